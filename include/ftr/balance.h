@@ -1,32 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Balance: for every entry, choose among the candidates by counting flows.
+ * Balance: improve forwarding tables by moving entries to other next hops.
  *
  * For each entry an engine finds the candidates, the ports that lead closer to the
  * destination (equation (1) of Gliksberg et al. 2020), and selects one of them by a formula.
  * The formula is optimal on regular trees.  It is not optimal where links are missing, numbers
- * of parallel links differ, or hosts are in unusual places.  This module moves entries to other
- * candidates until the load is even.
- * Ranks and candidates stay as they are.  Every result therefore keeps the guarantees of the
- * engine: paths go up, then down, and there is no credit loop.  The same holds for any mixture
- * of old and new entries.
+ * of parallel links differ, or hosts are in unusual places.  This module counts the flows on each
+ * link, and moves entries to other candidates until the load of the links is even.
+ * The ranks and the candidates do not change.  The result therefore keeps the guarantees of the
+ * engine: paths go up, then down, and there is no credit loop.  A table in which some entries are
+ * old and others new keeps these guarantees, too.
+ *
+ * The all-to-all load of a link is the number of its flows if every host sends to every other host.
  *
  *	FTR_BALANCE_OFF		Leave the tables as they are.
- *	FTR_BALANCE_LOAD	Even out all-to-all traffic.  If possible, no link then
- *				carries more than the limit, which is slightly above the
- *				lower bound.  Only entries whose path is overloaded change.
- *				On very small fabrics the load in shifts counts, too.
+ *	FTR_BALANCE_LOAD	Even out the all-to-all load: move flows away from links whose
+ *				load is above a limit, about 3% above ftr_balance_bound.  An
+ *				entry changes only if a link of its path is overloaded.  On very
+ *				small fabrics the search also considers the load of shifts (see
+ *				below).
  *	FTR_BALANCE_FULL	Also reduce the load of the most loaded link of each shift.
  *
  * Positions.  Position p is the p-th host of the host order (ftr_shape_host_order); gaps are
  * not counted.  The processes (MPI ranks) of a job are best placed in this order.  In shift k,
  * position p sends to position (p + k) mod n, where n is the number of positions.
  *
- * The load of the most loaded link under all-to-all never grows.  With FTR_BALANCE_FULL, the mean
- * over the shifts of the load of the most loaded link does not grow either.  Exception: if the
- * all-to-all load would otherwise stay uneven, this mean may grow, but by a smaller factor than
- * the all-to-all load falls.  The result depends on the input only, not on the team, unless the
- * search is cancelled.
+ * The load of shifts is defined as follows: in each shift, take the load of the most loaded link;
+ * then take the mean over all shifts.  The all-to-all load of the most loaded link never grows.
+ * With FTR_BALANCE_FULL, the load of shifts grows only if this is necessary to even out the
+ * all-to-all load.  In that case, (load of shifts) * (greatest all-to-all load) falls.
+ *
+ * If the search is not cancelled, the result depends only on the input, not on the team.
  */
 #ifndef FTR_BALANCE_H
 #define FTR_BALANCE_H
@@ -48,41 +52,45 @@ enum ftr_balance {
 #define FTR_BALANCE_BY_COST UINT32_MAX
 
 struct ftr_balance_input {
-	/* shape: the shape from which the tables were made.  full: another shape, from which the
-	 * columns l with use_full[l] == 1 were made; not used if use_full is NULL. */
+	/* shape: the shape from which the tables were made.  full: NULL, or another shape.  The
+	 * entries for destination switch (column) l were made from `full` if use_full[l] is 1. */
 	const struct ftr_shape *shape, *full;
-	const uint8_t *use_full;	/* [n_sw]; NULL: all columns were made from `shape` */
-	/* One bit for each entry: the entry of switch s for lid may change if bit lid of row
-	 * s is set.  A row has (stride / 64) words of 64 bits.  NULL: all entries may change. */
+	const uint8_t *use_full;	/* [n_sw]; NULL: all entries were made from `shape` */
+	/* One bit for each entry.  If bit `lid` of row s is set, the search may change the entry of
+	 * switch s for lid.  A row has (stride / 64) words of 64 bits.  NULL: all entries may
+	 * change. */
 	const uint64_t *movable;
-	/* Finds the candidates of column l at switch s if extra turns decide them.  The function
-	 * stores them in cand[], by ascending pos, and returns their number.  If the costs decide
-	 * the candidates, it returns FTR_BALANCE_BY_COST.  Every choice among the candidates must
-	 * be allowed, and all of them must be equally far from the column.  Several threads may
-	 * call the function at the same time.  NULL: the costs decide everywhere. */
+	/* Finds the candidates of switch s for column l if extra turns (<ftr/engine.h>) determine
+	 * the candidates.  The function stores them in cand[], by ascending pos, and returns their
+	 * number.  If the costs of the shape determine the candidates, it returns
+	 * FTR_BALANCE_BY_COST.  All candidates must be equally far from the column, and every
+	 * combination of them must be free of credit loops.  Several threads may call the function
+	 * at the same time.  NULL: the costs determine all candidates. */
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
-	/* true: some paths have more hops than the cost of their first switch to the column */
+	/* true: by the tables, some path from a switch s to a column l has more hops than the cost
+	 * c[s][l] */
 	bool longer;
 	enum ftr_balance depth;
-	/* Returns true to stop the search early.  The calling thread calls it every few
-	 * milliseconds, on large fabrics every few tens of milliseconds.  NULL: the search is not
-	 * stopped. */
+	/* Returns true to stop the search early.  It is called every few milliseconds, on large
+	 * fabrics every few tens of milliseconds, by the thread that called ftr_balance_tables.
+	 * NULL: the search is not stopped. */
 	bool (*cancelled)(void *ctx);
 	void *ctx;
 };
 
 struct ftr_balance_report {
 	uint32_t hosts;		/* number of hosts that send and receive */
-	uint32_t bound;		/* lower bound for the load of the most loaded
-				 * link, from cuts, in flows */
+	uint32_t bound;		/* no routing has fewer flows on its most loaded link: the
+				 * result of ftr_balance_bound */
 	uint32_t max_before, max_after;	/* number of flows on the most loaded link */
-	/* number of flows on the most loaded link, mean over the shifts; 0: not computed */
+	/* number of flows on the most loaded link of a shift, mean over all shifts; 0: not
+	 * computed */
 	double shift_before, shift_after;
 	uint64_t moved;		/* number of changed entries */
 	uint32_t sweeps;	/* number of passes over the entries */
-	bool cancelled;
+	bool cancelled;		/* true: the search was stopped early */
 };
 
 /*
@@ -91,8 +99,9 @@ struct ftr_balance_report {
  *
  *  - A path in t has a loop.
  *  - Fewer than two hosts have a position.
- *  - A path in t ends early or does not follow the costs of the shape.
- *  - in->longer is true, and an entry has a candidate from which the path is not shorter.
+ *  - A path in t ends before the destination, or does not follow descending costs of the shape.
+ *  - in->longer is true, and by the paths in t some candidate of a switch is not closer to the
+ *    destination than this switch.
  *
  * The last two cases are detected only if the load is uneven or the depth is FTR_BALANCE_FULL.
  *
@@ -105,20 +114,21 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Lower bounds for the load of the most loaded link under all-to-all traffic.  They hold
- * for any routing that connects all hosts within each island (connected component).
+ * Lower bounds for the load of the most loaded link under all-to-all traffic: no routing that
+ * connects all hosts within each island (connected component) has a lower load on this link.
  *
  *	hosts	[n_sw] number of hosts that send and receive, by switch; NULL: all ports
  *		of channel adapters that have a LID and a link, except Aggregation Nodes
  *
- * ftr_balance_bound: the best bound from the cuts around every switch, every pod and every
- * plane, rounded up; 0: no flow crosses a link.  O(ranks * links).
+ * ftr_balance_bound: for every switch, pod and plane, the quotient
+ * (number of flows that must leave it) / (number of its outgoing links) is computed.  *bound is the
+ * greatest quotient, rounded up; 0: no flow crosses a link.  O(ranks * links).
  *
- * ftr_balance_bound_dual: bounds from weights of the links, which every round improves.  Under
- * any routing the most loaded link carries at least *least flows.  *most is the load of the most
- * loaded link of a routing that the rounds have found.  That routing divides flows among several
- * paths, which forwarding tables cannot do.  Both values are 0 if no flow crosses a link.
- * O(rounds * switches with hosts * links).
+ * ftr_balance_bound_dual: computes a lower bound from weights of the links.  Each of its rounds
+ * improves the weights.  Under any routing, the most loaded link carries at least *least flows.
+ * The rounds also find a routing whose most loaded link carries *most flows.  That routing divides
+ * flows among several paths, which forwarding tables cannot do.  Both values are 0 if no flow
+ * crosses a link.  O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  const uint32_t *hosts, uint32_t *bound,

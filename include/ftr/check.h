@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The checker: follows the paths of forwarding tables and reports whether they
- * arrive and whether they are free of credit loops.
+ * The checker: follows the paths of forwarding tables, and reports whether they arrive at their
+ * destinations and whether they are free of credit loops.
  *
- * It shares no code with the engines and trusts none of their results.  Ranks are
- * claims: where the checker uses ranks, it verifies them entry by entry.
+ * It shares no code with the engines and trusts none of their results.  An engine may pass to the
+ * checker the ranks of the switches, and the turns that its paths make.  These are claims: the
+ * checker verifies each one that it uses.
  *
- * Paths.  For every LID of the fabric and every switch, the checker walks the path
- * of a packet that starts at that switch.  A path is good if it leaves the last
- * switch through the port to which the owner of the LID is connected, or through
- * port 0 of the switch that owns the LID.  Everything else is a finding:
+ * Paths.  For every LID of the fabric and every switch, the checker walks the path of a packet that
+ * starts at that switch.  A path is good if it leaves the last switch through the port to which the
+ * owner of the LID is connected or, if the last switch itself owns the LID, through port 0.
+ * Everything else is a finding:
  *
  *	missing entry	an entry FTR_PORT_NONE on the path
  *	dead port	an entry that names a port without a link, a port that the
@@ -18,13 +19,13 @@
  *	wrong end	delivery to a host port that does not own the LID
  *	loop		the path returns to a switch that it has already visited
  *
- * Turns.  An entry makes a turn if it leads up, by the claimed ranks, and the entry of another
- * switch for the same LID leads down to its switch.  A turn is a finding unless it is claimed,
- * even if no source's path takes it.
+ * Turns.  A turn is a step of a path from a link that leads down, by the claimed ranks, to a link
+ * that leads up.  Two entries make a turn even if no path from a source uses both.  A turn is a
+ * finding unless it is claimed.
  *
- * Pairs (source, destination) are counted for each class of source and of destination.  A source
- * is a host port (class "host") or a switch.  A destination is a LID of a host port or of a
- * switch; all 2^lmc LIDs of a port are separate destinations.
+ * Pairs.  A source is a host port or a switch.  A destination is a LID of a host port or of a
+ * switch; all 2^lmc LIDs of a port are separate destinations.  Pairs (source, destination) are
+ * counted separately for the four classes of enum ftr_check_class.
  *
  *  - A source and its own LIDs are not pairs.
  *  - A switch and its own hosts are pairs, and so are hosts on one switch.
@@ -39,25 +40,26 @@
  * arrive causes dependencies up to the point where it ends.  A forwarding loop is a cycle of
  * the graph.
  *
- * The proof.  If every entry on a path leads up or down by the claimed rank, and no path makes a
- * turn, the graph is acyclic (Gliksberg et al. 2020, section 4.1: upward links come before
- * downward ones).  The graph is then not built.  If no turns are claimed, a hop between equal
- * ranks invalidates the proof.
- * Paths may also make claimed turns.  The checker first verifies that the claimed turns form no
- * cycle together with the turns that up/down routing by rank makes, without those back to the
- * same switch.  If they form a cycle, the claimed turns are not used.
+ * Proof without the graph.  Let every entry on a path lead up or down by the claimed ranks, and let
+ * no path make a turn.  Then no dependency leads from a downward link to an upward one, so the
+ * graph is acyclic (Gliksberg et al. 2020, section 4.1), and it is not built.  A hop between
+ * switches of equal rank invalidates the proof, unless turns are claimed.
  *
- * Without the proof the graph is built and searched.  One shortest cycle is
- * reported, starting with its lowest channel by (switch, port, VL).  In a very large graph
- * without short cycles the search stops after 2^27 edges.  It then reports the shortest cycle
- * that it has found.
+ * The proof also allows claimed turns.  For these the checker first builds a smaller graph with two
+ * kinds of dependencies: those that up/down routing by the claimed ranks can cause (except from a
+ * link to the opposite link, back to the same switch), and those of the claimed turns.  If this
+ * graph has a cycle, the claimed turns count as not claimed.
  *
- * VLs.  Without sl2vl and path_sl in the options, all packets share one VL.  With
- * either of them, a vertex is a (link, VL).  A packet has the SL that path_sl gives for its
- * source and LID.  If path_sl gives none, the packet has SL 0 and is counted in no_sl.  Without
- * path_sl, all packets have SL 0.  At each switch a packet leaves on the VL that sl2vl gives;
- * without sl2vl, the VL has the number of the SL.  A packet that is mapped to VL 15 is
- * dropped and counted in vl_drops.  The findings above ignore VLs.
+ * Where the proof fails, the graph is built and searched.  One shortest cycle is reported, starting
+ * with its lowest channel by (switch, port, VL).  In a very large graph without short cycles, the
+ * search stops after 2^27 edges and reports the shortest cycle that it has found.
+ *
+ * VLs.  If the options have neither sl2vl nor path_sl, all packets share one VL.  Otherwise a
+ * vertex is a (link, VL), and each packet has an SL: the SL that path_sl gives for its source and
+ * LID, or SL 0.  If path_sl is set but gives no SL, the pair is counted in no_sl.  At each switch a
+ * packet leaves on the VL that sl2vl gives; without sl2vl, the VL has the number of the SL.  A
+ * packet that is mapped to VL 15 is dropped and counted in vl_drops.  The findings above ignore
+ * VLs.
  */
 #ifndef FTR_CHECK_H
 #define FTR_CHECK_H
@@ -91,7 +93,7 @@ enum ftr_finding {
 const char *ftr_finding_name(enum ftr_finding what);
 
 enum ftr_cdg_verdict {
-	FTR_CDG_NOT_CHECKED = 0,	/* no verdict; reports must say so */
+	FTR_CDG_NOT_CHECKED = 0,	/* no verdict; reports must state this */
 	FTR_CDG_PROVED,		/* acyclic by the proof above; no graph was built */
 	FTR_CDG_ACYCLIC,	/* the graph was built and has no cycle */
 	FTR_CDG_CYCLE
@@ -99,7 +101,7 @@ enum ftr_cdg_verdict {
 
 struct ftr_check_opts {
 	const uint8_t *rank;	/* [n_sw] claimed ranks, NULL: none claimed */
-	/* additional claimed turns, in any order; not used if rank is NULL */
+	/* claimed turns, in any order; not used if rank is NULL */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
 	bool switch_sources;	/* true: the search for credit loops assumes that switches send
@@ -109,12 +111,12 @@ struct ftr_check_opts {
 	const struct ftr_path_sl *path_sl;
 };
 
-/* The first occurrence of a finding, by (LID, from). */
+/* The first walk or entry with a finding, in the order of (LID, from). */
 struct ftr_check_sample {
-	ftr_sw from;		/* switch at which the walk started; FTR_FIND_TURN: the switch
+	ftr_sw from;		/* switch at which the walk started; for FTR_FIND_TURN the switch
 				 * before the turn */
-	ftr_sw at;		/* switch of the faulty entry; FTR_FIND_LOOP: the first
-				 * switch that the path visits twice */
+	ftr_sw at;		/* switch of the faulty entry; for FTR_FIND_LOOP the first switch
+				 * that the path visits twice */
 	ftr_lid lid;
 };
 
@@ -129,13 +131,14 @@ struct ftr_channel {		/* a directed switch-to-switch link */
 struct ftr_check_report {
 	uint64_t pairs[FTR_N_CHECK_CLASSES];
 	uint64_t bad[FTR_N_CHECK_CLASSES];	/* number of pairs whose path does not arrive */
-	/* Number of walks (switch, LID) that end in each finding, including walks to a switch's
-	 * own LID.  FTR_FIND_TURN: number of entries that make a turn that is not claimed. */
+	/* For each kind of finding, the number of walks (switch, LID) that end with this finding.
+	 * Walks from a switch to its own LID count, too.  FTR_FIND_TURN: number of entries that
+	 * make a turn that is not claimed. */
 	uint64_t found[FTR_N_FINDINGS];
 	/* sample[i] is set if found[i] > 0 */
 	struct ftr_check_sample sample[FTR_N_FINDINGS];
-	/* number of walks that do not arrive, without those that end in a missing entry.
-	 * Tables with such harmful walks are never written to switches */
+	/* Number of walks that end in a dead port, a wrong end or a loop.  Tables with such walks
+	 * are never written to switches. */
 	uint64_t harmful;
 	uint32_t max_hops;	/* number of switch-to-switch hops of the longest good walk */
 	enum ftr_cdg_verdict cdg;
@@ -147,15 +150,15 @@ struct ftr_check_report {
 	 * the graph was not built */
 	uint32_t n_vls;
 	/* the members below are 0 if the graph was not built */
-	uint64_t no_sl;		/* number of pairs (source, LID) without an SL in path_sl */
-	/* number of different (switch, in port, SL, LID) whose packets are mapped to VL 15 */
+	uint64_t no_sl;		/* number of pairs (source, LID) for which path_sl gives no SL */
+	/* number of combinations (switch, input port, SL, LID) that are mapped to VL 15 */
 	uint64_t vl_drops;
-	struct ftr_check_sample vl_drop;	/* the first of these; from == at */
+	struct ftr_check_sample vl_drop;	/* the first of these combinations; from == at */
 };
 
 /*
- * Check t over f.  opts NULL: all members 0; team NULL: the calling thread.  The result is the
- * same for any team.  Findings are not errors.  Errors: FTR_NOMEM; FTR_INVAL: t has another
+ * Check t over f.  If opts is NULL, all options are 0.  team NULL: the calling thread.  The result
+ * is the same for any team.  Findings are not errors.  Errors: FTR_NOMEM; FTR_INVAL: t has another
  * number of switches or another greatest LID than f, or opts->sl2vl or opts->path_sl does not fit
  * f; FTR_LIMIT: f has more than 65,530 switches.
  * O(n_sw * LIDs) for the walk, and the same again for the graph if it is built.
@@ -168,13 +171,12 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Input for ftr_check_changes: the difference between two states of the tables, on
- * a fabric whose links went down or came up.  f is the argument of ftr_check_changes, an earlier
- * state of this fabric.
+ * Input for ftr_check_changes: the changes of the tables, and the links that went down or came
+ * up.  f is the fabric that is passed to ftr_check_changes, with the links of an earlier time.
  */
 struct ftr_check_delta {
-	/* The links of f that are down now.  Bit f->sw[s].first_port + p: the link at port p of s
-	 * is down; the bits of both ends are set.  NULL: none is down. */
+	/* The links of f that are down now.  If bit f->sw[s].first_port + p is set, the link at
+	 * port p of s is down.  The bits of both ends of a link are set.  NULL: no link is down. */
 	const uint64_t *dead;
 	const struct ftr_link *extra;	/* links that are up now, but not in f */
 	uint32_t n_extra;
@@ -185,44 +187,49 @@ struct ftr_check_delta {
 	const uint8_t *rank;	/* [n_sw] claimed ranks; not NULL */
 	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
 	uint32_t n_turns;
-	/* A horizontal link connects switches of the same rank.  true: the caller claims that the
-	 * old and the new tables use horizontal links only in claimed turns.  false, and no turns
-	 * are claimed: if a changed entry uses a horizontal link, `proved` is false. */
+	/* A claim about horizontal links (between switches of the same rank).
+	 * true, or turns are claimed: the old and the new tables use horizontal links only in
+	 * claimed turns.  If a changed entry uses one elsewhere, this counts as a turn that is not
+	 * claimed.
+	 * false, and no turns are claimed: the tables use no horizontal links.  If a changed entry
+	 * uses one, `proved` is false. */
 	bool horizontal;
-	/* The step in which each change is written; NULL: any order.  Before each step from
-	 * first_drain on, the caller waits until the packets in flight have arrived. */
+	/* The step in which each change is written; NULL: any order.  Before step first_drain, and
+	 * before each step after it, the caller waits until the packets in flight have arrived. */
 	const uint16_t *write_step;	/* [n_changes] */
 	uint32_t first_drain;
 };
 
 struct ftr_delta_report {
-	/* Number of walks from changed entries over the new tables that end in each finding.
-	 * FTR_FIND_TURN: number of entries that make a turn that is not claimed.  If turns are
-	 * claimed, or if ftr_check_delta.horizontal is true, each pair of hops that up/down routing
-	 * does not make counts as a turn. */
+	/* For each kind of finding, the number of walks that start at a changed entry, follow the
+	 * new tables, and end with this finding.  FTR_FIND_TURN: number of entries that make a turn
+	 * that is not claimed.  If turns are claimed, or if ftr_check_delta.horizontal is true, two
+	 * more kinds of successive hops count as turns: two hops that lead back to the first
+	 * switch, and two hops of which one uses a horizontal link. */
 	uint64_t found[FTR_N_FINDINGS];
 	/* sample[i] is set if found[i] > 0 */
 	struct ftr_check_sample sample[FTR_N_FINDINGS];
-	uint64_t harmful;	/* as in ftr_check_report, for these walks only */
-	uint32_t max_hops;	/* number of hops of the longest of these walks that arrives */
-	/* number of entries of the new tables that lead onto a link in `gone`, plus number of
-	 * changes whose member `after` differs from the entry in the new tables */
+	uint64_t harmful;	/* as in ftr_check_report, but only for walks that start at a
+				 * changed entry */
+	uint32_t max_hops;	/* greatest number of hops of a walk that arrives */
+	/* sum of two numbers: entries of the new tables that lead onto a link in `gone`; changes
+	 * whose member `after` differs from the entry in the new tables */
 	uint64_t missed;
-	/* number of unchanged entries that lead to a switch whose entry was removed by this
-	 * change */
+	/* number of unchanged entries that lead to a switch whose own entry for the LID was
+	 * removed by this change */
 	uint64_t stranded;
-	/* Number of unclaimed turns between an old and a new entry, over links that are up.  Turns
-	 * that cannot occur in the order of writes do not count. */
+	/* Number of unclaimed turns that an old and a new entry make together, over links that are
+	 * up.  A turn does not count if the order of the writes excludes it. */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first of these turns, if mixed > 0 */
-	/* Number of changed entries that are written before the next changed entry on their path,
-	 * or in the same step.  An entry does not count if the next changed entry is removed.  0
-	 * if write_step is NULL. */
+	/* Number of changed entries that are written too early: the next changed entry on the
+	 * path is written later, or in the same step.  An entry does not count if that next entry
+	 * becomes FTR_PORT_NONE.  0 if write_step is NULL. */
 	uint64_t early;
-	/* True if mixed is 0, and the changed entries make no unclaimed turn and use no excluded
-	 * horizontal link (see ftr_check_delta.horizontal).  Suppose that the old tables, too, make
-	 * no unclaimed turn.  Then the channel dependencies of both tables together have no
-	 * cycle (Gliksberg et al. 2020, section 4.1). */
+	/* True if `mixed` is 0, and the changed entries make no unclaimed turn and use no
+	 * horizontal link that ftr_check_delta.horizontal excludes.  If the old tables, too, make
+	 * no unclaimed turn, the channel dependencies of the old and the new tables together have
+	 * no cycle (Gliksberg et al. 2020, section 4.1). */
 	bool proved;
 };
 
@@ -230,13 +237,13 @@ struct ftr_delta_report {
  * Check t, the new tables.  The old tables are t without the changes; they must have been checked
  * before.
  *
- * Suppose that there are no findings except missing entries, and that `missed` and `stranded`
- * are 0.  Then t is as safe on the current fabric as the old tables were on the fabric before
- * the change: every affected path reaches a changed entry, and is walked from there.
+ * t is as safe on the present fabric as the old tables were on the fabric before the change, if
+ * there are no findings except missing entries, and `missed` and `stranded` are 0.  The reason:
+ * every path that the change affects reaches a changed entry, and from there the checker walks it.
  *
- * Errors: FTR_INVAL: t does not fit f (as in ftr_check_tables), the changes are not sorted, or
- * the changes or the links in `gone` name a switch or LID that t does not have; FTR_NOMEM.  The
- * report is the same for any team.
+ * Errors: FTR_INVAL: t does not fit f (as in ftr_check_tables); the changes are not sorted; a
+ * change or a link in `gone` names a switch or LID that t does not have.  FTR_NOMEM.  The report is
+ * the same for any team.
  * O(changes * (path + ports of switches with a missing entry) + n_gone * LIDs + n_sw).
  */
 enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
@@ -259,13 +266,13 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * List every path that does not arrive.  fn(ctx, s, lid) is called for each LID with an owner, and
- * for each switch s from which packets to this LID do not arrive, by ascending (lid, s).  The
- * paths are the walks that ftr_check_tables counts in found[], including those to a switch's
- * own LID.  For a LID whose owner has no link, every switch is reported.
+ * List every path that does not arrive.  fn(ctx, s, lid) is called, by ascending (lid, s), for each
+ * LID with an owner and each switch s from which packets do not arrive at this LID.  Paths from a
+ * switch to its own LID are included.  For a LID whose owner has no link, every switch is reported.
  *
- * r: the report of ftr_check_tables on t, or NULL.  If its bad[] counts no pair whose destination
- * is a host port, the LIDs of host ports are skipped.  The same holds for LIDs of switches.
+ * r may be NULL, or the report of ftr_check_tables on t, which saves time: the LIDs of host ports
+ * are skipped if r->bad[] is 0 for both classes with a host port as the destination.  The LIDs of
+ * switches are skipped if r->bad[] is 0 for both classes with a switch as the destination.
  * Errors: as ftr_check_hops.  O(n_sw * LIDs).
  */
 typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * ddlr: local repairs.  When a link or a switch fails, ddlr plans which entries to
- * write immediately and in which order, and later the transition to newly routed
- * tables.
+ * ddlr: local repairs.  When a link or a switch fails, ddlr changes a few table entries next to the
+ * fault.  It plans which entries to write, and in which order.  Later, when new tables have been
+ * computed for the whole fabric, it plans the transition to them.
  *
  * Source: Sem-Jacobsen et al. 2006 (section 3.1, method R_m) and Sem-Jacobsen et al. 2011
- * (sections V to VI, and the hybrid of section IX-A).  Up to k-1 faults are bypassed
- * by switches next to the fault (k: struct ftr_guarantee).
+ * (sections V to VI, and the hybrid method of section IX-A).  Up to k-1 faults are bypassed
+ * by switches next to the fault (k: see struct ftr_guarantee).
  *
- * deviation: In the papers a switch sees a fault itself and tries one port after
- * the other.  The packet carries a vector of tried ports.  Failed links need one additional
- * virtual layer, failed switches two.  An InfiniBand switch forwards by LID alone and takes
- * the VL from (input port, output port, SL).  Here a subnet manager knows all faults and
- * writes only detours that work, so packets need no VLs for unsuccessful attempts.
+ * deviation: In the papers a switch sees a fault itself and tries one port after the other; the
+ * packet carries a list of the ports that were tried.  This needs one additional virtual layer for
+ * failed links, and two for failed switches.  An InfiniBand switch cannot do this: it forwards by
+ * LID alone, and takes the VL from (input port, output port, SL).  Here a subnet manager knows all
+ * faults and writes only detours that work, so packets need no VLs for unsuccessful attempts.
  *
  * Link c-s fails; c is above s.  For every LID that c routed to s:
  *
@@ -22,48 +22,49 @@
  *	  | / \ |
  *	  b     s		the failed link is the diagonal from c to s
  *
- * A parallel link to the same switch is preferred.  The second choice is a neighbour that
- * already has a path, the third a detour.  A detour leads down, then up, over working
- * links to a switch whose entries lead to the LID.  All switches of the detour before that
- * switch get new entries.  A failed switch needs a detour that goes down two tiers.  If several
- * detours (b, t) are equally short, the load of their links decides, for each LID separately.  (For
- * packets from or to switches, the detour that adds the fewest switches to the plan is preferred,
- * and the load decides only among equals.)
+ * For the entry of c, the first choice is a parallel link to the same switch, the second a
+ * neighbour whose entry leads to the LID already, the third a detour.  A detour leads down, then
+ * up, over working links to a switch whose entries lead to the LID.  All switches of the detour
+ * before that switch get new entries.  A failed switch needs a detour that goes down two tiers.  If
+ * several detours (b, t) are equally short, the one with the least loaded links is taken, for each
+ * LID separately.  (For LIDs of switches, and for packets that switches send, the detour with the
+ * fewest switches to which the plan does not write yet is taken.  Among equals, the load decides.)
  *
- * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
- * (components of the switches above rank m), this adds an arc P -> Q.  A plane without
- * outgoing arcs is clean.  New arcs lead only to clean planes, as long as one is left.
- * Arcs then never form a cycle, and up/down paths with such detours have no cycle of
- * channel dependencies on one VL.  On k-ary trees each fault makes one plane
- * unclean, so k-1 faults leave one clean plane.  On other trees a fault may make several
- * planes unclean.  If no clean plane is left, repairs may lead into other planes if the
- * dependency graph permits it (docs/ddlr.md).
+ * Clean planes.  A plane of rank m is a connected component of the switches above rank m.  If
+ * packets come down from plane P to a switch of rank m, turn, and go up into plane Q, there is an
+ * arc P -> Q.  A plane without outgoing arcs is clean.  The rule: as long as there is a clean
+ * plane, new arcs lead only to clean planes.  Arcs then never form a cycle, and up/down paths with
+ * such detours have no cycle of channel dependencies, even on one VL.  On k-ary trees each fault
+ * makes one plane unclean, so one plane is still clean after k-1 faults.  On other trees a fault
+ * may make several planes unclean.  If no plane is clean, detours may lead into unclean planes if
+ * the channel dependency graph permits it (docs/ddlr.md).
  *
- * For packets between a host and a switch this rule is binding, on any number of VLs, and
- * their detours never lead away from a clean plane either.  For packets between hosts, and for
- * packets between switches, it is only a preference.  The channel dependency graph
- * (<ftr/cdg.h>), which covers all entries that packets may still follow, decides whether a repair
- * is made.  A repair that would close a cycle is not made for that LID; the next (b, t) is tried and
- * finally, if packets from hosts to a host need the entry, the LID's column
- * of the inverted order (sftree on the damaged fabric).  If all fail, the entry stays broken
- * (plan.unrepaired counts it).
+ * For packets between a host and a switch, this rule is binding with any number of VLs.  In
+ * addition, their detours must not lead away from a clean plane.  For packets between hosts, and
+ * for packets between switches, detours into clean planes are only preferred.  The channel
+ * dependency graph (<ftr/cdg.h>) covers all entries that packets may still follow, and decides
+ * whether a repair is made.  If a repair would close a cycle for a LID, the next detour (b, t) is
+ * tried for this LID.  If every detour would close a cycle, and packets from hosts to a host need
+ * the entry, the entries for the LID are changed to those of sftree (its tables for the damaged
+ * fabric, by the inverted order).  If this fails, too, the entry stays broken and is counted in
+ * plan.unrepaired.
  *
- * Steps.  Writes with the same step may be sent in any order.  Those of step i + 1 may be
- * sent only when all of step i are acknowledged.  Then, in every intermediate
- * state, each packet that had a path has one, no entries form a loop, and the channel
+ * Steps.  Writes with the same step may be sent in any order.  Writes of step i + 1 may be sent
+ * only when all writes of step i are acknowledged.  If the caller does this, then at any time every
+ * packet that had a path before the first write has one, no entries form a loop, and the channel
  * dependencies have no cycle.
  *
  * Use of a planner, all calls from one thread:
  *
  *	ftr_ddlr_new(shape, tables in force, VLs)
  *	  events(faults) -> plan: send it		the local repair
- *	  drained()	when packets sent before have left the fabric: a packet
- *			lifetime after the last acknowledgement
+ *	  drained()	when all packets sent before the writes have left the fabric: one
+ *			packet lifetime after the last acknowledgement
  *	  transition(new tables) -> plan: send, drained(), repeat until plan.done
  *	ftr_ddlr_free
  *
- * The planner assumes that every plan is sent: if a write fails, free the planner
- * and make a new one.  Results depend on the arguments only.
+ * The planner assumes that every plan is sent completely.  If a write fails, free the planner and
+ * make a new one.  The results depend on the arguments only.
  */
 #ifndef FTR_DDLR_H
 #define FTR_DDLR_H
@@ -81,16 +82,16 @@ struct ftr_ddlr_opts {
 	/* the SL2VL tables in force, for example those of ftr_ddlr_sl2vl; NULL: VL = SL */
 	const struct ftr_sl2vl *sl2vl;
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
-	/* true: the graph also has the dependencies of packets that switches send.  Do not
-	 * set this with the tables of sftree and one VL: hardly any detour would be free of cycles.
-	 * If the dependency graph refuses detours of host-to-host packets, packets from
-	 * switches are ignored from then on (plan.hosts_only).
-	 * In that case make a new planner from the next full tables. */
+	/* true: the dependency graph also covers packets that switches send.  Do not set this with
+	 * tables of sftree and one VL: nearly every detour would then close a cycle.
+	 * If a detour for packets between hosts would close a cycle in this graph, the planner
+	 * ignores packets from switches from then on, and sets plan.hosts_only.  In that case make
+	 * a new planner when the next full tables are in force. */
 	bool switch_sources;
 	/* true: after a fault, repair only entries that packets from hosts to LIDs of host ports
-	 * use.  All other broken entries wait for the transition.  The plan is ready sooner, and
-	 * has fewer writes: in a large tree a few dozen instead of a thousand, for a link between
-	 * upper switches.  The plugin sets this. */
+	 * use.  All other broken entries stay until the transition.  The plan is ready sooner and
+	 * has fewer writes: in a large tree, after a fault of a link between upper switches, a few
+	 * dozen instead of a thousand.  The plugin sets this. */
 	bool host_paths_only;
 	struct ftr_team *team;	/* as in struct ftr_cdg_opts */
 	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
@@ -101,7 +102,7 @@ enum ftr_event_kind {
 	FTR_EVENT_LINK_DOWN = 0,
 	FTR_EVENT_LINK_UP,
 	FTR_EVENT_SWITCH_DOWN,
-	FTR_EVENT_SWITCH_UP	/* with all its links that are not down
+	FTR_EVENT_SWITCH_UP	/* with all its links, except those that are down
 				 * themselves */
 };
 
@@ -113,10 +114,10 @@ struct ftr_event {
 
 enum ftr_ddlr_how {
 	FTR_HOW_PARALLEL = 0,	/* another link to the same switch */
-	FTR_HOW_NEXT,		/* another neighbour, which has a path already */
+	FTR_HOW_NEXT,		/* another neighbour whose entry leads to the LID */
 	FTR_HOW_TURN,		/* detour of two hops: nearly always one tier down, then up */
 	FTR_HOW_TWO_TIERS,	/* longer detour: nearly always two tiers down, then up */
-	FTR_HOW_INVERTED,	/* the port by the inverted order */
+	FTR_HOW_INVERTED,	/* the port of the tables of sftree (the inverted order) */
 	FTR_HOW_RESTORED,	/* the port that the entry had before the fault */
 	FTR_HOW_NEW,		/* the port of the new tables (transition) */
 	FTR_HOW_NONE,		/* entry removed, so that it closes no cycle */
@@ -135,22 +136,22 @@ struct ftr_ddlr_plan {
 	struct ftr_ddlr_write *write;	/* sorted by (step, switch, LID) */
 	uint32_t n;
 	uint32_t n_steps;
-	uint32_t n_switches;	/* number of switches that get a write */
+	uint32_t n_switches;	/* number of switches with a write */
 	uint64_t how[FTR_N_HOWS];	/* number of writes by enum ftr_ddlr_how */
-	/* number of entries of working switches that still lead onto a link that is down, although
-	 * the switch of their LID is up.  With host_paths_only, only entries that packets from
-	 * hosts to host ports use are counted */
+	/* number of entries that still lead onto a link that is down, although their switch and the
+	 * switch of their LID work.  With host_paths_only, only entries that packets from hosts to
+	 * host ports use are counted */
 	uint64_t unrepaired;
 	uint64_t unclean;	/* number of repairs that lead into an unclean plane */
-	uint64_t refused;	/* number of changes that were tried and not made, because they
+	uint64_t refused;	/* number of changes that were tried but not made, because they
 				 * would close a cycle */
-	bool hosts_only;	/* true: packets from switches are ignored, from the beginning or
-				 * since a repair: see switch_sources */
-	/* number of LIDs that keep old entries for now, because the new entries (of a
-	 * transition, or after links came back) would close a cycle with packets still
-	 * in flight */
+	bool hosts_only;	/* true: the planner ignores packets from switches, from the
+				 * beginning or since a repair: see switch_sources */
+	/* number of LIDs that keep old entries for now.  Their new entries (of a transition, or
+	 * after links came back) would close a cycle with the entries that packets still
+	 * follow */
 	uint32_t held;
-	/* true: the transition is complete; LIDs that are still held keep their old
+	/* true: the transition is complete, and LIDs that are still held keep their old
 	 * entries */
 	bool done;
 };
@@ -158,9 +159,9 @@ struct ftr_ddlr_plan {
 struct ftr_ddlr;
 
 /*
- * Make a planner for t, the tables in force on the fabric of sh.  sh must not be a shape of
- * ftr_shape_reorder, and must outlive the planner.  Errors: as ftr_cdg_new, for example
- * FTR_REFUSED if t has a cycle on these VLs.
+ * Make a planner for t, the tables in force on the fabric of sh.  sh must outlive the planner, and
+ * must not have been made by ftr_shape_reorder.  Errors: as ftr_cdg_new, for example FTR_REFUSED
+ * if the dependency graph of t has a cycle with these VLs.
  */
 enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 			     const struct ftr_tables *t,
@@ -170,14 +171,14 @@ enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
 
 /*
- * True if the planner can be kept after a routing and is as good as a new one:
+ * Returns true if the planner can be kept after a routing, because it is as good as a new one:
  *
- *  - t equals both the current entries of the planner and the entries that later repairs
- *    would restore
+ *  - t equals both the current entries of the planner and the original tables (those to which the
+ *    planner would return when links are repaired)
  *  - sh is the shape of the planner's fabric without the links that are down; the indices
  *    of switches and the LIDs are the same
- *  - all planes are clean, and no repair has made the planner ignore packets from switches (see
- *    switch_sources)
+ *  - all planes are clean, and the planner does not ignore packets from switches because of an
+ *    earlier repair (see switch_sources)
  *
  * The SL2VL tables are not compared.  O(n_sw * LIDs).
  */
@@ -188,47 +189,52 @@ bool ftr_ddlr_matches(const struct ftr_ddlr *r, const struct ftr_shape *sh,
 const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
 
 /*
- * Plan the local repair for any number of events at once; of several events of one link or
- * switch the last one counts.  An event that reports the current state changes nothing.
+ * Plan the local repair for any number of events at once.  If several events concern the same link
+ * or switch, the last one counts.  An event that reports the current state changes nothing.
  *
- * The original tables are those of ftr_ddlr_new or of the last transition.  After links
- * or switches came back, entries that a repair changed get their original ports again
- * if the original path works.  They are restored in the order opposite to that of the repair: in
- * the picture above, the entry of c first, then that of b.
- * Broken entries may lead onto a link that comes up, and close a cycle there.  Such
- * entries are removed first, by writes of kind FTR_HOW_NONE in step 1.  These writes must
- * be acknowledged before the subnet manager makes the link active.
+ * The original tables are those of ftr_ddlr_new or of the last transition.  When links or switches
+ * come back, an entry that a repair changed gets its original port again if the path from there
+ * works.  Entries are restored in the opposite order of the repair: in the picture above, first
+ * the entry of c, then that of b.
+ * An entry that was not repaired may close a cycle when the link to which it leads comes up.  Such
+ * entries are removed first, by writes with FTR_HOW_NONE in step 1.  These writes must be
+ * acknowledged before the subnet manager makes the link active.
  *
- * FTR_REFUSED if an event is of kind UP and not all LIDs are drained; FTR_INVAL for a switch that
- * does not exist, or a port that has no link to a switch in the planner's fabric.  In both cases
- * nothing is changed.  Per LID: O(paths examined), a few microseconds on a tree.
+ * FTR_REFUSED: an event reports that a link or switch came up, and not all LIDs are drained.
+ * FTR_INVAL: a switch does not exist, or a port has no link to a switch in the planner's fabric.
+ * In both cases nothing is changed.  FTR_NOMEM.  O(paths examined) for each LID, a few microseconds
+ * on a tree.
  */
 enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				const struct ftr_event *ev, uint32_t n,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* Like ftr_ddlr_events, with the events that lead from the planner's state to the fabric `now`.
- * Switches are matched by GUID, the links between them by GUID and port. */
+/* Like ftr_ddlr_events, with the events that turn the planner's fabric into the fabric `now`.
+ * Switches are matched by GUID, links between switches by the GUIDs and ports of their ends. */
 enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    const struct ftr_fabric *now,
 			    struct ftr_ddlr_plan *plan,
 			    struct ftr_err *err) FTR_MUST_USE;
 
-/* Report that all packets sent before the last writes have left the fabric. */
+/* Report that all packets sent before the last writes have left the fabric.  This drains all
+ * LIDs. */
 void ftr_ddlr_drained(struct ftr_ddlr *r);
-/* Number of LIDs that are not drained: since the last ftr_ddlr_drained an entry for the LID was
- * changed, or a link went down onto which an entry for it leads. */
+/* Number of LIDs that are not drained: packets for them that follow older entries may still be in
+ * the fabric.  A LID is no longer drained when an entry for it is changed, or when an entry for it
+ * leads onto a link that goes down. */
 uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
 
 /*
  * Plan the transition to t, full tables for the damaged fabric nf.  The faults of nf must have
  * been reported before by ftr_ddlr_to.  An entry stays as it is if t has no entry there, or if
- * the path in t does not reach the LID.  A LID is held if its change would close a cycle with
- * packets still in flight: send the plan, drain, and call again with the same
- * tables, until plan->done.  From then on t is the original table of ftr_ddlr_events.
- * FTR_INVAL if t does not fit nf, or if nf has a switch that the planner's fabric does not have
- * or that has another number of ports there.
+ * the path in t does not reach the LID.  A LID is held (keeps its old entries for now) if its new
+ * entries would close a cycle with the entries that packets still follow.  Send the plan, drain,
+ * and call again with the same tables, until plan->done is true.  From then on, t replaces the
+ * original tables (see ftr_ddlr_events).
+ *
+ * FTR_INVAL: t does not fit nf; nf has a switch that the planner's fabric does not have; or a
+ * switch has another number of ports in nf than in the planner's fabric.  FTR_NOMEM.
  */
 enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
 				    const struct ftr_fabric *nf,
@@ -239,24 +245,23 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
 void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
 
 /*
- * The number of arbitrary faults (links between switches, switches without hosts)
- * that are repaired locally, for packets from hosts to LIDs of class FTR_CLASS_HOST:
- * Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are about k-ary trees; docs/ddlr.md
- * lists the other trees on which the number was verified.
+ * The guarantee: after `faults` faults (links between switches, or switches without hosts),
+ * wherever they are, all paths from hosts to LIDs of class FTR_CLASS_HOST are repaired locally.
+ * Source: Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are about k-ary trees; docs/ddlr.md lists
+ * the other trees on which the number was verified.
  *
- * Working switches that have hosts on or below them are examined, except roots.  For each examined
- * switch, the switches directly above it to which it has a working link are counted.  k is the
- * least of these numbers.  A weakest switch is one with only k such switches above it.
+ * All working switches that have hosts on or below them are examined, except roots.  For each of
+ * them, the switches directly above it to which it has a working link are counted.  k is the
+ * least of these numbers.  A switch with only k such switches above it is called weakest.
  */
 struct ftr_guarantee {
 	uint32_t k;
-	uint32_t faults;	/* number of faults that are repaired: min(k, clean) - 1, but at
-				 * least 0 */
+	uint32_t faults;	/* number of faults that are repaired: max(min(k, clean) - 1, 0) */
 	uint32_t planes;	/* least number of planes above a weakest switch */
 	uint32_t clean;		/* least number of clean planes above any examined
 				 * switch */
-	ftr_sw weakest;		/* the weakest switch with the lowest rank, then the lowest
-				 * index; FTR_SW_NONE: no switch was examined */
+	ftr_sw weakest;		/* of the weakest switches of the lowest rank, the one with the
+				 * lowest index; FTR_SW_NONE: no switch was examined */
 	uint32_t n_weakest;	/* number of weakest switches */
 };
 void ftr_ddlr_guarantee(const struct ftr_ddlr *r,

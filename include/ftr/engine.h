@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The interface of a routing engine, and the list of engines.
+ * The interface of the routing engines, and the list of engines.
  *
- * Use of an engine:
+ * To use an engine:
  *
- *	ftr_engine_find(name)		a constant object: do not free it
- *	  ops->route(shape, opts, team, out, stats, err)	any number of times
+ *	ops = ftr_engine_find(name)	a constant object: do not free it
+ *	ops->route(shape, opts, team, out, stats, err)		any number of times
  *
  * An engine keeps no state.  Several threads may call it at the same time if each passes its own
  * out, stats and team.
@@ -13,12 +13,13 @@
  * route computes complete tables from a shape.
  *	shape	const; must live at least as long as the call
  *	team	may be NULL; the result is the same for any team, bit for bit
- *	out	made by ftr_tables_new for shape->f; every byte is written,
- *		FTR_PORT_NONE where there is no path or no LID
+ *	out	made by ftr_tables_new for shape->f; every byte is written, with
+ *		FTR_PORT_NONE where a switch has no path to the LID, or the LID has no owner
  *	opts	NULL means FTR_ROUTE_OPTS_INIT
- *	stats	may be NULL; `order` is input; all other members are written on success
- *	returns	FTR_OK even if destinations are unreachable (they are counted),
- *		FTR_NOMEM, FTR_LIMIT
+ *	stats	may be NULL.  The caller sets `order` and clears `balance`; on success the engine
+ *		writes all other members.
+ *	returns	FTR_OK even if some destinations are unreachable (stats->no_path counts them);
+ *		FTR_NOMEM; FTR_LIMIT
  *	effects	takes no locks except those of the team, logs nothing, reads no files
  */
 #ifndef FTR_ENGINE_H
@@ -34,21 +35,22 @@ extern "C" {
 #endif
 
 enum ftr_sftree_mode {
-	FTR_SFTREE_INVERTED = 0,	/* up/down routing by the inverted order */
+	FTR_SFTREE_INVERTED = 0,	/* up/down routing by the inverted order of the switches, in
+					 * which a leaf switch is the root */
 	FTR_SFTREE_PAPER		/* Bogdanski et al. 2012, Algorithms 1 and 2 */
 };
 
 /*
- * The rule that selects one of the candidates of equation (1) (Gliksberg et al. 2020) for a
- * destination.  EVEN and STABLE decide by the position of a candidate among the nominal groups.
- * LITERAL and PLANES decide by its position among the present groups.
+ * The rule by which an entry gets one of its candidates, the next hops of equation (1) of Gliksberg
+ * et al. 2020.  EVEN and STABLE number the candidates by their positions in the nominal fabric (the
+ * fabric with its missing parts).  LITERAL and PLANES number only the present groups.
  *
  * An entry is displaced if its nominal next hop is missing or is not a candidate.  With EVEN and
- * STABLE, a displaced entry gets the first usable candidate of a fixed list.  Displaced entries
- * are then placed by link load in two cases:
+ * STABLE, a displaced entry gets the first usable candidate of a fixed list.  In two cases,
+ * displaced entries are moved again afterwards, by the load of the links:
  *
- *  - EVEN or STABLE, with keep->prefer
- *  - EVEN without keep, if place_by_load is true, or if balance is load or full
+ *  - EVEN or STABLE, if keep->prefer is set
+ *  - EVEN, if keep is NULL, and place_by_load is true or balance is not FTR_BALANCE_OFF
  */
 enum ftr_placement {
 	FTR_PLACE_EVEN = 0,
@@ -59,7 +61,7 @@ enum ftr_placement {
 	FTR_PLACE_PLANES	/* as LITERAL, but groups ordered by plane */
 };
 
-/* Set the options of the shape that depend on the placement `how`. */
+/* Set those options of a shape that depend on the placement `how`. */
 static inline void ftr_placement_shape(enum ftr_placement how,
 				       struct ftr_shape_opts *opts)
 {
@@ -68,16 +70,16 @@ static inline void ftr_placement_shape(enum ftr_placement how,
 }
 
 /*
- * Entries to keep (src/engine/keep.c).  prefer and current are tables for the fabric of the
- * shape.
+ * Tables whose entries a routing keeps where it can (src/engine/keep.c).  Their switch numbers and
+ * LIDs are those of the fabric that is routed.
  */
 struct ftr_keep {
 	/* prefer: the tables of the complete fabric; NULL: keep nothing.  current: the tables
 	 * that the switches hold, or NULL */
 	const struct ftr_tables *prefer, *current;
-	/* The search (<ftr/balance.h>) starts from the kept entries.  With search_all, it may move
-	 * all entries.  With search_displaced, it may move all entries that do not have their
-	 * preferred port.  With neither, it moves only entries that could not be kept. */
+	/* Which entries the search (<ftr/balance.h>) may move.  search_all: all entries.
+	 * search_displaced: all entries whose port differs from that in `prefer`.  Both false: only
+	 * the entries that could not be kept. */
 	bool search_all, search_displaced;
 };
 
@@ -92,30 +94,32 @@ enum ftr_paths {
 struct ftr_route_opts {
 	ftr_sw sm_switch;	/* switch of the subnet manager, or FTR_SW_NONE */
 	/* dmodc, FTR_PATHS_ALL: the switches to which the subnet managers are connected; sm_switch
-	 * need not be listed.  Every switch must reach the LIDs of these switches and of their host
-	 * ports. */
+	 * need not be listed.  Every switch gets entries for the LIDs of these switches and of the
+	 * host ports on them. */
 	const ftr_sw *sm;
 	uint32_t n_sm;
 	enum ftr_paths paths;
-	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing, which are allowed again.  A turn
-	 * is left out if it would close a cycle with turns before it in this list. */
+	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing, which are allowed again, in this
+	 * order.  A turn is left out if it would close a cycle with turns allowed before it. */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
 	bool keep_turns;	/* true: return the extra turns in stats.turn */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
 	enum ftr_balance balance;
-	/* true: with FTR_PLACE_EVEN and without keep, place displaced entries by link load even if
-	 * balance is FTR_BALANCE_OFF.  Incremental tables without keep do not support this. */
+	/* true: with FTR_PLACE_EVEN and without keep, choose the next hops of displaced entries by
+	 * the load of the links, even if balance is FTR_BALANCE_OFF.  Incremental tables without
+	 * keep do not support this. */
 	bool place_by_load;
 	const struct ftr_keep *keep;	/* NULL: no entries are kept */
 	/* returns true to stop the search; NULL: the search is not stopped */
 	bool (*cancelled)(void *ctx);
 	void *cancel_ctx;
-	bool keep_routed;	/* true: return the shape that was routed in stats.routed */
-	/* Shape of the nominal fabric over which the input shape was made, or NULL.  Its inverted
-	 * order is used, so that faults do not change the order.  A new order is computed if the
-	 * nominal one no longer connects all switches that are physically connected. */
+	bool keep_routed;	/* true: return in stats.routed the shape that the tables follow */
+	/* The nominal shape with which the input shape was made (ftr_shape_opts.nominal), or NULL.
+	 * The inverted order is computed from the nominal shape, so that faults do not change the
+	 * order.  But if that order does not connect all switches that are physically connected, a
+	 * new order is computed. */
 	const struct ftr_shape *nominal;
 };
 
@@ -123,9 +127,9 @@ struct ftr_route_opts {
 
 struct ftr_route_stats {
 	uint64_t no_path;	/* number of pairs (switch, LID) without a path */
-	/* Inverted order: number of ordered pairs of hosts on leaf switches whose path is longer or
-	 * shorter than the up/down path by rank.  Pairs with a path count, too, if they have no
-	 * up/down path by rank.  Other routing: 0. */
+	/* Routing by the inverted order: number of ordered pairs of hosts on leaf switches
+	 * that have no path up and then down by rank, or whose path is longer or shorter than the
+	 * shortest such path.  Other routing: 0. */
 	uint64_t detours;
 	/* FTR_SFTREE_PAPER: number of hops of the longest switch-to-switch path that
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
@@ -133,29 +137,31 @@ struct ftr_route_stats {
 	/* FTR_SFTREE_PAPER: root of the subtree (Bogdanski et al. 2012).  Inverted order: the
 	 * highest switch of the largest island.  Other routing: FTR_SW_NONE */
 	ftr_sw root;
-	/* order: an array [n_sw] of the caller, in which the engine stores the level of every
-	 * switch; NULL: the levels are not stored.  The engine claims that every path goes up and
-	 * then down by these levels, apart from the extra turns.  The checker verifies this claim.
+	/* order: NULL, or an array [n_sw] of the caller, in which the engine stores the level of
+	 * every switch.  The engine claims that every path goes up and then down by these levels,
+	 * apart from the extra turns.  The checker verifies this claim.
 	 * order_known: false if the engine has no levels, or more than 255. */
 	uint8_t *order;
 	bool order_known;
-	/* The shape whose ranks, costs and groups the tables follow exactly, as tables of dmodc do.
-	 * Incremental tables start from it.  by_rank: true if this is the input shape.  Otherwise,
-	 * if there is such a shape and keep_routed was set, it is `routed`; the caller frees it. */
+	/* Some tables (all tables of dmodc) follow exactly the ranks, costs and groups of a shape.
+	 * Incremental tables start from that shape.  by_rank: true if the tables follow the input
+	 * shape.  routed: if the tables follow another shape and opts->keep_routed is true, that
+	 * shape, which the caller frees. */
 	bool by_rank;
 	struct ftr_shape *routed;
-	/* Set this to 0 before the call.  The call does not change it with FTR_SFTREE_PAPER, or if
-	 * all entries were kept and the search had nothing to do. */
+	/* Set all members to 0 before the call.  The call does not change them with
+	 * FTR_SFTREE_PAPER, or if all entries were kept and the search had nothing to do. */
 	struct ftr_balance_report balance;
-	/* dmodc, FTR_PATHS_ALL.  turn: the extra turns of the tables, sorted by
-	 * (from, at, to), which are a claim for the checker.  NULL if keep_turns was not set.  The
-	 * caller must free() it. */
+	/* dmodc, FTR_PATHS_ALL.  turn: the extra turns of the tables, sorted by (from, at, to),
+	 * which the engine claims to the checker.  NULL if opts->keep_turns is false.  The caller
+	 * must free() it. */
 	struct ftr_turn *turn;
 	uint32_t n_turns;
 	uint64_t extra_pairs;	/* number of pairs (host port, LID of another host port)
 				 * that these turns connect */
 	uint64_t longer_pairs;	/* number of other pairs whose path became longer because
-				 * of the turns; each has a host port on a gateway */
+				 * of the turns; one end of each is on a gateway, a switch at
+				 * which a path makes an extra turn */
 	bool reordered;		/* true: extra turns did not suffice, so the whole fabric
 				 * is routed by the inverted order of sftree */
 };
@@ -163,10 +169,11 @@ struct ftr_route_stats {
 /* The entries that an engine promises to fill.  (An island is a connected component of the
  * fabric.) */
 enum ftr_promise {
-	/* the entries whose cost in the shape is finite */
+	/* each entry whose cost in the shape is finite */
 	FTR_PROMISE_UPDOWN = 0,
-	/* as UPDOWN.  In addition, switches with host ports have entries for all host ports of
-	 * their island.  All switches have entries for the subnet managers of their island. */
+	/* the entries of FTR_PROMISE_UPDOWN; at every switch with host ports, the entries for all
+	 * host ports of its island; and at every switch, the entries for the subnet managers of its
+	 * island */
 	FTR_PROMISE_HOSTS,
 	/* at every switch, the entries for all LIDs of its island */
 	FTR_PROMISE_ALL

@@ -5,15 +5,15 @@
  * A struct ftr_builder collects nodes and links in any order.  ftr_builder_freeze makes a
  * struct ftr_fabric from them.  A fabric never changes, so threads may share it.
  *
- * Indices are dense.  Switches are numbered by ascending node GUID, host ports by ascending
- * port GUID, so the indices do not depend on the order of discovery.  The ports of switch s
- * are consecutive:
+ * Indices count from 0 without gaps.  Switches are numbered by ascending node GUID, host ports by
+ * ascending port GUID, so the indices do not depend on the order of discovery.  The ports of
+ * switch s are consecutive:
  *
  *	ports[sw[s].first_port + 0]	the switch's own port 0 (FTR_PEER_NONE)
  *	ports[sw[s].first_port + p]	external port p, 1..n_ports
  *
- * A host port is a port of a channel adapter or router.  The ports of one node have the same
- * node number.
+ * A host port is a port of a channel adapter or router.  All host ports of one node have the same
+ * ftr_endport.node.
  */
 #ifndef FTR_FABRIC_H
 #define FTR_FABRIC_H
@@ -57,9 +57,9 @@ struct ftr_swport {
 
 struct ftr_switch {
 	uint64_t guid;		/* node GUID; ascending with the index */
-	/* Node GUID of the switch that is at this place now.  In a nominal fabric, guid is the
-	 * GUID of the first switch at this place, and another switch may have replaced it.  In
-	 * other fabrics, holder equals guid. */
+	/* Node GUID of the switch that is here now.  In a nominal fabric (<ftr/nominal.h>), guid
+	 * is the GUID of the first switch that was seen at this place, and another switch may have
+	 * replaced it.  In other fabrics, holder equals guid. */
 	uint64_t holder;
 	uint32_t first_port;	/* index of port 0 in ftr_fabric.ports */
 	ftr_lid lid;		/* base LID of port 0; 0 = none */
@@ -79,7 +79,7 @@ struct ftr_endport {
 	ftr_lid lid;		/* base LID; 0 = none */
 	uint8_t lmc;		/* 0..7: the port owns lid .. lid + 2^lmc - 1 */
 	uint8_t type;		/* FTR_NODE_CA or FTR_NODE_ROUTER */
-	bool name_shared;	/* a switch or another host port (perhaps of the same node) has the
+	bool name_shared;	/* a switch, or another host port (also of the same node), has the
 				 * same name */
 	const char *name;	/* node description (cleaned) or "" */
 };
@@ -115,7 +115,7 @@ struct ftr_link {
 	ftr_port port, peer_port;
 };
 
-/* A packet that came from switch `from` leaves switch `at` towards switch `to`. */
+/* The step of a packet that came from switch `from` and leaves switch `at` towards switch `to`. */
 struct ftr_turn {
 	ftr_sw from, at, to;
 };
@@ -126,22 +126,24 @@ ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 	return &f->ports[f->sw[s].first_port + p];
 }
 
-/* Find an index by GUID; FTR_SW_NONE/FTR_EP_NONE if the GUID is unknown.  O(log n). */
+/* Find a switch or a host port by GUID.  Returns its index; FTR_SW_NONE or FTR_EP_NONE: the GUID is
+ * unknown.  O(log n). */
 ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid);
 ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid);
-/* In a nominal fabric: the place at which the switch with this node GUID is now.  FTR_SW_NONE:
- * there is none.  O(log n). */
+/* In a nominal fabric: find the place that the switch with this node GUID holds now (see
+ * ftr_switch.holder).  FTR_SW_NONE: it holds none.  O(log n). */
 ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid);
 
-/* True if ep is a SHARP Aggregation Node, a CA inside a switch: its node description contains
- * "Aggregation Node".  An Aggregation Node makes no switch a leaf, but its LID must be routed. */
+/* Returns true if ep is a SHARP Aggregation Node, a CA inside a switch.  Its node description
+ * contains "Aggregation Node".  An Aggregation Node does not make its switch a leaf, but its LID
+ * must be routed. */
 bool ftr_ep_is_aggregation(const struct ftr_endport *ep);
 
 /* NULL is accepted. */
 void ftr_fabric_free(struct ftr_fabric *f);
 
-/* Convert a speed to text ("QDR") and back.  An unknown speed gives NULL, an unknown text
- * FTR_SPEED_UNKNOWN. */
+/* Convert a speed to text ("QDR"), and text to a speed.  For an unknown speed the text is NULL; for
+ * an unknown text the speed is FTR_SPEED_UNKNOWN. */
 const char *ftr_speed_str(enum ftr_speed speed);
 enum ftr_speed ftr_speed_parse(const char *s, size_t len);
 /* Decode link attributes of PortInfo (IBA 14.2.5.6).  ftr_width_active returns the number
@@ -170,8 +172,8 @@ void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
  * a node several times; the first name stays.  lid 0: the LID is not known yet.  name may be
  * NULL; it is copied and cut at FTR_NAME_MAX.  FTR_INVAL:
  *
- *  - The attributes contradict those added before: another number of ports, LID, LMC, port
- *    GUID or type.
+ *  - An attribute contradicts an earlier call for the same object: the LID, LMC, port GUID, type or
+ *    number of ports.
  *  - Another host port has the same port GUID.
  *  - A number is out of range.
  *  - The base LID is not a multiple of 2^lmc, or the last LID of the port is above FTR_LID_MAX.
@@ -180,9 +182,9 @@ enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
 				       unsigned int n_ports, ftr_lid lid,
 				       unsigned int lmc, const char *name,
 				       struct ftr_err *err) FTR_MUST_USE;
-/* Set the holder of the place `guid` of a nominal fabric, that is, the node GUID of the switch
- * there.  The place must have been added.  A switch may hold one place only;
- * ftr_builder_freeze verifies this. */
+/* Set the holder of the place `guid` of a nominal fabric: the node GUID of the switch that is there
+ * now.  The place must have been added by ftr_builder_add_switch.  ftr_builder_freeze verifies that
+ * no switch holds two places. */
 enum ftr_status ftr_builder_hold(struct ftr_builder *b, uint64_t guid,
 				 uint64_t holder,
 				 struct ftr_err *err) FTR_MUST_USE;
@@ -195,11 +197,11 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 
 /*
  * Connect two ends.  A link may be added before its nodes; ftr_builder_freeze verifies that all
- * nodes exist.  A link may be added from both ends; it counts once.  width and speed: 0 =
- * unknown.  If the two ends report different values, the lower value is kept.
+ * nodes exist.  A link may be added from both ends, and is then still one link.  width and speed:
+ * 0 = unknown.  If the two ends report different values, the lower value is kept.
  *
  * FTR_INVAL: a port has another link already, is connected to itself, or has a number outside
- * 1 .. 254.  This function finds these errors, not ftr_builder_freeze, so that a file reader can
+ * 1 .. 254.  These errors are found here, and not by ftr_builder_freeze, so that a file reader can
  * report the line.
  */
 enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
@@ -209,9 +211,9 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 
 /*
  * Assign a base LID to every switch and host port that has none.  LIDs are assigned from 1
- * on, in ascending GUID order of switches and host ports together.  LIDs in use are skipped.
- * These host ports get the LMC lmc, and a base LID that is a multiple of 2^lmc.  These switches
- * get LMC 0.  FTR_INVAL: lmc is above FTR_LMC_MAX.  FTR_LIMIT: there are too few LIDs; some
+ * on, in the order of the GUIDs of switches and host ports together.  LIDs in use are skipped.  A
+ * host port that gets a LID here gets the LMC lmc, and its base LID is a multiple of 2^lmc.  A
+ * switch gets LMC 0.  FTR_INVAL: lmc is above FTR_LMC_MAX.  FTR_LIMIT: there are too few LIDs; some
  * may have been assigned already.
  */
 enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
@@ -219,10 +221,10 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Verify the data and make the fabric.  On success the builder is freed; on failure its
- * contents are unchanged.  FTR_INVAL: an end of a link without a node; a link at a port that
- * the switch does not have; two owners of one LID; a switch and a host port with the same node
- * GUID; a switch that holds two places.
+ * Verify the data and make the fabric.  On success the builder is freed; on failure its contents
+ * are unchanged.  FTR_INVAL: a link has an end without a node, or at a port that the switch does
+ * not have; a LID has two owners; a switch and a host port have the same node GUID; a switch holds
+ * two places.
  * Links between two host ports are dropped, because there is nothing to route.
  * O((n + links) log n).
  */
@@ -230,14 +232,14 @@ enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 				   struct ftr_fabric **out,
 				   struct ftr_err *err) FTR_MUST_USE;
 
-/* Selects the parts that ftr_fabric_copy_if keeps.  A NULL member keeps all parts of its kind.
- * keep_sw and keep_ep may be called several times for the same part, and must then return the
- * same value again. */
+/* Selects the parts that ftr_fabric_copy_if keeps: those for which a function returns true.  If a
+ * member is NULL, all parts of its kind are kept.  keep_sw and keep_ep may be called several times
+ * for the same part, and must then always return the same value. */
 struct ftr_filter {
 	bool (*keep_sw)(void *ctx, const struct ftr_fabric *f, ftr_sw s);
 	bool (*keep_ep)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
-	/* called once for each link between two kept switches, with the end that has the lower
-	 * (switch index, port) */
+	/* called once for each link between two kept switches; (s, p) is the end with the lower
+	 * switch index or, if both ends are on one switch, with the lower port */
 	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p);
 	void *ctx;
@@ -245,9 +247,8 @@ struct ftr_filter {
 	bool (*keep_ep_link)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
 };
 
-/* Copy a fabric without the parts that the filter drops (filter NULL: copy all).  GUIDs and LIDs
- * stay the same.  In the copy, every holder equals guid.  Tests, what-if and the generator make
- * faults with this function. */
+/* Copy a fabric without the parts that the filter drops; filter NULL: copy all parts.  GUIDs and
+ * LIDs stay the same.  In the copy, the member `holder` of every switch is its own GUID. */
 enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
 				   const struct ftr_filter *filter,
 				   struct ftr_fabric **out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * libftr: routing, checking and describing InfiniBand fat-trees.
+ * libftr: a library that routes, checks and describes InfiniBand fat-trees.
  *
  * Only ftr_set_unpacker changes a global setting.  Two threads may use two different objects
  * at the same time, or share const objects.  The library copies the strings that the caller

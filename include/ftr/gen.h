@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Generator of PGFTs, tori and seeded damage.
+ * Generator of fabrics: fat-trees (PGFTs) and tori, complete or with random faults.
  *
  * A parallel generalised fat-tree is written PGFT(h; m_1..m_h; w_1..w_h; p_1..p_h)
  * (Gliksberg et al. 2020, section 2; Zahavi 2010).  Level 0 contains the hosts; levels 1..h
@@ -10,8 +10,8 @@
  *	hosts			prod m_i
  *	switches of level i	prod_{j<=i} w_j * prod_{j>i} m_j
  *
- * A k-ary n-tree has m = (k,..,k), w = (1,k,..,k) and p = (1,..,1).  A host is one node with
- * w_1 * p_1 ports.
+ * A k-ary n-tree has m = (k,..,k), w = (1,k,..,k) and p = (1,..,1).  Each host is one node; its
+ * w_1 * p_1 links are connected to w_1 * p_1 ports of this node.
  */
 #ifndef FTR_GEN_H
 #define FTR_GEN_H
@@ -33,7 +33,7 @@ struct ftr_pgft {
 
 struct ftr_gen_opts {
 	uint64_t seed;		/* for all random choices */
-	bool random_guids;	/* true: random GUIDs; false: GUIDs ascend by level and position */
+	bool random_guids;	/* true: random GUIDs; false: GUIDs ascend by (level, position) */
 	bool random_ports;	/* true: the port numbers of every switch are shuffled; false: in a
 				 * PGFT, the downward ports have the lower numbers */
 	bool random_lids;	/* true: random LIDs; false: those of ftr_builder_assign_lids */
@@ -46,19 +46,19 @@ struct ftr_gen_opts {
 enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* FTR_LIMIT: more than 254 ports on a node, or too few LIDs for all ports.  opts NULL: all
- * defaults.  The node descriptions are "host-N" and "sw-LEVEL-POSITION".  N is the number of
- * the host in the PGFT.  N and POSITION begin at 0, LEVEL at 1. */
+/* Generate a PGFT.  opts NULL: all defaults.  The node descriptions are "host-N" and
+ * "sw-LEVEL-POSITION".  N and POSITION (in the level) count from 0, LEVEL from 1.  FTR_LIMIT: a
+ * node has more than 254 ports, or there are too few LIDs for all ports. */
 enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 			     const struct ftr_gen_opts *opts,
 			     struct ftr_fabric **out,
 			     struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * A torus of k[0] x k[1] x ... switches, for simulations that need no tree.  Engines treat
- * a torus as a tree with a single root.  Each switch has hosts of its own.  In every
- * dimension it has a link to the next switch; the last switch has a link to the first.
- * If k of a dimension is 2, there are two links between the two switches.
+ * A torus of k[0] x k[1] x ... switches, for simulations that need no tree.  (The engines treat a
+ * torus as a tree with a single root.)  Each switch has the same number of hosts.  In every
+ * dimension, the switches form rings: each switch has a link to the next one, and the last to the
+ * first.  A ring of two switches has two links.
  *
  * Without random_ports, port 2d + 1 leads to the next switch of dimension d, and port
  * 2d + 2 to the previous switch.  The ports to hosts follow.  Switches are named
@@ -76,6 +76,8 @@ struct ftr_torus {
 /* Parse "torus:8,8", with one host on each switch, or "torus:8,8;4", with four. */
 enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out,
 				struct ftr_err *err) FTR_MUST_USE;
+/* Generate a torus.  opts NULL: all defaults.  FTR_INVAL: d or an element of k[] is out of range.
+ * FTR_LIMIT: as for ftr_gen_pgft. */
 enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 			      const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out,
@@ -87,22 +89,23 @@ enum ftr_status ftr_gen_shape(const char *text,
 			      struct ftr_fabric **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Seeded damage: numbers of random parts to remove.  A removed host loses all of its ports.  A
- * router counts as a host, an Aggregation Node does not.  FTR_INVAL: the fabric has fewer parts
- * of a kind. */
+/* Numbers of parts to remove from a fabric.  The parts are chosen at random.  A removed host loses
+ * all of its ports.  A router counts as a host, an Aggregation Node does not.  FTR_INVAL: the
+ * fabric has fewer parts of a kind. */
 struct ftr_damage {
 	uint64_t seed;
 	uint32_t links;		/* links between switches */
 	uint32_t switches;	/* switches without hosts */
 	uint32_t hosts;
 };
+/* Copy f without these parts. */
 enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 			       const struct ftr_damage *damage,
 			       struct ftr_fabric **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Make a random order of the records of a file, for ftr_write_netfile.  A seed gives the same
- * order on every machine.  *order is malloc()ed for the caller. */
+/* Put the nodes of f into a random order, for the argument `order` of ftr_write_netfile.  A seed
+ * gives the same order on every machine.  *order is malloc()ed for the caller. */
 enum ftr_status ftr_gen_order(const struct ftr_fabric *f, uint64_t seed,
 			      uint32_t **order,
 			      struct ftr_err *err) FTR_MUST_USE;

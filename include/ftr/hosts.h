@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Hosts by the names that schedulers and MPI use, and files for these programs.
+ * Hosts by name, as schedulers and MPI know them; host files of MPI; files for Slurm.
  *
- * A host is a set of channel adapters.  The name of the host is the first word of their node
- * descriptions: "NAME" or "NAME DEVICE" ("node12 mlx5_0", "node12 HCA-1").  The name is
- * cut at its first dot unless full names are requested.  These ports belong to no host:
+ * The channel adapters of one machine have node descriptions "NAME" or "NAME DEVICE", for example
+ * "node12 mlx5_0" and "node12 HCA-2".  All channel adapters with the same NAME form one host of
+ * this name.  NAME is cut at its first dot unless full names are requested.  These ports belong to
+ * no host:
  *
  *  - ports of Aggregation Nodes and routers
- *  - ports with a description of another form (a default of the firmware)
+ *  - ports with a description of another form, for example a default of the firmware
  *  - ports with the name "localhost"
  *  - ports whose name has characters other than letters, digits, '-', '_' and '.'
  */
@@ -33,10 +34,10 @@ struct ftr_host {
 
 struct ftr_hosts {
 	uint32_t n;
-	const struct ftr_host *host;	/* sorted by name, natural order */
+	const struct ftr_host *host;	/* sorted by name, "n2" before "n10" */
 	const ftr_ep *ep;	/* ports with a link, sorted by (host, switch, port) */
-	uint32_t n_nameless;	/* number of ports with a link, of channel adapters whose
-				 * description names no host */
+	uint32_t n_nameless;	/* number of ports of channel adapters that have a link but belong
+				 * to no host */
 	struct ftr_arena *arena;
 };
 
@@ -50,9 +51,9 @@ uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
 
 /* ---- lists of hosts ------------------------------------------------------ */
 
-/* A host in a file.  Words in a line are separated by blanks or commas.  Brackets are expanded
- * ("n[01-03,7]").  In host files of MPI, "slots=N" or ":N" sets the number of slots.  A slot is
- * an MPI process that the host may run. */
+/* A host in a file.  Words in a line are separated by blanks or commas.  Brackets are expanded:
+ * "n[1-3]" stands for n1, n2 and n3.  In host files of MPI, "slots=N" or ":N" sets the number of
+ * slots: the number of MPI processes that the host may run. */
 struct ftr_host_entry {
 	uint32_t group;		/* number of the job in a list of jobs; else 0 */
 	uint32_t host;		/* index in ftr_hosts, or FTR_HOST_NONE */
@@ -64,15 +65,16 @@ struct ftr_host_list {
 	uint32_t n, n_groups;
 	const struct ftr_host_entry *entry;	/* in the order of the file */
 	const char *const *group;	/* [n_groups] names of jobs */
-	uint32_t n_unknown;	/* number of entries for hosts that are not in h */
+	uint32_t n_unknown;	/* number of entries whose host is FTR_HOST_NONE */
 	struct ftr_arena *arena;
 };
 
 /*
- * Read a list of hosts or, if jobs is true, lines "JOB HOST HOST ...".  A job may have several
- * lines.  '#' begins a comment.  If a host of h appears several times in the list, or in one
- * job, it has one entry with the sum of its slots.  FTR_PARSE: brackets that do not match; a
- * range that is not valid or has more than 65,536 numbers; slots outside 1 .. 65,535.
+ * Read a list of hosts.  If jobs is true, read a list of jobs instead, with lines "JOB HOST HOST
+ * ..."; a job may have several lines.  '#' begins a comment.  If a host of h appears several times
+ * in the list (or in one job), it has one entry with the sum of its slots.  FTR_PARSE: brackets
+ * that do not match; a range that is not valid or has more than 65,536 numbers; a number of slots
+ * that is not in 1 .. 65,535.
  */
 enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 				   const struct ftr_hosts *h,
@@ -87,27 +89,29 @@ enum ftr_slurm_form { FTR_SLURM_TREE, FTR_SLURM_BLOCK };
 struct ftr_slurm_opts {
 	enum ftr_slurm_form form;
 	bool yaml;		/* true: topology.yaml (Slurm 25.05); false: topology.conf */
-	/* [h->n] true: include this host; NULL: all of h */
-	const bool *wanted;
+	const bool *wanted;	/* [ftr_hosts.n] true: write this host; NULL: write all hosts */
 };
 
 struct ftr_slurm_counts {
-	uint32_t nodes;
-	uint32_t split;		/* number of hosts on several leaves, if no other host is on the
-				 * same set of leaves; such a host is listed at its first leaf */
-	/* numbers of hosts of the smallest and of the largest block; 0 with FTR_SLURM_TREE */
+	uint32_t nodes;		/* number of hosts written */
+	/* Number of hosts with ports on several leaves that share this set of leaves with no other
+	 * host.  Such a host is written at its first leaf. */
+	uint32_t split;
+	/* numbers of hosts in the smallest and in the largest block; 0 with FTR_SLURM_TREE */
 	uint32_t block_min, block_max;
 };
 
 /*
- * Write topology.conf(5).
+ * Write topology.conf(5) of Slurm.  Below, a unit is a set of hosts with ports on the same leaf
+ * switches (one leaf, or several if the hosts have several ports).  A pod is a connected component
+ * of the switches up to a rank (struct ftr_picture).
  *
- * In the tree form, a switch of Slurm is a set of hosts on the same leaves, or a pod of the
- * fabric.  A scheduler need not distinguish the switches of a pod.  Each island of the fabric
- * has its own root.
+ * FTR_SLURM_TREE: every unit becomes one switch of the file, and so does every pod that has several
+ * units or pods directly below it.  The switches of a pod reach the same hosts, so a scheduler need
+ * not distinguish them.  Each island (connected component) of the fabric has its own root.
  *
- * In the block form, the pods of rank 1 are the blocks.  A set of hosts on the same leaves that
- * is in no such pod is a block of its own.  With fewer than three ranks, every set is a block.
+ * FTR_SLURM_BLOCK: every pod of rank 1 becomes one block.  A unit outside these pods is a block of
+ * its own.  In a fabric with fewer than three ranks, every unit is a block.
  *
  * FTR_SHAPE: there is no host to write.
  */

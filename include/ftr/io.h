@@ -2,7 +2,7 @@
 /*
  * Text formats: readers and writers of fabrics, tables and GUID lists.
  *
- * A reader takes a path and returns a complete object or an error, never a part of an object.
+ * A reader takes a path and returns a complete object, or an error and no object.
  * The error text is "FILE:LINE: problem, with the value", without LINE if no single line is
  * wrong.  Lines may end with CR LF, and the last line may lack its newline.  NUL bytes and lines
  * over 4,096 bytes are errors.
@@ -24,8 +24,8 @@ extern "C" {
 /*
  * Compressed files.  The library links no decompressor.  A program may register a decompressor
  * before it reads any file.  All readers use it, except those of <ftr/stored.h>.  Errors:
- * FTR_PARSE: the compressed file is damaged or truncated.  FTR_LIMIT: the unpacked content is
- * too large (2^33 bytes; 2^28 for a fabric or a nominal fabric).
+ * FTR_PARSE: the compressed file is damaged or truncated.  FTR_LIMIT: it unpacks to more than 2^33
+ * bytes (to more than 2^28 bytes for a fabric or a nominal fabric).
  */
 struct ftr_unpack_io {
 	const unsigned char *in;	/* the next packed byte; run() advances it */
@@ -43,52 +43,53 @@ enum ftr_unpacked {
 };
 
 struct ftr_unpacker {
-	/* true if this decompressor can unpack a file that begins with these n <= 6 bytes */
+	/* returns true if this decompressor can unpack a file that begins with these n bytes;
+	 * n <= 6 */
 	bool (*knows)(const unsigned char *head, size_t n);
 	void *(*begin)(const unsigned char *head);	/* NULL: no memory */
 	/* unpacks as much as it can */
 	enum ftr_unpacked (*run)(void *z, struct ftr_unpack_io *io);
 	void (*end)(void *z);
 };
-/* NULL: no decompressor.  Not thread safe. */
+/* Register a decompressor; NULL: none.  Not thread safe. */
 void ftr_set_unpacker(const struct ftr_unpacker *u);
 
 /*
  * Read a fabric.  Accepted formats: an ibsim netfile, the output of ibnetdiscover
  * (with or without -p), opensm-subnet.lst, ibdiagnet2.lst, ibdiagnet2.db_csv.  The
- * first line with content identifies the format.  Switches and host ports without a LID in the
- * file get a LID, and such host ports get the LMC lmc (see ftr_builder_assign_lids).
+ * first line with content identifies the format.  If the file gives no LID for a switch or a
+ * host port, a LID is assigned; such a host port gets the LMC lmc (see ftr_builder_assign_lids).
  */
 enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
 				struct ftr_fabric **out,
 				struct ftr_err *err) FTR_MUST_USE;
-/* Like ftr_read_fabric, from memory; path is used in messages only. */
+/* Like ftr_read_fabric, but text[len] is the content of the file.  Only messages use path. */
 enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 size_t len, unsigned int lmc,
 				 struct ftr_fabric **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* Links that were left out because their two ends do not report the same link. */
+/* Links that were left out because only one of their two ends reports them. */
 struct ftr_read_notes {
 	uint32_t one_sided;
 	char first[FTR_ERR_MAX];	/* the first of these links, as "FILE:LINE: ..." */
 };
 
-/* Like ftr_read_fabric, for a snapshot of a fabric that was changing or did not answer
- * completely.  Links that only one end reports are left out and counted in *notes.
- * ftr_read_fabric and ftr_parse_fabric reject a file with such links. */
+/* Like ftr_read_fabric, but leaves out links that only one end reports, and counts them in *notes.
+ * Such links occur in snapshots of a fabric that was changing, or did not answer completely.
+ * ftr_read_fabric and ftr_parse_fabric reject them. */
 enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
 					 struct ftr_read_notes *notes,
 					 struct ftr_fabric **out,
 					 struct ftr_err *err) FTR_MUST_USE;
 
-/* Read a GUID file of OpenSM: one GUID per line (0x... or hex), '#' begins a
+/* Read a GUID file of OpenSM: one GUID per line (hex, with or without 0x), '#' begins a
  * comment.  A name after the GUID is ignored.  *n is 0 for a file without any GUID.
  * *guids is malloc()ed for the caller.  FTR_LIMIT: more than 2^20 GUIDs. */
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
-/* Like ftr_read_guids.  FTR_IO also if the file is not a regular file that belongs to root or to
- * the caller. */
+/* Like ftr_read_guids, but reads only a regular file that belongs to root or to the caller.
+ * Any other file is refused with FTR_IO. */
 enum ftr_status ftr_read_guids_own(const char *path, uint64_t **guids,
 				   uint32_t *n,
 				   struct ftr_err *err) FTR_MUST_USE;
@@ -101,33 +102,33 @@ struct ftr_lfts_gaps {
 	uint64_t guid;		/* GUID of the first foreign switch */
 };
 
-/* Read tables for f from opensm-lfts.dump, the output of dump_lfts or ibroute, or
- * opensm.fdbs.  The first line identifies the format.  A switch that the file does not contain
- * gets a row of FTR_PORT_NONE; *gaps (may be NULL) counts such switches.  FTR_INVAL: no switch
- * of the file is in f. */
+/* Read tables for f from opensm-lfts.dump, from the output of dump_lfts or ibroute, or from
+ * opensm.fdbs.  The first line identifies the format.  If the file does not contain a switch of f,
+ * all entries of this switch are FTR_PORT_NONE, and the switch is counted in *gaps (may be NULL).
+ * FTR_INVAL: no switch of the file is in f. */
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out,
 			      struct ftr_lfts_gaps *gaps,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Read an order of host ports from opensm-*-ca-order.dump; FTR_EP_NONE is a gap.
- * *order is malloc()ed for the caller. */
+/* Read an order of host ports from opensm-*-ca-order.dump.  FTR_EP_NONE: a place without a host
+ * port.  *order is malloc()ed for the caller. */
 enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 			       ftr_ep **order, uint32_t *n,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 /* Read pairs of host ports, one pair per line.  A host port is given as a LID
- * (decimal, or 0x up to 0xffff), as a port GUID, as the node GUID of a node with
- * one port, or as a node description in quotes, which only one host port may have.  *pair is
- * malloc()ed for the caller. */
+ * (decimal, or 0x up to 0xffff); a port GUID; the node GUID of a node with one port; or a node
+ * description in quotes, which only one host port may have.
+ * *pair is malloc()ed for the caller. */
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_load_pair **pair, uint32_t *n,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Read SL2VL tables of switches: opensm-sl2vl.dump, or lines "0xGUID in out
- * 0xNN ..." (two SLs per byte).  ibdmchk -d reads both forms.  Where the file has no entry, an SL
- * is mapped to the VL with the same number.  *missing (may be NULL) is the number of switches
- * that the file does not contain. */
+/* Read SL2VL tables of switches from opensm-sl2vl.dump, or from lines "0xGUID in out
+ * 0xNN ..." (input port, output port, two SLs per byte).  ibdmchk -d reads both forms.  Where the
+ * file has no entry, an SL is mapped to the VL with the same number.  *missing (may be NULL) is the
+ * number of switches that the file does not contain. */
 enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
 			       struct ftr_sl2vl **out, uint32_t *missing,
 			       struct ftr_err *err) FTR_MUST_USE;
@@ -148,8 +149,9 @@ enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /* Write f as a netfile that ibsim and ftr_read_fabric accept.  Host ports without a link are left
- * out.  order: the order of the records in the file, a permutation of 0 .. n_sw + n_nodes - 1
- * (switches by index, then end nodes), or NULL.  FTR_INVAL: order is not a permutation. */
+ * out.  order: the order in which nodes are written, or NULL.  It is a permutation of the numbers
+ * of the nodes: 0 .. n_sw - 1 are the switches, n_sw .. n_sw + n_nodes - 1 the end nodes.
+ * FTR_INVAL: order is not a permutation. */
 enum ftr_status ftr_write_netfile(FILE *out, const struct ftr_fabric *f,
 				  const uint32_t *order,
 				  struct ftr_err *err) FTR_MUST_USE;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The links that jobs share if they run at the same time.
+ * How jobs slow each other down on the links that they share.
  *
- * Model: a job of n host ports sends all-to-all.  Each port sends at the full rate of
- * its link, spread evenly over the other n - 1 ports.  The demand of a job on a link is the
- * number of its flows there, divided by n - 1.  If all links have the same rate, a demand of
- * 1 means a full link.
+ * Model: in a job of n host ports, every port sends to every other port (the exchange).  Each
+ * port sends at the full rate of its link, in equal parts to the other n - 1 ports.  The demand of
+ * a job on a link is the number of its flows there, divided by n - 1.  If all links have the same
+ * rate, a demand of 1 fills a link.
  *
- *	alone	the greatest demand of the job on any link, at least 1.  The all-to-all
- *		exchange takes this many times as long as it would at full rate.
- *	with	as alone, but with the demand of another job added on the links
- *		that the job uses
+ *	alone	max(1, greatest demand of the job on any link).  The exchange takes this many
+ *		times as long as it would take at full rate.
+ *	with	the same for a pair of jobs: max(1, greatest sum of the demands of both jobs on
+ *		any link that the first job uses)
  *
- * The interference of job A with job B is the quotient (with / alone) of job B.  1 means no
- * interference.  2 means that the exchange of B takes twice as long while A sends, too.
+ * The interference of job A with job B is `with` of the pair (B, A), divided by `alone` of B.
+ * 1 means no interference.  2 means that the exchange of B takes twice as long while A exchanges,
+ * too.
  */
 #ifndef FTR_JOBS_H
 #define FTR_JOBS_H
@@ -36,20 +37,23 @@ struct ftr_job_load {
 	uint32_t shared;	/* number of these links that another job uses, too */
 	double alone;		/* see "alone" at the top of this file */
 	double with_all;	/* as alone, but with the demands of all other jobs added */
-	ftr_sw worst_sw;	/* the link with the greatest demand in with_all (any link of the
-				 * job if with_all is 1); FTR_SW_NONE: the job uses no link */
+	/* the link that determines with_all (if with_all is 1: any link of the job); worst_sw is
+	 * FTR_SW_NONE if the job uses no link */
+	ftr_sw worst_sw;
 	ftr_port worst_port;
 };
 
 struct ftr_job_pair {
 	uint32_t shared;	/* number of directed links that both jobs use */
-	double interference;	/* effect of job j on job i, see ftr_jobs_load */
+	double interference;	/* see the top of this file */
 };
 
 /*
- * f and t as for ftr_load_new.  Input job[n]; output load[n] and pair[n * n], where
- * pair[i * n + j] is the effect of job j on job i.  FTR_LIMIT: more than
- * FTR_JOBS_MAX jobs; FTR_INVAL: a job has a host port twice; FTR_NOMEM.
+ * Compute the loads of the n jobs job[], and the interference between them.  f and t as for
+ * ftr_load_new.  load[] has n elements, pair[] has n * n: pair[i * n + j] describes the
+ * interference of job j with job i.
+ *
+ * FTR_LIMIT: more than FTR_JOBS_MAX jobs; FTR_INVAL: a job has a host port twice; FTR_NOMEM.
  * O(n_sw * ports of all jobs + links * n^2).
  */
 enum ftr_status ftr_jobs_load(const struct ftr_fabric *f,

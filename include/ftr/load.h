@@ -8,12 +8,12 @@
  *	  ftr_load_all, ftr_load_shifts, ...	any number of times, in any order
  *	ftr_load_free
  *
- * Link		A directed link between two switches, named by the switch and
- *		port that send.  Links to host ports are counted separately
- *		(host_max).
- * Order	n places; FTR_EP_NONE is a gap.  A host port may have one
- *		place only.  A host port without a LID or a link counts as a
- *		gap.  Traffic goes to base LIDs.
+ * Link		A link between two switches, in one direction.  It is named by the
+ *		switch and the port that send.  Links to host ports are counted
+ *		separately (host_max).
+ * Order	n places, each with a host port or FTR_EP_NONE (a gap).  A host port
+ *		has at most one place.  A host port without a LID or a link counts
+ *		as a gap.  Traffic goes to base LIDs.
  * Flow		One pair (source, destination) of a pattern.  A flow adds 1 to
  *		the load of each link of its path.  A flow that the tables do not
  *		deliver is lost: it loads no link.  A host port sends nothing to
@@ -23,20 +23,20 @@
  *	all		every host port of the order sends to every other
  *	shift k		place i sends to place (i + k) mod n, k = 1 .. n-1;
  *			a gap sends and receives nothing
- *	permutation	each host port of the order sends to the host port that a
- *			random permutation gives; if that is itself, it sends nothing
+ *	permutation	the host ports of the order are permuted at random; each sends to
+ *			its image, or sends nothing if it is its own image
  *	bisection	the host ports of the order are divided at random into two
- *			halves; each host port of the first half sends to another
- *			host port of the second half.  If their number is odd, one
- *			is left out.  (Hoefler et al. 2008: effective bisection
+ *			halves; each host port of the first half sends to one of the
+ *			second half, each to a different one.  If the number of host
+ *			ports is odd, one is left out.  (Hoefler et al. 2008: effective bisection
  *			bandwidth)
- *	pairs		given by the caller
+ *	pairs		the flows are given by the caller
  *
- * The literature on Dmodc uses these patterns, too, and rates them by the load of the most
- * loaded link (Gliksberg et al. 2020 and its references [2], [8] and [12]).
+ * Papers on Dmodc use these patterns, too, and judge routings by the load of the most loaded link
+ * (Gliksberg et al. 2020 and its references [2], [8] and [12]).
  *
- * A seed gives the same patterns on every machine and for any team.  Random permutation i and
- * bisection i do not depend on the number of patterns.
+ * A seed gives the same patterns on every machine and for any team.  With a larger number of random
+ * permutations or bisections, the first ones stay the same.
  */
 #ifndef FTR_LOAD_H
 #define FTR_LOAD_H
@@ -67,19 +67,20 @@ struct ftr_load_link {
 
 #define FTR_LOAD_WORST_MAX 64
 
-/* The maximum of a pattern is the load of its most loaded link.  Members about links describe only
- * the pattern `worst`. */
+/* The results for one or more patterns.  The maximum of a pattern is the load of its most loaded
+ * link.  Members that describe links (links, used, load, loads, host_max, link) refer only to the
+ * pattern `worst`. */
 struct ftr_load_report {
 	uint32_t hosts;		/* number of host ports that take part */
 	uint32_t patterns;	/* number of patterns */
 	uint64_t flows;		/* number of flows of all patterns, including lost flows */
 	uint64_t lost;		/* number of flows of all patterns that do not arrive */
-	uint64_t max;		/* the greatest maximum */
-	uint64_t min_max;	/* the smallest maximum */
+	uint64_t max;		/* the greatest of the maxima */
+	uint64_t min_max;	/* the smallest of the maxima */
 	uint64_t sum_max;	/* sum of the maxima; their mean is sum_max / patterns */
 	struct ftr_load_bins maxima;	/* number of patterns by maximum */
-	/* Sums over all patterns.  sum_load: loads of all links.  sum_used: number of links with a
-	 * flow.  The mean load of a link with a flow is sum_load / sum_used. */
+	/* Sums over all patterns.  sum_load: sum of the loads of all links.  sum_used: number of
+	 * links with a flow.  The mean load of a link with a flow is sum_load / sum_used. */
 	uint64_t sum_load;
 	uint64_t sum_used;
 	uint32_t worst;		/* the first pattern whose maximum is `max`: k for a shift;
@@ -88,8 +89,8 @@ struct ftr_load_report {
 	uint32_t used;		/* number of directed links with at least one flow */
 	uint64_t load;		/* sum of the loads of all links */
 	struct ftr_load_bins loads;	/* number of links by load */
-	uint64_t host_max;	/* greatest number of flows that enter or leave one host port,
-				 * without lost flows; flows that cross no link count */
+	uint64_t host_max;	/* greatest number of delivered flows that enter or leave one host
+				 * port, including flows between host ports of one switch */
 	uint32_t n_links;	/* number of elements of link[] */
 	/* the most loaded links, sorted by load (descending), switch and port */
 	struct ftr_load_link link[FTR_LOAD_WORST_MAX];
@@ -102,14 +103,18 @@ struct ftr_load_pair {
 struct ftr_load;
 
 /*
- * f and t must outlive the object; order is copied.  table_max: bytes that may be
- * used to store all paths; 0 = 2 GiB.  The paths take 4 bytes * (hops of the longest path) * n *
- * (number of switches that have a host port listed in order[]); for 11,664 hosts this is 121 MB.
- * If the paths take more than table_max, each path is followed again when its flow is counted.
- * This is slower; the results are the same.  In both cases a copy of the entries takes another
- * n_sw * n bytes.
- * FTR_INVAL: t does not fit f, or the order contains a host port twice or one that f does not
- * have; FTR_NOMEM.  O(n_sw * n * hops), including the count of the all-to-all load.
+ * Prepare to count the loads of the links of f under the tables t.  f and t must outlive the
+ * object; order is copied.
+ *
+ * table_max: number of bytes that may be used to store all paths; 0 means 2 GiB.  The paths take
+ * 4 bytes * (hops of the longest path) * n * (number of switches with a host port in order[]); for
+ * 11,664 hosts this is 121 MB.  If they take more than table_max, they are not stored, and each
+ * path is followed again whenever its flow is counted.  This is slower; the results are the same.
+ * In both cases a copy of the entries takes another n_sw * n bytes.
+ *
+ * FTR_INVAL: t does not fit f, or the order contains a host port twice or one that f does not have;
+ * FTR_NOMEM.
+ * O(n_sw * n * hops), including the count of the all-to-all load.
  */
 enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 			     const struct ftr_tables *t, const ftr_ep *order,
@@ -119,27 +124,30 @@ enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 void ftr_load_free(struct ftr_load *ld);	/* NULL is accepted */
 
 /*
- * In all functions by_port has f->n_ports elements.  For a port with a link to another switch,
- * the element is set to the number of flows that leave through this port.  All others are
- * set to 0.
+ * by_port, an argument of several functions, is an array of f->n_ports elements.  For a port with a
+ * link to another switch, the element is set to the number of flows that leave through this port.
+ * All other elements are set to 0.
  */
 
-/* The load of all-to-all.  out or by_port may be NULL. */
+/* Count the flows of all-to-all.  out or by_port may be NULL. */
 void ftr_load_all(const struct ftr_load *ld, uint64_t *by_port,
 		  struct ftr_load_report *out);
 
-/* The load of `sample` different shifts, chosen by seed, or of all shifts if sample is 0 or
- * >= n-1.  An order with fewer than two places has no shift.  O(shifts * n * hops). */
+/* Count the flows of `sample` different shifts, chosen by seed, or of all n - 1 shifts if sample is
+ * 0 or at least n - 1.  An order with fewer than two places has no shift.  FTR_NOMEM.
+ * O(shifts * n * hops). */
 enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 				uint64_t seed, struct ftr_team *team,
 				struct ftr_load_report *out,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* The load of every link under shift k.  Error: FTR_NOMEM. */
+/* Count the flows of shift k on every link.  FTR_NOMEM. */
 enum ftr_status ftr_load_shift_by_port(const struct ftr_load *ld, uint32_t k,
 				       uint64_t *by_port,
 				       struct ftr_err *err) FTR_MUST_USE;
 
+/* Count the flows of the random permutations (or bisections) 0 .. count - 1.  FTR_NOMEM.
+ * O(count * n * hops). */
 enum ftr_status ftr_load_permutations(const struct ftr_load *ld, uint32_t count,
 				      uint64_t seed, struct ftr_team *team,
 				      struct ftr_load_report *out,
@@ -149,10 +157,10 @@ enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
 				    struct ftr_load_report *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* The load of the given pairs.  Their host ports need not be in the order of hosts.  A pair that
- * is given twice counts as two flows, a pair of one port with itself as none.  Flows from or to a
- * host port without a LID or a link are lost.  by_port may be NULL.  FTR_INVAL: the fabric has no
- * such host port; FTR_NOMEM. */
+/* Count the flows of the given pairs.  Their host ports need not be in the order of hosts.  A pair
+ * that is given twice counts as two flows.  A pair of one port with itself is no flow.  Flows from
+ * or to a host port without a LID or a link are lost.  by_port may be NULL.  FTR_INVAL: the fabric
+ * has no such host port; FTR_NOMEM. */
 enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 			       const struct ftr_load_pair *pair, uint32_t n,
 			       uint64_t *by_port, struct ftr_load_report *out,

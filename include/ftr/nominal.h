@@ -2,57 +2,57 @@
 /*
  * The nominal fabric: the union of all switches and links seen so far.
  *
- * If a switch that loses a neighbour renumbers its other neighbours, one missing link changes
- * nearly every table (docs/design.md, Decisions).  Therefore the nominal fabric N is kept,
- * together with its shape S(N).  The shape of the current fabric F takes all positions from
- * S(N):
+ * An engine numbers the neighbours of a switch, and the entries depend on these numbers.  If a
+ * switch that has lost a neighbour gave new numbers to the others, one missing link would change
+ * nearly every table (docs/design.md, Decisions).  Therefore the nominal fabric N is kept, together
+ * with its shape S(N).  The shape of the current fabric F takes all numbers from S(N):
  *
- *	ftr_nominal_new(F, opts, old, ...)	N = old, or old and F if F has new parts
+ *	ftr_nominal_new(F, opts, old, ...)	N = old, or a new N if F has a part that old lacks
  *	ftr_shape_new(F, { .nominal = N->shape }, ...)
  *
- * Faults and recoveries do not change N.  If F has a part that N lacks, a new N is made,
- * once, and all tables may change.
+ * Faults and recoveries do not change N.  If F has a part that N lacks, a new N is made from
+ * both, and all tables may change.
  *
- * Inference.  When a fabric is first seen, links or hosts may be missing.  S(N) infers such
- * parts where it can: links as inferred slots (src/shape/slots.c), hosts as gaps
- * (src/shape/column_order.c).  When the real parts appear, they get the inferred numbers, so no
- * other entry changes.  Three things cannot be inferred:
+ * Inference.  When a fabric is seen for the first time, links or hosts may be missing.  Some of
+ * them can be inferred.  S(N) reserves numbers for these: slots for links (src/shape/slots.c), gaps
+ * for hosts (src/shape/column_order.c).  When such a part appears, it gets the reserved number, and
+ * the entries for all others stay.  Three things cannot be inferred:
  *
  *  - a switch that was missing with all of its links
- *  - which of several parallel links is missing; entries of this group may move later
- *  - the ranks, if the missing links change the ranks that are inferred
+ *  - which one of several parallel links is missing; when it appears, entries may move between
+ *    these links
+ *  - the ranks, if they are different without the missing links
  *
- * Ranks.  S(N) keeps the ranks of the old N unless the ranks that are inferred from N are
- * clearly better (src/shape/choice.c, rule 7).  Without this rule, one more host could change
- * all tables.  No ranks are kept if roots are given, or if the lists of cn and io GUIDs differ
- * from those of the old N.
+ * Ranks.  A new S(N) keeps the ranks of the old N, unless the ranks that are inferred from the new
+ * N are clearly better (src/shape/choice.c, rule 7).  If ranks were not kept, one more host could
+ * change all tables.  No ranks are kept if roots are given, or if the lists of cn and io GUIDs
+ * differ from those of the old N.
  *
- * Replacement.  Suppose that F has a switch x that N lacks, and N has a switch y that F lacks.
- * If most links of x lead to the far ends of the links of y, x takes the place of y, and nothing
+ * Replacement.  Let F have a switch x that N lacks, and let N have a switch y that F lacks.  If
+ * most links of x lead to the same ports as the links of y, x takes the place of y, and nothing
  * else is renumbered.  The place keeps the GUID of the first switch that was seen there.
  * ftr_switch.holder is the GUID of the switch that is there now.
  *
- * Different fabric.  If F is a different fabric, N is F.  F is different from the old N in two
- * cases:
+ * Different fabric.  The new N is F alone if F and the old N have too little in common:
  *
- *  - Fewer than a quarter of the switches and fewer than a quarter of the host ports are in
- *    both.
- *  - Fewer than a quarter of the links between switches and fewer than a quarter of the links
- *    of host ports are in both.
+ *  - fewer than 1/4 of the switches and fewer than 1/4 of the host ports, or
+ *  - fewer than 1/4 of the links between switches and fewer than 1/4 of the links of host ports.
  *
- * A quarter means a quarter of the number in F or in the old N, whichever is smaller.
+ * 1/4 refers to the number in F or to the number in the old N, whichever is smaller.
  *
- * Removal.  A switch that was removed permanently stays missing and keeps its slots.  To forget
- * it, call ftr_nominal_new without old.  However, when a new N is made, these parts are dropped
- * because F contradicts them: a link, if one of its ends is now connected elsewhere; a host that
- * moved; a host whose switch port has another link now; a missing switch, if more than half of
- * its links are contradicted.
+ * Removal.  A switch that was removed permanently stays in N as missing and keeps its slots.  To
+ * forget it, call ftr_nominal_new without old.  However, a new N does not contain parts of the old
+ * N that contradict F:
+ *
+ *  - a link, if one of its ends is now connected elsewhere
+ *  - a host that moved, or whose switch port now has another link
+ *  - a missing switch, if more than half of its links contradict F
  *
  * N and S(N) are const and may be shared between threads.  The same F, old (with its ranks) and
  * options give the same N, bit for bit, for any order of discovery and any team.
  *
- * N has LMCs and names.  It has no LIDs, no widths and speeds of links, and no host ports
- * without a link.
+ * In N, switches and host ports have LMCs and names, but no LIDs, and links have no width and no
+ * speed.  Host ports without a link are not in N.
  */
 #ifndef FTR_NOMINAL_H
 #define FTR_NOMINAL_H
@@ -67,14 +67,15 @@ struct ftr_nominal {
 	const struct ftr_fabric *f;	/* N */
 	const struct ftr_shape *shape;	/* S(N) */
 	enum ftr_leaf_order leaf_order;	/* leaf order of S(N) */
-	uint64_t lists;		/* hash of the root, cn and io GUIDs of S(N) */
+	uint64_t lists;		/* hash of the GUIDs of roots, compute nodes (cn) and I/O nodes (io)
+				 * in the options of S(N) */
 };
 
-/* The differences between N and the old nominal fabric, as counts for one log line. */
+/* The differences between a fabric F and the old nominal fabric, as counts for one log line. */
 struct ftr_nominal_change {
 	bool grew;		/* true: F has a part that old lacks */
-	bool reshaped;		/* true: the order of leaves or the lists of GUIDs differ from
-				 * those of old */
+	bool reshaped;		/* true: the options name another order of leaves or other lists of
+				 * GUIDs than those of old */
 	/* numbers of switches, links and host ports that F has and old lacks */
 	uint32_t new_sw, new_links, new_hosts;
 	bool other;		/* true: old belongs to a different fabric */
@@ -82,18 +83,21 @@ struct ftr_nominal_change {
 	 * old_sw, old_hosts: numbers of switches and of host ports that old has */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;
 	uint32_t replaced_sw;	/* number of switches that took the place of another */
-	uint32_t changed;	/* number of known switches and host ports with different ports,
-				 * place, LMC, kind or (if leaves are ordered by name) name */
+	/* Number of switches and host ports that F and old both have, but with a different place,
+	 * LMC, kind or number of ports.  If leaves are ordered by name, a different name counts,
+	 * too. */
+	uint32_t changed;
 	/* numbers of parts of old that were dropped; dropped_hosts counts host ports */
 	uint32_t dropped_sw, dropped_links, dropped_hosts;
 	char example[256];	/* the first new or changed object, or "" */
 };
 
 /*
- * Make the nominal fabric for f.  If old is NULL, it is f itself, and all of f counts as new.
+ * Make the nominal fabric for f.  If old is NULL, the nominal fabric is f itself, and all of f
+ * counts as new.
  *
- * *out is old if f has no part that old lacks, and opts has the order of leaves and the lists
- * of GUIDs of old.  Otherwise *out is a new object, and old is unchanged.
+ * *out is old if f has no part that old lacks, and opts names the same order of leaves and the same
+ * GUIDs as old.  Otherwise *out is a new object, and old is unchanged.
  *
  * opts: NULL for defaults.  Its members nominal and no_slots are ignored.  opts->old is also
  * ignored if the argument old is not NULL.  change may be NULL.
@@ -108,10 +112,10 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 void ftr_nominal_free(struct ftr_nominal *n);	/* NULL is accepted */
 
 /*
- * Compare n with f.  change->other: they are different fabrics, so ftr_nominal_new would make a
- * new nominal fabric from f alone.  *change is filled as by ftr_nominal_new, with three
- * exceptions: the dropped_ members are 0; reshaped is false; all counts compare f with n even if
- * the fabrics are different.
+ * Compare f with n.  change->other is true if they are different fabrics, so that ftr_nominal_new
+ * would make a new nominal fabric from f alone.  *change is filled as by ftr_nominal_new, with
+ * three exceptions: dropped_sw, dropped_links and dropped_hosts are 0; reshaped is false; all
+ * counts compare f with n even if the fabrics are different.
  */
 enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 				    const struct ftr_fabric *f,
@@ -120,14 +124,14 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 
 /*
  * Write a state file.  Its first line holds the version, a checksum of the text after it, the
- * length of the body, the order of leaves and a hash of the lists of GUIDs.  N follows, with a
- * line for each switch, host port, link, replaced switch and kept rank.  The bytes depend on N,
- * its options and its ranks only.
+ * length of the body, the order of leaves and a hash of the GUID lists.  The body is N, with a
+ * line for each switch, host port, link, replaced switch and kept rank.  The content of the file
+ * depends only on N, its options and its ranks.
  *
  * The file is written under a temporary name in the same directory, flushed to disk and
- * renamed.  So path always holds either its old or its new content, complete.  Two threads of a
- * process must not write one path at the same time.  FTR_IO: the text names the path and reason;
- * FTR_NOMEM.
+ * renamed.  So at any time the file at `path` is complete, with its old or its new content.  Two
+ * threads of a process must not write to the same path at the same time.  FTR_IO (the text names
+ * the path and the reason); FTR_NOMEM.
  */
 enum ftr_status ftr_nominal_write(const char *path,
 				  const struct ftr_nominal *n,
@@ -147,15 +151,15 @@ enum ftr_status ftr_nominal_read(const char *path,
 				 struct ftr_team *team,
 				 struct ftr_nominal **out, bool *reshaped,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Like ftr_nominal_read.  FTR_IO also if the file is not a regular file that belongs to root or
- * to the caller (core/file.h). */
+/* Like ftr_nominal_read, but reads only a regular file that belongs to root or to the caller
+ * (core/file.h).  Any other file is refused with FTR_IO. */
 enum ftr_status ftr_nominal_read_own(const char *path,
 				     const struct ftr_shape_opts *opts,
 				     struct ftr_team *team,
 				     struct ftr_nominal **out, bool *reshaped,
 				     struct ftr_err *err) FTR_MUST_USE;
 
-/* True if the file can be read and begins like a state file. */
+/* Returns true if the file can be read and begins like a state file. */
 bool ftr_nominal_is_file(const char *path);
 
 #ifdef __cplusplus

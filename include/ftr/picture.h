@@ -2,9 +2,9 @@
 /*
  * The picture: where each switch is drawn, and which parts look irregular.
  *
- * Coordinates depend on the shape only, so two runs give the same picture.  One
+ * Coordinates depend on the shape only, so the same fabric always gives the same picture.  One
  * unit of x is the width of one leaf switch.  Leaves are placed in the order of the
- * columns of the shape, so a pod is a range of x.  A switch of a higher rank is
+ * columns of the shape, so the leaves of a pod are side by side.  A switch of a higher rank is
  * placed above the leaves of its pod.  The caller draws rank r in row r.
  *
  *	rank 2   [ plane 0 ][ plane 1 ][ plane 2 ]
@@ -13,9 +13,9 @@
  *	x        0 1 2 3 4 5   6 7 8 ...
  *
  * Pod	All switches of one rank above the same leaves; at rank 0, one leaf.
- * Block	Switches drawn side by side as one unit.  At rank 0, a block is the leaves below
- *	one pod of rank 1.  At higher ranks, it is a pod.  If planes have several switches in
- *	each pod, it is the switches of one plane in a pod.
+ * Block	Switches drawn side by side as one unit.  At rank 0: the leaves below one pod of
+ *		rank 1.  At higher ranks: a pod, or, if planes have several switches in each
+ *		pod, the switches of one plane in a pod.
  *
  * Everything is const after ftr_picture_new.
  */
@@ -35,8 +35,8 @@ struct ftr_picture_pod {
 	uint32_t pod_first, pod_leaves;	/* leaf columns pod_first .. pod_first + pod_leaves - 1 */
 	uint32_t n_sw;
 	uint32_t hosts;		/* number of hosts (FTR_CLASS_HOST) on the leaves of the pod */
-	uint32_t links_out;	/* number of links from the switches of the pod, and from those
-				 * below the pod, to all other switches */
+	uint32_t links_out;	/* number of links that connect the switches of the pod, and those
+				 * below the pod, with all other switches */
 };
 
 struct ftr_picture_block {
@@ -47,27 +47,27 @@ struct ftr_picture_block {
 
 /* Reasons to mark a switch, as bits. */
 enum ftr_odd_sw {
-	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
-	FTR_ODD_STUB = 2,	/* a stub, see ftr_shape_tree.stub */
+	FTR_ODD_FEW_UP = 1,	/* has fewer upward links than ftr_picture.mode_up */
+	FTR_ODD_STUB = 2,	/* is a stub, see ftr_shape_tree.stub */
 	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of the same rank */
 	FTR_ODD_SKIP = 8	/* has an upward link that skips a rank */
 };
 
 /* Reasons to mark a host port, as bits. */
 enum ftr_odd_ep {
-	FTR_ODD_NOT_ON_LEAF = 1,	/* on a switch that is not a leaf; Aggregation Nodes are not
-					 * marked */
+	FTR_ODD_NOT_ON_LEAF = 1,	/* is on a switch that is not a leaf, and is not an
+					 * Aggregation Node */
 	FTR_ODD_NO_LINK = 2
 };
 
 /* Missing links between two switches of the fabric.  Several elements may name the same two
  * switches. */
 struct ftr_missing {
-	ftr_sw low, up;		/* the switches of lower and of higher rank; in any order if the
-				 * ranks are equal */
+	ftr_sw low, up;		/* the switch of lower rank and that of higher rank; in any order if
+				 * the ranks are equal */
 	uint32_t n;		/* number of missing links */
-	bool inferred;		/* true: inferred from the other switches of the two
-				 * ranks; false: known from the nominal fabric */
+	bool inferred;		/* true: inferred from other switches of the same two ranks;
+				 * false: known from the nominal fabric */
 };
 
 struct ftr_picture {
@@ -75,7 +75,7 @@ struct ftr_picture {
 	uint32_t n_ranks;
 	uint32_t n_cols;	/* number of leaf columns, including those of missing leaves */
 	uint64_t missing_links;	/* sum of missing[].n */
-	double width;		/* of the picture; every x is less than width */
+	double width;		/* width of the picture; every x is less than it */
 	const struct ftr_picture_pod *pod;	/* sorted by (rank, pod_first) */
 	const struct ftr_picture_block *block;
 	const struct ftr_missing *missing;	/* sorted by (low, up) */
@@ -87,14 +87,14 @@ struct ftr_picture {
 	const uint32_t *pod_at;
 	const uint8_t *odd_sw;	/* [n_sw] bits of enum ftr_odd_sw */
 	const uint32_t *n_up;	/* [n_sw] number of upward links */
-	/* [n_sw] The most frequent n_up of the switches that have the same rank and are below the
-	 * same pod of the next rank, without stubs.  0: there is no such pod, or fewer than half
-	 * of these switches have the same n_up. */
+	/* [n_sw] The usual number of upward links: the most frequent n_up of the switches (without
+	 * stubs) that have the same rank and are below the same pod of the next rank.  0: there is
+	 * no such pod, or fewer than half of these switches have this number. */
 	const uint32_t *mode_up;
 	const uint8_t *odd_ep;	/* [n_ep] bits of enum ftr_odd_ep */
-	/* [f->n_ports] 1: the link there has a lower rate than most links of its kind.  Links
-	 * between switches are of one kind if their lower ends have the same rank.  Links to hosts
-	 * are of one kind if the switches have the same rank. */
+	/* [f->n_ports] 1: the link at this port has a lower rate than most links like it.  For a
+	 * link between switches, these are the links whose lower ends have the same rank.  For a
+	 * link to a host, these are the links to hosts from switches of the same rank. */
 	const uint8_t *slow;
 	struct ftr_arena *arena;
 };
@@ -102,21 +102,22 @@ struct ftr_picture {
 /* Nominal rate of a link in Gbit/s (4x EDR: 100), rounded down; 0: unknown. */
 unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed);
 
-/* sh may be freed before the picture.  Error: FTR_NOMEM.  O(links log links + n_ranks * n_leaf). */
+/* Make the picture of sh.  sh may be freed before the picture.  Error: FTR_NOMEM.
+ * O(links log links + n_ranks * n_leaf). */
 enum ftr_status ftr_picture_new(const struct ftr_shape *sh,
 				struct ftr_picture **out,
 				struct ftr_err *err) FTR_MUST_USE;
 void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
 
 /*
- * The number of flows that must leave (out) and enter (in) each pod under any tables.  out and in
- * have n_pods elements.  If the tables deliver all flows, the most loaded link out of a pod
+ * Count the flows that must leave each pod (out[]) and enter it (in[]) under any tables.  Both
+ * arrays have n_pods elements.  If the tables deliver all flows, the most loaded link out of a pod
  * carries at least out / links_out flows, rounded up.  The most loaded link into the pod carries
- * at least in / links_out.
+ * at least in / links_out flows, rounded up.
  *
- * ftr_picture_cross adds one flow to the counts.  ftr_picture_cross_all sets them to the
- * counts of all-to-all among the n host ports ep[] (FTR_EP_NONE is ignored).  f is the fabric
- * of the picture.
+ * ftr_picture_cross adds one flow, from one host port to another, to the counts.
+ * ftr_picture_cross_all sets the counts to those of all-to-all among the n host ports ep[]
+ * (elements FTR_EP_NONE are ignored).  f is the fabric of the picture.
  */
 void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
 		       ftr_ep from, ftr_ep to, uint64_t *out, uint64_t *in);

@@ -2,24 +2,31 @@
 /*
  * The shape: everything about a fabric that an engine needs for routing.
  *
- * The input is a fabric.  The output holds ranks, port groups in an order
- * on which all switches agree, costs, dividers and the topological destination
- * index d.  The shape chooses no ports and ignores VLs.
+ * The shape of a fabric consists of the ranks of the switches, the port groups (the parallel links
+ * to one neighbour are a group), the costs, the dividers, and the destination indices d.  All
+ * switches order their groups by the same rule.  The shape does not choose the ports of entries,
+ * and ignores VLs.
  *
- * Source: Gliksberg et al. 2020, sections 3.1 to 3.3, Procedure 1.  The order of
- * groups and the index d are our own (docs/design.md, Decisions).  With the GUIDs that vendors
- * assign, the order of the paper differs from pod to pod, and the load becomes uneven.
+ * Source: Gliksberg et al. 2020, sections 3.1 to 3.3, Procedure 1.  The order of the groups and
+ * the numbers d differ from the paper (docs/design.md, Decisions).  The paper orders groups by the
+ * GUIDs of the neighbours.  With the GUIDs that vendors assign, this order is not the same in all
+ * pods, and the load becomes uneven.
  *
  * Rank      0 is the lowest.  A link leads up from the lower to the higher rank.
  *           No cost depends on horizontal links (between switches of one rank).
+ * Plane     A connected component of the switches above a rank.
+ * Pod       A connected component of the switches up to a rank.
  * Column    A switch as a destination; every switch has a column.  The columns of
  *           the leaf switches come first, in topological order.
- * down      Hops from switch s to column l over downward links only; FTR_COST_INF:
- *           there is no such path.
- * cost      c[s][l]: hops of the path that a packet takes from switch s to column l,
- *           up and then down.  0 in the switch's own column; FTR_COST_INF if there is
- *           no such path.  The path is the shortest up/down path, with one exception:
- *           if a switch above s routes downward through s to l, s must route
+ * d         Number of a destination.  The hosts of one leaf have consecutive numbers, and
+ *           so have the leaves of one pod.
+ * Divider   Pi_s: the number of hosts that share an upward next hop of switch s.
+ * down      down[s][l]: least number of hops from switch s to column l over downward
+ *           links only; FTR_COST_INF: there is no such path.
+ * cost      c[s][l]: number of hops of the path that a packet takes from switch s to
+ *           column l, up and then down.  0 in the switch's own column; FTR_COST_INF if
+ *           there is no such path.  The path is the shortest up/down path, with one
+ *           exception: if a switch above s routes downward through s to l, s must route
  *           downward, too.
  *
  *	            columns: leaf 0, 1, 2 ...   n_leaf .. n_sw-1: other switches
@@ -29,32 +36,34 @@
  * deviation: Gliksberg et al. 2020, section 3.4, select the upward neighbours with
  * c < c_s and the downward neighbours with down < c_s, where c_s is the cost of s.  In trees
  * whose links skip ranks, this allows an upward hop after a downward hop: a packet comes down
- * to a switch that prefers a shorter upward path.  We therefore decide from the top rank
- * downward whether s "must go down" to l.  It must if s is a candidate of a switch t above s:
+ * to a switch, and the shortest path from there leads up.  We therefore determine, from the top
+ * rank downward, whether s "must go down" to l.  This is so if some switch t above s may send
+ * packets for l to s:
  *
  *	must(s,l) = there is t above s with down[s][l] < c[t][l]
  *	c[s][l]   = must(s,l) ? down[s][l]
- *			      : min(down[s][l], 1 + min over t above of c[t][l])
+ *			      : min(down[s][l], 1 + min over all t above s of c[t][l])
  *
  * If s must go down, its only candidates are the downward neighbours with down < c_s.  On
  * PGFTs, complete or damaged, this selects the same neighbours as the paper.
  *
- * Nominal shape.  A fault must not change the ranks and numbers of the rest of the
- * fabric.  Therefore the shape of a fabric f can be made over the shape of a nominal fabric,
- * which is the union of all switches and links seen so far (<ftr/nominal.h>).  Then these are
- * the same as in the shape of the nominal fabric: the ranks, the stubs, the order of the columns,
- * the order of the groups of each switch, the slots, the dividers, the strides and the indices d.
- * Groups, costs and down-costs cover only the parts present in f.
+ * Nominal shape.  A fault must not change the ranks and numbers of the rest of the fabric.
+ * Therefore a shape can be made with a nominal shape (ftr_shape_opts.nominal).  A nominal shape is
+ * the shape of a nominal fabric, the union of all switches and links seen so far (<ftr/nominal.h>).
+ * The new shape takes from it the ranks, the stubs, the order of the columns, the order of the
+ * groups of each switch, the slots, the dividers, the strides and the indices d.  The groups, costs
+ * and down-costs of the new shape cover only the parts that are present.
  *
- * Slot      The nominal position of an upward group among the upward groups of
- *           its switch: 0 .. n_slots[s]-1, in the order of the groups.  A slot without a
- *           group belongs to a missing neighbour.  Each link of a group, too, has
- *           a nominal position in the group (port_pos).
+ * Slot      The number of an upward group among the upward groups that its switch has in
+ *           the nominal fabric: 0 .. n_slots[s]-1, in the order of the groups.  The slot
+ *           of a missing group stays empty.  In the same way, each link of a group has a
+ *           position among the nominal links of the group (port_pos).
  *
- * up_path   The nominal upward path of a host of class FTR_CLASS_HOST, from the host's own
- *           leaf.  On each tier, q is the number of the host among the hosts whose upward
- *           paths use the same switch.  In PGFTs q is floor(d / Pi), where Pi is the
- *           divider of this switch, and up_path is NULL.  up_path is set only if two
+ * up_path   The nominal upward path of a host of class FTR_CLASS_HOST, which begins at the
+ *           host's leaf.  For each tier, up_path contains the switch of the path and a
+ *           number q: the hosts whose upward paths use this switch are numbered, and q is
+ *           the number of the host.  In PGFTs q is floor(d / Pi), where Pi is the divider
+ *           of this switch; up_path is then not needed, and is NULL.  It is set only if two
  *           slots of some switch lead to the same plane (src/shape/upward_paths.c).
  *
  * Everything is const after ftr_shape_new and may be shared between threads.
@@ -72,9 +81,10 @@ extern "C" {
 #define FTR_COST_INF 255	/* no path; greater than every cost */
 
 enum ftr_leaf_order {
-	/* leaves of a pod by switch GUID, hosts of a leaf by port number */
+	/* leaves of a pod are ordered by switch GUID, hosts of a leaf by port number */
 	FTR_LEAF_BY_GUID = 0,
-	FTR_LEAF_BY_NAME	/* both by host name, in natural order ("n2" before "n10") */
+	FTR_LEAF_BY_NAME	/* both are ordered by host name, in natural order ("n2" before
+				 * "n10") */
 };
 
 /* A list of GUIDs in any order; duplicates are allowed.  guid NULL and n 0: no list. */
@@ -84,21 +94,21 @@ struct ftr_guids {
 };
 
 /*
- * How a list of roots is used.  A switch is evidently missing from the list if it has all of
- * these properties:
+ * What happens if a list of roots is incomplete.  A switch is evidently missing from the list if
+ * all of these are true:
  *
  *	- It is neither a leaf nor a stub.
- *	- By the inferred ranks it is above all of its neighbours, and not below the lowest
- *	  of the listed roots.
+ *	- By the ranks that are inferred without the list, it is above all of its neighbours, and
+ *	  not below the lowest of the listed roots.
  *	- It has at least half as many neighbours as one of the listed roots.
- *	- By the ranks that follow from the list it is below all of its neighbours.
+ *	- By the ranks that follow from the list, it is below all of its neighbours.
  *
- * AUTO		Such switches count as roots.  If the list names no switch of the fabric,
- *		ranks are inferred.
- * FILE		Such switches are not roots.  If the list names no switch of the fabric,
- *		ranks are inferred.
- * STRICT	It is an error (FTR_SHAPE) if a switch is evidently missing from the list, or
- *		if the list names no switch of the fabric.
+ * AUTO		Switches that are evidently missing count as roots.  If no listed switch is in
+ *		the fabric, ranks are inferred.
+ * FILE		Only the listed switches are roots.  If none of them is in the fabric, ranks are
+ *		inferred.
+ * STRICT	If a switch is evidently missing, or no listed switch is in the fabric, the shape
+ *		is not made (FTR_SHAPE).
  */
 enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 
@@ -106,8 +116,8 @@ enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 struct ftr_old_rank {
 	uint64_t guid;		/* node GUID of the switch's place in the nominal fabric */
 	uint8_t rank;		/* 0 .. 127 */
-	/* leaf: the switch was a leaf: its column was one of the first n_leaf.  stub: it was a
-	 * stub: a switch without end nodes that was ignored when planes were determined */
+	/* leaf: the switch was a leaf (its column was one of the first n_leaf).  stub: it was a
+	 * stub (ftr_shape_tree.stub) */
 	bool leaf, stub;
 };
 
@@ -115,28 +125,29 @@ struct ftr_old_rank {
 struct ftr_old_ranks {
 	const struct ftr_old_rank *sw;	/* ascending by GUID */
 	uint32_t n;
-	uint64_t lists;		/* hash of the GUID lists (roots, cn, io) of that shape */
+	uint64_t lists;		/* hash of the GUIDs in opts.roots, cn and io of that shape */
 };
 
 struct ftr_shape_opts {
-	/* node GUIDs of the switches of the top rank; ranks follow from them in every island that
-	 * has one of them */
+	/* Node GUIDs of the roots, the switches of the top rank.  In every island (connected
+	 * component) with a listed root, the ranks follow from the roots. */
 	struct ftr_guids roots;
 	enum ftr_roots roots_mode;
-	/* port GUIDs of compute nodes.  If at least one of them is in f, no other port is a compute
-	 * node */
+	/* Port GUIDs of compute nodes.  If at least one of them is in f, no other port is a compute
+	 * node; otherwise the list is not used. */
 	struct ftr_guids cn;
-	/* port GUIDs of I/O nodes.  If cn is not used, all other ports of channel adapters are
-	 * compute nodes, without those of Aggregation Nodes */
+	/* Port GUIDs of I/O nodes.  If cn is not used, the compute nodes are all ports of channel
+	 * adapters except these and those of Aggregation Nodes. */
 	struct ftr_guids io;
 	enum ftr_leaf_order leaf_order;
-	/* The nominal shape over which the new shape is made; NULL: f is the complete
-	 * fabric.  With a nominal shape, all other options are ignored, because they were
-	 * applied to the nominal shape.  It is not used after ftr_shape_new has returned. */
+	/* The nominal shape from which the new shape takes its ranks and numbers (see above);
+	 * NULL: f is the complete fabric.  With a nominal shape, all other options are ignored,
+	 * because they were applied to the nominal shape.  After ftr_shape_new has returned, the
+	 * nominal shape is no longer used. */
 	const struct ftr_shape *nominal;
-	/* Earlier ranks.  They are kept, unless the inferred ranks are clearly better
-	 * (src/shape/choice.c) or roots are given.  NULL: no earlier ranks.  The object is not used
-	 * after ftr_shape_new has returned. */
+	/* Earlier ranks, or NULL.  They are kept, unless the inferred ranks are clearly better
+	 * (src/shape/choice.c) or roots are given.  After ftr_shape_new has returned, *old is no
+	 * longer used. */
 	const struct ftr_old_ranks *old;
 	bool no_slots;		/* true: do not infer missing groups and links */
 	bool by_guid;		/* true: order upward groups by GUID (Gliksberg et al. 2020,
@@ -151,11 +162,11 @@ struct ftr_group {
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
 	uint32_t n;		/* number of links (#g) */
 	/* ftr_shape_reorder does not change pos and slot */
-	uint32_t pos;		/* position among the groups of its switch, by which
-				 * candidates are ordered for equation (3) */
-	uint32_t slot;		/* nominal position among the upward groups;
+	uint32_t pos;		/* position among the groups of its switch; equation (3) counts
+				 * candidates in this order */
+	uint32_t slot;		/* number among the nominal upward groups of the switch;
 				 * FTR_SLOT_NONE: a downward or horizontal group */
-	uint32_t n_nominal;	/* number of nominal links, >= n */
+	uint32_t n_nominal;	/* number of links in the nominal fabric, >= n */
 };
 
 /* Classes of destinations.  The index d is counted in each class separately, so that a few
@@ -171,17 +182,17 @@ enum ftr_class {
 struct ftr_dest {		/* a LID to be routed */
 	ftr_lid lid;
 	uint8_t cls;		/* enum ftr_class */
-	ftr_port port;		/* port of the column's switch to which the destination is
-				 * connected; 0: the destination is the switch itself */
+	ftr_port port;		/* port of its switch to which the destination is connected; 0: the
+				 * destination is the switch itself */
 	uint32_t col;		/* column of its switch (lambda_d) */
-	uint32_t d;		/* topological index inside its class */
+	uint32_t d;		/* index d, counted in its class */
 };
 
-/* A host's up_path on one tier. */
+/* The element of a host's up_path for one tier. */
 struct ftr_up_path {
-	ftr_sw sw;		/* FTR_SW_NONE: the path has no switch on this tier, or that switch
-				 * is missing */
-	uint32_t q;		/* the number of the host; UINT32_MAX: none */
+	ftr_sw sw;		/* switch of the path on this tier; FTR_SW_NONE: there is none, or
+				 * the switch is missing */
+	uint32_t q;		/* number of the host, see "up_path" above; UINT32_MAX: none */
 };
 
 /* Index of a host port; meaningful only if the port has a link. */
@@ -191,19 +202,19 @@ struct ftr_ep_index {
 	bool host;		/* true: the port counts as a compute node, on a leaf or not */
 };
 
-/* The tree: ranks, port groups, and irregularities. */
+/* The tree: ranks, port groups and irregularities. */
 struct ftr_shape_tree {
 	uint32_t n_ranks;
 	uint32_t n_leaf;	/* number of leaf switches: columns 0..n_leaf-1 */
-	/* Numbers of connected components, not counting horizontal links as connections.
-	 * n_planes: components of the switches above rank 0, without stubs.  n_pods: components
-	 * of the switches below the top rank.  Over a nominal shape, both are the nominal
-	 * numbers. */
+	/* Numbers of connected components; horizontal links are ignored.  n_planes: components of
+	 * the switches above rank 0, without stubs.  n_pods: components of the switches below the
+	 * top rank.  If there is a nominal shape, both numbers are those of the nominal shape. */
 	uint32_t n_planes;
 	uint32_t n_pods;
 	uint32_t n_odd;		/* number of hosts on switches that are not leaves */
-	uint32_t n_horizontal;	/* number of links between switches of one rank; in a shape of
-				 * FTR_REORDER_KEEP: of one rank of the original shape */
+	/* number of links between switches of the same rank; in a shape made with
+	 * FTR_REORDER_KEEP, the ranks of the original shape count */
+	uint32_t n_horizontal;
 	bool ranks_kept;	/* true: the ranks are those of opts.old, and the inferred ranks
 				 * differ from them */
 	bool roots_given;	/* true: the ranks follow from opts.roots */
@@ -216,14 +227,15 @@ struct ftr_shape_tree {
 	const uint8_t *rank;	/* [n_sw] */
 	/* [n_sw] the rank in the physical tree, which ftr_shape_reorder does not change */
 	const uint8_t *tier;
-	/* [n_sw] 1: a switch without end nodes that, by the inferred ranks, connects only switches
-	 * that lower switches already connect.  Planes are determined without stubs */
+	/* [n_sw] 1: the switch is a stub: it has no end nodes, and its neighbours are already
+	 * connected with each other through lower switches.  Planes are determined without stubs */
 	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] number of hosts (FTR_CLASS_HOST) on the leaf */
 	/* The groups of s begin at groups[group_first[s]]; their number is ftr_shape_groups().
-	 * The upward groups come first, ordered by (plane, GUID) or, with opts.by_guid, by GUID.
-	 * The downward groups and the horizontal groups follow.  In a shape of FTR_REORDER_KEEP,
-	 * elements may follow that are not set, up to groups[group_first[s + 1] - 1]. */
+	 * First come the upward groups, ordered by (plane, GUID), or by GUID if opts.by_guid is
+	 * true.  Then come the downward groups, then the horizontal groups.  In a shape made with
+	 * FTR_REORDER_KEEP, elements that are not set may follow, up to
+	 * groups[group_first[s + 1] - 1]. */
 	const uint32_t *group_first;	/* [n_sw + 1] */
 	const uint32_t *n_up;		/* [n_sw] number of upward groups */
 	const uint32_t *n_down;		/* [n_sw] number of downward groups */
@@ -231,28 +243,30 @@ struct ftr_shape_tree {
 					 * ftr_shape_reorder */
 	const struct ftr_group *groups;
 	const ftr_port *group_ports;
-	/* for each element of group_ports: the nominal position of the link in its group,
+	/* port_pos[i]: position of the link of group_ports[i] among the nominal links of its group,
 	 * 0 .. n_nominal-1, ascending */
 	const uint8_t *port_pos;
 };
 
-/* The numbers that the closed form uses. */
+/* The numbers that the formula of dmodc uses (Gliksberg et al. 2020). */
 struct ftr_shape_numbering {
-	uint32_t stride;	/* number of indices d that each leaf has in FTR_CLASS_HOST */
+	uint32_t stride;	/* each leaf has this number of consecutive indices d in
+				 * FTR_CLASS_HOST; those without a host are gaps */
 	uint32_t n_d;		/* number of indices d of FTR_CLASS_HOST, gaps
 				 * included */
-	uint32_t n_places;	/* length of the host order: n_d plus the number of hosts
-				 * that are not on leaves */
+	uint32_t n_places;	/* length of the host order: n_d + number of hosts that are not on
+				 * leaves */
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
-	const uint32_t *n_slots;	/* [n_sw] W_s: number of nominal upward groups */
+	const uint32_t *n_slots;	/* [n_sw] number of nominal upward groups (W_s) */
 	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1; UINT64_MAX: this number or more */
-	/* The nominal range of leaf columns of the pod of each switch.  The pod of a switch is the
-	 * connected component of the switches up to its rank.  A leaf has only its own
-	 * column; a switch whose pod has no leaf has column 0. */
+	/* The range of leaf columns in the pod of each switch, in the nominal shape.  The pod of a
+	 * switch of rank r is the connected component of the switches of ranks 0 .. r that contains
+	 * this switch.  For a leaf the range is its own column.  If the pod has no leaf, the range
+	 * is column 0. */
 	const uint32_t *pod_first;	/* [n_sw] first column */
 	const uint32_t *pod_leaves;	/* [n_sw] number of columns, >= 1 */
-	const struct ftr_up_path *up_path;	/* [tiers][n_d], or NULL */
+	const struct ftr_up_path *up_path;	/* [tiers][n_d] by (tier, index d), or NULL */
 	uint32_t n_dest;
 	const struct ftr_dest *dest;	/* sorted by (col, cls, d, lid) */
 	const uint32_t *dest_first;	/* [n_sw + 1] first destination of a column */
@@ -262,7 +276,7 @@ struct ftr_shape_numbering {
 
 /* Hops from every switch to every column. */
 struct ftr_shape_reach {
-	uint32_t cost_stride;	/* number of bytes of a row of cost and of down */
+	uint32_t cost_stride;	/* length of a row of cost, or of down, in bytes */
 	const uint8_t *cost;		/* c_{s,l} */
 	const uint8_t *down;
 };
@@ -273,8 +287,8 @@ struct ftr_shape_missing {
 	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
 	uint32_t n_absent;	/* number of elements of absent[] */
 	/* Nominal links that f lacks although it has both switches, sorted by (sw, port).  Each
-	 * link is listed once, with sw < peer.  (If a switch has replaced another one, sw may be
-	 * greater.) */
+	 * link is listed once, normally with sw < peer.  (If one switch has replaced another, sw
+	 * may be greater than peer.) */
 	const struct ftr_link *absent;
 };
 
@@ -299,7 +313,7 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 	return sh->reach.down + (size_t)s * sh->reach.cost_stride;
 }
 
-/* True if lid is the base LID of a host in the host order. */
+/* Returns true if lid is the base LID of a host in the host order (ftr_shape_host_order). */
 static inline bool ftr_shape_has_place(const struct ftr_shape *sh, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &sh->f->owner[lid];
@@ -315,15 +329,15 @@ static inline uint32_t ftr_shape_groups(const struct ftr_shape *sh, ftr_sw s)
 }
 
 /*
- * Store in cand[] the candidates of (s, l), equation (1) of Gliksberg et al. 2020, by ascending
- * pos.  These are the groups of s that lead closer to column l; only downward groups if s must
- * go down.  l must not be the column of s.  cand must have room for FTR_PORT_MAX groups.
- * Returns the number of candidates.
+ * Store in cand[] the candidates of switch s for column l, by ascending pos, and return their
+ * number.  The candidates are the groups of s that lead closer to column l (equation (1) of
+ * Gliksberg et al. 2020), or only the downward ones of these if s must go down.  l must not be the
+ * column of s.  cand must have room for FTR_PORT_MAX groups.
  */
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 			      const struct ftr_group **cand);
 
-/* The costs of all switches to one column: those of s are cost[s * stride] and
+/* The costs of all switches to one column.  For switch s they are cost[s * stride] and
  * down[s * stride]. */
 struct ftr_cost_column {
 	const uint8_t *cost, *down;
@@ -338,15 +352,14 @@ ftr_shape_column(const struct ftr_shape *sh, uint32_t l)
 	};
 }
 
-/* Like ftr_shape_candidates, for the column with the costs c.  The costs need not be those
- * stored in sh. */
+/* Like ftr_shape_candidates, but for the column with the costs *c, not those stored in sh. */
 uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
 				 const struct ftr_cost_column *c,
 				 const struct ftr_group **cand);
 
 /* A set of ports. */
 struct ftr_port_set {
-	uint64_t bit[4];	/* bit p % 64 of bit[p / 64]: port p */
+	uint64_t bit[4];	/* port p is in the set if bit p % 64 of bit[p / 64] is set */
 };
 
 /* Set *out to the ports of all links of the n groups cand. */
@@ -360,19 +373,19 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
 }
 
 /*
- * Analyse f.  opts may be NULL (all defaults).  The fabric must outlive the
+ * Make the shape of f.  opts may be NULL (all defaults).  The fabric must outlive the
  * shape.  Errors:
  *
  *	FTR_SHAPE	there is no switch; there are more than 128 ranks (with 128,
- *			up/down paths have up to 254 hops); or the list of roots is an error
- *			with FTR_ROOTS_STRICT
+ *			up/down paths have up to 254 hops); or FTR_ROOTS_STRICT rejects the
+ *			list of roots
  *	FTR_INVAL	opts->nominal is given, and f has a part that the nominal fabric
  *			lacks
  *	FTR_NOMEM
  *
- * A fabric without hosts, or in several islands, is not an error.  The nominal shape may
- * itself have a nominal shape, that of a nominal fabric N.  The result then differs from a
- * shape made over the shape of N only in the parts that are reported as missing or absent.
+ * A fabric without hosts, or with several islands, is not an error.  opts->nominal may itself have
+ * been made with a nominal shape S.  The result then differs from a shape made directly with S only
+ * in the member `missing`.
  * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
  */
 enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
@@ -382,22 +395,23 @@ enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
 void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
 
 /*
- * Make a copy of sh with another order of the switches: level[s] replaces the rank, so a link
+ * Make a copy of sh with another order of the switches.  level[s] replaces the rank of s, so a link
  * leads up from the lower to the higher level.  Destinations, columns, dividers, tiers and
- * up_path do not change.  The groups of a switch are divided into upward and downward groups
- * again; each part keeps the order that sh has.  Ranks, costs and down-costs are computed again.
+ * up_path do not change.  The groups of a switch are divided again into upward and downward groups;
+ * the order inside each of the two is that of sh.  Ranks, costs and down-costs are computed again.
  *
  *	FTR_REORDER_KEEP	Keep the paths of sh as far as the new order allows them.  If
- *				a next hop of s towards l in sh is above s in the new order,
- *				the result has no downward path from s to l.  Then no switch
+ *				s has a next hop towards l in sh, and this next hop is above s
+ *				in the new order, s gets no downward path to l.  So no switch
  *				above s routes downward to l through s.  Links that are
  *				horizontal in sh are not used.
- *	FTR_REORDER_ALL		Connect all pairs that the order connects.  Neither of the
- *				two limits applies.
+ *	FTR_REORDER_ALL		Connect all pairs that have an up/down path by the new order, also
+ *				over downward paths and horizontal links that FTR_REORDER_KEEP
+ *				excludes.
  *
  * FTR_INVAL: a link that is used connects two switches of the same level.  FTR_LIMIT: a
- * path would be longer than 253 hops.  If there are more than 255 levels, tree.rank is NULL in
- * the result.  sh must outlive the result.
+ * path would be longer than 253 hops.  FTR_NOMEM.  If there are more than 255 levels, tree.rank is
+ * NULL in the result.  sh must outlive the result.
  */
 enum ftr_reorder { FTR_REORDER_KEEP, FTR_REORDER_ALL };
 enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
@@ -408,10 +422,10 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 
 /*
  * Store in order[] the order of hosts for which the tables are balanced.  It must have room for
- * sh->numbering.n_places entries.  order[d] is the host port of class FTR_CLASS_HOST with index
- * d; FTR_EP_NONE: a gap.  From order[n_d] on, the hosts on switches that are not leaves follow,
- * by column and without gaps.  If one of these hosts is missing, those after it move up by one
- * place.  Hosts without a LID are not in the order.
+ * sh->numbering.n_places entries.  For d < n_d, order[d] is the host port of class FTR_CLASS_HOST
+ * with index d, or FTR_EP_NONE (a gap).  From order[n_d] on, the hosts on switches that are not
+ * leaves follow, by column and without gaps.  If such a host is missing, the hosts after it move up
+ * by one place.  Hosts without a LID are not in the order.
  */
 void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 
@@ -419,9 +433,9 @@ void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
  * path. */
 struct ftr_validity {
 	uint64_t leaf_pairs;	/* number of ordered pairs of leaf switches */
-	uint64_t bad_pairs;	/* number of these pairs that have no up/down path */
+	uint64_t bad_pairs;	/* number of these pairs without an up/down path */
 	uint64_t bad_host_pairs;	/* number of ordered pairs of hosts whose leaf switches
-					 * are a bad pair */
+					 * are such a pair */
 	ftr_sw sample_from, sample_to;	/* the first bad pair; FTR_SW_NONE: there is none */
 };
 void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out);

@@ -2,54 +2,50 @@
 /*
  * Data plane simulator: packets, buffers and credits under given tables.
  *
- * A discrete-event simulation of the traffic of an InfiniBand fabric, with one
- * event per head or tail of a packet.  It uses only the tables, not the engines.
+ * It simulates the traffic of an InfiniBand fabric as discrete events: the head or the tail of a
+ * packet arrives, or leaves.  It uses only the tables, not the engines.
  *
- * Channel	A directed link, or the connection into or out of port 0 of a
- *		switch.  It sends one packet at a time, at the data rate of its
+ * Channel	A link in one direction, or the connection into or out of port 0 of a
+ *		switch.  A channel sends one packet at a time, at the data rate of its
  *		width and speed, to the input buffer at its far end.
- * Buffer	One per input port and VL, of conf.buffer bytes.  A sender reserves
- *		the space for a whole packet before it starts (credits).  The
- *		space is returned one link delay after the tail has left the
- *		buffer.  Host ports accept every packet.
- * Switching	Virtual cut-through.  When switch_ps have passed since the head of a
- *		packet arrived, the packet may leave the switch.  The output must be
- *		idle, and the next buffer must have space for the whole packet.  If the
- *		output is faster than the input, the packet starts late enough for its
- *		tail to arrive in time.  An input may feed at most conf.speedup
- *		outputs at once.
- * Queues	FTR_SIM_VOQ: a packet waits only for packets of its input that
+ * Buffer	Each input port has a buffer of conf.buffer bytes for each VL.  A sender
+ *		reserves the space for a whole packet before it starts (credits).  The
+ *		space is returned one link delay after the tail of the packet has left
+ *		the buffer.  Host ports accept every packet.
+ * Switching	Virtual cut-through.  A packet may leave a switch when switch_ps have
+ *		passed since its head arrived, the output is idle, and the next buffer
+ *		has space for the whole packet.  If the output is faster than the input,
+ *		the packet starts late enough for its tail to arrive in time.  An input
+ *		may feed at most conf.speedup outputs at once.
+ * Queues	FTR_SIM_VOQ: a packet waits only for packets of the same input that
  *		need the same output and VL.  FTR_SIM_FIFO: only the first packet of a
- *		buffer may leave.  The second packet may leave when the tail of the
- *		first packet has left.
- * Arbitration	VLs share an output by weight (conf.weight, in units of 64 bytes, as
- *		in the low priority table of IBA 7.6.9.2).  The inputs of a VL send
- *		one packet each in turn.  With conf.transit_first, inputs from host
- *		ports and port 0 come last.
- * VL		Given by the routing function.  The function "lft" looks up the SL in
- *		sl2vl.  The SL is the one that path_sl gives for (source, LID).  If
- *		path_sl gives none, it is host_sl or switch_sl.  Host ports and ports 0
- *		send on VL = SL mod n_vls.
- * Loss		A packet is lost on a channel that fails, in the queue for such a
- *		channel (unless ftr_sim_function.requeue is set), and in a switch that
- *		fails.  It is also lost if the tables have no next hop for it, or for
- *		another reason in enum ftr_sim_loss.  A packet that cannot move waits,
- *		without limit (see "Deadlock").  If a channel fails while a packet
- *		crosses it, the part of the packet that has passed travels on to the
- *		destination.  The packet counts as lost on that channel.
+ *		buffer may leave; the second one must wait until the tail of the first
+ *		has left.
+ * Arbitration	The VLs of an output share it by weight (conf.weight, in units of 64
+ *		bytes, as in the low priority table of IBA 7.6.9.2).  Inputs with packets
+ *		for the same output and VL take turns, one packet each.
+ *		With conf.transit_first, inputs from host ports and port 0 come last.
+ * VL		The routing function decides which VL a packet uses.  The function "lft"
+ *		looks up the packet's SL in sl2vl.  The SL is the one that path_sl gives
+ *		for (source, LID), or host_sl or switch_sl if path_sl gives none.  A host
+ *		port, and port 0 of a switch, send on VL = SL mod n_vls.
+ * Loss		enum ftr_sim_loss lists the reasons for which packets are lost.  A packet
+ *		that cannot move is not lost; it waits, without limit (see "Deadlock").
+ *		If a channel fails while a packet crosses it, the part that has passed
+ *		travels on to the destination, but the packet counts as lost.
  * Sources	Each host port and each port 0 generates packets at its own rate
  *		into an unlimited queue before its channel.  The destination of a
  *		packet is drawn when the packet is the first in this queue.
  * Deadlock	A set of buffers whose packets can never move, because each waits for
  *		space in another buffer of the set.  Every check_ps, the simulator
- *		looks for the largest such set.  Slow traffic is never reported.  One
- *		kind of deadlock is not found: packets that need space for two packets
- *		(ftr_sim_exit.room) in a buffer that never has it.
+ *		looks for the largest such set.  Packets that move slowly are not
+ *		reported.  One kind of deadlock is not found: packets that need space for
+ *		two packets (ftr_sim_exit.room) in a buffer that never has this space.
  *
- * Time is in picoseconds from the start of the run.  All events of one instant are
- * processed first.  Then the outputs choose their next packets, in ascending order of channels.
- * Results therefore depend on conf only, not on the team.  The runs of one conf differ only in
- * their seeds.
+ * Time is in picoseconds from the start of the run.  When all events of one instant have been
+ * processed, the outputs choose their next packets, in ascending order of channels.
+ * The results depend only on conf, not on the team.  The runs of one conf differ only in their
+ * seeds.
  *
  * Not modelled: packet formats, acknowledgements, congestion control (FECN and
  * BECN), lifetime limits of switches, multicast, transmission errors, and the time
@@ -74,8 +70,8 @@ extern "C" {
 #define FTR_SIM_US UINT64_C(1000000)
 #define FTR_SIM_MS UINT64_C(1000000000)
 
-/* Data buffer of an input port in bytes, divided evenly among its VLs.  In the published InfiniBand
- * model for OMNeT++, a port of an InfiniScale IV switch has 1,000 blocks of 64 bytes.  800 of them
+/* Data buffer of an input port in bytes, divided evenly among its VLs.  The published InfiniBand
+ * model for OMNeT++ gives a port of an InfiniScale IV switch 1,000 blocks of 64 bytes; 800 of them
  * are used here. */
 #define FTR_SIM_PORT_BUFFER 51200u
 
@@ -83,16 +79,17 @@ enum ftr_sim_loss {
 	FTR_SIM_LOST_MISSING = 0,	/* the entry is FTR_PORT_NONE */
 	FTR_SIM_LOST_DEAD_PORT,	/* the entry names a port without a working link */
 	FTR_SIM_LOST_WIRE,	/* on a channel at the time when the channel failed */
-	FTR_SIM_LOST_QUEUE,	/* in the queue for a channel that failed */
+	FTR_SIM_LOST_QUEUE,	/* in the queue for a channel that failed; with
+				 * ftr_sim_function.requeue such packets are not lost */
 	FTR_SIM_LOST_SWITCH,	/* in a switch that failed */
 	FTR_SIM_LOST_WRONG_END,	/* delivered to a port that does not own the LID */
 	FTR_SIM_LOST_VL,	/* mapped to VL 15 or to a VL beyond n_vls */
-	FTR_SIM_LOST_LOOP,	/* crossed FTR_SIM_HOPS_MAX channels, or the hops_max
-				 * of the function */
+	FTR_SIM_LOST_LOOP,	/* crossed ftr_sim_function.hops_max channels (or, if that is 0,
+				 * FTR_SIM_HOPS_MAX) */
 	FTR_SIM_LOST_GIVEN_UP,	/* discarded by the routing function */
 	FTR_SIM_N_LOSSES,
-	/* not a loss: route() has found no exit; the packet stays in its buffer until
-	 * ftr_sim_again() */
+	/* not a loss: route() has found no exit for now; the packet stays in its buffer until
+	 * ftr_sim_again() is called */
 	FTR_SIM_WAIT = FTR_SIM_N_LOSSES
 };
 #define FTR_SIM_HOPS_MAX 250
@@ -100,9 +97,9 @@ enum ftr_sim_loss {
 /* ---- routing functions --------------------------------------------------- */
 
 /*
- * A routing function decides where a switch sends a packet.  All calls of one run
- * come from one thread; each run has its own state.  The function may read a packet and change
- * its header only during the call.
+ * A routing function decides where a switch sends a packet.  All calls of one run come from one
+ * thread.  Each run has its own state.  The function may read a packet, and change its header
+ * fields, only during the call.
  */
 struct ftr_sim_packet {
 	uint32_t source;	/* index of the sender: 0 .. n_ep-1 are the host ports, then come
@@ -121,11 +118,11 @@ struct ftr_sim_exit {		/* a possible next hop */
 	uint8_t vl;
 	uint8_t room;		/* space required in the next buffer, in packets of
 				 * this size; 1, or 2 for bubble flow control */
-	uint8_t rank;		/* of the exits that could be taken immediately, the exit of
-				 * lowest rank is taken */
-	bool last;		/* true: wait as long as an exit of lower rank has space in its
-				 * next buffer, even if the channel of that exit is busy */
-	uint32_t note;		/* passed to taken() */
+	uint8_t rank;		/* priority: if several exits are possible at this instant, the one
+				 * of lowest rank is taken */
+	bool last;		/* true: do not take this exit as long as an exit of lower rank has
+				 * space in its next buffer, even if the channel there is busy */
+	uint32_t note;		/* any value, for taken() */
 };
 #define FTR_SIM_EXITS 64
 
@@ -137,76 +134,78 @@ struct ftr_sim_view {		/* data that a function may read but not change */
 	unsigned int n_vls;
 	uint64_t now;
 	uint64_t hop_ps;		/* delay of a link plus delay of a switch */
-	struct sim *sim;		/* the run, for the functions ftr_sim_... below */
+	struct sim *sim;		/* the run; used by the functions ftr_sim_...() below */
 	const void *const *arg;	/* points to conf.arg */
 };
 
 struct ftr_sim_function {
 	const char *name, *summary;
 	unsigned int min_vls;	/* least number of VLs that the function needs */
-	uint16_t hops_max;	/* see FTR_SIM_LOST_LOOP; 0 means FTR_SIM_HOPS_MAX */
+	/* packets are lost after this number of channels (FTR_SIM_LOST_LOOP); 0 means
+	 * FTR_SIM_HOPS_MAX */
+	uint16_t hops_max;
 	bool requeue;		/* true: if a channel fails, the packets that wait for it are
 				 * routed again; false: they are lost */
-	bool tiers;		/* true: conf.arg is the array [n_sw] of the switches' ranks, as
-				 * in ftr_shape; conf.arg NULL: the ranks are determined
-				 * from the fabric */
-	/* start: called before the first packet; may be NULL, then *state is NULL.  finish: called
-	 * at the end of the run; state is NULL if start failed or was not called */
+	bool tiers;		/* true: the function needs the ranks of the switches.  conf.arg is
+				 * an array [n_sw] of the ranks, as ftr_shape_tree.rank, or NULL:
+				 * the ranks are computed from the fabric */
+	/* start: called before the first packet.  start may be NULL; *state is then NULL.  finish:
+	 * called at the end of the run.  state is NULL if start failed or was not called */
 	enum ftr_status (*start)(const struct ftr_sim_view *v, void **state,
 				 struct ftr_err *err);
 	void (*finish)(void *state);
 	/*
 	 * Called when a packet has arrived at port `in` of switch s on VL vl (with FTR_SIM_FIFO:
 	 * when it is the first packet of its buffer), and when a waiting packet is routed again.
-	 * in is 0 for packets from the switch itself.
+	 * `in` is 0 for packets from the switch itself.
 	 *
 	 * Stores the possible exits in exit[FTR_SIM_EXITS], and returns their number.  If it
 	 * returns 0, the packet is lost for the reason in *why, or waits if *why is FTR_SIM_WAIT.
-	 * *why is FTR_SIM_LOST_DEAD_PORT before the call.  Exits through ports that are not up are
-	 * ignored, and so are exits with a VL beyond n_vls.  If no other exit remains, the packet
-	 * is lost, with FTR_SIM_LOST_VL if there was such a VL.
+	 * *why is FTR_SIM_LOST_DEAD_PORT before the call.  Exits through ports that are not up, and
+	 * exits with a VL beyond n_vls, are ignored.  If only such exits are returned, the packet
+	 * is lost; the reason is FTR_SIM_LOST_VL if one of them has such a VL.
 	 */
 	unsigned int (*route)(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
 			      struct ftr_sim_exit *exit,
 			      enum ftr_sim_loss *why);
-	/* called when the packet starts on exit e; may be NULL */
+	/* called when the packet starts to leave through exit e; may be NULL */
 	void (*taken)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		      struct ftr_sim_packet *p, const struct ftr_sim_exit *e);
-	/* called when the link at `port` of s went down or came up, if s itself is up; may be
-	 * NULL */
+	/* called when the link at `port` of s went down or came up; not called if s itself is down;
+	 * may be NULL */
 	void (*link)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		     ftr_port port, bool up);
-	/* called when the time of an ftr_sim_after() has passed; may be NULL if ftr_sim_after() is
-	 * not used */
+	/* called at the time that ftr_sim_after() has set; may be NULL if ftr_sim_after() is not
+	 * used */
 	void (*timer)(void *state, const struct ftr_sim_view *v, uint64_t what);
-	/* called when a message of ftr_sim_send() has arrived completely, or was lost with
-	 * its channel; may be NULL if no messages are sent */
+	/* called when a message of ftr_sim_send() has arrived completely, or was lost because its
+	 * channel failed; may be NULL if no messages are sent */
 	void (*message)(void *state, const struct ftr_sim_view *v,
 			uint64_t what, bool lost);
 };
 
-/* Call timer(what) ps picoseconds from now, ps > 0.  Only link(), timer() and message() may use
- * this function. */
+/* Let the simulator call timer() after ps picoseconds, ps > 0, with the argument `what`.  Only
+ * link(), timer() and message() may use this function. */
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
 /*
- * Send a message of the given size through that port of s.  The link must be up.  message() is
- * called when the message has arrived or was lost.  Messages have a VL of their own and need no
- * credit.  A channel sends packets and messages in turn.  If `after` is true, the channel sends
- * the message only while it can send no packet.
+ * Send a message of `bytes` bytes through port `port` of s.  The link must be up.  message() is
+ * called with `what` when the message has arrived or was lost.  Messages have a VL of their own and
+ * need no credit.  A channel sends packets and messages in turn.  If `after` is true, the channel
+ * sends the message only while it can send no packet.
  */
 void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		  uint32_t bytes, bool after, uint64_t what);
-/* Route all packets that wait in switch s again. */
+/* Call route() again for all packets that wait in switch s. */
 void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
-/* Move the first waiting packet from the buffer of that port and VL to the same VL of port 0,
+/* Move the first waiting packet from the buffer of `port` and vl to the buffer of port 0 and vl,
  * which has space for any number of such packets.  The packet continues as if it had arrived at
  * port 0. */
 void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		   unsigned int vl);
-/* hold == true: the host ports and port 0 of s start no packets until the next call with
- * hold == false. */
+/* If hold is true, the host ports and port 0 of s start no packets until this function is called
+ * with hold == false. */
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
 /* For a routing function that is out of memory: the run ends with FTR_NOMEM. */
@@ -219,10 +218,11 @@ extern const struct ftr_sim_function ftr_sim_lft;
 /* ---- input ----------------------------------------------------------------- */
 
 enum ftr_sim_pattern {
-	/* every packet goes to another host port of the order, drawn at random */
+	/* the destination of every packet is drawn from the other host ports of the order */
 	FTR_SIM_UNIFORM = 0,
-	/* hot_percent of the packets go to a random host port of hot[].  All others are as with
-	 * FTR_SIM_UNIFORM, also packets that would go to their sender. */
+	/* hot_percent of the packets go to a host port drawn from hot[].  All other packets, and
+	 * those for which the sender itself was drawn, get a destination as with
+	 * FTR_SIM_UNIFORM. */
 	FTR_SIM_HOTSPOT,
 	/* order[i] sends to order[perm(i)], where perm is a random permutation that depends
 	 * on the seed.  A host port with perm(i) = i sends nothing. */
@@ -230,7 +230,7 @@ enum ftr_sim_pattern {
 	FTR_SIM_SHIFT,		/* order[i] sends to order[(i + shift) % n] */
 	/* order[i] sends to order[i + 1], order[i + 2], ... in turn */
 	FTR_SIM_ALL_TO_ALL,
-	FTR_SIM_PAIRS		/* each source sends to its pairs in turn */
+	FTR_SIM_PAIRS		/* each source sends to the destinations of its pairs in turn */
 };
 
 enum ftr_sim_queues { FTR_SIM_VOQ = 0, FTR_SIM_FIFO };
@@ -264,8 +264,8 @@ struct ftr_sim_conf {
 	const void *arg;
 	/* traffic of host ports; order NULL: all host ports with a LID and a link, by index */
 	enum ftr_sim_pattern pattern;
-	const ftr_ep *order;	/* FTR_EP_NONE: a gap; gaps are counted as places in FTR_SIM_SHIFT
-				 * and ignored in other patterns */
+	const ftr_ep *order;	/* FTR_EP_NONE: a gap.  In FTR_SIM_SHIFT, gaps count as places; in
+				 * all other patterns, they are ignored */
 	uint32_t n_order;
 	uint32_t shift;
 	const ftr_ep *hot;
@@ -273,22 +273,23 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
-	bool spare_dead;	/* true: if the link or switch of the drawn destination of a uniform
-				 * packet is down, draw again, at most 64 times */
-	double load;		/* offered load of a host port divided by the data rate of its
-				 * channel; >= 1: there is always a packet to send */
-	bool periodic;		/* true: the time between packets is constant, and the first
-				 * time is random; false: the time between packets has an
-				 * exponential distribution */
-	/* Ports 0 of the switches send to each other, always uniformly. */
-	double switch_load;	/* offered load of a port 0 divided by switch_mbps; 0: none */
+	bool spare_dead;	/* true: if the link or the switch of a uniform packet's destination
+				 * is down, draw another destination, at most 64 times */
+	double load;		/* rate at which a host port generates data, divided by the data
+				 * rate of its channel; >= 1: there is always a packet to send */
+	bool periodic;		/* true: the time between two packets is constant, and the first
+				 * packet comes at a random time; false: the time between packets
+				 * has an exponential distribution */
+	/* Ports 0 of the switches send to each other; each destination is drawn at random. */
+	double switch_load;	/* rate at which a port 0 generates data, divided by switch_mbps;
+				 * 0: none */
 	uint32_t switch_mbps;	/* data rate of ports 0; 0 means 2000 (1x SDR) */
 	uint8_t switch_sl;	/* SL of packets from a port 0 if path_sl gives none */
 	uint8_t host_sl;	/* SL of packets from a host port if path_sl gives none */
 	uint32_t bytes;		/* size of a packet on the wire; 0 means 2048 */
 	uint32_t buffer;	/* bytes per input port and VL; 0 means
 				 * FTR_SIM_PORT_BUFFER / n_vls */
-	/* bytes of the buffer for packets from port 0 of a switch; 0 means `buffer` */
+	/* bytes per VL for the packets that enter a switch at its port 0; 0 means `buffer` */
 	uint32_t switch_buffer;
 	unsigned int speedup;	/* greatest number of outputs to which an input sends at
 				 * once; 0 means no limit */
@@ -298,8 +299,8 @@ struct ftr_sim_conf {
 	enum ftr_sim_queues queues;
 	bool transit_first;	/* true: an output sends packets of host ports and of port 0 only
 				 * while it can send no packet from another switch */
-	uint32_t window;	/* greatest number of packets of a source in flight;
-				 * 0 means no limit */
+	uint32_t window;	/* greatest number of packets of one source that are in flight at
+				 * the same time; 0 means no limit */
 	uint32_t link_ps;	/* delay of a link in one direction */
 	uint32_t switch_ps;	/* delay of a switch */
 	uint32_t default_mbps;	/* data rate of a link if its rate is unknown; 0 means
@@ -325,7 +326,8 @@ struct ftr_sim_conf {
 
 /* ---- results ------------------------------------------------------------------ */
 
-/* Histogram of latencies, 32 bins per power of two: a percentile is exact to 3 %. */
+/* Histogram of latencies, with 32 bins per power of two.  So the error of a percentile is at most
+ * 3%. */
 #define FTR_SIM_BINS (64 * 32)
 
 struct ftr_sim_latency {
@@ -335,8 +337,8 @@ struct ftr_sim_latency {
 	uint64_t *bin;		/* [FTR_SIM_BINS] */
 };
 
-/* The quantile p of the latencies, 0 <= p <= 1: the upper edge of its bin, but at most max_ps.
- * 0 if there are no values. */
+/* The latency that a fraction p (0 to 1) of the packets does not exceed.  Returns the upper edge of
+ * the bin of this latency, but at most max_ps; 0 if the histogram is empty. */
 uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p);
 
 /* The results for one class of sources: host ports, or ports 0 of switches. */
@@ -344,8 +346,8 @@ struct ftr_sim_class {
 	uint32_t sources;	/* number of ports that may send */
 	double capacity;	/* sum of the data rates of these ports in bit/s */
 	/* in the measurement: */
-	uint64_t offered;	/* number of packets generated; with load >= 1, the number
-				 * that the channels could carry */
+	uint64_t offered;	/* number of packets generated; with load >= 1, the number of
+				 * packets that the channels could carry */
 	uint64_t injected;	/* number of packets that entered a channel */
 	uint64_t delivered;	/* number of packets */
 	uint64_t bytes;		/* number of bytes of the delivered packets */
@@ -356,11 +358,11 @@ struct ftr_sim_class {
 };
 
 struct ftr_sim_channel_use {
-	ftr_sw sw;		/* the sender, or FTR_SW_NONE: a host port */
+	ftr_sw sw;		/* the switch that sends; FTR_SW_NONE: a host port sends */
 	ftr_port port;
-	ftr_ep ep;		/* the host port that sends, if sw is FTR_SW_NONE */
-	/* During the measurement.  busy_ps: time for which the channel was busy with packets and
-	 * messages; packets: number of packets that the channel sent */
+	ftr_ep ep;		/* if sw is FTR_SW_NONE: the host port */
+	/* During the measurement.  busy_ps: time that the channel spent on sending packets and
+	 * messages; packets: number of packets that it sent */
 	uint64_t busy_ps, packets;
 };
 
@@ -397,8 +399,8 @@ struct ftr_sim_result {
 	/* one cycle of deadlocked buffers: each waits for the next one, the last for the first;
 	 * of a longer cycle only the first FTR_SIM_CYCLE_MAX buffers are stored */
 	struct ftr_sim_wait cycle[FTR_SIM_CYCLE_MAX];
-	uint32_t n_channels;	/* number of elements of channel[]: the channels of links,
-				 * without those of ports 0 */
+	uint32_t n_channels;	/* number of elements of channel[].  It describes the channels of
+				 * all links, but not those of ports 0 */
 	struct ftr_sim_channel_use *channel;
 	uint32_t n_series;
 	struct ftr_sim_slice *series;
@@ -406,13 +408,13 @@ struct ftr_sim_result {
 };
 
 /*
- * Simulate conf->runs runs, one thread each, into out[conf->runs].  Deadlocks and losses are not
- * errors.  FTR_INVAL: tables or changes that do not fit f; a host port that f does not have; a
- * packet larger than a buffer or than 65,535 bytes; a load below 0; run_ps 0; an invalid number
- * of VLs; a function that needs more than n_vls VLs; FTR_SIM_HOTSPOT without hot[]; hot_percent
- * above 100.  Other errors: FTR_NOMEM, and those of function->start.
- * Memory of a run: the tables, 16 bytes * VLs * the sum over all switches of
- * (number of ports)^2, and 80 bytes per packet in flight.
+ * Simulate conf->runs runs, each in one thread, and store the results in out[conf->runs].
+ * Deadlocks and losses are not errors.  FTR_INVAL: tables or changes do not fit f; f does not have
+ * a host port that conf names; a packet is larger than a buffer, or than 65,535 bytes; a load is
+ * below 0; run_ps is 0; n_vls is out of range, or less than the function needs; FTR_SIM_HOTSPOT
+ * without hot[]; hot_percent is above 100.  Other errors: FTR_NOMEM, and those of function->start.
+ * Memory of a run: the tables, 80 bytes per packet in flight, and for each switch 16 bytes * VLs *
+ * (number of ports)^2.
  */
 enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
 			    struct ftr_team *team, struct ftr_sim_result *out,
@@ -420,7 +422,7 @@ enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
 /* Free the contents of n results. */
 void ftr_sim_result_fini(struct ftr_sim_result *r, uint32_t n);
 
-/* Data rate of a link of that width and speed in Mbit/s; 0 if either is unknown. */
+/* Data rate in Mbit/s of a link with this width and speed; 0 if either is unknown. */
 uint32_t ftr_sim_mbps(unsigned int width, enum ftr_speed speed);
 
 #ifdef __cplusplus

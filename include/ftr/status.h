@@ -2,13 +2,14 @@
 /*
  * Status codes and error texts.
  *
- * A library call that can fail returns an enum ftr_status, zero on success.  (ftr_team_new and
- * ftr_builder_new return NULL instead if memory or threads are lacking.)
+ * A library call that can fail returns an enum ftr_status, which is 0 on success.  (ftr_team_new
+ * and ftr_builder_new return NULL on failure instead.)
  *
  * A call that fails fills the caller's struct ftr_err with one line of text.  The text names the
- * wrong value and its place (FILE:LINE, GUID or LID) if there is one.  A pointer to a new object
- * is stored on success only.  If a call fails, its other outputs are not valid, unless its
- * description says otherwise.  The library prints nothing; the caller logs the text.
+ * wrong value and, if there is one, its place (FILE:LINE, GUID or LID).  A call that makes an
+ * object stores the pointer to it only on success.  If a call fails, its other outputs are not
+ * valid, unless its description says otherwise.  The library prints nothing; the caller logs the
+ * text.
  */
 #ifndef FTR_STATUS_H
 #define FTR_STATUS_H
@@ -45,8 +46,8 @@ struct ftr_err {
 enum ftr_status ftr_fail(struct ftr_err *err, enum ftr_status status,
 			 const char *fmt, ...) FTR_PRINTF(3, 4);
 
-/* Put the formatted text and ": " before the text in err.  Returns err->status, which does not
- * change, or FTR_INTERNAL if err is NULL. */
+/* Insert the formatted text and ": " at the beginning of err->msg.  Returns err->status, which does
+ * not change, or FTR_INTERNAL if err is NULL. */
 enum ftr_status ftr_err_prefix(struct ftr_err *err, const char *fmt, ...)
 	FTR_PRINTF(2, 3);
 

@@ -2,16 +2,16 @@
 /*
  * The linear forwarding tables (LFTs) of all switches, and changes to them.
  *
- * One row per switch, one byte per LID, row-major.  Rows are padded to whole blocks of
- * 64 entries (one SMP carries one block) and are aligned to 64 bytes:
+ * Each switch has a row with one byte per LID.  A row is padded to whole blocks of 64 entries (one
+ * SMP carries one block), and is aligned to 64 bytes:
  *
  *	         lid 0   1   2  ...  max_lid   pad
  *	switch 0  255   p   p         p        255 ...
  *	switch 1  255   p   p         p        255 ...
  *	          |<--------- stride ------------>|
  *
- * An entry is a port number, 0 for the switch itself, or FTR_PORT_NONE for no
- * route.  Memory: n_sw * stride bytes; 2,880 switches with 30,528 LIDs take 88 MB.
+ * An entry is a port number; 0: the switch itself; FTR_PORT_NONE: no route.
+ * Memory: n_sw * stride bytes; 2,880 switches with 30,528 LIDs take 88 MB.
  */
 #ifndef FTR_TABLES_H
 #define FTR_TABLES_H
@@ -29,8 +29,8 @@ struct ftr_tables {
 	uint8_t *lft;		/* n_sw rows */
 };
 
-/* fill == true: all entries are FTR_PORT_NONE.  fill == false: the entries are undefined, for
- * callers that write every entry. */
+/* Make tables for f.  If fill is true, all entries are FTR_PORT_NONE.  If fill is false, they are
+ * undefined; the caller writes every entry. */
 enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
 			       struct ftr_tables **out,
 			       struct ftr_err *err) FTR_MUST_USE;
@@ -60,18 +60,18 @@ struct ftr_tables_diff {
 	uint32_t switches;	/* number of switches with such an entry */
 };
 
-/* Count the differences between a, tables of fabric fa, and b, tables of fabric fb.  Switches are
- * matched by GUID.  A switch that only one fabric has is ignored.  If one of the tables has no
- * entry for a LID because its max_lid is lower, this entry counts as FTR_PORT_NONE. */
+/* Count the differences between the tables a of fabric fa and the tables b of fabric fb.  Switches
+ * are matched by GUID.  A switch that only one fabric has is ignored.  An entry for a LID above the
+ * max_lid of a table counts as FTR_PORT_NONE. */
 void ftr_tables_diff(const struct ftr_fabric *fa, const struct ftr_tables *a,
 		     const struct ftr_fabric *fb, const struct ftr_tables *b,
 		     struct ftr_tables_diff *out);
 
 /*
- * Make tables of fabric fb from tables a of fabric fa.  Switches are matched by GUID.  An entry
- * is copied if the LID has the same owner in both fabrics, and the owner has the same base LID.
- * All other entries are FTR_PORT_NONE.  Port numbers are copied unchanged, even if the ports
- * lead elsewhere in fb.  O(n_sw * LIDs).
+ * Make tables for fabric fb with the entries of the tables a of fabric fa.  Switches are matched by
+ * GUID.  An entry is copied if the LID has the same owner in both fabrics, and the owner has the
+ * same base LID.  All other entries are FTR_PORT_NONE.  Port numbers are copied unchanged, even if
+ * a port is connected to something else in fb.  O(n_sw * LIDs).
  */
 enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 				 const struct ftr_tables *a,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Text from outside: node descriptions, names and lines in files.
+ * Text that comes from outside: node descriptions, names and lines in files.
  *
- * All such text is cleaned here before it reaches a log, a terminal, a file or JSON.  A name is
- * cleaned when it is added to a fabric, an error text in ftr_fail.  Log lines and messages of
- * the command are cleaned when they are written.
+ * Such text is cleaned before it reaches a log, a terminal, a file or JSON.  A name is
+ * cleaned when it is added to a fabric; an error text is cleaned in ftr_fail().  Log lines, and
+ * messages of the command ibfattree, are cleaned when they are written.
  */
 #ifndef FTR_TEXT_H
 #define FTR_TEXT_H
@@ -29,8 +29,8 @@ extern "C" {
  */
 char *ftr_text_clean(char *s);
 
-/* Decode the UTF-8 character at s, a NUL-terminated string.  Returns its length,
- * 1..4 bytes, or 0 if it is not valid (RFC 3629). */
+/* Decode the UTF-8 character at s, a NUL-terminated string, into *c.  Returns the number of its
+ * bytes, 1..4, or 0 if it is not valid UTF-8 (RFC 3629). */
 unsigned int ftr_text_char(const unsigned char *s, uint32_t *c);
 
 #ifdef __cplusplus

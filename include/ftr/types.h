@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Scalar types, their limits and their sentinels.
+ * Scalar types, their limits, and their values for "none".
  *
- * All values are in host byte order.  A dense index (0..n-1, without gaps) is valid
+ * All values are in host byte order.  Indices count from 0 without gaps.  An index is valid
  * within ONE fabric only; GUIDs identify objects across fabrics.
  */
 #ifndef FTR_TYPES_H
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef uint32_t ftr_sw;	/* dense switch index, 0..n_sw-1, GUID order */
-typedef uint32_t ftr_ep;	/* dense host port index, 0..n_ep-1, port GUID order */
+typedef uint32_t ftr_sw;	/* index of a switch, 0..n_sw-1, in GUID order */
+typedef uint32_t ftr_ep;	/* index of a host port, 0..n_ep-1, in port GUID order */
 typedef uint16_t ftr_lid;	/* 1..FTR_LID_MAX; 0 = none */
 typedef uint8_t ftr_port;	/* 0 (the switch itself), 1..254; 255 = none */
 

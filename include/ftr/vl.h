@@ -20,8 +20,8 @@ extern "C" {
 #define FTR_VL_DROP 15		/* not a data VL: IBA 1.3, 7.6.6 */
 #define FTR_SL_NONE 255		/* unknown */
 
-/* One 64-bit word per (switch, in, out): bits 4 * sl .. 4 * sl + 3 are the VL.
- * 11 KB for a switch with 36 ports. */
+/* One 64-bit word for each combination (switch, input port, output port).  Its bits 4 * sl ..
+ * 4 * sl + 3 are the VL of SL sl.  A switch with 36 ports takes 11 KB. */
 struct ftr_sl2vl {
 	uint32_t n_sw;
 	uint32_t *width;	/* [n_sw] number of ports of the switch, port 0 included */
@@ -57,12 +57,14 @@ static inline void ftr_sl2vl_set(struct ftr_sl2vl *m, ftr_sw s, ftr_port in,
 	*word |= (uint64_t)(vl & 15) << (4 * sl);
 }
 
-/* The SL of each (source, destination LID).  Sources are the host ports 0 .. n_ep-1,
- * then the switches; a source with no known SL has no row. */
+/* The SL of each pair (source, destination LID).  The sources are first the host ports 0 .. n_ep-1,
+ * then the switches. */
 struct ftr_path_sl {
 	uint32_t n_ep, n_sw;
 	ftr_lid max_lid;
-	uint8_t **row;		/* [n_ep + n_sw], NULL or [max_lid + 1] */
+	/* [n_ep + n_sw] row[source][lid]: the SL, or FTR_SL_NONE.  row[source] is NULL if no SL of
+	 * the source is known. */
+	uint8_t **row;
 };
 
 /* Make an object in which all SLs are unknown. */

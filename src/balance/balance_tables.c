@@ -1,39 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search moves table entries to other candidates (allowed next hops), sweep by sweep, to even
- * out the load of the links.  It never raises the all-to-all load of the most loaded link.  The
- * target and the limit are loads slightly above a lower bound.  The load of shifts is the load of
- * the most loaded link in a shift, as the mean over all shifts.
+ * The search evens out the load of the links.  In sweeps over the tables, entries change to other
+ * candidates (allowed next hops).  The all-to-all load of the most loaded link never grows.
  *
- * Depth load: the sweeps consider all-to-all flows only.  They end when no link is above the limit.
- * On very small fabrics (TINY) the sweeps also consider shifts.  If several candidates reduce the
- * all-to-all load, an entry takes the one that raises the load of shifts least.
+ * Terms:
  *
- * Depth full: the sweeps also consider the flows of shifts.  The cost of a flow above the target
- * rises from sweep to sweep.  At a low cost, flows that collide in shifts move apart, even to links
- * above the target.  At a high cost, the sweeps even out the all-to-all load, and raise the load of
- * shifts as little as possible.  A high cost from the beginning leads to a worse result: on the
- * two-level fabric of the test data that lacks 26 links, the load of shifts is then 2.5 flows
- * instead of 2.07.  On very small fabrics (ROUNDS_PATHS) all sweeps are repeated, beginning with
- * the low cost.  This lowers the load of shifts to 2.05.
+ *	bound		a lower bound for the all-to-all load of the most loaded link
+ *	target, limit	loads slightly above the bound (TARGET_SHARE, LIMIT_SHARE)
+ *	load of shifts	the load of the most loaded link in a shift, as the mean over all shifts
+ *	cost		the weight of a flow above the target, relative to flows that share a link
+ *			in a shift
  *
- * Large fabrics: a sweep takes a second, so depth full makes only two sweeps, at a medium cost.
- * They examine only entries whose path was bad before the entries of their batch moved.  A path is
- * bad if one of its links is bad.  A link is bad if it is above the target, or if its flows in some
- * shift reach the load of shifts.  The first sweep multiplies this threshold by FIRST_MEET, because
- * the load of shifts falls during the sweep.  Three sweeps without FIRST_MEET take about as long,
- * but lead to a higher load of shifts: 6.64 instead of 6.59 (tests/perf/chassis.awk in
- * BENCHMARKS.md).
+ * Depth `load`: the sweeps consider all-to-all flows only.  They end when no link is above the
+ * limit.  On very small fabrics (TINY) the sweeps also consider shifts: if several candidates
+ * reduce the all-to-all load, an entry takes the one that raises the load of shifts least.
  *
- * The most loaded link may still be above the limit after these sweeps.  Then the all-to-all load
- * is evened out by the sweeps of depth "load", and further sweeps at a high cost reduce the load of
- * shifts.
- * By the product of both loads, depth full is then worse than depth load on 29 of the 3,093
- * routings of tests/prop/test_balance_recount.  Without this step, it is worse on 167.
+ * Depth `full`: the sweeps also consider the flows of shifts.  The cost rises from sweep to sweep.
+ * While the cost is low, flows that share a link in shifts move to different links, even to links
+ * above the target.  When the cost is high, the sweeps even out the all-to-all load, by the
+ * moves that raise the load of shifts least.  If the cost is high from the beginning, the result is
+ * worse.  For example, on a two-level fabric that lacks 26 links (in the test data), the load of
+ * shifts is 2.5 flows instead of 2.07.  On very small fabrics (ROUNDS_PATHS) all sweeps are
+ * repeated, beginning with the low cost.  This lowers the load of shifts to 2.05.
  *
- * After a sweep the flows are counted exactly, and is_best() compares the tables with the best
- * tables so far.  The count is left out after a sweep with few moves (MOVED_SHARE), and on large
- * fabrics after a cancelled sweep.
+ * Depth `full` on large fabrics: a sweep takes a second, so there are only two sweeps, at a medium
+ * cost.  They examine only entries whose path has a bad link.  A link is bad if it is above the
+ * target, or if its flows in some shift reach the load of shifts.  In the first sweep, the load of
+ * shifts is multiplied by FIRST_MEET for this comparison, because it falls during the sweep.  Three
+ * sweeps without FIRST_MEET take about as long, but the load of shifts is then 6.64 instead of 6.59
+ * (fabric of tests/perf/chassis.awk, see BENCHMARKS.md).
+ *
+ * Depth `full` has one more step if the most loaded link is still above the limit.  First, sweeps
+ * like those of depth `load` even out the all-to-all load.  Then further sweeps at a high cost
+ * reduce the load of shifts.  tests/prop/test_balance_recount compares the two depths by the
+ * product of both loads, on 3,093 routings.  Depth `full` is worse on 29 of them; without this
+ * step, on 167.
+ *
+ * After each sweep the flows are counted exactly, and is_best() compares the tables with the best
+ * tables so far.  Exceptions: nothing is counted after a sweep with few moves (MOVED_SHARE), and on
+ * large fabrics after a cancelled sweep.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,36 +48,41 @@
 #define TARGET_SHARE 50		/* target = bound + max(1, bound / 50) */
 #define LIMIT_SHARE 33		/* limit = bound + max(1, bound / 33) */
 #define LOAD_SWEEPS 10
-#define COARSE 6		/* the first sweep examines entries that carry at least 1 / 2^COARSE
-				 * of all flows to the LID */
-#define FINER 4			/* the second sweep: at least 1 / 2^(COARSE + FINER) */
-#define SHARES 2		/* The first SHARED_SWEEPS sweeps at depth load have this number of
-				 * shares.  Sweeps in shares change more entries, which raises the
-				 * load of shifts. */
+/* At depth `load`, the first sweep examines only entries that carry at least 1 / 2^COARSE of all
+ * flows to the LID.  The second sweep examines only entries that carry at least
+ * 1 / 2^(COARSE + FINER) of these flows. */
+#define COARSE 6
+#define FINER 4
+/* At depth `load`, SHARES threads together make each of the first SHARED_SWEEPS sweeps, unless the
+ * fabric has fewer than SHARED_HOSTS hosts.  Later sweeps use one thread: with several threads more
+ * entries change, which raises the load of shifts. */
+#define SHARES 2
 #define SHARED_SWEEPS 2
-#define SHARED_HOSTS 2000	/* Fabrics with fewer hosts: one share, because sweeps take little
-				 * time. */
+#define SHARED_HOSTS 2000
 #define FULL_SWEEPS 6
-#define FULL_OVER 16		/* cost of a flow above the target in the first sweep */
+/* The cost of a flow above the target (see the terms above), in the sweeps of depth `full`: */
+#define FULL_OVER 16		/* cost in the first sweep */
 #define FULL_RISE 16		/* factor by which the cost rises from sweep to sweep */
-#define EVEN_OVER (1 << 20)	/* cost of a flow above the target in even_out() */
+#define EVEN_OVER (1 << 20)	/* cost in the first sweep if even_out() makes the sweeps */
+/* ROUNDS_PATHS, TINY, SMALL and LARGE are numbers of paths (member `paths` of struct work). */
 #define ROUNDS 4
-#define ROUNDS_PATHS 100000	/* Fabrics with fewer paths (see struct work): up to ROUNDS rounds.
-				 * All others: one round. */
-#define TINY 50000		/* with fewer paths, depth load considers shifts, too */
+#define ROUNDS_PATHS 100000	/* With fewer paths, the sweeps of depth `full` are made up to
+				 * ROUNDS times. */
+#define TINY 50000		/* With fewer paths, depth `load` considers shifts, too. */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
-#define SMALL 500000		/* Fabrics with fewer paths: twice the number of full sweeps, and
-				 * the cost rises more slowly. */
-#define LARGE 2000000		/* Fabrics with more paths: LARGE_SWEEPS quick sweeps. */
+#define SMALL 500000		/* With fewer paths, depth `full` makes twice the number of sweeps,
+				 * and the cost rises more slowly. */
+#define LARGE 2000000		/* With more paths, depth `full` makes LARGE_SWEEPS quick sweeps
+				 * (see balance_sweep.quick). */
 #define LARGE_SWEEPS 2
 #define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first quick sweep */
 #define LARGE_OVER (1 << 12)
-/* The next two apply only if no link is above the limit. */
-#define GAIN_SHARE 500		/* In its second half the search ends after a sweep that reduces the
-				 * load of shifts by less than 1 / GAIN_SHARE. */
-#define MOVED_SHARE 20		/* If the fabric is not small, the search ends after a sweep that
-				 * makes less than 1 / MOVED_SHARE of the moves of another sweep. */
+/* If no link is above the limit, two conditions end the sweeps of depth `full`: */
+#define GAIN_SHARE 500		/* Half of the sweeps are done, and the last one reduced the load of
+				 * shifts by less than 1 / GAIN_SHARE. */
+#define MOVED_SHARE 20		/* The fabric is not small, and the last sweep made less than
+				 * 1 / MOVED_SHARE of the moves of the sweep with the most moves. */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {
@@ -84,17 +94,17 @@ struct work {
 	struct balance_count c;
 	struct ftr_arena *arena;
 	uint32_t target, limit;
-	uint64_t paths;		/* number of pairs (source, position) */
-	bool check;		/* check that the tables follow the shape */
-	bool shifts;		/* count the load of shifts */
-	bool trade;		/* compare tables by the product of both loads, see is_best() */
-	/* first: the input; best: the best tables so far */
+	uint64_t paths;		/* number of sources (switches with hosts) * number of positions */
+	bool check;		/* true: check that the tables follow the shape */
+	bool shifts;		/* true: count the load of shifts */
+	bool trade;		/* true: is_best() compares the product of both loads */
+	/* now: the present tables; first: the input; best: the best tables so far */
 	struct score {
-		uint32_t max;
+		uint32_t max;	/* all-to-all load of the most loaded link */
 		uint64_t sum;	/* load of the most loaded link of each shift, added up */
 	} now, first, best;
 	struct balance_log log;
-	uint32_t n_best;	/* number of moves in the log that lead to the best tables */
+	uint32_t n_best;	/* the first n_best moves of the log lead to the best tables */
 };
 
 static enum ftr_status score(struct work *w, struct ftr_err *err)
@@ -126,11 +136,11 @@ static enum ftr_status count_bins(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Are the tables better than the best so far?  They are compared by the all-to-all load of the most
- * loaded link, then by the load of shifts.  The all-to-all load must not be above that of the
- * input.  At depth full, the load of shifts must not be above that of the input, either.  With
- * w->trade the product of both loads is compared instead, and only the all-to-all load is
- * limited. */
+/* Returns true if the present tables are better than the best so far.  First criterion: the
+ * all-to-all load of the most loaded link (all loads up to the limit are equally good).  Second:
+ * the load of shifts.  The all-to-all load must not be above that of the input.  At depth `full`,
+ * the load of shifts must not be above that of the input either.  With w->trade, the criterion is
+ * the product of both loads, and only the all-to-all load must not be above that of the input. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
@@ -188,9 +198,10 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* The least number of flows that is too many on a link in one shift: about the load of shifts.  Two
- * flows are too many on small fabrics only.  On larger fabrics with missing links, some link has
- * two flows in every shift.  Moving these flows takes long and often leads to a link with three. */
+/* The value of balance_sweep.meet: a link is bad if it has this number of flows in one shift, or
+ * more.  The value is floor(load of shifts + 0.2), but at least 2 on small fabrics, and at least 3
+ * on others.  If links are missing in a larger fabric, some link has two flows in every shift.
+ * Moving these flows takes long, and often another link then has three. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
@@ -199,13 +210,14 @@ static uint32_t too_many(const struct work *w)
 	return (uint32_t)FTR_MAX(mean, w->paths < SMALL ? 2 : 3);
 }
 
-/* Even out the all-to-all load with the moves that raise the load of shifts least, then lower the
- * load of shifts again. */
+/* The search of depth `load` on a very small fabric.  The first sweeps even out the all-to-all load
+ * by the moves that raise the load of shifts least.  If the load of shifts is then higher than
+ * before the search, further sweeps lower it again. */
 static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };
 	enum ftr_status st = FTR_OK;
-	bool even = false;	/* the all-to-all load is even, or no entry has moved */
+	bool even = false;	/* true: the all-to-all load is even, or cannot be improved */
 
 	while (!st && !w->r->cancelled && w->r->sweeps < TINY_SWEEPS) {
 		even |= w->now.max <= w->target;
@@ -239,7 +251,7 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 		sweeps = LARGE_SWEEPS;
 	}
 
-		/* now.sum < n_pos: no link has two flows in any shift */
+		/* if now.sum < n_pos, no link has two flows in any shift */
 	while (!st && !w->r->cancelled && n < sweeps &&
 	       (w->now.max > w->target || w->now.sum >= w->net->n_pos)) {
 		if (w->now.max <= w->limit && n > sweeps / 2 &&
@@ -267,8 +279,8 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 	return st;
 }
 
-/* On very small fabrics, repeat the sweeps from the low cost on.  Flows that the high cost has
- * brought together then move apart again, and the next optimum is often better. */
+/* On very small fabrics, repeat all sweeps, beginning with the low cost.  The result is often
+ * better, because flows that got a common link at the high cost are separated again. */
 static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 {
 	uint32_t rounds = w->paths < ROUNDS_PATHS ? ROUNDS : 1, before;
@@ -281,9 +293,10 @@ static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* At a high cost, a full sweep makes no move that raises the total excess (flows above the target).
- * So it cannot remove an excess that needs several moves.  Remove it with load sweeps, which ignore
- * shifts, and then reduce the load of shifts again. */
+/* Let the excess of a link be its flows above the target.  At a high cost, a sweep of depth `full`
+ * makes no move that raises the sum of the excess of all links.  So it cannot remove an excess if
+ * this takes several moves.  Therefore remove the excess by sweeps of depth `load`, which ignore
+ * shifts, and then reduce the load of shifts. */
 static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st;
@@ -302,8 +315,8 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Prepare sweeps.  If w->check is set and the tables do not follow the shape, set net->flows to
- * NULL: a sweep could then access memory beyond the arrays, or never end. */
+/* Prepare sweeps.  If w->check is true and the tables do not follow the shape, set net->flows to
+ * NULL, so that there is no sweep: a sweep could access memory beyond the arrays, or never end. */
 static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
@@ -321,7 +334,7 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Count the flows.  At depth load, prepare sweeps only if a sweep is needed. */
+/* Count the flows, and prepare sweeps if any are needed. */
 static enum ftr_status count(struct work *w, struct ftr_err *err)
 {
 	bool full = w->in->depth == FTR_BALANCE_FULL;

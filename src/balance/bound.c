@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A lower bound for all routings, from cuts.
+ * Computes a lower bound for the all-to-all load of the most loaded link under any routing, from
+ * cuts.
  *
- * A cut separates the hosts of an island (a connected component of the fabric).  If h of its n
- * hosts are on one side, h * (n - h) flows cross the cut in each direction.  If c links cross the
- * cut, at least one of them carries h * (n - h) / c flows or more.
+ * A cut separates the switches of an island (a connected component of the fabric) into two sets.
+ * Let h of the n hosts be in one set, and let c links join the sets.  Then h * (n - h) flows cross
+ * the cut in each direction, and at least one link carries h * (n - h) / c flows or more.
  *
- * These cuts are examined, for every rank r:
+ * The following cuts are used.  One of the two sets of each cut is:
  *
- *	- around every switch
- *	- around every pod (switches that are connected by switches of ranks up to r)
- *	- around every plane (switches that are connected by switches of ranks from r on)
+ *	- each switch
+ *	- for each rank r: each pod (a connected component of the switches of ranks 0 .. r)
+ *	- for each rank r: each plane (a connected component of the switches of ranks from r on)
  *
- * If some links are horizontal, pods and planes without these links are examined, too.  Two trees
- * with links between their spines are then two sets.
+ * If the fabric has horizontal links, these pods and planes are also determined without horizontal
+ * links.  For example, two trees that are joined by links between spines are then two sets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,12 @@ struct cut_link {
 
 struct cuts {
 	uint32_t n_sw;
-	const uint32_t *hosts;	/* [n_sw] number of hosts on the switch */
-	uint32_t *all;		/* [n_sw] number of hosts in the island of the switch */
-	/* [n_sw] uf: union-find.  set: the representative of the set of the switch */
+	const uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
+	uint32_t *all;		/* all[s]: number of hosts in the island of switch s */
+	/* uf: union-find of the switches.  set[s]: a switch that represents the set of switch s */
 	uint32_t *uf, *set;
-	/* [n_sw] by representative: number of hosts in the set, and of links that leave it */
+	/* inside[r]: number of hosts in the set that switch r represents; links[r]: number of links
+	 * that leave this set */
 	uint32_t *inside, *links;
 	struct cut_link *link;
 	uint32_t n_links;
@@ -74,7 +76,8 @@ static void try_sets(struct cuts *c)
 			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
-/* Join the switches that are connected by links between the tiers low .. high. */
+/* Let the sets be the connected components of the switches of ranks low .. high.  horizontal: count
+ * horizontal links as connections, too. */
 static void join(struct cuts *c, uint32_t low, uint32_t high, bool horizontal)
 {
 	ftr_uf_init(c->uf, c->n_sw);
@@ -119,8 +122,8 @@ static uint32_t list_links(struct cuts *c, const struct ftr_shape *sh)
 	return top;
 }
 
-/* Try the pods and planes of every rank.  Sets that are whole islands are left out, because no flow
- * leaves an island. */
+/* Try the pods and planes of every rank, except sets that are whole islands: no flow leaves an
+ * island. */
 static void try_ranks(struct cuts *c, uint32_t top, bool horizontal)
 {
 	for (uint32_t r = 0; r <= top; r++) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Flows on every link.
+ * Counts the flows on every link.
  *
- * The paths to one destination form a tree.  So the all-to-all flows to this destination are added
- * up from the farthest switch to the nearest, in O(n_sw).
+ * All-to-all: the paths to one destination form a tree.  So the flows to this destination are added
+ * up along the tree, from the farthest switch to the nearest, in O(n_sw).
  *
- * Shifts: the host at position p sends to position d only in shift k = (d - p) mod n.  The m hosts
- * of a switch have consecutive positions.  So their flows to d are in m consecutive shifts, on
- * every link of their path.  Each bin adds up `width` consecutive shifts.
+ * Shifts: the host at position p sends to position d only in shift k = (d - p) mod n, where n is
+ * the number of positions.  The m hosts of a switch have consecutive positions.  So on every link
+ * of their path to d, their flows are in m consecutive shifts.  A bin is a counter of a link: the
+ * sum over `width` consecutive shifts.
  */
 #include <string.h>
 
@@ -20,11 +21,11 @@
 
 /* ---- all-to-all ------------------------------------------------------------ */
 
-#define AT_ONCE 4	/* Destinations that are counted together.  With one at a time, each
-			 * addition would wait for the last one. */
+#define AT_ONCE 4	/* Number of destinations that are counted together.  With one destination
+			 * at a time, each addition would wait for the one before. */
 
 struct flow_worker {
-	uint16_t *sum;		/* [AT_ONCE][n_sw + 1] flows that pass a switch */
+	uint16_t *sum;		/* [AT_ONCE][n_sw + 1] number of flows that pass each switch */
 	struct balance_counter *link;
 };
 
@@ -35,8 +36,9 @@ struct flow_job {
 	uint16_t *hosts;
 };
 
-/* Add the flows to n destinations of a column to the links.  entry[k][s]: entry of switch s for the
- * k-th destination.  sum[k][s]: flows that pass s, at first the number of hosts on s. */
+/* Add the flows to n hosts on one switch to the links.  entry[k][s]: the entry of switch s for the
+ * k-th of these hosts.  sum[k][s]: number of flows to this host that pass s; before the call, the
+ * number of hosts on s. */
 static inline __attribute__((always_inline)) void
 add_flows(const struct balance_net *net, struct flow_worker *w,
 	  const struct balance_order *o, const uint8_t *const *entry,
@@ -263,7 +265,7 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 	}
 }
 
-/* Numbers of shifts, counted from the first shift of a slice. */
+/* Consecutive shifts, relative to the first shift of a slice. */
 struct range {
 	uint32_t begin, end;
 };

@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * All-to-all flows on every link, counted from the tables as they are.
+ * Counts the all-to-all flows on every link, from the tables alone.
  *
- * The search needs these flows to find out whether it must change anything.  On a healthy tree it
- * changes nothing, so the count must be fast.  The count does not use balance_net.entry and
- * balance_net.order, because to compute them takes longer than routing.
+ * The search uses these numbers to find out whether it must change anything.  On a healthy tree it
+ * changes nothing, so the count must be fast.  The count does not use the arrays balance_net.entry
+ * and balance_net.order: computing these arrays would take longer than routing.
  *
- * If two sources have the same number of links to a neighbour, their i-th links to this neighbour
- * correspond.  Two sources are alike if they have the same neighbours, the same number of links to
- * each neighbour, and entries that use corresponding links.  (Entries for hosts on the two sources
- * are not compared.)  On a healthy tree the leaves of a subtree are alike.  Sources that are alike
- * form a group.  Their flows take the same path after the first link, so they are followed
- * together.  A healthy tree of 11,664 hosts has 36 groups of 18 leaves.
+ * A source is a switch with hosts.  Two sources are alike if
  *
- *	1. Compare the rows of sources that have the same neighbours:
- *	   O(sources * LIDs) bytes, eight at a time.
- *	2. Follow the flows of each group to each destination, and count the destinations to
- *	   which the group sends over each of its links: O(destinations * groups * hops).
- *	3. Multiply the counts of step 2 by the number of hosts of each member of the group.
+ *	- they have the same neighbours,
+ *	- they have the same number of links to each neighbour, and
+ *	- their entries for each host use corresponding links: if the entry of one source uses its
+ *	  i-th link to a neighbour, so does the entry of the other source.  (Hosts on the two
+ *	  sources are ignored.)
  *
- * The numbers are exact for any tables without loops.  If a member of a group also forwards flows
- * of other sources, step 2 counts them.
+ * Sources that are alike form a group.  One member is the lead of the group.  The flows of all
+ * members to a host take the same path after the first link, so these flows are followed together.
+ * On a healthy tree the leaves of a subtree are alike.  A healthy tree of 11,664 hosts has 36
+ * groups of 18 leaves.
  *
- * Two other designs were considered.  (1) On a complete tree with the tables of the closed form,
- * all loads follow from the numbers of switches, links and hosts.  But other tables, or a tree
- * without one of its leaves, would need another method.  (2) Add up the flows in the order of the
- * switches, for 64 LIDs at a time, which fit into the cache.  This needs no copy of the tables, but
- * still visits nearly all switches for every destination.
+ *	1. Find the groups: compare the rows of sources that have the same neighbours.
+ *	   O(sources * LIDs) byte comparisons, eight at a time.
+ *	2. Follow the flows of each group to each destination, from the second link on.  Also count,
+ *	   for each link of the lead, the destinations to which the lead sends over this link.
+ *	   O(destinations * groups * hops).
+ *	3. For each link of each source, add the flows for which this link is the first one: the
+ *	   count of step 2 for the corresponding link of the lead, multiplied by the number of hosts
+ *	   on the source.
+ *
+ * The results are exact for any tables without loops.  If a member of a group also forwards flows
+ * of other sources, step 2 counts these flows.
+ *
+ * Two other designs were considered:
+ *
+ *	- On a complete tree, if the tables follow the formula of dmodc (src/engine/closed_form.c),
+ *	  all loads follow from the numbers of switches, links and hosts.  But other tables, or a
+ *	  tree that lacks a leaf, would need another method.
+ *	- The flows could be added up from the farthest switch to the nearest, for 64 LIDs at a
+ *	  time, so that the data fits into the cache.  This needs no copy of the tables, but still
+ *	  visits nearly all switches for every destination.
  */
 #include <string.h>
 
@@ -34,21 +46,21 @@
 #include "core/bytes.h"
 
 struct group {
-	ftr_sw lead;		/* the member whose entries stand for all */
+	ftr_sw lead;		/* the member whose entries represent all members */
 	uint32_t hosts;		/* number of hosts on all members */
 	struct balance_ports ports;
 	const uint8_t *row;
 };
 
 struct worker {
-	struct balance_counter *link;	/* flows on each link, without the first links of groups,
-					 * which used[] counts */
-	uint32_t *used;		/* used[x], for link x of a lead: number of destinations, not
-				 * counting hosts on the lead, to which the lead sends over x */
-	uint32_t *flows;	/* flows[s]: flows that wait at switch s to be forwarded.  The
-				 * destination and n_sw (no switch) have a dummy value above 0, so
-				 * that wait_at() does not list them. */
-	uint32_t *at;		/* [n_sw + 1] the switches at which flows wait */
+	struct balance_counter *link;	/* link[x]: flows on link x, except flows whose first link
+					 * is x */
+	uint32_t *used;		/* used[x], for link x of a lead: number of destinations to which
+				 * the lead sends over x, without hosts on the lead */
+	uint32_t *flows;	/* flows[s]: number of flows that wait at switch s to be forwarded.
+				 * For the destination switch and for n_sw (no switch): a value
+				 * above 0, so that wait_at() does not put them into at[] */
+	uint32_t *at;		/* [n_sw + 1] list of the switches at which flows wait */
 	uint8_t *row;		/* [stride] scratch */
 	bool loop;
 };
@@ -56,11 +68,11 @@ struct worker {
 struct job {
 	const struct balance_net *net;
 	const struct ftr_tables *t;
-	ftr_sw *lead;		/* [n_sw] the lead of the group of a source */
-	ftr_sw *next;		/* [n_sw] the next member of the group, or FTR_SW_NONE */
+	ftr_sw *lead;		/* lead[s]: the lead of the group of source s */
+	ftr_sw *next;		/* next[s]: the next member of the group of s, or FTR_SW_NONE */
 	struct group *group;
 	uint32_t n_groups;
-	uint32_t *group_of;	/* [n_sw] index of the group of a source */
+	uint32_t *group_of;	/* group_of[s]: index in group[] of the group of source s */
 	struct worker *worker;
 };
 
@@ -86,8 +98,8 @@ static bool same_neighbours(const struct job *j, ftr_sw a, ftr_sw b)
 	return true;
 }
 
-/* List the ports in the groups of s, and return their number.  If two sources have the same
- * neighbours, ports at the same place in their lists correspond. */
+/* Store the ports of s in port[], port group by port group, and return their number.  If two
+ * sources have the same neighbours, port[i] of one and port[i] of the other correspond. */
 static uint32_t list_ports(const struct job *j, ftr_sw s, ftr_port *port)
 {
 	const struct ftr_shape *sh = j->net->in->shape;
@@ -100,8 +112,8 @@ static uint32_t list_ports(const struct job *j, ftr_sw s, ftr_port *port)
 	return n;
 }
 
-/* Set lead[s] to a source with the same neighbours, or else to s.  first[t]: the last lead found
- * whose first neighbour is t. */
+/* Set lead[s] to an earlier source with the same neighbours as s; or to s if there is none.
+ * first[t]: the last switch so far that became a lead and whose first neighbour is t. */
 static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 {
 	struct balance_ports ports = j->net->ports[s];
@@ -120,7 +132,7 @@ static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 		*first = s;
 }
 
-/* The row of s, with the corresponding ports of its lead instead of its own ports. */
+/* The row of s, in which each port of s is replaced by the corresponding port of its lead. */
 static const uint8_t *row_like_lead(const struct job *j, ftr_sw s, uint8_t *row)
 {
 	ftr_port port[FTR_PORT_MAX + 1], of_lead[FTR_PORT_MAX + 1];
@@ -138,8 +150,8 @@ static const uint8_t *row_like_lead(const struct job *j, ftr_sw s, uint8_t *row)
 	return row;
 }
 
-/* Do rows a and b differ for a host in the block from LID `begin` on?  Hosts on s or t are
- * ignored. */
+/* Returns true if rows a and b differ for a host in the LFT block that begins at LID `begin`.
+ * Hosts on switches s and t are ignored. */
 static bool block_differs(const struct balance_net *net, const uint8_t *a,
 			  const uint8_t *b, uint32_t begin, ftr_sw s, ftr_sw t)
 {
@@ -209,7 +221,8 @@ static void make_groups(struct job *j)
 
 /* ---- following flows ---------------------------------------------------------------- */
 
-/* Let more flows wait at s.  n: number of switches at which flows wait.  Returns the new n. */
+/* Add `flows` to the flows that have reached s and are still to be followed.  n: number of switches
+ * in w->at.  Returns the new number. */
 static inline uint32_t wait_at(struct worker *w, uint32_t s, uint32_t flows,
 			       uint32_t n)
 {
@@ -219,7 +232,8 @@ static inline uint32_t wait_at(struct worker *w, uint32_t s, uint32_t flows,
 	return n;
 }
 
-/* Let `hosts` flows of a group wait at the far end of their first link.  n: see wait_at(). */
+/* Move `hosts` flows of a group over their first link, and let them wait at the next switch.  n:
+ * see wait_at(). */
 static inline uint32_t start_group(struct worker *w, const struct group *g,
 				   ftr_lid lid, uint32_t hosts, uint32_t n)
 {
@@ -231,8 +245,8 @@ static inline uint32_t start_group(struct worker *w, const struct group *g,
 	return wait_at(w, w->link[g->ports.first + port].peer, hosts, n);
 }
 
-/* Let all flows to lid wait at the far end of their first link.  `to`: the switch of the
- * destination.  Returns the number of switches at which flows wait. */
+/* Begin with the flows whose destination is `lid` on switch `to`: move them over their first link,
+ * and let them wait at the next switch.  Returns the number of switches at which flows wait. */
 static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 		      ftr_sw to)
 {
@@ -246,8 +260,8 @@ static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 	if (j->group[own].lead != to)
 		return start_group(w, &j->group[own], lid,
 				   j->group[own].hosts - hosts[to], n);
-	/* the entry of the lead leads to its own host, so let the flows of the other members wait
-	 * at their source */
+	/* The destination is on the lead, whose entry leads to the host.  So the entry does not
+	 * represent the other members: let their flows wait at the members themselves. */
 	for (ftr_sw s = j->next[to]; s != FTR_SW_NONE; s = j->next[s])
 		n = wait_at(w, s, hosts[s], n);
 	return n;
@@ -303,7 +317,7 @@ static void count_lids(void *ctx, unsigned int worker, uint32_t begin,
 
 /* ---- all links -------------------------------------------------------------------- */
 
-/* Add the flows of the hosts on s to the links of s.  used: the sum over all workers. */
+/* Add the flows from the hosts on s to the links of s.  used: the sum over all workers. */
 static void add_source(const struct job *j, ftr_sw s, const uint32_t *used)
 {
 	const struct balance_net *net = j->net;
@@ -311,7 +325,7 @@ static void add_source(const struct job *j, ftr_sw s, const uint32_t *used)
 	ftr_port of_lead[FTR_PORT_MAX + 1], port[FTR_PORT_MAX + 1];
 	uint32_t l = net->in->shape->numbering.col[s], n;
 	uint32_t own[256] = { 0 };	/* own[p]: number of hosts on s to which the lead sends
-					 * through its port p */
+					 * through port p */
 
 	used += g->ports.first;
 	if (s == g->lead) {

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Place displaced entries by the cost of their whole path.
+ * Chooses ports for displaced entries by the cost of their paths.
  *
- * The entries of a LID are placed from the nearest switch to the farthest.  So the rest of the path
- * is final when an entry is placed.  The cost of a path is the sum over its links of
+ * The entries for a LID get their ports one by one, beginning at the switch nearest to the
+ * destination.  So when a port is chosen, the rest of the path is known.  The cost of a path is the
+ * sum of these terms over its links:
  *
- *	OVER		for each flow above the target
+ *	OVER		for each all-to-all flow above the target
  *	SCALE * ((N + 1)^POWER - N^POWER - 1)
- *			for each shift in which a flow shares the link with N flows
- *			that have also passed a displaced entry
+ *			for each shift in which a flow of the entry shares the link with N
+ *			other flows.  Only flows that have passed a displaced entry
+ *			are counted.
  *
- * The first port with cost 0 is taken, or else the cheapest port.  Neighbouring destinations and
- * switches try different candidates first.  So entries without counted flows also spread over the
- * candidates.
+ * The first port with cost 0 is taken, or else the cheapest port.  The order in which ports are
+ * tried begins at different candidates for neighbouring destinations and switches.  So entries
+ * without counted flows spread over the candidates, too.
  *
- * When an entry changes, its flows are subtracted from the links of their old path, from the entry
- * on.  Then they are added to the links of their new path.  The flows of an entry take the same
- * path, so they are counted together, as a stream.  A flow that reaches a missing entry counts on
- * the links before that entry.  The work for a changed entry grows with the number of sources of
- * its flows and with the length of the path.
+ * When an entry changes, the flows that pass it are subtracted from the links of their old path,
+ * from the entry on, and added to the links of their new path.  All these flows take the same path,
+ * so they are counted together, as a stream.  A flow that reaches a missing entry counts only on
+ * the links before this entry.  The work for a changed entry grows with the number of sources
+ * (switches with hosts) of its flows, and with the length of the path.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +29,10 @@
 
 #define OVER 65536
 #define POWER 3
-#define SCALE 16		/* prices of shifts are multiplied by this, then rounded down */
-#define DENSE 8			/* if there is more than one displaced entry for DENSE lines
-				 * (placing.h), most lines are used */
+#define SCALE 16		/* factor of the cost of a flow in a shift, applied before the cost
+				 * is rounded down */
+#define DENSE 8			/* Memory for all lines (placing.h) is allocated at once if there
+				 * are more than (number of lines) / DENSE displaced entries. */
 #define TARGET_SHARE 50		/* target = bound + max(1, bound / 50) */
 
 static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
@@ -63,7 +66,7 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 	*w = on ? *w | bit : *w & ~bit;
 }
 
-/* Do flows to lid visit s?  May still be true after the flows have moved away. */
+/* Returns true if flows to lid visit s.  May also return true if flows visited s earlier. */
 static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);
@@ -283,8 +286,8 @@ ftr_port displaced_cheapest(struct displaced *z, const uint8_t *ports,
 	return best;
 }
 
-/* List the ports of the candidates in the order in which they are tried, at most `most` ports.
- * `begin` selects the candidate and the port to begin with. */
+/* Store at most `most` ports of the candidates in ports[], in the order in which they are tried.
+ * begin % n is the index of the first candidate, and begin / n selects its first port. */
 static uint32_t ports_to_try(const struct ftr_shape *sh,
 			     const struct ftr_group *const *cand, uint32_t n,
 			     uint32_t begin, uint8_t *ports, uint32_t most)
@@ -318,7 +321,7 @@ static bool same_sources(const struct displaced *z, const struct column *c,
 	return z->known && !c->turns && z->up[i] == up;
 }
 
-/* Choose the port of entry e, the i-th entry of the LID, and count its flows. */
+/* Choose the port of entry e, the i-th changed entry for the LID, and count its flows. */
 static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 		  struct displaced_entry *e, uint32_t i)
 {
@@ -334,7 +337,7 @@ static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 		from += z->first[i];
 		m = z->first[i + 1] - z->first[i];
 	} else {
-		z->known = false;	/* displaced_gather() overwrites z->source */
+		z->known = false;	/* because displaced_gather() overwrites z->source */
 		z->n_sources = 0;
 		if (z->pos[lid] != NOT_COUNTED)
 			displaced_gather(z, sh, c->turns, e->sw, up, lid);
@@ -386,7 +389,7 @@ static bool leads_on(const struct displaced_entry *e)
 	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;
 }
 
-/* Add (by: 1) or subtract (by: -1) the flows of entry i on their path from there on. */
+/* Add (by: 1) or subtract (by: -1) the flows that pass entry i, on the links from this entry on. */
 static void walk_from(struct displaced *z, ftr_lid lid,
 		      const struct displaced_entry *e, uint32_t i, int by)
 {
@@ -397,9 +400,10 @@ static void walk_from(struct displaced *z, ftr_lid lid,
 		     displaced_streams(z, z->source + z->first[i], m, lid), by);
 }
 
-/* Find the sources whose flows pass each of the n entries.  z->known is set if every entry is
- * removed or still to be placed.  The sources then stay valid until the entries are placed, because
- * entries nearer to the destination are placed first. */
+/* For each of the n entries, find the sources whose flows pass it.  Set z->known to true if each of
+ * the entries is removed or will get another port by load.  Then the sources remain correct until
+ * the ports are chosen: an entry nearer to the destination, which gets its port earlier, does not
+ * change the sources. */
 static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
 		       const struct displaced_entry *e, uint32_t n)
 {
@@ -492,7 +496,7 @@ static bool bit_sets_new(struct displaced *z, bool once)
 						sizeof(*z->displaced));
 	if ((passed && !z->passed) || (displaced && !z->displaced))
 		return false;
-		/* LID 0 is not used: its row is the initial value of the other rows */
+		/* LID 0 is no destination: its row is used as the initial value of the others */
 	for (uint32_t k = 0; k < net->n_sources; k++)
 		set_bit(z, z->passed, net->source[k].sw, 0, true);
 	for (uint32_t i = 0; passed && i < net->first[net->f->n_sw]; i++)
@@ -582,7 +586,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 	enum ftr_status st;
 
 	if (once) {
-		/* at depth load, the senders replace z->passed */
+		/* at depth `load`, the numbers of senders are used instead of z->passed */
 		bool senders = net->in->depth == FTR_BALANCE_LOAD;
 
 		st = balance_count_net(net, senders,
@@ -593,7 +597,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 		};
 
 		st = balance_count_flows(net, team, &out, err);
-		balance_net_free_rows(net);	/* the copied entries would become outdated */
+		balance_net_free_rows(net);	/* this copy of entries is not kept up to date */
 	} else {
 		st = nomem(err);
 	}
@@ -670,9 +674,9 @@ void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 	z->net->peer[balance_link(z->net, s, port)] = t;
 }
 
-/* The target: a lower bound of the load, plus 1 / TARGET_SHARE of it.  The bound is that of the
- * cuts or, if greater, that of a source: the flows that leave it, divided by the number of its
- * links in sh. */
+/* target = bound + max(1, bound / TARGET_SHARE).  The bound is the greater one of two lower bounds
+ * for the most loaded link.  The first one is the bound from cuts (bound.c).  The second one is the
+ * greatest value of (flows that leave a source) / (links of this source in sh). */
 void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 {
 	uint64_t bound = z->net->bound;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Place all displaced entries of a routing.
+ * Chooses the ports of all displaced entries of a routing.
  *
  * The choice of a port depends on the loads after all earlier choices.  So one thread chooses all
- * ports, in the order of destinations.  Meanwhile the other threads prepare the next block of
- * destinations: they find the candidates of each entry, and the sources whose flows reach it.
- * Without extra turns, these sources do not depend on the choices: the entries of a LID are placed
- * from the nearest switch to the farthest.  A nearer entry does not change the sources of a farther
- * entry.  The tables do not depend on the number of threads.
+ * ports, one destination after the other.  Meanwhile the other threads prepare the next block of
+ * destinations: for each entry, they find the candidates and the sources (switches with hosts)
+ * whose flows pass the entry.  Without extra turns, the sources do not depend on earlier choices:
+ * the port of the switch nearest to the destination is chosen first, and the entry of a switch has
+ * no effect on the flows that reach switches farther away.  So the tables do not depend on the
+ * number of threads.
  *
- * An entry that no counted flow reaches is placed while it is prepared.  It gets the first port in
- * the order in which ports are tried.
+ * If no counted flow passes an entry, the entry gets its port when it is prepared: the first port
+ * in the order in which ports are tried.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +21,16 @@
 #define TASKS 16		/* number of tasks that prepare a block */
 #define TASK_DESTS 8		/* number of destinations of a task */
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
-#define AHEAD 8			/* distance in entries between the steps of place_slot() */
-#define PATH_PORTS 2u		/* number of ports of an entry whose counters are prefetched */
-#define PATH_LINKS 4		/* number of links of each path whose counters are prefetched */
+#define AHEAD 8			/* distance between the steps of place_slot(), in entries */
+/* For PATH_PORTS ports of an entry, prefetch the counters of the first PATH_LINKS links of the
+ * path. */
+#define PATH_PORTS 2u
+#define PATH_LINKS 4
 #define CLEAR_LINES 4096	/* number of lines that a thread clears at a time */
-#define WORDS 8			/* for_lids(): 64-bit words per task, one cache line */
+#define WORDS 8			/* number of 64-bit words in a task of for_lids(): a cache line */
 
-/* An upward or downward port group.  The groups of s begin at near[sh->tree.group_first[s]], sorted
- * by ftr_group.pos (the order of candidates). */
+/* A compact copy of an upward or downward port group.  The groups of s begin at
+ * near[sh->tree.group_first[s]], sorted by ftr_group.pos. */
 struct near {
 	uint32_t first;		/* the ports are tree.group_ports[first .. first + n - 1] */
 	uint16_t remote;
@@ -44,8 +47,9 @@ struct todo {
 	uint8_t n_ports;	/* number of its ports in slot.port */
 };
 
-/* The result of one task.  port[] and share[] have the ports and shares of all entries, one entry
- * after the other.  The ports are in the order to be tried. */
+/* The result of one task.  port[] has the ports of the entries in todo[], one entry after the
+ * other; the ports of an entry are in the order in which they are tried.  share[] has the shares
+ * (flows in one bin) of these entries. */
 struct slot {
 	struct todo *todo;
 	uint8_t *port;
@@ -56,8 +60,8 @@ struct slot {
 
 /* A thread that prepares entries. */
 struct worker {
-	struct displaced z;	/* copy of *whole.z with its own scratch memory; the counters are
-				 * not used */
+	struct displaced z;	/* copy of *whole.z with its own scratch memory, to read the tables;
+				 * its counters are not used */
 	struct displaced_entry *sorted;	/* [n_sw] */
 	uint8_t cand[FTR_PORT_MAX + 1];
 };
@@ -68,10 +72,11 @@ struct whole {
 	/* e[first[lid]] .. e[first[lid + 1] - 1]: the entries of lid */
 	struct displaced_entry *e;
 	uint32_t *first;	/* [max_lid + 2] */
-	struct near *near[2];	/* the groups of in.shape and in.full */
+	struct near *near[2];	/* near[0]: the groups of in.shape; near[1]: those of in.full */
 	struct worker *worker;
 	struct slot slot[2][TASKS];	/* slot[b % 2]: the results of block b */
-	uint32_t block;		/* the block whose ports are chosen; block 0 is empty */
+	uint32_t block;		/* number of the block whose ports are chosen, while the next block
+				 * is prepared.  Block 0 is empty */
 };
 
 /* ---- entries by LID --------------------------------------------------------- */
@@ -168,8 +173,8 @@ static void clear_lines(void *ctx, unsigned int worker, uint32_t begin,
 	memset(w->z->line + begin, 0, (end - begin) * sizeof(*w->z->line));
 }
 
-/* All threads clear the lines, so that the kernel allocates their pages in parallel.  calloc()
- * would often do this in one thread. */
+/* All threads clear the lines of counters, so that the kernel allocates their pages in parallel.
+ * With calloc() one thread would often do this alone. */
 static bool get_bins(struct whole *w, struct ftr_team *team)
 {
 	struct displaced *z = w->z;
@@ -216,8 +221,8 @@ static struct near *near_groups(const struct ftr_shape *sh,
 	return near;
 }
 
-/* Like ftr_shape_candidates_at().  near: the n_near groups of s.  cand: indices of the candidates
- * in near[].  *up: all candidates lead up. */
+/* Like ftr_shape_candidates_at(), but faster.  near: the n_near groups of s.  Stores the indices of
+ * the candidates in near[] in cand[].  *up becomes true if all candidates lead up. */
 static uint32_t candidates(const struct near *near, uint32_t n_near, ftr_sw s,
 			   const struct ftr_cost_column *c, uint8_t *cand,
 			   bool *up)
@@ -310,7 +315,6 @@ static void sort_by_cost(struct displaced_entry *e, uint32_t n,
 	memcpy(e, sorted, n * sizeof(*e));
 }
 
-/* Set z->row and z->senders for a LID.  NULL means unknown. */
 static void use_lid(struct displaced *z, ftr_lid lid)
 {
 	struct balance_net *net = z->net;
@@ -335,7 +339,7 @@ static struct column column_of(const struct displaced *z, uint32_t l,
 	};
 }
 
-/* Add the entry to the slot or, if no counted flow reaches it, set e->after. */
+/* Add the entry to the slot; or set e->after if no counted flow passes the entry. */
 static bool prepare_entry(const struct whole *w, struct worker *v,
 			  const struct column *c, ftr_lid lid,
 			  struct displaced_entry *e, struct slot *to)
@@ -413,7 +417,7 @@ static void first_links(const struct displaced *z, const struct todo *todo,
 	}
 }
 
-/* Prefetch the bins of the first and the last share (see placing.h) on each link of a path. */
+/* Prefetch two bins on each link of a path: those of the first and the last share of the entry. */
 static void load_bins(const struct displaced *z, const struct path *path,
 		      const struct share *share, uint32_t n_shares)
 {
@@ -457,9 +461,9 @@ static void place_one(struct displaced *z, const struct todo *todo,
 }
 
 /* Choose the ports of the entries of a slot.  The counters do not fit into the cache, so most of
- * the time would be spent waiting for memory.  Therefore an entry goes through three steps: find
- * its links (cursor far), prefetch their bins (mid), place it (now).  Each step is AHEAD entries
- * ahead of the next step. */
+ * the time would be spent waiting for memory.  Therefore each entry goes through three steps:
+ * find its links (cursor `far`), prefetch their bins (`mid`), choose its port (`now`).
+ * Each step is AHEAD entries ahead of the next one. */
 static void place_slot(struct displaced *z, const struct slot *from)
 {
 	struct cursor now = { 0, from->port, from->share }, mid = now, far = now;
@@ -493,7 +497,8 @@ static void place_slot(struct displaced *z, const struct slot *from)
 	z->old.share = own;
 }
 
-/* Item 0 chooses the ports of w->block, which takes longest.  The others prepare the next block. */
+/* Item 0, the longest one, chooses the ports of block w->block.  Each other item prepares a part of
+ * the next block. */
 static void block_items(void *ctx, unsigned int worker, uint32_t begin,
 			uint32_t end)
 {
@@ -566,8 +571,8 @@ static bool place_blocks(struct whole *w, struct ftr_team *team)
 	return ok;
 }
 
-/* Place all entries of a routing with extra turns, LID by LID.  The sources of an entry may depend
- * on entries that were placed before. */
+/* Choose all ports of a routing with extra turns in one thread, one LID after the other.  With
+ * extra turns, the flows that reach an entry may depend on ports that were chosen before. */
 static bool place_lids(struct whole *w)
 {
 	const struct ftr_shape *sh = w->z->in.shape;

@@ -1,43 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A lower bound for all routings, from weights of links.
+ * Computes a lower bound for the all-to-all load of the most loaded link under any routing, from
+ * weights of links.
  *
- * Give every link a weight w >= 0.  The weight of a path is the sum of w over its links.  Under any
- * routing, the total weight of the paths of all flows is at least that of their lightest paths.  It
- * is at most the load of the most loaded link times the sum of w over all links.  So
+ * Give every link x a weight w[x] >= 0.  The weight of a path is the sum of the weights of its
+ * links.  For any routing, let T be the total weight of the paths of all pairs of hosts, and let M
+ * be the load of the most loaded link.  Let L be the total weight of the lightest paths of all
+ * pairs of hosts.  Then L <= T <= M * (sum of all w[x]).  So
  *
- *	most loaded link >= sum over pairs of hosts (lightest path) / sum of w
+ *	M >= L / (sum of all w[x])
  *
  * (duality of linear programs).
  *
- * Good weights are found in rounds.  Every round routes all flows over their lightest paths, one
- * destination switch after the other.  After each switch the loaded links become heavier, so that
- * the mean load over all rounds becomes even.  The weight of a link grows exponentially with its
- * load so far (Plotkin et al. 1995, see docs/references.md).  The slope of the exponent rises with
- * the square root of the number of the round.
+ * Good weights are found in rounds.  A round routes all flows over their lightest paths, one
+ * destination switch after the other.  After each destination switch, the weights of the links that
+ * got flows rise, so that the mean load over all rounds becomes even.  The weight of a link grows
+ * exponentially with the sum of its loads so far (Plotkin et al. 1995, see docs/references.md).
+ * The factor in the exponent is proportional to the square root of the number of the round.
  */
 #include <math.h>
 
 #include "balance/balance.h"
 
-#define LARGE 100	/* greatest exponent of a weight: sums over paths stay finite */
-#define SHARP 3			/* slope in round 1; any value from 1 to 6 works as well */
+#define LARGE 100	/* greatest exponent of a weight, so that sums of weights stay finite */
+#define SHARP 3			/* dual.sharp in round 1; values from 1 to 6 work equally well */
 
 struct dual {
 	const struct ftr_fabric *f;
-	const uint32_t *hosts;	/* [n_sw] number of hosts on the switch */
-	double *w;		/* [n_ports] weight of the link */
-	double *load;		/* [n_ports] flows on the link, added over all rounds */
-	double even;		/* the load, added over all rounds, at which a link has weight 1 */
-	double sharp;		/* slope with which a weight grows with the load */
-	/* lightest paths to the current switch; arrays: [n_sw] */
+	const uint32_t *hosts;	/* [n_sw] number of hosts on each switch */
+	/* w[x]: weight of link x, exp(sharp * (load[x] / even - 1)); load[x]: sum of the loads of
+	 * link x in all rounds so far */
+	double *w;
+	double *load;
+	double even;
+	double sharp;
+	/* [n_sw] each: the lightest path from a switch to the current destination switch */
 	double *dist;		/* weight of the path; INFINITY: not reached */
-	double *flow;		/* flows that pass the switch */
+	double *flow;		/* number of flows that pass the switch */
 	uint32_t *next;		/* first link of the path */
-	ftr_sw *order;		/* switches reached, in ascending order of dist */
+	ftr_sw *order;		/* list of the switches reached, by ascending dist */
 	uint32_t n_order;
 	ftr_sw *heap;		/* binary heap of switches by dist */
-	uint32_t *at;		/* index of the switch in heap, or BALANCE_NONE */
+	uint32_t *at;		/* at[s]: index of switch s in heap[], or BALANCE_NONE */
 	uint32_t n_heap;
 };
 
@@ -76,7 +80,7 @@ static ftr_sw take_nearest(struct dual *d)
 	return nearest;
 }
 
-/* Lower the distances of the neighbours of s that have a lighter path through s. */
+/* Lower the dist of each neighbour of s that has a lighter path through s. */
 static void relax(struct dual *d, ftr_sw s)
 {
 	const struct ftr_fabric *f = d->f;
@@ -147,7 +151,7 @@ static void add_round(struct dual *d)
 		}
 }
 
-/* The lower bound by the present weights. */
+/* The lower bound that follows from the present weights. */
 static double bound_of(struct dual *d)
 {
 	double light = 0, sum = 0;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Links, sources and destinations of a shape.
+ * Makes struct balance_net: the links, sources and destinations of a shape.
  *
  * In all-to-all traffic every host sends to every other host.  Hosts are the channel adapter ports
  * with a LID on any switch, except Aggregation Nodes.  Only hosts in the host order take part in
- * shifts.  The hosts of a switch have consecutive positions.
+ * shifts.  The hosts of a switch have consecutive positions in this order.
  *
- * For each column (destination switch), the switches are ordered from the farthest to the nearest.
- * The order follows from the costs.  A switch without a cost (its path has extra turns) is ordered
- * by the number of hops of its path.  If some paths are longer than the cost (in->longer), all
- * switches are ordered by hops.  The search does not change these numbers, so the order is computed
- * once.
+ * For each column (destination switch), the switches are sorted from the farthest to the nearest,
+ * by their cost to the column.  If the cost of a switch is infinite, because its path has extra
+ * turns, the number of hops of its path is used instead.  If some paths are longer than the cost
+ * (in->longer), the numbers of hops are used for all switches.  The search does not change costs
+ * and numbers of hops, so the order is computed once.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 #include "core/bytes.h"
 
-#define KEYS 512		/* above all sort keys (hop counts plus costs); as a key: no path */
+#define KEYS 512		/* key of a switch without a path, greater than all other sort keys
+				 * (hop counts plus costs) */
 
 static bool set_links(struct balance_net *net)
 {
@@ -72,8 +73,8 @@ static bool set_sources(struct balance_net *net)
 	return true;
 }
 
-/* Set the destinations and positions, by column, class and destination index d.  This is the order
- * of ftr_shape_host_order(). */
+/* Set the destinations and positions, in the order of ftr_shape_host_order(): by column, class and
+ * index d. */
 static bool set_dests(struct balance_net *net)
 {
 	const struct ftr_shape *sh = net->in->shape;
@@ -125,8 +126,8 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 	return b ? gcd(b, a % b) : a;
 }
 
-/* Sweeps visit the columns in a scattered order, because neighbours in the host order compete for
- * the same shifts. */
+/* A sweep does not visit neighbouring destination switches one after the other, because flows to
+ * neighbours in the host order are in the same shifts. */
 static bool set_sweep_order(struct balance_net *net)
 {
 	uint32_t n = net->f->n_sw, at = 0;
@@ -153,9 +154,9 @@ struct order_job {
 	uint16_t *key;		/* [workers][n_sw] */
 };
 
-/* The number of hops from s to the column by the present entries; KEYS: no path.  The path is
- * followed up to the first switch whose entry follows from the costs or is not placed yet.  The
- * remaining number of hops is the cost of that switch. */
+/* The number of hops from s to the destination by the present entries; KEYS: no path.  If the path
+ * visits a switch whose next hop is chosen by cost, or whose entry is still missing, the number of
+ * hops from that switch on is its cost. */
 static uint16_t path_key(const struct balance_net *net, const uint8_t *cost,
 			 const uint8_t *entry, ftr_sw s)
 {
@@ -275,7 +276,7 @@ static bool set_orders(struct balance_net *net, struct ftr_team *team)
 	return true;
 }
 
-/* at[s] = place of switch s in the order of column l, from 1 on.  0: s has no path. */
+/* Set at[s] to the place of switch s in net->order[l]: 1 for the first; 0: no path. */
 static void set_places(const struct balance_net *net, uint32_t l, uint32_t *at)
 {
 	const struct balance_order *o = &net->order[l];
@@ -285,9 +286,9 @@ static void set_places(const struct balance_net *net, uint32_t l, uint32_t *at)
 		at[o->sw[i]] = i + 1;
 }
 
-/* Do the entries for destination d follow the order?  Entries of switches with a path must lead to
- * a later switch.  Entries of sources without a path must lead to no switch.  at: see
- * set_places(). */
+/* Returns true if the entries for destination d follow the order: the entry of a switch with a path
+ * must lead to a later switch, and the entry of a source without a path must lead to no switch.
+ * at: see set_places(). */
 static bool follows_order(const struct balance_net *net, uint32_t d,
 			  const uint32_t *at)
 {
@@ -306,9 +307,9 @@ static bool follows_order(const struct balance_net *net, uint32_t d,
 	return true;
 }
 
-/* Do the candidates (by cost) of each switch come after the switch in the order of column l?
- * Always true if no path is longer than the cost: the order is then that of the costs.  at: see
- * set_places(). */
+/* Returns true if, for each switch, all candidates that the costs allow come after the switch in
+ * net->order[l].  This is always so if no path is longer than the cost, because the switches are
+ * then sorted by cost.  at: see set_places(). */
 static bool candidates_follow(const struct balance_net *net, uint32_t l,
 			      const uint32_t *at)
 {

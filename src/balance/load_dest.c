@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The moves of a sweep by all-to-all flows, for one destination.
+ * Changes the entries for one destination in a sweep that evens out all-to-all flows.
  *
- * The sweep examines the entries that use a link above the target, and the entries whose path leads
- * through such an entry.  The entries nearest to the destination are tried first: they carry the
- * most flows, so the number of changes is small.  Entries through which fewer than w->least hosts
- * send are skipped.  Later sweeps have a smaller w->least.
+ * Two kinds of entries are examined: entries that lead onto a link above the target, and entries
+ * whose path leads through such an entry.  Entries nearest to the destination come first: they
+ * carry the most flows, so the number of changes is small.  An entry is skipped if it is on the
+ * paths of fewer than w->least hosts.  Later sweeps have a smaller w->least.
  *
- * The excess of a link is its load above the target.  An entry moves to another candidate under two
- * conditions: some candidate has a path with less excess in total than the present path, and the
- * move reduces the sum of the squares of all excesses.  The entry takes the candidate with the
- * smallest sum of squares.  Of several such candidates, it takes the one whose path has the fewest
- * flows.
+ * The excess of a link is the number of its flows above the target.  The excess of a path is the
+ * sum over its links.  An entry changes to another candidate (allowed next hop) if
+ *
+ *	- some candidate has a path with less excess than the present path, and
+ *	- the change reduces the sum of (excess)^2 over all links.
+ *
+ * The entry takes the candidate with the smallest such sum.  On a tie, it takes the candidate
+ * whose path has the fewest flows.
  */
 #include <string.h>
 
@@ -29,13 +32,13 @@ static inline uint64_t excess_of(const struct share *z, uint32_t link)
 	return above(z, z->link[link].flows);
 }
 
-/* The link of the entry of s.  The port must exist. */
+/* The link onto which the entry of s leads.  The port must exist. */
 static inline uint32_t link_at(const struct share *z, ftr_sw s)
 {
 	return z->load->ports[s].first + z->entry[s];
 }
 
-/* The link of the entry of s, or BALANCE_NONE if the entry leads to no switch. */
+/* The link onto which the entry of s leads, or BALANCE_NONE if it leads to no switch. */
 static inline uint32_t link_of(const struct share *z, ftr_sw s)
 {
 	uint32_t link = link_at(z, s);
@@ -61,8 +64,9 @@ static void add_ports(struct share *z, ftr_sw s, uint32_t to, uint32_t first,
 			   z->near->sh->tree.group_ports[first + i]);
 }
 
-/* Add the choices that ftr_shape_candidates_at() allows.  up: include upward groups.  Returns false
- * if s must route downward, but an upward choice was added. */
+/* Add the ports of the candidates of s to z->choice.  The candidates are those of
+ * ftr_shape_candidates_at().  up: add upward ports, too.  Returns false if s must route downward,
+ * although upward ports were added. */
 static bool add_by_cost(struct share *z, ftr_sw s, bool up)
 {
 	const uint8_t *costs[] = { z->costs.down, z->costs.cost };
@@ -132,9 +136,9 @@ static inline void price_link(const struct share *z, uint32_t link, uint32_t n,
 }
 
 /*
- * Mark the path from s, which must exist, and return its price.  For the i-th switch t of the path,
- * mark[t] is first_mark + i.  part[i] is the price of the first i links.  The path of a choice is
- * followed only up to its first marked switch: from there on it is the marked path.
+ * Mark the path from s, which must exist, and return its price for n flows.  For the i-th switch t
+ * of the path, set mark[t] = first_mark + i.  part[i] is the price of the first i links.  So the
+ * path of another candidate needs to be followed only up to its first marked switch.
  */
 static struct price mark_path(struct share *z, ftr_sw s, uint32_t n)
 {
@@ -162,8 +166,9 @@ static inline bool is_marked(const struct share *z, ftr_sw s)
 	return z->mark[s] >= z->first_mark;
 }
 
-/* The price of the path from s if n flows move to it from the marked path.  Both paths must exist.
- * marked: the price of the marked path.  Stops when the sum of squares exceeds `limit`. */
+/* The price of the path from s for n flows that are on the marked path now.  Both paths must exist.
+ * marked: the price of the marked path.  The path is followed only until the price exceeds
+ * `limit`. */
 static struct price price_path(const struct share *z, ftr_sw s, uint32_t n,
 			       const struct price *marked, uint64_t limit)
 {
@@ -202,21 +207,22 @@ static uint64_t find_excess(struct share *z, ftr_sw s)
 	return sum;
 }
 
-/* The excess of the path from s, or NO_PATH.  Computed on first use. */
+/* The excess of the path from s, or NO_PATH. */
 static inline uint64_t path_excess(struct share *z, ftr_sw s)
 {
 	return z->path[s].known == z->stamp ? z->path[s].excess :
 		find_excess(z, s);
 }
 
-/* Mark the path from s.  Returns the best choice, or NULL if the present choice is the best. */
+/* Mark the path from s, and return the best choice for the entry of s.  NULL: the present port is
+ * the best. */
 static const struct choice *cheapest(struct share *z, ftr_sw s)
 {
 	const struct choice *c = z->choice + z->of[s].first, *best = NULL;
 	const struct choice *end = c + z->of[s].n;
 	uint32_t n = z->hosts[s], known = BALANCE_NONE;
 	struct price now = mark_path(z, s, n), least = now;
-	struct price rest = { 0 };	/* price of the path from switch `known` */
+	struct price rest = { 0 };	/* price of the path from the switch `known` */
 
 	for (; c < end; c++) {
 		struct price p = { 0 };
@@ -347,9 +353,9 @@ static inline bool sends_to(const struct share *z, const struct near *t,
 		z->link[link_at(z, t->sw)].peer == s;
 }
 
-/* Append to the queue the switches that send to s.  Skip switches whose entry was tried already,
- * and switches through which fewer than w->least hosts send.  n: length of the queue.  Returns the
- * new length. */
+/* Append to the queue the neighbours whose entry leads to s.  Skip neighbours whose entry was
+ * examined already, and neighbours on the path of fewer than w->least hosts.  n: length of the
+ * queue.  Returns the new length. */
 static uint32_t add_senders(struct share *z, ftr_sw s, uint32_t n)
 {
 	const struct near *t = z->near->at + z->near->first[s];
@@ -369,8 +375,8 @@ static uint32_t add_senders(struct share *z, ftr_sw s, uint32_t n)
 	return n;
 }
 
-/* Try the entry of s.  If its path still has an excess, continue with the switches that send to
- * s. */
+/* Examine the entry of s.  If its path still has excess, continue with the neighbours whose entry
+ * leads to s, and so on. */
 static bool try_subtree(struct share *z, ftr_sw s)
 {
 	uint32_t n = 0;

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One sweep of the search by all-to-all flows: shares and threads.  For the moves see load_dest.c.
+ * Makes one sweep that evens out all-to-all flows, with several threads.  load_dest.c changes the
+ * entries.
  *
- * The destinations are divided into w->shares shares, which threads process in parallel.  The sweep
- * consists of batches.  A share has w->share_dests destinations in each batch and its own counters
- * of the flows.  Before batch b, the changes that the other shares made in batch b - BALANCE_LAG
- * are added to these counters.  So the tables do not depend on the number of threads, and a thread
- * seldom waits.  Each destination belongs to one share, so entries and senders need no lock.  At
- * the end the changes of all shares are added up.
+ * The sweep consists of batches of destinations.  The destinations of a batch are divided into
+ * w->shares shares of w->share_dests destinations, which threads process at the same time.  Each
+ * share has its own counters of flows.  Before a share begins batch b, the changes that the other
+ * shares made in batch b - BALANCE_LAG are added to its counters.  So the tables do not depend on
+ * the number of threads, and a thread seldom waits.  Each destination belongs to one share, so
+ * entries and senders need no lock.  At the end the changes of all shares are added up.
  *
- * Two shares may move flows to the same link, which then carries more flows than expected.  Later
- * sweeps, which have one share, correct this.
+ * Two shares may move flows to the same link at the same time.  The link then carries more flows
+ * than either share expects.  Later sweeps, which have only one share, correct this.
  *
- * Two other designs were considered.  (1) All threads propose moves, computed from the same flows,
- * and one thread tests the moves again before it makes them.  But about 40 % of the examined
- * entries move, so this thread would still do a large part of the work.  (2) The shares wait for
- * each other after each batch.  Such a sweep took a third longer, because the work for a
- * destination varies.
+ * Two other designs were considered:
+ *
+ *	- All threads propose changes of entries, and one thread tests each change again before
+ *	  making it.  But about 40 % of the examined entries change, so this thread would still do
+ *	  a large part of the work.
+ *	- The threads wait for each other after each batch.  Such a sweep took a third longer,
+ *	  because some destinations take more work than others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +38,8 @@ static void add_changes(struct share *z, const struct share *y, uint32_t batch)
 		z->link[from->at[i].link].flows += (uint32_t)from->at[i].n;
 }
 
-/* Set the bits of moved[first ..] in the log.  Several threads may write to the same word. */
+/* Set the bits in log->seen for the moves z->moved[first] .. z->moved[n_moved - 1].  Other threads
+ * may write to the same word. */
 static void mark_moved(struct share *z, uint32_t first)
 {
 	const struct balance_count *c = z->load->c;
@@ -58,17 +62,18 @@ static inline __attribute__((always_inline)) void load_row(const void *row,
 		__builtin_prefetch((const char *)row + i);
 }
 
-/* Prefetch the rows of destination d.  column: that of the destination before d. */
+/* Prefetch the data of destination d.  column: the column (destination switch) of the destination
+ * before d. */
 static void load_dest(const struct load *w, uint32_t d, uint32_t column)
 {
 	const struct balance_net *net = w->net;
 	uint32_t n_sw = net->f->n_sw, l = net->dest[d].col;
 
-	/* Otherwise gcc removes the calls, because the function has no visible effect. */
+	/* Without this, gcc removes calls of this function, because it has no visible effect. */
 	__asm__ volatile ("" ::: "memory");
 	load_row(balance_entries(net, w->c->entry, d), n_sw);
 	if (w->w->least == 1)
-		return;	/* late sweep: few destinations use a link above the target */
+		return;	/* late sweep: few destinations have a path over a link above the target */
 	load_row(balance_senders(net, w->c->senders, d),
 		 n_sw * sizeof(*w->c->senders));
 	if (l != column) {
@@ -126,7 +131,8 @@ static bool is_over(const struct load *w)
 	return over || w->stop;
 }
 
-/* Work on any share until the sweep is over.  w->lock is held, but released during a batch. */
+/* Process batches of any share until the sweep is over.  The caller holds w->lock, which is
+ * released during a batch. */
 static void work(struct load *w, bool caller)
 {
 	struct share *z = NULL;
@@ -155,10 +161,10 @@ static void work(struct load *w, bool caller)
 	pthread_cond_broadcast(&w->sweep_done);
 }
 
-/* A thread stays here until the sweep is over, so it gets only one item of ftr_team_run().  At most
- * n_shares threads work.  The calling thread is one of them, because only this thread may call
- * balance_cancelled().  The other threads wait: if they returned, they could take the item of the
- * calling thread. */
+/* One item of ftr_team_run().  A thread stays here until the sweep is over, so it gets only one
+ * item.  The calling thread (worker 0) and n_shares - 1 others process batches: only the calling
+ * thread may call balance_cancelled().  The remaining threads wait.  If they returned instead, one
+ * of them could take the item of the calling thread. */
 static void sweep_shares(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by load_sweep.c and load_dest.c: one sweep by all-to-all flows.
+ * Declarations that load_sweep.c and load_dest.c share.  The two files make one sweep that evens
+ * out all-to-all flows: a pass over the entries, in which entries may change to other candidates
+ * (allowed next hops).
+ *
+ * A sweep consists of batches of destinations.  The destinations of a batch are divided into
+ * shares, which threads process at the same time.  The excess of a link is the number of its flows
+ * above the target.
  */
 #ifndef FTR_BALANCE_LOAD_SWEEP_H
 #define FTR_BALANCE_LOAD_SWEEP_H
@@ -9,23 +15,24 @@
 
 #include "balance/balance.h"
 
-/* Number of batches whose changes are kept.  Before a share works on batch b, it reads the changes
- * of batch b - BALANCE_LAG.  Other shares may then already write the changes of batches up to
- * b + BALANCE_LAG - 1. */
+/* The changes of the last KEPT batches of each share are kept.  The thread that begins batch b of
+ * its share reads the changes of batch b - BALANCE_LAG of the other shares.  At that time other
+ * threads may already write the changes of batch b + BALANCE_LAG - 1. */
 #define KEPT (2 * BALANCE_LAG)
 
+/* A compact copy of a port group. */
 struct near {
 	uint32_t first;		/* the ports are tree.group_ports[first .. first + n - 1] */
-	uint16_t sw;
-	uint8_t n;		/* number of links; 0: horizontal, so never a candidate by cost */
+	uint16_t sw;		/* the neighbour */
+	uint8_t n;		/* number of links; 0: horizontal group, which is not a candidate */
 	bool up;
 	ftr_port port;		/* the first port */
 	ftr_port peer_port;	/* port at the neighbour; 0: the group has several links */
 };
 
-/* A compact copy of the port groups of a shape, for the cache.  Switch s has the groups
- * at[first[s]] .. at[first[s + 1] - 1]: upward and downward groups by ftr_group.pos (the order of
- * candidates), then horizontal groups. */
+/* A compact copy of the port groups of a shape.  Switch s has the groups at[first[s]] ..
+ * at[first[s + 1] - 1]: first the upward and downward groups, sorted by ftr_group.pos, and then the
+ * horizontal groups. */
 struct near_groups {
 	const struct ftr_shape *sh;
 	struct near *at;
@@ -39,20 +46,19 @@ struct choice {
 	ftr_port port;
 };
 
-/* The number of flows on a link rises by n (or falls, if n < 0). */
+/* A change of the number of flows on a link by n (n < 0: it falls). */
 struct change {
 	uint32_t link;
 	int32_t n;
 };
 
-/* The price of a path or of some of its links, for the flows of an entry. */
+/* The price of some links of a path, for the flows that pass an entry. */
 struct price {
-	uint64_t square;	/* by how much these flows raise the sum of the squares of the
-				 * excesses */
+	uint64_t square;	/* increase of the sum of excess^2 by these flows */
 	uint64_t flows;		/* sum of the flows on the links, including these flows */
 };
 
-/* Some of the destinations, with their own counters and scratch memory. */
+/* A share of the destinations of each batch, with its own counters and scratch memory. */
 struct share {
 	struct load *load;
 	uint32_t batch;
@@ -61,14 +67,15 @@ struct share {
 		ftr_sw peer;
 	} *link;		/* [n_links] */
 
-	/* for the current column */
+	/* for the current column (destination switch) */
 	uint32_t column;
 	const struct near_groups *near;
 	struct ftr_cost_column costs;
 	ftr_sw *over;		/* [n_over] copy of load->over, nearest switches first */
-	/* of[s]: entries of switch s may take choice[first] .. choice[first + n - 1] */
+	/* of[s]: the ports that entries of switch s may take: choice[first] ..
+	 * choice[first + n - 1] */
 	struct choices {
-		uint32_t column;	/* first and n are valid only for this column */
+		uint32_t column;	/* first and n are valid if this is share.column */
 		uint32_t first, n;
 	} *of;			/* [n_sw] */
 	struct choice *choice;	/* [n_links] */
@@ -78,18 +85,18 @@ struct share {
 	/* for the current destination */
 	uint32_t d;		/* its index in net->dest */
 	ftr_sw to;		/* its switch */
-	uint8_t *entry;		/* [n_sw] */
-	uint16_t *hosts;	/* [n_sw] number of hosts that send through the switch */
+	uint8_t *entry;		/* entry[s]: the entry of switch s */
+	uint16_t *hosts;	/* hosts[s]: number of hosts whose path visits switch s */
 	struct load_path {
-		uint64_t excess;	/* sum of the excesses on the path, or NO_PATH; valid if
-					 * known == stamp */
+		uint64_t excess;	/* excess of the path from s (sum over its links), or
+					 * NO_PATH; valid if known == stamp */
 		uint32_t known;
-		uint32_t tried;		/* the entry was tried if tried == stamp */
-	} *path;		/* [n_sw] */
+		uint32_t tried;		/* tried == stamp: the entry of s was examined */
+	} *path;		/* path[s] */
 	uint32_t stamp;		/* number of destinations examined so far */
 	ftr_sw *queue;
 
-	/* for the current entry: see mark_path() */
+	/* for the current entry, see mark_path() */
 	uint64_t *mark;		/* [n_sw] */
 	uint64_t first_mark;
 	struct price *part;	/* [n_sw] */
@@ -99,24 +106,26 @@ struct share {
 	struct changes {
 		struct change *at;
 		uint32_t n, cap;
-	} change[KEPT];		/* change[b % KEPT]: the changes of batch b; empty with one share */
+	} change[KEPT];		/* change[b % KEPT]: the changes of batch b; unused if there is only
+				 * one share */
 	bool nomem;
 
 	/* guarded by load->lock */
-	bool busy;		/* a thread works on the share */
+	bool busy;		/* true: a thread processes the share */
 	uint32_t done;		/* number of batches that are done */
 } __attribute__((aligned(64)));	/* no cache line belongs to two shares */
 
-/* A sweep. While it runs, only the shares and the members guarded by lock change. */
+/* A sweep.  During the sweep only the shares and the members guarded by `lock` change. */
 struct load {
 	struct balance_count *c;
 	const struct balance_net *net;
 	struct balance_sweep *w;
 	const struct balance_ports *ports;
 	uint32_t target;
-	ftr_sw *over;		/* [n_over] switches with a link above the target at the start */
+	ftr_sw *over;		/* [n_over] switches with a link that was above the target at the
+				 * start of the sweep */
 	uint32_t n_over;
-	struct near_groups of_shape, of_full;	/* the groups of in->shape and in->full */
+	struct near_groups of_shape, of_full;	/* the port groups of in->shape and in->full */
 	struct share *share;
 	uint32_t n_shares;
 	uint32_t share_dests;	/* number of destinations of a share in a batch */
@@ -124,11 +133,12 @@ struct load {
 	pthread_mutex_t lock;
 	pthread_cond_t batch_done, sweep_done;
 	/* guarded by lock */
-	uint32_t n_helpers;	/* number of threads in sweep_shares() without the calling thread */
-	bool stop;		/* cancelled, or out of memory */
+	uint32_t n_helpers;	/* number of threads in sweep_shares(), except the calling thread */
+	bool stop;		/* true: the sweep was cancelled, or is out of memory */
 };
 
-/* Try the entries for destination d, an index in net->dest.  Returns false if out of memory. */
+/* Examine and change the entries for destination d (an index in net->dest).  Returns false if out
+ * of memory. */
 bool load_sweep_dest(struct share *z, uint32_t d);
 
 #endif

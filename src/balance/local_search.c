@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One sweep of the search over all entries, with shifts.
+ * Makes one sweep that evens out all-to-all flows and shifts: a pass over the entries, in which
+ * entries may change to other candidates (allowed next hops).
  *
- * For each destination, and for each switch from the farthest to the nearest: compute the cost of
- * the path through every candidate, as if the flows of the entry were removed.  Choose the cheapest
- * candidate, and move the flows.  The search is greedy, in a fixed order, without random numbers.
+ * For each destination, and for each switch from the farthest to the nearest: remove the flows that
+ * pass the entry of the switch, compute the cost of the path through every candidate, choose the
+ * cheapest candidate, and add the flows to its path.  The search is greedy, in a fixed order,
+ * without random numbers.
  *
- * The cost of a path is the sum over its links of
+ * The cost of a path is the sum of these terms over its links:
  *
  *	w->over			for each all-to-all flow above the target
  *	SCALE * ((N + 1)^POWER - N^POWER)
- *				for each shift in which a flow shares the link with
- *				N others: a smooth substitute for the maximum over
- *				all links
- *	flows			with a tiny factor, so that idle links are preferred
+ *				for each shift in which a flow of the entry shares the link
+ *				with N other flows.  (The sum of these terms is a smooth
+ *				substitute for the load of the most loaded link.)
+ *	F / 256			for each all-to-all flow of the entry, if the link has F other
+ *				all-to-all flows.  So idle links are preferred
  *
- * Flows to one destination are all in different shifts.  So the flows of an entry add one to N in
- * each of their shifts.  Where the path through a candidate meets the present path, both continue
- * alike and cost the same.
+ * Flows to one destination are all in different shifts.  So the flows that pass an entry add one to
+ * N in each of their shifts.  The path through a candidate meets the present path at some switch.
+ * After this switch both paths have the same links, whose cost is left out.
  *
- * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries whose
- * path has no bad link are not examined.  A link is bad for an entry if it is above the target.  It
- * is also bad if it has at least w->meet flows in a shift in which a flow passes the entry.  (If a
- * bin has several shifts, the mean over the bin must be above w->meet - 1.)  The test reads one bit
- * for each bin and takes about a third of the time of a sweep.  So in a quick sweep several threads
- * test a batch of destinations before entries for them move.
+ * An entry changes only if the cost falls by more than (cost / MARGIN).  An entry is examined only
+ * if its path has a bad link.  A link is bad for an entry if
+ *
+ *	- it has more all-to-all flows than the target, or
+ *	- it has at least w->meet flows in a shift in which a flow passes the entry.  (If the
+ *	  bin counts several shifts together: more than `w->meet - 1` flows per shift.)
+ *
+ * The test for bad links reads one bit for each bin, and takes about a third of the time of a
+ * sweep.  So in a quick sweep, several threads first test the entries for a batch of destinations;
+ * then one thread changes these entries.
  */
 #include <string.h>
 
@@ -33,14 +40,16 @@
 #define MARGIN 10000
 #define POWER 5
 #define PRICES 4096
-#define SCALE 4			/* prices of shifts are multiplied by this, then rounded down */
+#define SCALE 4			/* factor of the cost of a flow in a shift, applied before the cost
+				 * is rounded down */
 #define FEW 16			/* see price_single() */
 
 #define BATCH 64		/* number of destinations in a batch of a quick sweep */
 
 #define EMPTY UINT16_MAX
 
-/* The flows that pass an entry.  head, tail: a list of their sources, linked by search.next. */
+/* The flows that pass an entry.  Their sources (switches with hosts) are a list from head to tail,
+ * linked by search.next. */
 struct passing {
 	uint32_t hosts;
 	uint16_t head, tail;	/* EMPTY: no source */
@@ -49,10 +58,11 @@ struct passing {
 /* Scratch memory of a thread that searches for bad links. */
 struct marker {
 	struct step {		/* step[s]: the entry of switch s */
-		const uint64_t *full;	/* row of the link in balance_count.full, or NULL */
+		const uint64_t *full;	/* full bins of the link, see balance_count.full; NULL:
+					 * none */
 		uint16_t next;		/* switch at the end of the link */
-		bool over;		/* the link is above the target */
-		bool hot;		/* the path from s may have a bad link */
+		bool over;		/* true: the link is above the target */
+		bool hot;		/* true: the path from s may have a bad link */
 	} *step;		/* [n_sw] */
 	uint16_t *path;		/* [n_sw] scratch */
 };
@@ -64,18 +74,19 @@ struct search {
 	struct ftr_arena *arena;
 	const struct balance_order *order;
 	struct balance_cand cand;
-	struct passing *own_hosts;	/* [n_sw] flows of the hosts on the switch */
-	struct passing *at;	/* [n_sw] flows that pass the entry of the switch */
-	uint16_t *next;		/* next[i]: source after source i in its list */
-	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
+	struct passing *own_hosts;	/* own_hosts[s]: flows from the hosts on switch s */
+	struct passing *at;	/* at[s]: flows that pass the entry of switch s */
+	uint16_t *next;		/* next[i]: the source after source i in a list */
+	uint32_t price[PRICES];	/* price[n]: cost of a flow in a bin with n other flows */
 	struct marker *marker;	/* [workers] */
 	uint32_t begin;		/* index in net->sweep_order of the first destination of the
 				 * batch */
-	uint8_t *bad;		/* bad[i * n_sw + s]: some path to the i-th destination of the batch
-				 * has a bad link at or after s */
-	bool *any;		/* any[i]: some path to the i-th destination may have a bad link */
-	uint16_t *peers;	/* peers[i * n_sw + s]: next switch after s on the path to the i-th
-				 * destination, or EMPTY */
+	/* Paths to the i-th destination of the batch.  bad[i * n_sw + s]: some path through switch
+	 * s has a bad link at or after s; any[i]: some path may have a bad link;
+	 * peers[i * n_sw + s]: the switch after s on the path, or EMPTY */
+	uint8_t *bad;
+	bool *any;
+	uint16_t *peers;
 	/* for the current destination */
 	const struct balance_dest *d;
 	uint32_t index;
@@ -86,13 +97,13 @@ struct search {
 	ftr_sw to;
 	/* the flows that pass the examined entry */
 	uint32_t hosts;
-	struct balance_shifts *shifts;	/* [n_shifts], at most n_sources */
+	struct balance_shifts *shifts;	/* [n_shifts] their shifts, as at most n_sources ranges */
 	uint32_t n_shifts;
-	/* the present path of the entry; the last hop is the switch of the column */
+	/* the path from the entry to the destination; the last hop is the destination switch */
 	struct hop {
 		ftr_sw sw;
 		uint32_t link;
-		uint64_t before;	/* price of the links before this hop */
+		uint64_t before;	/* cost of the links of the path before sw */
 	} *hop;			/* [n_hops + 1] */
 	uint32_t n_hops, n_priced;
 	/* the links from a candidate to the first switch of the present path */
@@ -119,10 +130,10 @@ typedef uint16_t lanes __attribute__((vector_size(2 * BALANCE_LANES)));
 typedef uint32_t pairs __attribute__((vector_size(2 * BALANCE_LANES)));
 typedef uint64_t quads __attribute__((vector_size(2 * BALANCE_LANES)));
 
-/* The price of adding flows to the shifts `of`, if each bin has one shift.  own: the bins contain
- * these flows already.  Usually all bins have fewer than FEW flows.  Then the terms
- *	(N + 1)^5 - N^5 = 5 m (m + 1) + 1, where m = N (N + 1),
- * are computed for several bins together, because m (m + 1) has 16 bits. */
+/* The cost of one flow in each of the shifts `of`, if each bin has one shift.  own: the bins
+ * contain these flows already.  Usually all bins have fewer than FEW flows.  Then the cost
+ *	(N + 1)^5 - N^5 = 5 * m * (m + 1) + 1, where m = N * (N + 1),
+ * is computed for several bins together: m * (m + 1) then has at most 16 bits. */
 static uint64_t price_single(const struct search *z, const uint16_t *row,
 			     struct balance_shifts of, bool own)
 {
@@ -178,7 +189,8 @@ static const uint16_t *bins_of(const struct search *z, uint32_t link)
 	return z->c->bins + (size_t)z->net->row[link] * z->c->n_bins;
 }
 
-/* The price of the all-to-all flows of the entry on a link.  own: the link carries them already. */
+/* The cost of a link for the all-to-all flows that pass the entry.  own: the link carries these
+ * flows already. */
 static uint64_t price_flows(const struct search *z, uint32_t link, bool own)
 {
 	uint32_t target = z->w->target, hosts = z->hosts;
@@ -190,8 +202,8 @@ static uint64_t price_flows(const struct search *z, uint32_t link, bool own)
 	return sum;
 }
 
-/* Like price_flows(), for the shifts in which a flow passes the entry.  Stops when the sum reaches
- * limit. */
+/* Like price_flows(), but the cost in the shifts in which a flow passes the entry.  The function
+ * stops when the sum reaches `limit`. */
 static uint64_t price_bins(const struct search *z, uint32_t link, bool own,
 			   uint64_t limit)
 {
@@ -257,8 +269,9 @@ static uint32_t hop_at(const struct search *z, ftr_sw s)
 	return i;
 }
 
-/* z->rest: the path from the candidate s to the first switch of the present path.  Returns the
- * index of this switch in z->hop.  *sum: the price of the all-to-all flows on z->rest. */
+/* Set z->rest to the path from the neighbour s to the first switch that is on the present path, and
+ * *sum to the cost of the all-to-all flows on z->rest.  Returns the index of that switch in
+ * z->hop. */
 static uint32_t find_rest(struct search *z, ftr_sw s, uint64_t *sum)
 {
 	uint32_t hop;
@@ -284,9 +297,9 @@ static uint64_t price_rest(const struct search *z, uint64_t limit)
 	return sum;
 }
 
-/* The port of the cheapest link of a group, except the present link of the entry.  Only prices
- * below *least count.  Sets *least to the price of the result.  Returns 0 if there is no such
- * link. */
+/* The port of the cheapest link of a group, except the present link of the entry.  *least: before
+ * the call, a limit of the cost; after the call, the cost of the link found.  Returns 0 if no link
+ * costs less than the limit. */
 static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 			      const struct ftr_group *g, uint64_t *least)
 {
@@ -310,8 +323,9 @@ static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 	return best;
 }
 
-/* The cheapest port.  *meet: the switch at which its path meets the present path.  All-to-all
- * prices are computed first, because they are often enough to rule out a port. */
+/* The cheapest port for the entry of s.  *meet becomes the switch at which the path over this port
+ * meets the present path.  The cost of all-to-all flows is computed first, because it alone often
+ * rules out a port. */
 static ftr_port cheapest(struct search *z, ftr_sw s, ftr_sw *meet)
 {
 	ftr_port now = z->entry[s], best = now;
@@ -393,8 +407,8 @@ static bool path_fine(const struct search *z, ftr_sw s)
 	return s == z->to;
 }
 
-/* Set z->hosts and z->shifts to the flows of an entry.  With one shift per bin, adjacent ranges are
- * joined.  Otherwise price_wide() needs one range for each source. */
+/* Set z->hosts and z->shifts for the flows p.  If each bin has one shift, adjacent ranges of shifts
+ * are joined.  Otherwise price_wide() needs one range for each source. */
 static void set_flows(struct search *z, const struct passing *p)
 {
 	uint32_t n = 0;
@@ -446,8 +460,8 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 
 /* ---- bad paths ---------------------------------------------------------------- */
 
-/* Set m->step and next_sw[] for destination d.  Returns false if no path can have a bad link.
- * step.hot: a link of the path is above the target or has a full bin. */
+/* Set m->step and next_sw[] for destination d.  The member `hot` of a step becomes true if a link
+ * of the path is above the target or has a full bin.  Returns false if `hot` is true nowhere. */
 static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
 		       uint16_t *next_sw)
 {

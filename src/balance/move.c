@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Candidates of entries, and the log of changes.
+ * Finds the candidates (allowed next hops) of entries, and logs changes of entries.
  *
- * The search notes the length of the log when it finds the best tables.  At the end, it reverts all
- * later moves.
+ * When the search finds tables that are the best so far, it notes the length of the log.  At the
+ * end, it undoes all changes that were logged later.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The exact load of the most loaded link of every shift, by which the search compares tables.
+ * Computes the load of the most loaded link of every shift.  The search compares tables by the sum
+ * of these loads.
  *
- * Shifts are processed in slices that usually fit into the cache.  For each slice, the flows of all
- * links are counted, and the maxima of its shifts are added to the sum.  The same pass fills the
- * bins of the search.
+ * A slice is a range of consecutive shifts, small enough that its counters usually fit into the
+ * cache.  For each slice, the flows of all links are counted in each of its shifts, and the maximum
+ * of each shift is added to the sum.  The same pass can fill the bins of the search (struct
+ * balance_count).
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -18,30 +20,29 @@
 
 #define SLICE_BYTES ((size_t)2 << 20)	/* fits into the cache of a core */
 #define MOST_BYTES ((size_t)8 << 20)
-#define SLICE_SOURCES 16		/* A slice has at least this number of shifts, times the
-					 * mean number of hosts of a source.  Each slice follows all
-					 * paths again, so small slices would take too long.
-					 * MOST_BYTES and the number of workers limit the size of a
-					 * slice. */
+/* A slice has at least SLICE_SOURCES * (mean number of hosts on a switch with hosts) shifts, unless
+ * MOST_BYTES or the number of workers require fewer.  All paths are followed again for each slice,
+ * so small slices would take too long. */
+#define SLICE_SOURCES 16
 #define BLOCK 256u		/* number of shifts in one call of sum_of_most() */
 
 struct slice_worker {
-	uint16_t *n;		/* [rows][shifts of a slice] number of flows */
+	uint16_t *n;		/* [n_rows][shifts] number of flows on each link in each shift */
 	uint64_t sum;		/* load of the most loaded link of each shift, added up */
 };
 
 struct slices {
 	const struct balance_net *net;
 	uint8_t *entry;
-	struct balance_count *fill;	/* fill the bins of this count, or NULL */
-	uint32_t shifts;
+	struct balance_count *fill;	/* fill the bins of this object; NULL: fill no bins */
+	uint32_t shifts;	/* number of shifts of a slice */
 	struct slice_worker *worker;
 	atomic_bool stop;	/* cancelled */
 };
 
-/* Add up the load of the most loaded link of each shift begin .. end - 1 (at most BLOCK), counted
- * from the start of the slice.  All these shifts are processed together, so that rows are read in
- * order. */
+/* Find the load of the most loaded link in each of the shifts begin .. end - 1 (at most BLOCK
+ * shifts; 0 is the first shift of the slice).  Returns the sum of these loads.  All these shifts
+ * are processed together, so that memory is read in order. */
 static uint64_t sum_of_most(const struct balance_net *net,
 			    const struct balance_slice *b, uint32_t begin,
 			    uint32_t end)
@@ -60,7 +61,7 @@ static uint64_t sum_of_most(const struct balance_net *net,
 	return sum;
 }
 
-/* all: the bins, as one slice.  sum[i]: sum_of_most() of the BLOCK shifts from i * BLOCK on. */
+/* all: one slice with all bins.  sum[i]: sum_of_most() of the BLOCK shifts from i * BLOCK on. */
 struct blocks {
 	const struct balance_net *net;
 	struct balance_slice all;
@@ -94,7 +95,7 @@ uint64_t balance_bins_worst(const struct balance_count *c,
 	return sum;
 }
 
-/* Store the flows of the slice in the bins.  The slice must begin at the first shift of a bin. */
+/* Copy the flows of a slice to the bins.  The slice must begin at the first shift of a bin. */
 static void fill_bins(struct balance_count *c, const struct balance_slice *b)
 {
 	for (uint32_t x = 0; x < c->net->n_rows; x++) {
@@ -157,8 +158,8 @@ static uint32_t shifts_in(const struct balance_net *net, size_t bytes)
 	return (uint32_t)(bytes / sizeof(uint16_t) / (net->n_rows + 1u));
 }
 
-/* The number of shifts in a slice: a multiple of the width of a bin, and usually at most n_pos /
- * workers + 1, so that nearly all workers get a slice. */
+/* The number of shifts of a slice.  It is a multiple of the number of shifts of a bin, and usually
+ * at most n_pos / workers + 1, so that nearly all workers get a slice. */
 static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
 {
 	const struct balance_net *net = z->net;

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The channel dependency graph, filled LID by LID.
+ * Fills the channel dependency graph, LID by LID.
  *
  * The graph has an edge from link a to link b if a packet may hold a and wait for b.  If the graph
  * has no cycle, routing is free of deadlocks.  For deterministic tables the converse is true as
  * well (Dally and Seitz 1987).
  *
- * A packet at switch s waits for one link only: the next hop of s for its LID.  So for one LID it
- * is enough to know which switches are on a path from a source.  Each path is followed until it
- * reaches a switch of an earlier path: O(n_sw) per LID.  A path that does not arrive has
- * dependencies up to its end, because its packets hold links until they are dropped.  A forwarding
- * loop is a cycle of the graph.
+ * A packet at switch s waits for one link only: the link to which the entry of s for the packet's
+ * LID leads.  So the entries of the switches on the paths to a LID determine all dependencies of
+ * this LID.  Each path is followed from its source until it reaches a switch that an earlier path
+ * visited.  This takes O(n_sw) per LID.  A path that does not arrive has dependencies up to its
+ * end, because its packets hold links until they are dropped.  A forwarding loop is a cycle in the
+ * graph.
  *
- * All workers set bits in the same graph, by atomic OR.  The result does not depend on the order
- * of the workers.
+ * All workers set bits in the same graph, by atomic OR.  So the order of the workers does not
+ * change the result.
  *
- * The proof by ranks is tested along the same paths.  Without claimed turns, every hop must lead
- * up or down, and no hop up may follow a hop down.  With claimed turns, each turn must be
- * up-then-down or claimed (chk_legal() in claims.h).
+ * This file also tests whether the paths agree with the claims of the engine (check.h).  If only
+ * ranks are claimed, every hop must lead up or down, and no hop up may follow a hop down.  If turns
+ * are claimed too, chk_legal() in claims.h must permit every turn.
  *
- * If VLs are checked, this file only tests the proof by ranks, and vl_cdg.c fills the graph.
+ * If VLs are checked, this file only tests the claims, and vl_cdg.c fills the graph.
  */
 #include <string.h>
 
 #include "check/claims.h"
 
-/* Add the dependency between hop x -> s and the next hop of s. Test the proof by ranks for both
- * hops. */
+/* Add the dependency of the hop x -> s on the hop that follows it. Test both against the claims. */
 static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x, ftr_sw s)
 {
 	const uint8_t *rank = c->rank;

@@ -3,30 +3,32 @@
  * Internal interfaces of the checker.
  *
  *	check_tables.c	set-up, division of the work, sum of the results
- *	updown.c	128 LIDs at a time, two passes over the switches by rank
- *	walk.c		one LID, any tables: follow paths, find loops
+ *	updown.c	check of 128 LIDs at a time, if ranks are claimed
+ *	walk.c		check of one LID, with or without claims: follows paths, finds loops
  *	cdg.c		channel dependencies of one LID
- *	vl_cdg.c	channel dependencies of one LID over (link, VL)
+ *	vl_cdg.c	channel dependencies of one LID, if VLs are checked
  *	claims.c	test of the claimed turns
  *	cycle.c		search for a shortest cycle in the dependency graph
- *	finding.c	findings and their samples
+ *	finding.c	counts of the faults that were found, with a sample of each kind
  *	delta.c		check of changed entries only
  *	hops.c		path lengths, unreachable pairs
  *	dyn*.c		<ftr/cdg.h>, see dyn.h
  *	load*.c		<ftr/load.h>, see link_load.h
  *
- * The walks of updown.c and walk.c read the fabric mainly from hop[].  hop[] has one element for
- * each switch s and each of the 256 values p of an entry, so any byte of a table is a valid index.
- * The element shows the row to which the entry leads:
+ * A claim is a statement of the engine about its tables, which the checker verifies.  An engine may
+ * claim a rank for each switch, and turns that its paths may make (claims.h).
  *
- *	hop[s * 256 + p] = CHK_BATCH * row
+ * updown.c and walk.c look up next hops in hop[] (struct chk).  Everything to which an entry can
+ * lead has a row number: rows 0 .. n_sw-1 are the switches, and the rows after them are the END_
+ * values below.  If an entry with the value p at switch s leads to row r, then
  *
- * Rows 0 .. n_sw-1 are the switches.  The rows after them are for the END_ values (see below).  The
- * factor CHK_BATCH makes the element an index in chk_part.state.
+ *	hop[s * 256 + p] = CHK_BATCH * r
  *
- * Several parts of the program follow paths through tables, each with a function of its own.  The
- * checker must share no code with what it checks.  The other parts need different data about a
- * path: the links or VLs, the sources, the flows, or the order of writes.
+ * Each p from 0 to 255 has an element, so any byte of a table is valid.  The factor CHK_BATCH makes
+ * the element an index in chk_part.state.
+ *
+ * Other parts of the program have their own functions that follow paths, because the checker must
+ * share no code with what it checks.
  */
 #ifndef FTR_CHECK_CHECK_H
 #define FTR_CHECK_CHECK_H
@@ -34,8 +36,8 @@
 #include "core/core.h"
 #include <ftr/check.h>
 
-/* Result of a walk. In walk.c and delta.c, ST_GOOD means that the path arrives; hops[] has the
- * number of hops. In updown.c, any value below ST_PENDING means this, and is the number of hops. */
+/* Result of a walk. ST_GOOD: the path arrives, and hops[] has the number of hops. In updown.c, any
+ * value below ST_PENDING is the number of hops of a path that arrives. */
 enum {
 	ST_GOOD = 0,
 	ST_PENDING = 0x80,	/* the result is not known yet */
@@ -46,7 +48,7 @@ enum {
 	ST_ON_PATH
 };
 
-/* Rows n_sw + END_...: the entry leads to no switch, or to a switch of equal claimed rank. */
+/* Row n_sw + END_...: the entry leads to no switch, or to a switch of equal claimed rank. */
 enum {
 	END_SIDE = 0,	/* a switch of equal claimed rank; ftr_fabric.ports shows which one */
 	END_MISSING,
@@ -66,25 +68,25 @@ struct chk_exit {
 	ftr_port port;
 };
 
-/* The dependency graph.  A vertex is a VL of a directed link, with number port * n_vl + VL; port is
- * the index of the sending port in ftr_fabric.ports.  Edges are stored at the switch between their
- * two links.  Bit out * n_vl + vl_out of row (switch, in, vl_in) is set if some packet enters the
- * switch by port `in` on VL vl_in, and leaves it by port `out` on VL vl_out. */
+/* The dependency graph.  A vertex is a VL of a directed link.  Its number is port * n_vl + VL,
+ * where port is the index of the sending port in ftr_fabric.ports.  The edges are rows of bits, one
+ * row for each (switch, in, vl_in).  Bit out * n_vl + vl_out of a row is set if some packet enters
+ * the switch by port `in` on VL vl_in, and leaves it by port `out` on VL vl_out. */
 struct chk_cdg {
 	uint64_t *dep;
 	uint64_t *first;	/* first[s]: index in dep[] of row (s, 0, 0) */
 };
 
-/* Findings and scratch of one worker. */
+/* Findings and scratch memory of one worker. */
 struct chk_part {
 	struct ftr_check_report r;
-	bool unproved;		/* true: an entry on a path violates the proof by ranks (cdg.c) */
+	bool unproved;		/* true: a path is not as the engine claims (cdg.c) */
 	uint8_t *state;		/* state[row * CHK_BATCH + i]: result of the walk from row to the
 				 * i-th LID of the block */
-	uint8_t *head;		/* head[s]: 1 + index in the block of the last LID of switch s or of
-				 * its hosts; 0: there is none; the other LIDs follow by batch.next
-				 * (updown.c) */
-	/* for one LID, [n_sw] each */
+	uint8_t *head;		/* list of the LIDs of s and of its hosts in the block: head[s] is
+				 * 1 + index of the first LID, or 0; continued in batch.next[] of
+				 * updown.c */
+	/* The following arrays are for one LID, [n_sw] each. */
 	uint8_t *col;		/* col[s]: entry of s */
 	uint16_t *nxt;		/* nxt[s]: row of the next hop of s */
 	uint8_t *end;		/* end[s]: result of the walk from s, ST_... */
@@ -109,11 +111,11 @@ struct chk {
 	const struct ftr_path_sl *path_sl;	/* SLs of paths; NULL: all paths use SL 0 */
 	uint32_t *hop;
 	uint32_t *hosts;	/* hosts[s]: number of host ports on s that send */
-	uint8_t *source;	/* source[s]: 1: packets start at s */
+	uint8_t *source;	/* source[s] == 1: packets start at s */
 	uint32_t *order;	/* [n_sw] switches by ascending rank */
 	uint32_t n_lowest;	/* number of switches of the lowest rank */
 	uint32_t n_hosts;
-	uint8_t *in_cdg;	/* in_cdg[lid]: 1: the graph has the dependencies of lid */
+	uint8_t *in_cdg;	/* in_cdg[lid] == 1: the graph has the dependencies of lid */
 	struct chk_cdg cdg;
 	struct chk_part *part;	/* [workers] */
 };
@@ -135,7 +137,7 @@ static inline size_t chk_dep_row(const struct chk *c, ftr_sw s, ftr_port in,
 		((size_t)in * c->n_vl + vl) * chk_dep_words(c, s);
 }
 
-/* The row to which entry p of s leads. */
+/* The row (see above) to which an entry with the value p at switch s leads. */
 static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 {
 	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_BATCH;
@@ -158,16 +160,16 @@ struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
 enum ftr_status chk_same_size(const struct ftr_fabric *f,
 			      const struct ftr_tables *t,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Record the finding st (ST_...) for the path from s to lid. */
+/* Record the fault st (ST_...) of the path from s to lid. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
-/* Replace *to by s if s is the first sample, or if its (LID, switch) is less than that of *to. */
+/* If first is true, set *to to s. Otherwise set it to the lesser of *to and s, by (LID, switch). */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
-/* The finding for state st, ST_... */
+/* The finding for the result st (ST_...) of a walk. */
 enum ftr_finding chk_finding(uint8_t st);
-/* True if the bit of a port is set in `dead`. port: index in ftr_fabric.ports. dead: NULL: no bit
- * is set. */
+/* True if bit `port` is set in dead[]. port: index in ftr_fabric.ports. dead NULL: no bit is
+ * set. */
 static inline bool chk_is_dead(const uint64_t *dead, uint32_t port)
 {
 	return dead && dead[port / 64] >> port % 64 & 1;
@@ -182,15 +184,15 @@ ftr_sw chk_faulty_switch(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_s
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 
-/* Check LIDs base .. base + CHK_BATCH - 1, with claimed ranks (updown.c). */
+/* Check LIDs base .. base + CHK_BATCH - 1 (updown.c). Ranks must be claimed. */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
 /* check_tables.c */
-/* FTR_INVAL or FTR_LIMIT if the tables cannot be checked. */
+/* Returns FTR_INVAL or FTR_LIMIT if the tables cannot be checked. */
 enum ftr_status chk_refuse(const struct ftr_fabric *f, const struct ftr_tables *t,
 			   struct ftr_err *err) FTR_MUST_USE;
-/* Allocate and set the members of c except claims. The options in c must be set. Returns false if
- * out of memory. */
+/* Allocate and set the members of c except claims. The caller must have set the options in c.
+ * Returns false if out of memory. */
 bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers);
 
 /* walk.c */
@@ -205,7 +207,7 @@ void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* cdg.c: add the dependencies of packets to lid. col[] and nxt[] must be set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* vl_cdg.c: add the dependencies of packets to lid over (link, VL). */
+/* vl_cdg.c: the same with vertices (link, VL). */
 void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* Set the bit of one dependency. Several workers may do so at the same time. */
 void chk_set_dep(const struct chk *c, ftr_sw s, ftr_port in, unsigned int vl_in,

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ftr_check_tables: set-up, division among the threads of the team, sum of the results.
+ * ftr_check_tables(): sets up the data, divides the LIDs among threads, and adds up the results.
  *
- * The set-up derives from the fabric: hop[] (the meaning of each entry at each switch) and the
- * number of hosts of each switch.  If ranks are claimed, it also sorts the switches by rank.
+ * The set-up makes hop[] (check.h) and counts the hosts of each switch.  If ranks are claimed, it
+ * also sorts the switches by rank.
  *
- * Then blocks of 128 LIDs are divided among the threads.  If ranks are claimed, updown.c walks a
- * block first, and only LIDs that it cannot decide take the general walk (walk.c).  Otherwise
- * every LID takes the general walk.
+ * Then blocks of 128 LIDs are divided among the threads.  If ranks are claimed, updown.c checks
+ * each block first, and walk.c checks only the LIDs that updown.c cannot decide.  Otherwise walk.c
+ * checks every LID.
  *
  *	part[0]  part[1] ...	counts, samples, scratch: one per worker
  *	    \     /
- *	     sum		sums, maxima, first samples
+ *	     sum		sums, maxima, samples
  *
- * A first sample is the one with the least (LID, switch).  Sums and first samples do not depend on
- * which worker checks which block.  So the report is the same for any number of threads.  All
- * memory is allocated before the workers run.
+ * The sample of each kind of fault is the fault with the least (LID, switch).  Sums and samples do
+ * not depend on which worker checks which block.  So the report is the same for any number of
+ * threads.  All memory is allocated before the workers run.
  *
- * The tables are proved free of credit loops if every LID passes updown.c or the test of the
- * general walk.  Otherwise the dependencies of all LIDs are put into a graph, and the graph
- * is searched for a cycle (cdg.c, cycle.c).
+ * If the paths to every LID agree with the claims (updown.c, cdg.c), the tables are free of credit
+ * loops.  Otherwise the dependencies of all LIDs are put into a graph, and the graph is searched
+ * for a cycle (cdg.c, cycle.c).
  *
- * Time: O(n_sw * LIDs).  Memory: 1 KB per switch, about 150 bytes per switch and worker, and per
- * switch a square bit matrix of its ports.  If VLs are checked, this matrix has a row and a column
- * for each (port, VL).  Each worker then needs 64 more bytes per port.
+ * Time: O(n_sw * LIDs).  Memory for each switch: 1 KB, about 150 bytes for each worker, and a
+ * matrix of (number of ports)^2 bits.  If VLs are checked, the matrix has (number of ports *
+ * number of VLs)^2 bits, and each worker needs 64 more bytes per port.
  */
 #include <string.h>
 
@@ -62,7 +62,7 @@ static void merge(struct ftr_check_report *sum,
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
-/* Add the counts of vl_cdg.c. They are not part of merge(), because vl_cdg.c may also run later. */
+/* Add the counts of vl_cdg.c. Not part of merge(), because vl_cdg.c may run after merge(). */
 static void merge_vls(struct ftr_check_report *sum,
 		      const struct ftr_check_report *r)
 {
@@ -253,7 +253,7 @@ enum ftr_status chk_refuse(const struct ftr_fabric *f,
 	if (st)
 		return st;
 	if (f->n_sw > CHK_SW_MAX)
-		return ftr_fail(err, FTR_LIMIT, "%u switches are more than the %u that the checker can number",
+		return ftr_fail(err, FTR_LIMIT, "the fabric has %u switches; the checker supports at most %u",
 				f->n_sw, (unsigned int)CHK_SW_MAX);
 	return FTR_OK;
 }
@@ -299,7 +299,7 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 		if (!st)
 			st = run_check_tables(&c, a, team, &r, err);
 	} else {
-		st = ftr_fail(err, FTR_NOMEM, "out of memory to check tables of %u switches",
+		st = ftr_fail(err, FTR_NOMEM, "out of memory while checking the tables of %u switches",
 			      f->n_sw);
 	}
 	ftr_arena_free(a);

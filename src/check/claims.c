@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Test of the claimed turns.
+ * Tests whether the claimed turns can close a cycle.
  *
- * A vertex of the graph is an ordered pair of neighbouring switches.  An edge is a turn that
- * belongs to the relation of claims.h.  Vertices without a predecessor are removed repeatedly (Kahn
- * 1962).  If vertices remain, there is a cycle.
+ * A vertex of the graph is an ordered pair of neighbouring switches.  An edge is a turn that is
+ * claimed, or that up/down routing by rank allows (claims.h).  Vertices without a predecessor are
+ * removed repeatedly (Kahn 1962).  If vertices remain, there is a cycle.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,8 @@ struct graph {
 	const uint64_t *dead;
 	const struct ftr_link *extra;
 	uint32_t n_extra;
-	uint32_t *first;	/* first[s]: index in nbr[] of the first neighbour of s */
-	ftr_sw *nbr;		/* neighbours of all switches, without duplicates; the index is the
-				 * number of the vertex */
+	uint32_t *first;	/* first[s]: the first vertex whose pair begins with s */
+	ftr_sw *nbr;		/* nbr[v]: second switch of the pair of vertex v */
 	uint32_t *in;		/* in[v]: number of remaining predecessors of vertex v */
 	uint32_t *queue;
 	ftr_sw *own;		/* own[v]: first switch of the pair of vertex v */
@@ -119,7 +118,7 @@ static void remove_vertex(struct graph *g, uint32_t v, uint32_t *n)
 	for (uint32_t w = g->first[at]; w < g->first[at + 1]; w++)
 		if (by_rank(g, from, at, g->nbr[w]) && --g->in[w] == 0)
 			g->queue[(*n)++] = w;
-	/* the first claimed turn that begins with from, at */
+	/* the first claimed turn with these values of `from` and `at` */
 	FTR_LOWER_BOUND(i, g->c->n, turn[i].from < from ||
 			(turn[i].from == from && turn[i].at < at));
 	for (; i < g->c->n && turn[i].from == from && turn[i].at == at; i++) {
@@ -184,7 +183,7 @@ enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 	    !FTR_NEW(a, g.own, most) || !FTR_ZNEW(a, g.in, most) ||
 	    !FTR_NEW(a, g.queue, most))
 		return ftr_fail(err, FTR_NOMEM,
-				"out of memory to check %u claimed turns", n);
+				"out of memory while checking %u claimed turns", n);
 	memcpy(c->turn, turn, n * sizeof(*turn));
 	c->n = n;
 	find_neighbours(&g, mark);

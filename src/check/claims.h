@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Claimed turns.  A turn is two successive hops of a path: from switch `from` over `at` to `to`.
- * Tables may make a claimed turn even if the turn is not up-then-down by rank.
+ * An engine claims the turns that its paths may make although up/down routing by rank does not
+ * allow them.
  *
- * The relation has two parts: the claimed turns, and the turns that up/down routing by rank
- * allows.  The second part has no turns back to the previous switch.  If the relation has a cycle,
- * the claims are not used.  A routing that makes only turns of an acyclic relation has no credit
- * loop (Dally and Seitz 1987).
+ * The checker considers the claimed turns together with all turns that up/down routing by rank
+ * allows, except turns back to the previous switch.  If these turns form a cycle, the claims are
+ * not used.  If they form no cycle, a routing that makes no other turns has no credit loop (Dally
+ * and Seitz 1987).
  */
 #ifndef FTR_CHECK_CLAIMS_H
 #define FTR_CHECK_CLAIMS_H
@@ -19,9 +20,9 @@ struct chk_claims {
 	uint32_t n;		/* 0: no claims, or they are not used */
 };
 
-/* Set the claims if the relation has no cycle over the links that are up.  These are the links of f
- * without the dead ones, and the links in extra.  dead: bits as in struct ftr_check_delta; NULL:
- * none.  Error: FTR_NOMEM. */
+/* Set *c. If the turns form a cycle over the links that are up, c->n is 0.  A link is up if it is
+ * in f and not dead, or if it is in extra.  dead: bits as in struct ftr_check_delta; NULL: no link
+ * is dead.  Error: FTR_NOMEM. */
 enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 			       const uint8_t *rank,
 			       const struct ftr_turn *turn, uint32_t n,
@@ -32,8 +33,8 @@ enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 
 bool chk_claimed(const struct chk_claims *c, ftr_sw from, ftr_sw at, ftr_sw to);
 
-/* True if the turn is claimed, or if up/down routing by rank allows it: no horizontal hop, and not
- * back to `from`. */
+/* True if the turn is claimed, or if up/down routing by rank allows it. Horizontal hops and turns
+ * back to `from` must be claimed. */
 static inline bool chk_legal(const struct chk_claims *c, ftr_sw from, ftr_sw at,
 			     ftr_sw to)
 {

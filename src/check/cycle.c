@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search for a cycle in the dependency graph.
+ * Searches for a cycle in the dependency graph.
  *
  * A vertex without a predecessor or without a successor is on no cycle.  Such vertices are removed
  * repeatedly; this is called peeling.  If nothing is left, the graph is acyclic (Kahn 1962).
- * Otherwise every remaining vertex has a remaining successor.  A walk then must visit some vertex
- * twice, and the part between the two visits is a first cycle.
+ * Otherwise every remaining vertex has a remaining successor.  A walk from successor to successor
+ * must visit some vertex twice.  The part of the walk between the two visits is a cycle.
  *
  * A shortest cycle is found as follows.  A breadth-first search starts at the remaining vertex
  * with the lowest number.  It looks for a path back to this vertex that is shorter than the best
@@ -13,9 +13,10 @@
  * the graph is peeled again.  This is repeated with the next vertex.  At the end the cycle is
  * rotated so that the channel with the lowest number comes first.
  *
- * Peeling is O(vertices + edges).  The search is O(vertices * edges) at worst, in practice far
- * less, because its depth is bounded.  After BUDGET visited edges, no further breadth-first search
- * begins, and the best cycle so far is the result.  All of this runs in one thread.
+ * Peeling is O(vertices + edges).  The search is O(vertices * edges) at worst.  It is usually much
+ * faster, because it does not follow paths that are longer than the best cycle so far.  After
+ * BUDGET visited edges, no further breadth-first search begins, and the best cycle so far is the
+ * result.  All of this runs in one thread.
  */
 #include <string.h>
 
@@ -26,7 +27,7 @@
 
 struct search {
 	const struct chk *c;
-	uint32_t n;		/* number of vertices: ports of the fabric * VLs */
+	uint32_t n;		/* number of vertices */
 	uint32_t *in, *out;	/* numbers of remaining predecessors and successors of each
 				 * vertex */
 	uint8_t *alive;		/* 1: the vertex has not been removed */
@@ -58,8 +59,8 @@ static void successors(struct search *z, uint32_t v, visit_fn fn)
 		}
 }
 
-/* Visit the predecessors of v: all pairs (in port, VL), at the switch that sends on v, whose row
- * has the bit of v set. */
+/* Visit the predecessors of v. A predecessor of v is a VL of a link to the switch that sends on v.
+ * Its row in chk_cdg has the bit of v. */
 static void predecessors(struct search *z, uint32_t v, visit_fn fn)
 {
 	const struct ftr_fabric *f = z->c->f;
@@ -174,8 +175,8 @@ static void reach(struct search *z, uint32_t v, uint32_t w)
 	z->queue[z->queue[z->n]++] = w;
 }
 
-/* Search for a path from root back to root with fewer than best_len channels. root gets a distance
- * when the search comes back to it. */
+/* Search for a path from root back to root with fewer than best_len channels. When the search
+ * arrives at root again, it sets dist[root]. */
 static void shorter_through(struct search *z, uint32_t root)
 {
 	uint32_t len = 0, i = 0;
@@ -254,7 +255,7 @@ enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,
 	    !FTR_NEW(a, z.dist, n) || !FTR_NEW(a, z.via, n) ||
 	    !FTR_NEW(a, z.best, n))
 		return ftr_fail(err, FTR_NOMEM,
-				"out of memory to search %u channels for cycles",
+				"out of memory while searching %u channels for cycles",
 				n);
 	search(&z, r);
 	return FTR_OK;

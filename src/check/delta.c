@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ftr_check_changes: checks the changed entries only.
+ * ftr_check_changes() checks the changed entries only.
  *
  * The changes are sorted by LID, and the LIDs are divided among the threads.  For each LID the
- * paths from all changed entries are followed as in walk.c; no switch is visited twice.  Then
- * changed entries are compared with the entries of neighbouring switches, by claimed rank.  This
- * finds the following faults, where x and y are neighbouring switches:
+ * paths from all switches whose entry changed are followed as in walk.c; no switch is visited
+ * twice.  Then each changed entry is compared with the entries of the neighbouring switches.  Up
+ * means towards a higher claimed rank.  The following faults are found, where x and y are
+ * neighbouring switches:
  *
  *	new tables	The entry of x leads down to y, and the entry of y leads up.  If the
  *			entry of x changed, the walk finds this fault.  Otherwise the entry of
  *			y changed, and the switches above y are examined.
- *	old and new	The entry of x leads down to y in one table, and the entry of y leads up
- *			in the other table.  Only pairs in which both entries changed are
- *			compared: if one of the entries did not change, the turn is in the
- *			old or in the new table itself.
- *	missing entry	The new entry of a switch is missing.  The entries that still lead to
- *			this switch are counted (stranded).
+ *	old and new	The old entry of x leads down to y, and the new entry of y leads up; or
+ *			the same with the new entry of x and the old entry of y.  Both entries
+ *			must have changed: if one did not change, the old tables or the new
+ *			tables have the fault by themselves.
+ *	missing entry	The new entry of a switch is missing.  The other entries that still lead
+ *			to this switch are counted (ftr_delta_report.stranded).
  *
  * Old entries that lead over a dead link do not count, because no packet passes a dead link.
  */
@@ -27,8 +28,8 @@
 
 struct worker_state {
 	struct ftr_delta_report r;
-	bool horizontal;	/* true: an entry uses a horizontal link, which the claims exclude
-				 * (ftr_check_delta.horizontal) */
+	bool horizontal;	/* true: an entry uses a horizontal link, but no claim is about such
+				 * links (is_strict()) */
 	uint32_t *at;		/* at[s]: index of the change of s for the current LID, or NONE */
 	uint32_t *seen;		/* seen[s] == stamp: fate and hops of s are known */
 	uint32_t stamp;
@@ -59,7 +60,7 @@ static bool is_dead(const struct delta_check *c, ftr_sw s, ftr_port p)
 	return chk_is_dead(c->d->dead, c->f->sw[s].first_port + p);
 }
 
-/* Find the other end of a link in extra[]. Either end may be given. */
+/* Find the other end of the link at port p of s in extra[]. Returns false if it is not there. */
 static bool extra_peer(const struct delta_check *c, ftr_sw s, ftr_port p,
 		       ftr_sw *peer, ftr_port *peer_port)
 {
@@ -102,8 +103,8 @@ static ftr_port entry(const struct delta_check *c, ftr_sw s, ftr_lid lid)
 	return ftr_tables_get(c->t, s, lid);
 }
 
-/* Find where the entry of s leads a packet. Returns ST_PENDING if it leads to a switch, and sets
- * *next to this switch. Otherwise returns the result of the packet's walk. */
+/* Find where the entry of s leads. If it leads to a switch, returns ST_PENDING and sets *next to
+ * this switch. Otherwise the path ends at s, and step() returns the result of the path (ST_...). */
 static uint8_t step(const struct delta_check *c, ftr_sw s, ftr_lid lid,
 		    struct chk_exit x, ftr_sw *next)
 {
@@ -148,18 +149,18 @@ static bool goes_up(const struct delta_check *c, ftr_sw s, ftr_port p)
 	return peer_of(c, s, p, &y, &q) && c->d->rank[y] > c->d->rank[s];
 }
 
-/* True if every turn that is not up-then-down must be claimed. This includes turns over horizontal
- * links. */
+/* True if the strict rule of illegal() applies. */
 static bool is_strict(const struct delta_check *c)
 {
 	return c->claims.n || c->d->horizontal;
 }
 
 /*
- * True if a packet that came from x may not leave s by port p.
+ * Returns true if a packet that came from x may not leave s by port p.
  *
- * If is_strict(), the packet may make claimed turns, and the turns of up/down routing by rank:
- * up-up, up-down and down-down, but not back to x, and not over a horizontal link.
+ * If is_strict(), the packet may make only claimed turns and the turns of up/down routing by rank.
+ * The turns of up/down routing are up-up, up-down and down-down.  Without a claim, the packet must
+ * not turn back to x, or use a horizontal link.
  *
  * If is_strict() is false, only a hop up after a hop down is forbidden.  (A hop up and
  * down again to x cannot close a cycle.  Horizontal hops are reported in worker_state.horizontal.)
@@ -250,8 +251,8 @@ static void walk(const struct delta_check *c, struct worker_state *j, ftr_sw s, 
 
 /* ---- neighbours ------------------------------------------------------ */
 
-/* True if change k is written before change i, with a drain between them: packets that followed
- * the old entry of k have left the fabric. */
+/* True if change i is written only after all packets that followed the old entry of change k have
+ * left the fabric. */
 static bool drained_before(const struct delta_check *c, uint32_t k, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -266,8 +267,8 @@ static void mixed(struct worker_state *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 		   (struct ftr_check_sample){ from, at, lid });
 }
 
-/* Compare change i with the changes at the switches to which its old and its new entry lead. Find
- * turns that only a mixture of both tables has. Count change i if it is written too early. */
+/* Find forbidden turns between an old and a new entry: compare change i with the changes at the
+ * switches to which its old and its new entry lead. Count change i if it is written too early. */
 static void check_below(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -298,7 +299,7 @@ static void check_below(const struct delta_check *c, struct worker_state *j, uin
 
 /* Examine the neighbours whose unchanged entry leads to the switch of change i. Find stranded
  * entries and turns. This is necessary in three cases: the new entry of change i is missing; the
- * new entry leads up and the old entry did not; or is_strict(). */
+ * new entry leads up and the old entry did not; is_strict() is true. */
 static void check_above(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -441,7 +442,7 @@ static enum ftr_status prepare(struct delta_check *c, struct ftr_arena *a,
 		if (ok)
 			memset(j->at, 0xff, n * sizeof(*j->at));
 	}
-	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory to check %u changes",
+	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory while checking %u changes",
 				      c->d->n_changes);
 }
 
@@ -463,7 +464,8 @@ static void add(struct ftr_delta_report *sum, const struct ftr_delta_report *r)
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
-/* One thread checks fewer changes than this before a second thread would wake up. */
+/* Fewer changes than this are checked by one thread. A second thread would wake up too late to
+ * help. */
 #define TEAM_CHANGES 256
 
 enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
@@ -479,7 +481,7 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	if (!a)
-		return ftr_fail(err, FTR_NOMEM, "out of memory to check %u changes",
+		return ftr_fail(err, FTR_NOMEM, "out of memory while checking %u changes",
 				delta->n_changes);
 	st = validate(&c, err);
 	if (!st)

@@ -13,15 +13,17 @@
  *
  * Directed links between switches are numbered in the order of their sending ports.  The i-th
  * link out of s has the number first_link[s] + i.  Its reverse is the i-th link into s.  So i is
- * the index of both links at s.
+ * called the index of both links at s.
  *
  *	vertex		link * n_vl + VL
- *	count[]		one square matrix per switch: row = (index in, VL),
- *			column = (index out, VL)
+ *	count[]		how many times each edge was counted, for example once for each LID whose
+ *			packets cause it; 0: the graph does not have the edge.  One square matrix
+ *			per switch, row = (index in, VL), column = (index out, VL)
  *
- * The base entries of a LID are its entries at its last drain.  Before the first drain, they are
- * the entries with which the graph was made.  A LID becomes open when an entry for it changes, or
- * when a link goes down onto which an entry for it leads.  The next drain of the LID closes it.
+ * A LID is drained when no packet that follows an older entry for it can still be under way.  Until
+ * then it is open.  A LID becomes open when an entry for it changes, or when a link goes down onto
+ * which an entry for it leads.  The base entries of a LID are its entries at its last drain.
+ * Before the first drain, they are the entries with which the graph was made.
  */
 #ifndef FTR_CHECK_DYN_H
 #define FTR_CHECK_DYN_H
@@ -32,7 +34,7 @@
 #define DYN_NONE UINT32_MAX
 #define DYN_ALIVE UINT32_MAX
 
-/* A directed link, with all data for following a packet over it. */
+/* A directed link. */
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
@@ -42,7 +44,7 @@ struct dyn_link {
 	uint32_t vl_at;		/* index in link_vl[] of this link's row for the first SL; element i
 				 * of the row: the VL on which a packet leaves switch `to` by the
 				 * i-th link out */
-	uint32_t down_since;	/* epoch in which the link went down, or DYN_ALIVE */
+	uint32_t down_since;	/* ftr_cdg.epoch when the link had gone down, or DYN_ALIVE */
 	uint32_t unused;
 };
 
@@ -59,18 +61,17 @@ struct dyn_map {
 /* An open LID. */
 struct dyn_lid {
 	ftr_lid lid;
-	/* key: link * n_sl + SL; value: set of VLs that packets occupy in addition to those that
-	 * they occupy under the base entries */
+	/* The VLs that packets may have reached since the last drain, except those that they reach
+	 * under the base entries.  key: link * n_sl + SL; value: set of VLs. */
 	struct dyn_map occ;
-	/* key: a switch whose entry changed since the last drain; value: 1 + port of its base
-	 * entry */
+	/* The base entries that were changed since the last drain. key: switch; value: 1 + port. */
 	struct dyn_map base;
-	uint32_t *edge;		/* index in count[] of every edge that changes added, once for each
-				 * time that it was counted */
+	uint32_t *edge;		/* the edges that changes added since the last drain, as indices in
+				 * count[]; an edge that was counted twice is listed twice */
 	uint32_t n_edge, cap_edge;
 };
 
-/* Undoes one change of dyn_lid.occ, or one increment in count[]. */
+/* How to undo one change of dyn_lid.occ, or one increment in count[]. */
 struct dyn_undo {
 	uint32_t key;		/* key in occ, or index in count[] */
 	uint16_t vls;		/* old value in occ; unused for count[] */
@@ -102,11 +103,11 @@ struct ftr_cdg {
 	ftr_sw *source;		/* switches at which packets enter the fabric */
 	uint32_t n_sources;
 	uint32_t epoch;		/* number of links that went down so far */
-	uint32_t *epoch_of;	/* epoch_of[lid]: epoch in which the edges of the base entries of
-				 * lid were counted */
-	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: the LIDs whose packets with that
-	 * SL leave the switch on that VL under the base entries.  A set may also contain LIDs whose
-	 * packets leave the switch over no link (dynall.c). */
+	uint32_t *epoch_of;	/* epoch_of[lid]: value of `epoch` when the edges of the base
+				 * entries of lid were counted */
+	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each.  Set (SL, switch, VL) has the LIDs
+	 * whose packets with that SL leave the switch on that VL under the base entries.  It may
+	 * also have LIDs whose packets leave the switch over no link (dynall.c). */
 	uint64_t *base_set;
 	uint32_t lid_words;
 	uint64_t *count_first;	/* count_first[s]: index in count[] of the matrix of s */
@@ -116,17 +117,18 @@ struct ftr_cdg {
 	/* The vertices as a list in topological order: label[v] ascends along the list. */
 	uint64_t *label;
 	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
-	/* [n_vertices][words] sets of present and former edges: out_bits from v, in_bits to v.
-	 * Bit i * n_vl + VL: the edge to (out_bits) or from (in_bits) this VL of the i-th link at
-	 * the switch between the two links.  An edge is present if its count[] is not 0. */
+	/* [n_vertices][words] out_bits: the set of edges from each vertex; in_bits: the set of
+	 * edges to each vertex.  Both links of an edge meet at one switch.  Bit i * n_vl + VL: the
+	 * other end of the edge is this VL of the i-th link at this switch.  The sets also contain
+	 * former edges: an edge exists only if its count[] is not 0. */
 	uint64_t *out_bits, *in_bits;
 	uint32_t words;
 	uint8_t *mark;
 	struct dyn_found {
 		uint64_t label;
 		uint32_t v;
-	} *fwd, *back;		/* [n_vertices] vertices that the forward and the backward search
-				 * found */
+	} *fwd, *back;		/* [n_vertices] vertices that the forward search and the backward
+				 * search found */
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;
 	uint32_t *open_of;	/* open_of[lid]: 1 + index of lid in open[]; 0: lid is drained */
@@ -134,8 +136,9 @@ struct ftr_cdg {
 	uint8_t *alt;		/* alt[s]: new entry of s while a step is being written, or
 				 * FTR_PORT_NONE */
 	uint8_t *col;		/* [n_sw] scratch: the entries of one LID */
-	uint16_t *seen;		/* seen[s]: set of VLs visited on the link out of s */
-	uint64_t *queue;	/* VLs to follow: key of dyn_lid.occ << 8 | VL */
+	uint16_t *seen;		/* seen[s]: set of VLs visited on the link to which the entry of s
+				 * leads */
+	uint64_t *queue;	/* packets to follow: (key of dyn_lid.occ) << 8 | VL */
 	uint32_t n_queue, cap_queue;
 	struct dyn_undo *undo;
 	uint32_t n_undo, cap_undo;
@@ -167,8 +170,8 @@ static inline unsigned int dyn_vl(const struct ftr_cdg *g, uint32_t sl,
 	return g->plain ? 0 : g->link_vl[sl * g->vl_square + l->vl_at + out];
 }
 
-/* Index in count[] of the edge from VL link_vl of link l to VL vl_out of the link of index `out`
- * at the switch where l ends. */
+/* Index in count[] of the edge from VL link_vl of link l to VL vl_out of the link that has the
+ * index `out` at the switch where l ends. */
 static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
 				   const struct dyn_link *l, unsigned int link_vl,
 				   unsigned int out, unsigned int vl_out)
@@ -190,9 +193,9 @@ static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
 		g->lid_words;
 }
 
-/* dynwalk.c: call fn for every edge that the entries col[] of a LID cause.  Links that went down
- * in `epoch` or earlier carry no packets.  If fn returns false, stop and return false.  After all
- * edges of an SL, the VLs that its packets visited are stored in base_set[]. */
+/* dynwalk.c: call fn for every edge that the entries col[] of a LID cause.  Links with down_since
+ * <= epoch carry no packets.  If fn returns false, stop and return false.  Store the visited VLs in
+ * base_set[]. */
 typedef bool (*dyn_edge_fn)(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			    uint32_t w);
 bool dyn_walk(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
@@ -213,7 +216,7 @@ static inline bool dyn_stopped(struct ftr_cdg *g)
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* returns false if out of memory */
-/* Before dyn_order_all(): note the edge from v to VL vl of the link of index `out`. */
+/* Record the edge from v to VL vl of the link with index `out` for dyn_order_all(). */
 static inline void dyn_order_note(struct ftr_cdg *g, uint32_t v,
 				  unsigned int out, unsigned int vl)
 {
@@ -221,7 +224,7 @@ static inline void dyn_order_note(struct ftr_cdg *g, uint32_t v,
 
 	g->out_bits[(size_t)v * g->words + bit / 64] |= UINT64_C(1) << bit % 64;
 }
-/* Order all vertices by the noted edges. Returns false if out of memory. */
+/* Order all vertices by the recorded edges. Returns false if out of memory. */
 bool dyn_order_all(struct ftr_cdg *g, bool *acyclic);
 /* Adapt the order to the new edge v -> w. Returns false if the edge would close a cycle. */
 bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges of all LIDs under tables that do not change; used when a graph is built.
+ * Counts the edges of all LIDs when a graph is made.  The entries do not change meanwhile.
  *
- * This is the walk of dynwalk.c for all LIDs at once, for one SL after the other.  It runs in
- * rounds.  Each VL out of a switch has the set of LIDs whose packets have reached this VL.  In a
- * round, every VL passes on its new LIDs to the neighbours of its switch.  (LIDs that first reached
- * the VL in the previous round are new.)  Each neighbour counts these LIDs by the outgoing port of
- * their entries.  The counts become edges: the VL of a packet depends on its ports and its SL, not
- * on its LID.
+ * The result is the same as if dynwalk.c followed one LID after another.  But here the packets of
+ * one SL are followed for all LIDs at once.  For each switch s and VL v there is the set of the
+ * LIDs whose packets leave s on v.  The walk runs in rounds.  The LIDs that the set of (s, v)
+ * gained in one round are passed on in the next round to the neighbours of s.  For each output port
+ * of a neighbour, the number of these LIDs that take the port is added to the count of one edge.
+ * One edge suffices, because the VL of a packet depends on its ports and its SL, not on its LID.
  *
  * Several threads share a round.  Each thread has its own sets of the LIDs that it passed on.
  * After the round all threads merge these sets.
  *
- * A walk LID by LID would access scattered memory.  This walk reads little else than the rows of
- * a switch and of its neighbours.
+ * A walk LID by LID would access scattered memory.  This walk reads mainly the rows of one switch
+ * and of its neighbours at a time.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -35,13 +35,12 @@ struct all {
 	struct ftr_team *team;
 	uint32_t sl;
 	uint32_t words;		/* number of 64-bit words of a set of LIDs */
-	uint64_t *owned;	/* set of the LIDs with an owner */
-	/* One set of LIDs for each VL out of a switch, with index s * n_vl + VL. todo: LIDs to pass
-	 * on in this round. met: all LIDs that reached the VL before this round; it is base_set[]
-	 * of this SL. */
+	uint64_t *owned;	/* set of the LIDs that belong to a switch or to a host port */
+	/* Two sets of LIDs for each switch s and VL, at index s * n_vl + VL.  todo: LIDs to pass on
+	 * in this round.  met: all LIDs found in earlier rounds.  met points into base_set[]. */
 	uint64_t *todo, *met;
-	uint8_t *passes;	/* passes[s * n_vl + VL], 1: the VL passes on LIDs in this round */
-	uint32_t *list, n_list;	/* the VLs with passes[] == 1 */
+	uint8_t *passes;	/* passes[s * n_vl + VL] == 1: todo is not empty for this index */
+	uint32_t *list, n_list;	/* the indices with passes[] == 1 */
 	atomic_bool stopped;
 	struct part *part;	/* [n_parts] */
 	unsigned int n_parts;
@@ -52,13 +51,13 @@ struct part {
 	struct all *a;
 	uint64_t *reached;	/* for each VL: the LIDs that this thread passed on to it in this
 				 * round */
-	uint8_t *any;		/* any[s * n_vl + VL], 0: this thread passed on nothing to the VL,
+	uint8_t *any;		/* any[s * n_vl + VL] == 0: this thread passed on nothing to the VL,
 				 * and the set in reached is not initialised */
 	uint64_t *set;		/* scratch: a set of LIDs */
 	uint16_t *lid;		/* scratch: [PORTS][FEW] LIDs by port */
-	/* The previous result of count_entries() for each switch. last: its set of LIDs; count: for
-	 * each port, the number of these LIDs whose entry is that port; counted: 0: there is no
-	 * previous result. */
+	/* The previous result of count_entries() for each switch s. last: the set of LIDs that were
+	 * counted; count: for each port, the number of these LIDs whose entry is that port.
+	 * counted[s] == 0: there is no previous result. */
 	uint64_t *last;
 	uint8_t *counted;
 	uint32_t *count;	/* [n_sw][PORTS] */
@@ -66,7 +65,7 @@ struct part {
 				 * two uses */
 };
 
-/* Fewer LIDs than FEW are passed on as lists, others as sets. */
+/* If fewer LIDs than this are to be passed on, they are passed on as lists, otherwise as sets. */
 #define FEW(a) (4 * (size_t)(a)->words)
 
 static uint32_t size_of(const struct all *a)
@@ -79,8 +78,7 @@ static uint64_t *set_at(const struct all *a, uint64_t *sets, uint32_t at)
 	return sets + (size_t)at * a->words;
 }
 
-/* The set of reached[] for the VL with index `at`. The function initialises the set if
- * necessary. */
+/* The set of index `at` in reached[]. Initialises the set if necessary. */
 static uint64_t *reached_set(struct part *w, uint32_t at)
 {
 	uint64_t *reached = set_at(w->a, w->reached, at);
@@ -91,7 +89,7 @@ static uint64_t *reached_set(struct part *w, uint32_t at)
 	return reached;
 }
 
-/* Add to reached[] the LIDs of set that have not reached this VL before. */
+/* Add to the set of index `at` in reached[] those LIDs of `set` that met[] does not have. */
 static void reach_all(struct part *w, uint32_t at, const uint64_t *set)
 {
 	const uint64_t *met = set_at(w->a, w->a->met, at);
@@ -101,7 +99,7 @@ static void reach_all(struct part *w, uint32_t at, const uint64_t *set)
 		reached[k] |= set[k] & ~met[k];
 }
 
-/* Let the LIDs of packets that enter at s reach the VLs out of s. */
+/* Add the LIDs of packets that enter the fabric at s to the sets of s. */
 static void start(struct part *w, ftr_sw s)
 {
 	const struct all *a = w->a;
@@ -124,7 +122,7 @@ static void start(struct part *w, ftr_sw s)
 		if (!any)
 			continue;
 		/* The set may contain LIDs whose packets do not leave s over a link.  pass_on()
-		 * drops them. */
+		 * ignores them. */
 		memcpy(set, a->owned, a->words * sizeof(*set));
 		for (uint32_t lid = 0; !all && lid <= g->f->max_lid; lid++)
 			if (!takes[row[lid]])
@@ -170,10 +168,10 @@ static void reach_one(struct part *w, uint32_t at, uint32_t lid)
 
 /* For each port of switch t, count the LIDs in w->set whose entry is that port.
  *
- * In a regular tree, all switches below t pass on nearly the same LIDs to t.  So the counts of the
- * previous set (last) are updated if this is less work than counting again.  The work is estimated
- * by numbers of words: for an update, the words that differ; for counting again, the words of the
- * new set that are not 0. */
+ * In a regular tree, all switches below t pass on nearly the same LIDs to t.  So it is often less
+ * work to update the counts of the previous set (last) than to count again.  An update costs the
+ * number of words in which the sets differ.  Counting again costs the number of words of the new
+ * set that are not 0. */
 static const uint32_t *count_entries(struct part *w, ftr_sw t)
 {
 	const struct all *a = w->a;
@@ -204,9 +202,9 @@ static const uint32_t *count_entries(struct part *w, ftr_sw t)
 }
 
 /* Add the edges from VL link_vl of a link to the links of the next switch. count[p]: number of LIDs
- * whose packets leave by port p. Sets to[p] to the result of add_edges() for port p. Returns the
- * index of the VL on which these packets leave; packets that leave by no link are ignored.
- * NOWHERE: there are several such VLs or none, or some packets are dropped. */
+ * whose packets leave by port p. Sets to[p] to the result of add_edges() for port p. If all packets
+ * leave on the same VL, returns the index of this VL. If they leave on several VLs, or if some are
+ * dropped, returns NOWHERE. Packets to ports without a link do not count. */
 static uint32_t add_all_edges(const struct all *a, uint32_t link,
 			      unsigned int link_vl, const uint32_t *count,
 			      uint32_t *to)
@@ -236,7 +234,7 @@ static void forward_set(struct part *w, uint32_t link, unsigned int link_vl)
 
 	only = add_all_edges(a, link, link_vl, count_entries(w, t), to);
 	if (only != NOWHERE) {
-		/* The set may contain LIDs for which t has no next hop.  pass_on() drops them. */
+		/* The set may contain LIDs for which t has no next hop. pass_on() ignores them. */
 		reach_all(w, only, w->set);
 		return;
 	}
@@ -268,8 +266,8 @@ static void forward_list(struct part *w, uint32_t link, unsigned int link_vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s, as one set for each link. Faster than pass_list() for many
- * LIDs. */
+/* Pass on the LIDs in todo from s, as one set for each link. For many LIDs this is faster than
+ * pass_list(). */
 static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 		     const uint64_t *todo)
 {
@@ -288,8 +286,8 @@ static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s, as one list for each port. Faster than pass_set() for few
- * LIDs. */
+/* Pass on the LIDs in todo from s, as one list for each port. For few LIDs this is faster than
+ * pass_set(). */
 static void pass_list(struct part *w, ftr_sw s, unsigned int vl,
 		      const uint64_t *todo)
 {
@@ -343,8 +341,8 @@ static void pass_some(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
-/* Set todo of this VL to the LIDs that all threads passed on to it. Add these LIDs to met. Returns
- * false if there are no such LIDs. */
+/* Set todo[] of index `at` to the LIDs that any thread passed on to it. Add these LIDs to met[].
+ * Returns false if there are no such LIDs. */
 static bool merge(struct all *a, uint32_t at)
 {
 	uint64_t *todo = set_at(a, a->todo, at), *met = set_at(a, a->met, at), any = 0;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges that a change adds to the graph.  A VL of a link is occupied for a LID if packets for
- * this LID may be on it.
+ * Finds the edges that a change adds to the graph.  A VL of a link is occupied for a LID if packets
+ * for this LID may be on it.
  *
- * While a step is being written, a switch may have its old or its new entry.  So the new entries of
- * the step are kept beside the old ones (alt[]).  At each of these switches, every occupied
- * incoming link depends on the links of both entries.  Packets on newly occupied VLs are followed
- * through old and new entries.  At the end of the step the new entries replace the old ones.  Later
- * steps do not follow the replaced entries, but the edges of these entries stay in the graph.
+ * The entries of a step are written in any order.  Meanwhile, a switch may have its old or its new
+ * entry.  So the new entries of the step are kept beside the old ones (alt[]).  At each switch with
+ * a new entry, every occupied incoming link depends on two links: the link of the old entry and the
+ * link of the new one.  Packets that reach a VL that was not occupied before are followed through
+ * old and new entries.  At the end of the step the new entries replace the old ones.  Later steps
+ * do not follow the replaced entries, but the edges of these entries stay in the graph.
  *
- * The occupied VLs of a link for a LID have two parts.  VLs occupied since the last drain are
- * stored per LID (struct dyn_lid).  VLs that the base entries occupy were stored when their edges
- * were counted (base_set).
+ * The set of occupied VLs of a link for a LID is stored in two parts.  The VLs that became occupied
+ * since the last drain are stored per LID (struct dyn_lid).  The base entries of a LID are its
+ * entries at its last drain.  The VLs that the base entries occupy were stored when the edges of
+ * these entries were counted (base_set).
  *
- * A refused change is undone: counts, occupied VLs and entries.  The order of the vertices stays,
- * because it is also valid for fewer edges.
+ * If a change would close a cycle, it is undone: counts, occupied VLs and entries.  The order of
+ * the vertices is not undone, because it is also valid for fewer edges.
  */
 #include <stdlib.h>
 
@@ -102,7 +104,7 @@ static bool map_set(struct dyn_map *m, uint32_t key, uint16_t value)
 	return true;
 }
 
-/* The VLs of the link that packets for lid occupy under the base entries, as a set. */
+/* The set of VLs of the link that packets for lid occupy under the base entries. */
 static uint32_t base_vls(const struct ftr_cdg *g, const struct dyn_lid *t,
 			 uint32_t link, ftr_lid lid, uint32_t sl)
 {
@@ -196,7 +198,7 @@ static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 	return DONE;
 }
 
-/* Follow packets on VL vl_in of link `in` through the next switch, which they leave by `port`. */
+/* Let packets on VL vl_in of link `in` pass the next switch and leave it through `port`. */
 static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 			 unsigned int vl_in, uint32_t sl, ftr_port port)
 {
@@ -232,7 +234,7 @@ static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 	return r;
 }
 
-/* Follow all packets that may be at s and that leave it by port, the new entry of s. */
+/* Let all packets that may be at s leave it through `port`, the port of the new entry of s. */
 static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 			  ftr_port port)
 {
@@ -284,7 +286,7 @@ static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
 
 /* ---- prefetching ------------------------------------------------------- */
 
-#define PREFETCH_HOPS 5		/* number of hops of each packet that are followed */
+#define PREFETCH_HOPS 5		/* number of hops for which each packet is followed */
 
 void ftr_cdg_prefetch(const struct ftr_cdg *g, const struct ftr_cdg_packet *packet,
 		      unsigned int n)
@@ -319,15 +321,15 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 			      struct ftr_err *err)
 {
 	if (lid == 0 || lid > g->f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "LID %u: the fabric has LIDs up to %u",
+		return ftr_fail(err, FTR_INVAL, "LID %u is not in the fabric, which has LIDs up to %u",
 				lid, g->f->max_lid);
 	for (uint32_t i = 0; i < n; i++) {
 		if (w[i].sw >= g->f->n_sw)
-			return ftr_fail(err, FTR_INVAL, "switch %u: the fabric has %u switches",
+			return ftr_fail(err, FTR_INVAL, "switch %u is not in the fabric, which has %u switches",
 					w[i].sw, g->f->n_sw);
 		if (w[i].port != FTR_PORT_NONE &&
 		    w[i].port > g->f->sw[w[i].sw].n_ports)
-			return ftr_fail(err, FTR_INVAL, "port %u of switch %u, which has %u ports",
+			return ftr_fail(err, FTR_INVAL, "port %u does not exist on switch %u, which has %u ports",
 					w[i].port, w[i].sw,
 					g->f->sw[w[i].sw].n_ports);
 		if (i && w[i].step < w[i - 1].step)
@@ -406,7 +408,7 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 	}
 	free(b.port);
 	if (r == NO_MEMORY)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a change of LID %u",
+		return ftr_fail(err, FTR_NOMEM, "out of memory for changing the entries of LID %u",
 				lid);
 	*closes = r == CLOSES;
 	return FTR_OK;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * <ftr/cdg.h>: set-up, drains, links that go down and come up.
+ * Functions of <ftr/cdg.h>: set-up, drains, links that go down and come up.  A drain of a LID
+ * records that no packet follows an older entry for the LID any longer.
  *
- * The column of a LID is the entries of all switches for this LID.  The base column is the column
- * at the last drain.  Invariant, for every LID: count[] holds the edges of the base column, and
+ * The column of a LID is the entries of all switches for this LID.  The base column is the
+ * column at the last drain.  For every LID, count[] always holds the edges of the base column and
  * the edges that changes added since the last drain (struct dyn_lid).  dyn_walk() finds the edges
  * of a column over the links that were up when the column was counted (epoch_of).
  *
@@ -63,7 +64,7 @@ static bool number_links(struct ftr_cdg *g)
 	return true;
 }
 
-/* The set that contains this VL only; the empty set for FTR_VL_DROP. Updates n_vl, plain and
+/* The set that contains only this VL; for FTR_VL_DROP, the empty set. Updates n_vl, plain and
  * drops. */
 static uint16_t vl_bit(struct ftr_cdg *g, unsigned int vl)
 {
@@ -85,7 +86,7 @@ static bool is_source(const struct ftr_cdg *g, ftr_sw s, ftr_port p)
 	return port->peer_kind == FTR_PEER_EP && g->f->ep[port->peer].lid;
 }
 
-/* Set the VLs on which packets of g->sl[sl] leave s over its links. */
+/* Set the VLs on which packets with SL g->sl[sl] leave s. */
 static void set_vls_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 		       ftr_sw s, uint32_t sl)
 {
@@ -156,8 +157,8 @@ static bool set_sources(struct ftr_cdg *g)
 	return g->source != NULL;
 }
 
-/* Assign to each switch its part of count[], and allocate count[]. *n: number of elements. If *n
- * exceeds UINT32_MAX, count[] is not allocated. Returns false if out of memory. */
+/* Assign to each switch its part of count[], and allocate count[]. *n: number of elements of
+ * count[]. If *n exceeds UINT32_MAX, count[] is not allocated. Returns false if out of memory. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;
@@ -243,7 +244,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	    !set_counts(g, &n_counts))
 		goto nomem;
 	if (n_counts > UINT32_MAX)
-		return ftr_fail(err, FTR_LIMIT, "the dependency graph has %llu pairs of VLs; the limit is %u",
+		return ftr_fail(err, FTR_LIMIT, "the dependency graph needs %llu counters; the limit is %u",
 				(unsigned long long)n_counts, UINT32_MAX);
 	if (!set_rest(g))
 		goto nomem;
@@ -395,7 +396,8 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	for (uint32_t lid = 1; lid <= g->f->max_lid; lid++)
 		if (leads_onto(g, link, (ftr_lid)lid) &&
 		    !dyn_open(g, (ftr_lid)lid))
-			return ftr_fail(err, FTR_NOMEM, "out of memory for a link that goes down");
+			return ftr_fail(err, FTR_NOMEM,
+					"out of memory for recording that a link goes down");
 	g->epoch++;
 	set_down(g, link, g->epoch);
 	return FTR_OK;
@@ -449,7 +451,7 @@ enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	if (link == DYN_NONE || !dyn_is_down(g, link))
 		return FTR_OK;
 	if (g->n_open)
-		return ftr_fail(err, FTR_REFUSED, "a link comes up while %u LIDs are not drained",
+		return ftr_fail(err, FTR_REFUSED, "a link comes up while packets for %u LIDs may still follow older entries",
 				g->n_open);
 	since = g->link[link].down_since;
 	g->n_undo = 0;
@@ -464,7 +466,7 @@ enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	ok = true;
 	recount(g, link, count_again, &ok);
 	if (g->no_memory)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a link that comes up");
+		return ftr_fail(err, FTR_NOMEM, "out of memory for recording that a link comes up");
 	*closes = true;
 	return FTR_OK;
 }

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of the vertices: every edge leads from a lower to a higher label.
+ * Keeps all vertices in topological order.  Each vertex has a label, a number that ascends in this
+ * order.
  *
- * After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic
- * graphs", ACM JEA 11, 2006.  A new edge v -> w needs no work if v comes before w.  Otherwise only
- * vertices between w and v are affected: those that w reaches, and those that reach v.  If a
- * vertex is in both sets, the edge closes a cycle.
+ * The method is that of D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm for
+ * directed acyclic graphs", ACM JEA 11, 2006.  A new edge v -> w needs no work if v comes before w.
+ * Otherwise only vertices between w and v are affected: those that w reaches, and those that reach
+ * v.  If a vertex is in both sets, the edge closes a cycle.
  *
  * deviation: the paper finds both sets and reassigns the positions of their vertices.  Here the
- * searches for the two sets alternate until one set is complete, and only this set is moved: the
- * vertices that w reaches move behind v, or those that reach v move before w.  One set is often
- * very small: a VL that no packet used before reaches no vertex, although many vertices may reach
- * v.
+ * searches for the two sets alternate until one set is complete, and only this set is moved.  If it
+ * is the set that w reaches, its vertices move behind v.  Otherwise its vertices move before w.
+ * One set is often very small.  For example, if w is a VL that no packet used before, w reaches no
+ * vertex, although many vertices may reach v.
  *
- * The vertices are a list whose labels have gaps (Dietz and Sleator 1987), so moving a vertex
+ * The vertices are in a list.  Their labels have gaps (Dietz and Sleator 1987), so moving a vertex
  * changes no other label.  When a gap is exhausted, all labels are assigned again.
  *
  * The removal of an edge needs no work, because the order stays valid.  Vertices of links that are
  * down are treated as if they had no edges.
  *
- * Only a few of the pairs of VLs that meet in a switch are edges.  Present and former edges are
- * kept as sets of bits.  If a search finds a bit whose edge has the count 0, it clears the bit.
+ * At a switch, each VL of an incoming link and each VL of an outgoing link could form an edge, but
+ * only few of these edges exist.  Present and former edges are kept as sets of bits.  If a search
+ * finds a bit whose edge has the count 0, it clears the bit.
  */
 #include <stdlib.h>
 
@@ -41,8 +43,8 @@ bool dyn_order_new(struct ftr_cdg *g)
 	       FTR_NEW(g->arena, g->fwd, n) && FTR_NEW(g->arena, g->back, n);
 }
 
-/* The counts of all possible edges from v; a count of 0 means no edge.  *first: the vertex to which
- * the first possible edge leads.  *n: number of possible edges. */
+/* The counts of all possible edges from v; a count of 0 means that the edge does not exist.
+ * *first: the vertex to which the first possible edge leads.  *n: number of possible edges. */
 static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 			      uint32_t *first, uint32_t *n)
 {
@@ -85,8 +87,8 @@ static void make_list(struct ftr_cdg *g, const uint32_t *v, uint32_t n)
 	give_labels(g);
 }
 
-/* Set w[], which has room for 64 * g->words vertices, to the vertices to which edges from v were
- * noted. Returns their number. */
+/* Write to w[] the vertices to which recorded edges lead from v. w[] has room for 64 * g->words
+ * vertices. Returns their number. */
 static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 {
 	uint32_t first = g->first_link[g->link[v / g->n_vl].to] * g->n_vl;
@@ -100,8 +102,8 @@ static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 	return n;
 }
 
-/* Set list[] to the vertices in topological order. in[]: scratch, all 0. Returns the length of the
- * list, which is less than n_vertices if there is a cycle. */
+/* Write the vertices in topological order to list[]. in[]: scratch, all 0. Returns the length of
+ * the list, which is less than n_vertices if there is a cycle. */
 static uint32_t sort(struct ftr_cdg *g, uint32_t *in, uint32_t *list,
 		     uint32_t *w)
 {
@@ -152,7 +154,7 @@ bool dyn_order_all(struct ftr_cdg *g, bool *acyclic)
 enum { FORWARD = 1, BACKWARD = 2 };
 
 struct search {
-	uint64_t low, top;	/* low, top: labels of w and v for the new edge v -> w */
+	uint64_t low, top;	/* the new edge is v -> w; low: label of w; top: label of v */
 	uint32_t n_fwd, n_back;	/* number of vertices found */
 	uint32_t at_fwd, at_back;	/* number of found vertices that have been expanded */
 	bool meet;
@@ -170,7 +172,7 @@ static void find(struct ftr_cdg *g, struct search *z, uint32_t v, uint8_t direct
 	g->mark[v] |= direction;
 }
 
-/* Expand the next vertex of the forward search: find its successors with labels up to top. Vertices
+/* Expand the next vertex of the forward search: find its successors with labels <= z->top. Vertices
  * of links that are down are left out. */
 static void go_forward(struct ftr_cdg *g, struct search *z)
 {
@@ -193,8 +195,8 @@ static void go_forward(struct ftr_cdg *g, struct search *z)
 		}
 }
 
-/* Expand the next vertex of the backward search: find its predecessors whose labels are at least
- * z->low. Vertices of links that are down are left out. */
+/* Expand the next vertex of the backward search: find its predecessors with labels >= z->low.
+ * Vertices of links that are down are left out. */
 static void go_back(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t w = g->back[z->at_back++].v;
@@ -204,8 +206,8 @@ static void go_back(struct ftr_cdg *g, struct search *z)
 	for (uint32_t k = 0; k < g->words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			/* l: link number i / n_vl from switch out->from; in: l in the other
-			 * direction */
+			/* l: link number i / n_vl from switch out->from; in: the same link in the
+			 * other direction */
 			const struct dyn_link *l =
 				&g->link[g->first_link[out->from] +
 					 i / g->n_vl];
@@ -258,7 +260,7 @@ static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
 		g->prev[next] = v;
 }
 
-/* Move the n vertices of f[] in the list to the place next to `where`, before or after it. */
+/* Move the n vertices of f[] in the list: directly before `where`, or directly after it. */
 static void move(struct ftr_cdg *g, struct dyn_found *f, uint32_t n,
 		 uint32_t where, bool before)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges of one LID under tables that do not change.
+ * Finds the edges of one LID while its entries do not change.
  *
  * Every switch s has one entry for the LID, so all packets leave s on one link.  seen[s] is the set
  * of VLs visited on this link.  From each source the path is followed until it ends or reaches a
- * VL that was visited before.  Each visited VL has at most one successor, so at most one
- * edge.  O(n_sw * n_vl) per LID and SL.
+ * VL that was visited before.  Each visited VL has at most one successor, so at most one edge leads
+ * from it.  The walk takes O(n_sw * n_vl) for each LID and SL.
  *
- * Counting is most of the work of a drain.  So there is a version of the walk only for counting
- * (by != 0).  A second version calls fn (by == 0).  A third version is for graphs in which all
- * packets are on VL 0 (plain).
+ * Counting is most of the work of a drain.  So the walk is compiled in three versions, which the
+ * arguments `by` and `plain` select: one that only counts (by != 0), one that calls fn (by == 0),
+ * and one for graphs in which all packets are on VL 0 (plain).
  */
 #include <string.h>
 
@@ -25,8 +25,8 @@ struct walk {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The link onto which the entry of s leads. DYN_NONE: no link, or it was down in the epoch of the
- * walk. */
+/* The link onto which the entry of s leads. DYN_NONE: no link, or a link that is down for this walk
+ * (down_since <= epoch). */
 INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 {
 	uint32_t link = dyn_link_of(w->g, s, w->col[s]);

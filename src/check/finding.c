@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Findings of ftr_check_tables: their counts, their samples, and the faulty entry.
+ * Counts the findings of ftr_check_tables(), keeps their samples, and finds the faulty entry of a
+ * path.
  */
 #include "check/check.h"
 
@@ -23,7 +24,7 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
 				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
 	if (t->stride % FTR_LFT_BLOCK || t->stride <= t->max_lid)
-		return ftr_fail(err, FTR_INVAL, "rows of %u bytes do not hold LIDs up to %u in whole blocks",
+		return ftr_fail(err, FTR_INVAL, "table rows of %u bytes cannot hold the LFT blocks of LIDs up to %u",
 				t->stride, t->max_lid);
 	return FTR_OK;
 }
@@ -35,7 +36,7 @@ const char *ftr_finding_name(enum ftr_finding what)
 		[FTR_FIND_DEAD_PORT] = "a port without a link",
 		[FTR_FIND_WRONG_END] = "delivery to the wrong node",
 		[FTR_FIND_LOOP] = "a loop",
-		[FTR_FIND_TURN] = "a turn up after down",
+		[FTR_FIND_TURN] = "a hop up after a hop down",
 	};
 
 	return name[what];
@@ -77,8 +78,8 @@ enum ftr_finding chk_finding(uint8_t st)
 	return finding[st - ST_MISSING];
 }
 
-/* Two pointers start on the path, one loop length apart, and advance together.  They meet at the
- * switch at which the path enters the loop. */
+/* To find where the path enters the loop, two pointers follow the path.  y starts one loop length
+ * ahead of x.  They meet at the switch at which the path enters the loop. */
 ftr_sw chk_faulty_switch(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
 		   ftr_lid lid, bool loop)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A histogram of path lengths, the unreachable pairs, and the physically connected switches.
+ * Counts paths by their length, and unreachable pairs; finds the physically connected switches.
  * The paths are those of walk.c.
  */
 #include <string.h>

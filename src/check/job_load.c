@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How jobs share links: the demand of each job on each link, and the shared links of each pair of
- * jobs.
+ * Computes how jobs share links: the flows of each job on each link, and the links that each pair
+ * of jobs shares.
  */
 
 #include "check/check.h"
@@ -42,7 +42,7 @@ static enum ftr_status demand(struct jobs *w, const struct ftr_tables *t,
 			      struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_load *ld = NULL;
-	/* table_max is 1 byte: a single pattern needs no stored paths */
+	/* table_max = 1 byte: no paths are stored, because they would be read only once */
 	enum ftr_status st = ftr_load_new(w->f, t, job->ep, job->n, 1, team,
 					  &ld, err);
 

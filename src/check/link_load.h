@@ -2,21 +2,22 @@
 /*
  * Internal interfaces of <ftr/load.h>.
  *
- *	load_model.c	struct ftr_load: order, links, all paths; new and free
+ *	load_model.c	struct ftr_load: host order, links, stored paths; new and free
  *	loadtree.c	paths to one destination, a single path, all-to-all load
- *	loadrun.c	many patterns, divided among threads
- *	loadsum.c	from link loads to a report
+ *	loadrun.c	load of many patterns, divided among threads
+ *	loadsum.c	makes a report from the loads of all links
  *	job_load.c	load of several jobs that share links
  *
- * A place is a position in the order of host ports.  A place without a host port is a gap.
+ * A pattern is a set of flows, for example a shift or a permutation of the hosts.  A place is a
+ * position in the order of host ports.  A place without a host port is a gap.
  *
  * Links are numbered 0 .. n_links-1, by ascending index of the sending port.  A stored path is an
- * array of link numbers; all stored paths have the same length.  Three pseudo links have the next
- * numbers, so that the loop that adds a path to the loads needs no branch:
+ * array of link numbers; all stored paths have the same length.  Three further numbers stand for no
+ * real link.  So the loop that adds a path to the loads needs no branch:
  *
  *	n_links + LOAD_FILL	fills up short paths
  *	n_links + LOAD_LOST	first element of a path that does not arrive
- *	n_links + LOAD_GAP	first element of a path to a gap in the order
+ *	n_links + LOAD_GAP	first element of a path to a gap
  */
 #ifndef FTR_CHECK_LINK_LOAD_H
 #define FTR_CHECK_LINK_LOAD_H
@@ -48,16 +49,16 @@ struct ftr_load {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	struct ftr_arena *arena;
-	uint32_t n;		/* number of places in the order */
+	uint32_t n;		/* number of places */
 	ftr_ep *order;		/* host port at each place; FTR_EP_NONE: a gap */
 	uint32_t n_filled;
-	uint32_t *filled;	/* [n_filled] places that are not gaps */
-	uint8_t *entry;		/* entry[s * n_filled + i]: entry of s for place filled[i], copied
-				 * from the tables */
+	uint32_t *filled;	/* [n_filled] the places that are not gaps */
+	uint8_t *entry;		/* copy of the tables; entry[s * n_filled + i]: entry of switch s
+				 * for the host port at place filled[i] */
 	uint32_t n_leaf;	/* number of switches with a filled place */
-	uint32_t *leaf;		/* index of a switch in leaf_sw[], or LOAD_NONE */
+	uint32_t *leaf;		/* leaf[s]: index of switch s in leaf_sw[], or LOAD_NONE */
 	ftr_sw *leaf_sw;	/* [n_leaf] */
-	uint32_t *hosts;	/* number of filled places on each switch */
+	uint32_t *hosts;	/* hosts[s]: number of filled places on switch s */
 	uint32_t n_links;
 	struct load_hop *hop;	/* link and far end of each port; index as in f->ports */
 	uint32_t *link_port;	/* index in f->ports of the sending port of each link */
@@ -91,17 +92,17 @@ struct load_tree {
 				 * i] */
 	uint32_t first, end;	/* batch has destinations filled[first .. end-1] */
 	const struct load_hop *to;	/* next hop of each switch to the current destination */
-	uint32_t *open;		/* open[s]: number of switches with next hop s that are still to be
-				 * taken from the queue */
+	uint32_t *open;		/* open[s]: number of switches with next hop s that have not yet
+				 * been taken from the queue */
 	uint32_t *hops;		/* number of links from each switch to the destination, or
 				 * LOAD_NONE */
-	ftr_sw *queue;		/* [n_sw] the switches; each comes before its next hop */
+	ftr_sw *queue;		/* [n_sw] the switches; each switch comes before its next hop */
 	uint32_t n;		/* length of queue; switches that are not in queue are in a loop */
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
-/* Compute the paths to destination filled[i]. Fastest if i ascends from call to call: entries are
- * read for LOAD_BATCH destinations at a time. */
+/* Compute the paths to destination filled[i]. This is fastest if i ascends from call to call,
+ * because entries are read for LOAD_BATCH destinations at a time. */
 void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
 
 bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,
@@ -120,13 +121,13 @@ uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
 /* ---- loadsum.c ----------------------------------------------------------- */
 
 void load_bin(struct ftr_load_bins *b, uint64_t max, uint64_t value);
-/* Set the link members of the report from load[n_links]. */
+/* Set the members of the report that concern links, from load[n_links]. */
 void load_report_links(const struct ftr_load *ld, const uint64_t *load,
 		       struct ftr_load_report *r);
 /* Set by_port[f->n_ports] from load[n_links]. Ports without a link to a switch get 0. */
 void load_by_port(const struct ftr_load *ld, const uint64_t *load, uint64_t *by_port);
 /* Set the members of r for links and maxima, for a single pattern. The caller sets hosts,
- * patterns, flows, lost and host_max. */
+ * patterns, flows, lost and host_max of r. */
 void load_report_one(const struct ftr_load *ld, const uint64_t *load,
 		     struct ftr_load_report *r);
 

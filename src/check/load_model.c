@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * struct ftr_load of <ftr/load.h>: the data that all patterns share.
+ * Makes struct ftr_load of <ftr/load.h>: the data that are needed for every pattern.
  *
  * Flows from the host ports of one switch to one destination share their path.  So there are far
  * fewer paths than flows: 7.6 million instead of 136 million for 11,664 hosts on 648 leaves.  All
- * paths are computed once, destination by destination (loadtree.c), together with the all-to-all
- * load.  They are stored as link numbers, all of one length:
+ * paths and the all-to-all load are computed once, destination by destination (loadtree.c).  The
+ * paths are stored as arrays of link numbers, all of the same length:
  *
  *	          place 0     place 1     place 2 ...
  *	leaf 0    a b c d     a e f .     (gap) . .
  *	leaf 1    g h i d     . . . .     (gap) . .
  *
- * The loads of a pattern are then a sum over parts of this array (loadrun.c).  The length of the
- * longest path is first estimated from the paths to some destinations.  If another path is longer,
- * the array is written again.  If the array would be larger than the caller allows, it is not
- * made.  Flows are then followed through the tables.
+ * The loads of a pattern are sums over parts of this array (loadrun.c).  The length of the longest
+ * path is first estimated from the paths to some destinations.  If another path turns out to be
+ * longer, the array is written again.  If the array would be larger than the caller allows, no
+ * paths are stored, and each flow is followed through the tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +65,8 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 	return st;
 }
 
-/* Copy the entries in the order of the places, in which they are read. Reads in another order would
- * miss the cache. */
+/* Copy the entries in the order of the places. They are read in this order; reading the tables
+ * themselves would miss the cache. */
 static bool set_entries(struct ftr_load *ld)
 {
 	const uint32_t n = ld->n_filled;

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The load of families of patterns, computed by the threads of a team.  Also the load of a list of
- * pairs of host ports.  A family is a number of shifts, random permutations or bisections.
+ * Computes the load of families of patterns, divided among the threads of a team.  A family is a
+ * set of patterns of one kind: shifts, random permutations or bisections.  This file also computes
+ * the load of a list of pairs of host ports.
  *
- * For each pattern, a worker clears its array of loads and adds up the flows of the pattern in it.
- * Then the worker stores the maximum in max[number of the pattern]:
- *
- *	max[0] max[1] ... max[patterns-1]	each is set by one worker
- *	part[worker].load			[n_links + LOAD_PSEUDO]
+ * For each pattern, a worker clears its array of loads (part[worker].load) and adds the flows of
+ * the pattern.  Then it stores the load of the most loaded link in max[number of the pattern].
  *
  * Sums over patterns do not depend on which worker has which pattern.  The worst pattern is the
- * first one with the greatest maximum.  Its loads are computed once more at the end, to find its
- * most loaded links.
+ * first pattern with the greatest value in max[].  Its loads are computed again at the end, to find
+ * its most loaded links.
  *
  * In a pattern every host port receives at most one flow.  So no link carries more flows than
  * there are LIDs, and a load fits 16 bits.  The loads of 46,656 links take 91 KB and stay in the
- * L2 cache.  In a shift, consecutive sources on one leaf send to consecutive places.  Their paths
- * are adjacent in memory and are read sequentially.
+ * L2 cache.  In a shift, consecutive sources on one leaf send to consecutive places.  So their
+ * paths are adjacent in memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -270,7 +268,7 @@ static bool set_runs(struct family *y, struct ftr_arena *a)
 	return true;
 }
 
-/* Choose the shifts 1 .. all. If y->n < all, choose y->n of them at random, sorted. */
+/* Set y->k to the shifts 1 .. all. If y->n < all, choose y->n of them at random, sorted. */
 static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
 		       uint64_t seed)
 {

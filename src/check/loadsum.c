@@ -2,8 +2,9 @@
 /*
  * Makes a report from the load of every link: maximum, sums, histogram and most loaded links.
  *
- * All bins have the same width: the least width at which FTR_LOAD_BINS bins cover 0 .. maximum.
- * The list of the most loaded links is sorted by load; links with equal load are sorted by number.
+ * All bins of the histogram have the same width: the least width at which FTR_LOAD_BINS bins cover
+ * 0 .. maximum.  The list of the most loaded links is sorted by load; links with equal load are
+ * sorted by number.
  */
 #include <string.h>
 

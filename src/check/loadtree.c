@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * All paths to one destination, and the all-to-all load.
+ * Computes all paths to one destination, and the all-to-all load.
  *
  * Towards one LID every switch has at most one next switch.  Switch p is a predecessor of switch s
- * if s is the next switch of p.  Switches without a predecessor are queued first.  A further
- * switch is queued when its last predecessor has been taken from the queue (Kahn 1962).  So each
- * switch comes after all its predecessors.  Switches that are never queued are in a loop.
+ * if s is the next switch of p.  Switches without a predecessor are queued first.  Any other switch
+ * is queued when its last predecessor has been taken from the queue (Kahn 1962).  So each switch
+ * comes after all its predecessors.  Switches that are never queued are in a loop.
  *
  * A backward pass along the queue, from the destination, gives the number of hops from each
- * switch.  A forward pass sums up, for each switch, the sources whose paths pass it.  This sum is
- * the number of flows on the link to the next switch.
+ * switch.  A forward pass counts, for each switch, the sources whose paths pass the switch.  This
+ * count is the number of flows on the link to the next switch.
  *
  *	queue:  leaf leaf leaf ... middle ... top ... middle, own leaf
  *	        sources add up  ------------------------------------->
  *	        <-------------------------------------  hops add up
  *
- * So all-to-all load costs O(n_sw) per destination, whatever the number of hosts.  This load is
- * summed up while all paths are computed (load_model.c).  The entries of a switch for several
+ * So the all-to-all load takes O(n_sw) per destination, whatever the number of hosts.  It is summed
+ * up while all paths are computed (load_model.c).  The entries of a switch for several
  * destinations are read together, because they share cache lines.
  */
 #include <string.h>
@@ -155,8 +155,8 @@ void load_sum_merge(const struct ftr_load *ld, const struct load_sum *w,
 	to->host_max = FTR_MAX(to->host_max, w->host_max);
 }
 
-/* The greatest number of flows out of one host port: the destinations that its switch reaches,
- * without the port itself. */
+/* The greatest number of flows that one host port sends: one to each destination that its switch
+ * reaches, except the port itself. */
 static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
 {
 	uint64_t max = 0;

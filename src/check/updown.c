@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast walk, from all switches to 128 LIDs at once.  The 128 entries of a switch are in two
+ * Checks the paths from all switches to 128 LIDs at once.  The 128 entries of a switch are in two
  * adjacent cache lines, nearly always of one page.
  *
  * There is one byte of state per (switch, LID of the block), initially PENDING:
@@ -13,45 +13,46 @@
  *
  * Pass 1 visits the switches by ascending claimed rank, pass 2 by descending rank.  Each pass sets
  * the state of a switch to the state of its next hop, plus one hop.  If the next hop is PENDING or
- * has the same rank (END_SIDE), the switch stays PENDING.  A switch is decided when its state is
- * no longer PENDING.  The decisions are correct:
+ * has the same rank (END_SIDE), the switch stays PENDING.  For one LID, a switch is decided when
+ * its state is no longer PENDING.  The states of decided switches are correct:
  *
- *  - A state other than PENDING was derived, hop by hop, from the end of the path.  So it is
- *    correct whatever the ranks are.
+ *  - Such a state was derived, hop by hop, from the end of the path.  So it is correct whatever the
+ *    ranks are.
  *  - If pass 1 decides a switch, pass 1 has decided the next hop before.  So the next hop has a
  *    lower rank, and the path only goes down.
  *  - If pass 2 decides a switch, the next hop has a higher rank.  (Suppose the next hop had
- *    a lower rank.  If pass 1 decided the next hop, it also decided the switch.  Otherwise
- *    the next hop is still PENDING, because pass 2 visits it later.)  So the path first goes up,
- *    and continues as an up-then-down path.
+ *    a lower rank.  If pass 1 decided the next hop, it decided the switch later in the same pass.
+ *    Otherwise the next hop is still PENDING, because pass 2 visits it after the switch.)  So the
+ *    path first goes up to the next hop, whose path is an up/down path.
  *  - At the lowest rank, pass 2 also decides switches at which the path ends.
  *
- * If no state of a LID is PENDING, its paths from all switches are up-then-down, and its
- * dependencies cannot close a cycle (Gliksberg et al. 2020, section 4.1).  Any other LID takes
- * the general walk (walk.c).
+ * If no state of a LID is PENDING, its paths from all switches are up/down paths, and its
+ * dependencies cannot close a cycle (Gliksberg et al. 2020, section 4.1).  Any other LID is checked
+ * by walk.c.
  *
  * At switches of the lowest rank, pass 1 does not look at next hops.  It only decides the LIDs of
  * the switch and of its hosts.  If a path to a LID leads down to such a switch and does not arrive
- * there, the LID takes the general walk.
+ * there, the LID is checked by walk.c.
  */
 #include <string.h>
 
 #include "check/check.h"
 
 #define BATCH CHK_BATCH
-#define AHEAD 8			/* number of switches by which prefetching is ahead */
+#define AHEAD 8			/* rows are prefetched this number of switches ahead */
 
 struct batch {
 	uint32_t base;		/* first LID of the block */
-	uint32_t n;		/* number of entries of a switch in the block */
-	uint8_t own[BATCH];	/* own[i]: 0xff: the i-th LID of the block has an owner */
+	uint32_t n;		/* number of LIDs of the block for which the tables have entries */
+	uint8_t own[BATCH];	/* own[i] == 0xff: the i-th LID of the block has an owner */
 	uint8_t next[BATCH];	/* next[i]: 1 + index of the next lower LID of the same switch or
 				 * its hosts; 0: none */
-	ftr_port port[BATCH];	/* port[i]: port to the owner of the i-th LID, at its switch */
+	ftr_port port[BATCH];	/* port[i]: the port by which packets to the i-th LID leave their
+				 * last switch */
 	bool any;		/* true: some LID has an owner */
 };
 
-/* Set out[] to the states of all LIDs of the block at s, from the states of the next hops.  In the
+/* Set out[] to the states at s of all LIDs of the block, from the states of the next hops.  In the
  * last block, elements beyond the last LID are meaningless. */
 static inline void look(const struct chk *c, const uint8_t *state,
 			const struct batch *l, ftr_sw s, uint8_t *restrict out)
@@ -62,13 +63,13 @@ static inline void look(const struct chk *c, const uint8_t *state,
 #pragma GCC unroll 16
 	for (uint32_t j = 0; j < l->n; j++)
 		out[j] = state[hop[row[j]] + j];
-	/* Add one hop: 0x7f + 1 is PENDING, and values from PENDING on do not change. */
+	/* Add one hop. 0x7f + 1 is PENDING. PENDING and greater values do not change. */
 	for (uint32_t j = 0; j < BATCH; j++)
 		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
 }
 
-/* For each LID of s and of its hosts: set the state at s to ST_GOOD if the entry of s is the port
- * to the owner. */
+/* For each LID of s and of its hosts: if the entry of s is the port to the owner, set the state at
+ * s to ST_GOOD. */
 static void settle_own(const struct chk *c, struct chk_part *w,
 			     const struct batch *l, ftr_sw s)
 {
@@ -169,8 +170,8 @@ static void clear_batch(const struct chk *c, struct chk_part *w, uint32_t base)
 	}
 }
 
-/* Combine the states of all switches for each LID.  any[]: OR of the states.  longest[]: number of
- * hops of the longest path that arrives.  open[]: 0xff if a state is PENDING, otherwise 0. */
+/* Combine the states of all switches, for each LID.  any[]: OR of the states.  longest[]: number of
+ * hops of the longest path that arrives.  open[]: 0xff if some state is PENDING, otherwise 0. */
 static void reduce(const struct chk *c, const struct chk_part *w,
 		   uint8_t *restrict any, uint8_t *restrict longest,
 		   uint8_t *restrict open)
@@ -191,7 +192,7 @@ static void reduce(const struct chk *c, const struct chk_part *w,
 	}
 }
 
-/* Record the findings of the LIDs in mask. */
+/* Record the findings of the LIDs i of the block with mask[i] != 0. */
 static void enter_bad(const struct chk *c, struct chk_part *w,
 		      const uint8_t *mask, uint32_t base)
 {

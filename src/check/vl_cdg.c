@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The channel dependency graph over (link, VL), filled LID by LID.
+ * Fills the channel dependency graph over (link, VL), LID by LID.
  *
  * Here a channel is a virtual channel: a VL of a link (Dally and Seitz 1987).  The VL on which a
  * packet leaves a switch depends on (in, out, SL).  So paths that share links may differ in VLs.
- * But take all packets of one SL and one LID that come over one link: the rest of their path, with
- * all its VLs, is the same, whatever the VL on which they arrived.
+ * But all packets of one SL and one LID that arrive over one link take the same path from there, on
+ * the same VLs, even if they arrived on different VLs.
  *
- * The path of every source is therefore followed up to a link that another source used before
+ * So the path of every source is followed until it reaches a link that another source used before
  * with the same SL.  If the two sources use different VLs of this link, the dependency from the
- * new VL is added.
+ * VL of the second source is added.
  *
- *	seen[in link * 16 + SL] = LID << 16 | set of visited VLs
+ *	seen[(incoming link) * 16 + SL] = LID << 16 | (set of visited VLs)
  *
  * The elements contain the LID, so the array need not be cleared for each LID.  Time per LID:
- * O(sources + links used * SLs).
+ * O(sources + (links used) * SLs).
  *
- * A cycle over (link, VL) is also a cycle over links.  So if the proof by ranks holds (cdg.c), VLs
- * need not be examined.
+ * A cycle over (link, VL) is also a cycle over links.  So if the claims prove that there is no
+ * cycle over links (cdg.c), VLs need not be examined.
  */
 #include "check/check.h"
 
@@ -42,7 +42,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 		   ftr_port in, unsigned int sl, ftr_lid lid)
 {
 	const uint32_t n = c->f->n_sw;
-	unsigned int vl = FTR_VL_DROP;	/* means here: not on a link yet */
+	unsigned int vl = FTR_VL_DROP;	/* before the first hop, the packet is on no VL */
 	bool again = false;
 
 	while (w->nxt[s] < n) {
@@ -133,7 +133,7 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 /* The SLs that packets use, as a set of bits. */
 static uint32_t sls(const struct ftr_path_sl *p)
 {
-	uint32_t set = 1;	/* SL 0: for paths without a path SL */
+	uint32_t set = 1;	/* SL 0: used by paths without an SL in p */
 
 	for (uint32_t i = 0; p && i < p->n_ep + p->n_sw; i++)
 		for (uint32_t lid = 0; p->row[i] && lid <= p->max_lid; lid++)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The general walk: one LID, tables of any kind.
+ * Checks the paths to one LID, in tables of any kind.
  *
  * Towards one LID every switch has one next hop.  From each switch without a result the path is
  * followed, and the visited switches are pushed onto a stack.  The walk stops where the path ends,
  * or at a switch that has a result or is on the stack.  If it stops at a switch on the stack, all
- * switches on the stack lead into a loop.  Then the results of all switches on the stack are set.
- * Each switch is pushed once: O(n_sw) per LID.
+ * switches on the stack lead into a loop.  When the walk has stopped, all switches on the stack get
+ * their results and are removed from it.  Each switch is pushed once: O(n_sw) per LID.
  *
- * Turns are counted and dependencies are added here as well, because col and nxt are set.
+ * This file also counts turns (a hop up after a hop down) and adds dependencies, because both need
+ * col and nxt.
  */
 #include <string.h>
 
@@ -58,8 +59,8 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s)
 	}
 }
 
-/* Count the switches that make a turn: their entry leads up, and the entry of a switch above leads
- * down to them. Claimed turns do not count. */
+/* Count the switches that make a turn: the entry of a switch above leads down to the switch, and
+ * the entry of the switch leads up. Claimed turns do not count. */
 static void count_turns(const struct chk *c, struct chk_part *w, ftr_lid lid)
 {
 	const uint8_t *rank = c->rank;

@@ -29,7 +29,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_LMC(struct check),
 	CLI_OPT_TOLERANT(struct check),
 	{ "switch-sources", CLI_FLAG, offsetof(struct check, switch_sources),
-	  NULL, "include packets of switches in the credit-loop check", NULL, 0, 0 },
+	  NULL, "in the credit-loop check, also consider packets that switches send", NULL, 0, 0 },
 	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
 	  "report every unreachable pair as a finding", NULL, 0, 0 },
 	CLI_OPT_LIST(struct check),
@@ -94,8 +94,8 @@ static void save(const struct check *c, const struct subject *s)
 	cli_write_end();
 }
 
-/* Returns the shape, whose ranks the checker uses.  NULL: the fabric has no ranks, which is an
- * error only if the roots are given. */
+/* Returns the shape of the fabric, whose ranks the checker uses.  If the fabric has no ranks,
+ * returns NULL, or dies if --roots is given. */
 static struct ftr_shape *find_ranks(const struct check *c, const struct subject *s,
 				    struct ftr_team *team)
 {
@@ -211,15 +211,16 @@ const struct cli_cmd cli_check = {
 	.args = "[FABRIC]",
 	.text =
 "Follows the forwarding tables from every switch to every LID and reports\n"
-"unreachable pairs, loops, entries for dead ports, and credit loops.  Fabric and\n"
-"tables are read from files (FABRIC: ibnetdiscover output, an ibsim netfile,\n"
-"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; --lfts:\n"
-"opensm-lfts.dump, dump_lfts output or opensm.fdbs; plain or compressed with gzip\n"
-"or xz), or from the switches (--live, without FABRIC).  Nothing is written to\n"
-"the switches.  With --sl2vl or --psl, credit loops are checked per VL.\n"
+"unreachable pairs, loops, entries for dead ports, and credit loops.\n"
+"With --live, fabric and tables are read from the switches.  Otherwise FABRIC is\n"
+"ibnetdiscover output, an ibsim netfile, opensm-subnet.lst, ibdiagnet2.lst or\n"
+"ibdiagnet2.db_csv, and --lfts names opensm-lfts.dump, dump_lfts output or\n"
+"opensm.fdbs.  These files may be compressed with gzip or xz.\n"
+"Nothing is written to the switches.\n"
+"With --sl2vl or --psl, each VL is checked for credit loops on its own.\n"
 "Every pair of physically connected host ports must be reachable.  A pair that\n"
 "includes a switch must be reachable if it has an up/down path.  Nodes without a\n"
-"physical path to the largest part of the fabric are listed, but are not a\n"
+"physical path to the largest part of the fabric are listed, but this is not a\n"
 "finding.  With --strict, all pairs must be reachable.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,

@@ -3,16 +3,17 @@
  * cli: the command ibfattree.  It handles arguments and prints results; everything
  * else is done by functions of the public headers.
  *
- * Each command is one struct cli_cmd with one table of options.  The parser, the
- * defaults, --help and the bash completion all use that table.  Tests compare
- * the manual pages with it.
+ * Each command is one struct cli_cmd with one table of options.  This table is used to parse the
+ * options, to set their defaults, to print --help and to generate the bash completion.  A test
+ * compares it with the manual page of the command.
  *
  * Results go to stdout, as text or, with --json, as one JSON object.  Errors and
  * notes go to stderr as "ibfattree: message".  Exit status: 0 clean, 1 findings,
  * 2 bad input or a failure of the command itself.
  *
- * A command that cannot continue ends the program with cli_die or cli_must.  A function returns
- * a status only if its caller can continue after an error, for example doctor.
+ * A command that cannot continue ends the program with cli_die or cli_must.  Most functions do the
+ * same.  A function returns a status if one of its callers (the command doctor, for instance)
+ * continues after an error.
  */
 #ifndef FTR_CLI_CLI_H
 #define FTR_CLI_CLI_H
@@ -57,7 +58,7 @@ struct cli_opt {
 	size_t at;		/* offset of the value in the command's struct */
 	const char *arg;	/* placeholder for the value in --help */
 	const char *help;
-	const char *def;	/* default, parsed like a value given by the user, or NULL */
+	const char *def;	/* default, parsed like a value given by the user; NULL: none */
 	unsigned int min, max;	/* CLI_UINT */
 };
 
@@ -79,7 +80,7 @@ extern const struct cli_cmd cli_html, cli_slurm, cli_ranks, cli_top;
 extern const struct cli_cmd *const *cli_completed;
 
 /*
- * Stores the defaults, and then the given options, in the struct conf.  Moves the
+ * Stores the defaults, and then the given options, in *conf, the command's struct.  Moves the
  * arguments to argv[0 .. n - 1] and returns n.  --help, a bad option, or a wrong number of
  * arguments ends the program.
  */
@@ -94,40 +95,40 @@ _Noreturn void cli_die(const char *fmt, ...) FTR_PRINTF(1, 2);
 /* Makes cli_die call fn before it prints the error.  A second call with the same fn does
  * nothing. */
 void cli_before_death(void (*fn)(void));
-/* Error argument for library calls whose status goes to cli_must. */
+/* Error argument for library calls.  cli_must prints its message. */
 extern struct ftr_err cli_err;
 /* If st is not FTR_OK, dies with the message in cli_err. */
 void cli_must(enum ftr_status st);
-/* Returns n zeroed elements of size bytes, never NULL.  fmt names the purpose: without memory, the
- * function dies with "out of memory for PURPOSE". */
+/* Returns n zeroed elements of size bytes, never NULL.  If memory is exhausted, dies with "out of
+ * memory for PURPOSE", where fmt and its arguments give PURPOSE. */
 void *cli_calloc(size_t n, size_t size, const char *fmt, ...) FTR_PRINTF(3, 4);
 /* Ends the program, with status CLI_BAD if stdout could not be written. */
 _Noreturn void cli_exit(int status);
 
-/* Options that several commands share; s: the command's struct. */
+/* Options that several commands have.  s: the struct type that holds the command's options. */
 #define CLI_OPT_JSON(s) \
 	{ "json", CLI_FLAG, offsetof(s, json), NULL, \
 	  "print one JSON object; see ibfattree-json(5)", NULL, 0, 0 }
 #define CLI_OPT_THREADS(s) \
 	{ "threads", CLI_UINT, offsetof(s, threads), "N", \
 	  "number of threads; 0: one per core", "0", 0, FTR_TEAM_MAX }
-/* depth: default of --balance */
+/* depth: the default value of --balance */
 #define CLI_OPTS_ENGINE(s, depth) \
 	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
 	  "routing engine", "dmodc", 0, 0 }, \
 	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
-	  "even|stable|literal|literal-planes", "rule that selects among the possible next hops", \
+	  "even|stable|literal|literal-planes", "rule that chooses one of the possible next hops", \
 	  "even", 0, 0 }, \
 	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
-	  "off|load|full", "balance all-to-all load; full: shifts as well", \
+	  "off|load|full", "load: balance all-to-all traffic; full: also shift permutations", \
 	  depth, 0, 0 }, \
 	{ "paths", CLI_WORD, offsetof(s, engine.paths), "all|updown", \
-	  "dmodc: connect all host ports, or use up/down paths only", \
+	  "dmodc: connect all host ports, or use only up/down paths", \
 	  "all", 0, 0 }, \
 	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
 	  "inverted|paper", "variant of sftree", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
-	  "sftree: switch of the subnet manager; 0: not given", "0", 0, 0 }
+	  "sftree: node GUID of the subnet manager's switch; 0: not given", "0", 0, 0 }
 #define CLI_OPT_ROOTS(s) \
 	{ "roots", CLI_FILE, offsetof(s, files.roots), "FILE", \
 	  "node GUIDs of the root switches", NULL, 0, 0 }
@@ -142,7 +143,7 @@ _Noreturn void cli_exit(int status);
 	  "order of leaves within a pod", "guid", 0, 0 }
 #define CLI_OPT_NOMINAL(s) \
 	{ "nominal", CLI_FILE, offsetof(s, nominal), "FILE", \
-	  "nominal fabric: a state file or a fabric", NULL, 0, 0 }
+	  "complete fabric: a state file of the plugin, or a fabric file", NULL, 0, 0 }
 #define CLI_OPT_LMC(s) \
 	{ "lmc", CLI_UINT, offsetof(s, lmc), "N", \
 	  "2^N LIDs for each host port that has no LID", "0", 0, FTR_LMC_MAX }
@@ -154,7 +155,7 @@ _Noreturn void cli_exit(int status);
 	  "write to FILE instead of stdout", NULL, 0, 0 }
 #define CLI_OPT_CONF(s) \
 	{ "conf", CLI_FILE, offsetof(s, conf), "FILE", \
-	  "opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 }
+	  "path of opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 }
 #define CLI_OPT_LIST(s) \
 	{ "list", CLI_FLAG, offsetof(s, list), NULL, \
 	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 }
@@ -181,7 +182,7 @@ struct cli_engine {
 	uint64_t sm_switch;	/* node GUID; 0: not given */
 };
 
-/* Options for routing a damaged fabric: an sm_switch that is not in f is ignored. */
+/* Returns the options for routing f, a damaged fabric.  Ignores an sm_switch that is not in f. */
 struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 				       const struct ftr_fabric *f);
 /* Like cli_damaged_opts, but dies if sm_switch is not a switch of f. */
@@ -192,8 +193,8 @@ struct cli_guid_files {
 	const char *roots, *cn, *io;
 };
 
-/* Like ftr_read_fabric, but dies after an error.  With tolerant, a link that only one end reports
- * is left out, with a note on stderr. */
+/* Like ftr_read_fabric, but dies after an error.  If tolerant is true, a link that only one end
+ * reports is left out, with a note on stderr. */
 struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tolerant);
 
 /* Reads the files into opts->roots, cn and io.  Free these lists with cli_free_guids. */
@@ -205,45 +206,47 @@ void cli_free_guids(struct ftr_shape_opts *opts);
 /*
  * Makes the nominal fabric for opts->nominal: the union of f and the file at path (a state
  * file of the plugin, or any fabric file).  Prints a note on stderr if the file lacks parts of f,
- * or if it belongs to another fabric and is not used.  With path NULL, the nominal fabric is f if
- * faults is true (the caller will apply faults to f); otherwise *out is NULL.  *out is also
- * NULL with opts->no_slots.
+ * or if it belongs to another fabric and is not used.  If path is NULL and faults is true (the
+ * caller will apply faults to f), the nominal fabric is f.  If path is NULL and faults is false, or
+ * if opts->no_slots is true, *out is NULL.
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
 			    struct ftr_team *team, struct ftr_nominal **out,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* Makes the shape of f, with the nominal fabric of cli_nominal (path, f, faults false). */
+/* Makes the shape of f.  The nominal fabric is the one that cli_nominal makes from f and path with
+ * faults false. */
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
 			  struct ftr_team *team, struct ftr_shape **out,
 			  struct ftr_err *err) FTR_MUST_USE;
 
-/* Like cli_shape, with GUIDs read from the files, the given order of leaves, and defaults for all
- * other options. */
+/* Like cli_shape, but reads the GUIDs from the files, uses the given order of leaves, and has
+ * defaults for all other options. */
 enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 			       const char *path, const struct ftr_fabric *f,
 			       enum ftr_leaf_order order,
 			       struct ftr_team *team, struct ftr_shape **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Prints a note on stderr for each option of --roots, --cn and --io whose file names nothing in
- * the fabric, and for each root switch that is not in the file of --roots. */
+/* Prints a note on stderr for each of the options --roots, --cn and --io whose file names nothing
+ * in the fabric, and for each root switch that is not in the file of --roots. */
 void cli_note_files(const struct ftr_shape *sh);
 
-/* The host order of sh, malloc()ed, with *n places; FTR_EP_NONE: a gap. */
+/* Returns the host order of sh, malloc()ed, with *n places.  FTR_EP_NONE: a place without a host (a
+ * gap). */
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
-/* The host order as port GUIDs, which are valid in a damaged fabric, too; 0: a gap.  With with_gaps
- * false, gaps are removed as by cli_drop_gaps. */
+/* Like cli_host_order, but returns port GUIDs, which are valid in a damaged fabric, too; 0: a gap.
+ * If with_gaps is false, removes gaps as cli_drop_gaps does. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
 /* Removes gaps, and host ports without a LID or a link, from the order: the MPI ranks of a job are
  * numbered without them.  Returns the number of removed places. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
 /* Computes a lower bound for the number of flows on the most loaded link, if all host ports of
- * `order` send to each other.  The bound holds for any routing that connects these ports within
- * each island.  Gaps, and host ports without a LID or a link, are ignored.  With rounds 0 the bound
- * is computed from cuts; otherwise from link weights, with that number of rounds.  *bound is 0 if
- * no bound is known. */
+ * `order` send to each other.  The bound holds for any routing with a path between each two of
+ * these ports that are physically connected.  Gaps, and host ports without a LID or a link, are
+ * ignored.  If rounds is 0, the bound is computed from cuts.  Otherwise it is computed from link
+ * weights, which are improved `rounds` times.  *bound is 0 if no bound is known. */
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  uint32_t n, uint32_t rounds, double *bound,
 			  struct ftr_err *err) FTR_MUST_USE;
@@ -269,8 +272,8 @@ void cli_write_end(void);
 void cli_check_inputs(const char *cmd, const char *const *out,
 		      unsigned int n_out, const char *const *in,
 		      unsigned int n_in);
-/* Dies if two of these n output files are the same; entries may be NULL.  reported: stdout is also
- * an output, because a report goes there. */
+/* Dies if two of these n output files are the same; entries may be NULL.  reported: true if the
+ * command also prints a report to stdout. */
 void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		       unsigned int n);
 
@@ -309,10 +312,11 @@ static inline double cli_mean(uint64_t sum, uint64_t n)	/* 0 if n is 0 */
 	return n ? (double)sum / (double)n : 0;
 }
 
-/* 1234567 as "1,234,567"; buf holds at least CLI_NUM_MAX bytes. */
+/* Writes n to buf in the form "1,234,567".  buf holds at least CLI_NUM_MAX bytes. */
 #define CLI_NUM_MAX 32
 const char *cli_num(char *buf, uint64_t n);
-/* "1 switch", "1,620 switches"; the word is truncated if buf is too small. */
+/* Writes n and the word `one` or `many` to buf: "1 switch", "1,620 switches".  The word is truncated
+ * if buf, with CLI_COUNT_MAX bytes, is too small. */
 #define CLI_COUNT_MAX 80
 const char *cli_count(char *buf, uint64_t n, const char *one, const char *many);
 
@@ -320,14 +324,15 @@ const char *cli_count(char *buf, uint64_t n, const char *one, const char *many);
 
 #define CLI_NAME_MAX 384
 const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s);
-/* The name of a host port, with its base LID if it has one. */
+/* Writes the name of a host port, with its base LID if it has one. */
 const char *cli_ep_name(char *buf, const struct ftr_fabric *f, ftr_ep e);
 const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
-/* "near" port 3 -> "far" port 7; buf holds at least CLI_LINK_MAX bytes. */
+/* Writes the link at a port of s in the form "near" port 3 -> "far" port 7.  buf holds at least
+ * CLI_LINK_MAX bytes. */
 #define CLI_LINK_MAX (2 * CLI_NAME_MAX + 32)
 const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 			  unsigned int port);
-/* Like cli_link_name, without a direction: "near" port 3 - "far" port 7. */
+/* Like cli_link_name, but without a direction: "near" port 3 - "far" port 7. */
 const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 			  unsigned int port);
 
@@ -341,8 +346,8 @@ enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
 
 enum cli_colour { CLI_PLAIN = 0, CLI_GOOD, CLI_WRONG, CLI_DOUBT };
 
-/* Escape sequence that starts the colour; "" if stdout is not a terminal with
- * colours.  CLI_PLAIN ends any colour. */
+/* Returns the escape sequence that starts the colour, or "" if stdout is not a terminal with
+ * colours.  The sequence of CLI_PLAIN ends any colour. */
 const char *cli_colour(enum cli_colour c);
 
 /*
@@ -372,7 +377,8 @@ struct cli_report_opts {
 /* Content of a report, computed once for text and JSON. */
 struct cli_verdict {
 	struct cli_reach reach;	/* unreachable pairs */
-	bool class_bad[FTR_N_CHECK_CLASSES];	/* unreachable pairs of the class are a finding */
+	/* [class of pairs] true: unreachable pairs of this class are a finding */
+	bool class_bad[FTR_N_CHECK_CLASSES];
 	bool found;		/* at least one finding */
 };
 

@@ -77,8 +77,8 @@ struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tole
 		 ftr_read_fabric(path, lmc, &f, &cli_err));
 	if (notes.one_sided)
 		cli_error("note: %s: %s left out; the first: %s", path,
-			  cli_count(n, notes.one_sided, "one-sided link",
-				    "one-sided links"), notes.first);
+			  cli_count(n, notes.one_sided, "link that only one end reports is",
+				    "links that only one end reports are"), notes.first);
 	return f;
 }
 
@@ -118,7 +118,7 @@ enum ftr_status cli_read_guids(const struct cli_guid_files *files,
 
 static void free_one(struct ftr_guids *g)
 {
-	/* allocated by ftr_read_guids, so it may be freed in spite of const */
+	/* ftr_read_guids has allocated this array, so it may be freed although it is const */
 	free((void *)(uintptr_t)g->guid);
 	g->guid = NULL;
 	g->n = 0;
@@ -131,7 +131,7 @@ void cli_free_guids(struct ftr_shape_opts *opts)
 	free_one(&opts->io);
 }
 
-/* Host ports without a LID in the file get the LMC of f. */
+/* Host ports without a LID in the file at path get LIDs with the LMC of f. */
 static enum ftr_status read_nominal(const char *path,
 				    const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts,
@@ -160,7 +160,7 @@ static void note_growth(const char *path, const struct ftr_nominal_change *c)
 			  path, c->same_sw, c->old_sw, c->same_hosts,
 			  c->old_hosts);
 	else if (c->grew)
-		cli_error("note: %s lacks %s, %s and %s of the fabric, and %s; the first: %s",
+		cli_error("note: %s lacks %s, %s and %s of the fabric; %s; first difference: %s",
 			  path, cli_count(sw, c->new_sw, "switch", "switches"),
 			  cli_count(link, c->new_links, "link", "links"),
 			  cli_count(ep, c->new_hosts, "host port", "host ports"),
@@ -326,9 +326,9 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 	if (missing)
 		*missing = gaps.missing;
 	else if (gaps.missing)
-		cli_error("note: %s: %s without a table; all entries there count as missing",
-			  path, cli_count(n, gaps.missing, "switch",
-					  "switches"));
+		cli_error("note: %s: %s as missing", path,
+			  cli_count(n, gaps.missing, "switch without a table; all its entries count",
+				    "switches without a table; all their entries count"));
 	return FTR_OK;
 }
 

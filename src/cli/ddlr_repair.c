@@ -93,7 +93,7 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 	printf("k             %u: each switch with hosts on or below it, except roots, has at least\n"
 	       "              %s above it\n",
 	       g->k, cli_count(a, g->k, "switch", "switches"));
-	printf("guarantee     %s%u%s arbitrary %s repaired locally (links between switches,\n"
+	printf("guarantee     any %s%u%s %s repaired locally (links between switches,\n"
 	       "              switches without hosts), for packets from hosts to hosts\n",
 	       cli_colour(g->faults ? CLI_GOOD : CLI_DOUBT), g->faults,
 	       cli_colour(CLI_PLAIN), g->faults == 1 ? "fault is" : "faults are");
@@ -101,10 +101,10 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 	       g->n_weakest > 1 ? " (one of " : "",
 	       g->n_weakest > 1 ? cli_num(a, g->n_weakest) : "",
 	       g->n_weakest > 1 ? ")" : "");
-	printf("planes        %u above the weakest switch; at least %u of them clean\n",
+	printf("planes        %u above the weakest switch; from at least %u of them no local repair leads away\n",
 	       g->planes, g->clean);
 	printf("VLs           %s\n", vls > 1 ?
-	       "2: VL 1 on the link after a change of direction, VL 0 on all other links" : "1");
+	       "2: VL 1 on the link after a change of direction (up to down, or down to up), VL 0 on all other links" : "1");
 }
 
 int cli_guarantee_json(const struct ftr_fabric *f,

@@ -12,8 +12,8 @@
 	  "operational VLs; with 2 or more, ddlr uses two", "1", 1, 15 }
 
 /* Converts t, the tables of fa, to tables of fb.  Switches are matched by GUID, LIDs by number.
- * Entries are kept even if their LID has another owner in fb, or none.  A switch keeps them, too;
- * ftr_tables_carry does not. */
+ * An entry is kept even if its LID has another owner in fb, or none: a switch would keep it, too.
+ * (ftr_tables_carry does not keep it.) */
 struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
 				    const struct ftr_tables *t,
 				    const struct ftr_fabric *fb);
@@ -22,13 +22,14 @@ struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa,
 				const struct ftr_sl2vl *m,
 				const struct ftr_fabric *fb);
 
-/* Returns the SL2VL tables of ddlr: VL 1 on the link after a change of direction, VL 0 on all
- * other links.  NULL if vls is 1. */
+/* Returns the SL2VL tables of ddlr.  A packet that changes its direction at a switch (from up to
+ * down, or from down to up) leaves the switch on VL 1.  All other packets leave on VL 0.
+ * Returns NULL if vls is 1. */
 struct ftr_sl2vl *cli_vls(const struct ftr_shape *sh, unsigned int vls);
 
 /*
  * Repairs t, the tables of sh's fabric, locally.  The faults are the switches and links that
- * are missing in the damaged fabric nf.  m comes from cli_vls.  Returns the repaired tables,
+ * are missing from the damaged fabric nf.  m comes from cli_vls.  Returns the repaired tables,
  * for nf.  plan->write is NULL; the counts in plan are valid.  *d gets the numbers of changed
  * entries, blocks and switches, *g the guarantee for further faults.  d and g may be NULL.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Errors that end the program.  After an error there is nothing to continue with, and exit()
- * releases all resources.  Only the progress line and unfinished output files need a cleanup.
+ * Errors that end the program.  exit() releases nearly all resources.  Only the progress line and
+ * unfinished output files need a cleanup.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -25,7 +25,7 @@ static const struct cli_opt options[] = {
 	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
 	  "also list the changes of every switch", NULL, 0, 0 },
 	{ "transition", CLI_FLAG, offsetof(struct diff, transition), NULL,
-	  "check the intermediate states from A to B", NULL, 0, 0 },
+	  "check the states that occur while B replaces A", NULL, 0, 0 },
 	CLI_OPT_ROOTS(struct diff),
 	CLI_OPT_THREADS(struct diff),
 	CLI_OPTS_LIVE(struct diff),
@@ -35,7 +35,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-/* Number of changed entries for one LID, or of one switch. */
+/* The number of entries that changed for one LID, or in one switch. */
 struct moved {
 	uint32_t idx;		/* the LID, or the index of the switch */
 	uint32_t n;
@@ -216,11 +216,12 @@ const struct cli_cmd cli_diff = {
 	.summary = "compare two sets of tables",
 	.args = "FABRIC A B | --live B",
 	.text =
-"Compares two files of forwarding tables (opensm-lfts.dump, dump_lfts output or\n"
-"opensm.fdbs) of one fabric: counts the entries that differ and lists the\n"
-"destinations whose entries change.  With --live, A is replaced by the tables\n"
-"in use.  With --transition, also checks whether credit loops or missing entries\n"
-"are possible during the change from A to B, and finds a safe order of writes.\n"
+"Compares A and B, two files of forwarding tables of one fabric (formats:\n"
+"opensm-lfts.dump, dump_lfts output, opensm.fdbs).  Counts the entries that\n"
+"differ, and lists the destinations whose entries change.  With --live, A is the\n"
+"tables in use.  With --transition, also checks whether credit loops or missing\n"
+"entries are possible during the change from A to B, and finds a safe order of\n"
+"writes.\n"
 "Exit status: 0 equal, 1 different, 2 bad input.\n",
 	.opts = options,
 	.min_args = 1,

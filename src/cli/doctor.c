@@ -31,7 +31,7 @@ static const struct cli_opt options[] = {
 	CLI_OPTS_GUIDS(struct doc_opts),
 	CLI_OPT_NOMINAL(struct doc_opts),
 	{ "flaps", CLI_UINT, offsetof(struct doc_opts, flaps), "N",
-	  "number of link failures per port that are tolerated", "10", 0, FLAPS_MAX },
+	  "warn about ports with more than N link failures", "10", 0, FLAPS_MAX },
 	CLI_OPT_LMC(struct doc_opts),
 	CLI_OPT_THREADS(struct doc_opts),
 	CLI_OPTS_LOCAL(struct doc_opts, ""),
@@ -92,13 +92,13 @@ static bool known_id(const char *id)
 	return false;
 }
 
-/* The reason why the check cannot run; NULL: it can run. */
+/* Returns the reason why the check cannot run, or NULL if it can run. */
 static const char *obstacle(const struct doctor *d, const struct doc_check *c)
 {
 	unsigned int needs = c->needs;
 
 	if (needs & DOC_NEED_NODE && d->fabric)
-		return "dumps are examined, not this node";
+		return "FABRIC is given, so this node is not examined";
 	if (!c->run)
 		return "this ibfattree was built without libibumad and libibverbs";
 	if (needs & DOC_NEED_NODE)
@@ -219,7 +219,7 @@ static const struct {
 	{ "all-to-all: worst link (flows)", "all_to_all_worst", CLI_M_ALL_MAX,
 	  0 },
 	{ "shifts: worst link (flows)", "shifts_worst", CLI_M_SHIFT_MAX, 0 },
-	{ "shifts: mean of worst (flows)", "shifts_mean", CLI_M_SHIFT_MEAN, 2 },
+	{ "shifts: worst link, mean (flows)", "shifts_mean", CLI_M_SHIFT_MEAN, 2 },
 	{ "entries that would change", "changed_entries", CLI_M_ENTRIES, 0 },
 	{ "blocks (MADs) to write", "changed_blocks", CLI_M_BLOCKS, 0 },
 };
@@ -252,7 +252,7 @@ static void put_table(const struct doctor *d)
 		}
 		putchar('\n');
 	}
-	printf("(the engines use balance load, as in the plugin's first routing; balance full lowers the load of shifts)\n");
+	printf("(engines: tables with the option \"balance load\", as in the plugin's first routing; \"balance full\" reduces the load of shifts)\n");
 }
 
 static void put_all(const struct doctor *d, const struct doc_result *r,
@@ -402,7 +402,7 @@ static int run_doctor(int argc, char **argv)
 
 const struct cli_cmd cli_doctor = {
 	.name = "doctor",
-	.summary = "check node, fabric and tables before a change",
+	.summary = "check node, fabric and tables before a change of the engine",
 	.args = "[FABRIC]",
 	.text =
 "Checks this node (adapter, port, opensm, plugin, opensm.conf), the running\n"
@@ -410,8 +410,8 @@ const struct cli_cmd cli_doctor = {
 "pairs, credit loops, balance compared with each engine), and recommends lines\n"
 "for opensm.conf.  With FABRIC and --lfts it reads dumps and skips this node.\n"
 "Nothing is written to the fabric.\n"
-"Exit status: 0 no failure, 1 a failure (with --strict also a warning), 2 bad\n"
-"input.\n",
+"Exit status: 0 no failure; 1 a failure (with --strict: a failure or a warning);\n"
+"2 bad input.\n",
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,

@@ -169,7 +169,7 @@ enum doc_need {			/* prerequisites of a check; bit mask */
 struct doc_check {
 	const char *id;
 	unsigned int needs;	/* enum doc_need */
-	doc_fn run;		/* NULL: built without the libraries that it needs */
+	doc_fn run;		/* NULL: ibfattree was built without the libraries for this check */
 };
 
 #define DOC_N_CHECKS 28
@@ -182,7 +182,7 @@ extern const struct doc_check doc_checks[DOC_N_CHECKS];
 /* Finds the first NUL-terminated string "OpenSM <digits and dots>" in the file.  Returns
  * false if there is none; errno is then 0, or the reason why the file cannot be read. */
 bool doc_file_version(const char *path, char version[DOC_VERSION_MAX]);
-/* Path of the program opensm, malloc()ed; NULL: not found. */
+/* Returns the path of the program opensm, malloc()ed; NULL: not found. */
 char *doc_find_opensm(void);
 void doc_read_conf(struct doctor *d);
 void doc_free_conf(struct doc_conf *c);

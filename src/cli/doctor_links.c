@@ -65,7 +65,7 @@ void doc_standby(struct doctor *d, struct doc_result *r)
 			n == 1 ? "" : "s");
 		return;
 	}
-	doc_say(r, DOC_WARNING, "no standby subnet manager; while the master is down nothing is rerouted");
+	doc_say(r, DOC_WARNING, "no standby subnet manager; while the master is down, nothing is rerouted");
 	doc_remedy(r, "run opensm with the same opensm.conf and plugin on a second node, with a lower sm_priority, and share the state file (docs/rollout.md)");
 }
 
@@ -77,7 +77,7 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 		doc_say(r, DOC_NOT_CHECKED, "no subnet manager");
 		return;
 	}
-	doc_say(r, DOC_NOT_CHECKED, "SMInfo has no version; run \"opensm --version\" on the node%s below",
+	doc_say(r, DOC_NOT_CHECKED, "SMInfo does not contain the version; run \"opensm --version\" on the node%s below",
 		n->n_sm == 1 ? "" : "s");
 	for (uint32_t i = 0; i < n->n_sm; i++) {
 		doc_detail(r, "\"%s\" (0x%016" PRIx64 ")", n->sm[i].name,
@@ -88,7 +88,7 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 
 /* ---- links ------------------------------------------------------------- */
 
-/* True for one end of each link, so that each link is examined once. */
+/* Returns true for one of the two ends of each link, so that each link is examined once. */
 static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 {
 	return x->peer_kind == FTR_PEER_EP ||
@@ -96,7 +96,7 @@ static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 		(s < x->peer || (s == x->peer && p < x->peer_port)));
 }
 
-/* True if the link is bad; `what` is then the text to print after the link. */
+/* Returns true if the link is bad.  `what` then gets the text to print after the link's name. */
 typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p,
 		       char *what, size_t size);
 
@@ -140,7 +140,7 @@ void doc_silent(struct doctor *d, struct doc_result *r)
 		doc_say(r, DOC_OK, "both ends of every link answer");
 		return;
 	}
-	doc_say(r, DOC_FAILURE, "%u link%s with one end only: the port is up, the node behind it does not answer",
+	doc_say(r, DOC_FAILURE, "%u link%s with only one end that answers: the port is up, but the node behind it does not answer",
 		n->n_silent, n->n_silent == 1 ? "" : "s");
 	doc_remedy(r, "reset the node behind each of these ports, or unplug the cable");
 }
@@ -166,7 +166,8 @@ void doc_link_state(struct doctor *d, struct doc_result *r)
 	doc_remedy(r, "if this persists, the subnet manager cannot configure these ports: look for their GUIDs in its log");
 }
 
-/* The greatest speed among the links of s to nodes of this kind; with width, the greatest width. */
+/* Returns the greatest speed (if `width` is true: the greatest width) of the links between s and
+ * nodes of this kind. */
 static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
 			      unsigned int kind, bool width)
 {
@@ -183,9 +184,10 @@ static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
 }
 
 /*
- * True if both ends of the link support a higher speed, and one of its switches has a faster link
- * to the same kind of node (switch or host).  With width, widths are compared.  Dumps do not
- * contain the supported values (supported is 0); then only links between switches are compared.
+ * Returns true if both ends of the link support a higher speed, and a switch at one of its ends has
+ * a faster link to the same kind of node (switch or host).  If `width` is true, compares widths
+ * instead of speeds.  Dumps do not contain the supported values (supported is 0).  With dumps, only
+ * links between switches are compared.
  */
 static bool is_slow(const struct doctor *d, ftr_sw s, unsigned int p, bool width)
 {
@@ -241,7 +243,7 @@ static void link_rate(struct doctor *d, struct doc_result *r, bool width)
 	doc_say(r, DOC_WARNING, "%u link%s %s than other links of %s switches",
 		r->n_details, r->n_details == 1 ? " is" : "s are", less,
 		r->n_details == 1 ? "its" : "their");
-	doc_remedy(r, width ? "reseat or replace the cable; a link with fewer lanes gets as many flows as the others" :
+	doc_remedy(r, width ? "reseat or replace the cable; the engines route as many flows over a link with fewer lanes as over any other link" :
 		   "reseat or replace the cable, then check the speeds that both ports enable");
 }
 
@@ -313,7 +315,7 @@ void doc_lft_capacity(struct doctor *d, struct doc_result *r)
 	doc_say(r, DOC_FAILURE, "%u switch%s no table entry for LID %u, which is in use",
 		r->n_details, r->n_details == 1 ? " has" : "es have",
 		f->max_lid);
-	doc_remedy(r, "use lower LIDs: delete guid2lid with opensm stopped, or lower lmc");
+	doc_remedy(r, "use lower LIDs: stop opensm and delete its file guid2lid, or reduce lmc");
 }
 
 void doc_lft_top(struct doctor *d, struct doc_result *r)
@@ -330,7 +332,7 @@ void doc_lft_top(struct doctor *d, struct doc_result *r)
 		doc_at(r, f->sw[s].guid, 0);
 	}
 	if (!r->n_details) {
-		doc_say(r, DOC_OK, "LinearFDBTop covers LIDs up to %u",
+		doc_say(r, DOC_OK, "LinearFDBTop of all switches covers the LIDs in use, up to %u",
 			f->max_lid);
 		return;
 	}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * doctor: checks of this node: its adapters and ports (as libibumad and libibverbs report
+ * doctor: checks this node's adapters and ports (as libibumad and libibverbs report
  * them), the installed opensm and plugin, and opensm.conf.
  *
  * The versions of opensm and of the plugin are read from their files, without
- * running them.  OpenSM compares the same two strings when it loads a plugin.  Equal versions do
- * not prove that the data structures agree.  Only the plugin checks this, inside opensm.  If the
- * structures differ, the plugin refuses to load (IBF220).
+ * running them.  OpenSM compares the same two strings when it loads a plugin.  Even with equal
+ * versions, opensm and the plugin may have been compiled with different data structures.  Only the
+ * plugin checks this, inside opensm.  If the structures differ, it refuses to load (IBF220).
  */
 #include "config.h"
 
@@ -303,12 +303,12 @@ static bool versions(struct doc_result *r, const char *opensm,
 {
 	if (!doc_file_version(opensm, a)) {
 		doc_say(r, DOC_NOT_CHECKED, "%s: %s", opensm, errno ?
-			strerror(errno) : "holds no version of OpenSM");
+			strerror(errno) : "the file contains no OpenSM version");
 		return false;
 	}
 	if (!doc_file_version(plugin, b)) {
 		doc_say(r, DOC_FAILURE, "%s: %s", plugin, errno ?
-			strerror(errno) : "holds no version of OpenSM");
+			strerror(errno) : "the file contains no OpenSM version");
 		doc_remedy(r, "install the package opensm-plugin-ibfattree again");
 		return false;
 	}
@@ -331,7 +331,7 @@ void doc_plugin(struct doctor *d, struct doc_result *r)
 		doc_detail(r, "%s: OpenSM %s", opensm, a);
 		doc_detail(r, "%s: for OpenSM %s", plugin, b);
 		if (!strcmp(a, b)) {
-			doc_say(r, DOC_OK, "both opensm and the plugin are for OpenSM %s (the plugin also compares structures when it is loaded)",
+			doc_say(r, DOC_OK, "opensm is OpenSM %s, and the plugin is built for it (the plugin also compares data structures when it is loaded)",
 				a);
 		} else {
 			doc_say(r, DOC_FAILURE, "opensm is OpenSM %s, the plugin is built for OpenSM %s; opensm does not load the plugin",
@@ -357,7 +357,8 @@ static void keep(char **at, const char *value)
 	*at = strcasecmp(value, "(null)") ? strdup(value) : NULL;
 }
 
-/* Finds the word "ibfattree:PATH" among the options of all plugins, as ibf_options_path() does. */
+/* value contains the options of all plugins.  Finds the word "ibfattree:PATH" in it, as
+ * ibf_options_path() does, and keeps PATH, the plugin's option file. */
 static void keep_options(struct doc_conf *c, const char *value)
 {
 	static const char word[] = "ibfattree:";
@@ -428,7 +429,7 @@ void doc_read_conf(struct doctor *d)
 		take_line(&d->conf, key, value);
 	}
 	fclose(f);
-	/* options take precedence over opensm.conf */
+	/* options of this command take precedence over opensm.conf */
 	if (!d->o.files.roots)
 		d->o.files.roots = d->conf.roots;
 	if (!d->o.files.cn)
@@ -494,7 +495,7 @@ void doc_config(struct doctor *d, struct doc_result *r)
 		c->engines ? c->engines : "(default)");
 	if (plugin != engine)
 		doc_detail(r, "%s", plugin ? "the plugin is loaded, but routing_engine names none of its engines" :
-			   "routing_engine names an engine of the plugin, which event_plugin_name does not load");
+			   "routing_engine names an engine of the plugin, but event_plugin_name does not load the plugin");
 	if (engine && c->ucast_cache)
 		doc_detail(r, "use_ucast_cache TRUE: OpenSM may keep old tables after changes at leaf switches");
 	if (engine && c->no_sweep)

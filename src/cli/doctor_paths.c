@@ -14,8 +14,8 @@
 
 #include "cli/doctor.h"
 
-/* Check "balance" warns if the tables in use have more than this number times the load of the best
- * engine.  Load: flows on the most loaded link, mean over the shifts. */
+/* Check "balance" warns if (load of the tables in use) / (load of the best engine's tables) exceeds
+ * this number.  Load: the flows on the most loaded link, as the mean over all shifts. */
 #define BALANCE_TOLERANCE 1.1
 
 /* ---- computed once ----------------------------------------------------- */
@@ -115,7 +115,8 @@ static void one_file(const struct doctor *d, struct doc_result *r,
 			   unknown, n, first);
 }
 
-/* True if the state file of the plugin belongs to this fabric; otherwise *why has the reason. */
+/* Returns true if the state file of the plugin belongs to this fabric.  If not, *why gets the
+ * reason. */
 static bool is_state_of(const struct doctor *d, const char *path,
 			struct ftr_err *why)
 {
@@ -174,7 +175,7 @@ void doc_files(struct doctor *d, struct doc_result *r)
 	const struct cli_guid_files *g = &d->o.files;
 
 	if (!state_files(d, r) && !g->roots && !g->cn && !g->io) {
-		doc_say(r, DOC_NOT_CHECKED, "no root, cn or io GUID file and no state file of the plugin is in use");
+		doc_say(r, DOC_NOT_CHECKED, "no GUID file (root, cn or io) and no state file of the plugin is in use");
 		return;
 	}
 	one_file(d, r, "root_guid_file", g->roots, true);
@@ -186,7 +187,7 @@ void doc_files(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, DOC_WARNING, "%u file%s not match this fabric",
 		r->n_details, r->n_details == 1 ? " does" : "s do");
-	doc_remedy(r, "rewrite GUID files: cn and io files contain port GUIDs, root files node GUIDs; remove state files of other fabrics (the plugin writes a new one)");
+	doc_remedy(r, "correct the GUID files (cn and io files contain port GUIDs, root files contain node GUIDs); remove state files of other fabrics (the plugin writes a new one)");
 }
 
 void doc_ranks(struct doctor *d, struct doc_result *r)
@@ -213,13 +214,13 @@ void doc_ranks(struct doctor *d, struct doc_result *r)
 		cli_count(hosts, sh->tree.n_odd, "host", "hosts"));
 	if (sh->tree.n_leaf == d->net.f->n_sw && d->net.f->n_sw > 2) {
 		r->verdict = DOC_WARNING;
-		doc_remedy(r, "all switches have hosts, so the fabric is a ring, a mesh or a torus rather than a fat-tree: compare the load that the engines give (check balance) with that of dfsssp or nue");
+		doc_remedy(r, "all switches have hosts, so the fabric is a ring, a mesh or a torus rather than a fat-tree: compare the load of the engines' tables (check \"balance\") with the load of tables from dfsssp or nue");
 		return;
 	}
 	if (sh->tree.n_horizontal * 10 <= d->net.f->n_sw_links)
 		return;
 	r->verdict = DOC_WARNING;
-	doc_remedy(r, "more than a tenth of the links are horizontal and not used by dmodc: list the root switches in root_guid_file, or use sftree");
+	doc_remedy(r, "more than a tenth of the links connect switches of the same rank, and dmodc does not use them: list the root switches in root_guid_file, or use sftree");
 }
 
 /* ---- missing links ----------------------------------------------------- */
@@ -391,7 +392,7 @@ void doc_pairs(struct doctor *d, struct doc_result *r)
 	doc_say(r, d->judged.class_bad[FTR_CHECK_HOST_HOST] ? DOC_FAILURE :
 		DOC_WARNING, "pairs of host ports without a path: %s of %s",
 		cli_num(a, bad), cli_num(b, all));
-	doc_remedy(r, "compare with the engines below: \"unreachable pairs\" shows which engines have paths");
+	doc_remedy(r, "choose an engine: in the table below, the row \"unreachable pairs\" shows how many pairs each engine leaves without a path");
 	name_hosts(d, r);
 }
 
@@ -424,7 +425,7 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 		return;
 	c = d->report;
 	if (c->cdg != FTR_CDG_CYCLE) {
-		doc_say(r, DOC_OK, "no credit loop, if all traffic shares one VL");
+		doc_say(r, DOC_OK, "no credit loop (checked as if all traffic used one VL)");
 		return;
 	}
 	for (uint32_t i = 0; i < c->cycle_len && i < FTR_CYCLE_MAX; i++) {
@@ -433,7 +434,7 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 			   c->cycle[i].port);
 		doc_at(r, d->net.f->sw[c->cycle[i].sw].guid, c->cycle[i].port);
 	}
-	doc_say(r, DOC_FAILURE, "the tables in use can deadlock: %u links wait for each other in a cycle (unless the routing engine separates them by VLs; check with ibfattree check --sl2vl --psl)",
+	doc_say(r, DOC_FAILURE, "the tables in use can deadlock: packets on %u links can wait for each other in a cycle, unless their paths use different VLs (to check this, run \"ibfattree check\" with --sl2vl and --psl)",
 		c->cycle_len);
 	doc_remedy(r, "use an engine without credit loops; see the table below");
 }
@@ -485,9 +486,10 @@ static enum ftr_status engine_column(struct doctor *d,
 	return st;
 }
 
-/* Returns the column of the engine to recommend.  Criteria, in this order: fewest unreachable pairs
- * of host ports; lowest load of the most loaded link (mean over the shifts; differences below 0.005
- * do not count); first column. */
+/* Returns the column of the engine to recommend.  An engine is better if it has fewer unreachable
+ * pairs of host ports.  If these numbers are equal, it is better if its most loaded link has less
+ * load (mean over the shifts; differences below 0.005 do not count).  Of equally good engines, the
+ * first one is returned. */
 static const struct doc_column *best_engine(const struct doctor *d)
 {
 	const struct doc_column *best = NULL;
@@ -536,13 +538,13 @@ void doc_balance(struct doctor *d, struct doc_result *r)
 	best = best_engine(d);
 	d->best = best ? best->name : NULL;
 	if (!best || !d->net.t) {
-		doc_say(r, DOC_NOT_CHECKED, "no tables are given to compare the engines with (--lfts)");
+		doc_say(r, DOC_NOT_CHECKED, "the tables in use are not given (--lfts), so the engines cannot be compared with them");
 		return;
 	}
 	now = d->col[0].m.v[CLI_M_SHIFT_MEAN];
 	then = best->m.v[CLI_M_SHIFT_MEAN];
 	if (isnan(now) || isnan(then)) {
-		doc_say(r, DOC_NOT_CHECKED, "fewer than two hosts");
+		doc_say(r, DOC_NOT_CHECKED, "the fabric has fewer than two hosts");
 		return;
 	}
 	doc_say(r, now > then * BALANCE_TOLERANCE ? DOC_WARNING : DOC_OK,

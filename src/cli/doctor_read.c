@@ -2,14 +2,14 @@
 /*
  * doctor: reads the fabric from dumps or from the switches.
  *
- * A live fabric is read once, with Gets only.  Discovery by libibnetdisc yields PortInfo and
- * SwitchInfo.  Then follow SMInfo of every port with the IsSM capability, the error counters of
- * every switch, and the forwarding tables.
+ * A live fabric is read once, with Gets only.  libibnetdisc discovers the fabric and reads PortInfo
+ * and SwitchInfo.  After that, the command reads SMInfo from every port with the IsSM capability,
+ * then the error counters of every switch, then the forwarding tables.
  *
  * SMInfo is read over directed routes, because the ports may have no LIDs yet.  Counters are
- * read by LID.  One Get with AllPortSelect per switch returns the sum over all ports.  If the sum
- * shows link failures, or the switch does not answer this Get, the ports of the switch are read one
- * by one.  (A switch may not support AllPortSelect.)
+ * read by LID.  Each switch first gets one Get with AllPortSelect, which returns the sum over all
+ * ports.  If the sum shows link failures, or the switch does not answer, its ports are read one by
+ * one.  (A switch may not support AllPortSelect.)
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 #define SM_TIMEOUT_MS	500
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
-/* No more counters are read after this number of switches without a LID or an answer. */
+/* After this number of switches without a LID or an answer, no more counters are read. */
 #define PMA_GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
 
@@ -63,8 +63,8 @@ static uint8_t least(uint8_t a, uint8_t b)
 	return a < b ? a : b;
 }
 
-/* Number of data VLs.  OperationalVLs, IBA 14.2.5.6: 1 means VL0, 2 means VL0-1, 3 VL0-3,
- * 4 VL0-7, 5 VL0-14. */
+/* Returns the number of data VLs.  The codes of OperationalVLs are (IBA 14.2.5.6): 1: VL0,
+ * 2: VL0-1, 3: VL0-3, 4: VL0-7, 5: VL0-14. */
 static uint8_t vls(const ibnd_port_t *p)
 {
 	static const uint8_t n[] = { 0, 1, 2, 4, 8, 15 };
@@ -158,7 +158,7 @@ static void look_for_sms(struct doc_fabric *n, const ibnd_node_t *node,
 
 /* ---- counters ---------------------------------------------------------- */
 
-/* LinkDowned of a port, at most 255; -1: no answer. */
+/* Returns the counter LinkDowned of a port, which is at most 255; -1: no answer. */
 static int link_downed(const ibnd_node_t *node, unsigned int port,
 		       struct ibmad_port *via)
 {
@@ -293,7 +293,7 @@ void doc_fabric(struct doctor *d, struct doc_result *r)
 		if (n->live)
 			doc_remedy(r, "see the checks of this node above; if they are ok, start opensm, or give the M_Key with --m-key");
 		else
-			doc_remedy(r, "give FABRIC as written by ibnetdiscover and tables as written by dump_lfts");
+			doc_remedy(r, "give the output of ibnetdiscover as FABRIC, and the output of dump_lfts with --lfts");
 		return;
 	}
 	doc_say(r, n->missing ? DOC_FAILURE : DOC_OK,

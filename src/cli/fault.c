@@ -31,7 +31,8 @@ static bool is_plural(const char *s, const char *one)
 	       (!s[n] || !strcmp(s + n, "s") || !strcmp(s + n, "es"));
 }
 
-/* Number of switches without hosts: the same that ftr_gen_damage may remove. */
+/* Returns the number of switches without hosts.  These are the switches that ftr_gen_damage may
+ * remove. */
 static uint32_t count_removable(const struct ftr_fabric *f)
 {
 	uint8_t *host = calloc((size_t)f->n_sw + 1, 1);

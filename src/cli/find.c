@@ -32,7 +32,7 @@ static bool parse_guid(const char *s, uint64_t *guid)
 	return !*end && !errno;
 }
 
-/* True if the name contains the word; case is ignored. */
+/* Returns true if the name contains the word; case is ignored. */
 static bool contains(const char *name, const char *word)
 {
 	size_t n = strlen(word);
@@ -43,8 +43,8 @@ static bool contains(const char *name, const char *word)
 	return false;
 }
 
-/* Edit distance: number of letters to insert, delete or replace; case is ignored.  a and b
- * have at most FTR_NAME_MAX letters. */
+/* Returns the edit distance: the least number of letters to insert, delete or replace, so that a
+ * becomes b; case is ignored.  a and b have at most FTR_NAME_MAX letters. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[FTR_NAME_MAX + 1], diagonal, above;
@@ -89,8 +89,8 @@ static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 }
 
 /* Finds the switches whose names have the least edit distance from the word.  Stores at most
- * LISTED of them in sw and returns their number.  Names at a distance of more than one plus a
- * quarter of the word's length are ignored. */
+ * LISTED of them in sw and returns their number.  Names with a distance above 1 + strlen(word) / 4
+ * are ignored. */
 static unsigned int closest(const struct ftr_fabric *f, const char *word,
 			    ftr_sw *sw)
 {
@@ -173,6 +173,6 @@ enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
 		return not_found(f, word, err);
 	list_names(text, sizeof(text), f, in, n_in < LISTED ? n_in : LISTED,
 		   n_in);
-	return ftr_fail(err, FTR_INVAL, "part of the names of %u switches: %s",
+	return ftr_fail(err, FTR_INVAL, "%u switches have names that contain this: %s",
 			n_in, text);
 }

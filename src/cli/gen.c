@@ -30,7 +30,7 @@ static const struct cli_opt options[] = {
 	{ "random-lids", CLI_FLAG, offsetof(struct gen, random_lids), NULL,
 	  "assign LIDs in random order", NULL, 0, 0 },
 	{ "random-order", CLI_FLAG, offsetof(struct gen, random_order), NULL,
-	  "write the records in random order", NULL, 0, 0 },
+	  "write switches and hosts in random order", NULL, 0, 0 },
 	{ "lmc", CLI_UINT, offsetof(struct gen, lmc), "N",
 	  "2^N LIDs per host port", "0", 0, FTR_LMC_MAX },
 	{ "no-lids", CLI_FLAG, offsetof(struct gen, no_lids), NULL,
@@ -75,7 +75,7 @@ static struct ftr_fabric *make(const struct gen *g, const char *shape)
 
 struct ordered {
 	const struct ftr_fabric *f;
-	uint32_t *order;	/* order of the records; NULL: by index */
+	uint32_t *order;	/* order of switches and hosts in the file; NULL: by index */
 };
 
 static enum ftr_status write_ordered(FILE *out, const void *ctx,
@@ -126,7 +126,7 @@ static int run_gen(int argc, char **argv)
 
 	cli_parse(&cli_gen, &g, argc, argv);
 	if (g.json && (!g.output || !strcmp(g.output, "-")))
-		cli_die("gen: with --json the netfile needs --output FILE");
+		cli_die("gen: with --json, the netfile cannot go to stdout; give --output FILE");
 	if (!g.schedule != !g.schedule_output)
 		cli_die("gen: --schedule and --schedule-output require each other");
 	if (g.schedule)
@@ -148,11 +148,13 @@ const struct cli_cmd cli_gen = {
 	.text =
 "Generates a parallel-ports generalised fat-tree, or a torus, in the format of\n"
 "ibsim.\n"
-"SHAPE: 648, 3456, 11664 or 27648 (hosts of well-known trees), kary:K,N for\n"
-"the K-ary N-tree, or \"H;m1,..,mH;w1,..,wH;p1,..,pH\": H levels of switches,\n"
-"m_i children, w_i parents and p_i parallel links at level i.\n"
-"torus:K1,K2,..[;H]: a torus of K1 x K2 x .. switches, each with H hosts\n"
-"(default: 1).\n"
+"SHAPE is one of these:\n"
+"  648, 3456, 11664, 27648: a well-known tree with this number of hosts\n"
+"  kary:K,N: the K-ary N-tree\n"
+"  \"H;m1,..,mH;w1,..,wH;p1,..,pH\": a tree with H levels of switches, and with m_i\n"
+"    children, w_i parents and p_i parallel links at level i\n"
+"  torus:K1,K2,..[;H]: a torus of K1 x K2 x .. switches, each with H hosts\n"
+"    (default: 1)\n"
 "The same SHAPE, options and seed give the same file on every machine.\n",
 	.opts = options,
 	.min_args = 1,

@@ -30,15 +30,15 @@ struct report {
 
 static const struct cli_opt options[] = {
 	{ "engine", CLI_LIST, offsetof(struct report, engines), "NAME",
-	  "tables of this engine; dmodc if --lfts is not given", NULL,
+	  "show the tables of this engine; dmodc if --lfts is not given", NULL,
 	  0, 0 },
 	{ "lfts", CLI_FILES, offsetof(struct report, lfts), "FILE",
-	  "tables to show", NULL, 0, 0 },
+	  "show the tables in this file", NULL, 0, 0 },
 	{ "fail", CLI_LIST, offsetof(struct report, fail), "SPEC",
 	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
 	  0, 0 },
 	{ "balance", CLI_WORD, offsetof(struct report, balance),
-	  "off|load|full", "balance all-to-all load; full: shifts as well",
+	  "off|load|full", "load: balance all-to-all traffic; full: also shift permutations",
 	  "load", 0, 0 },
 	{ "seed", CLI_U64, offsetof(struct report, seed), "N",
 	  "seed of the random faults", "0", 0, 0 },
@@ -66,12 +66,12 @@ const struct cli_cmd cli_html = {
 	.text =
 "Writes one self-contained HTML file: the tree by ranks and pods, missing and\n"
 "slow links, hosts and switches that differ from the others, the load of every\n"
-"link compared with the lower bound, findings of the checker, and the path between\n"
-"any two hosts.  --engine, --lfts and --fail may be given more than once; all sets\n"
-"of tables are shown side by side.\n"
+"link compared with the lower bound, findings of \"ibfattree check\", and the path\n"
+"between any two hosts.  --engine, --lfts and --fail may be given more than once;\n"
+"all sets of tables are shown side by side.\n"
 "With --diff OLD FABRIC, the page shows two states of one fabric.\n"
-"Exit status: 0 clean, 1 \"check\" reports findings for some of the tables, 2 bad\n"
-"input.\n",
+"Exit status: 0 if no set of tables has a finding of \"ibfattree check\", 1 if one\n"
+"has, 2 for bad input.\n",
 	.opts = options,
 	.min_args = 1,
 	.max_args = 2,

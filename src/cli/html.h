@@ -3,9 +3,8 @@
  * html: the page that "ibfattree report" writes.
  *
  *	html.c		the command
- *	html_map.c	switches, host ports and links of one or two fabrics,
- *			numbered once for the whole page
- *	html_set.c	one set of tables: findings of the checker, loads
+ *	html_map.c	numbers the switches, host ports and links of one or two fabrics
+ *	html_set.c	one set of tables: findings of the checker, and loads
  *	html_doctor.c	findings of ibfattree doctor
  *	html_write.c	writes all data as JSON inside the page
  *	html_tables.c	the tables, compressed
@@ -21,7 +20,7 @@
 
 /* ---- the map (html_map.c) ---------------------------------------------- */
 
-enum html_state {		/* of a switch, host port or link; 0: in every fabric shown */
+enum html_state {		/* which fabric has a switch, host port or link; 0: all of them */
 	HTML_OLD = 1,		/* only in the old fabric */
 	HTML_NEW = 2		/* only in the new fabric */
 };
@@ -35,9 +34,8 @@ struct html_link {
 };
 
 /*
- * Switches and host ports of f have the same numbers as in f.  Switches and host ports that are
- * only in old follow.
- * The links of f and of old are in one list, sorted by their ends (html_map.c).  Link i is
+ * Switches and host ports of f have the same numbers as in f.  After them come those that are only
+ * in old.  The links of f and of old are in one list, sorted by their ends (html_map.c).  Link i is
  * drawn once; its two directions are numbered 2 i (from a to b) and 2 i + 1 (from b to a).
  */
 struct html_map {
@@ -56,11 +54,11 @@ struct html_map {
 /* The caller sets m->f, sh and pic and, for two fabrics, old, old_sh and old_pic. */
 void html_map_init(struct html_map *m);
 void html_map_fini(struct html_map *m);
-/* The number on the page of switch s of any fabric g, found by GUID; HTML_NONE if the
- * switch is not on the page. */
+/* Returns the number that the page uses for switch s of g, or HTML_NONE if the switch is not on the
+ * page.  The switch is found by its GUID, so g may be any fabric. */
 uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_sw s);
-/* The directed link from switch s of g through port p, or HTML_NONE. */
+/* Returns the number of the directed link that leaves switch s of g by port p, or HTML_NONE. */
 uint32_t html_map_link(const struct html_map *m, const struct ftr_fabric *g,
 		       ftr_sw s, ftr_port p);
 const struct ftr_switch *html_switch(const struct html_map *m, uint32_t i);
@@ -83,7 +81,7 @@ struct html_set {
 	const struct ftr_fabric *f;
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;
-	/* changes are counted relative to these tables, of this fabric; or NULL */
+	/* earlier tables and their fabric: changes are counted from these to t; NULL: none */
 	const struct ftr_tables *before;
 	const struct ftr_fabric *before_f;
 	uint32_t missing;	/* number of switches without a table */
@@ -123,7 +121,7 @@ struct html_page {
 	uint32_t n_missing_sw;	/* number of switches that only the nominal fabric has */
 };
 
-/* A cli_write_fn; ctx is a struct html_page. */
+/* A cli_write_fn; page points to a struct html_page. */
 enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
 
 /* ---- tables (html_tables.c) ---------------------------------------------- */

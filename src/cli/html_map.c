@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The map: one numbering of switches, host ports and links for the whole page, for all
- * fabrics on it.
+ * The map numbers the switches, host ports and links of all fabrics on the page.
  *
  * Links are sorted by (switch, port) of the end with the lower switch number, so a
  * link of any fabric is found by binary search.
@@ -64,8 +63,8 @@ static int by_ends(const void *x, const void *y)
 }
 
 /* Stores the link at port p of switch s of g in *out.  The end with the lower switch number on the
- * map becomes end a; *swapped: the end at s is b.  Returns false if the port has no link to a
- * switch, or if an end is not on the map. */
+ * map becomes end a; *swapped is true if the end at s is b.  Returns false if the port has no link
+ * to a switch, or if an end is not on the map. */
 static bool link_at(const struct html_map *m, const struct ftr_fabric *g,
 		    ftr_sw s, ftr_port p, struct html_link *out, bool *swapped)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * One set of tables: findings of the checker, and the load of every link for each
- * traffic pattern, in the numbering of the map.
+ * traffic pattern.  Links are numbered as on the page (html_map.c).
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static void check(struct html_set *s, struct ftr_team *team)
 		ftr_tables_diff(s->before_f, s->before, s->f, s->t, &s->diff);
 }
 
-/* Converts loads by port to loads by link of the map. */
+/* Converts by_port, the load at each port, to the load of each directed link of the map. */
 static void carry(const struct html_set *s, const struct html_map *m,
 		  const uint64_t *by_port, struct html_load *l)
 {
@@ -56,8 +56,8 @@ struct load_run {
 	struct ftr_load_report *r;
 };
 
-/* Host port of the map's fabric at place i.  FTR_EP_NONE: a gap, or the host port is missing
- * or without a link in this state of the fabric. */
+/* Returns the host port at place i of the host order.  Returns FTR_EP_NONE if place i is a gap, or
+ * if the fabric of w->s lacks the host port or its link. */
 static ftr_ep placed(const struct load_run *w, uint32_t i)
 {
 	ftr_ep here = w->order[i];

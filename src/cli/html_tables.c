@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The tables of a set, from which the page finds paths: one row per switch, compressed
- * (RFC 1950) and written in base64.  In a row, ports are replaced by codes (make_codes):
+ * Writes the tables of a set, from which the page finds paths.  There is one row for each switch.
+ * All rows together are compressed (RFC 1950) and written in base64.  In a row, ports are replaced
+ * by codes (make_codes).  A row consists of:
  *
- *	row	number of an earlier row + 1, or 0 (2 bytes, the low one first)
- *		the port for each code (CODES bytes)
- *		the code of the entry for each host port (1 byte each); host ports are
- *		sorted by their switch and its port
+ *	2 bytes		(number of an earlier row) + 1, low byte first; 0: no earlier row
+ *	CODES bytes	for each code, its port
+ *	1 byte each	for each host port, the code of its table entry; host ports are sorted by
+ *			their switch and its port
  *
  * Codes and ports are written as their XOR with the earlier row.  Most entries are equal
- * to those of another switch of the same pod or plane, so nearly all bytes are 0.  Without the XOR,
- * each entry that the search for even load has changed would interrupt a repetition, on which the
- * compression relies.  The tables of a large fabric would then not fit into the page.
+ * to those of another switch of the same pod or plane, so nearly all bytes are 0, which compresses
+ * well.  Without the XOR, the tables of a large fabric would not fit into the page: the search for
+ * even load changes single entries, so the rows have few long repetitions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,11 @@
 
 #include "cli/html.h"
 
-#define REF 2			/* bytes of a row for the number of an earlier row */
-#define CODES 256		/* bytes of a row for the ports of the codes */
+#define REF 2			/* the first bytes of a row, which refer to an earlier row */
+#define CODES 256		/* the next bytes of a row: the port of each code */
 
-/* Position of switch s in its block (a group of switches in the picture, see <ftr/picture.h>), from
- * 0; 0 for a switch that only the old fabric has. */
+/* Returns the position, from 0, of switch s in its block.  A block is a group of switches in the
+ * picture (<ftr/picture.h>).  For a switch that only the old fabric has, returns 0. */
 static unsigned int place_of(const struct html_map *m, uint32_t s)
 {
 	const struct ftr_picture_block *b;
@@ -44,8 +45,8 @@ static unsigned int place_of(const struct html_map *m, uint32_t s)
  *	port without a switch	253
  *	port 0			254
  *
- * If the preferred code is taken, the port gets the next free code; 0 follows 254.  port_of[code]
- * is the port.
+ * If the preferred code is taken, the port gets the next free code; after 254 comes 0.  Stores the
+ * port of each code in port_of[].
  */
 static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
 		       const uint8_t *rank, ftr_sw s, uint8_t *code,
@@ -89,8 +90,8 @@ static int by_switch(const void *x, const void *y)
 	return (a->ep > b->ep) - (a->ep < b->ep);
 }
 
-/* The columns of a row are the host ports, sorted by switch and port.  Returns their LIDs in s->f;
- * 0: none. */
+/* The columns of a row are the host ports, sorted by switch and port.  Returns an array with the
+ * LID in s->f of each of these host ports; 0: none. */
 static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 {
 	struct column *c = cli_calloc(m->n_ep, sizeof(*c), "a report");
@@ -114,7 +115,7 @@ static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 	return lid;
 }
 
-/* Writes one row per switch; none refers to an earlier row yet. */
+/* Writes one row for each switch.  No row refers to an earlier row yet. */
 static void fill_rows(const struct html_map *m, const struct html_set *s,
 		      uint8_t *to, size_t width)
 {
@@ -144,10 +145,11 @@ static void fill_rows(const struct html_map *m, const struct html_set *s,
 
 #define PLACES 64
 
-/* Latest rows, as number of the row + 1; 0: none yet. */
+/* The arrays hold row indices plus 1; 0: no row yet. */
 struct recent {
-	uint16_t *block;	/* [n_blocks] latest row of each block */
-	uint16_t (*place)[PLACES];	/* [n_ranks] latest row at each position in a block */
+	uint16_t *block;	/* [n_blocks] latest row of a switch in each block */
+	uint16_t (*place)[PLACES];	/* [n_ranks] latest row of a switch at each position in
+					 * its block */
 };
 
 static uint32_t count_differences(const uint8_t *a, const uint8_t *b, size_t n)
@@ -159,9 +161,9 @@ static uint32_t count_differences(const uint8_t *a, const uint8_t *b, size_t n)
 	return bytes;
 }
 
-/* Stores in row i a reference to an earlier row.  Candidates are the latest row of its block and
- * the latest row at its position in this rank; the more similar one is taken.  If there are no
- * candidates, the reference stays 0. */
+/* Stores in row i a reference to an earlier row.  The candidates are the latest row of a switch in
+ * the same block, and the latest row of a switch of the same rank with the same position in its
+ * block.  The one that is more similar to row i is taken.  Without any, the reference stays 0. */
 static void choose(const struct html_map *m, struct recent *r, uint8_t *rows,
 		   size_t width, uint32_t i)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Writes the page: head, CSS and program unchanged, and between them the data.
+ * Writes the page.  HTML, CSS and JavaScript are copied unchanged; the data are inserted.
  *
  * Names come from the fabric and are not trusted.  They enter the page only as JSON
  * strings in which every <, > and & is written as \u00NN.  So no name can end the
- * element that holds the data.  The program shows names as text, never as HTML.  The
- * page's security policy lists the hashes of the program and of the CSS, and admits nothing
- * else.
+ * element that holds the data.  The JavaScript shows names as text, never as HTML.  The
+ * page's security policy lists the hashes of the JavaScript and of the CSS, and admits
+ * nothing else.
  *
  * The tables follow the other data (html_tables.c).  If the page would be too large to mail,
  * the tables are left out, and the page says so.
@@ -243,7 +243,7 @@ static void put_found(FILE *out, const struct html_map *m,
 	fputs("},", out);
 }
 
-/* Writes the numbers of the links of the map that are missing in this state of the fabric. */
+/* Writes the numbers of the links that are on the map but missing from the fabric of s. */
 static void put_dead(FILE *out, const struct html_map *m,
 		     const struct html_set *s)
 {

@@ -26,7 +26,7 @@ struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
 	}
 	cli_must(cli_live_read(from, &l, &cli_err));
 	if (l.missing)
-		cli_error("note: switches without a table: %u; all entries there count as missing",
+		cli_error("note: switches without a table: %u; all their entries count as missing",
 			  l.missing);
 	return l;
 }

@@ -14,7 +14,7 @@ struct jobs {
 	struct ftr_hosts *h;
 	struct ftr_host_list *list;
 	uint32_t n;
-	ftr_ep *ep;		/* ports of all jobs, job by job */
+	ftr_ep *ep;		/* host ports of all jobs; those of one job are consecutive */
 	struct ftr_job *job;
 	uint32_t *hosts;	/* [n] number of hosts of each job */
 	struct ftr_job_load *load;

@@ -28,8 +28,8 @@ void cli_json_text(struct json_object *a, const char *text);
 void cli_json_num(struct json_object *o, const char *key, uint64_t n);
 void cli_json_real(struct json_object *o, const char *key, double x);
 void cli_json_bool(struct json_object *o, const char *key, bool b);
-/* text NULL: the value null.  Characters that ftr_text_clean replaces, such as control characters,
- * become '?'. */
+/* If text is NULL, the value is null.  Characters that ftr_text_clean replaces, such as control
+ * characters, become '?'. */
 void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
 /* Adds an object with "guid" and "name" of a switch. */
@@ -42,8 +42,9 @@ void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s,
 /* Adds "lid", "kind", "guid" and "name" of a destination to o. */
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
 		  ftr_lid lid);
-/* Adds "fabric": the numbers of switches, host ports, end nodes and links of f, and the highest
- * LID.  If sh is not NULL, also the numbers of ranks, leaves, planes, pods and missing parts. */
+/* Adds the object "fabric": the numbers of switches, host ports, end nodes and links of f, and the
+ * highest LID.  If sh is not NULL, also adds the numbers of ranks, leaves, planes, pods and missing
+ * parts. */
 void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f,
 		     const struct ftr_shape *sh);
 

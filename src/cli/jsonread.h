@@ -20,7 +20,7 @@ enum cli_jtype {
 	CLI_J_WORD		/* true, false, null */
 };
 
-/* A value: from its first byte to the byte after its last. */
+/* A value.  p: its first byte; end: the byte after its last one. */
 struct cli_jval {
 	const char *p, *end;
 };
@@ -33,18 +33,19 @@ struct cli_jval {
  * CLI_J_NONE.  All other functions take *v, or a value inside it. */
 bool cli_j_parse(const char *text, size_t len, struct cli_jval *v);
 enum cli_jtype cli_j_type(struct cli_jval v);
-/* The first member of that name (without escapes).  Type CLI_J_NONE: o has no such member, or is
- * not an object. */
+/* Returns the first member of o whose name, as written in the text, is equal to key.  Returns a
+ * value of type CLI_J_NONE if there is none or o is not an object. */
 struct cli_jval cli_j_member(struct cli_jval o, const char *key);
-/* Iterates over an array: *at is NULL at the start; returns false at the end. */
+/* Sets *v to the next element of the array, or returns false if there is none.  *at must be NULL at
+ * the first call. */
 bool cli_j_next(struct cli_jval array, const char **at, struct cli_jval *v);
 /* Returns false if v is not a number. */
 bool cli_j_real(struct cli_jval v, double *out);
 /* Returns false if v is not an integer from 0 to max, written without point or
  * exponent. */
 bool cli_j_uint(struct cli_jval v, uint64_t max, uint64_t *out);
-/* Copies the bytes between the quotes of string v to buf, with escapes unchanged.  The text is
- * truncated to fit; "" if v is not a string.  Returns buf. */
+/* Copies the bytes between the quotes of string v to buf, with escapes unchanged, truncated to fit.
+ * If v is not a string, buf gets "".  Returns buf. */
 const char *cli_j_text(struct cli_jval v, char *buf, size_t size);
 /* Copies the text of value v to buf, truncated to fit.  Returns buf. */
 const char *cli_j_raw(struct cli_jval v, char *buf, size_t size);

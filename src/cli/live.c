@@ -4,14 +4,14 @@
  *
  * libibnetdisc discovers nodes, LIDs and links over directed routes.  The forwarding
  * tables are then read with SMPs over the same directed routes.  So both
- * steps work with any tables.
+ * steps work even if the tables are wrong.
  *
  * Several Gets are in flight at once, one per slot (struct slot).  The lower half of the
  * transaction ID holds the number of the slot, and the number of Gets that this slot has sent.
  * The response repeats the ID, so a late answer to an earlier Get of the slot is recognised and
- * dropped.  Block 0 is read from all switches, then block 1, and so on, which spreads the Gets to
- * one switch over time.  A Get without an answer is repeated.  If a switch still does not answer,
- * it is reported and skipped.
+ * dropped.  Block 0 is read from all switches, then block 1, and so on.  So the Gets to any one
+ * switch are spread over time.  A Get without an answer is repeated.  If a switch still does not
+ * answer, it is reported and skipped.
  *
  *	slot 0  [switch 17 block 3] --Get-->   <--GetResp-- tid = Gets sent << 8 | 0
  *	slot 1  [switch 18 block 3] --Get-->   ...
@@ -208,7 +208,7 @@ static bool send_get(struct reader *r, struct slot *s)
 			 0) >= 0;
 }
 
-/* The directed route as text: "0,1,5" means out of port 1, then out of port 5. */
+/* Writes the directed route as text to buf: "0,1,5" means out of port 1, then out of port 5. */
 static const char *route_text(const ib_dr_path_t *dr, char *buf, size_t size)
 {
 	int n = snprintf(buf, size, "0");
@@ -331,7 +331,7 @@ static void read_all(struct reader *r)
 	}
 }
 
-/* A switch does not use its entries above LinearFDBTop. */
+/* Removes the entries above LinearFDBTop, which a switch does not use. */
 static void cut_at_top(struct reader *r, const uint32_t *top)
 {
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)
@@ -466,7 +466,7 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 	if (!st && opts->look)
 		st = opts->look(opts->ctx, net, out->f, err);
 	if (!st && !out->f->max_lid)
-		st = ftr_fail(err, FTR_INVAL, "running fabric: %s, none with a LID: no subnet manager has assigned LIDs",
+		st = ftr_fail(err, FTR_INVAL, "the running fabric has %s, but no subnet manager has assigned LIDs",
 			      cli_count(n, out->f->n_sw, "switch", "switches"));
 	if (!st)
 		st = read_tables(opts, net, out, err);

@@ -57,7 +57,7 @@ void cli_live_args(const char *cmd, const struct cli_live_opts *from,
  * switches. */
 struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
 			  unsigned int lmc, bool tolerant);
-/* Mean time to read one block, in milliseconds; 0: unknown. */
+/* Returns the mean time to read one block, in milliseconds; 0: unknown. */
 double cli_live_ms_per_block(const struct cli_live *l);
 
 /* Opens the local port for single Get requests: SMPs and performance counters.  Close it with

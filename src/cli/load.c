@@ -207,7 +207,7 @@ static void print_one(const struct ftr_fabric *f,
 		print_bins(&r->maxima, "patterns");
 	}
 	snprintf(which, sizeof(which), "%s %u", x->which, r->worst);
-	printf("\n%s%s%s: %s of %s links used, mean %.2f, most flows of one host port %" PRIu64 "\n",
+	printf("\n%s%s%s: %s of %s links used, mean load %.2f; flows per host port: at most %" PRIu64 "\n",
 	       x->name, r->patterns > 1 ? ", " : "",
 	       r->patterns > 1 ? which : "", cli_num(used, r->used),
 	       cli_num(links, r->links), cli_mean(r->load, r->used), r->host_max);
@@ -252,8 +252,8 @@ static void print_all(const struct load *l, const struct input *in,
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-/* JSON has the same figures as the text.  Only the mean load of the worst pattern is given as the
- * sum of the loads and the number of used links. */
+/* JSON has the same figures as the text, with one exception: instead of the mean load of the worst
+ * pattern, it has the sum of the loads and the number of used links. */
 static void json_bins(struct json_object *o, const char *key,
 		     const struct ftr_load_bins *b)
 {
@@ -443,8 +443,8 @@ const struct cli_cmd cli_load = {
 "ports per line: LID, GUID or \"name\").  The order of host ports follows from the\n"
 "fabric's shape or is read from an opensm-*-ca-order.dump; gaps are skipped.\n"
 "With --live, fabric and tables are read from the switches; with --live and\n"
-"--lfts, the fabric only.  \"maximum\" is the load of the most loaded link.  No\n"
-"routing has a maximum below the lower bound for all-to-all.\n"
+"--lfts, only the fabric.  \"maximum\" is the load of the most loaded link.  For\n"
+"all-to-all, no routing has a maximum below the lower bound.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,

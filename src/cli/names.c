@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Names of nodes and LIDs in text output.  A node is named by its NodeDescription, with the GUID
- * if another node has the same description; without a NodeDescription, by its GUID.  The builder
- * of fabrics replaces control characters in descriptions by '?'.  A control character that
- * remains is shown as \xNN, so that a terminal cannot interpret it.
+ * Names of nodes and LIDs in text output.  The name of a node is its NodeDescription, followed by
+ * the GUID if another node has the same description.  A node without a description is named by its
+ * GUID.  When a fabric is built, control characters in descriptions are replaced by '?'.  A control
+ * character that remains is shown as \xNN, so that a terminal cannot interpret it.
  */
 #include <inttypes.h>
 
@@ -30,10 +30,10 @@ static size_t quote(char *buf, const char *name)
 }
 
 _Static_assert(CLI_NAME_MAX > 4 * FTR_NAME_MAX + 64,
-	       "room for a name of which every byte is escaped, and its GUID");
+	       "room for a name with every byte escaped, and a GUID");
 
-/* shared: other nodes have the same name.  kind: the word before the GUID of a node without a
- * name.  Returns the length. */
+/* Writes the name of a node to buf.  shared: other nodes have the same name.  kind: the word before
+ * the GUID of a node without a name.  Returns the length. */
 static size_t put_node(char *buf, const char *name, bool shared,
 		       const char *kind, uint64_t guid)
 {

@@ -4,7 +4,7 @@
  * completion.
  *
  * Syntax: "--name value", "--name=value" and, for --output, "-o value".  Options and arguments
- * may be mixed.  "--" ends the options.  Defaults are parsed by the same code as given values.  If
+ * may be mixed.  "--" ends the options.  The same code parses defaults and given values.  If
  * an option is given twice, the last one counts; CLI_LIST and CLI_FILES collect all values.
  */
 #include <errno.h>

@@ -26,7 +26,7 @@ static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
 			strerror(errno));
 }
 
-/* Calls fn.  The message of FTR_IO from fn lacks the name of the file, which is added here. */
+/* Calls fn.  If fn returns FTR_IO, its message lacks the name of the file, which is added here. */
 static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 			    const void *ctx, struct ftr_err *err)
 {
@@ -42,7 +42,7 @@ static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 	return FTR_OK;
 }
 
-/* ---- the unfinished file and signals ------------------------------------ */
+/* ---- unfinished files and signals --------------------------------------- */
 
 /* Maximum number of files that are written, but not yet renamed. */
 #define STAGED_MAX 8
@@ -52,7 +52,7 @@ static struct {
 	char path[PATH_MAX];	/* the final name */
 } staged[STAGED_MAX];
 static volatile sig_atomic_t n_staged;
-static bool together;		/* between cli_write_begin and cli_write_end */
+static bool together;		/* true: between cli_write_begin and cli_write_end */
 static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ, SIGXCPU };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))
 static struct sigaction before[N_ENDING];
@@ -129,8 +129,8 @@ static enum ftr_status write_beside(int fd, const char *path,
 	return st;
 }
 
-/* Removes the staged files from index `first` on.  Afterwards no file is staged, and signals have
- * their previous handlers. */
+/* Removes the temporary files of staged[first] and of all later elements, empties staged[], and
+ * restores the previous signal handlers. */
 static void remove_from(int first)
 {
 	for (int i = first; i < n_staged; i++)
@@ -224,8 +224,9 @@ void cli_write(const char *path, cli_write_fn fn, const void *ctx)
 
 /* ---- conflicts between files ------------------------------------------- */
 
-/* A unique name for a file that may not exist: the canonical path of its directory, and its base
- * name.  Returns false if there is no such directory, or if the path is too long. */
+/* Stores in out a unique name of the file, which need not exist: the canonical path of its
+ * directory, and its base name.  Returns false if the directory does not exist, or if the path is
+ * too long. */
 static bool canonical(const char *path, char out[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');

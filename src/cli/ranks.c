@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree ranks: lists hosts in the order for which the tables are balanced, in the
- * formats of MPI launchers.
+ * ibfattree ranks: writes the hosts of a job as a file for an MPI launcher, in the order for which
+ * the tables are balanced.
  */
 #include <stdlib.h>
 
@@ -17,14 +17,14 @@ struct ranks {
 
 static const struct cli_opt options[] = {
 	{ "hosts", CLI_FILE, offsetof(struct ranks, hosts), "FILE",
-	  "hosts of the job; without it: all hosts of the fabric", NULL, 0,
+	  "hosts of the job; if not given, all hosts of the fabric", NULL, 0,
 	  0 },
 	{ "form", CLI_WORD, offsetof(struct ranks, form),
 	  "openmpi|rankfile|mpich|slurm",
-	  "Open MPI host file or rank file, MPICH, SLURM_HOSTFILE",
+	  "host file or rank file of Open MPI, host file of MPICH or Slurm",
 	  "openmpi", 0, 0 },
 	{ "slots", CLI_UINT, offsetof(struct ranks, slots), "N",
-	  "ranks per host; 0: as in --hosts, else 1", "0", 0, UINT16_MAX },
+	  "MPI ranks per host; 0: the number in --hosts, or 1 if it gives none", "0", 0, UINT16_MAX },
 	CLI_OPT_ORDER(struct ranks),
 	CLI_OPTS_GUIDS(struct ranks),
 	CLI_OPT_LEAF_ORDER(struct ranks),
@@ -69,7 +69,7 @@ static void read_order(struct job *j)
 	ftr_shape_free(sh);
 }
 
-/* [h->n] the first place of each host in the host order; UINT32_MAX: none. */
+/* Returns an array [h->n]: the first place of each host in the host order; UINT32_MAX: none. */
 static uint32_t *places(const struct job *j)
 {
 	uint32_t *at = cli_calloc(j->f->n_ep, sizeof(*at), "%u hosts", j->h->n);
@@ -197,11 +197,12 @@ const struct cli_cmd cli_ranks = {
 	.summary = "write the host file of a job in an order that avoids congestion",
 	.args = "FABRIC",
 	.text =
-"Writes the hosts of a job in the order for which the tables are balanced.  On a\n"
-"tree without faults, with one rank on each host and all hosts in the job, no\n"
-"shift of the ranks then puts two flows on one link.\n"
-"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
-"2 bad input.\n",
+"Writes the hosts of a job in the order for which the tables are balanced.  MPI\n"
+"ranks that follow this order share fewer links: on a tree without faults, with\n"
+"one rank on every host of the fabric, no shift permutation (rank i sends to rank\n"
+"i + k) puts two flows on one link.\n"
+"Exit status: 0 written; 1 written, but some hosts of --hosts are not in the\n"
+"fabric; 2 bad input.\n",
 	.opts = options,
 	.min_args = 1,
 	.max_args = 1,

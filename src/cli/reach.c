@@ -2,10 +2,10 @@
 /*
  * Unreachable pairs, their causes, and the nodes that they affect: see reach.h.
  *
- * The checker reports every (switch, LID) whose packets do not arrive, in ascending order of
- * LIDs.  Each of these pairs is classified.  It is counted once for the switch, and once for every
- * host port of the switch.  The LIDs of one owner are consecutive, so all sources of one
- * destination are collected before the next destination begins.
+ * The checker reports, in ascending order of LIDs, every (switch, LID) such that packets from the
+ * switch to the LID do not arrive.  Each of these pairs counts as one pair with the switch as
+ * source, and as one pair for every host port of the switch.  The LIDs of one owner are
+ * consecutive, so all sources of one destination are collected before the next destination begins.
  */
 #include <stdlib.h>
 
@@ -22,13 +22,13 @@ struct build {
 	uint32_t *seen;		/* [n_sw] number (dest) of the last destination for which the
 				 * switch was counted; 0: none */
 	/* [n_sw] numbers of host ports and of switches that are unreachable from the switch.
-	 * Only due pairs (reach.h) count. */
+	 * Only pairs that must be connected (reach.h: due) count. */
 	uint32_t *to_ep, *to_sw;
 	uint32_t dest;		/* number of the current destination, from 1 */
 	struct ftr_lid_owner last;	/* owner of the current destination */
 };
 
-#define PAIRS "the pairs that do not arrive"	/* argument of cli_calloc */
+#define PAIRS "the unreachable pairs"	/* argument of cli_calloc */
 
 static struct cli_affected_list list_new(uint32_t n)
 {
@@ -55,7 +55,7 @@ uint64_t cli_reach_due(const struct cli_reach *r, int cls)
 
 /* ---- collecting -------------------------------------------------------- */
 
-/* True if s has an up/down path to t, or if the ranks are not known. */
+/* Returns true if s has an up/down path to t, or if the ranks are not known. */
 static bool has_updown(const struct ftr_shape *sh, ftr_sw s, ftr_sw t)
 {
 	return !sh || s == t || ftr_shape_cost(sh, s)[sh->numbering.col[t]] !=

@@ -3,8 +3,8 @@
  * reach: unreachable pairs, their causes, and the nodes that they affect.
  *
  * The source and the destination of a pair can each be a host port or a switch.  So a pair belongs
- * to one of four classes (enum ftr_check_class).  An unreachable pair (source, LID) is of one of
- * three kinds:
+ * to one of four classes (enum ftr_check_class).  There are three kinds of unreachable pairs
+ * (source, LID):
  *
  *	cut		no physical path connects source and destination; not a fault
  *			of the tables
@@ -38,7 +38,7 @@ struct cli_affected_list {
 };
 
 struct cli_reach {
-	/* numbers of unreachable pairs of each kind, by class */
+	/* [class of pairs] number of unreachable pairs of each kind */
 	uint64_t cut[FTR_N_CHECK_CLASSES];
 	uint64_t no_updown[FTR_N_CHECK_CLASSES];
 	uint64_t missed[FTR_N_CHECK_CLASSES];
@@ -66,12 +66,13 @@ void cli_reach_free(struct cli_reach *r);
 /* Returns the number of unreachable, due pairs of class cls. */
 uint64_t cli_reach_due(const struct cli_reach *r, int cls);
 
-/* Renumbers the nodes of r from f to g; g must contain all of them. */
+/* Replaces the numbers that nodes have in f by the numbers that they have in g.  g must contain all
+ * nodes of r. */
 void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f,
 		    const struct ftr_fabric *g);
 
-/* Prints the lists as text, one node per line.  With all false, only the first CLI_REACH_SHORT of
- * each list. */
+/* Prints the lists as text, one node per line.  If `all` is false, prints only the first
+ * CLI_REACH_SHORT nodes of each list. */
 #define CLI_REACH_SHORT 10
 void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r,
 		    bool all);

@@ -212,13 +212,14 @@ static void put_not_checked(const struct cli_report_opts *o,
 	printf("not checked   multicast%s%s\n", o->sl2vl || o->psl ? "" :
 	       ", VLs (all traffic is assumed to share one)",
 	       o->switch_sources ? "" :
-	       ", credit loops by packets of switches (--switch-sources)");
+	       ", credit loops caused by packets that switches send (--switch-sources)");
 	if (!sh)
 		printf("              turns and up/down paths, because the fabric has no ranks\n");
 	put_vls(o, r);
 	if (o->missing)
-		printf("              %s without a table: all entries there count as missing\n",
-		       cli_count(a, o->missing, "switch", "switches"));
+		printf("              %s as missing\n",
+		       cli_count(a, o->missing, "switch without a table: all its entries count",
+				 "switches without a table: all their entries count"));
 	if (o->silent)
 		printf("              nodes behind %s whose far end does not answer\n",
 		       cli_count(a, o->silent, "link", "links"));
@@ -241,7 +242,8 @@ static void put_drops(const struct ftr_fabric *f,
 		       cli_lid_name(to, f, r->vl_drop.lid));
 }
 
-/* Prints, for each path length in links between switches, the number of pairs of host ports. */
+/* Prints, for each path length (counted in links between switches), the number of pairs of host
+ * ports. */
 static void put_hops(const uint64_t *hops)
 {
 	char a[CLI_COUNT_MAX];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree route: reads a fabric, computes forwarding tables by an engine of the library, and
- * writes them.
+ * ibfattree route: reads a fabric, computes forwarding tables with an engine of the library, and
+ * writes the tables.
  */
 #include <string.h>
 
@@ -122,11 +122,11 @@ static void summary(const struct route *r, const struct result *x)
 			cli_count(n[1], x->stats.n_turns, "extra turn",
 				  "extra turns"));
 	if (x->stats.longer_pairs)
-		fprintf(stderr, "%s: %s of host ports with a longer path, because a host port is on a gateway\n",
+		fprintf(stderr, "%s: %s of host ports with a longer path; one port of each pair is on a gateway, a switch at which paths turn from a downward to an upward link\n",
 			engine,
 			cli_count(n[0], x->stats.longer_pairs, "pair", "pairs"));
 	if (x->stats.reordered)
-		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed in an order like that of sftree\n",
+		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric; the tables follow another order of the switches, like the tables of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root leaf %s, %s of hosts on detours\n", engine,
@@ -314,7 +314,7 @@ static int run_route(int argc, char **argv)
 			n ? argv[0] : "--fail");
 	if (r.json && (!r.from.on || r.output) &&
 	    (!r.output || !strcmp(r.output, "-")))
-		cli_die("route: with --json the tables need --output FILE");
+		cli_die("route: with --json, the tables cannot go to stdout; give --output FILE");
 	if (r.vls > 1 && !r.engine.ops->local_repair)
 		cli_die("route: --vls requires --engine ddlr");
 	cli_check_outputs("route", r.json || r.from.on, outputs, 3);
@@ -351,15 +351,15 @@ const struct cli_cmd cli_route = {
 	.summary = "compute forwarding tables for a fabric",
 	.args = "[FABRIC]",
 	.text =
-"Computes forwarding tables for FABRIC (ibnetdiscover output, an ibsim netfile,\n"
-"opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv; plain or compressed with\n"
-"gzip or xz) and writes them in the format of opensm-lfts.dump; a summary goes to\n"
-"stderr.\n"
-"With --fail, the tables are for the fabric with these faults; engine ddlr\n"
-"repairs the tables of the undamaged fabric locally.\n"
-"With --live, the running fabric is read; nothing is written to it.  The report\n"
-"on stdout shows what would change and whether the transition is safe.  Tables\n"
-"are then written with --output only.\n",
+"Computes forwarding tables for FABRIC and writes them in the format of\n"
+"opensm-lfts.dump.  A summary goes to stderr.  FABRIC is ibnetdiscover output, an\n"
+"ibsim netfile, opensm-subnet.lst, ibdiagnet2.lst or ibdiagnet2.db_csv.  It may\n"
+"be compressed with gzip or xz.\n"
+"With --fail, the tables are for FABRIC with these faults.  The engine \"ddlr\"\n"
+"does not route again, but repairs the tables of the undamaged fabric locally.\n"
+"With --live, the running fabric is read; nothing is written to it.  A report on\n"
+"stdout shows the changes from the tables in use, and whether the transition is\n"
+"safe.  The tables are then written only if --output is given.\n",
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,

@@ -6,13 +6,13 @@
  *	DIR/fabric.net		the fabric, with LIDs
  *	DIR/opensm-lfts.dump	the forwarding tables
  *	DIR/sl2vl		SL2VL tables (--sl2vl)
- *	DIR/opensm.conf, ...	the options, and the files that they name: the GUID files and
- *				the plugin's option file
+ *	DIR/opensm.conf, ...	OpenSM's options, and the files that they name: the GUID files
+ *				and the plugin's option file
  *	DIR/versions		versions of the programs, and the time
  *
  * Tables identify destinations by LID, but LIDs may change between save and restore.
- * So restore finds the owner of every present LID in the saved fabric by GUID,
- * and uses the entries that were saved for this owner.
+ * So restore takes the owner of every present LID, finds it in the saved fabric by
+ * GUID, and uses the entries that were saved for it.
  */
 #include "config.h"
 
@@ -167,8 +167,8 @@ static void keep(const char *dir, const char *name, cli_write_fn fn,
 	free(path);
 }
 
-/* Copies a file that opensm.conf names, under its own name.  If it cannot be read, there is only a
- * note: opensm could not read the file either. */
+/* Copies a file that opensm.conf names to dir.  If it cannot be read, only prints a note: opensm
+ * could not read the file either. */
 static void keep_copy(const char *dir, const char *file)
 {
 	const char *name = file ? strrchr(file, '/') : NULL;
@@ -205,7 +205,7 @@ static void save_all(const struct save *o, const char *dir,
 	const struct cli_tables_of of = { live->f, live->t };
 	const struct cli_sl2vl_of sl2vl = { live->f, o->m };
 
-	if (mkdir(dir, 0777))
+	if (mkdir(dir, 0700))	/* opensm.conf may contain keys, such as m_key */
 		cli_die("%s: %s", dir, strerror(errno));
 	keep(dir, "fabric.net", cli_write_fabric_fn, live->f);
 	keep(dir, "opensm-lfts.dump", cli_write_tables_fn, &of);
@@ -249,9 +249,10 @@ const struct cli_cmd cli_save = {
 	.summary = "save the running fabric, its tables and the options of OpenSM",
 	.args = "DIR",
 	.text =
-"Reads the running fabric and saves in the new directory DIR: the fabric, its\n"
-"forwarding tables, opensm.conf with the files that it names, and versions.\n"
-"\"ibfattree restore\" converts the saved tables for OpenSM.\n",
+"Creates the directory DIR, and saves in it the running fabric, its forwarding\n"
+"tables, opensm.conf with the files that it names, and the versions of the\n"
+"programs.  \"ibfattree restore\" converts the saved tables for OpenSM.\n"
+"Only the owner can read DIR, because opensm.conf may contain keys (m_key).\n",
 	.opts = save_options,
 	.min_args = 1,
 	.max_args = 1,
@@ -260,7 +261,8 @@ const struct cli_cmd cli_save = {
 
 /* ---- restore ----------------------------------------------------------- */
 
-/* The LID in old of the node or port that owns lid in f; 0: none. */
+/* Returns the LID that the owner of `lid` in fabric f has in fabric `old`; 0: none.  The owner is a
+ * switch or a host port, found by its GUID. */
 static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 		       const struct ftr_fabric *old)
 {
@@ -393,10 +395,11 @@ const struct cli_cmd cli_restore = {
 	.summary = "convert saved tables for OpenSM's engine \"file\"",
 	.args = "DIR [FABRIC]",
 	.text =
-"Converts the tables that \"ibfattree save\" saved in DIR to the LIDs of FABRIC or,\n"
-"with --live, of the running fabric (default: of the saved fabric).  Writes them\n"
-"to --output in the format of OpenSM's routing engine \"file\", checks them on that\n"
-"fabric, and prints the lines for opensm.conf.  Nothing is written to the fabric.\n"
+"Reads the tables that \"ibfattree save\" saved in DIR, and adapts them to the LIDs\n"
+"of FABRIC, of the running fabric (--live) or, by default, of the saved fabric.\n"
+"Writes them to the file of --output, in the format of OpenSM's routing engine\n"
+"\"file\", checks them on that fabric, and prints the lines for opensm.conf.\n"
+"Nothing is written to the fabric.\n"
 "Exit status: 0 clean, 1 the tables no longer suit the fabric, 2 bad input.\n",
 	.opts = restore_options,
 	.min_args = 1,

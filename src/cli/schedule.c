@@ -3,10 +3,10 @@
  * A fault schedule for the console of ibsim: every line takes one link between two
  * switches down (Unlink), or restores one (Link).
  *
- * In the array of links, those that are up come first.  So a draw is one random index and a swap.
- * If some links are up and others down, a command takes a link down with probability 3/4, and
- * restores one with probability 1/4.  The draws depend on the seed only, so a fabric and a seed
- * give the same lines on any machine.
+ * In the array of links, those that are up come first.  So drawing a link takes one random index
+ * and one swap.  If some links are up and others down, a command takes a link down with probability
+ * 3/4, and restores one with probability 1/4.  The draws depend only on the seed, so a fabric and a
+ * seed give the same lines on any machine.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -13,8 +13,8 @@ struct cli_schedule {
 	unsigned int n;		/* number of commands */
 };
 
-/* A cli_write_fn; ctx: struct cli_schedule.  FTR_INVAL if no link connects two switches
- * of f. */
+/* A cli_write_fn; ctx points to a struct cli_schedule.  Returns FTR_INVAL if no link connects two
+ * switches of f. */
 enum ftr_status cli_write_schedule_fn(FILE *out, const void *ctx,
 				      struct ftr_err *err);
 

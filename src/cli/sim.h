@@ -86,7 +86,7 @@ struct cli_sim_class_sum {
 	struct cli_sim_mean mbps;	/* accepted Mbit/s per source */
 	double total_gbps;
 	double latency_ns[5];	/* mean; 50th, 95th and 99th percentile; maximum */
-	double network_ns;	/* mean latency from the entry into the first channel */
+	double network_ns;	/* mean latency since the source began to send the packet */
 };
 
 struct cli_sim_sum {
@@ -105,12 +105,13 @@ struct cli_sim_use {
 	double use;		/* fraction of the time in which c was busy, mean over runs */
 };
 
-/* Number of simulated seconds that were measured; fewer than configured if the run was stopped. */
+/* Returns the number of simulated seconds that were measured: fewer than configured if the run was
+ * stopped at a deadlock. */
 double cli_sim_seconds(const struct cli_sim_job *j, const struct ftr_sim_result *r);
 bool cli_sim_between_switches(const struct cli_sim_job *j,
 			      const struct ftr_sim_channel_use *c);
 void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out);
-/* The most used channels between switches, at most n; returns their number. */
+/* Stores the most used channels between switches, at most n, in out.  Returns their number. */
 uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,
 		       struct cli_sim_use *out);
 extern const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES];

@@ -7,15 +7,15 @@
  *		     "peer_port": 3}],
  *	 "sets": [{"ms": 2.75, "guid": "0x..", "lids": [[12, 4], [13, 4]]}]}
  *
- * The links in "cables" fail or return at the time of the event.  The member "up" of a link shows
- * which: true if it returns, false if it fails.  Links without this member return if the event's
- * name ends in "-up", fail if it ends in "-down", and are otherwise ignored.  The entries in
- * "sets" change "ms" milliseconds after the event.  Other members, and lines without "time", are
- * ignored.
+ * The links in "cables" fail or return at the time of the event.  A link may have a member "up":
+ * true if it returns, false if it fails.  A link without this member returns if the event's name
+ * ends in "-up", fails if the name ends in "-down", and is otherwise ignored.  Each element of
+ * "sets" changes entries of one switch, "ms" milliseconds after the event; "lids" has pairs [LID,
+ * new port].  Other members, and lines without "time", are ignored.
  *
- * The lines may be in any order.  (The plugin writes the record of a local repair at once, others
- * only when the repair is confirmed.)  Times count from the earliest event of the file, which
- * occurs at the simulated time --events-at.
+ * The lines may be in any order.  (The plugin writes the record of a local repair at once, and
+ * other records only when the repair is confirmed.)  Times count from the earliest event of the
+ * file, which occurs at the simulated time of --events-at.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,13 +34,14 @@ struct reader {
 	uint64_t earliest;	/* earliest time of an event, as event_time() returns it */
 };
 
-/* Maximum distance of a time from that in the first line, in seconds and picoseconds.  A simulation
- * is shorter: cli_sim_time() limits --warmup and --duration to 1e6 s each. */
+/* Maximum difference between the time in a line and that in the first line, in seconds and in
+ * picoseconds.  A simulation is shorter: cli_sim_time() limits --warmup and --duration to 1e6 s
+ * each. */
 #define SPAN_S 4000000
 #define SPAN_PS (SPAN_S * UINT64_C(1000000000000))
 
-/* Converts the time t to picoseconds, counted from SPAN_S before the time in the first line.  Times
- * more than SPAN_S after the first line count as SPAN_S after it: no simulation reaches them. */
+/* Returns (t - r->first + SPAN_S) in picoseconds, but at most 2 * SPAN_PS.  No simulation reaches
+ * later times. */
 static uint64_t event_time(const struct reader *r, double t)
 {
 	double after = t - r->first;
@@ -75,7 +76,7 @@ enum ftr_status cli_sim_add(struct cli_sim_job *j,
 	return FTR_OK;
 }
 
-#define VALUE_MAX 64	/* length of a value in an error message */
+#define VALUE_MAX 64	/* maximum length of a value in an error message */
 
 static enum ftr_status fail(const struct reader *r, const char *what,
 			    struct ftr_err *err)
@@ -95,7 +96,7 @@ static enum ftr_status wrong(const struct reader *r, const char *what,
 			what, cli_j_raw(v, text, sizeof(text)));
 }
 
-/* Stores the array that is member `key` of o in *list; without this member, *list has type
+/* Stores the array that is member `key` of o in *list.  If o has no such member, *list has type
  * CLI_J_NONE. */
 static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
 				 const char *key, struct cli_jval *list,
@@ -106,8 +107,8 @@ static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
 	       wrong(r, key, *list, err);
 }
 
-/* Finds the switch whose GUID is member `key` of o; FTR_SW_NONE: not in the
- * fabric. */
+/* Finds the switch whose GUID is member `key` of o.  If it is not in the fabric, *s is
+ * FTR_SW_NONE. */
 static enum ftr_status read_switch(const struct reader *r, struct cli_jval o,
 				   const char *key, ftr_sw *s,
 				   struct ftr_err *err)
@@ -139,8 +140,8 @@ static bool ends_in(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* Finds out whether the link fails or returns.  *ignored: the link has no member "up", and the name
- * of the event does not end in "-up" or "-down". */
+/* Finds out whether the link fails or returns.  If the link has no member "up", and the name of the
+ * event does not end in "-up" or "-down", sets *ignored to true. */
 static enum ftr_status read_kind(const struct reader *r, struct cli_jval o,
 				 const char *event, enum ftr_sim_change_kind *kind,
 				 bool *ignored, struct ftr_err *err)
@@ -153,7 +154,7 @@ static enum ftr_status read_kind(const struct reader *r, struct cli_jval o,
 		cli_j_raw(v, text, sizeof(text));
 		up = !strcmp(text, "true");
 		if (!up && strcmp(text, "false"))
-			return wrong(r, "up is neither true nor false", v, err);
+			return wrong(r, "\"up\" is neither true nor false", v, err);
 	} else {
 		up = ends_in(event, "-up");
 		*ignored = !up && !ends_in(event, "-down");
@@ -230,7 +231,7 @@ static enum ftr_status read_set(const struct reader *r, struct cli_jval o,
 		st = wrong(r, "lids", lids, err);
 	if (!st && (!cli_j_real(cli_j_member(o, "ms"), &ms) ||
 		    !(ms >= 0 && ms < 1e9)))
-		st = wrong(r, "ms is not a number from 0 to 1e9",
+		st = wrong(r, "\"ms\" is not a number from 0 to 1e9",
 			   cli_j_member(o, "ms"), err);
 	g.at = at + (uint64_t)(ms * 1e9);
 	while (!st && cli_j_next(lids, &next, &v))
@@ -253,7 +254,7 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 	if (!time.p)
 		return FTR_OK;
 	if (!cli_j_real(time, &t))
-		return wrong(r, "time is not a number", time, err);
+		return wrong(r, "\"time\" is not a number", time, err);
 	if (!r->started)
 		r->first = t;
 	r->started = true;
@@ -279,8 +280,8 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
  * several hundred KiB. */
 #define LINE_MAX_BYTES (4u << 20)
 
-/* Reads the next line into buf, which has room for LINE_MAX_BYTES; *len excludes the newline.
- * *end: no line is left. */
+/* Reads the next line into buf, which has room for LINE_MAX_BYTES.  *len is the length without the
+ * newline.  Sets *end to true if no line is left. */
 static enum ftr_status read_line(struct reader *r, FILE *in, char *buf,
 				 size_t *len, bool *end, struct ftr_err *err)
 {

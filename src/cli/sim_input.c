@@ -171,7 +171,7 @@ static void read_order(struct cli_sim_job *j)
 	}
 	if (!j->sh)
 		st = ftr_shape_new(j->f, &j->shape_opts, j->team, &j->sh, &cli_err);
-	if (st == FTR_SHAPE)	/* without an order, all host ports send */
+	if (st == FTR_SHAPE)	/* no ranks, so no order: all host ports send */
 		return;
 	cli_must(st);
 	j->order = cli_host_order(j->sh, &j->n_order);

@@ -3,8 +3,8 @@
  * The schedule of ibfattree sim: when links and switches fail or return, and when
  * tables are recomputed.
  *
- * The options are sorted by time (at equal times: --fail, --recover, --tables,
- * --reroute) and applied in that order.  So random faults are drawn from the links and
+ * The options are applied in the order of their times (at equal times: first --fail, then
+ * --recover, --tables, --reroute).  So random faults are drawn from the links and
  * switches that are up at that time, and --reroute routes the fabric as it is at
  * that time.  The draws and --reroute ignore the faults in
  * events files (--events).
@@ -65,7 +65,7 @@ static void put_link(struct play *y, const struct step *p, ftr_sw s,
 	cli_must(cli_sim_add(y->j, &g, &cli_err));
 }
 
-/* Takes down the links and switches that are marked in z; with down false, restores them. */
+/* Takes down the links and switches that are marked in z, or restores them if `down` is false. */
 static void put_marked(struct play *y, const struct step *p,
 		       const struct cli_faults *z, bool down)
 {
@@ -147,7 +147,7 @@ static void recover(struct play *y, const struct step *p)
 	}
 	z = cli_faults_parse(y->j->f, "recover", &one);
 	if (z.links || z.switches)
-		cli_die("--recover %s: expected a named fault, or all", p->what);
+		cli_die("--recover %s: expected a switch, a link or the word 'all'", p->what);
 	put_marked(y, p, &z, false);
 	cli_faults_free(&z);
 }

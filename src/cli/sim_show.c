@@ -211,7 +211,7 @@ static void show_class(const char *name, const struct cli_sim_class_sum *c,
 	printf("%-9s accepted %.2f %%%s of capacity, offered %.2f %%; %.0f Mbit/s per sender, %.1f Gbit/s in all\n",
 	       name, 100 * c->accepted.mean, sd, 100 * c->offered.mean,
 	       c->mbps.mean, c->total_gbps);
-	printf("          latency ns: mean %.0f, median %.0f, 95th percentile %.0f, 99th %.0f, greatest %.0f; in the fabric: mean %.0f\n",
+	printf("          latency in ns: mean %.0f, median %.0f, 95th percentile %.0f, 99th %.0f, greatest %.0f; without the wait at the source: mean %.0f\n",
 	       c->latency_ns[0], c->latency_ns[1], c->latency_ns[2],
 	       c->latency_ns[3], c->latency_ns[4], c->network_ns);
 }
@@ -278,8 +278,8 @@ static void show_series(const struct cli_sim_job *j)
 	double all = (double)(j->conf.warm_ps + j->conf.run_ps) / 1e6;
 	double part = all / j->conf.n_series;
 
-	printf("\n%12s %12s %12s %10s %12s\n", "from us", "injected",
-	       "delivered", "lost", "latency ns");
+	printf("\n%12s %12s %12s %10s %12s\n", "start, us", "injected",
+	       "delivered", "lost", "latency, ns");
 	for (uint32_t i = 0; i < j->conf.n_series; i++) {
 		struct ftr_sim_slice z = { 0 };
 

@@ -128,7 +128,7 @@ static void series(const struct cli_sim_job *j, double *x)
 	save(j, "-series.svg", &p);
 }
 
-/* Plots the percentiles of the latency; first run only. */
+/* Plots the percentiles of the latency in the first run. */
 static void latency(const struct cli_sim_job *j, double *x)
 {
 	double *y = x + 1001;
@@ -155,7 +155,7 @@ static int falling(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Plots the utilisation of the links between switches, highest first; first run only. */
+/* Plots the utilisation of the links between switches in the first run, highest first. */
 static void links(const struct cli_sim_job *j, double *x)
 {
 	const struct ftr_sim_result *r = &j->result[0];

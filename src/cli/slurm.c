@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree slurm: the fabric as Slurm's topology.conf.
+ * ibfattree slurm: writes the topology of a fabric as Slurm's topology.conf.
  */
 #include <stdlib.h>
 
@@ -17,9 +17,9 @@ static const struct cli_opt options[] = {
 	{ "plugin", CLI_WORD, offsetof(struct slurm, form), "tree|block",
 	  "format: topology/tree or topology/block", "tree", 0, 0 },
 	{ "yaml", CLI_FLAG, offsetof(struct slurm, yaml), NULL,
-	  "write topology.yaml of Slurm 25.05", NULL, 0, 0 },
+	  "write topology.yaml, the format of Slurm 25.05", NULL, 0, 0 },
 	{ "hosts", CLI_FILE, offsetof(struct slurm, hosts), "FILE",
-	  "nodes of Slurm: write only these, report missing ones",
+	  "Slurm's nodes: write only these, and report those not in FABRIC",
 	  NULL, 0, 0 },
 	{ "full-names", CLI_FLAG, offsetof(struct slurm, full_names), NULL,
 	  "do not cut host names at the first dot", NULL, 0, 0 },
@@ -123,12 +123,12 @@ const struct cli_cmd cli_slurm = {
 	.summary = "write Slurm's topology.conf",
 	.args = "FABRIC",
 	.text =
-"Writes the topology of FABRIC for Slurm: hosts by leaf switch, and the pods\n"
-"above the leaves.  Host names come from node descriptions, \"NAME\" or\n"
-"\"NAME DEVICE\".  Hosts with ports on several leaves are grouped with other hosts\n"
-"on the same leaves.\n"
-"Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
-"2 bad input.\n",
+"Writes the topology of FABRIC for Slurm: the hosts of each leaf switch, and the\n"
+"pods above the leaf switches, each as one switch.  Host names are taken from\n"
+"node descriptions of the form \"NAME\" or \"NAME DEVICE\".  Hosts with ports on\n"
+"several leaves are grouped with other hosts on the same leaves.\n"
+"Exit status: 0 written; 1 written, but some hosts of --hosts are not in the\n"
+"fabric; 2 bad input.\n",
 	.opts = options,
 	.min_args = 1,
 	.max_args = 1,

@@ -114,7 +114,7 @@ static void put_at(int y, const struct top_line *l)
 	attroff(a);
 }
 
-/* Number of screen rows left for repairs below n lines of status. */
+/* Returns the number of screen rows that are left for repairs below n lines of status. */
 static int room_for_events(size_t n)
 {
 	int room = LINES - (int)n - 3;
@@ -251,7 +251,8 @@ const struct cli_cmd cli_top = {
 	.summary = "show status and repairs of the plugin in a terminal",
 	.args = "[DIR]",
 	.text =
-"Shows ibfattree-status.json and ibfattree-events.jsonl, and follows their changes.\n"
+"Shows the status of the plugin and its repairs.  They are read from the files\n"
+"ibfattree-status.json and ibfattree-events.jsonl, and again after each change.\n"
 "The plugin writes these files to OpenSM's dump_files_dir, which is DIR (default:\n"
 "/var/log).  Arrow and page keys scroll through the repairs, q quits.  Without a\n"
 "terminal, status and repairs are printed once.\n"

@@ -53,7 +53,8 @@ void top_free(struct top_data *d);
 
 #define TOP_LINES_MAX 24
 
-/* Formats the status; returns the number of lines.  *attention: a line reports a problem. */
+/* Formats the status and returns the number of lines.  Sets *attention if a line reports a
+ * problem. */
 size_t top_show(const struct top_data *d, double now,
 		struct top_line line[TOP_LINES_MAX], bool *attention);
 

@@ -62,10 +62,10 @@ static bool same(const struct top_stamp *a, struct top_stamp b)
 	       a->mtime.tv_nsec == b.mtime.tv_nsec;
 }
 
-/* Returns the last max bytes of dir/name, NUL-terminated and malloc()ed; *whole: they are the
- * whole file.  *stamp: the state of the file at the last read; it is updated, and zeroed after an
- * error.  Returns NULL if the file has not changed (error is then ""), or after an error (error is
- * then the reason). */
+/* Returns the last max bytes of dir/name, NUL-terminated and malloc()ed.  Sets *whole to true if
+ * they are the whole file.  *stamp is the state of the file at the last read.  It is updated, or
+ * set to zeros after an error.  If the file has not changed, returns NULL with "" in error.  After
+ * an error, returns NULL with the reason in error. */
 static char *tail(const char *dir, const char *name, off_t max,
 		  struct top_stamp *stamp, size_t *len, bool *whole,
 		  char *error)
@@ -216,8 +216,8 @@ static struct top_line *new_event(struct top_data *d)
 	return &d->event[d->n_events];
 }
 
-/* Adds the event of one line.  A long record is split into several lines that repeat its first
- * members; only the first line counts. */
+/* Adds the event of one line.  The plugin splits a long record into several lines, each with the
+ * same first members; only the first of these lines counts. */
 static void take_line(struct top_data *d, const char *s, size_t len)
 {
 	struct top_line *l = new_event(d);

@@ -63,7 +63,7 @@ static bool is_true(const struct show *w, const char *key)
 
 #define DURATION_MAX 40
 
-/* Seconds as "12 s", "5 min 3 s", "3 h 12 min", "41 days 3 h". */
+/* Writes a number of seconds in the form "12 s", "5 min 3 s", "3 h 12 min" or "41 days 3 h". */
 static const char *duration(char *buf, double s)
 {
 	uint64_t n = s > 0 && s < 1e12 ? (uint64_t)s : 0;
@@ -163,8 +163,8 @@ static void put_balance(struct show *w)
 		    cli_num(a, max));
 }
 
-/* Writes the times (ms) of the phases that were reached: "known 1.71, computed 1.79".  key: the
- * names of all phases, terminated by NULL. */
+/* Writes the time in ms of each phase that was reached, for example "known 1.71, computed 1.79".
+ * key: the names of all phases, terminated by NULL. */
 static void phases(struct cli_jval ms, const char *const *key, char *out,
 		   size_t size)
 {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Transition from the tables in use to new ones: can a credit loop close, or an entry be
- * missing, while the switches change their tables?
+ * The transition from the tables in use to new ones: finds credit loops that may close, and entries
+ * that may be missing, while the switches change their tables.
  *
  * OpenSM writes the 64-entry blocks of all switches without waiting for acknowledgements.  So
  * the writes for one LID may take effect in any order, while packets that followed older
- * entries are still in flight.  Possible effects are found LID by LID:
+ * entries are still in flight.  Two harmful effects are possible; both are found LID by LID:
  *
- *	credit loops	<ftr/cdg.h>: the writes of each LID are one step, and packets
- *			are not drained.  The graph then holds all dependencies that
- *			packets may cause.  A LID that closes a cycle is counted and
- *			keeps its old entries in the graph.
- *	missing entries	a packet that follows old and new entries may reach a switch without
- *			an entry for its LID in the old or in the new tables.  Only
- *			sources with a path before and after count.
+ *	credit loops	LID by LID, the writes are added to a channel dependency graph
+ *			(<ftr/cdg.h>).  No older entries are removed from the graph, so it
+ *			holds all dependencies that packets may cause.  A LID that closes a cycle
+ *			is counted and keeps its old entries in the graph.
+ *	missing entries	A packet that follows old and new entries may reach a switch where the
+ *			entry for its LID is missing from the old or the new tables.  Only
+ *			packets of sources with a path in both tables count.
  *
  * All orders of writes are considered.  If no effect is found, none is possible; but an effect that
  * is found may not occur in a real run.
@@ -33,7 +33,8 @@
 
 /* ---- any order: credit loops ------------------------------------------- */
 
-/* The channel dependency graph of t; NULL: t has a credit loop or a forwarding loop. */
+/* Returns the channel dependency graph of t, or NULL if t has a credit loop or a forwarding
+ * loop. */
 static struct ftr_cdg *acyclic(const struct ftr_fabric *f,
 			       const struct ftr_tables *t)
 {
@@ -83,16 +84,17 @@ struct walk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *a, *b;
 	ftr_lid lid;
-	uint8_t *source;	/* [n_sw] the switch has a host port */
+	uint8_t *source;	/* [n_sw] 1: the switch has a host port */
 	uint8_t *known[2];	/* [n_sw] result of arrives() with tables a and b: 0 unknown,
 				 * 1 arrives, 2 does not, 3 being walked */
-	uint8_t *met;		/* [n_sw] a packet that follows old and new entries may come here */
+	uint8_t *met;		/* [n_sw] 1: a packet that follows old and new entries may get
+				 * to the switch */
 	ftr_sw *queue;		/* [n_sw] the switches that are marked in met */
 	ftr_sw *path;		/* [n_sw] the path that is being walked */
 };
 
-/* The switch at the far end of port p of s.  FTR_SW_NONE: the packet is dropped, or it reaches a
- * host port or port 0 (*out_of_switches is then true). */
+/* Returns the switch to which port p of s leads, or FTR_SW_NONE if it leads to no switch.  Sets
+ * *out_of_switches to true if it leads to a host port or is port 0, and to false if not. */
 static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 		   bool *out_of_switches)
 {
@@ -110,9 +112,9 @@ static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 	return x->peer_kind == FTR_PEER_SW ? x->peer : FTR_SW_NONE;
 }
 
-/* True if packets for w->lid from s reach a host port, or port 0 of a switch, with the tables t.
- * The owner of the LID is not checked.  known: the results for t so far; they are extended, so
- * that each switch is visited once per LID. */
+/* Returns true if, with the tables t, packets for w->lid from s reach a host port or port 0 of a
+ * switch.  The owner of the LID is not checked.  The results for t are stored in `known`, so that
+ * each switch is visited only once per LID. */
 static bool arrives(struct walk *w, const struct ftr_tables *t,
 		    uint8_t *known, ftr_sw s)
 {
@@ -298,7 +300,7 @@ void cli_transition_text(const struct ftr_fabric *f,
 		       cli_count(c, x->rounds, "round", "rounds"),
 		       x->rounds == 1 ? "" : "; packets drain between two rounds");
 	if (x->ordered && x->writes < x->d.entries)
-		printf("              %s unchanged, because the new tables have no entry there or the LID is held\n",
+		printf("              %s unchanged, because the new tables have no entry there or the LID keeps its old entries\n",
 		       cli_count(a, x->d.entries - x->writes, "entry stays",
 				 "entries stay"));
 	if (x->ordered && x->held)

@@ -12,20 +12,22 @@ struct json_object;
 struct cli_transition {
 	struct ftr_tables_diff d;
 	uint32_t lids;		/* number of LIDs that have an owner and a changed entry */
-	/* with all traffic on one VL, the old tables (before_cycle) or the new ones (after_cycle)
-	 * have a credit loop or a forwarding loop; then no order of writes is safe */
+	/* with all traffic on one VL, the old tables have a credit loop or a forwarding loop
+	 * (before_cycle), or the new tables have one (after_cycle); then no order of writes is
+	 * safe */
 	bool before_cycle, after_cycle;
-	/* if the writes take effect in any order, as with OpenSM: */
-	uint32_t closes;	/* number of LIDs whose change may close a credit loop, with the
-				 * changes of lower LIDs that close none in effect; 0 if
-				 * before_cycle is true */
+	/* if the writes take effect in any order, which is the case with OpenSM: */
+	uint32_t closes;	/* number of LIDs whose change may close a credit loop.  The LIDs
+				 * are tried in ascending order; a LID that is counted keeps its
+				 * old entries.  0 if before_cycle is true */
 	ftr_lid first_closing;	/* the lowest of these LIDs */
-	uint64_t gaps;		/* number of pairs (switch, LID): a packet with a path before and
-				 * after may find no entry for the LID at the switch */
+	uint64_t gaps;		/* number of pairs (switch, LID) where a packet may find no entry,
+				 * although its source has a path before and after */
 	ftr_sw gap_sw;		/* the first of these pairs, in the order of LIDs */
 	ftr_lid gap_lid;
 	/* if the writes take effect in the order that ddlr's planner found: */
-	bool ordered;		/* the planner found an order; if not, ignore the next four */
+	bool ordered;		/* the planner found an order; if not, rounds, steps, writes and
+				 * held have no meaning */
 	uint32_t rounds;	/* number of rounds; packets must drain between two rounds */
 	uint32_t steps, writes;
 	uint32_t held;		/* number of LIDs that keep old entries */

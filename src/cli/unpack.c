@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Compressed input files for the readers of the library (<ftr/io.h>): gzip by zlib, xz
- * by liblzma.  A file may consist of several concatenated streams, as with the tools
- * gzip and xz.
+ * by liblzma.  As the tools gzip and xz do, this code accepts a file that consists of several
+ * concatenated streams.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 struct stream {
 	bool gzip;		/* true: gzip; false: xz */
-	bool between;		/* a gzip stream has ended, and no other has begun */
+	bool between;		/* a gzip stream has ended, and the next has not begun */
 	z_stream z;
 	lzma_stream x;
 };

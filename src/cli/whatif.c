@@ -15,8 +15,8 @@
  *			--balance off or a literal placement.)
  *	FILE		given tables (--compare) on the damaged fabric
  *
- * Without faults there are only "after", titled with the engine's name, and the given
- * tables.  With random faults the columns of the damaged fabric have one run per seed.
+ * Without faults, the only columns are "after", titled with the engine's name, and the given
+ * tables.  With random faults, the columns of the damaged fabric have one run for each seed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +43,9 @@ static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct whatif, "load"),
 	CLI_OPTS_FAULTS(struct whatif),
 	{ "repeat", CLI_UINT, offsetof(struct whatif, repeat), "N",
-	  "repeat with N consecutive seeds", "1", 1, REPEAT_MAX },
+	  "make N runs, with consecutive seeds of the random faults", "1", 1, REPEAT_MAX },
 	{ "compare", CLI_FILES, offsetof(struct whatif, compare), "FILE",
-	  "compare these tables on the damaged fabric", NULL, 0, 0 },
+	  "also show the tables in FILE on the damaged fabric", NULL, 0, 0 },
 	{ "local", CLI_FLAG, offsetof(struct whatif, local), NULL,
 	  "also show the tables after ddlr's local repair", NULL, 0, 0 },
 	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
@@ -69,21 +69,22 @@ struct job {
 	struct ftr_team *team;
 	struct ftr_fabric *f;		/* the undamaged fabric */
 	struct cli_faults faults;
-	struct ftr_nominal *nominal;	/* includes f; NULL: none, see cli_nominal */
+	struct ftr_nominal *nominal;	/* the nominal fabric; NULL: none, see cli_nominal */
 	struct ftr_shape *sh;		/* shape of f */
 	struct ftr_tables *before;	/* tables of f; NULL without --fail and --guarantee */
 	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
-	struct ftr_sl2vl *vl_map;	/* SL2VL tables with the turn bit for f, or NULL */
-	uint64_t *place;		/* host order for the loads: port GUIDs */
+	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
+	uint64_t *place;		/* host order by which loads are computed, as port GUIDs */
 	uint32_t n_places;
 	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live, given[0] are the tables in use */
 	struct cli_column col[4 + CLI_LIST_MAX];
 	unsigned int n_col;
 };
 
-/* Routes f as the plugin would.  With --balance off, displaced entries are placed by formula.
- * stats may be NULL.  Returns the time in milliseconds. */
+/* Routes f as the plugin would.  If the nominal next hop of an entry is missing, another next hop
+ * is chosen: by link load, or by the formula with --balance off.  stats may be NULL.  Returns the
+ * time in milliseconds. */
 static double route(const struct job *j, const struct ftr_fabric *f,
 		    struct ftr_route_opts *ro, struct ftr_shape **sh,
 		    struct ftr_tables **t, struct ftr_route_stats *stats)
@@ -99,8 +100,8 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 }
 
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
- * load or full, but not with a literal placement.  Shifts are then not balanced, because
- * the fabric is incomplete. */
+ * load or full, but not with a literal placement.  If they are kept, only the all-to-all load is
+ * balanced, because the fabric is incomplete. */
 static double reroute(const struct job *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {
@@ -127,7 +128,7 @@ static double reroute(const struct job *j, const struct ftr_fabric *f,
 	return ms;
 }
 
-/* Keeps the affected nodes of run i of c if this run is the worst so far. */
+/* If run i of column c is the worst so far, keeps its affected nodes. */
 static void keep_worst(const struct job *j, struct cli_column *c,
 		       unsigned int i, const struct ftr_fabric *f,
 		       struct cli_reach *reach)
@@ -401,14 +402,16 @@ const struct cli_cmd cli_whatif = {
 	.summary = "show the effect of failed links or switches",
 	.args = "[FABRIC] [FILE...]",
 	.text =
-"Routes FABRIC, applies faults, routes it again, and compares the findings of the\n"
-"checker before and after: unreachable pairs, affected nodes, loops, credit\n"
-"loops, load, and the number of entries that the plugin would change.  --fail and\n"
-"--compare may be given more than once; FILEs are compared, too.  Without --fail, the\n"
-"engine's tables are compared with the given ones.  With --live, the running fabric is\n"
-"read, all arguments are FILEs, and the tables in use are compared, too.\n"
-"Exit status: 0 clean, 1 \"check\" reports findings for the engine's tables on the\n"
-"damaged fabric, 2 bad input.\n",
+"Routes FABRIC, applies the faults of --fail, routes it again, and compares the\n"
+"tables before and after: unreachable pairs, affected nodes, loops, credit loops,\n"
+"load, and the number of entries that the plugin would change.\n"
+"The tables in FILEs and in the files of --compare are shown beside them, on the\n"
+"damaged fabric.  Without --fail, these tables are compared with the engine's\n"
+"tables for FABRIC.  --fail and --compare may be given more than once.\n"
+"With --live, the running fabric takes the place of FABRIC, all arguments are\n"
+"FILEs, and the tables in use are shown, too.\n"
+"Exit status: 0 if \"ibfattree check\" would have no finding for the engine's\n"
+"tables on the damaged fabric, 1 if it would have one, 2 for bad input.\n",
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1 + CLI_LIST_MAX,

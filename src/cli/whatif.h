@@ -26,8 +26,8 @@ struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
 				   const struct cli_list *specs);
 void cli_faults_free(struct cli_faults *z);
 
-/* A copy of f with the faults.  Hosts that lose their link stay in the fabric.
- * Aggregation Nodes are removed with their switch. */
+/* Returns a copy of f with the faults.  Hosts that lose their link stay in the fabric.  Aggregation
+ * Nodes are removed with their switch. */
 struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
 				    const struct cli_faults *z, uint64_t seed);
 
@@ -87,8 +87,8 @@ struct cli_column {
 	const char *kind;	/* "before", "not_rerouted", ... for JSON */
 	unsigned int n;		/* number of runs: 1, or one per seed */
 	struct cli_measure *run;
-	/* Unreachable pairs in worst_run: the run with the most unreachable pairs of host ports,
-	 * the first if there are several.  Nodes are numbered as in the undamaged fabric. */
+	/* Unreachable pairs in run worst_run, the first of the runs with the most unreachable
+	 * pairs of host ports.  Nodes are numbered as in the undamaged fabric. */
 	struct cli_reach worst;
 	unsigned int worst_run;
 };

@@ -54,7 +54,7 @@ static const struct {
 			      "load_all_bound", COUNT, false },
 	[CLI_M_SHIFT_MAX] = { "load: shifts, worst link", "load_shift_max",
 			      COUNT, false },
-	[CLI_M_SHIFT_MEAN] = { "load: shifts, mean of worst",
+	[CLI_M_SHIFT_MEAN] = { "load: shifts, worst link, mean",
 			       "load_shift_mean", REAL, false },
 	[CLI_M_ENTRIES] = { "changed entries", "changed_entries", COUNT,
 			    false },
@@ -69,7 +69,7 @@ static const struct {
 	[CLI_M_ROUTE_MS] = { "ms to route", "route_ms", REAL, false },
 };
 
-/* True if at least one column has a value for metric m.  Other metrics are not in the table. */
+/* Returns true if metric m is in the table: at least one column has a value for it. */
 static bool shown(const struct cli_whatif_view *v, int m)
 {
 	for (unsigned int c = 0; metric[m].text && c < v->n_col; c++)
@@ -144,7 +144,7 @@ static void put_head(const struct cli_whatif_view *v)
 		putchar('\n');
 	}
 	if (v->repeat > 1)
-		printf("runs    %u, seeds from %llu on: minimum/median/maximum\n",
+		printf("runs    %u, with seeds from %llu on; values are minimum/median/maximum\n",
 		       v->repeat, (unsigned long long)v->seed);
 	putchar('\n');
 }
@@ -202,7 +202,7 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 		putchar('\n');
 	}
 	put_affected(v);
-	printf("\nnot checked: multicast, %scredit loops by packets of switches\n",
+	printf("\nnot checked: multicast, %scredit loops caused by packets that switches send\n",
 	       v->vl_map ? "" : "VLs (all traffic is assumed to share one),\n");
 	if (v->places > CLI_SHIFTS_MAX + 1)
 		printf("shifts: %u of %u, drawn at random\n", CLI_SHIFTS_MAX,

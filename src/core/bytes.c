@@ -2,14 +2,13 @@
 /*
  * Kernels over rows of bytes.
  *
- * Most kernels are one inline function.  On x86-64 it is compiled twice: for the base
- * instruction set and for AVX2.  Each call selects one of the two versions.  (Function
- * multi-versioning by the dynamic linker would do the same, but it runs before a sanitizer is
- * initialised.)
+ * Most kernels are one inline function, which is compiled twice on x86-64: for the base
+ * instruction set and for AVX2.  Each call selects one of the two versions.  ("target_clones" of
+ * GCC is not used: there the dynamic linker selects, before a sanitizer is initialised.)
  *
- * bytes_lookup() and bytes_equal() have hand-written AVX2 versions.  The AVX2 byte shuffle looks
- * up many bytes at once, but only in a map of 16 entries.  So bytes_lookup() divides a map into
- * planes of 16 entries; plane k serves the indices whose high four bits are k.  With more than
+ * bytes_lookup() and bytes_equal() have hand-written AVX2 versions.  AVX2 can look up many bytes at
+ * once, but only in a map of 16 elements.  So bytes_lookup() divides its map into planes of 16
+ * elements; plane k serves the indices whose high four bits are k.  With more than
  * MAX_PLANES planes, or without AVX2, each byte is looked up separately.
  */
 #include <endian.h>
@@ -52,7 +51,7 @@ INLINE void take(uint8_t *restrict to_, const uint8_t *restrict from_,
 	uint8_t *to = ROW(to_);
 	const uint8_t *from = ROW(from_), *flag = ROW(flag_);
 
-	/* a conditional load of from[i] would not be vectorised */
+	/* with "if (flag[i])", GCC would not vectorise the loop */
 	for (size_t i = 0; i < n; i++) {
 		uint8_t mask = flag[i] ? 0xff : 0;
 
@@ -265,7 +264,7 @@ void bytes_equal(uint64_t *bits, const uint8_t *row, uint8_t value, size_t n)
 
 /* ---- columns -------------------------------------------------------------- */
 
-/* Exchange the bytes of b selected by `mask` with the bytes of a selected by `mask << shift`. */
+/* Exchange the bytes of b that `mask` selects with the bytes of a that `mask << shift` selects. */
 INLINE void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t mask)
 {
 	uint64_t t = ((*a >> shift) ^ *b) & mask;
@@ -274,7 +273,7 @@ INLINE void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t mask)
 	*b ^= t;
 }
 
-/* Transpose 8 by 8 bytes: exchange blocks of 1, 2 and 4 bytes across the diagonal. */
+/* Transpose a square of 8 by 8 bytes: exchange blocks of 1, 2 and 4 bytes across the diagonal. */
 INLINE void transpose(uint64_t *x)
 {
 	for (int i = 0; i < 8; i += 2)
@@ -291,7 +290,7 @@ static void eight_rows(uint8_t *const *to, const uint8_t *from, size_t stride,
 {
 	uint64_t x[8];
 
-	for (size_t i = 8; i < 16; i++)	/* processors do not prefetch with a large stride */
+	for (size_t i = 8; i < 16; i++)	/* the stride is too large for the hardware prefetcher */
 		__builtin_prefetch(from + i * stride);
 	for (size_t c = 0; c < BYTES_COLUMNS; c += 8) {
 		for (size_t i = 0; i < 8; i++)

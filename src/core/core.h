@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * core: memory, growing arrays, seeded random numbers, hashing, natural order, union-find.
+ * core: memory, growing arrays, random numbers, hashes, natural order, union-find.
  *
  * This module knows nothing about fabrics.  The library and the plugin allocate memory in two
  * ways: in arenas, which are freed as a whole, and with ftr_malloc() and similar functions.  A
- * test can make the n-th allocation fail.  An allocation in an arena counts only if it needs a
+ * test can make the n-th allocation fail.  An allocation in an arena is counted only if it needs a
  * new chunk.
  */
 #ifndef FTR_CORE_CORE_H
@@ -37,19 +37,20 @@ FILE *ftr_fdopen(int fd, const char *mode);
 DIR *ftr_opendir(const char *path);
 /* Like open_memstream(); NULL: out of memory. */
 FILE *ftr_memstream(char **text, size_t *len);
-/* Close the stream.  Returns false if memory was exhausted: *text is then freed and NULL. */
+/* Close the stream.  Returns false if there was not enough memory; *text is then freed and NULL. */
 bool ftr_memstream_end(FILE *out, char **text);
 
-/* For tests: the n-th allocation after this call, and all later ones, fail.  n = 0: no allocation
- * fails.  Not thread safe. */
+/* For tests: make the n-th allocation after this call fail, and all later ones.  n = 0: no
+ * allocation fails.  Not thread safe. */
 void ftr_alloc_fail_at(unsigned long n);
-/* For tests: only the n-th allocation after this call fails. */
+/* For tests: make only the n-th allocation after this call fail. */
 void ftr_alloc_fail_once(unsigned long n);
-/* Number of allocations since the last call of ftr_alloc_fail_at() or ftr_alloc_fail_once(). */
+/* Returns the number of allocations since the last ftr_alloc_fail_at() or ftr_alloc_fail_once(). */
 unsigned long ftr_alloc_count(void);
 
-/* Chunked bump allocator.  Blocks of 64 bytes or more are aligned to 64 bytes, smaller blocks to
- * 16.  ftr_arena_zalloc() zeroes the memory, ftr_arena_alloc() does not.  NULL: no memory. */
+/* An arena hands out memory from large chunks; a block cannot be freed by itself.  Blocks of 64
+ * bytes or more are aligned to 64 bytes, smaller blocks to 16.  ftr_arena_zalloc() zeroes the
+ * memory, ftr_arena_alloc() does not.  NULL: no memory. */
 struct ftr_arena;
 struct ftr_arena *ftr_arena_new(void);
 void ftr_arena_free(struct ftr_arena *a);	/* NULL is accepted */
@@ -63,7 +64,7 @@ void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
 char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max);
 size_t ftr_arena_bytes(const struct ftr_arena *a);	/* size of all chunks */
 
-/* Ensure that a growing array of n elements with space for cap elements can take one more.
+/* Ensure that an array of n elements, with space for cap elements, has space for one more.
  * Returns false if out of memory. */
 #define FTR_GROW(ptr, n, cap)						\
 	((n) < (cap) || ftr_grow((void **)&(ptr), &(cap), sizeof(*(ptr))))
@@ -78,7 +79,7 @@ struct ftr_rng {
 
 void ftr_rng_seed(struct ftr_rng *r, uint64_t seed);
 uint64_t ftr_rng_next(struct ftr_rng *r);
-/* Uniform in 0..n-1, n >= 1. */
+/* Returns a random number in 0..n-1, all equally likely; n >= 1. */
 uint32_t ftr_rng_below(struct ftr_rng *r, uint32_t n);
 /* Fill perm with a random permutation of 0..n-1. */
 void ftr_rng_perm(struct ftr_rng *r, uint32_t *perm, uint32_t n);
@@ -94,8 +95,8 @@ static inline uint64_t ftr_mix(uint64_t x)
 
 /* ---- hash -------------------------------------------------------------- */
 
-/* FNV-1a, 64 bits.  Start with FTR_HASH_INIT, and add a text in pieces.  Two texts that differ in
- * exactly one byte have different hashes. */
+/* FNV-1a, 64 bits.  Begin with FTR_HASH_INIT, and pass the result on with the next piece of the
+ * text.  Two texts that differ in exactly one byte have different hashes. */
 #define FTR_HASH_INIT UINT64_C(0xcbf29ce484222325)
 
 static inline uint64_t ftr_hash(uint64_t hash, const void *data, size_t n)
@@ -120,9 +121,9 @@ int ftr_u64_cmp(const void *a, const void *b);
 
 /* ---- union-find -------------------------------------------------------- */
 
-/* uf[i] is the parent of i, initially i itself.  ftr_uf_find() shortens paths by halving.
- * ftr_uf_union() makes the smaller index the parent, so the representative of a set is its
- * smallest member. */
+/* Sets of the numbers 0 .. n-1.  uf[i] is the parent of i, initially i itself.  ftr_uf_find()
+ * returns the root of i, which represents its set.  ftr_uf_union() unites two sets; the smaller
+ * root becomes the parent, so the root of a set is its smallest member. */
 static inline void ftr_uf_init(uint32_t *uf, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)

@@ -36,8 +36,9 @@ static enum ftr_status refuse(struct ftr_err *err, const char *path,
 	return ftr_fail(err, FTR_IO, "%s: refused: %s", path, reason);
 }
 
-/* Check that the open file is a regular file of root or of the caller.  append: also refuse a file
- * with a second name, because another user may have made a hard link to a file of root. */
+/* Check that the open file is a regular file of root or of the caller.  If append is true, also
+ * refuse a file with a second name, because another user may have made a hard link to a file of
+ * root. */
 static enum ftr_status check(int fd, const char *path, bool append,
 			     struct stat *sb, struct ftr_err *err)
 {
@@ -82,9 +83,9 @@ enum ftr_status ftr_file_open(const char *path, int *fd, struct ftr_err *err)
 /* Upper limit for the length of an incomplete last line, in bytes. */
 #define TORN_MAX (4u << 20)
 
-/* Set *size, initially the file size, to the end of the last complete line, or to 0 if there is
- * none.  Returns false if a read fails, or if a file longer than TORN_MAX has no newline in its
- * last TORN_MAX bytes. */
+/* Set *size, the size of the file, to the end of its last complete line, or to 0 if it has none.
+ * Returns false if a read fails, or if the file is longer than TORN_MAX and its last TORN_MAX bytes
+ * have no newline. */
 static bool find_end(int fd, off_t *size)
 {
 	off_t end = *size, stop = FTR_MAX(end - (off_t)TORN_MAX, 0);
@@ -107,7 +108,7 @@ static bool find_end(int fd, off_t *size)
 	return !end;
 }
 
-/* Remove an incomplete last line.  *size is the file size, before and after. */
+/* Remove an incomplete last line.  *size is the file size, and is set to the new file size. */
 static enum ftr_status cut_torn_line(int fd, const char *path, off_t *size,
 				     struct ftr_err *err)
 {
@@ -203,7 +204,7 @@ enum ftr_status ftr_file_replace(const char *path, ftr_file_fill fill,
 	errno = ENAMETOOLONG;
 	if (n < 0 || (size_t)n >= sizeof(tmp))
 		return fail(err, path, "create");
-	unlink(tmp);	/* left behind by a crash */
+	unlink(tmp);	/* a crash may have left it behind */
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | SAFE_FLAGS, FILE_MODE);
 	if (fd < 0)
 		return fail(err, tmp, "create");

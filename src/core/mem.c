@@ -203,7 +203,7 @@ static struct chunk *chunk_new(struct ftr_arena *a, size_t bytes)
 	c->size = size - sizeof(*c);
 	c->used = 0;
 	a->bytes += size;
-	/* the chunk with more free space comes first */
+	/* the chunk with more free space becomes the first in the list */
 	if (a->head && a->head->size - a->head->used > c->size - bytes) {
 		c->next = a->head->next;
 		a->head->next = c;

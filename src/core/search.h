@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Binary search.  Sets i, a uint32_t variable, to the least number in 0 .. n - 1 for which the
- * expression `before` is false, or to n if there is none.  `before` uses i.  As i grows, `before`
- * may change only from true to false.
+ * Binary search.  Sets the uint32_t variable i to the least number in 0 .. n - 1 for which the
+ * expression `before`, which contains i, is false.  Sets i to n if `before` is true for all of
+ * them.  `before` must be true up to some number and false from there on.
  */
 #ifndef FTR_CORE_SEARCH_H
 #define FTR_CORE_SEARCH_H

@@ -2,10 +2,10 @@
 /*
  * A team of threads: the caller, and size - 1 helpers, which sleep between runs.
  *
- * A run publishes (fn, ctx, n, chunk) under the mutex with a new generation number
- * and wakes all helpers.  Every member, including the caller, then takes chunks from one atomic
- * counter until no chunk is left.  The caller returns when all helpers have finished,
- * so no helper works on a run that has ended.
+ * A run stores (fn, ctx, n, chunk) under the mutex, with a new generation number, and wakes all
+ * helpers.  Every member, including the caller, then takes ranges of items from one atomic
+ * counter until no item is left.  The caller returns when all helpers have finished,
+ * so no helper still works on a run that has ended.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Seeded random numbers, numeric and natural order.  The generator is xoshiro256** by Blackman
- * and Vigna, seeded with splitmix64.  It gives the same sequence on every machine, so a printed
- * seed reproduces a run.
+ * Random numbers, and the comparison of numbers and of names.  The generator is xoshiro256** by
+ * Blackman and Vigna, seeded with splitmix64.  It gives the same sequence on every machine, so a
+ * run can be repeated with its printed seed.
  */
 #include <string.h>
 

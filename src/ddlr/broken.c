@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Find the broken entries, and order their repair.
+ * Finds the broken entries, and repairs them in a suitable order.
  *
  * An entry is broken if it leads onto a dead link. The search reads the LFTs of the live
- * switches at the ends of dead links. With host_paths_only, entries that no packets from hosts to
- * a host port use are then removed. In a large tree these are most of the entries: a switch has an
- * entry for every LID, but packets from hosts pass a middle switch for few of them.
+ * switches at the ends of dead links. If host_paths_only is set, only the entries that packets from
+ * hosts to a host port use stay in the list. In a large tree these are few of the entries: a switch
+ * has an entry for every LID, but packets from hosts pass a middle switch for few LIDs.
  *
- * The entries are sorted by four keys: whether packets from
- * hosts to hosts need them, the class of the LID (enum ftr_class), the LID, and the
- * rank of the switch. The entries are repaired LID by LID, low switches first. So
- * entries that only need another upward port are repaired before the entries of
- * higher switches, whose detours may use them. A broken entry for which no detour is
- * found is tried again after other entries of its LID are repaired.
+ * The entries are sorted by four keys: whether packets from hosts to hosts need the entry, the
+ * class of the LID (enum ftr_class), the LID, and the rank of the switch. So the entries for one
+ * LID are repaired together, those of low switches first. Entries of low switches often need only
+ * another upward port. Detours of higher switches may then use these repaired entries. If no detour
+ * is found for a broken entry, the search is repeated after other entries of its LID are repaired.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@ struct broken {
 	ftr_lid lid;
 	uint8_t late;		/* 0: packets from hosts to a LID of class FTR_CLASS_HOST need the
 				 * entry, as far as search_carried() finds out; 1: only other
-				 * packets do */
+				 * packets need it */
 	uint8_t cls, rank;	/* cls: enum ftr_class of the LID; rank: rank of sw */
 };
 
@@ -48,7 +47,7 @@ static int broken_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Add all entries of s that lead onto the dead link at port p. */
+/* Add to l all entries of s that lead onto the dead link at port p. */
 static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 		      struct broken_list *l)
 {
@@ -70,7 +69,8 @@ static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return true;
 }
 
-/* Prefetch the entries of the neighbours of s for lid, which the repair of the entry of s reads. */
+/* Prefetch the data that a repair of the entry of s reads: mainly the entries of its neighbours for
+ * lid. */
 static void expect(const struct ftr_ddlr *r, ftr_sw s, ftr_lid lid)
 {
 	const struct ftr_shape *sh = r->sh;
@@ -80,8 +80,8 @@ static void expect(const struct ftr_ddlr *r, ftr_sw s, ftr_lid lid)
 	__builtin_prefetch(&r->of_lid[lid]);
 }
 
-/* Remove entries for LIDs of switches, and most of the entries that no packets from hosts use: those
- * for which the dependency graph knows it. */
+/* Remove from l the entries for LIDs of switches, and entries that no packets from hosts use. Some
+ * unused entries remain, because the dependency graph does not show that they are unused. */
 static void remove_unused(const struct ftr_ddlr *r, struct broken_list *l)
 {
 	uint32_t n = 0;
@@ -93,7 +93,8 @@ static void remove_unused(const struct ftr_ddlr *r, struct broken_list *l)
 	l->n = n;
 }
 
-/* Set `late`; with host_paths_only, also remove all entries that no packets from hosts use. */
+/* Set `late` of all entries. If host_paths_only is set, also remove all entries that no packets
+ * from hosts use. */
 static void find_late(struct ftr_ddlr *r, struct broken_list *l)
 {
 	uint32_t n = 0;
@@ -113,8 +114,8 @@ static void find_late(struct ftr_ddlr *r, struct broken_list *l)
 	l->n = n;
 }
 
-/* The shortest paths from a switch are computed if it has at least this number of broken entries;
- * for fewer entries this would take longer than it saves. */
+/* If a switch has at least this number of broken entries, its shortest paths to all switches are
+ * computed. For fewer entries this would take longer than it saves. */
 #define MANY 64
 
 static void prepare_searches(struct ftr_ddlr *r, const struct broken_list *l)
@@ -199,7 +200,7 @@ static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 	return st;
 }
 
-/* Repair the entries of j by detours. If entries are still broken, use the inverted order. */
+/* Repair the entries of j by detours. If entries are still broken, use the tables of sftree. */
 static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 				struct ftr_err *err)
 {
@@ -213,13 +214,14 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 
 /*
  * Repair entries that packets from hosts to a host use. A plane is clean if no local repair leads
- * away from it. On k-ary trees, as long as all extra turns of these packets lead into clean planes,
- * there is a clean plane for each of the first k-1 faults.
+ * away from it. Suppose that all extra turns (from down to up) of these packets lead into clean
+ * planes. Then on k-ary trees there is a clean plane for each of the first k-1 faults (k: struct
+ * ftr_guarantee).
  *
- * A detour over clean planes may be refused because it would close a cycle. If entries stay broken
- * for this reason, the search for cycles ignores packets from switches from now on. This is better
- * than a detour of packets from hosts into a plane that is not clean. The search also ignores
- * packets from switches if entries stay broken after all other attempts.
+ * A detour over clean planes may be refused because it would close a cycle. If an entry stays
+ * broken for this reason, the search for cycles ignores packets from switches from then on. It
+ * would be worse to lead packets from hosts into a plane that is not clean. Packets from switches
+ * are also ignored if entries stay broken after all other attempts.
  */
 static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)

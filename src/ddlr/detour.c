@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Find a detour for a broken entry.
+ * Finds a detour for a broken entry.
  *
- * The entry of switch s for one LID is broken if it leads onto a dead link. A
- * detour is a path s = y0, y1, .. yn over live links. The entries of y0 .. yn-1
- * are rewritten. The entries from yn on already lead to the LID, without passing
- * any of y0 .. yn-1. Forms of detour (search_repair() shows the order in which they are tried):
+ * The entry of switch s for one LID is broken if it leads onto a dead link. A detour is a path
+ * s = y0, y1, .. yn over live links. The entries of y0 .. yn-1 are rewritten. The entries from yn
+ * on already lead to the LID, without passing any of y0 .. yn-1. There are several forms of detour
+ * (search_repair() shows the order in which they are tried):
  *
  *	n = 1	parallel link to the switch to which the entry leads now
  *	n = 1	any neighbour
  *	n = 2	down, up (Sem-Jacobsen et al. 2011, section V-A)
  *	n = 3	down, down, up (section V-B), if the entry of the switch
  *		above the turn leads to the LID
- *	n = 4	down, down, up, up: for a switch above the turn whose entry
- *		does not lead to the LID; that entry is rewritten, too
+ *	n = 4	down, down, up, up: if the entry of the switch above the
+ *		turn does not lead to the LID; it is rewritten, too
  *	n = 2	any two hops
  *	n	any path, up to n = DETOUR_MAX, over switches without a working
  *		entry: mainly for LIDs of switches, which may only be reachable
@@ -23,33 +23,33 @@
  * node on a leaf switch). All other LIDs, for example those of I/O nodes, are repaired
  * like those of switches. A host as a source means any host port.
  *
- * For packets from hosts to hosts, all forms are tried with clean planes only
- * (planes.c), then with any plane. For packets from switches to a switch, a
- * short path is preferred to a clean one.
+ * A plane is clean if no local repair leads away from it (planes.c). For packets from hosts to
+ * hosts, all forms are first tried with detours that lead only into clean planes. Then they are
+ * tried with any plane. For packets from switches to a switch, a short path is preferred to clean
+ * planes.
  *
- * Clean planes are reserved for packets from hosts to hosts. A detour for
- * packets from hosts to a switch, or from switches to a host, is not made if
- * it leads away from a clean plane, or into a plane that is not clean. Such
- * entries wait for the full routing. (The papers ignore packets to switches:
- * Sem-Jacobsen et al. 2006, section 3.2.) With the turn bit most of these detours
- * would close no cycle at that time, but after a later fault they could exclude
- * the only detour for hosts.
+ * Clean planes are reserved for packets from hosts to hosts. A detour for packets from hosts to a
+ * switch, or from switches to a host, is made only if each of its turns from down to up leads from
+ * an unclean plane into a clean one. Otherwise the entry waits for the full routing. (The papers
+ * ignore packets to switches: Sem-Jacobsen et al. 2006, section 3.2.) If ddlr uses two VLs (the
+ * turn bit, see docs/glossary.md), most of the detours that are not made would close no cycle at
+ * that time. But after a later fault they could exclude the only detour for hosts.
  *
- * For these packets the last two forms are not tried. With clean planes only, they
- * would repair hardly any entry: in random sets of faults, none on k-ary trees with
- * up to k-1 faults, none on four real fabrics, and at most 0.5 % on damaged trees,
- * where refused tries also become more frequent.
+ * For packets from hosts to a switch, or from switches to a host, the last two forms are not tried.
+ * With clean planes only, these forms would repair hardly any of the entries for such packets. In
+ * random sets of faults, they would repair none on k-ary trees with up to k-1 faults (k: struct
+ * ftr_guarantee), none on four real fabrics, and at most 0.5 % of these entries on trees that
+ * were damaged before these faults. On such trees they also cause more refused tries.
  *
- * The number of tries for packets from or to switches is limited: after
- * LATE_REFUSALS refused detours in one plan, only parallel links are still tried for
- * them, and other entries wait for the full routing.
+ * The number of tries for packets from or to switches is limited. After LATE_REFUSALS refused
+ * detours in one plan, only parallel links are still tried for these packets. Other entries wait
+ * for the full routing.
  *
- * Of each form the best KEPT detours (of the last form: the first KEPT that the
- * breadth-first search finds) are kept and checked against the
- * dependency graph in this order: fewest hops, then least loaded links, then
- * fewest additional switches to write (the plan has no write for them yet). If
- * the packets are not from hosts to a host, the number of these switches comes
- * before the load, so that few switches are written after a fault.
+ * Of each form the best KEPT detours are kept. (Of the last form, the first KEPT that the
+ * breadth-first search finds are kept.) They are sorted by three keys: number of hops, load of the
+ * links, number of switches for which the plan has no write yet. If the packets are not from hosts
+ * to a host, the third key comes before the load, so that few switches are written after a fault.
+ * In this order the detours are checked against the dependency graph.
  */
 #include <string.h>
 
@@ -58,9 +58,9 @@
 #define KEPT 16			/* maximum number of detours of one form that are kept */
 #define PATHS_MAX 20000		/* maximum number of paths, of any length up to form.n, that one
 				 * call of find() examines; all_paths() has no such limit */
-/* After this number of refused detours for packets from or to switches in one plan, only parallel
- * links are still tried. Each refused detour costs a search of the dependency graph, and hosts are
- * not rerouted before the plan is finished. */
+/* Maximum number of refused detours for packets from or to switches in one plan. Each refused
+ * detour costs a search of the dependency graph, and hosts are not rerouted before the plan is
+ * finished. */
 #define LATE_REFUSALS 100
 
 #define FORM_MAX 4
@@ -89,14 +89,14 @@ struct search {
 	struct detour cur;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
-	/* least_hops: length of a shortest path over live links from cur.sw[0] to the switch of the
-	 * LID, which no detour undercuts; 0: unknown. least_first: bit k % 64 is set if such a path
-	 * begins with group k of cur.sw[0] */
+	/* least_hops: number of hops of a shortest path over live links from cur.sw[0] to the
+	 * switch of the LID; no detour is shorter; 0: unknown. least_first: bit k % 64 is set if
+	 * such a path begins with group k of cur.sw[0] (the links to its k-th neighbour). */
 	uint32_t least_hops;
 	uint64_t least_first;
 	uint32_t first;		/* index of the group of cur.sw[0] with which cur begins */
 	uint32_t paths_left;
-	bool allowed_only;	/* keep only detours that is_allowed() permits */
+	bool allowed_only;	/* keep a detour only if is_allowed() permits it */
 	bool dropped;		/* a detour was not kept, or was removed, because kept[] was full */
 };
 
@@ -149,8 +149,8 @@ static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
 	return best;
 }
 
-/* search_carried() with a cache, which is valid during one search_repair(): no entry changes before
- * the repair is made. */
+/* Returns search_carried() from a cache. The cache is valid during one search_repair(): no entry
+ * changes before the repair is made. */
 static bool is_carried(struct ftr_ddlr *r, ftr_sw s)
 {
 	if (r->carried[s] >> 1 != r->search_no)
@@ -159,7 +159,7 @@ static bool is_carried(struct ftr_ddlr *r, ftr_sw s)
 	return r->carried[s] & 1;
 }
 
-/* True if packets from hosts pass a switch whose entry is rewritten. */
+/* True if packets from hosts pass a switch whose entry the detour rewrites. */
 static bool carries(struct ftr_ddlr *r, const struct detour *d)
 {
 	for (uint32_t i = 0; i < d->n; i++)
@@ -185,7 +185,7 @@ static void rate(const struct search *z, struct detour *d, uint32_t n)
 	d->key[z->for_hosts ? 2 : 0] = new_switches;
 }
 
-/* True if the rule of clean planes permits the detour, or need not be kept in this search. Sets
+/* True if the detour leads only into clean planes, or if this search also allows other planes. Sets
  * d->counts, and, if d->counts is true, d->clean. */
 static bool is_allowed(const struct search *z, struct detour *d)
 {
@@ -199,9 +199,9 @@ static bool is_allowed(const struct search *z, struct detour *d)
 	return !must || d->clean;
 }
 
-/* The detour has reached cur.sw[n]. Keep it if the entries from there lead to the LID, kept[] has
- * room or contains a worse detour, and is_allowed() permits it (asked only if allowed_only is
- * set). */
+/* The detour has reached cur.sw[n]. Keep the detour if the entries from there lead to the LID, and
+ * if kept[] has room or contains a worse detour. If allowed_only is set, is_allowed() must also
+ * permit it. */
 static void judge(struct search *z)
 {
 	struct detour *d = &z->cur;
@@ -217,8 +217,8 @@ static void judge(struct search *z)
 		keep(z);
 }
 
-/* True if no detour that begins with the first n hops of cur can be better than the detour in
- * kept[0]: a further hop never lowers an element of detour.key. */
+/* True if the first n hops of cur cannot become a detour that is better than kept[0]. Further hops
+ * never lower an element of detour.key. */
 static bool is_hopeless(struct search *z, uint32_t n)
 {
 	uint32_t least = z->least_hops + !(z->least_first >> z->first % 64 & 1);
@@ -234,7 +234,7 @@ static bool is_hopeless(struct search *z, uint32_t n)
 
 static void extend(struct search *z, uint32_t at);
 
-/* Extend the detour from cur.sw[at] by a link of group g. */
+/* Extend the detour from cur.sw[at] by a link of group g (the links to one neighbour). */
 static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g)
 {
 	struct ftr_ddlr *r = z->r;
@@ -244,8 +244,8 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 	if (z->paths_left == 0 || r->avoid[g->remote])
 		return;
 	z->paths_left--;
-	/* a switch between the two ends of the detour must not have a write in this plan, and must
-	 * not be the switch of the LID */
+		/* a switch inside the detour must not have a write in this plan, and must not be
+		 * the switch of the LID */
 	if (at + 1 < z->form->n && (r->step_of[g->remote] ||
 			      g->remote == r->exit_sw))
 		return;
@@ -258,11 +258,10 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 		extend(z, at + 1);
 }
 
-/* Try to find the best detour to a neighbour of cur.sw[0] by following only one path. Groups
- * `first` to end - 1 are tried. Each neighbour is rated as if the path from it were as short as
- * least_hops and least_first permit. Then only the path from the best neighbour is followed.
- * Returns true if this path has the assumed length: the detour is then the best one, and is in
- * kept[0]. */
+/* Try to find the best detour that begins with one of the groups first .. end-1 of cur.sw[0], and
+ * follow only one path. Each group is rated as if its detour had the least length that least_hops
+ * and least_first permit. Only the detour over the best group is followed. If it really has this
+ * length, no other detour is better. Then it is in kept[0], and the function returns true. */
 static bool extend_best(struct search *z, uint32_t first, uint32_t end)
 {
 	struct ftr_ddlr *r = z->r;
@@ -324,8 +323,8 @@ static void extend(struct search *z, uint32_t at)
 	z->r->avoid[s] = 0;
 }
 
-/* Make the path by which the breadth-first search reached queue[at] the current detour, and judge
- * it. */
+/* Store in z->cur the path by which the breadth-first search reached queue[at]. Then call
+ * judge(). */
 static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 {
 	struct ftr_ddlr *r = z->r;
@@ -347,8 +346,8 @@ static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 		r->avoid[d->sw[k]] = 0;
 }
 
-/* Search breadth first over switches without a working entry, up to switches that have one or that
- * have a write in this plan. Stop when kept[] is full. */
+/* Search breadth first from s. A path ends at the first switch that has a working entry, or that
+ * has a write in this plan. Stop when kept[] is full. */
 static void all_paths(struct search *z, ftr_sw s)
 {
 	struct ftr_ddlr *r = z->r;
@@ -475,10 +474,10 @@ static void expect_switch(const struct ftr_ddlr *r, ftr_sw s)
 		__builtin_prefetch(to + 64 * line);
 }
 
-/* Compute the shortest paths over live links, of at most 254 hops, from s to all switches: for each
- * switch the number of hops, and the groups of s with which the paths begin. The inner loop does
- * not branch on whether a switch was found before: that branch would be mispredicted at every
- * second link. */
+/* Compute the shortest paths over live links, of at most 254 hops, from s to all switches. hops[t]:
+ * number of hops to switch t. first[t]: the groups of s with which these paths begin. The inner
+ * loop does not branch on whether a switch was found before: that branch would be mispredicted at
+ * every second link. */
 static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
 			   uint64_t *first)
 {
@@ -505,7 +504,7 @@ static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
 		unsigned int ports = next == UINT8_MAX ? 0 : r->f->sw[x].n_ports;
 		uint64_t groups = first[x];
 
-		/* all switches are found, and none has a predecessor after this one */
+		/* all switches are found, and no shortest path continues from here */
 		if (n + 1 == r->f->n_sw && hops[queue[n - 1]] == hops[x])
 			break;
 		if (i + AHEAD < n)
@@ -554,7 +553,7 @@ static void set_least(struct search *z, ftr_sw s)
 void search_guess(const struct ftr_ddlr *r, struct ftr_cdg_packet *packet, uint32_t n)
 {
 	const struct ftr_shape_tree *tree = &r->sh->tree;
-	uint8_t taken[256] = { 0 };	/* taken[p]: number of packets that have port p */
+	uint8_t taken[256] = { 0 };	/* taken[p]: number of packets that were given port p */
 
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_sw s = packet[i].sw;
@@ -595,8 +594,9 @@ static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *f
 
 /* Try the best KEPT detours of one form, best first. For packets from hosts to hosts, the first
  * detour nearly always succeeds. So other detours are searched only after the first one has failed,
- * and is_allowed() examines the planes only of detours that are tried. If none succeeds and kept[]
- * had no room for all detours, the search is repeated among those that is_allowed() permits. */
+ * and is_allowed() examines the planes only of detours that are tried. If no detour succeeds and
+ * kept[] was too small for all detours, the search is repeated, and keeps only detours that
+ * is_allowed() permits. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)
@@ -645,8 +645,8 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 }
 
 /* True if hosts are connected to s, or if the current entries lead packets from hosts to the LID
- * through s. All entries that lead to s form a tree; it is searched up to `depth` hops from s,
- * except behind switches that, by the dependency graph, no packets from hosts pass. Returns false
+ * through s. The search follows the entries backward from s, for at most `depth` hops. It stops at
+ * a switch if the dependency graph shows that no packets from hosts pass this switch. Returns false
  * if only hosts at a greater distance send packets through s. */
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The planner: the state of links and switches, and one plan per call.
+ * The planner.  It records events of links and switches, and makes one plan per call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static enum ftr_status refuse(const struct ftr_ddlr *r,
 		e->kind == FTR_EVENT_SWITCH_UP;
 
 	if (e->sw >= r->f->n_sw || e->kind > FTR_EVENT_SWITCH_UP)
-		return ftr_fail(err, FTR_INVAL, "event of kind %u at switch %u: the fabric has %u switches",
+		return ftr_fail(err, FTR_INVAL, "event of unknown kind %u, or at a switch (%u) that is not in the fabric, which has %u switches",
 				e->kind, e->sw, r->f->n_sw);
 	if (link && (!e->port || e->port > r->f->sw[e->sw].n_ports ||
 		     ftr_fabric_port(r->f, e->sw, e->port)->peer_kind !=
@@ -25,7 +25,7 @@ static enum ftr_status refuse(const struct ftr_ddlr *r,
 		return ftr_fail(err, FTR_INVAL, "event at switch %u, port %u: no link to a switch",
 				e->sw, e->port);
 	if (up && ftr_cdg_undrained(r->g))
-		return ftr_fail(err, FTR_REFUSED, "a link or switch comes up while %u LIDs are not drained",
+		return ftr_fail(err, FTR_REFUSED, "a link or switch comes up while packets for %u LIDs may still follow older entries",
 				ftr_cdg_undrained(r->g));
 	return FTR_OK;
 }
@@ -52,7 +52,7 @@ static void set_live(struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	r->live_to[(size_t)x->peer << 8 | x->peer_port] = down ? FTR_SW_NONE : s;
 }
 
-/* Remove all entries of s that lead onto this link. With them, the dependency graph would have a
+/* Remove all entries of s that lead onto this link. Otherwise the dependency graph would have a
  * cycle when the link comes up. */
 static enum ftr_status remove_entries(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 				 struct ftr_err *err)
@@ -99,8 +99,8 @@ static enum ftr_status one_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	st = remove_entries(r, s, p, err);
 	if (!st)
 		st = remove_entries(r, port->peer, port->peer_port, err);
-	/* The link has carried no packets, so these writes need no drain. All other writes come in a
-	 * later step. */
+	/* The link was down, so no packet follows the removed entries. Therefore the LIDs count as
+	 * drained at once. All other writes come in a later step. */
 	ftr_ddlr_drained(r);
 	r->first_step = 1;
 	if (!st)
@@ -121,8 +121,9 @@ static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return st;
 }
 
-/* Update the links of s in the dependency graph to the state given by the events: if `up`, those
- * that come up, otherwise those that go down. *restore: set to true if a link comes up. */
+/* Update the links of s in the dependency graph to the state that the events report. up: update
+ * only links that come up; otherwise only links that go down. *restore: set to true if a link comes
+ * up. */
 static enum ftr_status update(struct ftr_ddlr *r, ftr_sw s, bool up, bool *restore,
 			      struct ftr_err *err)
 {
@@ -174,8 +175,9 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 			r->dead_sw[ev[i].sw] =
 				ev[i].kind == FTR_EVENT_SWITCH_DOWN;
 	}
-	/* All links that come up are updated before those that go down: a link may come up only
-	 * while all LIDs are drained, and a link that goes down opens LIDs. */
+	/* All links that come up are updated before those that go down.  A link may come up only
+	 * while no packet follows older entries (all LIDs are drained).  After a link has gone
+	 * down, this may no longer hold. */
 	for (uint32_t i = 0; !st && i < n; i++)
 		st = update(r, ev[i].sw, true, &restore, err);
 	for (uint32_t i = 0; !st && i < n; i++)

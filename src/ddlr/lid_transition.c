@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The write steps by which the entries for one LID change to new ones.
+ * Chooses the write steps in which the entries for one LID change to new ones.
  *
- * Some switches get new entries for a LID. The entries are written downstream first
- * (tables/write_order.h). If only some of the entries can be ordered in this way, another entry
- * is written next: the first whose path reaches the LID while all other entries without
- * a step are still old. Then the order of the remaining entries is computed again.
- * If there is no such entry, the remaining entries are left unchanged.
+ * Some switches get new entries for a LID. Each new entry is written after the other new entries on
+ * its path (tables/write_order.h). Sometimes not all entries can be ordered in this way. Then one
+ * more entry gets a step: the first entry whose new path reaches the LID while all other entries
+ * without a step are still old. Then the order of the remaining entries is computed again. If there
+ * is no such entry, the remaining entries are left unchanged.
  */
 #include <stdlib.h>
 
@@ -20,10 +20,10 @@ static bool is_delivered(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	return s == r->exit_sw && p == r->exit_port;
 }
 
-/* For struct write_order: the next change on the path of change i. A change that got its step from
- * one_alone() is not returned. Its step is included in *base, and the path is followed further over
- * its new entry: changes on the rest of the path may have got greater steps after one_alone() gave
- * this one. */
+/* For struct write_order: the next change on the path of change i. The path is followed through
+ * changes to which one_alone() gave a step, over their new entries. *base: greatest step on the
+ * path so far. The path does not end at the first such change, because a later one may have a
+ * greater step. */
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct ftr_ddlr *r = ctx;

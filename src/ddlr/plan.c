@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One plan: the current LID, and the writes so far.
+ * Builds one plan: keeps the current LID and the writes so far.
  *
- * Steps: an entry depends on the entries that its new path passes and that are
- * written in the same plan. Its step is one more than the greatest step of these entries.
- * If a later repair rewrites an entry on the path of an earlier repair, that path leads to the
- * LID before this write and after it. The LID is therefore reachable in every intermediate state.
+ * Steps: an entry depends on the entries that its new path passes and that are written in the same
+ * plan. Its step is 1 + the greatest step of these entries. A later repair may rewrite an entry on
+ * the path of an earlier repair. Both before and after this later write, the path of the earlier
+ * repair leads to the LID. The LID is therefore reachable in every intermediate state.
  */
 #include <stdlib.h>
 

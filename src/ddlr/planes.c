@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Planes, the arcs that detours make between them (by turning from down to up: the extra turns of
- * ddlr), and the guarantee.
+ * Computes the planes of the fabric, and records between which planes the packets of local repairs
+ * turn (arcs). From these it computes the guarantee of ddlr: the number of faults,
+ * wherever they are, that local repairs are sure to repair (struct ftr_guarantee).
  *
- * plane(m, s), for s above rank m, is the connected component of s among the switches above
- * rank m, if horizontal links and stubs are ignored; its number is the lowest index of its
- * switches. Planes are computed from the fabric for which the planner was made, so that faults
- * do not change their numbers. One union-find serves all levels: it joins switches from the top
- * rank down.
+ * plane(m, s) is defined for switches s above rank m. It is the connected component of s among the
+ * switches above rank m. Horizontal links and stubs are ignored. (A stub is a switch without hosts
+ * whose neighbours are connected through lower switches.) The number of a plane is the lowest
+ * index of its switches. Planes are computed from the fabric for which the planner was made, so
+ * that faults do not change their numbers. One union-find serves all levels: it joins switches from
+ * the top rank down.
  *
  * A packet that goes down from plane p to a switch and from there up into plane q makes an arc from
- * p to q. A plane of level m becomes unclean ("dirty") with the first arc that leaves it, and stays
- * so until the transition to new tables is done; then only arcs of held LIDs make planes unclean.
- * The rule of clean planes: an arc leads only into a clean plane. As long as the rule is kept, each
- * arc leads from a plane to one that becomes dirty later, if at all, so the arcs form no cycle.
- * detour.c describes which repairs may break the rule.
+ * p to q. Such turns are the extra turns of ddlr. A plane of level m becomes unclean ("dirty") with
+ * the first arc that leaves it, and stays so until the transition to new tables is done. After the
+ * transition, a plane is unclean only if an arc of a held LID leaves it. (A held LID keeps its old
+ * entries in a transition.)
+ *
+ * The rule of clean planes: an arc leads only into a clean plane. As long as the rule is kept, the
+ * plane into which an arc leads becomes dirty later than the plane that it leaves, or never. So the
+ * arcs form no cycle. detour.c describes which repairs may break the rule.
  */
 #include <string.h>
 
@@ -75,8 +80,8 @@ void planes_clear(struct ftr_ddlr *r)
 enum arcs { JUDGE, JUDGE_HARD, ENTER };
 
 /* True if the turn from z down to y and up to next is unclean: it stays in the plane of z, or leads
- * into a plane that is not clean. JUDGE_HARD: also true if the plane of z is clean, because the
- * turn would make it unclean. ENTER: also mark the plane of z as not clean. */
+ * into a plane that is not clean. JUDGE_HARD: a turn that would make the plane of z unclean is
+ * unclean, too. ENTER: also mark the plane of z as not clean. */
 static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 			 ftr_sw next, enum arcs what)
 {
@@ -98,8 +103,8 @@ static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
 	return ddlr_next(r, g->remote, ddlr_entry(r, g->remote)) == y;
 }
 
-/* Call unclean_turn() for the turns that packets make at the i-th switch of the detour on their way
- * up to switch next. Returns true if one of them is unclean. */
+/* At the i-th switch of the detour, call unclean_turn() for each turn that leads from above up to
+ * switch `next`. Returns true if one of them is unclean. */
 static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 		     uint32_t i, ftr_sw next, enum arcs what)
 {
@@ -108,8 +113,8 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[y]];
 	bool bad = false;
 
-	/* The entry of the last switch does not change. So if packets from above turn there, that
-	 * turn is not new. */
+	/* At the last switch of the detour, only packets of the detour make new turns: the entry of
+	 * this switch does not change. */
 	for (uint32_t k = 0; k < sh->tree.n_up[y] && i < d->n; k++)
 		if (comes_down(r, &g[k], y))
 			bad |= unclean_turn(r, g[k].remote, y, next, what);
@@ -199,7 +204,7 @@ static bool has_live_link(const struct ftr_ddlr *r, ftr_sw s, const struct ftr_g
 }
 
 /* Count the switches above s to which s has a live link (*k), the planes of these switches
- * (*planes), and the clean ones among these planes (*clean). */
+ * (*planes), and how many of these planes are clean (*clean). */
 static void count_above(const struct ftr_ddlr *r, ftr_sw s, uint32_t *k,
 			uint32_t *planes, uint32_t *clean)
 {

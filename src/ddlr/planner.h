@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Internal interfaces of <ftr/ddlr.h>.
+ * Internal interfaces of <ftr/ddlr.h>.  A planner makes plans.  A plan is a list of entries to
+ * write; each write has a step.
  *
  *	events.c		creation of a planner; events
  *	plan.c			one plan: the current LID, the writes so far
  *	broken.c		finds the broken entries and orders their repair
  *	detour.c		finds a detour for one broken entry
- *	planes.c		planes, arcs between them, the guarantee
+ *	planes.c		planes, arcs between them, struct ftr_guarantee
  *	lid_transition.c	write steps of the changed entries of one LID
- *	table_transition.c	changes to new tables, original entries, the inverted order
+ *	table_transition.c	changes to new tables, to original entries, to tables of sftree
  *	match.c			whether a planner can be kept after a routing
  */
 #ifndef FTR_DDLR_PLANNER_H
@@ -18,8 +19,8 @@
 #include <ftr/ddlr.h>
 
 #define DETOUR_MAX 12		/* greatest number of entries that a detour rewrites */
-#define AHEAD 6			/* distance of prefetching: number of repairs, or of switches in a
-				 * queue */
+#define AHEAD 6			/* data are prefetched for the repair, or for the switch in a
+				 * queue, that comes AHEAD places later */
 #define NEAR_MAX 64		/* number of elements of near[], and of rows of near_hops[] and
 				 * near_first[] */
 
@@ -34,11 +35,11 @@ struct detour {
 				 * better */
 	uint8_t end_step;	/* greatest step of the entries on the path from sw[n] to the LID */
 	bool clean;		/* result of planes_clean(); valid if counts is true */
-	bool counts;		/* packets from or to hosts make the extra turns of the detour, so
-				 * planes_enter() must be called */
+	bool counts;		/* true: packets from or to hosts make the extra turns of the
+				 * detour, so planes_enter() must be called */
 };
 
-/* An entry that was changed, and the port to which a repair restores it. */
+/* An entry that was changed, and its original port, which is to be restored. */
 struct changed {
 	ftr_sw sw;
 	ftr_lid lid;
@@ -46,14 +47,14 @@ struct changed {
 	uint32_t at;		/* number of this change; later changes have higher numbers */
 };
 
-/* A new entry for the current LID, see lid_transition.c. */
+/* A new entry for the current LID (lid_transition.c). */
 struct column_write {
 	ftr_sw sw;
 	ftr_port port;
 	uint8_t alone;		/* step of the write if one_alone() set it, otherwise 0 */
 };
 
-/* A LID, with all data that a repair reads first (8 bytes, which lie in one cache line). */
+/* The data of a LID that a repair reads first (8 bytes, which lie in one cache line). */
 struct lid_state {
 	ftr_sw exit_sw;		/* the owner, or the switch to which the owner is connected;
 				 * FTR_SW_NONE: no owner */
@@ -68,38 +69,38 @@ struct ftr_ddlr {
 	const struct ftr_fabric *f;
 	struct ftr_arena *arena;
 	struct ftr_cdg *g;	/* dependency graph, which decides whether a write is allowed */
-	struct ftr_cdg *hosts;	/* as g, but only with dependencies of packets from hosts; NULL: g
-				 * has no others */
+	struct ftr_cdg *hosts;	/* like g, but without dependencies of packets from switches; NULL:
+				 * g has no such dependencies either */
 	bool host_paths_only;	/* as in struct ftr_ddlr_opts */
-	bool ignored_switches;	/* the dependencies of packets from switches were removed from g */
-	const struct ftr_tables *now;	/* the current tables, which are those of g */
+	bool ignored_switches;	/* true: g no longer has dependencies of packets from switches */
+	const struct ftr_tables *now;	/* the current tables: ftr_cdg_tables(g) */
 	ftr_sw *live_to;	/* live_to[s << 8 | p]: switch at the other end of a live link;
 				 * FTR_SW_NONE: no live link to a switch at port p */
 	uint16_t *n_down;	/* n_down[s]: number of ports of s with a dead link */
 	uint32_t most_groups;	/* the greatest number of groups of a switch */
-	uint8_t *dead_sw;	/* dead_sw[s]: switch s was reported down */
+	uint8_t *dead_sw;	/* dead_sw[s] == 1: switch s was reported down */
 	uint8_t *dead_link;	/* [n_ports] 1 at both ports of a link that was reported down */
-	uint8_t *has_hosts;	/* has_hosts[s]: a host port with a LID is connected to s */
+	uint8_t *has_hosts;	/* has_hosts[s] == 1: a host port with a LID is connected to s */
 	struct lid_state *of_lid;	/* [max_lid + 1] */
-	uint32_t *load;		/* load[x]: number of detours of packets from hosts to hosts, since
-				 * the last completed transition, that lead out of port x, an index
-				 * in f->ports */
+	uint32_t *load;		/* load[x]: number of detours that lead out of port x (index in
+				 * f->ports) since the last completed transition; only detours of
+				 * packets from hosts to hosts count */
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number; 1: the plane is not
 				 * clean */
-	/* The original tables, which repairs restore, are those given to ftr_ddlr_new, or those at
-	 * the end of the last completed transition. off[]: the entries that differ from the
-	 * original tables; while a plan is made, off[] also contains duplicates, and entries that
-	 * have their original port again */
+	/* Repairs restore the original tables.  These are the tables at the end of the last
+	 * completed transition, or else those given to ftr_ddlr_new().  off[] lists the entries
+	 * that differ from the original tables.  While a plan is made, off[] may also contain
+	 * duplicates, and entries that have their original port again. */
 	struct changed *off;
 	uint32_t n_off, cap_off;
 	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
 	uint32_t cap_write;
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
-				 * refused in this plan, without parallel links */
-	uint8_t first_step;	/* added to the steps of further writes */
-	uint8_t *touched;	/* touched[s] 1: the plan has a write for switch s */
+				 * refused in this plan; parallel links do not count */
+	uint8_t first_step;	/* is added to the step of every further write */
+	uint8_t *touched;	/* touched[s] == 1: the plan has a write for switch s */
 	uint32_t *switches;	/* list of the switches with touched[s] == 1 */
 	/* state of the current LID */
 	ftr_lid lid;
@@ -107,18 +108,19 @@ struct ftr_ddlr {
 				 * FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
 	ftr_port *before;	/* before[s]: entry of s before the writes of ddlr_try() */
-	uint8_t *step_of;	/* step_of[s]: step of the write for s in this plan, minus
-				 * first_step; 0: no write, or its step is not above first_step */
+	uint8_t *step_of;	/* step_of[s]: (step of the write for s in this plan) - first_step;
+				 * 0: no write */
 	ftr_sw *stepped;	/* list of the switches with step_of[s] != 0 */
 	uint32_t n_stepped;
-	bool clean_refused;	/* a clean detour for packets from hosts to hosts was refused,
+	bool clean_refused;	/* true: a clean detour for packets from hosts to hosts was refused,
 				 * because it would close a cycle */
-	uint8_t *avoid;		/* avoid[s] 1: a path must not pass s */
+	uint8_t *avoid;		/* avoid[s] == 1: a path must not pass s */
 	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
 	uint32_t search_no;	/* number of the current search_repair() */
-	/* near_hops[i * n_sw + s], i < n_near: least number of hops over live links from near[i] to
-	 * s; 0: s is near[i], or is not reached by a path of at most 254 hops. near_first[], at the
-	 * same index: bit k % 64 is set if a shortest path begins with group k of near[i] */
+	/* The shortest paths over live links from switch near[i] to switch s are described by
+	 * element i * n_sw + s of two arrays.  near_hops: their number of hops; 0: s is near[i], or
+	 * the number exceeds 254.  near_first: bit k % 64 is set if one of these paths begins with
+	 * group k of near[i] (the links to its k-th neighbour). */
 	ftr_sw near[NEAR_MAX];
 	uint8_t *near_hops;
 	uint64_t *near_first;
@@ -162,8 +164,8 @@ void ddlr_sort_off(struct ftr_ddlr *r);
 /* Make lid the current LID. The plan may already have writes for this LID. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);
 
-/* Follow the current entries from s. Returns false if they do not lead to the LID, or if they
- * pass a switch of avoid[]. *last_step: greatest step of an entry on the path. */
+/* Follow the current entries from s. Returns false if they do not lead to the LID, or if their
+ * path passes a switch of avoid[]. *last_step: greatest step of an entry on the path. */
 bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
 		  uint8_t *last_step);
 /* Check the writes against the dependency graph and add them to the plan. *made: false if they
@@ -174,25 +176,26 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 
 /* ---- broken.c ------------------------------------------------------------ */
 
-/* Repair all broken entries. restore: first restore the original entries that lead to their LID
- * again. A repair then gets a later step than the restored entries on its path. */
+/* Repair all broken entries. restore: first restore the original entries whose paths lead to their
+ * LIDs again. A repair then gets a later step than the restored entries on its path. */
 enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			      struct ftr_err *err);
 
 /* ---- detour.c ---------------------------------------------------------- */
 
-/* Repair the entry of s for the current LID. clean_only: only by a parallel link, or over clean
- * planes. *repaired: false if no detour was found, or all were refused. */
+/* Repair the entry of s for the current LID. clean_only: only by a parallel link, or by a detour
+ * into clean planes. *repaired: false if no detour was found, or if all detours were refused. */
 enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 			    bool *repaired, struct ftr_err *err);
 
-/* Compute the shortest paths from s, which make many searches for detours from s faster.  To be
- * called at most once for each switch, in the plan that searches them.  After NEAR_MAX calls in a
- * plan, no more paths are computed. */
+/* Compute the shortest paths from s, so that the searches for detours from s are faster. This is
+ * worth its time only for many searches. Call it at most once for each switch in a plan. After
+ * NEAR_MAX calls in a plan, it computes no more paths. */
 void search_prepare(struct ftr_ddlr *r, ftr_sw s);
 
-/* Set the ports of the packets, for ftr_cdg_prefetch(): guess to which upward port search_repair()
- * moves the broken entry of each switch for its LID, if it repairs the n entries in this order. */
+/* Guess the results of repairs, for ftr_cdg_prefetch(). packet[0 .. n-1] name broken entries, in
+ * the order in which they will be repaired: the entry of switch packet.sw for packet.lid. Set
+ * packet.port to the upward port that search_repair() will probably give the entry. */
 void search_guess(const struct ftr_ddlr *r, struct ftr_cdg_packet *packet, uint32_t n);
 
 #define CARRIED_DEPTH 32
@@ -201,10 +204,10 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth);
 /* ---- planes.c ---------------------------------------------------------- */
 
 bool planes_new(struct ftr_ddlr *r);		/* returns false if out of memory */
-/* True if each extra turn of the detour leads into another plane, which is clean. The entries
- * before the detour decide which packets reach its switches from above. hard: each turn must also
- * leave a plane that is already unclean, and the turns on the path from the end of the detour to
- * the LID are examined, too. */
+/* True if each extra turn of the detour leads into another plane, and this plane is clean. The
+ * turns on the path from the end of the detour to the LID count, too. The current entries show
+ * which packets reach the switches of the detour from above. hard: each turn must also leave a
+ * plane that is already unclean. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
 /* Mark as unclean the planes that the extra turns of the detour leave. */
@@ -216,9 +219,9 @@ void planes_clear(struct ftr_ddlr *r);
 /* ---- lid_transition.c ---------------------------------------------------------- */
 
 /*
- * Change the entries r->col[0 .. n-1] of the current LID. The steps are chosen so that no switch
- * loses its path to the LID in any state; an entry for which there is no such step is left out.
- * *made: false if the change would close a cycle; no entry is then changed.
+ * Write the new entries r->col[0 .. n-1] for the current LID. The steps are chosen so that no
+ * switch loses its path to the LID in any state. If there is no such step for an entry, it is not
+ * changed. *made: false if the change would close a cycle; no entry is then changed.
  */
 enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 			      enum ftr_ddlr_how how, bool *made,
@@ -226,13 +229,13 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 
 /* ---- table_transition.c -------------------------------------------------------- */
 
-/* Restore the entries of the current LID whose original path leads to the LID again. off[i ..
- * end-1]: all changed entries of the LID. If this would close a cycle, no entry is restored, and
- * plan.held counts the LID. */
+/* Restore the entries of the current LID at all switches from which the original tables lead to the
+ * LID again. off[i .. end-1]: all changed entries of the LID. If this would close a cycle, no entry
+ * is restored, and the LID is counted in plan.held. */
 enum ftr_status transition_restore(struct ftr_ddlr *r, uint32_t i, uint32_t end,
 				   struct ftr_err *err);
 
-/* Tables of the inverted order on the damaged fabric, computed on first use. */
+/* The tables of sftree (the inverted order) on the damaged fabric, computed on first use. */
 struct inverted {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Change the entries of a LID at many switches: to newly routed tables, back to the original
- * tables, or, as the last resort of a repair, to tables of the inverted order.
+ * Changes the entries of a LID at many switches: to new tables, back to the original tables, or,
+ * as the last resort of a repair, to the tables of sftree (the inverted order).
  *
- * All three choose new entries for a LID. lid_transition.c divides the change into steps, and the
- * dependency graph decides whether the change is allowed. If a change to new or original tables is
- * not allowed, the LID is held: the change may be allowed later, when packets that follow older
- * entries have been drained. If all LIDs are drained and a round changes nothing, the held LIDs
- * keep their current entries. These lead to the LIDs, except entries that no repair could replace.
+ * In each case this file chooses the new entries for a LID. lid_transition.c divides the change
+ * into steps, and the dependency graph decides whether the change is allowed. If a change to new or
+ * original tables is not allowed, the LID is held: the change may be allowed later, when packets
+ * that follow older entries have been drained. If all LIDs are drained and a round changes nothing,
+ * the held LIDs keep their current entries. These entries lead to the LIDs, except broken entries
+ * that no repair could replace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void add_change(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
 
 /* ---- restoring --------------------------------------------------------- */
 
-/* The original entry of s for the current LID, whose changed entries are off[i .. end-1]. */
+/* The original entry of s for the current LID. off[i .. end-1]: the changed entries of this LID. */
 static ftr_port original(const struct ftr_ddlr *r, ftr_sw s, uint32_t i,
 			 uint32_t end)
 {
@@ -92,7 +93,7 @@ static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !ftr_cdg_link_is_down(((struct alive *)ctx)->r->g, s, p);
 }
 
-/* Route the damaged fabric by the inverted order. */
+/* Route the damaged fabric by sftree. */
 static enum ftr_status route_inverted(struct ftr_ddlr *r, struct inverted *v,
 				      struct ftr_err *err)
 {
@@ -153,8 +154,8 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 
 /* ---- transition -------------------------------------------------------- */
 
-/* Set differs[lid] for each LID with a new entry at some switch. of[s]: index of switch s in the
- * new fabric. */
+/* Set differs[lid] for each LID for which some switch has a new entry. of[s]: index of switch s in
+ * the new fabric. */
 static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 		      const struct ftr_tables *t, uint8_t *differs)
 {
@@ -194,8 +195,8 @@ static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of,
 	return n ? column_change(r, n, FTR_HOW_NEW, made, err) : FTR_OK;
 }
 
-/* Set of[s] to the index of each switch s of r in nf, or to FTR_SW_NONE. FTR_INVAL if t does not
- * fit nf, or if nf has a switch that r lacks or that has another number of ports in r. */
+/* For each switch s of r, set of[s] to its index in nf, or to FTR_SW_NONE. Returns FTR_INVAL if t
+ * does not fit nf, or if nf has a switch that is not in r or has another number of ports in r. */
 static enum ftr_status match(const struct ftr_ddlr *r,
 			     const struct ftr_fabric *nf,
 			     const struct ftr_tables *t, ftr_sw *of,
@@ -222,8 +223,8 @@ static enum ftr_status match(const struct ftr_ddlr *r,
 	return FTR_OK;
 }
 
-/* The transition is complete: the current tables become the original ones. held[lid] 1: the LID is
- * held, and its current entries may contain detours. */
+/* At the end of a transition: from now on, the current tables are the original tables.
+ * held[lid] == 1: the LID is held, that is, it keeps its old entries, which may contain detours. */
 static void complete(struct ftr_ddlr *r, const uint8_t *held)
 {
 	r->n_off = 0;

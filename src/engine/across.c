@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Turns over the horizontal links that join trees, for example a compute tree and a storage tree
+ * Allows turns over horizontal links that join trees, for example a compute tree and a storage tree
  * whose spines are linked.
  *
  * A tree is a set of switches that are connected by links between different ranks.  Each tree gets
- * a level.  The tree with the most switches gets the highest level.  Trees linked to it get the
- * next lower level, their neighbours the level below, and so on.  All ranks of a tree count as
- * lower than all ranks of a tree with a higher level.  So a horizontal link between trees of
- * different levels leads up to the tree with the higher level.  Up/down routing by level and rank
- * allows all turns of up/down routing by rank, and more.
+ * a level.  The tree with the most switches gets the highest level.  The trees linked to it get the
+ * next lower level.  The trees linked to those trees get the level below that one, and so on.  All
+ * ranks of a tree count as lower than all ranks of a tree with a higher level.  So a horizontal
+ * link between trees of different levels counts as a link up to the tree with the higher level.
+ * Up/down routing by level and rank allows all turns of up/down routing by rank, and more turns.
  *
- * Links inside a tree, or between trees of equal level, remain horizontal.  A path may cross one
- * such link between its upward and its downward part.  All these turns together form no cycle.
- * Every path begins with upward channels, by rising level and rank.  Then it may have one
- * horizontal channel.  Then it has downward channels, by falling level and rank.
+ * A horizontal link inside a tree, or between trees of equal level, remains horizontal.  A path may
+ * cross one such link after its upward links and before its downward links.
+ *
+ * All these turns together form no cycle.  A path first has upward channels, by rising level and
+ * rank.  Then it may have one horizontal channel.  Then it has downward channels, by falling level
+ * and rank.
  */
 #include <string.h>
 
@@ -21,10 +23,11 @@
 
 struct trees {
 	const struct turns *tn;
-	uint32_t *tree;		/* [n_sw] union-find; tree r has the representative r */
+	uint32_t *tree;		/* [n_sw] union-find: the switches of a tree have one
+				 * representative r, which identifies the tree */
 	uint32_t *size;		/* size[r]: number of switches of tree r */
-	/* below[r]: number of levels from the highest tree of the island down to tree r;
-	 * UINT16_MAX: no level yet */
+	/* below[r]: number of levels that tree r is below the highest tree; UINT16_MAX: tree r has
+	 * no level yet */
 	uint16_t *below;
 };
 
@@ -52,8 +55,8 @@ static uint32_t largest(const struct trees *z)
 	return best;
 }
 
-/* Set below[] to depth + 1 for each tree that has no level and is linked to a tree whose below[] is
- * `depth`.  Returns false if there is none. */
+/* For each tree b that has no level yet and is linked to a tree a with below[a] == depth, set
+ * below[b] = depth + 1.  Returns false if there is no such tree. */
 static bool lower_neighbours(struct trees *z, uint16_t depth)
 {
 	bool any = false;

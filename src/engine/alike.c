@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Finds columns that can be connected in the same way as an earlier column (connect.c).
+ * While connect.c plans the paths to a column (a destination switch), this file finds an earlier
+ * column whose paths can be copied.
  *
- * If the paths of a column need no new turn, they depend on four things only:
+ * If the paths to a column need no new turn, they depend on four things only:
  *
  *	- the switches that need a path
- *	- the switches without a path by rank
+ *	- the switches without an up/down path by rank
  *	- the allowed turns
- *	- the first steps (see connect.c) with their hop counts
+ *	- the first steps, and the number of hops from each of them to the column.  (A first step
+ *	  leads from a switch without such a path to a switch with one, the gateway.)
  *
- * If all four are the same as for an earlier column, the paths are the same.  (All hop counts may
- * differ by one constant.)  For example, the columns of all leaf switches of a chassis behind one
- * gateway are alike.
+ * If all four are the same as for an earlier column, the paths are the same.  (The numbers of hops
+ * may also all be greater, or all be less, by the same number.)  For example, all leaf switches of
+ * a chassis that is reached through one gateway have the same four things.
  *
- * The next hops of gateways are computed for each column.  A first step may restrict the next hops
- * of its gateway.  This affects other first steps to the same gateway.  So paths are copied only if
- * all first steps lead to different switches.
+ * The next hops of the gateways are not copied, but computed for each column.  A first step may
+ * restrict the next hops of the gateway to which it leads, and so change another first step to the
+ * same gateway.  Therefore paths are copied only if no two first steps lead to the same switch.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,49 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Dmodc: closed-form routes on complete, damaged and irregular fat-trees.
+ * Computes the tables of engine dmodc by a closed form, on complete, damaged and irregular
+ * fat-trees.
  *
- * Source: Gliksberg et al. 2020, section 3.4.  For switch s and destination d behind leaf switch l:
+ * Source: Gliksberg et al. 2020, section 3.4.  For switch s and a host on leaf switch l, with the
+ * topological index d:
  *
  *	Pi_s = divider of s
- *	C = groups of s that lead closer to l			(1)
+ *	C = port groups of s that lead closer to l		(1)
  *	group g = C[floor(d / Pi_s) mod #C]			(3)
  *	port = g[floor(d / (Pi_s * #C)) mod #g]			(4)
  *
- * A group above leads closer if the cost of its remote switch is smaller.  A group below leads
- * closer if the down-cost of its remote switch is smaller (section 3.4).  If a switch above routes
- * to l downward through s, s must go down: only groups below are candidates (deviation: see
- * <ftr/shape.h>).  So every path goes up and then down, on any graph: there is no loop, and the
- * channel dependency graph has no cycle (section 4.1).
+ * #C is the number of groups in C, and #g is the number of links of group g.
+ *
+ * An upward group leads closer if the cost of its remote switch is smaller than that of s.  A
+ * downward group leads closer if the down-cost of its remote switch is smaller than the cost of s
+ * (section 3.4).  Exception (deviation: see <ftr/shape.h>): if a switch above s routes to l through
+ * s, only downward groups are candidates.  So on any graph every path goes up, then down.  There is
+ * no loop, and the channel dependency graph has no cycle (section 4.1).
  *
  * The placement (place.c) decides how groups are counted and numbered.  The literal placements
  * count the present groups and links, as published.  The other placements count the nominal groups
- * and links, so that only displaced destinations change their link.  If the shape has upward paths,
- * the other placements replace floor(d / Pi) for hosts.  Consider the hosts whose upward paths use
- * the same switch on the tier of s (up_path in <ftr/shape.h>).  The number of the destination among
- * these hosts is used instead.
+ * and links, including missing ones.  So a fault changes few entries.  If the shape has upward
+ * paths, the other placements use the number q in up_path (<ftr/shape.h>) instead of floor(d / Pi)
+ * for hosts.
  *
- * Patterns.  On a tree with few faults, C is all groups above s for nearly every (s, l).  Then the
- * port depends on d only through the pair
+ * Patterns.  On a tree with few faults, C contains all W upward groups of s for nearly every s and
+ * l.  Let each group have p links.  Then the port depends on d only through two numbers, the group
+ * i and its link j:
  *
- *	floor(d / Pi) mod W,  floor(d / (Pi * W)) mod p
+ *	i = floor(d / Pi) mod W,  j = floor(d / (Pi * W)) mod p
  *
- * for W groups of p links each.  All switches with the same (Pi, W, p) share these numbers.  They
- * are stored as a pattern.  A pattern has one byte for each LID, the place of the LID: i * p + j
- * stands for link j of group i.  The row of a switch is made by looking up each of these bytes in a
- * list of the ports of the switch.  A missing link has no port in the list.  Then the entries of s
- * are corrected for
+ * i and j are the same for all switches with the same (Pi, W, p).  So they are computed once, as a
+ * pattern: one byte i * p + j for each LID, which is called the place of the LID.  Then the row of
+ * a switch (its entries for all LIDs) is computed in two steps:
  *
- *	- the columns below s, and its own column
- *	- columns to which some group above s does not lead closer
- *	- displaced destinations
+ *	1. Each place in the pattern is replaced by the port of the switch for link j of group i.
+ *	2. The entries for the following LIDs are corrected:
+ *	   - LIDs on s itself and on switches below s
+ *	   - LIDs for which some upward group of s is not in C
+ *	   - LIDs whose place has no port, because a link or group is missing
  *
- * These columns are found by comparing whole rows of costs, many columns per instruction.
+ * The corrections are found by comparing whole rows of costs, many columns (destination switches)
+ * per instruction.
  *
- *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
- *	           with these corrections
- *
- * Every row is written by one thread.  Work: n_sw * (LIDs + groups of a switch * n_sw) byte
- * operations, vectorised.
+ * Every row is written by one thread.  The work is n_sw * (LIDs + G * n_sw) byte operations,
+ * vectorised, where LIDs is the number of LIDs, and G is the number of groups of a switch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,28 +55,30 @@
 #include "engine/engine.h"
 #include "engine/place.h"
 
-/* Greatest number of patterns.  If there are more, the remaining switches are routed column by
- * column. */
+/* Greatest number of patterns.  Switches that would need more patterns are routed one destination
+ * switch at a time. */
 #define MAX_PATTERNS 32
 #define NO_PATTERN 255
 
 struct pattern {
 	uint64_t pi;
-	const struct ftr_up_path *up_path;	/* [n_d] replaces d / pi; NULL: unused */
-	uint32_t w;		/* number of groups above: nominal groups, or present groups with
-				 * the literal placements */
-	uint32_t p;		/* number of places of a group: the least common multiple of the
-				 * numbers of links */
-	uint8_t *place;		/* place[lid]: i * p + j; 255: no destination */
+	const struct ftr_up_path *up_path;	/* [n_d] the number q of each host; NULL: q is
+						 * d / pi */
+	uint32_t w;		/* number of upward groups: of nominal groups, or of present groups
+				 * with the literal placements */
+	uint32_t p;		/* number of values of j: the least common multiple of the numbers
+				 * of links of all groups */
+	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is not routed */
 };
 
-/* Scratch of a thread: arrays with one byte per column. */
+/* Scratch of a thread.  The arrays have one byte for each column (destination switch), and describe
+ * the present switch s. */
 struct per_worker {
-	uint8_t *n_cand;	/* number of candidates */
-	uint8_t *n_above;	/* number of candidates above; 0: s must route downward */
+	uint8_t *n_cand;	/* number of candidates of s */
+	uint8_t *n_above;	/* number of upward candidates; 0 if s must route downward */
 	uint8_t *one;		/* index of the last candidate among all groups of s */
 	uint8_t *must;		/* not 0: s must route downward */
-	uint64_t no_path;	/* number of entries without a port */
+	uint64_t no_path;	/* number of entries that this thread left without a port */
 };
 
 struct job {
@@ -86,7 +90,7 @@ struct job {
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
 	uint64_t *displaced;	/* see dmodc_tables() */
-	uint32_t *d;		/* copies of index d and LID of each destination */
+	uint32_t *d;		/* d[], lid[]: index d and LID of each destination */
 	ftr_lid *lid;
 	struct per_worker per_worker[FTR_TEAM_MAX];
 };
@@ -102,8 +106,8 @@ static uint32_t common_multiple(uint32_t a, uint32_t b)
 	return m;
 }
 
-/* Set *t to the pattern of s by its slots.  Returns false if a group above has no slot, if there is
- * no group above, or if the pattern would be too large. */
+/* Set w and p of *t by the nominal groups above s.  Returns false if s has no group above, if a
+ * group above has no slot (nominal position), or if w * p is too large. */
 static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 			 struct pattern *t)
 {
@@ -121,8 +125,8 @@ static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 	return sh->tree.n_up[s] > 0;
 }
 
-/* Set *t to the pattern of s by the present groups above s.  Returns false if there are none, or if
- * their numbers of links differ. */
+/* Set w and p of *t by the present groups above s.  Returns false if there are none, or if their
+ * numbers of links differ. */
 static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
 			  struct pattern *t)
 {
@@ -244,7 +248,7 @@ struct row {
 	ftr_sw s;
 	uint8_t *lft;
 	const struct pattern *t;	/* pattern of s, or NULL */
-	bool lost;		/* some place of the pattern has no port */
+	bool lost;		/* true: a link or group of the pattern is missing */
 	struct port_choice place;
 };
 
@@ -263,8 +267,8 @@ static void fill_column(uint8_t *restrict row, const ftr_lid *restrict lid,
 		row[lid[i]] = port;
 }
 
-/* Fill ports[] with the port of each place.  Groups are numbered by slot, or by position with the
- * literal placements.  Returns false if some place has no port. */
+/* Set ports[i * p + j] to the port of link j of group i.  Returns false if some of these links are
+ * missing. */
 static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 		       uint32_t n, ftr_port *ports)
 {
@@ -289,7 +293,7 @@ static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 	return found == r->t->w * p;
 }
 
-/* Compute the entry for destination i, after place_column() for its column. */
+/* Compute the entry for destination i.  Call place_column() for the destination's switch first. */
 static void place_entry(struct row *r, uint32_t i)
 {
 	const struct job *j = r->j;
@@ -301,8 +305,8 @@ static void place_entry(struct row *r, uint32_t i)
 			UINT64_C(1) << lid % 64;
 }
 
-/* Compute the entries of column l again if their place belongs to no candidate (gone[place] is 1)
- * or has no port. */
+/* For the LIDs of column l (on one destination switch): compute an entry again if it has no port,
+ * or if the place of the LID belongs to a group that is not a candidate (gone[place] is 1). */
 static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
 {
 	const struct ftr_shape *sh = r->j->sh;
@@ -314,7 +318,6 @@ static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
 			place_entry(r, i);
 }
 
-/* Route a column to which the pattern does not apply, and which has several candidates or links. */
 static void patch(struct row *r, uint32_t l)
 {
 	const struct ftr_shape *sh = r->j->sh;
@@ -336,7 +339,7 @@ static void patch(struct row *r, uint32_t l)
 	patch_displaced(r, l, gone);
 }
 
-/* only[k]: the port of group k of s, if the group has exactly one link. */
+/* Set only[k] to the port of group k of s, or to FTR_PORT_NONE if the group has several links. */
 static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
@@ -347,8 +350,8 @@ static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 			FTR_PORT_NONE;
 }
 
-/* Route the columns to which the pattern does not apply, and correct displaced entries in the other
- * columns.  up: the groups above s. */
+/* Correct the entries that were made with the pattern.  If the switch has no pattern, compute all
+ * its entries.  up: the upward groups of the switch. */
 static void patch_columns(struct row *r, struct per_worker *w,
 			  const struct ftr_group *const *up)
 {
@@ -360,7 +363,7 @@ static void patch_columns(struct row *r, struct per_worker *w,
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
 	bool skip = n_served && !r->lost;
-	uint64_t served;	/* n_served in each byte */
+	uint64_t served;	/* each of its bytes is n_served */
 	const uint8_t none_gone[256] = { 0 };
 	ftr_port only[FTR_PORT_MAX + 1];
 

@@ -1,63 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Connect the pairs that up/down routing by rank does not connect.
+ * Plans paths with extra turns, for pairs of switches that up/down routing by rank does not
+ * connect.
  *
- * Some fabrics have pairs of host ports without an up/down path: Aggregation Nodes or hosts on
- * spines, leaf switches without a common spine after faults, two core chassis that are joined only
- * by racks.  Two solutions were compared.  The first is another order of the switches, in which
- * every pair has an up/down path (engine sftree).  It moves the paths of all other pairs, and the
- * most loaded link carries 10 to 41 % more flows.  The second solution is used here.  It keeps the
- * entries of the routing by rank, except some entries of gateways, and allows a few extra turns
- * (turns.h).  A gateway is a switch at which a packet that came down may go up again.  Only paths
- * that need a gateway pass a gateway.
+ * Some fabrics have pairs of host ports without an up/down path.  For example, hosts are on spines,
+ * or two leaf switches have lost their common spines, or two core chassis are joined only by racks.
+ * Engine sftree solves this by another order of the switches, in which every pair has an up/down
+ * path.  But then the paths of all other pairs change, too, and the most loaded link carries 10 to
+ * 41 % more flows.  A plan of extra turns keeps the entries of the routing by rank, except some
+ * entries of gateways.
  *
- * A pair (s, l) is a switch and a column (a destination switch).  It is needed if links connect s
- * and l, but the cost from s to l is infinite.  In addition, both must have host ports, or l must
- * have the port of a subnet manager.  The columns are connected one by one.  Paths grow from the
- * switches that have an up/down path to l to the switches that need a path.  A step to a switch
- * with an up/down path is a first step.  A step from s to a neighbour t is usable if a packet from
- * s may turn to every next hop of t towards l.  (s cannot choose among them.)
+ * Terms:
+ *
+ *	column		a switch as a destination
+ *	extra turn	a step from link to link that up/down routing by rank does not make,
+ *			usually from a downward to an upward link (turns.h)
+ *	gateway		a switch with an extra turn
+ *	needed pair	a switch s and a column l that are physically connected, but the cost from s
+ *			to l is infinite.  In addition, both have host ports, or a subnet manager is
+ *			on l
+ *	first step	the step of a path from a switch without an up/down path to a switch with
+ *			one
+ *
+ * The columns (destination switches) are connected one by one.  Paths to column l are found
+ * backwards, from the switches with an up/down path to l to the switches that need a path.  Switch
+ * s may use neighbour t as its next hop if packets from s may turn at t to every next hop of t,
+ * because s cannot choose among these next hops:
  *
  *	s --> t --> u1, u2	turns (s,t,u1) and (s,t,u2) must be allowed
  *
  * The best path has the fewest new turns.  On a tie, it has the fewest hops.  On a further tie, it
  * turns at the leaf switch with the most switches above it (the hub).  So there are few gateways,
- * and later columns can use turns that are allowed already.
+ * and paths to other destination switches can use turns that are allowed already.
  *
- * Turns that are admitted early may exclude other turns.  Suppose that only gateways join two
- * groups of switches.  Then a turn from the first group to the second at one gateway may exclude
- * the opposite direction at all other gateways (see the example below).  So a column is connected
- * in stages.  A stage may use:
+ * A turn that is added may exclude other turns, which would close a cycle with it.  Suppose that
+ * two groups of switches are joined only by gateways.  Then a turn from the first group to the
+ * second at one gateway may exclude the opposite direction at all other gateways (see the example
+ * below).  So each destination switch is connected in stages.  The mode of a stage says what it may
+ * use:
  *
  *	ALLOWED | ALL		turns that are allowed already, to all next hops of the gateway
  *	ALLOWED			turns that are allowed already, to some next hops of the gateway.
- *				In this column the gateway then uses only these next hops
- *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both directions
- *	NEW | BOTH		new turns, to some next hops of the gateway, in both directions.  In
- *				this column the gateway then uses only these next hops, and its
- *				paths do not become longer
+ *				The gateway then uses only these next hops to the destination
+ *	NEW | ALL | BOTH	new turns to all next hops of the gateway, together with the
+ *				opposite turns
+ *	NEW | BOTH		new turns to some next hops of the gateway, together with the
+ *				opposite turns.  The gateway then uses only these next hops to the
+ *				destination, and its paths do not become longer
  *	LONGER			a next hop above the gateway that is not on a shortest path.  The
  *				gateway must have no switches below.  Its own hosts then have a
- *				longer path.  This helps if every gateway is connected to several
- *				switches of each group
- *	NEW | ALL		new turns in one direction, to all next hops
- *	NEW			new turns in one direction, otherwise like NEW | BOTH
+ *				longer path.  This mode helps if every gateway is connected to
+ *				several switches in each of the two groups that the gateways join
+ *	NEW | ALL		new turns to all next hops, without the opposite turns
+ *	NEW			like NEW | BOTH, but without the opposite turns
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are allowed
- * before the first column.  Switches without a path by rank may then get several next hops
- * (spread.c).  Placement and the search divide the flows among them.
+ * from the start.  Switches without an up/down path may then get several next hops (spread.c).
  *
- * If some pairs still have no path, dmodc makes a new plan with horizontal links (enum
- * connect_links).  If this fails as well, or if there are no horizontal links, dmodc uses another
- * order for the whole fabric (ORDER_GATEWAYS in inverted_order.c).  Some fabrics have no suitable
- * extra turns, for example two chassis A and B that are joined only by gateways.  Let a packet turn
- * from A to B at gateway g (a -> g -> b).  Let another packet turn from B to A at gateway h
- * (c -> h -> d).  If up/down paths lead from b to c and from d to a, the turns close a cycle:
+ * If some pairs still have no path, dmodc makes a new plan that uses horizontal links (enum
+ * connect_links).  If this fails as well, or if there are no horizontal links, dmodc routes the
+ * whole fabric by another order of the switches (ORDER_GATEWAYS in inverted_order.c).
+ *
+ * Example of a fabric without suitable extra turns: two chassis A and B that are joined only by
+ * gateways.  One packet turns from A to B at gateway g (a -> g -> b).  Another packet turns from B
+ * to A at gateway h (c -> h -> d).  If up/down paths lead from b to c and from d to a, the turns
+ * close a cycle:
  *
  *	a -> g -> b ... c -> h -> d ... a
  *
- * Inside a chassis these paths nearly always exist.  Then either extra turns cannot connect all
- * pairs, or they lead all traffic of at least one direction over one link of one gateway.
+ * Inside a chassis such paths nearly always exist.  Then extra turns cannot connect all pairs, or
+ * they lead all traffic of at least one direction over one link of one gateway.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,10 +77,11 @@
 #include "engine/place.h"
 #include "engine/plan.h"
 
-/* tries: the number of times that grow() may fail in one column because a turn is refused.
- * all_tries: the same for all columns and passes together.  Refused turns are not tried again.  The
- * first pass skips the second stage, because a new turn is better than a gateway with fewer next
- * hops. */
+/* The stages, in order.  A stage fails if one of its turns would close a cycle.
+ * tries: number of times that the stage may fail for one destination switch.
+ * all_tries: number of times that it may fail for all destination switches and passes together.
+ * The first pass skips the second stage, because a new turn is better than a gateway with fewer
+ * next hops. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
@@ -80,13 +93,13 @@ static const struct stage {
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
 _Static_assert(N_STAGES == PLAN_STAGES, "PLAN_STAGES must be the number of stages");
-/* Greatest number of passes over all columns after the first pass.  Passes are repeated while they
- * find new turns. */
+/* Greatest number of passes over all destination switches after the first pass.  One such pass is
+ * always made; another one follows only if the last one has added turns. */
 #define PASSES 4
 
 #define IMPOSSIBLE UINT32_MAX
 
-/* The number of new turns that a step over channel c needs, or IMPOSSIBLE. */
+/* The number of turns that must be added so that a path may use channel c, or IMPOSSIBLE. */
 static uint32_t new_turns(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -173,8 +186,8 @@ static bool is_better(const struct plan *p, const struct step *x)
 	return p->state[x->sw] != LABELLED || before(x, &p->label[x->sw]);
 }
 
-/* Consider the step over channel c from a switch without a path.  The new turns are counted last,
- * to save time. */
+/* If channel c is the best step so far from a switch without a path, store it in label[] and the
+ * heap. */
 static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;
@@ -253,9 +266,10 @@ static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 	return kept;
 }
 
-/* h: the next hops of the switch at the end of channel c.  Remove the next hops to which a packet
- * from c must not turn.  If none is left and the mode has NEW, admit one turn.  If paths may be
- * longer, keep the shortest.  Returns FTR_REFUSED if no next hop is left. */
+/* h: the next hops of the switch at the end of channel c.  Remove those to which a packet from c
+ * must not turn.  If none is left and the mode has NEW, allow the turn to one next hop and keep it.
+ * If h->longer is true, keep only the next hops with the fewest hops to the destination.  Returns
+ * FTR_REFUSED if no next hop is left. */
 static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 				     struct hop_list *h)
 {
@@ -283,8 +297,8 @@ static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 	return FTR_OK;
 }
 
-/* Admit the turns of packets at the end of channel c, as far as the mode permits.  Returns
- * FTR_REFUSED if a necessary turn is not allowed. */
+/* Add the turns that packets from channel c need, if the mode permits new turns.  Returns
+ * FTR_REFUSED if a necessary turn remains forbidden. */
 static enum ftr_status admit_step(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -307,7 +321,8 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 	return restrict_hops(p, c, h);
 }
 
-/* admit_step(), and fix the next hops of the switch at the end of c for this column. */
+/* Add the turns that a planned step over channel c needs.  After that, the next hops of the switch
+ * at the end of c towards the present destination do not change. */
 static enum ftr_status use_step(struct plan *p, uint32_t c)
 {
 	enum ftr_status st = admit_step(p, c);
@@ -321,14 +336,13 @@ static void connected(struct plan *p, ftr_sw s)
 {
 	p->state[s] = CONNECTED;
 	p->connected[p->n_connected++] = s;
-	p->label[s].key &= KEY_TURN - 1;	/* admitted turns are no longer new */
+	p->label[s].key &= KEY_TURN - 1;	/* the turns of its path are no longer new */
 	p->left -= p->needed[s];
 	if (p->ends[s] && p->need[p->l] & NEED_ENDS)
 		p->pairs += (uint64_t)p->ends[s] *
 			p->lids[p->sh->numbering.col_sw[p->l]];
 }
 
-/* Admit the steps of the path from s, beginning at the column. */
 static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -350,8 +364,9 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 	return FTR_OK;
 }
 
-/* Copy the paths of an earlier column, but compute the next hops of its gateways.  Returns
- * FTR_REFUSED if a turn to one of these next hops is not allowed; then no switch is connected. */
+/* Use the paths that lead to an earlier destination switch for the present one, too, except the
+ * next hops of gateways (see alike.c).  Returns FTR_REFUSED if a turn to one of these next hops is
+ * not allowed; then no paths have been copied. */
 static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;
@@ -374,8 +389,8 @@ static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k
 	return st;
 }
 
-/* Grow paths until this mode reaches no further switch that needs a path.  Returns FTR_REFUSED if a
- * turn was refused; it is not tried again. */
+/* Find paths until this mode reaches no further switch that needs a path.  Returns FTR_REFUSED if a
+ * turn would close a cycle; later calls do not try this turn again. */
 static enum ftr_status grow(struct plan *p)
 {
 	bool all = p->spread && p->mode == (ALLOWED | ALL);
@@ -568,7 +583,7 @@ static bool allocate(struct plan *p)
 	       FTR_NEW(a, p->path, n) && FTR_NEW(a, p->connected, n);
 }
 
-/* Admit the turns of an earlier routing that exist here and close no cycle. */
+/* Add those turns of an earlier routing that exist in this fabric and close no cycle. */
 static enum ftr_status admit_given(struct plan *p)
 {
 	enum ftr_status st = FTR_OK;
@@ -584,9 +599,9 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
-/* Is it certain that the result will be discarded?  If a column is incomplete although its last
- * stage refused no turn, every step that could continue its paths was refused before.  Refusals are
- * final, so no later turn can complete the column. */
+/* Returns true if it is certain that the result will be discarded.  This is so if some switches
+ * still have no path to a destination switch, although the last stage for this destination refused
+ * no turn.  Then every turn that could help was refused before, and refusals are final. */
 static bool gives_up(const struct plan *p)
 {
 	return p->whole && !p->complete && p->closed;
@@ -609,9 +624,10 @@ static enum ftr_status pass(struct plan *p)
 	return st;
 }
 
-/* Columns can use turns that were added for later columns.  So all columns are planned again until
- * no turn is added, at most PASSES times.  If the last pass adds no turn, the order in which turns
- * were found does not matter: the result depends only on the set of turns. */
+/* Paths to a destination switch can also use turns that were added for later destination switches.
+ * So all paths are planned again, at most PASSES times, until a pass adds no turn.  If the last
+ * pass adds no turn, the result depends only on the set of turns, not on the order in which turns
+ * were added. */
 static enum ftr_status run_connect(struct plan *p)
 {
 	enum connect_links links = p->out->links;

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine ddlr: tables for fabrics whose faults are repaired locally.
+ * Engine ddlr: the tables of engine sftree, and SL2VL tables for local repairs.
  *
- * After a fault, the tables are repaired by deterministic dynamic local rerouting (Sem-Jacobsen et
- * al. 2011, section VI), see <ftr/ddlr.h>.  Without a new fault, the tables are those of sftree:
- * every switch reaches every LID.  The engine also provides SL2VL tables for rerouted packets.
- * They are set only once.
+ * After a fault, a few entries are repaired by deterministic dynamic local rerouting (Sem-Jacobsen
+ * et al. 2011, section VI), see <ftr/ddlr.h>.  Some packets then change their direction more than
+ * once.  So packets use two VLs, which SL2VL tables select.
  *
  * If a packet changes its direction at a switch (up to down, or down to up), it is on VL 1 on the
- * next link.  On all other links it is on VL 0.  A packet from a host or from the switch itself
- * does not change direction.  SL2VL tables are indexed by input and output port, which determine
- * the direction.  So they do not depend on the routes and never change.
+ * next link.  On all other links it is on VL 0.  A packet that a switch receives from a host, or
+ * sends itself, does not change its direction there.  An SL2VL table is indexed by input and output
+ * port.  These two ports show whether the direction changes.  So the SL2VL tables do not depend on
+ * the routes and never change.
  *
- * deviation: Sem-Jacobsen et al. 2011 put rerouted packets on layers of their own, from the U-turn
- * to the switch below the fault.  A switch that forwards by (in, out, SL) cannot distinguish
- * rerouted packets from other packets; it sees only turns.
+ * deviation: Sem-Jacobsen et al. 2011 use separate layers (VLs) for rerouted packets, from the
+ * U-turn to the switch below the fault.  An InfiniBand switch selects the VL by input port, output
+ * port and SL.  So it cannot distinguish rerouted packets from other packets.
  */
 #include "engine/engine.h"
 
-/* Does port p lead up from s?  A horizontal link leads up to the greater switch index. */
+/* Returns true if port p leads up from s.  A horizontal link leads up to the switch with the
+ * greater index. */
 static bool is_above(const struct ftr_shape *sh, ftr_sw s, ftr_port p)
 {
 	ftr_sw t = ftr_fabric_port(sh->f, s, p)->peer;
@@ -80,7 +81,7 @@ const struct ftr_engine_ops ftr_engine_ddlr = {
 	.name = "ddlr",
 	.local_repair = true,
 	.promise = ddlr_promise,
-	.summary = "sftree, with local repairs of up to k-1 faults (DDLR)",
+	.summary = "like sftree, with local repairs after a fault (DDLR)",
 	.route = ddlr_route,
 	.sl2vl = ftr_ddlr_sl2vl,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine dmodc: the closed form (closed_form.c), and extra turns for pairs that the closed form
- * does not connect (connect.c).  If these turns do not connect all pairs, the whole fabric is
- * routed by an inverted order, like sftree.
+ * Engine dmodc.  Entries are computed by the closed form (closed_form.c).  Pairs that it does not
+ * connect get paths with extra turns (connect.c).  If extra turns do not connect all pairs, the
+ * whole fabric is routed by an inverted order, as by engine sftree (inverted_order.c).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the engines: their tables of operations, and common steps.
+ * Declarations that the files of the engines share: the engines, and common steps of a routing.
  */
 #ifndef FTR_ENGINE_ENGINE_H
 #define FTR_ENGINE_ENGINE_H
@@ -15,13 +15,14 @@ extern const struct ftr_engine_ops ftr_engine_ddlr;
 struct connect;
 
 /*
- * Compute tables by equations (1) to (4) of Gliksberg et al. 2020, over any shape.
+ * Compute the tables of a shape by equations (1) to (4) of Gliksberg et al. 2020.
  *
- * extra	entries for extra turns (connect.h), or NULL
- * displaced	NULL, or one bit for each (switch, LID), all 0 before the call.  Sets the bits of
- *		displaced entries with several candidates (port_choice.displaced, place.h), except
- *		entries for extra turns
- * no_path	number of entries that are FTR_PORT_NONE because there is no path
+ * extra	entries of a plan of extra turns (connect.h), used instead of the computed entries;
+ *		NULL: none
+ * displaced	one bit for each (switch, LID), all 0 before the call; NULL: not needed.  The call
+ *		sets the bit of an entry if its nominal port group is missing or is not a
+ *		candidate, and several candidates exist.  Bits of entries in `extra` stay 0
+ * no_path	output: number of entries that are FTR_PORT_NONE because there is no path
  */
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     enum ftr_placement how,
@@ -30,20 +31,20 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     uint64_t *no_path,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* keep.c: allocate the argument `displaced` of dmodc_tables() and engine_finish().  The caller
- * frees it with free().  *out is NULL if these options do not need it. */
+/* keep.c: allocate the bits `displaced` for dmodc_tables() and engine_finish().  The caller frees
+ * them with free().  *out becomes NULL if opts do not require the bits. */
 enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 				 const struct ftr_tables *t, uint64_t **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * keep.c: restore the entries that opts->keep preserves, place displaced entries by load, and run
- * the search over the entries that may move.
+ * keep.c, the last three steps of a routing: keep entries of earlier tables (opts->keep), choose
+ * ports for displaced entries by the load of the links, and run the search for balance.
  *
- * in		the caller sets shape, full and use_full
- * extra	entries for extra turns, or NULL
- * displaced	the bits from dmodc_tables(), or NULL.  If no entries are kept, these entries are
- *		placed by load
+ * in		input of the search; the caller sets the members `shape`, `full` and `use_full`
+ * extra	the plan of extra turns that dmodc_tables() used, or NULL
+ * displaced	the bits that dmodc_tables() set, or NULL.  If opts->keep is NULL, the entries whose
+ *		bit is set get a port that is chosen by the load of the links
  */
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,
@@ -53,13 +54,13 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      struct ftr_route_stats *stats,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* All groups of s, including horizontal groups. */
+/* All port groups of switch s, including horizontal groups. */
 #define for_each_group(sh, s, g)					\
 	for (const struct ftr_group *g =				\
 		     &(sh)->tree.groups[(sh)->tree.group_first[s]];		\
 	     g < &(sh)->tree.groups[(sh)->tree.group_first[(s) + 1]]; g++)
 
-/* The upward groups of s. */
+/* The upward port groups of switch s. */
 #define for_each_up(sh, s, g)						\
 	for (const struct ftr_group *g =				\
 		     &(sh)->tree.groups[(sh)->tree.group_first[s]];		\
@@ -75,49 +76,51 @@ static inline void engine_clear_stats(struct ftr_route_stats *stats)
 	};
 }
 
-/* closed_form.c: the number of (switch, destination) entries without a port. */
+/* closed_form.c: the number of pairs (switch, LID) whose entry is FTR_PORT_NONE. */
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
 
 /*
- * Kinds of the inverted order: a total order of the switches, in which the switches that the root
- * reaches by going up are upside down (inverted_order.c).  A part is a connected set of switches
- * from which no upward path leads to these switches.
+ * Two kinds of the inverted order (inverted_order.c).  The inverted order is a total order of the
+ * switches.  Its highest switch is the root, usually a leaf.  Let A be the set of the root and all
+ * switches that the root reaches by going up.  Some switches, for example those of a plane that
+ * lost its link to the root, have no upward path into A.  A connected set of such switches is a
+ * part.
  *
- * ORDER_GATEWAYS	if possible, several leaves join each part to the rest of the fabric
- * ORDER_SFTREE		like ORDER_GATEWAYS if the shape has upward paths (struct ftr_up_path) and
- *			some pairs of host ports have no up/down path by rank; otherwise one leaf
- *			joins each part
+ * ORDER_GATEWAYS	if possible, several leaves connect each part with the other switches
+ * ORDER_SFTREE		one leaf connects each part with the other switches.  Exception: if the
+ *			shape has upward paths (struct ftr_up_path) and some pairs of host ports
+ *			have no up/down path by rank, ORDER_SFTREE means ORDER_GATEWAYS
  */
 enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
 
 /* root.c.  Both functions return false if out of memory.
  * roots_by_load: if the root of an island is a leaf and would be a bottleneck, replace it by a leaf
- * with less load.  The new root is never `avoid`.
- * needs_gateways: *needed is true if ORDER_SFTREE uses several gateways. */
+ * with less load, but not by the switch `avoid`.
+ * needs_gateways: set *needed to true if ORDER_SFTREE must be the same as ORDER_GATEWAYS. */
 bool roots_by_load(const struct ftr_shape *sh, const uint32_t *island,
 		   ftr_sw avoid, ftr_sw *root,
 		   struct ftr_arena *arena) FTR_MUST_USE;
 bool needs_gateways(const struct ftr_shape *sh, const uint32_t *island,
 		    bool *needed, struct ftr_arena *arena) FTR_MUST_USE;
 
-/* sftree.c: route like sftree, but by ORDER_GATEWAYS. */
+/* sftree.c: route like engine sftree, but always by ORDER_GATEWAYS. */
 enum ftr_status sftree_gateways(const struct ftr_shape *sh,
 				const struct ftr_route_opts *opts,
 				struct ftr_team *team, struct ftr_tables *out,
 				struct ftr_route_stats *stats,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* turns.c: find the islands.  Horizontal links connect, too.  All switches of an island get the
- * same number island[s]. */
+/* turns.c: find the islands, which are the connected components of the fabric.  island[s] becomes
+ * the same number for all switches s of an island. */
 void engine_islands(const struct ftr_shape *sh, uint32_t *island);
 
 /*
- * The inverted order (inverted_order.c) as levels: *level is an array [n_sw] in arena.  Two
- * switches joined by a link have different levels.  Every switch reaches the highest switch of its
- * island, the root, by upward links only.
+ * Compute the inverted order (inverted_order.c).  *level becomes an array [n_sw] in arena, with the
+ * level of each switch in the order.  Neighbours have different levels.  Every switch reaches the
+ * highest switch of its island, the root, by upward links only.
  *
- * avoid	a switch that becomes the root only if no other leaf is suitable, or FTR_SW_NONE
- * root		the root of the largest island
+ * avoid	a switch that becomes a root only if no other leaf is suitable; FTR_SW_NONE: none
+ * root		output: the root of the largest island
  */
 enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
 			       ftr_sw avoid, struct ftr_arena *arena,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Access to the entries of a finished plan of extra turns (connect.c).
+ * Finds entries in a finished plan of extra turns (connect.c).
  */
 #include "core/search.h"
 #include "engine/connect.h"

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The inverted order: a total order of the switches.  Every switch reaches the highest switch,
- * usually a leaf, by going up.
+ * The inverted order: a total order of the switches.  Every switch reaches the highest switch (the
+ * root, usually a leaf) by going up.
  *
- * Bogdanski et al. 2012 let packets between switches without an up/down path make one turn from
- * down to up inside a subtree.  The subtree has one leaf (the subtree root, here called the root)
- * and switches above it.  If the subtree is turned upside down, these turns lead from up to down.
- * Up/down routing permits them.
+ * Bogdanski et al. 2012 connect switches without an up/down path by one turn from down to up inside
+ * a subtree.  The subtree is one leaf (its root) and the switches above this leaf.  If the subtree
+ * is turned upside down, these turns lead from up to down, and up/down routing permits them.
  *
- * Terms (up and down refer to the ranks of the shape; each island is ordered by itself):
+ * Terms ("up" and "down" refer to the ranks of the shape; each island, that is, each connected
+ * component of the fabric, is ordered separately):
  *
  *	A	the root, and all switches that the root reaches by going up
- *	part	a connected set of switches outside A, none of which has an upward path into A, for
- *		example a plane that lost its link to the root
- *	anchor	a switch that joins a part to the other switches, usually a leaf: one upward
- *		path leads from it into A, and another one into the part
+ *	part	a connected set of switches outside A that have no upward path into A, for example
+ *		a plane that lost its link to the root
+ *	anchor	a switch with one upward path into A and another one into a part; usually a leaf.
+ *		The order is made so that the part is reached through this switch
  *
  * The inverted order of an island is built by these rules:
  *
- *	1. Lowest are the switches outside A with an upward path into A, by ascending rank.  Among
- *	   switches of one rank, anchors are highest.
+ *	1. Lowest are the switches outside A with an upward path into A.  They are sorted by
+ *	   ascending rank.  Among switches of one rank, anchors are highest.
  *	2. Above them are the switches of A, by descending rank: top switches lowest, the root
  *	   highest.
- *	3. The switches of a part that its anchor reaches by going up are just below the anchor,
- *	   by descending rank.  Other switches of the part with an upward path to one of these
- *	   switches are just below them, by ascending rank.  Leaves that are not anchors are below
- *	   the anchor (rule 1), and so below the part.  So their hosts continue to use the part.
- *	4. The remaining switches are found breadth first.  Each is placed just below its highest
- *	   neighbour that has a place already.
+ *	3. Let P be the switches of a part that its anchor reaches by going up.  They are just below
+ *	   the anchor, by descending rank.  Just below P, by ascending rank, are all other switches
+ *	   of the part with an upward path into P.  By rule 1, leaves that are not anchors are below
+ *	   the anchor.  So they are also below these switches of the part, and their hosts still
+ *	   use the part.
+ *	4. The remaining switches are visited breadth first.  Each is inserted just below its
+ *	   highest neighbour that is in the order already.
  *
  *	      root             <- highest
  *	     /  |  \
@@ -38,52 +39,59 @@
  *	    middle switches
  *	      other leaves     <- lowest
  *
- * By construction every switch except the root has a neighbour above it.  So every switch reaches
- * the root by going up, and the root reaches every switch by going down.  So up/down routing by
- * this order connects all pairs.  Any routing that goes up and then down by one total order has no
- * cycle of channel dependencies.  On a complete tree, paths between hosts are the same as with
- * up/down routing by rank.  For example, a path from the root goes up inside A and then down
- * outside A by rank.  In this order it goes down all the way, over the same links.
+ * Every switch except the root has a neighbour that is higher in this order.  So every switch
+ * reaches the root by going up, and the root reaches every switch by going down.  So up/down
+ * routing by this order connects all pairs.  Its channel dependency graph has no cycle, as for any
+ * up/down routing by a total order.
  *
- * Leaves inside A reach each other only through the root.  So if possible, the root is a leaf
- * without leaves above it and without switches below it.  If there is no such leaf, leaves with the
- * least chain[] are considered.  Among these leaves, only those with nearly the largest A
- * (ROOT_SHARE) remain, and the one with the smallest GUID becomes the root.  So the loss of one
- * link rarely changes the root.  In an island without a leaf, the switch with the smallest GUID is
- * the root.
+ * On a complete tree, paths between hosts are the same as with up/down routing by rank.  For
+ * example, a path from the root goes up inside A by rank, and then down outside A.  In this order,
+ * all links of the same path lead down.
+ *
+ * Leaves inside A reach each other only through the root, so A should have few leaves.  The root is
+ * chosen as follows:
+ *
+ *	1. Consider the leaves with the least chain[]: the number of leaves above, plus the number
+ *	   of neighbours below.  Usually both numbers are 0.
+ *	2. Of these, consider the leaves with nearly the largest A (ROOT_SHARE).  So the loss of
+ *	   one link rarely changes the root.
+ *	3. Of these, the root is the leaf with the smallest GUID.
+ *
+ * In an island without a leaf, the switch with the smallest GUID is the root.
  *
  * deviation: if the shape has upward paths (struct ftr_up_path), the root need not be a leaf.  If
- * switches that are not leaves reach all top switches, the root is the highest of them by rank.  An
- * example is a chassis leaf switch, to which racks are connected.  With a leaf as the root, all
- * chassis leaf switches above it would be in A.  Packets between two chassis leaf switches would
- * then pass through the root.  The traffic of all neighbours of the root would share its few links.
- * With a chassis leaf switch as the root, only the spines above it are upside down, and no path of
- * a host changes.  PGFTs have no upward paths, so their root is a leaf.
+ * switches that are not leaves reach all top switches by going up, the root is one of these
+ * switches: the one with the highest rank.  An example is a chassis leaf switch, to which racks are
+ * connected.  If a rack were the root, all chassis leaf switches above it would be in A.  Packets
+ * between them would pass through the rack and share its few links.  If a chassis leaf switch is
+ * the root, only the spines above it are upside down, and no path of a host changes.  PGFTs have no
+ * upward paths, so their root is a leaf.
  *
  * If hosts are connected to switches of A, the root may be a bottleneck.  Then another leaf becomes
  * the root (root.c).
  *
- * If two chassis are joined only by racks, all traffic between them without a path by rank would
- * cross the links of one anchor.  Therefore ORDER_GATEWAYS has two other rules.  dmodc uses
- * ORDER_GATEWAYS.  sftree uses it if the shape has upward paths and some pairs of host ports have
- * no path by rank.
+ * If two chassis are joined only by racks, one of them may be a part.  Then all traffic between the
+ * chassis that has no up/down path by rank would cross the few links of the part's anchor.  Two
+ * rules of ORDER_GATEWAYS prevent this.  (dmodc uses ORDER_GATEWAYS always; sftree uses it if the
+ * shape has upward paths and some pairs of host ports have no up/down path by rank.)
  *
- *	- If the shape has upward paths, the root is a switch that is not a leaf.  Of these
- *	  switches, it reaches the most top switches, but not always all.  Then one of the two
- *	  chassis keeps all its paths by rank, and only the other chassis is a part.
+ *	- If the shape has upward paths, consider the switches that are not leaves.  The root is
+ *	  the one that reaches the most top switches.  Then one of the two chassis keeps all its
+ *	  up/down paths by rank, and only the other chassis is a part.
  *	- A part has further anchors: leaves that are connected to the same switches of the part as
- *	  its first anchor.  They are above the part, too.  Then each anchor carries traffic
- *	  between the chassis, in both directions.  Anchors cannot reach each other over the part,
- *	  so their number is limited (GATEWAY_SHARE).
+ *	  the first anchor.  All anchors are above the part in the order, and carry traffic between
+ *	  the chassis in both directions.  But anchors cannot reach each other over the part, so
+ *	  their number is limited (GATEWAY_SHARE).
  */
 #include <string.h>
 
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* Let n be the greatest size of A for any leaf with the least chain[].  A leaf may be the root only
- * if its A has at least n - n / ROOT_SHARE switches.  The same limit applies to the number of
- * switches of a part that its anchor reaches. */
+/* Let n be the size of the largest A of all leaves considered.  A leaf may be the root only if its
+ * A has at least n - n / ROOT_SHARE switches.  A similar rule applies to anchors: let m be the
+ * greatest number of switches of a part that one switch reaches.  A switch may be the first anchor
+ * of the part only if it reaches at least m - m / ROOT_SHARE switches of the part. */
 #define ROOT_SHARE 4
 /* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A become further anchors of a
  * part. */
@@ -91,7 +99,7 @@
 
 #define NONE UINT32_MAX
 
-/* Switch s with an upward path into A may become the anchor of a part. */
+/* An offer: switch s may become the anchor of a part. */
 struct offer {
 	ftr_sw s;
 	uint32_t part, size;	/* size: number of switches of the part that s reaches by going
@@ -102,33 +110,34 @@ struct ordering {
 	const struct ftr_shape *sh;
 	const ftr_sw *by_rank;	/* [n_sw] switches by rank, then by index */
 	enum order_kind how;
-	uint32_t *island;	/* [n_sw] least index of a switch in the island */
-	uint32_t *reach;	/* reach[l]: number of switches in A if the switch of column l is
-				 * the root */
-	uint32_t *chain;	/* chain[l], for the switch of column l: number of leaves above it,
-				 * plus 1 if it is a leaf, plus number of its downward groups */
-	uint32_t *tops;		/* tops[l]: number of switches without a link up in A if the switch
-				 * of column l is the root */
+	uint32_t *island;	/* island[s]: least index of a switch in the island of s */
+	/* Here t is the switch sh->numbering.col_sw[l].  reach[l]: number of switches in A if t is
+	 * the root; chain[l]: number of leaves above t, plus 1 if t is a leaf, plus number of
+	 * downward groups of t; tops[l]: number of switches of A without an upward link if t is the
+	 * root */
+	uint32_t *reach;
+	uint32_t *chain;
+	uint32_t *tops;
 	ftr_sw *root;		/* root[i]: root of island i */
-	uint8_t *kind;		/* [n_sw] OUTSIDE, CLIMBS, ... */
-	uint32_t *part;		/* [n_sw] least index of a switch in the part */
-	ftr_sw *anchor;		/* anchor[p]: the anchor that was chosen first for part p, or
-				 * NONE */
+	uint8_t *kind;		/* kind[s]: OUTSIDE, CLIMBS, ... */
+	uint32_t *part;		/* part[s]: least index of a switch in the part of s */
+	ftr_sw *anchor;		/* anchor[p]: first anchor of part p, through which the part is
+				 * reached; or NONE */
 	ftr_sw *above;		/* above[p]: of all anchors of part p, the lowest in the order */
-	uint8_t *is_anchor;	/* [n_sw] */
-	struct offer *offer;	/* the possible anchors of all parts */
+	uint8_t *is_anchor;	/* is_anchor[s] is 1 for an anchor */
+	struct offer *offer;	/* the offers for all parts */
 	uint32_t n_offers;
 	uint32_t *seen, stamp;	/* seen[s] == stamp: the current search has visited s */
 	uint32_t *best, *score;	/* [n_sw] scratch */
 	ftr_sw *queue;
-	/* the order as a list, from low to high; place[s]: position of s, from 1 on; 0: no place
-	 * yet */
+	/* the order as a doubly linked list, from low to high.  place[s]: position of s in the
+	 * order, 1 for the lowest; 0: s is not in the order yet */
 	uint32_t *next, *prev, *place;
 	ftr_sw low, high;
 };
 
-/* Kinds of switches.  OUTSIDE: in a part.  CLIMBS: has an upward path into A.  BELOW_ANCHOR: in a
- * part, placed by rule 3. */
+/* Kinds of switches.  OUTSIDE: in a part, not in the order yet.  CLIMBS: outside A, with an upward
+ * path into A.  IN_A: in A.  BELOW_ANCHOR: in a part, put into the order by rule 3. */
 enum { OUTSIDE, CLIMBS, IN_A, BELOW_ANCHOR };
 
 static bool allocate(struct ordering *o, struct ftr_arena *a)
@@ -172,8 +181,8 @@ static void measure_reach(struct ordering *o)
 	}
 }
 
-/* Is switch `a` a better root than `b`?  First criterion: a leaf.  Second: not `avoid`.  Third: the
- * smaller GUID. */
+/* Returns true if switch `a` is a better root than switch `b`.  First criterion: a leaf is better
+ * than another switch.  Second: the switch `avoid` is worse.  Third: the smaller GUID is better. */
 static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 		      ftr_sw avoid)
 {
@@ -195,13 +204,14 @@ static bool may_be_hub(const struct ordering *o, ftr_sw s, ftr_sw avoid)
 		(o->how == ORDER_SFTREE || sh->tree.n_up[s]);
 }
 
-/* Let a switch that is not a leaf replace the root of its island.  ORDER_SFTREE: it must reach all
- * top switches by going up.  ORDER_GATEWAYS: it must reach the greatest number of top switches.  If
- * several switches do, take the one with the highest rank. */
+/* Replace the root of each island by a switch that is not a leaf, if there is a suitable one.  With
+ * ORDER_SFTREE it must reach all top switches by going up; with ORDER_GATEWAYS it must reach the
+ * greatest number of top switches.  If several are suitable, take the one with the highest rank. */
 static void choose_hubs(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
-	uint32_t n = sh->f->n_sw, *tops = o->score;	/* by island */
+	/* tops[i]: number of top switches that the root of island i must reach */
+	uint32_t n = sh->f->n_sw, *tops = o->score;
 
 	memset(tops, 0, n * sizeof(*tops));
 	for (ftr_sw s = 0; s < n; s++) {
@@ -227,8 +237,10 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
 	uint32_t n = sh->f->n_sw;
-	uint32_t *most = o->best;	/* by island: size of A for the best leaf */
-	uint32_t *least = o->score;	/* by island: least chain[] of a leaf */
+	/* least[i]: least chain[] of a leaf of island i; most[i]: size of the largest A of the
+	 * leaves with this chain[] */
+	uint32_t *most = o->best;
+	uint32_t *least = o->score;
 
 	memset(most, 0, n * sizeof(*most));
 	memset(least, 0xff, n * sizeof(*least));
@@ -293,8 +305,9 @@ static bool is_in_part(const struct ordering *o, ftr_sw s, uint32_t part)
 	return o->kind[s] == OUTSIDE && o->part[s] == part;
 }
 
-/* Find the switches of `part` that switch `a` reaches by going up inside the part.  Puts them into
- * o->queue, and marks them in o->seen with a new stamp.  Returns their number. */
+/* Find the switches of `part` that switch `a` reaches by going up inside the part.  Store them in
+ * o->queue, and mark each of them by o->seen[s] = o->stamp, with a new stamp.  Returns their
+ * number. */
 static uint32_t climb(struct ordering *o, ftr_sw a, uint32_t part)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -338,9 +351,9 @@ static void collect_offers(struct ordering *o)
 	}
 }
 
-/* Choose the anchor of each part among the switches that reach nearly as many switches of the part
- * as the best switch does.  Prefer the switch that can be the anchor of the most parts, then the
- * smallest GUID. */
+/* Choose the first anchor of each part, through which the part is reached.  Only switches that
+ * reach nearly the most switches of the part are considered (ROOT_SHARE).  Of these, take the
+ * switch that can be the anchor of the most parts; on a tie, the one with the smallest GUID. */
 static void choose_anchors(struct ordering *o)
 {
 	uint32_t n = o->sh->f->n_sw;
@@ -368,7 +381,8 @@ static void choose_anchors(struct ordering *o)
 			o->is_anchor[o->anchor[p]] = 1;
 }
 
-/* Mark in o->seen, with a new stamp, the neighbours above s in the part.  Returns their number. */
+/* Find the upward neighbours of s that are in the part.  Mark each of them in o->seen with a new
+ * stamp.  Returns their number. */
 static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
 {
 	uint32_t n = 0;
@@ -382,7 +396,8 @@ static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
 	return n;
 }
 
-/* Are the neighbours above s in the part exactly the n switches that mark_above() marked? */
+/* Returns true if the upward neighbours of s in the part are the n switches that mark_above()
+ * marked. */
 static bool same_above(const struct ordering *o, ftr_sw s, uint32_t part,
 		       uint32_t n)
 {
@@ -420,7 +435,7 @@ static void add_anchors(struct ordering *o)
 
 /* ---- placing ------------------------------------------------------------- */
 
-/* Put s just below t, or at the top if t is NONE. */
+/* Insert s into the order just below t, or as the highest switch if t is NONE. */
 static void put_below(struct ordering *o, ftr_sw s, ftr_sw t)
 {
 	ftr_sw p = t == NONE ? o->high : o->prev[t];
@@ -445,8 +460,8 @@ static void number_places(struct ordering *o)
 		o->place[s] = ++at;
 }
 
-/* Apply rules 1 and 2 to all islands together.  Switches of different islands are not
- * neighbours. */
+/* Apply rules 1 and 2, to all islands at once.  Between switches of different islands, the order
+ * does not matter. */
 static void place_most(struct ordering *o)
 {
 	const uint8_t *rank = o->sh->tree.rank;
@@ -472,12 +487,12 @@ static void place_part(struct ordering *o, uint32_t part)
 {
 	ftr_sw at = o->above[part];
 	uint32_t n = o->sh->f->n_sw;
-	uint32_t up;		/* stamp of the switches of the part that the anchor reaches by
-				 * going up */
+	uint32_t up;		/* the mark in seen[] of the switches of the part that the anchor
+				 * reaches by going up */
 
 	climb(o, o->anchor[part], part);
 	up = o->stamp++;
-	/* the other switches of the part with an upward path to a switch marked with `up` */
+	/* mark the other switches of the part with an upward path to a switch whose mark is `up` */
 	for (uint32_t k = n; k-- > 0;) {
 		ftr_sw s = o->by_rank[k];
 
@@ -538,7 +553,7 @@ static void place_all(struct ordering *o)
 	place_rest(o);
 }
 
-/* level[s]: number of links of the longest path down from s in the order. */
+/* Set level[s] to the number of links of the longest path that goes down from s in the order. */
 static enum ftr_status to_levels(const struct ordering *o, uint16_t *level,
 				 struct ftr_err *err)
 {

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The last steps of a routing, after the closed form: keep entries of earlier tables, place
- * displaced entries, and run the search for balance.
+ * Runs the last steps of a routing, after all entries have been computed by the closed form (a
+ * formula, closed_form.c).
  *
- * Two designs were compared.  The first computes all tables from the present fabric only.  But then
- * a second fault moves entries that need not move, and the first fault discards the result of the
- * search.  The second design is used here.  It also takes earlier tables as input.  An entry gets
+ * Step 1 keeps entries of earlier tables.  If tables were computed from the present fabric only, a
+ * fault would discard the result of an earlier search for balance, and a second fault would change
+ * entries without need.  So an entry gets
  *
  *	1. its port in the preferred tables (the tables of the complete fabric);
- *	2. else its port in the current tables, which the switches hold;
- *	3. else a port that is chosen by the load of the links (balance/displaced.h), as after a
- *	   single fault (src/incremental).  Three kinds of entries get the port of the closed form
- *	   instead: all entries with the literal placements, entries for extra turns, and entries
- *	   without a preferred port (new switches and new hosts).
+ *	2. or else its port in the current tables (the tables that the switches hold).
  *
- * A port is kept only if it is a candidate on the present fabric, by equation (1) or by the plan of
- * extra turns (connect.h).  So one more fault changes only the entries that lost their port.  A
- * restored link gets its entries back.  The complete fabric has its preferred tables.  On mixtures
- * of old and new tables see invariant 3 in docs/design.md.
+ * A port is kept only if it is a candidate in the present fabric, by equation (1) or by the plan of
+ * extra turns (connect.h).  So one more fault changes only the entries that lost their port.  When
+ * a link is restored, its entries return to it.  If the fabric is complete, its tables are the
+ * preferred tables.  For mixtures of old and new tables see invariant 3 in docs/design.md.
  *
- * Then the search (<ftr/balance.h>) may move the entries that were not kept.  With search_displaced
- * it may move all entries without their preferred port.  With search_all, or without preferred
- * tables, it may move all entries.
+ * Step 2 chooses a port for each entry that could not be kept, by the load of the links
+ * (balance/displaced.h).  But the following entries keep their computed port:
+ *
+ *	- entries for extra turns
+ *	- entries without a preferred port (entries of new switches, and entries for new hosts)
+ *	- with the literal placements: all entries
+ *
+ * Step 3 is the search for balance (<ftr/balance.h>).  It may change the entries that were not kept
+ * in step 1.  If opts->keep->search_displaced is true, it may change all entries without their
+ * preferred port.  If search_all is true, or there are no preferred tables, it may change all
+ * entries.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,13 +39,14 @@ struct keeping {
 	const struct ftr_balance_input *in;
 	const struct ftr_keep *keep;
 	struct ftr_tables *t;
-	/* bits by (switch, LID), or NULL.  movable: the search may change the entry; displaced: the
-	 * entry is to be placed by load */
+	/* one bit for each (switch, LID), or NULL.  movable: the search may change the entry;
+	 * displaced: the port of the entry is chosen by the load of the links */
 	uint64_t *movable, *displaced;
-	const struct connect *extra;	/* entries for extra turns, or NULL */
-	uint8_t *gateway;	/* gateway[s]: extra has entries of s for columns to which the cost
-				 * is finite */
-	const uint32_t *col_of;	/* col_of[lid]: column of the LID; UINT32_MAX: not routed */
+	const struct connect *extra;	/* the plan of extra turns, or NULL */
+	uint8_t *gateway;	/* gateway[s] is not 0: for some column (destination switch), switch
+				 * s has both an up/down path and an entry in `extra` */
+	const uint32_t *col_of;	/* col_of[lid]: column (destination switch) of the LID;
+				 * UINT32_MAX: not routed */
 };
 
 static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
@@ -50,7 +55,8 @@ static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
 	return in->use_full && in->use_full[l] ? in->full : in->shape;
 }
 
-/* The entry of s for column l in k->extra.  NULL: the candidates follow from the costs. */
+/* The entry of s for column l (a destination switch) in the plan of extra turns; NULL: the costs
+ * decide the candidates. */
 static const struct connect_entry *extra_entry(const struct keeping *k,
 					       const struct ftr_shape *sh,
 					       ftr_sw s, uint32_t l)
@@ -61,11 +67,11 @@ static const struct connect_entry *extra_entry(const struct keeping *k,
 	return connect_find(k->extra, s, l);
 }
 
-/* The candidate ports of a switch for column col. */
+/* The candidate ports of a switch for column col (a destination switch). */
 struct valid {
 	uint32_t col;
 	struct ftr_port_set ports;
-	bool by_turn;		/* the ports are from a plan of extra turns */
+	bool by_turn;		/* true: the ports are from the plan of extra turns */
 };
 
 static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
@@ -97,9 +103,6 @@ static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
 	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
 }
 
-/* Set an entry to its preferred port or else to its current port, if that port is a candidate.  Set
- * the bit of the entry in k->movable if the search may change the entry, and in k->displaced if the
- * entry is to be placed. */
 static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {
@@ -112,7 +115,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		return;
 	if (v->col != l)
 		find_valid(k, s, l, v);
-	if (!ftr_port_set_has(&v->ports, *entry))	/* a LID in the own column of s */
+	if (!ftr_port_set_has(&v->ports, *entry))	/* lid is that of s or of a host on s */
 		return;
 	if (ftr_port_set_has(&v->ports, prefer))
 		*entry = prefer;
@@ -120,7 +123,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = now;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
-	/* without a preferred port (new switch, new host), keep the port of the closed form */
+	/* An entry without a preferred port (new switch, new host) keeps its computed port. */
 	if (prefer != FTR_PORT_NONE && *entry != prefer && *entry != now &&
 	    k->displaced && !v->by_turn)
 		set_bit(k, k->displaced, s, lid);
@@ -196,7 +199,6 @@ static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
 	return true;
 }
 
-/* Keep all entries that can be kept.  *displaced: the search may change some entries. */
 static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 				bool *displaced, struct ftr_err *err)
 {
@@ -237,8 +239,8 @@ static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
 	}
 }
 
-/* Clear the entries whose bit is set, and place them by load.  If there are any, sets *net to the
- * flow counts of the resulting tables, for balance_run(). */
+/* Choose the ports of the entries whose bit is set, by the load of the links.  If there are such
+ * entries, set *net to the flow counts of the resulting tables, for balance_run(). */
 static enum ftr_status place_displaced(const struct keeping *k,
 				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,

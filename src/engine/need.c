@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The pairs that need extra turns because they have no up/down path (connect.c), and the order of
- * gateways.
+ * Finds the pairs that need extra turns because they have no up/down path (connect.c), and the
+ * order in which switches are preferred as gateways.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static bool may_need(const struct plan *p, const uint8_t *row)
 		row[p->sh->numbering.col[p->opts->sm_switch]] == FTR_COST_INF;
 }
 
-/* List the switches that need a path, by column.  The first call (pair == NULL) counts them.  The
- * second call stores the switches for column l in pair[], from count[l] on. */
+/* For each destination switch l, find the switches that need a path to l.  If pair is NULL, add
+ * their number to count[l].  Otherwise store them in pair[], from index count[l] on. */
 static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
 {
 	const struct ftr_shape *sh = p->sh;
@@ -125,8 +125,8 @@ static int hub_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* The order of gateways: leaf switches with the most switches above first, then the fewest host
- * ports, then the smallest GUID. */
+/* Sort the switches by preference as a gateway.  First criterion: leaf switches with the most
+ * switches above.  Second: the fewest host ports.  Third: the smallest GUID. */
 bool plan_find_hubs(struct plan *p)
 {
 	const struct ftr_shape *sh = p->sh;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The next hops of a switch towards the current column (connect.c).  If the switch has a path by
- * rank, its candidates are the next hops.  In a stage with LONGER, other neighbours above are next
- * hops, too.  A stage may have restricted the switch to some of these next hops.  If the switch has
- * no path by rank, the only next hop is that of the path found, until plan_spread() adds others.
+ * Finds the next hops of a switch towards the current column (a destination switch), while paths
+ * are planned (connect.c).
+ *
+ * If the switch has an up/down path by rank, its next hops are the candidates of up/down routing,
+ * except those that a stage has removed.  In a stage with LONGER, a switch that has no switches
+ * below it uses all neighbours above that have an up/down path by rank.
+ *
+ * If the switch has no up/down path by rank, its only next hop is the first hop of the best path
+ * found so far.  plan_spread() may add others.
  */
 #include "engine/plan.h"
 
@@ -17,8 +22,8 @@ bool plan_pool_add(struct plan *p, uint32_t c)
 	return true;
 }
 
-/* May t also use next hops with a longer path than by rank?  Only if t has no switches below: then
- * no other path by rank leads down through t, so there is no loop. */
+/* Returns true if t may use next hops that are not on a shortest path.  t must have no switches
+ * below, so that no up/down path leads down through t, and no loop can arise. */
 static bool goes_longer(const struct plan *p, ftr_sw t)
 {
 	return p->mode & LONGER && !p->sh->tree.n_down[t] && plan_by_rank(p, t);

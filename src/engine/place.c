@@ -1,79 +1,87 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The choice of a port: equations (3) and (4) of Gliksberg et al. 2020, section 3.4, and their
- * extension to damaged trees.
+ * Chooses the port of switch s for the destination with the topological index d.  The rules are
+ * equations (3) and (4) of Gliksberg et al. 2020, section 3.4, or an extension of them to damaged
+ * trees.
  *
- * The literal placements follow the paper.  For the candidates C in order and q = floor(d / Pi),
- * they use group q mod #C and link floor(q / #C) mod #g.  Both formulas count only present groups
- * and links.  So if a switch loses one of W groups, nearly every destination moves.  C is ordered
- * by GUID (FTR_PLACE_LITERAL) or by plane (FTR_PLACE_PLANES), see src/shape/group.c.  The paper
- * does not define d.  Both placements use the topological index of src/shape/column_order.c.
+ * The literal placements follow the paper.  Let C be the candidates, that is, the groups that lead
+ * closer to the destination, in their order.  Let q = floor(d / Pi), where Pi is the divider of s.
+ * Then
  *
- * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE count nominal groups and links, so that a
- * destination never moves while its nominal link works:
+ *	group	g = C[q mod #C]
+ *	link	floor(q / #C) mod #g
  *
- *	slot	x = q mod W		W nominal groups above, present or missing
+ * Both formulas count only present groups and links.  So if a switch loses one group, nearly every
+ * entry changes.  C is ordered by GUID (FTR_PLACE_LITERAL) or by plane (FTR_PLACE_PLANES), see
+ * src/shape/group.c.  The paper does not define d; it is computed in src/shape/column_order.c.
+ *
+ * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE count nominal groups and links, present or
+ * missing.  So an entry does not change while its nominal link works:
+ *
+ *	slot	x = q mod W		W: number of nominal groups above s
  *	period	z = floor(q / W)
- *	link	k = z mod n		n nominal links of that group
+ *	link	k = z mod n		n: number of nominal links of the group in slot x
  *
- * A destination is displaced if the group of its slot is missing or is not a candidate.  It then
- * moves from slot x to slot (x + c) mod W, with the displacement
+ * A destination is displaced if the group in its slot is missing or is not a candidate.  Then the
+ * destination gets slot (x + c) mod W instead of slot x, with the displacement
  *
- *	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
+ *	c = 1 + (floor(a / B) + j * g + floor(W / 2) - 1) mod (W - 1)
  *
- *	a	distance from the pod of the switch to the destination, in blocks.  A block has the
- *		same number of consecutive indices d as the pod of the switch
- *	B	number of consecutive blocks that share one c: floor(number of blocks / (2 W)),
- *		at least 2
- *	r	number of periods in a block: floor(indices of a block / (Pi W)), but at least 1 and
- *		at most FTR_PORT_MAX
- *	j	number of the period in its block: z mod r
+ *	a	number of blocks from the pod of s to the destination.  The indices d are divided
+ *		into blocks of equal size; the pod of s is one block
+ *	B	max(2, floor(number of blocks / (2 * W)))
+ *	r	number of periods in a block: floor((indices d in a block) / (Pi * W)), but at
+ *		least 1 and at most FTR_PORT_MAX
+ *	j	z mod r
  *	g	floor((W - 1) / r)
  *
- * The formula is made for shift traffic.  In a shift, the hosts below a switch send to two
- * neighbouring blocks, and a leaf receives from two such blocks.  So the displaced destinations at
- * either end of a path move by the same c, or by two values that differ by one.  Few of them share
- * a link.  Because B is at least 2, at least half of the shifts use only one value of c.  A larger
- * B would leave some values of c unused, and all-to-all traffic would be less even.  If r > 1, a
- * shift uses slot x in all periods of a block at once.  The term j g then gives each period another
+ * The formula is made for shift traffic (host i sends to host i + k).  In a shift, the hosts below
+ * a switch send to two neighbouring blocks, and a leaf receives from two neighbouring blocks.  So
+ * at the sending end of a path, c is the same for all displaced destinations, or takes two values
+ * that differ by one.  The same holds at the receiving end.  Then few displaced destinations share
+ * a link.  Because B >= 2, at least half of the shifts use only one value of c.  With a larger B
+ * some values of c would never occur, and all-to-all traffic would be less even.  If r > 1, a shift
+ * uses slot x in all periods of a block at once.  The term j * g then gives each period another
  * displacement.
  *
- * If slot (x + c) mod W has no candidate, other slots are tried in an order that depends only on
- * (s, d).  So an entry changes only when it loses its own next hop.  It gets this next hop back
- * when the link is restored.
+ * If slot (x + c) mod W has no candidate, other slots are tried in an order that depends only on s
+ * and d.  So an entry changes only when it loses its own next hop.  The entry gets this next hop
+ * back when the link is restored.
  *
- * A fixed order ignores the load of the links.  So if preferred tables are kept, displaced entries
- * are placed again by load (balance/displaced.h, engine/keep.c).  Without preferred tables, this is
- * done with FTR_PLACE_EVEN if the search for even load is on, or if place_by_load is set.
+ * The choice of a slot ignores the load of the links.  So in two cases, displaced entries later get
+ * another port by load (balance/displaced.h, engine/keep.c):
  *
- * If a link is lost and its group has other links, the destinations of the link move to these
- * links.  So the load of other groups does not grow.  (The switch at the far end must use these
- * links anyway.)
+ *	- preferred tables are given
+ *	- no preferred tables are given, the placement is FTR_PLACE_EVEN, and the search for
+ *	  balance is on or place_by_load is set
  *
- * Candidates without a slot are below the switch by rank (or, for extra turns, of the same rank).
- * In a PGFT each destination has only one such candidate.  There are several if a leaf is connected
- * to several switches of one plane, like a rack to the leaf switches of a chassis.  Equation (3)
- * then selects the same candidate for all hosts of the leaf, because their d differ by less than
- * Pi.
+ * If a group loses a link but not all links, the destinations of the lost link use the other links
+ * of the group.  So the load of other groups does not grow.
  *
- * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE route downward to a host over the switches of its
- * upward path (struct ftr_up_path, <ftr/shape.h>).  This path begins at the host's own leaf.  It
- * goes up over the groups that equation (3) selects for the host.  Leaves spread their hosts over
- * all groups above, so the switches above spread these hosts over all downward paths.  The hosts
- * whose upward path passes one leaf switch of a chassis are not consecutive in d.  So a switch of
- * that tier chooses upward groups by another q instead of floor(d / Pi): the number of the host
- * among the hosts whose upward paths pass the same switch of the tier.
+ * Only upward groups have slots.  So a candidate without a slot is a downward group (or, for extra
+ * turns, a horizontal group).  In a PGFT each destination has only one such candidate.  In other
+ * trees, a destination has several such candidates if its leaf is connected to several switches of
+ * one plane.  For example, a rack is connected to several leaf switches of a chassis.  Equation (3)
+ * then selects the same candidate for all hosts of the leaf, because their indices d differ by less
+ * than Pi.
  *
- * Suppose that no candidate is on the upward path, or that the destination is not a host.  Then the
- * candidate above the switch in the slot of the destination is taken.  If there is none, each
- * candidate gets a hash of (candidate, d), and the highest hash wins.  So an entry changes only if
- * it loses its own candidate.  Switches with the same candidates choose the same candidate if none
- * of them is in the slot.  So traffic to port 0 of a switch, which is slow, uses few links.
+ * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE route downward to a host over the switches of the
+ * host's upward path (struct ftr_up_path, <ftr/shape.h>).  The upward path begins at the host's own
+ * leaf, and goes up over the groups that equation (3) selects.  A leaf spreads its hosts over all
+ * groups above.  So the downward paths to these hosts are spread, too.  The hosts whose upward
+ * paths pass one leaf switch of a chassis are not consecutive in d.  So the switches of that tier
+ * (rank) number these hosts, and use this number as q instead of floor(d / Pi).
  *
- * If no leaf has links to several switches of a plane, there are no upward paths.  Equation (3)
- * then chooses among candidates without a slot.  In that case a destination has several such
- * candidates only in the inverted order of sftree, on paths between switches.  The link of the
- * group is again number z mod n, with z = floor(q / number of candidates).
+ * If no candidate is on the upward path, or if the destination is not a host, the candidate in slot
+ * q mod W is taken.  If there is none, each candidate gets a hash of its GUID and d, and the
+ * candidate with the highest hash is taken.  So an entry changes only if it loses its own
+ * candidate.  All switches with the same candidates choose the same one by hash.  So traffic to
+ * port 0 of a switch, a slow port, uses few links.
+ *
+ * If each leaf has links to only one switch of each plane, the shape has no upward paths.  Then
+ * candidates that have no slot are chosen by equation (3): the group is C[q mod #C], and the link
+ * is number floor(q / #C) mod n of this group.  For such a shape, only the inverted order of sftree
+ * gives several candidates without a slot, on paths between switches.
  */
 #include <string.h>
 
@@ -81,15 +89,15 @@
 #include "core/core.h"
 #include "engine/place.h"
 
-/* All signed numbers in this file are below 2^25 in magnitude: an index d is below 2^16 switches
- * times 2^8 ports, plus a few LIDs. */
+/* Signed numbers in this file do not overflow: their magnitude is below 2^25.  An index d is below
+ * 2^16 (switches) * 2^8 (ports), plus a few LIDs. */
 
 static int32_t floor_div(int32_t a, int32_t b)
 {
 	return a / b - (a % b < 0);
 }
 
-/* a modulo b, 0 .. b - 1 */
+/* a modulo b, from 0 to b - 1 */
 static uint32_t mod(int32_t a, uint32_t b)
 {
 	int32_t r = a % (int32_t)b;
@@ -161,8 +169,8 @@ void place_column(struct port_choice *pl, uint32_t l,
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* The distance a, in blocks, from the pod of the switch to t.  If t is not a host, each leaf has
- * one index d. */
+/* The number a in the formula of c.  A block has pl->block indices d of hosts; of other
+ * destinations, it has one index for each leaf. */
 static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 {
 	uint32_t size = t->cls == FTR_CLASS_HOST ? pl->block : pl->pod_leaves;
@@ -170,7 +178,7 @@ static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 	return (int32_t)(t->d / size) - pl->pod_first;
 }
 
-/* The displacement c, 1 .. W-1.  W must be greater than 1. */
+/* The displacement c, a number from 1 to W - 1.  W must be greater than 1. */
 static uint32_t displacement(const struct port_choice *pl, int32_t a,
 			     uint32_t period)
 {
@@ -179,9 +187,13 @@ static uint32_t displacement(const struct port_choice *pl, int32_t a,
 				 1), pl->w - 1);
 }
 
-/* The new slot for a displaced destination of slot x.  Tries x + c, x - c, x + c + 1, x - c + 1, x
- * + c - 1, x + c + 2, x + c + 3, and so on (mod W), and takes the first slot with a candidate.  x -
- * c is left out if 3c = 0 mod W: the displaced destinations of slot x + c move there, too. */
+/* The new slot (nominal position of an upward group) for a displaced destination of slot x: the
+ * first of these slots (mod W) that has a candidate:
+ *
+ *	x + c, x - c, x + c + 1, x - c + 1, x + c - 1, x + c + 2, x + c + 3, x + c + 4 ...
+ *
+ * Exception: if 3 * c mod W = 0, x - c is not tried.  It is then the slot (x + c) + c, which the
+ * displaced destinations of slot x + c already use. */
 static uint32_t by_list(const struct port_choice *pl, uint32_t x, uint32_t c)
 {
 	const struct ftr_group *const *at = pl->at;
@@ -230,9 +242,9 @@ ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 	return FTR_PORT_NONE;
 }
 
-/* The port of link k = z mod n of the group.  If this link is missing: the first present link from
- * number k + 1 + floor(z / n) mod (n - 1) on.  So the destinations of different periods use
- * different links. */
+/* The port of link k = z mod n of the group.  If link k is missing, take the first present link
+ * from link k + 1 + floor(z / n) mod (n - 1) on.  So the destinations of the missing link are
+ * divided among the other links. */
 static ftr_port link_port(const struct ftr_shape *sh,
 			  const struct ftr_group *g, uint32_t z)
 {
@@ -261,8 +273,8 @@ static bool has_slot(const struct port_choice *pl, const struct ftr_group *g)
 	return pl->w && g->slot != FTR_SLOT_NONE;
 }
 
-/* The candidate that leads to the upward path of t; or else the candidate in the slot of t; or else
- * the candidate with the highest hash. */
+/* First choice: the candidate whose remote switch is on the upward path of t.  Second: the
+ * candidate in slot q mod W.  Third: the candidate with the highest hash. */
 static const struct ftr_group *downward_group(const struct port_choice *pl,
 					const struct ftr_dest *t, uint32_t q)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Chooses a group among the candidates, and a link in the group, by a formula.  Whole routings and
- * updates of single entries use the same functions.  (src/balance chooses by load instead.)  The
- * choice depends only on the arguments: the shape, the placement, the switch, the candidates and
- * the destination.
+ * Chooses the port of an entry by a formula: first a port group among the candidates (the groups
+ * that lead closer to the destination), then a link of the group.  The choice depends only on the
+ * shape, the placement, the switch, the candidates and the destination.  (src/balance chooses by
+ * load instead.)
  *
  *	struct port_choice pl;			on the stack, nothing is allocated
  *	place_switch(&pl, sh, how, s)
@@ -22,29 +22,32 @@ struct port_choice {
 	const struct ftr_shape *sh;
 	enum ftr_placement how;
 	uint32_t pi;
-	/* up_path[d]: where the upward path of the host with index d crosses the tier of the
-	 * switch (<ftr/shape.h>); up_path may be NULL */
+	/* up_path[d]: on the upward path of the host with index d, the switch of the same tier
+	 * (physical rank) as this switch, see <ftr/shape.h>; NULL: not used */
 	const struct ftr_up_path *up_path;
-	/* see place.c */
-	uint32_t w;		/* number of nominal slots; 0: slots are not used */
-	uint32_t pod_leaves;	/* number of leaves of a block */
-	uint32_t block;		/* number of indices d of a block */
-	uint32_t r;		/* number of periods of a block */
-	int32_t b;		/* number of blocks that share one c */
-	int32_t pod_first;	/* index of the block of the switch's own pod */
+	/* the numbers of the formula in place.c, which says what blocks, periods and slots are */
+	uint32_t w;		/* W: number of nominal groups above, present or missing; 0: slots
+				 * are not used */
+	uint32_t pod_leaves;	/* number of leaves in a block */
+	uint32_t block;		/* number of indices d in a block */
+	uint32_t r;		/* number of periods in a block */
+	int32_t b;		/* B: number of consecutive blocks with the same displacement */
+	int32_t pod_first;	/* number of the block that is the pod of the switch */
 	/* set by place_column() */
 	uint32_t l;
 	const struct ftr_group *const *cand;
 	uint32_t n;
-	bool slots;		/* every candidate has a slot */
-	bool several;		/* choose by upward paths: there are several candidates, some
-				 * without a slot */
+	bool slots;		/* true: every candidate has a slot (nominal position of an upward
+				 * group) */
+	bool several;		/* true: there are several candidates, some without a slot, and
+				 * up_path is used */
 	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* at[x]: candidate in slot x, or NULL */
-	bool displaced;		/* set by place_port(): the port is not in the group of the
-				 * destination's slot, but was chosen among several candidates */
+	bool displaced;		/* set by place_port(); true: the nominal group of the destination
+				 * is not a candidate, and there are several candidates */
 };
 
-/* Does the placement use equations (3) and (4) over the present groups and links? */
+/* Returns true if the placement counts only present groups and links, as equations (3) and (4) of
+ * Gliksberg et al. 2020 do. */
 static inline bool place_literal(enum ftr_placement how)
 {
 	return how >= FTR_PLACE_LITERAL;
@@ -53,20 +56,21 @@ static inline bool place_literal(enum ftr_placement how)
 void place_switch(struct port_choice *pl, const struct ftr_shape *sh,
 		  enum ftr_placement how, ftr_sw s);
 
-/* Compute for switch s and each column (each array has cost_stride elements):
- * paths: number of groups above s that are candidates; 0 if s must route downward
- * one: the last of these groups, as an index among the groups above; undefined if paths is 0
- * must: not 0 if s must route downward */
+/* Compute for switch s and each destination switch l (each array has cost_stride elements):
+ * paths[l]: number of upward groups of s that are candidates; 0 if s must route downward
+ * one[l]: index of the last of these groups among the upward groups; undefined if paths[l] is 0
+ * must[l]: not 0 if s must route downward to l */
 void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 		     uint8_t *one, uint8_t *must);
 
-/* Begin column l.  cand[n]: its candidates (C of equation (1)), sorted by pos.  The array must stay
- * valid until the last place_port() for the column. */
+/* Prepare place_port() for the destinations of column l, which are on one switch.  cand[n]: the
+ * candidates for these destinations, sorted by the member `pos`.  The array must stay valid until
+ * the last place_port() for these destinations. */
 void place_column(struct port_choice *pl, uint32_t l,
 		  const struct ftr_group *const *cand, uint32_t n);
 
-/* The number q (see place.c).  For a host with an upward path, its number on the tier of the
- * switch.  Otherwise floor(d / Pi). */
+/* The number q of the formula in place.c.  For a host with an upward path, q is in up_path[d].
+ * Otherwise q = floor(d / Pi). */
 static inline uint32_t place_number(const struct ftr_shape *sh,
 				    const struct ftr_up_path *up_path,
 				    uint64_t pi, const struct ftr_dest *t)
@@ -77,15 +81,17 @@ static inline uint32_t place_number(const struct ftr_shape *sh,
 	return (uint32_t)(t->d / pi);
 }
 
-/* Upward paths on the tier of s; NULL: q is floor(d / Pi). */
+/* Returns the array up_path for the tier of s; NULL: q is floor(d / Pi). */
 const struct ftr_up_path *place_up_path(const struct ftr_shape *sh,
 					enum ftr_placement how, ftr_sw s);
 
-/* The port for destination t of the column, or FTR_PORT_NONE if there is no candidate.  The column
- * must not be that of the switch itself. */
+/* The port for destination t on the switch of the last place_switch(); FTR_PORT_NONE: there is no
+ * candidate.  t must be on the destination switch of the last place_column().  The two switches
+ * must differ. */
 ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t);
 
-/* The port of nominal link `link` of the group, or FTR_PORT_NONE if the link is missing. */
+/* The port of the link with nominal position `link` in the group; FTR_PORT_NONE: the link is
+ * missing. */
 ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 		    uint32_t link);
 

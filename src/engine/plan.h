@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The state of a plan of extra turns, shared by connect.c, need.c, next_hops.c, spread.c and
- * alike.c.  connect.c explains the terms.
+ * alike.c.  connect.c explains the method.
+ *
+ * A column is a switch as a destination.  An up/down path by rank follows the ranks of the shape.
+ * A channel stands for all parallel links from a switch to a neighbour.  An extra turn leads from a
+ * downward to an upward channel, at a gateway.
  */
 #ifndef FTR_ENGINE_PLAN_H
 #define FTR_ENGINE_PLAN_H
@@ -11,42 +15,49 @@
 
 #define PLAN_STAGES 9
 
-/* Which switches must reach the host ports of a column: those with host ports, or all. */
+/* Which switches need a path to a column (a destination switch).  NEED_ENDS: all switches with host
+ * ports.  NEED_ALL: all switches. */
 enum { NEED_ENDS = 1, NEED_ALL = 2 };
 
-/* Modes of a stage, see connect.c. */
+/* Modes of a stage, explained at the head of connect.c. */
 enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 
-/* A step of a path to the column, from switch sw over a channel.  The lowest key is best. */
+/* The step of a path from switch sw over a channel to a neighbour. */
 struct step {
-	uint64_t key;		/* from high to low bits: new turns, hops, position of the neighbour
-				 * in the order of gateways */
+	uint64_t key;		/* the lowest key is best; from high to low bits: number of new
+				 * turns, number of hops, hub[] of the neighbour */
 	ftr_sw sw;
 	uint32_t channel;
 };
 
-struct hop_list {		/* next hops of a switch, as channels */
-	uint32_t first, n;	/* pool[first .. first + n - 1] */
-	bool known;		/* the list is valid */
-	bool some;		/* may differ from the candidates of equation (1) */
-	bool longer;		/* may have paths longer than the path by rank */
-	bool used;		/* used by a path, so fixed for this column */
-	uint32_t total;		/* number of hops to the column */
+struct hop_list {		/* next hops of a switch towards the present destination switch */
+	uint32_t first, n;	/* channels pool[first .. first + n - 1] */
+	bool known;		/* true: the list has been computed */
+	bool some;		/* true: the list may differ from the candidates of up/down routing
+				 * by rank */
+	bool longer;		/* true: the list may have next hops that are not on a shortest
+				 * up/down path by rank */
+	bool used;		/* true: a planned path leads over the switch, so the list must not
+				 * change */
+	uint32_t total;		/* number of hops from the switch to the destination */
 };
 
-/* States of a switch.  OPEN: no usable step is known.  LABELLED: label[] has the best step so far.
- * CONNECTED: its path is part of the plan. */
+/* States of a switch without an up/down path by rank to the present destination.  OPEN: no usable
+ * step is known.  LABELLED: label[] is the best step so far.  CONNECTED: a path is planned. */
 enum { OPEN = 0, LABELLED, CONNECTED };
 
-/* A column that was connected in one stage without a new turn, see alike.c. */
+/* A column (destination switch) that one stage connected without a new turn.  Its paths may be
+ * copied for later columns, see alike.c.  A first step is a step from a switch without an up/down
+ * path by rank to a switch with one. */
 struct earlier_column {
-	uint32_t l, n_extra;	/* l: the column; n_extra: turns.n_extra at that time */
+	uint32_t l, n_extra;	/* l: the column; n_extra: value of turns.n_extra when the column
+				 * was connected */
 	unsigned int mode;
-	bool distinct;		/* all first steps lead to different switches */
+	bool distinct;		/* true: no two of the first steps lead to the same switch */
 	const uint8_t *back;
-	struct step *step;	/* first steps */
+	struct step *step;	/* the first steps */
 	uint32_t n_steps, cap_steps;
-	uint32_t first, n;	/* out->entry[first .. first + n - 1] */
+	uint32_t first, n;	/* entries of the column: out->entry[first .. first + n - 1] */
 };
 
 #define PLAN_EARLIER 16
@@ -57,60 +68,65 @@ struct plan {
 	struct ftr_arena *arena;
 	struct turns turns;
 	uint32_t *island;	/* [n_sw] */
-	uint32_t *ends, *lids;	/* [n_sw] number of host ports with a LID, and of their LIDs */
+	/* ends[s]: number of host ports with a LID on switch s; lids[s]: number of their LIDs */
+	uint32_t *ends, *lids;
 	uint8_t *need;		/* need[l]: NEED_... of column l */
-	uint32_t *hub;		/* hub[s]: position of s in the order of gateways */
+	uint32_t *hub;		/* hub[s]: number of switches that are better gateways than s */
 	/* pair[pair_first[l]] .. pair[pair_first[l + 1] - 1]: the switches that need a path to
-	 * column l */
+	 * column l, but have no up/down path by rank */
 	uint32_t *pair_first;	/* [n_sw + 1] */
 	ftr_sw *pair;
-	/* for the current column */
+	/* for the current column (the present destination switch) */
 	uint32_t l;
 	const uint8_t *back;	/* back[l]: cost from the current column's switch to column l */
 	unsigned int mode;
-	uint32_t tries[PLAN_STAGES];	/* by stage: number of times that grow() may still fail */
-	bool looking;		/* first pass: skip the second stage (see stages[] in connect.c) */
-	bool spread;		/* use all next hops that the turns allow, see spread.c */
-	/* by switch */
+	uint32_t tries[PLAN_STAGES];	/* tries[i]: number of times that stage i may still fail */
+	bool looking;		/* true: first pass, which skips the second stage of stages[] */
+	bool spread;		/* true: give switches several next hops (spread.c) */
+	/* arrays by switch, for the current column */
 	uint8_t *state;		/* OPEN, LABELLED or CONNECTED; OPEN between columns */
-	uint8_t *needed;	/* the switch needs a path; 0 between columns */
+	uint8_t *needed;	/* 1: the switch needs a path; 0 between columns */
 	struct step *label;	/* best step so far */
-	struct hop_list *hops;	/* unknown between columns */
-	uint8_t *noted;		/* the switch is in touched; 0 between columns */
-	/* [n_sw] touched: to be reset after the column; path: scratch of admit_path() */
+	struct hop_list *hops;	/* next hops; hops[s].known is false between columns */
+	uint8_t *noted;		/* 1: the switch is in touched[]; 0 between columns */
+	/* lists of switches.  touched: their state is reset after the column; path: scratch of
+	 * admit_path(); connected: switches in state CONNECTED */
 	ftr_sw *touched, *path, *connected;
 	uint32_t n_touched, n_connected;
 	uint32_t left;		/* number of switches that still need a path */
-	uint32_t *pool;		/* channels of all hop lists */
+	uint32_t *pool;		/* the channels of all hop lists */
 	uint32_t n_pool, cap_pool;
 	struct step *heap;
 	uint32_t n_heap, cap_heap;
 	bool nomem;
-	/* earlier: ring buffer of columns that can be copied; steps: the current column */
+	/* earlier: ring buffer of columns whose paths can be copied; steps: the first steps of the
+	 * current column */
 	struct earlier_column earlier[PLAN_EARLIER], steps;
-	uint32_t n_earlier;	/* number of columns stored so far */
-	bool one_stage;		/* one stage has connected this column, without a copy */
+	uint32_t n_earlier;	/* number of columns stored in earlier[] so far */
+	bool one_stage;		/* true: the current column fits in earlier[]: one stage connected
+				 * it without new turns, and no paths were copied */
 	/* the result, and the capacities of its arrays */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;
 	uint64_t pairs;
 	bool complete;
-	bool whole;		/* the caller discards an incomplete result */
-	bool closed;		/* the last column is incomplete, but its last stage refused no
-				 * turn */
+	bool whole;		/* true: the caller discards an incomplete result */
+	bool closed;		/* true: some switches that need a path to the last column have
+				 * none, although its last stage refused no turn */
 };
 
-/* need.c.  The functions return false if out of memory.
- * plan_count_ends: count the host ports and LIDs of each switch; find the needed columns.
- * plan_find_pairs: find the needed pairs.
- * plan_find_hubs: determine the order of gateways. */
+/* need.c.  plan_find_pairs() and plan_find_hubs() return false if out of memory.
+ * plan_count_ends: fill ends[], lids[] and need[].
+ * plan_find_pairs: fill pair_first[] and pair[].
+ * plan_find_hubs: fill hub[]. */
 void plan_count_ends(struct plan *p);
 bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
 bool plan_find_hubs(struct plan *p) FTR_MUST_USE;
 
-/* Hops of the path by rank from s to the column.  The cost of the opposite path is read, because
- * its row stays in the cache.  Both paths exist, or neither.  Their lengths differ only if a switch
- * must route downward (see <ftr/shape.h>). */
+/* The number of hops of the up/down path by rank from s to the destination.  The function reads the
+ * cost of the path from the destination to s, because the costs of these opposite paths are in one
+ * row.  If one of the two paths exists, the other one exists, too.  Both have the same number of
+ * hops, unless a switch must route downward (<ftr/shape.h>). */
 static inline uint8_t plan_cost(const struct plan *p, ftr_sw s)
 {
 	return p->back[p->sh->numbering.col[s]];
@@ -128,19 +144,21 @@ static inline void plan_touch(struct plan *p, ftr_sw s)
 	p->noted[s] = 1;
 }
 
-/* next_hops.c.  plan_hops: the next hops of t, which must not be the switch of the column.
- * plan_pool_add: returns false if out of memory (p->nomem). */
+/* next_hops.c.
+ * plan_hops: the next hops of t, which must not be the destination switch.
+ * plan_pool_add: append channel c to p->pool.  If out of memory, set p->nomem and return false. */
 const struct hop_list *plan_hops(struct plan *p, ftr_sw t);
 bool plan_pool_add(struct plan *p, uint32_t c);
 
-/* spread.c: give each connected switch all next hops that the turns allow. */
+/* spread.c: add next hops to the switches in state CONNECTED. */
 void plan_spread(struct plan *p);
 
-/* alike.c.  For the first two functions the heap must hold the first steps without a new turn.
- * plan_find_alike: an earlier column that can be copied, or NULL.
- * plan_note_steps: store these first steps.  Returns false if out of memory.
- * plan_keep_column: store the column that these first steps have connected.  Its entries begin at
- * out->entry[first]. */
+/* alike.c.  When plan_find_alike() or plan_note_steps() is called, the heap must hold the first
+ * steps of the current column.
+ * plan_find_alike: find an earlier column whose paths can be copied; NULL: there is none.
+ * plan_note_steps: copy the heap to p->steps.  Returns false if out of memory.
+ * plan_keep_column: store the current column in p->earlier, with p->steps as its first steps.  Its
+ * entries begin at out->entry[first]. */
 const struct earlier_column *plan_find_alike(const struct plan *p);
 bool plan_note_steps(struct plan *p) FTR_MUST_USE;
 void plan_keep_column(struct plan *p, uint32_t first);

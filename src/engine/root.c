@@ -1,37 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Choice of the root of the inverted order (inverted_order.c) by load.
+ * Chooses another root of the inverted order (inverted_order.c) if the root is a bottleneck.
  *
- * A is the set of the root and the switches that the root reaches by going up.  In the inverted
- * order A is upside down: in a two-level tree, two switches of A reach each other only through the
- * root.  On a complete tree no switch of A except the root has host ports.  But if hosts are
- * connected to spines, all flows between the spines in A cross the links of the root:
+ * Let A be the set of the root and all switches that the root reaches by going up.  In the inverted
+ * order, A is upside down.  So in a two-level tree, two spines of A reach each other only through
+ * the root.  Usually the root is the only switch of A with host ports.  But if hosts are connected
+ * to spines, all flows between the spines in A cross the links of the root.  The load of a switch
+ * as the root is
  *
- *	H(A)	number of flows between host ports on different switches of A without the root
- *	own(s)	number of all-to-all flows from s per link of s; as many flows lead to s
+ *	load(root) = own(root) + max(H / U, H(t) / U(t) of each neighbour t above the root)
  *
- *	load(root) = own(root) + H(A) / links of the root to A		(see also root_load())
+ *	own(s)	number of flows from switch s to other switches, per link of s (all-to-all traffic)
+ *	H	number of flows between the switches of A, without the root
+ *	U	number of upward links of the root
+ *	H(t)	number of flows between t and the other switches of A, without the root
+ *	U(t)	number of links from the root to t
  *
- * If the present root is a leaf and its load clearly exceeds own(s) of every leaf switch (MARGIN),
- * it is the bottleneck of its island.  Then the leaf switch with the smallest load becomes the
- * root.
+ * The present root of an island (a connected component of the fabric) is a bottleneck if it is a
+ * leaf and its load clearly exceeds own(s) of every leaf switch s of the island (MARGIN).  Then the
+ * leaf switch with the smallest load becomes the root.
  */
 #include "core/bytes.h"
 #include "engine/engine.h"
 
 /* Loads are flows per link, multiplied by SCALE. */
 #define SCALE 64u
-/* The load of the root may exceed the greatest own(s) of a leaf switch by 1 / MARGIN of it. */
+/* The root is replaced if load(root) > m + m / MARGIN, where m is the greatest own(s) of a leaf
+ * switch s. */
 #define MARGIN 20u
 
 struct ends {
 	const struct ftr_shape *sh;
 	const uint32_t *island;
-	uint32_t *on;		/* [n_sw] number of host ports on the switch */
-	uint32_t *all;		/* [n_sw] by island: number of host ports */
-	uint32_t *inside;	/* inside[l]: number of host ports in A if the switch of column l is
-				 * the root */
-	uint64_t *squares;	/* squares[l]: sum of on[s]^2 over the switches s of this A */
+	uint32_t *on;		/* on[s]: number of host ports on switch s */
+	uint32_t *all;		/* all[i]: number of host ports of island i */
+	/* Here A is the set A (see above) that results if switch sh->numbering.col_sw[l] is the
+	 * root.  inside[l]: number of host ports on the switches of A; squares[l]: sum of on[s]^2
+	 * over the switches s of A */
+	uint32_t *inside;
+	uint64_t *squares;
 };
 
 static bool count_ends(struct ends *e, const struct ftr_shape *sh,
@@ -94,8 +101,7 @@ static uint64_t own_load(const struct ends *e, ftr_sw s)
 	return links ? on * (e->all[e->island[s]] - on) * SCALE / links : 0;
 }
 
-/* The load of s as a root.  Each neighbour above s is also considered alone: all flows between this
- * neighbour and the rest of A cross its links to s. */
+/* The load of s as the root, by the formula above. */
 static uint64_t root_load(const struct ends *e, ftr_sw s)
 {
 	const struct ftr_shape_tree *t = &e->sh->tree;
@@ -114,8 +120,8 @@ static uint64_t root_load(const struct ends *e, ftr_sw s)
 	return own_load(e, s) + most;
 }
 
-/* The switch with the smallest load as a root.  On a tie, the smallest GUID decides.  Compares the
- * present root and all leaf switches of the island except `avoid`. */
+/* Among the present root and all leaf switches of the island except `avoid`, returns the switch
+ * that would have the smallest load if it were the root.  On a tie, the smallest GUID decides. */
 static ftr_sw lightest(const struct ends *e, uint32_t island, ftr_sw root,
 		       ftr_sw avoid)
 {

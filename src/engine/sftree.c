@@ -3,31 +3,32 @@
  * Engine sftree: every switch reaches every LID, on one VL.
  *
  * sFtree (Bogdanski et al. 2012) promises the same, but fails on some damaged fabrics (subtree.c).
- * This engine does not add detours to finished tables.  It uses up/down routing over the inverted
- * order (inverted_order.c).  The shape is made again with this order (ftr_shape_reorder()), and the
- * equations of dmodc choose among the groups that lead closer.  On a complete tree the entries of
- * hosts are the same as those of dmodc.  The same formula spreads the paths between switches; the
- * paper takes the first port.
+ * The paper adds paths to finished tables.  This engine instead uses up/down routing by another
+ * order of the switches, the inverted order (inverted_order.c).  ftr_shape_reorder() computes the
+ * shape for this order.  The equations of dmodc then compute the entries, also those for LIDs of
+ * switches.  (For these LIDs the paper takes the first port.)  On a complete tree, the entries for
+ * hosts are the same as those of dmodc.
  *
- * First, all columns are routed within two limits (FTR_REORDER_KEEP):
+ * First, all LIDs are routed within two limits (FTR_REORDER_KEEP):
  *
- *	- If a shortest up/down path by rank to a column leads from a switch to a neighbour that is
- *	  above it in the new order, the switch gets no downward path to this column.  Otherwise,
- *	  traffic that dmodc spreads over many links would gather on few downward links.
- *	- Horizontal links are not used.  They would shorten some paths and gather traffic on few
+ *	- Consider the shortest up/down paths by rank from switch s to destination switch l.  If
+ *	  one of them begins with a link that leads up in the new order, s gets no downward path to
+ *	  l.  Without this limit, traffic that dmodc spreads over many links would use few downward
  *	  links.
+ *	- Horizontal links are not used.  Paths over horizontal links are sometimes shorter, but
+ *	  then much traffic would use few links.
  *
- * Then the destinations that some switch of their island cannot reach are routed again without
- * these limits.  Both routings follow the same order, so their channel dependencies together have
- * no cycle.
+ * Then the LIDs that some switch of their island (connected component of the fabric) cannot reach
+ * are routed again without these limits.  Both routings follow the same order, so their channel
+ * dependencies together have no cycle.
  *
- * A fault must not change the root or the order without need, because tables would change all over
- * the fabric.  So the order of the nominal fabric is used if it is given.  But every switch must
- * reach all other switches of its island by this order, within the two limits.  Otherwise the order
- * of the present fabric is used.
+ * A fault must not change the order without need, because tables would change all over the fabric.
+ * So if the nominal fabric (all switches and links seen so far) is given, its order is used.
+ * Exception: if some switch cannot reach all other switches of its island by this order and within
+ * the two limits, the order of the present fabric is used.
  *
- * With sftree_mode = paper the algorithms of the paper run as published (subtree.c).  This is for
- * comparison, not for production.
+ * With sftree_mode = paper, the algorithms of the paper run as published (subtree.c).  This mode is
+ * for comparison, not for production.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,18 +48,19 @@ struct work {
 	uint16_t *level;
 	struct ftr_shape *plain;	/* the shape reordered with FTR_REORDER_KEEP */
 	struct ftr_shape *full;		/* the shape reordered with FTR_REORDER_ALL, or NULL */
-	uint8_t *use_full;		/* use_full[l]: column l is routed by full */
+	uint8_t *use_full;		/* use_full[l] is 1: column l (a destination switch and its
+					 * hosts) is routed by `full`, otherwise by `plain` */
 };
 
-/* Are elements l .. l + BYTES_WORD - 1 equal in both rows?  Returns false if l is not a multiple of
- * BYTES_WORD. */
+/* Returns true if l is a multiple of BYTES_WORD, and a[i] == b[i] for l <= i < l + BYTES_WORD. */
 static bool same_word(const uint8_t *a, const uint8_t *b, uint32_t l)
 {
 	return l % BYTES_WORD == 0 && bytes_word(a + l) == bytes_word(b + l);
 }
 
-/* Set use_full[] for the columns that some switch reaches only without the limits: the cost from
- * the switch is finite in full and infinite in plain.  Returns false if there are none. */
+/* Set use_full[l] if some switch reaches column l only without the two limits: the cost from the
+ * switch to l is infinite in w->plain, but finite in w->full.  Returns false if there is no such
+ * column. */
 static bool mark_columns(struct work *w)
 {
 	uint32_t n = w->sh->f->n_sw;
@@ -206,10 +208,10 @@ static bool connects_all(struct work *w)
 	return true;
 }
 
-/* Make w->plain in the order of the nominal fabric.  *root: the root of that order.  If the order
- * cannot be used, *root is FTR_SW_NONE, and w->plain is not made.  This is so if the order lacks a
- * switch of the fabric, if its root is not in the fabric, or if it does not connect all
- * switches. */
+/* Compute w->plain by the order of the nominal fabric, and set *root to the root of that order.  If
+ * this order cannot be used, set w->plain to NULL and *root to FTR_SW_NONE.  It cannot be used if
+ * the nominal fabric lacks a switch, the present fabric lacks the root, or the order does not
+ * connect all switches. */
 static enum ftr_status by_nominal(struct work *w,
 				  const struct ftr_route_opts *opts,
 				  ftr_sw *root)
@@ -347,6 +349,6 @@ static enum ftr_promise sftree_promise(const struct ftr_route_opts *opts)
 const struct ftr_engine_ops ftr_engine_sftree = {
 	.name = "sftree",
 	.promise = sftree_promise,
-	.summary = "dmodc, and every switch reaches every LID on one VL (sFtree)",
+	.summary = "like dmodc, but every switch reaches every LID, on one VL (sFtree)",
 	.route = sftree_route,
 };

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Several next hops for switches without an up/down path (connect.c).  So flows can be divided
- * among all links that join two parts of a fabric.
+ * Gives several next hops to switches without an up/down path (connect.c), so that flows can be
+ * divided among all links that join two trees.
  *
- * For example, a tree of compute nodes and a tree of storage nodes are joined by links between
- * their spines.  across.c allows turns to all these links.  But with one next hop for each switch
- * and column, most flows between the trees would cross the same few links.
+ * For example, a compute tree and a storage tree are joined by links between their spines.
+ * across.c allows turns to all these links.  But with one next hop for each switch and destination
+ * switch, most flows between the trees would cross the same few links.
  *
- * After a column has been connected, the switches that got a path are visited in the order of their
- * hop counts.  A switch s gets neighbour t as a further next hop if
+ * After paths to a destination switch (a column) have been found, the switches that got a path are
+ * visited in the order of their numbers of hops.  A switch s gets neighbour t as a further next hop
+ * if
  *
  *	- the path over t has as many hops as the present path of s,
- *	- a packet from s may turn to every next hop of t, and
- *	- the packets of all neighbours whose path leads over s may turn to t.
+ *	- packets from s may turn to every next hop of t, and
+ *	- packets from all neighbours whose path leads over s may turn to t.
  *
- * Then any choice among the next hops of all switches uses only allowed turns.
+ * Then each switch can use any of its next hops, and all paths still make only allowed turns.
  */
 #include "engine/plan.h"
 
-/* The number of hops from s to the column: the steps by label to the first switch with a path by
- * rank, plus the cost of that switch. */
 static uint32_t count_hops(const struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -38,7 +37,8 @@ static bool is_nearer(const struct plan *p, ftr_sw s, ftr_sw t)
 	return p->state[t] == CONNECTED && p->hops[t].total == hops;
 }
 
-/* May a packet from channel c turn to every next hop of the switch at the end of c? */
+/* Returns true if a packet from channel c may turn to every next hop of the switch at the end of
+ * c. */
 static bool may_pass(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -53,7 +53,7 @@ static bool may_pass(struct plan *p, uint32_t c)
 	return true;
 }
 
-/* May packets leave s on channel c if they come from a switch whose label is a step to s? */
+/* Returns true if packets from every neighbour whose path leads over s may leave s on channel c. */
 static bool all_may_leave(const struct plan *p, ftr_sw s, uint32_t c)
 {
 	for_each_channel(&p->turns, s, b) {
@@ -89,8 +89,8 @@ void plan_spread(struct plan *p)
 {
 	uint32_t farthest = 0;
 
-	/* in this mode plan_hops() returns the candidates of a gateway, after any restriction by a
-	 * stage */
+	/* in this mode plan_hops() returns the next hops that planned paths use; if there are none,
+	 * it returns the candidates */
 	p->mode = ALLOWED | ALL;
 	for (uint32_t i = 0; i < p->n_connected; i++) {
 		ftr_sw s = p->connected[i];

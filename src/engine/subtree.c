@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sFtree as published, for comparison: Bogdanski et al. 2012, Algorithms 1 and 2, over tables of
- * dmodc (in the paper: of OpenSM's ftree).
+ * sFtree as published, for comparison: Bogdanski et al. 2012, Algorithms 1 and 2.  The algorithms
+ * add paths to finished tables: in the paper those of OpenSM's ftree, here those of dmodc.
  *
- * Tests show its limits on trees that are not complete.  After a few faults, no subtree root
- * reaches every switch.  Paths from switches to hosts are not covered.  If several downward paths
- * lead to a pod, the tables may have a cycle of channel dependencies.  The checker finds all these
- * defects.  The default mode of sftree has none of them.
+ * Tests show three defects on trees that are not complete:
  *
- * The paper writes the hop counts of the new paths into OpenSM's matrices (section 4.2,
- * get_path_length).  Here they are only used to report the longest new path.
+ *	- After a few faults, no leaf reaches every switch, so no subtree root is suitable.
+ *	- A switch may have no path to some hosts.
+ *	- If several downward paths lead to a pod, the channel dependency graph may have a cycle.
+ *
+ * The checker finds all these defects.  The default mode of sftree has none of them.
+ *
+ * The paper writes the hop counts of the new paths into OpenSM's hop matrices (section 4.2,
+ * get_path_length).  Here the hop counts are only used to report the longest new path.
  */
 #include "engine/subtree.h"
 
@@ -38,9 +41,9 @@ static bool reaches_all(const struct subtree *z, ftr_sw s)
 	return true;
 }
 
-/* Algorithm 1.  Leaves are tried in the order of columns.  The leaf of the subnet manager is
- * skipped if there is another leaf (section 4.2).  If no leaf reaches all switches, the root is the
- * leaf of column 0. */
+/* Algorithm 1: choose the first leaf that reaches all switches.  The leaf of the subnet manager is
+ * skipped if there is another leaf (section 4.2).  If no leaf reaches all switches, choose the
+ * first leaf. */
 static void choose_root(struct subtree *z, ftr_sw sm_switch)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -57,8 +60,8 @@ static void choose_root(struct subtree *z, ftr_sw sm_switch)
 		z->root = sh->tree.n_leaf ? sh->numbering.col_sw[0] : 0;
 }
 
-/* Algorithm 2, lines 6 to 19: connect the pair over a neighbour of the root that has the same rank
- * as the root. */
+/* Algorithm 2, lines 6 to 19: let src reach dst through the root, and then through a neighbour of
+ * the root with the same rank. */
 static void over_sibling(struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -88,8 +91,9 @@ static void connect(struct subtree *z, ftr_sw src, ftr_sw dst)
 		over_sibling(z, src, dst);
 }
 
-/* Section 4.2, get_path_length: the hops along the entries to the first switch with a finite cost,
- * plus that cost.  Returns 0 if the path does not reach such a switch. */
+/* The number of hops from src to dst (section 4.2, get_path_length).  The path of the tables is
+ * followed to the first switch with an up/down path to dst.  Then the cost of that switch is added.
+ * Returns 0 if the path does not reach such a switch. */
 static uint32_t path_length(const struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	const struct ftr_shape *sh = z->sh;

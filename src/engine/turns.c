@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The turns of turns.h, kept free of cycles.
+ * Stores a set of allowed turns from channel to channel (turns.h), and adds turns that close no
+ * cycle.
  *
- * A turn from channel `in` to channel `out` closes a cycle if and only if `in` can be reached from
- * `out`.  The set of channels that can be reached from a channel is computed once.  It grows with
- * every added turn.  So the test reads one bit.
+ * Channel c reaches channel d if allowed turns lead from c to d.  A turn from channel `in` to
+ * channel `out` closes a cycle if and only if `out` reaches `in`.  The channels that `out` reaches
+ * are computed once and stored as bits.  When a turn is added, the bits are updated.  So a test
+ * reads one bit.
  *
- * Base turns are not stored.  From a downward channel into switch v, all downward channels of v can
- * be reached.  From an upward channel from w into v, all channels of v can be reached except the
- * channel back to w.  The channel back to w is reached when v is entered from a second switch
- * below.  So each channel is visited a constant number of times, and a search takes O(channels).
+ * Base turns (those of up/down routing by rank) are not stored.  A downward channel into switch v
+ * reaches all downward channels of v.  An upward channel from w into v reaches all channels of v
+ * except the channel back to w.  If v is entered from a second switch below, the channel back to w
+ * is reached, too.  So a search visits each channel a constant number of times, and takes
+ * O(channels).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +21,15 @@
 #include "engine/turns.h"
 
 struct turns_reach {
-	uint64_t *bit;		/* bit c: channel c can be reached */
-	uint8_t *fan;		/* [n_sw] channels of the switch that have been entered, FAN_...
+	uint64_t *bit;		/* bit c: channel c is reached */
+	uint8_t *fan;		/* fan[s]: the channels from switch s that are reached, as FAN_...
 				 * bits */
-	ftr_sw *from;		/* [n_sw] with FAN_BUT_ONE: the lower switch from which the switch
-				 * was entered */
+	ftr_sw *from;		/* from[s], with FAN_BUT_ONE: the switch below s from which s was
+				 * entered */
 };
 
-/* FAN_UP, FAN_DOWN: all upward or downward channels.  FAN_BUT_ONE: all downward channels except the
- * channel to from[s]. */
+/* FAN_UP: all upward channels from switch s.  FAN_DOWN: all downward channels.  FAN_BUT_ONE: all
+ * downward channels except the channel to from[s]. */
 enum { FAN_UP = 1, FAN_DOWN = 2, FAN_BUT_ONE = 4 };
 
 void engine_islands(const struct ftr_shape *sh, uint32_t *island)
@@ -72,8 +75,8 @@ static bool allocate(struct turns *tn, bool horizontal)
 	       FTR_NEW(a, tn->known, tn->n + 1u) && FTR_NEW(a, tn->stack, tn->n + 1u);
 }
 
-/* The channels of each switch must be sorted by neighbour.  So the switches are visited in
- * ascending order, and each switch is appended to the lists of its neighbours. */
+/* The channels from a switch must be sorted by neighbour.  So the switches are visited in ascending
+ * order, and each of them is appended to the list of each of its neighbours. */
 static bool number_channels(struct turns *tn, bool horizontal)
 {
 	const struct ftr_shape *sh = tn->sh;
@@ -108,8 +111,8 @@ static bool number_channels(struct turns *tn, bool horizontal)
 			tn->of_group[g] = c;
 		}
 	}
-	/* the channels from a switch and the channels to the switch are both sorted by neighbour,
-	 * so the i-th channels of both lists are opposite */
+	/* the i-th channel from a switch is opposite to the i-th channel to this switch, because
+	 * both lists are sorted by neighbour */
 	memcpy(next, tn->first, n_sw * sizeof(*next));
 	for (uint32_t c = 0; c < tn->n; c++)
 		tn->channel[next[tn->channel[c].to]++].back = c;
@@ -194,8 +197,8 @@ static void enter_up(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		enter(tn, r, tn->of_group[t->group_first[s] + k], depth);
 }
 
-/* Mark the downward channels of s except `but`, and put them on the stack.  A channel that no turn
- * follows is only marked. */
+/* Mark the downward channels from s except the channel `but`.  Put them onto the stack, except
+ * channels after which no turn is allowed. */
 static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		       uint32_t but, uint32_t *depth)
 {
@@ -215,7 +218,7 @@ static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 	}
 }
 
-/* Mark the channels that a base turn reaches from channel c, and put them on the stack. */
+/* Mark the channels to which base turns lead from channel c, and put them onto the stack. */
 static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 		       uint32_t *depth)
 {
@@ -304,9 +307,11 @@ static enum ftr_status refuse(struct turns *tn, uint32_t in, uint32_t out,
 }
 
 /*
- * Returns FTR_OK if the turn from `in` to `out` would close no cycle.  Otherwise records the
- * refusal and returns FTR_REFUSED.  all[n]: turns from `in` to all these channels are added
- * together.  both: the opposite turns are added as well, so a cycle may contain one of them.
+ * Returns FTR_OK if the turn from `in` to `out` would close no cycle.  Otherwise stores the turn in
+ * tn->refused and returns FTR_REFUSED.
+ *
+ * all[n]	turns from `in` to all these channels will be added together
+ * both		the opposite turns will be added, too; a cycle may also contain these turns
  */
 static enum ftr_status may_add(struct turns *tn, uint32_t in, uint32_t out,
 			       const uint32_t *all, uint32_t n, bool both)

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Channels between neighbouring switches, and the turns from one channel to the next that are
- * allowed.
+ * Channels between neighbouring switches, and a set of allowed turns without a cycle.
  *
  * A channel stands for all parallel links from a switch to a neighbour, in that direction.  A turn
- * leads from a channel a -> b to a channel b -> c.  Base turns are the turns of up/down routing by
- * rank: c is not a, no channel is horizontal, and the turn does not lead from down to up.
+ * leads from a channel a -> b to a channel b -> c.  The allowed turns are:
  *
- * Base turns form no cycle: they lead over upward channels by rising rank, then over downward
- * channels by falling rank.  Extra turns are added as long as no cycle arises.  The channel
- * dependencies of a routing that uses only allowed turns are allowed turns.  So such a routing has
- * no credit loop on one VL (Dally and Seitz 1987).  The same holds for a mixture of two such
- * routings if the mixture makes only allowed turns.  In other mixtures, for example, an old entry
- * leads down to a switch whose new entry leads up.  While the fast path writes,
- * src/incremental/write_steps.c excludes such mixtures.
+ *	base turns	the turns of up/down routing by rank: c is not a, no channel is horizontal,
+ *			and the turn does not lead from a downward to an upward channel
+ *	extra turns	other turns that were added.  None of them closes a cycle of allowed turns
+ *
+ * Base turns alone form no cycle, because they lead up by rising rank and then down by falling
+ * rank.  If the paths of a routing make only allowed turns, its channel dependency graph has no
+ * cycle.  So it has no credit loop on one VL (Dally and Seitz 1987).
+ *
+ * During a transition, switches hold a mixture of old and new entries.  A packet may then make a
+ * turn that is not allowed: for example, an old entry leads it down to a switch whose new entry
+ * leads up.  When the fast path writes entries, src/incremental/write_steps.c prevents such turns.
  */
 #ifndef FTR_ENGINE_TURNS_H
 #define FTR_ENGINE_TURNS_H
@@ -26,16 +28,16 @@ struct turns_channel {
 	ftr_sw from, to;
 	uint32_t back;		/* the opposite channel */
 	uint32_t group;		/* index in sh->tree.groups */
-	uint32_t extra;		/* first extra turn from this channel, in turns.extra, or
-				 * TURNS_NONE */
-	uint32_t refused;	/* first refused turn from this channel, in turns.refused, or
-				 * TURNS_NONE */
+	uint32_t extra;		/* index in turns.extra of the first extra turn from this channel,
+				 * or TURNS_NONE */
+	uint32_t refused;	/* index in turns.refused of the first refused turn from this
+				 * channel, or TURNS_NONE */
 	uint8_t kind;		/* enum turns_kind */
 };
 
 #define TURNS_NONE UINT32_MAX
 
-/* The number of port groups of a switch, with or without horizontal links. */
+/* The number of port groups of switch s.  horizontal: count horizontal groups, too. */
 static inline uint32_t turns_groups(const struct ftr_shape *sh, ftr_sw s,
 				    bool horizontal)
 {
@@ -55,13 +57,13 @@ struct turns {
 		uint32_t in, out;
 		uint32_t next;		/* index of the next turn from channel `in`, or
 					 * TURNS_NONE */
-		bool both;		/* in refused[]: refused only together with its opposite
-					 * turn */
+		bool both;		/* in refused[]: true if the turn was refused together
+					 * with its opposite turn, and may be allowed alone */
 	} *extra, *refused;
 	uint32_t n_extra, cap_extra, n_refused, cap_refused;
-	struct turns_reach **reach;	/* reach[c]: the channels reachable from c; NULL: not
-					 * computed yet */
-	uint32_t *known;		/* the channels with reach[c] != NULL */
+	struct turns_reach **reach;	/* reach[c]: the channels that allowed turns reach from
+					 * channel c; NULL: not computed yet */
+	uint32_t *known;		/* list of the channels c with reach[c] != NULL */
 	uint32_t n_known;
 	uint32_t *stack;		/* [n + 1] */
 };
@@ -69,27 +71,30 @@ struct turns {
 #define for_each_channel(tn, s, c)					\
 	for (uint32_t c = (tn)->first[s]; c < (tn)->first[(s) + 1]; c++)
 
-/* turns_init: make the channels of a shape, without extra turns.  horizontal: include horizontal
- * links.  Returns false if out of memory.  turns_fini: free the memory outside the arena. */
+/* turns_init: make the channels of a shape, without extra turns.  horizontal: make channels for
+ * horizontal links, too.  Returns false if out of memory.
+ * turns_fini: free the memory outside the arena. */
 bool turns_init(struct turns *tn, const struct ftr_shape *sh, bool horizontal,
 		struct ftr_arena *arena) FTR_MUST_USE;
 void turns_fini(struct turns *tn);
 
-/* Add a turn without a test for cycles.  Returns false if out of memory. */
+/* Add an extra turn without a test for cycles.  Returns false if out of memory. */
 bool turns_add(struct turns *tn, uint32_t in, uint32_t out) FTR_MUST_USE;
 
-/* across.c: allow the turns of up/down routing between trees that are joined by horizontal links.
- * Must be called before any other turn is added.  Returns false if out of memory. */
+/* across.c: if horizontal links join several trees, allow turns by which up/down paths can lead
+ * from tree to tree.  Must be called before other turns are added.  Returns false if out of
+ * memory. */
 bool turns_allow_across(struct turns *tn) FTR_MUST_USE;
 
 /* The channel from one switch to another, or TURNS_NONE if they are not neighbours. */
 uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to);
 
-/* May a packet that arrived on channel `in` leave on channel `out`? */
+/* Returns true if a packet that arrived on channel `in` may leave on channel `out`. */
 bool turns_allowed(const struct turns *tn, uint32_t in, uint32_t out);
 
-/* Was this turn refused before?  A refusal is final, because turns are never removed.  both: the
- * opposite turn is needed as well, so a refusal of the two together counts, too. */
+/* Returns true if turns_admit() refused this turn before.  Refusals are final, because turns are
+ * never removed.  both: also return true if the turn was refused only together with its opposite
+ * turn. */
 bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 		   bool both);
 
@@ -98,8 +103,8 @@ bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
  * both: also allow the opposite turns, from the opposite channel of each out[i] to the opposite
  * channel of `in`.
  *
- * Errors: FTR_NOMEM; FTR_REFUSED if one of the turns would close a cycle.  Then no turn is added,
- * and turns_refused() is true for this turn from now on, with the same `both`.
+ * Errors: FTR_NOMEM; FTR_REFUSED if one of the turns would close a cycle.  After FTR_REFUSED no
+ * turn has been added, and turns_refused() returns true for that turn and the same `both`.
  */
 enum ftr_status turns_admit(struct turns *tn, uint32_t in, const uint32_t *out,
 			    uint32_t n, bool both) FTR_MUST_USE;

@@ -2,11 +2,11 @@
 /*
  * The builder: collects nodes and links as files or OpenSM report them, in any order.
  *
- * If two descriptions of one object contradict each other, adding the second one is an error.  So
- * a reader can report the line of the second description.  ftr_builder_freeze() sorts switches and
- * host ports by GUID, and finds the errors that need the whole fabric: missing nodes, port numbers
- * of links, LID overlaps.  The names are in the arena of the builder, which becomes the arena of
- * the fabric.
+ * If a description of an object contradicts an earlier description, the builder rejects it at once,
+ * so that a reader of a file can report the line.  ftr_builder_freeze() sorts switches and
+ * host ports by GUID, and finds the errors that show only in the whole fabric: missing nodes, links
+ * at ports that do not exist, LIDs with two owners.  The names are in the arena of the builder,
+ * which becomes the arena of the fabric.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,8 +34,8 @@ struct ftr_builder {
 };
 
 /*
- * Maps a node GUID and a port number (72 bits) to a key of 64 bits.  Two ends with the same key
- * would be taken for one end.  The probability that two of n ends have the same key is about
+ * Maps a node GUID and a port number (72 bits) to a key of 64 bits.  If two ends had the same key,
+ * the builder would take them for one end.  With n ends, the probability of this is about
  * n^2 / 2^65.
  */
 static uint64_t end_key(uint64_t node_guid, ftr_port port)
@@ -78,7 +78,7 @@ static enum ftr_status nomem(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
 }
 
-/* Names come from outside the program: clean them. */
+/* Names come from outside the program, so they are cleaned. */
 static const char *copy_name(struct ftr_builder *b, const char *from)
 {
 	char *name = ftr_arena_strndup(b->arena, from, FTR_NAME_MAX);
@@ -108,13 +108,13 @@ static enum ftr_status check_lid(ftr_lid lid, unsigned int lmc,
 {
 	if (lmc > FTR_LMC_MAX)
 		return ftr_fail(err, FTR_INVAL, "%s 0x%016" PRIx64
-				": LMC %u is above %u", what, guid, lmc,
+				": LMC %u is above the maximum %u", what, guid, lmc,
 				FTR_LMC_MAX);
 	if (lid && ((lid & ((1u << lmc) - 1)) ||
 		    lid + (1u << lmc) - 1 > FTR_LID_MAX))
 		return ftr_fail(err, FTR_INVAL, "%s 0x%016" PRIx64
-				": base LID %u does not fit LMC %u and the unicast range 1..%u",
-				what, guid, lid, lmc, FTR_LID_MAX);
+				": base LID %u with LMC %u: it must be a multiple of %u, and the last LID at most %u",
+				what, guid, lid, lmc, 1u << lmc, FTR_LID_MAX);
 	return FTR_OK;
 }
 
@@ -132,7 +132,7 @@ enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
 		return st;
 	if (n_ports < 1 || n_ports > FTR_PORT_MAX)
 		return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
-				" has %u ports, not 1..%u", guid, n_ports,
+				" has %u ports (allowed: 1 to %u)", guid, n_ports,
 				FTR_PORT_MAX);
 	i = ftr_map_get(&b->sw_by_guid, guid);
 	if (i != FTR_MAP_NONE) {
@@ -162,7 +162,7 @@ enum ftr_status ftr_builder_hold(struct ftr_builder *b, uint64_t guid,
 
 	if (i == FTR_MAP_NONE)
 		return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
-				" is in the place of 0x%016" PRIx64
+				" holds the place of switch 0x%016" PRIx64
 				", which was not added", holder, guid);
 	b->sw[i].holder = holder;
 	return FTR_OK;
@@ -194,7 +194,7 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 				(int)type);
 	if (port_num < 1 || port_num > FTR_PORT_MAX)
 		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
-				": port number %u, not 1..%u", node_guid,
+				": port number %u (allowed: 1 to %u)", node_guid,
 				port_num, FTR_PORT_MAX);
 	key = end_key(node_guid, (ftr_port)port_num);
 	i = ftr_map_get(&b->ep_by_end, key);
@@ -319,7 +319,7 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 	enum ftr_status st = FTR_OK;
 
 	if (lmc > FTR_LMC_MAX)
-		return ftr_fail(err, FTR_INVAL, "LMC %u is above %u", lmc,
+		return ftr_fail(err, FTR_INVAL, "LMC %u is above the maximum %u", lmc,
 				FTR_LMC_MAX);
 	want = ftr_malloc(((size_t)b->n_sw + b->n_ep) * sizeof(*want));
 	used = ftr_calloc(FTR_LID_MAX + 129, 1);
@@ -330,7 +330,7 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 	for (uint32_t i = 0; i < b->n_sw; i++) {
 		mark(used, b->sw[i].lid, b->sw[i].lmc);
 		if (!b->sw[i].lid) {
-			b->sw[i].lmc = 0;	/* an LMC without a LID is not used */
+			b->sw[i].lmc = 0;	/* without a LID, the LMC has no meaning */
 			want[n++] = (struct lid_want){ b->sw[i].guid,
 						       &b->sw[i].lid, 0 };
 		}
@@ -394,8 +394,8 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z)
 	return FTR_ZNEW(f->arena, z->ports, f->n_ports) != NULL;
 }
 
-/* Set by_holder if any place is held by another switch than the first one seen there.
- * FTR_INVAL: one switch holds two places. */
+/* Set by_holder if some switch was replaced, so that its place has another holder.  FTR_INVAL: one
+ * switch holds two places. */
 static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
 {
 	uint32_t n = z->f->n_sw;
@@ -418,7 +418,7 @@ static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
 	for (uint32_t i = 0; i < n; i++) {
 		if (i && key[i].holder == key[i - 1].holder)
 			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
-					" is in two places", key[i].holder);
+					" holds two places of the nominal fabric", key[i].holder);
 		list[i] = key[i].sw;
 	}
 	z->f->by_holder = list;
@@ -451,7 +451,7 @@ static bool lay_endports(const struct ftr_builder *b, struct frozen *z)
 	return ok;
 }
 
-/* An end of a link, with the index of its switch or host port. */
+/* One end of a link, with the index of its switch or host port. */
 struct found_end {
 	uint8_t kind;
 	uint32_t idx;
@@ -480,7 +480,7 @@ static enum ftr_status find_end(const struct ftr_builder *b,
 	if (i == FTR_MAP_NONE)
 		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
 				" port %u is connected to node 0x%016" PRIx64
-				" port %u, which has no record",
+				" port %u, but there is no such node or host port",
 				far.node_guid, far.port, end.node_guid,
 				end.port);
 	*out = (struct found_end){ FTR_PEER_EP,
@@ -527,7 +527,7 @@ static enum ftr_status lay_links(const struct ftr_builder *b,
 	return FTR_OK;
 }
 
-/* Set the owner of the LIDs of one object.  FTR_INVAL: a LID has an owner already. */
+/* Set the owner of the LIDs of one switch or host port.  FTR_INVAL: a LID has an owner already. */
 static enum ftr_status own(struct ftr_lid_owner *owner, ftr_lid lid,
 			   unsigned int lmc, uint8_t kind, uint32_t idx,
 			   uint64_t guid, const struct frozen *z,
@@ -540,7 +540,7 @@ static enum ftr_status own(struct ftr_lid_owner *owner, ftr_lid lid,
 
 		if (o->kind != FTR_OWNER_NONE)
 			return ftr_fail(err, FTR_INVAL, "LID %u of 0x%016" PRIx64
-					" belongs to 0x%016" PRIx64 " already",
+					" is also a LID of 0x%016" PRIx64,
 					lid + k, guid,
 					o->kind == FTR_OWNER_SW ?
 					z->sw[o->idx].guid :

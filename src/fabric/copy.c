@@ -53,8 +53,8 @@ static enum ftr_status copy_nodes(const struct copy *c)
 	return FTR_OK;
 }
 
-/* True if the link at port p of s is copied from this end.  A link between switches is copied from
- * its lower end only. */
+/* Returns true if the link at port p of s is to be added to the copy from this end.  A link between
+ * switches is added from its lower end only. */
 static bool wanted(const struct copy *c, ftr_sw s, ftr_port p)
 {
 	const struct ftr_filter *k = c->filter;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The frozen fabric: look-ups, names that are not unique, and the decoding of widths and speeds.
+ * The finished fabric: look-ups, marks for shared names, and the decoding of widths and speeds.
  */
 #include <string.h>
 
@@ -49,7 +49,8 @@ bool ftr_ep_is_aggregation(const struct ftr_endport *ep)
 /* ---- names ------------------------------------------------------------- */
 
 /* Names are compared by a 64-bit hash.  If two different names had the same hash,
- * both would count as shared, and messages would show a GUID needlessly. */
+ * both would be marked as shared, and messages would show their GUIDs although that is not
+ * necessary. */
 bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
 			   struct ftr_endport *ep, uint32_t n_ep)
 {
@@ -122,7 +123,7 @@ enum ftr_speed ftr_speed_of_mask(unsigned int speed, unsigned int ext)
 	return FTR_SPEED_UNKNOWN;
 }
 
-/* An active width or speed is one bit; other values are invalid. */
+/* An active width or speed has exactly one bit set; other values are invalid. */
 static unsigned int one_bit(unsigned int mask)
 {
 	return mask & (mask - 1) ? 0 : mask;

@@ -7,7 +7,7 @@
 
 #include "fabric/fabric.h"
 
-/* The slot with this key; if there is none, the free slot for it. */
+/* Returns the slot with this key or, if there is none, the free slot for it. */
 static struct ftr_map_slot *find(const struct ftr_map *m, uint64_t key)
 {
 	uint32_t i = (uint32_t)ftr_mix(key) & (m->cap - 1);

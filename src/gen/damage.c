@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Random damage, from a seed.
+ * Faults that are chosen at random, from a seed.
  *
- * Three lists are made: links between switches, switches without hosts, and hosts.  Faults are
- * drawn from these lists at random, without replacement.  A seed gives the same faults on every
+ * Three lists are made: links between switches, switches without hosts, and hosts.  The parts to
+ * remove are drawn from these lists; no part is drawn twice.  A seed gives the same faults on every
  * machine.  The result is a copy of the fabric without the drawn parts.  A host is removed with
  * all of its ports.  Routers count as hosts.  Aggregation Nodes do not: they are removed only
  * with their switch.
@@ -19,8 +19,8 @@ struct loss {
 				 * ftr_is_lower_end() */
 };
 
-/* Draw n of the listed indices at random, and set dead[] for them.  FTR_INVAL if the list has
- * fewer than n. */
+/* Draw n indices from a list at random, and set dead[] for them.  FTR_INVAL: the list has fewer
+ * than n. */
 static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 				 uint32_t n_list, uint32_t n, uint8_t *dead,
 				 const char *what, struct ftr_err *err)
@@ -38,8 +38,8 @@ static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 	return FTR_OK;
 }
 
-/* List the switches without hosts and return their number.  dead_sw is scratch space here; all
- * its elements are 0 afterwards. */
+/* Make a list of the switches without hosts, and return their number.  dead_sw[] is used as scratch
+ * space; all its elements are 0 before and after the call. */
 static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
 				   uint32_t *list)
 {
@@ -56,8 +56,8 @@ static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
 	return n;
 }
 
-/* List the nodes of hosts and return their number.  Nodes are numbered without gaps, in the order
- * of their first host ports. */
+/* Make a list of the nodes of hosts, and return their number.  Nodes are numbered without gaps, in
+ * the order of their first host ports. */
 static uint32_t list_hosts(const struct ftr_fabric *f, uint32_t *list)
 {
 	uint32_t n = 0, next = 0;
@@ -131,12 +131,12 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	if (!a)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for damage");
+		return ftr_fail(err, FTR_NOMEM, "out of memory for random faults");
 	if (!FTR_ZNEW(a, z.dead_sw, f->n_sw) ||
 	    !FTR_ZNEW(a, z.dead_node, f->n_nodes) ||
 	    !FTR_ZNEW(a, z.dead_port, f->n_ports) ||
 	    !FTR_NEW(a, list, (size_t)f->n_ports + f->n_ep + f->n_sw))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for damage");
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for random faults");
 	else
 		st = choose(f, damage, &z, list, err);
 	if (!st)

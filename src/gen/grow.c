@@ -3,7 +3,8 @@
  * Nodes, GUIDs, port numbers and LIDs of generated fabrics.
  *
  * All random choices come from one seed: first GUIDs and ports, node by node, then LIDs.  With
- * random_guids, random_ports and random_lids the fabric is as irregular as an installed one.
+ * random_guids, random_ports and random_lids, these numbers are as irregular as in an installed
+ * fabric.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ bool gen_number(struct gen_text *t, const char *what, unsigned int max,
 		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": %s expected at \"%s\"",
 				     t->text, what, t->at);
 	else if (v < 1 || v > max)
-		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": %s is %lu, not 1..%u",
+		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": %s is %lu (allowed: 1 to %u)",
 				     t->text, what, v, max);
 	t->at = end;
 	*out = (unsigned int)v;
@@ -69,15 +70,15 @@ enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
 	return FTR_OK;
 }
 
-/* The GUID of node i of level l.  Its low byte is 0: the GUID of port p is node GUID + p, as in
- * ibsim. */
+/* Returns the node GUID of node i of level l.  Its low byte is 0, because port p has the GUID (node
+ * GUID) + p, as in ibsim. */
 static uint64_t pick_guid(struct gen_growth *z, unsigned int l, uint32_t i)
 {
 	uint64_t serial = (uint64_t)l << 32 | i;
 
 	if (!z->o->random_guids)
 		return (uint64_t)2 << 56 | serial << 8;
-	/* 26 random bits, then level and node number, which make the GUID unique */
+	/* 26 random bits; then the level and the number of the node, which make the GUID unique */
 	return (1 + (ftr_rng_next(&z->rng) >> 38)) << 36 | (uint64_t)l << 32 |
 		(uint64_t)i << 8;
 }
@@ -99,7 +100,7 @@ static bool name_ports(struct gen_growth *z, struct gen_level *v, bool shuffle)
 	return true;
 }
 
-/* The next random LID; 0 if no random LIDs have been drawn. */
+/* Returns the next random LID, or 0 if LIDs are not random. */
 static ftr_lid next_lid(struct gen_growth *z)
 {
 	return z->lid ? (ftr_lid)((z->lid[z->n_lids++] + 1) << z->o->lmc) : 0;
@@ -169,8 +170,8 @@ enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 
 /* ---- LIDs -------------------------------------------------------------- */
 
-/* Draw the LIDs of all switches and host ports.  Then add all nodes once more, with these LIDs: the
- * builder merges both descriptions of a node. */
+/* Draw the LIDs of all switches and host ports.  Then add all nodes to the builder a second time,
+ * now with their LIDs; the builder merges the two descriptions of a node. */
 static enum ftr_status random_lids(struct gen_growth *z)
 {
 	enum ftr_status st = FTR_OK;
@@ -212,7 +213,7 @@ enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
 	enum ftr_status st;
 
 	if (z.o->lmc > FTR_LMC_MAX)
-		st = ftr_fail(err, FTR_INVAL, "LMC %u is above %u", z.o->lmc,
+		st = ftr_fail(err, FTR_INVAL, "LMC %u is above the maximum %u", z.o->lmc,
 			      FTR_LMC_MAX);
 	else
 		st = z.b && z.arena ? shape->size(&z) : nomem(&z);

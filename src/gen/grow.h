@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by all generators: adds the nodes level by level, and assigns GUIDs, port numbers
- * and LIDs, in ascending order or at random.  A generator (PGFT or torus) provides the numbers of
- * nodes and ports, the node names and the links.
+ * Shared by the generators of PGFTs and tori.  gen_grow() adds the nodes level by level, and
+ * assigns GUIDs, port numbers and LIDs, in ascending order or at random.  The generator provides
+ * the numbers of nodes and ports, the names of the nodes, and the links (struct gen_shape).
  */
 #ifndef FTR_GEN_GROW_H
 #define FTR_GEN_GROW_H
@@ -12,11 +12,12 @@
 
 struct gen_level {			/* level 0: hosts */
 	uint32_t n;			/* number of nodes */
-	uint32_t radix[FTR_PGFT_MAX_H];	/* PGFT: number of values of each digit of a node's tuple */
+	/* PGFT: a node is a tuple of digits (pgft.c); number of values of each digit */
+	uint32_t radix[FTR_PGFT_MAX_H];
 	unsigned int n_ports;		/* number of ports of each node */
 	uint64_t *guid;			/* [n] */
-	uint8_t *port;			/* [n * n_ports] port[i * n_ports + k]: number of the port
-					 * of node i at position k */
+	uint8_t *port;			/* port[i * n_ports + k]: port number of the k-th port of
+					 * node i, k from 0 */
 };
 
 struct gen_growth {
@@ -25,8 +26,8 @@ struct gen_growth {
 	unsigned int h;			/* number of switch levels */
 	const struct ftr_gen_opts *o;
 	struct ftr_rng rng;
-	uint32_t *lid;			/* random base LIDs, stored as LID / 2^lmc - 1; NULL: none
-					 * drawn */
+	uint32_t *lid;			/* the random base LIDs, stored as LID / 2^lmc - 1; NULL:
+					 * LIDs are not random */
 	uint32_t n_lids;		/* number of elements of lid[] used so far */
 	struct ftr_builder *b;
 	struct ftr_arena *arena;
@@ -42,13 +43,12 @@ struct gen_shape {
 		     char *name);
 };
 
-/* Add a link from the port at position k of node i of level l to the port at position q of
- * node j of level r (see gen_level.port). */
+/* Add a link from the k-th port of node i of level l to the q-th port of node j of level r. */
 enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 			 unsigned int k, unsigned int r, uint32_t j,
 			 unsigned int q);
-/* Set n and n_ports of level l, and add the level's LIDs to *total.  FTR_LIMIT if a node has more
- * than FTR_PORT_MAX ports, or if *total exceeds FTR_LID_MAX. */
+/* Set n and n_ports of level l, and add the number of the level's LIDs to *total.  FTR_LIMIT: a
+ * node has more than FTR_PORT_MAX ports, or *total exceeds FTR_LID_MAX. */
 enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
 			  uint64_t ports, uint64_t *total);
 enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
@@ -58,13 +58,14 @@ enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
 /* ---- parsing ------------------------------------------------------------- */
 
 struct gen_text {
-	const char *text, *at;	/* the shape, and the first character not yet parsed */
+	const char *text, *at;	/* text: the description; at: the first character not parsed yet */
 	enum ftr_status status;	/* FTR_PARSE after an error, which is in err */
 	struct ftr_err *err;
 };
 
-/* Both return false after an error.  gen_number() reads a number from 1 to max.  gen_mark()
- * reads the character c; if c is 0, it expects the end of the text. */
+/* Parse the next part of the text; both functions return false after an error.  gen_number() reads
+ * a number from 1 to max; `what` is its name in the error text.  gen_mark() reads the character c;
+ * if c is 0, it expects the end of the text. */
 bool gen_number(struct gen_text *t, const char *what, unsigned int max,
 		unsigned int *out);
 bool gen_mark(struct gen_text *t, char c);

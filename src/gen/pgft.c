@@ -2,14 +2,14 @@
 /*
  * The generator of PGFTs.
  *
- * PGFT(h; m; w; p): Gliksberg et al. 2020, section 2, and Zahavi 2010.  A node of level
- * l is a tuple of h digits: digit i (1..h) is 0..w_i-1 if i <= l, and 0..m_i-1 if
- * i > l.  Nodes of levels l-1 and l are connected by p_l links if their tuples agree in
- * all digits except the l-th.  The index of a node is its tuple read as a number whose
- * lowest digit is digit 1.  Therefore the hosts of one leaf are consecutive, and so are
- * the leaves of one pod.  Host i has the destination index i of D-mod-k.
+ * PGFT(h; m; w; p) is defined in Gliksberg et al. 2020, section 2, and Zahavi 2010.  A node of
+ * level l is a tuple of h digits: digit i (1..h) is 0..w_i-1 if i <= l, and 0..m_i-1 if i > l.  A
+ * node of level l-1 and a node of level l are connected by p_l links if their tuples agree in all
+ * digits except the l-th.  The index of a node is its tuple read as a number, in which digit 1 is
+ * the lowest.  Therefore the hosts of one leaf are consecutive, and so are the leaves of one pod.
+ * Host i has the destination index i of the routing D-mod-k.
  *
- * The position k (gen_level.port) of a port of a node of level l:
+ * The ports of a node of level l, numbered from 0 (gen_level.port):
  *
  *	to link j of child c	c * p_l + j
  *	to link j of parent u	m_l * p_l + u * p_{l+1} + j
@@ -118,8 +118,8 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
 
 /* ---- links ------------------------------------------------------------- */
 
-/* Index of the u-th parent (level l + 1) of node i of level l.  *child: the number of node i
- * among the children of that parent. */
+/* Returns the index of the u-th parent (on level l + 1) of node i of level l.  Sets *child to the
+ * number of node i among the children of that parent. */
 static uint32_t parent(const struct gen_growth *z, unsigned int l, uint32_t i,
 		       uint32_t u, uint32_t *child)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tori, <ftr/gen.h>: hosts are level 0, switches level 1.
+ * The generator of tori (see <ftr/gen.h>).  Level 0 are the hosts, level 1 the switches.
  */
 #include <stdio.h>
 #include <string.h>

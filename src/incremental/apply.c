@@ -3,11 +3,10 @@
  * Creation of struct ftr_incr, and the steps of ftr_incr_apply():
  *
  *	1. find the links that change state		changes nothing
- *	2. update links, groups, costs and the plan	can be undone
- *	3. compute entries and write steps		stored beside the tables; if entries are
- *							placed by load, they are entered into the
- *							tables here, which can be undone
- *	4. enter the entries into the tables		cannot fail
+ *	2. update links, groups, costs and extra turns	can be undone
+ *	3. compute the new entries and write steps	changes the tables only if ports are chosen
+ *							by load (displaced.h); can be undone
+ *	4. enter the other new entries into the tables	cannot fail
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ static enum ftr_status check_fit(const struct ftr_shape *sh,
 				t->n_sw, t->max_lid, sh->f->n_sw,
 				sh->f->max_lid);
 	if (!sh->tree.rank)
-		return ftr_fail(err, FTR_LIMIT, "an order of %u levels is too long for incremental tables",
+		return ftr_fail(err, FTR_LIMIT, "the order of switches has %u levels, too many for incremental tables",
 				sh->tree.n_ranks);
 	return FTR_OK;
 }
@@ -126,8 +125,8 @@ void ftr_incr_free(struct ftr_incr *lv)
 
 /* ---- links that change ------------------------------------------------ */
 
-/* Find the link of an event. *link: its end with the lower number; NONE: the link leads to a host,
- * or routing does not use it (view.c). */
+/* Find the link of an event.  *link: the lower of the numbers of its two ends, or NONE if the link
+ * leads to a host, or if routing does not use it (view.c). */
 static enum ftr_status find_link(const struct ftr_incr *lv,
 				 const struct ftr_incr_event *e,
 				 uint32_t *link, struct ftr_err *err)
@@ -142,13 +141,14 @@ static enum ftr_status find_link(const struct ftr_incr *lv,
 		*link = FTR_MIN(*link, lv->far[*link]);
 	else if (ftr_fabric_port(f, e->sw, e->port)->peer_kind ==
 		 FTR_PEER_NONE)
-		return ftr_fail(err, FTR_INVAL, "port %u of switch 0x%016"
-				PRIx64 " is not known to have a link",
+		return ftr_fail(err, FTR_INVAL, "no link is known at port %u of switch 0x%016"
+				PRIx64,
 				e->port, f->sw[e->sw].guid);
 	return FTR_OK;
 }
 
-/* Set lv->toggled to the links whose state after all events is not their present state. */
+/* Set lv->toggled to the links whose state the events change.  Of several events for one link, the
+ * last one counts. */
 static enum ftr_status find_toggled(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
 			       struct ftr_err *err)
@@ -185,8 +185,8 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
-/* List the entries of switches a and b that depend, at the present costs, on the links between
- * them. b has the higher rank. */
+/* Put on the work list those entries of the switches a and b for which the present costs allow the
+ * links between a and b.  b has the higher rank. */
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
 	uint8_t *flag = lv->row[0];
@@ -199,7 +199,7 @@ static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 	incr_touch_row(lv, JOB_ENTRY, a, flag);
 }
 
-/* The switches at the ends of a link. equal: the link is horizontal, and low and high are in any
+/* The switches at the ends of a link.  equal: both have the same rank, and low and high are in any
  * order. */
 struct ends {
 	ftr_sw low, high;
@@ -228,7 +228,8 @@ static void toggle_all(struct ftr_incr *lv)
 	}
 }
 
-/* Update links, groups, costs and the plan. List the entries that depend on them. */
+/* Update links, groups, costs and extra turns.  Put the entries that depend on them on the work
+ * list. */
 static enum ftr_status update_costs(struct ftr_incr *lv, struct ftr_err *err)
 {
 	enum ftr_status st;
@@ -376,7 +377,7 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	revert(lv);		/* before set_entries(), because revert() needs the new tables */
+	revert(lv);		/* needs the new tables, so it comes before set_entries() */
 	set_entries(lv, true);
 	return true;
 }

@@ -2,24 +2,27 @@
 /*
  * Update of costs and down-costs.
  *
- * The update makes the same two passes as the computation of a whole shape: Gliksberg et al. 2020,
- * Procedure 1, with the rule "must" of <ftr/shape.h>.  But it works on lists instead of whole rows.
- * (To list a value means to put it on a work list.)  The passes are:
+ * The costs of a whole shape are computed in the two passes of Gliksberg et al. 2020, Procedure 1,
+ * modified as <ftr/shape.h> describes.  The update makes the same passes, but computes only the
+ * listed values, that is, the costs and down-costs on the work lists.  cost[s][l] is the number of
+ * hops from switch s to column l, a destination switch; down[s][l] is the number of hops over
+ * downward links only.  The passes are:
  *
  *	by ascending rank	compute down[s][l]; if it changed, list the down-costs
  *				of the switches above s, and the cost of s
  *	by descending rank	compute cost[s][l]; if it changed, list the costs of
  *				the switches below s
  *
- * Every change also lists the entries that depend on it: those of s, and those of the switches
- * above s (for a down-cost) or below s (for a cost).  When a rank is processed, all values on which
- * it depends are final.  If all columns of a row are listed, the row is computed at once, otherwise
- * in segments of SEGMENT columns.  The functions of src/shape/cost.c compute the values.
+ * If a value of s changes, entries that depend on it are listed, too: entries of s, and of the
+ * switches above s (for a down-cost) or below s (for a cost).  When a rank is processed, all values
+ * on which its values depend are final.  If all columns of a switch are listed, they are computed
+ * at once, otherwise in segments of SEGMENT columns.  The functions of src/shape/cost.c compute the
+ * values.
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP, the down-cost of some pairs (s, l) is
- * infinite although a switch below s leads to l.  So the switches above s do not route downward
- * through s.  These pairs are found from the down-costs when the incremental tables are made,
- * and do not change afterwards.
+ * infinite although a switch below s leads to l.  So the switches above s do not route to l through
+ * s.  incr_costs_check() finds these pairs when the incremental tables are created.  They do not
+ * change afterwards.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -117,7 +120,7 @@ void incr_work_clear(struct ftr_incr *lv)
 
 /* ---- one row ---------------------------------------------------------- */
 
-/* Compute n costs (JOB_COST) or down-costs (JOB_DOWN) of s, from column `from` on. In the comments
+/* Compute n costs (JOB_COST) or down-costs (JOB_DOWN) of s, from column `from` on.  In the comments
  * below, a value is a cost or a down-cost. */
 static void compute(const struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		    size_t from, size_t n, uint8_t *row)
@@ -165,7 +168,7 @@ void incr_values_back(struct ftr_incr *lv)
 	}
 }
 
-/* Change a value and log the old one. Returns false if out of memory. */
+/* Change a value and log the old value.  Returns false if out of memory. */
 static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 		uint8_t value)
 {
@@ -180,7 +183,7 @@ static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 	return true;
 }
 
-/* List the values and entries that depend on a value of s that changed. */
+/* The value of switch s for column l has changed: list the values and entries that depend on it. */
 static void list_dependent(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		   uint32_t l)
 {
@@ -198,8 +201,8 @@ static void list_dependent(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 	}
 }
 
-/* Compute n values of s again, from column `from` on. List the values and entries that depend on
- * changed values. Returns false if out of memory. */
+/* Compute n values of s again, from column `from` on.  If a value changes, list the values and
+ * entries that depend on it.  Returns false if out of memory. */
 static bool update_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {
@@ -230,8 +233,8 @@ static bool update_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 	return true;
 }
 
-/* Update all listed switches of a rank. The updates list no further switch of this rank for the
- * same job. */
+/* Update all switches on the list of rank r.  An update lists switches of other ranks for this job,
+ * but none of rank r. */
 static bool update_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
 {
 	uint32_t *head = &lv->work[job].head[r];
@@ -264,8 +267,8 @@ static enum ftr_status not_its_costs(const struct ftr_incr *lv, ftr_sw s,
 			" in the shape do not follow from its links", lv->view.f->sw[s].guid);
 }
 
-/* Compare the down-costs of s with `row`, which was computed from the switches below s. Set the
- * bits of lv->keep for columns whose down-cost is infinite in the shape but not in `row`. */
+/* `row` holds down-costs of s computed from those of the switches below s.  Set the bits of
+ * lv->keep for the columns with a finite down-cost in `row`, and an infinite one in the shape. */
 static enum ftr_status find_kept(struct ftr_incr *lv, ftr_sw s,
 				 const uint8_t *row, struct ftr_err *err)
 {

@@ -2,14 +2,14 @@
 /*
  * Update of entries.
  *
- * All pairs (switch, column) on the work list are routed again, with the functions of a full
- * routing.  A column is one switch as a destination.  Entries that differ from the tables are
- * collected.
+ * The entries of all pairs (switch, column) on the work list are computed again, by the functions
+ * that also compute whole tables.  A column is a destination switch.  Entries that differ from the
+ * tables are stored in lv->change.
  *
- * Switches are divided among threads.  A switch has at most as many changes as its listed columns
- * have destinations, and this number is known in advance.  So each switch has its own section of
- * one array, and workers need no lock.  The sections are then compacted in the order of switches.
- * To bound the memory, switches are processed in batches of about BATCH entries.
+ * Threads process different switches.  A switch has at most one change for each LID of its listed
+ * columns, so the greatest possible number of its changes is known in advance.  Each switch
+ * has a section of this size in one array, and threads need no lock.  The gaps between the sections
+ * are then removed.  To bound the memory, switches are processed in batches of about BATCH entries.
  */
 #include <string.h>
 
@@ -19,8 +19,8 @@
 
 struct scratch {
 	struct port_choice place;
-	uint8_t *after;		/* new entry for each LID */
-	uint64_t *bit;		/* [max_lid + 1] bits, all 0 between uses */
+	uint8_t *after;		/* after[lid]: new entry */
+	uint64_t *bit;		/* bit lid: the entry changes; all bits are 0 between uses */
 };
 
 struct section {
@@ -44,7 +44,7 @@ struct routing {
 		     b_ && (l = w_ * 64 + (uint32_t)__builtin_ctzll(b_), 1); \
 		     b_ &= b_ - 1)
 
-/* Sort the changes of a switch by LID with a bit set of LIDs. */
+/* Sort the n changes of a switch by LID. */
 static void sort_changes(const struct routing *r, struct scratch *b,
 			 struct ftr_change *c, uint32_t n)
 {
@@ -71,8 +71,8 @@ static void sort_changes(const struct routing *r, struct scratch *b,
 	}
 }
 
-/* The preferred port of the entry if it is valid; otherwise its present port if that is valid.
- * FTR_PORT_NONE: neither is valid, so the entry is displaced. */
+/* Returns the preferred port of an entry if it is in `valid`, otherwise the present port if it is
+ * in `valid`.  FTR_PORT_NONE: neither is, and the entry is displaced. */
 static ftr_port kept(const struct ftr_incr *lv, ftr_sw s, ftr_lid lid,
 		     const struct ftr_port_set *valid)
 {
@@ -83,7 +83,8 @@ static ftr_port kept(const struct ftr_incr *lv, ftr_sw s, ftr_lid lid,
 		ftr_port_set_has(valid, now) ? now : FTR_PORT_NONE;
 }
 
-/* Route column l of switch s and store the changed entries in out[]. Returns their number. */
+/* Compute the entries of switch s for column l, and store the changed ones in out[].  Returns their
+ * number. */
 static uint32_t route_column(const struct routing *r, struct scratch *b,
 			     ftr_sw s, uint32_t l, struct ftr_change *out)
 {
@@ -159,8 +160,8 @@ static bool make_room(struct ftr_incr *lv, uint64_t n)
 	return true;
 }
 
-/* The number of switches of the batch that begins with section r->first.  *bound: the number of
- * entries that may change in this batch. */
+/* Returns the number of switches in the batch that begins with section r->first.  *bound: the
+ * number of entries that may change in this batch. */
 static uint32_t cut_batch(const struct routing *r, uint32_t *bound)
 {
 	const struct ftr_incr *lv = r->lv;
@@ -190,7 +191,7 @@ static bool route_batches(struct routing *r, struct ftr_team *team)
 		if (!make_room(lv, (uint64_t)*n_changes + bound))
 			return false;
 		r->change = lv->change + *n_changes;
-		/* Small batches run on this thread. */
+		/* Small batches are processed by this thread alone. */
 		ftr_team_run(bound < 4096 ? NULL : team, n,
 			     FTR_MAX(n / 64, 1u), route_some, r);
 		for (uint32_t i = 0; i < n; i++) {

@@ -2,43 +2,43 @@
 /*
  * Declarations shared by the files of the incremental tables.
  *
- *	apply.c			creation; the steps of an apply; undo
- *	view.c			links, and the groups with a link that is up
+ *	apply.c			creation; ftr_incr_apply() and its undo
+ *	view.c			nominal links and their state; the groups of the view
  *	cost_update.c		update of costs and down-costs
- *	turn_update.c		update of the pairs without an up/down path
+ *	turn_update.c		update of the extra turns
  *	entry_update.c		update of the tables
  *	placement_update.c	placement of displaced entries
  *	write_steps.c		the order in which changes may be written
  *
  * Terms.  An apply is one call of ftr_incr_apply().  A link is alive if it is up, and dead if it
- * is down.  A value or an entry is listed if it is on a work list.  The plan holds the extra turns,
- * and the entries that use them (engine/connect.h).
+ * is down.  A column is a destination switch.  A cost or an entry is listed if it is on a work
+ * list (struct incr_work).  An extra turn leads from a downward to an upward link; it connects
+ * switches that have no up/down path to each other.  The plan consists of the extra turns and the
+ * entries that use them (engine/connect.h).
  *
- * The view is a struct ftr_shape with groups, costs and down-costs of its own, which change.  All
- * other members are those of the original shape.  Functions that route over a shape can route over
- * the view.  Each switch has room for all of its nominal groups.  Groups with a live link are
- * packed to the front of this room, in nominal order:
+ * The view is a struct ftr_shape whose groups, costs and down-costs follow the link events.  Its
+ * other members are those of the original shape.  So functions that route over a shape can also
+ * route over the view.  view_group[] has room for all nominal groups of each switch.  The groups
+ * with a live link come first, in the order of the nominal groups:
  *
  *	group_first[s]  |above|above|below|below|equal|  .  |  .  | group_first[s+1]
  *	                 <- n_up -> <- n_down -> n_equal
  *
- * Horizontal links (equal) fail and return like all others.  No cost depends on them: only entries
- * for extra turns use them (turn_update.c).
+ * Horizontal links join switches of equal rank.  No cost depends on them; only entries that use
+ * extra turns lead over them (turn_update.c).
  *
  * ftr_incr_apply() is a transaction.  Costs are changed in place and logged.  New entries are
- * collected beside the tables, and entered into the tables at the end, when nothing can fail.  But
- * if displaced entries are placed by load (ftr_incr.displaced), displaced_change() enters them
- * earlier, because it counts flows over the new tables.
+ * stored in a separate array, and copied into the tables at the end, when nothing can fail.  But
+ * if displaced entries are placed by load (ftr_incr.displaced), displaced_change() enters the new
+ * entries into the tables earlier, because it counts flows over the new tables.
  *
  * On a failure and on undo, revert() restores the costs (from the log), the links, the plan, the
- * counts of pairs, the counters of flows, and the entries of displaced_change().  On undo,
- * ftr_incr_undo() then sets all changed entries back.
+ * counts of pairs, the counters of flows, and the entries that displaced_change() has changed.  On
+ * undo, ftr_incr_undo() then sets all changed entries back.
  *
- * An alternative is to keep two generations of the data, which undo swaps.  Undo would then take
- * constant time.  But the log would still be needed, because an apply that fails halfway leaves
- * the second generation half changed.  Costs, tables and counters of flows would be stored twice
- * (34 MB and more at 11,664 hosts).  And undo is rare: it is called if the changes cannot be
- * written, for example because the check fails.
+ * Undo is rare: it is called if the changes cannot be written, for example because the check
+ * fails.  So costs, tables and counters of flows are not stored twice, which would take 34 MB and
+ * more at 11,664 hosts.
  */
 #ifndef FTR_INCREMENTAL_INCREMENTAL_H
 #define FTR_INCREMENTAL_INCREMENTAL_H
@@ -56,11 +56,11 @@ enum incr_side { INCR_UP, INCR_DOWN, INCR_EQUAL, INCR_N_SIDES };
 
 /* The nominal links between a switch and one neighbour. */
 struct incr_group {
-	struct ftr_group g;	/* links: ftr_incr.port[g.first .. g.first + g.n - 1] */
+	struct ftr_group g;	/* its ports: ftr_incr.port[g.first .. g.first + g.n - 1] */
 	enum incr_side side;
 };
 
-/* The work lists: down-costs, costs and entries to be computed again. */
+/* One work list for each kind of value that is to be computed again: down-costs, costs, entries. */
 enum incr_job { JOB_DOWN, JOB_COST, JOB_ENTRY, N_JOBS };
 
 /* A down-cost or cost before a change. */
@@ -71,23 +71,23 @@ struct incr_log {
 	uint8_t job;		/* JOB_DOWN or JOB_COST */
 };
 
-/* A work list of pairs (switch, column). */
+/* A work list of pairs (switch, column).  The switches with such pairs are linked in one list for
+ * each rank. */
 struct incr_work {
-	uint64_t *bit;		/* [n_sw][ftr_incr.words] 1: the column is listed */
+	uint64_t *bit;		/* [n_sw][ftr_incr.words] bit (s, l): column l of s is listed */
 	uint8_t *listed;	/* [n_sw] 1: the switch is in the list of its rank */
-	uint8_t *whole;		/* [n_sw] 1: all columns are listed, whatever the bits are */
+	uint8_t *whole;		/* [n_sw] 1: all columns are listed; `bit` is ignored */
 	uint32_t *head;		/* head[r]: first switch in the list of rank r, or NONE */
 	uint32_t *next;		/* next[s]: switch after s in the list of its rank, or NONE */
 };
 
-/* A plan: the connections of pairs without an up/down path. */
 struct incr_plan {
 	struct ftr_arena *arena;	/* holds c */
 	struct connect c;
 };
 
-/* Numbers of ordered pairs of leaf switches. bad: without an up/down path; extra: bad pairs that
- * extra turns connect. */
+/* Numbers of ordered pairs of leaf switches.  bad: pairs without an up/down path.  extra: those of
+ * the bad pairs that extra turns connect. */
 struct incr_pairs {
 	uint64_t bad, extra;
 };
@@ -98,23 +98,22 @@ struct ftr_incr {
 	struct ftr_route_opts opts;
 	struct ftr_arena *arena;
 	struct ftr_tables *t;
-	const struct ftr_tables *prefer;	/* the preferred tables; NULL: no entries are
-						 * kept */
+	const struct ftr_tables *prefer;	/* tables whose entries are kept; NULL: none */
 
-	/* The nominal links. Each of the two ends of a link has a number. A variable `link` has the
-	 * number of one of the two ends. */
+	/* The nominal links.  Each link has two ends, and each end has a number.  A variable `link`
+	 * holds the number of one of the two ends. */
 	struct incr_group *group;
 	uint32_t *first;	/* first[s]: index in group[] of the first group of s */
 	uint32_t n_ends;
 	ftr_port *port;		/* port[e]: port of end e */
 	uint8_t *port_pos;	/* port_pos[e]: position of the link of end e in its group */
-	uint32_t *link_at;	/* [n_ports] end of the link at this port, or NONE */
+	uint32_t *link_at;	/* [n_ports] for each port: end of its link, or NONE */
 	uint32_t *group_of;	/* group_of[e]: index in group[] of the group of end e */
 	uint32_t *far;		/* far[e]: the other end of the link of end e */
 	uint8_t *alive;		/* alive[e]: 1: the link of end e is alive */
-	uint8_t *alive_after;	/* alive_after[e]: alive[e] after the events; only for the lower end
-				 * of a link */
-	uint32_t *absent;	/* [n_absent] nominal links that the fabric of base lacks */
+	uint8_t *alive_after;	/* alive_after[e]: alive[e] after the events; set only for the end
+				 * with the lower number */
+	uint32_t *absent;	/* [n_absent] nominal links that are not in the fabric of base */
 	uint32_t n_absent;
 	uint64_t *dead;		/* [n_ports] bits, see ftr_incr_dead() */
 	/* arrays of the view */
@@ -133,22 +132,22 @@ struct ftr_incr {
 	bool replanned;
 
 	/* Placement of displaced entries (balance/displaced.h).  NULL: there are no preferred
-	 * tables, or placement is literal. */
+	 * tables, or the placement does not depend on the load. */
 	struct displaced *displaced;
 	uint32_t *col_of;	/* column of each LID */
 	struct displaced_entry *entry;	/* [n_sw] scratch of placement_update.c */
 
-	uint32_t words;		/* number of 64-bit words with one bit per switch */
+	uint32_t words;		/* number of 64-bit words of a set of switches */
 	struct incr_work work[N_JOBS];
 	uint8_t *row[2];	/* [cost_stride] scratch */
-	uint32_t *at;		/* [n_sw] scratch: index of the change of a switch; all NONE between
-				 * uses */
+	uint32_t *at;		/* [n_sw] scratch: for one LID, the index in change[] of the changed
+				 * entry of switch s, or NONE; all NONE between uses */
 
 	/* state of the last apply */
 	uint32_t *toggled;	/* [n_toggled] links that change state */
 	uint32_t n_toggled, cap_toggled;
-	uint8_t *had;		/* [n_toggled] 1: before the apply, the switches at the ends of this
-				 * link had a live link */
+	uint8_t *had;		/* had[i]: 1: before the apply, a live link joined the two switches
+				 * of link toggled[i] */
 	struct incr_log *log;
 	uint32_t n_log, cap_log;
 	struct ftr_change *change;
@@ -156,15 +155,13 @@ struct ftr_incr {
 	uint32_t *by_lid;	/* The changes of lid are change[by_lid[i]], lid_first[lid] <= i <
 				 * lid_first[lid + 1]. */
 	uint32_t *lid_first;
-	bool placed;		/* true: tables and counters of displaced include the changes */
-	struct ftr_arena *last;		/* holds the arrays that live as long as the result: had,
-					 * by_lid, lid_first, extra, write steps, links */
-	struct ftr_link *extra;	/* live links that the fabric of base lacks */
+	bool placed;		/* the tables and the counters of flows include the changes */
+	struct ftr_arena *last;		/* holds the arrays that live as long as `result` */
+	struct ftr_link *extra;	/* live links that are not in the fabric of base */
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
-	struct incr_pairs pairs, before;	/* pairs: for the present tables; before: before the
-						 * last apply */
+	struct incr_pairs pairs, before;	/* at present; before the last apply */
 };
 
 static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)
@@ -198,9 +195,9 @@ static inline uint32_t incr_link(const struct ftr_incr *lv, ftr_sw s,
 	return p <= sw->n_ports ? lv->link_at[sw->first_port + p] : NONE;
 }
 
-/* view.c.  incr_adjacent: true if a live link joins s and t.  incr_links: set the nominal links and
- * the view.  incr_pack: update the groups of s in the view.  incr_toggle: change the state of a
- * link. */
+/* view.c.  incr_adjacent: true if a live link joins s and t.  incr_links: set up the nominal links
+ * and the view.  incr_pack: update the groups of s in the view.  incr_toggle: set a dead link
+ * alive, or a live link dead. */
 bool incr_adjacent(const struct ftr_incr *lv, ftr_sw s, ftr_sw t);
 enum ftr_status incr_links(struct ftr_incr *lv,
 			   const struct ftr_shape *nominal,
@@ -208,8 +205,8 @@ enum ftr_status incr_links(struct ftr_incr *lv,
 void incr_pack(struct ftr_incr *lv, ftr_sw s);
 void incr_toggle(struct ftr_incr *lv, uint32_t link);
 
-/* cost_update.c.  The touch functions list one column l of s, all columns l with flag[l] == 1, or
- * all columns. */
+/* cost_update.c.  The touch functions put columns of s on the work list of a job.  incr_touch:
+ * column l.  incr_touch_row: all columns l with flag[l] == 1.  incr_touch_whole: all columns. */
 enum ftr_status incr_work_new(struct ftr_incr *lv, struct ftr_err *err);
 void incr_touch(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l);
 void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
@@ -218,33 +215,34 @@ void incr_touch_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s);
 void incr_work_clear(struct ftr_incr *lv);
 /* Restore the costs and down-costs from the log. */
 void incr_values_back(struct ftr_incr *lv);
-/* Compute the listed costs and down-costs again, and log the changes. */
+/* Compute the costs and down-costs on the work lists again, and log the changes. */
 enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err);
-/* Verify the costs of the view and set lv->keep. */
+/* Verify that the costs of the view follow from its links, and set lv->keep. */
 enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 
-/* turn_update.c.  incr_extra_new: make the plan.  incr_extra: update the plan after the costs, and
- * list the entries of the old and of the new plan.  incr_extra_back: restore the old plan. */
+/* turn_update.c.  incr_extra_new: make the first plan.  incr_extra: make a new plan for the updated
+ * costs, and put the entries of the old and of the new plan on the work list.  incr_extra_back:
+ * restore the old plan. */
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);
-/* True if a packet that came from switch `from` may go on from switch `at` to switch `to`: these
- * two hops can be part of an up/down path, or are an extra turn of the plan. */
+/* True if a packet that came from switch `from` to switch `at` may go on to switch `to`: the two
+ * hops can be part of an up/down path, or they are an extra turn of the plan. */
 bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to);
 static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 {
 	return &lv->plan[lv->planned].c;
 }
 
-/* entry_update.c: compute the listed entries and store those that differ in lv->change. The tables
- * are not changed. */
+/* entry_update.c: compute the entries on the work list, and store those that differ from the tables
+ * in lv->change.  The tables are not changed. */
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 			     struct ftr_err *err);
 
-/* placement_update.c.  incr_place_new: make the counters.  incr_place: set by_lid.  If there are
- * counters, also choose a port for each change to DISPLACED_PLACE, and enter all changes into the
- * tables.  incr_place_back: revert counters and tables; call it before the links get their old
- * state. */
+/* placement_update.c.  incr_place_new: make the counters of flows (lv->displaced).  incr_place: set
+ * by_lid.  If there are counters, it also chooses a port for each displaced entry, and enters all
+ * changes into the tables.  incr_place_back: revert counters and tables; it must be called before
+ * the links get back their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place_back(struct ftr_incr *lv);

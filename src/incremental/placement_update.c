@@ -2,12 +2,13 @@
 /*
  * The choice of ports for displaced entries in ftr_incr_apply().
  *
- * A displaced entry can keep neither its preferred port (in the preferred tables) nor its current
- * port.  It gets a port by the load of the links (balance/displaced.h), LID by LID.  (Entries that
- * use extra turns get their ports by a formula, in entry_update.c.)
+ * A displaced entry can keep neither its port in the preferred tables nor its current port.  It
+ * gets a port on a link with little load (balance/displaced.h).  LIDs are processed one by one.
+ * (Entries that use extra turns get their ports by a formula, in entry_update.c.)
  *
- * The counters of balance/displaced.c follow all entries that change.  The counters depend only on
- * the tables, so changing the entries back restores them on failure and on undo.
+ * balance/displaced.c counts the flows on each link.  Each change of an entry updates the counters.
+ * The counters depend only on the tables.  So on failure and on undo, changing the entries back
+ * also restores the counters.
  */
 #include "incremental/incremental.h"
 
@@ -33,8 +34,8 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 }
 
 /* Enter the changes of lid into the tables, update the counters, and store the ports of displaced
- * entries in lv->change.  back: if true, revert tables and counters instead.  Returns false if out
- * of memory. */
+ * entries in lv->change.  If `back` is true, revert tables and counters instead.  Returns false if
+ * out of memory. */
 static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {
 	const uint32_t *list = lv->by_lid + lv->lid_first[lid];

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Update of the pairs without an up/down path.
+ * Update of the extra turns.
  *
- * dmodc connects these pairs by extra turns, from a downward to an upward link (engine/connect.c).
- * There are few such pairs, so all of them are planned again after the costs have been updated.
- * Then the entries of the old and of the new plan are put on the work list.
+ * Some pairs of switches have no up/down path.  dmodc connects them by extra turns, from a downward
+ * to an upward link (engine/connect.c).  The extra turns, and the entries that use them, are called
+ * the plan.  Only few pairs need extra turns, so after an update of the costs a whole new plan is
+ * made.  Then the entries of the old and of the new plan are put on the work list.
  *
- * The turns of the old plan remain allowed, except those over dead links, because packets under
- * way may still make them.  A restored link may close a cycle with such a turn.  ftr_incr_apply()
- * then returns FTR_REFUSED, and the fabric must be routed again.
+ * Packets under way may still make the turns of the old plan.  So the new plan includes these
+ * turns, except those over dead links.  A restored link may close a cycle with such a turn.
+ * ftr_incr_apply() then returns FTR_REFUSED, and the fabric must be routed again.
  *
- * Horizontal links.  If horizontal links join several trees, no pair of hosts in different trees
- * has an up/down path.  Planning begins with the kind of links that the tables use (enum
- * connect_links).  If some pairs then have no path, the next kind is tried, as in a full routing.
- * An earlier kind is not tried again while a horizontal link is up, because packets under way may
- * still use such links.
+ * Horizontal links join switches of equal rank.  If only horizontal links join two trees, hosts in
+ * different trees have no up/down path.  A value of enum connect_links says which of these links
+ * a plan may use.  Planning begins with the value of the present plan.  If some pairs then have no
+ * path, the next value is tried, as in a full routing.  While any horizontal link is up, planning
+ * does not return to an earlier value, because packets under way may still use links that only the
+ * present value permits.
  *
- * Two other designs were considered for such fabrics.  The first computes all tables again, and
- * finds an order of writes for any two tables.  Its work depends on the size of the fabric, not of
- * the fault.  Old and new tables together may have a credit loop.  The present design allows no
- * turn that closes a loop.  The second design replaces the ranks by the levels of
- * engine/across.c, so that horizontal links lead up or down.  Links between trees of equal level
- * would still be horizontal, and a fault that changes the levels would need a new view.
+ * Two other designs for such fabrics were rejected.  One computes all tables again: the work grows
+ * with the fabric, not with the fault, and old and new tables together may have a credit loop.  The
+ * other replaces the ranks by the levels of engine/across.c, so that most horizontal links lead up
+ * or down: a fault that changes the levels would need a new view.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
 	return has_turn(incr_plan(lv), (struct ftr_turn){ from, at, to });
 }
 
-/* True if the plan has all of the n turns, apart from those over dead links. */
+/* True if each of the n turns is in the plan or leads over a dead link. */
 static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 		      const struct ftr_turn *t, uint32_t n)
 {
@@ -55,7 +55,7 @@ static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 	return true;
 }
 
-/* An array of the turns in use, followed by the turns of the original routing. *n: their number.
+/* Returns an array of the turns of the old plan, followed by those of lv->opts.  *n: their number.
  * NULL: out of memory. */
 static struct ftr_turn *list_turns(struct ftr_incr *lv,
 				   const struct connect *old, uint32_t *n)
@@ -88,13 +88,14 @@ static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
 	return connect_plan(&lv->view, &o, links, whole, p->arena, &p->c, err);
 }
 
-/* Make a plan.  Without horizontal links it uses CONNECT_UP_DOWN.
+/* Make a plan.  In a fabric without horizontal links, only the value CONNECT_UP_DOWN is tried.
  *
- * With horizontal links, the kinds of links are tried in order, beginning with `links`.  The result
- * is the first plan that connects all pairs and keeps the turns in use, turn[0 .. n_used-1].  If
- * there is no such plan, the result uses `links`, and some pairs may have no path.
+ * Otherwise the values of enum connect_links are tried in order, beginning with `links`.  The
+ * result is the first plan that connects all pairs and includes the turns in use,
+ * turn[0 .. n_used-1].  If there is no such plan, the result is a plan with `links`, and some
+ * pairs may have no path.
  *
- * FTR_REFUSED: the plan does not keep the turns in use. */
+ * Returns FTR_REFUSED if this plan does not include the turns in use. */
 static enum ftr_status plan_with_fewest_links(struct ftr_incr *lv, enum connect_links links,
 				  const struct ftr_turn *turn, uint32_t n,
 				  uint32_t n_used, struct ftr_err *err)
@@ -121,7 +122,7 @@ static bool are_leaves(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
 		lv->view.numbering.col[s] < lv->view.tree.n_leaf;
 }
 
-/* True if the entry connects two leaf switches that have no up/down path. */
+/* True if e connects two leaf switches that have no up/down path to each other. */
 static bool joins_leaves(const struct ftr_incr *lv,
 			 const struct connect_entry *e)
 {
@@ -163,7 +164,7 @@ enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 	return st;
 }
 
-/* True if the plan connects (s, l), a pair without an up/down path. */
+/* True if the plan connects the pair (s, l), which has no up/down path. */
 static bool connects(const struct connect *c, ftr_sw s, uint32_t l)
 {
 	const struct connect_entry *e = connect_find(c, s, l);
@@ -171,8 +172,8 @@ static bool connects(const struct connect *c, ftr_sw s, uint32_t l)
 	return e && !e->restricted;
 }
 
-/* Correct the numbers of lost and regained pairs.  By the costs alone, every pair without an
- * up/down path counts as lost, even if extra turns connect it. */
+/* Correct lost_pairs and regained_pairs of the result.  So far they count every pair without an
+ * up/down path as lost, even if extra turns connect it. */
 static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 			const struct connect *now)
 {
@@ -184,7 +185,7 @@ static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 
 		n_new += joins_leaves(lv, e) && !connects(old, e->sw, e->col);
 	}
-	/* pairs that lost their up/down path, and that the plan connects */
+	/* n_kept: pairs that lost their up/down path, but are connected by the plan */
 	for (uint32_t i = 0; n_new && i < lv->n_log; i++) {
 		const struct incr_log *c = &lv->log[i];
 

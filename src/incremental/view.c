@@ -2,6 +2,8 @@
 /*
  * The nominal links, their state (alive or dead), and the groups of the view.
  *
+ * The nominal links are those of the nominal shape, including links that are missing from the
+ * present fabric.  A group consists of the links between a switch and one neighbour.
  * Horizontal links are included only if extra turns may use them (FTR_PATHS_ALL).
  */
 #include <inttypes.h>
@@ -9,7 +11,7 @@
 
 #include "incremental/incremental.h"
 
-/* The shape that defines the nominal links: the nominal shape, or lv->base if there is none. */
+/* sh defines the nominal links: it is the nominal shape, or lv->base if there is none. */
 struct source {
 	const struct ftr_shape *sh;
 	ftr_sw *here;		/* here[t]: index in lv->base of switch t of sh, or FTR_SW_NONE */
@@ -46,7 +48,8 @@ static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
 
 /* ---- nominal links ------------------------------------------------------ */
 
-/* Match each switch of lv->base with its place in src->sh (ftr_switch.holder). */
+/* Find for each switch of lv->base the switch of src->sh at the same position in the nominal fabric
+ * (ftr_switch.holder). */
 static enum ftr_status find_source(struct ftr_incr *lv,
 				   const struct ftr_shape *nominal,
 				   struct source *src, struct ftr_arena *tmp,
@@ -92,9 +95,9 @@ static enum incr_side side_of(const struct ftr_shape *sh, ftr_sw s, ftr_sw remot
 		rank[remote] < rank[s] ? INCR_DOWN : INCR_EQUAL;
 }
 
-/* True if routing may use the k-th nominal group of s as an upward, downward or horizontal group
- * (side). A group that is horizontal in the nominal shape may lead up or down by the present ranks.
- * Such a group is used only if the present shape has it. */
+/* True if routing may use the k-th nominal group of s in the direction `side`.  A group that is
+ * horizontal by the nominal ranks may lead up or down by the present ranks.  Such a group is used
+ * only if it is also in the present shape. */
 static bool is_usable(const struct ftr_incr *lv, const struct source *src,
 		   ftr_sw s, uint32_t k, enum incr_side side)
 {
@@ -181,7 +184,7 @@ static enum ftr_status join_ends(struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* List the nominal links that the fabric lacks. They are dead. */
+/* Set lv->absent to the nominal links that are not in the fabric.  They are dead. */
 static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
 {
 	uint32_t n = 0;
@@ -284,7 +287,7 @@ static void flip_end(struct ftr_incr *lv, uint32_t link)
 	lv->dead[bit / 64] ^= (uint64_t)1 << bit % 64;
 }
 
-/* Change the state of a link. Then call incr_pack() for both switches. */
+/* Change the state of a link.  The caller must then call incr_pack() for both switches. */
 void incr_toggle(struct ftr_incr *lv, uint32_t link)
 {
 	flip_end(lv, link);

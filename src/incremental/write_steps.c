@@ -2,40 +2,41 @@
 /*
  * The order of writes: the write steps of <ftr/incremental.h>.  The first step is 0.
  *
- * Changed entries are written downstream first (tables/write_order.h).  Some entries need drain
- * steps: before such a step, the packets under way must have arrived.
+ * Of the entries on a path, the one nearest to the destination is written first
+ * (tables/write_order.h).  Some entries are written in drain steps: before a drain step begins, all
+ * packets under way must have arrived.
  *
- * The entry of a switch y turns upward if two things are true.  Its new port leads up.  A switch x
- * above y has a changed entry whose old port leads down to y over a link that is up.  A
+ * We say that the changed entry of a switch y turns upward if its new port leads up, and if a
+ * switch x above y has a changed entry whose old port leads down to y over a link that is up.  A
  * packet could then follow the old entry of x down to y, and the new entry of y up again.  (If the
- * entry of x did not change, the new tables would have this turn; but their paths only go up and
- * then down.)
+ * entry of x does not change, it does not lead to y: paths in the new tables go up and then down,
+ * so they do not turn upward at y.)
  *
  * Entries that turn upward, and all entries that wait for them, are written in drain steps, after
- * all others.  There is one drain step for each level.  The level of such an entry at switch y is
- * 0, or 1 + the greatest level of these entries, if any of them has a level:
+ * all others.  There is one drain step for each level.  An entry of switch y in a drain step must
+ * be written after these entries:
  *
- *	- the changed entry that comes next on the new path from y; it must be written before that
- *	  of y
+ *	- the changed entry that comes next on the new path from y
  *	- if the entry of y turns upward: the changed entries that led down to y
  *
- * The entries on which a level depends belong to switches of higher rank.  So one pass by
- * descending rank is enough.  (With extra turns it is not; see find_levels().)
+ * The level of the entry of y is 1 + the greatest level of these entries, or 0 if none of them has
+ * a level.  All these entries belong to switches of higher rank than y.  So one pass by descending
+ * rank finds all levels.  (With extra turns more passes are needed; see find_levels().)
  *
- * Proof that packets arrive during the writes.  The final path follows the new entries.  An entry
- * is written only when all other entries on its final path have been written or do not change.  So
- * from the first written entry on, a packet finds only final entries, and arrives.  Before the
- * first written entry, it follows old entries, which have no loop.
+ * Proof that packets arrive during the writes.  An entry is written only when all later entries on
+ * its new path have been written or do not change.  So as soon as a packet meets a written entry,
+ * all further entries on its path are those of the new tables, and it arrives.  Until then it
+ * follows old entries, which have no loop.
  *
  * The proof does not cover entries that become FTR_PORT_NONE.  They wait for no other entry, and no
- * entry waits for them.  Such an entry has lost all its up/down paths, the old one included.  So a
- * packet that it forwards cannot arrive, whenever the entry is written.
+ * entry waits for them.  Such an entry has lost all up/down paths to its LID, including its old
+ * path.  So packets that meet this entry cannot arrive, whenever it is written.
  *
  * The pairs in ftr_incr.keep are different: their old path may still work although its cost is
  * infinite.  If there are such pairs, all entries that become FTR_PORT_NONE are written after the
- * other entries of their LID.  There is one exception: if the old port leads down to an entry that
- * turns upward, the entry that becomes FTR_PORT_NONE is written before the drain steps.  A turn is
- * worse than a missing entry.
+ * other entries of their LID.  There is one exception: an entry that becomes FTR_PORT_NONE is
+ * written before the drain steps if its old port leads down to an entry that turns upward.  An
+ * upward turn is worse than a missing entry.
  */
 #include <stdlib.h>
 
@@ -44,18 +45,18 @@
 
 #define MAX_PASSES 16
 
-/* Marks of changes.  DRAIN: written in a drain step.  BEFORE_DRAIN: the old port leads down to an
- * entry that turns upward. */
+/* Marks of a change.  DRAIN: it is written in a drain step.  BEFORE_DRAIN: its old port leads down
+ * to an entry that turns upward. */
 enum { DRAIN = 1, BEFORE_DRAIN = 2 };
 
 struct steps {
 	struct ftr_incr *lv;
 	const struct ftr_change *change;
-	uint16_t *write_step;	/* step of each change; before number_write_steps(), the level of a
-				 * change marked DRAIN */
-	uint8_t *mark;		/* marks of each change */
+	uint16_t *write_step;	/* write_step[i]: step of change i; until number_write_steps() has
+				 * run, the level if change i is marked DRAIN */
+	uint8_t *mark;		/* mark[i]: marks of change i */
 	struct write_order order;	/* step[i] is WRITE_NEVER for changes marked DRAIN */
-	uint32_t *drain;	/* [n_sw] the changes of the current LID marked DRAIN */
+	uint32_t *drain;	/* [n_sw] those changes of the current LID that are marked DRAIN */
 	uint32_t n_normal, n_levels;
 };
 
@@ -74,8 +75,8 @@ static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 	return c != NONE && incr_side(lv, c) == INCR_UP;
 }
 
-/* The next change on the final path of change i. NONE: there is none, or it is a change to
- * FTR_PORT_NONE. */
+/* Returns the next changed entry on the new path of change i.  NONE: no further entry changes, or
+ * the next changed entry becomes FTR_PORT_NONE. */
 static uint32_t waits_for(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -99,9 +100,9 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return k == NONE ? WRITE_ARRIVES : k;
 }
 
-/* A packet may follow the old entry of change i, and then the new entry of the next switch. Returns
- * the change of that new entry if the packet turns upward there; otherwise NONE. With extra turns,
- * incr_legal() decides whether the packet may turn there. */
+/* A packet may follow the old entry of change i, and then the new entry of the next switch.  If it
+ * turns upward there, returns the change of the next switch, otherwise NONE.  With extra turns,
+ * incr_legal() decides whether this turn is allowed; if so, the result is NONE. */
 static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -128,8 +129,8 @@ static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 
 /* ---- one LID --------------------------------------------------------- */
 
-/* Find the step of change i. A change has no step if it waits for a change marked DRAIN, or if its
- * path is a cycle. Such a change is marked DRAIN, too. */
+/* Find the step of change i.  If the change waits for another one that is marked DRAIN, or if its
+ * new path leads into a cycle, the change has no step and is marked DRAIN, too. */
 static void find_step(struct steps *z, uint32_t i)
 {
 	uint32_t step;
@@ -163,9 +164,9 @@ static bool raise(struct steps *z, uint32_t i, uint32_t level)
 	return raised;
 }
 
-/* Compute the levels of the n changes in list, which are marked DRAIN. With extra turns, one pass
- * may not be enough. If changes wait for each other in a cycle, no order is right, and the checker
- * refuses the result. */
+/* Compute the levels of the n changes in `list`, which are marked DRAIN.  With extra turns, one
+ * pass may not be enough.  If changes wait for each other in a cycle, no order of writes is safe;
+ * the checker then refuses the result. */
 static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 {
 	bool again = true;
@@ -186,8 +187,8 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 	}
 }
 
-/* Put the changes to FTR_PORT_NONE after all others of the LID. The head of this file explains
- * why. */
+/* Order the writes of this LID so that the entries that become FTR_PORT_NONE come last.  The head
+ * of this file explains why. */
 static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
@@ -212,13 +213,13 @@ static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 	}
 }
 
-/* Compute the write steps of the n changes of one LID. lv->at must be set. */
+/* Compute the write steps of the n changes of one LID.  lv->at must be set for them. */
 static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 {
 	uint32_t *drain = z->drain, n_drain = 0;
 	bool any = false;
 
-	if (n == 1)		/* there is no other change */
+	if (n == 1)		/* a single change needs no order: step 0 */
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t y = bad_turn_after(z, list[i]);

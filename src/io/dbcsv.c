@@ -7,11 +7,13 @@
  *	"leaf 1",40,2,...,0x248a070300f2a8c0,0x248a070300f2a8c0,...
  *	END_NODES
  *
- * Three of the many sections are read.  NODES comes before the other two.  PORTS has LIDs, LMC,
- * port GUIDs, active width and speed; port 0 of a switch has its LID.  LINKS has one line per link
- * with both ends.  Columns are found by their names in the first line of the section.
+ * Three of the many sections are read.  NODES must come before the other two.  PORTS has the LIDs,
+ * LMCs, port GUIDs, active widths and active speeds; the LID of a switch is on the line of its port
+ * 0.  LINKS has one line for each link, with both ends.  Columns are found by their names in the
+ * first line of the section.
  *
- * A section without its END line, and a file without NODES or LINKS, are incomplete.
+ * It is an error if a section has no END line, or if NODES or LINKS is missing, because the file is
+ * then incomplete.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +32,7 @@ enum { P_NODE, P_GUID, P_NUM, P_LID, P_LMC, P_WIDTH, P_SPEED };
 enum { L_GUID1, L_PORT1, L_GUID2, L_PORT2 };
 #define MAX_COLUMNS 7
 
-/* Names of the columns that are read. The first `need` columns are required. */
+/* The columns that are read, by name. The first `need` of them are required. */
 static const struct {
 	const char *name;
 	const char *column[MAX_COLUMNS];
@@ -60,15 +62,15 @@ struct csv {
 	/* the section that is being read */
 	char open[NAME_MAX_SECTION];	/* its name; "": none */
 	uint32_t open_line;
-	int what;		/* enum section; -1: a section that is ignored */
+	int what;		/* enum section; -1: the section is ignored */
 	bool titled;		/* true: its line of column names has been read */
-	int where[MAX_COLUMNS];	/* column of each value; -1: missing */
+	int where[MAX_COLUMNS];	/* number of the column of each value; -1: no such column */
 };
 
 /* ---- fields ------------------------------------------------------------ */
 
-/* The next field of the line.  A quoted field ends at a quote before a comma or at the end of the
- * line. */
+/* Returns the next field of the line.  A field in quotes ends at a quote that is followed by a
+ * comma or by the end of the line. */
 static struct ftr_cur next_field(struct ftr_cur *c)
 {
 	struct ftr_cur f = *c;
@@ -125,7 +127,7 @@ static void split(const struct csv *x, struct ftr_cur c, struct ftr_cur *value)
 	}
 }
 
-/* Read value i as a number up to max, decimal or hex with 0x. */
+/* Read value i of the line as a number up to max, decimal or hex with 0x. */
 static bool number(const struct csv *x, const struct ftr_cur *value,
 		   unsigned int i, uint64_t max, uint64_t *out)
 {
@@ -141,7 +143,7 @@ static bool number(const struct csv *x, const struct ftr_cur *value,
 			     ftr_quote_cur(&value[i]).s);
 }
 
-/* Value i as a number; 0: unknown ("N/A", or no such column). */
+/* Returns value i of the line as a number; 0: it is unknown ("N/A", or there is no such column). */
 static uint64_t number_if(const struct ftr_cur *value, unsigned int i)
 {
 	struct ftr_cur at = value[i];
@@ -150,7 +152,8 @@ static uint64_t number_if(const struct ftr_cur *value, unsigned int i)
 	return ftr_cur_uint(&at, 0, UINT64_MAX, &v) && ftr_cur_end(&at) ? v : 0;
 }
 
-/* Read value i as a node GUID. *out: the node; FTR_RAW_NONE: not in NODES. */
+/* Read value i of the line as a node GUID. Set *out to the node; FTR_RAW_NONE: NODES does not list
+ * it. */
 static bool node_of(const struct csv *x, const struct ftr_cur *value,
 		    unsigned int i, uint32_t *out, uint64_t *guid)
 {
@@ -173,16 +176,16 @@ static bool node_line(struct csv *x, const struct ftr_cur *v)
 		return false;
 	if (!type || !ports)
 		return ftr_text_fail(x->t, FTR_PARSE, "node 0x%016" PRIx64
-				     ": type %" PRIu64 " and %" PRIu64
-				     " ports, but neither may be 0", n.guid, type, ports);
+				     " has NodeType %" PRIu64 " and NumPorts %" PRIu64
+				     "; both must be at least 1", n.guid, type, ports);
 	n.name = v[N_DESC];
 	n.type = (uint8_t)type;
 	n.n_ports = (ftr_port)ports;
 	return ftr_raw_add_node(x->r, &n);
 }
 
-/* LinkSpeedActv, from the lowest byte: SDR to QDR (old speeds), FDR to NDR (extended speeds),
- * FDR10, XDR. */
+/* Decode LinkSpeedActv.  Its four bytes are masks, from the lowest byte: SDR to QDR
+ * (LinkSpeedActive), FDR to NDR (LinkSpeedExtActive), FDR10, XDR. */
 static enum ftr_speed speed_of(uint64_t v)
 {
 	if (v >> 24 & 1)
@@ -207,7 +210,7 @@ static bool port_line(struct csv *x, const struct ftr_cur *v)
 	if (node == FTR_RAW_NONE)
 		return ftr_text_fail(x->t, FTR_INVAL, "port %" PRIu64
 				     " of node 0x%016" PRIx64
-				     ", which is not in NODES", num, guid);
+				     ": the node is not in section NODES", num, guid);
 	p.lid = lid <= FTR_LID_MAX ? (ftr_lid)lid : 0;	/* 65535: no LID */
 	p.lmc = (uint8_t)lmc;
 	p.width = (uint8_t)ftr_width_active(
@@ -246,15 +249,15 @@ static bool link_line(struct csv *x, const struct ftr_cur *v)
 			return false;
 	for (unsigned int i = 0; i < 2; i++)
 		if (node[i] == FTR_RAW_NONE)
-			return ftr_raw_one_sided(x->r, x->t->line, "port %" PRIu64
+			return ftr_raw_one_sided(x->r, x->t->line, "a link ends at port %" PRIu64
 						 " of node 0x%016" PRIx64
-						 ", which is not in NODES, is at the end of a link",
+						 ", which is not in section NODES",
 						 num[i], guid[i]);
 	return add_end(x, node[0], num[0], node[1], num[1]) &&
 		add_end(x, node[1], num[1], node[0], num[0]);
 }
 
-/* Copy the data of PORTS to the ends of links. This comes last, because PORTS may follow LINKS. */
+/* Copy the data of PORTS to the ends of links. Called last, because PORTS may follow LINKS. */
 static void complete_ends(struct csv *x)
 {
 	for (uint32_t i = 0; i < x->r->n_port; i++) {
@@ -275,12 +278,12 @@ static void complete_ends(struct csv *x)
 
 /* ---- lines ------------------------------------------------------------- */
 
-/* True if no section is being read. */
+/* Returns true if no section is open. Otherwise its END line is missing: record the error. */
 static bool is_closed(const struct csv *x)
 {
 	return !x->open[0] ||
-		ftr_text_fail(x->t, FTR_PARSE, "section %s, which begins on line %u, has no end",
-			      x->open, x->open_line);
+		ftr_text_fail(x->t, FTR_PARSE, "section %s, which begins on line %u, has no END_%s line",
+			      x->open, x->open_line, x->open);
 }
 
 static bool begin(struct csv *x, struct ftr_cur c)
@@ -319,7 +322,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 	if (ftr_cur_str(&at, "END_")) {
 		if (!x->open[0] || !ftr_cur_str(&at, x->open) ||
 		    !ftr_cur_end(&at))
-			return ftr_text_expected(x->t, c, "START_, or END_ of the present section");
+			return ftr_text_expected(x->t, c, "a START_ line, or the END_ line of the section");
 		x->open[0] = '\0';
 		return true;
 	}

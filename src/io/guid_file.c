@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * GUID files: one GUID per line, hex with or without 0x; '#' begins a comment.  A name after the
- * GUID is ignored, as in OpenSM.  A line is an error if text follows the GUID without a blank, or
- * if a second GUID with 0x follows: two lines may have been joined.
+ * GUID is ignored, as in OpenSM.  It is an error if text follows the GUID without a blank, or if
+ * another number with 0x follows, because two lines may have been joined.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static bool guid(struct ftr_text *t, struct ftr_cur c, uint64_t *out)
 	return *out || ftr_text_fail(t, FTR_PARSE, "GUID 0 is not valid");
 }
 
-/* Greatest number of GUIDs in a file, far above the number of LIDs. */
+/* Greatest number of GUIDs in a file; a subnet has far fewer LIDs. */
 #define GUIDS_MAX (1u << 20)
 
 struct list {

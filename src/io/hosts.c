@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Names of hosts from node descriptions, and lists of hosts from files.
+ * Hosts by name: the names are read from node descriptions, lists of hosts from files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static bool name_char(char c)
 		(c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* Copy the host name from a node description to buf[FTR_NAME_MAX + 1]; "" if there is none. */
+/* Copy the name of the host from a node description to buf[FTR_NAME_MAX + 1], or "" if the
+ * description has no host name. */
 static void host_name(const char *text, bool full, char *buf)
 {
 	size_t n = strcspn(text, " "), rest = strspn(text + n, " ");
@@ -134,7 +135,7 @@ static uint32_t find(const struct ftr_hosts *h, const char *name)
 		i : FTR_HOST_NONE;
 }
 
-/* The host with this name. If there is none, the host with this name without its domain. */
+/* Returns the host with this name or, if there is none, the host with the part before the dot. */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name)
 {
 	char buf[WORD_MAX];
@@ -156,10 +157,12 @@ struct reading {
 	bool jobs;		/* true: lines begin with the name of a job */
 	struct ftr_host_entry *entry;
 	const char **group;
-	uint32_t *before;	/* [n] 1 + index in entry[] of the host's previous entry; 0: none */
+	uint32_t *before;	/* [n] for each entry: 1 + index in entry[] of the previous entry of
+				 * the same host; 0: none */
 	uint32_t n, cap, cap_before, n_groups, cap_groups;
-	uint32_t now;		/* group of the present line */
-	uint32_t *seen;		/* [h->n] 1 + index in entry[] of the host's last entry; 0: none */
+	uint32_t now;		/* group (job) of the current line */
+	uint32_t *seen;		/* [h->n] for each host: 1 + index in entry[] of its last entry; 0:
+				 * none */
 };
 
 static bool add(struct reading *r, const char *name, uint32_t slots)
@@ -189,7 +192,7 @@ static bool add(struct reading *r, const char *name, uint32_t slots)
 	return true;
 }
 
-/* Expand "01-03" or "7". All numbers get at least as many digits as the first one. */
+/* Expand "01-03" or "7". Every number gets at least as many digits as the first one has. */
 static bool add_range(struct reading *r, const char *head, int head_len,
 		      const char *range, const char *tail, uint32_t slots)
 {
@@ -230,7 +233,7 @@ static bool expand(struct reading *r, char *word, uint32_t slots)
 	return ok;
 }
 
-/* The length of the next word. A comma inside brackets is part of the word. */
+/* Returns the length of the next word. A comma inside brackets is part of the word. */
 static size_t word_length(const char *s, const char *end)
 {
 	bool inside = false;
@@ -274,8 +277,8 @@ static bool set_group(struct reading *r, const char *name)
 	return r->group[r->n_groups++] || ftr_text_nomem(&r->t);
 }
 
-/* Read the words of a line. A word is expanded when the next word is known, because "slots=N" may
- * follow. */
+/* Read the words of a line. A word is expanded only when the next word has been read, because that
+ * may be "slots=N". */
 static bool line(void *ctx, struct ftr_cur *c)
 {
 	struct reading *r = ctx;

@@ -7,17 +7,18 @@
  *	...
  *	41 lids dumped
  *
- * OpenSM writes this form; the last line of a section gives the greatest LID.  ibroute and
- * dump_lfts print column titles, lines like "0x0001 004 : (Channel Adapter ...)", and "N valid
- * lids dumped", where N is the number of lines.  A section without its last line is incomplete.
+ * OpenSM writes this form, as opensm-lfts.dump; the last line of a section gives the greatest LID.
+ * ibroute and dump_lfts print similar sections: column titles, lines like "0x0001 004 : (Channel
+ * Adapter ...)", and at the end "N valid lids dumped", where N is the number of lines.  A section
+ * without a "lids dumped" line is incomplete.
  *
- * LID and port are read, but not the port GUID: under ibsim it often differs from the netfile,
- * while LIDs agree.  Entries for LIDs above the last one of the fabric, and sections of switches
- * that are not in the fabric, are ignored: real switches keep entries of nodes that were removed
- * long ago.
+ * The LID and the port are read.  The port GUID is not: under ibsim it often differs from the
+ * netfile, while the LIDs are the same.  Entries for LIDs above the greatest LID of the fabric, and
+ * sections of switches that are not in the fabric, are ignored: real switches keep entries of nodes
+ * that were removed long ago.
  *
- * A file whose first line has "dump_ucast_routes" is an opensm.fdbs (ibdiagnet's
- * file has the same form):
+ * If the first line contains "dump_ucast_routes", the file is an opensm.fdbs of OpenSM or
+ * ibdiagnet:
  *
  *	dump_ucast_routes: Switch 0x0008f10500108c9e
  *	LID    : Port : Hops : Optimal
@@ -26,10 +27,10 @@
  *	0x0003 : 003  : HOPS UNKNOWN
  *	0x0004 : 003  : 03   : No 2 hop path possible via port 1!
  *
- * LID and port are read.  HOPS UNKNOWN is an entry like any other: OpenSM knows the hop counts only
- * with minhop, updn and a few other engines.  A section has no end line, but OpenSM prints the same
- * LIDs for each switch, from 1 on without gaps.  A section that omits a LID, or ends at another LID
- * than the first section, is incomplete.
+ * The LID and the port are read.  A line with HOPS UNKNOWN is an entry like any other: OpenSM knows
+ * the number of hops only with minhop, updn and a few other engines.  No line marks the end of a
+ * section, but OpenSM prints the same LIDs for each switch, from 1 on without gaps.  So a section
+ * is incomplete if it omits a LID, or if its last LID is not that of the first section.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,7 +44,8 @@ struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_tables *tables;
-	uint32_t *reported;	/* [n_sw] first line of the section of each switch; 0: none read */
+	uint32_t *reported;	/* [n_sw] first line of the section of each switch; 0: no section
+				 * read yet */
 	struct ftr_parts parts;
 	bool begun;		/* true: a line was read */
 	bool fdbs;		/* true: the file is an opensm.fdbs */
@@ -57,7 +59,7 @@ struct reader {
 
 /* ---- sections and entries ------------------------------------------------ */
 
-/* Begin the section of the switch whose GUID follows head. */
+/* Begin the section of a switch. The line has the switch's GUID after the text `head`. */
 static bool section(struct reader *r, struct ftr_cur *c, const char *head,
 		    const char *what)
 {
@@ -94,7 +96,7 @@ static bool in_section(struct reader *r, const struct ftr_cur *c)
 
 static bool neither(struct reader *r, const struct ftr_cur *c)
 {
-	return ftr_text_fail(&r->t, FTR_PARSE, "neither section nor entry: '%s'",
+	return ftr_text_fail(&r->t, FTR_PARSE, "the line is neither the head of a section nor an entry: '%s'",
 			     ftr_quote_cur(c).s);
 }
 
@@ -127,7 +129,7 @@ static bool lfts_entry(struct reader *r, struct ftr_cur *c)
 		return true;
 	slot = ftr_tables_row(r->tables, r->sw) + lid;
 	if (*slot != FTR_PORT_NONE && *slot != port)
-		return ftr_text_fail(&r->t, FTR_INVAL, "LID %u leads to port %u here but to port %u before",
+		return ftr_text_fail(&r->t, FTR_INVAL, "LID %u leads to port %u here but to port %u on an earlier line",
 				     (unsigned int)lid, (unsigned int)port,
 				     *slot);
 	*slot = (uint8_t)port;
@@ -151,9 +153,9 @@ static bool lfts_finish(struct reader *r, struct ftr_cur *c)
 	if (!r->open)
 		return ftr_text_fail(&r->t, FTR_PARSE, "\"lids dumped\" outside of a switch's section");
 	if (valid && n != r->lines)
-		return ftr_text_fail(&r->t, FTR_PARSE, "%" PRIu64
-				     " lids dumped, but %" PRIu64
-				     " entries since line %u", n, r->lines,
+		return ftr_text_fail(&r->t, FTR_PARSE, "\"%" PRIu64
+				     " valid lids dumped\", but the number of entries is %" PRIu64
+				     " in the section that begins on line %u", n, r->lines,
 				     r->open_line);
 	r->open = false;
 	return true;
@@ -170,7 +172,7 @@ static bool lfts_line(struct reader *r, struct ftr_cur *c)
 	    ftr_cur_str(c, "*** WARNING ***"))
 		return true;	/* column titles, or the last line of dump_lfts */
 	if (ftr_cur_str(c, "Multicast mlids"))
-		return ftr_text_fail(&r->t, FTR_PARSE, "multicast tables, not unicast ones");
+		return ftr_text_fail(&r->t, FTR_PARSE, "the file has multicast tables, not unicast tables");
 	return lfts_finish(r, c);
 }
 
@@ -193,7 +195,7 @@ static bool fdbs_closed(struct reader *r)
 	if (!r->open)
 		return true;
 	if (r->last && r->lid != r->last)
-		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends with LID %u, the first section with LID %u",
+		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends with LID %u, but the first section ends with LID %u",
 				     r->open_line, r->lid, r->last);
 	r->last = r->lid;
 	return fdbs_not_empty(r);
@@ -204,7 +206,7 @@ static bool fdbs_end(struct reader *r)
 	return !r->open || (fdbs_not_empty(r) && fdbs_closed(r));
 }
 
-/* True if the text after the port is like ": 01 : ..." or ": HOPS UNKNOWN". */
+/* Returns true if the text after the port has the form ": 01 : ..." or ": HOPS UNKNOWN". */
 static bool rest_is_good(struct ftr_cur at)
 {
 	uint64_t hops;
@@ -298,7 +300,7 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 
 /* ---- writing ----------------------------------------------------------- */
 
-struct suffix {			/* text after the port of a LID */
+struct suffix {			/* the text of a line after the port */
 	const char *s;
 	size_t len;
 };

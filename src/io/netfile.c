@@ -10,21 +10,23 @@
  *	Ca	1 "H-e09d7303007a4bd8"	# "c01"
  *	[1](e09d7303007a4bd8)	"S-2c5eab0300b87b40"[1]	# lid 647 lmc 0 "leaf-4" lid 73 4xNDR
  *
- * Only the first three words of a record and the first two of a port line are required.  The first
- * LID on the port line of an end node is that of the node.  The first LID on the port line of a
- * switch is that of the far end.
+ * A record is the description of one node: its first line ("Switch" or "Ca") and its port lines.
+ * Only the first three words of the first line, and the first two of a port line, are required.
+ * The first LID on the port line of an end node is the LID of this port.  The first LID on the port
+ * line of a switch is that of the far end.
  *
  * Node GUIDs are those that ibsim would assign.  There is a counter for each type of node.  A guid
- * line sets the counter: "=V" to V, "+V" to V more than the last value set with "=".  A record gets
- * the value of the counter.  Then the counter advances by 1 for a switch, and by 1 + ports for an
- * end node.  Counters start at 0x200000 for switches, 0x100000 for adapters, 0 for routers.  The id
- * ("S-0008f10500108c9e") is a name and gives no GUID.  A port GUID in parentheses is used if
- * present; otherwise the port GUID is node GUID + port number.
+ * line sets the counter: "=V" sets it to V, "+V" to V more than the last value set with "=".  The
+ * next node of the type gets the value of the counter.  Then the counter advances by 1 for a
+ * switch, and by 1 + (number of ports) for an end node.  Counters start at 0x200000 for switches,
+ * 0x100000 for adapters, 0 for routers.  The id ("S-0008f10500108c9e") is only a name, and no GUID
+ * is read from it.  The port GUID is the one in parentheses or, without it, node GUID + port
+ * number.
  *
- * Extensions of ibsim: w=, s= and e= are masks of enabled widths, speeds and extended speeds; the
- * highest bit that is set is used.  The lines width=, speed= and extspeed= set these masks for the
- * following records.  module= is understood as well.  Aliases and the lines "include" and "do" are
- * rejected: a file with them does not hold the whole fabric.
+ * Extensions of ibsim: the words w=, s= and e= are masks of enabled widths, speeds and extended
+ * speeds; the highest bit that is set is used.  The lines width=, speed= and extspeed= set these
+ * masks for the following records.  module= is understood as well.  Aliases and the lines "include"
+ * and "do" are rejected, because a file with them does not contain the whole fabric.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -38,18 +40,18 @@ struct rate {			/* masks of enabled rates, as defined by ibsim */
 struct net {
 	struct ftr_raw *r;
 	struct ftr_text *t;
-	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next GUID of each node type */
-	uint64_t base[FTR_NODE_ROUTER + 1];	/* last GUID that a guid line set with "=", or the
-						 * initial one */
+	uint64_t guid[FTR_NODE_ROUTER + 1];	/* the counter of each node type */
+	uint64_t base[FTR_NODE_ROUTER + 1];	/* the value that a guid line has set last with
+						 * "=", or the initial value */
 	struct rate rate;
-	bool rated;		/* true: the previous port line gave width and speed */
-	uint8_t n_lid[2];	/* number of LIDs in the last port line of a switch (n_lid[1]) and
-				 * of an end node (n_lid[0]) */
-	struct ftr_cur prefix;	/* prefix of the last module= line; NULL: none */
-	uint32_t node;		/* node of the present record, or FTR_RAW_NONE */
+	bool rated;		/* true: the previous port line had a width and a speed */
+	uint8_t n_lid[2];	/* number of LIDs in the previous port line of a switch (n_lid[1])
+				 * and of an end node (n_lid[0]) */
+	struct ftr_cur prefix;	/* prefix of the last module= line; p is NULL: none */
+	uint32_t node;		/* node of the current record, or FTR_RAW_NONE */
 };
 
-/* The optional words at the end of a line of a record. */
+/* The tail: the optional words at the end of a line of a record. */
 struct tail {
 	struct ftr_cur desc;	/* p is NULL: none */
 	ftr_lid lid[2];		/* the LIDs from left to right */
@@ -61,7 +63,7 @@ struct tail {
 
 /* ---- small pieces ------------------------------------------------------ */
 
-/* Skip one of the n words. Returns false if none comes next. */
+/* Skip the next word of the line if it is one of the n words. Otherwise return false. */
 static bool any_word(struct ftr_cur *c, const char *const *word, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -70,7 +72,8 @@ static bool any_word(struct ftr_cur *c, const char *const *word, size_t n)
 	return false;
 }
 
-/* Read "S-0008f10500108c9e". If a module= prefix is set, it is added to an id without '#'. */
+/* Read an id in quotes, such as "S-0008f10500108c9e".  After a module= line, its prefix is added to
+ * an id without '#'. */
 static bool node_id(struct net *n, struct ftr_cur *c, struct ftr_cur *id)
 {
 	const char *first = c->p + 1, *stop;
@@ -102,7 +105,7 @@ static bool node_id(struct net *n, struct ftr_cur *c, struct ftr_cur *id)
 	return true;
 }
 
-/* Read "(0008f10500108c9e)". Without it, *guid does not change. */
+/* Read a GUID such as "(0008f10500108c9e)". If there is none, *guid does not change. */
 static bool paren_guid(struct net *n, struct ftr_cur *c, uint64_t *guid)
 {
 	struct ftr_cur at = *c;
@@ -133,7 +136,7 @@ static bool skip_ext(struct net *n, struct ftr_cur *c)
 
 /* ---- tails ------------------------------------------------------------- */
 
-/* Read a number after blanks. *found: set to false if there is none. */
+/* Read a number after blanks. If there is none, *found is set to false. */
 static bool tail_number(struct net *n, struct ftr_cur *c, const char *what,
 			uint64_t max, uint64_t *v, bool *found)
 {
@@ -145,7 +148,7 @@ static bool tail_number(struct net *n, struct ftr_cur *c, const char *what,
 		return true;
 	if (*v > max)
 		return ftr_text_fail(n->t, FTR_PARSE, "%s %" PRIu64
-				     " is above %" PRIu64, what, *v, max);
+				     " is above the maximum %" PRIu64, what, *v, max);
 	*c = at;
 	return true;
 }
@@ -174,7 +177,7 @@ static bool tail_lmc(struct net *n, struct ftr_cur *c, struct tail *t)
 	return true;
 }
 
-/* Read "4xQDR". Returns false if the word has another form. */
+/* Read a rate such as "4xQDR". Returns false if the word has another form. */
 static bool tail_rate(struct ftr_cur *c, struct tail *t)
 {
 	struct ftr_cur at = *c;
@@ -194,7 +197,8 @@ static bool tail_rate(struct ftr_cur *c, struct tail *t)
 	return true;
 }
 
-/* Read "w=2", "s=4" or "e=1". *is: set to false if the word is none of them. */
+/* Read a mask such as "w=2", "s=4" or "e=1". *is: set to true if the word has this
+ * form. */
 static bool tail_option(struct net *n, struct ftr_cur *c, struct tail *t,
 			bool *is)
 {
@@ -242,7 +246,7 @@ static bool tail_word(struct net *n, struct ftr_cur *c, struct tail *t,
 	return true;
 }
 
-/* Read a description in quotes. It may contain quotes, so it ends at the last quote. */
+/* Read a description in quotes. It may contain quotes, so it ends at the last quote of the line. */
 static bool tail_desc(struct net *n, struct ftr_cur *c, struct tail *t)
 {
 	const char *first = c->p + 1;
@@ -313,7 +317,7 @@ static bool record(struct net *n, struct ftr_cur *c, enum ftr_node_type type)
 	if (!ftr_text_next(n->t, c, 10, UINT64_MAX, "a number of ports", &ports))
 		return false;
 	if (ports < 1 || ports > FTR_PORT_MAX)
-		return ftr_text_fail(n->t, FTR_PARSE, "%" PRIu64 " ports, not 1..%u",
+		return ftr_text_fail(n->t, FTR_PARSE, "the node has %" PRIu64 " ports (allowed: 1 to %u)",
 				     ports, FTR_PORT_MAX);
 	ftr_cur_blanks(c);
 	if (!node_id(n, c, &node.id) || !read_tail(n, c, true, &tail))
@@ -342,7 +346,7 @@ static bool port_number(struct net *n, struct ftr_cur *c, ftr_port *num,
 		return ftr_text_expected(n->t, c, "']' after the port number");
 	if (v < 1 || v > FTR_PORT_MAX)
 		return ftr_text_fail(n->t, FTR_PARSE, "port number %" PRIu64
-				     ", not 1..%u", v, FTR_PORT_MAX);
+				     " (allowed: 1 to %u)", v, FTR_PORT_MAX);
 	*num = (ftr_port)v;
 	return skip_ext(n, c) && paren_guid(n, c, guid);
 }
@@ -362,8 +366,8 @@ static void take_tail(struct ftr_raw_port *p, const struct tail *t, bool is_sw)
 		   (uint8_t)ftr_speed_of_mask(t->rate.speed, t->rate.ext);
 }
 
-/* True if this is the last line of the file, without a newline, and lacks a LID or a rate that
- * earlier lines have. */
+/* Returns true if this line is probably truncated: it is the last line of the file, has no newline,
+ * and lacks a LID or a rate that earlier lines have. */
 static bool is_torn(const struct net *n, const struct tail *t, bool is_sw)
 {
 	return n->t->cut && (t->n_lid < n->n_lid[is_sw] ||
@@ -496,7 +500,7 @@ static bool any_line(struct net *n, struct ftr_cur *c)
 	if (ftr_cur_word(c, "module"))
 		return module_line(n, c);
 	return any_word(c, other, FTR_ARRAY_LEN(other)) ||
-		ftr_text_fail(n->t, FTR_PARSE, "neither record nor port line: '%s'",
+		ftr_text_fail(n->t, FTR_PARSE, "the line is neither a record nor a port line: '%s'",
 			      ftr_quote_cur(c).s);
 }
 

@@ -3,8 +3,8 @@
  * The netfile writer: a fabric in the form of ibnetdiscover, for ibsim and for ftr_read_fabric.
  *
  * Host ports without a link are left out, because a sweep would not find them.  All switches are
- * written.  Double quotes in names become ', because the format cannot quote them.  Names of a
- * fabric contain no control characters.
+ * written.  In names, " is written as ', because the format has no way to write it.  (Names contain
+ * no control characters, because they are cleaned when they are added to a fabric.)
  *
  * An unknown width is written as "0x" (0xQDR), an unknown speed as "?" (4x?); readers accept both.
  * If both are unknown, neither is written.
@@ -26,7 +26,7 @@ struct name {
 	char s[FTR_NAME_MAX + 1];
 };
 
-/* A copy of the name with ' instead of double quotes. */
+/* Returns a copy of the name with ' in place of ". */
 static struct name clean(const char *name)
 {
 	struct name n;
@@ -51,8 +51,8 @@ static bool group_nodes(struct writer *w)
 		w->first[f->ep[e].node + 2]++;
 	for (uint32_t n = 0; n < f->n_nodes; n++)
 		w->first[n + 2] += w->first[n + 1];
-	/* In this loop, first[n + 1] is the position for the next port of node n.  Afterwards it is
-	 * the position of the first port of node n + 1. */
+	/* During this loop, first[n + 1] is the index in by_node for the next port of node n.
+	 * After the loop it is the index of the first port of node n + 1. */
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		w->by_node[w->first[f->ep[e].node + 1]++] = e;
 	for (uint32_t n = 0; n < f->n_nodes; n++)
@@ -169,7 +169,7 @@ static enum ftr_status check_order(const struct ftr_fabric *f,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a netfile");
 	for (uint32_t i = 0; !st && i < n; i++) {
 		if (order[i] >= n || seen[order[i]])
-			st = ftr_fail(err, FTR_INVAL, "order of records: entry %u is %u, so it is not a permutation of 0..%u",
+			st = ftr_fail(err, FTR_INVAL, "order of records: entry %u is %u; the entries must be a permutation of 0..%u",
 				      i, order[i], n - 1);
 		else
 			seen[order[i]] = 1;

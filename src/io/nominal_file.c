@@ -7,33 +7,35 @@
  *	E 0002c903000a1b2d 0002c903000a1b2c 1 C 0 node12 HCA-1
  *	L 0002c903000a1b2c 1 0008f10500108c9e 7
  *
- * If switches were replaced, the version is 2.  There is a line for each place that another switch
- * holds now:
+ * If switches were replaced, the version in the first line is 2, and there is a line for each place
+ * whose first switch was replaced:
  *
  *	P 0008f10500108c9e 0008f10500207770
  *
- * If the shape keeps ranks that would not be inferred from the fabric (src/shape/choice.c, rule 7),
- * the version is 3.  There is a line for each switch:
+ * If the shape keeps earlier ranks that differ from the inferred ones (src/shape/choice.c, rule 7),
+ * the version is 3, and there is a line for each switch:
  *
  *	R 0008f10500108c9e 0 1 0
  *
- * SUM is the hash of all bytes after the blank that follows SUM.  LENGTH is the number of bytes
+ * SUM is the hash of everything after the blank that follows SUM.  LENGTH is the number of bytes
  * after the first line.  "guid" or "name" is the order of leaves.  LISTS is the hash of the GUID
- * lists.
+ * lists (ftr_nominal.lists).
  *
  *	S	place of a switch, number of ports, LMC, name
- *	P	place, node GUID of the switch that is there
- *	R	place, rank, is a leaf (1 or 0), is a stub (1 or 0); see include/ftr/shape.h
- *	E	GUID of a host port, its node, port number on the node, C(hannel adapter) or
+ *	P	place, node GUID of the switch that is there now
+ *	R	place, rank, 1 if it is a leaf, 1 if it is a stub; see struct ftr_old_rank
+ *	E	GUID of a host port, GUID of its node, port number, C(hannel adapter) or
  *		R(outer), LMC, name
  *	L	link, by the node GUIDs and ports of both ends
  *
- * GUIDs and hashes have 16 hex digits.  In names, control characters, DEL and '%' are written as %
- * and two hex digits, so that every name is restored byte by byte.
+ * A place is identified by the node GUID of the first switch there.  GUIDs and hashes have 16 hex
+ * digits.  In names, control characters, DEL and '%' are written as % and two hex digits, so that
+ * every name is restored byte by byte.
  *
- * Lines of one kind are ordered by the index of their switch or host port.  A link between switches
- * is listed once, at its lower end.  Links of host ports come last.  So the content of the file
- * depends only on the fabric, the options in the first line, and the ranks that are kept.
+ * Lines of one kind are sorted by the index of the switch or host port.  A link between switches is
+ * listed once, beginning with the lower switch index.  Links of host ports come last.  So the
+ * content of the file depends only on the fabric, the options in the first line, and the ranks that
+ * are kept.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -117,7 +119,7 @@ static void put_body(FILE *out, const struct ftr_nominal *n)
 				f->sw[f->ep[e].sw].guid, f->ep[e].sw_port);
 }
 
-/* The text after the sum: "LENGTH guid LISTS\n" and the body, in malloc()ed memory. */
+/* Returns the text after SUM: "LENGTH guid LISTS\n" and the body, in malloc()ed memory. */
 static char *compose(const struct ftr_nominal *n, size_t *len)
 {
 	char *body = NULL, *text = NULL;
@@ -164,7 +166,7 @@ enum ftr_status ftr_nominal_write(const char *path,
 
 	if (text)
 		st = ftr_file_replace(path, fill, &(struct content){
-					      /* the oldest version that can hold the content:
+					      /* the lowest version that allows the lines:
 					       * 1 has no P and R lines, 2 has no R lines */
 					      text, len, n->shape->tree.ranks_kept ? 3 :
 					      n->f->by_holder ? 2 : 1
@@ -218,10 +220,8 @@ static bool FTR_PRINTF(2, 3) refuse(struct ftr_text *t, const char *fmt, ...)
 	return ftr_text_ok(t, ftr_fail(t->err, FTR_PARSE, "%s: %s", t->path, msg));
 }
 
-/*
- * Read and check the first line: the file is a state file of a supported version, it is complete,
- * and its sum is correct.  The sum covers the rest of the file.
- */
+/* Read the first line. Check that the file is a state file of a supported version, that it is
+ * complete, and that SUM is correct. */
 static bool header(struct ftr_text *t, const char *text, size_t len,
 		   struct header *h)
 {
@@ -235,7 +235,7 @@ static bool header(struct ftr_text *t, const char *text, size_t len,
 	if (!dec(&c, UINT32_MAX, &version) || !ftr_cur_char(&c, ' '))
 		return refuse(t, "no version in the first line");
 	if (version < 1 || version > VERSION)
-		return refuse(t, "state file of version %" PRIu64 ", supported are 1 to %d",
+		return refuse(t, "state file of version %" PRIu64 "; versions 1 to %d are supported",
 			      version, VERSION);
 	nl = memchr(c.p, '\n', (size_t)(c.end - c.p));
 	if (!nl)
@@ -256,7 +256,7 @@ static bool header(struct ftr_text *t, const char *text, size_t len,
 	h->leaf_order = name ? FTR_LEAF_BY_NAME : FTR_LEAF_BY_GUID;
 	if ((!name && !ftr_cur_str(&c, "guid ")) || !hex16(&c, &h->lists) ||
 	    !ftr_cur_end(&c))
-		return refuse(t, "no options in the first line");
+		return refuse(t, "the first line lacks the order of leaves or the hash of the GUID lists");
 	ftr_text_mem(t, t->path, nl + 1, (size_t)h->length, t->err);
 	t->line = 1;
 	return true;
@@ -264,7 +264,7 @@ static bool header(struct ftr_text *t, const char *text, size_t len,
 
 /* ---- reading: the body ------------------------------------------------- */
 
-/* Read " NAME", which ends the line. */
+/* Read " NAME" at the end of a line. */
 static bool get_name(struct ftr_cur *c, char *name)
 {
 	size_t n = 0;
@@ -303,7 +303,7 @@ static bool guid(struct ftr_cur *c, uint64_t *out)
 	return ftr_cur_char(c, ' ') && hex16(c, out);
 }
 
-/* The fabric that is read, and its R lines. */
+/* The fabric that is being read, and its R lines. */
 struct body {
 	struct ftr_text *t;
 	struct ftr_builder *b;
@@ -446,7 +446,7 @@ static enum ftr_status read_file(const char *path, bool own,
 		return st;
 	parse(&x, text, len, &h, &f);
 	st = t.status;
-	/* Only valid fabrics are written, so the file is damaged. */
+	/* Only valid fabrics are written, so a file with an invalid one is damaged. */
 	if (st == FTR_INVAL && err)
 		err->status = FTR_PARSE;
 	st = st == FTR_INVAL ? FTR_PARSE : st;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The readers of two kinds of files: orders of host ports, and pairs of host ports.
+ * Readers of two kinds of files: orders of host ports, and pairs of host ports.
  *
- * OpenSM's ftree and the plugin of this project dump orders:
+ * Orders are written by the engine ftree of OpenSM and by the plugin of this project:
  *
  *	0x0004	node1
  *	0xFFFF	DUMMY
  *
- * Each line is a place of the order: a LID, and a name that is ignored.  0xFFFF is a gap.
+ * Each line is one place of the order, with a LID, and a name that is ignored.  LID 0xFFFF stands
+ * for a gap: a place without a host port.
  *
- * Users write pairs: two host ports per line; '#' begins a comment.  A host port is a number,
- * decimal or hex with 0x, or a node description in quotes.  A number up to 0xffff is a LID.  A
- * larger number is a port GUID, or the node GUID of a node with one port:
+ * Pairs are written by users.  A line names two host ports; '#' begins a comment.  A host port is
+ * named by a number, decimal or hex with 0x, or by its node description in quotes.  A number up to
+ * 0xffff is a LID.  A greater number is a port GUID, or the node GUID of a node with one port:
  *
  *	12 0x0008f10403961355
  *	"node1" "node2"
@@ -58,7 +59,7 @@ static bool place(void *ctx, struct ftr_cur *c)
 		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to no host port of the fabric",
 				     (unsigned int)lid);
 	if (o->reported[w->idx])
-		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to the host port that is on line %u already",
+		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to the same host port as the LID on line %u",
 				     (unsigned int)lid, o->reported[w->idx]);
 	o->reported[w->idx] = o->t.line;
 	o->ep[o->n - 1] = w->idx;
@@ -89,7 +90,7 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 
 /* ---- pairs --------------------------------------------------------------- */
 
-struct key {			/* a host port by its name */
+struct key {			/* a host port and its name */
 	const char *name;
 	ftr_ep ep;
 };
@@ -124,7 +125,7 @@ static bool set_keys(struct pairs *p)
 	return true;
 }
 
-/* Find a host port by its name. *many: set to true if several host ports have this name. */
+/* Find a host port by its name. Set *many to true if several host ports have this name. */
 static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 {
 	const struct key key = { .name = name }, *list = p->by_name;
@@ -136,7 +137,7 @@ static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 	return at ? at->ep : FTR_EP_NONE;
 }
 
-/* Find a host port by its node GUID. *many: set to true if the node has several host ports. */
+/* Find a host port by its node GUID. Set *many to true if the node has several host ports. */
 static ftr_ep find_node(const struct pairs *p, uint64_t guid, bool *many)
 {
 	const uint32_t n = p->f->n_ep;

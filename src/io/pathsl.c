@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * SLs of paths as text, in the two forms that ibdmchk -c reads (IBFabric::parsePSLFile of ibutils
- * 1.5.7).  A file may mix them.  The first form has the node GUID of the source, the destination
- * LID and the SL.  It applies to all ports of the node:
+ * 1.5.7).  A file may mix them.  A line of the first form has the node GUID of the source, the
+ * destination LID and the SL.  The SL applies to all ports of the node:
+ *
  *	0x0002c90000000099 154 0
  *
- * The second form is a section per source ("Switch", "Channel Adapter" or "Router"), with a line
- * for each LID.  The source is named by its port GUID.  The node GUID is accepted as well; the
- * section then applies to all ports of the node.
+ * In the second form, there is a section for each source ("Switch", "Channel Adapter" or "Router"),
+ * with a line for each LID.  The head of the section has the port GUID of the source.  If it has
+ * the node GUID instead, the section applies to all ports of the node.
  *
  *	Channel Adapter 0x0002c9000000009a, base LID 13, "name"
  *	0x009A : 0
  *
- * Neither form has an end mark.  A file that was truncated between two lines looks complete, but
- * SLs are missing; the checker counts them.  LIDs above the last one of the fabric and sources
- * that are not in the fabric are ignored.
+ * Neither form has an end mark.  If a file was truncated between two lines, the reader does not
+ * notice this.  The checker counts the SLs that are missing.  LIDs above the greatest LID of the
+ * fabric, and sources that are not in the fabric, are ignored.
  *
- * The writer uses the second form, because the ports of one node may have different SLs.  ibdmchk
- * does not accept "Router" there, so routers are written as "Channel Adapter".
+ * The writer uses the second form, because the ports of one node may have different SLs.  It writes
+ * routers as "Channel Adapter", because ibdmchk does not accept "Router".
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,10 +34,10 @@ struct reader {
 	struct ftr_node_ep *node;	/* [n_ep] */
 	bool open;		/* true: inside a section */
 	uint32_t source;	/* source of the section, or NOBODY */
-	const struct ftr_node_ep *first;	/* first host port of the node of the section; NULL:
-						 * the section names a port */
-	struct ftr_parts parts;	/* known: SLs of sources in f; foreign: sections and lines (first
-				 * form) of other sources */
+	const struct ftr_node_ep *first;	/* if the section has a node GUID: the first host
+						 * port of this node; else NULL */
+	struct ftr_parts parts;	/* known: SLs of sources in f; foreign: sections, and lines of the
+				 * first form, of other sources */
 };
 
 #define NOBODY UINT32_MAX
@@ -78,8 +79,8 @@ static const struct ftr_node_ep *find_node(const struct reader *r,
 	return ftr_find_node_ep(r->node, r->f->n_ep, guid);
 }
 
-/* Set the SL of a source, or of all ports of a node. If source is NOBODY and node is NULL, nothing
- * is set. */
+/* Set the SL of one source. If source is NOBODY, set the SL of all ports of a node; do nothing if
+ * node is NULL, too. */
 static bool set(struct reader *r, uint32_t source,
 		const struct ftr_node_ep *node, uint64_t lid, uint64_t sl)
 {
@@ -153,7 +154,7 @@ static bool begin(struct reader *r, struct ftr_cur *c, bool sw)
 	return true;
 }
 
-/* Read "0x0002c90000000099 154 0" or, in a section, "0x009A : 0". */
+/* Read a line of the first form, "0x0002c90000000099 154 0", or of a section, "0x009A : 0". */
 static bool entry(struct reader *r, struct ftr_cur *c)
 {
 	const struct ftr_node_ep *node;
@@ -166,7 +167,7 @@ static bool entry(struct reader *r, struct ftr_cur *c)
 	if (ftr_cur_char(c, ':')) {
 		if (!r->open)
 			return ftr_text_fail(&r->t, FTR_PARSE, "LID 0x%" PRIx64
-					     " outside of a source's section",
+					     " is not in the section of a source",
 					     head);
 		if (head > UINT16_MAX)
 			return ftr_text_fail(&r->t, FTR_PARSE, "0x%" PRIx64
@@ -194,7 +195,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 		return begin(r, c, false);
 	if (ftr_cur_hex_follows(c))
 		return entry(r, c);
-	return ftr_text_fail(&r->t, FTR_PARSE, "neither source nor SL: '%s'",
+	return ftr_text_fail(&r->t, FTR_PARSE, "the line has neither a source nor an SL: '%s'",
 			     ftr_quote_cur(c).s);
 }
 

@@ -10,9 +10,9 @@ struct ftr_node_ep {
 	ftr_ep ep;
 };
 
-/* All host ports of f by ascending node GUID, in malloc()ed memory. NULL: out of memory. */
+/* Returns all host ports of f by ascending node GUID, in malloc()ed memory. NULL: out of memory. */
 struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f);
-/* The first host port of a node. NULL: no such node. */
+/* Returns the first host port of a node in the list. NULL: there is no such node. */
 const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
 					   uint32_t n, uint64_t guid);
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The reader of the ports report, ibnetdiscover -p: one line per port.
+ * The reader of the ports report, the output of ibnetdiscover -p.  It has one line for each port:
  *
  *	SW    18  2 0x00066a00ec002dd9 4x QDR - CA    41  1 0x001175000077caee ( 'leaf' - 'node166 HCA-1' )
  *	SW    18  1 0x00066a00ec002dd9 4x SDR                                    'leaf'
  *
- * Fields: type, LID, port, GUID, width, speed.  Ports without a link are printed as well, so a
- * switch has as many ports as its greatest port number.  End nodes show only port GUIDs.  So each
- * of their ports counts as a node, and the port GUID is also the node GUID.
+ * The fields are type, LID, port, GUID, width and speed.  Ports without a link are printed as well,
+ * so the number of ports of a switch is its greatest port number.  For end nodes the report has
+ * only port GUIDs, no node GUIDs.  So each of their ports counts as a node of its own, and its port
+ * GUID is also the node GUID.
  *
- * An invalid width or speed counts as unknown: ibnetdiscover prints "??" and "???".  The report
- * does not show the LMC; 0 is assumed.
+ * An invalid width or speed counts as unknown: ibnetdiscover prints "??" or "???" if it does not
+ * know them.  The report does not contain the LMC; it is taken to be 0.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static bool side(struct ftr_raw *r, struct ftr_cur *c, struct side *s)
 		ftr_text_next(r->t, c, 16, UINT64_MAX, "a GUID", &s->guid);
 }
 
-/* Skip blanks and the word up to the next blank. Returns the word. */
+/* Skip blanks and a word. Returns the word. */
 static struct ftr_cur next_word(struct ftr_cur *c)
 {
 	struct ftr_cur w;
@@ -101,7 +102,7 @@ static bool enter(struct ftr_raw *r, const struct side *s, struct ftr_cur name,
 	n = &r->node[*out];
 	if (n->type != s->type)
 		return ftr_text_fail(r->t, FTR_INVAL, "node 0x%016" PRIx64
-				     " of type %u was of type %u on line %u",
+				     " has node type %u here but node type %u on line %u (1: channel adapter, 2: switch, 3: router)",
 				     s->guid, s->type, n->type, n->line);
 	n->n_ports = (ftr_port)FTR_MAX(n->n_ports, s->num);
 	return ftr_raw_same_lid(r, n, &node);

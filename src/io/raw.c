@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The raw fabric: the data of a file before it is verified.
+ * The raw fabric: the nodes and ports of a file, before they are verified.
  *
- * Topology readers add a node per record and a port per line, each with its line number.  After
- * the whole file is read, the two reports of every link are compared:
+ * The reader of a format adds the nodes and ports of the file, each with its line number.  When
+ * the whole file has been read, the lines of the two ends of every link are compared:
  *
  *	line 7	[3] of "A" leads to "B"[5], LID 9	near
  *	line 41	[5] of "B" leads to "A"[3]		far
  *
- * In a file that was truncated or edited, the reports may differ, or one may be missing.  Both are
- * errors; the message names the lines.  A file without any link is rejected as truncated.  Data
- * that pass these checks go to the builder.
+ * In a file that was truncated or edited, the two lines may contradict each other, or one may be
+ * missing.  Both are errors; the message names the lines.  A file without any link is rejected as
+ * truncated.  If there is no error, the data go to the builder.
  *
- * A link is one-sided if its far end is missing in the file, or reports another link or none.  A
- * tolerant reading notes such a link and leaves it out, as OpenSM would.
+ * A link is one-sided if the line of its far end is missing, or shows another link or none.  With
+ * ftr_raw.tolerant, such a link is counted and left out, as OpenSM would do.
  *
  * Nodes are found by the hash of their id.  If two ids have the same hash, the second node gets
- * the next free key.
+ * the next free number as its key.
  *
- * One end may report the LID or the port GUID of the other end.  The value must agree with the
- * record of the other end.  If that record has no value, the reported value is used.
+ * The line of one end may show the LID or the port GUID of the other end.  The lines of the other
+ * end must show the same value or none.  If they show none, the value from the first line is used.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -66,7 +66,8 @@ static struct ftr_quoted far_name(const struct ftr_raw *r,
 	return ftr_quote_cur(&p->far_id);
 }
 
-/* The node with this id, or NONE. *key: its key in by_id, or the key for a new node. */
+/* Returns the node with this id, or NONE. Sets *key to its key in by_id, or to the key that a new
+ * node would get. */
 static uint32_t find_id(const struct ftr_raw *r, const struct ftr_cur *id,
 			uint64_t *key)
 {
@@ -91,11 +92,10 @@ bool ftr_raw_add_node(struct ftr_raw *r, const struct ftr_raw_node *n)
 				     name_of(n).s, r->node[old].line);
 	old = ftr_map_get(&r->by_guid, n->guid);
 	if (old != FTR_MAP_NONE)
-		return ftr_text_fail(r->t, FTR_INVAL, "node GUID 0x%016" PRIx64
-				     " of \"%s\" belongs to \"%s\" on line %u already",
-				     n->guid, name_of(n).s,
+		return ftr_text_fail(r->t, FTR_INVAL, "\"%s\" and \"%s\" (line %u) have the same node GUID 0x%016"
+				     PRIx64, name_of(n).s,
 				     name_of(&r->node[old]).s,
-				     r->node[old].line);
+				     r->node[old].line, n->guid);
 	if (!FTR_GROW(r->node, r->n_node, r->cap_node) ||
 	    !ftr_map_put(&r->by_guid, n->guid, r->n_node) ||
 	    (n->id.p && !ftr_map_put(&r->by_id, key, r->n_node)))
@@ -148,10 +148,10 @@ bool ftr_raw_add_port(struct ftr_raw *r, const struct ftr_raw_port *p)
 		old = &r->port[i];
 		if (same_far(old, p))
 			return true;
-		return ftr_text_fail(r->t, FTR_INVAL, "port %u of \"%s\" is connected to \"%s\" port %u, but on line %u to \"%s\" port %u",
+		return ftr_text_fail(r->t, FTR_INVAL, "port %u of \"%s\" is connected to \"%s\" port %u here but to \"%s\" port %u on line %u",
 				     p->num, name_of(n).s, far_name(r, p).s,
-				     p->far_num, old->line,
-				     far_name(r, old).s, old->far_num);
+				     p->far_num, far_name(r, old).s,
+				     old->far_num, old->line);
 	}
 	if (!FTR_GROW(r->port, r->n_port, r->cap_port) ||
 	    !ftr_map_put(&r->by_port, port_key(p->node, p->num), r->n_port))
@@ -188,7 +188,7 @@ static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
 		p->far = find_id(r, &p->far_id, &key);
 	if (p->far == FTR_RAW_NONE) {
 		p->left_out = true;
-		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\", which has no record",
+		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\", which is not in the file",
 					 p->num, name_of(near).s,
 					 far_name(r, p).s);
 	}
@@ -204,7 +204,7 @@ static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
 				 p->num, name_of(near).s);
 }
 
-/* Compare the report of p about its far end z with the data of z. */
+/* Compare what the line of p shows about its far end z with the data of z. */
 static bool compare(struct ftr_raw *r, const struct ftr_raw_port *p,
 		    struct ftr_raw_port *z)
 {
@@ -282,7 +282,7 @@ static bool own_lids(struct build *x, uint32_t line,
 	for (uint32_t k = lid; k < lid + (1u << lmc); k++) {
 		if (x->lid_line[k])
 			return ftr_text_fail_at(x->r->t, line, FTR_INVAL,
-						"LID %u of \"%s\" belongs to the node on line %u already",
+						"LID %u of \"%s\" is also a LID of the node on line %u",
 						k, name_of(n).s,
 						x->lid_line[k]);
 		x->lid_line[k] = line;
@@ -290,7 +290,8 @@ static bool own_lids(struct build *x, uint32_t line,
 	return true;
 }
 
-/* Record the builder's result st. Put file and line before its message. */
+/* Record the result st of a call of the builder. On an error, put file and line before its
+ * message. */
 static bool placed(const struct ftr_raw *r, uint32_t line, enum ftr_status st)
 {
 	if (st && st != FTR_NOMEM)

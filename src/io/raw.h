@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The raw fabric, in which every reader of a fabric first collects its data; and these readers. */
+/* The raw fabric: the nodes and ports of a file as its lines describe them. The readers of all
+ * formats collect them here; ftr_raw_build() makes the fabric. */
 #ifndef FTR_IO_RAW_H
 #define FTR_IO_RAW_H
 
@@ -19,10 +20,10 @@ struct ftr_raw_node {
 	ftr_port n_ports;
 };
 
-/* A port, and what its line shows about the far end. 0: unknown. */
+/* A port, as a line of the file describes it. 0: the line does not give the value. */
 struct ftr_raw_port {
 	uint32_t node;		/* node that has this port */
-	uint32_t far;		/* far node; FTR_RAW_NONE: far_id identifies it */
+	uint32_t far;		/* node at the other end; FTR_RAW_NONE: see far_id */
 	struct ftr_cur far_id;
 	uint32_t line;
 	uint64_t guid, far_guid;	/* port GUIDs; for ports of end nodes only */
@@ -30,19 +31,20 @@ struct ftr_raw_port {
 	uint8_t lmc;
 	ftr_port num, far_num;
 	uint8_t width, speed;
-	bool left_out;		/* true: the link is one-sided and left out */
+	bool left_out;		/* true: only one end reports the link, so it is left out */
 };
 
 struct ftr_raw {
 	struct ftr_text *t;
-	bool tolerant;		/* true: one-sided links are noted and left out */
+	bool tolerant;		/* true: leave out and count links that only one end reports;
+				 * false: they are errors */
 	struct ftr_read_notes notes;
 	struct ftr_arena *arena;	/* strings that are not in the text of the file */
 	struct ftr_raw_node *node;
 	struct ftr_raw_port *port;
 	uint32_t n_node, cap_node;
 	uint32_t n_port, cap_port;
-	struct ftr_map by_id;	/* node index by hash of the id (raw.c) */
+	struct ftr_map by_id;	/* node index by the hash of the node's id (raw.c) */
 	struct ftr_map by_guid;
 	struct ftr_map by_port;	/* port index by (node << 8 | num) */
 };
@@ -52,7 +54,8 @@ bool ftr_raw_init(struct ftr_raw *r, struct ftr_text *t,
 void ftr_raw_fini(struct ftr_raw *r);
 bool ftr_raw_add_node(struct ftr_raw *r,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
-/* For files that describe a node on several lines: find the node by its GUID, or add it. */
+/* For files that describe a node on several lines: find the node by its GUID, or add it.  Sets *idx
+ * to its index. */
 bool ftr_raw_meet_node(struct ftr_raw *r, const struct ftr_raw_node *n,
 		       uint32_t *idx) FTR_MUST_USE;
 /* FTR_INVAL: the LID of switch n differs from that of `old`, the same switch on an earlier line.
@@ -61,8 +64,8 @@ bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
 bool ftr_raw_add_port(struct ftr_raw *r,
 		      const struct ftr_raw_port *p) FTR_MUST_USE;
-/* Handle a link that only one end reports, on this line. It is an error; with r->tolerant it is
- * only noted. */
+/* Handle a link on `line` that only one end reports: an error or, if r->tolerant is true, only
+ * counted. */
 bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
 	FTR_PRINTF(3, 4) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * SL2VL tables of switches as text, in the two forms that ibdmchk -d reads
- * (IBFabric::parseSLVLFile of ibutils 1.5.7).  A file may mix them.  The first form has the node
- * GUID, input port and output port, and then bytes with the VLs of two SLs each.  The upper half of
- * the first byte is the VL of SL 0:
+ * (IBFabric::parseSLVLFile of ibutils 1.5.7).  A file may mix them.  A line of the first form has
+ * the node GUID, the input port, the output port, and eight bytes with the VLs of two SLs each.
+ * The upper half of the first byte is the VL of SL 0:
  *
  *	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67
  *
@@ -13,8 +13,8 @@
  *	#in out : 0  1  2  3 ...
  *	5   1   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7
  *
- * Sections of channel adapters and routers are ignored: the mapping of a host's own packets affects
- * no link between switches.  For each output port OpenSM prints all input ports from 0 on.  A
+ * Sections of channel adapters and routers are ignored, because the tables of a host affect no link
+ * between switches.  For each output port OpenSM prints all input ports from 0 on.  So a
  * section is incomplete if its last line is not for the last input port.
  */
 #include <inttypes.h>
@@ -28,7 +28,7 @@ struct reader {
 	struct ftr_sl2vl *map;
 	uint8_t *reported;		/* 1: the file names the switch */
 	struct ftr_parts parts;
-	/* the section being read (second form) */
+	/* the current section (second form) */
 	uint32_t open_line;	/* first line of the section; 0: no section is being read */
 	bool ours;		/* true: the switch of the section is in f */
 	ftr_sw sw;
@@ -53,7 +53,7 @@ static bool close_section(struct reader *r)
 {
 	if (r->open_line && r->ours && r->in >= 0 &&
 	    r->in != r->f->sw[r->sw].n_ports)
-		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends at input port %u of %u",
+		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends with input port %u, but the last input port of the switch is %u",
 				     r->open_line, (unsigned int)r->in,
 				     r->f->sw[r->sw].n_ports);
 	r->open_line = 0;

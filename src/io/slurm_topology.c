@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Slurm's topology.conf(5): a tree whose leaves are sets of hosts.
+ * Writes topology.conf(5) of Slurm.  Its switches form a tree:
  *
- *	units	sets of hosts on the same leaf switches: one leaf, or for hosts with several
- *		ports (rails) one leaf per port
- *	pods	the pods of struct ftr_picture, each above its units or pods
+ *	unit	a set of hosts with ports on the same leaf switches: one leaf, or one leaf for
+ *		each port if the hosts have several ports (rails)
+ *	pod	a pod of struct ftr_picture, above units or other pods
  *
- * All switches of a pod become one Slurm switch, because they reach the same hosts.  A pod with
- * only one child is left out, because it gives a scheduler no information.
+ * The switches of a pod become one switch of Slurm, because they reach the same hosts.  A pod with
+ * only one unit or pod below it is left out, because the scheduler needs no information about it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,9 +42,9 @@ struct slurm {
 	uint32_t *host;
 	struct unit *unit;
 	uint32_t n_units;
-	uint32_t *up;		/* pod above each pod, or NONE */
-	uint32_t *children;	/* number of units, and of pods with children, directly below each
-				 * pod */
+	uint32_t *up;		/* for each pod: the pod above it, or NONE */
+	uint32_t *children;	/* for each pod: number of units, and of pods with units, directly
+				 * below it */
 	char (*name)[SLURM_NAME];	/* [n_sw] Slurm names of the switches */
 };
 
@@ -67,8 +67,8 @@ static bool same_switches(const struct member *a, const struct member *b)
 	return a->n == b->n && !memcmp(a->sw, b->sw, a->n * sizeof(*a->sw));
 }
 
-/* Collect the switches of every host. The ports of a host are sorted by switch, so equal switches
- * are adjacent. */
+/* Collect the switches of every host.  The ports of a host are sorted by switch, so ports on the
+ * same switch are next to each other. */
 static bool members(struct slurm *s)
 {
 	const struct ftr_hosts *h = s->h;
@@ -96,8 +96,8 @@ static bool members(struct slurm *s)
 	return true;
 }
 
-/* A host with several leaves may be the only one with this set of leaves. Place it on its first
- * leaf only. Returns the number of such hosts. */
+/* If a host has ports on several leaves, and no other host has ports on the same leaves, keep only
+ * its first leaf.  Returns the number of such hosts. */
 static uint32_t single_out(struct slurm *s)
 {
 	uint32_t split = 0;
@@ -116,7 +116,7 @@ static uint32_t single_out(struct slurm *s)
 	return split;
 }
 
-/* The lowest pod above rank 0 that has all switches of m, or NONE. */
+/* Returns the lowest pod above rank 0 that contains all switches of m, or NONE. */
 static uint32_t pod_of(const struct slurm *s, const struct member *m)
 {
 	const struct ftr_picture *p = s->p;
@@ -127,7 +127,7 @@ static uint32_t pod_of(const struct slurm *s, const struct member *m)
 
 		if (pod == FTR_POD_NONE)
 			return NONE;
-		/* The pod of an upper switch is the lowest one that has the switch. */
+		/* An upper switch is in no pod of a lower rank than its own. */
 		if (p->pod[pod].pod_leaves > 1)
 			r = FTR_MAX(r, p->pod[pod].rank);
 	}
@@ -194,8 +194,8 @@ static uint32_t above(const struct slurm *s, uint32_t pod)
 	return NONE;
 }
 
-/* Find the pod above each pod, and count children. Pods are sorted by rank, so lower pods are
- * counted first. */
+/* Set up[] and children[]. Pods are sorted by rank, so children[] of the lower pods is complete
+ * first. */
 static bool pods(struct slurm *s)
 {
 	const uint32_t n = s->p->n_pods;
@@ -214,8 +214,8 @@ static bool pods(struct slurm *s)
 	return true;
 }
 
-/* The lowest pod with several children, of this pod and the pods above it.  Only such pods are
- * written. */
+/* Returns the lowest pod with several children among this pod and those above it.  Only pods with
+ * several children are written. */
 static uint32_t kept(const struct slurm *s, uint32_t pod)
 {
 	while (pod != NONE && s->children[pod] < 2)
@@ -282,7 +282,7 @@ static bool names(struct slurm *s)
 
 /* ---- writing --------------------------------------------------------------- */
 
-/* Length of a name without the final digits that can go into brackets. */
+/* Returns the length of a name without the digits at its end that can go into brackets. */
 static size_t head_of(const char *name)
 {
 	size_t n = strlen(name);
@@ -292,7 +292,7 @@ static size_t head_of(const char *name)
 	return strlen(name) - n > 9 ? strlen(name) : n;
 }
 
-/* True if b follows a in a bracket range such as n[01-03]. */
+/* Returns true if b is the name after a in a range such as n[01-03]. */
 static bool follows(const char *a, const char *b, size_t head)
 {
 	char want[FTR_NAME_MAX + 16];
@@ -406,8 +406,8 @@ static void put_tree(const struct slurm *s)
 	}
 }
 
-/* The block of a unit: its pod of rank 1.  NONE: there is no such pod, or the fabric has fewer than
- * three ranks; then the unit itself is a block. */
+/* Returns the pod of rank 1 that is the block of a unit.  NONE: there is no such pod, or the fabric
+ * has fewer than three ranks, so the unit is a block of its own. */
 static uint32_t block_of(const struct slurm *s, uint32_t unit)
 {
 	uint32_t pod = s->unit[unit].pod;

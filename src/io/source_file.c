@@ -5,12 +5,12 @@
  *	file -> head (6 bytes) -> [ packed -> unpacker -> ] caller's buffer
  *
  * The first bytes show whether the file is compressed.  The library links no decompressor, so that
- * the plugin loads none into opensm.  A program that needs one registers it (ftr_set_unpacker).
- * Without an unpacker, compressed bytes are returned as they are, and the reader rejects them.
+ * the plugin loads none into opensm.  A program that needs one registers it (ftr_set_unpacker).  If
+ * none is registered, compressed bytes are returned as they are, and the reader rejects them.
  *
- * Memory use is limited to a buffer of PACKED bytes, the caller's buffer, and the memory of the
- * unpacker, which has its own limit.  A file that unpacks to more than any fabric file can hold is
- * rejected.
+ * The memory in use is a buffer of PACKED bytes, the caller's buffer, and the memory of the
+ * unpacker, which has a limit of its own.  A file is rejected if it unpacks to more than
+ * UNPACKED_MAX bytes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 #define PACKED (64u * 1024)
 
-/* Some GB: the tables of the largest subnet as text. */
+/* Enough for the tables of the largest subnet, which are some GB as text. */
 #define UNPACKED_MAX (UINT64_C(1) << 33)
 
 static const struct ftr_unpacker *unpacker;
@@ -67,7 +67,7 @@ enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
 	s->packed = ftr_malloc(PACKED);
 	s->z = s->packed ? unpacker->begin(s->head) : NULL;
 	if (!s->z)
-		return ftr_fail(err, FTR_NOMEM, "out of memory to unpack %s",
+		return ftr_fail(err, FTR_NOMEM, "out of memory while unpacking %s",
 				path);
 	memcpy(s->packed, s->head, s->n_head);
 	s->io.in = s->packed;
@@ -113,14 +113,14 @@ static enum ftr_status unpack(struct ftr_source *s, char *to, size_t room,
 		st = refill(s);
 		if (st)
 			return st;
-		stuck = s->io.last;	/* the unpacker has all input */
+		stuck = s->io.last;	/* no more input will follow */
 		what = unpacker->run(s->z, &s->io);
 	}
 	*got = room - s->io.n_out;
 	s->given += *got;
 	s->ended = what == FTR_UNPACKED_END;
 	if (what == FTR_UNPACKED_NOMEM)
-		return ftr_fail(s->err, FTR_NOMEM, "out of memory to unpack %s",
+		return ftr_fail(s->err, FTR_NOMEM, "out of memory while unpacking %s",
 				s->path);
 	if (what == FTR_UNPACKED_DAMAGED)
 		return ftr_fail(s->err, FTR_PARSE, "%s: the compressed data are damaged",

@@ -10,8 +10,8 @@ struct ftr_source {
 	const char *path;	/* for messages */
 	struct ftr_err *err;
 	int fd;
-	unsigned char head[6];	/* first bytes of the file; if it is not compressed, those not yet
-				 * returned */
+	unsigned char head[6];	/* the first bytes of the file.  If it is not compressed, bytes
+				 * that were returned to the caller are removed */
 	size_t n_head;
 	void *z;		/* state of the unpacker; NULL: the file is not compressed */
 	unsigned char *packed;
@@ -23,7 +23,7 @@ struct ftr_source {
 /* fd stays open and belongs to the caller. Call ftr_source_end() even after an error. */
 enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
 				 int fd, struct ftr_err *err) FTR_MUST_USE;
-/* Read up to `room` bytes, 1 or more. *got: number of bytes; 0: end of file. */
+/* Read at most `room` bytes, room >= 1. Sets *got to their number; 0: end of the file. */
 enum ftr_status ftr_source_read(struct ftr_source *s, char *to, size_t room,
 				size_t *got) FTR_MUST_USE;
 void ftr_source_end(struct ftr_source *s);

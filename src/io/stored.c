@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The two files of <ftr/stored.h>.
+ * The two files of <ftr/stored.h>.  Each has a first line of text, then binary data:
  *
  *	ibfattree-preferred 1 CHECKSUM LENGTH\n	then LENGTH bytes:
  *		engine[16] nominal:8 searched:1 n_sw:4 max_lid:2
@@ -10,8 +10,8 @@
  *	ibfattree-displaced 1 CHECKSUM LENGTH\n
  *		engine[16] nominal:8 n:4, n times guid:8 lid:2 port:1
  *
- * "name:N" is a number of N bytes, little endian.  <ftr/stored.h> explains the members.  The
- * checksum covers everything after the first line.
+ * "name:N" is an integer of N bytes, little endian.  The names are those of <ftr/stored.h>,
+ * ftr_tables and ftr_lid_owner.  The checksum covers everything after the first line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -74,7 +74,7 @@ static void put_id(struct buffer *b, const struct ftr_stored_id *id)
 	put(b, id->nominal, 8);
 }
 
-/* A read position in a file. A read beyond the end returns 0 and sets bad. */
+/* A read position in a file. get() returns 0 beyond the end, and sets bad. */
 struct cursor {
 	const uint8_t *at, *end;
 	bool bad;
@@ -158,7 +158,7 @@ static enum ftr_status read_bytes(const char *path, char **text, size_t *len,
 	return FTR_OK;
 }
 
-/* Read and verify a file. c points into *text, which the caller frees later. */
+/* Read and verify a file. *c points into *text, which the caller frees later. */
 static enum ftr_status read_file(const char *path, const char *magic,
 				 char **text, struct cursor *c,
 				 struct ftr_err *err)
@@ -175,8 +175,8 @@ static enum ftr_status read_file(const char *path, const char *magic,
 	if (!eol || sscanf(*text, "%31s %d %16" SCNx64 " %zu%n", name,
 			   &version, &sum, &body, &n) != 4 ||
 	    strcmp(name, magic) || *text + n != eol) {
-		st = ftr_fail(err, FTR_PARSE, "%s: not a file of this kind: wrong first line",
-			      path);
+		st = ftr_fail(err, FTR_PARSE, "%s: the first line does not begin with \"%s\", a version, a checksum and a length",
+			      path, magic);
 	} else if (version != VERSION) {
 		st = ftr_fail(err, FTR_PARSE, "%s: file of version %d; version %d is supported",
 			      path, version, VERSION);
@@ -228,8 +228,8 @@ enum ftr_status ftr_stored_write(const char *path,
 	return write_file(path, &b, err);
 }
 
-/* Read the switches and the owners of LIDs. A LID with an invalid owner gets none. Returns false if
- * the GUIDs of switches do not ascend, or if the data end early. */
+/* Read the switches and the owners of LIDs.  A LID gets no owner if its owner in the file is
+ * invalid.  Returns false if the GUIDs of switches do not ascend, or if the data end early. */
 static bool get_owners(struct cursor *c, struct ftr_fabric *f,
 		       struct ftr_switch *sw, struct ftr_endport *ep,
 		       struct ftr_lid_owner *owner)

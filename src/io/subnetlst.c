@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The reader of opensm-subnet.lst and ibdiagnet2.lst: one line per port with a link, near end
- * first.
+ * The reader of opensm-subnet.lst and ibdiagnet2.lst.  They have one line for each port with a
+ * link; the line describes first this port, then the far end:
  *
  *	{ SW Ports:24 SystemGUID:g NodeGUID:g PortGUID:g VenID:h DevID:h Rev:h
  *	  {description} LID:0049 PN:01 } { CA ... } PHY=4x LOG=ACT SPD=25
  *
- * The file has this on one line.  All numbers are hex, except those after PHY and SPD.
+ * (In the file this is one line.)  All numbers are hex, except those after PHY and SPD.
  *
- * Each line describes both nodes, so every property is repeated many times.  Types, numbers of
- * ports, LIDs, and port GUIDs of host ports must be the same each time.  The first description of
- * a node is used.  The file does not show the LMC; 0 is assumed, so all LIDs of a port except its
- * base LID are unknown.
+ * Each line describes both nodes, so every property is repeated many times.  The type and the
+ * number of ports of a node, the LID of a port, and the port GUID of a host port must be the same
+ * each time.  The name of a node is that of its first line.  The file does not contain the LMC; it
+ * is taken to be 0, so all LIDs of a port except its base LID are unknown.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static bool half_line(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 	    !ftr_text_mark(r->t, c, '}', "'}'"))
 		return false;
 	if (h->ports < 1 || h->ports > FTR_PORT_MAX)
-		return ftr_text_fail(r->t, FTR_PARSE, "%" PRIu64 " ports, not 1..%u",
+		return ftr_text_fail(r->t, FTR_PARSE, "the node has %" PRIu64 " ports (allowed: 1 to %u)",
 				     h->ports, FTR_PORT_MAX);
 	if (h->num < 1 || h->num > h->ports)
 		return ftr_text_fail(r->t, FTR_INVAL, "port %" PRIu64 " of node 0x%016"
@@ -98,7 +98,7 @@ static bool half_line(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 				     h->num, h->node_guid, h->ports);
 	if (h->lid > FTR_LID_MAX)
 		return ftr_text_fail(r->t, FTR_PARSE, "LID %" PRIu64
-				     " is above %u", h->lid, FTR_LID_MAX);
+				     " is above the maximum %u", h->lid, FTR_LID_MAX);
 	return true;
 }
 
@@ -115,8 +115,8 @@ static bool enter(struct ftr_raw *r, const struct half *h, uint32_t *out)
 	n = &r->node[*out];
 	if (n->type != h->type || n->n_ports != h->ports)
 		return ftr_text_fail(r->t, FTR_INVAL, "node 0x%016" PRIx64
-				     " of type %u with %" PRIu64
-				     " ports was of type %u with %u ports on line %u",
+				     " has node type %u and %" PRIu64
+				     " ports here but node type %u and %u ports on line %u (1: channel adapter, 2: switch, 3: router)",
 				     h->node_guid, h->type, h->ports, n->type,
 				     n->n_ports, n->line);
 	return ftr_raw_same_lid(r, n, &node);

@@ -2,14 +2,14 @@
 /*
  * Lines of a file, and a cursor within a line.
  *
- * Bytes come from memory, or from a descriptor through a buffer:
+ * The bytes are in memory already, or are read from a descriptor into a buffer:
  *
  *	buf [ returned | at ... end | free ]
  *
- * A line is a pair of pointers into those bytes; nothing is copied.  NUL bytes and lines that are
- * too long are rejected here for all readers.  A last line without a newline is returned, and
- * ftr_text.cut is set.  Only the reader can decide whether this line is complete (some
- * editors write no last newline) or truncated.
+ * A line is a pair of pointers into these bytes; nothing is copied.  NUL bytes and lines that are
+ * too long are rejected here for all readers.  If the last line has no newline, it is returned, and
+ * ftr_text.cut is set.  Only the reader can decide whether this line is truncated, or complete
+ * (some editors write no newline at the end).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -147,8 +147,8 @@ static bool refill(struct ftr_text *t)
 	return true;
 }
 
-/* Set *cap to the initial size of the buffer. The buffer holds the whole file if the file's size is
- * known. */
+/* Set *cap to the initial size of the buffer.  If the size of the file is known, the buffer has
+ * space for the whole file. */
 static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 				 struct ftr_err *err)
 {
@@ -158,7 +158,7 @@ static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 	if (fstat(fd, &sb) || !S_ISREG(sb.st_mode))
 		return FTR_OK;
 	if (sb.st_size > (off_t)FTR_SLURP_MAX)
-		return ftr_fail(err, FTR_LIMIT, "%s has %lld bytes; at most %u are read",
+		return ftr_fail(err, FTR_LIMIT, "%s has %lld bytes, more than the maximum %u",
 				path, (long long)sb.st_size, FTR_SLURP_MAX);
 	*cap = (size_t)sb.st_size + 1;
 	return FTR_OK;
@@ -233,8 +233,8 @@ enum ftr_status ftr_written(FILE *out, const char *what, struct ftr_err *err)
 
 /* ---- lines --------------------------------------------------------------- */
 
-/* Find the end of the line that starts at t->at. *nl is NULL: there is no newline, or the line is
- * too long. Returns false if the file cannot be read. */
+/* Set *nl to the end of the line that starts at t->at, or to NULL if there is no newline or the
+ * line is too long.  Returns false if the file cannot be read. */
 static bool find_newline(struct ftr_text *t, const char **nl)
 {
 	do {
@@ -313,7 +313,7 @@ bool ftr_parts_end(const struct ftr_parts *p, struct ftr_text *t,
 		return true;
 	if (p->foreign)
 		return ftr_text_fail_at(t, p->line, FTR_INVAL,
-					"no %s of this file is in the fabric; the first is 0x%016"
+					"no %s of this file is in the fabric; the first one in the file is 0x%016"
 					PRIx64, whose, p->guid);
 	return ftr_text_fail(t, FTR_PARSE, "the file contains no %s", what);
 }

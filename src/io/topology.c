@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reading a fabric: format detection, and the sequence of steps.
- *
- *	bytes -> lines -> collect (one per format) -> raw fabric -> verify ->
- *	builder -> fabric
+ * Reading a fabric from a file.  The first line shows the format.  The reader of this format
+ * collects the raw fabric (raw.h), which is verified and given to the builder.
  */
 #include <stdlib.h>
 
@@ -11,8 +9,8 @@
 
 typedef bool (*collect_fn)(struct ftr_raw *r);
 
-/* Find the format by the first line. Blank lines, comments and the trace lines "DR ..." of
- * ibnetdiscover -v are skipped. */
+/* Find the format by the first line that is not blank, not a comment, and not one of the trace
+ * lines "DR ..." of ibnetdiscover -v. */
 static bool find_format(struct ftr_text *t, collect_fn *out)
 {
 	struct ftr_cur c;
@@ -36,7 +34,7 @@ static bool find_format(struct ftr_text *t, collect_fn *out)
 	return true;
 }
 
-/* notes: NULL: one-sided links are errors. */
+/* If notes is NULL, one-sided links (see raw.c) are errors. */
 static enum ftr_status parse(const char *path, const char *text, size_t len,
 			     unsigned int lmc, struct ftr_read_notes *notes,
 			     struct ftr_fabric **out, struct ftr_err *err)

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Local rerouting with adaptive routing on one VL: Sem-Jacobsen et al. 2011, section VII
- * (R_adaptive; the vector is in the U-turn switch), and Sem-Jacobsen et al. 2006, section 3.1 (R_m;
- * the vector is in the packet).
+ * Local rerouting with adaptive routing on one VL: R_adaptive of Sem-Jacobsen et al. 2011, section
+ * VII, and R_m of Sem-Jacobsen et al. 2006, section 3.1.
  *
  * A packet goes up by any working upward port, and down by the port of the table.  If this downward
  * port is dead, the switch sends the packet one tier down by any other port.  The next switch gets
- * the packet from above and has no downward path: it is the U-turn switch.  In a vector, it marks
- * the port by which the packet came.  Then it sends the packet up by any working port that is not
- * marked.  If there is none, the packet is discarded.
+ * the packet from above and has no downward path: it is the U-turn switch.  In a vector with a bit
+ * for each upward port, it marks the port by which the packet came.  Then it sends the packet up by
+ * any working port that is not marked.  If there is none, the packet is discarded.
  *
  * R_adaptive links: the vector belongs to the switch, is shared by all packets that turn there, and
  * is cleared after TIMEOUT without a U-turn.  A packet from below whose downward port is dead is
  * sent back down (step 2b).
  *
- * R_adaptive switches: like R_adaptive links, but the detour goes two tiers down.  The port field
- * of the header leads back to the U-turn switch.  Its values are 0 for the paper's -1, 1 for -2,
- * and 2 + p for port p.
+ * R_adaptive switches: like R_adaptive links, but the detour goes two tiers down.  The packet
+ * header has a field with one of these values: FIELD_NONE (-1 in the paper); FIELD_DOWN (-2 in the
+ * paper): the packet is on a detour of two tiers; FIELD_PORT + p: port p leads back down to the
+ * U-turn switch.
  *
- * R_m: the vector belongs to the packet.  Let the downward port of a packet be dead.  If the vector
- * is not empty and the packet came from below, it goes back to its U-turn switch (step 5).
- * Otherwise it goes down by any other port (step 2).
+ * R_m: the vector belongs to the packet.  If the downward port of a packet is dead, there are two
+ * cases.  A packet from below whose vector is not empty goes back to its U-turn switch (step 5).
+ * Any other packet goes down by another port (step 2).
  *
- * The numbers in the code are the steps of these functions in the papers.
+ * The numbers in the comments below are the steps of these functions in the papers.
  */
 #include "models/tiers.h"
 
-/* The papers give no value.  This value is much longer than the time of a few U-turns under load,
- * and much shorter than a fault. */
+/* The papers give no value.  This time is much longer than a few U-turns take under load, and much
+ * shorter than a fault lasts. */
 #define TIMEOUT (100 * FTR_SIM_US)
 
 enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };
@@ -52,8 +52,8 @@ static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v,
 	return some(tiers_all_up(t, v, s, t->vector[s], e), why);
 }
 
-/* Does the packet simply go down?  True if its port works, or leads to a host.  *n: the number of
- * exits, 0 if the link of the host is dead. */
+/* Returns true if port `out` leads down to a host, or down to a switch over a working link.  Sets
+ * *n to the number of exits: 0 if the link to the host is dead. */
 static bool straight(const struct ftr_sim_view *v, ftr_sw s, enum side side,
 		     ftr_port out, struct ftr_sim_exit *e, unsigned int *n)
 {
@@ -112,8 +112,9 @@ static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
 			    tiers_exit(e, out, 0) : 0, why);
 	}
 	if (tiers_bottom(t, s)) {				/* (c) */
-		/* deviation: the field becomes -1 only if the packet came one tier down.  After two
-		 * tiers down it must go two tiers up again, so its field stays -2. */
+		/* deviation: the field becomes FIELD_NONE (-1) only if the packet came one tier
+		 * down.  A packet that came two tiers down must go two tiers up again, so its field
+		 * stays FIELD_DOWN (-2). */
 		return turn(t, v, s, in, e, why);
 	}
 	if (p->field == FIELD_DOWN)				/* (b) */

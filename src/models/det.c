@@ -9,28 +9,29 @@
  * faults) and VL 2 (ML2, only for switch faults).  The switches keep no state, so a repaired link
  * is used immediately.
  *
- * R_det links (section VI.A, steps of section V.C):
+ * R_det links (section VI.A; the steps are those of section V.C):
  *	1	The packet goes up in NL.  If the port of the table is dead, it goes up by another
  *		upward port.
  *	2	The packet goes down in ML if it came from below in ML, otherwise in NL.  If the
- *		port is dead: (a) a packet from above goes down by another port, in NL; (b) a
- *		packet from below goes back down by the port by which it came.
- *	3	If a switch gets the packet from above and has no downward path, it is the U-turn
- *		switch: it sends the packet up in ML, (a) by the first port of D (its upward
- *		ports) if the packet came in NL, (b) otherwise by the port of D after the port of
- *		arrival.
+ *		downward port is dead, (a) a packet from above goes down by another port, in NL;
+ *		(b) a packet from below goes back down by the port by which it came.
+ *	3	A switch that gets the packet from above and has no downward path is the U-turn
+ *		switch.  It sends the packet up in ML: (a) by its first upward port if the packet
+ *		came in NL; (b) otherwise by the upward port after the port of arrival.  (D is the
+ *		sequence of the upward ports.)
  *	4	A packet that came in ML by the last port of D is discarded.
  *
- * deviation: in step 2b the paper sends all packets back in ML.  Consider a packet that came from
- * below in NL, that is, on its first path upward.  The U-turn switch would begin with the port of D
- * after the port of arrival.  It would never try the ports before it.  With one dead link below the
- * last port of D, the packet would be discarded, contrary to Lemma 2.  So a packet from below in NL
- * is sent back in NL.  This is a normal downward channel.  In the order of channels it is above all
- * channels that the packet held (section VI.C, rule 3).  It is below all channels that the packet
- * will hold (rule 4).  So the proof holds.
+ * deviation: in step 2b the paper sends all packets back in ML.  For a packet that came from below
+ * in NL (on its first path upward), the U-turn switch would begin with the port of D after the port
+ * of arrival, and would never try the ports before that port.  With one dead link below the last
+ * port of D, the packet would be discarded, contrary to Lemma 2.  So here a packet that came from
+ * below in NL is sent back in NL.  The paper's proof still holds.  It orders the channels: the
+ * downward channel in NL comes after all channels that the packet held before (section VI.C, rule
+ * 3), and before all channels that the packet will hold (rule 4).
  *
- * R_det switches (section VI.B): the port field has the value 0 for the paper's -1, 1 for -2, and
- * p + 2 for port p.  The steps are given in the code.
+ * R_det switches (section VI.B): the packet header has a field with one of these values: FIELD_NONE
+ * (-1 in the paper); FIELD_DOWN (-2 in the paper): the packet is on a detour of two tiers;
+ * FIELD_PORT + p: port p leads back down to the U-turn switch.  The comments below give the steps.
  */
 #include "models/tiers.h"
 
@@ -55,7 +56,7 @@ static unsigned int climb(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(e, out, vl);
 }
 
-/* Step 3 of R_det links: go up by the first working port of D from index i on. */
+/* Step 3 of R_det links: go up by the first working upward port from index i on. */
 static unsigned int turn(const struct tiers *t, const struct ftr_sim_view *v,
 			 ftr_sw s, uint32_t i, unsigned int vl,
 			 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
@@ -121,7 +122,7 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 	bool from_switch = in && ftr_fabric_port(v->f, s, in)->peer_kind ==
 			   FTR_PEER_SW;
 
-	/* (b): back down.  deviation: a packet that came in NL stays in NL, as for link faults */
+	/* (b): back down.  deviation: a packet that came in NL stays in NL, as in R_det links */
 	if (!above && from_switch && tiers_works(v, s, in))
 		return tiers_exit(e, in, vl == NL ? NL : ML2);
 	out = tiers_other(t, v, s, out, false);
@@ -131,9 +132,10 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(e, out, vl == ML2 ? ML1 : NL);	/* (a) */
 }
 
-/* Step 4: the packet came from above, and there is no downward path.  deviation: step 4(b) assumes
- * a packet that came two tiers down to the bottom tier.  A packet that came back one tier, by step
- * 3(b), is in ML2.  It is treated like a packet in ML1: it leaves by the next port of D. */
+/* Step 4: the packet came from above, and there is no downward path.  deviation: step 4(b) of the
+ * paper assumes that a packet in ML2 came two tiers down to the bottom tier.  A packet that step
+ * 3(b) sent back one tier is in ML2, too.  Here such a packet leaves by the next upward port, like
+ * a packet in ML1. */
 static unsigned int descend(const struct tiers *t,
 			    const struct ftr_sim_view *v, ftr_sw s,
 			    ftr_port in, unsigned int vl,

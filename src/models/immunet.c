@@ -4,55 +4,56 @@
  *
  * VL 0 is the adaptive virtual network: a packet leaves by any port on a shortest path.  VL 1 is
  * the safe virtual network: a directed ring that follows a spanning tree and visits all switches.
- * On links outside the tree VL 1 is adaptive, too.  A packet enters the ring only if no adaptive
- * exit has room in its next buffer (section 2).  (With `eager`, it also enters the ring if an
- * adaptive exit has room but is busy.)  Bubble flow control: to enter the ring, a packet needs room
- * for two packets; to move on in the ring, room for one.  So some packet in the ring can always
- * move.
+ * On links outside the tree, VL 1 is adaptive, too.  A packet enters the ring only if no adaptive
+ * exit has room in its next buffer (section 2).  (With the option `eager`, it also enters the ring
+ * if an adaptive exit has room but is busy.)  Bubble flow control: to enter the ring, a packet
+ * needs room for two packets; to move on in the ring, room for one.  So some packet in the ring can
+ * always move.
  *
  * A switch whose link fails or is repaired declares an emergency (section 4.1).  The level of the
- * emergency is t * N + x: t is the number of emergencies that the switch has seen, x the number of
- * the switch, N the number of switches.  (The code stores the level plus one; 0 means no emergency
- * yet.)  If a switch receives a level higher than its own,
+ * emergency is t * N + x.  t is the number of emergencies that the switch has seen, x is the index
+ * of the switch, and N is the number of switches.  (The code stores the level plus one; 0 means no
+ * emergency yet.)  If a switch receives a level higher than its own,
  *
  *	1. It makes the sender its parent, answers the sender, and informs all other neighbours.
  *	   Its own hosts start no new packets.
- *	2. After the time in which answers must arrive, it knows its part of the ring.  A packet in
- *	   the ring that comes by one of its tree ports (to the parent and to the children) leaves
- *	   by the next tree port; the last one is followed by the first.
- *	3. All waiting packets are routed again, and the hosts may start packets again.  Packets for
- *	   the ring go towards the parent (the provisional table of section 4.2).
+ *	2. After the time in which answers must arrive, the switch knows its tree ports: the ports
+ *	   to the parent and to the children.  A packet in the ring that arrives at a tree port
+ *	   leaves by the next tree port.  After the last tree port comes the first.
+ *	3. All waiting packets are routed again, and the hosts may start packets again.  Packets
+ *	   that enter the ring go towards the parent (the provisional table of section 4.2).
  *	4. The buffers of the new ring may be full of packets that were routed by the old tables.
  *	   So the first packet of each buffer is moved into the switch and enters the ring like a
  *	   new packet (section 4.2, step 5).
- *	5. The switch sends its own number up the tree, so that the switches above learn which port
- *	   leads to it (section 4.2).  It also sends this number with a distance to all neighbours,
- *	   so that all switches learn the shortest paths (section 4.3).
+ *	5. The switch sends its index x up the tree, so that the switches above learn which port
+ *	   leads to it (section 4.2).  It also sends x with a distance to all neighbours, so that
+ *	   all switches learn the shortest paths (section 4.3).
  *
  * Messages of an earlier level are ignored.
  *
- * Times and sizes are in conf.arg, struct ftr_sim_immunet: the time that a switch needs for a
- * signal or a control packet, and the bandwidth of control packets.  If all are 0 (the default),
- * each signal or control packet takes the time of a link and a switch, and no bandwidth.
+ * conf.arg is a struct ftr_sim_immunet.  It contains the time that a switch needs for a signal or a
+ * control packet, and the size of a control packet.  If these are 0 (the default), each signal or
+ * control packet needs the delay of one link and one switch, and no bandwidth.
  *
  * Before the first fault, some fabrics have the rings of the paper: tori with at least three
- * switches in each dimension, numbered row by row.  There is a ring for each line and direction,
- * and a packet uses the rings in the order of the dimensions.  Any other fabric, and a torus with
- * one_ring, has one ring: that of a breadth-first tree from switch 0.
+ * switches in each dimension, numbered row by row.  Each line of switches has two rings, one for
+ * each direction.  A packet uses the rings in the order of the dimensions.  Any other fabric, and
+ * a torus with the option `one_ring`, has one ring: that of a breadth-first tree from switch 0.
  *
- * deviation: t is also greater than the t of every level that the switch took over.  The number of
- * emergencies alone differs from switch to switch: a switch that declares an emergency and then
- * receives a higher level counts two emergencies.  After some faults a switch could declare a level
- * below its current one, which no switch would follow.  (own_count selects the number of
- * emergencies alone.)
+ * deviation: when a switch takes over a level, it also raises its t above the t of that level.  In
+ * the paper, t only counts the emergencies that the switch has seen, and differs from switch to
+ * switch.  (A switch that declares an emergency and then receives a higher level counts two
+ * emergencies.)  After some faults a switch could then declare a level below its current one, and
+ * no switch would follow.  (The option `own_count` selects the t of the paper.)
  *
- * deviation: if a distance is received twice, it is forwarded once.  The paper says that a distance
- * is forwarded for every minimal path (every_path selects this).  But the numbers in table 1 of the
- * paper result if a distance is forwarded once, or forwarded again only for late copies (merge_ps).
- * The resulting tables are the same.
+ * deviation: when a switch receives the same distance to another switch by several paths, it
+ * forwards this distance once.  According to the text of the paper, it forwards the distance once
+ * for every minimal path (option `every_path`).  But the numbers of messages in table 1 of the
+ * paper fit only if the distance is forwarded once, or a second time if it arrives again much later
+ * (option `merge_ps`).  The forwarding tables are the same in all cases.
  *
- * deviation: a packet that has moved into the ring `moves` times (by default MOVES) stays in it.
- * The paper has such a limit, but gives no number.
+ * deviation: a packet that has moved into the ring `moves` times stays in the ring.  (`moves` is
+ * an option; the default is MOVES.)  The paper has such a limit, but gives no number.
  *
  * deviation: control packets use no buffers of the ring's VL.  A channel sends packets and control
  * packets in turn.
@@ -66,9 +67,10 @@
 #include "models/immunet.h"
 
 #define MOVES 4
-/* A number of hops that no path without a loop has. */
+/* More hops than any path without a loop has. */
 #define HOPS 60000
-/* A switch waits for answers for the time of this number of hops: signal, answer, and a reserve. */
+/* How long a switch waits for answers, as a number of hops: one for the signal, one for the answer,
+ * and one in reserve. */
 #define OPEN_HOPS 3
 
 enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,
@@ -76,7 +78,7 @@ enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,
 
 struct immunet_signal {
 	uint64_t level;
-	uint32_t to, about;	/* to: receiver; about: switch whose number or distance is sent */
+	uint32_t to, about;	/* to: receiver; about: switch whose index or distance is sent */
 	uint32_t next;
 	ftr_port port;		/* port of arrival */
 	uint8_t kind;
@@ -203,7 +205,7 @@ static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		enter(x, v, s, level, 0);
 }
 
-/* Set the ring through a switch: packets from one port of the tree leave by the next port. */
+/* Set k->next[], the ring within a switch: packets from a tree port leave by the next tree port. */
 static void make_ring(struct immunet_node *k, unsigned int n_ports)
 {
 	ftr_port tree[256];
@@ -383,8 +385,8 @@ static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
 	return s - at * t->stride[d] + (at + by) % t->k[d] * t->stride[d];
 }
 
-/* Find the next dimension: the least length k >= 3 such that k * stride divides the number of
- * switches and switches 0 and (k - 1) * stride are linked. */
+/* Find the next dimension.  Its length is the least k >= 3 such that k * stride divides the number
+ * of switches, and a link connects switch 0 with switch (k - 1) * stride. */
 static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
 			   uint32_t stride)
 {
@@ -505,8 +507,8 @@ static void exit_by(struct ftr_sim_exit *e, unsigned int port, unsigned int vl,
 				    (uint8_t)rank, false, note };
 }
 
-/* The port by which s sends a packet for d into the ring: down the tree if d is below s, else to
- * the parent.  The root uses its first port of the ring. */
+/* Returns the port by which s sends a packet for d into the ring: down the tree if d is below s,
+ * otherwise to the parent.  The root uses its first port of the ring. */
 static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 			  unsigned int n_ports)
 {
@@ -522,9 +524,9 @@ static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 	return 0;
 }
 
-/* The exit into the rings of a torus: dimension by dimension, in the shorter direction.  If both
- * directions are equal, forward.  A packet that continues in its ring needs room for one packet,
- * any other packet for two. */
+/* Set the exit into the rings of a torus.  A packet goes dimension by dimension, in the shorter
+ * direction, or forward if both directions are equally long.  A packet that continues in its ring
+ * needs room for one packet, any other packet needs room for two. */
 static unsigned int dimension_exit(const struct immunet *x,
 				   const struct ftr_sim_view *v, ftr_sw s,
 				   ftr_sw d, ftr_port in, bool ring,
@@ -581,7 +583,8 @@ static unsigned int safe_exit(const struct immunet *x,
 	return 1;
 }
 
-/* Has the packet passed the whole ring of this level without reaching its destination switch? */
+/* Returns true if the packet has passed the whole ring of the current level without reaching its
+ * destination switch. */
 static bool been_round(const struct immunet *x, ftr_sw s,
 		       const struct ftr_sim_packet *p)
 {

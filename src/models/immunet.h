@@ -10,8 +10,8 @@
 #define NO_SIGNAL UINT32_MAX
 
 struct immunet_node {
-	uint64_t level;		/* level of the emergency + 1; 0: no emergency yet */
-	uint32_t emergencies;	/* number of emergencies seen so far, or more (see immunet.c) */
+	uint64_t level;		/* level of the latest emergency + 1; 0: no emergency yet */
+	uint32_t emergencies;	/* the count t, see immunet.c */
 	ftr_port parent;	/* port to the parent; 0: the switch is the root */
 	bool open;		/* ring and provisional table are ready; hosts may send */
 	ftr_port next[256];	/* small safe table: next[p] is the output port for packets from
@@ -27,7 +27,7 @@ struct immunet_torus {
 };
 
 struct immunet {
-	struct ftr_arena *arena;	/* all arrays except signal[] */
+	struct ftr_arena *arena;	/* memory of all arrays except signal[] */
 	struct ftr_sim_immunet o;
 	uint32_t n;		/* number of switches */
 	struct immunet_torus torus;
@@ -43,8 +43,9 @@ struct immunet {
 	uint32_t n_signal, cap_signal, free_signal;
 	/* statistics for experiments: times in ps */
 	uint64_t first_fault, last_open, last_update, last_control;
-	/* control packets sent: own number (n_origins), own and forwarded numbers (n_safe), and
-	 * distances (n_distance) */
+	/* numbers of control packets sent.  n_safe: packets that report the index of a switch up
+	 * the tree; n_origins: those of them that a switch sent with its own index; n_distance:
+	 * packets with a distance */
 	uint64_t n_origins, n_safe, n_distance;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Switch-local routing functions from the literature, <ftr/models.h>.
+ * Switch-local routing functions from the literature.  The interface is <ftr/models.h>.
  *
  * Each function is a table of operations, struct ftr_sim_function of <ftr/sim.h>, and uses the
  * simulator only through that header.  To add a function, write a new file and add a line to

@@ -86,7 +86,7 @@ enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
 		t->first[s + 1] = n;
 		if (t->n_up[s] > FTR_SIM_EXITS ||
 		    n - t->first[s] - t->n_up[s] > FTR_SIM_EXITS)
-			st = ftr_fail(err, FTR_LIMIT, "switch \"%s\" has more than %u ports up or down to switches",
+			st = ftr_fail(err, FTR_LIMIT, "switch \"%s\" has more than %u upward ports or downward ports to switches",
 				      f->sw[s].name, FTR_SIM_EXITS);
 	}
 	if (st)

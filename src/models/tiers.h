@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The ports of a fat-tree switch that lead up, lead down, and work, for the routing functions of
- * Sem-Jacobsen et al. 2006 and 2011.
+ * Which ports of a fat-tree switch lead up, which lead down, and which work.  The routing functions
+ * of Sem-Jacobsen et al. 2006 and 2011 (det.c, adaptive.c) use this file.
  *
- * Tiers are ranks.  Leaf switches have rank 0; the papers count from the top.  Ranks are taken from
- * conf.arg, a const uint8_t [n_sw] like ftr_shape_tree.rank.  If conf.arg is NULL, they are taken
- * from a shape of the fabric.  The upward ports of a switch, in ascending order, are the sequence D
- * of the papers.
+ * The tier of a switch is its rank.  Leaf switches have rank 0; the papers count from the top.
+ * conf.arg is an array of n_sw bytes, the rank of each switch (see ftr_shape_tree.rank).  If
+ * conf.arg is NULL, ftr_shape_new() computes the ranks.  The upward ports of a switch, in ascending
+ * order, are the sequence D of the papers.
  */
 #ifndef FTR_MODELS_TIERS_H
 #define FTR_MODELS_TIERS_H
@@ -23,8 +23,9 @@ struct tiers {
 	uint32_t *n_up;		/* [n_sw] number of upward ports; they come before the downward
 				 * ports to switches */
 	ftr_port *port;
-	/* vector: the marked upward ports of the switch, one bit each; used: time of its last
-	 * U-turn, in ps.  [n_sw] each, only for functions with a vector in the switch */
+	/* [n_sw] each; for adaptive.c, if the switch and not the packet stores the marked ports.
+	 * vector: the marked upward ports, one bit each; used: time of the last U-turn in this
+	 * switch, in ps */
 	uint64_t *vector, *used;
 };
 
@@ -38,9 +39,9 @@ static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s,
 	return v->up[v->f->sw[s].first_port + p];
 }
 
-/* Where the packet's table entry leads.  SIDE_BELOW includes hosts and the switch itself.
- * SIDE_NONE: the entry is missing, or leads to a switch of the same rank or to no link.  *out: the
- * port. */
+/* Returns whether the packet's table entry leads up or down (enum side), and sets *out to its port.
+ * SIDE_BELOW includes hosts and the switch itself.  SIDE_NONE: the entry is missing, leads to a
+ * switch of the same rank, or names a port without a link. */
 static inline enum side tiers_entry(const struct tiers *t,
 				    const struct ftr_sim_view *v, ftr_sw s,
 				    const struct ftr_sim_packet *p,
@@ -60,8 +61,8 @@ static inline bool tiers_entry_works(const struct ftr_sim_view *v, ftr_sw s,
 	return out == 0 || tiers_works(v, s, out);
 }
 
-/* Does the packet from port `in` come from a switch on that side of s?  Returns false for a
- * host. */
+/* Returns true if port `in` of s leads to a switch on the given side of s: above or below.  Hosts
+ * do not count. */
 static inline bool tiers_from(const struct tiers *t, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, enum side side)
 {
@@ -69,13 +70,13 @@ static inline bool tiers_from(const struct tiers *t, const struct ftr_sim_view *
 	       t->side[v->f->sw[s].first_port + in] == side;
 }
 
-/* Has s only hosts below? */
+/* Returns true if no switch is below s. */
 static inline bool tiers_bottom(const struct tiers *t, ftr_sw s)
 {
 	return t->first[s] + t->n_up[s] == t->first[s + 1];
 }
 
-/* Index of a port among the upward ports, or n_up. */
+/* Returns the index of p among the upward ports of s, or n_up[s] if p is not one of them. */
 static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
 {
 	const ftr_port *up = t->port + t->first[s];
@@ -86,7 +87,8 @@ static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
 	return i;
 }
 
-/* The index of the first working upward port from index i on, or n_up. */
+/* Returns the index, i or greater, of the first working upward port, or n_up[s] if there is
+ * none. */
 static inline uint32_t tiers_next_up(const struct tiers *t,
 				     const struct ftr_sim_view *v, ftr_sw s,
 				     uint32_t i)
@@ -96,8 +98,8 @@ static inline uint32_t tiers_next_up(const struct tiers *t,
 	return i;
 }
 
-/* The next working port after p, cyclically, to a switch above s (if `up`) or below s.
- * FTR_PORT_NONE if there is none except p. */
+/* Returns the next working port after p, cyclically, that leads to a switch above s (if `up`) or
+ * below s.  Returns FTR_PORT_NONE if there is no such port except p. */
 ftr_port tiers_other(const struct tiers *t, const struct ftr_sim_view *v,
 		     ftr_sw s, ftr_port p, bool up);
 
@@ -110,7 +112,7 @@ static inline unsigned int tiers_exit(struct ftr_sim_exit *e, ftr_port p,
 
 /* Fill e with exits on VL 0, and return their number.
  * tiers_all_up: all working upward ports whose bit in mask is 0.
- * tiers_all_down: all working downward ports to switches, without the port `except`. */
+ * tiers_all_down: all working downward ports to switches except the port `except`. */
 unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
 			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e);
 unsigned int tiers_all_down(const struct tiers *t,

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Option adopt: a subnet manager without stored tables reads the forwarding tables of all
- * switches.  It does so when it routes for the first time as master.  These tables become
- * the preferred tables of this routing (prefer.c).  So entries that are valid and do not
- * lead over an overloaded link do not change.
+ * Option "adopt": when a subnet manager without stored tables routes for the first time as
+ * master, it reads the forwarding tables of all switches.  They become the preferred tables
+ * of this routing (prefer.c): an entry does not change if it is valid and does not lead over
+ * an overloaded link.
  *
- * OpenSM itself never reads forwarding tables, so adoption sends Get requests of its own.
- * It requests every block of 64 LIDs of each switch.  The last block is that of the
- * switch's LinearFDBTop or of the greatest LID of the fabric, whichever is smaller.
+ * OpenSM never reads forwarding tables, so the plugin sends Get requests itself.  It
+ * requests the blocks (of 64 LIDs) of each switch up to the LID
+ *
+ *	min(LinearFDBTop of the switch, greatest LID of the fabric)
  *
  * The tables are read during the routing, with OpenSM's lock held and within a time limit.
- * Answers arrive on another thread, which does not take OpenSM's lock.  A background thread
- * would save no time: the fabric is known only when OpenSM calls the engine, and the
- * routing needs the tables.
+ * Answers arrive on another thread, which does not take OpenSM's lock.  Reading in the
+ * background would save no time: the fabric is known only when OpenSM calls the engine, and
+ * the routing needs the tables.
  *
- * The tables are not trusted.  An entry counts as missing if the switch has no such port.
- * The engine keeps an entry only if the engine itself may choose the same port.
+ * The tables are not trusted.  If the switch does not have the port of an entry, the entry
+ * counts as missing.  The engine keeps an entry only if its port is one of those from which
+ * the engine chooses.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +28,8 @@
 
 extern volatile unsigned int osm_exit_flag;
 
-#define READ_LIMIT_MS 10000	/* for the tables of all switches */
-/* Number of requests per call of ibf_smp_run; option fast_window limits the number in flight. */
+#define READ_LIMIT_MS 10000	/* time for reading the tables of all switches */
+/* Number of requests per call of ibf_smp_run.  Option "fast_window" limits the number in flight. */
 #define BATCH 1024
 #define TRIES 3
 
@@ -39,7 +41,7 @@ struct reading {
 	struct rr_smp *job;	/* [BATCH] */
 	ftr_sw *sw;		/* [BATCH] the switch of each request */
 	unsigned int n;
-	uint64_t key;		/* M_Key of the current switch */
+	uint64_t key;		/* M_Key of the switch being read */
 	double end;		/* deadline, as a value of ibf_now_ms() */
 	struct ibf_adopted *done;
 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Writes the host order to opensm-ENGINE-ca-order.dump.  The tables are balanced for shift
- * permutations in this order of hosts.  The format is that of OpenSM's ftree dump, so the
- * same tools can place MPI ranks by it.
- *
- * A temporary file is written and then renamed, so a reader never sees an incomplete file.
+ * Writes the host order to opensm-ENGINE-ca-order.dump.  The tables balance the
+ * load of shift permutations, in which host i of this order sends to host i + k.  The format
+ * is that of the dump of OpenSM's engine ftree.  So tools that assign MPI ranks to hosts by
+ * that dump can also read this file.
  */
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * The plugin's monotonic clock, in milliseconds, with functions to wait and to start
  * threads.
  *
- * Tests replace the clock (tests/fake/vclock.c).  In tests, time passes only while all
- * threads wait, so no result depends on the speed of the machine.
+ * Tests replace the clock (tests/fake/vclock.c): their time passes only while all threads
+ * wait, so no result depends on the speed of the machine.
  */
 #ifndef IBF_CLOCK_H
 #define IBF_CLOCK_H
@@ -27,11 +27,11 @@ extern const struct ibf_clock *ibf_clock;
 double ibf_now_ms(void);
 void ibf_sleep_ms(unsigned int ms);
 void ibf_cond_init(pthread_cond_t *cond);
-/* Wait for a wake-up until `when`; negative: without limit.  Returns false if `when` has
- * passed. */
+/* Wait until another thread calls ibf_cond_wake, or until the time `when` (negative: without
+ * limit).  Returns false if `when` has passed. */
 bool ibf_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double when);
 void ibf_cond_wake(pthread_cond_t *cond);
-/* Start a thread that gets no signals: OpenSM's main thread handles them. */
+/* Start a thread with all signals blocked: OpenSM's main thread handles signals. */
 bool ibf_thread_start(pthread_t *t, void *(*run)(void *), void *arg);
 void ibf_thread_join(pthread_t t);
 

@@ -2,16 +2,16 @@
 /*
  * Copies checked tables into OpenSM's buffers.
  *
- * For every switch OpenSM has allocated new_lft, with lft_size bytes, and filled it with
- * "no path".  After the engine has returned 0, OpenSM sends the contents of new_lft to the
- * switches.
+ * Before a routing, OpenSM allocates a buffer new_lft of lft_size bytes for each switch, and
+ * fills it with "no path".  After the engine has returned 0, OpenSM sends the contents of
+ * new_lft to the switches.
  *
- * First every switch is looked up and the size of its buffers is checked.  Then all buffers
- * are written, which cannot fail.
+ * First all switches are looked up, and the sizes of their buffers are checked.  Then all
+ * buffers are filled, which cannot fail.
  *
- * An entry counts as changed if it differs from lft, the table that the switch
- * acknowledged last.  OpenSM will write the blocks with changed entries.  It writes all
- * blocks if need_update is set for the switch or the subnet.
+ * OpenSM's buffer lft holds the table that the switch acknowledged last.  An entry counts as
+ * changed if it differs from lft.  OpenSM writes only the blocks with changed entries, unless
+ * need_update is set for the switch or the subnet.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -2,21 +2,22 @@
 /*
  * The VLs of engine ddlr.
  *
- * With the turn bit (ftr_ddlr_sl2vl), packets are on VL 1 on the link after a change of
- * direction.  Plans of local repairs then also consider packets that switches send.  The
- * engine uses the turn bit if qos is on and every link between switches has at least two
- * operational VLs.
+ * The engine uses two VLs if OpenSM's option "qos" is on and every link between switches has
+ * at least two operational VLs.  A packet that changes its direction (from up to down, or
+ * from down to up) is on VL 1 on the next link, and on VL 0 on all others.  This is called
+ * the turn bit (ftr_ddlr_sl2vl).  Local repairs are then planned for packets of hosts
+ * and of switches.
  *
- * Otherwise local repairs are planned for one VL, and only packets of hosts are
- * considered.
+ * Otherwise the engine uses one VL, and local repairs are planned for packets of hosts only.
  *
- * The choice is made at each routing.  It is logged at the first routing and when it
+ * The choice is made at each routing.  It is logged at the first routing and whenever it
  * changes.
  */
 #include "osm/osm.h"
 #include <ftr/ddlr.h>
 
-/* PortInfo.OperationalVLs: 1 = VL0, 2 = VL0 and VL1, ... (IBA 14.2.5.6). */
+/* The first port on a link between switches that has only VL 0; NULL: there is none.  In
+ * PortInfo.OperationalVLs, 1 means VL 0, and 2 means VL 0 and VL 1 (IBA 14.2.5.6). */
 static const osm_physp_t *port_with_one_vl(struct ibf_plugin *p,
 					   const struct ftr_fabric *f)
 {
@@ -52,7 +53,7 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 		return;
 	e->reported_vls = true;
 	if (e->turn_bit)
-		ibf_log(p, IBF_VLS, "ddlr: packets use VL 1 on the link after a change of direction, and VL 0 on all other links");
+		ibf_log(p, IBF_VLS, "ddlr: packets use VL 1 on the link after a change of direction (up to down, or down to up), and VL 0 on all other links");
 	else if (port)
 		ibf_log(p, IBF_VLS, "ddlr: all traffic on one VL: %s (0x%016" PRIx64 ") port %u has only one operational VL",
 			port->p_node->print_desc,
@@ -63,7 +64,7 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 			err.status ? err.msg : "qos is off");
 }
 
-/* Fill in the SL2VL table of p's switch for packets from port `in` to port `out`.  OpenSM's
+/* Fill in t, the SL2VL table for packets from port `in` to port `out` of p's switch.  OpenSM's
  * exclusive lock is held. */
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t)

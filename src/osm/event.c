@@ -2,20 +2,20 @@
 /*
  * Reports of repairs: a line in the log, and a record in ibfattree-events.jsonl.
  *
- * The line is logged when the blocks of the repair have been written.  The record of a
- * local repair (ddlr) or of returning links is written at the same time.  All other records
+ * The log line is written when the writes of the repair have ended.  The record of a local
+ * repair (ddlr), or of links that work again, is written at the same time.  All other records
  * are written when a sweep has confirmed the repair, or else when OpenSM ends.  The file is
- * in OpenSM's dump directory.  ibfattree-json(5) describes the keys.  The list "sets" can be
- * replayed in a simulation.
+ * in OpenSM's dump directory.  ibfattree-json(5) describes the members of a record.  The list
+ * "sets" can be replayed in a simulation.
  *
  * A record is one line if it has at most LINE_MAX_BYTES, otherwise several lines.  The
  * first line holds all members; its lists "cables" and "sets" continue in the following
  * lines.  The writer's thread writes all lines of a record together.
  *
- * A repair is a "switch-down" in this case: all its links belong to one switch, which has
- * lost its last link to another switch.  A "switch-up" follows when this switch has such a
- * link again.  It is written with the repair that takes the links into use, or with the
- * routing of a sweep.
+ * The event is "switch-down" if all links of the repair belong to one switch, and this switch
+ * no longer has a link to another switch.  The event "switch-up" follows when the switch has
+ * such a link again.  Its record is written by the repair that takes the link into use, or by
+ * the routing of a sweep.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -117,7 +117,8 @@ static bool all_links_at(const struct rr_repair *r, ftr_sw s)
 	return true;
 }
 
-/* The caller holds rr.mutex.  n_down: not found. */
+/* Returns the index of the switch in f->down, or n_down if it is not there.  The caller holds
+ * rr.mutex. */
 static uint32_t find_down(const struct ibf_fast *f, uint64_t guid)
 {
 	uint32_t i = 0;
@@ -137,8 +138,8 @@ static bool is_down(struct ibf_fast *f, uint64_t guid)
 	return down;
 }
 
-/* Set r->whole to the switch that goes down or comes up with this repair; FTR_SW_NONE: there
- * is none. */
+/* Set r->whole to the switch whose failure or return this repair reports ("switch-down",
+ * "switch-up"); FTR_SW_NONE: there is none. */
 static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
 {
 	const struct ftr_fabric *fab = r->gen.fabric;
@@ -181,7 +182,8 @@ static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- a record ------------------------------------------------------------ */
 
-/* Names need no other escapes: the fabric holds only valid UTF-8 without control characters. */
+/* Names in a fabric are valid UTF-8 without control characters, so only two characters need an
+ * escape. */
 static void add_name(FILE *t, const char *key, const char *s)
 {
 	fprintf(t, "\"%s\":\"", key);
@@ -258,9 +260,9 @@ static void add_facts(FILE *t, const struct rr_repair *r)
 		fprintf(t, ",\"reconcile\":null");
 }
 
-/* Add one line, with as many elements of the lists *links and *sets as fit, at least one element.
- * Then set *links and *sets to the remaining elements; NULL: none.  A list is a sequence of
- * objects, each followed by a newline. */
+/* Add one line to the record.  The line gets as many elements of the lists *links and *sets as fit,
+ * at least one.  Then *links and *sets are set to the remaining elements; NULL: none remain.  A
+ * list is a text with one object per line. */
 static void add_line(FILE *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts, const char **links, const char **sets)
 {
@@ -328,9 +330,9 @@ static char *record_text(const struct rr_repair *r, const char *links, uint32_t 
 	return text;
 }
 
-/* The text of a record, and its length; NULL: no memory.  Every line contains the number of
- * lines, so the lines of a draft are counted first.  The draft contains the longest possible
- * number, so the final lines are not longer. */
+/* Returns the text of a record; *size: its length; NULL: no memory.  Every line contains the total
+ * number of lines.  So a draft is made first, and its lines are counted.  The draft contains the
+ * longest possible number, so the final lines are not longer. */
 static char *compose(const struct rr_repair *r, size_t *size)
 {
 	char *links = list_text(r), *draft = NULL, *text = NULL;
@@ -372,8 +374,8 @@ void ibf_event_write(void *ctx, const struct rr_repair *r)
 
 /* ---- switches that are linked again after a sweep ------------------------- */
 
-/* Remove a switch from f->down that has a link to another switch in fab.  Returns false if there is
- * no such switch. */
+/* Remove from f->down a switch that has a link to another switch in fab.  *d: the removed element;
+ * *s: the switch in fab.  Returns false if there is no such switch. */
 static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 			  struct ibf_down *d, ftr_sw *s)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The adapter of the fast path.  It passes OpenSM's events to the state machine, runs the
- * worker's thread, and implements the operations of src/reroute (struct rr_ops).
+ * Connects src/reroute with OpenSM: passes OpenSM's events to src/reroute, runs the worker's
+ * thread, and implements struct rr_ops, the functions that src/reroute calls.
  */
 #include <stdlib.h>
 
@@ -143,11 +143,11 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 	rr_post(&f->rr, &ev);
 }
 
-/* Maximum time to wait for a write, in ms.  With the default options a longer write means that
+/* Maximum time to wait for a write, in ms.  With the default options a write takes longer only if
  * very many packets are lost. */
 #define WRITE_LIMIT_MS 5000
 
-/* Wait until the worker's write has ended, OpenSM exits, or WRITE_LIMIT_MS have passed.  The
+/* Wait until the worker's write has ended, or OpenSM exits, or WRITE_LIMIT_MS have passed.  The
  * caller holds rr.mutex. */
 static void wait_for_write(struct ibf_fast *f)
 {
@@ -159,7 +159,7 @@ static void wait_for_write(struct ibf_fast *f)
 	       ibf_now_ms() < end)
 		ibf_cond_wait(&f->cond, &rr->mutex, ibf_now_ms() + 100);
 	if (rr->state.job == RR_WRITING)
-		/* The engine usually posts this event, but with use_ucast_cache OpenSM may
+		/* Usually the engine posts this event.  But with use_ucast_cache OpenSM may
 		 * route without calling an engine. */
 		rr_post_locked(rr, &(struct rr_event){
 			.kind = RR_EV_ROUTING

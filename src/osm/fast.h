@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The fast path in OpenSM: an adapter of src/reroute.
+ * The fast path repairs tables after a trap, before OpenSM's sweep.  src/reroute does not
+ * depend on OpenSM; these files connect it with OpenSM:
  *
- *	trap.c	sees every trap before OpenSM does, passes traps about links to the worker,
- *		and decides whether OpenSM sweeps for them
- *	fast.c	the worker, which is the thread that makes repairs; OpenSM's events;
- *		requests for sweeps
+ *	trap.c	receives every trap before OpenSM does, passes traps about links to the
+ *		worker, and decides whether OpenSM sweeps for them
+ *	fast.c	runs the worker, which is the thread that makes repairs; passes on OpenSM's
+ *		events; requests sweeps
  *	patch.c	keeps OpenSM's copy of the tables correct while blocks are written
  *	transport.c	sends and receives management packets over OpenSM's vendor layer
  *	event.c	writes the log line of a repair, and its record in ibfattree-events.jsonl
  *
- * Waiting.  A trap is only queued.  At the end of a discovery, OpenSM's sweeper thread waits until
- * the worker has ended its current write.  The sweeper holds no lock then.  The worker starts no
- * further write until the routing is over.
+ * Waiting.  The thread that receives a trap only queues it.  At the end of a discovery, OpenSM's
+ * sweeper thread waits until the worker has ended its current write.  The sweeper holds no lock
+ * then.  The worker starts no further write until the routing is over.
  *
  * Locks.  The worker holds OpenSM's lock for microseconds only.  It takes the exclusive lock before
- * and after each write, and to make a sweep write blocks again.  It takes the shared lock after
- * each routing.  While a thread waits for OpenSM's lock, it holds none of the plugin's locks except
- * trap_order.
+ * and after each write, and when it marks blocks that a sweep must write again.  It takes the
+ * shared lock after each routing.  While a thread waits for OpenSM's lock, it holds none of the
+ * plugin's locks except trap_order.
  */
 #ifndef IBF_FAST_H
 #define IBF_FAST_H
@@ -30,18 +31,18 @@ struct ibf_fast {
 	struct rr rr;
 	struct ibf_plugin *p;
 	struct ibf_smp *smp;
-	pthread_cond_t cond;	/* an event was posted; used with rr.mutex */
+	pthread_cond_t cond;	/* signals that an event was posted; used with rr.mutex */
 	pthread_t thread;
 	bool running;
-	struct {		/* OpenSM's handler of notices, see trap.c */
+	struct {		/* OpenSM's function that handles notices, see trap.c */
 		cl_pfn_msgrcv_cb_t original;
 		const void *context;
 	} hook;
-	pthread_mutex_t trap_order;	/* held while OpenSM handles a trap */
-	atomic_bool sweep_on_trap;	/* OpenSM's option as the administrator set it */
+	pthread_mutex_t trap_order;	/* held while OpenSM's function handles a trap */
+	atomic_bool sweep_on_trap;	/* the value of this option in opensm.conf */
 
 	/* guarded by rr.mutex */
-	struct ibf_changes changes;	/* by the last routing */
+	struct ibf_changes changes;	/* made by the last routing */
 	struct ibf_down {	/* switches that are down */
 		uint64_t guid;
 		uint32_t number;	/* number of the event "switch-down" */
@@ -57,7 +58,7 @@ struct ibf_fast {
 };
 
 
-/* trap.c: from now on the fast path sees all traps that OpenSM receives. */
+/* trap.c: let the fast path receive all traps that OpenSM receives. */
 void ibf_trap_hook(struct ibf_fast *f);
 
 /* patch.c: operations of struct rr_ops; ctx is a struct ibf_fast. */
@@ -71,11 +72,11 @@ void ibf_patch_rewrite(void *ctx);
  * r->whole and logs the repair; ibf_event_write writes the record. */
 void ibf_event_report(void *ctx, struct rr_repair *r);
 void ibf_event_write(void *ctx, const struct rr_repair *r);
-/* An engine of the plugin has routed: write "switch-up" for each switch that was down and has
- * links again. */
+/* An engine of the plugin has routed: write a record "switch-up" for each switch that was down and
+ * has links again. */
 void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen);
 
-/* generation.c: gen in the form that src/reroute uses; takes no reference. */
+/* generation.c: the members of gen as a struct rr_routing for src/reroute; takes no reference. */
 struct rr_routing ibf_routing_of(struct ibf_generation *gen);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A generation: everything that one routing has made.  The engine, the fast path, the
- * search for better tables and jobs of the writer share it.  It is freed with its last
- * reference.
+ * A generation: the fabric, the shape and the tables of one routing.  The engine, the fast
+ * path, the search for better tables and jobs of the writer share it.  It is freed when the
+ * last reference is dropped.
  */
 #include <stdlib.h>
 
@@ -89,8 +89,8 @@ struct rr_routing ibf_routing_of(struct ibf_generation *gen)
 		.shape = gen->shape, .routed = gen->routed,
 		.tables = gen->tables, .opts = &gen->opts,
 		.order = gen->order, .sl2vl = gen->vls,
-		/* A sweep may find a better order of switches, use earlier extra turns again,
-		 * or prefer the tables of the complete fabric. */
+		/* When links return, a sweep may find a better order of switches, better
+		 * extra turns, or better preferred tables. */
 		.improvable = gen->own || gen->opts.n_turns || gen->makeshift,
 	};
 }

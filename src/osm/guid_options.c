@@ -3,9 +3,9 @@
  * OpenSM's GUID files: root_guid_file, cn_guid_file, io_guid_file.
  *
  * The files are read again at every routing.  If a file cannot be used, an error is
- * logged, and the list last read for this option stays in use.  Without such a list the
- * engine behaves as if the option were not set.  If the engine refused to route, a typing
- * error would make another engine route the fabric.
+ * logged, and the list last read for this option stays in use.  If no list was read before,
+ * the engine behaves as if the option were not set.  It does not refuse to route: otherwise
+ * a typing error would make another engine route the fabric.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	struct ibf_guids g = { 0 };
 	enum ftr_status st = ftr_read_guids_own(path, &g.guid, &g.n, err);
 
-	if (!st && !g.n)	/* an empty list would count as no list */
+	if (!st && !g.n)	/* an empty list would mean that the option is not set */
 		st = ftr_fail(err, FTR_PARSE, "%s holds no GUID", path);
 	if (!st && !(g.path = ftr_strdup(path)))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
@@ -47,8 +47,8 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	return FTR_OK;
 }
 
-/* The GUIDs from the file of an option.  path NULL: the option is not set.  without: the end
- * of the message if there is no list. */
+/* The GUIDs from the file of an option.  path NULL: the option is not set.  If the file cannot be
+ * used, and no list was read before, `without` is logged: it says how the engine routes then. */
 static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
 				const char *path, struct ibf_guids *last,
 				const char *without)

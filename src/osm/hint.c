@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Suggests an engine for a misspelt name.  The suggestion is the engine of this plugin
- * whose name has the smallest edit distance (Levenshtein 1966) to the misspelt name.  The
- * distance is at most MAX_EDITS; case is ignored.
+ * whose name has the smallest edit distance (Levenshtein 1966) to the misspelt name.  If
+ * the distance is greater than MAX_EDITS, there is no suggestion.  Case is ignored.
  */
 #include <ctype.h>
 #include <stdbool.h>

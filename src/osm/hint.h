@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * The engine of this plugin whose name resembles the word of len bytes.  The two may
- * differ in case and in at most two letters.  NULL: no name is similar, or the word is a
- * correct name (of an engine of this plugin or of OpenSM, or "no_fallback").
+ * Returns the engine of this plugin whose name differs from the word (of len bytes) in at
+ * most two letters; case is ignored.  NULL: there is no such engine, or the word is a
+ * correct name: of an engine of this plugin or of OpenSM, or "no_fallback".
  */
 const char *ibf_hint(const char *word, size_t len);
 

@@ -52,7 +52,7 @@ struct rr_dr_tree *ibf_directed_routes(const struct ibf_plugin *p, const struct 
 
 void ibf_request_sweep(struct osm_opensm *osm)
 {
-	/* the sweeper also changes this flag without a lock */
+	/* an atomic store, because the sweeper changes this flag without a lock */
 	__atomic_store_n(&osm->subn.force_heavy_sweep, TRUE, __ATOMIC_RELAXED);
 	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
 }

@@ -8,12 +8,12 @@
 #include "osm/osm.h"
 #include "reroute/dr.h"
 
-/* The port of f to which this subnet manager is linked, and the manager's LID.  If the manager
- * is not in f, the switch is FTR_SW_NONE and the LID is 0. */
+/* *origin: the switch of f to which this subnet manager's port is linked.  *lid: the LID of that
+ * port.  If the manager is not in f, the switch is FTR_SW_NONE and the LID is 0. */
 void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
 		      struct rr_dr_origin *origin, ftr_lid *lid);
 
-/* The M_Key that OpenSM would use for sw, in network byte order; sw NULL: that of OpenSM's
+/* The M_Key that OpenSM would use for sw, in network byte order.  sw NULL: the M_Key of OpenSM's
  * options.  The caller holds OpenSM's lock. */
 uint64_t ibf_m_key(const struct ibf_plugin *p, const osm_switch_t *sw);
 

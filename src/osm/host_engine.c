@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The callbacks of a routing engine, and the phases of a routing:
+ * The functions of a routing engine that OpenSM calls, and the phases of a routing:
  *
  * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
  *
- * Only commit changes data of OpenSM, after it has checked all buffers.  So after a
- * failure all entries of new_lft are still "no path", as the next engine of OpenSM's list
+ * Only the phase "commit" changes data of OpenSM, and it checks all buffers first.  So after
+ * a failure all entries of new_lft are still "no path", as the next engine of OpenSM's list
  * expects.  The reason for the failure is logged where it is detected.  Message IBF210
  * repeats the reason and names the engine that routes instead.
  *
- * build_lid_matrices returns 0 and does nothing.  OpenSM needs its min-hop matrices for
- * its own min-hop engines and for its own multicast, which mcast.c replaces.  OpenSM's
- * dumps also contain numbers of hops, which are then unknown.
+ * build_lid_matrices returns 0 and does nothing.  OpenSM needs the min-hop matrices for its
+ * min-hop engines and for its own multicast; mcast.c replaces OpenSM's multicast.  OpenSM's
+ * dumps also contain numbers of hops from these matrices; with this plugin they are unknown.
  */
 #include "osm/osm.h"
 
-/* The return value of a callback for OpenSM: 0: done; < 0: failed, try the next engine; > 0:
- * route by min-hop, which this plugin never requests. */
+/* What a callback returns to OpenSM.  0: done.  Negative: failed, OpenSM tries the next engine.
+ * (A positive value would make OpenSM route by min-hop.) */
 static int host_return(enum ftr_status st)
 {
 	return st == FTR_OK ? 0 : -1;
@@ -51,7 +51,7 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 }
 
 struct ibf_result {
-	struct ftr_route_stats stats;	/* its pointers are not valid */
+	struct ftr_route_stats stats;	/* the arrays to which it points have been freed */
 	struct ibf_unserved unserved;
 	struct ibf_changes changes;
 };
@@ -106,7 +106,8 @@ static void log_routed(const struct ibf_engine *e,
 		ibf_count(res->changes.switches, "switch", "switches").s);
 }
 
-/* The switch that the port with this GUID is linked to; for port 0 of a switch, this switch. */
+/* The switch to which the port with this GUID is linked, or the switch itself if the port is port 0
+ * of a switch. */
 static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 {
 	ftr_ep e = ftr_fabric_find_ep(f, guid);
@@ -140,15 +141,17 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
 }
 
 /*
- * Stores in r the extra turns from which the engine starts, converted to switches of gen's
- * fabric.
+ * Stores in r the extra turns from which the engine starts.  (An extra turn leads from a
+ * downward to an upward link; it connects hosts that have no up/down path to each other.)
  *
- * These are the turns of the previous routing, so that few entries change.  Turns over
- * missing links and at missing switches are dropped.  When the links return, other turns
- * may be planned.  On mixtures of old and new entries see invariant 3 in docs/design.md.
+ * The engine starts from the turns of the previous routing, so that few entries change.
+ * Turns over missing links and at missing switches are dropped.  When the links return, the
+ * engine may plan other turns.  Invariant 3 in docs/design.md covers mixtures of old and
+ * new entries.
  *
- * If the fabric is complete and was complete in an earlier routing, both routings start from
- * the same turns, usually none.  So the tables are the same as before the fault.
+ * If the fabric is complete, and was complete in an earlier routing, the engine starts from
+ * the same turns as in that routing, usually none.  So the tables are the same as before the
+ * fault.
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
@@ -204,7 +207,7 @@ static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 	gen->engine = e->ops->name;
 	gen->tables = r->t;
 	gen->opts = r->opts;
-	if (!r->stats.by_rank)	/* extra turns need tables that follow the ranks */
+	if (!r->stats.by_rank)	/* the paths do not go up and down by rank: no extra turns */
 		gen->opts.paths = FTR_PATHS_UPDOWN;
 	gen->sm = r->sm;
 	gen->given = r->given;
@@ -268,8 +271,8 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	return st ? ibf_refuse(e, msg, err) : FTR_OK;
 }
 
-/* Option observe: log the changes that the tables would make.  After FTR_REFUSED, OpenSM routes
- * with the next engine of its list. */
+/* Option "observe": log the changes that the tables would make.  Returns FTR_REFUSED, so OpenSM
+ * routes by the next engine of its list. */
 static enum ftr_status observed(struct ibf_engine *e,
 				const struct ibf_generation *gen,
 				const struct ibf_result *res)
@@ -328,7 +331,8 @@ static int build_lid_matrices(void *ctx)
 	return host_return(FTR_OK);
 }
 
-/* On failure, write the status at once: if no other engine routes, no event follows. */
+/* On failure, write the status at once.  Normally the plugin writes it at a later event of OpenSM,
+ * but no such event follows if no other engine routes. */
 static int build_fwd_tables(void *ctx)
 {
 	struct ibf_engine *e = ctx;
@@ -350,7 +354,7 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 {
 	struct ibf_engine *e = re->context;
 
-	if (!e->host)	/* routing_engine lists a name twice: keep the first */
+	if (!e->host)	/* if routing_engine lists a name twice, keep the first */
 		e->host = re;
 	re->build_lid_matrices = build_lid_matrices;
 	re->ucast_build_fwd_tables = build_fwd_tables;

@@ -2,14 +2,15 @@
 /*
  * Checks that OpenSM's structures have the layout that the plugin was compiled for.
  *
- * OpenSM checks only that the plugin was built for the same version of OpenSM. A
- * distribution may patch a header without changing the version.  Then any access to
- * OpenSM's data may be wrong.
+ * OpenSM checks only that the plugin was built for the same version of OpenSM.  But a
+ * distribution may patch a header without changing the version.  Then the plugin would read
+ * members at wrong offsets.
  *
- * So this file compares pointers whose values are known, before the plugin uses OpenSM's
- * data.  These pointers are called anchors.  OpenSM sets them before it loads plugins
- * (osm_subn_init, osm_sm_init, osm_sa_init). The anchors determine the offsets of subn,
- * sm, sa, mad_pool, log, disp and lock in osm_opensm_t.
+ * So before the plugin uses OpenSM's data, this file checks pointers from one structure to
+ * another.  They are called anchors.  OpenSM sets them before it loads plugins
+ * (osm_subn_init, osm_sm_init, osm_sa_init).  If all are found with the right values, the
+ * members subn, sm, sa, mad_pool, log, disp and lock of osm_opensm_t are where the plugin
+ * expects them.
  *
  * The plugin also uses the members p_vendor, routing_engine_used and stats.  A change that
  * moves only these three is not detected.
@@ -28,7 +29,7 @@
 
 static const struct anchor {
 	const char *name;
-	size_t at, to;		/* offsets of the pointer and of its target */
+	size_t at, to;		/* offsets of the pointer and of its target, in osm_opensm_t */
 } anchor[] = {
 	{ "subn.p_osm", offsetof(struct osm_opensm, subn.p_osm), 0 },
 	ANCHOR(sm.p_subn, subn),

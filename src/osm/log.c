@@ -25,7 +25,7 @@ void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	ftr_text_clean(text);	/* node descriptions are set by hosts */
+	ftr_text_clean(text);	/* hosts can put any bytes into their node descriptions */
 	osm_log(&p->osm->log, level, "ibfattree: %sIBF%03u: %s\n",
 		prefix[info->severity], info->number, text);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast: maps OpenSM's groups onto the trees of stree.c.
+ * Multicast: builds a tree with stree.c for each MLID of OpenSM.
  *
  * OpenSM calls ibf_mcast_build_stree for each MLID that needs a tree, under the exclusive
  * lock.  Before the call, OpenSM has cleared the MLID in the tables of all switches and
@@ -9,11 +9,11 @@
  *
  * Several groups may share an MLID.  As in OpenSM's own code, an MLID with fewer than two
  * member ports gets no entries.  OpenSM's tree object (mbox->root) is not built, because
- * only its destructor reads it.  A tree object of another engine is freed.
+ * OpenSM would only free it.  A tree object of another engine is freed.
  *
  * The trees are made for the fabric of the last routing (struct ibf_generation).  With
  * use_ucast_cache OpenSM may sweep without calling the engine.  Then that fabric is
- * outdated, and a new copy is made before the trees.
+ * outdated, and OpenSM's subnet is copied again before the trees are built.
  */
 #include "osm/osm.h"
 
@@ -25,7 +25,7 @@ struct seat {			/* switch port that leads to a member of a group */
 struct seats {
 	struct seat *seat;
 	uint32_t n, cap;
-	uint32_t n_outside;	/* number of members without a switch in the fabric */
+	uint32_t n_outside;	/* members that are not linked to a switch of the fabric */
 };
 
 static bool add_seat(struct seats *list, const struct ftr_fabric *f,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The two formats of the metrics.
+ * Writes the metrics as Prometheus text and as JSON.
  *
- * Each row of the table describes a single value, for both formats.  Metrics with a label,
- * such as a state or a phase, and a few others are written separately.
+ * Each row of the table row[] describes one value, for both formats.  Metrics with a label
+ * (a state or a phase), and a few others, are not in the table.
  */
 #include "config.h"
 
@@ -90,8 +90,8 @@ static void head(FILE *out, const char *name, bool counter, const char *help)
 		help, name, counter ? "counter" : "gauge");
 }
 
-/* Escape backslash, quote and line feed; replace other characters outside printable ASCII by
- * "?". */
+/* Escape backslash, quote and line feed; replace all other characters that are not printable
+ * ASCII by "?". */
 static void put_label(FILE *out, const char *text)
 {
 	for (; *text; text++) {

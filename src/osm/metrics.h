@@ -3,7 +3,7 @@
  * Metrics of the plugin and of the fabric, as Prometheus text (ibfattree.prom) and as JSON
  * (ibfattree-status.json).
  *
- * Counters start at 0 with OpenSM and never decrease.  This file does not depend on
+ * Counters are 0 when OpenSM starts, and never decrease.  This file does not depend on
  * OpenSM.
  */
 #ifndef IBF_METRICS_H
@@ -25,19 +25,18 @@ enum ibf_sm_state {
 				 * block acknowledged */
 
 struct ibf_metrics {
-	char engine[32];	/* the engine that routes; "": none has routed yet, or one of
-				 * this plugin has just failed */
+	char engine[32];	/* the engine that routes; "": none has routed yet, or an engine
+				 * of this plugin has just failed */
 	bool ours;		/* `engine` belongs to this plugin */
-	char reason[256];	/* why an engine before `engine` in routing_engine does not
-				 * route, or why an engine of this plugin has just failed; "":
-				 * there is no such engine */
+	char reason[256];	/* why an engine of this plugin has failed or was passed over in
+				 * routing_engine; "": there is no such engine */
 	/* Time of these values, and start of the plugin, both in seconds since 1970. */
 	double now, started;
 	enum ibf_sm_state state;
 	double state_seconds[IBF_N_SM_STATES];
 	uint64_t sweeps, routings, refusals, reroutes, failed_writes;
 	/* The last routing by an engine of this plugin. */
-	double routed;		/* its end, in seconds since 1970; 0: none yet */
+	double routed;		/* its end, in seconds since 1970; 0: no routing yet */
 	double routing_ms[IBF_ROUTING_PHASES];
 	uint64_t changed_entries;
 	uint32_t switches, links, end_ports;
@@ -49,8 +48,8 @@ struct ibf_metrics {
 					 * lower bound, in flows */
 	uint32_t held;		/* damped links */
 	/* The last reroute. */
-	double rerouted;	/* time of its first trap; without a trap, its start; seconds
-				 * since 1970 */
+	double rerouted;	/* time of its first trap, or its start if there was no trap; in
+				 * seconds since 1970 */
 	double reroute_ms[IBF_REROUTE_PHASES];	/* from `rerouted` to the end of each phase;
 						 * negative: not reached */
 };

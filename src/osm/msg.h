@@ -3,9 +3,9 @@
  * Every message that the plugin writes to OpenSM's log, with its code.  (Message LAYOUT is
  * written to syslog.)
  *
- * A code is "IBF" and three digits: 0xx are information, 1xx warnings, 2xx errors.  No
- * code is ever used for another message.  A test compares the table with ibfattree(7).
- * This file does not depend on OpenSM.
+ * A code is "IBF" and three digits: IBF0xx is information, IBF1xx a warning, IBF2xx an
+ * error.  A code is never reused for another message.  A test compares the table with
+ * ibfattree(7).  This file does not depend on OpenSM.
  */
 #ifndef IBF_MSG_H
 #define IBF_MSG_H
@@ -18,7 +18,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(ROUTED, 2, INFO, "one line per routing")			\
 	M(MCAST, 3, INFO, "multicast trees built since the routing")	\
 	M(FAST, 4, INFO, "one line per fast reroute")			\
-	M(RECONCILED, 5, INFO, "changes by the confirming sweep")	\
+	M(RECONCILED, 5, INFO, "changes by the sweep after a fast reroute") \
 	M(NOMINAL, 6, INFO, "the nominal fabric was made or has grown")	\
 	M(VLS, 7, INFO, "the VLs that ddlr uses")			\
 	M(SEARCH, 8, INFO, "a search for better tables has ended")	\
@@ -26,22 +26,22 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(TAKEOVER, 10, INFO, "tables of another engine replaced in a checked order") \
 	M(OBSERVED, 20, INFO, "changes that an engine would make (observe)")	\
 	M(UNREACHABLE, 101, WARN, "unreachable pairs")			\
-	M(SKIPPED, 102, WARN, "contradictory data of OpenSM left out")	\
+	M(SKIPPED, 102, WARN, "OpenSM's data contradicts itself")	\
 	M(CA_ORDER, 103, WARN, "the host order was not written")	\
 	M(UCAST_CACHE, 104, WARN, "use_ucast_cache is on")		\
-	M(THREADS, 105, WARN, "routing without threads")		\
-	M(MCAST_MEMBERS, 106, WARN, "multicast members left out")	\
+	M(THREADS, 105, WARN, "no threads started; one thread routes")	\
+	M(MCAST_MEMBERS, 106, WARN, "a multicast group does not reach all members") \
 	M(NO_SUCH_PORTS, 107, WARN, "a GUID file has no port of this fabric") \
 	M(FAST_OFF, 108, WARN, "there is no fast path")			\
-	M(FAST_FAILED, 109, WARN, "a link change was left to a sweep")	\
+	M(FAST_FAILED, 109, WARN, "no fast reroute; a sweep repairs the tables") \
 	M(FAST_WRITES, 110, WARN, "writes were not acknowledged")	\
-	M(FLAPPING, 111, WARN, "a link fails repeatedly: damped")	\
+	M(FLAPPING, 111, WARN, "a link fails repeatedly and is damped")	\
 	M(EVENT_FILE, 112, WARN, "the event file cannot be written")	\
-	M(STATE_FILE, 113, WARN, "the state file is not used or written") \
+	M(STATE_FILE, 113, WARN, "a state file is not used or not written") \
 	M(ENGINE_NAME, 114, WARN, "an engine's name is misspelt")	\
 	M(ROOTS, 115, WARN, "root_guid_file is not complete")		\
 	M(STATUS_FILE, 116, WARN, "a status file cannot be written")	\
-	M(REORDERED, 119, WARN, "dmodc routes in an order like that of sftree")	\
+	M(REORDERED, 119, WARN, "dmodc uses an order of switches like that of sftree") \
 	M(LONGER, 120, WARN, "extra turns make some paths longer")	\
 	M(TAKEOVER_PLAIN, 121, WARN, "tables of another engine not replaced in a checked order") \
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
@@ -52,7 +52,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(SHAPE, 206, ERROR, "the fabric cannot be ranked")		\
 	M(ENGINE, 207, ERROR, "the engine failed")			\
 	M(CHECK, 208, ERROR, "computed tables were refused")		\
-	M(COMMIT, 209, ERROR, "OpenSM's buffers do not fit")		\
+	M(COMMIT, 209, ERROR, "OpenSM's buffers for tables do not match the fabric") \
 	M(FALLBACK, 210, ERROR, "another engine routes")		\
 	M(NO_ENGINE, 211, ERROR, "no engine routes")			\
 	M(MCAST_TREE, 212, ERROR, "a multicast tree failed")		\

@@ -2,8 +2,8 @@
 /*
  * Names of nodes in messages, and numbers with a noun in the singular or plural.
  *
- * The name of a node is its description.  If nodes of the fabric share a description, the
- * GUID follows.  If the description is empty, the name is the GUID.
+ * The name of a node is its description.  If several nodes of the fabric have the same
+ * description, the GUID is appended.  If the description is empty, the name is the GUID.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,7 +12,8 @@ struct ibf_name {
 /* Names for messages, see name.c. */
 struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
 struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
-/* The name of the port that owns lid, at most f->max_lid; "no port": none owns it. */
+/* The name of the port that has the LID lid, which is at most f->max_lid; "no port": no port has
+ * it. */
 struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
 
 struct ibf_count {

@@ -2,21 +2,21 @@
 /*
  * The nominal fabric of the plugin, and its state file.
  *
- * The nominal fabric is the union of all parts seen so far (<ftr/nominal.h>).  Destinations
- * are numbered by it, and not by the parts that are present.  So a fault changes few
- * routes.  The nominal fabric stays in memory between routings.  Between two runs of
- * OpenSM it is kept in a file in OpenSM's cache directory, beside guid2lid.
+ * The nominal fabric consists of all switches and links seen so far (<ftr/nominal.h>).
+ * Destinations are numbered in the nominal fabric, not in the present one, so a fault
+ * changes few entries.  The nominal fabric stays in memory between routings.  Between two
+ * runs of OpenSM it is kept in a file in OpenSM's cache directory, beside guid2lid.
  *
- * Each manager writes a file of its own, ibfattree-nominal-PORTGUID, because one host may
- * run several managers for different fabrics.  At its first routing as master, a manager
- * reads the files of all managers, the newest first.  It uses the first file that belongs
- * to its fabric.  So a standby that shares or copies the directory takes over with the
- * same tables.  If the file is not its own, the manager then writes its own file, which
- * becomes the newest.  Older versions wrote a file without PORTGUID in its name; this file
- * is read and not changed.
+ * Each subnet manager writes a file of its own, ibfattree-nominal-PORTGUID, because one host
+ * may run several managers for different fabrics.  At its first routing as master, a manager
+ * reads the files of all managers, the newest first.  It uses the first file that belongs to
+ * its fabric, and then writes its own file.  So a standby that shares or copies the
+ * directory takes over with the same tables.  Older versions wrote a file without PORTGUID
+ * in its name; this file is read, but never changed.
  *
- * The only consequence of a lost file is that more entries change.  A manager's own file
- * is replaced if it is damaged or belongs to another fabric; this is logged.
+ * If the files are lost, more entries than necessary change at the next routing; this is the
+ * only consequence.  If a manager's own file is damaged or belongs to another fabric, it is
+ * replaced, and this is logged.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -77,7 +77,8 @@ static bool is_state_name(const char *name)
 			  strspn(name + 1, "0123456789abcdef") == 16);
 }
 
-/* *nomem: the list is incomplete, because memory was exhausted. */
+/* List the state files, the newest first.  *nomem: memory was exhausted, and the list is
+ * incomplete. */
 static uint32_t list_files(const char *own, struct state_file *file,
 			   bool *nomem)
 {
@@ -119,8 +120,8 @@ static uint32_t list_files(const char *own, struct state_file *file,
 	return n;
 }
 
-/* Make n the nominal fabric of the plugin, which then owns it.  Returns false if out of memory: n
- * is then freed. */
+/* Make n the nominal fabric of the plugin, which then owns n.  If memory is exhausted, frees n and
+ * returns false. */
 static bool set_nominal(struct ibf_plugin *p, struct ftr_nominal *n)
 {
 	struct ibf_nominal *new = ftr_calloc(1, sizeof(*new));
@@ -136,8 +137,8 @@ static bool set_nominal(struct ibf_plugin *p, struct ftr_nominal *n)
 	return true;
 }
 
-/* Use the file if it belongs to the fabric f.  Returns false if it was not used.  *nomem: true
- * if memory was exhausted. */
+/* Use the file if it belongs to the fabric f.  Returns true if it is used.  *nomem: memory was
+ * exhausted. */
 static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		     const struct ftr_fabric *f,
 		     const struct ftr_shape_opts *opts, struct ftr_team *team,
@@ -181,7 +182,8 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 }
 
 /* Read the nominal fabric.  Returns false if memory was exhausted: the files must then be read
- * again at the next routing.  *is_own: true if our own file was used; it need not be written. */
+ * again at the next routing.  *is_own: this manager's own file was used, so it need not be
+ * written. */
 static bool read_state(struct ibf_plugin *p, const char *own,
 		       const struct ftr_fabric *f,
 		       const struct ftr_shape_opts *opts, struct ftr_team *team,
@@ -242,7 +244,7 @@ static void release(void *nominal)
 	ibf_nominal_put(nominal);
 }
 
-/* Queue the write of the nominal fabric.  path: allocated; belongs to the job. */
+/* Queue a job that writes the nominal fabric to `path` (allocated; the job frees it). */
 static void write_state(struct ibf_plugin *p, char *path)
 {
 	const struct ibf_job job = {
@@ -287,7 +289,7 @@ struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 	char *path = own_path(p);
 	bool saved = true;
 
-	/* if the stored fabric could not be read, the present one must not replace it */
+	/* if memory was exhausted, the present fabric must not replace the stored one */
 	if (!p->nominal &&
 	    (!path || !read_state(p, path, f, opts, team, &saved))) {
 		ibf_log(p, IBF_STATE_FILE, "the state files are not read: out of memory; no nominal fabric until the next sweep");

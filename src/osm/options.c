@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Options.  All values are ints: numbers, or the index of a word.  A file is parsed into a
- * copy, so the caller's options change only if the whole file is correct.
+ * Options.  Every value is an int: a number, or the index of a word.  A file is parsed into
+ * a copy, so the caller's options change only if the whole file is correct.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -149,7 +149,7 @@ static char *trim(char *line)
 
 struct parse {
 	struct ibf_options opt;
-	uint64_t seen;		/* one bit for each row of the table: the key was given */
+	uint64_t seen;		/* bit i: the option of row i of the table was given */
 };
 
 static enum ftr_status parse_line(struct parse *p, char *line,

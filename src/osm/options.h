@@ -5,8 +5,8 @@
  * One table defines the names, ranges and defaults.  Tests compare it with the sample file
  * (ibfattree.conf) and with ibfattree.conf(5).
  *
- * Each line of the file is "key value" or "key = value".  The character '#' starts a comment
- * at the start of a line or after a blank.
+ * Each line of the file is "key value" or "key = value".  A comment begins with '#' at the
+ * start of a line or after a blank.
  *
  * This file does not depend on OpenSM.
  */
@@ -29,7 +29,7 @@ struct ibf_options {
 	int takeover;		/* bool: true for "ordered" */
 	int paths;		/* enum ftr_paths */
 	int sftree_mode;	/* enum ftr_sftree_mode */
-	int observe;		/* bool: compute and check, do not route */
+	int observe;		/* bool: compute and check tables, but do not use them */
 	int fast_reroute;	/* bool */
 	int fast_window;	/* maximum number of packets in flight */
 	int fast_timeout_ms;
@@ -43,7 +43,8 @@ struct ibf_option {
 	size_t offset;		/* position of the value, an int, in struct ibf_options */
 	int min, max;		/* range of a number */
 	int def;		/* default: a number, or the index of a word */
-	/* The permitted words; the value is an index into this array.  NULL: for numbers. */
+	/* The permitted words; the value is an index into this array.  NULL: the value is a
+	 * number. */
 	const char *const *words;
 };
 
@@ -53,20 +54,20 @@ extern const struct ibf_option ibf_option_table[];
 void ibf_options_default(struct ibf_options *o);
 
 /*
- * Read the file, overriding the values in *o.
+ * Read the file; its values replace those in *o.
  *
  * FTR_IO: the file cannot be read; *missing (may be NULL) is true if it does not exist.
- * FTR_PARSE: a line is wrong; the message names file and line, and *o is unchanged.  A wrong line
- * has an unknown or repeated key or a bad value, is too long, or contains a NUL byte.
+ * FTR_PARSE: a line has an unknown or repeated key or a bad value, is too long, or contains a NUL
+ * byte.  The message names file and line, and *o is unchanged.
  */
 enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 				 bool *missing,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Find the word "ibfattree:PATH" in the string that all plugins share.  This string is
- * event_plugin_options of opensm.conf; it may be NULL.  *path is allocated; NULL: there is
- * no such word.  FTR_INVAL: there are two such words, or the path is missing.
+ * Find the word "ibfattree:PATH" in `shared`, the value of event_plugin_options in
+ * opensm.conf, which all plugins share.  `shared` may be NULL.  *path: PATH, allocated, or
+ * NULL if there is no such word.  FTR_INVAL: there are two such words, or PATH is missing.
  */
 enum ftr_status ibf_options_path(const char *shared, char **path,
 				 struct ftr_err *err) FTR_MUST_USE;

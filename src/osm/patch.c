@@ -5,22 +5,22 @@
  * OpenSM has two copies of every table: lft, which the switch has acknowledged, and new_lft, which
  * the switch should hold.  A sweep writes the blocks in which lft and new_lft differ.
  *
- * Before a repair writes a block, new_lft gets the new data, and lft gets the complement of the new
- * data.  No block is equal to its complement.  So until lft gets the new data, any sweep writes the
- * block, even if the plugin no longer runs.
+ * Before a repair writes a block, new_lft gets the new data, and each byte of lft gets the
+ * complement of the new byte.  So lft and new_lft differ until lft gets the new data, too.  Until
+ * then, any sweep writes the block, even if the plugin no longer runs.
  *
  * lft gets the new data when the write is done, except in these cases:
  *
  * - Not all packets to the switch were acknowledged.
- * - A packet to the switch was sent more than once.  A packet that timed out may still be carried
- *   out, even after a later packet.
- * - lft and new_lft differed before the write.  An earlier packet of OpenSM may still be carried
- *   out.
+ * - A packet to the switch was sent more than once.  The switch may still carry out a packet that
+ *   timed out, even after a later packet.
+ * - lft and new_lft differed before the write.  The switch may still carry out an earlier packet of
+ *   OpenSM.
  *
- * A routing may begin during the writes: OpenSM reports no event when a forced reroute begins.  At
- * the end of a discovery it waits for the writes, but only for a limited time.  The tables of that
- * routing are the right ones.  But the switches may have carried out the packets of OpenSM and of
- * the repair in any order.  So the blocks of the repair are marked after the routing, and a sweep
+ * OpenSM may begin a routing during the writes.  At the end of a discovery it waits for them, but
+ * only for a limited time.  Before a forced reroute it does not wait, because no event reports that
+ * the reroute begins.  In both cases the tables of the routing are the right ones.  But a switch may have carried out the packets of OpenSM and of
+ * the repair in any order.  So after the routing the blocks of the repair are marked, and a sweep
  * writes them again.
  */
 #include <inttypes.h>
@@ -28,9 +28,10 @@
 
 #include "osm/fast.h"
 
-/* True if the epoch is over: a routing has begun, or the tables of the switches are unknown.
- * An engine outside the plugin routes without calling the plugin.  If such an engine has
- * routed and no event has reported this yet, post RR_EV_ROUTING.  OpenSM's lock is held. */
+/* True if the epoch (the time between two routings) of a repair is over: a routing has begun, or
+ * the tables of the switches are unknown.  An engine of OpenSM or of another plugin routes without
+ * calling this plugin.  If such an engine has routed, and no event has reported this yet, post
+ * RR_EV_ROUTING.  OpenSM's lock is held. */
 static bool has_routed(struct ibf_fast *f, uint32_t epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_ROUTING };
@@ -70,7 +71,8 @@ static enum ftr_status writable(const struct ibf_fast *f,
 	return FTR_OK;
 }
 
-/* A block that is written in several steps gets the data of its last step. */
+/* Store the blocks in new_lft, and their complements in lft.  If a block is written in several
+ * steps, the data of the last step remain. */
 static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -91,7 +93,7 @@ static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 	}
 }
 
-/* Reserve room for n more suspects: blocks that a sweep must write again. */
+/* Reserve room in f->suspect for n more blocks that a sweep must write again. */
 static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
 {
 	void *grown = ftr_reallocarray(f->suspect, f->n_suspects + n + 1u,
@@ -112,7 +114,7 @@ enum ftr_status ibf_patch_announce(void *ctx, struct rr_block *b, uint32_t n,
 	if (!reserve_suspects(f, n))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for writes");
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
-	/* OpenSM may have routed before it released the lock; then its tables are newer */
+	/* OpenSM may have routed while this thread waited for the lock */
 	st = has_routed(f, epoch) ?
 		ftr_fail(err, FTR_REFUSED, "OpenSM has routed meanwhile") :
 		writable(f, b, n, err);
@@ -140,7 +142,7 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 			continue;
 		if (ours && sw && sw->new_lft &&
 		    memcmp(sw->new_lft + at, b[i].data, FTR_LFT_BLOCK))
-			continue;	/* a later step writes this block */
+			continue;	/* a later step writes this block again */
 		if (!ours)
 			f->suspect[f->n_suspects++] = (struct ibf_suspect){
 				b[i].guid, b[i].block
@@ -155,7 +157,7 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 	return unsettled;
 }
 
-/* Make the next sweep write the suspects; the switches may hold older entries there. */
+/* Make the next sweep write the blocks of f->suspect: the switches may hold older entries. */
 void ibf_patch_rewrite(void *ctx)
 {
 	struct ibf_fast *f = ctx;

@@ -16,31 +16,34 @@
  *  build_lid_matrices	sweeper		exclusive	nothing
  *  ucast_build_fwd_...	sweeper		exclusive	subnet (read), new_lft
  *							(write), generation
- *  mcast_build_stree	sweeper		exclusive	subnet (read), MFTs
- *							(write), generation
+ *  mcast_build_stree	sweeper		exclusive	subnet (read), multicast
+ *							tables (write),
+ *							generation
  *  destroy		main, at exit	none		generation
  *  delete		main, at exit	none		all; joins the threads
- *  trap hook		dispatcher	none		queue of the worker
- *  worker		its own		exclusive, for	subnet (read), lft and
- *			(fast.h)	microseconds	new_lft (write)
- *  planner		its own, after	none		its generation (read)
- *			routings of ddlr
- *  search		one at a time	none		its generation (read)
- *			per engine
+ *  trap hook (trap.c)	dispatcher	none		queue of the worker
+ *
+ * Threads of the plugin itself:
+ *
+ *  worker (fast.h)	its own		exclusive, for	subnet (read), lft and
+ *					microseconds	new_lft (write)
+ *  planner of ddlr	its own		none		its generation (read)
+ *  search (prefer.c)	one per engine	none		its generation (read)
  *
  * On exit OpenSM calls destroy for every engine that was set up, then delete, then dlclose.
- * So destroy frees the routing state only; delete frees the engines with the plugin.
+ * So destroy frees only the generations of its engine; delete frees the plugin and its engines.
  *
- * report() never takes a lock of OpenSM.  OpenSM already holds its lock shared for traps from the
- * wire.  Taking the lock again would deadlock if another thread waits for exclusive access.
+ * report() never takes a lock of OpenSM.  When a trap has arrived, OpenSM calls report() with its
+ * lock held shared.  Taking the lock again would deadlock if another thread waits for exclusive
+ * access.
  *
  * report() waits in two cases, both without a lock.  At the end of a discovery it waits until the
  * worker has ended its current write.  If this manager is not master, or comes out of standby, it
  * cancels the search and waits for the end of the search thread.
  *
- * Invalid options are reported, and all options then have their defaults.  The plugin runs in any
- * case: without it, OpenSM would use another engine, which may have credit loops, or would not
- * route at all (no_fallback).
+ * If an option is invalid, this is logged, and all options have their defaults.  The plugin runs
+ * nevertheless: without it, OpenSM would use another engine, which may have credit loops, or would
+ * not route at all (no_fallback).
  */
 #include "config.h"
 
@@ -76,7 +79,8 @@ static void read_options(struct ibf_plugin *p)
 	free(path);
 }
 
-/* OpenSM reports an unknown engine name and routes by another engine; suggest the right name. */
+/* OpenSM logs an unknown name in routing_engine, and routes by another engine.  Suggest the right
+ * name. */
 static void check_names(struct ibf_plugin *p)
 {
 	static const char blanks[] = ", \t\n";
@@ -156,7 +160,8 @@ static void delete(void *data)
 	free(p);
 }
 
-/* Another manager may write the state files from now on, so read them again later. */
+/* Drop what was read from the state files: another manager may write them from now on, so they must
+ * be read again later. */
 static void forget(struct ibf_plugin *p)
 {
 	ibf_nominal_forget(p);
@@ -172,16 +177,16 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 	for (unsigned int i = 0; i < p->n_engines; i++) {
 		const char *own = p->engine[i].ops->name;
 
-		/* OpenSM compares names with regard to case, but a name in another case means
-		 * this engine, too */
+		/* OpenSM distinguishes upper and lower case in names.  But a name in the wrong
+		 * case also means this engine. */
 		if (strlen(own) == len && !strncasecmp(own, name, len))
 			return &p->engine[i];
 	}
 	return NULL;
 }
 
-/* The first engine of this plugin that routing_engine lists before `used`, and that does not
- * route; NULL: there is none.  used: the engine that routes; NULL: none routes. */
+/* The first engine of this plugin that routing_engine lists before `used`, the engine that routes.
+ * NULL: there is none.  used NULL: no engine routes; then all engines of the list count. */
 static struct ibf_engine *passed_over(struct ibf_plugin *p, const char *used)
 {
 	static const char blanks[] = ", \t\n";
@@ -206,7 +211,8 @@ static const char *reason(const struct ibf_engine *e)
 	       "OpenSM did not call it (see the lines above)";
 }
 
-/* After a routing by one engine, the next routing by any other engine is a takeover. */
+/* After a routing by one engine, the next routing by another engine is a takeover (takeover.c): it
+ * replaces tables that are not its own. */
 static void note_takeover(struct ibf_plugin *p)
 {
 	const struct osm_routing_engine *used = p->osm->routing_engine_used;
@@ -234,23 +240,23 @@ static void routing_done(struct ibf_plugin *p)
 	ours = e != NULL;
 	e = passed_over(p, used->name);
 	ibf_status_engine(p, used->name, ours, e ? reason(e) : "");
-	if (e && !p->opt.observe)	/* with observe, another engine routes on purpose */
+	if (e && !p->opt.observe)	/* with "observe", another engine should route */
 		ibf_log(p, IBF_FALLBACK, "the routing engine %s routes now instead of %s: %s",
 			used->name, e->ops->name, reason(e));
 }
 
-/* No event reports that all engines failed, so the next sweep detects it. */
+/* If all engines fail, OpenSM reports no event.  So this is detected when the next sweep starts. */
 static void sweep_start(struct ibf_plugin *p)
 {
 	struct ibf_engine *e = passed_over(p, NULL);
 
-	/* no event reports a reroute that OpenSM retries in this sweep */
+	/* no event reports a forced reroute that OpenSM retries in this sweep */
 	note_takeover(p);
-	/* Another manager may have routed and have seen more of the fabric.  A manager that
-	 * handed over and is master again gets no event about its change of state. */
+	/* While this manager was standby, another manager may have routed, and may have seen more
+	 * of the fabric.  No event reports that this manager is master again. */
 	if (p->osm->subn.coming_out_of_standby) {
 		forget(p);
-		p->swept = false;	/* a standby's sweep does not route */
+		p->swept = false;	/* sweeps of a standby do not route */
 	}
 
 	if (e && p->swept && !p->routing_done &&

@@ -2,50 +2,52 @@
 /*
  * Preferred tables, and the search for better ones in the background.
  *
- * Preferred tables are tables of an earlier routing.  Later routings keep their entries wherever
- * the engine may still choose these ports (src/engine/keep.c).  So entries return to their ports
- * after faults.
+ * Preferred tables are tables of an earlier routing.  Later routings keep each entry of these
+ * tables if its port is still one of those from which the engine chooses (src/engine/keep.c).  So
+ * when a fault is repaired, the entries that it changed return to their old ports.
  *
- * The first routing of a fabric computes tables directly (the closed form), and then searches for
- * tables with even all-to-all load.  The tables of this routing become the preferred ones.  There
- * are no preferred tables with "balance off" or without a nominal fabric.
+ * The first routing of a fabric computes tables by a formula (Gliksberg et al. 2020).  Then it
+ * moves entries until the all-to-all load is even.  Its tables become the preferred tables.  There
+ * are no preferred tables with the option "balance off", or without a nominal fabric (all switches
+ * and links seen so far).
  *
- * The preferred tables are computed again in two cases:
+ * The preferred tables are replaced in two cases:
  *
  * - The identity of the nominal fabric (ftr_stored_nominal) has changed.
- * - They are tables of a damaged fabric, and a link that was missing then is present now.
+ * - They were made for a damaged fabric, and a link that was missing then is present now.
  *
- * The new tables are computed from the closed form: the tables of the complete fabric must not
- * depend on history.  Exception: if the preferred tables are those of a complete fabric and came
- * from a search, a file or the switches (option adopt), the new tables are computed from them.
+ * The routing then computes tables by the formula again, so that the tables of the complete fabric
+ * do not depend on earlier faults.  But if the old preferred tables are those of a complete fabric,
+ * and came from a search, a file or the switches (option "adopt"), the routing starts from these
+ * tables instead of the formula.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
  *	                                   +---- next complete routing ----+
  *
- * With "balance full" a thread also searches for even load under shift permutations.  The thread
- * holds a reference to its generation and no lock of OpenSM, and can be cancelled at any time.
- * The next routing of a complete fabric applies the result, which is verified like all tables.
- * All entries of the result follow the same ranks.  So a mixture of old and new entries is free of
- * loops and credit loops.
+ * With the option "balance full", a thread searches for tables that also have even load under shift
+ * permutations (host i sends to host i + k).  The thread holds a reference to its generation, but
+ * no lock of OpenSM, and can be cancelled at any time.  The next routing of a complete fabric
+ * applies the result, which is verified like all tables.  The old and the new entries lead up and
+ * down by the same ranks.  So a mixture of them has no loop and no credit loop.
  *
  * A fault displaces the entries whose next hop is missing or no longer leads to the destination.
- * Such an entry immediately gets another port, chosen by the load of the links
- * (balance/displaced.h).  With "balance full", a second search runs after the sweep.  It chooses
- * the ports of all displaced entries again, also for the load of shifts.  If the gain is large
- * enough, the next sweep applies the result to these entries.
+ * Such an entry immediately gets a port on a link with little load (balance/displaced.h).  With
+ * "balance full", a second search runs after the sweep.  It chooses the ports of all displaced
+ * entries again, now also by the load of shift permutations.  If the gain is large enough, the next
+ * sweep applies the result to these entries.
  *
- * Files.  The preferred tables and the displaced entries are stored beside the nominal fabric.
- * The names of the files contain the identity of the nominal fabric and the engine's name.  So no
- * entry changes after a restart or on another manager, and the search runs once per fabric.  The
- * files are read at the first routing as master, and used only for the same nominal fabric.  The
- * writer's thread writes them when their content has changed.  If the nominal fabric grows, the
- * files of the smaller one are removed.
+ * Files.  The preferred tables and the displaced entries are stored beside the file of the nominal
+ * fabric.  So no entry changes after a restart or on another manager, and the search runs
+ * once per fabric.  The names of the files contain the identity of the nominal fabric and the
+ * engine's name.  The files are read at the first routing as master, and are used only for the same
+ * nominal fabric.  The writer's thread writes them when their content has changed.  If the nominal
+ * fabric grows, the files of the smaller one are removed.
  *
- * Threads.  The code runs on the sweeper's thread: under OpenSM's exclusive lock in a routing, and
- * without a lock at events of OpenSM.  When OpenSM ends, the code runs on the main thread, and no
- * sweep can run.  The search thread accesses only its own struct and generation, and requests
- * sweeps.  The writer's thread runs write_file and release.
+ * Threads.  The sweeper's thread runs this code: during a routing, with OpenSM's exclusive lock
+ * held; and at events of OpenSM, without a lock.  When OpenSM ends, the main thread runs it, and
+ * no sweep can run.  The search thread accesses only its struct ibf_search and its generation, and
+ * requests sweeps.  The writer's thread runs write_file and release.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -81,9 +83,9 @@ static bool cancelled(void *ctx)
 	return atomic_load(&z->cancel);
 }
 
-/* A search for displaced entries changes these entries a second time.  So its result must reduce
- * the all-to-all load or the load of shifts by more than 1 / GAIN_SHARE.  The result of any other
- * search is used even if the gain is small. */
+/* A search for displaced entries changes these entries a second time.  So its result is used only
+ * if it reduces the all-to-all load or the load of shifts by more than 1 / GAIN_SHARE.  The result
+ * of any other search is used even if the gain is small. */
 #define GAIN_SHARE 10
 
 static bool is_worth_it(const struct ibf_search *z)
@@ -103,7 +105,7 @@ static void *search(void *arg)
 	struct ibf_search *z = arg;
 	double t0 = ibf_now_ms();
 
-	setpriority(PRIO_PROCESS, 0, 10);	/* on Linux, of this thread only */
+	setpriority(PRIO_PROCESS, 0, 10);	/* on Linux, this affects only this thread */
 	z->status = ftr_tables_new(z->gen->fabric, false, &z->t, &z->err);
 	if (!z->status)
 		z->status = z->e->ops->route(z->gen->shape, &z->opts, NULL,
@@ -130,7 +132,7 @@ static void start_search(struct ibf_engine *e, bool displaced)
 	if (displaced)
 		e->prefer.new_displaced = false;
 	else
-		e->prefer.searching = true;	/* one search per fabric */
+		e->prefer.searching = true;	/* start no second search for this fabric */
 	if (!z)
 		return;
 	z->e = e;
@@ -184,8 +186,8 @@ static bool same_id(const struct ftr_stored_id *a,
 	return a->nominal == b->nominal && !strcmp(a->engine, b->engine);
 }
 
-/* True if g lacks a switch of f or a link between switches of f.  A switch with another number of
- * ports counts as missing. */
+/* True if a switch of f, or a link between switches of f, is missing from g.  A switch with another
+ * number of ports counts as missing. */
 static bool has_link_beyond(const struct ftr_fabric *f, const struct ftr_fabric *g)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -248,8 +250,8 @@ void ibf_prefer_drop(struct ibf_engine *e)
 
 enum file { PREFERRED, DISPLACED };
 
-/* The name of a file does not depend on the manager, so managers that share or copy the
- * directory find the file.  NULL: no memory. */
+/* The name of a file is the same for all managers, so managers that share or copy the directory
+ * find the file.  NULL: no memory. */
 static char *path_of(const struct ftr_stored_id *id, enum file which)
 {
 	return ftr_asprintf("%s/ibfattree-%s-%s-%016" PRIx64, ibf_state_dir(),
@@ -261,7 +263,7 @@ struct content {
 	struct ftr_stored_id id;
 	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: the file
 					 * has displaced entries */
-	bool searched;			/* a search has succeeded for these tables */
+	bool searched;			/* a search that began with these tables has succeeded */
 	bool remove;			/* remove the file */
 	struct ftr_displaced *entry;	/* [n] the displaced entries, if gen is NULL */
 	uint32_t n;
@@ -291,8 +293,9 @@ static void release(void *ctx)
 	free(c);
 }
 
-/* Queue a job that writes a copy of `what`.  The copy does not count towards IBF_WRITER_BYTES:
- * it may exceed this limit, but only one job for each file waits. */
+/* Queue a job that writes a copy of `what`.  The memory of the copy does not count towards
+ * IBF_WRITER_BYTES: it may be larger than this limit, but there is at most one waiting job for each
+ * file. */
 static void put_job(struct ibf_engine *e, enum file which, const struct content *what)
 {
 	struct content *c = ftr_calloc(1, sizeof(*c));
@@ -428,9 +431,9 @@ static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
 
 /* ---- a routing ------------------------------------------------------------------ */
 
-/* Set gen->current to the result of a search for displaced entries.  Without such a result,
- * take the tables that the switches hold according to OpenSM.  Entries that OpenSM does not
- * know yet come from the stored displaced entries. */
+/* Set gen->current to the result of a search for displaced entries, if there is one.  Otherwise
+ * set it to the tables that the switches hold according to OpenSM.  An entry that OpenSM does not
+ * know yet is taken from the stored displaced entries. */
 static enum ftr_status read_current(struct ibf_engine *e,
 				    struct ibf_generation *gen,
 				    struct ftr_err *err)
@@ -514,8 +517,8 @@ static struct preferred preferred(const struct ibf_prefer *r)
 	return (struct preferred){ NULL, NULL, false };
 }
 
-/* Option adopt: prefer the tables that the switches hold.  The engine searches for better
- * ports of overloaded entries. */
+/* Option "adopt": the tables that the switches hold become the preferred tables.  The engine moves
+ * entries away from overloaded links. */
 static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen,
 			     struct ftr_err *err)
 {
@@ -568,7 +571,7 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 		drop_better(r);
 	}
 	r->nominal = id.nominal;
-	/* closed-form tables of a smaller fabric do not apply to a larger one */
+	/* tables computed by the formula for a smaller fabric are not used for a larger one */
 	if (grown && !(p.complete && r->improved)) {
 		drop_preferred(r);
 		p.t = NULL;

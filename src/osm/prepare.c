@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The first phases of a routing: GUID files -> snapshot -> nominal fabric -> shape.
- * Multicast also runs them if it needs the fabric after a sweep without a routing.
+ * mcast.c also runs them if there was a sweep without a routing.
  */
 #include <signal.h>
 
 #include "osm/osm.h"
 
-/* The threads start with all signals blocked: signals are for OpenSM's main thread. */
+/* The threads start with all signals blocked, because OpenSM's main thread handles signals. */
 struct ftr_team *ibf_team(struct ibf_plugin *p)
 {
 	sigset_t all, old;
@@ -87,7 +87,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 		return ibf_refuse(e, IBF_SNAPSHOT, err);
 	}
 	if (skips.n)
-		ibf_log(p, IBF_SKIPPED, "%s in OpenSM's data; these objects are left out or have no LID; first: %s",
+		ibf_log(p, IBF_SKIPPED, "%s in OpenSM's data; the objects concerned are left out or have no LID; first: %s",
 			ibf_count(skips.n, "contradiction", "contradictions").s,
 			skips.first);
 	t1 = ibf_now_ms();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Copies the subnet as OpenSM sees it into a fabric.
+ * Copies OpenSM's data about the subnet into a fabric.
  *
- * A callback (routing or multicast) makes the copy, under the exclusive lock.  First it
- * copies the switches with the links between them, then the host ports with their links.
- * As in OpenSM's engines, both ends of a link must be known and healthy
- * (osm_link_is_healthy).  The fast path may leave out a link (ibf_fast_left_out).
+ * The copy is made in a callback of OpenSM (routing or multicast), under its exclusive lock.
+ * The switches with the links between them are copied first, then the host ports with their
+ * links.  As in OpenSM's engines, both ends of a link must be known and healthy
+ * (osm_link_is_healthy).  Links for which ibf_fast_left_out returns true are left out.
  *
- * After an error at initialisation OpenSM's data can contradict itself.  For example, a
- * LID is 0, OpenSM's LID table gives the LID of a port to another port, or the switch of a
- * host did not answer.  Such an object gets no LID, or is left out; all others are routed.
- * struct ibf_skips counts these objects.
+ * OpenSM's data can contradict itself if an error occurred while OpenSM set up the subnet.
+ * For example, a port has LID 0, OpenSM's LID table assigns the port's LID to another port, or
+ * the switch of a host did not answer.  Then the port gets no LID, or is left out; all other
+ * ports are routed.  struct ibf_skips counts these cases.
  *
- * The name of a node is print_desc, to which OpenSM has applied the node-name-map.  The
- * name of an Aggregation Node is its NodeDescription.
+ * The name of a node is its print_desc, which OpenSM sets according to the node-name-map.
+ * The name of an Aggregation Node (SHARP) is its NodeDescription.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void skip(struct snap *s, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The name always includes the GUID: other nodes may have the same name. */
+/* Other nodes may have the same name, so the GUID is always appended. */
 static struct ibf_name node_name(const osm_node_t *node)
 {
 	struct ibf_name n;
@@ -62,8 +62,8 @@ static enum ftr_speed link_speed(const osm_physp_t *p)
 	return ftr_speed_active(ib_port_info_get_link_speed_active(pi), ext);
 }
 
-/* The base LID of the port, if OpenSM's LID table gives the port all of its LIDs.  Otherwise 0,
- * and a contradiction is counted. */
+/* Returns the base LID of the port if OpenSM's LID table assigns all LIDs of the port to it.
+ * Otherwise counts a contradiction and returns 0. */
 static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
 {
 	const cl_ptr_vector_t *tbl = &s->subn->port_lid_tbl;
@@ -158,8 +158,8 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 		const osm_switch_t *far = r ? r->p_node->sw : NULL;
 		enum ftr_status st;
 
-		/* Each link is added from one end only.  A node without a switch object has no
-		 * tables in OpenSM, so a link to it is left out. */
+		/* Each link is added at one end only.  A link to a node without a switch object
+		 * is left out, because OpenSM has no tables for that node. */
 		if (!far || sw > far || r->port_num >= far->num_ports ||
 		    left_out(s, p, r))
 			continue;
@@ -170,9 +170,8 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 	return FTR_OK;
 }
 
-/* The name of an end node.  An Aggregation Node keeps its NodeDescription as name, because it is
- * recognised by it.  Other nodes have the name from the node-name-map.  raw: buffer for the
- * NodeDescription. */
+/* The name of an end node: its NodeDescription if it is an Aggregation Node, which is recognised by
+ * this text; otherwise the name from the node-name-map.  raw: buffer for the NodeDescription. */
 static const char *end_name(const osm_node_t *node,
 			    char raw[IB_NODE_DESCRIPTION_SIZE + 1])
 {

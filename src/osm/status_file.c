@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The status of the plugin: collects metrics, and writes ibfattree.prom and
+ * Collects the metrics of the plugin, and writes them to ibfattree.prom and
  * ibfattree-status.json.
  *
  * Both files are in OpenSM's dump directory.  They are written in four cases: a sweep is
  * done, an engine of the plugin has failed, the state of the manager has changed, or a
  * repair is done.  The writer's thread writes them.
  *
- * A mutex guards the data, because the sweeper and the worker of the fast path use it.  A
- * thread with this mutex takes only two other locks: the writer's queue and OpenSM's log.
+ * A mutex guards the metrics, because the sweeper and the worker of the fast path change
+ * them.  A thread that holds it takes only two other locks: those of the writer's queue and
+ * of OpenSM's log.
  */
 #include <stdlib.h>
 
@@ -19,15 +20,15 @@
 #include <ftr/balance.h>
 #include <ftr/load.h>
 
-/* The load is computed on the sweeper's thread, in O(switches * host ports).  This takes about
- * 0.1 s for a product of LOAD_MAX; for a greater product the load is not computed. */
+/* The sweeper's thread computes the all-to-all load in O(switches * host ports).  This takes about
+ * 0.1 s if the product is LOAD_MAX.  If it is greater, the load is not computed. */
 #define LOAD_MAX 10000000u
 
 struct ibf_status {
 	pthread_mutex_t mutex;
 	struct ibf_metrics m;
 	double state_since;	/* start of the present state, by ibf_now_ms() */
-	uint64_t loaded;	/* m.routings when the load was last computed */
+	uint64_t loaded;	/* value of m.routings when the load was last computed */
 };
 
 struct ibf_status *ibf_status_new(void)
@@ -63,7 +64,7 @@ static enum ftr_status write_text(const char *path, void *text, struct ftr_err *
 	return ftr_file_replace(path, fill, text, err);
 }
 
-/* This thread composes the text; the writer's thread writes the file. */
+/* Compose the text of a file, and queue a job that writes it. */
 static void replace(struct ibf_plugin *p, const char *name,
 		    void (*compose)(FILE *, const struct ibf_metrics *))
 {
@@ -214,8 +215,8 @@ static uint32_t held_links(struct ibf_fast *f)
 	return n;
 }
 
-/* Compute the all-to-all load of the most loaded link, and its lower bound: any tables that connect
- * all physically connected hosts have at least this load.  Returns false if out of memory. */
+/* Compute the all-to-all load of the most loaded link (*max).  *least: its lower bound for any
+ * tables that connect all physically connected hosts.  Returns false if out of memory. */
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Spanning trees: choose a root, search, prune.
+ * Spanning trees: choose a root, search, prune.  A member is a switch with a port of the
+ * multicast group.
  *
- * The down-costs of the shape show whether downward links lead from a switch to a member.
- * Such a path may cross a switch without multicast.  So if the downward search misses a
- * member, a search over all links follows.
+ * The down-costs of the shape show whether a path of downward links leads from a switch to a
+ * member.  But this path may cross a switch that does not support multicast.  So if the search
+ * over downward links does not reach all members, a search over all links follows.
  */
 #include <string.h>
 
@@ -56,8 +57,9 @@ static bool covers(const struct ibf_stree *t, ftr_sw s)
 	return true;
 }
 
-/* The switch of the lowest rank that covers all members.  If several switches do, the hash
- * selects one: the first loop counts them, the second loop finds the selected one. */
+/* Of the switches from which downward links lead to all members, returns one of the lowest rank.
+ * If several have this rank, the hash selects one: the first loop counts them, the second loop
+ * finds the selected one. */
 static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t n_sw = t->shape->f->n_sw, n = 0;
@@ -78,7 +80,7 @@ static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 	return FTR_SW_NONE;
 }
 
-/* Breadth-first search over the switches that no search has reached yet. */
+/* Breadth-first search from the root over the switches that no search has reached yet. */
 static void search(struct ibf_stree *t, ftr_sw root, bool down_only,
 		       uint32_t hash)
 {
@@ -128,8 +130,8 @@ static uint32_t members_seen(const struct ibf_stree *t)
 	return n;
 }
 
-/* Search every connected component with members, then again the component with the most
- * members. */
+/* Search every connected component with members.  Then search the component with the most members
+ * again, to find the tree. */
 static void search_any(struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t before = 0, best = 0;
@@ -173,8 +175,8 @@ static void mark_used(struct ibf_stree *t)
 	}
 }
 
-/* Keep the marked switches.  A root that is no member and has one child is dropped, and the
- * child becomes the root.  The queue holds parents before their children. */
+/* Store the marked switches in t->used.  A root that is not a member and has only one child is
+ * dropped, and the child becomes the root.  In the queue, parents come before their children. */
 static void prune(struct ibf_stree *t)
 {
 	mark_used(t);

@@ -2,26 +2,26 @@
 /*
  * Option "takeover ordered": replaces the tables in the switches in a checked order.
  *
- * When this manager has become master, or another engine has routed, the switches may hold
- * tables of another engine.  The next routing by an engine of this plugin then replaces the
- * tables of the switches, whatever their origin.
+ * When this manager becomes master, or after another engine has routed, the switches may hold
+ * tables of another engine.  The next routing by an engine of this plugin replaces them.
  *
  * OpenSM writes blocks in no particular order.  Until all are written, the switches hold a
  * mixture of old and new tables.  The mixture may have a credit loop even if the old tables
- * and the new ones have none.  A packet may also reach a switch without an entry for it.
+ * and the new ones have none.  A packet may also reach a switch that has no entry for its
+ * destination.
  *
- * So the plugin reads the tables of the switches (adopt.c).  It plans the transition as
- * ddlr does after a repair (<ftr/ddlr.h>), and writes the steps of the plan.  A pair of ports
- * with a path in both sets of tables has a path at any time during the transition.  No credit
- * loop forms, not even with packets in flight.  Then the plugin hands the tables to OpenSM,
- * which writes the same entries once more.
+ * So the plugin reads the tables of the switches (adopt.c).  It plans an order of writes as
+ * ddlr does after a repair (<ftr/ddlr.h>), and writes the entries in this order.  During the
+ * writes, all pairs of ports with a path in both the old and the new tables have a path.  No
+ * credit loop forms, not even with packets in flight.  Then the plugin passes the tables to
+ * OpenSM, which writes the same entries once more.
  *
- * OpenSM's lock is held during the transition, as for adopt, and there is a time limit.  OpenSM
- * writes the remaining entries if no checked order exists, or if a table cannot be read or
- * written.  Then a warning is logged.
+ * OpenSM's lock is held until the writes have ended; there is a time limit.  If no safe order
+ * exists, or if a table cannot be read or written, a warning is logged, and OpenSM writes the
+ * remaining entries.
  *
- * A switch may process a repeated SMP late.  After such an SMP the plugin waits for the
- * packet lifetime before it writes anything else.
+ * If an SMP was sent more than once, the switch may process one of the copies late.  Then the
+ * plugin waits for the packet lifetime before it writes anything else.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@
 
 extern volatile unsigned int osm_exit_flag;
 
-#define WRITE_LIMIT_MS 10000	/* for planning and writing */
+#define WRITE_LIMIT_MS 10000	/* time for planning and writing */
 #define TRIES 3
 
 struct takeover {
@@ -43,7 +43,7 @@ struct takeover {
 	const struct ftr_fabric *f;
 	struct ftr_tables *now;	/* tables that the switches hold */
 	struct rr_dr_tree *tree;
-	double end;		/* end of planning and writing, by ibf_now_ms() */
+	double end;		/* deadline of planning and writing, by ibf_now_ms() */
 	bool late;		/* a switch may still process an earlier SMP */
 	uint64_t entries, blocks;
 	uint32_t steps, rounds, failed;
@@ -65,7 +65,7 @@ static void drain(struct takeover *x)
 
 /* ---- writing -------------------------------------------------------------- */
 
-/* Make a request for each block with some of the n entries, and copy the entries to x->now.
+/* Make a request for each block that contains any of the n entries, and copy the entries to x->now.
  * The entries are sorted by switch and LID. */
 static unsigned int make_jobs(struct takeover *x, struct rr_smp *job,
 			      uint8_t (*data)[FTR_LFT_BLOCK],
@@ -96,8 +96,8 @@ static unsigned int make_jobs(struct takeover *x, struct rr_smp *job,
 	return jobs;
 }
 
-/* Write n entries in any order.  FTR_REFUSED: some were not acknowledged, or there was no time
- * or memory. */
+/* Write n entries in any order.  FTR_REFUSED: some writes were not acknowledged, or there was no
+ * time or memory. */
 static enum ftr_status write_step(struct takeover *x,
 				  const struct ftr_ddlr_write *w, uint32_t n,
 				  struct ftr_err *err)
@@ -180,7 +180,8 @@ static enum ftr_status change(struct takeover *x,
 	}
 	ftr_ddlr_free(r);
 	if (!st && held)
-		st = ftr_fail(err, FTR_REFUSED, "%s would close a credit loop in every order",
+		st = ftr_fail(err, FTR_REFUSED,
+			      "every order of writes of the new entries of %s would close a credit loop",
 			      ibf_count(held, "LID", "LIDs").s);
 	return st;
 }
@@ -193,7 +194,8 @@ static bool has_entries(const struct ftr_tables *t)
 	return false;
 }
 
-/* Store the tables of the switches in x->now; option adopt may already have read them. */
+/* Store the tables of the switches in x->now.  With the option "adopt", they may already have been
+ * read. */
 static enum ftr_status read_tables(struct takeover *x, const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ftr_err *err)
@@ -243,7 +245,7 @@ void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		ibf_log(x.p, IBF_TAKEOVER_PLAIN, "%s: the tables in use are not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; until all are written, a credit loop or a missing entry is possible",
 			e->ops->name, err.msg);
 	else if (!x.entries)
-		ibf_log(x.p, IBF_TAKEOVER, "%s: no table is replaced: the switches already hold these entries, or hold no entries; ms=%.0f",
+		ibf_log(x.p, IBF_TAKEOVER, "%s: no table is replaced: the switches already hold the new entries, or hold no entries; ms=%.0f",
 			e->ops->name, ibf_now_ms() - t0);
 	else
 		ibf_log(x.p, IBF_TAKEOVER, "%s: the tables in use were replaced in a checked order: %s in %s; steps=%u rounds=%u ms=%.0f",

@@ -2,30 +2,30 @@
 /*
  * Management packets of the plugin.
  *
- * A job is one request (struct rr_smp), for which several packets may be sent.  Every packet in
- * flight has an entry in a table, called a slot.  The context of the packet's MAD wrapper holds the
- * number of the slot and a sequence number.  OpenSM keeps the wrapper with the request and returns
- * it with the answer.  An answer may come late, or a second time because the request was sent over
- * two routes.  Then the slot has another sequence number, and the answer is dropped.
+ * A job is one request (struct rr_smp), for which several packets may be sent.  The runner is the
+ * thread that has called ibf_smp_run().  The receiver is a thread of OpenSM's transport.  Every
+ * packet in flight has an element of the array slot[].  The context of the packet's MAD wrapper
+ * holds the index of the slot and a sequence number.  OpenSM keeps the wrapper with the request,
+ * and returns it with the answer.  An answer may come late, or a second time because the request
+ * was sent over two routes.  Then the slot has another sequence number, and the answer is dropped.
  *
  * Changes of the state of a slot:
  *
  *	runner		FREE -> SENT
  *	receiver	SENT -> ANSWERED | LOST		under the mutex
  *	runner		ANSWERED | LOST | timed out -> FREE
- *	runner		SENT -> FREE, if the job is done	(answered over the other route)
+ *	runner		SENT -> FREE, if the job was answered over its other route
  *	runner		SENT -> LOST, if there is no MAD wrapper
  *
  * The mutex is never held while OpenSM's transport is called: if a send fails, osm_vendor_send
  * calls on_error, which takes the mutex.
  *
- * Failures under ibsim.  The preload library of ibsim returns unanswered packets to the agent that
- * registered last, which is OpenSM's.  OpenSM then decrements its counter of packets on the wire.
- * It posts the request to the plugin's dispatcher id, which is in fail_msg.  When that message is
- * done, OpenSM decrements its counter of outstanding packets.  OpenSM had counted the packet in
- * neither counter, so the plugin's handler increments both.
- *
- * On hardware, answers are matched by the transaction ID, and failures are reported to on_error.
+ * Failures.  On hardware, on_error is called for an unanswered packet.  The simulator ibsim returns
+ * unanswered packets to the MAD agent that registered last, which is OpenSM's.  OpenSM then
+ * decrements its counter of packets on the wire, and posts the request as message fail_msg to its
+ * dispatcher, which calls on_failed_at_host.  Afterwards OpenSM decrements its counter of
+ * outstanding packets.  But OpenSM has not counted packets of the plugin.  So on_failed_at_host
+ * increments both counters.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -49,13 +49,13 @@ struct slot {
 	uint8_t data[IB_SMP_DATA_SIZE];
 };
 
-/* Contents of the context of a MAD wrapper, which identify the packet. */
+/* The context of a MAD wrapper; it identifies the packet. */
 struct ticket {
 	uint32_t magic, slot, seq;
 };
 
 #define TICKET_MAGIC 0x66747234u
-/* A lost packet wakes the runner: it counts as this number of answers. */
+/* A lost packet counts as this number of answers, so that it wakes the runner at once. */
 #define LOST_PACKET IBF_SMP_WINDOW_MAX
 
 struct ibf_smp {
@@ -67,9 +67,9 @@ struct ibf_smp {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	bool stop;
-	uint32_t fresh;		/* number of answers since the runner last looked; LOST_PACKET for
-				 * each lost packet */
-	uint32_t enough;	/* the runner waits until `fresh` has this value or more */
+	uint32_t fresh;		/* number of answers since the runner last looked; each lost packet
+				 * adds LOST_PACKET */
+	uint32_t enough;	/* the runner waits until fresh >= enough */
 	unsigned int out;	/* MAD wrappers that OpenSM's transport holds */
 	unsigned int timeout_ms;
 	struct slot slot[IBF_SMP_WINDOW_MAX];
@@ -118,7 +118,7 @@ static void on_receive(osm_madw_t *madw, void *context, osm_madw_t *request)
 	osm_mad_pool_put(&s->osm->mad_pool, madw);
 }
 
-/* OpenSM binds later, so errors of its own packets are reported to OpenSM and not here. */
+/* Called for packets of the plugin only: OpenSM binds later, with an error function of its own. */
 static void on_error(void *context, osm_madw_t *request)
 {
 	struct ibf_smp *s = context;
@@ -188,9 +188,9 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	return NULL;
 }
 
-/* On exit OpenSM first frees its MAD wrappers, and then the table of requests in flight.  It
- * crashes if that table still refers to a wrapper.  So wait until all requests of the plugin
- * are answered or have timed out in OpenSM's transport, for a limited time. */
+/* On exit OpenSM frees its MAD wrappers first, and the table of requests in flight afterwards.  It
+ * crashes if the table still refers to a wrapper.  So wait for a limited time until all requests
+ * of the plugin have been answered or have timed out in OpenSM's transport. */
 static void wait_for_all(struct ibf_smp *s)
 {
 	double end = ibf_now_ms() + 2.5 * s->timeout_ms + 50;
@@ -276,7 +276,7 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 struct run {
 	struct ibf_smp *s;
 	struct rr_smp *job;
-	unsigned int n, next;	/* jobs next .. n-1 have not been sent yet */
+	unsigned int n, next;	/* job[next .. n-1] have not been sent yet */
 	unsigned int open;	/* jobs whose state is RR_SMP_OPEN */
 	unsigned int on_wire;
 	const struct rr_smp_policy *policy;
@@ -315,7 +315,8 @@ static bool in_flight(const struct run *r, const struct rr_smp *job)
 	return false;
 }
 
-/* Free finished slots.  `again` gets the jobs to be sent again; returns their number. */
+/* Free the slots that are answered, lost or timed out, or whose job is done.  `again` gets the jobs
+ * to be sent again; returns their number. */
 static unsigned int collect(struct run *r, double now,
 			    struct rr_smp **again)
 {
@@ -355,8 +356,8 @@ static unsigned int collect(struct run *r, double now,
 	return n;
 }
 
-/* List the jobs whose first packet was not answered within policy->hedge.  They are sent again
- * over another route. */
+/* `again` gets the jobs whose first packet was not answered within policy->hedge; returns their
+ * number.  They are sent again over another route. */
 static unsigned int hedged(struct run *r, double now,
 			   struct rr_smp **again, unsigned int max)
 {
@@ -376,8 +377,9 @@ static unsigned int hedged(struct run *r, double now,
 	return n;
 }
 
-/* The number of answers after which the runner goes on: all, or a quarter if more packets are to be
- * sent.  Waking it for each answer would take longer than sending a packet. */
+/* The number of answers for which the runner waits: one quarter of the packets in flight if more
+ * packets are to be sent, otherwise all.  Waking the runner for each answer would take longer than
+ * sending a packet. */
 static uint32_t enough_answers(const struct run *r)
 {
 	return FTR_MAX(1u, r->next < r->n ? r->on_wire / 4 : r->on_wire);
@@ -410,7 +412,7 @@ static double next_deadline(const struct run *r, double start)
 	return until;
 }
 
-/* Free all slots: the jobs may not exist after the run. */
+/* Free all slots, because the caller may free the jobs after the run. */
 static void abandon(struct run *r)
 {
 	pthread_mutex_lock(&r->s->mutex);

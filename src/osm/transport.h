@@ -3,14 +3,13 @@
  * Management packets of the plugin, which bypass OpenSM's queue.
  *
  * OpenSM sends all its packets through one queue, which is full during a sweep.  To avoid
- * this queue, the plugin binds to the same port a second time.  It sends directed-route
- * packets with callbacks of its own.  It binds before OpenSM does: under ibsim a later
- * bind would divert OpenSM's traps.
+ * this queue, the plugin binds to the same port itself, and sends directed-route packets
+ * with callbacks of its own.  It binds before OpenSM does: under the simulator ibsim, a later
+ * bind would divert OpenSM's traps to the plugin.
  *
  * Requests are sent by the worker (fast.h), and by a routing that reads or writes tables
  * itself (adopt.c, takeover.c).  Answers and failures arrive on the receiver thread of
- * OpenSM's transport.  Under ibsim, failures arrive through OpenSM's error path, which
- * also changes counters of OpenSM; transport.c corrects these counters.
+ * OpenSM's transport.
  */
 #ifndef IBF_TRANSPORT_H
 #define IBF_TRANSPORT_H
@@ -24,21 +23,21 @@
 
 struct ibf_smp;
 
-/* Bind to the port that OpenSM will use.  NULL: OpenSM's transport or dispatcher refuses, or
- * out of memory; err says which. */
+/* Bind to the port that OpenSM will use.  Returns NULL if OpenSM's transport or dispatcher has
+ * refused this, or if memory is exhausted; err states the reason. */
 struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 			    struct ftr_err *err);
 /* No callback runs after this call.  NULL is accepted. */
 void ibf_smp_free(struct ibf_smp *s);
 
-/* Make the present and all later calls of ibf_smp_run return early.  For any thread. */
+/* Make the present and all later calls of ibf_smp_run return early.  Any thread may call this. */
 void ibf_smp_stop(struct ibf_smp *s);
 
 /*
- * The transport of struct rr_ops; at most IBF_SMP_WINDOW_MAX packets are in flight.
- * Requests without an answer when policy->limit has passed, or when ibf_smp_stop is
- * called, stay RR_SMP_OPEN.  Only one thread runs this function at a time; others wait.
- * The function does not take OpenSM's lock.
+ * Sends the n requests and waits for the answers, as struct rr_ops requires.  At most
+ * IBF_SMP_WINDOW_MAX packets are in flight.  If policy->limit has passed, or ibf_smp_stop
+ * is called, the unanswered requests stay RR_SMP_OPEN.  Only one thread runs this function
+ * at a time; others wait.  The function does not take OpenSM's lock.
  */
 unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			 unsigned int n, const struct rr_smp_policy *policy);

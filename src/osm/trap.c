@@ -2,22 +2,23 @@
 /*
  * Traps, before OpenSM acts on them.
  *
- * OpenSM reports a trap to plugins after it has answered and filtered the trap.  With
- * sweep_on_trap it has also started a heavy sweep before, which would race with the fast
- * path.  Of equal traps within a few seconds OpenSM reports at most ten.  It never reports
- * traps 129 to 131.
+ * OpenSM reports traps to plugins too late: it answers the trap first, and with its option
+ * "sweep_on_trap" it also starts a heavy sweep, which would run at the same time as the fast
+ * path.  It also leaves out traps: it reports at most ten equal traps within a few seconds,
+ * and never traps 129 to 131.
  *
  * So the plugin replaces the function that OpenSM's dispatcher calls for notices.  The
  * plugin's function calls OpenSM's function for every trap.
  *
- * If the fast path has taken over a link state change (trap 128), sweep_on_trap is off
- * while OpenSM's function handles the trap.  For all other traps (129 to 131, 144 and
- * vendors' traps) the option is unchanged.  No other part of OpenSM acts on the option,
- * and while it is off no other trap is handled.  Afterwards the option gets the value that
- * OpenSM last read from opensm.conf.  So a change by the administrator takes effect.
+ * If the fast path has taken over a link state change (trap 128), the plugin switches
+ * sweep_on_trap off while OpenSM's function handles the trap.  For all other traps (129 to
+ * 131, 144 and vendors' traps) the option is unchanged.  No other part of OpenSM acts on the
+ * option, and while it is off no other trap is handled.  Afterwards the option gets the
+ * value that OpenSM last read from opensm.conf.  So a change by the administrator takes
+ * effect.
  *
- * If the administrator has switched sweep_on_trap off, it stays off.  The tables are
- * repaired, and the next periodic sweep confirms the repair.
+ * If the administrator has switched sweep_on_trap off, it stays off.  The fast path repairs
+ * the tables nevertheless, and the next periodic sweep confirms the repair.
  */
 #include "osm/fast.h"
 
@@ -34,7 +35,8 @@ static bool link_change(const osm_madw_t *madw, ftr_lid *lid)
 	return true;
 }
 
-/* Returns false if OpenSM should act on the trap. */
+/* Pass a trap 128 to the fast path.  Returns true if the fast path acts on it, and false if OpenSM
+ * should do so. */
 static bool taken_over(struct ibf_fast *f, ftr_lid lid)
 {
 	struct rr_event ev = {
@@ -45,9 +47,9 @@ static bool taken_over(struct ibf_fast *f, ftr_lid lid)
 	return rr_post(&f->rr, &ev) & RR_ACT_TAKEN;
 }
 
-/* The value that OpenSM last read from opensm.conf.  OpenSM keeps a copy of it, which the
- * plugin does not change.  Without opensm.conf there is no copy, and the option does not
- * change. */
+/* The value of sweep_on_trap that OpenSM last read from opensm.conf.  OpenSM keeps a copy of this
+ * value, which the plugin does not change.  Without opensm.conf there is no copy; then returns
+ * `otherwise`. */
 static boolean_t in_file(const osm_subn_opt_t *opt, boolean_t otherwise)
 {
 	return opt->file_opts ?
@@ -78,11 +80,11 @@ static void on_notice(void *context, void *data)
 	pthread_mutex_unlock(&f->trap_order);
 }
 
-/* Called before OpenSM has bound to its port, when the dispatcher is idle.  The hook is not
- * removed: OpenSM frees the registration before it deletes plugins. */
+/* Called before OpenSM has bound to its port, so no notice arrives meanwhile.  The plugin's
+ * function is never removed: OpenSM frees the registration before it deletes plugins. */
 void ibf_trap_hook(struct ibf_fast *f)
 {
-	/* OpenSM declares the handle as a pointer to const; the object is not const */
+	/* the handle is a pointer to const, but the object is not const */
 	cl_disp_reg_info_t *reg = (void *)(uintptr_t)f->p->osm->sm.trap_disp_h;
 
 	f->hook.original = reg->pfn_rcv_callback;

@@ -6,13 +6,14 @@
  * cases:
  *
  * - A path ends neither at its destination nor at an empty entry.
- * - Two entries make a turn that the engine has not declared, even if no path takes this turn.
- *   This is checked only if the engine has declared its order of switches.
+ * - Two entries make a turn (from a downward to an upward link) that the engine has not
+ *   declared, even if no path takes this turn.  This is checked only if the engine has
+ *   declared its order of switches.
  * - The channel dependencies have a cycle.
  * - An entry is empty although the engine promises a path (enum ftr_promise).
  *
- * Other unreachable pairs cause at most a warning: an engine that refused to route because
- * of them would leave the whole subnet without routes.
+ * Other unreachable pairs cause at most a warning: if the engine refused to route because of
+ * them, the whole subnet would have no routes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -54,8 +55,8 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 /* Numbers of ports of adapters and routers at a switch.  Aggregation Nodes do not count as
  * hosts: those of upper switches have no up/down path to each other even in an intact tree. */
 struct tally {
-	/* hosts: host ports, even without a LID; host_lids: their LIDs; ends: all ports with
-	 * a LID, even of Aggregation Nodes */
+	/* hosts: number of host ports, with or without a LID.  host_lids: number of LIDs of these
+	 * ports.  ends: number of all ports with a LID, including those of Aggregation Nodes. */
 	uint32_t hosts, host_lids, ends;
 };
 
@@ -137,7 +138,7 @@ static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 
 struct lacking {
 	ftr_sw sw;
-	uint64_t lids;		/* number of unreachable LIDs of hosts */
+	uint64_t lids;		/* number of host LIDs that the hosts on sw cannot reach */
 };
 
 static int lacking_cmp(const void *x, const void *y)
@@ -151,8 +152,8 @@ static int lacking_cmp(const void *x, const void *y)
 
 /* List the switches whose hosts cannot reach all other hosts; returns their number.  The
  * switches with the most unreachable LIDs come first.  *hosts: number of hosts on these switches.
- * apart: count the LIDs that are not physically connected to the switch; otherwise, count the
- * connected LIDs to which no path is promised. */
+ * apart true: count the LIDs that are not physically connected to the switch.  apart false: count
+ * the physically connected LIDs to which the engine promises no path. */
 static uint32_t find_lacking(const struct promise *p, bool apart,
 			     struct lacking *out, uint64_t *hosts)
 {
@@ -179,7 +180,8 @@ static bool is_host_of(const struct ftr_fabric *f, ftr_ep e, ftr_sw s)
 	return f->ep[e].sw == s && !ftr_ep_is_aggregation(&f->ep[e]);
 }
 
-/* List up to `most` hosts with their number of unreachable LIDs, the greatest number first. */
+/* Name up to `most` hosts in `text`, each with the number of LIDs that it cannot reach.  The hosts
+ * with the greatest numbers come first. */
 static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 			 char *text, size_t size)
 {
@@ -332,7 +334,7 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
 		warn_unserved(e, &p, un);
 		if (stats->longer_pairs)
-			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %s are longer than necessary, so that all host ports are connected without a credit loop: the leaf of one host of each pair connects two parts of the fabric that are connected by leaves only; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
+			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %s are longer than necessary, so that all host ports are connected without a credit loop: two parts of the fabric are connected only by leaves, and one host of each pair is on such a leaf; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name,
 				ibf_count(stats->longer_pairs, "pair of host ports",
 					  "pairs of host ports").s);

@@ -2,15 +2,13 @@
 /*
  * The writer thread and its queue.
  *
- *	OpenSM's threads, the worker --put--> queue --run--> files
+ * If a job fails, the reason is logged.  Further failures of the same kind of job are only
+ * counted.  Their number is logged when a job of this kind succeeds, or when OpenSM ends.
  *
- * The first failure of one kind of job starts a series of failures, and is logged with its reason.
- * The series ends when a job of that kind succeeds, or when OpenSM ends.  Then the number of lost
- * jobs is logged.
- *
- * On exit OpenSM waits IBF_WRITER_DRAIN_MS.  If a write is unfinished then, the plugin abandons the
- * thread.  The thread keeps its own memory, and never accesses the plugin or OpenSM again.  The
- * library stays mapped, so that the code of the thread remains valid.
+ * When OpenSM exits, the plugin waits at most IBF_WRITER_DRAIN_MS for the thread.  If a write has
+ * not ended then, the plugin abandons the thread.  The thread keeps its own memory, and never
+ * accesses the plugin or OpenSM again.  The library stays mapped, because the thread still executes
+ * its code.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -33,8 +31,8 @@ struct ibf_writer {
 	bool busy;		/* a job is running */
 	bool stop;		/* no more jobs are accepted */
 	bool abandoned;
-	uint64_t series[IBF_N_MSG];	/* lost jobs of each kind in the present series of
-					 * failures */
+	uint64_t series[IBF_N_MSG];	/* failed jobs of each kind since a job of this kind last
+					 * succeeded */
 };
 
 /* ---- the thread ---------------------------------------------------------- */
@@ -50,7 +48,7 @@ static void drop(const struct ibf_job *j)
 	free(j->path);
 }
 
-/* The caller holds the mutex.  *at may be NULL. */
+/* Remove *at, which may be NULL, from the queue, and return it.  The caller holds the mutex. */
 static struct queued *take(struct ibf_writer *w, struct queued **at)
 {
 	struct queued *q = *at;
@@ -72,9 +70,9 @@ static void free_queued(struct queued *q)
 	free(q);
 }
 
-/* Count a failed job, or with st FTR_OK end the series of failures.  Log the first failure and
- * the end of a series.  The caller holds the mutex, so the plugin exists unless w->abandoned
- * is set. */
+/* Count a failed job of the kind msg.  If st is FTR_OK, the job has succeeded: end the series of
+ * failures of this kind.  Log the first failure of a series, and its end.  The caller holds the
+ * mutex, so the plugin exists unless w->abandoned is set. */
 static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 		 const struct ftr_err *err)
 {
@@ -130,7 +128,8 @@ static void *writer(void *arg)
 
 /* ---- the queue ----------------------------------------------------------- */
 
-/* Remove the waiting job that j replaces; NULL: none.  The caller holds the mutex. */
+/* Remove from the queue the job that j replaces, and return it.  NULL: there is no such job.  The
+ * caller holds the mutex. */
 static struct queued *take_older(struct ibf_writer *w, const struct ibf_job *j)
 {
 	struct queued **at = &w->first;
@@ -175,7 +174,8 @@ bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j)
 	return true;
 }
 
-/* The caller holds the mutex.  Returns false if a job is still waiting or running. */
+/* Wait at most `ms` milliseconds until no job is waiting or running.  Returns false if there still
+ * is such a job.  The caller holds the mutex. */
 static bool wait_idle(struct ibf_writer *w, unsigned int ms)
 {
 	double end = ibf_now_ms() + ms;
@@ -218,7 +218,7 @@ struct ibf_writer *ibf_writer_new(struct ibf_plugin *p)
 	return NULL;
 }
 
-/* OpenSM unloads the plugin on exit: keep the code mapped. */
+/* Keep the code mapped when OpenSM unloads the plugin. */
 static void pin_library(void)
 {
 	Dl_info info;

@@ -2,18 +2,17 @@
 /*
  * A thread that writes the plugin's files.
  *
- * A disk that is full, slow or hung (a network file system) must not delay OpenSM.  So this
- * thread writes all files; OpenSM's threads only queue jobs.  The queue is bounded: a job
- * without room is dropped and counted.  When OpenSM exits, the queue is written within a
- * bounded time.
+ * A full, slow or hanging file system must not delay OpenSM.  So this thread writes all
+ * files; OpenSM's threads only queue jobs.  If the queue is full, a job is dropped and
+ * counted.  When OpenSM exits, it waits for the queue for a limited time.
  */
 #ifndef IBF_WRITER_H
 #define IBF_WRITER_H
 
 #include "osm/osm.h"
 
-/* Limits of the queue, in jobs and bytes.  The data of state files and of the host order do
- * not count: only the newest job for each of these files waits. */
+/* Limits of the queue, in jobs and bytes.  The data of state files and of the host order do not
+ * count towards the limit in bytes, because at most one job for each of these files waits. */
 #define IBF_WRITER_JOBS 1024
 #define IBF_WRITER_BYTES (32u << 20)
 /* The longest time that the queue delays the exit of OpenSM. */
@@ -22,8 +21,8 @@
 /* A job writes or removes one file. */
 struct ibf_job {
 	enum ibf_msg msg;	/* kind of the job, and the message if it fails */
-	char *path;		/* allocated; belongs to the job */
-	bool replaces;		/* a newer job for this path replaces this job while it waits */
+	char *path;		/* allocated; freed with the job */
+	bool replaces;		/* while the job waits, a newer job for its path replaces it */
 	/* Runs on the writer's thread; must not access OpenSM or the plugin. */
 	enum ftr_status (*write)(const char *path, void *ctx, struct ftr_err *err);
 	void (*release)(void *ctx);	/* frees ctx, even if the job was not run */
@@ -31,12 +30,12 @@ struct ibf_job {
 	size_t bytes;		/* memory of ctx that counts towards IBF_WRITER_BYTES */
 };
 
-/* NULL: no memory or no thread, which is logged; all jobs are dropped then. */
+/* NULL: no memory or no thread, which is logged.  ibf_writer_put() then drops all jobs. */
 struct ibf_writer *ibf_writer_new(struct ibf_plugin *p);
 /* Waits at most IBF_WRITER_DRAIN_MS for the queue; NULL is accepted. */
 void ibf_writer_free(struct ibf_writer *w);
-/* Queue a copy of j; never waits for a file.  w NULL: j is dropped.  Returns false if out of
- * memory, or if j->path is NULL: j is then dropped, and the caller logs this. */
+/* Queue a copy of j; never waits for a write.  w NULL: j is dropped.  Returns false if out of
+ * memory, or if j->path is NULL: j is then dropped, and the caller should log this. */
 bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j);
 /* Wait until the queue is empty and no job is running.  Returns false if this takes more than ms
  * milliseconds. */

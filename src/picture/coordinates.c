@@ -2,11 +2,11 @@
 /*
  * Layout: the pods and blocks of the picture, and an x coordinate for every switch.
  *
- * The shape numbers the leaves (leaf columns), and gives every switch the range of leaf columns in
- * its pod (pod_first, pod_leaves).  The range follows from the nominal fabric, so a missing link
- * does not move pods.  Switches of one rank with the same range are a pod.  Inside a pod, the
- * switches are ordered by plane, then by index, and spread evenly over the range.  A missing link
- * changes this order only if it divides a plane.
+ * In the shape, the leaves are numbered (leaf columns), and every switch has the range of leaf
+ * columns in its pod (pod_first, pod_leaves).  This range is that of the nominal fabric, so a
+ * missing link does not move pods.  Switches of one rank with the same range are one pod of the
+ * picture.  The switches of such a pod are ordered by plane, then by index, and spread evenly over
+ * the range.  A missing link changes this order only if it divides a plane.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ struct drawing_position {
 	uint32_t rank, pod_first, pod_leaves, plane;
 };
 
-/* The plane of every switch: the first switch of its connected component in the fabric without
- * rank 0. */
+/* Returns the plane of each switch above rank 0, by switch.  A plane is a connected component of
+ * these switches; its number is the index of one of them. */
 static uint32_t *planes(struct drawing *z)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -38,7 +38,7 @@ static uint32_t *planes(struct drawing *z)
 	return uf;
 }
 
-/* True if s is not a leaf and has no leaf below it. */
+/* Returns true if s is not a leaf and has no leaf below it. */
 static bool lonely(const struct ftr_shape *sh, ftr_sw s)
 {
 	if (sh->numbering.col[s] < sh->tree.n_leaf || sh->numbering.pod_first[s] || sh->numbering.pod_leaves[s] != 1)
@@ -147,8 +147,8 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 
 /* ---- blocks and x -------------------------------------------------------- */
 
-/* True if the n switches at[] belong to several planes, with at least two switches for each plane
- * on average. */
+/* Returns true if the n switches at[] are in several planes, and the mean number of these switches
+ * in a plane is at least 2. */
 static bool by_plane(const struct drawing_position *at, uint32_t n)
 {
 	uint32_t planes = 1;
@@ -158,7 +158,7 @@ static bool by_plane(const struct drawing_position *at, uint32_t n)
 	return planes > 1 && n >= 2 * planes;
 }
 
-/* True if a and b belong to one block.  All leaves below one pod of rank 1 form one block. */
+/* Returns true if a and b belong to the same block (see <ftr/picture.h>). */
 static bool same_block(const struct drawing *z, const struct drawing_position *a,
 		       const struct drawing_position *b, bool planes)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lower bounds on the link load of a traffic pattern.  All flows that leave or enter a pod share
- * the links between the pod, with the switches below it, and all other switches.  Horizontal links
- * and links that skip a rank are counted, too, so the bounds hold for any tables.
+ * Lower bounds on the load of the links of each pod under a traffic pattern.  Flows that leave or
+ * enter a pod must cross a link between two sets of switches: those of the pod and below it, and
+ * all others.  Horizontal links and links that skip a rank are counted, too, so the bounds hold for
+ * any tables.
  */
 #include <string.h>
 
 #include "picture/picture.h"
 
-/* The pod of rank r that contains s or is above s; FTR_POD_NONE: there is none. */
+/* Returns the pod of rank r that contains s or is above s, or FTR_POD_NONE. */
 static uint32_t pod_over(const struct ftr_picture *p, ftr_sw s, uint32_t r)
 {
 	uint32_t own = p->pod_of[s];
@@ -18,8 +19,8 @@ static uint32_t pod_over(const struct ftr_picture *p, ftr_sw s, uint32_t r)
 	return p->pod_at[(size_t)r * p->n_cols + p->pod[own].pod_first];
 }
 
-/* Count a link or a flow from a to b: in out[] of each pod that it leaves, and in in[] of each pod
- * that it enters. */
+/* Count a link or a flow from a to b.  Add 1 to out[] of each pod that it leaves, and to in[] of
+ * each pod that it enters. */
 static void count(const struct ftr_picture *p, ftr_sw a, ftr_sw b, uint64_t *out, uint64_t *in)
 {
 	for (uint32_t r = 0; r < p->n_ranks; r++) {

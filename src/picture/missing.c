@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Missing links: links of the nominal fabric that are absent, and links that the
- * shape inferred (src/shape/slots.c).
+ * Missing links: links of the nominal fabric that are not in the present one, and links that the
+ * shape has inferred (src/shape/slots.c).
  *
- * The shape gives the number of links that a group should have (n_nominal) and the
- * number of upward groups that a switch should have (n_slots).  With a nominal fabric, all far ends
- * are known.  Without one, the far end of an upward group of switch s is unknown if all links of
- * the group are missing.  This module then assumes a far end: a switch of the next rank that has an
- * unconnected port and is linked to other switches below the parents of s, but not to s.  If there
- * are more such switches than missing groups, those with the most unconnected ports are chosen.
+ * The shape contains the number of links that a group should have (n_nominal), and the number of
+ * upward groups that a switch should have (n_slots).  With a nominal fabric, both ends of every
+ * missing link are known.  Without one, the upper switch is unknown if all links of a group of
+ * switch s are missing.  It is then guessed: a switch of the next rank that is linked to other
+ * switches below the parents of s, but not to s, and that has an unconnected port.  If there
+ * are more such switches than missing groups, those with the most unconnected ports are taken.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ struct list {
 	struct ftr_missing *m;
 	uint32_t n, cap;
 	uint32_t *open;		/* [n_sw] number of ports without a link */
-	uint8_t *known;		/* [n_sw] 1: linked to the current switch, or in found[] */
-	ftr_sw *found;		/* [n_sw] possible far ends */
+	uint8_t *known;		/* [n_sw] 1: linked to the current switch s, or in found[] */
+	ftr_sw *found;		/* [n_sw] possible upper switches of missing links of s */
 };
 
 static bool add(struct list *w, ftr_sw low, ftr_sw up, uint32_t n, bool inferred)
@@ -60,8 +60,8 @@ static bool add_absent(struct list *w)
 	return true;
 }
 
-/* Fill w->found with the possible far ends of missing links of s, as described in the head of this
- * file.  Returns their number. */
+/* Store in w->found the possible upper switches of the missing links of s (see the head of this
+ * file).  Returns their number. */
 static uint32_t candidates(struct list *w, ftr_sw s)
 {
 	const struct ftr_shape *sh = w->z->sh;

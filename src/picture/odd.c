@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Switches, host ports and links that differ from most of their kind.
+ * Marks switches, host ports and links that differ from others of the same kind.
  *
- * None of these differences is an error: a fabric may be built that way.  The picture marks
- * them.  "Most" means the most frequent value, which is used only if at least half of the kind
- * have it.
+ * A difference need not be an error: a fabric may be built that way.  Switches and links are
+ * compared with the most frequent value of their kind, if at least half of the kind have this
+ * value.
  */
 #include <string.h>
 
@@ -29,8 +29,8 @@ unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed)
 
 /* ---- links --------------------------------------------------------------- */
 
-/* The kind of a link.  Links between switches are of one kind if their lower ends have the same
- * rank; links to host ports, if their switches have the same rank. */
+/* Returns the kind of a link.  Links between switches are of the same kind if their lower ends have
+ * the same rank.  Links to host ports are of the same kind if their switches have the same rank. */
 static uint32_t kind_of(const struct drawing *z, ftr_sw s,
 			const struct ftr_swport *p)
 {
@@ -46,8 +46,8 @@ static uint32_t value_of(const struct ftr_swport *p)
 	return FTR_MIN(p->width, WIDTHS - 1u) * FTR_SPEED_END + p->speed;
 }
 
-/* True if the speed of the link at p is compared with that of others.  An Aggregation Node is
- * inside a switch, so its port has no link speed. */
+/* Returns true if the speed of the link at p is compared with that of others.  The port of an
+ * Aggregation Node is inside a switch, so it has no link speed. */
 static bool counts(const struct drawing *z, const struct ftr_swport *p)
 {
 	if (p->peer_kind == FTR_PEER_NONE || !ftr_link_gbps(p->width, p->speed))
@@ -107,8 +107,8 @@ static bool slow_links(struct drawing *z)
 
 /* ---- switches ------------------------------------------------------------ */
 
-/* The pod of the next rank above s.  Switches of one rank below the same pod should have the same
- * number of upward links. */
+/* Returns the pod of the next rank above s.  Switches of one rank below the same pod should have
+ * the same number of upward links. */
 static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 {
 	uint32_t r = z->sh->tree.rank[s] + 1u, pod = z->pod_of[s];
@@ -118,9 +118,9 @@ static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 	return z->p->pod_at[(size_t)r * z->p->n_cols + z->pod[pod].pod_first];
 }
 
-/* For each switch s of rank r, set mode[s] to the most frequent n_up among the switches of rank r
- * below the same pod.  Stubs are not counted.  If several values are equally frequent, the
- * greatest is taken.  mode[s] is 0 if fewer than half of these switches have this value. */
+/* For each switch s of rank r, set mode[s] to the most frequent number of upward links among the
+ * switches of rank r below the same pod.  Stubs are not counted.  If several numbers are equally
+ * frequent, the greatest is taken.  If fewer than half of these switches have it, mode[s] is 0. */
 static void mode_up(struct drawing *z, uint32_t r, const uint32_t *n_up,
 		    uint32_t *mode, uint32_t (*seen)[FTR_PORT_MAX + 2])
 {

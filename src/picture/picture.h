@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Steps from a shape to a picture: pods and coordinates (coordinates.c), oddities (odd.c),
+ * The parts of making a picture: pods and coordinates (coordinates.c), irregular parts (odd.c),
  * missing links (missing.c), lower bounds on loads (least.c).
  */
 #ifndef FTR_PICTURE_PICTURE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Computes when the confirming sweep is due, see damp.h.
+ * Computes when the sweep after a repair is due, see damp.h.
  */
 #include "core/core.h"
 #include "reroute/damp.h"

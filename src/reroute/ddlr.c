@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine ddlr: local repair first, then the transition to new tables.
+ * Engine ddlr: a local repair first, then the transition to new tables.
  *
- * When a link dies, the planner (<ftr/ddlr.h>) provides the local repair: a few
- * entries at the switches next to the fault, written before anything else is
- * computed.  A transition then leads to the new tables of the whole fabric.  The transition
- * changes an entry only where old and new paths together form no credit loop.
- * The other entries are held until packets that follow older entries have left,
- * one packet lifetime later; meanwhile the worker does other jobs.
+ * A planner is an object of <ftr/ddlr.h>, which plans writes for one routing.  When a link
+ * dies, the planner first plans a local repair: it changes a few entries at the switches
+ * next to the fault.  They are written before anything else is computed.  Then the tables of
+ * the whole fabric are computed, and written in rounds, which together are called the
+ * transition.  A round changes only entries for which old and new paths together form no
+ * credit loop.  The other entries are held.  The next round begins one packet lifetime
+ * later, when packets that follow older entries have left the fabric; meanwhile the worker
+ * does other jobs.
  *
  *	trap -> links -> local repair: plan, check, write
  *	              -> new tables -> transition: plan, write
- *	              -> one lifetime later: the held entries, until none is left
+ *	              -> one lifetime later: the next round, until no entry is held
  *
- * The planner assumes that everything it planned was written.  If a write is
- * lost, the planner is dropped, and a new one is made after the next routing.  If
- * a routing confirms the planner's tables, the planner is kept; after any other
- * routing, a new one is made.  While there is no planner, and when links return, the
- * worker writes as for the other engines. A link that returned is not
- * in the planner's fabric.  So a sweep is requested, and the planner that is made
- * after the routing of this sweep includes the link.
+ * The planner assumes that everything it planned was written.  If a write is lost, the
+ * planner is dropped, and a new one is made after the next routing.  If a routing results in
+ * the tables that the planner has, the planner is kept; otherwise a new one is made.  While
+ * there is no planner, and when links return, the worker writes as for the other engines.
+ * The planner does not know a link that has returned.  So a sweep is requested, and the
+ * planner that is made after the routing of this sweep includes the link.
  *
- * Building a planner takes longer than rerouting a fault without one.  So the planner is
- * built in a thread of its own, and a second thread shares the work.  A fault that comes
- * before the planner is ready is rerouted without local repair, and the planner is then
- * useless. The first thread is then asked to stop; the next routing and the end of OpenSM stop
- * it as well. It stops within milliseconds. At most one planner is built at a time:
- * a new thread is started after the previous one has ended.
+ * Making a planner takes longer than rerouting a fault without a planner.  So a separate
+ * thread makes the planner, with the help of a second thread.  If a fault occurs before the
+ * planner is ready, the fault is rerouted without local repair.  The planner is then
+ * useless, so the thread is asked to stop.  It is also asked to stop at the next routing and
+ * at the end of OpenSM.  It stops within milliseconds.  At most one planner is made at a
+ * time: a new thread is started after the previous one has ended.
  */
 #include <stdlib.h>
 
@@ -68,8 +69,8 @@ static void *build_planner(void *arg)
 	return NULL;
 }
 
-/* Wait for the thread to end.  Returns the planner that it has built, or NULL.  *gen: the
- * routing for which it was built; the caller releases it. */
+/* Wait for the thread to end.  Returns the planner that it has made, or NULL.  *gen: the
+ * routing for which it was made; the caller releases the routing. */
 static struct ftr_ddlr *join_maker(struct rr_maker *m, struct rr_routing *gen)
 {
 	struct ftr_ddlr *made;
@@ -94,7 +95,7 @@ void rr_ddlr_reap(struct rr *f)
 	}
 }
 
-/* Ask the thread that builds the planner to stop; it is joined later. */
+/* Ask the thread that makes the planner to stop; it is joined later. */
 static void abandon(struct rr_view *v)
 {
 	struct rr_maker *m = v->maker;
@@ -107,7 +108,7 @@ static void abandon(struct rr_view *v)
 	v->maker = NULL;
 }
 
-/* True if both SL2VL tables give packets the same VLs between all connected ports of f. */
+/* True if a and b assign the same VLs to packets between all connected ports of f. */
 static bool same_vls(const struct ftr_fabric *f, const struct ftr_sl2vl *a,
 		     const struct ftr_sl2vl *b)
 {
@@ -125,12 +126,12 @@ static bool same_vls(const struct ftr_fabric *f, const struct ftr_sl2vl *a,
 	return true;
 }
 
-/* If more LIDs than this must be drained, making a new planner takes less time than draining
- * them (about 50 us per LID with 1,620 switches). */
+/* The planner is not kept if more LIDs than this must be drained: making a new planner then takes
+ * less time (draining takes about 50 us per LID with 1,620 switches). */
 #define DRAINS_MAX 1000
 
-/* Take over the planner of the previous view if the routing of v confirms the
- * planner's entries, and no packet follows older entries. */
+/* Move the planner from the previous view to v, if the planner has the tables of v, and if all
+ * packets that follow older entries have left.  Returns true if it was moved. */
 static bool keep_planner(const struct rr *f, struct rr_view *old,
 			 struct rr_view *v)
 {
@@ -149,7 +150,7 @@ static bool keep_planner(const struct rr *f, struct rr_view *old,
 	return true;
 }
 
-/* Move the planner from its thread to the view, if the thread has ended. */
+/* If the thread that makes the planner has ended, move the planner to the view. */
 static void take_planner(struct rr *f, struct rr_view *v)
 {
 	struct rr_maker *m = v->maker;
@@ -177,7 +178,7 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 			return;
 		abandon(f->view);
 	}
-	/* only one thread at a time: wait for earlier ones, which have been asked to stop */
+	/* only one planner is made at a time: wait for earlier threads, which are stopping */
 	rr_ddlr_reap(f);
 	if (!repairs_locally(&v->gen))
 		return;
@@ -202,7 +203,7 @@ bool rr_ddlr_ready(struct rr *f)
 	struct rr_view *v = f->view;
 
 	take_planner(f, v);
-	abandon(v);	/* this planner is built without the change that is handled now */
+	abandon(v);	/* a planner being made does not know the change that is handled now */
 	return v->planner != NULL;
 }
 
@@ -280,10 +281,10 @@ static enum ftr_status plan_local(struct rr *f,
 
 /* Input of the checker for one plan. */
 struct trial {
-	struct ftr_change *change;	/* [n] changed entries, each once */
+	struct ftr_change *change;	/* [n] changed entries, without duplicates */
 	uint32_t n;
-	struct ftr_link *gone;	/* links that died, which the planner routes around */
-	uint64_t *dead;		/* set of ports: all dead links */
+	struct ftr_link *gone;	/* links of this repair that died */
+	uint64_t *dead;		/* set of the ports of all dead links */
 };
 
 static void trial_fini(struct trial *c)
@@ -302,8 +303,8 @@ static int by_switch_and_lid(const void *x, const void *y)
 	return (a->lid > b->lid) - (a->lid < b->lid);
 }
 
-/* Enter the plan into the tables t and collect the changed entries; of several
- * writes to one entry the last counts. */
+/* Enter the plan into the tables t, and store the changed entries in c.  If the plan writes an
+ * entry several times, the last write counts. */
 static void enter_plan(struct trial *c, struct ftr_tables *t,
 		       const struct ftr_ddlr_plan *plan)
 {
@@ -352,12 +353,12 @@ static void list_dead_links(struct trial *c, const struct rr_repair *r)
 }
 
 /*
- * Check the planned local repair by walking the tables that the switches hold,
- * as for every other repair.  During the check the plan is entered into view->sent,
- * because a copy of all tables would take longer than the check.  Turns are permitted
- * here: the planner has already excluded credit loops with the checker's dependency graph
- * (<ftr/cdg.h>), which includes all packets in flight.  A path may end at a dead port
- * only if the plan reports entries that it could not repair.
+ * Check the planned local repair: follow the paths in the tables that the switches will
+ * hold, as for every other repair.  During the check the plan is entered into view->sent,
+ * because a copy of all tables would take longer than the check.  Paths may turn from a
+ * downward to an upward link: the planner has already excluded credit loops with the
+ * checker's dependency graph (<ftr/cdg.h>), which also covers packets in flight.  A path
+ * may end at a dead port only if the plan reports entries that it could not repair.
  */
 static enum ftr_status check_plan(const struct rr *rr, const struct rr_repair *r,
 				  const struct ftr_ddlr_plan *plan,

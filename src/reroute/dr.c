@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Directed routes: one breadth-first search, and the routes of its tree.
+ * Directed routes.  One breadth-first search finds a tree with routes to all switches.
  *
- * A switch that is to be avoided may still be the last switch of a route: it
- * enters the tree, but the search does not continue from it.
+ * A switch that must be avoided may be the last switch of a route: the search adds it to the
+ * tree, but does not continue from it.
  */
 #include <string.h>
 

@@ -2,10 +2,10 @@
 /*
  * Directed routes that avoid dead links.  This file does not depend on OpenSM.
  *
- * A directed route lists the port by which a management packet leaves each node
- * (IBA 14.2.2).  OpenSM's own routes date from its last discovery; after a link
- * of the manager's leaf has died, many of them are stale.  So routes are
- * searched again, breadth first, over the links that are alive.
+ * A directed route lists the ports by which a management packet leaves the nodes on its way
+ * (IBA 14.2.2).  OpenSM found its own routes in its last discovery.  If a link of the leaf
+ * switch to which the manager is attached dies, many of these routes no longer work.
+ * So new routes are found by a breadth-first search over the links that are alive.
  */
 #ifndef RR_DR_H
 #define RR_DR_H
@@ -27,7 +27,7 @@ struct rr_dr_origin {
 				 * 0: the manager runs on the switch itself */
 };
 
-/* Result of one search: for each switch the next step towards the origin. */
+/* Result of one search: the previous switch on the route to each switch. */
 struct rr_dr_tree {
 	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	uint32_t n_sw;
@@ -35,8 +35,7 @@ struct rr_dr_tree {
 	ftr_sw *parent;		/* [n_sw] previous switch of the route; FTR_SW_NONE: not
 				 * reached */
 	ftr_port *port;		/* [n_sw] port of the parent that leads to this switch */
-	uint8_t *hops;		/* [n_sw] number of switches that the route passes before
-				 * this one */
+	uint8_t *hops;		/* [n_sw] number of switches on the route, without the last */
 	ftr_sw *queue;		/* [n_sw] temporary data of the search */
 };
 
@@ -51,22 +50,24 @@ static inline void rr_port_put(uint64_t *set, uint32_t bit)
 	set[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* The links and switches that a search must avoid; a NULL member stands for an empty set. */
+/* The links and switches that a search must avoid; NULL: there are none. */
 struct rr_dr_limits {
-	const uint64_t *dead;	/* set of ports: the link is dead */
-	const uint8_t *avoid;	/* [n_sw] 1: the switch may only be the last one of a route */
+	const uint64_t *dead;	/* set of the ports of dead links */
+	const uint8_t *avoid;	/* [n_sw] 1: the switch may be only the last switch of a route */
 };
 
 struct rr_dr_tree *rr_dr_tree_new(uint32_t n_sw);	/* NULL: no memory */
 void rr_dr_tree_free(struct rr_dr_tree *t);		/* NULL is accepted */
 
-/* Find a shortest route to each switch.  On a tie, the previous switch that the search reached
- * first is taken, and of parallel links that with the smaller port.  O(ports). */
+/* Find a shortest route to each switch.  If there are several, the previous switch is the one that
+ * the search reached first.  Of parallel links, the one with the smallest port is used.
+ * O(ports). */
 void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
 		   const struct rr_dr_origin *from,
 		   const struct rr_dr_limits *limits);
 
-/* The route to s; false if the search did not reach s or the route is too long. */
+/* Store the route to s in *out.  Returns false if the search did not reach s, or if the route is
+ * too long. */
 bool rr_dr_route(const struct rr_dr_tree *t, ftr_sw s, struct rr_dr *out);
 
 #endif

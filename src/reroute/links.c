@@ -9,7 +9,7 @@
 #include "core/search.h"
 #include "reroute/links.h"
 
-/* Name the link by the end with the smaller (GUID, port), which is the key. */
+/* Exchange the ends if necessary, so that (guid, port) is smaller than (peer_guid, peer_port). */
 static struct rr_ends in_order(struct rr_ends e)
 {
 	struct rr_ends b = { e.peer_guid, e.guid, e.peer_port, e.port };
@@ -17,7 +17,7 @@ static struct rr_ends in_order(struct rr_ends e)
 	return b.guid < e.guid || (b.guid == e.guid && b.port < e.port) ? b : e;
 }
 
-/* The index of e, or the index at which to insert it. */
+/* The index of e, or the index at which e must be inserted. */
 static uint32_t place_of(const struct rr_links *t, const struct rr_ends *e)
 {
 	const struct rr_link_entry *link = t->link;
@@ -47,8 +47,8 @@ static void remove_at(struct rr_links *t, uint32_t i)
 	memmove(&t->link[i], &t->link[i + 1], (t->n - i) * sizeof(t->link[0]));
 }
 
-/* Make room in a full table: drop the ALIVE link whose last failure is the oldest; its failures no
- * longer count.  Returns false if no link is ALIVE. */
+/* If the table is full, remove the ALIVE link whose last failure is the oldest.  Returns false if
+ * the table is full and no link is ALIVE. */
 static bool make_room(struct rr_links *t)
 {
 	uint32_t quiet = t->n;
@@ -65,7 +65,7 @@ static bool make_room(struct rr_links *t)
 	return true;
 }
 
-/* The entry of link e, which is added if it is missing; NULL: the table is full. */
+/* Returns the entry of link e; adds it if it is missing.  NULL: the table is full. */
 static struct rr_link_entry *find_or_add(struct rr_links *t, struct rr_ends e)
 {
 	struct rr_link_entry *l = find(t, e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Functions that all parts of the fast path use: posting events to the state machine, under
- * the mutex and at the current time; the clock; warnings; references to routings.
+ * Functions that all parts of the fast path use: they post events to the state machine, read
+ * the clock, write warnings, and count references to routings.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -57,8 +57,8 @@ unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
 	return todo;
 }
 
-/* If the tables in the switches are unknown after the event, no view will be made of
- * the last routing, so that routing is released. */
+/* Post the event.  If the event makes the tables in the switches unknown, no view will be made of
+ * the last routing, so the reference to that routing is dropped. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev)
 {
 	struct rr_routing fresh = { .owner = NULL };

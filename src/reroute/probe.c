@@ -1,60 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Finds the links of a switch that died or returned: a trap names only the
- * switch.
+ * A trap names a switch, but not the link that has changed.  These functions find out which
+ * links of that switch died or work again.
  *
- * PortInfo is read from every port of the switch that has, or nominally has, a
- * link to another switch.  Two directed routes are used that enter the switch
- * by different ports, because one route may lead over the link that died.  A
- * link is dead when its port reports Down (IBA 14.2.5.6, PortState), or Init although OpenSM
- * has set all links Active.  A link is back when the ports at both ends are Active: before that
- * it carries no data.
+ * PortInfo is read from every port of the switch that has a link to another switch, or had one
+ * earlier (nominal fabric).  A request can take two directed routes that enter the switch by
+ * different ports, because one route may lead over the link that died.  A link is dead if
+ * its port reports Down (IBA 14.2.5.6, PortState), or if its port reports Init although
+ * OpenSM has set all links Active.  A link is back if the ports at both ends are Active:
+ * before that it carries no data.
  *
- * Every unanswered packet causes up to three errors in OpenSM's log.  So
- * requests go where an answer can be expected:
+ * Every unanswered packet causes up to three errors in OpenSM's log.  So requests are sent
+ * over routes that probably work:
  *
- * - A trap followed the LFTs from its switch to the subnet manager; the
- *   requests take the reverse of that path.  First the next switch on that path
- *   is asked whether its link to the sender is still alive, because the sender
- *   may have been cut off right after its trap.  If that link is dead, the
- *   sender is treated like the far end of any dead link.
+ * - The trap followed the forwarding tables from its sender to the subnet manager.  The
+ *   requests take the reverse of that path.  But the sender may have been cut off right after
+ *   its trap.  So first the next switch on the trap's path is asked whether its link to the
+ *   sender is still alive.  If that link is dead, the sender is treated like the far end of
+ *   any dead link, see below.
  *
- * - Without a trap, or without an answer, two other routes are tried, with one
- *   packet each.  The first route avoids links between two switches that have both
- *   sent a trap.  The second route, if there is one, avoids the switches of the first one, but
- *   may use such links.  If neither packet is answered, only one of the requests to the switch
- *   is sent; the other requests follow when it is answered.
+ * - If the switch has sent no trap, or does not answer, two other routes are tried, with one
+ *   packet each.  The first route avoids links between two switches that have both sent a
+ *   trap.  The second route, if there is one, avoids the switches of the first route, but may
+ *   use such links.  If neither packet is answered, only one of the requests to the switch is
+ *   sent; the others follow when it is answered.
  *
- * A dead switch sends no trap; its neighbours do, one after the other.  So for
- * each switch at the far end of a dead link, another neighbour is asked about
- * its own link to that switch, over a route that does not pass through that switch.
+ * A dead switch sends no trap, but its neighbours do, one after the other.  So for each
+ * switch X at the far end of a dead link, another neighbour of X is asked about its own link
+ * to X, over a route that does not pass through X.
  *
- * - If that link is dead as well, or no neighbour answers, the switch is silent.  Then all its
- *   neighbours are asked, because their traps may have been lost in that switch.  If a switch
- *   has sent a trap and then does not answer, its neighbours are asked for the same reason.
+ * - If that link is dead as well, or no neighbour answers, X is called silent.  Then all
+ *   neighbours of X are asked, because their traps may have been lost in X.  If a switch has
+ *   sent a trap and then does not answer, its neighbours are asked for the same reason.
  *
- * - If that link is alive, the switch itself is asked.
+ * - If that link is alive, X itself is asked.  If it does not answer, it is silent, too.
  *
- * From then on requests avoid silent switches; a write goes through one only if there is no
- * other route, and waits for its answer only briefly (write.c).
+ * From then on, requests avoid silent switches.  A write goes through a silent switch only if
+ * there is no other route, and its answer is awaited only briefly (write.c).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reroute/reroute.h"
 
-/* After this time without an answer, in ms, the request is also sent over its second
- * route.  The value is well above the round trip of a management packet, and well below
- * its timeout. */
+/* If a request is not answered within this time, in ms, it is also sent over its second route.
+ * The value is well above the round trip of a management packet, and well below its timeout. */
 #define HEDGE_MS 2
-/* Limits are multiples of the timeout of a packet.  A switch that has just sent a trap
- * normally answers.  If it does not answer within LIMIT_TIMEOUTS, it is left to the sweep, so
- * that it does not delay the repair. */
+/* The values below are multiples of the timeout of a packet.  If a switch that has sent a trap does
+ * not answer within LIMIT_TIMEOUTS, the repair goes on without it; a sweep follows later. */
 #define LIMIT_TIMEOUTS 2.5
-/* The same limit for neighbours of a silent switch, which have sent no trap. */
+/* The same limit for the neighbours of a silent switch, which have sent no trap. */
 #define NEIGHBOUR_TIMEOUTS 0.05
-/* Used instead of HEDGE_MS if every switch has answered over its first route: the second route
- * is then used only after this fraction of the timeout. */
+/* Used instead of HEDGE_MS if every switch has answered over its first route. */
 #define PATIENCE_TIMEOUTS 0.25
 
 /* ---- requests ----------------------------------------------------------- */
@@ -62,7 +59,7 @@
 struct probe {
 	struct rr_view *v;
 	struct rr_smp *job;
-	struct rr_link *link;	/* [n] the link that each request asks about */
+	struct rr_link *link;	/* link[i]: the link about which job[i] asks */
 	uint32_t n, cap_job, cap_link;
 };
 
@@ -146,18 +143,19 @@ static bool listed(const struct rr_link *out, uint32_t n,
 	return false;
 }
 
-/* A port in Init carries no data: a link that died and returned immediately counts
- * as dead until OpenSM has set it Active.  While OpenSM sets up the whole
- * fabric, a port in Init does not show that its link was down. */
+/* A port in Init carries no data.  So a link that went down and came up again at once counts as
+ * dead until OpenSM has set it Active.  But while OpenSM sets up the whole fabric, Init does not
+ * show that the link was down. */
 static bool is_dead(const struct rr_view *v, unsigned int state)
 {
 	return state == RR_PORT_DOWN ||
 		(v->brought_up && state == RR_PORT_INIT);
 }
 
-/* Append to out, which holds n links, the links of p whose port state differs from the view;
- * returns the number of links in out.  Every port that is Down is noted, even if its link is
- * dead in the view: the link may have been up for a moment, and OpenSM may have seen that. */
+/* Append to out[] the links of p whose port state differs from the view.  n: the number of links in
+ * out[] so far; returns the new number.  Every port that is Down is noted in the table of links,
+ * even if its link is dead in the view: the link may have been up for a moment, and OpenSM may have
+ * seen it up. */
 static uint32_t add_changed(struct rr *f, struct probe *p,
 			    struct rr_link *out, uint32_t n, bool *unknown)
 {
@@ -205,8 +203,8 @@ static void ask_ports(struct rr *f, struct probe *p, double hedge)
 	send_jobs(f, p->job, p->n, 4, hedge, LIMIT_TIMEOUTS * f->timeout);
 }
 
-/* Remove from c the links that are back, except those whose far end reports Active, too; returns
- * the number of links left. */
+/* Ask the far ends of those links in c[] that are back.  Remove from c[] the links whose far end
+ * does not report Active.  Returns the number of links left. */
 static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 			   bool *unknown)
 {
@@ -249,8 +247,8 @@ struct target {
 	struct rr_dr route[2];	/* try_routes moves the route of the first answer to route[0] */
 	bool trap;		/* route[0] is the reverse of the path of the switch's trap */
 	bool answered;
-	bool dead;		/* the link over which the trap came is dead */
-	struct rr_link hop;	/* the link over which the trap came */
+	bool dead;		/* the link `hop` is dead */
+	struct rr_link hop;	/* the link over which the trap left the switch */
 };
 
 static void put_first(struct target *t, const struct rr_smp *job)
@@ -291,8 +289,8 @@ static void try_routes(struct rr *f, struct target *target, uint32_t n)
 	free(job);
 }
 
-/* Find out for each trap whether the link over which it came is still alive.  Requests
- * and answers are put into q.  Returns false if out of memory. */
+/* Find out for each trap whether the link over which it left its sender is still alive.  Requests
+ * and answers are stored in q.  Returns false if out of memory. */
 static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
 			  struct probe *q)
 {
@@ -313,7 +311,7 @@ static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
 
 		if (!t->trap)
 			continue;
-		if (t->hop.sw == FTR_SW_NONE) {	/* the manager is attached to this switch */
+		if (t->hop.sw == FTR_SW_NONE) {	/* the manager is attached to the sender */
 			t->answered = true;
 			continue;
 		}
@@ -324,8 +322,8 @@ static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
 	return true;
 }
 
-/* List in target, which has room for n, the distinct switches in ask, with routes to them.
- * The links in ask are grouped by switch.  Returns the number of switches. */
+/* Store in target[] each switch that has links in ask[], with routes to the switch.  The links in
+ * ask[] are grouped by switch.  target[] has room for n.  Returns the number of switches. */
 static uint32_t find_targets(struct rr_view *v, const struct rr_link *ask,
 			     uint32_t n, bool traps, struct target *target)
 {
@@ -351,9 +349,9 @@ static uint32_t find_targets(struct rr_view *v, const struct rr_link *ask,
 	return k;
 }
 
-/* Add all requests.  If a switch has not answered yet, all its requests except the first are
- * skipped; if the link over which its trap came is dead, its requests have no route.  *all:
- * true if all switches have answered. */
+/* Add all requests to p.  If a switch has not answered yet, all requests to it except the first are
+ * marked to be skipped.  If the link over which a switch sent its trap is dead, the requests to
+ * this switch get no route.  *all: true if all switches have answered. */
 static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 		    const struct rr_link *ask, uint32_t n, bool traps,
 		    bool *all)
@@ -381,8 +379,8 @@ static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 	return ok;
 }
 
-/* Run the requests that are not skipped.  Then run the skipped requests of each switch that has
- * answered its first request. */
+/* Run the requests that are not marked to be skipped.  Then run the skipped requests to each switch
+ * that has answered the first request. */
 static void run_all(struct rr *f, struct probe *p, bool all_answered)
 {
 	double hedge = all_answered ? patience(f) : HEDGE_MS;
@@ -394,7 +392,7 @@ static void run_all(struct rr *f, struct probe *p, bool all_answered)
 
 		if (!i || p->link[i].sw != p->link[i - 1].sw)
 			answers = j->state == RR_SMP_DONE;
-		/* requests that have been run keep their results */
+		/* do not run a request twice */
 		j->skip = !j->skip || !answers;
 		more |= !j->skip;
 	}
@@ -413,7 +411,7 @@ static bool has_answered(const struct probe *p, ftr_sw s)
 }
 
 /* True if the switch at the far end of c[i] has not answered, and c[i] is the first dead link
- * of c that leads to it. */
+ * in c[] that leads to it. */
 static bool is_first_unanswered(const struct probe *p, const struct rr_link *c,
 			  uint32_t i)
 {
@@ -426,8 +424,8 @@ static bool is_first_unanswered(const struct probe *p, const struct rr_link *c,
 	return k == i;
 }
 
-/* Find a link of s that is alive in the view, is not in c and does not lead to a silent switch;
- * *out names it from its far end.  Returns false if there is none. */
+/* Find a link of s that is alive in the view, is not in c[], and does not lead to a silent switch.
+ * *out: the link, named from its far end.  Returns false if there is no such link. */
 static bool find_other_link(const struct rr_view *v, ftr_sw s,
 		       const struct rr_link *c, uint32_t n,
 		       struct rr_link *out)
@@ -449,8 +447,8 @@ static void ask_briefly(struct rr *f, struct rr_smp *job, uint32_t n)
 	send_jobs(f, job, n, 2, 0, FTR_MAX(2 * HEDGE_MS, patience(f)));
 }
 
-/* For each switch at the far end of a dead link, ask another neighbour about the link from that
- * neighbour to the switch.  If no neighbour reports a live link, the switch counts as
+/* Some switches at the far ends of dead links have not answered.  For each such switch X, ask
+ * another neighbour of X about its link to X.  If it does not report that this link is alive, X is
  * silent. */
 static void ask_one_neighbour(struct rr *f, const struct probe *p,
 			      const struct rr_link *c, uint32_t n,
@@ -494,7 +492,8 @@ static void mark_silent_far_ends(struct rr *f, const struct probe *p,
 	free(job);
 }
 
-/* A switch with a live link may still hang: ask the switch itself. */
+/* A switch may hang although its links are alive.  So ask the switches at the far ends of dead
+ * links themselves. */
 static void ask_far_ends(struct rr *f, const struct probe *p,
 			 const struct rr_link *c, uint32_t n)
 {
@@ -519,8 +518,8 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 
 /* ---- neighbours of silent switches ------------------------------------------- */
 
-/* Mark in now[] the switches that did not answer this probe, and in all[] also those that did not
- * answer an earlier one.  Returns false if every switch has answered this probe. */
+/* Set now[s] to 1 if switch s did not answer this probe, and all[s] to 1 if s did not answer this
+ * or an earlier probe.  Returns false if every switch has answered this probe. */
 static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {
@@ -548,8 +547,8 @@ static bool is_known(const struct probe *p, const struct rr_link *found,
 	return listed(found, n, c);
 }
 
-/* Add to q one request for each link of s, to be sent to the neighbour at the far end.  Links to
- * silent neighbours, links that are dead in the view, and links whose state is known, are left out.
+/* For each link of s, add to q a request to the neighbour at the far end.  Links that are dead in
+ * the view, links to silent neighbours, and links whose state is already known, are left out.
  * Returns false if out of memory. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,
@@ -573,7 +572,8 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 	return ok;
 }
 
-/* Put requests to the neighbours of silent switches into q.  Returns false if out of memory. */
+/* For each silent switch, add to q the requests to its neighbours.  Returns false if out of
+ * memory. */
 static bool list_neighbours(struct probe *q, const struct probe *p,
 			    const struct rr_link *found, uint32_t n)
 {
@@ -593,8 +593,8 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 	return ok;
 }
 
-/* Ask the neighbours of silent switches, and append the changed links to *out, which holds n
- * links; returns the number of links in *out. */
+/* Ask the neighbours of silent switches.  Append to *out the links whose state differs from the
+ * view.  n: the number of links in *out so far; returns the new number. */
 static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 			       struct rr_link **out, uint32_t n,
 			       bool *unknown)
@@ -618,8 +618,8 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 	return n;
 }
 
-/* Some switches have sent a trap over a link that is dead by now, but still have a live
- * link.  Ask these switches once more, over other routes. */
+/* If the link over which a switch sent its trap is dead by now, the switch may still have a live
+ * link.  Ask such switches once more, over other routes. */
 static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 			      const struct probe *hops, struct rr_link *out,
 			      uint32_t n, bool *unknown)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The directed routes for requests to switches: around dead links, links that
- * may be dead, and silent switches; and the reverse path of a trap.
+ * The directed routes for requests to switches.  They avoid dead links, links that may be dead,
+ * and switches that do not answer; or they are the reverse of the path of a trap.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 	return first && memcmp(&out[0], &out[1], sizeof(out[0])) ? 2 : 1;
 }
 
-/* Reverse the path of the trap, which followed the LFTs from s to the subnet manager. */
+/* A trap follows the forwarding tables from s to the subnet manager; *out is the reverse route. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		       struct rr_link *hop)
 {

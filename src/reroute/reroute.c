@@ -2,16 +2,15 @@
 /*
  * One repair: changed links -> new entries -> check -> writes.
  *
- * The worker has its own view of the routing in use: a working copy of shape
- * and tables that follows the fabric link by link (<ftr/incremental.h>), and
- * the data needed to reach the switches.  A repair that is not written is
- * undone in the view, so that the view equals the tables that the switches hold.
- * Exception: during a transition of ddlr the working copy has the new tables, and view->sent
- * has the entries that were written.
+ * The worker has a view of the routing in use: a copy of shape and tables that is updated at each
+ * change of a link (<ftr/incremental.h>), and the data needed to reach the switches.  If a
+ * repair is not written, it is undone in the view, so that the view has the tables that the
+ * switches hold.  But during a transition of ddlr, the view already has the new tables, and
+ * view->sent has the entries that were written.
  *
- * Besides the worker, the thread that routes reads the view, to decide which links to
- * leave out (returns.c).  view_lock is held while the view is replaced or the state of its
- * links changes, and never while the worker waits for switches or for OpenSM.
+ * The thread that routes also reads the view, to decide which links to leave out (returns.c).
+ * view_lock is held while the view is replaced or the state of its links changes, but never
+ * while the worker waits for switches or for OpenSM.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -133,14 +132,14 @@ static enum ftr_status refuse_findings(const struct rr_view *v,
 		return ftr_fail(err, FTR_REFUSED, "entries that still use a dead link: %" PRIu64
 				"; entries that lead to a switch without an entry: %" PRIu64,
 				rep->missed, rep->stranded);
-	/* a planner checks the writes of the transition for credit loops itself */
+	/* with a planner (ddlr.c), the planner checks its writes for credit loops */
 	if (!rep->proved && !v->planner)
 		return ftr_fail(err, FTR_REFUSED, "old and new entries together may form a credit loop (%"
-				PRIu64 " places)", rep->mixed);
+				PRIu64 " turns)", rep->mixed);
 	return FTR_OK;
 }
 
-/* Check the new entries.  The checker shares no code with the incremental tables. */
+/* Check the new entries.  The checker shares no code with src/incremental. */
 static enum ftr_status check(const struct rr_view *v, struct ftr_team *team,
 			     struct ftr_err *err)
 {
@@ -214,14 +213,14 @@ static void keep_until_confirmed(struct rr *f, struct rr_repair *r)
 		at = &(*at)->next;
 	*at = r;
 	f->state.unconfirmed++;
-	/* the sweep that would have confirmed this repair has already routed */
+	/* the sweep that should have confirmed this repair has already routed: request another */
 	if (f->state.sweep != RR_ROUTING && r->trap_at <= f->state.began)
 		rr_damp_want(&f->state.want, rr_now(f));
 	pthread_mutex_unlock(&f->mutex);
 }
 
-/* The repair failed.  If OpenSM has routed in the meantime, the caller tries again; otherwise a
- * sweep repairs the tables. */
+/* The repair failed.  If OpenSM has routed in the meantime, the caller repeats the repair;
+ * otherwise a sweep is requested, which repairs the tables. */
 static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 {
 	if (applied) {
@@ -263,13 +262,13 @@ static void finish(struct rr *f, struct rr_repair *r)
 		rr_want_sweep(f);	/* the sweep writes these blocks again */
 	if (r->n_traps) {
 		keep_until_confirmed(f, r);
-	} else {	/* OpenSM has seen the change already: no sweep follows */
+	} else {	/* OpenSM already knows the change, so no sweep will confirm the repair */
 		f->ops->record(f->ctx, r);
 		rr_repair_free(r);
 	}
 }
 
-/* Report the local repair; then reset r, so that from now on r counts the transition. */
+/* Report the local repair.  Then reset the numbers in r, which will count the transition. */
 static void report_local(struct rr *f, struct rr_repair *r)
 {
 	r->local = true;
@@ -292,15 +291,15 @@ static bool all_down(const struct rr_repair *r)
 	return true;
 }
 
-/* The switches hold a mixture of two sets of tables: the fast path stops until
- * a sweep has written all tables. */
+/* The switches hold a mixture of two sets of tables.  Drop the view and request a sweep, which
+ * writes all tables; until then there is no fast path. */
 static void give_up_view(struct rr *f)
 {
 	rr_view_set(f, NULL);
 	rr_sweep_now(f);
 }
 
-/* True if the switches hold the tables of the view, as far as our writes show. */
+/* True if the entries that were written are equal to the tables of the view. */
 static bool holds_tables_of(const struct rr_view *v)
 {
 	const struct ftr_tables *t = ftr_incr_tables(v->incr);
@@ -308,8 +307,8 @@ static bool holds_tables_of(const struct rr_view *v)
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
 
-/* The transition failed.  If OpenSM has routed in the meantime, this is not a failure: no
- * warning is logged, and no sweep is requested. */
+/* The transition failed.  If the reason is that OpenSM has routed in the meantime, no warning is
+ * logged, and no sweep is requested. */
 static void stop_transition(struct rr *f, struct rr_repair *r,
 			  const struct ftr_err *err)
 {
@@ -328,7 +327,7 @@ static void stop_transition(struct rr *f, struct rr_repair *r,
 		give_up_view(f);
 }
 
-/* One round of the transition to the tables of the view.  Returns false if it failed. */
+/* Write one round of the transition to the tables of the view.  Returns false if it failed. */
 static bool run_transition(struct rr *f, struct rr_repair *r)
 {
 	struct ftr_err err = { 0 };
@@ -374,8 +373,8 @@ static void repair_locally(struct rr *f, struct rr_repair *r)
 		report_local(f, r);
 }
 
-/* Returns false if the repair or its transition failed.  In any case r no longer belongs to the
- * caller. */
+/* Repair the tables for the changed links of r.  Returns false if the repair or its transition
+ * failed.  Takes ownership of r in any case. */
 static bool repair(struct rr *f, struct rr_repair *r)
 {
 	const struct ftr_incr_result *res;
@@ -429,7 +428,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 
 /* ---- traps -------------------------------------------------------------- */
 
-/* List the distinct switches that sent the traps; returns their number. */
+/* Store in sw[] each switch that has sent traps; returns their number. */
 static uint32_t trap_senders(const struct rr_view *v,
 			       const struct rr_trap *trap, uint32_t n,
 			       ftr_sw *sw)
@@ -450,7 +449,7 @@ static uint32_t trap_senders(const struct rr_view *v,
 	return k;
 }
 
-/* Remove from c the links that are back but damped; returns the number of links left. */
+/* Remove from c[] the links that are back, but damped; returns the number of links left. */
 static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -461,8 +460,8 @@ static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 	return kept;
 }
 
-/* Probe the links in ask, and repair the tables.  Returns false if OpenSM has begun to route: the
- * caller must try again after its routing. */
+/* Probe the links in ask[], and repair the tables.  Returns false if OpenSM has begun to route: the
+ * caller must repeat this after the routing. */
 static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
 		    uint32_t n_ask, const struct rr_trap *trap,
 		    uint32_t n_traps)
@@ -508,9 +507,9 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 	return done;
 }
 
-/* Leave to OpenSM those of the n links that are still not in use.  sweep_over true: the next
- * routing uses these links as OpenSM sees them; false: they are probed again at the end of the
- * sweep. */
+/* Change the state of those of the n links that could not be taken into use.  If sweep_over is
+ * true, the new state is LEFT (to OpenSM): routings use the links if OpenSM finds them.  Otherwise
+ * it is RETURNING: the links are probed again at the end of the sweep. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 			   uint32_t n, bool sweep_over)
 {
@@ -544,8 +543,7 @@ void rr_repair_returns(struct rr *f, bool swept)
 	if (n)
 		leave_to_sweep(f, ask, n,
 			       probe_and_repair(f, ask, n, NULL, 0) && swept);
-	/* a sweep may improve the tables: it may find a better order of switches, use earlier extra
-	 * turns again, or prefer the tables of the complete fabric */
+	/* RETURNING links were dropped, or a routing with the links of ask[] may be better */
 	if (lost || (n && f->view && f->view->gen.improvable))
 		rr_want_sweep(f);
 	free(ask);

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The fast path: repairs the tables after a trap, before OpenSM sweeps.  It
- * does not depend on OpenSM: the caller injects a clock, a transport for SMPs
+ * does not depend on OpenSM: the caller provides a clock, a transport for SMPs
  * and the other operations of struct rr_ops.
  *
  *	state.c		the state machine: decides the next action
- *	links.c, damp.c	the state of links that died, flap or return; the time of the next sweep
- *	post.c		posts events to the state machine; clock and warnings
- *	worker.c	runs one job from start to end
- *	reroute.c	the view of the tables; one repair
- *	probe.c		asks switches which of their links are dead or back;
- *			probe_routes.c: the directed routes of these requests
- *	write.c		writes the blocks, one write step after the other
+ *	links.c		a table of the links that died, flap or work again
+ *	damp.c		computes the time of the next sweep
+ *	post.c		posts events to the state machine, reads the clock, writes warnings
+ *	worker.c	carries out the actions of the state machine
+ *	reroute.c	the view, which is a working copy of the shape (ranks, groups and costs of
+ *			the fabric) and of the tables; one repair
+ *	probe.c		asks switches which of their links are dead or back
+ *	probe_routes.c	computes the directed routes of these requests
+ *	write.c		writes the changed LFT blocks, one write step after the other
  *	ddlr.c		engine ddlr: local repair, then the transition to the new
- *			tables; a separate thread builds the planner
+ *			tables; a separate thread makes the planner, which plans both
  *	returns.c	links that a routing leaves out although OpenSM has found them
- *	dr.c, smp.h	directed routes, requests
+ *	dr.c		computes directed routes
+ *	smp.h		requests to switches
  *
- * Threads.  Any thread may call rr_post, which takes no lock except the mutex.  Only the
- * worker calls rr_take and rr_do.  The thread that routes calls rr_left_out.
- * No lock is held during an operation of rr_ops, except now, posted and is_master.
+ * Threads.  Any thread may call rr_post(), which takes only the lock rr.mutex.  Only the
+ * worker calls rr_take() and rr_do().  The thread that routes calls rr_left_out().  No lock
+ * is held when an operation of rr_ops is called, except for now(), posted() and is_master().
  */
 #ifndef RR_REROUTE_H
 #define RR_REROUTE_H
@@ -34,7 +37,7 @@
 #include <ftr/incremental.h>
 #include <ftr/ddlr.h>
 
-/* Tables of one routing and their inputs; immutable. */
+/* The tables of one routing, and the data from which they were computed; they do not change. */
 struct rr_routing {
 	void *owner;		/* owns the objects below; get and put change its
 				 * reference count */
@@ -43,7 +46,7 @@ struct rr_routing {
 	const char *engine;
 	const struct ftr_fabric *fabric;
 	const struct ftr_shape *shape;
-	/* shape that the tables follow exactly; NULL: none */
+	/* the shape whose ranks, costs and groups the tables follow; NULL: there is none */
 	const struct ftr_shape *routed;
 	const struct ftr_tables *tables;
 	const struct ftr_route_opts *opts;
@@ -51,7 +54,7 @@ struct rr_routing {
 				 * order */
 	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables for ddlr's turn bit; NULL: not in
 					 * use */
-	bool improvable;	/* a sweep may route better when links return */
+	bool improvable;	/* when links return, a routing may find better tables */
 };
 
 /* A link between switches, named from one end. */
@@ -61,7 +64,7 @@ struct rr_link {
 	bool up;		/* true: the link is back; false: it died */
 };
 
-/* A thread that builds a planner for a view (ddlr.c). */
+/* A thread that makes a planner for a view (ddlr.c). */
 struct rr_maker {
 	struct rr_maker *next;	/* next abandoned maker */
 	struct rr *f;
@@ -73,9 +76,9 @@ struct rr_maker {
 	atomic_bool stop;	/* request to stop */
 };
 
-/* Entries to be written, sorted by (step, switch, LID).  A step is written when
- * all packets of earlier steps are acknowledged or given up; steps from first_drain on also
- * wait until packets that followed the old entries have left the fabric. */
+/* Entries to be written, sorted by (step, switch, LID).  A step begins when all packets of earlier
+ * steps have been acknowledged or given up.  The steps from number first_drain on also wait until
+ * packets that followed the old entries have left the fabric. */
 struct rr_entry {
 	ftr_sw sw;
 	ftr_lid lid;
@@ -89,19 +92,21 @@ struct rr_writes {
 	uint32_t first_drain;
 };
 
-/* A block to be written, as the operations announce and settle of rr_ops need it. */
+/* A block to be written, for the operations `announce` and `settle` of rr_ops. */
 struct rr_block {
 	uint64_t guid;
 	const char *name;
 	uint32_t block;
 	const uint8_t *data;	/* the entries, FTR_LFT_BLOCK bytes */
-	bool skip;		/* no directed route to the switch: not written */
-	bool open;		/* OpenSM's own write of this block is unacknowledged */
-	bool sure;		/* acknowledged, and no older packet can arrive
-				 * later */
+	bool skip;		/* not written, because there is no directed route to the switch */
+	bool open;		/* OpenSM has sent this block, but the switch has not acknowledged
+				 * it yet */
+	bool sure;		/* the write was acknowledged, and no earlier packet to the switch
+				 * can still arrive */
 };
 
-/* The worker's view of the tables in use; only the worker changes it. */
+/* The view: the worker's copy of shape and tables, with data for probes and writes.  Only the
+ * worker changes it. */
 struct rr_view {
 	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	struct rr_routing gen;
@@ -110,65 +115,68 @@ struct rr_view {
 	uint64_t *m_key;		/* [n_sw] M_Key of each switch, in network byte order */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* LID of the subnet manager's port */
-	struct rr_dr_tree *tree[2];	/* trees of the first ([0]) and second ([1]) directed
-					 * routes */
+	struct rr_dr_tree *tree[2];	/* [0]: the first directed route to each switch; [1]: the
+					 * second one */
 	uint8_t *avoid;			/* [n_sw] temporary data of probe_routes.c */
-	uint8_t *silent;	/* [n_sw] 1: the switch lost a link and did not answer: probably
-				 * dead */
-	uint8_t *in_flight;	/* [n_sw] 1: a packet to the switch timed out and may still
+	uint8_t *silent;	/* [n_sw] 1: the switch is probably dead: it has lost a link, and
+				 * did not answer */
+	uint8_t *in_flight;	/* [n_sw] 1: a packet to the switch timed out, but may still
 				 * arrive */
-	uint64_t *suspect;	/* set of ports: links that may be dead; requests avoid them */
-	bool brought_up;		/* the sweep that made the routing has set all links
-					 * Active */
+	uint64_t *suspect;	/* set of the ports of links that may be dead; requests avoid
+				 * these links */
+	bool brought_up;		/* the sweep of this routing has set all links Active */
 	bool saw_init;			/* the last probe found a port in Init whose link the view
 					 * shows as alive */
-	/* engine ddlr only (ddlr.c); NULL: another engine, the planner is being built, or there
-	 * is no planner until the next routing */
+	/* Plans the writes of engine ddlr (ddlr.c).  NULL: another engine, or the planner is being
+	 * made, or there is no planner until the next routing. */
 	struct ftr_ddlr *planner;
-	struct rr_routing planner_gen;	/* the routing that the planner was made from */
-	struct rr_maker *maker;		/* builds the planner; NULL: none */
-	struct rr_repair *pending;	/* repair whose transition is unfinished; NULL: none */
+	struct rr_routing planner_gen;	/* the routing for which the planner was made */
+	struct rr_maker *maker;		/* the thread that makes the planner; NULL: none */
+	struct rr_repair *pending;	/* the repair with an unfinished transition; NULL: none */
 	double transition_due;	/* time (ms) at which the next round of the transition is due;
 				 * negative: there is no transition */
 	double drained_at;	/* time (ms) at which all packets that follow older entries have
 				 * left the fabric */
 };
 
-/* One repair, from its first trap to the sweep that confirms it. */
+/* One repair.  If traps caused it, the next sweep confirms it by a new routing. */
 struct rr_repair {
 	struct rr_repair *next;
 	struct rr_routing gen;	/* the routing to which the switch numbers of this repair refer */
-	uint32_t number;	/* number of this repair since the start of OpenSM */
-	double wall;		/* time of the first trap, seconds since 1970 */
-	double trap_at;		/* time of the first trap, in ms of the clock of rr_ops; n_traps 0:
-				 * time at which the repair began, as in `wall` */
+	uint32_t number;	/* repairs are numbered from the start of OpenSM on */
+	/* Time of the first trap; if n_traps is 0, time at which the repair began.  wall: in
+	 * seconds since 1970.  trap_at: in ms of the clock of rr_ops. */
+	double wall;
+	double trap_at;
 	uint32_t n_traps;
 	uint32_t n_links;
 	struct rr_link *link;	/* [n_links] */
-	/* n_changes: number of changed entries; lids: number of LIDs with a changed entry.  If the
-	 * repair is written in several parts, the numbers of the parts are added. */
+	/* n_changes: number of changed entries.  lids: number of LIDs with a changed entry.  If the
+	 * repair is written in several parts, each number is the sum over the parts. */
 	uint32_t n_changes;
 	uint32_t lids;
 	uint32_t pathless;	/* number of entries changed to "no path" */
 	uint32_t switches, blocks, write_steps;
-	uint32_t failed;	/* number of blocks that were not acknowledged, or not written,
+	uint32_t failed;	/* number of blocks that were not written or not acknowledged,
 				 * except those of switches that are probably dead */
 	uint32_t resent;	/* number of blocks sent more than once */
 	uint32_t unsettled;	/* number of blocks that a sweep must write again */
-	uint32_t drained;	/* number of entries that were written in drain steps, that is,
-				 * after packets that follow old entries had left the fabric */
-	bool local;		/* the repair is reported as a local repair by ddlr */
-	bool swept;		/* this is not a repair: a sweep brought a switch back */
-	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
+	uint32_t drained;	/* number of entries written in drain steps: after packets that
+				 * follow old entries had left the fabric */
+	bool local;		/* this is a local repair by ddlr */
+	bool swept;		/* this is not a repair, but a report that a sweep has found the
+				 * switch `whole` again */
+	/* the switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
 	uint64_t unrepaired;	/* local repair: number of entries that still lead to a
-				 * dead port, although the switch of their LID is up */
+				 * dead port, although the destination switch is up */
 	uint32_t held;		/* transition: number of LIDs that still use older entries */
 	/* pairs of leaf switches that have lost or regained their path */
 	uint64_t lost_pairs, regained_pairs;
 	/* Times of events, in ms since the first trap; negative: not reached.  known_ms: the
-	 * switches were probed; first_ms, last_ms: the first and the last block was acknowledged;
-	 * reconciled_ms: the confirming sweep had written its tables */
+	 * switches had been probed.  computed_ms, checked_ms: the entries had been computed and
+	 * checked.  first_ms, last_ms: the first and the last block was acknowledged.
+	 * reconciled_ms: the confirming sweep had written its tables. */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;
@@ -176,11 +184,11 @@ struct rr_repair {
 		uint64_t entries, blocks;
 		uint32_t switches;
 	} rest;
-	/* the written blocks as JSON objects, each followed by a newline; NULL: there
-	 * are none, or sets_lost is true */
+	/* the written blocks as JSON objects, one per line; NULL: no block was written, or
+	 * sets_lost is true */
 	char *sets;
-	bool sets_lost;		/* written blocks could not be kept, because there are too many or
-				 * there is no memory; sets then stays NULL */
+	bool sets_lost;		/* the written blocks were not stored, because there are too many,
+				 * or memory was exhausted */
 };
 
 enum rr_warning { RR_WARN_FAILED, RR_WARN_FLAPPING };
@@ -191,10 +199,10 @@ struct rr_ops {
 	void (*sleep)(void *ctx, unsigned int ms);
 	/* An event was posted: wake the worker.  Called with the mutex held. */
 	void (*posted)(void *ctx);
-	/* The transport: runs all n requests that are not skipped; returns the
-	 * number of these that did not end as RR_SMP_DONE.  A request is RR_SMP_FAILED
-	 * if it has no route, or none of its tries got an answer with a good status; a request
-	 * that policy->limit cut off stays RR_SMP_OPEN. */
+	/* The transport: sends the n requests, except those with `skip` set, and waits for the
+	 * answers.  Returns the number of sent requests that are not RR_SMP_DONE at the end.  A
+	 * request becomes RR_SMP_FAILED if it has no route, or if no packet was answered with a
+	 * good status.  If policy->limit ends the run, unanswered requests stay RR_SMP_OPEN. */
 	unsigned int (*run)(void *ctx, struct rr_smp *job, unsigned int n,
 			    const struct rr_smp_policy *policy);
 	bool (*is_master)(void *ctx);
@@ -202,11 +210,12 @@ struct rr_ops {
 			     struct rr_dr_origin *origin, ftr_lid *lid);
 	void (*read_keys)(void *ctx, const struct ftr_fabric *f, uint64_t *key);
 	double (*lifetime)(void *ctx);	/* packet lifetime in ms */
-	/* OpenSM's copy of the tables.  epoch is the epoch in which the write was permitted.
-	 * announce is called before the first packet of the write and sets rr_block.open; if
-	 * it fails, nothing may be written.  settle is called after the last packet; it
-	 * returns the number of blocks that a sweep must write again, and sets *rewrite if the
-	 * epoch is over: then RR_ACT_REWRITE follows. */
+	/* These operations change OpenSM's copy of the tables.  An epoch (state.h) ends when
+	 * OpenSM or another manager changes the tables; `epoch` is the one in which the write was
+	 * permitted.  announce() is called before the first packet of the write, and sets
+	 * rr_block.open; if announce() fails, nothing may be written.  settle() is called after
+	 * the last packet, and returns the number of blocks that a sweep must write again.  If the
+	 * epoch is over, settle() sets *rewrite; rewrite() is called later (RR_ACT_REWRITE). */
 	enum ftr_status (*announce)(void *ctx, struct rr_block *b, uint32_t n,
 				    uint32_t epoch, struct ftr_err *err);
 	uint32_t (*settle)(void *ctx, const struct rr_block *b, uint32_t n,
@@ -214,9 +223,9 @@ struct rr_ops {
 	void (*rewrite)(void *ctx);
 	void (*sweep)(void *ctx);	/* request a heavy sweep */
 	void (*warn)(void *ctx, enum rr_warning what, const char *text);
-	/* The repair r is written, as far as it will be, and its changes are counted: log it. */
+	/* The writes of the repair r have ended, and its changes are counted: log the repair. */
 	void (*report)(void *ctx, struct rr_repair *r);
-	/* The repair r is done: write its event. */
+	/* The repair r is done: write its record. */
 	void (*record)(void *ctx, const struct rr_repair *r);
 };
 
@@ -224,7 +233,7 @@ struct rr {
 	const struct rr_ops *ops;
 	void *ctx;
 	unsigned int window;	/* maximum number of packets in flight */
-	double timeout;		/* ms after which one packet counts as lost */
+	double timeout;		/* ms after which a packet counts as lost */
 
 	pthread_mutex_t mutex;	/* guards the members below, up to view_lock */
 	bool stop;
@@ -234,16 +243,16 @@ struct rr {
 	struct rr_repair *repairs;	/* repairs that no sweep has confirmed yet, oldest
 					 * first */
 
-	pthread_mutex_t view_lock;	/* taken last; never held during a wait */
+	pthread_mutex_t view_lock;	/* taken after all other locks; never held during a wait */
 	struct rr_view *view;	/* only the worker changes it */
 
 	/* used by the worker only */
-	struct ftr_team *team;	/* computes and checks repairs; NULL: the worker alone */
-	struct rr_maker *makers;	/* ddlr.c: abandoned threads, whose planner is not needed */
+	struct ftr_team *team;	/* threads that help the worker to compute and check; may be NULL */
+	struct rr_maker *makers;	/* threads whose planner is no longer needed (ddlr.c) */
 	uint32_t n_repairs;
 };
 
-/* The next job, copied from the shared state. */
+/* The next job of the worker, copied from rr.state. */
 struct rr_task {
 	unsigned int todo;	/* the actions to carry out: a set of enum rr_action */
 	struct rr_routing fresh;
@@ -264,12 +273,12 @@ unsigned int rr_post(struct rr *f, const struct rr_event *ev);
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
 /* Take the mutex and return rr_overtaken() of the state. */
 bool rr_is_overtaken(struct rr *f);
-/* Request a heavy sweep from OpenSM: rr_want_sweep when it is due (damp.h), rr_sweep_now
- * immediately unless a discovery is under way (state.c). */
+/* Request a heavy sweep from OpenSM.  rr_want_sweep() requests it at the time that damp.h defines,
+ * rr_sweep_now() immediately, or at the end of a discovery that is under way (state.c). */
 void rr_want_sweep(struct rr *f);
 void rr_sweep_now(struct rr *f);
-/* Set *err for finding i of rep and return FTR_REFUSED.  what: the message up to the name of the
- * finding. */
+/* Set *err for finding i of rep, and return FTR_REFUSED.  what: the part of the message before the
+ * name of the finding. */
 enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
 			  const struct ftr_delta_report *rep,
 			  enum ftr_finding i, struct ftr_err *err);
@@ -277,9 +286,9 @@ enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
 /* worker.c.  Before rr_init the caller sets ops, ctx, window and timeout. */
 void rr_init(struct rr *f);
 void rr_fini(struct rr *f);
-/* Post RR_EV_ROUTED; gen NULL: the switches hold tables of which there is no rr_routing.  Returns
- * the list of repairs that the last discovery has seen; the caller completes,
- * records and frees them. */
+/* Post RR_EV_ROUTED.  gen: the routing whose tables the switches hold; NULL: no engine of this
+ * plugin has made these tables.  Returns the list of repairs that began before the last discovery;
+ * the caller completes, records and frees them. */
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
 /* Take the next job.  The caller is the worker and holds the mutex.  Returns false if there is
  * nothing to do until the time of rr_timer() or the next event. */
@@ -297,94 +306,97 @@ void rr_view_set(struct rr *f, struct rr_view *v);
 /* Probe the links of the switches that sent the traps, and repair the tables.  Returns false if
  * OpenSM has routed in the meantime: the traps must be handled again. */
 bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
-/* Probe the RETURNING links, and take those that are Active into use. swept: true after
- * SUBNET_UP; false if the hold time of a damped link is over. */
+/* Probe the RETURNING links (links.h), and take those that are Active into use.  swept: true if the
+ * reason is the end of a sweep; false if it is the end of the hold time of a damped link. */
 void rr_repair_returns(struct rr *f, bool swept);
-/* Report an unfinished transition in its current state, because another job
- * interrupts it or this manager is no longer master. */
+/* If a transition is unfinished, end it and report it.  Called if another job interrupts it, or if
+ * this manager is no longer master. */
 void rr_repair_settle(struct rr *f);
-/* Write the next round of the transition.  Call this only when the time
- * transition_due has passed. */
+/* Write the next round of the transition (ddlr.c).  Call this only when the time transition_due has
+ * passed. */
 void rr_repair_continue(struct rr *f);
 void rr_repair_free(struct rr_repair *r);	/* NULL is accepted */
 
-/* returns.c: enter an observation in the table of links (links.h). */
+/* returns.c: enter a fact about the link c in the table of links (links.h). */
 enum rr_note {
-	RR_NOTE_DOWN,		/* a port is Down: routings leave the link out */
-	RR_NOTE_REPAIRED,	/* the change of the link was repaired; rr_note returns true if the
-				 * link is damped now */
-	RR_NOTE_RETURN,		/* the link is RETURNING again; rr_note returns false if the table
-				 * is full */
+	RR_NOTE_DOWN,		/* a port of the link is Down: routings leave the link out */
+	RR_NOTE_REPAIRED,	/* the tables were repaired for the new state of the link;
+				 * rr_note() returns true if the link is damped now */
+	RR_NOTE_RETURN,		/* the link is RETURNING again; rr_note() returns false if the
+				 * table is full */
 	RR_NOTE_LEFT,		/* the fast path could not take the link into use: routings use
-				 * it as OpenSM sees it */
+				 * it if OpenSM finds it */
 };
 bool rr_note(struct rr *f, enum rr_note what, const struct rr_link *c);
 bool rr_is_damped(struct rr *f, const struct rr_link *c);
-/* End the RETURNING state of at most max links.  Those that the view contains are stored in
- * out; returns their number.  *lost: true if there were RETURNING links that are not in out, or
+/* End the RETURNING state of at most max links.  Store in out[] those of them that are in the view,
+ * and return their number.  *lost: true if there were RETURNING links that are not in out[], or
  * if memory is exhausted. */
 uint32_t rr_take_returns(struct rr *f, struct rr_link *out, uint32_t max,
 			 bool *lost);
-/* True if a routing must leave this link out.  active: true if both ports of the link are
+/* True if a routing must not use this link.  active: true if both ports of the link are
  * Armed or Active. */
 bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active);
 
-/* probe_routes.c.  Directed routes to s around the links that are dead in the view, or
- * around those in `dead`.  Returns the number of routes, at most two, which
- * enter s by different ports. */
+/* probe_routes.c.  Store directed routes to s in out[].  They avoid the links that are dead in the
+ * view (rr_routes_to), or the links in the set `dead` (rr_routes_around).  Returns the number of
+ * routes; if there are two, they enter s by different ports. */
 unsigned int rr_routes_to(struct rr_view *v, ftr_sw s, struct rr_dr *out);
 unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 			      const uint64_t *dead, struct rr_dr *out);
-/* The directed route to s that is the reverse of the path of a trap from s.  hop: the first link of
- * that path, named from its far end; hop->sw is FTR_SW_NONE if the manager is attached to s.
- * Returns false if the tables have no path over links that the view shows as alive. */
+/* Store in *out the directed route to s that is the reverse of the path of a trap from s.  *hop:
+ * the first link of that path, named from its far end; hop->sw is FTR_SW_NONE if the manager is
+ * attached to s.  Returns false if the tables have no path over links that the view shows as
+ * alive. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		   struct rr_link *hop);
-/* These two functions compute v->tree[0].  rr_search_suspect sets v->suspect to the dead links
- * and to those of the links ask[] that lead to a switch at which another link of ask[] begins; its
- * routes avoid these links and the switches in v->silent.  The routes of rr_search_around
- * avoid the links in v->suspect and the switches in silent[]. */
+/* These two functions compute v->tree[0].  Its routes avoid the links in v->suspect.  The routes
+ * also avoid the switches s with v->silent[s] == 1 (rr_search_suspect) or silent[s] == 1
+ * (rr_search_around).  rr_search_suspect() first sets v->suspect to all dead links, and those links
+ * of ask[] whose far end (peer) is the switch (sw) of another link of ask[]. */
 void rr_search_suspect(struct rr_view *v, const struct rr_link *ask, uint32_t n);
 void rr_search_around(struct rr_view *v, const uint8_t *silent);
 /* Add both ends of a link to a set of ports. */
 void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_link *c);
-/* A copy of the set of dead ports of v, with the links of r that died; NULL: no memory. */
+/* Returns the set of the ports of all links that are dead in v, or that died according to r.  The
+ * caller frees it.  NULL: no memory. */
 uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r);
 
-/* probe.c.  Store the links between s and other switches, dead or alive, in out,
- * which has room for FTR_PORT_MAX; returns their number. */
+/* probe.c.  Store the links between s and other switches, dead or alive, in out[], which has room
+ * for FTR_PORT_MAX; returns their number. */
 uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
-/* Probe n links, and further links of switches that turn out to be dead.
- * Writes the links whose state differs from the view to *out, which has room
- * for n and is grown as needed; returns their number.  traps: the switches of these
- * links have sent traps.  *unknown: set to true if a port did not answer. */
+/* Probe the n links in ask[], and all links of switches that do not answer.  Store the links whose
+ * state differs from the view in *out, which has room for n links and is enlarged if necessary;
+ * returns their number.  traps: true if the switches of the links in ask[] have sent traps.
+ * *unknown: set to true if the state of a port could not be read. */
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 
-/* write.c: write the entries of a repair, and free what->entry; FTR_NOMEM if what->entry is NULL.
- * FTR_OK also if some blocks were not acknowledged (r->failed), or if a routing has begun after
- * the first step.  All other results: nothing was written; FTR_REFUSED: a routing has begun, or
- * rr_ops.announce has refused. */
+/* write.c: write the entries of a repair, and free what->entry.  FTR_OK is also returned if some
+ * blocks were not acknowledged (r->failed), or if a routing has begun after the first step.
+ * On all other results, nothing was written.  FTR_REFUSED: a routing has begun, or rr_ops.announce
+ * has refused.  FTR_NOMEM: what->entry is NULL, or memory is exhausted. */
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			 struct rr_repair *r, struct ftr_err *err);
 
-/* ddlr.c.  Give v, which will replace the current view, the planner of that view if it still
- * fits; otherwise start to build a planner, if the engine of v repairs locally. */
+/* ddlr.c.  The view v will replace the current view.  If the planner of the current view fits the
+ * tables of v, move it to v.  Otherwise start to make a planner, if the engine of v is ddlr. */
 void rr_ddlr_start(struct rr *f, struct rr_view *v);
-/* True if the view has a planner. A planner that is still being built is abandoned, and
- * the view then has none. */
+/* True if the view has a planner.  If the planner is still being made, it is abandoned, and the
+ * result is false. */
 bool rr_ddlr_ready(struct rr *f);
-/* Report that a link has returned.  The planner does not know that link.  So if the engine
- * repairs locally, a sweep is requested, after which a new planner is built. */
+/* Report that a link has returned.  If the engine is ddlr, a sweep is requested, after which a new
+ * planner is made, because the present planner does not know the link. */
 void rr_ddlr_returned(struct rr *f);
-/* Wait for the abandoned threads, and free what they have built. */
+/* Wait for the abandoned threads, and free their planners. */
 void rr_ddlr_reap(struct rr *f);
-/* Drop the planner of v, or the one that is being built for v. */
+/* Drop the planner of v, or the one that is being made for v. */
 void rr_ddlr_drop(struct rr_view *v);
-/* Plan, check and write a local repair of the faults in r; true if all planned entries were
- * written. */
+/* Plan, check and write a local repair of the faults in r.  Returns true if all planned entries
+ * were written. */
 bool rr_ddlr_detour(struct rr *f, struct rr_repair *r);
-/* One round of the transition to the tables of view->incr; sets transition_due. */
+/* Plan and write one round of the transition to the tables of view->incr, and set
+ * transition_due. */
 enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 				   struct ftr_err *err);
 

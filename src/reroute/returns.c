@@ -2,13 +2,15 @@
 /*
  * Links that a routing leaves out although OpenSM has found them (links.h):
  *
- *	died		after the discovery began.  OpenSM may have seen the link alive,
- *			and its routing would undo the repair.
- *	damped		it flaps.
- *	returning	the link is dead in the view, which contains both of its switches, and
- *			its ports are not Armed or Active yet.  The link carries no data
- *			before the end of the sweep, and a sweep writes tables in no particular
- *			order.  The worker takes the link into use when the sweep is done.
+ * - Links that died after the discovery began.  OpenSM may have seen such a link alive, and its
+ *   routing would undo the repair.
+ *
+ * - Damped links: they fail repeatedly.
+ *
+ * - Returning links: the link is dead in the worker's view (its copy of shape and tables), which
+ *   contains both switches of the link; and the ports of the link are not Armed or Active yet.
+ *   The link carries no data before the end of the sweep.  But the sweep writes tables earlier,
+ *   in no particular order.  So the worker takes the link into use when the sweep is done.
  */
 #include <stdlib.h>
 

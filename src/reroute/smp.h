@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Directed-route SMPs of the fast path: requests and answers over an injected
- * transport (struct rr_ops.run).
+ * Directed-route SMPs of the fast path: requests and answers.  The caller of src/reroute
+ * provides the function that sends them (struct rr_ops.run).
  */
 #ifndef RR_SMP_H
 #define RR_SMP_H
@@ -18,10 +18,10 @@
 /* PortInfo.PortState */
 enum rr_port_state { RR_PORT_DOWN = 1, RR_PORT_INIT, RR_PORT_ARMED, RR_PORT_ACTIVE };
 
-/* RR_SMP_OPEN: not answered yet, and not given up */
+/* RR_SMP_OPEN: not answered yet, but an answer is still possible. */
 enum rr_smp_state { RR_SMP_OPEN = 0, RR_SMP_DONE, RR_SMP_FAILED };
 
-/* One request, over up to two routes. */
+/* One request, which may be sent over up to two routes. */
 struct rr_smp {
 	/* set by the caller */
 	uint16_t attr;
@@ -30,7 +30,7 @@ struct rr_smp {
 	struct rr_dr route[2];
 	unsigned int n_routes;	/* number of routes; 0: the request fails immediately */
 	const uint8_t *payload;	/* RR_SMP_DATA bytes of a Set; NULL: the request is a Get */
-	bool skip;		/* do not send this request, and leave its results as they are */
+	bool skip;		/* do not send this request, and do not change its results */
 	/* results */
 	enum rr_smp_state state;
 	double at;		/* time of the answer, by the clock of rr_ops */
@@ -43,13 +43,12 @@ struct rr_smp {
 struct rr_smp_policy {
 	unsigned int window;	/* maximum number of packets in flight, at least 1 */
 	double timeout;		/* ms after which a packet counts as lost */
-	unsigned int tries;	/* maximum number of packets per request, which are sent over its
-				 * routes in turn */
-	/* ms after which an unanswered request is sent over its next route as
-	 * well; 0: only when a packet is lost */
+	unsigned int tries;	/* maximum number of packets per request; its routes are used in
+				 * turn */
+	/* ms after which an unanswered request is also sent over its next route; 0: it is sent
+	 * again only when a packet is lost */
 	double hedge;
-	/* ms after which the run ends, even if requests are unanswered; 0: no
-	 * limit */
+	/* ms after which the run ends even if requests are unanswered; 0: no limit */
 	double limit;
 };
 

@@ -7,15 +7,17 @@
 #include "core/core.h"
 #include "reroute/state.h"
 
-/* Both ends of a dead link, and all neighbours of a dead switch, send a trap at
- * about the same time: the first trap waits this long for the others. */
+/* Both ends of a dead link, and all neighbours of a dead switch, send traps at about the same time.
+ * The repair waits for them: it begins this number of ms after the first trap. */
 #define GATHER_MS 0.3
 
-/* A request for a sweep during a discovery makes OpenSM start the discovery again.  If
- * discoveries took longer than the time between two requests, no discovery would ever end.  So no
- * sweep is requested during a discovery.  No event reports that OpenSM has abandoned a
- * discovery; a discovery is assumed to be abandoned when it has taken DISCOVERY_MS, and
- * DISCOVERY_TIMES as long as the last one that ended. */
+/* If a sweep is requested during a discovery, OpenSM starts the discovery again.  If discoveries
+ * took longer than the time between two requests, no discovery would ever end.  So no sweep is
+ * requested during a discovery.  But no event reports that OpenSM has abandoned a discovery.  So a
+ * discovery is assumed to be abandoned after
+ *
+ *	max(DISCOVERY_MS, DISCOVERY_TIMES * duration of the last discovery)
+ */
 #define DISCOVERY_MS 10000
 #define DISCOVERY_TIMES 4
 
@@ -46,7 +48,7 @@ static double not_before(const struct rr_state *s)
 		FTR_MAX(DISCOVERY_MS, DISCOVERY_TIMES * s->discovery) : 0;
 }
 
-/* A transition under way delays the sweep, but not beyond the cap (damp.h). */
+/* During a transition of ddlr, the sweep is delayed up to the cap (damp.h). */
 static double sweep_due(const struct rr_state *s)
 {
 	double due = s->transition >= 0 ? rr_damp_latest(&s->want) :
@@ -88,8 +90,8 @@ bool rr_overtaken(const struct rr_state *s)
 
 /* ---- traps --------------------------------------------------------------- */
 
-/* Insert traps in front of the queue.  Traps that find no room are left to the
- * sweep that every trap requests. */
+/* Insert traps at the front of the queue.  If the queue is full, the remaining traps are dropped: a
+ * sweep, which every trap requests, will see their links. */
 static void put_in_front(struct rr_state *s, const struct rr_trap *trap,
 			 uint32_t n)
 {
@@ -106,14 +108,15 @@ static unsigned int on_trap(struct rr_state *s, const struct rr_event *ev,
 	    s->n_traps == RR_TRAPS_MAX)
 		return 0;
 	s->trap[s->n_traps++] = (struct rr_trap){ ev->lid, now };
-	/* a routing that fails posts no event, so request a sweep in any case */
+	/* the trap may wait for the end of a routing, and no event follows if that routing fails;
+	 * so request a sweep in any case */
 	rr_damp_want(&s->want, now);
 	return RR_ACT_TAKEN;
 }
 
 /* ---- sweeps -------------------------------------------------------------- */
 
-/* The tables of the switches are unknown until one of our engines routes. */
+/* From now on the tables of the switches are unknown, until an engine of this plugin routes. */
 static void forget_tables(struct rr_state *s)
 {
 	s->tables = RR_FOREIGN;
@@ -123,9 +126,9 @@ static void forget_tables(struct rr_state *s)
 	rr_links_drop_returning(&s->links);
 }
 
-/* A sweep begins.  Two changes of the tables are not reported by an event of their own: OpenSM
+/* A sweep begins.  In two cases the tables of the switches have changed without an event: OpenSM
  * wrote tables, lost packets, and sweeps again immediately; or another manager wrote tables before
- * this one became master again.  In both cases it is unknown what the switches hold. */
+ * this manager became master again.  Then the tables are unknown. */
 static unsigned int on_sweep_start(struct rr_state *s,
 				   const struct rr_event *ev, double now)
 {
@@ -204,7 +207,7 @@ static unsigned int update_view(struct rr_state *s)
 	return s->held ? RR_ACT_NEW_VIEW : RR_ACT_DROP_VIEW;
 }
 
-/* Of the actions that are allowed only while OpenSM does not route, return those that are due. */
+/* Some actions are allowed only while OpenSM does not route.  Returns those that are due now. */
 static unsigned int between_routings(struct rr_state *s, bool master,
 				     double now)
 {
@@ -267,9 +270,9 @@ static unsigned int on_write_end(struct rr_state *s, bool rewrite)
 	return 0;
 }
 
-/* While OpenSM is still setting up links, a port that is in Init now may stay in
- * Init: OpenSM does not set a port that it believes to be Active.  So the port is
- * probed again. */
+/* While OpenSM was setting up links, the job has found a port in Init.  If OpenSM believes that the
+ * port is Active, OpenSM does not set the port Active, and the port stays in Init.  So keep the
+ * traps of the job, to probe the port again later. */
 static void keep_for_later(struct rr_state *s)
 {
 	uint32_t n = FTR_MIN(s->n_asked, RR_TRAPS_MAX - s->n_later);

@@ -2,20 +2,17 @@
 /*
  * The state machine of the fast path.
  *
- * It makes only the decisions that depend on the order of events: whose tables the switches
- * hold, whether the worker may write, and the next action.  A job (probe, compute, check,
- * write) runs from start to end on the worker, over an injected transport and clock; the
- * machine is notified when the job begins and ends a write, and when the job ends.  So the
- * outcome of every race is decided in the state machine.  The machine has 27 states, is
- * pure, and is tested for every pair of state and event.
+ * The machine makes only the decisions that depend on the order of events: whose tables the
+ * switches hold, whether the worker may write, and the next action.  A job (probe, compute,
+ * check, write) runs from start to end on the worker.  The worker posts an event when it begins
+ * or ends a write, and when the job ends.  So every race is decided in the state machine.
  *
- * The alternative was to make every answer of a switch an event, and to resume
- * probing, computing and writing where they stopped.  Nothing would block then,
- * but the nested loops of a repair (retries, two routes, write steps) would
- * become several dozen states, and the computation of new tables would still
- * take milliseconds without interruption.
+ * Alternatively, every answer of a switch could be an event.  Then the worker would never
+ * wait, but the nested loops of a repair (retries, two routes, write steps) would become
+ * several dozen states.
  *
- * The state has three parts: sweep, tables and job.
+ * The state has three parts, `sweep`, `tables` and `job`, with three values each.  Every
+ * combination is tested with every event.
  *
  * sweep: the phase of OpenSM, as known from its events.
  *
@@ -30,38 +27,42 @@
  *
  * tables: the tables that the switches hold.
  *
- *	FOREIGN	unknown: written by another engine or another manager
- *	SETUP	tables of one of our engines; ports may still be in Init
- *	UP	as SETUP, but OpenSM has set all links Active
+ *	FOREIGN	unknown tables, or tables of another engine or another manager
+ *	SETUP	tables of an engine of this plugin ("ours" below); ports may still be in Init
+ *	UP	tables of an engine of this plugin; OpenSM has set all links Active
  *
  *	           ROUTED (ours)         SUBNET_UP
  *	 FOREIGN ----------------> SETUP ----------> UP
  *	    ^                        ^ `-. ROUTED     |
  *	    |                        `---' (ours)     |
  *	    |                        ^----------------'
- *	    `--- from all: ROUTED (not ours), STANDBY, SWEEP_START (unknown)
+ *	    `--- from all: ROUTED (not ours), STANDBY, SWEEP_START (if the tables
+ *	         have changed without an event)
  *
- * job: the activity of the worker.
+ * job: what the worker does.
  *
  *	      TIMER (with work)      WRITE_BEGIN
  *	 IDLE -----------------> BUSY <--------> WRITING
  *	   ^----------------------'   WRITE_END
  *	           SMP_DONE
  *
- * Invariant.  The worker's view of the tables equals the tables that the switches hold in this
- * epoch, except for blocks that were not acknowledged, which a sweep writes again; or there is no
- * view.  A routing, the end of a routing, and the loss of the tables each begin an epoch.  Every
- * write records the epoch in which it was permitted; once that epoch is over, the write neither
- * continues with its next step nor settles OpenSM's copy (rr_may_write).  A view records the
- * epoch of its tables; if the switches hold tables of another epoch, the view is replaced or
- * dropped before it is used.
+ * Epochs.  The tables of the switches can be changed by the fast path, by a routing of OpenSM,
+ * or by another manager.  A new epoch begins when a routing begins, when it ends, and when the
+ * tables become unknown.  Every write belongs to the epoch in which it was permitted.  When this
+ * epoch is over, the write stops before its next step, and does not update OpenSM's copy of the
+ * tables (rr_may_write).
  *
- * Traps are never lost.  A trap that was accepted is in the queue, in the job, or
- * among those that are probed again when the links are up; or a sweep that will see the change
- * of the link is already wanted.
+ * Invariant.  The view is the worker's copy of the tables (reroute.h).  If there is a view, it has
+ * the tables that the switches hold, except for blocks that were not acknowledged; a sweep writes
+ * these blocks again.  The view belongs to the epoch of its tables.  If the switches hold tables of
+ * another epoch, the view is replaced or dropped before it is used.
  *
- * rr_step is pure: it reads no clock, takes no lock and calls no other module. The caller
- * serialises its calls. Times are milliseconds of one monotonic clock.
+ * Traps are never lost.  An accepted trap is in the queue, in the job, or in the list of traps
+ * that are handled again when the links are up; or a sweep that will see the change of the link
+ * is already wanted.
+ *
+ * rr_step() reads no clock, takes no lock and calls no other module.  The caller must not call it
+ * from two threads at the same time.  Times are milliseconds of one monotonic clock.
  */
 #ifndef RR_STATE_H
 #define RR_STATE_H
@@ -80,7 +81,7 @@ struct rr_trap {
 	double at;		/* time at which the trap arrived, ms */
 };
 
-/* The members of struct rr_event that are set, and their meaning, are in brackets. */
+/* The brackets contain the members of struct rr_event that are set, with their meaning. */
 enum rr_event_kind {
 	/* A switch reports a link change [lid, master]. */
 	RR_EV_TRAP = 0,
@@ -91,21 +92,21 @@ enum rr_event_kind {
 	RR_EV_DISCOVERED,
 	/* OpenSM computes tables, with or without a discovery before it. */
 	RR_EV_ROUTING,
-	/* OpenSM has routed, so the switches hold new tables [yes: one of our engines has made
-	 * them]. */
+	/* OpenSM has routed, so the switches hold new tables [yes: an engine of this plugin has
+	 * made them]. */
 	RR_EV_ROUTED,
 	/* All links are set up. */
 	RR_EV_SUBNET_UP,
 	/* This manager is no longer master. */
 	RR_EV_STANDBY,
-	/* Time has passed, or an event was posted [master]. */
+	/* The time that rr_timer() returned has come, or another event was posted [master]. */
 	RR_EV_TIMER,
 	/* The worker requests permission to write to switches. */
 	RR_EV_WRITE_BEGIN,
-	/* The write has ended [yes: a sweep must write blocks again, because OpenSM
+	/* The worker's write has ended [yes: a sweep must write blocks again, because OpenSM
 	 * routed during the write]. */
 	RR_EV_WRITE_END,
-	/* The job has ended [yes: its traps must be handled again; init: a port
+	/* The worker's job has ended [yes: its traps must be handled again; init: a port
 	 * in use was in Init; due: time of the next round of a transition]. */
 	RR_EV_SMP_DONE,
 	/* A sweep is wanted [yes: immediately]. */
@@ -117,32 +118,31 @@ struct rr_event {
 	enum rr_event_kind kind;
 	ftr_lid lid;
 	bool master, yes, routed, init;
-	double due;		/* time of the next round, ms; negative: no next round */
+	double due;		/* time of the next round of ddlr's transition, ms; negative: there
+				 * is no next round */
 };
 
-/* Actions for the caller; several may be set, and are carried out in this
- * order. */
+/* Actions for the caller.  If several are set, they are carried out in this order. */
 enum rr_action {
 	/* The trap was accepted: OpenSM need not act on it. */
 	RR_ACT_TAKEN = 1 << 0,
-	/* Wait for the end of a write before OpenSM goes on. */
+	/* Do not return to OpenSM before the worker's write has ended. */
 	RR_ACT_WAIT_FOR_WRITE = 1 << 1,
-	/* The write is permitted; the epoch is rr_state.epoch. */
+	/* The worker may write; the write belongs to the epoch rr_state.epoch. */
 	RR_ACT_WRITE = 1 << 2,
-	/* The actions from here on are for the worker.  Drop the view. */
+	/* Drop the view.  (This action and the following ones are for the worker.) */
 	RR_ACT_DROP_VIEW = 1 << 3,
 	/* Make a new view of the last routing. */
 	RR_ACT_NEW_VIEW = 1 << 4,
-	/* Make a sweep write the blocks again that were written during a routing. */
+	/* Blocks were written during a routing: make a sweep write them again. */
 	RR_ACT_REWRITE = 1 << 5,
 	/* Handle the traps in rr_state.asked. */
 	RR_ACT_TRAPS = 1 << 6,
-	/* Continue the transition. */
+	/* Write the next round of ddlr's transition to new tables (ddlr.c). */
 	RR_ACT_TRANSITION = 1 << 7,
-	/* This manager is not master: end the transition, and report it in its current
-	 * state. */
+	/* This manager is not master: end the transition, and log what was written. */
 	RR_ACT_SETTLE = 1 << 8,
-	/* Probe the RETURNING links. */
+	/* Probe the RETURNING links (links.h). */
 	RR_ACT_RETURNS = 1 << 9,
 	/* Only with RR_ACT_RETURNS: the links are probed because a sweep is done. */
 	RR_ACT_SWEPT = 1 << 10,
@@ -159,21 +159,21 @@ struct rr_state {
 				 * FOREIGN */
 	uint32_t view;		/* epoch of the worker's view; 0: there is none */
 	struct rr_links links;
-	struct rr_damp want;	/* the sweep that is wanted */
+	struct rr_damp want;	/* whether a sweep is wanted, and when it is due */
 	double start;		/* time at which the current sweep began */
-	double began;		/* time at which the last sweep began whose discovery has ended */
+	double began;		/* start of the last sweep whose discovery has ended */
 	double discovery;	/* ms that the last discovery took */
 	double transition;	/* time at which the next round of a transition is due; negative:
 				 * there is no transition */
-	uint32_t unconfirmed;	/* number of repairs that no sweep has confirmed yet; the caller
-				 * sets it */
+	uint32_t unconfirmed;	/* number of repairs that no sweep has confirmed yet; set by the
+				 * caller */
 	/* Reasons to probe RETURNING links.  released: the hold time of a damped link is over;
 	 * swept: a sweep is done. */
 	bool released, swept;
 	bool rewrite;		/* RR_ACT_REWRITE is due as soon as `sweep` is RR_REST */
 	bool job_up;		/* `tables` was RR_UP when the job began */
-	/* trap: the traps that wait; asked: those of the current job; later: those to be
-	 * probed again when the links are up. */
+	/* trap: the queue of traps.  asked: the traps of the current job.  later: the traps to be
+	 * handled again when the links are up. */
 	struct rr_trap trap[RR_TRAPS_MAX], asked[RR_TRAPS_MAX],
 		later[RR_TRAPS_MAX];
 	uint32_t n_traps, n_asked, n_later;
@@ -188,7 +188,7 @@ unsigned int rr_step(struct rr_state *s, const struct rr_event *ev, double now);
 double rr_timer(const struct rr_state *s);
 /* True if a write that was permitted in this epoch may continue. */
 bool rr_may_write(const struct rr_state *s, uint32_t epoch);
-/* True if the tables of the switches differ from the view, or soon may, because OpenSM is
+/* True if the tables of the switches differ from the view, or may soon differ because OpenSM is
  * routing. */
 bool rr_overtaken(const struct rr_state *s);
 

@@ -3,30 +3,31 @@
  * The worker of the fast path carries out the actions of the state machine, in
  * order.
  *
- *	OpenSM has routed	make a new view of the tables
+ *	OpenSM has routed	make a new view: the worker's copy of shape and tables
  *	traps			probe the switches -> links -> new entries ->
  *				check -> write
  *	a sweep is done		take returning links into use
  *	a sweep is due		request a heavy sweep from OpenSM
  *
- * Links that died are routed around immediately, whatever OpenSM is doing, with one
- * exception: traps wait from the end of a discovery to the end of routing.  A discovery
- * that was under way when a link died may have seen the link alive. rr_left_out keeps
- * such links out of the next routing, which would otherwise undo the repair.
+ * When a link dies, the tables are repaired immediately.  But from the end of a discovery to
+ * the end of the routing, the traps wait.  A discovery that was under way when the link died
+ * may have seen the link alive.  rr_left_out() keeps such links out of the next routing,
+ * which would otherwise undo the repair.
  *
- * Links that return carry no data before a sweep has set their ports Active,
- * and a sweep writes tables before that, in no particular order.  So the routing
- * of that sweep leaves them out as well, if the view contains them (returns.c).
- * When the sweep is done (SUBNET_UP), the worker finds their ports Active and
- * takes them into use, downstream switches first, so that no packet is lost.
+ * A link that works again carries no data before a sweep has set its ports Active.  But the
+ * sweep writes tables earlier, in no particular order.  So the routing of that sweep leaves
+ * the link out, too, if it is in the view (returns.c).  When the sweep is done (SUBNET_UP),
+ * the worker finds its ports Active, and takes it into use: the entries nearest to the
+ * destination are written first, so that no packet is lost.
  *
- * If a repair fails, the worker requests a sweep immediately, unless OpenSM is routing or has
- * routed in the meantime: then the traps are handled again.  If no view can be made, there is
- * no fast path before the next routing, and each job with traps requests a sweep.
+ * If a repair fails, the worker requests a sweep immediately.  But if OpenSM is routing, or
+ * has routed in the meantime, the traps are handled again instead.  If no view can be made,
+ * there is no fast path before the next routing, and each job with traps requests a sweep.
  */
 #include "reroute/reroute.h"
 
-/* Remove and return the repairs that the last discovery has seen. The caller holds the mutex. */
+/* Remove from f->repairs the repairs that began before the last discovery, and return them.  The
+ * caller holds the mutex. */
 static struct rr_repair *take_reconciled(struct rr *f)
 {
 	struct rr_repair *done = NULL, **end = &done, *r;
@@ -87,7 +88,7 @@ static void new_view(struct rr *f, struct rr_routing *gen)
 	if (gen->routed)
 		new = rr_view_new(f, gen, &err);
 	else
-		ftr_fail(&err, FTR_REFUSED, "these tables follow no single order of the switches");
+		ftr_fail(&err, FTR_REFUSED, "the paths do not go up and down by one order of the switches");
 	rr_view_set(f, new);
 	if (!new)
 		rr_warn(f, RR_WARN_FAILED, "no fast reroute before the next routing: %s",
@@ -147,8 +148,8 @@ void rr_do(struct rr *f, struct rr_task *t)
 
 /* ---- set-up and end ------------------------------------------------------ */
 
-/* Small repairs are computed and checked by the worker alone: see src/incremental/entry_update.c
- * and src/check/delta.c. */
+/* Number of threads that compute and check a repair.  For small repairs, the worker does this alone
+ * (src/incremental/entry_update.c, src/check/delta.c). */
 #define TEAM_THREADS 2
 
 void rr_init(struct rr *f)

@@ -5,15 +5,16 @@
  * An unanswered packet is sent again over the same route and, if there is one,
  * over another route.  Steps are written one after the other; a step begins
  * when every packet of the earlier steps has been acknowledged or given up.  If a
- * block was not acknowledged, the blocks of later steps with an entry that leads to
- * the switch of that block are not written; all other blocks are.  A switch
- * that did not answer the probe (probe.c), or that is reached only through such switches, is
- * probably dead.  Such a switch is written last in its step, without a second try, and its
- * answer is awaited for a short time only.
+ * block of a switch X was not acknowledged, later steps write no block with an entry that
+ * leads to X; all other blocks are written.
  *
- * The entries are sorted by (step, switch, LID); consecutive entries with the
- * same step, switch and 64-entry block make one packet.  The other entries of
- * the block come from view->sent, the tables as they were written last.
+ * A switch that did not answer the probe (probe.c), or that is reached only through such
+ * switches, is probably dead.  In each step its blocks are written last, without a second
+ * try, and the answers are awaited for a short time only.
+ *
+ * The entries are sorted by (step, switch, LID).  Consecutive entries with the same step,
+ * switch and 64-entry block make one packet.  The packet contains the whole block; its other
+ * entries come from view->sent, which holds the entries that were written last.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,11 +23,11 @@
 
 #include "reroute/reroute.h"
 
-/* Wait for this time, in ms, before step first_drain and before each later step: packets
- * that were routed downward to a switch must have left it before its new entries lead upward.
- * In general a packet leaves a switch within its head-of-queue lifetime, 4.096 us * 2^18 by
- * default (OpenSM: 0x12), which allows for links that stall.  Here the path of these packets is
- * dead, so they are dropped as soon as they reach the head of their queue. */
+/* Time to wait, in ms, before step first_drain and before each later step.  Packets that were
+ * routed downward to a switch must have left it before its new entries lead upward.  In general
+ * this may take as long as the head-of-queue lifetime, by default 4.096 us * 2^18 (OpenSM: 0x12).
+ * But the path of these packets is dead, so they are dropped when they reach the head of their
+ * queue. */
 #define DRAIN_MS 5
 
 /* One packet to be written. */
@@ -34,7 +35,7 @@ struct write {
 	ftr_sw sw;
 	uint16_t step;
 	uint32_t block;
-	uint32_t first, end;	/* entries of the packet: first .. end-1 */
+	uint32_t first, end;	/* its entries: rr_writes.entry[first .. end-1] */
 	uint8_t data[FTR_LFT_BLOCK];
 };
 
@@ -45,17 +46,17 @@ struct push {
 	const struct rr_writes *what;
 	struct rr_repair *r;
 	struct write *write;
-	struct rr_smp *job;	/* [n] the request for each element of write */
-	struct rr_block *block;	/* [n] the block of each element of write */
+	struct rr_smp *job;	/* [n] job[i]: the request for write[i] */
+	struct rr_block *block;	/* [n] block[i]: the block of write[i] */
 	uint32_t n;
-	ftr_port *before;	/* [what->n] the entries of view->sent before the write */
+	ftr_port *before;	/* [what->n] the old values of the entries in view->sent */
 	uint8_t *doubtful;	/* [n_sw] 1: a write to the switch was not acknowledged */
-	/* [n_sw] 1: no directed route leads to the switch: it is dead, or OpenSM will
-	 * discover it again and write its whole table */
+	/* [n_sw] 1: no directed route leads to the switch.  (If it is alive, OpenSM will discover
+	 * it again, and write its whole table.) */
 	uint8_t *cut_off;
 	uint8_t *late;		/* [n_sw] 1: answers of the switch are awaited for LATE_MS only */
-	uint64_t *dead;		/* set of ports: all dead links, also those that the view still
-				 * shows as alive during a local repair */
+	uint64_t *dead;		/* set of the ports of all dead links, including those that the view
+				 * still shows as alive during a local repair */
 };
 
 /* ---- packets ------------------------------------------------------------ */
@@ -116,9 +117,9 @@ static void list_blocks(struct push *p)
 	}
 }
 
-/* A block is settled if its last write, which holds all its entries, was
- * acknowledged, and no older packet can arrive later.  No block of a switch is settled if any
- * packet to this switch has timed out since the view was made. */
+/* Call rr_ops.settle.  The member `sure` of a block shows that two conditions are true: the last
+ * write of the block, which contains all its entries, was acknowledged; and no packet to the switch
+ * has timed out since the view was made, so that no older packet can arrive later. */
 static bool settle(struct push *p, uint32_t epoch)
 {
 	bool rewrite = false;
@@ -167,13 +168,13 @@ static bool leads_to_doubtful(const struct push *p, const struct write *w)
 
 /* ---- packets that get lost ---------------------------------------------- */
 
-/* Another link may have died on the routes of the packets of a step, without a trap so far.
- * To detect such a link soon, the first packets have a short timeout: this fraction of the
- * usual one. */
+/* The first packets of a step may be lost, because another link on their routes has died and its
+ * trap has not arrived yet.  To detect this soon, their timeout is multiplied by this value. */
 #define QUICK_TIMEOUTS 0.5
 
-/* Add links of the route dr to set: if proven is NULL, the outgoing port of every link; otherwise
- * both ends of the first link that is not in proven, the set of links that are known to work. */
+/* If `proven` is NULL, add the outgoing port of every link of the route dr to `set`.  Otherwise
+ * `proven` is the set of links that are known to work: add both ends of the first link of dr that
+ * is not in `proven`. */
 static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
 {
@@ -197,8 +198,9 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	}
 }
 
-/* Compute v->tree[1].  Its routes avoid one link of the route of each lost packet: the first link
- * over which no packet of this step has passed.  Returns false if out of memory. */
+/* Compute the routes of v->tree[1].  They avoid these links: on the route of each lost packet, the
+ * first link over which no acknowledged packet of this step has passed.  Returns false if out of
+ * memory. */
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
@@ -221,7 +223,7 @@ static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 	return true;
 }
 
-/* Send the unanswered packets again, in turn over a route of search_around_lost() and over the
+/* Send the unanswered packets again, alternately over a route of search_around_lost() and over the
  * previous route. */
 static void second_try(struct push *p, uint32_t first, uint32_t end,
 		       const struct rr_smp_policy *policy)
@@ -257,11 +259,11 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 	free(again);
 }
 
-/* In each step, answers of switches that are probably dead are awaited for this time, in
- * ms: these switches may only be slow. */
+/* Time in ms for which a step waits for answers of switches that are probably dead, but may only be
+ * slow. */
 #define LATE_MS 10
 
-/* Write the packets of one step: if late is true, those for the switches in p->late; otherwise
+/* Send packets of one step: if `late` is true, those for the switches with p->late[] set, otherwise
  * all others. */
 static void write_some(struct push *p, uint32_t first, uint32_t end,
 		       bool late)
@@ -291,7 +293,7 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 		p->job[i].skip = false;
 }
 
-/* Write packets first .. end-1, which form one step. */
+/* Send the packets first .. end-1, which form one step. */
 static void write_step(struct push *p, uint32_t first, uint32_t end)
 {
 	bool doubt = memchr(p->doubtful, 1, p->v->gen.fabric->n_sw) != NULL;
@@ -324,8 +326,8 @@ static bool overtaken(struct push *p, uint32_t epoch)
 	return is;
 }
 
-/* Write all steps.  If a routing has begun, stop between two steps: OpenSM then
- * writes all these blocks. */
+/* Write all steps.  If a routing has begun, stop between two steps: OpenSM then writes all
+ * tables. */
 static void write_all(struct push *p, uint32_t epoch)
 {
 	for (uint32_t first = 0, end; first < p->n; first = end) {
@@ -371,7 +373,7 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
  * disk. */
 #define NOTED_MAX 16384
 
-/* Append the written blocks to r->sets, because a repair may be written in several parts. */
+/* Append the written blocks to r->sets.  A repair may be written in several parts. */
 static void note_writes(struct push *p)
 {
 	size_t size;
@@ -395,7 +397,7 @@ static void note_writes(struct push *p)
 
 /* ---- a whole write ------------------------------------------------------ */
 
-/* Add the numbers of this write to those in r, because a repair may be written in parts. */
+/* Add the numbers of this write to those in r.  A repair may be written in several parts. */
 static void count(struct push *p)
 {
 	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
@@ -429,10 +431,10 @@ static bool allocate(struct push *p)
 		p->cut_off && p->late && p->block && p->dead;
 }
 
-/* Returns true if the worker may write now.  After a discovery, OpenSM then waits for end_write (at
- * most 5 s) before it routes.  Also returns false if a routing has begun and ended while the
- * switches were probed: changes that are based on older tables must not overwrite the tables of
- * that routing. */
+/* Returns true if the worker may write now.  If a discovery ends meanwhile, OpenSM waits for
+ * end_write(), at most 5 s, before it routes.  Returns false if OpenSM is routing, or if a routing
+ * has begun and ended while the switches were probed: changes that are based on older tables must
+ * not overwrite the tables of that routing. */
 static bool begin_write(struct rr *f, uint32_t *epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };
@@ -451,8 +453,8 @@ static void end_write(struct rr *f, bool rewrite)
 				       .yes = rewrite });
 }
 
-/* Find routes around dead links and the switches in `silent` (NULL: none) for the writes that have
- * no route yet.  Returns false if some writes still have no route. */
+/* Find routes for the writes that have no route yet.  The routes avoid dead links, and the switches
+ * with silent[] set (silent NULL: none).  Returns false if some writes still have no route. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
 	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };

@@ -2,15 +2,14 @@
 /*
  * Makes a shape by the steps in shape.h, and answers queries about a shape.
  *
- * There are two arenas, one for the results (keep) and one for scratch data.  On failure both are
- * freed.
+ * There are two arenas: `keep` for the results, and `scratch`.  On failure both are freed.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "shape/shape.h"
 
-/* A sorted copy of a GUID list, in scratch memory. NULL: out of memory. */
+/* A sorted copy of a GUID list in scratch memory; NULL if out of memory. */
 static uint64_t *sorted(struct shaping *z, const struct ftr_guids *g)
 {
 	uint64_t *copy = ftr_arena_alloc(z->scratch, g->n, sizeof(*copy));
@@ -27,7 +26,8 @@ static bool listed(const uint64_t *list, uint32_t n, uint64_t guid)
 	return bsearch(&guid, list, n, sizeof(*list), ftr_u64_cmp) != NULL;
 }
 
-/* Set ep_host and hosts from the sorted lists. Returns false if no host port counts as a host. */
+/* Set ep_host and hosts by the sorted GUID lists.  Returns false if no host port counts as a
+ * host. */
 static bool count_hosts(struct shaping *z, const uint64_t *cn, uint32_t n_cn,
 			const uint64_t *io, uint32_t n_io)
 {
@@ -57,13 +57,14 @@ static bool names_none(const struct ftr_fabric *f, const struct ftr_guids *g)
 }
 
 /*
- * Find the host ports that count as hosts, that is, as compute nodes.  Routers, Aggregation
- * Nodes and ports without a link never count.  If a list of compute nodes is given, it decides
- * about all other ports.  Otherwise all of them count except I/O nodes.
+ * Find the host ports that count as hosts, that is, as compute nodes.  Routers, Aggregation Nodes
+ * and ports without a link never count.  If a list of compute nodes is given, each of the remaining
+ * ports counts if it is in this list.  Without such a list, each of them counts unless it is in the
+ * list of I/O nodes.
  *
- * A list that names no host of the fabric is ignored, and cn_unknown is set: with such a list
- * no switch would be a leaf.  The list may have node GUIDs instead of port GUIDs, or all of its
- * nodes may be switched off.
+ * A list of compute nodes that names no host of the fabric is ignored, and cn_unknown becomes true.
+ * (The list may have node GUIDs instead of port GUIDs, or all of its nodes may be switched off.)
+ * With such a list no switch would be a leaf.
  */
 enum ftr_status shape_hosts(struct shaping *z)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The candidates of one LFT entry, that is, the port groups that it may use: Gliksberg et al.
+ * Finds the candidates of an LFT entry, that is, the port groups that it may use: Gliksberg et al.
  * 2020, section 3.4, equation (1), with the deviation that <ftr/shape.h> explains.  A column is a
  * switch as a destination.
  */
@@ -8,8 +8,8 @@
 
 #include "shape/shape.h"
 
-/* True if s must route downward to the column, because a switch above s routes downward through
- * s. */
+/* Returns true if s must route downward to the column, because a switch above s routes downward
+ * through s. */
 static bool must_descend(const struct ftr_shape *sh, ftr_sw s,
 			 const struct ftr_cost_column *c)
 {

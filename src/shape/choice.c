@@ -1,67 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Choice of the leaf seeds (rule 6) and of the ranks to keep (rule 7).  Rules 1 to 5 are in
- * rank.c.
+ * Decides which ranks the switches get: by rule 6 (choice of the leaf seeds) and rule 7 (whether to
+ * keep earlier ranks).  Rules 1 to 5, and the terms leaf seed, height and stub, are in rank.c.
  *
- * Rule 1 fails if upper switches have as many hosts as leaves.  Examples: two spines with ten
- * storage nodes each; a core chassis whose chips have four hosts each, like the edge switches
- * below.  By rule 1 these upper switches would be leaves.  All traffic would then use the few
- * links that still lead up.  OpenSM has the same problem: ftree takes every switch with a host
- * for a leaf.  updn finds no roots if spines have hosts, and OpenSM then falls back to min-hop.
+ * Rule 1 takes switches with many hosts as leaves.  The rule is wrong if upper switches have as
+ * many hosts as leaves have.  Examples: two spines have ten storage nodes each; or the chips of a
+ * core chassis have four hosts each, as many as the edge switches below.  If these upper switches
+ * become leaves, all traffic uses the few links that still lead up.  (OpenSM has the same problem:
+ * ftree takes every switch with a host for a leaf; updn finds no roots if spines have hosts, and
+ * OpenSM then uses min-hop.)
  *
- * Rule 6 tries several sets of leaf seeds and compares the results:
+ * Rule 6.  Several sets of leaf seeds are tried, and the results are compared:
  *
- *  - Sort the switches with hosts by their ratio of hosts to links, descending.  Find the
- *    MAX_CUTS largest gaps in this sequence.
- *  - For each gap, take the switches before the gap.  They are a set of leaf seeds if they have
- *    at least half of the hosts.  Leaves with few hosts come after the gap; rule 3 finds them.
- *  - Apply rules 2 to 5 to each set.
- *  - Apply rules 2 to 5 once more to the best set, with LEAST_SHARE instead of LOW_SHARE.  This
- *    finds the height of chips that have many spines but few leaves as neighbours.
+ *  1. Sort the switches with hosts by the ratio hosts / links, the largest ratio first.  There is a
+ *     gap where a ratio is at least MIN_GAP times the next one.  Find the MAX_CUTS largest gaps.
+ *  2. For each gap, the switches before the gap are a set of leaf seeds, unless they have less than
+ *     half of the hosts.  (Leaves with few hosts are after the gap; rule 3 finds them.)
+ *  3. Apply rules 2 to 5 to each set.
+ *  4. Apply rules 2 to 5 once more to the best set, with LEAST_SHARE instead of LOW_SHARE.  This
+ *     step finds the height of chips that have many spines but few leaves as neighbours.
  *
- * A fixed threshold for the ratio of hosts to links would be wrong for some fabrics: a rack
- * that is half empty has the same ratio as a spine with storage nodes.
+ * A fixed threshold for the ratio would be wrong for some fabrics: a rack that is half empty has
+ * the same ratio as a spine with storage nodes.
  *
- * The first result is that of rule 1.  A new result replaces the best result so far if it has less
- * congestion, and does not leave many more pairs without an up/down path (MORE_APART).  The amount
- * of congestion is max^2 * squares (struct congestion).  It must be less than
+ * The first result is that for the leaf seeds of rule 1.  A new result replaces the best result so
+ * far if it does not leave many more pairs without an up/down path (MORE_APART), and if
  *
- *	GAIN times the amount of the best result, if both have the same number of ranks
- *	DEEP_GAIN times, if the new result has more ranks
- *	1 times, if the new result has fewer ranks
+ *	max^2 * squares of the new result < f * max^2 * squares of the best result
  *
- * If all sets give the same heights, no congestion is estimated.  This is so in most trees
- * that have all hosts on leaves.
+ * where `max` and `squares` are members of struct congestion.  The factor f is
  *
- * Rings, meshes and HyperX fabrics have hosts on every switch and no levels.  Rule 5 makes many
- * of their links horizontal, and horizontal links are not used.  If such a fabric has at most
- * MAX_FLAT switches, each switch is also tried as the only root.  Then no link is horizontal.
+ *	GAIN		if both have the same number of ranks
+ *	DEEP_GAIN	if the new result has more ranks
+ *	1		if the new result has fewer ranks
+ *
+ * If all sets give the same heights, congestion is not estimated.  This is so in most trees that
+ * have all hosts on leaves.
+ *
+ * Rings, meshes and HyperX fabrics have hosts on every switch and no levels.  Rule 5 makes many of
+ * their links horizontal, and horizontal links are not used.  If such a fabric has at most MAX_FLAT
+ * switches, each switch is also tried as the only root.  Then no link is horizontal.
  *
  * If the administrator gives roots, they decide the ranks, and rules 6 and 7 are not used.
  *
- * Rule 7.  One more host can change the result of rules 1 and 6, and then nearly all tables
- * change.  Therefore the ranks of an earlier shape are kept, unless the inferred ranks are much
- * better.  They are much better in one of these cases:
+ * Rule 7.  One more host can change the result of rules 1 and 6, and then nearly all tables change.
+ * So the ranks of an earlier shape are kept, unless the inferred ranks are much better.  Let P be
+ * the number of pairs without an up/down path, and let C = max^2 * squares.  The inferred ranks are
+ * much better in three cases:
  *
- *  - The number of pairs without an up/down path is less than KEEP_GAIN times the earlier one.
- *  - The amount of congestion is less than KEEP_GAIN times the earlier one, and there are not
- *    many more pairs without an up/down path.  If there are more ranks, DEEP_GAIN replaces
- *    KEEP_GAIN.
- *  - There are fewer ranks, and neither the congestion nor the number of pairs without a path
- *    increases.  This corrects ranks that were inferred when the fabric was incomplete, for
- *    example a spine that was ranked below the leaves.
+ *  - P is less than KEEP_GAIN times the earlier P.
+ *  - C is less than KEEP_GAIN times the earlier C, and P is not much greater (MORE_APART).  If
+ *    there are more ranks than earlier, DEEP_GAIN is used instead of KEEP_GAIN.
+ *  - There are fewer ranks than earlier, and neither P nor C is greater.  This case corrects ranks
+ *    that were inferred when the fabric was incomplete, for example a spine with a rank below the
+ *    leaves.
  *
- * KEEP_GAIN corresponds to a tenth less load on every link.  A smaller gain is not worth new
- * tables, and the estimate is not exact enough to show it.
+ * KEEP_GAIN means about 10 % less load on every link.  A smaller gain is not worth new tables, and
+ * the estimate is not exact enough to detect it.
  *
- * Some switches get their inferred ranks in any case: new switches, stubs of the earlier shape,
- * and switches whose links would all be horizontal.
+ * Three kinds of switches always get their inferred ranks: new switches, switches that were stubs
+ * earlier, and switches whose links would all be horizontal with the earlier ranks.  All other
+ * switches get the height
  *
- * A switch that keeps its rank gets the height (earlier rank - shift).  The shift is the most
- * frequent difference between earlier ranks and inferred heights.
+ *	earlier rank - shift
+ *
+ * where shift is the most frequent value of the difference (earlier rank - inferred height).
  *
  * The state file of the nominal fabric stores the ranks.  The same fabric with the stored ranks
- * gives an identical shape again:
+ * gives an identical shape again, for two reasons:
  *
  *  - The shift is the same.  Switches that kept their rank have the same difference as before.
  *    All other switches now have the most frequent difference.
@@ -79,28 +85,27 @@
 #define MAX_CUTS 8
 #define MAX_FLAT 64		/* greatest number of switches of a fabric that is tried with each
 				 * switch as the only root */
-#define MIN_GAP 1.1		/* a gap in the sequence: a ratio is at least MIN_GAP times the next
-				 * one */
-#define GAIN 0.9		/* A better ranking has less than GAIN times the congestion. */
-#define DEEP_GAIN 0.5		/* instead of GAIN and KEEP_GAIN if the new ranking has more
+#define MIN_GAP 1.1		/* see rule 6 */
+#define GAIN 0.9		/* factor f of rule 6 */
+#define DEEP_GAIN 0.5		/* used instead of GAIN and KEEP_GAIN if the new ranking has more
 				 * ranks */
-#define KEEP_GAIN 0.66		/* A ranking that replaces an earlier one has less than KEEP_GAIN
-				 * times its congestion. 0.66 is about 0.9^4: each link has 0.9
-				 * times the load. */
-#define NO_MORE 1.001		/* instead of KEEP_GAIN if the new ranking has fewer ranks; above 1
-				 * because of rounding */
-#define MORE_APART 0.1		/* greatest allowed increase of pairs without an up/down path, as a
-				 * share of the physically connected pairs */
+#define KEEP_GAIN 0.66		/* factor of rule 7.  If every link has 0.9 times the load, C is
+				 * 0.9^4 (about 0.66) times as large */
+#define NO_MORE 1.001		/* factor of C in the third case of rule 7; above 1 because of
+				 * rounding */
+#define MORE_APART 0.1		/* greatest allowed increase of (pairs without an up/down path /
+				 * physically connected pairs) */
 
+/* The result of the rules for one set of leaf seeds.  The index of an array is a switch. */
 struct ranking {
 	int32_t *height;
 	uint8_t *seeds;		/* 1: the switch is a leaf seed */
 	uint8_t *is_leaf, *is_stub;
 	struct congestion cost;
-	bool estimated;
+	bool estimated;		/* true: cost is set */
 };
 
-/* Of one switch: the number of hosts, and the number of links to other switches. */
+/* The number of hosts of a switch, and the number of its links to other switches. */
 struct host_ratio {
 	uint32_t hosts, links;
 };
@@ -114,8 +119,8 @@ static int ratio_cmp(const void *x, const void *y)
 	return (p < q) - (p > q);
 }
 
-/* Set cut[k] to the last ratio before the k-th largest gap. The n ratios descend. Returns the
- * number of gaps, at most MAX_CUTS. */
+/* Set cut[k] to the last ratio before the k-th largest gap in the n ratios, which are sorted.
+ * Returns the number of gaps, at most MAX_CUTS. */
 static uint32_t find_cuts(const struct host_ratio *host_ratio, uint32_t n, struct host_ratio *cut)
 {
 	double gap[MAX_CUTS];
@@ -148,7 +153,7 @@ static void use_ranking(struct shaping *z, const struct ranking *r)
 	z->is_stub = r->is_stub;
 }
 
-/* Allocate a ranking, and make z->is_leaf and z->is_stub point into it. */
+/* Allocate a ranking, and set z->is_leaf and z->is_stub to its arrays. */
 static enum ftr_status ranking_new(struct shaping *z, struct ranking *r)
 {
 	uint32_t n = z->f->n_sw;
@@ -177,7 +182,7 @@ static double amount(const struct ranking *r)
 	return r->cost.max * r->cost.max * r->cost.squares;
 }
 
-/* Rule 6: true if a is better than b. */
+/* Returns true if ranking a is better than b by rule 6. */
 static bool is_better(const struct shaping *z, const struct ranking *a,
 		      const struct ranking *b)
 {
@@ -188,8 +193,8 @@ static bool is_better(const struct shaping *z, const struct ranking *a,
 	return amount(a) < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * amount(b);
 }
 
-/* Replace *best by r if r is better. Does nothing if a ranking in old[] has the same heights as
- * r. */
+/* Replace *best by r if r is better.  If a ranking in old[] has the same heights as r, do
+ * nothing. */
 static enum ftr_status compare(struct shaping *z, struct ranking *r,
 			       const struct ranking *old, uint32_t n_old,
 			       struct ranking **best)
@@ -210,7 +215,8 @@ static enum ftr_status compare(struct shaping *z, struct ranking *r,
 	return st;
 }
 
-/* Set host_ratio[] to the ratios of all switches with hosts, descending. Returns their number. */
+/* Set host_ratio[] to the ratios of all switches with hosts, the largest first.  Returns their
+ * number. */
 static uint32_t sorted_ratios(const struct shaping *z, struct host_ratio *host_ratio)
 {
 	uint32_t n = 0;
@@ -222,8 +228,8 @@ static uint32_t sorted_ratios(const struct shaping *z, struct host_ratio *host_r
 	return n;
 }
 
-/* Make all switches leaf seeds whose ratio of hosts to links is at least that of cut. Returns false
- * if these switches have less than half of the hosts. */
+/* Mark the switches whose ratio is at least *cut as leaf seeds.  Returns false if these switches
+ * have less than half of the hosts. */
 static bool seed_by_ratio(struct shaping *z, const struct host_ratio *cut)
 {
 	uint64_t seeds = 0, all = 0;
@@ -240,7 +246,7 @@ static bool seed_by_ratio(struct shaping *z, const struct host_ratio *cut)
 
 /* ---- fabrics without levels ---------------------------------------------- */
 
-/* True if every switch has hosts and no height is above 0, as in a mesh or a ring. */
+/* Returns true if every switch has hosts, and no height is above 0, as in a mesh or a ring. */
 static bool is_flat(const struct shaping *z, const int32_t *height)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
@@ -249,7 +255,7 @@ static bool is_flat(const struct shaping *z, const int32_t *height)
 	return true;
 }
 
-/* The sort key of rank_from(). The root has the smallest key. */
+/* The sort key of a switch in rank_from().  The root has the smallest key. */
 struct by_depth {
 	int32_t depth;
 	uint32_t links;
@@ -267,9 +273,9 @@ static int depth_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Rank the component of root.  Every link leads up to the end that is closer to root; on a tie,
- * to the end with more links, then to the end with the lower index.  The height of a switch is one
- * more than the greatest height below it. */
+/* Rank the switches that are connected to root.  Each link leads up to the switch that is closer to
+ * root; on a tie, to the switch with more links; on a further tie, to the switch with the lower
+ * index.  height = 1 + max(heights of the neighbours below), or 0 if there are none. */
 static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 				 int32_t *height)
 {
@@ -304,8 +310,8 @@ static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 	return FTR_OK;
 }
 
-/* Rank the fabric from each switch as the only root. Replace *best by the best of these rankings if
- * it is better. */
+/* Rank the fabric with each switch as the only root.  If the best of these rankings is better than
+ * *best, replace *best. */
 static enum ftr_status single_root(struct shaping *z, struct ranking **best,
 				   struct ranking r[2])
 {
@@ -347,8 +353,8 @@ static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
 	return bsearch(&z->f->sw[s].guid, old->sw, old->n, sizeof(*old->sw), old_rank_cmp);
 }
 
-/* Set *shift to the most frequent difference between an earlier rank and height[]. On a tie, the
- * least difference wins. Returns false if no switch has both an earlier rank and a height. */
+/* Set *shift to the most frequent value of (earlier rank - height); on a tie, to the least of these
+ * values.  Returns false if no switch has both an earlier rank and a height. */
 static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *shift)
 {
 	uint32_t count[3 * MAX_RANKS] = { 0 }, most = 0;
@@ -356,7 +362,7 @@ static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
 		const struct ftr_old_rank *r = old_rank(z, s);
 
-		/* an inferred ranking with a height out of this range is refused later */
+		/* a ranking with a height outside this range is refused later */
 		if (r && height[s] > -MAX_RANKS && height[s] < MAX_RANKS)
 			count[r->rank - height[s] + MAX_RANKS]++;
 	}
@@ -369,7 +375,7 @@ static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *
 	return most > 0;
 }
 
-/* Rule 7: true if the inferred ranking r replaces the earlier ranking old. */
+/* Returns true if the inferred ranking r replaces the earlier ranking `old` by rule 7. */
 static bool replaces(const struct shaping *z, const struct ranking *r,
 		     const struct ranking *old)
 {
@@ -384,7 +390,7 @@ static bool replaces(const struct shaping *z, const struct ranking *r,
 	return amount(r) < (p > q ? DEEP_GAIN : KEEP_GAIN) * amount(old);
 }
 
-/* True if all links of s are horizontal. */
+/* Returns true if all links of s are horizontal. */
 static bool is_level(const struct shaping *z, const int32_t *height, ftr_sw s)
 {
 	for_each_nbr(z, s, t)
@@ -393,8 +399,9 @@ static bool is_level(const struct shaping *z, const int32_t *height, ftr_sw s)
 	return true;
 }
 
-/* Set old to the earlier ranks. A switch that does not keep its earlier rank (rule 7) gets its
- * height in r. tmp: [n_sw] scratch. Returns false if old is the same as r. */
+/* Set *old to the ranking that keeps the earlier ranks.  Switches that do not keep their earlier
+ * rank (rule 7) get their height in r.  tmp: [n_sw] scratch.  Returns false if *old is the same as
+ * r. */
 static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t shift,
 		      int32_t *tmp, struct ranking *old)
 {
@@ -418,7 +425,8 @@ static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t 
 	return differs;
 }
 
-/* Apply rule 7 to *best. old: memory for the earlier ranking. */
+/* Apply rule 7: compute in *old the ranking that keeps the earlier ranks.  Set *best to `old`
+ * unless the ranking **best is much better. */
 static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 				struct ranking **best)
 {
@@ -445,8 +453,9 @@ static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 	return st;
 }
 
-/* Rule 6. Ranking 0 uses the leaf seeds of rule 1. Ranking k uses those of cut[k - 1]. The last
- * ranking uses the seeds of the best one so far, with LEAST_SHARE. */
+/* Apply rules 6 and 7.  The leaf seeds of ranking 0 are those of rule 1.  The leaf seeds of ranking
+ * k are the switches before the gap cut[k - 1].  The last ranking has the leaf seeds of the best
+ * one so far, and uses LEAST_SHARE. */
 enum ftr_status shape_heights(struct shaping *z)
 {
 	uint32_t n = z->f->n_sw, n_cuts, k;

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of destinations.  A column is one switch as a destination.  The index d is the
- * number of a LID in the order of destinations.
+ * Numbers the destinations.  The number of a LID is its index d.  A column is a switch as a
+ * destination.
  *
  * Equations (3) and (4) of Gliksberg et al. 2020 balance the load only if destinations with
  * consecutive d are neighbours in the tree.  LIDs have no such order, so d is computed here:
  *
- *  - Leaves are ordered by nested pods.  A pod of rank l is a connected component of the
- *    switches of rank <= l; horizontal links do not connect switches here.  Pods are ordered by
- *    their first leaves.  The first leaf is the one with the lowest GUID, or with the first host
- *    name in natural order.  So the leaves of a pod are adjacent on every level.
- *  - Every leaf owns the same number of indices, the stride: the number of hosts of the leaf
- *    with the most hosts.  So a leaf with fewer hosts does not shift the indices of others.
- *  - The hosts of a leaf are ordered by port number or, with FTR_LEAF_BY_NAME, by name.  In the
- *    order of ports, a missing host leaves a gap, so no other host moves when it returns.
- *    A leaf may have more ports for hosts than the stride.  Then it has no gaps: only the
- *    present hosts are counted.
- *  - The i-th LID of a port (LMC) has the index d + i.  So a leaf sends to successive LIDs of a
- *    port over successive upward groups.
- *  - Multi-port hosts: a number is added to all indices of a leaf, modulo the stride.  This
- *    rotation puts the ports of one host on different planes, as far as the links permit.
+ *	d = column * stride + offset
  *
- * Destinations that are not hosts on leaves belong to other classes (enum ftr_class).  Each
- * class has its own indices, over all switches, without gaps.  So these classes do not disturb
- * the balance of the compute nodes.
+ *  - Columns.  The leaves of each pod have consecutive columns.  (There are pods of each rank l:
+ *    connected components of the switches of rank <= l, without horizontal links.)  Pods are
+ *    ordered by their first leaves.  The first leaf of a pod is the leaf with the lowest GUID or,
+ *    with FTR_LEAF_BY_NAME, the leaf with the first host name in natural order.
+ *  - Stride.  Every leaf has the same number of indices: the greatest number of hosts on a leaf.
+ *    So if a leaf with fewer hosts loses a host, the indices on other leaves stay the same.
+ *  - Offset.  The hosts of a leaf are numbered by port or, with FTR_LEAF_BY_NAME, by name.  If
+ *    they are numbered by port, a missing host leaves a gap, so no other index changes when it
+ *    returns.  Exception: if the number of ports for hosts on a leaf is greater than the stride,
+ *    this leaf has no gaps.
+ *  - If a port has several LIDs (LMC > 0), LID base + i has the index d + i.  So a leaf sends to
+ *    successive LIDs of a port over successive upward groups.
+ *  - Hosts with several ports.  The offsets on a leaf are rotated: a number is added to all of
+ *    them, modulo the stride.  The number is chosen such that the ports of one host are reached
+ *    over different planes, as far as the links permit.
  *
- *	d = (position of the column) * stride of the class + offset in the column
+ * Destinations that are not hosts on leaves belong to other classes (enum ftr_class).  Each class
+ * has its own stride and its own indices, so the other classes do not disturb the balance of the
+ * compute nodes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,15 +41,15 @@ struct leaf_key {
 
 struct ordering {
 	struct shaping *z;
-	struct leaf_key *leaf;	/* leaves in base order: by GUID or by name */
+	struct leaf_key *leaf;	/* the leaves in base order, which is by GUID or by name */
 	uint32_t n_leaf;
-	uint32_t *base;		/* position of a leaf in base order */
-	uint32_t *pod_key;	/* pod_key[r * n_sw + s]: base position of the first leaf in the pod
-				 * of s at rank r */
-	ftr_ep *ep_by_sw;	/* host ports, by switch, then by ep_cmp() */
+	uint32_t *base;		/* base[s]: position of leaf s in base order */
+	uint32_t *pod_key;	/* pod_key[r * n_sw + s]: for the pod of rank r that has switch s,
+				 * the position of its first leaf in base order */
+	ftr_ep *ep_by_sw;	/* host ports, sorted by switch, then by ep_cmp() */
 	uint32_t *ep_first;	/* ep_first[s]: index in ep_by_sw[] of the first host port of s */
-	uint32_t *offset;	/* offset of a host port among the ports of its switch and class */
-	uint8_t *cls;		/* enum ftr_class of a host port */
+	uint32_t *offset;	/* offset[e]: offset of host port e in its column and class */
+	uint8_t *cls;		/* cls[e]: enum ftr_class of host port e */
 	uint32_t stride[FTR_N_CLASSES];
 };
 
@@ -147,14 +148,13 @@ static enum ftr_status base_order(struct ordering *o)
 	return FTR_OK;
 }
 
-/* True if s is below rank l. An empty leaf has a high rank, but counts as below every rank, like
- * other leaves. */
+/* Returns true if s is below rank l.  An empty leaf (rank.c) has a high rank, but counts as below
+ * every rank, so that it is in a pod of each rank, like other leaves. */
 static bool below(const struct shaping *z, ftr_sw s, uint32_t l)
 {
 	return z->rank[s] < l || (z->is_leaf[s] && z->is_stub[s]);
 }
 
-/* Set pod_key. */
 static enum ftr_status pods(struct ordering *o)
 {
 	const struct shaping *z = o->z;
@@ -193,8 +193,9 @@ static enum ftr_status pods(struct ordering *o)
 	return FTR_OK;
 }
 
-/* The order of columns. Leaves are compared by their pods, those of the highest rank first, then by
- * base order. After the leaves come the other switches by (rank, index). */
+/* The order of columns.  First the leaves: compared by their pods of the highest rank, then by
+ * their pods of the next lower rank, and so on, then by base order.  Then the other switches, by
+ * rank and index. */
 static int col_cmp(const void *x, const void *y, void *ctx)
 {
 	const struct ordering *o = ctx;
@@ -274,7 +275,7 @@ static enum ftr_status pods_of_switches(struct ordering *o)
 
 /* ---- offsets inside a switch ------------------------------------------- */
 
-/* Mark the port numbers that connect a host on at least one leaf. */
+/* Mark the port numbers to which at least one leaf has a host connected. */
 static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 {
 	const struct shaping *z = o->z;
@@ -286,8 +287,8 @@ static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 			is_host_port[z->f->ep[e].sw_port] = 1;
 }
 
-/* Place the hosts of leaf s by port number. Returns false if s has more ports for hosts than the
- * stride. */
+/* Number the hosts of leaf s by port.  Returns false if the number of ports for hosts on s is
+ * greater than the stride. */
 static bool number_by_port(struct ordering *o, ftr_sw s,
 			  const uint8_t *is_host_port)
 {
@@ -355,8 +356,9 @@ static void set_offsets(struct ordering *o)
 
 /* ---- multi-port hosts -------------------------------------------------- */
 
-/* The slots of a host's ports on leaves that have been rotated already; at most MAX_TAKEN of
- * them. */
+/* The slots (nominal upward groups of leaves) over which the ports of a host with several ports are
+ * reached.  Only leaves that have been rotated already are counted.  At most MAX_TAKEN slots are
+ * stored. */
 #define MAX_TAKEN 8
 
 struct taken {
@@ -382,8 +384,8 @@ static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
 		FTR_MAX(sh->numbering.n_slots[s], 1u);
 }
 
-/* The rotation of leaf s that gives the fewest conflicts. A conflict is a slot that another port of
- * the same multi-port host uses. */
+/* The rotation of leaf s with the fewest conflicts.  A conflict is a host port with a slot that
+ * another port of the same host has already. */
 static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 			  const uint32_t *ports, const struct taken *taken)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Estimates the congestion for given ranks of the switches, without groups, costs or tables.
+ * Estimates the congestion for given heights of the switches.  No shape is needed.
  *
- * A column is a switch as a destination.  The candidates of a switch towards a column are the same
- * as in the shape (<ftr/shape.h>).  They are computed for one column at a time:
+ * A column is a switch as a destination.  Costs are computed for one column at a time, as in
+ * <ftr/shape.h>:
  *
- *	ascending	down[s] = 1 + min over t below s: down[t]
- *	descending	must[s] = some t above s has cost[t] > down[s]
- *			cost[s] = must[s] ? down[s]
- *				: min(down[s], 1 + min over t above s: cost[t])
+ *	by ascending height	down[s] = 1 + min over t below s: down[t]
+ *	by descending height	must[s] = some t above s has cost[t] > down[s]
+ *				cost[s] = must[s] ? down[s]
+ *					: min(down[s], 1 + min over t above s: cost[t])
  *
- * Then the flows of all hosts are moved hop by hop to the switch of the column.  The switches with
- * the greatest cost come first.
+ * The costs decide the next hops of each switch.  Then the flows of all hosts are moved hop by hop
+ * to the switch of the column, beginning at the switches with the greatest cost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,28 +20,28 @@
 #include "shape/rank.h"
 
 #define FAR UINT32_MAX
-/* In large fabrics only every k-th column is used.  k is chosen so that
- * (switches * ordered pairs of neighbours) / k stays below this limit.  If k > 1, only the loads
- * of upward links are used.  They are about 1/k of the loads with all columns.  The downward links
- * near the few columns would seem overloaded. */
+/* In large fabrics only flows to every k-th switch with hosts are counted.  k is chosen so that
+ * (switches * ordered pairs of neighbours) / k < MAX_WORK.  If k > 1, only the loads of upward
+ * links are used, which are about 1/k of the loads that all flows would cause.  The downward links
+ * near the few destination switches would seem overloaded. */
 #define MAX_WORK 250000
 
 struct estimate {
 	const struct shaping *z;
 	const int32_t *height;
-	uint64_t *order;	/* [n] ((height + 2^31) << 32 | index) of the switches with a
-				 * height, ascending */
+	uint64_t *order;	/* [n] the switches with a height, by ascending height:
+				 * (height + 2^31) << 32 | index of the switch */
 	uint32_t n;		/* number of switches with a height */
-	/* for the current column, [n_sw] each */
-	uint32_t *cost, *down;	/* costs and down-costs; FAR: no path */
+	/* for the current column (destination switch); arrays by switch */
+	uint32_t *cost, *down;	/* cost and down-cost; FAR: no path */
 	uint8_t *must;		/* 1: the switch must route downward */
-	double *flow;		/* number of flows through a switch to one host of the column */
+	double *flow;		/* number of flows to one host of the column that pass the switch */
 	ftr_sw *by_cost;	/* switches with a path to the column, by ascending cost */
 	uint32_t *first;	/* scratch of sort_by_cost() */
-	double *load;		/* load[k]: number of flows on the links of z->nbr[k] */
-	uint32_t step;		/* every step-th column is used */
-	double pairs, apart;	/* pairs of hosts that are physically connected; of these, pairs
-				 * without a path */
+	double *load;		/* load[k]: number of flows on the links to neighbour z->nbr[k] */
+	uint32_t step;		/* k: flows to every k-th switch with hosts are counted */
+	double pairs, apart;	/* pairs: number of physically connected pairs of hosts; apart:
+				 * number of these pairs without a path */
 };
 
 static void sort_switches(struct estimate *e)
@@ -93,7 +93,8 @@ static uint32_t costs(struct estimate *e, ftr_sw col)
 	return greatest;
 }
 
-/* Set by_cost to the switches with a path, by ascending cost. Returns their number. */
+/* Set by_cost to the switches with a path to the destination switch, by ascending cost.  Returns
+ * their number. */
 static uint32_t sort_by_cost(struct estimate *e, uint32_t greatest)
 {
 	uint32_t n = 0;
@@ -118,7 +119,7 @@ static uint32_t sort_by_cost(struct estimate *e, uint32_t greatest)
 	return n;
 }
 
-/* Equation (1): true if t is a next hop of s. */
+/* Returns true if t is a next hop of s. */
 static bool is_candidate(const struct estimate *e, ftr_sw s, ftr_sw t)
 {
 	if (is_above(e, t, s))
@@ -126,7 +127,8 @@ static bool is_candidate(const struct estimate *e, ftr_sw s, ftr_sw t)
 	return is_below(e, t, s) && e->down[t] < e->cost[s];
 }
 
-/* Divide the flows at s among the links to its next hops. hosts: number of hosts of the column. */
+/* Divide the flows at s among the links to its next hops.  hosts: number of hosts on the
+ * destination switch. */
 static void divide(struct estimate *e, ftr_sw s, uint32_t hosts)
 {
 	uint32_t n_links = 0;
@@ -145,8 +147,8 @@ static void divide(struct estimate *e, ftr_sw s, uint32_t hosts)
 	}
 }
 
-/* Send the flows of all hosts to the hosts of switch col, if there is a path. uf: the connected
- * components of the fabric. */
+/* Count the flows to the hosts on switch col: move them hop by hop from all switches that have a
+ * path to col.  uf: a union-find of the connected components of the fabric. */
 static void push(struct estimate *e, ftr_sw col, uint32_t *uf)
 {
 	const uint32_t *hosts = e->z->hosts;

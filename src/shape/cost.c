@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Costs, down-costs and dividers: Gliksberg et al. 2020, Procedure 1.
+ * Computes costs, down-costs and dividers: Gliksberg et al. 2020, Procedure 1.
  *
- * A cost is the number of hops from a switch to a column, that is, to a destination switch.  A
- * down-cost counts paths over downward links only.  The costs of one switch to all columns are a
- * row.  In the paper each switch updates the rows of its neighbours.  Here each switch computes
- * its own row from the rows of its neighbours.  So each row has one writer, and the threads of the
- * team can divide the switches of a rank.  Ranks are processed one after the other:
+ * A cost is the number of hops of the path from a switch to a column, that is, to a destination
+ * switch.  A down-cost is the number of hops if the path uses downward links only.  The costs from
+ * one switch to all columns are a row.  In the paper each switch updates the rows of its
+ * neighbours.  Here the row of a switch is computed from the rows of its neighbours.  So each row
+ * has one writer, and several threads can process the switches of a rank at the same time.  The
+ * ranks are processed one after the other, in two passes:
  *
- *	ascending	down[s] = min over switches g below: down[g] + 1
- *	descending	must[s] = some switch g above has cost[g] > down[s]
- *			cost[s] = must[s] ? down[s]
- *				: min(down[s], min over g above: cost[g] + 1)
+ *	by ascending rank	down[s] = min over switches g below s: down[g] + 1
+ *	by descending rank	must[s] = some switch g above s has cost[g] > down[s]
+ *				cost[s] = must[s] ? down[s]
+ *					: min(down[s], min over g above s: cost[g] + 1)
  *
- * <ftr/shape.h> explains must[] and the deviation from the paper.  must[] is not stored: its
- * users compute it from the rows of the switches above, which they read anyway.  A row has one
- * byte per column, so one vector instruction processes several columns.  O(links * n_sw), two
- * passes.
+ * <ftr/shape.h> explains must[s] (s must route downward) and the deviation from the paper.  must[]
+ * is not stored: other code that needs must[s] computes it from the rows of the switches above s,
+ * which it reads anyway.  A row has one byte per column, so one vector instruction processes
+ * several columns.  The work is O(links * n_sw).
  */
 #include <string.h>
 
@@ -59,16 +60,17 @@ struct costing {
 	const struct shaping *z;
 	const ftr_sw *list;
 	uint8_t *cost, *down;
-	uint8_t *must;		/* scratch: a row per worker */
-	uint8_t *inf;		/* a row of FTR_COST_INF */
+	uint8_t *must;		/* scratch: one row for each worker */
+	uint8_t *inf;		/* a row in which all costs are FTR_COST_INF */
 	size_t stride;
 };
 
 /*
- * FTR_REORDER_KEEP (reorder.c): remove some down-costs of s.  In the old order, s may route to a
- * column over a neighbour that is above s in the new order.  Then s gets no down-cost for this
- * column.  Otherwise a switch above s could route downward through s.  s would then have to
- * route downward too, and its few downward links would carry all its traffic to this column.
+ * With FTR_REORDER_KEEP (reorder.c): remove some down-costs of s.  In the old order, s may route to
+ * a destination switch over a neighbour that is above s in the new order.  Then s gets no down-cost
+ * to this destination.  Otherwise a switch above s could route downward through s.  Then s would
+ * have to route downward, too, and its few downward links would carry all its traffic to the
+ * destination.
  */
 static void remove_down_costs(const struct costing *c, unsigned int worker, ftr_sw s,
 			uint8_t *down)
@@ -125,9 +127,9 @@ static void run_rank(struct costing *c, uint32_t r, ftr_team_fn fn)
 	ftr_team_run(c->z->team, first[r + 1] - first[r], 16, fn, c);
 }
 
-/* The dividers Pi over the nominal groups: Gliksberg et al. 2020, section 3.3.  The divider of t is
- * the maximum of (divider * number of slots) over the switches below t.  Switches are visited by
- * ascending rank, so a divider is final before it is used. */
+/* Compute the dividers (Gliksberg et al. 2020, section 3.3), but count nominal groups:
+ * Pi[t] = max over the switches s below t: Pi[s] * n_slots[s].  If there are none, Pi[t] = 1.
+ * Switches are visited by ascending rank, so a divider is final before it is used. */
 enum ftr_status shape_dividers(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Costs and down-costs of one switch (cost.c), for whole shapes and for incremental tables.
+ * Computes the costs of one switch (cost.c), for whole shapes and for incremental tables.
  *
- * Both functions compute the costs or down-costs of switch s to n columns, from column `from` on,
- * and store them in row[0 .. n-1].  They read the values of the neighbours of s in sh.  `from`
- * and n are multiples of 64.  must: scratch of n bytes.
+ * cost_row() computes the costs from switch s to n columns (destination switches), and
+ * cost_down_row() computes the down-costs.  The first column is `from`.  The result is
+ * row[0 .. n - 1].  Both functions read the costs of the neighbours of s in sh.  `from` and n must
+ * be multiples of 64.  must: scratch of n bytes.
  */
 #ifndef FTR_SHAPE_COST_H
 #define FTR_SHAPE_COST_H
@@ -13,7 +14,7 @@
 
 void cost_down_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 		   uint8_t *row);
-/* The down-costs of s in sh must be final. */
+/* The down-costs of s in sh must already have been computed. */
 void cost_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 	      uint8_t *row, uint8_t *must);
 

@@ -2,13 +2,13 @@
 /*
  * Finds the parts of a fabric that the nominal fabric lacks, or that differ from it.
  *
- * A place is the position of a switch in the nominal fabric.  Its holder is the switch that was
- * there last.  A switch is matched with a place by the GUID of the holder.  If no holder has the
- * GUID of the switch, the switch is matched by its links, or by the GUID of the place (replace.c).
- * A host port is matched by its GUID.
+ * A place is the position of a switch in the nominal fabric.  The holder of a place is the switch
+ * that was there last.  The counterpart of a switch is the place whose holder has the same GUID.
+ * If there is no such place, replace.c looks for one by the links of the switch, or by the GUID of
+ * the place.  The counterpart of a host port is the host port with the same GUID.
  *
- * Missing information is not a difference: an LMC without a LID, or an empty name.  Names are
- * compared only if leaves are ordered by name.  A host port without a link is ignored.
+ * If the LMC is unknown (the port has no LID) or a name is empty, this is not a difference.  Names
+ * are compared only if leaves are ordered by name.  Host ports without a link are ignored.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static void switches(struct cover *c)
 	}
 }
 
-/* The difference between two host ports with the same GUID, as text; NULL: none. Both have a
+/* The difference between two host ports with the same GUID, as text; NULL: none.  Both must have a
  * link. */
 static const char *difference(const struct cover *c,
 			      const struct ftr_endport *a,
@@ -165,9 +165,9 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Decide whether f and n are different fabrics. They are if they have few switches and few host
- * ports in common. If both have links, they are also different if they have few links between
- * switches and few links of host ports in common. */
+/* Decide whether f is another fabric than n.  This is so in two cases.  First: f and n have few
+ * switches and few host ports in common.  Second: both have links, but few links between switches
+ * and few links of host ports in common. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Compares a fabric f with the nominal fabric n.  The result has the counterpart in n of each
- * switch and host port of f, and counts the parts of f that n lacks.
+ * Compares a fabric f with the nominal fabric n (all switches and links seen so far).  Each switch
+ * and host port of f may have a counterpart in n.  Parts of f without a counterpart are counted.
  */
 #ifndef FTR_SHAPE_COVER_H
 #define FTR_SHAPE_COVER_H
@@ -11,20 +11,21 @@
 
 struct cover {
 	const struct ftr_fabric *f, *n;
-	ftr_sw *sw;		/* the counterpart in n of each switch of f, or FTR_SW_NONE */
-	ftr_ep *ep;		/* the counterpart in n of each host port of f, or FTR_EP_NONE */
-	/* the result, without the members grew, reshaped and dropped_* */
+	ftr_sw *sw;		/* sw[s]: counterpart in n of switch s of f, or FTR_SW_NONE */
+	ftr_ep *ep;		/* ep[e]: counterpart in n of host port e of f, or FTR_EP_NONE */
+	/* what is new in f; the members `grew`, `reshaped` and `dropped_...` are not set */
 	struct ftr_nominal_change change;
 };
 
-/* Compare f with n and set *c. names: a different name counts as a change. If n is NULL, all of f
- * counts as new, and no example is given. Returns false if out of memory. */
+/* Compare f with n, and set *c.  names: a different name of a host port counts as a change.  If n
+ * is NULL, all of f counts as new, and change.example stays empty.  Returns false if out of
+ * memory. */
 bool cover_compare(struct cover *c, struct ftr_arena *a,
 		   const struct ftr_fabric *f, const struct ftr_fabric *n,
 		   bool names);
 
-/* Find the switches of f that replace another switch (replace.c). Returns false if out of
- * memory. */
+/* Find the switches of f that replace another switch, and set their counterparts (replace.c).
+ * Returns false if out of memory. */
 bool cover_replaced(struct cover *c, struct ftr_arena *a);
 
 uint32_t cover_connected(const struct ftr_fabric *f);
@@ -35,8 +36,8 @@ static inline bool cover_complete(const struct cover *c)
 	       !c->change.new_hosts && !c->change.changed;
 }
 
-/* True if port p of s has a link to a switch and this end reports the link. The end with the lower
- * (switch index, port) reports it, so that each link is reported once. */
+/* Returns true for one of the two ends of each link between switches: for the end with the lower
+ * (switch index, port).  So a loop over all ports can visit each link once. */
 static inline bool cover_reported_here(const struct ftr_fabric *f, ftr_sw s,
 				       unsigned int p)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Destinations: every LID with its column (the switch of its owner), class, port and index d,
- * sorted.
+ * Makes the sorted list of destinations: every LID with its column (the switch on which it is),
+ * class, port and index d.
  *
- * column_order.c or project.c sets the index d of the first LID of a switch or host port.
- * The i-th LID of the same port (LMC) has d + i, i >= 0.
+ * column_order.c or project.c sets the index d of the base LID of a switch or host port.  If the
+ * port has more LIDs (LMC > 0), LID base + i has the index d + i.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static int dest_cmp(const void *x, const void *y)
 	return (a->lid > b->lid) - (a->lid < b->lid);
 }
 
-/* True if the LID is to be routed: its owner is a switch, or a host port with a link. */
+/* Returns true if the LID is routed: its owner is a switch, or a host port with a link. */
 static bool has_column(const struct ftr_fabric *f,
 		       const struct ftr_lid_owner *w)
 {
@@ -59,7 +59,8 @@ enum ftr_status shape_dests(struct shaping *z)
 
 	if (!dest || !first)
 		return shape_nomem(z);
-	/* Count the LIDs of each column, store them column by column, and sort each column. */
+	/* Count the LIDs on each switch, store them switch by switch, and sort the LIDs of each
+	 * switch. */
 	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
 		if (has_column(f, &f->owner[lid]))
 			first[dest_of(z->sh, (ftr_lid)lid).col + 2]++;

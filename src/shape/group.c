@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Port groups and planes, in an order that is the same in the whole fabric.
+ * Makes the port groups, and sorts them in an order on which all switches agree.
  *
- * A group holds the parallel links from a switch to one neighbour (Gliksberg et al. 2020,
- * section 3.1).  The paper orders the groups of a switch by the GUID of the neighbour.  With
- * the GUIDs of real switches, the pods of a tree disagree about which spine is the first.
- * Flows of shift permutations then share links.
+ * A port group has all links from a switch to one neighbour (Gliksberg et al. 2020, section
+ * 3.1).  The paper orders the groups of a switch by the GUID of the neighbour.  With the GUIDs of
+ * real switches, the pods of a tree then disagree about which spine is the first.  So flows of
+ * shift permutations share links.
  *
- * deviation: the upward groups of a switch are ordered by (plane of the neighbour, GUID).  For
- * a switch of rank r, a plane is a connected component of the switches of rank > r, without
- * horizontal links.  Planes are ordered by their smallest GUID.  All switches of one rank see
- * the same planes, so they make the same choice.  With opts.by_guid, the order is that of
- * the paper.
+ * deviation: the upward groups of a switch are ordered by (plane of the neighbour, GUID).  For a
+ * switch of rank r, a plane is a connected component of the switches of rank > r, without
+ * horizontal links.  Planes are ordered by their smallest GUID.  All switches of one rank have the
+ * same planes above, so they order their groups alike.  With opts.by_guid, the order is that of the
+ * paper.
  *
- * One union-find serves all ranks: it begins with the top rank, and then the switches of each
- * lower rank are added.  Stubs are left out, because they connect only switches that lower
- * switches connect already.  An empty leaf, for example, may look like a top switch, and would
- * join all planes into one.
+ * The planes of all ranks are found by one union-find: it begins with the top rank, and then the
+ * switches of each lower rank are added.  Stubs are left out: they connect only switches that lower
+ * switches connect already (rank.c).  For example, the switch of a rack that is switched off may
+ * look like a top switch, and would join all planes into one.
  *
- * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).
- * A second union-find detects this.  It leaves out empty leaves, but includes all other stubs:
- * the spines of a chassis are stubs if racks already connect its leaf switches.
+ * The slot of an upward group is its number among all nominal upward groups of its switch, which
+ * are numbered in the order above.  Inferred groups (slots.c) have slots, too.
  *
- * The slot of a group above a switch is its number among all nominal groups above the switch.
- * Slots have the order of the groups.  Inferred groups (slots.c) have slots, too.
+ * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).  A
+ * second union-find detects this.  The second one includes stubs, because the spines of a chassis
+ * are stubs if racks already connect its leaf switches.  Only empty leaves (rank.c) are left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ struct draft {
 	uint32_t plane;
 };
 
-/* A nominal neighbour above a switch, with its sort key. */
+/* A nominal neighbour above a switch, with its sort key (plane, index). */
 struct slot {
 	uint32_t plane;
 	ftr_sw remote;
@@ -54,8 +54,8 @@ static int draft_cmp(const void *x, const void *y)
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
 }
 
-/* True if the union-find of planes leaves out s. stubs: if false, it leaves out all stubs; if true,
- * only empty leaves. */
+/* Returns true if a union-find of planes leaves out switch s.  If `stubs` is false, all stubs are
+ * left out; if `stubs` is true, only empty leaves. */
 static bool left_out(const struct shaping *z, ftr_sw s, bool stubs)
 {
 	return z->is_stub[s] && (!stubs || z->is_leaf[s]);
@@ -125,8 +125,8 @@ static int slot_cmp(const void *x, const void *y)
 	return (a->remote > b->remote) - (a->remote < b->remote);
 }
 
-/* Assign slots to the groups d[0 .. n_up - 1] above s, which are sorted. Sets slot[] to the nominal
- * neighbours above s, in the order of groups. Returns their number. */
+/* Assign slots to the upward groups d[0 .. n_up - 1] of s, which are sorted.  Set slot[] to the
+ * nominal neighbours above s, in the order of groups.  Returns their number. */
 static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d, uint32_t n_up, struct slot *slot)
 {
@@ -152,7 +152,7 @@ static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 	return m;
 }
 
-/* True if two of the n slots of s lead to one plane. seen: [n_sw] scratch. */
+/* Returns true if two of the n slots of s lead to one plane.  seen: [n_sw] scratch. */
 static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 			uint32_t n, ftr_sw *seen)
 {
@@ -167,7 +167,7 @@ static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 	return twice;
 }
 
-/* Store the ports in the order of groups, with their nominal positions in the group. If a group
+/* Store the ports of all groups, and the nominal position of each link in its group.  If a group
  * lacks links, its present links get the first positions. */
 static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 {
@@ -192,7 +192,7 @@ static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 }
 
 struct grouping {
-	/* union-finds of planes; uf: without stubs; all: without empty leaves only */
+	/* union-finds of planes.  uf: without stubs; all: with stubs, but without empty leaves */
 	uint32_t *uf, *all;
 	ftr_sw *seen;
 	struct slot *slot;

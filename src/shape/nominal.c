@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric N (all switches and links seen so far) with its shape S(N), as one object.
+ * Makes the nominal fabric (all switches and links seen so far) and its shape, as one object.
  *
- * The object never changes.  If the fabric grows or the options change, a new object is made,
- * and users of the old one are not affected.
+ * The object never changes.  If the fabric gets new parts or the options change, a new object is
+ * made, and users of the old one are not affected.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ---- options ----------------------------------------------------------- */
 
-/* Add the list to the hash as a set: order and repetitions do not matter. */
+/* Add a GUID list to the hash.  Neither duplicates nor the order of the GUIDs change the hash. */
 static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 {
 	uint64_t *list = ftr_reallocarray(NULL, g->n + 1u, sizeof(*list));
@@ -37,8 +37,8 @@ static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 	return true;
 }
 
-/* The hash of the GUID lists in opts and, if roots are given, of their mode. A missing list counts
- * as an empty one. */
+/* Compute the hash of the GUID lists in opts.  If there is a list of roots, include its mode
+ * (opts->roots_mode).  A missing list has the same hash as an empty one. */
 static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
 {
 	uint8_t mode = (uint8_t)opts->roots_mode;
@@ -56,7 +56,7 @@ void ftr_nominal_free(struct ftr_nominal *n)
 {
 	if (!n)
 		return;
-	/* Shape and fabric belong to n. They are const for the users of n. */
+	/* The shape and the fabric belong to n.  They are const only for the users of n. */
 	ftr_shape_free((struct ftr_shape *)(uintptr_t)n->shape);
 	ftr_fabric_free((struct ftr_fabric *)(uintptr_t)n->f);
 	free(n);
@@ -67,8 +67,8 @@ static enum ftr_status no_memory(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
 }
 
-/* Set *out to the ranks of n that may be kept. A switch without a link up or down is left out: its
- * first such link will decide its rank. Returns false if out of memory. */
+/* Set *out to the ranks of n that may be kept.  A switch that has neither upward nor downward links
+ * is left out, so that its first such link can decide its rank.  Returns false if out of memory. */
 static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
 		     struct ftr_old_ranks *out)
 {
@@ -85,9 +85,9 @@ static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
 	return r != NULL;
 }
 
-/* Set opts->old to the ranks to keep: those of `old` or, if it is NULL, those in opts->old.  Ranks
- * from another fabric (other) or from other GUID lists are not kept.  Returns false if out of
- * memory. */
+/* Set opts->old to the earlier ranks: those of `old`; if `old` is NULL, those that opts->old has
+ * already.  If they are from another fabric (`other`) or from other GUID lists, set opts->old to
+ * NULL.  Returns false if out of memory. */
 static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *old, bool other,
 		       uint64_t lists, struct ftr_arena *a, struct ftr_old_ranks *space)
 {
@@ -100,7 +100,7 @@ static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *ol
 	return true;
 }
 
-/* Make a nominal fabric from `united`, which is consumed even on failure. */
+/* Make a nominal fabric that owns `united`.  On failure `united` is freed. */
 static enum ftr_status wrap(struct ftr_fabric *united,
 			    const struct ftr_shape_opts *opts, uint64_t lists,
 			    struct ftr_team *team, struct ftr_nominal **out,
@@ -145,7 +145,7 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 	return FTR_OK;
 }
 
-/* Begin a new nominal fabric with f alone. All of f counts as new. */
+/* Compare f with no nominal fabric, so that all of f counts as new. */
 static bool start_over(struct cover *c, struct ftr_arena *a, bool names)
 {
 	struct ftr_nominal_change seen = c->change;

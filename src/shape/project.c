@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A shape made over a nominal shape.
+ * Makes the shape of a fabric from a nominal shape (the shape of the nominal fabric).
  *
- * Everything that defines positions is copied: ranks, stubs, columns, groups, slots, links in
- * their nominal order, dividers and indices d.  Switches, groups and links that the fabric lacks
- * are left out.  So a fault changes neither the order nor the nominal numbers of the other
- * parts.  Costs are computed afterwards from the present groups and the nominal ranks.
+ * The following is copied from the nominal shape: ranks, stubs, the order of columns (destination
+ * switches), groups and links, slots, dividers and indices d.  Parts that the fabric lacks are left
+ * out.  So a fault changes neither the order nor the nominal numbers of the other parts.  Then the
+ * costs are computed from the present groups and the nominal ranks.
  *
  * All switches, links and host ports of the fabric must be in the nominal fabric.  <ftr/shape.h>
  * explains the terms.
@@ -19,7 +19,8 @@ struct projection {
 	struct shaping *z;
 	const struct ftr_shape *n;	/* the nominal shape */
 	struct cover c;
-	ftr_sw *sw;		/* sw[t]: present switch for nominal switch t, or FTR_SW_NONE */
+	ftr_sw *sw;		/* sw[t]: the switch of the fabric that is nominal switch t, or
+				 * FTR_SW_NONE */
 };
 
 static enum ftr_status prepare(struct projection *p)
@@ -39,7 +40,6 @@ static enum ftr_status prepare(struct projection *p)
 	return FTR_OK;
 }
 
-/* Copy the properties of switches that do not depend on present links. */
 static enum ftr_status switches(struct projection *p)
 {
 	struct shaping *z = p->z;
@@ -78,7 +78,8 @@ struct present {
 	uint32_t n, n_ports;
 };
 
-/* Add the nominal group g with its present links. Returns false if none of its links is present. */
+/* Add the nominal group g of switch s, with its present links.  If none of its links is present,
+ * add nothing and return false. */
 static bool add_present_group(const struct projection *p, struct present *l,
 			 ftr_sw s, const struct ftr_group *g)
 {
@@ -198,7 +199,7 @@ static enum ftr_status endports(struct projection *p)
 	return shape_dests(z);
 }
 
-/* Copy the upward paths. The numbers q do not change, even if a switch on the path is missing. */
+/* Copy the upward paths.  If a switch on a path is missing, the numbers q stay the same. */
 static enum ftr_status up_paths(struct projection *p)
 {
 	struct shaping *z = p->z;
@@ -219,8 +220,9 @@ static enum ftr_status up_paths(struct projection *p)
 	return FTR_OK;
 }
 
-/* True if the fabric lacks the nominal link at port q of t, although it has the switches at both
- * ends, and this end reports the link (cover_reported_here()).  s: the counterpart of t. */
+/* Returns true if the fabric lacks the nominal link at port q of t, although it has the switches at
+ * both ends.  For one of the two ends (see cover_reported_here()), the result is false, so that
+ * each link is counted once.  s: the counterpart of t in the fabric. */
 static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
 		      unsigned int q)
 {

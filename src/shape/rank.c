@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The ranks of the switches.  They decide whether a link leads up or down.
+ * Infers the ranks of the switches, which decide whether a link leads up or down.
  *
  * Gliksberg et al. 2020, section 3.1, take leaf switches as the lowest level and find the other
- * levels breadth first.  Real fabrics differ.  Middle and top switches have a few hosts.  Some
- * leaves have fewer hosts than others, and some leaves are connected only to other leaves.
- * Ranks are therefore inferred by these rules:
+ * levels breadth first.  In real fabrics, middle and top switches may have a few hosts, some leaves
+ * have fewer hosts than others, and some leaves are connected only to other leaves.  So each switch
+ * gets a height, an inferred level, by these rules.  The least height becomes rank 0.
  *
- *  1. Leaf seeds.  Let T be the number of hosts on the switch of the median host: half of the
- *     hosts share their switch with fewer hosts, half with more.  A switch is a leaf, with
- *     height 0, in two cases: it has at least T / SEED_SHARE hosts, or it has at least as many
- *     hosts as links to other switches.  A few hosts on an upper switch do not make it a leaf.
- *  2. Heights.  Round k gives height k to some of the switches without a height.  The share of a
- *     switch is the fraction of its neighbours that have a height already.  A switch gets a
- *     height if its share is at least 1 / LOW_SHARE (choice.c).  But it must wait if its
- *     neighbours with a larger share outnumber its neighbours with a height.  If no switch
- *     qualifies, the switches with the largest share get height k.  So a top switch that has
- *     one leaf among its many neighbours keeps a high rank.
- *  3. Slim leaves, stubs and empty leaves.  This rule is about switches of height >= 2 that
- *     connect only switches that lower switches connect already.
- *     A switch of this kind with end nodes, apart from Aggregation Nodes, is a slim leaf.  It
- *     gets height 0, because I/O nodes on leaves of their own must reach each other.  It counts
- *     as a leaf switch if it has compute nodes.
- *     A switch of this kind without end nodes is a stub.  A stub keeps its height, because after
- *     many faults it may be the only switch that connects others.  Stubs are left out of planes.
- *     A stub that has most of its neighbours in common with a leaf is an empty leaf.  An empty
- *     leaf counts as a leaf in the order of leaves, so a rack that is switched off keeps its
- *     place.
+ *  1. Leaf seeds.  Sort the hosts by the number of hosts on their switch.  Let T be this number for
+ *     the host in the middle.  A switch is a leaf seed, and gets height 0, if it has at least
+ *     T / SEED_SHARE hosts, or at least as many hosts as links to other switches.  So a few hosts
+ *     on an upper switch do not make it a leaf.
+ *  2. Heights.  Round k gives height k to some of the switches without a height.  Let the share of
+ *     a switch be (number of neighbours with a height) / (number of neighbours).  A switch gets a
+ *     height if its share is at least 1 / LOW_SHARE (choice.c), unless (number of neighbours with a
+ *     larger share) > (number of neighbours with a height).  If no switch gets a height in this
+ *     way, the switches with the largest share get height k.  So a top switch that has one leaf
+ *     among its many neighbours gets a high rank.
+ *  3. Slim leaves, stubs and empty leaves are switches of height >= 2 with two properties: all
+ *     their neighbours are lower, and lower switches already connect these neighbours with each
+ *     other.
+ *     - Such a switch with end nodes (Aggregation Nodes do not count) is a slim leaf.  It gets
+ *       height 0, so that there are up/down paths between I/O nodes on different slim leaves.  It
+ *       counts as a leaf if it has compute nodes.
+ *     - Such a switch without end nodes is a stub.  It keeps its height, because after many faults
+ *       it may be the only connection between other switches.  Planes are determined without stubs.
+ *     - A stub that has most of its neighbours in common with a leaf is an empty leaf.  It is
+ *       numbered like a leaf, so that a rack that is switched off keeps its place in the order.
  *  4. Hanging leaves.  A leaf without a neighbour above it, but with other leaves as neighbours,
  *     is placed below these leaves.  This is repeated for chains of leaves.
- *  5. Flat components.  If all switches of a component have the same height, they are ranked
- *     breadth first from the switch with the most neighbours.  Examples: a ring, or two switches
- *     back to back.  The new ranks connect all switches, but do not balance traffic well.
- *  6. Choice (choice.c).  Rule 1 fails if upper switches have as many hosts as leaves, and
- *     rule 5 leaves links unused.  So rules 2 to 5 are applied to other leaf seeds as well.
- *     A small fabric without levels is also ranked from each of its switches.  A result
+ *  5. Flat components.  If all switches of a connected component have the same height, they are
+ *     ranked breadth first from the switch with the most neighbours.  Examples: a ring, or two
+ *     switches back to back.  The new ranks connect all switches, but do not balance traffic well.
+ *  6. Choice (choice.c).  Rule 1 fails if upper switches have as many hosts as leaves have, and
+ *     with rule 5 some links are not used.  So rules 2 to 5 are also applied to other leaf seeds,
+ *     and a small fabric without levels is also ranked with each switch as the only root.  A result
  *     replaces an earlier one if its estimated congestion is clearly less.
  *  7. Earlier ranks (choice.c) are kept unless the result of rule 6 is clearly better.
  *
- * If the administrator gives roots, they decide instead.  A breadth-first search from the roots
- * gives each switch a depth, and rank = greatest depth - depth.  In a component without a root,
- * links keep the inferred direction.  A top switch that is missing from the list would get a
- * rank below its neighbours.  Most of its links would then not be used (see enum ftr_roots).
+ * If the administrator gives roots, they decide the ranks instead.  A breadth-first search from the
+ * roots gives each switch a depth, and rank = greatest depth - depth.  In a connected component
+ * without a root, the inferred ranks still decide the direction of links.  If a top switch is
+ * missing from the list, it gets a rank below its neighbours, and most of its links are not used
+ * (see enum ftr_roots).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -53,8 +54,8 @@
 
 /* ---- adjacency --------------------------------------------------------- */
 
-/* Set key[] to the links of s to other switches as (far switch << 8 | own port), sorted. Returns
- * their number. */
+/* Set key[] to the sorted keys of the links from s to other switches.  The key of a link is
+ * (far switch) << 8 | (own port).  Returns the number of links. */
 static uint32_t sorted_links(const struct ftr_fabric *f, ftr_sw s,
 			     uint64_t *key)
 {
@@ -147,8 +148,8 @@ void rank_seed_leaves(struct shaping *z, uint32_t *tmp)
 	}
 }
 
-/* Rule 2: a share is low / all. low: number of neighbours with a height; all: number of
- * neighbours. */
+/* The share of a switch in rule 2 is low / all.  low: number of neighbours with a height; all:
+ * number of neighbours. */
 struct share {
 	uint32_t low, all;
 };
@@ -158,7 +159,7 @@ static bool larger(struct share a, struct share b)
 	return (uint64_t)a.low * b.all > (uint64_t)b.low * a.all;
 }
 
-/* Set the share of every switch; 0 for a switch that has a height. Returns the largest share. */
+/* Set the share of every switch; for a switch with a height, set 0.  Returns the largest share. */
 static struct share shares(const struct shaping *z, const int32_t *height,
 			   struct share *share)
 {
@@ -177,7 +178,7 @@ static struct share shares(const struct shaping *z, const int32_t *height,
 	return best;
 }
 
-/* Rule 2: true if s gets a height in this round. */
+/* Returns true if s gets a height in this round of rule 2. */
 static bool qualifies(const struct shaping *z, const struct share *share, ftr_sw s,
 		  uint32_t low_share)
 {
@@ -190,7 +191,7 @@ static bool qualifies(const struct shaping *z, const struct share *share, ftr_sw
 	return better <= share[s].low;
 }
 
-/* Run one round of rule 2. Returns false if no further switch can get a height. */
+/* Run round k of rule 2.  Returns false if no further switch can get a height. */
 static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 			uint32_t low_share, struct share *share)
 {
@@ -211,8 +212,8 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 	return true;
 }
 
-/* Apply rule 3 from the lowest height up, but leave empty leaves for later.  uf: [n_sw] scratch, a
- * union-find of the switches below the current height. */
+/* Apply rule 3, height by height, except for empty leaves.  uf: [n_sw] scratch, the union-find of
+ * the switches below the present height. */
 static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 			uint32_t *uf)
 {
@@ -253,9 +254,9 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 	}
 }
 
-/* True if s has many neighbours in common with some leaf that has hosts: more than half of the
- * neighbours of s, and more than half of the neighbours of the leaf. shared: [n_sw] scratch, all
- * zero before and after the call. */
+/* Returns true if some leaf with hosts has many neighbours in common with s: more than half of the
+ * neighbours of s, and more than half of its own.  shared: [n_sw] scratch, all 0 before and after
+ * the call. */
 static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 			      ftr_sw s, uint32_t *shared)
 {
@@ -275,8 +276,8 @@ static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 	return found;
 }
 
-/* Rule 3: find the empty leaves.  Stubs are compared only with leaves that have hosts, so the
- * order of the stubs does not matter. */
+/* Find the empty leaves of rule 3.  Stubs are compared only with leaves that have hosts, so the
+ * order in which stubs are visited does not matter. */
 static void empty_leaves(struct shaping *z, const int32_t *height,
 			 uint32_t *shared)
 {
@@ -335,12 +336,12 @@ void rank_components(const struct shaping *z, uint32_t *uf)
 			ftr_uf_union(uf, s, n->sw);
 }
 
-/* Apply rule 5. */
 static void flat_components(const struct shaping *z, int32_t *height,
 			    int32_t *depth, ftr_sw *queue, uint32_t *uf)
 {
 	const struct ftr_fabric *f = z->f;
-	uint32_t *best = uf + f->n_sw;	/* switch with the most neighbours of each component */
+	uint32_t *best = uf + f->n_sw;	/* best[c]: the switch with the most neighbours in
+					 * component c */
 
 	rank_components(z, uf);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -432,7 +433,7 @@ static void set_depths(struct roots *r)
 	rank_bfs(r->z, r->depth, r->queue, tail);
 }
 
-/* Mark the listed roots. Returns false if the fabric has none of them. */
+/* Mark the listed roots.  Returns false if the fabric has none of them. */
 static bool mark_listed(struct roots *r)
 {
 	const struct ftr_fabric *f = r->z->f;
@@ -444,7 +445,7 @@ static bool mark_listed(struct roots *r)
 	for (uint32_t i = 0; i < roots->n; i++) {
 		ftr_sw s = ftr_fabric_find_sw(f, roots->guid[i]);
 
-		if (s == FTR_SW_NONE)	/* it may be the GUID of a switch that was replaced */
+		if (s == FTR_SW_NONE)	/* the GUID may be that of a switch that replaced another */
 			s = ftr_fabric_find_holder(f, roots->guid[i]);
 		if (s == FTR_SW_NONE)
 			continue;
@@ -470,8 +471,8 @@ static bool is_unlisted(const struct roots *r, ftr_sw s)
 	return true;
 }
 
-/* Find the switches that are evidently missing from the list (enum ftr_roots). Each one found may
- * reveal others, so the search is repeated. */
+/* Find the switches that are evidently missing from the list of roots (enum ftr_roots).  When a
+ * switch has been found, the ranks change, and others may be found.  So the search is repeated. */
 static enum ftr_status find_unlisted(struct roots *r)
 {
 	struct shaping *z = r->z;
@@ -512,7 +513,8 @@ static enum ftr_status unknown_roots(struct shaping *z)
 	return FTR_OK;
 }
 
-/* Replace the height of each switch by minus its distance from the given roots. */
+/* Set the height of each switch that is connected to a given root to -(distance from the nearest
+ * root). */
 static enum ftr_status from_roots(struct shaping *z, int32_t *height)
 {
 	uint32_t n = z->f->n_sw;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A shape with another order of the switches.
+ * Makes a copy of a shape with another order of the switches.
  *
- * Only the direction of links (up or down) changes.  The result shares columns, destinations,
- * dividers and links with the original shape.  It has its own groups, costs and down-costs.
- * The new order divides the groups of a switch into upward and downward groups.  Within each
- * part the groups keep the old order.  So equation (3) makes the same choice if the candidates of
- * equation (1) are the same.  <ftr/shape.h> explains the terms and equations.
+ * Only the direction of links (up or down) changes.  The copy and the original shape have the same
+ * columns (destination switches), destinations, dividers and links.  The copy has its own groups,
+ * costs and down-costs.
+ *
+ * The groups of a switch are divided into upward and downward groups by the new order.  The upward
+ * groups keep their old order among each other, and so do the downward groups.  So if the
+ * candidates of equation (1) are the same, equation (3) makes the same choice.  <ftr/shape.h>
+ * explains the terms and equations.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -81,7 +84,8 @@ static enum ftr_status split_groups(struct shaping *z,
 	return FTR_OK;
 }
 
-/* Fail if a cost is the greatest value below infinity: longer paths may have been cut off. */
+/* Fail if a cost is FTR_COST_INF - 1, because paths with more hops would get the cost
+ * FTR_COST_INF. */
 static enum ftr_status no_overflow(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Replaced switches: a new switch has the links of a switch that is missing.
+ * Finds replaced switches.  A missing switch counts as replaced if a new switch has its links.
  *
- * A place is the position of a switch in the nominal fabric.  A place is free if no present switch
- * holds it.  A switch without a place may claim a free place.  Each of its links is a vote, except
- * links to other switches without a place.  A link votes for the free place to which the nominal
- * fabric connects the far end of the link.  If there is no such place, the link votes against all
- * places.
+ * A place is the position of a switch in the nominal fabric (all switches and links seen so far).
+ * A place is free if no switch of the present fabric has it.  A new switch has no place yet.  Its
+ * links decide which free place it gets.  Each link has one vote, except links to other new
+ * switches:
  *
- * If more than half of the votes of a switch are for one place, the switch claims this place.  If
- * several switches claim one place, the switch with the most votes gets it.  On a tie, the switch
- * with more links at their nominal ports gets it.  If the two best claims are still equal,
- * neither switch gets the place.
+ *	- In the nominal fabric, the port at the far end of the link is connected to some place.
+ *	  If this place is free, the vote is for this place.
+ *	- If there is no such place, or if it is not free, the vote is against all places.
  *
- * Every switch that gets a place gives its neighbours new votes.  So rounds are repeated until
- * no switch gets a place.  In this way two neighbours that were replaced together are found.
- * A round uses only the results of earlier rounds, so the order of switches does not matter.
+ * A new switch claims a place if more than half of its votes are for this place.  If several
+ * switches claim one place, it goes to the switch with the most votes for the place; on a tie, to
+ * the switch with more links at their nominal ports.  If there is still a tie, no switch gets the
+ * place.
+ *
+ * When a switch has got a place, links to it have votes, too.  So rounds are repeated until no
+ * switch gets a place.  In this way two neighbours that were replaced together are found.  A round
+ * uses only the results of earlier rounds, so the order of switches does not matter.
  */
 #include <string.h>
 
@@ -23,8 +26,8 @@
 
 struct claim {
 	ftr_sw place;		/* the claimed place, or FTR_SW_NONE */
-	uint32_t votes, strong;	/* votes for the place; of these, votes whose link is at its nominal
-				 * port */
+	uint32_t votes, strong;	/* votes: number of votes for the place; strong: number of these
+				 * votes whose link is at its nominal port */
 };
 
 struct replace {
@@ -40,9 +43,9 @@ static bool better(struct claim a, struct claim b)
 	return a.votes != b.votes ? a.votes > b.votes : a.strong > b.strong;
 }
 
-/* The vote of port p of s. Returns false if p has no vote. *place: the free place that gets the
- * vote; FTR_SW_NONE: the vote is against all places. *strong: true if p is also the nominal port of
- * the link. */
+/* The vote of the link at port p of s.  *place becomes the free place for which it votes, or
+ * FTR_SW_NONE if it votes against all places.  *strong becomes true if p is the nominal port of the
+ * link.  Returns false if the link has no vote. */
 static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 		 ftr_sw *place, bool *strong)
 {
@@ -79,7 +82,7 @@ static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 	return true;
 }
 
-/* The claim of s; place is FTR_SW_NONE if s claims none. */
+/* The claim of s.  Its member `place` is FTR_SW_NONE if s claims no place. */
 static struct claim claim_of(const struct replace *r, ftr_sw s)
 {
 	struct claim none = { FTR_SW_NONE, 0, 0 }, best = none;
@@ -114,7 +117,7 @@ static struct claim claim_of(const struct replace *r, ftr_sw s)
 	return tie || 2 * best.votes <= all ? none : best;
 }
 
-/* Run one round. Returns false if no switch has got a place. */
+/* Run one round.  Returns false if no switch has got a place. */
 static bool round_of(struct replace *r)
 {
 	struct cover *c = r->c;
@@ -164,9 +167,10 @@ static bool is_end_node(const struct ftr_fabric *f, uint64_t guid)
 	return false;
 }
 
-/* Only the holder of a place may have the GUID of the place.  If an end node has this GUID, the
- * switch that holds the place loses it.  If a switch without a place has this GUID, it takes the
- * place from its holder.  Each switch gets a place here at most once. */
+/* No other node may have the GUID of a place (the GUID of the first switch there).  If an end node
+ * has this GUID, the switch with the place loses it.  If a switch without a place has this GUID, it
+ * gets the place, and the switch that had the place loses it.  Each switch gets a place here at
+ * most once. */
 static void settle_guids(struct replace *r)
 {
 	const struct ftr_fabric *f = r->c->f, *n = r->c->n;

@@ -2,21 +2,23 @@
 /*
  * The steps that make a shape from a fabric, in this order:
  *
- *	assemble.c	which host ports count as hosts, and the number of hosts per switch
- *	rank.c		adjacency, leaf switches, heights and ranks; choice.c and
+ *	assemble.c	find the host ports that count as hosts, and count the hosts of each switch
+ *	rank.c		find neighbours, leaf switches, heights and ranks.  choice.c and
  *			congestion.c choose among several rankings of the switches
- *	slots.c		the nominal neighbours above each switch
- *	group.c		port groups, their order, planes and slots
- *	column_order.c	pods, columns, index d; dest.c: the destinations
- *	upward_paths.c	the nominal upward paths of hosts, in some fabrics
- *	cost.c		costs, down-costs and dividers
+ *	slots.c		infer the nominal neighbours above each switch
+ *	group.c		make and sort the port groups; find planes and slots
+ *	column_order.c	find pods, columns and the indices d.  dest.c lists the destinations
+ *	upward_paths.c	in some fabrics: find the nominal upward paths of hosts
+ *	cost.c		compute costs, down-costs and dividers
  *
- * If a nominal shape is given, project.c copies from it instead, and only the costs are
- * computed.  nominal.c holds the nominal fabric.  cover.c and replace.c compare the nominal
- * fabric with the present one, and unite.c makes the union of both.
+ * If a nominal shape is given, project.c copies its order and numbers instead, and then only the
+ * costs are computed.
  *
- * The shape and its arrays are in one arena.  Everything else is in a scratch arena that is
- * freed at the end.
+ * nominal.c makes the nominal fabric.  cover.c and replace.c compare the nominal fabric with the
+ * present one, and unite.c makes the union of both.
+ *
+ * The shape and its arrays are in one arena.  Everything else is in a scratch arena, which is freed
+ * at the end.
  */
 #ifndef FTR_SHAPE_SHAPE_H
 #define FTR_SHAPE_SHAPE_H
@@ -24,7 +26,7 @@
 #include "core/core.h"
 #include <ftr/shape.h>
 
-/* A neighbour of a switch. The neighbours of a switch are stored by ascending index. */
+/* A neighbour sw of a switch.  The neighbours of a switch are sorted by index. */
 struct nbr {
 	ftr_sw sw;
 	uint32_t links;
@@ -41,25 +43,28 @@ struct shaping {
 	struct ftr_arena *keep;		/* becomes sh->arena */
 	struct ftr_arena *scratch;
 
-	uint8_t *ep_host;		/* ep_host[e]: 1: host port e counts as a host
+	uint8_t *ep_host;		/* ep_host[e] is 1 if host port e counts as a host
 					 * (shape_hosts()) */
-	uint32_t *hosts;
-	uint32_t *ends;			/* number of host ports on a switch, without Aggregation
-					 * Nodes */
-	uint32_t *nbr_first;		/* index in nbr[] of the first neighbour of a switch;
-					 * becomes tree.group_first */
+	uint32_t *hosts;		/* hosts[s]: number of hosts on switch s */
+	uint32_t *ends;			/* ends[s]: number of host ports on switch s, without
+					 * Aggregation Nodes */
+	uint32_t *nbr_first;		/* nbr_first[s]: index in nbr[] of the first neighbour of
+					 * switch s; becomes tree.group_first */
 	struct nbr *nbr;
 	ftr_port *nbr_port;
-	uint8_t *is_leaf;		/* 1: the switch is a leaf or an empty leaf (rank.c) */
-	uint8_t *is_stub;		/* 1: the switch is a stub; becomes tree.stub */
-	int32_t *height;		/* inferred height; NO_HEIGHT (rank.h): none */
+	/* by switch; rank.c explains leaf, stub and height */
+	uint8_t *is_leaf;		/* 1: a leaf, or an empty leaf */
+	uint8_t *is_stub;		/* 1: a stub; becomes tree.stub */
+	int32_t *height;		/* NO_HEIGHT: none */
 	uint8_t *rank;			/* becomes tree.rank */
-	const struct ftr_shape *keep_to;	/* FTR_REORDER_KEEP: the original shape; otherwise
-						 * NULL */
+	const struct ftr_shape *keep_to;	/* with FTR_REORDER_KEEP: the original shape;
+						 * otherwise NULL */
 	struct slots *slots;
-	bool shared_plane;		/* true: two slots of some switch lead to one plane */
+	bool shared_plane;		/* true: two nominal upward groups of some switch lead to
+					 * one plane */
 	ftr_sw *by_rank;		/* [n_sw] switches by ascending rank */
-	uint32_t *rank_first;		/* index in by_rank[] of the first switch of a rank */
+	uint32_t *rank_first;		/* rank_first[r]: index in by_rank[] of the first switch
+					 * of rank r */
 };
 
 #define for_each_nbr(z, s, n)						\
@@ -80,24 +85,25 @@ enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_project(struct shaping *z) FTR_MUST_USE;
 
-/* Free the scratch arena. FTR_OK in st: set *out. Otherwise: free the shape. Returns st. */
+/* Free the scratch arena.  If st is FTR_OK, set *out to the shape; otherwise free the shape.
+ * Returns st. */
 enum ftr_status shape_end(struct shaping *z, enum ftr_status st, struct ftr_shape **out);
 
-/* Set by_rank and rank_first, and the ranks in the shape. z->rank must be set. */
+/* Set by_rank, rank_first, and the ranks of the shape.  z->rank must be set. */
 enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks) FTR_MUST_USE;
-/* Set the destinations from the indices d of switches and host ports. */
+/* List the destinations.  The indices d of switches and host ports must be set. */
 enum ftr_status shape_dests(struct shaping *z) FTR_MUST_USE;
 
-/* Set *above to the switches that slots.c infers above s in the undamaged fabric, in ascending
- * order. Some of these switches may have no link to s. Present neighbours above s may be missing in
- * *above. *above is valid until the next call. Returns the number of switches in *above. */
+/* Set *above to the switches that, by inference (slots.c), are neighbours above s in the complete
+ * fabric, in ascending order.  Some of them may have no link to s.  Present neighbours above s may
+ * be missing from *above.  *above is valid until the next call.  Returns the number of switches. */
 uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
 			      const ftr_sw **above);
-/* The nominal number of links between a and b. links: their present number. */
+/* The nominal number of links between switches a and b.  links: their present number. */
 uint32_t shape_nominal_links(const struct shaping *z, ftr_sw a, ftr_sw b,
 			     uint32_t links);
 
-/* Returns FTR_NOMEM and sets its message. */
+/* Set the message for FTR_NOMEM, and return FTR_NOMEM. */
 static inline enum ftr_status shape_nomem(struct shaping *z)
 {
 	return ftr_fail(z->err, FTR_NOMEM,

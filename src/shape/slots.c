@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Slots: the numbers of the nominal groups above a switch.  A missing group has a slot if it is
- * known or inferred.
+ * Infers which neighbours above a switch are missing.  (group.c then gives each nominal neighbour
+ * above a switch a number, the slot.)
  *
  * If a fabric is damaged when it is first seen, its complete form must be inferred.  In a PGFT
- * (Gliksberg et al. 2020, section 2), take the switches of two adjacent ranks and the links
- * between them.  Each connected component is a complete bipartite graph, called a mesh here.  In
- * a mesh, each lower switch has the same number of parallel links to each upper switch.  Missing
- * links are inferred as follows:
+ * (Gliksberg et al. 2020, section 2), take the switches of two adjacent ranks and the links between
+ * them.  Each connected component is a complete bipartite graph, called a mesh here.  In a mesh,
+ * each lower switch has the same number of parallel links to each upper switch.  A pair is a lower
+ * and an upper switch of a mesh.  Missing links are inferred as follows:
  *
- *  - If at least MESH_SHARE % of the pairs of a mesh are linked, all of its pairs are nominal.
- *    The nominal number of links of a pair is the most frequent number; on a tie the larger
- *    one, because missing links reduce the number.  A pair with more links keeps all of them.
+ *  - If at least MESH_SHARE % of the pairs of a mesh are linked, all of its pairs are linked in the
+ *    nominal fabric.  The nominal number of links of a pair is the most frequent number of links.
+ *    On a tie, it is the larger number, because faults only reduce the number.  If a pair has more
+ *    links, all of them are nominal.
  *  - A missing link leaves a free port at both ends.  So if one switch of a pair has no free port,
- *    the pair is complete.  A switch with fewer free ports than missing links has never had these
- *    links, and nothing is inferred for it.
+ *    the pair lacks no link.  If a switch has fewer free ports than missing links, it has never had
+ *    these links, and nothing is inferred for it.
  *
- * MESH_SHARE lies between 2/3 and 3/4.  2/3 is the share if every leaf is connected to two of three
- * spines; this is the design, not damage.  3/4 is the share if a 2 x 2 mesh lacks one link.  In
- * generated trees the following percentage of the meshes is recognised:
+ * MESH_SHARE is between 2/3 and 3/4.  If every leaf is connected to two of three spines by design,
+ * 2/3 of the pairs are linked.  If a 2 x 2 mesh lacks one link, 3/4 are linked.  In generated
+ * trees, the following percentages of the damaged meshes are recognised:
  *
  *	links missing	5 %	10 %	15 %	20 %
  *	2 x 2		99.5	97.5	93	85
@@ -26,19 +27,19 @@
  *	6 x 6		100	100	99	95
  *	12 x 12		100	100	100	100
  *
- * Meshes with several links per pair are all recognised.  If 10 % of the links are missing, a
- * MESH_SHARE of 80 % would miss a quarter of the 2 x 2 meshes.  In the real fabrics that were
- * examined and lack links, 96 % of the pairs are linked.
+ * Meshes with several links per pair are all recognised.  With a MESH_SHARE of 80 %, a quarter of
+ * the 2 x 2 meshes would not be recognised if 10 % of the links are missing.  In the real fabrics
+ * that were examined and lack links, 96 % of the pairs are linked.
  *
- * An inferred slot has no link.  When its link appears, the other slots do not change, for
- * three reasons.  The mesh is the same.  No more planes are joined than before.  Inferred slots are
- * always counted when slots are numbered and dividers are computed.
+ * When an inferred link appears, no slot changes.  The mesh is the same, and the link joins no
+ * planes that were separate.  Inferred neighbours are always counted when slots are numbered and
+ * dividers are computed.
  *
- * Inferred slots help even after the search of <ftr/balance.h>.  Flows on the most loaded link in
- * a fabric of 648 hosts, after the search, mean over all shifts:
+ * The inference improves the tables even after the search of <ftr/balance.h>.  For a fabric of 648
+ * hosts, the number of flows on the most loaded link after the search, as the mean over all shifts:
  *
  *	links missing		5 %	10 %
- *	with inferred slots	1.97	2.01
+ *	with the inference	1.97	2.01
  *	without			2.33	2.66
  */
 #include <string.h>
@@ -50,16 +51,18 @@
 #define NO_MESH UINT32_MAX
 
 struct mesh {
-	uint32_t low, n_low;	/* lower switches: slots.member[low .. low + n_low - 1] */
-	uint32_t up, n_up;	/* upper switches with enough free ports (admit()): slots.member[up
-				 * .. up + n_up - 1] */
+	/* lower switches: slots.member[low] .. slots.member[low + n_low - 1] */
+	uint32_t low, n_low;
+	/* upper switches with enough free ports (admit()): slots.member[up] ..
+	 * slots.member[up + n_up - 1] */
+	uint32_t up, n_up;
 	uint32_t links;	/* nominal number of links of a pair */
 };
 
 struct slots {
-	uint32_t *low_mesh;	/* low_mesh[s]: mesh in which s is a lower switch; NO_MESH: nothing
-				 * is inferred */
-	uint32_t *up_mesh;	/* up_mesh[s]: mesh in which s is an upper switch, or NO_MESH */
+	uint32_t *low_mesh;	/* low_mesh[s]: the mesh in which s is a lower switch; NO_MESH:
+				 * nothing is inferred for s */
+	uint32_t *up_mesh;	/* up_mesh[s]: the mesh in which s is an upper switch, or NO_MESH */
 	struct mesh *mesh;
 	ftr_sw *member;
 	uint32_t *open;		/* open[s]: number of ports of s without a link */
@@ -68,7 +71,7 @@ struct slots {
 
 /* ---- meshes ------------------------------------------------------------ */
 
-/* True if t is one rank above s and neither is a stub. */
+/* Returns true if t is one rank above s, and neither is a stub (rank.c). */
 static bool meshed(const struct shaping *z, ftr_sw s, ftr_sw t)
 {
 	return z->rank[t] == z->rank[s] + 1u && !z->is_stub[s] &&
@@ -84,9 +87,10 @@ static uint32_t open_ports(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* Find the meshes by union-find.  A switch s may be a lower switch of one mesh (element s) and an
- * upper switch of another mesh (element n_sw + s).  The smallest element of a mesh, its first lower
- * switch, identifies the mesh.  The members of a mesh are stored together, lower switches first. */
+/* Find the meshes by union-find.  Switch s is element s as a lower switch of a mesh, and element
+ * n_sw + s as an upper switch of another mesh.  The smallest element of a mesh, which is a lower
+ * switch, identifies the mesh.  In member[] the lower switches of a mesh come first, then its upper
+ * switches. */
 static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
 		    uint32_t *at)
 {
@@ -123,7 +127,7 @@ static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
 	}
 }
 
-/* Set m->links to the most frequent number of links of a pair. Returns the number of linked
+/* Set m->links to the most frequent number of links of a pair.  Returns the number of linked
  * pairs. */
 static uint32_t survey(const struct shaping *z, const struct slots *w,
 		       struct mesh *m)
@@ -147,8 +151,8 @@ static uint32_t survey(const struct shaping *z, const struct slots *w,
 	return pairs;
 }
 
-/* The number of missing links between s and the n switches in other[]. Switches in other[] without
- * a free port are skipped. have: [n_sw] scratch, all 0 before and after the call. */
+/* The number of missing links between s and those of the n switches other[] that have a free port.
+ * have: [n_sw] scratch, all 0 before and after the call. */
 static uint32_t lacking(const struct shaping *z, const struct slots *w,
 			const struct mesh *m, ftr_sw s, const ftr_sw *other,
 			uint32_t n, uint32_t *have)
@@ -165,8 +169,8 @@ static uint32_t lacking(const struct shaping *z, const struct slots *w,
 	return sum;
 }
 
-/* Set low_mesh[] or up_mesh[] of the switches of mesh `id` that have a free port for each missing
- * link. All other upper switches are removed from member[]. have: scratch of lacking(). */
+/* For the switches of mesh `id` that have a free port for each missing link, set low_mesh[] or
+ * up_mesh[].  Remove all other upper switches from member[].  have: scratch of lacking(). */
 static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 		  uint32_t *have)
 {
@@ -221,7 +225,7 @@ enum ftr_status shape_meshes(struct shaping *z)
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* True if both switches have a free port, so links between them may be missing. */
+/* Returns true if both switches have a free port, so that links between them may be missing. */
 static bool both_open(const struct slots *w, ftr_sw a, ftr_sw b)
 {
 	return w->open[a] && w->open[b];

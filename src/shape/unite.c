@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The union of a nominal fabric and the present fabric.
+ * Makes the union of a nominal fabric (all switches and links seen so far) and the present fabric.
  *
  * The union has all parts of the present fabric, except LIDs and host ports without a link.  It
- * also keeps the parts of the nominal fabric that the present fabric does not contradict:
+ * also keeps those parts of the nominal fabric that the present fabric lacks, with these
+ * exceptions:
  *
- *  - A nominal link is contradicted if one of its two ports has another link at present.  A link
- *    is also contradicted if a switch at one of its ends is present, but has no such port now.
- *  - A host port that has no link at present keeps its nominal link.  A host port is removed from
- *    the nominal fabric, with its link, if it is at another place now, or if its place is taken.
- *  - A switch that is missing at present is removed if more than half of its links are
- *    contradicted.  (Otherwise one remaining link would keep the switch forever.)  Such a
- *    switch is also removed if an end node has its GUID now.
+ *  - A nominal link is dropped if one of its two ports now has another link.  It is also dropped if
+ *    a switch at one of its ends is present, but no longer has this port.
+ *  - A nominal host port is dropped, with its link, if it is now connected to another switch port,
+ *    or if another node is now connected to its nominal switch port.
+ *  - A nominal switch that is missing now is dropped if an end node has its GUID now, or if more
+ *    than half of its links are dropped.  (If all links had to be dropped, a single remaining link
+ *    would keep the switch forever.)
  *
  * A switch that replaces another one gets the GUID of its place, that is, of the first switch at
- * this position.  So the order by GUID stays.
+ * this position.  So the order of switches by GUID does not change.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +29,10 @@ struct unite {
 	struct ftr_nominal_change *change;
 	struct ftr_builder *b;
 	struct ftr_err *err;
-	ftr_sw *sw;		/* sw[t]: switch of f in place t of n, or FTR_SW_NONE */
+	ftr_sw *sw;		/* sw[t]: switch of f that is switch t of n, or FTR_SW_NONE */
 	ftr_ep *ep;		/* ep[e]: host port of f that is host port e of n, or FTR_EP_NONE */
-	ftr_ep *by_node;	/* [f->n_ep] host ports of f by (node GUID, port) */
-	uint8_t *removed;	/* 1: the switch of n is not in the union */
+	ftr_ep *by_node;	/* [f->n_ep] host ports of f, sorted by (node GUID, port) */
+	uint8_t *removed;	/* removed[t] is 1 if the union drops switch t of n */
 };
 
 /* ---- state of the fabric ------------------------------------------------ */
@@ -52,7 +53,7 @@ static bool is_before(const struct ftr_endport *e, uint64_t node, ftr_port port)
 	return e->node_guid != node ? e->node_guid < node : e->port_num < port;
 }
 
-/* True if the fabric has a host port with a link on this node. port 0: any port. */
+/* Returns true if port `port` of a node has a link in the present fabric.  port 0: any port. */
 static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 {
 	uint32_t i;
@@ -70,8 +71,8 @@ static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 	return false;
 }
 
-/* What the fabric has at a port of a nominal switch: no link or no such switch (AT_NOTHING), a
- * link, or a switch without such a port. */
+/* The present state of a port of a nominal switch.  AT_NOTHING: the port has no link, or the switch
+ * is missing.  AT_NO_PORT: the switch is present, but does not have this port. */
 enum at { AT_NOTHING, AT_LINK, AT_NO_PORT };
 
 static enum at state_of(const struct unite *u, ftr_sw t, unsigned int p)
@@ -86,7 +87,7 @@ static enum at state_of(const struct unite *u, ftr_sw t, unsigned int p)
 		FTR_PEER_NONE ? AT_NOTHING : AT_LINK;
 }
 
-/* True if port p of t has its nominal link in the fabric. */
+/* Returns true if port p of t has its nominal link in the present fabric. */
 static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *a = ftr_fabric_port(u->f, u->sw[t], p);
@@ -98,9 +99,9 @@ static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 			   u->ep[b->peer]);
 }
 
-/* What becomes of a part of the nominal fabric. IN_FABRIC: the present fabric has the part. KEEP:
- * the present fabric lacks the part, and the union of both fabrics keeps it. CONTRADICTED: the
- * present fabric lacks and contradicts the part, so the union drops it. */
+/* The fate of a part of the nominal fabric.  IN_FABRIC: the present fabric has the part.  KEEP:
+ * the present fabric lacks the part, and the union keeps it.  CONTRADICTED: the present fabric
+ * lacks the part, and the union drops it. */
 enum fate { IN_FABRIC, KEEP, CONTRADICTED };
 
 /* The fate of the nominal link between switches at port p of t. */
@@ -115,7 +116,7 @@ static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 	return near == AT_LINK && same_there(u, t, p) ? IN_FABRIC : CONTRADICTED;
 }
 
-/* The fate of the nominal host port e and of its link. e must have a nominal link. */
+/* The fate of the nominal host port e and of its link.  e must have a nominal link. */
 static enum fate ep_fate(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->n->ep[e];
@@ -149,7 +150,7 @@ static enum ftr_status add_place(const struct unite *u, uint64_t guid,
 	return st ? st : ftr_builder_hold(u->b, guid, w->holder, u->err);
 }
 
-/* Add host port p and its link to the switch place_guid. */
+/* Add host port p, and its link to the switch with the GUID place_guid. */
 static enum ftr_status add_end(const struct unite *u, const struct ftr_endport *p,
 			       uint64_t place_guid, unsigned int lmc, const char *name)
 {
@@ -162,7 +163,8 @@ static enum ftr_status add_end(const struct unite *u, const struct ftr_endport *
 					      u->err);
 }
 
-/* Add switch s of the fabric. An LMC or name that is unknown is taken from the nominal fabric. */
+/* Add switch s of the present fabric.  If its LMC or name is unknown, take that of the nominal
+ * fabric. */
 static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 {
 	const struct ftr_switch *w = &u->f->sw[s], *old;
@@ -229,7 +231,7 @@ static enum ftr_status add_fabric(const struct unite *u)
 
 /* ---- kept from the nominal fabric ---------------------------------------- */
 
-/* True if the union drops the nominal switch t, which the fabric lacks. */
+/* Returns true if the union drops the nominal switch t, which the present fabric lacks. */
 static bool is_contradicted(const struct unite *u, ftr_sw t)
 {
 	uint32_t kept = 0, lost = 0;

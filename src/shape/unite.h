@@ -7,8 +7,9 @@
 
 #include "shape/cover.h"
 
-/* Make the union of c->n and c->f. If c->n is NULL, the result is a copy of c->f. The result has no
- * LIDs. The numbers of dropped parts are added to the dropped_ members of change. */
+/* Make the union of the nominal fabric c->n and the present fabric c->f; if c->n is NULL, a copy of
+ * c->f.  The result has no LIDs.  The numbers of nominal parts that the union drops are added to
+ * the members dropped_... of *change. */
 enum ftr_status unite(const struct cover *c, struct ftr_arena *scratch,
 		      struct ftr_nominal_change *change,
 		      struct ftr_fabric **out,

@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Upward paths: the nominal upward path of each host, and the number of the host on each tier.
- * <ftr/shape.h> explains planes, slots, the index d and the divider Pi.
+ * Finds the nominal upward path of each host, and the number of the host at each switch of this
+ * path.  <ftr/shape.h> explains planes, slots, the index d and the divider Pi.
  *
- * In a PGFT every group above a switch leads to a different plane.  A switch of a plane then has
- * only one group that leads down to a given leaf.  floor(d / Pi) gives consecutive numbers to the
- * hosts that share a switch.
+ * In a PGFT, the upward groups of a switch all lead to different planes.  So a switch of a plane
+ * has only one group that leads down to a given leaf, and floor(d / Pi) gives consecutive numbers
+ * to the hosts that are reached over this group.
  *
- * If several groups above a switch lead into one plane, neither statement is true.  An example is
- * a rack that is connected to several leaf switches of one chassis.  A switch of that plane then
- * has several groups that lead down to the leaf.  The hosts reached over one of these groups do
- * not have consecutive numbers.
+ * But some switches have several upward groups that lead to one plane.  An example is a rack that
+ * is connected to several leaf switches of one chassis.  Then a switch of that plane has several
+ * groups that lead down to the leaf, and the numbers floor(d / Pi) of the hosts that are reached
+ * over one of these groups are not consecutive.
  *
- * In such fabrics each host has an upward path, which begins at its leaf.  The path visits one
- * switch u_k per tier k, and the host has a number q_k there.  q_k selects the slot above u_k:
+ * In such fabrics each host gets an upward path, which begins at its leaf.  The path visits one
+ * switch u[k] on each tier (rank) k.  There the host has a number q[k], which selects the next
+ * group by its slot (nominal position among the upward groups):
  *
- *	u_0 = its leaf, q_0 = d
- *	u_k+1 = the neighbour above u_k in slot q_k mod W
- *	q_k+1 = b + the number of hosts with a smaller d and the same u_k+1
+ *	u[0] = the leaf of the host, q[0] = d
+ *	u[k + 1] = the neighbour above u[k] in slot q[k] mod W
+ *	q[k + 1] = b + (number of hosts with a smaller d and the same u[k + 1])
  *
- * W is the number of slots of u_k.  b is floor(q_k / W) of the host with the smallest d and the
- * same u_k+1.  If a link skips a rank, the path skips a tier.  If the hosts of a switch are
- * consecutive in d, as in PGFTs, q_k is floor(d / Pi_k) of Gliksberg et al. 2020, equation (3).
- * Indices without a host are also counted, so a new host changes no number.
+ *	W	number of slots of u[k]
+ *	b	the value floor(q[k] / W) of one host: of all hosts with the same u[k + 1], the host
+ *		with the smallest d
  *
- * Upward paths improve the tables before the search, and after a search of depth `load`.  After a
- * search of depth `full` the gain is only 1 %.  Values of the most loaded link for
- * tests/perf/chassis.awk with 140 racks, with and without upward paths:
+ * If a link skips a rank, the path skips a tier.  If the hosts with the same u[k] are consecutive
+ * in d, as in PGFTs, q[k] is the number floor(d / Pi) of Gliksberg et al. 2020, equation (3).  An
+ * index d without a host counts as a host, so a new host changes no number.
+ *
+ * Upward paths improve the tables with which the search for balance begins, and the result of a
+ * search of depth `load`.  After a search of depth `full` the gain is only 1 %.  For
+ * tests/perf/chassis.awk with 140 racks, the load of the most loaded link with upward paths (first
+ * column) and without them:
  *
  *	before the search: all-to-all load / lower bound	1.50	2.16
  *	before the search: flows, mean over all shifts		8.1	10.7
@@ -38,7 +43,7 @@
 
 #include "shape/shape.h"
 
-/* The neighbour above u in a slot, or FTR_SW_NONE. */
+/* The neighbour above u in a slot (nominal position of an upward group), or FTR_SW_NONE. */
 static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[u]];
@@ -49,8 +54,8 @@ static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 	return FTR_SW_NONE;
 }
 
-/* Extend the paths of tier r by one step. Then number the hosts on tier r + 1. next: [n_sw]
- * scratch. */
+/* Extend the paths from tier r by one step.  Then compute the numbers q on tier r + 1.
+ * next: [n_sw] scratch. */
 static void climb(const struct ftr_shape *sh, struct ftr_up_path *at,
 		  uint32_t r, uint32_t *next)
 {

@@ -6,11 +6,12 @@
  * channels of both directions.
  *
  * A channel that goes down loses the packets on it and the packets that wait for it.  A packet with
- * other exits loses only the exit to this channel.  With fn->requeue, waiting packets are not lost
- * but routed again, except in a switch that goes down.
+ * other exits loses only the exit to this channel.  If fn->requeue is true, waiting packets are not
+ * lost but routed again, except in a switch that goes down.
  *
- * A packet whose head is in the buffer at the far end continues.  If its tail has not left the
- * sender, the packet is cut; it counts as lost where it ends.
+ * A packet whose first byte is already in the buffer at the far end continues.  If its last byte
+ * has not left the sender, the packet is marked as cut: it continues, but counts as lost when it
+ * is delivered or discarded.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,8 @@ static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
 	}
 }
 
-/* Remove n, one of a packet's own nodes. A packet without nodes becomes an orphan. */
+/* Remove node n, which stands for one exit of a packet. A packet without exits becomes an
+ * orphan. */
 static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 {
 	uint32_t p = m->node[n].head;
@@ -109,8 +111,8 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 	free(o.p);
 }
 
-/* The first packet of a FIFO.  Without FIFOs: the oldest packet in the buffer that has own nodes.
- * NONE: there is none, or it is parked. */
+/* Returns the first packet of the buffer, or NONE if that packet is parked.  If buffers are not
+ * FIFOs, returns the oldest packet in the buffer that has its own nodes. */
 static uint32_t first_waiting(const struct sim *m, uint32_t port,
 			      unsigned int vl)
 {
@@ -224,7 +226,7 @@ static void settle(struct sim *m, struct orphans *o, enum ftr_sim_loss why)
 	o->n = 0;
 }
 
-/* The switch port at the other end of the link of port i, or NONE. */
+/* Returns the switch port at the other end of the link of port i, or NONE. */
 static uint32_t far_port(const struct sim *m, uint32_t i)
 {
 	const struct ftr_swport *q = &m->f->ports[i];
@@ -243,7 +245,8 @@ static void report_change(struct sim *m, uint32_t i)
 			    (ftr_port)(i - m->f->sw[s].first_port), m->up[i]);
 }
 
-/* Bring the channels of the link at port i to its current state. i must not be a port 0. */
+/* Take the channels of the link at port i up or down, to match the state of the link and of the
+ * switches at its ends. i must not be a port 0. */
 static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 {
 	uint32_t far = far_port(m, i);
@@ -269,8 +272,8 @@ static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 		report_change(m, far);
 }
 
-/* Lose the packets in the FIFOs of a switch that went down. Packets with an exit and parked packets
- * are lost already. */
+/* Lose the remaining packets in the FIFOs of a switch that went down. Parked packets, and packets
+ * that have an exit, are already lost. */
 static void empty_fifos(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port * m->n_vls;

@@ -7,8 +7,8 @@
 #include "sim/dataplane.h"
 
 /* Data rates of one lane in Mbit/s, without the overhead of the coding: 8b/10b up to QDR, 64b/66b
- * for higher speeds (IBA 1.3, volume 2, chapter 5). From HDR on, the rates follow from the names of
- * the speeds. */
+ * for higher speeds (IBA 1.3, volume 2, chapter 5). HDR, NDR and XDR: the nominal rates, a quarter
+ * of 200, 400 and 800 Gbit/s. */
 static const double lane_mbps[FTR_SPEED_END] = {
 	[FTR_SPEED_SDR] = 2000, [FTR_SPEED_DDR] = 4000,
 	[FTR_SPEED_QDR] = 8000, [FTR_SPEED_FDR10] = 10000,
@@ -116,8 +116,8 @@ static bool set_arrays(struct sim *m)
 	return true;
 }
 
-/* The width of a slot of the event queue (wheel.c) that gives about one event per slot if all
- * channels are busy.  A packet causes three events on each channel. */
+/* Returns the length of a slot of the event queue (wheel.c) in ps.  It is chosen so that a slot
+ * holds about one event if all channels are busy.  A packet causes three events on each channel. */
 static uint64_t slot_ps(const struct sim *m)
 {
 	uint64_t sum = 0, n = 0;

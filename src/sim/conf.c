@@ -43,21 +43,21 @@ static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
 				c->load >= 0 ? c->switch_load : c->load);
 	for (uint32_t i = 0; c->order && i < c->n_order; i++)
 		if (c->order[i] != FTR_EP_NONE && c->order[i] >= n_ep)
-			return ftr_fail(err, FTR_INVAL, "place %u of the order: host port %u, but the fabric has %u host ports",
+			return ftr_fail(err, FTR_INVAL, "place %u of the order names host port %u, but the fabric has %u host ports",
 					i, c->order[i], n_ep);
 	for (uint32_t i = 0; i < c->n_pairs; i++)
 		if (c->pair[i].from >= n_ep || c->pair[i].to >= n_ep)
-			return ftr_fail(err, FTR_INVAL, "pair %u: host port %u to %u, but the fabric has %u host ports",
+			return ftr_fail(err, FTR_INVAL, "pair %u: from host port %u to host port %u, but the fabric has %u host ports",
 					i, c->pair[i].from, c->pair[i].to,
 					n_ep);
 	for (uint32_t i = 0; i < c->n_hot; i++)
 		if (c->hot[i] >= n_ep)
-			return ftr_fail(err, FTR_INVAL, "hot spot %u: host port %u, but the fabric has %u host ports",
+			return ftr_fail(err, FTR_INVAL, "hot spot %u is host port %u, but the fabric has %u host ports",
 					i, c->hot[i], n_ep);
 	if (c->pattern == FTR_SIM_HOTSPOT && !c->n_hot)
 		return ftr_fail(err, FTR_INVAL, "hot spots: no host port is given");
 	if (c->hot_percent > 100)
-		return ftr_fail(err, FTR_INVAL, "hot spots: more than 100 percent of the packets: %u",
+		return ftr_fail(err, FTR_INVAL, "hot spots: %u percent of the packets, but at most 100 are possible",
 				c->hot_percent);
 	return FTR_OK;
 }
@@ -71,15 +71,15 @@ static enum ftr_status check_change(const struct ftr_sim_conf *c, uint32_t i,
 	if (g->kind == FTR_SIM_TABLES)
 		return g->tables && g->tables->n_sw == c->t->n_sw &&
 		       g->tables->stride == c->t->stride ? FTR_OK :
-		       ftr_fail(err, FTR_INVAL, "change %u: tables of another fabric",
+		       ftr_fail(err, FTR_INVAL, "change %u: the tables are for another fabric",
 				i);
 	if (g->sw >= c->f->n_sw)
-		return ftr_fail(err, FTR_INVAL, "change %u: switch %u, but the fabric has %u switches",
+		return ftr_fail(err, FTR_INVAL, "change %u names switch %u, but the fabric has %u switches",
 				i, g->sw, c->f->n_sw);
 	if (link && (!g->port || g->port > c->f->sw[g->sw].n_ports ||
 		      ftr_fabric_port(c->f, g->sw, g->port)->peer_kind ==
 		      FTR_PEER_NONE))
-		return ftr_fail(err, FTR_INVAL, "change %u: no link at port %u of switch %u",
+		return ftr_fail(err, FTR_INVAL, "change %u: there is no link at port %u of switch %u",
 				i, g->port, g->sw);
 	return FTR_OK;
 }
@@ -109,7 +109,7 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 	enum ftr_status st = FTR_OK;
 
 	if (c->t->n_sw != c->f->n_sw || c->t->max_lid < c->f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
+		return ftr_fail(err, FTR_INVAL, "the tables are for %u switches and LIDs up to %u, but the fabric has %u switches and LIDs up to %u",
 				c->t->n_sw, c->t->max_lid, c->f->n_sw,
 				c->f->max_lid);
 	if (!c->run_ps)

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * sim: the data plane, <ftr/sim.h>.
+ * sim: simulates the data plane.  The interface is <ftr/sim.h>.
  *
- * One struct sim is one run.  These objects are identified by indices from 0:
+ * A struct sim holds the state of one run.  Its objects are identified by numbers from 0:
  *
- *	port	port of a switch, as in ftr_fabric.ports; its input buffers have the same
- *		number
- *	channel	channels 0 .. n_ports-1 begin at the port with that number; the channel of port 0
- *		leads to the station of the switch.  Then come the channels of the host ports,
- *		and those of the stations of switches
- *	station	a source and destination of packets: first the host ports, then one station
+ *	port	a port of a switch, numbered as in ftr_fabric.ports.  The input buffers of a port
+ *		have the same number
+ *	channel	one direction of a link.  Channel i < n_ports carries packets away from port i.
+ *		The channel of a port 0 leads to the station of the switch.  After these channels
+ *		come those that leave host ports, then those that leave the stations of switches
+ *	station	a source and destination of packets.  First come the host ports, then one station
  *		for port 0 of each switch
- *	packet, node	indices into growing pools; NONE ends a list
+ *	packet, node	an element of an array that grows.  NONE ends a list of packets or nodes
  *
- * A node represents waiting packets on the list of a (channel, VL).  Most nodes are queues: there
- * is one for each (input, output, VL) of a switch.  A queue is on the list while it contains a
- * packet.
+ * Each (channel, VL) has a list of nodes.  A node stands for packets that wait for this channel.
+ * Most nodes are queues: a switch has one queue for each (input, output, VL).  A queue is on the
+ * list while it contains a packet.
  *
- * In three cases a packet is in no queue, but has nodes of its own, one for each exit.  An exit is
- * a possible next hop.  The cases: the packet has several exits; it requires room for more than
- * one packet in the next buffer; or the routing function has the operation taken().
+ * An exit of a packet is a possible next hop.  A packet with several exits is in no queue: it has
+ * its own nodes, one for each exit.  A packet also has its own nodes if it requires room for more
+ * than one packet in the next buffer.  If the routing function has the operation taken(), all
+ * packets have their own nodes.
  *
- * The nodes of a list are served in turn.  When a packet of a queue has started, the queue goes to
- * the end of the list, if it contains further packets.
+ * The nodes of a list are served in turn.  When a packet of a queue has started and the queue
+ * contains further packets, the queue moves to the end of the list.
+ *
+ * The epoch of a channel is the number of times that it has gone down.  A packet, a message or a
+ * credit is lost if the epoch changes while it is on the way.
  *
  * Files:
  *
@@ -50,10 +54,10 @@
 
 /* ---- events (wheel.c) ------------------------------------------------------ */
 
-/* Events at the same time are handled in this order. */
+/* The events of one instant are handled in the order of these types. */
 enum event_type {
-	EV_CHANGE,		/* a: index of the change */
-	EV_TIMER,		/* a, b: argument of fn->timer(), lower and upper half */
+	EV_CHANGE,		/* a: index in conf->change[] */
+	EV_TIMER,		/* a, b: lower and upper half of the argument of fn->timer() */
 	EV_MESSAGE,		/* a: message that has arrived or was lost */
 	EV_FREE,		/* a: channel whose packet has left the sender */
 	EV_CREDIT,		/* credits return; a: channel, vl: its VL, b: bytes, x: epoch of the
@@ -76,12 +80,13 @@ struct event {
 
 #define WHEEL_SLOTS (1u << 15)
 
-/* The slots before `end` have a sorted list each. Later events are in one unsorted list. */
+/* Each of the slots `slot` to `end` - 1 has a sorted list of events. Later events are in one
+ * unsorted list. */
 struct wheel {
 	unsigned int shift;	/* a slot holds the events of 2^shift ps */
-	uint64_t slot;		/* current slot, counted from time 0 */
+	uint64_t slot;		/* number of the current slot; slot 0 begins at time 0 */
 	uint64_t end;		/* first slot that is not in the wheel */
-	uint32_t n_in;		/* number of events in the slots */
+	uint32_t n_in;		/* number of events in slots `slot` to `end` - 1 */
 	uint32_t *head, *tail;	/* [WHEEL_SLOTS] first and last event of each slot; if head is NONE,
 				 * the slot is empty, and tail is not valid */
 	uint64_t *busy;		/* one bit per slot; 1: the slot has an event */
@@ -95,7 +100,7 @@ bool wheel_init(struct wheel *w, uint64_t slot_ps);
 void wheel_fini(struct wheel *w);
 /* Add an event. Returns false if out of memory. */
 bool wheel_push(struct wheel *w, const struct event *e);
-/* Time of the first event; UINT64_MAX: there is none. */
+/* Returns the time of the first event; UINT64_MAX: there is none. */
 uint64_t wheel_peek(struct wheel *w);
 /* Remove the first event and copy it to *out. There must be one. */
 void wheel_pop(struct wheel *w, struct event *out);
@@ -108,11 +113,11 @@ struct packet {
 	uint64_t tail;		/* time when the last byte is in the buffer */
 	uint64_t ready;		/* earliest time when the packet may leave */
 	uint32_t next;		/* next packet in its queue */
-	uint32_t at;		/* port whose buffer holds the packet, or will hold it; NONE: a
-				 * station */
+	uint32_t at;		/* port whose buffer holds the packet, or will hold it; NONE: the
+				 * packet is in a station, or on the way to one */
 	uint32_t id;		/* unique, even if the index of the packet is used again */
-	uint32_t nodes;		/* first one of the packet's own nodes, or NONE */
-	uint16_t epoch;		/* epoch of the channel when the packet started */
+	uint32_t nodes;		/* first of the packet's own nodes; NONE: the packet has none */
+	uint16_t epoch;		/* channel.epoch when the packet was sent */
 	uint8_t vl;
 	bool cut;
 	bool parked;		/* true: the packet has no exit yet */
@@ -124,7 +129,7 @@ struct node {
 				 * packet, and its next own node */
 };
 
-struct own {			/* the exit for which a packet waits in one of its own nodes */
+struct own {			/* an own node of a packet: the exit for which the packet waits */
 	struct ftr_sim_exit exit;
 	uint32_t channel;
 };
@@ -137,8 +142,8 @@ struct message {
 	uint64_t what;
 	uint32_t channel, bytes;
 	uint32_t next;
-	uint16_t epoch;		/* epoch of the channel when the message was sent */
-	bool after;		/* true: sent only while no packet can be sent */
+	uint16_t epoch;		/* channel.epoch when the message was sent */
+	bool after;		/* true: the message is sent only while no packet can be sent */
 };
 
 struct channel {
@@ -146,16 +151,16 @@ struct channel {
 	uint32_t ps1024;	/* time to send one byte, in units of 1/1024 ps */
 	uint32_t link_ps;	/* delay of the link in one direction */
 	uint32_t packet, packet_id;	/* last packet sent; NONE: a message was sent */
-	uint32_t bytes;		/* size of that packet */
+	uint32_t bytes;		/* size of the last packet sent */
 	uint32_t from;		/* port whose buffer held that packet; NONE: a station sent it */
-	int32_t left;		/* bytes that VL out_vl may still send */
+	int32_t left;		/* bytes that VL out_vl may still send before another VL may */
 	uint64_t wake;		/* time of the last EV_WAKE; it is pending if this time is later
 				 * than now */
 	uint64_t busy_ps, packets;	/* during the measurement: time when the channel was busy,
 					 * and number of packets sent */
 	uint16_t epoch;		/* number of times that the channel went down */
 	uint8_t from_vl;
-	uint8_t out_vl;		/* VL that may send now */
+	uint8_t out_vl;		/* VL whose turn it is to send */
 	bool to_station, wired, up, busy, dirty;
 	bool message_sent;		/* true: the last thing sent was a message */
 };
@@ -163,10 +168,10 @@ struct channel {
 struct source {
 	struct ftr_rng rng;
 	uint64_t next_make;	/* time at which the next packet is created */
-	double gap_ps;		/* mean time between packets; 0: always one ready */
-	uint32_t place;		/* FTR_SIM_PAIRS: index in pair_of[] of the first pair */
+	double gap_ps;		/* mean time between packets; 0: a packet is always ready */
+	uint32_t place;		/* with FTR_SIM_PAIRS: index of the first pair in pair_of[] */
 	uint32_t cursor, n_pairs;
-	uint64_t made;		/* creation time of the packet at the head */
+	uint64_t made;		/* creation time of the first waiting packet */
 	ftr_lid dlid;
 	uint8_t sl, vl;
 	bool active, has_head, waiting;	/* waiting: EV_MAKE is pending */
@@ -180,7 +185,7 @@ struct sim {
 	struct ftr_sim_view view;
 	const struct ftr_sim_function *fn;
 	void *state;
-	struct ftr_tables *t;	/* own copy of the tables */
+	struct ftr_tables *t;	/* the run's own copy of the tables */
 	struct ftr_arena *arena;
 	struct wheel wheel;
 	uint64_t now, warm, end;
@@ -189,11 +194,12 @@ struct sim {
 	struct channel *ch;
 	uint32_t *feeder;	/* [n_ports] channel that leads to each port */
 	uint32_t *port_sw;	/* [n_ports] */
-	int32_t *credit;	/* [n_ch * n_vls] sender's credits in bytes */
+	int32_t *credit;	/* [n_ch * n_vls] credits of the sender, in bytes */
 	int32_t *occ;		/* [n_ports * n_vls] occupied bytes of each buffer */
 	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that each buffer feeds now */
 	struct list *fifo;	/* [n_ports * n_vls] packets of each buffer; FTR_SIM_FIFO only */
-	struct list *out_vl;	/* [n_ports * n_vls] nodes that wait for each output and VL */
+	struct list *out_vl;	/* [n_ports * n_vls] elements of node[] that wait for each output
+				 * and VL */
 	uint32_t *voq;		/* [n_sw] index in node[] of the first queue of each switch */
 	struct node *node;	/* queues first, then own nodes of packets */
 	struct own *own;	/* own[i] belongs to node n_voq + i */
@@ -204,9 +210,10 @@ struct sim {
 	uint8_t *link_down, *sw_down, *held;
 	uint32_t *parked;
 	uint32_t n_parked, cap_parked;
-	uint32_t *dirty, *turn;	/* channels to examine in the next and in the current round */
+	uint32_t *dirty, *turn;	/* dirty: channels that may be able to send; turn: those of them
+				 * that choose_all() examines now */
 	uint32_t n_dirty;
-	uint32_t *fresh;	/* packets with own nodes that were just routed */
+	uint32_t *fresh;	/* packets with their own nodes that were just routed */
 	uint32_t n_fresh, cap_fresh;
 	struct message *msg;
 	uint32_t n_msg, cap_msg, free_msg;
@@ -215,8 +222,8 @@ struct sim {
 	uint32_t *perm;
 	ftr_ep *order;
 	uint32_t n_order;
-	uint32_t *place_of;	/* [n_ep] position in the order, or NONE */
-	uint32_t *pair_of;	/* [n_pairs] pairs, sorted by source */
+	uint32_t *place_of;	/* [n_ep] index of each host port in order[], or NONE */
+	uint32_t *pair_of;	/* [n_pairs] indices in conf->pair[], sorted by source */
 	int32_t quantum[FTR_SIM_VLS];
 	struct event *batch;
 	uint32_t cap_batch;
@@ -226,7 +233,7 @@ struct sim {
 	struct ftr_sim_result *r;
 };
 
-/* Statistics of the packets from station st. */
+/* Returns the statistics of the packets from station st. */
 static inline struct ftr_sim_class *class_of(struct sim *m, uint32_t st)
 {
 	return st < m->f->n_ep ? &m->r->host : &m->r->sw;
@@ -245,7 +252,7 @@ static inline uint32_t queue_of(const struct sim *m, ftr_sw s, unsigned int in,
 	return m->voq[s] + (in * width + out) * m->n_vls + vl;
 }
 
-/* Size in bytes of one VL of the buffer at the far end of c. */
+/* Returns the size in bytes of the buffer for one VL at the far end of channel c. */
 static inline int32_t buffer_behind(const struct sim *m, uint32_t c)
 {
 	bool port_0 = c >= m->n_ports + m->f->n_ep;
@@ -269,8 +276,8 @@ enum ftr_status sim_net(struct sim *m, struct ftr_err *err);
 
 /* traffic.c */
 enum ftr_status sim_sources(struct sim *m, struct ftr_err *err);
-/* True if station st has a packet to send. If not, EV_MAKE is pending for the next packet, if
- * any. */
+/* Returns true if station st has a packet to send. If it has none now but will create one, EV_MAKE
+ * is pending. */
 bool sim_source_head(struct sim *m, uint32_t st);
 void sim_sources_end(struct sim *m);	/* count packets created but not sent */
 
@@ -284,7 +291,7 @@ void sim_append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n);
 /* Remove p from the FIFO of its buffer. p must be the first packet. */
 void sim_fifo_pop(struct sim *m, uint32_t p);
 void sim_route(struct sim *m, uint32_t p);
-/* Put the packet into the buffer of its port and VL. */
+/* Put packet p into the buffer of its port and VL. */
 void sim_enter(struct sim *m, uint32_t p);
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
 /* Remove the packet from the buffer in which it waits.  If the buffer is a FIFO, the packet must be
@@ -292,8 +299,8 @@ void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
 void sim_leave_buffer(struct sim *m, uint32_t p);
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes);
 void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t node);
-/* Remove node n from the list of its (channel, VL), and free it. n is not a queue: it represents
- * one packet that waits for one of its exits. */
+/* Remove node n from the list of its (channel, VL), and free it. n must be one of a packet's own
+ * nodes, not a queue. */
 void sim_free_node(struct sim *m, uint32_t n);
 void sim_drop_nodes(struct sim *m, uint32_t p);
 void sim_next_head(struct sim *m, uint32_t port, unsigned int vl);
@@ -304,7 +311,7 @@ void sim_change(struct sim *m, const struct ftr_sim_change *g);
 
 /* message.c */
 bool sim_message_waits(const struct sim *m, uint32_t c);
-/* True if a waiting message must be sent before packets. */
+/* Returns true if channel c must send a waiting message before it sends packets. */
 bool sim_message_due(const struct sim *m, uint32_t c);
 void sim_message_start(struct sim *m, uint32_t c);
 void sim_message_event(struct sim *m, uint32_t i);

@@ -4,8 +4,8 @@
  */
 #include "sim/dataplane.h"
 
-/* The only exit is the port of the LFT, on the VL of the SL2VL table. There is none if the entry is
- * missing or leads to no working link. */
+/* The only exit is the port from the LFT, with the VL from the SL2VL table. There is no exit if the
+ * LFT entry is missing or its port has no working link. */
 static unsigned int route_lft(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,

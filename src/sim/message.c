@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Messages of routing functions, which use part of a channel's bandwidth.
+ * Messages that the routing functions of switches send.  They use part of a channel's bandwidth.
  *
- * Messages wait in a queue of the channel.  When the channel goes down, messages in this queue or
- * on the link are reported as lost: they have another epoch than the channel.
+ * Each channel has a queue of messages.  When the channel goes down, the messages in the queue and
+ * on the link are reported as lost.  Those on the link have an older epoch than the channel.
  */
 
 #include "sim/dataplane.h"

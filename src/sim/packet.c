@@ -2,8 +2,8 @@
 /*
  * Packets in buffers and queues: where they wait, and for which exits.
  *
- * The event loop (run.c), sources, messages and changes of the fabric use these functions.  This
- * file starts no packets.  It marks the channels that may now be able to send (touch()).
+ * The event loop (run.c) and other files call these functions.  This file starts no packets.  It
+ * marks the channels that may now be able to send (touch()).
  */
 #include <string.h>
 
@@ -53,8 +53,8 @@ void sim_packet_free(struct sim *m, uint32_t p)
 	m->r->in_flight--;
 }
 
-/* Count p as lost, and free it. p must not be in a buffer or queue. If a channel that went down has
- * cut p, it counts as FTR_SIM_LOST_WIRE. */
+/* Count p as lost for the reason `why`, and free it. If p was cut by a channel that went down, the
+ * reason is always FTR_SIM_LOST_WIRE. p must not be in a buffer or queue. */
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why)
 {
 	result_lost(m, m->pkt[p].cut ? FTR_SIM_LOST_WIRE : why);
@@ -222,7 +222,7 @@ static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
 		m->fresh[m->n_fresh++] = p;
 }
 
-/* Keep the packet without an exit until ftr_sim_again() or until its switch goes down. */
+/* Keep p, which has no exit, until ftr_sim_again() is called or its switch goes down. */
 static void park(struct sim *m, uint32_t p)
 {
 	m->pkt[p].parked = true;
@@ -232,8 +232,8 @@ static void park(struct sim *m, uint32_t p)
 		m->parked[m->n_parked++] = p;
 }
 
-/* Set the earliest time when the packet may leave by any of its exits. A faster output must not run
- * out of data before the tail has arrived. */
+/* Set k->ready, the earliest time when the packet may leave. An output that is faster than the
+ * input must not run out of data before the last byte has arrived. */
 static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
 		      const struct ftr_sim_exit *e, unsigned int n)
 {

@@ -9,8 +9,8 @@
 
 /* ---- latencies ------------------------------------------------------------- */
 
-/* The bin of value x. Values below 32 have one bin each. Above, there are 32 bins per octave, from
- * each power of two to the next one. */
+/* Returns the bin of value x. Each value below 32 has its own bin. From 32 on, each range 2^i to
+ * 2^(i+1) is divided into 32 bins. */
 static uint32_t bin_of(uint64_t x)
 {
 	unsigned int octave;
@@ -109,7 +109,8 @@ void result_lost(struct sim *m, enum ftr_sim_loss why)
 		z->lost++;
 }
 
-/* Channel c begins to send, and is busy for ps from now. (send() counts the packets.) */
+/* Add to the busy time of channel c the part of the next `ps` picoseconds that lies within the
+ * measurement. */
 void result_busy(struct sim *m, struct channel *c, uint64_t ps)
 {
 	uint64_t from = FTR_MAX(m->now, m->warm);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The events of a run: packets arrive, start and are delivered.  packet.c has the queues in which
- * they wait.
+ * The event loop of a run: packets arrive, start and are delivered.  The queues in which packets
+ * wait are in packet.c.
  *
  * Each instant of simulated time has three steps:
  *
  *	1. All events of the instant are handled, in the order of (type, a, vl).
- *	2. Packets that have own nodes and were just routed take the best free exit.
- *	3. Every output that may have become able to send chooses a packet, by ascending channel.
+ *	2. Packets that have their own nodes and were just routed take the best free exit.
+ *	3. Every output that may have become able to send chooses a packet, in the order of the
+ *	   channel numbers.
  *
- * If a step causes events at the same instant, they form the next round.
+ * If these steps cause further events at the same instant, the steps are repeated.
  *
  * When a packet starts, its bytes are taken from the sender's credit.  When its head arrives, the
  * bytes are counted at the receiver (occ).  When its tail has left the buffer, the bytes are
@@ -36,8 +37,8 @@ static bool has_room(const struct sim *m, uint32_t n)
 	       m->pkt[m->node[n].head].h.bytes <= credit;
 }
 
-/* True if n is a `last` exit (ftr_sim_exit.last) of its packet, and another exit of lower rank has
- * room. */
+/* Returns true if node n must wait because its exit has ftr_sim_exit.last set, and another exit of
+ * the packet, of lower rank, has room. */
 static bool not_yet(const struct sim *m, uint32_t n)
 {
 	const struct own *o = &m->own[n - m->n_voq];
@@ -52,8 +53,9 @@ static bool not_yet(const struct sim *m, uint32_t n)
 	return false;
 }
 
-/* Mark outputs whose `last` exits may have become usable, now that the buffer at the far end of
- * channel c has less room. */
+/* Called when the buffer at the far end of channel c has less room than before.  Packets that
+ * wait for c may now use an exit with ftr_sim_exit.last.  Mark the outputs of these exits, so that
+ * they choose a packet. */
 static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 {
 	uint32_t n = NONE;
@@ -114,7 +116,7 @@ static void wake_at(struct sim *m, uint32_t c, uint64_t at)
 	sim_push(m, at, EV_WAKE, c, 0, 0, 0);
 }
 
-/* True if the packet's input feeds as many outputs as conf.speedup allows. */
+/* Returns true if the packet's input already feeds as many outputs as conf.speedup allows. */
 static bool input_busy(const struct sim *m, const struct packet *k)
 {
 	unsigned int n = 0;
@@ -126,7 +128,7 @@ static bool input_busy(const struct sim *m, const struct packet *k)
 	return n >= m->conf->speedup;
 }
 
-/* True if the packet entered its buffer from a host port or from the switch itself. */
+/* Returns true if the packet entered its buffer from a host port or from the switch itself. */
 static bool is_own(const struct sim *m, const struct packet *k)
 {
 	return m->feeder[k->at] >= m->n_ports;
@@ -140,8 +142,8 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 
 	if (credit < (int32_t)m->conf->bytes)
 		return NONE;
-	/* With transit_first, packets from other switches come first. own: the first node with
-	 * another packet. */
+	/* If transit_first is true, packets from other switches come first. own: the first node
+	 * whose packet comes from this switch or its hosts. */
 	for (; n != NONE; n = m->node[n].next) {
 		const struct packet *k = &m->pkt[m->node[n].head];
 
@@ -185,7 +187,7 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 }
 
 /* Start a packet or a message on an output of a switch, if one can start. If no packet can start,
- * the VL whose turn it is does not change. */
+ * out_vl, the VL that may send next, does not change. */
 static void choose(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
@@ -249,7 +251,7 @@ static void inject(struct sim *m, uint32_t c)
 
 /* ---- events ------------------------------------------------------------------------- */
 
-/* Mark all outputs of s: an input can now feed one more of them. */
+/* Mark all outputs of s to choose a packet: an input can now feed one more of them. */
 static void touch_outputs(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port;
@@ -368,7 +370,7 @@ static void handle(struct sim *m, const struct event *e)
 
 /* ---- an instant ------------------------------------------------------------------------ */
 
-/* The best free exit: lowest rank, then most credit, then lowest port. */
+/* Returns the node of the best free exit of p: lowest rank, then most credit, then lowest port. */
 static uint32_t best_node(const struct sim *m, uint32_t p)
 {
 	uint32_t best = NONE;

@@ -4,7 +4,7 @@
  *
  * A buffer is identified by (channel that fills it, VL).  It is alive in one of these cases:
  *
- *  - It is empty, or a packet is leaving it, or credits or a packet are on the way.
+ *  - It is empty, or a packet is leaving it, or a packet to it or credits from it are on the way.
  *  - It holds a parked packet.
  *  - A packet in it waits for an exit to a station, for an exit that has room, or for an exit to a
  *    buffer that is alive.
@@ -13,8 +13,8 @@
  * dead buffer becomes alive only if packets are removed by a change of links, or if the routing
  * function drains the buffer or routes its packets again.
  *
- * One wait is not detected: with bubble flow control, a buffer that is alive may never have room
- * for two packets.
+ * One kind of endless wait is not detected.  With bubble flow control, a packet may wait for room
+ * for two packets.  A buffer that is alive may never have that much room.
  */
 #include <stdlib.h>
 

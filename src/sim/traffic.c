@@ -2,13 +2,14 @@
 /*
  * Sources: when packets are created, and where they go.
  *
- * The queue in front of a source's channel is unbounded and takes no memory.  Only the creation
- * time of the next packet is stored; its struct packet is made when it can leave.
+ * Packets that a source has created wait in front of its channel, in any number.  They take no
+ * memory: only the creation time of the next packet is stored, and its struct packet is allocated
+ * when the packet can leave.
  *
  * Each source has its own random generator, seeded by (seed, station).  So the traffic is the same
  * for all tables and all routing functions, with two exceptions.  At a load of 1 or more, a packet
- * is created when it leaves.  With spare_dead, a destination depends on the links that are up
- * when it is drawn.
+ * is created when it leaves.  If conf.spare_dead is true, a destination depends on the links that
+ * are up when it is drawn.
  */
 #include <math.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 		ftr_ep e = c->order ? c->order[i] : i;
 		bool gap = e == FTR_EP_NONE || !EP_OK(f, e);
 
-		/* A gap takes a position only in shifts. */
+		/* A gap (a place without a host) matters only for shifts. */
 		if (gap && c->pattern != FTR_SIM_SHIFT)
 			continue;
 		m->order[m->n_order] = gap ? FTR_EP_NONE : e;
@@ -145,7 +146,7 @@ enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
 
 /* ---- a packet ----------------------------------------------------------------- */
 
-/* A random number below n other than i. n >= 2. */
+/* Returns a random number below n, but never i. n must be at least 2. */
 static uint32_t other(struct source *x, uint32_t n, uint32_t i)
 {
 	uint32_t to = ftr_rng_below(&x->rng, n - 1);
@@ -153,7 +154,7 @@ static uint32_t other(struct source *x, uint32_t n, uint32_t i)
 	return to + (to >= i);
 }
 
-/* True if the link or the switch of host port e is down. */
+/* Returns true if the link or the switch of host port e is down. */
 static bool cut_off(const struct sim *m, ftr_ep e)
 {
 	return !m->ch[m->n_ports + e].up;
@@ -163,7 +164,7 @@ static ftr_ep any_target(struct sim *m, struct source *x, uint32_t i)
 {
 	ftr_ep e = m->order[other(x, m->n_order, i)];
 
-	/* After 64 ports that are cut off, the packet is sent all the same, and lost. */
+	/* If 64 random ports are all cut off, the packet is sent to a port that may be cut off. */
 	for (int t = 0; t < 64 && m->conf->spare_dead && cut_off(m, e); t++)
 		e = m->order[other(x, m->n_order, i)];
 	return e;
@@ -198,7 +199,7 @@ static ftr_ep host_target(struct sim *m, struct source *x, ftr_ep e)
 	return any_target(m, x, i);
 }
 
-/* The LID of a random other switch; 0: none was found. */
+/* Returns the LID of a random switch other than s; 0: none was found. */
 static ftr_lid switch_target(struct sim *m, struct source *x, ftr_sw s)
 {
 	for (int i = 0; i < 64; i++) {

@@ -3,9 +3,9 @@
  * The event queue: a wheel of short sorted lists, and a list of later events.
  *
  * A slot of the wheel holds the events of 2^shift ps, sorted by time.  Events at equal times keep
- * the order in which they were added.  When the slots are empty, the wheel turns: the first later
- * event is then in the first slot.  sim_net() aims at one event per slot, for which the mean time
- * of an operation is constant.
+ * the order in which they were added.  When all slots are empty, the wheel turns: its first slot is
+ * then the slot of the earliest of the later events.  sim_net() chooses `shift` so that a slot
+ * holds about one event.  The mean time of an operation is then constant.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ bool wheel_push(struct wheel *w, const struct event *ev)
 	return true;
 }
 
-/* The first slot with an event, from the current slot on. There must be one. */
+/* Returns the first slot with an event, from the current slot on. There must be one. */
 static uint64_t first_slot(const struct wheel *w)
 {
 	uint32_t i = (uint32_t)w->slot & MASK, word = i / 64;
@@ -117,7 +117,7 @@ static void turn(struct wheel *w)
 	}
 }
 
-/* Does not turn the wheel: an event that is added later may be earlier. */
+/* This function does not turn the wheel, because the caller may still add an earlier event. */
 uint64_t wheel_peek(struct wheel *w)
 {
 	return w->n_in ? w->event[w->head[first_slot(w) & MASK]].at : w->later_at;

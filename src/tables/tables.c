@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables: allocation of the rows, the difference of two tables, and conversion of
- * tables and turns to another fabric.  Layout: see <ftr/tables.h>.
+ * Forwarding tables: make them, count the differences between two of them, and convert tables and
+ * turns to another fabric.  <ftr/tables.h> shows their layout.
  */
 #include <stdlib.h>
 #include <string.h>

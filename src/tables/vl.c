@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SL2VL tables and path SLs: storage only.  Layouts: see <ftr/vl.h>.
+ * SL2VL tables, and the SLs of paths: make them and set values.  <ftr/vl.h> shows their layout.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The write steps of the changes on one final path (see write_order.h).  While the path of a
- * change is followed, the step of the change is WRITE_NEVER.  A path that returns to the change
- * therefore ends there, and the changes on it get no step.
+ * Computes the write steps of the changes on one final path (see write_order.h).  While the path
+ * from a change is followed, the step of this change is WRITE_NEVER, as a mark.  If the path comes
+ * back to a marked change, it ends there, and all changes on this path get no step.
  */
 #include "tables/write_order.h"
 

@@ -15,7 +15,7 @@ ranks_start() {
 	EOF
 	chmod 755 "$T/agent"
 	"$ibfattree" gen "2;3,3;1,3;1,1" --random-guids --seed 5 -o "$T/f.net"
-	# the hosts of the job; "ibfattree ranks" must print them in the order of dmodc
+	# the hosts of the job; "ibfattree ranks" must print them in the host order of the tables
 	echo 'host-[0-8]' >"$T/hosts"
 }
 

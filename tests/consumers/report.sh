@@ -58,7 +58,7 @@ case_report_diff() {
 	page diff "$T/f.html" "$T"
 }
 
-# Names come from outside and must not be interpreted as part of the page.
+# Names of nodes come from the fabric.  The browser must not interpret them as HTML or as a program.
 case_report_hostile_names() {
 	"$ibfattree" gen "2;2,2;1,2;1,1" -o "$T/plain.net"
 	# an ampersand is special in sed
@@ -72,7 +72,8 @@ case_report_hostile_names() {
 	page hostile "$T/f.html" "$T"
 }
 
-# The load of given traffic: four hosts of one leaf send to the four hosts of another leaf.
+# The page shows the load of given traffic: four hosts of one leaf send to the four hosts of another
+# leaf.
 case_report_traffic() {
 	local i
 	"$ibfattree" gen "2;4,4;1,4;1,1" -o "$T/f.net"

@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # A real slurmctld reads the output of "ibfattree slurm".
 
-# slurm_start "NODES": start slurmctld and a slurmd for each node of $T/topology.conf, all
-# on this machine, without authentication, on loopback.
+# slurm_start "NODES": start slurmctld, and a slurmd for each node of $T/topology.conf.  All of them
+# run on this machine, without authentication, on the loopback interface.
 slurm_start() {
 	local port=$((20000 + RANDOM % 20000)) i=0 node
 	local -a nodes
@@ -90,8 +90,8 @@ case_slurm_tree() {
 	until_true slurm_up 8
 }
 
-# Real fabrics with hosts that have several ports, no names, or names with domains.  Every host
-# must be on exactly one switch, and slurmctld must accept the file.
+# In these real fabrics, some hosts have several ports, no name, or a name with a domain.  Every
+# host must be on exactly one switch, and slurmctld must accept the file.
 case_slurm_real() {
 	local f t n
 	want slurmctld scontrol
@@ -113,7 +113,7 @@ case_slurm_real() {
 }
 
 # slurm_read PLUGIN NODE...: let slurmctld read $T/topology.conf, or topology.yaml, with these
-# nodes, and write the topology as slurmctld shows it to $T/topology.
+# nodes.  Store the topology that scontrol prints in $T/topology.
 slurm_read() {
 	local port=$((20000 + RANDOM % 20000)) plugin=$1 n
 	shift
@@ -163,7 +163,7 @@ slurm_since() {
 		skip "slurmctld is $is: $2 since $1"
 }
 
-# Four pods of six hosts, which are four blocks for slurmctld.
+# Make a fabric with four pods of six hosts each.  For slurmctld these are four blocks.
 block_fabric() {
 	"$ibfattree" gen "3;2,3,4;1,2,3;1,1,1" --random-guids -o "$T/f.net"
 	mapfile -t nodes < <(seq -f host-%g 0 23)
@@ -228,7 +228,7 @@ case_slurm_like_ibnetdiscover() {
 			SLURM_CONF=$T/plain.conf scontrol show hostnames "$list" |
 				sed "s|\$| $sw|"
 		done | sort >"$T/got"
-	(($(wc -l <"$T/got") > 100)) || fail "few hosts: $(wc -l <"$T/got")"
+	(($(wc -l <"$T/got") > 100)) || fail "only $(wc -l <"$T/got") hosts were found"
 	# the names of switches differ: compare which hosts share a switch
 	share() {
 		awk '{ if (of[$2] == "") of[$2] = $1; print $1, of[$2] }' "$1" |

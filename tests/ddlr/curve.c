@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Beyond k-1 faults: the share of random sets of link faults after which all hosts are
- * still connected.
+ * Local repairs keep all hosts connected for up to k-1 faults (k: docs/glossary.md).  This program
+ * measures how often all hosts are connected after any number of link faults at random places.
  *
  *	curve SHAPE FAULTS RUNS SEED
  *
- * Prints one line of CSV for each number of faults from 0 on, as in Sem-Jacobsen et
- * al. 2011, figure 11 (hosts that stay connected) and figure 12 (deadlock, here with
- * ddlr's VLs).  The faults of a set occur one after the other.  Each column is the
- * percentage of the RUNS sets for which, after that number of faults,
+ * Prints one line of CSV for each number of faults from 0 to FAULTS.  (See Sem-Jacobsen et al.
+ * 2011: figure 11 shows hosts that stay connected, figure 12 deadlocks.  Here ddlr's VLs are used.)
+ * There are RUNS random sets of faults.  The faults of a set occur one after the other.  Each
+ * column is the percentage of the sets for which, after that number of faults,
  *
  *	physical	links connect all leaf switches
  *	local1, local2	all hosts reach all hosts after local repairs alone, with
  *			one VL and with two VLs (turn bit, see docs/glossary.md).
  *			A loop or a cycle of channel dependencies is an error:
  *			exit status 1
- *	updown		all hosts have an up/down path, so that a full routing by dmodc with
- *			paths updown connects them (the paper's DDRC)
+ *	updown		all hosts have an up/down path; so a full routing by dmodc with the option
+ *			"paths updown" connects them (the paper's DDRC)
  *	full		all hosts reach all hosts after a full routing by ddlr
- *	naive1, naive2	the detours of the paper, made without a check for cycles,
- *			have a cycle of channel dependencies after this fault or had
- *			one after an earlier fault: with one VL, and with two VLs
+ *	naive1, naive2	with one VL and with two VLs: the detours of the paper, made without a check
+ *			for cycles, have a cycle of channel dependencies, or had one after an
+ *			earlier fault of the set
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void must(enum ftr_status st)
 	exit(2);
 }
 
-/* True if links connect all switches that have hosts. */
+/* True if the links of the fabric connect all switches that have hosts. */
 static bool connected(const struct ftr_fabric *f)
 {
 	uint32_t *part = malloc(f->n_sw * sizeof(*part));
@@ -62,7 +62,7 @@ static bool connected(const struct ftr_fabric *f)
 	return one;
 }
 
-/* True if all hosts reach all hosts by the tables of this engine (dmodc: without extra turns). */
+/* True if all hosts reach all hosts by the tables of the engine (dmodc: without extra turns). */
 static bool routed(const struct ftr_fabric *f, const char *engine)
 {
 	const struct ftr_check_opts o = { .no_cdg = true };
@@ -73,7 +73,7 @@ static bool routed(const struct ftr_fabric *f, const char *engine)
 
 	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
 	must(ftr_tables_new(f, false, &t, &err));
-	how.paths = FTR_PATHS_UPDOWN;	/* by default dmodc makes extra turns */
+	how.paths = FTR_PATHS_UPDOWN;	/* no extra turns, which dmodc makes by default */
 	must(ftr_engine_find(engine)->route(sh, &how, NULL, t, NULL, &err));
 	must(ftr_check_tables(f, t, &o, NULL, &r, &err));
 	ftr_tables_free(t);
@@ -82,9 +82,10 @@ static bool routed(const struct ftr_fabric *f, const char *engine)
 }
 
 /*
- * Make the detours of Sem-Jacobsen et al. 2011 without their layers.  Switch c sends the packets
- * of the dead link over its first upward link from which they reach the LID.  If there is no
- * such link, c sends them down to a switch below that reaches the LID over another parent.
+ * Make a detour of Sem-Jacobsen et al. 2011, but without the virtual layers of the paper.  The
+ * entry of switch c for the LID leads onto the dead link.  Give c its first upward link from which
+ * packets reach the LID.  If there is none, lead packets down to a switch that reaches the LID over
+ * another parent.
  */
 static void naive_repair(struct world *w, ftr_lid lid, ftr_sw c)
 {

@@ -202,7 +202,7 @@ struct ftr_fabric *world_damaged(const struct world *w)
 
 /* ---- verdicts --------------------------------------------------------- */
 
-/* Return the switch behind port p of s; FTR_SW_NONE: no live link leads to a live switch. */
+/* Return the switch to which port p of s leads; FTR_SW_NONE: no live link to a live switch. */
 static ftr_sw next(const struct world *w, ftr_sw s, unsigned int p)
 {
 	return p <= w->f->sw[s].n_ports ? w->peer[w->f->sw[s].first_port + p] :
@@ -237,8 +237,8 @@ bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s)
 	return false;
 }
 
-/* Follow packets for lid from switch s.  GOOD if they reach switch `at` and leave it by `port`,
- * where the LID's owner is attached. */
+/* Follow packets for lid from switch s.  Returns GOOD if they reach switch `at` and the entry of
+ * `at` is `port` (port_of() gives both). */
 static uint8_t fate_of(struct world *w, ftr_lid lid, ftr_sw s, ftr_sw at,
 		       ftr_port port)
 {
@@ -289,7 +289,7 @@ static void flood(struct world *w, ftr_sw s, uint32_t number)
 	}
 }
 
-/* Fill w->part: number the connected components of the present fabric, from 1. */
+/* Number the connected components of the present fabric from 1, in w->part. */
 static void find_parts(struct world *w)
 {
 	uint32_t n = 0;
@@ -350,8 +350,8 @@ static void add_lid(struct world *w, ftr_lid lid)
 	}
 }
 
-/* Remove channels to which no dependency leads, one after the other.  If some channels remain,
- * there is a cycle among them. */
+/* True if there is a cycle of dependencies.  Channels to which no dependency leads are removed one
+ * after the other.  If some channels remain, they contain a cycle. */
 static bool cyclic(struct world *w)
 {
 	const uint32_t n = w->f->n_ports * VLS, row = w->width * VLS;

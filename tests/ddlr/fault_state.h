@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The properties that forwarding tables must have at every moment of a local repair,
- * checked by simple code that shares nothing with the planner or the checker.
+ * Checks the properties that forwarding tables must have at every moment of a local repair.  The
+ * code is simple and shares nothing with the planner or the checker.
  *
- * A world is a fabric, its tables as ddlr makes them, its dead links and switches,
- * and the entries that the switches hold at this moment.
+ * A world is a fabric with its dead links and switches, a planner of ddlr, and the entries that the
+ * switches hold at this moment.
  */
 #ifndef FTR_TEST_DDLR_FAULT_STATE_H
 #define FTR_TEST_DDLR_FAULT_STATE_H
@@ -35,23 +35,25 @@ struct world {
 	/* temporary data of world_judge() */
 	uint8_t *fate;
 	ftr_sw *stack;
-	/* [n_ports * VLS][width * VLS] 1: a channel (out-port, VL) depends on a channel of the
-	 * next switch (out-port there, VL) */
+	/* [n_ports * VLS][width * VLS] 1: packets may hold the channel (sending port, VL) of the
+	 * first index and wait for the channel of the second index, a (port, VL) of the next
+	 * switch */
 	uint8_t *edge;
 	uint32_t width;
 	uint8_t *seen;		/* [n_ports * VLS] 1: the channel has been followed for this LID */
-	uint32_t *part;		/* [n_sw] number of its connected component, from 1; 0: dead */
+	uint32_t *part;		/* [n_sw] number of the connected component of the switch, from 1;
+				 * 0: the switch is dead */
 	uint32_t *queue;
 };
 
-/* vls: 1, or 2 for the turn bit; with 2, switches send packets, too. */
+/* vls: number of VLs.  With 2, the turn bit is used, and switches send packets, too. */
 struct world *world_new(struct ftr_fabric *f, unsigned int vls);
 void world_free(struct world *w);
 /* Restore the state before any fault, and make a new planner. */
 void world_reset(struct world *w);
 
-/* Faults are numbered: links first, then switches without hosts.  world_fault() returns fault i
- * as an event; if `up` is true, the recovery from fault i. */
+/* Faults are numbered: links first, then switches without hosts.  world_fault() returns the event
+ * of fault i, or, if `up` is true, the event of the recovery from fault i. */
 uint32_t world_n_faults(const struct world *w);
 struct ftr_event world_fault(const struct world *w, uint32_t i, bool up);
 /* Apply the event: the link or switch is dead, or no longer dead. */
@@ -60,10 +62,10 @@ void world_suffer(struct world *w, struct ftr_event e);
 /* The properties of one state of the tables. */
 struct verdict {
 	uint64_t pairs;		/* number of physically connected pairs (live switch, LID) */
-	uint64_t lost;		/* number of `pairs` without a path */
-	uint64_t host_lost;	/* number of `lost` from a switch with hosts to a host's LID */
+	uint64_t lost;		/* number of these pairs that have no path */
+	uint64_t host_lost;	/* number of lost pairs from a switch with hosts to a host's LID */
 	uint64_t loops;
-	uint64_t lost_again;	/* number of `lost` that had a path in the previous state */
+	uint64_t lost_again;	/* number of lost pairs that had a path in the previous state */
 	bool cyclic;
 };
 

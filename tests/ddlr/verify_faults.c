@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Verifies that up to k-1 faults are repaired: all sets of faults of small trees, and random
- * sets of faults of larger trees.
+ * Verifies that ddlr's local repairs keep all hosts connected for up to k-1 faults (k:
+ * docs/glossary.md).  Runs all sets of faults of small trees, and random sets of faults of larger
+ * trees.
  *
- *	verify			the sample of make check, and in_the_way
+ *	verify			all rows of sample[] (make check), and in_the_way; both are below
  *	verify long [ROW..]	all rows of full[] (make verify-ddlr) and in_the_way, or
  *				only the given rows of full[], numbered from 1
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
- *				FAULTS: number of faults of a set, at most 16;
- *				KINDS: l (links), s (switches) or ls; N: instead of
- *				all sets, N random sets: sets FIRST, FIRST + 1, ... of
- *				the random sequence of SEED
+ *				FAULTS: number of faults of a set, at most 16.
+ *				KINDS: l (links), s (switches) or ls.  Without N, runs all
+ *				sets.  With N, runs N random sets: the sets FIRST,
+ *				FIRST + 1, ... of the random sequence of SEED
  *	verify SHAPE FAULTS KINDS VLS =A,B,C
  *				the faults with the numbers A, B, C, in this order,
- *				TRIES times; the numbers of a further set may follow
- *	verify hosts ...	the same, with the planner's option host_paths_only, which the
- *				plugin sets; without arguments, verify runs its sets with and
- *				without it
- *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see
- *				below
+ *				TRIES times; more sets may follow in the same form
+ *	verify hosts ...	the same, with the option `host_paths_only`, which the
+ *				plugin sets; "verify" without arguments runs its sets both with
+ *				and without this option
+ *	verify plugin SHAPE ...	the same, but recovery is handled as the plugin does it (see
+ *				below)
  *
- * A failure is printed with the numbers of its faults.  The random choices for a random set
- * depend only on the seed and the number of the set, so FIRST repeats its run.  For all sets,
- * the choices of a run also depend on the earlier orders of the same set; for a given set, they
- * depend on the seed and the number of the try.
+ * If a run fails, the numbers of its faults are printed (A, B, C above).  Each run makes random
+ * choices.  For a random set the choices depend only on SEED and the number of the set, so that
+ * FIRST can repeat a run.  If all sets are run, each set is run in several orders, and the choices
+ * also depend on the orders that were run before.  For a set given with =A,B,C the choices depend
+ * on the seed and the number of the try.
  *
  * The faults of a set occur one after the other, in all orders or in one order, and a local
  * repair follows each of them.  After each repair all physically connected hosts must reach each
@@ -36,16 +38,16 @@
  * transition to the new tables; then all links and switches are restored, and a second transition
  * follows.  Here, too, no single write may cause a loop or a cycle, or make a reachable pair
  * unreachable.  After each transition all hosts must reach each other.  At the end the tables must
- * be the original ones, unless the planner has held LIDs back.
+ * be the original ones, unless the planner holds LIDs (which then keep their old entries).
  *
- * With "plugin", the planner does not handle recovery: the engine routes the present fabric
- * with the nominal shape, and blocks of 64 entries are written in a random order.  A state between
- * two blocks may have unreachable pairs, loops or cycles of channel dependencies; such states
- * are only counted.  After the last block all hosts must be reachable without loops and cycles,
- * and after the last recovery the tables must be the original ones.
+ * With "plugin", the planner does not handle recovery: the engine routes the present fabric, with
+ * the fabric before the faults as the nominal one, and blocks of 64 entries are written in a random
+ * order.  A state between two blocks may have unreachable pairs, loops or cycles of channel
+ * dependencies; such states are only counted.  After the last block all hosts must be reachable
+ * without loops and cycles, and after the last recovery the tables must be the original ones.
  *
  * If there are more than 5,000 random sets, only one set in 32 is checked after every write, and
- * has one of the two endings.  All other sets are checked after every step, and end with the last
+ * has one of the two endings.  All other sets are checked after every step, and end with their last
  * repair.
  */
 #include <stdio.h>
@@ -72,9 +74,9 @@ struct tally {
 	uint32_t most_switches, most_steps, most_link;
 };
 
-/* Mode "plugin": number of recoveries; number of states, one after each block that a recovery
- * writes; number of these states in which hosts are unreachable (lost), number with loops, number
- * with cycles of channel dependencies, and number with at least one of the three (bad). */
+/* Counts of the mode "plugin".  A state follows each block that a recovery writes.  lost, loops,
+ * cycles: number of states with unreachable hosts, with loops, with cycles of channel dependencies.
+ * bad: number of states with at least one of the three. */
 static struct {
 	bool on;
 	uint64_t recoveries, states, lost, loops, cycles, bad;
@@ -86,9 +88,9 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* number of runs of a given set; each draws its drains and end */
+#define TRIES 4			/* number of runs of a given set, with different random choices */
 
-/* Seed the random choices for the set (for the try, if the set is given) of this number. */
+/* Seed the random choices.  set: number of the set; for a given set, number of the try. */
 static void take_chances(uint64_t set)
 {
 	ftr_rng_seed(&rng, seed + set * 0x9e3779b97f4a7c15u);
@@ -205,8 +207,8 @@ static const char *carry_out(struct ftr_ddlr_plan *p)
 	return ok ? NULL : "an intermediate state has a loop, a cycle or a newly unreachable pair";
 }
 
-/* Carry out the writes that delete entries before a link or switch comes up; remove them from
- * the plan. */
+/* Before a link or switch comes up, the first writes of the plan may delete entries.  Carry out
+ * these writes, and remove them from the plan. */
 static const char *take_away(struct ftr_ddlr_plan *p)
 {
 	uint32_t n = 0;
@@ -219,7 +221,7 @@ static const char *take_away(struct ftr_ddlr_plan *p)
 			continue;
 		}
 		if (w->step != 1 || w->to != FTR_PORT_NONE)
-			return "a write before the recovery of a link is not in step 1";
+			return "an entry that must be removed before a link comes up is not removed in step 1";
 		ftr_tables_row(world->t, w->sw)[w->lid] = FTR_PORT_NONE;
 	}
 	p->n = n;
@@ -307,7 +309,7 @@ struct block {
 };
 #define BLOCK 64
 
-/* Copy the tables `to` of f into tables of the whole fabric. */
+/* Copy `to`, the tables of the damaged fabric f, to `want`, tables of the whole fabric. */
 static void by_guid(const struct ftr_fabric *f, const struct ftr_tables *to,
 		    uint8_t *want)
 {
@@ -442,7 +444,7 @@ static void run_order(const struct job *j, const uint32_t *set,
 		report_verify(j, first_set + t->sets, set, i, what);
 }
 
-/* Run the set with its faults set[at ..] in every order if j->orders is set, else in one order. */
+/* Run the set.  If j->orders is true, run it with its faults set[at ..] in every order. */
 static void permute(const struct job *j, uint32_t *set, unsigned int at,
 		    struct tally *t)
 {
@@ -496,7 +498,7 @@ static void random_sets(const struct job *j, uint32_t first, uint32_t end,
 	}
 }
 
-/* Runs each set of faults in the text `sets` TRIES times.  A set has j->faults fault numbers. */
+/* Run each set of faults in the text `sets` TRIES times.  A set has j->faults fault numbers. */
 static void given_sets(const struct job *j, const char *sets, uint32_t end,
 		       struct tally *t)
 {
@@ -520,8 +522,8 @@ static void given_sets(const struct job *j, const char *sets, uint32_t end,
 	}
 }
 
-/* Runs job j, with all sets of exactly j->faults faults or with the given sets;
- * returns the number of failures. */
+/* Run job j: all sets of exactly j->faults faults, or the given sets.  Returns the number of
+ * failures. */
 static uint64_t run_verify(const struct job *j, const char *sets)
 {
 	struct tally t = { 0 };
@@ -668,8 +670,8 @@ int main(int argc, char **argv)
 		n = 1;
 	}
 	printf("columns: tree, faults, kinds of faults, VLs, sets, runs, failures;\n"
-	       "  mean writes and mean switches of a plan, most switches of a plan, most switches of a plan after a link fault, most steps;\n"
-	       "  repairs into planes that are not clean, repairs not made, plans with entries of the inverted order, runs in which packets from switches were ignored;\n"
+	       "  per plan: mean number of writes, mean number of switches, greatest number of switches, greatest number of switches after a link fault, greatest number of steps;\n"
+	       "  numbers of: repairs into planes that are not clean, changes refused because they would close a cycle, plans with entries of the inverted order, runs in which packets from switches were ignored;\n"
 	       "  unreachable pairs, mean number of rounds of a transition, held LIDs, time\n");
 	both = argc < 2 && !host_paths_only;
 	do {

@@ -3,13 +3,12 @@
  * Computes when the entries of a repair take effect.  Usage:
  * write_times SHAPE RANK ENGINE HOP_US WRITE_US COMPUTE_US
  *
- * The first upward link of the first such switch of that rank fails.  ENGINE is dmodc (its
- * complete reroute) or ddlr (its local repair); both begin with the tables of dmodc.  The first
- * packet is sent COMPUTE_US after the failure.  A
- * packet takes HOP_US per link.  A switch handles one packet at a time, and takes
- * WRITE_US for a block.  At most WINDOW packets wait for their acknowledgement;
- * they are sent in the order of step, switch and block, and a step begins when the
- * previous one is acknowledged.  The subnet manager is the last host.
+ * The link that fails is the first upward link of the first switch of rank RANK that has upward
+ * links.  ENGINE is dmodc (its complete reroute) or ddlr (its local repair); both begin with the
+ * tables of dmodc.  The first packet is sent COMPUTE_US after the failure.  A packet takes HOP_US
+ * per link.  A switch handles one packet at a time, and takes WRITE_US for a block.  At most WINDOW
+ * packets wait for their acknowledgement.  Packets are sent in the order of step, switch and block,
+ * and a step begins when the previous one is acknowledged.  The subnet manager is the last host.
  *
  * Prints an events file for `ibfattree sim --events`, and on standard error the
  * numbers of blocks, switches and steps, and the milliseconds until the last
@@ -136,8 +135,8 @@ static bool same_block(const struct entry *a, const struct entry *b)
 }
 
 struct wire {
-	double hop, write;	/* ms per link; ms per block in the switch */
-	double *free_at;	/* [n_sw] time when the switch has finished its work; -1: no work yet */
+	double hop, write;	/* hop: ms per link; write: ms per block in the switch */
+	double *free_at;	/* [n_sw] time when the switch has finished its work; -1: no work */
 	double out[WINDOW];	/* times of the acknowledgements that are awaited */
 	double now, last;
 	uint32_t step, blocks, steps, switches;

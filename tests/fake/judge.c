@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks the tables in the switches on the current fabric.
+ * Checks the tables of the switches against the present links.
  *
- * Only links whose ports are Active carry data.  The checks cover the hosts and switches
- * that OpenSM's port reaches over these links.  They are found by a search that does not
- * use the costs and port groups of the engines.
+ * Only links whose ports are Active carry data.  The checks cover the hosts and switches that
+ * OpenSM's port reaches over these links.  The search for these hosts and switches does not use
+ * the costs and port groups of the engines.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -100,7 +100,7 @@ static void read_tables(struct fake *h, const struct ftr_fabric *f,
 	fake_unlock(h);
 }
 
-/* connected: every pair of hosts must have a path. */
+/* If `connected` is true, every pair of hosts must have a path. */
 static void check(struct fake *h, bool connected)
 {
 	struct scene c = scene_new(h, IB_LINK_ACTIVE);
@@ -148,8 +148,8 @@ void fake_check_sound(struct fake *h)
 }
 
 /* Count blocks of OpenSM's copy of the tables.  A block is marked if the next sweep will write
- * it.  *wrong: unmarked blocks that differ from the blocks of the switch.  *marked: marked
- * blocks of switches that OpenSM can reach. */
+ * it.  *wrong: number of unmarked blocks that differ from the blocks of the switch.  *marked:
+ * number of marked blocks of switches that OpenSM can reach. */
 static void compare(struct fake *h, uint32_t *wrong, uint32_t *marked)
 {
 	struct scene c = scene_new(h, IB_LINK_INIT);

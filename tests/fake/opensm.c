@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * OpenSM as the plugin sees it: symbols, structures, start and exit.
+ * Provides OpenSM as the plugin sees it: symbols, structures, start and exit.
  *
  * There is one fake OpenSM at a time, because there is one set of symbols.  The structures
  * are those of the installed headers; only the members that the plugin reads are set.  A
@@ -567,9 +567,8 @@ struct fake *fake_new(const struct fake_opts *opts)
 	return h;
 }
 
-/* The steps of osm_opensm_destroy: the sweeper is joined, the dispatcher is drained, its
- * registrations are freed, engines are destroyed, and plugins are deleted.  Meanwhile the
- * transport keeps running. */
+/* The steps of osm_opensm_destroy: join the sweeper, drain the dispatcher, free its registrations,
+ * destroy engines, and delete plugins.  Meanwhile the transport keeps running. */
 void fake_unload(struct fake *h)
 {
 	struct osm_routing_engine *re;
@@ -585,7 +584,7 @@ void fake_unload(struct fake *h)
 		ibf_thread_join(h->sweeper);
 	cl_disp_unregister(h->osm->sm.trap_disp_h);
 	cl_disp_shutdown(&h->osm->disp);
-	for (; h->posted; h->posted--)	/* dropped by the dispatcher */
+	for (; h->posted; h->posted--)	/* messages that the dispatcher dropped */
 		fake_messages(-1);
 	while ((re = h->osm->routing_engine_list)) {
 		h->osm->routing_engine_list = re->next;
@@ -682,7 +681,7 @@ void fake_flush(struct fake *h)
 		fake_fail("the plugin does not finish writing files");
 }
 
-/* True if only another event, or a later time, causes work. */
+/* True if there is nothing to do before the next event or the next timeout. */
 static bool settled(struct fake *h)
 {
 	return dispatcher_idle(h) && plugin_idle(h) && fake_wire_idle(h) &&

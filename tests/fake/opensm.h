@@ -2,23 +2,23 @@
 /*
  * A fake OpenSM over a fake fabric, into which tests load the plugin.
  *
- *	opensm.c the symbols of OpenSM that the plugin imports, OpenSM's structures filled from a
- *		struct ftr_fabric, load and unload of the plugin
- *	wire.c	the fabric: links and their states, switches that hold tables and answer
- *		directed-route packets; tests decide the fate of every packet; one transport
- *		thread, as in the vendor layer
- *	sweep.c	heavy sweeps and forced reroutes, with OpenSM's order of actions, its locks and
- *		its bookkeeping of tables
- *	vclock.c a clock that stands still while a thread works
+ *	opensm.c has the symbols of OpenSM that the plugin imports, fills OpenSM's structures from
+ *		a struct ftr_fabric, and loads and unloads the plugin
+ *	wire.c	simulates the links, and the switches, which hold tables and answer directed-route
+ *		packets; tests decide the fate of every packet; there is one transport thread, as
+ *		in the vendor layer
+ *	sweep.c	makes heavy sweeps and forced reroutes, with OpenSM's order of actions, its locks
+ *		and its bookkeeping of tables
+ *	vclock.c the virtual clock, which stands still while a thread works
  *	judge.c	checks that the fabric is repaired and that OpenSM's copy of the tables is correct
  *
  * The structures and the dispatcher are OpenSM's own (libosmcomp).  Behaviour is copied from OpenSM
  * 3.3.23; comments name the copied functions.
  *
- * Threads.  The test's thread is OpenSM's sweeper; fake_auto_sweep starts another thread for this.
+ * Threads.  The sweeps run in the thread of the test, or in a thread that fake_auto_sweep starts.
  * The dispatcher has two threads and the transport has one.  The plugin starts its own.
  *
- * Time is virtual, unless a test sets real_time: no result depends on the speed of the machine.
+ * Time is virtual, so no result depends on the speed of the machine.  (A test may set real_time.)
  * fake_settle waits until nothing is left to do.
  */
 #ifndef FTR_FAKE_OPENSM_H
@@ -36,8 +36,8 @@ struct fake_packet {
 	bool set;		/* Set(LinearForwardingTable), not a Get */
 	uint32_t mod;		/* attribute modifier: the block or the port */
 	unsigned int copy;	/* 0: first copy; others: retries by the transport */
-	uint32_t number;	/* per sender, from 0 after each fake_set_fate; copies have the
-				 * same number */
+	uint32_t number;	/* number of the packet among those of its sender since the last
+				 * fake_set_fate, from 0; all copies have the same number */
 	ftr_sw to;		/* switch at the end of the route; FTR_SW_NONE: the route
 				 * crosses a dead link, or leads to no switch */
 };
@@ -47,12 +47,12 @@ struct fake_fate {
 	bool refuse;		/* the transport refuses to send the first copy */
 	bool to_host;		/* a loss is reported to OpenSM, even if the plugin has sent
 				 * the packet */
-	unsigned int copies;	/* duplicate answers */
-	uint16_t status;	/* of the answer, host order */
+	unsigned int copies;	/* number of duplicate answers */
+	uint16_t status;	/* status of the answer, in host byte order */
 	uint32_t lie;		/* seed of random data in the answer; 0: no random data */
-	bool lie_header;	/* random attribute and modifier in the answer */
+	bool lie_header;	/* the answer has a random attribute and a random modifier */
 	bool ignore;		/* a Set is acknowledged, but not carried out */
-	double delay_ms;	/* time until the request is carried out */
+	double delay_ms;	/* time from sending until the request is carried out */
 	double back_ms;		/* time from that moment until the answer arrives */
 	bool hold;		/* the answer waits for fake_release */
 };
@@ -87,9 +87,9 @@ struct fake_sw {
 	bool silent;		/* does not answer */
 	bool changed;		/* PortStateChange */
 	bool unheard;		/* a trap of the switch has not reached OpenSM */
-	/* Found by OpenSM's last discovery. */
+	/* The route that OpenSM's last discovery found. */
 	struct rr_dr route;
-	uint32_t n_sets;	/* Sets of LFT blocks that the switch has carried out */
+	uint32_t n_sets;	/* number of Set requests for LFT blocks that it has carried out */
 };
 
 struct fake_wire;
@@ -115,7 +115,7 @@ struct fake {
 	fake_moment_fn moment;
 	void *moment_ctx;
 	bool fail_routing;	/* set by tests: the stock engine fails */
-	/* Called after each Set of a table, with the wire's mutex held; may be NULL. */
+	/* Called after each Set of a table, while the mutex of fake/wire.c is held; may be NULL. */
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
 
@@ -135,8 +135,8 @@ struct fake {
 	} trap_age[FTR_LID_MAX + 1];
 	pthread_t sweeper;
 	bool auto_sweep, stop_sweeper, sweeping;
-	/* Used by the sweeper's thread only.  Numbers of Set requests, changed blocks and
-	 * changed entries of the last routing. */
+	/* Used by the sweeper's thread only.  The number of Set requests of the last routing, and
+	 * the numbers of blocks and entries that it changed. */
 	uint32_t sets, changed_blocks, changed_entries;
 	uint32_t n_sweeps;
 };
@@ -152,9 +152,9 @@ struct fake_opts {
 	ftr_ep sm;		/* host on which OpenSM runs */
 	bool no_sweep_on_trap;
 	ib_net64_t m_key;
-	bool m_key_lookup;	/* each switch has an M_Key of its own */
+	bool m_key_lookup;	/* each switch has its own M_Key */
 	bool not_up;		/* fake_new makes no first sweep */
-	bool real_time;		/* real time, for tests in which a thread never ends its work */
+	bool real_time;		/* time is real, for tests in which a thread is never idle */
 };
 
 /* ---- time (vclock.c) ------------------------------------------------------ */
@@ -168,8 +168,8 @@ struct fake_look {
 	bool over;	/* all other threads wait, without a timeout */
 };
 
-/* Wait until expr is true.  expr is evaluated whenever all other threads wait, before time
- * advances, and sometimes while they work.  Once true, expr must stay true. */
+/* Wait until expr is true.  Whenever all other threads wait, expr is evaluated before time
+ * advances.  It may also be evaluated while they work.  Once true, expr must stay true. */
 #define fake_until(expr)						\
 	for (struct fake_look l_ = fake_look(); !(expr);)		\
 		fake_pause(&l_)
@@ -183,7 +183,8 @@ void fake_let_others_work(void);
 struct fake *fake_new(const struct fake_opts *opts);
 /* End OpenSM (osm_opensm_destroy).  Checks that all packets were returned to the pool. */
 void fake_free(struct fake *h);
-/* End OpenSM up to the unloading of the plugin. */
+/* Do the first steps of OpenSM's end, up to the unloading of the plugin.  fake_free does the
+ * rest. */
 void fake_unload(struct fake *h);
 
 void fake_set_fate(struct fake *h, fake_fate_fn fn, void *ctx);
@@ -215,38 +216,38 @@ void fake_trap(struct fake *h, ftr_sw s, unsigned int number);
 /* True if the tables in the switches lead from s to OpenSM. */
 bool fake_reaches_sm(struct fake *h, ftr_sw s);
 
-/* Send again the traps that could not reach OpenSM, but can now.  Returns true if there were
- * some. */
+/* Send again the traps that could not reach OpenSM before, but can now.  Returns true if there
+ * were such traps. */
 bool fake_repeat_traps(struct fake *h);
 /* Wait until the dispatcher, the transport and the plugin's worker have nothing to do.  Traps
- * that wait for the end of a routing may be left. */
+ * that wait for the end of a routing may remain. */
 void fake_settle(struct fake *h);
 /* Wait until the plugin has written its files.  fake_settle includes this. */
 void fake_flush(struct fake *h);
-/* With fake_auto_sweep: fake_settle, then wait until no sweep is running or requested. */
+/* Wait like fake_settle, and until no sweep is running or requested.  Needs fake_auto_sweep. */
 void fake_rest(struct fake *h);
 /* Wait until no link is damped. */
 void fake_wait_released(struct fake *h);
 void fake_set_state(struct fake *h, uint8_t sm_state);
-/* How often the log contains this text. */
+/* The number of times that the log contains this text. */
 unsigned int fake_logged(struct fake *h, const char *text);
-/* How often the event file contains this text. */
+/* The number of times that the event file contains this text. */
 unsigned int fake_events(struct fake *h, const char *text);
 
 /*
- * judge.c.  Each function fake_check_* checks the conditions in its comment, and ends the
- * test (ck_assert) if one of them does not hold.
+ * judge.c.  The comment of each function fake_check_* lists conditions.  The function ends the test
+ * (ck_assert) if one of them does not hold.
  *
- * The tables connect all hosts that OpenSM's port reaches over Active links, and
- * fake_check_sound holds.
+ * Conditions of fake_check_healed: the tables connect all hosts that OpenSM's port reaches over
+ * Active links, and fake_check_sound holds.
  */
 void fake_check_healed(struct fake *h);
 /* There is no forwarding loop and no credit loop. */
 void fake_check_sound(struct fake *h);
 /* True if a trap of a switch has not reached OpenSM, although live links connect the two. */
 bool fake_unheard(struct fake *h);
-/* Every block of OpenSM's copy of the tables equals the switch's block, or is marked: the next
- * sweep writes it. */
+/* Every block of OpenSM's copy of the tables equals the block of the switch, or the block is
+ * marked: the next sweep writes it. */
 void fake_check_copy(struct fake *h);
 /* Number of marked blocks of the switches that OpenSM can reach. */
 uint32_t fake_marked(struct fake *h);
@@ -261,7 +262,7 @@ void fake_check_repaired(struct fake *h);
  * known to be dead, and blocks may have been sent twice.  So the requested sweep may write
  * blocks again, but a second sweep changes no entry. */
 void fake_check_repaired_in_parts(struct fake *h);
-/* Sets of LFT blocks that all switches have carried out. */
+/* The number of Set requests for LFT blocks that the switches have carried out, all added up. */
 uint32_t fake_count_sets(struct fake *h);
 /* OpenSM's count of outstanding packets is 0. */
 void fake_check_counters(struct fake *h);
@@ -288,7 +289,7 @@ void fake_learn(struct fake *h, ftr_sw s);
 /* Remove OpenSM's structures of switch s. */
 void fake_drop(struct fake *h, ftr_sw s);
 int fake_minhop(void *ctx);
-/* Take OpenSM's lock in the handler of a message. */
+/* Take OpenSM's lock.  Only handlers of messages of OpenSM's dispatcher call this function. */
 void fake_lock_osm(struct fake *h, bool exclusive);
 void fake_unlock_osm(struct fake *h);
 void fake_lft_answer(void *ctx, void *data);
@@ -299,8 +300,8 @@ void fake_clock(bool virtual);
 void fake_messages(int more);
 /* Add `more` to the number of handlers that wait for OpenSM's lock. */
 void fake_blocked(int more);
-/* Called by the handler of a message.  The clock counts the handler as a busy thread (true),
- * or as an unhandled message (false). */
+/* Called by the handler of a message of OpenSM's dispatcher.  If `is` is true, the clock counts the
+ * handler as a busy thread, otherwise as a message that is not handled yet. */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

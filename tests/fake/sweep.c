@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * OpenSM's actions: heavy sweep, forced reroute, traps, changes of links.
+ * Does what OpenSM does: heavy sweeps, forced reroutes, handling of traps, changes of links.
  *
  * The order of steps, the locks and the treatment of lft and new_lft are those of do_sweep
  * (osm_state_mgr.c), osm_ucast_mgr_process and set_lft_block (osm_ucast_mgr.c),
@@ -72,7 +72,7 @@ static bool wait_for_pending(struct fake *h)
 struct finding {
 	ftr_sw *sw;		/* [n] in the order of discovery */
 	uint32_t n;
-	bool *found;		/* [n_sw] in sw[] */
+	bool *found;		/* [n_sw] true: the switch is in sw[] */
 };
 
 /* Find the switches by breadth-first search over the current links, and set their routes. */
@@ -137,7 +137,7 @@ static void drop_manager(struct fake *h, const struct finding *f)
 		if (!f->found[s])
 			fake_drop(h, s);
 	CL_PLOCK_RELEASE(&h->osm->lock);
-	fake_lock(h);	/* like osm_reset_switch_state_change_bit() from here on */
+	fake_lock(h);	/* from here on, as in osm_reset_switch_state_change_bit() */
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 		if (f->found[s])
 			h->sw[s].changed = false;
@@ -252,8 +252,8 @@ static bool route(struct fake *h)
 	return true;
 }
 
-/* Route a LID like the stock engine: the first shortest path found over the links that OpenSM
- * knows. */
+/* Route a LID like the stock engine: by the first shortest path that is found over the links that
+ * OpenSM knows. */
 static void minhop_to(struct fake *h, ftr_sw d, ftr_lid lid, ftr_port last,
 		      ftr_sw *queue)
 {
@@ -476,7 +476,7 @@ static bool try_lock_osm(struct fake *h, bool exclusive)
 
 /* The sweeper may hold the lock while it waits, so time must advance while a handler waits for
  * the lock.  But time must not advance between the release of the lock and the moment when the
- * handler gets it.  So the handler tries again whenever another thread stops working. */
+ * handler gets it.  So the handler tries again whenever another thread becomes idle. */
 void fake_lock_osm(struct fake *h, bool exclusive)
 {
 	fake_as_thread(true);
@@ -498,8 +498,8 @@ void fake_unlock_osm(struct fake *h)
 #define SAME_TRAPS_MS 5000
 #define SAME_TRAPS 10
 
-/* Count a trap of this LID.  Returns true if it must be ignored: SAME_TRAPS traps of this LID came
- * before, each within SAME_TRAPS_MS of the previous one. */
+/* Count a trap of this LID.  Returns true if the trap must be ignored: SAME_TRAPS traps of this LID
+ * came before, each within SAME_TRAPS_MS of the previous one. */
 static bool noisy(struct fake *h, ftr_lid lid)
 {
 	double now = ibf_now_ms();

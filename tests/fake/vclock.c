@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A clock that stands still while a thread works.
+ * A virtual clock, which stands still while a thread works.
  *
  * The clock counts the busy threads of the fake OpenSM and of the plugin.  When all of them wait,
  * time jumps to the next moment for which a thread waits, and this thread becomes busy again.
@@ -9,8 +9,8 @@
  * timeout expires only if the answer is due later, however slow the machine is.  Waiting takes no
  * real time.
  *
- *	busy	every thread started with ibf_thread_start, the test's thread, and every message
- *		in OpenSM's dispatcher until it is handled
+ *	busy	every thread started with ibf_thread_start and the test's thread, except while
+ *		they wait; also every message in OpenSM's dispatcher, until it is handled
  *	waits	a thread in ibf_cond_wait, ibf_thread_join or fake_pause; the handler of a message
  *		waits for OpenSM's lock in fake_pause (fake_lock_osm)
  *
@@ -18,8 +18,8 @@
  * one of them has worked since its last look.  It is busy during the look.  Time advances only when
  * no thread in fake_pause has to look again.
  *
- * Other blocking calls (mutexes, files) count as work.  The clock does not know the planner of
- * ddlr.  To wait for the planner, a thread stays busy and polls in real time.
+ * Other blocking calls (mutexes, files) count as work.  The clock does not control
+ * ddlr's planner thread.  To wait for the planner, a thread stays busy and polls in real time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@
 #include "fake/opensm.h"
 #include "osm/clock.h"
 
-/* A time in ms that the clock never reaches; held answers are due even later. */
+/* A time in ms that the clock never reaches.  Answers that a test holds back are due after it. */
 #define FOREVER 1e11
-/* Each reading is greater than the one before. */
+/* Each reading advances the clock by this, so that no two readings are equal. */
 #define TICK_MS 1e-6
 /* Maximum real time between two looks of a thread in fake_pause.  The awaited state may change
  * while another thread is busy, for example while that thread waits for OpenSM's lock. */
@@ -39,20 +39,21 @@
 
 struct waiter {
 	struct waiter *next;
-	pthread_cond_t *on;	/* awaited condition; NULL: in fake_pause */
+	pthread_cond_t *on;	/* the condition for which the thread waits; NULL: it is in
+				 * fake_pause */
 	double when;		/* end of the wait in ms; negative: no limit */
-	uint64_t seen;		/* in fake_pause: `steps` at the last look */
+	uint64_t seen;		/* in fake_pause: value of `steps` at the last look */
 	bool woken, late;	/* late: woken because the time `when` has come */
 	pthread_cond_t cond;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double now_ms;
-static unsigned int busy;	/* threads that work */
+static unsigned int busy;	/* number of busy threads */
 /* Messages not handled yet, except those whose handlers count as threads. */
 static unsigned int messages;
 static unsigned int blocked;	/* handlers that wait for OpenSM's lock */
-static uint64_t steps;		/* grows whenever a thread stops working */
+static uint64_t steps;		/* grows at least whenever a thread becomes idle */
 static struct waiter *waiters;
 
 static void wake_one(struct waiter *w, bool late)
@@ -99,8 +100,8 @@ static void go_on(void)
 			wake_one(w, true);
 }
 
-/* True if no thread can continue until time advances.  Handlers of notices wait for each other
- * in the plugin: while one of them waits for OpenSM's lock, messages do not count as work. */
+/* True if no thread can continue until time advances.  In the plugin, handlers of notices wait for
+ * each other.  So while one of them waits for OpenSM's lock, messages do not count as work. */
 static bool all_wait(void)
 {
 	return !busy && (!messages || blocked);
@@ -342,7 +343,7 @@ bool fake_pause(struct fake_look *l)
 	bool woken;
 
 	if (real_ms() > l->until)
-		fake_fail("a state is not reached within 20 minutes");
+		fake_fail("the awaited state was not reached within 20 minutes");
 	if (!is_virtual()) {
 		usleep(200);
 		return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fabric: packets in flight, and the switches that answer them.
+ * Simulates the fabric: packets in flight, and the switches that answer them.
  *
  * A list holds events, each with a time and a number.  The transport thread handles them in the
  * order of (time, number).  So packets without a delay arrive in the order in which they were sent.
@@ -11,8 +11,8 @@
  *		-> TIMER	no answer: the request is sent again (the retries of the
  *				transport), then an error is reported
  *
- * Errors are reported to the sender's own callback, or to OpenSM's callback
- * (sm_mad_ctrl_send_err_cb) if the test says so, as in ibsim.
+ * Errors are reported to the sender's own callback.  If a test says so (fake_fate.to_host), they
+ * are reported to OpenSM's callback (sm_mad_ctrl_send_err_cb) instead, as in ibsim.
  *
  * As in osm_vendor_ibumad.c, a sender's callbacks run with cb_mutex held, and are not called after
  * an unbind.  An answer for which no sender waits is dropped.
@@ -25,7 +25,7 @@
 
 #define OSM_TIMEOUT_MS 20
 #define OSM_RETRIES 2
-#define HELD 1e12	/* due time in ms of answers that wait for fake_release */
+#define HELD 1e12	/* time in ms that stands for "when fake_release is called" */
 
 struct bind {
 	struct bind *next;
@@ -46,7 +46,7 @@ struct lft_set {
 	uint8_t data[FTR_LFT_BLOCK];
 };
 
-/* A request, with all its copies.  Freed with its last event. */
+/* A request, with all its copies.  It is freed with its last event. */
 struct txn {
 	struct bind *bind;	/* the sender's bind; NULL: OpenSM is the sender */
 	osm_madw_t *madw;	/* the packet, if the plugin sent it */
@@ -77,7 +77,7 @@ struct fake_wire {
 	pthread_mutex_t mutex, cb_mutex;
 	pthread_cond_t cond;
 	bool stop, calling;
-	struct event *event;	/* sorted by due, then by seq */
+	struct event *event;	/* list, sorted by `due`, then by `seq` */
 	struct bind *bind;
 	uint64_t seq;
 	uint32_t number[2];
@@ -492,7 +492,7 @@ void fake_wire_free(struct fake_wire *w)
 	while ((b = w->bind)) {
 		w->bind = b->next;
 		if (!b->dead)
-			fake_fail("the plugin was unloaded, but has not unbound");
+			fake_fail("the plugin was unloaded, but its binding to the port was not removed");
 		free(b);
 	}
 	pthread_mutex_destroy(&w->mutex);

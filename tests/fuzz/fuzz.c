@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Fuzzes every reader, and the routing of fuzzed fabrics, with libFuzzer.  FUZZ_TARGET is
- * one of the targets in the table at the end.
+ * Fuzzes every reader of files with libFuzzer, and routes the fabrics that were read.  The
+ * environment variable FUZZ_TARGET selects a target of the table at the end of this file.
  *
- * Nothing may crash, leak or hang.  Accepted input must also make sense.  A fabric can be
- * written and read again.  Tables of engines have no loops and no credit loops.  Text that
- * our JSON reader accepts is valid for json-c, too.
+ * No input may cause a crash, a leak or a hang.  If an input is accepted, the result is
+ * tested, too.  It must be possible to write a fabric and to read it again.  The tables of
+ * engines must have no loop and no credit loop.  If cli_j_parse() accepts a text, json-c must
+ * accept it, too.
  *
  * Inputs are lines of text, so half of the mutations change lines, words and numbers
  * instead of bytes.  For fabrics, some mutations change links: they remove both ends of a
- * link, or exchange the ends of two links.  The fabric then has another shape, but is still
+ * link, or exchange the ends of two links.  The fabric then has other links, but is still
  * accepted.
  */
 #include <stdint.h>
@@ -32,7 +33,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct ftr_fabric *fabric;	/* for the readers of tables, orders and events */
+static struct ftr_fabric *fabric;	/* fuzzed tables, orders and events refer to this fabric */
 static char path[64];			/* file with the input, for readers that open a file */
 static void (*run)(const uint8_t *data, size_t size);
 
@@ -61,7 +62,7 @@ static void put_file(const uint8_t *data, size_t size)
 
 /* ---- fabrics -------------------------------------------------------------- */
 
-/* An accepted fabric must survive a round trip: write, read, compare. */
+/* An accepted fabric can be written, and the result can be read. */
 static void round_trip(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;
@@ -206,7 +207,7 @@ static void fuzz_psl(const uint8_t *data, size_t size)
 	ftr_path_sl_free(p);
 }
 
-/* The reader refuses a wrong checksum, so correct the checksum in the first line. */
+/* The reader refuses an input with a wrong checksum.  So correct the checksum in its first line. */
 static void fuzz_nominal(const uint8_t *data, size_t size)
 {
 	struct ftr_nominal *n = NULL;
@@ -321,7 +322,7 @@ static size_t line_len(const uint8_t *line, const uint8_t *end)
 	return nl ? (size_t)(nl - line) + 1 : (size_t)(end - line);
 }
 
-/* Remove a line, or insert a copy of it at another place. */
+/* Remove a random line, or insert a copy of it at another place. */
 static size_t mutate_lines(uint8_t *data, size_t size, size_t max,
 			   struct ftr_rng *r)
 {
@@ -345,7 +346,7 @@ static size_t mutate_lines(uint8_t *data, size_t size, size_t max,
 	return size + len;
 }
 
-/* Change a digit, for example of a port, a LID or a GUID. */
+/* Change a random digit, for example of a port, a LID or a GUID. */
 static size_t mutate_number(uint8_t *data, size_t size, struct ftr_rng *r)
 {
 	size_t at = ftr_rng_below(r, (uint32_t)size);
@@ -370,7 +371,7 @@ struct end {
 	size_t peer_at, peer_len;	/* offset and length of "PEER"[PORT] */
 };
 
-/* Copy the next quoted word of the line at c to id.  Return the end of the word, or NULL. */
+/* Copy the next quoted word of the line at c to id.  Returns the end of the word, or NULL. */
 static const char *quoted(const char *c, char *id)
 {
 	const char *from = c + strcspn(c, "\"\n"), *to;
@@ -432,7 +433,7 @@ static struct end *other_end(struct end *e, uint32_t n, const struct end *x)
 	return NULL;
 }
 
-/* The link of line x now leads to (id, port).  If id is NULL, line x is removed. */
+/* A change of line x: its link then leads to (id, port).  id NULL: line x is removed. */
 struct change {
 	const struct end *x;
 	const char *id;

@@ -61,8 +61,8 @@ static bool set(uint8_t *at)
 	return is_new;
 }
 
-/* Follow the packets for the LID through s from port `in` to `out`.  Returns true if anything is
- * new. */
+/* Follow the packets for the LID through s from port `in` to `out`.  Returns true if this adds an
+ * occupied channel or an edge. */
 static bool enter(struct deps *d, ftr_lid lid, ftr_sw s, unsigned int in,
 		  unsigned int out)
 {

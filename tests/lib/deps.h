@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Channel dependencies of changing tables, by a slow and simple algorithm for small
+ * Computes the channel dependencies of changing tables, by a slow and simple algorithm for small
  * fabrics.  The functions do the same as those of <ftr/cdg.h>.
  *
  * Each LID has two sets: the combinations (link, VL, SL) that its packets occupy, and

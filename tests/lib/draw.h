@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Fabrics described by a short text.
+ * Makes a fabric from a short text.
  *
  * Each line describes one switch: "NAME: PEER PEER*3 h4 an rt".  A PEER is the name of
  * another switch; "PEER*3" means three links to it.  "h4" adds four hosts, "an" one
@@ -14,7 +14,7 @@
 
 #include <ftr/ftr.h>
 
-/* Both functions abort with a message on bad input. */
+/* Both draw() and draw_lmc() abort with a message on bad input. */
 struct ftr_fabric *draw(const char *text);
 struct ftr_fabric *draw_lmc(const char *text, unsigned int lmc);
 

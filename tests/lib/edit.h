@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A copy of a fabric with one change.  All links of the copy are 4x HDR.  The functions
+ * Makes a copy of a fabric with one change.  All links of the copy are 4x HDR.  The functions
  * abort with a message if the library returns an error.
  */
 #ifndef FTR_TEST_EDIT_H
@@ -8,7 +8,7 @@
 
 #include <ftr/ftr.h>
 
-/* One change.  Begin with EDIT_NOTHING, then set the members that describe the change. */
+/* One change.  Initialise with EDIT_NOTHING, then set the members that describe the change. */
 struct edit {
 	ftr_sw no_sw;		/* remove this switch, with its links */
 	ftr_ep no_ep;		/* remove this host port */

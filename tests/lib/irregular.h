@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Random irregular fabrics of three kinds: layers of switches, two trees joined at
+ * Makes random irregular fabrics of three kinds: layers of switches, two trees joined at
  * their spines, and two chassis joined by racks.
  */
 #ifndef FTR_TEST_IRREGULAR_H
@@ -14,7 +14,7 @@
  * `racks` rack switches and two upper switches, one for each chassis.  An upper switch
  * connects the rack switches to two leaf chips of its chassis.  A rack switch has two
  * hosts; a leaf chip has `on_chips` hosts.  Each link between switches is missing with a
- * probability of `lost` percent.  Stores the GUIDs of the spines in root[].
+ * probability of `lost` percent.  The function stores the GUIDs of the spines in root[].
  */
 #define IRREGULAR_ROOTS 8
 struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
@@ -23,7 +23,7 @@ struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
 
 /*
  * A tree of 30 hosts and a tree of 24 hosts, with `joints` links between their spines.
- * If `middle` is true, the first tree has three pods with 90 hosts, and only the spines of
+ * If `middle` is true, the first tree has three pods and 90 hosts, and only the spines of
  * its first pod are joined.  One leaf in four has Aggregation Nodes instead of hosts.
  * Each link inside a tree is missing with a probability of `lost` percent.
  */
@@ -34,9 +34,10 @@ struct ftr_fabric *irregular_two_trees(struct ftr_rng *r, uint32_t joints,
 struct ftr_fabric *irregular_small(struct ftr_rng *r);
 
 /*
- * Two chassis, each with `chips` leaf chips and `spines` spines.  `racks` switches with
- * hosts are connected to two leaf chips of each chassis.  Each leaf chip has `on_chips`
- * hosts or Aggregation Nodes.  With more than 8 racks it always has Aggregation Nodes.
+ * Two chassis, each with `chips` leaf chips and `spines` spines, and `racks` switches with
+ * hosts.  Each of these switches is connected to two leaf chips of each chassis.  Each leaf
+ * chip has `on_chips` hosts or Aggregation Nodes.  With more than 8 racks it always has
+ * Aggregation Nodes.
  */
 struct ftr_fabric *irregular_chassis(struct ftr_rng *r, uint32_t chips,
 				     uint32_t spines, uint32_t racks,

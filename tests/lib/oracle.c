@@ -157,8 +157,8 @@ ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
 	return least;
 }
 
-/* The candidates of equation (1): first the upward groups by plane (or by GUID), then the downward
- * groups. */
+/* Find the next hops that equation (1) allows: first upward groups, ordered by plane (or by GUID),
+ * then downward groups. */
 static unsigned int candidates(const struct ftr_shape *sh,
 			       const unsigned int *cost,
 			       const unsigned int *down, bool by_guid,

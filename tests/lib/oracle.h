@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Dmodc by a slow and simple algorithm for small fabrics, directly from
+ * Computes the tables of dmodc by a slow and simple algorithm for small fabrics, directly from
  * Gliksberg et al. 2020.
  *
- * Ranks, stubs and the index d are those of the shape under test; they have tests of
- * their own.  Everything else is computed again.  Neighbours are found by scanning ports,
- * planes by flooding.  Costs are relaxed until they no longer change.  Dividers are
- * computed along all paths.  Each table entry is computed by the equations of the paper.
+ * Ranks, stubs and the indices d of destinations are taken from the shape under test; they have
+ * tests of their own.  Everything else is computed again.  Neighbours are found by scanning ports,
+ * planes by flooding.  Costs are relaxed until they no longer change.  Dividers are computed along
+ * all paths.  Each table entry is computed by the equations of the paper.
  */
 #ifndef FTR_TEST_ORACLE_H
 #define FTR_TEST_ORACLE_H
@@ -22,7 +22,7 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out);
 void oracle_costs(const struct ftr_shape *sh, unsigned int *cost,
 		  unsigned int *down);
 
-/* The lowest index of a switch in the plane of s.  The plane has only switches of rank >= low. */
+/* The lowest index of a switch in the plane of s.  Planes consist of switches of rank >= low. */
 ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low);
 
 uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s);

@@ -178,8 +178,8 @@ static ftr_port port_to(const struct oracle_place *o, ftr_sw s, ftr_sw t,
 	return port;
 }
 
-/* Mark in seen[] the pod of s: all switches that are reached over switches of rank <= l and empty
- * leaves.  Horizontal links are not used. */
+/* Mark in seen[] the pod of s: all switches that are reached over switches of rank <= l, or over
+ * empty leaves (docs/glossary.md).  Horizontal links are not used. */
 static void pod(const struct ftr_shape *w, ftr_sw s, unsigned int l,
 		uint8_t *seen)
 {
@@ -242,7 +242,8 @@ static int64_t displacement(const struct choice *c, int64_t period)
 	return 1 + e - floor_div(e, c->w - 1) * (c->w - 1);
 }
 
-/* The first live slot of the preference list of placement `stable`. */
+/* Placement `stable` has a list of slots, in the order of preference.  Returns the first slot of
+ * this list that has a candidate. */
 static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 {
 	int64_t k = displacement(c, period), list[300], n = 0;
@@ -306,8 +307,9 @@ static uint64_t scatter(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Choose a next hop: the switch on the destination's up path, else the switch in its slot, else the
- * switch with the greatest hash value. */
+/* Choose one of the candidates to[] as the next hop: a switch on the up path of destination t.  If
+ * there is none, choose the switch in the slot that number() selects.  If that slot has no
+ * candidate, choose the switch with the greatest hash value. */
 static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 		     const struct ftr_dest *t, const ftr_sw *to, uint32_t n)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Placement by a slow and simple algorithm, as described in src/engine/place.c.
+ * Computes table entries by the placements `even` and `stable`, as described in src/engine/place.c,
+ * by a slow and simple algorithm.  A slot is the position of an upward port group among the nominal
+ * groups of its switch.
  *
- * Every list is written out.  Every port is looked up in the complete and in the damaged
- * fabric.  Ranks, the index d and nominal data come from shapes, which have tests of
- * their own.  Costs are those of oracle.h.
+ * Lists are built element by element.  Every port is looked up in the complete and in the damaged
+ * fabric.  Ranks, the indices d of destinations and nominal data come from shapes, which have
+ * tests of their own.  Costs are those of oracle.h.
  *
- * The up path of a host: the switches through which packets for this host would go
+ * The up path of a host consists of the switches through which packets for this host would go
  * upward from its own leaf.  Up paths are followed host by host.
  */
 #ifndef FTR_TEST_ORACLE_PLACE_H
@@ -16,7 +18,7 @@
 
 struct oracle_place {
 	const struct ftr_shape *whole;	/* nominal shape, with inferred links */
-	const struct ftr_shape *sh;	/* shape of the damaged fabric, over `whole` */
+	const struct ftr_shape *sh;	/* shape of the damaged fabric, made with `whole` */
 	unsigned int *cost, *down;	/* [n_sw * n_sw] costs and down-costs of sh */
 	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL if `whole` has no up paths */
 };
@@ -31,14 +33,14 @@ void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 		       const struct ftr_shape *sh);
 void oracle_place_free(struct oracle_place *o);
 
-/* The step of destination t on the rank of switch s; NULL if t has none. */
+/* The step of the up path of destination t on the rank of switch s; NULL if there is none. */
 const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
 				      const struct ftr_dest *t);
 
 /* True if equation (1) allows t as the next hop of s to leaf l. */
 bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l);
 
-/* The entry of s for t by placements `even` and `stable`, with balance off. */
+/* The entry of s for t with balance off, which is the same under placements `even` and `stable`. */
 ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 			    const struct ftr_dest *t);
 

@@ -74,8 +74,8 @@ static bool shape_infers(const struct ftr_shape *sh, const struct mesh *m)
 /*
  * All missing links of a mesh are inferred if at least 3/4 of its pairs of a lower and an
  * upper switch are linked.  None are inferred if at most 2/3 are linked.  The limit of
- * src/shape/slots.c lies between the two.  There, the oracle follows the shape: if the
- * shape infers one link, the oracle expects all.
+ * src/shape/slots.c lies between 2/3 and 3/4.  Between the two, the oracle follows the
+ * shape: if the shape infers one link, the oracle expects all.
  */
 static bool is_dense(const struct ftr_shape *sh, const struct mesh *m, uint32_t linked,
 		     uint32_t pairs)
@@ -163,8 +163,8 @@ uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot)
 	return n;
 }
 
-/* Mark in seen[] all switches that are reached from s over switches of rank >= low.  Horizontal
- * links and empty leaves are not used. */
+/* Mark in seen[] all switches that are reached from s over switches of rank >= low.  Paths use no
+ * horizontal links, and do not pass empty leaves (docs/glossary.md). */
 static void flood_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		  uint8_t *seen)
 {
@@ -300,7 +300,7 @@ static void check_switches(const struct ftr_shape *sh,
 		for (ftr_sw x = 0; x < sh->f->n_sw; x++)
 			before += n->numbering.col[nominal_sw(sh, n, x)] < n->numbering.col[t];
 		ck_assert_msg(sh->numbering.col[s] == before && sh->numbering.col_sw[before] == s,
-			      "seed %" PRIu64 ": wrong column of switch %u", seed, s);
+			      "seed %" PRIu64 ": wrong column number of switch %u", seed, s);
 		if (n->numbering.col[t] >= n->tree.n_leaf)
 			continue;
 		leaves++;

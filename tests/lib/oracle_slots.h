@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slots and projections by a slow and simple algorithm for small fabrics.  A slot is the
+ * Checks slots and projections by a slow and simple algorithm for small fabrics.  A slot is the
  * position of an upward port group among the nominal groups of its switch.  A projection is
- * a shape over a nominal shape.
+ * the shape of a damaged fabric, made with the nominal shape.
  *
  * Ranks and stubs come from the shape, planes from oracle.h.  Everything else is computed
  * by scanning the ports of each pair of switches.

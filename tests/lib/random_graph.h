@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A random connected graph of switches with hosts, without ranks.  The same seed gives
+ * Makes a random connected graph of switches with hosts, without ranks.  The same seed gives
  * the same fabric on every machine.
  */
 #ifndef FTR_TEST_RANDOM_GRAPH_H

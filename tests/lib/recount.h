@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Flows on every link, by a slow and simple algorithm: the path of every pair of hosts is
+ * Counts the flows on every link by a slow and simple algorithm: the path of every pair of hosts is
  * followed hop by hop.  Tests compare src/balance with this count.  The two share no code.
  */
 #ifndef FTR_TEST_RECOUNT_H
@@ -8,8 +8,8 @@
 
 #include <ftr/ftr.h>
 
-/* A link is directed.  Its index is the index of its sending port.  An unreachable pair counts on
- * the links up to the switch where its path ends. */
+/* A link is directed.  Its index is the index of its sending port.  The flow of an unreachable pair
+ * is counted on the links up to the switch where its path ends. */
 struct recount {
 	uint32_t n_links;	/* f->n_ports */
 	uint32_t hosts;		/* number of hosts that take part in all-to-all */

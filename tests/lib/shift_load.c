@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Each flow is followed twice.  The first time shows whether it arrives within n_sw hops.
- * If it does, the second time counts it.
+ * Each flow is followed twice.  The first walk shows whether the flow arrives within n_sw hops.
+ * If so, the second walk counts it.
  */
 #include <stdlib.h>
 

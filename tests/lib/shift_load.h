@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Link load of one shift permutation, for comparison with <ftr/load.h>. */
+/* Computes the link load of one shift permutation, for comparison with <ftr/load.h>. */
 #ifndef TESTS_LIB_SHIFT_LOAD_H
 #define TESTS_LIB_SHIFT_LOAD_H
 
@@ -10,8 +10,8 @@
  * Load of the links between switches in shift k: host port order[i] sends to the base LID
  * of order[(i + k) % n].  FTR_EP_NONE in order[] is a gap, which neither sends nor
  * receives.  max_load: flows on the most loaded directed link.  Flows that do not arrive
- * are not counted.  Errors: FTR_INVAL if the size of the tables or a port of order[] does
- * not belong to f; FTR_NOMEM.
+ * are not counted.  Errors: FTR_INVAL if the tables or a port of order[] do not fit f;
+ * FTR_NOMEM.
  */
 enum ftr_status shift_load(const struct ftr_fabric *f,
 			   const struct ftr_tables *t, const ftr_ep *order,

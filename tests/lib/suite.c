@@ -9,10 +9,10 @@
 
 #include "lib/suite.h"
 
-/* In shared memory, because Check runs each case in its own process. */
+/* The number of skipped cases, in memory that the processes of all cases share. */
 static _Atomic int *skips;
 
-/* Check ends a case after this time.  Its default of 4 s is too short for slow machines. */
+/* Check ends a case after this time.  The default of Check, 4 s, is too short for slow machines. */
 #define LIMIT_S "3600"
 
 __attribute__((constructor)) static void start(void)
@@ -38,9 +38,9 @@ void check_shown(bool is, const char *what, const char *file, int line)
 	if (is)
 		return;
 	if (full_run())
-		ck_abort_msg("%s:%d: no random fabric shows: %s", file, line,
+		ck_abort_msg("%s:%d: not true in any random run: %s", file, line,
 			     what);
-	printf("%s:%d: not shown by this seed and number of runs: %s\n", file,
+	printf("%s:%d: not true with this seed and this number of runs: %s\n", file,
 	       line, what);
 }
 

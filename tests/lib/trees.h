@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Random trees for property tests, and the real fabrics.  All functions abort with a
+ * Makes random trees for property tests, and reads real fabrics.  All functions abort with a
  * message if the library returns an error.
  */
 #ifndef FTR_TEST_TREES_H
@@ -24,7 +24,7 @@ struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 			      unsigned int lmc);
 
 /* Leaves below one chassis or two.  Each leaf is connected to several leaf chips of each chassis,
- * in one of three fabrics through further switches.  At most 33 switches, random GUIDs. */
+ * in one fabric out of three through further switches.  At most 33 switches, random GUIDs. */
 struct ftr_fabric *trees_chassis(struct ftr_rng *r);
 
 /* Three or four ranks with 0 to 4 links between any two switches of adjacent ranks.  Some fabrics

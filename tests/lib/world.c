@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * world_check() compares with two slow computations.
+ * world_check() compares the costs and tables of incremental routing with those of two slow
+ * computations.
  *
  * The first one removes the dead links from the groups, computes the costs of every pair
  * rank by rank, and routes all tables.
  *
- * The second one makes a shape of the fabric without its dead links, over the nominal
- * shape, and routes this shape.  It is left out if the routing uses an inverted order.
+ * The second one makes a shape of the fabric without its dead links, using the nominal
+ * shape, and routes this shape.  It is left out if the shape has the order of sftree.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -213,7 +214,7 @@ static void same_costs(const struct world *w, const struct ftr_shape *want)
 			unsigned int wd = number(ftr_shape_down(want, s)[l]);
 
 			must(c == wc && d == wd, "seed %" PRIu64
-			     ": cost of %u to column %u is %u/%u, should be %u/%u",
+			     ": cost and down-cost from switch %u to column %u are %u/%u, should be %u/%u",
 			     w->seed, s, l, c, d, wc, wd);
 		}
 }
@@ -268,7 +269,7 @@ void world_check(const struct world *w)
 {
 	for (uint32_t i = 0; i < w->f->n_ports; i++)
 		must(w->dead[i] == (ftr_incr_dead(w->lv)[i / 64] >> i % 64 & 1),
-		     "seed %" PRIu64 ": port %u of the fabric is wrongly dead or alive",
+		     "seed %" PRIu64 ": port %u of the fabric is dead for incremental routing only, or for the test only",
 		     w->seed, i);
 	same_as_slow(w);
 	if (!w->order)
@@ -425,8 +426,8 @@ static void invert(struct world *w)
 	w->sh = w->order;
 }
 
-/* Before the start, kill random links between ranks.  w->sh becomes the shape of the damaged fabric
- * over the nominal shape. */
+/* Before the start, kill random links between ranks.  w->sh becomes the shape of the damaged
+ * fabric, made with the nominal shape. */
 static void damaged(struct world *w)
 {
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = w };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Tests of incremental routing: a fabric whose links fail and are repaired.  The test
+ * For tests of incremental routing: a fabric whose links fail and are repaired.  The test
  * records the dead links itself, and computes the same costs and tables by a slow
  * algorithm.
  */
@@ -15,9 +15,11 @@ struct world {
 	struct ftr_rng rng;
 	struct ftr_fabric *f;		/* the fabric with all links */
 	struct ftr_shape *whole;	/* the shape of f, which is the nominal shape */
-	struct ftr_fabric *damaged;	/* the fabric if links are missing at the start; or NULL */
-	struct ftr_shape *over;		/* the shape of `damaged` over `whole`, or NULL */
-	struct ftr_shape *order;	/* the shape with inverted order, or NULL */
+	struct ftr_fabric *damaged;	/* f without the links that are missing at the start; NULL:
+					 * none is missing */
+	struct ftr_shape *over;		/* the shape of `damaged`, made with `whole`; or NULL */
+	struct ftr_shape *order;	/* the shape in the order of sftree (the inverted order), or
+					 * NULL */
 	const struct ftr_shape *sh;	/* the shape of the incremental routing */
 	struct ftr_route_opts opts;
 	struct ftr_tables *t;
@@ -43,13 +45,13 @@ void world_graph(struct world *w, uint32_t max_sw);
 void world_chassis(struct world *w, bool damaged);
 
 /* Set all other members of w.  WORLD_LATE: some links are missing at the start.  WORLD_INVERTED:
- * the shape has an inverted order of switches. */
+ * the shape has the order of switches of sftree (the inverted order). */
 enum world_kind { WORLD_WHOLE, WORLD_LATE, WORLD_INVERTED };
 void world_start(struct world *w, enum world_kind kind);
 void world_stop(struct world *w);
 
-/* world_events() writes random events to e, which needs room for world_room() events, and returns
- * their number.  world_note() records n events in w->dead. */
+/* world_events() writes random events to e and returns their number.  e needs room for world_room()
+ * events.  world_note() records n events in w->dead. */
 size_t world_room(const struct world *w);
 uint32_t world_events(struct world *w, struct ftr_incr_event *e);
 void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);

@@ -3,7 +3,7 @@
  * A library to preload into a program.  It makes allocations of the program fail, including those
  * inside libc and other libraries.
  *
- *	FAILALLOC_AT=N		the N-th allocation fails (N from 1); if unset, none fails
+ *	FAILALLOC_AT=N		the N-th allocation fails (the first is 1); unset: none fails
  *	FAILALLOC_ALL=1		all later allocations fail, too
  *	FAILALLOC_COUNT=FILE	write the number of allocations to FILE at exit
  */

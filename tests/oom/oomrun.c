@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Runs a command twice for each of its allocations: once with this allocation failing, and once
- * with this and all later allocations failing.
+ * Runs a command twice for each of its allocations.  In the first run this allocation fails; in the
+ * second run this allocation and all later ones fail.
  *
  *	oomrun LIBRARY SAMPLE FILE,... COMMAND...
  *
@@ -11,9 +11,9 @@
  *
  * Two outcomes are allowed:
  *
- * - Exit status, standard output and files are those of an undisturbed run.
- * - The exit status is 2, with one line of error and nothing on standard output.  Either all of the
- *   files are written or none.
+ * - Exit status, standard output and files are those of a run without failing allocations.
+ * - The exit status is 2, standard error has one error line, and standard output is empty.  Either
+ *   all of the files are written or none.
  *
  * Lines that contain a time are not compared.
  *
@@ -56,8 +56,8 @@ static bool has_time(const char *line, size_t len)
 		memmem(line, len, "seconds ", 8);
 }
 
-/* Writes the line with each run of blanks reduced to one blank: the width of a column may
- * depend on a time. */
+/* Writes the line, with one blank instead of several.  The number of blanks in a column may depend
+ * on a time. */
 static void put_line(FILE *out, const char *line, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -65,7 +65,7 @@ static void put_line(FILE *out, const char *line, size_t len)
 			fputc(line[i], out);
 }
 
-/* The text of the file, without lines that contain a time; NULL: there is no file. */
+/* Returns the text of the file, without lines that contain a time.  NULL: there is no file. */
 static char *slurp(const char *path)
 {
 	FILE *in = fopen(path, "r"), *mem;
@@ -150,7 +150,7 @@ static bool same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* The number of lines with errors; notes do not count. */
+/* Returns the number of error lines in the text. */
 static unsigned int errors(const char *text)
 {
 	unsigned int n = 0;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The most even all-to-all traffic that a fabric allows.
+ * Measures how evenly all-to-all traffic can be spread over the links of a fabric.
  *
  *	bench_bound NETFILE [ROUNDS]
  *
- * Prints three figures, but nothing if the bound by cuts is 0:
+ * ROUNDS is the number of rounds of ftr_balance_bound_dual() (default 1000).  Prints three
+ * figures, but nothing if the bound by cuts is 0:
  *
- *	1. the lower bound by cuts of the load of the most loaded link, in flows
- *	2. the lower bound by weights, which holds under any routing, divided by figure 1
- *	3. the load after every flow has been divided among many paths (<ftr/balance.h>),
- *	   divided by figure 1
+ *	1. the lower bound by cuts (<ftr/balance.h>) of the load of the most loaded link, in flows
+ *	2. the lower bound by weights (<ftr/balance.h>), divided by figure 1; both bounds hold
+ *	   under any routing
+ *	3. the load of the most loaded link if every flow is divided among many paths, divided by
+ *	   figure 1
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Time to compute shape and tables.  The physical bound is the time in which memcpy copies the
- * bytes of the tables, measured in the same run.
+ * Measures the time to compute shape and tables.  The physical bound is the time in which memcpy
+ * copies the bytes of the tables, measured in the same run.
  *
  *	bench_core [SHAPE...]		default: 648 3456 11664 27648
  *
- * First table: each line comes from its own child process, so each has its own peak memory.  The
- * fabric is made before the measurement of memory begins.  So the peak is that of the shape, the
- * tables, and the temporary data of routing and check.  Times are medians of REPEATS runs, except
- * "new ms", which is one run.  ratio = (shape + route) / memcpy.  memcpy runs in one thread.  Like
- * the repeated routings, it writes to tables that have been written before.
+ * First table: each line is measured in its own child process, because the peak memory is counted
+ * per process.  The fabric is made before the measurement of memory begins.  So the peak is that of
+ * the shape, the tables, and the temporary data of routing and check.  Times are medians of REPEATS
+ * runs, except "new ms", which is one run.  ratio = (shape + route) / memcpy.  memcpy runs in one
+ * thread.  Like the repeated routings, it writes to tables that have been written before.
  *
  * Second table: for each kind of fault, the times of
  *
  *	- incremental routing after the fault
- *	- the check of its changes
+ *	- the check of the changed entries
  *	- incremental routing after the repair
  *
- * The numbers of entries, switches, writes and stages belong to the last of the REPEATS faults.
+ * The numbers of entries, switches, writes (of blocks) and stages (write steps) belong to the last
+ * of the REPEATS faults.
  */
 #include <stdio.h>
 #include <stdlib.h>

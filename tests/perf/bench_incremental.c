@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Links fail one by one, and incremental routing follows.
+ * Measures incremental routing while links fail one by one.
  *
  *	bench_incremental [-t] [-r ROOTS] FABRIC PERCENT SEED
  *
- * FABRIC is the shape of a PGFT, or a file with a slash in its name.  ROOTS is a file of GUIDs, one
- * per line.  PERCENT of the links between switches die in random order.  The tables of the healthy
- * fabric are preferred, as in the plugin.  Prints, with tabs between the columns,
+ * FABRIC is the shape of a PGFT, or a file name that contains a slash.  ROOTS is a file of GUIDs,
+ * one per line.  PERCENT of the links between switches die in random order.  As in the plugin,
+ * entries keep the ports of the tables of the healthy fabric where possible.  Prints, with tabs
+ * between the columns,
  *
  *	FABRIC PERCENT SEED all-to-all shifts entries median-ms worst-ms
  *
@@ -16,7 +17,7 @@
  *	entries		number of entries changed by all faults
  *	ms		processor time to follow one fault
  *
- * -t: leave out the two loads, because to compute them takes long.  Instead, up to 40 switches of
+ * -t: do not compute the two loads, which takes long.  Instead, up to 40 switches of
  * the highest rank fail one by one.  Each failure is undone.  Prints the median and worst time.
  */
 #include <stdio.h>
@@ -53,7 +54,7 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 		ftr_incr_alive(ctx, s, p);
 }
 
-/* Print the two loads of the present tables on sh->f without the dead links. */
+/* Print the two loads of the present tables.  The fabric is sh->f without the dead links. */
 static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 {
 	ftr_ep *order = malloc((sh->numbering.n_places + 1) * sizeof(*order));
@@ -198,7 +199,7 @@ int main(int argc, char **argv)
 	must(ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, &stats, &err));
 	ro.turn = stats.turn;
 	ro.n_turns = stats.turn ? stats.n_turns : 0;
-	if (!stats.by_rank) {	/* another order: use its shape, as the plugin does */
+	if (!stats.by_rank) {	/* the routing did not follow the ranks: use its own shape */
 		ro.paths = FTR_PATHS_UPDOWN;
 		routed = stats.routed;
 	}

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Routing of a damaged tree: load and changed entries, for dmodc and for other engines.
+ * Routes a damaged tree by dmodc and other engines, and prints loads and changed entries.
  *
  *	bench_place LABEL WHOLE A.net B.net [ENGINE A.net A.lfts B.net B.lfts]...
  *
  * WHOLE is the undamaged fabric (any netfile).  A.net is the damaged fabric.  B.net is A.net with
- * one link or switch fewer.  Prints a line for each placement of dmodc, then a line for each
- * ENGINE, whose tables are read from A.lfts and B.lfts.  "dmodc" (depth load) and "dmodc, full"
- * keep the entries of A.net that still work on B.net, as the plugin does.  The columns, with tabs
- * between them, are
+ * one link or switch fewer.  Prints a line for each placement of dmodc (src/engine/place.c), then a
+ * line for each ENGINE, whose tables are read from A.lfts and B.lfts.  In the lines "dmodc" (option
+ * "balance load") and "dmodc, full" ("balance full"), dmodc keeps the entries of A.net that still
+ * work on B.net, as the plugin does.  The columns, with tabs between them, are
  *
  *	LABEL ENGINE all max-shift mean-shift perm max-perm bisect entries blocks switches
  *
  *	all		all-to-all flows on the most loaded link, divided by the greatest bound of
- *			a leaf: (hosts on the leaf) * (all other hosts) / (live upward links)
+ *			all leaves.  The bound of a leaf is the mean load of its upward links:
+ *			(hosts on the leaf) * (all other hosts) / (live upward links)
  *	max-shift	flows on the most loaded link, maximum over all shifts (in the host
  *			order of WHOLE)
  *	mean-shift	the same, mean over all shifts

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Time of the engines and of the search for balance.
+ * Measures the time of the engines and of the search that balances the load.
  *
  *	time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS [off|load|full]]]]]
  *
  * ROOTS names a file of node GUIDs, or is "-".  Prints milliseconds of wall clock and of processor
- * time of all threads.  Each is the minimum of RUNS runs (default 3; depth full runs once).  Then
- * it prints the peak memory of the process so far.  With load and full, more figures follow:
+ * time of all threads.  Each is the minimum of RUNS runs (default 3; "full" runs once).  Then
+ * it prints the peak memory of the process so far.  With "load" and "full", more figures follow:
  *
  *	- before and after the search: all-to-all load of the most loaded link, divided by the bound
  *	  by cuts, and load of the most loaded link as the mean over all shifts

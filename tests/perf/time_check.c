@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Time of the checker.  Usage: time_check [A]...
+ * Measures the time of the checker.  Usage: time_check [A]...
  *
- * Builds PGFT(3; A,A,2A; 1,A,A; 1,1,1) and its tables in closed form (d mod k).  A = 18 gives 1,620
+ * Builds PGFT(3; A,A,2A; 1,A,A; 1,1,1) and the tables of d-mod-k routing.  A = 18 gives 1,620
  * switches and 11,664 hosts; A = 24 gives 2,880 switches and 27,648 hosts.  Prints the minimum of
  * several runs with 1 and 2 threads, for two kinds of tables:
  *
@@ -12,9 +12,9 @@
  *
  * Coordinates of switches:
  *
- *	top (k,j)		switch j of plane k: A planes of A switches
- *	mid (pod,k)		the switch of plane k in this pod: 2A pods of A switches
- *	leaf (pod,i)		leaf i of the pod: ports 1..A lead down, A+1..2A up
+ *	top (k,j)		switch j of plane k (A planes with A switches each)
+ *	mid (pod,k)		the switch of plane k in this pod (2A pods with A switches each)
+ *	leaf (pod,i)		leaf i of the pod; its ports 1..A lead down, A+1..2A up
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 static uint32_t A;
 static bool u_turn;
 
-/* GUIDs, LIDs and indices have the order leaf, mid, top, host. */
+/* Nodes are numbered by GUID, LID and index in this order: leaves, mids, tops, hosts. */
 static uint32_t leaf(uint32_t pod, uint32_t i) { return pod * A + i; }
 static uint32_t mid(uint32_t pod, uint32_t k) { return (2 * A + pod) * A + k; }
 static uint32_t top(uint32_t k, uint32_t j) { return 4 * A * A + k * A + j; }
@@ -88,8 +88,8 @@ static ftr_port to_leaf(uint32_t s, uint32_t l, uint32_t k, uint32_t j)
 	return (ftr_port)(s / A - 2 * A == l / A ? l % A + 1 : A + 1 + j);
 }
 
-/* The port of s towards d, a middle or top switch.  Without an up/down path: the port to the first
- * leaf (u_turn), or FTR_PORT_NONE. */
+/* The port of s towards d, a middle or top switch.  If there is no up/down path: the port to the
+ * first leaf (if u_turn is true), or FTR_PORT_NONE. */
 static ftr_port to_upper(uint32_t s, uint32_t d)
 {
 	uint32_t n = 2 * A * A, k = d < 2 * n ? d % A : (d - 2 * n) / A;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Processor time, in milliseconds, of planning extra turns on large irregular fabrics: the minimum
- * of several runs.  The first figure is without turns of an earlier plan, the second with them.  If
- * there are extra turns and the routing follows the ranks, incremental routing is measured, too.
- * First one link of a switch with a turn fails, then all its links.  No time counts as a failure.
- * Placement is literal.  Other placements infer slots that never existed, and take long on these
- * fabrics.
+ * Measures the processor time, in milliseconds, of planning extra turns on large irregular fabrics:
+ * the minimum of several runs.  Turns are planned twice: from nothing ("planned"), and with the
+ * turns of the first plan ("again").  If there are extra turns and the routing follows the ranks,
+ * incremental routing is measured, too.  First one link of a switch with a turn fails, then all its
+ * links.  The exit status does not depend on the times.  The placement (src/engine/place.c) is
+ * `literal`: other placements infer links that never existed, and take long on these fabrics.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Time per management packet, in microseconds: time_mads [N [WINDOW]].
+ * Measures the time per management packet, in microseconds.  Usage: time_mads [N [WINDOW]]
  *
  * Sends N Gets (default 2000) to the switch at the first port of this host, by directed route.
- * Each Get reads block 0 of the linear forwarding table.  First it waits for each answer before the
- * next Get.  Then it allows WINDOW (default 64) unanswered Gets.  Prints the least mean of TIMES
- * such loops, because other processes can only increase the mean.  In ibsim, to write a block takes
- * at least this time (tests/perf/ibsim_bound).
+ * Each Get reads block 0 of the linear forwarding table.  First the program waits for each answer
+ * before it sends the next Get.  Then it allows WINDOW (default 64) unanswered Gets.  Both loops
+ * run TIMES times, and the least mean is printed, because other processes can only increase the
+ * mean.  In ibsim, the writing of a block takes at least this time (tests/perf/ibsim_bound).
  */
 #include <stdio.h>
 #include <stdlib.h>

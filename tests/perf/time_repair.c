@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Processor time, in milliseconds, of local repairs.  No time counts as a failure.
+ * Measures the processor time, in milliseconds, of local repairs.  Its exit status does not depend
+ * on the times.
  *
  *	time_repair [SHAPE [VLS [TIMES|links|cold]]]
  *
@@ -105,7 +106,7 @@ struct bench {
 	struct ftr_ddlr *r;
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;	/* the original tables */
-	struct ftr_tables *sent;	/* copy of t, as in the plugin; checked with a plan */
+	struct ftr_tables *sent;	/* copy of t; the check of a plan applies its writes here */
 	struct ftr_team *team;
 };
 
@@ -125,8 +126,8 @@ static void mark_dead(const struct ftr_fabric *f, uint64_t *dead, ftr_sw s, ftr_
 	dead[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-/* Check the plan for the failed link of e like check_plan() of the plugin (src/reroute/ddlr.c).
- * The plan must write no entry twice.  Returns the elapsed time. */
+/* Check the plan for event e, a failed link, as check_plan() of the plugin does
+ * (src/reroute/ddlr.c).  The plan must write no entry twice.  Returns the elapsed time. */
 static double check(const struct bench *b, const struct ftr_event *e,
 		    const struct ftr_ddlr_plan *p)
 {

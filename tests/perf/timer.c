@@ -7,8 +7,8 @@
  * the first heavy sweep.  Then this plugin replaces every callback of every engine.  The new
  * callback calls the original and measures its time.  An engine leaves a step to OpenSM if it has
  * no callback, or if the callback returns a value > 0.  OpenSM then lets the default engine,
- * min-hop, do this step.  So this plugin calls min-hop inside the measurement, and the sum is the
- * whole time of the routing.  The time for writing the tables to the switches is not included.
+ * min-hop, do this step.  So this plugin calls min-hop inside the measurement.  The measured times
+ * then add up to the whole routing, without the time for writing the tables to the switches.
  *
  * When the subnet is up after a routing, the plugin logs "ibftimer: ENGINE matrices X ms, tables Y
  * ms, multicast Z ms in N trees".  If the engine builds the trees itself, the multicast time is the
@@ -36,10 +36,10 @@ struct watched {
 
 struct timer {
 	osm_opensm_t *osm;
-	/* since the sweep began: blocks written, and switches written to; updated under OpenSM's
-	 * exclusive lock */
+	/* Number of blocks written, and of switches written to, since the sweep began.  Updated
+	 * under OpenSM's exclusive lock. */
 	unsigned int blocks, switches;
-	unsigned char seen[49152];	/* [LID] 1: the switch is counted */
+	unsigned char seen[49152];	/* [LID] 1: the switch with this LID is counted */
 	struct watched w[MAX_ENGINES];
 	unsigned int n;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* For the tests of sftree: one fabric, routed by dmodc and by sftree. */
+/* Helpers for the tests of sftree: route a fabric by dmodc and by sftree, check sftree's tables. */
 #ifndef TESTS_PROP_SFTREE_BOTH_H
 #define TESTS_PROP_SFTREE_BOTH_H
 
@@ -55,7 +55,8 @@ static void unroute(struct both *b)
 	free(b->order);
 }
 
-/* bad[]: the number of pairs that are not physically connected, by FTR_CHECK_*. */
+/* Count the pairs that are not physically connected.  bad[c]: the number of these pairs in class c
+ * (FTR_CHECK_*). */
 static void apart(const struct ftr_fabric *f, uint64_t *bad)
 {
 	uint32_t *uf = malloc(f->n_sw * sizeof(*uf));
@@ -100,18 +101,19 @@ static void complete(const struct both *b, uint64_t seed)
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
 		ck_assert_msg(rep.bad[c] == bad[c], "seed %" PRIu64
 			      ": class %d: %" PRIu64
-			      " pairs are unreachable, %" PRIu64 " are not connected by links",
+			      " pairs are unreachable, %" PRIu64 " pairs are not connected by links",
 			      seed, c, rep.bad[c], bad[c]);
 	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&
 		      rep.cdg == FTR_CDG_PROVED, "seed %" PRIu64
-		      ": %" PRIu64 " harmful walks, %" PRIu64 " turns, verdict on cycles %d",
+		      ": %" PRIu64 " harmful paths, %" PRIu64 " turns, result on credit loops %d "
+		      "(enum ftr_cdg_verdict)",
 		      seed, rep.harmful, rep.found[FTR_FIND_TURN],
 		      (int)rep.cdg);
 	ck_assert_uint_eq(rep.found[FTR_FIND_MISSING], b->stats.no_path);
 }
 
-/* The checker must find no cycle of channel dependencies, even if it does not use the order of
- * switches as a proof. */
+/* The checker must find no cycle of channel dependencies, although it does not get the order of
+ * switches by which sftree routes. */
 static void acyclic(const struct both *b, uint64_t seed)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };
@@ -119,7 +121,7 @@ static void acyclic(const struct both *b, uint64_t seed)
 
 	ck_assert(!ftr_check_tables(b->f, b->sftree, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.cdg == FTR_CDG_ACYCLIC, "seed %" PRIu64
-		      ": verdict on cycles %d", seed, (int)rep.cdg);
+		      ": result on credit loops %d (enum ftr_cdg_verdict)", seed, (int)rep.cdg);
 }
 
 static inline void hosts_as_dmodc(const struct both *b, uint64_t seed)

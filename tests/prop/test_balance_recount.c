@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search for balance on thousands of random fabrics.  Its counters after every sweep and its
- * results must equal those of a slow walk of every pair (lib/recount.h).  FTR_SEED=N starts at
- * seed N; FTR_RUNS multiplies the number of fabrics.
+ * Tests the search for balance on thousands of random fabrics.  A slow recount (lib/recount.h)
+ * follows the path of every pair of hosts.  The counters of the search after every sweep, and the
+ * loads in its final report, must equal the results of the recount.
  *
- * An entry is displaced if its next hop in the complete fabric is missing or no longer leads to
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
+ *
+ * An entry is displaced if its next hop of the complete fabric is now missing or no longer leads to
  * the destination.
  */
 #include <check.h>
@@ -92,7 +94,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 		for (uint32_t k = bin * c->width;
 		     k < (bin + 1) * c->width && k < n; k++)
 			sum += slow->shift[(size_t)link * n + k];
-		/* shift 0, in the first bin, has no flows: hosts would send to themselves */
+		/* shift 0 has no flows: each host would send to itself */
 		ck_assert_msg(sum == is, "seed %" PRIu64
 			      ": link %u, bin %u: the search counts %u flows, there are %u", seed,
 			      link, bin, is, sum);
@@ -161,8 +163,7 @@ static void senders_match(const struct counted *x, uint64_t seed)
 	}
 }
 
-/* Counts its calls down in *ctx, and cancels the sweep when 0 is reached.  If *ctx is 0 from the
- * start, the sweep is never cancelled. */
+/* Cancels the sweep at the n-th call.  *ctx: n, which each call reduces by 1; 0: never cancel. */
 static bool stop_at(void *ctx)
 {
 	uint32_t *n = ctx;
@@ -204,8 +205,8 @@ static uint64_t sweep_and_match(struct counted *x, struct ftr_team *team,
 	return moved;
 }
 
-/* Replace the entries of every other column by those of a routing with another order of the
- * switches. (A column: the entries of all switches for the LIDs at one switch.) */
+/* Route with another order of the switches.  Copy the entries for every second destination switch,
+ * and for the hosts on it, to t. */
 static struct ftr_shape *other_order(const struct ftr_shape *sh,
 				     struct ftr_tables *t, uint8_t *use)
 {
@@ -266,8 +267,8 @@ END_TEST
 
 /* ---- counters after placing --------------------------------------------------- */
 
-/* The search begins with the flows counted while displaced entries were placed.  They must equal a
- * slow count. */
+/* First the search chooses the ports of displaced entries, and counts the flows on each link.
+ * These flows must equal those of the slow recount. */
 START_TEST(counters_after_placing)
 {
 	struct ftr_team *team = ftr_team_new(3);
@@ -337,7 +338,7 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 
-	/* depth 0 only places displaced entries: the search is cancelled at once */
+	/* with FTR_BALANCE_OFF, displaced entries get their ports, then the search is cancelled */
 	opts.balance = depth ? depth : FTR_BALANCE_LOAD;
 	opts.cancelled = depth ? NULL : at_once;
 	ck_assert(!ftr_tables_new(r->f, false, &t, &err));
@@ -347,8 +348,8 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	return t;
 }
 
-/* Check that without a search, place_by_load places displaced entries as a search does before its
- * first sweep. */
+/* A search chooses the ports of displaced entries before its first sweep.  Without a search, the
+ * option `place_by_load` must give these entries the same ports. */
 static void off_places_by_load(const struct routed *r)
 {
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
@@ -373,8 +374,8 @@ static void check(const struct routed *r, const struct ftr_tables *t,
 	ck_assert(!ftr_check_tables(r->f, t, &opts, NULL, out, &err));
 }
 
-/* Check that the checker's findings are those without the search: the same numbers of unreachable
- * pairs and of harmful entries, and the same verdict on credit loops. */
+/* The search must not change the checker's findings: the numbers of unreachable pairs and of
+ * harmful entries, and the verdict on credit loops. */
 static void is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_check_report now;
@@ -383,17 +384,18 @@ static void is_sound(const struct routed *r, const struct ftr_tables *t)
 	for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
 		ck_assert_msg(now.bad[i] == r->off_report.bad[i],
 			      "seed %" PRIu64 ": %s: %" PRIu64
-			      " pairs of class %d do not arrive, %" PRIu64
-			      " before", r->seed, r->engine->name, now.bad[i],
+			      " unreachable pairs of class %d, %" PRIu64
+			      " without the search", r->seed, r->engine->name, now.bad[i],
 			      i, r->off_report.bad[i]);
 	ck_assert_uint_eq(now.harmful, r->off_report.harmful);
 	ck_assert_msg(now.cdg == r->off_report.cdg, "seed %" PRIu64
-		      ": %s: verdict on cycles %d, without the search %d", r->seed,
+		      ": %s: result on credit loops %d, without the search %d "
+		      "(enum ftr_cdg_verdict)", r->seed,
 		      r->engine->name, (int)now.cdg, (int)r->off_report.cdg);
 }
 
-/* Check that a mixture of old and new entries is sound: while tables are written, such mixtures
- * exist. */
+/* While tables are written, the switches hold some old and some new entries.  Check a random
+ * mixture of both. */
 static void mixture_is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_tables *mix = world_copy_of_tables(r->f, t);
@@ -412,9 +414,9 @@ static bool same_mean(double mean, uint64_t sum, uint32_t n)
 	return fabs(mean - (n > 1 ? (double)sum / (n - 1) : 0)) < 1e-9;
 }
 
-/* A figure to compare tables with: (all-to-all flows on the most loaded link) * (flows on the most
- * loaded link of a shift, added over all shifts).  The first factor is at least the number that
- * the search accepts. */
+/* Tables are compared by `max(all, limit) * shifts`; less is better.  all: the all-to-all flows
+ * on the most loaded link.  limit: the search does not try to get `all` below this number.
+ * shifts: the flows on the most loaded link of each shift, added over all shifts. */
 static double product(const struct recount *c, uint32_t bound)
 {
 	uint32_t limit = bound + FTR_MAX(bound / 33, 1u);
@@ -422,9 +424,9 @@ static double product(const struct recount *c, uint32_t bound)
 	return (double)FTR_MAX(c->max, limit) * (double)c->sum;
 }
 
-/* Check that the report b is correct, and that the search has not raised the all-to-all load.  At
- * depth full it must not raise the load of shifts either, or product() must be lower.  Returns
- * product(). */
+/* Check that the report b is correct, and that the search has not raised the all-to-all load.  With
+ * FTR_BALANCE_FULL, the load of shifts must not rise either, unless product() is lower than before.
+ * Returns product(). */
 static double is_better(const struct routed *r, enum ftr_balance depth,
 		      const struct ftr_tables *t,
 		      const struct ftr_balance_report *b)
@@ -444,16 +446,16 @@ static double is_better(const struct routed *r, enum ftr_balance depth,
 		ck_assert_uint_eq(b->max_after, now->max);
 	}
 	ck_assert_msg(now->max <= was->max, "seed %" PRIu64
-		      ": %s: %u flows on the most loaded link, %u before",
+		      ": %s: %u flows on the most loaded link, but %u without the search",
 		      r->seed, r->engine->name, now->max, was->max);
 	ck_assert_msg(now->lost || b->bound <= now->max, "seed %" PRIu64
-		      ": bound %u, but only %u flows on the most loaded link", r->seed,
+		      ": lower bound %u, but only %u flows on the most loaded link", r->seed,
 		      b->bound, now->max);
 	if (depth == FTR_BALANCE_FULL) {
 		ck_assert_msg(now->sum <= was->sum ||
 			      product(now, b->bound) < product(was, b->bound),
-			      "seed %" PRIu64 ": %s: sum over shifts %" PRIu64 ", %"
-			      PRIu64 " before; most loaded link %u, %u before",
+			      "seed %" PRIu64 ": %s: load of all shifts %" PRIu64 ", %"
+			      PRIu64 " without the search; most loaded link: %u flows, %u without it",
 			      r->seed, r->engine->name, now->sum, was->sum,
 			      now->max, was->max);
 		ck_assert(same_mean(b->shift_before, was->sum, was->n_pos));
@@ -464,8 +466,8 @@ static double is_better(const struct routed *r, enum ftr_balance depth,
 	return p;
 }
 
-/* Check that all entries changed by the search hold candidates of equation (1), Gliksberg et al.
- * 2020. is_sound() checks entries without an up/down path, which follow extra turns. */
+/* An entry that the search has changed must hold a candidate of equation (1) in Gliksberg et al.
+ * 2020.  Entries without an up/down path are not checked here, but by is_sound(). */
 static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
@@ -499,7 +501,7 @@ static uint64_t one_depth(const struct routed *r, enum ftr_balance depth,
 	struct ftr_tables *other = route(r, depth, team, NULL);
 
 	ck_assert_msg(!memcmp(t->lft, other->lft, bytes_of(t)), "seed %" PRIu64
-		      ": %s: the tables differ with three threads", r->seed,
+		      ": %s: one thread and three threads give different tables", r->seed,
 		      r->engine->name);
 	*p = is_better(r, depth, t, &stats.balance);
 	is_sound(r, t);
@@ -524,7 +526,7 @@ START_TEST(results_are_sound_and_never_worse)
 		struct ftr_shape *sh = shape_of(f);
 		struct routed r = { .f = f, .sh = sh, .seed = seed };
 
-		/* ddlr uses sftree's tables, so one seed in 16 is enough */
+		/* ddlr uses sftree's tables, so it is tested with every 16th seed only */
 		for (int k = 0; k < (seed % 16 ? 2 : 3); k++) {
 			r.engine = ftr_engine_find(engines[k]);
 			r.off = route(&r, FTR_BALANCE_OFF, NULL, NULL);
@@ -541,7 +543,7 @@ START_TEST(results_are_sound_and_never_worse)
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);
 	}
-	printf("depth full is worse than depth load in %u of %u routings\n", behind, n);
+	printf("depth \"full\" is worse than depth \"load\" in %u of %u routings\n", behind, n);
 	runs_show(behind * 40 < n);
 	for (int k = 0; k < 3; k++)
 		runs_show(moved[k] > 0);
@@ -588,7 +590,7 @@ START_TEST(healthy_trees_are_left_alone)
 			      stats.balance.moved, stats.balance.sweeps);
 		ck_assert(!memcmp(t->lft, r.off->lft, bytes_of(t)));
 		ck_assert_msg(c->worst <= 1, "seed %" PRIu64
-			      ": %u flows of a shift on one link", seed,
+			      ": a link carries %u flows of a shift", seed,
 			      c->worst);
 		recount_free(c);
 		ftr_tables_free(t);

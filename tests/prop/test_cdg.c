@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compares the incremental channel dependency graph with the sets of dependencies of lib/deps.c
- * and with the checker's results.  The fabrics are trees and other graphs, with tables of the
- * engines and random tables, with one VL and with random SL2VL tables.  Changes have several
- * steps; LIDs are drained; links fail and return.
+ * Compares the incremental channel dependency graph with a slow recomputation of all dependencies
+ * (lib/deps.c) and with the checker's results.  The fabrics are trees and other graphs.  The tables
+ * come from the engines, or are random.  There is one VL, or a random SL2VL table.
+ *
+ * Random entries are changed in one to three steps, LIDs are drained (no packet follows an older
+ * entry any more), and links fail and return.
  */
 #include <check.h>
 #include <stdio.h>
@@ -156,7 +158,8 @@ static void end_world(struct world *w)
 	ftr_fabric_free(w->f);
 }
 
-/* Build the graph.  This must succeed if and only if the checker and the sets find no cycle. */
+/* Build the graph.  This must succeed if and only if neither the checker nor the slow recomputation
+ * finds a cycle. */
 static bool start(struct world *w)
 {
 	const struct ftr_check_opts co = {
@@ -172,7 +175,7 @@ static bool start(struct world *w)
 	if (w->opts.sls == 1) {
 		ck_assert(!ftr_check_tables(w->f, w->t, &co, NULL, &r, &err));
 		ck_assert_msg((r.cdg == FTR_CDG_CYCLE) == cyclic,
-			      "seed %llu: checker and sets disagree",
+			      "seed %llu: the checker and lib/deps.c disagree on cycles",
 			      (unsigned long long)w->seed);
 	}
 	w->opts.team = ftr_team_new(1 + w->seed % 3);
@@ -206,10 +209,10 @@ static bool graph_has(const struct world *w, uint32_t a, unsigned int va,
 	struct ftr_channel y = { p->peer, out, (uint8_t)vb };
 	bool mine = has_edge(w->g, x, y);
 
-	/* edges of a dead link may remain, because no packet follows them */
+	/* edges of a dead link may remain in the graph: no packet follows them */
 	if (!w->d->down[a] && !ftr_cdg_link_is_down(w->g, y.sw, y.port))
 		ck_assert_msg(mine == deps_has(w->d, x, y),
-			      "seed %llu: graph and sets disagree on edge %u[%u]/%u -> %u[%u]/%u",
+			      "seed %llu: the graph and lib/deps.c disagree on edge %u[%u]/%u -> %u[%u]/%u",
 			      (unsigned long long)w->seed, x.sw, x.port, va,
 			      y.sw, y.port, vb);
 	return mine;
@@ -247,8 +250,8 @@ static bool is_source(const struct world *w, ftr_sw s)
 	return w->opts.switch_sources;
 }
 
-/* Follow all packets for the LID by the current entries, and check that ftr_cdg_may_pass() is true
- * for every switch that they pass.  Returns the number of switches for which it is false. */
+/* Follow the path to the LID from every switch that sends packets.  ftr_cdg_may_pass() must be true
+ * for each switch on these paths.  Returns the number of switches for which it is false. */
 static uint32_t follow_all(const struct world *w, ftr_lid lid)
 {
 	uint32_t none = 0;
@@ -386,8 +389,8 @@ START_TEST(against_sets)
 	uint64_t first = trees_first_seed();
 	unsigned int refused = 0, taken = 0, built = 0, cyclic = 0;
 	uint32_t edges = 0;
-	uint32_t none[2] = { 0 };	/* how often ftr_cdg_may_pass() is false: without SL2VL
-					 * tables, and with them */
+	uint32_t none[2] = { 0 };	/* number of times that ftr_cdg_may_pass() is false; [1]:
+					 * with SL2VL tables */
 
 	for (uint64_t seed = first; seed < first + trees_runs(100); seed++) {
 		struct world w;
@@ -423,7 +426,7 @@ START_TEST(against_sets)
 		}
 		end_world(&w);
 	}
-	printf("against_sets: %u graphs, %u tables with cycles, %u changes, %u refused, %u edges\n",
+	printf("compared with lib/deps.c: %u graphs, %u tables with cycles, %u changes accepted, %u changes refused, %u edges\n",
 	       built, cyclic, taken, refused, edges);
 	runs_show(built > 0);
 	runs_show(taken > 0);
@@ -433,7 +436,8 @@ START_TEST(against_sets)
 }
 END_TEST
 
-/* Two leaves and two spines: detours in both directions close a cycle on one VL. */
+/* Two leaves and two spines, one VL.  A detour closes no cycle.  A second detour in the opposite
+ * direction closes one. */
 START_TEST(two_turns_close_a_cycle)
 {
 	struct ftr_fabric *f = draw("A: s t h1\nB: s t h1\ns:\nt:\n");
@@ -446,8 +450,8 @@ START_TEST(two_turns_close_a_cycle)
 	struct ftr_cdg_write w[2];
 	bool closes;
 
-	/* The path to B crosses s, the path to A crosses t.  Ports are numbered in the order of
-	 * the drawing. */
+	/* Before the changes, the path to B leads over s, and the path to A leads over t.  Ports
+	 * are numbered in the order of the drawing. */
 	ck_assert(!ftr_tables_new(f, true, &tab, &err));
 	ftr_tables_row(tab, a)[lb] = 1;
 	ftr_tables_row(tab, s)[lb] = 2;
@@ -456,9 +460,9 @@ START_TEST(two_turns_close_a_cycle)
 	ftr_tables_row(tab, t)[la] = 1;
 	ftr_tables_row(tab, a)[la] = 3;
 	ck_assert(!ftr_cdg_new(f, tab, NULL, &g, &err));
-	/* Packets to B: s sends them back to A, and A sends them over t.  Packets to A: t sends
-	 * them back to B, and B sends them over s.  The first change alone closes no cycle; both
-	 * together close A>s>A>t>B>s. */
+	/* First detour: packets to B go back from s to A, and then over t.  Second detour: packets
+	 * to A go back from t to B, and then over s.  Both together close the cycle of channels
+	 * s>A, A>t, t>B, B>s. */
 	w[0] = (struct ftr_cdg_write){ t, 2, 0 };
 	ck_assert(!ftr_cdg_change(g, lb, w, 1, &closes, &err));
 	ck_assert(!closes);
@@ -474,7 +478,7 @@ START_TEST(two_turns_close_a_cycle)
 	ck_assert(!ftr_cdg_change(g, la, w, 2, &closes, &err));
 	ck_assert(closes);
 	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), b, la), 2);
-	ck_assert(ftr_cdg_occupied(g, a, 1, lb));	/* until the LID is drained */
+	ck_assert(ftr_cdg_occupied(g, a, 1, lb));	/* true until the LID is drained */
 	ftr_cdg_drain_all(g);
 	ck_assert(!ftr_cdg_occupied(g, a, 1, lb));
 	ck_assert(ftr_cdg_occupied(g, a, 2, lb));
@@ -583,7 +587,8 @@ START_TEST(cancelled_at_any_time)
 }
 END_TEST
 
-/* A team builds the same graph as one thread.  The tree is so large that all threads have work. */
+/* Several threads must build the same graph as one thread.  The tree is large, so that all threads
+ * have work. */
 START_TEST(same_for_any_team)
 {
 	struct ftr_fabric *f = trees_racks();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compares the checker's verdict on changes with two slow checks: of the complete new tables on a
- * fabric without the dead links, and of the channel dependencies of old and new entries together.
- * The tables come from incremental routing; some are corrupted afterwards.
+ * ftr_check_changes() checks a list of changed entries.  Here its report is compared with two slow
+ * checks.  One follows all paths of the new tables on a fabric without the dead links.  The other
+ * looks for cycles in the channel dependencies of the old and the new entries together.
+ *
+ * The changes come from incremental routing, which computes again only the entries that link events
+ * may change.  Some tables are corrupted afterwards.
  *
  * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
  * of fabrics.
@@ -47,8 +50,7 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 
 	if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW)
 		return true;
-	/* with option "paths updown", the incremental routing ignores horizontal links; so they
-	 * count as alive */
+	/* incremental routing by up/down paths ignores horizontal links: they count as alive */
 	return z->sh->tree.rank[s] == z->sh->tree.rank[ftr_fabric_port(f, s, p)->peer] ||
 		ftr_incr_alive(z->lv, s, p);
 }
@@ -113,8 +115,8 @@ static void damage(struct scene *z)
 	z->d.write_step = NULL;
 }
 
-/* Choose a random switch that packets enter from above, and make it send them upward again.  Tries
- * 200 times. */
+/* Draw a switch and a LID whose packets come down to that switch, and let the switch send them up
+ * again.  Gives up after 200 attempts. */
 static void turn_up(struct scene *z)
 {
 	const struct ftr_group *g;
@@ -231,11 +233,12 @@ static void same_walks(const struct scene *z)
 		found[slow_walk(z, z->change[i].sw, z->change[i].lid)]++;
 	for (int k = 0; k < FTR_FIND_TURN; k++)
 		ck_assert_msg(found[k] == z->rep.found[k], "seed %" PRIu64
-			      ": the checker reports %" PRIu64 " walks with finding %d, the slow count has %"
+			      ": the checker reports %" PRIu64 " paths with finding %d, the slow check %"
 			      PRIu64, z->seed, z->rep.found[k], k, found[k]);
 }
 
-/* True if x routes downward to y by table tx, and y routes upward by table ty. */
+/* Returns true if switch x routes downward by the tables tx, and the next switch routes upward by
+ * the tables ty. */
 static bool meets(const struct scene *z, const struct ftr_tables *tx,
 		  const struct ftr_tables *ty, ftr_sw x, ftr_lid lid)
 {
@@ -248,8 +251,8 @@ static bool meets(const struct scene *z, const struct ftr_tables *tx,
 	return u != FTR_SW_NONE && rank[u] > rank[y];
 }
 
-/* The number of turns (upward after downward) that only a mixture of the old and the new tables
- * has, and neither table alone. */
+/* A turn is a downward entry followed by an upward one.  Count the turns that are made of an old
+ * and a new entry, and that exist neither in the old tables nor in the new tables. */
 static uint64_t slow_mixed(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -272,7 +275,7 @@ static uint64_t slow_mixed(const struct scene *z)
 	return n;
 }
 
-/* The number of unchanged entries that lead to a switch whose entry is now missing. */
+/* Count the unchanged entries that lead to a switch whose entry was removed. */
 static uint64_t slow_stranded(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -289,11 +292,12 @@ static uint64_t slow_stranded(const struct scene *z)
 	return n;
 }
 
-/* Depth-first search for a cycle of channels in the old and new tables together. */
+/* Search (depth first) for a cycle of dependencies in the old and new tables together.  A
+ * channel is identified by the port that sends into it. */
 struct graph {
 	const struct scene *z;
-	uint8_t *color;		/* [n_ports] 1: on the stack, 2: done */
-	uint8_t *edge;		/* [n_ports][n_ports] */
+	uint8_t *color;		/* [port] 1: on the stack, 2: done */
+	uint8_t *edge;		/* [port][next port] */
 };
 
 static bool search(struct graph *g, uint32_t c)
@@ -357,11 +361,11 @@ static void against_slow(struct scene *z)
 	ok = !d->harmful && !d->missed && !d->stranded;
 	clean += ok;
 	unclean += !ok;
-	ck_assert_msg(!ok || !full.harmful, "seed %" PRIu64 ": %" PRIu64
-		      " harmful walks are not counted", z->seed, full.harmful);
+	ck_assert_msg(!ok || !full.harmful, "seed %" PRIu64 ": no harmful path is reported, there are %"
+		      PRIu64, z->seed, full.harmful);
 	ck_assert(!d->harmful || full.harmful);
 	ck_assert_msg(!d->found[FTR_FIND_TURN] == !full.found[FTR_FIND_TURN],
-		      "seed %" PRIu64 ": %" PRIu64 " turns counted, there are %" PRIu64,
+		      "seed %" PRIu64 ": %" PRIu64 " turns reported, there are %" PRIu64,
 		      z->seed, d->found[FTR_FIND_TURN],
 		      full.found[FTR_FIND_TURN]);
 	ck_assert_uint_eq(d->mixed, slow_mixed(z));
@@ -373,8 +377,8 @@ static void against_slow(struct scene *z)
 	}
 }
 
-/* The number of changed entries that are written too early: before the next changed entry on their
- * path, or in the same step.  An entry does not count if the next one is removed. */
+/* Count the changed entries that are written too early.  An entry must be written in a later step
+ * than the next changed entry on its path, unless that next entry is removed. */
 static uint64_t slow_early(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -405,15 +409,15 @@ static void write_steps_stand(struct scene *z)
 	judge(z);
 	ck_assert_msg(!z->rep.harmful && !z->rep.missed && !z->rep.stranded &&
 		      !z->rep.early && !z->rep.found[FTR_FIND_TURN],
-		      "seed %" PRIu64 ": harmful %" PRIu64 ", missed %" PRIu64
-		      ", stranded %" PRIu64 ", early %" PRIu64 ", turns %"
+		      "seed %" PRIu64 ": report: harmful=%" PRIu64 ", missed=%" PRIu64
+		      ", stranded=%" PRIu64 ", early=%" PRIu64 ", turns=%"
 		      PRIu64, z->seed, z->rep.harmful, z->rep.missed,
 		      z->rep.stranded, z->rep.early,
 		      z->rep.found[FTR_FIND_TURN]);
 	ck_assert_msg(!z->rep.mixed && z->rep.proved, "seed %" PRIu64 ": %"
-		      PRIu64 " turns by mixtures of tables in spite of the write steps", z->seed,
+		      PRIu64 " turns made of an old and a new entry, in spite of the write steps", z->seed,
 		      z->rep.mixed);
-	/* all changes in one step: some are written too early */
+	/* with all changes in one step, some entries are written too early */
 	z->d.write_step = calloc(z->d.n_changes + 1, sizeof(*z->d.write_step));
 	judge(z);
 	ck_assert_uint_eq(z->rep.early, slow_early(z));
@@ -481,7 +485,7 @@ START_TEST(team_and_inconsistent_changes)
 					     &err));
 		ck_assert(!memcmp(&rep, &z.rep, sizeof(rep)));
 		ftr_team_free(team);
-		/* a changed entry is not in the list of changes */
+		/* change an entry that is not in the list: the checker must report it */
 		if (z.d.n_gone) {
 			ftr_lid lid = z.sh->numbering.dest[0].lid;
 
@@ -491,7 +495,7 @@ START_TEST(team_and_inconsistent_changes)
 						     &z.rep, &err));
 			ck_assert_uint_gt(z.rep.missed, 0);
 		}
-		/* the list of changes is not sorted */
+		/* a list of changes that is not sorted must be refused */
 		if (z.d.n_changes > 1) {
 			struct ftr_change c = z.change[0];
 

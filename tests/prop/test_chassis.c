@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Leaves that are connected to several switches of one plane, as racks are to a chassis.  The load
- * must be even, which it is not with placement literal. sftree must have the paths of dmodc.
- * (test_place compares each entry with an oracle.)
+ * Tests fabrics in which a leaf is connected to several switches of one plane, for example a rack
+ * switch to several chips of a chassis.  The load must be even, except with the placement
+ * "literal".  sftree must have the same paths as dmodc.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -86,13 +86,13 @@ static void sound(const struct routed *r, uint64_t seed)
 	ck_assert(!ftr_check_tables(r->f, r->sftree, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.bad[FTR_CHECK_SW_SW] == apart && !rep.harmful,
 		      "seed %" PRIu64 ": %" PRIu64 " unreachable pairs of switches, %"
-		      PRIu64 " not connected by links, %" PRIu64 " harmful walks", seed,
+		      PRIu64 " pairs not connected by links, %" PRIu64 " harmful paths", seed,
 		      rep.bad[FTR_CHECK_SW_SW], apart, rep.harmful);
 	ck_assert_msg(apart || (!rep.bad[FTR_CHECK_HOST_HOST] &&
 				!rep.bad[FTR_CHECK_SW_HOST]),
 		      "seed %" PRIu64 ": hosts are unreachable", seed);
 	ck_assert_msg(rep.cdg == FTR_CDG_ACYCLIC, "seed %" PRIu64
-		      ": verdict on cycles %d", seed, (int)rep.cdg);
+		      ": result on credit loops %d (enum ftr_cdg_verdict)", seed, (int)rep.cdg);
 }
 
 static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
@@ -114,9 +114,9 @@ static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
 
 /* ---- any chassis ------------------------------------------------------- */
 
-/* sftree routes by the inverted order of the switches.  If only top switches are above the root of
- * this order, only links of top switches are reversed.  Paths between hosts are then those of
- * dmodc. */
+/* sftree inverts the order of its root leaf and of the switches above the root leaf.  If all these
+ * switches are top switches, only links of the root leaf change their direction, and paths between
+ * hosts are those of dmodc. */
 START_TEST(chassis_are_complete)
 {
 	uint64_t seed = trees_first_seed();
@@ -161,8 +161,9 @@ static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
 	return all.max;
 }
 
-/* The 15 links of a rack switch to leaf chips carry 394 flows each on average.  Without the search
- * for balance the most loaded link carries 612 flows; with ftree of OpenSM 3.3.23, 720 flows. */
+/* If every host sends to every other, the 15 links of a rack switch to leaf chips carry 394
+ * flows each on average.  Without the search for balance, the most loaded link carries 612 flows
+ * with dmodc.  With ftree of OpenSM 3.3.23 it carries 720 flows. */
 START_TEST(racks_are_balanced)
 {
 	uint64_t top[18];

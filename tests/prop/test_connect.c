@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * dmodc with `paths all` on random irregular fabrics.  Every physically connected pair of host
- * ports must be reachable, and the whole dependency graph must have no credit loop.  Entries with
- * an up/down path must keep their cost, or longer paths must be reported.
+ * Tests dmodc with the option "paths all" on random irregular fabrics.  Every physically connected
+ * pair of host ports must be reachable, and the channel dependencies must have no cycle.  No path
+ * may be longer than with "paths updown", unless the engine reports longer paths.
+ *
+ * For hosts without an up/down path, dmodc may use extra turns: from a downward to an upward link.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -120,7 +122,8 @@ static void all_arrive(const struct both *b)
 		}
 }
 
-/* Search the whole dependency graph, without the order and turns that the engine claims. */
+/* The checker must find no cycle in the whole dependency graph, although it does not get the
+ * engine's order of switches and extra turns. */
 static void no_credit_loop(const struct both *b)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };
@@ -128,12 +131,14 @@ static void no_credit_loop(const struct both *b)
 
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
 	ck_assert_msg(!rep.harmful && rep.cdg == FTR_CDG_ACYCLIC,
-		      "seed %" PRIu64 ": harmful %" PRIu64 ", verdict %d",
+		      "seed %" PRIu64 ": %" PRIu64 " harmful paths, result on credit loops %d "
+		      "(enum ftr_cdg_verdict)",
 		      b->seed, rep.harmful, (int)rep.cdg);
 }
 
-/* Check the engine's claims.  With the claimed order and turns, the checker must prove without the
- * graph that the tables have no cycle.  Without the claimed turns this proof must fail. */
+/* An engine gives the checker the order of the switches and the extra turns that it has used.  With
+ * both, the checker must prove without a dependency graph that there is no cycle.  Without the
+ * extra turns this proof must fail. */
 static void claims_prove(const struct both *b)
 {
 	struct ftr_check_opts opts = {
@@ -142,12 +147,13 @@ static void claims_prove(const struct both *b)
 	};
 	struct ftr_check_report rep;
 
-	/* without turns, paths may use a horizontal link, so the checker must build the graph */
+	/* without extra turns, paths may use horizontal links, and the checker needs the graph */
 	if (!opts.rank || !b->stats.n_turns)
 		return;
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
 	ck_assert_msg(!rep.found[FTR_FIND_TURN] && rep.cdg == FTR_CDG_PROVED,
-		      "seed %" PRIu64 ": turns %" PRIu64 ", verdict %d",
+		      "seed %" PRIu64 ": %" PRIu64 " turns, result on credit loops %d "
+		      "(enum ftr_cdg_verdict)",
 		      b->seed, rep.found[FTR_FIND_TURN], (int)rep.cdg);
 	ck_assert_uint_eq(rep.found[FTR_FIND_MISSING], b->stats.no_path);
 	if (!b->stats.extra_pairs || b->stats.reordered)
@@ -155,7 +161,7 @@ static void claims_prove(const struct both *b)
 	opts.n_turns = 0;
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.cdg == FTR_CDG_ACYCLIC, "seed %" PRIu64
-		      ": the checker has a proof without the claims", b->seed);
+		      ": the checker has a proof even without the extra turns", b->seed);
 }
 
 static uint32_t longer_pairs(const struct both *b)
@@ -189,9 +195,10 @@ static bool is_gateway(const struct both *b, ftr_sw s)
 	return false;
 }
 
-/* Compare the entries that have an up/down path with those of `paths updown`.  An entry that
- * differs must have the same cost.  If longer paths are reported, some paths must be longer, but
- * only entries of gateways may have another cost. */
+/* Compare the entries that have an up/down path with those of "paths updown".  A different entry
+ * must lead to a switch of the same cost (hops to the destination).  If the engine reports longer
+ * paths, some paths must be longer, and entries of gateways (switches with an extra turn) may lead
+ * to any switch. */
 static void others_keep(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -236,14 +243,14 @@ static void judge(struct both *b)
 static void show(const char *what)
 {
 	printf("%s: %u fabrics, %u with extra turns (%" PRIu64 " turns, %" PRIu64
-	       " pairs), %u with a restricted gateway, %" PRIu64 " pairs with a longer path, %u routed by sftree's order\n", what,
+	       " pairs), %u whose up/down paths differ from those with \"paths updown\", %" PRIu64 " pairs with a longer path, %u routed by sftree's order\n", what,
 	       sum.fabrics, sum.extra, sum.turns, sum.pairs, sum.narrowed,
 	       sum.longer, sum.reordered);
 	memset(&sum, 0, sizeof(sum));
 }
 
-/* Check that the search counts flows along the real paths, even if a gateway's path is longer than
- * its cost. */
+/* The search must count flows along the paths of the tables, even if the path from a gateway has
+ * more hops than the shortest up/down path. */
 static void counts_agree(const struct both *b)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
@@ -311,9 +318,11 @@ static uint32_t searched(const struct both *b, const char *engine,
 	return stats->balance.max_after;
 }
 
-/* Two chassis, joined by racks that connect to two chips of each.  With these seeds dmodc routes
- * by the inverted order, as sftree does.  After the search the load must be about that of up/down
- * routing.  All tables must follow one shape, as the fast path requires. */
+/* Two chassis, joined by rack switches.  Each rack switch is connected to two chips in one
+ * chassis and to two chips in the other.  With these seeds dmodc routes by sftree's inverted
+ * order of the switches.  After the search, the load must be about that of up/down routing.  The
+ * engine must return the shape (ranks and costs) that all its tables follow (stats.routed),
+ * because incremental routing starts from it. */
 START_TEST(order_of_sftree_is_even)
 {
 	static const uint64_t seeds[] = { 32, 34, 47, 169, 197, 274, 332 };
@@ -345,7 +354,7 @@ START_TEST(order_of_sftree_is_even)
 }
 END_TEST
 
-/* Number of pairs of hosts that have no path with up/down routing. */
+/* Count the pairs of hosts that have no path with up/down routing. */
 static uint64_t host_pairs_apart(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -365,17 +374,17 @@ static uint64_t host_pairs_apart(const struct both *b)
 
 static void few_above(uint32_t above, uint32_t n)
 {
-	ck_assert_msg(above <= FTR_MAX(n / 20, 1u), "%u of %u fabrics are above the limit",
+	ck_assert_msg(above <= FTR_MAX(n / 20, 1u), "on %u of %u fabrics, the most loaded link is above the limit",
 		      above, n);
 }
 
-/* Two chassis with hosts on their chips, joined by racks.  Where turns connect the chassis, one
- * link carries all traffic of one direction (connect.c): half of the pairs without an up/down
- * path.
+/* Two chassis with hosts on their chips, joined by racks.  If extra turns connect the chassis, one
+ * link carries all traffic from one chassis to the other (connect.c): the traffic of half of the
+ * pairs without an up/down path.
  *
- * The bound is the number of these flows, or the load of the most loaded link with up/down routing
- * if that is greater.  On nearly all fabrics the most loaded link must carry at most 1.5 times the
- * bound, and on all at most 2.5 times. */
+ * `bound = max(pairs / 2, updown)`.  pairs: the number of pairs without an up/down path.
+ * updown: the load of the most loaded link with up/down routing.  On nearly all fabrics the most
+ * loaded link must carry at most 1.5 times the bound, and on all fabrics at most 2.5 times. */
 START_TEST(gateway_is_near_its_bound)
 {
 	uint32_t n_turns = 0, within = 0, excluded = 0, above = 0, n = trees_runs(120);
@@ -406,7 +415,7 @@ START_TEST(gateway_is_near_its_bound)
 		}
 		unroute(&b);
 	}
-	printf("two chassis: the most loaded link is within 2 %% of up/down routing on %u of %u fabrics with turns; on %u the bound excludes this; on %u it is above 1.5 times the bound, at most %.2f times\n",
+	printf("two chassis: on %u of %u fabrics with extra turns, the greatest load of a link is at most 1.02 times that with up/down routing; on %u fabrics even the bound exceeds this limit; on %u fabrics the greatest load is above 1.5 times the bound; the worst load is %.2f times the bound\n",
 	       within, n_turns, excluded, above, worst);
 	few_above(above, n_turns);
 	runs_show(within + excluded >= n_turns * 9 / 10);
@@ -415,8 +424,9 @@ START_TEST(gateway_is_near_its_bound)
 END_TEST
 
 /* Two chassis joined by rows of racks.  Every row reaches two chips of each chassis, so every
- * extra turn would close a credit loop.  All racks of a row must share the traffic between the
- * chassis, with dmodc and with sftree.  All other pairs must keep the length of their paths. */
+ * extra turn would close a credit loop.  With dmodc and with sftree, all racks of a row must share
+ * the traffic between the chassis.  If no link is missing, no path may be longer than with
+ * up/down routing. */
 START_TEST(a_row_of_racks_joins_chassis)
 {
 	uint64_t all = 0, updown = 0, sftree = 0, root[IRREGULAR_ROOTS];
@@ -454,10 +464,9 @@ START_TEST(a_row_of_racks_joins_chassis)
 }
 END_TEST
 
-/* A compute tree and a storage tree, joined by horizontal links.  All these links must share the
- * traffic between the trees.  Either the most loaded link is near the lower bound, or its load is
- * at most an equal share plus the flows to one destination. (On a few fabrics it may be the flows
- * to two.) */
+/* A compute tree and a storage tree are joined by horizontal links, which must share the traffic
+ * between the trees.  The most loaded link must be near the lower bound, or carry at most an equal
+ * share plus the flows to one destination, on a few fabrics to two destinations. */
 START_TEST(links_between_trees_share)
 {
 	uint32_t above = 0, n = trees_runs(40);
@@ -480,7 +489,7 @@ START_TEST(links_between_trees_share)
 		ck_assert(!b.stats.reordered);
 		most = (uint32_t)searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
 		ftr_shape_free(stats.routed);
-		/* equal share of one link in the flows to the 24 hosts of the other tree */
+		/* the flows to the 24 hosts of the other tree, divided by the number of links */
 		share = hosts * 24 / joints;
 		near = most <= stats.balance.bound * 103 / 100 + 1;
 		above += !near && most > share + hosts;
@@ -583,8 +592,8 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* True if a full routing of sh uses the same kind of links (enum connect_links) as the incremental
- * routing.  A full routing uses the first kind with which all pairs are connected. */
+/* Returns true if a full routing of sh uses the same kind of links (enum connect_links) as the
+ * incremental routing.  A full routing uses the first kind with which all pairs are connected. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {
@@ -598,8 +607,8 @@ static bool same_links(const struct life *x, const struct ftr_shape *sh,
 	return !c.complete;
 }
 
-/* Compare with a full routing over the working links.  It starts with the turns of the incremental
- * routing. */
+/* Compare the incremental tables with those of a full routing over the working links.  The full
+ * routing is given the extra turns of the incremental tables. */
 static void compare(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_filter filter = { .keep_link = alive, .ctx = x };
@@ -626,8 +635,8 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 	unroute(&now);
 }
 
-/* Check a change.  The checker must find nothing but missing entries.  Returns true if the checker
- * proves the change safe; if not, the change is undone, as in the plugin. */
+/* Check the changes d.  The checker must find nothing but missing entries.  Returns true if the
+ * checker proves that the changes close no cycle.  If not, they are undone, as in the plugin. */
 static bool sound(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_delta_report rep;
@@ -636,7 +645,7 @@ static bool sound(struct life *x, const struct ftr_check_delta *d)
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		if (i != FTR_FIND_MISSING)
 			ck_assert_msg(!rep.found[i], "seed %" PRIu64
-				      ": %s from switch %u at switch %u, LID %u; %u turns",
+				      ": %s from switch %u at switch %u, LID %u; %u extra turns",
 				      x->b.seed, ftr_finding_name(
 				      (enum ftr_finding)i), rep.sample[i].from,
 				      rep.sample[i].at, rep.sample[i].lid, d->n_turns);
@@ -682,8 +691,8 @@ static void apply(struct life *x)
 		compare(x, &d);
 }
 
-/* Links of the fabric x->b die and return.  If `keep` is set, entries keep their ports if
- * possible, as in the plugin. */
+/* Let links fail and return, and follow them by incremental routing.  If `keep` is true, entries
+ * keep their ports if possible, as in the plugin. */
 static void live(struct life *x, enum ftr_placement how, bool keep)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
@@ -710,7 +719,7 @@ static void live(struct life *x, enum ftr_placement how, bool keep)
 
 static void show_lives(void)
 {
-	printf("incremental: %u changes, %u with extra turns, %u over horizontal links, %u refused because of restored links, %u with drained stages, %u not proved; %u compared with a full routing\n",
+	printf("incremental: %u changes, %u with extra turns, %u over horizontal links, %u refused because of restored links, %u with a drain between writes, %u not proved; %u compared with a full routing\n",
 	       lives.applies, lives.with_turns, lives.horizontal, lives.refused,
 	       lives.drained, lives.unproved, lives.compared);
 	memset(&lives, 0, sizeof(lives));

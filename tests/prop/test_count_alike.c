@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The count of flows from the tables (src/balance/count_alike.c) on thousands of random fabrics,
- * complete and damaged.  Some tables are those of engines, in others entries were changed at
- * random.  The flows must equal those of a slow walk of every pair (lib/recount.h).  For tables of
- * engines they must also equal the flows counted by destination (src/balance/count.c).
+ * Tests how flows are counted from tables (src/balance/count_alike.c), on thousands of random
+ * fabrics, complete and damaged.  The tables come from engines; in some tables, random entries are
+ * changed.  The flows on each link must equal those of a slow recount (lib/recount.h), which
+ * follows the path of every pair of hosts.  For unchanged tables they must also equal the flows
+ * counted by destination (src/balance/count.c).
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -25,7 +26,7 @@ struct world {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_tables *t;
-	bool reordered;		/* the engine may have used another order of the switches than sh */
+	bool reordered;		/* the tables may follow another order of the switches than sh */
 };
 
 /* Consecutive seeds give different kinds of fabrics.  One in four is a complete tree. */
@@ -74,7 +75,7 @@ static void world_free(struct world *w)
 	ftr_fabric_free(w->f);
 }
 
-/* The flows counted from the tables; NULL if a path has a loop. */
+/* Returns the flows on each link, counted from the tables; NULL if a path has a loop. */
 static uint32_t *count(const struct world *w, const struct ftr_balance_input *in,
 		       struct ftr_team *team, struct balance_net **net)
 {
@@ -142,7 +143,8 @@ static int u64_cmp(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The number of different sets of neighbours among the sources (switches with hosts). */
+/* Sources are switches with hosts.  Returns the number of different sets of neighbours that they
+ * have. */
 static uint32_t n_neighbourhoods(const struct world *w,
 				 const struct balance_net *net)
 {
@@ -168,8 +170,8 @@ static uint32_t n_neighbourhoods(const struct world *w,
 	return n;
 }
 
-/* In a complete tree, leaves with the same neighbours form one group, even if a leaf has more
- * hosts than links. */
+/* In a complete tree, leaves with the same neighbours must be counted as one group, even if a leaf
+ * has more hosts than links. */
 START_TEST(healthy_trees_in_groups)
 {
 	uint64_t seed = trees_first_seed();
@@ -193,7 +195,7 @@ START_TEST(healthy_trees_in_groups)
 		in.shape = w.sh;
 		ck_assert_ptr_nonnull(count(&w, &in, NULL, &net));
 		ck_assert_msg(net->n_groups == n_neighbourhoods(&w, net),
-			      "seed %" PRIu64 ": %u groups, not %u", seed,
+			      "seed %" PRIu64 ": %u groups, should be %u", seed,
 			      net->n_groups, n_neighbourhoods(&w, net));
 		fewer += net->n_groups < net->n_sources;
 		balance_net_free(net);
@@ -265,8 +267,8 @@ static bool has_loop(const struct world *w, const struct balance_net *net)
 	return false;
 }
 
-/* A copy of the shape in which some groups are not used: half of the switches with several groups
- * lack the last one. */
+/* Returns a copy of the shape in which half of the switches with several groups lack their last
+ * group. */
 static struct ftr_shape without_groups(struct world *w, uint32_t *n_down)
 {
 	struct ftr_shape sh = *w->sh;
@@ -306,7 +308,7 @@ START_TEST(changed_tables)
 			recount_free(slow);
 		} else {
 			ck_assert_msg(has_loop(&w, net), "seed %" PRIu64
-				      ": no path has a loop", seed);
+				      ": a loop is reported, but no path has one", seed);
 			n_loops++;
 		}
 		balance_net_free(net);
@@ -354,10 +356,10 @@ START_TEST(search_leaves_loops_alone)
 }
 END_TEST
 
-/* Search, and check that the load of the most loaded link is the reported one and does not grow.
- * The number of unreachable pairs must stay the same.  Tables that the search refuses must stay
- * unchanged.  The search must not refuse tables of an engine that follow the shape.  If `changed`
- * is set, some entries of the engine's tables are changed first. */
+/* Run the search on tables of the engine; if `changed` is true, on tables with some changed
+ * entries.  The load of the most loaded link must not grow, and must be the reported load.  The
+ * number of unreachable pairs must stay the same.  Tables that the search refuses must stay
+ * unchanged.  Unchanged tables that follow the shape's order of switches must not be refused. */
 static struct ftr_balance_report search_any(uint64_t seed, struct ftr_balance_input in,
 					    const char *engine, bool changed)
 {
@@ -397,8 +399,8 @@ static struct ftr_balance_report search_any(uint64_t seed, struct ftr_balance_in
 	return report;
 }
 
-/* Searches of tables of an engine, and of changed tables.  Some tables must be refused, and in
- * some changed tables the search must change entries. */
+/* Search in tables of engines.  change_tables() has changed half of them.  The search must refuse
+ * some tables, and must move entries in some changed tables. */
 START_TEST(searches_of_any_tables)
 {
 	uint64_t seed = trees_first_seed();
@@ -433,8 +435,9 @@ static uint32_t hops_to(const struct world *w, const struct balance_net *net, ft
 	return hops;
 }
 
-/* The number of candidates that are not nearer to the destination than the switch of the entry.
- * *longer: the number of entries whose path has more hops than its cost. */
+/* A candidate of an entry is a neighbour that up/down routing allows as next hop.  Count the
+ * candidates that are not nearer to the destination than the switch of the entry.
+ * *longer: the number of entries whose path has more hops than the shortest up/down path. */
 static uint32_t farther_away(const struct world *w, const struct balance_net *net,
 			     uint32_t *longer)
 {
@@ -461,9 +464,9 @@ static uint32_t farther_away(const struct world *w, const struct balance_net *ne
 	return farther;
 }
 
-/* Some paths have more hops than the cost of their first switch, and some candidates are not
- * nearer to the destination than the switch of the entry.  The search must refuse such tables
- * (ftr_balance_tables()). */
+/* In these tables, some paths have more hops than the shortest up/down path, and some candidates
+ * are not nearer to the destination than the switch of the entry.  ftr_balance_tables() must refuse
+ * such tables. */
 START_TEST(candidates_that_are_farther_away)
 {
 	const uint64_t seed = 200308;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Displaced entries: their next hop in the complete fabric is missing, or no longer leads to the
- * destination.  On random fabrics with random sequences of faults and repairs, these tests check
- * which entries change, and the counted flows.  When the links are repaired, all entries must have
- * their preferred ports again.  In a whole routing, several threads must place displaced entries
- * as one thread does.
+ * Tests displaced entries.  An entry is displaced if its next hop in the complete fabric (the
+ * preferred port) is missing, or no longer leads to the destination.
+ *
+ * Links of random fabrics fail and return.  After each event, only entries that had to change may
+ * have changed, and the flows on the links must be counted correctly.  When all links have
+ * returned, all entries must have their preferred ports.  Several threads must give displaced
+ * entries the same ports as one thread.
  *
  * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
  * of fabrics.
@@ -23,8 +25,9 @@
 
 static struct ftr_err err;
 
-/* A world (lib/world.h) with a second incremental routing, lv, which keeps entries.  The first
- * one, w->lv, keeps none. */
+/* Two incremental routings of one fabric.  lv gives each entry its preferred port; if that is not
+ * valid, the entry keeps its port if possible.  w->lv (lib/world.h) ignores preferred ports, and
+ * keeps no ports. */
 struct kept {
 	struct world *w;
 	struct ftr_tables *prefer, *before;
@@ -32,8 +35,8 @@ struct kept {
 	struct ftr_incr *lv;
 };
 
-/* Tables in which an entry has its preferred port if that port leads closer to the destination.
- * Otherwise it has the port of the closed form. */
+/* Returns tables in which each entry has its preferred port, if that is a candidate.  The other
+ * entries have the port that the formula of Gliksberg et al. 2020 gives them. */
 static struct ftr_tables *first_tables(const struct kept *k)
 {
 	const struct ftr_shape *sh = k->w->sh;
@@ -97,7 +100,7 @@ static void stop(struct kept *k)
 static void check_entry(const struct kept *k, ftr_sw s,
 			const struct ftr_dest *d)
 {
-	const struct ftr_shape *v = &k->w->lv->view;	/* other tests check the view */
+	const struct ftr_shape *v = &k->w->lv->view;	/* other tests check this shape */
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	ftr_port is = ftr_tables_get(ftr_incr_tables(k->lv), s, d->lid);
 	ftr_port was = ftr_tables_get(k->before, s, d->lid);
@@ -114,7 +117,7 @@ static void check_entry(const struct kept *k, ftr_sw s,
 		ftr_port_set_has(&valid, was) ? was :
 		ftr_port_set_has(&valid, is) ? is : FTR_PORT_NONE;
 	must(is == want && (is != FTR_PORT_NONE || !n), "seed %" PRIu64
-	     ": switch %u LID %u: port %u, was %u, preferred %u, %u candidates",
+	     ": switch %u LID %u: port %u (before: %u, preferred: %u), %u candidates",
 	     k->w->seed, s, d->lid, is, was, prefer, n);
 }
 
@@ -129,10 +132,9 @@ static void check_entries(const struct kept *k)
 
 /* ---- counts ------------------------------------------------------------------ */
 
-/* positions of hosts by base LID, and the number of hosts with a position */
 struct hosts {
-	uint32_t *pos;		/* [max_lid + 1] UINT32_MAX: none */
-	uint32_t n;
+	uint32_t *pos;		/* [base LID] position in the host order, or UINT32_MAX */
+	uint32_t n;		/* number of hosts that have a position */
 };
 
 static bool is_host(const struct ftr_endport *p)
@@ -157,9 +159,9 @@ static struct hosts number_hosts(const struct ftr_shape *sh)
 }
 
 struct recount {
-	uint32_t *flows;	/* [n_ports] */
-	uint32_t *shift;	/* [n_ports][number of hosts] flows on the link, by shift, that
-				 * have passed a displaced entry */
+	uint32_t *flows;	/* [link] */
+	uint32_t *shift;	/* [link][shift] flows that have used a displaced entry, on this
+				 * link or before it */
 };
 
 static void follow_flow(const struct kept *k, const struct hosts *h,
@@ -379,20 +381,20 @@ END_TEST
 
 /* ---- a whole routing ------------------------------------------------------------ */
 
-/* Tables in which some entries are marked, and are to be placed. */
+/* Tables in which some entries are marked.  displaced_place_all() gives these entries ports. */
 struct marked {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh, *order;	/* order: see random_order() */
-	struct ftr_balance_input in;	/* routed by sh, by order, or by both in turn */
+	struct ftr_balance_input in;	/* for tables routed by sh, by `order`, or by both */
 	uint8_t *use_full;
 	struct ftr_tables *t;		/* marked entries hold FTR_PORT_NONE */
 	struct ftr_tables *prefer;	/* or NULL */
-	uint64_t *bits;			/* the marked entries */
+	uint64_t *bits;			/* [switch][LID / 64] bit set of the marked entries */
 	uint32_t n;			/* number of marked entries */
 };
 
-/* trees_racks() and the fabrics with seed % 5 == 1 have several blocks of destinations
- * (displaced_all.c). */
+/* displaced_all.c handles destinations in blocks.  trees_racks() and the fabrics with
+ * `seed % 5 == 1` have so many destinations that there are several blocks. */
 static struct ftr_fabric *marked_fabric(uint64_t seed, struct ftr_rng *r)
 {
 	struct ftr_pgft g;
@@ -414,8 +416,8 @@ static struct ftr_fabric *marked_fabric(uint64_t seed, struct ftr_rng *r)
 	}
 }
 
-/* A shape of the same links with the switches in random order.  In such an order a switch must
- * often route downward although an upward path is shorter. */
+/* Returns a shape with the same links, but with the switches in random order.  In such an order a
+ * switch must often route downward although an upward path is shorter. */
 static struct ftr_shape *random_order(const struct ftr_shape *sh,
 				      struct ftr_rng *r)
 {
@@ -536,7 +538,7 @@ static void placing_free(struct placing *p)
 	ftr_tables_free(p->t);
 }
 
-/* Place the entries LID by LID, without threads, as with extra turns. */
+/* Place the marked entries LID by LID in one thread.  dmodc does so if there are extra turns. */
 static void place_slowly(struct placing *p, const struct marked *m)
 {
 	placing_new(p, m, NULL);
@@ -560,7 +562,7 @@ static void are_equal(const struct marked *m, const struct placing *a,
 		for (uint32_t k = 0; k < h.n; k += width)
 			must(displaced_bin(a->z, x, k, &width) ==
 			     displaced_bin(b->z, x, k, &width), "seed %" PRIu64
-			     ": shift %u differs on link %u", seed, k, x);
+			     ": the displaced flows in shift %u differ on link %u", seed, k, x);
 	}
 }
 
@@ -590,7 +592,7 @@ START_TEST(prepared_entries_are_placed_as_one_by_one)
 }
 END_TEST
 
-/* Each allocation fails once, also in the threads.  The call must fail. */
+/* Each allocation fails once, also those in the threads.  displaced_place_all() must then fail. */
 START_TEST(no_memory_for_placing)
 {
 	struct ftr_team *team = ftr_team_new(3);
@@ -609,7 +611,7 @@ START_TEST(no_memory_for_placing)
 			ok = displaced_place_all(fast.z, false, m.bits,
 						 i % 3 ? team : NULL);
 			must(ok == (ftr_alloc_count() < at), "seed %" PRIu64
-			     ": allocation %lu", seed, at);
+			     ": wrong result when allocation %lu fails", seed, at);
 			ftr_alloc_fail_at(0);
 		}
 		place_slowly(&slow, &m);

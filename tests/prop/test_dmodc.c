@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Dmodc on random fabrics: equality with the oracle, shifts without collisions, D-mod-k, threads,
- * LMC, hosts with several ports.
+ * Tests dmodc on random fabrics.  Its tables must equal those of the oracle (lib/oracle.h), which
+ * is slow and simple.  On complete trees they must equal those of D-mod-k.  If such a tree has as
+ * many upward as downward links, no two flows of a shift (host i sends to host i + k) may share a
+ * link.  The number of threads must not change the tables.  Also tested: LMC, and hosts with
+ * several ports.
  *
  * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
  * of fabrics.
@@ -80,7 +83,7 @@ static void compare_costs(const struct ftr_shape *sh, unsigned int *cost,
 			d = d == FTR_COST_INF ? ORACLE_INF : d;
 			ck_assert_msg(c == cost[s * n + l] &&
 				      d == down[s * n + l],
-				      "seed %" PRIu64 ": cost/down-cost of %u to %u is %u/%u, by the oracle %u/%u",
+				      "seed %" PRIu64 ": cost/down-cost from switch %u to %u is %u/%u, by the oracle %u/%u",
 				      seed, s, l, c, d, cost[s * n + l],
 				      down[s * n + l]);
 		}
@@ -118,8 +121,8 @@ static void compare_entries(const struct routed *r, const unsigned int *cost,
 	free(has);
 }
 
-/* The checker does not use costs.  It must find no harmful entry and no credit loop.  It must
- * report exactly those host pairs as missing that are unreachable by the shape. */
+/* The checker must find no harmful entry and no credit loop.  The checker does not use costs, but
+ * must find as many unreachable host pairs as the costs of the shape show. */
 static void against_checker(const struct routed *r, uint64_t seed)
 {
 	struct ftr_check_opts opts = {
@@ -132,8 +135,8 @@ static void against_checker(const struct routed *r, uint64_t seed)
 	ck_assert(!ftr_check_tables(r->f, r->t, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&
 		      rep.cdg == FTR_CDG_PROVED,
-		      "seed %" PRIu64 ": harmful %" PRIu64 ", turns %" PRIu64
-		      ", verdict %d", seed, rep.harmful,
+		      "seed %" PRIu64 ": %" PRIu64 " harmful paths, %" PRIu64
+		      " turns, result on credit loops %d (enum ftr_cdg_verdict)", seed, rep.harmful,
 		      rep.found[FTR_FIND_TURN], (int)rep.cdg);
 	ck_assert_uint_eq(rep.found[FTR_FIND_MISSING], r->stats.no_path);
 	ftr_shape_validity(r->sh, &v);
@@ -145,7 +148,7 @@ static void against_checker(const struct routed *r, uint64_t seed)
 			      v.bad_host_pairs,
 			      "seed %" PRIu64 ": %" PRIu64
 			      " host pairs are unreachable, %" PRIu64
-			      " have no path by the shape", seed,
+			      " have no path by the costs", seed,
 			      rep.bad[FTR_CHECK_HOST_HOST], v.bad_host_pairs);
 }
 
@@ -206,8 +209,8 @@ START_TEST(any_graph_equals_the_oracle)
 }
 END_TEST
 
-/* Procedure 1, implemented as published (Gliksberg et al. 2020), gives the same costs on damaged
- * PGFTs. */
+/* On damaged PGFTs, the costs must equal those of Procedure 1 of Gliksberg et al. 2020, implemented
+ * as published. */
 START_TEST(costs_equal_procedure_1)
 {
 	uint64_t seed = trees_first_seed();
@@ -233,7 +236,7 @@ START_TEST(costs_equal_procedure_1)
 
 				c = c == FTR_COST_INF ? ORACLE_INF : c;
 				ck_assert_msg(c == want[s * n + l],
-					      "seed %" PRIu64 ": cost of %u to %u is %u, by Procedure 1 %u",
+					      "seed %" PRIu64 ": cost from switch %u to %u is %u, by Procedure 1 %u",
 					      seed, s, l, c, want[s * n + l]);
 			}
 		free(want);
@@ -282,10 +285,9 @@ static uint32_t worst_shift(const struct routed *r, const ftr_ep *order)
 	return worst;
 }
 
-/* In a complete tree whose switches have as many upward as downward links, no link carries two
- * flows of a shift.  Placement literal is different, because it orders port groups by GUID, as
- * published.  Flows collide if the GUIDs put the top switches in different orders in different
- * pods. */
+/* In a complete tree whose switches have as many upward as downward links, no link may carry two
+ * flows of a shift.  With the placement "literal" some links do: it orders port groups by GUID, as
+ * published, and so the order of the top switches may differ from pod to pod. */
 START_TEST(shifts_do_not_collide)
 {
 	static const enum ftr_placement how[] = {
@@ -329,7 +331,8 @@ END_TEST
 
 /* ---- D-mod-k ----------------------------------------------------------- */
 
-/* Parse "sw-LEVEL-INDEX".  Returns the digit in which the parents of a node differ. */
+/* Parse the name "sw-LEVEL-INDEX" of a switch.  Returns the digit of INDEX in which the parents
+ * of a node differ. */
 static uint32_t parent_digit(const struct ftr_pgft *g, const char *name)
 {
 	unsigned int level, i;
@@ -340,8 +343,8 @@ static uint32_t parent_digit(const struct ftr_pgft *g, const char *name)
 	return i % g->w[level - 1];
 }
 
-/* Compare an entry with Gliksberg et al. 2020, section 2: a switch of level l uses upward port
- * floor(d / prod w) mod (w p). */
+/* Compare an entry with Gliksberg et al. 2020, section 2: for destination d, a switch of level l
+ * uses the upward port `floor(d / (w[1] * ... * w[l])) mod (w[l+1] * p[l+1])`. */
 static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 			ftr_sw s, ftr_ep e)
 {
@@ -362,7 +365,7 @@ static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 	below = g->m[level - 1] * g->p[level - 1];
 	ck_assert_uint_eq(parent_digit(g, f->sw[port->peer].name),
 			  q % g->w[level]);
-	/* upward ports are in the order parent * p + parallel link */
+	/* the number of an upward port is `parent * p + number of the parallel link` */
 	ck_assert_uint_eq((p - 1u - below) % g->p[level], q / g->w[level]);
 }
 
@@ -411,7 +414,7 @@ START_TEST(threads_change_nothing)
 			ck_assert_msg(!memcmp(r[0].t->lft, r[k].t->lft,
 					      (size_t)r[0].t->n_sw *
 					      r[0].t->stride),
-				      "seed %" PRIu64 ": the tables differ with %u threads",
+				      "seed %" PRIu64 ": one thread and %u threads give different tables",
 				      seed, k + 1);
 			ck_assert_uint_eq(r[0].stats.no_path,
 					  r[k].stats.no_path);
@@ -486,7 +489,8 @@ START_TEST(ports_of_a_host_use_different_planes)
 				(struct ftr_end){ (s + 5) << 16,
 						  (ftr_port)(l + 1) },
 				4, FTR_SPEED_EDR, &err));
-	for (unsigned int h = 0; h < 2 * n; h++)	/* two pairs of leaves */
+	/* n hosts on each of the two pairs of leaves */
+	for (unsigned int h = 0; h < 2 * n; h++)
 		for (unsigned int p = 1; p <= 2; p++) {
 			uint64_t guid = ((uint64_t)1 << 40) + (h << 8);
 			unsigned int leaf = h / n * 2 + p - 1;
@@ -515,8 +519,8 @@ END_TEST
 
 /* ---- real fabrics ------------------------------------------------------ */
 
-/* In every real fabric, without a list of roots, each pair of leaves has an up/down path.  The
- * checker finds no fault in the tables. */
+/* In every real fabric, without a list of roots, each pair of leaves must have an up/down path.
+ * The checker must find no fault in the tables. */
 START_TEST(real_fabrics_are_complete)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Incremental routing on random fabrics and random sequences of events.  After every apply its
- * results must equal the slow computations of lib/world.h.
+ * Tests incremental routing, which computes again only the entries that link events may change.
+ * Random links of random fabrics fail and return.  After every ftr_incr_apply() the results must
+ * equal those of the slow computations in lib/world.c.
  *
  * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
  * of fabrics.
@@ -19,8 +20,8 @@
 
 static struct ftr_err err;
 
-/* Check that the checker finds no fault in the changes.  Links that came up can be in the fabric,
- * or only in the list of added links: both must give the same report. */
+/* The checker must find no fault in the changed entries.  It first gets the damaged fabric and a
+ * list of the links that came up, and then the complete fabric.  Both reports must be equal. */
 static void changes_stand(const struct world *w)
 {
 	struct ftr_check_delta d;
@@ -31,8 +32,8 @@ static void changes_stand(const struct world *w)
 					 ftr_incr_tables(w->lv), &d, NULL,
 					 &rep, &err), "%s", err.msg);
 	must(!rep.harmful && !rep.missed && !rep.stranded && !rep.early &&
-	     rep.proved, "seed %" PRIu64 ": harmful %" PRIu64 ", missed %"
-	     PRIu64 ", stranded %" PRIu64 ", early %" PRIu64 ", proved %d",
+	     rep.proved, "seed %" PRIu64 ": report: harmful=%" PRIu64 ", missed=%"
+	     PRIu64 ", stranded=%" PRIu64 ", early=%" PRIu64 ", proved=%d",
 	     w->seed, rep.harmful, rep.missed, rep.stranded, rep.early,
 	     rep.proved);
 	d.extra = NULL;
@@ -292,7 +293,7 @@ START_TEST(threads_change_nothing)
 		ftr_incr_free(other);
 		world_stop(&w);
 	}
-	runs_show(most >= 1024);	/* otherwise the team was not used */
+	runs_show(most >= 1024);	/* with fewer changes, `team` is not used */
 	ftr_team_free(team);
 }
 END_TEST

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Load sweeps on random fabrics.  Every move is compared with a slow search for the best
- * port.  The tables must not depend on the number of threads.
+ * Tests load sweeps on random fabrics.  A load sweep moves entries to other ports, to even out the
+ * all-to-all load.  The port of every moved entry must be the one that a slow search finds.  The
+ * tables must not depend on the number of threads.
  *
  * A sweep handles the destinations in batches.  Each batch is divided into shares, which
  * threads process at the same time.
@@ -69,11 +70,13 @@ static void end_count(struct counted *x)
 /* ---- the best port ------------------------------------------------------------- */
 
 struct price {
-	uint64_t square;	/* increase of the sum of squares of the flows above the target */
-	uint64_t flows;		/* sum of the flows on all links of the path */
+	/* sums over the links of the path: */
+	uint64_t square;	/* increase of `max(flows - target, 0)^2` */
+	uint64_t flows;
 };
 
-/* The price of n more flows on the path from s through a port; false if there is no path. */
+/* Store in *p the price of n more flows on the path from s through the port.  Returns false if
+ * there is no path. */
 static bool path_price(const struct counted *x, const struct ftr_tables *t,
 		       const uint32_t *flows, ftr_sw s, ftr_port port,
 		       const struct balance_dest *to, uint32_t n,
@@ -132,8 +135,9 @@ static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *
 	return n;
 }
 
-/* Return the first port with the lowest price, or the present port if that price does not lower the
- * sum of squares.  flows[] does not include the flows of the entry. */
+/* Returns the first port with the lowest price (compared by `square`, then by `flows`).  If no
+ * other port has a smaller `square` than the present port, returns the present port.  flows[] does
+ * not include the n flows of the entry. */
 static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
 			  const uint32_t *flows, ftr_sw s,
 			  const struct balance_dest *to, uint32_t n,
@@ -168,7 +172,7 @@ struct replayed {
 	const struct balance_moved *m;
 	const struct balance_dest *to;
 	uint32_t batch, share, hosts;
-	int32_t *change;	/* [n_links] flows added to the link; < 0: removed */
+	int32_t *change;	/* [link] flows added by the move; < 0: removed */
 };
 
 static void add_change(uint32_t *flows, const struct replayed *r, uint32_t n)
@@ -177,8 +181,8 @@ static void add_change(uint32_t *flows, const struct replayed *r, uint32_t n)
 		flows[x] += (uint32_t)r->change[x];
 }
 
-/* Repeat the moves in the log.  t: the tables before the sweep; they are changed.  after: the
- * tables after the sweep. */
+/* Make the moves in the log again, in t, which holds the tables before the sweep.  `after` holds
+ * the tables after the sweep. */
 static struct replayed *make_again(const struct counted *x, struct ftr_tables *t,
 				   const struct ftr_tables *after,
 				   const struct balance_sweep *w)
@@ -209,7 +213,7 @@ static struct replayed *make_again(const struct counted *x, struct ftr_tables *t
 }
 
 /* Check the moves of a share.  r: all moves in the log.  flows: the flows before the sweep.  t: the
- * tables before the sweep, with the moves of all shares with lower numbers. */
+ * tables before the sweep, but with the moves of the shares 0 .. share - 1. */
 static void replay_share(const struct counted *x, struct ftr_tables *t,
 			 uint32_t *flows, const struct replayed *r,
 			 uint32_t share, const struct balance_sweep *w,
@@ -243,8 +247,9 @@ static void replay_share(const struct counted *x, struct ftr_tables *t,
 	}
 }
 
-/* Check that each move was the best one for the flows that its share knew.  A share learns the
- * moves of other shares BALANCE_LAG batches later.  before: the tables before the sweep. */
+/* Check that each move was the best one by the flow counts that its share (one worker's part of a
+ * batch) had at that time.  Moves of other shares enter these counts BALANCE_LAG batches later.
+ * before: the tables before the sweep. */
 static void replay(const struct counted *x, const struct ftr_tables *before,
 		   const struct balance_sweep *w, uint64_t seed)
 {
@@ -289,8 +294,8 @@ static void end_logged(struct counted *x)
 	end_count(x);
 }
 
-/* A shape of the same links with the switches in random order.  In such an order, switches often
- * route downward although an upward path is shorter. */
+/* Returns a shape with the same links, but with the switches in random order.  In such an order,
+ * switches often route downward although an upward path is shorter. */
 static struct ftr_shape *random_order(const struct ftr_shape *sh, uint64_t seed)
 {
 	uint32_t perm[FTR_PORT_MAX];
@@ -337,7 +342,7 @@ START_TEST(load_sweeps_choose_the_best_port)
 		end_logged(&x);
 		logged_sweep(&x, other, &s, NULL, seed);
 		ck_assert_msg(!memcmp(t->lft, other->lft, bytes_of(t)), "seed %"
-			      PRIu64 ": %u shares: the tables differ with three threads",
+			      PRIu64 ": %u shares: one thread and three threads give different tables",
 			      seed, s.shares);
 		ck_assert_uint_eq(balance_log_undo(x.c.log, other, 0), 0);
 		ck_assert(!memcmp(before->lft, other->lft, bytes_of(t)));
@@ -358,7 +363,7 @@ END_TEST
 
 /* ---- memory -------------------------------------------------------------------- */
 
-/* After an allocation failure, every move in the tables is also in the log. */
+/* After an allocation failure, the log must contain every move that was made in the tables. */
 START_TEST(load_sweeps_without_memory)
 {
 	struct ftr_team *team = ftr_team_new(2);
@@ -392,7 +397,7 @@ START_TEST(load_sweeps_without_memory)
 		ck_assert(!st || st == FTR_NOMEM);
 		balance_log_undo(&log, t, 0);
 		ck_assert_msg(!memcmp(t->lft, before->lft, bytes_of(t)),
-			      "a move is missing in the log although allocation %lu failed", n);
+			      "a move is missing from the log after allocation %lu failed", n);
 		free(log.moved);
 		free(log.seen);
 		end_count(&x);

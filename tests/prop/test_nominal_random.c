@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Nominal shapes of random damaged fabrics and of real fabrics.  A nominal fabric contains
- * all switches and links seen so far.
- *
- * The inferred missing links equal those of the oracle.  The projection (the shape of a
- * fabric over a nominal shape) equals that of its oracle.  Parts that return get their
- * old places.  A new link in an inferred slot changes no data of other links.
+ * Tests nominal fabrics, which contain all switches and links seen so far, and their shapes.
+ * Fat-trees are regular, so missing links can be inferred.  An oracle must infer the same links,
+ * and must make the same projections.  A projection is the shape of a damaged fabric with the ranks
+ * and positions of a nominal shape.  Switches and links that return must get their old positions.
+ * A new link at the position of an inferred link must not change the data of other links.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -105,7 +104,7 @@ static void same_state(const struct ftr_nominal *a,
 				      (n) * sizeof(*a->what)), \
 		      "seed %" PRIu64 ": " #what " differs", seed)
 
-/* The two shapes must be equal; only from_nominal may differ. */
+/* The two shapes must be equal; only the member `from_nominal` may differ. */
 static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 		       uint64_t seed)
 {
@@ -156,7 +155,7 @@ static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 	}
 }
 
-/* Without missing parts, the projection of f equals its own shape. */
+/* The projection of f that is made with the nominal shape of f itself must equal the shape of f. */
 static void whole_is_own_shape(const struct ftr_fabric *f, uint64_t seed)
 {
 	struct ftr_nominal *n = nominal_of(f, NULL, NULL);
@@ -265,8 +264,8 @@ START_TEST(slots)
 }
 END_TEST
 
-/* Remove `percent` % of the links of a tree.  Return how many of 1000 switches below the top still
- * have the right number of slots. */
+/* Remove `percent` % of the links of a tree.  Returns how many of 1000 switches below the top rank
+ * still have the right number of slots (nominal positions of upward groups). */
 static unsigned int recognised(const char *shape, uint32_t percent,
 			       unsigned int runs)
 {
@@ -341,7 +340,7 @@ START_TEST(projection)
 		sh = shape_over(f, n->shape);
 		oracle_check_projection(sh, n->shape, seed);
 		ftr_shape_free(sh);
-		/* All returned parts have their old places. */
+		/* in the complete fabric, all switches and links must have their old positions */
 		sh = shape_over(whole, n->shape);
 		oracle_check_projection(sh, n->shape, seed);
 		ftr_shape_free(sh);
@@ -352,7 +351,7 @@ START_TEST(projection)
 }
 END_TEST
 
-/* A shape over a projection equals the shape over the nominal shape itself. */
+/* A projection may replace its nominal shape: shapes made with either one must be equal. */
 START_TEST(shape_over_a_shape)
 {
 	uint64_t seed = trees_first_seed();
@@ -391,8 +390,8 @@ START_TEST(shape_over_a_shape)
 }
 END_TEST
 
-/* Check the host order of f, a part of `whole`.  A missing host of a leaf leaves a gap, and the
- * other indices stay.  Hosts on other switches leave no gaps. */
+/* Check the host order of f, which is a part of `whole`.  A missing host of a leaf leaves a gap,
+ * and the indices of the other hosts stay.  Missing hosts of other switches leave no gaps. */
 static void same_order(const struct ftr_fabric *whole, const struct ftr_fabric *f, uint64_t seed)
 {
 	struct ftr_shape *a = shape_over(whole, NULL), *b = shape_over(f, a);
@@ -412,7 +411,7 @@ static void same_order(const struct ftr_fabric *whole, const struct ftr_fabric *
 		if (d >= n_d && e == FTR_EP_NONE)
 			continue;
 		ck_assert_msg(ob[d < n_d ? d : at++] == e, "seed %" PRIu64
-			      ": place %u has the wrong host", seed, d);
+			      ": place %u of the host order has the wrong host", seed, d);
 	}
 	ck_assert_uint_eq(b->numbering.n_places, at);
 	free(oa);
@@ -441,8 +440,8 @@ END_TEST
 
 /* ---- unions ------------------------------------------------------------ */
 
-/* Three parts of a fabric, seen in two orders, give the same nominal fabric.  After the whole
- * fabric has been seen, the nominal fabric is the whole fabric. */
+/* Three parts of a fabric must give the same nominal fabric, whichever part is seen first.  When
+ * the whole fabric has been seen, the nominal fabric must be the whole fabric. */
 START_TEST(unions)
 {
 	uint64_t seed = trees_first_seed();
@@ -483,7 +482,7 @@ START_TEST(unions)
 }
 END_TEST
 
-/* The order of the nodes, as OpenSM discovers them or a file lists them, has no effect. */
+/* The order in which OpenSM discovers the nodes, or a file lists them, must have no effect. */
 START_TEST(order_of_discovery)
 {
 	uint64_t seed = trees_first_seed();
@@ -521,8 +520,8 @@ END_TEST
 /* ---- growth into an inferred slot -------------------------------------- */
 
 struct but_one {
-	uint32_t spare;		/* index of a dead port that is kept */
-	const uint8_t *dead;	/* [n_ports] */
+	uint32_t spare;		/* index of the port whose dead link is kept */
+	const uint8_t *dead;	/* [port] 1: the link is dead */
 };
 
 static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
@@ -578,7 +577,7 @@ static void nothing_moved(const struct ftr_shape *a, const struct ftr_shape *b,
 				      q->slot == p->slot &&
 				      q->n_nominal == p->n_nominal &&
 				      q->n == p->n + grown, "seed %" PRIu64
-				      ": the group from %u to %u has changed", seed, x,
+				      ": the port group from %u to %u has changed", seed, x,
 				      p->remote);
 		}
 	}
@@ -611,7 +610,8 @@ struct tally {
 	unsigned int filled, guessed;
 };
 
-/* The link at (s, p) returns to the damaged fabric of n.  Nothing else may change. */
+/* n: the nominal fabric of the damaged fabric.  Add only the dead link at port p of switch s to the
+ * damaged fabric, and make a new nominal fabric from n.  Only this link may be new in it. */
 static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 		    struct ftr_nominal *n, ftr_sw s, unsigned int p,
 		    uint64_t seed, struct tally *tally)
@@ -639,7 +639,7 @@ static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 	ftr_fabric_free(more);
 }
 
-/* Begin with the nominal fabric of the damaged fabric.  Then return the dead links one by one. */
+/* Test how the nominal fabric n of the damaged fabric grows with each dead link (grow_by). */
 static void grow_back(const struct ftr_fabric *f, const uint8_t *dead,
 		      uint64_t seed, struct tally *tally)
 {
@@ -755,7 +755,8 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* The fabric "topograph" lacks 26 of 558 links.  Nominally, each leaf has 2 links to each spine. */
+/* The fabric "topograph" lacks 26 of 558 links.  In its nominal fabric each leaf has 2 links to
+ * each spine. */
 START_TEST(topograph)
 {
 	struct ftr_fabric *f = trees_real("topograph/topograph.net");

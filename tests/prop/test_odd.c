@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Fabrics that are not fat-trees: rings, hypercubes, dragonflies, long chains, separate
- * parts, switches of 254 ports, links from a switch to itself, no hosts, hosts without a
- * switch.
+ * Tests the engines on fabrics that are not fat-trees: rings, hypercubes, dragonflies, long
+ * chains, separate parts, switches of 254 ports, links from a switch to itself, no hosts,
+ * hosts without a switch.
  *
- * Every engine routes such a fabric, or reports why it cannot.  No tables have a loop, a
- * wrong delivery or a credit loop.  With sftree and ddlr, all physically connected hosts
- * reach each other.
+ * Every engine must route such a fabric, or report why it cannot.  No tables may have a
+ * loop, a wrong delivery or a credit loop.  With sftree and ddlr, all physically connected
+ * hosts must reach each other.
  */
 #include <check.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 static struct ftr_err err;
 static struct ftr_builder *b;
-static uint8_t used[300];	/* number of used ports */
+static uint8_t used[300];	/* [switch] number of used ports */
 
 #define SW(i) (UINT64_C(0x100) + (i))
 #define HOST(i) (UINT64_C(0x10000) + (i))
@@ -53,7 +53,7 @@ static void join(uint32_t i, uint32_t k)
 	ok(ftr_builder_add_link(b, x, y, 4, FTR_SPEED_EDR, &err));
 }
 
-/* Try to add a link.  A refusal must have a message. */
+/* Try to add a link.  If it is refused, there must be an error message. */
 static void try_link(struct ftr_end x, struct ftr_end y)
 {
 	enum ftr_status st = ftr_builder_add_link(b, x, y, 4, FTR_SPEED_EDR,
@@ -119,7 +119,7 @@ static void route(const struct ftr_shape *sh, const struct ftr_engine_ops *ops,
 			      ops->name);
 		if (strcmp(ops->name, "dmodc"))
 			ck_assert_msg(r->bad[FTR_CHECK_HOST_HOST] ==
-				      unconnected(sh->f), "%s: %llu pairs of hosts do not arrive",
+				      unconnected(sh->f), "%s: %llu pairs of hosts are unreachable",
 				      ops->name, (unsigned long long)
 				      r->bad[FTR_CHECK_HOST_HOST]);
 	}

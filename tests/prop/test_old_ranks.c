@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Irregular fabrics in which one more host changes the inferred ranks (src/shape/choice.c,
+ * Tests irregular fabrics in which one more host changes the inferred ranks (src/shape/choice.c,
  * rule 7).
  *
- * The nominal fabric keeps the old ranks if the inferred ranks are not clearly better.
- * With the old ranks, no entry of an existing LID changes.  With the inferred ranks,
- * entries change, although all valid entries are kept.
+ * The nominal fabric contains all switches and links seen so far.  It must keep the old ranks,
+ * unless the inferred ranks are clearly better.  With the old ranks, no entry for an old LID may
+ * change.  With the inferred ranks, some would change.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -38,8 +38,8 @@ struct routed {
 	struct ftr_route_stats stats;	/* owns stats.turn */
 };
 
-/* Route f with dmodc.  `before` is NULL, or an earlier routing of fabric of_f.  Its valid entries
- * and extra turns are kept, as in the plugin. */
+/* Route f with dmodc.  If `before`, an earlier routing of the fabric of_f, is not NULL, its valid
+ * entries and extra turns (from a downward to an upward link) are kept, as in the plugin. */
 static struct routed route(const struct ftr_fabric *f, const struct ftr_nominal *n,
 			   const struct ftr_fabric *of_f, const struct routed *before)
 {
@@ -74,8 +74,7 @@ static void routed_free(struct routed *r)
 	free(r->stats.turn);
 }
 
-/* Count the entries that differ between tables a of f and tables b of `whole`.  Only LIDs of f are
- * compared. */
+/* Count the entries for LIDs of f that differ between tables a (of f) and tables b (of `whole`). */
 static uint64_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 			const struct ftr_fabric *whole, const struct ftr_tables *b)
 {
@@ -116,8 +115,8 @@ static uint32_t rank_lines(const char *path)
 	return n;
 }
 
-/* The state file has ranks only if they are not the inferred ones.  After a restart, the ranks of n
- * and the tables of f are the same. */
+/* Write n to a state file and read it, as in a restart.  The ranks, and the tables of f, must stay
+ * the same.  The file must contain ranks only if they are not the inferred ones. */
 static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, uint64_t seed)
 {
 	char path[] = "/tmp/ftr-nominal-XXXXXX";
@@ -134,7 +133,7 @@ static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, 
 		      ": the ranks in the file differ", seed);
 	ck_assert_msg(!memcmp(n->shape->numbering.col, back->shape->numbering.col,
 			      n->f->n_sw * sizeof(*n->shape->numbering.col)),
-		      "seed %" PRIu64 ": the columns differ", seed);
+		      "seed %" PRIu64 ": the indices of destination switches differ", seed);
 	ck_assert(back->shape->tree.ranks_kept == n->shape->tree.ranks_kept);
 	ck_assert_uint_eq(rank_lines(path), n->shape->tree.ranks_kept ? n->f->n_sw : 0);
 	old = route(f, n, NULL, NULL);
@@ -150,12 +149,12 @@ static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, 
 
 struct tally {
 	unsigned int flips;	/* cases in which the inferred ranks change */
-	unsigned int kept;	/* cases of `flips` in which the old ranks are kept */
-	unsigned int same;	/* cases of `kept` without extra turns */
-	uint64_t entries;	/* entries that the inferred ranks would change in `same` cases */
+	unsigned int kept;	/* those of `flips` in which the old ranks are kept */
+	unsigned int same;	/* those of `kept` without extra turns */
+	uint64_t entries;	/* in the cases of `same`: entries that new ranks would change */
 };
 
-/* Add one host: `whole` is seen first without host port h, then with it. */
+/* Make the nominal fabric of `whole` without host port h, then show it `whole` with that port. */
 static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 		     struct tally *tally)
 {
@@ -164,7 +163,7 @@ static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 	struct ftr_nominal *before = nominal_of(f, NULL), *inferred = nominal_of(whole, NULL);
 	struct ftr_nominal *after = nominal_of(whole, before);
 	struct routed old, new;
-	uint64_t without;	/* number of entries that change with the inferred ranks */
+	uint64_t without;	/* number of entries that the inferred ranks would change */
 
 	if (same_ranks(before->shape, inferred->shape)) {
 		ck_assert_msg(same_ranks(after->shape, inferred->shape) &&
@@ -291,10 +290,10 @@ static bool has_level_switch(const struct ftr_shape *sh)
 
 struct moves {
 	unsigned int kept;	/* cases in which the inferred ranks change, but are not used */
-	unsigned int level;	/* cases of `kept` in which a switch has only horizontal links */
+	unsigned int level;	/* those of `kept` in which a switch has only horizontal links */
 };
 
-/* Begin with the nominal fabric of f without one host port.  Then move links of f.  Consumes f. */
+/* Make the nominal fabric of f without one host port.  Then move links of f.  Consumes f. */
 static void move_links(struct ftr_fabric *f, struct ftr_rng *r, uint64_t seed,
 		       struct moves *moves)
 {
@@ -357,7 +356,7 @@ static void plug_host(struct ftr_builder *b, uint64_t guid, uint64_t sw, unsigne
 	edit_plug(b, guid, 1, sw, port);
 }
 
-/* A chain of switches `first` to 420, with one host on switch 301. */
+/* A chain of the switches with GUIDs from `first` to 420.  Switch 301 has one host. */
 static struct ftr_builder *chain(uint64_t first)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -371,7 +370,7 @@ static struct ftr_builder *chain(uint64_t first)
 }
 
 /* A chain of 120 switches grows by 300 switches.  The only leaf is then switch 1, at the far end.
- * The heights of the old switches are above 299, so the growth is refused. */
+ * The old switches would get levels above 299, so the growth must be refused. */
 START_TEST(too_many_ranks)
 {
 	struct ftr_fabric *part = edit_seal(chain(301)), *whole;
@@ -430,8 +429,8 @@ START_TEST(new_role)
 }
 END_TEST
 
-/* All hosts are on one of three switches, so no ranks lead to congestion.  The inferred ranks are
- * used, because they are fewer than the old ones. */
+/* All hosts are on one of the three switches, so no link is congested, whatever the ranks are.  The
+ * inferred ranks are used, because there are fewer of them than old ranks. */
 START_TEST(no_congestion)
 {
 	static const struct ftr_old_rank rank[] = {

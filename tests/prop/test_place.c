@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Placement on random trees with random sequences of faults.  The entries equal those of
- * the oracle.  A fault changes only entries that lose their next hop.  The tables do not
- * depend on the number of threads.
+ * Tests the placements, that is, the rules by which an entry gets one of its candidate ports,
+ * on random trees with random sequences of faults.  The entries must equal those of an oracle
+ * (lib/oracle_place.h).  A fault may change only entries that lose their next hop.  The number
+ * of threads must not change the tables.
  *
  * A failed test prints its seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the
  * number of fabrics.
@@ -22,7 +23,7 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 
-#define SMALL 30	/* number of switches up to which slots are compared with the oracle */
+#define SMALL 30	/* largest number of switches for which oracle_check_slots() runs */
 
 static struct ftr_err err;
 
@@ -127,13 +128,13 @@ START_TEST(trees_equal_the_oracle)
 }
 END_TEST
 
-/* PGFTs with enough slots for all parts of the preference list, with several periods per block
- * (src/engine/place.c), and with parallel links. */
+/* PGFTs in which a switch has many upward groups, so that all rules of src/engine/place.c are used;
+ * some have parallel links. */
 static const char *const wide[] = {
 	"2;10,8;1,10;1,1", "2;12,6;1,4;1,3", "2;14,6;1,7;1,1",
 	"3;5,4,6;1,5,4;1,1,1", "3;8,4,4;1,4,4;1,2,1", "2;9,6;1,3;1,4",
 	"2;6,9;1,17;1,1",
-	/* the numbers of leaves, pods and planes do not divide each other */
+	/* of the numbers of leaves, pods and planes, none divides another */
 	"3;6,5,4;1,6,6;1,1,1", "3;5,6,4;1,6,6;1,1,1", "3;8,6,4;1,4,8;1,1,1",
 	"4;3,3,3,3;1,3,2,3;1,1,1,1", "3;4,4,8;1,4,4;1,1,1",
 };
@@ -155,7 +156,8 @@ START_TEST(wide_trees_equal_the_oracle)
 END_TEST
 
 /* Every leaf has two links to the first spine, three to the second, and two or three to each other
- * spine.  The links that a leaf uses repeat only after six destinations per spine. */
+ * spine.  If a leaf uses its n spines and their links in turn, the sequence of links repeats only
+ * after 6 * n destinations. */
 static struct ftr_fabric *trunks(uint64_t seed)
 {
 	uint32_t leaves, spines, hosts;
@@ -214,7 +216,7 @@ START_TEST(chassis_equal_the_oracle)
 }
 END_TEST
 
-/* On a complete tree, every placement routes hosts like placement literal. */
+/* On a complete tree, every placement must route to hosts as the placement "literal" does. */
 START_TEST(whole_trees_are_literal)
 {
 	uint64_t seed = trees_first_seed();
@@ -239,7 +241,7 @@ START_TEST(whole_trees_are_literal)
 						FTR_CLASS_HOST ||
 						ftr_tables_get(t[k], s, sh->numbering.dest[j].lid) ==
 						ftr_tables_get(t[2], s, sh->numbering.dest[j].lid),
-						"seed %" PRIu64 ", placement %d: switch %u LID %u: not the port of placement literal",
+						"seed %" PRIu64 ", placement %d: switch %u LID %u: placement \"literal\" has another port",
 						seed, k, s, sh->numbering.dest[j].lid);
 		for (int k = 0; k < 3; k++)
 			ftr_tables_free(t[k]);
@@ -253,8 +255,8 @@ END_TEST
 
 struct state {
 	const struct ftr_fabric *f;
-	uint8_t *port;		/* [n_ports] 1: the link is dead; set at its lower-numbered end */
-	uint8_t *sw;		/* [n_sw] 1: dead */
+	uint8_t *port;		/* [port] 1: the link is dead; only at its lower-numbered port */
+	uint8_t *sw;		/* [switch] 1: dead */
 };
 
 static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
@@ -313,7 +315,7 @@ static void change(struct state *st, struct ftr_rng *r, bool fault)
 struct routed {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
-	struct ftr_tables *t[2];	/* placements stable and even */
+	struct ftr_tables *t[2];	/* placements "stable" and "even" */
 };
 
 static struct routed route_state(struct state *st,
@@ -338,12 +340,13 @@ static void unroute(struct routed *r)
 enum fate { STAYS, FARTHER, LOST };
 
 /*
- * Has an entry of `before` lost its next hop in `after`, which has one more fault?
+ * The effect of a fault on the next hop of an entry.  `after` has one fault more than `before`.
  *
- * LOST: the link is dead, or the switch behind it is no longer a candidate.  In a PGFT,
- * the next hop is also lost if that switch is now farther from the destination, because
- * other candidates are closer.  With several downward paths (up_path is set), all
- * candidates may be farther by the same amount.  The result is then FARTHER.
+ * LOST	The link is dead, or the switch at its other end is no longer a candidate.  In a PGFT
+ *	also if that switch is now farther from the destination, because others are nearer.
+ * FARTHER	The switch is now farther from the destination, and the tree is no PGFT (up_path is
+ *	set).  The other candidates may be just as far, so the entry may stay or change.
+ * STAYS	Otherwise.
  */
 static enum fate next_hop(const struct oracle_place *before,
 		     const struct oracle_place *after, ftr_sw s0, ftr_sw s1,
@@ -390,7 +393,7 @@ static void compare(const struct routed *before, const struct routed *after,
 					next_hop(&o0, &o1, s0, s1, was, t);
 
 				ck_assert_msg(is != was || fate != LOST,
-					      "seed %" PRIu64 ", placement %d: switch %u LID %u keeps port %u, which is lost",
+					      "seed %" PRIu64 ", placement %d: switch %u LID %u keeps port %u, but must change",
 					      seed, k, s1, t->lid, is);
 				ck_assert_msg(is == was || fate != STAYS,
 					      "seed %" PRIu64 ", placement %d: switch %u LID %u changes from port %u to %u without need",
@@ -417,7 +420,7 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 
 		change(&st, &rng, fault);
 		next = route_state(&st, whole);
-		/* a repair is compared in the opposite direction */
+		/* compare() takes the state with fewer faults first: after a repair, `next` */
 		compare(fault ? &now : &next, fault ? &next : &now, whole,
 			seed);
 		dead += fault ? 1 : -1u;
@@ -430,7 +433,8 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 	free(st.sw);
 }
 
-/* A random chassis fabric whose shape has up_path. */
+/* Returns a random chassis fabric in which a switch has several groups to one plane (its shape has
+ * up_path). */
 static struct ftr_fabric *chassis(struct ftr_rng *rng)
 {
 	for (;;) {
@@ -490,7 +494,7 @@ START_TEST(threads_change_nothing)
 
 			ck_assert_msg(!memcmp(a->lft, b->lft, (size_t)a->n_sw *
 					      a->stride),
-				      "seed %" PRIu64 ", placement %d: threads change the tables",
+				      "seed %" PRIu64 ", placement %d: one thread and several threads give different tables",
 				      seed,
 				      k);
 			ftr_tables_free(a);

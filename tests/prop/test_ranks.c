@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ranks without a root list (src/shape/choice.c).  If upper switches have as many hosts
- * as leaves, the inferred ranks must be the same as with a root list.
+ * Tests how the ranks of switches (their levels in the tree) are inferred without a list of
+ * roots (src/shape/choice.c).  Even if upper switches have as many hosts as leaves, the ranks
+ * must be the same as with a list of roots.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -88,7 +89,7 @@ static struct ftr_shape *shape(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* True if the inferred ranks of f are those with the given roots.  Consumes f. */
+/* Returns true if f has the same ranks with and without the given list of roots.  Consumes f. */
 static bool ranked_as_with(struct ftr_fabric *f, const uint64_t *root,
 			   uint32_t n)
 {
@@ -103,7 +104,7 @@ static bool ranked_as_with(struct ftr_fabric *f, const uint64_t *root,
 	return same;
 }
 
-/* Add up to `most` hosts to each of some switches in first .. first + n - 1. */
+/* Add 1 to `most` hosts to each of about half of the switches first .. first + n - 1. */
 static void upper_hosts(struct tree *t, struct ftr_rng *r, uint32_t first,
 			uint32_t n, uint32_t most)
 {
@@ -112,7 +113,7 @@ static void upper_hosts(struct tree *t, struct ftr_rng *r, uint32_t first,
 			hosts(t, s, 1 + ftr_rng_below(r, most));
 }
 
-/* Two levels: spines have up to as many hosts as leaves.  If only one spine has hosts, its rank
+/* Two levels: a spine has at most as many hosts as a leaf.  If only one spine has hosts, its rank
  * hardly matters, so a few differences are allowed. */
 START_TEST(hosts_on_spines)
 {
@@ -142,8 +143,8 @@ START_TEST(hosts_on_spines)
 }
 END_TEST
 
-/* With a root list, every switch with many hosts is a leaf switch (rule 1).  sftree needs this
- * rule, because its root is a leaf switch. */
+/* With a list of roots, every switch with many hosts counts as a leaf (rule 1 in choice.c).  sftree
+ * needs this, because its root must be a leaf. */
 START_TEST(leaves_with_roots)
 {
 	enum { SPINES = 4, LEAVES = 12 };
@@ -170,7 +171,7 @@ START_TEST(leaves_with_roots)
 }
 END_TEST
 
-/* Three levels: middle and top switches have up to as many hosts as leaves. */
+/* Three levels: a middle or top switch has at most as many hosts as a leaf. */
 START_TEST(hosts_on_two_upper_levels)
 {
 	enum { TOPS = 4, PODS = 4, MIDS = 2, LEAVES = 6 };
@@ -221,7 +222,7 @@ START_TEST(hosts_on_chips)
 }
 END_TEST
 
-/* Every link leads up or down, and every pair has an up/down path. */
+/* Every link must lead up or down, and every pair must have an up/down path. */
 static void all_links_lead_up(struct ftr_fabric *f)
 {
 	struct ftr_shape *sh = shape(f, NULL, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The planner of ddlr's local repairs: single plans, invalid arguments, the guarantee,
- * irregular trees, real fabrics, allocation failures.  tests/ddlr repairs all fault sets
- * and checks every intermediate state.
+ * Tests how ddlr plans local repairs: single plans, invalid arguments, the number of faults for
+ * which repairs are guaranteed, irregular trees, real fabrics, allocation failures.  (tests/ddlr
+ * repairs all sets of faults, and checks every intermediate state.)
  */
 #include <check.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static struct ftr_fabric *grow(const char *text)
 	return trees_grow(&g, 7, 0);
 }
 
-/* The first upward link of the n-th switch (from 0) of a rank fails. */
+/* Returns the event that the first upward link of switch n (0, 1, ...) of a rank fails. */
 static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 				uint32_t n)
 {
@@ -75,9 +75,9 @@ static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 	return e;
 }
 
-/* The failure of any link between switches changes entries in at most three switches:
- * the switch above the link, the switch below the link, and the switch where the detour turns
- * upward.  One link above each rank is tried. */
+/* If a link between switches fails, the repair may change entries in three switches only: the
+ * switch above the link, the switch below it, and the switch where the detour turns upward.  One
+ * link above each rank is tried. */
 START_TEST(three_switches)
 {
 	static const char *const tree[] = {
@@ -120,8 +120,8 @@ START_TEST(three_switches)
 }
 END_TEST
 
-/* Each switch has two links to each switch above it.  A repair then uses the other parallel link
- * instead of a detour. */
+/* Each switch has two links to each switch above it.  If one of the two fails, the repair must use
+ * the other one, not a detour. */
 START_TEST(parallel_links_first)
 {
 	struct setup x;
@@ -141,7 +141,8 @@ START_TEST(parallel_links_first)
 }
 END_TEST
 
-/* A plan is sorted by step, switch and LID.  Its writes start from the present tables. */
+/* The writes of a plan must be sorted by step, switch and LID.  The old port of each write must be
+ * the port in the present tables. */
 START_TEST(plans_are_in_order)
 {
 	uint64_t first = trees_first_seed();
@@ -209,7 +210,7 @@ static uint32_t count_hops(const struct ftr_fabric *f, const struct ftr_tables *
 	return UINT32_MAX;
 }
 
-/* True if the path of t from `from` to lid passes s. */
+/* Returns true if the path from `from` to lid by the tables t passes s. */
 static bool passes(const struct setup *x, const struct ftr_tables *t, ftr_sw from, ftr_sw s,
 		   ftr_lid lid)
 {
@@ -223,8 +224,9 @@ static bool passes(const struct setup *x, const struct ftr_tables *t, ftr_sw fro
 	return from == s;
 }
 
-/* The upward port with the shortest path from the leaf to lid, without port `dead`.  If there are
- * several, the port with the least load; of these, the first in the order of groups. */
+/* Returns the upward port of the leaf, other than `dead`, with the shortest path to lid.  Among
+ * ports with equally short paths it is the port with the least load, then the first in the order
+ * of groups. */
 static ftr_port best_port(const struct setup *x, ftr_sw leaf, ftr_port dead, ftr_lid lid,
 			  const uint32_t *load)
 {
@@ -248,7 +250,7 @@ static ftr_port best_port(const struct setup *x, ftr_sw leaf, ftr_port dead, ftr
 	return best;
 }
 
-/* Draw a leaf with a host.  The event is that its first upward link fails.  Returns false if 100
+/* Draw a leaf with a host.  Store in *e the failure of its first upward link.  Returns false if 100
  * draws find no such leaf. */
 static bool draw_link_of_leaf(const struct setup *x, struct ftr_rng *rng, struct ftr_event *e)
 {
@@ -288,7 +290,7 @@ static uint32_t compare_with_search(const struct setup *x, const struct ftr_even
 		if (w && w->step == 1) {
 			ck_assert_int_eq(w->how, FTR_HOW_NEXT);
 			ck_assert_msg(w->to == best_port(x, e->sw, e->port, w->lid, load),
-				      "LID %u of %s: port %u, not %u", w->lid,
+				      "LID %u of %s: port %u, should be %u", w->lid,
 				      x->f->sw[e->sw].name, w->to,
 				      best_port(x, e->sw, e->port, w->lid, load));
 			n++;
@@ -299,9 +301,10 @@ static uint32_t compare_with_search(const struct setup *x, const struct ftr_even
 	return n;
 }
 
-/* If an upward link of a leaf fails, the leaf uses the neighbours with the shortest paths, each for
- * the same number of LIDs.  The trees are damaged, so that paths differ in length.  In the
- * undamaged tree 90 entries lead onto the link: enough for search_prepare(). */
+/* If an upward link of a leaf fails, the leaf must use the neighbours with the shortest paths.  If
+ * several have equally short paths, each must get about as many LIDs.  The trees are damaged, so
+ * that paths differ in length.  In the undamaged tree 90 entries lead onto the link, so
+ * search_prepare() is called for the leaf (broken.c). */
 START_TEST(best_neighbours)
 {
 	uint64_t first = trees_first_seed();
@@ -317,7 +320,7 @@ START_TEST(best_neighbours)
 		begin_with(&x, trees_damaged(grow("4;16,3,2,3;1,3,2,3;1,1,1,1"), &rng, 50), 1, true);
 		if (draw_link_of_leaf(&x, &rng, &e)) {
 			ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
-			/* a refused detour could be the best one */
+			/* if a detour was refused, it could have been the best one */
 			n += p.refused ? 0 : compare_with_search(&x, &e, &p);
 			ftr_ddlr_plan_fini(&p);
 		}
@@ -335,7 +338,7 @@ static bool hosts_pass(const struct setup *x, const struct ftr_tables *t, ftr_sw
 	return false;
 }
 
-/* The switch whose entry for lid leads onto the link of e; FTR_SW_NONE: no such entry. */
+/* Returns the switch whose entry for lid leads onto the link of e, or FTR_SW_NONE. */
 static ftr_sw broken_at(const struct setup *x, const struct ftr_event *e, ftr_lid lid)
 {
 	const struct ftr_swport *link = ftr_fabric_port(x->f, e->sw, e->port);
@@ -345,8 +348,8 @@ static ftr_sw broken_at(const struct setup *x, const struct ftr_event *e, ftr_li
 	return ftr_tables_get(x->t, link->peer, lid) == link->peer_port ? link->peer : FTR_SW_NONE;
 }
 
-/* True if packets from hosts to lid pass s: before the repair, after it, or on the path that the
- * repair gives them at one of the n dead links e. */
+/* Returns true if packets from hosts to lid pass s before or after the repair, or if s is on the
+ * new path from a switch that sent such packets onto one of the n dead links e. */
 static bool is_needed(const struct setup *x, const struct ftr_event *e, uint32_t n, ftr_sw s,
 		      ftr_lid lid)
 {
@@ -362,8 +365,9 @@ static bool is_needed(const struct setup *x, const struct ftr_event *e, uint32_t
 	return needed;
 }
 
-/* Check the plan p for the last of the n failed links e. Returns the number of entries that lead
- * onto this link and that packets from hosts to hosts do not use. */
+/* Check the plan p, which repairs the last of the n failed links e.  Returns the number of entries
+ * that still lead onto this link.  Packets from hosts to hosts must not use these entries, unless
+ * the plan says that it leaves entries unrepaired. */
 static uint32_t check_paths_of_hosts(const struct setup *x, const struct ftr_event *e, uint32_t n,
 				     const struct ftr_ddlr_plan *p)
 {
@@ -376,9 +380,9 @@ static uint32_t check_paths_of_hosts(const struct setup *x, const struct ftr_eve
 		const struct ftr_ddlr_write *w = &p->write[i];
 
 		ck_assert_int_eq(x->f->owner[w->lid].kind, FTR_OWNER_EP);
-		/* the inverted order changes the entries of all switches for a LID */
+		/* a repair by sftree's inverted order changes the entries of all switches */
 		ck_assert_msg(w->how == FTR_HOW_INVERTED || is_needed(x, e, n, w->sw, w->lid),
-			      "%s: no packets from hosts to LID %u use the entry",
+			      "%s: the entry for LID %u is changed, but no packets from hosts use it",
 			      x->f->sw[w->sw].name, w->lid);
 	}
 	for (uint32_t i = 1; i <= 2u * x->f->max_lid; i++) {
@@ -405,8 +409,9 @@ static struct ftr_event draw_link(const struct ftr_fabric *f, struct ftr_rng *rn
 	return e;
 }
 
-/* With host_paths_only, a repair changes all entries onto the dead link that packets from hosts to
- * hosts use, and no entry that they do not use.  Two links fail, one after the other. */
+/* With the option `host_paths_only`, a repair must change all entries onto the dead link that
+ * packets from hosts to hosts use, and no entry that these packets do not use.  Two links fail, one
+ * after the other. */
 START_TEST(only_paths_of_hosts)
 {
 	static const char *const tree[] = { "4;3,3,2,3;1,3,2,3;1,1,1,1", "kary:3,3" };
@@ -463,8 +468,8 @@ START_TEST(guarantees)
 }
 END_TEST
 
-/* The leaf with the fewest upward links determines the guaranteed number of faults.  On a single
- * switch this number is 0. */
+/* The number of faults for which repairs are guaranteed must follow from the leaf with the fewest
+ * upward links.  For a fabric of one switch it must be 0. */
 START_TEST(slim_leaf)
 {
 	struct ftr_guarantee g;
@@ -485,9 +490,9 @@ START_TEST(slim_leaf)
 }
 END_TEST
 
-/* A has links into two planes: one contains s and t, the other u and v.  One link of A fails.
- * After the transition to new tables, all planes are clean again: no local repair leads away from
- * them. */
+/* A has links into two planes: one contains s and t, the other u and v.  One link of A fails, and
+ * all switches change to new tables.  After that, both planes must be clean: no local repair leads
+ * packets away from them. */
 START_TEST(plane_with_a_dead_link)
 {
 	static const char *const above[] = { "s", "t", "u", "v" };
@@ -568,7 +573,7 @@ START_TEST(invalid_arguments)
 }
 END_TEST
 
-/* Two planners give the same plan for a fault.  One gets the event, the other gets the damaged
+/* Two planners must make the same plan for a fault.  One gets the event, the other gets the damaged
  * fabric. */
 START_TEST(equal_planners)
 {
@@ -609,11 +614,11 @@ START_TEST(equal_planners)
 END_TEST
 
 /* One call reports that one link of a switch comes up and another goes down.  The link that comes
- * up is handled first, whatever the order of events and ports. */
+ * up must be handled first, in any order of events and ports. */
 START_TEST(up_and_down_at_one_switch)
 {
 	for (unsigned int order = 0; order < 4; order++) {
-		unsigned int up = order & 1;	/* index of the event that comes up */
+		unsigned int up = order & 1;	/* index of the event "link up" */
 		struct ftr_event e[2];
 		struct ftr_ddlr_plan p;
 		const struct ftr_group *g;
@@ -693,7 +698,8 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* Plan a fault, a transition, and the return of the link.  Return the first error. */
+/* Plan the repair of a fault, a transition to new tables, and the return of the link.  Returns the
+ * first error. */
 static enum ftr_status whole_life(const struct setup *x,
 				  const struct ftr_fabric *cut,
 				  const struct ftr_tables *to,

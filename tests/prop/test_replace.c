@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Replaced switches in random trees: a switch with another GUID and another LID gets the
- * links of the old one.  The new switch must get the same entries.  On other switches,
- * only entries for the old and the new LID may change.
+ * Tests the replacement of switches in random trees: a switch with another GUID and another
+ * LID gets the links of the old switch.  The nominal fabric, which contains all switches and
+ * links seen so far, must recognise the replacement.  The new switch must get the same entries
+ * as the old one.  In other switches, only entries for the old and the new LID may change.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -88,9 +89,9 @@ static struct ftr_tables *route(const struct ftr_fabric *f,
 	return t;
 }
 
-/* Count the changed entries of LIDs that both fabrics have.  A replaced switch is compared with the
- * new one.  With sftree, entries for switches are not counted.  They lead over the root leaf, which
- * may itself be replaced. */
+/* Count the changed entries for LIDs that both fabrics have.  The entries of a new switch are
+ * compared with those of the old one.  If `switches` is false, entries for LIDs of switches are not
+ * counted: with sftree they lead over the root leaf, which may itself be replaced. */
 static uint32_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 			const struct ftr_fabric *g, const struct ftr_tables *b,
 			const struct swap *w, bool switches)
@@ -179,7 +180,7 @@ static bool has_link(const struct ftr_fabric *f, ftr_sw s)
 	return false;
 }
 
-/* Replace random switches of all ranks one at a time.  No entry may change. */
+/* Replace random switches of all ranks, one at a time.  No counted entry may change. */
 START_TEST(one_switch_at_a_time)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
@@ -309,7 +310,7 @@ START_TEST(link_by_link)
 }
 END_TEST
 
-/* Replace random switches repeatedly.  An old switch may return in another place. */
+/* Replace one random switch after the other, each by the switch that was removed before. */
 START_TEST(repeated_replacements)
 {
 	uint64_t seed = trees_first_seed();
@@ -365,7 +366,7 @@ START_TEST(repeated_replacements)
 }
 END_TEST
 
-/* Another fabric does not count as replacements of all switches. */
+/* A different fabric must not be taken for the known fabric with all switches replaced. */
 START_TEST(another_fabric)
 {
 	uint64_t seed = trees_first_seed();
@@ -430,8 +431,8 @@ START_TEST(real_fabrics)
 			ftr_nominal_free(replaced(f, nominal_of(f, NULL, NULL),
 						  &w, "dmodc", false, &entries,
 						  (uint64_t)i));
-			/* With the new GUID, two switches can change places in an order by GUID.
-			 * A few entries depend on such orders. */
+			/* The new GUID can change the order of the switches by GUID, on which a few
+			 * entries depend. */
 			ck_assert_msg(entries <= 4, "%s, switch %u replaced: %u entries changed",
 				      trees_real_files[i], s, entries);
 			swap_free(&w);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The root of sftree's inverted order (src/engine/root.c), on random fabrics with hosts
- * above the leaves and on chassis.  Every switch reaches every LID without a cycle of
- * channel dependencies.  If all spines have hosts, the most loaded link has hardly more
- * flows with sftree than with dmodc.  test_connect compares the two engines on pairs of
- * chassis.
+ * Tests how sftree chooses its root leaf (src/engine/root.c), on chassis and on random fabrics with
+ * hosts on upper switches.  Every switch must reach every LID, and the channel dependencies must
+ * have no cycle.  If all spines have hosts, the most loaded link must have hardly more flows with
+ * sftree than with dmodc.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -46,8 +45,8 @@ static void add_hosts(struct making *m, uint64_t guid, uint8_t *used,
 	}
 }
 
-/* Two ranks.  Spines have 3 to 8 hosts, leaves 0 to 8.  The leaves have either the smallest or the
- * largest GUIDs. */
+/* A fabric of spines with 3 to 8 hosts and leaves with 0 to 8 hosts.  The leaves have either the
+ * smallest or the largest GUIDs. */
 static struct ftr_fabric *hosts_on_spines(struct ftr_rng *r)
 {
 	uint32_t spines = draw(r, 2, 4), leaves = draw(r, 3, 10);
@@ -79,7 +78,8 @@ static struct ftr_fabric *hosts_on_spines(struct ftr_rng *r)
 	return f;
 }
 
-/* Flows on the most loaded link, divided by the lower bound.  The search has depth `load`. */
+/* Route with the search at depth "load".  Returns (flows on the most loaded link) / (lower
+ * bound). */
 static double most_loaded(struct both *b, const char *engine)
 {
 	const struct ftr_route_opts opts = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Incomplete root lists on random trees and the real fabrics.  Only missing roots are
- * added to the list.  On complete trees, all missing roots are found, and the ranks are
- * the same as with the complete list.
+ * Tests incomplete lists of roots, on random trees and on the real fabrics.  ftr_shape_new()
+ * must add missing roots to the list, but no other switches.  On complete trees it must add
+ * all missing roots, and the ranks must be the same as with the complete list.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -32,8 +32,8 @@ static struct ftr_shape *shape_of(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* Store the GUIDs of all switches without upward links by the inferred ranks, and return their
- * number.  Stubs and switches without links do not count. */
+/* Infer the ranks.  Store in guid[] the switches that have downward links, but no upward links.
+ * Stubs (<ftr/shape.h>) do not count.  Returns the number of these switches. */
 static uint32_t tops(const struct ftr_fabric *f, uint64_t *guid)
 {
 	struct ftr_shape *sh = shape_of(f, NULL, 0, FTR_ROOTS_AUTO);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sftree on random fabrics.  In every connected part of a fabric, every port reaches every
- * LID of hosts and switches.  The channel dependencies have no cycle, even if switches send
- * packets.  On complete trees, the entries for hosts are those of dmodc.
+ * Tests sftree on random fabrics.  In every connected part of a fabric, every port must reach
+ * every LID of hosts and switches.  The channel dependencies must have no cycle, even if
+ * switches send packets.  On complete trees, the entries for hosts must be those of dmodc.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -115,8 +115,8 @@ START_TEST(no_trees_at_all)
 }
 END_TEST
 
-/* A set of faults.  Bits 0 .. n_links - 1 are links between switches.  The next bits are switches
- * with their hosts. */
+/* A set of faults.  Bit i of `set`: link i between switches fails.  Bit n_links + s: switch s
+ * fails, with its hosts. */
 struct lost {
 	uint64_t set;
 	unsigned int n_links;
@@ -141,7 +141,7 @@ static bool link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	struct lost *l = ctx;
 	uint64_t bit = 0;
 
-	/* the number of this link among all links */
+	/* the number of this link, from 1 */
 	for (ftr_sw t = 0; t <= s; t++)
 		for (unsigned int q = 1; q <= (t == s ? p : f->sw[t].n_ports);
 		     q++) {
@@ -153,7 +153,7 @@ static bool link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !(l->set >> (bit - 1) & 1);
 }
 
-/* Returns false only for the call with number n_links. */
+/* Counts its calls in l->set.  Returns false only for call number l->n_links. */
 static bool nth_link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			   ftr_port p)
 {
@@ -257,8 +257,9 @@ static bool not_of_switch_0(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return s && !(port->peer_kind == FTR_PEER_SW && !port->peer);
 }
 
-/* One switch has no links.  The tables of the other switches still follow one shape, which the fast
- * path needs. */
+/* One switch has no links.  The engine must still return the shape (ranks and costs) that the
+ * tables of all other switches follow (stats.routed), because incremental routing starts from
+ * it. */
 START_TEST(a_switch_without_links)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
@@ -308,7 +309,7 @@ START_TEST(threads_change_nothing)
 		tables(&b, "sftree", NULL, team, &b.sftree);
 		ck_assert_msg(!memcmp(one->lft, b.sftree->lft,
 				      (size_t)one->n_sw * one->stride),
-			      "seed %" PRIu64 ": threads change the tables", seed);
+			      "seed %" PRIu64 ": one thread and several threads give different tables", seed);
 		ftr_tables_free(one);
 		unroute(&b);
 	}
@@ -318,8 +319,8 @@ END_TEST
 
 /* ---- root and spread ----------------------------------------------------- */
 
-/* If one link fails, the root leaf stays the same.  The entries for hosts are still those of dmodc.
- * Every third link is tried. */
+/* If one link fails, the root leaf must stay the same, and the entries for hosts must still be
+ * those of dmodc.  Every third link is tried. */
 START_TEST(one_lost_link_moves_no_root)
 {
 	struct ftr_fabric *f;
@@ -355,7 +356,8 @@ START_TEST(one_lost_link_moves_no_root)
 }
 END_TEST
 
-/* A middle switch uses all its upward links for detours to the top switches of other planes. */
+/* Paths from a middle switch to top switches of other planes must use all upward links of the
+ * middle switch. */
 START_TEST(detours_are_spread)
 {
 	struct both b = { 0 };
@@ -368,7 +370,7 @@ START_TEST(detours_are_spread)
 	for (ftr_sw s = 0; s < b.f->n_sw; s++) {
 		uint64_t used = 0;
 
-		/* middle switches above the root have only one path */
+		/* middle switches above the root leaf have only one path */
 		if (b.sh->tree.rank[s] != 1 ||
 		    ftr_shape_down(b.sh, s)[b.sh->numbering.col[b.stats.root]] !=
 		    FTR_COST_INF)
@@ -403,8 +405,8 @@ static uint32_t hops(const struct both *b, const struct ftr_tables *t, ftr_sw s,
 	return s == to ? n : UINT32_MAX;
 }
 
-/* Count pairs of hosts whose path is longer than the shortest up/down path, or that have no up/down
- * path.  The statistics must have the same number. */
+/* Count the pairs of hosts that have no up/down path, or whose path with sftree is longer than the
+ * shortest up/down path.  The engine must report the same number as stats.detours. */
 START_TEST(detours_are_counted)
 {
 	uint64_t seed = trees_first_seed(), total = 0, shorter = 0;
@@ -433,13 +435,13 @@ START_TEST(detours_are_counted)
 				want += (uint64_t)tree->leaf_hosts[x] * tree->leaf_hosts[y];
 		}
 		ck_assert_msg(b.stats.detours == want, "seed %" PRIu64 ": %" PRIu64
-			      " pairs on detours, counted %" PRIu64, seed, want,
+			      " pairs of hosts on detours, the engine reports %" PRIu64, seed, want,
 			      b.stats.detours);
 		total += want;
 		unroute(&b);
 	}
 	printf("%" PRIu64 " pairs of hosts on detours; %" PRIu64
-	       " pairs of leaf switches with a shorter path\n", total, shorter);
+	       " pairs of leaf switches with a shorter path than with dmodc\n", total, shorter);
 	runs_show(shorter > 0);
 }
 END_TEST

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sftree_mode paper: algorithms 1 and 2 of Bogdanski et al. 2012, on complete trees and on
- * fabrics that are not PGFTs.  The routes are compared with routes worked out by hand.
+ * Tests the option "sftree_mode paper", which runs algorithms 1 and 2 of Bogdanski et al. 2012,
+ * on complete trees and on fabrics that are not PGFTs.  Some paths are compared with paths
+ * worked out by hand.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -29,7 +30,8 @@ static void judge(const struct both *b, struct ftr_check_report *rep)
 	ck_assert(!ftr_check_tables(b->f, b->sftree, &opts, NULL, rep, &err));
 }
 
-/* The longest path of sftree, in hops, between two switches that dmodc does not connect. */
+/* Returns the number of hops of sftree's longest path between two switches that have no path with
+ * dmodc. */
 static uint32_t longest_zigzag(const struct both *b)
 {
 	uint32_t longest = 0;
@@ -51,8 +53,8 @@ static uint32_t longest_zigzag(const struct both *b)
 	return longest;
 }
 
-/* On complete trees the claims of Bogdanski et al. 2012 hold: switches reach all switches, and on
- * the VL of the hosts the dependencies are acyclic. */
+/* On complete trees the claims of Bogdanski et al. 2012 must hold: switches reach all switches, and
+ * the channel dependencies on the VL of the hosts are acyclic. */
 START_TEST(paper_on_whole_trees)
 {
 	static const char *const shape[] = {
@@ -80,9 +82,9 @@ START_TEST(paper_on_whole_trees)
 }
 END_TEST
 
-/* After a few faults, the mode of the paper has defects.  Some pairs of switches are unreachable,
- * and entries for hosts are missing.  Both must occur here.  Cycles may occur and are only counted.
- * The default mode has none of these defects. */
+/* On damaged trees, the mode of the paper leaves pairs of switches unreachable and entries for
+ * hosts missing.  Both must occur here.  Cycles may occur, and are only counted.  The default
+ * mode must have none of these defects. */
 START_TEST(paper_off_whole_trees)
 {
 	uint64_t seed = trees_first_seed();
@@ -110,12 +112,13 @@ START_TEST(paper_off_whole_trees)
 	}
 	runs_show(lost_pairs > 0);
 	runs_show(missing > 0);
-	printf("paper's sFtree on damaged trees: unreachable pairs of switches in %u, missing entries towards hosts in %u, cycles in %u\n",
+	printf("sFtree of the paper: %u damaged trees with unreachable pairs of switches, %u with missing entries for hosts, %u with cycles\n",
 	       lost_pairs, missing, cycles);
 }
 END_TEST
 
-/* The switches on sftree's path: "A X1 ...".  "!" is a missing entry, a final "..." a loop. */
+/* Returns the names of the switches on sftree's path, for example "A X1 B".  "!" stands for a
+ * missing entry; "..." at the end means that the path has a loop. */
 static const char *path(const struct both *b, const char *from, const char *to)
 {
 	static char text[200];
@@ -155,8 +158,9 @@ static void paper_root(struct both *b, const char *sm, const char *want)
 }
 
 /*
- * Figure 3 of Bogdanski et al. 2012, as section 4.1 describes it.  Middle switches A1 and
- * A2 have common tops X1 and X2; B1 and B2 have Y1 and Y2.  s is the subtree root.
+ * Figure 3 of Bogdanski et al. 2012, as section 4.1 describes it.  The middle switches A1 and
+ * A2 are below the top switches X1 and X2, and B1 and B2 are below Y1 and Y2.  s is the root
+ * of the subtree.
  *
  *	X1 X2   Y1 Y2
  *	| X |   | X |		links A1-X1 A1-X2 A2-X1 A2-X2, B and Y likewise
@@ -181,11 +185,11 @@ START_TEST(paper_figure_3)
 		{ "Y2", "Y1", "Y2 B1 Y1" },
 		/* A1 and B1 have no common ancestor, and s is directly below both */
 		{ "A1", "B1", "A1 s B1" },
-		/* A2 and B2: first up, then down into the subtree */
+		/* from A2 and from B2: first up, then down into the subtree */
 		{ "A2", "B1", "A2 X1 A1 s B1" },
 		{ "B2", "A1", "B2 Y1 B1 s A1" },
 		{ "B2", "X2", "B2 Y1 B1 s A1 X2" },
-		/* from the half with A and X to the half with B and Y */
+		/* from the half of the tree with A and X to the half with B and Y */
 		{ "A2", "Y1", "A2 X1 A1 s B1 Y1" },
 	};
 	struct both b = { .f = draw("s: A1 B1 h1\nl: A1 B1 h1\n"
@@ -243,8 +247,8 @@ START_TEST(paper_sibling)
 		{ "t1", "z", "t1 !" },		/* S does not reach z */
 		{ "R", "z", "R !" },
 	};
-	/* Now R has the lowest GUID.  Line 13 overwrites the entry of R that line 9 has written.
-	 * The new entry makes a loop, which the checker finds. */
+	/* Now R has the lowest GUID.  Line 13 of algorithm 2 overwrites the entry of R that line 9
+	 * has written.  The new entry makes a loop, which the checker must find. */
 	static const char *const root_first[][3] = {
 		{ "R", "t2", "R t1 R t1 R t1 R t1 R ..." },
 	};
@@ -272,11 +276,11 @@ START_TEST(paper_sibling)
 END_TEST
 
 /*
- * A random complete tree that is not a PGFT: top switches reach some pods over one middle
- * switch, others over two.  Theorem 5.2 of Bogdanski et al. 2012 fails on some of these
- * trees.  Packets that turn in the subtree leave it over different middle switches and
- * close a cycle with other packets.  The plugin refuses such tables.  The default mode
- * has no cycle on any of these trees.
+ * A random complete tree that is not a PGFT: a top switch reaches some pods over one middle
+ * switch, other pods over two.  Theorem 5.2 of Bogdanski et al. 2012 fails on some of these
+ * trees: the channel dependencies have a cycle.  Packets that turn in the subtree leave it
+ * over different middle switches, and close the cycle with other packets.  The plugin
+ * refuses such tables.  The default mode has no cycle on any of these trees.
  *
  *	t0  t1  t2  t3		each middle switch is linked to three of the four tops
  *	 | \/ ...
@@ -329,7 +333,7 @@ START_TEST(paper_has_cycles_off_pgfts)
 		acyclic(&b, seed);
 		unroute(&b);
 	}
-	printf("sFtree of the paper on %u complete trees that are not PGFTs: cycles in %u\n",
+	printf("sFtree of the paper on %u complete trees that are not PGFTs: %u with cycles\n",
 	       trees_runs(300), cycles);
 	runs_show(cycles > 0);
 }

@@ -3,10 +3,10 @@
  * Compares the simulation with a slow simulation, on small trees with random VLs.  All
  * counts must be equal, and so must the sum of all latencies, to the picosecond.
  *
- * The slow simulation implements the contract of <ftr/sim.h> and shares no code with the
+ * The slow simulation implements the contract of <ftr/sim.h>, but shares no code with the
  * simulation.  It keeps whole packets in arrays, and looks at all packets and channels at
- * every event.  It computes the free room in a buffer from the packets that have taken
- * room and the credits that are still to be returned.
+ * every event.  It computes the free room in a buffer from the packets in it and the
+ * credits that the sender does not have yet.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -28,25 +28,25 @@ static struct ftr_err err;
 struct pkt {
 	bool used, waiting, delivered;
 	uint32_t source;
-	uint32_t ch;		/* the packet's present channel, or its input channel */
+	uint32_t ch;		/* last channel that has sent the packet; UINT32_MAX: none yet */
 	ftr_lid lid;
 	unsigned int sl, vl, hops;
 	uint64_t sent;
-	uint64_t head;		/* when the head has passed the switch delay; at a host: when the
-				 * packet has arrived */
+	uint64_t head;		/* time when the head has passed the switch delay; if the channel
+				 * leads to a host: time when the packet has arrived */
 	uint64_t tail, ready;
 	uint32_t out;		/* channel that the packet waits for */
 	unsigned int out_vl;
 };
 
-/* Room that is taken in the buffer behind a channel. */
+/* Room that a packet takes in the buffer at the end of a channel. */
 struct room {
 	uint32_t ch;
 	unsigned int vl;
-	uint64_t until;		/* when the sender learns that this room is free */
+	uint64_t until;		/* time when the sender learns that this room is free */
 };
 
-/* Keys of the queues that wait for a VL of a channel, in the order of service. */
+/* The keys (key_of()) of the queues that wait for a VL of a channel, in the order of service. */
 struct turn {
 	uint32_t key[64];
 	uint32_t n;
@@ -61,7 +61,7 @@ struct slow {
 	struct room room[MAX_PKT * 8];
 	uint32_t n_room, first_room;
 	uint32_t pkt_room[MAX_PKT];	/* [packet] index of its room in room[] */
-	uint64_t free_at[MAX_CH];	/* [channel] when the channel is idle again */
+	uint64_t free_at[MAX_CH];	/* [channel] time when the channel is idle again */
 	uint32_t from[MAX_CH];		/* [channel] packet that it sends, or UINT32_MAX */
 	uint32_t from_ch[MAX_CH];	/* [channel] input channel of that packet */
 	unsigned int from_vl[MAX_CH];
@@ -84,7 +84,8 @@ static bool wired(const struct slow *x, uint32_t c)
 	return x->f->ports[c].peer_kind != FTR_PEER_NONE;
 }
 
-/* The switch and port at the end of the channel; FTR_SW_NONE if a host is at its end. */
+/* Returns the switch at the end of the channel, or FTR_SW_NONE if a host is there.  *port: the
+ * switch's port. */
 static ftr_sw far_end(const struct slow *x, uint32_t c, ftr_port *port)
 {
 	const struct ftr_swport *q;
@@ -132,8 +133,8 @@ static bool has_room(struct slow *x, uint32_t c, unsigned int vl)
 	return taken + BYTES <= x->c->buffer;
 }
 
-/* A queue is identified by the input channel and a VL: with FIFOs the input VL, otherwise the
- * output VL. */
+/* Returns the key of the packet's queue.  A queue has an input channel and a VL: the input VL if
+ * queues are FIFOs, otherwise the output VL. */
 static uint32_t key_of(const struct slow *x, const struct pkt *p)
 {
 	return p->ch * 4 + (x->c->queues == FTR_SIM_FIFO ? p->vl : p->out_vl);
@@ -209,7 +210,7 @@ static uint32_t first_of(const struct slow *x, uint32_t c, unsigned int vl,
 	return best;
 }
 
-/* The number of outputs that send packets from the buffers behind channel ch. */
+/* Returns the number of outputs that send packets from the buffer at the end of channel ch. */
 static unsigned int fed(const struct slow *x, uint32_t ch)
 {
 	unsigned int n = 0;
@@ -267,7 +268,7 @@ static void choose(struct slow *x, uint32_t c)
 	}
 }
 
-/* Send the next packet of a source if there is room.  The pairs of the source take turns. */
+/* Send the next packet of a source if there is room.  The destinations of the source take turns. */
 static void inject(struct slow *x, uint32_t c)
 {
 	ftr_ep e = c - x->n_ports;

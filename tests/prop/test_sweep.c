@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compares the choices of a sweep with shifts (src/balance/local_search.c) with those of a
- * slow sweep.  The slow sweep follows the first comment of that file literally: it
- * computes every price with pow(), from the flows of each source in each shift.
+ * Tests the sweeps that even out the load of shifts (src/balance/local_search.c).  A sweep
+ * moves entries to the port with the cheapest path.  Its choices must equal those of a slow
+ * sweep, which follows the first comment of local_search.c literally: it computes every
+ * price with pow(), from the flows of each source in each shift.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -44,10 +45,10 @@ struct slow_sweep {
 	const struct balance_net *net;
 	const struct balance_sweep *w;
 	struct recount *now;
-	uint8_t *entry;		/* [n_sw] entries for the destination */
+	uint8_t *entry;		/* [switch] its entry for the destination */
 	const struct balance_dest *d;
 	ftr_sw to;
-	bool sends[FTR_PORT_MAX];	/* [source] its flows pass the entry */
+	bool sends[FTR_PORT_MAX];	/* [source] its flows use the entry that may be changed */
 	uint32_t hosts;			/* number of hosts of the sources in sends[] */
 };
 
@@ -77,7 +78,8 @@ static uint32_t slow_shift(const struct slow_sweep *z,
 	return (z->d->pos + z->net->n_pos - src->first - i) % z->net->n_pos;
 }
 
-/* The price of a link.  If `own` is true, the link carries the flows of the entry now. */
+/* Returns the price of a link for the flows of the entry.  `own`: the link carries these flows
+ * now. */
 static double slow_price(const struct slow_sweep *z, uint32_t link, bool own)
 {
 	uint32_t flows = z->now->flows[link] - (own ? z->hosts : 0);
@@ -99,7 +101,8 @@ static double slow_price(const struct slow_sweep *z, uint32_t link, bool own)
 	return sum;
 }
 
-/* The price of the present path from s.  *bad: a link of this path is bad (local_search.c). */
+/* Returns the price of the present path from s.  *bad: true if a link of this path is bad: it has
+ * more flows than the target, or at least `meet` flows in a shift in which the entry is used. */
 static double slow_present(const struct slow_sweep *z, ftr_sw s, bool *bad)
 {
 	double sum = 0;
@@ -130,8 +133,8 @@ static void set_sends(struct slow_sweep *z, ftr_sw s)
 	}
 }
 
-/* The price of the path through a port.  Where it meets the present path, it continues on that
- * path, at the same price. */
+/* Returns the price of the path through a port.  From the switch where this path meets the present
+ * path, both are the same and have the same price. */
 static double slow_through(struct slow_sweep *z, ftr_sw s, ftr_port port)
 {
 	ftr_sw on[FTR_PORT_MAX + 1], at;
@@ -202,7 +205,7 @@ static void slow_choose(struct slow_sweep *z, struct balance_cand *cand, ftr_sw 
 	slow_add(z, s, 1);
 }
 
-/* bad[s]: the present path from s has a bad link.  Only switches on paths of sources count. */
+/* Set bad[s] to true if the present path of a source passes s, and has a bad link from s on. */
 static void slow_bad(struct slow_sweep *z, bool *bad)
 {
 	memset(z->sends, 0, sizeof(z->sends));
@@ -233,7 +236,7 @@ static void slow_dest(struct slow_sweep *z, struct balance_cand *cand,
 			slow_choose(z, cand, o->sw[i]);
 }
 
-/* Add flows that are not in the tables, so that prices vary more than in a small fabric. */
+/* Add flows that are not in the tables: in small fabrics the prices would hardly differ. */
 static void other_flows(struct balance_count *c, struct recount *now, uint64_t seed)
 {
 	static const uint32_t most[] = { 1, 14, 20, 130, 5000 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Extra turns of dmodc while links and switches fail and return.  An extra turn leads from a
- * downward to an upward link.
+ * Tests the extra turns of dmodc while links and switches fail and return.  An extra turn
+ * leads from a downward to an upward link.
  *
- * One test searches for credit loops of old and new tables together.  The other one compares
- * the numbers of pairs that incremental tables report.
+ * Two tests search for credit loops of old and new tables together.  The third one checks
+ * the numbers of unreachable pairs of leaves that incremental routing reports.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -39,11 +39,11 @@ struct routed {
 struct mix {
 	const struct ftr_fabric *f;
 	struct ftr_shape *sh;
-	uint8_t *dead;			/* [n_ports] 1: the link is missing */
-	uint8_t *held;			/* [n_sw][lids] the tables that the switches hold */
+	uint8_t *dead;			/* [port] 1: the link is missing */
+	uint8_t *held;			/* [switch][LID] the entry that the switch holds */
 	uint32_t lids;
-	uint8_t *edge;			/* [n_ports][PORTS] 1: packets go from the link to this
-					 * port of the next switch */
+	uint8_t *edge;			/* [port][port of the next switch] 1: packets go from the
+					 * link at the first port to that at the second */
 	enum ftr_paths paths;
 	struct routed now;
 };
@@ -66,8 +66,8 @@ static void unroute(struct routed *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* Route the fabric with its present links.  A missing switch has no links, and its turns are
- * dropped. */
+/* Route the fabric with its present links and the turns of turn[].  A missing switch has no links;
+ * its turns are dropped. */
 static void route(struct mix *m, const struct ftr_turn *turn, uint32_t n)
 {
 	struct ftr_filter filter = { .keep_link = is_up, .ctx = m };
@@ -97,15 +97,15 @@ static ftr_sw next_switch(const struct mix *m, ftr_sw s, uint8_t p)
 	return port->peer_kind == FTR_PEER_SW ? port->peer : FTR_SW_NONE;
 }
 
-/* k 0: the entry in the switch; k 1: the new entry. */
+/* Returns the entry that the switch holds (k is 0), or the new entry (k is 1). */
 static uint8_t entry(const struct mix *m, int k, ftr_sw s, uint32_t lid)
 {
 	return k ? ftr_tables_get(m->now.t, s, (ftr_lid)lid) :
 		m->held[(size_t)s * m->lids + lid];
 }
 
-/* Note the channel dependencies.  For each LID, each switch may have its old or its new entry.  All
- * switches send packets. */
+/* Set edge[] to the channel dependencies that are possible if each entry may be the old or the new
+ * one, and all switches send packets. */
 static void note_edges(struct mix *m)
 {
 	memset(m->edge, 0, (size_t)m->f->n_ports * PORTS);
@@ -124,8 +124,8 @@ static void note_edges(struct mix *m)
 			}
 }
 
-/* Kahn's algorithm: remove channels for which no channel waits.  Returns true if channels are
- * left. */
+/* Kahn's algorithm: remove a channel if no packet in another channel waits for it, and repeat.
+ * Returns true if channels remain: they contain a loop. */
 static bool has_loop(struct mix *m)
 {
 	const struct ftr_fabric *f = m->f;
@@ -189,7 +189,7 @@ static void write_tables(struct mix *m)
 #define PARTS 3
 
 /* Switches (with all their links) or single links fail, one after the other, and then return in the
- * same order.  The turns of the previous routing are carried over, as in the plugin. */
+ * same order.  Each routing gets the extra turns of the previous one, as in the plugin. */
 static void fail_and_return(struct mix *m, struct ftr_rng *r, bool links)
 {
 	ftr_sw s[PARTS];
@@ -250,13 +250,13 @@ static void mix_one(struct ftr_fabric *f, struct ftr_rng *r, bool links, enum ft
 
 static void show(const char *fabrics, bool links)
 {
-	printf("%s, %s: %u routings, %u with extra turns; old and new tables together have a loop after %u of %u failures and %u of %u returns\n",
+	printf("%s, %s: %u routings, %u with extra turns; old and new tables together have a credit loop after %u of %u failures and %u of %u returns\n",
 	       fabrics, links ? "links" : "switches", sum.routings, sum.with_turns,
 	       sum.lost_loops, sum.lost, sum.returned_loops, sum.returned);
 }
 
-/* On a PGFT with up/down paths, old and new tables together never have a loop.  _i is 1 if links
- * fail, 0 if switches fail. */
+/* On a PGFT with up/down paths, old and new tables together must have no credit loop.  _i is 1 if
+ * links fail, 0 if switches fail. */
 START_TEST(old_and_new_tables_of_trees)
 {
 	memset(&sum, 0, sizeof(sum));
@@ -275,7 +275,8 @@ START_TEST(old_and_new_tables_of_trees)
 }
 END_TEST
 
-/* The same on irregular fabrics, where loops are possible (docs/design.md, invariant 3). */
+/* The same on irregular fabrics.  Credit loops are possible there (docs/design.md, invariant 3),
+ * and are only counted. */
 START_TEST(old_and_new_tables)
 {
 	memset(&sum, 0, sizeof(sum));
@@ -322,8 +323,8 @@ static struct {
 	uint64_t bad, lost, regained;
 } pairs;
 
-/* Change a few links, and compare the reported numbers of pairs with the pairs that are found by
- * following all paths. */
+/* Let a few links fail or return.  The reported numbers of pairs must equal those that are counted
+ * by following all paths. */
 static void apply(struct ftr_rng *r, const struct ftr_shape *sh, struct ftr_incr *lv,
 		  uint64_t seed)
 {
@@ -407,8 +408,8 @@ START_TEST(pairs_are_counted)
 	for (uint32_t i = 0; i < trees_runs(300); i++)
 		count_one(trees_first_seed() + i);
 	printf("%u changes of links: %" PRIu64 " unreachable pairs of leaf switches, %" PRIu64
-	       " lost, %" PRIu64 " regained; both in %u changes\n", pairs.applies, pairs.bad,
-	       pairs.lost, pairs.regained, pairs.both);
+	       " lost, %" PRIu64 " regained; %u changes with lost and regained pairs\n",
+	       pairs.applies, pairs.bad, pairs.lost, pairs.regained, pairs.both);
 	runs_show(pairs.both > 0);
 }
 END_TEST

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Executes the write steps of incremental routing, one entry at a time, in random order
- * inside each step.  After each entry, the path from every switch is followed.  The final
- * tables must be those of the incremental routing.  A drain is a wait until all packets that
- * follow older entries have left the fabric.
+ * Incremental routing divides the changed entries into write steps.  This test writes the
+ * entries of each step one at a time, in random order.  After each entry, it follows the path
+ * from every switch.  The final tables must be those of the incremental routing.  Some steps
+ * begin with a drain: a wait until all packets that follow older entries have left the fabric.
  *
  * A failed test prints its seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the
  * number of fabrics.
@@ -48,7 +48,7 @@ static enum fate walk(const struct world *w, const struct ftr_tables *t,
 	return LOOP;
 }
 
-/* The tables during the writes, and older tables that packets in buffers may have followed. */
+/* The tables while they are written, and older tables that packets in buffers may have followed. */
 struct writing {
 	struct world *w;
 	const struct ftr_incr_result *r;
@@ -73,7 +73,7 @@ static bool link_up(const struct world *w, ftr_sw s, ftr_port p, ftr_sw *to,
 	return true;
 }
 
-/* True if x routes downward to y, now or at the last drain. */
+/* Returns true if x routes downward to y, by its present entry or that at the last drain. */
 static bool pours(const struct writing *z, ftr_sw x, ftr_sw y, ftr_lid lid)
 {
 	const struct ftr_tables *of[] = { z->now, z->late };
@@ -104,8 +104,9 @@ static bool turns_up(const struct writing *z, ftr_sw y, ftr_lid lid)
 	return false;
 }
 
-/* True if the path ends at a switch whose entry had to be removed first: the old entry led downward
- * to a switch that now routes upward.  This happens only with an inverted order (w->order). */
+/* Returns true if the path ends at a switch whose entry had to be removed first, because the old
+ * entry led downward to a switch that now routes upward.  This happens only with an inverted order
+ * of the switches (w->order). */
 static bool had_to_break(const struct writing *z, ftr_sw s, ftr_lid lid)
 {
 	ftr_sw to = s;
@@ -217,7 +218,7 @@ START_TEST(writes_in_trees_are_safe)
 			one_apply(&w);
 		/* in a complete PGFT no write waits for a drain */
 		must(w.seed % 3 || !drains, "seed %" PRIu64 ": %" PRIu64
-		     " entries must drain", w.seed, drains);
+		     " entries wait for a drain", w.seed, drains);
 		world_stop(&w);
 	}
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2006, figure 3, again with queues at the outputs of switches.
-# Misrouting at full load.  Runs with a deadlock are left out.
+# Repeats figure 3 of Sem-Jacobsen et al. 2006, misrouting at full load, with queues at the outputs
+# of switches.  Runs with a deadlock are left out.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
@@ -29,7 +29,7 @@ fi
 	done
 } >"$out/000-fig3-outputs.csv"
 
-# value FAULTS COLUMN: print a value of "one queue" with FAULTS faults.
+# value FAULTS COLUMN: print COLUMN of the row "one queue" with FAULTS faults.
 value() {
 	awk -F, -v n="$1" -v c="$2" '$1 == "one queue" && $2 == n { print $c; exit }' \
 		"$out/000-fig3-outputs.csv"

@@ -29,7 +29,7 @@ for l in 100 43.75; do
 		'cycles in the network'
 done
 
-# The same with other types of queues and other buffer sizes.
+# The throughput at full load with other types of queues and other buffer sizes.
 if [[ $long ]]; then
 	for how in fifo:512 fifo:1024 fifo:4096 voq:512 voq:1024; do
 		rerouting -x -n 0,5,10,20 -r 20 -q "${how%:*}" -b "${how#*:}" \

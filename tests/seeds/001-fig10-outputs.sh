@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2011, figure 10, again with queues at the outputs of switches (section
-# IV of the paper): the packets on a link and in its queues when the link fails.
-# Then figure 12: how often adaptive routing deadlocks with such queues.
+# Repeats figure 10 of Sem-Jacobsen et al. 2011 with queues at the outputs of switches, as in
+# section IV of the paper: counts the packets on a link and in its queues when the link fails.
+# Then repeats figure 12: how often adaptive routing deadlocks with such queues.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 tree 2,6
 
-# outputs NAME TREE LOAD FAULTS [OPTION...]: print rows that begin with NAME, TREE, LOAD.
+# outputs NAME TREE LOAD FAULTS [OPTION...]: simulate (outputs.c); print rows that begin with NAME,
+# TREE, LOAD.
 outputs() {
 	"$build/outputs" -r "$runs" -l "$3" -n "$4" "${@:5}" "$2-tree.net" \
 		det-links adaptive-links |
 		sed -n "2,\$ s/^/$1,$2-tree,$3,/p"
 }
 
-# value COLUMN TREE LOAD FUNCTION FAULTS: print a value of the row TREE, LOAD, FUNCTION, FAULTS.
+# value COLUMN TREE LOAD FUNCTION FAULTS: print COLUMN of the row TREE, LOAD, FUNCTION, FAULTS.
 value() {
 	awk -F, -v c="$1" -v t="$2-tree" -v l="$3" -v f="$4" -v n="$5" '
 	$1 == t && $2 == l && $3 == f && $4 == n { print $c; found = 1 }
@@ -57,11 +58,11 @@ claim 'unsaturated: both functions have 0.4 to 0.7 packets at a link, in one dir
 
 [[ $long ]] || return 0
 
-# The same table for queues in which a place becomes free when the head of its packet has left.
+# The same table for queues in which a place becomes free as soon as the head of a packet has left.
 counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 
-# Other switches with queues at outputs, at full load.  The last fault only selects the link
-# at which packets are counted: 1 means no fault, 11 means 10 faults.
+# Other switches with queues at outputs, at full load.  The last fault does not occur; it only
+# selects the link at which packets are counted.  So FAULTS 1 means no fault, and 11 means 10.
 {
 	echo 'switch,tree,det-links: packets per cycle,adaptive-links,det-links: both ways,adaptive-links,adaptive-links with 10 faults: deadlock %'
 	for how in \
@@ -86,7 +87,8 @@ counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 	}'
 } >"$out/001-fig10-outputs-switches.csv"
 
-# Figure 12: 4, 7 and 10 faults.  A place becomes free when the packet's tail or head has left.
+# Figure 12, with 4, 7 and 10 faults.  A place in a queue becomes free when the packet's tail has
+# left, or when its head has left.
 runs=200
 {
 	outputs tail 4-ary-3 60 5,8,11 -m 2000

@@ -8,8 +8,8 @@
 tree 4,3
 tree 2,6
 
-# Local rerouting: packets on the failed link and in queues for it.  Figure 11 counts packets
-# without a path after the fault.
+# Local rerouting: count the lost packets on the failed link and in queues for it.  (001-fig11
+# counts packets without a path after the fault.)
 faults=1,10 runs=24
 [[ -z $long ]] || faults=1,2,4,6,8,10 runs=60
 for t in 4-ary-3 2-ary-6; do
@@ -26,7 +26,7 @@ for t in 4-ary-3 2-ary-6; do
 		'link faults' packets
 done
 
-# The same with other types of queues and other buffer sizes.
+# The same counts with other types of queues and other buffer sizes.
 faults=1 runs=16
 [[ -z $long ]] || faults=1,10 runs=60
 queues=(fifo:512 voq:512)
@@ -39,8 +39,9 @@ for how in "${queues[@]}"; do
 done >rows
 table 'wire + queue' '!stuck' <rows >"$out/001-fig10-queues.csv"
 
-# A subnet manager writes the new tables MS ms after the fault.  Each MS:SCHEME gives a row
-# (docs/seeds.md has the origin of the times).  There is one fault, and the network is saturated.
+# A subnet manager writes the new tables MS ms after the fault.  There is one row for each
+# MS:SCHEME; docs/seeds.md says where the times come from.  There is one fault, and the network is
+# saturated.
 times=(2.16:dmodc 4.18:ddlr2 30:dmodc 30:det-links+dmodc)
 [[ -z $long ]] || times=(2.16:dmodc 4.18:ddlr2 4.18:ddlr1 9.96:sftree 30:dmodc \
 	30:det-links+dmodc 61.183:dmodc)

@@ -8,15 +8,15 @@
 tree 4,3
 tree 2,6
 
-# connected CSV RUNS FAULTS TREE SCHEME...: write the percentage of the runs without losses
-# and without a deadlock.
+# connected CSV RUNS FAULTS TREE SCHEME...: write the percentage of the runs in which no packet is
+# lost and no deadlock occurs.
 connected() {
 	local csv=$1 runs=$2 faults=$3 net=$4
 	shift 4
 	rerouting -a -l 20 -w 0 -m 700 -n "$faults" -r "$runs" "$net" "$@" >rows
 	{
 		cat rows
-		# one more scheme: physical connectivity
+		# one more scheme, "links": whether links still connect all hosts
 		awk -F, -v OFS=, -v first="$1" '
 		$1 == first { $1 = "links"; $9 = $4 ? 0 : 1; $10 = ""; print }' rows
 	} | table '100 * (!stuck && !no_way && !wire && !queue)' >"$out/$csv.csv"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, figure 12: how often adaptive rerouting deadlocks with more than
-# k-1 faults on the 4-ary 3-tree.  The simulator finds deadlocks of full buffers.
-# docs/ddlr.md counts the cycles of channel dependencies of similar detours.
+# k-1 faults on the 4-ary 3-tree.  The simulator finds full buffers that wait for each other.
+# docs/ddlr.md counts how often similar detours have cyclic channel dependencies.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 
-# seen NAME ARGUMENT...: print rows of runs, with NAME as their scheme.
+# seen NAME ARGUMENT...: run rerouting.c with these arguments; print its rows, with NAME as scheme.
 seen() {
 	local name=$1
 	shift
@@ -25,7 +25,7 @@ faults=4,10 runs=40 cycles=500
 			4-ary-3-tree.net adaptive-links
 	fi
 } >rows
-# The share of deadlocked runs over time, as in the figure.
+# The percentage of deadlocked runs over time, as in the figure.
 awk -F, '
 $1 != "" {
 	name = $1 " " $2
@@ -53,7 +53,7 @@ END {
 plot 001-fig12-time 'deadlocked, 4-ary 3-tree, adaptive-links' cycles \
 	'% of the fault sets'
 
-# All schemes, with fewer cycles.
+# The percentage of deadlocked runs with all schemes, after fewer cycles.
 runs=16 cycles=500 others=(det-links dmodc ddlr1)
 if [[ $long ]]; then
 	runs=60 cycles=1000

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, figures 8 and 9: throughput by load, and by the number of link
-# faults.  Also with switch faults, which the paper leaves out, and with other queues.
+# faults.  Also simulates switch faults, which the paper leaves out, and other queues.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
@@ -71,7 +71,7 @@ if [[ $long ]]; then
 			sed "s/^[a-z-]*/& $how/"
 	done >rows
 	table accepted '!stuck' <rows >"$out/001-fig9-queues.csv"
-	# the load at which faults begin to lower the throughput of det-links
+	# find the load at which faults begin to lower the throughput of det-links
 	for l in 20 25 30 35 40; do
 		rerouting -n 0,1,2,5,10 -r 6 -l $l 2-ary-6-tree.net det-links |
 			sed "s/^det-links/& $l %/"

@@ -40,7 +40,7 @@ accepted() {
 	done
 } >"$out/001-hotspot.csv"
 
-# value HOT FAULTS COLUMN: print a value of the row HOT, FAULTS.
+# value HOT FAULTS COLUMN: print COLUMN of the row HOT, FAULTS.
 value() {
 	awk -F, "\$1 == $1 && \$2 == $2 { print \$$3 }" "$out/001-hotspot.csv"
 }

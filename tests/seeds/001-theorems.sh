@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2016
-# Theorem 2 of Sem-Jacobsen et al. 2006 and theorem 5 of Sem-Jacobsen et al. 2011: the extended
-# channel dependency graphs of the routing subfunctions (static.c).  On small trees all sets of
-# faults are tried, or some random sets.  Then figure 11 of 2011 without traffic.
+# Tests theorem 2 of Sem-Jacobsen et al. 2006 and theorem 5 of Sem-Jacobsen et al. 2011: static.c
+# looks for cycles in the extended channel dependency graphs of routing subfunctions, on small trees
+# with all sets of faults or with random sets.  Then repeats figure 11 of the
+# paper of 2011 without traffic.
 
 # row FUNCTION KIND SHAPE FAULTS SETS RULE: run static.c with these arguments; print a row.
 row() {
@@ -37,7 +38,7 @@ csv=$out/001-theorems
 	fi
 } >"$csv.csv"
 
-# total COLUMN CONDITION: print the sum of a column over the rows with a true CONDITION.
+# total COLUMN CONDITION: print the sum of a column over the rows for which CONDITION is true.
 total() {
 	awk -F, "NR > 1 && ($2) { n += \$$1; rows++ } END { print rows ? n : \"none\" }" \
 		"$csv.csv"
@@ -57,7 +58,7 @@ claim 'R_adaptive for switches, link faults: not every choice of a fault-free su
 	$(total 9 '$5 == "careful" && $3 == "2-4"') == 0"
 claim 'beyond k-1 there are cycles' "$(total 10 '$4 >= 4') > 0"
 
-# Figure 11 without traffic.  This takes less time, so more sets of faults are possible.
+# Figure 11 without traffic takes less time than 001-fig11, so there are more sets of faults.
 sets=200
 [[ -z $long ]] || sets=500
 for t in 4,3 2,6; do

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Gliksberg et al. 2020, equations (3) and (4).  On trees without faults: the effect of the
-# order of groups and of the index d.  On a damaged tree: the effect of the placement.  GUIDs
-# are random, because vendors do not assign GUIDs in the order of the tree.
+# Gliksberg et al. 2020, equations (3) and (4).  On trees without faults: how the load depends on
+# the order of the port groups and on the index d of destinations.  On a damaged tree: how the load
+# depends on the placement, that is, the rule by which an engine chooses a port.  GUIDs are random,
+# because vendors do not assign GUIDs in the order of the tree.
 
 # load NET LFTS: print the flows on the most loaded link: in shifts (mean, maximum), and in
 # all-to-all.
@@ -58,7 +59,7 @@ t=${trees[-1]}
 	done
 } >"$out/002-damaged.csv"
 
-# mean GROUPS INDEX: print the mean over the shifts, for the last tree and seed 1.
+# mean GROUPS INDEX: print column "shifts mean" for the last tree and seed 1.
 mean() {
 	awk -F, -v t="${trees[-1]//,/ }" -v g="$1" -v i="$2" '
 	$1 == t && $2 == g && $3 == i && $4 == 1 { print $5; found = 1 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Immunet (Puente et al. 2004) on a fat-tree: one link of a 4-ary 3-tree fails under full load.
-# Immunet's switches are compared with our tables, which a subnet manager writes later.  The delays
-# of the tables are those of an earlier run of "One link fails" in BENCHMARKS.md (648 hosts): dmodc
-# and ddlr by the fast path, dmodc by a sweep of OpenSM.  The delay of sftree was measured by
-# `scripts/bench --hosts 648 --engines sftree reroute`.
+# Immunet's switches are compared with our tables, which a subnet manager writes some time after the
+# fault.  For dmodc and ddlr with the fast path, and for dmodc with a sweep of OpenSM, this time is
+# that of an earlier run of "One link fails" in BENCHMARKS.md (648 hosts).  For sftree it was
+# measured by `scripts/bench --hosts 648 --engines sftree reroute`.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 

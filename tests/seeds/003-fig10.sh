@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, figure 10: throughput beyond saturation during the reconfiguration
-# after one link failure.  Then the causes of the loss that remains.
+# after one link failure.  The long version then looks for causes of the loss that remains.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -42,7 +42,7 @@ claim "no deadlock; only packets on the failed link are lost" \
 
 [[ $long ]] || return 0
 
-# The loss after one fault, for each choice that the paper leaves open.
+# The loss after one fault, for different values of each parameter that the paper does not give.
 variants=(
 	"as in the figures:inject=3"
 	"room for 1 at sources:inject=0" "room for 2:inject=2"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Puente et al. 2004, figure 12: an 8x8 torus with more and more failed links or routers.
+# Puente et al. 2004, figure 12: throughput of an 8x8 torus in which more and more links or routers
+# fail.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 

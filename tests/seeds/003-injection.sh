@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Puente et al. 2004, figure 10 and table 1 again.  With the parameters here, a 16x16 torus
-# recovers after one fault, although packets from sources need no more buffer space than
-# others.  The loss at 35 faults is compared with the paper's 90 percent, the times with
-# table 1.
+# Repeats figure 10 and table 1 of Puente et al. 2004 with other parameters.  With these parameters
+# a 16x16 torus recovers after one fault, although packets from sources need no more buffer space
+# than other packets.  The loss of throughput at 35 faults is compared with the paper's 90 percent,
+# and the times are compared with table 1.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 

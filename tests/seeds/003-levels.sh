@@ -18,7 +18,7 @@ for n in "${cables[@]}"; do
 		done
 	done
 done | runs
-# Print the percentage of the sequences with such a ring.
+# share FILE...: print the percentage of the sequences after which a ring crosses a failed link.
 share() {
 	awk '$2 == "broken" { n += $3 > 0; all++ }
 		END { printf "%.4g\n", 100 * n / all }' "$@"

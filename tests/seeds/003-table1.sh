@@ -75,7 +75,7 @@ claim "late distances forwarded again: the number of packets is that of table 1 
 
 [[ $long ]] || return 0
 
-# The paper gives neither the size nor the priority of control packets.
+# The paper gives neither the size nor the priority of control packets, so try several.
 for k in 8 16; do
 	for c in 5 10 20 40 45 50; do
 		for after in 0 1; do

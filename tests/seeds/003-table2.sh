@@ -12,9 +12,9 @@
 #  LU	256x256 doubles in blocks of 16x16 on a grid of 8x8 processors: blocks go
 #		to the owners of the same row and of the same column; 952 packets
 #
-# Hosts send without end.  The script measures the time until they have received these numbers
-# of packets, on average.  0, 3, 9 and 17 links fail, one after the other.  A processor cycle is
-# 2/3 of a cycle of the network.
+# These are packets per host.  Hosts send without end; the script measures the time until the mean
+# number of packets that a host has received reaches this value.  0, 3, 9 or 17 links fail, one
+# after the other.  A processor cycle is 2/3 of a cycle of the network.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -38,8 +38,8 @@ for k in "${kernels[@]}"; do
 		done
 	done
 done | runs
-# cycles FILE...: print the processor cycles until the hosts have received their packets, on
-# average.  Fails if they have not received them.
+# cycles FILE...: print the mean, over the files, of the number of processor cycles after which the
+# hosts have received `volume` packets per host.  Fails if a run ended before that.
 cycles() {
 	local f
 	for f; do

@@ -8,8 +8,8 @@
 #
 # As in the paper, stock minhop does not deadlock there.  So its tables are changed by hand: the
 # two paths between the roots then turn at different leaves.  There is one queue per VL, with room
-# for eight packets.  With a queue per output, streams on the same link alternate packet by packet.
-# Then they deadlock with room for two packets, but not for four or eight.
+# for eight packets.  With a queue per output, streams on the same link alternate packet by packet;
+# they then deadlock if a buffer has room for two packets, but not if it has room for four or eight.
 #
 # The second part tests the conclusion "almost any 3-stage or larger fat-tree routed with
 # minhop will potentially deadlock", with tables of OpenSM for such trees.  Hosts and ports 0
@@ -42,7 +42,7 @@ ring() {
 	}'
 }
 
-# set_entry FILE SWITCH HOST PORT: set the entry of SWITCH for HOST.
+# set_entry FILE SWITCH HOST PORT: set the entry of SWITCH for HOST to PORT.
 set_entry() {
 	awk -v s="'$2'" -v d="'$3'" -v port="$(printf %03d "$4")" '
 	/^Unicast/ { here = index($0, s) }
@@ -170,8 +170,8 @@ tree() {
 	rm -rf "$dir"
 }
 
-# of ENGINE: print the number of its runs that deadlock, over all trees and rates.
-of() { awk -F, -v e="$1" '$3 == e { n += $5 } END { print n + 0 }' "$csv"; }
+# deadlocks_of ENGINE: print the number of its runs that deadlock, over all trees and rates.
+deadlocks_of() { awk -F, -v e="$1" '$3 == e { n += $5 } END { print n + 0 }' "$csv"; }
 
 runs=1 early=()
 if [[ $long ]]; then
@@ -184,7 +184,7 @@ else
 	tree '4-ary 3-tree' kary:4,3 2000 16000
 fi
 claim 'three levels: minhop deadlocks under traffic of hosts and switches' \
-	"$(of minhop) > 0"
+	"$(deadlocks_of minhop) > 0"
 for e in sftree sftree+paper ddlr ddlr+2 dmodc ftree updn; do
-	claim "three levels: $e does not deadlock" "$(of "$e") == 0"
+	claim "three levels: $e does not deadlock" "$(deadlocks_of "$e") == 0"
 done

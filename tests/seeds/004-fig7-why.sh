@@ -18,7 +18,7 @@ own=(--vls 2 --host-sl 1)
 
 tree "$shape"
 # Throughput of the hosts at the right ends of the curves, where switches send at full load.  The
-# tables are those of stock ftree.  One option varies.
+# tables are those of stock ftree.  Each row changes one option.
 csv=$out/004-fig7-right-ends.csv
 echo 'option,value,one VL,two VLs' >"$csv"
 right_ends() {

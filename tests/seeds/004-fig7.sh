@@ -5,7 +5,8 @@
 # 648-port switch.  (a) Hosts and switches share one VL.  (b) The hosts have a VL of their own.
 # The two VLs have the same weight, and each has the buffer size of the single VL in (a).
 #
-# All values are percentages of the rate of a host's link, so a port 0 at full rate has 12.5 %.
+# All values are percentages of the rate of a host's link.  Port 0 of a switch has an eighth of this
+# rate, so at its full rate it has 12.5 %.
 # The text of the paper gives the ends of its curves: hosts lose 1 percentage point in (a), and
 # have 64 % at the right end of (b).  Table III has 91.94 % at the right end of (a).
 #

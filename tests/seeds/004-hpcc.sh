@@ -33,7 +33,7 @@ run() {
 				sprintf("%.2f", 100 * ($6 / $4 - 1)) }'
 	done
 } >"$out/004-hpcc.csv"
-# worst COLUMN WHERE: print the largest absolute value in the rows with a true WHERE.
+# worst COLUMN WHERE: print the largest absolute value in the rows for which WHERE is true.
 worst() {
 	awk -F, "NR > 1 && ($2) { v = \$$1 < 0 ? -\$$1 : \$$1; if (v > w) w = v }
 		END { print w + 0 }" "$out/004-hpcc.csv"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, table III, minhop.  Minhop distributes destinations over the upward
+# Bogdanski et al. 2012, table III, row minhop.  Minhop distributes destinations over the upward
 # links in the order in which it routes them.  So its throughput depends on values that the
 # paper does not give.  This script varies the order of destinations
 # (guid_routing_order_file), and the GUIDs and port numbers of the tree of three levels.
@@ -132,7 +132,7 @@ claim "minhop: a random order costs a quarter of the throughput or more" \
 	"$(v 100) < 0.75 * $(v 0)"
 claim "minhop: the value of the paper is between those of both orders" \
 	"$(v 100) < 66.98 && 66.98 < $(v 0)"
-# step TREE STEP COLUMN: print a value of the row TREE, STEP.
+# step TREE STEP COLUMN: print COLUMN of the row TREE, STEP.
 step() { awk -F, -v t="$1" -v n="$2" -v c="$3" '$1 == t && $2 == n { print $c }' "$out/004-table3-steps.csv"; }
 t=small steps=(3)
 [[ -z $long ]] || t=648 steps=(4 12)

@@ -33,7 +33,8 @@ rows() {
 	done >>"$csv"
 }
 
-# tree NAME SHAPE PAPER-DFSSSP PAPER-LASH: write the rows of a tree.
+# tree NAME SHAPE PAPER-DFSSSP PAPER-LASH: write the rows of a tree.  The last two arguments are the
+# paper's values.
 tree() {
 	local engine paper n
 	rm -rf "$T/t"
@@ -51,9 +52,10 @@ tree() {
 	done
 }
 
-# of TREE ENGINE WHICH COLUMN: print the value with a buffer per VL.  WHICH is 1 for one VL, and N
-# for the engine's VLs.
-of() {
+# value_of TREE ENGINE WHICH COLUMN: print COLUMN of one row of TREE and ENGINE.  WHICH selects
+# the row: 1 is the row with one VL, N the row with all VLs of the engine.  Rows in which the VLs
+# share the port's buffer are ignored.
+value_of() {
 	awk -F, -v t="$1" -v e="$2" -v which="$3" -v c="$4" '
 	$1 == t && $2 == e && $4 == 17792 && (which == 1) == ($3 == 1) {
 		print $c; exit }' "$csv"
@@ -69,10 +71,10 @@ else
 	tree "$b" '3;6,3,3;1,3,3;1,2,2' '' ''
 fi
 claim 'DFSSSP on three levels: its tables alone limit the throughput' \
-	"$(of "$b" dfsssp N 7) < $(of "$b" dfsssp N 6) * 1.15"
+	"$(value_of "$b" dfsssp N 7) < $(value_of "$b" dfsssp N 6) * 1.15"
 # the short version ends before the packets for ports 0 have filled the input buffers
 gain=-3
 [[ -z $long ]] || gain=5
 claim 'DFSSSP with all its VLs: no deadlock, and no less throughput with traffic of switches than on one VL' \
-	"$(of "$b" dfsssp N 9) == 0 && $(of "$b" dfsssp N 8) > $(of "$b" dfsssp 1 8) + $gain"
-claim 'LASH with all its VLs: no deadlock' "$(of "$b" lash N 9) == 0"
+	"$(value_of "$b" dfsssp N 9) == 0 && $(value_of "$b" dfsssp N 8) > $(value_of "$b" dfsssp 1 8) + $gain"
+claim 'LASH with all its VLs: no deadlock' "$(value_of "$b" lash N 9) == 0"

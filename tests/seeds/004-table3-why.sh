@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, table III, two more questions.  Which choices determine DFSSSP's
-# tables on three levels?  Could any kind of switch keep hosts at 92.93 per cent (sFtree on the
-# PGFT) while ports 0 send at full rate?
+# Answers two more questions about table III of Bogdanski et al. 2012.  Which choices determine
+# DFSSSP's tables on three levels?  Could any kind of switch keep hosts at 92.93 per cent (sFtree on
+# the PGFT) while ports 0 send at full rate?
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -71,14 +71,14 @@ flow_rows() {
 flow_rows 648 "$flat"
 flow_rows '648 + rack switches' "$deep"
 
-# of TREE SECOND COLUMN FILE: print a value of the row that begins with TREE,SECOND.
-of() { awk -F, -v t="$1" -v s="$2" -v c="$3" '$1 == t && $2 == s { print $c }' "$4"; }
+# value_of TREE SECOND COLUMN FILE: print COLUMN of the row of FILE that begins with TREE,SECOND.
+value_of() { awk -F, -v t="$1" -v s="$2" -v c="$3" '$1 == t && $2 == s { print $c }' "$4"; }
 r='648 + rack switches' first='first; by index' last='last; by index'
 claim 'SSSP on three levels: balanced if hosts come before switches, not if switches come first' \
-	"$(of "$r" "$last" 4 "$sssp_csv") > 95 &&
-	$(of "$r" "$first" 4 "$sssp_csv") < 0.8 * $(of "$r" "$last" 4 "$sssp_csv")"
+	"$(value_of "$r" "$last" 4 "$sssp_csv") > 95 &&
+	$(value_of "$r" "$first" 4 "$sssp_csv") < 0.8 * $(value_of "$r" "$last" 4 "$sssp_csv")"
 claim 'SSSP on two levels: balanced in both orders' \
-	"$(of 648 "$last" 4 "$sssp_csv") > 95 && $(of 648 "$first" 4 "$sssp_csv") > 95"
+	"$(value_of 648 "$last" 4 "$sssp_csv") > 95 && $(value_of 648 "$first" 4 "$sssp_csv") > 95"
 claim "three levels: traffic of switches loads the worst link more in sftree_mode paper than inverted" \
-	"$(of "$r" sftree+paper 6 "$flows_csv") > 1.2 * $(of "$r" sftree 6 "$flows_csv")"
-claim 'two levels: traffic of switches needs less than 4 of the 16 Gbit/s of a link' "$(of 648 sftree+paper 6 "$flows_csv") < 4"
+	"$(value_of "$r" sftree+paper 6 "$flows_csv") > 1.2 * $(value_of "$r" sftree 6 "$flows_csv")"
+claim 'two levels: traffic of switches needs less than 4 of the 16 Gbit/s of a link' "$(value_of 648 sftree+paper 6 "$flows_csv") < 4"

@@ -54,8 +54,8 @@ tree() {
 	rm -rf "$dir"
 }
 
-# of TREE ENGINE COLUMN: print a value of the row TREE, ENGINE.
-of() {
+# value_of TREE ENGINE COLUMN: print COLUMN of the row of TREE and ENGINE.
+value_of() {
 	awk -F, -v t="$1" -v e="$2" -v c="$3" \
 		'$1 == t && $2 == e { print $c; n = 1 } END { exit !n }' "$csv"
 }
@@ -75,18 +75,18 @@ for t in "$a" "$b" ${long:+'648 + racks'}; do
 	for e in dmodc sftree ddlr+2 ftree; do
 		[[ "$t $e" != *racks*\ ftree ]] || continue
 		claim "$t: $e without traffic of switches carries more than 85 %" \
-			"$(of "$t" "$e" 4) > 85"
+			"$(value_of "$t" "$e" 4) > 85"
 	done
 	[[ $t != *racks ]] || continue
 	claim "$t: lash carries less than a fifth of the throughput of sftree" \
-		"$(of "$t" lash 4) < $(of "$t" sftree 4) / 5"
+		"$(value_of "$t" lash 4) < $(value_of "$t" sftree 4) / 5"
 	claim "$t: minhop and Up*/Down* have the same throughput, within 2 points" \
-		"($(of "$t" minhop 4) - $(of "$t" updn 4)) ^ 2 < 4"
+		"($(value_of "$t" minhop 4) - $(value_of "$t" updn 4)) ^ 2 < 4"
 	for e in sftree sftree+paper ddlr+2; do
 		claim "$t: $e does not deadlock with switches' traffic" \
-			"$(of "$t" "$e" 8) + $(of "$t" "$e" 11) == 0"
+			"$(value_of "$t" "$e" 8) + $(value_of "$t" "$e" 11) == 0"
 	done
 done
-claim "$a: sftree with traffic of switches and larger buffers carries more than 95 %" "$(of "$a" sftree 9) > 95"
-claim "$b: minhop carries less than 0.75 times the throughput of sftree" "$(of "$b" minhop 4) < 0.75 * $(of "$b" sftree 4)"
-claim "$b: dfsssp carries less than 0.9 times the throughput of sftree" "$(of "$b" dfsssp 4) < 0.9 * $(of "$b" sftree 4)"
+claim "$a: sftree with traffic of switches and larger buffers carries more than 95 %" "$(value_of "$a" sftree 9) > 95"
+claim "$b: minhop carries less than 0.75 times the throughput of sftree" "$(value_of "$b" minhop 4) < 0.75 * $(value_of "$b" sftree 4)"
+claim "$b: dfsssp carries less than 0.9 times the throughput of sftree" "$(value_of "$b" dfsssp 4) < 0.9 * $(value_of "$b" sftree 4)"

@@ -8,7 +8,7 @@
 trees=('648-port switch=2;18,36;1,18;1,1')
 [[ -z $long ]] || trees+=('3456-port switch=3;18,12,16;1,18,12;1,1,1'
 	'JuRoPA-like=3;18,18,16;1,18,9;1,1,2' 'Ranger-like=3;18,18,12;1,18,18;1,1,1')
-# Print the milliseconds for shape and tables on one thread, the minimum of three runs.
+# Print the time in ms that shape and tables take on one thread: the minimum of three runs.
 ms() {
 	for _ in 1 2 3; do
 		ibfattree route "$@" --balance off --threads 1 2>&1 >/dev/null
@@ -31,7 +31,7 @@ ms() {
 			ms t.net --engine sftree)"
 	done
 } >"$out/004-table4.csv"
-# The claim has no limit in seconds, which could fail on a loaded machine.
+# The claim has no limit in seconds, because the script could exceed it on a busy machine.
 claim 'every tree has 648, 3,456, 5,184 or 3,888 hosts, and all three engines route it' \
 	"$(awk -F, 'NR > 1 { ok += ($2 ~ /^(648|3456|5184|3888)$/ && $4 > 0 && $5 > 0 && $6 > 0) }
 		END { print NR - 1 - ok }' "$out/004-table4.csv") == 0"

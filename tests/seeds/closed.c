@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Equations (3) and (4) of Gliksberg et al. 2020, section 3.4, without the engine dmodc:
+ * Computes tables by equations (3) and (4) of Gliksberg et al. 2020, section 3.4, without code of
+ * the engine dmodc:
  *
  *	closed guid|plane guid|topology FABRIC
  *
- * The first word is the order of the groups of a switch: by the GUID of the neighbour, as
- * published, or by plane (src/shape/group.c).
+ * The first argument is the order of the port groups of a switch (a group is the links to one
+ * neighbour): by the GUID of the neighbour, as published, or by plane (src/shape/group.c).
  *
- * The second word is d, which the paper does not define: the position of a host by GUID,
- * or the topological index (src/shape/column_order.c).  The LIDs of switches always have
- * the topological index.
+ * The second argument is the index d of a host, which the paper does not define: its position in
+ * the order of GUIDs, or the topological index (src/shape/column_order.c).  The LIDs of switches
+ * always have the topological index.
  *
  * Costs and dividers are those of the shape.  Writes tables in the format of OpenSM's
  * dump.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Functions for the scripts of Puente et al. 2004.
+# Functions for the scripts that repeat experiments of Puente et al. 2004.
 
 # runs: run the program immunet for each line NAME KEY=VALUE... of the input, two at a time.  The
 # output of a run goes to the file NAME.
@@ -29,7 +29,7 @@ mean() {
 	END { printf "%.4g\n", n ? sum / n : 0 }' "$@"
 }
 
-# least FROM FILE...: print the mean of the files' minimum throughputs from cycle FROM on.
+# least FROM FILE...: for each file, take the minimum throughput from cycle FROM on; print the mean.
 least() {
 	local from=$1
 	shift

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Experiments of Puente et al. 2004: faults under traffic, with the times of the paper.
+ * Repeats experiments of Puente et al. 2004: simulates faults under traffic, with the delays of the
+ * paper.
  *
  *	immunet KEY=VALUE...
  *
@@ -28,35 +29,35 @@ struct key {
 	double v;
 } keys[] = {
 	{ "load", "phits per cycle from each host; 1: as many as possible", 1 },
-	{ "packet", "phits of a packet", 20 },
-	{ "buffer", "packets in the buffer of each input and VL", 4 },
+	{ "packet", "phits per packet", 20 },
+	{ "buffer", "packets that fit into the buffer of each input and VL", 4 },
 	{ "voq", "1: a queue for each output, not one for all", 0 },
 	{ "router", "cycles that a packet takes through a router", 4 },
 	{ "warm", "cycles before the first fault", 20000 },
 	{ "run", "cycles after the first fault", 30000 },
 	{ "part", "cycles for each line of the CSV", 1000 },
-	{ "links", "links that fail", 1 },
-	{ "switches", "switches that fail", 0 },
+	{ "links", "number of links that fail", 1 },
+	{ "switches", "number of switches that fail", 0 },
 	{ "gap", "cycles from fault to fault", 0 },
 	{ "seed", "seed of traffic and faults", 1 },
 	{ "signal", "cycles that a router needs for a signal", 100 },
 	{ "control", "cycles that a router needs for a control packet", 1000 },
-	{ "cpacket", "phits of a control packet", 20 },
+	{ "cpacket", "phits per control packet", 20 },
 	{ "after", "1: control packets wait for all others", 0 },
 	{ "moves", "number of times that a packet may move into the ring", 4 },
-	{ "inject", "free buffer space for which a host waits before it sends, in packets; 0: 1 packet, or 2 in the ring", 0 },
+	{ "inject", "packets that must fit into the first buffer before a host sends; 0: one packet, or two in the ring", 0 },
 	{ "eager", "1: enter the ring even if an adaptive exit has space, but is busy", 0 },
 	{ "own_count", "1: a level counts only the router's own emergencies", 0 },
 	{ "no_drain", "1: the buffers of a new ring are not drained", 0 },
-	{ "every_path", "1: forward a distance for every shortest path", 0 },
-	{ "merge", "cycles until a distance is forwarded again; 0: never", 0 },
+	{ "every_path", "1: forward a received distance once for each shortest path, not once in all", 0 },
+	{ "merge", "cycles after which a router may forward the same distance again; 0: never", 0 },
 	{ "one_lane", "1: VL 1 is not used outside the ring", 0 },
 	{ "one_ring", "1: one ring from the start", 0 },
 	{ "adaptive_start", "1: the first link of a packet is on an adaptive VL if possible", 0 },
 	{ "transit_first", "1: outputs serve hosts' packets last", 0 },
 	{ "window", "maximum number of packets of a host in flight; 0: no limit", 0 },
 	{ "pattern", "0: uniform; 1: to all others in turn; 2: to its row and column in a grid", 0 },
-	{ "volume", "packets; print the cycle by which hosts have received this number on average", 0 },
+	{ "volume", "print the cycle by which hosts have received this number of packets (the mean per host)", 0 },
 };
 static const char *shape = "torus:8,8";
 
@@ -170,7 +171,7 @@ static void draw_faults(const struct ftr_fabric *f, struct faults *x)
 static const struct ftr_fabric *whole;
 static struct faults faults;
 
-/* The number of switches that still use a failed link for their part of a ring. */
+/* Returns the number of switches that still forward a ring over a failed link. */
 static uint32_t broken(const struct immunet *x)
 {
 	const struct ftr_fabric *f = whole;
@@ -226,8 +227,9 @@ static void print_state(void *state)
 	ftr_sim_function_find("immunet")->finish(state);
 }
 
-/* A part has `part` cycles.  Find the first part after which the hosts have received `volume`
- * packets each, on average, and print its end.  If the run ended earlier, print nothing. */
+/* A part has `part` cycles.  Find the first part after which the mean number of packets that a host
+ * has received is `volume`, and print the end of the part.  If the run ended earlier, print
+ * nothing. */
 static void print_done(const struct ftr_sim_result *r, double part)
 {
 	double left = *key("volume") * whole->n_ep * *key("packet") * PHIT;

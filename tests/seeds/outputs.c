@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Sem-Jacobsen et al. 2011, figure 10: where packets are when a link fails, in switches
- * with queues at their outputs.
+ * Simulates switches with queues at their outputs, and counts where packets are when a link
+ * fails (Sem-Jacobsen et al. 2011, figure 10).
  *
  *	outputs [OPTION...] FABRIC FUNCTION...
  *
@@ -17,17 +17,19 @@
  *	-M virtual	like direct, but with a queue per input, output and VL
  *
  * A packet with several exits leaves by the exit with the emptiest queue.  With -1 it
- * chooses a random exit and waits for it.  The head of a packet may leave a queue one
- * cycle after it has entered it.  The room of a packet becomes free when its tail has
- * left, or with -e when its head has left.
+ * chooses a random exit, and waits until it can leave by this exit.  The head of a packet
+ * stays in a queue for at least one cycle.  The room of a packet becomes free when its tail
+ * has left, or with -e when its head has left.
+ *
+ * Defaults are in parentheses:
  *
  *	-n N,N,...	numbers of faults.  Of N faults, N - 1 are present from the start.
- *			The last fault may be any link: its effect is the mean over all
- *			links and cycles
+ *			The last fault does not occur: the packets that it would hit are
+ *			counted at each link in each cycle, and the means are printed
  *	-r RUNS -s SEED	number of runs; seed of their faults and of their uniform traffic
  *	-l PERCENT	load (100)
  *	-w N -m N	cycles before the measurement; cycles of the measurement
- *	-o N -i N	places in an output queue (2), in an input buffer (2)
+ *	-o N -i N	packets that fit into an output queue (2), into an input buffer (2)
  *	-h N		cycles for which a packet occupies a link (2, as in the paper)
  *
  * Prints one line of CSV for each number of faults and function.  The values are means
@@ -37,9 +39,9 @@
  *	deadlock	percentage of the runs that deadlock
  *	accepted	packets that arrive per cycle of the paper, in which a link carries
  *			half a packet
- *	wire, queue	packets on one direction of a link between switches, and in the
+ *	wire, queue	packets on a link between switches in one direction, and in the
  *			queues for that direction
- *	up, down	wire + queue of upward and of downward directions
+ *	up, down	wire + queue for upward directions, and for downward directions
  *	input		packets in the buffers at the far end of that direction (-M inputs)
  *	latency		mean time from the host's link to the destination, in cycles of the
  *			paper
@@ -101,7 +103,7 @@ static struct {
 	uint32_t now;
 	struct pkt *pkt;
 	uint32_t n_pkt, cap_pkt, *free_pkt, n_free, cap_free;
-	uint32_t *from;		/* [n_ports + 1] first queue of an output */
+	uint32_t *from;		/* [n_ports + 1] index in q[] of the first queue of an output */
 	uint32_t *far;		/* [n_ports] port at the other end, or UINT32_MAX */
 	uint32_t *sw;
 	uint32_t *busy;		/* [n_ports + n_ep] cycle until which an output or a host is busy */
@@ -356,7 +358,7 @@ static void host_turn(ftr_ep e)
 	int done;
 
 	if (job.load < 1) {
-		/* At most one packet per cycle: almost exponentially distributed gaps. */
+		/* at most one new packet per cycle; the gaps are almost exponentially distributed */
 		double u = (double)(ftr_rng_next(&s.rng) >> 11) / 9007199254740992.;
 
 		s.waits[e] += u < job.load / job.hold;
@@ -474,8 +476,8 @@ static bool full(const struct queue *q, unsigned int room)
 	return q->n >= room;
 }
 
-/* True if the first packet of queue q of output i can leave now or later.  alive[], in_alive[]: 1
- * for output queues and input buffers that have room now or later. */
+/* Returns true if the first packet of queue q of output i can leave now or later.  alive[] is 1 for
+ * output queues that have or will get room, in_alive[] for input buffers. */
 static bool lives(uint32_t i, const struct queue *q, const uint8_t *alive,
 		  const uint8_t *in_alive)
 {
@@ -507,7 +509,7 @@ static bool input_lives(uint32_t j, const uint8_t *alive)
 	return k->n < 0;
 }
 
-/* True if some full queues wait for each other. */
+/* Returns true if some full queues wait for each other. */
 static bool deadlock(void)
 {
 	uint32_t n_in = f->n_ports * VLS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The experiments of Sem-Jacobsen et al. 2006 and 2011: traffic on a tree with random
- * faults, with the routing functions of the papers and with the tables of our engines.
+ * Repeats the experiments of Sem-Jacobsen et al. 2006 and 2011: simulates traffic on a tree with
+ * random faults, with the routing functions of the papers and with the tables of our engines.
  *
  *	rerouting [OPTION...] FABRIC SCHEME...
  *
@@ -10,7 +10,7 @@
  * of CSV for each run:
  *
  *	scheme, faults, set
- *	joined		1: links still connect all switches with hosts
+ *	joined		1: links still connect all switches that have hosts
  *	accepted	packets that arrived per cycle of the measurement
  *	latency		mean number of cycles from the first link to the destination
  *	wire, queue	packets lost on a failed link, and in the queues for it (queue also
@@ -19,10 +19,12 @@
  *	deadlock	cycles after which a deadlock was found, or empty
  *	hops		mean number of links crossed by a packet
  *	tier		tier of the link that failed last: 0 for a link of a leaf switch, and
- *			so on; empty if no link failed last
+ *			so on; empty if the last fault is not that of a link
  *
  * A cycle is 512 ns (Sem-Jacobsen et al. 2011, section IX-A).  In a cycle, a link of
  * 2 Gbit/s (1x SDR in FABRIC) carries 128 bytes.  A packet has 256 bytes.
+ *
+ * Options, with defaults in parentheses:
  *
  *	-k links|switches|mixed	parts that fail (links); switches with hosts never fail
  *	-n N,N,...	numbers of faults after which to simulate
@@ -41,8 +43,8 @@
  * Schemes:
  *
  *	det-links ... misroute	a routing function, on dmodc's tables for the whole tree
- *	FUNCTION/STEP	a routing function with STEP as published, where src/models deviates
- *			from the paper
+ *	FUNCTION/STEP	a routing function that does STEP as published; in this step src/models
+ *			deviates from the paper
  *	adaptive-links/once	like adaptive-links, but an exit is chosen when the packet is
  *			routed, not when it can leave.  A packet is routed when it arrives
  *			(voq), or when it is the first of its queue (fifo)
@@ -200,7 +202,7 @@ static unsigned int adaptive_switches_4c(void *state,
 }
 
 /* Not a step of the paper.  Each packet gets a random exit when it is routed, even if this exit is
- * busy, and waits for it.  Packets in queues of outputs do the same. */
+ * busy, and waits for it.  In switches with queues at outputs, packets do the same. */
 static unsigned int adaptive_links_once(void *state,
 					const struct ftr_sim_view *v,
 					ftr_sw s, ftr_port in,
@@ -487,7 +489,7 @@ static void simulate(struct set *x, unsigned int n, unsigned int k,
 	x->change[n ? n - 1 : 0].at = 0;
 }
 
-/* The tier of the link of fault n; -1 if fault n is not a link failure, or n is 0. */
+/* Returns the tier of the link of fault n; -1 if fault n is not a link failure, or n is 0. */
 static int tier_of(const struct set *x, unsigned int n)
 {
 	const struct world *w = x->w[0];
@@ -554,7 +556,7 @@ static void take_list(const char *text)
 
 		if (end == text || n > FAULTS_MAX || job.n_n == FAULTS_MAX ||
 		    (job.n_n && n <= job.n[job.n_n - 1]))
-			refuse("-n: not a list of ascending numbers", text);
+			refuse("-n: not a list of ascending numbers of faults", text);
 		job.n[job.n_n++] = (unsigned int)n;
 		job.most = (unsigned int)n;
 	}

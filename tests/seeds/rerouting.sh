@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Functions for the scripts of Sem-Jacobsen et al. 2006 and 2011.  Units are those of the
-# papers: packets of 256 bytes, cycles of 512 ns (rerouting.c).
+# Functions for the scripts that repeat experiments of Sem-Jacobsen et al. 2006 and 2011.  Units are
+# those of the papers: packets of 256 bytes, cycles of 512 ns (rerouting.c).
 
 # rerouting ARGUMENT...: print a row of CSV for each run.
 rerouting() { "$build/rerouting" "$@"; }
@@ -15,8 +15,8 @@ tree() {
 
 # table EXPRESSION [KEEP]: turn rows of runs on standard input into a table.  Its rows are the
 # numbers of faults, its columns the schemes.  A cell is the mean of EXPRESSION over the runs for
-# which KEEP is true; it is empty if there are none.  EXPRESSION and KEEP are awk expressions with
-# the names of columns.
+# which KEEP is true; it is empty if there are none.  EXPRESSION and KEEP are awk expressions, in
+# which the names of columns stand for their values.
 table() {
 	awk -F, '
 	NR == 1 || $1 ~ /^scheme/ { next }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Functions and parameters of the experiments of Bogdanski et al. 2012.
+# Functions and parameters for the scripts that repeat experiments of Bogdanski et al. 2012.
 #
 # Given in the paper: all links 4x DDR, ports 0 of switches 1x SDR, packets of 2 kB.  Every
 # host sends to random hosts at full rate, ports 0 send to random ports 0.  The paper has eight
@@ -10,7 +10,7 @@
 #
 # Not given: buffers, delays, durations.  Buffers and delays are those of the published
 # InfiniBand model for OMNeT++.  The model of the paper (Gran and Reinemo, 2011) is derived
-# from it.
+# from that model.
 #
 # Per VL the published model has 200 blocks of 64 bytes at an input (a quarter of them if the port
 # is 1x), and 78 blocks at an output.  Outputs have no buffer here, so their blocks are added to
@@ -115,7 +115,7 @@ figure() {
 	echo "$line,paper sftree hosts" >"$out/$name.csv"
 	for load in "${loads[@]}"; do
 		line=$load light=()
-		# below saturation no packets accumulate
+		# below saturation no packets accumulate, so a short warm-up is enough
 		((load == 100)) || light=(--warmup "$((${long:+4} + 1))00us")
 		for e in "${engines[@]}"; do
 			traffic "$T/t" "$e" --switch-load "$load" \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Bogdanski et al. 2012, table III: tables of SSSP, which is the routing of DFSSSP without
- * VLs (Domke, Hoefler and Nagel, 2011).
+ * Computes tables of SSSP, for table III of Bogdanski et al. 2012.  SSSP is DFSSSP without VLs
+ * (Domke, Hoefler and Nagel, 2011).
  *
  *	sssp first|last FABRIC [SEED]
  *
@@ -11,7 +11,7 @@
  * than necessary (on the trees of the experiments).
  *
  * Hosts are routed in the order of GUIDs.  The LIDs of switches are routed before the
- * hosts (first) or after them (last), and add weight like hosts.
+ * hosts (first) or after them (last).  Their paths make channels heavier, too.
  *
  * Of several paths with equal weight, the first one found is used, in the order of switch
  * indices.  With SEED a random one is used, as in an implementation whose heap has no
@@ -42,7 +42,7 @@ static void must(enum ftr_status st, const struct ftr_err *err)
 	exit(2);
 }
 
-/* True if a < b.  If they are equal: false, or random with SEED. */
+/* Returns true if a < b.  If a == b, returns false or, with SEED, a random value. */
 static bool better(uint64_t a, uint64_t b)
 {
 	return a < b || (any && a == b && ftr_rng_below(&rng, 2));

@@ -1,45 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Routing functions of Sem-Jacobsen et al. without traffic.
+ * Tests the routing functions of Sem-Jacobsen et al. without traffic: follows single packets, and
+ * looks for cycles of channel dependencies.
  *
  *	static connected SHAPE MOST SETS
  *
  * Sem-Jacobsen et al. 2011, figure 11.  Draws SETS random sets of link faults; the faults of
  * a set occur one after the other.  For each number of faults, 1 to MOST, prints one line of
- * CSV: the percentage of the sets with which all hosts reach all hosts.  The columns are
- * R_deterministic (det-links), up/down routing of the damaged tree (reconfiguration), and
- * any live links (links).
+ * CSV: the percentage of the sets with which all hosts reach all hosts.  The columns differ in
+ * how packets are routed: det-links by R_deterministic, reconfiguration by up/down routing of
+ * the damaged tree, links by any path over live links.
  *
  *	static deadlock FUNCTION KIND SHAPE FAULTS SETS RULE
  *
  * Theorem 2 of Sem-Jacobsen et al. 2006 (misroute) and theorem 5 of Sem-Jacobsen et al. 2011
  * (adaptive-links, adaptive-switches): is there a connected routing subfunction R' whose
- * extended channel dependency graph has no cycle?  SETS 0: all sets of FAULTS faults are
- * tried; otherwise SETS random sets, in which a fault can be drawn twice.  KIND: links,
- * switches (without hosts) or mixed.
+ * extended channel dependency graph has no cycle?  If SETS is 0, all sets of FAULTS faults are
+ * tried, otherwise SETS random sets, in which a fault can be drawn twice.  KIND is the kind of
+ * faults: links, switches (without hosts) or mixed.
  *
  * R is the function of src/models.  All states of packets under R are visited, from a host
- * of every leaf switch to a host of every other one.  If the vector of tried ports is stored
- * in a switch, the marks of other packets are ignored, as if they had expired.  A vector in
+ * of every leaf switch to a host of every other leaf switch.  If the vector of tried ports is
+ * stored in a switch, the marks of other packets are ignored, as if they had expired.  A vector in
  * the packet is used as it is.
  *
  * A U-turn switch is a switch in which R turns a packet.  T(s) is a top switch above s whose
- * subtree has no fault above the tier of s.  If there are several, one is chosen at random,
- * because the papers leave the choice open.
+ * subtree has no fault above the tier of s.  If there are several such top switches, one is
+ * chosen at random, because the papers leave the choice open.
  *
- * R' supplies the same channels as R.  But in some switches its upward paths lead only
- * towards T(s).  RULE selects these switches:
+ * R' supplies the same channels as R, except in some switches.  There, of the upward channels of R,
+ * it supplies only those that lead towards T(s).  RULE selects these switches:
  *
- *	turn	2006: a U-turn switch s
- *	own	2011: the switches of the subtree of T(s) at or above the tier of a U-turn
- *		switch s; if there are several such s, the lowest one counts
+ *	turn	(2006) the U-turn switches
+ *	own	(2011) for each U-turn switch s, the switches of the subtree of T(s) at or above
+ *		the tier of s; if a switch belongs to several s, the lowest s counts
  *	common	like own, but switches of one tier that reach the same top switches have the
  *		same T
  *	careful	like own, but T(s) must not be above a switch from which packets come down
  *		to s and are turned upward by s; up to 100 choices of T(s) are tried
  *
  * The vertices of the graph are the output queues that R' supplies.  There is an arc from
- * queue a to queue b if R can put a packet into a that R' can route to b next.
+ * queue a to queue b if R can put a packet into queue a, and R' can then route it to queue b.
  *
  * Prints one line of CSV: the number of sets, and then the numbers of sets in which
  * - a packet can be discarded;
@@ -161,7 +162,7 @@ static void grow(const char *shape, const char *function)
 
 /* ---- figure 11 --------------------------------------------------------------- */
 
-/* True if R_deterministic delivers the packet. */
+/* Returns true if R_deterministic delivers a packet from `from` to `to`. */
 static bool arrives(ftr_ep from, ftr_ep to)
 {
 	struct ftr_sim_packet p = { .source = from, .dlid = f->ep[to].lid };
@@ -201,7 +202,7 @@ static bool alive(void *ctx, const struct ftr_fabric *of, ftr_sw s, ftr_port p)
 	return up[of->sw[s].first_port + p];
 }
 
-/* *updown: up/down paths connect all hosts.  *joined: links connect all hosts. */
+/* Sets *updown to whether up/down paths connect all hosts, and *joined to whether links do. */
 static void reconfigure(bool *updown, bool *joined)
 {
 	struct ftr_filter keep = { .keep_link = alive };
@@ -302,7 +303,7 @@ static ftr_ep host_of(ftr_sw s)
 	return FTR_EP_NONE;
 }
 
-/* The switch that the packet is in.  *in: the port by which it has entered. */
+/* Returns the switch that the packet is in; sets *in to the port by which it has entered. */
 static ftr_sw place(const struct state *x, ftr_port *in)
 {
 	const struct ftr_swport *q;
@@ -339,7 +340,7 @@ static bool leads_up(ftr_sw s, ftr_port p)
 
 static uint64_t *turns;		/* [n_sw] bit i: packets from upward port i are turned */
 
-/* Visit all states of R; false if a packet can be discarded. */
+/* Visit all states of packets under R.  Returns false if a packet can be discarded. */
 static bool explore(void)
 {
 	bool kept = true;
@@ -423,7 +424,7 @@ static void find_sound(void)
 	}
 }
 
-/* The first switch in the tier of s that reaches the same top switches as s. */
+/* Returns the first switch in the tier of s that reaches the same top switches as s. */
 static ftr_sw leader(ftr_sw s)
 {
 	for (ftr_sw u = 0; u < s; u++) {
@@ -438,7 +439,8 @@ static ftr_sw leader(ftr_sw s)
 	return s;
 }
 
-/* True if `top` is above a switch from which packets come down to s and are turned upward by s. */
+/* Returns true if `top` is above a switch from which packets come down to s and are turned upward
+ * by s. */
 static bool behind_turn(ftr_sw s, ftr_sw top)
 {
 	for (uint32_t i = 0; i < tiers->n_up[s]; i++)
@@ -478,7 +480,8 @@ static bool choose(bool common, bool careful)
 	return all;
 }
 
-/* The top switch to which upward paths out of s must lead; NONE if they may lead to any. */
+/* Returns the top switch to which upward paths out of s must lead, or FTR_SW_NONE if they may lead
+ * to any top switch. */
 static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 {
 	ftr_sw lowest = FTR_SW_NONE;
@@ -497,7 +500,7 @@ static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 
 /* ---- the graph ------------------------------------------------------------------------ */
 
-static uint8_t *arc;		/* [n_ports][width] 1: arc to the next switch's port */
+static uint8_t *arc;		/* [n_ports][width] 1: arc to this port of the next switch */
 static uint8_t *supplied;	/* [n_ports] 1: R' supplies the channel */
 static uint32_t width;
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Tables of stock opensm, for the experiments that compare with its engines.
+# Functions that write the tables of stock opensm, for experiments that compare with its engines.
 #
 #   roots NETFILE			print the node GUIDs of the top switches of a
 #					generated fabric
@@ -9,8 +9,8 @@
 #					run NETFILE in ibsim and opensm with one engine after
 #					the other; write DIR/ENGINE.lfts, and DIR/ENGINE.net
 #					with the LIDs.  Fails if opensm falls back to another
-#					engine.  If DIR/roots exists, it is the
-#					root_guid_file; DIR/order is the
+#					engine.  The files DIR/roots and DIR/order, if
+#					they exist, are the root_guid_file and the
 #					guid_routing_order_file
 #
 # ENGINE may be "ftree+roots" (ftree with connect_roots).  With "+vls" after any engine

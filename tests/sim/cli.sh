@@ -2,10 +2,10 @@
 # shellcheck shell=bash disable=SC2154
 #
 # Tests of the command ibfattree in simulated fabrics.  Its tables and files must equal those
-# of opensm.  Some switches do not answer, some arguments are invalid.  Also tested: load,
-# whatif, real fabrics, scripts/demo.
+# of opensm.  Further cases: switches that do not answer, invalid arguments, load, whatif, real
+# fabrics, scripts/demo.
 
-# "check --live" reads the same tables from the switches as stock opensm dumps.
+# The tables that "check --live" reads from the switches equal the dump of stock opensm.
 case_live_equals_dump() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 51
 	sim_start "$T/sim" "$T/fabric.net"
@@ -179,7 +179,7 @@ case_load() {
 		fail "shifts: $(cat "$T/out")"
 	printf '%s\n' '# all to one' '"host-1" "host-0"' '"host-2" "host-0"' \
 		'"host-53" "host-0"' >"$T/pairs"
-	expect 0 'most flows of one host port 3' load "$net" \
+	expect 0 'flows per host port: at most 3' load "$net" \
 		--lfts "$T/a.lfts" --patterns "$T/pairs" --bisections 0
 	echo '"host-1" "nobody"' >"$T/pairs"
 	expect 2 "$T/pairs:1: no host port" load "$net" --lfts "$T/a.lfts" \
@@ -210,7 +210,7 @@ case_offline_equals_plugin() {
 }
 
 # "whatif" predicts how many entries the plugin changes after a fault, on an irregular fabric.
-# First one link fails, then its upper switch.
+# First one link fails, then the switch at its upper end.
 whatif_predicts() {
 	local engine=$1 balance=$2 spec entries
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 55
@@ -240,7 +240,7 @@ whatif_predicts() {
 
 case_whatif_predicts_dmodc() { whatif_predicts dmodc load; }
 case_whatif_predicts_sftree() { whatif_predicts sftree load; }
-# with balance off, the closed form places displaced entries
+# with "balance off", the load of links does not matter when entries get another port
 case_whatif_predicts_off() { whatif_predicts dmodc off; }
 
 # ibdmchk uses the SL and SL2VL files that "route" writes.

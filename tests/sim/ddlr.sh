@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The engine ddlr.  After a fault, a local repair writes a few blocks.  Then the transition to
-# new tables follows.  The next sweep finds nothing to change.
+# Tests of the engine ddlr.  After a fault, a local repair writes a few blocks.  Then the transition
+# to new tables follows.  The next sweep finds nothing to change.
 
 ddlr_up() { fast_up < <(echo 'routing_engine ddlr'; cat); }
 
@@ -73,7 +73,7 @@ case_ddlr_two_vls() {
 	cut_it
 	healed_locally
 	turn_bit
-	# without the ends of the failed link, where OpenSM has changed the SL2VL tables
+	# leave out the ends of the failed link: OpenSM has changed their SL2VL tables
 	vls_are_held "$near" "$far"
 	osm_mark sm
 	mend_it
@@ -95,7 +95,8 @@ turn_bit() {
 		fail "no entry without a turn at LID $lid: $dump"
 }
 
-# One to three random link faults at a time.  On the smaller tree k-1 is 3.
+# One to three random links fail at a time.  ddlr repairs up to k-1 faults (docs/glossary.md); on
+# the smaller tree k-1 is 3.
 random_faults() {
 	local n i round rounds=$2 k
 	gen "$1" --random-guids --random-ports --seed 93
@@ -132,14 +133,14 @@ case_ddlr_random_648() { random_faults 648 $((${FTR_SOAK:-0} ? 20 : 1)); }
 
 # ---- a large fabric, stage by stage ----------------------------------------------
 
-# Stop the process of OpenSM, in which the plugin runs, too.  Packets under way still arrive.
+# Suspend the process of OpenSM, and so the plugin, too.  Packets under way still arrive.
 osm_halt() { kill -STOP "${OSM_PID[sm]}"; }
 osm_go_on() { kill -CONT "${OSM_PID[sm]}"; }
 said() { grep -Eq "$1" <(osm_log sm); }
 
-# Stop opensm after it has written the local repair, and perhaps some entries of the transition.  In
-# the tables of that moment, all hosts reach each other without a loop.  There is no credit loop on
-# the VLs in use.
+# Suspend opensm after it has written the local repair, and perhaps some entries of the transition.
+# In the tables of that moment, all hosts reach each other without a loop.  There is no credit loop
+# on the VLs in use.
 halted_after_stage_one() {
 	local end=$((SECONDS + patience))
 	until said 'IBF004: local repair .* down'; do
@@ -212,9 +213,9 @@ vls_by_file() {
 	}' hex=0123456789abcdef "$T/before.sl2vl"
 }
 
-# After every second fault, opensm is stopped.  Packets under way then count as lost, and the next
-# sweep writes their blocks again.  After the other faults, if no LID is held, the sweep must change
-# no entry.
+# After every second fault, opensm is suspended (osm_halt).  The plugin then counts the packets
+# under way as lost, and the next sweep writes their blocks again.  After the other faults the sweep
+# must change no entry, unless the transition has left old entries (held LIDs).
 #
 # After many faults the sweep may compute other tables than the fast path (531 entries differ at the
 # tenth fault of the soak).  So the soak only logs the number of changed entries, and checks the
@@ -234,10 +235,10 @@ one_fault() {
 	[[ $(stage_event local failed) == 0 ]] || fail "writes were lost"
 }
 
-# Rounds of random link faults, fewer than k in each round.  After every second fault, OpenSM is
-# stopped when the local repair is written (one_fault).  When OpenSM continues, the fast path
-# completes the transition, and a sweep confirms the tables.  At the end of a round all links are
-# restored.
+# Rounds of random link faults, fewer than k (docs/glossary.md) in each round.  After every second
+# fault, OpenSM is suspended when the local repair is written (one_fault).  When it continues, the
+# fast path completes the transition, and a sweep confirms the tables.  At the end of a round all
+# links are restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut
@@ -272,8 +273,8 @@ walk_stages() {
 	done
 }
 
-# In the soak, a fabric of 3,456 hosts with k = 12.  Otherwise four pods of six middle switches,
-# with k = 6.
+# Make the fabric.  In the soak it has 3,456 hosts and k = 12.  Otherwise it has four pods of six
+# middle switches and k = 6.
 large_fabric() {
 	RANDOM=${FTR_SEED:-94}
 	if ((${FTR_SOAK:-0})); then

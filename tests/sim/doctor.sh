@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2034
 #
-# ibfattree doctor on simulated fabrics, with and without faults, and on dumps of tables.
-# tests/unit/test_doctor.c has the faults that ibsim cannot simulate.
+# Tests of ibfattree doctor on simulated fabrics, with and without faults, and on dumps of tables.
+# tests/unit/test_doctor.c tests the faults that ibsim cannot simulate.
 
 # doctor WORD...: run ibfattree doctor.  $T/doctor has its output, $status its exit status.
 doctor() {
@@ -29,7 +29,7 @@ ended() {
 small() { gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed "$1"; }
 first_cable() { sim_cables "$T/fabric.net" | sed -n "${1:-1}p"; }
 
-# The plugin and two subnet managers: no check has a finding.
+# With the plugin and two subnet managers, no check has a finding.
 case_doctor_sound() {
 	two_managers
 	local hosts
@@ -202,7 +202,7 @@ case_doctor_missing_links() {
 	down
 }
 
-# opensm.conf with contradictory or missing lines.  Then a plugin for another version of OpenSM.
+# opensm.conf has contradictory or missing lines.  Then the plugin is for another version of OpenSM.
 case_doctor_configuration() {
 	small 65
 	up <<<'use_ucast_cache TRUE'
@@ -225,7 +225,7 @@ case_doctor_configuration() {
 	down
 }
 
-# Dumps of tables with unreachable pairs, with loops, and with credit loops.
+# Check dumps of tables with unreachable pairs, with loops, and with credit loops.
 case_doctor_tables() {
 	local net=$top/tests/cli/golden/ring.net
 	dumps() {

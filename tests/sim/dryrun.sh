@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2034
 #
-# Commands with --live predict exactly the changes that follow.
+# Tests that commands with --live predict exactly the changes that follow.
 
 # A stock engine routes.  "route --live" predicts the tables that the plugin makes later, and how
 # many entries will change.
@@ -88,8 +88,8 @@ resweep_observed() {
 	osm_wait sm "$patience" 'IBF020'
 }
 
-# OpenSM's engine "file" loads the saved tables, although LIDs have changed.  A link that has failed
-# since then is a finding.
+# OpenSM's engine "file" loads the saved tables, although LIDs have changed.  If a link has failed
+# since the tables were saved, "restore" has exit status 1.
 case_save_restore() {
 	local hosts
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 73
@@ -105,6 +105,7 @@ case_save_restore() {
 	walk first
 	in_sim "$ibfattree" save --sl2vl --conf "$SIM_DIR/sm/opensm.conf" \
 		"$T/saved" >"$T/out"
+	[[ $(stat -c %a "$T/saved") == 700 ]]	# opensm.conf may contain keys
 	cmp "$T/saved/opensm-lfts.dump" "$T/first.lfts"
 	cmp "$T/saved/fabric.net" "$T/first.net"
 	cmp "$T/saved/plugin.conf" "$T/plugin.conf"
@@ -117,7 +118,7 @@ case_save_restore() {
 	grep -q "$T/saved: File exists" "$T/out"
 	osm_stop sm
 
-	# another manager, which assigns other LIDs
+	# start another manager, which assigns other LIDs
 	OSM_HOST[sm]=${hosts[20]}
 	SIM_HOST=${hosts[20]}
 	rm -f "$SIM_DIR/sm/guid2lid"

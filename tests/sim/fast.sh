@@ -135,7 +135,7 @@ case_fast_parallel_link() {
 }
 
 # Horizontal links join the spines of two trees.  One of these links fails and returns.  Then a link
-# inside a tree fails, and its spine sends packets down and up again.
+# inside a tree fails, and the spine of this link sends packets down and up again.
 case_fast_two_trees() {
 	two_trees 4 6 >"$T/fabric.net"
 	fast_up </dev/null
@@ -163,9 +163,9 @@ case_fast_sftree() {
 	down
 }
 
-# A link of sftree's root leaf fails.  In the present order of switches, some pairs of switches then
-# have no path.  The repair reports these pairs; none of them are hosts.  The sweep chooses another
-# order.
+# sftree routes by an order of the switches, and a leaf is the root of this order.  A link of the
+# root fails.  Some pairs of switches then have no path in the same order.  The repair reports these
+# pairs; all hosts still reach each other.  The sweep chooses another order.
 case_fast_sftree_root() {
 	local root
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 64
@@ -191,7 +191,7 @@ case_fast_sftree_root() {
 	down
 }
 
-# Some links of a tree fail and return, one after the other.  In a soak, all links do.
+# Some links of a tree fail and return, one after the other.  In a soak (FTR_SOAK=1), all links do.
 case_fast_every_link() {
 	gen '3;4,4,8;1,4,4;1,1,1' --random-guids --random-ports --seed 65
 	fast_up </dev/null
@@ -239,7 +239,8 @@ case_fast_every_spine() {
 }
 
 # A switch fails.  Until the sweep that confirms the repair, OpenSM must not log an error.  It logs
-# up to three errors for each packet that cannot be answered, so the fast path must not send any.
+# up to three errors for each packet that cannot be answered, so the fast path must send no such
+# packet.
 switch_dies_without_errors() {
 	local errors
 	osm_mark sm
@@ -537,7 +538,8 @@ moments=('cut 0' 'cut 2' 'trap 0' 'repair 0')
 	moments=('cut 0' 'cut 1' 'cut 2' 'cut 4' 'cut 8' 'trap 0' 'repair 0')
 
 # moment WHAT MS: cut the link, and return MS ms after WHAT: the cut, the log line of the trap, or
-# the log line of the repair.  Nothing here may start a process, which would take longer than MS.
+# the log line of the repair.  The function must not start a process, because this takes longer than
+# MS.
 moment() {
 	local what=$1 ms=$2 regex text='' part fd end
 	case $what in
@@ -560,9 +562,11 @@ moment() {
 	exec {fd}<&-
 }
 
-# How many managers ended before the trap (untrapped), between trap and repair (open), after a
-# repair that was left to a sweep or had unacknowledged writes (broken), and after another repair
-# (done).
+# The number of managers that ended
+#	untrapped	before the trap
+#	open		between trap and repair
+#	broken		after a repair that was left to a sweep or had unacknowledged writes
+#	done		after any other repair
 declare -A ends=([untrapped]=0 [open]=0 [broken]=0 [done]=0)
 count_end() {
 	local end=untrapped
@@ -580,9 +584,8 @@ note_ends() {
 
 met() { ((ends[open] + ends[broken])); }
 
-# next_moment N: set m to the Nth moment; false if there are no more.  Until a manager has ended
-# during a repair, further moments are tried, up to 12 in all.  A note beside the result shows the
-# counts.
+# next_moment N: set m to the Nth moment; false if there are no more moments.  If no manager has
+# ended during a repair yet, more moments are tried, up to 12 in all.
 next_moment() {
 	m=${moments[$1]:-trap 0}
 	(($1 < ${#moments[@]})) || { ! met && (($1 < 12)); }
@@ -616,8 +619,8 @@ taken_over() {
 	start_one "$manager"
 }
 
-# The standby takes over during a repair.  The killed manager becomes the next standby.  A
-# fast_window of 1 makes repairs slow.
+# The standby takes over during a repair.  The killed manager becomes the next standby.  With the
+# option "fast_window 1" only one packet is under way at a time, so repairs are slow.
 case_fast_handover() {
 	two_managers
 	local seed=${FTR_SEED:-74} i m was priority=14 standby=standby stuck=0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Links and switches fail and return.
+# Tests in which links and switches fail and return.
 
 cable() {
 	IFS=$'\t' read -r near near_port far far_port _ < \

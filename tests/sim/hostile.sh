@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Hostile files in OpenSM's directories, and hostile names of nodes.
+# Tests with hostile files in OpenSM's directories, and with hostile names of nodes.
 
 # A FIFO and two symbolic links have the names of files that the plugin writes.  The plugin does
 # not write to them, and continues.  OpenSM ends cleanly.
@@ -40,7 +40,7 @@ case_hostile_names() {
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
 	osm_mark sm
-	# a link is new in the nominal fabric, so the log has the node's name
+	# this link is not in the nominal fabric yet, so the log reports it with the node's name
 	sim_do 'Link "H-0200000000000100"[1] "S-0200010000000000"[2]'
 	osm_wait sm "$patience" 'IBF006: .*Aggregation Node \?\[2J\?\?'
 	live all || true
@@ -85,7 +85,7 @@ case_hostile_switches() {
 	[[ $(count_logged 'Producer:2 \(Switch\) from LID:2 ') -gt 0 ]] ||
 		fail 'LID 2 of the leaf has not reached OpenSM'
 	sim_do "Baselid \"$spine\"[0] 48000 0"
-	# OpenSM does not use this LID after every failed link
+	# OpenSM uses this LID only after some of these links have failed
 	for ((i = 20; i < 40; i++)); do
 		link_under_lies "$i"
 		lied=$(count_logged ' ERR 7504: Lid is out of range: 48000')

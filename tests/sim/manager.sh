@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Handover between subnet managers, SIGHUP, console commands, multicast.
+# Tests of the handover between subnet managers, of SIGHUP, console commands and multicast.
 
 case_handover() {
 	two_managers

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Names of nodes, and the dump file that contains them.
+# Tests of the names of nodes, and of the dump file that contains them.
 
 # Two leaves with one host each, and two spines with one Aggregation Node each.  A name map renames
 # the Aggregation Nodes.  They must not count as hosts, and the spines must not count as leaves.
@@ -23,7 +23,7 @@ case_renamed_aggregation_nodes() {
 	down
 }
 
-# opensm runs as root.  A user who may write to its dump directory must not be able to make it
+# opensm runs as root.  A user who may write to the dump directory must not be able to make opensm
 # overwrite another file.
 case_dump_follows_no_link() {
 	gen '2;4,4;1,4;1,1' --seed 61

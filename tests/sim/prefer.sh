@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Preferred tables.  The result of the background search is applied once, and is kept through
-# faults and restarts.  A fault changes only the entries that must change.
+# Tests of preferred tables, that is, the result of the background search.  They are applied once,
+# and are kept through faults and restarts.  A fault changes only the entries that must change.
 
 searching() { echo "event_plugin_options ibfattree:$T/full.conf"; }
 
@@ -26,8 +26,8 @@ cut_and_mend() {
 	until_same found mended
 }
 
-# not_over END END: print the entries that differ between the tables "found" and "cut", although
-# their path in "found" does not use the link between these ports.  END is "GUID PORT".
+# not_over END END: print entries that differ between the tables "found" and "cut" without need: in
+# "found" their path does not use the link between these two ports.  END is "GUID PORT".
 not_over() {
 	awk -v a="$1" -v b="$2" '
 		FNR == 1 { file++ }
@@ -66,7 +66,7 @@ shifts() {
 
 # An irregular fabric.  After the search a sweep applies its result: in shifts, the most loaded link
 # then has a lower load than with "balance load".  The tables are the same after a fault and after a
-# restart.  The restart reads them from the file and starts no search.
+# restart.  After the restart opensm reads them from the file and starts no search.
 case_prefer_irregular() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
 	# a long timeout: on a busy machine packets would otherwise be sent twice, and a sweep would
@@ -111,8 +111,8 @@ case_prefer_torn_file() {
 	down
 }
 
-# With option adopt, a manager without state files keeps the tables of the switches.  Without the
-# option it computes other tables.
+# With the option "adopt", a manager without state files keeps the tables of the switches.  Without
+# the option it computes other tables.
 case_prefer_adopt() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
 	echo 'balance full' >"$T/full.conf"
@@ -147,8 +147,8 @@ takes_over() {
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# takeover_from ENGINE [OPTION...]: dmodc takes over from ENGINE on a fabric of gen with these
-# options.  Writes the tables to $T/before and $T/after.
+# takeover_from ENGINE [OPTION...]: dmodc takes over from ENGINE, on a fabric that gen makes with
+# these options.  Writes the tables to $T/before and $T/after.
 takeover_from() {
 	local engine=$1
 	shift
@@ -196,13 +196,14 @@ case_prefer_takeover_from_loop() {
 	down
 }
 
-# With "balance off" the tables are those of the closed form.
+# With "balance off" the plugin makes the same tables as "ibfattree route --balance off".
 case_prefer_off() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 73
 	echo 'balance off' >"$T/ibfattree.conf"
 	up <<<"event_plugin_options ibfattree:$T/ibfattree.conf"
 	walk off
-	# with placement even, "ibfattree route" would place displaced entries by load
+	# "--placement even" would choose other ports than the plugin, by load, for entries whose
+	# next hop is missing
 	"$ibfattree" route "$T/off.net" --placement stable --balance off \
 		-o "$T/expected.lfts"
 	same off expected

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Real fabrics with the subnet manager on every kind of node.  Without FTR_SOAK there are only two
-# nodes, the second one only with dmodc.  Stock tools read the fabric and the tables, reach.awk
-# counts unreachable LIDs, and ibdmchk looks for credit loops.
+# Tests real fabrics with the subnet manager on several nodes, one after the other (see places).
+# Without FTR_SOAK, only the first and the last of these nodes are used, the last one only with
+# dmodc.  Stock tools read the fabric and the tables, reach.awk counts unreachable LIDs, and ibdmchk
+# looks for credit loops.
 
-# Print nodes for a subnet manager as "KIND NODE".  They are the switch with the most end ports and
-# a host on it; a host on the switch with the fewest end ports; the switch with the most links to
-# switches, and a host or an Aggregation Node on it.  For the first three nodes, only switches with
-# hosts count.
+# Print the nodes on which a subnet manager is to run, one line "KIND NODE" for each.  Of the
+# switches with hosts: the one with the most end ports, a host on it, and a host on the one with the
+# fewest end ports.  Of all switches: the one with the most links to switches, and a host or an
+# Aggregation Node on it.
 places() {
 	awk 'function q(n) { split($0, a, "\""); return a[n] }
 	/^(Switch|Ca|Hca)/ { node = q(2); sw = /^Switch/
@@ -98,9 +99,9 @@ walker_says() {
 	grep -q "$2" "$T/said" || fail "the walker says: $(<"$T/said")"
 	echo "$status" >"$T/status"
 }
-# reach.awk itself, on a ring of four switches.  If all packets go clockwise, there is a credit
-# loop.  If one entry leads back, there is a forwarding loop.  An entry that leads to the port of
-# another host is not a path.
+# Test of reach.awk itself, on a ring of four switches.  If all packets go clockwise, there is a
+# credit loop.  If one entry leads back, there is a forwarding loop.  An entry that leads to the
+# port of another host is not a path.
 case_reach_walker() {
 	"$ibfattree" gen torus:4 -o "$T/fabric.net"
 	ring_tables >"$T/ring"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Invalid input.  The log reports the problem and its place, and dmodc routes without this input.
-# In some cases another engine routes, or the switches keep their tables.
+# Tests of invalid input.  The log reports the problem and its place, and dmodc routes without this
+# input.  In some cases another engine routes, or the switches keep their tables.
 
 # reports REGEX: start opensm with the lines of opensm.conf on standard input.  The log must have a
 # matching line.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# sftree in stock opensm: all switches reach all others, before and after faults.  In the mode
-# "paper", the check accepts or refuses the tables.
+# Tests of sftree in stock opensm: all switches reach all others, before and after faults.  In the
+# mode "paper", the check accepts or refuses the tables.
 
 plugin_sftree() {
 	sim_start "$T/sim" "${1:-$T/fabric.net}"
@@ -96,8 +96,8 @@ case_sftree_paper_mode() {
 	down
 }
 
-# On a damaged tree the published algorithms form a credit loop.  The check reports the loop and
-# refuses the tables, and another engine routes.
+# On a damaged tree the published algorithms (mode "paper") form a credit loop.  The check reports
+# the loop and refuses the tables, and another engine routes.
 case_sftree_paper_is_refused() {
 	gen kary:2,4 --random-guids --random-ports --seed 19 --drop-links 5
 	echo 'sftree_mode paper' >"$T/ibfattree.conf"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Routes stay the same through faults and restarts of OpenSM, and when the fabric grows.
+# Tests that routes stay the same through faults and restarts of OpenSM, and when the fabric grows.
 
 state() { echo "$SIM_DIR"/sm/ibfattree-nominal-*; }
 has_states() { [[ $(compgen -G "$SIM_DIR/sm/ibfattree-nominal-*" | wc -l) == "$1" ]]; }
@@ -75,8 +75,8 @@ case_stable_torn_file() {
 	down
 }
 
-# A fabric is first seen without one of its spines.  When the spine comes up, it joins the nominal
-# fabric and is reported once.
+# A fabric is first seen without one of its spines.  When the spine comes up, it is added to the
+# nominal fabric (all switches and links seen so far) and is reported once.
 case_stable_growth() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 83
 	local far
@@ -98,9 +98,9 @@ case_stable_growth() {
 	down
 }
 
-# A spine has failed, and all links between another spine and a leaf.  The remaining links do not
-# determine the shape of the tree.  A standby with a copy of the state file takes over with the same
-# tables; a standby without a copy computes other tables.
+# A spine has failed, and so have all links between another spine and a leaf.  The remaining links
+# do not determine the shape of the tree.  A standby with a copy of the state file takes over with
+# the same tables; a standby without a copy computes other tables.
 case_stable_standby() {
 	two_managers
 	gen '2;6,6;1,6;1,2' --random-guids --random-ports --seed 84
@@ -154,8 +154,8 @@ other_net() {
 }
 
 # A cache directory was used with another fabric.  The name of the state file has the GUID of
-# OpenSM's port, so the second fabric gets its own file.  If a file with its name belongs to another
-# fabric, one log line says so, and the file is replaced.
+# OpenSM's port, so the second fabric gets its own file.  If a file with this name belongs to
+# another fabric, one log line reports it, and the file is replaced.
 case_stable_other_fabric() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 85
 	mv "$T/fabric.net" "$T/first.net"

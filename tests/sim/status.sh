@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The contents of ibfattree.prom and ibfattree-status.json follow the fabric.
+# Tests that the contents of ibfattree.prom and ibfattree-status.json follow the fabric.
 
 metric() {
 	awk -v name="ibfattree_$1" '$1 == name { print $2 }' \
@@ -54,7 +54,7 @@ case_status_files() {
 	[[ -n $(metric 'last_reroute_phase_seconds{phase="last_write"}') ]]
 	prom_is_good
 	reconciled
-	# a missing link raises the bound of the leaf's other links
+	# the leaf has one upward link fewer, so the lower bound of the load is higher
 	sim_until "$patience" metric_is missing_links 1
 	metric_is links 71
 	(($(metric link_load_bound_flows) > 66))
@@ -83,7 +83,7 @@ case_status_off() {
 }
 
 # The engine refuses to route, and there is no other engine.  OpenSM reports no event, but the files
-# show it.
+# show the refusal.
 case_status_no_engine() {
 	gen kary:2,4 --random-guids --random-ports --seed 19 --drop-links 5
 	echo 'sftree_mode paper' >"$T/ibfattree.conf"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The engine routes fabrics of all kinds.  The tables in the switches are complete, without loops
-# and credit loops.
+# Tests that the engine routes fabrics of all kinds.  The tables in the switches must be complete,
+# without loops and credit loops.
 
 comes_up() {
 	routed_by dmodc

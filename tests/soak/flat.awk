@@ -5,7 +5,7 @@
 #	awk -f flat.awk DIR/memory/N
 #
 # tests/soak/run describes the columns.  The first fifth of the faults is ignored.  The highest
-# values in the last 1,000 faults are compared with the highest values in the faults before these.
+# values in the last 1,000 faults are compared with the highest values in the earlier faults.
 # Single rounds are not compared: their numbers of failed links differ, and with these the size of
 # temporary data.
 #

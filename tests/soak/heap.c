@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A library to preload into opensm.  It reports how much memory opensm has allocated and
- * not freed.  RssAnon does not show this, because glibc also keeps free memory.
+ * not freed.  RssAnon in /proc does not show this, because it includes memory that was freed
+ * but that glibc keeps.
  *
- * The library reads lines from the FIFO heap.ask in the current directory.  For every line
- * it appends a line to the file heap: bytes allocated and not freed, and bytes free in all
- * arenas.
+ * The library reads lines from the FIFO "heap.ask" in the current directory.  For every line
+ * it appends a line with two numbers to the file "heap": bytes allocated and not freed, and
+ * free bytes in malloc's arenas.
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -18,7 +19,7 @@
 
 extern char *program_invocation_short_name;
 
-/* mallinfo2() counts blocks in arenas (uordblks) and mapped blocks (hblkhd) separately. */
+/* uordblks: allocated bytes in arenas.  hblkhd: allocated bytes outside arenas (mmap). */
 static void report(int fd)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -39,7 +40,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* The new thread blocks all signals, so that the program's own threads receive them. */
+/* The new thread blocks all signals, so that opensm's own threads receive them. */
 __attribute__((constructor)) static void start(void)
 {
 	sigset_t all, old;

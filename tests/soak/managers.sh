@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Two subnet managers, "sm" and "standby".  Again and again, one of them is killed and started with
-# another priority.  If this priority is lower than the master's, the manager stays standby.  If it
-# is higher, the manager takes over (handover).  At equal priorities the lower GUID wins.  The test
-# reads from the logs which manager is the master.
+# Functions of the soak test for two subnet managers, "sm" and "standby".  One of them is killed
+# repeatedly, and started again with another priority.  If its priority is lower than that of the
+# master, it stays standby.  If its priority is higher, it becomes master (handover).  At equal
+# priorities the manager with the lower GUID becomes master.  The logs show which one is master.
 
 kills=0 takeovers=0 stuck=0 doubled=0 hung=0 unnoticed=0
 polling=('sminfo_polling_timeout 1000' 'polling_retry_number 3')
 
 other() { [[ $1 == sm ]] && echo standby || echo sm; }
 
-# state_of ID: print the state that the manager's log reported last.
+# state_of ID: print the last state in the log of manager ID.
 state_of() {
 	sed -n 's/.*Entering \([A-Z]*\) state.*/\1/p' \
 		"$SIM_DIR/$1/opensm.log" | tail -n 1
@@ -38,9 +38,10 @@ ibsim_noticed() {
 	(($(dead_clients) > $3))
 }
 
-# ibsim notices the death of a client only when it next writes to the client.  Then ibsim clears
-# IsSM of the client's port, even if a new manager already uses that port (docs/upstream.md).  So
-# this function makes ibsim notice the death before a new manager is started.
+# kill_one ID: kill manager ID.  ibsim notices the death of a client only when it next sends a
+# packet to the client.  Then it clears IsSM of the client's port, even if a new manager already
+# uses that port (docs/upstream.md).  So this function has ibsim send such a packet, before a new
+# manager is started.
 kill_one() {
 	local left=${OSM_HOST[$(other "$1")]} dead
 	dead=$(dead_clients)
@@ -62,10 +63,10 @@ two_masters() { is_pair MASTER MASTER; }
 
 # Wait until there is one master and one standby.
 #
-# Two masters: a manager started while the other one took over, and did not find it.  A heavy sweep
-# ends this, so the function requests sweeps.  If both remain masters, ibsim has cleared IsSM of one
-# of them (see kill_one).  No master: a standby waits for an SMInfo response (see end_hang).  In
-# both cases one manager is restarted.
+# There may be two masters: a manager that is started while the other one becomes master may not
+# find the other one.  A heavy sweep ends this, so both managers get SIGHUP.  If both remain
+# masters, ibsim has cleared IsSM of one of them (see kill_one), and one manager is restarted.  If
+# there is no master, a standby waits for an SMInfo response (see end_hang), and is restarted.
 settle_pair() {
 	local id tries
 	for ((tries = 0; tries < 6; tries++)); do
@@ -89,9 +90,10 @@ when_settled() {
 	sim_until 30 osm_is_settled "$1" || return 0
 	sleep 1
 }
-# In ibsim an SMInfo request between two managers may stay unanswered for ever, with or without the
-# plugin (docs/upstream.md).  OpenSM counts the request as outstanding, and its next heavy sweep
-# does not end.  Then this function restarts both managers.
+# Request a sweep.  If it does not end, restart both managers.  The reason is a fault of ibsim: with
+# or without the plugin, an SMInfo request between two managers may stay unanswered for ever
+# (docs/upstream.md).  OpenSM counts the request as outstanding, and its next heavy sweep does not
+# end.
 end_hang() {
 	local id tries
 	for ((tries = 0; tries < 5; tries++)); do
@@ -110,7 +112,8 @@ end_hang() {
 	fail "sweeps of $manager do not end"
 }
 
-# Restart the killed manager, with a lower priority than the other manager or with the highest.
+# come_back ID: restart the killed manager ID.  Its priority is lower by 1 than that of the other
+# manager, or it is 15, the highest.
 come_back() {
 	local id=$1 p=${priority[$(other "$1")]}
 	((p > 0 && RANDOM % 3)) && : $((--p)) || p=15
@@ -122,8 +125,8 @@ come_back() {
 	end_hang
 }
 
-# Kill the master in three of four cases, else the standby.  If ibsim lets the standby wait for ever
-# after the death of the master, restart the standby.
+# Kill the master (in three of four cases) or the standby, and restart it.  If the master is killed,
+# and the standby does not become master because of a fault of ibsim, restart the standby, too.
 kill_a_manager() {
 	local id=$manager left
 	((RANDOM % 4)) || id=$(other "$id")

@@ -3,7 +3,7 @@
  * Small hand-made fabrics for the tests of the checker.
  *
  * Switch i has GUID i + 1 and index i.  Host h has GUID 1000 + h, index h, and the first LID 64 +
- * (h << lmc).  If sw_lids is set, switch i has LID 1 + i; there are then at most 63 switches.
+ * (h << lmc).  If sw_lids is set, switch i has LID 1 + i, and there are at most 63 switches.
  */
 #ifndef FTR_TESTS_CHECK_NET_H
 #define FTR_TESTS_CHECK_NET_H
@@ -73,8 +73,8 @@ static inline uint8_t *net_at(struct net *n, ftr_sw s, ftr_lid lid)
 	return ftr_tables_row(n->t, s) + lid;
 }
 
-/* Fill the entries of all switches for lid.  Packets take the first port that leads closer to the
- * switch of lid or, with rng, a random one of these ports. */
+/* Fill the entries of all switches for lid with shortest paths.  If several ports of a switch are
+ * on shortest paths, the entry is the first of them or, if rng is not NULL, a random one. */
 static inline void net_route(struct net *n, ftr_lid lid, struct ftr_rng *rng)
 {
 	const struct ftr_fabric *f = n->f;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Actions at given moments of OpenSM's sweeps, for the tests of the fast path.
+ * Shared by the tests of the fast path.  A test can act at a given moment of a sweep of the fake
+ * OpenSM.
  */
 #ifndef FTR_TESTS_FAST_PLANS_H
 #define FTR_TESTS_FAST_PLANS_H
@@ -71,7 +72,7 @@ static inline uint8_t *all_tables(struct fake *h)
 	return t;
 }
 
-/* True if the tables of all switches equal `before`, a result of all_tables(). */
+/* Returns true if the tables of all switches equal `before`, a result of all_tables(). */
 static inline bool tables_are(struct fake *h, const uint8_t *before)
 {
 	uint8_t *now = all_tables(h);
@@ -108,7 +109,7 @@ route_not(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
 	(void)team;
 	(void)out;
 	(void)stats;
-	return ftr_fail(err, FTR_INTERNAL, "broken by the test");
+	return ftr_fail(err, FTR_INTERNAL, "the test makes this engine fail");
 }
 
 /* Wait until ddlr's planner is ready.  Without a planner, ddlr makes no local repairs. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A nominal fabric that grows: shared by the tests of nominal fabrics.
+ * Shared by the tests of nominal fabrics.  A nominal fabric is the union of all switches and links
+ * seen so far.  The tests extend it by fabrics that have more switches or links.
  *
  *	t1  t2		four leaves, each with two hosts and a link to each spine
  *	A  B  C  D
@@ -29,7 +30,7 @@ static inline struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
 	return n;
 }
 
-/* ---- growth, case by case ---------------------------------------------- */
+/* ---- a nominal fabric, before and after it grows ----------------------- */
 
 static inline uint64_t guid(const struct ftr_fabric *f, const char *name)
 {
@@ -42,8 +43,8 @@ static inline struct ftr_endport host(const struct ftr_fabric *f, const char *sw
 	return f->ep[draw_host(f, sw, i)];
 }
 
-/* One case. `old` is the nominal fabric of the tree `base`; `n` is the nominal fabric after the
- * fabric `f` was seen too. `c` are the changes from `old` to `n`. */
+/* One case.  `old` is the nominal fabric of the tree `base`; `n` is the nominal fabric after the
+ * fabric `f` was seen too.  `c` are the changes from `old` to `n`. */
 struct grown {
 	struct ftr_fabric *base, *f;
 	struct ftr_nominal *old, *n;
@@ -61,7 +62,7 @@ static inline void grow(struct grown *g)
 	g->n = nominal_of(g->f, g->old, &g->c);
 	ck_assert_int_eq(g->n != g->old, g->c.grew);
 	ck_assert(!g->c.reshaped);
-	/* f contains nothing new when it is seen again */
+	/* seeing f again must change nothing */
 	again = nominal_of(g->f, g->n, &c);
 	ck_assert(again == g->n && !c.grew && !c.example[0]);
 	over.nominal = g->old->shape;

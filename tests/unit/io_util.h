@@ -18,8 +18,8 @@
 
 #define PATH "t.net"
 
-/* Write the text to a new file in memory. *fd becomes its descriptor, path[] its name.  The old
- * *fd is closed; -1 means that there is none. */
+/* Write the text to a new file in memory.  Sets *fd to its descriptor and path[] to its name.
+ * Closes the old *fd unless it is -1. */
 static inline void put_in_memory(int *fd, char path[64], const char *text,
 				 size_t len)
 {
@@ -83,8 +83,8 @@ static const char good_lst[] =
 	LST_CA("0000000000000100", "0000000000000101", "node1", "000A", "01")
 	LST_SW("0000000000000010", "leaf {1}", "0001", "01") LST_END;
 
-/* If this text is cut at the end of a line, no line is incomplete.  The reader must notice that a
- * link is listed at only one end. */
+/* The output of ibnetdiscover -p.  Some tests cut off the last lines.  The reader must then notice
+ * that a link is listed at only one end. */
 static const char good_ports[] =
 	"SW     1  1 0x0000000000000010 4x EDR - CA     4  1 0x0000000000000101 ( 'leaf 1' - 'node1' )\n"
 	"SW     1  2 0x0000000000000010 4x HDR - SW     2  3 0x0000000000000020 ( 'leaf 1' - 'spine' )\n"
@@ -165,7 +165,7 @@ static inline struct ftr_fabric *must_parse(const char *text)
 	return f;
 }
 
-/* Write f as a netfile; free() the text. */
+/* Write f as a netfile.  The caller must free() the text. */
 static inline char *written(const struct ftr_fabric *f, const uint32_t *order)
 {
 	struct ftr_err err = { 0 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search for balance: bounds worked out by hand, fixed entries, cancellation at every moment,
- * allocation failures.  Random fabrics: tests/prop/test_balance_recount.
+ * Tests the search for tables in which the most loaded link has fewer flows, and the lower bounds
+ * of this load.  The bounds are compared with values worked out by hand.  Some entries must not
+ * change, the search is cancelled at every moment, and allocations fail.  For random fabrics see
+ * tests/prop/test_balance_recount.c.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -16,7 +18,7 @@
 
 static struct ftr_err err;
 
-/* A fabric and its tables by dmodc with the default options. */
+/* start: tables of dmodc with default options.  t: the tables after the search. */
 struct tree {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
@@ -167,15 +169,15 @@ static struct ftr_fabric *two_trees(void)
 
 START_TEST(bounds_by_hand)
 {
-	/* 4 leaves, each with 4 hosts and 4 upward links: 4 * 12 / 4 flows */
+	/* 4 leaves, each with 4 hosts and 4 upward links: 4 hosts * 12 others / 4 links */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 0, 0)), 12);
-	/* one leaf has lost one of its links: 4 * 12 / 3 */
+	/* one leaf has lost an upward link: 4 hosts * 12 others / 3 links */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 1, 0)), 16);
-	/* a pod has 16 hosts and 8 upward links: 16 * 16 / 8 (a leaf: 4 * 28 / 4) */
+	/* bound of a pod: 16 hosts * 16 others / 8 links.  That of a leaf is less: 4 * 28 / 4. */
 	ck_assert_uint_eq(bound_of(pgft("3;4,4,2;1,4,2;1,1,1", 0, 0)), 32);
-	/* one switch has no links */
+	/* a single switch has no link to another switch */
 	ck_assert_uint_eq(bound_of(pgft("1;5;1;1", 0, 0)), 0);
-	/* all flows between the trees cross one link: 16 * 16 */
+	/* all flows between the trees cross one link: 16 hosts * 16 others */
 	ck_assert_uint_eq(bound_of(two_trees()), 256);
 }
 END_TEST
@@ -234,12 +236,13 @@ START_TEST(bounds_by_weights)
 		if (!c->lost)
 			ck_assert_msg(least <= c->max * (1 + 1e-9) &&
 				      least <= most * (1 + 1e-9),
-				      "seed %" PRIu64 ": bound %f, load %u, divided load %f", seed,
+				      "seed %" PRIu64 ": lower bound %f, most loaded link: "
+				      "%u flows by the tables, %f if flows are split", seed,
 				      least, c->max, most);
 		recount_free(c);
 		tree_free(&w);
 	}
-	tree_shape(&w, pgft("2;4,4;1,4;1,1", 1, 0));	/* the bound by cuts is 16 */
+	tree_shape(&w, pgft("2;4,4;1,4;1,1", 1, 0));	/* ftr_balance_bound() finds 16 */
 	ck_assert(!ftr_balance_bound_dual(w.f, NULL, 1000, &least, &most,
 					  &err));
 	ck_assert(least > 14 && least <= 16 && most >= 16 && most < 16.5);
@@ -281,7 +284,8 @@ START_TEST(weights_grow_within_range)
 	ck_assert(!ftr_builder_freeze(b, &f, &err));
 	ck_assert(!ftr_balance_bound_dual(f, NULL, 2000, &least, &most, &err));
 	ck_assert_msg(least > 400 && least <= 475 + 1e-6 &&
-		      most > 475 - 1e-6 && most < 480, "bound %f, divided load %f", least, most);
+		      most > 475 - 1e-6 && most < 480,
+		      "lower bound %f, most loaded link if flows are split %f", least, most);
 	ftr_fabric_free(f);
 }
 END_TEST
@@ -300,7 +304,7 @@ START_TEST(depths)
 	load = balance(&w, (struct ftr_balance_input){
 		.depth = FTR_BALANCE_LOAD
 	});
-	/* depth `load` computes no shifts */
+	/* the depth FTR_BALANCE_LOAD does not count the load of shifts */
 	ck_assert_uint_le(load.max_after, load.bound + load.bound / 50 + 1);
 	ck_assert_uint_lt(load.max_after, load.max_before);
 	ck_assert(load.shift_after == 0 && load.moved > 0);
@@ -366,8 +370,9 @@ END_TEST
 
 /* ---- cancellation ---------------------------------------------------------------- */
 
+/* stop() counts its calls, and cancels the search at call number `at` (0: never). */
 struct stop {
-	uint32_t at, calls;	/* call that cancels the search (0: none); calls so far */
+	uint32_t at, calls;
 };
 
 static bool stop(void *ctx)
@@ -397,7 +402,7 @@ static uint32_t stopped_at(struct tree *w, enum ftr_balance depth, uint32_t at)
 	});
 
 	now = recount_new(w->sh, w->t);
-	ck_assert_msg(!at || s.calls == at, "%u more calls after the cancellation",
+	ck_assert_msg(!at || s.calls == at, "stop() was called %u times after it cancelled",
 		      s.calls - at);
 	ck_assert(r.cancelled == (at != 0));
 	ck_assert_uint_eq(r.max_after, now->max);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The checker on fabrics drawn by hand, with one fault each.  Every number is known.  Switches are
- * numbered by their index; see check_net.h for GUIDs and LIDs.
+ * Tests the checker of tables on small fabrics with known faults, so that every number of a report
+ * is known.  "Switch 3" is the switch with index 3; check_net.h describes GUIDs and LIDs.
  */
 #include <stdlib.h>
 
@@ -36,8 +36,8 @@ static const struct ftr_check_opts tree_opts = { .rank = tree_rank };
  *	  1| |2         1| |2
  *	 h0   h1       h2   h3
  *
- * lmc is the LMC of the hosts.  All upward paths use spine 2, except the paths to spine 3.  The
- * spines do not reach each other.
+ * lmc is the LMC of the hosts.  All upward paths use spine 2, except the paths to spine 3.  Neither
+ * spine has an entry for the other.
  */
 static struct net tree_lmc(uint32_t lmc)
 {
@@ -120,8 +120,8 @@ START_TEST(right_tables)
 }
 END_TEST
 
-/* The effect of one changed entry of the tree.  Two missing entries are counted in every case:
- * each spine has none for the other spine. */
+/* The effect of one changed entry of the tree.  In every case the checker also counts two missing
+ * entries, those of the spines for each other. */
 struct fault {
 	const char *what;
 	ftr_sw sw;
@@ -147,7 +147,7 @@ static const struct fault faults[] = {
 	/* packets for h0 are delivered to h1 */
 	{ "wrong end", 0, HOST(0), 2, { 3, 0, 4, 2 }, { 2, 0, 4, 0 },
 	  FTR_FIND_WRONG_END, 0, 0 },
-	{ "port 0 at a foreign switch", 2, HOST(0), 0, { 2, 0, 2, 2 },
+	{ "port 0 at a switch without the host", 2, HOST(0), 0, { 2, 0, 2, 2 },
 	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port 0 at the host's switch", 0, HOST(0), 0, { 3, 0, 4, 2 },
 	  { 2, 4, 0, 0 }, FTR_FIND_DEAD_PORT, 0, 0 },
@@ -171,11 +171,11 @@ START_TEST(one_fault)
 		r = check(&n, claim ? &tree_opts : NULL);
 		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
 			ck_assert_msg(r.bad[i] == x->bad[i],
-				      "%s: class %d has %d unreachable pairs", x->what, i,
+				      "%s: wrong number of unreachable pairs of class %d: %d", x->what, i,
 				      (int)r.bad[i]);
 		for (int i = 0; i < 4; i++)
 			ck_assert_msg(r.found[i] == x->found[i],
-				      "%s: finding %d is found %d times",
+				      "%s: wrong number of findings of kind %d: %d",
 				      x->what, i, (int)r.found[i]);
 		ck_assert_uint_eq(r.harmful,
 				  x->found[1] + x->found[2] + x->found[3]);
@@ -215,8 +215,8 @@ START_TEST(lmc)
 END_TEST
 
 /*
- * A host that lost its link still owns a LID.  The LID is unreachable, and the host is no source.
- * Entries for LIDs without an owner (63) are ignored.
+ * A host that lost its link still owns a LID.  The LID counts as unreachable, and the host does not
+ * count as a source.  Entries for LIDs without an owner (here LID 63) are ignored.
  *
  *	h0 -1 [0] 2--2 [1] 1- h1	h2
  */
@@ -307,7 +307,7 @@ START_TEST(ring_of_five)
 }
 END_TEST
 
-/* No path uses the link between switches 2 and 3, so there is no cycle. */
+/* No path uses the link between switches 2 and 3, so the dependencies have no cycle. */
 START_TEST(ring_cut)
 {
 	struct net n = ring(5);
@@ -328,8 +328,8 @@ START_TEST(ring_cut)
 END_TEST
 
 /* All packets go clockwise, and packets for h0 are never delivered.  The checker must find the
- * loop through all switches.  In the long ring it reports only FTR_CYCLE_MAX channels of the
- * cycle. */
+ * loop through all switches.  In a ring of 100 switches it reports only FTR_CYCLE_MAX channels of
+ * the cycle. */
 START_TEST(long_loop)
 {
 	struct net n = ring(5);
@@ -344,7 +344,7 @@ START_TEST(long_loop)
 	ck_assert_uint_eq(r.cycle_len, 5);
 	net_free(&n);
 
-	/* the tail 0 -> 1 -> 2 leads into the loop 2 <-> 3 */
+	/* packets from switch 0 to h4 pass switch 1, and then loop between switches 2 and 3 */
 	n = ring(5);
 	ring_route(&n, 4);
 	*net_at(&n, 3, HOST(4)) = 2;
@@ -371,8 +371,8 @@ START_TEST(long_loop)
 END_TEST
 
 /*
- * A chain of 200 switches with ranks 0 to 199.  The fast walk counts at most 127 hops; the
- * reported path length must be exact nevertheless.
+ * A chain of 200 switches with ranks 0 to 199.  The fast walk (src/check/updown.c) counts at most
+ * 127 hops, but the checker must report the exact path length.
  *
  *	h0-[0]1--2[1]1--2[2] ... 1--2[199]-h1
  */
@@ -404,8 +404,8 @@ START_TEST(long_chain)
 END_TEST
 
 /*
- * Bogdanski et al. 2012, figure 2: four pairs that deadlock. 0, 3 and 6 are middle switches, and 7
- * is the top switch.  Hosts A and B are on leaf 4, host D is on leaf 5.
+ * Bogdanski et al. 2012, figure 2: the traffic of four pairs of nodes deadlocks.  0, 3 and 6 are
+ * middle switches, and 7 is the top switch.  Hosts A and B are on leaf 4, host D is on leaf 5.
  *
  *	          ___[7]___
  *	        1/         \2
@@ -415,14 +415,15 @@ END_TEST
  *	         A   B   D
  *
  * Paths between switches: 0 -> 3 through 4, and 3 -> 6 through 5 (down, then up).  Paths between
- * hosts: B -> D through 3, and D -> A through 6, 7, 0.  The dependencies form a cycle (04 is the
- * channel from switch 0 to switch 4): 04 43, 43 35, 35 56, 56 67, 67 70, 70 04.
+ * hosts: B -> D through 3, and D -> A through 6, 7, 0.  Let 04 be the channel from switch 0 to
+ * switch 4.  The dependencies form the cycle 04, 43, 35, 56, 67, 70, 04.
  */
 START_TEST(four_pairs)
 {
 	struct net n = net_new(8, 4, false, 0);
 	static const uint8_t rank[] = { 1, 9, 9, 1, 0, 0, 1, 2 };
-	/* port[s]: entries of switch s for switch 3, switch 6, and the hosts A, B and D */
+	/* port[s][i]: entry of switch s for destination i.  The destinations are switches 3 and 6,
+	 * and hosts A, B and D. */
 	static const uint8_t port[8][5] = {
 		[0] = { 1, 2, 1, 1, 2 }, [3] = { 0, 2, 1, 1, 2 },
 		[4] = { 2, 1, 3, 4, 2 }, [5] = { 1, 2, 2, 1, 3 },
@@ -458,7 +459,7 @@ START_TEST(four_pairs)
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
 	opts.rank = rank;
 	r = check(&n, &opts);
-	/* three turns: switch 4 for packets to switch 3; switch 5 for packets to switches 3, 6 */
+	/* three turns: packets to switch 3 turn at switches 4 and 5, packets to switch 6 at 5 */
 	ck_assert_uint_eq(r.found[FTR_FIND_TURN], 3);
 	assert_sample(&r, FTR_FIND_TURN, 0, 4, 4);
 	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
@@ -478,8 +479,8 @@ START_TEST(four_pairs)
 }
 END_TEST
 
-/* The spines reach each other through leaf 0.  The checker reports both turns.  They close no
- * cycle, and no path between hosts uses them. */
+/* The spines reach each other through leaf 0.  The checker must report the turns of these two
+ * paths.  The turns close no cycle, and no path between hosts has them. */
 START_TEST(down_up_turn)
 {
 	struct net n = tree();
@@ -500,7 +501,8 @@ START_TEST(down_up_turn)
 }
 END_TEST
 
-/* If linked switches have the same rank, there is no proof by ranks, but all faults are found. */
+/* Linked switches have the same rank, so the ranks cannot prove that there is no credit loop.  The
+ * checker must still find all faults. */
 START_TEST(horizontal)
 {
 	struct net n = tree();
@@ -588,11 +590,12 @@ START_TEST(loads_of_shifts)
 	ck_assert_uint_eq(load, 0);
 	ck_assert(!shift_load(n.f, n.t, order, 0, 1, &load, NULL));
 	ck_assert_uint_eq(load, 0);
-	/* place 4 is a gap: host 1 sends nothing, host 2 receives nothing; flows 0->3, 2->0,
-	 * 3->1 */
+	/* place 4 of the order is a gap: host 1 sends nothing, host 2 receives nothing.  The flows
+	 * are 0->3, 2->0 and 3->1. */
 	ck_assert(!shift_load(n.f, n.t, order, 5, 3, &load, NULL));
 	ck_assert_uint_eq(load, 2);
-	/* 2->0 now ends in a loop, and 3->1 uses spine 3; 0->2 and 1->3 still share an uplink */
+	/* Shift 2: 2->0 now ends in a loop, and 3->1 uses spine 3.  0->2 and 1->3 still share an
+	 * uplink. */
 	*net_at(&n, 2, HOST(0)) = 2;
 	*net_at(&n, 1, HOST(1)) = 4;
 	ck_assert(!shift_load(n.f, n.t, order, 4, 2, &load, NULL));
@@ -604,7 +607,7 @@ START_TEST(loads_of_shifts)
 }
 END_TEST
 
-/* Allocation n and all later ones fail, for every n: the result is FTR_NOMEM, never a partial
+/* For every n, allocation n and all later ones fail.  The result must be FTR_NOMEM, never a partial
  * report. */
 START_TEST(out_of_memory)
 {

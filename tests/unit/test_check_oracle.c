@@ -9,8 +9,8 @@
  * All fields of a report must equal those of the oracle.  The reported cycle must have the
  * shortest length, and each of its steps must be a dependency.
  *
- * FTR_CHECK_ROUNDS sets the number of fabrics.  The number of a fabric is its seed; most failures
- * print it.
+ * FTR_CHECK_ROUNDS sets the number of fabrics.  Fabric N is drawn with seed N; most messages of
+ * failed checks print N.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,8 +84,9 @@ static struct path walk(const struct oracle *o, ftr_sw s, ftr_lid lid)
 	}
 }
 
-/* Record the dependencies between consecutive hops of a path, and whether each hop obeys the
- * ranks.  A path that ends in a loop is followed around the loop a second time. */
+/* Record the dependencies between consecutive hops of a path.  Clear o->proof if the path has a
+ * horizontal hop, or goes down and then up.  A path that ends in a loop is followed around the loop
+ * a second time. */
 static void depend(struct oracle *o, const struct path *w, ftr_lid lid)
 {
 	ftr_sw way[2 * MAX_SW + 4];
@@ -351,7 +352,8 @@ static void assert_cycle(const struct oracle *o,
 
 #define SAME(what)							\
 	ck_assert_msg(!memcmp(&r->what, &o->r.what, sizeof(r->what)),	\
-		      "fabric %lu, variant %d: " #what " differs", seed, variant)
+		      "fabric %lu, variant %d: member " #what		\
+		      " of the report differs from the oracle's", seed, variant)
 
 static void compare(const struct oracle *o, const struct ftr_check_report *r,
 		    unsigned long seed, int variant)
@@ -386,8 +388,8 @@ static void one_fabric(unsigned long seed, struct ftr_team *team,
 	fill(&n, rank, &g);
 	for (uint32_t s = 0; s < n.n_sw; s++)
 		lie[s] = (uint8_t)ftr_rng_below(&g, 5);
-	/* seven variants: no ranks, correct ranks or wrong ranks, with hosts or with all switches
-	 * as sources; the seventh builds no dependency graph */
+	/* Variants 0 to 5: no ranks, correct ranks or wrong ranks; the sources are hosts or all
+	 * switches.  Variant 6 builds no dependency graph. */
 	for (int variant = 0; variant < 7; variant++) {
 		struct ftr_check_opts opts = {
 			.rank = variant % 3 == 0 ? NULL :
@@ -451,18 +453,18 @@ static void shift_oracle(unsigned long seed)
 		for (uint32_t i = 0; i < n.f->n_ports; i++)
 			max = FTR_MAX(max, load[i]);
 		ck_assert(!shift_load(n.f, n.t, order, m, k, &got, NULL));
-		ck_assert_msg(got == max, "fabric %lu: load %u, oracle %u", seed,
-			      got, max);
+		ck_assert_msg(got == max, "fabric %lu: largest load of a link %u, by the oracle %u",
+			      seed, got, max);
 	}
 	net_free(&n);
 }
 
-/* ftr_check_lost must report the walks that fail, in order.  This is the next one, by the
- * oracle. */
+/* ftr_check_lost() must report all walks that do not arrive, ordered by LID, then by switch.
+ * next_lost() finds the next such walk with the oracle. */
 struct expect {
 	const struct oracle *o;
 	const struct ftr_check_report *r;	/* passed to ftr_check_lost, or NULL */
-	uint32_t lid, sw;	/* the next walk to try */
+	uint32_t lid, sw;	/* the next walk to try: from switch sw to lid */
 	unsigned long seed, n;
 };
 
@@ -521,7 +523,7 @@ static void parts_oracle(const struct ftr_fabric *f, unsigned long seed)
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (ftr_sw t = 0; t < f->n_sw; t++)
 			ck_assert_msg((part[s] == part[t]) == joined[s][t],
-				      "fabric %lu: wrong connected parts of switches %u and %u",
+				      "fabric %lu: ftr_check_parts() is wrong for switches %u and %u",
 				      seed, s, t);
 }
 
@@ -568,7 +570,7 @@ START_TEST(against_oracle)
 	for (unsigned long seed = 1; seed <= rounds(); seed++)
 		one_fabric(seed, team, verdicts);
 	ftr_team_free(team);
-	printf("proved %lu, acyclic %lu, cycle %lu\n",
+	printf("verdicts: %lu proved, %lu acyclic, %lu with a cycle\n",
 	       verdicts[FTR_CDG_PROVED], verdicts[FTR_CDG_ACYCLIC],
 	       verdicts[FTR_CDG_CYCLE]);
 	for (int i = 0; i < 4; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * core: arenas, growing arrays, random numbers, natural order and the team of threads.  The byte
- * kernels are compared with simple loops.
+ * Tests src/core: arenas, growing arrays, random numbers, natural order, and the team of threads.
+ * The functions on rows of bytes (bytes_*) are compared with simple loops.
  */
 #include <check.h>
 #include <stdatomic.h>
@@ -38,9 +38,9 @@ START_TEST(arena_aligns_and_keeps)
 }
 END_TEST
 
-/* A new chunk is as large as all chunks before it together, but at least 64 KB and at most 2 MB.
- * A large allocation may get its own chunk; later small ones must still use the rest of the chunk
- * before. */
+/* A new chunk of an arena is as large as all chunks before it together, but at least 64 KB and at
+ * most 2 MB.  A large allocation may get its own chunk.  Small allocations after it must still use
+ * the rest of the previous chunk. */
 START_TEST(chunks_grow)
 {
 	const size_t largest = (size_t)2 << 20;

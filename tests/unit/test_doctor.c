@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree doctor: every check finds the fault for which it was made.
+ * Tests the command "ibfattree doctor": every check must find the fault for which it was made.
  *
- * planted[] must have one fault for each check except sm-version, which only lists the nodes.
- * This program replaces the functions of libibumad and libibverbs, so it tests the checks of this
- * node without an adapter.
+ * planted[] must have one fault for each check except "sm-version", which only lists the nodes with
+ * a subnet manager.  This program replaces the functions of libibumad and libibverbs, so the checks
+ * of the local node are tested without an adapter.
  */
 #include "config.h"
 
@@ -30,7 +30,7 @@ static struct doc_result r;
 
 #undef ibv_query_port
 
-/* The answers of the libraries. */
+/* The answers of the replaced functions of libibumad and libibverbs. */
 static struct {
 	int n_adapters;
 	int open_error;		/* error of opening the management port; 0: none */
@@ -534,11 +534,11 @@ START_TEST(test_sound)
 	if (_i < 5)
 		return;
 #endif
-	/* "files" gets no files here, and "sm-version" only lists the nodes */
+	/* "files" has no files to check here, and "sm-version" checks nothing */
 	ck_assert_msg(verdict(c->run) == (strcmp(c->id, "files") &&
 					  strcmp(c->id, "sm-version") ? DOC_OK :
-					  DOC_NOT_CHECKED), "%s: %s", c->id,
-		      r.text);
+					  DOC_NOT_CHECKED), "wrong verdict of the check %s: %s",
+		      c->id, r.text);
 }
 END_TEST
 
@@ -547,7 +547,7 @@ START_TEST(test_planted)
 	const struct doc_check *c = &doc_checks[_i];
 	size_t k = 0;
 
-	if (c->run == doc_sm_version) {	/* this check only lists the nodes */
+	if (c->run == doc_sm_version) {	/* only lists the nodes with a subnet manager */
 		ck_assert_int_eq(verdict(c->run), DOC_NOT_CHECKED);
 		ck_assert_uint_eq(r.n_details, 2);
 		ck_assert_ptr_nonnull(strstr(r.detail[1], "standby"));
@@ -565,7 +565,7 @@ START_TEST(test_planted)
 	planted[k].plant();
 	verdict(c->run);
 	ck_assert_msg(r.verdict == DOC_WARNING || r.verdict == DOC_FAILURE,
-		      "%s does not find the fault: %s", c->id, r.text);
+		      "the check %s does not find the fault; it says: %s", c->id, r.text);
 	drop(&state);
 }
 END_TEST

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The builder and the finished fabric: duplicate and contradictory input and its messages, indices
- * in the order of GUIDs, LIDs, copies, failing allocations.  Also the difference of two tables,
- * and the translation of turns to another fabric.
+ * Tests the builder and the fabrics that it builds: duplicate and contradictory input, error
+ * messages, the order of indices, LIDs, copies, and failing allocations.  Also tests the comparison
+ * of two sets of tables, and the translation of turns from one fabric to another.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -108,10 +108,10 @@ START_TEST(contradictions_are_named)
 	says(ftr_builder_add_switch(b, 0x100, 36, 0, 0, "s", &err), FTR_INVAL,
 	     "switch 0x0000000000000100 has 36 ports here but 8 before");
 	says(ftr_builder_add_switch(b, 0x500, 255, 0, 0, "s", &err),
-	     FTR_INVAL, "switch 0x0000000000000500 has 255 ports, not 1..254");
+	     FTR_INVAL, "switch 0x0000000000000500 has 255 ports (allowed: 1 to 254)");
 	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901, 1, 5, 3,
 				     "h", &err), FTR_INVAL,
-	     "port 0x0000000000000901: base LID 5 does not fit LMC 3 and the unicast range 1..49151");
+	     "port 0x0000000000000901: base LID 5 with LMC 3: it must be a multiple of 8, and the last LID at most 49151");
 	host(0x900);
 	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x902, 1, 0, 0,
 				     "h", &err), FTR_INVAL,
@@ -136,7 +136,7 @@ START_TEST(contradictions_are_named)
 	ck_assert_int_eq(ftr_builder_add_link(b, end(0x100, 7), end(0x777, 1),
 					      0, 0, &err), FTR_OK);
 	says(ftr_builder_freeze(b, &f, &err), FTR_INVAL,
-	     "node 0x0000000000000100 port 7 is connected to node 0x0000000000000777 port 1, which has no record");
+	     "node 0x0000000000000100 port 7 is connected to node 0x0000000000000777 port 1, but there is no such node or host port");
 	ck_assert_ptr_null(f);
 }
 END_TEST
@@ -150,7 +150,7 @@ START_TEST(lids_overlap_or_misfit)
 	ck_assert_int_eq(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901,
 						 1, 4, 2, "h", &err), FTR_OK);
 	says(ftr_builder_freeze(b, &f, &err), FTR_INVAL,
-	     "LID 6 of 0x0000000000000901 belongs to 0x0000000000000100 already");
+	     "LID 6 of 0x0000000000000901 is also a LID of 0x0000000000000100");
 	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901, 1, 8, 2,
 				     "h", &err), FTR_INVAL,
 	     "port 0x0000000000000901 has LID 8 (LMC 2) here but LID 4 (LMC 2) before");
@@ -252,7 +252,8 @@ START_TEST(link_codes)
 	ck_assert_int_eq(ftr_speed_active(1, 0), FTR_SPEED_SDR);
 	ck_assert_int_eq(ftr_speed_active(2, 0), FTR_SPEED_DDR);
 	ck_assert_int_eq(ftr_speed_active(4, 0), FTR_SPEED_QDR);
-	/* a port at an extended speed reports QDR, too */
+	/* the first number is the speed, the second the extended speed; a port that uses an
+	 * extended speed reports QDR as its speed */
 	ck_assert_int_eq(ftr_speed_active(4, 1), FTR_SPEED_FDR);
 	ck_assert_int_eq(ftr_speed_active(4, 2), FTR_SPEED_EDR);
 	ck_assert_int_eq(ftr_speed_active(4, 4), FTR_SPEED_HDR);

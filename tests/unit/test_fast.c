@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path in a fake OpenSM: repairs of single faults.
+ * Tests the fast path, the plugin's repair of tables before OpenSM sweeps, in a fake OpenSM:
+ * repairs of single faults.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -12,6 +13,7 @@
 #include "fake/opensm.h"
 #include "lib/suite.h"
 
+/* No fault: the tables connect all hosts, and no warning or error is logged. */
 START_TEST(test_up)
 {
 	struct fake *h = fake_new(NULL);
@@ -25,6 +27,7 @@ START_TEST(test_up)
 }
 END_TEST
 
+/* With the option "fast_reroute off", only sweeps of OpenSM repair faults. */
 START_TEST(test_off)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -91,8 +94,8 @@ START_TEST(test_one_end)
 }
 END_TEST
 
-/* Both ends send a trap, but the second trap arrives after the repair.  It causes no second
- * repair. */
+/* Both ends send a trap, but the second trap arrives after the repair.  The second trap must not
+ * cause a second repair. */
 START_TEST(test_both_ends)
 {
 	struct fake *h = fake_new(NULL);
@@ -189,7 +192,7 @@ START_TEST(test_leaf_cut_off)
 	fake_settle(h);
 	fake_check_healed(h);
 	ck_assert(fake_wait_wanted(h));
-	ck_assert(fake_sweep(h));	/* removes the leaf and its LIDs */
+	ck_assert(fake_sweep(h));	/* OpenSM removes the leaf and its LIDs */
 	fake_settle(h);
 	fake_check_healed(h);
 	fake_check_quiet_sweep(h);
@@ -203,6 +206,7 @@ START_TEST(test_leaf_cut_off)
 }
 END_TEST
 
+/* Eight links fail, at eight different leaves. */
 START_TEST(test_several)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -219,6 +223,7 @@ START_TEST(test_several)
 }
 END_TEST
 
+/* Two links of a leaf fail in a tree with parallel links. */
 START_TEST(test_trunk)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -234,8 +239,8 @@ START_TEST(test_trunk)
 }
 END_TEST
 
-/* A link of OpenSM's own leaf fails, so OpenSM's routes over this link no longer work.  All blocks
- * of the repair must still be acknowledged. */
+/* A link of OpenSM's own leaf fails, so OpenSM's packets can no longer use it.  All blocks of the
+ * repair must still be acknowledged. */
 START_TEST(test_own_uplink)
 {
 	struct fake *h = fake_new(NULL);
@@ -248,9 +253,9 @@ START_TEST(test_own_uplink)
 }
 END_TEST
 
-/* A link has died without a trap, and the packets of another link's repair are lost on it.  All of
- * them are sent again at the same time over another route.  So the repair takes little longer than
- * one timeout. */
+/* A link has died without a trap.  Another link fails, and packets of the repair are lost on the
+ * first link.  All lost packets are sent again at the same time over another route, so the repair
+ * takes little longer than one timeout. */
 #define LONG_MS 4000
 
 START_TEST(test_unknown_dead)
@@ -279,6 +284,7 @@ START_TEST(test_unknown_dead)
 }
 END_TEST
 
+/* A link fails, then a spine, with each engine. */
 START_TEST(test_engines)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
@@ -348,7 +354,7 @@ static void record_trap(void *context, void *data)
 	fake_trap_process(context, data);
 }
 
-/* Traps of other kinds are passed on unchanged.  The option sweep_on_trap is not changed. */
+/* OpenSM gets traps other than 128 unchanged.  The option "sweep_on_trap" keeps its value. */
 START_TEST(test_other_traps)
 {
 	static const struct {
@@ -403,8 +409,8 @@ START_TEST(test_mixed_traps)
 }
 END_TEST
 
-/* A trap handler that also changes sweep_on_trap, as if opensm.conf were read again at that
- * time. */
+/* rescan() is a trap handler that also changes sweep_on_trap, as if opensm.conf were read again at
+ * that time. */
 static struct fake *rescanning;
 
 static void rescan(void *context, void *data)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * When the fast path requests a sweep of OpenSM, and when it does not.
+ * Tests when the fast path (the plugin's repair of tables before OpenSM sweeps) requests a sweep of
+ * OpenSM, and when it does not.
  */
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
-/* True if the plugin has requested a sweep, or is going to.  Cancels a request that is still to
- * come. */
+/* Returns true if the plugin has requested a sweep, or is going to request one.  In the second
+ * case, cancels the plan to do so. */
 static bool sweep_due(struct fake *h)
 {
 	bool is;
@@ -61,7 +62,7 @@ START_TEST(test_held)
 }
 END_TEST
 
-/* Links return.  Some steps of the repair write a block twice.  All writes are acknowledged, so no
+/* Links come up again.  The repair writes some blocks twice.  All writes are acknowledged, so no
  * sweep is needed. */
 START_TEST(test_steps)
 {
@@ -112,7 +113,7 @@ START_TEST(test_repeated_discovery)
 }
 END_TEST
 
-/* Cuts a link.  Sets p->n if the plugin waits for more than a second before it requests a sweep. */
+/* Cuts a link.  Sets p->n to 1 if the plugin waits more than 1 s before it requests a sweep. */
 static void cut_and_look(struct plan *p, struct fake *h)
 {
 	cut(p, h);
@@ -125,7 +126,7 @@ static void cut_and_look(struct plan *p, struct fake *h)
 
 /* A link fails during a discovery that takes longer than fast_sweep_cap_ms.  The plugin must wait
  * for the end of the discovery: a discovery that restarts at every request might never end.  In
- * case 1 the request is urgent, because the fast path gave up the repair. */
+ * case 1 the request is urgent, because the fast path abandoned the repair. */
 START_TEST(test_long_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -160,7 +161,8 @@ static bool transition_pends(struct fake *h)
 	return does;
 }
 
-/* A sweep of OpenSM ends a transition of ddlr.  The repair is reported exactly once. */
+/* ddlr writes new tables in several steps, and a sweep of OpenSM ends this transition early.  The
+ * repair must be reported exactly once. */
 START_TEST(test_sweep_in_transition)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -207,8 +209,8 @@ static void settle_transition(struct fake *h)
 		;
 }
 
-/* The planner computes ddlr's local repairs.  It is kept if a routing confirms its tables, and can
- * then repair the next fault at once. */
+/* The planner computes ddlr's local repairs for one set of tables.  If OpenSM's next routing gives
+ * the same tables, the plugin must keep the planner and use it to repair the next fault at once. */
 START_TEST(test_planner_is_kept)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -233,7 +235,7 @@ START_TEST(test_planner_is_kept)
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	settle_transition(h);
 	ck_assert_uint_eq(fake_logged(h, "local repair 2: "), 1);
-	/* the fabric of the planner does not have this link */
+	/* the planner no longer has this link in its fabric, so a new one must be made */
 	fake_link(h, s, fake_uplink(h, s, 0), true);
 	fake_settle(h);
 	ck_assert(fake_sweep(h));
@@ -244,8 +246,9 @@ START_TEST(test_planner_is_kept)
 }
 END_TEST
 
-/* Detours are checked before they are written.  In case 1 they are refused, because the tables
- * have loops that the planner does not know.  In case 0 the tables have no loops. */
+/* The detours of a local repair are checked before they are written.  In case 1 they must be
+ * refused, because the tables have loops that the planner does not know.  In case 0 there are no
+ * loops. */
 START_TEST(test_detours_are_checked)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -314,7 +317,7 @@ static void repaired_at_once(struct plan *p, struct fake *h)
 	fake_check_healed(h);
 }
 
-/* A routing fails, and OpenSM reports no event.  Traps that came during the routing are handled
+/* A routing fails, and OpenSM reports no event.  Traps that came during the routing must be handled
  * when the next sweep starts. */
 START_TEST(test_traps_of_failed_routing)
 {

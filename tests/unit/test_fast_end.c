@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * OpenSM ends at any moment of a repair.  Also long runs of all kinds of events, in which OpenSM
- * sweeps by itself.  FTR_SEED=N begins with seed N; FTR_RUNS multiplies the number of events in a
- * long run.
+ * Tests that OpenSM can end at any moment of a repair or a sweep.  Another test makes long runs of
+ * random link changes, in which OpenSM sweeps by itself.  FTR_SEED=N begins with seed N; FTR_RUNS
+ * multiplies the number of events in a long run.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void any_link(struct fake *h, struct ftr_rng *r, bool up)
 	fake_link(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
 }
 
-/* Request a heavy sweep, as OpenSM does when a light sweep finds changes without a trap. */
+/* Request a heavy sweep, as OpenSM does when a light sweep finds a change that no trap reported. */
 static void light_sweep(struct fake *h)
 {
 	__atomic_store_n(&h->osm->subn.force_heavy_sweep, TRUE,
@@ -68,10 +68,9 @@ static bool is_over(struct fake *h, unsigned int reported)
 	return is;
 }
 
-/* OpenSM ends after the plugin has sent the given number of packets, while later packets are in
- * flight.  If the repair needs fewer packets or is abandoned, OpenSM ends after the repair.  Each
- * block in which OpenSM's copy of the tables differs from the switch must be written by the next
- * sweep. */
+/* OpenSM ends when the plugin has sent the number of packets in after[].  If the repair needs fewer
+ * packets or is abandoned, OpenSM ends after the repair.  Every block in which OpenSM's copy of the
+ * tables differs from the switch must be marked for the next sweep. */
 START_TEST(test_end_in_repair)
 {
 	static const unsigned int after[] = { 0, 1, 5, 12, 20, 30, 45, 70 };
@@ -94,12 +93,12 @@ START_TEST(test_end_in_repair)
 }
 END_TEST
 
-/* OpenSM ends at a given moment of a sweep.  Its own packets in flight are lost, too. */
+/* OpenSM ends at the moment `when` of a sweep. */
 struct leaving {
 	struct ftr_rng rng;
 	enum fake_moment when;
 	atomic_bool there;
-	uint32_t sweeps;	/* sweeps that had ended at that moment */
+	uint32_t sweeps;	/* number of sweeps that had ended at that moment */
 };
 
 static void leave(void *ctx, struct fake *h, enum fake_moment m)
@@ -142,7 +141,7 @@ START_TEST(test_end_in_sweep)
 	ck_assert_double_lt(ibf_now_ms() - now, 2000);
 	ck_assert_uint_eq(h->n_sweeps, l.sweeps + (l.when >= FAKE_ROUTED));
 	fake_check_copy(h);
-	if (l.when < FAKE_LOCKED)	/* later, OpenSM writes in arbitrary order */
+	if (l.when < FAKE_LOCKED)	/* later OpenSM writes tables, in arbitrary order */
 		fake_check_sound(h);
 	fake_free(h);
 }
@@ -181,7 +180,7 @@ static void repair_all(struct fake *h)
 static void check_at_rest(struct fake *h)
 {
 	fake_rest(h);
-	/* if packets of OpenSM were lost, OpenSM sweeps again after sweep_interval */
+	/* if OpenSM has lost packets, it sweeps again when sweep_interval is over */
 	while (__atomic_load_n(&h->osm->subn.subnet_initialization_error,
 			       __ATOMIC_RELAXED)) {
 		light_sweep(h);
@@ -192,8 +191,8 @@ static void check_at_rest(struct fake *h)
 	fake_check_counters(h);
 }
 
-/* Random faults and recoveries; some packets are lost, and OpenSM makes every requested sweep.
- * Everything is checked whenever the plugin is idle, and at the end, when all links work again. */
+/* Links fail and come up at random; some packets are lost, and OpenSM makes every requested sweep.
+ * The tables are checked whenever the plugin is idle, and at the end, when all links work again. */
 START_TEST(test_soak)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

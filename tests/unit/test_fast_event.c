@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The lines of ibfattree-events.jsonl: the format documented in ibfattree-json(5).
+ * Tests the lines that the plugin writes to ibfattree-events.jsonl.  ibfattree-json(5) documents
+ * them.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -22,7 +23,7 @@ struct member {
 	bool or_null;
 };
 
-/* The members that ibfattree-json(5) documents. */
+/* The members of a line, as documented in ibfattree-json(5). */
 static const struct member of_event[] = {
 	{ "schema", json_type_int, false },
 	{ "part", json_type_int, false },
@@ -84,8 +85,8 @@ static void check_members(struct json_object *o, const struct member *m,
 		ck_assert_msg(json_object_object_get_ex(o, m[i].key, &v),
 			      "no member \"%s\"", m[i].key);
 		ck_assert_msg(json_object_is_type(v, m[i].type) ||
-			      (m[i].or_null && !v), "\"%s\" is %s", m[i].key,
-			      json_object_to_json_string(v));
+			      (m[i].or_null && !v), "member \"%s\" has a wrong type: %s",
+			      m[i].key, json_object_to_json_string(v));
 	}
 	ck_assert_int_eq(json_object_object_length(o), (int)n);
 }
@@ -181,7 +182,7 @@ static void check_links(struct fake *h, struct json_object *list, ftr_sw at,
 	}
 }
 
-/* Check the counts of an event without lost packets, in which all leaves keep their paths. */
+/* Check the counts of an event.  No packet was lost, and all leaves still reach each other. */
 static void check_counts(struct json_object *o)
 {
 	static const char *const some[] = {
@@ -200,7 +201,7 @@ static void check_counts(struct json_object *o)
 	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));
 }
 
-/* Check the member "reconcile": the sweep wrote to `switches` switches, and only blocks with
+/* Check the member "reconcile": the sweep wrote to `switches` switches, and wrote only blocks with
  * changed entries. */
 static void check_rest(struct json_object *rest, int64_t switches)
 {
@@ -221,7 +222,8 @@ static void check_times(struct json_object *o, bool swept)
 	ck_assert(real(o, "time") > now - 3600 && real(o, "time") < now + 2);
 	check_members(ms, of_ms, FTR_ARRAY_LEN(of_ms));
 	for (size_t i = 0; i < FTR_ARRAY_LEN(of_ms) - !swept; i++) {
-		ck_assert_msg(real(ms, of_ms[i].key) >= before, "\"%s\": %s",
+		ck_assert_msg(real(ms, of_ms[i].key) >= before,
+			      "the time \"%s\" is less than the previous time: %s",
 			      of_ms[i].key, json_object_to_json_string(ms));
 		before = real(ms, of_ms[i].key);
 	}
@@ -240,13 +242,13 @@ struct entry {
 	bool listed;
 };
 
-/* All changes of tables by Sets of the plugin, in the order of the writes. */
+/* All entries that Sets of the plugin have changed, in the order of the writes. */
 static struct {
 	struct entry *entry;
 	size_t n;
-	size_t checked;		/* number of entries in the events */
-	uint8_t *lft;		/* [n_sw * (FTR_LID_MAX + 1)] the tables before a write */
-	bool *plugin;		/* [n_sw * BLOCKS] the plugin sent the last Set of this block */
+	size_t checked;		/* number of entries in the events checked so far */
+	uint8_t *lft;		/* [n_sw * (FTR_LID_MAX + 1)] tables before the latest write */
+	bool *plugin;		/* [n_sw * BLOCKS] whether the plugin sent a block's last Set */
 } record;
 
 static void note_sender(void *ctx, const struct fake_packet *p,
@@ -317,8 +319,8 @@ static void free_recorded(struct fake *h)
 	free(record.plugin);
 }
 
-/* The plugin has written n more entries.  Check that [LID, port] of switch s is one of them, and
- * that no event has listed this entry yet. */
+/* An event lists n entries; `pair` is one of them, [LID, port] of switch s.  Check that the plugin
+ * has written this entry, and that no earlier pair names the same entry. */
 static void check_entry(ftr_sw s, struct json_object *pair, size_t n)
 {
 	int64_t lid = json_object_get_int64(json_object_array_get_idx(pair, 0));
@@ -338,8 +340,8 @@ static void check_entry(ftr_sw s, struct json_object *pair, size_t n)
 		     " for LID %" PRId64 " to switch %u", port, lid, s);
 }
 
-/* Check that the list of writes has exactly the entries that the plugin changed.  If no switch is
- * dead, the event must report the same number of entries. */
+/* Check that the member "sets" lists exactly the entries that the plugin changed.  If no switch is
+ * dead, the member "entries" must be the number of these entries. */
 static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 {
 	struct json_object *list = get(o, "sets"), *ms = get(o, "ms");
@@ -407,8 +409,8 @@ static void check_lines(struct fake *h, unsigned int n)
 	ck_assert_uint_eq(fake_events(h, "{\"schema\""), n);
 }
 
-/* A link fails and returns.  The event of the failure must be written after the sweep that
- * confirms it. */
+/* A link fails and comes up again.  The line about the failure must be written only after the sweep
+ * that confirms the repair. */
 START_TEST(test_link_events)
 {
 	struct fake *h = new_recorded();
@@ -430,7 +432,7 @@ START_TEST(test_link_events)
 }
 END_TEST
 
-/* A spine that no other switch uses on its path to OpenSM. */
+/* Returns a spine that is on no other switch's path to OpenSM. */
 static ftr_sw spare_spine(struct fake *h)
 {
 	ftr_lid sm = h->fab->ep[h->sm].lid;
@@ -508,8 +510,8 @@ START_TEST(test_part_of_switch)
 }
 END_TEST
 
-/* Only a sweep can write the tables of a returning switch, because packets of the fast path do not
- * reach it.  The event must have stage "sweep". */
+/* When a switch comes up again, only a sweep can write its tables, because packets of the fast path
+ * do not reach it.  The member "stage" of the event must be "sweep". */
 static void check_return(struct fake *h, unsigned int line, ftr_sw s)
 {
 	struct json_object *o = read_event(h, line);
@@ -543,7 +545,8 @@ START_TEST(test_spine_events)
 }
 END_TEST
 
-/* A switch loses its links one by one.  It is down when the last link fails. */
+/* The links of a switch fail one by one.  The failure of the last one must be reported as a failed
+ * switch. */
 START_TEST(test_last_link)
 {
 	struct fake *h = fake_new(NULL);
@@ -600,8 +603,8 @@ static void write_long(struct fake *h, struct ibf_generation *gen)
 	free(r.link);
 }
 
-/* A long record is divided into lines.  No line exceeds the limit in ibfattree-json(5), and no set
- * is missing. */
+/* A long record is divided into several lines.  No line may exceed the limit in ibfattree-json(5),
+ * and no element of "sets" may be missing. */
 START_TEST(test_long_record)
 {
 	struct fake *h = fake_new(NULL);
@@ -662,7 +665,8 @@ static void cut_one(struct fake *h, unsigned int i)
 	fake_flush(h);
 }
 
-/* A FIFO in place of the file blocks nothing.  A symbolic link is not followed. */
+/* If there is a FIFO in place of the file, the plugin must not block.  If there is a symbolic link,
+ * the plugin must not follow the link. */
 START_TEST(test_file_replaced)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

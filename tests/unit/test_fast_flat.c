@@ -6,7 +6,7 @@
  *
  * By default there are a few dozen faults and repairs.  With FTR_SOAK=1 there are 10,000, divided
  * into ten parts, and the test prints a line for each part.  In the last part, the memory of the
- * process (RssAnon) must not grow either.  CK_RUN_CASE=ddlr runs only this engine.
+ * process (RssAnon) must not grow either.  CK_RUN_CASE=ddlr tests only the engine ddlr.
  */
 #include <check.h>
 #include <dirent.h>
@@ -180,7 +180,7 @@ static void some(struct run *r, unsigned int n)
 static void report_test_fast_flat(const char *engine, unsigned int n, const struct level *l)
 {
 	if (getenv("FTR_SOAK"))
-		printf("%-6s %6u faults and repairs: %zu bytes allocated, RssAnon %ld kB, %u threads, %u fds\n",
+		printf("%-6s %6u faults and repairs: %zu bytes allocated, RssAnon %ld kB, %u threads, %u file descriptors\n",
 		       engine, n, l->bytes, l->rss_kb, l->threads, l->fds);
 	fflush(stdout);
 }

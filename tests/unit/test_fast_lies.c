@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Faulty switches.  Some of their answers to the fast path contain random data, belong to another
- * request, or report errors.  Other answers come twice or late, or acknowledge a Set that was not
- * carried out.
+ * Tests the fast path with faulty switches.  Some of their answers contain random data, belong to
+ * another request, or report errors.  Other answers come twice or late, or acknowledge a Set that
+ * was not carried out.
  *
  * The plugin must not crash, hang, or keep OpenSM from ending.  When the switches work again,
  * sweeps must lead to sound and complete tables.  Tables with a falsely acknowledged Set are not
@@ -83,7 +83,7 @@ static void run_test_fast_lies(int i, bool ignore)
 	fake_settle(h);
 	ck_assert_uint_gt(atomic_load(&l.reported), 0);
 	fake_set_fate(h, NULL, NULL);
-	/* a falsely acknowledged Set cannot be detected */
+	/* the plugin cannot detect that an acknowledged Set was not carried out */
 	for (int k = 0; !ignore && k < 4; k++) {
 		fake_sweep(h);
 		fake_settle(h);

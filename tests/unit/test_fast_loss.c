@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path when packets are lost, late, duplicated or reordered.
+ * Tests the fast path (the plugin's repair of tables before OpenSM sweeps) when packets are lost,
+ * late, duplicated or reordered.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -15,7 +16,7 @@
 #define QUICK "fast_timeout_ms 20\n"
 
 struct loss {
-	bool sets, gets;	/* these kinds of the plugin's packets are affected */
+	bool sets, gets;	/* whether the plugin's Sets are affected, and its Gets */
 	ftr_sw to;		/* only packets to this switch; FTR_SW_NONE: to all */
 	unsigned int every;	/* only every n-th of these packets; 0 or 1: all */
 	bool first_copy;	/* only the first transmission of a packet, not its retries */
@@ -64,7 +65,7 @@ static uint32_t check_after(struct fake *h)
 /* ---- lost packets that are sent again ------------------------------------ */
 
 static const struct loss harmless[] = {
-	/* the first transmission is lost */
+	/* the first transmission or its answer is lost */
 	{ .sets = true, .every = 3, .to = FTR_SW_NONE, .first_copy = true,
 	  .fate.lose_request = true },
 	{ .sets = true, .every = 2, .to = FTR_SW_NONE, .first_copy = true,
@@ -104,8 +105,8 @@ END_TEST
 
 /* ---- Sets are lost ------------------------------------------------------- */
 
-/* Number of blocks that OpenSM's next sweep must write: those of switch `only`, or of all switches
- * if `only` is FTR_SW_NONE. */
+/* Returns the number of blocks that OpenSM's next sweep must write: blocks of switch `only`, or of
+ * all switches if `only` is FTR_SW_NONE. */
 static uint32_t marked_blocks(struct fake *h, ftr_sw only)
 {
 	uint32_t n = 0;
@@ -128,7 +129,7 @@ static const struct loss lost_sets[] = {
 	{ .sets = true, .to = FTR_SW_NONE, .fate.refuse = true },
 	{ .sets = true, .to = FTR_SW_NONE,
 	  .fate = { .lose_request = true, .to_host = true } },
-	/* the test sets .to */
+	/* only Sets to one leaf, which the test stores in .to */
 	{ .sets = true, .fate.lose_request = true },
 	{ .sets = true, .fate.status = 0x04 },
 	{ .sets = true, .fate = { .lose_answer = true, .to_host = true } },
@@ -155,6 +156,8 @@ START_TEST(test_lost_sets)
 }
 END_TEST
 
+/* All answers of one switch to Sets are lost.  The next sweep must write the blocks of this switch
+ * again, and no others. */
 START_TEST(test_doubtful_blocks_only)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -193,7 +196,7 @@ static const struct loss lost_gets[] = {
 	  .fate = { .lose_answer = true, .to_host = true } },
 };
 
-/* The state of the ports cannot be read.  Nothing is written, and a sweep follows. */
+/* The plugin cannot read the states of the ports.  It must write nothing; a sweep must follow. */
 START_TEST(test_lost_gets)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
@@ -220,7 +223,7 @@ static void silence(struct fake *h, ftr_sw s, bool silent)
 	fake_unlock(h);
 }
 
-/* A link fails while a switch never answers: in case 0 a switch at the link, in case 1 another
+/* A link fails while one switch does not answer: in case 0 a switch at the link, in case 1 another
  * switch.  The next sweep must write every block in which a switch differs from OpenSM's copy of
  * the tables. */
 START_TEST(test_silent)
@@ -239,22 +242,22 @@ START_TEST(test_silent)
 }
 END_TEST
 
-/* ---- packets are lost while OpenSM waits for its own --------------------- */
+/* ---- packets are lost while OpenSM waits for answers --------------------- */
 
-/* guarded by the wire's mutex (tests/fake/wire.c) */
+/* OpenSM's own Sets; guarded by the wire's mutex (tests/fake/wire.c) */
 struct own_sets {
 	uint32_t n;
-	double first, answered;	/* times: first of these Sets, last answer to one of them */
+	double first, answered;	/* times of OpenSM's first Set and of the last answer to a Set */
 	double lost;		/* time of the plugin's first lost packet; 0: none was lost */
 };
 
-/* The plugin sends a packet twice and waits 5 ms for each answer.  OpenSM waits for 20 ms. */
+/* The plugin sends an unanswered packet twice, and waits 5 ms each time.  OpenSM waits 20 ms. */
 #define ERROR_OPTIONS "fast_timeout_ms 5\n"
 #define ERROR_MS 10
 
-/* A link fails in a sweep, and the plugin's packets are lost while OpenSM waits for its own.  The
- * losses pass through OpenSM's error path.  The sweep must not hang, and must not go on before its
- * last Set is answered. */
+/* A link fails in a sweep, and packets of the plugin are lost while OpenSM waits for answers to its
+ * own packets.  OpenSM's error handler receives the lost packets.  The sweep must not hang, and
+ * must not go on before OpenSM's last Set is answered. */
 static void in_sweep(void *ctx, struct fake *h, enum fake_moment m)
 {
 	const struct own_sets *own = ctx;
@@ -318,7 +321,7 @@ START_TEST(test_error_path)
 }
 END_TEST
 
-/* ---- an old packet after a new one --------------------------------------- */
+/* ---- an old Set is carried out after a newer one -------------------------- */
 
 struct stale {
 	bool known;
@@ -334,12 +337,12 @@ static void delay_one(void *ctx, const struct fake_packet *p,
 		return;
 	st->known = true;
 	st->number = p->number;
-	fate->delay_ms = 120;	/* carried out long after the plugin gave up */
+	fate->delay_ms = 120;	/* carried out long after the plugin stopped waiting */
 }
 
-/* The plugin gives up a Set, and sends a later Set of the same block.  The first Set is carried
- * out last, so the switch holds old entries.  The next sweep must write every block that was sent
- * more than once. */
+/* The plugin stops waiting for the answer to a Set, and sends a second Set of the same block.  The
+ * switch carries out the first Set after the second one, and so holds old entries.  The next sweep
+ * must write every block that was sent more than once. */
 START_TEST(test_stale_set)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -439,7 +442,7 @@ START_TEST(test_stale_set_of_opensm)
 }
 END_TEST
 
-/* ---- all these faults of packets, at random ------------------------------ */
+/* ---- packets are lost, delayed and duplicated at random ------------------- */
 
 struct dice {
 	struct ftr_rng rng;

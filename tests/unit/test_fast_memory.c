@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Failing allocations in the plugin: in a repair, in a routing, and in the routing of a subnet
- * manager that takes over.  Either allocation n fails, or n and all later ones.
+ * Tests the plugin when allocations fail in a repair, in a routing, or in the first routing by a
+ * new master subnet manager.  Either only allocation n fails, or allocation n and all later ones.
  *
- * For every n the tables of the switches must have no loop, and the nominal fabric must keep its
- * links.  The next sweep must write every block in which OpenSM's copy of the tables differs from
- * the switch.  When memory is available again, sweeps must lead to tables that connect all hosts.
+ * For every n the tables of the switches must have no loop, and the nominal fabric (all switches
+ * and links seen so far) must keep its links.  The next sweep must write every block in which
+ * OpenSM's copy of the tables differs from the switch.  When memory is available again, sweeps must
+ * lead to tables that connect all hosts.
  *
- * By default the test tries some values of n; with FTR_SOAK=1, all.
+ * By default the test tries some values of n; with FTR_SOAK=1, all values.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static void sweep(struct fake *h)
 	fake_settle(h);
 }
 
-/* Sweep as a subnet manager that takes over and reads the state files. */
+/* Make the first sweep of a new master subnet manager, which reads the state files. */
 static void take_over(struct fake *h)
 {
 	h->osm->subn.coming_out_of_standby = TRUE;
@@ -100,7 +101,7 @@ static void one(int engine, void (*what)(struct fake *h), unsigned long n,
 	fake_check_copy(h);
 	check_recovery(h);
 	ck_assert_msg(nominal_links(h) == links,
-		      "allocation %lu fails: the nominal fabric has %u of %u links",
+		      "allocation %lu failed: the nominal fabric has %u links; it had %u before",
 		      n, nominal_links(h), links);
 	fake_free(h);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A fault, a routing or the end of OpenSM, while a thread makes ddlr's planner.  The planner
- * computes the local repairs.
+ * ddlr's planner computes the local repairs.  After a routing, a separate thread makes a new
+ * planner.  This file tests faults, routings, and the end of OpenSM while that thread still runs.
  *
- * The program is linked with --wrap=ftr_ddlr_new.  It holds the thread at the point where
+ * The program is linked with --wrap=ftr_ddlr_new.  The wrapper holds the thread at the point where
  * ftr_ddlr_new() asks whether to stop.  The thread goes on when the test lets it go on, or when
  * the plugin stops it.  So nothing depends on the speed of the machine.
  */
@@ -17,7 +17,7 @@
 
 static atomic_bool hold;	/* hold threads that make a planner */
 static atomic_uint started, held, stopped;	/* numbers of such threads */
-static atomic_uint running, most;	/* number of such threads now, and at most so far */
+static atomic_uint running, most;	/* number of such threads now; its maximum so far */
 
 struct question {
 	bool (*stop)(void *ctx);
@@ -88,8 +88,8 @@ static struct fake *planning(void)
 	return h;
 }
 
-/* A fault is repaired before the planner is ready.  This planner is useless then and is stopped.
- * The planner of the next routing repairs the next fault. */
+/* A fault is repaired before the planner is ready.  The planner no longer fits the tables, so its
+ * thread must be stopped.  The planner of the next routing must repair the next fault. */
 START_TEST(test_fault)
 {
 	struct fake *h = planning();
@@ -117,7 +117,7 @@ START_TEST(test_fault)
 }
 END_TEST
 
-/* A routing stops the unfinished planner of the previous routing before it starts a new one. */
+/* A new routing must stop the thread that still makes the planner of the previous routing. */
 START_TEST(test_routing)
 {
 	struct fake *h = planning();
@@ -138,7 +138,7 @@ START_TEST(test_routing)
 }
 END_TEST
 
-/* A fault occurs, and OpenSM routes before the stopped planner has ended.  Another fault occurs
+/* A fault occurs, and OpenSM routes before the stopped thread has ended.  Another fault occurs
  * while the next planner is made.  Two threads must never make planners at the same time. */
 START_TEST(test_fault_and_routing)
 {

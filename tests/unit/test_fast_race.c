@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path when OpenSM routes at unexpected moments: while the worker (the thread of the fast
- * path) reads or writes, or without an event before or after the routing.
+ * Tests the fast path when OpenSM routes at unexpected moments: while the worker (the thread of the
+ * fast path) reads or writes, or without reporting an event before or after the routing.
  *
- * A reroute is OpenSM's console command of this name: a routing without a discovery.
+ * The fast path is the plugin's repair of tables before OpenSM sweeps.  A reroute is OpenSM's
+ * console command of this name: a routing without a discovery.
  */
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
@@ -58,8 +59,8 @@ static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 	*ended = true;
 }
 
-/* Number of Sets of a repair in several steps.  If `overtaken` is set, a reroute begins during the
- * first step. */
+/* Makes a repair in several steps; returns the number of its Sets.  If `overtaken` is set, a
+ * reroute begins during the first step. */
 static unsigned int sets_of_repair(bool overtaken)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -99,8 +100,8 @@ START_TEST(test_reroute_stops_write)
 }
 END_TEST
 
-/* Cut a link, and wait until the worker is about to write.  It waits for OpenSM's lock, which a
- * reroute holds. */
+/* Cut a link, and wait until the worker is about to write.  The worker then waits for OpenSM's
+ * lock, which a reroute holds. */
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
 	fake_link(h, p->sw, p->port, false);
@@ -128,8 +129,8 @@ START_TEST(test_reroute_wins_lock)
 }
 END_TEST
 
-/* A reroute uses all ports that are up.  Then a link goes down and up again, which leaves its
- * ports in Init.  The fast path must route around it. */
+/* A link goes down and up again after a reroute.  Its ports are now in the state Init, in which
+ * they forward no data, so the fast path must route around the link. */
 START_TEST(test_short_failure_after_reroute)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -155,8 +156,8 @@ static void look_routed(void *ctx, struct fake *h, enum fake_moment m)
 		fake_check_healed(h);
 }
 
-/* An aborted sweep has not updated OpenSM's data.  A reroute after such a sweep must keep the
- * repair. */
+/* A sweep is aborted after a repair, so OpenSM does not know of the failed link.  A reroute after
+ * this sweep must still avoid the link. */
 START_TEST(test_reroute_after_half_sweep)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -231,7 +232,8 @@ START_TEST(test_other_reroutes_in_push)
 }
 END_TEST
 
-/* Another engine routes while the worker waits for the lock.  The worker must then send no Set. */
+/* Another engine routes while the worker waits for OpenSM's lock.  The worker must then send no
+ * Set. */
 START_TEST(test_other_wins_lock)
 {
 	struct fake *h = fake_new(NULL);
@@ -331,7 +333,7 @@ END_TEST
 
 struct unknown {
 	struct plan cut;
-	bool known;		/* the plugin must repair the cut immediately */
+	bool known;		/* the plugin must immediately route around the cut link */
 	bool lose;		/* a packet of OpenSM is lost */
 	uint32_t sets;
 };
@@ -376,8 +378,8 @@ static void watch(struct fake *h, struct unknown *u)
 	fake_set_fate(h, lose_first, u);
 }
 
-/* OpenSM reroutes, loses a packet and sweeps immediately.  No event reports the tables that it has
- * written.  The worker must not base its changes on the earlier tables. */
+/* OpenSM reroutes, loses a packet and sweeps immediately.  No event reports the tables that the
+ * reroute has written.  The worker must not base its changes on the earlier tables. */
 START_TEST(test_reroute_then_sweep)
 {
 	struct fake *h = fake_new(NULL);
@@ -422,8 +424,8 @@ START_TEST(test_reroute_fails)
 }
 END_TEST
 
-/* Another subnet manager was master and has routed.  The worker must write nothing before the
- * first sweep. */
+/* Another subnet manager was master and has written tables.  The worker must write nothing before
+ * the first sweep of its own OpenSM. */
 START_TEST(test_master_again)
 {
 	struct fake *h = fake_new(NULL);
@@ -463,8 +465,8 @@ static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 }
 
 /* The fast path treats a link as dead.  A discovery finds the link Active, and then the link dies
- * again.  In case 0 this is noticed before the routing, which leaves out the link.  In case 1 it
- * is noticed after the routing, and the worker repairs the tables.  Neither case needs another
+ * again.  In case 0 the worker notices this before the routing, which leaves out the link.  In case
+ * 1 the worker notices it after the routing and repairs the tables.  Neither case needs another
  * sweep. */
 START_TEST(test_dies_again)
 {
@@ -500,7 +502,7 @@ START_TEST(test_dies_again)
 }
 END_TEST
 
-/* ---- links that return, with another event in between --------------------- */
+/* ---- links that come up again while the worker is busy -------------------- */
 
 struct meeting {
 	struct late late;
@@ -530,9 +532,9 @@ static void meet(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The worker must probe the links that a sweep has left out.  Here it handles the list of these
- * links only after the next sweep has added a link.  It must probe the added link after the next
- * sweep. */
+/* A sweep lists the links that it has left out, and the worker must probe them afterwards.  Here
+ * the worker handles the list of the first sweep only when the second sweep has added a link to it.
+ * The worker must probe this link after the second sweep. */
 START_TEST(test_late_returns)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -613,7 +615,7 @@ static void blink(struct plan *p, struct fake *h)
 }
 
 /* A discovery sees a link up; then the link goes down and up again.  Its ports stay in Init,
- * because the link manager does not examine the link again.  The tables must avoid the link. */
+ * because OpenSM does not examine the link again.  The tables must avoid the link. */
 START_TEST(test_short_failure_after_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path and OpenSM under random events at random moments: faults, repairs, traps without a
- * reason, reroutes, and packets that come too late or overtake each other.  FTR_SEED=N begins with
- * seed N.
+ * Tests the fast path and OpenSM with random events at random moments: faults, repairs, traps
+ * without a reason, reroutes (a console command of OpenSM), and packets that come too late or
+ * overtake each other.  FTR_SEED=N begins with seed N.
  *
- * Whenever everything is idle, each block of OpenSM's copy of the tables must equal that of the
- * switch, or the next sweep must write it.  The tables must also connect all hosts that links
- * connect (with ddlr: the tables have no loop), if
+ * Whenever the plugin and OpenSM are idle, each block of OpenSM's copy of the tables must equal the
+ * block of the switch, or the next sweep must write it.  In addition, the tables must connect all
+ * hosts that working links connect (for ddlr: the tables must have no loop), if
  * - the next sweep has no block to write,
  * - OpenSM itself lost no packet,
  * - all switches could report the state of their links,
- * - no trap was left to OpenSM (as after a reroute that lost packets), and
- * - no link returns in this round. (A returned link carries no data for one or two sweeps.)
+ * - no trap was left to OpenSM (the plugin leaves traps to OpenSM after a reroute that lost
+ *   packets), and
+ * - no link comes up again in this run.  (Such a link carries no data for one or two sweeps.)
  * At the end, when no sweep is requested, the tables must connect these hosts in any case.
  *
  * Rare events, such as a routing while a repair reads its switches, have their own tests in
@@ -36,7 +37,7 @@ struct game {
 	unsigned int slow;	/* percentage of slow packets */
 	atomic_int hold;	/* 1: hold back answers to Gets of port states */
 	unsigned int left;	/* number of events still to come */
-	bool returns;		/* links return, too */
+	bool returns;		/* links that failed can come up again */
 	void (*check)(struct fake *h);
 };
 
@@ -204,7 +205,7 @@ int main(void)
 	Suite *s = suite_create("fast_random");
 	TCase *t = tcase_create("random");
 
-	printf("seeds from %" PRIu64 "\n", trees_first_seed());
+	printf("first seed: %" PRIu64 "\n", trees_first_seed());
 	tcase_add_loop_test(t, test_any_moment, 0, (int)trees_runs(24));
 	suite_add_tcase(s, t);
 	return run_suite(s);

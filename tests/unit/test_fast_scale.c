@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Log lines and memory of the fast path after three events: the failure of a spine, a storm of
- * link changes, and a storm of traps that report nothing new.  The number of log lines is limited
- * by the number of changes and sweeps, not by the size of the fabric.  The memory may grow only by
- * a certain factor.
+ * Tests that the fast path does not fill the log or the memory after three events: the failure of a
+ * spine, many link changes, and many traps that report nothing new.  The number of log lines must
+ * depend on the number of changes and sweeps, not on the size of the fabric.  The memory may grow
+ * by at most MEMORY_FACTOR.
  *
  * By default the fabrics are a tree of 64 hosts and a small irregular fabric.  With FTR_SOAK=1
  * they are a tree of 11,664 hosts on 1,620 switches and an irregular fabric of 1,400 switches
  * (tests/perf/chassis.awk), each with every engine.  The test then prints times in milliseconds.
- * CK_RUN_CASE="sftree, 580 racks on chassis" runs only this case.
+ * CK_RUN_CASE="sftree, 580 racks on chassis" runs only the case of this name.
  */
 #include <check.h>
 #include <stdio.h>
@@ -179,15 +179,16 @@ static void end(struct fake *h, const struct cost *c, const char *what,
 	long rss = rss_kb();
 
 	if (getenv("FTR_SOAK")) {
-		printf("  %-24s %8.0f ms, %4u log lines, RssAnon %ld kB, before %ld kB\n",
+		printf("  %-24s %8.0f ms, %4u log lines, RssAnon %ld kB (%ld kB before)\n",
 		       what, now_ms() - c->ms, n, rss, c->rss);
 		fflush(stdout);
 	}
 	ck_assert_msg(n <= LINES_PER_CHANGE * changes + LINES_PER_SWEEP * sweeps,
-		      "%s: %u log lines", what, n);
+		      "%s: too many log lines: %u", what, n);
 #ifndef __SANITIZE_ADDRESS__	/* ASan keeps freed memory in quarantine */
 	ck_assert_msg((double)rss <= (double)c->rss * MEMORY_FACTOR + MEMORY_KB,
-		      "%s: RssAnon %ld kB, before %ld kB", what, rss, c->rss);
+		      "%s: memory has grown too much: RssAnon is %ld kB; it was %ld kB before",
+		      what, rss, c->rss);
 #endif
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path while OpenSM acts by itself: sweeps, changes of the SM state.
+ * Tests the fast path (the plugin's repair of tables before OpenSM sweeps) while OpenSM itself
+ * acts: while it sweeps, becomes master or standby, or uses another engine.
  */
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
@@ -19,13 +20,13 @@ START_TEST(test_cut_at)
 	p.sw = _i & 2 ? h->fab->ep[h->sm].sw : fake_leaf(h, 6);
 	p.port = fake_uplink(h, p.sw, 0);
 	plan(h, &p);
-	/* the sweep must have entries to write: those for this fault */
+	/* this fault makes the sweep write entries */
 	fake_link_quietly(h, first, fake_uplink(h, first, 1), false);
 	ck_assert(fake_sweep(h));
 	ck_assert(p.done);
 	fake_settle(h);
 	fake_check_copy(h);
-	/* not checked if OpenSM has lost packets */
+	/* if OpenSM has lost packets, the tables may still be incomplete */
 	if (!h->osm->subn.subnet_initialization_error)
 		fake_check_healed(h);
 	/* if the fault came too late for this discovery, another sweep must follow */
@@ -75,9 +76,9 @@ static void look(void *ctx, struct fake *h, enum fake_moment m)
 	fake_check_healed(h);
 }
 
-/* A link fails.  It returns before a sweep has seen the failure (case 0) or afterwards (case 1).
- * Whenever the next sweep holds no lock, the tables must connect all hosts.  In the end they must
- * be those before the fault. */
+/* A link fails.  It comes up before a sweep has seen the failure (case 0) or afterwards (case 1).
+ * The tables must connect all hosts at each moment of the next sweep at which the sweep does
+ * not hold OpenSM's lock.  In the end the tables must be those before the fault. */
 START_TEST(test_recovery)
 {
 	struct fake *h = fake_new(NULL);
@@ -138,7 +139,7 @@ static void back_again(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* A dead link returns at any moment of a sweep.  After the sweep the tables must connect all
+/* A dead link comes up again at any moment of a sweep.  After the sweep the tables must connect all
  * hosts. */
 START_TEST(test_recovery_at)
 {
@@ -162,7 +163,7 @@ START_TEST(test_recovery_at)
 }
 END_TEST
 
-/* A spine dies and returns.  The tables must connect all hosts, and a sweep must follow. */
+/* A spine dies and comes up again.  The tables must connect all hosts, and a sweep must follow. */
 START_TEST(test_spine_back)
 {
 	struct fake *h = fake_new(NULL);
@@ -207,8 +208,8 @@ static void hand_over(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, false);
 }
 
-/* Handover to another subnet manager at the end of a discovery.  The plugin must write nothing
- * until its own OpenSM is master again. */
+/* OpenSM hands over to another subnet manager at the end of a discovery.  The plugin must write
+ * nothing until its own OpenSM is master again. */
 START_TEST(test_handover)
 {
 	struct fake *h = fake_new(NULL);
@@ -287,7 +288,8 @@ START_TEST(test_fallback)
 }
 END_TEST
 
-/* No engine can route.  The trap must not be lost, and a sweep must follow. */
+/* A link fails during a routing in which all engines fail.  The trap must not be lost, and a sweep
+ * must follow. */
 START_TEST(test_no_engine)
 {
 	struct fake *h = fake_new(NULL);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path in a fabric of two trees that are joined by horizontal links.  Links between the
- * trees and inside them die and return, alone and together; so do the switches at the ends of the
- * horizontal links.  In one test all nodes have the same name, so every message must add the GUID.
+ * Tests the fast path in a fabric of two trees that are joined by horizontal links.  Links between
+ * the trees and inside them die and come up again, alone or together.  Switches at the ends of the
+ * horizontal links die, too.  In one test all nodes have the same name, so every message must add
+ * the GUID.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static bool is_joint(const struct fake *h, ftr_sw s, ftr_port p)
 		h->sh->tree.rank[s] == h->sh->tree.rank[port->peer];
 }
 
-/* The switch and port at one end of the i-th link between the trees. */
+/* Returns the switch at one end of the i-th link between the trees, and sets *port to its port. */
 static ftr_sw joint(const struct fake *h, unsigned int i, ftr_port *port)
 {
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
@@ -52,7 +53,7 @@ static ftr_sw joint(const struct fake *h, unsigned int i, ftr_port *port)
 				*port = (ftr_port)p;
 				return s;
 			}
-	ck_abort_msg("no such link between the trees");
+	ck_abort_msg("the fabric has too few links between the trees");
 }
 
 static void restored(struct fake *h, const uint8_t *before)
@@ -63,7 +64,7 @@ static void restored(struct fake *h, const uint8_t *before)
 }
 
 /* Each link between the trees and every seventh link inside them dies alone.  The tables must be
- * repaired.  When the link has returned, the tables must be those before the fault. */
+ * repaired.  When the link is up again, the tables must be those before the fault. */
 START_TEST(one_link)
 {
 	struct fake *h = two_trees(3, _i);
@@ -94,8 +95,8 @@ START_TEST(one_link)
 }
 END_TEST
 
-/* The links between the trees die one by one, until no link joins the trees.  Then all of them
- * return, and the tables must be those before the faults. */
+/* The links between the trees die one by one, until no link joins the trees.  Then they all come up
+ * again, and the tables must be those before the faults. */
 START_TEST(all_links_between_trees)
 {
 	struct fake *h = two_trees(3, _i);
@@ -124,8 +125,8 @@ START_TEST(all_links_between_trees)
 }
 END_TEST
 
-/* A switch at the end of a link between the trees dies.  When it has returned, the tables must be
- * those before the fault. */
+/* A switch at the end of a link between the trees dies.  When the switch works again, the tables
+ * must be those before the fault. */
 START_TEST(switch_between_trees)
 {
 	struct fake *h = two_trees(4, _i);
@@ -183,7 +184,7 @@ START_TEST(names_have_guids)
 		.options = "fast_flap_limit 2\nfast_flap_window_ms 3600000\n",
 	});
 	s = joint(h, 0, &p);
-	for (int i = 0; i < 3; i++) {	/* until the link counts as flapping */
+	for (int i = 0; i < 3; i++) {	/* until the link is damped */
 		fake_link(h, s, p, false);
 		fake_settle(h);
 		fake_link(h, s, p, true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files in directories where other users can interfere, and text that comes from other users.
+ * Tests the functions that read and write files in directories where other users may create files,
+ * and ftr_text_clean(), which replaces control characters in texts from other users.
  */
 #include <check.h>
 #include <errno.h>
@@ -198,7 +199,7 @@ START_TEST(full_disk_replace)
 }
 END_TEST
 
-/* A crash has cut off a record.  It must not become part of the next record. */
+/* A crash has cut off a record.  The incomplete record must not become part of the next one. */
 START_TEST(torn_record)
 {
 	char *text = calloc(1, 10001);
@@ -244,7 +245,7 @@ START_TEST(cleaned_text)
 		{ "a\xc2\x9b" "31m\xc2\x85", "a?31m?" },
 		{ "\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
 		  "\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" },
-		/* direction overrides, isolates and marks; line separators */
+		/* Unicode: direction overrides, isolates and marks; line separators */
 		{ "x\xe2\x80\xaey\xe2\x81\xa6z\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8",
 		  "x?y?z???" },
 		/* invalid UTF-8: a stray byte, an overlong form, a surrogate, an incomplete

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The generator: the numbers of nodes and links follow the formulas of <ftr/gen.h>, every link is
- * one that the shape defines, and the same seed gives the same fabric.  Also tori, limits, damage
- * and random graphs.
+ * Tests the generators of fabrics.  A tree must have the numbers of nodes and links that the
+ * formulas in <ftr/gen.h> give, and only links that its shape defines; the same seed must give the
+ * same fabric.  Also tests tori, random graphs, invalid arguments, and the removal of parts
+ * (damage).
  */
 #include "lib/random_graph.h"
 #include "lib/suite.h"
@@ -83,7 +84,7 @@ static unsigned int level_of(const struct ftr_switch *sw, uint32_t *pos)
 	return level;
 }
 
-/* Digit d (1..h) of the label of node number pos on a level.  Labels are defined in <ftr/gen.h>. */
+/* Returns digit d (1..h) of the label of node number pos on a level.  Labels: see <ftr/gen.h>. */
 static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 		      uint32_t pos, unsigned int d)
 {
@@ -126,8 +127,8 @@ static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 	ck_assert_uint_eq(up, level < g->h ? g->w[level] * g->p[level] : 0);
 }
 
-/* Check that s has p parallel links to each neighbour. p is the parameter of the PGFT for the
- * level of these links. */
+/* Check that s has as many parallel links to each neighbour as the parameter p of the PGFT gives
+ * for the level of these links. */
 static void check_parallel(const struct ftr_fabric *f,
 			   const struct ftr_pgft *g, ftr_sw s)
 {
@@ -392,8 +393,8 @@ START_TEST(torus)
 }
 END_TEST
 
-/* A torus can have random GUIDs and ports, no LIDs, and damage.  If allocation n and all later
- * ones fail, for any n, no torus is returned. */
+/* A torus can have random GUIDs and ports, no LIDs, and damage.  For every n: if allocation n and
+ * all later ones fail, no torus is returned. */
 START_TEST(torus_options)
 {
 	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,
@@ -584,8 +585,8 @@ START_TEST(damage_removes_whole_hosts)
 }
 END_TEST
 
-/* An Aggregation Node does not count as a host.  Its switch can be removed, and the node is
- * removed together with it. */
+/* An Aggregation Node does not count as a host.  If its switch is removed, the Aggregation Node is
+ * removed, too. */
 START_TEST(damage_and_aggregation)
 {
 	struct ftr_fabric *f = must_parse(
@@ -634,7 +635,7 @@ START_TEST(random_graph)
 }
 END_TEST
 
-/* Too few ports for the hosts or links are an error. */
+/* If the switches have too few ports for the hosts or links, the result is an error. */
 START_TEST(random_graph_limits)
 {
 	struct ftr_fabric *f = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Readers and writers of topologies: every dialect, refusals with their messages and lines, round
- * trips, and real fabrics if they are present.
+ * Tests the readers and the writer of topologies: every format; refused files, with the messages
+ * and line numbers; round trips (write, then read again); real fabrics, if their files are present.
  */
 #include "lib/suite.h"
 #include "unit/io_util.h"
@@ -13,7 +13,7 @@ static ftr_sw sw_named(const struct ftr_fabric *f, const char *name)
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		if (!strcmp(f->sw[s].name, name))
 			return s;
-	ck_abort_msg("no switch '%s'", name);
+	ck_abort_msg("the fabric has no switch '%s'", name);
 	return FTR_SW_NONE;
 }
 
@@ -44,7 +44,8 @@ START_TEST(discovered)
 }
 END_TEST
 
-/* A file written by hand has the GUIDs, default values and options of ibsim. */
+/* For a file written by hand, the reader assigns the same GUIDs and default values as ibsim, and
+ * accepts the options of ibsim. */
 START_TEST(hand_written)
 {
 	struct ftr_fabric *f = must_parse(hand_net);
@@ -78,6 +79,7 @@ START_TEST(given_lmc)
 }
 END_TEST
 
+/* Records without a GUID get GUIDs in the same way as in ibsim. */
 START_TEST(guid_counters)
 {
 	struct ftr_fabric *f = must_parse(
@@ -99,8 +101,8 @@ START_TEST(guid_counters)
 }
 END_TEST
 
-/* The reader accepts chassis lines, [ext N], the s= w= v= of ibnetdiscover -f, names without
- * quotes or with unusual characters, and CR. */
+/* The reader accepts chassis lines, [ext N], the options s=, w= and v= of "ibnetdiscover -f", names
+ * without quotes or with unusual characters, and carriage returns. */
 START_TEST(optional_parts_of_lines)
 {
 	struct ftr_fabric *f = must_parse(
@@ -131,6 +133,7 @@ START_TEST(optional_parts_of_lines)
 }
 END_TEST
 
+/* The lines "width", "speed", "extspeed" and "module" of ibsim apply to the records after them. */
 START_TEST(modules)
 {
 	struct ftr_fabric *f = must_parse(
@@ -273,7 +276,7 @@ static const struct refusal refusals[] = {
 	{ good_net, good_net, "Switch 4 \"a\"\n", FTR_PARSE,
 	  "t.net:1: the file contains no link" },
 	{ good_net, good_net, "#!/bin/sh\necho hello\n", FTR_PARSE,
-	  "t.net:2: neither record nor port line: 'echo hello'" },
+	  "t.net:2: the line is neither a record nor a port line: 'echo hello'" },
 	{ good_net, "# a comment", "[1]\t\"S-20\"[3]", FTR_PARSE,
 	  "t.net:1: port line outside of a record: '[1]?\"S-20\"[3]'" },
 	{ good_net, "[3]\t\"S-10\"", "\n[3]\t\"S-10\"", FTR_PARSE,
@@ -299,9 +302,9 @@ static const struct refusal refusals[] = {
 	{ good_net, "Switch\t4 \"S-20\"", "Switch\t\"S-20\"", FTR_PARSE,
 	  "t.net:9: expected a number of ports, found '\"S-20\"??# \"spine\" base port 0 lid 2 lmc 0'" },
 	{ good_net, "4 \"S-20\"", "400 \"S-20\"", FTR_PARSE,
-	  "t.net:9: 400 ports, not 1..254" },
+	  "t.net:9: the node has 400 ports (allowed: 1 to 254)" },
 	{ good_net, "4 \"S-20\"", "0 \"S-20\"", FTR_PARSE,
-	  "t.net:9: 0 ports, not 1..254" },
+	  "t.net:9: the node has 0 ports (allowed: 1 to 254)" },
 	{ good_net, "4 \"S-20\"", "2 \"S-20\"", FTR_INVAL,
 	  "t.net:10: port 3 of \"S-20\" does not exist; the node has ports 1..2" },
 	{ good_net, "\"S-20\"[3]", "\"S-20\"[7]", FTR_INVAL,
@@ -311,13 +314,13 @@ static const struct refusal refusals[] = {
 	{ good_net, "[2]\t\"S-20\"", "[2\t\"S-20\"", FTR_PARSE,
 	  "t.net:6: expected ']' after the port number, found '?\"S-20\"[3]??# \"spine\" lid 2 4xHDR'" },
 	{ good_net, "[2]\t\"S-20\"", "[0]\t\"S-20\"", FTR_PARSE,
-	  "t.net:6: port number 0, not 1..254" },
+	  "t.net:6: port number 0 (allowed: 1 to 254)" },
 	{ good_net, "\"S-20\"[3]", "\"S-20\"[999]", FTR_PARSE,
-	  "t.net:6: port number 999, not 1..254" },
+	  "t.net:6: port number 999 (allowed: 1 to 254)" },
 	{ good_net, "[2]\t\"S-20\"", "[1]\t\"S-20\"", FTR_INVAL,
-	  "t.net:6: port 1 of \"S-10\" is connected to \"S-20\" port 3, but on line 5 to \"H-100\" port 1" },
+	  "t.net:6: port 1 of \"S-10\" is connected to \"S-20\" port 3 here but to \"H-100\" port 1 on line 5" },
 	{ good_net, "\"S-20\"[3]", "\"S-99\"[3]", FTR_INVAL,
-	  "t.net:6: port 2 of \"S-10\" is connected to \"S-99\", which has no record" },
+	  "t.net:6: port 2 of \"S-10\" is connected to \"S-99\", which is not in the file" },
 	{ good_net, "\"S-20\"[3]", "\"S-10\"[2]", FTR_INVAL,
 	  "t.net:6: port 2 of \"S-10\" is connected to itself" },
 	{ good_net, "\"S-20\"[3]", "\"S-20\"[4]", FTR_INVAL,
@@ -328,9 +331,9 @@ static const struct refusal refusals[] = {
 	  "switchguid=0x20(20)\nSwitch\t4 \"S-10\"", FTR_INVAL,
 	  "t.net:9: a second record of \"S-10\", the first is on line 4" },
 	{ good_net, "switchguid=0x20", "switchguid=0x10", FTR_INVAL,
-	  "t.net:9: node GUID 0x0000000000000010 of \"S-20\" belongs to \"S-10\" on line 4 already" },
+	  "t.net:9: \"S-20\" and \"S-10\" (line 4) have the same node GUID 0x0000000000000010" },
 	{ good_net, "caguid=0x100", "caguid=0x20", FTR_INVAL,
-	  "t.net:13: node GUID 0x0000000000000020 of \"H-100\" belongs to \"S-20\" on line 9 already" },
+	  "t.net:13: \"H-100\" and \"S-20\" (line 9) have the same node GUID 0x0000000000000020" },
 	{ good_net, "caguid=0x100", "caguid 0x100", FTR_PARSE,
 	  "t.net:12: expected '=' and a GUID, found ' 0x100'" },
 	{ good_net, "caguid=0x100", "caguid=hello", FTR_PARSE,
@@ -350,17 +353,17 @@ static const struct refusal refusals[] = {
 	{ good_net, "lid 2 4xHDR\n\nswitchguid=0x20(20)\nSwitch\t4 \"S-20\"\t\t# \"spine\" base port 0 lid 2",
 	  "\n\nswitchguid=0x20(20)\nSwitch\t4 \"S-20\"\t\t# \"spine\" base port 0 lid 1",
 	  FTR_INVAL,
-	  "t.net:9: LID 1 of \"S-20\" belongs to the node on line 4 already" },
+	  "t.net:9: LID 1 of \"S-20\" is also a LID of the node on line 4" },
 	{ good_net, "lid 2 4xHDR\n\nswitchguid=0x20(20)\nSwitch\t4 \"S-20\"\t\t# \"spine\" base port 0 lid 2",
 	  "\n\nswitchguid=0x20(20)\nSwitch\t4 \"S-20\"\t\t# \"spine\" base port 0 lid 6",
 	  FTR_INVAL,
-	  "t.net:14: LID 6 of \"H-100\" belongs to the node on line 9 already" },
+	  "t.net:14: LID 6 of \"H-100\" is also a LID of the node on line 9" },
 	{ good_net, "lid 4 lmc 2", "lid 4 lmc 3", FTR_INVAL,
-	  "t.net:14: port 0x0000000000000105: base LID 4 does not fit LMC 3 and the unicast range 1..49151" },
+	  "t.net:14: port 0x0000000000000105: base LID 4 with LMC 3: it must be a multiple of 8, and the last LID at most 49151" },
 	{ good_net, "lid 4 lmc 2", "lid 49152 lmc 2", FTR_PARSE,
-	  "t.net:14: LID 49152 is above 49151" },
+	  "t.net:14: LID 49152 is above the maximum 49151" },
 	{ good_net, "lid 4 lmc 2", "lid 4 lmc 8", FTR_PARSE,
-	  "t.net:14: LMC 8 is above 7" },
+	  "t.net:14: LMC 8 is above the maximum 7" },
 	{ hand_net, "w=8", "w=99", FTR_PARSE,
 	  "t.net:3: expected w=0..31, found 'w=99'" },
 	{ hand_net, "w=8", "fast", FTR_PARSE,
@@ -370,7 +373,7 @@ static const struct refusal refusals[] = {
 	{ hand_net, "Switch\t8", "module \"x\"\nSwitch\t8", FTR_PARSE,
 	  "t.net:1: expected '=', found '\"x\"'" },
 	{ hand_net, "Switch\t8", "include \"x\"\nSwitch\t8", FTR_PARSE,
-	  "t.net:1: neither record nor port line: 'include \"x\"'" },
+	  "t.net:1: the line is neither a record nor a port line: 'include \"x\"'" },
 	{ hand_net, "Hca1\"[2]", "Hca1\"[ext]", FTR_PARSE,
 	  "t.net:3: expected a port number, found 'ext]  w=8'" },
 	{ hand_net, "Hca1\"[2]", "Hca1\"[2][ext]", FTR_PARSE,
@@ -382,13 +385,13 @@ static const struct refusal refusals[] = {
 	{ good_lst, "PN:01 }", "PN:09 }", FTR_INVAL,
 	  "t.net:1: port 9 of node 0x0000000000000010 does not exist; the node has ports 1..4" },
 	{ good_lst, "Ports:04", "Ports:05", FTR_INVAL,
-	  "t.net:2: node 0x0000000000000010 of type 2 with 4 ports was of type 2 with 5 ports on line 1" },
+	  "t.net:2: node 0x0000000000000010 has node type 2 and 4 ports here but node type 2 and 5 ports on line 1 (1: channel adapter, 2: switch, 3: router)" },
 	{ good_lst, "LID:0001", "LID:0003", FTR_INVAL,
 	  "t.net:2: switch 0x0000000000000010 has LID 1 here but LID 3 on line 1" },
 	{ good_lst, "LID:000A", "LID:000B", FTR_INVAL,
 	  "t.net:1: \"0x0000000000000100\" has LID 11 here but LID 10 on line 4" },
 	{ good_lst, "LID:000A", "LID:C000", FTR_PARSE,
-	  "t.net:1: LID 49152 is above 49151" },
+	  "t.net:1: LID 49152 is above the maximum 49151" },
 	{ good_lst, "{leaf {1}}", "leaf", FTR_PARSE,
 	  "t.net:1: expected {description}, found 'leaf LID:0001 PN:01 } { CA-SM Ports:02 S...'" },
 	{ good_lst, LST_END, "\n", FTR_PARSE,
@@ -400,19 +403,19 @@ static const struct refusal refusals[] = {
 	{ good_csv, "\"spine\",4,2", "\"spine\",4,9", FTR_PARSE,
 	  "t.net:5: expected NodeType 0..3, found '9'" },
 	{ good_csv, "0x10,0x10,0,1,", "0x99,0x10,0,1,", FTR_INVAL,
-	  "t.net:10: port 0 of node 0x0000000000000099, which is not in NODES" },
+	  "t.net:10: port 0 of node 0x0000000000000099: the node is not in section NODES" },
 	{ good_csv, "0x10,0x10,0,1,", "0x10,0x10,0,x,", FTR_PARSE,
 	  "t.net:10: expected LID 0..65535, found 'x'" },
 	{ good_csv, "0x10,2,0x20,3", "0x10,2,0x20,5", FTR_INVAL,
 	  "t.net:23: port 5 of \"0x0000000000000020\" does not exist; the node has ports 1..4" },
 	{ good_csv, "0x10,2,0x20,3", "0x10,1,0x20,3", FTR_INVAL,
-	  "t.net:23: port 1 of \"0x0000000000000010\" is connected to \"0x0000000000000020\" port 3, but on line 22 to \"0x0000000000000100\" port 1" },
+	  "t.net:23: port 1 of \"0x0000000000000010\" is connected to \"0x0000000000000020\" port 3 here but to \"0x0000000000000100\" port 1 on line 22" },
 	{ good_csv, "END_NODES\n", "", FTR_PARSE,
-	  "t.net:7: section NODES, which begins on line 2, has no end" },
+	  "t.net:7: section NODES, which begins on line 2, has no END_NODES line" },
 	{ good_csv, "START_NODES\n", "START_LINKS\n", FTR_PARSE,
 	  "t.net:2: section LINKS comes before NODES" },
 	{ good_csv, "END_LINKS\n", "", FTR_PARSE,
-	  "t.net:23: section LINKS, which begins on line 20, has no end" },
+	  "t.net:23: section LINKS, which begins on line 20, has no END_LINKS line" },
 	{ good_ports, "- SW     1", "- SX     1", FTR_PARSE,
 	  "t.net:4: expected SW, CA or RT, found 'SX     1  2 0x0000000000000010 ( 'spine'...'" },
 	{ good_ports, "4x HDR - SW     2", "4x HDR * SW     2", FTR_PARSE,
@@ -488,7 +491,7 @@ START_TEST(order_of_records)
 	g = must_parse(text);
 	same_fabric(f, g);
 	ck_assert_int_eq(ftr_write_netfile(null, f, bad, &err), FTR_INVAL);
-	ck_assert_str_eq(err.msg, "order of records: entry 1 is 0, so it is not a permutation of 0..2");
+	ck_assert_str_eq(err.msg, "order of records: entry 1 is 0; the entries must be a permutation of 0..2");
 	fclose(null);
 	ftr_fabric_free(f);
 	ftr_fabric_free(g);

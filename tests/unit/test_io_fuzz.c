@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Invalid input: every cut of small files, seeded mutations of every dialect, the corpus in
- * tests/fuzz, and failing allocations.  The reader must not crash or leak.  If it accepts a
- * fabric, it must also accept the netfile that ftr_write_netfile() writes for this fabric.
+ * Tests the reader of topologies with invalid input: small files cut at every byte; files of every
+ * format with random changes; the corpus in tests/fuzz; failing allocations.  The reader must not
+ * crash or leak.  If it accepts a fabric, it must also accept the netfile that ftr_write_netfile()
+ * writes for this fabric.
  */
 #include <dirent.h>
 
@@ -24,9 +25,9 @@ static void replace_quotes(const char *name)
 		*q = '\'';
 }
 
-/* Check that an accepted fabric is the same after it was written and read again, except for double
- * quotes in names.  A fabric without links of switches (two hosts back to back) is written, but
- * not read again. */
+/* Write an accepted fabric and read it again.  Check that the two fabrics are the same, except for
+ * double quotes in names.  A fabric without links of switches (two hosts back to back) is written,
+ * but not read again. */
 static void reread(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;
@@ -38,7 +39,7 @@ static void reread(const struct ftr_fabric *f)
 		links += f->ep[e].sw != FTR_SW_NONE;
 	if (links) {
 		if (ftr_parse_fabric(PATH, text, strlen(text), 0, &g, &why))
-			ck_abort_msg("%s\n%s", why.msg, text);
+			ck_abort_msg("the written netfile is refused: %s\n%s", why.msg, text);
 		for (ftr_sw s = 0; s < f->n_sw; s++)
 			replace_quotes(f->sw[s].name);
 		for (ftr_ep e = 0; e < f->n_ep; e++)
@@ -178,7 +179,7 @@ START_TEST(corpus)
 
 	snprintf(dir, sizeof(dir), "%s/tests/fuzz", top ? top : ".");
 	d = opendir(dir);
-	ck_assert_msg(d, "no %s", dir);
+	ck_assert_msg(d, "cannot open the directory %s", dir);
 	while ((e = readdir(d))) {
 		struct ftr_fabric *f = NULL;
 

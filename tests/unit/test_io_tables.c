@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables and GUID lists as text: the formats of OpenSM and ibroute, invalid input, and
- * round trips.
+ * Tests the readers and writers of forwarding tables and GUID lists: the formats of OpenSM and
+ * ibroute, invalid input, and round trips (write, then read again).
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -106,7 +106,7 @@ static const struct {
 	const char *text, *msg;
 } torn[] = {
 	{ "", ":1: the file contains no switch" },
-	{ "hello\n", ":1: neither section nor entry: 'hello'" },
+	{ "hello\n", ":1: the line is neither the head of a section nor an entry: 'hello'" },
 	{ HEAD1 "0x0001 000\n",
 	  ":2: the section that begins on line 1 has no \"lids dumped\" line" },
 	{ HEAD1 "0x0001 000\n" HEAD2 TAIL,
@@ -122,18 +122,18 @@ static const struct {
 	{ HEAD1 "0x0001 256\n", ":2: expected a port 0..255, found '256'" },
 	{ HEAD1 "0x0001 x\n", ":2: expected a port 0..255, found 'x'" },
 	{ HEAD1 "0x0001 001\n0x0001 002\n",
-	  ":3: LID 1 leads to port 2 here but to port 1 before" },
+	  ":3: LID 1 leads to port 2 here but to port 1 on an earlier line" },
 	{ HEAD1 "0x0001 001\n3 valid lids dumped\n",
-	  ":3: 3 lids dumped, but 1 entries since line 1" },
+	  ":3: \"3 valid lids dumped\", but the number of entries is 1 in the section that begins on line 1" },
 	{ "0x0001 001\n",
 	  ":1: entry outside of a switch's section: '0x0001 001'" },
 	{ TAIL, ":1: \"lids dumped\" outside of a switch's section" },
 	{ HEAD9 TAIL,
-	  ":1: no switch of this file is in the fabric; the first is 0x0000000000000099" },
+	  ":1: no switch of this file is in the fabric; the first one in the file is 0x0000000000000099" },
 	{ "Unicast lids [0-7] of switch Lid 1\n",
 	  ":1: expected \"of switch ... guid 0x...\", found ' [0-7] of switch Lid 1'" },
 	{ "Multicast mlids [0xc000-0xc3ff] of switch Lid 1\n",
-	  ":1: multicast tables, not unicast ones" },
+	  ":1: the file has multicast tables, not unicast tables" },
 };
 
 START_TEST(torn_dump)
@@ -265,7 +265,7 @@ START_TEST(guid_list)
 }
 END_TEST
 
-/* OpenSM's own engines accept these forms of GUID lists, too. */
+/* A name, with or without quotes, may follow a GUID, as in GUID lists for OpenSM's own engines. */
 START_TEST(guid_names)
 {
 	uint64_t *g = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Link load: trees with loads worked out by hand, and random fabrics with random, partly invalid
- * tables.  On the random fabrics, every figure must equal that of a naive count.  The naive count
- * walks every flow hop by hop, and adds it to an array indexed by switch and port.
+ * Tests the counts of link load on trees with loads worked out by hand, and on random fabrics with
+ * random, partly invalid tables.  On the random fabrics, every number must equal that of a naive
+ * count.  The naive count walks every flow hop by hop, and counts it at every port.
  */
 #include <stdlib.h>
 
@@ -302,9 +302,9 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 	same_links(&z->net, &worst, &r);
 }
 
-/* Compare the random patterns of <ftr/load.h>: permutations or, if halves is set, bisections.  A
- * first generator gives the seed of each pattern, and the pattern is a random permutation of the
- * hosts.  In a bisection, the first half of the permutation sends to the second half. */
+/* Compare the loads under random traffic patterns (<ftr/load.h>) with the naive count.  Each
+ * pattern is a random permutation of the hosts; `master` draws its seed.  If `halves` is set, the
+ * patterns are bisections: the first half of the permutation sends to the second half. */
 static void test_random(struct scene *z, struct ftr_load *ld, bool halves)
 {
 	uint32_t live[512], perm[512], n = 0, at = 0;
@@ -447,7 +447,7 @@ END_TEST
 /* ---- loads worked out by hand --------------------------------------------- */
 
 /* Two leaves below `spines` spines: hosts 0..2 are on leaf 0, hosts 3..5 on leaf 1.  Packets to
- * the i-th host of a leaf go through spine i mod spines. */
+ * the i-th host of a leaf go through spine number i % spines. */
 static void two_level(struct scene *z, uint32_t spines)
 {
 	struct net *n = &z->net;
@@ -581,8 +581,8 @@ START_TEST(one_switch)
 }
 END_TEST
 
-/* Encodes the figures of shift k.  The sum of these codes identifies a set of shifts among all
- * sets of the same size. */
+/* Puts the largest load, the total load and the number of used links under shift k into one number.
+ * From the sum of these numbers over a few shifts, shifts_of() finds out which shifts they are. */
 static uint64_t shift_code(const struct ftr_load *ld, const struct ftr_fabric *f, uint32_t k)
 {
 	uint64_t by_port[MAX_SW * (PORTS + 1)], max = 0, load = 0, used = 0;
@@ -596,7 +596,8 @@ static uint64_t shift_code(const struct ftr_load *ld, const struct ftr_fabric *f
 	return (UINT64_C(1) << 4 * max) + (load << 16) + (used << 32);
 }
 
-/* The set of the n shifts that the report counts; bit k - 1 stands for shift k. */
+/* Returns the set of the n shifts in the report: bit k - 1 stands for shift k.  code[k - 1] is the
+ * result of shift_code() for shift k. */
 static uint32_t shifts_of(const struct ftr_load_report *r, const uint64_t *code, uint32_t n)
 {
 	uint64_t all = (r->sum_load << 16) + (r->sum_used << 32);
@@ -617,8 +618,8 @@ static uint32_t shifts_of(const struct ftr_load_report *r, const uint64_t *code,
 	return found;
 }
 
-/* A sample is a random subset of the shifts, and contains every smaller sample of the same seed.
- * Different seeds give different samples. */
+/* A sample is a random subset of the shifts.  It contains every smaller sample drawn with the same
+ * seed.  Different seeds give different samples. */
 START_TEST(samples)
 {
 	struct scene z = { .n = 0 };
@@ -660,8 +661,8 @@ START_TEST(samples)
 }
 END_TEST
 
-/* The trees are complete, and their switches have as many upward as downward links.  With dmodc,
- * no two flows of a shift may share a link. */
+/* The trees are complete, and each of their switches has as many upward links as downward links.
+ * With dmodc, no two flows of a shift may share a link. */
 START_TEST(dmodc_shifts)
 {
 	static const char *const shape[] = { "3;4,4,8;1,4,4;1,1,1", "kary:4,3" };
@@ -690,7 +691,7 @@ START_TEST(dmodc_shifts)
 	ck_assert_uint_eq(r.max, 1);
 	ck_assert_uint_eq(r.sum_max, z.n - 1);
 	ck_assert_uint_eq(r.lost, 0);
-	/* random permutations have no such guarantee */
+	/* under random permutations, flows may share links */
 	ck_assert(!ftr_load_permutations(ld, 20, 1, NULL, &r, &err));
 	ck_assert_uint_gt(r.max, 1);
 	ftr_load_free(ld);

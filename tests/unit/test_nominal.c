@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric: its growth, contradictory input, and shapes made from it.
+ * Tests the nominal fabric, the union of all switches and links seen so far: its growth, input that
+ * contradicts it, and shapes (ranks, port groups) made from it.
  *
  *	t1  t2		four leaves, each with two hosts and a link to each spine
  *	A  B  C  D
@@ -213,8 +214,9 @@ START_TEST(moved_host)
 }
 END_TEST
 
-/* The adapter of a host was replaced.  The new adapter has other GUIDs and the same port of the
- * switch; or it has the same node GUID, but another port GUID and another port of the switch. */
+/* The adapter of a host was replaced.  Either the new adapter has other GUIDs, and is connected to
+ * the same port of the switch; or only its port GUID differs, and it is connected to another
+ * port. */
 START_TEST(replaced_adapter)
 {
 	for (int same_node = 0; same_node < 2; same_node++) {
@@ -242,7 +244,7 @@ START_TEST(replaced_adapter)
 }
 END_TEST
 
-/* A switch returns with fewer ports.  Links at ports that it no longer has are removed. */
+/* A switch is seen again with fewer ports.  Links at ports that it no longer has are removed. */
 START_TEST(fewer_ports)
 {
 	struct grown g = { .base = draw(tree) };
@@ -274,7 +276,7 @@ START_TEST(other_lmc)
 	only(&g, 0, 0, 0, 1);
 	ck_assert_uint_eq(g.n->f->ep[wide].lmc, 1);
 	ck_assert_ptr_nonnull(strstr(g.c.example, "another LMC"));
-	/* each LID of the port has its own index d */
+	/* each LID of the port has its own destination index d */
 	for (uint32_t i = 0; i < g.sh->numbering.n_dest; i++)
 		if (g.sh->numbering.dest[i].lid >= 1000)
 			ck_assert_uint_eq(g.sh->numbering.dest[i].d,
@@ -326,7 +328,7 @@ START_TEST(lmc_not_reported)
 END_TEST
 
 /* A host now has the GUID of a switch.  The switch must be removed from the nominal fabric.  When
- * the switch returns, the host must be removed. */
+ * the switch is seen again, the host must be removed. */
 START_TEST(guid_of_another_kind)
 {
 	struct grown g = { .base = draw(tree) };
@@ -371,8 +373,8 @@ START_TEST(loop_link)
 }
 END_TEST
 
-/* A new node description changes the nominal fabric if it identifies an Aggregation Node, or if
- * leaves are ordered by name.  An empty description changes nothing. */
+/* A new node description changes the nominal fabric if the description identifies an Aggregation
+ * Node, or if leaves are ordered by name.  An empty description changes nothing. */
 START_TEST(other_names)
 {
 	static const char *const name[] = { "Zebra", "", "Mellanox "
@@ -443,7 +445,7 @@ START_TEST(other_options)
 }
 END_TEST
 
-/* Options that give no shape are refused.  The old nominal fabric stays. */
+/* Options with which no shape can be made are refused.  The old nominal fabric does not change. */
 START_TEST(refused)
 {
 	struct ftr_fabric *f = draw(tree);
@@ -461,7 +463,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* ---- slots empty by design --------------------------------------------- */
+/* ---- links that are missing by design ---------------------------------- */
 
 /* Leaf E has `ports` ports, and links to two of the three spines.  Returns the number of its
  * slots, that is, of its upward links in the nominal fabric. */
@@ -535,9 +537,9 @@ START_TEST(link_inferred_at_a_full_switch)
 }
 END_TEST
 
-/* t1 has lost its link to ma1, but keeps the divider that follows from this link: 3 * 3, because
- * the pod of ma1 has three planes.  Without the link it would be 2 * 3, because the other pods
- * have two planes. */
+/* The divider of t1 (the number by which equation (3) of Gliksberg et al. 2020 divides) must count
+ * the lost link to ma1: it is 3 * 3, because the pod of ma1 has three planes.  Without this link it
+ * would be 2 * 3, because the other pods have two planes. */
 START_TEST(divider_over_an_inferred_slot)
 {
 	struct ftr_fabric *f = draw("A: ma1 ma2 ma3 h2\nB: ma1 ma2 ma3 h2\n"
@@ -563,7 +565,7 @@ START_TEST(divider_over_an_inferred_slot)
 }
 END_TEST
 
-/* If every leaf has links to two of three spines, this counts as the design.  If every leaf has
+/* If every leaf has links to two of three spines, no link counts as missing.  If every leaf has
  * links to three of four spines, one link of each leaf counts as missing. */
 START_TEST(share_of_pairs)
 {
@@ -581,7 +583,7 @@ START_TEST(share_of_pairs)
 	ck_assert(!ftr_shape_new(three, NULL, NULL, &sh, &err));
 	for (ftr_sw s = 0; s < 4; s++)
 		ck_assert_uint_eq(sh->numbering.n_slots[s], 4);
-	/* B lacks its link to t1, which keeps slot 0 */
+	/* B lacks its link to t1, but slot 0 (the first position) stays reserved for this link */
 	for (uint32_t k = 0; k < 3; k++)
 		ck_assert_uint_eq(sh->tree.groups[sh->tree.group_first[1] + k].slot,
 				  k + 1);

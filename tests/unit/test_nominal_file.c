@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The state file: every truncation, changed bits in every byte, invalid content, failed writes and
- * failed allocations.
+ * Tests the state file, which stores the nominal fabric: files cut at every byte, changed bits in
+ * every byte, invalid content, failed writes, and failed allocations.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -192,8 +192,8 @@ START_TEST(invalid_content)
 	fresh_path();
 	ck_assert_int_eq(read_body(SW), FTR_OK);
 	for (size_t i = 0; i < FTR_ARRAY_LEN(bad); i++)
-		ck_assert_msg(read_body(bad[i]) == FTR_PARSE, "%s: %s", bad[i],
-			      err.msg);
+		ck_assert_msg(read_body(bad[i]) == FTR_PARSE,
+			      "the body is not refused as invalid: '%s': %s", bad[i], err.msg);
 	unlink(path);
 }
 END_TEST
@@ -207,7 +207,7 @@ START_TEST(other_files)
 	text[18] = '4';
 	put(text, len);
 	ck_assert_int_eq(try_read(), FTR_PARSE);
-	ck_assert_ptr_nonnull(strstr(err.msg, "version 4, supported are 1 to 3"));
+	ck_assert_ptr_nonnull(strstr(err.msg, "version 4; versions 1 to 3 are supported"));
 	ck_assert(ftr_nominal_is_file(path));
 	put("vendid=0x2c9\n", 13);
 	ck_assert_int_eq(try_read(), FTR_PARSE);
@@ -222,8 +222,8 @@ START_TEST(other_files)
 }
 END_TEST
 
-/* Unusual characters in names and the order of leaves by name survive a write and a read.  A read
- * with options other than those of the file makes another shape. */
+/* Names with unusual characters and the order of leaves by name must be the same after a write and
+ * a read.  A read with options other than those of the file makes another shape. */
 START_TEST(names_and_options)
 {
 	struct ftr_fabric *base = draw(tree), *f;

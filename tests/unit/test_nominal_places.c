@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric: replaced switches, and different fabrics.  A place is the position of a
- * switch in the nominal fabric; the GUID of the first switch there identifies it.
+ * Tests how the nominal fabric changes when a switch is replaced, or when another fabric is seen.
+ * A place is the position of a switch in the nominal fabric; the GUID of the first switch there
+ * identifies the place.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -18,9 +19,9 @@ static unsigned int t1_ports(const struct ftr_fabric *f)
 	return f->sw[draw_sw(f, "t1")].n_ports;
 }
 
-/* A switch with another GUID replaces t1; one of its links is not connected yet.  It takes the
- * place of t1, even with links at other ports than those of t1 (case 1).  Links at other ports
- * count as new. */
+/* A switch with another GUID replaces t1, and one of its links is not connected yet.  The new
+ * switch must get the place of t1, even if its links are at other ports than those of t1 (`other`
+ * is 1).  Such links count as new. */
 START_TEST(replaced_switch)
 {
 	static const char *const leaf[] = { "A", "B", "C" };
@@ -58,7 +59,8 @@ START_TEST(replaced_switch)
 }
 END_TEST
 
-/* A new switch has one link of t1 and two other links.  It does not replace t1. */
+/* A new switch is connected to one port to which t1 was connected, and to two other ports.  The new
+ * switch does not replace t1. */
 START_TEST(no_replacement)
 {
 	struct grown g = { .base = draw(tree) };
@@ -81,8 +83,8 @@ START_TEST(no_replacement)
 }
 END_TEST
 
-/* t9 has the place of t1 when t1 returns with its own links.  The place is identified by the GUID
- * of t1, so t1 gets it back, and t9 gets a new place. */
+/* t9 has the place of t1 when t1 is connected again with its own links.  The place is identified by
+ * the GUID of t1, so t1 gets the place again, and t9 gets a new one. */
 START_TEST(replaced_comes_back)
 {
 	struct edit e = EDIT_NOTHING;

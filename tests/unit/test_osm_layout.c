@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin refuses an OpenSM whose structures have another layout.
+ * Tests that the plugin refuses an OpenSM whose structures have another layout than in the headers
+ * with which the plugin was built.
  */
 #include <check.h>
 #include <stdlib.h>

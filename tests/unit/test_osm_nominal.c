@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric in the plugin: state files of several subnet managers, handover, replaced
- * switches, growth.  Also the status files when no engine routes.
+ * Tests how the plugin keeps the nominal fabric (the union of all switches and links seen so far):
+ * state files of several subnet managers, handover, replaced switches, growth.  Also tests the
+ * status files when no engine routes.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -30,7 +31,8 @@ static void path_of(const struct fake *h, bool own, char *path, size_t size)
 		snprintf(path, size, "%s/%s", h->dir, other_name);
 }
 
-/* Set the modification time of the other manager's file to that of our own file plus `seconds`. */
+/* Set the modification time of the other subnet manager's file to that of the plugin's own file
+ * plus `seconds`. */
 static void set_age(struct fake *h, int seconds)
 {
 	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT } };
@@ -86,7 +88,8 @@ START_TEST(test_master_again)
 }
 END_TEST
 
-/* The newest state file is read.  Afterwards our own file is the newest. */
+/* A subnet manager that takes over must read the newest state file.  Afterwards its own file is the
+ * newest. */
 START_TEST(test_newest)
 {
 	struct fake *h = fake_new(NULL);
@@ -136,8 +139,8 @@ START_TEST(test_other_fabric)
 }
 END_TEST
 
-/* A file made with another order of the leaves (case 1) is used, but its shape is computed
- * again. */
+/* If the other subnet manager's file was made with another order of the leaves (case 1), the file
+ * is used, but its shape is computed again. */
 START_TEST(test_other_options)
 {
 	struct fake *h = fake_new(NULL);
@@ -160,8 +163,8 @@ START_TEST(test_other_options)
 }
 END_TEST
 
-/* Replace the switch.  The new GUID is next to the old one, so the switches in the fake's fabric
- * stay in order. */
+/* Replace switch s: add 1 to its GUID, so that the switches in the fake's fabric remain ordered by
+ * GUID. */
 static void replace_switch(struct fake *h, ftr_sw s)
 {
 	struct ftr_switch *sw = (void *)(uintptr_t)&h->fab->sw[s];
@@ -213,8 +216,8 @@ START_TEST(test_replaced)
 			  h->fab->n_sw * (h->fab->max_lid + 1u)));
 	fake_check_healed(h);
 	fake_check_quiet_sweep(h);
-	/* the fast path knows the new switch; with sftree, a sweep may find another order of
-	 * switches */
+	/* The fast path must repair a fault at the new switch.  The next sweep must not change the
+	 * repair, except for sftree, which may find another order of switches. */
 	fake_link(h, s, _i < 2 ? 1 : fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	if (_i % 2)
@@ -227,8 +230,8 @@ START_TEST(test_replaced)
 }
 END_TEST
 
-/* True if the link at (s, p) changes the inferred ranks of f, so that the nominal fabric keeps the
- * ranks without this link. */
+/* Returns true if the link at port p of switch s changes the inferred ranks of f.  If this link is
+ * seen later than the rest of f, the nominal fabric keeps the ranks of f without the link. */
 static bool keeps_ranks(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
 	const struct edit cut = { FTR_SW_NONE, FTR_EP_NONE, s, p, FTR_EP_NONE, FTR_EP_NONE,
@@ -334,7 +337,7 @@ static void without_table(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The message of the refusal has the switch's name and GUID. */
+/* If the plugin cannot route because of a switch, its message has the switch's name and GUID. */
 START_TEST(test_refusal_has_guid)
 {
 	struct fake *h = fake_new(NULL);
@@ -387,9 +390,9 @@ static bool metric_is(struct fake *h, const char *line)
 	return file_has(h, "ibfattree.prom", line);
 }
 
-/* The plugin's engine refuses to route, and with no_fallback no other engine routes.  OpenSM
- * reports no event, in a sweep (case 0) or in a forced reroute (case 1).  The files must show this
- * at once. */
+/* In a sweep (case 0) or a reroute (case 1), the plugin's engine refuses to route, and because of
+ * "no_fallback" no other engine is tried.  OpenSM reports no event, but the status files must show
+ * at once that no engine routes. */
 START_TEST(test_no_engine)
 {
 	struct fake *h = fake_new(NULL);
@@ -435,9 +438,9 @@ static unsigned int stored(const struct fake *h, const char *which)
 	return n;
 }
 
-/* After a restart (case 0) or without one (case 1), a damaged fabric grows by a link.  The files
- * of the smaller nominal fabric are removed.  When the fabric is complete, files of the larger one
- * are stored. */
+/* After a restart (case 0) or without one (case 1), a damaged fabric grows by a link.  The stored
+ * tables of the smaller nominal fabric must be removed.  When the fabric is complete, tables for
+ * the larger nominal fabric must be stored. */
 START_TEST(test_grows_damaged)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
@@ -477,8 +480,9 @@ START_TEST(test_grows_damaged)
 END_TEST
 
 /* The fabric grows by a horizontal link, which changes no entry.  In case 0 the preferred tables
- * must be stored again for the larger nominal fabric.  In case 1 another link is missing, and the
- * displaced entries must be stored. */
+ * (those of the complete fabric) must be stored again for the larger nominal fabric.  In case 1
+ * another link is missing, and the plugin must store the displaced entries, that is, those that
+ * differ from the preferred tables. */
 START_TEST(test_grows_unchanged)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -511,7 +515,7 @@ START_TEST(test_grows_unchanged)
 	if (_i) {
 		fake_link(h, broken, 1, true);
 		fake_settle(h);
-		swept(h);	/* its ports become Active */
+		swept(h);	/* the ports of the link become Active */
 		swept(h);
 		ck_assert_uint_eq(stored(h, "preferred"), 1);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin's options and table of messages.  The sample file and the manual pages must agree
- * with the tables.
+ * Tests how the plugin reads its options.  Also tests that the sample file and the manual pages
+ * agree with the plugin's tables of options and messages.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -193,15 +193,15 @@ START_TEST(test_sample)
 		snprintf(want, sizeof(want), "\n#%s %s\n", opt->name,
 			 opt->words ? opt->words[opt->def] : number);
 		at = strstr(at, "\n\n# ");
-		ck_assert_msg(at, "no paragraph about %s", opt->name);
+		ck_assert_msg(at, "the sample file has no paragraph about %s", opt->name);
 		at += 2;
 		while (at[1] == ' ')
 			at = strchr(at, '\n') + 1;
 		ck_assert_msg(!strncmp(at - 1, want, strlen(want)),
-			      "not %s, but %s", want, at);
+			      "expected the line '%s', found '%s'", want, at);
 	}
 	ck_assert_ptr_null(strstr(at, "\n\n"));
-	/* without the comment signs, the options must still be the defaults */
+	/* with all options uncommented, their values must still be the defaults */
 	for (char *c = strstr(file, "\n#"); c; c = strstr(c + 1, "\n#"))
 		if (c[2] != ' ')
 			c[1] = ' ';
@@ -211,12 +211,12 @@ START_TEST(test_sample)
 }
 END_TEST
 
-/* The paragraph that begins with this tag.  The caller frees it. */
+/* Returns the paragraph of the manual page that begins with this tag.  The caller frees it. */
 static char *paragraph(const char *page, const char *name, const char *tag)
 {
 	const char *at = strstr(page, tag), *end, *section;
 
-	ck_assert_msg(at, "%s is not in the page", name);
+	ck_assert_msg(at, "the page has no paragraph for the option %s", name);
 	at++;		/* `tag` begins with a newline, which is not in the paragraph */
 	end = strstr(at, "\n.TP\n");
 	section = strstr(at, "\n.SH ");
@@ -240,13 +240,13 @@ static void check_values(const struct ibf_option *o, const char *list)
 		while (i < n && (strlen(o->words[i]) != len ||
 				 strncmp(o->words[i], list, len)))
 			i++;
-		ck_assert_msg(i < n, "%s has no value \"%.*s\"", o->name,
+		ck_assert_msg(i < n, "the option %s has no value \"%.*s\"", o->name,
 			      (int)len, list);
 		listed++;
 		list += len;
 		list += *list == '|';
 	}
-	ck_assert_msg(listed == n, "the page lists %u values of %s, not %u",
+	ck_assert_msg(listed == n, "the page lists %u values of the option %s, which has %u",
 		      listed, o->name, n);
 }
 
@@ -273,9 +273,9 @@ START_TEST(test_man_options)
 				 o->def);
 		}
 		given = strstr(own, "\nDefault: ");
-		ck_assert_msg(given, "the page has no default of %s", o->name);
+		ck_assert_msg(given, "the page does not name the default of %s", o->name);
 		ck_assert_msg(!strncmp(given, want, strlen(want)),
-			      "the page has another default of %s", o->name);
+			      "the page names a wrong default of %s", o->name);
 		free(own);
 	}
 	for (char *c = page; (c = strstr(c, "\n.TP\n")); c++)
@@ -300,7 +300,7 @@ START_TEST(test_man_messages)
 		ck_assert_uint_eq(m->number / 100, m->severity);
 		last = m->number;
 		snprintf(want, sizeof(want), "\n.TP\n.B IBF%03u\n", m->number);
-		ck_assert_msg(strstr(page, want), "IBF%03u is not in the page",
+		ck_assert_msg(strstr(page, want), "the page has no paragraph for IBF%03u",
 			      m->number);
 	}
 	for (char *c = page; (c = strstr(c, "\n.TP\n.B IBF")); c++)
@@ -325,7 +325,7 @@ START_TEST(test_hint)
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(none); i++)
-		ck_assert_msg(!ibf_hint(none[i], strlen(none[i])), "%s",
+		ck_assert_msg(!ibf_hint(none[i], strlen(none[i])), "a hint is given for '%s'",
 			      none[i]);
 	for (size_t i = 0; i < FTR_ARRAY_LEN(meant); i++)
 		ck_assert_pstr_eq(ibf_hint(meant[i][0], strlen(meant[i][0])),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The parts of the fast path that do not depend on OpenSM: delays of sweeps, and directed routes,
- * which are walked port by port.
+ * Tests parts of the fast path that do not depend on OpenSM: how long the request for a sweep is
+ * delayed, and directed routes, which the test follows port by port.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ START_TEST(test_sweep_due)
 	ck_assert_double_eq(rr_damp_due(&d), 125);
 	rr_damp_asked(&d);
 	ck_assert_double_lt(rr_damp_due(&d), 0);
-	rr_damp_want(&d, 200);		/* the `cap` ms begin here */
+	rr_damp_want(&d, 200);		/* the time limit of `cap` ms begins again */
 	ck_assert_double_eq(rr_damp_due(&d), 210);
 }
 END_TEST
@@ -125,6 +125,7 @@ static void damage(struct rig *r, struct ftr_rng *rng)
 	}
 }
 
+/* There must be a directed route to each switch that usable links reach, and to no other. */
 START_TEST(test_routes)
 {
 	struct ftr_rng rng;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast trees: a simple walk checks every tree.
+ * Tests the plugin's multicast trees.  A simple walk checks every tree.
  *
  *	    s0   s1          two spines, four leaves with one host each,
  *	   /||\ /||\         and one link from each leaf to each spine
@@ -28,7 +28,7 @@ static void link_up(struct ftr_builder *b, uint64_t a, unsigned int ap,
 			FTR_OK);
 }
 
-/* Bit (spines * l + s) of `cut` removes the link between leaf l and spine s. */
+/* If bit `spines * l + s` of `cut` is set, there is no link between leaf l and spine s. */
 static struct ftr_fabric *two_level(unsigned int leaves, unsigned int spines,
 				    uint32_t cut)
 {
@@ -90,8 +90,9 @@ static void build(struct rig *r, uint32_t members, uint16_t mlid)
 	ibf_stree_build(r->t, mlid);
 }
 
-/* Check a tree.  Parents lead to the root over existing links, through switches of the tree that
- * support multicast.  The root comes first.  The switches without children are members. */
+/* Check a tree.  The path from parent to parent leads to the root over existing links, through
+ * switches of the tree that support multicast.  The root comes first.  Every switch without
+ * children is a member. */
 static void judge(const struct rig *r, uint32_t members)
 {
 	const struct ibf_stree *t = r->t;
@@ -130,8 +131,8 @@ static void judge(const struct rig *r, uint32_t members)
 	ck_assert_uint_eq(lost, t->n_lost);
 }
 
-/* The greatest number of members that switches with multicast support connect, found by
- * flooding. */
+/* Returns the largest number of members that are connected through switches with multicast
+ * support.  Finds it by flooding. */
 static uint32_t best_part(const struct rig *r, uint32_t members)
 {
 	uint32_t best = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Output of the command that no test in tests/cli produces: the progress line on a terminal, and
- * transitions without an order of writes.
+ * Tests output of the command ibfattree that no test in tests/cli produces: the progress line on a
+ * terminal, and the report of a transition for which no order of writes was found.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static char *wait_for(int fd, const char *from, const char *want)
 	ck_abort_msg("the terminal does not show '%s', but '%s'", want, seen);
 }
 
-/* The count of one step must not appear in the line of the next step. */
+/* The progress line of a step must not show the count of the previous step. */
 START_TEST(progress)
 {
 	int master, slave, err = dup(STDERR_FILENO);
@@ -53,7 +53,7 @@ START_TEST(progress)
 	*wait_for(master, line, "\r") = '\0';
 	cli_progress_end();
 	ck_assert_int_ge(dup2(err, STDERR_FILENO), 0);
-	ck_assert_msg(!strstr(line, " of "), "'%s'", line);
+	ck_assert_msg(!strstr(line, " of "), "the progress line shows an old count: '%s'", line);
 }
 END_TEST
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The picture of a fabric, the load of single links, hosts by name.
+ * Tests the picture of a fabric (positions of switches, missing links, flows of pods), and the
+ * file topology.conf for Slurm.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -45,8 +46,8 @@ static struct ftr_picture *picture_of(const struct ftr_shape *sh)
 	return p;
 }
 
-/* Three ranks.  Every switch is above the leaves of its pod, and two switches of the same rank
- * have different positions. */
+/* A tree with three ranks.  Every switch must be drawn above the leaves of its pod.  No two
+ * switches of the same rank may be drawn at the same position. */
 START_TEST(places)
 {
 	struct ftr_fabric *f = fabric_of("3;3,4,5;1,4,4;1,1,1", 0);
@@ -79,8 +80,8 @@ START_TEST(places)
 }
 END_TEST
 
-/* The picture infers missing links.  Their number must be that of the removed links, and each must
- * be between two switches that lost links. */
+/* The picture infers which links are missing.  Their number must be that of the removed links, and
+ * each of them must be between two switches that lost links. */
 START_TEST(missing)
 {
 	struct ftr_fabric *f = fabric_of("2;6,12;1,6;1,2", 9);
@@ -174,8 +175,8 @@ START_TEST(missing_after_replacement)
 }
 END_TEST
 
-/* The maximum and the sum of the loads are those of the report.  The upward links of a pod carry
- * at least the flows that must leave the pod. */
+/* The maximum and the sum of the loads of all links must be those in the report of ftr_load_all().
+ * The upward links of a pod must carry at least the flows that leave the pod. */
 START_TEST(loads)
 {
 	struct ftr_fabric *f = fabric_of("3;3,4,5;1,3,3;1,1,1", 4);
@@ -296,8 +297,9 @@ static struct ftr_fabric *irregular(unsigned int seed)
 	return f;
 }
 
-/* A pod sends and receives at most (number of its links) * (load of the most loaded link) flows.
- * Tested with links that skip a rank or are horizontal, and with hosts on upper switches. */
+/* n links lead out of a pod, and the most loaded link has m flows.  So at most n * m flows leave
+ * the pod, and at most n * m enter it.  The fabrics have links that skip a rank, horizontal links,
+ * and hosts on upper switches. */
 START_TEST(bounds)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
@@ -320,7 +322,7 @@ START_TEST(bounds)
 		ck_assert(!ftr_engine_find(engine[k])->route(sh, NULL, NULL, t, NULL, &err));
 		ck_assert(!ftr_load_new(f, t, order, f->n_ep, 0, NULL, &ld, &err));
 		ftr_load_all(ld, NULL, &r);
-		/* if the fabric is in two parts, some flows are lost */
+		/* skipped if the fabric is in two parts, which lose flows */
 		for (uint32_t i = 0; !r.lost && i < p->n_pods; i++)
 			ck_assert_msg(FTR_MAX(out[i], in[i]) <= r.max * p->pod[i].links_out,
 				      "%s: pod %u of rank %u: %lu flows over %u links, but the most loaded link has %lu",
@@ -329,7 +331,8 @@ START_TEST(bounds)
 		ftr_load_free(ld);
 		ftr_tables_free(t);
 	}
-	/* a flow leaves only pods whose rank is at least that of the sender's switch */
+	/* A flow leaves only pods with the sender's switch.  Their rank is that of the switch, or
+	 * higher. */
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		memset(out, 0, 2 * (size_t)p->n_pods * sizeof(*out));
 		ftr_picture_cross(p, f, e, (e + 7) % f->n_ep, out, in);
@@ -386,8 +389,8 @@ START_TEST(host_names)
 END_TEST
 
 /*
- * Slurm's topology.  Two hosts have one port on an upper switch of one pod, and another port on a
- * leaf of another pod.  They belong to neither pod, but to the pod above both.
+ * Tests Slurm's topology.  Two hosts have one port on an upper switch of one pod, and another port
+ * on a leaf of another pod.  They belong to neither pod, but to the pod above both.
  *
  *	rank 2     21        22		each connected to all switches of rank 1
  *	rank 1   1   2     3   4

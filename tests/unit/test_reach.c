@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reachability: walks through the tables in the switches after the plugin has routed.  The walks
- * use no code of the engines or the checker.
+ * Tests reachability: when the plugin has routed, the test follows the tables in the switches from
+ * every switch to every LID.  It uses no code of the engines or the checker.
  *
  * The tables of every engine are tested on every fabric, in the part that Active links connect
- * with OpenSM's port.  Each host port must reach every other one, and every switch must reach the
- * LID of every subnet manager.  With sftree and ddlr every switch must reach every LID.  The
+ * with OpenSM's port.  Each host port must reach every other host port, and every switch must reach
+ * the LID of every subnet manager.  With sftree and ddlr every switch must reach every LID.  The
  * packets must close no credit loop on one VL.  The lower bound in the plugin's status file must
  * not exceed the load of the most loaded link.
  *
  * Each seed gives one random fabric, in most cases damaged, with subnet managers on random nodes.
  * For one seed in eight, links then fail and OpenSM sweeps again.  Real fabrics are routed with a
- * subnet manager on each kind of node that they have.
+ * subnet manager on several nodes, one after the other (see every_kind()).
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.  CK_RUN_CASE=random
  * FTR_RUNS=67 tests 10,050 random fabrics, and nothing else.
@@ -28,8 +28,8 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 
-#define RUNS 150		/* random fabrics per run of the test */
-#define REAL_RUNS 3		/* damaged copies of each real fabric */
+#define RUNS 150		/* number of random fabrics */
+#define REAL_RUNS 3		/* number of damaged copies of each real fabric */
 
 static const char *const engines[] = { "dmodc", "sftree", "ddlr", NULL };
 
@@ -79,8 +79,8 @@ static uint8_t entry(const struct scene *c, ftr_sw s, ftr_lid lid)
 	return c->lft[(size_t)s * c->lids + lid];
 }
 
-/* The switch after s, or FTR_SW_NONE if the path ends at s.  If it ends, *fate is the result of
- * the path. */
+/* Returns the switch after s on the path to lid, or FTR_SW_NONE if the path ends at s.  In the
+ * second case sets *fate to ARRIVES or LOST. */
 static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
 			  uint8_t *fate)
 {
@@ -112,7 +112,7 @@ static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
 		c->used[t] = 1;
 		if (next == FTR_SW_NONE)
 			break;
-		fate = LOST;	/* if the path leads back to itself */
+		fate = LOST;	/* in case the path has a loop */
 		if (c->fate[next] != UNKNOWN)
 			fate = c->fate[next] == ARRIVES ? ARRIVES : LOST;
 	}
@@ -278,8 +278,8 @@ static void check_bound(const struct scene *c)
 	ck_assert(load);
 	if (sscanf(load, "\"link_load\":{\"max\":%" SCNu64 ",\"bound\":%" SCNu64, &max, &bound) != 2)
 		return;
-	ck_assert_msg(bound <= max, "seed %" PRIu64 ", %s: bound %" PRIu64
-		      ", but the most loaded link has %" PRIu64 " flows",
+	ck_assert_msg(bound <= max, "seed %" PRIu64 ", %s: lower bound %" PRIu64
+		      " flows, but the most loaded link has only %" PRIu64,
 		      c->seed, c->engine, bound, max);
 	sum.bounds++;
 }
@@ -446,7 +446,7 @@ static void try_all(struct ftr_fabric *f, uint64_t seed, struct ftr_rng *r)
 
 static void show(const char *what)
 {
-	printf("%s: %u fabrics, %u routings (%u with extra turns, %u by the order of sftree), %u places of subnet managers; %"
+	printf("%s: %u fabrics, %u routings (%u with extra turns, %u by sftree's own order of switches), %u places of subnet managers; %"
 	       PRIu64 " pairs of host ports and %" PRIu64
 	       " of a switch and a subnet manager walked, 0 unreachable; %"
 	       PRIu64 " pairs are not connected by links\n", what, sum.fabrics,
@@ -513,7 +513,7 @@ START_TEST(damaged_real_fabrics)
 }
 END_TEST
 
-/* ---- every kind of node ------------------------------------------------ */
+/* ---- subnet managers on every kind of node ------------------------------ */
 
 static uint32_t ends_of(const struct ftr_fabric *f, ftr_sw s)
 {
@@ -619,8 +619,8 @@ static void link_up(struct ftr_builder *b, uint64_t x, ftr_port p, uint64_t y,
 				  &err));
 }
 
-/* Leaf switches 1, 2 and 3.  Leaf switches 1 and 3 share no spine.  One host is on 1, two hosts
- * each are on 2 and 3.  Two hosts have the same name. */
+/* A fabric of leaf switches 1, 2 and 3, in which 1 and 3 share no spine.  One host is on switch 1,
+ * two are on switch 2, two on switch 3.  Two hosts have the same name. */
 static struct ftr_fabric *chain(void)
 {
 	static const char *const name[] = { "lone", "twin", "mid", "twin",
@@ -653,8 +653,8 @@ static void logs(const char *options, const char *const *texts, size_t n)
 	struct fake *h = fake_new(&o);
 
 	for (size_t i = 0; i < n; i++)
-		ck_assert_msg(fake_logged(h, texts[i]) == 1, "no \"%s\" in\n%s",
-			      texts[i], h->log);
+		ck_assert_msg(fake_logged(h, texts[i]) == 1,
+			      "not exactly one \"%s\" in the log:\n%s", texts[i], h->log);
 	fake_free(h);
 }
 
@@ -713,7 +713,7 @@ START_TEST(longer_paths)
 	o.fabric = f;
 	h = fake_new(&o);
 	ck_assert_msg(fake_logged(h, "WRN IBF120: dmodc: paths of ") == 1,
-		      "seed %" PRIu64 "\n%s", seed, h->log);
+		      "seed %" PRIu64 ": not exactly one IBF120 in the log:\n%s", seed, h->log);
 	fake_free(h);
 }
 END_TEST

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The table of links: every operation in every state, damping, a full table.
+ * Tests the table of failed links of the fast path (the plugin's repair of tables before OpenSM
+ * sweeps): every operation in every state of a link, damping of links that fail too often, and a
+ * full table.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@ static struct rr_links t;
 static const struct rr_ends a = { 10, 20, 1, 2 }, a_too = { 20, 10, 2, 1 },
 	b = { 10, 20, 2, 3 }, c = { 9, 10, 7, 9 };
 
-/* State of the link with this end.  A link that is not in the table is RR_LINK_ALIVE. */
+/* Returns the state of the link that has this end; RR_LINK_ALIVE if it is not in the table. */
 static enum rr_link_state state_of(const struct rr_links *x, struct rr_ends e)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
@@ -100,8 +102,8 @@ static bool return_again(double now)
 	return rr_links_return(&t, a);
 }
 
-/* A discovery has found the link up.  It began before the link's last failure (found_early) or
- * after it (found_late).  Returns true if the routing leaves out the link. */
+/* A discovery has found the link up.  The discovery began before the link's last failure
+ * (found_early) or after it (found_late).  Returns true if the routing leaves out the link. */
 static bool found_early(double now)
 {
 	bool recheck = false;
@@ -165,7 +167,8 @@ static bool drop(double now)
 	return rr_links_drop_returning(&t);
 }
 
-/* For each state before an operation: the state after it, and its return value. */
+/* next[s] and answer[s]: the state after an operation, and its return value, if the state before is
+ * s. */
 static const struct {
 	const char *name;
 	bool (*op)(double now);
@@ -225,7 +228,7 @@ START_TEST(test_every_pair)
 		ck_assert_msg(state_of(&t, a) == row[_i].next[s],
 			      "%s in state %d: new state %d", row[_i].name, s,
 			      state_of(&t, a));
-		/* both ends identify the link, and other links do not change */
+		/* the link has the same state at its other end; other links do not change */
 		ck_assert_int_eq(state_of(&t, a_too),
 				 state_of(&t, a));
 		ck_assert_int_eq(state_of(&t, b), ALIVE);
@@ -291,6 +294,7 @@ START_TEST(test_full)
 }
 END_TEST
 
+/* A caller that takes at most four returning links at a time must get all of them. */
 START_TEST(test_take_in_parts)
 {
 	uint32_t n = 0, got;

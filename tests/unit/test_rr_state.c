@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The state machine of the fast path: every event in every state, and long random sequences of
- * events on a virtual clock.  FTR_SEED=N begins with seed N.  FTR_RUNS multiplies the number of
+ * Tests the state machine of the fast path: every event in every state, and long random sequences
+ * of events on a virtual clock.  FTR_SEED=N begins with seed N.  FTR_RUNS multiplies the number of
  * steps of a sequence.
  *
- * The view is the fast path's copy of the tables in use.  An epoch is the time between two changes
- * of the tables by others than the fast path.
+ * The fast path is the plugin's repair of tables before OpenSM sweeps.  The view is the fast path's
+ * copy of the tables in use.  An epoch is the time between two changes of the tables by others.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void reset(void)
 /* ---- every pair of state and event --------------------------------------- */
 
 #define SAME -1
-#define ANY 7			/* all values of one part of the state */
+#define ANY 7			/* mask: all values of one part of the state */
 #define ONLY(x) (1 << (x))
 #define NOT(x) (ANY & ~ONLY(x))
 
@@ -99,8 +99,8 @@ static const struct row {
 	unsigned int todo;
 	uint32_t queued, later;	/* expected n_traps and n_later */
 } row[] = {
-	/* name, event, prepare; masks of sweeps, tables and jobs before the event; the members
-	 * from `sweep` on */
+	/* name, event, prepare(); masks of the states (sweep, tables, job) before the event; then
+	 * the expected results: the members from `sweep` on */
 	{ "trap", { .kind = RR_EV_TRAP, .master = true }, NULL,
 	  ANY, NOT(RR_FOREIGN), ANY, SAME, SAME, SAME, 0, RR_ACT_TAKEN, 1, 0 },
 	{ "trap, foreign tables", { .kind = RR_EV_TRAP, .master = true }, NULL,
@@ -256,7 +256,7 @@ static void check_row(const struct row *r, int sweep, int tables, int job)
 		      (int)s.job == (r->job == SAME ? job : r->job) &&
 		      s.epoch == epoch + r->epochs && todo == r->todo &&
 		      s.n_traps == r->queued && s.n_later == r->later,
-		      "%s in (%d, %d, %d): new state (%d, %d, %d), epoch +%u, actions 0x%x, traps %u and %u",
+		      "%s in state (sweep %d, tables %d, job %d): new state (%d, %d, %d), epoch +%u, actions 0x%x, %u traps now, %u later",
 		      r->name, sweep, tables, job, (int)s.sweep, (int)s.tables,
 		      (int)s.job, s.epoch - epoch, todo, s.n_traps, s.n_later);
 	/* a write that was allowed before the event may go on if no epoch begins */
@@ -284,7 +284,7 @@ START_TEST(test_every_pair)
 			for (int j = 0; j < RR_N_JOBS; j++)
 				for (int e = 0; e < RR_N_EVENTS; e++)
 					ck_assert_msg(seen[x][t][j][e],
-						      "event %d in (%d, %d, %d) has no row",
+						      "no row for event %d in state (sweep %d, tables %d, job %d)",
 						      e, x, t, j);
 }
 END_TEST
@@ -363,14 +363,15 @@ START_TEST(test_sweep_comes)
 	ck_assert_double_eq(rr_timer(&s), 11000);
 	at(9000, (struct rr_event){ .kind = RR_EV_DISCOVERED });
 	ck_assert_double_le(rr_timer(&s), 9000);
-	/* the limit is four times the duration of the previous discovery, if that is longer */
+	/* a discovery delays the request for at most four times the duration of the previous
+	 * discovery, or 10 s if that is more */
 	at(9000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(9000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 9000 + 4 * 8000);
 }
 END_TEST
 
-/* A transition in progress delays a sweep that only confirms a repair, but for at most CAP. */
+/* A transition in progress delays a sweep that only confirms a repair, but for at most CAP ms. */
 START_TEST(test_transition_goes_first)
 {
 	reset();
@@ -537,8 +538,8 @@ START_TEST(test_walks)
 		else if (!coin(&w, 3))
 			worker(&w);
 		else if (rr_step(&s, &trap, w.now) & RR_ACT_TAKEN)
-			/* each trap taken needs a sweep, because no event may follow a failed
-			 * routing */
+			/* a trap that the plugin takes must request a sweep, because
+			 * OpenSM may not report that a routing has failed */
 			HOLDS(s.want.wanted);
 		check_invariant(&w);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Shapes: the examples in the figures of Gliksberg et al. 2020, and ranks in irregular trees like
- * those of real sites.  Each fabric is drawn above its test.
+ * Tests shapes (ranks, port groups, costs and dividers of a fabric) with the examples in the
+ * figures of Gliksberg et al. 2020, and with irregular trees like those of real sites.
  */
 #include <check.h>
 #include <stdio.h>
@@ -60,9 +60,10 @@ static ftr_port entry(const struct ftr_shape *sh, const char *sw, ftr_lid lid)
 }
 
 /*
- * Gliksberg et al. 2020, figure 2: the costs to switch L in a damaged tree. m1 is reached first
- * over t1 and u, and must then take the shorter path over t2.  So a cost c' is replaced whenever c
- * + 1 < c', and not only if c' is infinite.
+ * Gliksberg et al. 2020, figure 2: the costs (hops) to switch L in a damaged tree.  The algorithm
+ * first finds a path from m1 over t1 and u, and must then replace it with the shorter path over t2.
+ * So a cost c' must be replaced if a neighbour has a cost c with c + 1 < c', and not only if c' is
+ * infinite.
  *
  *	rank 3        u
  *	            / | \
@@ -101,11 +102,11 @@ START_TEST(figure_2_costs)
 END_TEST
 
 /*
- * Gliksberg et al. 2020, figure 3: dividers Pi in a damaged tree.  Leaves have 2 switches above
- * them, so Pi = 2 for middle switches.  A middle switch without missing links has 3 switches above
- * it, so Pi = 6 for top switches. m1 has lost one link, so Pi would be only 2 * 2 = 4 above m1.
- * But t0 and t1 keep Pi = 6, which comes from m0: "the first upswitch is not updated because pi =
- * 2 x 2 <= 6".
+ * Gliksberg et al. 2020, figure 3: dividers Pi, by which equation (3) divides, in a damaged tree.
+ * Leaves have 2 switches above them, so Pi = 2 for middle switches.  A middle switch without
+ * missing links has 3 switches above it, so Pi = 2 * 3 = 6 for top switches.  m1 has lost one link,
+ * so Pi would be only 2 * 2 = 4 above m1.  But t0 and t1 keep Pi = 6, which comes from m0: "the
+ * first upswitch is not updated because pi = 2 x 2 <= 6".
  *
  *	rank 2    t0  t1  t2   t3  t4  t5
  *	           | \/|\/|     |  / \ /
@@ -133,15 +134,17 @@ START_TEST(figure_3_dividers)
 END_TEST
 
 /*
- * Gliksberg et al. 2020, figure 4: switch s chooses among two groups of three links.  With Pi_s =
- * 4 and d = 20 it takes group floor(20 / 4) mod 2 = 1, link floor(20 / 8) mod 3 = 2.
+ * Gliksberg et al. 2020, figure 4: switch s chooses between two groups of three links, to x and y.
+ * With Pi_s = 4 and d = 20 it takes group floor(20 / 4) mod 2 = 1, link floor(20 / 8) mod 3 = 2.
+ * Each leaf has 4 hosts, so d = 20 is the first host of the sixth leaf.  Switch s is above P and
+ * P2, switch r above R and R2.  The other pods are alike.
  *
- *	rank 3       x             y		s - x, s - y: 3 links each,
- *	            /|\           /|\		the other pods are alike
- *	rank 2     s   s2  s3  s4  ...		s above P, P2; r above R, R2
+ *	rank 3       x             y
+ *	            /|\           /|\
+ *	rank 2     s   s2  s3  s4  ...
  *	           |\ /|
- *	rank 1    P   Q   |   R   S		4 hosts a leaf: d = 20 is the
- *	          |\ /|       |\ /|		first host of the sixth leaf
+ *	rank 1    P   Q   |   R   S
+ *	          |\ /|       |\ /|
  *	rank 0    A   B       E   F ...
  */
 START_TEST(figure_4_route)
@@ -181,13 +184,16 @@ START_TEST(figure_4_route)
 END_TEST
 
 /*
- * A switch that can send downward must do so (deviation in <ftr/shape.h>). v0 reaches l0 by a
- * downward path of 3 hops, and by an upward path over u of 2 hops.  If v0 took the shorter path,
- * packets from s would go down to v0 and up again.
+ * A switch that can send downward must do so.  (<ftr/shape.h> explains this deviation from the
+ * paper.)  v0 reaches l0 by a downward path of 3 hops, and by an upward path over u of 2 hops.  If
+ * v0 took the shorter path, packets from s would go down to v0 and up again.
  *
- *	rank 4   s      u		u - l0 skips ranks; u has nine chains
- *	         | \   /|\ \		below it, so that one irregular link
- *	rank 3   |  v0 | v1 .. v8	to a leaf does not lower its rank
+ * The link from u to l0 skips ranks.  u has nine chains of switches below it, so that this one
+ * irregular link does not lower the rank of u.
+ *
+ *	rank 4   s      u
+ *	         | \   /|\ \
+ *	rank 3   |  v0 | v1 .. v8
  *	         |  w0 | w1 .. w8
  *	         |  x0 | x1 .. x8
  *	rank 0   |  l0-+ l1 .. l8
@@ -409,8 +415,8 @@ START_TEST(up_paths_under_a_chassis)
 }
 END_TEST
 
-/* A tree whose two planes are connected by switch X.  At each switch of a host's upward path, the
- * number of the host (up_path.q) is still d / divider. */
+/* A tree whose two planes are connected by switch X.  At each switch of a host's upward path,
+ * up_path.q must be d / divider, where d is the destination index of the host. */
 START_TEST(up_paths_in_a_tree)
 {
 	struct ftr_fabric *f = draw("A: m1 m2 h3\nB: m1 m2 h3\n"
@@ -685,7 +691,7 @@ START_TEST(leaf_without_hosts_keeps_its_place)
 
 		ck_assert_uint_eq(after->tree.n_leaf, 3);
 		ck_assert_uint_eq(after->tree.n_planes, 2);
-		/* ordered by name, leaf B comes last, because it has no host names */
+		/* not in the order by name: leaf B, which has no host names, then comes last */
 		for (ftr_sw s = 0; s < f->n_sw && !by_name; s++)
 			ck_assert_uint_eq(before->numbering.col[s], after->numbering.col[s]);
 		if (by_name)

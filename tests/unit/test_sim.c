@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The simulation of packets, in cases with figures worked out by hand.  Links of the small fabrics
- * are 4x EDR: 100 Gbit/s, 80 ps for a byte.  A packet of 2,048 bytes takes WIRE ps.
+ * Tests the simulation of packets against values worked out by hand.  The links of the small
+ * fabrics are 4x EDR: 100 Gbit/s, or 80 ps per byte.  A packet of 2,048 bytes takes WIRE ps.
  */
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static uint64_t packets(const struct ftr_sim_result *r, ftr_sw s, ftr_port p)
 	for (uint32_t i = 0; i < r->n_channels; i++)
 		if (r->channel[i].sw == s && r->channel[i].port == p)
 			return r->channel[i].packets;
-	ck_abort_msg("no channel %u[%u]", s, p);
+	ck_abort_msg("the result has no channel from switch %u, port %u", s, p);
 	return 0;
 }
 
@@ -60,7 +60,7 @@ static struct net dumbbell(void)
 }
 
 /* A ring of k switches with one host each: port 1 leads to the next switch, port 2 to the previous
- * one, port 3 to the host.  All packets go clockwise, through ports 1. */
+ * one, port 3 to the host.  All packets go clockwise, through port 1 of each switch. */
 static struct net ring(uint32_t k)
 {
 	struct net n = net_new(k, 3, true, 0);
@@ -96,7 +96,7 @@ START_TEST(latency)
 	ck_assert_uint_eq(r.host.network.max_ps, r.host.total.max_ps);
 	ck_assert_uint_eq(r.hops, 3 * r.injected);
 	ck_assert_uint_eq(r.max_hops, 3);
-	/* at load 0.25 a packet starts every 4 * WIRE */
+	/* at load 0.25 a packet starts every 4 * WIRE ps */
 	ck_assert_uint_ge(r.injected, 100 * FTR_SIM_US / (4 * WIRE));
 	ck_assert_uint_le(r.injected, 100 * FTR_SIM_US / (4 * WIRE) + 1);
 	ftr_sim_result_fini(&r, 1);
@@ -104,7 +104,7 @@ START_TEST(latency)
 }
 END_TEST
 
-/* Packets go between port 0 of switch 0 and port 0 of switch 1.  Ports 0 have only 2 Gbit/s.  On
+/* Packets go between port 0 of switch 0 and port 0 of switch 1; each port 0 has only 2 Gbit/s.  On
  * the fast link between the switches, a packet must not start before its tail can follow without a
  * pause. */
 START_TEST(slow_input)
@@ -455,7 +455,7 @@ START_TEST(dying_link)
 	/* both inputs have buffers for four packets, and the buffers are full */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_QUEUE], 5);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_QUEUE], 8);
-	/* two sources send these packets in 20 us at full rate */
+	/* two sources send this number of packets in 20 us at full rate */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_DEAD_PORT], 240);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_DEAD_PORT], 250);
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_MISSING], 240);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The routing functions of Sem-Jacobsen et al. 2006 and 2011: the examples of the papers, and the
- * properties proved there, on k-ary n-trees with all or many sets of faults.
+ * Tests the routing functions of Sem-Jacobsen et al. 2006 and 2011: the examples of the papers, and
+ * the properties proved there, on k-ary n-trees with all or many sets of faults.
  *
- * Terms of the papers: a tier is a rank.  A U-turn leads a packet that came down up again.  D is
- * the list of a switch's upward ports (src/models/tiers.h).  NL is the normal virtual layer, VL 0;
- * ML or ML1 is VL 1, and ML2 is VL 2 (src/models/det.c).  R_det is deterministic rerouting.
+ * Terms of the papers: a tier is a rank.  A packet makes a U-turn if it comes down to a switch and
+ * goes up again.  D is the list of a switch's upward ports (src/models/tiers.h).  NL is the normal
+ * virtual layer, VL 0; ML or ML1 is VL 1, and ML2 is VL 2 (src/models/det.c).  R_det is
+ * deterministic rerouting.
  */
 #include "models/tiers.h"
 #include "lib/suite.h"
@@ -131,7 +132,7 @@ START_TEST(links_triples)
 	w.random = true;
 	for (int i = 0; i < 150; i++) {
 		repair(&w);
-		/* in every other run the three links are near each other */
+		/* in every second run the three links are near each other */
 		x = ftr_rng_below(&w.rng, n - 8);
 		for (int j = 0; j < 3; j++) {
 			uint32_t y = i & 1 ? x + ftr_rng_below(&w.rng, 8) :
@@ -210,8 +211,8 @@ static ftr_sw above(const struct world *w, ftr_sw s, unsigned int i)
 }
 
 /* Sem-Jacobsen et al. 2011, figure 2: k = 4.  Without faults the path goes up from b to the top
- * switch c, and down to s.  Two switches above b have lost their links to s: c, and the first
- * other one.  So b turns the packet twice. */
+ * switch c, and down to s.  Now c and the first other switch above b have lost their links to s, so
+ * b turns the packet twice. */
 START_TEST(figure_2)
 {
 	struct world w;
@@ -281,7 +282,8 @@ START_TEST(figure_3)
 		ck_assert_uint_eq(w.sh->tree.rank[k.at[i]], rank[i]);
 	ck_assert_uint_eq(k.at[3], k.at[1]);
 	ck_assert_uint_ne(k.at[5], k.at[3]);
-	/* NL (0) out of c and m, ML1 (1) out of b, ML2 (2) out of m' and c', then ML1 */
+	/* the packet leaves c and m in NL (VL 0), b in ML1 (1), m' and c' in ML2 (2), and the next
+	 * switch in ML1 */
 	ck_assert_uint_eq(k.vl[2], 0);
 	ck_assert_uint_eq(k.vl[3], 0);
 	ck_assert_uint_eq(k.vl[4], 1);
@@ -363,7 +365,8 @@ START_TEST(figure_6)
 }
 END_TEST
 
-/* The number of exits at b for a packet that comes back from above, but not from c. */
+/* Returns the number of ports by which b may forward a packet that comes from above, but not from
+ * c. */
 static unsigned int turn_exits(struct world *w, ftr_sw b, ftr_sw c, ftr_ep to)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];
@@ -493,7 +496,7 @@ static const struct step adaptive_steps[] = {
 	{ "6", 1, false, false, false, 0, 1, true, false, 3, 0, 2, 0, 0 },
 };
 
-/* section VI.B; VL 0 is NL, 1 is ML1, 2 is ML2 */
+/* Section VI.B of the same paper.  VL 0 is NL, 1 is ML1, 2 is ML2. */
 static const struct step det_steps[] = {
 	{ "1", 1, false, false, false, 0, 0, true, false, 1, 0, 0, 0, 0 },
 	{ "2a", 1, false, true, false, 2, 1, false, false, 1, 2, 0, 0, 0 },
@@ -542,18 +545,18 @@ static void try_step(struct world *w, const struct step *x)
 		in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s]) + 1];
 	if (x->dead)
 		cut(w, s, other);
-	/* field 2: a port that leads down to a switch */
+	/* if the port field names a port, that port leads down to a switch */
 	other = x->rank ? t->port[t->first[s] + t->n_up[s] + 1] : 0;
 	p.field = (uint16_t)(x->field == 2 ? 2 + other : x->field);
 	n = w->fn->route(w->state, &w->v, s, in, x->vl, &p, e, &why);
-	ck_assert_msg(n == x->n, "%s, %s: wrong number of exits: %u", w->fn->name, x->step, n);
+	ck_assert_msg(n == x->n, "%s, step %s: wrong number of exits: %u", w->fn->name, x->step, n);
 	for (unsigned int i = 0; i < n; i++) {
 		bool up = t->side[w->f->sw[s].first_port + e[i].port] ==
 			  SIDE_ABOVE;
 
 		ck_assert_msg(up == x->up && e[i].vl == x->out_vl &&
 			      (e[i].port == in) == x->back,
-			      "%s, %s: exit by port %u (arrived by %u), VL %u",
+			      "%s, step %s: wrong exit: port %u (arrived by %u), VL %u",
 			      w->fn->name, x->step, e[i].port, in, e[i].vl);
 		if (x->field == 2)
 			ck_assert_uint_eq(e[i].port, other);
@@ -562,7 +565,7 @@ static void try_step(struct world *w, const struct step *x)
 							     x->to - 1]);
 	}
 	ck_assert_msg(p.field == (x->out_field == 2 ? 2 + in : x->out_field),
-		      "%s, %s: wrong field %u", w->fn->name, x->step, p.field);
+		      "%s, step %s: wrong port field: %u", w->fn->name, x->step, p.field);
 }
 
 START_TEST(steps)
@@ -656,10 +659,10 @@ static bool keep_one_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return s != c->s || p != c->p;
 }
 
-/* Sem-Jacobsen et al. 2011, from section VIII on.  Reconfiguration (DDRC) is simulated by the
- * function lft, which gets new tables some time after the fault.  Until then all packets to the
- * failed link are lost.  The hybrid is simulated by R_det with the same new tables.  It loses only
- * the packets that R_det alone loses. */
+/* Sem-Jacobsen et al. 2011, from section VIII on.  The routing function "lft" simulates
+ * reconfiguration (DDRC): it gets new tables some time after the fault, and until then all packets
+ * to the failed link are lost.  R_det with the same new tables simulates the hybrid of both.  It
+ * must lose only the packets that R_det alone loses. */
 START_TEST(hybrid)
 {
 	struct world w;
@@ -704,7 +707,7 @@ START_TEST(hybrid)
 		for (uint32_t x = 13; x < 20; x++)
 			ck_assert_uint_eq(r[i].series[x].lost, 0);
 	}
-	/* without rerouting, 40 us of downward packets are lost, at about half the link's rate */
+	/* "lft" loses downward packets for 40 us, at about half the link's rate */
 	ck_assert_uint_ge(r[0].lost[FTR_SIM_LOST_DEAD_PORT], 50);
 	ck_assert_uint_eq(r[1].lost[FTR_SIM_LOST_DEAD_PORT], 0);
 	ck_assert_uint_eq(r[1].lost[FTR_SIM_LOST_GIVEN_UP], 0);

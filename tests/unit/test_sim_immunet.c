@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Immunet (Puente et al. 2004, see src/models/immunet.c): the examples of the paper, and random
- * faults at random times.  After the faults, rings and tables are compared with a search over the
- * links.
+ * Tests Immunet (Puente et al. 2004, see src/models/immunet.c) with the examples of the paper, and
+ * with random faults at random times.  After the faults, rings and tables are compared with a
+ * search over the links.
  *
  * A switch whose link fails declares an emergency.  Each emergency has a number, its level; the
- * ring and the tables are made again at the highest level.
+ * ring and the tables are rebuilt for the emergency with the highest level.
  *
  * Tori have one host per switch, and their switches are numbered row by row as in the paper.
  * Ports 1 to 4 lead right, left, down and up, port 5 leads to the host.  Fat-trees also have
@@ -51,7 +51,7 @@ static ftr_sw step(ftr_sw s, unsigned int p, unsigned int *in)
 {
 	const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
 
-	ck_assert_msg(up[f->sw[s].first_port + p], "a dead link is used");
+	ck_assert_msg(up[f->sw[s].first_port + p], "a ring or a table uses a dead link");
 	ck_assert_int_eq(q->peer_kind, FTR_PEER_SW);
 	*in = q->peer_port;
 	return q->peer;
@@ -142,7 +142,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 				ports |= UINT64_C(1) << (p - 1);
 		}
 		ck_assert_uint_eq(x->ports[s * x->n + d], ports);
-		/* the safe tables lead down the tree if d is below, otherwise up */
+		/* the safe tables lead down the tree if d is below the switch, otherwise up */
 		for (uint32_t i = 0; at != d; i++) {
 			ftr_port p = x->safe[at * x->n + d];
 
@@ -154,7 +154,8 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 
 static void *last_state;
 
-/* A dead switch keeps its old state. */
+/* Returns true if s has a working link.  A dead switch keeps its old state, which is not
+ * checked. */
 static bool works(ftr_sw s)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
@@ -194,7 +195,7 @@ static void mark(const struct ftr_sim_change *g)
 			set_up_port(g->sw, p, false);
 }
 
-/* Run the changes.  The returned state is valid until forget(). */
+/* Simulate the faults and repairs g[0..n-1].  The returned state is valid until forget(). */
 static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 				   struct ftr_sim_result *r, double load)
 {
@@ -263,8 +264,8 @@ START_TEST(figure_5)
 END_TEST
 
 /* Figure 6: switches 1 and 4 detect the fault at the same time.  Before the new tree is complete,
- * the link between 3 and 4 dies.  The paper prints the next levels as 11 and 12.  By its own rule
- * they are 12 = 1 * 9 + 3 and 13 = 1 * 9 + 4. */
+ * the link between 3 and 4 dies.  The paper prints the next levels as 11 and 12.  But by the rule
+ * of the paper they are 12 = 1 * 9 + 3 and 13 = 1 * 9 + 4. */
 START_TEST(figure_6)
 {
 	const struct ftr_sim_change g[] = {
@@ -288,6 +289,7 @@ END_TEST
 
 /* ---- properties ------------------------------------------------------------------------ */
 
+/* Without faults no packet is lost, and there is no deadlock. */
 START_TEST(whole)
 {
 	struct ftr_sim_result r;
@@ -303,8 +305,8 @@ START_TEST(whole)
 }
 END_TEST
 
-/* Links die and return at any time, even during the reaction to the previous fault.  With some
- * seeds the torus falls into parts. */
+/* Links die and come up again at any time, even during the reaction to the previous fault.  With
+ * some seeds the torus falls into unconnected parts. */
 START_TEST(nested)
 {
 	struct ftr_sim_change g[40];
@@ -387,8 +389,8 @@ static bool hangs_together(void)
 	return parts == 1;
 }
 
-/* Draw up to `most` faults in random order, from 10 us on.  Some occur during the reaction to the
- * previous fault.  The remaining switches stay connected. */
+/* Choose faults at random, at most `most`.  The first one occurs at 10 us.  Some faults occur
+ * during the reaction to the previous fault.  The remaining switches stay connected. */
 static uint32_t draw(struct ftr_sim_change *g, uint32_t most, bool sw,
 		     uint64_t seed)
 {
@@ -491,8 +493,8 @@ START_TEST(dead_switches)
 }
 END_TEST
 
-/* Use only VL 1.  Before a fault, VL 1 of a torus routes in the order of the dimensions.  It can
- * carry all packets on shortest paths. */
+/* Use only VL 1.  Before a fault, packets on VL 1 of a torus cross the dimensions in order.
+ * So VL 1 can carry all packets on shortest paths. */
 static unsigned int safe_only(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
@@ -571,7 +573,8 @@ START_TEST(control_packets)
 }
 END_TEST
 
-/* With every_path, as in the paper, there are more control packets.  The tables are the same. */
+/* With the option `every_path`, as in the paper, there are more control packets.  The tables must
+ * be the same. */
 START_TEST(every_path)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
@@ -722,8 +725,8 @@ END_TEST
 
 /* Links fail one after the other.  In case 1 each switch counts only its own emergencies, as
  * in the paper.  A switch may then declare a level that no other switch follows, and some
- * rings keep a dead link.  In case 0, with the deviation in src/models/immunet.c, no ring
- * keeps a dead link. */
+ * rings keep a dead link.  In case 0 the switches count as src/models/immunet.c describes
+ * (a deviation from the paper), and no ring keeps a dead link. */
 START_TEST(levels)
 {
 	uint32_t broken = 0;
@@ -760,7 +763,7 @@ int main(void)
 {
 	Suite *s = suite_create("sim_immunet");
 	TCase *c = tcase_create("immunet");
-	/* the largest shape takes as long as all others together: only if FTR_RUNS >= 2 */
+	/* the largest shape takes as long as all others: it is tested only if FTR_RUNS >= 2 */
 	int first = trees_runs(1) < 2, end = (int)FTR_ARRAY_LEN(shapes);
 
 	tcase_add_test(c, figure_5);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Other features of the simulation: messages between switches, exits of last resort, a limit on
- * hops, packets of hosts on upper switches, and sources that send nothing to dead hosts.
+ * Tests some features of the simulation: messages between switches, exits of last resort (used only
+ * if the buffers behind the others are full), a limit on hops, packets of hosts on upper switches,
+ * and sources that send nothing to dead hosts.
  *
  * The fabric has switches 0 and 1, and two links between them: from port 1 of each to port 2 of
- * the other.  Hosts are at ports 3 and 4.  If pairs are used, the hosts of switch 0 send to those
- * of switch 1.
+ * the other.  Hosts are at ports 3 and 4.  With the traffic pattern FTR_SIM_PAIRS, the hosts of
+ * switch 0 send to those of switch 1.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -24,9 +25,9 @@ static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static struct ftr_sim_result r;
 
-/* what the function under test does, and the messages that have arrived */
+/* settings of the tested routing function, and the messages that have arrived */
 static struct {
-	uint32_t n, bytes;	/* number and bytes of the messages at the start */
+	uint32_t n, bytes;	/* number of messages sent at the start, and size of a message */
 	bool after;		/* messages have lower priority than packets */
 	bool last;		/* port 2 is an exit of last resort */
 	bool again;		/* each message that arrives is sent again */
@@ -67,7 +68,7 @@ static void message(void *state, const struct ftr_sim_view *v, uint64_t what,
 }
 
 /* Route packets for a host of switch s to the host's port, and all others to port 1.  If does.rank
- * is not 0, port 2 is a second exit of that rank. */
+ * is not 0, port 2 is a second exit with that rank. */
 static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 			  ftr_port in, unsigned int vl,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,
@@ -138,7 +139,7 @@ static const struct ftr_sim_channel_use *use(ftr_sw s, ftr_port port)
 	for (uint32_t i = 0; i < r.n_channels; i++)
 		if (r.channel[i].sw == s && r.channel[i].port == port)
 			return &r.channel[i];
-	ck_abort_msg("no channel");
+	ck_abort_msg("the result has no channel from this port");
 }
 
 static double busy(ftr_sw s, ftr_port port)
@@ -265,8 +266,9 @@ START_TEST(hops)
 }
 END_TEST
 
-/* Switch 0 is above switch 1 and has hosts.  If the link at its port 1 fails, the packets of these
- * hosts must go down by port 2, not back to the hosts.  Tested with det-links and det-switches. */
+/* Switch 0 is above switch 1 and has hosts.  If the link at port 1 of switch 0 fails, switch 0 must
+ * send packets from these hosts down through port 2, not back to the hosts.  Case 0 tests
+ * det-links, case 1 det-switches. */
 START_TEST(hosts_on_an_upper_switch)
 {
 	static const uint8_t rank[] = { 1, 0 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Stored tables (<ftr/stored.h>).  A written file is read back.  A file that is cut, has one
- * changed bit, or is not a regular file is refused.  Invalid content with a correct checksum is
- * refused or has no effect.  FTR_SEED=N begins with seed N; FTR_RUNS multiplies the number of
- * files with invalid content.
+ * Tests stored tables (<ftr/stored.h>).  A file that was written can be read.  A file that is cut,
+ * has one changed bit, or is not a regular file is refused.  Invalid content with a correct
+ * checksum is refused or has no effect.  FTR_SEED=N begins with seed N; FTR_RUNS multiplies the
+ * number of files with invalid content.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -128,8 +128,8 @@ static void write_displaced(void)
 	ok(ftr_displaced_write(path, &id, entry, 20, &err));
 }
 
-/* Check that the owners of LIDs exist.  Check that a routing that keeps entries of these tables
- * succeeds. */
+/* Check that the owner of each LID in p (a switch or host port) exists, and that the engine can
+ * route if it must keep entries of the tables in p. */
 static void use(const struct ftr_stored *p)
 {
 	struct ftr_tables *mine, *out;
@@ -195,7 +195,7 @@ static const struct kind {
 
 static void refused(enum ftr_status st)
 {
-	ck_assert_msg(st == FTR_PARSE || st == FTR_IO, "status %d", st);
+	ck_assert_msg(st == FTR_PARSE || st == FTR_IO, "wrong status for a bad file: %d", st);
 	ck_assert(err.msg[0] && !strchr(err.msg, '\n'));
 }
 
@@ -320,8 +320,8 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-/* A number identifies the nominal fabric of stored tables.  It must change with the ranks, the
- * GUID lists and the order of leaves. */
+/* Stored tables contain a number that identifies their nominal fabric.  This number must change if
+ * the ranks, the GUID lists or the order of leaves change. */
 START_TEST(tables_of_other_ranks)
 {
 	struct ftr_nominal n = { .f = f, .shape = sh };
@@ -345,7 +345,7 @@ int main(void)
 	Suite *s = suite_create("stored");
 	TCase *c = tcase_create("all");
 
-	printf("seeds from %" PRIu64 "\n", trees_first_seed());
+	printf("first seed: %" PRIu64 "\n", trees_first_seed());
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, tables_of_other_ranks);
 	tcase_add_test(c, read_again);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The first routing of a subnet manager when the switches hold tables of another engine.  With
- * option takeover, the plugin writes the new tables in a checked order; this test checks every
- * state in between.  With option adopt, the plugin reads the old tables within a time limit.
+ * Tests the first routing of a subnet manager when the switches hold tables of another engine.
+ * With the option `takeover`, the plugin writes the new tables in an order that it has checked;
+ * this test checks the tables after every write.  With the option `adopt`, the plugin reads the old
+ * tables within a time limit.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -183,7 +184,7 @@ END_TEST
 /* Make the plugin's engine refuse once, so that another engine routes. */
 struct refusal {
 	uint8_t *lft;
-	bool lost;	/* a packet of that routing is lost */
+	bool lost;	/* the other engine routes, and one of its packets with entries is lost */
 };
 
 static void refuse(void *ctx, struct fake *h, enum fake_moment m)
@@ -206,8 +207,9 @@ static unsigned int takeovers(struct fake *h)
 	return fake_logged(h, "IBF010") + fake_logged(h, "IBF121");
 }
 
-/* Another engine routes once.  The next routing is a takeover, and the one after it is not.  In
- * case 1 OpenSM repeats the routing of the other engine, so no event reports it. */
+/* Another engine routes once.  The next routing is a takeover, and the routing after that is
+ * not.  In case 1 OpenSM repeats the routing of the other engine, so no event reports that
+ * routing. */
 START_TEST(after_another_engine)
 {
 	struct fake *h = start(1, ORDERED);
@@ -257,8 +259,8 @@ START_TEST(lost_sets)
 }
 END_TEST
 
-/* The time in ms that a routing takes if no switch answers a Get.  Without a limit, reading all
- * tables would take many minutes. */
+/* Returns the time in ms that a routing takes if no switch answers a Get.  Without a limit, reading
+ * all tables would take many minutes. */
 static double silent(struct fake *h)
 {
 	bool sets = false;
@@ -286,8 +288,8 @@ START_TEST(adopt_has_a_limit)
 }
 END_TEST
 
-/* Option takeover reads tables for at most 10 s, as option adopt does.  Blocks that were not read
- * are left out of the planned transition. */
+/* The options `takeover` and `adopt` both read tables for at most 10 s.  The planned order of
+ * writes leaves out blocks that were not read. */
 START_TEST(takeover_has_a_limit)
 {
 	struct fake *h = start(1, ORDERED SLOW);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree top in a pseudo terminal. A child process runs the command, and a model of a VT100
- * shows its output.  The tests examine the screen of the model.
+ * Tests the command "ibfattree top" in a pseudo terminal.  A child process runs the command, and a
+ * model of a VT100 terminal executes its output.  The tests examine the screen of the model.
  */
 #include <check.h>
 #include <poll.h>
@@ -330,7 +330,7 @@ static int ended(void)
 	ck_assert_msg(!vt.alive, "the command does not end");
 	ck_assert(waitpid(vt.pid, &status, 0) == vt.pid);
 	close(vt.fd);
-	ck_assert_msg(WIFEXITED(status), "killed by signal %d",
+	ck_assert_msg(WIFEXITED(status), "the command was killed by signal %d",
 		      WTERMSIG(status));
 	return WEXITSTATUS(status);
 }
@@ -501,7 +501,7 @@ START_TEST(hangup_ends_it)
 }
 END_TEST
 
-/* newterm() of ncurses leaks its screen if it does not know the terminal. The sanitizer's runtime
+/* newterm() of ncurses leaks its screen if it does not know the terminal.  The sanitizer's runtime
  * only finds this function if it is exported. */
 __attribute__((visibility("default")))
 const char *__lsan_default_suppressions(void);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Extra turns across sweeps: links of a complete fabric fail and return, and then the tables must
- * be those before the faults.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of
- * fabrics.
+ * Tests the extra turns that dmodc admits because of faults, when some hosts have no up/down path.
+ * The extra turns must not stay: when all links of the fabric work again, the tables must be those
+ * before the faults.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -83,7 +83,8 @@ static void fail_and_return(struct fake *h, struct ftr_rng *r, uint64_t seed)
 	if (ibf_is_complete(published(h))) {
 		after = tables(h);
 		ck_assert_msg(!memcmp(before, after, (size_t)f->n_sw * (f->max_lid + 1u)),
-			      "seed %" PRIu64 ": all links are back, but the tables differ", seed);
+			      "seed %" PRIu64 ": all links are back, but the tables have changed",
+			      seed);
 		free(after);
 		n_repaired++;
 		n_more_turns += more;

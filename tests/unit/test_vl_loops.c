@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Credit loops over pairs of a link and a VL.  The tests use rings with known results, and random
- * fabrics, tables, SL2VL tables and path SLs.  The random cases are compared with a naive
- * construction.
+ * Tests the search for credit loops between channels that are pairs of a link and a VL.  The tests
+ * use rings with known results, and random fabrics, tables, SL2VL tables and path SLs.  The random
+ * cases are compared with a naive construction.
  *
- * The naive construction walks every packet from its source port, VL by VL, and enters its
- * dependencies in a square matrix.  A breadth-first search from every vertex finds the shortest
- * cycle.  The construction also counts the places where packets to switches or hosts are mapped to
- * VL 15, and so dropped.
+ * The naive construction follows every packet from its source port, and enters the dependencies
+ * between the channels of the path in a square matrix.  A breadth-first search from every channel
+ * finds the shortest cycle.  The construction also counts the places where packets to switches or
+ * hosts are mapped to VL 15 and are therefore dropped.
  */
 #include <stdlib.h>
 
@@ -249,7 +249,7 @@ START_TEST(against_naive)
 		ftr_path_sl_free(sl);
 		net_free(&n);
 	}
-	/* both verdicts must be tested often enough */
+	/* cases with and without a cycle must both be frequent */
 	ck_assert_uint_gt(cycles, SEEDS / 20);
 	ck_assert_uint_lt(cycles, SEEDS - SEEDS / 20);
 	ftr_team_free(team);
@@ -309,7 +309,7 @@ START_TEST(ring_dateline)
 	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
 	ck_assert_uint_eq(r.cycle_len, RING);
 	ck_assert_uint_eq(r.n_vls, 0);
-	/* two SLs, each on the VL of the same number: no cycle */
+	/* each SL uses the VL of the same number: no cycle */
 	o.path_sl = dateline(&n);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
@@ -346,15 +346,16 @@ START_TEST(ring_dateline)
 		ck_assert_uint_eq(r.cycle[i].port, 1);
 		ck_assert_uint_eq(r.cycle[i].vl, 3);
 	}
-	/* switch 0 drops SL 1, so no packet crosses the dateline there */
+	/* switch 0 drops SL 1, so no packet from switch 4 passes through switch 0 */
 	for (uint32_t i = 0; i <= 3; i++)
 		for (uint32_t p = 0; p <= 3; p++)
 			ftr_sl2vl_set(m, 0, (ftr_port)i, (ftr_port)p, 1,
 				      FTR_VL_DROP);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
-	/* four paths with SL 1 lead on from switch 0: host 0 to 3, 0 to 4, 1 to 4, and 4 to 1.
-	 * Packets with SL 1 to host 0 arrive by one port. */
+	/* Four paths with SL 1 leave switch 0: from host 0 to hosts 3 and 4, from host 1 to host 4,
+	 * and from host 4 to host 1.  Packets with SL 1 to host 0 arrive at switch 0
+	 * by one port, so they count once. */
 	ck_assert_uint_eq(r.vl_drops, 5);
 	ck_assert_uint_eq(r.vl_drop.at, 0);
 	ck_assert_uint_eq(r.vl_drop.lid, n.f->ep[0].lid);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of writes (tables/write_order.h) on random graphs of changes.  A simple calculation
- * must give the same order: it repeats its rule until nothing changes.  FTR_SEED=N starts at seed
- * N; FTR_RUNS multiplies the number of graphs.
+ * Tests the order of writes (tables/write_order.h) on random graphs of changed entries.  A simple
+ * calculation must give the same order: it applies the rule again and again until nothing changes.
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of graphs.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 #define MOST 40
 
-/* next[i]: the change that change i waits for. base[i]: the latest step of the entries on the path
- * that already have a step. */
+/* next[i]: the change that change i waits for.  base[i]: another step that
+ * the step of change i must exceed, or 0 (tables/write_order.h). */
 struct graph {
 	uint32_t n, limit;
 	uint32_t next[MOST], base[MOST];
@@ -33,9 +33,9 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return g->next[i];
 }
 
-/* Compute the steps by their definition.  The step of a change is 1 + max(its base, the step of the
- * next change).  A change gets no step if there is no path to the LID, if the next change has none,
- * or if the step would be above the limit.  A cycle gets no steps. */
+/* Compute the steps by their definition: step[i] = 1 + max(base[i], step[next[i]]).  A change gets
+ * no step if its path does not reach the LID, if the next change has no step, or if the step would
+ * exceed the limit.  The changes of a cycle get no step. */
 static void oracle(const struct graph *g, uint32_t *step)
 {
 	bool changed = true;
@@ -75,7 +75,7 @@ static void compare(struct graph *g, struct ftr_rng *r, uint64_t seed)
 	for (uint32_t k = 0; k < g->n; k++) {
 		write_order_step(&o, perm[k]);
 		ck_assert_msg(step[perm[k]] == want[perm[k]],
-			      "seed %" PRIu64 ": change %u has step %u, oracle %u",
+			      "seed %" PRIu64 ": change %u has step %u, by the oracle %u",
 			      seed, perm[k], step[perm[k]], want[perm[k]]);
 	}
 	ck_assert_uint_eq(g->calls, g->n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The writer's thread.  Queueing a job never waits, the length of the queue is limited, and OpenSM
- * can exit while a write hangs.
+ * Tests the writer, the plugin's thread that writes files.  A call that queues a job never waits,
+ * the length of the queue is limited, and OpenSM can exit while a write hangs.
  */
 #include <check.h>
 #include <stdlib.h>

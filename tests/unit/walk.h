@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A k-ary n-tree with faults, and walks of packets through it.  At every switch the walk calls
- * route() of a routing function, and takes the first exit or a random one.
+ * A k-ary n-tree with faults, and packets that walk through it.  At every switch, a routing
+ * function lists the exits (port and VL) that a packet may take.  The packet takes the first exit
+ * or a random one.
  */
 #ifndef FTR_TESTS_WALK_H
 #define FTR_TESTS_WALK_H
@@ -29,7 +30,7 @@ struct world {
 	void *state;
 	struct ftr_rng rng;
 	bool random;		/* choose a random exit, not the first */
-	uint8_t *dep;		/* dep[a * n + b] 1: channel a depends on channel b */
+	uint8_t *dep;		/* dep[a * n + b] is 1 if channel a depends on channel b */
 	uint32_t n;
 };
 
@@ -168,7 +169,7 @@ static inline unsigned int table_switches(const struct world *w, ftr_ep from, ft
 	return n;
 }
 
-/* True if the recorded dependencies have a cycle.  Clears the dependencies. */
+/* Returns true if the dependencies in w->dep have a cycle.  Clears w->dep. */
 static inline bool cyclic(struct world *w)
 {
 	uint32_t *in = calloc(w->n, sizeof(*in)), *todo = calloc(w->n, 4);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * An event plugin for the reproducers of tests/upstream/run.  It appends a line to the
- * file "events" in the current directory for every STATE_CHANGE event.  If EVENTS_THREAD
- * is set, it also starts a thread that is still running when OpenSM calls dlclose.
+ * An event plugin of OpenSM, which tests/upstream/run uses.  For every STATE_CHANGE event
+ * it appends a line to the file "events" in the current directory.  If the environment
+ * variable EVENTS_THREAD is set, it also starts a thread that is still running when OpenSM
+ * calls dlclose.
  */
 #include <pthread.h>
 #include <stdio.h>
