@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Reads a netfile (ibsim, ibnetdiscover).  Prints a line for each upward link of a switch with at
-# least two upward links.  The fields: 1 + rank of the upper switch; number of upward links of the
-# lower switch; ID and port of the lower switch; ID and port of the upper one; name of the lower
-# switch; name of the upper one.
+# Reads a netfile (ibsim, ibnetdiscover).  Prints one line for each link whose lower switch has at
+# least two upward links.  The fields of the line:
+#	1	1 + rank of the upper switch
+#	2	number of upward links of the lower switch
+#	3, 4	ID and port of the lower switch
+#	5, 6	ID and port of the upper switch
+#	7, 8	name of the lower switch, name of the upper switch
 
 function quoted(text, n,    part) {
 	split(text, part, "\"")

@@ -4,8 +4,8 @@
 #
 #	awk -v bound=FLOWS -f picture.awk WHOLE.net DAMAGED.net DAMAGED.lfts
 #
-# Links that are missing in DAMAGED.net are dashed.  bound is the lower bound for the all-to-all
-# load of the most loaded link.
+# Links of WHOLE.net that are missing in DAMAGED.net are dashed.  FLOWS is the lower bound of the
+# all-to-all load of the most loaded link.
 
 function field(n, parts) {	# the n-th part of the line between quotation marks
 	split($0, parts, "\"")
