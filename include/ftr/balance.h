@@ -100,8 +100,8 @@ struct ftr_balance_report {
  *  - A path in t has a loop.
  *  - Fewer than two hosts have a position.
  *  - A path in t ends before the destination, or does not follow descending costs of the shape.
- *  - in->longer is true, and by the paths in t some candidate of a switch is not closer to the
- *    destination than this switch.
+ *  - in->longer is true, and some switch has a candidate that is not closer to the destination
+ *    than the switch itself.  (Distances are measured along the paths in t.)
  *
  * The last two cases are detected only if the load is uneven or the depth is FTR_BALANCE_FULL.
  *
@@ -120,7 +120,7 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
  *	hosts	[n_sw] number of hosts that send and receive, by switch; NULL: all ports
  *		of channel adapters that have a LID and a link, except Aggregation Nodes
  *
- * ftr_balance_bound: for every switch, pod and plane, the quotient
+ * ftr_balance_bound: for every switch, pod and plane (<ftr/shape.h>), the quotient
  * (number of flows that must leave it) / (number of its outgoing links) is computed.  *bound is the
  * greatest quotient, rounded up; 0: no flow crosses a link.  O(ranks * links).
  *

@@ -14,8 +14,8 @@
  * Occupied	A link is occupied for a LID if packets from some source to the LID may have
  *		been sent over it since the last drain of the LID.
  *
- * For each LID and each switch, the graph has edges from every occupied link into the switch to the
- * link onto which the entry of the switch leads.  While an entry is being written, there are edges
+ * For each LID and each switch, every occupied link that ends at the switch has an edge to the link
+ * of the switch's entry for the LID.  While an entry is being written, there are edges
  * to the links of both its old and its new value.  The edges of an old value stay in the graph
  * until the LID is drained, because packets may still follow it.  A link that becomes occupied
  * after a write gets no edge to the link of the old value, because no later packet follows this

@@ -188,8 +188,8 @@ struct ftr_check_delta {
 	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
 	uint32_t n_turns;
 	/* A claim about horizontal links (between switches of the same rank).
-	 * true, or turns are claimed: the old and the new tables use horizontal links only in
-	 * claimed turns.  If a changed entry uses one elsewhere, this counts as a turn that is not
+	 * true, or turns are claimed: the old and the new tables may use horizontal links.  Then
+	 * two successive hops of which one uses a horizontal link are a turn, which must be
 	 * claimed.
 	 * false, and no turns are claimed: the tables use no horizontal links.  If a changed entry
 	 * uses one, `proved` is false. */

@@ -27,8 +27,8 @@
  * up, over working links to a switch whose entries lead to the LID.  All switches of the detour
  * before that switch get new entries.  A failed switch needs a detour that goes down two tiers.  If
  * several detours (b, t) are equally short, the one with the least loaded links is taken, for each
- * LID separately.  (For LIDs of switches, and for packets that switches send, the detour with the
- * fewest switches to which the plan does not write yet is taken.  Among equals, the load decides.)
+ * LID separately.  (For LIDs of switches, and for packets that switches send, the detour that
+ * adds the fewest switches to the plan is taken.  Among equals, the load decides.)
  *
  * Clean planes.  A plane of rank m is a connected component of the switches above rank m.  If
  * packets come down from plane P to a switch of rank m, turn, and go up into plane Q, there is an
@@ -177,8 +177,8 @@ void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
  *    planner would return when links are repaired)
  *  - sh is the shape of the planner's fabric without the links that are down; the indices
  *    of switches and the LIDs are the same
- *  - all planes are clean, and the planner does not ignore packets from switches because of an
- *    earlier repair (see switch_sources)
+ *  - all planes are clean, and no earlier repair has made the planner ignore packets from switches
+ *    (see switch_sources)
  *
  * The SL2VL tables are not compared.  O(n_sw * LIDs).
  */

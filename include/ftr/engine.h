@@ -41,9 +41,10 @@ enum ftr_sftree_mode {
 };
 
 /*
- * The rule by which an entry gets one of its candidates, the next hops of equation (1) of Gliksberg
- * et al. 2020.  EVEN and STABLE number the candidates by their positions in the nominal fabric (the
- * fabric with its missing parts).  LITERAL and PLANES number only the present groups.
+ * The rule by which an entry gets one of its candidates.  (The candidates are the next hops that
+ * equation (1) of Gliksberg et al. 2020 gives.)  EVEN and STABLE count all port groups of the
+ * nominal fabric (<ftr/shape.h>), present or missing.  LITERAL and PLANES count only the present
+ * groups.
  *
  * An entry is displaced if its nominal next hop is missing or is not a candidate.  With EVEN and
  * STABLE, a displaced entry gets the first usable candidate of a fixed list.  In two cases,
@@ -51,6 +52,8 @@ enum ftr_sftree_mode {
  *
  *  - EVEN or STABLE, if keep->prefer is set
  *  - EVEN, if keep is NULL, and place_by_load is true or balance is not FTR_BALANCE_OFF
+ *
+ * EVEN and STABLE differ only in the second case.
  */
 enum ftr_placement {
 	FTR_PLACE_EVEN = 0,
@@ -83,7 +86,8 @@ struct ftr_keep {
 	bool search_all, search_displaced;
 };
 
-/* The pairs of host ports that dmodc connects. */
+/* The pairs of host ports that engine dmodc connects.  Extra turns are turns that up/down routing
+ * by rank does not allow. */
 enum ftr_paths {
 	FTR_PATHS_ALL = 0,	/* all pairs that are physically connected; pairs without
 				 * an up/down path get a path with extra turns */
@@ -135,7 +139,8 @@ struct ftr_route_stats {
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
 	/* FTR_SFTREE_PAPER: root of the subtree (Bogdanski et al. 2012).  Inverted order: the
-	 * highest switch of the largest island.  Other routing: FTR_SW_NONE */
+	 * highest switch of the largest island (connected component).  Other routing:
+	 * FTR_SW_NONE */
 	ftr_sw root;
 	/* order: NULL, or an array [n_sw] of the caller, in which the engine stores the level of
 	 * every switch.  The engine claims that every path goes up and then down by these levels,
@@ -166,8 +171,7 @@ struct ftr_route_stats {
 				 * is routed by the inverted order of sftree */
 };
 
-/* The entries that an engine promises to fill.  (An island is a connected component of the
- * fabric.) */
+/* The entries that an engine promises to fill. */
 enum ftr_promise {
 	/* each entry whose cost in the shape is finite */
 	FTR_PROMISE_UPDOWN = 0,

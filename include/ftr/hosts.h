@@ -94,8 +94,8 @@ struct ftr_slurm_opts {
 
 struct ftr_slurm_counts {
 	uint32_t nodes;		/* number of hosts written */
-	/* Number of hosts with ports on several leaves that share this set of leaves with no other
-	 * host.  Such a host is written at its first leaf. */
+	/* Number of hosts with ports on several leaves, counted only if no other host has ports on
+	 * exactly these leaves.  Such a host is written at its first leaf. */
 	uint32_t split;
 	/* numbers of hosts in the smallest and in the largest block; 0 with FTR_SLURM_TREE */
 	uint32_t block_min, block_max;
@@ -103,8 +103,8 @@ struct ftr_slurm_counts {
 
 /*
  * Write topology.conf(5) of Slurm.  Below, a unit is a set of hosts with ports on the same leaf
- * switches (one leaf, or several if the hosts have several ports).  A pod is a connected component
- * of the switches up to a rank (struct ftr_picture).
+ * switches (one leaf, or several if the hosts have several ports).  A pod is the set of
+ * all switches of one rank above the same leaves (struct ftr_picture).
  *
  * FTR_SLURM_TREE: every unit becomes one switch of the file, and so does every pod that has several
  * units or pods directly below it.  The switches of a pod reach the same hosts, so a scheduler need

@@ -15,7 +15,7 @@
  *
  *  - no entries are kept (opts->keep is NULL),
  *  - the search is off (FTR_BALANCE_OFF), and
- *  - there are no extra turns (turns from a downward to an upward link, which dmodc admits where
+ *  - there are no extra turns (turns that up/down routing does not allow; dmodc uses them where
  *    hosts have no up/down path).  Extra turns in use stay allowed, so they depend on earlier
  *    faults.
  *
@@ -124,8 +124,9 @@ struct ftr_incr_result {
  * path to certain destination switches, and never get one.  Therefore more paths than necessary may
  * be lost after a fault, and a pair may lose its path during a drain.
  *
- * With opts->keep, an entry has its port in keep->prefer if this port is a candidate; otherwise it
- * keeps its current port if that is a candidate.  An entry is displaced if neither is a candidate.
+ * With opts->keep, an entry gets the port that keep->prefer gives if this port is a candidate.
+ * Otherwise the entry keeps its current port if that is a candidate.  An entry is displaced if
+ * neither port is a candidate.
  * The next hop of a displaced entry is chosen by link load.  In two cases it is chosen by the
  * formula of a full routing instead: the placement is LITERAL or PLANES, or extra turns determine
  * the candidates.  With keep, the tables depend on earlier faults, but as few entries as possible

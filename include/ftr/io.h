@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /*
- * Compressed files.  The library links no decompressor.  A program may register a decompressor
+ * Compressed files.  The library contains no decompressor.  A program may register a decompressor
  * before it reads any file.  All readers use it, except those of <ftr/stored.h>.  Errors:
  * FTR_PARSE: the compressed file is damaged or truncated.  FTR_LIMIT: it unpacks to more than 2^33
  * bytes (to more than 2^28 bytes for a fabric or a nominal fabric).

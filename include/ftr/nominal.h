@@ -25,8 +25,8 @@
  *
  * Ranks.  A new S(N) keeps the ranks of the old N, unless the ranks that are inferred from the new
  * N are clearly better (src/shape/choice.c, rule 7).  If ranks were not kept, one more host could
- * change all tables.  No ranks are kept if roots are given, or if the lists of cn and io GUIDs
- * differ from those of the old N.
+ * change all tables.  No ranks are kept if roots are given, or if the GUID lists of compute
+ * nodes (cn) and I/O nodes (io) differ from those of the old N.
  *
  * Replacement.  Let F have a switch x that N lacks, and let N have a switch y that F lacks.  If
  * most links of x lead to the same ports as the links of y, x takes the place of y, and nothing
@@ -48,8 +48,8 @@
  *  - a host that moved, or whose switch port now has another link
  *  - a missing switch, if more than half of its links contradict F
  *
- * N and S(N) are const and may be shared between threads.  The same F, old (with its ranks) and
- * options give the same N, bit for bit, for any order of discovery and any team.
+ * N and S(N) are const and may be shared between threads.  N depends only on F, on old with its
+ * ranks, and on the options.  It is the same, bit for bit, for any order of discovery and any team.
  *
  * In N, switches and host ports have LMCs and names, but no LIDs, and links have no width and no
  * speed.  Host ports without a link are not in N.

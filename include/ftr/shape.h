@@ -19,7 +19,7 @@
  * Column    A switch as a destination; every switch has a column.  The columns of
  *           the leaf switches come first, in topological order.
  * d         Number of a destination.  The hosts of one leaf have consecutive numbers, and
- *           so have the leaves of one pod.
+ *           so have all hosts of one pod.
  * Divider   Pi_s: the number of hosts that share an upward next hop of switch s.
  * down      down[s][l]: least number of hops from switch s to column l over downward
  *           links only; FTR_COST_INF: there is no such path.
@@ -50,9 +50,9 @@
  * Nominal shape.  A fault must not change the ranks and numbers of the rest of the fabric.
  * Therefore a shape can be made with a nominal shape (ftr_shape_opts.nominal).  A nominal shape is
  * the shape of a nominal fabric, the union of all switches and links seen so far (<ftr/nominal.h>).
- * The new shape takes from it the ranks, the stubs, the order of the columns, the order of the
- * groups of each switch, the slots, the dividers, the strides and the indices d.  The groups, costs
- * and down-costs of the new shape cover only the parts that are present.
+ * The new shape takes from it the ranks, the stubs (ftr_shape_tree.stub), the order of the columns,
+ * the order of the groups of each switch, the slots, the dividers, the stride and the indices d.
+ * The groups, costs and down-costs of the new shape cover only the parts that are present.
  *
  * Slot      The number of an upward group among the upward groups that its switch has in
  *           the nominal fabric: 0 .. n_slots[s]-1, in the order of the groups.  The slot

@@ -32,9 +32,9 @@
  *
  * Depth `full` has one more step if the most loaded link is still above the limit.  First, sweeps
  * like those of depth `load` even out the all-to-all load.  Then further sweeps at a high cost
- * reduce the load of shifts.  tests/prop/test_balance_recount compares the two depths by the
- * product of both loads, on 3,093 routings.  Depth `full` is worse on 29 of them; without this
- * step, on 167.
+ * reduce the load of shifts.  tests/prop/test_balance_recount compares the two depths on 3,093
+ * routings, by the product (all-to-all load of the most loaded link) * (load of shifts).  Depth
+ * `full` is worse on 29 of them; without this step, on 167.
  *
  * After each sweep the flows are counted exactly, and is_best() compares the tables with the best
  * tables so far.  Exceptions: nothing is counted after a sweep with few moves (MOVED_SHARE), and on
@@ -78,7 +78,7 @@
 #define LARGE_SWEEPS 2
 #define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first quick sweep */
 #define LARGE_OVER (1 << 12)
-/* If no link is above the limit, two conditions end the sweeps of depth `full`: */
+/* If no link is above the limit, each of these conditions ends the sweeps of depth `full`: */
 #define GAIN_SHARE 500		/* Half of the sweeps are done, and the last one reduced the load of
 				 * shifts by less than 1 / GAIN_SHARE. */
 #define MOVED_SHARE 20		/* The fabric is not small, and the last sweep made less than
@@ -294,9 +294,9 @@ static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 }
 
 /* Let the excess of a link be its flows above the target.  At a high cost, a sweep of depth `full`
- * makes no move that raises the sum of the excess of all links.  So it cannot remove an excess if
- * this takes several moves.  Therefore remove the excess by sweeps of depth `load`, which ignore
- * shifts, and then reduce the load of shifts. */
+ * makes no move that raises the sum of the excess of all links.  So it cannot remove an excess by
+ * several moves if the first of them raises this sum.  Therefore remove the excess by sweeps of
+ * depth `load`, which ignore shifts, and then reduce the load of shifts. */
 static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st;

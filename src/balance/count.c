@@ -36,9 +36,9 @@ struct flow_job {
 	uint16_t *hosts;
 };
 
-/* Add the flows to n hosts on one switch to the links.  entry[k][s]: the entry of switch s for the
- * k-th of these hosts.  sum[k][s]: number of flows to this host that pass s; before the call, the
- * number of hosts on s. */
+/* For each link, count its flows to n hosts, which are all on one switch.  entry[k][s]: the entry
+ * of switch s for the k-th of these hosts.  sum[k][s]: number of flows to this host that pass s;
+ * before the call, the number of hosts on s. */
 static inline __attribute__((always_inline)) void
 add_flows(const struct balance_net *net, struct flow_worker *w,
 	  const struct balance_order *o, const uint8_t *const *entry,

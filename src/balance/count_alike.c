@@ -56,7 +56,7 @@ struct worker {
 	struct balance_counter *link;	/* link[x]: flows on link x, except flows whose first link
 					 * is x */
 	uint32_t *used;		/* used[x], for link x of a lead: number of destinations to which
-				 * the lead sends over x, without hosts on the lead */
+				 * the lead sends over x.  Hosts on the lead do not count */
 	uint32_t *flows;	/* flows[s]: number of flows that wait at switch s to be forwarded.
 				 * For the destination switch and for n_sw (no switch): a value
 				 * above 0, so that wait_at() does not put them into at[] */

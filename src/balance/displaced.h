@@ -62,8 +62,8 @@ void displaced_target(struct displaced *z, const struct ftr_shape *sh);
 
 /* Place the entries whose bit in bits[] is set: choose their ports, one LID after the other.  These
  * entries must be FTR_PORT_NONE before the call.  bits: (stride / 64) words for each switch.
- * turns: the routing has extra turns.  The result does not depend on team.  Returns false if out of
- * memory. */
+ * turns: the routing has extra turns (turns that up/down routing does not allow).  The result does
+ * not depend on team.  Returns false if out of memory. */
 bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits,
 			 struct ftr_team *team);
 
@@ -72,7 +72,7 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits,
 struct balance_net *displaced_finish(struct displaced *z);
 
 /*
- * Set n entries for one LID on the destination switch with column l in sh.  If the member `after`
+ * Set n entries for one LID.  Its destination switch is column l in sh.  If the member `after`
  * of an entry is DISPLACED_PLACE, the entry gets the port of least cost, which is also stored in
  * `after` (FTR_PORT_NONE: there is no candidate).  Otherwise the entry becomes `after`.  The new
  * paths must go up and then down over links of sh; if turns is true, they may have extra turns.
@@ -84,8 +84,8 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 
 /* For tests.
  * displaced_flows: the number of all-to-all flows on a link.
- * displaced_bin: the number of flows on a link that have passed a displaced entry, in the bin of
- * `shift`.  *width becomes the number of shifts per bin. */
+ * displaced_bin: the number of flows on a link in the bin of `shift`; only flows that have passed a
+ * displaced entry are counted.  *width becomes the number of shifts per bin. */
 uint32_t displaced_flows(const struct displaced *z, uint32_t link);
 uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
 		       uint32_t *width);

@@ -5,10 +5,10 @@
  * The choice of a port depends on the loads after all earlier choices.  So one thread chooses all
  * ports, one destination after the other.  Meanwhile the other threads prepare the next block of
  * destinations: for each entry, they find the candidates and the sources (switches with hosts)
- * whose flows pass the entry.  Without extra turns, the sources do not depend on earlier choices:
- * the port of the switch nearest to the destination is chosen first, and the entry of a switch has
- * no effect on the flows that reach switches farther away.  So the tables do not depend on the
- * number of threads.
+ * whose flows pass the entry.  Without extra turns (turns that up/down routing does not allow), the
+ * sources do not depend on earlier choices: the port of the switch nearest to the destination is
+ * chosen first, and the entry of a switch has no effect on the flows that reach switches farther
+ * away.  So the tables do not depend on the number of threads.
  *
  * If no counted flow passes an entry, the entry gets its port when it is prepared: the first port
  * in the order in which ports are tried.

@@ -8,9 +8,10 @@
  *
  * For each column (destination switch), the switches are sorted from the farthest to the nearest,
  * by their cost to the column.  If the cost of a switch is infinite, because its path has extra
- * turns, the number of hops of its path is used instead.  If some paths are longer than the cost
- * (in->longer), the numbers of hops are used for all switches.  The search does not change costs
- * and numbers of hops, so the order is computed once.
+ * turns (turns that up/down routing does not allow), the number of hops of its path is used
+ * instead.  If some paths are longer than the cost (in->longer), the numbers of hops are used for
+ * all switches.  The search does not change costs and numbers of hops, so the order is computed
+ * once.
  */
 #include <string.h>
 

@@ -162,9 +162,9 @@ static void work(struct load *w, bool caller)
 }
 
 /* One item of ftr_team_run().  A thread stays here until the sweep is over, so it gets only one
- * item.  The calling thread (worker 0) and n_shares - 1 others process batches: only the calling
- * thread may call balance_cancelled().  The remaining threads wait.  If they returned instead, one
- * of them could take the item of the calling thread. */
+ * item.  The calling thread (worker 0) and n_shares - 1 others process batches.  The calling thread
+ * must be one of them, because only it may call balance_cancelled().  The remaining threads wait.
+ * If they returned instead, one of them could take the item of the calling thread. */
 static void sweep_shares(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {

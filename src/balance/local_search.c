@@ -106,7 +106,7 @@ struct search {
 		uint64_t before;	/* cost of the links of the path before sw */
 	} *hop;			/* [n_hops + 1] */
 	uint32_t n_hops, n_priced;
-	/* the links from a candidate to the first switch of the present path */
+	/* the links from a candidate to the switch at which its path meets the present path */
 	uint32_t *rest;		/* [n_rest] */
 	uint32_t n_rest;
 };

@@ -163,7 +163,7 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 /* Record the fault st (ST_...) of the path from s to lid. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
-/* If first is true, set *to to s. Otherwise set it to the lesser of *to and s, by (LID, switch). */
+/* If first is true, copy s to *to. Otherwise do so only if s is less than *to, by (LID, switch). */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
 /* The finding for the result st (ST_...) of a walk. */

@@ -268,7 +268,8 @@ static void mixed(struct worker_state *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 }
 
 /* Find forbidden turns between an old and a new entry: compare change i with the changes at the
- * switches to which its old and its new entry lead. Count change i if it is written too early. */
+ * switches to which its old and its new entry lead. Count change i in ftr_delta_report.early if it
+ * is not written after the next change on its path. */
 static void check_below(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;

@@ -21,8 +21,8 @@
  *			per switch, row = (index in, VL), column = (index out, VL)
  *
  * A LID is drained when no packet that follows an older entry for it can still be under way.  Until
- * then it is open.  A LID becomes open when an entry for it changes, or when a link goes down onto
- * which an entry for it leads.  The base entries of a LID are its entries at its last drain.
+ * then it is open.  A LID becomes open when an entry for it changes, or when the link of an entry
+ * for it goes down.  The base entries of a LID are its entries at its last drain.
  * Before the first drain, they are the entries with which the graph was made.
  */
 #ifndef FTR_CHECK_DYN_H

@@ -206,8 +206,8 @@ static void go_back(struct ftr_cdg *g, struct search *z)
 	for (uint32_t k = 0; k < g->words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			/* l: link number i / n_vl from switch out->from; in: the same link in the
-			 * other direction */
+			/* l: the link with index i / n_vl out of switch out->from; in: the
+			 * reverse of l */
 			const struct dyn_link *l =
 				&g->link[g->first_link[out->from] +
 					 i / g->n_vl];

@@ -8,8 +8,8 @@
  * the same VLs, even if they arrived on different VLs.
  *
  * So the path of every source is followed until it reaches a link that another source used before
- * with the same SL.  If the two sources use different VLs of this link, the dependency from the
- * VL of the second source is added.
+ * with the same SL.  If the two sources use different VLs of this link, one more dependency is
+ * added: from the VL of the second source to the VL of the next link.
  *
  *	seen[(incoming link) * 16 + SL] = LID << 16 | (set of visited VLs)
  *

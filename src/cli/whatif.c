@@ -10,9 +10,10 @@
  *			subnet manager has rerouted
  *	local		(--local) the tables after ddlr's local repair
  *	after		the engine's tables for the damaged fabric; changes are
- *			counted relative to "before".  As in the plugin, entries and valid
- *			extra turns of "before" are kept.  (Entries are not kept with
- *			--balance off or a literal placement.)
+ *			counted relative to "before".  As in the plugin, entries of
+ *			"before" are kept, and so are its extra turns (see
+ *			docs/glossary.md) that are still valid.  (Entries are not kept with
+ *			--balance off, or with --placement literal or literal-planes.)
  *	FILE		given tables (--compare) on the damaged fabric
  *
  * Without faults, the only columns are "after", titled with the engine's name, and the given

@@ -4,7 +4,7 @@
  *
  * An entry is broken if it leads onto a dead link. The search reads the LFTs of the live
  * switches at the ends of dead links. If host_paths_only is set, only the entries that packets from
- * hosts to a host port use stay in the list. In a large tree these are few of the entries: a switch
+ * hosts to a host port use stay in the list. In a large tree, most entries leave the list: a switch
  * has an entry for every LID, but packets from hosts pass a middle switch for few LIDs.
  *
  * The entries are sorted by four keys: whether packets from hosts to hosts need the entry, the

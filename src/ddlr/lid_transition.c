@@ -22,8 +22,8 @@ static bool is_delivered(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 
 /* For struct write_order: the next change on the path of change i. The path is followed through
  * changes to which one_alone() gave a step, over their new entries. *base: greatest step on the
- * path so far. The path does not end at the first such change, because a later one may have a
- * greater step. */
+ * path so far. The search does not stop at the first change with a step, because a later one may
+ * have a greater step. */
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct ftr_ddlr *r = ctx;

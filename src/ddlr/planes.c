@@ -103,8 +103,8 @@ static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
 	return ddlr_next(r, g->remote, ddlr_entry(r, g->remote)) == y;
 }
 
-/* At the i-th switch of the detour, call unclean_turn() for each turn that leads from above up to
- * switch `next`. Returns true if one of them is unclean. */
+/* At the i-th switch of the detour, call unclean_turn() for each turn of packets that reach
+ * this switch from above and go up to switch `next`. Returns true if one of the turns is unclean. */
 static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 		     uint32_t i, ftr_sw next, enum arcs what)
 {

@@ -205,9 +205,9 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth);
 
 bool planes_new(struct ftr_ddlr *r);		/* returns false if out of memory */
 /* True if each extra turn of the detour leads into another plane, and this plane is clean. The
- * turns on the path from the end of the detour to the LID count, too. The current entries show
- * which packets reach the switches of the detour from above. hard: each turn must also leave a
- * plane that is already unclean. */
+ * current entries show which packets reach the switches of the detour from above. hard: each turn
+ * must also leave a plane that is already unclean, and the turns on the path from the end of the
+ * detour to the LID count, too. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
 /* Mark as unclean the planes that the extra turns of the detour leave. */

@@ -9,7 +9,7 @@
  *	- the switches without an up/down path by rank
  *	- the allowed turns
  *	- the first steps, and the number of hops from each of them to the column.  (A first step
- *	  leads from a switch without such a path to a switch with one, the gateway.)
+ *	  leads from a switch without an up/down path by rank to a switch with one, the gateway.)
  *
  * If all four are the same as for an earlier column, the paths are the same.  (The numbers of hops
  * may also all be greater, or all be less, by the same number.)  For example, all leaf switches of

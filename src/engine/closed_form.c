@@ -11,7 +11,8 @@
  *	group g = C[floor(d / Pi_s) mod #C]			(3)
  *	port = g[floor(d / (Pi_s * #C)) mod #g]			(4)
  *
- * #C is the number of groups in C, and #g is the number of links of group g.
+ * The groups in C are the candidates.  #C is the number of groups in C, and #g is the number of
+ * links of group g.
  *
  * An upward group leads closer if the cost of its remote switch is smaller than that of s.  A
  * downward group leads closer if the down-cost of its remote switch is smaller than the cost of s

@@ -4,11 +4,11 @@
  * connect.
  *
  * Some fabrics have pairs of host ports without an up/down path.  For example, hosts are on spines,
- * or two leaf switches have lost their common spines, or two core chassis are joined only by racks.
- * Engine sftree solves this by another order of the switches, in which every pair has an up/down
- * path.  But then the paths of all other pairs change, too, and the most loaded link carries 10 to
- * 41 % more flows.  A plan of extra turns keeps the entries of the routing by rank, except some
- * entries of gateways.
+ * or two leaf switches have lost their common spines, or two core chassis are joined only by rack
+ * switches.  Engine sftree solves this by another order of the switches, in which every pair has an
+ * up/down path.  But then the paths of all other pairs change, too, and the most loaded link
+ * carries 10 to 41 % more flows.  A plan of extra turns keeps the entries of the routing by rank,
+ * except some entries of gateways.
  *
  * Terms:
  *
@@ -93,8 +93,9 @@ static const struct stage {
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
 _Static_assert(N_STAGES == PLAN_STAGES, "PLAN_STAGES must be the number of stages");
-/* Greatest number of passes over all destination switches after the first pass.  One such pass is
- * always made; another one follows only if the last one has added turns. */
+/* Greatest number of passes over all destination switches after the first pass.  The first of
+ * them is always made; each later one only if the pass before it has added turns.  Exception: no
+ * pass is made after gives_up() has returned true. */
 #define PASSES 4
 
 #define IMPOSSIBLE UINT32_MAX

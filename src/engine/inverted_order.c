@@ -59,21 +59,22 @@
  *
  * In an island without a leaf, the switch with the smallest GUID is the root.
  *
- * deviation: if the shape has upward paths (struct ftr_up_path), the root need not be a leaf.  If
- * switches that are not leaves reach all top switches by going up, the root is one of these
- * switches: the one with the highest rank.  An example is a chassis leaf switch, to which racks are
- * connected.  If a rack were the root, all chassis leaf switches above it would be in A.  Packets
- * between them would pass through the rack and share its few links.  If a chassis leaf switch is
- * the root, only the spines above it are upside down, and no path of a host changes.  PGFTs have no
- * upward paths, so their root is a leaf.
+ * deviation: if the shape has upward paths (member up_path, <ftr/shape.h>), the root need not be a
+ * leaf.  If switches that are not leaves reach all top switches by going up, the root is one of
+ * these switches: the one with the highest rank.  An example is a leaf switch of a chassis, with
+ * rack switches below it.  (Only the rack switches are leaves of the fabric.)  If a rack switch
+ * were the root, all chassis leaf switches above it would be in A.  Packets between them would pass
+ * through the rack switch and share its few links.  If a chassis leaf switch is the root, only the
+ * spines above it are upside down, and no path of a host changes.  The shape of a PGFT has no
+ * up_path, so its root is a leaf.
  *
  * If hosts are connected to switches of A, the root may be a bottleneck.  Then another leaf becomes
  * the root (root.c).
  *
- * If two chassis are joined only by racks, one of them may be a part.  Then all traffic between the
- * chassis that has no up/down path by rank would cross the few links of the part's anchor.  Two
- * rules of ORDER_GATEWAYS prevent this.  (dmodc uses ORDER_GATEWAYS always; sftree uses it if the
- * shape has upward paths and some pairs of host ports have no up/down path by rank.)
+ * If two chassis are joined only by rack switches, one chassis may be a part.  Then all traffic
+ * between the chassis that has no up/down path by rank would cross the few links of the part's
+ * anchor.  Two rules of ORDER_GATEWAYS prevent this.  (dmodc uses ORDER_GATEWAYS always; sftree
+ * uses it if the shape has upward paths and some pairs of host ports have no up/down path by rank.)
  *
  *	- If the shape has upward paths, consider the switches that are not leaves.  The root is
  *	  the one that reaches the most top switches.  Then one of the two chassis keeps all its

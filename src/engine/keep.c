@@ -10,10 +10,11 @@
  *	1. its port in the preferred tables (the tables of the complete fabric);
  *	2. or else its port in the current tables (the tables that the switches hold).
  *
- * A port is kept only if it is a candidate in the present fabric, by equation (1) or by the plan of
- * extra turns (connect.h).  So one more fault changes only the entries that lost their port.  When
- * a link is restored, its entries return to it.  If the fabric is complete, its tables are the
- * preferred tables.  For mixtures of old and new tables see invariant 3 in docs/design.md.
+ * A port is kept only if it is a candidate in the present fabric, by equation (1) in closed_form.c
+ * or by the plan of extra turns (connect.h).  So one more fault changes only the entries that lost
+ * their port.  When a link is restored, its entries return to it.  If the fabric is complete, its
+ * tables are the preferred tables.  For mixtures of old and new tables see invariant 3 in
+ * docs/design.md.
  *
  * Step 2 chooses a port for each entry that could not be kept, by the load of the links
  * (balance/displaced.h).  But the following entries keep their computed port:
@@ -23,9 +24,9 @@
  *	- with the literal placements: all entries
  *
  * Step 3 is the search for balance (<ftr/balance.h>).  It may change the entries that were not kept
- * in step 1.  If opts->keep->search_displaced is true, it may change all entries without their
- * preferred port.  If search_all is true, or there are no preferred tables, it may change all
- * entries.
+ * in step 1.  If opts->keep->search_displaced is true, it may change all entries whose port differs
+ * from that in the preferred tables.  If search_all is true, or there are no preferred tables, it
+ * may change all entries.
  */
 #include <stdlib.h>
 #include <string.h>

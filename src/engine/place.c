@@ -61,9 +61,9 @@
  * Only upward groups have slots.  So a candidate without a slot is a downward group (or, for extra
  * turns, a horizontal group).  In a PGFT each destination has only one such candidate.  In other
  * trees, a destination has several such candidates if its leaf is connected to several switches of
- * one plane.  For example, a rack is connected to several leaf switches of a chassis.  Equation (3)
- * then selects the same candidate for all hosts of the leaf, because their indices d differ by less
- * than Pi.
+ * one plane.  For example, a rack switch is connected to several leaf switches of a chassis.
+ * Equation (3) then selects the same candidate for all hosts of the leaf, because their indices d
+ * differ by less than Pi.
  *
  * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE route downward to a host over the switches of the
  * host's upward path (struct ftr_up_path, <ftr/shape.h>).  The upward path begins at the host's own

@@ -4,8 +4,8 @@
  * alike.c.  connect.c explains the method.
  *
  * A column is a switch as a destination.  An up/down path by rank follows the ranks of the shape.
- * A channel stands for all parallel links from a switch to a neighbour.  An extra turn leads from a
- * downward to an upward channel, at a gateway.
+ * A channel stands for all parallel links from a switch to a neighbour.  An extra turn usually
+ * leads from a downward to an upward channel, at a gateway.
  */
 #ifndef FTR_ENGINE_PLAN_H
 #define FTR_ENGINE_PLAN_H

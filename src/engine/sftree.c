@@ -24,8 +24,9 @@
  *
  * A fault must not change the order without need, because tables would change all over the fabric.
  * So if the nominal fabric (all switches and links seen so far) is given, its order is used.
- * Exception: if some switch cannot reach all other switches of its island by this order and within
- * the two limits, the order of the present fabric is used.
+ * Exception: if the root of this order is missing, or if some switch cannot reach all other
+ * switches of its island by this order and within the two limits, the order of the present fabric
+ * is used.
  *
  * With sftree_mode = paper, the algorithms of the paper run as published (subtree.c).  This mode is
  * for comparison, not for production.

@@ -8,9 +8,9 @@
  *
  * We say that the changed entry of a switch y turns upward if its new port leads up, and if a
  * switch x above y has a changed entry whose old port leads down to y over a link that is up.  A
- * packet could then follow the old entry of x down to y, and the new entry of y up again.  (If the
- * entry of x does not change, it does not lead to y: paths in the new tables go up and then down,
- * so they do not turn upward at y.)
+ * packet could then follow the old entry of x down to y, and the new entry of y up again.  (An
+ * unchanged entry of x cannot lead down to y: a path in the new tables would then go down to y and
+ * up again, but paths in the new tables never go up after a hop down.)
  *
  * Entries that turn upward, and all entries that wait for them, are written in drain steps, after
  * all others.  There is one drain step for each level.  An entry of switch y in a drain step must
@@ -20,8 +20,8 @@
  *	- if the entry of y turns upward: the changed entries that led down to y
  *
  * The level of the entry of y is 1 + the greatest level of these entries, or 0 if none of them has
- * a level.  All these entries belong to switches of higher rank than y.  So one pass by descending
- * rank finds all levels.  (With extra turns more passes are needed; see find_levels().)
+ * a level.  Those that have a level belong to switches of higher rank than y.  So one pass by
+ * descending rank finds all levels.  (With extra turns more passes are needed; see find_levels().)
  *
  * Proof that packets arrive during the writes.  An entry is written only when all later entries on
  * its new path have been written or do not change.  So as soon as a packet meets a written entry,

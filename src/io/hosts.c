@@ -135,7 +135,8 @@ static uint32_t find(const struct ftr_hosts *h, const char *name)
 		i : FTR_HOST_NONE;
 }
 
-/* Returns the host with this name or, if there is none, the host with the part before the dot. */
+/* Returns the host with this name. If there is none, returns the host whose name is the part of
+ * `name` before the first dot. */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name)
 {
 	char buf[WORD_MAX];

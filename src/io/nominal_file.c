@@ -7,8 +7,9 @@
  *	E 0002c903000a1b2d 0002c903000a1b2c 1 C 0 node12 HCA-1
  *	L 0002c903000a1b2c 1 0008f10500108c9e 7
  *
- * If switches were replaced, the version in the first line is 2, and there is a line for each place
- * whose first switch was replaced:
+ * A place is the position of a switch in the nominal fabric.  If switches were replaced, the
+ * version in the first line is 2, and there is a line for each place whose first switch was
+ * replaced:
  *
  *	P 0008f10500108c9e 0008f10500207770
  *

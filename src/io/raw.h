@@ -58,8 +58,8 @@ bool ftr_raw_add_node(struct ftr_raw *r,
  * to its index. */
 bool ftr_raw_meet_node(struct ftr_raw *r, const struct ftr_raw_node *n,
 		       uint32_t *idx) FTR_MUST_USE;
-/* FTR_INVAL: the LID of switch n differs from that of `old`, the same switch on an earlier line.
- * (The LIDs of end nodes are in struct ftr_raw_port.) */
+/* Fails with FTR_INVAL if the LID of switch n differs from that of `old`, the same switch on an
+ * earlier line.  (The LIDs of end nodes are in struct ftr_raw_port.) */
 bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
 bool ftr_raw_add_port(struct ftr_raw *r,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Writes topology.conf(5) of Slurm.  Its switches form a tree:
+ * Writes topology.conf(5) or topology.yaml of Slurm, as a tree or as blocks (FTR_SLURM_BLOCK, see
+ * <ftr/hosts.h>).  Both forms are made from:
  *
  *	unit	a set of hosts with ports on the same leaf switches: one leaf, or one leaf for
  *		each port if the hosts have several ports (rails)
  *	pod	a pod of struct ftr_picture, above units or other pods
  *
- * The switches of a pod become one switch of Slurm, because they reach the same hosts.  A pod with
- * only one unit or pod below it is left out, because the scheduler needs no information about it.
+ * In a tree, the switches of a pod become one switch of Slurm, because they reach the same hosts.
+ * A pod with only one unit or pod below it is left out, because the scheduler needs no information
+ * about it.
  */
 #include <inttypes.h>
 #include <stdlib.h>

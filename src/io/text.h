@@ -127,8 +127,8 @@ enum ftr_status ftr_written(FILE *out, const char *what,
 
 /* ---- files with a part for each switch or source --------------------------- */
 
-/* Counts of the parts of a file. A part whose switch or source is in the fabric is known, any other
- * part is foreign. */
+/* Counts of the parts of a file. Each part is about one switch, or about one source of paths. A
+ * part is known if its switch or source is in the fabric, otherwise it is foreign. */
 struct ftr_parts {
 	uint64_t known;
 	uint32_t foreign;

@@ -59,7 +59,7 @@
  * packets in turn.
  *
  * deviation: a packet that has passed a whole ring without reaching its destination switch is
- * discarded.  The paper leaves lost switches to software.
+ * discarded.  In the paper, unreachable switches are left to software.
  */
 #include <stdlib.h>
 #include <string.h>

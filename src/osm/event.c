@@ -138,8 +138,8 @@ static bool is_down(struct ibf_fast *f, uint64_t guid)
 	return down;
 }
 
-/* Set r->whole to the switch whose failure or return this repair reports ("switch-down",
- * "switch-up"); FTR_SW_NONE: there is none. */
+/* If this repair reports that a switch has failed ("switch-down") or returned ("switch-up"), set
+ * r->whole to this switch, otherwise to FTR_SW_NONE. */
 static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
 {
 	const struct ftr_fabric *fab = r->gen.fabric;

@@ -19,9 +19,9 @@
  *
  * OpenSM may begin a routing during the writes.  At the end of a discovery it waits for them, but
  * only for a limited time.  Before a forced reroute it does not wait, because no event reports that
- * the reroute begins.  In both cases the tables of the routing are the right ones.  But a switch may have carried out the packets of OpenSM and of
- * the repair in any order.  So after the routing the blocks of the repair are marked, and a sweep
- * writes them again.
+ * the reroute begins.  If OpenSM has routed during the writes, its new tables are the right ones.
+ * But a switch may have carried out the packets of OpenSM and of the repair in any order.  So after
+ * the routing the blocks of the repair are marked, and a sweep writes them again.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -29,9 +29,9 @@
 #include "osm/fast.h"
 
 /* True if the epoch (the time between two routings) of a repair is over: a routing has begun, or
- * the tables of the switches are unknown.  An engine of OpenSM or of another plugin routes without
- * calling this plugin.  If such an engine has routed, and no event has reported this yet, post
- * RR_EV_ROUTING.  OpenSM's lock is held. */
+ * the tables of the switches are unknown.  Engines of OpenSM and of other plugins do not post
+ * RR_EV_ROUTING.  If such an engine has routed, and no event has reported this yet, post
+ * RR_EV_ROUTING here.  OpenSM's lock is held. */
 static bool has_routed(struct ibf_fast *f, uint32_t epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_ROUTING };

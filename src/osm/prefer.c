@@ -263,7 +263,7 @@ struct content {
 	struct ftr_stored_id id;
 	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: the file
 					 * has displaced entries */
-	bool searched;			/* a search that began with these tables has succeeded */
+	bool searched;			/* a search made these tables, or found no better ones */
 	bool remove;			/* remove the file */
 	struct ftr_displaced *entry;	/* [n] the displaced entries, if gen is NULL */
 	uint32_t n;

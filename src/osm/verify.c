@@ -334,7 +334,7 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
 		warn_unserved(e, &p, un);
 		if (stats->longer_pairs)
-			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %s are longer than necessary, so that all host ports are connected without a credit loop: two parts of the fabric are connected only by leaves, and one host of each pair is on such a leaf; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
+			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %s are longer than the shortest up/down paths; otherwise a credit loop could form, because two parts of the fabric are connected only by leaves; one host of each of these pairs is on such a leaf; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name,
 				ibf_count(stats->longer_pairs, "pair of host ports",
 					  "pairs of host ports").s);

@@ -91,10 +91,10 @@ uint32_t rr_links_count_damped(const struct rr_links *t, double now);
 
 /*
  * OpenSM has found the link in the discovery that began at `began`.  Returns true if the routing
- * must leave it out.  Set the parameter `returns` if the tables in use treat the link as dead, and
- * its ports are not Active yet, so that it carries no data before the end of the sweep.  Then the
- * link is made RETURNING, unless it is DAMPED or LEFT.  *recheck: set to true if the link may be
- * alive again, so that another sweep is needed.
+ * must leave it out.  returns: the tables in use treat the link as dead, and its ports are not
+ * Armed or Active yet, so it carries no data before the end of the sweep.  Then the link is made
+ * RETURNING, unless it is DAMPED or LEFT.  *recheck: set to true if the link may be alive again, so
+ * that another sweep is needed.
  */
 bool rr_links_left_out(struct rr_links *t, struct rr_ends e, bool returns,
 		       double began, double now, bool *recheck);

@@ -289,7 +289,7 @@ static void try_routes(struct rr *f, struct target *target, uint32_t n)
 	free(job);
 }
 
-/* Find out for each trap whether the link over which it left its sender is still alive.  Requests
+/* For each trap, find out whether the link over which the sender sent it is still alive.  Requests
  * and answers are stored in q.  Returns false if out of memory. */
 static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
 			  struct probe *q)

@@ -350,10 +350,10 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
  * alive. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		   struct rr_link *hop);
-/* These two functions compute v->tree[0].  Its routes avoid the links in v->suspect.  The routes
- * also avoid the switches s with v->silent[s] == 1 (rr_search_suspect) or silent[s] == 1
- * (rr_search_around).  rr_search_suspect() first sets v->suspect to all dead links, and those links
- * of ask[] whose far end (peer) is the switch (sw) of another link of ask[]. */
+/* These two functions compute v->tree[0].  Its routes avoid the links in v->suspect, and the
+ * switches with silent[] set (rr_search_suspect: v->silent[]).  rr_search_suspect() first sets
+ * v->suspect to all dead links, and the links in ask[] between two switches that are both asked.
+ * (A link in ask[] is a question to its switch `sw`.) */
 void rr_search_suspect(struct rr_view *v, const struct rr_link *ask, uint32_t n);
 void rr_search_around(struct rr_view *v, const uint8_t *silent);
 /* Add both ends of a link to a set of ports. */

@@ -32,8 +32,8 @@
  *  5. Flat components.  If all switches of a connected component have the same height, they are
  *     ranked breadth first from the switch with the most neighbours.  Examples: a ring, or two
  *     switches back to back.  The new ranks connect all switches, but do not balance traffic well.
- *  6. Choice (choice.c).  Rule 1 fails if upper switches have as many hosts as leaves have, and
- *     with rule 5 some links are not used.  So rules 2 to 5 are also applied to other leaf seeds,
+ *  6. Choice (choice.c).  Rule 1 fails if upper switches have as many hosts as leaves.  Rule 5
+ *     leaves some links unused.  So rules 2 to 5 are also applied to other leaf seeds,
  *     and a small fabric without levels is also ranked with each switch as the only root.  A result
  *     replaces an earlier one if its estimated congestion is clearly less.
  *  7. Earlier ranks (choice.c) are kept unless the result of rule 6 is clearly better.

@@ -167,10 +167,10 @@ static bool is_end_node(const struct ftr_fabric *f, uint64_t guid)
 	return false;
 }
 
-/* No other node may have the GUID of a place (the GUID of the first switch there).  If an end node
- * has this GUID, the switch with the place loses it.  If a switch without a place has this GUID, it
- * gets the place, and the switch that had the place loses it.  Each switch gets a place here at
- * most once. */
+/* The GUID of a place is that of the first switch there.  Only the switch that has the place may
+ * have this GUID.  If an end node has this GUID, the switch loses the place.  If a switch without a
+ * place has this GUID, it gets the place, and the switch that had the place loses the place.  Each
+ * switch gets a place here at most once. */
 static void settle_guids(struct replace *r)
 {
 	const struct ftr_fabric *f = r->c->f, *n = r->c->n;

@@ -21,8 +21,8 @@
  *	q[k + 1] = b + (number of hosts with a smaller d and the same u[k + 1])
  *
  *	W	number of slots of u[k]
- *	b	the value floor(q[k] / W) of one host: of all hosts with the same u[k + 1], the host
- *		with the smallest d
+ *	b	floor(q[k] / W) of the host with the smallest d among all hosts with the same
+ *		u[k + 1]
  *
  * If a link skips a rank, the path skips a tier.  If the hosts with the same u[k] are consecutive
  * in d, as in PGFTs, q[k] is the number floor(d / Pi) of Gliksberg et al. 2020, equation (3).  An

@@ -251,7 +251,7 @@ static void inject(struct sim *m, uint32_t c)
 
 /* ---- events ------------------------------------------------------------------------- */
 
-/* Mark all outputs of s to choose a packet: an input can now feed one more of them. */
+/* Mark all outputs of s, so that they choose a packet. An input can now feed one more of them. */
 static void touch_outputs(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port;

@@ -3,9 +3,10 @@
  * The event queue: a wheel of short sorted lists, and a list of later events.
  *
  * A slot of the wheel holds the events of 2^shift ps, sorted by time.  Events at equal times keep
- * the order in which they were added.  When all slots are empty, the wheel turns: its first slot is
- * then the slot of the earliest of the later events.  sim_net() chooses `shift` so that a slot
- * holds about one event.  The mean time of an operation is then constant.
+ * the order in which they were added.  Events that are due after the last slot of the wheel are in
+ * the list of later events.  When all slots are empty, the wheel turns: its first slot is then the
+ * slot of the earliest event in that list.  sim_net() chooses `shift` so that a slot holds about
+ * one event.  The mean time of an operation is then constant.
  */
 #include <stdlib.h>
 #include <string.h>

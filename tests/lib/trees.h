@@ -37,8 +37,8 @@ struct ftr_fabric *trees_irregular(struct ftr_rng *r);
  * links lead to the other switch of its rack. */
 struct ftr_fabric *trees_racks(void);
 
-/* Free f and return a damaged copy.  Up to `percent` % of the links between switches are missing,
- * up to a third of the switches without hosts, and up to a quarter of the hosts. */
+/* Free f and return a damaged copy.  These are missing: up to `percent` % of the links between
+ * switches, up to a third of the switches that have no hosts, and up to a quarter of the hosts. */
 struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
 				 unsigned int percent);
 

@@ -154,7 +154,7 @@ struct tally {
 	uint64_t entries;	/* in the cases of `same`: entries that new ranks would change */
 };
 
-/* Make the nominal fabric of `whole` without host port h, then show it `whole` with that port. */
+/* Make a nominal fabric from a copy of `whole` without host port h.  Then add `whole` to it. */
 static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 		     struct tally *tally)
 {

@@ -603,7 +603,7 @@ start_standby() {
 	start_one "$standby"
 	osm_wait "$standby" "$patience" 'Entering STANDBY'
 	cp "$SIM_DIR/$manager"/ibfattree-nominal-* "$SIM_DIR/$standby/"
-	# the start of another manager makes the master sweep
+	# when another manager starts, the master sweeps
 	resweep
 	at_rest
 }

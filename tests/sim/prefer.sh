@@ -141,7 +141,8 @@ case_prefer_adopt() {
 takes_over() {
 	osm_stop sm || fail "opensm ended with status $?"
 	rm -f "$SIM_DIR"/sm/ibfattree-*
-	# a long timeout: an entry that is not read in time is computed, perhaps with another port
+	# The timeout is long, so that all entries are read.  The plugin computes a port for each entry
+	# that it cannot read, perhaps another one.
 	printf '%s\n' "$1" 'fast_timeout_ms 5000' >"$T/other.conf"
 	osm_start sm < <(plugin_conf <<<"event_plugin_options ibfattree:$T/other.conf")
 	osm_wait sm "$patience" 'SUBNET UP'

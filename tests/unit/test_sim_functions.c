@@ -661,8 +661,8 @@ static bool keep_one_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 
 /* Sem-Jacobsen et al. 2011, from section VIII on.  The routing function "lft" simulates
  * reconfiguration (DDRC): it gets new tables some time after the fault, and until then all packets
- * to the failed link are lost.  R_det with the same new tables simulates the hybrid of both.  It
- * must lose only the packets that R_det alone loses. */
+ * to the failed link are lost.  R_det with the same new tables simulates a hybrid of
+ * reconfiguration and R_det.  The hybrid must lose only packets that R_det alone loses, too. */
 START_TEST(hybrid)
 {
 	struct world w;

@@ -456,8 +456,8 @@ START_TEST(any_number)
 	after(g, n, &r, 0.3);
 	ck_assert(!r.deadlock);
 	ck_assert_uint_eq(all_lost(&r), r.lost[FTR_SIM_LOST_WIRE]);
-	/* a dead link loses two packets per direction at most: one on the link, and one that has
-	 * begun to leave for the next link */
+	/* In each direction, at most two packets are lost: the one on the dead link, and one that
+	 * has crossed it and is just being sent over the next link. */
 	ck_assert_uint_le(all_lost(&r), 4 * n);
 	ck_assert_uint_eq(r.injected, r.delivered + all_lost(&r) +
 			  r.in_flight);

@@ -39,8 +39,8 @@ PODS.forEach((p, i) => {
 });
 const podOver = (s, r) => (s.pod < 0 || r < s.rank || !podAt[r] ? -1 : podAt[r][PODS[s.pod].first] ?? -1);
 
-// linksOut[k][pod]: number of links between the pod, with the switches below it, and all other
-// switches, in the fabric of set k (src/picture/least.c).
+// linksOut[k][pod]: in the fabric of set k, the number of links with one end in the pod or below
+// it, and the other end elsewhere (src/picture/least.c).
 const linksOut = D.sets.map((s, k) => {
 	const out = new Uint32Array(PODS.length);
 	for (const l of LINKS)

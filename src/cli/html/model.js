@@ -74,8 +74,8 @@ joinAll();
 const byThousands = new Intl.NumberFormat('en-US');
 const num = (n) => byThousands.format(n);
 const plural = (n, one, many) => `${num(n)} ${n === 1 ? one : many || one + 's'}`;
-// The number of characters that all names of switches share: a at the beginning, z at the end.
-// Only whole words are counted.
+// The numbers of characters that all names of switches share: `a` characters at the beginning of
+// the names, `z` characters at their end.  Only whole words are counted.
 const SHARED = (function () {
 	const names = SW.map((s) => s.name).filter((n) => n);
 	let a = names.length > 1 ? names[0].length : 0, z = a;
@@ -158,7 +158,7 @@ async function tablesOf(k) {
 const deadLinks = D.sets.map((s) => new Set(s.dead));
 
 // The path of packets from host port a to host port b: its directed links, and the
-// reason if it does not arrive.
+// reason if the packets do not arrive.
 function walk(t, k, a, b) {
 	const path = [], seen = new Set();
 	let s = EP[a].sw;
