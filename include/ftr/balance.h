@@ -63,14 +63,14 @@ struct ftr_balance_input {
 	/* Finds the candidates of switch s for column l if extra turns (<ftr/engine.h>) determine
 	 * the candidates.  The function stores them in cand[], by ascending pos, and returns their
 	 * number.  If the costs of the shape determine the candidates, it returns
-	 * FTR_BALANCE_BY_COST.  All candidates must be equally far from the column, and every
-	 * combination of them must be free of credit loops.  Several threads may call the function
+	 * FTR_BALANCE_BY_COST.  Every combination of candidates must be free of credit loops.
+	 * (A candidate may be farther from the column than s.)  Several threads may call the function
 	 * at the same time.  NULL: the costs determine all candidates. */
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
-	/* true: by the tables, some path from a switch s to a column l has more hops than the cost
-	 * c[s][l] */
+	/* true: `extra` is NULL, and by the tables some path from a switch s to a column l has more
+	 * hops than the cost c[s][l] */
 	bool longer;
 	enum ftr_balance depth;
 	/* Returns true to stop the search early.  It is called every few milliseconds, on large
@@ -100,8 +100,8 @@ struct ftr_balance_report {
  *  - A path in t has a loop.
  *  - Fewer than two hosts have a position.
  *  - A path in t ends before the destination, or does not follow descending costs of the shape.
- *  - in->longer is true, and some switch has a candidate that is not closer to the destination
- *    than the switch itself.  (Distances are measured along the paths in t.)
+ *  - For some column, candidates lead in a circle.  (This cannot happen if in->extra keeps its
+ *    contract.)
  *
  * The last two cases are detected only if the load is uneven or the depth is FTR_BALANCE_FULL.
  *

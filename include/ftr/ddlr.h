@@ -147,12 +147,12 @@ struct ftr_ddlr_plan {
 				 * would close a cycle */
 	bool hosts_only;	/* true: the planner ignores packets from switches, from the
 				 * beginning or since a repair: see switch_sources */
-	/* number of LIDs that keep old entries for now.  Their new entries (of a transition, or
+	/* number of LIDs that keep old entries after this plan.  Their new entries (of a transition, or
 	 * after links came back) would close a cycle with the entries that packets still
 	 * follow */
 	uint32_t held;
-	/* true: the transition is complete, and LIDs that are still held keep their old
-	 * entries */
+	/* true: the transition is complete; LIDs that are still held keep their old entries until
+	 * the next transition */
 	bool done;
 };
 
@@ -228,7 +228,7 @@ uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
 /*
  * Plan the transition to t, full tables for the damaged fabric nf.  The faults of nf must have
  * been reported before by ftr_ddlr_to.  An entry stays as it is if t has no entry there, or if
- * the path in t does not reach the LID.  A LID is held (keeps its old entries for now) if its new
+ * the path in t does not reach the LID.  A LID is held (keeps its old entries in this plan) if its new
  * entries would close a cycle with the entries that packets still follow.  Send the plan, drain,
  * and call again with the same tables, until plan->done is true.  From then on, t replaces the
  * original tables (see ftr_ddlr_events).

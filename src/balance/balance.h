@@ -82,9 +82,9 @@ struct balance_net {
 	uint32_t *sweep_order;	/* the order in which a sweep visits destinations, as indices in
 				 * dest[] */
 	uint32_t *dest_of;	/* dest_of[lid]: index in dest[], or BALANCE_NONE */
-	/* order[l].sw[n]: the switches that have a path to column l (a destination switch).  The
-	 * farthest switch is first, the destination switch is last.  sw is NULL if column l has no
-	 * destinations. */
+	/* order[l].sw[n]: the switches that have a path to column l (a destination switch), such that
+	 * every candidate of a switch comes after it.  The destination switch is last.  sw is NULL if
+	 * column l has no destinations; n is 0 if it has no order, see balance_net_ordered(). */
 	struct balance_order {
 		uint16_t *sw;
 		uint32_t n;
@@ -108,11 +108,12 @@ enum ftr_status balance_net_rows(struct balance_net *net,
 				 const struct ftr_tables *t,
 				 struct ftr_team *team,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Returns true if the tables allow a search.  They do if every path to a column l (destination
- * switch) visits the switches in the order of net->order[l], also after entries have changed to
- * other candidates.
- * at: [n_sw] scratch.
- * O(destinations * switches), plus O(columns * links) if in->longer is true. */
+/* Returns true if each column has an order.  A column has none if, by mistake, in->extra returns
+ * candidates that lead in a circle; a search would then never end. */
+bool balance_net_ordered(const struct balance_net *net) FTR_MUST_USE;
+/* Returns true if the tables allow a search: each column l (destination switch) has an order, and the
+ * present entries lead from each switch to a later switch of net->order[l].  (All candidates do.)
+ * at: [n_sw] scratch.  O(destinations * switches). */
 bool balance_net_follows(const struct balance_net *net, uint32_t *at) FTR_MUST_USE;
 /* Call balance_net_begin(), and then balance_net_rows(). */
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,

@@ -95,7 +95,6 @@ struct work {
 	struct ftr_arena *arena;
 	uint32_t target, limit;
 	uint64_t paths;		/* number of sources (switches with hosts) * number of positions */
-	bool check;		/* true: check that the tables follow the shape */
 	bool shifts;		/* true: count the load of shifts */
 	bool trade;		/* true: is_best() compares the product of both loads */
 	/* now: the present tables; first: the input; best: the best tables so far */
@@ -315,8 +314,8 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Prepare sweeps.  If w->check is true and the tables do not follow the shape, set net->flows to
- * NULL, so that there is no sweep: a sweep could access memory beyond the arrays, or never end. */
+/* Prepare sweeps.  If the tables do not follow the shape, set net->flows to NULL, so that there is no
+ * sweep: a sweep could access memory beyond the arrays, or never end. */
 static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
@@ -329,7 +328,7 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 	if (!w->net->entry)
 		st = balance_net_rows(w->net, w->t, w->team, err);
 	w->c.entry = w->net->entry;
-	if (!st && w->check && !balance_net_follows(w->net, scratch))
+	if (!st && !balance_net_follows(w->net, scratch))
 		w->net->flows = NULL;
 	return st;
 }
@@ -405,15 +404,15 @@ static bool fits(const struct ftr_balance_input *in, const struct ftr_tables *t)
 		t->max_lid == in->shape->f->max_lid;
 }
 
-static enum ftr_status run(const struct ftr_balance_input *in,
-			   struct balance_net *net, bool check,
-			   struct ftr_tables *t, struct ftr_team *team,
-			   struct ftr_balance_report *report,
-			   struct ftr_err *err)
+enum ftr_status balance_run(const struct ftr_balance_input *in,
+			    struct balance_net *net, struct ftr_tables *t,
+			    struct ftr_team *team,
+			    struct ftr_balance_report *report,
+			    struct ftr_err *err)
 {
 	struct ftr_balance_report unused, *r = report ? report : &unused;
 	struct work w = {
-		.in = in, .t = t, .team = team, .r = r, .net = net, .check = check,
+		.in = in, .t = t, .team = team, .r = r, .net = net,
 	};
 	uint64_t moved;
 	enum ftr_status st = FTR_OK;
@@ -446,15 +445,6 @@ static enum ftr_status run(const struct ftr_balance_input *in,
 	return st;
 }
 
-enum ftr_status balance_run(const struct ftr_balance_input *in,
-			    struct balance_net *net, struct ftr_tables *t,
-			    struct ftr_team *team,
-			    struct ftr_balance_report *report,
-			    struct ftr_err *err)
-{
-	return run(in, net, false, t, team, report, err);
-}
-
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,
 				   struct ftr_balance_report *report,
@@ -464,5 +454,5 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a shape of %u switches and LIDs up to %u",
 				t->n_sw, t->max_lid, in->shape->f->n_sw,
 				in->shape->f->max_lid);
-	return run(in, NULL, true, t, team, report, err);
+	return balance_run(in, NULL, t, team, report, err);
 }

@@ -624,6 +624,8 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 		z->prefer = prefer;
 		st = balance_net_new(&z->in, t, team, &z->net, err);
 	}
+	if (!st && !balance_net_ordered(z->net))
+		st = ftr_fail(err, FTR_INVAL, "tables whose entries, or their candidates, lead in a circle");
 	if (!st && !allocate(z, once))
 		st = nomem(err);
 	if (!st)

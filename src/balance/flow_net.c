@@ -7,19 +7,21 @@
  * shifts.  The hosts of a switch have consecutive positions in this order.
  *
  * For each column (destination switch), the switches are sorted from the farthest to the nearest,
- * by their cost to the column.  If the cost of a switch is infinite, because its path has extra
- * turns (turns that up/down routing does not allow), the number of hops of its path is used
- * instead.  If some paths are longer than the cost (in->longer), the numbers of hops are used for
- * all switches.  The search does not change costs and numbers of hops, so the order is computed
- * once.
+ * such that every candidate of a switch comes after the switch.  So paths follow this order, whatever
+ * candidates the entries change to, and no path has a loop.  Candidates by cost have a lower cost than
+ * the switch.  Candidates for extra turns (turns that up/down routing does not allow) may be farther
+ * from the destination than the switch.  So if the tables have extra turns, the sort key is not the
+ * cost, but the greatest number of hops over any candidates.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 #include "core/bytes.h"
 
-#define KEYS 512		/* key of a switch without a path, greater than all other sort keys
-				 * (hop counts plus costs) */
+/* Sort keys of switches are below n_sw, except: */
+#define NO_PATH UINT16_MAX
+#define UNSEEN (UINT16_MAX - 1)
+#define OPEN (UINT16_MAX - 2)	/* the key is being computed */
 
 static bool set_links(struct balance_net *net)
 {
@@ -152,57 +154,112 @@ static bool set_sweep_order(struct balance_net *net)
 
 struct order_job {
 	struct balance_net *net;
-	uint16_t *key;		/* [workers][n_sw] */
+	/* memory of each thread */
+	struct order_scratch {
+		uint16_t *key;		/* [n_sw] */
+		uint32_t *begin;	/* [n_sw] for the counting sort */
+		ftr_sw *stack;		/* [n_sw + n_links] */
+	} *scratch;		/* [workers] */
 };
 
-/* The number of hops from s to the destination by the present entries; KEYS: no path.  If the path
- * visits a switch whose next hop is chosen by cost, or whose entry is still missing, the number of
- * hops from that switch on is its cost. */
-static uint16_t path_key(const struct balance_net *net, const uint8_t *cost,
-			 const uint8_t *entry, ftr_sw s)
+/* The switches to which the candidates of s for column l lead.  in->extra == NULL: a present entry for
+ * extra turns is not known to be a candidate, so its switch is included. */
+static uint32_t next_switches(const struct balance_net *net, ftr_sw s, uint32_t l, ftr_sw *next)
 {
-	uint32_t hops = 0;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	struct ftr_cost_column costs = balance_costs(net, l);
+	uint32_t n = FTR_BALANCE_BY_COST, link;
 
-	for (;;) {
-		uint8_t left = cost[s];
-		uint32_t link;
-
-		if (!left || (left != FTR_COST_INF && !net->in->longer))
-			return (uint16_t)(hops + left);
-		link = balance_link_to(net, s, entry[s]);
-		if (link == BALANCE_NONE && left != FTR_COST_INF)
-			return (uint16_t)(hops + left);
-		if (link == BALANCE_NONE || hops++ == FTR_COST_INF)
-			return KEYS;
-		s = net->peer[link];
-		if (left != FTR_COST_INF && cost[s] + 1u == left)
-			return (uint16_t)(hops - 1 + left);
-	}
+	if (net->in->extra)
+		n = net->in->extra(net->in->extra_ctx, s, l, cand);
+	if (n == FTR_BALANCE_BY_COST)
+		n = costs.cost[s] == FTR_COST_INF ? 0 :
+			ftr_shape_candidates_at(balance_shape(net, l), s, &costs, cand);
+	for (uint32_t k = 0; k < n; k++)
+		next[k] = cand[k]->remote;
+	link = balance_link_to(net, s, balance_entries(net, net->entry, net->first[l])[s]);
+	if (!net->in->extra && link != BALANCE_NONE)
+		next[n++] = net->peer[link];
+	return n;
 }
 
-static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
+/* Without extra turns the candidates have a lower cost. */
+static bool by_cost(const struct balance_net *net, uint8_t cost)
 {
-	const struct balance_net *net = j->net;
-	const uint8_t *entry = balance_entries(net, net->entry, net->first[l]);
-	uint32_t n_sw = net->f->n_sw, at[KEYS + 1] = { 0 }, sum = 0;
-	struct balance_order *o = &net->order[l];
+	return !net->in->extra && !net->in->longer && cost != FTR_COST_INF;
+}
 
-	for (ftr_sw s = 0; s < n_sw; s++) {
-		key[s] = o->cost[s];
-		if (key[s] == FTR_COST_INF || net->in->longer)
-			key[s] = path_key(net, o->cost, entry, s);
-		at[key[s]]++;
-	}
-	for (uint32_t k = KEYS; k-- > 0;) {
-		uint32_t n = at[k];
+/* Visit s, the top of the stack of n switches, for the first or the second time.  Returns the new
+ * number, or 0 if the candidates lead in a circle or to a switch without a path. */
+static uint32_t visit(const struct balance_net *net, struct order_scratch *z,
+		      uint32_t l, uint32_t n)
+{
+	ftr_sw s = z->stack[n - 1], next[FTR_PORT_MAX + 2];
+	uint16_t key = NO_PATH, opened = z->key[s];
+	uint32_t n_next;
 
-		at[k] = sum;
-		sum += n;
+	if (opened != UNSEEN && opened != OPEN)
+		return n - 1;
+	n_next = next_switches(net, s, l, next);
+	z->key[s] = OPEN;
+	for (uint32_t i = 0; i < n_next; i++) {
+		uint16_t of = z->key[next[i]];
+
+		if (of == OPEN || of == NO_PATH)
+			return 0;
+		if (of == UNSEEN)
+			z->stack[n++] = next[i];
+		else
+			key = key == NO_PATH ? of + 1 : FTR_MAX(key, of + 1);
 	}
-	o->n = sum;
+	if (opened == UNSEEN)
+		return n;	/* s is visited again after its candidates */
+	z->key[s] = key;
+	return n - 1;
+}
+
+/* Compute the sort keys for column l.  Returns false if there are none, because the candidates do not
+ * lead to l. */
+static bool find_keys(const struct balance_net *net, struct order_scratch *z, uint32_t l)
+{
+	const uint8_t *cost = net->order[l].cost;
+
+	for (ftr_sw s = 0; s < net->f->n_sw; s++)
+		z->key[s] = by_cost(net, cost[s]) ? cost[s] : UNSEEN;
+	z->key[net->in->shape->numbering.col_sw[l]] = 0;
+	for (ftr_sw s = 0; s < net->f->n_sw; s++) {
+		uint32_t n = z->key[s] == UNSEEN;
+
+		z->stack[0] = s;
+		while (n)
+			n = visit(net, z, l, n);
+		if (z->key[s] == OPEN)
+			return false;
+	}
+	return true;
+}
+
+static void order_column(const struct order_job *j, struct order_scratch *z, uint32_t l)
+{
+	struct balance_order *o = &j->net->order[l];
+	uint32_t n_sw = j->net->f->n_sw;
+
+	o->n = 0;
+	if (!find_keys(j->net, z, l))
+		return;
+	memset(z->begin, 0, n_sw * sizeof(*z->begin));
 	for (ftr_sw s = 0; s < n_sw; s++)
-		if (key[s] != KEYS)
-			o->sw[at[key[s]]++] = (uint16_t)s;
+		if (z->key[s] != NO_PATH)
+			z->begin[z->key[s]]++;
+	for (uint32_t k = n_sw; k-- > 0;) {
+		uint32_t n = z->begin[k];
+
+		z->begin[k] = o->n;
+		o->n += n;
+	}
+	for (ftr_sw s = 0; s < n_sw; s++)
+		if (z->key[s] != NO_PATH)
+			o->sw[z->begin[z->key[s]]++] = (uint16_t)s;
 }
 
 static void copy_costs(const struct balance_net *net,
@@ -224,32 +281,30 @@ static void copy_costs(const struct balance_net *net,
 	bytes_columns(down, c.down, c.stride, net->f->n_sw);
 }
 
-static void order_block(const struct order_job *j, uint16_t *key, uint32_t begin,
-			uint32_t end)
+static void order_block(const struct order_job *j, struct order_scratch *z,
+			uint32_t begin, uint32_t end)
 {
 	copy_costs(j->net, j->net->in->shape, begin, end);
 	if (j->net->in->use_full)
 		copy_costs(j->net, j->net->in->full, begin, end);
 	for (uint32_t l = begin; l < end; l++)
 		if (j->net->order[l].sw)
-			order_column(j, key, l);
+			order_column(j, z, l);
 }
 
 static void order_columns(void *ctx, unsigned int worker, uint32_t begin,
 			  uint32_t end)
 {
 	const struct order_job *j = ctx;
-	uint32_t n_sw = j->net->f->n_sw;
-
 	for (uint32_t b = begin; b < end; b++)
-		order_block(j, j->key + (size_t)worker * n_sw,
-			    b * BYTES_COLUMNS,
-			    FTR_MIN((b + 1) * BYTES_COLUMNS, n_sw));
+		order_block(j, &j->scratch[worker], b * BYTES_COLUMNS,
+			    FTR_MIN((b + 1) * BYTES_COLUMNS, j->net->f->n_sw));
 }
 
 static bool set_orders(struct balance_net *net, struct ftr_team *team)
 {
 	uint32_t n_sw = net->f->n_sw, n = 0;
+	unsigned int workers = ftr_team_size(team);
 	struct order_job j = { .net = net };
 	uint8_t *cost;
 	uint16_t *sw;
@@ -259,11 +314,16 @@ static bool set_orders(struct balance_net *net, struct ftr_team *team)
 	net->order = ftr_arena_zalloc(net->arena, n_sw, sizeof(*net->order));
 	sw = ftr_arena_alloc(net->arena, (size_t)n * n_sw, sizeof(*sw));
 	cost = ftr_arena_alloc(net->arena, 2 * (size_t)n * n_sw, 1);
-	j.key = ftr_arena_alloc(net->arena,
-				(size_t)ftr_team_size(team) * n_sw,
-				sizeof(*j.key));
-	if (!net->order || !sw || !cost || !j.key)
+	if (!net->order || !sw || !cost || !FTR_NEW(net->arena, j.scratch, workers))
 		return false;
+	for (unsigned int i = 0; i < workers; i++) {
+		struct order_scratch *z = &j.scratch[i];
+
+		if (!FTR_NEW(net->arena, z->key, n_sw) ||
+		    !FTR_NEW(net->arena, z->begin, n_sw) ||
+		    !FTR_NEW(net->arena, z->stack, (size_t)n_sw + net->n_links))
+			return false;
+	}
 	for (uint32_t l = 0; l < n_sw; l++)
 		if (net->first[l] < net->first[l + 1]) {
 			net->order[l] = (struct balance_order){
@@ -308,39 +368,22 @@ static bool follows_order(const struct balance_net *net, uint32_t d,
 	return true;
 }
 
-/* Returns true if, for each switch, all candidates that the costs allow come after the switch in
- * net->order[l].  This is always so if no path is longer than the cost, because the switches are
- * then sorted by cost.  at: see set_places(). */
-static bool candidates_follow(const struct balance_net *net, uint32_t l,
-			      const uint32_t *at)
+bool balance_net_ordered(const struct balance_net *net)
 {
-	const struct ftr_balance_input *in = net->in;
-	struct ftr_cost_column costs = balance_costs(net, l);
-	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-
-	for (uint32_t i = 0; in->longer && i + 1 < net->order[l].n; i++) {
-		ftr_sw s = net->order[l].sw[i];
-		uint32_t n;
-
-		if (costs.cost[s] == FTR_COST_INF || (in->extra &&
-		    in->extra(in->extra_ctx, s, l, cand) != FTR_BALANCE_BY_COST))
-			continue;
-		n = ftr_shape_candidates_at(balance_shape(net, l), s, &costs, cand);
-		for (uint32_t k = 0; k < n; k++)
-			if (at[cand[k]->remote] <= at[s])
-				return false;
-	}
+	for (uint32_t l = 0; l < net->f->n_sw; l++)
+		if (net->order[l].sw && !net->order[l].n)
+			return false;
 	return true;
 }
 
 bool balance_net_follows(const struct balance_net *net, uint32_t *at)
 {
+	if (!balance_net_ordered(net))
+		return false;
 	for (uint32_t l = 0; l < net->f->n_sw; l++) {
 		if (!net->order[l].sw)
 			continue;
 		set_places(net, l, at);
-		if (!candidates_follow(net, l, at))
-			return false;
 		for (uint32_t d = net->first[l]; d < net->first[l + 1]; d++)
 			if (!follows_order(net, d, at))
 				return false;

@@ -462,7 +462,6 @@ static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop,
 {
 	struct connect *o = p->out;
 
-	o->any_longer |= restricted && p->hops[s].longer;
 	if (restricted && p->hops[s].longer)
 		o->longer += (uint64_t)p->ends[s] *
 			p->lids[p->sh->numbering.col_sw[p->l]];
@@ -616,7 +615,6 @@ static enum ftr_status pass(struct plan *p)
 	p->n_earlier = 0;
 	p->out->horizontal = false;
 	p->out->longer = 0;
-	p->out->any_longer = false;
 	p->pairs = 0;
 	p->complete = true;
 	for (uint32_t l = 0; !st && l < p->sh->f->n_sw && !gives_up(p); l++)

@@ -39,8 +39,6 @@ struct connect {
 	uint64_t pairs;		/* number of pairs that extra turns connect */
 	uint64_t longer;	/* number of pairs with an up/down path that get a longer path,
 				 * because the entry of the first switch is restricted */
-	bool any_longer;	/* true: some entries lead along such longer paths; may be true
-				 * although `longer` is 0 */
 	bool complete;		/* true: every pair that needs a path has one */
 	bool horizontal;	/* true: some entries lead onto horizontal links */
 };

@@ -196,7 +196,6 @@ static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
 	k->extra = extra;
 	in->extra = extra_candidates;
 	in->extra_ctx = k;
-	in->longer = extra->any_longer;
 	return true;
 }
 
