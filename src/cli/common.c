@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli/cli.h"
@@ -332,13 +333,19 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
-char *cli_path(const char *dir, const char *name)
+const char *cli_path(const char *dir, const char *name)
 {
-	char *path;
+	static struct path {
+		struct path *next;
+		char text[];
+	} *all;
+	size_t size = strlen(dir) + strlen(name) + 2;
+	struct path *p = cli_calloc(1, sizeof(*p) + size, "a path");
 
-	if (asprintf(&path, "%s/%s", dir, name) < 0)
-		cli_die("out of memory for a path");
-	return path;
+	snprintf(p->text, size, "%s/%s", dir, name);
+	p->next = all;
+	all = p;
+	return p->text;
 }
 
 enum ftr_status cli_write_sl2vl_fn(FILE *out, const void *sl2vl_of,

@@ -139,7 +139,4 @@ char *html_doctor_read(const char *path, struct cli_jval *v);
 /* Writes the member "doctor" of the page's data; v comes from html_doctor_read. */
 void html_doctor_write(FILE *out, struct cli_jval v);
 
-/* The parts of the page, generated from html/ by the makefile. */
-extern const char html_head[], html_style[], html_body[], html_script[];
-
 #endif

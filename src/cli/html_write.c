@@ -360,14 +360,14 @@ enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err)
 		put_data(mem, page);
 	if (!mem || fclose(mem))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a report");
-	fputs(html_head, out);
-	fputs(html_style, out);
-	fputs(html_body, out);
+	fputs(part_head, out);
+	fputs(part_style, out);
+	fputs(part_body, out);
 	fwrite(data, 1, n, out);
-	put_all_tables(out, page, n + strlen(html_style) + strlen(html_script));
+	put_all_tables(out, page, n + strlen(part_style) + strlen(part_script));
 	free(data);
 	fputs("</script>\n<script>\n", out);
-	fputs(html_script, out);
+	fputs(part_script, out);
 	fputs("</script>\n</body>\n</html>\n", out);
 	if (ferror(out))
 		return ftr_fail(err, FTR_IO, "cannot write");

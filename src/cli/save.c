@@ -161,10 +161,7 @@ static enum ftr_status write_versions(FILE *out, const void *ctx,
 static void keep(const char *dir, const char *name, cli_write_fn fn,
 		 const void *ctx)
 {
-	char *path = cli_path(dir, name);
-
-	cli_write(path, fn, ctx);
-	free(path);
+	cli_write(cli_path(dir, name), fn, ctx);
 }
 
 /* Copies a file that opensm.conf names to dir.  If it cannot be read, only prints a note: opensm
@@ -313,13 +310,8 @@ static struct ftr_tables *translate(const struct ftr_fabric *old,
 static void read_saved(const char *dir, struct ftr_fabric **f,
 		       struct ftr_tables **t)
 {
-	char *net = cli_path(dir, "fabric.net");
-	char *lfts = cli_path(dir, "opensm-lfts.dump");
-
-	cli_must(ftr_read_fabric(net, 0, f, &cli_err));
-	cli_must(cli_read_lfts(lfts, *f, t, NULL, &cli_err));
-	free(net);
-	free(lfts);
+	cli_must(ftr_read_fabric(cli_path(dir, "fabric.net"), 0, f, &cli_err));
+	cli_must(cli_read_lfts(cli_path(dir, "opensm-lfts.dump"), *f, t, NULL, &cli_err));
 }
 
 static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,

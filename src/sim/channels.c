@@ -25,14 +25,14 @@ uint32_t ftr_sim_mbps(unsigned int width, enum ftr_speed speed)
 }
 
 static void set_channel(struct sim *m, uint32_t c, uint32_t dst, bool station,
-			uint32_t mbps, uint32_t link_ps)
+			uint32_t mbps, uint64_t link_ps)
 {
 	struct channel *h = &m->ch[c];
 
 	h->dst = dst;
 	h->to_station = station;
 	h->ps1024 = (uint32_t)(8e6 * 1024 / mbps + 0.5);
-	h->link_ps = link_ps;
+	h->link_ps = (uint32_t)link_ps;
 	h->wired = h->up = true;
 	if (!station)
 		m->feeder[dst] = c;

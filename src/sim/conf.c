@@ -114,6 +114,8 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 				c->f->max_lid);
 	if (!c->run_ps)
 		return ftr_fail(err, FTR_INVAL, "the duration of the measurement is 0");
+	if (c->link_ps > UINT32_MAX || c->switch_ps > UINT32_MAX)
+		return ftr_fail(err, FTR_INVAL, "a delay of a link or of a switch is above 4 ms");
 	st = check_sizes(c, err);
 	if (st)
 		return st;
@@ -178,7 +180,7 @@ static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
 	m->view = (struct ftr_sim_view){
 		.f = m->f, .t = m->t, .sl2vl = c->sl2vl, .up = m->up,
 		.n_vls = m->n_vls, .arg = &c->arg, .sim = m,
-		.hop_ps = FTR_MAX((uint64_t)c->link_ps + c->switch_ps, 1),
+		.hop_ps = FTR_MAX(c->link_ps + c->switch_ps, 1),
 	};
 	if (!st && m->fn->start)
 		st = m->fn->start(&m->view, &m->state, err);
