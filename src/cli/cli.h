@@ -388,8 +388,6 @@ struct cli_verdict {
 	bool found;		/* at least one finding */
 };
 
-extern const char *const cli_finding_key[FTR_N_FINDINGS];
-
 /* sh may be NULL.  Free the result with cli_reach_free(&v->reach), also after an error. */
 enum ftr_status cli_judge(const struct ftr_fabric *f,
 			  const struct ftr_shape *sh,
@@ -398,6 +396,11 @@ enum ftr_status cli_judge(const struct ftr_fabric *f,
 			  const struct cli_report_opts *o,
 			  struct cli_verdict *v,
 			  struct ftr_err *err) FTR_MUST_USE;
+/* Returns the report as JSON (<json-c/json.h>). */
+struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
+				    const struct ftr_check_report *r,
+				    const struct cli_report_opts *o,
+				    const struct cli_verdict *v);
 /* Prints the report; returns CLI_CLEAN or CLI_FINDINGS. */
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,

@@ -5,7 +5,6 @@
  *	html.c		the command
  *	html_map.c	numbers the switches, host ports and links of one or two fabrics
  *	html_set.c	one set of tables: findings of the checker, and loads
- *	html_doctor.c	findings of ibfattree doctor
  *	html_write.c	writes all data as JSON inside the page
  *	html_tables.c	the tables, compressed
  *	html/		the page: HTML, CSS and JavaScript
@@ -16,7 +15,6 @@
 #include <ftr/ftr.h>
 
 #include "cli/cli.h"
-#include "cli/jsonread.h"
 
 /* ---- the map (html_map.c) ---------------------------------------------- */
 
@@ -30,7 +28,6 @@ struct html_link {
 	ftr_port pa, pb;
 	uint8_t width, speed;
 	uint8_t state;
-	bool slow;
 };
 
 /*
@@ -53,7 +50,6 @@ struct html_map {
 
 /* The caller sets m->f, sh and pic and, for two fabrics, old, old_sh and old_pic. */
 void html_map_init(struct html_map *m);
-void html_map_fini(struct html_map *m);
 /* Returns the number that the page uses for switch s of g, or HTML_NONE if the switch is not on the
  * page.  The switch is found by its GUID, so g may be any fabric. */
 uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
@@ -71,7 +67,6 @@ enum html_pattern { HTML_ALL = 0, HTML_SHIFT, HTML_PAIRS, HTML_PATTERNS };
 struct html_load {
 	bool done;
 	uint64_t *load;		/* [2 * n_links] number of flows on each directed link */
-	uint64_t *out, *in;	/* [pic->n_pods] flows that must leave, or enter, each pod */
 	uint64_t flows, lost, max;
 };
 
@@ -84,7 +79,7 @@ struct html_set {
 	/* earlier tables and their fabric: changes are counted from these to t; NULL: none */
 	const struct ftr_tables *before;
 	const struct ftr_fabric *before_f;
-	uint32_t missing;	/* number of switches without a table */
+	struct cli_report_opts ro;
 	/* filled by html_set_run */
 	struct ftr_check_report r;
 	struct cli_verdict verdict;
@@ -98,7 +93,7 @@ struct html_set {
 
 /* The traffic for which loads are computed. */
 struct html_traffic {
-	const uint64_t *place;	/* [n] host order, as port GUIDs; 0: a gap */
+	const ftr_ep *order;	/* [n] host order of m->f; FTR_EP_NONE: a gap */
 	uint32_t n;
 	const struct ftr_load_pair *pair;	/* pairs of host ports of m->f, or NULL */
 	uint32_t n_pairs;
@@ -106,7 +101,6 @@ struct html_traffic {
 
 void html_set_run(struct html_set *s, const struct html_map *m,
 		  const struct html_traffic *t, struct ftr_team *team);
-void html_set_fini(struct html_set *s);
 
 /* ---- the page (html_write.c) -------------------------------------------- */
 
@@ -114,11 +108,11 @@ struct html_page {
 	const char *title;	/* name of the fabric's file, without directory */
 	const char *faults;	/* the values of --fail, as text, or NULL */
 	const char *pairs;	/* path of the file of --patterns, or NULL */
-	const struct cli_jval *doctor;	/* output of doctor --json, or NULL */
+	const char *doctor;	/* output of doctor --json, or NULL */
 	const struct html_map *map;
+	const struct html_traffic *traffic;
 	const struct html_set *set;
 	unsigned int n_sets;
-	uint32_t n_missing_sw;	/* number of switches that only the nominal fabric has */
 };
 
 /* A cli_write_fn; page points to a struct html_page. */
@@ -130,13 +124,5 @@ enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
  * it would be longer than *room bytes. */
 void html_put_tables(FILE *out, const struct html_map *m,
 		     const struct html_set *s, size_t *room);
-
-/* ---- findings of doctor (html_doctor.c) ---------------------------------- */
-
-/* Reads the output of doctor --json from a file.  Returns the text, malloc()ed; *v points into
- * it. */
-char *html_doctor_read(const char *path, struct cli_jval *v);
-/* Writes the member "doctor" of the page's data; v comes from html_doctor_read. */
-void html_doctor_write(FILE *out, struct cli_jval v);
 
 #endif

@@ -102,8 +102,7 @@ uint32_t html_map_link(const struct html_map *m, const struct ftr_fabric *g,
 	return at ? 2 * (uint32_t)(at - m->link) + swapped : HTML_NONE;
 }
 
-static void add_links(struct html_map *m, const struct ftr_fabric *g,
-		      const struct ftr_picture *pic, uint8_t state)
+static void add_links(struct html_map *m, const struct ftr_fabric *g, uint8_t state)
 {
 	bool swapped;
 
@@ -115,7 +114,6 @@ static void add_links(struct html_map *m, const struct ftr_fabric *g,
 			    swapped)
 				continue;
 			l->state = state;
-			l->slow = pic->slow[g->sw[s].first_port + p];
 			m->n_links++;
 		}
 }
@@ -179,17 +177,8 @@ void html_map_init(struct html_map *m)
 	if (m->old)
 		add_old(m);
 	set_states(m);
-	add_links(m, m->f, m->pic, m->old ? HTML_NEW : 0);
+	add_links(m, m->f, m->old ? HTML_NEW : 0);
 	if (m->old)
-		add_links(m, m->old, m->old_pic, HTML_OLD);
+		add_links(m, m->old, HTML_OLD);
 	unite_links(m);
-}
-
-void html_map_fini(struct html_map *m)
-{
-	free(m->old_sw);
-	free(m->old_ep);
-	free(m->sw_state);
-	free(m->ep_state);
-	free(m->link);
 }

@@ -11,7 +11,7 @@ libcli_a_SOURCES = src/cli/cli.h src/cli/opts.c src/cli/die.c \
 	src/cli/completion.c \
 	src/cli/input.c src/cli/save.c src/cli/transition.c src/cli/transition.h \
 	src/cli/html.h src/cli/html.c src/cli/html_map.c src/cli/html_set.c \
-	src/cli/html_write.c src/cli/html_tables.c src/cli/html_doctor.c src/cli/slurm.c src/cli/ranks.c src/cli/jobs.c \
+	src/cli/html_write.c src/cli/html_tables.c src/cli/slurm.c src/cli/ranks.c src/cli/jobs.c \
 	src/cli/jobs.h src/cli/unpack.c src/cli/top.c src/cli/top.h \
 	src/cli/top_read.c src/cli/top_show.c $(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/cli/doctor.c src/cli/doctor.h src/cli/doctor_links.c \
@@ -38,7 +38,7 @@ ibfattree_sim_LDADD = libcli.a libftrlab.la libftrcore.la $(JSONC_LIBS) $(ZLIB_L
 
 # The page of ibfattree report and the bash completion, as C strings.  The hashes go into its content security
 # policy, so that the browser runs this script and no other.
-html_scripts = src/cli/html/model.js src/cli/html/load.js \
+html_scripts = src/cli/html/model.js src/cli/html/load.js src/cli/html/odd.js \
 	src/cli/html/draw.js src/cli/html/panel.js src/cli/html/main.js
 html_parts = src/cli/html/head.html src/cli/html/body.html \
 	src/cli/html/page.css $(html_scripts)

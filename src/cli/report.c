@@ -28,7 +28,7 @@ static const struct {
 	{ "turns", "the entry leads up after a downward hop" },
 };
 
-const char *const cli_finding_key[FTR_N_FINDINGS] = {
+static const char *const finding_key[FTR_N_FINDINGS] = {
 	"holes", "dead_ports", "wrong_ends", "loops", "turns",
 };
 
@@ -325,7 +325,7 @@ static void json_findings(struct json_object *o, const struct ftr_fabric *f,
 	for (int i = 0; i < FTR_N_FINDINGS; i++) {
 		const struct ftr_check_sample *s = &r->sample[i];
 
-		one = cli_json_object(all, cli_finding_key[i]);
+		one = cli_json_object(all, finding_key[i]);
 		cli_json_num(one, "count", r->found[i]);
 		if (!r->found[i])
 			continue;
@@ -356,10 +356,10 @@ static void json_cdg(struct json_object *o, const struct ftr_fabric *f,
 	}
 }
 
-static int json_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
-		       const struct ftr_check_report *r,
-		       const struct cli_report_opts *opts,
-		       const struct cli_verdict *v)
+struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
+				    const struct ftr_check_report *r,
+				    const struct cli_report_opts *opts,
+				    const struct cli_verdict *v)
 {
 	struct json_object *o = cli_json_new("check"), *n;
 
@@ -388,15 +388,17 @@ static int json_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	cli_json_bool(n, "ranks", !sh);
 	cli_json_num(n, "switches_without_table", opts->missing);
 	cli_json_num(n, "silent_links", opts->silent);
-	return cli_json_end(o, v->found ? CLI_FINDINGS : CLI_CLEAN);
+	return o;
 }
 
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
 	       const struct cli_report_opts *o, const struct cli_verdict *v)
 {
+	int status = v->found ? CLI_FINDINGS : CLI_CLEAN;
+
 	if (o->json)
-		return json_report(f, sh, r, o, v);
+		return cli_json_end(cli_report_json(f, sh, r, o, v), status);
 	put_report(f, sh, r, o, v);
-	return v->found ? CLI_FINDINGS : CLI_CLEAN;
+	return status;
 }

@@ -5,39 +5,40 @@
 'use strict';
 
 const D = JSON.parse(document.getElementById('data').textContent);
+Object.assign(D, D.about);
 
 const SW = D.sw.map((v, i) => ({
-	i, name: v[0], guid: v[1], rank: v[2], x: v[3], block: v[4], pod: v[5],
-	ports: v[6], odd: v[7], up: v[8], most: v[9], state: v[10], leaf: v[11],
-	links: [], hosts: [],
+	i, name: D.sw_names[i], guid: v[0], rank: v[1], x: v[2], block: v[3], pod: v[4],
+	ports: v[5], state: v[6], leaf: v[7], stub: v[8], links: [], hosts: [],
 }));
 const EP = D.ep.map((v, i) => ({
-	i, name: v[0], guid: v[1], sw: v[2], port: v[3], lid: v[4], gbps: v[5],
-	odd: v[6], state: v[7], slow: v[8], an: v[9],
+	i, name: D.ep_names[i], guid: v[0], sw: v[1], port: v[2], lid: v[3], gbps: v[4],
+	state: v[5], an: v[6],
 }));
 const LINKS = D.links.map((v, i) => ({
-	i, a: v[0], pa: v[1], b: v[2], pb: v[3], gbps: v[4], slow: v[5],
-	state: v[6], nth: 0, of: 1,
+	i, a: v[0], pa: v[1], b: v[2], pb: v[3], gbps: v[4], state: v[5], nth: 0, of: 1,
 }));
-const PODS = D.pods.map((v) => ({
-	rank: v[0], first: v[1], leaves: v[2], switches: v[3], hosts: v[4], out: v[5],
-}));
+const PODS = D.pods.map((v) => ({ rank: v[0], first: v[1], leaves: v[2] }));
 const BLOCKS = D.blocks.map((v, i) => ({
 	i, rank: v[0], x0: v[1], x1: v[2], n: v[3], hosts: 0,
 }));
 const MISSING = D.missing.map((v, i) => ({
 	i, low: v[0], up: v[1], n: v[2], inferred: v[3],
 }));
+const plainGuid = (guid) => (guid || '').replace(/^0x/, '');
 // Findings of ibfattree doctor; checks without a finding are only counted.
-const DOCTOR = (D.doctor || []).filter((v) => v[1] === 'failure' || v[1] === 'warning').map((v) => ({
-	id: v[0], failure: v[1] === 'failure', text: v[2], remedy: v[3], more: v[4] - v[5].length,
-	details: v[5].map((d) => ({ text: d[0], guid: d[1].replace(/^0x/, ''), port: d[2] })),
+const CHECKS = D.doctor ? D.doctor.checks : [];
+const DOCTOR = CHECKS.filter((c) => c.verdict === 'failure' || c.verdict === 'warning').map((c) => ({
+	id: c.id, failure: c.verdict === 'failure', text: c.text, remedy: c.remedy,
+	more: c.n_details - c.details.length,
+	details: c.details.map((text, i) => {
+		const place = (c.places || [])[i] || {};
+		return { text, guid: plainGuid(place.guid), port: place.port || 0 };
+	}),
 }));
 const swByGuid = new Map(SW.map((s) => [s.guid, s.i]));
 const epByGuid = new Map(EP.map((e) => [e.guid, e.i]));
-const OLD = 1, NEW = 2;
-const ODD = { few: 1, stub: 2, horizontal: 4, skip: 8 };
-const NOT_ON_LEAF = 1, NO_LINK = 2;
+const OLD = 1, NEW = 2;	// state: only in the old, or only in the new fabric
 
 // exits[s].get(p): the directed link that leaves switch s by port p.
 const exits = SW.map(() => new Map());
@@ -153,6 +154,22 @@ async function tablesOf(k) {
 	}
 	tables.set(k, t);
 	return t;
+}
+
+// Simplifies what "ibfattree check --json" shows.  cycle: directed links.
+for (const s of D.sets) {
+	const c = s.check, hosts = c.paths.host_host, loop = c.credit_loops;
+	const at = (sw) => swByGuid.get(plainGuid(sw.guid));
+	Object.assign(s, s.about, {
+		pairs: hosts.pairs, lost: hosts.not_arriving, no_path: hosts.no_physical_path,
+		hops: c.longest_path, cycle_links: loop.length || 0,
+		credit: loop.verdict === 'cycle' ? 'found' : loop.verdict === 'not checked' ? 'not checked' : 'none',
+		cycle: (loop.cycle || []).map((l) => exits[at(l.from)].get(l.from_port)).filter((d) => d !== undefined),
+		found: Object.entries(c.findings).filter(([, f]) => f.count).map(([kind, f]) => ({
+			kind, n: f.count, at: at(f.first.at),
+			to: `LID ${f.first.to.lid}${f.first.to.name ? ` of ${f.first.to.name}` : ''}`,
+		})),
+	});
 }
 
 const deadLinks = D.sets.map((s) => new Set(s.dead));
