@@ -14,6 +14,9 @@
  * A command that cannot continue ends the program with cli_die or cli_must.  Most functions do the
  * same.  A function returns a status if one of its callers (the command doctor, for instance)
  * continues after an error.
+ *
+ * The program ends with the command.  Data that are in use until then are not freed; the variables
+ * that hold them are static, so that leak checkers still find them.
  */
 #ifndef FTR_CLI_CLI_H
 #define FTR_CLI_CLI_H
@@ -341,6 +344,15 @@ const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 /* Like cli_link_name, but without a direction: "near" port 3 - "far" port 7. */
 const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 			  unsigned int port);
+
+/* Like the functions above and cli_num and cli_count, in a buffer that is valid to the end of the
+ * enclosing block. */
+#define CLI_NUM(n) cli_num((char[CLI_NUM_MAX]){ "" }, n)
+#define CLI_COUNT(n, one, many) cli_count((char[CLI_COUNT_MAX]){ "" }, n, one, many)
+#define CLI_SW(f, s) cli_sw_name((char[CLI_NAME_MAX]){ "" }, f, s)
+#define CLI_EP(f, e) cli_ep_name((char[CLI_NAME_MAX]){ "" }, f, e)
+#define CLI_LID(f, lid) cli_lid_name((char[CLI_NAME_MAX]){ "" }, f, lid)
+#define CLI_LINK(f, s, port) cli_link_name((char[CLI_LINK_MAX]){ "" }, f, s, port)
 
 /* Finds a switch (find.c) by its name, its GUID, or a part of its name that no other switch name
  * contains.  *part: true if word is only a part of the name. */

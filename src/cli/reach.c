@@ -244,15 +244,14 @@ static const char *counts(char *buf, const struct cli_affected *a)
 static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
 		    enum what what)
 {
-	char name[CLI_NAME_MAX], at[CLI_NAME_MAX], n[2 * CLI_COUNT_MAX];
+	char n[2 * CLI_COUNT_MAX];
 
-	printf("              %s", what == TO_EP || what == CUT_EP ?
-	       cli_ep_name(name, f, a->idx) : cli_sw_name(name, f, a->idx));
+	printf("              %s",
+	       what == TO_EP || what == CUT_EP ? CLI_EP(f, a->idx) : CLI_SW(f, a->idx));
 	switch (what) {
 	case TO_EP:
 	case TO_SW:
-		printf(": from %s, the first at %s\n", counts(n, a),
-		       cli_sw_name(at, f, a->first));
+		printf(": from %s, the first at %s\n", counts(n, a), CLI_SW(f, a->first));
 		break;
 	case FROM:
 		printf(": to %s\n", counts(n, a));
@@ -262,8 +261,7 @@ static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
 			printf(": no link\n");
 			break;
 		}
-		printf(": on %s, in a part with %s\n",
-		       cli_sw_name(at, f, a->first),
+		printf(": on %s, in a part with %s\n", CLI_SW(f, a->first),
 		       cli_count(n, a->n_ep, "host port", "host ports"));
 		break;
 	case CUT_SW:
@@ -291,21 +289,18 @@ static void put_list(const struct ftr_fabric *f,
 		[CUT_SW] = { "cut off", "switches",
 			     "no physical path to the largest part of the fabric" },
 	};
-	char n[CLI_NUM_MAX], of[CLI_NUM_MAX];
 	uint32_t shown = all || l->n <= CLI_REACH_SHORT ? l->n :
 			 CLI_REACH_SHORT;
 
 	if (!l->n)
 		return;
 	printf("%-13s %s%s%s of %s %s: %s\n", text[what].head,
-	       cli_colour(what < CUT_EP ? CLI_WRONG : CLI_DOUBT),
-	       cli_num(n, l->n), cli_colour(CLI_PLAIN), cli_num(of, l->of),
-	       text[what].nodes, text[what].consequence);
+	       cli_colour(what < CUT_EP ? CLI_WRONG : CLI_DOUBT), CLI_NUM(l->n),
+	       cli_colour(CLI_PLAIN), CLI_NUM(l->of), text[what].nodes, text[what].consequence);
 	for (uint32_t i = 0; i < shown; i++)
 		put_one(f, &l->v[i], what);
 	if (shown < l->n)
-		printf("              ... and %s more (--list)\n",
-		       cli_num(n, l->n - shown));
+		printf("              ... and %s more (--list)\n", CLI_NUM(l->n - shown));
 }
 
 void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r,
