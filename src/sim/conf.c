@@ -178,7 +178,7 @@ static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
 	if (!st)
 		st = sim_changes(m, err);
 	m->view = (struct ftr_sim_view){
-		.f = m->f, .t = m->t, .sl2vl = c->sl2vl, .up = m->up,
+		.f = m->f, .t = m->t, .sl2vl = c->sl2vl, .up = m->broken.up,
 		.n_vls = m->n_vls, .arg = &c->arg, .sim = m,
 		.hop_ps = FTR_MAX(c->link_ps + c->switch_ps, 1),
 	};
@@ -197,13 +197,13 @@ static void tear_down(struct sim *m)
 	if (m->t)
 		free(m->t->lft);
 	free(m->t);
-	free(m->node);
-	free(m->own);
-	free(m->pkt);
-	free(m->fresh);
-	free(m->parked);
-	free(m->msg);
-	free(m->batch);
+	free(m->queue.node);
+	free(m->queue.own);
+	free(m->pool.pkt);
+	free(m->pool.fresh);
+	free(m->pool.parked);
+	free(m->mail.msg);
+	free(m->due.batch);
 	ftr_arena_free(m->arena);
 }
 
