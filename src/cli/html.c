@@ -81,20 +81,13 @@ const struct cli_cmd cli_html = {
 
 #define SETS_MAX (2 * CLI_LIST_MAX + 2)
 
-struct state {			/* a fabric and the data computed from it */
-	struct ftr_fabric *f;
-	struct ftr_shape *sh;
-	struct ftr_picture *pic;
-};
-
 struct job {
 	const struct report *o;
 	struct ftr_team *team;
 	struct ftr_shape_opts opts;
 	struct ftr_nominal *nominal;
-	struct state now, old, damaged;
+	struct html_state now, old, damaged;
 	struct cli_faults faults;
-	struct html_map map;
 	struct html_traffic traffic;
 	char *doctor;		/* content of the file of --doctor; NULL: not given */
 	struct html_set set[SETS_MAX];
@@ -103,7 +96,7 @@ struct job {
 
 /* ---- fabrics -------------------------------------------------------------- */
 
-static void shape_of(const struct job *j, struct state *s)
+static void shape_of(const struct job *j, struct html_state *s)
 {
 	cli_must(ftr_shape_new(s->f, &j->opts, j->team, &s->sh, &cli_err));
 	cli_must(ftr_picture_new(s->sh, &s->pic, &cli_err));
@@ -140,11 +133,12 @@ static void read_fabrics(struct job *j, const char *old, const char *now)
 
 /* ---- sets ----------------------------------------------------------------- */
 
-static struct html_set *add_set(struct job *j, const struct state *s,
+static struct html_set *add_set(struct job *j, const struct html_state *s,
 				struct ftr_tables *t)
 {
 	struct html_set *x = &j->set[j->n_sets++];
 
+	x->base = s == &j->damaged ? &j->now : s;
 	x->f = s->f;
 	x->sh = s->sh;
 	x->t = t;
@@ -154,7 +148,7 @@ static struct html_set *add_set(struct job *j, const struct state *s,
 /* Adds the tables of an engine for s.  prefer: the tables of the undamaged fabric, or NULL.  As in
  * the plugin, entries of prefer are kept while their ports still lead to the destination.  With
  * --balance off, no entry is kept. */
-static void add_engine(struct job *j, const char *name, const struct state *s,
+static void add_engine(struct job *j, const char *name, const struct html_state *s,
 		       const char *when, const struct ftr_tables *prefer)
 {
 	const struct ftr_engine_ops *ops = ftr_engine_find(name);
@@ -176,7 +170,7 @@ static void add_engine(struct job *j, const char *name, const struct state *s,
 		 ro.balance == FTR_BALANCE_OFF ? " (balance off)" : "", when);
 }
 
-static void add_file(struct job *j, const char *path, const struct state *s)
+static void add_file(struct job *j, const char *path, const struct html_state *s)
 {
 	struct ftr_tables *t = NULL;
 	uint32_t missing = 0;
@@ -248,6 +242,7 @@ static void read_traffic(struct job *j)
 	struct html_traffic *t = &j->traffic;
 	struct ftr_load_pair *pair = NULL;
 
+	t->now = &j->now;
 	t->order = cli_host_order(j->now.sh, &t->n);
 	if (j->o->patterns)
 		cli_must(ftr_read_pairs(j->o->patterns, j->now.f, &pair, &t->n_pairs, &cli_err));
@@ -279,7 +274,7 @@ static void write_page(const struct job *j, const char *title)
 {
 	char faults[1024] = "";
 	struct html_page page = {
-		.title = title, .pairs = j->o->patterns, .map = &j->map,
+		.title = title, .now = &j->now, .old = &j->old,
 		.set = j->set, .n_sets = j->n_sets,
 		.doctor = j->doctor, .traffic = &j->traffic,
 	};
@@ -303,16 +298,11 @@ static void make_report(struct job *j, const char *old, const char *now)
 	read_fabrics(j, old, now);
 	cli_progress("routing");
 	make_sets(j);
-	j->map = (struct html_map){
-		.f = j->now.f, .sh = j->now.sh, .pic = j->now.pic,
-		.old = j->old.f, .old_sh = j->old.sh, .old_pic = j->old.pic,
-	};
-	html_map_init(&j->map);
 	read_traffic(j);
 	cli_progress("checking and counting flows");
 	for (unsigned int i = 0; i < j->n_sets; i++) {
 		cli_progress_step(i, j->n_sets);
-		html_set_run(&j->set[i], &j->map, &j->traffic, j->team);
+		html_set_run(&j->set[i], &j->traffic, j->team);
 	}
 	cli_progress("writing");
 	write_page(j, now);

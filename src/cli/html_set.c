@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * One set of tables: findings of the checker, and the load of every link for each
- * traffic pattern.  Links are numbered as on the page (html_map.c).
+ * traffic pattern.  Links are those of the base (html.h).
  */
 #include <stdlib.h>
 
@@ -18,38 +18,58 @@ static void check(struct html_set *s, struct ftr_team *team)
 		ftr_tables_diff(s->before_f, s->before, s->f, s->t, &s->diff);
 }
 
-/* Converts by_port, the load at each port, to the load of each directed link of the map. */
-static void carry(const struct html_set *s, const struct html_map *m,
-		  const uint64_t *by_port, struct html_load *l)
+const struct ftr_swport *html_port(const struct html_set *s, ftr_sw sw, unsigned int p)
 {
-	for (ftr_sw w = 0; w < s->f->n_sw; w++)
-		for (unsigned int p = 1; p <= s->f->sw[w].n_ports; p++) {
-			uint64_t n = by_port[s->f->sw[w].first_port + p];
-			uint32_t at = n ? html_map_link(m, s->f, w,
-							(ftr_port)p) :
-				      HTML_NONE;
+	const struct ftr_swport *port;
+	ftr_sw here = ftr_fabric_find_sw(s->f, s->base->f->sw[sw].guid);
 
-			if (at == HTML_NONE)
-				continue;
-			l->load[at] = n;
-			l->max = n > l->max ? n : l->max;
-		}
-	l->done = true;
+	if (here == FTR_SW_NONE || p > s->f->sw[here].n_ports)
+		return NULL;
+	port = ftr_fabric_port(s->f, here, p);
+	return port->peer_kind == FTR_PEER_SW ? port : NULL;
 }
 
 struct load_run {
 	struct html_set *s;
-	const struct html_map *m;
 	const struct html_traffic *tr;
 	struct ftr_load *ld;
 	uint64_t *by_port;	/* [s->f->n_ports] load of the link at each port, in flows */
 	struct ftr_load_report *r;
 };
 
-/* Returns the host port of the fabric of w->s that has the GUID of host port e of the map. */
+/* Returns the load of the link at port p of switch s of the base, in the direction away from s. */
+static uint64_t load_at(const struct load_run *w, ftr_sw s, unsigned int p)
+{
+	const struct ftr_swport *port = html_port(w->s, s, p);
+
+	return port ? w->by_port[port - w->s->f->ports] : 0;
+}
+
+/* Converts w->by_port to the load of each directed link of the base. */
+static void carry(const struct load_run *w, struct html_load *l)
+{
+	const struct ftr_fabric *f = w->s->base->f;
+	uint32_t n = 0;
+
+	l->load = cli_calloc(2 * (size_t)f->n_sw_links, sizeof(*l->load), "loads");
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
+
+			if (!html_listed(f, s, p))
+				continue;
+			l->load[n++] = load_at(w, s, p);
+			l->load[n++] = load_at(w, port->peer, port->peer_port);
+		}
+	for (uint32_t i = 0; i < n; i++)
+		l->max = l->load[i] > l->max ? l->load[i] : l->max;
+	l->done = true;
+}
+
+/* Returns the host port of the fabric of w->s that has the GUID of host port e of now.f. */
 static ftr_ep here(const struct load_run *w, ftr_ep e)
 {
-	return e == FTR_EP_NONE ? FTR_EP_NONE : ftr_fabric_find_ep(w->s->f, w->m->f->ep[e].guid);
+	return e == FTR_EP_NONE ? FTR_EP_NONE : ftr_fabric_find_ep(w->s->f, w->tr->now->f->ep[e].guid);
 }
 
 static void load_all(struct load_run *w)
@@ -59,7 +79,7 @@ static void load_all(struct load_run *w)
 	ftr_load_all(w->ld, w->by_port, w->r);
 	l->flows = w->r->flows;
 	l->lost = w->r->lost;
-	carry(w->s, w->m, w->by_port, l);
+	carry(w, l);
 }
 
 static void load_shift(struct load_run *w, struct ftr_team *team)
@@ -74,7 +94,7 @@ static void load_shift(struct load_run *w, struct ftr_team *team)
 	w->s->shift_mean = (double)w->r->sum_max / w->r->patterns;
 	cli_must(ftr_load_shift_by_port(w->ld, w->s->shift, w->by_port,
 					&cli_err));
-	carry(w->s, w->m, w->by_port, l);
+	carry(w, l);
 }
 
 static void load_pairs(struct load_run *w)
@@ -96,22 +116,19 @@ static void load_pairs(struct load_run *w)
 	free(pair);
 	l->flows = w->r->flows + (w->tr->n_pairs - n);
 	l->lost = w->r->lost + (w->tr->n_pairs - n);
-	carry(w->s, w->m, w->by_port, l);
+	carry(w, l);
 }
 
-void html_set_run(struct html_set *s, const struct html_map *m,
-		  const struct html_traffic *t, struct ftr_team *team)
+void html_set_run(struct html_set *s, const struct html_traffic *t, struct ftr_team *team)
 {
 	struct load_run w = {
-		.s = s, .m = m, .tr = t,
+		.s = s, .tr = t,
 		.by_port = cli_calloc(s->f->n_ports, sizeof(*w.by_port), "loads"),
 		.r = cli_calloc(1, sizeof(*w.r), "loads"),
 	};
 	ftr_ep *order = cli_calloc(t->n, sizeof(*order), "loads");
 
 	check(s, team);
-	for (int i = 0; i < HTML_PATTERNS; i++)
-		s->load[i].load = cli_calloc(2 * (size_t)m->n_links, sizeof(uint64_t), "loads");
 	for (uint32_t i = 0; i < t->n; i++)
 		order[i] = here(&w, t->order[i]);
 	cli_must(ftr_load_new(s->f, s->t, order, t->n, 0, team, &w.ld, &cli_err));

@@ -32,23 +32,16 @@ static void put_object(FILE *out, struct json_object *o)
 
 /* ---- the fabric ----------------------------------------------------------- */
 
-/* Writes the members that are not long lists of numbers. */
+/* Writes the members that are not long lists. */
 static void put_about(FILE *out, const struct html_page *p)
 {
-	const struct html_map *m = p->map;
-	struct json_object *o = cli_json_new("report"), *list;
+	struct json_object *o = cli_json_new("report");
 
 	cli_json_str(o, "title", p->title);
 	cli_json_str(o, "faults", p->faults);
-	cli_json_bool(o, "diff", m->old);
-	cli_json_fabric(o, m->f, m->sh);
-	cli_json_real(o, "width", m->pic->width);
-	list = cli_json_array(o, "sw_names");
-	for (uint32_t i = 0; i < m->n_sw; i++)
-		cli_json_text(list, html_switch(m, i)->name);
-	list = cli_json_array(o, "ep_names");
-	for (uint32_t i = 0; i < m->n_ep; i++)
-		cli_json_text(list, html_endport(m, i)->name);
+	cli_json_bool(o, "diff", p->old->f);
+	cli_json_fabric(o, p->now->f, p->now->sh);
+	cli_json_real(o, "width", p->now->pic->width);
 	put_object(out, o);
 }
 
@@ -71,60 +64,83 @@ static void put_blocks(FILE *out, const struct ftr_picture *pic)
 	fputs("],\n", out);
 }
 
-/* Writes an array for each switch: [guid, rank, x, block, pod, number of ports, state, leaf, stub].
- * block and pod: -1 if only the old fabric has the switch. */
-static void put_switches(FILE *out, const struct html_map *m)
+/* Writes the names of the switches and host ports. */
+static void put_names(FILE *out, const struct ftr_fabric *f)
 {
-	fputs("\"sw\":[", out);
-	for (uint32_t i = 0; i < m->n_sw; i++) {
-		bool here = i < m->f->n_sw;
-		const struct ftr_shape *sh = here ? m->sh : m->old_sh;
-		ftr_sw s = here ? i : m->old_sw[i - m->f->n_sw];
+	struct json_object *o = cli_json_new("report"), *list = cli_json_array(o, "sw");
 
-		fprintf(out, "%s[\"%016" PRIx64 "\",%u,%.7g,%d,%d,%u,%u,%u,%u]", i ? ",\n" : "",
-			html_switch(m, i)->guid, sh->tree.rank[s],
-			(here ? m->pic : m->old_pic)->x[s],
-			here ? (int)m->pic->block_of[s] : -1, here ? (int)m->pic->pod_of[s] : -1,
-			html_switch(m, i)->n_ports, m->sw_state[i],
-			sh->numbering.col[s] < sh->tree.n_leaf, sh->tree.stub[s]);
-	}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		cli_json_text(list, f->sw[s].name);
+	list = cli_json_array(o, "ep");
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		cli_json_text(list, f->ep[e].name);
+	fputs("{\"names\":", out);
+	put_object(out, o);
+}
+
+/* Writes an array for each switch: [guid, rank, x, block, pod, number of ports, leaf, stub]. */
+static void put_switches(FILE *out, const struct html_state *z)
+{
+	fputs(",\n\"sw\":[", out);
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		fprintf(out, "%s[\"%016" PRIx64 "\",%u,%.7g,%d,%d,%u,%u,%u]", s ? ",\n" : "",
+			z->f->sw[s].guid, z->sh->tree.rank[s], z->pic->x[s],
+			(int)z->pic->block_of[s], (int)z->pic->pod_of[s], z->f->sw[s].n_ports,
+			z->sh->numbering.col[s] < z->sh->tree.n_leaf, z->sh->tree.stub[s]);
 	fputs("],\n", out);
 }
 
-/* Writes an array for each host port: [guid, switch or -1, port, lid, Gbit/s, state, Aggregation
- * Node]. */
-static void put_ends(FILE *out, const struct html_map *m)
+/* Writes an array for each host port: [guid, switch or -1, port, lid, Gbit/s, Aggregation Node]. */
+static void put_ends(FILE *out, const struct ftr_fabric *f)
 {
 	fputs("\"ep\":[", out);
-	for (uint32_t i = 0; i < m->n_ep; i++) {
-		const struct ftr_fabric *g = i < m->f->n_ep ? m->f : m->old;
-		const struct ftr_endport *e = html_endport(m, i);
+	for (ftr_ep i = 0; i < f->n_ep; i++) {
+		const struct ftr_endport *e = &f->ep[i];
 		const struct ftr_swport *port = e->sw == FTR_SW_NONE ? NULL :
-			ftr_fabric_port(g, e->sw, e->sw_port);
+			ftr_fabric_port(f, e->sw, e->sw_port);
 
-		fprintf(out, "%s[\"%016" PRIx64 "\",%d,%u,%u,%u,%u,%u]", i ? ",\n" : "", e->guid,
-			port ? (int)html_map_sw(m, g, e->sw) : -1, e->sw_port, e->lid,
-			port ? ftr_link_gbps(port->width, port->speed) : 0, m->ep_state[i],
+		fprintf(out, "%s[\"%016" PRIx64 "\",%d,%u,%u,%u,%u]", i ? ",\n" : "", e->guid,
+			(int)e->sw, e->sw_port, e->lid,
+			port ? ftr_link_gbps(port->width, port->speed) : 0,
 			ftr_ep_is_aggregation(e));
 	}
 	fputs("],\n", out);
 }
 
-/* Writes an array for each link: [switch a, its port, switch b, its port, Gbit/s, state].  Then
- * writes an array for each pair of switches with missing links: [lower switch, upper switch, number
- * of missing links, inferred]. */
-static void put_links(FILE *out, const struct html_map *m)
+/* Writes an array for each link: [switch a, its port, switch b, its port, Gbit/s]. */
+static void put_links(FILE *out, const struct ftr_fabric *f)
 {
-	fputs("\"links\":[", out);
-	for (uint32_t i = 0; i < m->n_links; i++) {
-		const struct html_link *l = &m->link[i];
+	const char *sep = "";
 
-		fprintf(out, "%s[%u,%u,%u,%u,%u,%u]", i ? ",\n" : "", l->a, l->pa, l->b, l->pb,
-			ftr_link_gbps(l->width, l->speed), l->state);
-	}
-	fputs("],\n\"missing\":[", out);
-	for (uint32_t i = 0; i < m->pic->n_missing; i++) {
-		const struct ftr_missing *x = &m->pic->missing[i];
+	fputs("\"links\":[", out);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *q = ftr_fabric_port(f, s, p);
+
+			if (!html_listed(f, s, p))
+				continue;
+			fprintf(out, "%s[%u,%u,%u,%u,%u]", sep, s, p, q->peer, q->peer_port,
+				ftr_link_gbps(q->width, q->speed));
+			sep = ",\n";
+		}
+	fputs("]}", out);
+}
+
+static void put_state(FILE *out, const struct html_state *z)
+{
+	put_names(out, z->f);
+	put_switches(out, z);
+	put_ends(out, z->f);
+	put_links(out, z->f);
+}
+
+/* Writes an array for each pair of switches with missing links: [lower switch, upper switch, number
+ * of missing links, inferred]. */
+static void put_missing(FILE *out, const struct ftr_picture *pic)
+{
+	fputs("\"missing\":[", out);
+	for (uint32_t i = 0; i < pic->n_missing; i++) {
+		const struct ftr_missing *x = &pic->missing[i];
 
 		fprintf(out, "%s[%u,%u,%u,%u]", i ? "," : "", x->low, x->up, x->n, x->inferred);
 	}
@@ -145,60 +161,55 @@ static void put_traffic(FILE *out, const struct html_traffic *t)
 
 /* ---- sets ----------------------------------------------------------------- */
 
-static void put_load(FILE *out, const struct html_map *m, const struct html_load *l)
+static void put_load(FILE *out, const struct html_load *l, uint32_t n_links)
 {
 	fprintf(out, "{\"flows\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"max\":%" PRIu64 ",\"load\":[",
 		l->flows, l->lost, l->max);
-	for (size_t i = 0; i < 2 * (size_t)m->n_links; i++)
+	for (size_t i = 0; i < 2 * (size_t)n_links; i++)
 		fprintf(out, "%s%" PRIu64, i ? "," : "", l->load[i]);
 	fputs("]}", out);
 }
 
-static void put_indices(FILE *out, const char *key, const uint8_t *there, uint32_t n)
+/* Writes the numbers of the links of the base that are missing from s->f ("dead"), and of the host
+ * ports of the base that have no link there ("off"). */
+static void put_dead(FILE *out, const struct html_set *s)
 {
+	const struct ftr_fabric *f = s->base->f;
 	const char *sep = "";
+	uint32_t n = 0;
 
-	fprintf(out, ",\"%s\":[", key);
-	for (uint32_t i = 0; i < n; i++)
-		if (!there[i]) {
-			fprintf(out, "%s%u", sep, i);
-			sep = ",";
+	fputs(",\"dead\":[", out);
+	for (ftr_sw w = 0; w < f->n_sw; w++)
+		for (unsigned int p = 1; p <= f->sw[w].n_ports; p++) {
+			if (!html_listed(f, w, p))
+				continue;
+			if (!html_port(s, w, p)) {
+				fprintf(out, "%s%u", sep, n);
+				sep = ",";
+			}
+			n++;
 		}
+	sep = "";
+	fputs("],\"off\":[", out);
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		ftr_ep here = ftr_fabric_find_ep(s->f, f->ep[e].guid);
+
+		if (here != FTR_EP_NONE && s->f->ep[here].sw != FTR_SW_NONE)
+			continue;
+		fprintf(out, "%s%u", sep, e);
+		sep = ",";
+	}
 	fputs("]", out);
 }
 
-/* Writes the numbers of the links that are on the map but missing from the fabric of s ("dead"),
- * and of the host ports that have no link there ("off"). */
-static void put_dead(FILE *out, const struct html_map *m, const struct html_set *s)
-{
-	uint8_t *there = cli_calloc(m->n_links, 1, "a report");
-	uint8_t *on = cli_calloc(m->n_ep, 1, "a report");
-
-	for (ftr_sw w = 0; w < s->f->n_sw; w++)
-		for (unsigned int p = 1; p <= s->f->sw[w].n_ports; p++) {
-			uint32_t at = html_map_link(m, s->f, w, (ftr_port)p);
-
-			if (at != HTML_NONE)
-				there[at / 2] = 1;
-		}
-	for (uint32_t i = 0; i < m->n_ep; i++) {
-		ftr_ep e = ftr_fabric_find_ep(s->f, html_endport(m, i)->guid);
-
-		on[i] = e != FTR_EP_NONE && s->f->ep[e].sw != FTR_SW_NONE;
-	}
-	put_indices(out, "dead", there, m->n_links);
-	put_indices(out, "off", on, m->n_ep);
-	free(there);
-	free(on);
-}
-
-static void put_set(FILE *out, const struct html_map *m, const struct html_set *s)
+static void put_set(FILE *out, const struct html_page *page, const struct html_set *s)
 {
 	static const char *const key[HTML_PATTERNS] = { "all", "shift", "pairs" };
 	struct json_object *o = cli_json_new("report");
 	const char *sep = "";
 
 	cli_json_str(o, "name", s->name);
+	cli_json_num(o, "base", s->base == page->old);
 	cli_json_bool(o, "bad", s->verdict.found);
 	cli_json_num(o, "shift", s->shift);
 	cli_json_num(o, "shift_max", s->shift_max);
@@ -214,11 +225,11 @@ static void put_set(FILE *out, const struct html_map *m, const struct html_set *
 		if (!s->load[i].done)
 			continue;
 		fprintf(out, "%s\"%s\":", sep, key[i]);
-		put_load(out, m, &s->load[i]);
+		put_load(out, &s->load[i], s->base->f->n_sw_links);
 		sep = ",\n";
 	}
 	fputs("}", out);
-	put_dead(out, m, s);
+	put_dead(out, s);
 	fputs("}", out);
 }
 
@@ -228,15 +239,20 @@ static void put_data(FILE *out, const struct html_page *p)
 	put_about(out, p);
 	if (p->doctor)
 		fprintf(out, ",\n\"doctor\":%s", p->doctor);
-	put_blocks(out, p->map->pic);
-	put_switches(out, p->map);
-	put_ends(out, p->map);
-	put_links(out, p->map);
+	put_blocks(out, p->now->pic);
+	put_missing(out, p->now->pic);
 	put_traffic(out, p->traffic);
+	fputs("\"states\":[", out);
+	put_state(out, p->now);
+	if (p->old->f) {
+		fputs(",\n", out);
+		put_state(out, p->old);
+	}
+	fputs("],\n", out);
 	fputs("\"sets\":[", out);
 	for (unsigned int i = 0; i < p->n_sets; i++) {
 		fputs(i ? ",\n" : "", out);
-		put_set(out, p->map, &p->set[i]);
+		put_set(out, p, &p->set[i]);
 	}
 	fputs("],\n\"tables\":[", out);
 }
@@ -247,7 +263,7 @@ static void put_all_tables(FILE *out, const struct html_page *p, size_t size)
 
 	for (unsigned int i = 0; i < p->n_sets; i++) {
 		fputs(i ? ",\n" : "", out);
-		html_put_tables(out, p->map, &p->set[i], &room);
+		html_put_tables(out, &p->set[i], &room);
 	}
 	fputs("]}\n", out);
 }

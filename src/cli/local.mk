@@ -10,7 +10,7 @@ libcli_a_SOURCES = src/cli/cli.h src/cli/opts.c src/cli/die.c \
 	src/cli/ddlr_repair.c src/cli/ddlr_repair.h \
 	src/cli/completion.c \
 	src/cli/input.c src/cli/save.c src/cli/transition.c src/cli/transition.h \
-	src/cli/html.h src/cli/html.c src/cli/html_map.c src/cli/html_set.c \
+	src/cli/html.h src/cli/html.c src/cli/html_set.c \
 	src/cli/html_write.c src/cli/html_tables.c src/cli/slurm.c src/cli/ranks.c src/cli/jobs.c \
 	src/cli/jobs.h src/cli/unpack.c src/cli/top.c src/cli/top.h \
 	src/cli/top_read.c src/cli/top_show.c $(DOCTOR_SOURCES)
