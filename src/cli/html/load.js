@@ -43,7 +43,7 @@ const podOver = (s, r) => (s.pod < 0 || r < s.rank || !podAt[r] ? -1 : podAt[r][
 const podsOver = SW.map((s) => podAt.map((_, r) => podOver(s, r)).filter((pod) => pod >= 0));
 
 // Counts the flows that must leave each pod (out) and enter it (in) under any tables.
-function cross(load, k, pattern) {
+function countFlows(load, k, pattern) {
 	const off = new Set(D.sets[k].off), n = D.order.length;
 	load.out = new Array(PODS.length).fill(0);
 	load.in = new Array(PODS.length).fill(0);
@@ -68,7 +68,7 @@ function cross(load, k, pattern) {
 		load.out.forEach((c, i) => { load.out[i] = load.in[i] = c * (hosts.length - c); });
 	}
 }
-D.sets.forEach((s, k) => Object.entries(s.loads).forEach(([p, load]) => cross(load, k, p)));
+D.sets.forEach((s, k) => Object.entries(s.loads).forEach(([p, load]) => countFlows(load, k, p)));
 
 // linksOut[k][pod]: in the fabric of set k, the number of links with one end in the pod or below
 // it, and the other end elsewhere.
