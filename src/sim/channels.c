@@ -116,21 +116,6 @@ static bool set_arrays(struct sim *m)
 	return true;
 }
 
-/* Returns the length of a slot of the event queue (wheel.c) in ps.  It is chosen so that a slot
- * holds about one event if all channels are busy.  A packet causes three events on each channel. */
-static uint64_t slot_ps(const struct sim *m)
-{
-	uint64_t sum = 0, n = 0;
-
-	for (uint32_t c = 0; c < m->n_ch; c++) {
-		if (!m->ch[c].wired || m->ch[c].link_ps == 0)
-			continue;
-		sum += wire_ps(&m->ch[c], m->conf->bytes);
-		n++;
-	}
-	return n ? sum / n / n / 3 + 1 : 1000;
-}
-
 enum ftr_status sim_net(struct sim *m, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = m->f;
@@ -147,7 +132,5 @@ enum ftr_status sim_net(struct sim *m, struct ftr_err *err)
 	for (unsigned int v = 0; v < m->n_vls; v++)
 		m->quantum[v] = m->conf->weight[v] ? m->conf->weight[v] * 64 :
 				(int32_t)m->conf->bytes;
-	if (!wheel_init(&m->wheel, slot_ps(m)))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the event queue");
 	return FTR_OK;
 }

@@ -31,7 +31,7 @@
  * Files:
  *
  *	channels.c	creates the channels
- *	wheel.c		the event queue
+ *	heap.c		the event queue
  *	run.c		the event loop
  *	packet.c	how packets wait
  *	traffic.c	how packets are created
@@ -52,7 +52,7 @@
 
 #define NONE UINT32_MAX
 
-/* ---- events (wheel.c) ------------------------------------------------------ */
+/* ---- events (heap.c) ------------------------------------------------------- */
 
 /* The events of one instant are handled in the order of these types. */
 enum event_type {
@@ -73,37 +73,19 @@ enum event_type {
 struct event {
 	uint64_t at;
 	uint32_t a, b;
-	uint32_t next;
 	uint16_t x;
 	uint8_t type, vl;
 };
 
-#define WHEEL_SLOTS (1u << 15)
-
-/* Each of the slots `slot` to `end` - 1 has a sorted list of events. Later events are in one
- * unsorted list. */
-struct wheel {
-	unsigned int shift;	/* a slot holds the events of 2^shift ps */
-	uint64_t slot;		/* number of the current slot; slot 0 begins at time 0 */
-	uint64_t end;		/* first slot that is not in the wheel */
-	uint32_t n_in;		/* number of events in slots `slot` to `end` - 1 */
-	uint32_t *head, *tail;	/* [WHEEL_SLOTS] first and last event of each slot; if head is NONE,
-				 * the slot is empty, and tail is not valid */
-	uint64_t *busy;		/* one bit per slot; 1: the slot has an event */
-	struct event *event;	/* the pool */
-	uint32_t n_event, cap_event, free;
-	uint32_t later, last_later;	/* list of later events; NONE: empty */
-	uint64_t later_at;	/* time of the earliest later event; UINT64_MAX: none */
+struct heap {
+	struct event *event;	/* event[0] is the first one */
+	uint32_t n, cap;
 };
 
-bool wheel_init(struct wheel *w, uint64_t slot_ps);
-void wheel_fini(struct wheel *w);
 /* Add an event. Returns false if out of memory. */
-bool wheel_push(struct wheel *w, const struct event *e);
-/* Returns the time of the first event; UINT64_MAX: there is none. */
-uint64_t wheel_peek(struct wheel *w);
-/* Remove the first event and copy it to *out. There must be one. */
-void wheel_pop(struct wheel *w, struct event *out);
+bool heap_push(struct heap *h, const struct event *e);
+/* Remove the first event and return it. There must be one. */
+struct event heap_pop(struct heap *h);
 
 /* ---- a run ------------------------------------------------------------------ */
 
@@ -241,7 +223,7 @@ struct sim {
 	void *state;
 	struct ftr_tables *t;	/* the run's own copy of the tables */
 	struct ftr_arena *arena;
-	struct wheel wheel;
+	struct heap heap;
 	uint64_t now, warm, end;
 	unsigned int n_vls;
 	uint32_t n_ports, n_ch, n_st;

@@ -12,10 +12,9 @@
 void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a,
 	      uint32_t b, unsigned int vl, unsigned int x)
 {
-	const struct event e = { at, a, b, NONE, (uint16_t)x, (uint8_t)type,
-				 (uint8_t)vl };
+	const struct event e = { at, a, b, (uint16_t)x, (uint8_t)type, (uint8_t)vl };
 
-	if (!wheel_push(&m->wheel, &e))
+	if (!heap_push(&m->heap, &e))
 		m->no_memory = true;
 }
 

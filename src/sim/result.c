@@ -180,8 +180,7 @@ void result_end(struct sim *m)
 		m->queue.cap_own * sizeof(*m->queue.own) +
 		m->pool.cap_pkt * sizeof(*m->pool.pkt) +
 		m->mail.cap_msg * sizeof(*m->mail.msg) +
-		m->wheel.cap_event * sizeof(*m->wheel.event) +
-		WHEEL_SLOTS * sizeof(*m->wheel.head);
+		m->heap.cap * sizeof(*m->heap.event);
 }
 
 void ftr_sim_result_fini(struct ftr_sim_result *r, uint32_t n)

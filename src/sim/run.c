@@ -440,42 +440,29 @@ static void choose_all(struct sim *m)
 	}
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-
-	if (x->type != y->type)
-		return x->type - y->type;
-	if (x->a != y->a)
-		return (x->a > y->a) - (x->a < y->a);
-	return (x->vl > y->vl) - (x->vl < y->vl);
-}
-
 /* Move all events of the instant into the batch. Returns their number. */
 static uint32_t gather(struct sim *m)
 {
 	uint32_t n = 0;
 
-	do {
+	while (m->heap.n && m->heap.event[0].at == m->now) {
 		if (!FTR_GROW(m->due.batch, n, m->due.cap_batch)) {
 			m->no_memory = true;
 			break;
 		}
-		wheel_pop(&m->wheel, &m->due.batch[n++]);
-	} while (wheel_peek(&m->wheel) == m->now);
-	if (n > 1)
-		qsort(m->due.batch, n, sizeof(*m->due.batch), by_key);
+		m->due.batch[n++] = heap_pop(&m->heap);
+	}
 	return n;
 }
 
 void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx)
 {
-	uint64_t rounds = 0, t;
+	uint64_t rounds = 0;
 	uint32_t n;
 
 	choose_all(m);
-	while ((t = wheel_peek(&m->wheel)) < m->end && !m->no_memory) {
-		m->now = m->view.now = t;
+	while (m->heap.n && m->heap.event[0].at < m->end && !m->no_memory) {
+		m->now = m->view.now = m->heap.event[0].at;
 		n = gather(m);
 		m->r->events += n;
 		for (uint32_t i = 0; i < n; i++) {
