@@ -194,15 +194,14 @@ static enum ftr_status write_psl(FILE *out, const void *fabric,
 {
 	const struct ftr_fabric *f = fabric;
 	struct ftr_path_sl *p = NULL;
-	enum ftr_status st = ftr_path_sl_new(f, &p, err);
+	enum ftr_status st;
 
-	for (uint32_t i = 0; !st && i < f->n_ep + f->n_sw; i++)
-		for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++)
+	cli_must(ftr_path_sl_new(f, &p, &cli_err));
+	for (uint32_t i = 0; i < f->n_ep + f->n_sw; i++)
+		for (uint32_t lid = 1; lid <= f->max_lid; lid++)
 			if (f->owner[lid].kind != FTR_OWNER_NONE)
-				st = ftr_path_sl_set(p, i, (ftr_lid)lid, 0,
-						     err);
-	if (!st)
-		st = ftr_write_path_sl(out, f, p, err);
+				cli_must(ftr_path_sl_set(p, i, (ftr_lid)lid, 0, &cli_err));
+	st = ftr_write_path_sl(out, f, p, err);
 	ftr_path_sl_free(p);
 	return st;
 }

@@ -122,10 +122,12 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 	if (c->n_vls > FTR_SIM_VLS || c->n_vls < c->function->min_vls)
 		return ftr_fail(err, FTR_INVAL, "%u data VLs, but %u to %u are possible",
 				c->n_vls, c->function->min_vls, FTR_SIM_VLS);
-	st = check_traffic(c, err);
-	for (uint32_t i = 0; !st && i < c->n_changes; i++)
+	for (uint32_t i = 0; i < c->n_changes; i++) {
 		st = check_change(c, i, err);
-	return st;
+		if (st)
+			return st;
+	}
+	return check_traffic(c, err);
 }
 
 /* ---- a run ------------------------------------------------------------------------ */
