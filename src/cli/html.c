@@ -272,21 +272,15 @@ static char *read_doctor(const char *path)
 
 static void write_page(const struct job *j, const char *title)
 {
-	char faults[1024] = "";
 	struct html_page page = {
-		.title = title, .now = &j->now, .old = &j->old,
+		.title = title, .faults = &j->o->fail, .now = &j->now, .old = &j->old,
 		.set = j->set, .n_sets = j->n_sets,
 		.doctor = j->doctor, .traffic = &j->traffic,
 	};
 	const char *slash = strrchr(title, '/');
-	size_t n = 0;
 
 	if (slash && slash[1])
 		page.title = slash + 1;
-	for (unsigned int i = 0; i < j->o->fail.n && n < sizeof(faults); i++)
-		n += (size_t)snprintf(faults + n, sizeof(faults) - n, "%s%s",
-				      i ? ", " : "", j->o->fail.v[i]);
-	page.faults = j->o->fail.n ? faults : NULL;
 	cli_write(j->o->output, html_write, &page);
 }
 

@@ -35,10 +35,11 @@ static void put_object(FILE *out, struct json_object *o)
 /* Writes the members that are not long lists. */
 static void put_about(FILE *out, const struct html_page *p)
 {
-	struct json_object *o = cli_json_new("report");
+	struct json_object *o = cli_json_new("report"), *list = cli_json_array(o, "faults");
 
+	for (unsigned int i = 0; i < p->faults->n; i++)
+		cli_json_text(list, p->faults->v[i]);
 	cli_json_str(o, "title", p->title);
-	cli_json_str(o, "faults", p->faults);
 	cli_json_bool(o, "diff", p->old->f);
 	cli_json_fabric(o, p->now->f, p->now->sh);
 	cli_json_real(o, "width", p->now->pic->width);

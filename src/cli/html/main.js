@@ -335,7 +335,7 @@ function start() {
 	$('title').textContent = D.title;
 	$('summary').textContent = `${plural(f.switches, 'switch', 'switches')}, ${plural(f.end_ports, 'host port')}, ${plural(f.switch_cables, 'link')} between switches; ` +
 		`${plural(f.ranks, 'rank')}, ${plural(f.leaves, 'leaf', 'leaves')}, ${plural(f.pods, 'pod')}, ${plural(f.planes, 'plane')}` +
-		`${D.faults ? `; faults: ${D.faults}` : ''}. ibfattree ${D.version}`;
+		`${D.faults.length ? `; faults: ${D.faults.join(', ')}` : ''}. ibfattree ${D.version}`;
 	$('set').replaceChildren(...D.sets.map((s, i) => el('option', { value: String(i) }, s.name)));
 	clearSelection();
 	const dark = window.matchMedia('(prefers-color-scheme: dark)');
