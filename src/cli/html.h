@@ -50,7 +50,7 @@ struct html_load {
 /* One set of tables on one state of the fabric. */
 struct html_set {
 	char name[256];
-	/* the state that the page shows.  f is its fabric, or this fabric with the faults of --fail */
+	/* the state that the page shows; f is its fabric, perhaps with the faults of --fail */
 	const struct html_state *base;
 	const struct ftr_fabric *f;
 	const struct ftr_shape *sh;

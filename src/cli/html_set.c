@@ -69,7 +69,8 @@ static void carry(const struct load_run *w, struct html_load *l)
 /* Returns the host port of the fabric of w->s that has the GUID of host port e of now.f. */
 static ftr_ep here(const struct load_run *w, ftr_ep e)
 {
-	return e == FTR_EP_NONE ? FTR_EP_NONE : ftr_fabric_find_ep(w->s->f, w->tr->now->f->ep[e].guid);
+	return e == FTR_EP_NONE ? e :
+		ftr_fabric_find_ep(w->s->f, w->tr->now->f->ep[e].guid);
 }
 
 static void load_all(struct load_run *w)
