@@ -84,22 +84,18 @@ struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
 void cli_guarantee_text(const struct ftr_fabric *f,
 			const struct ftr_guarantee *g, unsigned int vls)
 {
-	char a[CLI_COUNT_MAX], name[CLI_NAME_MAX];
-
 	if (g->weakest == FTR_SW_NONE) {
 		printf("guarantee     none: no switch with hosts has a switch above it\n");
 		return;
 	}
-	printf("k             %u: each switch with hosts on or below it, except roots, has at least\n"
-	       "              %s above it\n",
-	       g->k, cli_count(a, g->k, "switch", "switches"));
+	printf("k             %u: each switch with hosts on or below it, except roots, has at least\n" "              %s above it\n",
+	       g->k, CLI_COUNT(g->k, "switch", "switches"));
 	printf("guarantee     any %s%u%s %s repaired locally (links between switches,\n"
 	       "              switches without hosts), for packets from hosts to hosts\n",
 	       cli_colour(g->faults ? CLI_GOOD : CLI_DOUBT), g->faults,
 	       cli_colour(CLI_PLAIN), g->faults == 1 ? "fault is" : "faults are");
-	printf("weakest       %s%s%s%s\n", cli_sw_name(name, f, g->weakest),
-	       g->n_weakest > 1 ? " (one of " : "",
-	       g->n_weakest > 1 ? cli_num(a, g->n_weakest) : "",
+	printf("weakest       %s%s%s%s\n", CLI_SW(f, g->weakest),
+	       g->n_weakest > 1 ? " (one of " : "", g->n_weakest > 1 ? CLI_NUM(g->n_weakest) : "",
 	       g->n_weakest > 1 ? ")" : "");
 	printf("planes        %u above the weakest switch; from at least %u of them no local repair leads away\n",
 	       g->planes, g->clean);

@@ -90,19 +90,19 @@ static double greatest(const double *y, uint32_t n, double least)
 	return least;
 }
 
-static void save(const struct cli_sim_job *j, const char *suffix,
+static void save(const struct cli_sim *j, const char *suffix,
 		 const struct plot *p)
 {
 	char *path;
 
-	if (asprintf(&path, "%s%s", j->o->svg, suffix) < 0)
+	if (asprintf(&path, "%s%s", j->svg, suffix) < 0)
 		cli_die("out of memory for a path");
 	cli_write(path, write_plot, p);
 	free(path);
 }
 
 /* Plots Gbit/s delivered and lost over time, as means over the runs. */
-static void series(const struct cli_sim_job *j, double *x)
+static void series(const struct cli_sim *j, double *x)
 {
 	uint32_t n = j->conf.n_series;
 	double *y = x + n, *y2 = y + n;
@@ -129,7 +129,7 @@ static void series(const struct cli_sim_job *j, double *x)
 }
 
 /* Plots the percentiles of the latency in the first run. */
-static void latency(const struct cli_sim_job *j, double *x)
+static void latency(const struct cli_sim *j, double *x)
 {
 	double *y = x + 1001;
 	struct plot p = {
@@ -156,7 +156,7 @@ static int falling(const void *a, const void *b)
 }
 
 /* Plots the utilisation of the links between switches in the first run, highest first. */
-static void links(const struct cli_sim_job *j, double *x)
+static void links(const struct cli_sim *j, double *x)
 {
 	const struct ftr_sim_result *r = &j->result[0];
 	double s = (double)(r->end_ps - j->conf.warm_ps);
@@ -183,7 +183,7 @@ static void links(const struct cli_sim_job *j, double *x)
 	save(j, "-links.svg", &p);
 }
 
-void cli_sim_svg(const struct cli_sim_job *j)
+void cli_sim_svg(const struct cli_sim *j)
 {
 	size_t n = 2002 + 3 * (size_t)j->conf.n_series +
 		   2 * (size_t)j->result[0].n_channels;

@@ -246,7 +246,7 @@ static void read_all(struct job *j, const char *path)
 			cli_must(cli_read_lfts(w->compare.v[i], j->f,
 					       &j->given[i], NULL, &cli_err));
 	if (!w->compare.n)
-		ftr_tables_free(live.t);
+		ftr_tables_free(live.t);	/* with --guarantee */
 }
 
 /* Routes the undamaged fabric, and adds the columns. */
@@ -284,26 +284,6 @@ static void set_up(struct job *j)
 		   w->repeat);
 	for (unsigned int i = 0; i < w->compare.n; i++)
 		add_column(j, w->compare.v[i], "compare", w->repeat);
-}
-
-static void tear_down(struct job *j)
-{
-	for (unsigned int i = 0; i < j->n_col; i++) {
-		free(j->col[i].run);
-		cli_reach_free(&j->col[i].worst);
-	}
-	for (unsigned int i = 0; i < j->w->compare.n; i++)
-		ftr_tables_free(j->given[i]);
-	ftr_tables_free(j->before);
-	ftr_sl2vl_free(j->vl_map);
-	free(j->turn);
-	free(j->place);
-	ftr_shape_free(j->sh);
-	ftr_nominal_free(j->nominal);
-	cli_faults_free(&j->faults);
-	cli_free_guids(&j->opts);
-	ftr_team_free(j->team);
-	ftr_fabric_free(j->f);
 }
 
 static int report_whatif(const struct job *j)
@@ -362,8 +342,8 @@ static void all_runs(struct job *j)
 
 static int run_whatif(int argc, char **argv)
 {
-	struct whatif w = { .json = false };
-	struct job j = { .w = &w };
+	static struct whatif w;
+	static struct job j = { .w = &w };
 	int n = cli_parse(&cli_whatif, &w, argc, argv), status;
 
 	cli_live_args("whatif", &w.from, n, 1);
@@ -394,7 +374,7 @@ static int run_whatif(int argc, char **argv)
 		all_runs(&j);
 		status = report_whatif(&j);
 	}
-	tear_down(&j);
+	ftr_team_free(j.team);
 	return status;
 }
 

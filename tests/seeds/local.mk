@@ -4,15 +4,15 @@ noinst_PROGRAMS += rerouting immunet outputs sssp static closed
 rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/fault_state.c \
 	tests/ddlr/fault_state.h
 rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-rerouting_LDADD = libftrcore.la
+rerouting_LDADD = libftrlab.la libftrcore.la
 immunet_SOURCES = tests/seeds/immunet_runs.c
-immunet_LDADD = libftrcore.la
+immunet_LDADD = libftrlab.la libftrcore.la
 outputs_SOURCES = tests/seeds/outputs.c
-outputs_LDADD = libftrcore.la
+outputs_LDADD = libftrlab.la libftrcore.la
 sssp_SOURCES = tests/seeds/sssp.c
 sssp_LDADD = libftrcore.la
 static_SOURCES = tests/seeds/static.c
-static_LDADD = libftrcore.la
+static_LDADD = libftrlab.la libftrcore.la
 closed_SOURCES = tests/seeds/closed.c
 closed_LDADD = libftrcore.la
 
