@@ -12,7 +12,7 @@ ftrinclude_HEADERS = include/ftr/balance.h include/ftr/cdg.h \
 	include/ftr/jobs.h include/ftr/incremental.h \
 	include/ftr/load.h include/ftr/models.h include/ftr/nominal.h \
 	include/ftr/picture.h include/ftr/ddlr.h include/ftr/shape.h \
-	include/ftr/sim.h include/ftr/status.h include/ftr/stored.h \
+	include/ftr/sim.h include/ftr/state.h include/ftr/status.h \
 	include/ftr/tables.h include/ftr/team.h include/ftr/text.h \
 	include/ftr/types.h include/ftr/vl.h
 

@@ -27,7 +27,7 @@
 #include <ftr/shape.h>
 #include <ftr/sim.h>
 #include <ftr/status.h>
-#include <ftr/stored.h>
+#include <ftr/state.h>
 #include <ftr/tables.h>
 #include <ftr/team.h>
 #include <ftr/text.h>

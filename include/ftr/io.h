@@ -23,7 +23,7 @@ extern "C" {
 
 /*
  * Compressed files.  The library contains no decompressor.  A program may register a decompressor
- * before it reads any file.  All readers use it, except those of <ftr/stored.h>.  Errors:
+ * before it reads any file.  All readers use it, except those of <ftr/state.h>.  Errors:
  * FTR_PARSE: the compressed file is damaged or truncated.  FTR_LIMIT: it unpacks to more than 2^33
  * bytes (to more than 2^28 bytes for a fabric or a nominal fabric).
  */

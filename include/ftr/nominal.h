@@ -122,46 +122,6 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 				    struct ftr_nominal_change *change,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/*
- * Write a state file.  Its first line holds the version, a checksum of the text after it, the
- * length of the body, the order of leaves and a hash of the GUID lists.  The body is N, with a
- * line for each switch, host port, link, replaced switch and kept rank.  The content of the file
- * depends only on N, its options and its ranks.
- *
- * The file is written under a temporary name in the same directory, flushed to disk and
- * renamed.  So at any time the file at `path` is complete, with its old or its new content.  Two
- * threads of a process must not write to the same path at the same time.  FTR_IO (the text names
- * the path and the reason); FTR_NOMEM.
- */
-enum ftr_status ftr_nominal_write(const char *path,
-				  const struct ftr_nominal *n,
-				  struct ftr_err *err) FTR_MUST_USE;
-
-/*
- * Read a state file.  S(N) is made with opts.  *reshaped (may be NULL) is true if the file was
- * written with another order of leaves or other lists of GUIDs.
- *
- * FTR_IO: there is no such file, or it cannot be read.  FTR_PARSE: the file is incomplete,
- * damaged, of an unknown version or not a state file; the text names the path and the
- * problem.  FTR_LIMIT: the file is too long.  Other errors: as ftr_shape_new for N.  The caller
- * can continue without the file, but then more entries change.
- */
-enum ftr_status ftr_nominal_read(const char *path,
-				 const struct ftr_shape_opts *opts,
-				 struct ftr_team *team,
-				 struct ftr_nominal **out, bool *reshaped,
-				 struct ftr_err *err) FTR_MUST_USE;
-/* Like ftr_nominal_read, but reads only a regular file that belongs to root or to the caller
- * (core/file.h).  Any other file is refused with FTR_IO. */
-enum ftr_status ftr_nominal_read_own(const char *path,
-				     const struct ftr_shape_opts *opts,
-				     struct ftr_team *team,
-				     struct ftr_nominal **out, bool *reshaped,
-				     struct ftr_err *err) FTR_MUST_USE;
-
-/* Returns true if the file can be read and begins like a state file. */
-bool ftr_nominal_is_file(const char *path);
-
 #ifdef __cplusplus
 }
 #endif

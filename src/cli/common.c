@@ -139,8 +139,8 @@ static enum ftr_status read_nominal(const char *path,
 	struct ftr_fabric *g = NULL;
 	enum ftr_status st;
 
-	if (ftr_nominal_is_file(path))
-		return ftr_nominal_read(path, opts, team, out, NULL, err);
+	if (ftr_state_is_file(path))
+		return ftr_nominal_read(path, opts, team, out, err);
 	st = ftr_read_fabric(path, f->n_ep ? f->ep[0].lmc : 0, &g, err);
 	if (!st)
 		st = ftr_nominal_new(g, opts, NULL, team, out, NULL, err);

@@ -123,7 +123,7 @@ static bool is_state_of(const struct doctor *d, const char *path,
 	struct ftr_nominal_change c = { .other = false };
 	struct ftr_nominal *n = NULL;
 	enum ftr_status st = ftr_nominal_read(path, &d->shape_opts, d->team,
-					      &n, NULL, why);
+					      &n, why);
 
 	if (!st)
 		st = ftr_nominal_compare(n, d->net.f, &c, why);
@@ -136,7 +136,7 @@ static bool is_state_of(const struct doctor *d, const char *path,
 }
 
 /*
- * Examines the plugin's state files: the file of --nominal, or all files ibfattree-nominal* in
+ * Examines the plugin's state files: the file of --nominal, or all files ibfattree-state-* in
  * OpenSM's cache directory on this node.  Adds a detail if none of these files belongs to this
  * fabric.  (A node can run subnet managers of several fabrics.)  Returns the number of state files.
  */
@@ -150,13 +150,13 @@ static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 	size_t n = 0;
 
 	if (d->o.nominal) {
-		if (!ftr_nominal_is_file(d->o.nominal))
+		if (!ftr_state_is_file(d->o.nominal))
 			return 0;
 		if (!is_state_of(d, d->o.nominal, &why))
 			doc_detail(r, "state file %s", why.msg);
 		return 1;
 	}
-	if (d->fabric || asprintf(&pattern, "%s/ibfattree-nominal*", dir && *dir ?
+	if (d->fabric || asprintf(&pattern, "%s/ibfattree-state-*", dir && *dir ?
 				  dir : "/var/cache/opensm") < 0)
 		return 0;
 	if (!glob(pattern, 0, NULL, &found))

@@ -37,8 +37,8 @@ void ibf_generation_put(struct ibf_generation *gen)
 
 bool ibf_is_complete(const struct ibf_generation *gen)
 {
-	return gen->nominal && !gen->shape->missing.n_missing_sw &&
-		!gen->shape->missing.n_missing_links;
+	return gen->nominal && (!gen->shape || (!gen->shape->missing.n_missing_sw &&
+						!gen->shape->missing.n_missing_links));
 }
 
 void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen)

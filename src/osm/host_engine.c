@@ -151,13 +151,14 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
  *
  * If the fabric is complete, and was complete in an earlier routing, the engine starts from
  * the same turns as in that routing, usually none.  So the tables are the same as before the
- * fault.
+ * fault.  After a restart these turns are those of the state file.
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ibf_routes *r, struct ftr_err *err)
 {
-	const struct ibf_generation *whole = e->complete, *old = e->gen;
+	const struct ibf_generation *whole = e->complete;
+	const struct ibf_generation *old = e->gen ? e->gen : e->prefer.gen;
 	enum ftr_status st;
 
 	if (whole && whole->nominal == gen->nominal && ibf_is_complete(gen))
@@ -313,6 +314,7 @@ static enum ftr_status route(struct ibf_engine *e)
 		return st;
 	}
 	ibf_prefer_routed(e, gen);
+	ibf_state_store(e, gen);
 	ibf_ddlr_vls(e, gen);
 	ibf_engine_publish(e, gen);
 	ibf_fast_changed(e->plugin->fast, &res.changes);

@@ -18,7 +18,7 @@ libibfplugin_la_SOURCES = src/osm/adopt.c src/osm/ca_order.c src/osm/clock.c src
 	src/osm/commit.c src/osm/ddlr_vls.c src/osm/event.c src/osm/fast.c src/osm/fast.h \
 	src/osm/generation.c src/osm/guid_options.c src/osm/host.c src/osm/host.h \
 	src/osm/host_engine.c src/osm/layout.c src/osm/log.c \
-	src/osm/mcast.c src/osm/nominal_store.c \
+	src/osm/mcast.c src/osm/search.c src/osm/state_store.c \
 	src/osm/osm.h \
 	src/osm/patch.c src/osm/plugin.c src/osm/prefer.c src/osm/prepare.c \
 	src/osm/transport.c src/osm/transport.h src/osm/snapshot.c \

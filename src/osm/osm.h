@@ -33,8 +33,8 @@
 #include "osm/stree.h"
 #include "reroute/state.h"
 #include <ftr/engine.h>
-#include <ftr/nominal.h>
 #include <ftr/shape.h>
+#include <ftr/state.h>
 #include <ftr/tables.h>
 
 #define IBF_MAX_ENGINES 8
@@ -49,9 +49,11 @@ struct ibf_skips {
 struct ibf_nominal {
 	atomic_uint refs;
 	struct ftr_nominal *n;
+	uint64_t id;		/* ftr_nominal_id(n) */
 };
 
-/* A fabric with its shape and tables.  Shared by reference; constant once its routing is done. */
+/* A fabric with its shape and tables.  Shared by reference; constant once its routing is done.  A
+ * generation from a state file has only a fabric, which was complete, tables and turns. */
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
@@ -117,36 +119,29 @@ struct ibf_adopted {
 	double ms;
 };
 
-/* The preferred tables of an engine, and the search for better tables, see prefer.c.  Routings keep
- * the entries of the preferred tables.  An entry is displaced if a fault forces it to another
- * port. */
+/* Where the preferred tables come from. */
+enum ibf_stage {
+	IBF_NO_ROUTING,		/* no routing as master yet, and no tables in a state file */
+	IBF_ADOPTING,		/* this routing prefers tables read from the switches */
+	IBF_COMPUTED,		/* the engine computed them; not searched yet */
+	IBF_CONFIRMED,		/* the engine computed them; a search has found none better */
+	IBF_GIVEN,		/* from the switches, a file, or an earlier search with changes
+				 * since then; not searched yet */
+	IBF_SEARCHED		/* a search has made them, or has found none better */
+};
+
+/* The preferred tables of an engine, see prefer.c.  Routings keep the entries of these tables.  An
+ * entry is displaced if a fault forces it to another port. */
 struct ibf_prefer {
-	/* The preferred tables are those of gen, or `stored` if they were read from a file.
-	 * Both NULL: there are none. */
-	struct ibf_generation *gen;
-	struct ftr_stored *stored;
-	uint64_t nominal;	/* identity of the nominal fabric of the preferred tables */
-	/* better: tables that a search has found.  better_of: the generation with which this search
-	 * began. */
-	struct ftr_tables *better;
-	struct ibf_generation *better_of;
+	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: there are none */
+	enum ibf_stage stage;
+	uint64_t nominal;	/* identity of the nominal fabric in the last routing */
 	struct ibf_search *search;	/* running search, or NULL */
-	bool for_displaced;	/* `better` changes displaced entries only */
-	bool new_displaced;	/* displaced entries have changed since the last search */
-	bool searching;		/* a search for this fabric was started, or its result was read
-				 * from a file */
-	bool searched;		/* a search for this fabric has succeeded */
-	bool improved;		/* the preferred tables come from a search, a file or the
-				 * switches */
-	bool was_read;		/* the state files were read */
-	/* The file of preferred tables, or of displaced entries, was removed because the nominal
-	 * fabric grew.  The new file has not been written yet. */
-	bool removed_preferred, removed_displaced;
-	bool adopting;		/* this routing prefers tables read from the switches */
+	struct ibf_search *better;	/* a search that has found better tables, or NULL */
 	struct ibf_adopted adopted;
-	struct ftr_displaced *entry;	/* [n_entries] displaced entries in the state file, or
-					 * queued for it */
+	struct ftr_displaced *entry;	/* [n_entries] displaced entries */
 	uint32_t n_entries;
+	bool new_displaced;	/* displaced entries have changed since the last search */
 };
 
 struct ibf_engine {
@@ -188,6 +183,9 @@ struct ibf_plugin {
 	struct ibf_smp *smp;	/* transport of the fast path; NULL: no fast path */
 	struct ibf_status *status;	/* NULL: no status files, or no memory */
 	struct ibf_nominal *nominal;	/* NULL: not known yet */
+	/* The state file has the present state of this engine, or its write is queued.  NULL: the
+	 * state has changed. */
+	const struct ibf_engine *stored;
 	struct ibf_options opt;
 	struct ibf_guids roots, cn, io;
 	struct ftr_team *team;
@@ -254,18 +252,19 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 			     struct ibf_skips *skips,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* nominal_store.c: add the new parts of f to the nominal fabric.  Returns the nominal fabric,
+/* state_store.c: add the new parts of f to the nominal fabric.  If there is no nominal fabric yet,
+ * read it from a state file, with the preferred tables of an engine.  Returns the nominal fabric,
  * with a reference for the caller; NULL: there is none. */
 struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 				    const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts,
 				    struct ftr_team *team);
-/* Directory of the state files. */
-const char *ibf_state_dir(void);
 /* Drop a reference to n; NULL is accepted. */
 void ibf_nominal_put(struct ibf_nominal *n);
 /* Forget the nominal fabric; the next ibf_nominal_for reads the state file again. */
 void ibf_nominal_forget(struct ibf_plugin *p);
+/* Called after e has routed gen: if the state has changed, queue a write of the state file. */
+void ibf_state_store(struct ibf_engine *e, const struct ibf_generation *gen);
 
 /* guid_options.c: read OpenSM's GUID files, and let `out` point to the lists, which belong to
  * the plugin. */
@@ -284,12 +283,42 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
 /* Called after gen was routed.  Its tables become the preferred tables if there are none yet,
- * or if its fabric is complete.  Queues the write of the displaced entries to their file. */
+ * or if its fabric is complete.  Notes the displaced entries. */
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
+/* Take over the preferred tables of s, which belong to the nominal fabric n, from s. */
+void ibf_prefer_restore(struct ibf_engine *e, struct ibf_nominal *n, struct ftr_state *s);
 /* Called when a sweep is done: start a search for better tables if one is due. */
 void ibf_prefer_search(struct ibf_engine *e);
 /* Drop the preferred tables and end the search. */
 void ibf_prefer_drop(struct ibf_engine *e);
+
+/* search.c: the search for better tables of gen.  displaced: search for better ports of displaced
+ * entries only.  NULL: not started. */
+struct ibf_search {
+	struct ibf_engine *e;
+	struct ibf_generation *gen;
+	bool displaced;
+	/* The members below are the result.  They are valid when ibf_search_done() returns true. */
+	enum ftr_status status;
+	struct ftr_err err;
+	struct ftr_tables *t;
+	struct ftr_balance_report balance;
+	double ms;
+	/* Used by search.c only. */
+	pthread_t thread;
+	atomic_bool cancel, done;
+};
+
+struct ibf_search *ibf_search_start(struct ibf_engine *e, struct ibf_generation *gen,
+				    bool displaced);
+/* True if the thread of the search has ended, or will end without waiting. */
+bool ibf_search_done(const struct ibf_search *z);
+/* True if the search has found tables that should replace those of gen. */
+bool ibf_search_found(const struct ibf_search *z);
+/* Wait for the end of the thread.  `cancel` ends the search early. */
+void ibf_search_join(struct ibf_search *z, bool cancel);
+/* Free a search whose thread was joined; NULL is accepted. */
+void ibf_search_free(struct ibf_search *z);
 
 /* adopt.c: read the forwarding tables of the switches of f, with the transport p->smp.  If a
  * request for a block is not answered, the entries of the block are empty.  The caller holds

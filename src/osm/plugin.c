@@ -28,7 +28,7 @@
  *  worker (fast.h)	its own		exclusive, for	subnet (read), lft and
  *					microseconds	new_lft (write)
  *  planner of ddlr	its own		none		its generation (read)
- *  search (prefer.c)	one per engine	none		its generation (read)
+ *  search (search.c)	one per engine	none		its generation (read)
  *
  * On exit OpenSM calls destroy for every engine that was set up, then delete, then dlclose.
  * So destroy frees only the generations of its engine; delete frees the plugin and its engines.

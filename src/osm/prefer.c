@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Preferred tables, and the search for better ones in the background.
+ * Preferred tables, and when to search for better ones.
  *
  * Preferred tables are tables of an earlier routing.  Later routings keep each entry of these
  * tables if its port is still one of those from which the engine chooses (src/engine/keep.c).  So
@@ -11,25 +11,29 @@
  * are no preferred tables with the option "balance off", or without a nominal fabric (all switches
  * and links seen so far).
  *
- * The preferred tables are replaced in two cases:
+ * The stage (enum ibf_stage) says where the preferred tables come from, and decides when a search
+ * is due and what happens when the fabric grows:
  *
- * - The identity of the nominal fabric (ftr_stored_nominal) has changed.
- * - They were made for a damaged fabric, and a link that was missing then is present now.
+ *	NO_ROUTING  --first routing-->  COMPUTED  --nothing better-->  CONFIRMED
+ *	    |  |                            ^           better applied -->  SEARCHED
+ *	    |  `--option "adopt"--> ADOPTING --routed--> GIVEN --search--> SEARCHED
+ *	    `--read from the state file--> GIVEN or SEARCHED
  *
- * The routing then computes tables by the formula again, so that the tables of the complete fabric
- * do not depend on earlier faults.  But if the old preferred tables are those of a complete fabric,
- * and came from a search, a file or the switches (option "adopt"), the routing starts from these
- * tables instead of the formula.
+ *	other tables:	GIVEN, SEARCHED -> GIVEN	COMPUTED, CONFIRMED -> COMPUTED
+ *	growth:		GIVEN, SEARCHED -> GIVEN	COMPUTED, CONFIRMED -> COMPUTED, without
+ *							preferred tables
  *
- *	routing of a complete fabric -> preferred -> search thread -> better tables
- *	                                   ^                               |
- *	                                   +---- next complete routing ----+
+ * A search is due in the stages COMPUTED and GIVEN, with the option "balance full" and a complete
+ * fabric.  It looks for tables that also have even load under shift permutations (host i sends to
+ * host i + k).  The next routing of a complete fabric applies the result, which is verified like
+ * all tables.  The old and the new entries lead up and down by the same ranks.  So a mixture of
+ * them has no loop and no credit loop.
  *
- * With the option "balance full", a thread searches for tables that also have even load under shift
- * permutations (host i sends to host i + k).  The thread holds a reference to its generation, but
- * no lock of OpenSM, and can be cancelled at any time.  The next routing of a complete fabric
- * applies the result, which is verified like all tables.  The old and the new entries lead up and
- * down by the same ranks.  So a mixture of them has no loop and no credit loop.
+ * Growth.  The fabric has grown if the identity of the nominal fabric (ftr_nominal_id) has changed,
+ * or if the preferred tables were made for a damaged fabric, and a link that was missing then is
+ * present now.  Tables of the formula are then computed again, so that the tables of the complete
+ * fabric do not depend on earlier faults.  Tables of other origin are the start for the tables of
+ * the larger fabric, if they are those of a complete fabric.
  *
  * A fault displaces the entries whose next hop is missing or no longer leads to the destination.
  * Such an entry immediately gets a port on a link with little load (balance/displaced.h).  With
@@ -37,154 +41,58 @@
  * entries again, now also by the load of shift permutations.  If the gain is large enough, the next
  * sweep applies the result to these entries.
  *
- * Files.  The preferred tables and the displaced entries are stored beside the file of the nominal
- * fabric.  So no entry changes after a restart or on another manager, and the search runs
- * once per fabric.  The names of the files contain the identity of the nominal fabric and the
- * engine's name.  The files are read at the first routing as master, and are used only for the same
- * nominal fabric.  The writer's thread writes them when their content has changed.  If the nominal
- * fabric grows, the files of the smaller one are removed.
- *
  * Threads.  The sweeper's thread runs this code: during a routing, with OpenSM's exclusive lock
  * held; and at events of OpenSM, without a lock.  When OpenSM ends, the main thread runs it, and
- * no sweep can run.  The search thread accesses only its struct ibf_search and its generation, and
- * requests sweeps.  The writer's thread runs write_file and release.
+ * no sweep can run.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include "osm/host.h"
 #include "osm/osm.h"
-#include "osm/writer.h"
-#include <ftr/stored.h>
 
-struct ibf_search {
-	pthread_t thread;
-	struct ibf_engine *e;
-	struct ibf_generation *gen;
-	struct ftr_route_opts opts;
-	struct ftr_keep keep;
-	struct ftr_tables *t;
-	struct ftr_route_stats stats;
-	struct ftr_err err;
-	enum ftr_status status;
-	double ms;
-	atomic_bool cancel, done;
+/* ---- the stage ----------------------------------------------------------------- */
+
+enum event {
+	RESTORED, RESTORED_SEARCHED,	/* tables were read from the state file */
+	ROUTING,		/* a routing begins without preferred tables */
+	ADOPT,			/* this routing prefers the tables of the switches */
+	GROWN,
+	OTHER_TABLES,		/* the routing has made other tables than the preferred ones */
+	BETTER,			/* the routing has applied the result of a search */
+	NONE_BETTER,		/* a search has found no better tables */
+	DROPPED
 };
 
-/* ---- the thread ------------------------------------------------------------ */
-
-static bool cancelled(void *ctx)
+static bool is_computed(enum ibf_stage s)
 {
-	struct ibf_search *z = ctx;
-
-	return atomic_load(&z->cancel);
+	return s == IBF_NO_ROUTING || s == IBF_COMPUTED || s == IBF_CONFIRMED;
 }
 
-/* A search for displaced entries changes these entries a second time.  So its result is used only
- * if it reduces the all-to-all load or the load of shifts by more than 1 / GAIN_SHARE.  The result
- * of any other search is used even if the gain is small. */
-#define GAIN_SHARE 10
-
-static bool is_worth_it(const struct ibf_search *z)
+static enum ibf_stage step(enum ibf_stage s, enum event ev)
 {
-	const struct ftr_balance_report *b = &z->stats.balance;
-
-	if (z->status || !b->moved)
-		return false;
-	return !z->keep.search_displaced ||
-		b->max_before - b->max_after > b->max_before / GAIN_SHARE ||
-		b->shift_before - b->shift_after >
-		b->shift_before / GAIN_SHARE;
-}
-
-static void *search(void *arg)
-{
-	struct ibf_search *z = arg;
-	double t0 = ibf_now_ms();
-
-	setpriority(PRIO_PROCESS, 0, 10);	/* on Linux, this affects only this thread */
-	z->status = ftr_tables_new(z->gen->fabric, false, &z->t, &z->err);
-	if (!z->status)
-		z->status = z->e->ops->route(z->gen->shape, &z->opts, NULL,
-					     z->t, &z->stats, &z->err);
-	z->ms = ibf_now_ms() - t0;
-	if (is_worth_it(z) && !atomic_load(&z->cancel))
-		ibf_request_sweep(z->e->plugin->osm);
-	atomic_store(&z->done, true);
-	return NULL;
-}
-
-static void search_free(struct ibf_search *z)
-{
-	ibf_generation_put(z->gen);
-	ftr_tables_free(z->t);
-	free(z);
-}
-
-/* displaced: search for better ports of displaced entries, not for better preferred tables. */
-static void start_search(struct ibf_engine *e, bool displaced)
-{
-	struct ibf_search *z = ftr_calloc(1, sizeof(*z));
-
-	if (displaced)
-		e->prefer.new_displaced = false;
-	else
-		e->prefer.searching = true;	/* start no second search for this fabric */
-	if (!z)
-		return;
-	z->e = e;
-	z->gen = ibf_generation_get(e->gen);
-	z->opts = z->gen->opts;
-	z->keep = (struct ftr_keep){ z->gen->tables, NULL, true, false };
-	if (displaced)
-		z->keep = (struct ftr_keep){ z->gen->keep.prefer,
-					     z->gen->tables, false, true };
-	z->opts.keep = &z->keep;
-	z->opts.balance = FTR_BALANCE_FULL;
-	z->opts.keep_routed = false;
-	z->opts.cancelled = cancelled;
-	z->opts.cancel_ctx = z;
-	atomic_init(&z->cancel, false);
-	atomic_init(&z->done, false);
-	if (ibf_thread_start(&z->thread, search, z))
-		e->prefer.search = z;
-	else
-		search_free(z);
-}
-
-static void stop_search(struct ibf_prefer *r)
-{
-	struct ibf_search *z = r->search;
-
-	if (!z)
-		return;
-	atomic_store(&z->cancel, true);
-	ibf_thread_join(z->thread);
-	search_free(z);
-	r->search = NULL;
+	switch (ev) {
+	case RESTORED:
+		return IBF_GIVEN;
+	case RESTORED_SEARCHED:
+	case BETTER:
+		return IBF_SEARCHED;
+	case ADOPT:
+		return IBF_ADOPTING;
+	case GROWN:
+	case OTHER_TABLES:
+		return is_computed(s) ? IBF_COMPUTED : IBF_GIVEN;
+	case NONE_BETTER:
+		return is_computed(s) ? IBF_CONFIRMED : IBF_SEARCHED;
+	case ROUTING:
+		return IBF_COMPUTED;
+	case DROPPED:
+		break;
+	}
+	return IBF_NO_ROUTING;
 }
 
 /* ---- the preferred tables ------------------------------------------------------ */
-
-static struct ftr_stored_id id_of(const struct ibf_engine *e,
-				     const struct ibf_generation *gen)
-{
-	struct ftr_stored_id id = {
-		.nominal = ftr_stored_nominal(gen->nominal->n),
-	};
-
-	snprintf(id.engine, sizeof(id.engine), "%s", e->ops->name);
-	return id;
-}
-
-static bool same_id(const struct ftr_stored_id *a,
-		    const struct ftr_stored_id *b)
-{
-	return a->nominal == b->nominal && !strcmp(a->engine, b->engine);
-}
 
 /* True if a switch of f, or a link between switches of f, is missing from g.  A switch with another
  * number of ports counts as missing. */
@@ -211,118 +119,76 @@ static bool has_link_beyond(const struct ftr_fabric *f, const struct ftr_fabric 
 	return false;
 }
 
-static void drop_tables(struct ibf_prefer *r)
+static bool has_grown(const struct ibf_prefer *r, const struct ibf_generation *gen)
 {
-	ftr_tables_free(r->better);
-	ibf_generation_put(r->better_of);
-	r->better = NULL;
-	r->better_of = NULL;
+	return gen->nominal->id != r->nominal ||
+		(!ibf_is_complete(r->gen) && has_link_beyond(gen->fabric, r->gen->fabric));
 }
 
 static void drop_better(struct ibf_prefer *r)
 {
-	stop_search(r);
-	drop_tables(r);
-	r->searching = false;
+	ibf_search_free(r->better);
+	r->better = NULL;
 }
 
-static void drop_preferred(struct ibf_prefer *r)
+static void stop_search(struct ibf_prefer *r)
+{
+	if (r->search) {
+		ibf_search_join(r->search, true);
+		ibf_search_free(r->search);
+	}
+	r->search = NULL;
+}
+
+static void prefer(struct ibf_prefer *r, struct ibf_generation *gen)
 {
 	ibf_generation_put(r->gen);
-	ftr_stored_free(r->stored);
-	r->gen = NULL;
-	r->stored = NULL;
+	r->gen = ibf_generation_get(gen);
 }
 
 void ibf_prefer_drop(struct ibf_engine *e)
 {
-	drop_better(&e->prefer);
-	drop_preferred(&e->prefer);
-	free(e->prefer.entry);
-	e->prefer.entry = NULL;
-	e->prefer.n_entries = 0;
-	e->prefer.was_read = false;
-	e->prefer.removed_preferred = e->prefer.removed_displaced = false;
+	struct ibf_prefer *r = &e->prefer;
+
+	stop_search(r);
+	drop_better(r);
+	prefer(r, NULL);
+	free(r->entry);
+	r->entry = NULL;
+	r->n_entries = 0;
+	r->stage = step(r->stage, DROPPED);
 	e->took_over = false;
 }
 
-/* ---- files -------------------------------------------------------------------- */
-
-enum file { PREFERRED, DISPLACED };
-
-/* The name of a file is the same for all managers, so managers that share or copy the directory
- * find the file.  NULL: no memory. */
-static char *path_of(const struct ftr_stored_id *id, enum file which)
+void ibf_prefer_restore(struct ibf_engine *e, struct ibf_nominal *n, struct ftr_state *s)
 {
-	return ftr_asprintf("%s/ibfattree-%s-%s-%016" PRIx64, ibf_state_dir(),
-			    which == PREFERRED ? "preferred" : "displaced",
-			    id->engine, id->nominal);
-}
+	struct ibf_prefer *r = &e->prefer;
+	struct ibf_generation *gen = ftr_calloc(1, sizeof(*gen));
 
-struct content {
-	struct ftr_stored_id id;
-	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: the file
-					 * has displaced entries */
-	bool searched;			/* a search made these tables, or found no better ones */
-	bool remove;			/* remove the file */
-	struct ftr_displaced *entry;	/* [n] the displaced entries, if gen is NULL */
-	uint32_t n;
-};
-
-static enum ftr_status write_file(const char *path, void *ctx, struct ftr_err *err)
-{
-	const struct content *c = ctx;
-
-	if (c->remove) {
-		unlink(path);
-		return FTR_OK;
-	}
-	return c->gen ? ftr_stored_write(path, &c->id, c->searched,
-					 c->gen->fabric, c->gen->tables, err) :
-		ftr_displaced_write(path, &c->id, c->entry, c->n, err);
-}
-
-static void release(void *ctx)
-{
-	struct content *c = ctx;
-
-	if (c) {
-		ibf_generation_put(c->gen);
-		free(c->entry);
-	}
-	free(c);
-}
-
-/* Queue a job that writes a copy of `what`.  The memory of the copy does not count towards
- * IBF_WRITER_BYTES: it may be larger than this limit, but there is at most one waiting job for each
- * file. */
-static void put_job(struct ibf_engine *e, enum file which, const struct content *what)
-{
-	struct content *c = ftr_calloc(1, sizeof(*c));
-	struct ibf_job job = {
-		.msg = IBF_STATE_FILE, .replaces = true, .write = write_file,
-		.release = release, .ctx = c, .bytes = sizeof(*c),
-	};
-
-	if (c) {
-		*c = *what;
-		ibf_generation_get(c->gen);
-		c->entry = ftr_calloc(c->n + 1u, sizeof(*c->entry));
-		if (c->entry)
-			job.path = path_of(&what->id, which);
-		if (c->entry && c->n)
-			memcpy(c->entry, what->entry, c->n * sizeof(*c->entry));
-	}
-	if (!ibf_writer_put(e->plugin->writer, &job))
-		ibf_log(e->plugin, IBF_STATE_FILE, "preferred tables are not stored: out of memory");
-}
-
-static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
-{
-	const struct content none = { .id = *id, .remove = true };
-
-	put_job(e, PREFERRED, &none);
-	put_job(e, DISPLACED, &none);
+	if (!gen)
+		return;
+	atomic_init(&gen->refs, 1);
+	atomic_fetch_add(&n->refs, 1);
+	gen->nominal = n;
+	gen->fabric = s->f;
+	gen->tables = s->t;
+	gen->given = s->given;
+	gen->n_given = s->n_given;
+	gen->turn = s->turn;
+	gen->opts.turn = s->turn;
+	gen->opts.n_turns = s->n_turns;
+	prefer(r, gen);
+	ibf_generation_put(e->complete);
+	e->complete = gen;
+	free(r->entry);
+	r->entry = s->displaced;
+	r->n_entries = s->n_displaced;
+	r->nominal = n->id;
+	r->stage = step(r->stage, s->searched ? RESTORED_SEARCHED : RESTORED);
+	s->f = NULL;
+	s->t = NULL;
+	s->given = s->turn = NULL;
+	s->displaced = NULL;
 }
 
 /* The fields are compared one by one, because the structure has padding. */
@@ -336,8 +202,7 @@ static bool are_same_entries(const struct ftr_displaced *a,
 	return true;
 }
 
-static void write_displaced(struct ibf_engine *e,
-			    const struct ibf_generation *gen)
+static void note_displaced(struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	const struct ftr_fabric *f = gen->fabric;
 	struct ibf_prefer *r = &e->prefer;
@@ -360,8 +225,7 @@ static void write_displaced(struct ibf_engine *e,
 			};
 		}
 	}
-	if (n == r->n_entries && are_same_entries(entry, r->entry, n) &&
-	    !(n && r->removed_displaced)) {
+	if (n == r->n_entries && are_same_entries(entry, r->entry, n)) {
 		free(entry);
 		return;
 	}
@@ -369,64 +233,7 @@ static void write_displaced(struct ibf_engine *e,
 	r->entry = entry;
 	r->n_entries = n;
 	r->new_displaced = n > 0;
-	r->removed_displaced = false;
-	put_job(e, DISPLACED, &(struct content){
-		.id = id_of(e, gen), .entry = entry, .n = n,
-	});
-}
-
-static bool is_missing(const char *path)
-{
-	return access(path, F_OK) != 0;
-}
-
-static void read_displaced(struct ibf_engine *e,
-			   const struct ftr_stored_id *id)
-{
-	struct ibf_prefer *r = &e->prefer;
-	char *path = path_of(id, DISPLACED);
-	struct ftr_stored_id found;
-	struct ftr_displaced *entry;
-	struct ftr_err err = { 0 };
-	uint32_t n;
-
-	if (path && !is_missing(path)) {
-		if (ftr_displaced_read(path, &found, &entry, &n, &err)) {
-			ibf_log(e->plugin, IBF_STATE_FILE, "state file not used: %s; it is replaced",
-				err.msg);
-		} else if (same_id(&found, id)) {
-			r->entry = entry;
-			r->n_entries = n;
-		} else {
-			free(entry);
-		}
-	}
-	free(path);
-}
-
-static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
-{
-	struct ftr_stored_id id = id_of(e, gen);
-	struct ibf_prefer *r = &e->prefer;
-	char *path = path_of(&id, PREFERRED);
-	struct ftr_stored *p;
-	struct ftr_err err = { 0 };
-
-	r->was_read = true;
-	if (path && !is_missing(path)) {
-		if (ftr_stored_read(path, &p, &err)) {
-			ibf_log(e->plugin, IBF_STATE_FILE, "state file not used: %s; it is replaced",
-				err.msg);
-		} else if (same_id(&p->id, &id)) {
-			r->stored = p;
-			r->searched = r->searching = p->searched;
-			r->improved = true;
-			read_displaced(e, &id);
-		} else {
-			ftr_stored_free(p);
-		}
-	}
-	free(path);
+	e->plugin->stored = NULL;
 }
 
 /* ---- a routing ------------------------------------------------------------------ */
@@ -442,8 +249,8 @@ static enum ftr_status read_current(struct ibf_engine *e,
 	const struct ibf_prefer *r = &e->prefer;
 	enum ftr_status st;
 
-	if (r->better && r->for_displaced)
-		return ftr_tables_carry(r->better_of->fabric, r->better, f,
+	if (r->better && r->better->displaced)
+		return ftr_tables_carry(r->better->gen->fabric, r->better->t, f,
 					&gen->current, err);
 	st = ftr_tables_new(f, true, &gen->current, err);
 	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
@@ -467,54 +274,43 @@ static enum ftr_status read_current(struct ibf_engine *e,
 	return st;
 }
 
-static void take_result(struct ibf_engine *e)
+static void log_result(struct ibf_engine *e, const struct ibf_search *z)
 {
-	struct ibf_search *z = e->prefer.search;
-	const struct ftr_balance_report *b;
+	const struct ftr_balance_report *b = &z->balance;
 
-	if (!z || !atomic_load(&z->done))
-		return;
-	ibf_thread_join(z->thread);
-	e->prefer.search = NULL;
-	b = &z->stats.balance;
 	if (z->status)
 		ibf_log(e->plugin, IBF_SEARCH, "%s: the search for better tables failed: %s; the tables stay as they are",
 			e->ops->name, z->err.msg);
 	else
 		ibf_log(e->plugin, IBF_SEARCH, "%s: search %sdone: shifts: mean of the most loaded link %.2f flows instead of %.2f; all-to-all: most loaded link %.2f times the lower bound instead of %.2f; entries to change=%"
 			PRIu64 " ms=%.0f", e->ops->name,
-			z->keep.search_displaced ? "for displaced entries " :
-			"",
+			z->displaced ? "for displaced entries " : "",
 			b->shift_after, b->shift_before,
 			(double)b->max_after / FTR_MAX(b->bound, 1u),
 			(double)b->max_before / FTR_MAX(b->bound, 1u),
-			is_worth_it(z) ? b->moved : 0, z->ms);
-	if (!z->keep.search_displaced)
-		e->prefer.searched = !z->status;
-	if (is_worth_it(z)) {
-		drop_tables(&e->prefer);
-		e->prefer.for_displaced = z->keep.search_displaced;
-		e->prefer.better = z->t;
-		e->prefer.better_of = ibf_generation_get(z->gen);
-		z->t = NULL;
-	}
-	search_free(z);
+			ibf_search_found(z) ? b->moved : 0, z->ms);
 }
 
-struct preferred {
-	const struct ftr_fabric *f;
-	const struct ftr_tables *t;
-	bool complete;
-};
-
-static struct preferred preferred(const struct ibf_prefer *r)
+static void take_result(struct ibf_engine *e)
 {
-	if (r->stored)
-		return (struct preferred){ r->stored->f, r->stored->t, true };
-	if (r->gen)
-		return (struct preferred){ r->gen->fabric, r->gen->tables,
-					   ibf_is_complete(r->gen) };
-	return (struct preferred){ NULL, NULL, false };
+	struct ibf_prefer *r = &e->prefer;
+	struct ibf_search *z = r->search;
+
+	if (!z || !ibf_search_done(z))
+		return;
+	ibf_search_join(z, false);
+	r->search = NULL;
+	log_result(e, z);
+	if (ibf_search_found(z)) {
+		drop_better(r);
+		r->better = z;
+		return;
+	}
+	if (!z->status && !z->displaced) {
+		r->stage = step(r->stage, NONE_BETTER);
+		e->plugin->stored = NULL;
+	}
+	ibf_search_free(z);
 }
 
 /* Option "adopt": the tables that the switches hold become the preferred tables.  The engine moves
@@ -532,7 +328,8 @@ static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen,
 		return FTR_OK;
 	}
 	st = ibf_adopt(e->plugin, gen->fabric, &gen->prefer, &r->adopted, err);
-	r->adopting = r->improved = !st;
+	if (!st)
+		r->stage = step(r->stage, ADOPT);
 	gen->keep = (struct ftr_keep){ gen->prefer, NULL, true, false };
 	return st;
 }
@@ -541,48 +338,32 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err)
 {
 	struct ibf_prefer *r = &e->prefer;
-	struct ftr_stored_id id;
-	struct preferred p;
-	bool grown, first;
+	const struct ibf_search *better;
+	bool first, grown;
 	enum ftr_status st;
 
 	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
 		return FTR_OK;
 	take_result(e);
-	id = id_of(e, gen);
-	r->adopting = false;
-	first = !r->was_read;
-	if (first) {
-		read_files(e, gen);
-		r->nominal = id.nominal;
-	}
-	p = preferred(r);
-	grown = p.t && id.nominal != r->nominal;
-	if (p.t && !p.complete)
-		grown |= has_link_beyond(gen->fabric, p.f);
+	first = r->stage == IBF_NO_ROUTING;
+	grown = r->gen && has_grown(r, gen);
+	r->nominal = gen->nominal->id;
 	if (grown) {
-		struct ftr_stored_id old = id;
-
-		old.nominal = r->nominal;
-		if (r->nominal != id.nominal) {
-			remove_files(e, &old);
-			r->removed_preferred = r->removed_displaced = true;
-		}
+		stop_search(r);
 		drop_better(r);
+		if (is_computed(r->stage) || !ibf_is_complete(r->gen))
+			prefer(r, NULL);
+		r->stage = step(r->stage, GROWN);
+		e->plugin->stored = NULL;
 	}
-	r->nominal = id.nominal;
-	/* tables computed by the formula for a smaller fabric are not used for a larger one */
-	if (grown && !(p.complete && r->improved)) {
-		drop_preferred(r);
-		p.t = NULL;
-	}
-	if (!p.t)
+	if (!r->gen) {
+		r->stage = step(r->stage, ROUTING);
 		return first ? adopt(e, gen, err) : FTR_OK;
-	if (r->better && ibf_is_complete(gen) && !r->for_displaced) {
-		p.t = r->better;
-		p.f = r->better_of->fabric;
 	}
-	st = ftr_tables_carry(p.f, p.t, gen->fabric, &gen->prefer, err);
+	better = ibf_is_complete(gen) && r->better && !r->better->displaced ? r->better : NULL;
+	st = ftr_tables_carry(better ? better->gen->fabric : r->gen->fabric,
+			      better ? better->t : r->gen->tables, gen->fabric,
+			      &gen->prefer, err);
 	if (!st && !ibf_is_complete(gen))
 		st = read_current(e, gen, err);
 	gen->keep = (struct ftr_keep){ gen->prefer, gen->current, grown, false };
@@ -594,62 +375,73 @@ static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
+/* True if a host port of f is missing from g. */
+static bool lacks_hosts(const struct ftr_fabric *f, const struct ftr_fabric *g)
+{
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (ftr_fabric_find_ep(g, f->ep[e].guid) == FTR_EP_NONE)
+			return true;
+	return false;
+}
+
 /* Make the tables of gen the preferred tables.  The fabric of gen is complete, or there were
  * no preferred tables. */
 static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;
-	bool better = r->better && !r->for_displaced;
-	bool changed = better || r->adopting || r->removed_preferred ||
-		!same_tables(gen->prefer, gen->tables);
+	bool better = r->better && !r->better->displaced;
 
-	drop_preferred(r);
-	r->gen = ibf_generation_get(gen);
-	r->improved = better || (r->improved && gen->prefer);
-	if (changed && !better)
-		r->searched = false;
-	if (changed && ibf_is_complete(gen)) {
-		put_job(e, PREFERRED, &(struct content){
-			.id = id_of(e, gen), .gen = gen, .searched = r->searched,
-		});
-		r->removed_preferred = false;
+	if (!better && r->stage != IBF_ADOPTING && same_tables(gen->prefer, gen->tables)) {
+		/* hosts that return get their old entries */
+		if (!lacks_hosts(r->gen->fabric, gen->fabric))
+			prefer(r, gen);
+		return;
 	}
+	if (!better)
+		stop_search(r);
+	prefer(r, gen);
+	r->stage = step(r->stage, better ? BETTER : OTHER_TABLES);
+	e->plugin->stored = NULL;
 }
 
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 {
-	const struct ftr_tables *t = gen->tables;
+	struct ibf_prefer *r = &e->prefer;
 
 	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
 		return;
-	if (e->prefer.adopting)
-		ibf_adopt_report(e->plugin, gen, &e->prefer.adopted);
-	if (ibf_is_complete(gen) || !preferred(&e->prefer).t) {
+	if (r->stage == IBF_ADOPTING)
+		ibf_adopt_report(e->plugin, gen, &r->adopted);
+	if (ibf_is_complete(gen) || !r->gen) {
 		prefer_these(e, gen);
 		ftr_tables_free(gen->prefer);
 		gen->prefer = NULL;
-		drop_tables(&e->prefer);
-	} else if (e->prefer.for_displaced) {
-		drop_tables(&e->prefer);
+		drop_better(r);
+	} else if (r->better && r->better->displaced) {
+		drop_better(r);
 	}
-	gen->makeshift = !preferred(&e->prefer).complete;
-	write_displaced(e, gen);
+	gen->makeshift = !ibf_is_complete(r->gen);
+	note_displaced(e, gen);
+	if (e->gen && e->gen->opts.n_turns != gen->opts.n_turns)
+		e->plugin->stored = NULL;
 	ftr_tables_free(gen->current);
 	gen->current = NULL;
-	gen->keep = (struct ftr_keep){ gen->prefer ? gen->prefer : t, NULL,
+	gen->keep = (struct ftr_keep){ gen->prefer ? gen->prefer : gen->tables, NULL,
 				       false, false };
 	gen->opts.keep = &gen->keep;
 }
 
 void ibf_prefer_search(struct ibf_engine *e)
 {
-	const struct ibf_prefer *r = &e->prefer;
+	struct ibf_prefer *r = &e->prefer;
+	bool due = r->stage == IBF_COMPUTED || r->stage == IBF_GIVEN;
 
-	if (e->plugin->opt.balance != FTR_BALANCE_FULL || r->search || !e->gen ||
+	if (e->plugin->opt.balance != FTR_BALANCE_FULL || r->search || r->better || !e->gen ||
 	    !e->gen->nominal || !e->gen->tables)
 		return;
-	if (!r->searching && r->gen == e->gen && ibf_is_complete(e->gen))
-		start_search(e, false);
-	else if (r->new_displaced && e->gen->prefer)
-		start_search(e, true);
+	due = due && ibf_is_complete(e->gen);
+	if (!due && !(r->new_displaced && e->gen->prefer))
+		return;
+	r->search = ibf_search_start(e, e->gen, !due);
+	r->new_displaced &= due;
 }

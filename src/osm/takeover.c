@@ -205,7 +205,7 @@ static enum ftr_status read_tables(struct takeover *x, const struct ibf_engine *
 
 	if (!x->p->smp)
 		return ftr_fail(err, FTR_REFUSED, "the fast path, which reads and writes them, is not available");
-	if (e->prefer.adopting)
+	if (e->prefer.stage == IBF_ADOPTING)
 		st = ftr_tables_carry(x->f, gen->prefer, x->f, &x->now, err);
 	else
 		st = ibf_adopt(x->p, x->f, &x->now, &done, err);

@@ -49,7 +49,7 @@ case_metrics_alerts() {
 	          - exp_labels: {severity: warning, instance: a}
 	            exp_annotations:
 	              summary: 3 links of the nominal fabric are missing
-	              description: ibfattree report --nominal FILE shows them; FILE is the state file ibfattree-nominal-PORTGUID.
+	              description: ibfattree report --nominal FILE shows them; FILE is the state file ibfattree-state-PORTGUID.
 	      - alertname: IbfattreeWritesFailed
 	        eval_time: 35m
 	        exp_alerts:

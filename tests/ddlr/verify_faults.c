@@ -8,7 +8,7 @@
  *	verify long [ROW..]	all rows of full[] (make verify-ddlr) and in_the_way, or
  *				only the given rows of full[], numbered from 1
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
- *				FAULTS: number of faults of a set, at most 16.
+ *				FAULTS: number of faults of a set, at most MOST_FAULTS.
  *				KINDS: l (links), s (switches) or ls.  Without N, runs all
  *				sets.  With N, runs N random sets: the sets FIRST,
  *				FIRST + 1, ... of the random sequence of SEED
@@ -88,6 +88,7 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
+#define MOST_FAULTS 32
 #define TRIES 4			/* number of runs of a given set, with different random choices */
 
 /* Seed the random choices.  set: number of the set; for a given set, number of the try. */
@@ -232,7 +233,7 @@ static const char *take_away(struct ftr_ddlr_plan *p)
 static const char *recover(const struct job *j, const uint32_t *set,
 			   struct tally *t)
 {
-	uint32_t perm[16];
+	uint32_t perm[MOST_FAULTS];
 	const char *what = NULL;
 
 	ftr_rng_perm(&rng, perm, j->faults);
@@ -362,7 +363,7 @@ static const char *recover_as_plugin(const struct job *j, const uint32_t *set)
 	const struct ftr_shape_opts over = { .nominal = world->sh };
 	struct ftr_route_opts how = FTR_ROUTE_OPTS_INIT;
 	uint8_t *want = malloc((size_t)world->t->n_sw * world->t->stride);
-	uint32_t perm[16];
+	uint32_t perm[MOST_FAULTS];
 	const char *what = NULL;
 
 	how.nominal = world->sh;
@@ -481,7 +482,7 @@ static void all_sets(const struct job *j, uint32_t *set, unsigned int at,
 static void random_sets(const struct job *j, uint32_t first, uint32_t end,
 			struct tally *t)
 {
-	uint32_t set[16];
+	uint32_t set[MOST_FAULTS];
 
 	for (t->sets = 0; t->sets < share(j->n); t->sets++) {
 		take_chances(first_set + t->sets);
@@ -503,7 +504,7 @@ static void given_sets(const struct job *j, const char *sets, uint32_t end,
 		       struct tally *t)
 {
 	char *at = (char *)(uintptr_t)sets;
-	uint32_t set[16];
+	uint32_t set[MOST_FAULTS];
 
 	while (*at) {
 		for (unsigned int i = 0; i < j->faults; i++) {
@@ -527,7 +528,7 @@ static void given_sets(const struct job *j, const char *sets, uint32_t end,
 static uint64_t run_verify(const struct job *j, const char *sets)
 {
 	struct tally t = { 0 };
-	uint32_t first = 0, end, set[16];
+	uint32_t first = 0, end, set[MOST_FAULTS];
 	double t0 = now();
 
 	world = world_new(grow(j->shape), j->vls);
@@ -664,7 +665,7 @@ int main(int argc, char **argv)
 				    argv[3], (unsigned int)atoi(argv[4]),
 				    argc > 5 ? strtoull(argv[5], NULL, 0) : 0,
 				    argc <= 5 };
-		if (one.faults > 16)
+		if (one.faults > MOST_FAULTS)
 			return 2;
 		j = &one;
 		n = 1;

@@ -207,27 +207,22 @@ static void fuzz_psl(const uint8_t *data, size_t size)
 	ftr_path_sl_free(p);
 }
 
-/* The reader refuses an input with a wrong checksum.  So correct the checksum in its first line. */
-static void fuzz_nominal(const uint8_t *data, size_t size)
+/* The reader refuses an input with a wrong checksum.  So the input is the content of the file,
+ * without its first line. */
+static void fuzz_state(const uint8_t *data, size_t size)
 {
-	struct ftr_nominal *n = NULL;
+	struct ftr_state state;
 	struct ftr_err err = { 0 };
-	char *text = calloc(1, size + 1), *sum, hex[17];
-	enum ftr_status st;
+	char *text = malloc(size + 64);
+	int n;
 
 	must(text != NULL, "no memory");
-	memcpy(text, data, size);
-	sum = size > 60 ? memchr(text + 16, ' ', 8) : NULL;
-	if (sum) {
-		snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)
-			 ftr_hash(FTR_HASH_INIT, sum + 18,
-				  size - (size_t)(sum + 18 - text)));
-		memcpy(sum + 1, hex, 16);
-	}
-	put_file((uint8_t *)text, size);
-	st = ftr_nominal_read_own(path, NULL, NULL, &n, NULL, &err);
-	must_explain(st, &err);
-	ftr_nominal_free(n);
+	n = sprintf(text, "ibfattree-state 1 %016llx %zu\n", (unsigned long long)
+		    ftr_hash(FTR_HASH_INIT, data, size), size);
+	memcpy(text + n, data, size);
+	put_file((uint8_t *)text, (size_t)n + size);
+	must_explain(ftr_state_read(path, true, NULL, NULL, &state, &err), &err);
+	ftr_state_clear(&state);
 	free(text);
 }
 
@@ -536,7 +531,7 @@ static const struct {
 	{ "lfts", fuzz_lfts }, { "guids", fuzz_guids },
 	{ "order", fuzz_order }, { "pairs", fuzz_pairs },
 	{ "sl2vl", fuzz_sl2vl }, { "psl", fuzz_psl },
-	{ "nominal", fuzz_nominal }, { "options", fuzz_options },
+	{ "state", fuzz_state }, { "options", fuzz_options },
 	{ "events", fuzz_events }, { "json", fuzz_json },
 	{ "text", fuzz_text },
 };

@@ -6,6 +6,7 @@ libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \
 	tests/lib/oracle_slots.h tests/lib/oracle_place.c \
 	tests/lib/oracle_place.h tests/lib/deps.c tests/lib/deps.h \
 	tests/lib/recount.c tests/lib/recount.h \
+	tests/lib/follow.c tests/lib/follow.h \
 	tests/lib/random_graph.c tests/lib/random_graph.h
 
 check_PROGRAMS += tests/prop/test_dmodc
@@ -135,6 +136,7 @@ tests_prop_test_sim_slow_LDADD = libftrtest.la libftrlab.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_odd
 tests_prop_test_odd_SOURCES = tests/prop/test_odd.c
-tests_prop_test_odd_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_prop_test_odd_LDADD = $(CHECK_TEST_LDADD)
+EXTRA_DIST += tests/prop/odd
+tests_prop_test_odd_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_odd_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif

@@ -121,8 +121,8 @@ static struct ftr_nominal *restarted(struct ftr_nominal *n)
 
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	ok(ftr_nominal_write(path, n, &err));
-	ok(ftr_nominal_read(path, NULL, NULL, &back, NULL, &err));
+	ok(ftr_state_write(path, &(struct ftr_state){ .nominal = n }, &err));
+	ok(ftr_nominal_read(path, NULL, NULL, &back, &err));
 	ftr_nominal_free(n);
 	unlink(path);
 	return back;

@@ -39,7 +39,7 @@ case_doctor_sound() {
 	OSM_HOST[standby]=${hosts[5]}
 	osm_start standby <<<'sm_priority 1'
 	osm_wait standby "$patience" 'Entering STANDBY'
-	sim_until "$patience" compgen -G "$SIM_DIR/sm/ibfattree-nominal-*" >/dev/null
+	sim_until "$patience" compgen -G "$SIM_DIR/sm/ibfattree-state-*" >/dev/null
 	doctor --strict
 	ended 0
 	says ok sm 'one master, 2 subnet managers'

@@ -602,7 +602,7 @@ start_standby() {
 	priority=$((priority - 1))
 	start_one "$standby"
 	osm_wait "$standby" "$patience" 'Entering STANDBY'
-	cp "$SIM_DIR/$manager"/ibfattree-nominal-* "$SIM_DIR/$standby/"
+	cp "$SIM_DIR/$manager"/ibfattree-state-* "$SIM_DIR/$standby/"
 	# when another manager starts, the master sweeps
 	resweep
 	at_rest

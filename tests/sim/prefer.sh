@@ -93,7 +93,7 @@ case_prefer_irregular() {
 	down
 }
 
-# A damaged file of preferred tables causes one message and a new search.
+# A damaged state file causes one message and a new search.
 case_prefer_torn_file() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 72
 	echo 'balance full' >"$T/full.conf"
@@ -101,10 +101,10 @@ case_prefer_torn_file() {
 	osm_wait sm "$patience" 'IBF008: dmodc: search done'
 	until_rest found
 	osm_stop sm || fail "opensm ended with status $?"
-	truncate -s -100 "$SIM_DIR"/sm/ibfattree-preferred-*
+	truncate -s -100 "$SIM_DIR"/sm/ibfattree-state-*
 	osm_start sm < <(plugin_conf < <(searching))
 	allow 'WRN IBF113: state file not used'
-	osm_wait sm "$patience" 'WRN IBF113: .*ibfattree-preferred-.* incomplete or damaged'
+	osm_wait sm "$patience" 'WRN IBF113: .*ibfattree-state-.* is incomplete'
 	osm_wait sm "$patience" 'IBF008: dmodc: search done'
 	until_rest again
 	same found again

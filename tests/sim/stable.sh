@@ -3,22 +3,24 @@
 #
 # Tests that routes stay the same through faults and restarts of OpenSM, and when the fabric grows.
 
-state() { echo "$SIM_DIR"/sm/ibfattree-nominal-*; }
-has_states() { [[ $(compgen -G "$SIM_DIR/sm/ibfattree-nominal-*" | wc -l) == "$1" ]]; }
-has_switches() { [[ $(grep -c '^S ' "$2") == "$1" ]]; }
+state() { echo "$SIM_DIR"/sm/ibfattree-state-*; }
+has_states() { [[ $(compgen -G "$SIM_DIR/sm/ibfattree-state-*" | wc -l) == "$1" ]]; }
+# has_switches N FILE: the state file holds a nominal fabric of N switches.
+has_switches() {
+	(($(tail -n +2 "$2" | od -An -tu4 -j 9 -N 4) == $1))
+}
 has_size() { [[ $(wc -c <"$2") == "$1" ]]; }
 
 # share_state A B: copy the state of manager A to manager B, as if they shared a directory.
 share_state() {
 	sim_until "$patience" state_is_written "$1" ||
-		fail "manager $1 has written no preferred tables"
-	find "$SIM_DIR/$1" -name 'ibfattree-*-*' ! -name '*.tmp' \
+		fail "manager $1 has written no state file"
+	find "$SIM_DIR/$1" -name 'ibfattree-state-*' ! -name '*.tmp' \
 		-exec cp -p '{}' "$SIM_DIR/$2/" ';'
 }
 
 state_is_written() {
-	compgen -G "$SIM_DIR/$1/ibfattree-nominal-*" >"$T/found" &&
-		compgen -G "$SIM_DIR/$1/ibfattree-preferred-*" >"$T/found"
+	grep -qs dmodc "$SIM_DIR/$1"/ibfattree-state-*
 }
 
 restart() {
@@ -64,7 +66,7 @@ case_stable_torn_file() {
 	truncate -s $((size / 2)) "$(state)"
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
-	logged 'WRN IBF113: .*ibfattree-nominal'
+	logged 'WRN IBF113: .*ibfattree-state'
 	allow 'WRN IBF113: state file not used: .*; it is replaced'
 	logged 'IBF006'
 	walk after
@@ -123,10 +125,10 @@ case_stable_standby() {
 	is_manager standby "${OSM_HOST["standby"]}"
 	until_healed taken
 	same cut taken
-	logged 'IBF006: the nominal fabric was read from .*/standby/ibfattree-nominal-'
+	logged 'IBF006: the nominal fabric was read from .*/standby/ibfattree-state-'
 	not_logged 'IBF006: the nominal fabric (is the present|has)|IBF113'
 	osm_kill standby
-	rm "$SIM_DIR"/standby/ibfattree-{nominal,preferred,displaced}-*
+	rm "$SIM_DIR"/standby/ibfattree-state-*
 	osm_start standby < <(plugin_conf </dev/null)
 	until_healed blind
 	logged 'IBF006: the nominal fabric is the present fabric: 11 switches'
@@ -145,7 +147,7 @@ other_net() {
 	unset SIM_HOST 'OSM_HOST[sm]'
 	sim_start "$T/sim" "$1"
 	mkdir -p "$SIM_DIR/sm"
-	cp -p "$T"/before/sm/{ibfattree-nominal*,guid2lid*,neighbors*} \
+	cp -p "$T"/before/sm/{ibfattree-state*,guid2lid*,neighbors*} \
 		"$SIM_DIR/sm/" 2>/dev/null || true
 	rm -rf "$T/before"
 	# the ports have no LIDs after the restart
@@ -184,32 +186,6 @@ case_stable_other_fabric() {
 	restart
 	not_logged 'IBF006|IBF113'
 	down
-}
-
-# A file of an older version, without a port GUID in its name, is read but not changed.
-case_stable_old_name() {
-	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 87
-	up </dev/null
-	walk before
-	osm_stop sm || fail "opensm ended with status $?"
-	local own written
-	own=$(state)
-	mv "$own" "$SIM_DIR/sm/ibfattree-nominal"
-	cp "$SIM_DIR/sm/ibfattree-nominal" "$T/old"
-	written=$(stat -c '%i %y' "$SIM_DIR/sm/ibfattree-nominal")
-	osm_start sm < <(plugin_conf </dev/null)
-	osm_wait sm "$patience" 'SUBNET UP'
-	logged 'IBF006: the nominal fabric was read from .*/ibfattree-nominal$'
-	not_logged 'IBF006: .*the present fabric|IBF113'
-	sim_until "$patience" cmp -s "$own" "$T/old" || fail "$own is not a copy of the old file"
-	restart
-	not_logged 'IBF006|IBF113'
-	walk after
-	same before after
-	down
-	[[ $(stat -c '%i %y' "$SIM_DIR/sm/ibfattree-nominal") == "$written" ]] ||
-		fail 'the old file was written again'
-	cmp "$T/old" "$SIM_DIR/sm/ibfattree-nominal" || fail 'the old file was changed'
 }
 
 # Two middle switches are replaced while opensm is not running.  The new ones have other GUIDs, but
@@ -295,7 +271,7 @@ case_stable_handback() {
 	osm_stop sm
 	is_manager low "${OSM_HOST["low"]}"
 	osm_wait low "$patience" 'SUBNET UP'
-	logged 'IBF006: the nominal fabric was read from .*/low/ibfattree-nominal-'
+	logged 'IBF006: the nominal fabric was read from .*/low/ibfattree-state-'
 	not_logged 'IBF006: the nominal fabric has changed'
 	until_healed back
 	same grown back

@@ -118,7 +118,7 @@ come_back() {
 	local id=$1 p=${priority[$(other "$1")]}
 	((p > 0 && RANDOM % 3)) && : $((--p)) || p=15
 	((RANDOM % 2)) || find "$SIM_DIR/$(other "$id")" \
-		-name 'ibfattree-nominal-*' ! -name '*.tmp' -exec cp -t "$SIM_DIR/$id/" {} +
+		-name 'ibfattree-state-*' ! -name '*.tmp' -exec cp -t "$SIM_DIR/$id/" {} +
 	when_settled "$(other "$id")"
 	start_manager "$id" "$p"
 	settle_pair

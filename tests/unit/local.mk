@@ -42,7 +42,7 @@ tests_unit_test_balance_SOURCES = tests/unit/test_balance.c
 tests_unit_test_balance_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_balance_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_nominal tests/unit/test_nominal_file \
+check_PROGRAMS += tests/unit/test_nominal tests/unit/test_state_file \
 	tests/unit/test_nominal_places
 tests_unit_test_nominal_places_SOURCES = tests/unit/test_nominal_places.c \
 	tests/unit/grown.h
@@ -52,9 +52,9 @@ tests_unit_test_nominal_places_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 tests_unit_test_nominal_SOURCES = tests/unit/test_nominal.c tests/unit/grown.h
 tests_unit_test_nominal_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_nominal_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
-tests_unit_test_nominal_file_SOURCES = tests/unit/test_nominal_file.c
-tests_unit_test_nominal_file_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_nominal_file_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_state_file_SOURCES = tests/unit/test_state_file.c
+tests_unit_test_state_file_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_state_file_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_io tests/unit/test_io_tables \
 	tests/unit/test_io_fuzz tests/unit/test_gen
@@ -72,11 +72,6 @@ tests_unit_test_gen_SOURCES = tests/unit/test_gen.c \
 	tests/lib/random_graph.c tests/lib/random_graph.h
 tests_unit_test_gen_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_gen_LDADD = $(CHECK_TEST_LDADD)
-
-check_PROGRAMS += tests/unit/test_stored
-tests_unit_test_stored_SOURCES = tests/unit/test_stored.c
-tests_unit_test_stored_CFLAGS = $(IO_TEST_CFLAGS)
-tests_unit_test_stored_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 if HAVE_OPENSM
 check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_parts \
@@ -258,6 +253,13 @@ check_PROGRAMS += tests/unit/test_sim
 tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/check_net.h
 tests_unit_test_sim_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_sim_LDADD = libftrlab.la $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/unit/test_sim_theorems
+tests_unit_test_sim_theorems_SOURCES = tests/unit/test_sim_theorems.c \
+	tests/unit/walk.h
+tests_unit_test_sim_theorems_CFLAGS = $(CHECK_TEST_CFLAGS) \
+	-I$(top_srcdir)/tests
+tests_unit_test_sim_theorems_LDADD = $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_functions
 tests_unit_test_sim_functions_SOURCES = tests/unit/test_sim_functions.c \

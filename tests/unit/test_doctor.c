@@ -408,7 +408,7 @@ static void other_state(void)
 
 	ck_assert(!ftr_nominal_new(f, NULL, NULL, NULL, &n, NULL, &err));
 	state = versioned("");
-	ck_assert(!ftr_nominal_write(state, n, &err));
+	ck_assert(!ftr_state_write(state, &(struct ftr_state){ .nominal = n }, &err));
 	d.o.nominal = state;
 	ftr_nominal_free(n);
 	ftr_fabric_free(f);

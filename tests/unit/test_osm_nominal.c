@@ -6,7 +6,6 @@
  */
 #include <check.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +19,12 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 
-static const char other_name[] = "ibfattree-nominal-00000000000000aa";
+static const char other_name[] = "ibfattree-state-00000000000000aa";
 
 static void path_of(const struct fake *h, bool own, char *path, size_t size)
 {
 	if (own)
-		snprintf(path, size, "%s/ibfattree-nominal-%016" PRIx64,
+		snprintf(path, size, "%s/ibfattree-state-%016" PRIx64,
 			 h->dir, cl_ntoh64(h->osm->subn.sm_port_guid));
 	else
 		snprintf(path, size, "%s/%s", h->dir, other_name);
@@ -47,14 +46,13 @@ static void set_age(struct fake *h, int seconds)
 	ck_assert(!utimensat(AT_FDCWD, other, t, 0));
 }
 
-static void write_other(struct fake *h, const struct ftr_nominal *n,
-			int seconds)
+static void write_other(struct fake *h, struct ftr_nominal *n, int seconds)
 {
 	char other[128];
 	struct ftr_err err;
 
 	path_of(h, false, other, sizeof(other));
-	ck_assert(!ftr_nominal_write(other, n, &err));
+	ck_assert(!ftr_state_write(other, &(struct ftr_state){ .nominal = n }, &err));
 	set_age(h, seconds);
 }
 
@@ -104,6 +102,38 @@ START_TEST(test_newest)
 	}
 	ck_assert_uint_eq(fake_logged(h, TAKEN), _i);
 	remove_other(h);
+}
+END_TEST
+
+/* More than 32 newer files of another user have names like the plugin's own file.  The plugin must
+ * not read them, and must read its own file. */
+START_TEST(test_files_of_others)
+{
+	struct fake *h = fake_new(NULL);
+	char path[128];
+
+	if (geteuid()) {
+		skip_case("only root can give files to another user");
+		fake_free(h);
+		return;
+	}
+	for (int i = 0; i < 40; i++) {
+		FILE *out;
+
+		snprintf(path, sizeof(path), "%s/ibfattree-state-%016x", h->dir, i);
+		out = fopen(path, "w");
+		ck_assert(out && !fclose(out) && !chown(path, 65534, 65534));
+	}
+	h->osm->subn.coming_out_of_standby = TRUE;
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF006"), 1);	/* by fake_new */
+	ck_assert_uint_eq(fake_logged(h, "IBF113"), 0);
+	for (int i = 0; i < 40; i++) {
+		snprintf(path, sizeof(path), "%s/ibfattree-state-%016x", h->dir, i);
+		unlink(path);
+	}
+	fake_free(h);
 }
 END_TEST
 
@@ -425,22 +455,33 @@ END_TEST
 
 /* ---- growth after a restart ---------------------------------------------------- */
 
-static unsigned int stored(const struct fake *h, const char *which)
+/* Read the plugin's own state file. */
+static struct ftr_state stored(const struct fake *h)
 {
-	char pattern[128];
-	unsigned int n = 0;
-	glob_t found;
+	struct ftr_state s;
+	struct ftr_err err;
+	char path[128];
 
-	snprintf(pattern, sizeof(pattern), "%s/ibfattree-%s-*", h->dir, which);
-	if (!glob(pattern, 0, NULL, &found))
-		n = (unsigned int)found.gl_pathc;
-	globfree(&found);
-	return n;
+	path_of(h, true, path, sizeof(path));
+	ck_assert(!ftr_state_read(path, true, NULL, NULL, &s, &err));
+	return s;
 }
 
-/* After a restart (case 0) or without one (case 1), a damaged fabric grows by a link.  The stored
- * tables of the smaller nominal fabric must be removed.  When the fabric is complete, tables for
- * the larger nominal fabric must be stored. */
+static void check_stored(const struct fake *h, bool tables, bool displaced)
+{
+	struct ftr_state s = stored(h);
+
+	ck_assert(tables == (s.t != NULL));
+	ck_assert(displaced == (s.n_displaced > 0));
+	if (s.t)
+		ck_assert_str_eq(s.engine, "dmodc");
+	ftr_state_clear(&s);
+}
+
+/* After a restart (case 0) or without one (case 1), a damaged fabric grows by a link.  Tables that
+ * were computed for the smaller nominal fabric must not be used, and must not be stored.  Tables of
+ * a search remain.  When the fabric is complete, tables for the larger nominal fabric must be
+ * stored. */
 START_TEST(test_grows_damaged)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
@@ -451,38 +492,33 @@ START_TEST(test_grows_damaged)
 	fake_link(h, extra, e, false);
 	fake_settle(h);
 	swept(h);
-	ck_assert_uint_eq(stored(h, "preferred"), 1);
-	r->searching = true;
+	check_stored(h, true, false);
+	ck_assert_int_eq(r->stage, IBF_COMPUTED);
 	fake_link(h, broken, b, false);
 	fake_settle(h);
-	if (!_i) {
-		/* as if a search had succeeded and had stored its result */
-		h->osm->subn.coming_out_of_standby = TRUE;
-		swept(h);
-		ck_assert_ptr_nonnull(r->stored);
-		r->searching = true;
-	} else {
-		swept(h);
-	}
+	h->osm->subn.coming_out_of_standby = !_i;
+	swept(h);
+	ck_assert_int_eq(r->stage, _i ? IBF_COMPUTED : IBF_GIVEN);
+	check_stored(h, true, true);
 	fake_link(h, extra, e, true);
 	fake_settle(h);
 	swept(h);
-	ck_assert_uint_eq(stored(h, "preferred"), 0);
-	ck_assert(!r->searching);
+	check_stored(h, !_i, !_i);
 	fake_link(h, broken, b, true);
 	fake_settle(h);
 	swept(h);
 	swept(h);
-	ck_assert_uint_eq(stored(h, "preferred"), 1);
+	check_stored(h, true, false);
+	ck_assert_int_eq(r->stage, _i ? IBF_COMPUTED : IBF_GIVEN);
 	fake_check_healed(h);
 	fake_free(h);
 }
 END_TEST
 
 /* The fabric grows by a horizontal link, which changes no entry.  In case 0 the preferred tables
- * (those of the complete fabric) must be stored again for the larger nominal fabric.  In case 1
- * another link is missing, and the plugin must store the displaced entries, that is, those that
- * differ from the preferred tables. */
+ * (those of the complete fabric) must be stored for the larger nominal fabric.  In case 1 another
+ * link is missing, and the plugin must also store the displaced entries, that is, those that differ
+ * from the preferred tables. */
 START_TEST(test_grows_unchanged)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -502,22 +538,20 @@ START_TEST(test_grows_unchanged)
 	h->osm->subn.coming_out_of_standby = TRUE;
 	swept(h);
 	before = tables(h);
-	ck_assert_uint_eq(stored(h, "preferred"), 1);
-	ck_assert_uint_eq(stored(h, "displaced"), _i);
+	check_stored(h, true, _i);
 	fake_link(h, s, 3, true);
 	fake_settle(h);
 	swept(h);
 	ck_assert_uint_eq(fake_logged(h, "new_switches=0 new_links=1 new_ports=0 "), 1);
 	after = tables(h);
 	ck_assert(!memcmp(before, after, h->fab->n_sw * (h->fab->max_lid + 1u)));
-	ck_assert_uint_eq(stored(h, "preferred"), !_i);
-	ck_assert_uint_eq(stored(h, "displaced"), _i);
+	check_stored(h, true, _i);
 	if (_i) {
 		fake_link(h, broken, 1, true);
 		fake_settle(h);
 		swept(h);	/* the ports of the link become Active */
 		swept(h);
-		ck_assert_uint_eq(stored(h, "preferred"), 1);
+		check_stored(h, true, false);
 	}
 	free(before);
 	free(after);
@@ -532,6 +566,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, test_master_again, 0, 2);
 	tcase_add_loop_test(tc, test_newest, 0, 2);
+	tcase_add_test(tc, test_files_of_others);
 	tcase_add_loop_test(tc, test_other_fabric, 0, 2);
 	tcase_add_loop_test(tc, test_other_options, 0, 2);
 	tcase_add_loop_test(tc, test_replaced, 0, 4);
