@@ -259,7 +259,7 @@ tests_unit_test_sim_theorems_SOURCES = tests/unit/test_sim_theorems.c \
 	tests/unit/walk.h
 tests_unit_test_sim_theorems_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
-tests_unit_test_sim_theorems_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_sim_theorems_LDADD = libftrlab.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_functions
 tests_unit_test_sim_functions_SOURCES = tests/unit/test_sim_functions.c \
