@@ -8,7 +8,8 @@ libsuite_la_SOURCES = tests/lib/suite.c tests/lib/suite.h tests/lib/at_rest.h
 libsuite_la_CFLAGS = $(CHECK_TEST_CFLAGS)
 endif
 AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
-	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir;
+	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
+	IBFATTREE_SEARCH='$(abs_top_builddir)/ibfattree-search'; export IBFATTREE_SEARCH;
 TESTS += $(check_PROGRAMS)
 
 include tests/unit/local.mk

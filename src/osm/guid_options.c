@@ -80,6 +80,14 @@ void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out)
 			  "no host port counts as I/O node");
 }
 
+void ibf_guids_current(const struct ibf_plugin *p, struct ftr_shape_opts *out)
+{
+	out->roots = (struct ftr_guids){ .guid = p->roots.guid, .n = p->roots.n };
+	out->roots_mode = (enum ftr_roots)p->opt.roots;
+	out->cn = (struct ftr_guids){ .guid = p->cn.guid, .n = p->cn.n };
+	out->io = (struct ftr_guids){ .guid = p->io.guid, .n = p->io.n };
+}
+
 #define MAX_NAMED 10
 
 void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh)

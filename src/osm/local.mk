@@ -25,9 +25,15 @@ libibfplugin_la_SOURCES = src/osm/adopt.c src/osm/ca_order.c src/osm/clock.c src
 	src/osm/status_file.c src/osm/takeover.c src/osm/trap.c src/osm/verify.c \
 	src/osm/writer.c src/osm/writer.h
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
-	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"'
+	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"' \
+	-DIBF_SEARCH_PROGRAM='"$(libexecdir)/ibfattree-search"'
 libibfplugin_la_CFLAGS = $(AM_CFLAGS) -O2
 libibfplugin_la_LIBADD = libibfcore.la libreroute.la libftrcore.la
+
+# The process that searches for better tables (search.c).
+libexec_PROGRAMS = ibfattree-search
+ibfattree_search_SOURCES = src/osm/search_child.c
+ibfattree_search_LDADD = libftrcore.la
 
 lib_LTLIBRARIES += libibfattree.la
 libibfattree_la_SOURCES =

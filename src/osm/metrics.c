@@ -47,6 +47,8 @@ static const struct row {
 	    "Repairs by the fast path, after a trap and before a sweep."),
 	ROW("failed_writes_total", failed_writes, U64, true,
 	    "Blocks of repairs that a switch did not acknowledge."),
+	ROW("search_failures_total", search_failures, U64, true,
+	    "Searches for better tables that failed."),
 	ROW("last_routing_timestamp_seconds", routed, REAL, false,
 	    "End of the last routing by an engine of the plugin, in seconds since 1970."),
 	ROW("last_routing_changed_entries", changed_entries, U64, false,

@@ -142,6 +142,8 @@ struct ibf_prefer {
 	struct ftr_displaced *entry;	/* [n_entries] displaced entries */
 	uint32_t n_entries;
 	bool new_displaced;	/* displaced entries have changed since the last search */
+	unsigned int failures;	/* number of searches that have failed in succession */
+	double retry;		/* no search before this time, as a value of ibf_now_ms() */
 };
 
 struct ibf_engine {
@@ -269,6 +271,8 @@ void ibf_state_store(struct ibf_engine *e, const struct ibf_generation *gen);
 /* guid_options.c: read OpenSM's GUID files, and let `out` point to the lists, which belong to
  * the plugin. */
 void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out);
+/* Let `out` point to the lists that were read last. */
+void ibf_guids_current(const struct ibf_plugin *p, struct ftr_shape_opts *out);
 void ibf_guids_free(struct ibf_plugin *p);
 /* Log a warning if root_guid_file names no switch of the fabric, or not all top switches. */
 void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh);
@@ -292,8 +296,8 @@ void ibf_prefer_search(struct ibf_engine *e);
 /* Drop the preferred tables and end the search. */
 void ibf_prefer_drop(struct ibf_engine *e);
 
-/* search.c: the search for better tables of gen.  displaced: search for better ports of displaced
- * entries only.  NULL: not started. */
+/* search.c: a process searches for better tables of gen.  displaced: search for better ports of
+ * displaced entries only.  NULL: not started. */
 struct ibf_search {
 	struct ibf_engine *e;
 	struct ibf_generation *gen;
@@ -304,7 +308,8 @@ struct ibf_search {
 	struct ftr_tables *t;
 	struct ftr_balance_report balance;
 	double ms;
-	/* Used by search.c only. */
+	/* Used by search.c only.  job: the file from which the process reads. */
+	int job;
 	pthread_t thread;
 	atomic_bool cancel, done;
 };
@@ -388,6 +393,7 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  *  refused	a routing is refused (OpenSM's exclusive lock is held)
  *  engine	an engine has routed, or an engine of this plugin has failed
  *  repair	a repair is done
+ *  search_failed	a search process has failed
  *  write	write the files; gen: the routing in use, or NULL
  */
 struct ibf_status *ibf_status_new(void);
@@ -404,6 +410,7 @@ void ibf_status_refused(struct ibf_plugin *p);
 void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours,
 		       const char *reason);
 void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r);
+void ibf_status_search_failed(struct ibf_plugin *p);
 void ibf_status_write(struct ibf_plugin *p, const struct ibf_generation *gen);
 
 /* ca_order.c: queue a job that writes the host order of gen's shape. */

@@ -278,17 +278,23 @@ static void log_result(struct ibf_engine *e, const struct ibf_search *z)
 {
 	const struct ftr_balance_report *b = &z->balance;
 
-	if (z->status)
-		ibf_log(e->plugin, IBF_SEARCH, "%s: the search for better tables failed: %s; the tables stay as they are",
-			e->ops->name, z->err.msg);
-	else
-		ibf_log(e->plugin, IBF_SEARCH, "%s: search %sdone: shifts: mean of the most loaded link %.2f flows instead of %.2f; all-to-all: most loaded link %.2f times the lower bound instead of %.2f; entries to change=%"
-			PRIu64 " ms=%.0f", e->ops->name,
-			z->displaced ? "for displaced entries " : "",
-			b->shift_after, b->shift_before,
-			(double)b->max_after / FTR_MAX(b->bound, 1u),
-			(double)b->max_before / FTR_MAX(b->bound, 1u),
-			ibf_search_found(z) ? b->moved : 0, z->ms);
+	ibf_log(e->plugin, IBF_SEARCH, "%s: search %sdone: shifts: mean of the most loaded link %.2f flows instead of %.2f; all-to-all: most loaded link %.2f times the lower bound instead of %.2f; entries to change=%"
+		PRIu64 " ms=%.0f", e->ops->name,
+		z->displaced ? "for displaced entries " : "",
+		b->shift_after, b->shift_before,
+		(double)b->max_after / FTR_MAX(b->bound, 1u),
+		(double)b->max_before / FTR_MAX(b->bound, 1u),
+		ibf_search_found(z) ? b->moved : 0, z->ms);
+}
+
+#define RETRY_MS 60e3
+#define RETRY_DOUBLINGS 10	/* the longest wait is about a day */
+
+static void back_off(struct ibf_prefer *r, const struct ibf_search *z)
+{
+	r->retry = ibf_now_ms() + RETRY_MS * (1 << FTR_MIN(r->failures, RETRY_DOUBLINGS));
+	r->failures++;
+	r->new_displaced |= z->displaced;
 }
 
 static void take_result(struct ibf_engine *e)
@@ -300,13 +306,19 @@ static void take_result(struct ibf_engine *e)
 		return;
 	ibf_search_join(z, false);
 	r->search = NULL;
+	if (z->status) {	/* the search has logged it */
+		back_off(r, z);
+		ibf_search_free(z);
+		return;
+	}
+	r->failures = 0;
 	log_result(e, z);
 	if (ibf_search_found(z)) {
 		drop_better(r);
 		r->better = z;
 		return;
 	}
-	if (!z->status && !z->displaced) {
+	if (!z->displaced) {
 		r->stage = step(r->stage, NONE_BETTER);
 		e->plugin->stored = NULL;
 	}
@@ -437,11 +449,11 @@ void ibf_prefer_search(struct ibf_engine *e)
 	bool due = r->stage == IBF_COMPUTED || r->stage == IBF_GIVEN;
 
 	if (e->plugin->opt.balance != FTR_BALANCE_FULL || r->search || r->better || !e->gen ||
-	    !e->gen->nominal || !e->gen->tables)
+	    !e->gen->nominal || !e->gen->tables || ibf_now_ms() < r->retry)
 		return;
 	due = due && ibf_is_complete(e->gen);
 	if (!due && !(r->new_displaced && e->gen->prefer))
 		return;
 	r->search = ibf_search_start(e, e->gen, !due);
-	r->new_displaced &= due;
+	r->new_displaced &= due || !r->search;
 }

@@ -124,6 +124,15 @@ void ibf_status_refused(struct ibf_plugin *p)
 	pthread_mutex_unlock(&p->status->mutex);
 }
 
+void ibf_status_search_failed(struct ibf_plugin *p)
+{
+	if (!p->status)
+		return;
+	pthread_mutex_lock(&p->status->mutex);
+	p->status->m.search_failures++;
+	pthread_mutex_unlock(&p->status->mutex);
+}
+
 static uint32_t without_sm(const struct ibf_plugin *p,
 			   const struct ibf_generation *gen)
 {

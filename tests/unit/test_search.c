@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Tests the search process: a search that succeeds, and processes that fail in every way.  The
+ * plugin must report one failure, keep its tables, leave no child and no open file, and wait before
+ * the next search.
+ */
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake/opensm.h"
+#include "lib/suite.h"
+
+static char *real_program, script[] = "/tmp/ibf-search-XXXXXX";
+
+/* Let the plugin start this shell script instead of ibfattree-search.  $REAL is the latter. */
+static void use_script(const char *text)
+{
+	int fd;
+	FILE *out;
+
+	strcpy(script, "/tmp/ibf-search-XXXXXX");
+	fd = mkstemp(script);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fchmod(fd, 0700), 0);
+	out = fdopen(fd, "w");
+	ck_assert_ptr_nonnull(out);
+	fprintf(out, "#!/bin/bash\nREAL=%s\n%s\n", real_program, text);
+	ck_assert(!fclose(out));
+	ck_assert(!setenv("IBFATTREE_SEARCH", script, 1));
+}
+
+static unsigned int open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static struct fake *start(void)
+{
+	/* an irregular tree, in which the search moves entries */
+	return fake_new(&(struct fake_opts){
+		.pgft = "2;6,7;1,3;1,2", .options = "balance full\n",
+	});
+}
+
+static struct ibf_engine *engine(struct fake *h)
+{
+	return ((struct ibf_plugin *)h->plugin)->routed;
+}
+
+static void await(struct fake *h)
+{
+	struct ibf_prefer *r = &engine(h)->prefer;
+
+	fake_until(!r->search || ibf_search_done(r->search));
+}
+
+static void swept(struct fake *h)
+{
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+}
+
+static const struct bad {
+	const char *script, *says;
+} bad[] = {
+	{ "kill -9 $$", "it was ended by signal 9" },
+	{ "kill -SEGV $$", "it was ended by signal 11" },
+	{ "exit 3", "it ended with status 3" },
+	{ "exit 0", "the first line is not" },
+	{ "cat /proc/self/exe | head -c 100000", "the first line is not" },
+	{ "$REAL \"$@\"; printf x", "its result is incomplete" },
+	{ "$REAL \"$@\" | tr '\\001' '\\002'", "its result is damaged" },
+	{ "$REAL \"$@\" | head -c 500", "its result is incomplete" },
+	{ "echo garbage | $REAL \"$@\"", "the job: file of" },
+	{ "ulimit -v 1000; exec $REAL \"$@\"", "search for better tables failed" },
+	{ "ulimit -f 0; exec $REAL \"$@\"", "search for better tables failed" },
+	{ "ulimit -t 1; while :; do :; done", "it was ended by signal" },
+	{ "kill -STOP $$", "it did not end within 1 s" },
+};
+
+START_TEST(fails)
+{
+	unsigned int files;
+	uint8_t *before;
+	struct fake *h;
+	size_t size;
+	double retry;
+
+	use_script(bad[_i].script);
+	/* the last process never ends */
+	ck_assert(!setenv("IBFATTREE_SEARCH_SECONDS",
+			  _i + 1 == (int)(sizeof(bad) / sizeof(bad[0])) ? "1" : "3600", 1));
+	h = start();
+	size = h->fab->max_lid + 1u;
+	before = malloc(size);
+	ck_assert_ptr_nonnull(before);
+	memcpy(before, h->sw[0].lft, size);
+	files = open_files();
+	await(h);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "WRN IBF122"), 1);
+	ck_assert_msg(fake_logged(h, bad[_i].says) >= 1, "the log does not say '%s': %s",
+		      bad[_i].says, h->log);
+	swept(h);
+	ck_assert_ptr_null(engine(h)->prefer.search);	/* waits before the next search */
+	ck_assert_uint_le(open_files(), files);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert(!memcmp(before, h->sw[0].lft, size));
+	ck_assert_uint_eq(fake_logged(h, "WRN IBF122"), 1);
+	retry = engine(h)->prefer.retry;
+	ck_assert(retry > ibf_now_ms());
+	/* the next search succeeds */
+	ck_assert(!setenv("IBFATTREE_SEARCH", real_program, 1));
+	engine(h)->prefer.retry = 0;
+	swept(h);
+	await(h);
+	swept(h);
+	ck_assert_uint_ge(fake_logged(h, "IBF008: dmodc: search done"), 1);
+	ck_assert_uint_eq(engine(h)->prefer.failures, 0);
+	fake_check_healed(h);
+	free(before);
+	fake_free(h);
+	unlink(script);
+}
+END_TEST
+
+START_TEST(missing)
+{
+	struct fake *h;
+
+	ck_assert(!setenv("IBFATTREE_SEARCH", "/nonexistent/ibfattree-search", 1));
+	h = start();
+	await(h);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "/nonexistent/ibfattree-search does not start"), 1);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* The plugin ends while a search runs: the process is killed. */
+START_TEST(cancelled)
+{
+	struct fake *h;
+
+	use_script("kill -STOP $$");
+	h = start();
+	ck_assert_ptr_nonnull(engine(h)->prefer.search);
+	fake_free(h);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	unlink(script);
+}
+END_TEST
+
+/* The result is applied, or is stored if there is none better; then no second search runs, neither
+ * without nor after a handover. */
+START_TEST(succeeds)
+{
+	struct fake *h;
+
+	ck_assert(!setenv("IBFATTREE_SEARCH", real_program, 1));
+	h = fake_new(&(struct fake_opts){
+		.pgft = _i ? "2;4,4;1,4;1,1" : "2;6,7;1,3;1,2", .options = "balance full\n",
+	});
+	for (int k = 0; k < 2; k++) {
+		await(h);
+		swept(h);
+	}
+	ck_assert_uint_eq(fake_logged(h, "IBF008: dmodc: search done"), 1);
+	ck_assert_uint_eq(fake_logged(h, "IBF122"), 0);
+	h->osm->subn.coming_out_of_standby = TRUE;
+	swept(h);
+	ck_assert_int_eq(engine(h)->prefer.stage, IBF_SEARCHED);
+	ck_assert_ptr_null(engine(h)->prefer.search);
+	ck_assert_uint_eq(fake_logged(h, "IBF008: dmodc: search done"), 1);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("search process");
+	TCase *c = tcase_create("all");
+
+	real_program = getenv("IBFATTREE_SEARCH");
+	if (!real_program) {
+		printf("IBFATTREE_SEARCH is not set: run \"make check\"\n");
+		return 77;
+	}
+	real_program = strdup(real_program);
+	tcase_add_loop_test(c, fails, 0, (int)(sizeof(bad) / sizeof(bad[0])));
+	tcase_add_test(c, missing);
+	tcase_add_test(c, cancelled);
+	tcase_add_loop_test(c, succeeds, 0, 2);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
