@@ -257,8 +257,6 @@ void cli_sim_read(struct cli_sim_job *j)
 
 	read_fabric(j);
 	j->shape_opts.leaf_order = FTR_LEAF_BY_GUID;
-	ftr_placement_shape((enum ftr_placement)o->engine.placement,
-			    &j->shape_opts);
 	cli_must(cli_read_guids(&o->files, &j->shape_opts, &cli_err));
 	read_tables(j);
 	if (o->sl2vl)
