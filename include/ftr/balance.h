@@ -114,29 +114,19 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Lower bounds for the load of the most loaded link under all-to-all traffic: no routing that
+ * A lower bound for the load of the most loaded link under all-to-all traffic: no routing that
  * connects all hosts within each island (connected component) has a lower load on this link.
  *
  *	hosts	[n_sw] number of hosts that send and receive, by switch; NULL: all ports
  *		of channel adapters that have a LID and a link, except Aggregation Nodes
  *
- * ftr_balance_bound: for every switch, pod and plane (<ftr/shape.h>), the quotient
+ * For every switch, pod and plane (<ftr/shape.h>), the quotient
  * (number of flows that must leave it) / (number of its outgoing links) is computed.  *bound is the
  * greatest quotient, rounded up; 0: no flow crosses a link.  O(ranks * links).
- *
- * ftr_balance_bound_dual: computes a lower bound from weights of the links.  Each of its rounds
- * improves the weights.  Under any routing, the most loaded link carries at least *least flows.
- * The rounds also find a routing whose most loaded link carries *most flows.  That routing divides
- * flows among several paths, which forwarding tables cannot do.  Both values are 0 if no flow
- * crosses a link.  O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  const uint32_t *hosts, uint32_t *bound,
 				  struct ftr_err *err) FTR_MUST_USE;
-enum ftr_status ftr_balance_bound_dual(const struct ftr_fabric *f,
-				       const uint32_t *hosts, uint32_t rounds,
-				       double *least, double *most,
-				       struct ftr_err *err) FTR_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,6 @@
  *	move.c		finds the candidates of entries, and logs changed entries
  *	worst.c		computes the load of the most loaded link of every shift
  *	bound.c		computes a lower bound for the load of the most loaded link, from cuts
- *	dual.c		computes such a bound from weights of links
  *	displaced.c	chooses ports for displaced entries (displaced.h)
  *	displaced_all.c	chooses ports for all displaced entries of a routing
  *	balance_tables.c	runs the search of <ftr/balance.h>, which consists of sweeps

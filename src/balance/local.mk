@@ -4,4 +4,4 @@ libftrcore_la_SOURCES += src/balance/balance.h src/balance/balance_tables.c \
 	src/balance/local_search.c src/balance/move.c \
 	src/balance/worst.c src/balance/displaced.h \
 	src/balance/placing.h src/balance/displaced.c \
-	src/balance/displaced_all.c src/balance/bound.c src/balance/dual.c
+	src/balance/displaced_all.c src/balance/bound.c

@@ -125,17 +125,12 @@ _Noreturn void cli_exit(int status);
 #define CLI_OPTS_ENGINE(s, depth) \
 	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
 	  "routing engine", "dmodc", 0, 0 }, \
-	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
-	  "even|stable|literal|literal-planes", "rule that chooses one of the possible next hops", \
-	  "even", 0, 0 }, \
 	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
 	  "off|load|full", "load: balance all-to-all traffic; full: also shift permutations", \
 	  depth, 0, 0 }, \
 	{ "paths", CLI_WORD, offsetof(s, engine.paths), "all|updown", \
 	  "dmodc: connect all host ports, or use only up/down paths", \
 	  "all", 0, 0 }, \
-	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
-	  "inverted|paper", "variant of sftree", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
 	  "sftree: node GUID of the subnet manager's switch; 0: not given", "0", 0, 0 }
 #define CLI_OPT_ROOTS(s) \
@@ -184,10 +179,8 @@ _Noreturn void cli_exit(int status);
 /* An engine and its options, set by CLI_OPTS_ENGINE. */
 struct cli_engine {
 	const struct ftr_engine_ops *ops;
-	unsigned int placement;
 	unsigned int balance;
 	unsigned int paths;	/* enum ftr_paths */
-	unsigned int sftree_mode;
 	uint64_t sm_switch;	/* node GUID; 0: not given */
 };
 
@@ -216,8 +209,8 @@ void cli_free_guids(struct ftr_shape_opts *opts);
  * Makes the nominal fabric for opts->nominal: the union of f and the file at path (a state
  * file of the plugin, or any fabric file).  Prints a note on stderr if the file lacks parts of f,
  * or if it belongs to another fabric and is not used.  If path is NULL and faults is true (the
- * caller will apply faults to f), the nominal fabric is f.  If path is NULL and faults is false, or
- * if opts->no_slots is true, *out is NULL.
+ * caller will apply faults to f), the nominal fabric is f.  If path is NULL and faults is false,
+ * *out is NULL.
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
@@ -254,10 +247,9 @@ uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
 /* Computes a lower bound for the number of flows on the most loaded link, if all host ports of
  * `order` send to each other.  The bound holds for any routing with a path between each two of
  * these ports that are physically connected.  Gaps, and host ports without a LID or a link, are
- * ignored.  If rounds is 0, the bound is computed from cuts.  Otherwise it is computed from link
- * weights, which are improved `rounds` times.  *bound is 0 if no bound is known. */
+ * ignored.  *bound is 0 if no flow crosses a link. */
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
-			  uint32_t n, uint32_t rounds, double *bound,
+			  uint32_t n, double *bound,
 			  struct ftr_err *err) FTR_MUST_USE;
 
 /* ---- output files (output.c) ------------------------------------------- */

@@ -37,11 +37,8 @@ struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 
-	o.placement = (enum ftr_placement)e->placement;
 	o.balance = (enum ftr_balance)e->balance;
-	o.place_by_load = true;
 	o.paths = (enum ftr_paths)e->paths;
-	o.sftree_mode = (enum ftr_sftree_mode)e->sftree_mode;
 	if (e->sm_switch)
 		o.sm_switch = ftr_fabric_find_sw(f, e->sm_switch);
 	return o;
@@ -173,7 +170,7 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 	enum ftr_status st = FTR_OK;
 
 	*out = NULL;
-	if (opts->no_slots || (!path && !faults))
+	if (!path && !faults)
 		return FTR_OK;
 	if (path)
 		st = read_nominal(path, f, opts, team, &old, err);
@@ -278,24 +275,19 @@ uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n
 }
 
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
-			  uint32_t n, uint32_t rounds, double *bound,
+			  uint32_t n, double *bound,
 			  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
 	uint32_t *hosts = cli_calloc(f->n_sw, sizeof(*hosts), "the bound");
 	uint32_t cuts = 0;
-	double reached;
 	enum ftr_status st;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (is_there(f, order[i]))
 			hosts[f->ep[order[i]].sw]++;
-	if (rounds)
-		st = ftr_balance_bound_dual(f, hosts, rounds, bound, &reached,
-					    err);
-	else
-		st = ftr_balance_bound(sh, hosts, &cuts, err);
-	if (!st && !rounds)
+	st = ftr_balance_bound(sh, hosts, &cuts, err);
+	if (!st)
 		*bound = cuts;
 	free(hosts);
 	return st;

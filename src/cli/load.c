@@ -25,7 +25,7 @@ struct load {
 	const char *lfts, *order, *patterns, *jobs, *nominal;
 	struct cli_guid_files files;
 	struct cli_live_opts from;
-	unsigned int sample, permutations, bisections, rounds, lmc, threads;
+	unsigned int sample, permutations, bisections, lmc, threads;
 	unsigned int worst;
 	bool tolerant;
 	uint64_t seed;
@@ -39,7 +39,6 @@ struct input {
 	ftr_ep *order;
 	uint32_t n, gaps;	/* number of host ports in order[], and of gaps removed from it */
 	double bound;		/* lower bound for all-to-all; 0: unknown */
-	bool by_cuts;
 	struct ftr_load_pair *pair;
 	uint32_t n_pairs;
 };
@@ -61,9 +60,6 @@ static const struct cli_opt options[] = {
 	  "number of random bisections", "100", 0, 1000000 },
 	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
 	  "pairs of host ports that send at the same time", NULL, 0, 0 },
-	{ "bound-rounds", CLI_UINT, offsetof(struct load, rounds), "N",
-	  "rounds of the search for a better lower bound", "0", 0,
-	  100000 },
 	{ "jobs", CLI_FILE, offsetof(struct load, jobs), "FILE",
 	  "jobs and their hosts; show only the links that jobs share", NULL,
 	  0, 0 },
@@ -78,21 +74,6 @@ static const struct cli_opt options[] = {
 
 /* ---- the patterns --------------------------------------------------------- */
 
-/* Sets in->bound to the lower bound computed from cuts.  With --bound-rounds, the bound from link
- * weights is computed, too, and the higher one is taken (see cli_bound). */
-static void find_bound(const struct load *l, struct input *in,
-		       const struct ftr_shape *sh)
-{
-	double cuts = 0, weights = 0;
-
-	cli_must(cli_bound(sh, in->order, in->n, 0, &cuts, &cli_err));
-	if (l->rounds)
-		cli_must(cli_bound(sh, in->order, in->n, l->rounds, &weights,
-				   &cli_err));
-	in->by_cuts = cuts >= weights;
-	in->bound = in->by_cuts ? cuts : weights;
-}
-
 static void read_order(const struct load *l, struct input *in,
 		       struct ftr_team *team)
 {
@@ -106,7 +87,7 @@ static void read_order(const struct load *l, struct input *in,
 	else
 		in->order = cli_host_order(sh, &in->n);
 	in->gaps = cli_drop_gaps(in->f, in->order, &in->n);
-	find_bound(l, in, sh);
+	cli_must(cli_bound(sh, in->order, in->n, &in->bound, &cli_err));
 	ftr_shape_free(sh);
 }
 
@@ -149,8 +130,7 @@ static void print_row(const struct result *x)
 
 static void print_bound(const struct input *in, const struct ftr_load_report *r)
 {
-	printf("\nlower bound for all-to-all: %.*f flows (by %s)", !in->by_cuts,
-	       in->bound, in->by_cuts ? "cuts" : "weights");
+	printf("\nlower bound for all-to-all: %.0f flows (by cuts)", in->bound);
 	if (!r->lost)
 		printf("; most loaded link: %.2f times the bound",
 		       (double)r->max / in->bound);
@@ -277,7 +257,7 @@ static void json_result(struct json_object *list, const struct load *l,
 	cli_json_real(o, "mean_used_link", cli_mean(r->sum_load, r->sum_used));
 	if (all_to_all && in->bound > 0) {
 		cli_json_real(o, "bound", in->bound);
-		cli_json_str(o, "bound_by", in->by_cuts ? "cuts" : "weights");
+		cli_json_str(o, "bound_by", "cuts");
 	}
 	json_bins(o, "maxima", &r->maxima);
 	cli_json_real(o, "seconds", x->seconds);

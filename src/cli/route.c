@@ -126,9 +126,6 @@ static void summary(const struct route *r, const struct result *x)
 			CLI_COUNT(x->plan.n_switches, "switch", "switches"),
 			CLI_COUNT(x->plan.n_steps, "step", "steps"),
 			CLI_COUNT(x->plan.unrepaired, "entry", "entries"));
-	if (x->stats.longest_made)
-		fprintf(stderr, "%s: longest path between switches: %u hops\n",
-			engine, x->stats.longest_made);
 }
 
 static void put_balance(struct json_object *o,
@@ -310,7 +307,6 @@ static int run_route(int argc, char **argv)
 			r.files.io }, 5);
 	cli_progress("reading");
 	opts.leaf_order = (enum ftr_leaf_order)r.leaf_order;
-	ftr_placement_shape((enum ftr_placement)r.engine.placement, &opts);
 	read_all(&r, argv[0], &opts, &x);
 	team = ftr_team_new(r.threads);
 	route(&r, &opts, team, &x);

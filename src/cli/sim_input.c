@@ -192,7 +192,6 @@ void cli_sim_read(struct cli_sim *j)
 
 	read_fabric(j);
 	j->shape_opts.leaf_order = FTR_LEAF_BY_GUID;
-	ftr_placement_shape((enum ftr_placement)j->engine.placement, &j->shape_opts);
 	cli_must(cli_read_guids(&j->files, &j->shape_opts, &cli_err));
 	read_tables(j);
 	if (j->psl)

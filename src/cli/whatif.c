@@ -13,7 +13,7 @@
  *			counted relative to "before".  As in the plugin, entries of
  *			"before" are kept, and so are its extra turns (see
  *			docs/glossary.md) that are still valid.  (Entries are not kept with
- *			--balance off, or with --placement literal or literal-planes.)
+ *			--balance off.)
  *	FILE		given tables (--compare) on the damaged fabric
  *
  * Without faults, the only columns are "after", titled with the engine's name, and the given
@@ -94,14 +94,13 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 
 	cli_must(ftr_shape_new(f, &j->opts, j->team, sh, &cli_err));
 	ro->nominal = j->opts.nominal;
-	ro->place_by_load = ro->balance != FTR_BALANCE_OFF;
 	cli_must(ftr_tables_new(f, false, t, &cli_err));
 	cli_must(j->w->engine.ops->route(*sh, ro, j->team, *t, stats, &cli_err));
 	return (cli_now() - t0) * 1e3;
 }
 
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
- * load or full, but not with a literal placement.  If they are kept, only the all-to-all load is
+ * load or full.  If they are kept, only the all-to-all load is
  * balanced, because the fabric is incomplete. */
 static double reroute(const struct job *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
@@ -364,7 +363,6 @@ static int run_whatif(int argc, char **argv)
 		w.compare.v[w.compare.n++] = argv[i];
 	cli_progress("reading and routing");
 	j.opts.leaf_order = (enum ftr_leaf_order)w.leaf_order;
-	ftr_placement_shape((enum ftr_placement)w.engine.placement, &j.opts);
 	j.team = ftr_team_new(w.threads);
 	read_all(&j, argv[0]);
 	set_up(&j);

@@ -21,7 +21,6 @@
  *
  *	- entries for extra turns
  *	- entries without a preferred port (entries of new switches, and entries for new hosts)
- *	- with the literal placements: all entries
  *
  * Step 3 is the search for balance (<ftr/balance.h>).  It may change the entries that were not kept
  * in step 1.  If opts->keep->search_displaced is true, it may change all entries whose port differs
@@ -219,8 +218,7 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 				 struct ftr_err *err)
 {
 	*out = NULL;
-	if (opts->placement != FTR_PLACE_EVEN || opts->keep ||
-	    !(opts->balance || opts->place_by_load))
+	if (opts->keep || !opts->balance)
 		return FTR_OK;
 	*out = ftr_calloc((size_t)t->n_sw * (t->stride / 64), sizeof(**out));
 	return *out ? FTR_OK : ftr_fail(err, FTR_NOMEM,
@@ -282,13 +280,12 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 	enum ftr_status st = FTR_OK;
 
 	in->depth = opts->balance;
-	if (kept && !place_literal(opts->placement))
+	if (kept) {
 		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
-	if (kept)
 		k.movable = ftr_calloc(words, sizeof(*k.movable));
+	}
 	if (!use_extra(&k, in, extra) ||
-	    (kept && (!k.movable ||
-		      (!k.displaced && !place_literal(opts->placement)))))
+	    (kept && (!k.movable || !k.displaced)))
 		st = ftr_fail(err, FTR_NOMEM,
 			      "out of memory for keeping entries");
 	if (!st && kept)

@@ -126,7 +126,7 @@ static void route_switch(const struct routing *r, struct scratch *b,
 	const struct ftr_incr *lv = r->lv;
 	struct ftr_change *out = r->change + t->first;
 
-	place_switch(&b->place, &lv->view, lv->opts.placement, t->sw);
+	place_switch(&b->place, &lv->view, t->sw);
 	t->n = 0;
 	for_each_column(lv, t->sw, l)
 		if (l != lv->view.numbering.col[t->sw])

@@ -18,7 +18,7 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	const struct ftr_balance_input in = { .shape = v };
 	enum ftr_status st;
 
-	if (!lv->prefer || place_literal(lv->opts.placement))
+	if (!lv->prefer)
 		return FTR_OK;
 	if (!FTR_ZNEW(lv->arena, lv->col_of, v->f->max_lid + 1u) ||
 	    !FTR_NEW(lv->arena, lv->entry, v->f->n_sw))

@@ -175,7 +175,7 @@ static void slow_route(const struct world *w, struct slow *o)
 	slow_groups(w, o);
 	slow_costs(w, o);
 	ck_assert(!ftr_tables_new(w->f, false, &o->t, &err));
-	ck_assert(!dmodc_tables(&o->sh, w->opts.placement, NULL, NULL, o->t, NULL,
+	ck_assert(!dmodc_tables(&o->sh, NULL, NULL, o->t, NULL,
 				&no_path, &err));
 }
 
@@ -416,7 +416,7 @@ static void invert(struct world *w)
 	uint16_t *level;
 	ftr_sw root = 0;
 
-	ck_assert(!inverted_order(w->whole, ORDER_SFTREE, FTR_SW_NONE, a, &level, &root,
+	ck_assert(!inverted_order(w->whole, FTR_SW_NONE, a, &level, &root,
 				  &err));
 	ck_assert(!ftr_shape_reorder(w->whole, level,
 				     ftr_rng_below(&w->rng, 2) ?
@@ -459,7 +459,6 @@ void world_start(struct world *w, enum world_kind kind)
 
 	w->opts = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
 	w->opts.paths = FTR_PATHS_UPDOWN;
-	w->opts.placement = (enum ftr_placement)ftr_rng_below(&w->rng, 3);
 	w->damaged = NULL;
 	w->over = w->order = NULL;
 	w->dead = calloc(w->f->n_ports, 1);
@@ -470,7 +469,7 @@ void world_start(struct world *w, enum world_kind kind)
 	if (kind == WORLD_LATE)
 		damaged(w);
 	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
-	ck_assert(!dmodc_tables(w->sh, w->opts.placement, NULL, NULL, w->t, NULL, &no_path,
+	ck_assert(!dmodc_tables(w->sh, NULL, NULL, w->t, NULL, &no_path,
 				&err));
 	ck_assert_msg(!ftr_incr_new(w->sh, kind == WORLD_LATE ? w->whole :
 				    NULL, w->t, &w->opts, &w->lv, &err), "%s",

@@ -220,7 +220,7 @@ static struct ftr_shape *other_order(const struct ftr_shape *sh,
 	ck_assert(!ftr_shape_reorder(sh, level, FTR_REORDER_ALL, NULL, &full,
 				     &err));
 	ck_assert(!ftr_tables_new(sh->f, false, &other, &err));
-	ck_assert(!dmodc_tables(full, FTR_PLACE_EVEN, NULL, NULL, other, NULL, &none,
+	ck_assert(!dmodc_tables(full, NULL, NULL, other, NULL, &none,
 				&err));
 	for (uint32_t l = 0; l < sh->f->n_sw; l++)
 		use[l] = l % 2;
@@ -246,7 +246,7 @@ START_TEST(counters_after_every_sweep)
 		uint64_t none;
 
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
-		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none, &err));
+		ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &none, &err));
 		if (seed % 2) {
 			full = other_order(sh, t, use);
 			x.in.full = full;
@@ -288,7 +288,7 @@ START_TEST(counters_after_placing)
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
 		bits = calloc((size_t)t->n_sw * (t->stride / 64), sizeof(*bits));
 		ck_assert_ptr_nonnull(bits);
-		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, bits, &none, &err));
+		ck_assert(!dmodc_tables(sh, NULL, NULL, t, bits, &none, &err));
 		placed += world_clear_entries(t, bits);
 		ck_assert(!displaced_new(&x.in, t, NULL, true, team, &z, &err));
 		ck_assert(displaced_place_all(z, false, bits, team));

@@ -46,7 +46,7 @@ static struct ftr_tables *first_tables(const struct kept *k)
 	uint64_t no_path;
 
 	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
-	ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &no_path,
+	ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &no_path,
 				&err));
 	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
 		for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
@@ -71,12 +71,10 @@ static void start(struct kept *k, struct world *w, enum world_kind kind)
 
 	world_start(w, kind);
 	opts = w->opts;
-	opts.placement = FTR_PLACE_EVEN;
 	k->w = w;
 	ck_assert(!ftr_tables_new(w->f, false, &k->prefer, &err));
 	ck_assert(!ftr_tables_new(w->f, false, &k->before, &err));
-	ck_assert(!dmodc_tables(w->order ? w->order : w->whole,
-				FTR_PLACE_EVEN, NULL, NULL, k->prefer, NULL,
+	ck_assert(!dmodc_tables(w->order ? w->order : w->whole, NULL, NULL, k->prefer, NULL,
 				&no_path, &err));
 	k->keep = (struct ftr_keep){ k->prefer, NULL, false, false };
 	opts.keep = &k->keep;
@@ -436,14 +434,13 @@ static struct ftr_shape *random_order(const struct ftr_shape *sh,
 	return out;
 }
 
-static struct ftr_tables *tables_of(const struct ftr_shape *sh,
-				    enum ftr_placement how, uint64_t *bits)
+static struct ftr_tables *tables_of(const struct ftr_shape *sh, uint64_t *bits)
 {
 	struct ftr_tables *t = NULL;
 	uint64_t none;
 
 	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
-	ck_assert(!dmodc_tables(sh, how, NULL, NULL, t, bits, &none, &err));
+	ck_assert(!dmodc_tables(sh, NULL, NULL, t, bits, &none, &err));
 	return t;
 }
 
@@ -467,7 +464,7 @@ static void mark_any(struct marked *m, struct ftr_rng *r)
 static void use_both(struct marked *m)
 {
 	const struct ftr_shape_numbering *numbering = &m->sh->numbering;
-	struct ftr_tables *other = tables_of(m->order, FTR_PLACE_EVEN, NULL);
+	struct ftr_tables *other = tables_of(m->order, NULL);
 
 	m->in.full = m->order;
 	m->in.use_full = m->use_full;
@@ -497,12 +494,12 @@ static void marked_new(struct marked *m, uint64_t seed)
 	m->bits = calloc((size_t)m->f->n_sw * (m->f->max_lid / 64 + 1),
 			 sizeof(*m->bits));
 	ck_assert(m->use_full && m->bits);
-	m->t = tables_of(m->in.shape, FTR_PLACE_EVEN, displaced ? m->bits : NULL);
+	m->t = tables_of(m->in.shape, displaced ? m->bits : NULL);
 	ck_assert_uint_eq(m->t->stride / 64, m->f->max_lid / 64 + 1);
 	if (both)
 		use_both(m);
 	if (seed % 7 < 3)
-		m->prefer = tables_of(m->in.shape, FTR_PLACE_LITERAL, NULL);
+		m->prefer = tables_of(m->in.shape, NULL);
 	if (!displaced)
 		mark_any(m, &r);
 	m->n = world_clear_entries(m->t, m->bits);

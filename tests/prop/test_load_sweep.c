@@ -331,7 +331,7 @@ START_TEST(load_sweeps_choose_the_best_port)
 		uint64_t none;
 
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
-		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none, &err));
+		ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &none, &err));
 		before = copy_of(f, t);
 		other = copy_of(f, t);
 		logged_sweep(&x, t, &s, team, seed);
@@ -375,7 +375,7 @@ START_TEST(load_sweeps_without_memory)
 	uint64_t none;
 
 	ck_assert(!ftr_tables_new(f, false, &t, &err));
-	ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none, &err));
+	ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &none, &err));
 	before = copy_of(f, t);
 	do {
 		struct counted x = { .in = { .shape = sh } };

@@ -279,7 +279,7 @@ START_TEST(choices_are_the_cheapest)
 
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
-		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none,
+		ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &none,
 					&err));
 		in.shape = sh;
 		ck_assert(!balance_net_new(&in, t, NULL, &net, &err));

@@ -11,9 +11,9 @@ ibfattree gen "$shape" >whole.net
 	for n in "${counts[@]}"; do
 		ibfattree gen --drop-hosts $hosts --drop-links "$n" --seed 1 \
 			"$shape" >t.net
-		for how in literal even; do
+		for how in even; do
 			ibfattree route --nominal whole.net --balance off \
-				--paths updown --placement $how t.net \
+				--paths updown t.net \
 				2>route.log >t.lft
 			ibfattree check --lfts t.lft t.net >check.log || :
 			grep -q '^credit loops  none' check.log

@@ -12,12 +12,16 @@ fi
 	echo 'tree,engine,hosts alone %,hosts with switches %,difference %'
 	for t in "${trees[@]}"; do
 		ibfattree gen "${t#*=}" | sed 's/4xEDR/4xDDR/' >t.net
-		for how in 'dmodc' 'sftree' 'sftree --sftree-mode paper'; do
+		for how in 'dmodc' 'sftree' 'sftree paper'; do
 			[[ -z $long || $how != sftree ]] || continue
 			row=
+			tables=(--engine "${how% paper}")
+			if [[ $how == *paper ]]; then
+				"$build/published_sftree" t.net 2>/dev/null >t.lft
+				tables=(--lfts t.lft)
+			fi
 			for load in 0 10; do
-				# shellcheck disable=SC2086
-				ibfattree sim --engine $how --balance off \
+				ibfattree sim "${tables[@]}" --balance off \
 					--switch-load $load --buffer 17792 \
 					--warmup $warm --duration $time --json \
 					t.net >t.json || (($? == 1))
@@ -25,7 +29,7 @@ fi
 			done
 			# shellcheck disable=SC2086
 			set -- $row
-			echo "${t%=*},${how/ --sftree-mode/},$(awk "BEGIN {
+			echo "${t%=*},$how,$(awk "BEGIN {
 				printf \"%.2f,%.2f,%.2f\", 100 * $1, 100 * $3,
 					100 * ($3 / $1 - 1) }")"
 		done

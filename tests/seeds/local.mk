@@ -1,6 +1,6 @@
 # Programs of tests/seeds/run.  They are built at the top of the build directory, because
 # the directory tests/seeds goes into releases as it is.
-noinst_PROGRAMS += rerouting immunet outputs sssp static closed
+noinst_PROGRAMS += rerouting immunet outputs sssp static closed published_sftree
 rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/fault_state.c \
 	tests/ddlr/fault_state.h
 rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
@@ -15,6 +15,9 @@ static_SOURCES = tests/seeds/static.c
 static_LDADD = libftrlab.la libftrcore.la
 closed_SOURCES = tests/seeds/closed.c
 closed_LDADD = libftrcore.la
+published_sftree_SOURCES = tests/seeds/published_sftree.c tests/lib/subtree.c tests/lib/subtree.h
+published_sftree_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
+published_sftree_LDADD = libftrcore.la
 
 # A plugin that writes the SLs of stock engines, see tests/seeds/stock.sh.
 if HAVE_OPENSM

@@ -24,17 +24,14 @@ static bool sweep_due(struct fake *h)
 /* A damped link, that is, one that failed too often, is no reason to request sweeps. */
 START_TEST(test_held)
 {
-	static const char *const engine[] = { "dmodc", "sftree", "dmodc" };
-	static const char *const placement[] = { "", "",
-		"dmodc_placement literal\n" };
+	static const char *const engine[] = { "dmodc", "sftree" };
 	char options[200];
 	struct fake *h;
 	ftr_sw s;
 	ftr_port p;
 
 	snprintf(options, sizeof(options),
-		 "fast_flap_limit 2\nfast_flap_window_ms 3600000\nfast_flap_hold_ms 3600000\n" NO_SWEEPS "%s",
-		 placement[_i]);
+		 "fast_flap_limit 2\nfast_flap_window_ms 3600000\nfast_flap_hold_ms 3600000\n" NO_SWEEPS);
 	h = fake_new(&(struct fake_opts){
 		.engine = engine[_i], .options = options
 	});
@@ -47,7 +44,7 @@ START_TEST(test_held)
 		fake_settle(h);
 		ck_assert(fake_sweep(h));
 		fake_settle(h);
-		ck_assert(fake_sweep(h));	/* "placement literal" needs a second sweep */
+		ck_assert(fake_sweep(h));
 		fake_settle(h);
 	}
 	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);

@@ -21,6 +21,7 @@
 #include <math.h>
 
 #include "balance/balance.h"
+#include "lib/dual.h"
 
 #define LARGE 100	/* greatest exponent of a weight, so that sums of weights stay finite */
 #define SHARP 3			/* dual.sharp in round 1; values from 1 to 6 work equally well */
@@ -219,10 +220,8 @@ static bool dual_new(struct dual *d, struct ftr_arena *a)
 		(d->at = ftr_arena_alloc(a, n, sizeof(*d->at)));
 }
 
-enum ftr_status ftr_balance_bound_dual(const struct ftr_fabric *f,
-				       const uint32_t *hosts, uint32_t rounds,
-				       double *least, double *most,
-				       struct ftr_err *err)
+enum ftr_status bound_dual(const struct ftr_fabric *f, const uint32_t *hosts, uint32_t rounds,
+			   double *least, double *most, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
 	struct dual d = { .f = f };

@@ -14,7 +14,8 @@
  * The paper writes the hop counts of the new paths into OpenSM's hop matrices (section 4.2,
  * get_path_length).  Here the hop counts are only used to report the longest new path.
  */
-#include "engine/subtree.h"
+#include "core/core.h"
+#include "lib/subtree.h"
 
 struct subtree {
 	const struct ftr_shape *sh;
@@ -82,7 +83,7 @@ static void over_sibling(struct subtree *z, ftr_sw src, ftr_sw dst)
 	}
 }
 
-static void connect(struct subtree *z, ftr_sw src, ftr_sw dst)
+static void join(struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	if (z->found || entry(z, z->root, dst) != FTR_PORT_NONE)
 		ftr_tables_row(z->t, src)[sw_lid(z, dst)] =
@@ -122,38 +123,28 @@ static uint32_t longest_made(const struct subtree *z)
 		for (ftr_sw dst = 0; dst < n; dst++)
 			if (ftr_shape_cost(z->sh, src)[z->sh->numbering.col[dst]] ==
 			    FTR_COST_INF)
-				longest = FTR_MAX(longest,
-						  path_length(z, src, dst));
+				longest = FTR_MAX(longest, path_length(z, src, dst));
 	return longest;
 }
 
-enum ftr_status subtree_route(const struct ftr_shape *sh,
-			      const struct ftr_route_opts *opts,
-			      struct ftr_team *team, struct ftr_tables *out,
-			      struct ftr_route_stats *stats,
-			      struct ftr_err *err)
+enum ftr_status subtree_route(const struct ftr_shape *sh, ftr_sw sm_switch, struct ftr_tables *out,
+			      struct subtree_stats *stats, struct ftr_err *err)
 {
+	const struct ftr_route_opts updown = {
+		.sm_switch = FTR_SW_NONE, .paths = FTR_PATHS_UPDOWN,
+	};
 	struct subtree z = { .sh = sh, .t = out };
 	uint32_t n = sh->f->n_sw;
-	uint64_t no_path;
-	enum ftr_status st = dmodc_tables(sh, opts->placement, NULL, team, out, NULL,
-					  &no_path, err);
+	enum ftr_status st = ftr_engine_find("dmodc")->route(sh, &updown, NULL, out, NULL, err);
 
 	if (st)
 		return st;
-	choose_root(&z, opts->sm_switch);
+	choose_root(&z, sm_switch);
 	for (ftr_sw src = 0; src < n; src++)
-		for (ftr_sw dst = 0; dst < n; dst++) {
-			if (!sw_lid(&z, dst) ||
-			    entry(&z, src, dst) != FTR_PORT_NONE)
-				continue;
-			connect(&z, src, dst);
-		}
-	if (!stats)
-		return FTR_OK;
-	engine_clear_stats(stats);
-	stats->no_path = engine_count_none(sh, out);
-	stats->longest_made = longest_made(&z);
+		for (ftr_sw dst = 0; dst < n; dst++)
+			if (sw_lid(&z, dst) && entry(&z, src, dst) == FTR_PORT_NONE)
+				join(&z, src, dst);
+	stats->longest = longest_made(&z);
 	stats->root = z.root;
 	return FTR_OK;
 }
