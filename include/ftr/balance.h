@@ -15,7 +15,7 @@
  *
  *	FTR_BALANCE_OFF		Leave the tables as they are.
  *	FTR_BALANCE_LOAD	Even out the all-to-all load: move flows away from links whose
- *				load is above a limit, about 3% above ftr_balance_bound.  An
+ *				load is above a target, about 2% above ftr_balance_bound.  An
  *				entry changes only if a link of its path is overloaded.  On very
  *				small fabrics the search also considers the load of shifts (see
  *				below).
@@ -99,11 +99,10 @@ struct ftr_balance_report {
  *
  *  - A path in t has a loop.
  *  - Fewer than two hosts have a position.
- *  - A path in t ends before the destination, or does not follow descending costs of the shape.
- *  - For some column, candidates lead in a circle.  (This cannot happen if in->extra keeps its
- *    contract.)
  *
- * The last two cases are detected only if the load is uneven or the depth is FTR_BALANCE_FULL.
+ * The entries for a destination are not changed if a path to it ends before the destination, or
+ * does not follow descending costs of the shape; or if candidates lead in a circle.  (The last case
+ * cannot happen if in->extra keeps its contract.)
  *
  * Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another number of switches or LIDs than the
  * fabric of the shape.

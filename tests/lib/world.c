@@ -371,19 +371,6 @@ struct ftr_tables *world_copy_of_tables(const struct ftr_fabric *f, const struct
 	return copy;
 }
 
-uint32_t world_clear_entries(struct ftr_tables *t, const uint64_t *bits)
-{
-	uint32_t n = 0;
-
-	for (ftr_sw s = 0; s < t->n_sw; s++)
-		for (uint32_t lid = 0; lid <= t->max_lid; lid++)
-			if (bits[(size_t)s * (t->stride / 64) + lid / 64] >> lid % 64 & 1) {
-				ftr_tables_row(t, s)[lid] = FTR_PORT_NONE;
-				n++;
-			}
-	return n;
-}
-
 void world_tree(struct world *w, uint32_t max_sw, bool damaged)
 {
 	struct ftr_pgft g;

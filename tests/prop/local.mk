@@ -85,20 +85,10 @@ tests_prop_test_balance_recount_SOURCES = tests/prop/test_balance_recount.c
 tests_prop_test_balance_recount_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_balance_recount_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/prop/test_count_alike
-tests_prop_test_count_alike_SOURCES = tests/prop/test_count_alike.c
-tests_prop_test_count_alike_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_count_alike_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
-
-check_PROGRAMS += tests/prop/test_sweep
-tests_prop_test_sweep_SOURCES = tests/prop/test_sweep.c
-tests_prop_test_sweep_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_sweep_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
-
-check_PROGRAMS += tests/prop/test_load_sweep
-tests_prop_test_load_sweep_SOURCES = tests/prop/test_load_sweep.c
-tests_prop_test_load_sweep_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_load_sweep_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/prop/test_flow_count
+tests_prop_test_flow_count_SOURCES = tests/prop/test_flow_count.c
+tests_prop_test_flow_count_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_flow_count_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_displaced
 tests_prop_test_displaced_SOURCES = tests/prop/test_displaced.c

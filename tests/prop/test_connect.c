@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/balance.h"
 #include "core/core.h"
 #include "incremental/incremental.h"
 #include "lib/draw.h"
@@ -255,8 +254,6 @@ static void counts_agree(const struct both *b)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 	struct ftr_route_stats stats = { 0 };
-	struct ftr_balance_input in = { .shape = b->sh, .longer = true };
-	struct balance_net *net = NULL;
 	struct recount *slow;
 	struct ftr_tables *t;
 
@@ -268,12 +265,6 @@ static void counts_agree(const struct both *b)
 		ck_assert_msg(stats.balance.max_after == slow->max,
 			      "seed %" PRIu64 ": %u flows on the most loaded link, the search counts %u",
 			      b->seed, slow->max, stats.balance.max_after);
-	ck_assert(!balance_net_new(&in, t, NULL, &net, &err));
-	ck_assert(!balance_count_net(net, false, NULL, NULL, &err));
-	for (uint32_t x = 0; x < net->n_links; x++)
-		ck_assert_msg(net->peer[x] == FTR_SW_NONE || net->flows[x] == slow->flows[x],
-			      "seed %" PRIu64 ": link %u", b->seed, x);
-	balance_net_free(net);
 	recount_free(slow);
 	ftr_tables_free(t);
 }
