@@ -243,24 +243,6 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	return t;
 }
 
-/* A search chooses the ports of displaced entries before its first sweep.  Without a search, the
- * option `place_by_load` must give these entries the same ports. */
-static void off_places_by_load(const struct routed *r)
-{
-	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
-	struct ftr_tables *t = NULL;
-
-	opts.place_by_load = true;
-	ck_assert(!ftr_tables_new(r->f, false, &t, &err));
-	ck_assert(!r->engine->route(r->sh, &opts, NULL, t, NULL, &err));
-	for (ftr_sw s = 0; s < t->n_sw; s++)
-		ck_assert_msg(!memcmp(ftr_tables_row(t, s),
-				      ftr_tables_row(r->off, s), t->max_lid + 1u),
-			      "seed %" PRIu64 ": %s: the tables differ at switch %u", r->seed,
-			      r->engine->name, s);
-	ftr_tables_free(t);
-}
-
 static void check(const struct routed *r, const struct ftr_tables *t,
 		  struct ftr_check_report *out)
 {
@@ -425,7 +407,6 @@ START_TEST(results_are_sound_and_never_worse)
 		for (int k = 0; k < (seed % 16 ? 2 : 3); k++) {
 			r.engine = ftr_engine_find(engines[k]);
 			r.off = route(&r, FTR_BALANCE_OFF, NULL, NULL);
-			off_places_by_load(&r);
 			r.off_count = recount_new(sh, r.off);
 			check(&r, r.off, &r.off_report);
 			moved[k] += one_depth(&r, FTR_BALANCE_LOAD, team, &load);

@@ -351,9 +351,9 @@ struct routed {
 #define must(o, cond, fmt, ...)						\
 	do {								\
 		if (!(cond))						\
-			ck_abort_msg("seed %" PRIu64 ", %s, balance %d, placement %d, %s: " fmt, \
+			ck_abort_msg("seed %" PRIu64 ", %s, balance %d, %s: " fmt, \
 				     (o)->seed, (o)->ops->name, (int)(o)->opts.balance,	\
-				     (int)(o)->opts.placement, (o)->what, ##__VA_ARGS__);	\
+				     (o)->what, ##__VA_ARGS__);	\
 	} while (0)
 
 static void routed_free(struct routed *r)
@@ -458,24 +458,23 @@ static void route_twice(struct odd *o, struct ftr_team *three, struct routed *r)
 /* All depths of balance.  A search must not increase the load of the most loaded link. */
 static void every_depth(struct odd *o, struct ftr_team *three)
 {
-	uint32_t start = 0;
-
 	for (unsigned int depth = FTR_BALANCE_OFF; depth <= FTR_BALANCE_FULL; depth++) {
+		const struct ftr_balance_report *got;
 		struct recount *load;
 		struct routed r;
 
 		o->opts.balance = (enum ftr_balance)depth;
 		route_twice(o, three, &r);
 		load = recount_new(o->sh, r.t);
-		if (!depth)
-			start = load->max;
-		must(o, load->max <= start, "the search increases the greatest load from %u to %u flows",
-		     start, load->max);
-		must(o, !r.stats.balance.hosts || !depth || r.stats.balance.max_after == load->max,
-		     "reported: %u flows; counted: %u", r.stats.balance.max_after, load->max);
-		must(o, load->lost || r.stats.balance.bound <= load->max,
-		     "lower bound: %u flows; counted: %u", r.stats.balance.bound, load->max);
-		sum.moved += r.stats.balance.moved > 0;
+		got = &r.stats.balance;
+		must(o, !got->hosts || !depth || load->max <= got->max_before,
+		     "the search increases the greatest load from %u to %u flows",
+		     got->max_before, load->max);
+		must(o, !got->hosts || !depth || got->max_after == load->max,
+		     "reported: %u flows; counted: %u", got->max_after, load->max);
+		must(o, load->lost || got->bound <= load->max,
+		     "lower bound: %u flows; counted: %u", got->bound, load->max);
+		sum.moved += got->moved > 0;
 		sum.turns += r.stats.n_turns > 0;
 		sum.longer += r.stats.longer_pairs > 0;
 		sum.reordered += r.stats.reordered;
@@ -488,7 +487,6 @@ static void shape_of(struct odd *o, const struct ftr_shape *nominal)
 {
 	struct ftr_shape_opts so = { .nominal = nominal };
 
-	ftr_placement_shape(o->opts.placement, &so);
 	o->opts.nominal = nominal;
 	ok(ftr_shape_new(o->f, &so, NULL, &o->sh, &err));
 }
@@ -502,11 +500,8 @@ static void draw_odd(struct odd *o, uint64_t seed)
 	*o = (struct odd){
 		.seed = seed, .what = "no faults", .f = irregular_odd(&r), .opts = FTR_ROUTE_OPTS_INIT,
 	};
-	if (!ftr_rng_below(&r, 3))
-		o->opts.placement = (enum ftr_placement)ftr_rng_below(&r, 4);
 	if (!ftr_rng_below(&r, 8))
 		o->opts.paths = FTR_PATHS_UPDOWN;
-	o->opts.place_by_load = true;	/* so that "off" gives the tables with which a search starts */
 	o->opts.keep_turns = true;
 	o->sm = ftr_rng_below(&r, o->f->n_sw);
 	o->opts.sm_switch = o->sm;
@@ -562,14 +557,11 @@ START_TEST(reported_fabrics)
 
 		snprintf(path, sizeof(path), "%s/tests/prop/odd/%s.net", top ? top : ".", file[i]);
 		ok(ftr_read_fabric(path, 0, &o.f, &err));
-		o.opts.place_by_load = o.opts.keep_turns = true;
-		for (unsigned int how = FTR_PLACE_EVEN; how <= FTR_PLACE_PLANES; how++) {
-			o.opts.placement = (enum ftr_placement)how;
-			shape_of(&o, NULL);
-			for (unsigned int k = 0; (o.ops = ftr_engine_at(k)); k++)
-				every_depth(&o, three);
-			ftr_shape_free(o.sh);
-		}
+		o.opts.keep_turns = true;
+		shape_of(&o, NULL);
+		for (unsigned int k = 0; (o.ops = ftr_engine_at(k)); k++)
+			every_depth(&o, three);
+		ftr_shape_free(o.sh);
 		ftr_fabric_free(o.f);
 	}
 	ftr_team_free(three);
