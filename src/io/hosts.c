@@ -8,6 +8,7 @@
 #include "core/search.h"
 #include "io/text.h"
 #include <ftr/hosts.h>
+#include <ftr/text.h>
 
 #define WORD_MAX 256
 #define EXPAND_MAX 65536
@@ -302,7 +303,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 		if (first) {
 			if (word[n - 1] == ':')
 				word[n - 1] = '\0';
-			if (!set_group(r, word))
+			if (!set_group(r, ftr_text_clean(word)))
 				return false;
 			first = false;
 			continue;
