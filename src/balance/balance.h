@@ -366,7 +366,10 @@ void balance_count_displaced(struct balance_loads *l, const struct balance_copy 
 void balance_place_price(const struct balance_net *net, const struct ftr_shape *sh,
 			 uint32_t width, struct balance_price *out);
 
-/* target = bound + max(1, bound / 50) */
-uint32_t balance_target(uint64_t bound);
+/* Loads up to the target are accepted: bound + max(1, bound / 50). */
+static inline uint32_t balance_target(uint64_t bound)
+{
+	return (uint32_t)(bound + FTR_MAX(bound / 50, 1u));
+}
 
 #endif

@@ -6,7 +6,7 @@
  * Terms:
  *
  *	bound		a lower bound for the all-to-all load of the most loaded link
- *	target		a load slightly above the bound (TARGET_SHARE)
+ *	target		a load slightly above the bound (balance_target())
  *	load of shifts	the load of the most loaded link in a shift, as the mean over all shifts
  *	cost		the price of a flow above the target, relative to flows that share a link
  *			in a shift
@@ -36,7 +36,6 @@
 
 #include "balance/balance.h"
 
-#define TARGET_SHARE 50		/* target = bound + max(1, bound / 50) */
 #define LOAD_SWEEPS 10
 /* In sweeps that consider all-to-all flows only: */
 #define LOAD_OVER (1 << 20)	/* cost */
@@ -89,11 +88,6 @@ struct work {
 	bool trade;		/* true: is_best() compares the product of both loads */
 	struct score now, first, best;	/* of the present tables, the input, and the best tables */
 };
-
-uint32_t balance_target(uint64_t bound)
-{
-	return (uint32_t)(bound + FTR_MAX(bound / TARGET_SHARE, 1u));
-}
 
 /* ---- the best tables so far --------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * Counts the flows of the shifts on every link.
  *
  * The search keeps the counts in bins, which are updated when an entry changes.  The load of the
- * most loaded link of every shift is computed anew from the tables: in slices, ranges of consecutive
+ * most loaded link of every shift is computed again from the tables: in slices, ranges of consecutive
  * shifts that are small enough for the cache.  The same pass can fill the bins.
  */
 #include <stdatomic.h>

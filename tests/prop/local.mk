@@ -125,7 +125,10 @@ tests_prop_test_sim_slow_SOURCES = tests/prop/test_sim_slow.c
 tests_prop_test_sim_slow_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_sim_slow_LDADD = libftrtest.la libftrlab.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/prop/test_odd
+check_PROGRAMS += tests/prop/test_odd tests/prop/test_odd_random
+tests_prop_test_odd_random_SOURCES = tests/prop/test_odd_random.c
+tests_prop_test_odd_random_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_odd_random_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 tests_prop_test_odd_SOURCES = tests/prop/test_odd.c
 EXTRA_DIST += tests/prop/odd
 tests_prop_test_odd_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
