@@ -15,7 +15,7 @@
  *
  *	FTR_BALANCE_OFF		Leave the tables as they are.
  *	FTR_BALANCE_LOAD	Even out the all-to-all load: move flows away from links whose
- *				load is above a limit, about 3% above ftr_balance_bound.  An
+ *				load is above a target, about 2% above ftr_balance_bound.  An
  *				entry changes only if a link of its path is overloaded.  On very
  *				small fabrics the search also considers the load of shifts (see
  *				below).
@@ -99,11 +99,10 @@ struct ftr_balance_report {
  *
  *  - A path in t has a loop.
  *  - Fewer than two hosts have a position.
- *  - A path in t ends before the destination, or does not follow descending costs of the shape.
- *  - For some column, candidates lead in a circle.  (This cannot happen if in->extra keeps its
- *    contract.)
  *
- * The last two cases are detected only if the load is uneven or the depth is FTR_BALANCE_FULL.
+ * The entries for a destination are not changed if a path to it ends before the destination, or
+ * does not follow descending costs of the shape; or if candidates lead in a circle.  (The last case
+ * cannot happen if in->extra keeps its contract.)
  *
  * Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another number of switches or LIDs than the
  * fabric of the shape.
@@ -114,29 +113,19 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Lower bounds for the load of the most loaded link under all-to-all traffic: no routing that
+ * A lower bound for the load of the most loaded link under all-to-all traffic: no routing that
  * connects all hosts within each island (connected component) has a lower load on this link.
  *
  *	hosts	[n_sw] number of hosts that send and receive, by switch; NULL: all ports
  *		of channel adapters that have a LID and a link, except Aggregation Nodes
  *
- * ftr_balance_bound: for every switch, pod and plane (<ftr/shape.h>), the quotient
+ * For every switch, pod and plane (<ftr/shape.h>), the quotient
  * (number of flows that must leave it) / (number of its outgoing links) is computed.  *bound is the
  * greatest quotient, rounded up; 0: no flow crosses a link.  O(ranks * links).
- *
- * ftr_balance_bound_dual: computes a lower bound from weights of the links.  Each of its rounds
- * improves the weights.  Under any routing, the most loaded link carries at least *least flows.
- * The rounds also find a routing whose most loaded link carries *most flows.  That routing divides
- * flows among several paths, which forwarding tables cannot do.  Both values are 0 if no flow
- * crosses a link.  O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  const uint32_t *hosts, uint32_t *bound,
 				  struct ftr_err *err) FTR_MUST_USE;
-enum ftr_status ftr_balance_bound_dual(const struct ftr_fabric *f,
-				       const uint32_t *hosts, uint32_t rounds,
-				       double *least, double *most,
-				       struct ftr_err *err) FTR_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -112,36 +112,6 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 				  struct ftr_err *err) FTR_MUST_USE;
 bool ftr_cdg_link_is_down(const struct ftr_cdg *g, ftr_sw s, ftr_port port);
 /*
- * Record that the link at this port of s comes up.  From then on, packets follow the entries that
- * lead onto the link.  If these entries would close a cycle, *closes is true and the link stays
- * down; the caller must change the entries first.  No effect if the link is not down, or if the
- * port has no link to a switch.  FTR_REFUSED: packets that follow older entries may still be in the
- * fabric (some LID is not drained).  FTR_NOMEM.
- */
-enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
-				bool *closes, struct ftr_err *err) FTR_MUST_USE;
-
-/* Returns true if the link out of this port of s is occupied for lid. */
-bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
-		      ftr_lid lid);
-
-struct ftr_cdg_packet {		/* a packet for lid, which leaves switch sw through port */
-	ftr_sw sw;
-	ftr_lid lid;
-	ftr_port port;
-};
-#define FTR_CDG_PREFETCH_MAX 16
-/*
- * Load the data that ftr_cdg_change will read into the CPU caches.  The caller expects to call
- * ftr_cdg_change with writes that make these n packets leave through these ports
- * (n <= FTR_CDG_PREFETCH_MAX).  All n paths are followed at the same time, hop by hop, so that the
- * processor waits for the reads of all paths at once.
- * No result of any function depends on this call.  A port without a link to a switch is ignored.
- */
-void ftr_cdg_prefetch(const struct ftr_cdg *g, const struct ftr_cdg_packet *packet,
-		      unsigned int n);
-
-/*
  * Returns false if it is known that no packet to lid passes through s by the current entries.
  * Returns true in all other cases, for example if an entry for lid was changed since the last drain
  * of lid.  s and lid must be a switch and a LID of the fabric.  O(1).

@@ -100,16 +100,13 @@ struct ftr_ddlr_opts {
 
 enum ftr_event_kind {
 	FTR_EVENT_LINK_DOWN = 0,
-	FTR_EVENT_LINK_UP,
-	FTR_EVENT_SWITCH_DOWN,
-	FTR_EVENT_SWITCH_UP	/* with all its links, except those that are down
-				 * themselves */
+	FTR_EVENT_SWITCH_DOWN	/* with all its links */
 };
 
 struct ftr_event {
 	uint8_t kind;		/* enum ftr_event_kind */
 	ftr_sw sw;
-	ftr_port port;		/* port of sw; used for link events only */
+	ftr_port port;		/* port of sw; FTR_EVENT_LINK_DOWN only */
 };
 
 enum ftr_ddlr_how {
@@ -118,9 +115,7 @@ enum ftr_ddlr_how {
 	FTR_HOW_TURN,		/* detour of two hops: nearly always one tier down, then up */
 	FTR_HOW_TWO_TIERS,	/* longer detour: nearly always two tiers down, then up */
 	FTR_HOW_INVERTED,	/* the port of the tables of sftree (the inverted order) */
-	FTR_HOW_RESTORED,	/* the port that the entry had before the fault */
 	FTR_HOW_NEW,		/* the port of the new tables (transition) */
-	FTR_HOW_NONE,		/* entry removed, so that it closes no cycle */
 	FTR_N_HOWS
 };
 
@@ -147,9 +142,8 @@ struct ftr_ddlr_plan {
 				 * would close a cycle */
 	bool hosts_only;	/* true: the planner ignores packets from switches, from the
 				 * beginning or since a repair: see switch_sources */
-	/* number of LIDs that keep old entries after this plan.  Their new entries (of a transition, or
-	 * after links came back) would close a cycle with the entries that packets still
-	 * follow */
+	/* number of LIDs that keep old entries after this plan of a transition.  Their new entries
+	 * would close a cycle with the entries that packets still follow */
 	uint32_t held;
 	/* true: the transition is complete; LIDs that are still held keep their old entries until
 	 * the next transition */
@@ -170,47 +164,24 @@ enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 			     struct ftr_err *err) FTR_MUST_USE;
 void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
 
-/*
- * Returns true if the planner can be kept after a routing, because it is as good as a new one:
- *
- *  - t equals both the current entries of the planner and the original tables (those to which the
- *    planner would return when links are repaired)
- *  - sh is the shape of the planner's fabric without the links that are down; the indices
- *    of switches and the LIDs are the same
- *  - all planes are clean, and no earlier repair has made the planner ignore packets from switches
- *    (see switch_sources)
- *
- * The SL2VL tables are not compared.  O(n_sw * LIDs).
- */
-bool ftr_ddlr_matches(const struct ftr_ddlr *r, const struct ftr_shape *sh,
-		      const struct ftr_tables *t);
-
 /* The current entries, assuming that all plans so far were written. */
 const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
 
 /*
- * Plan the local repair for any number of events at once.  If several events concern the same link
- * or switch, the last one counts.  An event that reports the current state changes nothing.
+ * Plan the local repair for any number of events at once.  An event that reports the current state
+ * changes nothing.  A planner knows no links or switches that come back: when they are in use
+ * again, make a new planner.
  *
- * The original tables are those of ftr_ddlr_new or of the last transition.  When links or switches
- * come back, an entry that a repair changed gets its original port again if the path from there
- * works.  Entries are restored in the opposite order of the repair: in the picture above, first
- * the entry of c, then that of b.
- * An entry that was not repaired may close a cycle when the link to which it leads comes up.  Such
- * entries are removed first, by writes with FTR_HOW_NONE in step 1.  These writes must be
- * acknowledged before the subnet manager makes the link active.
- *
- * FTR_REFUSED: an event reports that a link or switch came up, and not all LIDs are drained.
- * FTR_INVAL: a switch does not exist, or a port has no link to a switch in the planner's fabric.
- * In both cases nothing is changed.  FTR_NOMEM.  O(paths examined) for each LID, a few microseconds
- * on a tree.
+ * FTR_INVAL: a switch does not exist, or a port has no link to a switch in the planner's fabric;
+ * nothing is then changed.  FTR_NOMEM.  O(paths examined) for each LID, a few microseconds on a
+ * tree.
  */
 enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				const struct ftr_event *ev, uint32_t n,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* Like ftr_ddlr_events, with the events that turn the planner's fabric into the fabric `now`.
+/* Like ftr_ddlr_events, with an event for each link and switch that the fabric `now` does not have.
  * Switches are matched by GUID, links between switches by the GUIDs and ports of their ends. */
 enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    const struct ftr_fabric *now,
@@ -230,8 +201,7 @@ uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
  * been reported before by ftr_ddlr_to.  An entry stays as it is if t has no entry there, or if
  * the path in t does not reach the LID.  A LID is held (keeps its old entries in this plan) if its new
  * entries would close a cycle with the entries that packets still follow.  Send the plan, drain,
- * and call again with the same tables, until plan->done is true.  From then on, t replaces the
- * original tables (see ftr_ddlr_events).
+ * and call again with the same tables, until plan->done is true.
  *
  * FTR_INVAL: t does not fit nf; nf has a switch that the planner's fabric does not have; or a
  * switch has another number of ports in nf than in the planner's fabric.  FTR_NOMEM.

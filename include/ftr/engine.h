@@ -34,44 +34,6 @@
 extern "C" {
 #endif
 
-enum ftr_sftree_mode {
-	FTR_SFTREE_INVERTED = 0,	/* up/down routing by the inverted order of the switches, in
-					 * which a leaf switch is the root */
-	FTR_SFTREE_PAPER		/* Bogdanski et al. 2012, Algorithms 1 and 2 */
-};
-
-/*
- * The rule by which an entry gets one of its candidates.  (The candidates are the next hops that
- * equation (1) of Gliksberg et al. 2020 gives.)  EVEN and STABLE count all port groups of the
- * nominal fabric (<ftr/shape.h>), present or missing.  LITERAL and PLANES count only the present
- * groups.
- *
- * An entry is displaced if its nominal next hop is missing or is not a candidate.  With EVEN and
- * STABLE, a displaced entry gets the first usable candidate of a fixed list.  In two cases,
- * displaced entries are moved again afterwards, by the load of the links:
- *
- *  - EVEN or STABLE, if keep->prefer is set
- *  - EVEN, if keep is NULL, and place_by_load is true or balance is not FTR_BALANCE_OFF
- *
- * EVEN and STABLE differ only in the second case.
- */
-enum ftr_placement {
-	FTR_PLACE_EVEN = 0,
-	FTR_PLACE_STABLE,
-	/* Gliksberg et al. 2020, equations (3) and (4), over the present groups: */
-	FTR_PLACE_LITERAL,	/* as published: groups ordered by GUID, and the dividers
-				 * of Procedure 1 computed for the present switches */
-	FTR_PLACE_PLANES	/* as LITERAL, but groups ordered by plane */
-};
-
-/* Set those options of a shape that depend on the placement `how`. */
-static inline void ftr_placement_shape(enum ftr_placement how,
-				       struct ftr_shape_opts *opts)
-{
-	opts->by_guid = how == FTR_PLACE_LITERAL;
-	opts->no_slots = how >= FTR_PLACE_LITERAL;
-}
-
 /*
  * Tables whose entries a routing keeps where it can (src/engine/keep.c).  Their switch numbers and
  * LIDs are those of the fabric that is routed.
@@ -108,13 +70,7 @@ struct ftr_route_opts {
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
 	bool keep_turns;	/* true: return the extra turns in stats.turn */
-	enum ftr_sftree_mode sftree_mode;
-	enum ftr_placement placement;
 	enum ftr_balance balance;
-	/* true: with FTR_PLACE_EVEN and without keep, choose the next hops of displaced entries by
-	 * the load of the links, even if balance is FTR_BALANCE_OFF.  Incremental tables without
-	 * keep do not support this. */
-	bool place_by_load;
 	const struct ftr_keep *keep;	/* NULL: no entries are kept */
 	/* returns true to stop the search; NULL: the search is not stopped */
 	bool (*cancelled)(void *ctx);
@@ -135,12 +91,8 @@ struct ftr_route_stats {
 	 * that have no path up and then down by rank, or whose path is longer or shorter than the
 	 * shortest such path.  Other routing: 0. */
 	uint64_t detours;
-	/* FTR_SFTREE_PAPER: number of hops of the longest switch-to-switch path that
-	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
-	uint32_t longest_made;
-	/* FTR_SFTREE_PAPER: root of the subtree (Bogdanski et al. 2012).  Inverted order: the
-	 * highest switch of the largest island (connected component).  Other routing:
-	 * FTR_SW_NONE */
+	/* Inverted order: the highest switch of the largest island (connected component).  Other
+	 * routing: FTR_SW_NONE */
 	ftr_sw root;
 	/* order: NULL, or an array [n_sw] of the caller, in which the engine stores the level of
 	 * every switch.  The engine claims that every path goes up and then down by these levels,
@@ -154,8 +106,7 @@ struct ftr_route_stats {
 	 * shape, which the caller frees. */
 	bool by_rank;
 	struct ftr_shape *routed;
-	/* Set all members to 0 before the call.  The call does not change them with
-	 * FTR_SFTREE_PAPER, or if all entries were kept and the search had nothing to do. */
+	/* Set all members to 0 before the call.  The call does not change them if all entries were kept and the search had nothing to do. */
 	struct ftr_balance_report balance;
 	/* dmodc, FTR_PATHS_ALL.  turn: the extra turns of the tables, sorted by (from, at, to),
 	 * which the engine claims to the checker.  NULL if opts->keep_turns is false.  The caller

@@ -127,10 +127,9 @@ struct ftr_incr_result {
  * With opts->keep, an entry gets the port that keep->prefer gives if this port is a candidate.
  * Otherwise the entry keeps its current port if that is a candidate.  An entry is displaced if
  * neither port is a candidate.
- * The next hop of a displaced entry is chosen by link load.  In two cases it is chosen by the
- * formula of a full routing instead: the placement is LITERAL or PLANES, or extra turns determine
- * the candidates.  With keep, the tables depend on earlier faults, but as few entries as possible
- * change.  keep->prefer must outlive *out.
+ * The next hop of a displaced entry is chosen by link load.  If extra turns determine the
+ * candidates, it is chosen by the formula of a full routing instead.  With keep, the tables depend
+ * on earlier faults, but as few entries as possible change.  keep->prefer must outlive *out.
  *
  * Errors: FTR_INVAL: t does not fit sh, sh was not made with `nominal` as its nominal shape, or the
  * costs in sh do not follow from its links; FTR_LIMIT: sh has no ranks (more than 255 levels);

@@ -59,6 +59,8 @@ struct ftr_sim_immunet {
 				 * torus has a ring for each row of switches, in each direction */
 	bool adaptive_start;	/* true: at its first switch, a packet enters the ring only if no
 				 * port is on a shortest path */
+	bool stop;		/* true: in an emergency, a switch forwards no packets until its new
+				 * ring is ready (it still delivers packets to its hosts) */
 };
 
 #ifdef __cplusplus

@@ -99,8 +99,8 @@ struct ftr_nominal_change {
  * *out is old if f has no part that old lacks, and opts names the same order of leaves and the same
  * GUIDs as old.  Otherwise *out is a new object, and old is unchanged.
  *
- * opts: NULL for defaults.  Its members nominal and no_slots are ignored.  opts->old is also
- * ignored if the argument old is not NULL.  change may be NULL.
+ * opts: NULL for defaults.  Its member nominal is ignored.  opts->old is also ignored
+ * if the argument old is not NULL.  change may be NULL.
  * Errors: as ftr_shape_new for N.  O((n + links) log n) plus the cost of S(N).
  */
 enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,

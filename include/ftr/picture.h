@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The picture: where each switch is drawn, and which parts look irregular.
+ * The picture: where each switch is drawn, and which links are missing.
  *
  * Coordinates depend on the shape only, so the same fabric always gives the same picture.  One
  * unit of x is the width of one leaf switch.  Leaves are placed in the order of the
@@ -33,31 +33,12 @@ extern "C" {
 struct ftr_picture_pod {
 	uint8_t rank;
 	uint32_t pod_first, pod_leaves;	/* leaf columns pod_first .. pod_first + pod_leaves - 1 */
-	uint32_t n_sw;
-	uint32_t hosts;		/* number of hosts (FTR_CLASS_HOST) on the leaves of the pod */
-	uint32_t links_out;	/* number of links that connect the switches of the pod, and those
-				 * below the pod, with all other switches */
 };
 
 struct ftr_picture_block {
 	uint8_t rank;
 	double x0, x1;		/* left and right end */
 	uint32_t n_sw;
-};
-
-/* Reasons to mark a switch, as bits. */
-enum ftr_odd_sw {
-	FTR_ODD_FEW_UP = 1,	/* has fewer upward links than ftr_picture.mode_up */
-	FTR_ODD_STUB = 2,	/* is a stub, see ftr_shape_tree.stub */
-	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of the same rank */
-	FTR_ODD_SKIP = 8	/* has an upward link that skips a rank */
-};
-
-/* Reasons to mark a host port, as bits. */
-enum ftr_odd_ep {
-	FTR_ODD_NOT_ON_LEAF = 1,	/* is on a switch that is not a leaf, and is not an
-					 * Aggregation Node */
-	FTR_ODD_NO_LINK = 2
 };
 
 /* Missing links between two switches of the fabric.  Several elements may name the same two
@@ -85,17 +66,6 @@ struct ftr_picture {
 				 * any leaf */
 	/* [n_ranks][n_cols] index of the pod of that rank above a leaf column, or FTR_POD_NONE */
 	const uint32_t *pod_at;
-	const uint8_t *odd_sw;	/* [n_sw] bits of enum ftr_odd_sw */
-	const uint32_t *n_up;	/* [n_sw] number of upward links */
-	/* [n_sw] The usual number of upward links: the most frequent n_up of the switches (without
-	 * stubs) that have the same rank and are below the same pod of the next rank.  0: there is
-	 * no such pod, or fewer than half of these switches have this number. */
-	const uint32_t *mode_up;
-	const uint8_t *odd_ep;	/* [n_ep] bits of enum ftr_odd_ep */
-	/* [f->n_ports] 1: the link at this port has a lower rate than most links like it.  For a
-	 * link between switches, these are the links whose lower ends have the same rank.  For a
-	 * link to a host, these are the links to hosts from switches of the same rank. */
-	const uint8_t *slow;
 	struct ftr_arena *arena;
 };
 
@@ -108,22 +78,6 @@ enum ftr_status ftr_picture_new(const struct ftr_shape *sh,
 				struct ftr_picture **out,
 				struct ftr_err *err) FTR_MUST_USE;
 void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
-
-/*
- * Count the flows that must leave each pod (out[]) and enter it (in[]) under any tables.  Both
- * arrays have n_pods elements.  If the tables deliver all flows, the most loaded link out of a pod
- * carries at least out / links_out flows, rounded up.  The most loaded link into the pod carries
- * at least in / links_out flows, rounded up.
- *
- * ftr_picture_cross adds one flow, from one host port to another, to the counts.
- * ftr_picture_cross_all sets the counts to those of all-to-all among the n host ports ep[]
- * (elements FTR_EP_NONE are ignored).  f is the fabric of the picture.
- */
-void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
-		       ftr_ep from, ftr_ep to, uint64_t *out, uint64_t *in);
-void ftr_picture_cross_all(const struct ftr_picture *p,
-			   const struct ftr_fabric *f, const ftr_ep *ep,
-			   uint32_t n, uint64_t *out, uint64_t *in);
 
 #ifdef __cplusplus
 }

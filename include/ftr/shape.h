@@ -149,9 +149,6 @@ struct ftr_shape_opts {
 	 * (src/shape/choice.c) or roots are given.  After ftr_shape_new has returned, *old is no
 	 * longer used. */
 	const struct ftr_old_ranks *old;
-	bool no_slots;		/* true: do not infer missing groups and links */
-	bool by_guid;		/* true: order upward groups by GUID (Gliksberg et al. 2020,
-				 * section 3.1); false: by plane, then by GUID */
 };
 
 #define FTR_SLOT_NONE UINT32_MAX
@@ -232,8 +229,8 @@ struct ftr_shape_tree {
 	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] number of hosts (FTR_CLASS_HOST) on the leaf */
 	/* The groups of s begin at groups[group_first[s]]; their number is ftr_shape_groups().
-	 * First come the upward groups, ordered by (plane, GUID), or by GUID if opts.by_guid is
-	 * true.  Then come the downward groups, then the horizontal groups.  In a shape made with
+	 * First come the upward groups, ordered by (plane, GUID).
+	 * Then come the downward groups, then the horizontal groups.  In a shape made with
 	 * FTR_REORDER_KEEP, elements that are not set may follow, up to
 	 * groups[group_first[s + 1] - 1]. */
 	const uint32_t *group_first;	/* [n_sw + 1] */

@@ -284,8 +284,8 @@ struct ftr_sim_conf {
 	double switch_load;	/* rate at which a port 0 generates data, divided by switch_mbps;
 				 * 0: none */
 	uint32_t switch_mbps;	/* data rate of ports 0; 0 means 2000 (1x SDR) */
-	uint8_t switch_sl;	/* SL of packets from a port 0 if path_sl gives none */
-	uint8_t host_sl;	/* SL of packets from a host port if path_sl gives none */
+	unsigned int switch_sl;	/* SL of packets from a port 0 if path_sl gives none */
+	unsigned int host_sl;	/* SL of packets from a host port if path_sl gives none */
 	uint32_t bytes;		/* size of a packet on the wire; 0 means 2048 */
 	uint32_t buffer;	/* bytes per input port and VL; 0 means
 				 * FTR_SIM_PORT_BUFFER / n_vls */
@@ -301,8 +301,8 @@ struct ftr_sim_conf {
 				 * while it can send no packet from another switch */
 	uint32_t window;	/* greatest number of packets of one source that are in flight at
 				 * the same time; 0 means no limit */
-	uint32_t link_ps;	/* delay of a link in one direction */
-	uint32_t switch_ps;	/* delay of a switch */
+	uint64_t link_ps;	/* delay of a link in one direction, at most UINT32_MAX */
+	uint64_t switch_ps;	/* delay of a switch, at most UINT32_MAX */
 	uint32_t default_mbps;	/* data rate of a link if its rate is unknown; 0 means
 				 * 32000 */
 	const struct ftr_sim_change *change;	/* in any order; changes at the same time

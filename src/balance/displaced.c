@@ -1,363 +1,214 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Chooses ports for displaced entries by the cost of their paths.
+ * Chooses ports for displaced entries after a single fault.
  *
  * The entries for a LID get their ports one by one, beginning at the switch nearest to the
- * destination.  So when a port is chosen, the rest of the path is known.  The cost of a path is the
- * sum of these terms over its links:
+ * destination.  So when a port is chosen, the rest of the path is known.
  *
- *	OVER		for each all-to-all flow above the target
- *	SCALE * ((N + 1)^POWER - N^POWER - 1)
- *			for each shift in which a flow of the entry shares the link with N
- *			other flows.  Only flows that have passed a displaced entry
- *			are counted.
+ * The bins count only flows that have passed a displaced entry, on the links from this entry on.  The
+ * other flows use the links that the nominal tables give them, and there they rarely meet.
  *
- * The first port with cost 0 is taken, or else the cheapest port.  The order in which ports are
- * tried begins at different candidates for neighbouring destinations and switches.  So entries
- * without counted flows spread over the candidates, too.
- *
- * When an entry changes, the flows that pass it are subtracted from the links of their old path,
- * from the entry on, and added to the links of their new path.  All these flows take the same path,
- * so they are counted together, as a stream.  A flow that reaches a missing entry counts only on
- * the links before this entry.  The work for a changed entry grows with the number of sources
- * (switches with hosts) of its flows, and with the length of the path.
+ * When entries change, the flows that pass them are subtracted from the links of their old path,
+ * from the entry on, and added to the links of their new path.  The sources of these flows are found
+ * by going backward from the entry, from switch to switch.  So the work for a changed entry grows
+ * with the number of switches behind it, not with the size of the fabric.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/placing.h"
+#include "balance/displaced.h"
 
 #define OVER 65536
-#define POWER 3
-#define SCALE 16		/* factor of the cost of a flow in a shift, applied before the cost
-				 * is rounded down */
-#define DENSE 8			/* Memory for all lines (placing.h) is allocated at once if there
-				 * are more than (number of lines) / DENSE displaced entries. */
-#define TARGET_SHARE 50		/* target = bound + max(1, bound / 50) */
+#define POWER 3			/* see balance_price_shifts() */
+#define SCALE 16
 
-static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
+/* A switch whose flows pass an entry.  displaced: these flows have passed a displaced entry. */
+struct passing {
+	ftr_sw sw;
+	bool displaced;
+};
+
+/* The paths to one destination. */
+struct paths {
+	struct balance_loads *l;
+	struct balance_entries now, prefer;	/* present and preferred entries */
+	ftr_sw to;
+	uint32_t pos;		/* position of the destination, or BALANCE_NONE */
+	bool only_shifts;	/* true: do not count all-to-all flows */
+};
+
+struct displaced {
+	struct ftr_arena *arena;
+	struct balance_net *net;
+	struct ftr_balance_input in;
+	struct ftr_tables *t;
+	const struct ftr_tables *prefer;
+	struct balance_loads loads;
+	struct balance_price price;
+	const struct ftr_shape *sh;
+	bool turns;
+	/* scratch, for the changed entries of one LID */
+	struct paths paths;
+	struct passing *source, *stack;	/* [n_sw] */
+	uint32_t *first;	/* [n_sw + 1] source[first[i]] .. source[first[i + 1] - 1]: the
+				 * sources whose flows pass the i-th entry */
+	uint32_t n_sources;
+	struct balance_range *shift;	/* [n_sources] */
+	uint32_t *changed, now;	/* changed[s] == now: the entry of s is changed */
+};
+
+/* ---- counting ------------------------------------------------------------------------ */
+
+static bool is_displaced(const struct paths *p, ftr_sw s)
 {
-	ftr_port port = z->row ? z->row[s] : ftr_tables_row(z->t, s)[lid];
-
-	return balance_link_to(z->net, s, port);
+	return p->now.entry[s * p->now.stride] != p->prefer.entry[s * p->prefer.stride];
 }
 
-static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
+/* Add (by: 1) or subtract (by: -1) the flows of a source on the links of the path from s.
+ * displaced: they have passed a displaced entry. */
+static void walk(const struct paths *p, const struct balance_source *src, ftr_sw s,
+		 bool displaced, int by)
 {
-	uint32_t link = link_of(z, s, lid);
+	const struct balance_net *net = p->l->net;
+
+	for (uint32_t hops = 0; s != p->to && hops < net->f->n_sw; hops++) {
+		uint32_t link = balance_link(net, p->now, s);
+
+		if (link == BALANCE_NONE)
+			return;
+		displaced |= is_displaced(p, s);
+		if (!p->only_shifts)
+			p->l->flows[link] += (uint32_t)by * src->hosts;
+		if (displaced && p->pos != BALANCE_NONE && src->n)
+			balance_bins_add(p->l, link, balance_shifts_of(net, src, p->pos), by);
+		s = net->peer[link];
+	}
+}
+
+void balance_count_displaced(struct balance_loads *l, const struct balance_copy *now,
+			     const struct balance_copy *prefer)
+{
+	const struct balance_net *net = l->net;
+
+	for (uint32_t d = 0; d < net->n_dests; d++) {
+		struct paths p = {
+			.l = l, .now = balance_copy_of(now, d), .prefer = balance_copy_of(prefer, d),
+			.to = balance_switch(net, d), .pos = net->dest[d].pos, .only_shifts = true,
+		};
+
+		if (p.pos == BALANCE_NONE || !memcmp(p.now.entry, p.prefer.entry, net->f->n_sw))
+			continue;
+		for (uint32_t k = 0; k < net->n_sources; k++)
+			if (net->source[k].sw != p.to)
+				walk(&p, &net->source[k], net->source[k].sw, false, 1);
+	}
+}
+
+/* The target is that of the greater one of two lower bounds for the most loaded link.  The first one
+ * is the bound from cuts (bound.c).  The second one is the greatest value of (flows that leave a
+ * source) / (links of this source in sh). */
+void balance_place_price(const struct balance_net *net, const struct ftr_shape *sh,
+			 uint32_t width, struct balance_price *out)
+{
+	uint64_t bound = net->bound;
+
+	for (uint32_t i = 0; i < net->n_sources; i++) {
+		const struct balance_source *src = &net->source[i];
+		uint64_t flows = (uint64_t)src->hosts * (net->n_hosts - src->hosts), links = 0;
+		uint32_t first = sh->tree.group_first[src->sw];
+
+		for (uint32_t k = 0; k < sh->tree.n_up[src->sw] + sh->tree.n_down[src->sw]; k++)
+			links += sh->tree.groups[first + k].n;
+		if (links)
+			bound = FTR_MAX(bound, (flows + links - 1) / links);
+	}
+	*out = (struct balance_price){ .target = balance_target(bound), .over = OVER };
+	balance_price_shifts(out, width, POWER, SCALE);
+}
+
+/* ---- the flows that pass an entry -------------------------------------------------------- */
+
+static ftr_sw next_of(const struct displaced *z, ftr_sw s)
+{
+	uint32_t link = balance_link(z->net, z->paths.now, s);
 
 	return link == BALANCE_NONE ? FTR_SW_NONE : z->net->peer[link];
 }
 
-static bool has_bit(const struct displaced *z, const uint64_t *bits, ftr_sw s,
-		    ftr_lid lid)
+/* Without extra turns, the flows that pass an entry which leads up come from below. */
+static bool from_below(const struct displaced *z, ftr_sw s)
 {
-	return bits && bits[lid * z->words + s / 64] >> s % 64 & 1;
+	const uint8_t *rank = z->sh->tree.rank;
+	ftr_sw next = next_of(z, s);
+
+	return !z->turns && rank && next != FTR_SW_NONE && rank[next] > rank[s];
 }
 
-static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
-		    ftr_lid lid, bool on)
+/* Append to z->source the sources whose flows reach s without passing another changed entry. */
+static void gather(struct displaced *z, ftr_sw s)
 {
-	uint64_t bit = UINT64_C(1) << s % 64, *w;
+	uint32_t depth = 0, n_sw = z->net->f->n_sw;
 
-	if (!bits)
-		return;
-	w = &bits[lid * z->words + s / 64];
-	*w = on ? *w | bit : *w & ~bit;
-}
-
-/* Returns true if flows to lid visit s.  May also return true if flows visited s earlier. */
-static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
-{
-	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);
-}
-
-static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
-{
-	ftr_tables_row(z->t, s)[lid] = port;
-	if (z->row)
-		z->row[s] = port;
-	set_bit(z, z->displaced, s, lid, !z->prefer ||
-		ftr_tables_row(z->prefer, s)[lid] != port);
-}
-
-/* ---- counting ------------------------------------------------------------- */
-
-static void add_source(const struct displaced *z, struct stream *to,
-		       const struct balance_source *src, uint32_t pos)
-{
-	uint32_t k = balance_first_shift(z->net, src, pos), left = src->n;
-
-	while (left) {
-		uint32_t bin = z->bin_of[k];
-		uint32_t end = FTR_MIN((bin + 1) * z->width, z->net->n_pos);
-		uint32_t n = FTR_MIN(end - k, left), i = to->at[bin];
-
-		if (i < to->n && to->share[i].bin == bin) {
-			to->share[i].n += n;
-		} else {
-			to->at[bin] = to->n;
-			to->share[to->n++] = (struct share){ bin, n };
-		}
-		left -= n;
-		k = k + n == z->net->n_pos ? 0 : k + n;
-	}
-}
-
-uint32_t displaced_streams(struct displaced *z, const struct passing *from,
-			   uint32_t n, ftr_lid lid)
-{
-	uint32_t pos = z->pos[lid], hosts = 0;
-
-	z->fresh.n = z->old.n = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct balance_source *src =
-			&z->net->source[from[i].source];
-
-		hosts += src->hosts;
-		if (pos != BALANCE_NONE)
-			add_source(z, from[i].displaced ? &z->old : &z->fresh,
-				   src, pos);
-	}
-	for (uint32_t i = 0; i < z->old.n; i++)
-		z->old.share[i].bin = displaced_offset(z, z->old.share[i].bin);
-	for (uint32_t i = 0; i < z->fresh.n; i++)
-		z->fresh.share[i].bin = displaced_offset(z, z->fresh.share[i].bin);
-	return hosts;
-}
-
-static bool use_line(struct displaced *z, uint32_t link, uint32_t b)
-{
-	uint32_t **of = &z->line_of[link], k = b / LINE_BINS;
-
-	if (*of && (*of)[k])
-		return true;
-	if ((!*of && !FTR_ZNEW(z->arena, *of, z->n_bins / LINE_BINS + 1)) ||
-	    !FTR_GROW(z->line, z->n_lines, z->cap_lines))
-		return false;
-	z->line[z->n_lines] = (struct line){ 0 };
-	(*of)[k] = z->n_lines++;
-	return true;
-}
-
-static void add_stream(struct displaced *z, uint32_t at,
-		       const struct stream *of, int by)
-{
-	uint16_t *first = of->n ? displaced_first(z, at) : NULL;
-
-	if (of->n && z->bins && !first)
-		first = FTR_ZNEW(z->arena, z->bins[at], z->n_bins);
-	for (uint32_t i = 0; i < of->n; i++) {
-		const struct share *share = &of->share[i];
-		uint16_t *bin;
-
-		if (!first && (z->bins || !use_line(z, at, share->bin))) {
-			z->nomem = true;
-			return;
-		}
-		bin = displaced_counter(z, at, first, share->bin);
-		*bin = (uint16_t)(*bin + by * (int)share->n);
-	}
-}
-
-void displaced_walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
-		    int by)
-{
-	bool displaced = false;
-
-	for (uint32_t hops = 0; hops < z->net->f->n_sw; hops++) {
-		uint32_t link = link_of(z, s, lid);
-
-		if (link == BALANCE_NONE)
-			return;
-		if (z->fresh.n)
-			displaced |= has_bit(z, z->displaced, s, lid);
-		z->flows[link] += (uint32_t)by * hosts;
-		add_stream(z, link, &z->old, by);
-		if (displaced)
-			add_stream(z, link, &z->fresh, by);
-		s = z->net->peer[link];
-		if (!z->senders)
-			set_bit(z, z->passed, s, lid, true);
-		else
-			z->senders[s] = (uint16_t)(z->senders[s] +
-						   (uint32_t)by * hosts);
-	}
-}
-
-static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
-		    ftr_sw s, ftr_lid lid)
-{
-	ftr_sw t = sh->tree.rank ? next_of(z, s, lid) : FTR_SW_NONE;
-
-	return t != FTR_SW_NONE && sh->tree.rank[t] > sh->tree.rank[s];
-}
-
-void displaced_gather(struct displaced *z, const struct ftr_shape *sh,
-		      bool turns, ftr_sw s, bool up, ftr_lid lid)
-{
-	uint32_t depth = 0, hosts = 0;
-
-	if (!is_passed(z, s, lid))
-		return;
-	z->stack[depth++] = (struct passing_at){ s, false };
+	z->stack[depth++] = (struct passing){ s, false };
 	while (depth) {
-		struct passing_at u = z->stack[--depth];
-		const struct ftr_group *g =
-			&sh->tree.groups[sh->tree.group_first[u.sw]];
-		uint32_t src = z->net->source_of[u.sw], end;
-		uint32_t k = !turns && (u.sw == s ? up :
-					goes_up(z, sh, u.sw, lid)) ?
-			sh->tree.n_up[u.sw] : 0;
+		struct passing u = z->stack[--depth];
+		const struct ftr_group *g = &z->sh->tree.groups[z->sh->tree.group_first[u.sw]];
+		uint32_t k = from_below(z, u.sw) ? z->sh->tree.n_up[u.sw] : 0;
 
-		if (src != BALANCE_NONE) {
-			z->source[z->n_sources++] =
-				(struct passing){ src, u.displaced };
-			hosts += z->net->source[src].hosts;
-		}
-		if (z->senders && hosts == z->senders[s])
-			return;
-		end = turns ?	/* extra turns may use horizontal links */
-			ftr_shape_groups(sh, u.sw) :
-			sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
-		for (; k < end && depth < z->net->f->n_sw; k++) {
+		if (z->net->source_of[u.sw] != BALANCE_NONE && z->n_sources < z->net->n_sources)
+			z->source[z->n_sources++] = u;
+		for (; k < ftr_shape_groups(z->sh, u.sw) && depth < n_sw; k++) {
 			ftr_sw y = g[k].remote;
 
-			if (is_passed(z, y, lid) &&
-			    z->changed[y] != z->now &&
-			    next_of(z, y, lid) == u.sw)
-				z->stack[depth++] = (struct passing_at){
-					y, u.displaced ||
-					has_bit(z, z->displaced, y, lid)
+			if (z->changed[y] != z->now && y != z->paths.to && next_of(z, y) == u.sw)
+				z->stack[depth++] = (struct passing){
+					y, u.displaced || is_displaced(&z->paths, y),
 				};
 		}
 	}
 }
 
-/* ---- one entry ------------------------------------------------------------- */
-
-static inline uint64_t price_share(const struct displaced *z,
-				   const struct share *share, uint16_t n)
+/* Add or subtract the flows that pass entry i, on the links from this entry on. */
+static void walk_from(const struct displaced *z, ftr_sw s, uint32_t i, int by)
 {
-	return (uint64_t)share->n * z->price[FTR_MIN(n, PRICES - 1)];
-}
+	for (uint32_t k = z->first[i]; k < z->first[i + 1]; k++) {
+		const struct passing *p = &z->source[k];
 
-static uint64_t price_link(const struct displaced *z, uint32_t at,
-			   uint32_t hosts)
-{
-	uint32_t flows = z->flows[at] + hosts;
-	const struct share *share = z->old.share, *end = share + z->old.n;
-	uint16_t *first = share < end ? displaced_first(z, at) : NULL;
-	uint64_t sum = 0;
-
-	if (flows > z->target)
-		sum = (uint64_t)OVER * FTR_MIN(hosts, flows - z->target);
-	if (!first && (!z->line_of || !z->line_of[at]))
-		return sum;
-	for (; first && share < end; share++)
-		sum += price_share(z, share, first[share->bin]);
-	for (; share < end; share++)
-		sum += price_share(z, share,
-				   *displaced_counter(z, at, first, share->bin));
-	return sum;
-}
-
-ftr_port displaced_cheapest(struct displaced *z, const uint8_t *ports,
-			    uint32_t n, ftr_sw s, ftr_lid lid, uint32_t hosts)
-{
-	uint64_t least = UINT64_MAX;
-	ftr_port best = FTR_PORT_NONE;
-
-	for (uint32_t k = 0; k < n && least; k++) {
-		uint32_t link = balance_link(z->net, s, ports[k]), hops = 0;
-		uint64_t price = price_link(z, link, hosts);
-
-		while (price < least && hops++ < z->net->f->n_sw) {
-			link = link_of(z, z->net->peer[link], lid);
-			if (link == BALANCE_NONE)
-				break;
-			price += price_link(z, link, hosts);
-		}
-		if (price < least) {
-			least = price;
-			best = ports[k];
-		}
+		walk(&z->paths, &z->net->source[z->net->source_of[p->sw]], s, p->displaced, by);
 	}
-	return best;
 }
 
-/* Store at most `most` ports of the candidates in ports[], in the order in which they are tried.
- * begin % n is the index of the first candidate, and begin / n selects its first port. */
-static uint32_t ports_to_try(const struct ftr_shape *sh,
-			     const struct ftr_group *const *cand, uint32_t n,
-			     uint32_t begin, uint8_t *ports, uint32_t most)
+/* ---- the entries of a LID ------------------------------------------------------------------ */
+
+static void set_entry(const struct displaced *z, ftr_sw s, ftr_port port)
 {
-	uint32_t n_ports = 0, at = n ? begin % n : 0;
-
-	for (uint32_t k = 0; k < n && n_ports < most; k++) {
-		const struct ftr_group *g = cand[at];
-
-		for (uint32_t i = 0; i < g->n && n_ports < most; i++)
-			ports[n_ports++] = sh->tree.group_ports[
-				g->first + (g->n == 1 ? 0 :
-					    (begin / n + i) % g->n)];
-		at = at + 1 == n ? 0 : at + 1;
-	}
-	return n_ports;
+	z->paths.now.entry[s * z->paths.now.stride] = (uint8_t)port;
 }
 
-static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
-		      const struct ftr_group *const *cand, uint32_t n)
-{
-	for (uint32_t i = 0; sh->tree.rank && i < n; i++)
-		if (sh->tree.rank[cand[i]->remote] < sh->tree.rank[s])
-			return false;
-	return true;
-}
-
-static bool same_sources(const struct displaced *z, const struct column *c,
-			 uint32_t i, bool up)
-{
-	return z->known && !c->turns && z->up[i] == up;
-}
-
-/* Choose the port of entry e, the i-th changed entry for the LID, and count its flows. */
-static void place(struct displaced *z, const struct column *c, ftr_lid lid,
-		  struct displaced_entry *e, uint32_t i)
+static void place(struct displaced *z, const struct ftr_cost_column *costs,
+		  struct displaced_entry *e, ftr_lid lid)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	const struct ftr_shape *sh = c->sh;
-	uint32_t n = ftr_shape_candidates_at(sh, e->sw, &c->costs, cand);
-	bool up = all_go_up(sh, e->sw, cand, n);
-	uint8_t ports[FTR_PORT_MAX + 1];
-	struct passing *from = z->source;
-	uint32_t m, hosts;
+	struct balance_flows flows = {
+		.loads = &z->loads, .price = &z->price, .sh = z->sh,
+		.of = z->paths.now, .to = z->paths.to, .shift = z->shift,
+	};
+	uint32_t n = ftr_shape_candidates_at(z->sh, e->sw, costs, cand);
 
-	if (same_sources(z, c, i, up)) {
-		from += z->first[i];
-		m = z->first[i + 1] - z->first[i];
-	} else {
-		z->known = false;	/* because displaced_gather() overwrites z->source */
-		z->n_sources = 0;
-		if (z->pos[lid] != NOT_COUNTED)
-			displaced_gather(z, sh, c->turns, e->sw, up, lid);
-		m = z->n_sources;
+	z->n_sources = 0;
+	gather(z, e->sw);
+	for (uint32_t k = 0; k < z->n_sources; k++) {
+		const struct balance_source *src =
+			&z->net->source[z->net->source_of[z->source[k].sw]];
+
+		flows.hosts += src->hosts;
+		if (z->paths.pos != BALANCE_NONE)
+			balance_add_shifts(&flows, src, z->paths.pos);
 	}
-	for (uint32_t k = 0; k < m; k++)
-		from[k].displaced = true;
-	hosts = displaced_streams(z, from, m, lid);
-	n = ports_to_try(sh, cand, n, lid + sh->numbering.col[e->sw], ports,
-			 hosts ? FTR_PORT_MAX : 1);
-	if (hosts)
-		e->after = displaced_cheapest(z, ports, n, e->sw, lid, hosts);
-	else
-		e->after = n ? ports[0] : FTR_PORT_NONE;
-	set_entry(z, e->sw, lid, e->after);
-	if (m)
-		displaced_walk(z, e->sw, lid, hosts, 1);
+	e->after = balance_choose(&flows, e->sw, cand, n, lid + z->sh->numbering.col[e->sw]);
+	set_entry(z, e->sw, e->after);
+	balance_add(&flows, e->sw, 1);
 }
-
-/* ---- the entries of a LID -------------------------------------------------- */
 
 static int nearest_first(const void *x, const void *y, void *ctx)
 {
@@ -369,277 +220,117 @@ static int nearest_first(const void *x, const void *y, void *ctx)
 	return ca != cb ? ca - cb : (a > b) - (a < b);
 }
 
-void displaced_sort(struct displaced_entry *e, uint32_t n, struct column *c)
-{
-	if (n > 1)
-		qsort_r(e, n, sizeof(*e), nearest_first, &c->costs);
-}
-
-void displaced_place_lid(struct displaced *z, const struct column *c,
-			 ftr_lid lid, struct displaced_entry *e, uint32_t n)
-{
-	z->now++;
-	for (uint32_t i = 0; i < n; i++)
-		if (e[i].after == DISPLACED_PLACE)
-			place(z, c, lid, &e[i], i);
-}
-
 static bool leads_on(const struct displaced_entry *e)
 {
 	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;
 }
 
-/* Add (by: 1) or subtract (by: -1) the flows that pass entry i, on the links from this entry on. */
-static void walk_from(struct displaced *z, ftr_lid lid,
-		      const struct displaced_entry *e, uint32_t i, int by)
-{
-	uint32_t m = z->first[i + 1] - z->first[i];
-
-	if (m)
-		displaced_walk(z, e[i].sw, lid,
-		     displaced_streams(z, z->source + z->first[i], m, lid), by);
-}
-
-/* For each of the n entries, find the sources whose flows pass it.  Set z->known to true if each of
- * the entries is removed or will get another port by load.  Then the sources remain correct until
- * the ports are chosen: an entry nearer to the destination, which gets its port earlier, does not
- * change the sources. */
-static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
-		       const struct displaced_entry *e, uint32_t n)
-{
-	z->now++;
-	z->n_sources = 0;
-	z->known = true;
-	for (uint32_t i = 0; i < n; i++)
-		z->changed[e[i].sw] = z->now;
-	for (uint32_t i = 0; i < n; i++) {
-		z->first[i] = z->n_sources;
-		z->up[i] = goes_up(z, c->sh, e[i].sw, lid);
-		z->known &= !leads_on(&e[i]);
-		if (z->pos[lid] != NOT_COUNTED)
-			displaced_gather(z, c->sh, c->turns, e[i].sw, z->up[i], lid);
-	}
-	z->first[n] = z->n_sources;
-}
-
-bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
-		      bool turns, uint32_t l, ftr_lid lid,
+void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 		      struct displaced_entry *e, uint32_t n)
 {
-	struct column c = { sh, ftr_shape_column(sh, l), turns };
+	struct ftr_cost_column costs = ftr_shape_column(z->sh, l);
+	uint32_t d = z->net->dest_of[lid];
 
-	z->nomem = false;
-	displaced_sort(e, n, &c);
-	gather_all(z, &c, lid, e, n);
+	z->paths = (struct paths){
+		.l = &z->loads, .now = balance_entries_of(z->t, lid),
+		.prefer = balance_entries_of(z->prefer, lid),
+		.to = z->sh->numbering.col_sw[l],
+		.pos = d == BALANCE_NONE ? BALANCE_NONE : z->net->dest[d].pos,
+	};
+	qsort_r(e, n, sizeof(*e), nearest_first, &costs);
+	z->now++;
 	for (uint32_t i = 0; i < n; i++)
-		walk_from(z, lid, e, i, -1);
+		z->changed[e[i].sw] = z->now;
+	z->n_sources = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		z->first[i] = z->n_sources;
+		if (d != BALANCE_NONE)
+			gather(z, e[i].sw);
+	}
+	z->first[n] = z->n_sources;
 	for (uint32_t i = 0; i < n; i++)
-		set_entry(z, e[i].sw, lid, e[i].after == DISPLACED_PLACE ?
+		walk_from(z, e[i].sw, i, -1);
+	for (uint32_t i = 0; i < n; i++)
+		set_entry(z, e[i].sw, e[i].after == DISPLACED_PLACE ?
 			  FTR_PORT_NONE : e[i].after);
 	for (uint32_t i = 0; i < n; i++)
 		if (leads_on(&e[i]))
-			walk_from(z, lid, e, i, 1);
-	displaced_place_lid(z, &c, lid, e, n);
-	return !z->nomem;
+			walk_from(z, e[i].sw, i, 1);
+	z->now++;
+	for (uint32_t i = 0; i < n; i++)
+		if (e[i].after == DISPLACED_PLACE)
+			place(z, &costs, &e[i], lid);
 }
 
-/* ---- new and free ----------------------------------------------------------- */
-
-static void set_prices(struct displaced *z)
-{
-	for (uint32_t v = 0; v < PRICES; v++) {
-		double n = (double)v / z->width, a = 1, b = 1;
-
-		for (int i = 0; i < POWER; i++) {
-			a *= n + 1;
-			b *= n;
-		}
-		z->price[v] = (uint32_t)FTR_MIN((a - b - 1) * SCALE, 1e6);
-	}
-}
-
-bool displaced_stream_new(const struct displaced *z, struct stream *of,
-			  struct ftr_arena *a)
-{
-	of->share = ftr_arena_alloc(a, z->n_bins, sizeof(*of->share));
-	of->at = ftr_arena_zalloc(a, z->n_bins, sizeof(*of->at));
-	return of->share && of->at;
-}
-
-bool displaced_bins_new(struct displaced *z, uint32_t n)
-{
-	size_t lines = (z->n_bins / LINE_BINS + 1) * (size_t)z->net->n_rows;
-
-	if (n > lines / DENSE && lines <= UINT32_MAX / LINE_BINS) {
-		z->n_lines = (uint32_t)lines;
-		z->line = ftr_aligned(lines * sizeof(*z->line));
-		return z->line;
-	}
-	z->n_lines = z->cap_lines = 1;
-	z->line = ftr_calloc(1, sizeof(*z->line));
-	return z->line && FTR_ZNEW(z->arena, z->line_of, z->net->n_links);
-}
-
-static bool bit_sets_new(struct displaced *z, bool once)
-{
-	const struct balance_net *net = z->net;
-	bool passed = !once || net->in->depth != FTR_BALANCE_LOAD;
-	bool displaced = !once || z->prefer;
-	uint32_t lids = net->f->max_lid + 1u;
-
-	z->words = balance_passed_words(net);
-	if (passed)
-		z->passed = ftr_arena_zalloc(z->arena, lids * z->words,
-					     sizeof(*z->passed));
-	if (displaced)
-		z->displaced = ftr_arena_zalloc(z->arena, lids * z->words,
-						sizeof(*z->displaced));
-	if ((passed && !z->passed) || (displaced && !z->displaced))
-		return false;
-		/* LID 0 is no destination: its row is used as the initial value of the others */
-	for (uint32_t k = 0; k < net->n_sources; k++)
-		set_bit(z, z->passed, net->source[k].sw, 0, true);
-	for (uint32_t i = 0; passed && i < net->first[net->f->n_sw]; i++)
-		memcpy(z->passed + net->dest[i].lid * z->words, z->passed,
-		       z->words * sizeof(*z->passed));
-	return true;
-}
-
-static bool allocate(struct displaced *z, bool once)
-{
-	const struct balance_net *net = z->net;
-	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
-
-	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
-	z->flows = ftr_arena_alloc(z->arena, net->n_links, sizeof(*z->flows));
-	z->source = ftr_arena_alloc(z->arena, net->n_sources + 1u,
-				    sizeof(*z->source));
-	z->stack = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->stack));
-	z->first = ftr_arena_alloc(z->arena, n_sw + 1u, sizeof(*z->first));
-	z->up = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->up));
-	z->changed = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->changed));
-	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
-				    sizeof(*z->bin_of));
-	if (!z->pos || !z->flows || !z->source || !z->stack ||
-	    !z->first || !z->up || !z->changed || !z->bin_of)
-		return false;
-	for (uint32_t i = 0; i < lids; i++)
-		z->pos[i] = NOT_COUNTED;
-	for (uint32_t i = 0; i < net->first[n_sw]; i++)
-		z->pos[net->dest[i].lid] = net->dest[i].pos;
-	z->width = 1;
-	for (uint32_t i = 0; i < net->n_sources; i++)
-		z->width = FTR_MAX(z->width, net->source[i].n);
-	z->n_bins = net->n_pos / z->width + 1;
-	for (uint32_t i = 0; i < net->n_pos; i++)
-		z->bin_of[i] = (uint16_t)(i / z->width);
-	set_prices(z);
-	return bit_sets_new(z, once) &&
-		(once || FTR_ZNEW(z->arena, z->bins, net->n_links)) &&
-		displaced_stream_new(z, &z->fresh, z->arena) &&
-		displaced_stream_new(z, &z->old, z->arena);
-}
-
-void displaced_count(struct displaced *z)
-{
-	const struct balance_net *net = z->net;
-	uint32_t lids = net->f->max_lid + 1u;
-
-	for (ftr_sw s = 0; s < net->f->n_sw; s++) {
-		const uint8_t *now = ftr_tables_row(z->t, s);
-		const uint8_t *was = ftr_tables_row(z->prefer, s);
-
-		if (!memcmp(now, was, lids))
-			continue;
-		for (uint32_t i = 0; i < lids; i++)
-			if (now[i] != was[i])
-				set_bit(z, z->displaced, s, (ftr_lid)i, true);
-	}
-	for (uint32_t i = 0; i < lids; i++) {
-		const uint64_t *row = z->displaced + i * z->words;
-		uint64_t any = 0;
-
-		for (size_t w = 0; w < z->words; w++)
-			any |= row[w];
-		if (!any || z->pos[i] == NOT_COUNTED ||
-		    z->pos[i] == BALANCE_NONE)
-			continue;
-		for (uint32_t k = 0; k < net->n_sources; k++) {
-			const struct passing p = { k, false };
-
-			displaced_streams(z, &p, 1, (ftr_lid)i);
-			displaced_walk(z, net->source[k].sw, (ftr_lid)i, 0, 1);
-		}
-	}
-}
+/* ---- new and free ----------------------------------------------------------------------------- */
 
 static enum ftr_status nomem(struct ftr_err *err)
 {
 	return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
 }
 
-static enum ftr_status count_flows(struct displaced *z, bool once,
-				   struct ftr_team *team, struct ftr_err *err)
+static bool allocate(struct displaced *z)
 {
-	struct balance_net *net = z->net;
-	uint32_t n = net->n_links, *flows = NULL;
+	uint32_t n_sw = z->net->f->n_sw;
+
+	/* any port may get a link, see displaced_link() */
+	for (uint32_t x = 0; x < z->net->n_links; x++)
+		if (z->net->row[x] == BALANCE_NONE)
+			z->net->row[x] = z->net->n_rows++;
+	return FTR_NEW(z->arena, z->source, z->net->n_sources + 1u) &&
+		FTR_NEW(z->arena, z->stack, n_sw) && FTR_NEW(z->arena, z->first, n_sw + 1u) &&
+		FTR_NEW(z->arena, z->shift, z->net->n_sources + 1u) &&
+		FTR_ZNEW(z->arena, z->changed, n_sw);
+}
+
+static enum ftr_status count(struct displaced *z, struct ftr_err *err)
+{
+	struct balance_copy now = { 0 }, prefer = { 0 };
 	enum ftr_status st;
+	bool loop;
 
-	if (once) {
-		/* at depth `load`, the numbers of senders are used instead of z->passed */
-		bool senders = net->in->depth == FTR_BALANCE_LOAD;
-
-		st = balance_count_net(net, senders,
-				       senders ? NULL : z->passed, team, err);
-	} else if ((flows = ftr_calloc(n, sizeof(*flows)))) {
-		struct balance_counted out = {
-			.flows = flows, .passed = z->passed,
-		};
-
-		st = balance_count_flows(net, team, &out, err);
-		balance_net_free_rows(net);	/* this copy of entries is not kept up to date */
-	} else {
-		st = nomem(err);
-	}
-	for (uint32_t i = 0; !st && i < n; i++)
-		z->flows[i] = once ? net->flows[i] : flows[i];
-	free(flows);
+	st = balance_count_flows(&z->loads, z->t, NULL, NULL, &loop, err);
+	if (!st && loop)
+		st = ftr_fail(err, FTR_INVAL, "tables with a loop");
+	if (!st)
+		st = balance_bins_new(&z->loads, z->net->most_hosts, err);
+	if (!st)
+		st = balance_copy_new(z->net, z->t, NULL, &now, err);
+	if (!st)
+		st = balance_copy_new(z->net, z->prefer, NULL, &prefer, err);
+	if (!st)
+		balance_count_displaced(&z->loads, &now, &prefer);
+	free(now.entry);
+	free(prefer.entry);
 	return st;
 }
 
-enum ftr_status displaced_new(const struct ftr_balance_input *in,
-			      struct ftr_tables *t,
-			      const struct ftr_tables *prefer, bool once,
-			      struct ftr_team *team, struct displaced **out,
+enum ftr_status displaced_new(const struct ftr_shape *sh, struct ftr_tables *t,
+			      const struct ftr_tables *prefer, struct displaced **out,
 			      struct ftr_err *err)
 {
 	struct displaced *z = ftr_calloc(1, sizeof(*z));
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
-	if (!z || !(z->arena = ftr_arena_new()))
-		st = nomem(err);
-	if (!st) {
-		z->in = *in;
-		z->t = t;
-		z->prefer = prefer;
-		st = balance_net_new(&z->in, t, team, &z->net, err);
+	if (!z || !(z->arena = ftr_arena_new())) {
+		free(z);
+		return nomem(err);
 	}
-	if (!st && !balance_net_ordered(z->net))
-		st = ftr_fail(err, FTR_INVAL, "tables whose entries, or their candidates, lead in a circle");
-	if (!st && !allocate(z, once))
+	z->in.shape = sh;
+	z->t = t;
+	z->prefer = prefer;
+	st = balance_net_new(&z->in, &z->net, err);
+	if (!st && !allocate(z))
 		st = nomem(err);
 	if (!st)
-		st = count_flows(z, once, team, err);
-	if (!st) {
-		displaced_target(z, in->shape);
-		if (prefer && !once)
-			displaced_count(z);
-		st = z->nomem ? nomem(err) : FTR_OK;
-	}
+		st = balance_loads_new(z->net, &z->loads, err);
+	if (!st)
+		st = count(z, err);
 	if (st) {
 		displaced_free(z);
 		return st;
 	}
+	displaced_begin(z, sh, false);
 	*out = z;
 	return FTR_OK;
 }
@@ -648,70 +339,38 @@ void displaced_free(struct displaced *z)
 {
 	if (!z)
 		return;
+	balance_loads_free(&z->loads);
 	balance_net_free(z->net);
 	ftr_arena_free(z->arena);
-	free(z->line);
 	free(z);
-}
-
-struct balance_net *displaced_finish(struct displaced *z)
-{
-	struct balance_net *net = z->net;
-
-	for (uint32_t x = 0; x < net->n_links; x++)
-		net->flows[x] = z->flows[x];
-	z->net = NULL;
-	displaced_free(z);
-	return net;
 }
 
 size_t displaced_bytes(const struct displaced *z)
 {
-	return sizeof(*z) + ftr_arena_bytes(z->arena) +
-		ftr_arena_bytes(z->net->arena);
+	const struct balance_loads *l = &z->loads;
+
+	return sizeof(*z) + ftr_arena_bytes(z->arena) + ftr_arena_bytes(z->net->arena) +
+		(size_t)z->net->n_rows * (l->n_bins * sizeof(*l->bins) + l->words * sizeof(*l->full));
+}
+
+bool displaced_counts(const struct displaced *z, ftr_lid lid)
+{
+	return z->net->dest_of[lid] != BALANCE_NONE;
 }
 
 void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 {
-	z->net->peer[balance_link(z->net, s, port)] = t;
+	z->net->peer[z->net->ports[s].first + port] = t;
 }
 
-/* target = bound + max(1, bound / TARGET_SHARE).  The bound is the greater one of two lower bounds
- * for the most loaded link.  The first one is the bound from cuts (bound.c).  The second one is the
- * greatest value of (flows that leave a source) / (links of this source in sh). */
-void displaced_target(struct displaced *z, const struct ftr_shape *sh)
+void displaced_begin(struct displaced *z, const struct ftr_shape *sh, bool turns)
 {
-	uint64_t bound = z->net->bound;
-
-	for (uint32_t i = 0; i < z->net->n_sources; i++) {
-		const struct balance_source *src = &z->net->source[i];
-		uint64_t flows = (uint64_t)src->hosts *
-			(z->net->n_hosts - src->hosts), links = 0;
-		uint32_t first = sh->tree.group_first[src->sw];
-
-		for (uint32_t k = 0; k < sh->tree.n_up[src->sw] +
-		     sh->tree.n_down[src->sw]; k++)
-			links += sh->tree.groups[first + k].n;
-		if (links)
-			bound = FTR_MAX(bound, (flows + links - 1) / links);
-	}
-	z->target = (uint32_t)(bound + FTR_MAX(bound / TARGET_SHARE, 1u));
+	z->sh = sh;
+	z->turns = turns;
+	balance_place_price(z->net, sh, z->loads.width, &z->price);
 }
 
-uint32_t displaced_flows(const struct displaced *z, uint32_t link)
+const struct balance_loads *displaced_loads(const struct displaced *z)
 {
-	return z->flows[link];
-}
-
-uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
-		       uint32_t *width)
-{
-	uint32_t offset = displaced_offset(z, shift / z->width);
-	uint16_t *first = NULL;
-
-	*width = z->width;
-	if (z->bins || z->net->row[link] != BALANCE_NONE)
-		first = displaced_first(z, link);
-	return first || z->line_of ?
-		*displaced_counter(z, link, first, offset) : 0;
+	return &z->loads;
 }

@@ -2,7 +2,7 @@
 /*
  * Internal interfaces of <ftr/cdg.h>.
  *
- *	dyngraph.c	set-up, drains, links that go down and come up
+ *	dyngraph.c	set-up, drains, links that go down
  *	dynwalk.c	the edges of one LID whose entries do not change
  *	dynall.c	the edges of all LIDs at once
  *	dynchange.c	the edges that a change adds
@@ -45,7 +45,6 @@ struct dyn_link {
 				 * of the row: the VL on which a packet leaves switch `to` by the
 				 * i-th link out */
 	uint32_t down_since;	/* ftr_cdg.epoch when the link had gone down, or DYN_ALIVE */
-	uint32_t unused;
 };
 
 /* A hash table with open addressing. A key that is not in the table has the value 0. */
@@ -71,10 +70,10 @@ struct dyn_lid {
 	uint32_t n_edge, cap_edge;
 };
 
-/* How to undo one change of dyn_lid.occ, or one increment in count[]. */
+/* How to undo one change of dyn_lid.occ. */
 struct dyn_undo {
-	uint32_t key;		/* key in occ, or index in count[] */
-	uint16_t vls;		/* old value in occ; unused for count[] */
+	uint32_t key;		/* key in occ */
+	uint16_t vls;		/* old value in occ */
 };
 
 struct ftr_cdg {
@@ -117,18 +116,17 @@ struct ftr_cdg {
 	/* The vertices as a list in topological order: label[v] ascends along the list. */
 	uint64_t *label;
 	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
-	/* [n_vertices][words] out_bits: the set of edges from each vertex; in_bits: the set of
-	 * edges to each vertex.  Both links of an edge meet at one switch.  Bit i * n_vl + VL: the
-	 * other end of the edge is this VL of the i-th link at this switch.  The sets also contain
-	 * former edges: an edge exists only if its count[] is not 0. */
-	uint64_t *out_bits, *in_bits;
+	/* [n_vertices][words] the set of edges from each vertex.  Both links of an edge meet at one
+	 * switch.  Bit i * n_vl + VL: the edge leads to this VL of the i-th link out of this
+	 * switch.  The sets also contain former edges: an edge exists only if its count[] is not
+	 * 0. */
+	uint64_t *out_bits;
 	uint32_t words;
 	uint8_t *mark;
 	struct dyn_found {
 		uint64_t label;
 		uint32_t v;
-	} *fwd, *back;		/* [n_vertices] vertices that the forward search and the backward
-				 * search found */
+	} *found;		/* [n_vertices] vertices that a search found */
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;
 	uint32_t *open_of;	/* open_of[lid]: 1 + index of lid in open[]; 0: lid is drained */
@@ -142,7 +140,6 @@ struct ftr_cdg {
 	uint32_t n_queue, cap_queue;
 	struct dyn_undo *undo;
 	uint32_t n_undo, cap_undo;
-	bool no_memory;
 	struct ftr_arena *arena;
 };
 
@@ -193,18 +190,11 @@ static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
 		g->lid_words;
 }
 
-/* dynwalk.c: call fn for every edge that the entries col[] of a LID cause.  Links with down_since
- * <= epoch carry no packets.  If fn returns false, stop and return false.  Store the visited VLs in
+/* dynwalk.c: add `by` to count[] of every edge that the entries col[] of a LID cause.  Links with
+ * down_since <= epoch carry no packets.  base: if true, also store the visited VLs in
  * base_set[]. */
-typedef bool (*dyn_edge_fn)(struct ftr_cdg *g, uint32_t edge, uint32_t v,
-			    uint32_t w);
-bool dyn_walk(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
-	      uint32_t epoch, dyn_edge_fn fn);
-/* Add `by` to count[] of every edge that the entries col[] cause. base: if true, also store the
- * visited VLs in base_set[]. */
 void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 	       uint32_t epoch, uint32_t by, bool base);
-
 /* dynall.c: count all edges of the current entries. Returns false if out of memory. */
 bool dyn_count_all(struct ftr_cdg *g, struct ftr_team *team);
 /* True if the caller has stopped the construction. The counts are then incomplete. */
@@ -216,15 +206,7 @@ static inline bool dyn_stopped(struct ftr_cdg *g)
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* returns false if out of memory */
-/* Record the edge from v to VL vl of the link with index `out` for dyn_order_all(). */
-static inline void dyn_order_note(struct ftr_cdg *g, uint32_t v,
-				  unsigned int out, unsigned int vl)
-{
-	uint32_t bit = out * g->n_vl + vl;
-
-	g->out_bits[(size_t)v * g->words + bit / 64] |= UINT64_C(1) << bit % 64;
-}
-/* Order all vertices by the recorded edges. Returns false if out of memory. */
+/* Order all vertices by the counted edges. Returns false if out of memory. */
 bool dyn_order_all(struct ftr_cdg *g, bool *acyclic);
 /* Adapt the order to the new edge v -> w. Returns false if the edge would close a cycle. */
 bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w);

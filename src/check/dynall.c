@@ -149,9 +149,6 @@ static uint32_t add_edges(const struct all *a, const struct dyn_link *in,
 	if (vl == FTR_VL_DROP)
 		return DROPPED;
 	edge = &g->count[dyn_edge_at(g, in, link_vl, index, vl)];
-	if (!*edge)
-		dyn_order_note(g, (uint32_t)(in - g->link) * g->n_vl + link_vl,
-			       index, vl);
 	*edge += n;
 	return in->to * g->n_vl + vl;
 }

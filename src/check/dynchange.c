@@ -128,21 +128,6 @@ static uint32_t occupied(const struct ftr_cdg *g, const struct dyn_lid *t,
 	return got | base_vls(g, t, link, lid, sl);
 }
 
-bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
-		      ftr_lid lid)
-{
-	uint32_t link = s < g->f->n_sw ? dyn_link_of(g, s, port) : DYN_NONE;
-	const struct dyn_lid *t;
-
-	if (link == DYN_NONE || lid > g->f->max_lid)
-		return false;
-	t = g->open_of[lid] ? g->open[g->open_of[lid] - 1] : NULL;
-	for (uint32_t sl = 0; sl < g->n_sl; sl++)
-		if (occupied(g, t, link, lid, sl))
-			return true;
-	return false;
-}
-
 bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid)
 {
 	uint32_t link = dyn_link_of(g, s, *dyn_entry(g, s, lid));
@@ -282,36 +267,6 @@ static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
 	for (uint32_t i = 0; !r && i < n; i++)
 		*dyn_entry(g, w[i].sw, t->lid) = w[i].port;
 	return r;
-}
-
-/* ---- prefetching ------------------------------------------------------- */
-
-#define PREFETCH_HOPS 5		/* number of hops for which each packet is followed */
-
-void ftr_cdg_prefetch(const struct ftr_cdg *g, const struct ftr_cdg_packet *packet,
-		      unsigned int n)
-{
-	uint32_t in[FTR_CDG_PREFETCH_MAX], out[FTR_CDG_PREFETCH_MAX];
-
-	for (unsigned int i = 0; i < n; i++) {
-		in[i] = DYN_NONE;
-		out[i] = dyn_link_of(g, packet[i].sw, packet[i].port);
-	}
-	for (unsigned int hop = 0; hop < PREFETCH_HOPS; hop++)
-		for (unsigned int i = 0; i < n; i++) {
-			ftr_lid lid = packet[i].lid;
-			ftr_sw s;
-
-			if (out[i] == DYN_NONE)
-				continue;
-			if (in[i] != DYN_NONE)
-				__builtin_prefetch(&g->count[g->link[in[i]].row +
-						   g->link[out[i]].from_index * g->n_vl]);
-			s = g->link[out[i]].to;
-			__builtin_prefetch(dyn_base_set(g, 0, s, 0) + lid / 64);
-			in[i] = out[i];
-			out[i] = dyn_link_of(g, s, *dyn_entry(g, s, lid));
-		}
 }
 
 /* ---- a change ---------------------------------------------------------- */

@@ -181,7 +181,7 @@ static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 			l->to_index * g->n_vl * l->row_len;
 		l->vl_at = (uint32_t)g->vl_first[l->to] + l->to_index * deg;
 	}
-	return FTR_NEW(g->arena, g->count, *n) != NULL;
+	return FTR_ZNEW(g->arena, g->count, *n) != NULL;
 }
 
 static bool set_rest(struct ftr_cdg *g)
@@ -197,8 +197,8 @@ static bool set_rest(struct ftr_cdg *g)
 	g->col = ftr_arena_alloc(g->arena, f->n_sw, 1);
 	g->seen = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->seen));
 	g->lid_words = f->max_lid / 64u + 1;
-	g->base_set = ftr_arena_alloc(g->arena, (size_t)g->n_sl * f->n_sw * g->n_vl,
-				      g->lid_words * sizeof(*g->base_set));
+	g->base_set = ftr_arena_zalloc(g->arena, (size_t)g->n_sl * f->n_sw * g->n_vl,
+				       g->lid_words * sizeof(*g->base_set));
 	if (!g->epoch_of || !g->open_of || !g->alt || !g->col ||
 	    !g->seen || !g->base_set || !dyn_order_new(g))
 		return false;
@@ -206,30 +206,15 @@ static bool set_rest(struct ftr_cdg *g)
 	return true;
 }
 
-/* All threads initialise the large arrays together, because page faults take most of the time. */
-struct init {
-	struct ftr_cdg *g;
-	const struct ftr_tables *t;
-};
-
-/* Copy the entries of some switches. Set their parts of count[] and base_set[] to 0. */
-static void init_some(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+static void copy_tables(struct ftr_cdg *g, const struct ftr_tables *t)
 {
-	const struct init *i = ctx;
-	struct ftr_cdg *g = i->g;
 	const uint32_t n = (uint32_t)g->f->max_lid + 1;
 
-	(void)worker;
-	for (ftr_sw s = begin; s < end; s++) {
+	for (ftr_sw s = 0; s < g->f->n_sw; s++) {
 		uint8_t *row = ftr_tables_row(g->now, s);
-		size_t side = (size_t)dyn_degree(g, s) * g->n_vl;
 
-		memcpy(row, ftr_tables_row(i->t, s), n);
+		memcpy(row, ftr_tables_row(t, s), n);
 		memset(row + n, FTR_PORT_NONE, g->now->stride - n);
-		memset(g->count + g->count_first[s], 0, side * side * sizeof(*g->count));
-		for (uint32_t sl = 0; sl < g->n_sl; sl++)
-			memset(dyn_base_set(g, sl, s, 0), 0,
-			       (size_t)g->n_vl * g->lid_words * sizeof(*g->base_set));
 	}
 }
 
@@ -251,7 +236,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	st = ftr_tables_new(g->f, false, &g->now, err);
 	if (st)
 		return st;
-	ftr_team_run(o->team, g->f->n_sw, 16, init_some, &(struct init){ g, t });
+	copy_tables(g, t);
 	if (!dyn_count_all(g, o->team))
 		goto nomem;
 	if (dyn_stopped(g))
@@ -400,73 +385,5 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 					"out of memory for recording that a link goes down");
 	g->epoch++;
 	set_down(g, link, g->epoch);
-	return FTR_OK;
-}
-
-/* Count an edge that may be new, and record it in undo[]. Returns false if out of memory, or if
- * the edge closes a cycle. */
-static bool count_checked(struct ftr_cdg *g, uint32_t edge, uint32_t v,
-			  uint32_t w)
-{
-	g->no_memory = !FTR_GROW(g->undo, g->n_undo, g->cap_undo);
-	if (g->no_memory || (!g->count[edge] && !dyn_order_edge(g, v, w)))
-		return false;
-	g->count[edge]++;
-	g->undo[g->n_undo++].key = edge;
-	return true;
-}
-
-/* Count an edge that the graph had before. It closes no cycle, but the order may have to change. */
-static bool count_again(struct ftr_cdg *g, uint32_t edge, uint32_t v,
-			uint32_t w)
-{
-	if (!g->count[edge]++)
-		dyn_order_edge(g, v, w);
-	return true;
-}
-
-static void count_columns(struct ftr_cdg *g, uint32_t link, uint32_t by)
-{
-	for (uint32_t lid = 1; lid <= g->f->max_lid; lid++)
-		if (leads_onto(g, link, (ftr_lid)lid))
-			dyn_count(g, (ftr_lid)lid, gather(g, (ftr_lid)lid),
-				  g->epoch, by, false);
-}
-
-static void recount(struct ftr_cdg *g, uint32_t link, dyn_edge_fn fn, bool *ok)
-{
-	for (uint32_t lid = 1; *ok && lid <= g->f->max_lid; lid++)
-		if (leads_onto(g, link, (ftr_lid)lid))
-			*ok = dyn_walk(g, (ftr_lid)lid, gather(g, (ftr_lid)lid),
-				       g->epoch, fn);
-}
-
-enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
-				bool *closes, struct ftr_err *err)
-{
-	uint32_t link = dyn_link_of(g, s, port), since;
-	bool ok = true;
-
-	*closes = false;
-	if (link == DYN_NONE || !dyn_is_down(g, link))
-		return FTR_OK;
-	if (g->n_open)
-		return ftr_fail(err, FTR_REFUSED, "a link comes up while packets for %u LIDs may still follow older entries",
-				g->n_open);
-	since = g->link[link].down_since;
-	g->n_undo = 0;
-	count_columns(g, link, UINT32_MAX);
-	set_down(g, link, DYN_ALIVE);
-	recount(g, link, count_checked, &ok);
-	if (ok)
-		return FTR_OK;
-	while (g->n_undo)
-		g->count[g->undo[--g->n_undo].key]--;
-	set_down(g, link, since);
-	ok = true;
-	recount(g, link, count_again, &ok);
-	if (g->no_memory)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for recording that a link comes up");
-	*closes = true;
 	return FTR_OK;
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Finds the edges of one LID while its entries do not change.
+ * Counts the edges of one LID while its entries do not change.
  *
  * Every switch s has one entry for the LID, so all packets leave s on one link.  seen[s] is the set
  * of VLs visited on this link.  From each source the path is followed until it ends or reaches a
  * VL that was visited before.  Each visited VL has at most one successor, so at most one edge leads
  * from it.  The walk takes O(n_sw * n_vl) for each LID and SL.
- *
- * Counting is most of the work of a drain.  So the walk is compiled in three versions, which the
- * arguments `by` and `plain` select: one that only counts (by != 0), one that calls fn (by == 0),
- * and one for graphs in which all packets are on VL 0 (plain).
  */
 #include <string.h>
 
@@ -18,16 +14,13 @@
 struct walk {
 	struct ftr_cdg *g;
 	const uint8_t *col;
-	uint32_t epoch, sl;
-	dyn_edge_fn fn;
+	uint32_t epoch, sl, by;
 	ftr_lid lid;
 };
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* The link onto which the entry of s leads. DYN_NONE: no link, or a link that is down for this walk
  * (down_since <= epoch). */
-INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
+static inline uint32_t link_out(const struct walk *w, ftr_sw s)
 {
 	uint32_t link = dyn_link_of(w->g, s, w->col[s]);
 
@@ -35,39 +28,30 @@ INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 		link : DYN_NONE;
 }
 
-/* Follow packets from VL link_vl of the link, which is visited for the first time. by: added to the
- * count of each edge; 0: call fn. */
-INLINE bool follow(const struct walk *w, uint32_t link, unsigned int link_vl,
-		   uint32_t by, bool plain)
+/* Follow packets from VL link_vl of the link, which is visited for the first time. */
+static void follow(const struct walk *w, uint32_t link, unsigned int link_vl)
 {
 	struct ftr_cdg *g = w->g;
 
 	for (;;) {
 		const struct dyn_link *in = &g->link[link];
-		uint32_t out = link_out(w, in->to), at;
 		unsigned int from = link_vl;
+		uint32_t out = link_out(w, in->to);
 
 		if (out == DYN_NONE)
-			return true;
-		if (!plain)
-			link_vl = dyn_vl(g, w->sl, in, g->link[out].from_index);
-		if (!plain && link_vl == FTR_VL_DROP)
-			return true;
-		at = plain ? in->row + g->link[out].from_index :
-			dyn_edge_at(g, in, from, g->link[out].from_index, link_vl);
-		if (by)
-			g->count[at] += by;
-		else if (!w->fn(g, at, link * g->n_vl + from,
-				out * g->n_vl + link_vl))
-			return false;
+			return;
+		link_vl = dyn_vl(g, w->sl, in, g->link[out].from_index);
+		if (link_vl == FTR_VL_DROP)
+			return;
+		g->count[dyn_edge_at(g, in, from, g->link[out].from_index, link_vl)] += w->by;
 		if (g->seen[in->to] >> link_vl & 1)
-			return true;
+			return;
 		g->seen[in->to] |= (uint16_t)(1u << link_vl);
 		link = out;
 	}
 }
 
-INLINE bool walk_sl(const struct walk *w, uint32_t by, bool plain)
+static void walk_sl(const struct walk *w)
 {
 	struct ftr_cdg *g = w->g;
 
@@ -75,22 +59,17 @@ INLINE bool walk_sl(const struct walk *w, uint32_t by, bool plain)
 	for (uint32_t i = 0; i < g->n_sources; i++) {
 		ftr_sw s = g->source[i];
 		uint32_t link = link_out(w, s);
-		uint32_t vls = link == DYN_NONE ? 0 :
-			g->inject[w->sl * g->n_links + link];
+		uint32_t vls = link == DYN_NONE ? 0 : g->inject[w->sl * g->n_links + link];
 
-		for (vls &= ~(uint32_t)g->seen[s]; vls;
-		     vls &= vls - 1) {
-			unsigned int link_vl = plain ? 0 :
-				(unsigned int)__builtin_ctz(vls);
+		for (; vls; vls &= vls - 1) {
+			unsigned int link_vl = (unsigned int)__builtin_ctz(vls);
 
 			if (g->seen[s] >> link_vl & 1)
 				continue;
 			g->seen[s] |= (uint16_t)(1u << link_vl);
-			if (!follow(w, link, link_vl, by, plain))
-				return false;
+			follow(w, link, link_vl);
 		}
 	}
-	return true;
 }
 
 static void enter_base(const struct walk *w)
@@ -110,29 +89,13 @@ static void enter_base(const struct walk *w)
 		}
 }
 
-bool dyn_walk(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
-	      uint32_t epoch, dyn_edge_fn fn)
-{
-	struct walk w = { g, col, epoch, 0, fn, lid };
-
-	for (; w.sl < g->n_sl; w.sl++) {
-		if (!walk_sl(&w, 0, false))
-			return false;
-		enter_base(&w);
-	}
-	return true;
-}
-
 void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 	       uint32_t epoch, uint32_t by, bool base)
 {
-	struct walk w = { g, col, epoch, 0, NULL, lid };
+	struct walk w = { g, col, epoch, 0, by, lid };
 
 	for (; w.sl < g->n_sl; w.sl++) {
-		if (g->plain)
-			walk_sl(&w, by, true);
-		else
-			walk_sl(&w, by, false);
+		walk_sl(&w);
 		if (base)
 			enter_base(&w);
 	}

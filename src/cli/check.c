@@ -148,10 +148,9 @@ static int check(const struct check *c, const struct subject *s,
 		.switch_sources = c->switch_sources, .sl2vl = s->sl2vl,
 		.path_sl = s->psl,
 	};
-	struct ftr_check_report report;
-	struct cli_verdict verdict;
-	struct ftr_shape *sh;
-	int status;
+	static struct ftr_check_report report;
+	static struct cli_verdict verdict;
+	static struct ftr_shape *sh;
 
 	cli_progress("checking the tables");
 	sh = find_ranks(c, s, team);
@@ -161,16 +160,13 @@ static int check(const struct check *c, const struct subject *s,
 	cli_must(ftr_check_hops(s->f, s->t, hops, &cli_err));
 	cli_must(cli_judge(s->f, sh, s->t, &report, &ro, &verdict, &cli_err));
 	cli_progress_end();
-	status = cli_report(s->f, sh, &report, &ro, &verdict);
-	cli_reach_free(&verdict.reach);
-	ftr_shape_free(sh);
-	return status;
+	return cli_report(s->f, sh, &report, &ro, &verdict);
 }
 
 static int run_check(int argc, char **argv)
 {
-	struct check c = { .lfts = NULL };
-	struct subject s = { .f = NULL };
+	static struct check c;
+	static struct subject s;
 	int n = cli_parse(&cli_check, &c, argc, argv), status;
 	const char *const outputs[] = { c.save_fabric, c.save_lfts };
 	struct ftr_team *team;
@@ -198,10 +194,6 @@ static int run_check(int argc, char **argv)
 	team = ftr_team_new(c.threads);
 	status = check(&c, &s, team);
 	ftr_team_free(team);
-	ftr_path_sl_free(s.psl);
-	ftr_sl2vl_free(s.sl2vl);
-	ftr_tables_free(s.t);
-	ftr_fabric_free(s.f);
 	return status;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli/cli.h"
@@ -36,11 +37,8 @@ struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 
-	o.placement = (enum ftr_placement)e->placement;
 	o.balance = (enum ftr_balance)e->balance;
-	o.place_by_load = true;
 	o.paths = (enum ftr_paths)e->paths;
-	o.sftree_mode = (enum ftr_sftree_mode)e->sftree_mode;
 	if (e->sm_switch)
 		o.sm_switch = ftr_fabric_find_sw(f, e->sm_switch);
 	return o;
@@ -48,10 +46,7 @@ struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 
 const char *cli_count(char *buf, uint64_t n, const char *one, const char *many)
 {
-	char num[CLI_NUM_MAX];
-
-	snprintf(buf, CLI_COUNT_MAX, "%s %s", cli_num(num, n),
-		 n == 1 ? one : many);
+	snprintf(buf, CLI_COUNT_MAX, "%s %s", CLI_NUM(n), n == 1 ? one : many);
 	return buf;
 }
 
@@ -70,14 +65,13 @@ struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tole
 {
 	struct ftr_read_notes notes = { 0 };
 	struct ftr_fabric *f = NULL;
-	char n[CLI_COUNT_MAX];
 
 	cli_must(tolerant ?
 		 ftr_read_fabric_tolerant(path, lmc, &notes, &f, &cli_err) :
 		 ftr_read_fabric(path, lmc, &f, &cli_err));
 	if (notes.one_sided)
 		cli_error("note: %s: %s left out; the first: %s", path,
-			  cli_count(n, notes.one_sided, "link that only one end reports is",
+			  CLI_COUNT(notes.one_sided, "link that only one end reports is",
 				    "links that only one end reports are"), notes.first);
 	return f;
 }
@@ -153,18 +147,16 @@ static enum ftr_status read_nominal(const char *path,
 
 static void note_growth(const char *path, const struct ftr_nominal_change *c)
 {
-	char sw[CLI_COUNT_MAX], link[CLI_COUNT_MAX], ep[CLI_COUNT_MAX], part[CLI_COUNT_MAX];
-
 	if (c->other)
 		cli_error("note: %s belongs to another fabric and is not used: %u of its %u switches and %u of its %u host ports are in this fabric",
 			  path, c->same_sw, c->old_sw, c->same_hosts,
 			  c->old_hosts);
 	else if (c->grew)
 		cli_error("note: %s lacks %s, %s and %s of the fabric; %s; first difference: %s",
-			  path, cli_count(sw, c->new_sw, "switch", "switches"),
-			  cli_count(link, c->new_links, "link", "links"),
-			  cli_count(ep, c->new_hosts, "host port", "host ports"),
-			  cli_count(part, c->replaced_sw + c->changed, "other part differs",
+			  path, CLI_COUNT(c->new_sw, "switch", "switches"),
+			  CLI_COUNT(c->new_links, "link", "links"),
+			  CLI_COUNT(c->new_hosts, "host port", "host ports"),
+			  CLI_COUNT(c->replaced_sw + c->changed, "other part differs",
 				    "other parts differ"), c->example);
 }
 
@@ -178,7 +170,7 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 	enum ftr_status st = FTR_OK;
 
 	*out = NULL;
-	if (opts->no_slots || (!path && !faults))
+	if (!path && !faults)
 		return FTR_OK;
 	if (path)
 		st = read_nominal(path, f, opts, team, &old, err);
@@ -283,24 +275,19 @@ uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n
 }
 
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
-			  uint32_t n, uint32_t rounds, double *bound,
+			  uint32_t n, double *bound,
 			  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
 	uint32_t *hosts = cli_calloc(f->n_sw, sizeof(*hosts), "the bound");
 	uint32_t cuts = 0;
-	double reached;
 	enum ftr_status st;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (is_there(f, order[i]))
 			hosts[f->ep[order[i]].sw]++;
-	if (rounds)
-		st = ftr_balance_bound_dual(f, hosts, rounds, bound, &reached,
-					    err);
-	else
-		st = ftr_balance_bound(sh, hosts, &cuts, err);
-	if (!st && !rounds)
+	st = ftr_balance_bound(sh, hosts, &cuts, err);
+	if (!st)
 		*bound = cuts;
 	free(hosts);
 	return st;
@@ -311,7 +298,6 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_err *err)
 {
 	struct ftr_lfts_gaps gaps = { 0 };
-	char n[CLI_COUNT_MAX];
 	enum ftr_status st = ftr_read_lfts(path, f, out, &gaps, err);
 
 	if (st)
@@ -319,7 +305,7 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 	if (gaps.foreign)
 		cli_error("note: %s:%u: %s not in the fabric; the first: 0x%016"
 			  PRIx64 "; the rest of the file is used", path,
-			  gaps.line, cli_count(n, gaps.foreign,
+			  gaps.line, CLI_COUNT(gaps.foreign,
 					       "table of a switch that is",
 					       "tables of switches that are"),
 			  gaps.guid);
@@ -327,18 +313,24 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 		*missing = gaps.missing;
 	else if (gaps.missing)
 		cli_error("note: %s: %s as missing", path,
-			  cli_count(n, gaps.missing, "switch without a table; all its entries count",
+			  CLI_COUNT(gaps.missing, "switch without a table; all its entries count",
 				    "switches without a table; all their entries count"));
 	return FTR_OK;
 }
 
-char *cli_path(const char *dir, const char *name)
+const char *cli_path(const char *dir, const char *name)
 {
-	char *path;
+	static struct path {
+		struct path *next;
+		char text[];
+	} *all;
+	size_t size = strlen(dir) + strlen(name) + 2;
+	struct path *p = cli_calloc(1, sizeof(*p) + size, "a path");
 
-	if (asprintf(&path, "%s/%s", dir, name) < 0)
-		cli_die("out of memory for a path");
-	return path;
+	snprintf(p->text, size, "%s/%s", dir, name);
+	p->next = all;
+	all = p;
+	return p->text;
 }
 
 enum ftr_status cli_write_sl2vl_fn(FILE *out, const void *sl2vl_of,

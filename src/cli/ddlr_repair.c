@@ -81,25 +81,34 @@ struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
 	return out;
 }
 
+/* What tests/ddlr/verify has run on trees with this k (docs/ddlr.md). */
+static const char *tested_sets(unsigned int k)
+{
+	if (k >= 2 && k <= 4)
+		return "all sets";
+	return k == 5 || k == 6 || k == 8 || k == 12 || k == 16 || k == 18 ? "random sets" :
+	       "none";
+}
+
 void cli_guarantee_text(const struct ftr_fabric *f,
 			const struct ftr_guarantee *g, unsigned int vls)
 {
-	char a[CLI_COUNT_MAX], name[CLI_NAME_MAX];
-
 	if (g->weakest == FTR_SW_NONE) {
 		printf("guarantee     none: no switch with hosts has a switch above it\n");
 		return;
 	}
-	printf("k             %u: each switch with hosts on or below it, except roots, has at least\n"
-	       "              %s above it\n",
-	       g->k, cli_count(a, g->k, "switch", "switches"));
+	printf("k             %u: each switch with hosts on or below it, except roots, has at least\n" "              %s above it\n",
+	       g->k, CLI_COUNT(g->k, "switch", "switches"));
 	printf("guarantee     any %s%u%s %s repaired locally (links between switches,\n"
 	       "              switches without hosts), for packets from hosts to hosts\n",
 	       cli_colour(g->faults ? CLI_GOOD : CLI_DOUBT), g->faults,
 	       cli_colour(CLI_PLAIN), g->faults == 1 ? "fault is" : "faults are");
-	printf("weakest       %s%s%s%s\n", cli_sw_name(name, f, g->weakest),
-	       g->n_weakest > 1 ? " (one of " : "",
-	       g->n_weakest > 1 ? cli_num(a, g->n_weakest) : "",
+	printf("tested        %s of k-1 faults on regular trees with k = %u (docs/ddlr.md); not proven\n"
+	       "not covered   I/O nodes, routers, Aggregation Nodes, hosts on switches that are not leaves,\n"
+	       "              LIDs of switches, links that return, faults before the planner is ready\n",
+	       tested_sets(g->k), g->k);
+	printf("weakest       %s%s%s%s\n", CLI_SW(f, g->weakest),
+	       g->n_weakest > 1 ? " (one of " : "", g->n_weakest > 1 ? CLI_NUM(g->n_weakest) : "",
 	       g->n_weakest > 1 ? ")" : "");
 	printf("planes        %u above the weakest switch; from at least %u of them no local repair leads away\n",
 	       g->planes, g->clean);
@@ -116,6 +125,7 @@ int cli_guarantee_json(const struct ftr_fabric *f,
 	x = cli_json_object(o, "guarantee");
 	cli_json_num(x, "k", g->k);
 	cli_json_num(x, "faults", g->faults);
+	cli_json_str(x, "tested", tested_sets(g->k));
 	cli_json_num(x, "planes", g->planes);
 	cli_json_num(x, "clean_planes", g->clean);
 	if (g->weakest == FTR_SW_NONE)

@@ -96,34 +96,25 @@ static void count(struct result *r)
 
 static void report_diff(const struct result *r, const struct diff *opts)
 {
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
-	char name[CLI_NAME_MAX];
-
-	printf("%s in %s of %s differ%s\n",
-	       cli_count(a, r->d.entries, "entry", "entries"),
-	       cli_count(b, r->d.blocks, "block", "blocks"),
-	       cli_count(c, r->d.switches, "switch", "switches"),
-	       r->d.entries == 1 ? "s" : "");
+	printf("%s in %s of %s differ%s\n", CLI_COUNT(r->d.entries, "entry", "entries"),
+	       CLI_COUNT(r->d.blocks, "block", "blocks"),
+	       CLI_COUNT(r->d.switches, "switch", "switches"), r->d.entries == 1 ? "s" : "");
 	if (!r->n_lid)
 		return;
-	printf("%s with changed entries\n",
-	       cli_count(a, r->n_lid, "destination", "destinations"));
+	printf("%s with changed entries\n", CLI_COUNT(r->n_lid, "destination", "destinations"));
 	for (uint32_t i = 0; i < r->n_lid && i < opts->top; i++)
-		printf("  %17s: %s\n",
-		       cli_count(a, r->lid[i].n, "switch", "switches"),
-		       cli_lid_name(name, r->f, (ftr_lid)r->lid[i].idx));
+		printf("  %17s: %s\n", CLI_COUNT(r->lid[i].n, "switch", "switches"),
+		       CLI_LID(r->f, (ftr_lid)r->lid[i].idx));
 	if (opts->top < r->n_lid)
-		printf("  ... and %s more (--top)\n",
-		       cli_num(a, r->n_lid - opts->top));
+		printf("  ... and %s more (--top)\n", CLI_NUM(r->n_lid - opts->top));
 	if (opts->transition)
 		cli_transition_text(r->f, &r->x);
 	if (!opts->verbose)
 		return;
 	printf("changes by switch\n");
 	for (uint32_t i = 0; i < r->n_sw; i++)
-		printf("  %17s: %s\n",
-		       cli_count(a, r->sw[i].n, "entry", "entries"),
-		       cli_sw_name(name, r->f, r->sw[i].idx));
+		printf("  %17s: %s\n", CLI_COUNT(r->sw[i].n, "entry", "entries"),
+		       CLI_SW(r->f, r->sw[i].idx));
 }
 
 static int report_json(const struct result *r, const struct diff *opts, int status)
@@ -182,8 +173,8 @@ static void examine(const struct diff *opts, struct result *r)
 
 static int run_diff(int argc, char **argv)
 {
-	struct diff opts = { .json = false };
-	struct result r = { .f = NULL };
+	static struct diff opts;
+	static struct result r;
 	int n = cli_parse(&cli_diff, &opts, argc, argv), status;
 
 	cli_live_args("diff", &opts.from, n, 3);
@@ -200,14 +191,8 @@ static int run_diff(int argc, char **argv)
 	cli_progress_end();
 	status = r.d.entries ? CLI_FINDINGS : CLI_CLEAN;
 	if (opts.json)
-		status = report_json(&r, &opts, status);
-	else
-		report_diff(&r, &opts);
-	free(r.lid);
-	free(r.sw);
-	ftr_tables_free(r.a);
-	ftr_tables_free(r.b);
-	ftr_fabric_free(r.f);
+		return report_json(&r, &opts, status);
+	report_diff(&r, &opts);
 	return status;
 }
 

@@ -103,7 +103,6 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 	unsigned long port = 0;
 	char *open = strrchr(name, '['), *end;
 	bool link = open && len && name[len - 1] == ']';
-	char full[CLI_NAME_MAX];
 	enum ftr_status st;
 	bool part;
 	ftr_sw s = 0;
@@ -125,8 +124,7 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 	if (st)
 		return st;
 	if (part)
-		cli_error("note: '%s' is interpreted as %s", name,
-			  cli_sw_name(full, f, s));
+		cli_error("note: '%s' is interpreted as %s", name, CLI_SW(f, s));
 	if (link)
 		return kill_link(f, s, port, z, err);
 	z->dead_sw[s] = 1;

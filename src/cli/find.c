@@ -76,14 +76,13 @@ static unsigned int distance(const char *a, const char *b)
 static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 		       const ftr_sw *sw, unsigned int n, unsigned int all)
 {
-	char name[CLI_NAME_MAX];
 	size_t at = 0;
 
 	buf[0] = '\0';
 	for (unsigned int i = 0; i < n && at < size; i++)
 		at += (size_t)snprintf(buf + at, size - at, "%s%s",
 				       i ? ", " : "",
-				       cli_sw_name(name, f, sw[i]));
+				       CLI_SW(f, sw[i]));
 	if (all > n && at < size)
 		snprintf(buf + at, size - at, " and %u more", all - n);
 }

@@ -120,9 +120,8 @@ static int report_gen(const struct gen *g, const char *shape,
 
 static int run_gen(int argc, char **argv)
 {
-	struct gen g = { .output = NULL };
-	struct ftr_fabric *f;
-	int status;
+	static struct gen g;
+	static struct ftr_fabric *f;
 
 	cli_parse(&cli_gen, &g, argc, argv);
 	if (g.json && (!g.output || !strcmp(g.output, "-")))
@@ -136,9 +135,7 @@ static int run_gen(int argc, char **argv)
 	f = make(&g, argv[0]);
 	write_all(&g, f);
 	cli_progress_end();
-	status = report_gen(&g, argv[0], f);
-	ftr_fabric_free(f);
-	return status;
+	return report_gen(&g, argv[0], f);
 }
 
 const struct cli_cmd cli_gen = {

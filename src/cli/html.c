@@ -12,11 +12,12 @@
  *	with --diff		only two sets: the engine's tables for OLD and for
  *				FABRIC, or the tables in the two files of --lfts
  */
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 
 #include "cli/html.h"
 #include "cli/ddlr_repair.h"
+#include "cli/jsonread.h"
 #include "cli/whatif.h"
 
 struct report {
@@ -80,33 +81,22 @@ const struct cli_cmd cli_html = {
 
 #define SETS_MAX (2 * CLI_LIST_MAX + 2)
 
-struct state {			/* a fabric and the data computed from it */
-	struct ftr_fabric *f;
-	struct ftr_shape *sh;
-	struct ftr_picture *pic;
-};
-
 struct job {
 	const struct report *o;
 	struct ftr_team *team;
 	struct ftr_shape_opts opts;
 	struct ftr_nominal *nominal;
-	struct state now, old, damaged;
+	struct html_state now, old, damaged;
 	struct cli_faults faults;
-	struct html_map map;
 	struct html_traffic traffic;
-	uint64_t *place;
-	struct ftr_load_pair *pair;
-	char *doctor_text;	/* content of the file of --doctor; NULL: not given */
-	struct cli_jval doctor;
+	char *doctor;		/* content of the file of --doctor; NULL: not given */
 	struct html_set set[SETS_MAX];
 	unsigned int n_sets;
-	struct ftr_tables *owned[SETS_MAX];
 };
 
 /* ---- fabrics -------------------------------------------------------------- */
 
-static void shape_of(const struct job *j, struct state *s)
+static void shape_of(const struct job *j, struct html_state *s)
 {
 	cli_must(ftr_shape_new(s->f, &j->opts, j->team, &s->sh, &cli_err));
 	cli_must(ftr_picture_new(s->sh, &s->pic, &cli_err));
@@ -143,22 +133,22 @@ static void read_fabrics(struct job *j, const char *old, const char *now)
 
 /* ---- sets ----------------------------------------------------------------- */
 
-static struct html_set *add_set(struct job *j, const struct state *s,
+static struct html_set *add_set(struct job *j, const struct html_state *s,
 				struct ftr_tables *t)
 {
-	struct html_set *x = &j->set[j->n_sets];
+	struct html_set *x = &j->set[j->n_sets++];
 
+	x->base = s == &j->damaged ? &j->now : s;
 	x->f = s->f;
 	x->sh = s->sh;
 	x->t = t;
-	j->owned[j->n_sets++] = t;
 	return x;
 }
 
 /* Adds the tables of an engine for s.  prefer: the tables of the undamaged fabric, or NULL.  As in
  * the plugin, entries of prefer are kept while their ports still lead to the destination.  With
  * --balance off, no entry is kept. */
-static void add_engine(struct job *j, const char *name, const struct state *s,
+static void add_engine(struct job *j, const char *name, const struct html_state *s,
 		       const char *when, const struct ftr_tables *prefer)
 {
 	const struct ftr_engine_ops *ops = ftr_engine_find(name);
@@ -180,7 +170,7 @@ static void add_engine(struct job *j, const char *name, const struct state *s,
 		 ro.balance == FTR_BALANCE_OFF ? " (balance off)" : "", when);
 }
 
-static void add_file(struct job *j, const char *path, const struct state *s)
+static void add_file(struct job *j, const char *path, const struct html_state *s)
 {
 	struct ftr_tables *t = NULL;
 	uint32_t missing = 0;
@@ -188,7 +178,7 @@ static void add_file(struct job *j, const char *path, const struct state *s)
 
 	cli_must(cli_read_lfts(path, s->f, &t, &missing, &cli_err));
 	x = add_set(j, s, t);
-	x->missing = missing;
+	x->ro.missing = missing;
 	snprintf(x->name, sizeof(x->name), "%s", path);
 }
 
@@ -250,34 +240,47 @@ static void make_sets(struct job *j)
 static void read_traffic(struct job *j)
 {
 	struct html_traffic *t = &j->traffic;
+	struct ftr_load_pair *pair = NULL;
 
-	t->place = j->place = cli_host_guids(j->now.sh, true, &t->n);
+	t->now = &j->now;
+	t->order = cli_host_order(j->now.sh, &t->n);
 	if (j->o->patterns)
-		cli_must(ftr_read_pairs(j->o->patterns, j->now.f, &j->pair,
-					&t->n_pairs, &cli_err));
-	t->pair = j->pair;
+		cli_must(ftr_read_pairs(j->o->patterns, j->now.f, &pair, &t->n_pairs, &cli_err));
+	t->pair = pair;
+}
+
+/* Returns the content of the file, the output of "ibfattree doctor --json". */
+static char *read_doctor(const char *path)
+{
+	FILE *in = fopen(path, "re");
+	struct cli_jval v = { NULL, NULL };
+	char *text = NULL, word[16];
+	size_t room = 0;
+	ssize_t n = in ? getdelim(&text, &room, '\0', in) : 0;
+
+	if (!in || ferror(in))
+		cli_die("%s: %s", path, strerror(errno));
+	fclose(in);
+	if (n < 0 || !cli_j_parse(text, (size_t)n, &v) ||
+	    strcmp(cli_j_text(cli_j_member(v, "command"), word, sizeof(word)), "doctor") ||
+	    cli_j_type(cli_j_member(v, "checks")) != CLI_J_ARRAY)
+		cli_die("%s: not the output of ibfattree doctor --json", path);
+	return text;
 }
 
 /* ---- the run -------------------------------------------------------------- */
 
 static void write_page(const struct job *j, const char *title)
 {
-	char faults[1024] = "";
 	struct html_page page = {
-		.title = title, .pairs = j->o->patterns, .map = &j->map,
+		.title = title, .faults = &j->o->fail, .now = &j->now, .old = &j->old,
 		.set = j->set, .n_sets = j->n_sets,
-		.n_missing_sw = j->now.sh->missing.n_missing_sw,
-		.doctor = j->doctor_text ? &j->doctor : NULL,
+		.doctor = j->doctor, .traffic = &j->traffic,
 	};
 	const char *slash = strrchr(title, '/');
-	size_t n = 0;
 
 	if (slash && slash[1])
 		page.title = slash + 1;
-	for (unsigned int i = 0; i < j->o->fail.n && n < sizeof(faults); i++)
-		n += (size_t)snprintf(faults + n, sizeof(faults) - n, "%s%s",
-				      i ? ", " : "", j->o->fail.v[i]);
-	page.faults = j->o->fail.n ? faults : NULL;
 	cli_write(j->o->output, html_write, &page);
 }
 
@@ -285,52 +288,19 @@ static void make_report(struct job *j, const char *old, const char *now)
 {
 	cli_progress("reading");
 	if (j->o->doctor)
-		j->doctor_text = html_doctor_read(j->o->doctor, &j->doctor);
+		j->doctor = read_doctor(j->o->doctor);
 	read_fabrics(j, old, now);
 	cli_progress("routing");
 	make_sets(j);
-	j->map = (struct html_map){
-		.f = j->now.f, .sh = j->now.sh, .pic = j->now.pic,
-		.old = j->old.f, .old_sh = j->old.sh, .old_pic = j->old.pic,
-	};
-	html_map_init(&j->map);
 	read_traffic(j);
 	cli_progress("checking and counting flows");
 	for (unsigned int i = 0; i < j->n_sets; i++) {
 		cli_progress_step(i, j->n_sets);
-		html_set_run(&j->set[i], &j->map, &j->traffic, j->team);
+		html_set_run(&j->set[i], &j->traffic, j->team);
 	}
 	cli_progress("writing");
 	write_page(j, now);
 	cli_progress_end();
-}
-
-static void free_state(struct state *s)
-{
-	ftr_picture_free(s->pic);
-	ftr_shape_free(s->sh);
-	ftr_fabric_free(s->f);
-}
-
-static void free_job(struct job *j)
-{
-	for (unsigned int i = 0; i < j->n_sets; i++) {
-		html_set_fini(&j->set[i]);
-		ftr_tables_free(j->owned[i]);
-	}
-	html_map_fini(&j->map);
-	free(j->place);
-	free(j->pair);
-	free(j->doctor_text);
-	cli_faults_free(&j->faults);
-	free_state(&j->damaged);
-	free_state(&j->now);
-	free_state(&j->old);
-	ftr_nominal_free(j->nominal);
-	j->opts.nominal = NULL;
-	cli_free_guids(&j->opts);
-	ftr_team_free(j->team);
-	free(j);
 }
 
 static void check_usage(const struct report *o, int n)
@@ -347,19 +317,17 @@ static void check_usage(const struct report *o, int n)
 
 static int run_html(int argc, char **argv)
 {
-	struct report o = { .output = NULL };
+	static struct report o;
+	static struct job j = { .o = &o };
 	int n = cli_parse(&cli_html, &o, argc, argv), status = CLI_CLEAN;
-	struct job *j;
 
 	check_usage(&o, n);
-	j = cli_calloc(1, sizeof(*j), "a report");
-	j->o = &o;
-	j->opts.leaf_order = (enum ftr_leaf_order)o.leaf_order;
-	j->team = ftr_team_new(o.threads);
-	make_report(j, n == 2 ? argv[0] : NULL, argv[n - 1]);
-	for (unsigned int i = 0; i < j->n_sets; i++)
-		if (j->set[i].verdict.found)
+	j.opts.leaf_order = (enum ftr_leaf_order)o.leaf_order;
+	j.team = ftr_team_new(o.threads);
+	make_report(&j, n == 2 ? argv[0] : NULL, argv[n - 1]);
+	for (unsigned int i = 0; i < j.n_sets; i++)
+		if (j.set[i].verdict.found)
 			status = CLI_FINDINGS;
-	free_job(j);
+	ftr_team_free(j.team);
 	return status;
 }

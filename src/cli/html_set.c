@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * One set of tables: findings of the checker, and the load of every link for each
- * traffic pattern.  Links are numbered as on the page (html_map.c).
+ * traffic pattern.  Links are those of the base (html.h).
  */
 #include <stdlib.h>
 
@@ -11,60 +11,66 @@
 static void check(struct html_set *s, struct ftr_team *team)
 {
 	const struct ftr_check_opts opts = { .rank = s->sh->tree.rank };
-	const struct cli_report_opts ro = { .missing = s->missing };
 
 	cli_must(ftr_check_tables(s->f, s->t, &opts, team, &s->r, &cli_err));
-	cli_must(cli_judge(s->f, s->sh, s->t, &s->r, &ro, &s->verdict, &cli_err));
+	cli_must(cli_judge(s->f, s->sh, s->t, &s->r, &s->ro, &s->verdict, &cli_err));
 	if (s->before)
 		ftr_tables_diff(s->before_f, s->before, s->f, s->t, &s->diff);
 }
 
-/* Converts by_port, the load at each port, to the load of each directed link of the map. */
-static void carry(const struct html_set *s, const struct html_map *m,
-		  const uint64_t *by_port, struct html_load *l)
+const struct ftr_swport *html_port(const struct html_set *s, ftr_sw sw, unsigned int p)
 {
-	for (ftr_sw w = 0; w < s->f->n_sw; w++)
-		for (unsigned int p = 1; p <= s->f->sw[w].n_ports; p++) {
-			uint64_t n = by_port[s->f->sw[w].first_port + p];
-			uint32_t at = n ? html_map_link(m, s->f, w,
-							(ftr_port)p) :
-				      HTML_NONE;
+	const struct ftr_swport *port;
+	ftr_sw here = ftr_fabric_find_sw(s->f, s->base->f->sw[sw].guid);
 
-			if (at == HTML_NONE)
-				continue;
-			l->load[at] = n;
-			l->max = n > l->max ? n : l->max;
-		}
-	l->done = true;
-}
-
-static void new_load(struct html_load *l, const struct html_map *m)
-{
-	l->load = cli_calloc(2 * (size_t)m->n_links, sizeof(*l->load), "loads");
-	l->out = cli_calloc(m->pic->n_pods, sizeof(*l->out), "loads");
-	l->in = cli_calloc(m->pic->n_pods, sizeof(*l->in), "loads");
+	if (here == FTR_SW_NONE || p > s->f->sw[here].n_ports)
+		return NULL;
+	port = ftr_fabric_port(s->f, here, p);
+	return port->peer_kind == FTR_PEER_SW ? port : NULL;
 }
 
 struct load_run {
 	struct html_set *s;
-	const struct html_map *m;
 	const struct html_traffic *tr;
 	struct ftr_load *ld;
-	ftr_ep *order;		/* [tr->n] the host order, as host ports of s->f */
-	ftr_ep *place;		/* [tr->n] the host order, as host ports of m->f */
 	uint64_t *by_port;	/* [s->f->n_ports] load of the link at each port, in flows */
 	struct ftr_load_report *r;
 };
 
-/* Returns the host port at place i of the host order.  Returns FTR_EP_NONE if place i is a gap, or
- * if the fabric of w->s lacks the host port or its link. */
-static ftr_ep placed(const struct load_run *w, uint32_t i)
+/* Returns the load of the link at port p of switch s of the base, in the direction away from s. */
+static uint64_t load_at(const struct load_run *w, ftr_sw s, unsigned int p)
 {
-	ftr_ep here = w->order[i];
+	const struct ftr_swport *port = html_port(w->s, s, p);
 
-	if (here == FTR_EP_NONE || w->s->f->ep[here].sw == FTR_SW_NONE)
-		return FTR_EP_NONE;
-	return ftr_fabric_find_ep(w->m->f, w->tr->place[i]);
+	return port ? w->by_port[port - w->s->f->ports] : 0;
+}
+
+/* Converts w->by_port to the load of each directed link of the base. */
+static void carry(const struct load_run *w, struct html_load *l)
+{
+	const struct ftr_fabric *f = w->s->base->f;
+	uint32_t n = 0;
+
+	l->load = cli_calloc(2 * (size_t)f->n_sw_links, sizeof(*l->load), "loads");
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
+
+			if (!html_listed(f, s, p))
+				continue;
+			l->load[n++] = load_at(w, s, p);
+			l->load[n++] = load_at(w, port->peer, port->peer_port);
+		}
+	for (uint32_t i = 0; i < n; i++)
+		l->max = l->load[i] > l->max ? l->load[i] : l->max;
+	l->done = true;
+}
+
+/* Returns the host port of the fabric of w->s that has the GUID of host port e of now.f. */
+static ftr_ep here(const struct load_run *w, ftr_ep e)
+{
+	return e == FTR_EP_NONE ? e :
+		ftr_fabric_find_ep(w->s->f, w->tr->now->f->ep[e].guid);
 }
 
 static void load_all(struct load_run *w)
@@ -74,17 +80,12 @@ static void load_all(struct load_run *w)
 	ftr_load_all(w->ld, w->by_port, w->r);
 	l->flows = w->r->flows;
 	l->lost = w->r->lost;
-	for (uint32_t i = 0; i < w->tr->n; i++)
-		w->place[i] = placed(w, i);
-	ftr_picture_cross_all(w->m->pic, w->m->f, w->place, w->tr->n, l->out,
-			      l->in);
-	carry(w->s, w->m, w->by_port, l);
+	carry(w, l);
 }
 
 static void load_shift(struct load_run *w, struct ftr_team *team)
 {
 	struct html_load *l = &w->s->load[HTML_SHIFT];
-	const uint32_t n = w->tr->n;
 
 	cli_must(ftr_load_shifts(w->ld, CLI_SHIFTS_MAX, 1, team, w->r, &cli_err));
 	if (!w->r->patterns)
@@ -94,22 +95,12 @@ static void load_shift(struct load_run *w, struct ftr_team *team)
 	w->s->shift_mean = (double)w->r->sum_max / w->r->patterns;
 	cli_must(ftr_load_shift_by_port(w->ld, w->s->shift, w->by_port,
 					&cli_err));
-	for (uint32_t i = 0; i < n; i++) {
-		ftr_ep from = w->place[i];
-		ftr_ep to = w->place[((uint64_t)i + w->s->shift) % n];
-
-		if (from == FTR_EP_NONE || to == FTR_EP_NONE)
-			continue;
-		l->flows++;
-		ftr_picture_cross(w->m->pic, w->m->f, from, to, l->out, l->in);
-	}
-	carry(w->s, w->m, w->by_port, l);
+	carry(w, l);
 }
 
 static void load_pairs(struct load_run *w)
 {
 	struct html_load *l = &w->s->load[HTML_PAIRS];
-	const struct ftr_fabric *f = w->m->f;
 	struct ftr_load_pair *pair;
 	uint32_t n = 0;
 
@@ -119,59 +110,34 @@ static void load_pairs(struct load_run *w)
 			  w->tr->n_pairs);
 	for (uint32_t i = 0; i < w->tr->n_pairs; i++) {
 		const struct ftr_load_pair *p = &w->tr->pair[i];
-		ftr_ep from = ftr_fabric_find_ep(w->s->f, f->ep[p->from].guid);
-		ftr_ep to = ftr_fabric_find_ep(w->s->f, f->ep[p->to].guid);
-
-		if (from == FTR_EP_NONE || to == FTR_EP_NONE)
-			continue;
-		pair[n++] = (struct ftr_load_pair){ from, to };
-		if (w->s->f->ep[from].sw != FTR_SW_NONE &&
-		    w->s->f->ep[to].sw != FTR_SW_NONE)
-			ftr_picture_cross(w->m->pic, f, p->from, p->to, l->out,
-					  l->in);
+		pair[n] = (struct ftr_load_pair){ here(w, p->from), here(w, p->to) };
+		n += pair[n].from != FTR_EP_NONE && pair[n].to != FTR_EP_NONE;
 	}
 	cli_must(ftr_load_pairs(w->ld, pair, n, w->by_port, w->r, &cli_err));
 	free(pair);
 	l->flows = w->r->flows + (w->tr->n_pairs - n);
 	l->lost = w->r->lost + (w->tr->n_pairs - n);
-	carry(w->s, w->m, w->by_port, l);
+	carry(w, l);
 }
 
-void html_set_run(struct html_set *s, const struct html_map *m,
-		  const struct html_traffic *t, struct ftr_team *team)
+void html_set_run(struct html_set *s, const struct html_traffic *t, struct ftr_team *team)
 {
 	struct load_run w = {
-		.s = s, .m = m, .tr = t,
-		.order = cli_calloc(t->n, sizeof(*w.order), "loads"),
-		.place = cli_calloc(t->n, sizeof(*w.place), "loads"),
+		.s = s, .tr = t,
 		.by_port = cli_calloc(s->f->n_ports, sizeof(*w.by_port), "loads"),
 		.r = cli_calloc(1, sizeof(*w.r), "loads"),
 	};
+	ftr_ep *order = cli_calloc(t->n, sizeof(*order), "loads");
 
 	check(s, team);
-	for (int i = 0; i < HTML_PATTERNS; i++)
-		new_load(&s->load[i], m);
 	for (uint32_t i = 0; i < t->n; i++)
-		w.order[i] = t->place[i] ?
-			ftr_fabric_find_ep(s->f, t->place[i]) : FTR_EP_NONE;
-	cli_must(ftr_load_new(s->f, s->t, w.order, t->n, 0, team, &w.ld,
-			      &cli_err));
+		order[i] = here(&w, t->order[i]);
+	cli_must(ftr_load_new(s->f, s->t, order, t->n, 0, team, &w.ld, &cli_err));
 	load_all(&w);
 	load_shift(&w, team);
 	load_pairs(&w);
 	ftr_load_free(w.ld);
-	free(w.order);
-	free(w.place);
+	free(order);
 	free(w.by_port);
 	free(w.r);
-}
-
-void html_set_fini(struct html_set *s)
-{
-	cli_reach_free(&s->verdict.reach);
-	for (int i = 0; i < HTML_PATTERNS; i++) {
-		free(s->load[i].load);
-		free(s->load[i].out);
-		free(s->load[i].in);
-	}
 }

@@ -24,16 +24,18 @@
 #define CODES 256		/* the next bytes of a row: the port of each code */
 
 /* Returns the position, from 0, of switch s in its block.  A block is a group of switches in the
- * picture (<ftr/picture.h>).  For a switch that only the old fabric has, returns 0. */
-static unsigned int place_of(const struct html_map *m, uint32_t s)
+ * picture (<ftr/picture.h>). */
+static unsigned int place_of(const struct ftr_picture *p, ftr_sw s)
 {
-	const struct ftr_picture_block *b;
+	const struct ftr_picture_block *b = &p->block[p->block_of[s]];
 
-	if (s >= m->f->n_sw)
-		return 0;
-	b = &m->pic->block[m->pic->block_of[s]];
-	return (unsigned int)((m->pic->x[s] - b->x0) * b->n_sw /
-			      (b->x1 - b->x0));
+	return (unsigned int)((p->x[s] - b->x0) * b->n_sw / (b->x1 - b->x0));
+}
+
+/* Returns the index that switch s of x->f has in the base. */
+static ftr_sw base_sw(const struct html_set *x, ftr_sw s)
+{
+	return ftr_fabric_find_sw(x->base->f, x->f->sw[s].guid);
 }
 
 /*
@@ -48,10 +50,10 @@ static unsigned int place_of(const struct html_map *m, uint32_t s)
  * If the preferred code is taken, the port gets the next free code; after 254 comes 0.  Stores the
  * port of each code in port_of[].
  */
-static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
-		       const uint8_t *rank, ftr_sw s, uint8_t *code,
-		       uint8_t *port_of)
+static void make_codes(const struct html_set *x, ftr_sw s, uint8_t *code, uint8_t *port_of)
 {
+	const uint8_t *rank = x->sh->tree.rank;
+	const struct ftr_fabric *f = x->f;
 	unsigned int end = CODES - 2;
 
 	memset(port_of, FTR_PORT_NONE, CODES);
@@ -61,12 +63,10 @@ static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 		const struct ftr_swport *port =
 			ftr_fabric_port(f, s, (ftr_port)p);
-		uint32_t far = port->peer_kind == FTR_PEER_SW ?
-			html_map_sw(m, f, port->peer) : HTML_NONE;
 		unsigned int want = end;
 
-		if (far != HTML_NONE)
-			want = place_of(m, far) % 64 +
+		if (port->peer_kind == FTR_PEER_SW)
+			want = place_of(x->base->pic, base_sw(x, port->peer)) % 64 +
 				(rank[port->peer] > rank[s] ? 0 : 64);
 		while (port_of[want] != FTR_PORT_NONE)
 			want = (want + 1) % (CODES - 1);
@@ -90,24 +90,19 @@ static int by_switch(const void *x, const void *y)
 	return (a->ep > b->ep) - (a->ep < b->ep);
 }
 
-/* The columns of a row are the host ports, sorted by switch and port.  Returns an array with the
- * LID in s->f of each of these host ports; 0: none. */
-static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
+/* The columns of a row are the host ports of the base, sorted by switch and port.  Returns an array
+ * with the LID in s->f of each of these host ports; 0: none. */
+static ftr_lid *columns(const struct html_set *s)
 {
-	struct column *c = cli_calloc(m->n_ep, sizeof(*c), "a report");
-	ftr_lid *lid = cli_calloc(m->n_ep, sizeof(*lid), "a report");
+	const struct ftr_fabric *f = s->base->f;
+	struct column *c = cli_calloc(f->n_ep, sizeof(*c), "a report");
+	ftr_lid *lid = cli_calloc(f->n_ep, sizeof(*lid), "a report");
 
-	for (uint32_t i = 0; i < m->n_ep; i++) {
-		const struct ftr_endport *e = html_endport(m, i);
-		uint32_t w = e->sw == FTR_SW_NONE ? HTML_NONE :
-			html_map_sw(m, i < m->f->n_ep ? m->f : m->old, e->sw);
-
-		c[i] = (struct column){ w, e->sw_port, i };
-	}
-	qsort(c, m->n_ep, sizeof(*c), by_switch);
-	for (uint32_t i = 0; i < m->n_ep; i++) {
-		ftr_ep e = ftr_fabric_find_ep(s->f,
-					      html_endport(m, c[i].ep)->guid);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		c[e] = (struct column){ f->ep[e].sw, f->ep[e].sw_port, e };
+	qsort(c, f->n_ep, sizeof(*c), by_switch);
+	for (uint32_t i = 0; i < f->n_ep; i++) {
+		ftr_ep e = ftr_fabric_find_ep(s->f, f->ep[c[i].ep].guid);
 
 		lid[i] = e == FTR_EP_NONE ? 0 : s->f->ep[e].lid;
 	}
@@ -115,26 +110,23 @@ static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 	return lid;
 }
 
-/* Writes one row for each switch.  No row refers to an earlier row yet. */
-static void fill_rows(const struct html_map *m, const struct html_set *s,
-		      uint8_t *to, size_t width)
+/* Writes one row for each switch of the base.  No row refers to an earlier row yet. */
+static void fill_rows(const struct html_set *s, uint8_t *to, size_t width)
 {
-	ftr_lid *lid = columns(m, s);
+	const struct ftr_fabric *f = s->base->f;
+	ftr_lid *lid = columns(s);
 	uint8_t code[CODES];
 
-	for (uint32_t i = 0; i < m->n_sw; i++) {
+	for (uint32_t i = 0; i < f->n_sw; i++) {
 		memset(to + i * width, 0, REF);
 		memset(to + i * width + REF, FTR_PORT_NONE, width - REF);
 	}
 	for (ftr_sw w = 0; w < s->f->n_sw; w++) {
-		uint32_t at = html_map_sw(m, s->f, w);
 		const uint8_t *entry = s->t->lft + (size_t)w * s->t->stride;
-		uint8_t *row = to + at * width + REF;
+		uint8_t *row = to + base_sw(s, w) * width + REF;
 
-		if (at == HTML_NONE)
-			continue;
-		make_codes(m, s->f, s->sh->tree.rank, w, code, row);
-		for (uint32_t i = 0; i < m->n_ep; i++)
+		make_codes(s, w, code, row);
+		for (uint32_t i = 0; i < f->n_ep; i++)
 			if (lid[i])
 				row[CODES + i] = code[entry[lid[i]]];
 	}
@@ -164,12 +156,12 @@ static uint32_t count_differences(const uint8_t *a, const uint8_t *b, size_t n)
 /* Stores in row i a reference to an earlier row.  The candidates are the latest row of a switch in
  * the same block, and the latest row of a switch of the same rank with the same position in its
  * block.  The one that is more similar to row i is taken.  Without any, the reference stays 0. */
-static void choose(const struct html_map *m, struct recent *r, uint8_t *rows,
+static void choose(const struct html_state *b, struct recent *r, uint8_t *rows,
 		   size_t width, uint32_t i)
 {
 	uint16_t *seen[] = {
-		&r->block[m->pic->block_of[i]],
-		&r->place[m->sh->tree.rank[i]][place_of(m, i) % PLACES],
+		&r->block[b->pic->block_of[i]],
+		&r->place[b->sh->tree.rank[i]][place_of(b->pic, i) % PLACES],
 	};
 	uint8_t *row = rows + i * width;
 	uint32_t least = UINT32_MAX;
@@ -208,16 +200,16 @@ static void subtract(uint8_t *rows, size_t width, uint32_t n)
 	}
 }
 
-static void xor_rows(const struct html_map *m, uint8_t *rows, size_t width)
+static void xor_rows(const struct html_state *b, uint8_t *rows, size_t width)
 {
 	struct recent r = {
-		cli_calloc(m->pic->n_blocks, sizeof(*r.block), "a report"),
-		cli_calloc(m->sh->tree.n_ranks, sizeof(*r.place), "a report"),
+		cli_calloc(b->pic->n_blocks, sizeof(*r.block), "a report"),
+		cli_calloc(b->sh->tree.n_ranks, sizeof(*r.place), "a report"),
 	};
 
-	for (uint32_t i = 0; i < m->f->n_sw; i++)
-		choose(m, &r, rows, width, i);
-	subtract(rows, width, m->f->n_sw);
+	for (uint32_t i = 0; i < b->f->n_sw; i++)
+		choose(b, &r, rows, width, i);
+	subtract(rows, width, b->f->n_sw);
 	free(r.block);
 	free(r.place);
 }
@@ -241,17 +233,16 @@ static void put_base64(FILE *out, const uint8_t *b, size_t n)
 	}
 }
 
-void html_put_tables(FILE *out, const struct html_map *m,
-		     const struct html_set *s, size_t *room)
+void html_put_tables(FILE *out, const struct html_set *s, size_t *room)
 {
-	const size_t width = REF + CODES + (size_t)m->n_ep;
-	const size_t raw = width * m->n_sw;
+	const size_t width = REF + CODES + (size_t)s->base->f->n_ep;
+	const size_t raw = width * s->base->f->n_sw;
 	uLongf n = compressBound(raw);
 	uint8_t *t = cli_calloc(raw, 1, "a report");
 	uint8_t *z = cli_calloc(n, 1, "a report");
 
-	fill_rows(m, s, t, width);
-	xor_rows(m, t, width);
+	fill_rows(s, t, width);
+	xor_rows(s->base, t, width);
 	if (compress2(z, &n, t, raw, 6) != Z_OK)
 		cli_die("out of memory for a report");
 	putc('"', out);

@@ -57,24 +57,20 @@ static void read_jobs(struct jobs *j, const char *path)
 
 static void print(const struct jobs *j, const char *tables)
 {
-	char near[CLI_NAME_MAX], a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 	bool any = false;
 
-	printf("tables    %s\njobs      %s\n\n", tables, cli_num(a, j->n));
+	printf("tables    %s\njobs      %s\n\n", tables, CLI_NUM(j->n));
 	printf("%-20s %7s %9s %9s %8s %8s  %s\n", "job", "hosts", "links",
 	       "shared", "alone", "with all", "most loaded link");
 	for (uint32_t i = 0; i < j->n; i++) {
 		const struct ftr_job_load *l = &j->load[i];
 
-		printf("%-20s %7u %9s %9s %8.2f %8.2f  ", j->list->group[i],
-		       j->hosts[i], cli_num(a, l->links), cli_num(b, l->shared),
-		       l->alone, l->with_all);
+		printf("%-20s %7u %9s %9s %8.2f %8.2f  ", j->list->group[i], j->hosts[i],
+		       CLI_NUM(l->links), CLI_NUM(l->shared), l->alone, l->with_all);
 		if (l->worst_sw == FTR_SW_NONE)
 			printf("none\n");
 		else
-			printf("%s port %u\n", cli_sw_name(near, j->f,
-							   l->worst_sw),
-			       l->worst_port);
+			printf("%s port %u\n", CLI_SW(j->f, l->worst_sw), l->worst_port);
 	}
 	for (uint32_t i = 0; i < j->n; i++)
 		for (uint32_t k = i + 1; k < j->n; k++) {
@@ -88,9 +84,8 @@ static void print(const struct jobs *j, const char *tables)
 				       "job A", "job B", "shared", "A with B",
 				       "B with A");
 			any = true;
-			printf("%-20s %-20s %9s %10.2fx %10.2fx\n",
-			       j->list->group[i], j->list->group[k],
-			       cli_num(a, p->shared), p->interference,
+			printf("%-20s %-20s %9s %10.2fx %10.2fx\n", j->list->group[i],
+			       j->list->group[k], CLI_NUM(p->shared), p->interference,
 			       q->interference);
 		}
 	if (!any)
@@ -151,19 +146,11 @@ int cli_load_jobs(const char *path, const struct ftr_fabric *f,
 		  const struct ftr_tables *t, const char *tables, bool json,
 		  struct ftr_team *team)
 {
-	struct jobs j = { .f = f };
-	int status;
+	static struct jobs j;
 
+	j.f = f;
 	read_jobs(&j, path);
 	cli_must(ftr_jobs_load(f, t, j.job, j.n, team, j.load, j.pair, &cli_err));
 	cli_progress_end();
-	status = report_jobs(&j, tables, json);
-	free(j.pair);
-	free(j.load);
-	free(j.hosts);
-	free(j.job);
-	free(j.ep);
-	ftr_host_list_free(j.list);
-	ftr_hosts_free(j.h);
-	return status;
+	return report_jobs(&j, tables, json);
 }

@@ -48,19 +48,24 @@ struct json_object *cli_json_new(const char *command)
 	return o;
 }
 
-int cli_json_end(struct json_object *o, int status)
+const char *cli_json_string(struct json_object *o, int flags)
 {
 	const char *text = NULL;
 
-	cli_json_num(o, "status", (uint64_t)status);
 	/* when memory is exhausted, json-c drops text and sets only errno */
 	errno = 0;
 	if (o && !no_memory)
-		text = json_object_to_json_string_ext(o,
-				JSON_C_TO_STRING_PRETTY |
-				JSON_C_TO_STRING_SPACED |
-				JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (text && errno != ENOMEM)
+		text = json_object_to_json_string_ext(o, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
+	return errno == ENOMEM ? NULL : text;
+}
+
+int cli_json_end(struct json_object *o, int status)
+{
+	const char *text;
+
+	cli_json_num(o, "status", (uint64_t)status);
+	text = cli_json_string(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
+	if (text)
 		puts(text);
 	else
 		status = cli_error("out of memory for the JSON text");

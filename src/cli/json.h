@@ -14,6 +14,8 @@
 
 /* Creates the object of a command, with the members that all commands have. */
 struct json_object *cli_json_new(const char *command);
+/* Returns the text of o, or NULL if memory was exhausted. */
+const char *cli_json_string(struct json_object *o, int flags);
 /* Adds the exit status, prints and frees o; returns status, or CLI_BAD on failure. */
 int cli_json_end(struct json_object *o, int status);
 

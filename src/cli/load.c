@@ -25,7 +25,7 @@ struct load {
 	const char *lfts, *order, *patterns, *jobs, *nominal;
 	struct cli_guid_files files;
 	struct cli_live_opts from;
-	unsigned int sample, permutations, bisections, rounds, lmc, threads;
+	unsigned int sample, permutations, bisections, lmc, threads;
 	unsigned int worst;
 	bool tolerant;
 	uint64_t seed;
@@ -39,7 +39,6 @@ struct input {
 	ftr_ep *order;
 	uint32_t n, gaps;	/* number of host ports in order[], and of gaps removed from it */
 	double bound;		/* lower bound for all-to-all; 0: unknown */
-	bool by_cuts;
 	struct ftr_load_pair *pair;
 	uint32_t n_pairs;
 };
@@ -61,9 +60,6 @@ static const struct cli_opt options[] = {
 	  "number of random bisections", "100", 0, 1000000 },
 	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
 	  "pairs of host ports that send at the same time", NULL, 0, 0 },
-	{ "bound-rounds", CLI_UINT, offsetof(struct load, rounds), "N",
-	  "rounds of the search for a better lower bound", "0", 0,
-	  100000 },
 	{ "jobs", CLI_FILE, offsetof(struct load, jobs), "FILE",
 	  "jobs and their hosts; show only the links that jobs share", NULL,
 	  0, 0 },
@@ -78,21 +74,6 @@ static const struct cli_opt options[] = {
 
 /* ---- the patterns --------------------------------------------------------- */
 
-/* Sets in->bound to the lower bound computed from cuts.  With --bound-rounds, the bound from link
- * weights is computed, too, and the higher one is taken (see cli_bound). */
-static void find_bound(const struct load *l, struct input *in,
-		       const struct ftr_shape *sh)
-{
-	double cuts = 0, weights = 0;
-
-	cli_must(cli_bound(sh, in->order, in->n, 0, &cuts, &cli_err));
-	if (l->rounds)
-		cli_must(cli_bound(sh, in->order, in->n, l->rounds, &weights,
-				   &cli_err));
-	in->by_cuts = cuts >= weights;
-	in->bound = in->by_cuts ? cuts : weights;
-}
-
 static void read_order(const struct load *l, struct input *in,
 		       struct ftr_team *team)
 {
@@ -106,7 +87,7 @@ static void read_order(const struct load *l, struct input *in,
 	else
 		in->order = cli_host_order(sh, &in->n);
 	in->gaps = cli_drop_gaps(in->f, in->order, &in->n);
-	find_bound(l, in, sh);
+	cli_must(cli_bound(sh, in->order, in->n, &in->bound, &cli_err));
 	ftr_shape_free(sh);
 }
 
@@ -129,14 +110,6 @@ static void read_all(const struct load *l, const char *fabric,
 					&in->n_pairs, &cli_err));
 }
 
-static void free_all(struct input *in)
-{
-	free(in->pair);
-	free(in->order);
-	ftr_tables_free(in->t);
-	ftr_fabric_free(in->f);
-}
-
 static const char *tables_of(const struct load *l)
 {
 	return l->lfts ? l->lfts : "in use";
@@ -147,21 +120,17 @@ static const char *tables_of(const struct load *l)
 static void print_row(const struct result *x)
 {
 	const struct ftr_load_report *r = &x->r;
-	char patterns[CLI_NUM_MAX], flows[CLI_NUM_MAX], lost[CLI_NUM_MAX];
-	char max[CLI_NUM_MAX], which[40];
+	char which[40];
 
 	snprintf(which, sizeof(which), "%s %u", x->which, r->worst);
-	printf("%-14s %8s %15s %11s %10.2f %9s %-9s %10.2f\n", x->name,
-	       cli_num(patterns, r->patterns), cli_num(flows, r->flows),
-	       cli_num(lost, r->lost), cli_mean(r->sum_max, r->patterns),
-	       cli_num(max, r->max), r->patterns > 1 ? which : "",
-	       cli_mean(r->sum_load, r->sum_used));
+	printf("%-14s %8s %15s %11s %10.2f %9s %-9s %10.2f\n", x->name, CLI_NUM(r->patterns),
+	       CLI_NUM(r->flows), CLI_NUM(r->lost), cli_mean(r->sum_max, r->patterns),
+	       CLI_NUM(r->max), r->patterns > 1 ? which : "", cli_mean(r->sum_load, r->sum_used));
 }
 
 static void print_bound(const struct input *in, const struct ftr_load_report *r)
 {
-	printf("\nlower bound for all-to-all: %.*f flows (by %s)", !in->by_cuts,
-	       in->bound, in->by_cuts ? "cuts" : "weights");
+	printf("\nlower bound for all-to-all: %.0f flows (by cuts)", in->bound);
 	if (!r->lost)
 		printf("; most loaded link: %.2f times the bound",
 		       (double)r->max / in->bound);
@@ -170,8 +139,6 @@ static void print_bound(const struct input *in, const struct ftr_load_report *r)
 
 static void print_bins(const struct ftr_load_bins *b, const char *what)
 {
-	char num[CLI_NUM_MAX];
-
 	for (uint32_t i = 0; i < b->n; i++) {
 		uint64_t low = i * b->width;
 
@@ -182,25 +149,23 @@ static void print_bins(const struct ftr_load_bins *b, const char *what)
 		else
 			printf("  %10" PRIu64 " .. %-8" PRIu64, low,
 			       low + b->width - 1);
-		printf(" %12s %s\n", cli_num(num, b->count[i]), what);
+		printf(" %12s %s\n", CLI_NUM(b->count[i]), what);
 	}
 }
 
 static void print_links(const struct ftr_fabric *f,
 			const struct ftr_load_report *r, uint32_t n)
 {
-	char num[CLI_NUM_MAX], link[CLI_LINK_MAX];
-
 	for (uint32_t i = 0; i < r->n_links && i < n; i++)
-		printf("  %10s  %s\n", cli_num(num, r->link[i].load),
-		       cli_link_name(link, f, r->link[i].sw, r->link[i].port));
+		printf("  %10s  %s\n", CLI_NUM(r->link[i].load),
+		       CLI_LINK(f, r->link[i].sw, r->link[i].port));
 }
 
 static void print_one(const struct ftr_fabric *f,
 		      const struct result *x, uint32_t worst)
 {
 	const struct ftr_load_report *r = &x->r;
-	char which[40], used[CLI_NUM_MAX], links[CLI_NUM_MAX];
+	char which[40];
 
 	if (r->patterns > 1) {
 		printf("\n%s by their maximum:\n", x->name);
@@ -208,9 +173,8 @@ static void print_one(const struct ftr_fabric *f,
 	}
 	snprintf(which, sizeof(which), "%s %u", x->which, r->worst);
 	printf("\n%s%s%s: %s of %s links used, mean load %.2f; flows per host port: at most %" PRIu64 "\n",
-	       x->name, r->patterns > 1 ? ", " : "",
-	       r->patterns > 1 ? which : "", cli_num(used, r->used),
-	       cli_num(links, r->links), cli_mean(r->load, r->used), r->host_max);
+	       x->name, r->patterns > 1 ? ", " : "", r->patterns > 1 ? which : "", CLI_NUM(r->used),
+	       CLI_NUM(r->links), cli_mean(r->load, r->used), r->host_max);
 	print_bins(&r->loads, "links");
 	if (worst && r->n_links) {
 		printf("the most loaded links:\n");
@@ -221,20 +185,15 @@ static void print_one(const struct ftr_fabric *f,
 static void print_all(const struct load *l, const struct input *in,
 		     const struct result *x, const char *fabric)
 {
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX];
-
-	printf("fabric    %s: %s, %s\n", fabric,
-	       cli_count(a, in->f->n_sw, "switch", "switches"),
-	       cli_count(b, in->f->n_ep, "host port", "host ports"));
+	printf("fabric    %s: %s, %s\n", fabric, CLI_COUNT(in->f->n_sw, "switch", "switches"),
+	       CLI_COUNT(in->f->n_ep, "host port", "host ports"));
 	printf("tables    %s", tables_of(l));
 	if (in->missing)
-		printf(" (%s without a table)",
-		       cli_count(a, in->missing, "switch", "switches"));
-	printf("\norder     %s: %s",
-	       l->order ? l->order : "by the shape of the fabric",
-	       cli_count(a, in->n, "host port", "host ports"));
+		printf(" (%s without a table)", CLI_COUNT(in->missing, "switch", "switches"));
+	printf("\norder     %s: %s", l->order ? l->order : "by the shape of the fabric",
+	       CLI_COUNT(in->n, "host port", "host ports"));
 	if (in->gaps)
-		printf(", without its %s", cli_count(b, in->gaps, "gap", "gaps"));
+		printf(", without its %s", CLI_COUNT(in->gaps, "gap", "gaps"));
 	printf("\n\n");
 	printf("%-14s %8s %15s %11s %10s %9s %-9s %10s\n", "", "", "", "",
 	       "mean of", "greatest", "", "mean used");
@@ -298,7 +257,7 @@ static void json_result(struct json_object *list, const struct load *l,
 	cli_json_real(o, "mean_used_link", cli_mean(r->sum_load, r->sum_used));
 	if (all_to_all && in->bound > 0) {
 		cli_json_real(o, "bound", in->bound);
-		cli_json_str(o, "bound_by", in->by_cuts ? "cuts" : "weights");
+		cli_json_str(o, "bound_by", "cuts");
 	}
 	json_bins(o, "maxima", &r->maxima);
 	cli_json_real(o, "seconds", x->seconds);
@@ -400,8 +359,8 @@ static int run_load(int argc, char **argv)
 		{ .name = "bisections", .which = "no." },
 		{ .name = "pairs", .which = "" },
 	};
-	struct load l = { .lfts = NULL };
-	struct input in = { .f = NULL };
+	static struct load l;
+	static struct input in;
 	struct ftr_team *team;
 	const char *fabric;
 	int n = cli_parse(&cli_load, &l, argc, argv), status;
@@ -428,7 +387,6 @@ static int run_load(int argc, char **argv)
 		status = report_load(&l, &in, x, fabric);
 	}
 	ftr_team_free(team);
-	free_all(&in);
 	return status;
 }
 

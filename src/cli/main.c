@@ -2,10 +2,38 @@
 /*
  * The command ibfattree: finds the subcommand and runs it.
  */
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "cli/cli.h"
+
+/* Starts ibfattree-sim, which is in the directory of this program or in PATH. */
+static int start_sim(int argc, char **argv)
+{
+	static const char program[] = "ibfattree-sim";
+	char path[PATH_MAX + sizeof(program)];
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
+
+	(void)argc;
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	if (n > 0) {
+		memcpy(path + n, program, sizeof(program));
+		execv(path, argv);
+	}
+	execvp(program, argv);
+	return cli_error("%s: cannot start: %s; is the package %s installed?", program,
+			 strerror(errno), program);
+}
+
+static const struct cli_cmd cli_sim = {
+	.name = "sim",
+	.summary = "simulate packets: throughput, latency, loss, deadlock",
+	.run = start_sim,
+};
 
 static const struct cli_cmd *const commands[] = {
 	&cli_doctor, &cli_gen, &cli_route, &cli_check, &cli_load, &cli_diff,
@@ -45,7 +73,6 @@ int main(int argc, char **argv)
 		cli_exit(CLI_CLEAN);
 	}
 	ftr_set_unpacker(&cli_unpacker);
-	cli_completed = commands;
 	for (unsigned int i = 0; commands[i]; i++)
 		if (!strcmp(argv[1], commands[i]->name))
 			cli_exit(commands[i]->run(argc - 1, argv + 1));

@@ -64,7 +64,7 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = place[i] ? ftr_fabric_find_ep(f, place[i]) :
 				      FTR_EP_NONE;
-	st = cli_bound(sh, order, n, 0, &out->v[CLI_M_ALL_BOUND], err);
+	st = cli_bound(sh, order, n, &out->v[CLI_M_ALL_BOUND], err);
 	if (!st)
 		st = ftr_load_new(f, t, order, n, 0, team, &ld, err);
 	if (!st) {

@@ -170,9 +170,8 @@ static int report_ranks(const struct job *j)
 
 static int run_ranks(int argc, char **argv)
 {
-	struct ranks o = { .output = NULL };
-	struct job j = { .o = &o };
-	int status;
+	static struct ranks o;
+	static struct job j = { .o = &o };
 
 	cli_parse(&cli_ranks, &o, argc, argv);
 	cli_must(ftr_read_fabric(argv[0], o.lmc, &j.f, &cli_err));
@@ -183,13 +182,7 @@ static int run_ranks(int argc, char **argv)
 	read_order(&j);
 	lines(&j);
 	cli_write(o.output, write_fn, &j);
-	status = report_ranks(&j);
-	free(j.line);
-	free(j.order);
-	ftr_host_list_free(j.list);
-	ftr_hosts_free(j.h);
-	ftr_fabric_free(j.f);
-	return status;
+	return report_ranks(&j);
 }
 
 const struct cli_cmd cli_ranks = {

@@ -30,20 +30,10 @@ struct build {
 
 #define PAIRS "the unreachable pairs"	/* argument of cli_calloc */
 
-static struct cli_affected_list list_new(uint32_t n)
-{
-	return (struct cli_affected_list){
-		.v = cli_calloc(n, sizeof(struct cli_affected), PAIRS), .of = n,
-	};
-}
-
 void cli_reach_free(struct cli_reach *r)
 {
-	free(r->ep.v);
-	free(r->sw.v);
-	free(r->from.v);
-	free(r->cut_ep.v);
-	free(r->cut_sw.v);
+	for (int k = 0; k < CLI_N_AFFECTED; k++)
+		free(r->list[k].v);
 	*r = (struct cli_reach){ .ranked = false };
 }
 
@@ -66,7 +56,7 @@ static void enter(struct build *b, const struct ftr_lid_owner *o, ftr_sw s,
 		  uint32_t n_ep, uint32_t n_sw)
 {
 	bool ep = o->kind == FTR_OWNER_EP;
-	struct cli_affected_list *l = ep ? &b->r->ep : &b->r->sw;
+	struct cli_affected_list *l = &b->r->list[ep ? CLI_TO_EP : CLI_TO_SW];
 
 	if (!n_ep && !n_sw)
 		return;
@@ -112,7 +102,7 @@ static void lost(void *ctx, ftr_sw s, ftr_lid lid)
 
 static void list_sources(struct build *b)
 {
-	struct cli_affected_list *l = &b->r->from;
+	struct cli_affected_list *l = &b->r->list[CLI_FROM];
 
 	for (ftr_sw s = 0; s < b->f->n_sw; s++)
 		if (b->to_ep[s] || b->to_sw[s])
@@ -127,7 +117,7 @@ static void list_sources(struct build *b)
 static void list_cut(struct build *b, uint32_t *count)
 {
 	const struct ftr_fabric *f = b->f;
-	struct cli_reach *r = b->r;
+	struct cli_affected_list *ep = &b->r->list[CLI_CUT_EP], *sw = &b->r->list[CLI_CUT_SW];
 	uint32_t main_part = 0;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
@@ -139,7 +129,7 @@ static void list_cut(struct build *b, uint32_t *count)
 		ftr_sw s = f->ep[e].sw;
 
 		if (s == FTR_SW_NONE || b->part[s] != main_part)
-			r->cut_ep.v[r->cut_ep.n++] = (struct cli_affected){
+			ep->v[ep->n++] = (struct cli_affected){
 				.idx = e, .first = s,
 				.n_ep = s == FTR_SW_NONE ? 1 :
 					count[b->part[s]],
@@ -147,7 +137,7 @@ static void list_cut(struct build *b, uint32_t *count)
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		if (b->part[s] != main_part)
-			r->cut_sw.v[r->cut_sw.n++] = (struct cli_affected){
+			sw->v[sw->n++] = (struct cli_affected){
 				.idx = s, .first = s,
 				.n_ep = count[b->part[s]],
 			};
@@ -164,12 +154,13 @@ enum ftr_status cli_reach(const struct ftr_fabric *f,
 	enum ftr_status st = FTR_OK;
 	uint64_t bad = 0;
 
-	*r = (struct cli_reach){
-		.ranked = sh != NULL,
-		.ep = list_new(f->n_ep), .sw = list_new(f->n_sw),
-		.from = list_new(f->n_sw),
-		.cut_ep = list_new(f->n_ep), .cut_sw = list_new(f->n_sw),
-	};
+	*r = (struct cli_reach){ .ranked = sh != NULL };
+	for (int k = 0; k < CLI_N_AFFECTED; k++) {
+		struct cli_affected_list *l = &r->list[k];
+
+		l->of = cli_affects_ep(k) ? f->n_ep : f->n_sw;
+		l->v = cli_calloc(l->of, sizeof(*l->v), PAIRS);
+	}
 	b.part = mem;
 	b.hosts = b.part + f->n_sw;
 	b.seen = b.hosts + f->n_sw;
@@ -216,16 +207,11 @@ static void move_list(struct cli_affected_list *l, bool ep,
 void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f,
 		    const struct ftr_fabric *g)
 {
-	move_list(&r->ep, true, f, g);
-	move_list(&r->sw, false, f, g);
-	move_list(&r->from, false, f, g);
-	move_list(&r->cut_ep, true, f, g);
-	move_list(&r->cut_sw, false, f, g);
+	for (int k = 0; k < CLI_N_AFFECTED; k++)
+		move_list(&r->list[k], cli_affects_ep(k), f, g);
 }
 
 /* ---- text -------------------------------------------------------------- */
-
-enum what { TO_EP, TO_SW, FROM, CUT_EP, CUT_SW };
 
 /* "31 host ports and 2 switches" */
 static const char *counts(char *buf, const struct cli_affected *a)
@@ -242,31 +228,29 @@ static const char *counts(char *buf, const struct cli_affected *a)
 }
 
 static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
-		    enum what what)
+		    enum cli_affected_kind what)
 {
-	char name[CLI_NAME_MAX], at[CLI_NAME_MAX], n[2 * CLI_COUNT_MAX];
+	char n[2 * CLI_COUNT_MAX];
 
-	printf("              %s", what == TO_EP || what == CUT_EP ?
-	       cli_ep_name(name, f, a->idx) : cli_sw_name(name, f, a->idx));
+	printf("              %s",
+	       cli_affects_ep(what) ? CLI_EP(f, a->idx) : CLI_SW(f, a->idx));
 	switch (what) {
-	case TO_EP:
-	case TO_SW:
-		printf(": from %s, the first at %s\n", counts(n, a),
-		       cli_sw_name(at, f, a->first));
+	case CLI_TO_EP:
+	case CLI_TO_SW:
+		printf(": from %s, the first at %s\n", counts(n, a), CLI_SW(f, a->first));
 		break;
-	case FROM:
+	case CLI_FROM:
 		printf(": to %s\n", counts(n, a));
 		break;
-	case CUT_EP:
+	case CLI_CUT_EP:
 		if (a->first == FTR_SW_NONE) {
 			printf(": no link\n");
 			break;
 		}
-		printf(": on %s, in a part with %s\n",
-		       cli_sw_name(at, f, a->first),
+		printf(": on %s, in a part with %s\n", CLI_SW(f, a->first),
 		       cli_count(n, a->n_ep, "host port", "host ports"));
 		break;
-	case CUT_SW:
+	case CLI_CUT_SW:
 		printf(": in a part with %s\n",
 		       cli_count(n, a->n_ep, "host port", "host ports"));
 		break;
@@ -274,105 +258,90 @@ static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
 }
 
 static void put_list(const struct ftr_fabric *f,
-		     const struct cli_affected_list *l, enum what what,
+		     const struct cli_affected_list *l, enum cli_affected_kind what,
 		     bool all)
 {
 	static const struct {
 		const char *head, *nodes, *consequence;
 	} text[] = {
-		[TO_EP] = { "unreachable", "host ports",
+		[CLI_TO_EP] = { "unreachable", "host ports",
 			    "physically connected, but packets do not arrive" },
-		[TO_SW] = { "unreachable", "switches",
+		[CLI_TO_SW] = { "unreachable", "switches",
 			    "physically connected, but packets do not arrive" },
-		[FROM] = { "senders", "switches",
+		[CLI_FROM] = { "senders", "switches",
 			   "packets from there do not arrive" },
-		[CUT_EP] = { "cut off", "host ports",
+		[CLI_CUT_EP] = { "cut off", "host ports",
 			     "no physical path to the largest part of the fabric" },
-		[CUT_SW] = { "cut off", "switches",
+		[CLI_CUT_SW] = { "cut off", "switches",
 			     "no physical path to the largest part of the fabric" },
 	};
-	char n[CLI_NUM_MAX], of[CLI_NUM_MAX];
 	uint32_t shown = all || l->n <= CLI_REACH_SHORT ? l->n :
 			 CLI_REACH_SHORT;
 
 	if (!l->n)
 		return;
 	printf("%-13s %s%s%s of %s %s: %s\n", text[what].head,
-	       cli_colour(what < CUT_EP ? CLI_WRONG : CLI_DOUBT),
-	       cli_num(n, l->n), cli_colour(CLI_PLAIN), cli_num(of, l->of),
-	       text[what].nodes, text[what].consequence);
+	       cli_colour(what < CLI_CUT_EP ? CLI_WRONG : CLI_DOUBT), CLI_NUM(l->n),
+	       cli_colour(CLI_PLAIN), CLI_NUM(l->of), text[what].nodes, text[what].consequence);
 	for (uint32_t i = 0; i < shown; i++)
 		put_one(f, &l->v[i], what);
 	if (shown < l->n)
-		printf("              ... and %s more (--list)\n",
-		       cli_num(n, l->n - shown));
+		printf("              ... and %s more (--list)\n", CLI_NUM(l->n - shown));
 }
 
 void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r,
 		    bool all)
 {
-	put_list(f, &r->ep, TO_EP, all);
-	put_list(f, &r->sw, TO_SW, all);
-	put_list(f, &r->from, FROM, all);
-	put_list(f, &r->cut_ep, CUT_EP, all);
-	put_list(f, &r->cut_sw, CUT_SW, all);
+	for (int k = 0; k < CLI_N_AFFECTED; k++)
+		put_list(f, &r->list[k], k, all);
 }
 
 /* ---- JSON -------------------------------------------------------------- */
 
 static void json_one(struct json_object *e, const struct ftr_fabric *f,
-		     const struct cli_affected *a, enum what what)
+		     const struct cli_affected *a, enum cli_affected_kind what)
 {
-	if (what == TO_EP || what == CUT_EP) {
-		cli_json_guid(e, "guid", f->ep[a->idx].guid);
-		cli_json_str(e, "name", f->ep[a->idx].name);
-		cli_json_num(e, "lid", f->ep[a->idx].lid);
-	} else {
-		cli_json_guid(e, "guid", f->sw[a->idx].guid);
-		cli_json_str(e, "name", f->sw[a->idx].name);
-		cli_json_num(e, "lid", f->sw[a->idx].lid);
-	}
+	bool ep = cli_affects_ep(what);
+
+	cli_json_guid(e, "guid", ep ? f->ep[a->idx].guid : f->sw[a->idx].guid);
+	cli_json_str(e, "name", ep ? f->ep[a->idx].name : f->sw[a->idx].name);
+	cli_json_num(e, "lid", ep ? f->ep[a->idx].lid : f->sw[a->idx].lid);
 	switch (what) {
-	case TO_EP:
-	case TO_SW:
+	case CLI_TO_EP:
+	case CLI_TO_SW:
 		cli_json_num(e, "from_end_ports", a->n_ep);
 		cli_json_num(e, "from_switches", a->n_sw);
 		cli_json_switch(e, "first_at", f, a->first);
 		break;
-	case FROM:
+	case CLI_FROM:
 		cli_json_num(e, "to_end_ports", a->n_ep);
 		cli_json_num(e, "to_switches", a->n_sw);
 		break;
-	case CUT_EP:
-	case CUT_SW:
+	case CLI_CUT_EP:
+	case CLI_CUT_SW:
 		cli_json_num(e, "end_ports_of_part", a->n_ep);
 		break;
 	}
 }
 
-static void json_list(struct json_object *o, const char *key,
-		      const struct ftr_fabric *f,
-		      const struct cli_affected_list *l, enum what what,
-		      bool all)
-{
-	struct json_object *c = cli_json_object(o, key), *list;
-
-	cli_json_num(c, "count", l->n);
-	cli_json_num(c, "of", l->of);
-	list = cli_json_array(c, "list");
-	for (uint32_t i = 0; i < l->n && (all || i < CLI_REACH_SHORT); i++)
-		json_one(cli_json_element(list), f, &l->v[i], what);
-}
-
 void cli_reach_json(struct json_object *o, const struct ftr_fabric *f,
 		    const struct cli_reach *r, bool all)
 {
-	struct json_object *c = cli_json_object(o, "unreachable");
+	static const char *const key[CLI_N_AFFECTED] = {
+		"end_ports", "switches", "senders", "end_ports", "switches",
+	};
+	struct json_object *parent = NULL, *c, *list;
 
-	json_list(c, "end_ports", f, &r->ep, TO_EP, all);
-	json_list(c, "switches", f, &r->sw, TO_SW, all);
-	json_list(c, "senders", f, &r->from, FROM, all);
-	c = cli_json_object(o, "cut_off");
-	json_list(c, "end_ports", f, &r->cut_ep, CUT_EP, all);
-	json_list(c, "switches", f, &r->cut_sw, CUT_SW, all);
+	for (int k = 0; k < CLI_N_AFFECTED; k++) {
+		const struct cli_affected_list *l = &r->list[k];
+
+		if (k == CLI_TO_EP || k == CLI_CUT_EP)
+			parent = cli_json_object(o, k == CLI_TO_EP ? "unreachable" : "cut_off");
+		c = cli_json_object(parent, key[k]);
+		cli_json_num(c, "count", l->n);
+		cli_json_num(c, "of", l->of);
+		list = cli_json_array(c, "list");
+		for (uint32_t i = 0; i < l->n && (all || i < CLI_REACH_SHORT); i++)
+			json_one(cli_json_element(list), f, &l->v[i], k);
+	}
 }

@@ -37,21 +37,33 @@ struct cli_affected_list {
 	uint32_t of;		/* number of host ports, or of switches, in the fabric */
 };
 
+/* The lists of affected nodes. */
+enum cli_affected_kind {
+	/* destinations of unreachable, due pairs; n_ep, n_sw: numbers of host ports and switches
+	 * from which the destination is unreachable */
+	CLI_TO_EP, CLI_TO_SW,
+	/* source switches of unreachable, due pairs: the source is the switch or one of its host
+	 * ports; n_ep, n_sw: numbers of host ports and switches that are unreachable from there */
+	CLI_FROM,
+	/* nodes outside the component with the most host ports; n_ep: the number of host ports in
+	 * the component of the node */
+	CLI_CUT_EP, CLI_CUT_SW
+};
+#define CLI_N_AFFECTED (CLI_CUT_SW + 1)
+
+/* Returns true if the list contains host ports, false if it contains switches. */
+static inline bool cli_affects_ep(enum cli_affected_kind k)
+{
+	return k == CLI_TO_EP || k == CLI_CUT_EP;
+}
+
 struct cli_reach {
 	/* [class of pairs] number of unreachable pairs of each kind */
 	uint64_t cut[FTR_N_CHECK_CLASSES];
 	uint64_t no_updown[FTR_N_CHECK_CLASSES];
 	uint64_t missed[FTR_N_CHECK_CLASSES];
 	bool ranked;		/* the ranks are known, so no_updown is valid */
-	/* destinations of unreachable, due pairs; n_ep, n_sw: numbers of host
-	 * ports and switches from which the destination is unreachable */
-	struct cli_affected_list ep, sw;
-	/* source switches of unreachable, due pairs: the source is the switch or one of its host
-	 * ports; n_ep, n_sw: numbers of host ports and switches that are unreachable from there */
-	struct cli_affected_list from;
-	/* nodes outside the component with the most host ports; n_ep: the number of host
-	 * ports in the component of the node */
-	struct cli_affected_list cut_ep, cut_sw;
+	struct cli_affected_list list[CLI_N_AFFECTED];
 };
 
 /* sh NULL: no ranks.  report: the checker's report on t.  Free r also after an error. */

@@ -28,7 +28,7 @@ static const struct {
 	{ "turns", "the entry leads up after a downward hop" },
 };
 
-const char *const cli_finding_key[FTR_N_FINDINGS] = {
+static const char *const finding_key[FTR_N_FINDINGS] = {
 	"holes", "dead_ports", "wrong_ends", "loops", "turns",
 };
 
@@ -63,16 +63,13 @@ enum ftr_status cli_judge(const struct ftr_fabric *f,
 static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       const struct cli_report_opts *o)
 {
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
-
 	printf("fabric        %s, %s, %s between switches\n",
-	       cli_count(a, f->n_sw, "switch", "switches"),
-	       cli_count(b, f->n_ep, "host port", "host ports"),
-	       cli_count(c, f->n_sw_links, "link", "links"));
+	       CLI_COUNT(f->n_sw, "switch", "switches"),
+	       CLI_COUNT(f->n_ep, "host port", "host ports"),
+	       CLI_COUNT(f->n_sw_links, "link", "links"));
 	if (sh)
 		printf("ranks         %u, %s\n", sh->tree.n_ranks,
-		       cli_count(a, sh->tree.n_leaf, "leaf switch",
-				 "leaf switches"));
+		       CLI_COUNT(sh->tree.n_leaf, "leaf switch", "leaf switches"));
 	printf("tables        %s\n", o->source);
 	if (o->sl2vl || o->psl)
 		printf("VLs           SL2VL: %s; path SLs: %s\n",
@@ -95,30 +92,23 @@ static void put_class(const struct ftr_check_report *r, int cls,
 		  "because no up/down path exists" },
 		{ v->reach.cut[cls], "because no physical path exists" },
 	};
-	char a[CLI_COUNT_MAX], b[CLI_NUM_MAX];
 
 	printf("%-13s %-22s %18s, ", cls ? "" : "paths", class[cls].name,
-	       cli_count(a, r->pairs[cls], "pair", "pairs"));
+	       CLI_COUNT(r->pairs[cls], "pair", "pairs"));
 	if (!r->bad[cls]) {
 		printf("all arrive\n");
 		return;
 	}
-	printf("%s%s%s\n",
-	       cli_colour(v->class_bad[cls] ? CLI_WRONG : CLI_DOUBT),
-	       cli_count(a, r->bad[cls], "does not arrive", "do not arrive"),
-	       cli_colour(CLI_PLAIN));
+	printf("%s%s%s\n", cli_colour(v->class_bad[cls] ? CLI_WRONG : CLI_DOUBT),
+	       CLI_COUNT(r->bad[cls], "does not arrive", "do not arrive"), cli_colour(CLI_PLAIN));
 	for (size_t i = 0; i < 3; i++)
 		if (reason[i].pairs)
-			printf("%-43s %12s %s\n", "",
-			       cli_num(b, reason[i].pairs), reason[i].why);
+			printf("%-43s %12s %s\n", "", CLI_NUM(reason[i].pairs), reason[i].why);
 }
 
 static void put_findings(const struct ftr_fabric *f,
 			 const struct ftr_check_report *r)
 {
-	char a[CLI_NUM_MAX], from[CLI_NAME_MAX], to[CLI_NAME_MAX];
-	char at[CLI_NAME_MAX];
-
 	for (int i = 0; i < FTR_N_FINDINGS; i++) {
 		const struct ftr_check_sample *s = &r->sample[i];
 
@@ -130,10 +120,10 @@ static void put_findings(const struct ftr_fabric *f,
 		       finding[i].name,
 		       cli_colour(i == FTR_FIND_MISSING || i == FTR_FIND_TURN ?
 				  CLI_DOUBT : CLI_WRONG),
-		       cli_num(a, r->found[i]), cli_colour(CLI_PLAIN),
-		       cli_sw_name(from, f, s->from),
-		       cli_lid_name(to, f, s->lid),
-		       cli_sw_name(at, f, s->at), finding[i].text);
+		       CLI_NUM(r->found[i]), cli_colour(CLI_PLAIN),
+		       CLI_SW(f, s->from),
+		       CLI_LID(f, s->lid),
+		       CLI_SW(f, s->at), finding[i].text);
 	}
 }
 
@@ -187,8 +177,6 @@ static void put_cdg(const struct ftr_fabric *f,
 static void put_vls(const struct cli_report_opts *o,
 		    const struct ftr_check_report *r)
 {
-	char a[CLI_COUNT_MAX];
-
 	if (!o->sl2vl && !o->psl)
 		return;
 	if (!o->sl2vl)
@@ -197,18 +185,16 @@ static void put_vls(const struct cli_report_opts *o,
 		printf("              path SLs not given (--psl): assumed to be 0\n");
 	if (o->no_sl2vl)
 		printf("              %s not in --sl2vl: assumed to map each SL to the VL of the same number\n",
-		       cli_count(a, o->no_sl2vl, "switch", "switches"));
+		       CLI_COUNT(o->no_sl2vl, "switch", "switches"));
 	if (r->no_sl)
 		printf("              %s not in --psl: assumed to use SL 0\n",
-		       cli_count(a, r->no_sl, "path", "paths"));
+		       CLI_COUNT(r->no_sl, "path", "paths"));
 }
 
 static void put_not_checked(const struct cli_report_opts *o,
 			    const struct ftr_check_report *r,
 			    const struct ftr_shape *sh)
 {
-	char a[CLI_COUNT_MAX];
-
 	printf("not checked   multicast%s%s\n", o->sl2vl || o->psl ? "" :
 	       ", VLs (all traffic is assumed to share one)",
 	       o->switch_sources ? "" :
@@ -218,11 +204,11 @@ static void put_not_checked(const struct cli_report_opts *o,
 	put_vls(o, r);
 	if (o->missing)
 		printf("              %s as missing\n",
-		       cli_count(a, o->missing, "switch without a table: all its entries count",
+		       CLI_COUNT(o->missing, "switch without a table: all its entries count",
 				 "switches without a table: all their entries count"));
 	if (o->silent)
 		printf("              nodes behind %s whose far end does not answer\n",
-		       cli_count(a, o->silent, "link", "links"));
+		       CLI_COUNT(o->silent, "link", "links"));
 }
 
 /* Prints the number of cases (switch, input port, SL, LID) that the SL2VL tables map to VL 15.
@@ -230,23 +216,16 @@ static void put_not_checked(const struct cli_report_opts *o,
 static void put_drops(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {
-	char a[CLI_COUNT_MAX], at[CLI_NAME_MAX], to[CLI_NAME_MAX];
-
 	if (r->vl_drops)
-		printf("VL 15         %s%s%s; the first: at %s to %s\n",
-		       cli_colour(CLI_WRONG),
-		       cli_count(a, r->vl_drops, "mapping drops packets",
-				 "mappings drop packets"),
-		       cli_colour(CLI_PLAIN),
-		       cli_sw_name(at, f, r->vl_drop.at),
-		       cli_lid_name(to, f, r->vl_drop.lid));
+		printf("VL 15         %s%s%s; the first: at %s to %s\n", cli_colour(CLI_WRONG),
+		       CLI_COUNT(r->vl_drops, "mapping drops packets", "mappings drop packets"),
+		       cli_colour(CLI_PLAIN), CLI_SW(f, r->vl_drop.at), CLI_LID(f, r->vl_drop.lid));
 }
 
 /* Prints, for each path length (counted in links between switches), the number of pairs of host
  * ports. */
 static void put_hops(const uint64_t *hops)
 {
-	char a[CLI_COUNT_MAX];
 	const char *head = "hops";
 
 	for (unsigned int h = 0; hops && h < FTR_HOPS_MAX; h++) {
@@ -254,7 +233,7 @@ static void put_hops(const uint64_t *hops)
 			continue;
 		printf("%-13s %2u%-20s %18s of host ports\n", head, h,
 		       h == FTR_HOPS_MAX - 1 ? " or more" : "",
-		       cli_count(a, hops[h], "pair", "pairs"));
+		       CLI_COUNT(hops[h], "pair", "pairs"));
 		head = "";
 	}
 }
@@ -264,13 +243,10 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       const struct cli_report_opts *o,
 		       const struct cli_verdict *v)
 {
-	char a[CLI_COUNT_MAX];
-
 	put_fabric(f, sh, o);
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
 		put_class(r, c, v);
-	printf("longest path  %s between switches\n",
-	       cli_count(a, r->max_hops, "link", "links"));
+	printf("longest path  %s between switches\n", CLI_COUNT(r->max_hops, "link", "links"));
 	put_hops(o->hops);
 	cli_reach_text(f, &v->reach, o->list);
 	put_findings(f, r);
@@ -325,7 +301,7 @@ static void json_findings(struct json_object *o, const struct ftr_fabric *f,
 	for (int i = 0; i < FTR_N_FINDINGS; i++) {
 		const struct ftr_check_sample *s = &r->sample[i];
 
-		one = cli_json_object(all, cli_finding_key[i]);
+		one = cli_json_object(all, finding_key[i]);
 		cli_json_num(one, "count", r->found[i]);
 		if (!r->found[i])
 			continue;
@@ -356,10 +332,10 @@ static void json_cdg(struct json_object *o, const struct ftr_fabric *f,
 	}
 }
 
-static int json_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
-		       const struct ftr_check_report *r,
-		       const struct cli_report_opts *opts,
-		       const struct cli_verdict *v)
+struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
+				    const struct ftr_check_report *r,
+				    const struct cli_report_opts *opts,
+				    const struct cli_verdict *v)
 {
 	struct json_object *o = cli_json_new("check"), *n;
 
@@ -388,15 +364,17 @@ static int json_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	cli_json_bool(n, "ranks", !sh);
 	cli_json_num(n, "switches_without_table", opts->missing);
 	cli_json_num(n, "silent_links", opts->silent);
-	return cli_json_end(o, v->found ? CLI_FINDINGS : CLI_CLEAN);
+	return o;
 }
 
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
 	       const struct cli_report_opts *o, const struct cli_verdict *v)
 {
+	int status = v->found ? CLI_FINDINGS : CLI_CLEAN;
+
 	if (o->json)
-		return json_report(f, sh, r, o, v);
+		return cli_json_end(cli_report_json(f, sh, r, o, v), status);
 	put_report(f, sh, r, o, v);
-	return v->found ? CLI_FINDINGS : CLI_CLEAN;
+	return status;
 }

@@ -67,8 +67,6 @@ static double ratio(uint32_t flows, uint32_t bound)
 
 static void balance(const char *engine, const struct ftr_balance_report *b)
 {
-	char num[CLI_COUNT_MAX], sweeps[CLI_COUNT_MAX];
-
 	fprintf(stderr, "%s: all-to-all: most loaded link %.2f times the lower bound (%.2f before the search)\n",
 		engine, ratio(b->max_after, b->bound),
 		ratio(b->max_before, b->bound));
@@ -77,70 +75,57 @@ static void balance(const char *engine, const struct ftr_balance_report *b)
 			engine, b->shift_after, b->shift_before);
 	if (b->moved)
 		fprintf(stderr, "%s: search: %s changed in %s\n", engine,
-			cli_count(num, b->moved, "entry", "entries"),
-			cli_count(sweeps, b->sweeps, "sweep", "sweeps"));
+			CLI_COUNT(b->moved, "entry", "entries"),
+			CLI_COUNT(b->sweeps, "sweep", "sweeps"));
 }
 
 static void summary(const struct route *r, const struct result *x)
 {
 	const struct ftr_shape *sh = x->sh;
 	const char *engine = r->engine.ops->name;
-	char name[CLI_NAME_MAX], n[5][CLI_COUNT_MAX];
 
 	fprintf(stderr, "%s: %s%s, %s, %u of them leaves, %s, %s, %s\n", engine,
-		cli_count(n[0], sh->tree.n_ranks, "rank", "ranks"),
+		CLI_COUNT(sh->tree.n_ranks, "rank", "ranks"),
 		sh->tree.roots_given ? " (roots given)" : "",
-		cli_count(n[1], sh->f->n_sw, "switch", "switches"),
-		sh->tree.n_leaf,
-		cli_count(n[2], sh->f->n_ep, "host port", "host ports"),
-		cli_count(n[3], sh->tree.n_planes, "plane", "planes"),
-		cli_count(n[4], sh->tree.n_pods, "pod", "pods"));
+		CLI_COUNT(sh->f->n_sw, "switch", "switches"), sh->tree.n_leaf,
+		CLI_COUNT(sh->f->n_ep, "host port", "host ports"),
+		CLI_COUNT(sh->tree.n_planes, "plane", "planes"),
+		CLI_COUNT(sh->tree.n_pods, "pod", "pods"));
 	if (sh->tree.n_odd || sh->tree.n_horizontal)
 		fprintf(stderr, "%s: %s not on leaf switches, %s\n", engine,
-			cli_count(n[0], sh->tree.n_odd, "host port", "host ports"),
-			cli_count(n[1], sh->tree.n_horizontal,
-				  "horizontal link", "horizontal links"));
+			CLI_COUNT(sh->tree.n_odd, "host port", "host ports"),
+			CLI_COUNT(sh->tree.n_horizontal, "horizontal link", "horizontal links"));
 	if (sh->missing.from_nominal)
-		fprintf(stderr, "%s: missing parts of the nominal fabric: %s, %s, %s\n",
-			engine,
-			cli_count(n[0], sh->missing.n_missing_sw, "switch",
-				  "switches"),
-			cli_count(n[1], sh->missing.n_missing_links, "link",
-				  "links"),
-			cli_count(n[2], sh->missing.n_missing_hosts, "host port",
-				  "host ports"));
-	fprintf(stderr, "%s: %s, %s without a path, shape %.1f ms, route %.1f ms\n",
-		engine, cli_count(n[0], sh->numbering.n_dest, "LID", "LIDs"),
-		cli_count(n[1], x->stats.no_path, "entry", "entries"),
-		x->shape_s * 1e3, x->route_s * 1e3);
+		fprintf(stderr, "%s: missing parts of the nominal fabric: %s, %s, %s\n", engine,
+			CLI_COUNT(sh->missing.n_missing_sw, "switch", "switches"),
+			CLI_COUNT(sh->missing.n_missing_links, "link", "links"),
+			CLI_COUNT(sh->missing.n_missing_hosts, "host port", "host ports"));
+	fprintf(stderr, "%s: %s, %s without a path, shape %.1f ms, route %.1f ms\n", engine,
+		CLI_COUNT(sh->numbering.n_dest, "LID", "LIDs"),
+		CLI_COUNT(x->stats.no_path, "entry", "entries"), x->shape_s * 1e3,
+		x->route_s * 1e3);
 	if (x->stats.balance.hosts)
 		balance(engine, &x->stats.balance);
 	if (x->stats.n_turns && x->stats.extra_pairs)
 		fprintf(stderr, "%s: %s of host ports without an up/down path, connected by %s\n",
-			engine,
-			cli_count(n[0], x->stats.extra_pairs, "pair", "pairs"),
-			cli_count(n[1], x->stats.n_turns, "extra turn",
-				  "extra turns"));
+			engine, CLI_COUNT(x->stats.extra_pairs, "pair", "pairs"),
+			CLI_COUNT(x->stats.n_turns, "extra turn", "extra turns"));
 	if (x->stats.longer_pairs)
 		fprintf(stderr, "%s: %s of host ports with a longer path; one port of each pair is on a gateway, a switch at which paths turn from a downward to an upward link\n",
 			engine,
-			cli_count(n[0], x->stats.longer_pairs, "pair", "pairs"));
+			CLI_COUNT(x->stats.longer_pairs, "pair", "pairs"));
 	if (x->stats.reordered)
 		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric; the tables follow another order of the switches, like the tables of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root leaf %s, %s of hosts on detours\n", engine,
-			cli_sw_name(name, sh->f, x->stats.root),
-			cli_count(n[0], x->stats.detours, "pair", "pairs"));
+			CLI_SW(sh->f, x->stats.root), CLI_COUNT(x->stats.detours, "pair", "pairs"));
 	if (x->local)
-		fprintf(stderr, "%s: local repair: %s to %s in %s, %s not repaired\n",
-			engine, cli_count(n[0], x->plan.n, "write", "writes"),
-			cli_count(n[1], x->plan.n_switches, "switch", "switches"),
-			cli_count(n[2], x->plan.n_steps, "step", "steps"),
-			cli_count(n[3], x->plan.unrepaired, "entry", "entries"));
-	if (x->stats.longest_made)
-		fprintf(stderr, "%s: longest path between switches: %u hops\n",
-			engine, x->stats.longest_made);
+		fprintf(stderr, "%s: local repair: %s to %s in %s, %s not repaired\n", engine,
+			CLI_COUNT(x->plan.n, "write", "writes"),
+			CLI_COUNT(x->plan.n_switches, "switch", "switches"),
+			CLI_COUNT(x->plan.n_steps, "step", "steps"),
+			CLI_COUNT(x->plan.unrepaired, "entry", "entries"));
 }
 
 static void put_balance(struct json_object *o,
@@ -206,15 +191,14 @@ static enum ftr_status write_psl(FILE *out, const void *fabric,
 {
 	const struct ftr_fabric *f = fabric;
 	struct ftr_path_sl *p = NULL;
-	enum ftr_status st = ftr_path_sl_new(f, &p, err);
+	enum ftr_status st;
 
-	for (uint32_t i = 0; !st && i < f->n_ep + f->n_sw; i++)
-		for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++)
+	cli_must(ftr_path_sl_new(f, &p, &cli_err));
+	for (uint32_t i = 0; i < f->n_ep + f->n_sw; i++)
+		for (uint32_t lid = 1; lid <= f->max_lid; lid++)
 			if (f->owner[lid].kind != FTR_OWNER_NONE)
-				st = ftr_path_sl_set(p, i, (ftr_lid)lid, 0,
-						     err);
-	if (!st)
-		st = ftr_write_path_sl(out, f, p, err);
+				cli_must(ftr_path_sl_set(p, i, (ftr_lid)lid, 0, &cli_err));
+	st = ftr_write_path_sl(out, f, p, err);
 	ftr_path_sl_free(p);
 	return st;
 }
@@ -299,10 +283,10 @@ static void read_all(const struct route *r, const char *path,
 
 static int run_route(int argc, char **argv)
 {
-	struct route r = { .output = NULL };
-	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
-	struct result x = { .stats = { .root = FTR_SW_NONE } };
-	int n = cli_parse(&cli_route, &r, argc, argv), status = CLI_CLEAN;
+	static struct route r;
+	static struct ftr_shape_opts opts;
+	static struct result x = { .stats = { .root = FTR_SW_NONE } };
+	int n = cli_parse(&cli_route, &r, argc, argv);
 	const char *const outputs[] = {
 		r.output ? r.output : r.from.on ? NULL : "-", r.sl2vl, r.psl,
 	};
@@ -323,27 +307,18 @@ static int run_route(int argc, char **argv)
 			r.files.io }, 5);
 	cli_progress("reading");
 	opts.leaf_order = (enum ftr_leaf_order)r.leaf_order;
-	ftr_placement_shape((enum ftr_placement)r.engine.placement, &opts);
 	read_all(&r, argv[0], &opts, &x);
 	team = ftr_team_new(r.threads);
 	route(&r, &opts, team, &x);
 	write_all(&r, &x);
-	cli_free_guids(&opts);
+	ftr_team_free(team);
 	cli_progress_end();
 	if (r.json)
-		status = summary_json(&r, &x);
-	else
-		summary(&r, &x);
-	if (x.in_use && !r.json)
+		return summary_json(&r, &x);
+	summary(&r, &x);
+	if (x.in_use)
 		cli_transition_text(x.of, &x.transition);
-	ftr_tables_free(x.in_use);
-	ftr_tables_free(x.t);
-	ftr_shape_free(x.sh);
-	ftr_sl2vl_free(x.vl_map);
-	ftr_team_free(team);
-	ftr_fabric_free(x.damaged);
-	ftr_fabric_free(x.f);
-	return status;
+	return CLI_CLEAN;
 }
 
 const struct cli_cmd cli_route = {

@@ -161,10 +161,7 @@ static enum ftr_status write_versions(FILE *out, const void *ctx,
 static void keep(const char *dir, const char *name, cli_write_fn fn,
 		 const void *ctx)
 {
-	char *path = cli_path(dir, name);
-
-	cli_write(path, fn, ctx);
-	free(path);
+	cli_write(cli_path(dir, name), fn, ctx);
 }
 
 /* Copies a file that opensm.conf names to dir.  If it cannot be read, only prints a note: opensm
@@ -217,9 +214,8 @@ static void save_all(const struct save *o, const char *dir,
 
 static int run_save(int argc, char **argv)
 {
-	struct save o = { .conf = NULL };
-	struct cli_live live = { .f = NULL };
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX];
+	static struct save o;
+	static struct cli_live live;
 
 	cli_parse(&cli_save, &o, argc, argv);
 #ifdef HAVE_IBMAD
@@ -235,12 +231,8 @@ static int run_save(int argc, char **argv)
 			live.missing);
 	save_all(&o, argv[0], &live);
 	cli_progress_end();
-	printf("saved in %s: %s, %s\n", argv[0],
-	       cli_count(a, live.f->n_sw, "switch", "switches"),
-	       cli_count(b, live.f->n_ep, "host port", "host ports"));
-	ftr_sl2vl_free(o.m);
-	ftr_tables_free(live.t);
-	ftr_fabric_free(live.f);
+	printf("saved in %s: %s, %s\n", argv[0], CLI_COUNT(live.f->n_sw, "switch", "switches"),
+	       CLI_COUNT(live.f->n_ep, "host port", "host ports"));
 	return CLI_CLEAN;
 }
 
@@ -313,13 +305,8 @@ static struct ftr_tables *translate(const struct ftr_fabric *old,
 static void read_saved(const char *dir, struct ftr_fabric **f,
 		       struct ftr_tables **t)
 {
-	char *net = cli_path(dir, "fabric.net");
-	char *lfts = cli_path(dir, "opensm-lfts.dump");
-
-	cli_must(ftr_read_fabric(net, 0, f, &cli_err));
-	cli_must(cli_read_lfts(lfts, *f, t, NULL, &cli_err));
-	free(net);
-	free(lfts);
+	cli_must(ftr_read_fabric(cli_path(dir, "fabric.net"), 0, f, &cli_err));
+	cli_must(cli_read_lfts(cli_path(dir, "opensm-lfts.dump"), *f, t, NULL, &cli_err));
 }
 
 static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
@@ -328,15 +315,13 @@ static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
 	const struct ftr_check_opts opts = { .rank = NULL };
 	struct ftr_check_report *r = cli_calloc(1, sizeof(*r), "a report");
 	bool found;
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
 	cli_must(ftr_check_tables(f, t, &opts, team, r, &cli_err));
 	/* many valid tables do not connect switches of one rank, so only host ports need paths */
 	found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
 		r->bad[FTR_CHECK_HOST_HOST];
 	printf("tables    pairs of host ports without a path: %s of %s; credit loops: %s\n",
-	       cli_num(a, r->bad[FTR_CHECK_HOST_HOST]),
-	       cli_num(b, r->pairs[FTR_CHECK_HOST_HOST]),
+	       CLI_NUM(r->bad[FTR_CHECK_HOST_HOST]), CLI_NUM(r->pairs[FTR_CHECK_HOST_HOST]),
 	       r->cdg == FTR_CDG_CYCLE ? "FOUND" : "none");
 	free(r);
 	return found ? CLI_FINDINGS : CLI_CLEAN;
@@ -358,10 +343,10 @@ static void print_lines(const char *output)
 
 static int run_restore(int argc, char **argv)
 {
-	struct restore o = { .output = NULL };
-	struct ftr_fabric *old = NULL;
-	struct ftr_tables *saved = NULL, *t;
-	struct cli_live now = { .f = NULL };
+	static struct restore o;
+	static struct ftr_fabric *old;
+	static struct ftr_tables *saved, *t;
+	static struct cli_live now;
 	struct cli_tables_of of;
 	struct ftr_team *team;
 	int n = cli_parse(&cli_restore, &o, argc, argv), status;
@@ -382,11 +367,6 @@ static int run_restore(int argc, char **argv)
 	status = judge(of.f, t, team);
 	print_lines(o.output);
 	ftr_team_free(team);
-	ftr_tables_free(t);
-	ftr_tables_free(saved);
-	ftr_tables_free(now.t);
-	ftr_fabric_free(now.f);
-	ftr_fabric_free(old);
 	return status;
 }
 

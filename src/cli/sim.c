@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree sim: simulates packets that follow forwarding tables.
+ * ibfattree sim: simulates packets that follow forwarding tables.  It is a program of its own,
+ * ibfattree-sim, so that the command and the plugin do not contain the simulator.
  */
 #include <string.h>
 
@@ -18,56 +19,56 @@ static const struct cli_opt options[] = {
 	  "path SLs", NULL, 0, 0 },
 	{ "function", CLI_STRING, offsetof(struct cli_sim, function), "NAME",
 	  "routing function of switches; list: print all", "lft", 0, 0 },
-	{ "pattern", CLI_WORD, offsetof(struct cli_sim, pattern),
+	{ "pattern", CLI_WORD, offsetof(struct cli_sim, conf.pattern),
 	  "uniform|hotspot|permutation|shift|all-to-all|pairs",
 	  "traffic pattern", "uniform", 0, 0 },
-	{ "shift", CLI_UINT, offsetof(struct cli_sim, shift), "N",
+	{ "shift", CLI_UINT, offsetof(struct cli_sim, conf.shift), "N",
 	  "distance of --pattern shift", "1", 0, 1 << 24 },
 	{ "pairs", CLI_FILE, offsetof(struct cli_sim, pairs), "FILE",
 	  "file with the pairs of --pattern pairs", NULL, 0, 0 },
 	{ "hot", CLI_LIST, offsetof(struct cli_sim, hot), "NAME",
 	  "hot spot: name or port GUID of a host port", NULL, 0, 0 },
-	{ "hot-percent", CLI_UINT, offsetof(struct cli_sim, hot_percent), "N",
+	{ "hot-percent", CLI_UINT, offsetof(struct cli_sim, conf.hot_percent), "N",
 	  "percentage of packets sent to hot spots", "5", 0, 100 },
 	CLI_OPT_ORDER(struct cli_sim),
-	{ "load", CLI_STRING, offsetof(struct cli_sim, load), "PERCENT",
+	{ "load", CLI_PERCENT, offsetof(struct cli_sim, conf.load), "PERCENT",
 	  "load that each host injects; 100 or more: always a packet to send", "100", 0, 0 },
-	{ "switch-load", CLI_STRING, offsetof(struct cli_sim, switch_load),
+	{ "switch-load", CLI_PERCENT, offsetof(struct cli_sim, conf.switch_load),
 	  "PERCENT", "load that port 0 of each switch injects", "0", 0, 0 },
-	{ "switch-rate", CLI_UINT, offsetof(struct cli_sim, switch_rate),
+	{ "switch-rate", CLI_UINT, offsetof(struct cli_sim, conf.switch_mbps),
 	  "MBIT", "data rate of port 0 of each switch", "2000", 1, 1 << 24 },
 	{ "arrivals", CLI_WORD, offsetof(struct cli_sim, arrivals),
 	  "random|periodic", "distribution of the times between packets", "random", 0, 0 },
-	{ "host-sl", CLI_UINT, offsetof(struct cli_sim, host_sl), "N",
+	{ "host-sl", CLI_UINT, offsetof(struct cli_sim, conf.host_sl), "N",
 	  "SL of packets from hosts, if --psl gives none", "0", 0, 15 },
-	{ "switch-sl", CLI_UINT, offsetof(struct cli_sim, switch_sl), "N",
+	{ "switch-sl", CLI_UINT, offsetof(struct cli_sim, conf.switch_sl), "N",
 	  "SL of packets from switches (port 0), if --psl gives none", "0", 0, 15 },
-	{ "packet", CLI_UINT, offsetof(struct cli_sim, packet), "BYTES",
+	{ "packet", CLI_UINT, offsetof(struct cli_sim, conf.bytes), "BYTES",
 	  "packet size on the wire", "2048", 1, 65535 },
-	{ "rate", CLI_UINT, offsetof(struct cli_sim, rate), "MBIT",
+	{ "rate", CLI_UINT, offsetof(struct cli_sim, conf.default_mbps), "MBIT",
 	  "data rate of links whose rate FABRIC does not give", "32000", 1,
 	  1 << 24 },
-	{ "buffer", CLI_UINT, offsetof(struct cli_sim, buffer), "BYTES",
+	{ "buffer", CLI_UINT, offsetof(struct cli_sim, conf.buffer), "BYTES",
 	  "buffer per input port and VL; 0: 51200 / (number of VLs)", "0", 0,
 	  1 << 28 },
-	{ "switch-buffer", CLI_UINT, offsetof(struct cli_sim, switch_buffer),
+	{ "switch-buffer", CLI_UINT, offsetof(struct cli_sim, conf.switch_buffer),
 	  "BYTES", "buffer for packets from port 0 of a switch; 0: same as --buffer", "0", 0,
 	  1 << 28 },
-	{ "speedup", CLI_UINT, offsetof(struct cli_sim, speedup), "N",
+	{ "speedup", CLI_UINT, offsetof(struct cli_sim, conf.speedup), "N",
 	  "number of outputs that one input feeds at a time; 0: no limit", "0", 0, 255 },
-	{ "vls", CLI_UINT, offsetof(struct cli_sim, vls), "N",
+	{ "vls", CLI_UINT, offsetof(struct cli_sim, conf.n_vls), "N",
 	  "number of data VLs", "1", 1, FTR_SIM_VLS },
 	{ "vl-weights", CLI_STRING, offsetof(struct cli_sim, weights),
 	  "N,N,...", "VL weights in units of 64 bytes, 1 to 255 each", NULL, 0, 0 },
-	{ "queues", CLI_WORD, offsetof(struct cli_sim, queues), "voq|fifo",
+	{ "queues", CLI_WORD, offsetof(struct cli_sim, conf.queues), "voq|fifo",
 	  "input queues: one per output, or a single one", "voq", 0, 0 },
-	{ "cable-delay", CLI_STRING, offsetof(struct cli_sim, link_delay),
+	{ "cable-delay", CLI_TIME, offsetof(struct cli_sim, conf.link_ps),
 	  "TIME", "propagation delay of a link", "10ns", 0, 0 },
-	{ "switch-delay", CLI_STRING, offsetof(struct cli_sim, switch_delay),
+	{ "switch-delay", CLI_TIME, offsetof(struct cli_sim, conf.switch_ps),
 	  "TIME", "delay of a switch", "100ns", 0, 0 },
-	{ "warmup", CLI_STRING, offsetof(struct cli_sim, warmup), "TIME",
+	{ "warmup", CLI_TIME, offsetof(struct cli_sim, conf.warm_ps), "TIME",
 	  "duration of the warm-up", "100us", 0, 0 },
-	{ "duration", CLI_STRING, offsetof(struct cli_sim, duration), "TIME",
+	{ "duration", CLI_TIME, offsetof(struct cli_sim, conf.run_ps), "TIME",
 	  "duration of the measurement", "1ms", 0, 0 },
 	{ "fail", CLI_LIST, offsetof(struct cli_sim, fail), "SPEC@TIME",
 	  "fault at TIME; SPEC as in whatif", NULL, 0, 0 },
@@ -79,17 +80,17 @@ static const struct cli_opt options[] = {
 	  "use the tables in FILE from TIME on", NULL, 0, 0 },
 	{ "events", CLI_FILES, offsetof(struct cli_sim, events), "FILE",
 	  "replay an events file of the plugin", NULL, 0, 0 },
-	{ "events-at", CLI_STRING, offsetof(struct cli_sim, events_at), "TIME",
+	{ "events-at", CLI_TIME, offsetof(struct cli_sim, events_at), "TIME",
 	  "simulated time of the earliest event of --events", "200us", 0, 0 },
-	{ "check", CLI_STRING, offsetof(struct cli_sim, check), "TIME",
+	{ "check", CLI_TIME, offsetof(struct cli_sim, conf.check_ps), "TIME",
 	  "time between two checks for deadlock", "20us", 0, 0 },
-	{ "stop", CLI_FLAG, offsetof(struct cli_sim, stop), NULL,
+	{ "stop", CLI_FLAG, offsetof(struct cli_sim, conf.stop_on_deadlock), NULL,
 	  "stop a run at the first deadlock", NULL, 0, 0 },
-	{ "seed", CLI_U64, offsetof(struct cli_sim, seed), "N",
+	{ "seed", CLI_U64, offsetof(struct cli_sim, conf.seed), "N",
 	  "seed of the traffic and of random faults", "1", 0, 0 },
-	{ "runs", CLI_UINT, offsetof(struct cli_sim, runs), "N",
+	{ "runs", CLI_UINT, offsetof(struct cli_sim, conf.runs), "N",
 	  "number of runs, with consecutive seeds", "1", 1, RUNS_MAX },
-	{ "series", CLI_UINT, offsetof(struct cli_sim, series), "N",
+	{ "series", CLI_UINT, offsetof(struct cli_sim, conf.n_series), "N",
 	  "divide the run into N intervals and show each; 0: do not", "0", 0, 100000 },
 	{ "svg", CLI_FILE, offsetof(struct cli_sim, svg), "PREFIX",
 	  "write plots to PREFIX-*.svg", NULL, 0, 0 },
@@ -114,63 +115,52 @@ static int list_functions(void)
 
 static void progress(void *ctx, uint32_t run_sim, double part)
 {
-	const struct cli_sim_job *j = ctx;
+	const struct cli_sim *j = ctx;
 
-	cli_progress_step((unsigned int)(100.0 * (run_sim + part)),
-			  100 * j->conf.runs);
+	cli_progress_step((unsigned int)(100.0 * (run_sim + part)), 100 * j->conf.runs);
 }
 
-static void simulate(struct cli_sim_job *j)
+static void simulate(struct cli_sim *j)
 {
 	double t0 = cli_now();
 
-	j->result = cli_calloc(j->conf.runs, sizeof(*j->result), "%u runs",
-			       j->conf.runs);
+	j->result = cli_calloc(j->conf.runs, sizeof(*j->result), "%u runs", j->conf.runs);
 	j->conf.progress = progress;
 	j->conf.progress_ctx = j;
 	cli_progress("simulating, percent");
 	cli_must(ftr_sim_run(&j->conf, j->team, j->result, &cli_err));
+	cli_progress_end();
 	j->seconds = cli_now() - t0;
-}
-
-static int report_sim(const struct cli_sim_job *j)
-{
-	struct cli_sim_sum s;
-	int status;
-
-	cli_sim_sum(j, &s);
-	status = s.deadlocks || s.all_lost ? CLI_FINDINGS : CLI_CLEAN;
-	if (j->o->svg)
-		cli_sim_svg(j);
-	if (j->o->json)
-		return cli_sim_json(j, &s, status);
-	cli_sim_show(j, &s);
-	return status;
 }
 
 static int run_sim(int argc, char **argv)
 {
-	struct cli_sim o = { .json = false };
-	struct cli_sim_job j = { .o = &o };
-	int n = cli_parse(&cli_sim, &o, argc, argv), status;
+	static struct cli_sim j;
+	struct cli_sim_sum s;
+	int n = cli_parse(&cli_sim_program, &j, argc, argv), status;
 
-	if (!strcmp(o.function, "list"))
+	if (!strcmp(j.function, "list"))
 		return list_functions();
 	if (n < 1)
 		cli_die("sim: missing argument; usage: ibfattree sim [OPTION...] FABRIC");
 	j.fabric = argv[0];
-	j.team = ftr_team_new(o.threads);
+	j.team = ftr_team_new(j.threads);
 	cli_progress("reading and routing");
 	cli_sim_read(&j);
 	cli_sim_schedule(&j);
 	simulate(&j);
-	cli_progress_end();
-	status = report_sim(&j);
-	cli_sim_free(&j);
+	ftr_team_free(j.team);
+	cli_sim_sum(&j, &s);
+	status = s.deadlocks || s.all_lost ? CLI_FINDINGS : CLI_CLEAN;
+	if (j.svg)
+		cli_sim_svg(&j);
+	if (j.json)
+		return cli_sim_json(&j, &s, status);
+	cli_sim_show(&j, &s);
 	return status;
 }
 
-const struct cli_cmd cli_sim = {
+const struct cli_cmd cli_sim_program = {
 	.name = "sim",
 	.summary = "simulate packets: throughput, latency, loss, deadlock",
 	.args = "FABRIC",

@@ -26,8 +26,10 @@
 #include "cli/sim.h"
 
 struct reader {
-	struct cli_sim_job *j;
+	struct cli_sim *j;
 	const char *path;
+	struct ftr_err *err;
+	enum ftr_status status;	/* FTR_OK until the first error */
 	unsigned int line;
 	bool started;
 	double first;		/* time in the first line, seconds */
@@ -35,7 +37,7 @@ struct reader {
 };
 
 /* Maximum difference between the time in a line and that in the first line, in seconds and in
- * picoseconds.  A simulation is shorter: cli_sim_time() limits --warmup and --duration to 1e6 s
+ * picoseconds.  A simulation is shorter: cli_time() limits --warmup and --duration to 1e6 s
  * each. */
 #define SPAN_S 4000000
 #define SPAN_PS (SPAN_S * UINT64_C(1000000000000))
@@ -52,8 +54,7 @@ static uint64_t event_time(const struct reader *r, double t)
 /* Maximum number of changes; no simulation needs that many. */
 #define CHANGES_MAX (4u << 20)
 
-enum ftr_status cli_sim_add(struct cli_sim_job *j,
-			    const struct ftr_sim_change *g, struct ftr_err *err)
+enum ftr_status cli_sim_add(struct cli_sim *j, const struct ftr_sim_change *g, struct ftr_err *err)
 {
 	if (j->n_changes == CHANGES_MAX)
 		return ftr_fail(err, FTR_LIMIT, "more than %u changes of links and entries",
@@ -63,55 +64,45 @@ enum ftr_status cli_sim_add(struct cli_sim_job *j,
 		void *p = realloc(j->change, cap * sizeof(*j->change));
 
 		if (!p)
-			return ftr_fail(err, FTR_NOMEM, "out of memory for %u changes",
-					cap);
+			return ftr_fail(err, FTR_NOMEM, "out of memory for %u changes", cap);
 		j->change = p;
 		j->cap_changes = cap;
 	}
 	j->change[j->n_changes++] = *g;
-	if (g->kind == FTR_SIM_LINK_DOWN)
-		j->n_links_down++;
-	else if (g->kind == FTR_SIM_LINK_UP)
-		j->n_links_up++;
+	j->n_links_down += g->kind == FTR_SIM_LINK_DOWN;
+	j->n_links_up += g->kind == FTR_SIM_LINK_UP;
 	return FTR_OK;
+}
+
+/* The functions below that return bool return false after an error, which they store in r->status
+ * and r->err. */
+
+static bool add(struct reader *r, const struct ftr_sim_change *g)
+{
+	r->status = cli_sim_add(r->j, g, r->err);
+	return !r->status;
+}
+
+static bool fail(struct reader *r, const char *what)
+{
+	r->status = ftr_fail(r->err, FTR_PARSE, "%s:%u: %s", r->path, r->line, what);
+	return false;
 }
 
 #define VALUE_MAX 64	/* maximum length of a value in an error message */
 
-static enum ftr_status fail(const struct reader *r, const char *what,
-			    struct ftr_err *err)
+static bool wrong(struct reader *r, const char *what, struct cli_jval v)
 {
-	return ftr_fail(err, FTR_PARSE, "%s:%u: %s", r->path, r->line, what);
-}
+	char text[VALUE_MAX], buf[2 * VALUE_MAX];
 
-static enum ftr_status wrong(const struct reader *r, const char *what,
-			     struct cli_jval v, struct ftr_err *err)
-{
-	char text[VALUE_MAX];
-
-	if (!v.p)
-		return ftr_fail(err, FTR_PARSE, "%s:%u: %s: missing", r->path,
-				r->line, what);
-	return ftr_fail(err, FTR_PARSE, "%s:%u: %s: '%s'", r->path, r->line,
-			what, cli_j_raw(v, text, sizeof(text)));
-}
-
-/* Stores the array that is member `key` of o in *list.  If o has no such member, *list has type
- * CLI_J_NONE. */
-static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
-				 const char *key, struct cli_jval *list,
-				 struct ftr_err *err)
-{
-	*list = cli_j_member(o, key);
-	return !list->p || cli_j_type(*list) == CLI_J_ARRAY ? FTR_OK :
-	       wrong(r, key, *list, err);
+	snprintf(buf, sizeof(buf), v.p ? "%s: '%s'" : "%s: missing%s", what,
+		 v.p ? cli_j_raw(v, text, sizeof(text)) : "");
+	return fail(r, buf);
 }
 
 /* Finds the switch whose GUID is member `key` of o.  If it is not in the fabric, *s is
  * FTR_SW_NONE. */
-static enum ftr_status read_switch(const struct reader *r, struct cli_jval o,
-				   const char *key, ftr_sw *s,
-				   struct ftr_err *err)
+static bool read_switch(struct reader *r, struct cli_jval o, const char *key, ftr_sw *s)
 {
 	struct cli_jval v = cli_j_member(o, key);
 	char text[VALUE_MAX], *end;
@@ -121,16 +112,9 @@ static enum ftr_status read_switch(const struct reader *r, struct cli_jval o,
 	errno = 0;
 	guid = strtoull(text, &end, 16);
 	if (end == text || *end || errno)
-		return wrong(r, key, v, err);
-	*s = ftr_fabric_find_sw(r->j->f, guid);
-	return FTR_OK;
-}
-
-static enum ftr_status read_number(const struct reader *r, struct cli_jval v,
-				   const char *what, uint64_t max,
-				   uint64_t *out, struct ftr_err *err)
-{
-	return cli_j_uint(v, max, out) ? FTR_OK : wrong(r, what, v, err);
+		return wrong(r, key, v);
+	*s = ftr_fabric_find_sw(r->j->conf.f, guid);
+	return true;
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -142,9 +126,8 @@ static bool ends_in(const char *text, const char *end)
 
 /* Finds out whether the link fails or returns.  If the link has no member "up", and the name of the
  * event does not end in "-up" or "-down", sets *ignored to true. */
-static enum ftr_status read_kind(const struct reader *r, struct cli_jval o,
-				 const char *event, enum ftr_sim_change_kind *kind,
-				 bool *ignored, struct ftr_err *err)
+static bool read_kind(struct reader *r, struct cli_jval o, const char *event,
+		      enum ftr_sim_change_kind *kind, bool *ignored)
 {
 	struct cli_jval v = cli_j_member(o, "up");
 	char text[VALUE_MAX];
@@ -154,206 +137,201 @@ static enum ftr_status read_kind(const struct reader *r, struct cli_jval o,
 		cli_j_raw(v, text, sizeof(text));
 		up = !strcmp(text, "true");
 		if (!up && strcmp(text, "false"))
-			return wrong(r, "\"up\" is neither true nor false", v, err);
+			return wrong(r, "\"up\" is neither true nor false", v);
 	} else {
 		up = ends_in(event, "-up");
 		*ignored = !up && !ends_in(event, "-down");
 	}
 	*kind = up ? FTR_SIM_LINK_UP : FTR_SIM_LINK_DOWN;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status read_link(const struct reader *r, struct cli_jval o,
-				 uint64_t at, const char *event, struct ftr_err *err)
+static bool read_link(struct reader *r, struct cli_jval o, uint64_t at, const char *event)
 {
+	const struct ftr_fabric *f = r->j->conf.f;
 	struct ftr_sim_change g = { .at = at };
 	const char *port = "port";
 	bool ignored = false;
-	uint64_t n = 0;
-	enum ftr_status st = read_kind(r, o, event, &g.kind, &ignored, err);
+	uint64_t n;
 
-	if (st || ignored)
-		return st;
-	st = read_switch(r, o, "guid", &g.sw, err);
-	if (!st && g.sw == FTR_SW_NONE) {
-		st = read_switch(r, o, "peer_guid", &g.sw, err);
+	if (!read_kind(r, o, event, &g.kind, &ignored))
+		return false;
+	if (ignored)
+		return true;
+	if (!read_switch(r, o, "guid", &g.sw))
+		return false;
+	if (g.sw == FTR_SW_NONE) {
 		port = "peer_port";
+		if (!read_switch(r, o, "peer_guid", &g.sw))
+			return false;
 	}
-	if (!st && g.sw == FTR_SW_NONE)
-		st = fail(r, "neither end of the link is a switch of the fabric",
-			  err);
-	if (!st)
-		st = read_number(r, cli_j_member(o, port), port, FTR_PORT_MAX,
-				 &n, err);
-	if (!st && (!n || n > r->j->f->sw[g.sw].n_ports ||
-		    ftr_fabric_port(r->j->f, g.sw, n)->peer_kind ==
-		    FTR_PEER_NONE))
-		st = wrong(r, "there is no link at that port", o, err);
+	if (g.sw == FTR_SW_NONE)
+		return fail(r, "neither end of the link is a switch of the fabric");
+	if (!cli_j_uint(cli_j_member(o, port), FTR_PORT_MAX, &n))
+		return wrong(r, port, cli_j_member(o, port));
+	if (!n || n > f->sw[g.sw].n_ports ||
+	    ftr_fabric_port(f, g.sw, n)->peer_kind == FTR_PEER_NONE)
+		return wrong(r, "there is no link at that port", o);
 	g.port = (ftr_port)n;
-	return st ? st : cli_sim_add(r->j, &g, err);
+	return add(r, &g);
 }
 
 /* Adds the change of one entry, given as [LID, port]. */
-static enum ftr_status read_entry(const struct reader *r, struct cli_jval v,
-				  struct ftr_sim_change *g, struct ftr_err *err)
+static bool read_entry(struct reader *r, struct cli_jval v, struct ftr_sim_change *g)
 {
 	struct cli_jval lid, port, more;
 	const char *at = NULL;
-	uint64_t l = 0, p = 0;
-	enum ftr_status st;
+	uint64_t l, p;
 
 	if (cli_j_type(v) != CLI_J_ARRAY || !cli_j_next(v, &at, &lid) ||
 	    !cli_j_next(v, &at, &port) || cli_j_next(v, &at, &more))
-		return wrong(r, "not a LID and a port", v, err);
-	st = read_number(r, lid, "lid", FTR_LID_MAX, &l, err);
-	if (!st)
-		st = read_number(r, port, "port", FTR_PORT_NONE, &p, err);
-	if (!st && p != FTR_PORT_NONE && p > r->j->f->sw[g->sw].n_ports)
-		st = wrong(r, "the switch has no such port", v, err);
+		return wrong(r, "not a LID and a port", v);
+	if (!cli_j_uint(lid, FTR_LID_MAX, &l))
+		return wrong(r, "lid", lid);
+	if (!cli_j_uint(port, FTR_PORT_NONE, &p))
+		return wrong(r, "port", port);
+	if (p != FTR_PORT_NONE && p > r->j->conf.f->sw[g->sw].n_ports)
+		return wrong(r, "the switch has no such port", v);
 	g->lid = (ftr_lid)l;
 	g->port = (ftr_port)p;
-	return st ? st : cli_sim_add(r->j, g, err);
+	return add(r, g);
 }
 
-static enum ftr_status read_set(const struct reader *r, struct cli_jval o,
-				uint64_t at, struct ftr_err *err)
+static bool read_set(struct reader *r, struct cli_jval o, uint64_t at)
 {
-	struct cli_jval lids = cli_j_member(o, "lids"), v;
+	struct cli_jval lids = cli_j_member(o, "lids"), ms = cli_j_member(o, "ms"), v;
 	struct ftr_sim_change g = { .kind = FTR_SIM_ENTRY };
 	const char *next = NULL;
-	double ms = 0;
-	enum ftr_status st = read_switch(r, o, "guid", &g.sw, err);
+	double delay = 0;
 
-	if (!st && g.sw == FTR_SW_NONE)
-		st = wrong(r, "not the GUID of a switch of the fabric",
-			   cli_j_member(o, "guid"), err);
-	if (!st && cli_j_type(lids) != CLI_J_ARRAY)
-		st = wrong(r, "lids", lids, err);
-	if (!st && (!cli_j_real(cli_j_member(o, "ms"), &ms) ||
-		    !(ms >= 0 && ms < 1e9)))
-		st = wrong(r, "\"ms\" is not a number from 0 to 1e9",
-			   cli_j_member(o, "ms"), err);
-	g.at = at + (uint64_t)(ms * 1e9);
-	while (!st && cli_j_next(lids, &next, &v))
-		st = read_entry(r, v, &g, err);
-	return st;
+	if (!read_switch(r, o, "guid", &g.sw))
+		return false;
+	if (g.sw == FTR_SW_NONE)
+		return wrong(r, "not the GUID of a switch of the fabric", cli_j_member(o, "guid"));
+	if (cli_j_type(lids) != CLI_J_ARRAY)
+		return wrong(r, "lids", lids);
+	if (!cli_j_real(ms, &delay) || !(delay >= 0 && delay < 1e9))
+		return wrong(r, "\"ms\" is not a number from 0 to 1e9", ms);
+	g.at = at + (uint64_t)(delay * 1e9);
+	while (cli_j_next(lids, &next, &v))
+		if (!read_entry(r, v, &g))
+			return false;
+	return true;
 }
 
-static enum ftr_status read_event(struct reader *r, struct cli_jval o,
-				  struct ftr_err *err)
+static bool read_changes(struct reader *r, struct cli_jval o, uint64_t at)
 {
-	struct cli_jval time = cli_j_member(o, "time"), list, v;
-	char event[VALUE_MAX];
+	struct cli_jval links = cli_j_member(o, "cables"), sets = cli_j_member(o, "sets"), v;
 	const char *next = NULL;
-	enum ftr_status st;
+	char event[VALUE_MAX];
+
+	cli_j_text(cli_j_member(o, "event"), event, sizeof(event));
+	if (links.p && cli_j_type(links) != CLI_J_ARRAY)
+		return wrong(r, "cables", links);
+	while (links.p && cli_j_next(links, &next, &v))
+		if (!read_link(r, v, at, event))
+			return false;
+	if (sets.p && cli_j_type(sets) != CLI_J_ARRAY)
+		return wrong(r, "sets", sets);
+	next = NULL;
+	while (sets.p && cli_j_next(sets, &next, &v))
+		if (!read_set(r, v, at))
+			return false;
+	return true;
+}
+
+static bool read_event(struct reader *r, struct cli_jval o)
+{
+	struct cli_jval time = cli_j_member(o, "time");
 	uint64_t at;
 	double t;
 
 	if (cli_j_type(o) != CLI_J_OBJECT)
-		return wrong(r, "not a JSON object", o, err);
+		return wrong(r, "not a JSON object", o);
 	if (!time.p)
-		return FTR_OK;
+		return true;
 	if (!cli_j_real(time, &t))
-		return wrong(r, "\"time\" is not a number", time, err);
+		return wrong(r, "\"time\" is not a number", time);
 	if (!r->started)
 		r->first = t;
 	r->started = true;
-	if (!(t - r->first > -SPAN_S))
-		return ftr_fail(err, FTR_PARSE, "%s:%u: the time is %d s or more before that in the first line",
-				r->path, r->line, SPAN_S);
+	if (!(t - r->first > -SPAN_S)) {
+		r->status = ftr_fail(r->err, FTR_PARSE,
+				     "%s:%u: the time is %d s or more before that in the first line",
+				     r->path, r->line, SPAN_S);
+		return false;
+	}
 	at = event_time(r, t);
 	if (at < r->earliest)
 		r->earliest = at;
-	cli_j_text(cli_j_member(o, "event"), event, sizeof(event));
-	st = read_list(r, o, "cables", &list, err);
-	while (!st && list.p && cli_j_next(list, &next, &v))
-		st = read_link(r, v, at, event, err);
-	next = NULL;
-	if (!st)
-		st = read_list(r, o, "sets", &list, err);
-	while (!st && list.p && cli_j_next(list, &next, &v))
-		st = read_set(r, v, at, err);
-	return st;
+	return read_changes(r, o, at);
 }
 
-/* Maximum length of a line.  The plugin writes at most 16 KiB per line; older versions wrote
- * several hundred KiB. */
+/* Maximum length of a line.  The plugin writes at most 16 KiB per line. */
 #define LINE_MAX_BYTES (4u << 20)
 
-/* Reads the next line into buf, which has room for LINE_MAX_BYTES.  *len is the length without the
- * newline.  Sets *end to true if no line is left. */
-static enum ftr_status read_line(struct reader *r, FILE *in, char *buf,
-				 size_t *len, bool *end, struct ftr_err *err)
+/* Reads the next line into buf, which has room for LINE_MAX_BYTES.  Returns its length without the
+ * newline and blanks at the end, or -1 at the end of the file and after an error. */
+static ssize_t read_line(struct reader *r, FILE *in, char *buf)
 {
+	size_t n = 0;
 	int c;
 
-	*len = 0;
 	while ((c = getc_unlocked(in)) != EOF && c != '\n') {
-		if (*len == LINE_MAX_BYTES)
-			return ftr_fail(err, FTR_LIMIT, "%s:%u: a line of more than %u bytes",
-					r->path, r->line + 1, LINE_MAX_BYTES);
-		buf[(*len)++] = (char)c;
+		if (n == LINE_MAX_BYTES) {
+			r->status = ftr_fail(r->err, FTR_LIMIT, "%s:%u: a line of more than %u bytes",
+					     r->path, r->line + 1, LINE_MAX_BYTES);
+			return -1;
+		}
+		buf[n++] = (char)c;
 	}
 	r->line++;
-	*end = c == EOF && !*len;
-	return ferror(in) ? ftr_fail(err, FTR_IO, "cannot read %s: %s", r->path,
-				     strerror(errno)) : FTR_OK;
+	if (ferror(in))
+		r->status = ftr_fail(r->err, FTR_IO, "cannot read %s: %s", r->path, strerror(errno));
+	if (ferror(in) || (c == EOF && !n))
+		return -1;
+	while (n && buf[n - 1] && strchr(" \t\r", buf[n - 1]))
+		n--;
+	return (ssize_t)n;
 }
 
-static bool is_blank(const char *text, size_t len)
+static void read_lines(struct reader *r, FILE *in, char *buf)
 {
-	while (len && strchr(" \t\r", text[len - 1]) && text[len - 1])
-		len--;
-	return !len;
-}
+	struct cli_jval v;
+	ssize_t n;
 
-static enum ftr_status read_lines(struct reader *r, FILE *in, char *buf,
-				  struct ftr_err *err)
-{
-	for (;;) {
-		struct cli_jval v;
-		bool end = false;
-		size_t len;
-		enum ftr_status st = read_line(r, in, buf, &len, &end, err);
-
-		if (st || end)
-			return st;
-		if (is_blank(buf, len))
+	while (!r->status && (n = read_line(r, in, buf)) >= 0) {
+		if (!n)
 			continue;
-		if (!cli_j_parse(buf, len, &v))
-			return fail(r, "not one JSON object", err);
-		st = read_event(r, v, err);
-		if (st)
-			return st;
+		if (cli_j_parse(buf, (size_t)n, &v))
+			read_event(r, v);
+		else
+			fail(r, "not one JSON object");
 	}
 }
 
-enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
-			       uint64_t at, struct ftr_err *err)
+enum ftr_status cli_sim_events(struct cli_sim *j, const char *path, struct ftr_err *err)
 {
-	struct reader r = { .j = j, .path = path, .earliest = UINT64_MAX };
+	struct reader r = { .j = j, .path = path, .err = err, .earliest = UINT64_MAX };
 	uint32_t first = j->n_changes;
 	char *buf = malloc(LINE_MAX_BYTES);
 	FILE *in = fopen(path, "re");
-	enum ftr_status st;
 	struct stat sb;
 
 	if (!in)
-		st = ftr_fail(err, FTR_IO, "cannot open %s: %s", path,
-			      strerror(errno));
+		r.status = ftr_fail(err, FTR_IO, "cannot open %s: %s", path, strerror(errno));
 	else if (!buf)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
+		r.status = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
 	else if (!fstat(fileno(in), &sb) && S_ISCHR(sb.st_mode))
 		/* a device may be endless */
-		st = ftr_fail(err, FTR_IO, "cannot read %s: it is a device",
-			      path);
+		r.status = ftr_fail(err, FTR_IO, "cannot read %s: it is a device", path);
 	else
-		st = read_lines(&r, in, buf, err);
+		read_lines(&r, in, buf);
 	/* convert the results of event_time() to simulated times */
-	for (uint32_t i = first; !st && i < j->n_changes; i++)
-		j->change[i].at += at - r.earliest;
+	for (uint32_t i = first; i < j->n_changes; i++)
+		j->change[i].at += j->events_at - r.earliest;
 	if (in)
 		fclose(in);
 	free(buf);
-	return st;
+	return r.status;
 }

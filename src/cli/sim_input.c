@@ -10,67 +10,6 @@
 
 #include "cli/sim.h"
 
-/* ---- numbers ----------------------------------------------------------------- */
-
-uint64_t cli_sim_time(const char *option, const char *text)
-{
-	static const struct { const char *name; double ps; } unit[] = {
-		{ "ps", 1 }, { "ns", 1e3 }, { "us", 1e6 }, { "ms", 1e9 },
-		{ "s", 1e12 },
-	};
-	char *end;
-	double x = strtod(text, &end);
-
-	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
-		if (end != text && *text >= '0' && *text <= '9' &&
-		    !strcmp(end, unit[i].name) && x * unit[i].ps < 1e18)
-			return (uint64_t)(x * unit[i].ps + 0.5);
-	cli_die("sim: --%s expects a time like 20us, not '%s'", option, text);
-}
-
-/* Parses a percentage: "93.5" becomes 0.935. */
-static double percent(const char *option, const char *text)
-{
-	char *end;
-	double x = strtod(text, &end);
-
-	if (end == text || *end || *text < '0' || *text > '9' || x > 1e6)
-		cli_die("sim: --%s expects a percentage, not '%s'", option, text);
-	return x / 100;
-}
-
-char *cli_sim_at(const char *option, const char *text, uint64_t *ps)
-{
-	const char *at = strrchr(text, '@');
-	char *what;
-
-	if (!at || at == text)
-		cli_die("sim: --%s expects WHAT@TIME, not '%s'", option, text);
-	*ps = cli_sim_time(option, at + 1);
-	what = strndup(text, (size_t)(at - text));
-	if (!what)
-		cli_die("out of memory for --%s", option);
-	return what;
-}
-
-static void read_weights(const char *text, struct ftr_sim_conf *c)
-{
-	const char *s = text;
-	unsigned long w;
-	char *end;
-
-	for (unsigned int i = 0; ; i++, s = end + 1) {
-		w = strtoul(s, &end, 10);
-		if (end == s || !w || w > 255 || i >= c->n_vls ||
-		    (*end && *end != ','))
-			cli_die("sim: --vl-weights expects up to %u numbers from 1 to 255, not '%s'",
-				c->n_vls, text);
-		c->weight[i] = (uint8_t)w;
-		if (!*end)
-			return;
-	}
-}
-
 /* ---- files --------------------------------------------------------------------- */
 
 static bool is_directory(const char *path)
@@ -80,57 +19,64 @@ static bool is_directory(const char *path)
 	return !stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
-static void read_fabric(struct cli_sim_job *j)
+static void read_fabric(struct cli_sim *j)
 {
-	char *path = NULL;
+	const char *path = j->fabric;
 
-	if (is_directory(j->fabric))
-		path = cli_path(j->fabric, "opensm-subnet.lst");
-	j->f = cli_read_fabric(path ? path : j->fabric, j->o->lmc, j->o->tolerant);
-	free(path);
+	if (is_directory(path))
+		path = cli_path(path, "opensm-subnet.lst");
+	j->conf.f = cli_read_fabric(path, j->lmc, j->tolerant);
 }
 
-static void read_dumps(struct cli_sim_job *j, const char *dir)
+static void read_lfts(struct cli_sim *j, const char *path)
 {
-	char *lfts = cli_path(dir, "opensm-lfts.dump");
-	char *sl2vl = cli_path(dir, "opensm-sl2vl.dump");
+	struct ftr_tables *t = NULL;
 
-	cli_must(cli_read_lfts(lfts, j->f, &j->t, NULL, &cli_err));
-	if (!j->o->sl2vl && !access(sl2vl, R_OK))
-		cli_must(ftr_read_sl2vl(sl2vl, j->f, &j->sl2vl, NULL, &cli_err));
-	free(lfts);
-	free(sl2vl);
-	j->source = dir;
+	cli_must(cli_read_lfts(path, j->conf.f, &t, NULL, &cli_err));
+	j->conf.t = t;
 }
 
-struct ftr_tables *cli_sim_route(const struct cli_sim_job *j,
+static void read_sl2vl(struct cli_sim *j, const char *path)
+{
+	struct ftr_sl2vl *m = NULL;
+
+	cli_must(ftr_read_sl2vl(path, j->conf.f, &m, NULL, &cli_err));
+	j->conf.sl2vl = m;
+}
+
+struct ftr_tables *cli_sim_route(const struct cli_sim *j,
 				 const struct ftr_fabric *f, struct ftr_shape **sh)
 {
-	struct ftr_route_opts ro = cli_damaged_opts(&j->o->engine, f);
+	struct ftr_route_opts ro = cli_damaged_opts(&j->engine, f);
 	struct ftr_tables *t = NULL;
 
 	cli_must(ftr_shape_new(f, &j->shape_opts, j->team, sh, &cli_err));
 	cli_must(ftr_tables_new(f, false, &t, &cli_err));
-	cli_must(j->o->engine.ops->route(*sh, &ro, j->team, t, NULL, &cli_err));
+	cli_must(j->engine.ops->route(*sh, &ro, j->team, t, NULL, &cli_err));
 	return t;
 }
 
-static void read_tables(struct cli_sim_job *j)
+static void read_tables(struct cli_sim *j)
 {
-	const char *lfts = j->o->lfts;
+	const char *lfts = j->lfts, *sl2vl = j->sl2vl;
 
 	if (!lfts && is_directory(j->fabric))
 		lfts = j->fabric;
-	if (lfts && is_directory(lfts)) {
-		read_dumps(j, lfts);
-	} else if (lfts) {
-		j->source = lfts;
-		cli_must(cli_read_lfts(lfts, j->f, &j->t, NULL, &cli_err));
+	if (!lfts) {
+		j->source = j->engine.ops->name;
+		cli_route_opts(&j->engine, j->conf.f);	/* checks --sm-switch */
+		j->conf.t = cli_sim_route(j, j->conf.f, &j->sh);
+	} else if (is_directory(lfts)) {
+		read_lfts(j, cli_path(lfts, "opensm-lfts.dump"));
+		if (!sl2vl)
+			sl2vl = cli_path(lfts, "opensm-sl2vl.dump");
 	} else {
-		j->source = j->o->engine.ops->name;
-		cli_route_opts(&j->o->engine, j->f);	/* checks --sm-switch */
-		j->t = cli_sim_route(j, j->f, &j->sh);
+		read_lfts(j, lfts);
 	}
+	if (lfts)
+		j->source = lfts;
+	if (j->sl2vl || (sl2vl && !access(sl2vl, R_OK)))
+		read_sl2vl(j, sl2vl);
 }
 
 /* ---- traffic ----------------------------------------------------------------------- */
@@ -160,130 +106,100 @@ static ftr_ep find_host(const struct ftr_fabric *f, const char *name)
 
 /* Reads the order of host ports from --order.  The default is the host order of the shape
  * (ftr_shape_host_order); without a shape, no order is set. */
-static void read_order(struct cli_sim_job *j)
+static void read_order(struct cli_sim *j)
 {
+	struct ftr_sim_conf *c = &j->conf;
 	enum ftr_status st = FTR_OK;
+	ftr_ep *order = NULL;
 
-	if (j->o->order) {
-		cli_must(ftr_read_order(j->o->order, j->f, &j->order,
-					&j->n_order, &cli_err));
+	if (j->order) {
+		cli_must(ftr_read_order(j->order, c->f, &order, &c->n_order, &cli_err));
+		c->order = order;
 		return;
 	}
 	if (!j->sh)
-		st = ftr_shape_new(j->f, &j->shape_opts, j->team, &j->sh, &cli_err);
+		st = ftr_shape_new(c->f, &j->shape_opts, j->team, &j->sh, &cli_err);
 	if (st == FTR_SHAPE)	/* no ranks, so no order: all host ports send */
 		return;
 	cli_must(st);
-	j->order = cli_host_order(j->sh, &j->n_order);
+	c->order = cli_host_order(j->sh, &c->n_order);
 }
 
-static void read_traffic(struct cli_sim_job *j)
+static void read_traffic(struct cli_sim *j)
 {
-	const struct cli_sim *o = j->o;
+	struct ftr_sim_conf *c = &j->conf;
+	struct ftr_load_pair *pair = NULL;
+	ftr_ep *hot;
 
 	read_order(j);
-	if (o->pattern != FTR_SIM_PAIRS && o->pairs)
+	if (c->pattern != FTR_SIM_PAIRS && j->pairs)
 		cli_die("sim: --pairs requires --pattern pairs");
-	if (o->pattern != FTR_SIM_HOTSPOT && o->hot.n)
+	if (c->pattern != FTR_SIM_HOTSPOT && j->hot.n)
 		cli_die("sim: --hot requires --pattern hotspot");
-	if (o->pattern != FTR_SIM_SHIFT && o->shift != 1)
+	if (c->pattern != FTR_SIM_SHIFT && c->shift != 1)
 		cli_die("sim: --shift requires --pattern shift");
-	if (o->pattern == FTR_SIM_PAIRS && !o->pairs)
+	if (c->pattern == FTR_SIM_PAIRS && !j->pairs)
 		cli_die("sim: --pattern pairs needs --pairs FILE");
-	if (o->pattern == FTR_SIM_HOTSPOT && !o->hot.n)
+	if (c->pattern == FTR_SIM_HOTSPOT && !j->hot.n)
 		cli_die("sim: --pattern hotspot needs --hot NAME");
-	if (o->pairs)
-		cli_must(ftr_read_pairs(o->pairs, j->f, &j->pair, &j->n_pairs,
-					&cli_err));
-	for (unsigned int i = 0; i < o->hot.n; i++)
-		j->hot[i] = find_host(j->f, o->hot.v[i]);
+	if (j->pairs)
+		cli_must(ftr_read_pairs(j->pairs, c->f, &pair, &c->n_pairs, &cli_err));
+	c->pair = pair;
+	c->hot = hot = cli_calloc(j->hot.n, sizeof(*hot), "hot spots");
+	for (; c->n_hot < j->hot.n; c->n_hot++)
+		hot[c->n_hot] = find_host(c->f, j->hot.v[c->n_hot]);
 }
 
-/* ---- the configuration ------------------------------------------------------------- */
+/* ---- hardware ------------------------------------------------------------------------ */
 
-static void set_times(const struct cli_sim *o, struct ftr_sim_conf *c)
+static void read_weights(const char *text, struct ftr_sim_conf *c)
 {
-	uint64_t link = cli_sim_time("cable-delay", o->link_delay);
-	uint64_t sw = cli_sim_time("switch-delay", o->switch_delay);
+	const char *s = text;
+	unsigned long w;
+	char *end;
 
-	c->warm_ps = cli_sim_time("warmup", o->warmup);
-	c->run_ps = cli_sim_time("duration", o->duration);
-	c->check_ps = cli_sim_time("check", o->check);
-	if (link > UINT32_MAX || sw > UINT32_MAX)
-		cli_die("sim: --cable-delay and --switch-delay may be at most 4 ms");
-	c->link_ps = (uint32_t)link;
-	c->switch_ps = (uint32_t)sw;
+	for (unsigned int i = 0; ; i++, s = end + 1) {
+		w = strtoul(s, &end, 10);
+		if (end == s || !w || w > 255 || i >= c->n_vls ||
+		    (*end && *end != ','))
+			cli_die("sim: --vl-weights expects up to %u numbers from 1 to 255, not '%s'",
+				c->n_vls, text);
+		c->weight[i] = (uint8_t)w;
+		if (!*end)
+			return;
+	}
 }
 
-static void set_conf(struct cli_sim_job *j)
+static void set_function(struct cli_sim *j)
 {
-	const struct cli_sim *o = j->o;
 	struct ftr_sim_conf *c = &j->conf;
 
-	*c = (struct ftr_sim_conf){
-		.f = j->f, .t = j->t, .sl2vl = j->sl2vl, .path_sl = j->psl,
-		.pattern = (enum ftr_sim_pattern)o->pattern,
-		.order = j->order, .n_order = j->n_order, .shift = o->shift,
-		.hot = j->hot, .n_hot = o->hot.n, .hot_percent = o->hot_percent,
-		.pair = j->pair, .n_pairs = j->n_pairs,
-		.periodic = o->arrivals == 1, .switch_mbps = o->switch_rate,
-		.switch_sl = (uint8_t)o->switch_sl,
-		.host_sl = (uint8_t)o->host_sl, .bytes = o->packet,
-		.buffer = o->buffer, .switch_buffer = o->switch_buffer,
-		.speedup = o->speedup, .n_vls = o->vls,
-		.queues = (enum ftr_sim_queues)o->queues,
-		.default_mbps = o->rate, .stop_on_deadlock = o->stop,
-		.n_series = o->series, .seed = o->seed, .runs = o->runs,
-	};
-	c->function = ftr_sim_function_find(o->function);
+	c->function = ftr_sim_function_find(j->function);
 	if (!c->function)
 		cli_die("sim: there is no function '%s' (--function list prints all functions)",
-			o->function);
-	c->arg = c->function->tiers && j->sh ? j->sh->tree.rank : NULL;
-	c->n_vls = o->vls > c->function->min_vls ? o->vls :
-		   c->function->min_vls;
+			j->function);
+	if (c->function->tiers && j->sh)
+		c->arg = j->sh->tree.rank;
+	if (c->n_vls < c->function->min_vls)
+		c->n_vls = c->function->min_vls;
 	if (!c->buffer)
 		c->buffer = FTR_SIM_PORT_BUFFER / c->n_vls;
-	c->load = percent("load", o->load);
-	c->switch_load = percent("switch-load", o->switch_load);
-	if (o->weights)
-		read_weights(o->weights, c);
-	set_times(o, c);
 }
 
-void cli_sim_read(struct cli_sim_job *j)
+void cli_sim_read(struct cli_sim *j)
 {
-	const struct cli_sim *o = j->o;
+	struct ftr_path_sl *psl = NULL;
 
 	read_fabric(j);
 	j->shape_opts.leaf_order = FTR_LEAF_BY_GUID;
-	ftr_placement_shape((enum ftr_placement)o->engine.placement,
-			    &j->shape_opts);
-	cli_must(cli_read_guids(&o->files, &j->shape_opts, &cli_err));
+	cli_must(cli_read_guids(&j->files, &j->shape_opts, &cli_err));
 	read_tables(j);
-	if (o->sl2vl)
-		cli_must(ftr_read_sl2vl(o->sl2vl, j->f, &j->sl2vl, NULL, &cli_err));
-	if (o->psl)
-		cli_must(ftr_read_path_sl(o->psl, j->f, &j->psl, &cli_err));
+	if (j->psl)
+		cli_must(ftr_read_path_sl(j->psl, j->conf.f, &psl, &cli_err));
+	j->conf.path_sl = psl;
 	read_traffic(j);
-	set_conf(j);
-}
-
-void cli_sim_free(struct cli_sim_job *j)
-{
-	if (j->result)
-		ftr_sim_result_fini(j->result, j->conf.runs);
-	free(j->result);
-	for (unsigned int i = 0; i < j->n_later; i++)
-		ftr_tables_free(j->later[i]);
-	free(j->change);
-	free(j->pair);
-	free(j->order);
-	ftr_path_sl_free(j->psl);
-	ftr_sl2vl_free(j->sl2vl);
-	ftr_tables_free(j->t);
-	ftr_shape_free(j->sh);
-	cli_free_guids(&j->shape_opts);
-	ftr_fabric_free(j->f);
-	ftr_team_free(j->team);
+	set_function(j);
+	j->conf.periodic = j->arrivals == 1;
+	if (j->weights)
+		read_weights(j->weights, &j->conf);
 }

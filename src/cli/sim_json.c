@@ -60,7 +60,7 @@ static void put_deadlock(struct json_object *o, const struct ftr_fabric *f,
 		put_wait(list, f, &r->cycle[i]);
 }
 
-static void put_series(struct json_object *o, const struct cli_sim_job *j,
+static void put_series(struct json_object *o, const struct cli_sim *j,
 		       const struct ftr_sim_result *r)
 {
 	struct json_object *list = cli_json_array(o, "series"), *e;
@@ -83,7 +83,7 @@ static double share(uint64_t bytes, double capacity, double seconds)
 	       (double)bytes * 8 / seconds / capacity : 0;
 }
 
-static void put_run(struct json_object *list, const struct cli_sim_job *j,
+static void put_run(struct json_object *list, const struct cli_sim *j,
 		    const struct ftr_sim_result *r)
 {
 	struct json_object *o = cli_json_element(list);
@@ -100,25 +100,25 @@ static void put_run(struct json_object *list, const struct cli_sim_job *j,
 	cli_json_num(o, "in_flight", r->in_flight);
 	cli_json_num(o, "max_in_flight", r->max_in_flight);
 	put_losses(o, r->lost);
-	put_deadlock(o, j->f, r);
+	put_deadlock(o, j->conf.f, r);
 	if (r->n_series)
 		put_series(o, j, r);
 }
 
-static void put_links(struct json_object *o, const struct cli_sim_job *j)
+static void put_links(struct json_object *o, const struct cli_sim *j)
 {
 	struct json_object *list = cli_json_array(o, "worst_links"), *e;
 	struct cli_sim_use u[CLI_SIM_WORST_MAX];
-	uint32_t n = cli_sim_worst(j, j->o->worst, u);
+	uint32_t n = cli_sim_worst(j, j->worst, u);
 
 	for (uint32_t i = 0; i < n; i++) {
 		e = cli_json_element(list);
 		cli_json_real(e, "use", u[i].use);
-		cli_json_link(e, j->f, u[i].c->sw, u[i].c->port);
+		cli_json_link(e, j->conf.f, u[i].c->sw, u[i].c->port);
 	}
 }
 
-int cli_sim_json(const struct cli_sim_job *j, const struct cli_sim_sum *s,
+int cli_sim_json(const struct cli_sim *j, const struct cli_sim_sum *s,
 		 int status)
 {
 	const struct ftr_sim_conf *c = &j->conf;
@@ -126,7 +126,7 @@ int cli_sim_json(const struct cli_sim_job *j, const struct cli_sim_sum *s,
 
 	cli_json_str(o, "tables", j->source);
 	cli_json_str(o, "function", c->function->name);
-	cli_json_fabric(o, j->f, NULL);
+	cli_json_fabric(o, j->conf.f, NULL);
 	cli_json_num(o, "senders", j->result[0].host.sources);
 	cli_json_num(o, "packet_bytes", c->bytes);
 	cli_json_num(o, "buffer_bytes", c->buffer);

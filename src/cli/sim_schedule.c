@@ -25,7 +25,7 @@ struct step {
 };
 
 struct play {
-	struct cli_sim_job *j;
+	struct cli_sim *j;
 	struct step *step;
 	unsigned int n;
 	struct cli_faults down;	/* faults at the current time */
@@ -49,7 +49,7 @@ static void put_switch(struct play *y, const struct step *p, ftr_sw s, bool down
 static void put_link(struct play *y, const struct step *p, ftr_sw s,
 		     unsigned int port, bool down)
 {
-	const struct ftr_fabric *f = y->j->f;
+	const struct ftr_fabric *f = y->j->conf.f;
 	const struct ftr_swport *q = ftr_fabric_port(f, s, port);
 	const struct ftr_sim_change g = {
 		.at = p->at, .sw = s, .port = (ftr_port)port,
@@ -69,7 +69,7 @@ static void put_link(struct play *y, const struct step *p, ftr_sw s,
 static void put_marked(struct play *y, const struct step *p,
 		       const struct cli_faults *z, bool down)
 {
-	const struct ftr_fabric *f = y->j->f;
+	const struct ftr_fabric *f = y->j->conf.f;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		if (z->dead_sw[s])
@@ -87,7 +87,7 @@ static void put_missing(struct play *y, const struct step *p,
 			const struct ftr_fabric *less)
 {
 	for (ftr_sw s = 0; s < whole->n_sw; s++) {
-		ftr_sw here = ftr_fabric_find_sw(y->j->f, whole->sw[s].guid);
+		ftr_sw here = ftr_fabric_find_sw(y->j->conf.f, whole->sw[s].guid);
 		ftr_sw there = ftr_fabric_find_sw(less, whole->sw[s].guid);
 
 		if (there == FTR_SW_NONE) {
@@ -113,12 +113,12 @@ static void put_missing(struct play *y, const struct step *p,
 static void draw(struct play *y, const struct step *p, const struct cli_faults *z)
 {
 	const struct cli_list none = { 0 };
-	struct ftr_fabric *now = cli_faults_apply(y->j->f, &y->down, 0), *less;
+	struct ftr_fabric *now = cli_faults_apply(y->j->conf.f, &y->down, 0), *less;
 	struct cli_faults random = cli_faults_parse(now, "fail", &none);
 
 	random.links = z->links;
 	random.switches = z->switches;
-	less = cli_faults_apply(now, &random, y->j->o->seed + p->nth);
+	less = cli_faults_apply(now, &random, y->j->conf.seed + p->nth);
 	put_missing(y, p, now, less);
 	cli_faults_free(&random);
 	ftr_fabric_free(now);
@@ -128,7 +128,7 @@ static void draw(struct play *y, const struct step *p, const struct cli_faults *
 static void fail(struct play *y, const struct step *p)
 {
 	const struct cli_list one = { 1, { p->what } };
-	struct cli_faults z = cli_faults_parse(y->j->f, "fail", &one);
+	struct cli_faults z = cli_faults_parse(y->j->conf.f, "fail", &one);
 
 	put_marked(y, p, &z, true);
 	if (z.links || z.switches)
@@ -145,7 +145,7 @@ static void recover(struct play *y, const struct step *p)
 		put_marked(y, p, &y->down, false);
 		return;
 	}
-	z = cli_faults_parse(y->j->f, "recover", &one);
+	z = cli_faults_parse(y->j->conf.f, "recover", &one);
 	if (z.links || z.switches)
 		cli_die("--recover %s: expected a switch, a link or the word 'all'", p->what);
 	put_marked(y, p, &z, false);
@@ -160,17 +160,16 @@ static void put_tables(struct play *y, const struct step *p, struct ftr_tables *
 		.at = p->at, .kind = FTR_SIM_TABLES, .tables = t,
 	};
 
-	y->j->later[y->j->n_later++] = t;
 	cli_must(cli_sim_add(y->j, &g, &cli_err));
 }
 
 static void reroute(struct play *y, const struct step *p)
 {
-	struct ftr_fabric *now = cli_faults_apply(y->j->f, &y->down, 0);
+	struct ftr_fabric *now = cli_faults_apply(y->j->conf.f, &y->down, 0);
 	struct ftr_shape *sh = NULL;
 	struct ftr_tables *t = cli_sim_route(y->j, now, &sh);
 
-	put_tables(y, p, cli_carry_tables(now, t, y->j->f));
+	put_tables(y, p, cli_carry_tables(now, t, y->j->conf.f));
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
 	ftr_fabric_free(now);
@@ -180,27 +179,31 @@ static void other_tables(struct play *y, const struct step *p)
 {
 	struct ftr_tables *t = NULL;
 
-	cli_must(cli_read_lfts(p->what, y->j->f, &t, NULL, &cli_err));
+	cli_must(cli_read_lfts(p->what, y->j->conf.f, &t, NULL, &cli_err));
 	put_tables(y, p, t);
 }
 
 /* ---- the schedule ------------------------------------------------------------------ */
 
+/* Adds a step for each value of an option: "WHAT@TIME", or "TIME" for --reroute. */
 static void take(struct play *y, const char *option, enum step_kind kind,
 		 const struct cli_list *list)
 {
 	for (unsigned int i = 0; i < list->n; i++) {
 		struct step *p = &y->step[y->n++];
+		const char *text = list->v[i], *at = strrchr(text, '@');
 
-		p->kind = kind;
-		p->nth = i;
-		if (kind == STEP_REROUTE)
-			p->at = cli_sim_time(option, list->v[i]);
-		else
-			p->what = cli_sim_at(option, list->v[i], &p->at);
+		*p = (struct step){ .kind = kind, .nth = i };
+		if (kind != STEP_REROUTE) {
+			if (!at || at == text)
+				cli_die("sim: --%s expects WHAT@TIME, not '%s'", option, text);
+			if (asprintf(&p->what, "%.*s", (int)(at - text), text) < 0)
+				cli_die("out of memory for --%s", option);
+			text = at + 1;
+		}
+		p->at = cli_time("sim", option, text);
 		if (p->at >= y->j->conf.warm_ps + y->j->conf.run_ps)
-			cli_die("sim: --%s %s: the run ends before this time",
-				option, list->v[i]);
+			cli_die("sim: --%s %s: the run ends before this time", option, list->v[i]);
 	}
 }
 
@@ -215,33 +218,30 @@ static int by_time(const void *a, const void *b)
 	return x->nth < y->nth ? -1 : 1;
 }
 
-void cli_sim_schedule(struct cli_sim_job *j)
+void cli_sim_schedule(struct cli_sim *j)
 {
 	static void (*const apply[])(struct play *, const struct step *) = {
 		[STEP_FAIL] = fail, [STEP_RECOVER] = recover,
 		[STEP_TABLES] = other_tables, [STEP_REROUTE] = reroute,
 	};
 	static struct step step[4 * CLI_LIST_MAX];
-	const struct cli_sim *o = j->o;
 	const struct cli_list none = { 0 };
 	struct play y = {
 		.j = j, .step = step,
-		.down = cli_faults_parse(j->f, "fail", &none),
+		.down = cli_faults_parse(j->conf.f, "fail", &none),
 	};
-	uint64_t at;
 
-	take(&y, "fail", STEP_FAIL, &o->fail);
-	take(&y, "recover", STEP_RECOVER, &o->recover);
-	take(&y, "tables", STEP_TABLES, &o->tables);
-	take(&y, "reroute", STEP_REROUTE, &o->reroute);
+	take(&y, "fail", STEP_FAIL, &j->fail);
+	take(&y, "recover", STEP_RECOVER, &j->recover);
+	take(&y, "tables", STEP_TABLES, &j->tables);
+	take(&y, "reroute", STEP_REROUTE, &j->reroute);
 	qsort(step, y.n, sizeof(*step), by_time);
 	for (unsigned int i = 0; i < y.n; i++) {
 		apply[step[i].kind](&y, &step[i]);
 		free(step[i].what);
 	}
-	at = cli_sim_time("events-at", o->events_at);
-	for (unsigned int i = 0; i < o->events.n; i++)
-		cli_must(cli_sim_events(j, o->events.v[i], at, &cli_err));
+	for (unsigned int i = 0; i < j->events.n; i++)
+		cli_must(cli_sim_events(j, j->events.v[i], &cli_err));
 	cli_faults_free(&y.down);
 	j->conf.change = j->change;
 	j->conf.n_changes = j->n_changes;

@@ -42,13 +42,13 @@ static const struct ftr_sim_class *class_of(const struct ftr_sim_result *r,
 	return host ? &r->host : &r->sw;
 }
 
-double cli_sim_seconds(const struct cli_sim_job *j, const struct ftr_sim_result *r)
+double cli_sim_seconds(const struct cli_sim *j, const struct ftr_sim_result *r)
 {
 	return r->end_ps > j->conf.warm_ps ?
 	       (double)(r->end_ps - j->conf.warm_ps) * 1e-12 : 0;
 }
 
-static void sum_latency(const struct cli_sim_job *j, bool host,
+static void sum_latency(const struct cli_sim *j, bool host,
 			struct cli_sim_class_sum *out)
 {
 	static uint64_t bin[FTR_SIM_BINS];
@@ -77,7 +77,7 @@ static void sum_latency(const struct cli_sim_job *j, bool host,
 	out->network_ns = network / (double)all.n / 1e3;
 }
 
-static void sum_class(const struct cli_sim_job *j, bool host, double *x,
+static void sum_class(const struct cli_sim *j, bool host, double *x,
 		      struct cli_sim_class_sum *out)
 {
 	uint32_t n = j->conf.runs;
@@ -105,7 +105,7 @@ static void sum_class(const struct cli_sim_job *j, bool host, double *x,
 	sum_latency(j, host, out);
 }
 
-static double use_of(const struct cli_sim_job *j, uint32_t i)
+static double use_of(const struct cli_sim *j, uint32_t i)
 {
 	double sum = 0, s;
 
@@ -118,14 +118,14 @@ static double use_of(const struct cli_sim_job *j, uint32_t i)
 	return sum / j->conf.runs;
 }
 
-bool cli_sim_between_switches(const struct cli_sim_job *j,
+bool cli_sim_between_switches(const struct cli_sim *j,
 			      const struct ftr_sim_channel_use *c)
 {
 	return c->sw != FTR_SW_NONE &&
-	       ftr_fabric_port(j->f, c->sw, c->port)->peer_kind == FTR_PEER_SW;
+	       ftr_fabric_port(j->conf.f, c->sw, c->port)->peer_kind == FTR_PEER_SW;
 }
 
-uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,
+uint32_t cli_sim_worst(const struct cli_sim *j, uint32_t n,
 		       struct cli_sim_use *out)
 {
 	const struct ftr_sim_result *r = &j->result[0];
@@ -147,7 +147,7 @@ uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,
 	return have;
 }
 
-static void sum_use(const struct cli_sim_job *j, struct cli_sim_sum *out)
+static void sum_use(const struct cli_sim *j, struct cli_sim_sum *out)
 {
 	const struct ftr_sim_result *r = &j->result[0];
 	uint32_t n = 0;
@@ -166,7 +166,7 @@ static void sum_use(const struct cli_sim_job *j, struct cli_sim_sum *out)
 		out->mean_use /= n;
 }
 
-void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
+void cli_sim_sum(const struct cli_sim *j, struct cli_sim_sum *out)
 {
 	double *x = cli_calloc(3 * (size_t)j->conf.runs, sizeof(*x), "the sums");
 
@@ -218,23 +218,17 @@ static void show_class(const char *name, const struct cli_sim_class_sum *c,
 
 static void show_losses(const struct cli_sim_sum *s)
 {
-	char num[CLI_NUM_MAX];
-
-	printf("lost      %s%s%s\n", cli_colour(s->all_lost ? CLI_WRONG :
-						CLI_GOOD),
-	       cli_num(num, s->all_lost), cli_colour(CLI_PLAIN));
+	printf("lost      %s%s%s\n", cli_colour(s->all_lost ? CLI_WRONG : CLI_GOOD),
+	       CLI_NUM(s->all_lost), cli_colour(CLI_PLAIN));
 	for (int k = 0; k < FTR_SIM_N_LOSSES; k++)
 		if (s->lost[k])
-			printf("%15s %s\n", cli_num(num, s->lost[k]),
-			       loss_text[k]);
+			printf("%15s %s\n", CLI_NUM(s->lost[k]), loss_text[k]);
 }
 
-static void show_deadlock(const struct cli_sim_job *j,
+static void show_deadlock(const struct cli_sim *j,
 			  const struct cli_sim_sum *s)
 {
 	const struct ftr_sim_result *r;
-	char link[CLI_LINK_MAX], runs[CLI_COUNT_MAX];
-	char buffers[CLI_COUNT_MAX], packets[CLI_COUNT_MAX];
 
 	if (!s->deadlocks) {
 		printf("deadlock  %snone%s\n", cli_colour(CLI_GOOD),
@@ -244,36 +238,33 @@ static void show_deadlock(const struct cli_sim_job *j,
 	r = &j->result[s->first_deadlock];
 	printf("deadlock  %sFOUND%s in %u of %s; the first, with seed %" PRIu64 ", at %.3f us: %s with %s\n",
 	       cli_colour(CLI_WRONG), cli_colour(CLI_PLAIN), s->deadlocks,
-	       cli_count(runs, j->conf.runs, "run", "runs"), r->seed,
-	       (double)r->deadlock_ps / 1e6,
-	       cli_count(buffers, r->stuck_buffers, "buffer", "buffers"),
-	       cli_count(packets, r->stuck_packets, "packet", "packets"));
+	       CLI_COUNT(j->conf.runs, "run", "runs"), r->seed, (double)r->deadlock_ps / 1e6,
+	       CLI_COUNT(r->stuck_buffers, "buffer", "buffers"),
+	       CLI_COUNT(r->stuck_packets, "packet", "packets"));
 	printf("          %u full buffers, each waits for the next:\n",
 	       r->cycle_len);
 	for (uint32_t i = 0; i < r->cycle_len && i < FTR_SIM_CYCLE_MAX; i++) {
 		const struct ftr_sim_wait *w = &r->cycle[i];
 
-		printf("          %s, VL %u\n",
-		       cli_link_name(link, j->f, w->sw, w->port), w->vl);
+		printf("          %s, VL %u\n", CLI_LINK(j->conf.f, w->sw, w->port), w->vl);
 	}
 	if (r->cycle_len > FTR_SIM_CYCLE_MAX)
 		printf("          ...\n");
 }
 
-static void show_links(const struct cli_sim_job *j, const struct cli_sim_sum *s)
+static void show_links(const struct cli_sim *j, const struct cli_sim_sum *s)
 {
 	struct cli_sim_use u[CLI_SIM_WORST_MAX];
-	char link[CLI_LINK_MAX];
-	uint32_t n = cli_sim_worst(j, j->o->worst, u);
+	uint32_t n = cli_sim_worst(j, j->worst, u);
 
 	printf("links     between switches: used %.2f %% on average, %.2f %% at most\n",
 	       100 * s->mean_use, 100 * s->max_use);
 	for (uint32_t i = 0; i < n; i++)
 		printf("  %9.2f %%  %s\n", 100 * u[i].use,
-		       cli_link_name(link, j->f, u[i].c->sw, u[i].c->port));
+		       CLI_LINK(j->conf.f, u[i].c->sw, u[i].c->port));
 }
 
-static void show_series(const struct cli_sim_job *j)
+static void show_series(const struct cli_sim *j)
 {
 	double all = (double)(j->conf.warm_ps + j->conf.run_ps) / 1e6;
 	double part = all / j->conf.n_series;
@@ -298,27 +289,25 @@ static void show_series(const struct cli_sim_job *j)
 	}
 }
 
-void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s)
+void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s)
 {
 	const struct ftr_sim_conf *c = &j->conf;
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], d[CLI_COUNT_MAX], links[CLI_COUNT_MAX];
 
 	printf("fabric    %s: %s, %s\n", j->fabric,
-	       cli_count(a, j->f->n_sw, "switch", "switches"),
-	       cli_count(b, j->f->n_ep, "host port", "host ports"));
+	       CLI_COUNT(j->conf.f->n_sw, "switch", "switches"),
+	       CLI_COUNT(j->conf.f->n_ep, "host port", "host ports"));
 	printf("tables    %s; function %s\n", j->source, c->function->name);
 	printf("traffic   %s, packets of %u bytes, buffers of %s bytes, %s\n",
-	       cli_count(a, j->result[0].host.sources, "sender", "senders"),
-	       c->bytes, cli_num(b, c->buffer),
-	       cli_count(d, c->n_vls, "VL", "VLs"));
+	       CLI_COUNT(j->result[0].host.sources, "sender", "senders"), c->bytes,
+	       CLI_NUM(c->buffer), CLI_COUNT(c->n_vls, "VL", "VLs"));
 	printf("time      %.3f us after %.3f us of warm-up, %s from seed %" PRIu64 "\n",
-	       (double)c->run_ps / 1e6, (double)c->warm_ps / 1e6,
-	       cli_count(a, c->runs, "run", "runs"), c->seed);
+	       (double)c->run_ps / 1e6, (double)c->warm_ps / 1e6, CLI_COUNT(c->runs, "run", "runs"),
+	       c->seed);
 	show_class("hosts", &s->host, c->runs);
 	show_class("ports 0", &s->sw, c->runs);
 	printf("packets   %s injected, %s delivered, %s in flight; longest path %s\n",
-	       cli_num(a, s->injected), cli_num(b, s->delivered),
-	       cli_num(d, s->in_flight), cli_count(links, s->max_hops, "link", "links"));
+	       CLI_NUM(s->injected), CLI_NUM(s->delivered), CLI_NUM(s->in_flight),
+	       CLI_COUNT(s->max_hops, "link", "links"));
 	show_losses(s);
 	show_deadlock(j, s);
 	show_links(j, s);

@@ -18,66 +18,55 @@ struct plot {
 	const char *title, *x_label, *y_label;
 	double x_max, y_max;
 	uint32_t n;
-	const double *x, *y, *y2;	/* y2 may be NULL */
-	const char *name, *name2;
+	const double *x, *y[2];	/* y[1] may be NULL */
+	const char *name[2];
 };
 
 static double px(const struct plot *p, double x)
 {
-	return LEFT + (WIDTH - LEFT - RIGHT) *
-	       (p->x_max > 0 ? x / p->x_max : 0);
+	return LEFT + (WIDTH - LEFT - RIGHT) * (p->x_max > 0 ? x / p->x_max : 0);
 }
 
 static double py(const struct plot *p, double y)
 {
-	return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) *
-	       (p->y_max > 0 ? y / p->y_max : 0);
+	return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (p->y_max > 0 ? y / p->y_max : 0);
 }
 
 static void axes(FILE *out, const struct plot *p)
 {
 	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n"
-		"<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n",
-		WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT);
-	fprintf(out, "<text x=\"%d\" y=\"20\" text-anchor=\"middle\" font-size=\"14\">%s</text>\n",
-		WIDTH / 2, p->title);
-	fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
-		WIDTH / 2, HEIGHT - 12, p->x_label);
-	fprintf(out, "<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
-		HEIGHT / 2, p->y_label);
+		"<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n"
+		"<text x=\"%d\" y=\"20\" text-anchor=\"middle\" font-size=\"14\">%s</text>\n"
+		"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n"
+		"<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
+		WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH / 2, p->title, WIDTH / 2,
+		HEIGHT - 12, p->x_label, HEIGHT / 2, p->y_label);
 	for (int i = 0; i <= 5; i++) {
 		double x = p->x_max * i / 5, y = p->y_max * i / 5;
 
-		fprintf(out, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#ddd\"/>\n",
-			LEFT, py(p, y), WIDTH - RIGHT, py(p, y));
-		fprintf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g</text>\n",
-			LEFT - 6, py(p, y) + 4, y);
-		fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.4g</text>\n",
+		fprintf(out, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#ddd\"/>\n"
+			"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g</text>\n"
+			"<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.4g</text>\n",
+			LEFT, py(p, y), WIDTH - RIGHT, py(p, y), LEFT - 6, py(p, y) + 4, y,
 			px(p, x), HEIGHT - BOTTOM + 18, x);
 	}
 }
 
-static void curve(FILE *out, const struct plot *p, const double *y,
-		  const char *colour, const char *name, int row)
+static enum ftr_status write_plot(FILE *out, const void *ctx, struct ftr_err *err)
 {
-	fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" points=\"",
-		colour);
-	for (uint32_t i = 0; i < p->n; i++)
-		fprintf(out, "%.1f,%.1f ", px(p, p->x[i]), py(p, y[i]));
-	fprintf(out, "\"/>\n<text x=\"%d\" y=\"%d\" fill=\"%s\" text-anchor=\"end\">%s</text>\n",
-		WIDTH - RIGHT - 4, TOP + 14 * row, colour, name);
-}
-
-static enum ftr_status write_plot(FILE *out, const void *ctx,
-				  struct ftr_err *err)
-{
+	static const char *const colour[] = { "#1f77b4", "#d62728" };
 	const struct plot *p = ctx;
 
 	(void)err;
 	axes(out, p);
-	curve(out, p, p->y, "#1f77b4", p->name, 1);
-	if (p->y2)
-		curve(out, p, p->y2, "#d62728", p->name2, 2);
+	for (int k = 0; k < 2 && p->y[k]; k++) {
+		fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" points=\"",
+			colour[k]);
+		for (uint32_t i = 0; i < p->n; i++)
+			fprintf(out, "%.1f,%.1f ", px(p, p->x[i]), py(p, p->y[k][i]));
+		fprintf(out, "\"/>\n<text x=\"%d\" y=\"%d\" fill=\"%s\" text-anchor=\"end\">%s</text>\n",
+			WIDTH - RIGHT - 4, TOP + 14 * (k + 1), colour[k], p->name[k]);
+	}
 	fputs("</svg>\n", out);
 	return FTR_OK;
 }
@@ -90,27 +79,27 @@ static double greatest(const double *y, uint32_t n, double least)
 	return least;
 }
 
-static void save(const struct cli_sim_job *j, const char *suffix,
+static void save(const struct cli_sim *j, const char *suffix,
 		 const struct plot *p)
 {
 	char *path;
 
-	if (asprintf(&path, "%s%s", j->o->svg, suffix) < 0)
+	if (asprintf(&path, "%s%s", j->svg, suffix) < 0)
 		cli_die("out of memory for a path");
 	cli_write(path, write_plot, p);
 	free(path);
 }
 
 /* Plots Gbit/s delivered and lost over time, as means over the runs. */
-static void series(const struct cli_sim_job *j, double *x)
+static void series(const struct cli_sim *j, double *x)
 {
 	uint32_t n = j->conf.n_series;
 	double *y = x + n, *y2 = y + n;
 	double us = (double)(j->conf.warm_ps + j->conf.run_ps) / 1e6;
 	struct plot p = {
 		.title = "throughput over time", .x_label = "time, us",
-		.y_label = "Gbit/s", .x_max = us, .n = n, .x = x, .y = y,
-		.y2 = y2, .name = "delivered", .name2 = "lost",
+		.y_label = "Gbit/s", .x_max = us, .n = n, .x = x, .y = { y, y2 },
+		.name = { "delivered", "lost" },
 	};
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -129,14 +118,14 @@ static void series(const struct cli_sim_job *j, double *x)
 }
 
 /* Plots the percentiles of the latency in the first run. */
-static void latency(const struct cli_sim_job *j, double *x)
+static void latency(const struct cli_sim *j, double *x)
 {
 	double *y = x + 1001;
 	struct plot p = {
 		.title = "latency of hosts' packets, first run",
 		.x_label = "percent of packets with this latency or less",
-		.y_label = "ns", .x_max = 100, .n = 1000, .x = x, .y = y,
-		.name = "since the packet was created",
+		.y_label = "ns", .x_max = 100, .n = 1000, .x = x, .y = { y },
+		.name = { "since the packet was created" },
 	};
 
 	for (uint32_t i = 0; i < 1000; i++) {
@@ -156,7 +145,7 @@ static int falling(const void *a, const void *b)
 }
 
 /* Plots the utilisation of the links between switches in the first run, highest first. */
-static void links(const struct cli_sim_job *j, double *x)
+static void links(const struct cli_sim *j, double *x)
 {
 	const struct ftr_sim_result *r = &j->result[0];
 	double s = (double)(r->end_ps - j->conf.warm_ps);
@@ -165,7 +154,7 @@ static void links(const struct cli_sim_job *j, double *x)
 	struct plot p = {
 		.title = "use of links between switches, first run",
 		.x_label = "links, most used first", .y_label = "percent",
-		.y_max = 100, .x = x, .y = y, .name = "busy",
+		.y_max = 100, .x = x, .y = { y }, .name = { "busy" },
 	};
 
 	for (uint32_t i = 0; i < r->n_channels; i++) {
@@ -183,7 +172,7 @@ static void links(const struct cli_sim_job *j, double *x)
 	save(j, "-links.svg", &p);
 }
 
-void cli_sim_svg(const struct cli_sim_job *j)
+void cli_sim_svg(const struct cli_sim *j)
 {
 	size_t n = 2002 + 3 * (size_t)j->conf.n_series +
 		   2 * (size_t)j->result[0].n_channels;

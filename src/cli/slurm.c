@@ -101,21 +101,13 @@ static int report_slurm(const struct job *j)
 
 static int run_slurm(int argc, char **argv)
 {
-	struct slurm o = { .output = NULL };
-	struct job j = { .o = &o };
-	int status;
+	static struct slurm o;
+	static struct job j = { .o = &o };
 
 	cli_parse(&cli_slurm, &o, argc, argv);
 	read_all(&j, argv[0]);
 	cli_write(o.output, write_fn, &j);
-	status = report_slurm(&j);
-	free(j.wanted);
-	ftr_host_list_free(j.list);
-	ftr_hosts_free(j.h);
-	ftr_picture_free(j.pic);
-	ftr_shape_free(j.sh);
-	ftr_fabric_free(j.f);
-	return status;
+	return report_slurm(&j);
 }
 
 const struct cli_cmd cli_slurm = {

@@ -42,17 +42,15 @@ static double wall(void)
 
 static void events_title(const struct top_data *d, struct top_line *l)
 {
-	char n[CLI_COUNT_MAX];
-
 	if (d->events_error[0])
 		top_print(l, CLI_PLAIN, "  repairs        none: %s",
 			  d->events_error);
 	else if (d->bad_lines)
 		top_print(l, CLI_DOUBT, "! repairs        %s; invalid lines in the file: %zu",
-			  cli_num(n, d->n_events), d->bad_lines);
+			  CLI_NUM(d->n_events), d->bad_lines);
 	else
 		top_print(l, CLI_PLAIN, "  repairs        %s, the newest first",
-			  cli_num(n, d->n_events));
+			  CLI_NUM(d->n_events));
 }
 
 static int verdict(const struct top_data *d, bool attention)

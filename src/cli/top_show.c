@@ -103,23 +103,20 @@ static void put_engine(struct show *w)
 
 static void put_fabric(struct show *w)
 {
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
 	uint64_t sw = count(w, "missing_switches");
 	uint64_t links = count(w, "missing_links");
 	uint64_t ends = count(w, "missing_end_ports");
 	uint64_t held = count(w, "held_links");
 
 	say(w, CLI_PLAIN, "fabric", "%s, %s, %s",
-	    cli_count(a, count(w, "switches"), "switch", "switches"),
-	    cli_count(b, count(w, "links"), "link", "links"),
-	    cli_count(c, count(w, "end_ports"), "host port", "host ports"));
+	    CLI_COUNT(count(w, "switches"), "switch", "switches"),
+	    CLI_COUNT(count(w, "links"), "link", "links"),
+	    CLI_COUNT(count(w, "end_ports"), "host port", "host ports"));
 	say(w, sw || links ? CLI_DOUBT : CLI_PLAIN, "missing", "%s, %s, %s",
-	    cli_count(a, sw, "switch", "switches"),
-	    cli_count(b, links, "link", "links"),
-	    cli_count(c, ends, "host port", "host ports"));
+	    CLI_COUNT(sw, "switch", "switches"), CLI_COUNT(links, "link", "links"),
+	    CLI_COUNT(ends, "host port", "host ports"));
 	if (held)
-		say(w, CLI_DOUBT, "flapping", "%s not used",
-		    cli_count(a, held, "link", "links"));
+		say(w, CLI_DOUBT, "flapping", "%s not used", CLI_COUNT(held, "link", "links"));
 }
 
 static void put_paths(struct show *w)
@@ -127,26 +124,23 @@ static void put_paths(struct show *w)
 	struct cli_jval lost = cli_j_member(w->s, "unreachable_pairs");
 	uint64_t hosts = 0, mixed = 0, others = 0;
 	uint64_t no_sm = count(w, "switches_without_sm_path");
-	char a[CLI_COUNT_MAX], b[CLI_NUM_MAX], c[CLI_COUNT_MAX];
 
 	(void)cli_j_uint(cli_j_member(lost, "hosts"), UINT64_MAX, &hosts);
 	(void)cli_j_uint(cli_j_member(lost, "host_and_switch"), UINT64_MAX,
 			 &mixed);
 	(void)cli_j_uint(cli_j_member(lost, "others"), UINT64_MAX, &others);
 	say(w, hosts ? CLI_WRONG : CLI_PLAIN, "no path",
-	    "%s of hosts, %s of a host and a switch, %s",
-	    cli_count(a, hosts, "pair", "pairs"), cli_num(b, mixed),
-	    cli_count(c, others, "other", "others"));
+	    "%s of hosts, %s of a host and a switch, %s", CLI_COUNT(hosts, "pair", "pairs"),
+	    CLI_NUM(mixed), CLI_COUNT(others, "other", "others"));
 	if (no_sm)
 		say(w, CLI_WRONG, "no path to SM", "from %s",
-		    cli_count(a, no_sm, "switch", "switches"));
+		    CLI_COUNT(no_sm, "switch", "switches"));
 }
 
 static void put_balance(struct show *w)
 {
 	struct cli_jval load = cli_j_member(w->s, "link_load");
 	uint64_t max = 0, bound = 0;
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
 	if (cli_j_type(load) != CLI_J_OBJECT ||
 	    !cli_j_uint(cli_j_member(load, "max"), UINT64_MAX, &max) ||
@@ -155,12 +149,10 @@ static void put_balance(struct show *w)
 	else if (bound)
 		say(w, CLI_PLAIN, "balance",
 		    "%s flows on the most loaded link, all-to-all; %.2f times the lower bound %s",
-		    cli_num(a, max), (double)max / (double)bound,
-		    cli_num(b, bound));
+		    CLI_NUM(max), (double)max / (double)bound, CLI_NUM(bound));
 	else
-		say(w, CLI_PLAIN, "balance",
-		    "%s flows on the most loaded link, all-to-all",
-		    cli_num(a, max));
+		say(w, CLI_PLAIN, "balance", "%s flows on the most loaded link, all-to-all",
+		    CLI_NUM(max));
 }
 
 /* Writes the time in ms of each phase that was reached, for example "known 1.71, computed 1.79".
@@ -189,15 +181,13 @@ static void put_work(struct show *w)
 					      "first_write", "last_write",
 					      NULL };
 	double at = real(w->s, "last_routing_timestamp_seconds");
-	char a[DURATION_MAX], b[CLI_COUNT_MAX], text[160];
+	char a[DURATION_MAX], text[160];
 
 	if (at > 0) {
 		phases(cli_j_member(w->s, "last_routing_ms"), routing, text,
 		       sizeof(text));
-		say(w, CLI_PLAIN, "last routing", "%s ago, %s changed",
-		    duration(a, w->now - at),
-		    cli_count(b, count(w, "last_routing_changed_entries"),
-			      "entry", "entries"));
+		say(w, CLI_PLAIN, "last routing", "%s ago, %s changed", duration(a, w->now - at),
+		    CLI_COUNT(count(w, "last_routing_changed_entries"), "entry", "entries"));
 		say(w, CLI_PLAIN, "", "ms: %s", text);
 	}
 	at = real(w->s, "last_reroute_timestamp_seconds");
@@ -213,17 +203,14 @@ static void put_counters(struct show *w)
 {
 	uint64_t failed = count(w, "failed_writes_total");
 	uint64_t refused = count(w, "refusals_total");
-	char a[DURATION_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX], d[CLI_NUM_MAX];
-	char e[CLI_COUNT_MAX], f[CLI_COUNT_MAX];
+	char a[DURATION_MAX];
 
 	say(w, failed || refused ? CLI_DOUBT : CLI_PLAIN, "since start",
-	    "%s: %s, %s (%s refused), %s (%s failed)",
-	    duration(a, w->now - real(w->s, "started")),
-	    cli_count(b, count(w, "sweeps_total"), "sweep", "sweeps"),
-	    cli_count(c, count(w, "routings_total"), "routing", "routings"),
-	    cli_num(d, refused),
-	    cli_count(e, count(w, "reroutes_total"), "repair", "repairs"),
-	    cli_count(f, failed, "write", "writes"));
+	    "%s: %s, %s (%s refused), %s (%s failed)", duration(a, w->now - real(w->s, "started")),
+	    CLI_COUNT(count(w, "sweeps_total"), "sweep", "sweeps"),
+	    CLI_COUNT(count(w, "routings_total"), "routing", "routings"), CLI_NUM(refused),
+	    CLI_COUNT(count(w, "reroutes_total"), "repair", "repairs"),
+	    CLI_COUNT(failed, "write", "writes"));
 }
 
 size_t top_show(const struct top_data *d, double now,

@@ -248,23 +248,18 @@ void cli_transition(const struct ftr_shape *sh, const struct ftr_tables *a,
 static void any_order_text(const struct ftr_fabric *f,
 			   const struct cli_transition *x)
 {
-	char name[CLI_NAME_MAX], at[CLI_NAME_MAX];
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
-
 	if (x->before_cycle)
 		printf("any order     credit loops: already in the tables in use (ibfattree check)\n");
 	else if (x->closes)
 		printf("any order     credit loops: %spossible%s, by %s of %s LIDs that change; the first: %s\n",
-		       cli_colour(CLI_DOUBT), cli_colour(CLI_PLAIN),
-		       cli_num(a, x->closes), cli_num(b, x->lids),
-		       cli_lid_name(name, f, x->first_closing));
+		       cli_colour(CLI_DOUBT), cli_colour(CLI_PLAIN), CLI_NUM(x->closes),
+		       CLI_NUM(x->lids), CLI_LID(f, x->first_closing));
 	else
 		printf("any order     credit loops: none\n");
 	if (x->gaps)
 		printf("              missing entries: %spossible%s, %s; the first: at %s to %s\n",
-		       cli_colour(CLI_DOUBT), cli_colour(CLI_PLAIN),
-		       cli_num(a, x->gaps), cli_sw_name(at, f, x->gap_sw),
-		       cli_lid_name(name, f, x->gap_lid));
+		       cli_colour(CLI_DOUBT), cli_colour(CLI_PLAIN), CLI_NUM(x->gaps),
+		       CLI_SW(f, x->gap_sw), CLI_LID(f, x->gap_lid));
 	else
 		printf("              missing entries: none\n");
 }
@@ -272,14 +267,10 @@ static void any_order_text(const struct ftr_fabric *f,
 void cli_transition_text(const struct ftr_fabric *f,
 			 const struct cli_transition *x)
 {
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
-	char d[CLI_COUNT_MAX];
-
 	printf("change        %s of %s in %s of %s: one MAD per block",
-	       cli_count(a, x->d.entries, "entry", "entries"),
-	       cli_count(b, x->lids, "LID", "LIDs"),
-	       cli_count(c, x->d.blocks, "block", "blocks"),
-	       cli_count(d, x->d.switches, "switch", "switches"));
+	       CLI_COUNT(x->d.entries, "entry", "entries"), CLI_COUNT(x->lids, "LID", "LIDs"),
+	       CLI_COUNT(x->d.blocks, "block", "blocks"),
+	       CLI_COUNT(x->d.switches, "switch", "switches"));
 	if (x->seconds > 0)
 		printf(", about %.2f s if a write takes as long as a read", x->seconds);
 	putchar('\n');
@@ -293,19 +284,17 @@ void cli_transition_text(const struct ftr_fabric *f,
 	else if (!x->ordered)
 		printf("in steps      no order found\n");
 	else
-		printf("in steps      %ssafe%s: %s in %s and %s%s\n",
-		       cli_colour(CLI_GOOD), cli_colour(CLI_PLAIN),
-		       cli_count(a, x->writes, "write", "writes"),
-		       cli_count(b, x->steps, "step", "steps"),
-		       cli_count(c, x->rounds, "round", "rounds"),
+		printf("in steps      %ssafe%s: %s in %s and %s%s\n", cli_colour(CLI_GOOD),
+		       cli_colour(CLI_PLAIN), CLI_COUNT(x->writes, "write", "writes"),
+		       CLI_COUNT(x->steps, "step", "steps"),
+		       CLI_COUNT(x->rounds, "round", "rounds"),
 		       x->rounds == 1 ? "" : "; packets drain between two rounds");
 	if (x->ordered && x->writes < x->d.entries)
 		printf("              %s unchanged, because the new tables have no entry there or the LID keeps its old entries\n",
-		       cli_count(a, x->d.entries - x->writes, "entry stays",
-				 "entries stay"));
+		       CLI_COUNT(x->d.entries - x->writes, "entry stays", "entries stay"));
 	if (x->ordered && x->held)
 		printf("              %s old entries, because new ones would close a credit loop\n",
-		       cli_count(a, x->held, "LID keeps", "LIDs keep"));
+		       CLI_COUNT(x->held, "LID keeps", "LIDs keep"));
 }
 
 void cli_transition_json(struct json_object *o, const struct ftr_fabric *f,

@@ -13,7 +13,7 @@
  *			counted relative to "before".  As in the plugin, entries of
  *			"before" are kept, and so are its extra turns (see
  *			docs/glossary.md) that are still valid.  (Entries are not kept with
- *			--balance off, or with --placement literal or literal-planes.)
+ *			--balance off.)
  *	FILE		given tables (--compare) on the damaged fabric
  *
  * Without faults, the only columns are "after", titled with the engine's name, and the given
@@ -94,14 +94,13 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 
 	cli_must(ftr_shape_new(f, &j->opts, j->team, sh, &cli_err));
 	ro->nominal = j->opts.nominal;
-	ro->place_by_load = ro->balance != FTR_BALANCE_OFF;
 	cli_must(ftr_tables_new(f, false, t, &cli_err));
 	cli_must(j->w->engine.ops->route(*sh, ro, j->team, *t, stats, &cli_err));
 	return (cli_now() - t0) * 1e3;
 }
 
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
- * load or full, but not with a literal placement.  If they are kept, only the all-to-all load is
+ * load or full.  If they are kept, only the all-to-all load is
  * balanced, because the fabric is incomplete. */
 static double reroute(const struct job *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
@@ -246,7 +245,7 @@ static void read_all(struct job *j, const char *path)
 			cli_must(cli_read_lfts(w->compare.v[i], j->f,
 					       &j->given[i], NULL, &cli_err));
 	if (!w->compare.n)
-		ftr_tables_free(live.t);
+		ftr_tables_free(live.t);	/* with --guarantee */
 }
 
 /* Routes the undamaged fabric, and adds the columns. */
@@ -284,26 +283,6 @@ static void set_up(struct job *j)
 		   w->repeat);
 	for (unsigned int i = 0; i < w->compare.n; i++)
 		add_column(j, w->compare.v[i], "compare", w->repeat);
-}
-
-static void tear_down(struct job *j)
-{
-	for (unsigned int i = 0; i < j->n_col; i++) {
-		free(j->col[i].run);
-		cli_reach_free(&j->col[i].worst);
-	}
-	for (unsigned int i = 0; i < j->w->compare.n; i++)
-		ftr_tables_free(j->given[i]);
-	ftr_tables_free(j->before);
-	ftr_sl2vl_free(j->vl_map);
-	free(j->turn);
-	free(j->place);
-	ftr_shape_free(j->sh);
-	ftr_nominal_free(j->nominal);
-	cli_faults_free(&j->faults);
-	cli_free_guids(&j->opts);
-	ftr_team_free(j->team);
-	ftr_fabric_free(j->f);
 }
 
 static int report_whatif(const struct job *j)
@@ -362,8 +341,8 @@ static void all_runs(struct job *j)
 
 static int run_whatif(int argc, char **argv)
 {
-	struct whatif w = { .json = false };
-	struct job j = { .w = &w };
+	static struct whatif w;
+	static struct job j = { .w = &w };
 	int n = cli_parse(&cli_whatif, &w, argc, argv), status;
 
 	cli_live_args("whatif", &w.from, n, 1);
@@ -384,7 +363,6 @@ static int run_whatif(int argc, char **argv)
 		w.compare.v[w.compare.n++] = argv[i];
 	cli_progress("reading and routing");
 	j.opts.leaf_order = (enum ftr_leaf_order)w.leaf_order;
-	ftr_placement_shape((enum ftr_placement)w.engine.placement, &j.opts);
 	j.team = ftr_team_new(w.threads);
 	read_all(&j, argv[0]);
 	set_up(&j);
@@ -394,7 +372,7 @@ static int run_whatif(int argc, char **argv)
 		all_runs(&j);
 		status = report_whatif(&j);
 	}
-	tear_down(&j);
+	ftr_team_free(j.team);
 	return status;
 }
 

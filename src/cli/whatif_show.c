@@ -156,8 +156,11 @@ static void put_affected(const struct cli_whatif_view *v)
 		const struct cli_column *col = &v->col[c];
 		const struct cli_reach *r = &col->worst;
 
-		if (!r->ep.n && !r->sw.n && !r->from.n && !r->cut_ep.n &&
-		    !r->cut_sw.n)
+		uint32_t n = 0;
+
+		for (int k = 0; k < CLI_N_AFFECTED; k++)
+			n += r->list[k].n;
+		if (!n)
 			continue;
 		printf("\n%s", title(col));
 		if (col->n > 1)

@@ -69,17 +69,6 @@ static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return true;
 }
 
-/* Prefetch the data that a repair of the entry of s reads: mainly the entries of its neighbours for
- * lid. */
-static void expect(const struct ftr_ddlr *r, ftr_sw s, ftr_lid lid)
-{
-	const struct ftr_shape *sh = r->sh;
-
-	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++)
-		__builtin_prefetch(ftr_tables_row(r->now, sh->tree.groups[k].remote) + lid);
-	__builtin_prefetch(&r->of_lid[lid]);
-}
-
 /* Remove from l the entries for LIDs of switches, and entries that no packets from hosts use. Some
  * unused entries remain, because the dependency graph does not show that they are unused. */
 static void remove_unused(const struct ftr_ddlr *r, struct broken_list *l)
@@ -103,8 +92,6 @@ static void find_late(struct ftr_ddlr *r, struct broken_list *l)
 		struct broken *b = &l->b[i];
 		bool carried;
 
-		if (i + AHEAD < l->n)
-			expect(r, b[AHEAD].sw, b[AHEAD].lid);
 		ddlr_begin_lid(r, b->lid);
 		carried = search_carried(r, b->sw, CARRIED_DEPTH);
 		b->late = b->cls != FTR_CLASS_HOST || !carried;
@@ -112,20 +99,6 @@ static void find_late(struct ftr_ddlr *r, struct broken_list *l)
 			l->b[n++] = *b;
 	}
 	l->n = n;
-}
-
-/* If a switch has at least this number of broken entries, its shortest paths to all switches are
- * computed. For fewer entries this would take longer than it saves. */
-#define MANY 64
-
-static void prepare_searches(struct ftr_ddlr *r, const struct broken_list *l)
-{
-	for (uint32_t i = 0, end; i < l->n; i = end) {
-		for (end = i + 1; end < l->n && l->b[end].sw == l->b[i].sw; end++)
-			;
-		if (end - i >= MANY)
-			search_prepare(r, l->b[i].sw);
-	}
 }
 
 static enum ftr_status list_broken(struct ftr_ddlr *r,
@@ -140,7 +113,6 @@ static enum ftr_status list_broken(struct ftr_ddlr *r,
 	if (r->host_paths_only)
 		remove_unused(r, l);
 	find_late(r, l);
-	prepare_searches(r, l);
 	if (l->n)
 		qsort(l->b, l->n, sizeof(*l->b), broken_cmp);
 	return FTR_OK;
@@ -159,7 +131,6 @@ static void forget_switches(struct ftr_ddlr *r)
 	ftr_cdg_free(r->g);
 	r->g = r->hosts;
 	r->hosts = NULL;
-	r->ignored_switches = true;
 	r->now = ftr_cdg_tables(r->g);
 }
 
@@ -256,53 +227,19 @@ static enum ftr_status repair_lid(struct ftr_ddlr *r, const struct job *j,
 	return st;
 }
 
-#define BATCH 8			/* number of entries whose data are prefetched together */
-
-static void prefetch_batch(const struct ftr_ddlr *r, const struct broken *b, uint32_t n)
-{
-	struct ftr_cdg_packet packet[BATCH];
-
-	n = FTR_MIN(n, BATCH);
-	for (uint32_t i = 0; i < n; i++)
-		packet[i] = (struct ftr_cdg_packet){ .sw = b[i].sw, .lid = b[i].lid };
-	search_guess(r, packet, n);
-	ftr_cdg_prefetch(r->g, packet, n);
-}
-
-enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
-			      struct ftr_err *err)
+enum ftr_status repair_broken(struct ftr_ddlr *r, struct ftr_err *err)
 {
 	struct broken_list l = { NULL, 0, 0 };
 	struct inverted v = { NULL, NULL, NULL };
-	enum ftr_status st = FTR_OK;
-	uint32_t n_off, end, prefetched = 0;
+	enum ftr_status st = list_broken(r, &l, err);
+	uint32_t end;
 
-	if (restore)
-		ddlr_sort_off(r);	/* remove_entries() may have added elements to off[] */
-	n_off = restore ? r->n_off : 0;
-	for (uint32_t i = 0; !st && i < n_off; i = end) {
-		for (end = i + 1; end < n_off && r->off[end].lid == r->off[i].lid;
-		     end++)
-			;
-		ddlr_begin_lid(r, r->off[i].lid);
-		st = transition_restore(r, i, end, err);
-	}
-	if (!st)
-		st = list_broken(r, &l, err);
-	for (uint32_t i = 0; !st && i < l.n; i = end) {
+	for (uint32_t i = 0; i < l.n && !st; i = end) {
 		struct job j = { .b = l.b + i, .inverted = &v };
 
-		if (i >= prefetched) {
-			prefetch_batch(r, l.b + i, l.n - i);
-			prefetched = i + BATCH;
-		}
-
-		for (end = i + 1; end < l.n && l.b[end].lid == l.b[i].lid &&
-		     l.b[end].late == l.b[i].late;
-		     end++)
-			;
-		if (end + AHEAD < l.n)
-			expect(r, l.b[end + AHEAD].sw, l.b[end + AHEAD].lid);
+		end = i + 1;
+		while (end < l.n && l.b[end].lid == l.b[i].lid && l.b[end].late == l.b[i].late)
+			end++;
 		ddlr_begin_lid(r, l.b[i].lid);
 		j.n = end - i;
 		st = repair_lid(r, &j, err);

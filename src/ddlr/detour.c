@@ -89,12 +89,6 @@ struct search {
 	struct detour cur;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
-	/* least_hops: number of hops of a shortest path over live links from cur.sw[0] to the
-	 * switch of the LID; no detour is shorter; 0: unknown. least_first: bit k % 64 is set if
-	 * such a path begins with group k of cur.sw[0] (the links to its k-th neighbour). */
-	uint32_t least_hops;
-	uint64_t least_first;
-	uint32_t first;		/* index of the group of cur.sw[0] with which cur begins */
 	uint32_t paths_left;
 	bool allowed_only;	/* keep a detour only if is_allowed() permits it */
 	bool dropped;		/* a detour was not kept, or was removed, because kept[] was full */
@@ -217,21 +211,6 @@ static void judge(struct search *z)
 		keep(z);
 }
 
-/* True if the first n hops of cur cannot become a detour that is better than kept[0]. Further hops
- * never lower an element of detour.key. */
-static bool is_hopeless(struct search *z, uint32_t n)
-{
-	uint32_t least = z->least_hops + !(z->least_first >> z->first % 64 & 1);
-
-	if (!z->least_hops || !z->n_kept || z->kept[0].hops > least)
-		return false;
-	if (z->kept[0].hops < least)
-		return true;
-	rate(z, &z->cur, n);
-	z->cur.hops = least;
-	return detour_cmp(&z->kept[0], &z->cur) <= 0;
-}
-
 static void extend(struct search *z, uint32_t at);
 
 /* Extend the detour from cur.sw[at] by a link of group g (the links to one neighbour). */
@@ -254,44 +233,7 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 		return;
 	z->cur.port[at] = p;
 	z->cur.sw[at + 1] = g->remote;
-	if (!is_hopeless(z, at + 1))
-		extend(z, at + 1);
-}
-
-/* Try to find the best detour that begins with one of the groups first .. end-1 of cur.sw[0], and
- * follow only one path. Each group is rated as if its detour had the least length that least_hops
- * and least_first permit. Only the detour over the best group is followed. If it really has this
- * length, no other detour is better. Then it is in kept[0], and the function returns true. */
-static bool extend_best(struct search *z, uint32_t first, uint32_t end)
-{
-	struct ftr_ddlr *r = z->r;
-	ftr_sw s = z->cur.sw[0];
-	const struct ftr_group *g = &r->sh->tree.groups[r->sh->tree.group_first[s]];
-	struct detour best = { .hops = UINT32_MAX };
-	uint32_t best_at = 0;
-
-	for (uint32_t i = first; i < end; i++) {
-		ftr_port p = best_link(r, s, &g[i]);
-
-		if (p == FTR_PORT_NONE)
-			continue;
-		z->cur.port[0] = p;
-		z->cur.hops = z->least_hops + !(z->least_first >> i % 64 & 1);
-		rate(z, &z->cur, 1);
-		if (detour_cmp(&z->cur, &best) < 0) {
-			best.hops = z->cur.hops;
-			memcpy(best.key, z->cur.key, sizeof(best.key));
-			best_at = i;
-		}
-	}
-	if (best.hops == UINT32_MAX)
-		return false;
-	z->first = best_at;
-	extend_over(z, 0, &g[best_at]);
-	if (z->n_kept && z->kept[0].hops == best.hops)
-		return true;
-	z->n_kept = 0;
-	return false;
+	extend(z, at + 1);
 }
 
 static void extend(struct search *z, uint32_t at)
@@ -313,13 +255,8 @@ static void extend(struct search *z, uint32_t at)
 		end = first + sh->tree.n_down[s];
 	}
 	z->r->avoid[s] = 1;
-	if (z->least_hops && z->form->n == 1 && extend_best(z, first, end))
-		end = first;
-	for (uint32_t i = first; i < end; i++) {
-		if (at == 0)
-			z->first = i;
+	for (uint32_t i = first; i < end; i++)
 		extend_over(z, at, &g[i]);
-	}
 	z->r->avoid[s] = 0;
 }
 
@@ -464,134 +401,6 @@ static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
 	return st;
 }
 
-/* Prefetch the neighbours of s. */
-static void expect_switch(const struct ftr_ddlr *r, ftr_sw s)
-{
-	const char *to = (const char *)&r->live_to[(size_t)s << 8];
-
-	__builtin_prefetch(&r->f->sw[s]);
-	for (uint32_t line = 0; line < 3; line++)
-		__builtin_prefetch(to + 64 * line);
-}
-
-/* Compute the shortest paths over live links, of at most 254 hops, from s to all switches. hops[t]:
- * number of hops to switch t. first[t]: the groups of s with which these paths begin. The inner
- * loop does not branch on whether a switch was found before: that branch would be mispredicted at
- * every second link. */
-static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
-			   uint64_t *first)
-{
-	const struct ftr_shape *sh = r->sh;
-	ftr_sw *queue = r->queue;
-	uint32_t n = 0;
-
-	memset(hops, 0, r->f->n_sw);
-	memset(first, 0, r->f->n_sw * sizeof(*first));
-	hops[s] = UINT8_MAX;	/* so that s itself is not found */
-	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++) {
-		ftr_sw t = sh->tree.groups[k].remote;
-
-		if (best_link(r, s, &sh->tree.groups[k]) == FTR_PORT_NONE)
-			continue;
-		hops[t] = 1;
-		first[t] = UINT64_C(1) << (k - sh->tree.group_first[s]) % 64;
-		queue[n++] = t;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		ftr_sw x = queue[i];
-		const ftr_sw *to = &r->live_to[(size_t)x << 8];
-		uint8_t next = (uint8_t)(hops[x] + 1);
-		unsigned int ports = next == UINT8_MAX ? 0 : r->f->sw[x].n_ports;
-		uint64_t groups = first[x];
-
-		/* all switches are found, and no shortest path continues from here */
-		if (n + 1 == r->f->n_sw && hops[queue[n - 1]] == hops[x])
-			break;
-		if (i + AHEAD < n)
-			expect_switch(r, queue[i + AHEAD]);
-		for (unsigned int p = 1; p <= ports; p++) {
-			ftr_sw t = to[p];
-			uint8_t was;
-
-			if (t == FTR_SW_NONE)
-				continue;
-			was = hops[t];
-			queue[n] = t;
-			n += !was;
-			hops[t] = was ? was : next;
-			first[t] |= groups & -(uint64_t)(!was | (was == next));
-		}
-	}
-	hops[s] = 0;
-}
-
-void search_prepare(struct ftr_ddlr *r, ftr_sw s)
-{
-	uint32_t i = r->n_near;
-
-	if (i == NEAR_MAX)
-		return;
-	r->near[r->n_near++] = s;
-	shortest_paths(r, s, r->near_hops + (size_t)i * r->f->n_sw,
-		       r->near_first + (size_t)i * r->f->n_sw);
-}
-
-/* Set least_hops and least_first for detours from s, if search_prepare() was called for s. */
-static void set_least(struct search *z, ftr_sw s)
-{
-	const struct ftr_ddlr *r = z->r;
-	size_t at;
-
-	for (uint32_t i = 0; i < r->n_near; i++)
-		if (r->near[i] == s) {
-			at = (size_t)i * r->f->n_sw + r->exit_sw;
-			z->least_hops = r->near_hops[at];
-			z->least_first = r->near_first[at];
-		}
-}
-
-void search_guess(const struct ftr_ddlr *r, struct ftr_cdg_packet *packet, uint32_t n)
-{
-	const struct ftr_shape_tree *tree = &r->sh->tree;
-	uint8_t taken[256] = { 0 };	/* taken[p]: number of packets that were given port p */
-
-	for (uint32_t i = 0; i < n; i++) {
-		ftr_sw s = packet[i].sw;
-		const struct ftr_group *g = &tree->groups[tree->group_first[s]];
-		uint32_t least = UINT32_MAX;
-
-		packet[i].port = FTR_PORT_NONE;
-		for (uint32_t k = 0; k < tree->n_up[s]; k++) {
-			ftr_port p = tree->group_ports[g[k].first];
-			uint32_t load = *load_of(r, s, p) + taken[p];
-
-			if (ddlr_live(r, s, p) && load < least) {
-				least = load;
-				packet[i].port = p;
-			}
-		}
-		taken[packet[i].port]++;
-	}
-}
-
-/* True if the search for detours of this form cannot examine more than PATHS_MAX paths. */
-static bool is_small(const struct ftr_ddlr *r, const struct form *form)
-{
-	return form->n <= 2 && r->most_groups * (r->most_groups + 1) < PATHS_MAX;
-}
-
-/* Try the best detour of one form. */
-static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *form,
-				bool clean_only, bool *made, struct ftr_err *err)
-{
-	z->least_hops = 0;
-	if (is_small(z->r, form))
-		set_least(z, s);
-	find(z, s, form, clean_only, !z->for_hosts, 1);
-	z->least_hops = 0;
-	return try_kept(z, 0, made, err);
-}
-
 /* Try the best KEPT detours of one form, best first. For packets from hosts to hosts, the first
  * detour nearly always succeeds. So other detours are searched only after the first one has failed,
  * and is_allowed() examines the planes only of detours that are tried. If no detour succeeds and
@@ -606,7 +415,8 @@ static enum ftr_status try_form(struct search *z, ftr_sw s,
 
 	*made = false;
 	if (form->n) {
-		st = try_best(z, s, form, clean_only, made, err);
+		find(z, s, form, clean_only, !z->for_hosts, 1);
+		st = try_kept(z, 0, made, err);
 		if (st || *made || !z->n_kept)
 			return st;
 		tried = 1;

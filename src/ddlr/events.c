@@ -12,148 +12,68 @@
 static enum ftr_status refuse(const struct ftr_ddlr *r,
 			      const struct ftr_event *e, struct ftr_err *err)
 {
-	bool link = e->kind <= FTR_EVENT_LINK_UP;
-	bool up = e->kind == FTR_EVENT_LINK_UP ||
-		e->kind == FTR_EVENT_SWITCH_UP;
-
-	if (e->sw >= r->f->n_sw || e->kind > FTR_EVENT_SWITCH_UP)
+	if (e->sw >= r->f->n_sw || e->kind > FTR_EVENT_SWITCH_DOWN)
 		return ftr_fail(err, FTR_INVAL, "event of unknown kind %u, or at a switch (%u) that is not in the fabric, which has %u switches",
 				e->kind, e->sw, r->f->n_sw);
-	if (link && (!e->port || e->port > r->f->sw[e->sw].n_ports ||
-		     ftr_fabric_port(r->f, e->sw, e->port)->peer_kind !=
-		     FTR_PEER_SW))
+	if (e->kind == FTR_EVENT_LINK_DOWN &&
+	    (!e->port || e->port > r->f->sw[e->sw].n_ports ||
+	     ftr_fabric_port(r->f, e->sw, e->port)->peer_kind != FTR_PEER_SW))
 		return ftr_fail(err, FTR_INVAL, "event at switch %u, port %u: no link to a switch",
 				e->sw, e->port);
-	if (up && ftr_cdg_undrained(r->g))
-		return ftr_fail(err, FTR_REFUSED, "a link or switch comes up while packets for %u LIDs may still follow older entries",
-				ftr_cdg_undrained(r->g));
 	return FTR_OK;
-}
-
-/* True if the link is dead according to the events so far. */
-static bool should_be_down(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
-{
-	return r->dead_sw[s] || r->dead_sw[ftr_fabric_port(r->f, s, p)->peer] ||
-	       r->dead_link[r->f->sw[s].first_port + p];
-}
-
-/* Set live_to[] and n_down[] of both ends from the state of the link in the graph. */
-static void set_live(struct ftr_ddlr *r, ftr_sw s, ftr_port p)
-{
-	const struct ftr_swport *x = ftr_fabric_port(r->f, s, p);
-	bool down = ftr_cdg_link_is_down(r->g, s, p);
-	bool was = !ddlr_live(r, s, p);
-
-	if (down != was) {
-		r->n_down[s] = (uint16_t)(r->n_down[s] + down - was);
-		r->n_down[x->peer] = (uint16_t)(r->n_down[x->peer] + down - was);
-	}
-	r->live_to[(size_t)s << 8 | p] = down ? FTR_SW_NONE : x->peer;
-	r->live_to[(size_t)x->peer << 8 | x->peer_port] = down ? FTR_SW_NONE : s;
-}
-
-/* Remove all entries of s that lead onto this link. Otherwise the dependency graph would have a
- * cycle when the link comes up. */
-static enum ftr_status remove_entries(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
-				 struct ftr_err *err)
-{
-	enum ftr_status st = FTR_OK;
-
-	for (uint32_t lid = 1; !st && lid <= r->f->max_lid; lid++) {
-		struct ftr_cdg_write w = { s, FTR_PORT_NONE, 1 };
-		bool made;
-
-		if (ftr_tables_get(r->now, s, (ftr_lid)lid) != p ||
-		    r->f->owner[lid].kind == FTR_OWNER_NONE)
-			continue;
-		ddlr_begin_lid(r, (ftr_lid)lid);
-		st = ddlr_try(r, &w, 1, FTR_HOW_NONE, &made, err);
-	}
-	return st;
-}
-
-static enum ftr_status link_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
-			       bool *closes, struct ftr_err *err)
-{
-	enum ftr_status st = ftr_cdg_link_up(r->g, s, p, closes, err);
-	bool closes_too = false;
-
-	if (!st && !*closes && r->hosts)
-		st = ftr_cdg_link_up(r->hosts, s, p, &closes_too, err);
-	if (!st && closes_too)
-		st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that packets of all sources do not close");
-	set_live(r, s, p);
-	return st;
-}
-
-static enum ftr_status one_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
-			      struct ftr_err *err)
-{
-	const struct ftr_swport *port = ftr_fabric_port(r->f, s, p);
-	bool closes = false;
-	enum ftr_status st = link_up(r, s, p, &closes, err);
-
-	if (st || !closes)
-		return st;
-	r->first_step = 0;
-	st = remove_entries(r, s, p, err);
-	if (!st)
-		st = remove_entries(r, port->peer, port->peer_port, err);
-	/* The link was down, so no packet follows the removed entries. Therefore the LIDs count as
-	 * drained at once. All other writes come in a later step. */
-	ftr_ddlr_drained(r);
-	r->first_step = 1;
-	if (!st)
-		st = link_up(r, s, p, &closes, err);
-	if (!st && closes)
-		st = ftr_fail(err, FTR_INTERNAL, "a link without traffic closes a cycle");
-	return st;
 }
 
 static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 				 struct ftr_err *err)
 {
-	enum ftr_status st = ftr_cdg_link_down(r->g, s, p, err);
+	const struct ftr_swport *x = ftr_fabric_port(r->f, s, p);
+	enum ftr_status st;
 
+	if (!ddlr_live(r, s, p))
+		return FTR_OK;
+	st = ftr_cdg_link_down(r->g, s, p, err);
 	if (!st && r->hosts)
 		st = ftr_cdg_link_down(r->hosts, s, p, err);
-	set_live(r, s, p);
-	return st;
+	if (st)
+		return st;
+	r->live_to[(size_t)s << 8 | p] = FTR_SW_NONE;
+	r->live_to[(size_t)x->peer << 8 | x->peer_port] = FTR_SW_NONE;
+	r->n_down[s]++;
+	r->n_down[x->peer]++;
+	return FTR_OK;
 }
 
-/* Update the links of s in the dependency graph to the state that the events report. up: update
- * only links that come up; otherwise only links that go down. *restore: set to true if a link comes
- * up. */
-static enum ftr_status update(struct ftr_ddlr *r, ftr_sw s, bool up, bool *restore,
-			      struct ftr_err *err)
+static enum ftr_status take_event(struct ftr_ddlr *r, const struct ftr_event *e,
+				  struct ftr_err *err)
 {
-	enum ftr_status st = FTR_OK;
+	if (e->kind == FTR_EVENT_LINK_DOWN)
+		return link_down(r, e->sw, e->port, err);
+	r->dead_sw[e->sw] = 1;
+	for (unsigned int p = 1; p <= r->f->sw[e->sw].n_ports; p++) {
+		enum ftr_status st = link_down(r, e->sw, (ftr_port)p, err);
 
-	for (unsigned int p = 1; !st && p <= r->f->sw[s].n_ports; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(r->f, s, (ftr_port)p);
-		bool is, should;
-
-		if (port->peer_kind != FTR_PEER_SW)
-			continue;
-		is = ftr_cdg_link_is_down(r->g, s, (ftr_port)p);
-		should = should_be_down(r, s, (ftr_port)p);
-		if (!up && should && !is)
-			st = link_down(r, s, (ftr_port)p, err);
-		if (up && is && !should) {
-			st = one_up(r, s, (ftr_port)p, err);
-			*restore = true;
-		}
+		if (st)
+			return st;
 	}
-	return st;
+	return FTR_OK;
 }
 
-static void set_link(struct ftr_ddlr *r, ftr_sw s, ftr_port p, bool dead)
+static enum ftr_status take_events(struct ftr_ddlr *r, const struct ftr_event *ev,
+				   uint32_t n, struct ftr_err *err)
 {
-	const struct ftr_swport *port = ftr_fabric_port(r->f, s, p);
+	enum ftr_status st;
 
-	r->dead_link[r->f->sw[s].first_port + p] = dead;
-	r->dead_link[r->f->sw[port->peer].first_port + port->peer_port] = dead;
+	for (uint32_t i = 0; i < n; i++) {
+		st = refuse(r, &ev[i], err);
+		if (st)
+			return st;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		st = take_event(r, &ev[i], err);
+		if (st)
+			return st;
+	}
+	return repair_broken(r, err);
 }
 
 enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
@@ -161,48 +81,15 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err)
 {
-	enum ftr_status st = FTR_OK;
-	bool restore = false;
+	enum ftr_status st;
 
 	ddlr_begin_plan(r, plan);
-	for (uint32_t i = 0; !st && i < n; i++)
-		st = refuse(r, &ev[i], err);
-	for (uint32_t i = 0; !st && i < n; i++) {
-		if (ev[i].kind <= FTR_EVENT_LINK_UP)
-			set_link(r, ev[i].sw, ev[i].port,
-				 ev[i].kind == FTR_EVENT_LINK_DOWN);
-		else
-			r->dead_sw[ev[i].sw] =
-				ev[i].kind == FTR_EVENT_SWITCH_DOWN;
-	}
-	/* All links that come up are updated before those that go down.  A link may come up only
-	 * while no packet follows older entries (all LIDs are drained).  After a link has gone
-	 * down, this may no longer hold. */
-	for (uint32_t i = 0; !st && i < n; i++)
-		st = update(r, ev[i].sw, true, &restore, err);
-	for (uint32_t i = 0; !st && i < n; i++)
-		st = update(r, ev[i].sw, false, &restore, err);
-	if (!st)
-		st = repair_broken(r, restore, err);
+	st = take_events(r, ev, n, err);
 	ddlr_end_plan(r, st);
 	return st;
 }
 
 /* ---- events by comparison ---------------------------------------------- */
-
-struct events {
-	struct ftr_event *e;
-	uint32_t n, cap;
-};
-
-static bool add(struct events *l, enum ftr_event_kind kind, ftr_sw s,
-		unsigned int p)
-{
-	if (!FTR_GROW(l->e, l->n, l->cap))
-		return false;
-	l->e[l->n++] = (struct ftr_event){ (uint8_t)kind, s, (ftr_port)p };
-	return true;
-}
 
 /* True if the link at port p of the planner's switch s also exists in the fabric `now`, in which
  * the switch has index `there`. */
@@ -219,32 +106,20 @@ static bool has_link(const struct ftr_ddlr *r, const struct ftr_fabric *now,
 	       now->sw[x->peer].guid == r->f->sw[old->peer].guid;
 }
 
-static bool compare_switch(const struct ftr_ddlr *r,
-			   const struct ftr_fabric *now, ftr_sw s,
-			   struct events *l)
+/* Append to ev[] the events of switch s; returns the new number of events. */
+static uint32_t compare_switch(const struct ftr_ddlr *r, const struct ftr_fabric *now,
+			       ftr_sw s, struct ftr_event *ev, uint32_t n)
 {
 	ftr_sw there = ftr_fabric_find_sw(now, r->f->sw[s].guid);
-	bool ok = true;
 
-	if ((there == FTR_SW_NONE) != r->dead_sw[s])
-		ok = add(l, r->dead_sw[s] ? FTR_EVENT_SWITCH_UP :
-			 FTR_EVENT_SWITCH_DOWN, s, 0);
-	for (unsigned int p = 1; ok && there != FTR_SW_NONE &&
-	     p <= r->f->sw[s].n_ports; p++) {
-		const struct ftr_swport *x =
-			ftr_fabric_port(r->f, s, (ftr_port)p);
-		bool dead;
-
-		if (x->peer_kind != FTR_PEER_SW || x->peer < s ||
-		    ftr_fabric_find_sw(now, r->f->sw[x->peer].guid) ==
-		    FTR_SW_NONE)
-			continue;
-		dead = r->dead_link[r->f->sw[s].first_port + p];
-		if (has_link(r, now, there, s, p) == dead)
-			ok = add(l, dead ? FTR_EVENT_LINK_UP :
-				 FTR_EVENT_LINK_DOWN, s, p);
+	if (there == FTR_SW_NONE) {
+		ev[n++] = (struct ftr_event){ FTR_EVENT_SWITCH_DOWN, s, 0 };
+		return n;
 	}
-	return ok;
+	for (unsigned int p = 1; p <= r->f->sw[s].n_ports; p++)
+		if (ddlr_live(r, s, (ftr_port)p) && !has_link(r, now, there, s, p))
+			ev[n++] = (struct ftr_event){ FTR_EVENT_LINK_DOWN, s, (ftr_port)p };
+	return n;
 }
 
 enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
@@ -252,17 +127,16 @@ enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    struct ftr_ddlr_plan *plan,
 			    struct ftr_err *err)
 {
-	struct events l = { NULL, 0, 0 };
-	bool ok = true;
+	struct ftr_event *ev = ftr_calloc(r->f->n_ports + 1u, sizeof(*ev));
+	uint32_t n = 0;
 	enum ftr_status st;
 
-	for (ftr_sw s = 0; ok && s < r->f->n_sw; s++)
-		ok = compare_switch(r, now, s, &l);
-	if (ok)
-		st = ftr_ddlr_events(r, l.e, l.n, plan, err);
-	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for events");
-	free(l.e);
+	if (!ev)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for events");
+	for (ftr_sw s = 0; s < r->f->n_sw; s++)
+		n = compare_switch(r, now, s, ev, n);
+	st = ftr_ddlr_events(r, ev, n, plan, err);
+	free(ev);
 	return st;
 }
 
@@ -277,7 +151,6 @@ static bool allocate(struct ftr_ddlr *r)
 				     sizeof(*r->live_to));
 	r->n_down = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->n_down));
 	r->dead_sw = ftr_arena_zalloc(a, f->n_sw, 1);
-	r->dead_link = ftr_arena_zalloc(a, f->n_ports, 1);
 	r->has_hosts = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->of_lid = ftr_arena_zalloc(a, (size_t)f->max_lid + 1, sizeof(*r->of_lid));
 	r->load = ftr_arena_zalloc(a, f->n_ports, sizeof(*r->load));
@@ -293,16 +166,13 @@ static bool allocate(struct ftr_ddlr *r)
 	r->from = ftr_arena_alloc(a, f->n_sw, sizeof(*r->from));
 	r->by = ftr_arena_alloc(a, f->n_sw, 1);
 	r->seen = ftr_arena_zalloc(a, f->n_sw, 1);
-	r->near_hops = ftr_arena_alloc(a, (size_t)NEAR_MAX * f->n_sw, 1);
-	r->near_first = ftr_arena_alloc(a, (size_t)NEAR_MAX * f->n_sw,
-					sizeof(*r->near_first));
 	r->col = ftr_arena_alloc(a, f->n_sw, sizeof(*r->col));
 	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
-	return r->live_to && r->n_down && r->dead_sw && r->dead_link && r->has_hosts &&
+	return r->live_to && r->n_down && r->dead_sw && r->has_hosts &&
 	       r->of_lid && r->load && r->touched &&
 	       r->switches && r->before && r->step_of && r->stepped && r->avoid &&
 	       r->carried && r->queue && r->from && r->by && r->seen &&
-	       r->near_hops && r->near_first && r->col && r->col_of && planes_new(r);
+	       r->col && r->col_of && planes_new(r);
 }
 
 static void set_lids(struct ftr_ddlr *r)
@@ -330,9 +200,6 @@ static void set_neighbours(struct ftr_ddlr *r)
 	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
 		ftr_sw *to = &r->live_to[(size_t)s << 8];
 
-		r->most_groups = FTR_MAX(r->most_groups,
-					 r->sh->tree.group_first[s + 1] -
-					 r->sh->tree.group_first[s]);
 		for (unsigned int p = 0; p < 256; p++)
 			to[p] = FTR_SW_NONE;
 		for (unsigned int p = 1; p <= r->f->sw[s].n_ports; p++) {
@@ -401,7 +268,6 @@ void ftr_ddlr_free(struct ftr_ddlr *r)
 		return;
 	ftr_cdg_free(r->g);
 	ftr_cdg_free(r->hosts);
-	free(r->off);
 	ftr_arena_free(r->arena);
 	free(r);
 }

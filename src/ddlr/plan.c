@@ -25,9 +25,9 @@ void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 	for (uint32_t i = 0; l->in_plan && i < r->plan->n; i++) {
 		const struct ftr_ddlr_write *w = &r->plan->write[i];
 
-		if (w->lid != lid || w->step <= r->first_step)
+		if (w->lid != lid)
 			continue;
-		r->step_of[w->sw] = (uint8_t)(w->step - r->first_step);
+		r->step_of[w->sw] = w->step;
 		r->stepped[r->n_stepped++] = w->sw;
 	}
 }
@@ -53,7 +53,7 @@ bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
 
 /* ---- writes ------------------------------------------------------------ */
 
-/* Make room for n more writes in the plan and in off[]. */
+/* Make room for n more writes in the plan. */
 static bool reserve(struct ftr_ddlr *r, uint32_t n)
 {
 	while (r->plan->n + n > r->cap_write) {
@@ -66,15 +66,6 @@ static bool reserve(struct ftr_ddlr *r, uint32_t n)
 		r->plan->write = p;
 		r->cap_write = cap;
 	}
-	while (r->n_off + n > r->cap_off) {
-		uint32_t cap = r->cap_off ? 2 * r->cap_off : 64;
-		void *p = ftr_reallocarray(r->off, cap, sizeof(*r->off));
-
-		if (!p)
-			return false;
-		r->off = p;
-		r->cap_off = cap;
-	}
 	return true;
 }
 
@@ -83,13 +74,12 @@ static void note(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 {
 	struct ftr_ddlr_plan *p = r->plan;
 	ftr_port from = r->before[w->sw];
-	uint8_t step = (uint8_t)(w->step + r->first_step);
 
 	p->write[p->n++] = (struct ftr_ddlr_write){
-		w->sw, r->lid, from, w->port, step, (uint8_t)how,
+		w->sw, r->lid, from, w->port, w->step, (uint8_t)how,
 	};
 	p->how[how]++;
-	p->n_steps = FTR_MAX(p->n_steps, step);
+	p->n_steps = FTR_MAX(p->n_steps, w->step);
 	if (!r->touched[w->sw]) {
 		r->touched[w->sw] = 1;
 		r->switches[p->n_switches++] = w->sw;
@@ -97,8 +87,6 @@ static void note(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 	r->of_lid[r->lid].in_plan = true;
 	r->step_of[w->sw] = w->step;
 	r->stepped[r->n_stepped++] = w->sw;
-	r->off[r->n_off] = (struct changed){ w->sw, r->lid, from, r->n_off };
-	r->n_off++;
 }
 
 enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
@@ -126,37 +114,6 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 	return st;
 }
 
-static int changed_cmp(const void *x, const void *y)
-{
-	const struct changed *a = x, *b = y;
-
-	if (a->lid != b->lid)
-		return a->lid < b->lid ? -1 : 1;
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	return (a->at > b->at) - (a->at < b->at);
-}
-
-/* Of several changes of one entry, the first contains the original port. */
-void ddlr_sort_off(struct ftr_ddlr *r)
-{
-	struct changed last = { FTR_SW_NONE, 0, 0, 0 };
-	uint32_t n = 0;
-
-	if (r->n_off)
-		qsort(r->off, r->n_off, sizeof(*r->off), changed_cmp);
-	for (uint32_t i = 0; i < r->n_off; i++) {
-		struct changed o = r->off[i];
-		bool again = o.sw == last.sw && o.lid == last.lid;
-
-		last = o;
-		o.at = n;
-		if (!again && ftr_tables_get(r->now, o.sw, o.lid) != o.orig)
-			r->off[n++] = o;
-	}
-	r->n_off = n;
-}
-
 static int write_cmp(const void *x, const void *y)
 {
 	const struct ftr_ddlr_write *a = x, *b = y;
@@ -173,9 +130,7 @@ void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan)
 	*plan = (struct ftr_ddlr_plan){ .n = 0 };
 	r->plan = plan;
 	r->cap_write = 0;
-	r->first_step = 0;
 	r->late_refused = 0;
-	r->n_near = 0;
 }
 
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)
@@ -189,7 +144,6 @@ void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)
 		r->of_lid[p->write[i].lid].in_plan = false;
 	if (p->n)
 		qsort(p->write, p->n, sizeof(*p->write), write_cmp);
-	ddlr_sort_off(r);
 	if (st)
 		ftr_ddlr_plan_fini(p);
 	r->plan = NULL;

@@ -9,8 +9,7 @@
  *	detour.c		finds a detour for one broken entry
  *	planes.c		planes, arcs between them, struct ftr_guarantee
  *	lid_transition.c	write steps of the changed entries of one LID
- *	table_transition.c	changes to new tables, to original entries, to tables of sftree
- *	match.c			whether a planner can be kept after a routing
+ *	table_transition.c	changes to new tables, and to tables of sftree
  */
 #ifndef FTR_DDLR_PLANNER_H
 #define FTR_DDLR_PLANNER_H
@@ -19,10 +18,6 @@
 #include <ftr/ddlr.h>
 
 #define DETOUR_MAX 12		/* greatest number of entries that a detour rewrites */
-#define AHEAD 6			/* data are prefetched for the repair, or for the switch in a
-				 * queue, that comes AHEAD places later */
-#define NEAR_MAX 64		/* number of elements of near[], and of rows of near_hops[] and
-				 * near_first[] */
 
 /* A detour rewrites the entries of sw[0 .. n-1]: port[i] leads from sw[i] to sw[i + 1]. The entry
  * of sw[n] already leads to the LID. */
@@ -37,14 +32,6 @@ struct detour {
 	bool clean;		/* result of planes_clean(); valid if counts is true */
 	bool counts;		/* true: packets from or to hosts make the extra turns of the
 				 * detour, so planes_enter() must be called */
-};
-
-/* An entry that was changed, and its original port, which is to be restored. */
-struct changed {
-	ftr_sw sw;
-	ftr_lid lid;
-	ftr_port orig;
-	uint32_t at;		/* number of this change; later changes have higher numbers */
 };
 
 /* A new entry for the current LID (lid_transition.c). */
@@ -72,14 +59,11 @@ struct ftr_ddlr {
 	struct ftr_cdg *hosts;	/* like g, but without dependencies of packets from switches; NULL:
 				 * g has no such dependencies either */
 	bool host_paths_only;	/* as in struct ftr_ddlr_opts */
-	bool ignored_switches;	/* true: g no longer has dependencies of packets from switches */
 	const struct ftr_tables *now;	/* the current tables: ftr_cdg_tables(g) */
 	ftr_sw *live_to;	/* live_to[s << 8 | p]: switch at the other end of a live link;
 				 * FTR_SW_NONE: no live link to a switch at port p */
 	uint16_t *n_down;	/* n_down[s]: number of ports of s with a dead link */
-	uint32_t most_groups;	/* the greatest number of groups of a switch */
 	uint8_t *dead_sw;	/* dead_sw[s] == 1: switch s was reported down */
-	uint8_t *dead_link;	/* [n_ports] 1 at both ports of a link that was reported down */
 	uint8_t *has_hosts;	/* has_hosts[s] == 1: a host port with a LID is connected to s */
 	struct lid_state *of_lid;	/* [max_lid + 1] */
 	uint32_t *load;		/* load[x]: number of detours that lead out of port x (index in
@@ -88,18 +72,11 @@ struct ftr_ddlr {
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number; 1: the plane is not
 				 * clean */
-	/* Repairs restore the original tables.  These are the tables at the end of the last
-	 * completed transition, or else those given to ftr_ddlr_new().  off[] lists the entries
-	 * that differ from the original tables.  While a plan is made, off[] may also contain
-	 * duplicates, and entries that have their original port again. */
-	struct changed *off;
-	uint32_t n_off, cap_off;
 	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
 	uint32_t cap_write;
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
 				 * refused in this plan; parallel links do not count */
-	uint8_t first_step;	/* is added to the step of every further write */
 	uint8_t *touched;	/* touched[s] == 1: the plan has a write for switch s */
 	uint32_t *switches;	/* list of the switches with touched[s] == 1 */
 	/* state of the current LID */
@@ -108,8 +85,7 @@ struct ftr_ddlr {
 				 * FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
 	ftr_port *before;	/* before[s]: entry of s before the writes of ddlr_try() */
-	uint8_t *step_of;	/* step_of[s]: (step of the write for s in this plan) - first_step;
-				 * 0: no write */
+	uint8_t *step_of;	/* step_of[s]: step of the write for s in this plan; 0: no write */
 	ftr_sw *stepped;	/* list of the switches with step_of[s] != 0 */
 	uint32_t n_stepped;
 	bool clean_refused;	/* true: a clean detour for packets from hosts to hosts was refused,
@@ -117,14 +93,6 @@ struct ftr_ddlr {
 	uint8_t *avoid;		/* avoid[s] == 1: a path must not pass s */
 	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
 	uint32_t search_no;	/* number of the current search_repair() */
-	/* The shortest paths over live links from switch near[i] to switch s are described by
-	 * element i * n_sw + s of two arrays.  near_hops: their number of hops; 0: s is near[i], or
-	 * the number exceeds 254.  near_first: bit k % 64 is set if one of these paths begins with
-	 * group k of near[i] (the links to its k-th neighbour). */
-	ftr_sw near[NEAR_MAX];
-	uint8_t *near_hops;
-	uint64_t *near_first;
-	uint32_t n_near;
 	/* breadth-first search, [n_sw] each */
 	ftr_sw *queue;
 	uint32_t *from;		/* from[s]: index in queue[] of the predecessor of s */
@@ -159,8 +127,6 @@ static inline ftr_port ddlr_entry(const struct ftr_ddlr *r, ftr_sw s)
 
 void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan);
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st);
-/* Sort off[] by LID and switch; remove duplicates, and entries that have their original port. */
-void ddlr_sort_off(struct ftr_ddlr *r);
 /* Make lid the current LID. The plan may already have writes for this LID. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);
 
@@ -176,10 +142,8 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 
 /* ---- broken.c ------------------------------------------------------------ */
 
-/* Repair all broken entries. restore: first restore the original entries whose paths lead to their
- * LIDs again. A repair then gets a later step than the restored entries on its path. */
-enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
-			      struct ftr_err *err);
+/* Repair all broken entries. */
+enum ftr_status repair_broken(struct ftr_ddlr *r, struct ftr_err *err);
 
 /* ---- detour.c ---------------------------------------------------------- */
 
@@ -187,16 +151,6 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
  * into clean planes. *repaired: false if no detour was found, or if all detours were refused. */
 enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 			    bool *repaired, struct ftr_err *err);
-
-/* Compute the shortest paths from s, so that the searches for detours from s are faster. This is
- * worth its time only for many searches. Call it at most once for each switch in a plan. After
- * NEAR_MAX calls in a plan, it computes no more paths. */
-void search_prepare(struct ftr_ddlr *r, ftr_sw s);
-
-/* Guess the results of repairs, for ftr_cdg_prefetch(). packet[0 .. n-1] name broken entries, in
- * the order in which they will be repaired: the entry of switch packet.sw for packet.lid. Set
- * packet.port to the upward port that search_repair() will probably give the entry. */
-void search_guess(const struct ftr_ddlr *r, struct ftr_cdg_packet *packet, uint32_t n);
 
 #define CARRIED_DEPTH 32
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth);
@@ -228,12 +182,6 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 			      struct ftr_err *err);
 
 /* ---- table_transition.c -------------------------------------------------------- */
-
-/* Restore the entries of the current LID at all switches from which the original tables lead to the
- * LID again. off[i .. end-1]: all changed entries of the LID. If this would close a cycle, no entry
- * is restored, and the LID is counted in plan.held. */
-enum ftr_status transition_restore(struct ftr_ddlr *r, uint32_t i, uint32_t end,
-				   struct ftr_err *err);
 
 /* The tables of sftree (the inverted order) on the damaged fabric, computed on first use. */
 struct inverted {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Changes the entries of a LID at many switches: to new tables, back to the original tables, or,
- * as the last resort of a repair, to the tables of sftree (the inverted order).
+ * Changes the entries of a LID at many switches: to new tables, or, as the last resort of a repair, to
+ * the tables of sftree (the inverted order).
  *
  * In each case this file chooses the new entries for a LID. lid_transition.c divides the change
- * into steps, and the dependency graph decides whether the change is allowed. If a change to new or
- * original tables is not allowed, the LID is held: the change may be allowed later, when packets
+ * into steps, and the dependency graph decides whether the change is allowed. If a change to new
+ * tables is not allowed, the LID is held: the change may be allowed later, when packets
  * that follow older entries have been drained. If all LIDs are drained and a round changes nothing,
  * the held LIDs keep their current entries. These entries lead to the LIDs, except broken entries
  * that no repair could replace.
@@ -19,52 +19,6 @@
 static void add_change(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
 {
 	r->col[(*n)++] = (struct column_write){ .sw = s, .port = p };
-}
-
-/* ---- restoring --------------------------------------------------------- */
-
-/* The original entry of s for the current LID. off[i .. end-1]: the changed entries of this LID. */
-static ftr_port original(const struct ftr_ddlr *r, ftr_sw s, uint32_t i,
-			 uint32_t end)
-{
-	for (; i < end; i++)
-		if (r->off[i].sw == s)
-			return r->off[i].orig;
-	return ddlr_entry(r, s);
-}
-
-/* True if the original entries lead from s to the LID. */
-static bool orig_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t i,
-			 uint32_t end)
-{
-	for (uint32_t hops = 0; hops < r->f->n_sw; hops++) {
-		ftr_port p = original(r, s, i, end);
-
-		if (s == r->exit_sw)
-			return p == r->exit_port;
-		s = ddlr_next(r, s, p);
-		if (s == FTR_SW_NONE)
-			return false;
-	}
-	return false;
-}
-
-enum ftr_status transition_restore(struct ftr_ddlr *r, uint32_t i, uint32_t end,
-				   struct ftr_err *err)
-{
-	uint32_t n = 0;
-	bool made;
-	enum ftr_status st;
-
-	for (uint32_t k = i; k < end; k++)
-		if (!r->dead_sw[r->off[k].sw] &&
-		    orig_arrives(r, r->off[k].sw, i, end))
-			add_change(r, &n, r->off[k].sw, r->off[k].orig);
-	if (!n)
-		return FTR_OK;
-	st = column_change(r, n, FTR_HOW_RESTORED, &made, err);
-	r->plan->held += !st && !made;
-	return st;
 }
 
 /* ---- the inverted order ------------------------------------------------ */
@@ -227,7 +181,6 @@ static enum ftr_status match(const struct ftr_ddlr *r,
  * held[lid] == 1: the LID is held, that is, it keeps its old entries, which may contain detours. */
 static void complete(struct ftr_ddlr *r, const uint8_t *held)
 {
-	r->n_off = 0;
 	memset(r->load, 0, r->f->n_ports * sizeof(*r->load));
 	planes_clear(r);
 	for (uint32_t lid = 1; lid <= r->f->max_lid; lid++) {

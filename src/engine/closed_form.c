@@ -20,11 +20,9 @@
  * s, only downward groups are candidates.  So on any graph every path goes up, then down.  There is
  * no loop, and the channel dependency graph has no cycle (section 4.1).
  *
- * The placement (place.c) decides how groups are counted and numbered.  The literal placements
- * count the present groups and links, as published.  The other placements count the nominal groups
- * and links, including missing ones.  So a fault changes few entries.  If the shape has upward
- * paths, the other placements use the number q in up_path (<ftr/shape.h>) instead of floor(d / Pi)
- * for hosts.
+ * place.c says how groups are counted and numbered: nominal groups and links count, including
+ * missing ones.  So a fault changes few entries.  If the shape has upward paths, the number q in
+ * up_path (<ftr/shape.h>) is used for hosts instead of floor(d / Pi).
  *
  * Patterns.  On a tree with few faults, C contains all W upward groups of s for nearly every s and
  * l.  Let each group have p links.  Then the port depends on d only through two numbers, the group
@@ -65,8 +63,7 @@ struct pattern {
 	uint64_t pi;
 	const struct ftr_up_path *up_path;	/* [n_d] the number q of each host; NULL: q is
 						 * d / pi */
-	uint32_t w;		/* number of upward groups: of nominal groups, or of present groups
-				 * with the literal placements */
+	uint32_t w;		/* number of nominal upward groups */
 	uint32_t p;		/* number of values of j: the least common multiple of the numbers
 				 * of links of all groups */
 	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is not routed */
@@ -84,7 +81,6 @@ struct per_worker {
 
 struct job {
 	const struct ftr_shape *sh;
-	enum ftr_placement how;
 	struct ftr_tables *out;
 	struct ftr_arena *arena;
 	struct pattern pattern[MAX_PATTERNS];
@@ -126,21 +122,6 @@ static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 	return sh->tree.n_up[s] > 0;
 }
 
-/* Set w and p of *t by the present groups above s.  Returns false if there are none, or if their
- * numbers of links differ. */
-static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
-			  struct pattern *t)
-{
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-
-	t->w = sh->tree.n_up[s];
-	t->p = sh->tree.n_up[s] ? g[0].n : 0;
-	for (uint32_t i = 1; i < sh->tree.n_up[s]; i++)
-		if (g[i].n != t->p)
-			return false;
-	return t->p > 0;
-}
-
 static void choose_patterns(struct job *j)
 {
 	const struct ftr_shape *sh = j->sh;
@@ -148,13 +129,12 @@ static void choose_patterns(struct job *j)
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
 		struct pattern t = {
 			.pi = sh->numbering.divider[s],
-			.up_path = place_up_path(sh, j->how, s),
+			.up_path = place_up_path(sh, s),
 		};
 		unsigned int i;
 
 		j->pattern_of[s] = NO_PATTERN;
-		if (!(place_literal(j->how) ? group_pattern(sh, s, &t) :
-		      slot_pattern(sh, s, &t)))
+		if (!slot_pattern(sh, s, &t))
 			continue;
 		for (i = 0; i < j->n_patterns; i++)
 			if (j->pattern[i].pi == t.pi && j->pattern[i].w == t.w &&
@@ -278,7 +258,7 @@ static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 
 	memset(ports, FTR_PORT_NONE, 256);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = place_literal(r->j->how) ? i : g[i]->slot;
+		uint32_t at = g[i]->slot;
 
 		if (g[i]->n == p) {
 			memcpy(ports + at * p, sh->tree.group_ports + g[i]->first,
@@ -413,7 +393,7 @@ static void route_switch(const struct job *j, struct per_worker *w, ftr_sw s)
 	r.t = NULL;
 	r.lost = false;
 	count_candidates(sh, w, s);
-	place_switch(&r.place, sh, j->how, s);
+	place_switch(&r.place, sh, s);
 	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++)
 		up[i] = &sh->tree.groups[sh->tree.group_first[s] + i];
 	if (j->pattern_of[s] == NO_PATTERN) {
@@ -448,7 +428,7 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 		uint8_t *row = ftr_tables_row(j->out, e->sw);
 		uint32_t n = connect_candidates(sh, extra, e, cand);
 
-		place_switch(&pl, sh, j->how, e->sw);
+		place_switch(&pl, sh, e->sw);
 		place_column(&pl, e->col, cand, n);
 		for (uint32_t k = sh->numbering.dest_first[e->col];
 		     k < sh->numbering.dest_first[e->col + 1]; k++) {
@@ -466,7 +446,6 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 }
 
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
-			     enum ftr_placement how,
 			     const struct connect *extra, struct ftr_team *team,
 			     struct ftr_tables *out, uint64_t *displaced,
 			     uint64_t *no_path, struct ftr_err *err)
@@ -479,7 +458,6 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for routing");
 	}
 	j->sh = sh;
-	j->how = how;
 	j->out = out;
 	j->displaced = displaced;
 	st = prepare(j, team, err);

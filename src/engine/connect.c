@@ -59,7 +59,7 @@
  *
  * If some pairs still have no path, dmodc makes a new plan that uses horizontal links (enum
  * connect_links).  If this fails as well, or if there are no horizontal links, dmodc routes the
- * whole fabric by another order of the switches (ORDER_GATEWAYS in inverted_order.c).
+ * whole fabric by another order of the switches (inverted_order.c).
  *
  * Example of a fabric without suitable extra turns: two chassis A and B that are joined only by
  * gateways.  One packet turns from A to B at gateway g (a -> g -> b).  Another packet turns from B
@@ -365,31 +365,6 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 	return FTR_OK;
 }
 
-/* Use the paths that lead to an earlier destination switch for the present one, too, except the
- * next hops of gateways (see alike.c).  Returns FTR_REFUSED if a turn to one of these next hops is
- * not allowed; then no paths have been copied. */
-static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
-{
-	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;
-	enum ftr_status st = FTR_OK;
-
-	p->one_stage = false;
-	for (const struct connect_entry *e = begin; !st && e < end; e++) {
-		ftr_sw t = p->out->via[e->first];
-
-		if (e->restricted)
-			continue;
-		plan_touch(p, e->sw);
-		p->label[e->sw].channel = turns_find(&p->turns, e->sw, t);
-		if (plan_by_rank(p, t))
-			st = use_step(p, p->label[e->sw].channel);
-	}
-	for (const struct connect_entry *e = begin; !st && e < end; e++)
-		if (!e->restricted)
-			connected(p, e->sw);
-	return st;
-}
-
 /* Find paths until this mode reaches no further switch that needs a path.  Returns FTR_REFUSED if a
  * turn would close a cycle; later calls do not try this turn again. */
 static enum ftr_status grow(struct plan *p)
@@ -400,15 +375,6 @@ static enum ftr_status grow(struct plan *p)
 		seed_all(p);
 	else
 		seed_allowed(p);
-	p->one_stage = !(p->mode & (NEW | LONGER)) && !p->n_connected;
-	if (p->one_stage) {
-		const struct earlier_column *k = plan_find_alike(p);
-
-		if (k)
-			return copy_paths(p, k);
-		if (!plan_note_steps(p))
-			p->nomem = true;
-	}
 	for (uint32_t i = 0; i < p->n_connected; i++)
 		consider_to(p, p->connected[i]);
 	while (p->n_heap && (p->left || all) && !p->nomem) {
@@ -509,7 +475,6 @@ static bool end_column(struct plan *p)
 
 static enum ftr_status connect_column(struct plan *p, uint32_t l)
 {
-	uint32_t first = p->out->n_entries;
 	enum ftr_status st = FTR_OK;
 
 	p->l = l;
@@ -529,8 +494,6 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 		plan_spread(p);
 	if ((!end_column(p) || p->nomem) && !st)
 		st = FTR_NOMEM;
-	if (!st && !p->left && p->one_stage)
-		plan_keep_column(p, first);
 	return st;
 }
 
@@ -612,7 +575,6 @@ static enum ftr_status pass(struct plan *p)
 	enum ftr_status st = FTR_OK;
 
 	p->out->n_entries = p->n_via = 0;
-	p->n_earlier = 0;
 	p->out->horizontal = false;
 	p->out->longer = 0;
 	p->pairs = 0;
@@ -684,7 +646,6 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 	turns_fini(&p.turns);
 	free(p.pool);
 	free(p.heap);
-	plan_free_earlier(&p);
 	return st ? ftr_fail(err, FTR_NOMEM, "out of memory for connecting %u switches",
 			     sh->f->n_sw) : FTR_OK;
 }

@@ -63,12 +63,7 @@ static enum ftr_status ddlr_route(const struct ftr_shape *sh,
 				  struct ftr_route_stats *stats,
 				  struct ftr_err *err)
 {
-	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
-
-	if (opts)
-		o = *opts;
-	o.sftree_mode = FTR_SFTREE_INVERTED;
-	return ftr_engine_sftree.route(sh, &o, team, out, stats, err);
+	return ftr_engine_sftree.route(sh, opts, team, out, stats, err);
 }
 
 static enum ftr_promise ddlr_promise(const struct ftr_route_opts *opts)

@@ -57,7 +57,7 @@ static enum ftr_status reordered(const struct ftr_shape *sh,
 				 struct ftr_route_stats *stats,
 				 struct ftr_err *err)
 {
-	enum ftr_status st = sftree_gateways(sh, opts, team, out, stats, err);
+	enum ftr_status st = ftr_engine_sftree.route(sh, opts, team, out, stats, err);
 
 	if (!st && stats)
 		stats->reordered = true;
@@ -87,7 +87,7 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	if (!st && !extra.complete) {
 		st = reordered(sh, opts, team, out, stats, err);
 	} else if (!st) {
-		st = dmodc_tables(sh, opts->placement, &extra, team, out,
+		st = dmodc_tables(sh, &extra, team, out,
 				  displaced, &no_path, err);
 		if (!st)
 			st = engine_finish(&in, &extra, displaced, opts, team,

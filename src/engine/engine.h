@@ -25,7 +25,6 @@ struct connect;
  * no_path	output: number of entries that are FTR_PORT_NONE because there is no path
  */
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
-			     enum ftr_placement how,
 			     const struct connect *extra, struct ftr_team *team,
 			     struct ftr_tables *out, uint64_t *displaced,
 			     uint64_t *no_path,
@@ -79,36 +78,16 @@ static inline void engine_clear_stats(struct ftr_route_stats *stats)
 /* closed_form.c: the number of pairs (switch, LID) whose entry is FTR_PORT_NONE. */
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
 
-/*
- * Two kinds of the inverted order (inverted_order.c).  The inverted order is a total order of the
- * switches.  Its highest switch is the root, usually a leaf.  Let A be the set of the root and all
- * switches that the root reaches by going up.  Some switches, for example those of a plane that
- * lost its link to the root, have no upward path into A.  A connected set of such switches is a
- * part.
- *
- * ORDER_GATEWAYS	if possible, several leaves connect each part with the other switches
- * ORDER_SFTREE		one leaf connects each part with the other switches.  Exception: if the
- *			shape has upward paths (struct ftr_up_path) and some pairs of host ports
- *			have no up/down path by rank, ORDER_SFTREE means ORDER_GATEWAYS
- */
-enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
-
-/* root.c.  Both functions return false if out of memory.
- * roots_by_load: if the root of an island is a leaf and would be a bottleneck, replace it by a leaf
- * with less load, but not by the switch `avoid`.
- * needs_gateways: set *needed to true if ORDER_SFTREE must be the same as ORDER_GATEWAYS. */
+/* root.c: if the root of an island is a leaf and would be a bottleneck, replace it by a leaf with
+ * less load, but not by the switch `avoid`.  Returns false if out of memory. */
 bool roots_by_load(const struct ftr_shape *sh, const uint32_t *island,
 		   ftr_sw avoid, ftr_sw *root,
 		   struct ftr_arena *arena) FTR_MUST_USE;
+
+/* root.c: set *needed to true if the shape has upward paths (struct ftr_up_path) and some pairs of
+ * host ports have no up/down path by rank.  Returns false if out of memory. */
 bool needs_gateways(const struct ftr_shape *sh, const uint32_t *island,
 		    bool *needed, struct ftr_arena *arena) FTR_MUST_USE;
-
-/* sftree.c: route like engine sftree, but always by ORDER_GATEWAYS. */
-enum ftr_status sftree_gateways(const struct ftr_shape *sh,
-				const struct ftr_route_opts *opts,
-				struct ftr_team *team, struct ftr_tables *out,
-				struct ftr_route_stats *stats,
-				struct ftr_err *err) FTR_MUST_USE;
 
 /* turns.c: find the islands, which are the connected components of the fabric.  island[s] becomes
  * the same number for all switches s of an island. */
@@ -122,9 +101,8 @@ void engine_islands(const struct ftr_shape *sh, uint32_t *island);
  * avoid	a switch that becomes a root only if no other leaf is suitable; FTR_SW_NONE: none
  * root		output: the root of the largest island
  */
-enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
-			       ftr_sw avoid, struct ftr_arena *arena,
-			       uint16_t **level, ftr_sw *root,
+enum ftr_status inverted_order(const struct ftr_shape *sh, ftr_sw avoid,
+			       struct ftr_arena *arena, uint16_t **level, ftr_sw *root,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 #endif

@@ -60,29 +60,23 @@
  * In an island without a leaf, the switch with the smallest GUID is the root.
  *
  * deviation: if the shape has upward paths (member up_path, <ftr/shape.h>), the root need not be a
- * leaf.  If switches that are not leaves reach all top switches by going up, the root is one of
- * these switches: the one with the highest rank.  An example is a leaf switch of a chassis, with
- * rack switches below it.  (Only the rack switches are leaves of the fabric.)  If a rack switch
- * were the root, all chassis leaf switches above it would be in A.  Packets between them would pass
+ * leaf.  If switches that are not leaves reach all top switches by going up, the root is the one of
+ * them with the highest rank.  If some pairs of host ports have no up/down path by rank, it is the
+ * one that reaches the most top switches.  An example is a leaf switch of a chassis, with rack
+ * switches below it.  (Only the rack switches are leaves of the fabric.)  If a rack switch were
+ * the root, all chassis leaf switches above it would be in A.  Packets between them would pass
  * through the rack switch and share its few links.  If a chassis leaf switch is the root, only the
- * spines above it are upside down, and no path of a host changes.  The shape of a PGFT has no
- * up_path, so its root is a leaf.
+ * spines above it are upside down, and no path of a host changes.  If two chassis are joined only
+ * by rack switches, one of them keeps all its up/down paths by rank, and only the other one is a
+ * part.  The shape of a PGFT has no up_path, so its root is a leaf.
  *
  * If hosts are connected to switches of A, the root may be a bottleneck.  Then another leaf becomes
  * the root (root.c).
  *
- * If two chassis are joined only by rack switches, one chassis may be a part.  Then all traffic
- * between the chassis that has no up/down path by rank would cross the few links of the part's
- * anchor.  Two rules of ORDER_GATEWAYS prevent this.  (dmodc uses ORDER_GATEWAYS always; sftree
- * uses it if the shape has upward paths and some pairs of host ports have no up/down path by rank.)
- *
- *	- If the shape has upward paths, consider the switches that are not leaves.  The root is
- *	  the one that reaches the most top switches.  Then one of the two chassis keeps all its
- *	  up/down paths by rank, and only the other chassis is a part.
- *	- A part has further anchors: leaves that are connected to the same switches of the part as
- *	  the first anchor.  All anchors are above the part in the order, and carry traffic between
- *	  the chassis in both directions.  But anchors cannot reach each other over the part, so
- *	  their number is limited (GATEWAY_SHARE).
+ * deviation: a part has further anchors: leaves that are connected to the same switches of the part
+ * as the first anchor.  All anchors are above the part in the order, and carry traffic between the
+ * part and the other switches in both directions.  But anchors cannot reach each other over the
+ * part, so their number is limited (GATEWAY_SHARE).
  */
 #include <string.h>
 
@@ -110,7 +104,7 @@ struct offer {
 struct ordering {
 	const struct ftr_shape *sh;
 	const ftr_sw *by_rank;	/* [n_sw] switches by rank, then by index */
-	enum order_kind how;
+	bool some_apart;	/* true: some pairs of host ports have no up/down path by rank */
 	uint32_t *island;	/* island[s]: least index of a switch in the island of s */
 	/* Here t is the switch sh->numbering.col_sw[l].  reach[l]: number of switches in A if t is
 	 * the root; chain[l]: number of leaves above t, plus 1 if t is a leaf, plus number of
@@ -202,12 +196,12 @@ static bool may_be_hub(const struct ordering *o, ftr_sw s, ftr_sw avoid)
 	const struct ftr_shape *sh = o->sh;
 
 	return sh->numbering.col[s] >= sh->tree.n_leaf && s != avoid &&
-		(o->how == ORDER_SFTREE || sh->tree.n_up[s]);
+		(!o->some_apart || sh->tree.n_up[s]);
 }
 
-/* Replace the root of each island by a switch that is not a leaf, if there is a suitable one.  With
- * ORDER_SFTREE it must reach all top switches by going up; with ORDER_GATEWAYS it must reach the
- * greatest number of top switches.  If several are suitable, take the one with the highest rank. */
+/* Replace the root of each island by a switch that is not a leaf, if there is a suitable one.  It
+ * must reach all top switches by going up; if some pairs of host ports have no up/down path by rank,
+ * the greatest number of top switches.  Of several, take the one with the highest rank. */
 static void choose_hubs(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -218,7 +212,7 @@ static void choose_hubs(struct ordering *o, ftr_sw avoid)
 	for (ftr_sw s = 0; s < n; s++) {
 		uint32_t *most = &tops[o->island[s]];
 
-		if (o->how == ORDER_SFTREE)
+		if (!o->some_apart)
 			*most += !sh->tree.n_up[s];
 		else if (may_be_hub(o, s, avoid))
 			*most = FTR_MAX(*most, o->tops[sh->numbering.col[s]]);
@@ -544,8 +538,7 @@ static void place_all(struct ordering *o)
 	find_parts(o);
 	collect_offers(o);
 	choose_anchors(o);
-	if (o->how == ORDER_GATEWAYS)
-		add_anchors(o);
+	add_anchors(o);
 	place_most(o);
 	for (uint32_t p = 0; p < o->sh->f->n_sw; p++)
 		if (o->anchor[p] != NONE)
@@ -599,38 +592,29 @@ static ftr_sw root_of_largest(const struct ordering *o)
 	return o->root[best];
 }
 
-static bool find_roots(struct ordering *o, ftr_sw avoid,
-		       struct ftr_arena *arena)
+static bool find_roots(struct ordering *o, ftr_sw avoid, struct ftr_arena *arena)
 {
-	bool gateways;
-
 	engine_islands(o->sh, o->island);
 	measure_reach(o);
 	choose_roots(o, avoid);
-	if (o->how == ORDER_SFTREE) {
-		if (!roots_by_load(o->sh, o->island, avoid, o->root, arena) ||
-		    !needs_gateways(o->sh, o->island, &gateways, arena))
-			return false;
-		if (gateways)
-			o->how = ORDER_GATEWAYS;
-	}
+	if (!roots_by_load(o->sh, o->island, avoid, o->root, arena) ||
+	    !needs_gateways(o->sh, o->island, &o->some_apart, arena))
+		return false;
 	if (o->sh->numbering.up_path)
 		choose_hubs(o, avoid);
 	return true;
 }
 
-enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
-			       ftr_sw avoid, struct ftr_arena *arena,
-			       uint16_t **level, ftr_sw *root,
+enum ftr_status inverted_order(const struct ftr_shape *sh, ftr_sw avoid,
+			       struct ftr_arena *arena, uint16_t **level, ftr_sw *root,
 			       struct ftr_err *err)
 {
-	struct ordering o = { .sh = sh, .how = how };
+	struct ordering o = { .sh = sh };
 	ftr_sw *by_rank = sort_by_rank(sh, arena);
 	enum ftr_status st;
 
 	*level = ftr_arena_zalloc(arena, sh->f->n_sw, sizeof(**level));
-	if (!by_rank || !*level || !allocate(&o, arena) ||
-	    !find_roots(&o, avoid, arena))
+	if (!by_rank || !*level || !allocate(&o, arena) || !find_roots(&o, avoid, arena))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the order of %u switches",
 				sh->f->n_sw);
 	o.by_rank = by_rank;

@@ -21,7 +21,6 @@
  *
  *	- entries for extra turns
  *	- entries without a preferred port (entries of new switches, and entries for new hosts)
- *	- with the literal placements: all entries
  *
  * Step 3 is the search for balance (<ftr/balance.h>).  It may change the entries that were not kept
  * in step 1.  If opts->keep->search_displaced is true, it may change all entries whose port differs
@@ -31,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/displaced.h"
+#include "balance/balance.h"
 #include "engine/connect.h"
 #include "engine/engine.h"
 #include "engine/place.h"
@@ -126,7 +125,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		set_bit(k, k->movable, s, lid);
 	/* An entry without a preferred port (new switch, new host) keeps its computed port. */
 	if (prefer != FTR_PORT_NONE && *entry != prefer && *entry != now &&
-	    k->displaced && !v->by_turn)
+	    !v->by_turn)
 		set_bit(k, k->displaced, s, lid);
 }
 
@@ -219,50 +218,10 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 				 struct ftr_err *err)
 {
 	*out = NULL;
-	if (opts->placement != FTR_PLACE_EVEN || opts->keep ||
-	    !(opts->balance || opts->place_by_load))
+	if (opts->keep || !opts->balance)
 		return FTR_OK;
 	*out = ftr_calloc((size_t)t->n_sw * (t->stride / 64), sizeof(**out));
 	return *out ? FTR_OK : ftr_fail(err, FTR_NOMEM,
-			"out of memory for placing displaced entries");
-}
-
-static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
-{
-	for (ftr_sw s = 0; s < t->n_sw; s++) {
-		const uint64_t *row = bits + (size_t)s * (t->stride / 64);
-
-		for (uint32_t w = 0; w < t->stride / 64u; w++)
-			for (uint64_t b = row[w]; b; b &= b - 1)
-				ftr_tables_row(t, s)[w * 64 + (uint32_t)
-					__builtin_ctzll(b)] = FTR_PORT_NONE;
-	}
-}
-
-/* Choose the ports of the entries whose bit is set, by the load of the links.  If there are such
- * entries, set *net to the flow counts of the resulting tables, for balance_run(). */
-static enum ftr_status place_displaced(const struct keeping *k,
-				       const uint64_t *bits, bool turns,
-				       struct ftr_team *team,
-				       struct balance_net **net,
-				       struct ftr_err *err)
-{
-	struct displaced *z = NULL;
-	enum ftr_status st;
-
-	if (!bits || !any(bits, (size_t)k->t->n_sw * (k->t->stride / 64)))
-		return FTR_OK;
-	clear_entries(k->t, bits);
-	st = displaced_new(k->in, k->t, k->keep ? k->keep->prefer : NULL, true,
-			   team, &z, err);
-	if (st)
-		return st;
-	if (displaced_place_all(z, turns, bits, team)) {
-		*net = displaced_finish(z);
-		return FTR_OK;
-	}
-	displaced_free(z);
-	return ftr_fail(err, FTR_NOMEM,
 			"out of memory for placing displaced entries");
 }
 
@@ -276,34 +235,29 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 {
 	bool kept = opts->keep && opts->keep->prefer, search = true;
 	bool all = !kept || opts->keep->search_all;
+	bool by_load = kept || displaced;
 	struct keeping k = { .in = in, .keep = opts->keep, .t = t };
 	size_t words = (size_t)t->n_sw * (t->stride / 64);
-	struct balance_net *net = NULL;
+	struct balance_place place = { .bits = displaced };
 	enum ftr_status st = FTR_OK;
 
-	in->depth = opts->balance;
-	if (kept && !place_literal(opts->placement))
-		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
-	if (kept)
+	if (kept) {
 		k.movable = ftr_calloc(words, sizeof(*k.movable));
-	if (!use_extra(&k, in, extra) ||
-	    (kept && (!k.movable ||
-		      (!k.displaced && !place_literal(opts->placement)))))
-		st = ftr_fail(err, FTR_NOMEM,
-			      "out of memory for keeping entries");
+		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
+		place = (struct balance_place){ k.displaced, opts->keep->prefer };
+	}
+	if (!use_extra(&k, in, extra) || (kept && (!k.movable || !k.displaced)))
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for keeping entries");
 	if (!st && kept)
 		st = keep_all(&k, team, &search, err);
-	if (!st)
-		st = place_displaced(&k, kept ? k.displaced : displaced,
-				     extra && extra->n_turns, team, &net, err);
+	in->depth = all || search ? opts->balance : FTR_BALANCE_OFF;
 	in->cancelled = opts->cancelled;
 	in->ctx = opts->cancel_ctx;
 	in->movable = all ? NULL : k.movable;
-	if (!st && (all || search))
-		st = balance_run(in, net, t, team,
+	by_load = by_load && !st && any(place.bits, words);
+	if (!st)
+		st = balance_run(in, by_load ? &place : NULL, t, team,
 				 stats ? &stats->balance : NULL, err);
-	else
-		balance_net_free(net);
 	in->movable = NULL;
 	in->extra = NULL;
 	free(k.gateway);

@@ -4,7 +4,7 @@
  * equations (3) and (4) of Gliksberg et al. 2020, section 3.4, or an extension of them to damaged
  * trees.
  *
- * The literal placements follow the paper.  Let C be the candidates, that is, the groups that lead
+ * In the paper, let C be the candidates, that is, the groups that lead
  * closer to the destination, in their order.  Let q = floor(d / Pi), where Pi is the divider of s.
  * Then
  *
@@ -12,11 +12,11 @@
  *	link	floor(q / #C) mod #g
  *
  * Both formulas count only present groups and links.  So if a switch loses one group, nearly every
- * entry changes.  C is ordered by GUID (FTR_PLACE_LITERAL) or by plane (FTR_PLACE_PLANES), see
- * src/shape/group.c.  The paper does not define d; it is computed in src/shape/column_order.c.
+ * entry changes.  C is ordered by plane (src/shape/group.c).  The paper does not define d; it is
+ * computed in src/shape/column_order.c.
  *
- * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE count nominal groups and links, present or
- * missing.  So an entry does not change while its nominal link works:
+ * deviation: nominal groups and links are counted, present or missing.  So an entry does not
+ * change while its nominal link works:
  *
  *	slot	x = q mod W		W: number of nominal groups above s
  *	period	z = floor(q / W)
@@ -52,8 +52,7 @@
  * another port by load (balance/displaced.h, engine/keep.c):
  *
  *	- preferred tables are given
- *	- no preferred tables are given, the placement is FTR_PLACE_EVEN, and the search for
- *	  balance is on or place_by_load is set
+ *	- no preferred tables are given, and the search for balance is on
  *
  * If a group loses a link but not all links, the destinations of the lost link use the other links
  * of the group.  So the load of other groups does not grow.
@@ -65,8 +64,8 @@
  * Equation (3) then selects the same candidate for all hosts of the leaf, because their indices d
  * differ by less than Pi.
  *
- * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE route downward to a host over the switches of the
- * host's upward path (struct ftr_up_path, <ftr/shape.h>).  The upward path begins at the host's own
+ * deviation: a downward path to a host leads over the switches of the host's upward path
+ * (struct ftr_up_path, <ftr/shape.h>).  The upward path begins at the host's own
  * leaf, and goes up over the groups that equation (3) selects.  A leaf spreads its hosts over all
  * groups above.  So the downward paths to these hosts are spread, too.  The hosts whose upward
  * paths pass one leaf switch of a chassis are not consecutive in d.  So the switches of that tier
@@ -105,25 +104,21 @@ static uint32_t mod(int32_t a, uint32_t b)
 	return (uint32_t)(r < 0 ? r + (int32_t)b : r);
 }
 
-const struct ftr_up_path *place_up_path(const struct ftr_shape *sh,
-					enum ftr_placement how, ftr_sw s)
+const struct ftr_up_path *place_up_path(const struct ftr_shape *sh, ftr_sw s)
 {
-	if (place_literal(how) || !sh->numbering.up_path)
+	if (!sh->numbering.up_path)
 		return NULL;
 	return sh->numbering.up_path + (size_t)sh->tree.tier[s] * sh->numbering.n_d;
 }
 
-void place_switch(struct port_choice *pl, const struct ftr_shape *sh,
-		  enum ftr_placement how, ftr_sw s)
+void place_switch(struct port_choice *pl, const struct ftr_shape *sh, ftr_sw s)
 {
 	uint64_t r, b;
 
 	pl->sh = sh;
-	pl->how = how;
 	pl->pi = (uint32_t)FTR_MIN(sh->numbering.divider[s], UINT32_MAX);
-	pl->up_path = place_up_path(sh, how, s);
-	pl->w = place_literal(how) || sh->numbering.n_slots[s] > FTR_PORT_MAX ?
-		0 : sh->numbering.n_slots[s];
+	pl->up_path = place_up_path(sh, s);
+	pl->w = sh->numbering.n_slots[s] > FTR_PORT_MAX ? 0 : sh->numbering.n_slots[s];
 	if (!pl->w)
 		return;
 	pl->pod_leaves = sh->numbering.pod_leaves[s];
@@ -315,8 +310,5 @@ ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t)
 		return link_port(pl->sh, g, has_slot(pl, g) ? q / pl->w : q);
 	}
 	g = pl->cand[q % pl->n];
-	if (place_literal(pl->how))
-		return pl->sh->tree.group_ports[g->first + (g->n == 1 ? 0 :
-						       q / pl->n % g->n)];
 	return link_port(pl->sh, g, q / pl->n);
 }

@@ -2,11 +2,11 @@
 /*
  * Chooses the port of an entry by a formula: first a port group among the candidates (the groups
  * that lead closer to the destination), then a link of the group.  The choice depends only on the
- * shape, the placement, the switch, the candidates and the destination.  (src/balance chooses by
+ * shape, the switch, the candidates and the destination.  (src/balance chooses by
  * load instead.)
  *
  *	struct port_choice pl;			on the stack, nothing is allocated
- *	place_switch(&pl, sh, how, s)
+ *	place_switch(&pl, sh, s)
  *	  n = ftr_shape_candidates(sh, s, l, cand)
  *	  place_column(&pl, l, cand, n)		once per column
  *	    place_port(&pl, dest)		any number of times
@@ -20,7 +20,6 @@
 
 struct port_choice {
 	const struct ftr_shape *sh;
-	enum ftr_placement how;
 	uint32_t pi;
 	/* up_path[d]: on the upward path of the host with index d, the switch of the same tier
 	 * (physical rank) as this switch, see <ftr/shape.h>; NULL: not used */
@@ -46,15 +45,7 @@ struct port_choice {
 				 * is not a candidate, and there are several candidates */
 };
 
-/* Returns true if the placement counts only present groups and links, as equations (3) and (4) of
- * Gliksberg et al. 2020 do. */
-static inline bool place_literal(enum ftr_placement how)
-{
-	return how >= FTR_PLACE_LITERAL;
-}
-
-void place_switch(struct port_choice *pl, const struct ftr_shape *sh,
-		  enum ftr_placement how, ftr_sw s);
+void place_switch(struct port_choice *pl, const struct ftr_shape *sh, ftr_sw s);
 
 /* Compute for switch s and each destination switch l (each array has cost_stride elements):
  * paths[l]: number of upward groups of s that are candidates; 0 if s must route downward
@@ -82,8 +73,7 @@ static inline uint32_t place_number(const struct ftr_shape *sh,
 }
 
 /* Returns the array up_path for the tier of s; NULL: q is floor(d / Pi). */
-const struct ftr_up_path *place_up_path(const struct ftr_shape *sh,
-					enum ftr_placement how, ftr_sw s);
+const struct ftr_up_path *place_up_path(const struct ftr_shape *sh, ftr_sw s);
 
 /* The port for destination t on the switch of the last place_switch(); FTR_PORT_NONE: there is no
  * candidate.  t must be on the destination switch of the last place_column().  The two switches

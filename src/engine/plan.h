@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The state of a plan of extra turns, shared by connect.c, need.c, next_hops.c, spread.c and
- * alike.c.  connect.c explains the method.
+ * The state of a plan of extra turns, shared by connect.c, need.c, next_hops.c and spread.c.
+ * connect.c explains the method.
  *
  * A column is a switch as a destination.  An up/down path by rank follows the ranks of the shape.
  * A channel stands for all parallel links from a switch to a neighbour.  An extra turn usually
@@ -46,22 +46,6 @@ struct hop_list {		/* next hops of a switch towards the present destination swit
  * step is known.  LABELLED: label[] is the best step so far.  CONNECTED: a path is planned. */
 enum { OPEN = 0, LABELLED, CONNECTED };
 
-/* A column (destination switch) that one stage connected without a new turn.  Its paths may be
- * copied for later columns, see alike.c.  A first step is a step from a switch without an up/down
- * path by rank to a switch with one. */
-struct earlier_column {
-	uint32_t l, n_extra;	/* l: the column; n_extra: value of turns.n_extra when the column
-				 * was connected */
-	unsigned int mode;
-	bool distinct;		/* true: no two of the first steps lead to the same switch */
-	const uint8_t *back;
-	struct step *step;	/* the first steps */
-	uint32_t n_steps, cap_steps;
-	uint32_t first, n;	/* entries of the column: out->entry[first .. first + n - 1] */
-};
-
-#define PLAN_EARLIER 16
-
 struct plan {
 	const struct ftr_shape *sh;
 	const struct ftr_route_opts *opts;
@@ -99,12 +83,6 @@ struct plan {
 	struct step *heap;
 	uint32_t n_heap, cap_heap;
 	bool nomem;
-	/* earlier: ring buffer of columns whose paths can be copied; steps: the first steps of the
-	 * current column */
-	struct earlier_column earlier[PLAN_EARLIER], steps;
-	uint32_t n_earlier;	/* number of columns stored in earlier[] so far */
-	bool one_stage;		/* true: the current column fits in earlier[]: one stage connected
-				 * it without new turns, and no paths were copied */
 	/* the result, and the capacities of its arrays */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;
@@ -152,16 +130,5 @@ bool plan_pool_add(struct plan *p, uint32_t c);
 
 /* spread.c: add next hops to the switches in state CONNECTED. */
 void plan_spread(struct plan *p);
-
-/* alike.c.  When plan_find_alike() or plan_note_steps() is called, the heap must hold the first
- * steps of the current column.
- * plan_find_alike: find an earlier column whose paths can be copied; NULL: there is none.
- * plan_note_steps: copy the heap to p->steps.  Returns false if out of memory.
- * plan_keep_column: store the current column in p->earlier, with p->steps as its first steps.  Its
- * entries begin at out->entry[first]. */
-const struct earlier_column *plan_find_alike(const struct plan *p);
-bool plan_note_steps(struct plan *p) FTR_MUST_USE;
-void plan_keep_column(struct plan *p, uint32_t first);
-void plan_free_earlier(struct plan *p);
 
 #endif

@@ -2,12 +2,12 @@
 /*
  * Engine sftree: every switch reaches every LID, on one VL.
  *
- * sFtree (Bogdanski et al. 2012) promises the same, but fails on some damaged fabrics (subtree.c).
- * The paper adds paths to finished tables.  This engine instead uses up/down routing by another
- * order of the switches, the inverted order (inverted_order.c).  ftr_shape_reorder() computes the
- * shape for this order.  The equations of dmodc then compute the entries, also those for LIDs of
- * switches.  (For these LIDs the paper takes the first port.)  On a complete tree, the entries for
- * hosts are the same as those of dmodc.
+ * sFtree (Bogdanski et al. 2012) promises the same, but fails on some damaged fabrics.  The paper
+ * adds paths to finished tables.  This engine instead uses up/down routing by another order of the
+ * switches, the inverted order (inverted_order.c).  ftr_shape_reorder() computes the shape for
+ * this order.  The equations of dmodc then compute the entries, also those for LIDs of switches.
+ * (For these LIDs the paper takes the first port.)  On a complete tree, the entries for hosts are
+ * the same as those of dmodc.
  *
  * First, all LIDs are routed within two limits (FTR_REORDER_KEEP):
  *
@@ -27,16 +27,12 @@
  * Exception: if the root of this order is missing, or if some switch cannot reach all other
  * switches of its island by this order and within the two limits, the order of the present fabric
  * is used.
- *
- * With sftree_mode = paper, the algorithms of the paper run as published (subtree.c).  This mode is
- * for comparison, not for production.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/bytes.h"
 #include "engine/engine.h"
-#include "engine/subtree.h"
 
 struct work {
 	const struct ftr_shape *sh;
@@ -44,8 +40,6 @@ struct work {
 	struct ftr_tables *out;
 	struct ftr_err *err;
 	struct ftr_arena *arena;
-	enum ftr_placement how;
-	enum order_kind kind;
 	uint16_t *level;
 	struct ftr_shape *plain;	/* the shape reordered with FTR_REORDER_KEEP */
 	struct ftr_shape *full;		/* the shape reordered with FTR_REORDER_ALL, or NULL */
@@ -124,7 +118,7 @@ static enum ftr_status fill_gaps(struct work *w)
 	}
 	st = ftr_tables_new(w->sh->f, false, &t, w->err);
 	if (!st)
-		st = dmodc_tables(w->full, w->how, NULL, w->team, t, NULL,
+		st = dmodc_tables(w->full, NULL, w->team, t, NULL,
 				  &no_path, w->err);
 	if (!st)
 		copy_columns(w, t);
@@ -224,7 +218,7 @@ static enum ftr_status by_nominal(struct work *w,
 
 	if (!own)
 		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
-	st = inverted_order(opts->nominal, w->kind,
+	st = inverted_order(opts->nominal,
 			    same_switch(f, opts->sm_switch, nf), w->arena,
 			    &level, root, w->err);
 	if (st)
@@ -254,7 +248,7 @@ static enum ftr_status by_nominal(struct work *w,
 static enum ftr_status by_own(struct work *w,
 			      const struct ftr_route_opts *opts, ftr_sw *root)
 {
-	enum ftr_status st = inverted_order(w->sh, w->kind, opts->sm_switch,
+	enum ftr_status st = inverted_order(w->sh, opts->sm_switch,
 					    w->arena, &w->level, root, w->err);
 
 	return st ? st : ftr_shape_reorder(w->sh, w->level, FTR_REORDER_KEEP,
@@ -276,7 +270,7 @@ static enum ftr_status inverted(struct work *w,
 	if (!st)
 		st = engine_displaced(opts, w->out, &displaced, w->err);
 	if (!st)
-		st = dmodc_tables(w->plain, w->how, NULL, w->team, w->out,
+		st = dmodc_tables(w->plain, NULL, w->team, w->out,
 				  displaced, &no_path, w->err);
 	if (!st && has_gaps(w->plain))
 		st = fill_gaps(w);
@@ -301,7 +295,6 @@ static enum ftr_status route_all(struct work *w,
 {
 	enum ftr_status st;
 
-	w->how = opts->placement;
 	w->arena = ftr_arena_new();
 	st = w->arena ? inverted(w, opts, stats) :
 		ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
@@ -322,29 +315,13 @@ static enum ftr_status sftree_route(const struct ftr_shape *sh,
 	struct work w = { .sh = sh, .team = team, .out = out, .err = err };
 
 	opts = opts ? opts : &defaults;
-	if (opts->sftree_mode == FTR_SFTREE_PAPER)
-		return subtree_route(sh, opts, team, out, stats, err);
-	return route_all(&w, opts, stats);
-}
-
-enum ftr_status sftree_gateways(const struct ftr_shape *sh,
-				const struct ftr_route_opts *opts,
-				struct ftr_team *team, struct ftr_tables *out,
-				struct ftr_route_stats *stats,
-				struct ftr_err *err)
-{
-	struct work w = {
-		.sh = sh, .team = team, .out = out, .err = err,
-		.kind = ORDER_GATEWAYS,
-	};
-
 	return route_all(&w, opts, stats);
 }
 
 static enum ftr_promise sftree_promise(const struct ftr_route_opts *opts)
 {
-	return !opts || opts->sftree_mode == FTR_SFTREE_INVERTED ?
-		FTR_PROMISE_ALL : FTR_PROMISE_UPDOWN;
+	(void)opts;
+	return FTR_PROMISE_ALL;
 }
 
 const struct ftr_engine_ops ftr_engine_sftree = {

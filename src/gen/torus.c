@@ -67,27 +67,34 @@ static enum ftr_status link_switch(struct gen_growth *z, uint32_t i)
 {
 	const struct ftr_torus *g = z->of;
 	uint32_t step = 1;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
-	for (unsigned int d = 0; !st && d < g->d; d++) {
+	for (unsigned int d = 0; d < g->d; d++) {
 		uint32_t x = i / step % g->k[d];
 		uint32_t next = i - x * step + (x + 1) % g->k[d] * step;
 
 		st = gen_link(z, 1, i, 2 * d, 1, next, 2 * d + 1);
+		if (st)
+			return st;
 		step *= g->k[d];
 	}
-	for (unsigned int h = 0; !st && h < g->hosts; h++)
+	for (unsigned int h = 0; h < g->hosts; h++) {
 		st = gen_link(z, 1, i, 2 * g->d + h, 0, i * g->hosts + h, 0);
-	return st;
+		if (st)
+			return st;
+	}
+	return FTR_OK;
 }
 
 static enum ftr_status links(struct gen_growth *z)
 {
-	enum ftr_status st = FTR_OK;
+	for (uint32_t i = 0; i < z->level[1].n; i++) {
+		enum ftr_status st = link_switch(z, i);
 
-	for (uint32_t i = 0; !st && i < z->level[1].n; i++)
-		st = link_switch(z, i);
-	return st;
+		if (st)
+			return st;
+	}
+	return FTR_OK;
 }
 
 enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,

@@ -96,12 +96,11 @@ static uint32_t route_column(const struct routing *r, struct scratch *b,
 	uint32_t n_cand = e ? connect_candidates(v, plan, e, cand) :
 		ftr_shape_candidates(v, s, l, cand);
 	bool keep = r->lv->prefer;
-	bool displace = keep && !e && n_cand && r->lv->displaced;
+	bool by_load = keep && !e && n_cand && r->lv->displaced;
 	struct ftr_port_set valid;
 	uint32_t n = 0;
 
-	if (!displace)
-		place_column(&b->place, l, cand, n_cand);
+	place_column(&b->place, l, cand, n_cand);
 	if (keep)
 		ftr_shape_ports(v, cand, n_cand, &valid);
 	for (uint32_t i = v->numbering.dest_first[l]; i < v->numbering.dest_first[l + 1]; i++) {
@@ -110,8 +109,8 @@ static uint32_t route_column(const struct routing *r, struct scratch *b,
 			FTR_PORT_NONE;
 
 		if (port == FTR_PORT_NONE)
-			port = displace ? DISPLACED_PLACE :
-				place_port(&b->place, t);
+			port = by_load && displaced_counts(r->lv->displaced, t->lid) ?
+				DISPLACED_PLACE : place_port(&b->place, t);
 		if (port != row[t->lid])
 			out[n++] = (struct ftr_change){
 				s, t->lid, row[t->lid], port,
@@ -126,7 +125,7 @@ static void route_switch(const struct routing *r, struct scratch *b,
 	const struct ftr_incr *lv = r->lv;
 	struct ftr_change *out = r->change + t->first;
 
-	place_switch(&b->place, &lv->view, lv->opts.placement, t->sw);
+	place_switch(&b->place, &lv->view, t->sw);
 	t->n = 0;
 	for_each_column(lv, t->sw, l)
 		if (l != lv->view.numbering.col[t->sw])

@@ -132,7 +132,7 @@ struct ftr_incr {
 	bool replanned;
 
 	/* Placement of displaced entries (balance/displaced.h).  NULL: there are no preferred
-	 * tables, or the placement does not depend on the load. */
+	 * tables. */
 	struct displaced *displaced;
 	uint32_t *col_of;	/* column of each LID */
 	struct displaced_entry *entry;	/* [n_sw] scratch of placement_update.c */

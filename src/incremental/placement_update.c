@@ -15,18 +15,16 @@
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 {
 	const struct ftr_shape *v = &lv->view;
-	const struct ftr_balance_input in = { .shape = v };
 	enum ftr_status st;
 
-	if (!lv->prefer || place_literal(lv->opts.placement))
+	if (!lv->prefer)
 		return FTR_OK;
 	if (!FTR_ZNEW(lv->arena, lv->col_of, v->f->max_lid + 1u) ||
 	    !FTR_NEW(lv->arena, lv->entry, v->f->n_sw))
 		return incr_nomem(lv, err);
 	for (uint32_t i = 0; i < v->numbering.n_dest; i++)
 		lv->col_of[v->numbering.dest[i].lid] = v->numbering.dest[i].col;
-	st = displaced_new(&in, lv->t, lv->prefer, false, NULL,
-			   &lv->displaced, err);
+	st = displaced_new(v, lv->t, lv->prefer, &lv->displaced, err);
 	for (uint32_t c = 0; !st && c < lv->n_ends; c++)
 		displaced_link(lv->displaced, incr_remote(lv, lv->far[c]),
 			       lv->port[c], incr_remote(lv, c));
@@ -34,13 +32,11 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 }
 
 /* Enter the changes of lid into the tables, update the counters, and store the ports of displaced
- * entries in lv->change.  If `back` is true, revert tables and counters instead.  Returns false if
- * out of memory. */
-static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
+ * entries in lv->change.  If `back` is true, revert tables and counters instead. */
+static void place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {
 	const uint32_t *list = lv->by_lid + lv->lid_first[lid];
 	uint32_t n = lv->lid_first[lid + 1] - lv->lid_first[lid];
-	bool ok;
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_change *c = &lv->change[list[i]];
@@ -50,9 +46,7 @@ static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 			c->sw, back ? c->before : c->after
 		};
 	}
-	ok = displaced_change(lv->displaced, &lv->view,
-			      incr_plan(lv)->n_turns > 0, lv->col_of[lid], lid,
-			      lv->entry, n);
+	displaced_change(lv->displaced, lv->col_of[lid], lid, lv->entry, n);
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_sw s = lv->entry[i].sw;
 
@@ -60,17 +54,14 @@ static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 			lv->change[lv->at[s]].after = lv->entry[i].after;
 		lv->at[s] = NONE;
 	}
-	return ok;
 }
 
-static bool place_lids(struct ftr_incr *lv, bool back)
+static void place_lids(struct ftr_incr *lv, bool back)
 {
-	bool ok = true;
-
-	for (uint32_t lid = 0; ok && lid <= lv->t->max_lid; lid++)
+	displaced_begin(lv->displaced, &lv->view, incr_plan(lv)->n_turns > 0);
+	for (uint32_t lid = 0; lid <= lv->t->max_lid; lid++)
 		if (lv->lid_first[lid] < lv->lid_first[lid + 1])
-			ok = place_lid(lv, (ftr_lid)lid, back) || back;
-	return ok;
+			place_lid(lv, (ftr_lid)lid, back);
 }
 
 static void sort_by_lid(struct ftr_incr *lv)
@@ -100,8 +91,8 @@ enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err)
 	if (!lv->displaced)
 		return FTR_OK;
 	lv->placed = true;
-	displaced_target(lv->displaced, &lv->view);
-	return place_lids(lv, false) ? FTR_OK : incr_nomem(lv, err);
+	place_lids(lv, false);
+	return FTR_OK;
 }
 
 void incr_place_back(struct ftr_incr *lv)

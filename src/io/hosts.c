@@ -8,6 +8,7 @@
 #include "core/search.h"
 #include "io/text.h"
 #include <ftr/hosts.h>
+#include <ftr/text.h>
 
 #define WORD_MAX 256
 #define EXPAND_MAX 65536
@@ -209,18 +210,17 @@ static bool add_range(struct reading *r, const char *head, int head_len,
 	if (!ok || *end || hi < lo || hi - lo >= EXPAND_MAX || width > 9)
 		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s' is not a range of hosts",
 				     range);
-	for (unsigned long i = lo; ok && i <= hi; i++) {
-		snprintf(name, sizeof(name), "%.*s%0*lu%s", head_len, head,
-			 width, i, tail);
-		ok = add(r, name, slots);
+	for (unsigned long i = lo; i <= hi; i++) {
+		snprintf(name, sizeof(name), "%.*s%0*lu%s", head_len, head, width, i, tail);
+		if (!add(r, name, slots))
+			return false;
 	}
-	return ok;
+	return true;
 }
 
 static bool expand(struct reading *r, char *word, uint32_t slots)
 {
 	char *open = strchr(word, '['), *close = strchr(word, ']'), *save;
-	bool ok = true;
 
 	if (!open && !close)
 		return add(r, word, slots);
@@ -228,10 +228,10 @@ static bool expand(struct reading *r, char *word, uint32_t slots)
 		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s': the brackets do not match",
 				     word);
 	*close = '\0';
-	for (char *s = strtok_r(open + 1, ",", &save); ok && s;
-	     s = strtok_r(NULL, ",", &save))
-		ok = add_range(r, word, (int)(open - word), s, close + 1, slots);
-	return ok;
+	for (char *s = strtok_r(open + 1, ",", &save); s; s = strtok_r(NULL, ",", &save))
+		if (!add_range(r, word, (int)(open - word), s, close + 1, slots))
+			return false;
+	return true;
 }
 
 /* Returns the length of the next word. A comma inside brackets is part of the word. */
@@ -285,9 +285,9 @@ static bool line(void *ctx, struct ftr_cur *c)
 	struct reading *r = ctx;
 	char word[FTR_LINE_MAX + 1], last[FTR_LINE_MAX + 1] = "";
 	uint32_t slots = 1;
-	bool first = r->jobs, ok = true;
+	bool first = r->jobs;
 
-	for (const char *s = c->p; ok && s < c->end; ) {
+	for (const char *s = c->p; s < c->end; ) {
 		size_t n = word_length(s, c->end);
 		char *colon;
 
@@ -303,27 +303,30 @@ static bool line(void *ctx, struct ftr_cur *c)
 		if (first) {
 			if (word[n - 1] == ':')
 				word[n - 1] = '\0';
-			ok = set_group(r, word);
+			if (!set_group(r, ftr_text_clean(word)))
+				return false;
 			first = false;
 			continue;
 		}
 		if (!strncmp(word, "slots=", 6)) {
-			ok = number(r, word + 6, &slots);
+			if (!number(r, word + 6, &slots))
+				return false;
 			continue;
 		}
 		if (strchr(word, '='))
 			continue;	/* max-slots= and other options are ignored */
-		if (last[0])
-			ok = expand(r, last, slots);
+		if (last[0] && !expand(r, last, slots))
+			return false;
 		slots = 1;
 		colon = r->jobs ? NULL : strchr(word, ':');
 		if (colon) {
 			*colon = '\0';
-			ok = ok && number(r, colon + 1, &slots);
+			if (!number(r, colon + 1, &slots))
+				return false;
 		}
 		memcpy(last, word, strlen(word) + 1);
 	}
-	return ok && (!last[0] || expand(r, last, slots));
+	return !last[0] || expand(r, last, slots);
 }
 
 static bool publish(struct reading *r)

@@ -174,13 +174,11 @@ static bool by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 
 static bool by_number(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 {
-	struct ftr_cur at = *c;
 	uint64_t v;
 	bool many = false;
 
-	if (!ftr_cur_uint(&at, 0, UINT64_MAX, &v) ||
-	    !ftr_cur_gap(&at))
-		return ftr_text_expected(&p->t, c, "a LID, a GUID or a \"name\"");
+	if (!ftr_text_field(&p->t, c, 0, UINT64_MAX, 0, "a LID, a GUID or a \"name\"", &v))
+		return false;
 	*out = FTR_EP_NONE;
 	if (v <= UINT16_MAX) {
 		if (v <= p->f->max_lid && p->f->owner[v].kind == FTR_OWNER_EP)
@@ -200,7 +198,6 @@ static bool by_number(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 	if (*out == FTR_EP_NONE)
 		return ftr_text_fail(&p->t, FTR_INVAL, "GUID 0x%016" PRIx64
 				     " belongs to no host port of the fabric", v);
-	*c = at;
 	return true;
 }
 

@@ -108,25 +108,10 @@ static uint32_t switch_source(const struct reader *r, uint64_t guid)
 	return s == FTR_SW_NONE ? NOBODY : r->f->n_ep + s;
 }
 
-static bool number(struct reader *r, struct ftr_cur *c, unsigned int base,
-		   uint64_t max, const char *what, uint64_t *out)
-{
-	struct ftr_cur at = *c;
-
-	ftr_cur_blanks(&at);
-	if (!ftr_cur_uint(&at, base, max, out) || !ftr_cur_gap(&at))
-		return ftr_text_expected(&r->t, c, what);
-	*c = at;
-	return true;
-}
-
 static bool sl_and_end(struct reader *r, struct ftr_cur *c, uint64_t *sl)
 {
-	if (!number(r, c, 10, FTR_N_SL - 1, "an SL 0..15", sl))
-		return false;
-	ftr_cur_blanks(c);
-	return ftr_cur_end(c) ||
-		ftr_text_expected(&r->t, c, "an SL and nothing else");
+	return ftr_text_field(&r->t, c, 10, FTR_N_SL - 1, 0, "an SL 0..15", sl) &&
+		ftr_text_end(&r->t, c, "an SL and nothing else");
 }
 
 static bool begin(struct reader *r, struct ftr_cur *c, bool sw)
@@ -161,7 +146,7 @@ static bool entry(struct reader *r, struct ftr_cur *c)
 	uint64_t head, lid, sl;
 	uint32_t source;
 
-	if (!number(r, c, 16, UINT64_MAX, "a GUID or a LID in hex", &head))
+	if (!ftr_text_field(&r->t, c, 16, UINT64_MAX, 0, "a GUID or a LID in hex", &head))
 		return false;
 	ftr_cur_blanks(c);
 	if (ftr_cur_char(c, ':')) {
@@ -175,7 +160,7 @@ static bool entry(struct reader *r, struct ftr_cur *c)
 		return sl_and_end(r, c, &sl) &&
 			set(r, r->source, r->first, head, sl);
 	}
-	if (!number(r, c, 10, UINT16_MAX, "a destination LID", &lid) ||
+	if (!ftr_text_field(&r->t, c, 10, UINT16_MAX, 0, "a destination LID", &lid) ||
 	    !sl_and_end(r, c, &sl))
 		return false;
 	source = switch_source(r, head);

@@ -29,8 +29,6 @@ void ftr_put_search_job(struct ftr_out *o, const struct ftr_search_job *j)
 	for (uint32_t i = 0; i < j->opts.n_sm; i++)
 		ftr_put(o, j->opts.sm[i], 4);
 	ftr_put(o, j->opts.paths, 1);
-	ftr_put(o, j->opts.sftree_mode, 1);
-	ftr_put(o, j->opts.placement, 1);
 	ftr_put_turns(o, j->f, j->opts.turn, j->opts.n_turns);
 	ftr_put(o, j->keep.search_all, 1);
 	ftr_put(o, j->keep.search_displaced, 1);
@@ -64,8 +62,6 @@ static void get_opts(struct ftr_in *in, struct ftr_route_opts *o)
 		sm[i] = (ftr_sw)ftr_get(in, 4);
 	o->sm = sm;
 	o->paths = (enum ftr_paths)ftr_get(in, 1);
-	o->sftree_mode = (enum ftr_sftree_mode)ftr_get(in, 1);
-	o->placement = (enum ftr_placement)ftr_get(in, 1);
 }
 
 enum ftr_status ftr_get_search_job(struct ftr_in *in, struct ftr_search_job *j,
@@ -107,7 +103,6 @@ enum ftr_status ftr_get_search_job(struct ftr_in *in, struct ftr_search_job *j,
 	j->keep.current = t;
 	j->shape.nominal = n->shape;
 	j->opts.nominal = n->shape;
-	ftr_placement_shape(j->opts.placement, &j->shape);
 	return st ? st : ftr_shape_new(f, &j->shape, NULL, sh, err);
 }
 

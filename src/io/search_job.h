@@ -17,7 +17,7 @@ struct ftr_search_job {
 	struct ftr_shape_opts shape;	/* the lists of GUIDs and the order of leaves */
 	const struct ftr_nominal *nominal;
 	const struct ftr_fabric *f;
-	struct ftr_route_opts opts;	/* sm_switch, sm, paths, turn, sftree_mode, placement */
+	struct ftr_route_opts opts;	/* sm_switch, sm, paths, turn */
 	struct ftr_keep keep;		/* keep.current may be NULL */
 };
 

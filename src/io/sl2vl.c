@@ -81,17 +81,12 @@ static bool port(struct reader *r, struct ftr_cur *c, bool ours,
 		 const char *what, uint64_t *out)
 {
 	uint64_t max = ours ? r->f->sw[r->sw].n_ports : UINT8_MAX;
-	struct ftr_cur at = *c;
 
-	ftr_cur_blanks(&at);
-	if (!ftr_cur_uint(&at, 10, UINT8_MAX, out) ||
-	    (!ftr_cur_gap(&at) && *at.p != ':'))
-		return ftr_text_expected(&r->t, c, what);
-	if (*out > max)
-		return ftr_text_fail(&r->t, FTR_INVAL, "port %u does not exist; the switch has %u ports",
-				     (unsigned int)*out, (unsigned int)max);
-	*c = at;
-	return true;
+	if (!ftr_text_field(&r->t, c, 10, UINT8_MAX, ':', what, out))
+		return false;
+	return *out <= max ||
+		ftr_text_fail(&r->t, FTR_INVAL, "port %u does not exist; the switch has %u ports",
+			      (unsigned int)*out, (unsigned int)max);
 }
 
 static bool ports(struct reader *r, struct ftr_cur *c, bool ours, uint64_t *in,
@@ -101,12 +96,7 @@ static bool ports(struct reader *r, struct ftr_cur *c, bool ours, uint64_t *in,
 		port(r, c, ours, "an output port", out);
 }
 
-static bool nothing_else(struct reader *r, struct ftr_cur *c)
-{
-	ftr_cur_blanks(c);
-	return ftr_cur_end(c) ||
-		ftr_text_expected(&r->t, c, "16 VLs and nothing else");
-}
+#define NOTHING_ELSE "16 VLs and nothing else"
 
 /* Read a line of the second form: "5   1   : 0  1 ..." */
 static bool row(struct reader *r, struct ftr_cur *c)
@@ -121,19 +111,15 @@ static bool row(struct reader *r, struct ftr_cur *c)
 		return false;
 	r->in = (int64_t)in;
 	for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
-		struct ftr_cur at = *c;
 		uint64_t vl;
 
-		ftr_cur_blanks(&at);
-		if (!ftr_cur_uint(&at, 10, 15, &vl) ||
-		    (!ftr_cur_end(&at) && *at.p != ' '))
-			return ftr_text_expected(&r->t, c, "a VL 0..15");
-		*c = at;
+		if (!ftr_text_field(&r->t, c, 10, 15, 0, "a VL 0..15", &vl))
+			return false;
 		if (r->ours)
 			ftr_sl2vl_set(r->map, r->sw, (ftr_port)in,
 				      (ftr_port)out, sl, (unsigned int)vl);
 	}
-	return nothing_else(r, c);
+	return ftr_text_end(&r->t, c, NOTHING_ELSE);
 }
 
 /* Read a line of the first form: "0x0002c90000000201 5 1 0x01 0x23 ..." */
@@ -163,7 +149,7 @@ static bool line_form(struct reader *r, struct ftr_cur *c)
 		ftr_sl2vl_set(r->map, r->sw, (ftr_port)in, (ftr_port)out,
 			      sl + 1, (unsigned int)pair & 15);
 	}
-	return nothing_else(r, c);
+	return ftr_text_end(&r->t, c, NOTHING_ELSE);
 }
 
 static bool line(void *ctx, struct ftr_cur *c)

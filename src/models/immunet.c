@@ -52,6 +52,11 @@
  * paper fit only if the distance is forwarded once, or a second time if it arrives again much later
  * (option `merge_ps`).  The forwarding tables are the same in all cases.
  *
+ * deviation: in an emergency, a switch still forwards packets on adaptive VLs by its old tables.
+ * According to section 5 of the paper, it stops all packets until its new ring is ready (option
+ * `stop`).  With this option the throughput falls further during the emergency; afterwards it is
+ * about the same (docs/seeds.md, figure 10).
+ *
  * deviation: a packet that has moved into the ring `moves` times stays in the ring.  (`moves` is
  * an option; the default is MOVES.)  The paper has such a limit, but gives no number.
  *
@@ -637,7 +642,7 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		*why = FTR_SIM_LOST_GIVEN_UP;
 		return 0;
 	}
-	if (!ring || p->field < x->o.moves)
+	if ((!ring || p->field < x->o.moves) && (k->open || !x->o.stop))
 		n = adaptive_exits(x, v, s, d, e);
 	own = in && ftr_fabric_port(v->f, s, in)->peer_kind == FTR_PEER_EP;
 	if (!(own && n && x->o.adaptive_start) &&

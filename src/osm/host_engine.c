@@ -192,9 +192,6 @@ static enum ftr_status compute(struct ibf_engine *e,
 	r->opts.nominal = ibf_nominal_shape(gen);
 	r->opts.balance = FTR_MIN(e->plugin->opt.balance, FTR_BALANCE_LOAD);
 	r->opts.keep = gen->prefer ? &gen->keep : NULL;
-	r->opts.placement = (enum ftr_placement)e->plugin->opt.placement;
-	r->opts.sftree_mode = (enum ftr_sftree_mode)
-		e->plugin->opt.sftree_mode;
 	st = find_managers(e->plugin, f, r, err);
 	if (!st)
 		st = carry_turns(e, gen, r, err);

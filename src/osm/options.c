@@ -31,12 +31,6 @@ static const char *const root_modes[] = {
 	[FTR_ROOTS_STRICT] = "strict", NULL
 };
 
-static const char *const placements[] = {
-	[FTR_PLACE_EVEN] = "even", [FTR_PLACE_STABLE] = "stable",
-	[FTR_PLACE_LITERAL] = "literal",
-	[FTR_PLACE_PLANES] = "literal-planes", NULL
-};
-
 static const char *const balances[] = {
 	[FTR_BALANCE_OFF] = "off", [FTR_BALANCE_LOAD] = "load",
 	[FTR_BALANCE_FULL] = "full", NULL
@@ -44,10 +38,6 @@ static const char *const balances[] = {
 
 static const char *const path_rules[] = {
 	[FTR_PATHS_ALL] = "all", [FTR_PATHS_UPDOWN] = "updown", NULL
-};
-
-static const char *const sftree_modes[] = {
-	[FTR_SFTREE_INVERTED] = "inverted", [FTR_SFTREE_PAPER] = "paper", NULL
 };
 
 #define WORD(key, field, list, value) \
@@ -64,12 +54,10 @@ const struct ibf_option ibf_option_table[] = {
 	WORD("ca_order_dump", ca_order_dump, off_on, 1),
 	WORD("status_files", status_files, off_on, 1),
 	NUMBER("log_samples", log_samples, 0, 16, 10),
-	WORD("dmodc_placement", placement, placements, FTR_PLACE_EVEN),
 	WORD("balance", balance, balances, FTR_BALANCE_FULL),
 	WORD("adopt", adopt, no_yes, 0),
 	WORD("takeover", takeover, takeovers, 0),
 	WORD("paths", paths, path_rules, FTR_PATHS_ALL),
-	WORD("sftree_mode", sftree_mode, sftree_modes, FTR_SFTREE_INVERTED),
 	WORD("observe", observe, no_yes, 0),
 	WORD("fast_reroute", fast_reroute, off_on, 1),
 	NUMBER("fast_window", fast_window, 1, 256, 64),

@@ -23,12 +23,10 @@ struct ibf_options {
 	int ca_order_dump;	/* bool */
 	int status_files;	/* bool */
 	int log_samples;	/* maximum number of hosts named in a warning */
-	int placement;		/* enum ftr_placement */
 	int balance;		/* enum ftr_balance */
 	int adopt;		/* bool */
 	int takeover;		/* bool: true for "ordered" */
 	int paths;		/* enum ftr_paths */
-	int sftree_mode;	/* enum ftr_sftree_mode */
 	int observe;		/* bool: compute and check tables, but do not use them */
 	int fast_reroute;	/* bool */
 	int fast_window;	/* maximum number of packets in flight */

@@ -92,9 +92,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 			skips.first);
 	t1 = ibf_now_ms();
 	ms->snapshot = t1 - t0;
-	ftr_placement_shape((enum ftr_placement)p->opt.placement, &opts);
-	if (!opts.no_slots)
-		gen->nominal = ibf_nominal_for(p, gen->fabric, &opts, ibf_team(p));
+	gen->nominal = ibf_nominal_for(p, gen->fabric, &opts, ibf_team(p));
 	opts.nominal = ibf_nominal_shape(gen);
 	if (ftr_shape_new(gen->fabric, &opts, ibf_team(p), &gen->shape, err)) {
 		ibf_generation_put(gen);

@@ -93,23 +93,6 @@ static bool same_pod(const struct drawing_position *a, const struct drawing_posi
 	return a->rank == b->rank && a->pod_first == b->pod_first && a->pod_leaves == b->pod_leaves;
 }
 
-static void add_hosts(struct drawing *z)
-{
-	const struct ftr_shape *sh = z->sh;
-
-	for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
-		uint32_t at = sh->numbering.pod_first[sh->numbering.col_sw[l]];
-
-		for (uint32_t r = 0; r < sh->tree.n_ranks; r++) {
-			uint32_t pod = z->p->pod_at[(size_t)r * z->p->n_cols +
-						    at];
-
-			if (pod != FTR_POD_NONE)
-				z->pod[pod].hosts += sh->tree.leaf_hosts[l];
-		}
-	}
-}
-
 static bool pods(struct drawing *z, const struct drawing_position *at)
 {
 	const uint32_t n = z->f->n_sw;
@@ -133,7 +116,6 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 		p->rank = (uint8_t)at[i].rank;
 		p->pod_first = at[i].pod_first;
 		p->pod_leaves = at[i].pod_leaves;
-		p->n_sw++;
 		z->pod_of[at[i].sw] = id;
 		for (uint32_t c = p->pod_first; c < p->pod_first + p->pod_leaves; c++)
 			pod_at[(size_t)p->rank * z->p->n_cols + c] = id;
@@ -141,7 +123,6 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 	z->p->pod = z->pod;
 	z->p->pod_of = z->pod_of;
 	z->p->pod_at = pod_at;
-	add_hosts(z);
 	return true;
 }
 
@@ -216,8 +197,7 @@ static bool draw(struct drawing *z)
 {
 	const struct drawing_position *at = sorted(z);
 
-	return at && pods(z, at) && picture_links_out(z) && blocks(z, at) && picture_odd(z) &&
-		picture_missing(z);
+	return at && pods(z, at) && blocks(z, at) && picture_missing(z);
 }
 
 enum ftr_status ftr_picture_new(const struct ftr_shape *sh,
@@ -246,4 +226,19 @@ void ftr_picture_free(struct ftr_picture *p)
 {
 	if (p)
 		ftr_arena_free(p->arena);
+}
+
+unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed)
+{
+	/* Nominal Gbit/s of a 4x link */
+	static const unsigned int four[FTR_SPEED_END] = {
+		[FTR_SPEED_SDR] = 10, [FTR_SPEED_DDR] = 20,
+		[FTR_SPEED_QDR] = 40, [FTR_SPEED_FDR10] = 40,
+		[FTR_SPEED_FDR] = 56, [FTR_SPEED_EDR] = 100,
+		[FTR_SPEED_HDR] = 200, [FTR_SPEED_NDR] = 400,
+		[FTR_SPEED_XDR] = 800,
+	};
+
+	return (unsigned int)speed < FTR_SPEED_END ?
+		four[speed] * width / 4 : 0;
 }

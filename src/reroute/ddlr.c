@@ -16,9 +16,8 @@
  *	              -> one lifetime later: the next round, until no entry is held
  *
  * The planner assumes that everything it planned was written.  If a write is lost, the
- * planner is dropped, and a new one is made after the next routing.  If a routing results in
- * the tables that the planner has, the planner is kept; otherwise a new one is made.  While
- * there is no planner, and when links return, the worker writes as for the other engines.
+ * planner is dropped.  A new one is made after each routing.  While there is no planner, and when
+ * links return, the worker writes as for the other engines.
  * The planner does not know a link that has returned.  So a sweep is requested, and the
  * planner that is made after the routing of this sweep includes the link.
  *
@@ -108,49 +107,6 @@ static void abandon(struct rr_view *v)
 	v->maker = NULL;
 }
 
-/* True if a and b assign the same VLs to packets between all connected ports of f. */
-static bool same_vls(const struct ftr_fabric *f, const struct ftr_sl2vl *a,
-		     const struct ftr_sl2vl *b)
-{
-	if (!a || !b)
-		return a == b;
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int in = 0; in <= f->sw[s].n_ports; in++)
-			for (unsigned int out = 1; out <= f->sw[s].n_ports;
-			     out++)
-				if (ftr_fabric_port(f, s, (ftr_port)out)->peer_kind &&
-				    (!in || ftr_fabric_port(f, s, (ftr_port)in)->peer_kind) &&
-				    *ftr_sl2vl_word(a, s, (ftr_port)in, (ftr_port)out) !=
-				    *ftr_sl2vl_word(b, s, (ftr_port)in, (ftr_port)out))
-					return false;
-	return true;
-}
-
-/* A LID is drained when all packets that follow older entries for it have left the fabric.  The
- * planner is not kept if more than this number of LIDs are not drained: making a new planner then
- * takes less time than ftr_ddlr_drained(), about 50 us per LID with 1,620 switches. */
-#define DRAINS_MAX 1000
-
-/* Move the planner from the previous view to v, if the planner has the tables of v, and if all
- * packets that follow older entries have left.  Returns true if it was moved. */
-static bool keep_planner(const struct rr *f, struct rr_view *old,
-			 struct rr_view *v)
-{
-	if (!old || !old->planner || !repairs_locally(&v->gen) ||
-	    !same_vls(v->gen.fabric, old->planner_gen.sl2vl, v->gen.sl2vl) ||
-	    ftr_ddlr_undrained(old->planner) > DRAINS_MAX ||
-	    (ftr_ddlr_undrained(old->planner) && rr_now(f) < old->drained_at) ||
-	    !ftr_ddlr_matches(old->planner, v->gen.shape, v->gen.tables))
-		return false;
-	ftr_ddlr_drained(old->planner);
-	v->planner = old->planner;
-	v->planner_gen = old->planner_gen;
-	v->drained_at = old->drained_at;
-	old->planner = NULL;
-	old->planner_gen.owner = NULL;
-	return true;
-}
-
 /* If the thread that makes the planner has ended, move the planner to the view. */
 static void take_planner(struct rr *f, struct rr_view *v)
 {
@@ -173,12 +129,8 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 {
 	struct rr_maker *m;
 
-	if (f->view) {	/* v will replace this view */
-		take_planner(f, f->view);
-		if (keep_planner(f, f->view, v))
-			return;
+	if (f->view)	/* v will replace this view */
 		abandon(f->view);
-	}
 	/* only one planner is made at a time: wait for earlier threads, which are stopping */
 	rr_ddlr_reap(f);
 	if (!repairs_locally(&v->gen))

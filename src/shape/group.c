@@ -10,8 +10,7 @@
  * deviation: the upward groups of a switch are ordered by (plane of the neighbour, GUID).  For a
  * switch of rank r, a plane is a connected component of the switches of rank > r, without
  * horizontal links.  Planes are ordered by their smallest GUID.  All switches of one rank have the
- * same planes above, so they order their groups alike.  With opts.by_guid, the order is that of the
- * paper.
+ * same planes above, so they order their groups alike.
  *
  * The planes of all ranks are found by one union-find: it begins with the top rank, and then the
  * switches of each lower rank are added.  Stubs are left out: they connect only switches that lower
@@ -90,8 +89,7 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			       .n_nominal = shape_nominal_links(z, s, r, t->links) },
 			.side = up ? ABOVE :
 				z->rank[r] < z->rank[s] ? BELOW : BESIDE,
-			.plane = up && !z->opts->by_guid ?
-				ftr_uf_find(uf, r) : 0,
+			.plane = up ? ftr_uf_find(uf, r) : 0,
 		};
 	}
 	qsort(d, n, sizeof(*d), draft_cmp);
@@ -137,9 +135,7 @@ static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 	for (uint32_t i = 0; i < n_up; i++)
 		slot[n++] = (struct slot){ d[i].plane, d[i].g.remote };
 	for (uint32_t i = 0; i < n_inferred; i++)
-		slot[n++] = (struct slot){ z->opts->by_guid ? 0 :
-					   ftr_uf_find(uf, above[i]),
-					   above[i] };
+		slot[n++] = (struct slot){ ftr_uf_find(uf, above[i]), above[i] };
 	if (n_inferred)
 		qsort(slot, n, sizeof(*slot), slot_cmp);
 	for (uint32_t i = 0; i < n; i++) {

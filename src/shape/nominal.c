@@ -180,7 +180,6 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 	if (opts)
 		own = *opts;
 	own.nominal = NULL;
-	own.no_slots = false;
 	names = own.leaf_order == FTR_LEAF_BY_NAME;
 	if (!a || !hash_lists(&lists, &own) ||
 	    !cover_compare(&c, a, f, old ? old->f : NULL, names) ||

@@ -209,8 +209,6 @@ enum ftr_status shape_meshes(struct shaping *z)
 		w->open[s] = open_ports(z->f, s);
 	}
 	z->slots = w;
-	if (z->opts->no_slots)
-		return FTR_OK;
 	collect(z, w, uf, tmp);
 	memset(tmp, 0, n * sizeof(*tmp));
 	for (uint32_t c = 0; c < n; c++) {

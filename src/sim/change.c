@@ -36,13 +36,13 @@ static void orphan(struct sim *m, struct orphans *o, uint32_t p)
 static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
 			struct orphans *o)
 {
-	struct node *q = &m->node[n];
+	struct node *q = &m->queue.node[n];
 	uint32_t p = q->head, last = q->tail, next;
 
 	sim_unlink(m, c, vl, n);
 	q->head = NONE;
 	for (; ; p = next) {
-		next = m->pkt[p].next;
+		next = m->pool.pkt[p].next;
 		orphan(m, o, p);
 		if (p == last)
 			return;
@@ -53,14 +53,14 @@ static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
  * orphan. */
 static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 {
-	uint32_t p = m->node[n].head;
-	uint32_t *link = &m->pkt[p].nodes;
+	uint32_t p = m->queue.node[n].head;
+	uint32_t *link = &m->pool.pkt[p].nodes;
 
 	while (*link != n)
-		link = &m->node[*link].tail;
-	*link = m->node[n].tail;
+		link = &m->queue.node[*link].tail;
+	*link = m->queue.node[n].tail;
 	sim_free_node(m, n);
-	if (m->pkt[p].nodes == NONE)
+	if (m->pool.pkt[p].nodes == NONE)
 		orphan(m, o, p);
 }
 
@@ -68,10 +68,10 @@ static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
 {
 	for (unsigned int v = 0; c < m->n_ports && v < m->n_vls; v++) {
-		struct list *l = &m->out_vl[c * m->n_vls + v];
+		struct list *l = &m->queue.out_vl[c * m->n_vls + v];
 
 		while (l->first != NONE) {
-			if (l->first < m->n_voq)
+			if (l->first < m->queue.n_voq)
 				empty_queue(m, c, v, l->first, o);
 			else
 				drop_exit(m, l->first, o);
@@ -84,17 +84,17 @@ static void unpark(struct sim *m, ftr_sw s, struct orphans *o)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < m->n_parked; i++) {
-		uint32_t p = m->parked[i];
+	for (uint32_t i = 0; i < m->pool.n_parked; i++) {
+		uint32_t p = m->pool.parked[i];
 
-		if (m->port_sw[m->pkt[p].at] != s) {
-			m->parked[n++] = p;
+		if (m->port_sw[m->pool.pkt[p].at] != s) {
+			m->pool.parked[n++] = p;
 			continue;
 		}
-		m->pkt[p].parked = false;
+		m->pool.pkt[p].parked = false;
 		orphan(m, o, p);
 	}
-	m->n_parked = n;
+	m->pool.n_parked = n;
 }
 
 void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
@@ -119,15 +119,15 @@ static uint32_t first_waiting(const struct sim *m, uint32_t port,
 	uint32_t first = NONE;
 
 	if (m->conf->queues == FTR_SIM_FIFO) {
-		first = m->fifo[port * m->n_vls + vl].first;
-		return first == NONE || m->pkt[first].parked ? NONE : first;
+		first = m->queue.fifo[port * m->n_vls + vl].first;
+		return first == NONE || m->pool.pkt[first].parked ? NONE : first;
 	}
-	for (uint32_t p = 0; p < m->n_pkt; p++) {
-		const struct packet *k = &m->pkt[p];
+	for (uint32_t p = 0; p < m->pool.n_pkt; p++) {
+		const struct packet *k = &m->pool.pkt[p];
 
 		if (k->id != NONE && k->at == port && k->vl == vl &&
 		    k->nodes != NONE &&
-		    (first == NONE || k->id < m->pkt[first].id))
+		    (first == NONE || k->id < m->pool.pkt[first].id))
 			first = p;
 	}
 	return first;
@@ -139,7 +139,7 @@ void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 	struct sim *m = v->sim;
 	uint32_t own = m->f->sw[s].first_port, at = own + port;
 	uint32_t p = first_waiting(m, at, vl);
-	struct packet *k = &m->pkt[p];
+	struct packet *k = &m->pool.pkt[p];
 
 	if (p == NONE)
 		return;
@@ -147,8 +147,8 @@ void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 	sim_leave_buffer(m, p);
 	k->at = own;
 	/* The buffer of port 0 may have no space, so the credit may become negative. */
-	m->occ[own * m->n_vls + vl] += k->h.bytes;
-	m->credit[m->feeder[own] * m->n_vls + vl] -= k->h.bytes;
+	m->room.occ[own * m->n_vls + vl] += k->h.bytes;
+	m->room.credit[m->room.feeder[own] * m->n_vls + vl] -= k->h.bytes;
 	sim_enter(m, p);
 	if (m->conf->queues == FTR_SIM_FIFO)
 		sim_next_head(m, at, vl);
@@ -170,7 +170,7 @@ void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold)
 	struct sim *m = v->sim;
 	const struct ftr_fabric *f = m->f;
 
-	m->held[s] = hold;
+	m->broken.held[s] = hold;
 	if (hold)
 		return;
 	touch(m, m->n_ports + f->n_ep + s);
@@ -189,8 +189,8 @@ static void kill_channel(struct sim *m, uint32_t c, struct orphans *o)
 	h->up = false;
 	h->epoch++;
 	if (h->busy && h->packet != NONE &&
-	    m->pkt[h->packet].id == h->packet_id)
-		m->pkt[h->packet].cut = true;
+	    m->pool.pkt[h->packet].id == h->packet_id)
+		m->pool.pkt[h->packet].cut = true;
 	empty_lists(m, c, o);
 	if (c < m->n_ports)
 		sim_messages_lost(m, c);
@@ -202,16 +202,16 @@ static void revive_channel(struct sim *m, uint32_t c)
 
 	h->up = true;
 	for (unsigned int v = 0; !h->to_station && v < m->n_vls; v++)
-		m->credit[c * m->n_vls + v] = buffer_behind(m, c) -
-			m->occ[h->dst * m->n_vls + v];
+		m->room.credit[c * m->n_vls + v] = buffer_behind(m, c) -
+			m->room.occ[h->dst * m->n_vls + v];
 	touch(m, c);
 }
 
 static void settle(struct sim *m, struct orphans *o, enum ftr_sim_loss why)
 {
 	for (uint32_t i = 0; i < o->n; i++) {
-		uint32_t p = o->p[i], port = m->pkt[p].at;
-		unsigned int vl = m->pkt[p].vl;
+		uint32_t p = o->p[i], port = m->pool.pkt[p].at;
+		unsigned int vl = m->pool.pkt[p].vl;
 
 		if (m->fn->requeue && why == FTR_SIM_LOST_QUEUE) {
 			sim_route(m, p);
@@ -220,7 +220,7 @@ static void settle(struct sim *m, struct orphans *o, enum ftr_sim_loss why)
 		sim_leave_buffer(m, p);
 		sim_lose(m, p, why);
 		if (m->conf->queues == FTR_SIM_FIFO &&
-		    !m->sw_down[m->port_sw[port]])
+		    !m->broken.sw_down[m->port_sw[port]])
 			sim_next_head(m, port, vl);
 	}
 	o->n = 0;
@@ -240,9 +240,9 @@ static void report_change(struct sim *m, uint32_t i)
 {
 	ftr_sw s = m->port_sw[i];
 
-	if (m->fn->link && !m->sw_down[s])
+	if (m->fn->link && !m->broken.sw_down[s])
 		m->fn->link(m->state, &m->view, s,
-			    (ftr_port)(i - m->f->sw[s].first_port), m->up[i]);
+			    (ftr_port)(i - m->f->sw[s].first_port), m->broken.up[i]);
 }
 
 /* Take the channels of the link at port i up or down, to match the state of the link and of the
@@ -250,16 +250,16 @@ static void report_change(struct sim *m, uint32_t i)
 static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 {
 	uint32_t far = far_port(m, i);
-	uint32_t back = m->feeder[i];
-	bool up = !m->link_down[i] && !m->sw_down[m->port_sw[i]];
+	uint32_t back = m->room.feeder[i];
+	bool up = !m->broken.link_down[i] && !m->broken.sw_down[m->port_sw[i]];
 
 	if (far != NONE)
-		up = up && !m->link_down[far] && !m->sw_down[m->port_sw[far]];
+		up = up && !m->broken.link_down[far] && !m->broken.sw_down[m->port_sw[far]];
 	if (m->ch[i].up == up)
 		return;
-	m->up[i] = up;
+	m->broken.up[i] = up;
 	if (far != NONE)
-		m->up[far] = up;
+		m->broken.up[far] = up;
 	if (up) {
 		revive_channel(m, i);
 		revive_channel(m, back);
@@ -280,8 +280,8 @@ static void empty_fifos(struct sim *m, ftr_sw s)
 	uint32_t n = (m->f->sw[s].n_ports + 1u) * m->n_vls;
 
 	for (uint32_t i = first; i < first + n; i++)
-		while (m->fifo[i].first != NONE) {
-			uint32_t p = m->fifo[i].first;
+		while (m->queue.fifo[i].first != NONE) {
+			uint32_t p = m->queue.fifo[i].first;
 
 			sim_leave_buffer(m, p);
 			sim_lose(m, p, FTR_SIM_LOST_SWITCH);
@@ -294,9 +294,9 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 	uint32_t station = m->n_ports + m->f->n_ep + s;
 	struct orphans near = { 0 }, o = { 0 };
 
-	if (m->sw_down[s] == down)
+	if (m->broken.sw_down[s] == down)
 		return;
-	m->sw_down[s] = down;
+	m->broken.sw_down[s] = down;
 	if (down) {
 		/* All packets that wait in the switch are lost. */
 		for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
@@ -309,7 +309,7 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 			empty_fifos(m, s);
 		for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
 			if (m->ch[first + p].wired && p)
-				m->ch[first + p].up = m->up[first + p];
+				m->ch[first + p].up = m->broken.up[first + p];
 	} else {
 		revive_channel(m, first);
 		revive_channel(m, station);
@@ -327,9 +327,9 @@ static void change_link(struct sim *m, uint32_t i, bool down)
 	uint32_t far = far_port(m, i);
 	struct orphans o = { 0 };
 
-	m->link_down[i] = down;
+	m->broken.link_down[i] = down;
 	if (far != NONE)
-		m->link_down[far] = down;
+		m->broken.link_down[far] = down;
 	refresh(m, i, &o);
 	settle(m, &o, FTR_SIM_LOST_QUEUE);
 	free(o.p);

@@ -25,19 +25,19 @@ uint32_t ftr_sim_mbps(unsigned int width, enum ftr_speed speed)
 }
 
 static void set_channel(struct sim *m, uint32_t c, uint32_t dst, bool station,
-			uint32_t mbps, uint32_t link_ps)
+			uint32_t mbps, uint64_t link_ps)
 {
 	struct channel *h = &m->ch[c];
 
 	h->dst = dst;
 	h->to_station = station;
 	h->ps1024 = (uint32_t)(8e6 * 1024 / mbps + 0.5);
-	h->link_ps = link_ps;
+	h->link_ps = (uint32_t)link_ps;
 	h->wired = h->up = true;
 	if (!station)
-		m->feeder[dst] = c;
+		m->room.feeder[dst] = c;
 	for (unsigned int v = 0; v < m->n_vls; v++)
-		m->credit[c * m->n_vls + v] = station ? INT32_MAX :
+		m->room.credit[c * m->n_vls + v] = station ? INT32_MAX :
 			buffer_behind(m, c);
 }
 
@@ -63,7 +63,7 @@ static void set_port(struct sim *m, ftr_sw s, unsigned int p)
 		set_channel(m, m->n_ports + q->peer, i, false, mbps,
 			    m->conf->link_ps);
 	}
-	m->up[i] = p && q->peer_kind != FTR_PEER_NONE;
+	m->broken.up[i] = p && q->peer_kind != FTR_PEER_NONE;
 }
 
 static bool set_queues(struct sim *m)
@@ -73,17 +73,17 @@ static bool set_queues(struct sim *m)
 	for (ftr_sw s = 0; s < m->f->n_sw; s++) {
 		uint64_t width = m->f->sw[s].n_ports + 1u;
 
-		m->voq[s] = (uint32_t)n;
+		m->queue.voq[s] = (uint32_t)n;
 		n += width * width * m->n_vls;
 	}
 	if (n > UINT32_MAX / 4)
 		return false;
-	m->n_voq = m->n_node = m->cap_node = (uint32_t)n;
-	m->node = ftr_malloc((size_t)n * sizeof(*m->node));
-	if (m->node)
-		memset(m->node, 0xff, (size_t)n * sizeof(*m->node));
-	m->free_node = m->free_pkt = m->free_msg = NONE;
-	return m->node;
+	m->queue.n_voq = m->queue.n_node = m->queue.cap_node = (uint32_t)n;
+	m->queue.node = ftr_malloc((size_t)n * sizeof(*m->queue.node));
+	if (m->queue.node)
+		memset(m->queue.node, 0xff, (size_t)n * sizeof(*m->queue.node));
+	m->queue.free_node = m->pool.free_pkt = m->mail.free_msg = NONE;
+	return m->queue.node;
 }
 
 static bool set_arrays(struct sim *m)
@@ -93,42 +93,27 @@ static bool set_arrays(struct sim *m)
 	bool fifo = m->conf->queues == FTR_SIM_FIFO;
 
 	if (!FTR_ZNEW(a, m->ch, m->n_ch) ||
-	    !FTR_NEW(a, m->feeder, m->n_ports) ||
+	    !FTR_NEW(a, m->room.feeder, m->n_ports) ||
 	    !FTR_ZNEW(a, m->port_sw, m->n_ports) ||
-	    !FTR_ZNEW(a, m->credit, m->n_ch * v) ||
-	    !FTR_ZNEW(a, m->occ, m->n_ports * v) ||
-	    !FTR_ZNEW(a, m->reading, m->n_ports * v) ||
-	    !FTR_NEW(a, m->fifo, fifo ? m->n_ports * v : 1) ||
-	    !FTR_NEW(a, m->out_vl, m->n_ports * v) ||
-	    !FTR_NEW(a, m->messages, m->n_ports) ||
-	    !FTR_ZNEW(a, m->voq, m->f->n_sw) ||
-	    !FTR_ZNEW(a, m->up, m->n_ports) ||
-	    !FTR_ZNEW(a, m->link_down, m->n_ports) ||
-	    !FTR_ZNEW(a, m->sw_down, m->f->n_sw) ||
-	    !FTR_ZNEW(a, m->held, m->f->n_sw) ||
-	    !FTR_ZNEW(a, m->dirty, m->n_ch) || !FTR_ZNEW(a, m->turn, m->n_ch))
+	    !FTR_ZNEW(a, m->room.credit, m->n_ch * v) ||
+	    !FTR_ZNEW(a, m->room.occ, m->n_ports * v) ||
+	    !FTR_ZNEW(a, m->room.reading, m->n_ports * v) ||
+	    !FTR_NEW(a, m->queue.fifo, fifo ? m->n_ports * v : 1) ||
+	    !FTR_NEW(a, m->queue.out_vl, m->n_ports * v) ||
+	    !FTR_NEW(a, m->mail.messages, m->n_ports) ||
+	    !FTR_ZNEW(a, m->queue.voq, m->f->n_sw) ||
+	    !FTR_ZNEW(a, m->broken.up, m->n_ports) ||
+	    !FTR_ZNEW(a, m->broken.link_down, m->n_ports) ||
+	    !FTR_ZNEW(a, m->broken.sw_down, m->f->n_sw) ||
+	    !FTR_ZNEW(a, m->broken.held, m->f->n_sw) ||
+	    !FTR_ZNEW(a, m->due.dirty, m->n_ch) || !FTR_ZNEW(a, m->due.turn, m->n_ch))
 		return false;
-	memset(m->feeder, 0xff, m->n_ports * sizeof(*m->feeder));
-	memset(m->out_vl, 0xff, m->n_ports * v * sizeof(*m->out_vl));
-	memset(m->messages, 0xff, m->n_ports * sizeof(*m->messages));
+	memset(m->room.feeder, 0xff, m->n_ports * sizeof(*m->room.feeder));
+	memset(m->queue.out_vl, 0xff, m->n_ports * v * sizeof(*m->queue.out_vl));
+	memset(m->mail.messages, 0xff, m->n_ports * sizeof(*m->mail.messages));
 	if (fifo)
-		memset(m->fifo, 0xff, m->n_ports * v * sizeof(*m->fifo));
+		memset(m->queue.fifo, 0xff, m->n_ports * v * sizeof(*m->queue.fifo));
 	return true;
-}
-
-/* Returns the length of a slot of the event queue (wheel.c) in ps.  It is chosen so that a slot
- * holds about one event if all channels are busy.  A packet causes three events on each channel. */
-static uint64_t slot_ps(const struct sim *m)
-{
-	uint64_t sum = 0, n = 0;
-
-	for (uint32_t c = 0; c < m->n_ch; c++) {
-		if (!m->ch[c].wired || m->ch[c].link_ps == 0)
-			continue;
-		sum += wire_ps(&m->ch[c], m->conf->bytes);
-		n++;
-	}
-	return n ? sum / n / n / 3 + 1 : 1000;
 }
 
 enum ftr_status sim_net(struct sim *m, struct ftr_err *err)
@@ -147,7 +132,5 @@ enum ftr_status sim_net(struct sim *m, struct ftr_err *err)
 	for (unsigned int v = 0; v < m->n_vls; v++)
 		m->quantum[v] = m->conf->weight[v] ? m->conf->weight[v] * 64 :
 				(int32_t)m->conf->bytes;
-	if (!wheel_init(&m->wheel, slot_ps(m)))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the event queue");
 	return FTR_OK;
 }

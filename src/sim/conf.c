@@ -114,16 +114,20 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 				c->f->max_lid);
 	if (!c->run_ps)
 		return ftr_fail(err, FTR_INVAL, "the duration of the measurement is 0");
+	if (c->link_ps > UINT32_MAX || c->switch_ps > UINT32_MAX)
+		return ftr_fail(err, FTR_INVAL, "a delay of a link or of a switch is above 4 ms");
 	st = check_sizes(c, err);
 	if (st)
 		return st;
 	if (c->n_vls > FTR_SIM_VLS || c->n_vls < c->function->min_vls)
 		return ftr_fail(err, FTR_INVAL, "%u data VLs, but %u to %u are possible",
 				c->n_vls, c->function->min_vls, FTR_SIM_VLS);
-	st = check_traffic(c, err);
-	for (uint32_t i = 0; !st && i < c->n_changes; i++)
+	for (uint32_t i = 0; i < c->n_changes; i++) {
 		st = check_change(c, i, err);
-	return st;
+		if (st)
+			return st;
+	}
+	return check_traffic(c, err);
 }
 
 /* ---- a run ------------------------------------------------------------------------ */
@@ -176,9 +180,9 @@ static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
 	if (!st)
 		st = sim_changes(m, err);
 	m->view = (struct ftr_sim_view){
-		.f = m->f, .t = m->t, .sl2vl = c->sl2vl, .up = m->up,
+		.f = m->f, .t = m->t, .sl2vl = c->sl2vl, .up = m->broken.up,
 		.n_vls = m->n_vls, .arg = &c->arg, .sim = m,
-		.hop_ps = FTR_MAX((uint64_t)c->link_ps + c->switch_ps, 1),
+		.hop_ps = FTR_MAX(c->link_ps + c->switch_ps, 1),
 	};
 	if (!st && m->fn->start)
 		st = m->fn->start(&m->view, &m->state, err);
@@ -191,17 +195,17 @@ static void tear_down(struct sim *m)
 {
 	if (m->fn && m->fn->finish)
 		m->fn->finish(m->state);
-	wheel_fini(&m->wheel);
+	free(m->heap.event);
 	if (m->t)
 		free(m->t->lft);
 	free(m->t);
-	free(m->node);
-	free(m->own);
-	free(m->pkt);
-	free(m->fresh);
-	free(m->parked);
-	free(m->msg);
-	free(m->batch);
+	free(m->queue.node);
+	free(m->queue.own);
+	free(m->pool.pkt);
+	free(m->pool.fresh);
+	free(m->pool.parked);
+	free(m->mail.msg);
+	free(m->due.batch);
 	ftr_arena_free(m->arena);
 }
 

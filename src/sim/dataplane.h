@@ -31,7 +31,7 @@
  * Files:
  *
  *	channels.c	creates the channels
- *	wheel.c		the event queue
+ *	heap.c		the event queue
  *	run.c		the event loop
  *	packet.c	how packets wait
  *	traffic.c	how packets are created
@@ -52,7 +52,7 @@
 
 #define NONE UINT32_MAX
 
-/* ---- events (wheel.c) ------------------------------------------------------ */
+/* ---- events (heap.c) ------------------------------------------------------- */
 
 /* The events of one instant are handled in the order of these types. */
 enum event_type {
@@ -73,37 +73,19 @@ enum event_type {
 struct event {
 	uint64_t at;
 	uint32_t a, b;
-	uint32_t next;
 	uint16_t x;
 	uint8_t type, vl;
 };
 
-#define WHEEL_SLOTS (1u << 15)
-
-/* Each of the slots `slot` to `end` - 1 has a sorted list of events. Later events are in one
- * unsorted list. */
-struct wheel {
-	unsigned int shift;	/* a slot holds the events of 2^shift ps */
-	uint64_t slot;		/* number of the current slot; slot 0 begins at time 0 */
-	uint64_t end;		/* first slot that is not in the wheel */
-	uint32_t n_in;		/* number of events in slots `slot` to `end` - 1 */
-	uint32_t *head, *tail;	/* [WHEEL_SLOTS] first and last event of each slot; if head is NONE,
-				 * the slot is empty, and tail is not valid */
-	uint64_t *busy;		/* one bit per slot; 1: the slot has an event */
-	struct event *event;	/* the pool */
-	uint32_t n_event, cap_event, free;
-	uint32_t later, last_later;	/* list of later events; NONE: empty */
-	uint64_t later_at;	/* time of the earliest later event; UINT64_MAX: none */
+struct heap {
+	struct event *event;	/* event[0] is the first one */
+	uint32_t n, cap;
 };
 
-bool wheel_init(struct wheel *w, uint64_t slot_ps);
-void wheel_fini(struct wheel *w);
 /* Add an event. Returns false if out of memory. */
-bool wheel_push(struct wheel *w, const struct event *e);
-/* Returns the time of the first event; UINT64_MAX: there is none. */
-uint64_t wheel_peek(struct wheel *w);
-/* Remove the first event and copy it to *out. There must be one. */
-void wheel_pop(struct wheel *w, struct event *out);
+bool heap_push(struct heap *h, const struct event *e);
+/* Remove the first event and return it. There must be one. */
+struct event heap_pop(struct heap *h);
 
 /* ---- a run ------------------------------------------------------------------ */
 
@@ -179,6 +161,60 @@ struct source {
 	uint32_t in_flight;	/* number of packets in the network */
 };
 
+struct room {			/* space in the input buffers */
+	uint32_t *feeder;	/* [n_ports] channel that leads to each port */
+	int32_t *credit;	/* [n_ch * n_vls] credits of the sender, in bytes */
+	int32_t *occ;		/* [n_ports * n_vls] occupied bytes of each buffer */
+	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that each buffer feeds now */
+};
+
+struct queue {			/* how packets wait */
+	struct list *fifo;	/* [n_ports * n_vls] packets of each buffer; FTR_SIM_FIFO only */
+	struct list *out_vl;	/* [n_ports * n_vls] elements of node[] that wait for each output
+				 * and VL */
+	uint32_t *voq;		/* [n_sw] index in node[] of the first queue of each switch */
+	struct node *node;	/* queues first, then own nodes of packets */
+	struct own *own;	/* own[i] belongs to node n_voq + i */
+	uint32_t n_voq, n_node, cap_node, cap_own, free_node;
+};
+
+struct pool {			/* the packets */
+	struct packet *pkt;
+	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
+	uint32_t *parked;
+	uint32_t n_parked, cap_parked;
+	uint32_t *fresh;	/* packets with their own nodes that were just routed */
+	uint32_t n_fresh, cap_fresh;
+};
+
+struct mail {			/* messages of routing functions */
+	struct message *msg;
+	uint32_t n_msg, cap_msg, free_msg;
+	struct list *messages;	/* [n_ports] messages that wait for each channel */
+};
+
+struct traffic {
+	struct source *src;
+	uint32_t *perm;
+	ftr_ep *order;
+	uint32_t n_order;
+	uint32_t *place_of;	/* [n_ep] index of each host port in order[], or NONE */
+	uint32_t *pair_of;	/* [n_pairs] indices in conf->pair[], sorted by source */
+};
+
+struct broken {
+	uint8_t *up;		/* [n_ports] 1: the link works; part of the view */
+	uint8_t *link_down, *sw_down, *held;
+};
+
+struct due {			/* work of the present instant */
+	uint32_t *dirty, *turn;	/* dirty: channels that may be able to send; turn: those of them
+				 * that choose_all() examines now */
+	uint32_t n_dirty;
+	struct event *batch;
+	uint32_t cap_batch;
+};
+
 struct sim {
 	const struct ftr_sim_conf *conf;
 	const struct ftr_fabric *f;
@@ -187,46 +223,20 @@ struct sim {
 	void *state;
 	struct ftr_tables *t;	/* the run's own copy of the tables */
 	struct ftr_arena *arena;
-	struct wheel wheel;
+	struct heap heap;
 	uint64_t now, warm, end;
 	unsigned int n_vls;
 	uint32_t n_ports, n_ch, n_st;
 	struct channel *ch;
-	uint32_t *feeder;	/* [n_ports] channel that leads to each port */
 	uint32_t *port_sw;	/* [n_ports] */
-	int32_t *credit;	/* [n_ch * n_vls] credits of the sender, in bytes */
-	int32_t *occ;		/* [n_ports * n_vls] occupied bytes of each buffer */
-	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that each buffer feeds now */
-	struct list *fifo;	/* [n_ports * n_vls] packets of each buffer; FTR_SIM_FIFO only */
-	struct list *out_vl;	/* [n_ports * n_vls] elements of node[] that wait for each output
-				 * and VL */
-	uint32_t *voq;		/* [n_sw] index in node[] of the first queue of each switch */
-	struct node *node;	/* queues first, then own nodes of packets */
-	struct own *own;	/* own[i] belongs to node n_voq + i */
-	uint32_t n_voq, n_node, cap_node, cap_own, free_node;
-	struct packet *pkt;
-	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
-	uint8_t *up;		/* [n_ports] 1: the link works; part of the view */
-	uint8_t *link_down, *sw_down, *held;
-	uint32_t *parked;
-	uint32_t n_parked, cap_parked;
-	uint32_t *dirty, *turn;	/* dirty: channels that may be able to send; turn: those of them
-				 * that choose_all() examines now */
-	uint32_t n_dirty;
-	uint32_t *fresh;	/* packets with their own nodes that were just routed */
-	uint32_t n_fresh, cap_fresh;
-	struct message *msg;
-	uint32_t n_msg, cap_msg, free_msg;
-	struct list *messages;	/* [n_ports] messages that wait for each channel */
-	struct source *src;
-	uint32_t *perm;
-	ftr_ep *order;
-	uint32_t n_order;
-	uint32_t *place_of;	/* [n_ep] index of each host port in order[], or NONE */
-	uint32_t *pair_of;	/* [n_pairs] indices in conf->pair[], sorted by source */
+	struct room room;
+	struct queue queue;
+	struct pool pool;
+	struct mail mail;
+	struct traffic traffic;
+	struct broken broken;
+	struct due due;
 	int32_t quantum[FTR_SIM_VLS];
-	struct event *batch;
-	uint32_t cap_batch;
 	bool no_memory;
 	bool any_last;		/* true: some packet had an exit with ftr_sim_exit.last */
 	uint16_t hops_max;
@@ -249,7 +259,7 @@ static inline uint32_t queue_of(const struct sim *m, ftr_sw s, unsigned int in,
 {
 	uint32_t width = m->f->sw[s].n_ports + 1u;
 
-	return m->voq[s] + (in * width + out) * m->n_vls + vl;
+	return m->queue.voq[s] + (in * width + out) * m->n_vls + vl;
 }
 
 /* Returns the size in bytes of the buffer for one VL at the far end of channel c. */
@@ -265,7 +275,7 @@ static inline void touch(struct sim *m, uint32_t c)
 	if (m->ch[c].dirty)
 		return;
 	m->ch[c].dirty = true;
-	m->dirty[m->n_dirty++] = c;
+	m->due.dirty[m->due.n_dirty++] = c;
 }
 
 void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a,

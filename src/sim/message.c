@@ -10,17 +10,17 @@
 
 static uint32_t new_message(struct sim *m)
 {
-	uint32_t i = m->free_msg;
+	uint32_t i = m->mail.free_msg;
 
 	if (i != NONE) {
-		m->free_msg = m->msg[i].next;
+		m->mail.free_msg = m->mail.msg[i].next;
 		return i;
 	}
-	if (!FTR_GROW(m->msg, m->n_msg, m->cap_msg)) {
+	if (!FTR_GROW(m->mail.msg, m->mail.n_msg, m->mail.cap_msg)) {
 		m->no_memory = true;
 		return NONE;
 	}
-	return m->n_msg++;
+	return m->mail.n_msg++;
 }
 
 void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
@@ -28,36 +28,36 @@ void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 {
 	struct sim *m = v->sim;
 	uint32_t c = m->f->sw[s].first_port + port, i = new_message(m);
-	struct list *l = &m->messages[c];
+	struct list *l = &m->mail.messages[c];
 
 	if (i == NONE)
 		return;
-	m->msg[i] = (struct message){ what, c, bytes, NONE, m->ch[c].epoch,
+	m->mail.msg[i] = (struct message){ what, c, bytes, NONE, m->ch[c].epoch,
 					after };
 	if (l->first == NONE)
 		l->first = i;
 	else
-		m->msg[l->last].next = i;
+		m->mail.msg[l->last].next = i;
 	l->last = i;
 	touch(m, c);
 }
 
 bool sim_message_waits(const struct sim *m, uint32_t c)
 {
-	return m->messages[c].first != NONE;
+	return m->mail.messages[c].first != NONE;
 }
 
 bool sim_message_due(const struct sim *m, uint32_t c)
 {
 	return sim_message_waits(m, c) && !m->ch[c].message_sent &&
-	       !m->msg[m->messages[c].first].after;
+	       !m->mail.msg[m->mail.messages[c].first].after;
 }
 
 static uint32_t first_message(struct sim *m, uint32_t c)
 {
-	uint32_t i = m->messages[c].first;
+	uint32_t i = m->mail.messages[c].first;
 
-	m->messages[c].first = m->msg[i].next;
+	m->mail.messages[c].first = m->mail.msg[i].next;
 	return i;
 }
 
@@ -65,7 +65,7 @@ void sim_message_start(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
 	uint32_t i = first_message(m, c);
-	uint64_t wire = wire_ps(h, m->msg[i].bytes);
+	uint64_t wire = wire_ps(h, m->mail.msg[i].bytes);
 
 	h->busy = h->message_sent = true;
 	h->packet = h->from = NONE;
@@ -76,10 +76,10 @@ void sim_message_start(struct sim *m, uint32_t c)
 
 void sim_message_event(struct sim *m, uint32_t i)
 {
-	const struct message g = m->msg[i];
+	const struct message g = m->mail.msg[i];
 
-	m->msg[i].next = m->free_msg;
-	m->free_msg = i;
+	m->mail.msg[i].next = m->mail.free_msg;
+	m->mail.free_msg = i;
 	m->fn->message(m->state, &m->view, g.what,
 		       m->ch[g.channel].epoch != g.epoch);
 }

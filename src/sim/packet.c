@@ -12,10 +12,9 @@
 void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a,
 	      uint32_t b, unsigned int vl, unsigned int x)
 {
-	const struct event e = { at, a, b, NONE, (uint16_t)x, (uint8_t)type,
-				 (uint8_t)vl };
+	const struct event e = { at, a, b, (uint16_t)x, (uint8_t)type, (uint8_t)vl };
 
-	if (!wheel_push(&m->wheel, &e))
+	if (!heap_push(&m->heap, &e))
 		m->no_memory = true;
 }
 
@@ -23,33 +22,33 @@ void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a,
 
 uint32_t sim_packet_new(struct sim *m)
 {
-	uint32_t p = m->free_pkt;
+	uint32_t p = m->pool.free_pkt;
 
 	if (p != NONE) {
-		m->free_pkt = m->pkt[p].next;
+		m->pool.free_pkt = m->pool.pkt[p].next;
 	} else {
-		if (!FTR_GROW(m->pkt, m->n_pkt, m->cap_pkt)) {
+		if (!FTR_GROW(m->pool.pkt, m->pool.n_pkt, m->pool.cap_pkt)) {
 			m->no_memory = true;
 			return NONE;
 		}
-		p = m->n_pkt++;
+		p = m->pool.n_pkt++;
 	}
-	memset(&m->pkt[p], 0, sizeof(m->pkt[p]));
-	m->pkt[p].id = m->next_id++;
-	m->pkt[p].nodes = NONE;
+	memset(&m->pool.pkt[p], 0, sizeof(m->pool.pkt[p]));
+	m->pool.pkt[p].id = m->pool.next_id++;
+	m->pool.pkt[p].nodes = NONE;
 	return p;
 }
 
 void sim_packet_free(struct sim *m, uint32_t p)
 {
-	struct source *x = &m->src[m->pkt[p].h.source];
+	struct source *x = &m->traffic.src[m->pool.pkt[p].h.source];
 
 	x->in_flight--;
 	if (m->conf->window && x->in_flight + 1 == m->conf->window)
-		touch(m, m->n_ports + m->pkt[p].h.source);
-	m->pkt[p].next = m->free_pkt;
-	m->pkt[p].id = NONE;
-	m->free_pkt = p;
+		touch(m, m->n_ports + m->pool.pkt[p].h.source);
+	m->pool.pkt[p].next = m->pool.free_pkt;
+	m->pool.pkt[p].id = NONE;
+	m->pool.free_pkt = p;
 	m->r->in_flight--;
 }
 
@@ -57,7 +56,7 @@ void sim_packet_free(struct sim *m, uint32_t p)
  * reason is always FTR_SIM_LOST_WIRE. p must not be in a buffer or queue. */
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why)
 {
-	result_lost(m, m->pkt[p].cut ? FTR_SIM_LOST_WIRE : why);
+	result_lost(m, m->pool.pkt[p].cut ? FTR_SIM_LOST_WIRE : why);
 	sim_packet_free(m, p);
 }
 
@@ -65,75 +64,75 @@ void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why)
 
 void sim_append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 {
-	struct list *l = &m->out_vl[c * m->n_vls + vl];
+	struct list *l = &m->queue.out_vl[c * m->n_vls + vl];
 
-	m->node[n].prev = l->last;
-	m->node[n].next = NONE;
+	m->queue.node[n].prev = l->last;
+	m->queue.node[n].next = NONE;
 	if (l->last == NONE)
 		l->first = n;
 	else
-		m->node[l->last].next = n;
+		m->queue.node[l->last].next = n;
 	l->last = n;
 }
 
 void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 {
-	struct list *l = &m->out_vl[c * m->n_vls + vl];
-	struct node *x = &m->node[n];
+	struct list *l = &m->queue.out_vl[c * m->n_vls + vl];
+	struct node *x = &m->queue.node[n];
 
 	if (x->prev == NONE)
 		l->first = x->next;
 	else
-		m->node[x->prev].next = x->next;
+		m->queue.node[x->prev].next = x->next;
 	if (x->next == NONE)
 		l->last = x->prev;
 	else
-		m->node[x->next].prev = x->prev;
+		m->queue.node[x->next].prev = x->prev;
 }
 
 static uint32_t new_node(struct sim *m)
 {
-	uint32_t n = m->free_node;
+	uint32_t n = m->queue.free_node;
 
 	if (n != NONE) {
-		m->free_node = m->node[n].next;
+		m->queue.free_node = m->queue.node[n].next;
 		return n;
 	}
-	if (!FTR_GROW(m->node, m->n_node, m->cap_node) ||
-	    !FTR_GROW(m->own, m->n_node - m->n_voq, m->cap_own)) {
+	if (!FTR_GROW(m->queue.node, m->queue.n_node, m->queue.cap_node) ||
+	    !FTR_GROW(m->queue.own, m->queue.n_node - m->queue.n_voq, m->queue.cap_own)) {
 		m->no_memory = true;
 		return NONE;
 	}
-	return m->n_node++;
+	return m->queue.n_node++;
 }
 
 void sim_free_node(struct sim *m, uint32_t n)
 {
-	const struct own *o = &m->own[n - m->n_voq];
+	const struct own *o = &m->queue.own[n - m->queue.n_voq];
 
 	sim_unlink(m, o->channel, o->exit.vl, n);
-	m->node[n].next = m->free_node;
-	m->free_node = n;
+	m->queue.node[n].next = m->queue.free_node;
+	m->queue.free_node = n;
 }
 
 void sim_drop_nodes(struct sim *m, uint32_t p)
 {
-	uint32_t n = m->pkt[p].nodes, next;
+	uint32_t n = m->pool.pkt[p].nodes, next;
 
 	for (; n != NONE; n = next) {
-		next = m->node[n].tail;
+		next = m->queue.node[n].tail;
 		sim_free_node(m, n);
 	}
-	m->pkt[p].nodes = NONE;
+	m->pool.pkt[p].nodes = NONE;
 }
 
 /* ---- buffers ---------------------------------------------------------------- */
 
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes)
 {
-	uint32_t c = m->feeder[port];
+	uint32_t c = m->room.feeder[port];
 
-	m->occ[port * m->n_vls + vl] -= (int32_t)bytes;
+	m->room.occ[port * m->n_vls + vl] -= (int32_t)bytes;
 	if (m->ch[c].up)
 		sim_push(m, m->now + m->ch[c].link_ps, EV_CREDIT, c, bytes,
 			 vl, m->ch[c].epoch);
@@ -142,16 +141,16 @@ void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes)
 /* Route the first packet of a FIFO if the previous packet has left. */
 void sim_next_head(struct sim *m, uint32_t port, unsigned int vl)
 {
-	struct list *l = &m->fifo[port * m->n_vls + vl];
+	struct list *l = &m->queue.fifo[port * m->n_vls + vl];
 
-	if (l->first != NONE && !m->reading[port * m->n_vls + vl])
+	if (l->first != NONE && !m->room.reading[port * m->n_vls + vl])
 		sim_route(m, l->first);
 }
 
 void sim_fifo_pop(struct sim *m, uint32_t p)
 {
-	const struct packet *k = &m->pkt[p];
-	struct list *l = &m->fifo[k->at * m->n_vls + k->vl];
+	const struct packet *k = &m->pool.pkt[p];
+	struct list *l = &m->queue.fifo[k->at * m->n_vls + k->vl];
 
 	l->first = k->next;
 	if (l->first == NONE)
@@ -160,7 +159,7 @@ void sim_fifo_pop(struct sim *m, uint32_t p)
 
 void sim_leave_buffer(struct sim *m, uint32_t p)
 {
-	const struct packet *k = &m->pkt[p];
+	const struct packet *k = &m->pool.pkt[p];
 
 	if (m->conf->queues == FTR_SIM_FIFO)
 		sim_fifo_pop(m, p);
@@ -178,12 +177,12 @@ static bool usable(const struct sim *m, ftr_sw s, const struct ftr_sim_exit *e)
 static void wait_in_queue(struct sim *m, uint32_t p, ftr_sw s,
 			  const struct ftr_sim_exit *e)
 {
-	struct packet *k = &m->pkt[p];
+	struct packet *k = &m->pool.pkt[p];
 	uint32_t c = m->f->sw[s].first_port + e->port;
 	bool fifo = m->conf->queues == FTR_SIM_FIFO;
 	uint32_t n = queue_of(m, s, k->at - m->f->sw[s].first_port, e->port,
 			      fifo ? k->vl : e->vl);
-	struct node *q = &m->node[n];
+	struct node *q = &m->queue.node[n];
 
 	if (!fifo)
 		k->next = NONE;
@@ -191,7 +190,7 @@ static void wait_in_queue(struct sim *m, uint32_t p, ftr_sw s,
 		q->head = q->tail = p;
 		sim_append(m, c, e->vl, n);
 	} else {
-		m->pkt[q->tail].next = p;
+		m->pool.pkt[q->tail].next = p;
 		q->tail = p;
 	}
 	touch(m, c);
@@ -206,30 +205,30 @@ static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
 
 		if (n == NONE)
 			return;
-		o = &m->own[n - m->n_voq];
+		o = &m->queue.own[n - m->queue.n_voq];
 		o->exit = e[i];
 		m->any_last |= e[i].last;
 		o->channel = m->f->sw[s].first_port + e[i].port;
-		m->node[n].head = p;
-		m->node[n].tail = m->pkt[p].nodes;
-		m->pkt[p].nodes = n;
+		m->queue.node[n].head = p;
+		m->queue.node[n].tail = m->pool.pkt[p].nodes;
+		m->pool.pkt[p].nodes = n;
 		sim_append(m, o->channel, e[i].vl, n);
 		touch(m, o->channel);
 	}
-	if (!FTR_GROW(m->fresh, m->n_fresh, m->cap_fresh))
+	if (!FTR_GROW(m->pool.fresh, m->pool.n_fresh, m->pool.cap_fresh))
 		m->no_memory = true;
 	else
-		m->fresh[m->n_fresh++] = p;
+		m->pool.fresh[m->pool.n_fresh++] = p;
 }
 
 /* Keep p, which has no exit, until ftr_sim_again() is called or its switch goes down. */
 static void park(struct sim *m, uint32_t p)
 {
-	m->pkt[p].parked = true;
-	if (!FTR_GROW(m->parked, m->n_parked, m->cap_parked))
+	m->pool.pkt[p].parked = true;
+	if (!FTR_GROW(m->pool.parked, m->pool.n_parked, m->pool.cap_parked))
 		m->no_memory = true;
 	else
-		m->parked[m->n_parked++] = p;
+		m->pool.parked[m->pool.n_parked++] = p;
 }
 
 /* Set k->ready, the earliest time when the packet may leave. An output that is faster than the
@@ -255,7 +254,7 @@ void sim_route(struct sim *m, uint32_t p)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];
 	enum ftr_sim_loss why = FTR_SIM_LOST_DEAD_PORT;
-	struct packet *k = &m->pkt[p];
+	struct packet *k = &m->pool.pkt[p];
 	uint32_t port = k->at;
 	ftr_sw s = m->port_sw[port];
 	unsigned int n, left = 0, vl = k->vl;
@@ -289,17 +288,17 @@ void sim_route(struct sim *m, uint32_t p)
 
 void sim_enter(struct sim *m, uint32_t p)
 {
-	struct packet *k = &m->pkt[p];
+	struct packet *k = &m->pool.pkt[p];
 	struct list *l;
 
 	if (m->conf->queues == FTR_SIM_VOQ) {
 		sim_route(m, p);
 		return;
 	}
-	l = &m->fifo[k->at * m->n_vls + k->vl];
+	l = &m->queue.fifo[k->at * m->n_vls + k->vl];
 	k->next = NONE;
 	if (l->last != NONE) {
-		m->pkt[l->last].next = p;
+		m->pool.pkt[l->last].next = p;
 		l->last = p;
 	} else {
 		l->first = l->last = p;

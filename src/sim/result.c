@@ -176,11 +176,11 @@ void result_end(struct sim *m)
 	put_channels(m);
 	r->bytes_of_memory = ftr_arena_bytes(m->arena) +
 		(uint64_t)m->t->n_sw * m->t->stride +
-		m->cap_node * sizeof(*m->node) + m->cap_own * sizeof(*m->own) +
-		m->cap_pkt * sizeof(*m->pkt) +
-		m->cap_msg * sizeof(*m->msg) +
-		m->wheel.cap_event * sizeof(*m->wheel.event) +
-		WHEEL_SLOTS * sizeof(*m->wheel.head);
+		m->queue.cap_node * sizeof(*m->queue.node) +
+		m->queue.cap_own * sizeof(*m->queue.own) +
+		m->pool.cap_pkt * sizeof(*m->pool.pkt) +
+		m->mail.cap_msg * sizeof(*m->mail.msg) +
+		m->heap.cap * sizeof(*m->heap.event);
 }
 
 void ftr_sim_result_fini(struct ftr_sim_result *r, uint32_t n)

@@ -25,29 +25,29 @@
 
 static unsigned int room_of(const struct sim *m, uint32_t n)
 {
-	return n < m->n_voq ? 1 : FTR_MAX(m->own[n - m->n_voq].exit.room, 1);
+	return n < m->queue.n_voq ? 1 : FTR_MAX(m->queue.own[n - m->queue.n_voq].exit.room, 1);
 }
 
 static bool has_room(const struct sim *m, uint32_t n)
 {
-	const struct own *o = &m->own[n - m->n_voq];
-	int32_t credit = m->credit[o->channel * m->n_vls + o->exit.vl];
+	const struct own *o = &m->queue.own[n - m->queue.n_voq];
+	int32_t credit = m->room.credit[o->channel * m->n_vls + o->exit.vl];
 
 	return m->ch[o->channel].up && (int64_t)room_of(m, n) *
-	       m->pkt[m->node[n].head].h.bytes <= credit;
+	       m->pool.pkt[m->queue.node[n].head].h.bytes <= credit;
 }
 
 /* Returns true if node n must wait because its exit has ftr_sim_exit.last set, and another exit of
  * the packet, of lower rank, has room. */
 static bool not_yet(const struct sim *m, uint32_t n)
 {
-	const struct own *o = &m->own[n - m->n_voq];
+	const struct own *o = &m->queue.own[n - m->queue.n_voq];
 
-	if (n < m->n_voq || !o->exit.last)
+	if (n < m->queue.n_voq || !o->exit.last)
 		return false;
-	for (uint32_t i = m->pkt[m->node[n].head].nodes; i != NONE;
-	     i = m->node[i].tail)
-		if (m->own[i - m->n_voq].exit.rank < o->exit.rank &&
+	for (uint32_t i = m->pool.pkt[m->queue.node[n].head].nodes; i != NONE;
+	     i = m->queue.node[i].tail)
+		if (m->queue.own[i - m->queue.n_voq].exit.rank < o->exit.rank &&
 		    has_room(m, i))
 			return true;
 	return false;
@@ -61,20 +61,20 @@ static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 	uint32_t n = NONE;
 
 	if (m->any_last && c < m->n_ports)
-		n = m->out_vl[c * m->n_vls + vl].first;
-	for (; n != NONE; n = m->node[n].next)
-		for (uint32_t i = n < m->n_voq ? NONE :
-		     m->pkt[m->node[n].head].nodes; i != NONE;
-		     i = m->node[i].tail)
-			if (m->own[i - m->n_voq].exit.last)
-				touch(m, m->own[i - m->n_voq].channel);
+		n = m->queue.out_vl[c * m->n_vls + vl].first;
+	for (; n != NONE; n = m->queue.node[n].next)
+		for (uint32_t i = n < m->queue.n_voq ? NONE :
+		     m->pool.pkt[m->queue.node[n].head].nodes; i != NONE;
+		     i = m->queue.node[i].tail)
+			if (m->queue.own[i - m->queue.n_voq].exit.last)
+				touch(m, m->queue.own[i - m->queue.n_voq].channel);
 }
 
 /* Start packet p on channel c. p must not be in a queue. */
 static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 {
 	struct channel *h = &m->ch[c];
-	struct packet *k = &m->pkt[p];
+	struct packet *k = &m->pool.pkt[p];
 	uint64_t wire = wire_ps(h, k->h.bytes);
 
 	h->busy = true;
@@ -85,7 +85,7 @@ static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 	h->from = k->at;
 	h->from_vl = k->vl;
 	if (k->at != NONE)
-		m->reading[k->at * m->n_vls + k->vl]++;
+		m->room.reading[k->at * m->n_vls + k->vl]++;
 	result_busy(m, h, wire);
 	h->packets += m->now >= m->warm;
 	k->h.hops++;
@@ -100,7 +100,7 @@ static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 		return;
 	}
 	k->at = h->dst;
-	m->credit[c * m->n_vls + vl] -= (int32_t)k->h.bytes;
+	m->room.credit[c * m->n_vls + vl] -= (int32_t)k->h.bytes;
 	touch_last(m, c, vl);
 	sim_push(m, m->now + h->link_ps + m->conf->switch_ps, EV_ARRIVE, c, p,
 		 0, 0);
@@ -124,28 +124,28 @@ static bool input_busy(const struct sim *m, const struct packet *k)
 	if (!m->conf->speedup)
 		return false;
 	for (unsigned int v = 0; v < m->n_vls; v++)
-		n += m->reading[k->at * m->n_vls + v];
+		n += m->room.reading[k->at * m->n_vls + v];
 	return n >= m->conf->speedup;
 }
 
 /* Returns true if the packet entered its buffer from a host port or from the switch itself. */
 static bool is_own(const struct sim *m, const struct packet *k)
 {
-	return m->feeder[k->at] >= m->n_ports;
+	return m->room.feeder[k->at] >= m->n_ports;
 }
 
 /* Choose the first node of the VL whose packet may start now. */
 static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 {
-	int32_t credit = m->credit[c * m->n_vls + vl];
-	uint32_t n = m->out_vl[c * m->n_vls + vl].first, own = NONE;
+	int32_t credit = m->room.credit[c * m->n_vls + vl];
+	uint32_t n = m->queue.out_vl[c * m->n_vls + vl].first, own = NONE;
 
 	if (credit < (int32_t)m->conf->bytes)
 		return NONE;
 	/* If transit_first is true, packets from other switches come first. own: the first node
 	 * whose packet comes from this switch or its hosts. */
-	for (; n != NONE; n = m->node[n].next) {
-		const struct packet *k = &m->pkt[m->node[n].head];
+	for (; n != NONE; n = m->queue.node[n].next) {
+		const struct packet *k = &m->pool.pkt[m->queue.node[n].head];
 
 		if ((int64_t)k->h.bytes * room_of(m, n) > credit ||
 		    input_busy(m, k) || not_yet(m, n))
@@ -162,19 +162,19 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 
 static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 {
-	uint32_t p = m->node[n].head;
-	struct packet *k = &m->pkt[p];
+	uint32_t p = m->queue.node[n].head;
+	struct packet *k = &m->pool.pkt[p];
 	bool fifo = m->conf->queues == FTR_SIM_FIFO;
 
-	if (n >= m->n_voq) {
-		const struct ftr_sim_exit e = m->own[n - m->n_voq].exit;
+	if (n >= m->queue.n_voq) {
+		const struct ftr_sim_exit e = m->queue.own[n - m->queue.n_voq].exit;
 
 		sim_drop_nodes(m, p);
 		if (m->fn->taken)
 			m->fn->taken(m->state, &m->view, m->port_sw[c], &k->h,
 				     &e);
 	} else {
-		struct node *q = &m->node[n];
+		struct node *q = &m->queue.node[n];
 
 		sim_unlink(m, c, vl, n);
 		q->head = fifo ? NONE : k->next;
@@ -203,7 +203,7 @@ static void choose(struct sim *m, uint32_t c)
 
 		if (n != NONE) {
 			h->out_vl = (uint8_t)vl;
-			h->left = left - m->pkt[m->node[n].head].h.bytes;
+			h->left = left - m->pool.pkt[m->queue.node[n].head].h.bytes;
 			start(m, c, vl, n);
 			return;
 		}
@@ -218,24 +218,24 @@ static bool held(const struct sim *m, uint32_t st)
 {
 	uint32_t n_ep = m->f->n_ep;
 
-	return m->held[st < n_ep ? m->f->ep[st].sw : st - n_ep];
+	return m->broken.held[st < n_ep ? m->f->ep[st].sw : st - n_ep];
 }
 
 /* Send the packet at the head of a station's queue, if it may start. */
 static void inject(struct sim *m, uint32_t c)
 {
 	uint32_t st = c - m->n_ports, p;
-	struct source *x = &m->src[st];
+	struct source *x = &m->traffic.src[st];
 	struct packet *k;
 
 	if (!sim_source_head(m, st) || held(m, st) ||
 	    (m->conf->window && x->in_flight >= m->conf->window) ||
-	    m->credit[c * m->n_vls + x->vl] < (int32_t)m->conf->bytes)
+	    m->room.credit[c * m->n_vls + x->vl] < (int32_t)m->conf->bytes)
 		return;
 	p = sim_packet_new(m);
 	if (p == NONE)
 		return;
-	k = &m->pkt[p];
+	k = &m->pool.pkt[p];
 	k->h.source = st;
 	k->h.dlid = x->dlid;
 	k->h.bytes = (uint16_t)m->conf->bytes;
@@ -269,7 +269,7 @@ static void on_free(struct sim *m, uint32_t c)
 	touch(m, c);
 	if (port == NONE)
 		return;
-	m->reading[port * m->n_vls + vl]--;
+	m->room.reading[port * m->n_vls + vl]--;
 	sim_release(m, port, vl, h->bytes);
 	if (m->conf->speedup)
 		touch_outputs(m, m->port_sw[port]);
@@ -281,21 +281,21 @@ static void on_credit(struct sim *m, const struct event *e)
 {
 	if (m->ch[e->a].epoch != e->x)
 		return;
-	m->credit[e->a * m->n_vls + e->vl] += (int32_t)e->b;
+	m->room.credit[e->a * m->n_vls + e->vl] += (int32_t)e->b;
 	touch(m, e->a);
 }
 
 static void on_arrive(struct sim *m, uint32_t c, uint32_t p)
 {
 	const struct channel *h = &m->ch[c];
-	struct packet *k = &m->pkt[p];
+	struct packet *k = &m->pool.pkt[p];
 	uint32_t i = k->at * m->n_vls + k->vl;
 
 	if (k->epoch != h->epoch) {
 		sim_lose(m, p, FTR_SIM_LOST_WIRE);
 		return;
 	}
-	m->occ[i] += k->h.bytes;
+	m->room.occ[i] += k->h.bytes;
 	k->tail = m->now + wire_ps(h, k->h.bytes);
 	if (k->h.hops >= m->hops_max) {
 		sim_release(m, k->at, k->vl, k->h.bytes);
@@ -307,7 +307,7 @@ static void on_arrive(struct sim *m, uint32_t c, uint32_t p)
 
 static void on_deliver(struct sim *m, uint32_t c, uint32_t p)
 {
-	const struct packet *k = &m->pkt[p];
+	const struct packet *k = &m->pool.pkt[p];
 	uint32_t st = m->ch[c].dst;
 	struct ftr_lid_owner o = { 0 };
 
@@ -352,7 +352,7 @@ static void handle(struct sim *m, const struct event *e)
 		on_deliver(m, e->a, e->b);
 		break;
 	case EV_MAKE:
-		m->src[e->a].waiting = false;
+		m->traffic.src[e->a].waiting = false;
 		touch(m, m->n_ports + e->a);
 		break;
 	case EV_WAKE:
@@ -377,9 +377,9 @@ static uint32_t best_node(const struct sim *m, uint32_t p)
 	const struct own *b = NULL;
 	int32_t most = 0;
 
-	for (uint32_t n = m->pkt[p].nodes; n != NONE; n = m->node[n].tail) {
-		const struct own *o = &m->own[n - m->n_voq];
-		int32_t credit = m->credit[o->channel * m->n_vls + o->exit.vl];
+	for (uint32_t n = m->pool.pkt[p].nodes; n != NONE; n = m->queue.node[n].tail) {
+		const struct own *o = &m->queue.own[n - m->queue.n_voq];
+		int32_t credit = m->room.credit[o->channel * m->n_vls + o->exit.vl];
 
 		if (m->ch[o->channel].busy || !has_room(m, n) || not_yet(m, n))
 			continue;
@@ -398,33 +398,33 @@ static uint32_t best_node(const struct sim *m, uint32_t p)
 
 static void start_fresh(struct sim *m)
 {
-	for (uint32_t i = 0; i < m->n_fresh; i++) {
-		uint32_t p = m->fresh[i], n;
+	for (uint32_t i = 0; i < m->pool.n_fresh; i++) {
+		uint32_t p = m->pool.fresh[i], n;
 
-		if (m->pkt[p].nodes == NONE || m->pkt[p].ready > m->now ||
-		    input_busy(m, &m->pkt[p]) ||
-		    (m->conf->transit_first && is_own(m, &m->pkt[p])))
+		if (m->pool.pkt[p].nodes == NONE || m->pool.pkt[p].ready > m->now ||
+		    input_busy(m, &m->pool.pkt[p]) ||
+		    (m->conf->transit_first && is_own(m, &m->pool.pkt[p])))
 			continue;
 		n = best_node(m, p);
 		if (n != NONE)
-			start(m, m->own[n - m->n_voq].channel,
-			      m->own[n - m->n_voq].exit.vl, n);
+			start(m, m->queue.own[n - m->queue.n_voq].channel,
+			      m->queue.own[n - m->queue.n_voq].exit.vl, n);
 	}
-	m->n_fresh = 0;
+	m->pool.n_fresh = 0;
 }
 
 /* Let all marked outputs choose a packet. A packet that starts may enable other outputs, so this is
  * repeated until no output is marked. */
 static void choose_all(struct sim *m)
 {
-	while (m->n_dirty) {
-		uint32_t *turn = m->dirty, n = m->n_dirty;
+	while (m->due.n_dirty) {
+		uint32_t *turn = m->due.dirty, n = m->due.n_dirty;
 
 		if (n > 1)
 			qsort(turn, n, sizeof(*turn), ftr_u32_cmp);
-		m->dirty = m->turn;
-		m->turn = turn;
-		m->n_dirty = 0;
+		m->due.dirty = m->due.turn;
+		m->due.turn = turn;
+		m->due.n_dirty = 0;
 		for (uint32_t i = 0; i < n; i++)
 			m->ch[turn[i]].dirty = false;
 		for (uint32_t i = 0; i < n; i++) {
@@ -440,50 +440,37 @@ static void choose_all(struct sim *m)
 	}
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-
-	if (x->type != y->type)
-		return x->type - y->type;
-	if (x->a != y->a)
-		return (x->a > y->a) - (x->a < y->a);
-	return (x->vl > y->vl) - (x->vl < y->vl);
-}
-
 /* Move all events of the instant into the batch. Returns their number. */
 static uint32_t gather(struct sim *m)
 {
 	uint32_t n = 0;
 
-	do {
-		if (!FTR_GROW(m->batch, n, m->cap_batch)) {
+	while (m->heap.n && m->heap.event[0].at == m->now) {
+		if (!FTR_GROW(m->due.batch, n, m->due.cap_batch)) {
 			m->no_memory = true;
 			break;
 		}
-		wheel_pop(&m->wheel, &m->batch[n++]);
-	} while (wheel_peek(&m->wheel) == m->now);
-	if (n > 1)
-		qsort(m->batch, n, sizeof(*m->batch), by_key);
+		m->due.batch[n++] = heap_pop(&m->heap);
+	}
 	return n;
 }
 
 void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx)
 {
-	uint64_t rounds = 0, t;
+	uint64_t rounds = 0;
 	uint32_t n;
 
 	choose_all(m);
-	while ((t = wheel_peek(&m->wheel)) < m->end && !m->no_memory) {
-		m->now = m->view.now = t;
+	while (m->heap.n && m->heap.event[0].at < m->end && !m->no_memory) {
+		m->now = m->view.now = m->heap.event[0].at;
 		n = gather(m);
 		m->r->events += n;
 		for (uint32_t i = 0; i < n; i++) {
-			const struct event e = m->batch[i];
+			const struct event e = m->due.batch[i];
 
 			handle(m, &e);
 		}
-		if (m->n_fresh)
+		if (m->pool.n_fresh)
 			start_fresh(m);
 		choose_all(m);
 		if (tick && !(++rounds & 0xffff))

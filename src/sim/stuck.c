@@ -30,12 +30,12 @@ struct stuck {
 
 static uint32_t buffer_of(const struct sim *m, const struct packet *k)
 {
-	return m->feeder[k->at] * m->n_vls + k->vl;
+	return m->room.feeder[k->at] * m->n_vls + k->vl;
 }
 
 static void visit_packet(struct stuck *x, uint32_t p, uint32_t exit, bool open)
 {
-	uint32_t b = buffer_of(x->m, &x->m->pkt[p]);
+	uint32_t b = buffer_of(x->m, &x->m->pool.pkt[p]);
 
 	if (x->alive[b])
 		return;
@@ -52,20 +52,20 @@ static void visit_list(struct stuck *x, uint32_t c, unsigned int vl)
 {
 	struct sim *m = x->m;
 	uint32_t exit = c * m->n_vls + vl;
-	uint32_t n = m->out_vl[exit].first;
+	uint32_t n = m->queue.out_vl[exit].first;
 	bool open = m->ch[c].to_station || x->alive[exit];
 
-	for (; n != NONE; n = m->node[n].next) {
-		uint32_t p = m->node[n].head, last = m->node[n].tail;
+	for (; n != NONE; n = m->queue.node[n].next) {
+		uint32_t p = m->queue.node[n].head, last = m->queue.node[n].tail;
 		unsigned int room = 1;
 
-		if (n >= m->n_voq) {
-			room = FTR_MAX(m->own[n - m->n_voq].exit.room, 1);
+		if (n >= m->queue.n_voq) {
+			room = FTR_MAX(m->queue.own[n - m->queue.n_voq].exit.room, 1);
 			last = p;
 		}
-		for (; ; p = m->pkt[p].next) {
-			visit_packet(x, p, exit, open || m->credit[exit] >=
-				     (int64_t)room * m->pkt[p].h.bytes);
+		for (; ; p = m->pool.pkt[p].next) {
+			visit_packet(x, p, exit, open || m->room.credit[exit] >=
+				     (int64_t)room * m->pool.pkt[p].h.bytes);
 			if (p == last)
 				break;
 		}
@@ -87,8 +87,8 @@ static void begin(struct stuck *x)
 			if (!m->ch[c].wired || m->ch[c].to_station)
 				continue;
 			i = m->ch[c].dst * m->n_vls + v;
-			x->alive[b] = !m->occ[i] || m->reading[i] ||
-				(m->ch[c].up && m->credit[b] + m->occ[i] <
+			x->alive[b] = !m->room.occ[i] || m->room.reading[i] ||
+				(m->ch[c].up && m->room.credit[b] + m->room.occ[i] <
 				 buffer_behind(m, c));
 		}
 }
@@ -96,8 +96,8 @@ static void begin(struct stuck *x)
 /* Parked packets wait for their switch, not for room. Their buffers are alive. */
 static void spare_parked(struct stuck *x)
 {
-	for (uint32_t i = 0; i < x->m->n_parked; i++)
-		x->alive[buffer_of(x->m, &x->m->pkt[x->m->parked[i]])] = 1;
+	for (uint32_t i = 0; i < x->m->pool.n_parked; i++)
+		x->alive[buffer_of(x->m, &x->m->pool.pkt[x->m->pool.parked[i]])] = 1;
 }
 
 static void follow(struct stuck *x, uint32_t b)
@@ -136,7 +136,7 @@ static void report_stuck(struct stuck *x)
 		if (x->alive[b])
 			continue;
 		r->stuck_buffers++;
-		r->stuck_packets += (uint64_t)m->occ[m->ch[c].dst * m->n_vls +
+		r->stuck_packets += (uint64_t)m->room.occ[m->ch[c].dst * m->n_vls +
 			b % m->n_vls] / m->conf->bytes;
 		if (first == NONE && x->waits[b] != NONE)
 			first = b;

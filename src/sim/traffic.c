@@ -26,13 +26,13 @@ static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 	const struct ftr_fabric *f = m->f;
 	uint32_t n = c->order ? c->n_order : f->n_ep;
 
-	if (!FTR_NEW(m->arena, m->order, n + 1u) ||
-	    !FTR_NEW(m->arena, m->perm, n + 1u) ||
-	    !FTR_NEW(m->arena, m->place_of, f->n_ep + 1u) ||
-	    !FTR_ZNEW(m->arena, m->src, m->n_st + 1u))
+	if (!FTR_NEW(m->arena, m->traffic.order, n + 1u) ||
+	    !FTR_NEW(m->arena, m->traffic.perm, n + 1u) ||
+	    !FTR_NEW(m->arena, m->traffic.place_of, f->n_ep + 1u) ||
+	    !FTR_ZNEW(m->arena, m->traffic.src, m->n_st + 1u))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the traffic of %u host ports",
 				f->n_ep);
-	memset(m->place_of, 0xff, (f->n_ep + 1u) * sizeof(*m->place_of));
+	memset(m->traffic.place_of, 0xff, (f->n_ep + 1u) * sizeof(*m->traffic.place_of));
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_ep e = c->order ? c->order[i] : i;
 		bool gap = e == FTR_EP_NONE || !EP_OK(f, e);
@@ -40,10 +40,10 @@ static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 		/* A gap (a place without a host) matters only for shifts. */
 		if (gap && c->pattern != FTR_SIM_SHIFT)
 			continue;
-		m->order[m->n_order] = gap ? FTR_EP_NONE : e;
+		m->traffic.order[m->traffic.n_order] = gap ? FTR_EP_NONE : e;
 		if (!gap)
-			m->place_of[e] = m->n_order;
-		m->n_order++;
+			m->traffic.place_of[e] = m->traffic.n_order;
+		m->traffic.n_order++;
 	}
 	return FTR_OK;
 }
@@ -53,40 +53,40 @@ static enum ftr_status take_pairs(struct sim *m, struct ftr_err *err)
 	const struct ftr_sim_conf *c = m->conf;
 	uint32_t sum = 0;
 
-	if (!FTR_NEW(m->arena, m->pair_of, c->n_pairs + 1u))
+	if (!FTR_NEW(m->arena, m->traffic.pair_of, c->n_pairs + 1u))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for %u pairs",
 				c->n_pairs);
 	for (uint32_t i = 0; i < c->n_pairs; i++)
-		m->src[c->pair[i].from].n_pairs++;
+		m->traffic.src[c->pair[i].from].n_pairs++;
 	for (uint32_t st = 0; st < m->n_st; st++) {
-		m->src[st].place = sum;
-		sum += m->src[st].n_pairs;
-		m->src[st].n_pairs = 0;
+		m->traffic.src[st].place = sum;
+		sum += m->traffic.src[st].n_pairs;
+		m->traffic.src[st].n_pairs = 0;
 	}
 	for (uint32_t i = 0; i < c->n_pairs; i++) {
-		struct source *x = &m->src[c->pair[i].from];
+		struct source *x = &m->traffic.src[c->pair[i].from];
 
-		m->pair_of[x->place + x->n_pairs++] = i;
+		m->traffic.pair_of[x->place + x->n_pairs++] = i;
 	}
 	return FTR_OK;
 }
 
 static bool has_target(const struct sim *m, ftr_ep e)
 {
-	uint32_t i = m->place_of[e], to;
+	uint32_t i = m->traffic.place_of[e], to;
 
 	if (m->conf->pattern == FTR_SIM_PAIRS)
-		return m->src[e].n_pairs > 0;
+		return m->traffic.src[e].n_pairs > 0;
 	if (i == NONE)
 		return false;
 	switch (m->conf->pattern) {
 	case FTR_SIM_PERMUTATION:
-		return m->perm[i] != i;
+		return m->traffic.perm[i] != i;
 	case FTR_SIM_SHIFT:
-		to = (uint32_t)(((uint64_t)i + m->conf->shift) % m->n_order);
-		return to != i && m->order[to] != FTR_EP_NONE;
+		to = (uint32_t)(((uint64_t)i + m->conf->shift) % m->traffic.n_order);
+		return to != i && m->traffic.order[to] != FTR_EP_NONE;
 	default:
-		return m->n_order > 1;
+		return m->traffic.n_order > 1;
 	}
 }
 
@@ -103,7 +103,7 @@ static uint64_t gap(struct source *x, bool periodic)
 static void start_source(struct sim *m, uint32_t st, double load)
 {
 	const struct channel *c = &m->ch[m->n_ports + st];
-	struct source *x = &m->src[st];
+	struct source *x = &m->traffic.src[st];
 	struct ftr_sim_class *k = class_of(m, st);
 
 	x->active = true;
@@ -131,9 +131,9 @@ enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
 	if (st)
 		return st;
 	ftr_rng_seed(&rng, m->r->seed ^ UINT64_C(0x5eed0f0de5));
-	ftr_rng_perm(&rng, m->perm, m->n_order);
+	ftr_rng_perm(&rng, m->traffic.perm, m->traffic.n_order);
 	for (uint32_t i = 0; i < m->n_st; i++)
-		ftr_rng_seed(&m->src[i].rng, m->r->seed *
+		ftr_rng_seed(&m->traffic.src[i].rng, m->r->seed *
 			     UINT64_C(0x9e3779b97f4a7c15) + i + 1);
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (c->load > 0 && EP_OK(f, e) && has_target(m, e))
@@ -162,32 +162,32 @@ static bool cut_off(const struct sim *m, ftr_ep e)
 
 static ftr_ep any_target(struct sim *m, struct source *x, uint32_t i)
 {
-	ftr_ep e = m->order[other(x, m->n_order, i)];
+	ftr_ep e = m->traffic.order[other(x, m->traffic.n_order, i)];
 
 	/* If 64 random ports are all cut off, the packet is sent to a port that may be cut off. */
 	for (int t = 0; t < 64 && m->conf->spare_dead && cut_off(m, e); t++)
-		e = m->order[other(x, m->n_order, i)];
+		e = m->traffic.order[other(x, m->traffic.n_order, i)];
 	return e;
 }
 
 static ftr_ep host_target(struct sim *m, struct source *x, ftr_ep e)
 {
 	const struct ftr_sim_conf *c = m->conf;
-	uint32_t i = m->place_of[e], n = m->n_order;
+	uint32_t i = m->traffic.place_of[e], n = m->traffic.n_order;
 	ftr_ep hot;
 
 	switch (c->pattern) {
 	case FTR_SIM_PAIRS:
-		i = m->pair_of[x->place + x->cursor];
+		i = m->traffic.pair_of[x->place + x->cursor];
 		x->cursor = (x->cursor + 1) % x->n_pairs;
 		return c->pair[i].to;
 	case FTR_SIM_PERMUTATION:
-		return m->order[m->perm[i]];
+		return m->traffic.order[m->traffic.perm[i]];
 	case FTR_SIM_SHIFT:
-		return m->order[((uint64_t)i + c->shift) % n];
+		return m->traffic.order[((uint64_t)i + c->shift) % n];
 	case FTR_SIM_ALL_TO_ALL:
 		x->cursor = x->cursor % (n - 1) + 1;
-		return m->order[(i + x->cursor) % n];
+		return m->traffic.order[(i + x->cursor) % n];
 	case FTR_SIM_HOTSPOT:
 		hot = c->hot[ftr_rng_below(&x->rng, c->n_hot)];
 		if (ftr_rng_below(&x->rng, 100) < c->hot_percent && hot != e)
@@ -214,7 +214,7 @@ static ftr_lid switch_target(struct sim *m, struct source *x, ftr_sw s)
 static void draw(struct sim *m, uint32_t st)
 {
 	const struct ftr_sim_conf *c = m->conf;
-	struct source *x = &m->src[st];
+	struct source *x = &m->traffic.src[st];
 	unsigned int sl = FTR_SL_NONE;
 	bool host = st < m->f->n_ep;
 
@@ -232,7 +232,7 @@ static void draw(struct sim *m, uint32_t st)
 
 bool sim_source_head(struct sim *m, uint32_t st)
 {
-	struct source *x = &m->src[st];
+	struct source *x = &m->traffic.src[st];
 
 	if (x->has_head)
 		return true;
@@ -259,7 +259,7 @@ bool sim_source_head(struct sim *m, uint32_t st)
 void sim_sources_end(struct sim *m)
 {
 	for (uint32_t st = 0; st < m->n_st; st++) {
-		struct source *x = &m->src[st];
+		struct source *x = &m->traffic.src[st];
 
 		if (!x->active)
 			continue;

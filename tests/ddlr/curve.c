@@ -145,10 +145,10 @@ static void local_run(struct world *w, const uint32_t *set, unsigned int n,
 	world_reset(w);
 	for (unsigned int i = 0; i <= n; i++) {
 		if (i) {
-			struct ftr_event e = world_fault(w, set[i - 1], false);
+			struct ftr_event e = world_fault(w, set[i - 1]);
 			struct ftr_ddlr_plan p;
 
-			world_suffer(w, e);
+			world_suffer(w, e, true);
 			must(ftr_ddlr_events(w->r, &e, 1, &p, &err));
 			w->switches = w->switches && !p.hosts_only;
 			ftr_ddlr_plan_fini(&p);
@@ -172,9 +172,9 @@ static void naive_run(struct world *w, const uint32_t *set, unsigned int n,
 	world_reset(w);
 	w->switches = false;
 	for (unsigned int i = 1; i <= n; i++) {
-		struct ftr_event e = world_fault(w, set[i - 1], false);
+		struct ftr_event e = world_fault(w, set[i - 1]);
 
-		world_suffer(w, e);
+		world_suffer(w, e, true);
 		naive_event(w, e);
 		world_judge(w, true, &v);
 		was |= v.cyclic;
@@ -191,7 +191,7 @@ static void full_run(struct world *w, const uint32_t *set, unsigned int n,
 		struct ftr_fabric *f;
 
 		if (i)
-			world_suffer(w, world_fault(w, set[i - 1], false));
+			world_suffer(w, world_fault(w, set[i - 1]), true);
 		f = world_damaged(w);
 		joined[i] = connected(f);
 		row[i].physical += joined[i];

@@ -143,32 +143,31 @@ uint32_t world_n_faults(const struct world *w)
 	return w->n_links + w->n_inner;
 }
 
-struct ftr_event world_fault(const struct world *w, uint32_t i, bool up)
+struct ftr_event world_fault(const struct world *w, uint32_t i)
 {
 	struct ftr_event e = { 0 };
 
 	if (i < w->n_links) {
-		e.kind = up ? FTR_EVENT_LINK_UP : FTR_EVENT_LINK_DOWN;
+		e.kind = FTR_EVENT_LINK_DOWN;
 		e.sw = w->link[i].sw;
 		e.port = w->link[i].port;
 	} else {
-		e.kind = up ? FTR_EVENT_SWITCH_UP : FTR_EVENT_SWITCH_DOWN;
+		e.kind = FTR_EVENT_SWITCH_DOWN;
 		e.sw = w->inner[i - w->n_links];
 	}
 	return e;
 }
 
-void world_suffer(struct world *w, struct ftr_event e)
+void world_suffer(struct world *w, struct ftr_event e, bool dead)
 {
 	const struct ftr_swport *x;
 
-	if (e.kind >= FTR_EVENT_SWITCH_DOWN) {
-		w->dead_sw[e.sw] = e.kind == FTR_EVENT_SWITCH_DOWN;
+	if (e.kind == FTR_EVENT_SWITCH_DOWN) {
+		w->dead_sw[e.sw] = dead;
 	} else {
 		x = ftr_fabric_port(w->f, e.sw, e.port);
 		w->dead_port[w->f->sw[e.sw].first_port + e.port] =
-			w->dead_port[w->f->sw[x->peer].first_port + x->peer_port] =
-			e.kind == FTR_EVENT_LINK_DOWN;
+			w->dead_port[w->f->sw[x->peer].first_port + x->peer_port] = dead;
 	}
 	find_peers(w);
 }

@@ -53,11 +53,11 @@ void world_free(struct world *w);
 void world_reset(struct world *w);
 
 /* Faults are numbered: links first, then switches without hosts.  world_fault() returns the event
- * of fault i, or, if `up` is true, the event of the recovery from fault i. */
+ * of fault i. */
 uint32_t world_n_faults(const struct world *w);
-struct ftr_event world_fault(const struct world *w, uint32_t i, bool up);
-/* Apply the event: the link or switch is dead, or no longer dead. */
-void world_suffer(struct world *w, struct ftr_event e);
+struct ftr_event world_fault(const struct world *w, uint32_t i);
+/* The link or switch of the event is dead, or no longer dead. */
+void world_suffer(struct world *w, struct ftr_event e, bool dead);
 
 /* The properties of one state of the tables. */
 struct verdict {

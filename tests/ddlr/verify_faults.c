@@ -8,7 +8,7 @@
  *	verify long [ROW..]	all rows of full[] (make verify-ddlr) and in_the_way, or
  *				only the given rows of full[], numbered from 1
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
- *				FAULTS: number of faults of a set, at most 16.
+ *				FAULTS: number of faults of a set, at most MOST_FAULTS.
  *				KINDS: l (links), s (switches) or ls.  Without N, runs all
  *				sets.  With N, runs N random sets: the sets FIRST,
  *				FIRST + 1, ... of the random sequence of SEED
@@ -18,7 +18,7 @@
  *	verify hosts ...	the same, with the option `host_paths_only`, which the
  *				plugin sets; "verify" without arguments runs its sets both with
  *				and without this option
- *	verify plugin SHAPE ...	the same, but recovery is handled as the plugin does it (see
+ *	verify plugin SHAPE ...	the same, but the failed links and switches are restored (see
  *				below)
  *
  * If a run fails, the numbers of its faults are printed (A, B, C above).  Each run makes random
@@ -33,21 +33,19 @@
  * write may cause a loop or a cycle, or make a reachable pair unreachable.  After a repair,
  * the packets under way may drain before the next fault or not, at random.
  *
- * A run has one of two endings, at random.  In the first, all failed links and switches are
- * restored in a random order.  In the second, the damaged fabric is routed from scratch, with a
- * transition to the new tables; then all links and switches are restored, and a second transition
- * follows.  Here, too, no single write may cause a loop or a cycle, or make a reachable pair
- * unreachable.  After each transition all hosts must reach each other.  At the end the tables must
- * be the original ones, unless the planner holds LIDs (which then keep their old entries).
+ * At the end of a run, the damaged fabric is routed from scratch, with a transition to the new
+ * tables.  Here, too, no single write may cause a loop or a cycle, or make a reachable pair
+ * unreachable.  After the transition all hosts must reach each other.
  *
- * With "plugin", the planner does not handle recovery: the engine routes the present fabric, with
+ * With "plugin", the failed links and switches are restored in a random order, without a transition:
+ * the engine routes the present fabric, with
  * the fabric before the faults as the nominal one, and blocks of 64 entries are written in a random
  * order.  A state between two blocks may have unreachable pairs, loops or cycles of channel
  * dependencies; such states are only counted.  After the last block all hosts must be reachable
  * without loops and cycles, and after the last recovery the tables must be the original ones.
  *
  * If there are more than 5,000 random sets, only one set in 32 is checked after every write, and
- * has one of the two endings.  All other sets are checked after every step, and end with their last
+ * ends with a transition.  All other sets are checked after every step, and end with their last
  * repair.
  */
 #include <stdio.h>
@@ -88,6 +86,7 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
+#define MOST_FAULTS 32
 #define TRIES 4			/* number of runs of a given set, with different random choices */
 
 /* Seed the random choices.  set: number of the set; for a given set, number of the try. */
@@ -134,7 +133,7 @@ static void report_verify(const struct job *j, uint64_t number, const uint32_t *
 	fprintf(stderr, "%s, %u VLs, seed %llu, set %llu:", j->shape,
 		j->vls, (unsigned long long)seed, (unsigned long long)number);
 	for (unsigned int i = 0; i < n; i++) {
-		struct ftr_event e = world_fault(world, set[i], false);
+		struct ftr_event e = world_fault(world, set[i]);
 
 		fprintf(stderr, " %u", set[i]);
 		if (e.kind == FTR_EVENT_LINK_DOWN)
@@ -153,7 +152,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	struct verdict v;
 	bool ok;
 
-	world_suffer(world, e);
+	world_suffer(world, e, true);
 	world_judge(world, false, &v);	/* record the pairs that still arrive */
 	if (ftr_ddlr_events(world->r, &e, 1, &p, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
@@ -205,60 +204,6 @@ static const char *carry_out(struct ftr_ddlr_plan *p)
 	ok = world_write(world, p, &rng);
 	ftr_ddlr_plan_fini(p);
 	return ok ? NULL : "an intermediate state has a loop, a cycle or a newly unreachable pair";
-}
-
-/* Before a link or switch comes up, the first writes of the plan may delete entries.  Carry out
- * these writes, and remove them from the plan. */
-static const char *take_away(struct ftr_ddlr_plan *p)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct ftr_ddlr_write *w = &p->write[i];
-
-		if (w->how != FTR_HOW_NONE) {
-			p->write[n++] = *w;
-			continue;
-		}
-		if (w->step != 1 || w->to != FTR_PORT_NONE)
-			return "an entry that must be removed before a link comes up is not removed in step 1";
-		ftr_tables_row(world->t, w->sw)[w->lid] = FTR_PORT_NONE;
-	}
-	p->n = n;
-	return NULL;
-}
-
-/* Restore all dead links and switches in a random order. */
-static const char *recover(const struct job *j, const uint32_t *set,
-			   struct tally *t)
-{
-	uint32_t perm[16];
-	const char *what = NULL;
-
-	ftr_rng_perm(&rng, perm, j->faults);
-	for (unsigned int i = 0; i < j->faults && !what; i++) {
-		struct ftr_event e = world_fault(world, set[perm[i]], true);
-		struct ftr_ddlr_plan p;
-		struct ftr_err err = { 0 };
-
-		ftr_ddlr_drained(world->r);
-		if (ftr_ddlr_events(world->r, &e, 1, &p, &err)) {
-			fprintf(stderr, "%s\n", err.msg);
-			return "a recovery is refused";
-		}
-		t->held += p.held;
-		what = take_away(&p);
-		world_suffer(world, e);
-		if (!what)
-			what = carry_out(&p);
-	}
-	return what;
-}
-
-static bool is_base(void)
-{
-	return !memcmp(world->t->lft, world->base->lft,
-		       (size_t)world->t->n_sw * world->t->stride);
 }
 
 /* Route the present fabric and make the transition to its tables. */
@@ -362,7 +307,7 @@ static const char *recover_as_plugin(const struct job *j, const uint32_t *set)
 	const struct ftr_shape_opts over = { .nominal = world->sh };
 	struct ftr_route_opts how = FTR_ROUTE_OPTS_INIT;
 	uint8_t *want = malloc((size_t)world->t->n_sw * world->t->stride);
-	uint32_t perm[16];
+	uint32_t perm[MOST_FAULTS];
 	const char *what = NULL;
 
 	how.nominal = world->sh;
@@ -374,7 +319,7 @@ static const char *recover_as_plugin(const struct job *j, const uint32_t *set)
 		struct ftr_tables *to = NULL;
 		struct verdict v;
 
-		world_suffer(world, world_fault(world, set[perm[i]], true));
+		world_suffer(world, world_fault(world, set[perm[i]]), false);
 		f = world_damaged(world);
 		if (ftr_shape_new(f, &over, NULL, &sh, &err) ||
 		    ftr_tables_new(f, false, &to, &err) ||
@@ -400,28 +345,6 @@ static const char *recover_as_plugin(const struct job *j, const uint32_t *set)
 	return what;
 }
 
-static const char *afterwards(const struct job *j, const uint32_t *set,
-			      struct tally *t)
-{
-	const char *what;
-	uint64_t held = t->held;
-
-	if (ftr_rng_below(&rng, 2)) {
-		what = recover(j, set, t);
-		if (!what && held == t->held && !is_base())
-			what = "the tables differ from those before the faults";
-		return what;
-	}
-	what = hand_over(t);
-	if (!what)
-		what = recover(j, set, t);
-	if (!what)
-		what = hand_over(t);
-	if (!what && held == t->held && !is_base())
-		what = "the tables differ from those before the faults";
-	return what;
-}
-
 static void run_order(const struct job *j, const uint32_t *set,
 		      struct tally *t)
 {
@@ -433,10 +356,9 @@ static void run_order(const struct job *j, const uint32_t *set,
 	world_reset(world);
 	world_judge(world, false, &v);
 	for (i = 0; i < j->faults && !what; i++)
-		what = one_fault(world_fault(world, set[i], false), t);
+		what = one_fault(world_fault(world, set[i]), t);
 	if (!what && !world->hasty)
-		what = plugin.on ? recover_as_plugin(j, set) :
-		       afterwards(j, set, t);
+		what = plugin.on ? recover_as_plugin(j, set) : hand_over(t);
 	t->runs++;
 	if (!what)
 		return;
@@ -481,7 +403,7 @@ static void all_sets(const struct job *j, uint32_t *set, unsigned int at,
 static void random_sets(const struct job *j, uint32_t first, uint32_t end,
 			struct tally *t)
 {
-	uint32_t set[16];
+	uint32_t set[MOST_FAULTS];
 
 	for (t->sets = 0; t->sets < share(j->n); t->sets++) {
 		take_chances(first_set + t->sets);
@@ -503,7 +425,7 @@ static void given_sets(const struct job *j, const char *sets, uint32_t end,
 		       struct tally *t)
 {
 	char *at = (char *)(uintptr_t)sets;
-	uint32_t set[16];
+	uint32_t set[MOST_FAULTS];
 
 	while (*at) {
 		for (unsigned int i = 0; i < j->faults; i++) {
@@ -527,7 +449,7 @@ static void given_sets(const struct job *j, const char *sets, uint32_t end,
 static uint64_t run_verify(const struct job *j, const char *sets)
 {
 	struct tally t = { 0 };
-	uint32_t first = 0, end, set[16];
+	uint32_t first = 0, end, set[MOST_FAULTS];
 	double t0 = now();
 
 	world = world_new(grow(j->shape), j->vls);
@@ -664,7 +586,7 @@ int main(int argc, char **argv)
 				    argv[3], (unsigned int)atoi(argv[4]),
 				    argc > 5 ? strtoull(argv[5], NULL, 0) : 0,
 				    argc <= 5 };
-		if (one.faults > 16)
+		if (one.faults > MOST_FAULTS)
 			return 2;
 		j = &one;
 		n = 1;

@@ -251,11 +251,11 @@ static void in_range(const struct ftr_sim_change *g)
 
 static void fuzz_events(const uint8_t *data, size_t size)
 {
-	struct cli_sim_job j = { .f = fabric };
+	struct cli_sim j = { .conf.f = fabric };
 	struct ftr_err err = { 0 };
 
 	put_file(data, size);
-	must_explain(cli_sim_events(&j, path, 0, &err), &err);
+	must_explain(cli_sim_events(&j, path, &err), &err);
 	for (uint32_t i = 0; i < j.n_changes; i++)
 		in_range(&j.change[i]);
 	free(j.change);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Makes random irregular fabrics of three kinds: layers of switches, two trees joined at
- * their spines, and two chassis joined by racks.
+ * Makes random irregular fabrics: layers of switches, two trees joined at their spines, two chassis
+ * joined by racks, and odd fabrics that nobody would build.
  */
 #ifndef FTR_TEST_IRREGULAR_H
 #define FTR_TEST_IRREGULAR_H
@@ -42,5 +42,15 @@ struct ftr_fabric *irregular_small(struct ftr_rng *r);
 struct ftr_fabric *irregular_chassis(struct ftr_rng *r, uint32_t chips,
 				     uint32_t spines, uint32_t racks,
 				     uint32_t on_chips);
+
+/*
+ * An odd fabric of 1 to 120 switches, usually 10 to 30, in one to three islands (parts without links between them).
+ * Each part is a tree with planes, layers of switches, a random graph, or a ring of trees.  Links may
+ * skip layers or be horizontal (inside a layer); 1 to 8 of them may be parallel.  Hosts may be on
+ * any switch, or on none.  Some hosts have two ports, on one switch or on two.  There are routers
+ * and Aggregation Nodes.  Host ports have LMC 0 to 3.  The LIDs are random, up to the greatest
+ * unicast LID.
+ */
+struct ftr_fabric *irregular_odd(struct ftr_rng *r);
 
 #endif

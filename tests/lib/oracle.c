@@ -103,32 +103,6 @@ void oracle_costs(const struct ftr_shape *sh, unsigned int *cost,
 			}
 }
 
-static uint32_t n_above(const struct ftr_shape *sh, ftr_sw s)
-{
-	uint32_t n = 0;
-
-	for (ftr_sw t = 0; t < sh->f->n_sw; t++)
-		n += above(sh, t, s);
-	return n;
-}
-
-/* For each upward path to s, multiply the numbers of upward neighbours of its switches before s.
- * Return the greatest product. */
-uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s)
-{
-	uint64_t best = 1;
-
-	for (ftr_sw t = 0; t < sh->f->n_sw; t++) {
-		uint64_t pi;
-
-		if (!above(sh, s, t))
-			continue;
-		pi = oracle_divider(sh, t) * n_above(sh, t);
-		best = pi > best ? pi : best;
-	}
-	return best;
-}
-
 /* Mark the switches of the plane of s in seen[], and return their lowest index. */
 static ftr_sw flood(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		    uint8_t *seen)
@@ -157,62 +131,27 @@ ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
 	return least;
 }
 
-/* Find the next hops that equation (1) allows: first upward groups, ordered by plane (or by GUID),
- * then downward groups. */
-static unsigned int candidates(const struct ftr_shape *sh,
-			       const unsigned int *cost,
-			       const unsigned int *down, bool by_guid,
-			       ftr_sw s, ftr_sw l, ftr_sw *c)
+bool oracle_allows(const struct ftr_shape *sh, const unsigned int *cost,
+		   const unsigned int *down, ftr_sw s, const struct ftr_dest *t, ftr_port port)
 {
+	ftr_sw l = sh->numbering.col_sw[t->col];
 	uint32_t n = sh->f->n_sw, mine = cost[s * n + l];
 	bool must = must_go_down(sh, cost, down, s, l);
-	uint64_t key[256];
-	unsigned int m = 0;
-
-	for (ftr_sw t = 0; t < n; t++) {
-		unsigned int i;
-		uint64_t k;
-
-		if (above(sh, t, s) && !must && cost[t * n + l] < mine)
-			k = by_guid ? 0 :
-				oracle_plane(sh, t, sh->tree.rank[s] + 1u);
-		else if (above(sh, s, t) && down[t * n + l] < mine)
-			k = (uint64_t)1 << 32;
-		else
-			continue;
-		for (i = m++; i > 0 && key[i - 1] > k; i--) {
-			key[i] = key[i - 1];
-			c[i] = c[i - 1];
-		}
-		key[i] = k;
-		c[i] = t;
-	}
-	return m;
-}
-
-ftr_port oracle_entry(const struct ftr_shape *sh, const unsigned int *cost,
-		      const unsigned int *down, bool by_guid, ftr_sw s,
-		      const struct ftr_dest *t)
-{
-	ftr_sw l = sh->numbering.col_sw[t->col], c[256], g;
-	unsigned int m, k;
-	uint64_t pi;
 
 	if (s == l)
-		return t->port;
-	m = candidates(sh, cost, down, by_guid, s, l, c);
-	if (m == 0)
-		return FTR_PORT_NONE;
-	pi = oracle_divider(sh, s);
-	g = c[t->d / pi % m];
-	k = (unsigned int)(t->d / (pi * m) % links(sh->f, s, g));
-	for (unsigned int p = 1; p <= sh->f->sw[s].n_ports; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(sh->f, s, (ftr_port)p);
+		return port == t->port;
+	for (ftr_port p = 1; p <= sh->f->sw[s].n_ports; p++) {
+		const struct ftr_swport *out = ftr_fabric_port(sh->f, s, p);
+		ftr_sw r = out->peer;
 
-		if (port->peer_kind == FTR_PEER_SW && port->peer == g &&
-		    k-- == 0)
-			return (ftr_port)p;
+		if (out->peer_kind != FTR_PEER_SW ||
+		    !((above(sh, r, s) && !must && cost[r * n + l] < mine) ||
+		      (above(sh, s, r) && down[r * n + l] < mine)))
+			continue;
+		if (port == p)
+			return true;
+		if (port == FTR_PORT_NONE)
+			return false;
 	}
-	return FTR_PORT_NONE;
+	return port == FTR_PORT_NONE;
 }

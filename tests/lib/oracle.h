@@ -25,12 +25,9 @@ void oracle_costs(const struct ftr_shape *sh, unsigned int *cost,
 /* The lowest index of a switch in the plane of s.  Planes consist of switches of rank >= low. */
 ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low);
 
-uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s);
-
-/* The entry of s for destination t.  Upward groups are ordered by plane, and by GUID inside a
- * plane; if by_guid is true, by GUID only. */
-ftr_port oracle_entry(const struct ftr_shape *sh, const unsigned int *cost,
-		      const unsigned int *down, bool by_guid, ftr_sw s,
-		      const struct ftr_dest *t);
+/* Returns true if equation (1) allows the port for destination t on switch s.  FTR_PORT_NONE is
+ * allowed if no other port is. */
+bool oracle_allows(const struct ftr_shape *sh, const unsigned int *cost,
+		   const unsigned int *down, ftr_sw s, const struct ftr_dest *t, ftr_port port);
 
 #endif

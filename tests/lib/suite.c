@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,19 +10,22 @@
 
 #include "lib/suite.h"
 
-/* The number of skipped cases, in memory that the processes of all cases share. */
-static _Atomic int *skips;
+/* In memory that the processes of all cases share: the number of skipped cases, and the seed with
+ * which the last case is running. */
+static struct {
+	_Atomic int skips;
+	_Atomic uint64_t seed;
+} *shared;
 
 /* Check ends a case after this time.  The default of Check, 4 s, is too short for slow machines. */
 #define LIMIT_S "3600"
 
 __attribute__((constructor)) static void start(void)
 {
-	static _Atomic int own;
-	void *p = mmap(NULL, sizeof(*skips), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	skips = p == MAP_FAILED ? &own : p;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		abort();
 	setenv("CK_DEFAULT_TIMEOUT", getenv("FTR_SOAK") ? "0" : LIMIT_S, 0);
 }
 
@@ -54,7 +58,7 @@ void skip_case(const char *fmt, ...)
 	va_end(ap);
 	printf("\n");
 	fflush(stdout);
-	(*skips)++;
+	shared->skips++;
 }
 
 bool real_fabric(const char *file, char *path, size_t room)
@@ -73,6 +77,11 @@ bool real_fabric(const char *file, char *path, size_t room)
 	return false;
 }
 
+void suite_now(uint64_t seed)
+{
+	shared->seed = seed;
+}
+
 int run_suite(Suite *s)
 {
 	SRunner *r = srunner_create(s);
@@ -82,7 +91,9 @@ int run_suite(Suite *s)
 	failed = srunner_ntests_failed(r);
 	ran = srunner_ntests_run(r);
 	srunner_free(r);
+	if (failed && shared->seed)
+		printf("the last case ended at seed %" PRIu64 "\n", shared->seed);
 	if (failed)
 		return 1;
-	return ran && *skips >= ran ? 77 : 0;
+	return ran && shared->skips >= ran ? 77 : 0;
 }

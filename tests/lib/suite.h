@@ -13,6 +13,7 @@
 #include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * ck_assert_msg of Check writes its location to a pipe for every assertion that holds.  This
@@ -29,6 +30,10 @@
 int run_suite(Suite *s);
 
 void skip_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Tells run_suite() the seed that is being tested.  If the program fails, it prints the last seed, so
+ * that a crash can be repeated. */
+void suite_now(uint64_t seed);
 
 /*
  * For random tests.  expr is true if the random runs contained the cases that the test is about,

@@ -175,7 +175,7 @@ static void slow_route(const struct world *w, struct slow *o)
 	slow_groups(w, o);
 	slow_costs(w, o);
 	ck_assert(!ftr_tables_new(w->f, false, &o->t, &err));
-	ck_assert(!dmodc_tables(&o->sh, w->opts.placement, NULL, NULL, o->t, NULL,
+	ck_assert(!dmodc_tables(&o->sh, NULL, NULL, o->t, NULL,
 				&no_path, &err));
 }
 
@@ -371,19 +371,6 @@ struct ftr_tables *world_copy_of_tables(const struct ftr_fabric *f, const struct
 	return copy;
 }
 
-uint32_t world_clear_entries(struct ftr_tables *t, const uint64_t *bits)
-{
-	uint32_t n = 0;
-
-	for (ftr_sw s = 0; s < t->n_sw; s++)
-		for (uint32_t lid = 0; lid <= t->max_lid; lid++)
-			if (bits[(size_t)s * (t->stride / 64) + lid / 64] >> lid % 64 & 1) {
-				ftr_tables_row(t, s)[lid] = FTR_PORT_NONE;
-				n++;
-			}
-	return n;
-}
-
 void world_tree(struct world *w, uint32_t max_sw, bool damaged)
 {
 	struct ftr_pgft g;
@@ -416,7 +403,7 @@ static void invert(struct world *w)
 	uint16_t *level;
 	ftr_sw root = 0;
 
-	ck_assert(!inverted_order(w->whole, ORDER_SFTREE, FTR_SW_NONE, a, &level, &root,
+	ck_assert(!inverted_order(w->whole, FTR_SW_NONE, a, &level, &root,
 				  &err));
 	ck_assert(!ftr_shape_reorder(w->whole, level,
 				     ftr_rng_below(&w->rng, 2) ?
@@ -459,7 +446,6 @@ void world_start(struct world *w, enum world_kind kind)
 
 	w->opts = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
 	w->opts.paths = FTR_PATHS_UPDOWN;
-	w->opts.placement = (enum ftr_placement)ftr_rng_below(&w->rng, 3);
 	w->damaged = NULL;
 	w->over = w->order = NULL;
 	w->dead = calloc(w->f->n_ports, 1);
@@ -470,7 +456,7 @@ void world_start(struct world *w, enum world_kind kind)
 	if (kind == WORLD_LATE)
 		damaged(w);
 	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
-	ck_assert(!dmodc_tables(w->sh, w->opts.placement, NULL, NULL, w->t, NULL, &no_path,
+	ck_assert(!dmodc_tables(w->sh, NULL, NULL, w->t, NULL, &no_path,
 				&err));
 	ck_assert_msg(!ftr_incr_new(w->sh, kind == WORLD_LATE ? w->whole :
 				    NULL, w->t, &w->opts, &w->lv, &err), "%s",

@@ -62,8 +62,5 @@ void world_check(const struct world *w);
 
 void world_copy_tables(struct ftr_tables *to, const struct ftr_tables *from);
 struct ftr_tables *world_copy_of_tables(const struct ftr_fabric *f, const struct ftr_tables *from);
-/* Clear the entries whose bits are set, and return their number.  bits: [n_sw][stride / 64], as
- * dmodc_tables() writes them. */
-uint32_t world_clear_entries(struct ftr_tables *t, const uint64_t *bits);
 
 #endif

@@ -4,7 +4,7 @@
  *
  *	bench_bound NETFILE [ROUNDS]
  *
- * ROUNDS is the number of rounds of ftr_balance_bound_dual() (default 1000).  Prints three
+ * ROUNDS is the number of rounds of bound_dual() (default 1000).  Prints three
  * figures, but nothing if the bound by cuts is 0:
  *
  *	1. the lower bound by cuts (<ftr/balance.h>) of the load of the most loaded link, in flows
@@ -17,6 +17,8 @@
 #include <stdlib.h>
 
 #include <ftr/ftr.h>
+
+#include "lib/dual.h"
 
 static struct ftr_err err;
 
@@ -43,7 +45,7 @@ int main(int argc, char **argv)
 	must(ftr_read_fabric(argv[1], 0, &f, &err));
 	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
 	must(ftr_balance_bound(sh, NULL, &cut, &err));
-	must(ftr_balance_bound_dual(f, NULL, rounds, &least, &most, &err));
+	must(bound_dual(f, NULL, rounds, &least, &most, &err));
 	if (cut)
 		printf("%u %.3f %.3f\n", cut, least / cut, most / cut);
 	ftr_shape_free(sh);

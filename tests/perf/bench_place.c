@@ -124,14 +124,13 @@ static struct ftr_shape *shape(const struct ftr_fabric *f,
 
 /* before: tables whose working entries are kept, or NULL. */
 static struct ftr_tables *route(const struct ftr_shape *sh,
-				enum ftr_placement how, enum ftr_balance balance,
+				enum ftr_balance balance,
 				const struct ftr_tables *before)
 {
 	const struct ftr_keep keep = { .prefer = before };
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 
-	opts.placement = how;
 	opts.balance = balance;
 	opts.keep = before ? &keep : NULL;
 	must(ftr_tables_new(sh->f, false, &t, &err));
@@ -151,25 +150,23 @@ static void ours(const char *label, const struct ftr_shape *whole, char **file)
 {
 	static const struct {
 		const char *name;
-		enum ftr_placement how;
 		enum ftr_balance balance;
 	} row[] = {
-		{ "dmodc", FTR_PLACE_EVEN, FTR_BALANCE_LOAD },
-		{ "dmodc, full", FTR_PLACE_EVEN, FTR_BALANCE_FULL },
-		{ "dmodc-stable", FTR_PLACE_STABLE, FTR_BALANCE_OFF },
-		{ "dmodc-literal", FTR_PLACE_LITERAL, FTR_BALANCE_OFF },
+		{ "dmodc", FTR_BALANCE_LOAD },
+		{ "dmodc, full", FTR_BALANCE_FULL },
+		{ "dmodc, off", FTR_BALANCE_OFF },
 	};
 	struct ftr_fabric *f[2] = { fabric(file[0]), fabric(file[1]) };
 	struct ftr_shape *sh[2] = { shape(f[0], whole), shape(f[1], whole) };
 
 	for (size_t k = 0; k < sizeof(row) / sizeof(row[0]); k++) {
-		struct ftr_tables *a = route(sh[0], row[k].how, row[k].balance,
+		struct ftr_tables *a = route(sh[0], row[k].balance,
 					     NULL);
 		struct ftr_tables *old = NULL, *b;
 
 		if (row[k].balance)
 			must(ftr_tables_carry(f[0], a, f[1], &old, &err));
-		b = route(sh[1], row[k].how, row[k].balance, old);
+		b = route(sh[1], row[k].balance, old);
 		print_line(label, row[k].name, sh[0], a, sh[1], b);
 		ftr_tables_free(a);
 		ftr_tables_free(b);

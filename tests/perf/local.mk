@@ -31,7 +31,8 @@ tests_perf_bench_incremental_SOURCES = tests/perf/bench_incremental.c
 tests_perf_bench_incremental_LDADD = libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_bound
-tests_perf_bench_bound_SOURCES = tests/perf/bench_bound.c
+tests_perf_bench_bound_SOURCES = tests/perf/bench_bound.c tests/lib/dual.c tests/lib/dual.h
+tests_perf_bench_bound_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_perf_bench_bound_LDADD = libftrcore.la -lm
 
 if HAVE_IBMAD

@@ -4,8 +4,7 @@
  * the minimum of several runs.  Turns are planned twice: from nothing ("planned"), and with the
  * turns of the first plan ("again").  If there are extra turns and the routing follows the ranks,
  * incremental routing is measured, too.  First one link of a switch with a turn fails, then all its
- * links.  The exit status does not depend on the times.  The placement (src/engine/place.c) is
- * `literal`: other placements infer links that never existed, and take long on these fabrics.
+ * links.  The exit status does not depend on the times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +86,6 @@ static void measure(const char *what, struct ftr_fabric *f)
 
 	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
 	must(ftr_tables_new(f, false, &t, &err));
-	o.placement = FTR_PLACE_LITERAL;
 	o.keep_turns = true;
 	first = plan(sh, &o);
 	must(ftr_engine_find("dmodc")->route(sh, &o, NULL, t, &stats, &err));

@@ -5,8 +5,8 @@
  *
  *	time_repair [SHAPE [VLS [TIMES|links|cold]]]
  *
- * First, two threads make a planner, as in the plugin.  For this step the elapsed time is printed,
- * too.  Then single links and switches fail and are restored.
+ * First, two threads make a planner, as in the plugin.  For this step the elapsed time is printed, too.  Then links and switches
+ * fail, one after the other.
  *
  *	TIMES	make a planner TIMES times; nothing fails
  *	links	only links fail
@@ -65,7 +65,7 @@ static void one(struct ftr_ddlr *r, const struct ftr_fabric *f,
 }
 
 static void time_link(struct ftr_ddlr *r, const struct ftr_shape *sh,
-		  unsigned int rank, const char *down, const char *up)
+		  unsigned int rank, const char *down)
 {
 	for (ftr_sw s = sh->f->n_sw / 3; s < sh->f->n_sw; s++) {
 		struct ftr_event e = { FTR_EVENT_LINK_DOWN, s, 0 };
@@ -74,8 +74,6 @@ static void time_link(struct ftr_ddlr *r, const struct ftr_shape *sh,
 			continue;
 		e.port = sh->tree.group_ports[sh->tree.groups[sh->tree.group_first[s]].first];
 		one(r, sh->f, e, down);
-		e.kind = FTR_EVENT_LINK_UP;
-		one(r, sh->f, e, up);
 		return;
 	}
 }
@@ -103,7 +101,7 @@ static void evict(void)
 }
 
 struct bench {
-	struct ftr_ddlr *r;
+	const struct ftr_ddlr_opts *opts;
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;	/* the original tables */
 	struct ftr_tables *sent;	/* copy of t; the check of a plan applies its writes here */
@@ -170,17 +168,18 @@ static double check(const struct bench *b, const struct ftr_event *e,
 	return ms;
 }
 
-/* Plan the repair of a link of s, check the plan, and restore the state.  Returns the time of the
+/* Plan the repair of a link of s with a new planner, and check the plan.  Returns the time of the
  * plan. */
 static double repair_cold(const struct bench *b, ftr_sw s, uint32_t *writes, double *check_ms)
 {
 	const struct ftr_shape *sh = b->sh;
-	struct ftr_ddlr *r = b->r;
+	struct ftr_ddlr *r = NULL;
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	struct ftr_event e = { FTR_EVENT_LINK_DOWN, s, sh->tree.group_ports[g->first] };
 	struct ftr_ddlr_plan p;
 	double t0, ms;
 
+	must(ftr_ddlr_new(sh, b->t, b->opts, &r, &err));
 	evict();
 	t0 = now();
 	must(ftr_ddlr_events(r, &e, 1, &p, &err));
@@ -188,15 +187,7 @@ static double repair_cold(const struct bench *b, ftr_sw s, uint32_t *writes, dou
 	*writes += p.n;
 	*check_ms = check(b, &e, &p);
 	ftr_ddlr_plan_fini(&p);
-	ftr_ddlr_drained(r);
-	e.kind = FTR_EVENT_LINK_UP;
-	must(ftr_ddlr_events(r, &e, 1, &p, &err));
-	ftr_ddlr_plan_fini(&p);
-	ftr_ddlr_drained(r);
-	must(ftr_ddlr_transition(r, sh->f, b->t, &p, &err));
-	if (!p.done || p.n)
-		fprintf(stderr, "time_repair: the tables are not the original ones\n");
-	ftr_ddlr_plan_fini(&p);
+	ftr_ddlr_free(r);
 	return ms;
 }
 
@@ -268,11 +259,11 @@ int main(int argc, char **argv)
 		       f->n_ep, f->n_sw, read_clock(CLOCK_MONOTONIC) - begin, now() - t0);
 	}
 	if (cold)
-		time_all_cold(&(struct bench){ .r = r, .sh = sh, .t = t, .team = ro.team });
+		time_all_cold(&(struct bench){ .opts = &ro, .sh = sh, .t = t, .team = ro.team });
 	if (only_planners || cold)
 		goto out;
-	time_link(r, sh, 0, "leaf link down", "leaf link up");
-	time_link(r, sh, 1, "middle link down", "middle link up");
+	time_link(r, sh, 0, "leaf link down");
+	time_link(r, sh, 1, "middle link down");
 	for (unsigned int rank = 1; !links && rank < sh->tree.n_ranks; rank++)
 		for (ftr_sw s = 0; s < f->n_sw; s++)
 			if (sh->tree.rank[s] == rank) {
@@ -280,8 +271,6 @@ int main(int argc, char **argv)
 						       s, 0 };
 
 				one(r, f, e, "switch down");
-				e.kind = FTR_EVENT_SWITCH_UP;
-				one(r, f, e, "switch up");
 				break;
 			}
 out:

@@ -6,7 +6,9 @@ libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \
 	tests/lib/oracle_slots.h tests/lib/oracle_place.c \
 	tests/lib/oracle_place.h tests/lib/deps.c tests/lib/deps.h \
 	tests/lib/recount.c tests/lib/recount.h \
-	tests/lib/random_graph.c tests/lib/random_graph.h
+	tests/lib/follow.c tests/lib/follow.h \
+	tests/lib/random_graph.c tests/lib/random_graph.h \
+	tests/lib/dual.c tests/lib/dual.h tests/lib/subtree.c tests/lib/subtree.h
 
 check_PROGRAMS += tests/prop/test_dmodc
 tests_prop_test_dmodc_SOURCES = tests/prop/test_dmodc.c
@@ -83,20 +85,10 @@ tests_prop_test_balance_recount_SOURCES = tests/prop/test_balance_recount.c
 tests_prop_test_balance_recount_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_balance_recount_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/prop/test_count_alike
-tests_prop_test_count_alike_SOURCES = tests/prop/test_count_alike.c
-tests_prop_test_count_alike_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_count_alike_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
-
-check_PROGRAMS += tests/prop/test_sweep
-tests_prop_test_sweep_SOURCES = tests/prop/test_sweep.c
-tests_prop_test_sweep_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_sweep_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
-
-check_PROGRAMS += tests/prop/test_load_sweep
-tests_prop_test_load_sweep_SOURCES = tests/prop/test_load_sweep.c
-tests_prop_test_load_sweep_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_load_sweep_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/prop/test_flow_count
+tests_prop_test_flow_count_SOURCES = tests/prop/test_flow_count.c
+tests_prop_test_flow_count_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_flow_count_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_displaced
 tests_prop_test_displaced_SOURCES = tests/prop/test_displaced.c
@@ -131,10 +123,11 @@ tests_prop_test_cdg_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 check_PROGRAMS += tests/prop/test_sim_slow
 tests_prop_test_sim_slow_SOURCES = tests/prop/test_sim_slow.c
 tests_prop_test_sim_slow_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_sim_slow_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_prop_test_sim_slow_LDADD = libftrtest.la libftrlab.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_odd
 tests_prop_test_odd_SOURCES = tests/prop/test_odd.c
-tests_prop_test_odd_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_prop_test_odd_LDADD = $(CHECK_TEST_LDADD)
+EXTRA_DIST += tests/prop/odd
+tests_prop_test_odd_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_odd_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 endif

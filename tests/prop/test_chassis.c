@@ -170,7 +170,7 @@ START_TEST(racks_are_balanced)
 
 	for (uint32_t i = 0; i < 18; i++)
 		top[i] = (uint64_t)(42 + 36 + i + 1) << 16;
-	for (uint32_t i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct ftr_shape_opts shape = {
 			.roots = { top, i % 2 ? 18 : 0 },
 		};
@@ -178,14 +178,10 @@ START_TEST(racks_are_balanced)
 		struct routed r = { .f = trees_racks() };
 		struct ftr_tables *ddlr;
 
-		opts.placement = (enum ftr_placement)(i / 2);
 		route(&r, &shape, &opts);
 		sound(&r, i);
 		hosts_as_dmodc(&r, i);
-		if (opts.placement == FTR_PLACE_LITERAL)
-			ck_assert_uint_gt(worst_link(&r, r.dmodc), 2000);
-		else
-			ck_assert_uint_le(worst_link(&r, r.dmodc), 620);
+		ck_assert_uint_le(worst_link(&r, r.dmodc), 620);
 		ck_assert_uint_eq(worst_link(&r, r.sftree),
 				  worst_link(&r, r.dmodc));
 		ddlr = tables(&r, "ddlr", &opts);

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/balance.h"
 #include "core/core.h"
 #include "incremental/incremental.h"
 #include "lib/draw.h"
@@ -255,8 +254,6 @@ static void counts_agree(const struct both *b)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 	struct ftr_route_stats stats = { 0 };
-	struct ftr_balance_input in = { .shape = b->sh, .longer = true };
-	struct balance_net *net = NULL;
 	struct recount *slow;
 	struct ftr_tables *t;
 
@@ -268,12 +265,6 @@ static void counts_agree(const struct both *b)
 		ck_assert_msg(stats.balance.max_after == slow->max,
 			      "seed %" PRIu64 ": %u flows on the most loaded link, the search counts %u",
 			      b->seed, slow->max, stats.balance.max_after);
-	ck_assert(!balance_net_new(&in, t, NULL, &net, &err));
-	ck_assert(!balance_count_net(net, false, NULL, NULL, &err));
-	for (uint32_t x = 0; x < net->n_links; x++)
-		ck_assert_msg(net->peer[x] == FTR_SW_NONE || net->flows[x] == slow->flows[x],
-			      "seed %" PRIu64 ": link %u", b->seed, x);
-	balance_net_free(net);
 	recount_free(slow);
 	ftr_tables_free(t);
 }
@@ -574,7 +565,6 @@ END_TEST
 struct life {
 	struct both b;
 	struct ftr_incr *lv;
-	enum ftr_placement how;
 	bool keep;
 	ftr_sw sm;
 	struct ftr_rng rng;
@@ -617,7 +607,6 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 	const struct ftr_tables *t = ftr_incr_tables(x->lv);
 
-	o.placement = x->how;
 	o.sm_switch = x->sm;
 	o.turn = d->turn;
 	o.n_turns = d->n_turns;
@@ -693,12 +682,11 @@ static void apply(struct life *x)
 
 /* Let links fail and return, and follow them by incremental routing.  If `keep` is true, entries
  * keep their ports if possible, as in the plugin. */
-static void live(struct life *x, enum ftr_placement how, bool keep)
+static void live(struct life *x, bool keep)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 	struct ftr_keep prefer = { 0 };
 
-	o.placement = x->how = how;
 	o.sm_switch = x->sm = ftr_rng_below(&x->rng, x->b.f->n_sw);
 	route(&x->b, &o);
 	o.turn = x->b.stats.turn;
@@ -732,7 +720,7 @@ START_TEST(incremental)
 
 		ftr_rng_seed(&x.rng, x.b.seed);
 		x.b.f = irregular_small(&x.rng);
-		live(&x, (enum ftr_placement)(i % 2), i % 4 == 3);
+		live(&x, i % 4 == 3);
 	}
 	runs_show(lives.compared > lives.applies / 2);
 	runs_show(lives.horizontal > 0);
@@ -747,7 +735,7 @@ START_TEST(incremental_between_trees)
 
 		ftr_rng_seed(&x.rng, x.b.seed);
 		x.b.f = irregular_two_trees(&x.rng, 1 + i % 8, i % 2, i % 4 / 2 * 3);
-		live(&x, FTR_PLACE_EVEN, i % 3 == 2);
+		live(&x, i % 3 == 2);
 	}
 	ck_assert_uint_gt(lives.horizontal, lives.applies / 2);
 	ck_assert_uint_gt(lives.compared, lives.applies / 2);

@@ -5,8 +5,7 @@
  *
  * Links of random fabrics fail and return.  After each event, only entries that had to change may
  * have changed, and the flows on the links must be counted correctly.  When all links have
- * returned, all entries must have their preferred ports.  Several threads must give displaced
- * entries the same ports as one thread.
+ * returned, all entries must have their preferred ports.
  *
  * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
  * of fabrics.
@@ -46,7 +45,7 @@ static struct ftr_tables *first_tables(const struct kept *k)
 	uint64_t no_path;
 
 	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
-	ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &no_path,
+	ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &no_path,
 				&err));
 	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
 		for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
@@ -71,12 +70,10 @@ static void start(struct kept *k, struct world *w, enum world_kind kind)
 
 	world_start(w, kind);
 	opts = w->opts;
-	opts.placement = FTR_PLACE_EVEN;
 	k->w = w;
 	ck_assert(!ftr_tables_new(w->f, false, &k->prefer, &err));
 	ck_assert(!ftr_tables_new(w->f, false, &k->before, &err));
-	ck_assert(!dmodc_tables(w->order ? w->order : w->whole,
-				FTR_PLACE_EVEN, NULL, NULL, k->prefer, NULL,
+	ck_assert(!dmodc_tables(w->order ? w->order : w->whole, NULL, NULL, k->prefer, NULL,
 				&no_path, &err));
 	k->keep = (struct ftr_keep){ k->prefer, NULL, false, false };
 	opts.keep = &k->keep;
@@ -194,19 +191,19 @@ static void follow_flow(const struct kept *k, const struct hosts *h,
 static void check_link(const struct kept *k, const struct hosts *h,
 		       const struct recount *r, uint32_t link)
 {
-	const struct displaced *z = k->lv->displaced;
-	uint32_t width = 1;
+	const struct balance_loads *l = displaced_loads(k->lv->displaced);
+	uint32_t row = l->net->row[link];
 
-	must(displaced_flows(z, link) == r->flows[link], "seed %" PRIu64
+	must(l->flows[link] == r->flows[link], "seed %" PRIu64
 	     ": link %u: %u flows counted, there are %u", k->w->seed, link,
-	     displaced_flows(z, link), r->flows[link]);
-	for (uint32_t b = 0; b < h->n; b += width) {
-		uint32_t got = displaced_bin(z, link, b, &width), want = 0;
+	     l->flows[link], r->flows[link]);
+	for (uint32_t b = 0; b < l->n_bins && row != BALANCE_NONE; b++) {
+		uint32_t got = l->bins[(size_t)row * l->n_bins + b], want = 0;
 
-		for (uint32_t x = b; x < FTR_MIN(b + width, h->n); x++)
+		for (uint32_t x = b * l->width; x < FTR_MIN((b + 1) * l->width, h->n); x++)
 			want += r->shift[(size_t)link * h->n + x];
 		must(got == want, "seed %" PRIu64
-		     ": link %u: %u displaced flows counted in the shifts from %u on, there are %u",
+		     ": link %u: %u displaced flows counted in bin %u, there are %u",
 		     k->w->seed, link, got, b, want);
 	}
 }
@@ -379,251 +376,6 @@ START_TEST(no_memory_no_change)
 }
 END_TEST
 
-/* ---- a whole routing ------------------------------------------------------------ */
-
-/* Tables in which some entries are marked.  displaced_place_all() gives these entries ports. */
-struct marked {
-	struct ftr_fabric *f;
-	struct ftr_shape *sh, *order;	/* order: see random_order() */
-	struct ftr_balance_input in;	/* for tables routed by sh, by `order`, or by both */
-	uint8_t *use_full;
-	struct ftr_tables *t;		/* marked entries hold FTR_PORT_NONE */
-	struct ftr_tables *prefer;	/* or NULL */
-	uint64_t *bits;			/* [switch][LID / 64] bit set of the marked entries */
-	uint32_t n;			/* number of marked entries */
-};
-
-/* displaced_all.c handles destinations in blocks.  trees_racks() and the fabrics with
- * `seed % 5 == 1` have so many destinations that there are several blocks. */
-static struct ftr_fabric *marked_fabric(uint64_t seed, struct ftr_rng *r)
-{
-	struct ftr_pgft g;
-
-	if (seed % 60 == 31)
-		return trees_damaged(trees_racks(), r, 20);
-	switch (seed % 5) {
-	case 0:
-		return trees_irregular(r);
-	case 1:
-		trees_random_pgft(r, &g, false, 100);
-		return trees_damaged(trees_grow(&g, seed,
-						1 + ftr_rng_below(r, 3)),
-				     r, 40);
-	case 2:
-		return trees_damaged(trees_chassis(r), r, 60);
-	default:
-		return trees_damaged(trees_irregular(r), r, 60);
-	}
-}
-
-/* Returns a shape with the same links, but with the switches in random order.  In such an order a
- * switch must often route downward although an upward path is shorter. */
-static struct ftr_shape *random_order(const struct ftr_shape *sh,
-				      struct ftr_rng *r)
-{
-	uint32_t n = sh->f->n_sw, *perm = calloc(n, sizeof(*perm));
-	uint16_t *level = calloc(n, sizeof(*level));
-	struct ftr_shape *out = NULL;
-
-	ck_assert(perm && level);
-	ftr_rng_perm(r, perm, n);
-	for (ftr_sw s = 0; s < n; s++)
-		level[s] = (uint16_t)perm[s];
-	ck_assert(!ftr_shape_reorder(sh, level, FTR_REORDER_ALL, NULL, &out,
-				     &err));
-	free(level);
-	free(perm);
-	return out;
-}
-
-static struct ftr_tables *tables_of(const struct ftr_shape *sh,
-				    enum ftr_placement how, uint64_t *bits)
-{
-	struct ftr_tables *t = NULL;
-	uint64_t none;
-
-	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
-	ck_assert(!dmodc_tables(sh, how, NULL, NULL, t, bits, &none, &err));
-	return t;
-}
-
-static void mark_any(struct marked *m, struct ftr_rng *r)
-{
-	const struct ftr_shape_numbering *numbering = &m->sh->numbering;
-
-	for (uint32_t i = 0; i < numbering->n_dest; i++)
-		for (ftr_sw s = 0; s < m->f->n_sw; s++) {
-			const struct ftr_dest *d = &numbering->dest[i];
-
-			if (d->col == numbering->col[s] ||
-			    ftr_tables_get(m->t, s, d->lid) == FTR_PORT_NONE ||
-			    ftr_rng_below(r, 4))
-				continue;
-			m->bits[(size_t)s * (m->t->stride / 64) + d->lid / 64] |=
-				UINT64_C(1) << d->lid % 64;
-		}
-}
-
-static void use_both(struct marked *m)
-{
-	const struct ftr_shape_numbering *numbering = &m->sh->numbering;
-	struct ftr_tables *other = tables_of(m->order, FTR_PLACE_EVEN, NULL);
-
-	m->in.full = m->order;
-	m->in.use_full = m->use_full;
-	for (uint32_t l = 0; l < m->f->n_sw; l++)
-		m->use_full[l] = l % 2;
-	for (uint32_t i = 0; i < numbering->n_dest; i++)
-		for (ftr_sw s = 0; numbering->dest[i].col % 2 && s < m->f->n_sw; s++)
-			ftr_tables_row(m->t, s)[numbering->dest[i].lid] =
-				ftr_tables_get(other, s, numbering->dest[i].lid);
-	ftr_tables_free(other);
-}
-
-/* Mark the entries that dmodc reports as displaced (seed % 4 == 0), or a random quarter of all
- * entries. */
-static void marked_new(struct marked *m, uint64_t seed)
-{
-	bool displaced = seed % 4 == 0, both = seed % 4 == 1;
-	struct ftr_rng r;
-
-	*m = (struct marked){ .in.depth = (enum ftr_balance)(seed % 3) };
-	ftr_rng_seed(&r, seed);
-	m->f = marked_fabric(seed, &r);
-	ck_assert(!ftr_shape_new(m->f, NULL, NULL, &m->sh, &err));
-	m->order = random_order(m->sh, &r);
-	m->in.shape = displaced || both ? m->sh : m->order;
-	m->use_full = calloc(m->f->n_sw, 1);
-	m->bits = calloc((size_t)m->f->n_sw * (m->f->max_lid / 64 + 1),
-			 sizeof(*m->bits));
-	ck_assert(m->use_full && m->bits);
-	m->t = tables_of(m->in.shape, FTR_PLACE_EVEN, displaced ? m->bits : NULL);
-	ck_assert_uint_eq(m->t->stride / 64, m->f->max_lid / 64 + 1);
-	if (both)
-		use_both(m);
-	if (seed % 7 < 3)
-		m->prefer = tables_of(m->in.shape, FTR_PLACE_LITERAL, NULL);
-	if (!displaced)
-		mark_any(m, &r);
-	m->n = world_clear_entries(m->t, m->bits);
-}
-
-static void marked_free(struct marked *m)
-{
-	free(m->bits);
-	free(m->use_full);
-	ftr_tables_free(m->prefer);
-	ftr_tables_free(m->t);
-	ftr_shape_free(m->order);
-	ftr_shape_free(m->sh);
-	ftr_fabric_free(m->f);
-}
-
-struct placing {
-	struct ftr_tables *t;
-	struct displaced *z;
-};
-
-static void placing_new(struct placing *p, const struct marked *m,
-			struct ftr_team *team)
-{
-	p->t = world_copy_of_tables(m->f, m->t);
-	ck_assert(!displaced_new(&m->in, p->t, m->prefer, true, team, &p->z,
-				 &err));
-}
-
-static void placing_free(struct placing *p)
-{
-	displaced_free(p->z);
-	ftr_tables_free(p->t);
-}
-
-/* Place the marked entries LID by LID in one thread.  dmodc does so if there are extra turns. */
-static void place_slowly(struct placing *p, const struct marked *m)
-{
-	placing_new(p, m, NULL);
-	ck_assert(displaced_place_all(p->z, true, m->bits, NULL));
-}
-
-static void are_equal(const struct marked *m, const struct placing *a,
-		      const struct placing *b, uint64_t seed)
-{
-	struct hosts h = number_hosts(m->sh);
-	uint32_t width;
-
-	free(h.pos);
-	for (ftr_sw s = 0; s < m->f->n_sw; s++)
-		must(!memcmp(ftr_tables_row(a->t, s), ftr_tables_row(b->t, s),
-			     a->t->max_lid + 1u), "seed %" PRIu64
-		     ": the tables differ at switch %u", seed, s);
-	for (uint32_t x = 0; x < m->f->n_ports; x++) {
-		must(displaced_flows(a->z, x) == displaced_flows(b->z, x),
-		     "seed %" PRIu64 ": the flows differ on link %u", seed, x);
-		for (uint32_t k = 0; k < h.n; k += width)
-			must(displaced_bin(a->z, x, k, &width) ==
-			     displaced_bin(b->z, x, k, &width), "seed %" PRIu64
-			     ": the displaced flows in shift %u differ on link %u", seed, k, x);
-	}
-}
-
-/* Entries that several threads prepare must get the same ports as entries placed LID by LID.  All
- * counters must be the same. */
-START_TEST(prepared_entries_are_placed_as_one_by_one)
-{
-	struct ftr_team *team = ftr_team_new(3);
-	uint64_t seed = trees_first_seed(), placed = 0;
-
-	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
-		struct placing fast, slow;
-		struct marked m;
-
-		marked_new(&m, seed);
-		placing_new(&fast, &m, team);
-		ck_assert(displaced_place_all(fast.z, false, m.bits, team));
-		place_slowly(&slow, &m);
-		are_equal(&m, &fast, &slow, seed);
-		placed += m.n;
-		placing_free(&slow);
-		placing_free(&fast);
-		marked_free(&m);
-	}
-	ftr_team_free(team);
-	runs_show(placed > 0);
-}
-END_TEST
-
-/* Each allocation fails once, also those in the threads.  displaced_place_all() must then fail. */
-START_TEST(no_memory_for_placing)
-{
-	struct ftr_team *team = ftr_team_new(3);
-	uint64_t seed = trees_first_seed();
-
-	for (uint32_t i = 0; i < trees_runs(20); i++, seed++) {
-		struct placing fast = { 0 }, slow;
-		struct marked m;
-		bool ok = false;
-
-		marked_new(&m, seed);
-		for (unsigned long at = 1; !ok; at++) {
-			placing_free(&fast);
-			placing_new(&fast, &m, team);
-			ftr_alloc_fail_once(at);
-			ok = displaced_place_all(fast.z, false, m.bits,
-						 i % 3 ? team : NULL);
-			must(ok == (ftr_alloc_count() < at), "seed %" PRIu64
-			     ": wrong result when allocation %lu fails", seed, at);
-			ftr_alloc_fail_at(0);
-		}
-		place_slowly(&slow, &m);
-		are_equal(&m, &fast, &slow, seed);
-		placing_free(&slow);
-		placing_free(&fast);
-		marked_free(&m);
-	}
-	ftr_team_free(team);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("displaced");
@@ -633,8 +385,6 @@ int main(void)
 	tcase_add_test(t, events_on_chassis);
 	tcase_add_test(t, events_on_graphs);
 	tcase_add_test(t, no_memory_no_change);
-	tcase_add_test(t, prepared_entries_are_placed_as_one_by_one);
-	tcase_add_test(t, no_memory_for_placing);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

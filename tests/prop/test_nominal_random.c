@@ -231,7 +231,6 @@ START_TEST(slots)
 	uint64_t seed = trees_first_seed();
 
 	for (unsigned int i = 0; i < trees_runs(150); i++, seed++) {
-		struct ftr_shape_opts literal = { .no_slots = true };
 		struct ftr_shape *sh = NULL;
 		struct ftr_fabric *f = NULL;
 		struct ftr_rng r;
@@ -246,18 +245,6 @@ START_TEST(slots)
 			f = fill_ports(f, &r);
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 		oracle_check_slots(sh, seed);
-		ftr_shape_free(sh);
-		ck_assert(!ftr_shape_new(f, &literal, NULL, &sh, &err));
-		for (ftr_sw s = 0; s < f->n_sw; s++) {
-			ck_assert_uint_eq(sh->numbering.n_slots[s], sh->tree.n_up[s]);
-			for (uint32_t k = 0; k < sh->tree.n_up[s]; k++) {
-				const struct ftr_group *g =
-					&sh->tree.groups[sh->tree.group_first[s] + k];
-
-				ck_assert(g->slot == k &&
-					  g->n_nominal == g->n);
-			}
-		}
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);
 	}

@@ -27,19 +27,13 @@
 
 static struct ftr_err err;
 
-static const enum ftr_placement placements[] = {
-	FTR_PLACE_STABLE, FTR_PLACE_EVEN, FTR_PLACE_LITERAL,
-};
-
-static struct ftr_tables *route(const struct ftr_shape *sh,
-				enum ftr_placement how, struct ftr_team *team)
+static struct ftr_tables *route(const struct ftr_shape *sh, struct ftr_team *team)
 {
 	struct ftr_route_opts opts = {
 		.sm_switch = FTR_SW_NONE, .paths = FTR_PATHS_UPDOWN,
 	};
 	struct ftr_tables *t = NULL;
 
-	opts.placement = how;
 	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
 	memset(t->lft, 0x55, (size_t)t->n_sw * t->stride);
 	ck_assert_msg(!ftr_engine_find("dmodc")->route(sh, &opts, team, t,
@@ -77,21 +71,19 @@ static void against_oracle(const struct ftr_shape *whole,
 	if (whole->f->n_sw <= SMALL)
 		oracle_check_slots(whole, seed);
 	oracle_place_init(&o, whole, sh);
-	for (int k = 0; k < 2; k++) {
-		struct ftr_tables *t = route(sh, placements[k], NULL);
+	struct ftr_tables *t = route(sh, NULL);
 
-		for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
-			for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-				const struct ftr_dest *d = &sh->numbering.dest[i];
-				ftr_port got = ftr_tables_get(t, s, d->lid);
-				ftr_port want = oracle_place_entry(&o, s, d);
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
+		for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+			const struct ftr_dest *d = &sh->numbering.dest[i];
+			ftr_port got = ftr_tables_get(t, s, d->lid);
+			ftr_port want = oracle_place_entry(&o, s, d);
 
-				ck_assert_msg(got == want, "seed %" PRIu64
-					      ", placement %d: switch %u LID %u: port %u, oracle %u",
-					      seed, k, s, d->lid, got, want);
-			}
-		ftr_tables_free(t);
-	}
+			ck_assert_msg(got == want, "seed %" PRIu64
+				      ": switch %u LID %u: port %u, oracle %u",
+				      seed, s, d->lid, got, want);
+		}
+	ftr_tables_free(t);
 	oracle_place_free(&o);
 }
 
@@ -216,41 +208,6 @@ START_TEST(chassis_equal_the_oracle)
 }
 END_TEST
 
-/* On a complete tree, every placement must route to hosts as the placement "literal" does. */
-START_TEST(whole_trees_are_literal)
-{
-	uint64_t seed = trees_first_seed();
-
-	for (unsigned int i = 0; i < trees_runs(300); i++, seed++) {
-		struct ftr_tables *t[3];
-		struct ftr_shape *sh = NULL;
-		struct ftr_fabric *f;
-		struct ftr_rng rng;
-		struct ftr_pgft g;
-
-		ftr_rng_seed(&rng, seed);
-		trees_random_pgft(&rng, &g, i % 2, 120);
-		f = trees_grow(&g, seed, i % 3);
-		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
-		for (int k = 0; k < 3; k++)
-			t[k] = route(sh, placements[k], NULL);
-		for (uint32_t j = 0; j < sh->numbering.n_dest; j++)
-			for (ftr_sw s = 0; s < f->n_sw; s++)
-				for (int k = 0; k < 2; k++)
-					ck_assert_msg(sh->numbering.dest[j].cls !=
-						FTR_CLASS_HOST ||
-						ftr_tables_get(t[k], s, sh->numbering.dest[j].lid) ==
-						ftr_tables_get(t[2], s, sh->numbering.dest[j].lid),
-						"seed %" PRIu64 ", placement %d: switch %u LID %u: placement \"literal\" has another port",
-						seed, k, s, sh->numbering.dest[j].lid);
-		for (int k = 0; k < 3; k++)
-			ftr_tables_free(t[k]);
-		ftr_shape_free(sh);
-		ftr_fabric_free(f);
-	}
-}
-END_TEST
-
 /* ---- sequences of faults ----------------------------------------------- */
 
 struct state {
@@ -315,7 +272,7 @@ static void change(struct state *st, struct ftr_rng *r, bool fault)
 struct routed {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
-	struct ftr_tables *t[2];	/* placements "stable" and "even" */
+	struct ftr_tables *t;
 };
 
 static struct routed route_state(struct state *st,
@@ -324,15 +281,13 @@ static struct routed route_state(struct state *st,
 	struct routed r = { .f = left_of(st) };
 
 	r.sh = shape_over(r.f, whole);
-	for (int k = 0; k < 2; k++)
-		r.t[k] = route(r.sh, placements[k], NULL);
+	r.t = route(r.sh, NULL);
 	return r;
 }
 
 static void unroute(struct routed *r)
 {
-	for (int k = 0; k < 2; k++)
-		ftr_tables_free(r->t[k]);
+	ftr_tables_free(r->t);
 	ftr_shape_free(r->sh);
 	ftr_fabric_free(r->f);
 }
@@ -384,21 +339,19 @@ static void compare(const struct routed *before, const struct routed *after,
 			ftr_sw s0 = ftr_fabric_find_sw(before->f,
 						       after->f->sw[s1].guid);
 
-			for (int k = 0; k < 2; k++) {
-				ftr_port was = ftr_tables_get(before->t[k], s0,
-							      t->lid);
-				ftr_port is = ftr_tables_get(after->t[k], s1,
-							     t->lid);
-				enum fate fate = was == FTR_PORT_NONE ? STAYS :
-					next_hop(&o0, &o1, s0, s1, was, t);
+			ftr_port was = ftr_tables_get(before->t, s0,
+						      t->lid);
+			ftr_port is = ftr_tables_get(after->t, s1,
+						     t->lid);
+			enum fate fate = was == FTR_PORT_NONE ? STAYS :
+				next_hop(&o0, &o1, s0, s1, was, t);
 
-				ck_assert_msg(is != was || fate != LOST,
-					      "seed %" PRIu64 ", placement %d: switch %u LID %u keeps port %u, but must change",
-					      seed, k, s1, t->lid, is);
-				ck_assert_msg(is == was || fate != STAYS,
-					      "seed %" PRIu64 ", placement %d: switch %u LID %u changes from port %u to %u without need",
-					      seed, k, s1, t->lid, was, is);
-			}
+			ck_assert_msg(is != was || fate != LOST,
+				      "seed %" PRIu64 ": switch %u LID %u keeps port %u, but must change",
+				      seed, s1, t->lid, is);
+			ck_assert_msg(is == was || fate != STAYS,
+				      "seed %" PRIu64 ": switch %u LID %u changes from port %u to %u without need",
+				      seed, s1, t->lid, was, is);
 		}
 	oracle_place_free(&o0);
 	oracle_place_free(&o1);
@@ -488,18 +441,15 @@ START_TEST(threads_change_nothing)
 		trees_random_pgft(&rng, &g, false, 300);
 		f = trees_damaged(trees_grow(&g, seed, 0), &rng, 33);
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
-		for (int k = 0; k < 3; k++) {
-			struct ftr_tables *a = route(sh, placements[k], NULL);
-			struct ftr_tables *b = route(sh, placements[k], team);
+		struct ftr_tables *a = route(sh, NULL);
+		struct ftr_tables *b = route(sh, team);
 
-			ck_assert_msg(!memcmp(a->lft, b->lft, (size_t)a->n_sw *
-					      a->stride),
-				      "seed %" PRIu64 ", placement %d: one thread and several threads give different tables",
-				      seed,
-				      k);
-			ftr_tables_free(a);
-			ftr_tables_free(b);
-		}
+		ck_assert_msg(!memcmp(a->lft, b->lft, (size_t)a->n_sw *
+				      a->stride),
+			      "seed %" PRIu64 ": one thread and several threads give different tables",
+			      seed);
+		ftr_tables_free(a);
+		ftr_tables_free(b);
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);
 	}
@@ -516,7 +466,6 @@ int main(void)
 	tcase_add_test(t, wide_trees_equal_the_oracle);
 	tcase_add_test(t, trunks_of_two_sizes_equal_the_oracle);
 	tcase_add_test(t, chassis_equal_the_oracle);
-	tcase_add_test(t, whole_trees_are_literal);
 	tcase_add_test(t, only_what_is_lost_changes);
 	tcase_add_test(t, threads_change_nothing);
 	suite_add_tcase(s, t);

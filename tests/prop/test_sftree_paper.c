@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tests the option "sftree_mode paper", which runs algorithms 1 and 2 of Bogdanski et al. 2012,
- * on complete trees and on fabrics that are not PGFTs.  Some paths are compared with paths
- * worked out by hand.
+ * Tests algorithms 1 and 2 of Bogdanski et al. 2012 (lib/subtree.h), on complete trees and on
+ * fabrics that are not PGFTs.  Some paths are compared with paths worked out by hand.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -11,16 +10,22 @@
 #include <unistd.h>
 
 #include "lib/draw.h"
+#include "lib/subtree.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "prop/sftree_both.h"
 
+static struct subtree_stats made;
+
+static void replace_tables(struct both *b, ftr_sw sm_switch)
+{
+	ck_assert(!subtree_route(b->sh, sm_switch, b->sftree, &made, &err));
+}
+
 static void paper(struct both *b)
 {
-	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
-
-	opts.sftree_mode = FTR_SFTREE_PAPER;
-	route(b, &opts, NULL);
+	route(b, NULL, NULL);
+	replace_tables(b, FTR_SW_NONE);
 }
 
 static void judge(const struct both *b, struct ftr_check_report *rep)
@@ -74,8 +79,8 @@ START_TEST(paper_on_whole_trees)
 		ck_assert_uint_eq(rep.bad[FTR_CHECK_SW_SW], 0);
 		ck_assert_uint_eq(rep.harmful, 0);
 		ck_assert_int_eq(rep.cdg, FTR_CDG_ACYCLIC);
-		ck_assert_uint_gt(b.stats.longest_made, 0);
-		ck_assert_uint_eq(b.stats.longest_made, longest_zigzag(&b));
+		ck_assert_uint_gt(made.longest, 0);
+		ck_assert_uint_eq(made.longest, longest_zigzag(&b));
 		hosts_as_dmodc(&b, i);
 		unroute(&b);
 	}
@@ -148,13 +153,8 @@ static void paths_are(const struct both *b, const char *const (*want)[3],
 
 static void paper_root(struct both *b, const char *sm, const char *want)
 {
-	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
-
-	opts.sftree_mode = FTR_SFTREE_PAPER;
-	opts.sm_switch = sm ? draw_sw(b->f, sm) : FTR_SW_NONE;
-	ftr_tables_free(b->sftree);
-	tables(b, "sftree", &opts, NULL, &b->sftree);
-	ck_assert_str_eq(b->f->sw[b->stats.root].name, want);
+	replace_tables(b, sm ? draw_sw(b->f, sm) : FTR_SW_NONE);
+	ck_assert_str_eq(b->f->sw[made.root].name, want);
 }
 
 /*
@@ -197,7 +197,7 @@ START_TEST(paper_figure_3)
 				    FIGURE_3_TOP) };
 
 	paper(&b);
-	ck_assert_str_eq(b.f->sw[b.stats.root].name, "s");
+	ck_assert_str_eq(b.f->sw[made.root].name, "s");
 	paths_are(&b, want, FTR_ARRAY_LEN(want));
 	/* section 4.2: the root is not the leaf of the subnet manager */
 	paper_root(&b, "s", "l");
@@ -216,14 +216,14 @@ START_TEST(paper_root_choice)
 				    FIGURE_3_TOP) };
 
 	paper(&b);
-	ck_assert_str_eq(b.f->sw[b.stats.root].name, "m");
+	ck_assert_str_eq(b.f->sw[made.root].name, "m");
 	paper_root(&b, "m", "s");
 	ck_assert_str_eq(path(&b, "X1", "Y1"), "X1 A2 s B2 Y1");
 	unroute(&b);
 	b.f = draw("l: A1 h1\nm: A2 h1\ns: B1 h1\nn: B2 h1\n"
 		   FIGURE_3_TOP);
 	paper(&b);
-	ck_assert_str_eq(b.f->sw[b.stats.root].name, "l");
+	ck_assert_str_eq(b.f->sw[made.root].name, "l");
 	ck_assert_str_eq(path(&b, "X1", "Y1"), "X1 !");
 	unroute(&b);
 }
@@ -261,13 +261,13 @@ START_TEST(paper_sibling)
 	snprintf(text, sizeof(text), "t1:\nt2:\nz:\n%s", leaves);
 	b.f = draw(text);
 	paper(&b);
-	ck_assert_str_eq(b.f->sw[b.stats.root].name, "R");
+	ck_assert_str_eq(b.f->sw[made.root].name, "R");
 	paths_are(&b, want, FTR_ARRAY_LEN(want));
 	unroute(&b);
 	snprintf(text, sizeof(text), "%st1:\nt2:\nz:\n", leaves);
 	b.f = draw(text);
 	paper(&b);
-	ck_assert_str_eq(b.f->sw[b.stats.root].name, "R");
+	ck_assert_str_eq(b.f->sw[made.root].name, "R");
 	paths_are(&b, root_first, FTR_ARRAY_LEN(root_first));
 	judge(&b, &rep);
 	ck_assert_uint_gt(rep.harmful, 0);

@@ -48,5 +48,7 @@ claim 'the greater the share of the hot spot, the lower the throughput, with all
 	"$(value 2 0 3) > $(value 5 0 3) && $(value 5 0 3) > $(value 10 0 3) &&
 	$(value 2 0 4) > $(value 5 0 4) && $(value 5 0 4) > $(value 10 0 4) &&
 	$(value 2 0 5) > $(value 5 0 5) && $(value 5 0 5) > $(value 10 0 5)"
+claim 'no hot spot, three faults: R_adaptive carries more than 1.02 times as much as R_deterministic' \
+	"$(value 0 3 4) > 1.02 * $(value 0 3 3)"
 claim 'a hot spot with 10 % of the packets costs more than three faults' \
 	"$(value 10 3 3) > 0.7 * $(value 10 0 3) && $(value 10 0 3) < 0.5 * $(value 0 3 3)"

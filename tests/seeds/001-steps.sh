@@ -24,6 +24,6 @@ table 'no_way' <rows >"$out/001-steps-packets.csv"
 table 'hops' <rows >"$out/001-steps-hops.csv"
 
 csv=001-steps
-claim 'k-1 faults: det-links connects all pairs; with step 2b as published it does not' \
+claim 'mismatch: k-1 faults: det-links connects all pairs; with step 2b as published it does not' \
 	"$(at $csv 3 'det-links links') == 0 &&
 	$(at $csv 3 'det-links/2b links') > 0"

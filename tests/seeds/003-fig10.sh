@@ -37,6 +37,7 @@ claim "8x8: throughput recovers to more than 0.92 of the value before the fault 
 claim "8x8: throughput stays below the value before the fault" "$a8 < 0.995 * $b8"
 b16=$(before 16-3-*) a16=$(after 24000 16-3-*)
 claim "16x16: the loss is greater than at 8x8" "$a16 / $b16 < $a8 / $b8"
+claim "after the reconfiguration all routers have the shortest distances" "$(mean_of stale 8-3-* 16-3-*) == 0"
 claim "no deadlock; only packets on the failed link are lost" \
 	"$(mean_of deadlock 8-* 16-*) == 0 && $(mean_of lost 8-* 16-*) == $(mean_of lost_wire 8-* 16-*) && $(mean_of lost 8-* 16-*) <= 4"
 

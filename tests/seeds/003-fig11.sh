@@ -35,6 +35,8 @@ for k in 8 16; do
 		"$a > 1.01 * $b && $a < 1.35 * $b"
 done
 
+claim "after the reconfiguration all routers have the shortest distances" "$(mean_of stale 8-* 16-*) == 0"
+
 [[ $long ]] || return 0
 {
 	echo 'torus,before,most within 20000 cycles,from 30000 cycles after it on'

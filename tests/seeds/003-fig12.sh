@@ -38,6 +38,7 @@ done | runs
 } >"$out/003-fig12.csv"
 claim "no deadlock, no ring over a failed link, and all packets are accounted for" \
 	"$(mean_of deadlock ./*-*) == 0 && $(mean_of broken ./*-*) == 0 && $(mean_of balance ./*-*) == 0"
+claim "after the reconfiguration all routers have the shortest distances" "$(mean_of stale ./*-*) == 0"
 claim "failed links: only packets on these links are lost" \
 	"$(mean_of lost links-*) == $(mean_of lost_wire links-*)"
 claim "failed routers: only packets in them, on their links, or for them are lost" \

@@ -60,7 +60,7 @@ done | runs
 		echo "$line"
 	done
 } >"$out/003-injection.csv"
-claim "no restriction at sources: 16x16 does not recover" \
+claim "mismatch: no restriction at sources: 16x16 does not recover" \
 	"$(at 003-injection 'no restriction' '16x16 loss %') > 60"
 claim "priority for packets in transit: 16x16 and 8x8 recover" \
 	"$(at 003-injection 'transit first' '16x16 loss %') < 12 && $(at 003-injection 'transit first' '8x8 loss %') < 8"

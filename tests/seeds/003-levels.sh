@@ -29,6 +29,6 @@ share() {
 		echo "$n,$(share 1-"$n"-*),$(share 0-"$n"-*)"
 	done
 } >"$out/003-levels.csv"
-claim "levels by a router's own count: some sequences leave a ring over a failed link" \
+claim "mismatch: levels by a router's own count: some sequences leave a ring over a failed link" \
 	"$(share 1-*) > 0"
 claim "levels counted from the adopted level: no sequence leaves a ring over a failed link" "$(share 0-*) == 0"

@@ -79,8 +79,7 @@ done <<-EOF
 	root-2 root-1 2
 EOF
 # The paper's algorithm does not handle hosts on roots.  They get the paths of the roots.
-ibfattree route "$T/ring/minhop.net" --engine sftree --sftree-mode paper \
-	--roots "$T/ring/roots" -o "$T/ring/paper.lfts" 2>/dev/null
+published_sftree "$T/ring/minhop.net" "$T/ring/roots" >"$T/ring/paper.lfts"
 for sw in root-1 root-2 leaf-1 leaf-2; do
 	for to in root-1 root-2 leaf-1 leaf-2; do
 		[[ $sw != "$to" ]] || continue

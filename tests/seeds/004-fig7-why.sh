@@ -43,7 +43,7 @@ fi
 r() { awk -F, -v rate="$1" -v c="$2" '$1 == "switch-rate" && $2 == rate { print $(2 + c) }' "$csv"; }
 claim 'ports 0 as fast as hosts: hosts lose far more if they have a VL of their own than on a common VL' \
 	"$(r 16000 2) < $(r 16000 1) - 10"
-claim 'ports 0 at 1x SDR: with a VL of their own hosts lose at most 3 points more than on a common VL' \
+claim 'mismatch: ports 0 at 1x SDR: with a VL of their own hosts lose at most 3 points more than on a common VL' \
 	"$(r 2000 2) > $(r 2000 1) - 3"
 
 # Part (a) on three levels, where far more pairs of switches have no up/down path.  sFtree routes

@@ -24,8 +24,8 @@ fi
 own=(--vls 2 --host-sl 1)
 
 tree "$shape"
-figure 004-fig7a 'All on one VL' 92.94 91.94
-figure 004-fig7b 'Hosts on a VL of their own' 92.94 64 "${own[@]}"
+figure 004-fig7a 'All on one VL' '' 91.94
+figure 004-fig7b 'Hosts on a VL of their own' '' 64 "${own[@]}"
 
 a() { at 004-fig7a "$1" "$2"; }
 b() { at 004-fig7b "$1" "$2"; }

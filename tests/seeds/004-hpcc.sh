@@ -7,8 +7,7 @@
 tree='2;6,12;1,6;1,1' us=200
 [[ -z $long ]] || tree='2;18,36;1,18;1,1' us=150
 ibfattree gen "$tree" | sed 's/4xEDR/4xDDR/' >t.net
-ibfattree route --engine sftree --sftree-mode paper --balance off t.net \
-	2>/dev/null >t.lft
+"$build/published_sftree" t.net 2>/dev/null >t.lft
 # run SWITCH-LOAD PATTERN...: simulate, and write t.json.  25 MB/s are 10 % of 1x SDR.
 run() {
 	local load=$1

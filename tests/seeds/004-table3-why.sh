@@ -79,6 +79,6 @@ claim 'SSSP on three levels: balanced if hosts come before switches, not if swit
 	$(value_of "$r" "$first" 4 "$sssp_csv") < 0.8 * $(value_of "$r" "$last" 4 "$sssp_csv")"
 claim 'SSSP on two levels: balanced in both orders' \
 	"$(value_of 648 "$last" 4 "$sssp_csv") > 95 && $(value_of 648 "$first" 4 "$sssp_csv") > 95"
-claim "three levels: traffic of switches loads the worst link more in sftree_mode paper than inverted" \
+claim "three levels: traffic of switches loads the worst link more in sFtree as published than in sftree" \
 	"$(value_of "$r" sftree+paper 6 "$flows_csv") > 1.2 * $(value_of "$r" sftree 6 "$flows_csv")"
 claim 'two levels: traffic of switches needs less than 4 of the 16 Gbit/s of a link' "$(value_of 648 sftree+paper 6 "$flows_csv") < 4"

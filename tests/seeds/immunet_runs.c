@@ -54,6 +54,7 @@ struct key {
 	{ "one_lane", "1: VL 1 is not used outside the ring", 0 },
 	{ "one_ring", "1: one ring from the start", 0 },
 	{ "adaptive_start", "1: the first link of a packet is on an adaptive VL if possible", 0 },
+	{ "stop", "1: in an emergency a router forwards no packets until its ring is ready", 0 },
 	{ "transit_first", "1: outputs serve hosts' packets last", 0 },
 	{ "window", "maximum number of packets of a host in flight; 0: no limit", 0 },
 	{ "pattern", "0: uniform; 1: to all others in turn; 2: to its row and column in a grid", 0 },
@@ -188,6 +189,49 @@ static uint32_t broken(const struct immunet *x)
 	return n;
 }
 
+/* Set dist[s] to the number of working links between d and each switch s, minus 1. */
+static void distances(ftr_sw d, uint16_t *dist, ftr_sw *queue)
+{
+	const struct ftr_fabric *f = whole;
+	uint32_t n = 1;
+
+	memset(dist, 0xff, f->n_sw * sizeof(*dist));
+	queue[0] = d;
+	for (uint32_t i = 0; i < n; i++)
+		for (unsigned int p = 1; p <= f->sw[queue[i]].n_ports; p++) {
+			const struct ftr_swport *q =
+				ftr_fabric_port(f, queue[i], (ftr_port)p);
+
+			if (q->peer_kind != FTR_PEER_SW || q->peer == d ||
+			    faults.dead_sw[q->peer] ||
+			    faults.dead_port[f->sw[queue[i]].first_port + p] ||
+			    dist[q->peer] != IMMUNET_FAR)
+				continue;
+			dist[q->peer] = i ? dist[queue[i]] + 1 : 0;
+			queue[n++] = q->peer;
+		}
+}
+
+/* Returns the number of table entries with another distance than that over the working links. */
+static uint32_t stale(const struct immunet *x)
+{
+	uint16_t *dist = malloc(x->n * sizeof(*dist));
+	ftr_sw *queue = malloc(x->n * sizeof(*queue));
+	uint32_t n = 0;
+
+	for (ftr_sw d = 0; d < x->n; d++) {
+		if (faults.dead_sw[d])
+			continue;
+		distances(d, dist, queue);
+		for (ftr_sw s = 0; s < x->n; s++)
+			n += s != d && !faults.dead_sw[s] &&
+			     x->dist[s * x->n + d] != dist[s];
+	}
+	free(dist);
+	free(queue);
+	return n;
+}
+
 /* ---- results --------------------------------------------------------------- */
 
 static void print_series(const struct ftr_sim_result *r, double part)
@@ -220,6 +264,7 @@ static void print_state(void *state)
 		       ((double)x->last_control - t) / CYCLE);
 	}
 	printf("# broken %u\n", broken(x));
+	printf("# stale %u\n", stale(x));
 	printf("# emergencies %u\n", worst);
 	printf("# origins %llu\n", (unsigned long long)x->n_origins);
 	printf("# safe %llu\n", (unsigned long long)x->n_safe);
@@ -345,7 +390,7 @@ int main(int argc, char **argv)
 		.one_vl = value("one_lane"),
 		.merge_ps = value("merge") * CYCLE,
 		.every_path = value("every_path"), .one_ring = value("one_ring"),
-		.adaptive_start = value("adaptive_start"),
+		.adaptive_start = value("adaptive_start"), .stop = value("stop"),
 	};
 	c = (struct ftr_sim_conf){
 		.f = f, .t = t, .function = &fn, .arg = &o, .n_vls = 2,

@@ -1,20 +1,23 @@
 # Programs of tests/seeds/run.  They are built at the top of the build directory, because
 # the directory tests/seeds goes into releases as it is.
-noinst_PROGRAMS += rerouting immunet outputs sssp static closed
+noinst_PROGRAMS += rerouting immunet outputs sssp static closed published_sftree
 rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/fault_state.c \
 	tests/ddlr/fault_state.h
 rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-rerouting_LDADD = libftrcore.la
+rerouting_LDADD = libftrlab.la libftrcore.la
 immunet_SOURCES = tests/seeds/immunet_runs.c
-immunet_LDADD = libftrcore.la
+immunet_LDADD = libftrlab.la libftrcore.la
 outputs_SOURCES = tests/seeds/outputs.c
-outputs_LDADD = libftrcore.la
+outputs_LDADD = libftrlab.la libftrcore.la
 sssp_SOURCES = tests/seeds/sssp.c
 sssp_LDADD = libftrcore.la
 static_SOURCES = tests/seeds/static.c
-static_LDADD = libftrcore.la
+static_LDADD = libftrlab.la libftrcore.la
 closed_SOURCES = tests/seeds/closed.c
 closed_LDADD = libftrcore.la
+published_sftree_SOURCES = tests/seeds/published_sftree.c tests/lib/subtree.c tests/lib/subtree.h
+published_sftree_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
+published_sftree_LDADD = libftrcore.la
 
 # A plugin that writes the SLs of stock engines, see tests/seeds/stock.sh.
 if HAVE_OPENSM

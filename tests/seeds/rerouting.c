@@ -405,7 +405,7 @@ static void heal(struct world *w, struct ftr_event e)
 	struct ftr_ddlr_plan p;
 	struct ftr_err err = { 0 };
 
-	world_suffer(w, e);
+	world_suffer(w, e, true);
 	must(ftr_ddlr_events(w->r, &e, 1, &p, &err), &err);
 	ftr_ddlr_plan_fini(&p);
 	ftr_ddlr_drained(w->r);
@@ -416,7 +416,7 @@ static void heal(struct world *w, struct ftr_event e)
 /* Apply fault i, and update the tables of all schemes. */
 static void suffer(struct set *x, unsigned int i)
 {
-	struct ftr_event e = world_fault(x->w[0], x->fault[i], false);
+	struct ftr_event e = world_fault(x->w[0], x->fault[i]);
 	bool link = e.kind == FTR_EVENT_LINK_DOWN;
 
 	x->change[i] = (struct ftr_sim_change){

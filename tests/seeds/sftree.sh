@@ -45,8 +45,15 @@ stock() {
 	done
 }
 
+# published_sftree NETFILE ROOTS: print the tables of sFtree as published.  ROOTS need not exist.
+published_sftree() {
+	local -a roots=()
+	[[ ! -s $2 ]] || roots=("$2")
+	"$build/published_sftree" "$1" "${roots[@]}" 2>/dev/null
+}
+
 # ours DIR NETFILE ENGINE...: write the tables of our engines; NETFILE has LIDs.  ENGINE may end
-# with "+paper" (sftree_mode paper) or "+2" (two VLs).
+# with "+paper" (as published) or "+2" (two VLs).
 ours() {
 	local dir=$1 net=$2 engine
 	local -a options
@@ -54,11 +61,14 @@ ours() {
 		options=(--engine "${engine%%+*}")
 		[[ ! -s $dir/roots ]] || options+=(--roots "$dir/roots")
 		case $engine in
-		*+paper) options+=(--sftree-mode paper) ;;
 		*+2) options+=(--vls 2 --sl2vl "$dir/$engine.sl2vl") ;;
 		esac
 		cp "$net" "$dir/$engine.net"
 		ddr "$dir/$engine.net"
+		if [[ $engine == *+paper ]]; then
+			published_sftree "$net" "$dir/roots" >"$dir/$engine.lfts"
+			continue
+		fi
 		ibfattree route "$net" "${options[@]}" \
 			-o "$dir/$engine.lfts" 2>/dev/null
 	done

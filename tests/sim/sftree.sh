@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Tests of sftree in stock opensm: all switches reach all others, before and after faults.  In the
-# mode "paper", the check accepts or refuses the tables.
+# Tests of sftree in stock opensm: all switches reach all others, before and after faults.
 
 plugin_sftree() {
 	sim_start "$T/sim" "${1:-$T/fabric.net}"
@@ -86,41 +85,6 @@ case_sftree_648_degraded() {
 	plugin_sftree </dev/null
 	all_arrive tables
 	down
-}
-
-case_sftree_paper_mode() {
-	gen '2;4,8;1,4;1,1' --random-guids --seed 33
-	echo 'sftree_mode paper' >"$T/ibfattree.conf"
-	plugin_sftree <<<"event_plugin_options ibfattree:$T/ibfattree.conf"
-	walk tables --switch-sources
-	down
-}
-
-# On a damaged tree the published algorithms (mode "paper") form a credit loop.  The check reports
-# the loop and refuses the tables, and another engine routes.
-case_sftree_paper_is_refused() {
-	gen kary:2,4 --random-guids --random-ports --seed 19 --drop-links 5
-	echo 'sftree_mode paper' >"$T/ibfattree.conf"
-	sim_start "$T/sim" "$T/fabric.net"
-	osm_start sm <<-EOF2
-	event_plugin_name ibfattree
-	routing_engine sftree,updn
-	event_plugin_options ibfattree:$T/ibfattree.conf
-	EOF2
-	osm_wait sm "$patience" 'SUBNET UP'
-	routed_by updn
-	logged 'ERR IBF208: sftree refuses to route: the computed tables hold a credit loop'
-	logged 'ERR IBF210'
-	allow 'ERR IBF208: sftree refuses' 'ERR IBF210: .* updn routes now'
-	down
-	# The default mode routes without a credit loop.  But one leaf has lost all links, so check
-	# has findings.
-	cp "$T/fabric.net" "$T/again.net"
-	"$ibfattree" route "$T/again.net" --engine sftree -o "$T/again.lfts" \
-		2>/dev/null
-	"$ibfattree" check "$T/again.net" --lfts "$T/again.lfts" \
-		--switch-sources >"$T/again.txt" || true
-	grep -q 'credit loops  none' "$T/again.txt"
 }
 
 sftree_real() {

@@ -85,21 +85,23 @@ case_status_off() {
 # The engine refuses to route, and there is no other engine.  OpenSM reports no event, but the files
 # show the refusal.
 case_status_no_engine() {
-	gen kary:2,4 --random-guids --random-ports --seed 19 --drop-links 5
-	echo 'sftree_mode paper' >"$T/ibfattree.conf"
+	gen kary:2,4 --random-guids --random-ports --seed 19
+	echo 0x1 >"$T/roots"
+	echo 'roots strict' >"$T/ibfattree.conf"
 	sim_start "$T/sim" "$T/fabric.net"
 	osm_start sm <<-EOF
 	event_plugin_name ibfattree
 	routing_engine sftree,no_fallback
+	root_guid_file $T/roots
 	event_plugin_options ibfattree:$T/ibfattree.conf
 	EOF
-	osm_wait sm "$patience" 'ERR IBF208: sftree refuses to route'
-	allow 'ERR IBF208: sftree refuses' 'ERR IBF211: '
+	osm_wait sm "$patience" 'ERR IBF206: '
+	allow 'ERR IBF206: ' 'ERR IBF211: '
 	sim_until "$patience" metric_is sm_master 1 || fail "$(cat "$SIM_DIR/sm/ibfattree.prom")"
 	metric_is routes 0
 	metric_is 'engine_info{engine="none"}' 1
 	[[ $(status_of engine) == "" && $(status_of ours) == false &&
-	   $(status_of reason) == *"a credit loop"* ]] ||
+	   $(status_of reason) == *"none of the 1 root GUIDs"* ]] ||
 		fail "$(cat "$SIM_DIR/sm/ibfattree-status.json")"
 	prom_is_good
 	down

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/dual.h"
 #include "lib/edit.h"
 #include "lib/recount.h"
 #include "lib/suite.h"
@@ -231,7 +232,7 @@ START_TEST(bounds_by_weights)
 			.depth = FTR_BALANCE_FULL
 		});
 		c = recount_new(w.sh, w.t);
-		ck_assert(!ftr_balance_bound_dual(w.f, NULL, 100, &least,
+		ck_assert(!bound_dual(w.f, NULL, 100, &least,
 						  &most, &err));
 		if (!c->lost)
 			ck_assert_msg(least <= c->max * (1 + 1e-9) &&
@@ -243,7 +244,7 @@ START_TEST(bounds_by_weights)
 		tree_free(&w);
 	}
 	tree_shape(&w, pgft("2;4,4;1,4;1,1", 1, 0));	/* ftr_balance_bound() finds 16 */
-	ck_assert(!ftr_balance_bound_dual(w.f, NULL, 1000, &least, &most,
+	ck_assert(!bound_dual(w.f, NULL, 1000, &least, &most,
 					  &err));
 	ck_assert(least > 14 && least <= 16 && most >= 16 && most < 16.5);
 	tree_free(&w);
@@ -252,7 +253,7 @@ END_TEST
 
 /* A switch with 40 hosts is linked to 12 leaves of 5 hosts: to one leaf by one link, to each other
  * leaf by 16 links.  The single link carries 5 * 95 flows in each direction.  The two results of
- * ftr_balance_bound_dual() must enclose this load. */
+ * bound_dual() must enclose this load. */
 START_TEST(weights_grow_within_range)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -282,7 +283,7 @@ START_TEST(weights_grow_within_range)
 	}
 	ck_assert(!ftr_builder_assign_lids(b, 0, &err));
 	ck_assert(!ftr_builder_freeze(b, &f, &err));
-	ck_assert(!ftr_balance_bound_dual(f, NULL, 2000, &least, &most, &err));
+	ck_assert(!bound_dual(f, NULL, 2000, &least, &most, &err));
 	ck_assert_msg(least > 400 && least <= 475 + 1e-6 &&
 		      most > 475 - 1e-6 && most < 480,
 		      "lower bound %f, most loaded link if flows are split %f", least, most);

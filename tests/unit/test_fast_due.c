@@ -24,17 +24,14 @@ static bool sweep_due(struct fake *h)
 /* A damped link, that is, one that failed too often, is no reason to request sweeps. */
 START_TEST(test_held)
 {
-	static const char *const engine[] = { "dmodc", "sftree", "dmodc" };
-	static const char *const placement[] = { "", "",
-		"dmodc_placement literal\n" };
+	static const char *const engine[] = { "dmodc", "sftree" };
 	char options[200];
 	struct fake *h;
 	ftr_sw s;
 	ftr_port p;
 
 	snprintf(options, sizeof(options),
-		 "fast_flap_limit 2\nfast_flap_window_ms 3600000\nfast_flap_hold_ms 3600000\n" NO_SWEEPS "%s",
-		 placement[_i]);
+		 "fast_flap_limit 2\nfast_flap_window_ms 3600000\nfast_flap_hold_ms 3600000\n" NO_SWEEPS);
 	h = fake_new(&(struct fake_opts){
 		.engine = engine[_i], .options = options
 	});
@@ -47,7 +44,7 @@ START_TEST(test_held)
 		fake_settle(h);
 		ck_assert(fake_sweep(h));
 		fake_settle(h);
-		ck_assert(fake_sweep(h));	/* "placement literal" needs a second sweep */
+		ck_assert(fake_sweep(h));
 		fake_settle(h);
 	}
 	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);
@@ -183,65 +180,6 @@ START_TEST(test_sweep_in_transition)
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	ck_assert_uint_eq(fake_events(h, "\"stage\":\"reroute\""), 1);
-	fake_free(h);
-}
-END_TEST
-
-static const struct ftr_ddlr *planner_of(struct fake *h)
-{
-	const struct ftr_ddlr *planner;
-
-	wait_for_planner(h);
-	pthread_mutex_lock(&h->fast->rr.view_lock);
-	ck_assert_ptr_nonnull(h->fast->rr.view);
-	planner = h->fast->rr.view->maker ? NULL : h->fast->rr.view->planner;
-	pthread_mutex_unlock(&h->fast->rr.view_lock);
-	return planner;
-}
-
-static void settle_transition(struct fake *h)
-{
-	fake_settle(h);
-	fake_until(!transition_pends(h));
-	fake_settle(h);
-	/* every call of rr_now() advances the virtual clock by 1 ns */
-	while (rr_now(&h->fast->rr) < h->fast->rr.view->drained_at)
-		;
-}
-
-/* The planner computes ddlr's local repairs for one set of tables.  If OpenSM's next routing gives
- * the same tables, the plugin must keep the planner and use it to repair the next fault at once. */
-START_TEST(test_planner_is_kept)
-{
-	struct fake *h = fake_new(&(struct fake_opts){
-		.engine = "ddlr", .options = NO_SWEEPS
-	});
-	const struct ftr_ddlr *first;
-	ftr_sw s = fake_leaf(h, 6);
-
-	h->osm->subn.opt.packet_life_time = 0;
-	wait_for_planner(h);
-	/* the worker thread takes the planner from the thread that has made it */
-	fake_link(h, s, fake_uplink(h, s, 1), false);
-	settle_transition(h);
-	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), 1);
-	first = planner_of(h);
-	ck_assert_ptr_nonnull(first);
-	for (int i = 0; i < 2; i++) {
-		ck_assert(fake_sweep(h));
-		fake_settle(h);
-		ck_assert_ptr_eq(planner_of(h), first);
-	}
-	fake_link(h, s, fake_uplink(h, s, 0), false);
-	settle_transition(h);
-	ck_assert_uint_eq(fake_logged(h, "local repair 2: "), 1);
-	/* the planner no longer has this link in its fabric, so a new one must be made */
-	fake_link(h, s, fake_uplink(h, s, 0), true);
-	fake_settle(h);
-	ck_assert(fake_sweep(h));
-	fake_settle(h);
-	ck_assert_ptr_ne(planner_of(h), first);
-	fake_unload(h);
 	fake_free(h);
 }
 END_TEST
@@ -412,7 +350,6 @@ int main(void)
 	tcase_add_loop_test(t, test_long_discovery, 0, 2);
 	tcase_add_loop_test(t, test_detours_are_checked, 0, 2);
 	tcase_add_test(t, test_sweep_in_transition);
-	tcase_add_test(t, test_planner_is_kept);
 	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_traps_of_failed_routing);
 	suite_add_tcase(s, t);

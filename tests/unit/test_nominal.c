@@ -550,16 +550,12 @@ START_TEST(divider_over_an_inferred_slot)
 				    "mb2: u1 u2 u3\nmc2: u1 u2 u3\n"
 				    "ma3: v1 v2 v3\nt1:\nt2:\nt3:\nu1:\n"
 				    "u2:\nu3:\nv1:\nv2:\nv3:\n");
-	struct ftr_shape_opts literal = { .no_slots = true };
 	struct ftr_shape *sh = NULL;
 
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 	ck_assert_uint_eq(sh->tree.rank[draw_sw(f, "t1")], 2);
 	ck_assert_uint_eq(sh->numbering.n_slots[draw_sw(f, "ma1")], 3);
 	ck_assert_uint_eq(sh->numbering.divider[draw_sw(f, "t1")], 9);
-	ftr_shape_free(sh);
-	ck_assert(!ftr_shape_new(f, &literal, NULL, &sh, &err));
-	ck_assert_uint_eq(sh->numbering.divider[draw_sw(f, "t1")], 6);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
 }

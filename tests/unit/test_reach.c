@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "fake/opensm.h"
+#include "lib/follow.h"
 #include "lib/irregular.h"
 #include "lib/random_graph.h"
 #include "lib/suite.h"
@@ -43,10 +44,6 @@ static struct {
 
 /* ---- the walk ---------------------------------------------------------- */
 
-enum { UNKNOWN, ARRIVES, LOST, UNDER_WAY };
-
-#define PORTS (FTR_PORT_MAX + 2u)	/* 255: no entry */
-
 struct scene {
 	struct fake *h;
 	const struct ftr_fabric *f;
@@ -54,76 +51,12 @@ struct scene {
 	uint64_t seed;
 	uint8_t *lft;		/* [n_sw][lids] */
 	uint32_t lids;
-	uint8_t *link;		/* [n_ports] state of the link */
-	uint32_t *island;	/* [n_sw] connected part to which the switch belongs */
+	uint8_t *active;	/* [n_ports] 1: the link at this port is Active */
+	struct follow *walk;
 	uint32_t *ends;		/* [n_sw] number of the switch's host ports with a LID */
-	uint8_t *edge;		/* [n_ports][PORTS] 1: some packets go from this link to this
-				 * port of the next switch */
-	uint8_t *fate;		/* [n_sw] result of the walk to the current LID */
-	uint8_t *used;		/* [n_sw] 1: packets for the current LID pass this switch */
 	uint64_t sm_guid[4];	/* port GUIDs of the subnet managers */
 	uint32_t n_sm;
 };
-
-static const struct ftr_swport *live_port(const struct scene *c, ftr_sw s,
-					  unsigned int p)
-{
-	if (!p || p > c->f->sw[s].n_ports ||
-	    c->link[c->f->sw[s].first_port + p] != IB_LINK_ACTIVE)
-		return NULL;
-	return ftr_fabric_port(c->f, s, (ftr_port)p);
-}
-
-static uint8_t entry(const struct scene *c, ftr_sw s, ftr_lid lid)
-{
-	return c->lft[(size_t)s * c->lids + lid];
-}
-
-/* Returns the switch after s on the path to lid, or FTR_SW_NONE if the path ends at s.  In the
- * second case sets *fate to ARRIVES or LOST. */
-static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
-			  uint8_t *fate)
-{
-	const struct ftr_lid_owner *o = &c->f->owner[lid];
-	uint8_t p = entry(c, s, lid);
-	const struct ftr_swport *port = live_port(c, s, p);
-
-	*fate = LOST;
-	if (!p && o->kind == FTR_OWNER_SW && o->idx == s)
-		*fate = ARRIVES;
-	if (!port)
-		return FTR_SW_NONE;
-	if (port->peer_kind == FTR_PEER_SW)
-		return port->peer;
-	if (port->peer_kind == FTR_PEER_EP && o->kind == FTR_OWNER_EP &&
-	    port->peer == o->idx)
-		*fate = ARRIVES;
-	return FTR_SW_NONE;
-}
-
-static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
-{
-	uint8_t fate = LOST;
-	ftr_sw t = s, next;
-
-	for (; c->fate[t] == UNKNOWN; t = next) {
-		next = next_switch(c, t, lid, &fate);
-		c->fate[t] = UNDER_WAY;
-		c->used[t] = 1;
-		if (next == FTR_SW_NONE)
-			break;
-		fate = LOST;	/* in case the path has a loop */
-		if (c->fate[next] != UNKNOWN)
-			fate = c->fate[next] == ARRIVES ? ARRIVES : LOST;
-	}
-	for (t = s; t != FTR_SW_NONE && c->fate[t] == UNDER_WAY;) {
-		uint8_t ignored;
-
-		c->fate[t] = fate;
-		t = next_switch(c, t, lid, &ignored);
-	}
-	return c->fate[s] == ARRIVES;
-}
 
 static bool is_manager(const struct scene *c, uint64_t guid)
 {
@@ -133,42 +66,24 @@ static bool is_manager(const struct scene *c, uint64_t guid)
 	return false;
 }
 
-static void note_edges(struct scene *c, ftr_lid lid)
-{
-	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
-		uint8_t fate;
-		ftr_sw t;
-
-		if (!c->used[s])
-			continue;
-		t = next_switch(c, s, lid, &fate);
-		if (t == FTR_SW_NONE || !c->used[t])
-			continue;
-		c->edge[((size_t)c->f->sw[s].first_port + entry(c, s, lid)) *
-			PORTS + entry(c, t, lid)] = 1;
-	}
-}
-
 static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 		     uint64_t guid)
 {
 	bool sm = is_manager(c, guid), all = strcmp(c->engine, "dmodc");
+	ftr_sw own = c->f->ep[c->h->sm].sw;
 
-	memset(c->fate, UNKNOWN, c->f->n_sw);
-	memset(c->used, 0, c->f->n_sw);
+	follow_begin(c->walk, lid);
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
-		bool joined = c->island[s] == c->island[to];
-
 		/* OpenSM discovers only its own connected part */
-		if (c->island[s] != c->island[c->f->ep[c->h->sm].sw])
+		if (!follow_joined(c->walk, s, own))
 			continue;
-		if (!joined) {
+		if (!follow_joined(c->walk, s, to)) {
 			sum.apart += host ? c->ends[s] : 0;
 			continue;
 		}
 		if (!(host && c->ends[s]) && !sm && !all)
 			continue;
-		if (!arrives(c, s, lid))
+		if (follow(c->walk, s) != FOLLOW_ARRIVES)
 			ck_abort_msg("seed %" PRIu64
 				     ", %s: packets from switch %u (%u host ports) to LID %u at switch %u do not arrive%s",
 				     c->seed, c->engine, s, c->ends[s], lid, to,
@@ -176,86 +91,15 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 		sum.pairs += host ? c->ends[s] : 0;
 		sum.to_sm += sm;
 	}
-	note_edges(c, lid);
-}
-
-/* Channels are numbered by their sending ports.  Returns the first channel, from number y on, that
- * a packet can take directly after channel x; n_ports if there is none. */
-static uint32_t after(const struct scene *c, uint32_t x, uint32_t y)
-{
-	const struct ftr_swport *port = &c->f->ports[x];
-	const struct ftr_switch *sw = &c->f->sw[port->peer];
-
-	if (port->peer_kind != FTR_PEER_SW)
-		return c->f->n_ports;
-	for (y = y < sw->first_port ? sw->first_port : y;
-	     y <= sw->first_port + sw->n_ports; y++)
-		if (c->edge[(size_t)x * PORTS + (y - sw->first_port)])
-			return y;
-	return c->f->n_ports;
-}
-
-#define for_each_after(c, x, y)						\
-	for (uint32_t y = after(c, x, 0); y < (c)->f->n_ports;		\
-	     y = after(c, x, y + 1))
-
-/* Check for credit loops by Kahn's algorithm: remove each channel that no remaining channel waits
- * for.  All channels must be removed in the end. */
-static void no_credit_loop(const struct scene *c)
-{
-	const struct ftr_fabric *f = c->f;
-	uint32_t *waits = calloc(f->n_ports, sizeof(*waits)), n = 0;
-	uint32_t *queue = calloc(f->n_ports, sizeof(*queue));
-
-	ck_assert(waits && queue);
-	for (uint32_t x = 0; x < f->n_ports; x++)
-		for_each_after(c, x, y)
-			waits[y]++;
-	for (uint32_t x = 0; x < f->n_ports; x++)
-		if (!waits[x])
-			queue[n++] = x;
-	for (uint32_t i = 0; i < n; i++)
-		for_each_after(c, queue[i], y)
-			if (!--waits[y])
-				queue[n++] = y;
-	ck_assert_msg(n == f->n_ports, "seed %" PRIu64
-		      ", %s: %u channels wait for each other", c->seed, c->engine,
-		      f->n_ports - n);
-	free(waits);
-	free(queue);
 }
 
 /* ---- a scene ----------------------------------------------------------- */
 
-static uint32_t island_of(uint32_t *island, uint32_t s)
-{
-	while (island[s] != s)
-		s = island[s] = island[island[s]];
-	return s;
-}
-
-static void find_islands(struct scene *c)
-{
-	const struct ftr_fabric *f = c->f;
-
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		c->island[s] = s;
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port = live_port(c, s, p);
-
-			if (port && port->peer_kind == FTR_PEER_SW)
-				c->island[island_of(c->island, s)] =
-					island_of(c->island, port->peer);
-		}
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		c->island[s] = island_of(c->island, s);
-}
-
 static void read_switches(struct scene *c)
 {
 	fake_lock(c->h);
-	memcpy(c->link, c->h->link, c->f->n_ports);
+	for (uint32_t x = 0; x < c->f->n_ports; x++)
+		c->active[x] = c->h->link[x] == IB_LINK_ACTIVE;
 	for (ftr_sw s = 0; s < c->f->n_sw; s++)
 		memcpy(c->lft + (size_t)s * c->lids, c->h->sw[s].lft, c->lids);
 	fake_unlock(c->h);
@@ -287,11 +131,11 @@ static void check_bound(const struct scene *c)
 static void judge(struct scene *c)
 {
 	const struct ftr_fabric *f = c->f;
+	uint32_t waiting;
 
 	read_switches(c);
-	find_islands(c);
+	follow_tables(c->walk, c->lft, c->lids);
 	memset(c->ends, 0, f->n_sw * sizeof(*c->ends));
-	memset(c->edge, 0, (size_t)f->n_ports * PORTS);
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
 			c->ends[f->ep[e].sw]++;
@@ -306,7 +150,9 @@ static void judge(struct scene *c)
 			walk_lid(c, (ftr_lid)lid, f->ep[o->idx].sw, true,
 				 f->ep[o->idx].guid);
 	}
-	no_credit_loop(c);
+	waiting = follow_waiting(c->walk);
+	ck_assert_msg(!waiting, "seed %" PRIu64 ", %s: %u channels wait for each other",
+		      c->seed, c->engine, waiting);
 	check_bound(c);
 	sum.routings++;
 	sum.reordered += fake_logged(c->h, "IBF119") > 0;
@@ -321,25 +167,18 @@ static void scene_init(struct scene *c, struct fake *h)
 	c->f = f;
 	c->lids = f->max_lid + 1u;
 	c->lft = malloc((size_t)f->n_sw * c->lids);
-	c->link = malloc(f->n_ports);
-	c->island = malloc(f->n_sw * sizeof(*c->island));
+	c->active = malloc(f->n_ports);
 	c->ends = malloc(f->n_sw * sizeof(*c->ends));
-	c->edge = malloc((size_t)f->n_ports * PORTS);
-	c->fate = malloc(f->n_sw);
-	c->used = malloc(f->n_sw);
-	ck_assert(c->lft && c->link && c->island && c->ends && c->edge &&
-		  c->fate && c->used);
+	ck_assert(c->lft && c->active && c->ends);
+	c->walk = follow_new(f, c->active);
 }
 
 static void scene_fini(struct scene *c)
 {
+	follow_free(c->walk);
 	free(c->lft);
-	free(c->link);
-	free(c->island);
+	free(c->active);
 	free(c->ends);
-	free(c->edge);
-	free(c->fate);
-	free(c->used);
 }
 
 /* ---- one routing ------------------------------------------------------- */

@@ -194,4 +194,84 @@ static inline bool cyclic(struct world *w)
 	return n < w->n;
 }
 
+/* ---- faults, and the walks of all pairs of hosts ---------------------------------- */
+
+static inline unsigned int all_pairs(struct world *w, unsigned int *longest)
+{
+	unsigned int lost = 0;
+	struct walk k;
+
+	for (ftr_ep a = 0; a < w->f->n_ep; a++)
+		for (ftr_ep b = 0; b < w->f->n_ep; b++) {
+			if (a == b)
+				continue;
+			walk(w, a, b, &k);
+			if (k.n == LOST)
+				lost++;
+			else if (k.n > *longest)
+				*longest = k.n;
+		}
+	return lost;
+}
+
+struct link {
+	ftr_sw s;
+	ftr_port p;
+};
+
+static inline struct link *links(const struct world *w, uint32_t *n)
+{
+	struct link *c = calloc(w->f->n_sw_links, sizeof(*c));
+
+	*n = 0;
+	for (ftr_sw s = 0; s < w->f->n_sw; s++)
+		for (unsigned int p = 1; p <= w->f->sw[s].n_ports; p++) {
+			const struct ftr_swport *q =
+				ftr_fabric_port(w->f, s, (ftr_port)p);
+
+			if (q->peer_kind == FTR_PEER_SW && q->peer > s)
+				c[(*n)++] = (struct link){ s, (ftr_port)p };
+		}
+	ck_assert_uint_eq(*n, w->f->n_sw_links);
+	return c;
+}
+
+static const char *const link_functions[] = {
+	"det-links", "adaptive-links", "misroute",
+	/* functions for dead switches tolerate dead links, too */
+	"det-switches", "adaptive-switches",
+};
+#define N_FUNCTIONS 5
+
+static inline bool is_det(const struct world *w)
+{
+	return !strncmp(w->fn->name, "det-", 4);
+}
+
+static inline void connected(struct world *w, const char *what)
+{
+	unsigned int longest = 0, lost = all_pairs(w, &longest);
+
+	ck_assert_msg(!lost, "%s, %s: %u pairs are unreachable", w->fn->name, what,
+		      lost);
+	if (is_det(w))
+		ck_assert_msg(!cyclic(w), "%s, %s: the dependencies have a cycle",
+			      w->fn->name, what);
+}
+
+static inline unsigned int on_one_vl(void *state, const struct ftr_sim_view *v,
+			      ftr_sw s, ftr_port in, unsigned int vl,
+			      struct ftr_sim_packet *p,
+			      struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+{
+	unsigned int n = ftr_sim_function_find("det-links")->route(
+		state, v, s, in, p->field, p, e, why);
+
+	(void)vl;
+	if (n)
+		p->field = e->vl;
+	e->vl = 0;
+	return n;
+}
+
 #endif

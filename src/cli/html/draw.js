@@ -15,7 +15,7 @@ const state = { set: 0, pattern: 'all', sw: -1, link: -1, ep: -1, a: -1, b: -1, 
 	bundle: null };
 let colour = {};
 
-const worldX = Math.max(1, D.fabric.width);
+const worldX = Math.max(1, D.width);
 const scaleX = () => (view.w - 2 * MARGIN) / worldX * view.zoom;
 const scaleY = () => (view.h - TOP - BOTTOM) / HEIGHT;
 const sx = (x) => MARGIN + (x - view.x) * scaleX();

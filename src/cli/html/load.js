@@ -39,8 +39,39 @@ PODS.forEach((p, i) => {
 });
 const podOver = (s, r) => (s.pod < 0 || r < s.rank || !podAt[r] ? -1 : podAt[r][PODS[s.pod].first] ?? -1);
 
+// The pods that contain switch s or are above it.
+const podsOver = SW.map((s) => podAt.map((_, r) => podOver(s, r)).filter((pod) => pod >= 0));
+
+// Counts the flows that must leave each pod (out) and enter it (in) under any tables.
+function countFlows(load, k, pattern) {
+	const off = new Set(D.sets[k].off), n = D.order.length;
+	load.out = new Array(PODS.length).fill(0);
+	load.in = new Array(PODS.length).fill(0);
+	const pods = (e) => podsOver[EP[e].sw];
+	const there = (e) => e >= 0 && !off.has(e);
+	const flow = (a, b) => {
+		if (!there(a) || !there(b))
+			return;
+		load.flows += pattern === 'shift' ? 1 : 0;
+		const x = pods(a), y = pods(b);
+		x.forEach((pod) => { load.out[pod] += y.includes(pod) ? 0 : 1; });
+		y.forEach((pod) => { load.in[pod] += x.includes(pod) ? 0 : 1; });
+	};
+	if (pattern === 'pairs') {
+		D.given.forEach(([a, b]) => flow(a, b));
+	} else if (pattern === 'shift') {
+		D.order.forEach((a, i) => flow(a, D.order[(i + D.sets[k].shift) % n]));
+	} else {
+		const hosts = D.order.filter(there);
+		for (const e of hosts)
+			pods(e).forEach((pod) => { load.out[pod]++; });
+		load.out.forEach((c, i) => { load.out[i] = load.in[i] = c * (hosts.length - c); });
+	}
+}
+D.sets.forEach((s, k) => Object.entries(s.loads).forEach(([p, load]) => countFlows(load, k, p)));
+
 // linksOut[k][pod]: in the fabric of set k, the number of links with one end in the pod or below
-// it, and the other end elsewhere (src/picture/least.c).
+// it, and the other end elsewhere.
 const linksOut = D.sets.map((s, k) => {
 	const out = new Uint32Array(PODS.length);
 	for (const l of LINKS)

@@ -65,7 +65,7 @@ function clickEp(e) {
 function chooseSet(i) {
 	state.set = i;
 	$('set').value = String(i);
-	const patterns = Object.keys(D.sets[i].loads).filter((p) => p !== 'end');
+	const patterns = Object.keys(D.sets[i].loads);
 	$('pattern').replaceChildren(...patterns.map((p) => el('option', { value: p }, PATTERNS[p])),
 		el('option', { value: 'none' }, 'nothing'));
 	if (!patterns.includes(state.pattern) && state.pattern !== 'none')
@@ -333,9 +333,9 @@ function start() {
 	const f = D.fabric;
 	document.title = `ibfattree: ${D.title}`;
 	$('title').textContent = D.title;
-	$('summary').textContent = `${plural(f.switches, 'switch', 'switches')}, ${plural(f.ports, 'host port')}, ${plural(f.links, 'link')} between switches; ` +
+	$('summary').textContent = `${plural(f.switches, 'switch', 'switches')}, ${plural(f.end_ports, 'host port')}, ${plural(f.switch_cables, 'link')} between switches; ` +
 		`${plural(f.ranks, 'rank')}, ${plural(f.leaves, 'leaf', 'leaves')}, ${plural(f.pods, 'pod')}, ${plural(f.planes, 'plane')}` +
-		`${D.faults ? `; faults: ${D.faults}` : ''}. ibfattree ${D.version}`;
+		`${D.faults.length ? `; faults: ${D.faults.join(', ')}` : ''}. ibfattree ${D.version}`;
 	$('set').replaceChildren(...D.sets.map((s, i) => el('option', { value: String(i) }, s.name)));
 	clearSelection();
 	const dark = window.matchMedia('(prefers-color-scheme: dark)');

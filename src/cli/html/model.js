@@ -5,40 +5,76 @@
 'use strict';
 
 const D = JSON.parse(document.getElementById('data').textContent);
+Object.assign(D, D.about);
 
-const SW = D.sw.map((v, i) => ({
-	i, name: v[0], guid: v[1], rank: v[2], x: v[3], block: v[4], pod: v[5],
-	ports: v[6], odd: v[7], up: v[8], most: v[9], state: v[10], leaf: v[11],
-	links: [], hosts: [],
-}));
-const EP = D.ep.map((v, i) => ({
-	i, name: v[0], guid: v[1], sw: v[2], port: v[3], lid: v[4], gbps: v[5],
-	odd: v[6], state: v[7], slow: v[8], an: v[9],
-}));
-const LINKS = D.links.map((v, i) => ({
-	i, a: v[0], pa: v[1], b: v[2], pb: v[3], gbps: v[4], slow: v[5],
-	state: v[6], nth: 0, of: 1,
-}));
-const PODS = D.pods.map((v) => ({
-	rank: v[0], first: v[1], leaves: v[2], switches: v[3], hosts: v[4], out: v[5],
-}));
+// The map: the switches, host ports and links of all states (the fabric and, with --diff, the old
+// one).  Those of the fabric come first, with the same numbers.  Switches and host ports are
+// identified by their GUIDs, links by their ends.  Links are sorted by their ends; end a is the
+// switch with the lower number.
+const OLD = 1, NEW = 2;	// state: only in the old, or only in the new fabric
+const SW = [], EP = [], LINKS = [];
+const sws = new Map(), eps = new Map(), joints = new Map();	// the objects by their keys
+
+// Adds o to the map, or finds the object with the same key.  Returns the object.
+function unite(all, by, key, o, old) {
+	const same = by.get(key);
+	if (same) {
+		same.state = 0;
+		return same;
+	}
+	by.set(key, o);
+	o.state = old ? OLD : D.diff ? NEW : 0;
+	all.push(o);
+	return o;
+}
+
+// Adds the lists of z to the map.  sw[], ep[] and links[] become objects of the map; turned[i]: link
+// i of z leads from end b to end a.
+function addState(z, old) {
+	z.sw = z.sw.map((v, i) => unite(SW, sws, v[0], {
+		name: z.names.sw[i], guid: v[0], rank: v[1], x: v[2], block: old ? -1 : v[3],
+		pod: old ? -1 : v[4], ports: v[5], leaf: v[6], stub: v[7], links: [], hosts: [],
+	}, old));
+	SW.forEach((s, i) => { s.i = i; });
+	z.rows = z.ep;
+	z.ep = z.ep.map((v, i) => unite(EP, eps, v[0], {
+		name: z.names.ep[i], guid: v[0], sw: v[1] < 0 ? -1 : z.sw[v[1]].i, port: v[2],
+		lid: v[3], gbps: v[4], an: v[5],
+	}, old));
+	EP.forEach((e, i) => { e.i = i; });
+	z.turned = [];
+	z.links = z.links.map((v, i) => {
+		const a = z.sw[v[0]].i, b = z.sw[v[2]].i, pa = v[1], pb = v[3];
+		z.turned[i] = a > b || (a === b && pa > pb);
+		const at = z.turned[i] ? [b, pb, a, pa] : [a, pa, b, pb];
+		return unite(LINKS, joints, at.join(), {
+			a: at[0], pa: at[1], b: at[2], pb: at[3], gbps: v[4], nth: 0, of: 1,
+		}, old);
+	});
+}
+D.states.forEach((z, i) => addState(z, i > 0));
+LINKS.sort((p, q) => p.a - q.a || p.pa - q.pa || p.b - q.b || p.pb - q.pb);
+LINKS.forEach((l, i) => { l.i = i; });
+const swByGuid = new Map(SW.map((s) => [s.guid, s.i]));
+const epByGuid = new Map(EP.map((e) => [e.guid, e.i]));
+const PODS = D.pods.map((v) => ({ rank: v[0], first: v[1], leaves: v[2] }));
 const BLOCKS = D.blocks.map((v, i) => ({
 	i, rank: v[0], x0: v[1], x1: v[2], n: v[3], hosts: 0,
 }));
 const MISSING = D.missing.map((v, i) => ({
 	i, low: v[0], up: v[1], n: v[2], inferred: v[3],
 }));
+const plainGuid = (guid) => (guid || '').replace(/^0x/, '');
 // Findings of ibfattree doctor; checks without a finding are only counted.
-const DOCTOR = (D.doctor || []).filter((v) => v[1] === 'failure' || v[1] === 'warning').map((v) => ({
-	id: v[0], failure: v[1] === 'failure', text: v[2], remedy: v[3], more: v[4] - v[5].length,
-	details: v[5].map((d) => ({ text: d[0], guid: d[1].replace(/^0x/, ''), port: d[2] })),
+const CHECKS = D.doctor ? D.doctor.checks : [];
+const DOCTOR = CHECKS.filter((c) => c.verdict === 'failure' || c.verdict === 'warning').map((c) => ({
+	id: c.id, failure: c.verdict === 'failure', text: c.text, remedy: c.remedy,
+	more: c.n_details - c.details.length,
+	details: c.details.map((text, i) => {
+		const place = (c.places || [])[i] || {};
+		return { text, guid: plainGuid(place.guid), port: place.port || 0 };
+	}),
 }));
-const swByGuid = new Map(SW.map((s) => [s.guid, s.i]));
-const epByGuid = new Map(EP.map((e) => [e.guid, e.i]));
-const OLD = 1, NEW = 2;
-const ODD = { few: 1, stub: 2, horizontal: 4, skip: 8 };
-const NOT_ON_LEAF = 1, NO_LINK = 2;
-
 // exits[s].get(p): the directed link that leaves switch s by port p.
 const exits = SW.map(() => new Map());
 
@@ -121,22 +157,25 @@ const dirName = (d) => `${briefName(from(d))} port ${fromPort(d)} → ${briefNam
 const tables = new Map();
 const REF = 2, CODES = 256;
 
-// Decodes tables.  A row consists of 1 + the number of an earlier row, or 0; the port of each code;
-// the code of each host port, sorted by switch and port.  With an earlier row, ports and codes are
-// XORed with those of that row (html_tables.c).
-function decode(bytes) {
-	const n = EP.length, t = new Uint8Array(SW.length * n);
-	const sw = (e) => (e.sw < 0 ? 2 ** 32 : e.sw);
-	const cols = [...EP].sort((p, q) => sw(p) - sw(q) || p.port - q.port || p.i - q.i)
-		.map((e) => e.i);
+// Decodes the tables of set k.  There is a row for each switch of its state.  A row consists of 1 +
+// the number of an earlier row, or 0; the port of each code; the code of each host port, sorted by
+// switch and port.  With an earlier row, ports and codes are XORed with those of that row
+// (html_tables.c).
+function decode(bytes, k) {
+	const z = D.states[D.sets[k].base], n = z.ep.length;
+	const t = new Uint8Array(SW.length * EP.length).fill(255);
+	const sw = (i) => (z.rows[i][1] < 0 ? 2 ** 32 : z.rows[i][1]);
+	const cols = z.rows.map((_, i) => i)
+		.sort((p, q) => sw(p) - sw(q) || z.rows[p][2] - z.rows[q][2] || p - q)
+		.map((i) => z.ep[i].i);
 	const width = REF + CODES + n;
-	for (let s = 0; s < SW.length; s++) {
-		const row = s * width, ref = (bytes[row] + 256 * bytes[row + 1] - 1) * width;
+	z.sw.forEach((s, at) => {
+		const row = at * width, ref = (bytes[row] + 256 * bytes[row + 1] - 1) * width;
 		for (let i = REF; ref >= 0 && i < width; i++)
 			bytes[row + i] ^= bytes[ref + i];
 		for (let i = 0; i < n; i++)
-			t[s * n + cols[i]] = bytes[row + REF + bytes[row + REF + CODES + i]];
-	}
+			t[s.i * EP.length + cols[i]] = bytes[row + REF + bytes[row + REF + CODES + i]];
+	});
 	return t;
 }
 
@@ -149,10 +188,41 @@ async function tablesOf(k) {
 		const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 		const stream = new Blob([bytes]).stream()
 			.pipeThrough(new DecompressionStream('deflate'));
-		t = decode(new Uint8Array(await new Response(stream).arrayBuffer()));
+		t = decode(new Uint8Array(await new Response(stream).arrayBuffer()), k);
 	}
 	tables.set(k, t);
 	return t;
+}
+
+// Simplifies what "ibfattree check --json" shows (cycle: directed links), and converts the numbers
+// of a state to those of the map.  dead: links that are not in this set.  off: host ports without a
+// link.
+for (const s of D.sets) {
+	const z = D.states[s.about.base], numbers = (all) => all.map((o) => o.i);
+	const others = (all, own) => numbers(all.filter((o) => !own.has(o)));
+	s.dead = numbers(s.dead.map((i) => z.links[i])).concat(others(LINKS, new Set(z.links)))
+		.sort((p, q) => p - q);
+	s.off = numbers(s.off.map((i) => z.ep[i])).concat(others(EP, new Set(z.ep)));
+	for (const load of Object.values(s.loads)) {
+		const own = load.load;
+		load.load = new Array(2 * LINKS.length).fill(0);
+		z.links.forEach((l, i) => {
+			load.load[2 * l.i + z.turned[i]] = own[2 * i];
+			load.load[2 * l.i + 1 - z.turned[i]] = own[2 * i + 1];
+		});
+	}
+	const c = s.check, hosts = c.paths.host_host, loop = c.credit_loops;
+	const at = (sw) => swByGuid.get(plainGuid(sw.guid));
+	Object.assign(s, s.about, {
+		pairs: hosts.pairs, lost: hosts.not_arriving, no_path: hosts.no_physical_path,
+		hops: c.longest_path, cycle_links: loop.length || 0,
+		credit: loop.verdict === 'cycle' ? 'found' : loop.verdict === 'not checked' ? 'not checked' : 'none',
+		cycle: (loop.cycle || []).map((l) => exits[at(l.from)].get(l.from_port)).filter((d) => d !== undefined),
+		found: Object.entries(c.findings).filter(([, f]) => f.count).map(([kind, f]) => ({
+			kind, n: f.count, at: at(f.first.at),
+			to: `LID ${f.first.to.lid}${f.first.to.name ? ` of ${f.first.to.name}` : ''}`,
+		})),
+	});
 }
 
 const deadLinks = D.sets.map((s) => new Set(s.dead));

@@ -49,11 +49,11 @@ function drawVerdict() {
 		['Host pairs without a route', `${num(set.lost)} of ${num(set.pairs)}` +
 			(set.no_path ? `; ${num(set.no_path)} of them have no physical path` : '')],
 		['Credit loops', set.credit === 'found' ? `FOUND: ${plural(set.cycle_links, 'link')}` : set.credit],
-		['Missing links', missing ? `${num(missing)} (of ${num(D.fabric.links + missing)})` : 'none'],
+		['Missing links', missing ? `${num(missing)} (of ${num(D.fabric.switch_cables + missing)})` : 'none'],
 	];
 	if (D.doctor) {
-		const failures = DOCTOR.filter((f) => f.failure).length, rest = D.doctor.filter((v) => v[1] === 'not_checked').length;
-		rows.push(['Doctor', `${plural(failures, 'failure')}, ${plural(DOCTOR.length - failures, 'warning')} in ${plural(D.doctor.length, 'check')}` +
+		const failures = DOCTOR.filter((f) => f.failure).length, rest = CHECKS.filter((c) => c.verdict === 'not_checked').length;
+		rows.push(['Doctor', `${plural(failures, 'failure')}, ${plural(DOCTOR.length - failures, 'warning')} in ${plural(CHECKS.length, 'check')}` +
 			(rest ? `, ${num(rest)} not made` : '')]);
 	}
 	if (deadLinks[state.set].size)
@@ -125,9 +125,9 @@ function drawFindings() {
 	if (set.cycle.length)
 		parts.push(list(`Credit loop of ${plural(set.cycle_links, 'link')}, each waits for the next`,
 			set.cycle.map((d) => () => go(dirName(d), () => showCycle(d))), true));
-	add('kind of faulty entry', 'kinds of faulty entries', Object.entries(set.found)
-		.filter(([k]) => (k !== 'turns' || set.credit === 'found') && (k !== 'holes' || set.bad))
-		.map(([k, f]) => () => el('span', {}, `${num(f[0])} × ${KIND[k]}; the first at `, swButton(f[2]), ` towards ${f[3]}`)));
+	add('kind of faulty entry', 'kinds of faulty entries', set.found
+		.filter((f) => (f.kind !== 'turns' || set.credit === 'found') && (f.kind !== 'holes' || set.bad))
+		.map((f) => () => el('span', {}, `${num(f.n)} × ${KIND[f.kind]}; the first at `, swButton(f.at), ` towards ${f.to}`)));
 	if (MISSING.length) {
 		const n = MISSING.reduce((sum, m) => sum + m.n, 0);
 		parts.push(list(`${n === 1 ? '1 link is missing' : `${num(n)} links are missing, between ${plural(MISSING.length, 'pair')} of switches`}`,
@@ -219,7 +219,7 @@ async function linkDetails(l, box) {
 	if (deadLinks[k].has(l.i))
 		rows.push(['State', 'missing in this state']);
 	for (const d of [2 * l.i, 2 * l.i + 1]) {
-		const flows = Object.entries(set.loads).filter(([p]) => p !== 'end')
+		const flows = Object.entries(set.loads)
 			.map(([p, load]) => `${num(load.load[d])} ${PATTERNS[p]} (even share ${num(Math.ceil(leastOf(state.set, load, d)))})`);
 		rows.push([d & 1 ? 'Flows ←' : 'Flows →', `${dirName(d)}: ${flows.join('; ')}`]);
 	}

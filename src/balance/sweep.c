@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Makes one sweep: a pass over the entries, in which entries get other ports.
+ *
+ * The sweep visits one destination after the other.  The entries for a destination are examined from
+ * the nearest switch to the farthest, in the order of column.c.  So a flow's path behind the examined
+ * entry is known.  And because the entries before it have not changed yet, the flows that pass it are
+ * those that passed it when the destination was begun: the sources are put into one array such that
+ * the sources of each switch, whose flows pass the switch, are a range of this array.
+ *
+ *	               to                          array: a b c d e
+ *	             /    \
+ *	            x      y                       range of x: a b c
+ *	           / \    / \                      range of z: a b
+ *	          z   c  d   e
+ *	         / \
+ *	        a   b
+ *
+ * The search is greedy, in a fixed order, without random numbers, and with one thread.
+ */
+#include <string.h>
+
+#include "balance/balance.h"
+
+/* Flows that pass a switch.  Their sources are tour[first .. first + n - 1]. */
+struct passing {
+	uint32_t hosts, n, first;
+	uint32_t left;		/* scratch of set_tour() */
+};
+
+struct sweep {
+	struct balance_loads *l;
+	const struct balance_net *net;
+	struct balance_sweep *w;
+	struct balance_column col;
+	struct balance_flows flows;
+	const struct balance_dest *d;
+	struct passing *at;	/* at[s]: the flows that pass switch s; at[n_sw]: the flows that end
+				 * at an entry without a port */
+	uint16_t *tour;		/* [n_sources] indices in net->source[] */
+	bool *examine;		/* examine[s]: the entry of s may have to change */
+};
+
+/* ---- which entries ----------------------------------------------------------------- */
+
+static bool is_full(const struct sweep *z, uint32_t link)
+{
+	return z->l->bins && z->d->pos != BALANCE_NONE && z->l->n_full[z->net->row[link]];
+}
+
+/* Set examine[s] for the switches of the column.  Returns false if it is false for all; or if the
+ * entries do not follow the order of the column: the entry of a switch with a path must lead to a
+ * later switch, and the entry of a source without a path must lead to no switch. */
+static bool find_entries(const struct sweep *z)
+{
+	const struct balance_column *c = &z->col;
+	bool any = false;
+
+	z->examine[z->flows.to] = false;
+	for (uint32_t i = c->n - 1; i-- > 0;) {
+		ftr_sw s = c->sw[i], next;
+		uint32_t link = balance_link(z->net, z->flows.of, s);
+
+		if (z->w->place && z->flows.of.entry[s] == FTR_PORT_NONE) {
+			z->examine[s] = any = true;
+			continue;
+		}
+		if (link == BALANCE_NONE || c->at[z->net->peer[link]] <= c->at[s])
+			return false;
+		next = z->net->peer[link];
+		z->examine[s] = !z->w->place &&
+			(z->l->flows[link] > z->w->price.target || is_full(z, link) ||
+			 z->examine[next]);
+		any |= z->examine[s];
+	}
+	for (uint32_t k = 0; k < z->net->n_sources; k++) {
+		ftr_sw s = z->net->source[k].sw;
+
+		if (!c->at[s] && balance_link(z->net, z->flows.of, s) != BALANCE_NONE)
+			return false;
+	}
+	return any;
+}
+
+static struct passing *next_of(const struct sweep *z, ftr_sw s)
+{
+	uint32_t link = balance_link(z->net, z->flows.of, s);
+
+	return &z->at[link == BALANCE_NONE ? z->net->f->n_sw : z->net->peer[link]];
+}
+
+static void find_flows(const struct sweep *z)
+{
+	const struct balance_column *c = &z->col;
+
+	memset(z->at, 0, (z->net->f->n_sw + 1u) * sizeof(*z->at));
+	for (uint32_t k = 0; k < z->net->n_sources; k++) {
+		z->at[z->net->source[k].sw].hosts = z->net->source[k].hosts;
+		z->at[z->net->source[k].sw].n = 1;
+	}
+	for (uint32_t i = 0; i + 1 < c->n; i++) {
+		const struct passing *p = &z->at[c->sw[i]];
+		struct passing *next = next_of(z, c->sw[i]);
+
+		next->hosts += p->hosts;
+		next->n += p->n;
+	}
+}
+
+/* Give each switch its range of the array: a part of the range of the next switch. */
+static void set_tour(const struct sweep *z)
+{
+	const struct balance_column *c = &z->col;
+	struct passing *to = &z->at[z->flows.to], *lost = &z->at[z->net->f->n_sw];
+
+	to->first = 0;
+	to->left = to->n;
+	lost->first = to->n;
+	lost->left = to->n + lost->n;
+	for (uint32_t i = c->n - 1; i-- > 0;) {
+		struct passing *p = &z->at[c->sw[i]], *next = next_of(z, c->sw[i]);
+		uint32_t src = z->net->source_of[c->sw[i]];
+
+		next->left -= p->n;
+		p->first = next->left;
+		p->left = p->first + p->n;
+		if (src != BALANCE_NONE)
+			z->tour[--p->left] = (uint16_t)src;
+	}
+}
+
+/* ---- one entry ---------------------------------------------------------------------- */
+
+static bool may_move(const struct sweep *z, ftr_sw s)
+{
+	const struct ftr_balance_input *in = z->net->in;
+	size_t words = in->shape->f->max_lid / 64 + 1u;
+
+	return !in->movable || z->w->place ||
+		in->movable[s * words + z->d->lid / 64] >> z->d->lid % 64 & 1;
+}
+
+static bool is_bad(const struct sweep *z, uint32_t link)
+{
+	if (z->l->flows[link] > z->w->price.target)
+		return true;
+	if (!z->flows.n_shifts || !z->l->n_full[z->net->row[link]])
+		return false;
+	for (uint32_t i = 0; i < z->flows.n_shifts; i++)
+		if (balance_bins_any(z->l, link, z->flows.shift[i]))
+			return true;
+	return false;
+}
+
+static bool path_is_bad(const struct sweep *z, ftr_sw s)
+{
+	while (s != z->flows.to) {
+		uint32_t link = balance_link(z->net, z->flows.of, s);
+
+		if (is_bad(z, link))
+			return true;
+		s = z->net->peer[link];
+	}
+	return false;
+}
+
+static void examine(struct sweep *z, ftr_sw s)
+{
+	const struct passing *p = &z->at[s];
+	const struct ftr_group *const *cand;
+	ftr_port port, *entry = &z->flows.of.entry[s];
+	uint32_t n;
+
+	if (!may_move(z, s))
+		return;
+	cand = balance_candidates(&z->col, s, &n);
+	if (!n || (n == 1 && cand[0]->n == 1 && !z->w->place))
+		return;
+	z->flows.hosts = p->hosts;
+	z->flows.n_shifts = 0;
+	for (uint32_t i = 0; z->l->bins && z->d->pos != BALANCE_NONE && i < p->n; i++)
+		balance_add_shifts(&z->flows, &z->net->source[z->tour[p->first + i]], z->d->pos);
+	if (!z->w->place && !path_is_bad(z, s))
+		return;
+	balance_add(&z->flows, s, -1);
+	port = balance_choose(&z->flows, s, cand, n,
+			      z->d->lid + z->net->in->shape->numbering.col[s]);
+	z->w->moved += port != *entry;
+	*entry = (uint8_t)port;
+	balance_add(&z->flows, s, 1);
+}
+
+/* ---- all destinations ---------------------------------------------------------------- */
+
+static void sweep_dest(struct sweep *z)
+{
+	if (!find_entries(z))
+		return;
+	find_flows(z);
+	if (z->l->bins && z->d->pos != BALANCE_NONE)
+		set_tour(z);
+	for (uint32_t i = z->col.n - 1; i-- > 0;) {
+		ftr_sw s = z->col.sw[i];
+
+		if (z->examine[s] && (z->w->place || z->at[s].hosts >= FTR_MAX(z->w->least, 1u)))
+			examine(z, s);
+	}
+}
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+	return b ? gcd(b, a % b) : a;
+}
+
+/* Columns that are neighbours in the host order are not visited one after the other, because flows
+ * to neighbours are in the same shifts. */
+static void sweep_columns(struct sweep *z, const struct balance_copy *copy)
+{
+	const struct balance_net *net = z->net;
+	uint32_t n = net->f->n_sw, step = z->w->place ? 1 : n * 5 / 8 + 1, l = 0;
+
+	while (gcd(step, n) != 1)
+		step++;
+	for (uint32_t i = 0; i < n; i++, l = (l + step) % n) {
+		uint32_t d = net->first[l];
+
+		if (d == net->first[l + 1] ||
+		    !balance_column_set(&z->col, l, balance_copy_of(copy, d)))
+			continue;
+		z->flows.to = net->in->shape->numbering.col_sw[l];
+		z->flows.sh = z->col.sh;
+		for (; d < net->first[l + 1]; d++) {
+			z->w->cancelled = !z->w->place && balance_cancelled(net);
+			if (z->w->cancelled)
+				return;
+			z->d = &net->dest[d];
+			z->flows.of = balance_copy_of(copy, d);
+			sweep_dest(z);
+		}
+	}
+}
+
+enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy,
+			      struct balance_sweep *w, struct ftr_err *err)
+{
+	const struct balance_net *net = l->net;
+	struct sweep z = { .l = l, .net = net, .w = w };
+	struct ftr_arena *a = ftr_arena_new();
+	bool ok = a && balance_column_new(net, a, &z.col) &&
+		FTR_NEW(a, z.at, net->f->n_sw + 1u) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
+		FTR_NEW(a, z.examine, net->f->n_sw) &&
+		FTR_NEW(a, z.flows.shift, net->n_sources + 1u);
+
+	w->moved = 0;
+	if (ok) {
+		z.flows.loads = l;
+		z.flows.price = &w->price;
+		if (l->bins)
+			balance_bins_full(l, w->place ? UINT16_MAX : (w->meet - 1) * l->width);
+		sweep_columns(&z, copy);
+	}
+	ftr_arena_free(a);
+	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
+}

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Reads a study file and divides it into tasks.
+
+A study is the product fabrics x engines x faults x commands; each element of the product is a
+case.  A case has one fault set for each seed.  A task is a case with at most `batch` consecutive
+seeds, so that one run of ibfattree computes several sets.  Without faults ("none") there is one
+set, except for `sim`, whose traffic depends on the seed.  The numbers of cases and tasks depend
+only on the study file, not on how the work is divided.
+"""
+import hashlib
+import json
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+
+COMMANDS = ('whatif', 'load', 'sim')
+FAULT = re.compile(r'[0-9.]+%?(links|switches)|0x[0-9a-fA-F]+(\[[0-9]+\])?|.*\[[0-9]+\]')
+
+
+class StudyError(Exception):
+    """The study file is wrong; the message names the file and the line."""
+
+
+@dataclass(frozen=True)
+class Case:
+    number: int
+    fabric: str
+    engine: str
+    faults: tuple
+    command: str
+    options: tuple
+
+
+@dataclass(frozen=True)
+class Task:
+    number: int
+    case: Case
+    first_seed: int
+    n_seeds: int
+
+
+@dataclass
+class Study:
+    path: str
+    name: str
+    fabrics: dict           # name -> {'gen': SHAPE} or {'file': path}, and 'options'
+    cases: list
+    tasks: list
+    until: float | None     # stop a case when the survival is known this well
+    metrics: list | None
+    digest: str
+
+
+class Reader:
+    """Takes keys out of TOML tables, and reports errors with the line of the key."""
+
+    def __init__(self, path):
+        self.path = path
+        try:
+            with open(path, encoding='utf-8') as file:
+                self.text = file.read()
+            self.data = tomllib.loads(self.text)
+        except OSError as e:
+            raise StudyError(f'{path}: {e.strerror}') from e
+        except UnicodeDecodeError as e:
+            raise StudyError(f'{path}: not UTF-8 at byte {e.start}') from e
+        except tomllib.TOMLDecodeError as e:
+            line = re.search(r'line (\d+)', str(e))
+            line = line[1] if line else self.text.count('\n') + 1
+            raise StudyError(f'{path}:{line}: {e}') from e
+
+    def fail(self, word, message):
+        """word: a key or value that is on the line of the error."""
+        lines = self.text.splitlines()
+        found = [n for n, line in enumerate(lines, 1)
+                 if re.search(rf'(?<![\w-]){re.escape(str(word))}(?![\w-])', line)]
+        raise StudyError(f'{self.path}:{found[0] if found else 1}: {message}')
+
+    def take(self, table, key, kinds, default=None):
+        if key not in table:
+            if default is None:
+                raise StudyError(f'{self.path}:1: the key "{key}" is missing')
+            return default
+        value = table.pop(key)
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            self.fail(key, f'"{key}" is {value!r}, which has the wrong type')
+        return value
+
+    def words(self, table, key, default):
+        value = self.take(table, key, list, default)
+        for word in value:
+            if not isinstance(word, str):
+                self.fail(key, f'"{key}" contains {word!r}, which is not a string')
+        return value
+
+    def end(self, table, where):
+        for key in table:
+            self.fail(key, f'unknown key "{key}" in {where}')
+
+
+def read_fabrics(r, data):
+    fabrics = {}
+    for table in r.take(data, 'fabric', list, []):
+        name = r.take(table, 'name', str)
+        if not re.fullmatch(r'[\w.+-]+', name):
+            r.fail(name, f'fabric name "{name}": allowed are letters, digits and . _ + -')
+        if name in fabrics:
+            r.fail(name, f'two fabrics have the name "{name}"')
+        fabric = {'options': r.words(table, 'options', [])}
+        if ('gen' in table) == ('file' in table):
+            r.fail(name, f'fabric "{name}" needs one of the keys "gen" and "file"')
+        if 'gen' in table:
+            fabric['gen'] = r.take(table, 'gen', str)
+        else:
+            file = r.take(table, 'file', str)
+            fabric['file'] = os.path.join(os.path.dirname(os.path.abspath(r.path)), file)
+            if not os.path.isfile(fabric['file']):
+                r.fail(file, f'fabric "{name}": no file {fabric["file"]}')
+        r.end(table, f'fabric "{name}"')
+        fabrics[name] = fabric
+    return fabrics
+
+
+def read_faults(r, data):
+    faults = []
+    for value in r.take(data, 'faults', list, ['none']):
+        specs = value if isinstance(value, list) else [value]
+        for spec in specs:
+            if not isinstance(spec, str) or not (
+                    FAULT.fullmatch(spec) or value == 'none'):
+                r.fail(spec, f'fault {spec!r}: see --fail in ibfattree-whatif(1)')
+        faults.append(() if value == 'none' else tuple(specs))
+    return faults
+
+
+def read_commands(r, data):
+    commands = []
+    for table in r.take(data, 'command', list, [{'run': 'whatif'}]):
+        run = r.take(table, 'run', str)
+        if run not in COMMANDS:
+            r.fail(run, f'command "{run}" (allowed: {", ".join(COMMANDS)})')
+        commands.append((run, tuple(r.words(table, 'options', []))))
+        r.end(table, f'command "{run}"')
+    return commands
+
+
+def read_share(r, data):
+    until = r.take(data, 'until', str, '')
+    if not until:
+        return None
+    if not re.fullmatch(r'[0-9]+(\.[0-9]+)?%', until) or not 0 < float(until[:-1]) < 50:
+        r.fail('until', f'until = "{until}": a percentage between 0% and 50%, for example "1%"')
+    return float(until[:-1]) / 100
+
+
+def digest_of(fabrics, cases, tasks, until, metrics):
+    content = {}
+    for name, fabric in fabrics.items():
+        content[name] = dict(fabric)
+        if 'file' in fabric:
+            with open(fabric['file'], 'rb') as file:
+                content[name]['file'] = hashlib.sha256(file.read()).hexdigest()
+    text = json.dumps([content, [vars(c) for c in cases],
+                       [(t.case.number, t.first_seed, t.n_seeds) for t in tasks],
+                       until, metrics], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read(path):
+    """Returns the Study in a file.  Raises StudyError."""
+    r = Reader(path)
+    data = r.data
+    name = r.take(data, 'name', str)
+    fabrics = read_fabrics(r, data)
+    engines = r.words(data, 'engines', ['dmodc'])
+    faults = read_faults(r, data)
+    commands = read_commands(r, data)
+    first = r.take(data, 'first_seed', int, 1)
+    count = r.take(data, 'seeds', int, 1)
+    batch = r.take(data, 'batch', int, 10)
+    until = read_share(r, data)
+    metrics = r.words(data, 'metrics', []) or None
+    r.end(data, 'the study')
+    if first < 0 or count < 1 or batch < 1:
+        r.fail('seeds', f'first_seed = {first}, seeds = {count}, batch = {batch}: '
+               'the seed must not be negative, the others must be positive')
+    if not (fabrics and engines and faults and commands):
+        raise StudyError(f'{path}:1: the study has no case: fabrics {len(fabrics)}, engines '
+                         f'{len(engines)}, faults {len(faults)}, commands {len(commands)}')
+    cases, tasks = [], []
+    for fabric in fabrics:
+        for command, options in commands:
+            for engine in engines:
+                for spec in faults:
+                    cases.append(Case(len(cases), fabric, engine, spec, command, options))
+    for case in cases:
+        n = count if case.faults or case.command == 'sim' else 1
+        for seed in range(first, first + n, batch):
+            tasks.append(Task(len(tasks), case, seed, min(batch, first + n - seed)))
+    return Study(path, name, fabrics, cases, tasks, until, metrics,
+                 digest_of(fabrics, cases, tasks, until, metrics))

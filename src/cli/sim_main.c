@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The program ibfattree-sim.
+ */
+#include "cli/sim.h"
+
+int main(int argc, char **argv)
+{
+	ftr_set_unpacker(&cli_unpacker);
+	cli_exit(cli_sim_program.run(argc, argv));
+}

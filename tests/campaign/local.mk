@@ -1,0 +1,2 @@
+dist_check_SCRIPTS += tests/campaign/run
+TESTS += tests/campaign/run

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Follows forwarding tables from switch to switch, and looks for credit loops.  It shares no code
+ * with the engines and the checker.
+ *
+ *	w = follow_new(f, usable)
+ *	follow_tables(w, lft, row)		any number of times
+ *	for each LID: follow_begin(w, lid), and then follow(w, s) for switches s
+ *	follow_waiting(w)			for the packets that have been followed
+ */
+#ifndef FTR_TEST_FOLLOW_H
+#define FTR_TEST_FOLLOW_H
+
+#include <ftr/ftr.h>
+
+enum follow_fate {
+	FOLLOW_UNKNOWN = 0,
+	FOLLOW_ARRIVES,
+	FOLLOW_NO_ENTRY,	/* a switch has no entry for the LID (FTR_PORT_NONE) */
+	FOLLOW_LOST,		/* an entry leads to a wrong host, to a port without a usable link, or
+				 * to port 0 of a switch that does not own the LID */
+	FOLLOW_LOOP,
+	FOLLOW_N_FATES
+};
+
+struct follow;
+
+/* usable: [n_ports] 1: the link at this port can be used; NULL: all links can be used.  The array is
+ * read at every call. */
+struct follow *follow_new(const struct ftr_fabric *f, const uint8_t *usable);
+void follow_free(struct follow *w);
+
+/* Begin with other tables: the entry of switch s for LID d is lft[s * row + d].  Forgets all packets
+ * that have been followed.  The islands are found again. */
+void follow_tables(struct follow *w, const uint8_t *lft, size_t row);
+
+/* True if usable links connect switches s and t. */
+bool follow_joined(const struct follow *w, ftr_sw s, ftr_sw t);
+
+/* Packets are sent to this LID from now on. */
+void follow_begin(struct follow *w, ftr_lid lid);
+/* Follow a packet that switch s receives from a host, or sends. */
+enum follow_fate follow(struct follow *w, ftr_sw s);
+
+/* The number of channels (directed links between switches) in or behind cycles of the channel
+ * dependency graph, if all packets share one VL (Dally and Seitz 1987).  0: there is no cycle. */
+uint32_t follow_waiting(struct follow *w);
+
+#endif
