@@ -15,6 +15,14 @@ struct ibf_generation *ibf_generation_get(struct ibf_generation *gen)
 	return gen;
 }
 
+void ibf_nominal_put(struct ibf_nominal *n)
+{
+	if (!n || atomic_fetch_sub(&n->refs, 1) > 1)
+		return;
+	ftr_nominal_free(n->n);
+	free(n);
+}
+
 void ibf_generation_put(struct ibf_generation *gen)
 {
 	if (!gen || atomic_fetch_sub(&gen->refs, 1) > 1)

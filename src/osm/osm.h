@@ -133,7 +133,7 @@ enum ibf_stage {
 /* The preferred tables of an engine, see prefer.c.  Routings keep the entries of these tables.  An
  * entry is displaced if a fault forces it to another port. */
 struct ibf_prefer {
-	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: there are none */
+	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: none */
 	enum ibf_stage stage;
 	uint64_t nominal;	/* identity of the nominal fabric in the last routing */
 	struct ibf_search *search;	/* running search, or NULL */

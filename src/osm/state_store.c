@@ -270,14 +270,6 @@ struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 	return p->nominal;
 }
 
-void ibf_nominal_put(struct ibf_nominal *n)
-{
-	if (!n || atomic_fetch_sub(&n->refs, 1) > 1)
-		return;
-	ftr_nominal_free(n->n);
-	free(n);
-}
-
 void ibf_nominal_forget(struct ibf_plugin *p)
 {
 	ibf_nominal_put(p->nominal);
