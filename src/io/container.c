@@ -203,11 +203,12 @@ static enum ftr_status read_bytes(struct ftr_in *in, int fd, size_t *len, struct
 	ssize_t got = 1;
 
 	*len = 0;
-	if (!fstat(fd, &sb) && S_ISREG(sb.st_mode) && sb.st_size <= FTR_IN_MAX)
-		in->text = ftr_malloc((size_t)sb.st_size + 1);
-	if (!in->text)
-		return ftr_fail(err, FTR_IO, "%s: file of %lld bytes is no regular file, is too large, or there is not enough memory",
+	if (fstat(fd, &sb) || !S_ISREG(sb.st_mode) || sb.st_size > FTR_IN_MAX)
+		return ftr_fail(err, FTR_IO, "%s: file of %lld bytes is no regular file, or is too large",
 				in->name, (long long)sb.st_size);
+	in->text = ftr_malloc((size_t)sb.st_size + 1);
+	if (!in->text)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for %s", in->name);
 	while (*len < (size_t)sb.st_size && got > 0) {
 		got = pread(fd, in->text + *len, (size_t)sb.st_size - *len, (off_t)*len);
 		if (got < 0 && errno == EINTR)
