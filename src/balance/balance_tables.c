@@ -50,6 +50,8 @@
 /* The cost in the sweeps of depth `full`: */
 #define FULL_OVER 16		/* cost in the first sweep */
 #define FULL_RISE 16		/* factor by which the cost rises from sweep to sweep */
+#define EVEN_SHARE 100		/* even_out() is called if the most loaded link is above the target
+				 * by more than 1 / EVEN_SHARE of it */
 #define EVEN_OVER (1 << 20)	/* cost in the first sweep after even_out() */
 /* ROUNDS_PATHS, TINY, SMALL and LARGE are numbers of paths (member `paths` of struct work). */
 #define ROUNDS 4
@@ -61,7 +63,7 @@
 #define OVER_SWEEPS 2		/* At depth `load`, so many sweeps of a very small fabric examine
 				 * only entries whose path has a link above the target. */
 #define LARGE 2000000		/* With more paths, depth `full` makes LARGE_SWEEPS sweeps. */
-#define LARGE_SWEEPS 2
+#define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
 #define GAIN_SHARE 500		/* The sweeps of depth `full` end if no link is above the target,
 				 * and the last sweep reduced the load of shifts by less than
@@ -373,7 +375,8 @@ static enum ftr_status search(struct work *w, struct ftr_err *err)
 	w->first = w->best = w->now;
 	if (!st && full && !w->r->cancelled) {
 		st = full_rounds(w, err);
-		if (!st && !w->r->cancelled && w->best.max > w->target)
+		if (!st && !w->r->cancelled &&
+		    w->best.max > w->target + w->target / EVEN_SHARE)
 			st = even_out(w, err);
 	} else if (!st && !w->r->cancelled) {
 		st = w->shifts ? full_sweeps(w, EVEN_OVER, err) : load_sweeps(w, err);

@@ -39,7 +39,7 @@ case_ddlr_one_vl() {
 	logged 'IBF007: ddlr: all traffic on one VL: qos is off'
 	walk before --switch-sources
 	local i
-	for i in 2 40; do	# links for which no LID has to be held
+	for i in 12 25; do	# links for which no LID has to be held
 		pick "$i"
 		osm_mark sm
 		cut_it
