@@ -60,8 +60,8 @@
 #define TINY 50000		/* With fewer paths, depth `load` considers shifts, too. */
 #define SMALL 500000		/* With fewer paths, depth `full` makes twice the number of sweeps,
 				 * and the cost rises more slowly. */
-#define OVER_SWEEPS 2		/* At depth `load`, so many sweeps of a very small fabric examine
-				 * only entries whose path has a link above the target. */
+#define OVER_SWEEPS 2		/* At depth `load`, this number of sweeps of a very small fabric
+				 * examines only entries whose path has a link above the target. */
 #define LARGE 2000000		/* With more paths, depth `full` makes LARGE_SWEEPS sweeps. */
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
