@@ -1,6 +1,6 @@
 # libftr: the library that is installed.  It exports exactly the functions and
 # constants that the public headers declare.  The command, the plugin and the tests
-# contain its modules (libftrcore.la, and for the simulator libftrlab.la) and do not need it.
+# contain its modules (libftrcore.la, and for the simulator libftrtools.la) and do not need it.
 #
 # LIBFTR_VERSION is libtool's current:revision:age.  Before a release: a change
 # of any public struct or function makes it (current + 1):0:0.
@@ -18,7 +18,7 @@ ftrinclude_HEADERS = include/ftr/balance.h include/ftr/cdg.h \
 
 lib_LTLIBRARIES += libftr.la
 libftr_la_SOURCES =
-libftr_la_LIBADD = libftrlab.la libftrcore.la
+libftr_la_LIBADD = libftrtools.la libftrcore.la
 libftr_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(LIBFTR_VERSION) \
 	-export-symbols libftr.sym
 EXTRA_libftr_la_DEPENDENCIES = libftr.sym

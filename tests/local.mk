@@ -1,7 +1,7 @@
 # Tests that need nothing but the library: make check.  Each module's tests are
 # listed in tests/<class>/local.mk; the end-to-end runs in tests/sim.
 CHECK_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -I$(top_srcdir)/tests
-CHECK_TEST_LDADD = libsuite.la libftrcore.la $(CHECK_LIBS)
+CHECK_TEST_LDADD = libsuite.la libftrtools.la libftrcore.la $(CHECK_LIBS)
 if HAVE_CHECK
 check_LTLIBRARIES += libsuite.la
 libsuite_la_SOURCES = tests/lib/suite.c tests/lib/suite.h tests/lib/at_rest.h

@@ -35,7 +35,7 @@ extern "C" {
 #endif
 
 /*
- * Tables whose entries a routing keeps where it can (src/engine/keep.c).  Their switch numbers and
+ * Tables whose entries a routing keeps where it can (src/core/engine/keep.c).  Their switch numbers and
  * LIDs are those of the fabric that is routed.
  */
 struct ftr_keep {

@@ -26,7 +26,7 @@ const struct ftr_sim_function *ftr_sim_function_find(const char *name);
  *	ring		a closed path through all switches, for packets that have no adaptive
  *			exit with space in the next buffer
  *	emergency	after a fault or a repair, the exchange of messages by which the switches
- *			make a new ring (src/models/immunet.c)
+ *			make a new ring (src/lab/models/immunet.c)
  *	level		the priority of an emergency; switches join the emergency with the
  *			highest level
  *	distance	a control packet, sent from neighbour to neighbour, with the number of

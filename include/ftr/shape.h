@@ -64,7 +64,7 @@
  *           number q: the hosts whose upward paths use this switch are numbered, and q is
  *           the number of the host.  In PGFTs q is floor(d / Pi), where Pi is the divider
  *           of this switch; up_path is then not needed, and is NULL.  It is set only if two
- *           slots of some switch lead to the same plane (src/shape/upward_paths.c).
+ *           slots of some switch lead to the same plane (src/core/shape/upward_paths.c).
  *
  * Everything is const after ftr_shape_new and may be shared between threads.
  */
@@ -146,7 +146,7 @@ struct ftr_shape_opts {
 	 * nominal shape is no longer used. */
 	const struct ftr_shape *nominal;
 	/* Earlier ranks, or NULL.  They are kept, unless the inferred ranks are clearly better
-	 * (src/shape/choice.c) or roots are given.  After ftr_shape_new has returned, *old is no
+	 * (src/core/shape/choice.c) or roots are given.  After ftr_shape_new has returned, *old is no
 	 * longer used. */
 	const struct ftr_old_ranks *old;
 };

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 # promtool reads the metrics, the alerts and the expressions of the dashboard.
 
-monitoring=$top/src/osm/monitoring
+monitoring=$top/src/plugin/osm/monitoring
 
 # The metrics that the plugin writes before and after a link failure are valid.
 case_metrics_promtool() {
@@ -66,7 +66,7 @@ case_metrics_names() {
 	local name known
 	want python3
 	known=$(sed -n 's/^.*ROW("\([a-z_]*\)".*/\1/p; s/.*head(out, "\([a-z_]*\)".*/\1/p; s/.*put_phases(out, "\([a-z_]*\)".*/\1/p' \
-		"$top/src/osm/metrics.c")
+		"$top/src/plugin/osm/metrics.c")
 	[[ $(wc -w <<<"$known") -gt 25 ]] || fail "few names found: $known"
 	/usr/bin/python3 - "$monitoring/ibfattree-dashboard.json" >"$T/exprs" <<-EOF
 	import json, sys

@@ -9,7 +9,7 @@
 #ifndef FTR_TEST_DDLR_FAULT_STATE_H
 #define FTR_TEST_DDLR_FAULT_STATE_H
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/ftr.h>
 
 struct world {

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include <ftr/ftr.h>
-#include "core/core.h"
+#include "base/base.h"
 
 #define WINDOW 64
 

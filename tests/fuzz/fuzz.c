@@ -23,7 +23,7 @@
 
 #include "cli/jsonread.h"
 #include "cli/sim.h"
-#include "core/core.h"
+#include "base/base.h"
 #include "osm/options.h"
 #include <ftr/ftr.h>
 

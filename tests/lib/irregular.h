@@ -6,7 +6,7 @@
 #ifndef FTR_TEST_IRREGULAR_H
 #define FTR_TEST_IRREGULAR_H
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/ftr.h>
 
 /*

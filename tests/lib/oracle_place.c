@@ -227,7 +227,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return q * b > a ? q - 1 : q;
 }
 
-/* The data for the choice of a slot.  r, a and b are r, a and B in src/engine/place.c. */
+/* The data for the choice of a slot.  r, a and b are r, a and B in src/core/engine/place.c. */
 struct choice {
 	int64_t w;		/* number of slots */
 	int64_t r, a, b;

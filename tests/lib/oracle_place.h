@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Computes table entries by the placements `even` and `stable`, as described in src/engine/place.c,
+ * Computes table entries by the placements `even` and `stable`, as described in src/core/engine/place.c,
  * by a slow and simple algorithm.  A slot is the position of an upward port group among the nominal
  * groups of its switch.
  *

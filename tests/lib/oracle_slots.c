@@ -32,7 +32,7 @@ static unsigned int open_ports(const struct ftr_fabric *f, ftr_sw s)
 
 /* ---- meshes ------------------------------------------------------------ */
 
-struct mesh {			/* as defined in src/shape/slots.c */
+struct mesh {			/* as defined in src/core/shape/slots.c */
 	uint8_t *in;
 	unsigned int rank;	/* rank of the lower switches */
 	unsigned int mode;
@@ -74,7 +74,7 @@ static bool shape_infers(const struct ftr_shape *sh, const struct mesh *m)
 /*
  * All missing links of a mesh are inferred if at least 3/4 of its pairs of a lower and an
  * upper switch are linked.  None are inferred if at most 2/3 are linked.  The limit of
- * src/shape/slots.c lies between 2/3 and 3/4.  Between the two, the oracle follows the
+ * src/core/shape/slots.c lies between 2/3 and 3/4.  Between the two, the oracle follows the
  * shape: if the shape infers one link, the oracle expects all.
  */
 static bool is_dense(const struct ftr_shape *sh, const struct mesh *m, uint32_t linked,

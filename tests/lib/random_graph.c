@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/random_graph.h"
 
 struct wild {

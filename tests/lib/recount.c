@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <stdlib.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/recount.h"
 
 #define NO_PLACE UINT32_MAX

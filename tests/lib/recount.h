@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Counts the flows on every link by a slow and simple algorithm: the path of every pair of hosts is
- * followed hop by hop.  Tests compare src/balance with this count.  The two share no code.
+ * followed hop by hop.  Tests compare src/core/balance with this count.  The two share no code.
  */
 #ifndef FTR_TEST_RECOUNT_H
 #define FTR_TEST_RECOUNT_H

@@ -14,7 +14,7 @@
  * The paper writes the hop counts of the new paths into OpenSM's hop matrices (section 4.2,
  * get_path_length).  Here the hop counts are only used to report the longest new path.
  */
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/subtree.h"
 
 struct subtree {

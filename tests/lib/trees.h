@@ -6,7 +6,7 @@
 #ifndef FTR_TEST_TREES_H
 #define FTR_TEST_TREES_H
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/ftr.h>
 
 /* The first seed is $FTR_SEED, or 1.  FTR_RUNS=4 gives 4 * n runs; FTR_RUNS=1/4, for slow builds,

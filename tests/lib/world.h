@@ -7,7 +7,7 @@
 #ifndef FTR_TEST_WORLD_H
 #define FTR_TEST_WORLD_H
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/ftr.h>
 
 struct world {

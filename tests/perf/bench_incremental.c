@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/ftr.h>
 
 static struct ftr_err err;

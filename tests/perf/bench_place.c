@@ -5,7 +5,7 @@
  *	bench_place LABEL WHOLE A.net B.net [ENGINE A.net A.lfts B.net B.lfts]...
  *
  * WHOLE is the undamaged fabric (any netfile).  A.net is the damaged fabric.  B.net is A.net with
- * one link or switch fewer.  Prints a line for each placement of dmodc (src/engine/place.c), then a
+ * one link or switch fewer.  Prints a line for each placement of dmodc (src/core/engine/place.c), then a
  * line for each ENGINE, whose tables are read from A.lfts and B.lfts.  In the lines "dmodc" (option
  * "balance load") and "dmodc, full" ("balance full"), dmodc keeps the entries of A.net that still
  * work on B.net, as the plugin does.  The columns, with tabs between them, are

@@ -2,38 +2,38 @@
 # make tests/perf/time_check.  No time counts as a failure.
 EXTRA_PROGRAMS += tests/perf/time_check
 tests_perf_time_check_SOURCES = tests/perf/time_check.c
-tests_perf_time_check_LDADD = libftrcore.la
+tests_perf_time_check_LDADD = libftrtools.la libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/time_repair
 tests_perf_time_repair_SOURCES = tests/perf/time_repair.c
-tests_perf_time_repair_LDADD = libftrcore.la
+tests_perf_time_repair_LDADD = libftrtools.la libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/time_connect
 tests_perf_time_connect_SOURCES = tests/perf/time_connect.c \
 	tests/lib/irregular.c tests/lib/irregular.h
 tests_perf_time_connect_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_perf_time_connect_LDADD = libftrcore.la
+tests_perf_time_connect_LDADD = libftrtools.la libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/time_balance
 tests_perf_time_balance_SOURCES = tests/perf/time_balance.c
-tests_perf_time_balance_LDADD = libftrcore.la
+tests_perf_time_balance_LDADD = libftrtools.la libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_core
 tests_perf_bench_core_SOURCES = tests/perf/bench_core.c
-tests_perf_bench_core_LDADD = libftrcore.la
+tests_perf_bench_core_LDADD = libftrtools.la libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_place
 tests_perf_bench_place_SOURCES = tests/perf/bench_place.c
-tests_perf_bench_place_LDADD = libftrcore.la
+tests_perf_bench_place_LDADD = libftrtools.la libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_incremental
 tests_perf_bench_incremental_SOURCES = tests/perf/bench_incremental.c
-tests_perf_bench_incremental_LDADD = libftrcore.la
+tests_perf_bench_incremental_LDADD = libftrtools.la libftrcore.la
 
 EXTRA_PROGRAMS += tests/perf/bench_bound
 tests_perf_bench_bound_SOURCES = tests/perf/bench_bound.c tests/lib/dual.c tests/lib/dual.h
 tests_perf_bench_bound_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_perf_bench_bound_LDADD = libftrcore.la -lm
+tests_perf_bench_bound_LDADD = libftrtools.la libftrcore.la -lm
 
 if HAVE_IBMAD
 # tests/perf/ibsim_bound runs it

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/check.h>
 
 static uint32_t A;

@@ -125,7 +125,7 @@ static void mark_dead(const struct ftr_fabric *f, uint64_t *dead, ftr_sw s, ftr_
 }
 
 /* Check the plan for event e, a failed link, as check_plan() of the plugin does
- * (src/reroute/ddlr.c).  The plan must write no entry twice.  Returns the elapsed time. */
+ * (src/plugin/reroute/ddlr.c).  The plan must write no entry twice.  Returns the elapsed time. */
 static double check(const struct bench *b, const struct ftr_event *e,
 		    const struct ftr_ddlr_plan *p)
 {

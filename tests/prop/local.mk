@@ -123,7 +123,7 @@ tests_prop_test_cdg_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 check_PROGRAMS += tests/prop/test_sim_slow
 tests_prop_test_sim_slow_SOURCES = tests/prop/test_sim_slow.c
 tests_prop_test_sim_slow_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_sim_slow_LDADD = libftrtest.la libftrlab.la $(CHECK_TEST_LDADD)
+tests_prop_test_sim_slow_LDADD = libftrtest.la libftrtools.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_odd tests/prop/test_odd_random
 tests_prop_test_odd_random_SOURCES = tests/prop/test_odd_random.c

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "incremental/incremental.h"
 #include "lib/draw.h"
 #include "lib/irregular.h"

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/draw.h"
 #include "lib/oracle.h"
 #include "lib/random_graph.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tests how flows are counted from tables (src/balance/flows.c), on thousands of random
+ * Tests how flows are counted from tables (src/core/balance/flows.c), on thousands of random
  * fabrics, complete and damaged.  The tables come from engines; in some tables, random entries are
  * changed.  The flows on each link must equal those of a slow recount (lib/recount.h), which
  * follows the path of every pair of hosts.

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/edit.h"
 #include "lib/oracle_slots.h"
 #include "lib/random_graph.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include <ftr/ftr.h>

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/follow.h"
 #include "lib/irregular.h"
 #include "lib/recount.h"

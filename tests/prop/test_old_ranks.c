@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tests irregular fabrics in which one more host changes the inferred ranks (src/shape/choice.c,
+ * Tests irregular fabrics in which one more host changes the inferred ranks (src/core/shape/choice.c,
  * rule 7).
  *
  * The nominal fabric contains all switches and links seen so far.  It must keep the old ranks,
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/edit.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"

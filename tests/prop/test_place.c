@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "engine/place.h"
 #include "lib/draw.h"
 #include "lib/oracle.h"
@@ -120,7 +120,7 @@ START_TEST(trees_equal_the_oracle)
 }
 END_TEST
 
-/* PGFTs in which a switch has many upward groups, so that all rules of src/engine/place.c are used;
+/* PGFTs in which a switch has many upward groups, so that all rules of src/core/engine/place.c are used;
  * some have parallel links. */
 static const char *const wide[] = {
 	"2;10,8;1,10;1,1", "2;12,6;1,4;1,3", "2;14,6;1,7;1,1",

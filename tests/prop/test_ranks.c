@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Tests how the ranks of switches (their levels in the tree) are inferred without a list of
- * roots (src/shape/choice.c).  Even if upper switches have as many hosts as leaves, the ranks
+ * roots (src/core/shape/choice.c).  Even if upper switches have as many hosts as leaves, the ranks
  * must be the same as with a list of roots.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"
 #include "lib/trees.h"

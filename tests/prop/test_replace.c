@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/edit.h"
 #include "lib/suite.h"
 #include "lib/trees.h"

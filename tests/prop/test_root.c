@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tests how sftree chooses its root leaf (src/engine/root.c), on chassis and on random fabrics with
+ * Tests how sftree chooses its root leaf (src/core/engine/root.c), on chassis and on random fabrics with
  * hosts on upper switches.  Every switch must reach every LID, and the channel dependencies must
  * have no cycle.  If all spines have hosts, the most loaded link must have hardly more flows with
  * sftree than with dmodc.

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/draw.h"
 #include "lib/random_graph.h"
 #include "lib/suite.h"

@@ -6,10 +6,10 @@
  *	closed guid|plane guid|topology FABRIC
  *
  * The first argument is the order of the port groups of a switch (a group is the links to one
- * neighbour): by the GUID of the neighbour, as published, or by plane (src/shape/group.c).
+ * neighbour): by the GUID of the neighbour, as published, or by plane (src/core/shape/group.c).
  *
  * The second argument is the index d of a host, which the paper does not define: its position in
- * the order of GUIDs, or the topological index (src/shape/column_order.c).  The LIDs of switches
+ * the order of GUIDs, or the topological index (src/core/shape/column_order.c).  The LIDs of switches
  * always have the topological index.
  *
  * Costs are those of the shape.  Dividers are computed as published, from the present links.
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/ftr.h>
 
 static struct ftr_err err;

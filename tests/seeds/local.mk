@@ -4,20 +4,20 @@ noinst_PROGRAMS += rerouting immunet outputs sssp static closed published_sftree
 rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/fault_state.c \
 	tests/ddlr/fault_state.h
 rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-rerouting_LDADD = libftrlab.la libftrcore.la
+rerouting_LDADD = libftrtools.la libftrcore.la
 immunet_SOURCES = tests/seeds/immunet_runs.c
-immunet_LDADD = libftrlab.la libftrcore.la
+immunet_LDADD = libftrtools.la libftrcore.la
 outputs_SOURCES = tests/seeds/outputs.c
-outputs_LDADD = libftrlab.la libftrcore.la
+outputs_LDADD = libftrtools.la libftrcore.la
 sssp_SOURCES = tests/seeds/sssp.c
-sssp_LDADD = libftrcore.la
+sssp_LDADD = libftrtools.la libftrcore.la
 static_SOURCES = tests/seeds/static.c
-static_LDADD = libftrlab.la libftrcore.la
+static_LDADD = libftrtools.la libftrcore.la
 closed_SOURCES = tests/seeds/closed.c
-closed_LDADD = libftrcore.la
+closed_LDADD = libftrtools.la libftrcore.la
 published_sftree_SOURCES = tests/seeds/published_sftree.c tests/lib/subtree.c tests/lib/subtree.h
 published_sftree_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-published_sftree_LDADD = libftrcore.la
+published_sftree_LDADD = libftrtools.la libftrcore.la
 
 # A plugin that writes the SLs of stock engines, see tests/seeds/stock.sh.
 if HAVE_OPENSM

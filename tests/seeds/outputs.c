@@ -51,7 +51,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/ftr.h>
 #include <ftr/sim.h>
 

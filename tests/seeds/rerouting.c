@@ -43,7 +43,7 @@
  * Schemes:
  *
  *	det-links ... misroute	a routing function, on dmodc's tables for the whole tree
- *	FUNCTION/STEP	a routing function that does STEP as published; in this step src/models
+ *	FUNCTION/STEP	a routing function that does STEP as published; in this step src/lab/models
  *			deviates from the paper
  *	adaptive-links/once	like adaptive-links, but an exit is chosen when the packet is
  *			routed, not when it can leave.  A packet is routed when it arrives

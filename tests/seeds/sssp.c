@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/ftr.h>
 
 static struct ftr_fabric *f;

@@ -19,7 +19,7 @@
  * tried, otherwise SETS random sets, in which a fault can be drawn twice.  KIND is the kind of
  * faults: links, switches (without hosts) or mixed.
  *
- * R is the function of src/models.  All states of packets under R are visited, from a host
+ * R is the function of src/lab/models.  All states of packets under R are visited, from a host
  * of every leaf switch to a host of every other leaf switch.  If the vector of tried ports is
  * stored in a switch, the marks of other packets are ignored, as if they had expired.  A vector in
  * the packet is used as it is.
@@ -52,7 +52,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "models/tiers.h"
 #include <ftr/ftr.h>
 

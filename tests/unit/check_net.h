@@ -11,7 +11,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/check.h>
 
 struct net {

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include <ftr/ftr.h>
 
 #define PATH "t.net"

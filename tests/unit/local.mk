@@ -256,31 +256,31 @@ tests_unit_test_load_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 check_PROGRAMS += tests/unit/test_sim
 tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/check_net.h
 tests_unit_test_sim_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_sim_LDADD = libftrlab.la $(CHECK_TEST_LDADD)
+tests_unit_test_sim_LDADD = libftrtools.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_theorems
 tests_unit_test_sim_theorems_SOURCES = tests/unit/test_sim_theorems.c \
 	tests/unit/walk.h
 tests_unit_test_sim_theorems_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
-tests_unit_test_sim_theorems_LDADD = libftrlab.la $(CHECK_TEST_LDADD)
+tests_unit_test_sim_theorems_LDADD = libftrtools.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_functions
 tests_unit_test_sim_functions_SOURCES = tests/unit/test_sim_functions.c \
 	tests/unit/walk.h
 tests_unit_test_sim_functions_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
-tests_unit_test_sim_functions_LDADD = libftrlab.la $(CHECK_TEST_LDADD)
+tests_unit_test_sim_functions_LDADD = libftrtools.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_messages
 tests_unit_test_sim_messages_SOURCES = tests/unit/test_sim_messages.c
 tests_unit_test_sim_messages_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_sim_messages_LDADD = libftrlab.la $(CHECK_TEST_LDADD)
+tests_unit_test_sim_messages_LDADD = libftrtools.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_immunet
 tests_unit_test_sim_immunet_SOURCES = tests/unit/test_sim_immunet.c
 tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
-tests_unit_test_sim_immunet_LDADD = libftrtest.la libftrlab.la $(CHECK_TEST_LDADD)
+tests_unit_test_sim_immunet_LDADD = libftrtest.la libftrtools.la $(CHECK_TEST_LDADD)
 endif
 EXTRA_DIST += tests/fuzz tests/upstream/run tests/upstream/events.c

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/dual.h"
 #include "lib/edit.h"
 #include "lib/recount.h"

@@ -371,7 +371,7 @@ START_TEST(long_loop)
 END_TEST
 
 /*
- * A chain of 200 switches with ranks 0 to 199.  The fast walk (src/check/updown.c) counts at most
+ * A chain of 200 switches with ranks 0 to 199.  The fast walk (src/core/check/updown.c) counts at most
  * 127 hops, but the checker must report the exact path length.
  *
  *	h0-[0]1--2[1]1--2[2] ... 1--2[199]-h1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tests src/core: arenas, growing arrays, random numbers, natural order, and the team of threads.
+ * Tests src/core/base: arenas, growing arrays, random numbers, natural order, and the team of threads.
  * The functions on rows of bytes (bytes_*) are compared with simple loops.
  */
 #include <check.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/bytes.h"
-#include "core/core.h"
+#include "base/bytes.h"
+#include "base/base.h"
 #include "lib/suite.h"
 
 START_TEST(arena_aligns_and_keeps)

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/file.h"
+#include "base/file.h"
 #include "io/text.h"
 #include "lib/suite.h"
 #include <ftr/text.h>

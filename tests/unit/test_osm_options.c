@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/suite.h"
 #include "osm/hint.h"
 #include "osm/msg.h"
@@ -179,7 +179,7 @@ END_TEST
  * last line of a paragraph is a comment: the key and its default. */
 START_TEST(test_sample)
 {
-	char *file = slurp("src/osm/ibfattree.conf"), *at = file;
+	char *file = slurp("src/plugin/osm/ibfattree.conf"), *at = file;
 	struct ibf_options o, def;
 	struct ftr_err err;
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/edit.h"
 #include "lib/suite.h"
 #include <ftr/ftr.h>

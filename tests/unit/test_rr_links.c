@@ -7,7 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/suite.h"
 #include "reroute/links.h"
 

@@ -10,7 +10,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/at_rest.h"
 #include "lib/suite.h"
 #include "lib/trees.h"

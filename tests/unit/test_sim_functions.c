@@ -4,8 +4,8 @@
  * the properties proved there, on k-ary n-trees with all or many sets of faults.
  *
  * Terms of the papers: a tier is a rank.  A packet makes a U-turn if it comes down to a switch and
- * goes up again.  D is the list of a switch's upward ports (src/models/tiers.h).  NL is the normal
- * virtual layer, VL 0; ML or ML1 is VL 1, and ML2 is VL 2 (src/models/det.c).  R_det is
+ * goes up again.  D is the list of a switch's upward ports (src/lab/models/tiers.h).  NL is the normal
+ * virtual layer, VL 0; ML or ML1 is VL 1, and ML2 is VL 2 (src/lab/models/det.c).  R_det is
  * deterministic rerouting.
  */
 #include "models/tiers.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tests Immunet (Puente et al. 2004, see src/models/immunet.c) with the examples of the paper, and
+ * Tests Immunet (Puente et al. 2004, see src/lab/models/immunet.c) with the examples of the paper, and
  * with random faults at random times.  After the faults, rings and tables are compared with a
  * search over the links.
  *
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "models/immunet.h"
@@ -725,7 +725,7 @@ END_TEST
 
 /* Links fail one after the other.  In case 1 each switch counts only its own emergencies, as
  * in the paper.  A switch may then declare a level that no other switch follows, and some
- * rings keep a dead link.  In case 0 the switches count as src/models/immunet.c describes
+ * rings keep a dead link.  In case 0 the switches count as src/lab/models/immunet.c describes
  * (a deviation from the paper), and no ring keeps a dead link. */
 START_TEST(levels)
 {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "base/base.h"
 #include "lib/draw.h"
 #include "lib/edit.h"
 #include "lib/suite.h"

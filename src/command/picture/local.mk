@@ -1,0 +1,2 @@
+libftrtools_la_SOURCES += src/command/picture/picture.h src/command/picture/coordinates.c \
+	src/command/picture/missing.c

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Makes struct balance_net: the links, sources and destinations of a shape; and copies tables.
+ *
+ * In all-to-all traffic every host sends to every other host.  Hosts are the channel adapter ports
+ * with a LID on any switch, except Aggregation Nodes.  Only hosts in the host order take part in
+ * shifts.  The hosts of a switch have consecutive positions in this order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/balance.h"
+#include "base/bytes.h"
+
+static bool set_links(struct balance_net *net)
+{
+	net->n_links = net->f->n_ports;
+	net->peer = ftr_arena_alloc(net->arena, net->n_links,
+				    sizeof(*net->peer));
+	net->ports = ftr_arena_alloc(net->arena, net->f->n_sw,
+				     sizeof(*net->ports));
+	net->row = ftr_arena_alloc(net->arena, net->n_links,
+				   sizeof(*net->row));
+	if (!net->peer || !net->ports || !net->row)
+		return false;
+	for (ftr_sw s = 0; s < net->f->n_sw; s++)
+		net->ports[s] = (struct balance_ports){
+			net->f->sw[s].first_port, net->f->sw[s].n_ports,
+		};
+	memset(net->peer, 0xff, net->n_links * sizeof(*net->peer));
+	for (uint32_t x = 0; x < net->n_links; x++)
+		if (net->f->ports[x].peer_kind == FTR_PEER_SW) {
+			net->peer[x] = net->f->ports[x].peer;
+			net->row[x] = net->n_rows++;
+		} else {
+			net->row[x] = BALANCE_NONE;
+		}
+	return true;
+}
+
+static bool set_sources(struct balance_net *net)
+{
+	const struct ftr_fabric *f = net->f;
+	uint32_t *hosts = ftr_arena_zalloc(net->arena, f->n_sw,
+					   sizeof(*hosts));
+
+	net->hosts = hosts;
+	net->source = ftr_arena_zalloc(net->arena, f->n_sw,
+				       sizeof(*net->source));
+	net->source_of = ftr_arena_alloc(net->arena, f->n_sw,
+					 sizeof(*net->source_of));
+	if (!hosts || !net->source || !net->source_of)
+		return false;
+	balance_count_hosts(f, hosts);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		net->n_hosts += hosts[s];
+		net->source_of[s] = BALANCE_NONE;
+		if (!hosts[s])
+			continue;
+		net->source_of[s] = net->n_sources;
+		net->source[net->n_sources++] = (struct balance_source){
+			.sw = s, .hosts = hosts[s],
+		};
+	}
+	return true;
+}
+
+/* Set the destinations and positions, in the order of ftr_shape_host_order(): by column, class and
+ * index d. */
+static bool set_dests(struct balance_net *net)
+{
+	const struct ftr_shape *sh = net->in->shape;
+	uint32_t n = 0;
+
+	net->dest = ftr_arena_alloc(net->arena, sh->numbering.n_dest,
+				    sizeof(*net->dest));
+	net->first = ftr_arena_alloc(net->arena, net->f->n_sw + 1u,
+				     sizeof(*net->first));
+	net->dest_of = ftr_arena_alloc(net->arena, net->f->max_lid + 1u,
+				       sizeof(*net->dest_of));
+	net->dest_at = ftr_arena_alloc(net->arena, sh->numbering.n_dest,
+				       sizeof(*net->dest_at));
+	if (!net->dest || !net->first || !net->dest_of || !net->dest_at)
+		return false;
+	memset(net->dest_of, 0xff,
+	       (net->f->max_lid + 1u) * sizeof(*net->dest_of));
+	for (uint32_t l = 0; l < net->f->n_sw; l++) {
+		uint32_t src = net->source_of[sh->numbering.col_sw[l]];
+
+		net->first[l] = n;
+		for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1];
+		     i++) {
+			const struct ftr_dest *d = &sh->numbering.dest[i];
+			const struct ftr_lid_owner *o = &net->f->owner[d->lid];
+			struct balance_dest *to = &net->dest[n];
+
+			if (o->kind != FTR_OWNER_EP || o->offset ||
+			    !balance_is_host(&net->f->ep[o->idx]))
+				continue;
+			net->dest_of[d->lid] = n++;
+			to->lid = d->lid;
+			to->col = l;
+			to->pos = BALANCE_NONE;
+			if (!ftr_shape_has_place(sh, d->lid))
+				continue;
+			net->dest_at[net->n_pos] = n - 1;
+			to->pos = net->n_pos++;
+			if (!net->source[src].n++)
+				net->source[src].first = to->pos;
+		}
+	}
+	net->first[net->f->n_sw] = net->n_dests = n;
+	net->most_hosts = 1;
+	for (uint32_t i = 0; i < net->n_sources; i++)
+		net->most_hosts = FTR_MAX(net->most_hosts, net->source[i].n);
+	return true;
+}
+
+/* ---- new and free ------------------------------------------------------------ */
+
+static enum ftr_status nomem(struct ftr_err *err)
+{
+	return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
+}
+
+enum ftr_status balance_net_new(const struct ftr_balance_input *in,
+				  struct balance_net **out, struct ftr_err *err)
+{
+	struct ftr_arena *a = ftr_arena_new();
+	struct balance_net *net = a ? ftr_arena_zalloc(a, 1, sizeof(*net)) :
+		NULL;
+	enum ftr_status st;
+
+	if (net) {
+		net->arena = a;
+		net->in = in;
+		net->f = in->shape->f;
+	}
+	if (!net || !set_links(net) || !set_sources(net) || !set_dests(net)) {
+		ftr_arena_free(a);
+		return nomem(err);
+	}
+	st = ftr_balance_bound(in->shape, net->hosts, &net->bound, err);
+	if (st)
+		balance_net_free(net);
+	else
+		*out = net;
+	return st;
+}
+
+void balance_net_free(struct balance_net *net)
+{
+	if (net)
+		ftr_arena_free(net->arena);
+}
+
+/* ---- copy of the tables ------------------------------------------------------ */
+
+struct copy_job {
+	const struct balance_copy *copy;
+	const struct ftr_tables *t;
+};
+
+static void read_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	const struct copy_job *j = ctx;
+	const struct balance_net *net = j->copy->net;
+
+	(void)worker;
+	for (uint32_t b = begin; b < end; b++) {
+		uint32_t at = b * FTR_LFT_BLOCK;
+		uint8_t *entry[BYTES_COLUMNS] = { NULL };
+
+		for (uint32_t i = 0; i < FTR_LFT_BLOCK && at + i <= net->f->max_lid; i++)
+			if (net->dest_of[at + i] != BALANCE_NONE)
+				entry[i] = balance_copy_of(j->copy, net->dest_of[at + i]).entry;
+		bytes_columns(entry, ftr_tables_row(j->t, 0) + at, j->t->stride, net->f->n_sw);
+	}
+}
+
+enum ftr_status balance_copy_new(const struct balance_net *net,
+				 const struct ftr_tables *t, struct ftr_team *team,
+				 struct balance_copy *out, struct ftr_err *err)
+{
+	struct copy_job j = { .copy = out, .t = t };
+	_Static_assert(BYTES_COLUMNS == FTR_LFT_BLOCK, "a block at a time");
+
+	out->net = net;
+	out->entry = ftr_malloc(((size_t)net->n_dests + 1) * net->f->n_sw);
+	if (!out->entry)
+		return nomem(err);
+	ftr_team_run(team, net->f->max_lid / FTR_LFT_BLOCK + 1, 1, read_blocks, &j);
+	return FTR_OK;
+}
+
+uint64_t balance_copy_write(const struct balance_copy *c, struct ftr_tables *t)
+{
+	const struct balance_net *net = c->net;
+	uint64_t differ = 0;
+
+	/* a few destinations at a time, so that a cache line is written while it is in the cache */
+	for (uint32_t first = 0; first < net->n_dests; first += FTR_LFT_BLOCK)
+		for (ftr_sw s = 0; s < net->f->n_sw; s++) {
+			uint8_t *row = ftr_tables_row(t, s);
+
+			for (uint32_t d = first; d < FTR_MIN(first + FTR_LFT_BLOCK, net->n_dests); d++) {
+				uint8_t entry = balance_copy_of(c, d).entry[s];
+
+				differ += row[net->dest[d].lid] != entry;
+				row[net->dest[d].lid] = entry;
+			}
+		}
+	return differ;
+}

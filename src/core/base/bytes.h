@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Kernels: inner loops over rows of bytes, for example over rows of costs.  Rows start at a
+ * multiple of 64 bytes, and n is a multiple of 64; only bytes_columns() does not require this.
+ * FTR_BYTE_INF stands for infinity: FTR_BYTE_INF + 1 gives FTR_BYTE_INF again.
+ *
+ * GCC vectorises the kernels at any optimisation level.  On x86-64 all kernels except
+ * bytes_columns() have a second version for AVX2, which is selected at run time.
+ */
+#ifndef FTR_BASE_BYTES_H
+#define FTR_BASE_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FTR_BYTE_INF 255
+
+/* One word holds eight elements of a row.  BYTES_WORD_INF: all eight elements are infinite. */
+#define BYTES_WORD 8
+#define BYTES_WORD_INF UINT64_MAX
+
+static inline uint64_t bytes_word(const uint8_t *row)
+{
+	uint64_t word;
+
+	memcpy(&word, row, sizeof(word));
+	return word;
+}
+
+/* to[i] = min(to[i], from[i] + 1) */
+void bytes_relax(uint8_t *to, const uint8_t *from, size_t n);
+
+/* to[i] = min(to[i], from[i]) */
+void bytes_min(uint8_t *to, const uint8_t *from, size_t n);
+
+/* if flag[i] is not 0: to[i] = from[i] */
+void bytes_take(uint8_t *to, const uint8_t *from, const uint8_t *flag,
+		size_t n);
+
+/* flag[i] |= a[i] < b[i] */
+void bytes_flag_less(uint8_t *flag, const uint8_t *a, const uint8_t *b,
+		     size_t n);
+
+/* to[i] = min(to[i], from[i] + 1) and flag[i] |= low[i] < from[i] */
+void bytes_relax_flag(uint8_t *to, uint8_t *flag, const uint8_t *low,
+		      const uint8_t *from, size_t n);
+
+/* if theirs[i] < mine[i]: count[i] += 1 and last[i] = k */
+void bytes_count_less(uint8_t *count, uint8_t *last, uint8_t k,
+		      const uint8_t *mine, const uint8_t *theirs, size_t n);
+
+/* as bytes_count_less(count, last, k, mine, theirs); also flag[i] |= low[i] < theirs[i] */
+void bytes_count_flag(uint8_t *count, uint8_t *last, uint8_t *flag, uint8_t k,
+		      const uint8_t *mine, const uint8_t *low,
+		      const uint8_t *theirs, size_t n);
+
+/* if flag[i] is not 0: to[i] = 0 */
+void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
+
+/*
+ * to[i] = map[from[i]].  map has 256 elements.  The caller must ensure one of these conditions:
+ *
+ *  - map[n_map] .. map[255] are all 255
+ *  - map[255] is 255, and each from[i] is less than n_map or is 255
+ */
+void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
+		  const uint8_t *map, unsigned int n_map);
+
+/* Copy the columns of a matrix with BYTES_COLUMNS columns: to[c][r] = from[r * stride + c] for all
+ * r < rows.  Column c is skipped if to[c] is NULL. */
+#define BYTES_COLUMNS 64
+void bytes_columns(uint8_t *const *to, const uint8_t *from, size_t stride,
+		   size_t rows);
+
+/* Set bit i % 64 of bits[i / 64] to (row[i] == value), for all i < n. */
+void bytes_equal(uint64_t *bits, const uint8_t *row, uint8_t value, size_t n);
+
+#endif

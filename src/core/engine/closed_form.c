@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Computes the tables of engine dmodc by a closed form, on complete, damaged and irregular
+ * fat-trees.
+ *
+ * Source: Gliksberg et al. 2020, section 3.4.  For switch s and a host on leaf switch l, with the
+ * topological index d:
+ *
+ *	Pi_s = divider of s
+ *	C = port groups of s that lead closer to l		(1)
+ *	group g = C[floor(d / Pi_s) mod #C]			(3)
+ *	port = g[floor(d / (Pi_s * #C)) mod #g]			(4)
+ *
+ * The groups in C are the candidates.  #C is the number of groups in C, and #g is the number of
+ * links of group g.
+ *
+ * An upward group leads closer if the cost of its remote switch is smaller than that of s.  A
+ * downward group leads closer if the down-cost of its remote switch is smaller than the cost of s
+ * (section 3.4).  Exception (deviation: see <ftr/shape.h>): if a switch above s routes to l through
+ * s, only downward groups are candidates.  So on any graph every path goes up, then down.  There is
+ * no loop, and the channel dependency graph has no cycle (section 4.1).
+ *
+ * place.c says how groups are counted and numbered: nominal groups and links count, including
+ * missing ones.  So a fault changes few entries.  If the shape has upward paths, the number q in
+ * up_path (<ftr/shape.h>) is used for hosts instead of floor(d / Pi).
+ *
+ * Patterns.  On a tree with few faults, C contains all W upward groups of s for nearly every s and
+ * l.  Let each group have p links.  Then the port depends on d only through two numbers, the group
+ * i and its link j:
+ *
+ *	i = floor(d / Pi) mod W,  j = floor(d / (Pi * W)) mod p
+ *
+ * i and j are the same for all switches with the same (Pi, W, p).  So they are computed once, as a
+ * pattern: one byte i * p + j for each LID, which is called the place of the LID.  Then the row of
+ * a switch (its entries for all LIDs) is computed in two steps:
+ *
+ *	1. Each place in the pattern is replaced by the port of the switch for link j of group i.
+ *	2. The entries for the following LIDs are corrected:
+ *	   - LIDs on s itself and on switches below s
+ *	   - LIDs for which some upward group of s is not in C
+ *	   - LIDs whose place has no port, because a link or group is missing
+ *
+ * The corrections are found by comparing whole rows of costs, many columns (destination switches)
+ * per instruction.
+ *
+ * Every row is written by one thread.  The work is n_sw * (LIDs + G * n_sw) byte operations,
+ * vectorised, where LIDs is the number of LIDs, and G is the number of groups of a switch.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/connect.h"
+#include "engine/engine.h"
+#include "engine/place.h"
+
+/* Greatest number of patterns.  Switches that would need more patterns are routed one destination
+ * switch at a time. */
+#define MAX_PATTERNS 32
+#define NO_PATTERN 255
+
+struct pattern {
+	uint64_t pi;
+	const struct ftr_up_path *up_path;	/* [n_d] the number q of each host; NULL: q is
+						 * d / pi */
+	uint32_t w;		/* number of nominal upward groups */
+	uint32_t p;		/* number of values of j: the least common multiple of the numbers
+				 * of links of all groups */
+	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is not routed */
+};
+
+/* Scratch of a thread.  The arrays have one byte for each column (destination switch), and describe
+ * the present switch s. */
+struct per_worker {
+	uint8_t *n_cand;	/* number of candidates of s */
+	uint8_t *n_above;	/* number of upward candidates; 0 if s must route downward */
+	uint8_t *one;		/* index of the last candidate among all groups of s */
+	uint8_t *must;		/* not 0: s must route downward */
+	uint64_t no_path;	/* number of entries that this thread left without a port */
+};
+
+struct job {
+	const struct ftr_shape *sh;
+	struct ftr_tables *out;
+	struct ftr_arena *arena;
+	struct pattern pattern[MAX_PATTERNS];
+	unsigned int n_patterns;
+	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
+	uint64_t *displaced;	/* see dmodc_tables() */
+	uint32_t *d;		/* d[], lid[]: index d and LID of each destination */
+	ftr_lid *lid;
+	struct per_worker per_worker[FTR_TEAM_MAX];
+};
+
+/* ---- patterns ---------------------------------------------------------- */
+
+static uint32_t common_multiple(uint32_t a, uint32_t b)
+{
+	uint32_t m = a;
+
+	while (m % b)
+		m += a;
+	return m;
+}
+
+/* Set w and p of *t by the nominal groups above s.  Returns false if s has no group above, if a
+ * group above has no slot (nominal position), or if w * p is too large. */
+static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
+			 struct pattern *t)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+
+	t->w = sh->numbering.n_slots[s];
+	t->p = 1;
+	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++) {
+		if (g[i].slot == FTR_SLOT_NONE)
+			return false;
+		t->p = common_multiple(t->p, g[i].n_nominal);
+		if (t->w * t->p > FTR_PORT_MAX)
+			return false;
+	}
+	return sh->tree.n_up[s] > 0;
+}
+
+static void choose_patterns(struct job *j)
+{
+	const struct ftr_shape *sh = j->sh;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		struct pattern t = {
+			.pi = sh->numbering.divider[s],
+			.up_path = place_up_path(sh, s),
+		};
+		unsigned int i;
+
+		j->pattern_of[s] = NO_PATTERN;
+		if (!slot_pattern(sh, s, &t))
+			continue;
+		for (i = 0; i < j->n_patterns; i++)
+			if (j->pattern[i].pi == t.pi && j->pattern[i].w == t.w &&
+			    j->pattern[i].p == t.p &&
+			    j->pattern[i].up_path == t.up_path)
+				break;
+		if (i == MAX_PATTERNS)
+			continue;
+		if (i == j->n_patterns)
+			j->pattern[j->n_patterns++] = t;
+		j->pattern_of[s] = (uint8_t)i;
+	}
+}
+
+static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
+			  uint32_t end)
+{
+	struct job *j = ctx;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		struct pattern *t = &j->pattern[i];
+
+		memset(t->place, 255, j->out->stride);
+		for (uint32_t k = 0; k < j->sh->numbering.n_dest; k++) {
+			uint64_t q = t->up_path ?
+				place_number(j->sh, t->up_path, t->pi,
+					     &j->sh->numbering.dest[k]) :
+				j->d[k] / t->pi;
+
+			t->place[j->lid[k]] = (uint8_t)(q % t->w * t->p +
+							q / t->w % t->p);
+		}
+	}
+}
+
+static enum ftr_status prepare(struct job *j, struct ftr_team *team,
+			       struct ftr_err *err)
+{
+	const struct ftr_shape *sh = j->sh;
+	const uint32_t stride = sh->reach.cost_stride;
+	bool ok;
+
+	ok = FTR_NEW(j->arena, j->pattern_of, sh->f->n_sw) &&
+	     FTR_NEW(j->arena, j->d, sh->numbering.n_dest) &&
+	     FTR_NEW(j->arena, j->lid, sh->numbering.n_dest);
+	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++) {
+		struct per_worker *l = &j->per_worker[i];
+
+		ok = FTR_NEW(j->arena, l->n_cand, stride) &&
+		     FTR_NEW(j->arena, l->n_above, stride) &&
+		     FTR_NEW(j->arena, l->one, stride) &&
+		     FTR_NEW(j->arena, l->must, stride);
+	}
+	if (ok)
+		choose_patterns(j);
+	for (unsigned int i = 0; ok && i < j->n_patterns; i++)
+		ok = FTR_NEW(j->arena, j->pattern[i].place, j->out->stride);
+	if (!ok)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for routing %u LIDs on %u switches",
+				sh->numbering.n_dest, sh->f->n_sw);
+	for (uint32_t k = 0; k < sh->numbering.n_dest; k++) {
+		j->d[k] = sh->numbering.dest[k].d;
+		j->lid[k] = sh->numbering.dest[k].lid;
+	}
+	ftr_team_run(team, j->n_patterns, 1, fill_patterns, j);
+	return FTR_OK;
+}
+
+/* ---- candidates of a row ----------------------------------------------- */
+
+static void count_candidates(const struct ftr_shape *sh, struct per_worker *w,
+			     ftr_sw s)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s];
+	size_t n = sh->reach.cost_stride;
+
+	place_paths_row(sh, s, w->n_above, w->one, w->must);
+	memcpy(w->n_cand, w->n_above, n);
+	for (uint32_t k = up; k < all; k++)
+		bytes_count_less(w->n_cand, w->one, (uint8_t)k,
+				 ftr_shape_cost(sh, s),
+				 ftr_shape_down(sh, g[k].remote), n);
+}
+
+/* ---- columns ----------------------------------------------------------- */
+
+struct row {
+	const struct job *j;
+	const struct per_worker *w;
+	ftr_sw s;
+	uint8_t *lft;
+	const struct pattern *t;	/* pattern of s, or NULL */
+	bool lost;		/* true: a link or group of the pattern is missing */
+	struct port_choice place;
+};
+
+static void own_column(const struct row *r, uint32_t l)
+{
+	const struct ftr_shape *sh = r->j->sh;
+
+	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
+		r->lft[r->j->lid[i]] = sh->numbering.dest[i].port;
+}
+
+static void fill_column(uint8_t *restrict row, const ftr_lid *restrict lid,
+			uint32_t n, ftr_port port)
+{
+	for (uint32_t i = 0; i < n; i++)
+		row[lid[i]] = port;
+}
+
+/* Set ports[i * p + j] to the port of link j of group i.  Returns false if some of these links are
+ * missing. */
+static bool list_ports(const struct row *r, const struct ftr_group *const *g,
+		       uint32_t n, ftr_port *ports)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	uint32_t p = r->t->p, found = 0;
+
+	memset(ports, FTR_PORT_NONE, 256);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = g[i]->slot;
+
+		if (g[i]->n == p) {
+			memcpy(ports + at * p, sh->tree.group_ports + g[i]->first,
+			       p);
+			found += p;
+			continue;
+		}
+		for (uint32_t k = 0; k < p; k++)
+			ports[at * p + k] = place_link(sh, g[i],
+						       k % g[i]->n_nominal);
+		found += g[i]->n * (p / g[i]->n_nominal);
+	}
+	return found == r->t->w * p;
+}
+
+/* Compute the entry for destination i.  Call place_column() for the destination's switch first. */
+static void place_entry(struct row *r, uint32_t i)
+{
+	const struct job *j = r->j;
+	ftr_lid lid = j->lid[i];
+
+	r->lft[lid] = place_port(&r->place, &j->sh->numbering.dest[i]);
+	if (j->displaced && r->place.displaced)
+		j->displaced[(size_t)r->s * (j->out->stride / 64) + lid / 64] |=
+			UINT64_C(1) << lid % 64;
+}
+
+/* For the LIDs of column l (on one destination switch): compute an entry again if it has no port,
+ * or if the place of the LID belongs to a group that is not a candidate (gone[place] is 1). */
+static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	const ftr_lid *lid = r->j->lid;
+	const uint8_t *place = r->t->place;
+
+	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
+		if (gone[place[lid[i]]] || r->lft[lid[i]] == FTR_PORT_NONE)
+			place_entry(r, i);
+}
+
+static void patch(struct row *r, uint32_t l)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[r->s]];
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t n = ftr_shape_candidates(sh, r->s, l, cand);
+	uint8_t gone[256] = { 0 };
+
+	place_column(&r->place, l, cand, n);
+	if (!r->t || !r->place.slots || r->w->n_above[l] != n) {
+		for (uint32_t i = sh->numbering.dest_first[l];
+		     i < sh->numbering.dest_first[l + 1]; i++)
+			place_entry(r, i);
+		return;
+	}
+	for (uint32_t i = 0; i < sh->tree.n_up[r->s]; i++)
+		if (!r->place.at[g[i].slot])
+			memset(gone + g[i].slot * r->t->p, 1, r->t->p);
+	patch_displaced(r, l, gone);
+}
+
+/* Set only[k] to the port of group k of s, or to FTR_PORT_NONE if the group has several links. */
+static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t n = sh->tree.n_up[s] + sh->tree.n_down[s];
+
+	for (uint32_t k = 0; k < n; k++)
+		only[k] = g[k].n == 1 ? sh->tree.group_ports[g[k].first] :
+			FTR_PORT_NONE;
+}
+
+/* Correct the entries that were made with the pattern.  If the switch has no pattern, compute all
+ * its entries.  up: the upward groups of the switch. */
+static void patch_columns(struct row *r, struct per_worker *w,
+			  const struct ftr_group *const *up)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	const uint32_t *first = sh->numbering.dest_first;
+	const uint8_t *n_cand = w->n_cand, *n_above = w->n_above;
+	const uint8_t *one = w->one;
+	uint32_t own = sh->numbering.col[r->s], n_sw = sh->f->n_sw;
+	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
+	const ftr_lid *lid = r->j->lid;
+	bool skip = n_served && !r->lost;
+	uint64_t served;	/* each of its bytes is n_served */
+	const uint8_t none_gone[256] = { 0 };
+	ftr_port only[FTR_PORT_MAX + 1];
+
+	only_ports(sh, r->s, only);
+	memset(&served, (int)n_served, sizeof(served));
+	for (uint32_t l = 0; l < n_sw; l++) {
+		uint32_t n;
+
+		if (skip && l % BYTES_WORD == 0 &&
+		    bytes_word(n_above + l) == served &&
+		    bytes_word(n_cand + l) == served) {
+			l += BYTES_WORD - 1;
+			continue;
+		}
+		n = first[l + 1] - first[l];
+		if (n_above[l] == n_served && n_cand[l] == n_served &&
+		    n_served) {
+			if (!r->lost)
+				continue;
+			place_column(&r->place, l, up, n_served);
+			patch_displaced(r, l, none_gone);
+		} else if (l == own) {
+			own_column(r, l);
+		} else if (n_cand[l] == 0) {
+			fill_column(r->lft, lid + first[l], n, FTR_PORT_NONE);
+			w->no_path += n;
+		} else if (n_cand[l] == 1 && only[one[l]] != FTR_PORT_NONE) {
+			fill_column(r->lft, lid + first[l], n, only[one[l]]);
+		} else {
+			patch(r, l);
+		}
+	}
+}
+
+static void route_switch(const struct job *j, struct per_worker *w, ftr_sw s)
+{
+	const struct ftr_shape *sh = j->sh;
+	const struct ftr_group *up[FTR_PORT_MAX + 1];
+	ftr_port ports[256];
+	struct row r;
+
+	r.j = j;
+	r.w = w;
+	r.s = s;
+	r.lft = ftr_tables_row(j->out, s);
+	r.t = NULL;
+	r.lost = false;
+	count_candidates(sh, w, s);
+	place_switch(&r.place, sh, s);
+	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++)
+		up[i] = &sh->tree.groups[sh->tree.group_first[s] + i];
+	if (j->pattern_of[s] == NO_PATTERN) {
+		memset(r.lft, FTR_PORT_NONE, j->out->stride);
+	} else {
+		r.t = &j->pattern[j->pattern_of[s]];
+		r.lost = !list_ports(&r, up, sh->tree.n_up[s], ports);
+		bytes_lookup(r.lft, r.t->place, j->out->stride, ports,
+			     r.t->w * r.t->p);
+	}
+	patch_columns(&r, w, up);
+}
+
+static void route_some(void *ctx, unsigned int worker, uint32_t begin,
+		       uint32_t end)
+{
+	struct job *j = ctx;
+
+	for (uint32_t s = begin; s < end; s++)
+		route_switch(j, &j->per_worker[worker], s);
+}
+
+static uint64_t fill_extra(const struct job *j, const struct connect *extra)
+{
+	const struct ftr_shape *sh = j->sh;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint64_t filled = 0;
+	struct port_choice pl;
+
+	for (uint32_t i = 0; i < extra->n_entries; i++) {
+		const struct connect_entry *e = &extra->entry[i];
+		uint8_t *row = ftr_tables_row(j->out, e->sw);
+		uint32_t n = connect_candidates(sh, extra, e, cand);
+
+		place_switch(&pl, sh, e->sw);
+		place_column(&pl, e->col, cand, n);
+		for (uint32_t k = sh->numbering.dest_first[e->col];
+		     k < sh->numbering.dest_first[e->col + 1]; k++) {
+			ftr_lid lid = j->lid[k];
+
+			filled += row[lid] == FTR_PORT_NONE;
+			row[lid] = place_port(&pl, &sh->numbering.dest[k]);
+			if (j->displaced)
+				j->displaced[(size_t)e->sw *
+					     (j->out->stride / 64) + lid / 64] &=
+					~(UINT64_C(1) << lid % 64);
+		}
+	}
+	return filled;
+}
+
+enum ftr_status dmodc_tables(const struct ftr_shape *sh,
+			     const struct connect *extra, struct ftr_team *team,
+			     struct ftr_tables *out, uint64_t *displaced,
+			     uint64_t *no_path, struct ftr_err *err)
+{
+	struct job *j = ftr_calloc(1, sizeof(*j));
+	enum ftr_status st;
+
+	if (!j || !(j->arena = ftr_arena_new())) {
+		free(j);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for routing");
+	}
+	j->sh = sh;
+	j->out = out;
+	j->displaced = displaced;
+	st = prepare(j, team, err);
+	if (!st) {
+		ftr_team_run(team, sh->f->n_sw, 8, route_some, j);
+		*no_path = 0;
+		for (unsigned int i = 0; i < ftr_team_size(team); i++)
+			*no_path += j->per_worker[i].no_path;
+		if (extra)
+			*no_path -= fill_extra(j, extra);
+	}
+	ftr_arena_free(j->arena);
+	free(j);
+	return st;
+}
+
+uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t)
+{
+	uint64_t none = 0;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		const uint8_t *row = ftr_tables_row(t, s);
+
+		for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
+			none += row[sh->numbering.dest[i].lid] == FTR_PORT_NONE;
+	}
+	return none;
+}

@@ -1,0 +1,2 @@
+libftrcore_la_SOURCES += src/core/tables/tables.c src/core/tables/vl.c \
+	src/core/tables/write_order.c src/core/tables/write_order.h

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Options.  Every value is an int: a number, or the index of a word.  A file is parsed into
+ * a copy, so the caller's options change only if the whole file is correct.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/file.h"
+#include "io/text.h"
+#include "osm/options.h"
+#include <ftr/engine.h>
+#include <ftr/shape.h>
+
+#define PLUGIN_WORD "ibfattree"
+#define LINE_MAX_BYTES 4096
+
+static const char *const off_on[] = { "off", "on", NULL };
+static const char *const no_yes[] = { "no", "yes", NULL };
+static const char *const takeovers[] = { "plain", "ordered", NULL };
+static const char *const leaf_orders[] = {
+	[FTR_LEAF_BY_GUID] = "guid", [FTR_LEAF_BY_NAME] = "name", NULL
+};
+
+static const char *const root_modes[] = {
+	[FTR_ROOTS_AUTO] = "auto", [FTR_ROOTS_FILE] = "file",
+	[FTR_ROOTS_STRICT] = "strict", NULL
+};
+
+static const char *const balances[] = {
+	[FTR_BALANCE_OFF] = "off", [FTR_BALANCE_LOAD] = "load",
+	[FTR_BALANCE_FULL] = "full", NULL
+};
+
+static const char *const path_rules[] = {
+	[FTR_PATHS_ALL] = "all", [FTR_PATHS_UPDOWN] = "updown", NULL
+};
+
+#define WORD(key, field, list, value) \
+	{ .name = key, .offset = offsetof(struct ibf_options, field), \
+	  .words = list, .def = value }
+#define NUMBER(key, field, least, most, value) \
+	{ .name = key, .offset = offsetof(struct ibf_options, field), \
+	  .min = least, .max = most, .def = value }
+
+const struct ibf_option ibf_option_table[] = {
+	NUMBER("threads", threads, 0, FTR_TEAM_MAX, 0),
+	WORD("leaf_order", leaf_order, leaf_orders, FTR_LEAF_BY_GUID),
+	WORD("roots", roots, root_modes, FTR_ROOTS_AUTO),
+	WORD("ca_order_dump", ca_order_dump, off_on, 1),
+	WORD("status_files", status_files, off_on, 1),
+	NUMBER("log_samples", log_samples, 0, 16, 10),
+	WORD("balance", balance, balances, FTR_BALANCE_FULL),
+	WORD("adopt", adopt, no_yes, 0),
+	WORD("takeover", takeover, takeovers, 0),
+	WORD("paths", paths, path_rules, FTR_PATHS_ALL),
+	WORD("observe", observe, no_yes, 0),
+	WORD("fast_reroute", fast_reroute, off_on, 1),
+	NUMBER("fast_window", fast_window, 1, 256, 64),
+	NUMBER("fast_timeout_ms", fast_timeout_ms, 5, 5000, 50),
+	NUMBER("fast_sweep_delay_ms", fast_sweep_delay_ms, 0, 60000, 500),
+	NUMBER("fast_sweep_cap_ms", fast_sweep_cap_ms, 0, 600000, 5000),
+	NUMBER("fast_flap_limit", fast_flap_limit, 0, 1000, 5),
+	NUMBER("fast_flap_window_ms", fast_flap_window_ms, 0, 3600000, 60000),
+	NUMBER("fast_flap_hold_ms", fast_flap_hold_ms, 0, 3600000, 60000),
+	{ .name = NULL }
+};
+
+static int *value_of(struct ibf_options *o, const struct ibf_option *opt)
+{
+	return (int *)(void *)((char *)o + opt->offset);
+}
+
+void ibf_options_default(struct ibf_options *o)
+{
+	for (const struct ibf_option *opt = ibf_option_table; opt->name; opt++)
+		*value_of(o, opt) = opt->def;
+}
+
+static enum ftr_status set_word(const struct ibf_option *opt, const char *text,
+				int *out, struct ftr_err *err)
+{
+	char known[128] = "";
+	size_t n = 0;
+
+	for (int i = 0; opt->words[i]; i++) {
+		if (!strcmp(opt->words[i], text)) {
+			*out = i;
+			return FTR_OK;
+		}
+		n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s",
+				      i ? ", " : "", opt->words[i]);
+	}
+	return ftr_fail(err, FTR_PARSE, "%s is \"%s\", not one of: %s",
+			opt->name, ftr_quote(text, strlen(text)).s, known);
+}
+
+static enum ftr_status set_number(const struct ibf_option *opt,
+				  const char *text, int *out,
+				  struct ftr_err *err)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || v < opt->min ||
+	    v > opt->max)
+		return ftr_fail(err, FTR_PARSE, "%s is \"%s\", not a number %d..%d",
+				opt->name, ftr_quote(text, strlen(text)).s,
+				opt->min, opt->max);
+	*out = (int)v;
+	return FTR_OK;
+}
+
+static char *trim(char *line)
+{
+	char *end;
+
+	for (char *c = line; *c; c++) {
+		if (*c == '#' && (c == line || isspace((unsigned char)c[-1]))) {
+			*c = '\0';
+			break;
+		}
+	}
+	while (isspace((unsigned char)*line))
+		line++;
+	end = line + strlen(line);
+	while (end > line && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return line;
+}
+
+struct parse {
+	struct ibf_options opt;
+	uint64_t seen;		/* bit i: the option of row i of the table was given */
+};
+
+static enum ftr_status parse_line(struct parse *p, char *line,
+				  struct ftr_err *err)
+{
+	const struct ibf_option *opt = ibf_option_table;
+	char *value;
+
+	line = trim(line);
+	if (!*line)
+		return FTR_OK;
+	value = line + strcspn(line, " \t=");
+	if (*value) {
+		bool equals = *value == '=';
+
+		*value++ = '\0';
+		value += strspn(value, " \t");
+		if (!equals && *value == '=')
+			value += 1 + strspn(value + 1, " \t");
+	}
+	while (opt->name && strcmp(opt->name, line))
+		opt++;
+	if (!opt->name)
+		return ftr_fail(err, FTR_PARSE, "unknown key \"%s\"", line);
+	if (p->seen & 1ull << (opt - ibf_option_table))
+		return ftr_fail(err, FTR_PARSE, "%s is given twice", line);
+	p->seen |= 1ull << (opt - ibf_option_table);
+	if (!*value)
+		return ftr_fail(err, FTR_PARSE, "%s has no value", line);
+	return opt->words ? set_word(opt, value, value_of(&p->opt, opt), err) :
+			    set_number(opt, value, value_of(&p->opt, opt), err);
+}
+
+static enum ftr_status parse_file(FILE *in, const char *path, struct parse *p,
+				  struct ftr_err *err)
+{
+	char line[LINE_MAX_BYTES + 2];
+	unsigned int n = 0;
+
+	for (;;) {
+		enum ftr_status st;
+		size_t len = 0;
+		int c;
+
+		while ((c = getc(in)) != EOF && c != '\n' &&
+		       len <= LINE_MAX_BYTES)
+			line[len++] = (char)c;
+		if (ferror(in))
+			return ftr_fail(err, FTR_IO, "%s: %s", path,
+					strerror(errno));
+		if (c == EOF && !len)
+			return FTR_OK;
+		n++;
+		line[len] = '\0';
+		if (len > LINE_MAX_BYTES)
+			return ftr_fail(err, FTR_PARSE, "%s:%u: longer than %d bytes",
+					path, n, LINE_MAX_BYTES);
+		if (strlen(line) != len)
+			return ftr_fail(err, FTR_PARSE, "%s:%u: holds a NUL byte",
+					path, n);
+		st = parse_line(p, line, err);
+		if (st)
+			return ftr_err_prefix(err, "%s:%u", path, n);
+	}
+}
+
+enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
+				 bool *missing, struct ftr_err *err)
+{
+	struct parse p = { .opt = *o };
+	enum ftr_status st;
+	FILE *in;
+	int fd;
+
+	errno = 0;
+	st = ftr_file_open(path, &fd, err);
+	if (missing)
+		*missing = st && errno == ENOENT;
+	if (st)
+		return st;
+	in = ftr_fdopen(fd, "r");
+	if (!in) {
+		close(fd);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the options");
+	}
+	st = parse_file(in, path, &p, err);
+	fclose(in);
+	if (!st)
+		*o = p.opt;
+	return st;
+}
+
+enum ftr_status ibf_options_path(const char *shared, char **path,
+				 struct ftr_err *err)
+{
+	const size_t len = strlen(PLUGIN_WORD);
+	char *copy = ftr_strdup(shared ? shared : ""), *save, *found = NULL;
+	enum ftr_status st = FTR_OK;
+
+	if (!copy)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the options");
+	for (char *w = strtok_r(copy, " \t,", &save); w && !st;
+	     w = strtok_r(NULL, " \t,", &save)) {
+		if (strncmp(w, PLUGIN_WORD, len) || (w[len] && w[len] != ':'))
+			continue;
+		if (w[len] != ':' || !w[len + 1])
+			st = ftr_fail(err, FTR_INVAL,
+				      "event_plugin_options: \"%s\" names no file; %s:PATH is expected",
+				      w, PLUGIN_WORD);
+		else if (found)
+			st = ftr_fail(err, FTR_INVAL,
+				      "event_plugin_options: \"%s\" comes after \"%s:%s\"; one file is expected",
+				      w, PLUGIN_WORD, found);
+		else
+			found = w + len + 1;
+	}
+	if (!st) {
+		*path = found ? ftr_strdup(found) : NULL;
+		if (found && !*path)
+			st = ftr_fail(err, FTR_NOMEM,
+				      "out of memory for the options");
+	}
+	free(copy);
+	return st;
+}

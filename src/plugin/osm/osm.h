@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Declarations shared by the files of the plugin.
+ *
+ * Include order: osm_config.h precedes all other headers of OpenSM, because struct layouts
+ * depend on it.
+ *
+ * Ownership: the plugin object lives from create to delete.  A generation is a fabric with
+ * its shape and tables; it does not change once its routing is done.  The published
+ * generation of an engine is the one of its last successful routing.  Other parts of the
+ * plugin hold references to generations, too: the preferred tables, the search for better
+ * tables, jobs of the writer, the fast path, and repairs until they are recorded.
+ *
+ * After a callback returns, the plugin keeps no pointer to a switch, node or port of OpenSM.
+ * Generations identify these objects by GUID, LID and index.  So commit.c and mcast.c look
+ * up OpenSM's switches by GUID.
+ */
+#ifndef IBF_OSM_H
+#define IBF_OSM_H
+
+#include <opensm/osm_config.h>
+#include <opensm/osm_opensm.h>
+#include <opensm/osm_event_plugin.h>
+#include <opensm/osm_multicast.h>
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "osm/clock.h"
+#include "osm/msg.h"
+#include "osm/name.h"
+#include "osm/options.h"
+#include "osm/stree.h"
+#include "reroute/state.h"
+#include <ftr/engine.h>
+#include <ftr/shape.h>
+#include <ftr/state.h>
+#include <ftr/tables.h>
+
+#define IBF_MAX_ENGINES 8
+
+/* Number of contradictions that a snapshot found in OpenSM's data, and a text about the first. */
+struct ibf_skips {
+	uint32_t n;
+	char first[192];
+};
+
+/* The nominal fabric (all switches and links seen so far), shared by reference. */
+struct ibf_nominal {
+	atomic_uint refs;
+	struct ftr_nominal *n;
+	uint64_t id;		/* ftr_nominal_id(n) */
+};
+
+/* A fabric with its shape and tables.  Shared by reference; constant once its routing is done.  A
+ * generation from a state file has only a fabric, which was complete, tables and turns. */
+struct ibf_generation {
+	atomic_uint refs;
+	struct ftr_fabric *fabric;
+	struct ibf_nominal *nominal;	/* was used to make the shape; may be NULL */
+	struct ftr_shape *shape;
+	uint8_t *mcast_able;	/* [n_sw] 1: the switch supports multicast */
+	/* The members below describe the routing.  Their pointers are NULL before it. */
+	const char *engine;
+	struct ftr_tables *tables;
+	/* the preferred tables, and the tables in the switches; only during the routing */
+	struct ftr_tables *prefer, *current;
+	struct ftr_keep keep;
+	bool makeshift;		/* the preferred tables were made for a damaged fabric */
+	struct ftr_route_opts opts;
+	uint8_t *order;		/* [n_sw] level of each switch in the up/down order; NULL: there
+				 * is no such order of at most 255 levels */
+	/* The shape whose ranks, costs and groups the tables follow: `shape` or `own`; NULL: there
+	 * is none. */
+	const struct ftr_shape *routed;
+	struct ftr_shape *own;	/* shape with the engine's own order of switches, or NULL */
+	struct ftr_sl2vl *vls;	/* SL2VL tables if ddlr uses two VLs (ddlr_vls.c), else NULL */
+	ftr_sw *sm;		/* the array to which opts.sm points; owned */
+	struct ftr_turn *turn;	/* the array to which opts.turn points: extra turns of the tables
+				 * (from a downward to an upward link); owned */
+	struct ftr_turn *given;	/* [n_given] extra turns from which the engine started */
+	uint32_t n_given;
+};
+
+/* Tables that an engine has computed, its options and its statistics. */
+struct ibf_routes {
+	struct ftr_tables *t;
+	struct ftr_route_opts opts;
+	struct ftr_route_stats stats;	/* owns stats.order and stats.turn */
+	ftr_sw *sm;		/* the array to which opts.sm points; owned */
+	struct ftr_turn *given;	/* the array to which opts.turn points: extra turns from which
+				 * the engine starts; owned */
+};
+
+/* Durations in milliseconds. */
+struct ibf_timing {
+	double snapshot, shape, route, check, commit;
+};
+
+/* Numbers of pairs (source, LID).  `hosts`, `apart` and `mixed` count pairs that the engine does
+ * not promise to connect; some of them may have a path. */
+struct ibf_unserved {
+	uint64_t hosts;		/* from host to host */
+	uint64_t apart;		/* those pairs of `hosts` that are not physically connected */
+	uint64_t mixed;		/* from host to switch, or from switch to host */
+	uint64_t others;	/* max(0, pairs without a path - hosts - mixed) */
+};
+
+/* Numbers of entries and blocks that a routing changes, and of switches with such entries. */
+struct ibf_changes {
+	uint64_t entries, blocks;
+	uint32_t switches;
+};
+
+/* Result of reading the tables of the switches, see adopt.c. */
+struct ibf_adopted {
+	uint64_t blocks;	/* requested */
+	uint64_t failed;	/* not answered */
+	double ms;
+};
+
+/* Where the preferred tables come from. */
+enum ibf_stage {
+	IBF_NO_ROUTING,		/* no routing as master yet, and no tables in a state file */
+	IBF_ADOPTING,		/* this routing prefers tables read from the switches */
+	IBF_COMPUTED,		/* the engine computed them; not searched yet */
+	IBF_CONFIRMED,		/* the engine computed them; a search has found none better */
+	IBF_GIVEN,		/* from the switches, a file, or an earlier search with changes
+				 * since then; not searched yet */
+	IBF_SEARCHED		/* a search has made them, or has found none better */
+};
+
+/* The preferred tables of an engine, see prefer.c.  Routings keep the entries of these tables.  An
+ * entry is displaced if a fault forces it to another port. */
+struct ibf_prefer {
+	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: none */
+	enum ibf_stage stage;
+	uint64_t nominal;	/* identity of the nominal fabric in the last routing */
+	struct ibf_search *search;	/* running search, or NULL */
+	struct ibf_search *better;	/* a search that has found better tables, or NULL */
+	struct ibf_adopted adopted;
+	struct ftr_displaced *entry;	/* [n_entries] displaced entries */
+	uint32_t n_entries;
+	bool new_displaced;	/* displaced entries have changed since the last search */
+	unsigned int failures;	/* number of searches that have failed in succession */
+	double retry;		/* no search before this time, as a value of ibf_now_ms() */
+};
+
+struct ibf_engine {
+	struct ibf_plugin *plugin;
+	const struct ftr_engine_ops *ops;
+	const void *host;	/* OpenSM's struct osm_routing_engine of this engine */
+	struct ibf_generation *gen;	/* published generation; NULL: none yet */
+	struct ibf_generation *complete;	/* last published routing of a complete fabric;
+						 * NULL: none yet */
+	struct ibf_prefer prefer;
+	bool gen_stale;		/* a sweep has begun since gen was made */
+	bool took_over;		/* takeover.c has tried to replace the tables in the switches */
+	bool turn_bit;		/* ddlr uses two VLs (ddlr_vls.c) */
+	bool reported_vls;	/* the number of VLs was logged */
+	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes, or was
+					 * not called yet */
+	struct ibf_stree *stree;	/* builds multicast trees for gen; may be NULL */
+	uint32_t n_trees;	/* trees built since the last message IBF003 */
+	double trees_ms;
+};
+
+/* The GUIDs last read from a file. */
+struct ibf_guids {
+	uint64_t *guid;		/* [n]; NULL: no list was read */
+	uint32_t n;
+	char *path;
+};
+
+struct ibf_fast;
+struct ibf_smp;		/* transport.h */
+struct ibf_writer;	/* writer.h */
+struct rr_repair;
+struct ibf_status;
+
+struct ibf_plugin {
+	struct osm_opensm *osm;
+	struct ibf_writer *writer;	/* NULL: no file is written */
+	struct ibf_fast *fast;	/* NULL: no fast path */
+	struct ibf_smp *smp;	/* transport of the fast path; NULL: no fast path */
+	struct ibf_status *status;	/* NULL: no status files, or no memory */
+	struct ibf_nominal *nominal;	/* NULL: not known yet */
+	/* The state file has the present state of this engine, or its write is queued.  NULL: the
+	 * state has changed. */
+	const struct ibf_engine *stored;
+	struct ibf_options opt;
+	struct ibf_guids roots, cn, io;
+	struct ftr_team *team;
+	bool team_tried;	/* the plugin has tried to start the team's threads */
+	bool cache_warned;	/* IBF104 was logged */
+	bool swept;		/* a heavy sweep has begun */
+	bool routing_done;	/* a routing was done since the last sweep began */
+	/* The engine that made the last routing; NULL: not an engine of this plugin. */
+	struct ibf_engine *routed;
+	unsigned int n_engines;
+	struct ibf_engine engine[IBF_MAX_ENGINES];
+};
+
+/* OpenSM's switch with this node GUID; NULL: none.  The caller holds OpenSM's lock. */
+static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
+					    uint64_t guid)
+{
+	return osm_get_switch_by_guid(&p->osm->subn, cl_hton64(guid));
+}
+
+/* Write a line of the form "ibfattree: [ERR |WRN ]IBFnnn: ..." to OpenSM's log. */
+void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
+	FTR_PRINTF(3, 4);
+
+/* layout.c.  ibf_layout_fits returns false if the plugin was compiled for another layout of
+ * OpenSM's structures; `why` then names the first pointer with an unexpected value.
+ * ibf_layout_refuse writes `why` to syslog, because OpenSM's log cannot be used then. */
+bool ibf_layout_fits(const struct osm_opensm *osm, char *why, size_t size);
+void ibf_layout_refuse(const char *why);
+
+/* host_engine.c: the callback that OpenSM calls to set up an engine.  re->context is the struct
+ * ibf_engine. */
+int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
+
+/* prepare.c: make a generation with fabric and shape, but without tables.  Logs its failures.
+ * The caller holds OpenSM's exclusive lock. */
+enum ftr_status ibf_generation_new(struct ibf_engine *e,
+				   struct ibf_generation **out,
+				   struct ibf_timing *ms,
+				   struct ftr_err *err) FTR_MUST_USE;
+/* Log err as the reason why the engine does not route; returns err->status. */
+enum ftr_status ibf_refuse(struct ibf_engine *e, enum ibf_msg msg,
+			   const struct ftr_err *err);
+/* The threads that compute routes, started at the first call.  NULL: the calling thread
+ * computes alone. */
+struct ftr_team *ibf_team(struct ibf_plugin *p);
+
+/* generation.c.  Publish gen (or NULL) as the engine's generation; takes ownership of the
+ * caller's reference. */
+void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen);
+/* True if all switches of the nominal fabric and all links between them are present. */
+bool ibf_is_complete(const struct ibf_generation *gen);
+/* Take or drop a reference to gen; the last drop frees gen.  NULL is accepted. */
+struct ibf_generation *ibf_generation_get(struct ibf_generation *gen);
+void ibf_generation_put(struct ibf_generation *gen);
+/* The shape of the nominal fabric of gen; NULL: there is none. */
+const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen);
+/* True if an engine of OpenSM or of another plugin made the last routing.  The caller holds
+ * OpenSM's lock, or is the sweeper's thread. */
+bool ibf_other_routed(const struct ibf_plugin *p);
+
+/* snapshot.c: copy OpenSM's subnet into a fabric.  The caller holds OpenSM's exclusive lock. */
+enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
+			     struct ibf_skips *skips,
+			     struct ftr_err *err) FTR_MUST_USE;
+
+/* state_store.c: add the new parts of f to the nominal fabric.  If there is no nominal fabric yet,
+ * read it from a state file, with the preferred tables of an engine.  Returns the nominal fabric,
+ * with a reference for the caller; NULL: there is none. */
+struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
+				    const struct ftr_fabric *f,
+				    const struct ftr_shape_opts *opts,
+				    struct ftr_team *team);
+/* Drop a reference to n; NULL is accepted. */
+void ibf_nominal_put(struct ibf_nominal *n);
+/* Forget the nominal fabric; the next ibf_nominal_for reads the state file again. */
+void ibf_nominal_forget(struct ibf_plugin *p);
+/* Called after e has routed gen: if the state has changed, queue a write of the state file. */
+void ibf_state_store(struct ibf_engine *e, const struct ibf_generation *gen);
+
+/* guid_options.c: read OpenSM's GUID files, and let `out` point to the lists, which belong to
+ * the plugin. */
+void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out);
+/* Let `out` point to the lists that were read last. */
+void ibf_guids_current(const struct ibf_plugin *p, struct ftr_shape_opts *out);
+void ibf_guids_free(struct ibf_plugin *p);
+/* Log a warning if root_guid_file names no switch of the fabric, or not all top switches. */
+void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh);
+
+/* verify.c: check the computed tables r->t.  FTR_REFUSED: they must not be used; err says why. */
+enum ftr_status ibf_verify(struct ibf_engine *e,
+			   const struct ibf_generation *gen,
+			   const struct ibf_routes *r, struct ibf_unserved *un,
+			   struct ftr_err *err) FTR_MUST_USE;
+
+/* prefer.c.  Called before gen is routed: set gen->prefer, gen->current and gen->keep. */
+enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
+			   struct ftr_err *err) FTR_MUST_USE;
+/* Called after gen was routed.  Its tables become the preferred tables if there are none yet,
+ * or if its fabric is complete.  Notes the displaced entries. */
+void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
+/* Take over the preferred tables of s, which belong to the nominal fabric n, from s. */
+void ibf_prefer_restore(struct ibf_engine *e, struct ibf_nominal *n, struct ftr_state *s);
+/* Called when a sweep is done: start a search for better tables if one is due. */
+void ibf_prefer_search(struct ibf_engine *e);
+/* Drop the preferred tables and end the search. */
+void ibf_prefer_drop(struct ibf_engine *e);
+
+/* search.c: a process searches for better tables of gen.  displaced: search for better ports of
+ * displaced entries only.  NULL: not started. */
+struct ibf_search {
+	struct ibf_engine *e;
+	struct ibf_generation *gen;
+	bool displaced;
+	/* The members below are the result.  They are valid when ibf_search_done() returns true. */
+	enum ftr_status status;
+	struct ftr_err err;
+	struct ftr_tables *t;
+	struct ftr_balance_report balance;
+	double ms;
+	/* Used by search.c only.  job: the file from which the process reads. */
+	int job;
+	pthread_t thread;
+	atomic_bool cancel, done;
+};
+
+struct ibf_search *ibf_search_start(struct ibf_engine *e, struct ibf_generation *gen,
+				    bool displaced);
+/* True if the thread of the search has ended, or will end without waiting. */
+bool ibf_search_done(const struct ibf_search *z);
+/* True if the search has found tables that should replace those of gen. */
+bool ibf_search_found(const struct ibf_search *z);
+/* Wait for the end of the thread.  `cancel` ends the search early. */
+void ibf_search_join(struct ibf_search *z, bool cancel);
+/* Free a search whose thread was joined; NULL is accepted. */
+void ibf_search_free(struct ibf_search *z);
+
+/* adopt.c: read the forwarding tables of the switches of f, with the transport p->smp.  If a
+ * request for a block is not answered, the entries of the block are empty.  The caller holds
+ * OpenSM's lock. */
+enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
+			  struct ftr_tables **out, struct ibf_adopted *done,
+			  struct ftr_err *err) FTR_MUST_USE;
+/* Called after the routing: log how many of the entries that were read are unchanged in the new
+ * tables. */
+void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
+		      const struct ibf_adopted *done);
+
+/* takeover.c, option "takeover ordered": if the switches may hold the tables of another
+ * engine, replace these tables by t in a checked order of writes, and log the result.  The
+ * caller holds OpenSM's exclusive lock. */
+void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
+		  const struct ftr_tables *t);
+
+/* commit.c: copy all tables to OpenSM's new_lft, or none on failure.  write: false to count
+ * the changes only. */
+enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
+			   const struct ftr_tables *t, bool write,
+			   struct ibf_changes *changes,
+			   struct ftr_err *err) FTR_MUST_USE;
+
+/* mcast.c: the callback that OpenSM calls to build the tree of an MLID; ctx is the struct
+ * ibf_engine. */
+ib_api_status_t ibf_mcast_build_stree(void *ctx, osm_mgrp_box_t *mbox);
+
+/* fast.c: set up the fast path.  NULL: this failed; the reason is logged, except lack of
+ * memory.  The functions below accept f == NULL. */
+struct ibf_fast *ibf_fast_new(struct ibf_plugin *p);
+void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
+/*
+ * The sweeper's thread calls these functions in this order in each sweep, without a lock:
+ *
+ *  sweep_start	a heavy sweep begins
+ *  discovered	the discovery is over; the function may wait until a write of the fast
+ *		path has ended
+ *  routed	the switches have the tables of gen; gen NULL: another engine routed, or
+ *		OpenSM routed from its unicast cache
+ */
+void ibf_fast_sweep_start(struct ibf_fast *f);
+void ibf_fast_discovered(struct ibf_fast *f);
+void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
+/* Post RR_EV_ROUTING (with OpenSM's exclusive lock held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
+void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
+/* Store the numbers of changes of a routing.  OpenSM's exclusive lock is held. */
+void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
+/* ddlr_vls.c: decide how many VLs ddlr uses with the tables of gen.  The caller holds OpenSM's
+ * exclusive lock. */
+void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
+/* The callback update_sl2vl of OpenSM; context is the struct ibf_engine. */
+void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
+		     ib_slvl_table_t *t);
+
+/* fast.c: true if a routing must not use this link.  active: both ports are Armed or Active. */
+bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active);
+
+/*
+ * status_file.c: metrics and status files.  ibf_status_new returns NULL if memory is exhausted;
+ * the other functions then do nothing.  The functions ibf_status_NAME record an event, or write
+ * the files:
+ *
+ *  sweep	a sweep begins
+ *  routed	a routing is done (OpenSM's exclusive lock is held)
+ *  refused	a routing is refused (OpenSM's exclusive lock is held)
+ *  engine	an engine has routed, or an engine of this plugin has failed
+ *  repair	a repair is done
+ *  search_failed	a search process has failed
+ *  write	write the files; gen: the routing in use, or NULL
+ */
+struct ibf_status *ibf_status_new(void);
+void ibf_status_free(struct ibf_status *s);
+void ibf_status_sweep(struct ibf_plugin *p);
+void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
+		       const struct ibf_timing *ms,
+		       const struct ibf_unserved *un,
+		       const struct ibf_changes *c);
+void ibf_status_refused(struct ibf_plugin *p);
+/* used: name of the engine that has routed; "": an engine of this plugin has failed, and no other
+ * has routed yet.  ours: the engine `used` belongs to this plugin.  reason: why an engine of this
+ * plugin has failed or was passed over in routing_engine; "": there is no such engine. */
+void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours,
+		       const char *reason);
+void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r);
+void ibf_status_search_failed(struct ibf_plugin *p);
+void ibf_status_write(struct ibf_plugin *p, const struct ibf_generation *gen);
+
+/* ca_order.c: queue a job that writes the host order of gen's shape. */
+void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen);
+
+#endif
