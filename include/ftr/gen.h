@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Generator of fabrics: fat-trees (PGFTs) and tori, complete or with random faults.
+ * Generator of fabrics: fat-trees (PGFTs), tori and GPU clusters, complete or with random faults.
  *
  * A parallel generalised fat-tree is written PGFT(h; m_1..m_h; w_1..w_h; p_1..p_h)
  * (Gliksberg et al. 2020, section 2; Zahavi 2010).  Level 0 contains the hosts; levels 1..h
@@ -39,6 +39,8 @@ struct ftr_gen_opts {
 	bool random_lids;	/* true: random LIDs; false: those of ftr_builder_assign_lids */
 	unsigned int lmc;	/* LMC of the host ports */
 	bool no_lids;		/* true: all LIDs are 0; a subnet manager assigns them */
+	unsigned int nodes;	/* superpod: number of nodes; the last places of the last unit (or
+				 * units) stay empty; 0: all places have a node */
 };
 
 /* Parse "3;12,12,24;1,12,12;1,1,1", "kary:4,3", or a named size: "648", "3456",
@@ -83,7 +85,40 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 			      struct ftr_fabric **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Generate the torus or PGFT that text describes (see ftr_torus_parse and ftr_pgft_parse). */
+/*
+ * A GPU cluster after the public reference architectures of DGX SuperPOD: the compute network.  A
+ * unit has 32 nodes (H100, B200: switches with 64 ports, NDR) or 72 nodes (B300: 144 ports, XDR).
+ * A node has FTR_SUPERPOD_RAILS adapters, each a channel adapter of its own.  Rail r of the nodes of
+ * unit s is connected to leaf 8s + r.  The numbers of leaves, spines and cores are those of the
+ * reference architectures.  The cabling above eight units is our derivation (src/lab/gen/superpod.c).
+ *
+ *	H100, B200	1, 2, 3, 4 and 8 units (leaves and spines); 16, 32 and 64 (and cores)
+ *	B300		1, 2, 4, 8 and 18 units (leaves and spines)
+ *
+ * Descriptions count from 1: "dgx-NODE mlx5_DEVICE", "leaf-UNIT-RAIL", "spine-GROUP-NUMBER",
+ * "core-GROUP-NUMBER".  With several planes, the switches are "planeP-leaf-..".
+ */
+#define FTR_SUPERPOD_RAILS 8
+#define FTR_SUPERPOD_PLANES 8
+
+struct ftr_superpod {
+	unsigned int generation;	/* 0: H100, 1: B200, 2: B300 */
+	unsigned int units;		/* one of the numbers above */
+	unsigned int planes;		/* 1..FTR_SUPERPOD_PLANES separate networks; each adapter
+					 * has one port on each plane */
+};
+
+/* Parse "superpod:H100:4", or with two planes "superpod:H100:4;2". */
+enum ftr_status ftr_superpod_parse(const char *text, struct ftr_superpod *out,
+				   struct ftr_err *err) FTR_MUST_USE;
+/* Generate a superpod.  opts NULL: all defaults.  FTR_INVAL: the reference architectures have no
+ * such design, or opts->nodes is above the number of places.  FTR_LIMIT: as for ftr_gen_pgft. */
+enum ftr_status ftr_gen_superpod(const struct ftr_superpod *pod, const struct ftr_gen_opts *opts,
+				 struct ftr_fabric **out, struct ftr_err *err) FTR_MUST_USE;
+
+/* Generate the superpod, torus or PGFT that text describes (see ftr_superpod_parse,
+ * ftr_torus_parse and ftr_pgft_parse).  FTR_INVAL: opts->nodes is set for another shape than a
+ * superpod. */
 enum ftr_status ftr_gen_shape(const char *text,
 			      const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out,

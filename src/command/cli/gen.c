@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree gen: writes a PGFT or a torus as a netfile, with faults if requested, and a
+ * ibfattree gen: writes a PGFT, a torus or a GPU cluster as a netfile, with faults if requested, and a
  * schedule of faults for ibsim.
  */
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct gen {
 	uint64_t seed;
 	bool random_guids, random_ports, random_lids, random_order, no_lids;
 	bool json;
-	unsigned int lmc, links, switches, hosts, schedule;
+	unsigned int nodes, lmc, links, switches, hosts, schedule;
 	const char *output, *schedule_output;
 };
 
@@ -31,6 +31,8 @@ static const struct cli_opt options[] = {
 	  "assign LIDs in random order", NULL, 0, 0 },
 	{ "random-order", CLI_FLAG, offsetof(struct gen, random_order), NULL,
 	  "write switches and hosts in random order", NULL, 0, 0 },
+	{ "nodes", CLI_UINT, offsetof(struct gen, nodes), "N",
+	  "superpod: number of nodes; 0: all places", "0", 0, COUNT_MAX },
 	{ "lmc", CLI_UINT, offsetof(struct gen, lmc), "N",
 	  "2^N LIDs per host port", "0", 0, FTR_LMC_MAX },
 	{ "no-lids", CLI_FLAG, offsetof(struct gen, no_lids), NULL,
@@ -57,7 +59,7 @@ static struct ftr_fabric *make(const struct gen *g, const char *shape)
 		.seed = g->seed, .random_guids = g->random_guids,
 		.random_ports = g->random_ports,
 		.random_lids = g->random_lids, .lmc = g->lmc,
-		.no_lids = g->no_lids,
+		.no_lids = g->no_lids, .nodes = g->nodes,
 	};
 	const struct ftr_damage d = {
 		.seed = g->seed, .links = g->links,
@@ -140,11 +142,11 @@ static int run_gen(int argc, char **argv)
 
 const struct cli_cmd cli_gen = {
 	.name = "gen",
-	.summary = "generate a fat-tree or torus as an ibsim netfile",
+	.summary = "generate a fat-tree, torus or GPU cluster as a netfile",
 	.args = "SHAPE",
 	.text =
-"Generates a parallel-ports generalised fat-tree, or a torus, in the format of\n"
-"ibsim.\n"
+"Generates a parallel-ports generalised fat-tree, a torus or a GPU cluster in the\n"
+"format of ibsim.\n"
 "SHAPE is one of these:\n"
 "  648, 3456, 11664, 27648: a well-known tree with this number of hosts\n"
 "  kary:K,N: the K-ary N-tree\n"
@@ -152,6 +154,8 @@ const struct cli_cmd cli_gen = {
 "    children, w_i parents and p_i parallel links at level i\n"
 "  torus:K1,K2,..[;H]: a torus of K1 x K2 x .. switches, each with H hosts\n"
 "    (default: 1)\n"
+"  superpod:GENERATION:UNITS[;PLANES]: the compute network of a DGX SuperPOD with\n"
+"    nodes of eight rails; GENERATION is H100, B200 or B300\n"
 "The same SHAPE, options and seed give the same file on every machine.\n",
 	.opts = options,
 	.min_args = 1,

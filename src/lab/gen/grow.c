@@ -13,7 +13,6 @@
 #include "gen/grow.h"
 
 #define WIDTH 4
-#define SPEED FTR_SPEED_EDR
 
 /* ---- parsing ------------------------------------------------------------- */
 
@@ -112,12 +111,11 @@ static enum ftr_status add_node(struct gen_growth *z, unsigned int l, uint32_t i
 	const struct gen_level *v = &z->level[l];
 	char name[FTR_NAME_MAX];
 
-	if (l > 0) {
-		z->shape->name(z, l, i, name);
+	snprintf(name, sizeof(name), "host-%u", i);
+	z->shape->name(z, l, i, name);
+	if (l > 0)
 		return ftr_builder_add_switch(z->b, v->guid[i], v->n_ports,
 					      next_lid(z), 0, name, z->err);
-	}
-	snprintf(name, sizeof(name), "host-%u", i);
 	for (unsigned int p = 1; p <= v->n_ports; p++) {
 		enum ftr_status st = ftr_builder_add_endport(
 			z->b, FTR_NODE_CA, v->guid[i], v->guid[i] + p, p,
@@ -165,7 +163,7 @@ enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 			 unsigned int q)
 {
 	return ftr_builder_add_link(z->b, place(z, l, i, k), place(z, r, j, q),
-				    WIDTH, SPEED, z->err);
+				    WIDTH, z->speed, z->err);
 }
 
 /* ---- LIDs -------------------------------------------------------------- */
@@ -208,7 +206,7 @@ enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
 	struct gen_growth z = {
 		.shape = shape, .of = of, .h = h,
 		.o = opts ? opts : &defaults, .err = err,
-		.b = ftr_builder_new(), .arena = ftr_arena_new(),
+		.speed = FTR_SPEED_EDR, .b = ftr_builder_new(), .arena = ftr_arena_new(),
 	};
 	enum ftr_status st;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the generators of PGFTs and tori.  gen_grow() adds the nodes level by level, and
+ * Shared by the generators of PGFTs, tori and superpods.  gen_grow() adds the nodes level by level, and
  * assigns GUIDs, port numbers and LIDs, in ascending order or at random.  The generator provides
  * the numbers of nodes and ports, the names of the nodes, and the links (struct gen_shape).
  */
@@ -22,8 +22,9 @@ struct gen_level {			/* level 0: hosts */
 
 struct gen_growth {
 	const struct gen_shape *shape;
-	const void *of;			/* parameters of the PGFT or torus */
+	const void *of;			/* parameters of the PGFT, torus or superpod */
 	unsigned int h;			/* number of switch levels */
+	enum ftr_speed speed;		/* of all links; a shape may change it in size() */
 	const struct ftr_gen_opts *o;
 	struct ftr_rng rng;
 	uint32_t *lid;			/* the random base LIDs, stored as LID / 2^lmc - 1; NULL:
@@ -39,6 +40,8 @@ struct gen_shape {
 	/* sets n and n_ports of all levels, and checks the numbers of ports and LIDs */
 	enum ftr_status (*size)(struct gen_growth *z);
 	enum ftr_status (*links)(struct gen_growth *z);
+	/* Sets the description of a node, a buffer of FTR_NAME_MAX bytes.  For level 0 it may leave
+	 * the default, "host-N". */
 	void (*name)(const struct gen_growth *z, unsigned int l, uint32_t i,
 		     char *name);
 };

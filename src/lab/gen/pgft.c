@@ -113,7 +113,8 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
 		 char *name)
 {
 	(void)z;
-	snprintf(name, FTR_NAME_MAX, "sw-%u-%u", l, i);
+	if (l)
+		snprintf(name, FTR_NAME_MAX, "sw-%u-%u", l, i);
 }
 
 /* ---- links ------------------------------------------------------------- */

@@ -53,7 +53,8 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
 	const struct ftr_torus *g = z->of;
 	size_t at = 2;
 
-	(void)l;
+	if (!l)
+		return;
 	snprintf(name, FTR_NAME_MAX, "sw");
 	for (unsigned int d = 0; d < g->d; d++) {
 		at += (size_t)snprintf(name + at, FTR_NAME_MAX - at, "-%u",
@@ -117,10 +118,18 @@ enum ftr_status ftr_gen_shape(const char *text,
 			      const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out, struct ftr_err *err)
 {
+	struct ftr_superpod pod;
 	struct ftr_torus torus;
 	struct ftr_pgft pgft;
 	enum ftr_status st;
 
+	if (!strncmp(text, "superpod:", 9)) {
+		st = ftr_superpod_parse(text, &pod, err);
+		return st ? st : ftr_gen_superpod(&pod, opts, out, err);
+	}
+	if (opts && opts->nodes)
+		return ftr_fail(err, FTR_INVAL, "shape \"%s\": only a superpod has a number of nodes (%u)",
+				text, opts->nodes);
 	if (!strncmp(text, PREFIX, strlen(PREFIX))) {
 		st = ftr_torus_parse(text, &torus, err);
 		return st ? st : ftr_gen_torus(&torus, opts, out, err);
