@@ -57,7 +57,7 @@ tests_unit_test_state_file_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_state_file_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_io tests/unit/test_io_tables \
-	tests/unit/test_io_fuzz tests/unit/test_gen
+	tests/unit/test_io_fuzz tests/unit/test_gen tests/unit/test_superpod
 IO_TEST_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_io_SOURCES = tests/unit/test_io.c tests/unit/io_util.h
 tests_unit_test_io_CFLAGS = $(IO_TEST_CFLAGS)
@@ -68,6 +68,9 @@ tests_unit_test_io_tables_LDADD = $(CHECK_TEST_LDADD)
 tests_unit_test_io_fuzz_SOURCES = tests/unit/test_io_fuzz.c
 tests_unit_test_io_fuzz_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_io_fuzz_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_superpod_SOURCES = tests/unit/test_superpod.c
+tests_unit_test_superpod_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_superpod_LDADD = $(CHECK_TEST_LDADD)
 tests_unit_test_gen_SOURCES = tests/unit/test_gen.c \
 	tests/lib/random_graph.c tests/lib/random_graph.h
 tests_unit_test_gen_CFLAGS = $(IO_TEST_CFLAGS)
