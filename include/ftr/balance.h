@@ -69,9 +69,6 @@ struct ftr_balance_input {
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
-	/* true: `extra` is NULL, and by the tables some path from a switch s to a column l has more
-	 * hops than the cost c[s][l] */
-	bool longer;
 	enum ftr_balance depth;
 	/* Returns true to stop the search early.  It is called every few milliseconds, on large
 	 * fabrics every few tens of milliseconds, by the thread that called ftr_balance_tables.

@@ -115,9 +115,6 @@ struct ftr_route_stats {
 	uint32_t n_turns;
 	uint64_t extra_pairs;	/* number of pairs (host port, LID of another host port)
 				 * that these turns connect */
-	uint64_t longer_pairs;	/* number of other pairs whose path became longer because
-				 * of the turns; one end of each is on a gateway, a switch at
-				 * which a path makes an extra turn */
 	bool reordered;		/* true: extra turns did not suffice, so the whole fabric
 				 * is routed by the inverted order of sftree */
 };

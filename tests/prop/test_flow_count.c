@@ -340,7 +340,6 @@ START_TEST(searches_of_any_tables)
 		bool changed = seed / 8 % 2;
 		struct ftr_balance_report r = search_any(seed, (struct ftr_balance_input){
 			.depth = seed % 2 ? FTR_BALANCE_LOAD : FTR_BALANCE_FULL,
-			.longer = seed / 5 % 3 != 0,
 		}, seed / 16 % 4 ? "dmodc" : "sftree", changed);
 
 		n_refused += !r.hosts;

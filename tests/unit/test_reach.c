@@ -524,39 +524,6 @@ START_TEST(nothing_to_report)
 }
 END_TEST
 
-/* A gateway is a switch where an extra turn connects hosts that have no up/down path.  If its own
- * hosts get longer paths, this is reported. */
-START_TEST(longer_paths)
-{
-	struct ftr_route_stats stats = { 0 };
-	struct ftr_fabric *f = NULL;
-	struct fake_opts o = { 0 };
-	uint64_t seed = 0;
-	struct fake *h;
-
-	while (!stats.longer_pairs) {
-		struct ftr_shape *sh = NULL;
-		struct ftr_tables *t = NULL;
-		struct ftr_rng r;
-
-		ftr_fabric_free(f);
-		ftr_rng_seed(&r, ++seed);
-		f = irregular_small(&r);
-		must(ftr_shape_new(f, NULL, NULL, &sh, &err));
-		must(ftr_tables_new(f, false, &t, &err));
-		must(ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, &stats,
-						     &err));
-		ftr_tables_free(t);
-		ftr_shape_free(sh);
-	}
-	o.fabric = f;
-	h = fake_new(&o);
-	ck_assert_msg(fake_logged(h, "WRN IBF120: dmodc: paths of ") == 1,
-		      "seed %" PRIu64 ": not exactly one IBF120 in the log:\n%s", seed, h->log);
-	fake_free(h);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("reach");
@@ -570,7 +537,6 @@ int main(void)
 	tcase_add_test(t, manager_anywhere_on_irregular_fabrics);
 	tcase_add_test(t, cost_of_updown);
 	tcase_add_test(t, nothing_to_report);
-	tcase_add_test(t, longer_paths);
 	suite_add_tcase(s, random);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -110,10 +110,6 @@ static void summary(const struct route *r, const struct result *x)
 		fprintf(stderr, "%s: %s of host ports without an up/down path, connected by %s\n",
 			engine, CLI_COUNT(x->stats.extra_pairs, "pair", "pairs"),
 			CLI_COUNT(x->stats.n_turns, "extra turn", "extra turns"));
-	if (x->stats.longer_pairs)
-		fprintf(stderr, "%s: %s of host ports with a longer path; one port of each pair is on a gateway, a switch at which paths turn from a downward to an upward link\n",
-			engine,
-			CLI_COUNT(x->stats.longer_pairs, "pair", "pairs"));
 	if (x->stats.reordered)
 		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric; the tables follow another order of the switches, like the tables of sftree\n",
 			engine);
@@ -159,7 +155,6 @@ static int summary_json(const struct route *r, const struct result *x)
 	cli_json_num(o, "entries_without_path", x->stats.no_path);
 	cli_json_num(o, "extra_turns", x->stats.n_turns);
 	cli_json_num(o, "extra_pairs", x->stats.extra_pairs);
-	cli_json_num(o, "longer_pairs", x->stats.longer_pairs);
 	cli_json_bool(o, "reordered", x->stats.reordered);
 	cli_json_num(o, "detours", x->stats.detours);
 	if (x->stats.root != FTR_SW_NONE)

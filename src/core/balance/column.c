@@ -119,7 +119,7 @@ static uint32_t visit(struct balance_column *c, struct balance_entries of, uint3
 static bool find_keys(struct balance_column *c, struct balance_entries of)
 {
 	const struct ftr_balance_input *in = c->net->in;
-	bool by_cost = !in->extra && !in->longer;
+	bool by_cost = !in->extra;
 
 	for (ftr_sw s = 0; s < c->net->f->n_sw; s++)
 		c->key[s] = by_cost && c->cost[s] != FTR_COST_INF ? c->cost[s] : UNSEEN;

@@ -36,23 +36,9 @@
  * A turn that is added may exclude other turns, which would close a cycle with it.  Suppose that
  * two groups of switches are joined only by gateways.  Then a turn from the first group to the
  * second at one gateway may exclude the opposite direction at all other gateways (see the example
- * below).  So each destination switch is connected in stages.  The mode of a stage says what it may
- * use:
- *
- *	ALLOWED | ALL		turns that are allowed already, to all next hops of the gateway
- *	ALLOWED			turns that are allowed already, to some next hops of the gateway.
- *				The gateway then uses only these next hops to the destination
- *	NEW | ALL | BOTH	new turns to all next hops of the gateway, together with the
- *				opposite turns
- *	NEW | BOTH		new turns to some next hops of the gateway, together with the
- *				opposite turns.  The gateway then uses only these next hops to the
- *				destination, and its paths do not become longer
- *	LONGER			a next hop above the gateway that is not on a shortest path.  The
- *				gateway must have no switches below.  Its own hosts then have a
- *				longer path.  This mode helps if every gateway is connected to
- *				several switches in each of the two groups that the gateways join
- *	NEW | ALL		new turns to all next hops, without the opposite turns
- *	NEW			like NEW | BOTH, but without the opposite turns
+ * below).  So each destination switch is connected in three stages: with turns that are allowed
+ * already; with new turns together with the opposite turns; with new turns alone.  A packet may
+ * turn to all next hops of a gateway or to none, so pairs with an up/down path keep their paths.
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are allowed
  * from the start.  Switches without an up/down path may then get several next hops (spread.c).
@@ -79,24 +65,18 @@
 
 /* The stages, in order.  A stage fails if one of its turns would close a cycle.
  * tries: number of times that the stage may fail for one destination switch.
- * all_tries: number of times that it may fail for all destination switches and passes together.
- * The first pass skips the second stage, because a new turn is better than a gateway with fewer
- * next hops. */
+ * all_tries: number of times that it may fail for all destination switches and passes together. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
-	{ ALLOWED | ALL, 1, UINT32_MAX }, { ALLOWED, 1, UINT32_MAX },
-	{ NEW | ALL | BOTH, 3, 6 }, { NEW | BOTH, 3, 6 },
-	{ ALLOWED | LONGER, 1, UINT32_MAX }, { NEW | LONGER | BOTH, 20, 100 },
-	{ NEW | ALL, 3, 12 }, { NEW, 20, 100 }, { NEW | LONGER, 20, 100 },
+	{ 0, 1, UINT32_MAX }, { NEW | BOTH, 3, 6 }, { NEW, 3, 12 },
 };
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
 _Static_assert(N_STAGES == PLAN_STAGES, "PLAN_STAGES must be the number of stages");
-/* Greatest number of passes over all destination switches after the first pass.  The first of
- * them is always made; each later one only if the pass before it has added turns.  Exception: no
- * pass is made after gives_up() has returned true. */
-#define PASSES 4
+/* Greatest number of passes over all destination switches.  A further pass is made only if the pass
+ * before it has added turns, and gives_up() has not returned true. */
+#define PASSES 5
 
 #define IMPOSSIBLE UINT32_MAX
 
@@ -106,7 +86,6 @@ static uint32_t new_turns(struct plan *p, uint32_t c)
 	ftr_sw t = p->turns.channel[c].to;
 	const uint32_t *hop = &p->label[t].channel;
 	uint32_t n_hops = 1, n = 0;
-	bool possible = false;
 
 	if (p->sh->numbering.col[t] == p->l)
 		return 0;
@@ -117,21 +96,13 @@ static uint32_t new_turns(struct plan *p, uint32_t c)
 		n_hops = h->n;
 	}
 	for (uint32_t i = 0; i < n_hops; i++) {
-		if (turns_allowed(&p->turns, c, hop[i])) {
-			if (p->mode & ALL)
-				continue;
-			return 0;
-		}
-		n++;
-		if (p->mode & NEW &&
-		    !turns_refused(&p->turns, c, hop[i], p->mode & BOTH))
-			possible = true;
-		else if (p->mode & ALL)
+		if (turns_allowed(&p->turns, c, hop[i]))
+			continue;
+		if (!(p->mode & NEW) || turns_refused(&p->turns, c, hop[i], p->mode & BOTH))
 			return IMPOSSIBLE;
+		n++;
 	}
-	if (p->mode & ALL)
-		return n;
-	return possible ? 1 : IMPOSSIBLE;
+	return n;
 }
 
 /* ---- the heap ---------------------------------------------------------- */
@@ -254,83 +225,22 @@ static void seed_all(struct plan *p)
 	}
 }
 
-static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
-{
-	uint8_t least = FTR_COST_INF;
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		least = FTR_MIN(least, plan_cost(p, p->turns.channel[hop[i]].to));
-	for (uint32_t i = 0; i < n; i++)
-		if (plan_cost(p, p->turns.channel[hop[i]].to) == least)
-			hop[kept++] = hop[i];
-	return kept;
-}
-
-/* h: the next hops of the switch at the end of channel c.  Remove those to which a packet from c
- * must not turn.  If none is left and the mode has NEW, allow the turn to one next hop and keep it.
- * If h->longer is true, keep only the next hops with the fewest hops to the destination.  Returns
- * FTR_REFUSED if no next hop is left. */
-static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
-				     struct hop_list *h)
-{
-	uint32_t kept = 0;
-	uint32_t *hop = p->pool + h->first;
-
-	for (uint32_t i = 0; i < h->n; i++)
-		if (turns_allowed(&p->turns, c, hop[i]))
-			hop[kept++] = hop[i];
-	for (uint32_t i = 0; !kept && p->mode & NEW && i < h->n; i++) {
-		enum ftr_status st;
-
-		if (turns_refused(&p->turns, c, hop[i], p->mode & BOTH))
-			continue;
-		st = turns_admit(&p->turns, c, &hop[i], 1, p->mode & BOTH);
-		if (st == FTR_NOMEM)
-			return st;
-		if (!st)
-			hop[kept++] = hop[i];
-	}
-	if (!kept)
-		return FTR_REFUSED;
-	h->some |= kept < h->n;
-	h->n = h->longer ? keep_shortest(p, hop, kept) : kept;
-	return FTR_OK;
-}
-
 /* Add the turns that packets from channel c need, if the mode permits new turns.  Returns
  * FTR_REFUSED if a necessary turn remains forbidden. */
 static enum ftr_status admit_step(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
-	struct hop_list *h;
+	const struct hop_list *h;
 
 	if (p->sh->numbering.col[t] == p->l)
 		return FTR_OK;
-	plan_hops(p, t);
-	h = &p->hops[t];
-	if (p->mode == (ALLOWED | ALL)) {
-		for (uint32_t i = 0; i < h->n; i++)
-			if (!turns_allowed(&p->turns, c,
-					   p->pool[h->first + i]))
-				return FTR_REFUSED;
-		return FTR_OK;
-	}
-	if (p->mode & ALL)
-		return turns_admit(&p->turns, c, p->pool + h->first, h->n,
-				   p->mode & BOTH);
-	return restrict_hops(p, c, h);
-}
-
-/* Add the turns that a planned step over channel c needs.  After that, the next hops of the switch
- * at the end of c towards the present destination do not change. */
-static enum ftr_status use_step(struct plan *p, uint32_t c)
-{
-	enum ftr_status st = admit_step(p, c);
-
-	if (!st)
-		p->hops[p->turns.channel[c].to].used = true;
-	return st;
+	h = plan_hops(p, t);
+	if (p->mode & NEW)
+		return turns_admit(&p->turns, c, p->pool + h->first, h->n, p->mode & BOTH);
+	for (uint32_t i = 0; i < h->n; i++)
+		if (!turns_allowed(&p->turns, c, p->pool[h->first + i]))
+			return FTR_REFUSED;
+	return FTR_OK;
 }
 
 static void connected(struct plan *p, ftr_sw s)
@@ -355,8 +265,7 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 		p->path[n++] = s;
 	}
 	while (n) {
-		enum ftr_status st = use_step(p, p->label[p->path[n - 1]]
-					      .channel);
+		enum ftr_status st = admit_step(p, p->label[p->path[n - 1]].channel);
 
 		if (st)
 			return st;
@@ -369,7 +278,7 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
  * turn would close a cycle; later calls do not try this turn again. */
 static enum ftr_status grow(struct plan *p)
 {
-	bool all = p->spread && p->mode == (ALLOWED | ALL);
+	bool all = p->spread && !p->mode;
 
 	if (p->mode & NEW)
 		seed_all(p);
@@ -423,19 +332,14 @@ static enum ftr_status run_stage(struct plan *p, const struct stage *stage)
 
 /* ---- results ----------------------------------------------------------- */
 
-static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop,
-		      uint32_t n, bool restricted)
+static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop, uint32_t n)
 {
 	struct connect *o = p->out;
 
-	if (restricted && p->hops[s].longer)
-		o->longer += (uint64_t)p->ends[s] *
-			p->lids[p->sh->numbering.col_sw[p->l]];
 	if (!FTR_GROW(o->entry, o->n_entries, p->cap_entries))
 		return false;
 	o->entry[o->n_entries++] = (struct connect_entry){
 		.sw = s, .col = p->l, .first = p->n_via, .n = n,
-		.restricted = restricted,
 	};
 	for (uint32_t i = 0; i < n; i++) {
 		if (!FTR_GROW(o->via, p->n_via, p->cap_via))
@@ -457,17 +361,12 @@ static bool end_column(struct plan *p)
 		const struct hop_list *h = &p->hops[s];
 
 		if (p->state[s] == CONNECTED && h->known)
-			ok = ok && add_entry(p, s, p->pool + h->first, h->n,
-					     false);
+			ok = ok && add_entry(p, s, p->pool + h->first, h->n);
 		else if (p->state[s] == CONNECTED)
-			ok = ok && add_entry(p, s, &p->label[s].channel, 1,
-					     false);
-		else if (h->known && h->used && h->some)
-			ok = ok && add_entry(p, s, p->pool + h->first, h->n,
-					     true);
+			ok = ok && add_entry(p, s, &p->label[s].channel, 1);
 		p->state[s] = OPEN;
 		p->needed[s] = p->noted[s] = 0;
-		p->hops[s].known = p->hops[s].used = false;
+		p->hops[s].known = false;
 	}
 	p->n_touched = p->n_connected = p->n_pool = 0;
 	return ok;
@@ -486,8 +385,7 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 		p->left++;
 	}
 	for (size_t i = 0; !st && p->left && i < N_STAGES; i++)
-		if (!p->looking || stages[i].mode != ALLOWED)
-			st = run_stage(p, &stages[i]);
+		st = run_stage(p, &stages[i]);
 	p->complete &= !p->left;
 	p->closed &= p->left > 0;
 	if (p->spread)
@@ -576,7 +474,6 @@ static enum ftr_status pass(struct plan *p)
 
 	p->out->n_entries = p->n_via = 0;
 	p->out->horizontal = false;
-	p->out->longer = 0;
 	p->pairs = 0;
 	p->complete = true;
 	for (uint32_t l = 0; !st && l < p->sh->f->n_sw && !gives_up(p); l++)
@@ -610,10 +507,6 @@ static enum ftr_status run_connect(struct plan *p)
 	for (size_t i = 0; i < N_STAGES; i++)
 		p->tries[i] = stages[i].all_tries;
 	st = admit_given(p);
-	p->looking = true;
-	if (!st && !p->opts->n_turns)
-		st = pass(p);
-	p->looking = false;
 	p->spread = links == CONNECT_ACROSS;
 	n = p->turns.n_extra;
 	for (int i = 0; !st && i < PASSES && (!i || n != before) &&

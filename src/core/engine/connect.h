@@ -8,14 +8,12 @@
 
 #include "engine/engine.h"
 
-/* The next hops of switch sw towards column col (a destination switch) are the neighbours
- * via[first .. first + n - 1]. */
+/* The next hops of switch sw, which has no up/down path to column col (a destination switch), are
+ * the neighbours via[first .. first + n - 1]. */
 struct connect_entry {
 	ftr_sw sw;
 	uint32_t col;
 	uint32_t first, n;
-	bool restricted;	/* true: sw has an up/down path to col, but these next hops replace
-				 * its candidates */
 };
 
 /*
@@ -35,10 +33,8 @@ struct connect {
 	uint32_t n_entries;
 	struct connect_entry *entry;	/* sorted by (col, sw) */
 	ftr_sw *via;
-	/* counted in pairs (host port, LID of a host port) */
-	uint64_t pairs;		/* number of pairs that extra turns connect */
-	uint64_t longer;	/* number of pairs with an up/down path that get a longer path,
-				 * because the entry of the first switch is restricted */
+	uint64_t pairs;		/* number of pairs (host port, LID of a host port) that extra turns
+				 * connect */
 	bool complete;		/* true: every pair that needs a path has one */
 	bool horizontal;	/* true: some entries lead onto horizontal links */
 };

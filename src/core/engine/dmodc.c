@@ -21,7 +21,6 @@ static enum ftr_status report_dmodc(const struct ftr_shape *sh,
 	stats->by_rank = true;
 	stats->n_turns = extra->n_turns;
 	stats->extra_pairs = extra->pairs;
-	stats->longer_pairs = extra->longer;
 	if (stats->order)
 		memcpy(stats->order, sh->tree.rank, sh->f->n_sw);
 	if (!opts->keep_turns || !extra->n_turns)

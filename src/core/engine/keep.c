@@ -43,8 +43,6 @@ struct keeping {
 	 * displaced: the port of the entry is chosen by the load of the links */
 	uint64_t *movable, *displaced;
 	const struct connect *extra;	/* the plan of extra turns, or NULL */
-	uint8_t *gateway;	/* gateway[s] is not 0: for some column (destination switch), switch
-				 * s has both an up/down path and an entry in `extra` */
 	const uint32_t *col_of;	/* col_of[lid]: column (destination switch) of the LID;
 				 * UINT32_MAX: not routed */
 };
@@ -61,8 +59,7 @@ static const struct connect_entry *extra_entry(const struct keeping *k,
 					       const struct ftr_shape *sh,
 					       ftr_sw s, uint32_t l)
 {
-	if (!k->extra || (ftr_shape_cost(sh, s)[l] != FTR_COST_INF &&
-			  !k->gateway[s]))
+	if (!k->extra || ftr_shape_cost(sh, s)[l] != FTR_COST_INF)
 		return NULL;
 	return connect_find(k->extra, s, l);
 }
@@ -182,22 +179,6 @@ static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
 		FTR_BALANCE_BY_COST;
 }
 
-static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
-		      const struct connect *extra)
-{
-	if (!extra || !extra->n_entries)
-		return true;
-	k->gateway = ftr_calloc(k->t->n_sw, 1);
-	if (!k->gateway)
-		return false;
-	for (uint32_t i = 0; i < extra->n_entries; i++)
-		k->gateway[extra->entry[i].sw] |= extra->entry[i].restricted;
-	k->extra = extra;
-	in->extra = extra_candidates;
-	in->extra_ctx = k;
-	return true;
-}
-
 static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 				bool *displaced, struct ftr_err *err)
 {
@@ -246,7 +227,12 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
 		place = (struct balance_place){ k.displaced, opts->keep->prefer };
 	}
-	if (!use_extra(&k, in, extra) || (kept && (!k.movable || !k.displaced)))
+	if (extra && extra->n_entries) {
+		k.extra = extra;
+		in->extra = extra_candidates;
+		in->extra_ctx = &k;
+	}
+	if (kept && (!k.movable || !k.displaced))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for keeping entries");
 	if (!st && kept)
 		st = keep_all(&k, team, &search, err);
@@ -260,7 +246,6 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 				 stats ? &stats->balance : NULL, err);
 	in->movable = NULL;
 	in->extra = NULL;
-	free(k.gateway);
 	free(k.movable);
 	free(k.displaced);
 	return st;

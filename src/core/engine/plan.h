@@ -13,14 +13,14 @@
 #include "engine/connect.h"
 #include "engine/turns.h"
 
-#define PLAN_STAGES 9
+#define PLAN_STAGES 3
 
 /* Which switches need a path to a column (a destination switch).  NEED_ENDS: all switches with host
  * ports.  NEED_ALL: all switches. */
 enum { NEED_ENDS = 1, NEED_ALL = 2 };
 
-/* Modes of a stage, explained at the head of connect.c. */
-enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
+/* Mode of a stage: it may add turns; it must add the opposite turns, too. */
+enum { NEW = 1, BOTH = 2 };
 
 /* The step of a path from switch sw over a channel to a neighbour. */
 struct step {
@@ -33,12 +33,6 @@ struct step {
 struct hop_list {		/* next hops of a switch towards the present destination switch */
 	uint32_t first, n;	/* channels pool[first .. first + n - 1] */
 	bool known;		/* true: the list has been computed */
-	bool some;		/* true: the list may differ from the candidates of up/down routing
-				 * by rank */
-	bool longer;		/* true: the list may have next hops that are not on a shortest
-				 * up/down path by rank */
-	bool used;		/* true: a planned path leads over the switch, so the list must not
-				 * change */
 	uint32_t total;		/* number of hops from the switch to the destination */
 };
 
@@ -65,7 +59,6 @@ struct plan {
 	const uint8_t *back;	/* back[l]: cost from the current column's switch to column l */
 	unsigned int mode;
 	uint32_t tries[PLAN_STAGES];	/* tries[i]: number of times that stage i may still fail */
-	bool looking;		/* true: first pass, which skips the second stage of stages[] */
 	bool spread;		/* true: give switches several next hops (spread.c) */
 	/* arrays by switch, for the current column */
 	uint8_t *state;		/* OPEN, LABELLED or CONNECTED; OPEN between columns */

@@ -81,7 +81,6 @@ static void spread_switch(struct plan *p, ftr_sw s)
 	h->n = 0;
 	for (uint32_t i = 0; i < n; i++)
 		h->n += plan_pool_add(p, hop[i]);
-	h->longer = false;
 	h->known = true;
 }
 
@@ -89,9 +88,6 @@ void plan_spread(struct plan *p)
 {
 	uint32_t farthest = 0;
 
-	/* in this mode plan_hops() returns the next hops that planned paths use; if there are none,
-	 * it returns the candidates */
-	p->mode = ALLOWED | ALL;
 	for (uint32_t i = 0; i < p->n_connected; i++) {
 		ftr_sw s = p->connected[i];
 

@@ -126,7 +126,7 @@ static bool are_leaves(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
 static bool joins_leaves(const struct ftr_incr *lv,
 			 const struct connect_entry *e)
 {
-	return !e->restricted && are_leaves(lv, e->sw, e->col);
+	return are_leaves(lv, e->sw, e->col);
 }
 
 static void count_extra(struct ftr_incr *lv)
@@ -167,9 +167,7 @@ enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 /* True if the plan connects the pair (s, l), which has no up/down path. */
 static bool connects(const struct connect *c, ftr_sw s, uint32_t l)
 {
-	const struct connect_entry *e = connect_find(c, s, l);
-
-	return e && !e->restricted;
+	return connect_find(c, s, l) != NULL;
 }
 
 /* Correct lost_pairs and regained_pairs of the result.  So far they count every pair without an

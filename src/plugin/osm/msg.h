@@ -42,7 +42,6 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(ROOTS, 115, WARN, "root_guid_file is not complete")		\
 	M(STATUS_FILE, 116, WARN, "a status file cannot be written")	\
 	M(REORDERED, 119, WARN, "dmodc uses an order of switches like that of sftree") \
-	M(LONGER, 120, WARN, "extra turns make some paths longer")	\
 	M(TAKEOVER_PLAIN, 121, WARN, "tables of another engine not replaced in a checked order") \
 	M(SEARCH_FAILED, 122, WARN, "the search process failed")	\
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\

@@ -333,11 +333,6 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 			un->others += r->bad[i];
 		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
 		warn_unserved(e, &p, un);
-		if (stats->longer_pairs)
-			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %s are longer than the shortest up/down paths; otherwise a credit loop could form, because two parts of the fabric are connected only by leaves; one host of each of these pairs is on such a leaf; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
-				e->ops->name,
-				ibf_count(stats->longer_pairs, "pair of host ports",
-					  "pairs of host ports").s);
 		if (stats->reordered)
 			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all pairs are routed in an order like that of sftree, and the most loaded link may carry more flows (see IBF002); repair links, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name);
