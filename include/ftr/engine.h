@@ -131,6 +131,8 @@ enum ftr_promise {
 	FTR_PROMISE_ALL
 };
 
+struct ftr_vl_pairs;
+
 struct ftr_engine_ops {
 	const char *name;	/* lower case, as in opensm.conf */
 	const char *summary;	/* one line for --help and man pages */
@@ -145,6 +147,7 @@ struct ftr_engine_ops {
 				 struct ftr_err *err);
 	/* the SL2VL tables for local repairs (ftr_ddlr_sl2vl); NULL: the engine uses one VL */
 	enum ftr_status (*sl2vl)(const struct ftr_shape *shape,
+				 const struct ftr_vl_pairs *pairs,
 				 struct ftr_sl2vl **out, struct ftr_err *err);
 };
 
@@ -153,15 +156,39 @@ const struct ftr_engine_ops *ftr_engine_find(const char *name);
 /* The i-th engine, NULL past the last. */
 const struct ftr_engine_ops *ftr_engine_at(unsigned int i);
 
+/* The VLs of engine ddlr: of a packet on the link after a change of direction (`turn`), and on all
+ * other links (`straight`).  Indexed by SL; FTR_VL_DROP: the packet is dropped. */
+struct ftr_vl_pairs {
+	uint8_t straight[FTR_N_SL], turn[FTR_N_SL];
+	unsigned int n;		/* number of classes of SLs, 1..7: each has its own two VLs */
+};
+
 /*
- * The SL2VL tables of engine ddlr.  They are set once; faults do not change them.  All SLs are
- * mapped alike.  A packet leaves a switch on VL 1 if it changes its direction there: it came
- * from below and goes down, or it came from above and goes up.  All other packets leave on
- * VL 0, also packets from a host, to a host, or from the switch itself.  A horizontal link
- * counts as leading up to the greater switch index.  Every link between switches needs two
- * operational VLs.  Errors: FTR_NOMEM.
+ * Choose the VLs of engine ddlr for the SLs of a site.  All SLs that the site maps to one VL are a
+ * class.  A class keeps its VL, and gets a second one that no class uses; the classes in the order
+ * of their VLs get the smallest of these VLs in turn.
+ *
+ * vl		the VL of each SL, 0..15; 15: the site drops the packets, and they stay dropped
+ * sls		set of the SLs in use, one bit per SL; SL 0 always counts as in use.  All others
+ *		get the VLs of SL 0
+ * n_vls	number of VLs of the links between switches: 1, 2, 4, 8 or 15.  As in OpenSM, greater
+ *		VLs in `vl` are reduced modulo n_vls
+ *
+ * Errors: FTR_LIMIT, the classes need more than n_vls VLs; FTR_INVAL, SL 0 is dropped.
+ */
+enum ftr_status ftr_vl_pairs_choose(const uint8_t vl[FTR_N_SL], uint16_t sls, unsigned int n_vls,
+				    struct ftr_vl_pairs *out, struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * The SL2VL tables of engine ddlr.  They are set once; faults do not change them.  A packet
+ * leaves a switch on its SL's VL pairs->turn if it changes its direction there: it came from
+ * below and goes down, or it came from above and goes up.  All other packets leave on
+ * pairs->straight, also packets from a host, to a host, or from the switch itself.  A horizontal
+ * link counts as leading up to the greater switch index.  pairs NULL: VL 0 and VL 1 for every SL.
+ * Errors: FTR_NOMEM.
  */
 enum ftr_status ftr_ddlr_sl2vl(const struct ftr_shape *sh,
+			       const struct ftr_vl_pairs *pairs,
 			       struct ftr_sl2vl **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 

@@ -59,7 +59,7 @@ struct world *world_new(struct ftr_fabric *f, unsigned int vls)
 	must(ftr_engine_find("ddlr")->route(w->sh, NULL, NULL, w->base, NULL,
 					    &err), &err);
 	if (vls > 1) {
-		must(ftr_ddlr_sl2vl(w->sh, &w->m, &err), &err);
+		must(ftr_ddlr_sl2vl(w->sh, NULL, &w->m, &err), &err);
 		w->switches = true;
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++)

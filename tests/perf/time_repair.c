@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 	must(ftr_tables_new(f, false, &t, &err));
 	must(ftr_engine_find("ddlr")->route(sh, NULL, NULL, t, NULL, &err));
 	if (argc > 2 && atoi(argv[2]) > 1) {
-		must(ftr_ddlr_sl2vl(sh, &m, &err));
+		must(ftr_ddlr_sl2vl(sh, NULL, &m, &err));
 		ro.sl2vl = m;
 		ro.switch_sources = true;
 	}

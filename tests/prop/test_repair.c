@@ -36,7 +36,7 @@ static void begin_with(struct setup *x, struct ftr_fabric *f, unsigned int vls,
 	ck_assert(!ftr_engine_find("ddlr")->route(x->sh, NULL, NULL, x->t,
 						  NULL, &err));
 	if (vls > 1)
-		ck_assert(!ftr_ddlr_sl2vl(x->sh, &x->m, &err));
+		ck_assert(!ftr_ddlr_sl2vl(x->sh, NULL, &x->m, &err));
 	o.sl2vl = x->m;
 	ck_assert(!ftr_ddlr_new(x->sh, x->t, &o, &x->r, &err));
 }

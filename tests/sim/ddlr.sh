@@ -36,7 +36,7 @@ healed_locally() {
 case_ddlr_one_vl() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 91
 	ddlr_up </dev/null
-	logged 'IBF007: ddlr: all traffic on one VL: qos is off'
+	logged 'IBF007: ddlr: packets use no second VL: qos is off'
 	walk before --switch-sources
 	local i
 	for i in 12 25; do	# links for which no LID has to be held
@@ -64,7 +64,7 @@ case_ddlr_one_vl() {
 case_ddlr_two_vls() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
-	logged 'IBF007: ddlr: packets use VL 1 on the link after a change of direction'
+	logged 'IBF007: ddlr: packets use a second VL on the link after .*; SL 0-15: VL 1 instead of VL 0'
 	walk before --switch-sources
 	route_vls 2
 	vls_are_held
@@ -79,6 +79,48 @@ case_ddlr_two_vls() {
 	mend_it
 	until_same before after
 	sweeps_change_nothing
+	down
+}
+
+# vls_of SL: print the VLs of this SL in the SL2VL tables of port 1 of a spine.
+vls_of() {
+	local lid
+	lid=$(awk '/^Switch/ && /"sw-2-0"/ { for (i = 1; i <= NF; i++)
+			if ($i == "lid") print $(i + 1) }' "$T/before.net")
+	vls_by_switch "$lid" 1 | awk -v c="$(($1 + 2))" '{ print $c }' | sort -nu | xargs
+}
+
+# The site maps the SLs to two VLs: each class has its own second VL.
+case_ddlr_classes_of_sls() {
+	gen '2;4,4;1,4;1,1' --random-guids --random-ports --seed 94
+	ddlr_up <<<$'qos TRUE\nqos_swe_sl2vl 0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,15'
+	logged 'IBF007: ddlr: .*; SL 0-3: VL 2 instead of VL 0; SL 4-14: VL 3 instead of VL 1; SL 15: dropped'
+	walk before --switch-sources
+	[[ $(vls_of 3) == '0 2' ]] || fail "VLs of SL 3: $(vls_of 3)"
+	[[ $(vls_of 4) == '1 3' ]] || fail "VLs of SL 4: $(vls_of 4)"
+	[[ $(vls_of 15) == 15 ]] || fail "VLs of SL 15: $(vls_of 15)"
+	pick 5
+	osm_mark sm
+	cut_it
+	healed_locally
+	down
+}
+
+# The hardware has too few VLs for five classes: the site's SL2VL tables stay as they are.
+case_ddlr_too_few_vls() {
+	gen '2;4,4;1,4;1,1' --random-guids --random-ports --seed 95
+	ddlr_up <<<$'qos TRUE\nqos_sl2vl 0,1,2,3,4'
+	logged 'IBF007: ddlr: packets use no second VL: .* port [0-9]* has 8 operational VLs: 10 VLs are needed'
+	walk before --switch-sources
+	[[ $(vls_of 4) == 4 ]] || fail "VLs of SL 4: $(vls_of 4)"
+	down
+}
+
+# The site's VL arbitration does not serve the second VL of a class.
+case_ddlr_vl_without_weight() {
+	gen '2;4,4;1,4;1,1' --random-guids --random-ports --seed 96
+	ddlr_up <<<$'qos TRUE\nqos_swe_sl2vl 0,1\nqos_swe_vlarb_low 0:16,1:64,2:16,3:0'
+	logged 'IBF007: ddlr: packets use no second VL: .* has no weight for VL 3'
 	down
 }
 
@@ -297,7 +339,7 @@ case_ddlr_stages_two_vls() {
 	local vls=2
 	large_fabric
 	ddlr_up <<<'qos TRUE'
-	logged 'IBF007: ddlr: packets use VL 1 on the link after a change of direction'
+	logged 'IBF007: ddlr: packets use a second VL on the link after .*; SL 0-15: VL 1 instead of VL 0'
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))
 	down

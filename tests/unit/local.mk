@@ -246,6 +246,11 @@ tests_unit_test_io_vls_SOURCES = tests/unit/test_io_vls.c \
 tests_unit_test_io_vls_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_io_vls_LDADD = $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_vl_pairs
+tests_unit_test_vl_pairs_SOURCES = tests/unit/test_vl_pairs.c
+tests_unit_test_vl_pairs_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_vl_pairs_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/unit/test_vl_loops
 tests_unit_test_vl_loops_SOURCES = tests/unit/test_vl_loops.c tests/unit/check_net.h
 tests_unit_test_vl_loops_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

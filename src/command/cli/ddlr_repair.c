@@ -48,7 +48,7 @@ struct ftr_sl2vl *cli_vls(const struct ftr_shape *sh, unsigned int vls)
 	struct ftr_sl2vl *m = NULL;
 
 	if (vls > 1)
-		cli_must(ftr_ddlr_sl2vl(sh, &m, &cli_err));
+		cli_must(ftr_ddlr_sl2vl(sh, NULL, &m, &cli_err));
 	return m;
 }
 

@@ -6,11 +6,11 @@
  * et al. 2011, section VI), see <ftr/ddlr.h>.  Some packets then change their direction more than
  * once.  So packets use two VLs, which SL2VL tables select.
  *
- * If a packet changes its direction at a switch (up to down, or down to up), it is on VL 1 on the
- * next link.  On all other links it is on VL 0.  A packet that a switch receives from a host, or
- * sends itself, does not change its direction there.  An SL2VL table is indexed by input and output
- * port.  These two ports show whether the direction changes.  So the SL2VL tables do not depend on
- * the routes and never change.
+ * If a packet changes its direction at a switch (up to down, or down to up), it is on the second
+ * VL of its SL on the next link (vl_pairs.c).  On all other links it is on the first.  A packet
+ * that a switch receives from a host, or sends itself, does not change its direction there.  An
+ * SL2VL table is indexed by input and output port.  These two ports show whether the direction
+ * changes.  So the SL2VL tables do not depend on the routes and never change.
  *
  * deviation: Sem-Jacobsen et al. 2011 use separate layers (VLs) for rerouted packets, from the
  * U-turn to the switch below the fault.  An InfiniBand switch selects the VL by input port, output
@@ -36,9 +36,22 @@ static unsigned int turn_bit(const struct ftr_shape *sh, ftr_sw s, ftr_port in,
 	return is_above(sh, s, in) == is_above(sh, s, out);
 }
 
+/* A word of an SL2VL table: the VL of each SL. */
+static uint64_t word_of(const uint8_t vl[FTR_N_SL])
+{
+	uint64_t word = 0;
+
+	for (unsigned int sl = 0; sl < FTR_N_SL; sl++)
+		word |= (uint64_t)vl[sl] << (4 * sl);
+	return word;
+}
+
 enum ftr_status ftr_ddlr_sl2vl(const struct ftr_shape *sh,
+			       const struct ftr_vl_pairs *pairs,
 			       struct ftr_sl2vl **out, struct ftr_err *err)
 {
+	const uint64_t straight = pairs ? word_of(pairs->straight) : 0;
+	const uint64_t turn = pairs ? word_of(pairs->turn) : UINT64_C(0x1111111111111111);
 	struct ftr_sl2vl *m = NULL;
 	enum ftr_status st = ftr_sl2vl_new(sh->f, &m, err);
 
@@ -49,8 +62,8 @@ enum ftr_status ftr_ddlr_sl2vl(const struct ftr_shape *sh,
 			ftr_port i = (ftr_port)(io / m->width[s]);
 			ftr_port o = (ftr_port)(io % m->width[s]);
 
-			*ftr_sl2vl_word(m, s, i, o) = turn_bit(sh, s, i, o) ?
-				UINT64_C(0x1111111111111111) : 0;
+			*ftr_sl2vl_word(m, s, i, o) =
+				turn_bit(sh, s, i, o) ? turn : straight;
 		}
 	*out = m;
 	return FTR_OK;

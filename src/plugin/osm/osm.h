@@ -156,8 +156,7 @@ struct ibf_engine {
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
 	bool took_over;		/* takeover.c has tried to replace the tables in the switches */
-	bool turn_bit;		/* ddlr uses two VLs (ddlr_vls.c) */
-	bool reported_vls;	/* the number of VLs was logged */
+	char vls_text[FTR_ERR_MAX];	/* the last choice of VLs that was logged, or "" */
 	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes, or was
 					 * not called yet */
 	struct ibf_stree *stree;	/* builds multicast trees for gen; may be NULL */
