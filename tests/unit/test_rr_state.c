@@ -120,7 +120,7 @@ static const struct row {
 	  ONLY(RR_ROUTING), ANY, ANY, RR_DISCOVERY, RR_FOREIGN, SAME, 1, 0,
 	  0, 0 },
 	{ "sweep start, unknown tables",
-	  { .kind = RR_EV_SWEEP_START, .yes = true }, NULL,
+	  { .kind = RR_EV_SWEEP_START, .unknown = true }, NULL,
 	  ANY, ANY, ANY, RR_DISCOVERY, RR_FOREIGN, SAME, 1, 0, 0, 0 },
 
 	{ "discovered", { .kind = RR_EV_DISCOVERED }, NULL,
@@ -130,7 +130,7 @@ static const struct row {
 	  RR_ACT_WAIT_FOR_WRITE, 0, 0 },
 	{ "routing", { .kind = RR_EV_ROUTING }, NULL,
 	  ANY, ANY, ANY, RR_ROUTING, SAME, SAME, 1, 0, 0, 0 },
-	{ "routed", { .kind = RR_EV_ROUTED, .yes = true }, NULL,
+	{ "routed", { .kind = RR_EV_ROUTED, .ours = true }, NULL,
 	  ANY, ANY, ANY, RR_REST, RR_SETUP, SAME, 1, 0, 0, 0 },
 	{ "routed by others", { .kind = RR_EV_ROUTED }, NULL,
 	  ANY, ANY, ANY, RR_REST, RR_FOREIGN, SAME, 1, 0, 0, 0 },
@@ -209,10 +209,10 @@ static const struct row {
 
 	{ "job ends", { .kind = RR_EV_SMP_DONE, .due = -1 }, traps_asked,
 	  ANY, ANY, NOT(RR_IDLE), SAME, SAME, RR_IDLE, 0, 0, 0, 0 },
-	{ "job ends, but none has begun", { .kind = RR_EV_SMP_DONE, .yes = true }, NULL,
+	{ "job ends, but none has begun", { .kind = RR_EV_SMP_DONE, .repeat = true }, NULL,
 	  ANY, ANY, ONLY(RR_IDLE), SAME, SAME, SAME, 0, 0, 0, 0 },
 	{ "job ends after a routing",
-	  { .kind = RR_EV_SMP_DONE, .yes = true, .due = -1 }, traps_asked,
+	  { .kind = RR_EV_SMP_DONE, .repeat = true, .due = -1 }, traps_asked,
 	  ANY, ANY, NOT(RR_IDLE), SAME, SAME, RR_IDLE, 0, 0, 1, 0 },
 	{ "job finds a port in Init before links are set up",
 	  { .kind = RR_EV_SMP_DONE, .init = true, .due = -1 }, traps_asked,
@@ -223,11 +223,11 @@ static const struct row {
 
 	{ "a sweep is wanted", { .kind = RR_EV_WANT_SWEEP }, NULL,
 	  ANY, ANY, ANY, SAME, SAME, SAME, 0, 0, 0, 0 },
-	{ "an urgent sweep is wanted", { .kind = RR_EV_WANT_SWEEP, .yes = true },
+	{ "an urgent sweep is wanted", { .kind = RR_EV_WANT_SWEEP, .now = true },
 	  NULL, NOT(RR_DISCOVERY), ANY, ANY, SAME, SAME, SAME, 0, RR_ACT_SWEEP,
 	  0, 0 },
 	{ "an urgent sweep is wanted during discovery",
-	  { .kind = RR_EV_WANT_SWEEP, .yes = true }, NULL,
+	  { .kind = RR_EV_WANT_SWEEP, .now = true }, NULL,
 	  ONLY(RR_DISCOVERY), ANY, ANY, SAME, SAME, SAME, 0, 0, 0, 0 },
 };
 
@@ -298,7 +298,7 @@ static unsigned int at(double now, struct rr_event ev)
 
 static void bring_up(double now)
 {
-	at(now, (struct rr_event){ .kind = RR_EV_ROUTED, .yes = true });
+	at(now, (struct rr_event){ .kind = RR_EV_ROUTED, .ours = true });
 	at(now, (struct rr_event){ .kind = RR_EV_SUBNET_UP });
 	ck_assert_uint_eq(at(now, (struct rr_event){ .kind = RR_EV_TIMER,
 						     .master = true }),
@@ -324,7 +324,7 @@ START_TEST(test_gather)
 	ck_assert_double_ge(rr_timer(&s), 20);
 	ck_assert_uint_eq(at(11, (struct rr_event){ .kind = RR_EV_TIMER,
 						    .master = true }), 0);
-	at(12, (struct rr_event){ .kind = RR_EV_ROUTED, .yes = true });
+	at(12, (struct rr_event){ .kind = RR_EV_ROUTED, .ours = true });
 	ck_assert_uint_eq(at(12, (struct rr_event){ .kind = RR_EV_TIMER,
 						    .master = true }),
 			  RR_ACT_NEW_VIEW | RR_ACT_TRAPS);
@@ -350,7 +350,7 @@ START_TEST(test_sweep_comes)
 		if (!(todo & RR_ACT_SWEEP))
 			continue;
 		ck_assert(at(now, (struct rr_event){ .kind = RR_EV_WANT_SWEEP,
-						     .yes = true }) &
+						     .now = true }) &
 			  RR_ACT_SWEEP);
 		at(now, (struct rr_event){ .kind = RR_EV_SMP_DONE, .due = -1 });
 		ck_assert_double_le(now - asked, CAP + 2);
@@ -359,14 +359,14 @@ START_TEST(test_sweep_comes)
 	ck_assert_double_gt(asked, 1000 - CAP - 2);
 	/* a sweep wanted during a discovery is requested after the discovery, or after 10 s */
 	at(1000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
-	at(1000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
+	at(1000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .now = true });
 	ck_assert_double_eq(rr_timer(&s), 11000);
 	at(9000, (struct rr_event){ .kind = RR_EV_DISCOVERED });
 	ck_assert_double_le(rr_timer(&s), 9000);
 	/* a discovery delays the request for at most four times the duration of the previous
 	 * discovery, or 10 s if that is more */
 	at(9000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
-	at(9000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
+	at(9000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .now = true });
 	ck_assert_double_eq(rr_timer(&s), 9000 + 4 * 8000);
 }
 END_TEST
@@ -394,7 +394,7 @@ END_TEST
 START_TEST(test_init_is_asked_again)
 {
 	reset();
-	at(0, (struct rr_event){ .kind = RR_EV_ROUTED, .yes = true });
+	at(0, (struct rr_event){ .kind = RR_EV_ROUTED, .ours = true });
 	at(1, (struct rr_event){ .kind = RR_EV_TRAP, .lid = 7, .master = true });
 	ck_assert(at(2, (struct rr_event){ .kind = RR_EV_TIMER,
 					   .master = true }) & RR_ACT_TRAPS);
@@ -465,7 +465,8 @@ static void opensm(struct walk *w)
 			ev.kind = coin(w, 4) ? RR_EV_ROUTING : RR_EV_ROUTED;
 		break;
 	}
-	ev.yes = ev.kind == RR_EV_ROUTED ? !coin(w, 10) : coin(w, 20);
+	ev.ours = !coin(w, 10);
+	ev.unknown = coin(w, 20);
 	ev.routed = coin(w, 2);
 	/* after a discovery OpenSM waits for the end of a write */
 	if (rr_step(&s, &ev, w->now) & RR_ACT_WAIT_FOR_WRITE && w->permit) {
@@ -485,7 +486,7 @@ static void worker(struct walk *w)
 		w->permit = 0;
 	} else if (s.job == RR_BUSY) {
 		ev.kind = coin(w, 2) ? RR_EV_WRITE_BEGIN : RR_EV_SMP_DONE;
-		ev.yes = coin(w, 4);
+		ev.repeat = coin(w, 4);
 		ev.init = coin(w, 4);
 		ev.due = coin(w, 4) ? w->now + 5 : -1;
 	}
@@ -494,7 +495,7 @@ static void worker(struct walk *w)
 		w->permit = s.epoch;
 	if (todo & RR_ACT_SWEEP)
 		rr_step(&s, &(struct rr_event){ .kind = RR_EV_WANT_SWEEP,
-						.yes = true }, w->now);
+						.now = true }, w->now);
 }
 
 /* Like ck_assert(), but the message is the condition. */
@@ -546,7 +547,7 @@ START_TEST(test_walks)
 	/* without more events the worker becomes idle, and all traps are handled */
 	while (s.job != RR_IDLE)
 		worker(&w);
-	rr_step(&s, &(struct rr_event){ .kind = RR_EV_ROUTED, .yes = true },
+	rr_step(&s, &(struct rr_event){ .kind = RR_EV_ROUTED, .ours = true },
 		w.now);
 	rr_step(&s, &(struct rr_event){ .kind = RR_EV_SUBNET_UP }, w.now);
 	for (int i = 0; i < 10 && (!at_rest(&s) || rr_timer(&s) >= 0); i++) {
@@ -555,7 +556,7 @@ START_TEST(test_walks)
 						    .master = true }, w.now) &
 		    RR_ACT_SWEEP)
 			rr_step(&s, &(struct rr_event){
-				.kind = RR_EV_WANT_SWEEP, .yes = true
+				.kind = RR_EV_WANT_SWEEP, .now = true
 			}, w.now);
 		rr_step(&s, &(struct rr_event){ .kind = RR_EV_SMP_DONE,
 						.due = -1 }, w.now);

@@ -138,7 +138,7 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 	if (!f)
 		return;
 	osm = f->p->osm;
-	ev.yes = osm->subn.coming_out_of_standby || ibf_other_routed(f->p);
+	ev.unknown = osm->subn.coming_out_of_standby || ibf_other_routed(f->p);
 	ev.routed = osm->routing_engine_used != NULL;
 	rr_post(&f->rr, &ev);
 }

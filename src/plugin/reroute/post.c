@@ -94,7 +94,7 @@ void rr_want_sweep(struct rr *f)
 
 void rr_sweep_now(struct rr *f)
 {
-	struct rr_event ev = { .kind = RR_EV_WANT_SWEEP, .yes = true };
+	struct rr_event ev = { .kind = RR_EV_WANT_SWEEP, .now = true };
 
 	if (rr_post(f, &ev) & RR_ACT_SWEEP)
 		f->ops->sweep(f->ctx);

@@ -132,7 +132,7 @@ static void forget_tables(struct rr_state *s)
 static unsigned int on_sweep_start(struct rr_state *s,
 				   const struct rr_event *ev, double now)
 {
-	if (ev->yes || (s->sweep == RR_ROUTING && ev->routed))
+	if (ev->unknown || (s->sweep == RR_ROUTING && ev->routed))
 		forget_tables(s);
 	s->sweep = RR_DISCOVERY;
 	s->start = now;
@@ -291,7 +291,7 @@ static unsigned int on_done(struct rr_state *s, const struct rr_event *ev)
 		return 0;
 	s->job = RR_IDLE;
 	s->transition = ev->due;
-	if (ev->yes)
+	if (ev->repeat)
 		put_in_front(s, s->asked, s->n_asked);
 	else if (ev->init && !s->job_up)
 		keep_for_later(s);
@@ -311,7 +311,7 @@ unsigned int rr_step(struct rr_state *s, const struct rr_event *ev, double now)
 	case RR_EV_ROUTING:
 		return on_routing(s);
 	case RR_EV_ROUTED:
-		return on_routed(s, ev->yes);
+		return on_routed(s, ev->ours);
 	case RR_EV_SUBNET_UP:
 		return on_subnet_up(s, now);
 	case RR_EV_STANDBY:
@@ -322,11 +322,11 @@ unsigned int rr_step(struct rr_state *s, const struct rr_event *ev, double now)
 	case RR_EV_WRITE_BEGIN:
 		return on_write_begin(s);
 	case RR_EV_WRITE_END:
-		return on_write_end(s, ev->yes);
+		return on_write_end(s, ev->rewrite);
 	case RR_EV_SMP_DONE:
 		return on_done(s, ev);
 	case RR_EV_WANT_SWEEP:
-		return on_want_sweep(s, ev->yes, now);
+		return on_want_sweep(s, ev->now, now);
 	case RR_N_EVENTS:
 		break;
 	}

@@ -85,15 +85,15 @@ struct rr_trap {
 enum rr_event_kind {
 	/* A switch reports a link change [lid, master]. */
 	RR_EV_TRAP = 0,
-	/* A heavy sweep begins [yes: tables were written without an event;
+	/* A heavy sweep begins [unknown: tables were written without an event;
 	 * routed: OpenSM has an engine in use]. */
 	RR_EV_SWEEP_START,
 	/* Discovery is over. */
 	RR_EV_DISCOVERED,
 	/* OpenSM computes tables, with or without a discovery before it. */
 	RR_EV_ROUTING,
-	/* OpenSM has routed, so the switches hold new tables [yes: an engine of this plugin has
-	 * made them]. */
+	/* OpenSM has routed, so the switches hold new tables [ours: an engine of this plugin
+	 * has made them]. */
 	RR_EV_ROUTED,
 	/* All links are set up. */
 	RR_EV_SUBNET_UP,
@@ -103,13 +103,13 @@ enum rr_event_kind {
 	RR_EV_TIMER,
 	/* The worker requests permission to write to switches. */
 	RR_EV_WRITE_BEGIN,
-	/* The worker's write has ended [yes: a sweep must write blocks again, because OpenSM
-	 * routed during the write]. */
+	/* The worker's write has ended [rewrite: a sweep must write blocks again, because
+	 * OpenSM routed during the write]. */
 	RR_EV_WRITE_END,
-	/* The worker's job has ended [yes: its traps must be handled again; init: a port
-	 * in use was in Init; due: time of the next round of a transition]. */
+	/* The worker's job has ended [repeat: its traps must be handled again; init: a
+	 * port in use was in Init; due: time of the next round of a transition]. */
 	RR_EV_SMP_DONE,
-	/* A sweep is wanted [yes: immediately]. */
+	/* A sweep is wanted [now: immediately]. */
 	RR_EV_WANT_SWEEP,
 	RR_N_EVENTS
 };
@@ -117,7 +117,7 @@ enum rr_event_kind {
 struct rr_event {
 	enum rr_event_kind kind;
 	ftr_lid lid;
-	bool master, yes, routed, init;
+	bool master, unknown, routed, ours, rewrite, repeat, init, now;
 	double due;		/* time of the next round of ddlr's transition, ms; negative: there
 				 * is no next round */
 };

@@ -51,7 +51,7 @@ static struct rr_repair *take_reconciled(struct rr *f)
 
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen)
 {
-	struct rr_event ev = { .kind = RR_EV_ROUTED, .yes = gen != NULL };
+	struct rr_event ev = { .kind = RR_EV_ROUTED, .ours = gen != NULL };
 	struct rr_routing old;
 	struct rr_repair *done;
 
@@ -131,7 +131,7 @@ void rr_do(struct rr *f, struct rr_task *t)
 		rr_sweep_now(f);
 	}
 	if (t->todo & RR_ACT_TRAPS) {
-		done.yes = !handle_traps(f);
+		done.repeat = !handle_traps(f);
 		done.init = f->view && f->view->saw_init;
 	}
 	if (t->todo & RR_ACT_SETTLE)

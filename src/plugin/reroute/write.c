@@ -450,7 +450,7 @@ static bool begin_write(struct rr *f, uint32_t *epoch)
 static void end_write(struct rr *f, bool rewrite)
 {
 	rr_post(f, &(struct rr_event){ .kind = RR_EV_WRITE_END,
-				       .yes = rewrite });
+				       .rewrite = rewrite });
 }
 
 /* Find routes for the writes that have no route yet.  The routes avoid dead links, and the switches
