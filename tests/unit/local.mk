@@ -220,6 +220,11 @@ tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c
 tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS)
 tests_unit_test_doctor_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_collective
+tests_unit_test_collective_SOURCES = tests/unit/test_collective.c
+tests_unit_test_collective_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_collective_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
+
 # Tests of the command in a pseudo terminal; forkpty and openpty are in libutil.
 check_PROGRAMS += tests/unit/test_output
 tests_unit_test_output_SOURCES = tests/unit/test_output.c

@@ -19,8 +19,7 @@ struct link {
 	ftr_port port;
 };
 
-/* splitmix64 (Steele, Lea and Flood 2014, figure 17). */
-static uint64_t draw(uint64_t *state)
+uint64_t cli_draw(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
 
@@ -73,9 +72,9 @@ enum ftr_status cli_write_schedule_fn(FILE *out, const void *ctx,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a schedule");
 	n = whole = list(s->f, link);
 	for (unsigned int i = 0; n && i < s->n; i++) {
-		bool cut = whole && (whole == n || draw(&state) % 4);
+		bool cut = whole && (whole == n || cli_draw(&state) % 4);
 		uint32_t from = cut ? 0 : whole, of = cut ? whole : n - whole;
-		uint32_t k = from + (uint32_t)(draw(&state) % of);
+		uint32_t k = from + (uint32_t)(cli_draw(&state) % of);
 		uint32_t edge = cut ? --whole : whole++;
 		struct link c = link[k];
 

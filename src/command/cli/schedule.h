@@ -18,4 +18,8 @@ struct cli_schedule {
 enum ftr_status cli_write_schedule_fn(FILE *out, const void *ctx,
 				      struct ftr_err *err);
 
+/* Returns the next number of a random sequence: splitmix64 (Steele, Lea and Flood 2014, figure 17).
+ * *state is the seed at first. */
+uint64_t cli_draw(uint64_t *state);
+
 #endif

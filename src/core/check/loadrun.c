@@ -441,3 +441,29 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 	*out = r;
 	return FTR_OK;
 }
+
+enum ftr_status ftr_load_pairs_most(const struct ftr_load *ld, const struct ftr_load_pair *pair,
+				    uint32_t n, uint64_t *most, struct ftr_err *err)
+{
+	uint64_t *by_port = ftr_calloc(ld->f->n_ports, sizeof(*by_port));
+	uint32_t *walk = ftr_calloc((size_t)ld->f->n_sw + 1, sizeof(*walk));
+	struct ftr_load_report r;
+	enum ftr_status st;
+
+	st = by_port && walk ? ftr_load_pairs(ld, pair, n, by_port, &r, err) :
+		ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links", ld->n_links);
+	for (uint32_t i = 0; !st && i < n; i++) {
+		const struct ftr_endport *from = &ld->f->ep[pair[i].from];
+		const struct ftr_endport *to = &ld->f->ep[pair[i].to];
+		uint32_t hops = LOAD_NONE;
+
+		if (chk_is_source(from) && chk_is_source(to))
+			hops = load_walk(ld, from->sw, to->lid, walk);
+		most[i] = hops == LOAD_NONE ? UINT64_MAX : 0;
+		for (uint32_t h = 0; hops != LOAD_NONE && h < hops; h++)
+			most[i] = FTR_MAX(most[i], by_port[ld->link_port[walk[h]]]);
+	}
+	free(by_port);
+	free(walk);
+	return st;
+}

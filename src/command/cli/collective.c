@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ibfattree collective: the time and the bus bandwidth of collective operations, for the tables of
+ * engines and of files (see collective.h for the model).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/collective.h"
+#include "cli/json.h"
+#include "cli/rails.h"
+#include "cli/schedule.h"
+#include "cli/whatif.h"
+
+enum { RANKS_ORDER, RANKS_NAME, RANKS_RANDOM };
+enum { RAILS_AUTO, RAILS_YES, RAILS_NO };
+
+struct collective {
+	struct cli_list tables, names, fail;
+	struct cli_guid_files files;
+	const char *hosts, *order, *nominal, *size, *skew;
+	unsigned int ranks, rails, rate, sample, repeat, lmc, threads;
+	uint64_t seed, latency;
+	bool tolerant, json;
+};
+
+static const struct cli_opt options[] = {
+	{ "tables", CLI_FILES, offsetof(struct collective, tables), "SPEC",
+	  "tables: a file, ENGINE, or ENGINE:off|load|full (search)", NULL, 0, 0 },
+	{ "collective", CLI_LIST, offsetof(struct collective, names), "NAME",
+	  "compute only this collective; may be given more than once", NULL, 0, 0 },
+	{ "size", CLI_STRING, offsetof(struct collective, size), "N[k|M|G]",
+	  "bytes per rank; the letters are powers of 1024", "1G", 0, 0 },
+	{ "latency", CLI_TIME, offsetof(struct collective, latency), "TIME",
+	  "time of a step without data", "1us", 0, 0 },
+	{ "hosts", CLI_FILE, offsetof(struct collective, hosts), "FILE",
+	  "hosts of the job; if not given, all hosts of the fabric", NULL, 0, 0 },
+	{ "ranks", CLI_WORD, offsetof(struct collective, ranks), "order|name|random",
+	  "order of the ranks: host order, names of the hosts, or random", "order", 0, 0 },
+	{ "rails", CLI_WORD, offsetof(struct collective, rails), "auto|yes|no",
+	  "run on all rails at once; auto: if hosts have several ports", "auto", 0, 0 },
+	CLI_OPTS_FAULTS(struct collective),
+	{ "rate", CLI_UINT, offsetof(struct collective, rate), "N",
+	  "rate in Gbit/s of links whose rate is unknown; 0: not given", "0", 0, 100000 },
+	{ "sample", CLI_UINT, offsetof(struct collective, sample), "N",
+	  "steps of the pairwise all-to-all that are counted; 0: all", "1000", 0, UINT16_MAX },
+	{ "repeat", CLI_UINT, offsetof(struct collective, repeat), "N",
+	  "number of random rings and of random bisections", "20", 1, 1000000 },
+	{ "skew", CLI_STRING, offsetof(struct collective, skew), "X",
+	  "moe: the k-th expert gets 1/k^X of the tokens of the first", "0.5", 0, 0 },
+	CLI_OPT_ORDER(struct collective),
+	CLI_OPTS_GUIDS(struct collective),
+	CLI_OPT_NOMINAL(struct collective),
+	CLI_OPT_LMC(struct collective),
+	CLI_OPT_TOLERANT(struct collective),
+	CLI_OPT_THREADS(struct collective),
+	CLI_OPT_JSON(struct collective),
+	CLI_OPT_END
+};
+
+struct tables {
+	const char *title;
+	struct ftr_tables *t;
+	struct coll_time *time;		/* one of each collective */
+};
+
+struct job {
+	const struct collective *o;
+	struct ftr_fabric *f;		/* with the faults */
+	struct ftr_shape *sh;		/* of f; its nominal fabric is the one without the faults */
+	struct ftr_team *team;
+	struct cli_rails rails;
+	struct coll_ranks r;
+	struct coll_opts opts;
+	uint32_t left_out;		/* hosts without a port on each rail */
+	const struct coll_kind *kind[CLI_LIST_MAX];
+	unsigned int n_kinds;
+	struct tables set[CLI_LIST_MAX];
+	unsigned int n_sets;
+};
+
+/* ---- the arguments ------------------------------------------------------- */
+
+static double size_of(const char *text)
+{
+	static const char letters[] = "kMG";
+	char *end;
+	double x = strtod(text, &end);
+	const char *letter = *end ? strchr(letters, *end) : NULL;
+
+	if (letter) {
+		x = ldexp(x, 10 * (int)(letter - letters + 1));
+		end++;
+	}
+	if (end == text || *end || !(x >= 1 && x <= 1e15))
+		cli_die("collective: --size expects bytes, for example 64k, 1M or 2G, not '%s'", text);
+	return x;
+}
+
+static void pick_kinds(struct job *j)
+{
+	const struct cli_list *names = &j->o->names;
+
+	for (const struct coll_kind *k = coll_kinds; !names->n && k->name; k++)
+		j->kind[j->n_kinds++] = k;
+	for (unsigned int i = 0; i < names->n; i++) {
+		const struct coll_kind *k = coll_kinds;
+
+		while (k->name && strcmp(k->name, names->v[i]))
+			k++;
+		if (!k->name)
+			cli_die("collective: there is no collective '%s' (ibfattree collective --help lists them)",
+				names->v[i]);
+		j->kind[j->n_kinds++] = k;
+	}
+}
+
+/* ---- fabric and ranks ---------------------------------------------------- */
+
+static void read_fabric(struct job *j, const char *path)
+{
+	const struct collective *o = j->o;
+	struct ftr_fabric *whole = cli_read_fabric(path, o->lmc, o->tolerant);
+	struct cli_faults faults = cli_faults_parse(whole, "fail", &o->fail);
+	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
+	struct ftr_nominal *nominal = NULL;
+
+	j->f = cli_faults_apply(whole, &faults, o->seed);
+	cli_must(cli_read_guids(&o->files, &opts, &cli_err));
+	cli_must(cli_nominal(o->nominal, whole, o->fail.n != 0, &opts, j->team, &nominal, &cli_err));
+	if (nominal)
+		opts.nominal = nominal->shape;
+	cli_must(ftr_shape_new(j->f, &opts, j->team, &j->sh, &cli_err));
+	cli_note_files(j->sh);
+	ftr_nominal_free(nominal);
+	cli_free_guids(&opts);
+	cli_faults_free(&faults);
+	ftr_fabric_free(whole);
+	cli_must(cli_rails_new(j->f, &j->rails, &cli_err));
+}
+
+/* Marks the ports of the hosts in --hosts, or all ports. */
+static uint8_t *wanted_ports(const struct job *j)
+{
+	const struct ftr_hosts *h = j->rails.h;
+	uint8_t *wanted = cli_calloc(j->f->n_ep, 1, "the ranks");
+	struct ftr_host_list *list = NULL;
+
+	if (!j->o->hosts) {
+		memset(wanted, 1, j->f->n_ep);
+		return wanted;
+	}
+	cli_must(ftr_read_host_list(j->o->hosts, false, h, &list, &cli_err));
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct ftr_host_entry *e = &list->entry[i];
+
+		if (e->host == FTR_HOST_NONE)
+			cli_die("%s: host %s is not in the fabric", j->o->hosts, e->name);
+		for (uint32_t k = 0; k < h->host[e->host].n; k++)
+			wanted[h->ep[h->host[e->host].first + k]] = 1;
+	}
+	ftr_host_list_free(list);
+	return wanted;
+}
+
+/* Returns the ports in the order of the ranks, without gaps. */
+static ftr_ep *sequence(const struct job *j, uint32_t *n)
+{
+	const struct cli_rails *r = &j->rails;
+	uint8_t *wanted = wanted_ports(j);
+	uint64_t state = j->o->seed;
+	uint32_t all = 0;
+	ftr_ep *at;
+
+	if (j->o->ranks == RANKS_NAME) {
+		*n = r->h->n * r->n;
+		at = cli_calloc(*n, sizeof(*at), "the ranks");
+		memcpy(at, r->rail, *n * sizeof(*at));
+	} else if (j->o->order) {
+		cli_must(ftr_read_order(j->o->order, j->f, &at, n, &cli_err));
+	} else {
+		at = cli_host_order(j->sh, n);
+	}
+	cli_drop_gaps(j->f, at, n);
+	for (uint32_t i = 0; i < *n; i++)
+		if (wanted[at[i]])
+			at[all++] = at[i];
+	free(wanted);
+	*n = all;
+	for (uint32_t i = 0; j->o->ranks == RANKS_RANDOM && i < all; i++) {
+		uint32_t k = (uint32_t)(cli_draw(&state) % (i + 1));
+		ftr_ep e = at[i];
+
+		at[i] = at[k];
+		at[k] = e;
+	}
+	return at;
+}
+
+/* Puts the ports of seq[n] on rails.  A host has the place of its first port. */
+static void put_on_rails(struct job *j, const ftr_ep *seq, uint32_t n)
+{
+	const struct cli_rails *r = &j->rails;
+	uint32_t *host_of = cli_calloc(j->f->n_ep, sizeof(*host_of), "the ranks");
+	uint32_t *ports = cli_calloc(r->h->n, sizeof(*ports), "the ranks");
+	uint32_t *nodes = cli_calloc(n, sizeof(*nodes), "the ranks"), k = 0;
+
+	for (uint32_t i = 0; i < r->h->n * r->n; i++)
+		if (r->rail[i] != FTR_EP_NONE)
+			host_of[r->rail[i]] = i / r->n + 1;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t h = host_of[seq[i]];
+
+		if (h && !ports[h - 1]++)
+			nodes[k++] = h - 1;
+		j->left_out += !h;
+	}
+	for (uint32_t i = 0; i < k; i++)
+		j->r.rails = ports[nodes[i]] > j->r.rails ? ports[nodes[i]] : j->r.rails;
+	for (uint32_t i = 0; i < k; i++) {
+		if (ports[nodes[i]] == j->r.rails)
+			nodes[j->r.nodes++] = nodes[i];
+		else
+			j->left_out++;
+	}
+	j->r.port = cli_calloc((size_t)j->r.nodes * j->r.rails, sizeof(*j->r.port), "the ranks");
+	for (uint32_t i = 0; i < j->r.nodes; i++)
+		for (uint32_t c = 0, rail = 0; c < r->n; c++) {
+			ftr_ep e = r->rail[(size_t)nodes[i] * r->n + c];
+
+			if (e != FTR_EP_NONE && j->f->ep[e].lid && rail < j->r.rails)
+				j->r.port[rail++ * j->r.nodes + i] = e;
+		}
+	free(host_of);
+	free(ports);
+	free(nodes);
+}
+
+static void set_ranks(struct job *j)
+{
+	uint32_t n;
+	ftr_ep *seq = sequence(j, &n);
+
+	if (j->o->rails != RAILS_NO)
+		put_on_rails(j, seq, n);
+	if (j->o->rails == RAILS_YES && j->r.rails < 2)
+		cli_die("collective: --rails yes: no host of the job has several adapters");
+	if (j->r.rails < 2) {
+		free(j->r.port);
+		j->r = (struct coll_ranks){ n, 1, seq };
+		j->left_out = 0;
+	} else {
+		free(seq);
+	}
+	if (j->r.nodes < 2)
+		cli_die("collective: the job needs at least two hosts with a LID and a link, not %u",
+			j->r.nodes);
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* Routes with "ENGINE" or "ENGINE:BALANCE"; returns false if spec is no such text. */
+static bool route(struct job *j, const char *spec, struct ftr_tables **out)
+{
+	static const char *const words[] = { "off", "load", "full" };
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_stats stats = { .turn = NULL };
+	const struct ftr_engine_ops *e;
+	size_t len = strcspn(spec, ":");
+	unsigned int balance = 2;
+
+	for (unsigned int i = 0; (e = ftr_engine_at(i)); i++)
+		if (strlen(e->name) == len && !strncmp(e->name, spec, len))
+			break;
+	if (!e)
+		return false;
+	if (spec[len])
+		for (balance = 0; balance < 3 && strcmp(words[balance], spec + len + 1); balance++)
+			;
+	if (balance == 3)
+		cli_die("collective: --tables %s: after the engine, off, load or full is expected",
+			spec);
+	o.balance = (enum ftr_balance)balance;
+	cli_must(ftr_tables_new(j->f, false, out, &cli_err));
+	cli_must(e->route(j->sh, &o, j->team, *out, &stats, &cli_err));
+	return true;
+}
+
+static void evaluate(struct job *j, const char *spec)
+{
+	struct tables *s = &j->set[j->n_sets++];
+	struct coll *c = NULL;
+
+	s->title = spec;
+	cli_progress("routing");
+	if (!route(j, spec, &s->t))
+		cli_must(cli_read_lfts(spec, j->f, &s->t, NULL, &cli_err));
+	cli_must(coll_new(j->f, s->t, &j->r, j->o->rate * 1000, j->team, &c, &cli_err));
+	s->time = cli_calloc(j->n_kinds, sizeof(*s->time), "the results");
+	for (unsigned int i = 0; i < j->n_kinds; i++) {
+		cli_progress(j->kind[i]->name);
+		cli_must(coll_run(c, j->kind[i], &j->opts, &s->time[i], &cli_err));
+	}
+	coll_free(c);
+	ftr_tables_free(s->t);
+}
+
+/* ---- results ------------------------------------------------------------- */
+
+static double algorithm_rate(const struct job *j, const struct coll_time *x)	/* GB/s */
+{
+	return j->opts.bytes / x->seconds / 1e9;
+}
+
+static double bus_rate(const struct job *j, unsigned int k, const struct coll_time *x)
+{
+	return algorithm_rate(j, x) * coll_factor(j->kind[k], (double)j->r.nodes * j->r.rails);
+}
+
+static void print_row(const struct job *j, unsigned int k, const struct tables *s, bool first)
+{
+	const struct coll_time *x = &s->time[k];
+	char links[32] = "-";
+
+	if (x->link_bound > 0)
+		snprintf(links, sizeof(links), "%.3f", x->link_bound * 1e3);
+	printf("%-20s %-16s %10.3f %8.2f %8.2f %10s %10.3f", first ? j->kind[k]->name : "",
+	       s->title, x->seconds * 1e3, algorithm_rate(j, x), bus_rate(j, k, x), links,
+	       x->adapter_bound * 1e3);
+	if (x->lost)
+		printf("  lost flows: %s", CLI_NUM(x->lost));
+	printf("\n");
+}
+
+static void print_text(const struct job *j, const char *fabric)
+{
+	static const char *const order[] = { "host order", "order of names", "random order" };
+
+	printf("fabric    %s: %s, %s\n", fabric, CLI_COUNT(j->f->n_sw, "switch", "switches"),
+	       CLI_COUNT(j->f->n_ep, "host port", "host ports"));
+	printf("ranks     %s", CLI_NUM((uint64_t)j->r.nodes * j->r.rails));
+	if (j->r.rails > 1)
+		printf(" on %s with %u rails", CLI_COUNT(j->r.nodes, "host", "hosts"), j->r.rails);
+	printf(", %s\nsize      %s bytes per rank, latency %.3f us per step\n\n", order[j->o->ranks],
+	       CLI_NUM((uint64_t)j->opts.bytes), j->opts.latency * 1e6);
+	printf("%-20s %-16s %10s %8s %8s %10s %10s\n", "", "", "time", "algbw", "busbw",
+	       "links", "adapters");
+	printf("%-20s %-16s %10s %8s %8s %10s %10s\n", "collective", "tables", "ms", "GB/s", "GB/s",
+	       "ms", "ms");
+	for (unsigned int k = 0; k < j->n_kinds; k++)
+		for (unsigned int i = 0; i < j->n_sets; i++)
+			print_row(j, k, &j->set[i], !i);
+}
+
+static int print_json(const struct job *j, int status)
+{
+	struct json_object *o = cli_json_new("collective"), *list, *e;
+
+	cli_json_fabric(o, j->f, j->sh);
+	cli_json_num(o, "hosts", j->r.nodes);
+	cli_json_num(o, "rails", j->r.rails);
+	cli_json_num(o, "left_out", j->left_out);
+	cli_json_real(o, "bytes", j->opts.bytes);
+	cli_json_real(o, "latency", j->opts.latency);
+	cli_json_num(o, "seed", j->o->seed);
+	list = cli_json_array(o, "results");
+	for (unsigned int k = 0; k < j->n_kinds; k++)
+		for (unsigned int i = 0; i < j->n_sets; i++) {
+			const struct coll_time *x = &j->set[i].time[k];
+
+			e = cli_json_element(list);
+			cli_json_str(e, "collective", j->kind[k]->name);
+			cli_json_str(e, "tables", j->set[i].title);
+			cli_json_real(e, "seconds", x->seconds);
+			cli_json_real(e, "algbw", algorithm_rate(j, x));
+			cli_json_real(e, "busbw", bus_rate(j, k, x));
+			cli_json_real(e, "link_bound", x->link_bound);
+			cli_json_real(e, "adapter_bound", x->adapter_bound);
+			cli_json_num(e, "steps", x->steps);
+			cli_json_num(e, "counted", x->counted);
+			cli_json_num(e, "flows", x->flows);
+			cli_json_num(e, "lost", x->lost);
+		}
+	return cli_json_end(o, status);
+}
+
+static int report(const struct job *j, const char *fabric)
+{
+	int status = CLI_CLEAN;
+
+	if (j->left_out)
+		cli_error("note: left out, because they have no port on each of the %u rails: %s",
+			  j->r.rails, CLI_COUNT(j->left_out, "host", "hosts"));
+	for (unsigned int i = 0; i < j->n_sets; i++)
+		for (unsigned int k = 0; k < j->n_kinds; k++)
+			if (j->set[i].time[k].lost)
+				status = CLI_FINDINGS;
+	if (j->o->json)
+		return print_json(j, status);
+	print_text(j, fabric);
+	return status;
+}
+
+static int run_collective(int argc, char **argv)
+{
+	static struct collective o;
+	static struct job j = { .o = &o };
+	char *end;
+
+	cli_parse(&cli_collective, &o, argc, argv);
+	j.opts = (struct coll_opts){
+		.bytes = size_of(o.size), .latency = (double)o.latency * 1e-12, .seed = o.seed,
+		.sample = o.sample, .repeat = o.repeat, .skew = strtod(o.skew, &end),
+	};
+	if (end == o.skew || *end || !(j.opts.skew >= 0 && j.opts.skew <= 10))
+		cli_die("collective: --skew expects a number from 0 to 10, not '%s'", o.skew);
+	pick_kinds(&j);
+	cli_progress("reading");
+	j.team = ftr_team_new(o.threads);
+	read_fabric(&j, argv[0]);
+	set_ranks(&j);
+	for (unsigned int i = 0; i < o.tables.n; i++)
+		evaluate(&j, o.tables.v[i]);
+	if (!o.tables.n)
+		evaluate(&j, "dmodc");
+	cli_progress_end();
+	ftr_team_free(j.team);
+	return report(&j, argv[0]);
+}
+
+const struct cli_cmd cli_collective = {
+	.name = "collective",
+	.summary = "compute the time of all-reduce, all-to-all and others",
+	.args = "FABRIC",
+	.text =
+"Computes the time of collective operations on FABRIC, their algorithm bandwidth\n"
+"and bus bandwidth (as nccl-tests defines them), and two lower bounds: the data of\n"
+"the busiest link and of the busiest adapter.  A step takes as long as its most\n"
+"loaded link or adapter.  Several --tables are shown side by side.\n"
+"Collectives: all-reduce-ring, all-reduce-tree, all-reduce-doubling,\n"
+"reduce-scatter, all-gather, all-to-all, all-to-all-pairwise, moe, halo,\n"
+"random-ring, bisection.\n"
+"Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
+	.opts = options,
+	.min_args = 1,
+	.max_args = 1,
+	.run = run_collective,
+};

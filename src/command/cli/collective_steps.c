@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The flows of collectives, and their time (see collective.h).  The loads of links are those of
+ * <ftr/load.h>.
+ *
+ * Below, n is the number of ranks, N that of nodes, R that of rails, S the bytes per rank.  With
+ * several rails, a collective runs on all rails at the same time, as NCCL does: each rail carries
+ * 1 / R of the data, and inside a node the data goes over the local links.
+ *
+ *	ring			all-reduce: 2 (n - 1) steps of S / n to the next rank; reduce-scatter
+ *				and all-gather: half of them
+ *	tree			the two binary trees of Sanders et al. 2009, each with S / 2, up and
+ *				then down; pipelined, so that all edges are busy at the same time
+ *	doubling		log2 N exchanges of S with node i xor 2^k; if N is not a power of two,
+ *				the surplus nodes send to a neighbour before, and receive after
+ *	all-to-all		S / n from each rank to each other; through the rail of the receiver
+ *				if there are several (PXN of NCCL: the data first moves inside the
+ *				node)
+ *	pairwise		the same in N - 1 steps: node i sends to node i + k
+ *	moe			dispatch of tokens: each rank sends MOE_TOKENS parts of S to random
+ *				experts, one expert on each rank; the expert on place k of a random
+ *				order is drawn with a probability proportional to 1 / k^skew
+ *	halo			a periodic grid of three dimensions, as equal as n allows; S / 6 to
+ *				each of the six neighbours
+ *	random-ring		HPCC: the ranks in random order form a ring, and send S / 2 to both
+ *				neighbours; the mean of several rings
+ *	bisection		effective bisection bandwidth (Hoefler et al. 2008): random pairs of
+ *				both halves; a pair gets the rate of an adapter divided by the load of
+ *				the busiest link of its path, but at most that of an adapter; the mean
+ *				of all pairs and patterns
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/collective.h"
+#include "cli/schedule.h"
+
+#define MOE_TOKENS 64
+
+struct coll {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const struct coll_ranks *r;
+	struct ftr_team *team;
+	struct ftr_load *ld;
+	double *rate;		/* [n_ports] bytes per second of the link at each switch port */
+	double *sum;		/* [n_ports] bytes that have left each switch port */
+	double *host_sum;	/* [2 * n_ep] bytes out of each host port, then into each */
+	uint64_t *by_port;	/* [n_ports] flows of a step */
+	uint32_t *host;		/* [2 * n_ep] flows of a step out of and into each host port */
+	struct ftr_load_pair *pair;
+	uint32_t n, room;	/* number of flows in pair[], and the number it has room for */
+	const struct coll_opts *o;
+	struct coll_time x;
+};
+
+static double ranks(const struct coll *c)
+{
+	return (double)c->r->nodes * c->r->rails;
+}
+
+static enum ftr_status nomem(struct ftr_err *err)
+{
+	return ftr_fail(err, FTR_NOMEM, "out of memory for the flows of a collective");
+}
+
+/* ---- one step ------------------------------------------------------------ */
+
+static bool add_pair(struct coll *c, ftr_ep from, ftr_ep to)
+{
+	if (c->n == c->room) {
+		uint32_t room = c->room ? 2 * c->room : 1024;
+		void *p = realloc(c->pair, room * sizeof(*c->pair));
+
+		if (!p)
+			return false;
+		c->pair = p;
+		c->room = room;
+	}
+	c->pair[c->n++] = (struct ftr_load_pair){ from, to };
+	return true;
+}
+
+/* Add a flow between two nodes on each rail. */
+static bool add_nodes(struct coll *c, uint32_t from, uint32_t to)
+{
+	const struct coll_ranks *r = c->r;
+	bool ok = true;
+
+	for (uint32_t k = 0; ok && from != to && k < r->rails; k++)
+		ok = add_pair(c, r->port[k * r->nodes + from], r->port[k * r->nodes + to]);
+	return ok;
+}
+
+/* Add a flow between two ranks: on the rail of the receiver, or from port to port.  Ranks of one node
+ * need no flow on a rail. */
+static bool add_ranks(struct coll *c, uint32_t from, uint32_t to, bool rail)
+{
+	const struct coll_ranks *r = c->r;
+	uint32_t a = from / r->rails, b = to / r->rails, k = to % r->rails;
+
+	if (a == b)
+		return true;
+	return add_pair(c, r->port[(rail ? k : from % r->rails) * r->nodes + a],
+			r->port[k * r->nodes + b]);
+}
+
+/* Returns the rate of a host port in bytes per second. */
+static double adapter(const struct coll *c, ftr_ep e)
+{
+	return c->rate[c->f->sw[c->f->ep[e].sw].first_port + c->f->ep[e].sw_port];
+}
+
+/* Add a step with the loads in by_port and host, done `times` times. */
+static void take(struct coll *c, double bytes, double times)
+{
+	const uint32_t n = 2 * c->f->n_ep;
+	double links = 0, adapters = 0;
+
+	for (uint32_t i = 0; i < c->f->n_ports; i++)
+		if (c->by_port[i]) {
+			links = fmax(links, (double)c->by_port[i] * bytes / c->rate[i]);
+			c->sum[i] += (double)c->by_port[i] * bytes * times;
+		}
+	for (uint32_t i = 0; i < n; i++)
+		if (c->host[i]) {
+			adapters = fmax(adapters,
+					c->host[i] * bytes / adapter(c, i % c->f->n_ep));
+			c->host_sum[i] += c->host[i] * bytes * times;
+		}
+	c->x.seconds += (fmax(links, adapters) + c->o->latency) * times;
+	c->x.link_bound += links;
+	c->x.adapter_bound += adapters;
+	c->x.steps += (uint64_t)times;
+	c->x.counted++;
+}
+
+/* A step with the flows in pair[], which is then empty again. */
+static enum ftr_status step(struct coll *c, double bytes, double times, struct ftr_err *err)
+{
+	struct ftr_load_report r;
+	enum ftr_status st = ftr_load_pairs(c->ld, c->pair, c->n, c->by_port, &r, err);
+
+	if (st)
+		return st;
+	memset(c->host, 0, 2 * (size_t)c->f->n_ep * sizeof(*c->host));
+	for (uint32_t i = 0; i < c->n; i++) {
+		c->host[c->pair[i].from]++;
+		c->host[c->f->n_ep + c->pair[i].to]++;
+	}
+	c->x.flows += r.flows;
+	c->x.lost += r.lost;
+	c->n = 0;
+	take(c, bytes, times);
+	return FTR_OK;
+}
+
+/* ---- rings, trees, doubling ---------------------------------------------- */
+
+static enum ftr_status ring(struct coll *c, double rounds, struct ftr_err *err)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < c->r->nodes; i++)
+		ok = add_nodes(c, i, (i + 1) % c->r->nodes);
+	return ok ? step(c, c->o->bytes / c->r->rails / ranks(c), rounds * (ranks(c) - 1), err) :
+		nomem(err);
+}
+
+static enum ftr_status ring_twice(struct coll *c, struct ftr_err *err)
+{
+	return ring(c, 2, err);
+}
+
+static enum ftr_status ring_once(struct coll *c, struct ftr_err *err)
+{
+	return ring(c, 1, err);
+}
+
+/* The parent of node x > 0 in the first tree: x is 2^k times an odd number; without a parent of the
+ * next higher power below n, the parent is the next lower number with a higher power. */
+static uint32_t parent_of(uint32_t x, uint32_t n)
+{
+	uint32_t bit = x & -x, up = (x ^ bit) | (bit << 1);
+
+	return up < n ? up : x ^ bit;
+}
+
+/* The second tree is the first one with the nodes in reverse order, or, if n is odd, shifted by one:
+ * then no node has children in both trees. */
+static uint32_t mirror(uint32_t x, uint32_t n)
+{
+	return n % 2 ? (x + 1) % n : n - 1 - x;
+}
+
+static enum ftr_status tree(struct coll *c, struct ftr_err *err)
+{
+	const uint32_t n = c->r->nodes;
+	uint32_t depth = 0;
+	enum ftr_status st = FTR_OK;
+
+	for (uint32_t x = 1; x < n; x++) {
+		uint32_t hops = 1;
+
+		for (uint32_t y = parent_of(x, n); y; y = parent_of(y, n))
+			hops++;
+		depth = hops > depth ? hops : depth;
+	}
+	for (int down = 0; !st && down < 2; down++) {
+		bool ok = true;
+
+		for (uint32_t x = 1; ok && x < n; x++) {
+			uint32_t y = parent_of(x, n), mx = mirror(x, n), my = mirror(y, n);
+
+			ok = add_nodes(c, down ? y : x, down ? x : y) &&
+				add_nodes(c, down ? my : mx, down ? mx : my);
+		}
+		st = ok ? step(c, c->o->bytes / c->r->rails / 2, 1, err) : nomem(err);
+		c->x.seconds += (depth - 1) * c->o->latency;
+	}
+	return st;
+}
+
+/* The surplus nodes 2i (i < rest) send to 2i + 1 before, and receive after. */
+static enum ftr_status surplus(struct coll *c, uint32_t rest, bool after, struct ftr_err *err)
+{
+	bool ok = true;
+
+	if (!rest)
+		return FTR_OK;
+	for (uint32_t i = 0; ok && i < rest; i++)
+		ok = add_nodes(c, 2 * i + after, 2 * i + !after);
+	return ok ? step(c, c->o->bytes / c->r->rails, 1, err) : nomem(err);
+}
+
+static enum ftr_status doubling(struct coll *c, struct ftr_err *err)
+{
+	uint32_t power = 1, rest;
+	enum ftr_status st;
+
+	while (2 * power <= c->r->nodes)
+		power *= 2;
+	rest = c->r->nodes - power;
+	st = surplus(c, rest, false, err);
+	for (uint32_t k = 1; !st && k < power; k *= 2) {
+		bool ok = true;
+
+		for (uint32_t i = 0; ok && i < power; i++) {
+			uint32_t j = i ^ k;
+
+			ok = add_nodes(c, i < rest ? 2 * i + 1 : i + rest,
+				       j < rest ? 2 * j + 1 : j + rest);
+		}
+		st = ok ? step(c, c->o->bytes / c->r->rails, 1, err) : nomem(err);
+	}
+	return st ? st : surplus(c, rest, true, err);
+}
+
+/* ---- all-to-all ---------------------------------------------------------- */
+
+/* All flows of one rail at the same time, counted per rail. */
+static enum ftr_status direct(struct coll *c, struct ftr_err *err)
+{
+	const struct coll_ranks *r = c->r;
+	uint64_t *sum = calloc(c->f->n_ports, sizeof(*sum));
+	enum ftr_status st = sum ? FTR_OK : nomem(err);
+
+	for (uint32_t k = 0; !st && k < r->rails; k++) {
+		struct ftr_load *ld = NULL;
+		struct ftr_load_report x;
+
+		/* 1 byte: paths need not be stored */
+		st = ftr_load_new(c->f, c->t, r->port + (size_t)k * r->nodes, r->nodes, 1, c->team,
+				  &ld, err);
+		if (st)
+			break;
+		ftr_load_all(ld, c->by_port, &x);
+		for (uint32_t i = 0; i < c->f->n_ports; i++)
+			sum[i] += c->by_port[i];
+		c->x.flows += x.flows;
+		c->x.lost += x.lost;
+		ftr_load_free(ld);
+	}
+	if (!st) {
+		memcpy(c->by_port, sum, c->f->n_ports * sizeof(*sum));
+		memset(c->host, 0, 2 * (size_t)c->f->n_ep * sizeof(*c->host));
+		for (uint32_t i = 0; i < r->rails * r->nodes; i++)
+			c->host[r->port[i]] = c->host[c->f->n_ep + r->port[i]] = r->nodes - 1;
+		take(c, c->o->bytes * r->rails / ranks(c), 1);
+	}
+	free(sum);
+	return st;
+}
+
+static enum ftr_status pairwise(struct coll *c, struct ftr_err *err)
+{
+	const uint32_t n = c->r->nodes, all = n - 1;
+	uint32_t count = c->o->sample && c->o->sample < all ? c->o->sample : all;
+	uint64_t state = c->o->seed;
+	enum ftr_status st = FTR_OK;
+
+	for (uint32_t s = 0; !st && s < count; s++) {
+		/* count of all shifts, one at random out of each of `count` equal intervals */
+		uint32_t low = (uint32_t)((uint64_t)s * all / count);
+		uint32_t high = (uint32_t)((s + 1) * (uint64_t)all / count);
+		uint32_t k = 1 + low + (uint32_t)(cli_draw(&state) % (high - low));
+		bool ok = true;
+
+		for (uint32_t i = 0; ok && i < n; i++)
+			ok = add_nodes(c, i, (i + k) % n);
+		st = ok ? step(c, c->o->bytes * c->r->rails / ranks(c), high - low, err) : nomem(err);
+	}
+	return st;
+}
+
+static void shuffle(uint32_t *perm, uint32_t n, uint64_t *state)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t j = (uint32_t)(cli_draw(state) % (i + 1));
+
+		perm[i] = perm[j];
+		perm[j] = i;
+	}
+}
+
+/* Returns the first place of below[n], which ascends, that is above x. */
+static uint32_t place_of(const double *below, uint32_t n, double x)
+{
+	uint32_t low = 0, high = n - 1;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (below[mid] > x)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+static enum ftr_status moe(struct coll *c, struct ftr_err *err)
+{
+	const uint32_t n = c->r->nodes * c->r->rails;
+	double *below = calloc(n, sizeof(*below));
+	uint32_t *expert = calloc(n, sizeof(*expert));
+	uint64_t state = c->o->seed;
+	double sum = 0;
+	bool ok = below && expert;
+	enum ftr_status st;
+
+	if (ok)
+		shuffle(expert, n, &state);
+	for (uint32_t i = 0; ok && i < n; i++)
+		below[i] = sum += pow(i + 1.0, -c->o->skew);
+	for (uint32_t x = 0; ok && x < n; x++)
+		for (unsigned int k = 0; ok && k < MOE_TOKENS; k++) {
+			double draw = ldexp((double)(cli_draw(&state) >> 11), -53) * sum;
+
+			ok = add_ranks(c, x, expert[place_of(below, n, draw)], true);
+		}
+	st = ok ? step(c, c->o->bytes / MOE_TOKENS, 1, err) : nomem(err);
+	free(below);
+	free(expert);
+	return st;
+}
+
+/* ---- neighbours, random patterns ----------------------------------------- */
+
+/* Returns the greatest divisor of n that is not above limit. */
+static uint32_t divisor(uint32_t n, double limit)
+{
+	uint32_t d = (uint32_t)(limit + 1e-6);
+
+	while (n % d)
+		d--;
+	return d;
+}
+
+static enum ftr_status halo(struct coll *c, struct ftr_err *err)
+{
+	const uint32_t n = c->r->nodes * c->r->rails;
+	uint32_t k[3];
+	bool ok = true;
+
+	k[2] = divisor(n, cbrt(n));
+	k[1] = divisor(n / k[2], sqrt(n / k[2]));
+	k[0] = n / k[2] / k[1];
+	for (uint32_t x = 0; ok && x < n; x++) {
+		uint32_t stride = n;
+
+		for (int d = 0; ok && d < 3; d++) {
+			uint32_t at;
+
+			stride /= k[d];
+			at = x / stride % k[d];
+			ok = add_ranks(c, x, x - at * stride + (at + 1) % k[d] * stride, true) &&
+			     add_ranks(c, x, x - at * stride + (at + k[d] - 1) % k[d] * stride,
+				       true);
+		}
+	}
+	return ok ? step(c, c->o->bytes / 6, 1, err) : nomem(err);
+}
+
+static enum ftr_status random_ring(struct coll *c, struct ftr_err *err)
+{
+	const uint32_t n = c->r->nodes * c->r->rails;
+	uint32_t *perm = calloc(n, sizeof(*perm));
+	uint64_t state = c->o->seed;
+	enum ftr_status st = perm ? FTR_OK : nomem(err);
+
+	for (uint32_t k = 0; !st && k < c->o->repeat; k++) {
+		bool ok = true;
+
+		shuffle(perm, n, &state);
+		for (uint32_t i = 0; ok && i < n; i++)
+			ok = add_ranks(c, perm[i], perm[(i + 1) % n], false) &&
+				add_ranks(c, perm[(i + 1) % n], perm[i], false);
+		st = ok ? step(c, c->o->bytes / 2, 1, err) : nomem(err);
+	}
+	free(perm);
+	return st;
+}
+
+/* Returns the mean rate of the pairs of one bisection, in bytes per second. */
+static double mean_rate(const struct coll *c, const uint64_t *most)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		if (most[i] != UINT64_MAX)
+			sum += adapter(c, c->pair[i].from) / fmax(1, (double)most[i]);
+	return sum / c->n;
+}
+
+static enum ftr_status bisection(struct coll *c, struct ftr_err *err)
+{
+	const uint32_t n = c->r->nodes * c->r->rails, half = n / 2;
+	uint32_t *perm = calloc(n, sizeof(*perm));
+	uint64_t *most = calloc(n, sizeof(*most)), state = c->o->seed;
+	enum ftr_status st = perm && most ? FTR_OK : nomem(err);
+	double sum = 0;
+
+	for (uint32_t k = 0; !st && k < c->o->repeat; k++) {
+		bool ok = true;
+
+		shuffle(perm, n, &state);
+		for (uint32_t i = 0; ok && i < half; i++)
+			ok = add_pair(c, c->r->port[perm[i]], c->r->port[perm[half + i]]);
+		st = ok ? ftr_load_pairs_most(c->ld, c->pair, c->n, most, err) : nomem(err);
+		if (!st)
+			sum += mean_rate(c, most);
+		if (!st)
+			st = step(c, c->o->bytes, 1, err);
+	}
+	/* the mean rate is the result, not the longest transfer; coll_run divides by repeat */
+	c->x.seconds = c->o->bytes * c->o->repeat / sum * c->o->repeat;
+	c->x.link_bound = 0;
+	free(perm);
+	free(most);
+	return st;
+}
+
+const struct coll_kind coll_kinds[] = {
+	{ "all-reduce-ring", COLL_TWICE, false, ring_twice },
+	{ "all-reduce-tree", COLL_TWICE, false, tree },
+	{ "all-reduce-doubling", COLL_TWICE, false, doubling },
+	{ "reduce-scatter", COLL_ONCE, false, ring_once },
+	{ "all-gather", COLL_ONCE, false, ring_once },
+	{ "all-to-all", COLL_ONCE, false, direct },
+	{ "all-to-all-pairwise", COLL_ONCE, false, pairwise },
+	{ "moe", COLL_ONCE, false, moe },
+	{ "halo", COLL_PLAIN, false, halo },
+	{ "random-ring", COLL_PLAIN, true, random_ring },
+	{ "bisection", COLL_PLAIN, true, bisection },
+	{ NULL, COLL_PLAIN, false, NULL }
+};
+
+double coll_factor(const struct coll_kind *k, double n)
+{
+	return k->unit == COLL_PLAIN ? 1 : (k->unit == COLL_TWICE ? 2 : 1) * (n - 1) / n;
+}
+
+/* ---- the sums ------------------------------------------------------------ */
+
+enum ftr_status coll_run(struct coll *c, const struct coll_kind *k, const struct coll_opts *o,
+			 struct coll_time *out, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = c->f;
+	enum ftr_status st;
+
+	memset(c->sum, 0, f->n_ports * sizeof(*c->sum));
+	memset(c->host_sum, 0, 2 * (size_t)f->n_ep * sizeof(*c->host_sum));
+	c->x = (struct coll_time){ 0 };
+	c->o = o;
+	c->n = 0;
+	st = k->run(c, err);
+	if (st)
+		return st;
+	if (k->averaged) {
+		c->x.seconds /= o->repeat;
+		c->x.link_bound /= o->repeat;
+		c->x.adapter_bound /= o->repeat;
+		*out = c->x;
+		return FTR_OK;
+	}
+	c->x.link_bound = c->x.adapter_bound = 0;
+	for (uint32_t i = 0; i < f->n_ports; i++)
+		if (c->sum[i] > 0)
+			c->x.link_bound = fmax(c->x.link_bound, c->sum[i] / c->rate[i]);
+	for (uint32_t i = 0; i < 2 * f->n_ep; i++)
+		if (c->host_sum[i] > 0)
+			c->x.adapter_bound = fmax(c->x.adapter_bound,
+						  c->host_sum[i] / adapter(c, i % f->n_ep));
+	*out = c->x;
+	return FTR_OK;
+}
+
+static enum ftr_status set_rates(struct coll *c, unsigned int mbps, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = c->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *q = ftr_fabric_port(f, s, p);
+			uint32_t own = ftr_sim_mbps(q->width, (enum ftr_speed)q->speed);
+
+			if (q->peer_kind == FTR_PEER_NONE)
+				continue;
+			if (!own && !mbps)
+				return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64 " \"%s\" port %u: the rate of the link is unknown; give --rate",
+						f->sw[s].guid, f->sw[s].name, p);
+			c->rate[f->sw[s].first_port + p] = (own ? own : mbps) * 125e3;
+		}
+	return FTR_OK;
+}
+
+enum ftr_status coll_new(const struct ftr_fabric *f, const struct ftr_tables *t,
+			 const struct coll_ranks *r, unsigned int mbps, struct ftr_team *team,
+			 struct coll **out, struct ftr_err *err)
+{
+	struct coll *c = calloc(1, sizeof(*c));
+	enum ftr_status st;
+
+	if (!c)
+		return nomem(err);
+	c->f = f;
+	c->t = t;
+	c->r = r;
+	c->team = team;
+	c->rate = calloc(f->n_ports, sizeof(*c->rate));
+	c->sum = calloc(f->n_ports, sizeof(*c->sum));
+	c->host_sum = calloc(2 * (size_t)f->n_ep, sizeof(*c->host_sum));
+	c->by_port = calloc(f->n_ports, sizeof(*c->by_port));
+	c->host = calloc(2 * (size_t)f->n_ep, sizeof(*c->host));
+	if (!c->rate || !c->sum || !c->host_sum || !c->by_port || !c->host)
+		st = nomem(err);
+	else
+		st = set_rates(c, mbps, err);
+	if (!st)	/* the flows of this module are lists of pairs, so the order may be empty */
+		st = ftr_load_new(f, t, r->port, 0, 1, team, &c->ld, err);
+	if (!st)
+		*out = c;
+	else
+		coll_free(c);
+	return st;
+}
+
+void coll_free(struct coll *c)
+{
+	if (!c)
+		return;
+	ftr_load_free(c->ld);
+	free(c->rate);
+	free(c->sum);
+	free(c->host_sum);
+	free(c->by_port);
+	free(c->host);
+	free(c->pair);
+	free(c);
+}

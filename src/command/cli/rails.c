@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Finds the rails of adapters by their names (see rails.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/rails.h"
+
+/* What identifies a rail: device, port number, and number among the ports of the host that have both
+ * in common. */
+struct key {
+	const char *device;
+	ftr_port port;
+	uint32_t copy;
+	uint64_t guid;
+	uint32_t host;
+	ftr_ep ep;
+};
+
+static int by_device(const struct key *a, const struct key *b)
+{
+	int c = strverscmp(a->device, b->device);
+
+	return c ? c : (a->port > b->port) - (a->port < b->port);
+}
+
+static int in_host(const void *x, const void *y)
+{
+	const struct key *a = x, *b = y;
+	int c = by_device(a, b);
+
+	return c ? c : (a->guid > b->guid) - (a->guid < b->guid);
+}
+
+static int by_rail(const void *x, const void *y)
+{
+	const struct key *a = x, *b = y;
+	int c = by_device(a, b);
+
+	if (!c)
+		c = (a->copy > b->copy) - (a->copy < b->copy);
+	return c ? c : (a->host > b->host) - (a->host < b->host);
+}
+
+static struct key *keys_of(const struct ftr_fabric *f, const struct ftr_hosts *h, uint32_t *n)
+{
+	struct key *key = calloc((size_t)f->n_ep + 1, sizeof(*key));
+
+	*n = 0;
+	for (uint32_t i = 0; key && i < h->n; i++) {
+		struct key *first = key + *n;
+
+		for (uint32_t k = 0; k < h->host[i].n; k++) {
+			ftr_ep e = h->ep[h->host[i].first + k];
+			const char *space = strrchr(f->ep[e].name, ' ');
+
+			key[(*n)++] = (struct key){
+				.device = space ? space + 1 : "", .port = f->ep[e].port_num,
+				.guid = f->ep[e].guid, .host = i, .ep = e,
+			};
+		}
+		qsort(first, h->host[i].n, sizeof(*first), in_host);
+		for (uint32_t k = 1; k < h->host[i].n; k++)
+			if (!by_device(&first[k - 1], &first[k]))
+				first[k].copy = first[k - 1].copy + 1;
+	}
+	return key;
+}
+
+enum ftr_status cli_rails_new(const struct ftr_fabric *f, struct cli_rails *out,
+			      struct ftr_err *err)
+{
+	struct cli_rails r = { .h = NULL };
+	enum ftr_status st = ftr_hosts_new(f, false, &r.h, err);
+	struct key *key;
+	uint32_t n;
+
+	if (st)
+		return st;
+	key = keys_of(f, r.h, &n);
+	if (key && n)
+		qsort(key, n, sizeof(*key), by_rail);
+	/* the member `copy` is now replaced by the number of the rail */
+	for (uint32_t i = 0, copy = 0; key && i < n; i++) {
+		bool same = i && !by_device(&key[i - 1], &key[i]) && key[i].copy == copy;
+
+		copy = key[i].copy;
+		r.n += !same;
+		key[i].copy = r.n - 1;
+	}
+	if (key)
+		r.rail = malloc(((size_t)r.h->n * r.n + 1) * sizeof(*r.rail));
+	if (!r.rail) {
+		free(key);
+		cli_rails_free(&r);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the rails of %u host ports",
+				f->n_ep);
+	}
+	memset(r.rail, 0xff, (size_t)r.h->n * r.n * sizeof(*r.rail));
+	for (uint32_t i = 0; i < n; i++)
+		r.rail[(size_t)key[i].host * r.n + key[i].copy] = key[i].ep;
+	free(key);
+	*out = r;
+	return FTR_OK;
+}
+
+void cli_rails_free(struct cli_rails *r)
+{
+	ftr_hosts_free(r->h);
+	free(r->rail);
+}
