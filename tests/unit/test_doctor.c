@@ -429,6 +429,20 @@ static void link_missing(void)
 	use(cut);
 }
 
+/* Two adapters of a GPU node have exchanged their cables. */
+static void crossed_rails(void)
+{
+	struct ftr_endport *ep;
+
+	use(made("superpod:H100:1"));
+	ep = (struct ftr_endport *)(uintptr_t)d.net.f->ep;
+	for (ftr_ep e = 0; e < d.net.f->n_ep; e++)
+		if (!strcmp(ep[e].name, "dgx-0007 mlx5_4"))
+			ep[e].name = "dgx-0007 mlx5_9";
+		else if (!strcmp(ep[e].name, "dgx-0007 mlx5_9"))
+			ep[e].name = "dgx-0007 mlx5_4";
+}
+
 static uint8_t *entry(ftr_sw s, ftr_lid lid)
 {
 	return &ftr_tables_row(d.net.t, s)[lid];
@@ -506,6 +520,7 @@ static const struct {
 	{ "files", other_state },
 	{ "ranks", no_ranks },
 	{ "links-missing", link_missing },
+	{ "rails", crossed_rails },
 	{ "sm-reach", sm_unreachable },
 	{ "pairs", entry_missing },
 	{ "loops", loop },

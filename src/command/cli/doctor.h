@@ -7,6 +7,7 @@
  *	doctor_local.c	this node: adapter, port, opensm, plugin, opensm.conf
  *	doctor_read.c	reads the fabric from dumps or from the switches
  *	doctor_links.c	links, switches and subnet managers
+ *	doctor_rails.c	rails of hosts with several adapters
  *	doctor_paths.c	forwarding tables: unreachable pairs, loops, balance
  *
  * A check reads struct doctor and fills one struct doc_result.  It does not change
@@ -172,7 +173,7 @@ struct doc_check {
 	doc_fn run;		/* NULL: ibfattree was built without the libraries for this check */
 };
 
-#define DOC_N_CHECKS 28
+#define DOC_N_CHECKS 29
 
 /* All checks, in the order in which they run. */
 extern const struct doc_check doc_checks[DOC_N_CHECKS];
@@ -220,6 +221,9 @@ void doc_link_flaps(struct doctor *d, struct doc_result *r);
 void doc_lft_capacity(struct doctor *d, struct doc_result *r);
 void doc_lft_top(struct doctor *d, struct doc_result *r);
 void doc_vls(struct doctor *d, struct doc_result *r);
+
+/* doctor_rails.c */
+void doc_rails(struct doctor *d, struct doc_result *r);
 
 /* doctor_paths.c */
 void doc_files(struct doctor *d, struct doc_result *r);

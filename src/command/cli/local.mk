@@ -17,7 +17,7 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/top_read.c src/command/cli/top_show.c $(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/command/cli/doctor.c src/command/cli/doctor.h src/command/cli/doctor_links.c \
 	src/command/cli/doctor_local.c src/command/cli/doctor_paths.c src/command/cli/doctor_read.c \
-	src/command/cli/doctor_result.c
+	src/command/cli/doctor_rails.c src/command/cli/doctor_result.c
 nodist_libcli_a_SOURCES = src/command/cli/html_parts.c
 libcli_a_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
 	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'

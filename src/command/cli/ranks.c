@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/rails.h"
 
 enum form { OPENMPI, RANKFILE, MPICH, SLURM };
 
@@ -13,6 +14,7 @@ struct ranks {
 	struct cli_guid_files files;
 	const char *hosts, *order, *nominal, *output;
 	unsigned int form, slots, lmc, leaf_order;
+	bool rails;
 };
 
 static const struct cli_opt options[] = {
@@ -25,6 +27,8 @@ static const struct cli_opt options[] = {
 	  "openmpi", 0, 0 },
 	{ "slots", CLI_UINT, offsetof(struct ranks, slots), "N",
 	  "MPI ranks per host; 0: the number in --hosts, or 1 if it gives none", "0", 0, UINT16_MAX },
+	{ "rails", CLI_FLAG, offsetof(struct ranks, rails), NULL,
+	  "one rank on each adapter, rail by rail (rankfile, slurm)", NULL, 0, 0 },
 	CLI_OPT_ORDER(struct ranks),
 	CLI_OPTS_GUIDS(struct ranks),
 	CLI_OPT_LEAF_ORDER(struct ranks),
@@ -39,6 +43,7 @@ struct line {
 	uint32_t i;		/* index of the host in --hosts, or in the list of all hosts */
 	const char *name;
 	uint32_t slots;
+	uint32_t rail;		/* with --rails: rail of the adapter, which is the slot of the rank */
 };
 
 struct job {
@@ -96,6 +101,8 @@ static int by_place(const void *x, const void *y)
 {
 	const struct line *a = x, *b = y;
 
+	if (a->rail != b->rail)
+		return a->rail < b->rail ? -1 : 1;
 	if (a->place != b->place)
 		return a->place < b->place ? -1 : 1;
 	return (a->i > b->i) - (a->i < b->i);
@@ -127,6 +134,33 @@ static void lines(struct job *j)
 	qsort(j->line, j->n, sizeof(*j->line), by_place);
 }
 
+/* Replaces each line by one for every adapter of its host. */
+static void divide_rails(struct job *j)
+{
+	struct cli_rails r;
+	struct line *all;
+	uint32_t n = 0;
+
+	cli_must(cli_rails_new(j->f, &r, &cli_err));
+	all = cli_calloc((size_t)j->n * r.n, sizeof(*all), "%u hosts", j->n);
+	for (uint32_t i = 0; i < j->n; i++)
+		for (uint32_t k = 0; k < r.n; k++) {
+			const struct line *l = &j->line[i];
+			uint32_t host = j->list ? j->list->entry[l->i].host : l->i;
+
+			if (r.rail[(size_t)host * r.n + k] == FTR_EP_NONE)
+				continue;
+			all[n] = *l;
+			all[n].slots = 1;
+			all[n++].rail = k;
+		}
+	cli_rails_free(&r);
+	free(j->line);
+	j->line = all;
+	j->n = n;
+	qsort(j->line, j->n, sizeof(*j->line), by_place);
+}
+
 static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 {
 	const struct job *j = ctx;
@@ -145,7 +179,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 		case RANKFILE:
 			for (uint32_t s = 0; s < l->slots; s++)
 				fprintf(out, "rank %u=%s slot=%u\n", rank++,
-					l->name, s);
+					l->name, l->rail + s);
 			break;
 		case SLURM:
 			for (uint32_t s = 0; s < l->slots; s++)
@@ -174,6 +208,8 @@ static int run_ranks(int argc, char **argv)
 	static struct job j = { .o = &o };
 
 	cli_parse(&cli_ranks, &o, argc, argv);
+	if (o.rails && (o.slots || (o.form != RANKFILE && o.form != SLURM)))
+		cli_die("ranks: --rails requires --form rankfile or slurm, and no --slots");
 	cli_must(ftr_read_fabric(argv[0], o.lmc, &j.f, &cli_err));
 	cli_must(ftr_hosts_new(j.f, false, &j.h, &cli_err));
 	if (o.hosts)
@@ -181,6 +217,8 @@ static int run_ranks(int argc, char **argv)
 					    &cli_err));
 	read_order(&j);
 	lines(&j);
+	if (o.rails)
+		divide_rails(&j);
 	cli_write(o.output, write_fn, &j);
 	return report_ranks(&j);
 }
