@@ -6,8 +6,8 @@
  * switches.  The rail of a port follows from its name: the devices of all hosts ("mlx5_0" in
  * "node12 mlx5_0") and their port numbers, in natural order, are numbered from 0.  So the rails of a
  * host do not change if one of its adapters is missing.  If several ports of a host have the same
- * device and port number (for example because their descriptions hold no device), they are told
- * apart by their GUIDs.
+ * device and port number (for example because their descriptions hold no device), they are
+ * distinguished by their GUIDs.
  */
 #ifndef FTR_CLI_RAILS_H
 #define FTR_CLI_RAILS_H
