@@ -5,7 +5,7 @@ SIM_FILES = tests/sim/run tests/sim/lib.sh tests/sim/tree.sh \
 	tests/sim/status.sh \
 	tests/sim/ddlr.sh tests/sim/names.sh tests/sim/cli.sh tests/sim/sftree.sh \
 	tests/sim/doctor.sh tests/sim/dryrun.sh tests/sim/reach.awk \
-	tests/sim/reach.sh tests/sim/asan.supp
+	tests/sim/reach.sh tests/sim/order.sh tests/sim/asan.supp
 EXTRA_DIST += $(SIM_FILES)
 
 if HAVE_IBMAD
@@ -13,4 +13,15 @@ noinst_PROGRAMS += mcjoin
 mcjoin_SOURCES = tests/sim/mcjoin.c
 mcjoin_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 mcjoin_LDADD = $(IBMAD_LIBS)
+
+# The recorder of Sets, a library that is preloaded into opensm (so it needs an -rpath), and the
+# program that replays its records.
+noinst_LTLIBRARIES += librecord.la
+librecord_la_SOURCES = tests/sim/record.c
+librecord_la_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) -fvisibility=default
+librecord_la_LDFLAGS = -module -avoid-version -shared -rpath $(abs_builddir)
+noinst_PROGRAMS += replay
+replay_SOURCES = tests/sim/replay.c tests/lib/follow.c tests/lib/follow.h
+replay_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
+replay_LDADD = libftrcore.la
 endif
