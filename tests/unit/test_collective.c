@@ -243,6 +243,49 @@ START_TEST(slow)
 }
 END_TEST
 
+/* The most loaded link of each path, for pairs in random order; a pair whose entry is missing is
+ * lost. */
+START_TEST(pairs_most)
+{
+	struct ftr_load_pair pair[16];
+	uint64_t most[16], shared = 0;
+	struct ftr_load *ld = NULL;
+	uint32_t *count;
+
+	suite_now(_i);
+	make("3;4,2,4;1,2,2;1,1,1", 0, 3, _i);
+	count = calloc(f->n_ports + 2 * f->n_ep, sizeof(*count));
+	for (uint32_t i = 0; i < 16; i++) {
+		pair[i] = (struct ftr_load_pair){ ranks.port[i],
+						  ranks.port[(i * 7 + _i) % 16 + 16] };
+		follow(count, pair[i].from, pair[i].to);
+	}
+	ok(ftr_load_new(f, t, ranks.port, 0, 1, NULL, &ld, &err));
+	ok(ftr_load_pairs_most(ld, pair, 16, most, &err));
+	for (uint32_t i = 0; i < 16; i++) {
+		ftr_sw s = f->ep[pair[i].from].sw;
+		uint64_t max = 0;
+
+		while (s != f->ep[pair[i].to].sw) {
+			ftr_port p = ftr_tables_get(t, s, f->ep[pair[i].to].lid);
+			uint32_t n = count[f->sw[s].first_port + p];
+
+			max = n > max ? n : max;
+			s = ftr_fabric_port(f, s, p)->peer;
+		}
+		ck_assert_uint_eq(most[i], max);
+		shared += max > 1;
+	}
+	ck_assert(shared > 0);
+	ftr_tables_row(t, f->ep[pair[5].to].sw)[f->ep[pair[5].to].lid] = FTR_PORT_NONE;
+	ok(ftr_load_pairs_most(ld, pair, 16, most, &err));
+	ck_assert(most[5] == UINT64_MAX && most[6] != UINT64_MAX);
+	ftr_load_free(ld);
+	free(count);
+	drop();
+}
+END_TEST
+
 /* ---- random patterns ----------------------------------------------------- */
 
 /* With a great skew, nearly all tokens go to one expert.  With none, each gets about as many. */
@@ -307,6 +350,7 @@ int main(void)
 	tcase_add_loop_test(tc, tree, 0, 3);
 	tcase_add_test(tc, rails);
 	tcase_add_loop_test(tc, slow, 0, 24);
+	tcase_add_loop_test(tc, pairs_most, 0, 4);
 	tcase_add_test(tc, moe);
 	tcase_add_test(tc, sample);
 	tcase_add_test(tc, invalid);
