@@ -101,7 +101,7 @@ static const char *obstacle(const struct doctor *d, const struct doc_check *c)
 	if (needs & DOC_NEED_NODE && d->fabric)
 		return "FABRIC is given, so this node is not examined";
 	if (!c->run)
-		return "this ibfattree was built without libibumad and libibverbs";
+		return "this ibfattree was built without libibumad or libibverbs";
 	if (needs & DOC_NEED_NODE)
 		return NULL;
 	if (d->o.local)

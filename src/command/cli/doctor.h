@@ -192,12 +192,15 @@ void doc_adapter(struct doctor *d, struct doc_result *r);
 void doc_module(struct doctor *d, struct doc_result *r);
 void doc_permission(struct doctor *d, struct doc_result *r);
 void doc_local_port(struct doctor *d, struct doc_result *r);
-void doc_mtu(struct doctor *d, struct doc_result *r);
-#else				/* built without libibumad and libibverbs */
+#else				/* built without libibumad */
 #define doc_adapter NULL
 #define doc_module NULL
 #define doc_permission NULL
 #define doc_local_port NULL
+#endif
+#if defined(HAVE_IBMAD) && defined(HAVE_IBVERBS)
+void doc_mtu(struct doctor *d, struct doc_result *r);
+#else				/* built without libibverbs */
 #define doc_mtu NULL
 #endif
 void doc_plugin(struct doctor *d, struct doc_result *r);

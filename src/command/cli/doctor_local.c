@@ -26,7 +26,6 @@
 #ifdef HAVE_IBMAD
 
 #include <infiniband/umad.h>
-#include <infiniband/verbs.h>
 
 #define CAS_MAX 32
 
@@ -177,6 +176,12 @@ void doc_local_port(struct doctor *d, struct doc_result *r)
 	}
 	umad_release_port(&p);
 }
+
+#endif
+
+#if defined(HAVE_IBMAD) && defined(HAVE_IBVERBS)
+
+#include <infiniband/verbs.h>
 
 static void compare_mtu(struct ibv_context *ctx, int port, struct doc_result *r)
 {

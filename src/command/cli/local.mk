@@ -21,12 +21,12 @@ DOCTOR_SOURCES = src/command/cli/doctor.c src/command/cli/doctor.h src/command/c
 nodist_libcli_a_SOURCES = src/command/cli/html_parts.c
 libcli_a_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
 	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'
-libcli_a_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS) \
+libcli_a_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(IBVERBS_CFLAGS) $(JSONC_CFLAGS) \
 	$(ZLIB_CFLAGS) $(UNPACK_CFLAGS) $(NCURSES_CFLAGS)
 
 bin_PROGRAMS += ibfattree
 ibfattree_SOURCES = src/command/cli/main.c
-ibfattree_LDADD = libcli.a libftrtools.la libftrcore.la $(IBMAD_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
+ibfattree_LDADD = libcli.a libftrtools.la libftrcore.la $(IBMAD_LIBS) $(IBVERBS_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
 	$(UNPACK_LIBS) $(NCURSES_LIBS) -lm
 
 bin_PROGRAMS += ibfattree-sim
