@@ -266,7 +266,8 @@ static void each_place(struct work *w, const struct balance_place *place,
 
 			for (; bits; bits &= bits - 1) {
 				uint32_t lid = i * 64 + (uint32_t)__builtin_ctzll(bits);
-				uint32_t d = w->net->dest_of[lid];
+				uint32_t d = lid <= w->t->max_lid ? w->net->dest_of[lid] :
+								    BALANCE_NONE;
 
 				if (d != BALANCE_NONE)
 					fn(w, s, d);

@@ -292,7 +292,7 @@ static void set_visit(struct sweep *z)
 		for (uint64_t bits = movable[i]; bits; bits &= bits - 1) {
 			uint32_t lid = (uint32_t)(i % words) * 64 + (uint32_t)__builtin_ctzll(bits);
 
-			if (net->dest_of[lid] != BALANCE_NONE)
+			if (lid <= net->f->max_lid && net->dest_of[lid] != BALANCE_NONE)
 				z->visit[net->dest_of[lid]] = true;
 		}
 }

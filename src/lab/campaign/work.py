@@ -16,6 +16,16 @@ TRIES = 2
 VARYING = ('_ms', 'seconds', 'memory_bytes')
 
 
+def measures(metrics):
+    """The words of --metrics that whatif needs for these values; None: all values."""
+    if not metrics:
+        return 'stale,load,shifts'
+    needed = {'stale': any(m.startswith('not_rerouted.') for m in metrics),
+              'load': any('load_all_' in m for m in metrics),
+              'shifts': any('load_shift_' in m for m in metrics)}
+    return ','.join(word for word in needed if needed[word]) or 'none'
+
+
 class TaskError(Exception):
     """ibfattree failed; the message is its output."""
 
@@ -88,7 +98,8 @@ class Worker:
         # without faults, the values are those before a fault
         out = self.json('whatif', path, *options, '--engine', case.engine,
                         *(faults or ('--fail', '1links')), '--seed', str(seed),
-                        '--repeat', str(n), '--threads', '1', *case.options)
+                        '--repeat', str(n), '--threads', '1', '--metrics',
+                        measures(self.study.metrics), *case.options)
         if not faults:
             before = next(c for c in out['columns'] if c['kind'] == 'before')
             return {seed: dict(numbers({**before['runs'][0], 'seed': None}))}
