@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import threading
 
+import stats
 from store import StoreError
 
 TRIES = 2
@@ -147,7 +148,8 @@ class Worker:
         faults = [word for spec in case.faults for word in ('--fail', spec)]
         sets = getattr(self, case.command)(case, task.first_seed, task.n_seeds, faults)
         for values in sets.values():
-            for name in [n for n in values if self.study.metrics and n not in self.study.metrics]:
+            for name in [n for n in values if self.study.metrics and
+                         n not in self.study.metrics and not stats.decides(n)]:
                 del values[name]
         return [{'case': case.number, 'fabric': case.fabric, 'engine': case.engine,
                  'faults': list(case.faults), 'command': case.command, 'seed': seed,
