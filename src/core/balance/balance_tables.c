@@ -254,7 +254,7 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 
 /* ---- displaced entries ------------------------------------------------------------------- */
 
-/* Call fn(w, place, s, d) for each entry that must be placed: that of switch s for destination d. */
+/* Call fn(w, s, d) for each entry that must be placed: that of switch s for destination d. */
 static void each_place(struct work *w, const struct balance_place *place,
 		       void (*fn)(struct work *w, ftr_sw s, uint32_t d))
 {

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Draws results over the faults of the study, as SVG: one line for each fabric, engine and command.
 
-The survival plot has the share of fault sets that survive (see stats.py), with the 95 % confidence
-intervals as bars.  The plot of a value has its medians, with bars from the 5 % to the 95 % quantile.
+The survival plot has the share of fault sets that survive (see stats.py), with the 95 %
+confidence intervals as bars.  The plot of a value has its medians, with bars from the 5 % to the
+95 % quantile.
 """
 from html import escape
 
