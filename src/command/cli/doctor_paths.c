@@ -447,6 +447,7 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 				  struct ftr_err *err)
 {
 	struct doc_column *c = &d->col[d->n_col];
+	const struct cli_loads loads = { place, n, true, true };
 	struct ftr_tables_diff diff;
 	struct cli_reach reach;
 	enum ftr_status st = cli_measure(d->net.f, d->sh, t, NULL, d->team,
@@ -454,7 +455,7 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 
 	if (!st) {
 		cli_reach_free(&reach);
-		st = cli_measure_load(d->sh, t, place, n, d->team, &c->m, err);
+		st = cli_measure_load(d->sh, t, &loads, d->team, &c->m, err);
 	}
 	if (st)
 		return st;

@@ -10,18 +10,19 @@
 #include "config.h"
 #include "cli/cli.h"
 
-/* Starts ibfattree-sim, which is in the directory of this program or in PATH. */
-static int start_sim(int argc, char **argv)
+/* Starts the program ibfattree-NAME, where argv[0] is NAME.  The program is in the directory of this
+ * program or in PATH. */
+static int start_program(int argc, char **argv)
 {
-	static const char program[] = "ibfattree-sim";
-	char path[PATH_MAX + sizeof(program)];
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
+	char dir[PATH_MAX], program[64], path[sizeof(dir) + sizeof(program)];
+	ssize_t n = readlink("/proc/self/exe", dir, sizeof(dir));
 
 	(void)argc;
-	while (n > 0 && path[n - 1] != '/')
+	snprintf(program, sizeof(program), "ibfattree-%s", argv[0]);
+	while (n > 0 && dir[n - 1] != '/')
 		n--;
 	if (n > 0) {
-		memcpy(path + n, program, sizeof(program));
+		snprintf(path, sizeof(path), "%.*s%s", (int)n, dir, program);
 		execv(path, argv);
 	}
 	execvp(program, argv);
@@ -32,13 +33,19 @@ static int start_sim(int argc, char **argv)
 static const struct cli_cmd cli_sim = {
 	.name = "sim",
 	.summary = "simulate packets: throughput, latency, loss, deadlock",
-	.run = start_sim,
+	.run = start_program,
+};
+
+static const struct cli_cmd cli_campaign = {
+	.name = "campaign",
+	.summary = "study thousands of fault sets, also on a cluster",
+	.run = start_program,
 };
 
 static const struct cli_cmd *const commands[] = {
 	&cli_doctor, &cli_gen, &cli_route, &cli_check, &cli_load, &cli_collective, &cli_diff,
-	&cli_whatif, &cli_html, &cli_slurm, &cli_ranks, &cli_sim, &cli_save,
-	&cli_restore, &cli_top, &cli_completion, NULL
+	&cli_whatif, &cli_html, &cli_slurm, &cli_ranks, &cli_sim, &cli_campaign,
+	&cli_save, &cli_restore, &cli_top, &cli_completion, NULL
 };
 
 static void usage(FILE *out)

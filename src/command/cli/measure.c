@@ -49,29 +49,35 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
+#define NO_PATHS 1	/* ftr_load_new: paths never fit into one byte, so none are stored */
+
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
-				 const uint64_t *place, uint32_t n,
+				 const struct cli_loads *what,
 				 struct ftr_team *team,
 				 struct cli_measure *out, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
-	ftr_ep *order = cli_calloc(n, sizeof(*order), "loads");
+	ftr_ep *order = cli_calloc(what->n, sizeof(*order), "loads");
 	struct ftr_load_report *r = cli_calloc(1, sizeof(*r), "loads");
 	struct ftr_load *ld = NULL;
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
 
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = place[i] ? ftr_fabric_find_ep(f, place[i]) :
-				      FTR_EP_NONE;
-	st = cli_bound(sh, order, n, &out->v[CLI_M_ALL_BOUND], err);
-	if (!st)
-		st = ftr_load_new(f, t, order, n, 0, team, &ld, err);
-	if (!st) {
+	for (uint32_t i = 0; i < what->n; i++)
+		order[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) :
+					    FTR_EP_NONE;
+	if (what->all)
+		st = cli_bound(sh, order, what->n, &out->v[CLI_M_ALL_BOUND], err);
+	if (!st && (what->all || what->shifts))
+		st = ftr_load_new(f, t, order, what->n, what->shifts ? 0 : NO_PATHS, team, &ld,
+				  err);
+	if (!st && what->all) {
 		ftr_load_all(ld, NULL, r);
 		out->v[CLI_M_ALL_MAX] = (double)r->max;
-		st = ftr_load_shifts(ld, CLI_SHIFTS_MAX, 1, team, r, err);
 	}
+	r->patterns = 0;
+	if (!st && what->shifts)
+		st = ftr_load_shifts(ld, CLI_SHIFTS_MAX, 1, team, r, err);
 	if (!st && r->patterns) {
 		out->v[CLI_M_SHIFT_MAX] = (double)r->max;
 		out->v[CLI_M_SHIFT_MEAN] = cli_mean(r->sum_max, r->patterns);

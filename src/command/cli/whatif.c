@@ -18,7 +18,15 @@
  *
  * Without faults, the only columns are "after", titled with the engine's name, and the given
  * tables.  With random faults, the columns of the damaged fabric have one run for each seed.
+ *
+ * The threads divide the runs among them if there are enough runs, because a run with one thread
+ * needs less than half the processor time of a run with many.  Each thread then needs memory for its
+ * own run.  If there are few runs, the threads work on one run after the other.  The results are the
+ * same.
  */
+#include <limits.h>
+#include <malloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +41,7 @@ struct whatif {
 	struct cli_list fail, compare;
 	struct cli_guid_files files;
 	struct cli_live_opts from;
-	const char *nominal;
+	const char *nominal, *metrics;
 	uint64_t seed;
 	unsigned int repeat, lmc, threads, leaf_order, vls;
 	bool tolerant;
@@ -45,6 +53,8 @@ static const struct cli_opt options[] = {
 	CLI_OPTS_FAULTS(struct whatif),
 	{ "repeat", CLI_UINT, offsetof(struct whatif, repeat), "N",
 	  "make N runs, with consecutive seeds of the random faults", "1", 1, REPEAT_MAX },
+	{ "metrics", CLI_STRING, offsetof(struct whatif, metrics), "LIST",
+	  "what to measure besides reachability: stale, load, shifts", "stale,load,shifts", 0, 0 },
 	{ "compare", CLI_FILES, offsetof(struct whatif, compare), "FILE",
 	  "also show the tables in FILE on the damaged fabric", NULL, 0, 0 },
 	{ "local", CLI_FLAG, offsetof(struct whatif, local), NULL,
@@ -68,6 +78,7 @@ struct job {
 	const struct whatif *w;
 	struct ftr_shape_opts opts;
 	struct ftr_team *team;
+	struct ftr_team *inner;		/* the threads of one run; NULL: one */
 	struct ftr_fabric *f;		/* the undamaged fabric */
 	struct cli_faults faults;
 	struct ftr_nominal *nominal;	/* the nominal fabric; NULL: none, see cli_nominal */
@@ -76,8 +87,10 @@ struct job {
 	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
-	uint64_t *place;		/* host order by which loads are computed, as port GUIDs */
-	uint32_t n_places;
+	struct cli_loads loads;
+	bool stale;			/* measure the column "not rerouted" */
+	unsigned int done;		/* number of finished runs */
+	pthread_mutex_t lock;		/* for done, and for the worst run of each column */
 	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live, given[0] are the tables in use */
 	struct cli_column col[4 + CLI_LIST_MAX];
 	unsigned int n_col;
@@ -92,10 +105,10 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 {
 	double t0 = cli_now();
 
-	cli_must(ftr_shape_new(f, &j->opts, j->team, sh, &cli_err));
+	cli_must(ftr_shape_new(f, &j->opts, j->inner, sh, &cli_err));
 	ro->nominal = j->opts.nominal;
 	cli_must(ftr_tables_new(f, false, t, &cli_err));
-	cli_must(j->w->engine.ops->route(*sh, ro, j->team, *t, stats, &cli_err));
+	cli_must(j->w->engine.ops->route(*sh, ro, j->inner, *t, stats, &cli_err));
 	return (cli_now() - t0) * 1e3;
 }
 
@@ -128,22 +141,35 @@ static double reroute(const struct job *j, const struct ftr_fabric *f,
 	return ms;
 }
 
-/* If run i of column c is the worst so far, keeps its affected nodes. */
-static void keep_worst(const struct job *j, struct cli_column *c,
-		       unsigned int i, const struct ftr_fabric *f,
-		       struct cli_reach *reach)
+/* True if run i of column c is worse than the worst finished run, or as bad and before it. */
+static bool is_worst(const struct cli_column *c, unsigned int i)
 {
-	if (i && c->run[i].v[CLI_M_LOST] <= c->run[c->worst_run].v[CLI_M_LOST]) {
-		cli_reach_free(reach);
-		return;
-	}
-	cli_reach_free(&c->worst);
-	cli_reach_move(reach, f, j->f);
-	c->worst = *reach;
-	c->worst_run = i;
+	double lost = c->run[i].v[CLI_M_LOST], most;
+
+	if (!c->any)
+		return true;
+	most = c->run[c->worst_run].v[CLI_M_LOST];
+	return lost > most || (lost >= most && i < c->worst_run);
 }
 
-static void measure(const struct job *j, const struct ftr_shape *sh,
+/* If run i of column c is the worst so far, keeps its affected nodes. */
+static void keep_worst(struct job *j, struct cli_column *c, unsigned int i,
+		       const struct ftr_fabric *f, struct cli_reach *reach)
+{
+	pthread_mutex_lock(&j->lock);
+	if (is_worst(c, i)) {
+		cli_reach_free(&c->worst);
+		cli_reach_move(reach, f, j->f);
+		c->worst = *reach;
+		c->worst_run = i;
+		c->any = true;
+	} else {
+		cli_reach_free(reach);
+	}
+	pthread_mutex_unlock(&j->lock);
+}
+
+static void measure(struct job *j, const struct ftr_shape *sh,
 		    const struct ftr_tables *t, struct cli_column *c,
 		    unsigned int i)
 {
@@ -152,16 +178,15 @@ static void measure(const struct job *j, const struct ftr_shape *sh,
 
 	if (j->vl_map)
 		m = cli_carry_vls(j->f, j->vl_map, sh->f);
-	cli_must(cli_measure(sh->f, sh, t, m, j->team, &c->run[i], &reach,
+	cli_must(cli_measure(sh->f, sh, t, m, j->inner, &c->run[i], &reach,
 			     &cli_err));
 	keep_worst(j, c, i, sh->f, &reach);
-	cli_must(cli_measure_load(sh, t, j->place, j->n_places, j->team,
-				  &c->run[i], &cli_err));
+	cli_must(cli_measure_load(sh, t, &j->loads, j->inner, &c->run[i], &cli_err));
 	ftr_sl2vl_free(m);
 }
 
 /* Measures t, the tables of the undamaged fabric, on the damaged fabric. */
-static void measure_old(const struct job *j, const struct ftr_tables *t,
+static void measure_old(struct job *j, const struct ftr_tables *t,
 			const struct ftr_shape *sh, struct cli_column *c,
 			unsigned int i)
 {
@@ -171,7 +196,7 @@ static void measure_old(const struct job *j, const struct ftr_tables *t,
 	ftr_tables_free(here);
 }
 
-static void measure_ddlr(const struct job *j, const struct ftr_shape *sh,
+static void measure_ddlr(struct job *j, const struct ftr_shape *sh,
 			 struct cli_column *c, unsigned int i)
 {
 	struct cli_measure *out = &c->run[i];
@@ -198,10 +223,9 @@ static void one_run(struct job *j, unsigned int i)
 	struct cli_column *c = j->col;
 	struct ftr_tables_diff d;
 
-	if (j->before) {
-		c++;
+	c += j->before != NULL;
+	if (j->stale)
 		measure_old(j, j->before, sh, c++, i);
-	}
 	if (j->w->local)
 		measure_ddlr(j, sh, c++, i);
 	measure(j, sh, t, c, i);
@@ -263,7 +287,7 @@ static void set_up(struct job *j)
 	j->n_turns = stats.turn ? stats.n_turns : 0;
 	cli_note_files(j->sh);
 	/* all columns use the host order of the undamaged fabric, so that loads are comparable */
-	j->place = cli_host_guids(j->sh, false, &j->n_places);
+	j->loads.place = cli_host_guids(j->sh, false, &j->loads.n);
 	j->vl_map = cli_vls(j->sh, w->vls);
 	if (w->fail.n || w->guarantee)
 		j->before = t;
@@ -273,7 +297,8 @@ static void set_up(struct job *j)
 		add_column(j, "before", "before", 1);
 		measure(j, j->sh, t, &j->col[0], 0);
 		j->col[0].run[0].v[CLI_M_ROUTE_MS] = ms;
-		add_column(j, "not rerouted", "not_rerouted", w->repeat);
+		if (j->stale)
+			add_column(j, "not rerouted", "not_rerouted", w->repeat);
 		if (w->local)
 			add_column(j, "local", "local", w->repeat);
 	} else {
@@ -292,10 +317,10 @@ static int report_whatif(const struct job *j)
 		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
 		.compare = &w->compare, .faults = &j->faults, .seed = w->seed,
 		.repeat = w->repeat, .col = j->col, .n_col = j->n_col,
-		.places = j->n_places, .vl_map = j->vl_map != NULL,
+		.places = j->loads.shifts ? j->loads.n : 0, .vl_map = j->vl_map != NULL,
 		.list = w->list,
 	};
-	const struct cli_column *after = &j->col[w->fail.n ? 2 + w->local : 0];
+	const struct cli_column *after = &j->col[w->fail.n ? 1u + j->stale + w->local : 0];
 	int status = CLI_CLEAN;
 
 	for (unsigned int i = 0; i < after->n; i++)
@@ -324,6 +349,19 @@ static int report_guarantee(const struct job *j)
 	return CLI_CLEAN;
 }
 
+static void some_runs(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	struct job *j = ctx;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		one_run(j, i);
+		pthread_mutex_lock(&j->lock);
+		cli_progress_step(++j->done, j->w->repeat);
+		pthread_mutex_unlock(&j->lock);
+	}
+}
+
 static void all_runs(struct job *j)
 {
 	const struct whatif *w = j->w;
@@ -331,18 +369,48 @@ static void all_runs(struct job *j)
 	if (w->repeat > 1 && !j->faults.links && !j->faults.switches)
 		cli_die("whatif: --repeat %u without random faults: all runs would be the same",
 			w->repeat);
-	for (unsigned int i = 0; i < w->repeat; i++) {
-		cli_progress("applying faults, routing and checking");
-		cli_progress_step(i, w->repeat);
-		one_run(j, i);
+	cli_progress("applying faults, routing and checking");
+	cli_progress_step(0, w->repeat);
+	if (w->repeat < 2 * ftr_team_size(j->team)) {
+		some_runs(j, 0, 0, w->repeat);
+	} else {
+		j->inner = NULL;
+		ftr_team_run(j->team, w->repeat, 1, some_runs, j);
 	}
 	cli_progress_end();
+}
+
+/* Sets what to measure from the words of --metrics. */
+static void parse_metrics(const struct whatif *w, struct job *j)
+{
+	char *words = strdup(w->metrics), *save = NULL;
+
+	for (char *m = words ? strtok_r(words, ",", &save) : NULL; m; m = strtok_r(NULL, ",", &save)) {
+		if (!strcmp(m, "stale"))
+			j->stale = w->fail.n && !w->guarantee;
+		else if (!strcmp(m, "load"))
+			j->loads.all = true;
+		else if (!strcmp(m, "shifts"))
+			j->loads.shifts = true;
+		else if (strcmp(m, "none"))
+			cli_die("whatif: --metrics expects stale, load and shifts, separated by commas, or none; not '%s'",
+				m);
+	}
+	free(words);
+}
+
+/* A run allocates and frees the same blocks as the run before it.  If free() returned their memory
+ * to the kernel, a third of the time would go into page faults. */
+static void keep_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
 static int run_whatif(int argc, char **argv)
 {
 	static struct whatif w;
-	static struct job j = { .w = &w };
+	static struct job j = { .w = &w, .lock = PTHREAD_MUTEX_INITIALIZER };
 	int n = cli_parse(&cli_whatif, &w, argc, argv), status;
 
 	cli_live_args("whatif", &w.from, n, 1);
@@ -363,7 +431,10 @@ static int run_whatif(int argc, char **argv)
 		w.compare.v[w.compare.n++] = argv[i];
 	cli_progress("reading and routing");
 	j.opts.leaf_order = (enum ftr_leaf_order)w.leaf_order;
-	j.team = ftr_team_new(w.threads);
+	parse_metrics(&w, &j);
+	if (w.repeat > 1)
+		keep_memory();
+	j.team = j.inner = ftr_team_new(w.threads);
 	read_all(&j, argv[0]);
 	set_up(&j);
 	if (w.guarantee) {

@@ -70,11 +70,16 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
  * set of tables.  If there are more, a random sample is drawn with a fixed seed. */
 #define CLI_SHIFTS_MAX 1000
 
-/* Counts the load of all-to-all traffic and of shifts.  place[n]: the host order, as port GUIDs.  A
- * place is a gap if its GUID is 0 or not in the fabric of sh. */
+struct cli_loads {
+	const uint64_t *place;	/* [n] the host order, as port GUIDs; a place is a gap if its GUID
+				 * is 0 or not in the fabric */
+	uint32_t n;
+	bool all, shifts;	/* what to measure: the load of all-to-all traffic, of shifts */
+};
+/* Counts link loads, as *what requires. */
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
-				 const uint64_t *place, uint32_t n,
+				 const struct cli_loads *what,
 				 struct ftr_team *team,
 				 struct cli_measure *out,
 				 struct ftr_err *err) FTR_MUST_USE;
@@ -91,6 +96,7 @@ struct cli_column {
 	 * pairs of host ports.  Nodes are numbered as in the undamaged fabric. */
 	struct cli_reach worst;
 	unsigned int worst_run;
+	bool any;		/* at least one run is finished */
 };
 
 struct cli_whatif_view {

@@ -318,8 +318,9 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
  * together: if it has more than `meet - 1` flows per shift in some bin. */
 struct balance_sweep {
 	struct balance_price price;
-	bool place;		/* true: choose ports for the entries without a port; false: for
-				 * the entries whose path has a bad link */
+	const bool *place;	/* not NULL: choose ports for the entries without a port, only to
+				 * destinations d with place[d] == true; NULL: choose ports for the
+				 * entries whose path has a bad link */
 	uint32_t meet;
 	uint32_t least;		/* examine only entries on the paths of at least this number of
 				 * hosts */

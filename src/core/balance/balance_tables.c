@@ -85,6 +85,8 @@ struct work {
 	struct balance_copy copy, best_copy;	/* the present tables; the best tables so far */
 	struct balance_sweep sweep;
 	uint32_t target;
+	bool *cleared;		/* cleared[d]: entries for destination d are to be placed; or NULL */
+	bool kept;		/* an entry got no port when it was to be placed */
 	uint64_t paths;		/* number of sources (switches with hosts) * number of positions */
 	bool shifts;		/* true: count the load of shifts */
 	bool trade;		/* true: is_best() compares the product of both loads */
@@ -252,40 +254,84 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 
 /* ---- displaced entries ------------------------------------------------------------------- */
 
-static bool has_bit(const struct work *w, const uint64_t *bits, ftr_sw s, ftr_lid lid)
+/* Call fn(w, s, d) for each entry that must be placed: that of switch s for destination d. */
+static void each_place(struct work *w, const struct balance_place *place,
+		       void (*fn)(struct work *w, ftr_sw s, uint32_t d))
 {
-	return bits[(size_t)s * (w->t->stride / 64) + lid / 64] >> lid % 64 & 1;
+	uint32_t words = w->t->stride / 64;
+
+	for (ftr_sw s = 0; s < w->t->n_sw; s++)
+		for (uint32_t i = 0; i < words; i++) {
+			uint64_t bits = place->bits[(size_t)s * words + i];
+
+			for (; bits; bits &= bits - 1) {
+				uint32_t lid = i * 64 + (uint32_t)__builtin_ctzll(bits);
+				uint32_t d = lid <= w->t->max_lid ? w->net->dest_of[lid] :
+								    BALANCE_NONE;
+
+				if (d != BALANCE_NONE)
+					fn(w, s, d);
+			}
+		}
 }
 
-/* Clear the entries that must be placed (back: false).  After the sweep (back: true), set those that
- * got no port back to their value in the tables, and return true if there are any. */
-static bool clear_entries(struct work *w, const struct balance_place *place, bool back)
+static void clear_entry(struct work *w, ftr_sw s, uint32_t d)
 {
-	bool any = false;
+	balance_copy_of(&w->copy, d).entry[s] = FTR_PORT_NONE;
+	w->cleared[d] = true;
+}
 
-	for (uint32_t d = 0; d < w->net->n_dests; d++) {
-		uint8_t *entry = balance_copy_of(&w->copy, d).entry;
-		ftr_lid lid = w->net->dest[d].lid;
+/* Put the port of a placed entry into the tables.  An entry that got no port keeps that of the
+ * tables. */
+static void put_back(struct work *w, ftr_sw s, uint32_t d)
+{
+	uint8_t *placed = &balance_copy_of(&w->copy, d).entry[s];
+	uint8_t *entry = &ftr_tables_row(w->t, s)[w->net->dest[d].lid];
 
-		for (ftr_sw s = 0; s < w->t->n_sw; s++) {
-			if (!has_bit(w, place->bits, s, lid) || (back && entry[s] != FTR_PORT_NONE))
+	if (*placed != FTR_PORT_NONE) {
+		*entry = *placed;
+		return;
+	}
+	*placed = *entry;
+	w->kept = true;
+}
+
+/* True if an entry for a host has a port other than in the preferred tables, and is not to be
+ * placed. */
+static bool differs(const struct work *w, const struct balance_place *place)
+{
+	uint32_t words = w->t->stride / 64;
+
+	for (ftr_sw s = 0; s < w->t->n_sw; s++) {
+		const uint8_t *now = ftr_tables_row(w->t, s);
+		const uint8_t *prefer = ftr_tables_row(place->prefer, s);
+
+		for (uint32_t at = 0; at < w->t->max_lid; at += FTR_LFT_BLOCK) {
+			uint64_t bits = place->bits[(size_t)s * words + at / 64];
+
+			if (!memcmp(now + at, prefer + at, FTR_LFT_BLOCK))
 				continue;
-			entry[s] = back ? ftr_tables_row(w->t, s)[lid] : FTR_PORT_NONE;
-			any = true;
+			for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++)
+				if (now[at + i] != prefer[at + i] && !(bits >> i & 1) &&
+				    now[at + i] != FTR_PORT_NONE &&
+				    at + i <= w->t->max_lid && w->net->dest_of[at + i] != BALANCE_NONE)
+					return true;
 		}
 	}
-	return any;
+	return false;
 }
 
-/* Count in the bins the flows that have passed a displaced entry. */
-static enum ftr_status count_displaced(struct work *w, const struct ftr_tables *prefer,
+/* Count in the bins the flows that have passed a displaced entry.  (Flows end at an entry without a
+ * port.) */
+static enum ftr_status count_displaced(struct work *w, const struct balance_place *place,
 				       struct ftr_err *err)
 {
+	const struct ftr_tables *prefer = place->prefer;
 	struct balance_copy copy = { 0 };
 	enum ftr_status st;
 
 	st = balance_bins_new(&w->loads, w->net->most_hosts, err);
-	if (st || !prefer)
+	if (st || !prefer || !differs(w, place))
 		return st;
 	st = balance_copy_new(w->net, prefer, w->team, &copy, err);
 	if (!st)
@@ -303,21 +349,24 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 	st = balance_copy_new(w->net, w->t, w->team, &w->copy, err);
 	if (st)
 		return st;
-	clear_entries(w, place, false);
+	w->cleared = ftr_calloc(w->net->n_dests + 1u, sizeof(*w->cleared));
+	if (!w->cleared)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
+	each_place(w, place, clear_entry);
 	st = balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err);
 	if (st || *loop)
 		return st;
-	st = count_displaced(w, place->prefer, err);
+	st = count_displaced(w, place, err);
 	if (st)
 		return st;
-	s->place = true;
+	s->place = w->cleared;
 	balance_place_price(w->net, w->in->shape, w->loads.width, &s->price);
 	st = balance_sweep(&w->loads, &w->copy, s, err);
-	if (!st && clear_entries(w, place, true))
-		st = balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err);
-	if (!st)
-		balance_copy_write(&w->copy, w->t);
-	return st;
+	if (st)
+		return st;
+	each_place(w, place, put_back);
+	return w->kept ? balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err) :
+		FTR_OK;
 }
 
 /* ---- the search --------------------------------------------------------------------------- */
@@ -430,6 +479,7 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 	balance_loads_free(&w->loads);
 	free(w->copy.entry);
 	free(w->best_copy.entry);
+	free(w->cleared);
 	balance_net_free(w->net);
 	free(w);
 	return st;

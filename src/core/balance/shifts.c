@@ -72,6 +72,11 @@ void balance_bins_add(struct balance_loads *l, uint32_t link, struct balance_ran
 void balance_bins_full(struct balance_loads *l, uint32_t many)
 {
 	l->many = many;
+	if (many >= UINT16_MAX) {	/* no bin is full */
+		memset(l->full, 0, (size_t)l->net->n_rows * l->words * sizeof(*l->full));
+		memset(l->n_full, 0, l->net->n_rows * sizeof(*l->n_full));
+		return;
+	}
 	for (uint32_t x = 0; x < l->net->n_rows; x++) {
 		const uint16_t *n = l->bins + (size_t)x * l->n_bins;
 		uint64_t *full = l->full + (size_t)x * l->words;

@@ -16,6 +16,9 @@
  *	         / \
  *	        a   b
  *
+ * If only the entries without a port are examined, there are few of them for each destination.  Then
+ * the sources of each are found by going backward from it.
+ *
  * The search is greedy, in a fixed order, without random numbers, and with one thread.
  */
 #include <string.h>
@@ -38,7 +41,9 @@ struct sweep {
 	struct passing *at;	/* at[s]: the flows that pass switch s; at[n_sw]: the flows that end
 				 * at an entry without a port */
 	uint16_t *tour;		/* [n_sources] indices in net->source[] */
+	ftr_sw *stack;		/* [n_sw] scratch of gather() */
 	bool *examine;		/* examine[s]: the entry of s may have to change */
+	bool *visit;		/* visit[d]: entries for destination d may change */
 };
 
 /* ---- which entries ----------------------------------------------------------------- */
@@ -129,6 +134,30 @@ static void set_tour(const struct sweep *z)
 	}
 }
 
+/* Put the sources whose flows end at s, an entry without a port, into the array, from its begin. */
+static void gather(const struct sweep *z, ftr_sw s)
+{
+	const struct ftr_shape *sh = z->flows.sh;
+	struct passing *p = &z->at[s];
+	uint32_t depth = 0;
+
+	*p = (struct passing){ 0 };
+	z->stack[depth++] = s;
+	while (depth) {
+		ftr_sw u = z->stack[--depth];
+		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[u]];
+		uint32_t src = z->net->source_of[u];
+
+		if (src != BALANCE_NONE) {
+			p->hosts += z->net->source[src].hosts;
+			z->tour[p->n++] = (uint16_t)src;
+		}
+		for (uint32_t k = 0; k < ftr_shape_groups(sh, u); k++)
+			if (g[k].remote != z->flows.to && next_of(z, g[k].remote) == &z->at[u])
+				z->stack[depth++] = g[k].remote;
+	}
+}
+
 /* ---- one entry ---------------------------------------------------------------------- */
 
 static bool may_move(const struct sweep *z, ftr_sw s)
@@ -192,16 +221,22 @@ static void examine(struct sweep *z, ftr_sw s)
 
 /* ---- all destinations ---------------------------------------------------------------- */
 
-static void sweep_dest(struct sweep *z)
+static void sweep_dest(struct sweep *z, uint32_t d)
 {
+	if (!z->visit[d])
+		return;
+	z->d = &z->net->dest[d];
 	if (!find_entries(z))
 		return;
-	find_flows(z);
-	if (z->l->bins && z->d->pos != BALANCE_NONE)
+	if (!z->w->place)
+		find_flows(z);
+	if (!z->w->place && z->l->bins && z->d->pos != BALANCE_NONE)
 		set_tour(z);
 	for (uint32_t i = z->col.n - 1; i-- > 0;) {
 		ftr_sw s = z->col.sw[i];
 
+		if (z->examine[s] && z->w->place)
+			gather(z, s);
 		if (z->examine[s] && (z->w->place || z->at[s].hosts >= FTR_MAX(z->w->least, 1u)))
 			examine(z, s);
 	}
@@ -224,6 +259,8 @@ static void sweep_columns(struct sweep *z, const struct balance_copy *copy)
 	for (uint32_t i = 0; i < n; i++, l = (l + step) % n) {
 		uint32_t d = net->first[l];
 
+		while (d < net->first[l + 1] && !z->visit[d])
+			d++;
 		if (d == net->first[l + 1] ||
 		    !balance_column_set(&z->col, l, balance_copy_of(copy, d)))
 			continue;
@@ -233,11 +270,31 @@ static void sweep_columns(struct sweep *z, const struct balance_copy *copy)
 			z->w->cancelled = !z->w->place && balance_cancelled(net);
 			if (z->w->cancelled)
 				return;
-			z->d = &net->dest[d];
 			z->flows.of = balance_copy_of(copy, d);
-			sweep_dest(z);
+			sweep_dest(z, d);
 		}
 	}
+}
+
+/* Find the destinations with entries that may change. */
+static void set_visit(struct sweep *z)
+{
+	const struct balance_net *net = z->net;
+	const uint64_t *movable = net->in->movable;
+	uint32_t words = net->f->max_lid / 64 + 1u;
+
+	if (z->w->place || !movable) {
+		for (uint32_t d = 0; d < net->n_dests; d++)
+			z->visit[d] = !z->w->place || z->w->place[d];
+		return;
+	}
+	for (size_t i = 0; i < (size_t)net->f->n_sw * words; i++)
+		for (uint64_t bits = movable[i]; bits; bits &= bits - 1) {
+			uint32_t lid = (uint32_t)(i % words) * 64 + (uint32_t)__builtin_ctzll(bits);
+
+			if (lid <= net->f->max_lid && net->dest_of[lid] != BALANCE_NONE)
+				z->visit[net->dest_of[lid]] = true;
+		}
 }
 
 enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy,
@@ -248,7 +305,8 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && balance_column_new(net, a, &z.col) &&
 		FTR_NEW(a, z.at, net->f->n_sw + 1u) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
-		FTR_NEW(a, z.examine, net->f->n_sw) &&
+		FTR_NEW(a, z.stack, net->f->n_sw + 1u) &&
+		FTR_NEW(a, z.examine, net->f->n_sw) && FTR_ZNEW(a, z.visit, net->n_dests + 1u) &&
 		FTR_NEW(a, z.flows.shift, net->n_sources + 1u);
 
 	w->moved = 0;
@@ -257,6 +315,7 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy
 		z.flows.price = &w->price;
 		if (l->bins)
 			balance_bins_full(l, w->place ? UINT16_MAX : (w->meet - 1) * l->width);
+		set_visit(&z);
 		sweep_columns(&z, copy);
 	}
 	ftr_arena_free(a);

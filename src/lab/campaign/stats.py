@@ -29,6 +29,13 @@ def wilson(hits, n):
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def decides(name):
+    """True if outcomes() needs the value of this name."""
+    return name in ('host_host_no_physical_path', 'host_host_not_arriving',
+                    'local.host_host_not_arriving') or \
+        name.startswith('lost.') or name.endswith('.lost')
+
+
 def outcomes(record):
     """Returns {kind of survival: true or false}."""
     v = record['values']

@@ -44,7 +44,7 @@ class Task:
 class Study:
     path: str
     name: str
-    fabrics: dict           # name -> {'gen': SHAPE} or {'file': path}, and 'options'
+    fabrics: dict           # name -> {'gen': SHAPE} or {'file': path}, 'options' and 'seeds'
     cases: list
     tasks: list
     until: float | None     # stop a case when the survival is known this well
@@ -108,6 +108,10 @@ def read_fabrics(r, data):
         if name in fabrics:
             r.fail(name, f'two fabrics have the name "{name}"')
         fabric = {'options': r.words(table, 'options', [])}
+        if 'seeds' in table:
+            fabric['seeds'] = r.take(table, 'seeds', int)
+            if fabric['seeds'] < 1:
+                r.fail(name, f'fabric "{name}": seeds = {fabric["seeds"]}, must be positive')
         if ('gen' in table) == ('file' in table):
             r.fail(name, f'fabric "{name}" needs one of the keys "gen" and "file"')
         if 'gen' in table:
@@ -195,7 +199,7 @@ def read(path):
                 for spec in faults:
                     cases.append(Case(len(cases), fabric, engine, spec, command, options))
     for case in cases:
-        n = count if case.faults or case.command == 'sim' else 1
+        n = fabrics[case.fabric].get('seeds', count) if case.faults or case.command == 'sim' else 1
         for seed in range(first, first + n, batch):
             tasks.append(Task(len(tasks), case, seed, min(batch, first + n - seed)))
     return Study(path, name, fabrics, cases, tasks, until, metrics,

@@ -10,10 +10,21 @@ import subprocess
 import tempfile
 import threading
 
+import stats
 from store import StoreError
 
 TRIES = 2
 VARYING = ('_ms', 'seconds', 'memory_bytes')
+
+
+def measures(metrics):
+    """The words of --metrics that whatif needs for these values; None: all values."""
+    if not metrics:
+        return 'stale,load,shifts'
+    needed = {'stale': any(m.startswith('not_rerouted.') for m in metrics),
+              'load': any('load_all_' in m for m in metrics),
+              'shifts': any('load_shift_' in m for m in metrics)}
+    return ','.join(word for word in needed if needed[word]) or 'none'
 
 
 class TaskError(Exception):
@@ -88,7 +99,8 @@ class Worker:
         # without faults, the values are those before a fault
         out = self.json('whatif', path, *options, '--engine', case.engine,
                         *(faults or ('--fail', '1links')), '--seed', str(seed),
-                        '--repeat', str(n), '--threads', '1', *case.options)
+                        '--repeat', str(n), '--threads', '1', '--metrics',
+                        measures(self.study.metrics), *case.options)
         if not faults:
             before = next(c for c in out['columns'] if c['kind'] == 'before')
             return {seed: dict(numbers({**before['runs'][0], 'seed': None}))}
@@ -136,7 +148,8 @@ class Worker:
         faults = [word for spec in case.faults for word in ('--fail', spec)]
         sets = getattr(self, case.command)(case, task.first_seed, task.n_seeds, faults)
         for values in sets.values():
-            for name in [n for n in values if self.study.metrics and n not in self.study.metrics]:
+            for name in [n for n in values if self.study.metrics and
+                         n not in self.study.metrics and not stats.decides(n)]:
                 del values[name]
         return [{'case': case.number, 'fabric': case.fabric, 'engine': case.engine,
                  'faults': list(case.faults), 'command': case.command, 'seed': seed,
