@@ -26,7 +26,8 @@
  * position p sends to position (p + k) mod n, where n is the number of positions.
  *
  * The load of shifts is defined as follows: in each shift, take the load of the most loaded link;
- * then take the mean over all shifts.  The all-to-all load of the most loaded link never grows.
+ * then take the mean over all shifts.  The all-to-all load of the most loaded link never
+ * grows above the target (or above its value before, if that is higher).
  * With FTR_BALANCE_FULL, the load of shifts grows only if this is necessary to even out the
  * all-to-all load.  In that case, (load of shifts) * (greatest all-to-all load) falls.
  *

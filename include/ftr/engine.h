@@ -156,6 +156,26 @@ const struct ftr_engine_ops *ftr_engine_find(const char *name);
 /* The i-th engine, NULL past the last. */
 const struct ftr_engine_ops *ftr_engine_at(unsigned int i);
 
+struct ftr_kept {
+	/* t: set by the caller.  stats: as for route(); stats.order must be NULL or from malloc().
+	 * The function may replace t, stats and stats.order.  The caller frees them. */
+	struct ftr_tables *t;
+	struct ftr_route_stats stats;
+	bool replaced;		/* true: t has been computed anew */
+};
+
+/*
+ * Route with opts->keep, whose members prefer and search_all must be set.  If the tables carry more
+ * load than the bound allows, also route without opts->keep, with the same extra turns.  The result
+ * is k->t of the second routing if its load is better by more than 1/20: the all-to-all load of the
+ * most loaded link or, with FTR_BALANCE_FULL, the load of shifts (<ftr/balance.h>), and the other of
+ * both is not worse by more than 1/20.  Then balance.moved is the number of entries that differ from
+ * opts->keep->prefer.  Errors: as for route().
+ */
+enum ftr_status ftr_route_kept(const struct ftr_engine_ops *ops, const struct ftr_shape *sh,
+			       const struct ftr_route_opts *opts, struct ftr_team *team,
+			       struct ftr_kept *k, struct ftr_err *err) FTR_MUST_USE;
+
 /* The VLs of engine ddlr: of a packet on the link after a change of direction (`turn`), and on all
  * other links (`straight`).  Indexed by SL; FTR_VL_DROP: the packet is dropped. */
 struct ftr_vl_pairs {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The search evens out the load of the links.  In sweeps over the tables, entries change to other
- * candidates.  The all-to-all load of the most loaded link never grows.
+ * candidates.  The all-to-all load of the most loaded link never grows above the
+ * target (or above its value before, if that is higher).
  *
  * Terms:
  *
@@ -102,15 +103,15 @@ static size_t copy_bytes(const struct work *w)
 
 /* Returns true if the present tables are better than the best so far.  First criterion: the
  * all-to-all load of the most loaded link (all loads up to the target are equally good).  Second:
- * the load of shifts.  The all-to-all load must not be above that of the input.  At depth `full`,
- * the load of shifts must not be above that of the input either.  With w->trade, the criterion is
- * the product of both loads, and only the all-to-all load must not be above that of the input. */
+ * the load of shifts.  The all-to-all load must not be above both that of the input and the
+ * target: if the input is below the target, it may rise to the target.  At depth `full`, the load of shifts must not be above that of the input either.  With w->trade, the criterion is
+ * the product of both loads, and only the condition on the all-to-all load applies. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->target);
 	uint32_t best = FTR_MAX(w->best.max, w->target);
 
-	if (w->now.max > w->first.max)
+	if (now > FTR_MAX(w->first.max, w->target))
 		return false;
 	if (w->trade)
 		return (double)now * (double)w->now.sum <

@@ -32,6 +32,7 @@ void ftr_put_search_job(struct ftr_out *o, const struct ftr_search_job *j)
 	ftr_put_turns(o, j->f, j->opts.turn, j->opts.n_turns);
 	ftr_put(o, j->keep.search_all, 1);
 	ftr_put(o, j->keep.search_displaced, 1);
+	ftr_put(o, j->given, 1);
 	ftr_put_tables(o, j->f, j->keep.prefer);
 	ftr_put(o, j->keep.current != NULL, 1);
 	if (j->keep.current)
@@ -94,6 +95,7 @@ enum ftr_status ftr_get_search_job(struct ftr_in *in, struct ftr_search_job *j,
 	j->opts.turn = turn;
 	j->keep.search_all = ftr_get(in, 1);
 	j->keep.search_displaced = ftr_get(in, 1);
+	j->given = ftr_get(in, 1);
 	if (!st)
 		st = ftr_get_tables(in, f, &t, err);
 	j->keep.prefer = t;
@@ -109,9 +111,11 @@ enum ftr_status ftr_get_search_job(struct ftr_in *in, struct ftr_search_job *j,
 /* ---- the result --------------------------------------------------------------- */
 
 void ftr_put_search_result(struct ftr_out *o, const struct ftr_fabric *f,
-			   const struct ftr_tables *t, const struct ftr_balance_report *b,
-			   enum ftr_status st, const struct ftr_err *err)
+			   const struct ftr_kept *k, enum ftr_status st,
+			   const struct ftr_err *err)
 {
+	const struct ftr_balance_report *b = &k->stats.balance;
+
 	ftr_put_text(o, st ? err->msg : "");
 	if (st)
 		return;
@@ -121,13 +125,14 @@ void ftr_put_search_result(struct ftr_out *o, const struct ftr_fabric *f,
 	ftr_put(o, (uint64_t)(b->shift_before * 1e6), 8);
 	ftr_put(o, (uint64_t)(b->shift_after * 1e6), 8);
 	ftr_put(o, b->moved, 8);
-	ftr_put_tables(o, f, t);
+	ftr_put(o, k->replaced, 1);
+	ftr_put_tables(o, f, k->t);
 }
 
 enum ftr_status ftr_get_search_result(struct ftr_in *in, const struct ftr_fabric *f,
-				      struct ftr_tables **t, struct ftr_balance_report *b,
-				      struct ftr_err *err)
+				      struct ftr_kept *k, struct ftr_err *err)
 {
+	struct ftr_balance_report *b = &k->stats.balance;
 	char msg[UINT8_MAX + 1];
 
 	ftr_get_text(in, msg, sizeof(msg));
@@ -141,5 +146,6 @@ enum ftr_status ftr_get_search_result(struct ftr_in *in, const struct ftr_fabric
 	b->shift_before = (double)ftr_get(in, 8) / 1e6;
 	b->shift_after = (double)ftr_get(in, 8) / 1e6;
 	b->moved = ftr_get(in, 8);
-	return ftr_get_tables(in, f, t, err);
+	k->replaced = ftr_get(in, 1);
+	return ftr_get_tables(in, f, &k->t, err);
 }

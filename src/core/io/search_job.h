@@ -19,6 +19,7 @@ struct ftr_search_job {
 	const struct ftr_fabric *f;
 	struct ftr_route_opts opts;	/* sm_switch, sm, paths, turn */
 	struct ftr_keep keep;		/* keep.current may be NULL */
+	bool given;			/* compare the result with tables that are computed anew */
 };
 
 /* Read a job, and make its shape.  The memory of a job that was read is never freed: the process
@@ -27,13 +28,12 @@ void ftr_put_search_job(struct ftr_out *o, const struct ftr_search_job *j);
 enum ftr_status ftr_get_search_job(struct ftr_in *in, struct ftr_search_job *j,
 				   struct ftr_shape **sh, struct ftr_err *err) FTR_MUST_USE;
 
-/* The result: either an error, or tables of f and their report. */
+/* The result: either an error, or tables of f and their report (k->stats.balance). */
 void ftr_put_search_result(struct ftr_out *o, const struct ftr_fabric *f,
-			   const struct ftr_tables *t, const struct ftr_balance_report *b,
-			   enum ftr_status st, const struct ftr_err *err);
+			   const struct ftr_kept *k, enum ftr_status st,
+			   const struct ftr_err *err);
 enum ftr_status ftr_get_search_result(struct ftr_in *in, const struct ftr_fabric *f,
-				      struct ftr_tables **t, struct ftr_balance_report *b,
-				      struct ftr_err *err) FTR_MUST_USE;
+				      struct ftr_kept *k, struct ftr_err *err) FTR_MUST_USE;
 
 #define FTR_SEARCH_JOB "ibfattree-search-job 1"
 #define FTR_SEARCH_RESULT "ibfattree-search-result 1"

@@ -173,6 +173,27 @@ static enum ftr_status carry_turns(const struct ibf_engine *e,
 	return st;
 }
 
+/* Tables of a smaller fabric, or of one with other switches, are kept only if their load is near
+ * that of tables that are computed anew.  Tables of another manager (adopt) are always kept. */
+static enum ftr_status route_kept(struct ibf_engine *e, const struct ibf_generation *gen,
+				  struct ibf_routes *r, struct ftr_err *err)
+{
+	struct ftr_kept k = { r->t, r->stats, false };
+	enum ftr_status st;
+
+	if (!gen->prefer || !gen->keep.search_all || !ibf_is_complete(gen) ||
+	    e->prefer.stage == IBF_ADOPTING)
+		return e->ops->route(gen->shape, &r->opts, ibf_team(e->plugin), r->t, &r->stats,
+				     err);
+	st = ftr_route_kept(e->ops, gen->shape, &r->opts, ibf_team(e->plugin), &k, err);
+	r->t = k.t;
+	r->stats = k.stats;
+	if (k.replaced)
+		ibf_log(e->plugin, IBF_REPLACED, "%s: the tables of the earlier fabric are not kept: tables computed anew have more than 5 %% less load; entries to change=%"
+			PRIu64, e->ops->name, k.stats.balance.moved);
+	return st;
+}
+
 static enum ftr_status compute(struct ibf_engine *e,
 			       const struct ibf_generation *gen,
 			       struct ibf_routes *r, struct ftr_err *err)
@@ -195,8 +216,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 	st = find_managers(e->plugin, f, r, err);
 	if (!st)
 		st = carry_turns(e, gen, r, err);
-	return st ? st : e->ops->route(gen->shape, &r->opts, ibf_team(e->plugin), r->t,
-			     &r->stats, err);
+	return st ? st : route_kept(e, gen, r, err);
 }
 
 static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,

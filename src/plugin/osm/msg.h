@@ -24,6 +24,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(SEARCH, 8, INFO, "a search for better tables has ended")	\
 	M(ADOPTED, 9, INFO, "tables read from the switches (adopt)")	\
 	M(TAKEOVER, 10, INFO, "tables of another engine replaced in a checked order") \
+	M(REPLACED, 11, INFO, "kept tables are replaced by better ones")	\
 	M(OBSERVED, 20, INFO, "changes that an engine would make (observe)")	\
 	M(UNREACHABLE, 101, WARN, "unreachable pairs")			\
 	M(SKIPPED, 102, WARN, "OpenSM's data contradicts itself")	\

@@ -278,12 +278,13 @@ static void log_result(struct ibf_engine *e, const struct ibf_search *z)
 {
 	const struct ftr_balance_report *b = &z->balance;
 
-	ibf_log(e->plugin, IBF_SEARCH, "%s: search %sdone: shifts: mean of the most loaded link %.2f flows instead of %.2f; all-to-all: most loaded link %.2f times the lower bound instead of %.2f; entries to change=%"
+	ibf_log(e->plugin, IBF_SEARCH, "%s: search %sdone: shifts: mean of the most loaded link %.2f flows instead of %.2f; all-to-all: most loaded link %.2f times the lower bound instead of %.2f%s; entries to change=%"
 		PRIu64 " ms=%.0f", e->ops->name,
 		z->displaced ? "for displaced entries " : "",
 		b->shift_after, b->shift_before,
 		(double)b->max_after / FTR_MAX(b->bound, 1u),
 		(double)b->max_before / FTR_MAX(b->bound, 1u),
+		z->replaced ? "; computed anew, because the kept tables were more than 5 % behind" : "",
 		ibf_search_found(z) ? b->moved : 0, z->ms);
 }
 

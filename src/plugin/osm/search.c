@@ -116,6 +116,7 @@ static void put_job(struct ibf_search *z, struct ftr_out *o)
 		.nominal = gen->nominal->n, .f = gen->fabric, .opts = gen->opts,
 		.keep = { z->displaced ? gen->keep.prefer : gen->tables,
 			  z->displaced ? gen->tables : NULL, !z->displaced, z->displaced },
+		.given = !z->displaced && z->e->prefer.stage == IBF_GIVEN,
 	};
 
 	snprintf(j.engine, sizeof(j.engine), "%s", z->e->ops->name);
@@ -127,14 +128,18 @@ static void put_job(struct ibf_search *z, struct ftr_out *o)
 static enum ftr_status get_result(struct ibf_search *z, int fd)
 {
 	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
+	struct ftr_kept k = { .t = NULL };
 	struct ftr_in in;
 	enum ftr_status st = r ? ftr_in_fd(&in, fd, "its result", FTR_SEARCH_RESULT, &z->err) :
 		ftr_fail(&z->err, FTR_NOMEM, "out of memory");
 
 	if (!st) {
-		st = ftr_get_search_result(&in, z->gen->fabric, &z->t, &z->balance, &z->err);
+		st = ftr_get_search_result(&in, z->gen->fabric, &k, &z->err);
 		st = ftr_in_end(&in, st, &z->err);
 	}
+	z->t = k.t;
+	z->balance = k.stats.balance;
+	z->replaced = k.replaced;
 	if (!st)
 		st = ftr_check_tables(z->gen->fabric, z->t, NULL, NULL, r, &z->err);
 	if (!st && (r->found[FTR_FIND_LOOP] || r->found[FTR_FIND_WRONG_END] ||

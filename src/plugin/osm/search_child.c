@@ -45,11 +45,9 @@ static void confine(const char *seconds)
 }
 
 static enum ftr_status search(const struct ftr_search_job *j, const struct ftr_shape *sh,
-			      struct ftr_tables **t, struct ftr_balance_report *b,
-			      struct ftr_err *err)
+			      struct ftr_kept *k, struct ftr_err *err)
 {
 	const struct ftr_engine_ops *ops = ftr_engine_find(j->engine);
-	struct ftr_route_stats stats = { .root = FTR_SW_NONE };
 	struct ftr_route_opts opts = j->opts;
 	enum ftr_status st;
 
@@ -57,19 +55,19 @@ static enum ftr_status search(const struct ftr_search_job *j, const struct ftr_s
 		return ftr_fail(err, FTR_INVAL, "no engine %s", j->engine);
 	opts.keep = &j->keep;
 	opts.balance = FTR_BALANCE_FULL;
-	st = ftr_tables_new(j->f, false, t, err);
-	if (!st)
-		st = ops->route(sh, &opts, NULL, *t, &stats, err);
-	*b = stats.balance;
+	st = ftr_tables_new(j->f, false, &k->t, err);
+	if (!st && j->given)
+		st = ftr_route_kept(ops, sh, &opts, NULL, k, err);
+	else if (!st)
+		st = ops->route(sh, &opts, NULL, k->t, &k->stats, err);
 	return st;
 }
 
 int main(int argc, char **argv)
 {
-	struct ftr_balance_report report = { 0 };
+	struct ftr_kept k = { .stats.root = FTR_SW_NONE };
 	struct ftr_search_job job = { 0 };
 	struct ftr_shape *sh = NULL;
-	struct ftr_tables *t = NULL;
 	struct ftr_out out = { 0 };
 	struct ftr_err err = { 0 };
 	struct ftr_in in;
@@ -84,8 +82,8 @@ int main(int argc, char **argv)
 		st = ftr_in_end(&in, st, &err);
 	}
 	if (!st)
-		st = search(&job, sh, &t, &report, &err);
-	ftr_put_search_result(&out, job.f, t, &report, st, &err);
+		st = search(&job, sh, &k, &err);
+	ftr_put_search_result(&out, job.f, &k, st, &err);
 	/* not exit(): the memory of the job is not freed, and LeakSanitizer would report it */
 	_exit(ftr_out_fd(&out, STDOUT_FILENO, "the result", FTR_SEARCH_RESULT, &err) ? 1 : 0);
 }
