@@ -7,7 +7,7 @@
 LIBFTR_VERSION = 0:0:0
 ftrincludedir = $(includedir)/ftr
 ftrinclude_HEADERS = include/ftr/balance.h include/ftr/cdg.h \
-	include/ftr/check.h include/ftr/engine.h include/ftr/fabric.h \
+	include/ftr/check.h include/ftr/drain.h include/ftr/engine.h include/ftr/fabric.h \
 	include/ftr/ftr.h include/ftr/gen.h include/ftr/hosts.h include/ftr/io.h \
 	include/ftr/jobs.h include/ftr/incremental.h \
 	include/ftr/load.h include/ftr/models.h include/ftr/nominal.h \

@@ -12,6 +12,7 @@
 #include <ftr/balance.h>
 #include <ftr/cdg.h>
 #include <ftr/check.h>
+#include <ftr/drain.h>
 #include <ftr/engine.h>
 #include <ftr/fabric.h>
 #include <ftr/gen.h>

@@ -22,6 +22,11 @@ tests_prop_test_connect_SOURCES = tests/prop/test_connect.c
 tests_prop_test_connect_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_connect_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_drain
+tests_prop_test_drain_SOURCES = tests/prop/test_drain.c
+tests_prop_test_drain_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_drain_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_turn_changes
 tests_prop_test_turn_changes_SOURCES = tests/prop/test_turn_changes.c
 tests_prop_test_turn_changes_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

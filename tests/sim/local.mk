@@ -2,7 +2,7 @@
 SIM_FILES = tests/sim/run tests/sim/lib.sh tests/sim/tree.sh \
 	tests/sim/fault.sh tests/sim/hostile.sh tests/sim/manager.sh \
 	tests/sim/refuse.sh tests/sim/fast.sh tests/sim/prefer.sh tests/sim/stable.sh \
-	tests/sim/status.sh \
+	tests/sim/status.sh tests/sim/drain.sh \
 	tests/sim/ddlr.sh tests/sim/names.sh tests/sim/cli.sh tests/sim/sftree.sh \
 	tests/sim/doctor.sh tests/sim/dryrun.sh tests/sim/reach.awk \
 	tests/sim/reach.sh tests/sim/order.sh tests/sim/asan.supp

@@ -5,7 +5,7 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/json.h src/command/cli/jsonread.c src/command/cli/jsonread.h src/command/cli/gen.c src/command/cli/schedule.c src/command/cli/schedule.h \
 	src/command/cli/route.c src/command/cli/check.c src/command/cli/report.c \
 	src/command/cli/reach.c src/command/cli/reach.h src/command/cli/live.c src/command/cli/live.h src/command/cli/diff.c \
-	src/command/cli/whatif.c src/command/cli/whatif.h src/command/cli/whatif_show.c \
+	src/command/cli/drain.c src/command/cli/whatif.c src/command/cli/whatif.h src/command/cli/whatif_show.c \
 	src/command/cli/fault.c src/command/cli/find.c src/command/cli/measure.c src/command/cli/load.c \
 	src/command/cli/ddlr_repair.c src/command/cli/ddlr_repair.h \
 	src/command/cli/completion.c \

@@ -101,6 +101,38 @@ static void put_engine(struct show *w)
 	    *reason ? ": " : "", reason);
 }
 
+/* The first drained part, who drained it and when, and the number of further ones. */
+static void put_drains(struct show *w)
+{
+	struct cli_jval d = cli_j_member(w->s, "drains"), list = cli_j_member(d, "parts");
+	struct cli_jval v, first = { 0 };
+	char name[100], by[40], port[12], error[200], when[32] = "?", more[24] = "";
+	const char *at = NULL;
+	unsigned int n = 0;
+	double since = 0;
+	struct tm tm;
+	time_t t;
+
+	cli_j_text(cli_j_member(d, "error"), error, sizeof(error));
+	while (cli_j_next(list, &at, &v))
+		if (!n++)
+			first = v;
+	if (*error)
+		say(w, CLI_WRONG, "drained", "%s", error);
+	if (!n)
+		return;
+	(void)cli_j_real(cli_j_member(first, "since"), &since);
+	t = since >= 0 && since < 1e11 ? (time_t)since : 0;
+	if (localtime_r(&t, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
+	if (n > 1)
+		snprintf(more, sizeof(more), "; and %u more", n - 1);
+	say(w, CLI_DOUBT, "drained", "%s port %s (0: all) by %s since %s%s",
+	    cli_j_text(cli_j_member(first, "name"), name, sizeof(name)),
+	    cli_j_raw(cli_j_member(first, "port"), port, sizeof(port)),
+	    cli_j_text(cli_j_member(first, "by"), by, sizeof(by)), when, more);
+}
+
 static void put_fabric(struct show *w)
 {
 	uint64_t sw = count(w, "missing_switches");
@@ -115,6 +147,7 @@ static void put_fabric(struct show *w)
 	say(w, sw || links ? CLI_DOUBT : CLI_PLAIN, "missing", "%s, %s, %s",
 	    CLI_COUNT(sw, "switch", "switches"), CLI_COUNT(links, "link", "links"),
 	    CLI_COUNT(ends, "host port", "host ports"));
+	put_drains(w);
 	if (held)
 		say(w, CLI_DOUBT, "flapping", "%s not used", CLI_COUNT(held, "link", "links"));
 }

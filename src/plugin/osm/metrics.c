@@ -155,6 +155,8 @@ void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m)
 		put_value(out, m, &row[i]);
 		putc('\n', out);
 	}
+	head(out, "drained_parts", false, "Drained switches, links and host ports.");
+	fprintf(out, "ibfattree_drained_parts %" PRIu32 "\n", m->drain.now.n);
 	head(out, "unreachable_pairs", false,
 	     "Unreachable pairs of ports, by the kind of their ends.");
 	fprintf(out, "ibfattree_unreachable_pairs{ends=\"hosts\"} %" PRIu64 "\n"
@@ -210,6 +212,24 @@ static void put_ms(FILE *out, const char *key, const char *const *phase,
 	fputs("}", out);
 }
 
+static void put_drains(FILE *out, const struct ibf_drain_metrics *m)
+{
+	fprintf(out, "\"drains\":{\"request\":\"0x%" PRIx64 "\",\"written\":\"0x%" PRIx64
+		"\",\"packet_lifetime_ms\":%.3f,", m->now.request, m->written, m->life_ms);
+	put_string(out, "error", m->error);
+	fputs("\"parts\":[", out);
+	for (uint32_t i = 0; i < m->now.n; i++) {
+		const struct ftr_drain *p = &m->now.part[i];
+
+		fputs(i ? ",{" : "{", out);
+		put_string(out, "name", p->name);
+		put_string(out, "by", p->by);
+		fprintf(out, "\"guid\":\"0x%016" PRIx64 "\",\"port\":%u,\"since\":%" PRIu64 "}",
+			p->guid, p->port, p->since);
+	}
+	fputs("]},", out);
+}
+
 void ibf_metrics_json(FILE *out, const struct ibf_metrics *m)
 {
 	fputs("{\"program\":\"ibfattree\",\"version\":\"" PACKAGE_VERSION
@@ -229,6 +249,7 @@ void ibf_metrics_json(FILE *out, const struct ibf_metrics *m)
 		put_value(out, m, &row[i]);
 		putc(',', out);
 	}
+	put_drains(out, &m->drain);
 	fprintf(out, "\"unreachable_pairs\":{\"hosts\":%" PRIu64
 		",\"host_and_switch\":%" PRIu64 ",\"others\":%" PRIu64 "},",
 		m->lost_hosts, m->lost_mixed, m->lost_others);

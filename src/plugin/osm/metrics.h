@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <ftr/drain.h>
 #include <ftr/status.h>
 
 enum ibf_sm_state {
@@ -23,6 +24,14 @@ enum ibf_sm_state {
 #define IBF_ROUTING_PHASES 5	/* snapshot, shape, route, check, commit */
 #define IBF_REROUTE_PHASES 5	/* ports known, tables computed, tables checked, first and last
 				 * block acknowledged */
+
+/* The drained parts. */
+struct ibf_drain_metrics {
+	struct ftr_drains now;	/* owned */
+	uint64_t written;	/* the request whose tables are written */
+	double life_ms;		/* packet lifetime: after this time no packet follows old tables */
+	char error[FTR_ERR_MAX];	/* why the present file is not used; "": it is used */
+};
 
 struct ibf_metrics {
 	char engine[32];	/* the engine that routes; "": none has routed yet, or an engine
@@ -46,6 +55,7 @@ struct ibf_metrics {
 	bool load_known;
 	uint64_t load_max, load_least;	/* all-to-all load of the most loaded link, and its
 					 * lower bound, in flows */
+	struct ibf_drain_metrics drain;
 	uint32_t held;		/* damped links */
 	/* The last reroute. */
 	double rerouted;	/* time of its first trap, or its start if there was no trap; in

@@ -25,6 +25,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(ADOPTED, 9, INFO, "tables read from the switches (adopt)")	\
 	M(TAKEOVER, 10, INFO, "tables of another engine replaced in a checked order") \
 	M(REPLACED, 11, INFO, "kept tables are replaced by better ones")	\
+	M(DRAINED, 12, INFO, "the list of drained parts has changed")	\
 	M(OBSERVED, 20, INFO, "changes that an engine would make (observe)")	\
 	M(UNREACHABLE, 101, WARN, "unreachable pairs")			\
 	M(SKIPPED, 102, WARN, "OpenSM's data contradicts itself")	\
@@ -57,6 +58,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(FALLBACK, 210, ERROR, "another engine routes")		\
 	M(NO_ENGINE, 211, ERROR, "no engine routes")			\
 	M(MCAST_TREE, 212, ERROR, "a multicast tree failed")		\
+	M(DRAIN_FILE, 213, ERROR, "the file of drained parts cannot be used")	\
 	M(LAYOUT, 220, ERROR, "the plugin does not fit this OpenSM")
 
 #define IBF_MSG_ENUM(name, number, severity, text) IBF_##name,

@@ -32,6 +32,7 @@
 #include "osm/options.h"
 #include "osm/stree.h"
 #include "reroute/state.h"
+#include <ftr/drain.h>
 #include <ftr/engine.h>
 #include <ftr/shape.h>
 #include <ftr/state.h>
@@ -60,6 +61,7 @@ struct ibf_generation {
 	struct ibf_nominal *nominal;	/* was used to make the shape; may be NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] 1: the switch supports multicast */
+	struct ftr_drain_count drained;	/* drained parts that `fabric` lacks */
 	/* The members below describe the routing.  Their pointers are NULL before it. */
 	const char *engine;
 	struct ftr_tables *tables;
@@ -171,6 +173,7 @@ struct ibf_guids {
 	char *path;
 };
 
+struct ibf_drain;	/* drain.h */
 struct ibf_fast;
 struct ibf_smp;		/* transport.h */
 struct ibf_writer;	/* writer.h */
@@ -193,6 +196,8 @@ struct ibf_plugin {
 	bool team_tried;	/* the plugin has tried to start the team's threads */
 	bool cache_warned;	/* IBF104 was logged */
 	bool swept;		/* a heavy sweep has begun */
+	char *options;		/* path of the options; NULL: option "observe", or no memory */
+	struct ibf_drain *drain;	/* NULL: no part is drained */
 	bool routing_done;	/* a routing was done since the last sweep began */
 	/* The engine that made the last routing; NULL: not an engine of this plugin. */
 	struct ibf_engine *routed;
@@ -411,6 +416,10 @@ void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours,
 		       const char *reason);
 void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r);
 void ibf_status_search_failed(struct ibf_plugin *p);
+/* Set the drained parts; life: packet lifetime, in milliseconds; error: why the present file is not
+ * used.  Writes the files. */
+void ibf_status_drains(struct ibf_plugin *p, const struct ftr_drains *d, uint64_t written,
+		       double life, const char *error);
 void ibf_status_write(struct ibf_plugin *p, const struct ibf_generation *gen);
 
 /* ca_order.c: queue a job that writes the host order of gen's shape. */

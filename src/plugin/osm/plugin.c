@@ -50,6 +50,7 @@
 #include <string.h>
 
 #include "io/text.h"
+#include "osm/drain.h"
 #include "osm/hint.h"
 #include "osm/osm.h"
 #include "osm/writer.h"
@@ -73,6 +74,8 @@ static void read_options(struct ibf_plugin *p)
 	if (st)
 		ibf_log(p, IBF_OPTIONS, "%s; all options of this plugin have their defaults until this is corrected and opensm is restarted",
 			err.msg);
+	if (!p->opt.observe)
+		p->options = ftr_strdup(path ? path : text);
 	ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION " for " OSM_VERSION
 		", options from %s",
 		st || missing ? "no file, all defaults" : path ? path : text);
@@ -138,6 +141,8 @@ static void *create(struct osm_opensm *osm)
 	check_names(p);
 	register_engines(p);
 	p->status = p->opt.status_files ? ibf_status_new() : NULL;
+	if (p->options)
+		p->drain = ibf_drain_new(p, p->options);
 	if (p->opt.fast_reroute && !p->opt.observe)
 		p->fast = ibf_fast_new(p);
 	return p;
@@ -147,6 +152,8 @@ static void delete(void *data)
 {
 	struct ibf_plugin *p = data;
 
+	ibf_drain_free(p->drain);
+	free(p->options);
 	ibf_fast_free(p->fast);
 	for (unsigned int i = 0; i < p->n_engines; i++) {
 		ibf_prefer_drop(&p->engine[i]);
@@ -284,6 +291,13 @@ static void trees_done(struct ibf_plugin *p)
 	}
 }
 
+/* The switches have the tables of the last routing. */
+static void written(struct ibf_plugin *p)
+{
+	if (p->routed && !p->routed->gen_stale)
+		ibf_drain_written(p);
+}
+
 static void status(struct ibf_plugin *p)
 {
 	ibf_status_write(p, p->routed && !p->routed->gen_stale ?
@@ -315,6 +329,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		/* no SUBNET_UP follows a reroute */
 		if (event_data == (void *)UCAST_ROUTING_REROUTE) {
 			ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
+			written(p);
 			status(p);
 		}
 		break;
@@ -323,6 +338,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		for (unsigned int i = 0; i < p->n_engines; i++)
 			ibf_prefer_search(&p->engine[i]);
 		ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
+		written(p);
 		status(p);
 		break;
 	default:

@@ -5,6 +5,7 @@
  */
 #include <signal.h>
 
+#include "osm/drain.h"
 #include "osm/osm.h"
 
 /* The threads start with all signals blocked, because OpenSM's main thread handles signals. */
@@ -94,6 +95,11 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	ms->snapshot = t1 - t0;
 	gen->nominal = ibf_nominal_for(p, gen->fabric, &opts, ibf_team(p));
 	opts.nominal = ibf_nominal_shape(gen);
+	/* the nominal fabric contains the drained parts */
+	if (ibf_drain_apply(p, gen, err)) {
+		ibf_generation_put(gen);
+		return ibf_refuse(e, IBF_SNAPSHOT, err);
+	}
 	if (ftr_shape_new(gen->fabric, &opts, ibf_team(p), &gen->shape, err)) {
 		ibf_generation_put(gen);
 		return ibf_refuse(e, IBF_SHAPE, err);

@@ -12,6 +12,7 @@
  * of OpenSM's log.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "osm/fast.h"
@@ -49,6 +50,7 @@ void ibf_status_free(struct ibf_status *s)
 	if (!s)
 		return;
 	pthread_mutex_destroy(&s->mutex);
+	ftr_drains_clear(&s->m.drain.now);
 	free(s);
 }
 
@@ -167,13 +169,38 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 	m->switches = gen->fabric->n_sw;
 	m->links = gen->fabric->n_sw_links;
 	m->end_ports = gen->fabric->n_ep;
-	m->missing_switches = sh->missing.n_missing_sw;
-	m->missing_links = sh->missing.n_missing_links;
-	m->missing_end_ports = sh->missing.n_missing_hosts;
+	/* drained parts are not missing */
+	m->missing_switches = sh->missing.n_missing_sw - gen->drained.switches;
+	m->missing_links = sh->missing.n_missing_links - gen->drained.links;
+	m->missing_end_ports = sh->missing.n_missing_hosts - gen->drained.hosts;
 	m->lost_hosts = un->hosts;
 	m->lost_mixed = un->mixed;
 	m->lost_others = un->others;
 	m->no_sm_path = without_sm(p, gen);
+	pthread_mutex_unlock(&p->status->mutex);
+}
+
+void ibf_status_drains(struct ibf_plugin *p, const struct ftr_drains *d, uint64_t written,
+		       double life, const char *error)
+{
+	struct ftr_drains copy = { .request = d->request, .n = d->n };
+	struct ibf_drain_metrics *m;
+
+	if (!p->status)
+		return;
+	copy.part = ftr_calloc(d->n + 1u, sizeof(*copy.part));
+	if (!copy.part)
+		copy.n = 0;
+	else if (d->n)
+		memcpy(copy.part, d->part, d->n * sizeof(*copy.part));
+	pthread_mutex_lock(&p->status->mutex);
+	m = &p->status->m.drain;
+	ftr_drains_clear(&m->now);
+	m->now = copy;
+	m->written = written;
+	m->life_ms = life;
+	snprintf(m->error, sizeof(m->error), "%s", error);
+	write_all(p);
 	pthread_mutex_unlock(&p->status->mutex);
 }
 

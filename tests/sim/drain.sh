@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Tests drains: a drained switch carries no traffic of others, its death changes no entry, and
+# undrain brings back the same tables.
+
+drain() {
+	local command=$1
+	shift
+	in_sim "$ibfattree" "$command" --conf "$SIM_DIR/sm/opensm.conf" \
+		--status "$SIM_DIR/sm" "$@"
+}
+
+# entries NAME LID: print all entries except those of the LID and those of its switch.
+entries() {
+	awk -v lid="$2" -v own="$3" '/^Unicast/ { skip = index($0, own) }
+		/^0x/ && $1 != lid && !skip { print $1, $2 }
+		/^Unicast/ && !skip { print }' "$T/$1.lfts"
+}
+
+case_drain_spine() {
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 91
+	up </dev/null
+	walk before
+	local spine guid name lid near near_port far
+	spine=$(sim_cables "$T/fabric.net" | sed -n 1p | cut -f 3)
+	name=$(sim_name "$T/fabric.net" "$spine")
+	guid=0x${spine#S-}
+	lid=$(awk -v name="\"$name\"" '/^Switch/ && index($0, name) {
+		for (i = 1; i <= NF; i++)
+			if ($i == "lid") printf "0x%04x\n", $(i + 1) }' "$T/before.net")
+	[[ -n $lid ]] || fail "no LID of $name"
+
+	! drain drain no-such-switch 2>"$T/unknown" || fail 'an unknown name was accepted'
+	grep -q 'no-such-switch: no switch has that name' "$T/unknown"
+	drain drain --dry-run "$guid" >"$T/dry"
+	[[ ! -e $T/calm.conf.drains ]] || fail '--dry-run has written a file'
+	local start=$SECONDS
+	drain drain "$guid" >"$T/drained.txt" || fail "drain: $(cat "$T/drained.txt")"
+	note "drain: $((SECONDS - start)) s"
+	grep -qx 'safe to unplug' "$T/drained.txt" || fail "$(cat "$T/drained.txt")"
+	live drained || true
+	differ before drained
+	[[ $("$SIM_BUILD/jsonq" "$SIM_DIR/sm/ibfattree-status.json" missing_links) == 0 ]] ||
+		fail 'drained links count as missing'
+	# no leaf sends to another LID than that of the spine over a link to the spine
+	while IFS=$'\t' read -r near near_port far _; do
+		[[ $far == "$spine" ]] || continue
+		awk -v own="${near#S-}" -v port="$near_port" -v lid="$lid" '
+			/^Unicast/ { mine = index($0, own) }
+			/^0x/ && mine && $1 != lid && $2 + 0 == port { bad = 1; print }
+			END { exit bad }' "$T/drained.lfts" >"$T/over" ||
+			fail "$near sends over the drained link at port $near_port: $(cat "$T/over")"
+	done < <(sim_cables "$T/fabric.net")
+
+	osm_mark sm
+	sim_do "Unlink \"$spine\""
+	osm_settled sm "$patience"
+	resweep
+	live dead || true
+	diff <(entries drained "$lid" "${spine#S-}") <(entries dead "$lid" "${spine#S-}") \
+		>"$T/changed" || fail "entries changed: $(head "$T/changed")"
+	osm_mark sm
+	sim_do "ReLink \"$spine\""
+	osm_settled sm "$patience"
+	drain drains >"$T/list" || fail "drains: $(cat "$T/list")"
+	grep -q "$guid" "$T/list"
+	drain undrain "$guid"
+	until_same before after
+	down
+}
+
+# A bad file is reported with its line, and the drains stay as they were.
+case_drain_bad_file() {
+	gen '2;4,4;1,4;1,1' --random-guids --seed 92
+	up </dev/null
+	walk before
+	printf 'request 1\nspine 0 1 root\n' >"$T/calm.conf.drains"
+	allow 'ERR IBF213: '
+	osm_wait sm "$patience" 'ERR IBF213: .*calm.conf.drains:2: expected a GUID'
+	rm "$T/calm.conf.drains"
+	printf 'request 1\n' >"$T/real"
+	ln -s "$T/real" "$T/calm.conf.drains"
+	osm_wait sm "$patience" 'ERR IBF213: .*calm.conf.drains: .*link'
+	resweep
+	walk after
+	same before after
+	down
+}
