@@ -396,6 +396,8 @@ static bool configure(struct fake *h, const struct finding *f)
 		osm_sm_signal(&h->osm->sm, OSM_SIGNAL_SWEEP);
 	h->n_sweeps++;
 	fake_report(h, OSM_EVENT_ID_SUBNET_UP, NULL);
+	if (get(&h->osm->subn.force_reroute) && !get(&h->osm->subn.force_heavy_sweep))
+		fake_reroute(h);
 	return true;
 }
 
@@ -423,8 +425,11 @@ bool fake_sweep(struct fake *h)
 /* If packets of the reroute are lost, a heavy sweep follows, and only its events are reported. */
 bool fake_reroute(struct fake *h)
 {
+	put(&h->osm->subn.force_reroute, FALSE);
+	h->osm->subn.need_update = 1;
 	if (!route(h) || wait_for_pending(h))
 		return false;
+	h->osm->subn.need_update = 0;
 	moment(h, FAKE_ROUTED);
 	if (get(&h->osm->subn.subnet_initialization_error))
 		return fake_sweep(h);

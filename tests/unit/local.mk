@@ -113,7 +113,7 @@ check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_lies tests/unit/test_fast_memory \
 	tests/unit/test_fast_flat tests/unit/test_fast_scale \
 	tests/unit/test_fast_trees tests/unit/test_fast_planner \
-	tests/unit/test_takeover tests/unit/test_writer
+	tests/unit/test_takeover tests/unit/test_transition tests/unit/test_writer
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
 tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
@@ -157,6 +157,10 @@ tests_unit_test_takeover_SOURCES = tests/unit/test_takeover.c
 tests_unit_test_takeover_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_takeover_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_takeover_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_transition_SOURCES = tests/unit/test_transition.c
+tests_unit_test_transition_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_transition_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_transition_LDADD = libftrtest.la $(FAKE_LDADD)
 tests_unit_test_writer_SOURCES = tests/unit/test_writer.c
 tests_unit_test_writer_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_writer_CFLAGS = $(CHECK_TEST_CFLAGS)

@@ -22,8 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "osm/host.h"
-#include "osm/osm.h"
+#include "osm/blocks.h"
 #include "osm/transport.h"
 
 extern volatile unsigned int osm_exit_flag;
@@ -34,21 +33,18 @@ extern volatile unsigned int osm_exit_flag;
 #define TRIES 3
 
 struct reading {
-	struct ibf_plugin *p;
-	const struct ftr_fabric *f;
+	const struct ibf_blocks *b;
 	struct ftr_tables *t;
-	struct rr_dr_tree *tree;
 	struct rr_smp *job;	/* [BATCH] */
 	ftr_sw *sw;		/* [BATCH] the switch of each request */
 	unsigned int n;
-	uint64_t key;		/* M_Key of the switch being read */
 	double end;		/* deadline, as a value of ibf_now_ms() */
-	struct ibf_adopted *done;
+	uint64_t failed;
 };
 
 static void read_batch(struct reading *r)
 {
-	const struct ibf_options *o = &r->p->opt;
+	const struct ibf_options *o = &r->b->p->opt;
 	struct rr_smp_policy policy = {
 		.window = (unsigned int)o->fast_window,
 		.timeout = o->fast_timeout_ms, .tries = TRIES,
@@ -57,17 +53,17 @@ static void read_batch(struct reading *r)
 
 	if (policy.limit > 0 && r->n &&
 	    !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED))
-		ibf_smp_run(r->p->smp, r->job, r->n, &policy);
+		ibf_smp_run(r->b->p->smp, r->job, r->n, &policy);
 	for (unsigned int i = 0; i < r->n; i++) {
 		const struct rr_smp *j = &r->job[i];
 
-		r->done->blocks++;
-		if (j->state == RR_SMP_DONE)
-			memcpy(ftr_tables_row(r->t, r->sw[i]) +
-			       j->mod * FTR_LFT_BLOCK, j->answer,
-			       FTR_LFT_BLOCK);
-		else
-			r->done->failed++;
+		if (j->state != RR_SMP_DONE) {
+			r->failed++;
+			continue;
+		}
+		memcpy(ftr_tables_row(r->t, r->sw[i]) + j->mod * FTR_LFT_BLOCK,
+		       j->answer, FTR_LFT_BLOCK);
+		*ibf_block(r->b, r->sw[i], j->mod) &= (uint8_t)~IBF_BLOCK_UNKNOWN;
 	}
 	r->n = 0;
 }
@@ -80,31 +76,77 @@ static void add_block(struct reading *r, ftr_sw s, uint32_t block)
 		read_batch(r);
 	j = &r->job[r->n];
 	*j = (struct rr_smp){
-		.attr = RR_ATTR_LFT, .mod = block, .m_key = r->key,
+		.attr = RR_ATTR_LFT, .mod = block, .m_key = r->b->key[s],
 	};
-	j->n_routes = rr_dr_route(r->tree, s, &j->route[0]);
+	j->n_routes = rr_dr_route(r->b->tree, s, &j->route[0]);
 	r->sw[r->n++] = s;
 }
 
-static void read_switches(struct reading *r)
+enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
+				struct ftr_tables *t, uint64_t *failed,
+				struct ftr_err *err)
 {
-	const struct ftr_fabric *f = r->f;
+	struct reading r = {
+		.b = b, .t = t, .end = end,
+		.job = ftr_calloc(BATCH, sizeof(*r.job)),
+		.sw = ftr_calloc(BATCH, sizeof(*r.sw)),
+	};
+	bool ok = r.job && r.sw;
 
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		const osm_switch_t *sw = ibf_host_switch(r->p, f->sw[s].guid);
-		uint32_t top = sw ? cl_ntoh16(sw->switch_info.lin_top) : 0;
-
-		if (!sw)
-			continue;
-		r->key = ibf_m_key(r->p, sw);
-		top = FTR_MIN(top, f->max_lid);
-		for (uint32_t b = 0; b <= top / FTR_LFT_BLOCK; b++)
-			add_block(r, s, b);
-	}
-	read_batch(r);
+	for (ftr_sw s = 0; ok && s < b->f->n_sw; s++)
+		for (uint32_t i = 0; i < b->n; i++)
+			if (*ibf_block(b, s, i) & IBF_BLOCK_UNKNOWN)
+				add_block(&r, s, i);
+	if (ok)
+		read_batch(&r);
+	*failed = r.failed;
+	free(r.job);
+	free(r.sw);
+	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for reading the tables of %u switches",
+				      b->f->n_sw);
 }
 
-static void clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t)
+enum ftr_status ibf_blocks_new(struct ibf_plugin *p, const struct ftr_fabric *f,
+			       struct ibf_blocks *b, struct ftr_err *err)
+{
+	b->p = p;
+	b->f = f;
+	b->n = f->max_lid / FTR_LFT_BLOCK + 1u;
+	b->key = ftr_calloc(f->n_sw + 1u, sizeof(*b->key));
+	b->mark = ftr_calloc((size_t)f->n_sw + 1, b->n);
+	b->tree = ibf_directed_routes(p, f);
+	if (!b->key || !b->mark || !b->tree)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the tables of %u switches",
+				f->n_sw);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		b->key[s] = ibf_m_key(p, ibf_host_switch(p, f->sw[s].guid));
+	return FTR_OK;
+}
+
+void ibf_blocks_fini(struct ibf_blocks *b)
+{
+	free(b->key);
+	free(b->mark);
+	rr_dr_tree_free(b->tree);
+}
+
+/* Mark all blocks as unknown that the switches may hold; returns their number. */
+static uint64_t mark_all(const struct ibf_blocks *b)
+{
+	uint64_t n = 0;
+
+	for (ftr_sw s = 0; s < b->f->n_sw; s++) {
+		const osm_switch_t *sw = ibf_host_switch(b->p, b->f->sw[s].guid);
+		uint32_t top = sw ? cl_ntoh16(sw->switch_info.lin_top) : 0;
+
+		top = FTR_MIN(top, b->f->max_lid);
+		for (uint32_t i = 0; sw && i <= top / FTR_LFT_BLOCK; i++, n++)
+			*ibf_block(b, s, i) |= IBF_BLOCK_UNKNOWN;
+	}
+	return n;
+}
+
+void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		uint8_t *row = ftr_tables_row(t, s);
@@ -120,33 +162,26 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 			  struct ftr_tables **out, struct ibf_adopted *done,
 			  struct ftr_err *err)
 {
-	struct reading r = {
-		.p = p, .f = f, .end = ibf_now_ms() + READ_LIMIT_MS,
-		.done = done,
-	};
-	enum ftr_status st;
+	struct ftr_tables *t = NULL;
+	struct ibf_blocks b = { 0 };
 	double t0 = ibf_now_ms();
+	enum ftr_status st = ibf_blocks_new(p, f, &b, err);
 
 	*done = (struct ibf_adopted){ 0 };
-	st = ftr_tables_new(f, true, &r.t, err);
-	r.job = ftr_calloc(BATCH, sizeof(*r.job));
-	r.sw = ftr_calloc(BATCH, sizeof(*r.sw));
-	r.tree = ibf_directed_routes(p, f);
-	if (!st && (!r.job || !r.sw || !r.tree))
-		st = ftr_fail(err, FTR_NOMEM,
-			      "out of memory for reading the tables of %u switches",
-			      f->n_sw);
+	if (!st)
+		st = ftr_tables_new(f, true, &t, err);
 	if (!st) {
-		read_switches(&r);
-		clear_invalid(f, r.t);
-		done->ms = ibf_now_ms() - t0;
-		*out = r.t;
-		r.t = NULL;
+		done->blocks = mark_all(&b);
+		st = ibf_blocks_read(&b, t0 + READ_LIMIT_MS, t, &done->failed, err);
 	}
-	ftr_tables_free(r.t);
-	rr_dr_tree_free(r.tree);
-	free(r.job);
-	free(r.sw);
+	if (!st) {
+		ibf_clear_invalid(f, t);
+		done->ms = ibf_now_ms() - t0;
+		*out = t;
+		t = NULL;
+	}
+	ftr_tables_free(t);
+	ibf_blocks_fini(&b);
 	return st;
 }
 

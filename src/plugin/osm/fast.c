@@ -178,6 +178,13 @@ void ibf_fast_discovered(struct ibf_fast *f)
 	pthread_mutex_unlock(&f->rr.mutex);
 }
 
+void ibf_fast_wait(struct ibf_fast *f)
+{
+	pthread_mutex_lock(&f->rr.mutex);
+	wait_for_write(f);
+	pthread_mutex_unlock(&f->rr.mutex);
+}
+
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c)
 {
 	if (!f)

@@ -50,6 +50,13 @@ struct rr_dr_tree *ibf_directed_routes(const struct ibf_plugin *p, const struct 
 	return t;
 }
 
+void ibf_request_reroute(struct ibf_plugin *p)
+{
+	p->own_reroute = true;
+	__atomic_store_n(&p->osm->subn.force_reroute, TRUE, __ATOMIC_RELAXED);
+	osm_sm_signal(&p->osm->sm, OSM_SIGNAL_SWEEP);
+}
+
 void ibf_request_sweep(struct osm_opensm *osm)
 {
 	/* an atomic store, because the sweeper changes this flag without a lock */

@@ -22,6 +22,8 @@ struct rr_dr_tree *ibf_directed_routes(const struct ibf_plugin *p, const struct 
 
 /* Request a heavy sweep, as OpenSM does for a trap. */
 void ibf_request_sweep(struct osm_opensm *osm);
+/* Make OpenSM route again without a discovery.  Only the sweeper's thread calls this. */
+void ibf_request_reroute(struct ibf_plugin *p);
 
 /* OpenSM's subnet-wide packet_life_time, in milliseconds. */
 double ibf_packet_lifetime(const struct ibf_plugin *p);

@@ -267,8 +267,6 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 		t0 = ibf_now_ms();
 		ms->check = t0 - t1;
 	}
-	if (!st && !e->plugin->opt.observe)
-		ibf_takeover(e, gen, r.t);
 	if (!st) {
 		t0 = ibf_now_ms();
 		msg = IBF_COMMIT;
@@ -276,6 +274,8 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 				!e->plugin->opt.observe, &res->changes, err);
 		ms->commit = ibf_now_ms() - t0;
 	}
+	if (!st && !e->plugin->opt.observe)
+		ibf_transition(e, gen, r.t);
 	if (!st) {
 		keep_routes(e, gen, &r);
 		res->stats = r.stats;
@@ -309,7 +309,7 @@ static enum ftr_status observed(struct ibf_engine *e,
 	return FTR_REFUSED;
 }
 
-static enum ftr_status route(struct ibf_engine *e)
+static enum ftr_status route_snapshot(struct ibf_engine *e)
 {
 	struct ftr_err err = { 0 };
 	struct ibf_timing ms = { 0 };
@@ -317,8 +317,6 @@ static enum ftr_status route(struct ibf_engine *e)
 	struct ibf_generation *gen;
 	enum ftr_status st;
 
-	warn_cache(e->plugin);
-	ibf_fast_post(e->plugin->fast, RR_EV_ROUTING);
 	e->refusal[0] = '\0';
 	st = ibf_generation_new(e, &gen, &ms, &err);
 	if (st)
@@ -340,6 +338,27 @@ static enum ftr_status route(struct ibf_engine *e)
 	if (e->plugin->opt.ca_order_dump)
 		ibf_ca_order_write(e, gen);
 	return FTR_OK;
+}
+
+static enum ftr_status route(struct ibf_engine *e)
+{
+	struct ibf_plugin *p = e->plugin;
+	enum ftr_status st;
+
+	warn_cache(p);
+	if (p->own_reroute) {
+		/* a reroute writes all blocks, but here the changed ones suffice */
+		p->osm->subn.need_update = 0;
+		p->own_reroute = false;
+	}
+	ibf_fast_post(p->fast, RR_EV_ROUTING);
+	st = route_snapshot(e);
+	if (st && p->idle_links) {
+		p->use_idle = true;
+		st = route_snapshot(e);
+		p->use_idle = false;
+	}
+	return st;
 }
 
 /* ---- callbacks ---------------------------------------------------------- */

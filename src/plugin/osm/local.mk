@@ -22,7 +22,7 @@ libibfplugin_la_SOURCES = src/plugin/osm/adopt.c src/plugin/osm/ca_order.c src/p
 	src/plugin/osm/osm.h \
 	src/plugin/osm/patch.c src/plugin/osm/plugin.c src/plugin/osm/prefer.c src/plugin/osm/prepare.c \
 	src/plugin/osm/transport.c src/plugin/osm/transport.h src/plugin/osm/snapshot.c \
-	src/plugin/osm/status_file.c src/plugin/osm/takeover.c src/plugin/osm/trap.c src/plugin/osm/verify.c \
+	src/plugin/osm/status_file.c src/plugin/osm/transition.c src/plugin/osm/trap.c src/plugin/osm/verify.c \
 	src/plugin/osm/writer.c src/plugin/osm/writer.h
 libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
 	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"' \

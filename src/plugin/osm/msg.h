@@ -23,7 +23,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(VLS, 7, INFO, "the VLs that ddlr uses")			\
 	M(SEARCH, 8, INFO, "a search for better tables has ended")	\
 	M(ADOPTED, 9, INFO, "tables read from the switches (adopt)")	\
-	M(TAKEOVER, 10, INFO, "tables of another engine replaced in a checked order") \
+	M(TRANSITION, 10, INFO, "tables replaced in a checked order")	 \
 	M(REPLACED, 11, INFO, "kept tables are replaced by better ones")	\
 	M(DRAINED, 12, INFO, "the list of drained parts has changed")	\
 	M(OBSERVED, 20, INFO, "changes that an engine would make (observe)")	\
@@ -44,7 +44,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(ROOTS, 115, WARN, "root_guid_file is not complete")		\
 	M(STATUS_FILE, 116, WARN, "a status file cannot be written")	\
 	M(REORDERED, 119, WARN, "dmodc uses an order of switches like that of sftree") \
-	M(TAKEOVER_PLAIN, 121, WARN, "tables of another engine not replaced in a checked order") \
+	M(TRANSITION_PLAIN, 121, WARN, "tables not replaced in a checked order") \
 	M(SEARCH_FAILED, 122, WARN, "the search process failed")	\
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
 	M(REGISTER, 202, ERROR, "OpenSM refused an engine")	\

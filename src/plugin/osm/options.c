@@ -21,7 +21,7 @@
 
 static const char *const off_on[] = { "off", "on", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
-static const char *const takeovers[] = { "plain", "ordered", NULL };
+static const char *const orders[] = { "plain", "ordered", NULL };
 static const char *const leaf_orders[] = {
 	[FTR_LEAF_BY_GUID] = "guid", [FTR_LEAF_BY_NAME] = "name", NULL
 };
@@ -56,7 +56,9 @@ const struct ibf_option ibf_option_table[] = {
 	NUMBER("log_samples", log_samples, 0, 16, 10),
 	WORD("balance", balance, balances, FTR_BALANCE_FULL),
 	WORD("adopt", adopt, no_yes, 0),
-	WORD("takeover", takeover, takeovers, 0),
+	WORD("transition", transition, orders, 1),
+	NUMBER("transition_limit_ms", transition_limit_ms, 100, 60000, 2000),
+	WORD("takeover", takeover, orders, 0),
 	WORD("paths", paths, path_rules, FTR_PATHS_ALL),
 	WORD("observe", observe, no_yes, 0),
 	WORD("fast_reroute", fast_reroute, off_on, 1),

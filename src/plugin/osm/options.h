@@ -25,6 +25,8 @@ struct ibf_options {
 	int log_samples;	/* maximum number of hosts named in a warning */
 	int balance;		/* enum ftr_balance */
 	int adopt;		/* bool */
+	int transition;		/* bool: true for "ordered" */
+	int transition_limit_ms;
 	int takeover;		/* bool: true for "ordered" */
 	int paths;		/* enum ftr_paths */
 	int observe;		/* bool: compute and check tables, but do not use them */

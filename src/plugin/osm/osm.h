@@ -157,7 +157,6 @@ struct ibf_engine {
 						 * NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
-	bool took_over;		/* takeover.c has tried to replace the tables in the switches */
 	char vls_text[FTR_ERR_MAX];	/* the last choice of VLs that was logged, or "" */
 	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes, or was
 					 * not called yet */
@@ -199,6 +198,12 @@ struct ibf_plugin {
 	char *options;		/* path of the options; NULL: option "observe", or no memory */
 	struct ibf_drain *drain;	/* NULL: no part is drained */
 	bool routing_done;	/* a routing was done since the last sweep began */
+	bool lft_known;		/* this manager has routed as master, so OpenSM knows the tables of
+				 * the switches */
+	bool own_reroute;	/* ibf_request_reroute was called since the last sweep began */
+	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
+				 * not Active yet */
+	bool use_idle;		/* snapshots do not leave out these links */
 	/* The engine that made the last routing; NULL: not an engine of this plugin. */
 	struct ibf_engine *routed;
 	unsigned int n_engines;
@@ -341,11 +346,11 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
-/* takeover.c, option "takeover ordered": if the switches may hold the tables of another
- * engine, replace these tables by t in a checked order of writes, and log the result.  The
- * caller holds OpenSM's exclusive lock. */
-void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
-		  const struct ftr_tables *t);
+/* transition.c: write the tables t, which ibf_commit has copied, to the switches in a checked order,
+ * and log the result.  The caller holds OpenSM's exclusive lock.  It is released during the writes,
+ * and held again on return. */
+void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
+		    const struct ftr_tables *t);
 
 /* commit.c: copy all tables to OpenSM's new_lft, or none on failure.  write: false to count
  * the changes only. */
@@ -376,6 +381,9 @@ void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 /* Post RR_EV_ROUTING (with OpenSM's exclusive lock held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
 void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
+/* Wait until a write of the fast path has ended, at most 5 s.  The caller does not hold OpenSM's
+ * lock.  f is not NULL. */
+void ibf_fast_wait(struct ibf_fast *f);
 /* Store the numbers of changes of a routing.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
 /* ddlr_vls.c: decide how many VLs ddlr uses with the tables of gen.  The caller holds OpenSM's

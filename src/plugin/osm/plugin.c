@@ -52,6 +52,7 @@
 #include "io/text.h"
 #include "osm/drain.h"
 #include "osm/hint.h"
+#include "osm/host.h"
 #include "osm/osm.h"
 #include "osm/writer.h"
 #include <opensm/osm_version.h>
@@ -174,6 +175,7 @@ static void forget(struct ibf_plugin *p)
 	ibf_nominal_forget(p);
 	for (unsigned int i = 0; i < p->n_engines; i++)
 		ibf_prefer_drop(&p->engine[i]);
+	p->lft_known = false;
 }
 
 /* ---- who routes -------------------------------------------------------- */
@@ -218,18 +220,6 @@ static const char *reason(const struct ibf_engine *e)
 	       "OpenSM did not call it (see the lines above)";
 }
 
-/* After a routing by one engine, the next routing by another engine is a takeover (takeover.c): it
- * replaces tables that are not its own. */
-static void note_takeover(struct ibf_plugin *p)
-{
-	const struct osm_routing_engine *used = p->osm->routing_engine_used;
-	const struct ibf_engine *e = used ?
-		engine_by_name(p, used->name, strlen(used->name)) : NULL;
-
-	for (unsigned int i = 0; used && i < p->n_engines; i++)
-		p->engine[i].took_over &= e == &p->engine[i];
-}
-
 static void routing_done(struct ibf_plugin *p)
 {
 	const struct osm_routing_engine *used = p->osm->routing_engine_used;
@@ -237,7 +227,7 @@ static void routing_done(struct ibf_plugin *p)
 	bool ours;
 
 	p->routing_done = true;
-	note_takeover(p);
+	p->lft_known = true;
 	e = used ? engine_by_name(p, used->name, strlen(used->name)) : NULL;
 	/* with use_ucast_cache OpenSM may have routed without calling the engine */
 	ibf_fast_routed(p->fast, e && !e->gen_stale ? e->gen : NULL);
@@ -257,8 +247,7 @@ static void sweep_start(struct ibf_plugin *p)
 {
 	struct ibf_engine *e = passed_over(p, NULL);
 
-	/* no event reports a forced reroute that OpenSM retries in this sweep */
-	note_takeover(p);
+	p->own_reroute = false;
 	/* While this manager was standby, another manager may have routed, and may have seen more
 	 * of the fabric.  No event reports that this manager is master again. */
 	if (p->osm->subn.coming_out_of_standby) {
@@ -339,6 +328,8 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 			ibf_prefer_search(&p->engine[i]);
 		ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
 		written(p);
+		if (p->idle_links)
+			ibf_request_reroute(p);
 		status(p);
 		break;
 	default:

@@ -157,7 +157,6 @@ void ibf_prefer_drop(struct ibf_engine *e)
 	r->entry = NULL;
 	r->n_entries = 0;
 	r->stage = step(r->stage, DROPPED);
-	e->took_over = false;
 }
 
 void ibf_prefer_restore(struct ibf_engine *e, struct ibf_nominal *n, struct ftr_state *s)

@@ -5,7 +5,8 @@
  * The copy is made in a callback of OpenSM (routing or multicast), under its exclusive lock.
  * The switches with the links between them are copied first, then the host ports with their
  * links.  As in OpenSM's engines, both ends of a link must be known and healthy
- * (osm_link_is_healthy).  Links for which ibf_fast_left_out returns true are left out.
+ * (osm_link_is_healthy).  Links for which ibf_fast_left_out returns true are left out, and so are
+ * links that are not Active (is_idle()).
  *
  * OpenSM's data can contradict itself if an error occurred while OpenSM set up the subnet.
  * For example, a port has LID 0, OpenSM's LID table assigns the port's LID to another port, or
@@ -90,6 +91,47 @@ static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
 	return (ftr_lid)lid;
 }
 
+static bool is_active(const osm_physp_t *p, const osm_physp_t *r)
+{
+	return osm_physp_get_port_state(p) >= IB_LINK_ARMED &&
+		osm_physp_get_port_state(r) >= IB_LINK_ARMED;
+}
+
+static const osm_physp_t *usable_remote(const osm_physp_t *p)
+{
+	const osm_physp_t *r = p ? p->p_remote_physp : NULL;
+
+	return r && osm_physp_is_valid(r) && r->p_node != p->p_node &&
+	       osm_link_is_healthy(p) ? r : NULL;
+}
+
+/* True if the link is left out until the end of the sweep because it is not Active, and so carries
+ * no data (transition.c). */
+static bool is_idle(const struct snap *s, const osm_physp_t *p, const osm_physp_t *r)
+{
+	return s->p->lft_known && s->p->smp && s->p->opt.transition && !s->p->use_idle &&
+		!is_active(p, r);
+}
+
+/* True if the switch has no hosts, and all its links are idle.  It is left out.  (A switch with hosts
+ * is not left out: its hosts may send packets to each other.) */
+static bool is_waiting(const struct snap *s, const osm_switch_t *sw)
+{
+	bool waits = false;
+
+	for (unsigned int n = 1; n < sw->num_ports; n++) {
+		const osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, n);
+		const osm_physp_t *r = usable_remote(p);
+
+		if (!r)
+			continue;
+		if (!r->p_node->sw || !is_idle(s, p, r))
+			return false;
+		waits = true;
+	}
+	return waits;
+}
+
 static enum ftr_status add_switch(struct snap *s, const osm_switch_t *sw,
 				  struct ftr_err *err)
 {
@@ -107,14 +149,6 @@ static enum ftr_status add_switch(struct snap *s, const osm_switch_t *sw,
 		return st;
 	skip(s, "%s", err->msg);
 	return FTR_OK;
-}
-
-static const osm_physp_t *usable_remote(const osm_physp_t *p)
-{
-	const osm_physp_t *r = p ? p->p_remote_physp : NULL;
-
-	return r && osm_physp_is_valid(r) && r->p_node != p->p_node &&
-	       osm_link_is_healthy(p) ? r : NULL;
 }
 
 static enum ftr_status add_link(struct snap *s, const osm_physp_t *p,
@@ -144,9 +178,13 @@ static bool left_out(const struct snap *s, const osm_physp_t *p, const osm_physp
 		.port = p->port_num, .peer_port = r->port_num,
 	};
 
-	return ibf_fast_left_out(s->p->fast, &e,
-				 osm_physp_get_port_state(p) >= IB_LINK_ARMED &&
-				 osm_physp_get_port_state(r) >= IB_LINK_ARMED);
+	bool idle = is_waiting(s, p->p_node->sw) || is_waiting(s, r->p_node->sw);
+
+	if (!idle && ibf_fast_left_out(s->p->fast, &e, is_active(p, r)))
+		return true;
+	idle = idle || is_idle(s, p, r);
+	s->p->idle_links += idle;
+	return idle;
 }
 
 static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
@@ -224,7 +262,8 @@ static enum ftr_status fill(struct snap *s, struct ftr_err *err)
 
 	for (cl_map_item_t *i = cl_qmap_head(sws);
 	     !st && i != cl_qmap_end(sws); i = cl_qmap_next(i))
-		st = add_switch(s, (osm_switch_t *)(void *)i, err);
+		if (!is_waiting(s, (osm_switch_t *)(void *)i))
+			st = add_switch(s, (osm_switch_t *)(void *)i, err);
 	for (cl_map_item_t *i = cl_qmap_head(sws);
 	     !st && i != cl_qmap_end(sws); i = cl_qmap_next(i))
 		st = add_sw_links(s, (osm_switch_t *)(void *)i, err);
@@ -246,6 +285,7 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 	if (!s.b)
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for the fabric");
+	p->idle_links = 0;
 	st = fill(&s, err);
 	if (!st)
 		st = ftr_builder_freeze(s.b, out, err);

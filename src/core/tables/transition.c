@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Plans the steps in which tables are replaced (transition.h).
+ *
+ * The LIDs are planned one by one.  Blocks of 64 LIDs in which no switch has a change are skipped.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/transition.h"
+#include "tables/write_order.h"
+
+#define MAX_STEP 120		/* for one LID; twice this number fits below TRANSITION_LAST */
+#define NONE UINT32_MAX
+
+struct plan {
+	struct transition *x;
+	ftr_lid lid;
+	ftr_sw *differ;		/* [n_sw] switches with a change in the current block */
+	ftr_sw *change;		/* [n_sw] switches with a change for the current LID */
+	uint32_t *at;		/* [n_sw] index in change[], or NONE */
+	struct write_order order;
+	uint8_t *urgent;	/* [stride] 1: a changed entry for this LID leads nowhere now */
+	uint32_t last[2];	/* greatest step of the LIDs that are not urgent, and of the urgent ones */
+};
+
+static ftr_port entry(const struct ftr_tables *t, ftr_sw s, uint32_t lid)
+{
+	return ftr_tables_row(t, s)[lid];
+}
+
+/* The switch at the other end of port p of s, or FTR_SW_NONE. */
+static ftr_sw next_switch(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
+{
+	const struct ftr_swport *port;
+
+	if (!p || p > f->sw[s].n_ports)
+		return FTR_SW_NONE;
+	port = ftr_fabric_port(f, s, p);
+	return port->peer_kind == FTR_PEER_SW ? port->peer : FTR_SW_NONE;
+}
+
+static bool leads_nowhere(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
+{
+	return p > f->sw[s].n_ports ||
+		(p && ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_NONE);
+}
+
+static bool is_silent(const struct transition *x, ftr_sw s)
+{
+	return x->silent && x->silent[s];
+}
+
+/* For struct write_order: the next change on the new path of change i. */
+static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
+{
+	const struct plan *z = ctx;
+	const struct transition *x = z->x;
+	ftr_sw s = z->change[i];
+
+	(void)base;
+	for (uint32_t hops = 0; hops <= x->f->n_sw; hops++) {
+		s = next_switch(x->f, s, entry(x->to, s, z->lid));
+		if (s == FTR_SW_NONE)
+			return WRITE_ARRIVES;
+		if (z->at[s] == NONE)
+			continue;
+		if (is_silent(x, s))
+			return WRITE_LOST;
+		return entry(x->to, s, z->lid) == FTR_PORT_NONE ? WRITE_ARRIVES : z->at[s];
+	}
+	return WRITE_LOST;
+}
+
+static void set_steps(struct plan *z, uint32_t n)
+{
+	struct transition *x = z->x;
+	bool urgent = false;
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_sw s = z->change[i];
+		uint8_t *step = &x->step[(size_t)s * x->now->stride + z->lid];
+
+		if (is_silent(x, s)) {
+			x->n_never++;
+			continue;
+		}
+		if (entry(x->to, s, z->lid) == FTR_PORT_NONE) {
+			*step = TRANSITION_LAST;
+			x->n_entries++;
+			continue;
+		}
+		urgent |= leads_nowhere(x->f, s, entry(x->now, s, z->lid));
+		write_order_step(&z->order, i);
+		if (z->order.step[i] == WRITE_NEVER) {
+			*step = TRANSITION_NEVER;
+			x->n_never++;
+			continue;
+		}
+		*step = (uint8_t)z->order.step[i];
+		x->n_entries++;
+		last = FTR_MAX(last, z->order.step[i]);
+	}
+	z->urgent[z->lid] = urgent;
+	z->last[urgent] = FTR_MAX(z->last[urgent], last);
+}
+
+static void plan_lid(struct plan *z, uint32_t n_differ)
+{
+	const struct transition *x = z->x;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_differ; i++) {
+		ftr_sw s = z->differ[i];
+
+		if (entry(x->now, s, z->lid) == entry(x->to, s, z->lid))
+			continue;
+		z->order.step[n] = WRITE_UNKNOWN;
+		z->change[n] = s;
+		z->at[s] = n++;
+	}
+	if (n)
+		set_steps(z, n);
+	for (uint32_t i = 0; i < n; i++)
+		z->at[z->change[i]] = NONE;
+}
+
+static void plan_block(struct plan *z, uint32_t first)
+{
+	const struct transition *x = z->x;
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < x->f->n_sw; s++)
+		if (memcmp(ftr_tables_row(x->now, s) + first,
+			   ftr_tables_row(x->to, s) + first, FTR_LFT_BLOCK))
+			z->differ[n++] = s;
+	for (uint32_t lid = first; n && lid < first + FTR_LFT_BLOCK; lid++) {
+		z->lid = (ftr_lid)lid;
+		plan_lid(z, n);
+	}
+}
+
+/* Move the LIDs that are not urgent behind the urgent ones. */
+static void urgent_first(struct plan *z)
+{
+	struct transition *x = z->x;
+
+	x->n_steps = z->last[0] + z->last[1];
+	for (ftr_sw s = 0; z->last[0] && z->last[1] && s < x->f->n_sw; s++) {
+		uint8_t *step = x->step + (size_t)s * x->now->stride;
+
+		for (uint32_t lid = 0; lid < x->now->stride; lid++)
+			if (step[lid] != TRANSITION_NONE && step[lid] < TRANSITION_LAST &&
+			    !z->urgent[lid])
+				step[lid] = (uint8_t)(step[lid] + z->last[1]);
+	}
+}
+
+enum ftr_status transition_plan(struct transition *x, struct ftr_err *err)
+{
+	uint32_t n = x->f->n_sw;
+	struct plan z = {
+		.x = x, .differ = ftr_calloc(n + 1u, sizeof(*z.differ)),
+		.change = ftr_calloc(n + 1u, sizeof(*z.change)),
+		.at = ftr_calloc(n + 1u, sizeof(*z.at)),
+		.urgent = ftr_calloc(x->now->stride, 1),
+		.order = {
+			.next = next_change, .limit = MAX_STEP,
+			.step = ftr_calloc(n + 1u, sizeof(*z.order.step)),
+			.stack = ftr_calloc(n + 1u, sizeof(*z.order.stack)),
+		},
+	};
+	bool ok;
+
+	z.order.ctx = &z;
+	if (!x->step)
+		x->step = ftr_calloc((size_t)n + 1, x->now->stride);
+	ok = z.differ && z.change && z.at && z.urgent && z.order.step && z.order.stack && x->step;
+	if (ok) {
+		memset(x->step, TRANSITION_NONE, (size_t)n * x->now->stride);
+		memset(z.at, 0xff, n * sizeof(*z.at));
+		x->n_entries = x->n_never = 0;
+		for (uint32_t first = 0; first < x->now->stride; first += FTR_LFT_BLOCK)
+			plan_block(&z, first);
+		urgent_first(&z);
+	}
+	free(z.differ);
+	free(z.change);
+	free(z.at);
+	free(z.urgent);
+	free(z.order.step);
+	free(z.order.stack);
+	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for the order of writes");
+}
+
+/* ---- channel dependencies ------------------------------------------------- */
+
+#define WORDS 4			/* 64-bit words for the ports of a switch */
+
+/* A channel is a link in one direction.  It has the number of its sending port. */
+struct graph {
+	const struct transition *x;
+	uint64_t (*next)[WORDS];	/* [n_ports] the ports of the next switch that packets take
+					 * directly after the channel */
+	uint32_t *waits, *queue;	/* [n_ports] */
+	uint8_t *hosts;		/* [n_sw] 1: host ports are connected to the switch */
+	/* [n_sw] LID + 1: a packet for this LID passes the switch by the old entries, and by the
+	 * new ones */
+	uint32_t *old, *new;
+};
+
+static void add_edge(struct graph *g, ftr_sw s, ftr_port in, ftr_sw to, ftr_port out)
+{
+	if (next_switch(g->x->f, to, out) != FTR_SW_NONE)
+		g->next[g->x->f->sw[s].first_port + in][out / 64] |= UINT64_C(1) << out % 64;
+}
+
+static void follow_new(struct graph *g, ftr_sw s, uint32_t lid)
+{
+	const struct ftr_tables *to = g->x->to;
+
+	while (g->new[s] != lid + 1) {
+		ftr_port p = entry(to, s, lid);
+		ftr_sw t = next_switch(g->x->f, s, p);
+
+		g->new[s] = lid + 1;
+		if (t == FTR_SW_NONE)
+			return;
+		add_edge(g, s, p, t, entry(to, t, lid));
+		s = t;
+	}
+}
+
+static void follow_old(struct graph *g, ftr_sw s, uint32_t lid)
+{
+	const struct ftr_tables *now = g->x->now, *to = g->x->to;
+
+	while (g->old[s] != lid + 1) {
+		ftr_port p = entry(now, s, lid);
+		ftr_sw t = next_switch(g->x->f, s, p);
+
+		g->old[s] = lid + 1;
+		follow_new(g, s, lid);
+		if (t == FTR_SW_NONE)
+			return;
+		add_edge(g, s, p, t, entry(now, t, lid));
+		add_edge(g, s, p, t, entry(to, t, lid));
+		s = t;
+	}
+}
+
+/* Call visit for each channel that packets take directly after channel c. */
+static void each_next(struct graph *g, uint32_t c, void (*visit)(struct graph *g, uint32_t c,
+								  uint32_t *n), uint32_t *n)
+{
+	const struct ftr_fabric *f = g->x->f;
+
+	for (unsigned int k = 0; k < WORDS; k++)
+		for (uint64_t bits = g->next[c][k]; bits; bits &= bits - 1)
+			visit(g, f->sw[f->ports[c].peer].first_port + 64 * k +
+			      (uint32_t)__builtin_ctzll(bits), n);
+}
+
+static void count_wait(struct graph *g, uint32_t c, uint32_t *n)
+{
+	(void)n;
+	g->waits[c]++;
+}
+
+static void drop_wait(struct graph *g, uint32_t c, uint32_t *n)
+{
+	if (!--g->waits[c])
+		g->queue[(*n)++] = c;
+}
+
+/* Remove each channel that no remaining channel precedes (Kahn 1962). */
+static bool is_acyclic(struct graph *g)
+{
+	uint32_t all = g->x->f->n_ports, n = 0;
+
+	for (uint32_t c = 0; c < all; c++)
+		each_next(g, c, count_wait, NULL);
+	for (uint32_t c = 0; c < all; c++)
+		if (!g->waits[c])
+			g->queue[n++] = c;
+	for (uint32_t i = 0; i < n; i++)
+		each_next(g, g->queue[i], drop_wait, &n);
+	return n == all;
+}
+
+enum ftr_status transition_is_safe(const struct transition *x, bool *safe, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = x->f;
+	struct graph g = {
+		.x = x, .next = ftr_calloc(f->n_ports + 1u, sizeof(*g.next)),
+		.waits = ftr_calloc(f->n_ports + 1u, sizeof(*g.waits)),
+		.queue = ftr_calloc(f->n_ports + 1u, sizeof(*g.queue)),
+		.hosts = ftr_calloc(f->n_sw + 1u, 1),
+		.old = ftr_calloc(f->n_sw + 1u, sizeof(*g.old)),
+		.new = ftr_calloc(f->n_sw + 1u, sizeof(*g.new)),
+	};
+	bool ok = g.next && g.waits && g.queue && g.hosts && g.old && g.new;
+
+	for (ftr_ep e = 0; ok && e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
+			g.hosts[f->ep[e].sw] = 1;
+	for (uint32_t lid = 1; ok && lid <= f->max_lid; lid++)
+		for (ftr_sw s = 0; f->owner[lid].kind != FTR_OWNER_NONE && s < f->n_sw; s++)
+			if (g.hosts[s])
+				follow_old(&g, s, lid);
+	if (ok)
+		*safe = is_acyclic(&g);
+	free(g.next);
+	free(g.waits);
+	free(g.queue);
+	free(g.hosts);
+	free(g.old);
+	free(g.new);
+	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for the channel dependencies");
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The blocks (of 64 LIDs) of the tables of all switches, and what is needed to read and write them
+ * without OpenSM's lock: M_Keys and directed routes.
+ */
+#ifndef IBF_BLOCKS_H
+#define IBF_BLOCKS_H
+
+#include "osm/host.h"
+#include "osm/osm.h"
+#include "osm/transport.h"
+
+/* Marks of a block.  UNKNOWN: its content is not known, it must be read.  UNSURE: a sweep should
+ * write it even if it has the right content, because the switch may still carry out an older Set.
+ * WRITTEN: it was written, and the Set was acknowledged. */
+#define IBF_BLOCK_UNKNOWN 1
+#define IBF_BLOCK_UNSURE 2
+#define IBF_BLOCK_WRITTEN 4
+
+struct ibf_blocks {
+	struct ibf_plugin *p;
+	const struct ftr_fabric *f;
+	uint32_t n;		/* number of blocks of a switch */
+	uint8_t *mark;		/* [n_sw * n] marks of each block */
+	uint64_t *key;		/* [n_sw] M_Key, in network byte order */
+	struct rr_dr_tree *tree;	/* directed routes over the links of f */
+};
+
+static inline uint8_t *ibf_block(const struct ibf_blocks *b, ftr_sw s, uint32_t i)
+{
+	return &b->mark[(size_t)s * b->n + i];
+}
+
+/* Fill *b, which is all 0; no block has a mark.  The caller holds OpenSM's lock. */
+enum ftr_status ibf_blocks_new(struct ibf_plugin *p, const struct ftr_fabric *f,
+			       struct ibf_blocks *b, struct ftr_err *err) FTR_MUST_USE;
+void ibf_blocks_fini(struct ibf_blocks *b);
+/* Read the blocks that are UNKNOWN into t until the time `end`, and remove this mark from each
+ * block that was read.  *failed: number of blocks that were not read.  OpenSM's lock is not
+ * needed. */
+enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
+				struct ftr_tables *t, uint64_t *failed,
+				struct ftr_err *err) FTR_MUST_USE;
+/* Set each entry to FTR_PORT_NONE whose LID has no owner, or whose port the switch does not have. */
+void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t);
+
+#endif

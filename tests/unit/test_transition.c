@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Tests that tables are replaced soundly: in a fake OpenSM, links, switches and groups of switches
+ * fail and return, and after every Set of a table all paths are followed (lib/follow.h), by no code
+ * of the planner, the engines or the checker.
+ *
+ * Rules, for packets between host ports over Active links:
+ * - No Set takes the path away from a pair that had one.
+ * - No Set leaves a forwarding loop, or channels of one VL that wait for each other in a cycle.
+ * - When OpenSM has nothing more to do, all pairs have a path that are connected by links.
+ *
+ * With "transition plain" OpenSM writes the tables; this shows that the rules can fail.
+ *
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics (FTR_RUNS=100: about 10,000
+ * changes and a million states).
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/opensm.h"
+#include "lib/follow.h"
+#include "lib/irregular.h"
+#include "lib/suite.h"
+#include "lib/trees.h"
+
+#define RUNS 24
+#define CHANGES 5
+#define SWITCHES_MAX 40
+
+static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
+
+struct eye {
+	const struct ftr_fabric *f;
+	uint8_t *lft;		/* [n_sw][row] */
+	uint32_t row;
+	uint8_t *active;	/* [n_ports] 1: the link is Active */
+	uint8_t *ends;		/* [n_sw] 1: hosts are connected */
+	uint8_t *had;		/* [n_sw][row] 1: packets arrived in the previous state */
+	struct follow *walk;
+	uint64_t seed;
+	uint64_t states, lost, loops, deadlocks;
+};
+
+static struct {
+	uint64_t fabrics, changes, states, unsound, ordered, plain;
+} sum;
+
+/* The three functions below are called with the wire's mutex held. */
+
+static bool read_tables(struct eye *y, const struct fake *h)
+{
+	bool changed = false;
+
+	for (ftr_sw s = 0; s < y->f->n_sw; s++) {
+		changed |= memcmp(y->lft + (size_t)s * y->row, h->sw[s].lft, y->row) != 0;
+		memcpy(y->lft + (size_t)s * y->row, h->sw[s].lft, y->row);
+	}
+	return changed;
+}
+
+static bool read_links(struct eye *y, const struct fake *h)
+{
+	bool changed = false;
+
+	for (uint32_t x = 0; x < y->f->n_ports; x++) {
+		bool active = y->f->ports[x].peer_kind == FTR_PEER_EP ||
+			h->link[x] == IB_LINK_ACTIVE;
+
+		changed |= y->active[x] != active;
+		y->active[x] = active;
+	}
+	return changed;
+}
+
+/* Follow all packets.  set: a Set has changed a table; no pair may lose its path. */
+static void walk(struct eye *y, bool set)
+{
+	uint64_t lost = 0, loops = 0;
+	uint32_t waiting;
+
+	follow_tables(y->walk, y->lft, y->row);
+	for (uint32_t lid = 1; lid < y->row; lid++) {
+		if (y->f->owner[lid].kind != FTR_OWNER_EP)
+			continue;
+		follow_begin(y->walk, (ftr_lid)lid);
+		for (ftr_sw s = 0; s < y->f->n_sw; s++) {
+			uint8_t *had = &y->had[(size_t)s * y->row + lid];
+			enum follow_fate fate;
+
+			if (!y->ends[s])
+				continue;
+			fate = follow(y->walk, s);
+			lost += set && *had && fate != FOLLOW_ARRIVES;
+			loops += fate == FOLLOW_LOOP;
+			*had = fate == FOLLOW_ARRIVES;
+		}
+	}
+	waiting = follow_waiting(y->walk);
+	if (!set)
+		return;
+	y->states++;
+	y->lost += lost > 0;
+	y->loops += loops > 0;
+	y->deadlocks += waiting > 0;
+}
+
+/* A Set was carried out.  If links have changed since the last state, this state is followed again
+ * with the present links. */
+static void written(void *ctx, struct fake *h)
+{
+	struct eye *y = ctx;
+
+	if (read_links(y, h))
+		walk(y, false);
+	if (read_tables(y, h))
+		walk(y, true);
+}
+
+/* Follow all packets, so that the next Set is compared with this state. */
+static void begin_here(struct eye *y, struct fake *h)
+{
+	fake_lock(h);
+	read_links(y, h);
+	read_tables(y, h);
+	walk(y, false);
+	fake_unlock(h);
+}
+
+static void check_all_connected(struct eye *y, struct fake *h, const char *what)
+{
+	ftr_sw own = h->fab->ep[h->sm].sw;
+
+	begin_here(y, h);
+	for (uint32_t lid = 1; lid < y->row; lid++) {
+		const struct ftr_lid_owner *o = &y->f->owner[lid];
+
+		if (o->kind != FTR_OWNER_EP || y->f->ep[o->idx].sw == FTR_SW_NONE ||
+		    !follow_joined(y->walk, y->f->ep[o->idx].sw, own))
+			continue;
+		follow_begin(y->walk, (ftr_lid)lid);
+		for (ftr_sw s = 0; s < y->f->n_sw; s++)
+			if (y->ends[s] && follow_joined(y->walk, s, own) &&
+			    follow(y->walk, s) != FOLLOW_ARRIVES)
+				ck_abort_msg("seed %" PRIu64 ", %s: switch %u has no path to LID %u\n%s",
+					     y->seed, what, s, lid, h->log);
+	}
+}
+
+/* ---- changes --------------------------------------------------------------- */
+
+static void settle(struct eye *y, struct fake *h)
+{
+	for (int i = 0; i < 4; i++) {
+		fake_settle(h);
+		begin_here(y, h);
+		ck_assert(fake_sweep(h));
+	}
+	fake_settle(h);
+}
+
+/* All links of the switch change at the same time, and its neighbours send traps. */
+static void power(struct fake *h, ftr_sw s, bool on)
+{
+	const struct ftr_fabric *f = h->fab;
+
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
+
+		if (port->peer_kind != FTR_PEER_SW)
+			continue;
+		fake_link_quietly(h, s, (ftr_port)p, on);
+		fake_lock(h);
+		h->sw[port->peer].unheard = true;
+		fake_unlock(h);
+	}
+	fake_repeat_traps(h);
+}
+
+/* Change a link, or all links of a switch without OpenSM's host, or of two switches.  An emptied
+ * switch loses its table. */
+static void change(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *down)
+{
+	const struct ftr_fabric *f = h->fab;
+	uint32_t n = 1 + (ftr_rng_below(r, 3) == 0);
+
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_sw s = ftr_rng_below(r, f->n_sw);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(r, f->sw[s].n_ports));
+
+		if (ftr_rng_below(r, 3) && s != f->ep[h->sm].sw) {
+			down[s] = !down[s];
+			power(h, s, !down[s]);
+			if (down[s]) {
+				fake_lock(h);
+				memset(h->sw[s].lft, ftr_rng_below(r, 2) ? FTR_PORT_NONE : 1, y->row);
+				fake_unlock(h);
+			}
+		} else if (ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW) {
+			fake_link(h, s, p, h->link[f->sw[s].first_port + p] == IB_LINK_DOWN);
+		}
+		begin_here(y, h);
+	}
+	settle(y, h);
+	sum.changes++;
+}
+
+static void eye_init(struct eye *y, struct fake *h)
+{
+	const struct ftr_fabric *f = h->fab;
+
+	y->f = f;
+	y->row = f->max_lid + 1u;
+	y->lft = calloc(f->n_sw, y->row);
+	y->had = calloc(f->n_sw, y->row);
+	y->active = calloc(f->n_ports, 1);
+	y->ends = calloc(f->n_sw, 1);
+	ck_assert(y->lft && y->had && y->active && y->ends);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
+			y->ends[f->ep[e].sw] = 1;
+	y->walk = follow_new(f, y->active);
+}
+
+static void eye_fini(struct eye *y)
+{
+	follow_free(y->walk);
+	free(y->lft);
+	free(y->had);
+	free(y->active);
+	free(y->ends);
+}
+
+static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, const char *options)
+{
+	struct eye y = { .seed = seed };
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = f, .engine = engine, .options = options,
+	});
+	uint8_t *down = calloc(h->fab->n_sw, 1);
+	struct ftr_rng r;
+	uint64_t bad;
+
+	ck_assert(down);
+	ftr_rng_seed(&r, seed);
+	eye_init(&y, h);
+	settle(&y, h);
+	y.states = y.lost = y.loops = y.deadlocks = 0;
+	h->written = written;
+	h->written_ctx = &y;
+	for (int i = 0; i < CHANGES; i++) {
+		change(&y, h, &r, down);
+		check_all_connected(&y, h, engine);
+	}
+	h->written = NULL;
+	bad = y.lost + y.loops + y.deadlocks;
+	if (strstr(options, "ordered") && bad) {
+		printf("seed %" PRIu64 ", %s: of %" PRIu64 " states, %" PRIu64 " lose a path, %" PRIu64
+		       " have a loop, %" PRIu64 " a credit loop; IBF121: %u\n", seed, engine,
+		       y.states, y.lost, y.loops, y.deadlocks, fake_logged(h, "IBF121"));
+		if (getenv("FTR_LOG"))
+			puts(h->log);
+	}
+	sum.states += y.states;
+	sum.ordered += fake_logged(h, "IBF010");
+	sum.plain += fake_logged(h, "IBF121");
+	free(down);
+	eye_fini(&y);
+	fake_free(h);
+	return bad;
+}
+
+static struct ftr_fabric *fabric(uint64_t seed)
+{
+	struct ftr_pgft g;
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, seed);
+	switch (seed % 4) {
+	case 0:
+		return trees_chassis(&r);
+	case 1:
+		return trees_irregular(&r);
+	default:
+		trees_random_pgft(&r, &g, false, 30);
+		return trees_damaged(trees_grow(&g, seed, false), &r, 10);
+	}
+}
+
+static uint64_t run_all(const char *options)
+{
+	uint64_t bad = 0;
+
+	memset(&sum, 0, sizeof(sum));
+	for (uint32_t i = 0; i < trees_runs(RUNS); i++) {
+		uint64_t seed = trees_first_seed() + i;
+		struct ftr_fabric *f = fabric(seed);
+
+		if (f->n_sw < 3 || f->n_sw > SWITCHES_MAX || !f->n_ep ||
+		    f->ep[0].sw == FTR_SW_NONE) {
+			ftr_fabric_free(f);
+			continue;
+		}
+		sum.fabrics++;
+		bad += run(f, seed, engines[seed % 3], options);
+	}
+	printf("%s: %" PRIu64 " fabrics, %" PRIu64 " changes, %" PRIu64 " states, %" PRIu64
+	       " unsound; transitions: %" PRIu64 " in order, %" PRIu64 " not\n",
+	       strstr(options, "plain") ? "plain" : "ordered", sum.fabrics, sum.changes, sum.states,
+	       bad, sum.ordered, sum.plain);
+	return bad;
+}
+
+START_TEST(no_set_loses_a_path)
+{
+	uint64_t bad = run_all("transition ordered\n");
+
+	ck_assert_uint_eq(bad, 0);
+	runs_show(sum.ordered > 0);
+}
+END_TEST
+
+START_TEST(plain_loses_paths)
+{
+	runs_show(run_all("transition plain\n") > 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("transition");
+	TCase *t = tcase_create("transition");
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	tcase_add_test(t, no_set_loses_a_path);
+	tcase_add_test(t, plain_loses_paths);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
