@@ -161,7 +161,7 @@ struct ftr_kept {
 	 * The function may replace t, stats and stats.order.  The caller frees them. */
 	struct ftr_tables *t;
 	struct ftr_route_stats stats;
-	bool replaced;		/* true: t has been computed anew */
+	bool replaced;		/* true: t has been computed from scratch */
 };
 
 /*

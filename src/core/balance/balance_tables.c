@@ -104,8 +104,9 @@ static size_t copy_bytes(const struct work *w)
 /* Returns true if the present tables are better than the best so far.  First criterion: the
  * all-to-all load of the most loaded link (all loads up to the target are equally good).  Second:
  * the load of shifts.  The all-to-all load must not be above both that of the input and the
- * target: if the input is below the target, it may rise to the target.  At depth `full`, the load of shifts must not be above that of the input either.  With w->trade, the criterion is
- * the product of both loads, and only the condition on the all-to-all load applies. */
+ * target: if the input is below the target, it may rise to the target.  At depth `full`, the load of
+ * shifts must not be above that of the input either.  With w->trade, the criterion is the product of
+ * both loads, and only the condition on the all-to-all load applies. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->target);

@@ -19,7 +19,7 @@ struct ftr_search_job {
 	const struct ftr_fabric *f;
 	struct ftr_route_opts opts;	/* sm_switch, sm, paths, turn */
 	struct ftr_keep keep;		/* keep.current may be NULL */
-	bool given;			/* compare the result with tables that are computed anew */
+	bool given;			/* compare the result with tables that are computed from scratch */
 };
 
 /* Read a job, and make its shape.  The memory of a job that was read is never freed: the process

@@ -174,7 +174,8 @@ static enum ftr_status carry_turns(const struct ibf_engine *e,
 }
 
 /* Tables of a smaller fabric, or of one with other switches, are kept only if their load is near
- * that of tables that are computed anew.  Tables of another manager (adopt) are always kept. */
+ * that of tables that are computed from scratch.  Tables of another manager (adopt) are always
+ * kept. */
 static enum ftr_status route_kept(struct ibf_engine *e, const struct ibf_generation *gen,
 				  struct ibf_routes *r, struct ftr_err *err)
 {
@@ -189,7 +190,7 @@ static enum ftr_status route_kept(struct ibf_engine *e, const struct ibf_generat
 	r->t = k.t;
 	r->stats = k.stats;
 	if (k.replaced)
-		ibf_log(e->plugin, IBF_REPLACED, "%s: the tables of the earlier fabric are not kept: tables computed anew have more than 5 %% less load; entries to change=%"
+		ibf_log(e->plugin, IBF_REPLACED, "%s: the tables of the earlier fabric are not kept: tables computed from scratch have more than 5 %% less load; entries to change=%"
 			PRIu64, e->ops->name, k.stats.balance.moved);
 	return st;
 }

@@ -316,7 +316,7 @@ struct ibf_search {
 	struct ftr_err err;
 	struct ftr_tables *t;
 	struct ftr_balance_report balance;
-	bool replaced;		/* the tables were computed anew, because those of gen were behind */
+	bool replaced;		/* the tables were computed from scratch, because those of gen were behind */
 	double ms;
 	/* Used by search.c only.  job: the file from which the process reads. */
 	int job;

@@ -283,7 +283,7 @@ static void log_result(struct ibf_engine *e, const struct ibf_search *z)
 		b->shift_after, b->shift_before,
 		(double)b->max_after / FTR_MAX(b->bound, 1u),
 		(double)b->max_before / FTR_MAX(b->bound, 1u),
-		z->replaced ? "; computed anew, because the kept tables were more than 5 % behind" : "",
+		z->replaced ? "; computed from scratch, because the kept tables were more than 5 % behind" : "",
 		ibf_search_found(z) ? b->moved : 0, z->ms);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Routes with entries of earlier tables, and replaces them if they lead to a higher load than
- * tables that are computed anew.  The search for balance improves kept tables by single moves, so
- * it can end at a local optimum, for example after a switch was replaced.
+ * tables that are computed from scratch.  The search for balance improves kept tables by single
+ * moves, so it can end at a local optimum, for example after a switch was replaced.
  */
 #include <stdlib.h>
 
@@ -37,19 +37,19 @@ static void drop(struct ftr_tables *t, struct ftr_route_stats *stats)
 	free(stats->order);
 }
 
-static enum ftr_status route_anew(const struct ftr_engine_ops *ops, const struct ftr_shape *sh,
+static enum ftr_status route_scratch(const struct ftr_engine_ops *ops, const struct ftr_shape *sh,
 				  const struct ftr_route_opts *opts, struct ftr_team *team,
 				  struct ftr_tables **t, struct ftr_route_stats *stats,
 				  struct ftr_err *err)
 {
-	struct ftr_route_opts anew = *opts;
+	struct ftr_route_opts scratch = *opts;
 	enum ftr_status st = ftr_tables_new(sh->f, false, t, err);
 
-	anew.keep = NULL;
+	scratch.keep = NULL;
 	stats->order = ftr_malloc(sh->f->n_sw);
 	if (!st && !stats->order)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for the order of switches");
-	return st ? st : ops->route(sh, &anew, team, *t, stats, err);
+	return st ? st : ops->route(sh, &scratch, team, *t, stats, err);
 }
 
 enum ftr_status ftr_route_kept(const struct ftr_engine_ops *ops, const struct ftr_shape *sh,
@@ -64,7 +64,7 @@ enum ftr_status ftr_route_kept(const struct ftr_engine_ops *ops, const struct ft
 	k->replaced = false;
 	if (st || !may_be_behind(b))
 		return st;
-	st = route_anew(ops, sh, opts, team, &t, &stats, err);
+	st = route_scratch(ops, sh, opts, team, &t, &stats, err);
 	if (!st && is_better(&stats.balance, b)) {
 		struct ftr_tables *kept_t = k->t;
 		struct ftr_route_stats kept = k->stats;
