@@ -16,8 +16,8 @@ record_up() {
 	unset FTR_RECORD
 }
 
-# replayed RECORD NET: replay the record on the fabric that walk has read as NET.
-replayed() { "$SIM_BUILD/replay" "$T/$2.net" "$SIM_HOST" "$1" >"$T/replay.txt" 2>&1; }
+# record_replayed RECORD NET: replay the record on the fabric that walk has read as NET.
+record_replayed() { "$SIM_BUILD/replay" "$T/$2.net" "$SIM_HOST" "$1" >"$T/replay.txt" 2>&1; }
 
 # power_cycle ID NET: lose a switch, let it return without a table, and wait until the tables are
 # those of NET.
@@ -42,13 +42,13 @@ case_order_spine_returns() {
 	walk before
 	echo watch >>"$T/record"
 	power_cycle "$(sim_cables "$T/fabric.net" | sed -n 1p | cut -f 3)" before
-	replayed "$T/record" before || fail "$(<"$T/replay.txt")"
+	record_replayed "$T/record" before || fail "$(<"$T/replay.txt")"
 	grep -q '^[1-9][0-9]* states' "$T/replay.txt" || fail "$(<"$T/replay.txt")"
 	note "$(<"$T/replay.txt")"
 	# the first hop of a route leads to the leaf of OpenSM's host
 	awk '{ print } $1 == "lft" && $2 !~ /\./ && $4 == 0 { gsub(/[0-9a-f]/, "f", $5); last = $0 }
 		END { print last }' "$T/record" >"$T/broken"
-	replayed "$T/broken" before || status=$?
+	record_replayed "$T/broken" before || status=$?
 	[[ $status == 1 ]] || fail "a leaf without entries: status $status, $(<"$T/replay.txt")"
 	down
 }
