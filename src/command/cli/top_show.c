@@ -114,7 +114,7 @@ static void put_drains(struct show *w)
 	time_t t;
 
 	cli_j_text(cli_j_member(d, "error"), error, sizeof(error));
-	while (cli_j_next(list, &at, &v))
+	while (cli_j_type(list) == CLI_J_ARRAY && cli_j_next(list, &at, &v))
 		if (!n++)
 			first = v;
 	if (*error)
