@@ -383,9 +383,10 @@ static void all_runs(struct job *j)
 /* Sets what to measure from the words of --metrics. */
 static void parse_metrics(const struct whatif *w, struct job *j)
 {
-	char *words = strdup(w->metrics), *save = NULL;
+	char words[100], *save = NULL;
 
-	for (char *m = words ? strtok_r(words, ",", &save) : NULL; m; m = strtok_r(NULL, ",", &save)) {
+	snprintf(words, sizeof(words), "%s", w->metrics);
+	for (char *m = strtok_r(words, ",", &save); m; m = strtok_r(NULL, ",", &save)) {
 		if (!strcmp(m, "stale"))
 			j->stale = w->fail.n && !w->guarantee;
 		else if (!strcmp(m, "load"))
@@ -396,7 +397,6 @@ static void parse_metrics(const struct whatif *w, struct job *j)
 			cli_die("whatif: --metrics expects stale, load and shifts, separated by commas, or none; not '%s'",
 				m);
 	}
-	free(words);
 }
 
 /* A run allocates and frees the same blocks as the run before it.  If free() returned their memory
