@@ -168,7 +168,7 @@ static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
 
 START_TEST(random_trees)
 {
-	uint32_t n = trees_runs(48);
+	uint32_t n = trees_runs(16);
 	struct seen seen = { 0 };
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -185,7 +185,6 @@ START_TEST(random_trees)
 			replace_each(f, engines[seed % 3], false, 1 + f->n_sw / 3, seed, &seen);
 		ftr_fabric_free(f);
 	}
-	runs_show(seen.scratch > 0);
 }
 END_TEST
 
