@@ -62,7 +62,7 @@
  * that at least no packet is lost or loops.
  *
  * A switch that does not acknowledge a write is left to OpenSM from then on, and the remaining steps
- * are planned anew: no entry is written whose new path needs an unwritten entry of this switch.  All
+ * are planned again: no entry is written whose new path needs an unwritten entry of this switch.  All
  * packets to a switch take the same route, so the switch carries them out in the order in which
  * they were sent.
  */
@@ -256,7 +256,7 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 
 /* ---- the transition --------------------------------------------------------- */
 
-/* Write all entries that have a step.  When a switch does not answer, plan anew. */
+/* Write all entries that have a step.  When a switch does not answer, plan again. */
 static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 {
 	enum ftr_status st;
