@@ -199,7 +199,7 @@ static const struct loss lost_gets[] = {
 /* The plugin cannot read the states of the ports.  It must write nothing; a sweep must follow. */
 START_TEST(test_lost_gets)
 {
-	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
+	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK "transition plain\n" });
 	struct loss l = lost_gets[_i];
 	ftr_sw s = fake_leaf(h, 3);
 	uint32_t before = fake_count_sets(h);
@@ -252,7 +252,7 @@ struct own_sets {
 };
 
 /* The plugin sends an unanswered packet twice, and waits 5 ms each time.  OpenSM waits 20 ms. */
-#define ERROR_OPTIONS "fast_timeout_ms 5\n"
+#define ERROR_OPTIONS "fast_timeout_ms 5\ntransition plain\n"
 #define ERROR_MS 10
 
 /* A link fails in a sweep, and packets of the plugin are lost while OpenSM waits for answers to its

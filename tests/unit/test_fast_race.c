@@ -382,7 +382,7 @@ static void watch(struct fake *h, struct unknown *u)
  * reroute has written.  The worker must not base its changes on the earlier tables. */
 START_TEST(test_reroute_then_sweep)
 {
-	struct fake *h = fake_new(NULL);
+	struct fake *h = fake_new(&(struct fake_opts){ .options = "transition plain\n" });
 	struct unknown u = unknown_new(h);
 	ftr_sw s = fake_leaf(h, 1);
 	ftr_port p = fake_uplink(h, s, 1);

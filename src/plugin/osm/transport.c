@@ -63,9 +63,10 @@ struct ibf_smp {
 	osm_bind_handle_t bind;
 	cl_disp_reg_handle_t disp;
 	cl_disp_msgid_t fail_msg;
-	pthread_mutex_t run;	/* held during ibf_smp_run; taken before mutex */
 	pthread_mutex_t mutex;
-	pthread_cond_t cond;
+	pthread_cond_t cond;	/* news for the runner, or for wait_for_all() */
+	pthread_cond_t turn;	/* `busy` has become false */
+	bool busy;		/* a thread is in ibf_smp_run() */
 	bool stop;
 	uint32_t fresh;		/* number of answers since the runner last looked; each lost packet
 				 * adds LOST_PACKET */
@@ -169,9 +170,9 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	}
 	s->osm = osm;
 	s->timeout_ms = timeout_ms;
-	pthread_mutex_init(&s->run, NULL);
 	pthread_mutex_init(&s->mutex, NULL);
 	ibf_cond_init(&s->cond);
+	ibf_cond_init(&s->turn);
 	if (!register_failures(s))
 		ftr_fail(err, FTR_INTERNAL, "OpenSM's dispatcher has no free message id");
 	else if (!(s->bind = osm_vendor_bind(osm->p_vendor, &info,
@@ -212,7 +213,7 @@ void ibf_smp_free(struct ibf_smp *s)
 	}
 	pthread_cond_destroy(&s->cond);
 	pthread_mutex_destroy(&s->mutex);
-	pthread_mutex_destroy(&s->run);
+	pthread_cond_destroy(&s->turn);
 	free(s);
 }
 
@@ -431,16 +432,35 @@ static void start_jobs(struct run *r)
 	}
 }
 
+/* Only one thread runs at a time; the others wait for their turn. */
+static void begin_run(struct ibf_smp *s)
+{
+	pthread_mutex_lock(&s->mutex);
+	while (s->busy)
+		ibf_cond_wait(&s->turn, &s->mutex, -1);
+	s->busy = true;
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static void end_run(struct ibf_smp *s)
+{
+	pthread_mutex_lock(&s->mutex);
+	s->busy = false;
+	ibf_cond_wake(&s->turn);
+	pthread_mutex_unlock(&s->mutex);
+}
+
 unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			 unsigned int n, const struct rr_smp_policy *policy)
 {
 	struct run r = { .s = s, .job = job, .n = n, .policy = policy };
 	struct rr_smp *again[IBF_SMP_WINDOW_MAX];
-	double start = ibf_now_ms(), now = start;
 	unsigned int bad = 0;
 	bool stop = false;
+	double start, now;
 
-	pthread_mutex_lock(&s->run);
+	begin_run(s);
+	start = now = ibf_now_ms();
 	for (unsigned int i = 0; i < n; i++) {
 		if (job[i].skip)
 			continue;
@@ -467,7 +487,7 @@ unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			send_job(&r, again[i]);
 	}
 	abandon(&r);
-	pthread_mutex_unlock(&s->run);
+	end_run(s);
 	for (unsigned int i = 0; i < n; i++)
 		bad += !job[i].skip && job[i].state != RR_SMP_DONE;
 	return bad;
