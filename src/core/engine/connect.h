@@ -22,8 +22,9 @@ struct connect_entry {
  * UP_DOWN	not at all
  * ACROSS	if horizontal links join trees of switches, turns from tree to tree are allowed
  *		from the start (across.c).  Other turns are added one by one as needed
+ * ANY		all turns are added one by one as needed
  */
-enum connect_links { CONNECT_UP_DOWN = 0, CONNECT_ACROSS, CONNECT_N_LINKS };
+enum connect_links { CONNECT_UP_DOWN = 0, CONNECT_ACROSS, CONNECT_ANY, CONNECT_N_LINKS };
 
 struct connect {
 	enum connect_links links;
