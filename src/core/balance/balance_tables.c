@@ -23,7 +23,7 @@
  * above the target.  When the cost is high, the sweeps even out the all-to-all load, by the
  * moves that raise the load of shifts least.  If the cost is high from the beginning, the result is
  * worse.  On very small fabrics (ROUNDS_PATHS) all sweeps are repeated, beginning with the low cost.
- * On large fabrics, where a sweep takes a second, there are only two sweeps, at a medium cost.
+ * On large fabrics, where a sweep takes a second, there are only three sweeps, at a medium cost.
  *
  * Depth `full` has one more step if the most loaded link is still above the target.  First, sweeps
  * like those of depth `load` even out the all-to-all load.  Then further sweeps at a high cost
