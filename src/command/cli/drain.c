@@ -70,7 +70,7 @@ static const char *file_path(const struct drain *o)
 {
 	struct doctor d = { .o.conf = o->conf };
 	const char *options;
-	char *path;
+	static char *path;	/* of one run; freed with the process */
 
 	doc_read_conf(&d);
 	if (o->conf && !d.conf.path)
