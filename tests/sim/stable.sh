@@ -92,7 +92,7 @@ case_stable_growth() {
 	sim_do "ReLink \"$far\""
 	osm_wait sm "$patience" 'IBF006: the nominal fabric has changed: new_switches=1 '
 	osm_settled sm "$patience"
-	until_healed after
+	until_rest after
 	osm_mark sm
 	kill -HUP "${OSM_PID[sm]}"
 	osm_wait sm "$patience" 'SUBNET UP'
@@ -265,7 +265,7 @@ case_stable_handback() {
 	sim_do "ReLink \"$spine\""
 	osm_wait sm "$patience" 'IBF006: the nominal fabric has changed: new_switches=1 '
 	osm_settled sm "$patience"
-	until_healed grown
+	until_rest grown
 	share_state sm low
 	osm_mark low
 	osm_stop sm

@@ -33,10 +33,12 @@
  * path.  So packets that meet this entry cannot arrive, whenever it is written.
  *
  * The pairs in ftr_incr.keep are different: their old path may still work although its cost is
- * infinite.  If there are such pairs, all entries that become FTR_PORT_NONE are written after the
- * other entries of their LID.  There is one exception: an entry that becomes FTR_PORT_NONE is
- * written before the drain steps if its old port leads down to an entry that turns upward.  An
- * upward turn is worse than a missing entry.
+ * infinite.  If there are such pairs, the entries that become FTR_PORT_NONE are written after the
+ * other entries of their LID.  There are two exceptions.  An entry whose old path does not work is
+ * written at once: otherwise new entries of other switches could repair this path, with a turn that
+ * is not allowed, until the entry is written.  And an entry whose old port leads down to an entry
+ * that turns upward is written before the drain steps, because an upward turn is worse than a missing
+ * entry.
  */
 #include <stdlib.h>
 
@@ -187,8 +189,30 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 	}
 }
 
-/* Order the writes of this LID so that the entries that become FTR_PORT_NONE come last.  The head
- * of this file explains why. */
+/* True if the old path from change i reaches the LID. */
+static bool arrives_now(const struct steps *z, uint32_t i)
+{
+	const struct ftr_incr *lv = z->lv;
+	const struct ftr_fabric *f = lv->view.f;
+	ftr_sw s = z->change[i].sw;
+
+	for (uint32_t hops = 0; hops < f->n_sw; hops++) {
+		ftr_port p = lv->at[s] == NONE ? ftr_tables_get(lv->t, s, z->change[i].lid) :
+			z->change[lv->at[s]].before;
+		uint32_t c = incr_link(lv, s, p);
+
+		if (c == NONE)
+			return !p || (p <= f->sw[s].n_ports &&
+				      ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_EP);
+		if (!lv->alive[c])
+			return false;
+		s = incr_remote(lv, c);
+	}
+	return false;
+}
+
+/* Order the writes of this LID so that the entries that become FTR_PORT_NONE come last, if their
+ * old path works.  The head of this file explains why. */
 static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
@@ -203,7 +227,7 @@ static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 		uint32_t k = list[i];
 
 		if (z->change[k].after != FTR_PORT_NONE ||
-		    z->mark[k] & BEFORE_DRAIN)
+		    z->mark[k] & BEFORE_DRAIN || !arrives_now(z, k))
 			continue;
 		z->mark[k] |= with;
 		if (with)
