@@ -9,7 +9,7 @@
  * if both paths arrive, and it cannot loop if neither path loops.
  *
  * Such a packet may also cause channel dependencies that neither the old nor the new tables have.
- * transition_is_safe() decides whether a cycle of dependencies is possible in any of these states.
+ * <ftr/cdg.h> decides whether a cycle of dependencies is possible in any of these states.
  *
  * The LIDs for which a changed entry leads nowhere now (no entry, or no link) are replaced first.
  * Entries that become FTR_PORT_NONE are written last.
@@ -43,11 +43,5 @@ struct transition {
 /* Compute the steps.  x->step is NULL, or the result of an earlier call for the same fabric.
  * FTR_NOMEM.  O(n_sw * LIDs / 64 + changes * path length). */
 enum ftr_status transition_plan(struct transition *x, struct ftr_err *err) FTR_MUST_USE;
-
-/* Set *safe to true if the channel dependencies of the old tables, the new tables, and of packets
- * that follow an old path and then a new one have no cycle, all packets being on one VL (Dally and
- * Seitz 1987).  Only packets from host ports count.  FTR_NOMEM.  O(n_sw * LIDs). */
-enum ftr_status transition_is_safe(const struct transition *x, bool *safe,
-				   struct ftr_err *err) FTR_MUST_USE;
 
 #endif

@@ -55,8 +55,8 @@
  * fabric cannot be routed without these links, it is routed with them, because OpenSM activates no
  * link if no engine routes.
  *
- * Steps.  If the channel dependencies of the old and the new tables, and of packets that follow
- * first the one and then the other, have no cycle, the order of tables/transition.h suffices.
+ * Steps.  If the channel dependencies of all states during the steps of tables/transition.h have no
+ * cycle (<ftr/cdg.h>), these steps suffice.
  * Otherwise the planner of ddlr (<ftr/ddlr.h>) changes LID after LID, and packets in flight are
  * waited for.  LIDs that no order can change without a possible credit loop are changed last, so
  * that at least no packet is lost or loops.
@@ -74,6 +74,7 @@
 #include "osm/clock.h"
 #include "osm/fast.h"
 #include "tables/transition.h"
+#include <ftr/cdg.h>
 #include <ftr/ddlr.h>
 
 extern volatile unsigned int osm_exit_flag;
@@ -254,6 +255,84 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 	return st;
 }
 
+/* Collect the steps of the n switches in `differ` for one LID, in ascending order. */
+static uint32_t collect_writes(const struct change *x, uint32_t lid, const ftr_sw *differ, uint32_t n,
+			       struct ftr_cdg_write *w)
+{
+	uint32_t n_writes = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t step = x->plan.step[(size_t)differ[i] * x->now->stride + lid];
+		uint32_t k = n_writes;
+
+		if (step == TRANSITION_NONE || step == TRANSITION_NEVER)
+			continue;
+		for (; k && w[k - 1].step > step; k--)
+			w[k] = w[k - 1];
+		w[k] = (struct ftr_cdg_write){
+			.sw = differ[i], .step = step,
+			.port = ftr_tables_get(x->plan.to, differ[i], (ftr_lid)lid),
+		};
+		n_writes++;
+	}
+	return n_writes;
+}
+
+/* For is_safe(). */
+struct graph {
+	struct ftr_cdg *g;
+	ftr_sw *differ;		/* [n_sw] switches with a change in the present block */
+	struct ftr_cdg_write *w;	/* [n_sw] writes for the present LID */
+	bool closes;		/* a change may close a credit loop */
+};
+
+/* Make the changes of a block in the graph. */
+static enum ftr_status change_block(const struct change *x, uint32_t block, struct graph *z,
+				    struct ftr_err *err)
+{
+	uint32_t first = block * FTR_LFT_BLOCK, n = 0;
+	enum ftr_status st = FTR_OK;
+
+	for (ftr_sw s = 0; s < x->now->n_sw; s++)
+		if (memcmp(ftr_tables_row(x->now, s) + first, ftr_tables_row(x->plan.to, s) + first,
+			   FTR_LFT_BLOCK))
+			z->differ[n++] = s;
+	for (uint32_t lid = first; n && !st && !z->closes && lid < first + FTR_LFT_BLOCK; lid++) {
+		uint32_t writes = collect_writes(x, lid, z->differ, n, z->w);
+
+		if (writes)
+			st = ftr_cdg_change(z->g, (ftr_lid)lid, z->w, writes, &z->closes, err);
+	}
+	return st;
+}
+
+/* Set *safe to true if no state during the planned steps can have a credit loop, all packets being
+ * on one VL. */
+static enum ftr_status is_safe(const struct change *x, bool *safe, struct ftr_err *err)
+{
+	struct ftr_cdg_opts opts = { .team = ibf_team(x->p) };
+	struct graph z = {
+		.differ = ftr_calloc(x->now->n_sw + 1u, sizeof(*z.differ)),
+		.w = ftr_calloc(x->now->n_sw + 1u, sizeof(*z.w)),
+	};
+	struct ftr_err why = { 0 };
+	enum ftr_status st = ftr_cdg_new(x->gen->fabric, x->now, &opts, &z.g, &why);
+
+	z.closes = st == FTR_REFUSED;
+	if (!z.differ || !z.w)
+		st = ftr_fail(&why, FTR_NOMEM, "out of memory for the writes of a LID");
+	for (uint32_t b = 0; !st && !z.closes && b < x->b.n; b++)
+		st = change_block(x, b, &z, &why);
+	ftr_cdg_free(z.g);
+	free(z.differ);
+	free(z.w);
+	*safe = !z.closes;
+	if (!st || st == FTR_REFUSED)
+		return FTR_OK;
+	*err = why;
+	return st;
+}
+
 /* ---- the transition --------------------------------------------------------- */
 
 /* Write all entries that have a step.  When a switch does not answer, plan again. */
@@ -285,7 +364,7 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 
 	if (st || !(x->plan.n_entries + x->plan.n_never) || !has_entries(x->now))
 		return st;
-	st = transition_is_safe(&x->plan, &safe, err);
+	st = is_safe(x, &safe, err);
 	if (st || safe)
 		return st ? st : write_in_order(x, err);
 	if (!change_lids(x, &held, &why) && held)
