@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * sim: the program ibfattree-sim (sim.c, sim_main.c), its input (sim_input.c), the schedule of
- * faults and tables (sim_schedule.c, sim_events.c), and the output (sim_show.c, sim_json.c,
+ * faults and tables (sim_schedule.c, sim_writes.c, sim_events.c), and the output (sim_show.c, sim_json.c,
  * sim_svg.c).  "ibfattree sim" starts this program.
  */
 #ifndef FTR_CLI_SIM_H
@@ -13,6 +13,8 @@
 #include "cli/cli.h"
 #include "cli/whatif.h"
 
+enum cli_sim_order { CLI_SIM_ORDERED, CLI_SIM_PLAIN };
+
 /* The options are stored here; those that the simulator knows, in conf. */
 struct cli_sim {
 	struct ftr_sim_conf conf;
@@ -21,6 +23,8 @@ struct cli_sim {
 	struct cli_list hot, fail, recover, tables, reroute, events;
 	const char *lfts, *sl2vl, *psl, *function, *order, *pairs, *weights, *svg;
 	uint64_t events_at;	/* ps */
+	uint64_t write_ps;	/* time between two writes of new tables; 0: all at once */
+	unsigned int write_order;	/* of enum cli_sim_order */
 	unsigned int arrivals, worst, lmc, threads;
 	bool tolerant, json;
 
@@ -51,6 +55,13 @@ enum ftr_status cli_sim_events(struct cli_sim *j, const char *path,
 			       struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status cli_sim_add(struct cli_sim *j, const struct ftr_sim_change *g,
 			    struct ftr_err *err) FTR_MUST_USE;
+
+/* Adds the writes that replace the tables `now` by `to`, beginning at time `at`, with write_ps
+ * between two of them.  down: [n_sw] 1: the switch is down and gets no writes. */
+void cli_sim_write(struct cli_sim *j, uint64_t at, const struct ftr_tables *now,
+		   const struct ftr_tables *to, const uint8_t *down);
+/* Switch s loses all entries at time `at`.  They are cleared in `now`, too. */
+void cli_sim_clear(struct cli_sim *j, uint64_t at, struct ftr_tables *now, ftr_sw s);
 
 /* ---- results ----------------------------------------------------------- */
 

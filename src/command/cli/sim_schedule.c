@@ -29,6 +29,7 @@ struct play {
 	struct step *step;
 	unsigned int n;
 	struct cli_faults down;	/* faults at the current time */
+	struct ftr_tables *now;	/* with --write-time: the tables at the current time */
 };
 
 /* ---- faults ------------------------------------------------------------------- */
@@ -44,6 +45,8 @@ static void put_switch(struct play *y, const struct step *p, ftr_sw s, bool down
 		return;
 	y->down.dead_sw[s] = down;
 	cli_must(cli_sim_add(y->j, &g, &cli_err));
+	if (down && y->now)
+		cli_sim_clear(y->j, p->at, y->now, s);
 }
 
 static void put_link(struct play *y, const struct step *p, ftr_sw s,
@@ -160,7 +163,15 @@ static void put_tables(struct play *y, const struct step *p, struct ftr_tables *
 		.at = p->at, .kind = FTR_SIM_TABLES, .tables = t,
 	};
 
-	cli_must(cli_sim_add(y->j, &g, &cli_err));
+	if (!y->now) {
+		cli_must(cli_sim_add(y->j, &g, &cli_err));
+		return;
+	}
+	cli_sim_write(y->j, p->at, y->now, t, y->down.dead_sw);
+	for (ftr_sw s = 0; s < t->n_sw; s++)
+		if (!y->down.dead_sw[s])
+			memcpy(ftr_tables_row(y->now, s), ftr_tables_row(t, s), t->stride);
+	ftr_tables_free(t);
 }
 
 static void reroute(struct play *y, const struct step *p)
@@ -231,6 +242,8 @@ void cli_sim_schedule(struct cli_sim *j)
 		.down = cli_faults_parse(j->conf.f, "fail", &none),
 	};
 
+	if (j->write_ps)
+		y.now = cli_carry_tables(j->conf.f, j->conf.t, j->conf.f);
 	take(&y, "fail", STEP_FAIL, &j->fail);
 	take(&y, "recover", STEP_RECOVER, &j->recover);
 	take(&y, "tables", STEP_TABLES, &j->tables);
@@ -243,6 +256,7 @@ void cli_sim_schedule(struct cli_sim *j)
 	for (unsigned int i = 0; i < j->events.n; i++)
 		cli_must(cli_sim_events(j, j->events.v[i], &cli_err));
 	cli_faults_free(&y.down);
+	ftr_tables_free(y.now);
 	j->conf.change = j->change;
 	j->conf.n_changes = j->n_changes;
 }
