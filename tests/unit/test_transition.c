@@ -6,7 +6,8 @@
  *
  * Rules, for packets between host ports over Active links:
  * - No Set takes the path away from a pair that had one.
- * - No Set leaves a forwarding loop, or channels of one VL that wait for each other in a cycle.
+ * - No Set leaves a forwarding loop, or channels of one VL that wait for each other in a cycle,
+ *   unless the plugin has reported that every order of writes would (IBF121).
  * - When OpenSM has nothing more to do, all pairs have a path that are connected by links.
  *
  * With "transition plain" OpenSM writes the tables; this shows that the rules can fail.
@@ -46,6 +47,7 @@ struct eye {
 
 static struct {
 	uint64_t fabrics, changes, states, unsound, ordered, plain;
+	uint64_t forced;	/* states with a credit loop that IBF121 has reported */
 } sum;
 
 /* The three functions below are called with the wire's mutex held. */
@@ -255,7 +257,9 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 		check_all_connected(&y, h, engine);
 	}
 	h->written = NULL;
-	bad = y.lost + y.loops + y.deadlocks;
+	/* IBF121 reports that no order excludes a credit loop */
+	bad = y.lost + y.loops + (fake_logged(h, "IBF121") ? 0 : y.deadlocks);
+	sum.forced += y.deadlocks && fake_logged(h, "IBF121") ? y.deadlocks : 0;
 	if (strstr(options, "ordered") && bad) {
 		printf("seed %" PRIu64 ", %s: of %" PRIu64 " states, %" PRIu64 " lose a path, %" PRIu64
 		       " have a loop, %" PRIu64 " a credit loop; IBF121: %u\n", seed, engine,
@@ -307,9 +311,10 @@ static uint64_t run_all(const char *options)
 		bad += run(f, seed, engines[seed % 3], options);
 	}
 	printf("%s: %" PRIu64 " fabrics, %" PRIu64 " changes, %" PRIu64 " states, %" PRIu64
-	       " unsound; transitions: %" PRIu64 " in order, %" PRIu64 " not\n",
+	       " unsound, %" PRIu64 " with a reported credit loop; transitions: %" PRIu64
+	       " in order, %" PRIu64 " not\n",
 	       strstr(options, "plain") ? "plain" : "ordered", sum.fabrics, sum.changes, sum.states,
-	       bad, sum.ordered, sum.plain);
+	       bad, sum.forced, sum.ordered, sum.plain);
 	return bad;
 }
 

@@ -53,6 +53,7 @@ const struct doc_check doc_checks[DOC_N_CHECKS] = {
 	{ "mtu", DOC_NEED_NODE, doc_mtu },
 	{ "plugin", DOC_NEED_NODE, doc_plugin },
 	{ "config", DOC_NEED_NODE, doc_config },
+	{ "drains", DOC_NEED_NODE, doc_drains },
 	{ "fabric", 0, doc_fabric },
 	{ "m-key", DOC_NEED_LIVE, doc_m_key },
 	{ "sm", DOC_NEED_LIVE, doc_sm },

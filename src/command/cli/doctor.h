@@ -5,6 +5,7 @@
  *	doctor.c	the command: options, order of checks, output
  *	doctor_result.c	fills a result
  *	doctor_local.c	this node: adapter, port, opensm, plugin, opensm.conf
+ *	drain.c		drained parts
  *	doctor_read.c	reads the fabric from dumps or from the switches
  *	doctor_links.c	links, switches and subnet managers
  *	doctor_rails.c	rails of hosts with several adapters
@@ -173,7 +174,7 @@ struct doc_check {
 	doc_fn run;		/* NULL: ibfattree was built without the libraries for this check */
 };
 
-#define DOC_N_CHECKS 29
+#define DOC_N_CHECKS 30
 
 /* All checks, in the order in which they run. */
 extern const struct doc_check doc_checks[DOC_N_CHECKS];
@@ -205,6 +206,8 @@ void doc_mtu(struct doctor *d, struct doc_result *r);
 #endif
 void doc_plugin(struct doctor *d, struct doc_result *r);
 void doc_config(struct doctor *d, struct doc_result *r);
+/* drain.c */
+void doc_drains(struct doctor *d, struct doc_result *r);
 
 /* doctor_read.c */
 void doc_read(struct doctor *d);

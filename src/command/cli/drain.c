@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
+#include "cli/json.h"
 #include "cli/jsonread.h"
 
 #define DEFAULT_OPTIONS "/etc/opensm/ibfattree.conf"
@@ -66,18 +67,25 @@ static const struct cli_opt drains_options[] = {
 
 /* ---- the file of drained parts ------------------------------------------------ */
 
+/* The path of the file, for the plugin's options file in this opensm.conf. */
+static const char *path_beside(const struct doc_conf *c)
+{
+	static char *path;	/* of one run; freed with the process */
+
+	if (asprintf(&path, "%s.drains", c->options ? c->options : DEFAULT_OPTIONS) < 0)
+		cli_die("out of memory for a path");
+	return path;
+}
+
 static const char *file_path(const struct drain *o)
 {
 	struct doctor d = { .o.conf = o->conf };
-	const char *options;
-	static char *path;	/* of one run; freed with the process */
+	const char *path;
 
 	doc_read_conf(&d);
 	if (o->conf && !d.conf.path)
 		cli_die("%s: cannot be read", o->conf);
-	options = d.conf.options ? d.conf.options : DEFAULT_OPTIONS;
-	if (asprintf(&path, "%s.drains", options) < 0)
-		cli_die("out of memory for a path");
+	path = path_beside(&d.conf);
 	doc_free_conf(&d.conf);
 	return path;
 }
@@ -381,7 +389,7 @@ const struct cli_cmd cli_drain = {
 	.run = run_drain,
 };
 
-/* ---- undrain and drains ------------------------------------------------------ */
+/* ---- undrain, drains and doctor ---------------------------------------------- */
 
 /* Removes the parts that a word names by name or GUID; with a port, only that link. */
 static void remove_word(struct ftr_drains *d, const char *word)
@@ -447,17 +455,60 @@ const struct cli_cmd cli_undrain = {
 	.run = run_undrain,
 };
 
-static void print_part(const struct ftr_drain *p)
+struct text { char s[FTR_NAME_MAX + FTR_DRAIN_USER_MAX + 80]; };
+
+static struct text part_text(const struct ftr_drain *p)
 {
 	char when[32] = "?", port[8] = "";
 	time_t t = (time_t)p->since;
+	struct text out;
 	struct tm tm;
 
 	if (localtime_r(&t, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	if (p->port)
 		snprintf(port, sizeof(port), "[%u]", p->port);
-	printf("0x%016" PRIx64 "%s \"%s\" since=%s by=%s\n", p->guid, port, p->name, when, p->by);
+	snprintf(out.s, sizeof(out.s), "0x%016" PRIx64 "%s \"%s\" since=%s by=%s", p->guid, port,
+		 p->name, when, p->by);
+	return out;
+}
+
+void doc_drains(struct doctor *d, struct doc_result *r)
+{
+	const char *path = path_beside(&d->conf);
+	struct ftr_drains drains = { 0 };
+	struct ftr_err err = { 0 };
+
+	if (!access(path, F_OK) && ftr_drains_read(path, true, &drains, &err)) {
+		doc_say(r, DOC_FAILURE, "%s", err.msg);
+		doc_remedy(r, "correct or remove the file; \"ibfattree drain\" and \"undrain\" write it");
+		return;
+	}
+	doc_say(r, drains.n ? DOC_WARNING : DOC_OK, "%s",
+		CLI_COUNT(drains.n, "drained part", "drained parts"));
+	for (uint32_t i = 0; i < drains.n; i++)
+		doc_detail(r, "%s", part_text(&drains.part[i]).s);
+	if (drains.n)
+		doc_remedy(r, "after the maintenance: ibfattree undrain PART");
+	ftr_drains_clear(&drains);
+}
+
+static int print_json(const struct ftr_drains *d, bool in_effect)
+{
+	struct json_object *o = cli_json_new("drains"), *list;
+
+	cli_json_bool(o, "in_effect", in_effect);
+	list = cli_json_array(o, "parts");
+	for (uint32_t i = 0; i < d->n; i++) {
+		struct json_object *p = cli_json_element(list);
+
+		cli_json_guid(p, "guid", d->part[i].guid);
+		cli_json_num(p, "port", d->part[i].port);
+		cli_json_str(p, "name", d->part[i].name);
+		cli_json_num(p, "since", d->part[i].since);
+		cli_json_str(p, "by", d->part[i].by);
+	}
+	return cli_json_end(o, in_effect || !d->n ? CLI_CLEAN : CLI_FINDINGS);
 }
 
 static int run_drains(int argc, char **argv)
@@ -471,17 +522,10 @@ static int run_drains(int argc, char **argv)
 	cli_parse(&cli_drains, &o, argc, argv);
 	d = read_drains(file_path(&o));
 	a = ask(o.status, d.request, reason, sizeof(reason), &life);
-	if (o.json) {
-		printf("{\"schema\":1,\"in_effect\":%s,\"parts\":[", a == WRITTEN ? "true" : "false");
-		for (uint32_t i = 0; i < d.n; i++)
-			printf("%s{\"guid\":\"0x%016" PRIx64 "\",\"port\":%u,\"since\":%" PRIu64
-			       ",\"by\":\"%s\"}", i ? "," : "", d.part[i].guid, d.part[i].port,
-			       d.part[i].since, d.part[i].by);
-		printf("]}\n");
-		return CLI_CLEAN;
-	}
+	if (o.json)
+		return print_json(&d, a == WRITTEN);
 	for (uint32_t i = 0; i < d.n; i++)
-		print_part(&d.part[i]);
+		puts(part_text(&d.part[i]).s);
 	printf("drained parts: %u; %s%s%s\n", d.n, a == WRITTEN ? "in effect" :
 	       "NOT in effect (the plugin of this node has not routed with this list)",
 	       *reason ? ": " : "", a == WRITTEN ? "" : reason);

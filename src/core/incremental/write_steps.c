@@ -29,15 +29,12 @@
  * follows old entries, which have no loop.
  *
  * The proof does not cover entries that become FTR_PORT_NONE.  They wait for no other entry, and no
- * entry waits for them.  Such an entry has lost all up/down paths to its LID, including its old
- * path.  So packets that meet this entry cannot arrive, whenever it is written.
- *
- * The pairs in ftr_incr.keep are different: their old path may still work although its cost is
- * infinite.  If there are such pairs, the entries that become FTR_PORT_NONE are written after the
- * other entries of their LID.  There are two exceptions.  An entry whose old path does not work is
- * written at once: otherwise new entries of other switches could repair this path, with a turn that
- * is not allowed, until the entry is written.  And an entry whose old port leads down to an entry
- * that turns upward is written before the drain steps, because an upward turn is worse than a missing
+ * entry waits for them.  If the old path of such an entry does not work, the entry is written at
+ * once.  Otherwise new entries of other switches could repair this path, with a turn that is not
+ * allowed, until the entry is written.  If the old path works but is not allowed any longer (an
+ * extra turn has gone, or the pair is in ftr_incr.keep), the entry is written after the other
+ * entries of its LID.  There is one exception: an entry whose old port leads down to an entry that
+ * turns upward is written before the drain steps, because an upward turn is worse than a missing
  * entry.
  */
 #include <stdlib.h>
@@ -263,8 +260,7 @@ static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 			drain[n_drain++] = list[i];
 	if (any)
 		find_levels(z, drain, n_drain);
-	if (z->lv->keep)
-		missing_last(z, list, n, n_drain);
+	missing_last(z, list, n, n_drain);
 }
 
 static void write_step_all(struct steps *z)
