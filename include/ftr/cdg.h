@@ -59,12 +59,6 @@ struct ftr_cdg_opts {
 	void *stop_ctx;
 };
 
-struct ftr_cdg_write {		/* a write that sets the entry of sw for a LID to port */
-	ftr_sw sw;
-	ftr_port port;		/* FTR_PORT_NONE: no route */
-	uint8_t step;		/* writes with the same step may be sent in any order */
-};
-
 /*
  * Make the graph of t over f.  f must outlive the graph; t is copied.  If opts is NULL, all
  * options are 0.  FTR_REFUSED: the graph has a cycle (every forwarding loop is one), or opts->stop
@@ -83,8 +77,9 @@ void ftr_cdg_free(struct ftr_cdg *g);	/* NULL is accepted */
 const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
 
 /*
- * Change entries for one LID.  w[0 .. n-1] are sorted by ascending step, with each switch at most
- * once per step.  The writes of a step may reach the switches in any order.
+ * Change entries for one LID: w[i].sw gets the port w[i].after (before and lid are not used).  w[0 ..
+ * n-1] are sorted by ascending step, with each switch at most once per step.  The writes of a step
+ * may reach the switches in any order.
  *
  * If the graph would have a cycle in some intermediate state, nothing is changed and *closes is
  * true.  (The graph includes older entries that packets may still follow.)  Otherwise the change
@@ -94,7 +89,7 @@ const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
  * topological order that the new edges change.
  */
 enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
-			       const struct ftr_cdg_write *w, uint32_t n,
+			       const struct ftr_change *w, uint32_t n,
 			       bool *closes, struct ftr_err *err) FTR_MUST_USE;
 
 /* Record that lid is drained: all packets for it that followed older entries have arrived or were

@@ -119,16 +119,8 @@ enum ftr_ddlr_how {
 	FTR_N_HOWS
 };
 
-struct ftr_ddlr_write {
-	ftr_sw sw;
-	ftr_lid lid;
-	ftr_port from, to;	/* port of the entry before and after the write */
-	uint8_t step;		/* number of the write step, from 1 */
-	uint8_t how;		/* enum ftr_ddlr_how */
-};
-
 struct ftr_ddlr_plan {
-	struct ftr_ddlr_write *write;	/* sorted by (step, switch, LID) */
+	struct ftr_change *write;	/* sorted by (step, switch, LID); step: from 1 */
 	uint32_t n;
 	uint32_t n_steps;
 	uint32_t n_switches;	/* number of switches with a write */

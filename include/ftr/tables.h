@@ -47,11 +47,13 @@ static inline ftr_port ftr_tables_get(const struct ftr_tables *t, ftr_sw s,
 	return lid <= t->max_lid ? ftr_tables_row(t, s)[lid] : FTR_PORT_NONE;
 }
 
-/* An entry that differs between two tables. */
+/* A changed entry, or a write that changes it.  Members that a function does not mention are 0. */
 struct ftr_change {
 	ftr_sw sw;
 	ftr_lid lid;
-	ftr_port before, after;
+	ftr_port before, after;	/* FTR_PORT_NONE: no route */
+	uint16_t step;		/* writes with the same step may be sent in any order */
+	uint16_t how;		/* planner of ddlr: enum ftr_ddlr_how */
 };
 
 struct ftr_tables_diff {

@@ -461,15 +461,15 @@ bool world_write(struct world *w, const struct ftr_ddlr_plan *p,
 			;
 		ftr_rng_perm(rng, perm, end - i);
 		for (uint32_t k = 0; ok && k < end - i; k++) {
-			const struct ftr_ddlr_write *x =
+			const struct ftr_change *x =
 				&p->write[i + perm[k]];
 			uint8_t *e = &ftr_tables_row(w->t, x->sw)[x->lid];
 
-			ok = *e == x->from && !w->dead_sw[x->sw];
+			ok = *e == x->before && !w->dead_sw[x->sw];
 			if (!ok)
 				fprintf(stderr, "write at switch %u, LID %u expects entry %u, but the entry is %u\n",
-					x->sw, x->lid, x->from, *e);
-			*e = x->to;
+					x->sw, x->lid, x->before, *e);
+			*e = x->after;
 			if (ok && (!w->hasty || k + 1 == end - i))
 				ok = sound(w, p, i + k + 1);
 		}

@@ -97,7 +97,7 @@ static void by_ddlr(ftr_sw s, ftr_port p)
 	entry = array(plan.n, sizeof(*entry));
 	for (uint32_t i = 0; i < plan.n; i++)
 		entry[n_entries++] = (struct entry){
-			plan.write[i].sw, plan.write[i].lid, plan.write[i].to,
+			plan.write[i].sw, plan.write[i].lid, plan.write[i].after,
 			plan.write[i].step,
 		};
 	ftr_ddlr_plan_fini(&plan);

@@ -109,17 +109,17 @@ static void until_nothing_is_new(struct deps *d, ftr_lid lid,
 	}
 }
 
-void deps_step(struct deps *d, ftr_lid lid, const struct ftr_cdg_write *w,
+void deps_step(struct deps *d, ftr_lid lid, const struct ftr_change *w,
 	       unsigned int n)
 {
 	uint8_t *alt = malloc(d->f->n_sw);
 
 	memset(alt, FTR_PORT_NONE, d->f->n_sw);
 	for (unsigned int i = 0; i < n; i++)
-		alt[w[i].sw] = w[i].port;
+		alt[w[i].sw] = w[i].after;
 	until_nothing_is_new(d, lid, alt);
 	for (unsigned int i = 0; i < n; i++)
-		d->lid[lid].port[w[i].sw] = w[i].port;
+		d->lid[lid].port[w[i].sw] = w[i].after;
 	free(alt);
 }
 

@@ -34,7 +34,7 @@ struct deps *deps_new(const struct ftr_fabric *f, const struct ftr_tables *t,
 		      const struct ftr_sl2vl *m, uint16_t sls, bool switches,
 		      unsigned int vls);
 void deps_free(struct deps *d);
-void deps_step(struct deps *d, ftr_lid lid, const struct ftr_cdg_write *w,
+void deps_step(struct deps *d, ftr_lid lid, const struct ftr_change *w,
 	       unsigned int n);
 void deps_drain(struct deps *d, ftr_lid lid);
 void deps_set_down(struct deps *d, ftr_sw s, ftr_port port, bool down);

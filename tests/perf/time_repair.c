@@ -149,11 +149,12 @@ static double check(const struct bench *b, const struct ftr_event *e,
 	mark_dead(f, dead, gone.sw, gone.port);
 	mark_dead(f, dead, gone.peer, gone.peer_port);
 	for (uint32_t i = 0; i < p->n; i++) {
-		const struct ftr_ddlr_write *w = &p->write[i];
+		const struct ftr_change *w = &p->write[i];
 		uint8_t *entry = ftr_tables_row(b->sent, w->sw) + w->lid;
 
-		change[i] = (struct ftr_change){ w->sw, w->lid, *entry, w->to };
-		*entry = w->to;
+		change[i] = *w;
+		change[i].before = *entry;
+		*entry = w->after;
 	}
 	qsort(change, p->n, sizeof(*change), by_switch_and_lid);
 	must(ftr_check_changes(f, b->sent, &delta, b->team, &rep, &err));

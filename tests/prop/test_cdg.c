@@ -295,11 +295,16 @@ static ftr_lid random_lid(struct world *w)
 	}
 }
 
+static struct ftr_change write_to(ftr_sw sw, ftr_port port, uint16_t step)
+{
+	return (struct ftr_change){ .sw = sw, .after = port, .step = step };
+}
+
 static bool change(struct world *w)
 {
 	ftr_lid lid = random_lid(w);
 	struct deps_lid saved = deps_save(w->d, lid);
-	struct ftr_cdg_write x[9];
+	struct ftr_change x[9];
 	uint32_t n = 0;
 	bool closes, cyclic;
 
@@ -315,9 +320,8 @@ static bool change(struct world *w)
 				twice |= x[i].sw == s;
 			if (twice)
 				break;
-			x[n++] = (struct ftr_cdg_write){ s, (ftr_port)
-				ftr_rng_below(&w->rng, w->f->sw[s].n_ports + 1u),
-				step };
+			x[n++] = write_to(s, (ftr_port)ftr_rng_below(&w->rng,
+						w->f->sw[s].n_ports + 1u), step);
 		}
 		deps_step(w->d, lid, x + first, n - first);
 	}
@@ -427,7 +431,7 @@ START_TEST(two_turns_close_a_cycle)
 	ftr_lid lb = f->ep[draw_host(f, "B", 0)].lid;
 	struct ftr_tables *tab = NULL;
 	struct ftr_cdg *g = NULL;
-	struct ftr_cdg_write w[2];
+	struct ftr_change w[2];
 	bool closes;
 
 	/* Before the changes, the path to B leads over s, and the path to A leads over t.  Ports
@@ -443,18 +447,18 @@ START_TEST(two_turns_close_a_cycle)
 	/* First detour: packets to B go back from s to A, and then over t.  Second detour: packets
 	 * to A go back from t to B, and then over s.  Both together close the cycle of channels
 	 * s>A, A>t, t>B, B>s. */
-	w[0] = (struct ftr_cdg_write){ t, 2, 0 };
+	w[0] = write_to(t, 2, 0);
 	ck_assert(!ftr_cdg_change(g, lb, w, 1, &closes, &err));
 	ck_assert(!closes);
-	w[0] = (struct ftr_cdg_write){ a, 2, 0 };
-	w[1] = (struct ftr_cdg_write){ s, 1, 1 };
+	w[0] = write_to(a, 2, 0);
+	w[1] = write_to(s, 1, 1);
 	ck_assert(!ftr_cdg_change(g, lb, w, 2, &closes, &err));
 	ck_assert(!closes);
-	w[0] = (struct ftr_cdg_write){ s, 1, 0 };
+	w[0] = write_to(s, 1, 0);
 	ck_assert(!ftr_cdg_change(g, la, w, 1, &closes, &err));
 	ck_assert(!closes);
-	w[0] = (struct ftr_cdg_write){ b, 1, 0 };
-	w[1] = (struct ftr_cdg_write){ t, 2, 1 };
+	w[0] = write_to(b, 1, 0);
+	w[1] = write_to(t, 2, 1);
 	ck_assert(!ftr_cdg_change(g, la, w, 2, &closes, &err));
 	ck_assert(closes);
 	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), b, la), 2);
@@ -472,7 +476,7 @@ START_TEST(invalid_arguments)
 	struct ftr_sl2vl *m = NULL;
 	struct ftr_cdg_opts o = { .sls = 0 };
 	struct ftr_cdg *g = NULL;
-	struct ftr_cdg_write w = { 0, 201, 0 };
+	struct ftr_change w = { .after = 201 };
 	bool closes;
 
 	ck_assert(!ftr_tables_new(f, true, &t, &err));
@@ -484,7 +488,7 @@ START_TEST(invalid_arguments)
 	ck_assert(!ftr_cdg_new(f, t, NULL, &g, &err));
 	ck_assert_int_eq(ftr_cdg_change(g, 1, &w, 1, &closes, &err),
 			 FTR_INVAL);
-	w.port = 1;
+	w.after = 1;
 	ck_assert_int_eq(ftr_cdg_change(g, 0, &w, 1, &closes, &err),
 			 FTR_INVAL);
 	ck_assert_int_eq(ftr_cdg_change(g, (ftr_lid)(f->max_lid + 1), &w, 1,
@@ -570,7 +574,7 @@ START_TEST(every_allocation_may_fail)
 	struct ftr_tables *t = NULL;
 	ftr_sw a = draw_sw(f, "A"), s = draw_sw(f, "s");
 	ftr_lid lid = f->ep[draw_host(f, "B", 0)].lid;
-	struct ftr_cdg_write w[2] = { { a, 2, 0 }, { s, 1, 1 } };
+	struct ftr_change w[2] = { write_to(a, 2, 0), write_to(s, 1, 1) };
 	unsigned long n;
 
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));

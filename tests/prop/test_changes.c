@@ -176,7 +176,7 @@ static void judge(struct scene *z)
 
 			if (a != b)
 				z->change[n++] = (struct ftr_change){
-					s, (ftr_lid)lid, a, b
+					.sw = s, .lid = (ftr_lid)lid, .before = a, .after = b,
 				};
 		}
 	z->d.change = z->change;

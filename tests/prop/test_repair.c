@@ -170,19 +170,19 @@ START_TEST(plans_are_in_order)
 				continue;
 			ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
 			for (uint32_t k = 0; k < p.n; k++) {
-				const struct ftr_ddlr_write *w = &p.write[k];
-				const struct ftr_ddlr_write *b = w - 1;
+				const struct ftr_change *w = &p.write[k];
+				const struct ftr_change *b = w - 1;
 				uint8_t *at = &ftr_tables_row(x.t, w->sw)[w->lid];
 
-				ck_assert_uint_eq(*at, w->from);
-				ck_assert_uint_ne(w->from, w->to);
+				ck_assert_uint_eq(*at, w->before);
+				ck_assert_uint_ne(w->before, w->after);
 				ck_assert_uint_ge(w->step, 1);
 				ck_assert(!k || b->step < w->step ||
 					  (b->step == w->step &&
 					   (b->sw < w->sw ||
 					    (b->sw == w->sw &&
 					     b->lid < w->lid))));
-				*at = w->to;
+				*at = w->after;
 			}
 			ck_assert(!memcmp(ftr_ddlr_tables(x.r)->lft,
 					  x.t->lft,
@@ -271,7 +271,7 @@ static bool draw_link_of_leaf(const struct setup *x, struct ftr_rng *rng, struct
 	return false;
 }
 
-static const struct ftr_ddlr_write *find_write(const struct ftr_ddlr_plan *p, ftr_sw s,
+static const struct ftr_change *find_write(const struct ftr_ddlr_plan *p, ftr_sw s,
 						uint32_t lid)
 {
 	for (uint32_t i = 0; i < p->n; i++)
@@ -288,18 +288,18 @@ static uint32_t compare_with_search(const struct setup *x, const struct ftr_even
 	uint32_t load[256] = { 0 }, n = 0;
 
 	for (uint32_t lid = 1; lid <= x->f->max_lid; lid++) {
-		const struct ftr_ddlr_write *w = find_write(p, e->sw, lid);
+		const struct ftr_change *w = find_write(p, e->sw, lid);
 
 		if (w && w->step == 1) {
 			ck_assert_int_eq(w->how, FTR_HOW_NEXT);
-			ck_assert_msg(w->to == best_port(x, e->sw, e->port, w->lid, load),
+			ck_assert_msg(w->after == best_port(x, e->sw, e->port, w->lid, load),
 				      "LID %u of %s: port %u, should be %u", w->lid,
-				      x->f->sw[e->sw].name, w->to,
+				      x->f->sw[e->sw].name, w->after,
 				      best_port(x, e->sw, e->port, w->lid, load));
 			n++;
 		}
 		if (w)
-			load[w->to]++;
+			load[w->after]++;
 	}
 	return n;
 }
@@ -380,7 +380,7 @@ static uint32_t check_paths_of_hosts(const struct setup *x, const struct ftr_eve
 	uint32_t broken = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		const struct ftr_ddlr_write *w = &p->write[i];
+		const struct ftr_change *w = &p->write[i];
 
 		ck_assert_int_eq(x->f->owner[w->lid].kind, FTR_OWNER_EP);
 		/* a repair by sftree's inverted order changes the entries of all switches */
@@ -588,11 +588,11 @@ START_TEST(equal_planners)
 	ck_assert(!ftr_ddlr_to(y.r, cut, &q, &err));
 	ck_assert_uint_eq(p.n, q.n);
 	for (uint32_t i = 0; i < p.n; i++) {
-		const struct ftr_ddlr_write *a = &p.write[i];
-		const struct ftr_ddlr_write *b = &q.write[i];
+		const struct ftr_change *a = &p.write[i];
+		const struct ftr_change *b = &q.write[i];
 
 		ck_assert(a->sw == b->sw && a->lid == b->lid &&
-			  a->from == b->from && a->to == b->to &&
+			  a->before == b->before && a->after == b->after &&
 			  a->step == b->step && a->how == b->how);
 	}
 	ftr_ddlr_plan_fini(&p);

@@ -51,7 +51,7 @@ static void change_all(const struct ftr_fabric *f, struct ftr_cdg *g,
 		       const struct ftr_tables *a, const struct ftr_tables *b,
 		       struct cli_transition *out)
 {
-	struct ftr_cdg_write *w = cli_calloc(f->n_sw, sizeof(*w), "%u writes",
+	struct ftr_change *w = cli_calloc(f->n_sw, sizeof(*w), "%u writes",
 					     f->n_sw);
 
 	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
@@ -62,8 +62,8 @@ static void change_all(const struct ftr_fabric *f, struct ftr_cdg *g,
 			ftr_port p = ftr_tables_get(b, s, (ftr_lid)lid);
 
 			if (p != ftr_tables_get(a, s, (ftr_lid)lid))
-				w[n++] = (struct ftr_cdg_write){
-					.sw = s, .port = p, .step = 1
+				w[n++] = (struct ftr_change){
+					.sw = s, .after = p, .step = 1
 				};
 		}
 		if (!n || f->owner[lid].kind == FTR_OWNER_NONE)

@@ -250,14 +250,14 @@ static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 }
 
 static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
-			     const struct ftr_cdg_write *w, uint32_t n)
+			     const struct ftr_change *w, uint32_t n)
 {
 	enum outcome r = DONE;
 
 	for (uint32_t i = 0; i < n; i++)
-		g->alt[w[i].sw] = w[i].port;
+		g->alt[w[i].sw] = w[i].after;
 	for (uint32_t i = 0; !r && i < n; i++) {
-		r = start(g, t, w[i].sw, w[i].port);
+		r = start(g, t, w[i].sw, w[i].after);
 		if (!r)
 			r = drain_queue(g, t);
 	}
@@ -265,14 +265,14 @@ static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
 		g->alt[w[i].sw] = FTR_PORT_NONE;
 	g->n_queue = 0;
 	for (uint32_t i = 0; !r && i < n; i++)
-		*dyn_entry(g, w[i].sw, t->lid) = w[i].port;
+		*dyn_entry(g, w[i].sw, t->lid) = w[i].after;
 	return r;
 }
 
 /* ---- a change ---------------------------------------------------------- */
 
 static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
-			      const struct ftr_cdg_write *w, uint32_t n,
+			      const struct ftr_change *w, uint32_t n,
 			      struct ftr_err *err)
 {
 	if (lid == 0 || lid > g->f->max_lid)
@@ -282,10 +282,10 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 		if (w[i].sw >= g->f->n_sw)
 			return ftr_fail(err, FTR_INVAL, "switch %u is not in the fabric, which has %u switches",
 					w[i].sw, g->f->n_sw);
-		if (w[i].port != FTR_PORT_NONE &&
-		    w[i].port > g->f->sw[w[i].sw].n_ports)
+		if (w[i].after != FTR_PORT_NONE &&
+		    w[i].after > g->f->sw[w[i].sw].n_ports)
 			return ftr_fail(err, FTR_INVAL, "port %u does not exist on switch %u, which has %u ports",
-					w[i].port, w[i].sw,
+					w[i].after, w[i].sw,
 					g->f->sw[w[i].sw].n_ports);
 		if (i && w[i].step < w[i - 1].step)
 			return ftr_fail(err, FTR_INVAL, "writes are not in order: step %u is listed after step %u",
@@ -302,7 +302,7 @@ struct before {
 };
 
 static void revert(struct ftr_cdg *g, struct dyn_lid *t,
-		      const struct ftr_cdg_write *w, uint32_t n,
+		      const struct ftr_change *w, uint32_t n,
 		      const struct before *b)
 {
 	while (t->n_edge > b->n_edge)
@@ -319,7 +319,7 @@ static void revert(struct ftr_cdg *g, struct dyn_lid *t,
 }
 
 static enum outcome all_steps(struct ftr_cdg *g, struct dyn_lid *t,
-			      const struct ftr_cdg_write *w, uint32_t n,
+			      const struct ftr_change *w, uint32_t n,
 			      struct before *b)
 {
 	enum outcome r = DONE;
@@ -340,7 +340,7 @@ static enum outcome all_steps(struct ftr_cdg *g, struct dyn_lid *t,
 }
 
 enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
-			       const struct ftr_cdg_write *w, uint32_t n,
+			       const struct ftr_change *w, uint32_t n,
 			       bool *closes, struct ftr_err *err)
 {
 	struct before b = { .was_open = false };

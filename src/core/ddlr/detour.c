@@ -338,7 +338,7 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 			       bool *made, struct ftr_err *err)
 {
 	struct ftr_ddlr *r = z->r;
-	struct ftr_cdg_write w[DETOUR_MAX];
+	struct ftr_change w[DETOUR_MAX];
 	enum ftr_ddlr_how how = how_of(r, d);
 	uint32_t n = 0;
 	enum ftr_status st;
@@ -350,8 +350,10 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 	for (uint32_t i = d->n; i-- > 0;) {
 		if (d->port[i] == ddlr_entry(r, d->sw[i]))
 			continue;
-		w[n] = (struct ftr_cdg_write){ d->sw[i], d->port[i],
-					       (uint8_t)(d->end_step + 1 + n) };
+		w[n] = (struct ftr_change){
+			.sw = d->sw[i], .after = d->port[i],
+			.step = (uint16_t)(d->end_step + 1 + n),
+		};
 		n++;
 	}
 	st = ddlr_try(r, w, n, how, made, err);

@@ -110,7 +110,7 @@ static void find_steps(struct ftr_ddlr *r, const struct write_order *o,
 
 static int step_cmp(const void *x, const void *y)
 {
-	const struct ftr_cdg_write *a = x, *b = y;
+	const struct ftr_change *a = x, *b = y;
 
 	if (a->step != b->step)
 		return a->step < b->step ? -1 : 1;
@@ -119,7 +119,7 @@ static int step_cmp(const void *x, const void *y)
 
 static enum ftr_status change_in_order(struct ftr_ddlr *r,
 				       const struct write_order *o,
-				       struct ftr_cdg_write *w, uint32_t n,
+				       struct ftr_change *w, uint32_t n,
 				       enum ftr_ddlr_how how, bool *made,
 				       struct ftr_err *err)
 {
@@ -133,8 +133,9 @@ static enum ftr_status change_in_order(struct ftr_ddlr *r,
 
 		r->col_of[c->sw] = 0;
 		if (o->step[i] != WRITE_NEVER)
-			w[m++] = (struct ftr_cdg_write){ c->sw, c->port,
-							 (uint8_t)o->step[i] };
+			w[m++] = (struct ftr_change){
+				.sw = c->sw, .after = c->port, .step = (uint16_t)o->step[i],
+			};
 	}
 	*made = true;
 	if (!m)
@@ -147,7 +148,7 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 			      enum ftr_ddlr_how how, bool *made,
 			      struct ftr_err *err)
 {
-	struct ftr_cdg_write *w = ftr_calloc(n + 1u, sizeof(*w));
+	struct ftr_change *w = ftr_calloc(n + 1u, sizeof(*w));
 	struct write_order o = {
 		.ctx = r, .next = next_change, .limit = MAX_STEP,
 		.step = ftr_calloc(n + 1u, sizeof(*o.step)),

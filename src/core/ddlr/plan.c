@@ -23,7 +23,7 @@ void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 	if (r->exit_sw != FTR_SW_NONE && r->dead_sw[r->exit_sw])
 		r->exit_sw = FTR_SW_NONE;
 	for (uint32_t i = 0; l->in_plan && i < r->plan->n; i++) {
-		const struct ftr_ddlr_write *w = &r->plan->write[i];
+		const struct ftr_change *w = &r->plan->write[i];
 
 		if (w->lid != lid)
 			continue;
@@ -69,14 +69,14 @@ static bool reserve(struct ftr_ddlr *r, uint32_t n)
 	return true;
 }
 
-static void note(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
+static void note(struct ftr_ddlr *r, const struct ftr_change *w,
 		 enum ftr_ddlr_how how)
 {
 	struct ftr_ddlr_plan *p = r->plan;
-	ftr_port from = r->before[w->sw];
 
-	p->write[p->n++] = (struct ftr_ddlr_write){
-		w->sw, r->lid, from, w->port, w->step, (uint8_t)how,
+	p->write[p->n++] = (struct ftr_change){
+		.sw = w->sw, .lid = r->lid, .before = r->before[w->sw], .after = w->after,
+		.step = w->step, .how = (uint16_t)how,
 	};
 	p->how[how]++;
 	p->n_steps = FTR_MAX(p->n_steps, w->step);
@@ -89,7 +89,7 @@ static void note(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 	r->stepped[r->n_stepped++] = w->sw;
 }
 
-enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
+enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_change *w,
 			 uint32_t n, enum ftr_ddlr_how how, bool *made,
 			 struct ftr_err *err)
 {
@@ -116,7 +116,7 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 
 static int write_cmp(const void *x, const void *y)
 {
-	const struct ftr_ddlr_write *a = x, *b = y;
+	const struct ftr_change *a = x, *b = y;
 
 	if (a->step != b->step)
 		return a->step < b->step ? -1 : 1;

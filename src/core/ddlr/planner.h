@@ -136,7 +136,7 @@ bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
 		  uint8_t *last_step);
 /* Check the writes against the dependency graph and add them to the plan. *made: false if they
  * would close a cycle; nothing is then changed. */
-enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
+enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_change *w,
 			 uint32_t n, enum ftr_ddlr_how how, bool *made,
 			 struct ftr_err *err);
 

@@ -64,8 +64,9 @@ static void sort_changes(const struct routing *r, struct scratch *b,
 			ftr_lid lid = (ftr_lid)(w * 64 + (uint32_t)
 						__builtin_ctzll(x));
 
-			*c++ = (struct ftr_change){ s, lid, row[lid],
-						    b->after[lid] };
+			*c++ = (struct ftr_change){
+				.sw = s, .lid = lid, .before = row[lid], .after = b->after[lid],
+			};
 		}
 		b->bit[w] = 0;
 	}
@@ -113,7 +114,7 @@ static uint32_t route_column(const struct routing *r, struct scratch *b,
 				DISPLACED_PLACE : place_port(&b->place, t);
 		if (port != row[t->lid])
 			out[n++] = (struct ftr_change){
-				s, t->lid, row[t->lid], port,
+				.sw = s, .lid = t->lid, .before = row[t->lid], .after = port,
 			};
 	}
 	return n;

@@ -257,7 +257,7 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 
 /* Collect the steps of the n switches in `differ` for one LID, in ascending order. */
 static uint32_t collect_writes(const struct change *x, uint32_t lid, const ftr_sw *differ, uint32_t n,
-			       struct ftr_cdg_write *w)
+			       struct ftr_change *w)
 {
 	uint32_t n_writes = 0;
 
@@ -269,9 +269,9 @@ static uint32_t collect_writes(const struct change *x, uint32_t lid, const ftr_s
 			continue;
 		for (; k && w[k - 1].step > step; k--)
 			w[k] = w[k - 1];
-		w[k] = (struct ftr_cdg_write){
+		w[k] = (struct ftr_change){
 			.sw = differ[i], .step = step,
-			.port = ftr_tables_get(x->plan.to, differ[i], (ftr_lid)lid),
+			.after = ftr_tables_get(x->plan.to, differ[i], (ftr_lid)lid),
 		};
 		n_writes++;
 	}
@@ -282,7 +282,7 @@ static uint32_t collect_writes(const struct change *x, uint32_t lid, const ftr_s
 struct graph {
 	struct ftr_cdg *g;
 	ftr_sw *differ;		/* [n_sw] switches with a change in the present block */
-	struct ftr_cdg_write *w;	/* [n_sw] writes for the present LID */
+	struct ftr_change *w;	/* [n_sw] writes for the present LID */
 	bool closes;		/* a change may close a credit loop */
 };
 

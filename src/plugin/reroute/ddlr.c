@@ -183,9 +183,7 @@ static struct rr_writes list_writes(const struct ftr_ddlr_plan *plan)
 	};
 
 	for (uint32_t i = 0; out.entry && i < plan->n; i++) {
-		const struct ftr_ddlr_write *w = &plan->write[i];
-
-		out.entry[i] = (struct rr_entry){ w->sw, w->lid, w->to, w->step };
+		out.entry[i] = plan->write[i];
 	}
 	return out;
 }
@@ -264,15 +262,14 @@ static void enter_plan(struct trial *c, struct ftr_tables *t,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < plan->n; i++) {
-		const struct ftr_ddlr_write *w = &plan->write[i];
+		const struct ftr_change *w = &plan->write[i];
 
-		c->change[i] = (struct ftr_change){
-			w->sw, w->lid, ftr_tables_row(t, w->sw)[w->lid], 0,
-		};
+		c->change[i] = *w;
+		c->change[i].before = ftr_tables_row(t, w->sw)[w->lid];
 	}
 	for (uint32_t i = 0; i < plan->n; i++)
 		ftr_tables_row(t, plan->write[i].sw)[plan->write[i].lid] =
-			plan->write[i].to;
+			plan->write[i].after;
 	qsort(c->change, plan->n, sizeof(*c->change), by_switch_and_lid);
 	for (uint32_t i = 0; i < plan->n; i++) {
 		struct ftr_change *x = &c->change[i];

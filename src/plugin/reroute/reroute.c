@@ -196,8 +196,8 @@ static struct rr_writes list_writes(const struct ftr_incr_result *res)
 	for (uint32_t i = 0; out.entry && i < res->n_changes; i++) {
 		const struct ftr_change *c = &res->change[i];
 
-		out.entry[at[res->write_step[i]]++] = (struct rr_entry){
-			c->sw, c->lid, c->after, res->write_step[i]
+		out.entry[at[res->write_step[i]]++] = (struct ftr_change){
+			.sw = c->sw, .lid = c->lid, .after = c->after, .step = res->write_step[i],
 		};
 	}
 	free(at);

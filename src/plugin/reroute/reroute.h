@@ -79,15 +79,8 @@ struct rr_maker {
 /* Entries to be written, sorted by (step, switch, LID).  A step begins when all packets of earlier
  * steps have been acknowledged or given up.  The steps from number first_drain on also wait until
  * packets that followed the old entries have left the fabric. */
-struct rr_entry {
-	ftr_sw sw;
-	ftr_lid lid;
-	ftr_port to;
-	uint16_t step;
-};
-
 struct rr_writes {
-	struct rr_entry *entry;
+	struct ftr_change *entry;
 	uint32_t n;
 	uint32_t first_drain;
 };

@@ -49,7 +49,6 @@ struct push {
 	struct rr_smp *job;	/* [n] job[i]: the request for write[i] */
 	struct rr_block *block;	/* [n] block[i]: the block of write[i] */
 	uint32_t n;
-	ftr_port *before;	/* [what->n] the old values of the entries in view->sent */
 	uint8_t *doubtful;	/* [n_sw] 1: a write to the switch was not acknowledged */
 	/* [n_sw] 1: no directed route leads to the switch.  (If it is alive, OpenSM will discover
 	 * it again, and write its whole table.) */
@@ -61,7 +60,7 @@ struct push {
 
 /* ---- packets ------------------------------------------------------------ */
 
-static bool same_block(const struct rr_entry *a, const struct rr_entry *b)
+static bool same_block(const struct ftr_change *a, const struct ftr_change *b)
 {
 	return a->step == b->step && a->sw == b->sw &&
 		a->lid / FTR_LFT_BLOCK == b->lid / FTR_LFT_BLOCK;
@@ -70,7 +69,7 @@ static bool same_block(const struct rr_entry *a, const struct rr_entry *b)
 /* Enter the changes into view->sent, and make the packets. */
 static void make_writes(struct push *p)
 {
-	const struct rr_entry *e = p->what->entry;
+	struct ftr_change *e = p->what->entry;
 	struct write *w = NULL;
 
 	for (uint32_t i = 0; i < p->what->n; i++) {
@@ -84,8 +83,8 @@ static void make_writes(struct push *p)
 			w->first = i;
 		}
 		w->end = i + 1;
-		p->before[i] = row[e[i].lid];
-		row[e[i].lid] = e[i].to;
+		e[i].before = row[e[i].lid];
+		row[e[i].lid] = e[i].after;
 		if (i + 1 == p->what->n || !same_block(&e[i], &e[i + 1]))
 			memcpy(w->data, row + w->block * FTR_LFT_BLOCK,
 			       sizeof(w->data));
@@ -94,10 +93,10 @@ static void make_writes(struct push *p)
 
 static void undo_writes(struct push *p)
 {
-	const struct rr_entry *e = p->what->entry;
+	const struct ftr_change *e = p->what->entry;
 
 	for (uint32_t i = p->what->n; i-- > 0;)
-		ftr_tables_row(p->v->sent, e[i].sw)[e[i].lid] = p->before[i];
+		ftr_tables_row(p->v->sent, e[i].sw)[e[i].lid] = e[i].before;
 }
 
 /* ---- OpenSM's copy of the tables ------------------------------------------ */
@@ -154,12 +153,12 @@ static bool leads_to_doubtful(const struct push *p, const struct write *w)
 	const struct ftr_fabric *f = p->v->gen.fabric;
 
 	for (uint32_t i = w->first; i < w->end; i++) {
-		const struct rr_entry *e = &p->what->entry[i];
+		const struct ftr_change *e = &p->what->entry[i];
 		const struct ftr_swport *port;
 
-		if (!e->to || e->to > f->sw[e->sw].n_ports)
+		if (!e->after || e->after > f->sw[e->sw].n_ports)
 			continue;
-		port = ftr_fabric_port(f, e->sw, e->to);
+		port = ftr_fabric_port(f, e->sw, e->after);
 		if (port->peer_kind == FTR_PEER_SW && p->doubtful[port->peer])
 			return true;
 	}
@@ -365,7 +364,7 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 		p->v->gen.fabric->sw[w->sw].guid);
 	for (uint32_t k = w->first; k < w->end; k++)
 		fprintf(out, "%s[%u,%u]", k > w->first ? "," : "",
-			p->what->entry[k].lid, p->what->entry[k].to);
+			p->what->entry[k].lid, p->what->entry[k].after);
 	fprintf(out, "]}\n");
 }
 
@@ -406,7 +405,7 @@ static void count(struct push *p)
 		ftr_lid lid = p->what->entry[i].lid;
 
 		p->r->lids += !seen[lid];
-		p->r->pathless += p->what->entry[i].to == FTR_PORT_NONE;
+		p->r->pathless += p->what->entry[i].after == FTR_PORT_NONE;
 		seen[lid] = 1;
 	}
 	free(seen);
@@ -422,12 +421,11 @@ static bool allocate(struct push *p)
 	p->write = ftr_calloc(n + 1u, sizeof(*p->write));
 	p->job = ftr_calloc(n + 1u, sizeof(*p->job));
 	p->block = ftr_calloc(n + 1u, sizeof(*p->block));
-	p->before = ftr_calloc(n + 1u, sizeof(*p->before));
 	p->doubtful = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->cut_off = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->late = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->dead = rr_dead_with(p->v, p->r);
-	return p->write && p->job && p->before && p->doubtful &&
+	return p->write && p->job && p->doubtful &&
 		p->cut_off && p->late && p->block && p->dead;
 }
 
@@ -513,7 +511,6 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 	free(p.write);
 	free(p.job);
 	free(p.block);
-	free(p.before);
 	free(p.doubtful);
 	free(p.cut_off);
 	free(p.late);
