@@ -91,7 +91,7 @@ static const struct tested {
 	{ 3, "all sets", "3-ary 2- and 3-tree" },
 	{ 4, "all sets", "4-ary 2-tree; 200,000 random sets: 4-ary 3-tree" },
 	{ 5, "random sets", "5-ary 2-tree (3,000) and 3-tree (30)" },
-	{ 6, "random sets", "6-ary 3-tree (18)" },
+	{ 6, "random sets", "6-ary 3-tree (22)" },
 	{ 8, "random sets", "8-ary 2-tree (5,300)" },
 	{ 10, "random sets", "10-ary 2-tree (200)" },
 	{ 12, "random sets", "12-ary 2-tree (350)" },
