@@ -81,18 +81,40 @@ struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
 	return out;
 }
 
-/* What tests/ddlr/verify has run on trees with this k (docs/ddlr.md). */
-static const char *tested_sets(unsigned int k)
+/* What tests/ddlr/verify has run with k-1 faults on trees with this k, without a failure
+ * (docs/ddlr.md). */
+static const struct tested {
+	unsigned int k;
+	const char *sets, *trees;
+} tested[] = {
+	{ 2, "all sets", "2-ary 2-, 3- and 4-tree" },
+	{ 3, "all sets", "3-ary 2- and 3-tree" },
+	{ 4, "all sets", "4-ary 2-tree; 200,000 random sets: 4-ary 3-tree" },
+	{ 5, "random sets", "5-ary 2-tree (3,000) and 3-tree (30)" },
+	{ 6, "random sets", "6-ary 3-tree (22)" },
+	{ 8, "random sets", "8-ary 2-tree (5,300)" },
+	{ 10, "random sets", "10-ary 2-tree (200)" },
+	{ 12, "random sets", "12-ary 2-tree (350)" },
+	{ 16, "random sets", "16-ary 2-tree (60)" },
+	{ 18, "random sets", "18-ary 2-tree (10), 2-level tree of 648 hosts (45)" },
+	{ 20, "random sets", "2-level tree of 800 hosts (4)" },
+	{ 0, "none", "no tree with this k" }	/* all others */
+};
+
+static const struct tested *tested_of(unsigned int k)
 {
-	if (k >= 2 && k <= 4)
-		return "all sets";
-	return k == 5 || k == 6 || k == 8 || k == 12 || k == 16 || k == 18 ? "random sets" :
-	       "none";
+	const struct tested *t = tested;
+
+	while (t->k && t->k != k)
+		t++;
+	return t;
 }
 
 void cli_guarantee_text(const struct ftr_fabric *f,
 			const struct ftr_guarantee *g, unsigned int vls)
 {
+	const struct tested *t = tested_of(g->k);
+
 	if (g->weakest == FTR_SW_NONE) {
 		printf("guarantee     none: no switch with hosts has a switch above it\n");
 		return;
@@ -103,10 +125,11 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 	       "              switches without hosts), for packets from hosts to hosts\n",
 	       cli_colour(g->faults ? CLI_GOOD : CLI_DOUBT), g->faults,
 	       cli_colour(CLI_PLAIN), g->faults == 1 ? "fault is" : "faults are");
-	printf("tested        %s of k-1 faults on regular trees with k = %u (docs/ddlr.md); not proven\n"
+	printf("proven        for no tree as a whole\n"
+	       "tested        %s%s%s\n"
 	       "not covered   I/O nodes, routers, Aggregation Nodes, hosts on switches that are not leaves,\n"
 	       "              LIDs of switches, links that return, faults before the planner is ready\n",
-	       tested_sets(g->k), g->k);
+	       t->k ? t->sets : "", t->k ? " of k-1 faults: " : "", t->trees);
 	printf("weakest       %s%s%s%s\n", CLI_SW(f, g->weakest),
 	       g->n_weakest > 1 ? " (one of " : "", g->n_weakest > 1 ? CLI_NUM(g->n_weakest) : "",
 	       g->n_weakest > 1 ? ")" : "");
@@ -125,7 +148,8 @@ int cli_guarantee_json(const struct ftr_fabric *f,
 	x = cli_json_object(o, "guarantee");
 	cli_json_num(x, "k", g->k);
 	cli_json_num(x, "faults", g->faults);
-	cli_json_str(x, "tested", tested_sets(g->k));
+	cli_json_str(x, "tested", tested_of(g->k)->sets);
+	cli_json_str(x, "tested_trees", tested_of(g->k)->trees);
 	cli_json_num(x, "planes", g->planes);
 	cli_json_num(x, "clean_planes", g->clean);
 	if (g->weakest == FTR_SW_NONE)

@@ -3,6 +3,7 @@
  * ibfattree route: reads a fabric, computes forwarding tables with an engine of the library, and
  * writes the tables.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -14,7 +15,7 @@
 
 struct route {
 	struct cli_engine engine;
-	const char *output, *sl2vl, *psl, *nominal;
+	const char *output, *sl2vl, *psl, *alternatives, *nominal;
 	struct cli_guid_files files;
 	struct cli_list fail;
 	struct cli_live_opts from;
@@ -40,6 +41,8 @@ static const struct cli_opt options[] = {
 	  "write SL2VL tables, in the format of ibdmchk -d", NULL, 0, 0 },
 	{ "psl", CLI_FILE, offsetof(struct route, psl), "FILE",
 	  "write path SLs, in the format of ibdmchk -c", NULL, 0, 0 },
+	{ "alternatives", CLI_FILE, offsetof(struct route, alternatives), "FILE",
+	  "write all ports that lead closer, for each switch and leaf switch", NULL, 0, 0 },
 	CLI_OPT_JSON(struct route),
 	CLI_OPT_END
 };
@@ -198,6 +201,35 @@ static enum ftr_status write_psl(FILE *out, const void *fabric,
 	return st;
 }
 
+/* Writes the set P of alternative output ports (Gliksberg et al. 2020, equation (2)) of each switch.
+ * All LIDs on a leaf switch have the same set. */
+static enum ftr_status write_alternatives(FILE *out, const void *shape,
+					  struct ftr_err *err)
+{
+	const struct ftr_shape *sh = shape;
+	const struct ftr_group *cand[FTR_PORT_MAX];
+
+	(void)err;
+	fprintf(out, "# switch, leaf switch, ports that lead closer to the leaf switch\n");
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
+			ftr_sw leaf = sh->numbering.col_sw[l];
+			uint32_t n;
+
+			if (leaf == s)
+				continue;
+			fprintf(out, "0x%016" PRIx64 " 0x%016" PRIx64, sh->f->sw[s].guid,
+				sh->f->sw[leaf].guid);
+			n = ftr_shape_candidates(sh, s, l, cand);
+			for (uint32_t i = 0; i < n; i++)
+				for (uint32_t k = 0; k < cand[i]->n; k++)
+					fprintf(out, " %u",
+						sh->tree.group_ports[cand[i]->first + k]);
+			putc('\n', out);
+		}
+	return FTR_OK;
+}
+
 static void write_all(const struct route *r, const struct result *x)
 {
 	const struct cli_tables_of of = { x->of, x->t };
@@ -209,6 +241,8 @@ static void write_all(const struct route *r, const struct result *x)
 		cli_write(r->sl2vl, cli_write_sl2vl_fn, &vl_map);
 	if (r->psl)
 		cli_write(r->psl, write_psl, x->of);
+	if (r->alternatives)
+		cli_write(r->alternatives, write_alternatives, x->sh);
 	if (r->output || !r->from.on)
 		cli_write(r->output, cli_write_tables_fn, &of);
 	cli_write_end();
@@ -283,7 +317,7 @@ static int run_route(int argc, char **argv)
 	static struct result x = { .stats = { .root = FTR_SW_NONE } };
 	int n = cli_parse(&cli_route, &r, argc, argv);
 	const char *const outputs[] = {
-		r.output ? r.output : r.from.on ? NULL : "-", r.sl2vl, r.psl,
+		r.output ? r.output : r.from.on ? NULL : "-", r.sl2vl, r.psl, r.alternatives,
 	};
 	struct ftr_team *team;
 
@@ -296,8 +330,10 @@ static int run_route(int argc, char **argv)
 		cli_die("route: with --json, the tables cannot go to stdout; give --output FILE");
 	if (r.vls > 1 && !r.engine.ops->local_repair)
 		cli_die("route: --vls requires --engine ddlr");
-	cli_check_outputs("route", r.json || r.from.on, outputs, 3);
-	cli_check_inputs("route", outputs, 3, (const char *[]){
+	if (r.alternatives && strcmp(r.engine.ops->name, "dmodc"))
+		cli_die("route: --alternatives requires --engine dmodc");
+	cli_check_outputs("route", r.json || r.from.on, outputs, 4);
+	cli_check_inputs("route", outputs, 4, (const char *[]){
 			argv[0], r.nominal, r.files.roots, r.files.cn,
 			r.files.io }, 5);
 	cli_progress("reading");

@@ -16,6 +16,8 @@
  *			--balance off.)
  *	FILE		given tables (--compare) on the damaged fabric
  *
+ * With --survival, the runs are repeated for each number of random link faults, and only counted.
+ *
  * Without faults, the only columns are "after", titled with the engine's name, and the given
  * tables.  With random faults, the columns of the damaged fabric have one run for each seed.
  *
@@ -41,7 +43,7 @@ struct whatif {
 	struct cli_list fail, compare;
 	struct cli_guid_files files;
 	struct cli_live_opts from;
-	const char *nominal, *metrics;
+	const char *nominal, *metrics, *survival;
 	uint64_t seed;
 	unsigned int repeat, lmc, threads, leaf_order, vls;
 	bool tolerant;
@@ -61,6 +63,8 @@ static const struct cli_opt options[] = {
 	  "also show the tables after ddlr's local repair", NULL, 0, 0 },
 	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
 	  "show the number of faults that are always repaired locally", NULL, 0, 0 },
+	{ "survival", CLI_STRING, offsetof(struct whatif, survival), "LIST",
+	  "show how many sets of N random link faults are survived, for each N of LIST", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct whatif),
 	CLI_OPT_LIST(struct whatif),
 	CLI_OPT_VLS(struct whatif),
@@ -269,7 +273,7 @@ static void read_all(struct job *j, const char *path)
 			cli_must(cli_read_lfts(w->compare.v[i], j->f,
 					       &j->given[i], NULL, &cli_err));
 	if (!w->compare.n)
-		ftr_tables_free(live.t);	/* with --guarantee */
+		ftr_tables_free(live.t);	/* with --guarantee or --survival */
 }
 
 /* Routes the undamaged fabric, and adds the columns. */
@@ -380,6 +384,47 @@ static void all_runs(struct job *j)
 	cli_progress_end();
 }
 
+/* Counts what survives in the runs of the columns "local" and "after". */
+static struct cli_survival survived(const struct job *j)
+{
+	struct cli_survival s = { .links = j->faults.links };
+
+	for (unsigned int i = 0; i < j->w->repeat; i++) {
+		s.n[CLI_BY_CABLING] += j->col[2].run[i].v[CLI_M_CUT] <= 0;
+		s.n[CLI_BY_REPAIR] += j->col[1].run[i].v[CLI_M_LOST] <= 0;
+		s.n[CLI_BY_TABLES] += j->col[2].run[i].v[CLI_M_LOST] <= 0;
+	}
+	return s;
+}
+
+/* Makes the runs for each number of links in --survival.  The last of the faults is a placeholder
+ * for this number. */
+static int report_survival(struct job *j, struct whatif *w)
+{
+	struct cli_survival row[CLI_LIST_MAX];
+	char words[400], spec[420], *save = NULL;
+	unsigned int n = 0;
+
+	snprintf(words, sizeof(words), "%s", w->survival);
+	for (char *m = strtok_r(words, ",", &save); m; m = strtok_r(NULL, ",", &save)) {
+		if (n == CLI_LIST_MAX || m[strspn(m, "0123456789%")])
+			cli_die("whatif: --survival expects up to %u numbers of links, as 18 or 5%%, separated by commas; not '%s'",
+				CLI_LIST_MAX, m);
+		snprintf(spec, sizeof(spec), "%slinks", m);
+		w->fail.v[w->fail.n - 1] = spec;
+		cli_faults_free(&j->faults);
+		j->faults = cli_faults_parse(j->f, "survival", &w->fail);
+		j->done = 0;
+		all_runs(j);
+		row[n++] = survived(j);
+	}
+	w->fail.n--;
+	return cli_whatif_survival(&(const struct cli_whatif_view){
+		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
+		.faults = &j->faults, .seed = w->seed, .repeat = w->repeat,
+	}, row, n, w->json);
+}
+
 /* Sets what to measure from the words of --metrics. */
 static void parse_metrics(const struct whatif *w, struct job *j)
 {
@@ -420,8 +465,16 @@ static int run_whatif(int argc, char **argv)
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
 	if (w.local && !w.fail.n)
 		cli_die("whatif: --local needs --fail SPEC");
+	if (w.survival) {
+		if (w.compare.n || n + w.from.on > 1 || w.guarantee || w.fail.n == CLI_LIST_MAX)
+			cli_die("whatif: --survival cannot be combined with --compare, --guarantee or %u --fail",
+				CLI_LIST_MAX);
+		w.fail.v[w.fail.n++] = "0links";
+		w.local = true;
+		w.metrics = "none";
+	}
 	/* the tables in use come first */
-	if (w.from.on && !w.guarantee) {
+	if (w.from.on && !w.guarantee && !w.survival) {
 		memmove(&w.compare.v[1], &w.compare.v[0],
 			w.compare.n * sizeof(w.compare.v[0]));
 		w.compare.v[0] = "in use";
@@ -439,6 +492,8 @@ static int run_whatif(int argc, char **argv)
 	set_up(&j);
 	if (w.guarantee) {
 		status = report_guarantee(&j);
+	} else if (w.survival) {
+		status = report_survival(&j, &w);
 	} else {
 		all_runs(&j);
 		status = report_whatif(&j);

@@ -144,8 +144,9 @@ static void put_head(const struct cli_whatif_view *v)
 		putchar('\n');
 	}
 	if (v->repeat > 1)
-		printf("runs    %u, with seeds from %llu on; values are minimum/median/maximum\n",
-		       v->repeat, (unsigned long long)v->seed);
+		printf("runs    %u, with seeds from %llu on%s\n", v->repeat,
+		       (unsigned long long)v->seed,
+		       v->n_col ? "; values are minimum/median/maximum" : "");
 	putchar('\n');
 }
 
@@ -278,4 +279,70 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 		}
 	}
 	return cli_json_end(o, status);
+}
+
+/* ---- survival ---------------------------------------------------------- */
+
+/* Sets ends[] to the 95 % confidence interval (Wilson 1927) of the share of x in n. */
+static void wilson(double x, double n, double ends[2])
+{
+	const double z = 1.959964;	/* 97.5 % quantile of the normal distribution */
+	double p = x / n, zz = z * z / n;
+	double middle = p + zz / 2, half = z * sqrt(p * (1 - p) / n + zz / (4 * n));
+
+	ends[0] = fmax(0, (middle - half) / (1 + zz));
+	ends[1] = fmin(1, (middle + half) / (1 + zz));
+}
+
+static int survival_json(const struct cli_whatif_view *v,
+			 const struct cli_survival *row, unsigned int n)
+{
+	static const char *const key[CLI_N_SURVIVAL] = { "cabling", "local", "after" };
+	struct json_object *o = cli_json_new("whatif"), *list, *e, *x;
+	double ends[2];
+
+	cli_json_fabric(o, v->f, v->sh);
+	cli_json_str(o, "engine", v->engine);
+	list = cli_json_array(o, "faults");
+	for (unsigned int i = 0; i < v->fail->n; i++)
+		cli_json_text(list, v->fail->v[i]);
+	cli_json_num(o, "seed", v->seed);
+	cli_json_num(o, "repeat", v->repeat);
+	list = cli_json_array(o, "survival");
+	for (unsigned int i = 0; i < n; i++) {
+		e = cli_json_element(list);
+		cli_json_num(e, "failed_links", row[i].links);
+		for (int k = 0; k < CLI_N_SURVIVAL; k++) {
+			wilson(row[i].n[k], v->repeat, ends);
+			x = cli_json_object(e, key[k]);
+			cli_json_num(x, "survived", row[i].n[k]);
+			cli_json_real(x, "share_low", ends[0]);
+			cli_json_real(x, "share_high", ends[1]);
+		}
+	}
+	return cli_json_end(o, CLI_CLEAN);
+}
+
+int cli_whatif_survival(const struct cli_whatif_view *v,
+			const struct cli_survival *row, unsigned int n, bool json)
+{
+	char buf[CELL_MAX];
+	double ends[2];
+
+	if (json)
+		return survival_json(v, row, n);
+	put_head(v);
+	printf("percentage of the fault sets that are survived (95 %% confidence interval)\n"
+	       "%12s  %24s  %24s  %24s\n", "failed links", "cabling", "local repair", "after");
+	for (unsigned int i = 0; i < n; i++) {
+		printf("%12u", row[i].links);
+		for (int k = 0; k < CLI_N_SURVIVAL; k++) {
+			wilson(row[i].n[k], v->repeat, ends);
+			snprintf(buf, sizeof(buf), "%.2f (%.2f to %.2f)",
+				 100.0 * row[i].n[k] / v->repeat, 100 * ends[0], 100 * ends[1]);
+			printf("  %24s", buf);
+		}
+		putchar('\n');
+	}
+	return CLI_CLEAN;
 }
