@@ -32,7 +32,7 @@
 # shellcheck disable=SC2034
 SIM_LEASH=(setpriv --pdeathsig KILL)
 
-patience=${SIM_PATIENCE:-600}	# s; only a case that hangs waits this long
+patience=${SIM_PATIENCE:-240}	# s; only a case that hangs waits this long
 ibfattree=$SIM_BUILD/ibfattree
 manager=sm
 live_opts=()	# additional options for every walk
