@@ -270,6 +270,9 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
  * LID with an owner and each switch s from which packets do not arrive at this LID.  Paths from a
  * switch to its own LID are included.  For a LID whose owner has no link, every switch is reported.
  *
+ * rank: ranks of the switches, or NULL.  The result does not depend on them, but it takes less time
+ * if most paths lead up and then down by these ranks.
+ *
  * r may be NULL, or the report of ftr_check_tables on t, which saves time: the LIDs of host ports
  * are skipped if r->bad[] is 0 for both classes with a host port as the destination.  The LIDs of
  * switches are skipped if r->bad[] is 0 for both classes with a switch as the destination.
@@ -277,7 +280,7 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
  */
 typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);
 enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
-			       const struct ftr_tables *t,
+			       const struct ftr_tables *t, const uint8_t *rank,
 			       const struct ftr_check_report *r, ftr_lost_fn fn,
 			       void *ctx, struct ftr_err *err) FTR_MUST_USE;
 

@@ -542,11 +542,11 @@ static unsigned long lost_oracle(unsigned long seed)
 	fill(&n, rank, &g);
 	o.f = n.f;
 	o.t = n.t;
-	ck_assert(!ftr_check_lost(n.f, n.t, NULL, is_lost, &x, NULL));
+	ck_assert(!ftr_check_lost(n.f, n.t, NULL, NULL, is_lost, &x, NULL));
 	ck_assert_msg(!next_lost(&x), "fabric %lu: the walk from switch %u to LID %u is not reported",
 		      seed, x.sw, x.lid);
 	ck_assert(!ftr_check_tables(n.f, n.t, NULL, NULL, &r, NULL));
-	ck_assert(!ftr_check_lost(n.f, n.t, &r, is_lost, &y, NULL));
+	ck_assert(!ftr_check_lost(n.f, n.t, rank, &r, is_lost, &y, NULL));
 	ck_assert_msg(!next_lost(&y), "fabric %lu, with a report: the walk from switch %u to LID %u is not reported",
 		      seed, y.sw, y.lid);
 	parts_oracle(n.f, seed);

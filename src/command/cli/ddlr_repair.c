@@ -14,12 +14,15 @@ struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
 {
 	struct ftr_tables *out = NULL;
 
+	uint32_t max_lid = fb->max_lid < t->max_lid ? fb->max_lid : t->max_lid;
+
 	cli_must(ftr_tables_new(fb, true, &out, &cli_err));
 	for (ftr_sw s = 0; s < fb->n_sw; s++) {
 		ftr_sw old = ftr_fabric_find_sw(fa, fb->sw[s].guid);
 
-		for (uint32_t lid = 0; old != FTR_SW_NONE && lid <= fb->max_lid; lid++)
-			ftr_tables_row(out, s)[lid] = ftr_tables_get(t, old, (ftr_lid)lid);
+		if (old != FTR_SW_NONE)
+			memcpy(ftr_tables_row(out, s), ftr_tables_row(t, old),
+			       max_lid + 1u);
 	}
 	return out;
 }

@@ -447,7 +447,9 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 				  struct ftr_err *err)
 {
 	struct doc_column *c = &d->col[d->n_col];
-	const struct cli_loads loads = { place, n, true, true };
+	const struct cli_loads loads = {
+		.place = place, .n = n, .all = true, .shifts = true,
+	};
 	struct ftr_tables_diff diff;
 	struct cli_reach reach;
 	enum ftr_status st = cli_measure(d->net.f, d->sh, t, NULL, d->team,

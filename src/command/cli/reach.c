@@ -173,7 +173,8 @@ enum ftr_status cli_reach(const struct ftr_fabric *f,
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
 		bad += report->bad[c];
 	if (bad)
-		st = ftr_check_lost(f, t, report, lost, &b, err);
+		st = ftr_check_lost(f, t, sh ? sh->tree.rank : NULL, report,
+				    lost, &b, err);
 	if (!st) {
 		list_sources(&b);
 		list_cut(&b, b.to_sw + f->n_sw);

@@ -86,6 +86,9 @@ struct chk_part {
 	uint8_t *head;		/* list of the LIDs of s and of its hosts in the block: head[s] is
 				 * 1 + index of the first LID, or 0; continued in batch.next[] of
 				 * updown.c */
+	uint32_t *bad;		/* [n_sw] switches with a finding, see updown.c */
+	ftr_lost_fn lost;	/* called instead of counting a path that does not arrive; or NULL */
+	void *lost_ctx;
 	/* The following arrays are for one LID, [n_sw] each. */
 	uint8_t *col;		/* col[s]: entry of s */
 	uint16_t *nxt;		/* nxt[s]: row of the next hop of s */
@@ -184,7 +187,8 @@ ftr_sw chk_faulty_switch(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_s
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 
-/* Check LIDs base .. base + CHK_BATCH - 1 (updown.c). Ranks must be claimed. */
+/* Check LIDs base .. base + CHK_BATCH - 1 (updown.c), and record findings by ascending (LID,
+ * switch). Ranks must be claimed. */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
 /* check_tables.c */

@@ -156,7 +156,7 @@ static bool new_part(const struct chk *c, struct ftr_arena *a,
 		return false;
 	if (!c->rank)
 		return true;
-	if (!FTR_ZNEW(a, w->head, n) ||
+	if (!FTR_ZNEW(a, w->head, n) || !FTR_NEW(a, w->bad, n) ||
 	    !FTR_NEW(a, w->state, ((size_t)n + N_ENDS) * CHK_BATCH))
 		return false;
 	for (int i = 0; i < N_ENDS; i++)

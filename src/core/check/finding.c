@@ -115,6 +115,10 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	enum ftr_finding what = chk_finding(st);
 	struct ftr_check_sample here = { s, s, lid };
 
+	if (w->lost) {
+		w->lost(w->lost_ctx, s, lid);
+		return;
+	}
 	if (o->kind == FTR_OWNER_EP) {
 		const struct ftr_endport *e = &c->f->ep[o->idx];
 

@@ -8,12 +8,12 @@
 #include "check/check.h"
 
 static enum ftr_status begin(struct chk *c, const struct ftr_fabric *f,
-			     const struct ftr_tables *t, struct ftr_arena **a,
-			     struct ftr_err *err)
+			     const struct ftr_tables *t, const uint8_t *rank,
+			     struct ftr_arena **a, struct ftr_err *err)
 {
 	enum ftr_status st = chk_refuse(f, t, err);
 
-	*c = (struct chk){ .f = f, .t = t, .no_cdg = true, .n_vl = 1 };
+	*c = (struct chk){ .f = f, .t = t, .rank = rank, .no_cdg = true, .n_vl = 1 };
 	*a = st ? NULL : ftr_arena_new();
 	if (!st && (!*a || !chk_set_up(c, *a, 1)))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for the paths of %u switches",
@@ -40,7 +40,7 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 {
 	struct ftr_arena *a;
 	struct chk c;
-	enum ftr_status st = begin(&c, f, t, &a, err);
+	enum ftr_status st = begin(&c, f, t, NULL, &a, err);
 
 	memset(hist, 0, FTR_HOPS_MAX * sizeof(*hist));
 	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++)
@@ -51,29 +51,56 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 	return st;
 }
 
+/* True if r, which may be NULL, reports unreachable pairs with this kind of destination. */
+static bool any_lost(const struct ftr_check_report *r, uint8_t to)
+{
+	if (!r)
+		return to != FTR_OWNER_NONE;
+	if (to == FTR_OWNER_EP)
+		return r->bad[FTR_CHECK_HOST_HOST] || r->bad[FTR_CHECK_SW_HOST];
+	return to == FTR_OWNER_SW && (r->bad[FTR_CHECK_HOST_SW] || r->bad[FTR_CHECK_SW_SW]);
+}
+
+struct lost {
+	const struct ftr_fabric *f;
+	const struct ftr_check_report *r;
+	ftr_lost_fn fn;
+	void *ctx;
+};
+
+/* A block also has LIDs of owners that r excludes. */
+static void report_lost(void *ctx, ftr_sw s, ftr_lid lid)
+{
+	const struct lost *l = ctx;
+
+	if (any_lost(l->r, l->f->owner[lid].kind))
+		l->fn(l->ctx, s, lid);
+}
+
 enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
-			       const struct ftr_tables *t,
+			       const struct ftr_tables *t, const uint8_t *rank,
 			       const struct ftr_check_report *r, ftr_lost_fn fn,
 			       void *ctx, struct ftr_err *err)
 {
-	bool lost_ep = !r || r->bad[FTR_CHECK_HOST_HOST] ||
-		       r->bad[FTR_CHECK_SW_HOST];
-	bool lost_sw = !r || r->bad[FTR_CHECK_HOST_SW] ||
-		       r->bad[FTR_CHECK_SW_SW];
+	struct lost l = { .f = f, .r = r, .fn = fn, .ctx = ctx };
 	struct ftr_arena *a;
 	struct chk c;
-	enum ftr_status st = begin(&c, f, t, &a, err);
+	enum ftr_status st = begin(&c, f, t, rank, &a, err);
+	uint32_t lid = 1;
 
-	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++) {
-		const struct ftr_lid_owner *o = &f->owner[lid];
-		bool ep = o->kind == FTR_OWNER_EP;
-
-		if (o->kind == FTR_OWNER_NONE || !(ep ? lost_ep : lost_sw))
+	if (!st) {
+		c.part->lost = report_lost;
+		c.part->lost_ctx = &l;
+	}
+	for (; !st && lid <= f->max_lid; lid++) {
+		if (!any_lost(r, f->owner[lid].kind))
 			continue;
-		chk_follow_lid(&c, c.part, (ftr_lid)lid);
-		for (ftr_sw s = 0; s < f->n_sw; s++)
-			if (c.part->end[s] != ST_GOOD)
-				fn(ctx, s, (ftr_lid)lid);
+		if (rank) {
+			chk_block(&c, c.part, lid / CHK_BATCH * CHK_BATCH);
+			lid |= CHK_BATCH - 1;
+		} else {
+			chk_walk_lid(&c, c.part, (ftr_lid)lid);
+		}
 	}
 	ftr_arena_free(a);
 	return st;

@@ -192,21 +192,32 @@ static void reduce(const struct chk *c, const struct chk_part *w,
 	}
 }
 
-/* Record the findings of the LIDs i of the block with mask[i] != 0. */
-static void enter_bad(const struct chk *c, struct chk_part *w,
-		      const uint8_t *mask, uint32_t base)
+/* Set w->bad to the switches with a bad state for a LID i of the block with mask[i] != 0, in
+ * ascending order.  Returns their number. */
+static uint32_t find_bad(const struct chk *c, struct chk_part *w, const uint8_t *mask)
 {
+	uint32_t n = 0;
+
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
 		const uint8_t *st = w->state + (size_t)s * BATCH;
 		uint8_t any = 0;
 
 		for (uint32_t j = 0; j < BATCH; j++)
 			any |= st[j] & mask[j];
-		if (any < ST_PENDING)
-			continue;
-		for (uint32_t j = 0; j < BATCH; j++)
-			if (mask[j] && st[j] > ST_PENDING)
-				chk_bad(c, w, s, (ftr_lid)(base + j), st[j]);
+		if (any >= ST_PENDING)
+			w->bad[n++] = s;
+	}
+	return n;
+}
+
+static void enter_bad(const struct chk *c, struct chk_part *w, uint32_t n, uint32_t base,
+		      uint32_t j)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t st = w->state[(size_t)w->bad[i] * BATCH + j];
+
+		if (st > ST_PENDING)
+			chk_bad(c, w, w->bad[i], (ftr_lid)(base + j), st);
 	}
 }
 
@@ -214,6 +225,7 @@ void chk_block(const struct chk *c, struct chk_part *w, uint32_t base)
 {
 	uint8_t any[BATCH], longest[BATCH], open[BATCH], mask[BATCH];
 	struct batch l;
+	uint32_t n_bad = 0;
 	bool bad = false;
 
 	set_batch(c, w, &l, base);
@@ -234,8 +246,10 @@ void chk_block(const struct chk *c, struct chk_part *w, uint32_t base)
 			w->r.max_hops = FTR_MAX(w->r.max_hops, longest[j]);
 	}
 	if (bad)
-		enter_bad(c, w, mask, base);
+		n_bad = find_bad(c, w, mask);
 	for (uint32_t j = 0; j < BATCH; j++)
-		if (l.own[j] && open[j])
+		if (mask[j])
+			enter_bad(c, w, n_bad, base, j);
+		else if (l.own[j] && open[j])
 			chk_walk_lid(c, w, (ftr_lid)(base + j));
 }
