@@ -120,11 +120,16 @@ tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
 tests_unit_test_fast_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_LDADD = $(FAKE_LDADD)
-check_PROGRAMS += tests/unit/test_kept tests/unit/test_osm_nominal tests/unit/test_search
+check_PROGRAMS += tests/unit/test_kept tests/unit/test_osm_nominal tests/unit/test_reboot \
+	tests/unit/test_search
 tests_unit_test_search_SOURCES = tests/unit/test_search.c
 tests_unit_test_search_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_search_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_search_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_reboot_SOURCES = tests/unit/test_reboot.c
+tests_unit_test_reboot_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_reboot_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_reboot_LDADD = libftrtest.la $(FAKE_LDADD)
 tests_unit_test_kept_SOURCES = tests/unit/test_kept.c
 tests_unit_test_kept_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_kept_CFLAGS = $(CHECK_TEST_CFLAGS)
