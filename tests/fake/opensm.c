@@ -258,7 +258,6 @@ static void forget(struct fake *h, osm_node_t *n, osm_port_t *port,
 {
 	osm_subn_t *subn = &h->osm->subn;
 
-	/* of a host with two ports, the table has the node of the first one only */
 	if (cl_qmap_get(&subn->node_guid_tbl, n->node_info.node_guid) == &n->map_item)
 		cl_qmap_remove_item(&subn->node_guid_tbl, &n->map_item);
 	cl_qmap_remove_item(&subn->port_guid_tbl, &port->map_item);

@@ -233,6 +233,11 @@ tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c
 tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS)
 tests_unit_test_doctor_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/prop/test_pairs
+tests_prop_test_pairs_SOURCES = tests/prop/test_pairs.c
+tests_prop_test_pairs_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_pairs_LDADD = libftrtest.la libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_collective
 tests_unit_test_collective_SOURCES = tests/unit/test_collective.c
 tests_unit_test_collective_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
