@@ -81,6 +81,10 @@ enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 				 struct ftr_tables **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
+/* Replace entries of the tables b of fabric fb: those that ftr_tables_carry would copy from a. */
+void ftr_tables_overlay(const struct ftr_fabric *fa, const struct ftr_tables *a,
+			const struct ftr_fabric *fb, struct ftr_tables *b);
+
 /* Convert turns of fabric fa to turns of fabric fb, in the same order.  Switches are matched by
  * GUID.  Turns with a switch that fb does not have are left out.  The caller must free() *out,
  * which may be NULL if *n_out is 0.  On failure *out is NULL and *n_out is 0. */

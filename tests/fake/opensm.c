@@ -258,7 +258,8 @@ static void forget(struct fake *h, osm_node_t *n, osm_port_t *port,
 {
 	osm_subn_t *subn = &h->osm->subn;
 
-	cl_qmap_remove_item(&subn->node_guid_tbl, &n->map_item);
+	if (cl_qmap_get(&subn->node_guid_tbl, n->node_info.node_guid) == &n->map_item)
+		cl_qmap_remove_item(&subn->node_guid_tbl, &n->map_item);
 	cl_qmap_remove_item(&subn->port_guid_tbl, &port->map_item);
 	for (unsigned int i = 0; i < 1u << lmc; i++)
 		cl_ptr_vector_set(&subn->port_lid_tbl, lid + i, NULL);
@@ -269,6 +270,15 @@ static void forget(struct fake *h, osm_node_t *n, osm_port_t *port,
 			p->p_remote_physp->p_remote_physp = NULL;
 		p->p_remote_physp = NULL;
 	}
+}
+
+void fake_drop_host(struct fake *h, ftr_ep e)
+{
+	const struct ftr_endport *ep = &h->fab->ep[e];
+
+	if (e != h->sm && cl_qmap_get(&h->osm->subn.port_guid_tbl, h->ep_port[e]->guid) ==
+	    &h->ep_port[e]->map_item)
+		forget(h, h->ep_node[e], h->ep_port[e], ep->lid, ep->lmc);
 }
 
 static void new_switch(struct fake *h, ftr_sw s)
@@ -297,11 +307,8 @@ void fake_drop(struct fake *h, ftr_sw s)
 		const struct ftr_swport *port =
 			ftr_fabric_port(h->fab, s, (ftr_port)p);
 
-		if (port->peer_kind == FTR_PEER_EP && port->peer != h->sm)
-			forget(h, h->ep_node[port->peer],
-			       h->ep_port[port->peer],
-			       h->fab->ep[port->peer].lid,
-			       h->fab->ep[port->peer].lmc);
+		if (port->peer_kind == FTR_PEER_EP)
+			fake_drop_host(h, port->peer);
 	}
 	forget(h, h->sw_node[s], h->sw_port[s], sw->lid, sw->lmc);
 	cl_qmap_remove_item(&h->osm->subn.sw_guid_tbl, &o->map_item);

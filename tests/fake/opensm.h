@@ -209,6 +209,9 @@ bool fake_wait_wanted(struct fake *h);
 void fake_link(struct fake *h, ftr_sw s, ftr_port p, bool up);
 /* Like fake_link, without traps. */
 void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up);
+/* Change the link of a host port, without traps.  OpenSM forgets a port that is Down at its next
+ * sweep. */
+void fake_host(struct fake *h, ftr_ep e, bool up);
 /* Change all links from s to other switches, one by one. */
 void fake_switch(struct fake *h, ftr_sw s, bool up);
 /* Deliver a trap to OpenSM's port.  number: 128, 129, 144, ... */
@@ -288,6 +291,8 @@ void fake_report(struct fake *h, osm_epi_event_id_t id, void *data);
 void fake_learn(struct fake *h, ftr_sw s);
 /* Remove OpenSM's structures of switch s. */
 void fake_drop(struct fake *h, ftr_sw s);
+/* Remove OpenSM's structures of a host port, except those of OpenSM's own port. */
+void fake_drop_host(struct fake *h, ftr_ep e);
 int fake_minhop(void *ctx);
 /* Take OpenSM's lock.  Only handlers of messages of OpenSM's dispatcher call this function. */
 void fake_lock_osm(struct fake *h, bool exclusive);

@@ -136,6 +136,10 @@ static void drop_manager(struct fake *h, const struct finding *f)
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 		if (!f->found[s])
 			fake_drop(h, s);
+	for (ftr_ep e = 0; e < h->fab->n_ep; e++)
+		if (h->fab->ep[e].sw != FTR_SW_NONE && !h->ep_node[e]->physp_table
+		    [h->fab->ep[e].port_num].p_remote_physp)
+			fake_drop_host(h, e);
 	CL_PLOCK_RELEASE(&h->osm->lock);
 	fake_lock(h);	/* from here on, as in osm_reset_switch_state_change_bit() */
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
@@ -618,6 +622,16 @@ void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up)
 	h->link[h->fab->sw[s].first_port + p] = state;
 	h->link[h->fab->sw[port->peer].first_port + port->peer_port] = state;
 	h->sw[s].changed = h->sw[port->peer].changed = true;
+	fake_unlock(h);
+}
+
+void fake_host(struct fake *h, ftr_ep e, bool up)
+{
+	const struct ftr_endport *ep = &h->fab->ep[e];
+
+	fake_lock(h);
+	h->link[h->fab->sw[ep->sw].first_port + ep->sw_port] = up ? IB_LINK_INIT : IB_LINK_DOWN;
+	h->sw[ep->sw].changed = true;
 	fake_unlock(h);
 }
 

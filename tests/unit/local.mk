@@ -120,11 +120,16 @@ tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
 tests_unit_test_fast_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_LDADD = $(FAKE_LDADD)
-check_PROGRAMS += tests/unit/test_kept tests/unit/test_osm_nominal tests/unit/test_search
+check_PROGRAMS += tests/unit/test_kept tests/unit/test_osm_nominal tests/unit/test_reboot \
+	tests/unit/test_search
 tests_unit_test_search_SOURCES = tests/unit/test_search.c
 tests_unit_test_search_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_search_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_search_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_reboot_SOURCES = tests/unit/test_reboot.c
+tests_unit_test_reboot_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_reboot_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_reboot_LDADD = libftrtest.la $(FAKE_LDADD)
 tests_unit_test_kept_SOURCES = tests/unit/test_kept.c
 tests_unit_test_kept_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_kept_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -227,6 +232,11 @@ check_PROGRAMS += tests/unit/test_doctor
 tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c
 tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS)
 tests_unit_test_doctor_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/prop/test_pairs
+tests_prop_test_pairs_SOURCES = tests/prop/test_pairs.c
+tests_prop_test_pairs_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_pairs_LDADD = libftrtest.la libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_collective
 tests_unit_test_collective_SOURCES = tests/unit/test_collective.c

@@ -12,6 +12,7 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/input.c src/command/cli/save.c src/command/cli/transition.c src/command/cli/transition.h \
 	src/command/cli/html.h src/command/cli/html.c src/command/cli/html_set.c \
 	src/command/cli/html_write.c src/command/cli/html_tables.c src/command/cli/slurm.c src/command/cli/ranks.c src/command/cli/jobs.c \
+	src/command/cli/pairs.c src/command/cli/pairs.h src/command/cli/pairs_plan.c \
 	src/command/cli/jobs.h src/command/cli/collective.c src/command/cli/collective.h \
 	src/command/cli/collective_steps.c src/command/cli/rails.c src/command/cli/rails.h src/command/cli/unpack.c src/command/cli/top.c src/command/cli/top.h \
 	src/command/cli/top_read.c src/command/cli/top_show.c $(DOCTOR_SOURCES)
@@ -37,15 +38,16 @@ ibfattree_sim_CFLAGS = $(libcli_a_CFLAGS)
 ibfattree_sim_LDADD = libcli.a libftrtools.la libftrcore.la $(JSONC_LIBS) $(ZLIB_LIBS) \
 	$(UNPACK_LIBS) -lm
 
-# The page of ibfattree report and the bash completion, as C strings.  The hashes go into its content security
+# The page of ibfattree report, the bash completion and the script of pairs, as C strings.  The hashes go into its content security
 # policy, so that the browser runs this script and no other.
 html_scripts = src/command/cli/html/model.js src/command/cli/html/load.js src/command/cli/html/odd.js \
 	src/command/cli/html/draw.js src/command/cli/html/panel.js src/command/cli/html/main.js
 html_parts = src/command/cli/html/head.html src/command/cli/html/body.html \
 	src/command/cli/html/page.css $(html_scripts)
-EXTRA_DIST += src/command/cli/html/parts.awk $(html_parts)
+EXTRA_DIST += src/command/cli/html/parts.awk $(html_parts) src/command/cli/pairs/script
 CLEANFILES += src/command/cli/html_parts.c src/command/cli/html_parts.js
-src/command/cli/html_parts.c: src/command/cli/html/parts.awk $(html_parts) src/command/cli/completion/ibfattree
+src/command/cli/html_parts.c: src/command/cli/html/parts.awk $(html_parts) src/command/cli/completion/ibfattree \
+		src/command/cli/pairs/script
 	$(AM_V_GEN)$(MKDIR_P) src/command/cli && \
 	(cd $(srcdir) && cat $(html_scripts)) >src/command/cli/html_parts.js && \
 	$(AWK) -f $(srcdir)/src/command/cli/html/parts.awk \
@@ -53,7 +55,8 @@ src/command/cli/html_parts.c: src/command/cli/html/parts.awk $(html_parts) src/c
 		-v style="`(echo; cat $(srcdir)/src/command/cli/html/page.css) | sha256sum`" \
 		$(srcdir)/src/command/cli/html/head.html $(srcdir)/src/command/cli/html/page.css \
 		$(srcdir)/src/command/cli/html/body.html src/command/cli/html_parts.js \
-		$(srcdir)/src/command/cli/completion/ibfattree >$@.tmp && \
+		$(srcdir)/src/command/cli/completion/ibfattree \
+		$(srcdir)/src/command/cli/pairs/script >$@.tmp && \
 	mv $@.tmp $@
 
 completiondir = $(datadir)/bash-completion/completions

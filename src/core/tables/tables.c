@@ -132,6 +132,19 @@ enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 	return st;
 }
 
+void ftr_tables_overlay(const struct ftr_fabric *fa, const struct ftr_tables *a,
+			const struct ftr_fabric *fb, struct ftr_tables *b)
+{
+	for (ftr_sw s = 0; s < fa->n_sw; s++) {
+		ftr_sw to = ftr_fabric_find_sw(fb, fa->sw[s].guid);
+
+		for (uint32_t lid = 1; to != FTR_SW_NONE &&
+		     lid <= FTR_MIN(fa->max_lid, fb->max_lid); lid++)
+			if (same_owner(fa, fb, lid))
+				ftr_tables_row(b, to)[lid] = ftr_tables_row(a, s)[lid];
+	}
+}
+
 enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
 				const struct ftr_turn *turn, uint32_t n,
 				const struct ftr_fabric *fb,

@@ -35,6 +35,10 @@
  * fabric do not depend on earlier faults.  Tables of other origin are the start for the tables of
  * the larger fabric, if they are those of a complete fabric.
  *
+ * Hosts.  A fabric is complete even if hosts are missing.  Then the preferred tables stay, so that
+ * the tables are the same as before when the hosts return.  A search uses the preferred tables, which
+ * have the entries for the missing hosts, and its result has these entries, too.
+ *
  * A fault displaces the entries whose next hop is missing or no longer leads to the destination.
  * Such an entry immediately gets a port on a link with little load (balance/displaced.h).  With
  * "balance full", a second search runs after the sweep.  It chooses the ports of all displaced
@@ -119,10 +123,21 @@ static bool has_link_beyond(const struct ftr_fabric *f, const struct ftr_fabric 
 	return false;
 }
 
+/* True if a host port of f that has a link is missing from g. */
+static bool has_host_beyond(const struct ftr_fabric *f, const struct ftr_fabric *g)
+{
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE &&
+		    ftr_fabric_find_ep(g, f->ep[e].guid) == FTR_EP_NONE)
+			return true;
+	return false;
+}
+
 static bool has_grown(const struct ibf_prefer *r, const struct ibf_generation *gen)
 {
 	return gen->nominal->id != r->nominal ||
-		(!ibf_is_complete(r->gen) && has_link_beyond(gen->fabric, r->gen->fabric));
+		(!ibf_is_complete(r->gen) && has_link_beyond(gen->fabric, r->gen->fabric)) ||
+		(ibf_is_complete(gen) && has_host_beyond(gen->fabric, r->gen->fabric));
 }
 
 static void drop_better(struct ibf_prefer *r)
@@ -387,13 +402,52 @@ static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
-/* True if a host port of f is missing from g. */
-static bool lacks_hosts(const struct ftr_fabric *f, const struct ftr_fabric *g)
+/* True if all hosts, links and LIDs of f are in g. */
+static bool is_part_of(const struct ftr_fabric *f, const struct ftr_fabric *g)
 {
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (ftr_fabric_find_ep(g, f->ep[e].guid) == FTR_EP_NONE)
-			return true;
-	return false;
+	if (has_host_beyond(f, g) || has_link_beyond(f, g))
+		return false;
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		ftr_ep x = ftr_fabric_find_ep(g, f->ep[e].guid);
+
+		if (f->ep[e].sw != FTR_SW_NONE &&
+		    (g->ep[x].lid != f->ep[e].lid || g->ep[x].lmc != f->ep[e].lmc ||
+		     g->ep[x].sw == FTR_SW_NONE ||
+		     g->sw[g->ep[x].sw].guid != f->sw[f->ep[e].sw].guid))
+			return false;
+	}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (g->sw[ftr_fabric_find_sw(g, f->sw[s].guid)].lid != f->sw[s].lid)
+			return false;
+	return true;
+}
+
+/* A generation for gen that keeps the entries for missing hosts: the result of the search, and the
+ * tables preferred so far for hosts that were missing from the search.  NULL: out of memory. */
+static struct ibf_generation *better_with_hosts(const struct ibf_prefer *r,
+						 const struct ibf_generation *gen)
+{
+	const struct ftr_fabric *old = r->gen->fabric;
+	struct ibf_generation *new = ftr_calloc(1, sizeof(*new));
+	struct ftr_err err;
+
+	if (!new)
+		return NULL;
+	atomic_init(&new->refs, 1);
+	new->nominal = gen->nominal;
+	atomic_fetch_add(&new->nominal->refs, 1);
+	if (ftr_fabric_copy_if(old, NULL, &new->fabric, &err) ||
+	    ftr_tables_carry(old, r->gen->tables, new->fabric, &new->tables, &err) ||
+	    ftr_turns_carry(gen->fabric, gen->given, gen->n_given, new->fabric, &new->given,
+			    &new->n_given, &err) ||
+	    ftr_turns_carry(gen->fabric, gen->opts.turn, gen->opts.n_turns, new->fabric,
+			    &new->turn, &new->opts.n_turns, &err)) {
+		ibf_generation_put(new);
+		return NULL;
+	}
+	new->opts.turn = new->turn;
+	ftr_tables_overlay(r->better->gen->fabric, r->better->t, new->fabric, new->tables);
+	return new;
 }
 
 /* Make the tables of gen the preferred tables.  The fabric of gen is complete, or there were
@@ -402,16 +456,24 @@ static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;
 	bool better = r->better && !r->better->displaced;
+	bool lacks_hosts = r->gen && has_host_beyond(r->gen->fabric, gen->fabric) &&
+		is_part_of(gen->fabric, r->gen->fabric);
+	struct ibf_generation *all = NULL;
 
-	if (!better && r->stage != IBF_ADOPTING && same_tables(gen->prefer, gen->tables)) {
-		/* hosts that return get their old entries */
-		if (!lacks_hosts(r->gen->fabric, gen->fabric))
+	if (!better && r->stage != IBF_ADOPTING) {
+		if (lacks_hosts)	/* hosts that return get their old entries */
+			return;
+		if (same_tables(gen->prefer, gen->tables)) {
 			prefer(r, gen);
-		return;
+			return;
+		}
 	}
 	if (!better)
 		stop_search(r);
-	prefer(r, gen);
+	else if (lacks_hosts)
+		all = better_with_hosts(r, gen);
+	prefer(r, all ? all : gen);
+	ibf_generation_put(all);
 	r->stage = step(r->stage, better ? BETTER : OTHER_TABLES);
 	e->plugin->stored = NULL;
 }
@@ -454,6 +516,8 @@ void ibf_prefer_search(struct ibf_engine *e)
 	due = due && ibf_is_complete(e->gen);
 	if (!due && !(r->new_displaced && e->gen->prefer))
 		return;
-	r->search = ibf_search_start(e, e->gen, !due);
+	/* if hosts are missing, search the preferred tables, which have entries for them */
+	r->search = ibf_search_start(e, due && r->gen && r->gen->shape &&
+				     r->gen->nominal == e->gen->nominal ? r->gen : e->gen, !due);
 	r->new_displaced &= due || !r->search;
 }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ibfattree pairs: writes the pairs of hosts between which a bandwidth test finds slow links, as a
+ * list or as a script that runs the test (pairs/script).
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/pairs.h"
+
+enum form { LIST, SCRIPT };
+
+struct pairs {
+	const char *output;
+	unsigned int form, lmc;
+	bool tolerant;
+};
+
+static const struct cli_opt options[] = {
+	{ "form", CLI_WORD, offsetof(struct pairs, form), "list|script",
+	  "list of the pairs, or bash script that runs ib_write_bw", "list", 0, 0 },
+	CLI_OPT_LMC(struct pairs),
+	CLI_OPT_TOLERANT(struct pairs),
+	CLI_OPT_OUTPUT(struct pairs),
+	CLI_OPT_END
+};
+
+struct plan {
+	const struct pairs *o;
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	struct ftr_hosts *h;
+	const char **name;	/* [n_ep] name of the host; NULL: the port takes no part */
+	bool *member;		/* [n_ep] */
+	struct pair_plan p;
+};
+
+static void find_members(struct plan *x)
+{
+	x->name = cli_calloc(x->f->n_ep + 1u, sizeof(*x->name), "host ports");
+	x->member = cli_calloc(x->f->n_ep + 1u, sizeof(*x->member), "host ports");
+	for (uint32_t i = 0; i < x->h->n; i++)
+		for (uint32_t k = 0; k < x->h->host[i].n; k++) {
+			ftr_ep e = x->h->ep[x->h->host[i].first + k];
+
+			x->name[e] = x->h->host[i].name;
+			x->member[e] = x->f->ep[e].lid != 0;
+		}
+}
+
+static void write_left(FILE *out, const struct plan *x)
+{
+	const struct ftr_fabric *f = x->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
+
+			if (port->peer_kind == FTR_PEER_EP && x->member[port->peer] &&
+			    !x->p.covered[f->n_ports + port->peer])
+				fprintf(out, "# not covered: the link from %s\n",
+					CLI_EP(f, port->peer));
+			if ((port->peer_kind == FTR_PEER_SW ||
+			     (port->peer_kind == FTR_PEER_EP && x->member[port->peer])) &&
+			    !x->p.covered[f->sw[s].first_port + p])
+				fprintf(out, "# not covered: %s\n", CLI_LINK(f, s, p));
+		}
+}
+
+static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
+{
+	const struct plan *x = ctx;
+	bool script = x->o->form == SCRIPT;
+
+	fprintf(out, "%s# %s in %s; links, counted per direction: %u covered, %u not covered\n",
+		script ? "#!/bin/bash\n" : "", CLI_COUNT(x->p.n, "pair", "pairs"),
+		CLI_COUNT(x->p.rounds, "round", "rounds"), x->p.n_covered, x->p.n_left);
+	write_left(out, x);
+	fputs(script ? "pairs='" : "# round, sender, its port GUID, receiver, its port GUID\n", out);
+	for (uint32_t i = 0; i < x->p.n; i++) {
+		const struct pair *p = &x->p.pair[i];
+
+		fprintf(out, "%u %s 0x%016" PRIx64 " %s 0x%016" PRIx64 "\n", p->round + 1,
+			x->name[p->from], x->f->ep[p->from].guid, x->name[p->to],
+			x->f->ep[p->to].guid);
+	}
+	if (script)
+		fprintf(out, "'\n%s", part_pairs);
+	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
+}
+
+static int run_pairs(int argc, char **argv)
+{
+	static struct pairs o;
+	static struct plan x = { .o = &o };
+
+	cli_parse(&cli_pairs, &o, argc, argv);
+	x.f = cli_read_fabric(argv[0], o.lmc, o.tolerant);
+	cli_must(cli_read_lfts(argv[1], x.f, &x.t, NULL, &cli_err));
+	cli_must(ftr_hosts_new(x.f, false, &x.h, &cli_err));
+	find_members(&x);
+	pairs_plan(x.f, x.t, x.member, &x.p);
+	if (!x.p.n)
+		cli_die("pairs: the tables connect no two hosts with names");
+	cli_write(o.output, write_fn, &x);
+	if (x.p.n_left)
+		cli_error("note: links that no path between two hosts crosses, counted per direction: %u; they are listed at the beginning of the output",
+			  x.p.n_left);
+	return x.p.n_left ? CLI_FINDINGS : CLI_CLEAN;
+}
+
+const struct cli_cmd cli_pairs = {
+	.name = "pairs",
+	.summary = "write host pairs whose bandwidth shows every bad cable",
+	.args = "FABRIC TABLES",
+	.text =
+"Writes pairs of hosts whose paths cover every link in both directions.  In a round,\n"
+"no two pairs share a link or a host, so each pair should reach the full bandwidth.\n"
+"A pair that does not has a slow link or adapter on its path.\n"
+"Exit status: 0 all links are covered; 1 some are not; 2 bad input.\n",
+	.opts = options,
+	.min_args = 2,
+	.max_args = 2,
+	.run = run_pairs,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * pairs: pairs of host ports that cover all links, in rounds without shared links (pairs_plan.c),
+ * and the command (pairs.c).
+ *
+ * A link is directed.  Its index is f->sw[s].first_port + p if port p of switch s sends, and
+ * f->n_ports + e if host port e sends.
+ */
+#ifndef FTR_CLI_PAIRS_H
+#define FTR_CLI_PAIRS_H
+
+#include <ftr/ftr.h>
+
+struct pair {
+	uint32_t round;		/* from 0; ascending in the list */
+	ftr_ep from, to;	/* packets go to the base LID of `to` */
+};
+
+struct pair_plan {
+	struct pair *pair;
+	uint32_t n, rounds;
+	uint8_t *covered;	/* [f->n_ports + f->n_ep] 1: a pair crosses the link */
+	uint32_t n_covered, n_left;	/* numbers of links that are covered, and that no pair
+					 * crosses */
+};
+
+/*
+ * Plans pairs of the host ports with member[e] = true.  The ends of a pair are ports of different
+ * nodes.  In a round, every link has at most one pair, and every node is an end of at most one pair.
+ * The links to other host ports are neither covered nor left.  A link is left only if
+ * no pair of these ports crosses it by the tables t.  The result is the same for each call.
+ */
+void pairs_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const bool *member,
+		struct pair_plan *out);
+void pairs_free(struct pair_plan *p);
+
+#endif

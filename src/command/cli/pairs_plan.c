@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Plans the pairs of ibfattree pairs.
+ *
+ * The path of a pair depends only on the leaf of its first host and on its second host.  So one walk
+ * from every leaf to every host port finds the candidates of each link.  A random sample of SAMPLE
+ * candidates per link is kept.
+ *
+ * A round takes the uncovered links one after the other, and for each of them the first candidate
+ * whose links and nodes are free in this round.  The first uncovered link of a round always finds
+ * one, so the plan ends, and a link stays uncovered only if it has no candidate.  The number of
+ * rounds is not minimal.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/pairs.h"
+
+#define SAMPLE 32
+
+struct candidate {
+	ftr_sw leaf;		/* the switch of the first host */
+	ftr_ep to;
+};
+
+/* The candidates of one link, or of all links from hosts to one leaf. */
+struct sample {
+	uint32_t seen;		/* number of candidates, of which at most SAMPLE are kept */
+	struct candidate c[SAMPLE];
+};
+
+struct planning {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const bool *member;
+	struct pair_plan *plan;
+	uint64_t random;	/* state of a linear congruential generator */
+	struct sample *of_link, *of_leaf;	/* [n_ports], [n_sw] */
+	uint8_t *used, *busy;	/* [n_ports + n_ep], [n_nodes] 1: in use in this round */
+	uint32_t *path;		/* [n_sw + 1] links of the path of a pair */
+	uint32_t hops;
+};
+
+/* Sets p->path to the links from the leaf to the host port `to`.  Returns false if the tables do
+ * not lead there. */
+static bool walk(struct planning *p, ftr_sw leaf, ftr_ep to)
+{
+	const struct ftr_fabric *f = p->f;
+	ftr_sw s = leaf;
+
+	for (p->hops = 0; p->hops < f->n_sw;) {
+		ftr_port port = ftr_tables_get(p->t, s, f->ep[to].lid);
+		const struct ftr_swport *x;
+
+		if (!port || port > f->sw[s].n_ports)
+			return false;
+		x = ftr_fabric_port(f, s, port);
+		p->path[p->hops++] = f->sw[s].first_port + port;
+		if (x->peer_kind == FTR_PEER_EP)
+			return x->peer == to;
+		if (x->peer_kind != FTR_PEER_SW)
+			return false;
+		s = x->peer;
+	}
+	return false;
+}
+
+/* Returns the best first host on the leaf: one whose link is not covered yet, or else any.  Nodes
+ * that are busy are left out.  only: FTR_EP_NONE, or the only host to choose from. */
+static ftr_ep first_host(const struct planning *p, ftr_sw leaf, ftr_ep to, ftr_ep only)
+{
+	const struct ftr_fabric *f = p->f;
+	ftr_ep best = FTR_EP_NONE;
+
+	for (unsigned int port = 1; port <= f->sw[leaf].n_ports; port++) {
+		const struct ftr_swport *x = ftr_fabric_port(f, leaf, port);
+
+		if (x->peer_kind != FTR_PEER_EP || !p->member[x->peer] ||
+		    (only != FTR_EP_NONE && x->peer != only) ||
+		    f->ep[x->peer].node == f->ep[to].node || p->busy[f->ep[x->peer].node])
+			continue;
+		if (!p->plan->covered[f->n_ports + x->peer])
+			return x->peer;
+		best = x->peer;
+	}
+	return best;
+}
+
+static void add_candidate(struct planning *p, struct sample *to, struct candidate c)
+{
+	uint32_t at = to->seen;
+
+	p->random = p->random * UINT64_C(6364136223846793005) + 1;
+	if (at >= SAMPLE)
+		at = (uint32_t)(p->random >> 33) % (to->seen + 1);
+	to->seen++;
+	if (at < SAMPLE)
+		to->c[at] = c;
+}
+
+static void find_candidates(struct planning *p)
+{
+	for (ftr_sw s = 0; s < p->f->n_sw; s++)
+		for (ftr_ep e = 0; e < p->f->n_ep; e++) {
+			const struct candidate c = { s, e };
+
+			if (!p->member[e] || first_host(p, s, e, FTR_EP_NONE) == FTR_EP_NONE ||
+			    !walk(p, s, e))
+				continue;
+			add_candidate(p, &p->of_leaf[s], c);
+			for (uint32_t i = 0; i < p->hops; i++)
+				add_candidate(p, &p->of_link[p->path[i]], c);
+		}
+}
+
+/* Adds the pair to the plan if its links are free.  Returns true if it was added. */
+static bool add_pair(struct planning *p, const struct candidate *c, ftr_ep from)
+{
+	struct pair_plan *plan = p->plan;
+	if (from == FTR_EP_NONE || p->busy[p->f->ep[c->to].node] || !walk(p, c->leaf, c->to))
+		return false;
+	p->path[p->hops++] = p->f->n_ports + from;
+	for (uint32_t i = 0; i < p->hops; i++)
+		if (p->used[p->path[i]])
+			return false;
+	plan->pair[plan->n++] = (struct pair){ plan->rounds, from, c->to };
+	p->busy[p->f->ep[from].node] = p->busy[p->f->ep[c->to].node] = 1;
+	for (uint32_t i = 0; i < p->hops; i++) {
+		p->used[p->path[i]] = 1;
+		plan->n_covered += !plan->covered[p->path[i]];
+		plan->covered[p->path[i]] = 1;
+	}
+	return true;
+}
+
+/* The candidates of a link; NULL: it is no link, or leads from or to a host that takes no part. */
+static const struct sample *sample_of(const struct planning *p, uint32_t link, ftr_ep *only)
+{
+	const struct ftr_fabric *f = p->f;
+
+	*only = FTR_EP_NONE;
+	if (link < f->n_ports)
+		return f->ports[link].peer_kind == FTR_PEER_SW ||
+			(f->ports[link].peer_kind == FTR_PEER_EP &&
+			 p->member[f->ports[link].peer]) ? &p->of_link[link] : NULL;
+	*only = link - f->n_ports;
+	return p->member[*only] ? &p->of_leaf[f->ep[*only].sw] : NULL;
+}
+
+/* Covers the link in this round, if possible. */
+static bool cover_link(struct planning *p, uint32_t link)
+{
+	ftr_ep only;
+	const struct sample *x = sample_of(p, link, &only);
+
+	for (uint32_t i = 0; x && i < SAMPLE && i < x->seen; i++)
+		if (add_pair(p, &x->c[i], first_host(p, x->c[i].leaf, x->c[i].to, only)))
+			return true;
+	return false;
+}
+
+static void plan_rounds(struct planning *p)
+{
+	uint32_t n = p->f->n_ports + p->f->n_ep;
+	bool some = true;
+	ftr_ep only;
+
+	while (some) {
+		some = false;
+		memset(p->used, 0, n);
+		memset(p->busy, 0, p->f->n_nodes);
+		for (uint32_t link = 0; link < n; link++)
+			if (!p->plan->covered[link])
+				some |= cover_link(p, link);
+		p->plan->rounds += some;
+	}
+	for (uint32_t link = 0; link < n; link++)
+		p->plan->n_left += !p->plan->covered[link] && sample_of(p, link, &only);
+}
+
+void pairs_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const bool *member,
+		struct pair_plan *out)
+{
+	uint32_t n = f->n_ports + f->n_ep;
+	struct planning p = {
+		.f = f, .t = t, .member = member, .plan = out,
+		.of_link = cli_calloc(f->n_ports + 1u, sizeof(*p.of_link), "the pairs"),
+		.of_leaf = cli_calloc(f->n_sw + 1u, sizeof(*p.of_leaf), "the pairs"),
+		.path = cli_calloc(f->n_sw + 1u, sizeof(*p.path), "the pairs"),
+		.used = cli_calloc(n + 1u, 1, "the pairs"),
+		.busy = cli_calloc(f->n_nodes + 1u, 1, "the pairs"),
+	};
+
+	/* each pair covers at least one more link */
+	*out = (struct pair_plan){
+		.pair = cli_calloc(n + 1u, sizeof(*out->pair), "the pairs"),
+		.covered = cli_calloc(n + 1u, 1, "the pairs"),
+	};
+	find_candidates(&p);
+	plan_rounds(&p);
+	free(p.path);
+	free(p.of_link);
+	free(p.of_leaf);
+	free(p.used);
+	free(p.busy);
+}
+
+void pairs_free(struct pair_plan *p)
+{
+	free(p->pair);
+	free(p->covered);
+	memset(p, 0, sizeof(*p));
+}
