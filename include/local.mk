@@ -14,7 +14,7 @@ ftrinclude_HEADERS = include/ftr/balance.h include/ftr/cdg.h \
 	include/ftr/picture.h include/ftr/ddlr.h include/ftr/shape.h \
 	include/ftr/sim.h include/ftr/state.h include/ftr/status.h \
 	include/ftr/tables.h include/ftr/team.h include/ftr/text.h \
-	include/ftr/types.h include/ftr/vl.h
+	include/ftr/transition.h include/ftr/types.h include/ftr/vl.h
 
 lib_LTLIBRARIES += libftr.la
 libftr_la_SOURCES =

@@ -32,6 +32,7 @@
 #include <ftr/tables.h>
 #include <ftr/team.h>
 #include <ftr/text.h>
+#include <ftr/transition.h>
 #include <ftr/types.h>
 #include <ftr/vl.h>
 

