@@ -40,7 +40,7 @@
 
 struct whatif {
 	struct cli_engine engine;
-	struct cli_list fail, compare;
+	struct cli_list fail, drain, compare;
 	struct cli_guid_files files;
 	struct cli_live_opts from;
 	const char *nominal, *metrics, *survival;
@@ -50,9 +50,17 @@ struct whatif {
 	bool json, list, local, guarantee;
 };
 
+static bool is_changed(const struct whatif *w)
+{
+	return w->fail.n || w->drain.n;
+}
+
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE(struct whatif, "load"),
 	CLI_OPTS_FAULTS(struct whatif),
+	{ "drain", CLI_LIST, offsetof(struct whatif, drain), "PART",
+	  "drain a switch, link or host as \"ibfattree drain\" does; may be given more than once",
+	  NULL, 0, 0 },
 	{ "repeat", CLI_UINT, offsetof(struct whatif, repeat), "N",
 	  "make N runs, with consecutive seeds of the random faults", "1", 1, REPEAT_MAX },
 	{ "metrics", CLI_STRING, offsetof(struct whatif, metrics), "LIST",
@@ -85,6 +93,7 @@ struct job {
 	struct ftr_team *inner;		/* the threads of one run; NULL: one */
 	struct ftr_fabric *f;		/* the undamaged fabric */
 	struct cli_faults faults;
+	struct ftr_drains drains;
 	struct ftr_nominal *nominal;	/* the nominal fabric; NULL: none, see cli_nominal */
 	struct ftr_shape *sh;		/* shape of f */
 	struct ftr_tables *before;	/* tables of f; NULL without --fail and --guarantee */
@@ -217,10 +226,26 @@ static void measure_ddlr(struct job *j, const struct ftr_shape *sh,
 	ftr_tables_free(t);
 }
 
+/* Applies the faults of a run, and the drains. */
+static struct ftr_fabric *damaged(const struct job *j, uint64_t seed)
+{
+	struct ftr_fabric *f = cli_faults_apply(j->f, &j->faults, seed);
+	struct ftr_drained d;
+
+	if (!j->drains.n)
+		return f;
+	cli_must(ftr_drain_apply(f, &j->drains, FTR_SW_NONE, &d, &cli_err));
+	ftr_fabric_free(f);
+	f = d.f;
+	d.f = NULL;
+	ftr_drained_clear(&d);
+	return f;
+}
+
 /* Measures run i, with its own seed, in every column of the damaged fabric. */
 static void one_run(struct job *j, unsigned int i)
 {
-	struct ftr_fabric *f = cli_faults_apply(j->f, &j->faults, j->w->seed + i);
+	struct ftr_fabric *f = damaged(j, j->w->seed + i);
 	struct ftr_shape *sh = NULL;
 	struct ftr_tables *t = NULL;
 	double ms = reroute(j, f, &sh, &t);
@@ -261,11 +286,12 @@ static void read_all(struct job *j, const char *path)
 
 	j->f = live.f;
 	cli_must(cli_read_guids(&w->files, &j->opts, &cli_err));
-	cli_must(cli_nominal(w->nominal, j->f, w->fail.n != 0, &j->opts, j->team,
+	cli_must(cli_nominal(w->nominal, j->f, is_changed(w), &j->opts, j->team,
 			     &j->nominal, &cli_err));
 	if (j->nominal)
 		j->opts.nominal = j->nominal->shape;
 	j->faults = cli_faults_parse(j->f, "fail", &w->fail);
+	cli_drain_words(j->f, &w->drain, &j->drains);
 	for (unsigned int i = 0; i < w->compare.n; i++)
 		if (live.t && !i)
 			j->given[i] = live.t;
@@ -293,11 +319,11 @@ static void set_up(struct job *j)
 	/* all columns use the host order of the undamaged fabric, so that loads are comparable */
 	j->loads.place = cli_host_guids(j->sh, false, &j->loads.n);
 	j->vl_map = cli_vls(j->sh, w->vls);
-	if (w->fail.n || w->guarantee)
+	if (is_changed(w) || w->guarantee)
 		j->before = t;
 	if (w->guarantee)
 		return;
-	if (w->fail.n) {
+	if (is_changed(w)) {
 		add_column(j, "before", "before", 1);
 		measure(j, j->sh, t, &j->col[0], 0);
 		j->col[0].run[0].v[CLI_M_ROUTE_MS] = ms;
@@ -310,7 +336,7 @@ static void set_up(struct job *j)
 	} else {
 		ftr_tables_free(t);
 	}
-	add_column(j, w->fail.n ? "after" : w->engine.ops->name, "after",
+	add_column(j, is_changed(w) ? "after" : w->engine.ops->name, "after",
 		   w->repeat);
 	for (unsigned int i = 0; i < w->compare.n; i++)
 		add_column(j, w->compare.v[i], "compare", w->repeat);
@@ -320,13 +346,13 @@ static int report_whatif(const struct job *j)
 {
 	const struct whatif *w = j->w;
 	const struct cli_whatif_view v = {
-		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
+		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail, .drain = &w->drain,
 		.compare = &w->compare, .faults = &j->faults, .seed = w->seed,
 		.repeat = w->repeat, .col = j->col, .n_col = j->n_col,
 		.places = j->loads.shifts ? j->loads.n : 0, .vl_map = j->vl_map != NULL,
 		.list = w->list,
 	};
-	const struct cli_column *after = &j->col[w->fail.n ? 1u + j->stale + w->local : 0];
+	const struct cli_column *after = &j->col[is_changed(w) ? 1u + j->stale + w->local : 0];
 	int status = CLI_CLEAN;
 
 	for (unsigned int i = 0; i < after->n; i++)
@@ -422,7 +448,7 @@ static int report_survival(struct job *j, struct whatif *w)
 	}
 	w->fail.n--;
 	return cli_whatif_survival(&(const struct cli_whatif_view){
-		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
+		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail, .drain = &w->drain,
 		.faults = &j->faults, .seed = w->seed, .repeat = w->repeat,
 	}, row, n, w->json);
 }
@@ -465,6 +491,8 @@ static int run_whatif(int argc, char **argv)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
 	if (w.guarantee && (w.compare.n || n + w.from.on > 1 || w.repeat > 1 || w.local))
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
+	if (w.drain.n && (w.local || w.guarantee || w.survival))
+		cli_die("whatif: --drain cannot be combined with --local, --guarantee or --survival");
 	if (w.local && !w.fail.n)
 		cli_die("whatif: --local needs --fail SPEC");
 	if (w.survival) {

@@ -107,11 +107,16 @@ struct cli_column {
 	bool any;		/* at least one run is finished */
 };
 
+/* Stores the drained parts that the words name in out, and notes how many host ports are reached only
+ * over them (drain.c). */
+void cli_drain_words(const struct ftr_fabric *f, const struct cli_list *parts,
+		     struct ftr_drains *out);
+
 struct cli_whatif_view {
 	const struct ftr_fabric *f;
 	const struct ftr_shape *sh;
 	const char *engine;
-	const struct cli_list *fail, *compare;
+	const struct cli_list *fail, *drain, *compare;
 	const struct cli_faults *faults;
 	uint64_t seed;
 	unsigned int repeat;

@@ -143,6 +143,9 @@ static void put_head(const struct cli_whatif_view *v)
 			printf(" (seed %llu)", (unsigned long long)v->seed);
 		putchar('\n');
 	}
+	for (unsigned int i = 0; i < v->drain->n; i++)
+		printf("%s%s%s", i ? " " : "drained ", v->drain->v[i],
+		       i + 1 == v->drain->n ? "\n" : "");
 	if (v->repeat > 1)
 		printf("runs    %u, with seeds from %llu on%s\n", v->repeat,
 		       (unsigned long long)v->seed,
@@ -251,6 +254,9 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 	list = cli_json_array(o, "faults");
 	for (unsigned int i = 0; i < v->fail->n; i++)
 		cli_json_text(list, v->fail->v[i]);
+	list = cli_json_array(o, "drains");
+	for (unsigned int i = 0; i < v->drain->n; i++)
+		cli_json_text(list, v->drain->v[i]);
 	cli_json_num(o, "random_links", v->faults->links);
 	cli_json_num(o, "random_switches", v->faults->switches);
 	cli_json_num(o, "seed", v->seed);
