@@ -266,6 +266,7 @@ static void setup(void)
 	d.conf.path = strdup("opensm.conf");
 	d.conf.plugins = strdup("ibfattree");
 	d.conf.engines = strdup("dmodc");
+	d.conf.options = strdup("no-options-file");
 	sound_node();
 }
 
@@ -414,6 +415,18 @@ static void other_state(void)
 	ftr_fabric_free(f);
 }
 
+static void drained_spine(void)
+{
+	struct ftr_drain spine = { .guid = 1, .since = 1, .by = "root", .name = "spine" };
+	struct ftr_drains all = { .request = 1, .part = &spine, .n = 1 };
+	struct ftr_err err = { 0 };
+
+	state = strdup("test_doctor.conf.drains");
+	ck_assert(!ftr_drains_write(state, &all, &err));
+	free(d.conf.options);
+	d.conf.options = strdup("test_doctor.conf");
+}
+
 static void no_ranks(void)
 {
 	use(made("torus:5,5"));
@@ -505,6 +518,7 @@ static const struct {
 	{ "mtu", small_mtu },
 	{ "plugin", other_plugin },
 	{ "config", engine_alone },
+	{ "drains", drained_spine },
 	{ "fabric", table_missing },
 	{ "m-key", m_key_set },
 	{ "sm", two_masters },
