@@ -157,11 +157,12 @@ case_save_restore() {
 # docs/rollout.md, from the first check to production and back.  Every command of ibfattree on that
 # page is run literally, only with other directories.
 case_rollout() {
-	local page=$top/docs/rollout.md ran=0
+	local page=$top/docs/rollout.md ran=0 spine=
 	# on_page REGEX: print the matching lines of the page, with the directories of this test
 	on_page() {
-		grep -E "^    $1" "$page" | sed "s|^    ||; s| *#.*||
-			s|/var/backups|$T|g; s|/etc/opensm|$T|g"
+		sed ':a; /\\$/ { N; s/\\\n *//; ba }' "$page" | grep -E "^    $1" |
+			sed "s|^    ||; s| *#.*||; s|SWITCH|$spine|
+				s|/var/backups|$T|g; s|/etc/opensm|$T|g"
 	}
 	# run_line REGEX: run the command in the matching line
 	run_line() {
@@ -170,7 +171,7 @@ case_rollout() {
 		[[ -n $line && $line != *$'\n'* ]] ||
 			fail "$page has no line, or several, that match '$1': $line"
 		PATH=$SIM_BUILD:$PATH OSM_CACHE_DIR=$SIM_DIR/sm \
-			LD_LIBRARY_PATH=$SIM_BUILD/.libs in_sim bash -c "$line" \
+			LD_LIBRARY_PATH=$SIM_BUILD/.libs in_sim bash -c "cd '$T' && $line" \
 			>"$T/out" 2>"$T/err" || status=$?
 		((status == 0)) ||
 			fail "exit status $status: $line: $(cat "$T/out" "$T/err")"
@@ -187,9 +188,18 @@ case_rollout() {
 	run_line 'ibfattree route --live'
 	grep -q 'any order' "$T/out" || fail "no 'any order': $(cat "$T/out")"
 	grep -q 'credit loops' "$T/out" || fail "no 'credit loops': $(cat "$T/out")"
-	run_line 'ibfattree whatif --live'
+	run_line 'ibfattree whatif --live --fail'
+	spine=$(sim_cables "$T/fabric.net" | sed -n 1p | cut -f 3)
+	run_line 'ibfattree whatif --live --drain'
 	walk before
 	osm_stop sm
+	run_line 'ibfattree gen'
+	run_line 'ibfattree route f.net -o'
+	run_line 'ibfattree route f.net --nominal'
+	run_line 'ibfattree sim .* --recover'
+	grep -q '^lost  *0$' "$T/out" || fail "$(cat "$T/out")"
+	run_line 'ibfattree sim .*less.lfts@200us'
+	grep -q '^lost  *0$' "$T/out" || fail "$(cat "$T/out")"
 
 	echo 'observe yes' >"$T/ibfattree.conf"
 	osm_start sm < <(on_page 'event_plugin_name'
