@@ -70,8 +70,9 @@ static const struct cli_opt drains_options[] = {
 /* The path of the file, for the plugin's options file in this opensm.conf. */
 static const char *path_beside(const struct doc_conf *c)
 {
-	static char *path;	/* of one run; freed with the process */
+	static char *path;
 
+	free(path);	/* of an earlier call */
 	if (asprintf(&path, "%s.drains", c->options ? c->options : DEFAULT_OPTIONS) < 0)
 		cli_die("out of memory for a path");
 	return path;
