@@ -131,7 +131,7 @@ void ftr_load_free(struct ftr_load *ld);	/* NULL is accepted */
  *
  * ftr_load_changed: f and t are the fabric and the tables after the faults.  Sets *max to the load
  * of the most loaded link (ftr_load_report.max of ftr_load_all), and *done to true.  Sets *done to
- * false, and *max to nothing, if the flows must be counted by ftr_load_new: f differs from the
+ * false, and leaves *max as it is, if the flows must be counted by ftr_load_new: f differs from the
  * fabric before the faults by more than missing links between switches, or too many entries have
  * changed.  Several threads may use the same base.  FTR_NOMEM.
  */

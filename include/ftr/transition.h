@@ -4,9 +4,9 @@
  *
  *	old tables `now`  --- step 1, step 2, ... --->  new tables `to`
  *
- * A changed entry is written after the other changed entries on its new path (src/core/tables/write_order.h).  So
- * a packet follows old entries up to the first new entry, and the new path from there.  It arrives
- * if both paths arrive, and it cannot loop if neither path loops.
+ * A changed entry is written after the other changed entries on its new path
+ * (src/core/tables/write_order.h).  So a packet follows old entries up to the first new entry, and
+ * the new path from there.  It arrives if both paths arrive, and it cannot loop if neither path loops.
  *
  * Such a packet may also cause channel dependencies that neither the old nor the new tables have.
  * <ftr/cdg.h> decides whether a cycle of dependencies is possible in any of these states.

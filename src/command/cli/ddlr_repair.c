@@ -13,7 +13,6 @@ struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
 				    const struct ftr_fabric *fb)
 {
 	struct ftr_tables *out = NULL;
-
 	uint32_t max_lid = fb->max_lid < t->max_lid ? fb->max_lid : t->max_lid;
 
 	cli_must(ftr_tables_new(fb, true, &out, &cli_err));

@@ -35,7 +35,9 @@ struct planning {
 	const struct ftr_tables *t;
 	const bool *member;
 	struct pair_plan *plan;
-	uint64_t random;	/* state of a linear congruential generator */
+	/* State of a linear congruential generator, with the multiplier of MMIX (Knuth, TAOCP 2,
+	 * 3.3.4).  <ftr/...> has no generator. */
+	uint64_t random;
 	struct sample *of_link, *of_leaf;	/* [n_ports], [n_sw] */
 	uint8_t *used, *busy;	/* [n_ports + n_ep], [n_nodes] 1: in use in this round */
 	uint32_t *path;		/* [n_sw + 1] links of the path of a pair */
@@ -118,6 +120,7 @@ static void find_candidates(struct planning *p)
 static bool add_pair(struct planning *p, const struct candidate *c, ftr_ep from)
 {
 	struct pair_plan *plan = p->plan;
+
 	if (from == FTR_EP_NONE || p->busy[p->f->ep[c->to].node] || !walk(p, c->leaf, c->to))
 		return false;
 	p->path[p->hops++] = p->f->n_ports + from;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * sim: the program ibfattree-sim (sim.c, sim_main.c), its input (sim_input.c), the schedule of
- * faults and tables (sim_schedule.c, sim_writes.c, sim_events.c), and the output (sim_show.c, sim_json.c,
- * sim_svg.c).  "ibfattree sim" starts this program.
+ * faults and tables (sim_schedule.c, sim_writes.c, sim_events.c), and the output (sim_show.c,
+ * sim_json.c, sim_svg.c).  "ibfattree sim" starts this program.
  */
 #ifndef FTR_CLI_SIM_H
 #define FTR_CLI_SIM_H

@@ -18,7 +18,7 @@
  *
  * With --survival, the runs are repeated for each number of random link faults, and only counted.
  *
- * Without faults, the only columns are "after", titled with the engine's name, and the given
+ * Without faults and drains, the only columns are "after", titled with the engine's name, and the given
  * tables.  With random faults, the columns of the damaged fabric have one run for each seed.
  *
  * The threads divide the runs among them if there are enough runs, because a run with one thread
@@ -96,7 +96,7 @@ struct job {
 	struct ftr_drains drains;
 	struct ftr_nominal *nominal;	/* the nominal fabric; NULL: none, see cli_nominal */
 	struct ftr_shape *sh;		/* shape of f */
-	struct ftr_tables *before;	/* tables of f; NULL without --fail and --guarantee */
+	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and --guarantee */
 	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
@@ -346,7 +346,8 @@ static int report_whatif(const struct job *j)
 {
 	const struct whatif *w = j->w;
 	const struct cli_whatif_view v = {
-		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail, .drain = &w->drain,
+		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
+		.drain = &w->drain,
 		.compare = &w->compare, .faults = &j->faults, .seed = w->seed,
 		.repeat = w->repeat, .col = j->col, .n_col = j->n_col,
 		.places = j->loads.shifts ? j->loads.n : 0, .vl_map = j->vl_map != NULL,
@@ -448,7 +449,8 @@ static int report_survival(struct job *j, struct whatif *w)
 	}
 	w->fail.n--;
 	return cli_whatif_survival(&(const struct cli_whatif_view){
-		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail, .drain = &w->drain,
+		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
+		.drain = &w->drain,
 		.faults = &j->faults, .seed = w->seed, .repeat = w->repeat,
 	}, row, n, w->json);
 }
@@ -539,7 +541,7 @@ const struct cli_cmd cli_whatif = {
 	.summary = "show the effect of failed links or switches",
 	.args = "[FABRIC] [FILE...]",
 	.text =
-"Routes FABRIC, applies the faults of --fail, routes it again, and compares the\n"
+"Routes FABRIC, applies --fail and --drain, routes it again, and compares the\n"
 "tables before and after: unreachable pairs, affected nodes, loops, credit loops,\n"
 "load, and the number of entries that the plugin would change.\n"
 "The tables in FILEs and in the files of --compare are shown beside them, on the\n"

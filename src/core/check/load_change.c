@@ -9,8 +9,8 @@
  * added to the links of the new path.  If only one of the two paths arrives, the links before the
  * entry change as well, because a lost flow loads no link.
  *
- * The work grows with the number of changed entries.  If there are more than a twelfth of all
- * entries, counting all flows again (load_model.c) takes less time.
+ * The work grows with the number of changed entries.  If more than a twelfth of all entries has
+ * changed (an estimate), all flows are counted again (load_model.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ enum ftr_status ftr_load_base_new(const struct ftr_load *ld, struct ftr_load_bas
 
 	if (!b || !(b->column = ftr_malloc((size_t)n * ld->n_filled + 1))) {
 		free(b);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the loads before faults");
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the loads before faults, on %u switches", n);
 	}
 	b->ld = ld;
 	for (uint32_t at = 0; at < ld->n_filled; at += LOAD_BATCH)
@@ -278,5 +278,6 @@ enum ftr_status ftr_load_changed(const struct ftr_load_base *b, const struct ftr
 	c.arena = ftr_arena_new();
 	ok = c.arena && run(&c, max, done);
 	ftr_arena_free(c.arena);
-	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for changed loads");
+	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for the changed loads of %u links",
+					b->ld->n_links);
 }

@@ -29,6 +29,7 @@
  * time: a new thread is started after the previous one has ended.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "reroute/reroute.h"
 
@@ -182,9 +183,8 @@ static struct rr_writes list_writes(const struct ftr_ddlr_plan *plan)
 		.n = plan->n, .first_drain = UINT32_MAX,
 	};
 
-	for (uint32_t i = 0; out.entry && i < plan->n; i++) {
-		out.entry[i] = plan->write[i];
-	}
+	if (out.entry && plan->n)
+		memcpy(out.entry, plan->write, plan->n * sizeof(*out.entry));
 	return out;
 }
 

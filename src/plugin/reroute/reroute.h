@@ -78,7 +78,7 @@ struct rr_maker {
 
 /* Entries to be written, sorted by (step, switch, LID).  A step begins when all packets of earlier
  * steps have been acknowledged or given up.  The steps from number first_drain on also wait until
- * packets that followed the old entries have left the fabric. */
+ * packets that followed the old entries have left the fabric.  write.c sets entry[].before. */
 struct rr_writes {
 	struct ftr_change *entry;
 	uint32_t n;
