@@ -1,10 +1,10 @@
 # libftr: the library that is installed.  It exports exactly the functions and
 # constants that the public headers declare.  The command, the plugin and the tests
-# contain its modules (libftrcore.la, and for the simulator libftrtools.la) and do not need it.
+# contain its modules (libftrcore.a, and for the simulator libftrtools.a) and do not need it.
 #
-# LIBFTR_VERSION is libtool's current:revision:age.  Before a release: a change
-# of any public struct or function makes it (current + 1):0:0.
-LIBFTR_VERSION = 0:0:0
+# LIBFTR_VERSION is the number in the soname.  A release that changes any public struct or function
+# increments it.
+LIBFTR_VERSION = 0
 ftrincludedir = $(includedir)/ftr
 ftrinclude_HEADERS = include/ftr/balance.h include/ftr/cdg.h \
 	include/ftr/check.h include/ftr/drain.h include/ftr/engine.h include/ftr/fabric.h \
@@ -16,20 +16,27 @@ ftrinclude_HEADERS = include/ftr/balance.h include/ftr/cdg.h \
 	include/ftr/tables.h include/ftr/team.h include/ftr/text.h \
 	include/ftr/transition.h include/ftr/types.h include/ftr/vl.h
 
-lib_LTLIBRARIES += libftr.la
-libftr_la_SOURCES =
-libftr_la_LIBADD = libftrtools.la libftrcore.la
-libftr_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(LIBFTR_VERSION) \
-	-export-symbols libftr.sym
-EXTRA_libftr_la_DEPENDENCIES = libftr.sym
-CLEANFILES += libftr.sym libftr.sym.tmp
+execlib_PROGRAMS += libftr.so.0
+libftr_so_0_SOURCES =
+libftr_so_0_LINK = $(LINK_SHARED) -Wl,-soname,libftr.so.$(LIBFTR_VERSION) \
+	-Wl,--version-script=libftr.map \
+	-Wl,--whole-archive libftrtools.a libftrcore.a -Wl,--no-whole-archive
+libftr_so_0_LDADD =
+EXTRA_libftr_so_0_DEPENDENCIES = libftr.map libftrtools.a libftrcore.a
+CLEANFILES += libftr.map libftr.map.tmp libftr.so
 # The list may also contain names of inline functions and names from comments; this does no
 # harm, because no object defines them.
-libftr.sym: $(ftrinclude_HEADERS) $(srcdir)/include/local.mk
-	$(AM_V_GEN)(cd $(srcdir) && cat $(ftrinclude_HEADERS)) | \
+libftr.map: $(ftrinclude_HEADERS) $(srcdir)/include/local.mk
+	$(AM_V_GEN)(echo '{ global:' && (cd $(srcdir) && cat $(ftrinclude_HEADERS)) | \
 		$(SED) -n -e '/^extern const /s/.*\<\(ftr_[a-z0-9_]*\);.*/\1/p' \
 		-e 's/[^a-z0-9_]\(ftr_[a-z0-9_]*\)(/\n\1\n/gp' | \
-		grep '^ftr_' | LC_ALL=C sort -u >$@.tmp && mv $@.tmp $@
+		grep '^ftr_' | LC_ALL=C sort -u | $(SED) 's/$$/;/' && \
+		echo 'local: *; };') >$@.tmp && mv $@.tmp $@
+
+install-exec-hook:
+	cd '$(DESTDIR)$(libdir)' && $(LN_S) -f libftr.so.$(LIBFTR_VERSION) libftr.so
+uninstall-hook:
+	rm -f '$(DESTDIR)$(libdir)/libftr.so'
 
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = libftr.pc

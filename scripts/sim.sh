@@ -3,7 +3,7 @@
 #
 # Functions for a simulated fabric and its subnet managers, used by scripts/demo, scripts/bench and
 # the tests.  $SIM_BUILD is the build directory.  The plugin is loaded from $SIM_PLUGINS if this is
-# set, otherwise from $SIM_BUILD/.libs.
+# set, otherwise from $SIM_BUILD.
 #
 #   sim_start DIR NETFILE       start ibsim with the fabric NETFILE; it keeps its files in DIR
 #   sim_do 'Unlink "S-..."[3]'  write a line to the console of ibsim
@@ -141,7 +141,7 @@ osm_exec() {
 	cd "$1" || exit
 	export SIM_HOST=$2 OSM_TMP_DIR=$1 OSM_CACHE_DIR=$1
 	export IBFATTREE_SEARCH=${IBFATTREE_SEARCH:-$SIM_BUILD/ibfattree-search}
-	export LD_LIBRARY_PATH=${SIM_PLUGINS:-$SIM_BUILD/.libs}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export LD_LIBRARY_PATH=${SIM_PLUGINS:-$SIM_BUILD}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 	export LD_PRELOAD=${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_SO
 	exec "${SIM_LEASH[@]}" opensm -F opensm.conf 0<>console >opensm.out 2>&1
 }

@@ -1,11 +1,11 @@
 # Tests that need nothing but the library: make check.  Each module's tests are
 # listed in tests/<class>/local.mk; the end-to-end runs in tests/sim.
 CHECK_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -I$(top_srcdir)/tests
-CHECK_TEST_LDADD = libsuite.la libftrtools.la libftrcore.la $(CHECK_LIBS)
+CHECK_TEST_LDADD = libsuite.a libftrtools.a libftrcore.a $(CHECK_LIBS)
 if HAVE_CHECK
-check_LTLIBRARIES += libsuite.la
-libsuite_la_SOURCES = tests/lib/suite.c tests/lib/suite.h tests/lib/at_rest.h
-libsuite_la_CFLAGS = $(CHECK_TEST_CFLAGS)
+check_LIBRARIES += libsuite.a
+libsuite_a_SOURCES = tests/lib/suite.c tests/lib/suite.h tests/lib/at_rest.h
+libsuite_a_CFLAGS = $(CHECK_TEST_CFLAGS)
 endif
 AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
 	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
@@ -28,7 +28,6 @@ EXTRA_DIST += tests/seeds tests/compat tests/library/run tests/mutants
 # part of a release.
 dist-hook:
 	rm -rf $(distdir)/tests/seeds/*.o $(distdir)/tests/seeds/.deps \
-		$(distdir)/tests/seeds/.libs $(distdir)/tests/seeds/*.lo \
 		$(distdir)/tests/seeds/.dirstamp
 
 .PHONY: print-tests

@@ -3,7 +3,7 @@ check_PROGRAMS += tests/ddlr/verify
 tests_ddlr_verify_SOURCES = tests/ddlr/verify_faults.c tests/ddlr/fault_state.c \
 	tests/ddlr/fault_state.h
 tests_ddlr_verify_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-tests_ddlr_verify_LDADD = libftrtools.la libftrcore.la
+tests_ddlr_verify_LDADD = libftrtools.a libftrcore.a
 
 .PHONY: verify-ddlr
 verify-ddlr: tests/ddlr/verify
@@ -13,7 +13,7 @@ verify-ddlr: tests/ddlr/verify
 # effect, and how many packets are lost until then.
 EXTRA_PROGRAMS += tests/ddlr/write_times
 tests_ddlr_write_times_SOURCES = tests/ddlr/write_times.c
-tests_ddlr_write_times_LDADD = libftrtools.la libftrcore.la
+tests_ddlr_write_times_LDADD = libftrtools.a libftrcore.a
 
 .PHONY: ddlr-loss
 ddlr-loss: tests/ddlr/write_times ibfattree
@@ -25,7 +25,7 @@ EXTRA_PROGRAMS += tests/ddlr/curve
 tests_ddlr_curve_SOURCES = tests/ddlr/curve.c tests/ddlr/fault_state.c \
 	tests/ddlr/fault_state.h
 tests_ddlr_curve_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-tests_ddlr_curve_LDADD = libftrtools.la libftrcore.la
+tests_ddlr_curve_LDADD = libftrtools.a libftrcore.a
 
 .PHONY: ddlr-curves
 ddlr-curves: tests/ddlr/curve

@@ -755,7 +755,7 @@ bool fake_wait_wanted(struct fake *h)
 {
 	struct fake_look l = fake_look();
 
-	while (!fake_sweep_wanted(h) && !l.over)
+	while ((!fake_sweep_wanted(h) || sweep_due(h)) && !l.over)
 		fake_pause(&l);
 	return fake_sweep_wanted(h);
 }

@@ -200,7 +200,8 @@ void fake_auto_sweep(struct fake *h);
 bool fake_sweep_wanted(struct fake *h);
 /* True if the plugin has left a trap to OpenSM, and no sweep has begun since. */
 bool fake_left_to_sweep(struct fake *h);
-/* Wait for fake_sweep_wanted.  Returns false if nothing is left that could request a sweep. */
+/* Wait until the plugin has requested all sweeps that it wants, so that the next sweep is the only one.
+ * Returns false if nothing is left that could request a sweep. */
 bool fake_wait_wanted(struct fake *h);
 
 /* Change the link at a switch port.  If it comes up, its ports are in Init.  Both switches

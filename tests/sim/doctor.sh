@@ -8,7 +8,7 @@
 doctor() {
 	status=0
 	OSM_CACHE_DIR=$SIM_DIR/sm in_sim "$ibfattree" doctor --opensm "$(command -v opensm)" \
-		--plugin "$SIM_BUILD/.libs/libibfattree.so" \
+		--plugin "$SIM_BUILD/libibfattree.so" \
 		--conf "$SIM_DIR/sm/opensm.conf" "$@" >"$T/doctor" \
 		2>"$T/doctor.err" || status=$?
 }
@@ -211,7 +211,7 @@ case_doctor_configuration() {
 	detailed use_ucast_cache
 	grep -q '  use_ucast_cache FALSE' "$T/doctor"
 	sed 's/OpenSM 3\.3\.23/OpenSM 9.9.99/g' \
-		"$SIM_BUILD/.libs/libibfattree.so" >"$T/other.so"
+		"$SIM_BUILD/libibfattree.so" >"$T/other.so"
 	doctor --plugin "$T/other.so"
 	ended 1
 	says FAILURE plugin 'built for OpenSM 9.9.99'

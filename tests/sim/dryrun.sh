@@ -171,7 +171,7 @@ case_rollout() {
 		[[ -n $line && $line != *$'\n'* ]] ||
 			fail "$page has no line, or several, that match '$1': $line"
 		PATH=$SIM_BUILD:$PATH OSM_CACHE_DIR=$SIM_DIR/sm \
-			LD_LIBRARY_PATH=$SIM_BUILD/.libs in_sim bash -c "cd '$T' && $line" \
+			LD_LIBRARY_PATH=$SIM_BUILD in_sim bash -c "cd '$T' && $line" \
 			>"$T/out" 2>"$T/err" || status=$?
 		((status == 0)) ||
 			fail "exit status $status: $line: $(cat "$T/out" "$T/err")"

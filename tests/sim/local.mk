@@ -14,14 +14,14 @@ mcjoin_SOURCES = tests/sim/mcjoin.c
 mcjoin_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 mcjoin_LDADD = $(IBMAD_LIBS)
 
-# The recorder of Sets, a library that is preloaded into opensm (so it needs an -rpath), and the
+# The recorder of Sets, a library that is preloaded into opensm, and the
 # program that replays its records.
-noinst_LTLIBRARIES += librecord.la
-librecord_la_SOURCES = tests/sim/record.c
-librecord_la_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) -fvisibility=default
-librecord_la_LDFLAGS = -module -avoid-version -shared -rpath $(abs_builddir)
+noinst_PROGRAMS += librecord.so
+librecord_so_SOURCES = tests/sim/record.c
+librecord_so_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) -fPIC -fvisibility=default
+librecord_so_LINK = $(LINK_SHARED)
 noinst_PROGRAMS += replay
 replay_SOURCES = tests/sim/replay.c tests/lib/follow.c tests/lib/follow.h
 replay_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
-replay_LDADD = libftrcore.la
+replay_LDADD = libftrcore.a
 endif

@@ -7,10 +7,10 @@
 # record_up: like up, but the Sets are recorded in $T/record.
 record_up() {
 	local conf
-	[[ -e $SIM_BUILD/.libs/librecord.so ]] || skip 'no libibmad'
+	[[ -e $SIM_BUILD/librecord.so ]] || skip 'no libibmad'
 	conf=$(plugin_conf)
 	sim_start "$T/sim" "$T/fabric.net"
-	export FTR_RECORD=$T/record SIM_PRELOAD=${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_BUILD/.libs/librecord.so
+	export FTR_RECORD=$T/record SIM_PRELOAD=${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_BUILD/librecord.so
 	osm_start sm <<<"$conf"
 	osm_wait sm "$patience" 'SUBNET UP'
 	unset FTR_RECORD

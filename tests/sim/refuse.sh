@@ -155,7 +155,7 @@ case_options_are_read() {
 case_other_opensm_version() {
 	mkdir "$T/plugins"
 	sed 's/OpenSM 3\.3\.23/OpenSM 9.9.99/g' \
-		"$SIM_BUILD/.libs/libibfattree.so" >"$T/plugins/libibfattree.so"
+		"$SIM_BUILD/libibfattree.so" >"$T/plugins/libibfattree.so"
 	export SIM_PLUGINS=$T/plugins
 	gen '2;4,4;1,4;1,1' --random-guids --seed 43
 	sim_start "$T/sim" "$T/fabric.net"
@@ -178,7 +178,7 @@ case_updated_opensm_no_fallback() {
 	osm_stop sm
 	mkdir "$T/plugins"
 	sed 's/OpenSM 3\.3\.23/OpenSM 9.9.99/g' \
-		"$SIM_BUILD/.libs/libibfattree.so" >"$T/plugins/libibfattree.so"
+		"$SIM_BUILD/libibfattree.so" >"$T/plugins/libibfattree.so"
 	export SIM_PLUGINS=$T/plugins
 	osm_start sm <<-EOF
 	event_plugin_name ibfattree

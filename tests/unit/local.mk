@@ -1,11 +1,10 @@
 # Unit tests, one program per module.
 if HAVE_CHECK
-check_LTLIBRARIES += libftrtest.la
-libftrtest_la_SOURCES = tests/lib/draw.c tests/lib/draw.h \
+check_LIBRARIES += libftrtest.a
+libftrtest_a_SOURCES = tests/lib/draw.c tests/lib/draw.h \
 	tests/lib/shift_load.c tests/lib/shift_load.h \
 	tests/lib/edit.c tests/lib/edit.h
-libftrtest_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-libftrtest_la_LIBADD = libsuite.la
+libftrtest_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
 check_PROGRAMS += tests/unit/test_core
 tests_unit_test_core_SOURCES = tests/unit/test_core.c
@@ -20,27 +19,27 @@ tests_unit_test_file_LDADD = $(CHECK_TEST_LDADD)
 check_PROGRAMS += tests/unit/test_fabric
 tests_unit_test_fabric_SOURCES = tests/unit/test_fabric.c
 tests_unit_test_fabric_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_fabric_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_fabric_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_write_order
 tests_unit_test_write_order_SOURCES = tests/unit/test_write_order.c
 tests_unit_test_write_order_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_write_order_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_write_order_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_picture
 tests_unit_test_picture_SOURCES = tests/unit/test_picture.c
 tests_unit_test_picture_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_picture_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_picture_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_shape
 tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_shape_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_shape_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_balance
 tests_unit_test_balance_SOURCES = tests/unit/test_balance.c
 tests_unit_test_balance_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_balance_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_balance_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_nominal tests/unit/test_state_file \
 	tests/unit/test_nominal_places
@@ -48,13 +47,13 @@ tests_unit_test_nominal_places_SOURCES = tests/unit/test_nominal_places.c \
 	tests/unit/grown.h
 tests_unit_test_nominal_places_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
-tests_unit_test_nominal_places_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_nominal_places_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 tests_unit_test_nominal_SOURCES = tests/unit/test_nominal.c tests/unit/grown.h
 tests_unit_test_nominal_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_nominal_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_nominal_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 tests_unit_test_state_file_SOURCES = tests/unit/test_state_file.c
 tests_unit_test_state_file_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_state_file_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_state_file_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_io tests/unit/test_io_tables \
 	tests/unit/test_io_fuzz tests/unit/test_gen tests/unit/test_superpod
@@ -82,29 +81,28 @@ check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_parts \
 check_PROGRAMS += tests/unit/test_rr_links tests/unit/test_rr_state
 tests_unit_test_rr_links_SOURCES = tests/unit/test_rr_links.c
 tests_unit_test_rr_links_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_rr_links_LDADD = libreroute.la $(CHECK_TEST_LDADD)
+tests_unit_test_rr_links_LDADD = libreroute.a $(CHECK_TEST_LDADD)
 tests_unit_test_rr_state_SOURCES = tests/unit/test_rr_state.c
 tests_unit_test_rr_state_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_rr_state_LDADD = libftrtest.la libreroute.la \
+tests_unit_test_rr_state_LDADD = libftrtest.a libreroute.a \
 	$(CHECK_TEST_LDADD)
 tests_unit_test_osm_parts_SOURCES = tests/unit/test_osm_parts.c
 tests_unit_test_osm_parts_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_osm_parts_LDADD = libftrtest.la libreroute.la \
+tests_unit_test_osm_parts_LDADD = libftrtest.a libreroute.a \
 	$(CHECK_TEST_LDADD)
 tests_unit_test_osm_options_SOURCES = tests/unit/test_osm_options.c
 tests_unit_test_osm_options_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_osm_options_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
+tests_unit_test_osm_options_LDADD = libibfcore.a $(CHECK_TEST_LDADD)
 tests_unit_test_osm_stree_SOURCES = tests/unit/test_osm_stree.c
 tests_unit_test_osm_stree_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_osm_stree_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
+tests_unit_test_osm_stree_LDADD = libibfcore.a $(CHECK_TEST_LDADD)
 
 # The plugin in a fake OpenSM; only the structures and the dispatcher are real.
-check_LTLIBRARIES += libfake.la
-libfake_la_SOURCES = tests/fake/opensm.c tests/fake/opensm.h tests/fake/judge.c \
+check_LIBRARIES += libfake.a
+libfake_a_SOURCES = tests/fake/opensm.c tests/fake/opensm.h tests/fake/judge.c \
 	tests/fake/sweep.c tests/fake/vclock.c tests/fake/wire.c
-libfake_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
-libfake_la_CFLAGS = $(CHECK_TEST_CFLAGS)
-libfake_la_LIBADD = libibfplugin.la libftrcore.la $(OSMCOMP_LIBS)
+libfake_a_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
+libfake_a_CFLAGS = $(CHECK_TEST_CFLAGS)
 
 check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_loss tests/unit/test_fast_race \
@@ -115,7 +113,8 @@ check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_trees tests/unit/test_fast_planner \
 	tests/unit/test_takeover tests/unit/test_transition tests/unit/test_writer
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
-FAKE_LDADD = libfake.la $(CHECK_TEST_LDADD)
+# twice, because the plugin and the fake OpenSM call each other
+FAKE_LDADD = libfake.a $(PLUGIN_LIBS) libfake.a $(CHECK_TEST_LDADD) $(OSMCOMP_LIBS)
 tests_unit_test_fast_SOURCES = tests/unit/test_fast.c
 tests_unit_test_fast_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -125,23 +124,23 @@ check_PROGRAMS += tests/unit/test_kept tests/unit/test_osm_nominal tests/unit/te
 tests_unit_test_search_SOURCES = tests/unit/test_search.c
 tests_unit_test_search_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_search_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_search_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_search_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_reboot_SOURCES = tests/unit/test_reboot.c
 tests_unit_test_reboot_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_reboot_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_reboot_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_reboot_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_kept_SOURCES = tests/unit/test_kept.c
 tests_unit_test_kept_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_kept_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_kept_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_kept_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_osm_nominal_SOURCES = tests/unit/test_osm_nominal.c
 tests_unit_test_osm_nominal_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_osm_nominal_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_osm_nominal_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_osm_nominal_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_fast_lies_SOURCES = tests/unit/test_fast_lies.c
 tests_unit_test_fast_lies_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_lies_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_fast_lies_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_fast_lies_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_fast_memory_SOURCES = tests/unit/test_fast_memory.c
 tests_unit_test_fast_memory_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -157,15 +156,15 @@ tests_unit_test_fast_scale_LDADD = $(FAKE_LDADD)
 tests_unit_test_fast_trees_SOURCES = tests/unit/test_fast_trees.c
 tests_unit_test_fast_trees_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_trees_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_fast_trees_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_fast_trees_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_takeover_SOURCES = tests/unit/test_takeover.c
 tests_unit_test_takeover_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_takeover_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_takeover_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_takeover_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_transition_SOURCES = tests/unit/test_transition.c
 tests_unit_test_transition_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_transition_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_transition_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_transition_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_writer_SOURCES = tests/unit/test_writer.c
 tests_unit_test_writer_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_writer_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -182,11 +181,11 @@ tests_unit_test_osm_layout_LDADD = $(FAKE_LDADD)
 tests_unit_test_fast_end_SOURCES = tests/unit/test_fast_end.c
 tests_unit_test_fast_end_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_end_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_fast_end_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_fast_end_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_fast_loss_SOURCES = tests/unit/test_fast_loss.c
 tests_unit_test_fast_loss_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_loss_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_fast_loss_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_fast_loss_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_fast_due_SOURCES = tests/unit/test_fast_due.c \
 	tests/unit/fast_plans.h
 tests_unit_test_fast_due_CPPFLAGS = $(FAKE_CPPFLAGS)
@@ -206,7 +205,7 @@ tests_unit_test_fast_race_LDADD = $(FAKE_LDADD)
 tests_unit_test_fast_random_SOURCES = tests/unit/test_fast_random.c
 tests_unit_test_fast_random_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_random_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_fast_random_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_fast_random_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_fast_sweep_SOURCES = tests/unit/test_fast_sweep.c \
 	tests/unit/fast_plans.h
 tests_unit_test_fast_sweep_CPPFLAGS = $(FAKE_CPPFLAGS)
@@ -218,50 +217,50 @@ check_PROGRAMS += tests/unit/test_reach
 tests_unit_test_reach_SOURCES = tests/unit/test_reach.c
 tests_unit_test_reach_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_reach_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_reach_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_reach_LDADD = libftrtest.a $(FAKE_LDADD)
 
 check_PROGRAMS += tests/unit/test_turns
 tests_unit_test_turns_SOURCES = tests/unit/test_turns.c
 tests_unit_test_turns_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_turns_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_turns_LDADD = libftrtest.la $(FAKE_LDADD)
+tests_unit_test_turns_LDADD = libftrtest.a $(FAKE_LDADD)
 endif
 
 # Tests of the command, linked with all of it except its main().
 check_PROGRAMS += tests/unit/test_doctor
 tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c
 tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS)
-tests_unit_test_doctor_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
+tests_unit_test_doctor_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/prop/test_pairs
 tests_prop_test_pairs_SOURCES = tests/prop/test_pairs.c
 tests_prop_test_pairs_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_pairs_LDADD = libftrtest.la libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
+tests_prop_test_pairs_LDADD = libftrtest.a libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_collective
 tests_unit_test_collective_SOURCES = tests/unit/test_collective.c
 tests_unit_test_collective_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_collective_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
+tests_unit_test_collective_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS)
 
 # Tests of the command in a pseudo terminal; forkpty and openpty are in libutil.
 check_PROGRAMS += tests/unit/test_output
 tests_unit_test_output_SOURCES = tests/unit/test_output.c
 tests_unit_test_output_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_output_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
+tests_unit_test_output_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
 
 check_PROGRAMS += tests/unit/test_top
 tests_unit_test_top_SOURCES = tests/unit/test_top.c
 tests_unit_test_top_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_top_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
+tests_unit_test_top_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
 
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h
 tests_unit_test_check_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_check_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_check_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
 	tests/unit/check_net.h
 tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_check_oracle_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_check_oracle_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_io_vls
 tests_unit_test_io_vls_SOURCES = tests/unit/test_io_vls.c \
@@ -272,7 +271,7 @@ tests_unit_test_io_vls_LDADD = $(CHECK_TEST_LDADD)
 check_PROGRAMS += tests/unit/test_vl_pairs
 tests_unit_test_vl_pairs_SOURCES = tests/unit/test_vl_pairs.c
 tests_unit_test_vl_pairs_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_vl_pairs_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_vl_pairs_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_vl_loops
 tests_unit_test_vl_loops_SOURCES = tests/unit/test_vl_loops.c tests/unit/check_net.h
@@ -282,36 +281,36 @@ tests_unit_test_vl_loops_LDADD = $(CHECK_TEST_LDADD)
 check_PROGRAMS += tests/unit/test_load
 tests_unit_test_load_SOURCES = tests/unit/test_load.c tests/unit/check_net.h
 tests_unit_test_load_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_load_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+tests_unit_test_load_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim
 tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/check_net.h
 tests_unit_test_sim_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_sim_LDADD = libftrtools.la $(CHECK_TEST_LDADD)
+tests_unit_test_sim_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_theorems
 tests_unit_test_sim_theorems_SOURCES = tests/unit/test_sim_theorems.c \
 	tests/unit/walk.h
 tests_unit_test_sim_theorems_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
-tests_unit_test_sim_theorems_LDADD = libftrtools.la $(CHECK_TEST_LDADD)
+tests_unit_test_sim_theorems_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_functions
 tests_unit_test_sim_functions_SOURCES = tests/unit/test_sim_functions.c \
 	tests/unit/walk.h
 tests_unit_test_sim_functions_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
-tests_unit_test_sim_functions_LDADD = libftrtools.la $(CHECK_TEST_LDADD)
+tests_unit_test_sim_functions_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_messages
 tests_unit_test_sim_messages_SOURCES = tests/unit/test_sim_messages.c
 tests_unit_test_sim_messages_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_sim_messages_LDADD = libftrtools.la $(CHECK_TEST_LDADD)
+tests_unit_test_sim_messages_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_immunet
 tests_unit_test_sim_immunet_SOURCES = tests/unit/test_sim_immunet.c
 tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS) \
 	-I$(top_srcdir)/tests
-tests_unit_test_sim_immunet_LDADD = libftrtest.la libftrtools.la $(CHECK_TEST_LDADD)
+tests_unit_test_sim_immunet_LDADD = libftrtest.a libftrtools.a $(CHECK_TEST_LDADD)
 endif
 EXTRA_DIST += tests/fuzz tests/upstream/run tests/upstream/events.c

@@ -1,5 +1,5 @@
 # The command without main(), also linked by its unit tests.
-noinst_LIBRARIES = libcli.a
+noinst_LIBRARIES += libcli.a
 libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/die.c \
 	src/command/cli/common.c src/command/cli/output.c src/command/cli/names.c src/command/cli/term.c src/command/cli/json.c \
 	src/command/cli/json.h src/command/cli/jsonread.c src/command/cli/jsonread.h src/command/cli/gen.c src/command/cli/schedule.c src/command/cli/schedule.h \
@@ -27,7 +27,7 @@ libcli_a_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(IBVERBS_CFLAGS) $(JSONC_CFLAGS)
 
 bin_PROGRAMS += ibfattree
 ibfattree_SOURCES = src/command/cli/main.c
-ibfattree_LDADD = libcli.a libftrtools.la libftrcore.la $(IBMAD_LIBS) $(IBVERBS_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
+ibfattree_LDADD = libcli.a libftrtools.a libftrcore.a $(IBMAD_LIBS) $(IBVERBS_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
 	$(UNPACK_LIBS) $(NCURSES_LIBS) -lm
 
 bin_PROGRAMS += ibfattree-sim
@@ -35,7 +35,7 @@ ibfattree_sim_SOURCES = src/command/cli/sim_main.c src/command/cli/sim.c src/com
 	src/command/cli/sim_schedule.c src/command/cli/sim_writes.c src/command/cli/sim_events.c src/command/cli/sim_show.c src/command/cli/sim_json.c \
 	src/command/cli/sim_svg.c
 ibfattree_sim_CFLAGS = $(libcli_a_CFLAGS)
-ibfattree_sim_LDADD = libcli.a libftrtools.la libftrcore.la $(JSONC_LIBS) $(ZLIB_LIBS) \
+ibfattree_sim_LDADD = libcli.a libftrtools.a libftrcore.a $(JSONC_LIBS) $(ZLIB_LIBS) \
 	$(UNPACK_LIBS) -lm
 
 # The page of ibfattree report, the bash completion and the script of pairs, as C strings.  The hashes go into its content security

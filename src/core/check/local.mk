@@ -1,4 +1,4 @@
-libftrcore_la_SOURCES += src/core/check/check.h src/core/check/check_tables.c \
+libftrcore_a_SOURCES += src/core/check/check.h src/core/check/check_tables.c \
 	src/core/check/updown.c src/core/check/walk.c src/core/check/cdg.c \
 	src/core/check/claims.h src/core/check/claims.c src/core/check/cycle.c src/core/check/finding.c src/core/check/hops.c src/core/check/vl_cdg.c \
 	src/core/check/delta.c src/core/check/link_load.h src/core/check/load_change.c \

@@ -1,4 +1,4 @@
-libftrcore_la_SOURCES += src/core/shape/shape.h src/core/shape/assemble.c src/core/shape/candidates.c \
+libftrcore_a_SOURCES += src/core/shape/shape.h src/core/shape/assemble.c src/core/shape/candidates.c \
 	src/core/shape/rank.c src/core/shape/rank.h src/core/shape/choice.c \
 	src/core/shape/congestion.c src/core/shape/congestion.h \
 	src/core/shape/group.c src/core/shape/column_order.c src/core/shape/cost.c src/core/shape/cost.h src/core/shape/dest.c \

@@ -1,3 +1,3 @@
-libftrcore_la_SOURCES += src/core/tables/tables.c src/core/tables/transition.c \
+libftrcore_a_SOURCES += src/core/tables/tables.c src/core/tables/transition.c \
 	src/core/tables/vl.c \
 	src/core/tables/write_order.c src/core/tables/write_order.h

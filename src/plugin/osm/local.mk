@@ -6,15 +6,16 @@ monitoringdir = $(pkgdatadir)
 dist_monitoring_DATA = src/plugin/osm/monitoring/ibfattree.rules.yml \
 	src/plugin/osm/monitoring/ibfattree-dashboard.json
 if HAVE_OPENSM
-noinst_LTLIBRARIES += libibfcore.la
-libibfcore_la_SOURCES = src/plugin/osm/hint.c src/plugin/osm/hint.h src/plugin/osm/metrics.c \
+noinst_LIBRARIES += libibfcore.a
+libibfcore_a_CFLAGS = $(AM_CFLAGS) -fPIC
+libibfcore_a_SOURCES = src/plugin/osm/hint.c src/plugin/osm/hint.h src/plugin/osm/metrics.c \
 	src/plugin/osm/metrics.h src/plugin/osm/msg.c src/plugin/osm/msg.h src/plugin/osm/name.c \
 	src/plugin/osm/name.h src/plugin/osm/options.c \
 	src/plugin/osm/options.h src/plugin/osm/stree.c src/plugin/osm/stree.h
 
 # The whole plugin, also for the tests that load it into a fake OpenSM (tests/fake).
-noinst_LTLIBRARIES += libibfplugin.la
-libibfplugin_la_SOURCES = src/plugin/osm/adopt.c src/plugin/osm/blocks.h src/plugin/osm/ca_order.c \
+noinst_LIBRARIES += libibfplugin.a
+libibfplugin_a_SOURCES = src/plugin/osm/adopt.c src/plugin/osm/blocks.h src/plugin/osm/ca_order.c \
 	src/plugin/osm/clock.c src/plugin/osm/clock.h \
 	src/plugin/osm/commit.c src/plugin/osm/ddlr_vls.c src/plugin/osm/drain.c src/plugin/osm/drain.h src/plugin/osm/event.c src/plugin/osm/fast.c src/plugin/osm/fast.h \
 	src/plugin/osm/generation.c src/plugin/osm/guid_options.c src/plugin/osm/host.c src/plugin/osm/host.h \
@@ -25,22 +26,24 @@ libibfplugin_la_SOURCES = src/plugin/osm/adopt.c src/plugin/osm/blocks.h src/plu
 	src/plugin/osm/transport.c src/plugin/osm/transport.h src/plugin/osm/snapshot.c \
 	src/plugin/osm/status_file.c src/plugin/osm/transition.c src/plugin/osm/trap.c src/plugin/osm/verify.c \
 	src/plugin/osm/writer.c src/plugin/osm/writer.h
-libibfplugin_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
+libibfplugin_a_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
 	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"' \
 	-DIBF_SEARCH_PROGRAM='"$(libexecdir)/ibfattree-search"'
-libibfplugin_la_CFLAGS = $(AM_CFLAGS) -O2
-libibfplugin_la_LIBADD = libibfcore.la libreroute.la libftrcore.la
+libibfplugin_a_CFLAGS = $(AM_CFLAGS) -fPIC -O2
+PLUGIN_LIBS = libibfplugin.a libibfcore.a libreroute.a libftrcore.a
 
 # The process that searches for better tables (search.c).
 libexec_PROGRAMS = ibfattree-search
 ibfattree_search_SOURCES = src/plugin/osm/search_child.c
-ibfattree_search_LDADD = libftrcore.la
+ibfattree_search_LDADD = libftrcore.a
 
-lib_LTLIBRARIES += libibfattree.la
-libibfattree_la_SOURCES =
-libibfattree_la_LIBADD = libibfplugin.la
-libibfattree_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
-	-export-symbols-regex '^osm_event_plugin$$'
+execlib_PROGRAMS += libibfattree.so
+libibfattree_so_SOURCES =
+libibfattree_so_LINK = $(LINK_SHARED) -Wl,-u,osm_event_plugin \
+	-Wl,--version-script=$(srcdir)/src/plugin/osm/exported
+libibfattree_so_LDADD = $(PLUGIN_LIBS)
+EXTRA_libibfattree_so_DEPENDENCIES = src/plugin/osm/exported
+EXTRA_DIST += src/plugin/osm/exported
 
 # The sample is installed as the configuration file in use.  "make install" keeps an existing
 # file, and "make uninstall" keeps a file that was edited.
