@@ -154,6 +154,7 @@ case_doctor_links() {
 	up "$T/slow.net" <<<'max_op_vls 1'
 	IFS=$'\t' read -r near port _ < <(first_cable 5)
 	sim_do "PerformanceSet \"$near\"[$port] PortCounters.LinkDownedCounter=42"
+	sim_do "PerformanceSet \"$near\"[$port] PortCounters.SymbolErrorCounter=4321"
 	doctor
 	ended 0
 	says WARNING link-width '1 link is'
@@ -163,9 +164,12 @@ case_doctor_links() {
 	says WARNING vls
 	says WARNING link-flaps '1 port has'
 	detailed 'LinkDowned=42'
-	doctor --strict --flaps 42
+	says WARNING link-errors '1 port has'
+	detailed 'SymbolErrors=4321'
+	doctor --strict --flaps 42 --errors 4321
 	ended 1
 	says ok link-flaps
+	says ok link-errors
 	osm_stop sm
 	# a link that is not activated, then a node that does not answer
 	sim_do "Unlink \"$near\"[$port]"

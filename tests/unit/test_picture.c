@@ -331,6 +331,82 @@ START_TEST(slurm_hosts_on_upper_switch)
 }
 END_TEST
 
+static const char *drawn_name(struct ftr_rng *rng, char out[FTR_NAME_MAX + 1])
+{
+	static const char *const heads[] = { "", "leaf", "pod-1-", "rails-", "a b\xc3\xa9" };
+	static const char alphabet[] = "0000123456789x-";
+	size_t n = (size_t)snprintf(out, FTR_NAME_MAX + 1, "%s",
+				    heads[ftr_rng_below(rng, 5)]);
+	size_t end = n + ftr_rng_below(rng, 26);
+	/* few letters, so that names end in long numbers and some occur twice */
+	unsigned int letters = ftr_rng_below(rng, 4) ? 13 : 15;
+
+	while (n < end)
+		out[n++] = alphabet[ftr_rng_below(rng, letters)];
+	out[n] = '\0';
+	return out;
+}
+
+/* The rules of Slurm for one name: letters, digits and "-_.", and a number of at most 19 digits at
+ * the end. */
+static void check_slurm_name(const char *name)
+{
+	size_t n = strlen(name), digits = 0;
+
+	ck_assert_uint_gt(n, 0);
+	ck_assert_msg(strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == n,
+		      "'%s'", name);
+	while (digits < n && strchr("0123456789", name[n - 1 - digits]))
+		digits++;
+	ck_assert_msg(digits <= 19, "'%s'", name);
+}
+
+/* For random descriptions of the switches, the names in topology.conf are different and follow the
+ * rules of Slurm. */
+START_TEST(slurm_names)
+{
+	struct ftr_slurm_opts opts = { .form = FTR_SLURM_TREE };
+	struct ftr_fabric *f = fabric_of("2;2,8;1,2;1,1", 0);
+	const uint64_t seed = (uint64_t)_i + 1;
+	struct ftr_rng rng;
+	char name[16][FTR_NAME_MAX + 1];
+	struct ftr_shape *sh = shape_of(f);
+	struct ftr_picture *p = picture_of(sh);
+	struct ftr_slurm_counts counts;
+	char *text = NULL, *seen[16], *save, *line;
+	struct ftr_hosts *h = NULL;
+	struct ftr_err err = { 0 };
+	size_t len, n = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	suite_now(seed);
+	ftr_rng_seed(&rng, seed);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		((struct ftr_switch *)(uintptr_t)f->sw)[s].name = drawn_name(&rng, name[s]);
+	ck_assert(!ftr_hosts_new(f, false, &h, &err));
+	ck_assert_msg(!ftr_write_slurm(out, sh, p, h, &opts, &counts, &err), "%s", err.msg);
+	fclose(out);
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		static const char key[] = "SwitchName=";
+
+		if (strncmp(line, key, strlen(key)))
+			continue;
+		line += strlen(key);
+		line[strcspn(line, " ")] = '\0';
+		check_slurm_name(line);
+		for (size_t i = 0; i < n; i++)
+			ck_assert_str_ne(seen[i], line);
+		seen[n++] = line;
+	}
+	ck_assert_uint_ge(n, 8);
+	free(text);
+	ftr_hosts_free(h);
+	ftr_picture_free(p);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 /* If an allocation fails, nothing leaks and no partial result is used. */
 START_TEST(no_memory)
 {
@@ -374,6 +450,7 @@ int main(void)
 	tcase_add_test(t, loads);
 	tcase_add_test(t, host_names);
 	tcase_add_test(t, slurm_hosts_on_upper_switch);
+	tcase_add_loop_test(t, slurm_names, 0, 300);
 	tcase_add_test(t, no_memory);
 	suite_add_tcase(s, t);
 	return run_suite(s);

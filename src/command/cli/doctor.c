@@ -10,11 +10,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "cli/doctor.h"
 #include "cli/json.h"
 
 #define FLAPS_MAX 255
+#define ERRORS_MAX UINT16_MAX
 
 static const struct cli_opt options[] = {
 	{ "lfts", CLI_FILE, offsetof(struct doc_opts, lfts), "FILE",
@@ -32,6 +34,8 @@ static const struct cli_opt options[] = {
 	CLI_OPT_NOMINAL(struct doc_opts),
 	{ "flaps", CLI_UINT, offsetof(struct doc_opts, flaps), "N",
 	  "warn about ports with more than N link failures", "10", 0, FLAPS_MAX },
+	{ "errors", CLI_UINT, offsetof(struct doc_opts, errors), "N",
+	  "warn about ports with an error counter above N", "10", 0, ERRORS_MAX },
 	CLI_OPT_LMC(struct doc_opts),
 	CLI_OPT_THREADS(struct doc_opts),
 	CLI_OPTS_LOCAL(struct doc_opts, ""),
@@ -53,6 +57,7 @@ const struct doc_check doc_checks[DOC_N_CHECKS] = {
 	{ "mtu", DOC_NEED_NODE, doc_mtu },
 	{ "plugin", DOC_NEED_NODE, doc_plugin },
 	{ "config", DOC_NEED_NODE, doc_config },
+	{ "known-faults", DOC_NEED_NODE, doc_known_faults },
 	{ "drains", DOC_NEED_NODE, doc_drains },
 	{ "fabric", 0, doc_fabric },
 	{ "m-key", DOC_NEED_LIVE, doc_m_key },
@@ -64,6 +69,7 @@ const struct doc_check doc_checks[DOC_N_CHECKS] = {
 	{ "link-width", DOC_NEED_FABRIC, doc_link_width },
 	{ "link-speed", DOC_NEED_FABRIC, doc_link_speed },
 	{ "link-flaps", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_link_flaps },
+	{ "link-errors", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_link_errors },
 	{ "lft-capacity", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_lft_capacity },
 	{ "lft-top", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_lft_top },
 	{ "vls", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_vls },
@@ -379,9 +385,12 @@ static void check_usage(const struct doctor *d)
 static int run_doctor(int argc, char **argv)
 {
 	static struct doc_result r[DOC_N_CHECKS];
-	struct doctor d = { .fabric = NULL };
+	struct doctor d = { .sysfs = "/sys/class/infiniband" };
 	int n = cli_parse(&cli_doctor, &d.o, argc, argv), status;
+	struct utsname host;
 
+	if (!uname(&host))
+		snprintf(d.kernel, sizeof(d.kernel), "%s", host.release);
 	d.fabric = n ? argv[0] : NULL;
 	check_usage(&d);
 	d.team = ftr_team_new(d.o.threads);

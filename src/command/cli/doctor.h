@@ -62,14 +62,25 @@ void doc_detail(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
 /* Sets the location of the last detail.  guid: node GUID of a switch, or port GUID. */
 void doc_at(struct doc_result *r, uint64_t guid, unsigned int port);
 
+/* Counters of PortCounters (IBA 16.1.3.5) that a bad cable increases. */
+enum doc_counter {
+	DOC_LINK_DOWNED,
+	DOC_SYMBOL_ERRORS,
+	DOC_LINK_RECOVERIES,
+	DOC_RECEIVE_ERRORS,
+	DOC_INTEGRITY_ERRORS,
+	DOC_BUFFER_OVERRUNS,
+	DOC_N_COUNTERS
+};
+
 /* Values from PortInfo of a switch port, and of the port at the far end; 0: not known. */
 struct doc_port {
 	uint8_t state;		/* 1 Down, 2 Init, 3 Armed, 4 Active */
 	uint8_t max_width;	/* greatest number of lanes that both ends support */
 	uint8_t max_speed;	/* enum ftr_speed: highest speed that both ends support */
 	uint8_t op_vls;		/* number of operational data VLs */
-	bool counted;		/* link_downed is known */
-	uint32_t link_downed;	/* link failures since the counters were cleared */
+	bool counted;		/* counter[] is known */
+	uint16_t counter[DOC_N_COUNTERS];	/* since the counters were cleared */
 };
 
 struct doc_switch {
@@ -130,6 +141,7 @@ struct doc_conf {
 	char *plugins, *engines, *roots, *cn, *io;
 	char *options;		/* the plugin's option file */
 	bool ucast_cache, qos, no_sweep;
+	uint64_t prefix;	/* subnet_prefix; 0: the default */
 };
 
 struct doc_opts {
@@ -137,13 +149,15 @@ struct doc_opts {
 	struct cli_guid_files files;
 	struct cli_list only;
 	struct cli_live_opts from;
-	unsigned int threads, lmc, flaps;
+	unsigned int threads, lmc, flaps, errors;
 	bool local, quiet, strict, json;
 };
 
 struct doctor {
 	struct doc_opts o;
 	const char *fabric;	/* path of FABRIC; NULL: read the running fabric */
+	const char *sysfs;	/* the directory of adapters in sysfs */
+	char kernel[65];	/* release of the running kernel */
 	struct doc_conf conf;
 	struct doc_fabric net;
 	struct ftr_team *team;
@@ -174,7 +188,7 @@ struct doc_check {
 	doc_fn run;		/* NULL: ibfattree was built without the libraries for this check */
 };
 
-#define DOC_N_CHECKS 30
+#define DOC_N_CHECKS 32
 
 /* All checks, in the order in which they run. */
 extern const struct doc_check doc_checks[DOC_N_CHECKS];
@@ -193,11 +207,13 @@ void doc_adapter(struct doctor *d, struct doc_result *r);
 void doc_module(struct doctor *d, struct doc_result *r);
 void doc_permission(struct doctor *d, struct doc_result *r);
 void doc_local_port(struct doctor *d, struct doc_result *r);
+void doc_known_faults(struct doctor *d, struct doc_result *r);
 #else				/* built without libibumad */
 #define doc_adapter NULL
 #define doc_module NULL
 #define doc_permission NULL
 #define doc_local_port NULL
+#define doc_known_faults NULL
 #endif
 #if defined(HAVE_IBMAD) && defined(HAVE_IBVERBS)
 void doc_mtu(struct doctor *d, struct doc_result *r);
@@ -224,6 +240,7 @@ void doc_link_state(struct doctor *d, struct doc_result *r);
 void doc_link_width(struct doctor *d, struct doc_result *r);
 void doc_link_speed(struct doctor *d, struct doc_result *r);
 void doc_link_flaps(struct doctor *d, struct doc_result *r);
+void doc_link_errors(struct doctor *d, struct doc_result *r);
 void doc_lft_capacity(struct doctor *d, struct doc_result *r);
 void doc_lft_top(struct doctor *d, struct doc_result *r);
 void doc_vls(struct doctor *d, struct doc_result *r);

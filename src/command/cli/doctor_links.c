@@ -257,41 +257,79 @@ void doc_link_speed(struct doctor *d, struct doc_result *r)
 	link_rate(d, r, false);
 }
 
-void doc_link_flaps(struct doctor *d, struct doc_result *r)
+/* The counters that each check compares with its limit; max: the counter stops at this value. */
+static const struct {
+	const char *name;
+	uint16_t max;
+} counters[DOC_N_COUNTERS] = {
+	[DOC_LINK_DOWNED] = { "LinkDowned", 255 },
+	[DOC_SYMBOL_ERRORS] = { "SymbolErrors", UINT16_MAX },
+	[DOC_LINK_RECOVERIES] = { "LinkErrorRecovery", 255 },
+	[DOC_RECEIVE_ERRORS] = { "PortRcvErrors", UINT16_MAX },
+	[DOC_INTEGRITY_ERRORS] = { "LocalLinkIntegrityErrors", 15 },
+	[DOC_BUFFER_OVERRUNS] = { "ExcessiveBufferOverrunErrors", 15 },
+};
+
+/* Appends to `text` each of the counters first to last that is above the limit.  Returns false if
+ * there is none. */
+static bool above(char *text, size_t size, const struct doc_port *x,
+		  enum doc_counter first, enum doc_counter last, uint32_t limit)
+{
+	size_t at = 0;
+
+	for (unsigned int i = first; i <= last && at < size; i++)
+		if (x->counter[i] > limit)
+			at += (size_t)snprintf(text + at, size - at, " %s=%u%s",
+				counters[i].name, x->counter[i],
+				x->counter[i] == counters[i].max ? " or more" : "");
+	return at;
+}
+
+/* Lists the ports at which one of the counters first to last is above the limit, which the option
+ * sets. */
+static void list_counters(struct doctor *d, struct doc_result *r,
+			  enum doc_counter first, enum doc_counter last,
+			  const char *option, uint32_t limit)
 {
 	const struct ftr_fabric *f = d->net.f;
+	char name[CLI_LINK_MAX], text[160];
 	uint32_t counted = 0;
-	char text[CLI_LINK_MAX];
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct doc_port *x =
-				&d->net.port[f->sw[s].first_port + p];
+			const struct doc_port *x = state_of(d, s, p);
 
 			counted += x->counted;
-			if (!x->counted || x->link_downed <= d->o.flaps ||
-			    !ftr_fabric_port(f, s, p)->peer_kind)
+			if (!x->counted || !ftr_fabric_port(f, s, p)->peer_kind ||
+			    !above(text, sizeof(text), x, first, last, limit))
 				continue;
-			doc_detail(r, "%s: LinkDowned=%u%s",
-				   cli_ends_name(text, f, s, p),
-				   x->link_downed,
-				   x->link_downed == 255 ? " or more" : "");
+			doc_detail(r, "%s:%s", cli_ends_name(name, f, s, p), text);
 			doc_at(r, f->sw[s].guid, p);
 		}
-	if (!counted) {
+	if (!counted)
 		doc_say(r, DOC_NOT_CHECKED, "no switch answers a Get of its error counters");
-	} else if (!r->n_details) {
-		doc_say(r, DOC_OK, "no port has failed more often than --flaps %u allows since its counters were cleared",
-			d->o.flaps);
-	} else {
-		doc_say(r, DOC_WARNING, "%u port%s failed more often than --flaps %u allows since the counters were cleared",
-			r->n_details, r->n_details == 1 ? " has" : "s have",
-			d->o.flaps);
-		doc_remedy(r, "clear the counters (perfquery -R), look again in an hour, and replace cables whose count grows");
-	}
+	else if (!r->n_details)
+		doc_say(r, DOC_OK, "no counter of a port is above %s %u", option, limit);
+	else
+		doc_say(r, DOC_WARNING, "%u port%s a counter above %s %u",
+			r->n_details, r->n_details == 1 ? " has" : "s have", option, limit);
 	if (counted && d->net.no_counters)
 		doc_detail(r, "switches that did not answer: %u",
 			   d->net.no_counters);
+}
+
+void doc_link_flaps(struct doctor *d, struct doc_result *r)
+{
+	list_counters(d, r, DOC_LINK_DOWNED, DOC_LINK_DOWNED, "--flaps", d->o.flaps);
+	if (r->verdict == DOC_WARNING)
+		doc_remedy(r, "clear the counters (perfquery -R), look again in an hour, and replace cables whose count grows");
+}
+
+void doc_link_errors(struct doctor *d, struct doc_result *r)
+{
+	list_counters(d, r, DOC_SYMBOL_ERRORS, DOC_BUFFER_OVERRUNS, "--errors", d->o.errors);
+	if (r->verdict == DOC_WARNING)
+		doc_remedy(r, "clear the counters (perfquery -R) and look again in an hour; if they grow, move the traffic away from the link (ibfattree drain SWITCH PORT), then clean or replace the cable");
 }
 
 /* ---- switches ---------------------------------------------------------- */

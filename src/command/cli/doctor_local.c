@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -175,6 +176,80 @@ void doc_local_port(struct doctor *d, struct doc_result *r)
 		doc_remedy(r, "the port has no link: check the cable and the far end");
 	}
 	umad_release_port(&p);
+}
+
+/* ---- known faults of kernels and OpenSM -------------------------------- */
+
+/* opensm 3.3.23 cannot register with the kernel's ib_umad (linux-rdma/opensm, issue 37). */
+static void known_kernel(const struct doctor *d, struct doc_result *r)
+{
+	if (!strncmp(d->kernel, "6.11.", 5))
+		doc_detail(r, "kernel %s: opensm does not start on kernels 6.11; use another one",
+			   d->kernel);
+}
+
+/* With mlx5 adapters, newer kernels ignore the prefix that OpenSM sets (issue 36). */
+static void known_prefix(const struct doctor *d, struct doc_result *r)
+{
+	umad_port_t p;
+	uint64_t prefix;
+
+	if (!d->conf.prefix ||
+	    umad_get_port(d->o.from.ca, (int)d->o.from.port, &p) < 0)
+		return;
+	prefix = be64toh(p.gid_prefix);
+	if (p.state == 4 && prefix != d->conf.prefix)
+		doc_detail(r, "%s: subnet_prefix 0x%016" PRIx64 ", but port %d of %s has 0x%016" PRIx64 ": with mlx5 adapters, kernels from 6.1 on ignore it",
+			   d->conf.path, d->conf.prefix, p.portnum, p.ca_name, prefix);
+	umad_release_port(&p);
+}
+
+/* Returns the number of virtual functions of this adapter that are in use. */
+static unsigned int virtual_functions(const struct doctor *d, const char *ca)
+{
+	unsigned int n = 0;
+	char *path = NULL;
+	FILE *f;
+
+	if (asprintf(&path, "%s/%s/device/sriov_numvfs", d->sysfs, ca) < 0)
+		return 0;
+	f = fopen(path, "re");
+	free(path);
+	if (!f)
+		return 0;
+	if (fscanf(f, "%u", &n) != 1)
+		n = 0;
+	fclose(f);
+	return n;
+}
+
+/* OpenSM does not know the virtual ports of ConnectX-4 and later (issue 22). */
+static void known_sriov(const struct doctor *d, struct doc_result *r)
+{
+	char names[CAS_MAX][UMAD_CA_NAME_LEN];
+	int n = adapters(names);
+
+	for (int i = 0; i < n; i++) {
+		unsigned int vf = virtual_functions(d, names[i]);
+
+		if (vf && !strncmp(names[i], "mlx5", 4))
+			doc_detail(r, "%s has %u virtual function%s: their ports stay down, because OpenSM supports SR-IOV only up to ConnectX-3",
+				   names[i], vf, vf == 1 ? "" : "s");
+	}
+}
+
+void doc_known_faults(struct doctor *d, struct doc_result *r)
+{
+	known_kernel(d, r);
+	known_prefix(d, r);
+	known_sriov(d, r);
+	if (!r->n_details) {
+		doc_say(r, DOC_OK, "no known fault of OpenSM or the kernel concerns this node");
+		return;
+	}
+	doc_say(r, DOC_WARNING, "%u known fault%s of OpenSM or the kernel", r->n_details,
+		r->n_details == 1 ? "" : "s");
+	doc_remedy(r, "for the kernel: boot another one; for subnet_prefix: keep the default; for virtual functions: use none, or the subnet manager of NVIDIA");
 }
 
 #endif
@@ -400,6 +475,8 @@ static void take_line(struct doc_conf *c, const char *key, const char *value)
 		c->ucast_cache = is_true(value);
 	else if (!strcmp(key, "qos"))
 		c->qos = is_true(value);
+	else if (!strcmp(key, "subnet_prefix"))
+		c->prefix = strtoull(value, NULL, 0);
 	else if (!strcmp(key, "sweep_interval"))
 		c->no_sweep = !strcmp(value, "0");
 }

@@ -8,8 +8,8 @@
  *
  * SMInfo is read over directed routes, because the ports may have no LIDs yet.  Counters are
  * read by LID.  Each switch first gets one Get with AllPortSelect, which returns the sum over all
- * ports.  If the sum shows link failures, or the switch does not answer, its ports are read one by
- * one.  (A switch may not support AllPortSelect.)
+ * ports.  If the sum of any counter is not 0, or the switch does not answer, its ports are read one
+ * by one.  (A switch may not support AllPortSelect.)
  */
 #include "config.h"
 
@@ -158,23 +158,38 @@ static void look_for_sms(struct doc_fabric *n, const ibnd_node_t *node,
 
 /* ---- counters ---------------------------------------------------------- */
 
-/* Returns the counter LinkDowned of a port, which is at most 255; -1: no answer. */
-static int link_downed(const ibnd_node_t *node, unsigned int port,
-		       struct ibmad_port *via)
+static const enum MAD_FIELDS counter_field[DOC_N_COUNTERS] = {
+	[DOC_LINK_DOWNED] = IB_PC_LINK_DOWNED_F,
+	[DOC_SYMBOL_ERRORS] = IB_PC_ERR_SYM_F,
+	[DOC_LINK_RECOVERIES] = IB_PC_LINK_RECOVERS_F,
+	[DOC_RECEIVE_ERRORS] = IB_PC_ERR_RCV_F,
+	[DOC_INTEGRITY_ERRORS] = IB_PC_ERR_LOCALINTEG_F,
+	[DOC_BUFFER_OVERRUNS] = IB_PC_ERR_EXCESS_OVR_F,
+};
+
+/* Reads the counters of a port.  Returns the number of counters that are not 0; -1: no answer. */
+static int read_port(uint16_t counter[DOC_N_COUNTERS], const ibnd_node_t *node,
+		     unsigned int port, struct ibmad_port *via)
 {
 	uint8_t data[1024] = { 0 };
 	ib_portid_t to = { .lid = node->smalid, .qp = 1, .qkey = IB_DEFAULT_QP1_QKEY };
+	int n = 0;
 
 	if (!pma_query_via(data, &to, (int)port, PMA_TIMEOUT_MS,
 			   IB_GSI_PORT_COUNTERS, via))
 		return -1;
-	return (int)mad_get_field(data, 0, IB_PC_LINK_DOWNED_F);
+	for (int i = 0; i < DOC_N_COUNTERS; i++) {
+		counter[i] = (uint16_t)mad_get_field(data, 0, (int)counter_field[i]);
+		n += counter[i] != 0;
+	}
+	return n;
 }
 
 static void read_counters(struct doc_fabric *n, const struct ftr_fabric *f,
 			  const ibnd_node_t *node, struct ibmad_port *via)
 {
 	ftr_sw s = ftr_fabric_find_sw(f, node->guid);
+	uint16_t all[DOC_N_COUNTERS];
 	struct doc_port *port;
 	int sum;
 
@@ -183,16 +198,13 @@ static void read_counters(struct doc_fabric *n, const struct ftr_fabric *f,
 		return;
 	}
 	port = &n->port[f->sw[s].first_port];
-	sum = link_downed(node, PMA_ALL_PORTS, via);
+	sum = read_port(all, node, PMA_ALL_PORTS, via);
 	for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
-		int one = sum ? link_downed(node, i, via) : 0;
-
-		if (one < 0) {		/* the switch does not answer: skip its other ports */
-			n->no_counters++;
+		if (sum && read_port(port[i].counter, node, i, via) < 0) {
+			n->no_counters++;	/* no answer: skip the other ports */
 			return;
 		}
 		port[i].counted = true;
-		port[i].link_downed = (uint32_t)one;
 	}
 }
 

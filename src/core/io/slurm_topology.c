@@ -256,8 +256,20 @@ static void add_guid(struct slurm *s, ftr_sw w)
 		 n ? "-" : "sw-", s->sh->f->sw[w].guid);
 }
 
+/* slurmctld ends if the number at the end of a switch name has more digits. */
+#define DIGITS_MAX 19
+
+static bool ends_in_long_number(const char *name)
+{
+	size_t n = strlen(name), digits = 0;
+
+	while (digits < n && name[n - 1 - digits] >= '0' && name[n - 1 - digits] <= '9')
+		digits++;
+	return digits > DIGITS_MAX;
+}
+
 /* Name the switches by their descriptions. The GUID is added if a description is empty, is not
- * unique, or begins like a generated name. */
+ * unique, begins like a generated name, or ends in a number that is too long for Slurm. */
 static bool names(struct slurm *s)
 {
 	const struct ftr_fabric *f = s->sh->f;
@@ -275,7 +287,7 @@ static bool names(struct slurm *s)
 		if (!strcmp(s->name[order[i]], s->name[order[i - 1]]))
 			twice[order[i]] = twice[order[i - 1]] = true;
 	for (ftr_sw w = 0; w < f->n_sw; w++)
-		if (twice[w] || !s->name[w][0] ||
+		if (twice[w] || !s->name[w][0] || ends_in_long_number(s->name[w]) ||
 		    !strncmp(s->name[w], "pod-", 4) ||
 		    !strncmp(s->name[w], "rails-", 6))
 			add_guid(s, w);
