@@ -42,9 +42,15 @@ static const struct cli_cmd cli_campaign = {
 	.run = start_program,
 };
 
+static const struct cli_cmd cli_topo = {
+	.name = "topo",
+	.summary = "convert cable plans (.topo files of ibdiagnet)",
+	.run = start_program,
+};
+
 static const struct cli_cmd *const commands[] = {
 	&cli_doctor, &cli_gen, &cli_route, &cli_check, &cli_load, &cli_collective, &cli_diff,
-	&cli_whatif, &cli_html, &cli_slurm, &cli_ranks, &cli_pairs, &cli_sim, &cli_campaign,
+	&cli_whatif, &cli_html, &cli_slurm, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim, &cli_campaign,
 	&cli_save, &cli_restore, &cli_drain, &cli_undrain, &cli_drains, &cli_top,
 	&cli_completion, NULL
 };
