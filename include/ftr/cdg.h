@@ -39,7 +39,6 @@
 #include <ftr/check.h>
 #include <ftr/fabric.h>
 #include <ftr/tables.h>
-#include <ftr/team.h>
 #include <ftr/vl.h>
 
 #ifdef __cplusplus
@@ -52,7 +51,6 @@ struct ftr_cdg_opts {
 	const struct ftr_sl2vl *sl2vl;	/* is copied; NULL: VL = SL */
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
 	bool switch_sources;	/* true: switches send packets, too, not only host ports */
-	struct ftr_team *team;	/* for ftr_cdg_new; NULL: the calling thread alone */
 	/* Called from time to time by ftr_cdg_new in the calling thread.  If it returns
 	 * true, ftr_cdg_new fails with FTR_REFUSED.  NULL: not called. */
 	bool (*stop)(void *ctx);

@@ -124,26 +124,6 @@ enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 void ftr_load_free(struct ftr_load *ld);	/* NULL is accepted */
 
 /*
- * The all-to-all load after faults, computed from the load before them.
- *
- * ftr_load_base_new: ld is made from the fabric and the tables before the faults, and must outlive
- * *out.  Takes n_sw * n bytes.  FTR_NOMEM.
- *
- * ftr_load_changed: f and t are the fabric and the tables after the faults.  Sets *max to the load
- * of the most loaded link (ftr_load_report.max of ftr_load_all), and *done to true.  Sets *done to
- * false, and leaves *max as it is, if the flows must be counted by ftr_load_new: f differs from the
- * fabric before the faults by more than missing links between switches, or too many entries have
- * changed.  Several threads may use the same base.  FTR_NOMEM.
- */
-struct ftr_load_base;
-enum ftr_status ftr_load_base_new(const struct ftr_load *ld, struct ftr_load_base **out,
-				  struct ftr_err *err) FTR_MUST_USE;
-void ftr_load_base_free(struct ftr_load_base *b);	/* NULL is accepted */
-enum ftr_status ftr_load_changed(const struct ftr_load_base *b, const struct ftr_fabric *f,
-				 const struct ftr_tables *t, uint64_t *max, bool *done,
-				 struct ftr_err *err) FTR_MUST_USE;
-
-/*
  * by_port, an argument of several functions, is an array of f->n_ports elements.  For a port with a
  * link to another switch, the element is set to the number of flows that leave through this port.
  * All other elements are set to 0.

@@ -228,7 +228,7 @@ static void time_all_cold(struct bench *b)
 int main(int argc, char **argv)
 {
 	struct ftr_gen_opts o = { .seed = 1, .random_guids = true };
-	struct ftr_ddlr_opts ro = { .team = ftr_team_new(2), .host_paths_only = true };
+	struct ftr_ddlr_opts ro = { .host_paths_only = true };
 	struct ftr_pgft g;
 	struct ftr_fabric *f = NULL;
 	struct ftr_shape *sh = NULL;
@@ -238,6 +238,7 @@ int main(int argc, char **argv)
 	bool links = argc > 3 && !strcmp(argv[3], "links");
 	bool cold = argc > 3 && !strcmp(argv[3], "cold");
 	bool only_planners = argc > 3 && !links && !cold;
+	struct ftr_team *team = ftr_team_new(2);
 	double t0, begin;
 
 	must(ftr_pgft_parse(argc > 1 ? argv[1] : "11664", &g, &err));
@@ -260,7 +261,7 @@ int main(int argc, char **argv)
 		       f->n_ep, f->n_sw, read_clock(CLOCK_MONOTONIC) - begin, now() - t0);
 	}
 	if (cold)
-		time_all_cold(&(struct bench){ .opts = &ro, .sh = sh, .t = t, .team = ro.team });
+		time_all_cold(&(struct bench){ .opts = &ro, .sh = sh, .t = t, .team = team });
 	if (only_planners || cold)
 		goto out;
 	time_link(r, sh, 0, "leaf link down");
@@ -276,7 +277,7 @@ int main(int argc, char **argv)
 			}
 out:
 	ftr_ddlr_free(r);
-	ftr_team_free(ro.team);
+	ftr_team_free(team);
 	ftr_sl2vl_free(m);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);

@@ -258,21 +258,12 @@ START_TEST(byte_lookup)
 	struct ftr_rng r;
 
 	ftr_rng_seed(&r, 2);
-	for (unsigned int n = 1; n < 255; n++) {
+	for (int run = 0; run < 200; run++) {
 		for (int i = 0; i < 256; i++)
 			map[i] = (uint8_t)ftr_rng_next(&r);
-		map[255] = 255;
-		for (int i = 0; i < ROWS; i++)
-			from[i] = ftr_rng_below(&r, 4) ?
-				(uint8_t)ftr_rng_below(&r, n) : 255;
-		bytes_lookup(to, from, ROWS, map, n);
-		for (int i = 0; i < ROWS; i++)
-			ck_assert_uint_eq(to[i], map[from[i]]);
-		/* random bytes; element n and later elements of the map are 255 */
-		memset(map + n, 255, sizeof(map) - n);
 		for (int i = 0; i < ROWS; i++)
 			from[i] = (uint8_t)ftr_rng_next(&r);
-		bytes_lookup(to, from, ROWS, map, n);
+		bytes_lookup(to, from, ROWS, map);
 		for (int i = 0; i < ROWS; i++)
 			ck_assert_uint_eq(to[i], map[from[i]]);
 	}

@@ -62,19 +62,13 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 	struct ftr_load_report *r = cli_calloc(1, sizeof(*r), "loads");
 	struct ftr_load *ld = NULL;
 	enum ftr_status st = FTR_OK;
-	bool done = false;
-	uint64_t max;
 
 	for (uint32_t i = 0; i < what->n; i++)
 		order[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) :
 					    FTR_EP_NONE;
 	if (what->all)
 		st = cli_bound(sh, order, what->n, &out->v[CLI_M_ALL_BOUND], err);
-	if (!st && what->base)
-		st = ftr_load_changed(what->base, f, t, &max, &done, err);
-	if (!st && done)
-		out->v[CLI_M_ALL_MAX] = (double)max;
-	if (!st && !done && (what->all || what->shifts))
+	if (!st && (what->all || what->shifts))
 		st = ftr_load_new(f, t, order, what->n, what->shifts ? 0 : NO_PATHS, team, &ld,
 				  err);
 	if (ld && what->all) {
@@ -91,22 +85,6 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 	ftr_load_free(ld);
 	free(order);
 	free(r);
-	return st;
-}
-
-enum ftr_status cli_loads_base(const struct ftr_fabric *f, const struct ftr_tables *t,
-			       struct cli_loads *what, struct ftr_team *team,
-			       struct ftr_err *err)
-{
-	ftr_ep *order = cli_calloc(what->n, sizeof(*order), "loads");
-	enum ftr_status st;
-
-	for (uint32_t i = 0; i < what->n; i++)
-		order[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) : FTR_EP_NONE;
-	st = ftr_load_new(f, t, order, what->n, NO_PATHS, team, &what->load, err);
-	if (!st)
-		st = ftr_load_base_new(what->load, &what->base, err);
-	free(order);
 	return st;
 }
 

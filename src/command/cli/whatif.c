@@ -327,8 +327,6 @@ static void set_up(struct job *j)
 		add_column(j, "before", "before", 1);
 		measure(j, j->sh, t, &j->col[0], 0);
 		j->col[0].run[0].v[CLI_M_ROUTE_MS] = ms;
-		if (w->repeat > 1 && j->loads.all && !j->loads.shifts)
-			cli_must(cli_loads_base(j->f, t, &j->loads, j->team, &cli_err));
 		if (j->stale)
 			add_column(j, "not rerouted", "not_rerouted", w->repeat);
 		if (w->local)
@@ -530,8 +528,6 @@ static int run_whatif(int argc, char **argv)
 		all_runs(&j);
 		status = report_whatif(&j);
 	}
-	ftr_load_base_free(j.loads.base);
-	ftr_load_free(j.loads.load);
 	ftr_team_free(j.team);
 	return status;
 }

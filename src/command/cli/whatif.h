@@ -75,9 +75,6 @@ struct cli_loads {
 				 * is 0 or not in the fabric */
 	uint32_t n;
 	bool all, shifts;	/* what to measure: the load of all-to-all traffic, of shifts */
-	/* the load of the undamaged fabric, and its base; NULL: count all flows */
-	struct ftr_load *load;
-	struct ftr_load_base *base;
 };
 /* Counts link loads, as *what requires. */
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
@@ -86,11 +83,6 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 struct ftr_team *team,
 				 struct cli_measure *out,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Prepares *what for fabrics that differ from f by missing links: the all-to-all load is then
- * counted from the difference to t, the tables of f.  The results are the same. */
-enum ftr_status cli_loads_base(const struct ftr_fabric *f, const struct ftr_tables *t,
-			       struct cli_loads *what, struct ftr_team *team,
-			       struct ftr_err *err) FTR_MUST_USE;
 void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d);
 
 /* ---- columns ----------------------------------------------------------- */

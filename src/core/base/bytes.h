@@ -4,8 +4,7 @@
  * multiple of 64 bytes, and n is a multiple of 64; only bytes_columns() does not require this.
  * FTR_BYTE_INF stands for infinity: FTR_BYTE_INF + 1 gives FTR_BYTE_INF again.
  *
- * GCC vectorises the kernels at any optimisation level.  On x86-64 all kernels except
- * bytes_columns() have a second version for AVX2, which is selected at run time.
+ * GCC vectorises the kernels at any optimisation level.
  */
 #ifndef FTR_BASE_BYTES_H
 #define FTR_BASE_BYTES_H
@@ -58,22 +57,13 @@ void bytes_count_flag(uint8_t *count, uint8_t *last, uint8_t *flag, uint8_t k,
 /* if flag[i] is not 0: to[i] = 0 */
 void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
 
-/*
- * to[i] = map[from[i]].  map has 256 elements.  The caller must ensure one of these conditions:
- *
- *  - map[n_map] .. map[255] are all 255
- *  - map[255] is 255, and each from[i] is less than n_map or is 255
- */
-void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
-		  const uint8_t *map, unsigned int n_map);
+/* to[i] = map[from[i]].  map has 256 elements. */
+void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n, const uint8_t *map);
 
 /* Copy the columns of a matrix with BYTES_COLUMNS columns: to[c][r] = from[r * stride + c] for all
  * r < rows.  Column c is skipped if to[c] is NULL. */
 #define BYTES_COLUMNS 64
 void bytes_columns(uint8_t *const *to, const uint8_t *from, size_t stride,
 		   size_t rows);
-
-/* Set bit i % 64 of bits[i / 64] to (row[i] == value), for all i < n. */
-void bytes_equal(uint64_t *bits, const uint8_t *row, uint8_t value, size_t n);
 
 #endif

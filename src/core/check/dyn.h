@@ -4,7 +4,6 @@
  *
  *	dyngraph.c	set-up, drains, links that go down
  *	dynwalk.c	the edges of one LID whose entries do not change
- *	dynall.c	the edges of all LIDs at once
  *	dynchange.c	the edges that a change adds
  *	dynorder.c	an order of all vertices, which proves that the graph has no cycle
  *
@@ -81,7 +80,6 @@ struct ftr_cdg {
 	bool switches;		/* true: switches send packets too, not only host ports */
 	bool (*stop)(void *ctx);	/* from struct ftr_cdg_opts */
 	void *stop_ctx;
-	bool stopped;		/* true: stop() returned true */
 	struct ftr_tables *now;	/* the current entries */
 	uint32_t n_vl, n_sl;
 	uint8_t sl[FTR_N_SL];	/* [n_sl] the SLs that packets use */
@@ -105,8 +103,7 @@ struct ftr_cdg {
 	uint32_t *epoch_of;	/* epoch_of[lid]: value of `epoch` when the edges of the base
 				 * entries of lid were counted */
 	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each.  Set (SL, switch, VL) has the LIDs
-	 * whose packets with that SL leave the switch on that VL under the base entries.  It may
-	 * also have LIDs whose packets leave the switch over no link (dynall.c). */
+	 * whose packets with that SL leave the switch on that VL under the base entries. */
 	uint64_t *base_set;
 	uint32_t lid_words;
 	uint64_t *count_first;	/* count_first[s]: index in count[] of the matrix of s */
@@ -134,6 +131,7 @@ struct ftr_cdg {
 	uint8_t *alt;		/* alt[s]: new entry of s while a step is being written, or
 				 * FTR_PORT_NONE */
 	uint8_t *col;		/* [n_sw] scratch: the entries of one LID */
+	uint32_t *out;		/* [n_sw] scratch of dynwalk.c */
 	uint16_t *seen;		/* seen[s]: set of VLs visited on the link to which the entry of s
 				 * leads */
 	uint64_t *queue;	/* packets to follow: (key of dyn_lid.occ) << 8 | VL */
@@ -195,14 +193,6 @@ static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
  * base_set[]. */
 void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 	       uint32_t epoch, uint32_t by, bool base);
-/* dynall.c: count all edges of the current entries. Returns false if out of memory. */
-bool dyn_count_all(struct ftr_cdg *g, struct ftr_team *team);
-/* True if the caller has stopped the construction. The counts are then incomplete. */
-static inline bool dyn_stopped(struct ftr_cdg *g)
-{
-	g->stopped = g->stopped || (g->stop && g->stop(g->stop_ctx));
-	return g->stopped;
-}
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* returns false if out of memory */

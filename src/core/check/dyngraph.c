@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "check/check.h"
 #include "check/dyn.h"
 
@@ -195,12 +196,13 @@ static bool set_rest(struct ftr_cdg *g)
 				      sizeof(*g->open_of));
 	g->alt = ftr_arena_alloc(g->arena, f->n_sw, 1);
 	g->col = ftr_arena_alloc(g->arena, f->n_sw, 1);
+	g->out = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->out));
 	g->seen = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->seen));
 	g->lid_words = f->max_lid / 64u + 1;
 	g->base_set = ftr_arena_zalloc(g->arena, (size_t)g->n_sl * f->n_sw * g->n_vl,
 				       g->lid_words * sizeof(*g->base_set));
 	if (!g->epoch_of || !g->open_of || !g->alt || !g->col ||
-	    !g->seen || !g->base_set || !dyn_order_new(g))
+	    !g->out || !g->seen || !g->base_set || !dyn_order_new(g))
 		return false;
 	memset(g->alt, FTR_PORT_NONE, f->n_sw);
 	return true;
@@ -216,6 +218,29 @@ static void copy_tables(struct ftr_cdg *g, const struct ftr_tables *t)
 		memcpy(row, ftr_tables_row(t, s), n);
 		memset(row + n, FTR_PORT_NONE, g->now->stride - n);
 	}
+}
+
+/* Count the edges of the current entries, LID by LID. */
+static enum ftr_status count_all(struct ftr_cdg *g, struct ftr_err *err)
+{
+	const uint32_t n = g->f->n_sw;
+	uint8_t *cols, *to[BYTES_COLUMNS];
+
+	if (!FTR_NEW(g->arena, cols, (size_t)BYTES_COLUMNS * n))
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the entries of %u switches", n);
+	for (uint32_t i = 0; i < BYTES_COLUMNS; i++)
+		to[i] = cols + (size_t)i * n;
+	for (uint32_t lid = 0; lid <= g->f->max_lid; lid++) {
+		uint32_t i = lid % BYTES_COLUMNS;
+
+		if (g->stop && g->stop(g->stop_ctx))
+			return ftr_fail(err, FTR_REFUSED, "stopped before the dependency graph was complete");
+		if (i == 0)
+			bytes_columns(to, dyn_entry(g, 0, (ftr_lid)lid), g->now->stride, n);
+		if (g->f->owner[lid].kind != FTR_OWNER_NONE)
+			dyn_count(g, (ftr_lid)lid, to[i], 0, 1, true);
+	}
+	return FTR_OK;
 }
 
 static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
@@ -237,10 +262,9 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	if (st)
 		return st;
 	copy_tables(g, t);
-	if (!dyn_count_all(g, o->team))
-		goto nomem;
-	if (dyn_stopped(g))
-		return ftr_fail(err, FTR_REFUSED, "stopped before the dependency graph was complete");
+	st = count_all(g, err);
+	if (st)
+		return st;
 	if (!dyn_order_all(g, &acyclic))
 		goto nomem;
 	if (!acyclic)

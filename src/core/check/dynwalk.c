@@ -13,19 +13,19 @@
 
 struct walk {
 	struct ftr_cdg *g;
-	const uint8_t *col;
-	uint32_t epoch, sl, by;
+	uint32_t sl, by;
 	ftr_lid lid;
 };
 
-/* The link onto which the entry of s leads. DYN_NONE: no link, or a link that is down for this walk
- * (down_since <= epoch). */
-static inline uint32_t link_out(const struct walk *w, ftr_sw s)
+/* Set out[s] to the link onto which the entry of s leads.  DYN_NONE: no link, or a link that is down
+ * for this walk (down_since <= epoch). */
+static void set_links_out(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch)
 {
-	uint32_t link = dyn_link_of(w->g, s, w->col[s]);
-
-	return link != DYN_NONE && w->g->link[link].down_since > w->epoch ?
-		link : DYN_NONE;
+	for (ftr_sw s = 0; s < g->f->n_sw; s++) {
+		g->out[s] = dyn_link_of(g, s, col[s]);
+		if (g->epoch && g->out[s] != DYN_NONE && g->link[g->out[s]].down_since <= epoch)
+			g->out[s] = DYN_NONE;
+	}
 }
 
 /* Follow packets from VL link_vl of the link, which is visited for the first time. */
@@ -36,14 +36,14 @@ static void follow(const struct walk *w, uint32_t link, unsigned int link_vl)
 	for (;;) {
 		const struct dyn_link *in = &g->link[link];
 		unsigned int from = link_vl;
-		uint32_t out = link_out(w, in->to);
+		uint32_t out = g->out[in->to], index = out - g->first_link[in->to];
 
 		if (out == DYN_NONE)
 			return;
-		link_vl = dyn_vl(g, w->sl, in, g->link[out].from_index);
+		link_vl = dyn_vl(g, w->sl, in, index);
 		if (link_vl == FTR_VL_DROP)
 			return;
-		g->count[dyn_edge_at(g, in, from, g->link[out].from_index, link_vl)] += w->by;
+		g->count[dyn_edge_at(g, in, from, index, link_vl)] += w->by;
 		if (g->seen[in->to] >> link_vl & 1)
 			return;
 		g->seen[in->to] |= (uint16_t)(1u << link_vl);
@@ -58,7 +58,7 @@ static void walk_sl(const struct walk *w)
 	memset(g->seen, 0, g->f->n_sw * sizeof(*g->seen));
 	for (uint32_t i = 0; i < g->n_sources; i++) {
 		ftr_sw s = g->source[i];
-		uint32_t link = link_out(w, s);
+		uint32_t link = g->out[s];
 		uint32_t vls = link == DYN_NONE ? 0 : g->inject[w->sl * g->n_links + link];
 
 		for (; vls; vls &= vls - 1) {
@@ -92,8 +92,9 @@ static void enter_base(const struct walk *w)
 void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 	       uint32_t epoch, uint32_t by, bool base)
 {
-	struct walk w = { g, col, epoch, 0, by, lid };
+	struct walk w = { g, 0, by, lid };
 
+	set_links_out(g, col, epoch);
 	for (; w.sl < g->n_sl; w.sl++) {
 		walk_sl(&w);
 		if (base)

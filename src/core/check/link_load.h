@@ -3,7 +3,6 @@
  * Internal interfaces of <ftr/load.h>.
  *
  *	load_model.c	struct ftr_load: host order, links, stored paths; new and free
- *	load_change.c	all-to-all load after faults, from the load before them
  *	loadtree.c	paths to one destination, a single path, all-to-all load
  *	loadrun.c	load of many patterns, divided among threads
  *	loadsum.c	makes a report from the loads of all links

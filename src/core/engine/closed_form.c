@@ -401,8 +401,7 @@ static void route_switch(const struct job *j, struct per_worker *w, ftr_sw s)
 	} else {
 		r.t = &j->pattern[j->pattern_of[s]];
 		r.lost = !list_ports(&r, up, sh->tree.n_up[s], ports);
-		bytes_lookup(r.lft, r.t->place, j->out->stride, ports,
-			     r.t->w * r.t->p);
+		bytes_lookup(r.lft, r.t->place, j->out->stride, ports);
 	}
 	patch_columns(&r, w, up);
 }

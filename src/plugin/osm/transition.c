@@ -310,13 +310,12 @@ static enum ftr_status change_block(const struct change *x, uint32_t block, stru
  * on one VL. */
 static enum ftr_status is_safe(const struct change *x, bool *safe, struct ftr_err *err)
 {
-	struct ftr_cdg_opts opts = { .team = ibf_team(x->p) };
 	struct graph z = {
 		.differ = ftr_calloc(x->now->n_sw + 1u, sizeof(*z.differ)),
 		.w = ftr_calloc(x->now->n_sw + 1u, sizeof(*z.w)),
 	};
 	struct ftr_err why = { 0 };
-	enum ftr_status st = ftr_cdg_new(x->gen->fabric, x->now, &opts, &z.g, &why);
+	enum ftr_status st = ftr_cdg_new(x->gen->fabric, x->now, NULL, &z.g, &why);
 
 	z.closes = st == FTR_REFUSED;
 	if (!z.differ || !z.w)

@@ -42,8 +42,6 @@ static bool repairs_locally(const struct rr_routing *gen)
 	return ops && ops->local_repair;
 }
 
-#define MAKER_THREADS 2
-
 static bool is_stopped(void *ctx)
 {
 	const struct rr_maker *m = ctx;
@@ -57,14 +55,12 @@ static void *build_planner(void *arg)
 	struct ftr_ddlr_opts opts = {
 		.sl2vl = m->gen.sl2vl, .switch_sources = m->gen.sl2vl,
 		.host_paths_only = true,
-		.team = ftr_team_new(MAKER_THREADS),
 		.stop = is_stopped, .stop_ctx = m,
 	};
 
 	if (ftr_ddlr_new(m->gen.shape, m->gen.tables, &opts, &m->made,
 			 &m->err))
 		m->made = NULL;
-	ftr_team_free(opts.team);
 	atomic_store(&m->done, true);
 	return NULL;
 }
