@@ -47,8 +47,9 @@ claim 'queues at outputs: saturation at 18 packets per cycle (paper: about 18)' 
 	$(value 6 4-ary-3 60 det-links 1) < 18.5"
 claim 'saturated: det-links has 1.8 packets at a link, adaptive-links 2.5 to 3 (paper: 1.5; 2.5 to 3)' \
 	"$det > 1.4 && $det < 2 && $adaptive > 2.5 && $adaptive < 3.1"
-claim '2-ary 6-tree: adaptive-links has more than 1.5 times as many packets at a link as det-links' \
-	"$(value 10 2-ary-6 60 adaptive-links 1) > 1.5 * $(value 10 2-ary-6 60 det-links 1)"
+claim 'mismatch: 2-ary 6-tree: adaptive-links has 1.5 to 2 times as many packets at a link as det-links (paper: more than twice)' \
+	"$(value 10 2-ary-6 60 adaptive-links 1) > 1.5 * $(value 10 2-ary-6 60 det-links 1) &&
+	$(value 10 2-ary-6 60 adaptive-links 1) < 2 * $(value 10 2-ary-6 60 det-links 1)"
 claim '2-ary 6-tree: adaptive-links has more than twice as many packets in queues as det-links' \
 	"$(value 11 2-ary-6 60 adaptive-links 1) > 2 * $(value 11 2-ary-6 60 det-links 1)"
 claim 'unsaturated: both functions have 0.4 to 0.7 packets at a link, in one direction' \

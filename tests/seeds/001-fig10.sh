@@ -78,11 +78,13 @@ lost() {
 }
 csv=001-fig10-4ary-3tree
 det=$(at $csv 1 'det-links 60 %') adaptive=$(at $csv 1 'adaptive-links 60 %')
-claim 'first fault: det-links loses 0.8 to 2 packets, adaptive-links 0.8 to 3' \
-	"$det > 0.8 && $det < 2 && $adaptive > 0.8 && $adaptive < 3"
-claim 'first fault, unsaturated: both functions lose less than one packet' \
-	"$(at $csv 1 'det-links 40 %') < 1 &&
-	$(at $csv 1 'adaptive-links 40 %') < 1"
+claim 'first fault: det-links loses 0.8 to 2 packets (paper: about 1.5)' \
+	"$det > 0.8 && $det < 2"
+claim 'mismatch: first fault: adaptive-links loses 0.8 to 2.2 packets (paper: 2.5 to 3)' \
+	"$adaptive > 0.8 && $adaptive < 2.2"
+claim 'mismatch: first fault, unsaturated: both functions lose 0.5 to 1 packets (paper: 0.4)' \
+	"$(at $csv 1 'det-links 40 %') > 0.5 && $(at $csv 1 'det-links 40 %') < 1 &&
+	$(at $csv 1 'adaptive-links 40 %') > 0.5 && $(at $csv 1 'adaptive-links 40 %') < 1"
 claim 'dmodc by the fast path loses 500 to 4,000 times as many packets as det-links' \
 	"$(lost dmodc 2.16) / $det > 500 && $(lost dmodc 2.16) / $det < 4000"
 claim 'the number of lost packets is in proportion to the time until the tables are written' \

@@ -29,6 +29,9 @@ trees=('3;6,6,6;1,6,6;1,1,1') sample=60
 				"$build/closed" $how t.net >t.lft
 				echo "${t//,/ },${how/ /,},$seed,$(load t.net t.lft)"
 			done
+			# t.lft: groups by plane, topological index
+			ibfattree route --balance off --paths updown t.net 2>/dev/null >engine.lft
+			diff t.lft engine.lft >>differences || :
 		done
 	done
 } >"$out/002-literal.csv"
@@ -64,6 +67,8 @@ damaged() {
 	awk -F, -v how="$1" '$3 == how { v = $4; found = 1 }
 	END { print v; exit !found }' "$out/002-damaged.csv"
 }
+claim 'complete trees: dmodc without the search has the entries of equations (3) and (4), groups by plane' \
+	"$(wc -l <differences) == 0 && $(grep -c '^0x' engine.lft) > 1000"
 claim 'groups by plane, topological index: no link carries two flows of a shift' \
 	"$(mean plane topology) == 1"
 claim 'groups by GUID (as published), topological index: shifts collide on three levels' \

@@ -6,31 +6,30 @@
 shape='3;6,8,6;1,6,4;1,1,1' hosts=0 counts=(60)
 [[ -z $long ]] || shape='3;18,24,20;1,18,12;1,1,1' hosts=150 counts=(1000 3000)
 ibfattree gen "$shape" >whole.net
+# row OPTIONS: route t.net on one thread with these options, check the tables, and print a row.  The
+# time is the processor time of the command, which depends less on the load of the machine.
+row() {
+	local TIMEFORMAT=%U s
+	# shellcheck disable=SC2086
+	s=$({ time ibfattree route --nominal whole.net --threads 1 ${1#default} t.net \
+		2>/dev/null >t.lft; } 2>&1)
+	ibfattree check --lfts t.lft t.net >check.log || :
+	grep -q '^credit loops  none' check.log
+	awk -v head="$n,$1,$s" '
+	/host port -> host port/ {
+		gsub(",", ""); pairs = $7
+		bad = /all arrive/ ? 0 : $9
+	}
+	/^missing entry/ { gsub(",", ""); gsub(";", ""); none = $3 }
+	END { printf "%s,%s,%s,%s\n", head, pairs, bad, none + 0 }' check.log
+}
 {
-	echo links lost,placement,s,host port pairs,without a path,entries without a path
+	echo links lost,options,s,host port pairs,without a path,entries without a path
 	for n in "${counts[@]}"; do
 		ibfattree gen --drop-hosts $hosts --drop-links "$n" --seed 1 \
 			"$shape" >t.net
-		ibfattree route --nominal whole.net --balance off \
-			--paths updown t.net 2>route.log >t.lft
-		ibfattree check --lfts t.lft t.net >check.log || :
-		grep -q '^credit loops  none' check.log
-		awk -v n="$n" '
-		/shape .* ms, route/ {
-			for (i = 1; i <= NF; i++) {
-				if ($i == "shape") ms += $(i + 1)
-				if ($i == "route") ms += $(i + 1)
-			}
-		}
-		/host port -> host port/ {
-			gsub(",", ""); pairs = $7
-			bad = /all arrive/ ? 0 : $9
-		}
-		/^no entry/ { gsub(",", ""); gsub(";", ""); none = $3 }
-		END {
-			printf "%s,even,%.2f,%s,%s,%s\n", n, ms / 1000,
-				pairs, bad, none
-		}' route.log check.log
+		row default
+		row '--balance off --paths updown'
 	done
 } >"$out/002-production.csv"
 # The dividers of equation (3): without faults no link has more flows than the lower bound.

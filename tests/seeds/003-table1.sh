@@ -43,8 +43,9 @@ claim "if a distance is forwarded for every shortest path, there are more than t
 	"$(mean_of distance 8-every) > 10 * 12240"
 claim "8x8: the time is that of table 1, within 15 %" \
 	"($(row 'cycles to the last new entry' 8x8) / 9945 - 1) ^ 2 < 0.15 ^ 2"
-claim "16x16: more than fifteen times as many distance packets as at 8x8" \
-	"$(row 'distance packets' 16x16) > 15 * $(row 'distance packets' 8x8)"
+claim "mismatch: 16x16: 15 to 18 times as many distance packets as at 8x8 (paper: 20)" \
+	"$(row 'distance packets' 16x16) > 15 * $(row 'distance packets' 8x8) &&
+	$(row 'distance packets' 16x16) < 18 * $(row 'distance packets' 8x8)"
 claim "16x16: the time grows with the diameter, by far less than the number of packets" \
 	"$(row 'cycles to the last new entry' 16x16) > 1.7 * $(row 'cycles to the last new entry' 8x8) && $(row 'cycles to the last new entry' 16x16) < 4 * $(row 'cycles to the last new entry' 8x8)"
 

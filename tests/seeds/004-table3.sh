@@ -80,7 +80,7 @@ for t in "$a" "$b" ${long:+'648 + racks'}; do
 	[[ $t != *racks ]] || continue
 	claim "$t: lash carries less than a fifth of the throughput of sftree" \
 		"$(value_of "$t" lash 4) < $(value_of "$t" sftree 4) / 5"
-	claim "$t: minhop and Up*/Down* have the same throughput, within 2 points" \
+	claim "stock: $t: minhop and Up*/Down* have the same throughput, within 2 points" \
 		"($(value_of "$t" minhop 4) - $(value_of "$t" updn 4)) ^ 2 < 4"
 	for e in sftree sftree+paper ddlr+2; do
 		claim "$t: $e does not deadlock with switches' traffic" \
