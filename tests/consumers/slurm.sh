@@ -133,6 +133,7 @@ slurm_read() {
 	TopologyPlugin=topology/$plugin
 	MailProg=/bin/true
 	PartitionName=all Nodes=ALL Default=YES State=UP
+	MaxNodeCount=64
 	EOF
 	for n; do
 		echo "NodeName=$n NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((++port)) State=UNKNOWN"
@@ -196,6 +197,24 @@ case_slurm_yaml_tree() {
 	slurm_read tree "${nodes[@]}"
 	[[ $(grep -c 'Level=0' "$T/topology") == 12 ]] ||
 		fail "not 12 leaves: $(cat "$T/topology" "$T/slurmctld.log")"
+}
+
+# A dynamic node gets the place that "ibfattree nodes --path" prints.
+case_slurm_dynamic() {
+	local -a nodes
+	local path
+	slurm_since 25.05 topology.yaml
+	block_fabric
+	"$ibfattree" slurm "$T/f.net" --yaml -o "$T/topology.yaml"
+	"$ibfattree" slurm "$T/f.net" -o "$T/tree"
+	path=$("$top/src/command/topo/ibfattree-nodes" --path host-13 "$T/tree")
+	slurm_read tree "${nodes[@]/host-13/}"
+	[[ $(scontrol show topology | grep -c 'host-13') == 0 ]]
+	scontrol create nodename=host-13 cpus=1 state=cloud "topology=ibfattree:$path"
+	scontrol show topology >"$T/topology"
+	grep "^SwitchName=${path##*:} Level=0" "$T/topology" | grep -q 'host-\[12-13\]' ||
+		fail "host-13 is not on ${path##*:}: $(cat "$T/topology" "$T/slurmctld.log")"
+	[[ $(grep -c 'Level=0' "$T/topology") == 12 ]]
 }
 
 case_slurm_yaml_block() {

@@ -73,6 +73,7 @@ const struct doc_check doc_checks[DOC_N_CHECKS] = {
 	{ "lft-capacity", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_lft_capacity },
 	{ "lft-top", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_lft_top },
 	{ "vls", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_vls },
+	{ "adaptive", DOC_NEED_LIVE | DOC_NEED_FABRIC, doc_adaptive },
 	{ "files", DOC_NEED_FABRIC, doc_files },
 	{ "ranks", DOC_NEED_FABRIC, doc_ranks },
 	{ "links-missing", DOC_NEED_FABRIC, doc_links_missing },

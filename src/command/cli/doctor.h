@@ -86,6 +86,7 @@ struct doc_port {
 struct doc_switch {
 	uint32_t lft_cap;	/* LinearFDBCap, in entries; 0: not known */
 	uint32_t lft_top;	/* LinearFDBTop */
+	bool adaptive;		/* adaptive routing is on */
 };
 
 struct doc_sm {
@@ -188,7 +189,7 @@ struct doc_check {
 	doc_fn run;		/* NULL: ibfattree was built without the libraries for this check */
 };
 
-#define DOC_N_CHECKS 32
+#define DOC_N_CHECKS 33
 
 /* All checks, in the order in which they run. */
 extern const struct doc_check doc_checks[DOC_N_CHECKS];
@@ -244,6 +245,7 @@ void doc_link_errors(struct doctor *d, struct doc_result *r);
 void doc_lft_capacity(struct doctor *d, struct doc_result *r);
 void doc_lft_top(struct doctor *d, struct doc_result *r);
 void doc_vls(struct doctor *d, struct doc_result *r);
+void doc_adaptive(struct doctor *d, struct doc_result *r);
 
 /* doctor_rails.c */
 void doc_rails(struct doctor *d, struct doc_result *r);

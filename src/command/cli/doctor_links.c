@@ -401,3 +401,23 @@ void doc_vls(struct doctor *d, struct doc_result *r)
 		r->n_details == 1 ? "has" : "have");
 	doc_remedy(r, "for ddlr, set max_op_vls to 2 or more in opensm.conf; dmodc and sftree need one VL only");
 }
+
+void doc_adaptive(struct doctor *d, struct doc_result *r)
+{
+	const struct ftr_fabric *f = d->net.f;
+	char name[CLI_NAME_MAX];
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		if (!d->net.sw[s].adaptive)
+			continue;
+		doc_detail(r, "%s", cli_sw_name(name, f, s));
+		doc_at(r, f->sw[s].guid, 0);
+	}
+	if (!r->n_details) {
+		doc_say(r, DOC_OK, "no switch reports adaptive routing");
+		return;
+	}
+	doc_say(r, DOC_WARNING, "adaptive routing is on at %u switch%s: loads and paths are those of the forwarding tables, but these switches choose other ports too",
+		r->n_details, r->n_details == 1 ? "" : "es");
+	doc_remedy(r, "do not use this plugin together with adaptive routing: it does not configure the groups of ports, and does not check their paths for credit loops");
+}

@@ -28,6 +28,9 @@
 /* After this number of switches without a LID or an answer, no more counters are read. */
 #define PMA_GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
+/* AdaptiveRoutingInfo, an SMP of NVIDIA's switches; the lowest bit of its first word: on. */
+#define ADAPTIVE_INFO	0xff20
+#define VENDOR_NVIDIA	0x2c9
 
 static unsigned int info(const ibnd_port_t *p, enum MAD_FIELDS which)
 {
@@ -156,6 +159,23 @@ static void look_for_sms(struct doc_fabric *n, const ibnd_node_t *node,
 	}
 }
 
+/* ---- adaptive routing -------------------------------------------------- */
+
+/* Only switches of NVIDIA are asked.  Those without adaptive routing answer with an error. */
+static void look_for_adaptive(struct doc_fabric *n, const struct ftr_fabric *f,
+			      const ibnd_node_t *node, struct ibmad_port *via)
+{
+	uint8_t data[IB_SMP_DATA_SIZE] = { 0 };
+	ib_portid_t to = node->path_portid;
+	ftr_sw s = ftr_fabric_find_sw(f, node->guid);
+
+	if (s == FTR_SW_NONE || mad_get_field((void *)(uintptr_t)node->info, 0,
+					      IB_NODE_VENDORID_F) != VENDOR_NVIDIA)
+		return;
+	n->sw[s].adaptive = smp_query_via(data, &to, ADAPTIVE_INFO, 0,
+					  SM_TIMEOUT_MS, via) && data[3] & 1;
+}
+
 /* ---- counters ---------------------------------------------------------- */
 
 static const enum MAD_FIELDS counter_field[DOC_N_COUNTERS] = {
@@ -238,6 +258,7 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net,
 		if (node->type != IB_NODE_SWITCH)
 			continue;
 		look_at_switch(n, f, node);
+		look_for_adaptive(n, f, node, via);
 		read_counters(n, f, node, via);
 	}
 	mad_rpc_close_port(via);

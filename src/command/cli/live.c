@@ -441,6 +441,22 @@ struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
 	return via;
 }
 
+#define CAP_SM_DISABLED	(1u << 10)
+
+/* Returns true if SMPs must be sent through another device: in adapters for planarized XDR fabrics,
+ * one device has only the ports for SMPs, and the other one says IsSMDisabled. */
+static bool leaves_smps(const struct cli_live_opts *opts)
+{
+	umad_port_t p;
+	bool leaves;
+
+	if (umad_get_port(opts->ca, (int)opts->port, &p) < 0)
+		return false;
+	leaves = be32toh(p.capmask) & CAP_SM_DISABLED;
+	umad_release_port(&p);
+	return leaves;
+}
+
 enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 			      struct cli_live *out, struct ftr_err *err)
 {
@@ -460,8 +476,10 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 	net = ibnd_discover_fabric(ca, (int)opts->port, NULL, &cfg);
 	free(ca);
 	if (!net)
-		return ftr_fail(err, FTR_IO, "cannot discover the fabric from the local port %s:%u",
-				opts->ca ? opts->ca : "(any)", opts->port);
+		return ftr_fail(err, FTR_IO, "cannot discover the fabric from the local port %s:%u%s",
+				opts->ca ? opts->ca : "(any)", opts->port, leaves_smps(opts) ?
+				"; it leaves SMPs to another device, as planarized XDR adapters do: give that device, such as smi0, with --ca" :
+				"");
 	st = to_fabric(net, out, err);
 	if (!st && opts->look)
 		st = opts->look(opts->ctx, net, out->f, err);

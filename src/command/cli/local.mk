@@ -59,8 +59,8 @@ src/command/cli/html_parts.c: src/command/cli/html/parts.awk $(html_parts) src/c
 		$(srcdir)/src/command/cli/pairs/script >$@.tmp && \
 	mv $@.tmp $@
 
-# Python: converts cable plans, and needs no other part of the command.
-dist_bin_SCRIPTS += src/command/topo/ibfattree-topo
+# Python: programs that convert one file to another, and need no other part of the command.
+dist_bin_SCRIPTS += src/command/topo/ibfattree-nodes src/command/topo/ibfattree-topo
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = src/command/cli/completion/ibfattree

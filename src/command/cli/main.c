@@ -48,9 +48,16 @@ static const struct cli_cmd cli_topo = {
 	.run = start_program,
 };
 
+static const struct cli_cmd cli_nodes = {
+	.name = "nodes",
+	.summary = "print the places of hosts for Kubernetes and dynamic Slurm nodes",
+	.run = start_program,
+};
+
 static const struct cli_cmd *const commands[] = {
 	&cli_doctor, &cli_gen, &cli_route, &cli_check, &cli_load, &cli_collective, &cli_diff,
-	&cli_whatif, &cli_html, &cli_slurm, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim, &cli_campaign,
+	&cli_whatif, &cli_html, &cli_slurm, &cli_nodes, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim,
+	&cli_campaign,
 	&cli_save, &cli_restore, &cli_drain, &cli_undrain, &cli_drains, &cli_top,
 	&cli_completion, NULL
 };
