@@ -182,10 +182,6 @@ enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 /* Report that all packets sent before the last writes have left the fabric.  This drains all
  * LIDs. */
 void ftr_ddlr_drained(struct ftr_ddlr *r);
-/* Number of LIDs that are not drained: packets for them that follow older entries may still be in
- * the fabric.  A LID is no longer drained when an entry for it is changed, or when an entry for it
- * leads onto a link that goes down. */
-uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
 
 /*
  * Plan the transition to t, full tables for the damaged fabric nf.  The faults of nf must have

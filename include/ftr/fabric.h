@@ -115,6 +115,12 @@ struct ftr_link {
 	ftr_port port, peer_port;
 };
 
+/* A port of a switch. */
+struct ftr_hop {
+	ftr_sw sw;
+	ftr_port port;
+};
+
 /* The step of a packet that came from switch `from` and leaves switch `at` towards switch `to`. */
 struct ftr_turn {
 	ftr_sw from, at, to;
@@ -124,6 +130,14 @@ static inline const struct ftr_swport *
 ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 {
 	return &f->ports[f->sw[s].first_port + p];
+}
+
+/* The switch to which port p of s leads.  FTR_SW_NONE: s has no such port, or the port leads to no
+ * switch. */
+static inline ftr_sw ftr_fabric_next(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
+{
+	return p <= f->sw[s].n_ports && ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW ?
+		ftr_fabric_port(f, s, p)->peer : FTR_SW_NONE;
 }
 
 /* Find a switch or a host port by GUID.  Returns its index; FTR_SW_NONE or FTR_EP_NONE: the GUID is

@@ -71,7 +71,6 @@
 #include <ftr/engine.h>
 #include <ftr/shape.h>
 #include <ftr/tables.h>
-#include <ftr/team.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -151,23 +150,15 @@ void ftr_incr_free(struct ftr_incr *lv);	/* NULL is accepted */
  * Errors: FTR_INVAL: no such switch or port, or no link is known there (a new
  * link needs a new shape); FTR_REFUSED: an extra turn in use would close a credit loop with a
  * restored link, so that a full routing is needed; FTR_NOMEM.  On an error nothing has changed.
- * The result does not depend on the team.
  */
 enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
-			       struct ftr_team *team,
 			       const struct ftr_incr_result **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 /* Undo the last ftr_incr_apply exactly.  Returns false, and changes nothing, if that call failed
  * or was undone already. */
 bool ftr_incr_undo(struct ftr_incr *lv);
-
-/* Store in event[] one event for each known link between s and another switch.  The member `up` of
- * these events is set to the argument `up`.  event[] must have room for FTR_PORT_MAX events.
- * Returns the number of events. */
-uint32_t ftr_incr_switch(const struct ftr_incr *lv, ftr_sw s, bool up,
-			 struct ftr_incr_event *event);
 
 /* Set *out to the input of ftr_check_changes for the last ftr_incr_apply.  *out points into
  * lv, and is valid as long as the result of that call. */
@@ -185,8 +176,6 @@ bool ftr_incr_connected(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
 bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
 /* The number of ordered pairs of leaf switches without a path. */
 uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv);
-/* Bytes of memory in use. */
-size_t ftr_incr_bytes(const struct ftr_incr *lv);
 
 #ifdef __cplusplus
 }

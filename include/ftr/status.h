@@ -19,6 +19,8 @@ extern "C" {
 #endif
 
 #define FTR_MUST_USE __attribute__((warn_unused_result))
+/* The order of two numbers, for comparison functions: -1, 0 or 1. */
+#define FTR_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 #define FTR_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 enum ftr_status {
@@ -45,6 +47,9 @@ struct ftr_err {
  * "return ftr_fail(err, FTR_INVAL, ...)". */
 enum ftr_status ftr_fail(struct ftr_err *err, enum ftr_status status,
 			 const char *fmt, ...) FTR_PRINTF(3, 4);
+
+/* ftr_fail with FTR_NOMEM and the text "out of memory for ", followed by the formatted text. */
+enum ftr_status ftr_nomem(struct ftr_err *err, const char *fmt, ...) FTR_PRINTF(2, 3);
 
 /* Insert the formatted text and ": " at the beginning of err->msg.  Returns err->status, which does
  * not change, or FTR_INTERNAL if err is NULL. */

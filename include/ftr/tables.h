@@ -47,6 +47,16 @@ static inline ftr_port ftr_tables_get(const struct ftr_tables *t, ftr_sw s,
 	return lid <= t->max_lid ? ftr_tables_row(t, s)[lid] : FTR_PORT_NONE;
 }
 
+/*
+ * Follow the tables t of f from switch s to lid.  Returns the number of ports by which a packet
+ * leaves a switch, or FTR_NO_PATH if it does not arrive at the owner of the LID.  port: NULL, or an
+ * array of f->n_sw elements, which gets these ports as indices in f->ports.  A packet to a switch
+ * leaves the last switch by its port 0.  O(hops).
+ */
+#define FTR_NO_PATH UINT32_MAX
+uint32_t ftr_tables_path(const struct ftr_fabric *f, const struct ftr_tables *t, ftr_sw s,
+			 ftr_lid lid, uint32_t *port);
+
 /* A changed entry, or a write that changes it.  Members that a function does not mention are 0. */
 struct ftr_change {
 	ftr_sw sw;

@@ -75,7 +75,7 @@ static void by_dmodc(ftr_sw s, ftr_port p)
 	struct ftr_incr *lv = NULL;
 
 	must(ftr_incr_new(sh, NULL, t, NULL, &lv, &err));
-	must(ftr_incr_apply(lv, &e, 1, NULL, &res, &err));
+	must(ftr_incr_apply(lv, &e, 1, &res, &err));
 	entry = array(res->n_changes, sizeof(*entry));
 	for (uint32_t i = 0; i < res->n_changes; i++)
 		entry[n_entries++] = (struct entry){

@@ -23,7 +23,7 @@ static ftr_sw next_sw(const struct ftr_fabric *f, const struct ftr_tables *t,
 static bool arrives(const struct ftr_fabric *f, const struct ftr_tables *t,
 		    ftr_sw s, ftr_lid lid)
 {
-	struct chk_exit x = chk_exit_of(f, lid);
+	struct ftr_hop x = chk_exit_of(f, lid);
 	uint32_t hops = 0;
 
 	for (;;) {

@@ -16,6 +16,7 @@
 
 #include "engine/engine.h"
 #include "lib/random_graph.h"
+#include "lib/switch_events.h"
 #include "lib/trees.h"
 #include "lib/world.h"
 #include "incremental/incremental.h"
@@ -328,7 +329,7 @@ uint32_t world_events(struct world *w, struct ftr_incr_event *e)
 	uint32_t n = 0, k = ftr_rng_below(&w->rng, 10);
 
 	if (k == 0)
-		return ftr_incr_switch(w->lv, ftr_rng_below(&w->rng,
+		return switch_events(w->f, w->lv, ftr_rng_below(&w->rng,
 							    w->f->n_sw),
 				       ftr_rng_below(&w->rng, 2), e);
 	if (k == 1)	/* repair all dead links */

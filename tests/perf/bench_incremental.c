@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/switch_events.h"
 #include "base/base.h"
 #include <ftr/ftr.h>
 
@@ -119,12 +120,12 @@ static void print_switches(const struct ftr_shape *sh, struct ftr_incr *lv)
 	uint32_t n = 0;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw && n < N; s++) {
-		uint32_t k = ftr_incr_switch(lv, s, false, e);
+		uint32_t k = switch_events(sh->f, lv, s, false, e);
 		double t0 = now_ms();
 
 		if (sh->tree.rank[s] + 1u != sh->tree.n_ranks)
 			continue;
-		must(ftr_incr_apply(lv, e, k, NULL, &r, &err));
+		must(ftr_incr_apply(lv, e, k, &r, &err));
 		ms[n++] = now_ms() - t0;
 		ftr_incr_undo(lv);
 	}
@@ -219,7 +220,7 @@ int main(int argc, char **argv)
 
 		e[k] = e[i];
 		t0 = now_ms();
-		must(ftr_incr_apply(lv, &x, 1, NULL, &r, &err));
+		must(ftr_incr_apply(lv, &x, 1, &r, &err));
 		ms[i] = now_ms() - t0;
 		entries += r->n_changes;
 	}

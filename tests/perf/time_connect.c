@@ -12,6 +12,7 @@
 
 #include "engine/connect.h"
 #include "lib/irregular.h"
+#include "lib/switch_events.h"
 
 static struct ftr_err err;
 
@@ -58,11 +59,11 @@ static void die(const struct ftr_shape *sh, const struct ftr_route_opts *o,
 	uint32_t n;
 
 	must(ftr_incr_new(sh, NULL, t, o, &lv, &err));
-	n = ftr_incr_switch(lv, s, false, ev);
+	n = switch_events(sh->f, lv, s, false, ev);
 	for (uint32_t k = 1; k <= n; k += n - 1) {
 		double t0 = now(), t1;
 
-		must(ftr_incr_apply(lv, ev, k, NULL, &res, &err));
+		must(ftr_incr_apply(lv, ev, k, &res, &err));
 		t1 = now();
 		ftr_incr_delta(lv, &d);
 		must(ftr_check_changes(sh->f, ftr_incr_tables(lv), &d, NULL,

@@ -50,17 +50,15 @@ static void one(struct ftr_ddlr *r, const struct ftr_fabric *f,
 {
 	struct ftr_ddlr_plan p;
 	double t0 = now(), t1, t2;
-	uint32_t lids;
 
 	must(ftr_ddlr_events(r, &e, 1, &p, &err));
 	t1 = now();
-	lids = ftr_ddlr_undrained(r);
 	ftr_ddlr_drained(r);
 	t2 = now();
-	printf("%-22s %-10s %8.2f ms  %6u writes %4u switches %u steps, %llu not repaired, %llu refused; drain of %u LIDs %.1f ms\n",
+	printf("%-22s %-10s %8.2f ms  %6u writes %4u switches %u steps, %llu not repaired, %llu refused; drain %.1f ms\n",
 	       what, f->sw[e.sw].name, t1 - t0, p.n, p.n_switches, p.n_steps,
 	       (unsigned long long)p.unrepaired, (unsigned long long)p.refused,
-	       lids, t2 - t1);
+	       t2 - t1);
 	ftr_ddlr_plan_fini(&p);
 }
 

@@ -109,7 +109,7 @@ static void damage(struct scene *z)
 				s, p, ftr_rng_below(&z->rng, 3) == 0
 			};
 	}
-	ck_assert(!ftr_incr_apply(z->lv, e, n, NULL, &z->r, &err));
+	ck_assert(!ftr_incr_apply(z->lv, e, n, &z->r, &err));
 	copy_tables(z->now, ftr_incr_tables(z->lv));
 	ftr_incr_delta(z->lv, &z->d);
 	z->d.write_step = NULL;

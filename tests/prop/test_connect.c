@@ -20,6 +20,7 @@
 #include "lib/irregular.h"
 #include "lib/random_graph.h"
 #include "lib/suite.h"
+#include "lib/switch_events.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -596,7 +597,7 @@ static void apply(struct life *x)
 	enum ftr_status st;
 
 	if (!ftr_rng_below(&x->rng, 6))
-		n = ftr_incr_switch(x->lv, ftr_rng_below(&x->rng, f->n_sw),
+		n = switch_events(f, x->lv, ftr_rng_below(&x->rng, f->n_sw),
 				    ftr_rng_below(&x->rng, 2), ev);
 	for (uint32_t i = 0; n < most && i < 100; i++) {
 		ftr_sw s = ftr_rng_below(&x->rng, f->n_sw);
@@ -608,7 +609,7 @@ static void apply(struct life *x)
 			};
 	}
 	lives.applies++;
-	st = ftr_incr_apply(x->lv, ev, n, NULL, &res, &err);
+	st = ftr_incr_apply(x->lv, ev, n, &res, &err);
 	ck_assert_msg(!st || st == FTR_REFUSED, "%s", err.msg);
 	lives.refused += st != FTR_OK;
 	if (st)

@@ -18,6 +18,7 @@
 #include "balance/displaced.h"
 #include "engine/engine.h"
 #include "lib/suite.h"
+#include "lib/switch_events.h"
 #include "lib/trees.h"
 #include "lib/world.h"
 #include "incremental/incremental.h"
@@ -244,9 +245,9 @@ static void apply(struct kept *k, const struct ftr_incr_event *e, uint32_t n)
 
 	world_copy_tables(k->before, ftr_incr_tables(k->lv));
 	world_note(k->w, e, n);
-	ck_assert_msg(!ftr_incr_apply(k->w->lv, e, n, NULL, &r, &err), "%s",
+	ck_assert_msg(!ftr_incr_apply(k->w->lv, e, n, &r, &err), "%s",
 		      err.msg);
-	ck_assert_msg(!ftr_incr_apply(k->lv, e, n, NULL, &r, &err), "%s",
+	ck_assert_msg(!ftr_incr_apply(k->lv, e, n, &r, &err), "%s",
 		      err.msg);
 	for (uint32_t i = 0; i < r->n_changes; i++)
 		ck_assert_uint_ne(r->change[i].before, r->change[i].after);
@@ -259,7 +260,7 @@ static void apply_and_undo(struct kept *k)
 	uint32_t n = world_events(k->w, e);
 
 	world_copy_tables(k->before, ftr_incr_tables(k->lv));
-	ck_assert(!ftr_incr_apply(k->lv, e, n, NULL, &r, &err));
+	ck_assert(!ftr_incr_apply(k->lv, e, n, &r, &err));
 	ck_assert(ftr_incr_undo(k->lv));
 	ck_assert(!memcmp(k->before->lft, ftr_incr_tables(k->lv)->lft,
 			  (size_t)k->before->n_sw * k->before->stride));
@@ -355,11 +356,11 @@ START_TEST(no_memory_no_change)
 		world_tree(&w, 24, false);
 		start(&k, &w, WORLD_WHOLE);
 		world_copy_tables(k.before, ftr_incr_tables(k.lv));
-		n = ftr_incr_switch(k.lv, ftr_rng_below(&w.rng, w.f->n_sw),
+		n = switch_events(w.f, k.lv, ftr_rng_below(&w.rng, w.f->n_sw),
 				    false, e);
 		for (unsigned long at = 1; st; at++) {
 			ftr_alloc_fail_at(at);
-			st = ftr_incr_apply(k.lv, e, n, NULL, &r, &err);
+			st = ftr_incr_apply(k.lv, e, n, &r, &err);
 			ftr_alloc_fail_at(0);
 			ck_assert(!st || st == FTR_NOMEM);
 			if (!st)

@@ -15,6 +15,7 @@
 
 #include "lib/draw.h"
 #include "lib/suite.h"
+#include "lib/switch_events.h"
 #include "lib/trees.h"
 #include "lib/world.h"
 
@@ -52,7 +53,7 @@ static void one_apply(struct world *w)
 	uint32_t n = world_events(w, e);
 
 	world_note(w, e, n);
-	ck_assert_msg(!ftr_incr_apply(w->lv, e, n, NULL, &r, &err), "%s",
+	ck_assert_msg(!ftr_incr_apply(w->lv, e, n, &r, &err), "%s",
 		      err.msg);
 	world_check(w);
 	changes_stand(w);
@@ -75,7 +76,7 @@ static void one_undo(struct world *w)
 	const struct ftr_incr_result *r;
 	uint32_t n = world_events(w, e);
 
-	ck_assert(!ftr_incr_apply(w->lv, e, n, NULL, &r, &err));
+	ck_assert(!ftr_incr_apply(w->lv, e, n, &r, &err));
 	ck_assert(ftr_incr_undo(w->lv));
 	ck_assert(!ftr_incr_undo(w->lv));
 	world_check(w);
@@ -196,7 +197,7 @@ static void one_event(struct world *w, struct ftr_incr *lv)
 {
 	struct ftr_incr_event e[FTR_PORT_MAX];
 	const struct ftr_incr_result *r;
-	uint32_t n = ftr_incr_switch(lv, ftr_rng_below(&w->rng,
+	uint32_t n = switch_events(w->f, lv, ftr_rng_below(&w->rng,
 						       w->f->n_sw - 1),
 				     ftr_rng_below(&w->rng, 2), e);
 	uint32_t k = n ? ftr_rng_below(&w->rng, n) : 0;
@@ -204,7 +205,7 @@ static void one_event(struct world *w, struct ftr_incr *lv)
 	if (!n)
 		return;
 	world_note(w, &e[k], 1);
-	ck_assert_msg(!ftr_incr_apply(lv, &e[k], 1, NULL, &r, &err), "%s",
+	ck_assert_msg(!ftr_incr_apply(lv, &e[k], 1, &r, &err), "%s",
 		      err.msg);
 }
 
@@ -255,29 +256,19 @@ START_TEST(threads_change_nothing)
 
 	for_each_world(w, 12) {
 		struct ftr_incr_event e[FTR_PORT_MAX];
-		const struct ftr_incr_result *a, *b;
+		const struct ftr_incr_result *a;
 		struct ftr_check_delta d;
 		struct ftr_delta_report alone, shared;
-		struct ftr_incr *other;
 		struct ftr_pgft g;
 
 		ck_assert(!ftr_pgft_parse("3;8,8,8;1,8,8;1,1,1", &g, &err));
 		w.f = trees_grow(&g, w.seed, 0);
 		world_start(&w, WORLD_WHOLE);
-		ck_assert(!ftr_incr_new(w.sh, NULL, w.t, &w.opts, &other,
-					&err));
 		for (int i = 0; i < 5; i++) {
-			uint32_t n = ftr_incr_switch(w.lv,
+			uint32_t n = switch_events(w.f, w.lv,
 				ftr_rng_below(&w.rng, w.f->n_sw), i == 4, e);
 
-			ck_assert(!ftr_incr_apply(w.lv, e, n, NULL, &a, &err));
-			ck_assert(!ftr_incr_apply(other, e, n, team, &b,
-						  &err));
-			ck_assert_uint_eq(a->n_changes, b->n_changes);
-			ck_assert(!memcmp(a->change, b->change, a->n_changes *
-					  sizeof(*a->change)));
-			ck_assert(!memcmp(a->write_step, b->write_step, a->n_changes *
-					  sizeof(*a->write_step)));
+			ck_assert(!ftr_incr_apply(w.lv, e, n, &a, &err));
 			ftr_incr_delta(w.lv, &d);
 			ck_assert(!ftr_check_changes(w.f,
 				ftr_incr_tables(w.lv), &d, NULL, &alone, &err));
@@ -290,7 +281,6 @@ START_TEST(threads_change_nothing)
 				  alone.proved);
 			most = FTR_MAX(most, a->n_changes);
 		}
-		ftr_incr_free(other);
 		world_stop(&w);
 	}
 	runs_show(most >= 1024);	/* with fewer changes, `team` is not used */
@@ -320,11 +310,11 @@ START_TEST(no_memory_no_change)
 			ck_assert(!st || st == FTR_NOMEM);
 		}
 		st = FTR_NOMEM;
-		n = ftr_incr_switch(w.lv, ftr_rng_below(&w.rng, w.f->n_sw),
+		n = switch_events(w.f, w.lv, ftr_rng_below(&w.rng, w.f->n_sw),
 				    false, e);
 		for (unsigned long k = 1; st; k++) {
 			ftr_alloc_fail_at(k);
-			st = ftr_incr_apply(w.lv, e, n, NULL, &r, &err);
+			st = ftr_incr_apply(w.lv, e, n, &r, &err);
 			ftr_alloc_fail_at(0);
 			ck_assert(!st || st == FTR_NOMEM);
 			if (!st)
@@ -350,17 +340,17 @@ START_TEST(invalid_arguments)
 
 	ftr_rng_seed(&w.rng, 1);
 	world_start(&w, WORLD_WHOLE);
-	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err),
+	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, &r, &err),
 			 FTR_INVAL);
 	e.sw = 0;
 	e.port = 0;
-	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err),
+	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, &r, &err),
 			 FTR_INVAL);
 	e.port = 200;	/* there is no link */
-	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err),
+	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, &r, &err),
 			 FTR_INVAL);
 	e.port = 3;	/* a host */
-	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err), FTR_OK);
+	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, &r, &err), FTR_OK);
 	ck_assert_uint_eq(r->n_changes, 0);
 	ck_assert_uint_eq(r->n_links, 0);
 	world_check(&w);

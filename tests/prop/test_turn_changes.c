@@ -347,7 +347,7 @@ static void apply(struct ftr_rng *r, const struct ftr_shape *sh, struct ftr_incr
 		bad += before[i];
 	ck_assert_msg(ftr_incr_bad_pairs(lv) == bad, "seed %" PRIu64 ": %" PRIu64
 		      " unreachable pairs, counted %" PRIu64, seed, bad, ftr_incr_bad_pairs(lv));
-	st = ftr_incr_apply(lv, ev, n, NULL, &res, &err);
+	st = ftr_incr_apply(lv, ev, n, &res, &err);
 	ck_assert(!st || st == FTR_REFUSED);
 	if (!st) {
 		after = unreachable(sh, lv);

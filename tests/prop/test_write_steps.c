@@ -200,7 +200,7 @@ static void one_apply(struct world *w)
 	ck_assert(!ftr_tables_new(w->f, false, &before, &err));
 	world_copy_tables(before, ftr_incr_tables(w->lv));
 	world_note(w, e, n);
-	ck_assert_msg(!ftr_incr_apply(w->lv, e, n, NULL, &r, &err), "%s",
+	ck_assert_msg(!ftr_incr_apply(w->lv, e, n, &r, &err), "%s",
 		      err.msg);
 	drains += r->n_drain;
 	try_writes(w, r, before);

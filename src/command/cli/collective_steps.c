@@ -63,7 +63,7 @@ static double ranks(const struct coll *c)
 
 static enum ftr_status nomem(struct ftr_err *err)
 {
-	return ftr_fail(err, FTR_NOMEM, "out of memory for the flows of a collective");
+	return ftr_nomem(err, "the flows of a collective");
 }
 
 /* ---- one step ------------------------------------------------------------ */

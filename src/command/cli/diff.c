@@ -55,9 +55,7 @@ static int by_count(const void *va, const void *vb)
 {
 	const struct moved *a = va, *b = vb;
 
-	if (a->n != b->n)
-		return a->n < b->n ? 1 : -1;
-	return a->idx < b->idx ? -1 : a->idx > b->idx;
+	return FTR_ORDER(b->n, a->n) ?: FTR_ORDER(a->idx, b->idx);
 }
 
 /* Returns the number of elements with n > 0. */

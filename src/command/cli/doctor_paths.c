@@ -292,29 +292,6 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 
 /* ---- paths ------------------------------------------------------------- */
 
-static bool arrives(const struct ftr_fabric *f, const struct ftr_tables *t,
-		    ftr_sw s, ftr_lid lid)
-{
-	const struct ftr_lid_owner *o = &f->owner[lid];
-
-	for (uint32_t hops = 0; hops <= f->n_sw; hops++) {
-		ftr_port p = ftr_tables_get(t, s, lid);
-		const struct ftr_swport *x;
-
-		if (p == FTR_PORT_NONE || p > f->sw[s].n_ports)
-			return false;
-		if (!p)
-			return o->kind == FTR_OWNER_SW && o->idx == s;
-		x = ftr_fabric_port(f, s, p);
-		if (x->peer_kind == FTR_PEER_EP)
-			return o->kind == FTR_OWNER_EP && o->idx == x->peer;
-		if (x->peer_kind != FTR_PEER_SW)
-			return false;
-		s = x->peer;
-	}
-	return false;
-}
-
 void doc_sm_reach(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_fabric *n = &d->net;
@@ -328,7 +305,7 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 			continue;
 		lids++;
 		for (ftr_sw s = 0; s < n->f->n_sw; s++) {
-			if (arrives(n->f, n->t, s, lid))
+			if (ftr_tables_path(n->f, n->t, s, lid, NULL) != FTR_NO_PATH)
 				continue;
 			doc_detail(r, "%s to the subnet manager \"%s\" (0x%016"
 				   PRIx64 "), lid %u",
@@ -363,7 +340,8 @@ static void name_hosts(const struct doctor *d, struct doc_result *r)
 		uint64_t lost = 0;
 
 		for (ftr_sw s = 0; f->ep[e].lid && s < f->n_sw; s++)
-			if (hosts[s] && !arrives(f, d->net.t, s, f->ep[e].lid))
+			if (hosts[s] && ftr_tables_path(f, d->net.t, s, f->ep[e].lid, NULL) ==
+			    FTR_NO_PATH)
 				lost += hosts[s] - (f->ep[e].sw == s);
 		if (!lost)
 			continue;

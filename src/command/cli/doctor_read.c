@@ -241,8 +241,7 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net,
 	n->port = calloc((size_t)f->n_ports + 1, sizeof(*n->port));
 	n->sw = calloc((size_t)f->n_sw + 1, sizeof(*n->sw));
 	if (!n->port || !n->sw)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u ports",
-				f->n_ports);
+		return ftr_nomem(err, "%u ports", f->n_ports);
 	via = cli_live_open(&d->o.from, err);
 	if (!via)
 		return FTR_IO;

@@ -142,7 +142,7 @@ static enum ftr_status parse_spec(const struct ftr_fabric *f, const char *spec,
 		return (enum ftr_status)random;
 	copy = strdup(spec);
 	st = copy ? parse_named(f, copy, z, err) :
-		    ftr_fail(err, FTR_NOMEM, "out of memory for faults");
+		    ftr_nomem(err, "faults");
 	free(copy);
 	return st;
 }

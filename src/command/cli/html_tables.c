@@ -83,11 +83,7 @@ static int by_switch(const void *x, const void *y)
 {
 	const struct column *a = x, *b = y;
 
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	if (a->port != b->port)
-		return a->port < b->port ? -1 : 1;
-	return (a->ep > b->ep) - (a->ep < b->ep);
+	return FTR_ORDER(a->sw, b->sw) ?: FTR_ORDER(a->port, b->port) ?: FTR_ORDER(a->ep, b->ep);
 }
 
 /* The columns of a row are the host ports of the base, sorted by switch and port.  Returns an array

@@ -278,7 +278,7 @@ enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err)
 	if (mem)
 		put_data(mem, page);
 	if (!mem || fclose(mem))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a report");
+		return ftr_nomem(err, "a report");
 	fputs(part_head, out);
 	fputs(part_style, out);
 	fputs(part_body, out);

@@ -8,22 +8,18 @@
 
 #include "cli/jsonread.h"
 
-struct cur {
-	const char *p, *end;
-};
-
-static void blanks(struct cur *c)
+static void blanks(struct cli_jval *c)
 {
 	while (c->p < c->end && *c->p && strchr(" \t\r\n", *c->p))
 		c->p++;
 }
 
-static bool is(const struct cur *c, char ch)
+static bool is(const struct cli_jval *c, char ch)
 {
 	return c->p < c->end && *c->p == ch;
 }
 
-static bool take(struct cur *c, char ch)
+static bool take(struct cli_jval *c, char ch)
 {
 	if (!is(c, ch))
 		return false;
@@ -31,7 +27,7 @@ static bool take(struct cur *c, char ch)
 	return true;
 }
 
-static bool digits(struct cur *c)
+static bool digits(struct cli_jval *c)
 {
 	const char *first = c->p;
 
@@ -40,7 +36,7 @@ static bool digits(struct cur *c)
 	return c->p > first;
 }
 
-static bool number(struct cur *c)
+static bool number(struct cli_jval *c)
 {
 	take(c, '-');
 	if (!take(c, '0') && !digits(c))
@@ -55,7 +51,7 @@ static bool number(struct cur *c)
 	return true;
 }
 
-static bool hex4(struct cur *c)
+static bool hex4(struct cli_jval *c)
 {
 	for (int i = 0; i < 4; i++, c->p++)
 		if (c->p == c->end || !*c->p ||
@@ -64,7 +60,7 @@ static bool hex4(struct cur *c)
 	return true;
 }
 
-static bool string(struct cur *c)
+static bool string(struct cli_jval *c)
 {
 	if (!take(c, '"'))
 		return false;
@@ -85,7 +81,7 @@ static bool string(struct cur *c)
 	return false;
 }
 
-static bool word(struct cur *c, const char *w)
+static bool word(struct cli_jval *c, const char *w)
 {
 	size_t len = strlen(w);
 
@@ -95,10 +91,10 @@ static bool word(struct cur *c, const char *w)
 	return true;
 }
 
-static bool value(struct cur *c, unsigned int depth);
+static bool value(struct cli_jval *c, unsigned int depth);
 
 /* Parses the elements of an array, or the members of an object, up to the closing bracket. */
-static bool elements(struct cur *c, char close, unsigned int depth)
+static bool elements(struct cli_jval *c, char close, unsigned int depth)
 {
 	if (depth == CLI_J_DEPTH_MAX)
 		return false;
@@ -123,7 +119,7 @@ static bool elements(struct cur *c, char close, unsigned int depth)
 	return take(c, close);
 }
 
-static bool value(struct cur *c, unsigned int depth)
+static bool value(struct cli_jval *c, unsigned int depth)
 {
 	if (is(c, '{'))
 		return elements(c, '}', depth);
@@ -137,7 +133,7 @@ static bool value(struct cur *c, unsigned int depth)
 
 bool cli_j_parse(const char *text, size_t len, struct cli_jval *v)
 {
-	struct cur c = { text, text + len };
+	struct cli_jval c = { text, text + len };
 
 	*v = (struct cli_jval){ NULL, NULL };
 	blanks(&c);
@@ -174,7 +170,7 @@ enum cli_jtype cli_j_type(struct cli_jval v)
 
 struct cli_jval cli_j_member(struct cli_jval o, const char *key)
 {
-	struct cur c = { o.p, o.end };
+	struct cli_jval c = { o.p, o.end };
 	size_t len = strlen(key);
 
 	if (cli_j_type(o) != CLI_J_OBJECT)
@@ -203,7 +199,7 @@ struct cli_jval cli_j_member(struct cli_jval o, const char *key)
 
 bool cli_j_next(struct cli_jval array, const char **at, struct cli_jval *v)
 {
-	struct cur c = { *at ? *at : array.p + 1, array.end };
+	struct cli_jval c = { *at ? *at : array.p + 1, array.end };
 
 	blanks(&c);
 	take(&c, ',');

@@ -16,6 +16,7 @@
 
 #include "cli/cli.h"
 #include "cli/pairs.h"
+#include "cli/schedule.h"
 
 #define SAMPLE 32
 
@@ -35,9 +36,7 @@ struct planning {
 	const struct ftr_tables *t;
 	const bool *member;
 	struct pair_plan *plan;
-	/* State of a linear congruential generator, with the multiplier of MMIX (Knuth, TAOCP 2,
-	 * 3.3.4).  <ftr/...> has no generator. */
-	uint64_t random;
+	uint64_t random;	/* state of cli_draw() */
 	struct sample *of_link, *of_leaf;	/* [n_ports], [n_sw] */
 	uint8_t *used, *busy;	/* [n_ports + n_ep], [n_nodes] 1: in use in this round */
 	uint32_t *path;		/* [n_sw + 1] links of the path of a pair */
@@ -48,24 +47,8 @@ struct planning {
  * not lead there. */
 static bool walk(struct planning *p, ftr_sw leaf, ftr_ep to)
 {
-	const struct ftr_fabric *f = p->f;
-	ftr_sw s = leaf;
-
-	for (p->hops = 0; p->hops < f->n_sw;) {
-		ftr_port port = ftr_tables_get(p->t, s, f->ep[to].lid);
-		const struct ftr_swport *x;
-
-		if (!port || port > f->sw[s].n_ports)
-			return false;
-		x = ftr_fabric_port(f, s, port);
-		p->path[p->hops++] = f->sw[s].first_port + port;
-		if (x->peer_kind == FTR_PEER_EP)
-			return x->peer == to;
-		if (x->peer_kind != FTR_PEER_SW)
-			return false;
-		s = x->peer;
-	}
-	return false;
+	p->hops = ftr_tables_path(p->f, p->t, leaf, p->f->ep[to].lid, p->path);
+	return p->hops != FTR_NO_PATH;
 }
 
 /* Returns the best first host on the leaf: one whose link is not covered yet, or else any.  Nodes
@@ -93,9 +76,8 @@ static void add_candidate(struct planning *p, struct sample *to, struct candidat
 {
 	uint32_t at = to->seen;
 
-	p->random = p->random * UINT64_C(6364136223846793005) + 1;
 	if (at >= SAMPLE)
-		at = (uint32_t)(p->random >> 33) % (to->seen + 1);
+		at = (uint32_t)(cli_draw(&p->random) % (to->seen + 1));
 	to->seen++;
 	if (at < SAMPLE)
 		to->c[at] = c;

@@ -20,27 +20,21 @@ struct key {
 
 static int by_device(const struct key *a, const struct key *b)
 {
-	int c = strverscmp(a->device, b->device);
-
-	return c ? c : (a->port > b->port) - (a->port < b->port);
+	return strverscmp(a->device, b->device) ?: FTR_ORDER(a->port, b->port);
 }
 
 static int in_host(const void *x, const void *y)
 {
 	const struct key *a = x, *b = y;
-	int c = by_device(a, b);
 
-	return c ? c : (a->guid > b->guid) - (a->guid < b->guid);
+	return by_device(a, b) ?: FTR_ORDER(a->guid, b->guid);
 }
 
 static int by_rail(const void *x, const void *y)
 {
 	const struct key *a = x, *b = y;
-	int c = by_device(a, b);
 
-	if (!c)
-		c = (a->copy > b->copy) - (a->copy < b->copy);
-	return c ? c : (a->host > b->host) - (a->host < b->host);
+	return by_device(a, b) ?: FTR_ORDER(a->copy, b->copy) ?: FTR_ORDER(a->host, b->host);
 }
 
 static struct key *keys_of(const struct ftr_fabric *f, const struct ftr_hosts *h, uint32_t *n)
@@ -94,8 +88,7 @@ enum ftr_status cli_rails_new(const struct ftr_fabric *f, struct cli_rails *out,
 	if (!r.rail) {
 		free(key);
 		cli_rails_free(&r);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the rails of %u host ports",
-				f->n_ep);
+		return ftr_nomem(err, "the rails of %u host ports", f->n_ep);
 	}
 	memset(r.rail, 0xff, (size_t)r.h->n * r.n * sizeof(*r.rail));
 	for (uint32_t i = 0; i < n; i++)

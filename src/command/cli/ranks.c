@@ -101,11 +101,8 @@ static int by_place(const void *x, const void *y)
 {
 	const struct line *a = x, *b = y;
 
-	if (a->rail != b->rail)
-		return a->rail < b->rail ? -1 : 1;
-	if (a->place != b->place)
-		return a->place < b->place ? -1 : 1;
-	return (a->i > b->i) - (a->i < b->i);
+	return FTR_ORDER(a->rail, b->rail) ?: FTR_ORDER(a->place, b->place) ?:
+	       FTR_ORDER(a->i, b->i);
 }
 
 static void lines(struct job *j)

@@ -14,11 +14,6 @@
 #include "cli/cli.h"
 #include "cli/schedule.h"
 
-struct link {
-	ftr_sw sw;
-	ftr_port port;
-};
-
 uint64_t cli_draw(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -28,7 +23,7 @@ uint64_t cli_draw(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-static uint32_t list(const struct ftr_fabric *f, struct link *out)
+static uint32_t list(const struct ftr_fabric *f, struct ftr_hop *out)
 {
 	uint32_t n = 0;
 
@@ -47,7 +42,7 @@ static uint32_t list(const struct ftr_fabric *f, struct link *out)
 }
 
 static void command(FILE *out, const struct ftr_fabric *f,
-		    const struct link *c, bool cut)
+		    const struct ftr_hop *c, bool cut)
 {
 	const struct ftr_swport *p = ftr_fabric_port(f, c->sw, c->port);
 
@@ -64,19 +59,19 @@ enum ftr_status cli_write_schedule_fn(FILE *out, const void *ctx,
 				      struct ftr_err *err)
 {
 	const struct cli_schedule *s = ctx;
-	struct link *link = calloc((size_t)s->f->n_sw_links + 1, sizeof(*link));
+	struct ftr_hop *link = calloc((size_t)s->f->n_sw_links + 1, sizeof(*link));
 	uint64_t state = s->seed;
 	uint32_t n, whole;
 
 	if (!link)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a schedule");
+		return ftr_nomem(err, "a schedule");
 	n = whole = list(s->f, link);
 	for (unsigned int i = 0; n && i < s->n; i++) {
 		bool cut = whole && (whole == n || cli_draw(&state) % 4);
 		uint32_t from = cut ? 0 : whole, of = cut ? whole : n - whole;
 		uint32_t k = from + (uint32_t)(cli_draw(&state) % of);
 		uint32_t edge = cut ? --whole : whole++;
-		struct link c = link[k];
+		struct ftr_hop c = link[k];
 
 		command(out, s->f, &c, cut);
 		link[k] = link[edge];

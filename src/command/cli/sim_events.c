@@ -64,7 +64,7 @@ enum ftr_status cli_sim_add(struct cli_sim *j, const struct ftr_sim_change *g, s
 		void *p = realloc(j->change, cap * sizeof(*j->change));
 
 		if (!p)
-			return ftr_fail(err, FTR_NOMEM, "out of memory for %u changes", cap);
+			return ftr_nomem(err, "%u changes", cap);
 		j->change = p;
 		j->cap_changes = cap;
 	}
@@ -321,7 +321,7 @@ enum ftr_status cli_sim_events(struct cli_sim *j, const char *path, struct ftr_e
 	if (!in)
 		r.status = ftr_fail(err, FTR_IO, "cannot open %s: %s", path, strerror(errno));
 	else if (!buf)
-		r.status = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
+		r.status = ftr_nomem(err, "%s", path);
 	else if (!fstat(fileno(in), &sb) && S_ISCHR(sb.st_mode))
 		/* a device may be endless */
 		r.status = ftr_fail(err, FTR_IO, "cannot read %s: it is a device", path);

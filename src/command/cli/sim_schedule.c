@@ -222,11 +222,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct step *x = a, *y = b;
 
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	if (x->kind != y->kind)
-		return (int)x->kind - (int)y->kind;
-	return x->nth < y->nth ? -1 : 1;
+	return FTR_ORDER(x->at, y->at) ?: FTR_ORDER(x->kind, y->kind) ?: FTR_ORDER(x->nth, y->nth);
 }
 
 void cli_sim_schedule(struct cli_sim *j)

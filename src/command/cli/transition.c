@@ -93,25 +93,6 @@ struct walk {
 	ftr_sw *path;		/* [n_sw] the path that is being walked */
 };
 
-/* Returns the switch to which port p of s leads, or FTR_SW_NONE if it leads to no switch.  Sets
- * *out_of_switches to true if it leads to a host port or is port 0, and to false if not. */
-static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
-		   bool *out_of_switches)
-{
-	const struct ftr_swport *x;
-
-	*out_of_switches = false;
-	if (!p) {
-		*out_of_switches = true;
-		return FTR_SW_NONE;
-	}
-	if (p > f->sw[s].n_ports)
-		return FTR_SW_NONE;
-	x = ftr_fabric_port(f, s, p);
-	*out_of_switches = x->peer_kind == FTR_PEER_EP;
-	return x->peer_kind == FTR_PEER_SW ? x->peer : FTR_SW_NONE;
-}
-
 /* Returns true if, with the tables t, packets for w->lid from s reach a host port or port 0 of a
  * switch.  The owner of the LID is not checked.  The results for t are stored in `known`, so that
  * each switch is visited only once per LID. */
@@ -120,16 +101,16 @@ static bool arrives(struct walk *w, const struct ftr_tables *t,
 {
 	uint32_t n = 0;
 	uint8_t end = 2;
-	bool out;
 
 	while (s != FTR_SW_NONE && !known[s]) {
 		ftr_port p = ftr_tables_get(t, s, w->lid);
 
 		known[s] = 3;
 		w->path[n++] = s;
-		s = next(w->f, s, p, &out);
-		if (out)
+		if (!p || (p <= w->f->sw[s].n_ports &&
+			   ftr_fabric_port(w->f, s, p)->peer_kind == FTR_PEER_EP))
 			end = 1;
+		s = ftr_fabric_next(w->f, s, p);
 	}
 	if (s != FTR_SW_NONE)
 		end = known[s] == 1 ? 1 : 2;
@@ -149,7 +130,6 @@ static void meet(struct walk *w, uint32_t *n, ftr_sw s)
 static void gaps_of_lid(struct walk *w, struct cli_transition *out)
 {
 	uint32_t n = 0;
-	bool leaves;
 
 	memset(w->known[0], 0, w->f->n_sw);
 	memset(w->known[1], 0, w->f->n_sw);
@@ -164,8 +144,8 @@ static void gaps_of_lid(struct walk *w, struct cli_transition *out)
 		ftr_port pa = ftr_tables_get(w->a, s, w->lid);
 		ftr_port pb = ftr_tables_get(w->b, s, w->lid);
 
-		meet(w, &n, next(w->f, s, pa, &leaves));
-		meet(w, &n, next(w->f, s, pb, &leaves));
+		meet(w, &n, ftr_fabric_next(w->f, s, pa));
+		meet(w, &n, ftr_fabric_next(w->f, s, pb));
 		if (pa != FTR_PORT_NONE && pb != FTR_PORT_NONE)
 			continue;
 		if (!out->gaps++) {

@@ -50,15 +50,9 @@ static int by_place(const void *x, const void *y)
 {
 	const struct drawing_position *a = x, *b = y;
 
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	if (a->pod_first != b->pod_first)
-		return a->pod_first < b->pod_first ? -1 : 1;
-	if (a->pod_leaves != b->pod_leaves)
-		return a->pod_leaves < b->pod_leaves ? -1 : 1;
-	if (a->plane != b->plane)
-		return a->plane < b->plane ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	return FTR_ORDER(a->rank, b->rank) ?: FTR_ORDER(a->pod_first, b->pod_first) ?:
+	       FTR_ORDER(a->pod_leaves, b->pod_leaves) ?: FTR_ORDER(a->plane, b->plane) ?:
+	       FTR_ORDER(a->sw, b->sw);
 }
 
 static struct drawing_position *sorted(struct drawing *z)
@@ -214,8 +208,7 @@ enum ftr_status ftr_picture_new(const struct ftr_shape *sh,
 	ftr_arena_free(z.scratch);
 	if (!ok) {
 		ftr_arena_free(z.keep);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a picture of %u switches",
-				sh->f->n_sw);
+		return ftr_nomem(err, "a picture of %u switches", sh->f->n_sw);
 	}
 	z.p->arena = z.keep;
 	*out = z.p;

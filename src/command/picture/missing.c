@@ -99,9 +99,7 @@ static int most_open(const void *x, const void *y, void *ctx)
 	const uint32_t *open = ctx;
 	ftr_sw a = *(const ftr_sw *)x, b = *(const ftr_sw *)y;
 
-	if (open[a] != open[b])
-		return open[a] > open[b] ? -1 : 1;
-	return (a > b) - (a < b);
+	return FTR_ORDER(open[b], open[a]) ?: FTR_ORDER(a, b);
 }
 
 static bool lost_groups(struct list *w, ftr_sw s, uint32_t n, uint32_t links)
@@ -141,11 +139,7 @@ static int by_pair(const void *x, const void *y)
 {
 	const struct ftr_missing *a = x, *b = y;
 
-	if (a->low != b->low)
-		return a->low < b->low ? -1 : 1;
-	if (a->up != b->up)
-		return a->up < b->up ? -1 : 1;
-	return a->inferred - b->inferred;
+	return FTR_ORDER(a->low, b->low) ?: FTR_ORDER(a->up, b->up) ?: a->inferred - b->inferred;
 }
 
 bool picture_missing(struct drawing *z)

@@ -353,7 +353,7 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 		return st;
 	w->cleared = ftr_calloc(w->net->n_dests + 1u, sizeof(*w->cleared));
 	if (!w->cleared)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
+		return ftr_nomem(err, "balancing");
 	each_place(w, place, clear_entry);
 	st = balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err);
 	if (st || *loop)
@@ -470,7 +470,7 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 		return FTR_OK;
 	w = ftr_calloc(1, sizeof(*w));
 	if (!w)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
+		return ftr_nomem(err, "balancing");
 	w->in = in;
 	w->t = t;
 	w->team = team;

@@ -151,7 +151,7 @@ enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 	if (!own || !c.link) {
 		free(own);
 		free(c.link);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the bound");
+		return ftr_nomem(err, "the bound");
 	}
 	c.uf = own + f->n_sw;
 	c.set = c.uf + f->n_sw;

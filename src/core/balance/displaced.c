@@ -186,7 +186,7 @@ static void set_entry(const struct displaced *z, ftr_sw s, ftr_port port)
 }
 
 static void place(struct displaced *z, const struct ftr_cost_column *costs,
-		  struct displaced_entry *e, ftr_lid lid)
+		  struct ftr_change *e, ftr_lid lid)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	struct balance_flows flows = {
@@ -213,20 +213,20 @@ static void place(struct displaced *z, const struct ftr_cost_column *costs,
 static int nearest_first(const void *x, const void *y, void *ctx)
 {
 	const struct ftr_cost_column *c = ctx;
-	ftr_sw a = ((const struct displaced_entry *)x)->sw;
-	ftr_sw b = ((const struct displaced_entry *)y)->sw;
+	ftr_sw a = ((const struct ftr_change *)x)->sw;
+	ftr_sw b = ((const struct ftr_change *)y)->sw;
 	uint8_t ca = c->cost[a * c->stride], cb = c->cost[b * c->stride];
 
-	return ca != cb ? ca - cb : (a > b) - (a < b);
+	return FTR_ORDER(ca, cb) ?: FTR_ORDER(a, b);
 }
 
-static bool leads_on(const struct displaced_entry *e)
+static bool leads_on(const struct ftr_change *e)
 {
 	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;
 }
 
 void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
-		      struct displaced_entry *e, uint32_t n)
+		      struct ftr_change *e, uint32_t n)
 {
 	struct ftr_cost_column costs = ftr_shape_column(z->sh, l);
 	uint32_t d = z->net->dest_of[lid];
@@ -266,7 +266,7 @@ void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 
 static enum ftr_status nomem(struct ftr_err *err)
 {
-	return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
+	return ftr_nomem(err, "counting flows");
 }
 
 static bool allocate(struct displaced *z)
@@ -343,14 +343,6 @@ void displaced_free(struct displaced *z)
 	balance_net_free(z->net);
 	ftr_arena_free(z->arena);
 	free(z);
-}
-
-size_t displaced_bytes(const struct displaced *z)
-{
-	const struct balance_loads *l = &z->loads;
-
-	return sizeof(*z) + ftr_arena_bytes(z->arena) + ftr_arena_bytes(z->net->arena) +
-		(size_t)z->net->n_rows * (l->n_bins * sizeof(*l->bins) + l->words * sizeof(*l->full));
 }
 
 bool displaced_counts(const struct displaced *z, ftr_lid lid)

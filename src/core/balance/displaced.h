@@ -13,12 +13,6 @@
 
 #include "balance/balance.h"
 
-/* An entry to change. */
-struct displaced_entry {
-	ftr_sw sw;
-	ftr_port after;		/* new port; DISPLACED_PLACE: displaced_change() chooses a port */
-};
-
 /* Port 0 is the switch itself, so no entry to change can get this port. */
 #define DISPLACED_PLACE 0
 
@@ -30,7 +24,6 @@ enum ftr_status displaced_new(const struct ftr_shape *sh, struct ftr_tables *t,
 			      const struct ftr_tables *prefer, struct displaced **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 void displaced_free(struct displaced *z);	/* NULL is accepted */
-size_t displaced_bytes(const struct displaced *z);
 
 /* True if displaced_change() accepts DISPLACED_PLACE for this LID: it is the base LID of a host. */
 bool displaced_counts(const struct displaced *z, ftr_lid lid);
@@ -49,7 +42,7 @@ void displaced_begin(struct displaced *z, const struct ftr_shape *sh, bool turns
  * only on the tables, so changing the entries back also restores the counters.
  */
 void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
-		      struct displaced_entry *e, uint32_t n);
+		      struct ftr_change *e, uint32_t n);
 
 /* For tests: the counters. */
 const struct balance_loads *displaced_loads(const struct displaced *z);

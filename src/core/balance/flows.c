@@ -96,7 +96,7 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 	}
 	if (!ok) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
+		return ftr_nomem(err, "counting flows");
 	}
 	ftr_team_run(team, l->net->n_dests, FTR_LFT_BLOCK, count_dests, &j);
 	memset(l->flows, 0, l->net->n_links * sizeof(*l->flows));
@@ -113,7 +113,7 @@ enum ftr_status balance_loads_new(const struct balance_net *net, struct balance_
 {
 	*out = (struct balance_loads){ .net = net };
 	out->flows = ftr_calloc(net->n_links + 1u, sizeof(*out->flows));
-	return out->flows ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
+	return out->flows ? FTR_OK : ftr_nomem(err, "counting flows");
 }
 
 void balance_loads_free(struct balance_loads *l)

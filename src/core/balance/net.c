@@ -15,12 +15,9 @@
 static bool set_links(struct balance_net *net)
 {
 	net->n_links = net->f->n_ports;
-	net->peer = ftr_arena_alloc(net->arena, net->n_links,
-				    sizeof(*net->peer));
-	net->ports = ftr_arena_alloc(net->arena, net->f->n_sw,
-				     sizeof(*net->ports));
-	net->row = ftr_arena_alloc(net->arena, net->n_links,
-				   sizeof(*net->row));
+	FTR_NEW(net->arena, net->peer, net->n_links);
+	FTR_NEW(net->arena, net->ports, net->f->n_sw);
+	FTR_NEW(net->arena, net->row, net->n_links);
 	if (!net->peer || !net->ports || !net->row)
 		return false;
 	for (ftr_sw s = 0; s < net->f->n_sw; s++)
@@ -45,10 +42,8 @@ static bool set_sources(struct balance_net *net)
 					   sizeof(*hosts));
 
 	net->hosts = hosts;
-	net->source = ftr_arena_zalloc(net->arena, f->n_sw,
-				       sizeof(*net->source));
-	net->source_of = ftr_arena_alloc(net->arena, f->n_sw,
-					 sizeof(*net->source_of));
+	FTR_ZNEW(net->arena, net->source, f->n_sw);
+	FTR_NEW(net->arena, net->source_of, f->n_sw);
 	if (!hosts || !net->source || !net->source_of)
 		return false;
 	balance_count_hosts(f, hosts);
@@ -72,14 +67,10 @@ static bool set_dests(struct balance_net *net)
 	const struct ftr_shape *sh = net->in->shape;
 	uint32_t n = 0;
 
-	net->dest = ftr_arena_alloc(net->arena, sh->numbering.n_dest,
-				    sizeof(*net->dest));
-	net->first = ftr_arena_alloc(net->arena, net->f->n_sw + 1u,
-				     sizeof(*net->first));
-	net->dest_of = ftr_arena_alloc(net->arena, net->f->max_lid + 1u,
-				       sizeof(*net->dest_of));
-	net->dest_at = ftr_arena_alloc(net->arena, sh->numbering.n_dest,
-				       sizeof(*net->dest_at));
+	FTR_NEW(net->arena, net->dest, sh->numbering.n_dest);
+	FTR_NEW(net->arena, net->first, net->f->n_sw + 1u);
+	FTR_NEW(net->arena, net->dest_of, net->f->max_lid + 1u);
+	FTR_NEW(net->arena, net->dest_at, sh->numbering.n_dest);
 	if (!net->dest || !net->first || !net->dest_of || !net->dest_at)
 		return false;
 	memset(net->dest_of, 0xff,
@@ -120,7 +111,7 @@ static bool set_dests(struct balance_net *net)
 
 static enum ftr_status nomem(struct ftr_err *err)
 {
-	return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
+	return ftr_nomem(err, "counting flows");
 }
 
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,

@@ -44,8 +44,7 @@ enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width, struct
 	l->full = ftr_calloc((size_t)net->n_rows * l->words + 1, sizeof(*l->full));
 	l->n_full = ftr_calloc(net->n_rows + 1u, sizeof(*l->n_full));
 	if (!l->bins || !l->full || !l->n_full)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for counting %u shifts on %u links",
-				net->n_pos, net->n_rows);
+		return ftr_nomem(err, "counting %u shifts on %u links", net->n_pos, net->n_rows);
 	return FTR_OK;
 }
 
@@ -244,7 +243,7 @@ enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balan
 			FTR_NEW(a, z.of[i].most, z.shifts);
 	if (!ok) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for counting shifts");
+		return ftr_nomem(err, "counting shifts");
 	}
 	ftr_team_run(team, (z.net->n_pos + z.shifts - 1) / z.shifts, 1, some_slices, &z);
 	*sum = 0;

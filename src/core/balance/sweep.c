@@ -319,5 +319,5 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy
 		sweep_columns(&z, copy);
 	}
 	ftr_arena_free(a);
-	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
+	return ok ? FTR_OK : ftr_nomem(err, "balancing");
 }

@@ -10,19 +10,38 @@
 #include <ftr/status.h>
 #include <ftr/text.h>
 
+static void fail(struct ftr_err *err, enum ftr_status status, const char *prefix,
+		 const char *fmt, va_list ap)
+{
+	size_t n = strlen(prefix);
+
+	if (!err)
+		return;
+	err->status = status;
+	memcpy(err->msg, prefix, n);
+	vsnprintf(err->msg + n, sizeof(err->msg) - n, fmt, ap);
+	ftr_text_clean(err->msg);
+}
+
 enum ftr_status ftr_fail(struct ftr_err *err, enum ftr_status status,
 			 const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!err)
-		return status;
-	err->status = status;
 	va_start(ap, fmt);
-	vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+	fail(err, status, "", fmt, ap);
 	va_end(ap);
-	ftr_text_clean(err->msg);
 	return status;
+}
+
+enum ftr_status ftr_nomem(struct ftr_err *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fail(err, FTR_NOMEM, "out of memory for ", fmt, ap);
+	va_end(ap);
+	return FTR_NOMEM;
 }
 
 enum ftr_status ftr_err_prefix(struct ftr_err *err, const char *fmt, ...)

@@ -61,14 +61,14 @@ int ftr_u32_cmp(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return (x > y) - (x < y);
+	return FTR_ORDER(x, y);
 }
 
 int ftr_u64_cmp(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return (x > y) - (x < y);
+	return FTR_ORDER(x, y);
 }
 
 static bool digit(char c)

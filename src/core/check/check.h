@@ -54,19 +54,13 @@ enum {
 	END_MISSING,
 	END_DEAD,
 	END_WRONG,	/* a host port; wrong for all LIDs except those of that port */
-	END_GOOD,	/* the exit of the LID (struct chk_exit); only in walk.c */
+	END_GOOD,	/* the exit of the LID (chk_exit_of); only in walk.c */
 	N_ENDS
 };
 
 #define CHK_HOPS 256
 #define CHK_BATCH 128		/* number of LIDs per block of work */
 #define CHK_SW_MAX (UINT16_MAX - N_ENDS)
-
-/* The port by which packets to a LID leave their last switch. */
-struct chk_exit {
-	ftr_sw sw;		/* FTR_SW_NONE: the LID has no owner, or its owner has no link */
-	ftr_port port;
-};
 
 /* The dependency graph.  A vertex is a VL of a directed link.  Its number is port * n_vl + VL,
  * where port is the index of the sending port in ftr_fabric.ports.  The edges are rows of bits, one
@@ -159,7 +153,9 @@ static inline unsigned int chk_vl(const struct ftr_sl2vl *m, ftr_sw s, ftr_port 
 }
 
 /* finding.c */
-struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
+/* The port by which packets to lid leave their last switch.  sw is FTR_SW_NONE if the LID has no
+ * owner, or its owner has no link. */
+struct ftr_hop chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
 enum ftr_status chk_same_size(const struct ftr_fabric *f,
 			      const struct ftr_tables *t,
 			      struct ftr_err *err) FTR_MUST_USE;

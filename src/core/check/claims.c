@@ -29,11 +29,7 @@ static int turn_cmp(const void *x, const void *y)
 {
 	const struct ftr_turn *a = x, *b = y;
 
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return (a->to > b->to) - (a->to < b->to);
+	return FTR_ORDER(a->from, b->from) ?: FTR_ORDER(a->at, b->at) ?: FTR_ORDER(a->to, b->to);
 }
 
 bool chk_claimed(const struct chk_claims *c, ftr_sw from, ftr_sw at, ftr_sw to)

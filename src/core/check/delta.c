@@ -106,7 +106,7 @@ static ftr_port entry(const struct delta_check *c, ftr_sw s, ftr_lid lid)
 /* Find where the entry of s leads. If it leads to a switch, returns ST_PENDING and sets *next to
  * this switch. Otherwise the path ends at s, and step() returns the result of the path (ST_...). */
 static uint8_t step(const struct delta_check *c, ftr_sw s, ftr_lid lid,
-		    struct chk_exit x, ftr_sw *next)
+		    struct ftr_hop x, ftr_sw *next)
 {
 	ftr_port p = entry(c, s, lid), q;
 	ftr_sw y;
@@ -185,7 +185,7 @@ static uint8_t follow(const struct delta_check *c, struct worker_state *j, ftr_s
 		      ftr_lid lid)
 {
 	const uint8_t *rank = c->d->rank;
-	struct chk_exit x = chk_exit_of(c->f, lid);
+	struct ftr_hop x = chk_exit_of(c->f, lid);
 	uint32_t depth = 0, hops = 0;
 	uint8_t fate = ST_PENDING;
 	ftr_sw y = s;

@@ -363,8 +363,7 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 	}
 	free(b.port);
 	if (r == NO_MEMORY)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for changing the entries of LID %u",
-				lid);
+		return ftr_nomem(err, "changing the entries of LID %u", lid);
 	*closes = r == CLOSES;
 	return FTR_OK;
 }

@@ -148,7 +148,7 @@ static bool set_sources(struct ftr_cdg *g)
 {
 	const struct ftr_fabric *f = g->f;
 
-	g->source = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->source));
+	FTR_NEW(g->arena, g->source, f->n_sw);
 	for (ftr_sw s = 0; g->source && s < f->n_sw; s++)
 		for (unsigned int p = 0; p <= f->sw[s].n_ports; p++)
 			if (is_source(g, s, (ftr_port)p)) {
@@ -190,14 +190,12 @@ static bool set_rest(struct ftr_cdg *g)
 	const struct ftr_fabric *f = g->f;
 
 	g->n_vertices = g->n_links * g->n_vl;
-	g->epoch_of = ftr_arena_zalloc(g->arena, (size_t)f->max_lid + 1,
-				       sizeof(*g->epoch_of));
-	g->open_of = ftr_arena_zalloc(g->arena, (size_t)f->max_lid + 1,
-				      sizeof(*g->open_of));
+	FTR_ZNEW(g->arena, g->epoch_of, (size_t)f->max_lid + 1);
+	FTR_ZNEW(g->arena, g->open_of, (size_t)f->max_lid + 1);
 	g->alt = ftr_arena_alloc(g->arena, f->n_sw, 1);
 	g->col = ftr_arena_alloc(g->arena, f->n_sw, 1);
-	g->out = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->out));
-	g->seen = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->seen));
+	FTR_NEW(g->arena, g->out, f->n_sw);
+	FTR_NEW(g->arena, g->seen, f->n_sw);
 	g->lid_words = f->max_lid / 64u + 1;
 	g->base_set = ftr_arena_zalloc(g->arena, (size_t)g->n_sl * f->n_sw * g->n_vl,
 				       g->lid_words * sizeof(*g->base_set));
@@ -227,7 +225,7 @@ static enum ftr_status count_all(struct ftr_cdg *g, struct ftr_err *err)
 	uint8_t *cols, *to[BYTES_COLUMNS];
 
 	if (!FTR_NEW(g->arena, cols, (size_t)BYTES_COLUMNS * n))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the entries of %u switches", n);
+		return ftr_nomem(err, "the entries of %u switches", n);
 	for (uint32_t i = 0; i < BYTES_COLUMNS; i++)
 		to[i] = cols + (size_t)i * n;
 	for (uint32_t lid = 0; lid <= g->f->max_lid; lid++) {
@@ -271,8 +269,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 		return ftr_fail(err, FTR_REFUSED, "the tables have a cycle of channel dependencies");
 	return FTR_OK;
 nomem:
-	return ftr_fail(err, FTR_NOMEM, "out of memory for the dependencies of %u switches",
-			g->f->n_sw);
+	return ftr_nomem(err, "the dependencies of %u switches", g->f->n_sw);
 }
 
 enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
@@ -295,7 +292,7 @@ enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 	g = ftr_calloc(1, sizeof(*g));
 	if (!g || !(g->arena = ftr_arena_new())) {
 		free(g);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for dependencies");
+		return ftr_nomem(err, "dependencies");
 	}
 	g->f = f;
 	g->switches = opts->switch_sources;
@@ -405,8 +402,7 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	for (uint32_t lid = 1; lid <= g->f->max_lid; lid++)
 		if (leads_onto(g, link, (ftr_lid)lid) &&
 		    !dyn_open(g, (ftr_lid)lid))
-			return ftr_fail(err, FTR_NOMEM,
-					"out of memory for recording that a link goes down");
+			return ftr_nomem(err, "recording that a link goes down");
 	g->epoch++;
 	set_down(g, link, g->epoch);
 	return FTR_OK;

@@ -150,7 +150,7 @@ static int found_cmp(const void *x, const void *y)
 {
 	const struct dyn_found *a = x, *b = y;
 
-	return (a->label > b->label) - (a->label < b->label);
+	return FTR_ORDER(a->label, b->label);
 }
 
 /* Move v in the list, directly behind `after`. */

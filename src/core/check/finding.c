@@ -5,16 +5,16 @@
  */
 #include "check/check.h"
 
-struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid)
+struct ftr_hop chk_exit_of(const struct ftr_fabric *f, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &f->owner[lid];
 
 	if (o->kind == FTR_OWNER_SW)
-		return (struct chk_exit){ o->idx, 0 };
+		return (struct ftr_hop){ o->idx, 0 };
 	if (o->kind == FTR_OWNER_EP)
-		return (struct chk_exit){ f->ep[o->idx].sw,
+		return (struct ftr_hop){ f->ep[o->idx].sw,
 					  f->ep[o->idx].sw_port };
-	return (struct chk_exit){ FTR_SW_NONE, 0 };
+	return (struct ftr_hop){ FTR_SW_NONE, 0 };
 }
 
 enum ftr_status chk_same_size(const struct ftr_fabric *f,

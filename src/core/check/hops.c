@@ -16,8 +16,7 @@ static enum ftr_status begin(struct chk *c, const struct ftr_fabric *f,
 	*c = (struct chk){ .f = f, .t = t, .rank = rank, .no_cdg = true, .n_vl = 1 };
 	*a = st ? NULL : ftr_arena_new();
 	if (!st && (!*a || !chk_set_up(c, *a, 1)))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for the paths of %u switches",
-			      f->n_sw);
+		st = ftr_nomem(err, "the paths of %u switches", f->n_sw);
 	return st;
 }
 

@@ -108,7 +108,7 @@ enum ftr_status ftr_jobs_load(const struct ftr_fabric *f,
 	a = ftr_arena_new();
 	if (!a || !begin(&w, a)) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u jobs", n);
+		return ftr_nomem(err, "%u jobs", n);
 	}
 	for (uint32_t i = 0; !st && i < n; i++) {
 		load[i] = (struct ftr_job_load){

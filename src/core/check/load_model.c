@@ -47,8 +47,7 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 		return st;
 	place = ftr_calloc((size_t)f->n_ep + 1, sizeof(*place));
 	if (!place)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u host ports",
-				n);
+		return ftr_nomem(err, "an order of %u host ports", n);
 	for (uint32_t i = 0; !st && i < n; i++) {
 		if (order[i] == FTR_EP_NONE)
 			continue;
@@ -72,8 +71,7 @@ static bool set_entries(struct ftr_load *ld)
 	const uint32_t n = ld->n_filled;
 	ftr_lid *lid = ftr_malloc(((size_t)n + 1) * sizeof(*lid));
 
-	ld->entry = ftr_arena_alloc(ld->arena, (size_t)ld->f->n_sw * n,
-				    sizeof(*ld->entry));
+	FTR_NEW(ld->arena, ld->entry, (size_t)ld->f->n_sw * n);
 	if (!lid || !ld->entry) {
 		free(lid);
 		return false;
@@ -302,8 +300,7 @@ enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 	ftr_arena_free(tmp);
 	if (!ok) {
 		ftr_load_free(ld);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the paths to %u host ports",
-				n);
+		return ftr_nomem(err, "the paths to %u host ports", n);
 	}
 	*out = ld;
 	return FTR_OK;

@@ -240,8 +240,8 @@ static enum ftr_status run_loadrun(struct family *y, struct ftr_arena *a,
 	}
 	ftr_arena_free(a);
 	if (!ok)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links under %u patterns",
-				y->ld->n_links, y->n);
+		return ftr_nomem(err, "the load of %u links under %u patterns", y->ld->n_links,
+				 y->n);
 	*out = r;
 	return FTR_OK;
 }
@@ -298,8 +298,7 @@ enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 
 	if (!a || !set_runs(&y, a) || !set_shifts(&y, a, all, seed)) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u shifts",
-				y.n);
+		return ftr_nomem(err, "%u shifts", y.n);
 	}
 	return run_loadrun(&y, a, team, out, err);
 }
@@ -314,8 +313,7 @@ enum ftr_status ftr_load_shift_by_port(const struct ftr_load *ld, uint32_t k,
 	if (!a || !set_runs(&y, a) || !FTR_NEW(a, w.walk, ld->f->n_sw) ||
 	    !FTR_ZNEW(a, w.load, (size_t)ld->n_links + LOAD_PSEUDO)) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links",
-				ld->n_links);
+		return ftr_nomem(err, "the load of %u links", ld->n_links);
 	}
 	add_shift(&y, &w, k);
 	memset(by_port, 0, ld->f->n_ports * sizeof(*by_port));
@@ -338,11 +336,10 @@ static enum ftr_status run_random(const struct ftr_load *ld, enum kind kind,
 	struct ftr_rng rng;
 
 	if (a)
-		y.seed = ftr_arena_alloc(a, count, sizeof(*y.seed));
+		FTR_NEW(a, y.seed, count);
 	if (!y.seed) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u patterns",
-				count);
+		return ftr_nomem(err, "%u patterns", count);
 	}
 	ftr_rng_seed(&rng, seed);
 	for (uint32_t i = 0; i < count; i++)
@@ -425,8 +422,7 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 	    !FTR_ZNEW(a, w.got, f->n_ep) || !FTR_NEW(a, w.walk, f->n_sw) ||
 	    !FTR_ZNEW(a, named, f->n_ep)) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links",
-				ld->n_links);
+		return ftr_nomem(err, "the load of %u links", ld->n_links);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		named[pair[i].from] = 1;
@@ -451,7 +447,7 @@ enum ftr_status ftr_load_pairs_most(const struct ftr_load *ld, const struct ftr_
 	enum ftr_status st;
 
 	st = by_port && walk ? ftr_load_pairs(ld, pair, n, by_port, &r, err) :
-		ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links", ld->n_links);
+		ftr_nomem(err, "the load of %u links", ld->n_links);
 	for (uint32_t i = 0; !st && i < n; i++) {
 		const struct ftr_endport *from = &ld->f->ep[pair[i].from];
 		const struct ftr_endport *to = &ld->f->ep[pair[i].to];

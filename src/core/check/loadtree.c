@@ -69,7 +69,7 @@ void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t at)
 {
 	const uint32_t n = ld->f->n_sw;
 	const ftr_lid lid = lid_of(ld, at);
-	struct chk_exit x = chk_exit_of(ld->f, lid);
+	struct ftr_hop x = chk_exit_of(ld->f, lid);
 
 	if (at < w->first || at >= w->end)
 		read_batch(ld, w, at);
@@ -94,7 +94,7 @@ void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t at)
 uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
 		   uint32_t *buf)
 {
-	struct chk_exit x = chk_exit_of(ld->f, lid);
+	struct ftr_hop x = chk_exit_of(ld->f, lid);
 
 	for (uint32_t h = 0; h < ld->f->n_sw; h++) {
 		ftr_port p = ftr_tables_get(ld->t, s, lid);

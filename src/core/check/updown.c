@@ -145,7 +145,7 @@ static void set_batch(const struct chk *c, struct chk_part *w,
 	l->base = base;
 	l->n = FTR_MIN(c->t->stride - base, (uint32_t)BATCH);
 	for (uint32_t j = 0; j < BATCH && base + j <= c->f->max_lid; j++) {
-		struct chk_exit x;
+		struct ftr_hop x;
 
 		if (c->f->owner[base + j].kind == FTR_OWNER_NONE)
 			continue;
@@ -163,7 +163,7 @@ static void set_batch(const struct chk *c, struct chk_part *w,
 static void clear_batch(const struct chk *c, struct chk_part *w, uint32_t base)
 {
 	for (uint32_t j = 0; j < BATCH && base + j <= c->f->max_lid; j++) {
-		struct chk_exit x = chk_exit_of(c->f, (ftr_lid)(base + j));
+		struct ftr_hop x = chk_exit_of(c->f, (ftr_lid)(base + j));
 
 		if (x.sw != FTR_SW_NONE)
 			w->head[x.sw] = 0;

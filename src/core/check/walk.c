@@ -17,7 +17,7 @@
 
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid)
 {
-	struct chk_exit x = chk_exit_of(c->f, lid);
+	struct ftr_hop x = chk_exit_of(c->f, lid);
 	const uint8_t *entry = c->t->lft + lid;
 
 	for (ftr_sw s = 0; s < c->f->n_sw; s++, entry += c->t->stride) {

@@ -36,15 +36,9 @@ static int broken_cmp(const void *x, const void *y)
 {
 	const struct broken *a = x, *b = y;
 
-	if (a->late != b->late)
-		return a->late < b->late ? -1 : 1;
-	if (a->cls != b->cls)
-		return a->cls < b->cls ? -1 : 1;
-	if (a->lid != b->lid)
-		return a->lid < b->lid ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	return FTR_ORDER(a->late, b->late) ?: FTR_ORDER(a->cls, b->cls) ?:
+	       FTR_ORDER(a->lid, b->lid) ?: FTR_ORDER(a->rank, b->rank) ?:
+	       FTR_ORDER(a->sw, b->sw);
 }
 
 /* Add to l all entries of s that lead onto the dead link at port p. */
@@ -109,7 +103,7 @@ static enum ftr_status list_broken(struct ftr_ddlr *r,
 		     p <= r->f->sw[s].n_ports; p++)
 			if (ftr_cdg_link_is_down(r->g, s, (ftr_port)p) &&
 			    !list_port(r, s, (ftr_port)p, l))
-				return ftr_fail(err, FTR_NOMEM, "out of memory for broken entries");
+				return ftr_nomem(err, "broken entries");
 	if (r->host_paths_only)
 		remove_unused(r, l);
 	find_late(r, l);

@@ -132,7 +132,7 @@ enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 	enum ftr_status st;
 
 	if (!ev)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for events");
+		return ftr_nomem(err, "events");
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)
 		n = compare_switch(r, now, s, ev, n);
 	st = ftr_ddlr_events(r, ev, n, plan, err);
@@ -147,32 +147,16 @@ static bool allocate(struct ftr_ddlr *r)
 	struct ftr_arena *a = r->arena;
 	const struct ftr_fabric *f = r->f;
 
-	r->live_to = ftr_arena_alloc(a, (size_t)f->n_sw << 8,
-				     sizeof(*r->live_to));
-	r->n_down = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->n_down));
-	r->dead_sw = ftr_arena_zalloc(a, f->n_sw, 1);
-	r->has_hosts = ftr_arena_zalloc(a, f->n_sw, 1);
-	r->of_lid = ftr_arena_zalloc(a, (size_t)f->max_lid + 1, sizeof(*r->of_lid));
-	r->load = ftr_arena_zalloc(a, f->n_ports, sizeof(*r->load));
-	r->touched = ftr_arena_zalloc(a, f->n_sw, 1);
-	r->switches = ftr_arena_alloc(a, f->n_sw, sizeof(*r->switches));
-	r->before = ftr_arena_alloc(a, f->n_sw, sizeof(*r->before));
-	r->step_of = ftr_arena_zalloc(a, f->n_sw, 1);
-	r->stepped = ftr_arena_alloc(a, 2 * (size_t)f->n_sw,
-				     sizeof(*r->stepped));
-	r->avoid = ftr_arena_zalloc(a, f->n_sw, 1);
-	r->carried = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->carried));
-	r->queue = ftr_arena_alloc(a, f->n_sw, sizeof(*r->queue));
-	r->from = ftr_arena_alloc(a, f->n_sw, sizeof(*r->from));
-	r->by = ftr_arena_alloc(a, f->n_sw, 1);
-	r->seen = ftr_arena_zalloc(a, f->n_sw, 1);
-	r->col = ftr_arena_alloc(a, f->n_sw, sizeof(*r->col));
-	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
-	return r->live_to && r->n_down && r->dead_sw && r->has_hosts &&
-	       r->of_lid && r->load && r->touched &&
-	       r->switches && r->before && r->step_of && r->stepped && r->avoid &&
-	       r->carried && r->queue && r->from && r->by && r->seen &&
-	       r->col && r->col_of && planes_new(r);
+	return FTR_NEW(a, r->live_to, (size_t)f->n_sw << 8) && FTR_ZNEW(a, r->n_down, f->n_sw) &&
+	       FTR_ZNEW(a, r->dead_sw, f->n_sw) && FTR_ZNEW(a, r->has_hosts, f->n_sw) &&
+	       FTR_ZNEW(a, r->of_lid, (size_t)f->max_lid + 1) &&
+	       FTR_ZNEW(a, r->load, f->n_ports) && FTR_ZNEW(a, r->touched, f->n_sw) &&
+	       FTR_NEW(a, r->switches, f->n_sw) && FTR_NEW(a, r->before, f->n_sw) &&
+	       FTR_ZNEW(a, r->step_of, f->n_sw) && FTR_NEW(a, r->stepped, 2 * (size_t)f->n_sw) &&
+	       FTR_ZNEW(a, r->avoid, f->n_sw) && FTR_ZNEW(a, r->carried, f->n_sw) &&
+	       FTR_NEW(a, r->queue, f->n_sw) && FTR_NEW(a, r->from, f->n_sw) &&
+	       FTR_NEW(a, r->by, f->n_sw) && FTR_ZNEW(a, r->seen, f->n_sw) &&
+	       FTR_NEW(a, r->col, f->n_sw) && FTR_ZNEW(a, r->col_of, f->n_sw) && planes_new(r);
 }
 
 static void set_lids(struct ftr_ddlr *r)
@@ -224,8 +208,7 @@ static enum ftr_status build(struct ftr_ddlr *r, const struct ftr_tables *t,
 	enum ftr_status st;
 
 	if (!allocate(r))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for repairs of %u switches",
-				r->f->n_sw);
+		return ftr_nomem(err, "repairs of %u switches", r->f->n_sw);
 	set_lids(r);
 	set_neighbours(r);
 	st = ftr_cdg_new(r->f, t, &co, &r->g, err);
@@ -248,7 +231,7 @@ enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 
 	if (!r || !(r->arena = ftr_arena_new())) {
 		free(r);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for repairs");
+		return ftr_nomem(err, "repairs");
 	}
 	opts = opts ? opts : &none;
 	r->sh = sh;
@@ -282,9 +265,4 @@ void ftr_ddlr_drained(struct ftr_ddlr *r)
 	ftr_cdg_drain_all(r->g);
 	if (r->hosts)
 		ftr_cdg_drain_all(r->hosts);
-}
-
-uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r)
-{
-	return ftr_cdg_undrained(r->g);
 }

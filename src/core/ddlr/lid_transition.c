@@ -112,9 +112,7 @@ static int step_cmp(const void *x, const void *y)
 {
 	const struct ftr_change *a = x, *b = y;
 
-	if (a->step != b->step)
-		return a->step < b->step ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	return FTR_ORDER(a->step, b->step) ?: FTR_ORDER(a->sw, b->sw);
 }
 
 static enum ftr_status change_in_order(struct ftr_ddlr *r,
@@ -159,7 +157,7 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 	if (w && o.step && o.stack)
 		st = change_in_order(r, &o, w, n, how, made, err);
 	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for the changed entries");
+		st = ftr_nomem(err, "the changed entries");
 	free(w);
 	free(o.step);
 	free(o.stack);

@@ -97,8 +97,7 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_change *w,
 	enum ftr_status st;
 
 	if (!reserve(r, n))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a plan of %u writes",
-				r->plan->n + n);
+		return ftr_nomem(err, "a plan of %u writes", r->plan->n + n);
 	for (uint32_t i = 0; i < n; i++)
 		r->before[w[i].sw] = ddlr_entry(r, w[i].sw);
 	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
@@ -118,11 +117,8 @@ static int write_cmp(const void *x, const void *y)
 {
 	const struct ftr_change *a = x, *b = y;
 
-	if (a->step != b->step)
-		return a->step < b->step ? -1 : 1;
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	return (a->lid > b->lid) - (a->lid < b->lid);
+	return FTR_ORDER(a->step, b->step) ?: FTR_ORDER(a->sw, b->sw) ?:
+	       FTR_ORDER(a->lid, b->lid);
 }
 
 void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan)

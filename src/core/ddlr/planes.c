@@ -47,8 +47,7 @@ bool planes_new(struct ftr_ddlr *r)
 	const uint32_t n = r->f->n_sw;
 	uint32_t *uf = ftr_arena_alloc(r->arena, n, sizeof(*uf));
 
-	r->plane = ftr_arena_alloc(r->arena, (size_t)sh->tree.n_ranks * n,
-				   sizeof(*r->plane));
+	FTR_NEW(r->arena, r->plane, (size_t)sh->tree.n_ranks * n);
 	r->dirty = ftr_arena_zalloc(r->arena, sh->tree.n_ranks, n);
 	if (!uf || !r->plane || !r->dirty)
 		return false;

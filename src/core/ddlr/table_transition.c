@@ -68,8 +68,7 @@ static enum ftr_status route_inverted(struct ftr_ddlr *r, struct inverted *v,
 		return st;
 	v->of = ftr_reallocarray(NULL, r->f->n_sw, sizeof(*v->of));
 	if (!v->of)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u switches",
-				r->f->n_sw);
+		return ftr_nomem(err, "%u switches", r->f->n_sw);
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)
 		v->of[s] = ftr_fabric_find_sw(v->f, r->f->sw[s].guid);
 	return FTR_OK;
@@ -228,7 +227,7 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
 	if (of && differs)
 		st = match(r, nf, t, of, err);
 	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for a transition");
+		st = ftr_nomem(err, "a transition");
 	if (!st)
 		st = change_tables(r, of, t, differs, err);
 	ddlr_end_plan(r, st);

@@ -194,8 +194,8 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 	for (unsigned int i = 0; ok && i < j->n_patterns; i++)
 		ok = FTR_NEW(j->arena, j->pattern[i].place, j->out->stride);
 	if (!ok)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for routing %u LIDs on %u switches",
-				sh->numbering.n_dest, sh->f->n_sw);
+		return ftr_nomem(err, "routing %u LIDs on %u switches", sh->numbering.n_dest,
+				 sh->f->n_sw);
 	for (uint32_t k = 0; k < sh->numbering.n_dest; k++) {
 		j->d[k] = sh->numbering.dest[k].d;
 		j->lid[k] = sh->numbering.dest[k].lid;
@@ -454,7 +454,7 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 
 	if (!j || !(j->arena = ftr_arena_new())) {
 		free(j);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for routing");
+		return ftr_nomem(err, "routing");
 	}
 	j->sh = sh;
 	j->out = out;

@@ -539,6 +539,5 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 	turns_fini(&p.turns);
 	free(p.pool);
 	free(p.heap);
-	return st ? ftr_fail(err, FTR_NOMEM, "out of memory for connecting %u switches",
-			     sh->f->n_sw) : FTR_OK;
+	return st ? ftr_nomem(err, "connecting %u switches", sh->f->n_sw) : FTR_OK;
 }

@@ -63,6 +63,16 @@ uint32_t connect_candidates(const struct ftr_shape *sh,
 const struct connect_entry *connect_find(const struct connect *c, ftr_sw s,
 					 uint32_t l);
 
+/* Set cand[] to the port groups that the entry of s for column l may use, sorted by the member `pos`:
+ * those of the plan c if it has the entry (*by_turn is then true), otherwise those by cost
+ * (ftr_shape_candidates).  c may be NULL.  Returns their number. */
+uint32_t connect_allowed(const struct ftr_shape *sh, const struct connect *c, ftr_sw s,
+			 uint32_t l, const struct ftr_group **cand, bool *by_turn);
+
+/* The port that an entry keeps: the preferred port, or else the present one, if it is allowed.
+ * FTR_PORT_NONE: neither is allowed, and a port must be chosen. */
+ftr_port connect_kept(const struct ftr_port_set *allowed, ftr_port prefer, ftr_port now);
+
 /* Compare turns by (from, at, to), for qsort() and bsearch(). */
 int connect_turn_cmp(const void *x, const void *y);
 

@@ -27,8 +27,7 @@ static enum ftr_status report_dmodc(const struct ftr_shape *sh,
 		return FTR_OK;
 	stats->turn = ftr_calloc(extra->n_turns, sizeof(*stats->turn));
 	if (!stats->turn)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns",
-				extra->n_turns);
+		return ftr_nomem(err, "%u turns", extra->n_turns);
 	memcpy(stats->turn, extra->turn,
 	       extra->n_turns * sizeof(*stats->turn));
 	return FTR_OK;
@@ -78,7 +77,7 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	enum ftr_status st;
 
 	if (!a)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for routing");
+		return ftr_nomem(err, "routing");
 	opts = opts ? opts : &defaults;
 	st = engine_displaced(opts, out, &displaced, err);
 	if (!st)

@@ -10,11 +10,7 @@ int connect_turn_cmp(const void *x, const void *y)
 {
 	const struct ftr_turn *a = x, *b = y;
 
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return (a->to > b->to) - (a->to < b->to);
+	return FTR_ORDER(a->from, b->from) ?: FTR_ORDER(a->at, b->at) ?: FTR_ORDER(a->to, b->to);
 }
 
 static bool leads_by(const struct connect *c, const struct connect_entry *e,
@@ -56,4 +52,19 @@ const struct connect_entry *connect_find(const struct connect *c, ftr_sw s,
 	FTR_LOWER_BOUND(i, c->n_entries, e[i].col < l ||
 			(e[i].col == l && e[i].sw < s));
 	return i < c->n_entries && e[i].col == l && e[i].sw == s ? &e[i] : NULL;
+}
+
+uint32_t connect_allowed(const struct ftr_shape *sh, const struct connect *c, ftr_sw s,
+			 uint32_t l, const struct ftr_group **cand, bool *by_turn)
+{
+	const struct connect_entry *e = c ? connect_find(c, s, l) : NULL;
+
+	*by_turn = e;
+	return e ? connect_candidates(sh, c, e, cand) : ftr_shape_candidates(sh, s, l, cand);
+}
+
+ftr_port connect_kept(const struct ftr_port_set *allowed, ftr_port prefer, ftr_port now)
+{
+	return ftr_port_set_has(allowed, prefer) ? prefer :
+		ftr_port_set_has(allowed, now) ? now : FTR_PORT_NONE;
 }

@@ -615,8 +615,7 @@ enum ftr_status inverted_order(const struct ftr_shape *sh, ftr_sw avoid,
 
 	*level = ftr_arena_zalloc(arena, sh->f->n_sw, sizeof(**level));
 	if (!by_rank || !*level || !allocate(&o, arena) || !find_roots(&o, avoid, arena))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the order of %u switches",
-				sh->f->n_sw);
+		return ftr_nomem(err, "the order of %u switches", sh->f->n_sw);
 	o.by_rank = by_rank;
 	sort_kinds(&o);
 	place_all(&o);

@@ -53,17 +53,6 @@ static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
 	return in->use_full && in->use_full[l] ? in->full : in->shape;
 }
 
-/* The entry of s for column l (a destination switch) in the plan of extra turns; NULL: the costs
- * decide the candidates. */
-static const struct connect_entry *extra_entry(const struct keeping *k,
-					       const struct ftr_shape *sh,
-					       ftr_sw s, uint32_t l)
-{
-	if (!k->extra || ftr_shape_cost(sh, s)[l] != FTR_COST_INF)
-		return NULL;
-	return connect_find(k->extra, s, l);
-}
-
 /* The candidate ports of a switch for column col (a destination switch). */
 struct valid {
 	uint32_t col;
@@ -76,16 +65,9 @@ static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
 {
 	const struct ftr_shape *sh = shape_of(k->in, l);
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	const struct connect_entry *e = extra_entry(k, sh, s, l);
-	uint32_t n = 0;
+	uint32_t n = connect_allowed(sh, k->extra, s, l, cand, &v->by_turn);
 
-	if (e)
-		n = connect_candidates(sh, k->extra, e, cand);
-	else if (l != sh->numbering.col[s] &&
-		 ftr_shape_cost(sh, s)[l] != FTR_COST_INF)
-		n = ftr_shape_candidates(sh, s, l, cand);
 	ftr_shape_ports(sh, cand, n, &v->ports);
-	v->by_turn = e;
 	v->col = l;
 }
 
@@ -106,7 +88,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 	uint32_t l = k->col_of[lid];
 	ftr_port prefer = ftr_tables_get(k->keep->prefer, s, lid);
 	ftr_port now = k->keep->current ?
-		ftr_tables_get(k->keep->current, s, lid) : FTR_PORT_NONE;
+		ftr_tables_get(k->keep->current, s, lid) : FTR_PORT_NONE, kept;
 
 	if (l == UINT32_MAX || *entry == FTR_PORT_NONE)
 		return;
@@ -114,10 +96,9 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		find_valid(k, s, l, v);
 	if (!ftr_port_set_has(&v->ports, *entry))	/* lid is that of s or of a host on s */
 		return;
-	if (ftr_port_set_has(&v->ports, prefer))
-		*entry = prefer;
-	else if (ftr_port_set_has(&v->ports, now))
-		*entry = now;
+	kept = connect_kept(&v->ports, prefer, now);
+	if (kept != FTR_PORT_NONE)
+		*entry = kept;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
 	/* An entry without a preferred port (new switch, new host) keeps its computed port. */
@@ -173,10 +154,13 @@ static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
 				 const struct ftr_group **cand)
 {
 	const struct keeping *k = ctx;
-	const struct connect_entry *e = extra_entry(k, k->in->shape, s, l);
+	const struct ftr_shape *sh = k->in->shape;
+	const struct connect_entry *e;
 
-	return e ? connect_candidates(k->in->shape, k->extra, e, cand) :
-		FTR_BALANCE_BY_COST;
+	if (ftr_shape_cost(sh, s)[l] != FTR_COST_INF)	/* most entries: no search in the plan */
+		return FTR_BALANCE_BY_COST;
+	e = connect_find(k->extra, s, l);
+	return e ? connect_candidates(sh, k->extra, e, cand) : FTR_BALANCE_BY_COST;
 }
 
 static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
@@ -185,8 +169,7 @@ static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 	uint32_t *col = columns_of_lids(k->in->shape, k->t);
 
 	if (!col)
-		return ftr_fail(err, FTR_NOMEM,
-				"out of memory for keeping entries");
+		return ftr_nomem(err, "keeping entries");
 	k->col_of = col;
 	ftr_team_run(team, k->t->n_sw, 8, keep_rows, k);
 	free(col);
@@ -202,8 +185,7 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 	if (opts->keep || !opts->balance)
 		return FTR_OK;
 	*out = ftr_calloc((size_t)t->n_sw * (t->stride / 64), sizeof(**out));
-	return *out ? FTR_OK : ftr_fail(err, FTR_NOMEM,
-			"out of memory for placing displaced entries");
+	return *out ? FTR_OK : ftr_nomem(err, "placing displaced entries");
 }
 
 enum ftr_status engine_finish(struct ftr_balance_input *in,
@@ -233,7 +215,7 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 		in->extra_ctx = &k;
 	}
 	if (kept && (!k.movable || !k.displaced))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for keeping entries");
+		st = ftr_nomem(err, "keeping entries");
 	if (!st && kept)
 		st = keep_all(&k, team, &search, err);
 	in->depth = all || search ? opts->balance : FTR_BALANCE_OFF;

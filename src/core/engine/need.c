@@ -82,8 +82,7 @@ bool plan_find_pairs(struct plan *p)
 	visit_pairs(p, count + 2, NULL);
 	for (uint32_t l = 0; l < n; l++)
 		count[l + 2] += count[l + 1];
-	p->pair = ftr_arena_alloc(p->arena, count[n + 1] + 1u,
-				  sizeof(*p->pair));
+	FTR_NEW(p->arena, p->pair, count[n + 1] + 1u);
 	if (!p->pair)
 		return false;
 	visit_pairs(p, count + 1, p->pair);
@@ -120,9 +119,7 @@ static int hub_cmp(const void *x, const void *y)
 {
 	const struct hub_order *a = x, *b = y;
 
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	return FTR_ORDER(a->key, b->key) ?: FTR_ORDER(a->sw, b->sw);
 }
 
 /* Sort the switches by preference as a gateway.  First criterion: leaf switches with the most

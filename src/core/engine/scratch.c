@@ -48,7 +48,7 @@ static enum ftr_status route_scratch(const struct ftr_engine_ops *ops, const str
 	scratch.keep = NULL;
 	stats->order = ftr_malloc(sh->f->n_sw);
 	if (!st && !stats->order)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for the order of switches");
+		st = ftr_nomem(err, "the order of switches");
 	return st ? st : ops->route(sh, &scratch, team, *t, stats, err);
 }
 

@@ -111,7 +111,7 @@ static enum ftr_status fill_gaps(struct work *w)
 		return st;
 	w->use_full = ftr_arena_zalloc(w->arena, w->sh->f->n_sw, 1);
 	if (!w->use_full)
-		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
+		return ftr_nomem(w->err, "sftree");
 	if (!mark_columns(w)) {	/* only pairs in different islands have no path */
 		w->use_full = NULL;
 		return FTR_OK;
@@ -217,7 +217,7 @@ static enum ftr_status by_nominal(struct work *w,
 	enum ftr_status st;
 
 	if (!own)
-		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
+		return ftr_nomem(w->err, "sftree");
 	st = inverted_order(opts->nominal,
 			    same_switch(f, opts->sm_switch, nf), w->arena,
 			    &level, root, w->err);
@@ -297,7 +297,7 @@ static enum ftr_status route_all(struct work *w,
 
 	w->arena = ftr_arena_new();
 	st = w->arena ? inverted(w, opts, stats) :
-		ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
+		ftr_nomem(w->err, "sftree");
 	ftr_shape_free(w->full);
 	ftr_shape_free(w->plain);
 	ftr_arena_free(w->arena);

@@ -75,7 +75,7 @@ void ftr_builder_free(struct ftr_builder *b)
 
 static enum ftr_status nomem(struct ftr_err *err)
 {
-	return ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
+	return ftr_nomem(err, "the fabric");
 }
 
 /* Names come from outside the program, so they are cleaned. */

@@ -104,7 +104,7 @@ enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	if (!c.b)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a copy of the fabric");
+		return ftr_nomem(err, "a copy of the fabric");
 	st = copy_nodes(&c);
 	if (!st)
 		st = copy_links(&c);

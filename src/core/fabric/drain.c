@@ -311,7 +311,7 @@ enum ftr_status ftr_drain_missing(const struct ftr_fabric *n, const struct ftr_f
 		mark(&w, d);
 		count_missing(&w, f, out);
 	} else {
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for the drained parts");
+		st = ftr_nomem(err, "the drained parts");
 	}
 	clear(&w);
 	return st;

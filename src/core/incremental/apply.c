@@ -89,8 +89,7 @@ enum ftr_status ftr_incr_new(const struct ftr_shape *sh,
 	lv = ftr_calloc(1, sizeof(*lv));
 	if (!lv || !(lv->arena = ftr_arena_new())) {
 		free(lv);
-		return ftr_fail(err, FTR_NOMEM,
-				"out of memory for incremental tables");
+		return ftr_nomem(err, "incremental tables");
 	}
 	lv->base = sh;
 	lv->view = *sh;
@@ -323,13 +322,12 @@ static void revert(struct ftr_incr *lv)
 	lv->pairs = lv->before;
 }
 
-static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_team *team,
-				       struct ftr_err *err)
+static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_err *err)
 {
 	enum ftr_status st = update_costs(lv, err);
 
 	if (!st)
-		st = incr_entries(lv, team, err);
+		st = incr_entries(lv, err);
 	if (!st)
 		st = incr_place(lv, err);
 	if (!st)
@@ -344,7 +342,6 @@ static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_team *tea
 
 enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
-			       struct ftr_team *team,
 			       const struct ftr_incr_result **out,
 			       struct ftr_err *err)
 {
@@ -361,7 +358,7 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 	st = lv->last ? find_toggled(lv, event, n, err) : incr_nomem(lv, err);
 	if (!st) {
 		lv->had = ftr_arena_alloc(lv->last, lv->n_toggled, 1);
-		st = lv->had ? run_incremental(lv, team, err) : incr_nomem(lv, err);
+		st = lv->had ? run_incremental(lv, err) : incr_nomem(lv, err);
 	}
 	if (st)
 		return st;
@@ -383,20 +380,6 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 }
 
 /* ---- queries --------------------------------------------------------- */
-
-uint32_t ftr_incr_switch(const struct ftr_incr *lv, ftr_sw s, bool up,
-			 struct ftr_incr_event *event)
-{
-	const struct ftr_switch *sw = &lv->view.f->sw[s];
-	uint32_t n = 0;
-
-	for (unsigned int p = 1; p <= sw->n_ports; p++)
-		if (incr_link(lv, s, (ftr_port)p) != NONE)
-			event[n++] = (struct ftr_incr_event){
-				s, (ftr_port)p, up
-			};
-	return n;
-}
 
 void ftr_incr_delta(const struct ftr_incr *lv, struct ftr_check_delta *out)
 {
@@ -438,17 +421,4 @@ bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv)
 {
 	return lv->pairs.bad - lv->pairs.extra;
-}
-
-size_t ftr_incr_bytes(const struct ftr_incr *lv)
-{
-	return sizeof(*lv) + ftr_arena_bytes(lv->arena) +
-		(lv->last ? ftr_arena_bytes(lv->last) : 0) +
-		(lv->plan[0].arena ? ftr_arena_bytes(lv->plan[0].arena) : 0) +
-		(lv->plan[1].arena ? ftr_arena_bytes(lv->plan[1].arena) : 0) +
-		(lv->displaced ? displaced_bytes(lv->displaced) : 0) +
-		(size_t)lv->t->n_sw * lv->t->stride +
-		lv->cap_log * sizeof(*lv->log) +
-		lv->cap_change * sizeof(*lv->change) +
-		lv->cap_toggled * sizeof(*lv->toggled);
 }

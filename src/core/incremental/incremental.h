@@ -135,7 +135,7 @@ struct ftr_incr {
 	 * tables. */
 	struct displaced *displaced;
 	uint32_t *col_of;	/* column of each LID */
-	struct displaced_entry *entry;	/* [n_sw] scratch of placement_update.c */
+	struct ftr_change *entry;	/* [n_sw] scratch of placement_update.c */
 
 	uint32_t words;		/* number of 64-bit words of a set of switches */
 	struct incr_work work[N_JOBS];
@@ -236,8 +236,7 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 
 /* entry_update.c: compute the entries on the work list, and store those that differ from the tables
  * in lv->change.  The tables are not changed. */
-enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
-			     struct ftr_err *err);
+enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_err *err);
 
 /* placement_update.c.  incr_place_new: make the counters of flows (lv->displaced).  incr_place: set
  * by_lid.  If there are counters, it also chooses a port for each displaced entry, and enters all
@@ -254,9 +253,7 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err);
 static inline enum ftr_status incr_nomem(const struct ftr_incr *lv,
 					 struct ftr_err *err)
 {
-	return ftr_fail(err, FTR_NOMEM,
-			"out of memory for incremental tables of %u switches",
-			lv->base->f->n_sw);
+	return ftr_nomem(err, "incremental tables of %u switches", lv->base->f->n_sw);
 }
 
 #endif

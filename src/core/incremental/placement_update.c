@@ -42,8 +42,8 @@ static void place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 		const struct ftr_change *c = &lv->change[list[i]];
 
 		lv->at[c->sw] = list[i];
-		lv->entry[i] = (struct displaced_entry){
-			c->sw, back ? c->before : c->after
+		lv->entry[i] = (struct ftr_change){
+			.sw = c->sw, .after = back ? c->before : c->after
 		};
 	}
 	displaced_change(lv->displaced, lv->col_of[lid], lid, lv->entry, n);

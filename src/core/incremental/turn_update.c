@@ -63,7 +63,7 @@ static struct ftr_turn *list_turns(struct ftr_incr *lv,
 	struct ftr_turn *t;
 
 	*n = old->n_turns + lv->opts.n_turns;
-	t = ftr_arena_alloc(lv->last, *n + 1u, sizeof(*t));
+	FTR_NEW(lv->last, t, *n + 1u);
 	if (t && old->n_turns)
 		memcpy(t, old->turn, old->n_turns * sizeof(*t));
 	if (t && lv->opts.n_turns)

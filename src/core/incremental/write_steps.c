@@ -149,9 +149,7 @@ static int by_falling_rank(const void *x, const void *y, void *ctx)
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
 	ftr_sw s = z->change[a].sw, t = z->change[b].sw;
 
-	if (rank[s] != rank[t])
-		return rank[s] > rank[t] ? -1 : 1;
-	return (s > t) - (s < t);
+	return FTR_ORDER(rank[t], rank[s]) ?: FTR_ORDER(s, t);
 }
 
 static bool raise(struct steps *z, uint32_t i, uint32_t level)
@@ -305,9 +303,9 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 	struct steps z = { .lv = lv, .change = lv->change };
 
 	r->change = lv->change;
-	z.write_step = ftr_arena_zalloc(a, r->n_changes, sizeof(*z.write_step));
+	FTR_ZNEW(a, z.write_step, r->n_changes);
 	z.mark = ftr_arena_zalloc(a, r->n_changes, 1);
-	z.drain = ftr_arena_alloc(a, lv->view.f->n_sw, sizeof(*z.drain));
+	FTR_NEW(a, z.drain, lv->view.f->n_sw);
 	z.order = (struct write_order){
 		.ctx = &z, .next = next_change, .limit = UINT16_MAX + 1u,
 		.step = ftr_arena_zalloc(a, r->n_changes,

@@ -165,7 +165,7 @@ enum ftr_status ftr_out_replace(struct ftr_out *o, const char *path, const char 
 				struct ftr_err *err)
 {
 	struct sealed c = { o, magic };
-	enum ftr_status st = o->nomem ? ftr_fail(err, FTR_NOMEM, "out of memory for %s", path) :
+	enum ftr_status st = o->nomem ? ftr_nomem(err, "%s", path) :
 		ftr_file_replace(path, fill, &c, err);
 
 	free(o->at);
@@ -208,7 +208,7 @@ static enum ftr_status read_bytes(struct ftr_in *in, int fd, size_t *len, struct
 				in->name, (long long)sb.st_size);
 	in->text = ftr_malloc((size_t)sb.st_size + 1);
 	if (!in->text)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %s", in->name);
+		return ftr_nomem(err, "%s", in->name);
 	while (*len < (size_t)sb.st_size && got > 0) {
 		got = pread(fd, in->text + *len, (size_t)sb.st_size - *len, (off_t)*len);
 		if (got < 0 && errno == EINTR)
@@ -358,7 +358,7 @@ enum ftr_status ftr_get_fabric(struct ftr_in *in, struct ftr_fabric **f, struct 
 	};
 	struct ftr_builder *b = ftr_builder_new();
 	enum ftr_status st = b ? FTR_OK :
-		ftr_fail(err, FTR_NOMEM, "out of memory for %s", in->name);
+		ftr_nomem(err, "%s", in->name);
 
 	for (unsigned int kind = 0; !st && kind < FTR_ARRAY_LEN(get); kind++) {
 		uint32_t n = (uint32_t)ftr_get(in, 4);
@@ -411,7 +411,7 @@ enum ftr_status ftr_get_turns(struct ftr_in *in, const struct ftr_fabric *f, str
 		if (one.from == FTR_SW_NONE || one.at == FTR_SW_NONE || one.to == FTR_SW_NONE)
 			continue;
 		if (!FTR_GROW(*turn, *n, cap))
-			return ftr_fail(err, FTR_NOMEM, "out of memory for %s", in->name);
+			return ftr_nomem(err, "%s", in->name);
 		(*turn)[(*n)++] = one;
 	}
 	return in->bad ? ftr_in_damaged(in, err) : FTR_OK;

@@ -49,13 +49,9 @@ struct named {
 static int by_name(const void *x, const void *y)
 {
 	const struct named *a = x, *b = y;
-	int c = ftr_natural_cmp(a->name, b->name);
 
-	if (c)
-		return c;
-	if (a->e->sw != b->e->sw)
-		return a->e->sw < b->e->sw ? -1 : 1;
-	return (a->e->sw_port > b->e->sw_port) - (a->e->sw_port < b->e->sw_port);
+	return ftr_natural_cmp(a->name, b->name) ?: FTR_ORDER(a->e->sw, b->e->sw) ?:
+	       FTR_ORDER(a->e->sw_port, b->e->sw_port);
 }
 
 static uint32_t collect(const struct ftr_fabric *f, bool full,
@@ -103,8 +99,7 @@ enum ftr_status ftr_hosts_new(const struct ftr_fabric *f, bool full_names,
 	if (!ok) {
 		free(at);
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the names of %u host ports",
-				f->n_ep);
+		return ftr_nomem(err, "the names of %u host ports", f->n_ep);
 	}
 	if (n)
 		qsort(at, n, sizeof(*at), by_name);
@@ -361,7 +356,7 @@ enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 	r.l = a ? ftr_arena_zalloc(a, 1, sizeof(*r.l)) : NULL;
 	r.seen = ftr_calloc((size_t)h->n + 1, sizeof(*r.seen));
 	if (!r.l || !r.seen) {
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for a list of hosts");
+		st = ftr_nomem(err, "a list of hosts");
 	} else {
 		r.l->arena = a;
 		if (ftr_text_open(&r.t, path, false, err) &&

@@ -378,13 +378,13 @@ enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
 	a = ftr_arena_new();
 	if (a)
-		suffix = ftr_arena_alloc(a, t->max_lid + 1u, sizeof(*suffix));
+		FTR_NEW(a, suffix, t->max_lid + 1u);
 	ok = suffix != NULL;
 	for (uint32_t lid = 0; ok && lid <= t->max_lid; lid++)
 		ok = make_suffix(a, f, (ftr_lid)lid, &suffix[lid]);
 	if (!ok) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a dump of tables");
+		return ftr_nomem(err, "a dump of tables");
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		write_section(out, f, t, s, suffix);

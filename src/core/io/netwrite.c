@@ -166,7 +166,7 @@ static enum ftr_status check_order(const struct ftr_fabric *f,
 		return FTR_OK;
 	seen = ftr_calloc(n, 1);
 	if (!seen)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a netfile");
+		return ftr_nomem(err, "a netfile");
 	for (uint32_t i = 0; !st && i < n; i++) {
 		if (order[i] >= n || seen[order[i]])
 			st = ftr_fail(err, FTR_INVAL, "order of records: entry %u is %u; the entries must be a permutation of 0..%u",
@@ -187,7 +187,7 @@ enum ftr_status ftr_write_netfile(FILE *out, const struct ftr_fabric *f,
 	if (st)
 		return st;
 	if (!group_nodes(&w)) {
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for a netfile");
+		st = ftr_nomem(err, "a netfile");
 		goto out;
 	}
 	fprintf(out, "# %u switches, %u end nodes, %u links between switches\n",

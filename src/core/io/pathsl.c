@@ -46,9 +46,7 @@ static int node_cmp(const void *a, const void *b)
 {
 	const struct ftr_node_ep *x = a, *y = b;
 
-	if (x->guid != y->guid)
-		return x->guid < y->guid ? -1 : 1;
-	return x->ep < y->ep ? -1 : x->ep > y->ep;
+	return FTR_ORDER(x->guid, y->guid) ?: FTR_ORDER(x->ep, y->ep);
 }
 
 struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f)

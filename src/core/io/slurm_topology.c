@@ -59,9 +59,7 @@ static int by_switches(const void *x, const void *y)
 	for (uint32_t i = 0; i < a->n && i < b->n; i++)
 		if (a->sw[i] != b->sw[i])
 			return a->sw[i] < b->sw[i] ? -1 : 1;
-	if (a->n != b->n)
-		return a->n < b->n ? -1 : 1;
-	return (a->host > b->host) - (a->host < b->host);
+	return FTR_ORDER(a->n, b->n) ?: FTR_ORDER(a->host, b->host);
 }
 
 static bool same_switches(const struct member *a, const struct member *b)
@@ -152,7 +150,7 @@ static int by_first(const void *x, const void *y, void *ctx)
 	uint32_t a = s->host[((const struct unit *)x)->first];
 	uint32_t b = s->host[((const struct unit *)y)->first];
 
-	return (a > b) - (a < b);
+	return FTR_ORDER(a, b);
 }
 
 static bool units(struct slurm *s)
@@ -515,8 +513,7 @@ enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
 	ok = s.a && make_topology(&s, counts);
 	ftr_arena_free(s.a);
 	if (!ok)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a topology of %u hosts",
-				h->n);
+		return ftr_nomem(err, "a topology of %u hosts", h->n);
 	if (!counts->nodes)
 		return ftr_fail(err, FTR_SHAPE, "no host to write: %u ports of channel adapters have no host name in their description",
 				h->n_nameless);

@@ -66,7 +66,7 @@ static enum ftr_status get_ranks(struct ftr_in *in, const struct ftr_fabric *f,
 {
 	*rank = ftr_calloc(f->n_sw, sizeof(**rank));
 	if (!*rank)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %s", in->name);
+		return ftr_nomem(err, "%s", in->name);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		struct ftr_old_rank *r = &(*rank)[s];
 
@@ -138,7 +138,7 @@ static enum ftr_status get_displaced(struct ftr_in *in, struct ftr_state *s, str
 
 	for (uint64_t left = ftr_get(in, 4); left && !in->bad; left--) {
 		if (!FTR_GROW(s->displaced, s->n_displaced, cap))
-			return ftr_fail(err, FTR_NOMEM, "out of memory for %s", in->name);
+			return ftr_nomem(err, "%s", in->name);
 		s->displaced[s->n_displaced].guid = ftr_get(in, 8);
 		s->displaced[s->n_displaced].lid = (ftr_lid)ftr_get(in, 2);
 		s->displaced[s->n_displaced++].port = (ftr_port)ftr_get(in, 1);

@@ -266,11 +266,8 @@ static int depth_cmp(const void *x, const void *y)
 {
 	const struct by_depth *a = x, *b = y;
 
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1;
-	if (a->links != b->links)
-		return a->links > b->links ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	return FTR_ORDER(a->depth, b->depth) ?: FTR_ORDER(b->links, a->links) ?:
+	       FTR_ORDER(a->sw, b->sw);
 }
 
 /* Rank the switches that are connected to root.  Each link leads up to the switch that is closer to
@@ -343,7 +340,7 @@ static int old_rank_cmp(const void *x, const void *y)
 	const uint64_t *guid = x;
 	const struct ftr_old_rank *r = y;
 
-	return (*guid > r->guid) - (*guid < r->guid);
+	return FTR_ORDER(*guid, r->guid);
 }
 
 static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)

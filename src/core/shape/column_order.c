@@ -62,13 +62,8 @@ static int ep_cmp(const void *x, const void *y, void *ctx)
 	ftr_ep ia = *(const ftr_ep *)x, ib = *(const ftr_ep *)y;
 	const struct ftr_endport *a = &f->ep[ia], *b = &f->ep[ib];
 
-	if (o->z->opts->leaf_order == FTR_LEAF_BY_NAME) {
-		int c = ftr_natural_cmp(a->name, b->name);
-
-		if (c)
-			return c;
-	}
-	return (a->sw_port > b->sw_port) - (a->sw_port < b->sw_port);
+	return (o->z->opts->leaf_order == FTR_LEAF_BY_NAME ? ftr_natural_cmp(a->name, b->name) : 0) ?:
+	       FTR_ORDER(a->sw_port, b->sw_port);
 }
 
 static enum ftr_status sort_endports(struct ordering *o)
@@ -110,13 +105,7 @@ static int base_cmp(const void *x, const void *y)
 
 	if (!a->name != !b->name)
 		return a->name ? -1 : 1;
-	if (a->name) {
-		int c = ftr_natural_cmp(a->name, b->name);
-
-		if (c)
-			return c;
-	}
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	return (a->name ? ftr_natural_cmp(a->name, b->name) : 0) ?: FTR_ORDER(a->sw, b->sw);
 }
 
 static enum ftr_status base_order(struct ordering *o)
@@ -208,7 +197,7 @@ static int col_cmp(const void *x, const void *y, void *ctx)
 	if (!z->is_leaf[a]) {
 		if (z->rank[a] != z->rank[b])
 			return z->rank[a] < z->rank[b] ? -1 : 1;
-		return (a > b) - (a < b);
+		return FTR_ORDER(a, b);
 	}
 	for (uint32_t l = z->sh->tree.n_ranks; l-- > 0;) {
 		uint32_t ka = o->pod_key[(size_t)l * n + a];
@@ -217,7 +206,7 @@ static int col_cmp(const void *x, const void *y, void *ctx)
 		if (ka != kb)
 			return ka < kb ? -1 : 1;
 	}
-	return (o->base[a] > o->base[b]) - (o->base[a] < o->base[b]);
+	return FTR_ORDER(o->base[a], o->base[b]);
 }
 
 static enum ftr_status columns(struct ordering *o)

@@ -14,11 +14,7 @@ static int dest_cmp(const void *x, const void *y)
 {
 	const struct ftr_dest *a = x, *b = y;
 
-	if (a->cls != b->cls)
-		return a->cls < b->cls ? -1 : 1;
-	if (a->d != b->d)
-		return a->d < b->d ? -1 : 1;
-	return (a->lid > b->lid) - (a->lid < b->lid);
+	return FTR_ORDER(a->cls, b->cls) ?: FTR_ORDER(a->d, b->d) ?: FTR_ORDER(a->lid, b->lid);
 }
 
 /* Returns true if the LID is routed: its owner is a switch, or a host port with a link. */

@@ -46,11 +46,8 @@ static int draft_cmp(const void *x, const void *y)
 {
 	const struct draft *a = x, *b = y;
 
-	if (a->side != b->side)
-		return a->side < b->side ? -1 : 1;
-	if (a->plane != b->plane)
-		return a->plane < b->plane ? -1 : 1;
-	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
+	return FTR_ORDER(a->side, b->side) ?: FTR_ORDER(a->plane, b->plane) ?:
+	       FTR_ORDER(a->g.remote, b->g.remote);
 }
 
 /* Returns true if a union-find of planes leaves out switch s.  If `stubs` is false, all stubs are
@@ -118,9 +115,7 @@ static int slot_cmp(const void *x, const void *y)
 {
 	const struct slot *a = x, *b = y;
 
-	if (a->plane != b->plane)
-		return a->plane < b->plane ? -1 : 1;
-	return (a->remote > b->remote) - (a->remote < b->remote);
+	return FTR_ORDER(a->plane, b->plane) ?: FTR_ORDER(a->remote, b->remote);
 }
 
 /* Assign slots to the upward groups d[0 .. n_up - 1] of s, which are sorted.  Set slot[] to the

@@ -64,7 +64,7 @@ void ftr_nominal_free(struct ftr_nominal *n)
 
 static enum ftr_status no_memory(struct ftr_err *err)
 {
-	return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
+	return ftr_nomem(err, "a nominal fabric");
 }
 
 /* Set *out to the ranks of n that may be kept.  A switch that has neither upward nor downward links

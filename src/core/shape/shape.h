@@ -106,9 +106,7 @@ uint32_t shape_nominal_links(const struct shaping *z, ftr_sw a, ftr_sw b,
 /* Set the message for FTR_NOMEM, and return FTR_NOMEM. */
 static inline enum ftr_status shape_nomem(struct shaping *z)
 {
-	return ftr_fail(z->err, FTR_NOMEM,
-			"out of memory for the shape of %u switches",
-			z->f->n_sw);
+	return ftr_nomem(z->err, "the shape of %u switches", z->f->n_sw);
 }
 
 #endif

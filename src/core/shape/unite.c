@@ -43,9 +43,7 @@ static int node_cmp(const void *x, const void *y, void *ctx)
 	const struct ftr_endport *a = &f->ep[*(const ftr_ep *)x];
 	const struct ftr_endport *b = &f->ep[*(const ftr_ep *)y];
 
-	if (a->node_guid != b->node_guid)
-		return a->node_guid < b->node_guid ? -1 : 1;
-	return (a->port_num > b->port_num) - (a->port_num < b->port_num);
+	return FTR_ORDER(a->node_guid, b->node_guid) ?: FTR_ORDER(a->port_num, b->port_num);
 }
 
 static bool is_before(const struct ftr_endport *e, uint64_t node, ftr_port port)
@@ -318,7 +316,7 @@ static enum ftr_status keep_nominal(struct unite *u, struct ftr_arena *a)
 
 	if (!FTR_NEW(a, u->sw, n->n_sw) || !FTR_NEW(a, u->ep, n->n_ep) ||
 	    !FTR_NEW(a, u->by_node, f->n_ep) || !FTR_ZNEW(a, u->removed, n->n_sw))
-		return ftr_fail(u->err, FTR_NOMEM, "out of memory for a nominal fabric");
+		return ftr_nomem(u->err, "a nominal fabric");
 	memset(u->sw, 0xff, n->n_sw * sizeof(*u->sw));
 	memset(u->ep, 0xff, n->n_ep * sizeof(*u->ep));
 	for (ftr_sw s = 0; s < f->n_sw; s++)
@@ -348,7 +346,7 @@ enum ftr_status unite(const struct cover *c, struct ftr_arena *scratch,
 	enum ftr_status st;
 
 	if (!u.b)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
+		return ftr_nomem(err, "a nominal fabric");
 	st = add_fabric(&u);
 	if (!st && u.n)
 		st = keep_nominal(&u, scratch);

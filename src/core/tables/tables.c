@@ -16,7 +16,7 @@ enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
 	size_t bytes;
 
 	if (!t)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for tables");
+		return ftr_nomem(err, "tables");
 	t->n_sw = f->n_sw;
 	t->max_lid = f->max_lid;
 	t->stride = (f->max_lid / FTR_LFT_BLOCK + 1u) * FTR_LFT_BLOCK;
@@ -24,8 +24,7 @@ enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
 	t->lft = ftr_aligned(bytes);
 	if (!t->lft) {
 		free(t);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %zu bytes of tables",
-				bytes);
+		return ftr_nomem(err, "%zu bytes of tables", bytes);
 	}
 	if (fill)
 		memset(t->lft, FTR_PORT_NONE, bytes);
@@ -103,46 +102,63 @@ static bool same_owner(const struct ftr_fabric *fa, const struct ftr_fabric *fb,
 		owner_guid(fa, lid) == owner_guid(fb, lid);
 }
 
+void ftr_tables_overlay(const struct ftr_fabric *fa, const struct ftr_tables *a,
+			const struct ftr_fabric *fb, struct ftr_tables *b)
+{
+	for (uint32_t at = 0; at < FTR_MIN(a->stride, b->stride); at += FTR_LFT_BLOCK) {
+		uint8_t same[FTR_LFT_BLOCK];
+
+		for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++)
+			same[i] = at + i <= FTR_MIN(fa->max_lid, fb->max_lid) &&
+				same_owner(fa, fb, at + i);
+		for (ftr_sw i = 0, j = 0; i < fa->n_sw && j < fb->n_sw;) {
+			const uint64_t x = fa->sw[i].guid, y = fb->sw[j].guid;
+			uint8_t *to = ftr_tables_row(b, j) + at;
+
+			for (uint32_t k = 0; x == y && k < FTR_LFT_BLOCK; k++)
+				to[k] = same[k] ? ftr_tables_row(a, i)[at + k] : to[k];
+			i += x <= y;
+			j += y <= x;
+		}
+	}
+}
+
 enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 				 const struct ftr_tables *a,
 				 const struct ftr_fabric *fb,
 				 struct ftr_tables **out, struct ftr_err *err)
 {
-	uint32_t top = FTR_MIN(fa->max_lid, fb->max_lid), n = 0;
-	ftr_lid *foreign = ftr_malloc((top + 1u) * sizeof(*foreign));
-	enum ftr_status st;
+	enum ftr_status st = ftr_tables_new(fb, true, out, err);
 
-	if (!foreign)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for tables");
-	st = ftr_tables_new(fb, true, out, err);
-	for (uint32_t lid = 0; lid <= top; lid++)
-		if (!lid || !same_owner(fa, fb, lid))
-			foreign[n++] = (ftr_lid)lid;
-	for (ftr_sw s = 0; !st && s < fb->n_sw; s++) {
-		ftr_sw from = ftr_fabric_find_sw(fa, fb->sw[s].guid);
-		uint8_t *row = ftr_tables_row(*out, s);
-
-		if (from == FTR_SW_NONE)
-			continue;
-		memcpy(row, ftr_tables_row(a, from), top + 1u);
-		for (uint32_t i = 0; i < n; i++)
-			row[foreign[i]] = FTR_PORT_NONE;
-	}
-	free(foreign);
+	if (!st)
+		ftr_tables_overlay(fa, a, fb, *out);
 	return st;
 }
 
-void ftr_tables_overlay(const struct ftr_fabric *fa, const struct ftr_tables *a,
-			const struct ftr_fabric *fb, struct ftr_tables *b)
+uint32_t ftr_tables_path(const struct ftr_fabric *f, const struct ftr_tables *t, ftr_sw s,
+			 ftr_lid lid, uint32_t *port)
 {
-	for (ftr_sw s = 0; s < fa->n_sw; s++) {
-		ftr_sw to = ftr_fabric_find_sw(fb, fa->sw[s].guid);
+	const struct ftr_lid_owner *o = &f->owner[lid];
 
-		for (uint32_t lid = 1; to != FTR_SW_NONE &&
-		     lid <= FTR_MIN(fa->max_lid, fb->max_lid); lid++)
-			if (same_owner(fa, fb, lid))
-				ftr_tables_row(b, to)[lid] = ftr_tables_row(a, s)[lid];
+	for (uint32_t n = 0; n < f->n_sw;) {
+		ftr_port p = ftr_tables_get(t, s, lid);
+		const struct ftr_swport *x;
+
+		if (p > f->sw[s].n_ports)
+			return FTR_NO_PATH;
+		if (port)
+			port[n] = f->sw[s].first_port + p;
+		n++;
+		x = ftr_fabric_port(f, s, p);
+		if (!p)
+			return o->kind == FTR_OWNER_SW && o->idx == s ? n : FTR_NO_PATH;
+		if (x->peer_kind == FTR_PEER_EP)
+			return o->kind == FTR_OWNER_EP && o->idx == x->peer ? n : FTR_NO_PATH;
+		if (x->peer_kind != FTR_PEER_SW)
+			return FTR_NO_PATH;
+		s = x->peer;
 	}
+	return FTR_NO_PATH;
 }
 
 enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
@@ -157,7 +173,7 @@ enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
 		return FTR_OK;
 	*out = ftr_calloc(n, sizeof(**out));
 	if (!*out)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u turns", n);
+		return ftr_nomem(err, "%u turns", n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_turn x = {
 			.from = ftr_fabric_find_sw(fb, fa->sw[turn[i].from].guid),

@@ -30,17 +30,6 @@ static ftr_port entry(const struct ftr_tables *t, ftr_sw s, uint32_t lid)
 	return ftr_tables_row(t, s)[lid];
 }
 
-/* The switch at the other end of port p of s, or FTR_SW_NONE. */
-static ftr_sw next_switch(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
-{
-	const struct ftr_swport *port;
-
-	if (!p || p > f->sw[s].n_ports)
-		return FTR_SW_NONE;
-	port = ftr_fabric_port(f, s, p);
-	return port->peer_kind == FTR_PEER_SW ? port->peer : FTR_SW_NONE;
-}
-
 static bool leads_nowhere(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
 	return p > f->sw[s].n_ports ||
@@ -61,7 +50,7 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 
 	(void)base;
 	for (uint32_t hops = 0; hops <= x->f->n_sw; hops++) {
-		s = next_switch(x->f, s, entry(x->to, s, z->lid));
+		s = ftr_fabric_next(x->f, s, entry(x->to, s, z->lid));
 		if (s == FTR_SW_NONE)
 			return WRITE_ARRIVES;
 		if (z->at[s] == NONE)
@@ -192,5 +181,5 @@ enum ftr_status ftr_transition_plan(struct ftr_transition *x, struct ftr_err *er
 	free(z.urgent);
 	free(z.order.step);
 	free(z.order.stack);
-	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for the order of writes");
+	return ok ? FTR_OK : ftr_nomem(err, "the order of writes");
 }

@@ -30,8 +30,7 @@ enum ftr_status ftr_sl2vl_new(const struct ftr_fabric *f,
 		m->word = ftr_calloc(words + 1, sizeof(*m->word));
 	if (!m || !m->word) {
 		ftr_sl2vl_free(m);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the SL2VL tables of %u switches",
-				f->n_sw);
+		return ftr_nomem(err, "the SL2VL tables of %u switches", f->n_sw);
 	}
 	for (uint64_t i = 0; i < words; i++)
 		m->word[i] = IDENTITY;
@@ -63,8 +62,7 @@ enum ftr_status ftr_path_sl_new(const struct ftr_fabric *f,
 	}
 	if (!p || !p->row) {
 		free(p);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the SLs of %u sources",
-				f->n_ep + f->n_sw);
+		return ftr_nomem(err, "the SLs of %u sources", f->n_ep + f->n_sw);
 	}
 	*out = p;
 	return FTR_OK;
@@ -94,8 +92,7 @@ enum ftr_status ftr_path_sl_set(struct ftr_path_sl *p, uint32_t source,
 	if (!*row) {
 		*row = ftr_malloc((size_t)p->max_lid + 1);
 		if (!*row)
-			return ftr_fail(err, FTR_NOMEM, "out of memory for the SLs of %u LIDs",
-					p->max_lid);
+			return ftr_nomem(err, "the SLs of %u LIDs", p->max_lid);
 		memset(*row, FTR_SL_NONE, (size_t)p->max_lid + 1);
 	}
 	(*row)[lid] = (uint8_t)sl;

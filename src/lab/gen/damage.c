@@ -131,12 +131,12 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	if (!a)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for random faults");
+		return ftr_nomem(err, "random faults");
 	if (!FTR_ZNEW(a, z.dead_sw, f->n_sw) ||
 	    !FTR_ZNEW(a, z.dead_node, f->n_nodes) ||
 	    !FTR_ZNEW(a, z.dead_port, f->n_ports) ||
 	    !FTR_NEW(a, list, (size_t)f->n_ports + f->n_ep + f->n_sw))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for random faults");
+		st = ftr_nomem(err, "random faults");
 	else
 		st = choose(f, damage, &z, list, err);
 	if (!st)
@@ -153,8 +153,7 @@ enum ftr_status ftr_gen_order(const struct ftr_fabric *f, uint64_t seed,
 	struct ftr_rng r;
 
 	if (!perm)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u records",
-				n);
+		return ftr_nomem(err, "an order of %u records", n);
 	ftr_rng_seed(&r, seed);
 	ftr_rng_perm(&r, perm, n);
 	*order = perm;

@@ -50,7 +50,7 @@ bool gen_mark(struct gen_text *t, char c)
 
 static enum ftr_status nomem(struct gen_growth *z)
 {
-	return ftr_fail(z->err, FTR_NOMEM, "out of memory for a generated fabric");
+	return ftr_nomem(z->err, "a generated fabric");
 }
 
 enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
@@ -132,7 +132,7 @@ static enum ftr_status add_nodes(struct gen_growth *z)
 	for (unsigned int l = 0; l <= z->h; l++) {
 		struct gen_level *v = &z->level[l];
 
-		v->guid = ftr_arena_alloc(z->arena, v->n, sizeof(*v->guid));
+		FTR_NEW(z->arena, v->guid, v->n);
 		if (!v->guid || !name_ports(z, v, l > 0 && z->o->random_ports))
 			return nomem(z);
 		for (uint32_t i = 0; i < v->n; i++) {

@@ -419,8 +419,7 @@ static enum ftr_status find_torus(struct immunet *x, const struct ftr_fabric *f,
 		return FTR_OK;
 	}
 	if (!FTR_ZNEW(x->arena, t->port, (size_t)x->n * 2 * t->d))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a torus of %u switches",
-				x->n);
+		return ftr_nomem(err, "a torus of %u switches", x->n);
 	for (uint32_t i = 0; i < x->n * 2 * t->d; i++) {
 		uint32_t s = i / (2 * t->d), d = i % (2 * t->d) / 2;
 
@@ -457,8 +456,7 @@ static enum ftr_status make_tables(struct immunet *x,
 	    !FTR_ZNEW(x->arena, x->ports, n * n + 1) ||
 	    (x->o.merge_ps && !FTR_ZNEW(x->arena, x->reported, n * n + 1)) ||
 	    !FTR_NEW(x->arena, queue, n + 1))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the tables of %zu switches",
-				n);
+		return ftr_nomem(err, "the tables of %zu switches", n);
 	memset(x->dist, 0xff, n * n * sizeof(*x->dist));
 	for (ftr_sw d = 0; d < n; d++)
 		spread(x, f, d, queue);
@@ -476,7 +474,7 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 
 	if (!x) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for Immunet");
+		return ftr_nomem(err, "Immunet");
 	}
 	x->arena = a;
 	x->n = f->n_sw;

@@ -77,7 +77,7 @@ enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
 	    !FTR_ZNEW(a, t->vector, f->n_sw + 1u) ||
 	    !FTR_ZNEW(a, t->used, f->n_sw + 1u)) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for tiers");
+		return ftr_nomem(err, "tiers");
 	}
 	t->arena = a;
 	st = take_ranks(t, v, err);

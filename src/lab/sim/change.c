@@ -362,6 +362,5 @@ enum ftr_status sim_changes(struct sim *m, struct ftr_err *err)
 {
 	for (uint32_t i = 0; i < m->conf->n_changes; i++)
 		sim_push(m, m->conf->change[i].at, EV_CHANGE, i, 0, 0, 0);
-	return m->no_memory ? ftr_fail(err, FTR_NOMEM, "out of memory for %u changes",
-				       m->conf->n_changes) : FTR_OK;
+	return m->no_memory ? ftr_nomem(err, "%u changes", m->conf->n_changes) : FTR_OK;
 }

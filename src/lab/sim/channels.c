@@ -124,8 +124,7 @@ enum ftr_status sim_net(struct sim *m, struct ftr_err *err)
 	m->n_st = f->n_ep + f->n_sw;
 	m->n_ch = m->n_ports + m->n_st;
 	if (!set_arrays(m) || !set_queues(m))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the queues of %u switches",
-				f->n_sw);
+		return ftr_nomem(err, "the queues of %u switches", f->n_sw);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 0; p <= f->sw[s].n_ports; p++)
 			set_port(m, s, p);

@@ -167,12 +167,11 @@ static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
 	m->arena = ftr_arena_new();
 	m->t = ftr_calloc(1, sizeof(*m->t));
 	if (!m->arena || !m->t)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a run");
+		return ftr_nomem(err, "a run");
 	*m->t = *c->t;
 	m->t->lft = ftr_malloc((size_t)c->t->n_sw * c->t->stride + 1);
 	if (!m->t->lft)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the tables of %u switches",
-				c->t->n_sw);
+		return ftr_nomem(err, "the tables of %u switches", c->t->n_sw);
 	memcpy(m->t->lft, c->t->lft, (size_t)c->t->n_sw * c->t->stride);
 	st = sim_net(m, err);
 	if (!st)
@@ -260,8 +259,7 @@ enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
 	j.status = ftr_calloc(c.runs, sizeof(*j.status));
 	j.err = ftr_calloc(c.runs, sizeof(*j.err));
 	if (!j.status || !j.err)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u runs",
-			      c.runs);
+		st = ftr_nomem(err, "%u runs", c.runs);
 	else
 		ftr_team_run(team, c.runs, 1, simulate_runs, &j);
 	for (uint32_t i = 0; !st && i < c.runs; i++)

@@ -139,7 +139,7 @@ enum ftr_status result_init(struct sim *m, struct ftr_sim_result *r,
 				sizeof(*r->channel));
 	if (!new_class(&r->host) || !new_class(&r->sw) || !r->series ||
 	    !r->channel)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the results of a run");
+		return ftr_nomem(err, "the results of a run");
 	return FTR_OK;
 }
 

@@ -30,8 +30,7 @@ static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 	    !FTR_NEW(m->arena, m->traffic.perm, n + 1u) ||
 	    !FTR_NEW(m->arena, m->traffic.place_of, f->n_ep + 1u) ||
 	    !FTR_ZNEW(m->arena, m->traffic.src, m->n_st + 1u))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the traffic of %u host ports",
-				f->n_ep);
+		return ftr_nomem(err, "the traffic of %u host ports", f->n_ep);
 	memset(m->traffic.place_of, 0xff, (f->n_ep + 1u) * sizeof(*m->traffic.place_of));
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_ep e = c->order ? c->order[i] : i;
@@ -54,8 +53,7 @@ static enum ftr_status take_pairs(struct sim *m, struct ftr_err *err)
 	uint32_t sum = 0;
 
 	if (!FTR_NEW(m->arena, m->traffic.pair_of, c->n_pairs + 1u))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u pairs",
-				c->n_pairs);
+		return ftr_nomem(err, "%u pairs", c->n_pairs);
 	for (uint32_t i = 0; i < c->n_pairs; i++)
 		m->traffic.src[c->pair[i].from].n_pairs++;
 	for (uint32_t st = 0; st < m->n_st; st++) {

@@ -102,8 +102,7 @@ enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
 	*failed = r.failed;
 	free(r.job);
 	free(r.sw);
-	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for reading the tables of %u switches",
-				      b->f->n_sw);
+	return ok ? FTR_OK : ftr_nomem(err, "reading the tables of %u switches", b->f->n_sw);
 }
 
 enum ftr_status ibf_blocks_new(struct ibf_plugin *p, const struct ftr_fabric *f,
@@ -116,8 +115,7 @@ enum ftr_status ibf_blocks_new(struct ibf_plugin *p, const struct ftr_fabric *f,
 	b->mark = ftr_calloc((size_t)f->n_sw + 1, b->n);
 	b->tree = ibf_directed_routes(p, f);
 	if (!b->key || !b->mark || !b->tree)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the tables of %u switches",
-				f->n_sw);
+		return ftr_nomem(err, "the tables of %u switches", f->n_sw);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		b->key[s] = ibf_m_key(p, ibf_host_switch(p, f->sw[s].guid));
 	return FTR_OK;

@@ -55,14 +55,14 @@ struct job {
 	const struct ftr_tables *t;
 	osm_switch_t **sw;
 	bool write;
-	struct ibf_changes by_worker[FTR_TEAM_MAX];
+	struct ftr_tables_diff by_worker[FTR_TEAM_MAX];
 };
 
 static void put_switches(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {
 	struct job *j = ctx;
-	struct ibf_changes c = { 0 };
+	struct ftr_tables_diff c = { 0 };
 
 	for (ftr_sw s = begin; s < end; s++) {
 		const uint8_t *row = ftr_tables_row(j->t, s);
@@ -87,7 +87,7 @@ static void put_switches(void *ctx, unsigned int worker, uint32_t begin,
 
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 			   const struct ftr_tables *t, bool write,
-			   struct ibf_changes *changes, struct ftr_err *err)
+			   struct ftr_tables_diff *changes, struct ftr_err *err)
 {
 	struct job j = {
 		.f = f, .t = t, .write = write, .sw = ftr_calloc(f->n_sw, sizeof(*j.sw))
@@ -95,7 +95,7 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	if (!j.sw)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for copying the tables to OpenSM");
+		return ftr_nomem(err, "copying the tables to OpenSM");
 	st = find_all(p, f, j.sw, err);
 	if (!st)
 		ftr_team_run(p->team, f->n_sw, 16, put_switches, &j);

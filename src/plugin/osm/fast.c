@@ -185,7 +185,7 @@ void ibf_fast_wait(struct ibf_fast *f)
 	pthread_mutex_unlock(&f->rr.mutex);
 }
 
-void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c)
+void ibf_fast_changed(struct ibf_fast *f, const struct ftr_tables_diff *c)
 {
 	if (!f)
 		return;
@@ -198,7 +198,7 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 {
 	struct rr_routing routing;
 	struct rr_repair *r, *next;
-	struct ibf_changes c;
+	struct ftr_tables_diff c;
 
 	if (!f)
 		return;

@@ -42,7 +42,7 @@ struct ibf_fast {
 	atomic_bool sweep_on_trap;	/* the value of this option in opensm.conf */
 
 	/* guarded by rr.mutex */
-	struct ibf_changes changes;	/* made by the last routing */
+	struct ftr_tables_diff changes;	/* made by the last routing */
 	struct ibf_down {	/* switches that are down */
 		uint64_t guid;
 		uint32_t number;	/* number of the event "switch-down" */

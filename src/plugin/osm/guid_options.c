@@ -37,7 +37,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	if (!st && !g.n)	/* an empty list would mean that the option is not set */
 		st = ftr_fail(err, FTR_PARSE, "%s holds no GUID", path);
 	if (!st && !(g.path = ftr_strdup(path)))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
+		st = ftr_nomem(err, "%s", path);
 	if (st) {
 		drop(&g);
 		return st;

@@ -53,7 +53,7 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 struct ibf_result {
 	struct ftr_route_stats stats;	/* the arrays to which it points have been freed */
 	struct ibf_unserved unserved;
-	struct ibf_changes changes;
+	struct ftr_tables_diff changes;
 };
 
 static void log_routed(const struct ibf_engine *e,
@@ -125,7 +125,7 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
 
 	r->sm = ftr_calloc(cl_qmap_count(tbl) + 1u, sizeof(*r->sm));
 	if (!r->sm)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the subnet managers");
+		return ftr_nomem(err, "the subnet managers");
 	if (r->opts.sm_switch != FTR_SW_NONE)
 		r->sm[n++] = r->opts.sm_switch;
 	for (const cl_map_item_t *i = cl_qmap_head(tbl); i != cl_qmap_end(tbl);
@@ -206,7 +206,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 		return st;
 	r->stats.order = ftr_malloc(f->n_sw);
 	if (!r->stats.order)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the order of switches");
+		return ftr_nomem(err, "the order of switches");
 	r->opts.sm_switch = port_switch(f, cl_ntoh64(e->plugin->osm->subn.sm_port_guid));
 	r->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
 	r->opts.keep_turns = true;
@@ -296,7 +296,7 @@ static enum ftr_status observed(struct ibf_engine *e,
 				const struct ibf_generation *gen,
 				const struct ibf_result *res)
 {
-	const struct ibf_changes *c = &res->changes;
+	const struct ftr_tables_diff *c = &res->changes;
 
 	snprintf(e->refusal, sizeof(e->refusal), "observe is on");
 	ibf_log(e->plugin, IBF_OBSERVED, "%s observes: its tables for %s and %s passed all checks and would change %s in %s of %s; without a path: %s; the next engine of routing_engine routes",

@@ -80,9 +80,7 @@ static int seat_cmp(const void *x, const void *y)
 {
 	const struct seat *a = x, *b = y;
 
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	return (int)a->port - (int)b->port;
+	return FTR_ORDER(a->sw, b->sw) ?: (int)a->port - (int)b->port;
 }
 
 /* Sort the list and remove duplicates: a port may be in several groups. */

@@ -223,7 +223,7 @@ enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 	in = ftr_fdopen(fd, "r");
 	if (!in) {
 		close(fd);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the options");
+		return ftr_nomem(err, "the options");
 	}
 	st = parse_file(in, path, &p, err);
 	fclose(in);
@@ -240,7 +240,7 @@ enum ftr_status ibf_options_path(const char *shared, char **path,
 	enum ftr_status st = FTR_OK;
 
 	if (!copy)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the options");
+		return ftr_nomem(err, "the options");
 	for (char *w = strtok_r(copy, " \t,", &save); w && !st;
 	     w = strtok_r(NULL, " \t,", &save)) {
 		if (strncmp(w, PLUGIN_WORD, len) || (w[len] && w[len] != ':'))
@@ -259,8 +259,7 @@ enum ftr_status ibf_options_path(const char *shared, char **path,
 	if (!st) {
 		*path = found ? ftr_strdup(found) : NULL;
 		if (found && !*path)
-			st = ftr_fail(err, FTR_NOMEM,
-				      "out of memory for the options");
+			st = ftr_nomem(err, "the options");
 	}
 	free(copy);
 	return st;

@@ -108,12 +108,6 @@ struct ibf_unserved {
 	uint64_t others;	/* max(0, pairs without a path - hosts - mixed) */
 };
 
-/* Numbers of entries and blocks that a routing changes, and of switches with such entries. */
-struct ibf_changes {
-	uint64_t entries, blocks;
-	uint32_t switches;
-};
-
 /* Result of reading the tables of the switches, see adopt.c. */
 struct ibf_adopted {
 	uint64_t blocks;	/* requested */
@@ -356,7 +350,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
  * the changes only. */
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 			   const struct ftr_tables *t, bool write,
-			   struct ibf_changes *changes,
+			   struct ftr_tables_diff *changes,
 			   struct ftr_err *err) FTR_MUST_USE;
 
 /* mcast.c: the callback that OpenSM calls to build the tree of an MLID; ctx is the struct
@@ -385,7 +379,7 @@ void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
  * lock.  f is not NULL. */
 void ibf_fast_wait(struct ibf_fast *f);
 /* Store the numbers of changes of a routing.  OpenSM's exclusive lock is held. */
-void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
+void ibf_fast_changed(struct ibf_fast *f, const struct ftr_tables_diff *c);
 /* ddlr_vls.c: decide how many VLs ddlr uses with the tables of gen.  The caller holds OpenSM's
  * exclusive lock. */
 void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
@@ -401,29 +395,28 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  * the other functions then do nothing.  The functions ibf_status_NAME record an event, or write
  * the files:
  *
- *  sweep	a sweep begins
  *  routed	a routing is done (OpenSM's exclusive lock is held)
- *  refused	a routing is refused (OpenSM's exclusive lock is held)
+ *  count	a sweep begins, a routing is refused (OpenSM's exclusive lock is held), or a search
+ *		process has failed
  *  engine	an engine has routed, or an engine of this plugin has failed
  *  repair	a repair is done
- *  search_failed	a search process has failed
  *  write	write the files; gen: the routing in use, or NULL
  */
 struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
-void ibf_status_sweep(struct ibf_plugin *p);
+/* Increment a counter: sweeps, refusals or search_failures.  counter: its offset in struct
+ * ibf_metrics. */
+void ibf_status_count(struct ibf_plugin *p, size_t counter);
 void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 		       const struct ibf_timing *ms,
 		       const struct ibf_unserved *un,
-		       const struct ibf_changes *c);
-void ibf_status_refused(struct ibf_plugin *p);
+		       const struct ftr_tables_diff *c);
 /* used: name of the engine that has routed; "": an engine of this plugin has failed, and no other
  * has routed yet.  ours: the engine `used` belongs to this plugin.  reason: why an engine of this
  * plugin has failed or was passed over in routing_engine; "": there is no such engine. */
 void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours,
 		       const char *reason);
 void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r);
-void ibf_status_search_failed(struct ibf_plugin *p);
 /* Set the drained parts; life: packet lifetime, in milliseconds; error: why the present file is not
  * used.  Writes the files. */
 void ibf_status_drains(struct ibf_plugin *p, const struct ftr_drains *d, uint64_t written,

@@ -112,7 +112,7 @@ enum ftr_status ibf_patch_announce(void *ctx, struct rr_block *b, uint32_t n,
 	enum ftr_status st;
 
 	if (!reserve_suspects(f, n))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for writes");
+		return ftr_nomem(err, "writes");
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
 	/* OpenSM may have routed while this thread waited for the lock */
 	st = has_routed(f, epoch) ?

@@ -47,12 +47,14 @@
  */
 #include "config.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "io/text.h"
 #include "osm/drain.h"
 #include "osm/hint.h"
 #include "osm/host.h"
+#include "osm/metrics.h"
 #include "osm/osm.h"
 #include "osm/writer.h"
 #include <opensm/osm_version.h>
@@ -300,7 +302,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 	switch (event) {
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
 		sweep_start(p);
-		ibf_status_sweep(p);
+		ibf_status_count(p, offsetof(struct ibf_metrics, sweeps));
 		ibf_fast_sweep_start(p->fast);
 		break;
 	case OSM_EVENT_ID_STATE_CHANGE:	/* another manager may route now */

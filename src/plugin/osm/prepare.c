@@ -4,8 +4,10 @@
  * mcast.c also runs them if there was a sweep without a routing.
  */
 #include <signal.h>
+#include <stddef.h>
 
 #include "osm/drain.h"
+#include "osm/metrics.h"
 #include "osm/osm.h"
 
 /* The threads start with all signals blocked, because OpenSM's main thread handles signals. */
@@ -34,7 +36,7 @@ enum ftr_status ibf_refuse(struct ibf_engine *e, enum ibf_msg msg,
 		 err->msg[0] ? err->msg : ftr_status_str(err->status));
 	ibf_log(e->plugin, msg, "%s refuses to route: %s", e->ops->name,
 		e->refusal);
-	ibf_status_refused(e->plugin);
+	ibf_status_count(e->plugin, offsetof(struct ibf_metrics, refusals));
 	return err->status;
 }
 
@@ -78,7 +80,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	double t0 = ibf_now_ms(), t1;
 
 	if (!gen) {
-		ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
+		ftr_nomem(err, "the fabric");
 		return ibf_refuse(e, IBF_SNAPSHOT, err);
 	}
 	atomic_init(&gen->refs, 1);
@@ -110,7 +112,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
 	if (!gen->mcast_able) {
 		ibf_generation_put(gen);
-		ftr_fail(err, FTR_NOMEM, "out of memory for the fabric");
+		ftr_nomem(err, "the fabric");
 		return ibf_refuse(e, IBF_SNAPSHOT, err);
 	}
 	mcast_ability(p, gen);

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +28,7 @@
 
 #include "io/search_job.h"
 #include "osm/host.h"
+#include "osm/metrics.h"
 #include "osm/osm.h"
 #include <ftr/check.h>
 
@@ -200,7 +202,8 @@ static void *search(void *arg)
 		if (z->status) {
 			ibf_log(z->e->plugin, IBF_SEARCH_FAILED, "%s: the search for better tables failed: %s; the tables stay as they are",
 				z->e->ops->name, z->err.msg);
-			ibf_status_search_failed(z->e->plugin);
+			ibf_status_count(z->e->plugin,
+					 offsetof(struct ibf_metrics, search_failures));
 		} else if (!z->displaced || ibf_search_found(z)) {
 			/* The next routing takes the result.  That a search has found nothing
 			 * better is stored, so that it does not run again after a restart. */

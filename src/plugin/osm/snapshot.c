@@ -283,8 +283,7 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 	enum ftr_status st;
 
 	if (!s.b)
-		return ftr_fail(err, FTR_NOMEM,
-				"out of memory for the fabric");
+		return ftr_nomem(err, "the fabric");
 	p->idle_links = 0;
 	st = fill(&s, err);
 	if (!st)

@@ -58,13 +58,8 @@ static int newer(const void *x, const void *y)
 {
 	const struct state_file *a = x, *b = y;
 
-	if (a->at.tv_sec != b->at.tv_sec)
-		return a->at.tv_sec > b->at.tv_sec ? -1 : 1;
-	if (a->at.tv_nsec != b->at.tv_nsec)
-		return a->at.tv_nsec > b->at.tv_nsec ? -1 : 1;
-	if (a->own != b->own)
-		return a->own ? -1 : 1;
-	return strcmp(a->path, b->path);
+	return FTR_ORDER(b->at.tv_sec, a->at.tv_sec) ?: FTR_ORDER(b->at.tv_nsec, a->at.tv_nsec) ?:
+	       FTR_ORDER(b->own, a->own) ?: strcmp(a->path, b->path);
 }
 
 static bool is_state_name(const char *name)

@@ -108,30 +108,12 @@ static void write_all(struct ibf_plugin *p)
 
 /* ---- events --------------------------------------------------------------- */
 
-void ibf_status_sweep(struct ibf_plugin *p)
+void ibf_status_count(struct ibf_plugin *p, size_t counter)
 {
 	if (!p->status)
 		return;
 	pthread_mutex_lock(&p->status->mutex);
-	p->status->m.sweeps++;
-	pthread_mutex_unlock(&p->status->mutex);
-}
-
-void ibf_status_refused(struct ibf_plugin *p)
-{
-	if (!p->status)
-		return;
-	pthread_mutex_lock(&p->status->mutex);
-	p->status->m.refusals++;
-	pthread_mutex_unlock(&p->status->mutex);
-}
-
-void ibf_status_search_failed(struct ibf_plugin *p)
-{
-	if (!p->status)
-		return;
-	pthread_mutex_lock(&p->status->mutex);
-	p->status->m.search_failures++;
+	++*(uint64_t *)(void *)((char *)&p->status->m + counter);
 	pthread_mutex_unlock(&p->status->mutex);
 }
 
@@ -149,7 +131,7 @@ static uint32_t without_sm(const struct ibf_plugin *p,
 void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 		       const struct ibf_timing *ms,
 		       const struct ibf_unserved *un,
-		       const struct ibf_changes *c)
+		       const struct ftr_tables_diff *c)
 {
 	const struct ftr_shape *sh = gen->shape;
 	struct ibf_metrics *m;

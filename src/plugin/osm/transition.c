@@ -319,7 +319,7 @@ static enum ftr_status is_safe(const struct change *x, bool *safe, struct ftr_er
 
 	z.closes = st == FTR_REFUSED;
 	if (!z.differ || !z.w)
-		st = ftr_fail(&why, FTR_NOMEM, "out of memory for the writes of a LID");
+		st = ftr_nomem(&why, "the writes of a LID");
 	for (uint32_t b = 0; !st && !z.closes && b < x->b.n; b++)
 		st = change_block(x, b, &z, &why);
 	ftr_cdg_free(z.g);
@@ -484,7 +484,7 @@ static enum ftr_status prepare(struct change *x, const struct ibf_engine *e, str
 	x->sw = ftr_calloc(BATCH, sizeof(*x->sw));
 	x->data = ftr_calloc(BATCH, sizeof(*x->data));
 	if (!st && (!x->silent || !x->job || !x->sw || !x->data))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for writes");
+		st = ftr_nomem(err, "writes");
 	if (!st && !x->p->lft_known)
 		return read_all(x, e, err);
 	if (!st)

@@ -165,7 +165,7 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	struct ibf_smp *s = ftr_calloc(1, sizeof(*s));
 
 	if (!s) {
-		ftr_fail(err, FTR_NOMEM, "out of memory for the fast path");
+		ftr_nomem(err, "the fast path");
 		return NULL;
 	}
 	s->osm = osm;

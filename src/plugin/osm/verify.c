@@ -145,9 +145,7 @@ static int lacking_cmp(const void *x, const void *y)
 {
 	const struct lacking *a = x, *b = y;
 
-	if (a->lids != b->lids)
-		return a->lids > b->lids ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
+	return FTR_ORDER(b->lids, a->lids) ?: FTR_ORDER(a->sw, b->sw);
 }
 
 /* List the switches whose hosts cannot reach all other hosts; returns their number.  The
@@ -318,7 +316,7 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 
 	memset(un, 0, sizeof(*un));
 	if (!r || !y || !p.island)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for the check");
+		st = ftr_nomem(err, "the check");
 	else
 		ftr_check_parts(gen->fabric, p.island);
 	if (!st)

@@ -215,7 +215,7 @@ static enum ftr_status plan_local(struct rr *f,
 	enum ftr_status st;
 
 	if (!ev)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for changes of links");
+		return ftr_nomem(err, "changes of links");
 	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_event){
 			.kind = FTR_EVENT_LINK_DOWN, .sw = r->link[i].sw,
@@ -245,9 +245,7 @@ static int by_switch_and_lid(const void *x, const void *y)
 {
 	const struct ftr_change *a = x, *b = y;
 
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	return (a->lid > b->lid) - (a->lid < b->lid);
+	return FTR_ORDER(a->sw, b->sw) ?: FTR_ORDER(a->lid, b->lid);
 }
 
 /* Enter the plan into the tables t, and store the changed entries in c.  If the plan writes an
@@ -323,7 +321,7 @@ static enum ftr_status check_plan(const struct rr *rr, const struct rr_repair *r
 
 	if (!c.change || !c.gone || !c.dead) {
 		trial_fini(&c);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
+		return ftr_nomem(err, "changed entries");
 	}
 	enter_plan(&c, v->sent, plan);
 	list_dead_links(&c, r);

@@ -162,13 +162,13 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	enum ftr_status st;
 
 	if (!ev)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for changes of links");
+		return ftr_nomem(err, "changes of links");
 	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_incr_event){
 			r->link[i].sw, r->link[i].port, r->link[i].up
 		};
 	pthread_mutex_lock(&f->view_lock);
-	st = ftr_incr_apply(f->view->incr, ev, r->n_links, f->team, res, err);
+	st = ftr_incr_apply(f->view->incr, ev, r->n_links, res, err);
 	pthread_mutex_unlock(&f->view_lock);
 	free(ev);
 	r->computed_ms = since(f, r);

@@ -483,9 +483,9 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 	bool begun = false, rewrite = false;
 
 	if (!what->entry)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
+		st = ftr_nomem(err, "changed entries");
 	else if (!allocate(&p))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for writes");
+		st = ftr_nomem(err, "writes");
 	if (!st) {
 		make_writes(&p);
 		if (!find_routes(&p, p.v->silent))
