@@ -205,10 +205,12 @@ case_slurm_dynamic() {
 	local path
 	slurm_since 25.05 topology.yaml
 	block_fabric
-	"$ibfattree" slurm "$T/f.net" --yaml -o "$T/topology.yaml"
+	unset 'nodes[13]'
+	printf '%s\n' "${nodes[@]}" >"$T/hosts"
+	"$ibfattree" slurm "$T/f.net" --yaml --hosts "$T/hosts" -o "$T/topology.yaml"
 	"$ibfattree" slurm "$T/f.net" -o "$T/tree"
 	path=$("$top/src/command/topo/ibfattree-nodes" --path host-13 "$T/tree")
-	slurm_read tree "${nodes[@]/host-13/}"
+	slurm_read tree "${nodes[@]}"
 	[[ $(scontrol show topology | grep -c 'host-13') == 0 ]]
 	scontrol create nodename=host-13 cpus=1 state=cloud "topology=ibfattree:$path"
 	scontrol show topology >"$T/topology"

@@ -310,6 +310,19 @@ static void crossed_rails(void)
 			ep[e].name = "dgx-0007 mlx5_4";
 }
 
+static void name_port(ftr_ep e, const char *name)
+{
+	((struct ftr_endport *)(uintptr_t)d.net.f->ep)[e].name = name;
+}
+
+/* Two ports of one leaf belong to the same host. */
+static void twin_ports(void)
+{
+	name_port(0, "twin mlx5_0");
+	name_port(1, "twin mlx5_1");
+	ck_assert_uint_eq(d.net.f->ep[0].sw, d.net.f->ep[1].sw);
+}
+
 static uint8_t *entry(ftr_sw s, ftr_lid lid)
 {
 	return &ftr_tables_row(d.net.t, s)[lid];
@@ -392,6 +405,7 @@ static const struct {
 	{ "ranks", no_ranks },
 	{ "links-missing", link_missing },
 	{ "rails", crossed_rails },
+	{ "host-ports", twin_ports },
 	{ "sm-reach", sm_unreachable },
 	{ "pairs", entry_missing },
 	{ "loops", loop },
@@ -554,6 +568,35 @@ END_TEST
 
 #endif
 
+/* A host with ports on two leaves of four, each with one link to every spine.  The paths from the two
+ * other leaves are set to the same spine, or to different ones. */
+START_TEST(test_host_ports)
+{
+	const struct ftr_fabric *f = d.net.f;
+	ftr_ep a = 0, b = f->n_ep - 1u;
+
+	name_port(a, "host mlx5_0");
+	name_port(b, "host mlx5_1");
+	ck_assert_uint_ne(f->ep[a].sw, f->ep[b].sw);
+	for (int same = 0; same < 2; same++) {
+		for (ftr_ep e = 0; e < f->n_ep; e++) {
+			ftr_sw leaf = f->ep[e].sw;
+			ftr_port up = 1;
+
+			if (leaf == f->ep[a].sw || leaf == f->ep[b].sw)
+				continue;
+			while (ftr_fabric_port(f, leaf, up)->peer_kind != FTR_PEER_SW)
+				up++;
+			*entry(leaf, f->ep[a].lid) = up;
+			*entry(leaf, f->ep[b].lid) = (uint8_t)(up + !same);
+		}
+		ck_assert_int_eq(verdict(doc_host_ports), DOC_OK);
+		ck_assert_msg(strstr(r.text, same ? "several switches: 1; from 100 %" :
+				     "several switches: 1; from 0 %"), "%s", r.text);
+	}
+}
+END_TEST
+
 START_TEST(test_silent_standby)
 {
 	/* a subnet manager that does not answer does not count as a standby */
@@ -629,6 +672,7 @@ int main(void)
 #ifdef HAVE_IBMAD
 	tcase_add_test(tc, test_known_faults);
 #endif
+	tcase_add_test(tc, test_host_ports);
 	tcase_add_test(tc, test_silent_standby);
 	tcase_add_test(tc, test_m_key);
 	tcase_add_test(tc, test_details);

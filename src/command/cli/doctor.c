@@ -78,6 +78,7 @@ const struct doc_check doc_checks[DOC_N_CHECKS] = {
 	{ "ranks", DOC_NEED_FABRIC, doc_ranks },
 	{ "links-missing", DOC_NEED_FABRIC, doc_links_missing },
 	{ "rails", DOC_NEED_FABRIC, doc_rails },
+	{ "host-ports", DOC_NEED_FABRIC, doc_host_ports },
 	{ "sm-reach", DOC_NEED_LIVE | DOC_NEED_FABRIC | DOC_NEED_TABLES, doc_sm_reach },
 	{ "pairs", DOC_NEED_FABRIC | DOC_NEED_TABLES, doc_pairs },
 	{ "loops", DOC_NEED_FABRIC | DOC_NEED_TABLES, doc_loops },

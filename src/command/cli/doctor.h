@@ -189,7 +189,7 @@ struct doc_check {
 	doc_fn run;		/* NULL: ibfattree was built without the libraries for this check */
 };
 
-#define DOC_N_CHECKS 33
+#define DOC_N_CHECKS 34
 
 /* All checks, in the order in which they run. */
 extern const struct doc_check doc_checks[DOC_N_CHECKS];
@@ -249,6 +249,7 @@ void doc_adaptive(struct doctor *d, struct doc_result *r);
 
 /* doctor_rails.c */
 void doc_rails(struct doctor *d, struct doc_result *r);
+void doc_host_ports(struct doctor *d, struct doc_result *r);
 
 /* doctor_paths.c */
 void doc_files(struct doctor *d, struct doc_result *r);

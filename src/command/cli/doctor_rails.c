@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree doctor: the rails of hosts with several adapters (rails.h) against the cabling.
+ * ibfattree doctor: hosts with several ports.
+ *
+ * The rails of hosts with several adapters (rails.h) are compared with the cabling.
  *
  * The rail of a leaf is that of most of its host ports.  If three quarters of all ports are on a
  * leaf of their own rail, the fabric is cabled by rails, and each other port is a finding.  A host
@@ -65,33 +67,17 @@ static void check_host(const struct cabling *c, uint32_t host, struct doc_result
 	}
 }
 
-/* Returns the number of hosts with several ports, all of them on one switch. */
-static uint32_t count_shared(const struct ftr_fabric *f, const struct ftr_hosts *h)
-{
-	uint32_t shared = 0;
-
-	for (uint32_t i = 0; i < h->n; i++) {
-		const ftr_ep *e = h->ep + h->host[i].first;
-
-		/* sorted by switch */
-		shared += h->host[i].n > 1 && f->ep[e[0]].sw == f->ep[e[h->host[i].n - 1]].sw;
-	}
-	return shared;
-}
-
 void doc_rails(struct doctor *d, struct doc_result *r)
 {
 	struct cabling c = { .f = d->net.f };
-	uint32_t shared;
 
 	cli_must(cli_rails_new(c.f, &c.r, &cli_err));
-	shared = count_shared(c.f, c.r.h);
 	find_leaf_rails(&c);
 	if (c.r.n < 2) {
 		doc_say(r, DOC_OK, "no host has several ports");
 	} else if (4 * (uint64_t)c.right < 3 * (uint64_t)c.ports) {
-		doc_say(r, DOC_OK, "hosts have up to %u ports, but the leaves are not divided into rails; hosts with all ports on one switch: %u",
-			c.r.n, shared);
+		doc_say(r, DOC_OK, "hosts have up to %u ports, but the leaves are not divided into rails",
+			c.r.n);
 	} else {
 		for (uint32_t i = 0; i < c.r.h->n; i++)
 			check_host(&c, i, r);
@@ -106,4 +92,100 @@ void doc_rails(struct doctor *d, struct doc_result *r)
 	}
 	free(c.rail_of);
 	cli_rails_free(&c.r);
+}
+
+/* ---- ports of one host --------------------------------------------------- */
+
+struct host_ports {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;	/* NULL: not known */
+	uint32_t *path;		/* [n_sw] for ftr_tables_path() */
+	uint32_t *seen, stamp;	/* [n_sw] switches of the path to the first port have this stamp */
+	bool *leaf;		/* [n_sw] switches with hosts */
+	uint32_t hosts;		/* hosts with ports on several switches */
+	uint64_t pairs, common;	/* pairs of such a host and a leaf; those with a common switch */
+};
+
+/* Returns true if the paths from leaf s to the two ports cross a common switch other than s. */
+static bool cross_common(struct host_ports *p, ftr_sw s, ftr_ep a, ftr_ep b)
+{
+	uint32_t n = ftr_tables_path(p->f, p->t, s, p->f->ep[a].lid, p->path);
+
+	p->stamp++;
+	if (n == FTR_NO_PATH)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (p->f->ports[p->path[i]].peer_kind == FTR_PEER_SW)
+			p->seen[p->f->ports[p->path[i]].peer] = p->stamp;
+	n = ftr_tables_path(p->f, p->t, s, p->f->ep[b].lid, p->path);
+	if (n == FTR_NO_PATH)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (p->f->ports[p->path[i]].peer_kind == FTR_PEER_SW &&
+		    p->seen[p->f->ports[p->path[i]].peer] == p->stamp)
+			return true;
+	return false;
+}
+
+/* a, b: the first and the last port of the host in the order of switches. */
+static void compare_ports(struct host_ports *p, ftr_ep a, ftr_ep b)
+{
+	p->hosts++;
+	for (ftr_sw s = 0; p->t && s < p->f->n_sw; s++) {
+		if (!p->leaf[s] || s == p->f->ep[a].sw || s == p->f->ep[b].sw)
+			continue;
+		p->pairs++;
+		p->common += cross_common(p, s, a, b);
+	}
+}
+
+static void say_host_ports(const struct host_ports *p, struct doc_result *r)
+{
+	char also[192] = "";
+
+	if (p->pairs)
+		snprintf(also, sizeof(also), "; from %.0f %% of the leaves the paths to two ports of a host cross a common switch, whose failure interrupts both until the repair",
+			 100.0 * (double)p->common / (double)p->pairs);
+	if (r->n_details) {
+		doc_say(r, DOC_WARNING, "%u host%s all ports on one switch; ports on several: %u%s",
+			r->n_details, r->n_details == 1 ? " has" : "s have", p->hosts, also);
+		doc_remedy(r, "if the second port is meant as a reserve, connect it to another leaf");
+	} else if (p->hosts) {
+		doc_say(r, DOC_OK, "hosts with ports on several switches: %u%s", p->hosts, also);
+	} else {
+		doc_say(r, DOC_OK, "no host has several ports");
+	}
+}
+
+void doc_host_ports(struct doctor *d, struct doc_result *r)
+{
+	struct host_ports p = { .f = d->net.f, .t = d->net.t };
+	struct ftr_hosts *h;
+
+	cli_must(ftr_hosts_new(p.f, false, &h, &cli_err));
+	p.path = cli_calloc(p.f->n_sw, sizeof(*p.path), "paths");
+	p.seen = cli_calloc(p.f->n_sw, sizeof(*p.seen), "paths");
+	p.leaf = cli_calloc(p.f->n_sw, sizeof(*p.leaf), "paths");
+	for (ftr_ep e = 0; e < p.f->n_ep; e++)
+		if (p.f->ep[e].sw != FTR_SW_NONE)
+			p.leaf[p.f->ep[e].sw] = true;
+	for (uint32_t i = 0; i < h->n; i++) {
+		const ftr_ep *e = h->ep + h->host[i].first;	/* sorted by switch */
+		uint32_t n = h->host[i].n;
+
+		if (n < 2)
+			continue;
+		if (p.f->ep[e[0]].sw != p.f->ep[e[n - 1]].sw) {
+			compare_ports(&p, e[0], e[n - 1]);
+			continue;
+		}
+		doc_detail(r, "host %s: all %u ports are on %s", h->host[i].name, n,
+			   CLI_SW(p.f, p.f->ep[e[0]].sw));
+		doc_at(r, p.f->sw[p.f->ep[e[0]].sw].guid, p.f->ep[e[0]].sw_port);
+	}
+	say_host_ports(&p, r);
+	free(p.path);
+	free(p.seen);
+	free(p.leaf);
+	ftr_hosts_free(h);
 }
