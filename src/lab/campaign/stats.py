@@ -5,7 +5,7 @@ What survives a fault set is counted in up to three ways:
 
     cabling     every pair of host ports has a physical path
     tables      every pair that has a physical path has one in the tables of the engine, which has
-                routed again (for load and sim: no flow or packet is lost)
+                routed again (for load, sim and collective: no flow or packet is lost)
     local       the same after the local repair of ddlr (option --local of whatif)
 
 The share of the fault sets has a 95 % confidence interval by Wilson (1927).  The interval of a mean is

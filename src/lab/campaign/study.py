@@ -4,8 +4,8 @@
 A study is the product fabrics x engines x faults x commands; each element of the product is a
 case.  A case has one fault set for each seed.  A task is a case with at most `batch` consecutive
 seeds, so that one run of ibfattree computes several sets.  Without faults ("none") there is one
-set, except for `sim`, whose traffic depends on the seed.  The numbers of cases and tasks depend
-only on the study file, not on how the work is divided.
+set, except for the commands SEEDED, whose traffic depends on the seed.  The numbers of cases and
+tasks depend only on the study file, not on how the work is divided.
 """
 import hashlib
 import json
@@ -14,7 +14,8 @@ import re
 import tomllib
 from dataclasses import dataclass
 
-COMMANDS = ('whatif', 'load', 'sim')
+COMMANDS = ('whatif', 'load', 'sim', 'collective')
+SEEDED = ('sim', 'collective')      # depend on the seed also without faults
 FAULT = re.compile(r'[0-9.]+%?(links|switches)|0x[0-9a-fA-F]+(\[[0-9]+\])?|.*\[[0-9]+\]')
 
 
@@ -199,7 +200,7 @@ def read(path):
                 for spec in faults:
                     cases.append(Case(len(cases), fabric, engine, spec, command, options))
     for case in cases:
-        n = fabrics[case.fabric].get('seeds', count) if case.faults or case.command == 'sim' else 1
+        n = fabrics[case.fabric].get('seeds', count) if case.faults or case.command in SEEDED else 1
         for seed in range(first, first + n, batch):
             tasks.append(Task(len(tasks), case, seed, min(batch, first + n - seed)))
     return Study(path, name, fabrics, cases, tasks, until, metrics,

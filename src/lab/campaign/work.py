@@ -143,6 +143,17 @@ class Worker:
             sets[s] = dict(numbers(out))
         return sets
 
+    def collective(self, case, seed, n, faults):
+        path, options = self.fabric(case.fabric)
+        sets = {}
+        for s in range(seed, seed + n):
+            out = self.json('collective', path, *options, '--tables', case.engine, *faults,
+                            '--seed', str(s), '--threads', '1', *case.options)
+            # "seconds" is a result here, not a time of computation
+            sets[s] = {f'{result["collective"]}.{name}': value for result in out['results']
+                       for name, value in result.items() if isinstance(value, (int, float))}
+        return sets
+
     def compute(self, task):
         case = task.case
         faults = [word for spec in case.faults for word in ('--fail', spec)]
