@@ -13,6 +13,9 @@
  * switch are spread over time.  A Get without an answer is repeated.  If a switch still does not
  * answer, it is reported and skipped.
  *
+ * The plugin has another sender (src/plugin/osm/transport.c), whose comment says why one does not
+ * suffice.
+ *
  *	slot 0  [switch 17 block 3] --Get-->   <--GetResp-- tid = Gets sent << 8 | 0
  *	slot 1  [switch 18 block 3] --Get-->   ...
  */

@@ -28,7 +28,7 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct ftr_ddlr *r = ctx;
 	ftr_sw s = r->col[i].sw;
-	ftr_port p = r->col[i].port;
+	ftr_port p = r->col[i].after;
 
 	for (uint32_t hops = 0; hops <= r->f->n_sw; hops++) {
 		uint32_t k;
@@ -41,14 +41,14 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 		*base = FTR_MAX(*base, r->step_of[s]);
 		p = ddlr_entry(r, s);
 		k = r->col_of[s];
-		if (k && !r->col[k - 1].alone)
+		if (k && !r->col[k - 1].step)
 			return k - 1;
 		if (!k)
 			continue;
 		if (k - 1 == i)
 			return WRITE_LOST;
-		*base = FTR_MAX(*base, r->col[k - 1].alone);
-		p = r->col[k - 1].port;
+		*base = FTR_MAX(*base, r->col[k - 1].step);
+		p = r->col[k - 1].after;
 	}
 	return WRITE_LOST;
 }
@@ -59,7 +59,7 @@ static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step,
 			   uint32_t i)
 {
 	ftr_sw s = r->col[i].sw;
-	ftr_port p = r->col[i].port;
+	ftr_port p = r->col[i].after;
 	uint32_t last = 0;
 
 	for (uint32_t hops = 0; hops <= r->f->n_sw; hops++) {
@@ -75,7 +75,7 @@ static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step,
 		k = r->col_of[s];
 		if (!k || step[k - 1] == WRITE_NEVER)
 			continue;
-		p = r->col[k - 1].port;
+		p = r->col[k - 1].after;
 		last = FTR_MAX(last, step[k - 1]);
 	}
 	return WRITE_NEVER;
@@ -93,7 +93,7 @@ static bool one_alone(struct ftr_ddlr *r, uint32_t *step, uint32_t n)
 		for (uint32_t k = 0; k < n; k++)
 			if (step[k] == WRITE_NEVER)
 				step[k] = WRITE_UNKNOWN;
-		step[i] = r->col[i].alone = (uint8_t)alone;
+		step[i] = r->col[i].step = (uint16_t)alone;
 		return true;
 	}
 	return false;
@@ -127,12 +127,12 @@ static enum ftr_status change_in_order(struct ftr_ddlr *r,
 		r->col_of[r->col[i].sw] = i + 1;
 	find_steps(r, o, n);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct column_write *c = &r->col[i];
+		const struct ftr_change *c = &r->col[i];
 
 		r->col_of[c->sw] = 0;
 		if (o->step[i] != WRITE_NEVER)
 			w[m++] = (struct ftr_change){
-				.sw = c->sw, .after = c->port, .step = (uint16_t)o->step[i],
+				.sw = c->sw, .after = c->after, .step = (uint16_t)o->step[i],
 			};
 	}
 	*made = true;

@@ -34,13 +34,6 @@ struct detour {
 				 * detour, so planes_enter() must be called */
 };
 
-/* A new entry for the current LID (lid_transition.c). */
-struct column_write {
-	ftr_sw sw;
-	ftr_port port;
-	uint8_t alone;		/* step of the write if one_alone() set it, otherwise 0 */
-};
-
 /* The data of a LID that a repair reads first (8 bytes, which lie in one cache line). */
 struct lid_state {
 	ftr_sw exit_sw;		/* the owner, or the switch to which the owner is connected;
@@ -98,7 +91,9 @@ struct ftr_ddlr {
 	uint32_t *from;		/* from[s]: index in queue[] of the predecessor of s */
 	ftr_port *by;		/* by[s]: port of the predecessor that leads to s */
 	uint8_t *seen;
-	struct column_write *col;	/* [n_sw] entries to be changed, see lid_transition.c */
+	/* [n_sw] new entries for the current LID (lid_transition.c): sw, after, and step, which is 0
+	 * until one_alone() sets it */
+	struct ftr_change *col;
 	uint32_t *col_of;	/* col_of[s]: 1 + the index in col[] of the change of s, or 0 */
 };
 

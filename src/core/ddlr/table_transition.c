@@ -18,7 +18,7 @@
 
 static void add_change(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
 {
-	r->col[(*n)++] = (struct column_write){ .sw = s, .port = p };
+	r->col[(*n)++] = (struct ftr_change){ .sw = s, .after = p };
 }
 
 /* ---- the inverted order ------------------------------------------------ */
