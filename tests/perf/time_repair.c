@@ -5,8 +5,8 @@
  *
  *	time_repair [SHAPE [VLS [TIMES|links|cold]]]
  *
- * First, two threads make a planner, as in the plugin.  For this step the elapsed time is printed, too.  Then links and switches
- * fail, one after the other.
+ * First a planner is made, and the elapsed time is printed, too.  Then links and switches fail, one
+ * after the other.
  *
  *	TIMES	make a planner TIMES times; nothing fails
  *	links	only links fail

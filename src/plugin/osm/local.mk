@@ -39,7 +39,7 @@ ibfattree_search_LDADD = libftrcore.a
 
 execlib_PROGRAMS += libibfattree.so
 libibfattree_so_SOURCES =
-libibfattree_so_LINK = $(LINK_SHARED) -Wl,-u,osm_event_plugin \
+libibfattree_so_LINK = $(LINK_SHARED) -Wl,-soname,libibfattree.so -Wl,-u,osm_event_plugin \
 	-Wl,--version-script=$(srcdir)/src/plugin/osm/exported
 libibfattree_so_LDADD = $(PLUGIN_LIBS)
 EXTRA_libibfattree_so_DEPENDENCIES = src/plugin/osm/exported
