@@ -133,7 +133,7 @@ slurm_read() {
 	TopologyPlugin=topology/$plugin
 	MailProg=/bin/true
 	PartitionName=all Nodes=ALL Default=YES State=UP
-	MaxNodeCount=64
+	${more:-}
 	EOF
 	for n; do
 		echo "NodeName=$n NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((++port)) State=UNKNOWN"
@@ -202,7 +202,7 @@ case_slurm_yaml_tree() {
 # A dynamic node gets the place that "ibfattree nodes --path" prints.
 case_slurm_dynamic() {
 	local -a nodes
-	local path
+	local path more=MaxNodeCount=64		# allows nodes that are created later
 	slurm_since 25.05 topology.yaml
 	block_fabric
 	unset 'nodes[13]'
