@@ -209,7 +209,7 @@ case_slurm_dynamic() {
 	printf '%s\n' "${nodes[@]}" >"$T/hosts"
 	"$ibfattree" slurm "$T/f.net" --yaml --hosts "$T/hosts" -o "$T/topology.yaml"
 	"$ibfattree" slurm "$T/f.net" -o "$T/tree"
-	path=$("$top/src/command/topo/ibfattree-nodes" --path host-13 "$T/tree")
+	path=$("$top/src/command/convert/ibfattree-nodes" --path host-13 "$T/tree")
 	slurm_read tree "${nodes[@]}"
 	[[ $(scontrol show topology | grep -c 'host-13') == 0 ]]
 	scontrol create nodename=host-13 cpus=1 state=cloud "topology=ibfattree:$path"

@@ -3,7 +3,7 @@
 # ibutils reads the cable plans that "ibfattree topo" writes, and both read the same links from the
 # plans of ibutils.
 
-topo() { "$top/src/command/topo/ibfattree-topo" "$@"; }
+topo() { "$top/src/command/convert/ibfattree-topo" "$@"; }
 
 # Print the links that libibdm reads from a plan: "node port node port".  A system with one chip
 # gives the node its name.

@@ -568,6 +568,17 @@ END_TEST
 
 #endif
 
+/* If switches do not answer, the check does not say that adaptive routing is off. */
+START_TEST(test_adaptive)
+{
+	d.net.no_adaptive = 3;
+	ck_assert_int_eq(verdict(doc_adaptive), DOC_NOT_CHECKED);
+	d.net.sw[0].adaptive = true;
+	ck_assert_int_eq(verdict(doc_adaptive), DOC_WARNING);
+	ck_assert_uint_eq(r.n_details, 1);
+}
+END_TEST
+
 /* A host with ports on two leaves of four, each with one link to every spine.  The paths from the two
  * other leaves are set to the same spine, or to different ones. */
 START_TEST(test_host_ports)
@@ -672,6 +683,7 @@ int main(void)
 #ifdef HAVE_IBMAD
 	tcase_add_test(tc, test_known_faults);
 #endif
+	tcase_add_test(tc, test_adaptive);
 	tcase_add_test(tc, test_host_ports);
 	tcase_add_test(tc, test_silent_standby);
 	tcase_add_test(tc, test_m_key);

@@ -124,6 +124,7 @@ struct doc_fabric {
 	struct doc_silent silent[DOC_DETAILS];
 	uint32_t n_silent;
 	uint32_t no_counters;	/* number of switches whose counters were not read */
+	uint32_t no_adaptive;	/* number of switches that did not answer for adaptive routing */
 	uint64_t m_key;		/* M_Key of the local port; 0: no M_Key, or hidden by the port */
 	bool m_key_known;	/* m_key was read */
 };

@@ -413,6 +413,11 @@ void doc_adaptive(struct doctor *d, struct doc_result *r)
 		doc_detail(r, "%s", cli_sw_name(name, f, s));
 		doc_at(r, f->sw[s].guid, 0);
 	}
+	if (!r->n_details && d->net.no_adaptive) {
+		doc_say(r, DOC_NOT_CHECKED, "%u switches of NVIDIA did not answer a Get of AdaptiveRoutingInfo",
+			d->net.no_adaptive);
+		return;
+	}
 	if (!r->n_details) {
 		doc_say(r, DOC_OK, "no switch reports adaptive routing");
 		return;

@@ -13,6 +13,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "cli/doctor.h"
@@ -26,7 +27,7 @@
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
 /* After this number of switches without a LID or an answer, no more counters are read. */
-#define PMA_GIVE_UP	3
+#define GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
 /* AdaptiveRoutingInfo, an SMP of NVIDIA's switches; the lowest bit of its first word: on. */
 #define ADAPTIVE_INFO	0xff20
@@ -161,7 +162,8 @@ static void look_for_sms(struct doc_fabric *n, const ibnd_node_t *node,
 
 /* ---- adaptive routing -------------------------------------------------- */
 
-/* Only switches of NVIDIA are asked.  Those without adaptive routing answer with an error. */
+/* Only switches of NVIDIA are asked.  Those without adaptive routing answer with an error.  After
+ * GIVE_UP switches without any answer, no more are asked. */
 static void look_for_adaptive(struct doc_fabric *n, const struct ftr_fabric *f,
 			      const ibnd_node_t *node, struct ibmad_port *via)
 {
@@ -169,11 +171,15 @@ static void look_for_adaptive(struct doc_fabric *n, const struct ftr_fabric *f,
 	ib_portid_t to = node->path_portid;
 	ftr_sw s = ftr_fabric_find_sw(f, node->guid);
 
-	if (s == FTR_SW_NONE || mad_get_field((void *)(uintptr_t)node->info, 0,
-					      IB_NODE_VENDORID_F) != VENDOR_NVIDIA)
+	if (s == FTR_SW_NONE || n->no_adaptive >= GIVE_UP ||
+	    mad_get_field((void *)(uintptr_t)node->info, 0, IB_NODE_VENDORID_F) !=
+	    VENDOR_NVIDIA)
 		return;
-	n->sw[s].adaptive = smp_query_via(data, &to, ADAPTIVE_INFO, 0,
-					  SM_TIMEOUT_MS, via) && data[3] & 1;
+	errno = 0;
+	if (smp_query_via(data, &to, ADAPTIVE_INFO, 0, SM_TIMEOUT_MS, via))
+		n->sw[s].adaptive = data[3] & 1;
+	else if (errno == ETIMEDOUT)
+		n->no_adaptive++;
 }
 
 /* ---- counters ---------------------------------------------------------- */
@@ -213,7 +219,7 @@ static void read_counters(struct doc_fabric *n, const struct ftr_fabric *f,
 	struct doc_port *port;
 	int sum;
 
-	if (s == FTR_SW_NONE || !node->smalid || n->no_counters >= PMA_GIVE_UP) {
+	if (s == FTR_SW_NONE || !node->smalid || n->no_counters >= GIVE_UP) {
 		n->no_counters++;
 		return;
 	}

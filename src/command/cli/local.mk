@@ -60,7 +60,7 @@ src/command/cli/html_parts.c: src/command/cli/html/parts.awk $(html_parts) src/c
 	mv $@.tmp $@
 
 # Python: programs that convert one file to another, and need no other part of the command.
-dist_bin_SCRIPTS += src/command/topo/ibfattree-nodes src/command/topo/ibfattree-topo
+dist_bin_SCRIPTS += src/command/convert/ibfattree-nodes src/command/convert/ibfattree-topo
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = src/command/cli/completion/ibfattree

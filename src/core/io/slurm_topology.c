@@ -257,13 +257,13 @@ static void add_guid(struct slurm *s, ftr_sw w)
 /* slurmctld ends if the number at the end of a switch name has more digits. */
 #define DIGITS_MAX 19
 
-static bool ends_in_long_number(const char *name)
+static size_t digits_at_end(const char *name)
 {
 	size_t n = strlen(name), digits = 0;
 
 	while (digits < n && name[n - 1 - digits] >= '0' && name[n - 1 - digits] <= '9')
 		digits++;
-	return digits > DIGITS_MAX;
+	return digits;
 }
 
 /* Name the switches by their descriptions. The GUID is added if a description is empty, is not
@@ -285,7 +285,7 @@ static bool names(struct slurm *s)
 		if (!strcmp(s->name[order[i]], s->name[order[i - 1]]))
 			twice[order[i]] = twice[order[i - 1]] = true;
 	for (ftr_sw w = 0; w < f->n_sw; w++)
-		if (twice[w] || !s->name[w][0] || ends_in_long_number(s->name[w]) ||
+		if (twice[w] || !s->name[w][0] || digits_at_end(s->name[w]) > DIGITS_MAX ||
 		    !strncmp(s->name[w], "pod-", 4) ||
 		    !strncmp(s->name[w], "rails-", 6))
 			add_guid(s, w);
@@ -297,11 +297,9 @@ static bool names(struct slurm *s)
 /* Returns the length of a name without the digits at its end that can go into brackets. */
 static size_t head_of(const char *name)
 {
-	size_t n = strlen(name);
+	size_t digits = digits_at_end(name);
 
-	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
-		n--;
-	return strlen(name) - n > 9 ? strlen(name) : n;
+	return strlen(name) - (digits > 9 ? 0 : digits);
 }
 
 /* Returns true if b is the name after a in a range such as n[01-03]. */
