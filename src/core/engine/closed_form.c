@@ -76,7 +76,6 @@ struct per_worker {
 	uint8_t *n_above;	/* number of upward candidates; 0 if s must route downward */
 	uint8_t *one;		/* index of the last candidate among all groups of s */
 	uint8_t *must;		/* not 0: s must route downward */
-	uint64_t no_path;	/* number of entries that this thread left without a port */
 };
 
 struct job {
@@ -333,7 +332,7 @@ static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 
 /* Correct the entries that were made with the pattern.  If the switch has no pattern, compute all
  * its entries.  up: the upward groups of the switch. */
-static void patch_columns(struct row *r, struct per_worker *w,
+static void patch_columns(struct row *r, const struct per_worker *w,
 			  const struct ftr_group *const *up)
 {
 	const struct ftr_shape *sh = r->j->sh;
@@ -370,7 +369,6 @@ static void patch_columns(struct row *r, struct per_worker *w,
 			own_column(r, l);
 		} else if (n_cand[l] == 0) {
 			fill_column(r->lft, lid + first[l], n, FTR_PORT_NONE);
-			w->no_path += n;
 		} else if (n_cand[l] == 1 && only[one[l]] != FTR_PORT_NONE) {
 			fill_column(r->lft, lid + first[l], n, only[one[l]]);
 		} else {
@@ -415,11 +413,10 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		route_switch(j, &j->per_worker[worker], s);
 }
 
-static uint64_t fill_extra(const struct job *j, const struct connect *extra)
+static void fill_extra(const struct job *j, const struct connect *extra)
 {
 	const struct ftr_shape *sh = j->sh;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint64_t filled = 0;
 	struct port_choice pl;
 
 	for (uint32_t i = 0; i < extra->n_entries; i++) {
@@ -433,7 +430,6 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 		     k < sh->numbering.dest_first[e->col + 1]; k++) {
 			ftr_lid lid = j->lid[k];
 
-			filled += row[lid] == FTR_PORT_NONE;
 			row[lid] = place_port(&pl, &sh->numbering.dest[k]);
 			if (j->displaced)
 				j->displaced[(size_t)e->sw *
@@ -441,13 +437,12 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 					~(UINT64_C(1) << lid % 64);
 		}
 	}
-	return filled;
 }
 
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     const struct connect *extra, struct ftr_team *team,
 			     struct ftr_tables *out, uint64_t *displaced,
-			     uint64_t *no_path, struct ftr_err *err)
+			     struct ftr_err *err)
 {
 	struct job *j = ftr_calloc(1, sizeof(*j));
 	enum ftr_status st;
@@ -462,21 +457,28 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 	st = prepare(j, team, err);
 	if (!st) {
 		ftr_team_run(team, sh->f->n_sw, 8, route_some, j);
-		*no_path = 0;
-		for (unsigned int i = 0; i < ftr_team_size(team); i++)
-			*no_path += j->per_worker[i].no_path;
 		if (extra)
-			*no_path -= fill_extra(j, extra);
+			fill_extra(j, extra);
 	}
 	ftr_arena_free(j->arena);
 	free(j);
 	return st;
 }
 
+bool engine_has_gaps(const struct ftr_shape *sh)
+{
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF, sh->f->n_sw))
+			return true;
+	return false;
+}
+
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t)
 {
 	uint64_t none = 0;
 
+	if (!engine_has_gaps(sh))
+		return 0;
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
 		const uint8_t *row = ftr_tables_row(t, s);
 
