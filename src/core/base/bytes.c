@@ -118,6 +118,15 @@ void bytes_clear(uint8_t *restrict to_, const uint8_t *restrict flag_,
 		to[i] = flag[i] ? 0 : to[i];
 }
 
+uint32_t bytes_count(const uint8_t *a, size_t n, uint8_t value)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += a[i] == value;
+	return count;
+}
+
 void bytes_lookup(uint8_t *restrict to, const uint8_t *restrict from, size_t n,
 		  const uint8_t *restrict map)
 {

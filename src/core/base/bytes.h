@@ -57,6 +57,9 @@ void bytes_count_flag(uint8_t *count, uint8_t *last, uint8_t *flag, uint8_t k,
 /* if flag[i] is not 0: to[i] = 0 */
 void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
 
+/* The number of i with a[i] == value. */
+uint32_t bytes_count(const uint8_t *a, size_t n, uint8_t value);
+
 /* to[i] = map[from[i]].  map has 256 elements. */
 void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n, const uint8_t *map);
 

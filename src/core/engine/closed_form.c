@@ -397,25 +397,12 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 	return st;
 }
 
-bool engine_has_gaps(const struct ftr_shape *sh)
-{
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF, sh->f->n_sw))
-			return true;
-	return false;
-}
-
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t)
 {
 	uint64_t none = 0;
 
-	if (!engine_has_gaps(sh))
-		return 0;
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		const uint8_t *row = ftr_tables_row(t, s);
-
-		for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
-			none += row[sh->numbering.dest[i].lid] == FTR_PORT_NONE;
-	}
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		none += bytes_count(ftr_tables_row(t, s), t->stride, FTR_PORT_NONE) -
+			(t->stride - sh->numbering.n_dest);
 	return none;
 }

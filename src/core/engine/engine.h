@@ -74,11 +74,8 @@ static inline void engine_clear_stats(struct ftr_route_stats *stats)
 	};
 }
 
-/* closed_form.c: true if a switch has no path to some destination switch of the shape. */
-bool engine_has_gaps(const struct ftr_shape *sh);
-
 /* closed_form.c: the number of pairs (switch, LID) whose entry is FTR_PORT_NONE, because there is no
- * path. */
+ * path.  The entries of LIDs that are no destinations must be FTR_PORT_NONE. */
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
 
 /* root.c: if the root of an island is a leaf and would be a bottleneck, replace it by a leaf with

@@ -91,6 +91,14 @@ static void copy_columns(const struct work *w, const struct ftr_tables *from)
 	}
 }
 
+static bool has_gaps(const struct ftr_shape *sh)
+{
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF, sh->f->n_sw))
+			return true;
+	return false;
+}
+
 static enum ftr_status fill_gaps(struct work *w)
 {
 	struct ftr_tables *t = NULL;
@@ -152,7 +160,7 @@ static void report_sftree(struct work *w, const struct ftr_route_opts *opts,
 	const struct ftr_shape *ranked = w->full ? w->full : w->plain;
 
 	engine_clear_stats(stats);
-	stats->no_path = engine_count_none(ranked, w->out);
+	stats->no_path = engine_count_none(w->sh, w->out);
 	stats->detours = count_detours(w);
 	stats->root = root;
 	stats->order_known = ranked->tree.rank != NULL;
@@ -261,7 +269,7 @@ static enum ftr_status inverted(struct work *w,
 		st = engine_displaced(opts, w->out, &displaced, w->err);
 	if (!st)
 		st = dmodc_tables(w->plain, NULL, w->team, w->out, displaced, w->err);
-	if (!st && engine_has_gaps(w->plain))
+	if (!st && has_gaps(w->plain))
 		st = fill_gaps(w);
 	if (!st) {
 		struct ftr_balance_input in = {
