@@ -58,6 +58,21 @@ smpi_bounds() {
 		fail "$1: $x s, level 1: $most s"
 }
 
+# packets PATTERN COLLECTIVE SIZE LEAST MOST: the time of the packet simulator, divided by that of
+# SMPI, is in this range.  Packets wait behind packets of other flows, so they are slower.
+smpi_packets() {
+	local x y
+	level1 "$2" seconds --size "$3" --steps "$T/steps" >"$T/out"
+	"$ibfattree" sim "$T/f.net" --lfts "$T/f.lfts" --pattern steps --steps "$T/steps" --json \
+		--step-time 1us --cable-delay 0ns --switch-delay 0ns >"$T/j"
+	x=$("$build/jsonq" "$T/j" runs.0.finish_us)
+	y=$(smpi -- "$T/mpi" "$1" 368640)
+	awk -v x="$x" -v y="$y" -v least="$4" -v most="$5" \
+		'BEGIN { r = x / y / 1e6; exit !(least <= r && r <= most) }' ||
+		fail "$1: packets $x us, SMPI $y s"
+	echo "measured: $1: $x us by packets, $y s by SMPI"
+}
+
 # A damaged tree: equal times if all flows of a step end together; else level 1 is an upper bound.
 case_smpi_collective() {
 	local x y
@@ -68,6 +83,10 @@ case_smpi_collective() {
 	near "$x" "$(level1 all-reduce-ring seconds --size 3600000)" ring
 	smpi_bounds pairwise all-to-all-pairwise 36
 	smpi_bounds doubling all-reduce-doubling 1
+	smpi_packets halo halo 368640 0.999 1.001
+	smpi_packets ring all-reduce-ring 368640 0.98 1.002
+	smpi_packets doubling all-reduce-doubling 368640 0.98 1.1
+	smpi_packets pairwise all-to-all-pairwise $((368640 * 36)) 1 1.15
 	# an order of ranks
 	"$ibfattree" ranks "$T/f.net" --form ports | sort -R --random-source="$T/f.net" >"$T/order"
 	near "$(smpi --order "$T/order" -- "$T/mpi" halo 3600000)" \

@@ -137,6 +137,16 @@ static void take(struct coll *c, double bytes, double times)
 	c->x.counted++;
 }
 
+/* Write the flows in pair[] for ibfattree sim, as the next `times` steps. */
+static void write_steps(const struct coll *c, double bytes, uint64_t times)
+{
+	for (uint64_t t = 0; t < times; t++)
+		for (uint32_t i = 0; i < c->n; i++)
+			fprintf(c->o->steps, "%" PRIu64 " %u %u %.0f\n", c->x.steps + t,
+				c->f->ep[c->pair[i].from].lid, c->f->ep[c->pair[i].to].lid,
+				ceil(bytes));
+}
+
 /* A step with the flows in pair[], which is then empty again. */
 static enum ftr_status step(struct coll *c, double bytes, double times, struct ftr_err *err)
 {
@@ -150,6 +160,8 @@ static enum ftr_status step(struct coll *c, double bytes, double times, struct f
 		c->host[c->pair[i].from]++;
 		c->host[c->f->n_ep + c->pair[i].to]++;
 	}
+	if (c->o->steps)
+		write_steps(c, bytes, (uint64_t)times);
 	c->x.flows += r.flows;
 	c->x.lost += r.lost;
 	c->n = 0;
@@ -260,6 +272,17 @@ static enum ftr_status doubling(struct coll *c, struct ftr_err *err)
 
 /* ---- all-to-all ---------------------------------------------------------- */
 
+static enum ftr_status direct_flows(struct coll *c, struct ftr_err *err)
+{
+	const uint32_t n = c->r->nodes;
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < n; i++)
+		for (uint32_t k = 1; ok && k < n; k++)
+			ok = add_nodes(c, i, (i + k) % n);
+	return ok ? step(c, c->o->bytes * c->r->rails / ranks(c), 1, err) : nomem(err);
+}
+
 /* All flows of one rail at the same time, counted per rail. */
 static enum ftr_status direct(struct coll *c, struct ftr_err *err)
 {
@@ -267,6 +290,10 @@ static enum ftr_status direct(struct coll *c, struct ftr_err *err)
 	uint64_t *sum = calloc(c->f->n_ports, sizeof(*sum));
 	enum ftr_status st = sum ? FTR_OK : nomem(err);
 
+	if (!st && c->o->steps) {	/* flow by flow; the result is the same */
+		free(sum);
+		return direct_flows(c, err);
+	}
 	for (uint32_t k = 0; !st && k < r->rails; k++) {
 		struct ftr_load *ld = NULL;
 		struct ftr_load_report x;

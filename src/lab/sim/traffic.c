@@ -75,6 +75,8 @@ static bool has_target(const struct sim *m, ftr_ep e)
 
 	if (m->conf->pattern == FTR_SIM_PAIRS)
 		return m->traffic.src[e].n_pairs > 0;
+	if (m->conf->pattern == FTR_SIM_STEPS)
+		return m->traffic.steps.first_out[e] < m->traffic.steps.first_out[e + 1];
 	if (i == NONE)
 		return false;
 	switch (m->conf->pattern) {
@@ -105,6 +107,7 @@ static void start_source(struct sim *m, uint32_t st, double load)
 	struct ftr_sim_class *k = class_of(m, st);
 
 	x->active = true;
+	x->bytes = m->conf->bytes;
 	x->saturated = load >= 1;
 	k->sources++;
 	k->capacity += 8e12 * 1024 / c->ps1024;
@@ -126,6 +129,8 @@ enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
 
 	if (!st && c->pattern == FTR_SIM_PAIRS)
 		st = take_pairs(m, err);
+	if (!st && c->pattern == FTR_SIM_STEPS)
+		st = steps_init(m, err);
 	if (st)
 		return st;
 	ftr_rng_seed(&rng, m->r->seed ^ UINT64_C(0x5eed0f0de5));
@@ -179,6 +184,8 @@ static ftr_ep host_target(struct sim *m, struct source *x, ftr_ep e)
 		i = m->traffic.pair_of[x->place + x->cursor];
 		x->cursor = (x->cursor + 1) % x->n_pairs;
 		return c->pair[i].to;
+	case FTR_SIM_STEPS:
+		return c->transfer[x->transfer].to;
 	case FTR_SIM_PERMUTATION:
 		return m->traffic.order[m->traffic.perm[i]];
 	case FTR_SIM_SHIFT:
@@ -235,6 +242,8 @@ bool sim_source_head(struct sim *m, uint32_t st)
 	if (x->has_head)
 		return true;
 	if (!x->active)
+		return false;
+	if (m->conf->pattern == FTR_SIM_STEPS && st < m->f->n_ep && !steps_next(m, st))
 		return false;
 	if (x->saturated) {
 		draw(m, st);
