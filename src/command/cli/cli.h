@@ -384,6 +384,8 @@ struct cli_report_opts {
 	const char *sl2vl, *psl;	/* file names, NULL: not given */
 	uint32_t no_sl2vl;	/* number of switches that sl2vl does not contain */
 	const uint64_t *hops;	/* result of ftr_check_hops; NULL: hops were not counted */
+	/* results of doctor about hosts with several ports; NULL: there are none */
+	const struct doc_result *rails, *host_ports;
 };
 
 /* Content of a report, computed once for text and JSON. */
