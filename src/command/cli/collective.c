@@ -463,7 +463,7 @@ const struct cli_cmd cli_collective = {
 "loaded link or adapter.  Several --tables are shown side by side.\n"
 "Collectives: all-reduce-ring, all-reduce-tree, all-reduce-doubling,\n"
 "reduce-scatter, all-gather, all-to-all, all-to-all-pairwise, moe, halo,\n"
-"random-ring, bisection.\n"
+"random-ring, bisection, exchange.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
 	.min_args = 1,

@@ -28,6 +28,8 @@
  *				both halves; a pair gets the rate of an adapter divided by the load of
  *				the busiest link of its path, but at most that of an adapter; the mean
  *				of all pairs and patterns
+ *	exchange		the same with MPI_Sendrecv (Geoffray and Hoefler 2008): both ranks of a
+ *				pair send, and the pair gets the lower of both rates
  */
 #include <inttypes.h>
 #include <math.h>
@@ -451,18 +453,24 @@ static enum ftr_status random_ring(struct coll *c, struct ftr_err *err)
 	return st;
 }
 
-/* Returns the mean rate of the pairs of one bisection, in bytes per second. */
-static double mean_rate(const struct coll *c, const uint64_t *most)
+/* Returns the mean rate of the n pairs of one bisection, in bytes per second.  A pair of two flows, i
+ * and n + i, has the rate of the slower one. */
+static double mean_rate(const struct coll *c, const uint64_t *most, uint32_t n)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < c->n; i++)
-		if (most[i] != UINT64_MAX)
-			sum += adapter(c, c->pair[i].from) / fmax(1, (double)most[i]);
-	return sum / c->n;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t load = most[i];
+
+		if (c->n > n && most[n + i] > load)
+			load = most[n + i];
+		if (load != UINT64_MAX)
+			sum += adapter(c, c->pair[i].from) / fmax(1, (double)load);
+	}
+	return sum / n;
 }
 
-static enum ftr_status bisection(struct coll *c, struct ftr_err *err)
+static enum ftr_status bisections(struct coll *c, bool both, struct ftr_err *err)
 {
 	const uint32_t n = c->r->nodes * c->r->rails, half = n / 2;
 	uint32_t *perm = calloc(n, sizeof(*perm));
@@ -476,9 +484,11 @@ static enum ftr_status bisection(struct coll *c, struct ftr_err *err)
 		shuffle(perm, n, &state);
 		for (uint32_t i = 0; ok && i < half; i++)
 			ok = add_pair(c, c->r->port[perm[i]], c->r->port[perm[half + i]]);
+		for (uint32_t i = 0; ok && both && i < half; i++)
+			ok = add_pair(c, c->r->port[perm[half + i]], c->r->port[perm[i]]);
 		st = ok ? ftr_load_pairs_most(c->ld, c->pair, c->n, most, err) : nomem(err);
 		if (!st)
-			sum += mean_rate(c, most);
+			sum += mean_rate(c, most, half);
 		if (!st)
 			st = step(c, c->o->bytes, 1, err);
 	}
@@ -488,6 +498,16 @@ static enum ftr_status bisection(struct coll *c, struct ftr_err *err)
 	free(perm);
 	free(most);
 	return st;
+}
+
+static enum ftr_status bisection(struct coll *c, struct ftr_err *err)
+{
+	return bisections(c, false, err);
+}
+
+static enum ftr_status exchange(struct coll *c, struct ftr_err *err)
+{
+	return bisections(c, true, err);
 }
 
 const struct coll_kind coll_kinds[] = {
@@ -502,6 +522,7 @@ const struct coll_kind coll_kinds[] = {
 	{ "halo", COLL_PLAIN, false, halo },
 	{ "random-ring", COLL_PLAIN, true, random_ring },
 	{ "bisection", COLL_PLAIN, true, bisection },
+	{ "exchange", COLL_PLAIN, true, exchange },
 	{ NULL, COLL_PLAIN, false, NULL }
 };
 
