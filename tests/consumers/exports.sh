@@ -14,6 +14,8 @@ case_exports() {
 		for name in sst loggopsim links codes; do
 			topo --export "$name" --lfts "$T/f.lfts" "$T/f.net" -o "$T/$name"
 		done
+		"$ibfattree" route "$T/f.net" -o "$T/f.lfts.gz" 2>"$T/err"
+		topo --export sst --lfts "$T/f.lfts.gz" "$T/f.net" | cmp - "$T/sst"
 		for name in "sst $T/sst" "loggopsim $T/loggopsim" "codes $T/codes $T/sst $T/f.net"; do
 			# shellcheck disable=SC2086
 			got=$(python3 "$here/exports.py" $name)

@@ -85,7 +85,7 @@ static void read_vls(const struct check *c, struct subject *s)
 
 static void save(const struct check *c, const struct subject *s)
 {
-	const struct cli_tables_of of = { s->f, s->t };
+	const struct cli_tables_of of = { s->f, s->t, cli_packed(c->save_lfts) };
 
 	cli_write_begin();
 	if (c->save_fabric)
