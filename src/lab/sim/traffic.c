@@ -107,7 +107,6 @@ static void start_source(struct sim *m, uint32_t st, double load)
 	struct ftr_sim_class *k = class_of(m, st);
 
 	x->active = true;
-	x->bytes = m->conf->bytes;
 	x->saturated = load >= 1;
 	k->sources++;
 	k->capacity += 8e12 * 1024 / c->ps1024;
@@ -135,9 +134,11 @@ enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
 		return st;
 	ftr_rng_seed(&rng, m->r->seed ^ UINT64_C(0x5eed0f0de5));
 	ftr_rng_perm(&rng, m->traffic.perm, m->traffic.n_order);
-	for (uint32_t i = 0; i < m->n_st; i++)
+	for (uint32_t i = 0; i < m->n_st; i++) {
 		ftr_rng_seed(&m->traffic.src[i].rng, m->r->seed *
 			     UINT64_C(0x9e3779b97f4a7c15) + i + 1);
+		m->traffic.src[i].bytes = c->bytes;
+	}
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (c->load > 0 && EP_OK(f, e) && has_target(m, e))
 			start_source(m, e, c->load);
