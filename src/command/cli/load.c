@@ -80,8 +80,8 @@ static const struct cli_opt options[] = {
 /* Removes all host ports that are not on the rail --rail from the order. */
 static void keep_rail(const char *text, struct input *in)
 {
-	struct cli_rails r;
-	uint8_t *on = cli_calloc(in->f->n_ep, 1, "the rails");
+	static struct cli_rails r;
+	uint8_t *on;
 	char *end;
 	unsigned long rail = strtoul(text, &end, 10);
 	uint32_t n = 0;
@@ -90,6 +90,7 @@ static void keep_rail(const char *text, struct input *in)
 	if (end == text || *end || rail >= r.n)
 		cli_die("load: --rail expects a number from 0 to %u, not '%s'; the hosts have %s",
 			r.n ? r.n - 1 : 0, text, CLI_COUNT(r.n, "rail", "rails"));
+	on = cli_calloc(in->f->n_ep, 1, "the rails");
 	for (uint32_t i = 0; i < r.h->n; i++)
 		if (r.rail[(size_t)i * r.n + rail] != FTR_EP_NONE)
 			on[r.rail[(size_t)i * r.n + rail]] = 1;
