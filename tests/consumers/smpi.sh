@@ -91,7 +91,9 @@ case_smpi_collective() {
 	"$ibfattree" ranks "$T/f.net" --form ports | sort -R --random-source="$T/f.net" >"$T/order"
 	near "$(smpi --order "$T/order" -- "$T/mpi" halo 3600000)" \
 		"$(level1 halo seconds --size 3600000 --order "$T/order")" "random order"
-	# an algorithm of SimGrid's own collectives
+	# algorithms of SimGrid's own collectives
+	near "$(smpi --cfg smpi/allreduce:lr -- "$T/mpi" allreduce 3600000)" \
+		"$(level1 all-reduce-ring seconds --size 3600000)" "MPI_Allreduce by a ring"
 	x=$(smpi -n 32 --cfg smpi/allreduce:rdb -- "$T/mpi" allreduce 1000000)
 	y=$(smpi -n 32 --cfg smpi/allreduce:lr -- "$T/mpi" allreduce 1000000)
 	[[ $x != "$y" ]] || fail "smpi/allreduce has no effect"
