@@ -627,10 +627,9 @@ void fake_restart(struct fake *h, bool crash)
 {
 	const struct ftr_endport *sm = &h->fab->ep[h->sm];
 
-	if (crash)
-		fake_wire_crash(h);
-	else
+	if (!crash)
 		fake_unload(h);
+	fake_wire_orphan(h);
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 		fake_drop(h, s);
 	for (ftr_ep e = 0; e < h->fab->n_ep; e++)

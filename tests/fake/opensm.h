@@ -304,8 +304,8 @@ uint32_t fake_wrong(struct fake *h);
 
 struct fake_wire *fake_wire_new(struct fake *h);
 void fake_wire_free(struct fake_wire *w);
-/* OpenSM has crashed: only Set requests that are on their way remain. */
-void fake_wire_crash(struct fake *h);
+/* OpenSM has ended: of its packets, only Set requests that are on their way remain. */
+void fake_wire_orphan(struct fake *h);
 void fake_lock(struct fake *h);		/* the wire's mutex */
 void fake_unlock(struct fake *h);
 bool fake_wire_idle(struct fake *h);

@@ -621,13 +621,16 @@ void fake_held_lose(struct fake *h, uint64_t id)
 	free(e);
 }
 
-void fake_wire_crash(struct fake *h)
+void fake_wire_orphan(struct fake *h)
 {
 	struct event **at = &h->wire->event, *e;
 
 	while ((e = *at)) {
 		e->t->open = false;
+		if (e->t->madw)
+			osm_mad_pool_put(&h->osm->mad_pool, e->t->madw);
 		e->t->madw = NULL;
+		free(e->t->own);
 		e->t->own = NULL;
 		if (e->kind == CARRY && e->t->smp.method == IB_MAD_METHOD_SET) {
 			at = &e->next;

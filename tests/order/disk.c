@@ -202,22 +202,51 @@ void disk_remove(const char *name)
 	rmdir(name);
 }
 
-void disk_restore(void)
+static const struct blob *saved_file(const char *name)
+{
+	for (unsigned int i = 0; i < n_saved; i++)
+		if (!strcmp(saved[i].name, name))
+			return &saved[i];
+	return NULL;
+}
+
+static char *path_of(const char *name)
 {
 	char *path;
+
+	if (asprintf(&path, "%s/%s", world.h->dir, name) < 0)
+		abort();
+	return path;
+}
+
+/* Files that have not changed are left alone: this process may have opened them. */
+void disk_restore(void)
+{
 	uint64_t now = *generation;
+	struct blob b = { .data = NULL };
+	struct dirent *e;
+	DIR *dir;
 
 	if (saved_at == now)
 		return;
-	disk_remove(world.h->dir);
-	if (mkdir(world.h->dir, 0700))
-		abort();
-	for (unsigned int i = 0; i < n_saved; i++) {
-		if (asprintf(&path, "%s/%s", world.h->dir, saved[i].name) < 0)
-			abort();
-		write_file(path, &saved[i], saved[i].n);
+	dir = opendir(world.h->dir);
+	while (dir && (e = readdir(dir))) {
+		char *path = path_of(e->d_name);
+
+		if (*e->d_name != '.' && !saved_file(e->d_name))
+			unlink(path);
 		free(path);
 	}
+	closedir(dir);
+	for (unsigned int i = 0; i < n_saved; i++) {
+		char *path = path_of(saved[i].name);
+
+		read_file(path, &b);
+		if (!b.data || b.n != saved[i].n || memcmp(b.data, saved[i].data, b.n))
+			write_file(path, &saved[i], saved[i].n);
+		free(path);
+	}
+	free(b.data);
 	saved_at = now;
 }
 

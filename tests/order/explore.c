@@ -129,7 +129,8 @@ static bool in_child(unsigned int i)
 		abort();
 	if (status && !sh->found.failed)
 		violated("the process ended with status 0x%x", (unsigned int)status);
-	if (status || (sh->limit && sh->found.states > sh->limit))
+	sh->found.cut |= sh->limit && sh->found.states > sh->limit;
+	if (status || sh->found.cut)
 		_exit(status != 0);
 	disk_restore();
 	return false;
@@ -206,34 +207,49 @@ static void print_list(const unsigned int *c, char *out, size_t room)
 			n += (size_t)snprintf(out + n, room - n, "%s%u:%u", n ? "," : "", i, c[i]);
 }
 
-/* Replace choices by the usual one while the run still fails. */
+/* Collect the steps of unusual choices. */
+static unsigned int unusual(const unsigned int *c, unsigned int *at)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < STEPS; i++)
+		if (c[i])
+			at[n++] = i;
+	return n;
+}
+
+/* Replace `size` choices at a time by the usual one if the run then still fails.  Returns true if
+ * some were replaced. */
+static bool shrink_by(const struct scenario *s, unsigned int *c, unsigned int size)
+{
+	static unsigned int at[STEPS], before[STEPS];
+	unsigned int n = unusual(c, at);
+	bool some = false;
+
+	for (unsigned int i = n; i > 0; i -= FTR_MIN(i, size)) {
+		memcpy(before, c, sizeof(before));
+		for (unsigned int k = 1; k <= FTR_MIN(i, size); k++)
+			c[at[i - k]] = 0;
+		if (run(s))
+			memcpy(c, before, sizeof(before));
+		else
+			some = true;
+	}
+	return some;
+}
+
 static void shrink(const struct scenario *s, unsigned int *c)
 {
-	bool again = true;
-
 	mode = PLAY;
 	given = c;
-	for (unsigned int size = 64; size && again; size = again && size == 1 ? 1 : size / 2) {
-		again = size > 1;
-		for (unsigned int end = STEPS; end > 0;) {
-			unsigned int was[64], n = 0;
-
-			while (end && n < size)
-				if (c[--end]) {
-					was[n++] = c[end];
-					c[end] = 0;
-				}
-			if (!n || !run(s)) {
-				again |= n;
-				continue;
-			}
-			for (unsigned int i = end; n; i++)	/* it needs them */
-				if (i == end || !c[i])
-					c[i] = was[--n];
-		}
+	if (run(s)) {
+		fprintf(stderr, "the run cannot be repeated\n");
+		return;
 	}
-	if (run(s))
-		fprintf(stderr, "the shortened list does not fail\n");
+	for (unsigned int size = 64; size; size /= 2)
+		while (shrink_by(s, c, size) && size == 1)
+			;
+	run(s);
 }
 
 static void read_list(const char *list, unsigned int *c)
@@ -281,6 +297,10 @@ void explore(const struct scenario *s, enum mode m, uint64_t n, uint64_t seed, c
 		uint64_t runs = sh->found.runs + 1;
 
 		memcpy(c, sh->choice, sizeof(c));
+		if (getenv("ORDER_RAW")) {
+			print_list(c, sh->found.list, sizeof(sh->found.list));
+			printf("raw: %s\n", sh->found.list);
+		}
 		if (m != PLAY)
 			shrink(s, c);
 		print_list(c, sh->found.list, sizeof(sh->found.list));

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/trees.h"
 #include "order/order.h"
@@ -36,38 +37,71 @@ static const struct scenario scenario[] = {
 	{ "eight", "dmodc", EIGHT, "-0", 0, NULL },
 };
 
-static int report(const struct scenario *s, const struct found *r, double began)
+static const char usage[] =
+	"Usage: test_order [all [NAME [STATES]] | random [NAME [RUNS]] | play NAME LIST]\n"
+	"  all     every order of events of a scenario, at most STATES states (0: no limit)\n"
+	"  random  RUNS random orders (FTR_SEED is the first seed)\n"
+	"  play    one run, with a list that a failed run has printed\n"
+	"Without arguments: the short scenarios, all and random.\n";
+
+static void report(const struct scenario *s, const struct found *r)
 {
 	if (r->failed)
 		printf("FAIL  %s, run %" PRIu64 ": %s\n      test_order play %s %s\n", s->name,
 		       r->runs, r->why, s->name, *r->list ? r->list : "0:0");
+	else if (r->states)
+		printf("ok    %s: %" PRIu64 " states, %" PRIu64 " ends%s\n", s->name, r->states,
+		       r->runs, r->cut ? ", the limit of states was reached" : "");
 	else
-		printf("ok    %s: %" PRIu64 " runs, %" PRIu64 " states, %" PRIu64 " steps\n",
-		       s->name, r->runs, r->states, r->steps);
-	fprintf(stderr, "%s: %.1f s\n", s->name, (double)(clock() - 0) / CLOCKS_PER_SEC * 0 +
-		ibf_real_clock.now() / 1e3 - began);
-	return r->failed;
+		printf("ok    %s: %" PRIu64 " runs, %" PRIu64 " steps\n", s->name, r->runs, r->steps);
 }
+
+/* Returns true if a property does not hold. */
+static bool run_one(const struct scenario *s, const char *what, const char *arg)
+{
+	uint64_t n = arg ? strtoull(arg, NULL, 0) : 0;
+	struct found r;
+
+	if (!strcmp(what, "all"))
+		explore(s, ALL, n, 0, NULL, &r);
+	else if (!strcmp(what, "random"))
+		explore(s, RANDOM, n ? n : trees_runs(100), trees_first_seed(), NULL, &r);
+	else
+		explore(s, PLAY, 1, 0, arg ? arg : "", &r);
+	report(s, &r);
+	return r.failed;
+}
+
+/* Scenarios run at the same time, because each process mostly waits for another. */
+#define JOBS 4
 
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "all", *name = argc > 2 ? argv[2] : NULL;
-	unsigned int failed = 0;
+	unsigned int jobs = 0, failed = 0;
+	int status;
 
+	if (strcmp(what, "all") && strcmp(what, "random") && (strcmp(what, "play") || !name)) {
+		fputs(usage, stderr);
+		return 2;
+	}
 	for (size_t i = 0; i < FTR_ARRAY_LEN(scenario); i++) {
 		const struct scenario *s = &scenario[i];
-		double began = ibf_real_clock.now() / 1e3;
-		struct found r;
 
-		if (name && strcmp(name, s->name))
+		if (name && strcmp(name, "-") && strcmp(name, s->name))
 			continue;
-		if (!strcmp(what, "all"))
-			explore(s, ALL, argc > 3 ? strtoull(argv[3], NULL, 0) : 0, 0, NULL, &r);
-		else if (!strcmp(what, "random"))
-			explore(s, RANDOM, argc > 3 ? strtoull(argv[3], NULL, 0) : 200, 1, NULL, &r);
-		else
-			explore(s, PLAY, 1, 0, argc > 3 ? argv[3] : "", &r);
-		failed += (unsigned int)report(s, &r, began);
+		if (jobs == JOBS && jobs-- && wait(&status) > 0)
+			failed += status != 0;
+		fflush(stdout);
+		if (!fork()) {
+			bool bad = run_one(s, what, argc > 3 ? argv[3] : NULL);
+
+			fflush(stdout);
+			_exit(bad);
+		}
+		jobs++;
 	}
+	while (wait(&status) > 0)
+		failed += status != 0;
 	return failed != 0;
 }

@@ -55,6 +55,7 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 struct found {
 	uint64_t runs, states, steps;
 	bool failed;
+	bool cut;		/* the limit of states was reached */
 	char why[512], list[4096];
 };
 
