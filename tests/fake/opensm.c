@@ -272,13 +272,19 @@ static void forget(struct fake *h, osm_node_t *n, osm_port_t *port,
 	}
 }
 
-void fake_drop_host(struct fake *h, ftr_ep e)
+static void forget_host(struct fake *h, ftr_ep e)
 {
 	const struct ftr_endport *ep = &h->fab->ep[e];
 
-	if (e != h->sm && cl_qmap_get(&h->osm->subn.port_guid_tbl, h->ep_port[e]->guid) ==
+	if (cl_qmap_get(&h->osm->subn.port_guid_tbl, h->ep_port[e]->guid) ==
 	    &h->ep_port[e]->map_item)
 		forget(h, h->ep_node[e], h->ep_port[e], ep->lid, ep->lmc);
+}
+
+void fake_drop_host(struct fake *h, ftr_ep e)
+{
+	if (e != h->sm)
+		forget_host(h, e);
 }
 
 static void new_switch(struct fake *h, ftr_sw s)
@@ -625,16 +631,13 @@ static void free_osm(struct fake *h)
 /* Only for opts whose strings still exist. */
 void fake_restart(struct fake *h, bool crash)
 {
-	const struct ftr_endport *sm = &h->fab->ep[h->sm];
-
 	if (!crash)
 		fake_unload(h);
 	fake_wire_orphan(h);
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 		fake_drop(h, s);
 	for (ftr_ep e = 0; e < h->fab->n_ep; e++)
-		fake_drop_host(h, e);
-	forget(h, h->ep_node[h->sm], h->ep_port[h->sm], sm->lid, sm->lmc);
+		forget_host(h, e);
 	if (crash)
 		h->pool_out = 0;
 	else

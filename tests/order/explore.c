@@ -6,8 +6,10 @@
  * other, and the process itself takes the last.  Processes share a table of the states that were
  * seen, and end when they come to one of them.
  *
- * RANDOM.  Each run is a child process.  If it fails, its list of choices is made shorter as long
- * as the run still fails: first one choice after the other is replaced by the usual one.
+ * RANDOM.  The run is a child process.
+ *
+ * If a run fails, its list of choices is made shorter as long as it still fails: more and more
+ * choices are replaced by the usual ones.
  *
  * A list of choices is "STEP:CHOICE,...": all other choices are 0, the usual one.
  */
@@ -28,14 +30,15 @@
 /* Shared by all processes. */
 static struct shared {
 	struct found found;
-	unsigned int choice[STEPS];
+	/* the choices of the run that is under way; those of a failed run remain */
+	unsigned int choice[STEPS], n_choices;
 	char dir[64];
 	uint64_t limit;		/* ALL: end after this number of states; 0: never */
 	uint64_t seen[SLOTS];
 } *sh;
 
 static enum mode mode;
-static unsigned int choice[STEPS], n_steps, rare_used;
+static unsigned int n_steps, rare_used;
 static const unsigned int *given;	/* PLAY */
 static struct ftr_rng rng;
 static unsigned int pct;		/* RANDOM: percentage of unusual choices */
@@ -76,8 +79,6 @@ void violated(const char *fmt, ...)
 	vsnprintf(sh->found.why, sizeof(sh->found.why), fmt, ap);
 	va_end(ap);
 	sh->found.failed = true;
-	memset(sh->choice, 0, sizeof(sh->choice));
-	memcpy(sh->choice, choice, n_steps * sizeof(*choice));
 	say("VIOLATED: %s", sh->found.why);
 	_exit(1);
 }
@@ -112,8 +113,8 @@ static bool is_new(uint64_t key)
 
 /* ---- choices -------------------------------------------------------------------- */
 
-/* In a child process: take possibility i.  Returns true in the child. */
-static bool in_child(unsigned int i)
+/* Returns true in a child process, and false when it has ended. */
+static bool in_child(void)
 {
 	pid_t pid;
 	int status;
@@ -121,10 +122,8 @@ static bool in_child(unsigned int i)
 	disk_save();
 	fflush(stdout);
 	pid = fork();
-	if (!pid) {
-		choice[n_steps] = i;
+	if (!pid)
 		return true;
-	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		abort();
 	if (status && !sh->found.failed)
@@ -139,7 +138,7 @@ static bool in_child(unsigned int i)
 static unsigned int take_all(unsigned int n)
 {
 	for (unsigned int i = 0; i + 1 < n; i++)
-		if (in_child(i))
+		if (in_child())
 			return i;
 	return n - 1;
 }
@@ -153,6 +152,7 @@ unsigned int choose(unsigned int n, unsigned int rare, uint64_t key)
 	sh->found.steps++;
 	if (n_steps + 1 == STEPS)
 		violated("it does not come to rest within %u steps", STEPS);
+	sh->n_choices = n_steps;
 	if (mode == ALL && key && !is_new(fake_hash(key, &rare_used, sizeof(rare_used))))
 		_exit(0);
 	if (n > 1 && mode == ALL)
@@ -161,7 +161,8 @@ unsigned int choose(unsigned int n, unsigned int rare, uint64_t key)
 		i = ftr_rng_below(&rng, n);
 	else if (mode == PLAY)
 		i = given[n_steps] < n ? given[n_steps] : 0;
-	choice[n_steps++] = i;
+	sh->choice[n_steps++] = i;
+	sh->n_choices = n_steps;
 	rare_used += i >= rare;
 	return i;
 }
@@ -177,6 +178,8 @@ static bool run(const struct scenario *s)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
+		if (!loud && !freopen("/dev/null", "w", stderr))
+			abort();
 		n_steps = rare_used = 0;
 		rare_max = s->rare;
 		world_run(s);
@@ -266,18 +269,16 @@ static void read_list(const char *list, unsigned int *c)
 	}
 }
 
-void explore(const struct scenario *s, enum mode m, uint64_t n, uint64_t seed, const char *list,
+void explore(const struct scenario *s, enum mode m, uint64_t n, const char *list,
 	     struct found *out)
 {
 	static unsigned int c[STEPS];
-	bool ok = true;
 
 	if (!sh)
 		sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sh == MAP_FAILED)
 		abort();
-	madvise(sh, sizeof(*sh), MADV_REMOVE);
 	memset(&sh->found, 0, sizeof(sh->found));
 	mode = m;
 	sh->limit = m == ALL ? n : 0;
@@ -285,22 +286,15 @@ void explore(const struct scenario *s, enum mode m, uint64_t n, uint64_t seed, c
 	if (m == PLAY) {
 		read_list(list, c);
 		given = c;
-	}
-	if (m != RANDOM)
-		ok = run(s);
-	for (uint64_t i = 0; m == RANDOM && ok && i < n; i++) {
-		ftr_rng_seed(&rng, seed + i);
+	} else if (m == RANDOM) {
+		ftr_rng_seed(&rng, n);
 		pct = 5 + ftr_rng_below(&rng, 60);
-		ok = run(s);
 	}
-	if (!ok) {
+	if (!run(s)) {
 		uint64_t runs = sh->found.runs + 1;
 
-		memcpy(c, sh->choice, sizeof(c));
-		if (getenv("ORDER_RAW")) {
-			print_list(c, sh->found.list, sizeof(sh->found.list));
-			printf("raw: %s\n", sh->found.list);
-		}
+		memset(c, 0, sizeof(c));
+		memcpy(c, sh->choice, sh->n_choices * sizeof(*c));
 		if (m != PLAY)
 			shrink(s, c);
 		print_list(c, sh->found.list, sizeof(sh->found.list));

@@ -38,70 +38,155 @@ static const struct scenario scenario[] = {
 };
 
 static const char usage[] =
-	"Usage: test_order [all [NAME [STATES]] | random [NAME [RUNS]] | play NAME LIST]\n"
+	"Usage: test_order [all [NAME [STATES]] | random [RUNS [SCENARIO]] | play SCENARIO LIST]\n"
 	"  all     every order of events of a scenario, at most STATES states (0: no limit)\n"
-	"  random  RUNS random orders (FTR_SEED is the first seed)\n"
-	"  play    one run, with a list that a failed run has printed\n"
-	"Without arguments: the short scenarios, all and random.\n";
+	"  random  random orders of random events (the first seed is FTR_SEED)\n"
+	"  play    one run, as a failed run has printed it.  SCENARIO is a name, or\n"
+	"          ENGINE/PGFT/SCRIPT/RARE\n"
+	"Without arguments: all scenarios with at most 2000 states each, and 400 random runs.\n";
 
 static void report(const struct scenario *s, const struct found *r)
 {
 	if (r->failed)
-		printf("FAIL  %s, run %" PRIu64 ": %s\n      test_order play %s %s\n", s->name,
-		       r->runs, r->why, s->name, *r->list ? r->list : "0:0");
-	else if (r->states)
+		printf("FAIL  %s, run %" PRIu64 ": %s\n      test_order play '%s' '%s'\n", s->name,
+		       r->runs, r->why, s->name, r->list);
+	else
 		printf("ok    %s: %" PRIu64 " states, %" PRIu64 " ends%s\n", s->name, r->states,
-		       r->runs, r->cut ? ", the limit of states was reached" : "");
-	else
-		printf("ok    %s: %" PRIu64 " runs, %" PRIu64 " steps\n", s->name, r->runs, r->steps);
-}
-
-/* Returns true if a property does not hold. */
-static bool run_one(const struct scenario *s, const char *what, const char *arg)
-{
-	uint64_t n = arg ? strtoull(arg, NULL, 0) : 0;
-	struct found r;
-
-	if (!strcmp(what, "all"))
-		explore(s, ALL, n, 0, NULL, &r);
-	else if (!strcmp(what, "random"))
-		explore(s, RANDOM, n ? n : trees_runs(100), trees_first_seed(), NULL, &r);
-	else
-		explore(s, PLAY, 1, 0, arg ? arg : "", &r);
-	report(s, &r);
-	return r.failed;
+		       r->runs, r->cut ? "; the limit of states was reached" : "");
+	fflush(stdout);
 }
 
 /* Scenarios run at the same time, because each process mostly waits for another. */
 #define JOBS 4
 
-int main(int argc, char **argv)
+/* Returns the number of scenarios that failed. */
+static unsigned int all(const char *name, uint64_t limit)
 {
-	const char *what = argc > 1 ? argv[1] : "all", *name = argc > 2 ? argv[2] : NULL;
 	unsigned int jobs = 0, failed = 0;
 	int status;
 
-	if (strcmp(what, "all") && strcmp(what, "random") && (strcmp(what, "play") || !name)) {
-		fputs(usage, stderr);
-		return 2;
-	}
 	for (size_t i = 0; i < FTR_ARRAY_LEN(scenario); i++) {
-		const struct scenario *s = &scenario[i];
-
-		if (name && strcmp(name, "-") && strcmp(name, s->name))
+		if (name && strcmp(name, "-") && strcmp(name, scenario[i].name))
 			continue;
 		if (jobs == JOBS && jobs-- && wait(&status) > 0)
 			failed += status != 0;
 		fflush(stdout);
 		if (!fork()) {
-			bool bad = run_one(s, what, argc > 3 ? argv[3] : NULL);
+			struct found r;
 
-			fflush(stdout);
-			_exit(bad);
+			explore(&scenario[i], ALL, limit, NULL, &r);
+			report(&scenario[i], &r);
+			_exit(r.failed);
 		}
 		jobs++;
 	}
 	while (wait(&status) > 0)
 		failed += status != 0;
+	return failed;
+}
+
+/* ---- random scenarios ------------------------------------------------------------- */
+
+static void draw_script(struct ftr_rng *rng, char *out)
+{
+	static const char other[] = "SRHXCP";
+	unsigned int n = 2 + ftr_rng_below(rng, 7);
+	bool down[2][2] = { { false } };
+
+	for (; n; n--) {
+		unsigned int leaf = ftr_rng_below(rng, 2), up = ftr_rng_below(rng, 2);
+
+		if (!ftr_rng_below(rng, 3)) {
+			*out++ = other[ftr_rng_below(rng, 6)];
+			continue;
+		}
+		*out++ = down[leaf][up] ? '+' : ftr_rng_below(rng, 5) ? '-' : '=';
+		if (out[-1] != '=')
+			down[leaf][up] = !down[leaf][up];
+		out += sprintf(out, "%u", leaf * 10 + up);
+	}
+	*out = '\0';
+}
+
+/* text: room for the parts of the name. */
+static struct scenario find_scenario(const char *name, char *text, size_t room)
+{
+	struct scenario s = { .name = name };
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(scenario); i++)
+		if (!strcmp(name, scenario[i].name))
+			return scenario[i];
+	snprintf(text, room, "%s///", name);
+	s.engine = strsep(&text, "/");
+	s.pgft = strsep(&text, "/");
+	s.script = strsep(&text, "/");
+	s.rare = (unsigned int)atoi(text);
+	return s;
+}
+
+/* fixed: the scenario; NULL: random ones. */
+static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
+{
+	static const char *const engine[] = { "dmodc", "sftree", "ddlr" };
+	static const char *const pgft[] = {
+		FOUR, FIVE, EIGHT, "2;3,4;1,3;1,1", "3;2,2,2;1,2,2;1,1,1", "3;2,2,3;1,2,2;1,1,2",
+	};
+	uint64_t steps = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		char script[128], name[256], text[256];
+		struct ftr_rng rng;
+		struct scenario s = { .name = name, .script = script };
+		struct found r;
+
+		ftr_rng_seed(&rng, seed + i);
+		s.engine = engine[ftr_rng_below(&rng, FTR_ARRAY_LEN(engine))];
+		s.pgft = pgft[ftr_rng_below(&rng, FTR_ARRAY_LEN(pgft))];
+		s.rare = ftr_rng_below(&rng, 7);
+		draw_script(&rng, script);
+		if (fixed)
+			s = find_scenario(fixed, text, sizeof(text));
+		snprintf(name, sizeof(name), "%s/%s/%s/%u", s.engine, s.pgft, s.script, s.rare);
+		explore(&s, RANDOM, seed + i, NULL, &r);
+		steps += r.steps;
+		if (r.failed) {
+			r.runs = i + 1;
+			report(&s, &r);
+			return 1;
+		}
+	}
+	printf("ok    random: %" PRIu64 " runs from seed %" PRIu64 " on, %" PRIu64 " steps\n", n,
+	       seed, steps);
+	return 0;
+}
+
+static unsigned int play(const char *name, const char *list)
+{
+	char text[256];
+	struct scenario s = find_scenario(name, text, sizeof(text));
+	struct found r;
+
+	explore(&s, PLAY, 0, list, &r);
+	report(&s, &r);
+	return r.failed;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	unsigned int failed;
+
+	if (argc == 1)
+		failed = all(NULL, 2000) + random_runs(trees_first_seed(), trees_runs(400), NULL);
+	else if (!strcmp(what, "all"))
+		failed = all(argc > 2 ? argv[2] : NULL, argc > 3 ? strtoull(argv[3], NULL, 0) : 0);
+	else if (!strcmp(what, "random"))
+		failed = random_runs(trees_first_seed(),
+				     argc > 2 ? strtoull(argv[2], NULL, 0) : 1000,
+				     argc > 3 ? argv[3] : NULL);
+	else if (!strcmp(what, "play") && argc == 4)
+		failed = play(argv[2], argv[3]);
+	else
+		return fputs(usage, stderr), 2;
 	return failed != 0;
 }

@@ -115,7 +115,6 @@ void world_restart(bool crash)
 {
 	struct fake *h = world.h;
 
-	world.wild = true;
 	if (crash) {
 		fiber_abandon();
 	} else {
@@ -124,6 +123,7 @@ void world_restart(bool crash)
 	}
 	fake_restart(h, crash);
 	fiber_pass(false);
+	world.wild = true;
 	reroute = false;
 	h->osm->subn.force_heavy_sweep = TRUE;
 }
@@ -268,7 +268,7 @@ static void add_packets(struct list *l, const struct fake_held *p, unsigned int 
 
 static void add_traps(struct list *l, struct fake *h, enum what what)
 {
-	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+	for (ftr_sw s = 0; s < h->fab->n_sw && !osm_exit_flag; s++)
 		if (h->sw[s].unheard && fake_reaches_sm(h, s))
 			add(l, what, s, s);
 }
@@ -286,13 +286,13 @@ static unsigned int list_events(struct fake *h, struct list *l)
 		add(l, SWEEP_GOES_ON, moment, 0);
 	add_traps(l, h, TRAP);
 	/* packets of a process that has crashed do not live until the next one sweeps */
-	if (fiber_is_parked(SWEEPER) && sweep_is_wanted(h) && !orphans)
+	if (fiber_is_parked(SWEEPER) && sweep_is_wanted(h) && !orphans && !osm_exit_flag)
 		add(l, SWEEP, reroute, 0);
 	if (fiber_is_parked(AWAY))
 		add(l, COMES_BACK, 0, 0);
 	if (!l->n && fiber_has_timeout())
 		add(l, TIME, 0, 0);
-	if (*world.next && fiber_is_parked(ADMIN))
+	if (*world.next && fiber_is_parked(ADMIN) && !osm_exit_flag)
 		add(l, SCRIPT, 0, 0);
 	if (!l->n && (world.missed || some_unheard(h)))
 		add(l, NUDGE, 0, 0);
@@ -307,7 +307,7 @@ static unsigned int list_events(struct fake *h, struct list *l)
 static uint64_t key_of(struct fake *h, const struct list *l)
 {
 	uint64_t x[] = { world.past, world.bag, judge_hash(), (uintptr_t)world.next,
-			 (uint64_t)world.missed * 2 + world.wild, 0 };
+			 (uint64_t)world.missed * 2 + world.wild + 4 * world.changes, 0 };
 
 	for (unsigned int i = 0; i < l->n; i++)
 		if (l->a[i].what == PACKET)
@@ -324,6 +324,7 @@ static void set_link(struct fake *h, const char *where, bool up)
 	ftr_sw s = fake_leaf(h, n / 10);
 	ftr_port p = fake_uplink(h, s, n % 10);
 
+	world.changes++;
 	fake_link_quietly(h, s, p, up);
 	h->sw[s].unheard = h->sw[ftr_fabric_port(h->fab, s, p)->peer].unheard = true;
 	unheard_is_fine = false;
@@ -469,8 +470,10 @@ static void step(void)
 		remember(0, 0);
 	}
 	if (h->plugin && is_quiet(h)) {
-		if (!some_unheard(h) && !world.missed)
+		if (!some_unheard(h) && !world.missed) {
 			judge_idle();
+			world.changes = 0;
+		}
 		forget_past(hash_idle(h));
 		if (!*world.next && !world.missed && !some_unheard(h)) {
 			want = THE_END;
