@@ -328,6 +328,11 @@ void fake_clock(bool virtual)
 	ibf_clock = &fiber_clock;
 }
 
+double fake_time(void)
+{
+	return now_ms;
+}
+
 void fake_messages(int more)
 {
 	(void)more;

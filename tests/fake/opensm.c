@@ -78,7 +78,7 @@ void osm_log(osm_log_t *log, osm_log_level_t level, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	if (getenv("FAKE_LOG"))
-		fprintf(stderr, "%.3f %s", ibf_now_ms(), line);
+		fprintf(stderr, "%.3f %s", fake_time(), line);
 	judge_plural(line);
 	n = strlen(line);
 	pthread_mutex_lock(&h->mutex);

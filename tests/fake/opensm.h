@@ -183,6 +183,9 @@ bool fake_pause(struct fake_look *l);
 /* Wait until all other threads wait; time does not advance meanwhile. */
 void fake_let_others_work(void);
 
+/* The time in ms.  (ibf_now_ms() moves the virtual clock a little.) */
+double fake_time(void);
+
 /* Start OpenSM and bring the fabric up, or abort. */
 struct fake *fake_new(const struct fake_opts *opts);
 /* End OpenSM (osm_opensm_destroy).  Checks that all packets were returned to the pool. */

@@ -57,7 +57,7 @@ void say(const char *fmt, ...)
 	if (!loud)
 		return;
 	va_start(ap, fmt);
-	printf("%10.3f %5u  ", ibf_now_ms(), n_steps);
+	printf("%10.3f %5u  ", fake_time(), n_steps);
 	vprintf(fmt, ap);
 	printf("\n");
 	fflush(stdout);

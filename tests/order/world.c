@@ -134,7 +134,7 @@ void world_syscall(void)
 		return;
 	want = *world.next++ == 'C' ? CRASH : POWER;
 	say("crash before the next system call");
-	world.last = ibf_now_ms();
+	world.last = fake_time();
 	fiber_go(MAIN);
 	fiber_park(DEAD);
 }
@@ -341,7 +341,7 @@ static bool do_script(struct fake *h)
 		world.next++;
 	while (*world.next && !strchr("-+=SRHXCP", *world.next));
 	say("script: %.*s", (int)(world.next - at), at);
-	world.last = ibf_now_ms();
+	world.last = fake_time();
 	switch (*at) {
 	case '-':
 	case '=':
@@ -481,7 +481,7 @@ static void step(void)
 			return;
 		}
 	}
-	if (ibf_now_ms() > world.last + REST_MS)
+	if (fake_time() > world.last + REST_MS)
 		violated("it does not come to rest within %.0f s", REST_MS / 1e3);
 	usual = list_events(h, &l);
 	if (!l.n)
@@ -515,7 +515,7 @@ void world_run(const struct scenario *s)
 	disk_start(h->dir);
 	world.s = s;
 	world.next = s->script;
-	world.last = ibf_now_ms();
+	world.last = fake_time();
 	h->moment = at_moment;
 	fiber_keep(fake_wire_thread(h));
 	fake_control(h, true);
@@ -533,7 +533,7 @@ void world_run(const struct scenario *s)
 			disk_check();
 		world_restart(want != RESTART);
 		start_threads(h);
-		world.last = ibf_now_ms();
+		world.last = fake_time();
 	}
 	judge_end();
 	run_ends();
