@@ -80,10 +80,32 @@ static bool has_host(const struct ftr_fabric *f, ftr_sw s)
 	return false;
 }
 
+/* The switches that are connected to s over links that carry data. */
+static uint64_t component(const struct fake *h, ftr_sw s)
+{
+	const struct ftr_fabric *f = h->fab;
+	uint64_t in = 1ull << s, before;
+
+	do {
+		before = in;
+		for (ftr_sw a = 0; a < f->n_sw; a++)
+			for (unsigned int p = 1; in >> a & 1 && p <= f->sw[a].n_ports; p++) {
+				const struct ftr_swport *q = ftr_fabric_port(f, a, (ftr_port)p);
+
+				if (q->peer_kind == FTR_PEER_SW && carries(h, a, (ftr_port)p))
+					in |= 1ull << q->peer;
+			}
+	} while (in != before);
+	return in;
+}
+
+/* Only switches that OpenSM reaches over links that carry data are judged.  Other parts of the fabric
+ * get their tables over a link that has just come up, in no particular order. */
 void judge_tables(bool link_changed)
 {
 	const struct fake *h = world.h;
 	const struct ftr_fabric *f = h->fab;
+	uint64_t in = component(h, f->ep[h->sm].sw);
 	static uint8_t state[CHANNELS];
 
 	if (f->n_ports > CHANNELS || f->n_sw > NODES || f->max_lid >= 4096)
@@ -92,6 +114,11 @@ void judge_tables(bool link_changed)
 	memset(state, 0, sizeof(state));
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		bool source = has_host(f, s);
+
+		if (!(in >> s & 1)) {
+			memset(works[s], 0, sizeof(works[s]));
+			continue;
+		}
 
 		for (ftr_ep e = 0; e < f->n_ep; e++) {
 			ftr_lid lid = f->ep[e].lid;
@@ -117,25 +144,6 @@ uint64_t judge_hash(void)
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 		x = fake_hash(x, h->sw[s].lft, h->fab->max_lid + 1u);
 	return x;
-}
-
-/* The switches that are connected to s over links that carry data. */
-static uint64_t component(const struct fake *h, ftr_sw s)
-{
-	const struct ftr_fabric *f = h->fab;
-	uint64_t in = 1ull << s, before;
-
-	do {
-		before = in;
-		for (ftr_sw a = 0; a < f->n_sw; a++)
-			for (unsigned int p = 1; in >> a & 1 && p <= f->sw[a].n_ports; p++) {
-				const struct ftr_swport *q = ftr_fabric_port(f, a, (ftr_port)p);
-
-				if (q->peer_kind == FTR_PEER_SW && carries(h, a, (ftr_port)p))
-					in |= 1ull << q->peer;
-			}
-	} while (in != before);
-	return in;
 }
 
 static void check_connected(const char *when)

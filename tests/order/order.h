@@ -73,8 +73,9 @@ struct world {
 	uint64_t bag;		/* sum of the hashes of the packets since the plugin last ran */
 	uint64_t runs;		/* value of fiber_runs when `bag` was last 0 */
 	bool missed;		/* a trap was lost */
-	/* The first routing of a new OpenSM is not done yet, and its tables are written in no
-	 * particular order (docs/design.md, invariant 3). */
+	/* OpenSM writes tables in no particular order, or does not know what the switches hold: in
+	 * the first routing of a new OpenSM, and after a routing that lost packets (IBF121), until a
+	 * sweep has written all.  Loops are possible then (docs/design.md, invariant 3). */
 	bool wild;
 	/* Number of links that have changed since the plugin was idle.  With two, a write may break
 	 * a path, because it was planned before the second change. */

@@ -57,8 +57,12 @@ static void remember(uint64_t what, uint64_t id)
 
 static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 {
+	static unsigned int reported;
+	unsigned int n = m == FAKE_ROUTING ? fake_logged(h, "IBF121") : reported;
+
 	(void)ctx;
-	(void)h;
+	world.wild |= n > reported;	/* the plugin has left entries to OpenSM */
+	reported = n;
 	moment = m;
 	fiber_park(MOMENT);
 }
@@ -75,8 +79,9 @@ static void *sweeper(void *arg)
 			reroute = false;
 			fake_reroute(h);
 		} else if (fake_sweep(h)) {
-			world.wild = false;
+			world.wild = fake_marked(h);
 		}
+		world.wild |= h->osm->subn.subnet_initialization_error;
 	}
 }
 
