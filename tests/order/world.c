@@ -39,6 +39,7 @@ static bool reroute;		/* OpenSM's next sweep is only a reroute */
 static bool unheard_is_fine;	/* traps that cannot reach OpenSM do not count */
 static uint32_t nudges;
 static enum fake_moment moment;
+static unsigned int takeovers;
 
 static void forget_past(uint64_t x)
 {
@@ -72,13 +73,16 @@ static void *sweeper(void *arg)
 	struct fake *h = arg;
 
 	for (;;) {
+		unsigned int before;
+
 		fiber_park(SWEEPER);
+		before = takeovers;
 		if (osm_exit_flag)
 			return NULL;
 		if (reroute) {
 			reroute = false;
 			fake_reroute(h);
-		} else if (fake_sweep(h)) {
+		} else if (fake_sweep(h) && before == takeovers) {
 			world.wild = fake_marked(h);
 		}
 		world.wild |= h->osm->subn.subnet_initialization_error;
@@ -100,6 +104,7 @@ static void *admin(void *arg)
 		if (osm_exit_flag)
 			return NULL;
 		world.wild = true;
+		takeovers++;
 		h->osm->subn.coming_out_of_standby = TRUE;
 		fake_set_state(h, IB_SMINFO_STATE_MASTER);
 		fake_report(h, OSM_EVENT_ID_STATE_CHANGE, NULL);
@@ -129,13 +134,14 @@ void world_restart(bool crash)
 	fake_restart(h, crash);
 	fiber_pass(false);
 	world.wild = true;
+	takeovers++;
 	reroute = false;
 	h->osm->subn.force_heavy_sweep = TRUE;
 }
 
 void world_syscall(void)
 {
-	if (!world.next || (*world.next != 'C' && *world.next != 'P') || !choose(2, 2, 0))
+	if (!world.next || osm_exit_flag || (*world.next != 'C' && *world.next != 'P') || !choose(2, 2, 0))
 		return;
 	want = *world.next++ == 'C' ? CRASH : POWER;
 	say("crash before the next system call");
