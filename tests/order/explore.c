@@ -4,7 +4,8 @@
  *
  * ALL.  At each choice a child process (fork) takes each possibility but the last, one after the
  * other, and the process itself takes the last.  Processes share a table of the states that were
- * seen, and end when they come to one of them.
+ * seen, and end when they come to one of them.  The number of choices that are not the usual one can
+ * be limited: then a run deviates at most so often from the usual order.
  *
  * RANDOM.  The run is a child process.
  *
@@ -14,11 +15,13 @@
  * A list of choices is "STEP:CHOICE,...": all other choices are 0, the usual one.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,12 +36,13 @@ static struct shared {
 	/* the choices of the run that is under way; those of a failed run remain */
 	unsigned int choice[STEPS], n_choices;
 	char dir[64];
-	uint64_t limit;		/* ALL: end after this number of states; 0: never */
 	uint64_t seen[SLOTS];
 } *sh;
 
 static enum mode mode;
 static unsigned int n_steps, rare_used;
+/* ALL: number of choices that were not the usual one, and how many there may be; 0: no limit */
+static unsigned int unusual_used, unusual_max;
 static const unsigned int *given;	/* PLAY */
 static struct ftr_rng rng;
 static unsigned int pct;		/* RANDOM: percentage of unusual choices */
@@ -91,10 +95,28 @@ void run_ends(void)
 
 /* ---- states --------------------------------------------------------------------- */
 
-/* Returns false if the state was seen before. */
+static bool was_seen(uint64_t key)
+{
+	for (uint64_t i = key * 0x9e3779b97f4a7c15 >> 20; sh->seen[i % SLOTS]; i++)
+		if (sh->seen[i % SLOTS] == key)
+			return true;
+	return false;
+}
+
+static uint64_t key_with(uint64_t key, unsigned int rare, unsigned int others)
+{
+	uint64_t x[] = { key, rare, others };
+
+	return fake_hash(5, x, sizeof(x)) | 1;
+}
+
+/* Returns false if the state was seen before, with as many events left that are rare or unusual. */
 static bool is_new(uint64_t key)
 {
-	key |= 1;
+	for (unsigned int n = 0; n < unusual_used && unusual_max; n++)
+		if (was_seen(key_with(key, rare_used, n)))
+			return false;
+	key = key_with(key, rare_used, unusual_max ? unusual_used : 0);
 	for (uint64_t i = key * 0x9e3779b97f4a7c15 >> 20;; i++) {
 		uint64_t *at = &sh->seen[i % SLOTS];
 
@@ -122,15 +144,16 @@ static bool in_child(void)
 	disk_save();
 	fflush(stdout);
 	pid = fork();
-	if (!pid)
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		return true;
+	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		abort();
 	if (status && !sh->found.failed)
 		violated("the process ended with status 0x%x", (unsigned int)status);
-	sh->found.cut |= sh->limit && sh->found.states > sh->limit;
-	if (status || sh->found.cut)
-		_exit(status != 0);
+	if (status)
+		_exit(1);
 	disk_restore();
 	return false;
 }
@@ -153,8 +176,10 @@ unsigned int choose(unsigned int n, unsigned int rare, uint64_t key)
 	if (n_steps + 1 == STEPS)
 		violated("it does not come to rest within %u steps", STEPS);
 	sh->n_choices = n_steps;
-	if (mode == ALL && key && !is_new(fake_hash(key, &rare_used, sizeof(rare_used))))
+	if (mode == ALL && key && !is_new(key))
 		_exit(0);
+	if (unusual_max && unusual_used == unusual_max)
+		n = 1;
 	if (n > 1 && mode == ALL)
 		i = take_all(n);
 	else if (n > 1 && mode == RANDOM && ftr_rng_below(&rng, 100) < pct)
@@ -164,6 +189,7 @@ unsigned int choose(unsigned int n, unsigned int rare, uint64_t key)
 	sh->choice[n_steps++] = i;
 	sh->n_choices = n_steps;
 	rare_used += i >= rare;
+	unusual_used += i != 0;
 	return i;
 }
 
@@ -178,9 +204,10 @@ static bool run(const struct scenario *s)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (!loud && !freopen("/dev/null", "w", stderr))
 			abort();
-		n_steps = rare_used = 0;
+		n_steps = rare_used = unusual_used = 0;
 		rare_max = s->rare;
 		world_run(s);
 	}
@@ -244,6 +271,7 @@ static bool shrink_by(const struct scenario *s, unsigned int *c, unsigned int si
 static void shrink(const struct scenario *s, unsigned int *c)
 {
 	mode = PLAY;
+	unusual_max = 0;
 	given = c;
 	if (run(s)) {
 		fprintf(stderr, "the run cannot be repeated\n");
@@ -281,7 +309,7 @@ void explore(const struct scenario *s, enum mode m, uint64_t n, const char *list
 		abort();
 	memset(&sh->found, 0, sizeof(sh->found));
 	mode = m;
-	sh->limit = m == ALL ? n : 0;
+	unusual_max = m == ALL ? (unsigned int)n : 0;
 	loud = m == PLAY;
 	if (m == PLAY) {
 		read_list(list, c);

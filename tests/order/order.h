@@ -55,11 +55,11 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 struct found {
 	uint64_t runs, states, steps;
 	bool failed;
-	bool cut;		/* the limit of states was reached */
 	char why[512], list[4096];
 };
 
-/* Run the scenario.  n: for ALL, the limit of states; for RANDOM, the seed.  list: for PLAY. */
+/* Run the scenario.  n: for ALL, how many choices may be unusual
+ * (0: all); for RANDOM, the seed.  list: for PLAY. */
 void explore(const struct scenario *s, enum mode mode, uint64_t n, const char *list,
 	     struct found *out);
 
