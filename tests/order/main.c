@@ -24,19 +24,23 @@
 #define EIGHT "2;2,4;1,4;1,1"		/* 4 leaves, 4 spines */
 
 static const struct scenario scenario[] = {
-	{ "fault", "dmodc", FOUR, "-0", 1, NULL },
-	{ "fault-ddlr", "ddlr", FOUR, "-0", 1, NULL },
-	{ "return", "dmodc", FOUR, "-0+0", 0, NULL },
-	{ "two", "dmodc", FIVE, "-0-11", 0, NULL },
-	{ "flap", "dmodc", FOUR, "=0", 0, NULL },
-	{ "sweep", "dmodc", FOUR, "S-0", 0, NULL },
-	{ "reroute", "dmodc", FOUR, "R-0", 0, NULL },
-	{ "reroute2", "dmodc", FOUR, "-0R", 0, NULL },
-	{ "handover", "dmodc", FOUR, "-0H", 0, NULL },
-	{ "restart", "dmodc", FOUR, "-0X", 0, NULL },
-	{ "crash", "dmodc", FOUR, "-0C", 0, NULL },
-	{ "power", "dmodc", FOUR, "-0P", 0, NULL },
-	{ "eight", "dmodc", EIGHT, "-0", 0, NULL },
+	{ "fault", "dmodc", FOUR, "-0", 1, false },
+	{ "fault-ddlr", "ddlr", FOUR, "-0", 1, false },
+	{ "return", "dmodc", FOUR, "-0+0", 0, false },
+	{ "two", "dmodc", FIVE, "-0-11", 0, false },
+	{ "flap", "dmodc", FOUR, "=0", 0, false },
+	{ "sweep", "dmodc", FOUR, "S-0", 0, false },
+	{ "reroute", "dmodc", FOUR, "R-0", 0, false },
+	{ "reroute2", "dmodc", FOUR, "-0R", 0, false },
+	{ "handover", "dmodc", FOUR, "-0H", 0, false },
+	{ "restart", "dmodc", FOUR, "-0X", 0, false },
+	{ "crash", "dmodc", FOUR, "-0C", 0, false },
+	{ "power", "dmodc", FOUR, "-0P", 0, false },
+	{ "alone", "dmodc", FIVE, "-0-11", 0, true },
+	{ "alone-sweep", "dmodc", FOUR, "S-0", 0, true },
+	{ "alone-reroute", "dmodc", FOUR, "R-0", 0, true },
+	{ "alone-reroute2", "dmodc", FOUR, "-0R", 0, true },
+	{ "eight", "dmodc", EIGHT, "-0", 0, false },
 };
 
 static const char usage[] =

@@ -32,7 +32,8 @@ struct scenario {
 	/* Number of rare events: a lost packet or trap, time passes while packets are in flight, a
 	 * packet of OpenSM overtakes another, another thread runs first. */
 	unsigned int rare;
-	const char *options;
+	/* OpenSM does not sweep after a trap (sweep_on_trap FALSE): the fast path repairs alone. */
+	bool alone;
 };
 
 /* ---- explore.c -------------------------------------------------------------- */

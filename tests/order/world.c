@@ -305,7 +305,7 @@ static unsigned int list_events(struct fake *h, struct list *l)
 		add(l, TIME, 0, 0);
 	if (*world.next && fiber_is_parked(ADMIN) && !osm_exit_flag)
 		add(l, SCRIPT, 0, 0);
-	if (!l->n && (world.missed || some_unheard(h)))
+	if (!l->n && (world.missed || some_unheard(h) || fake_marked(h)))
 		add(l, NUDGE, 0, 0);
 	usual = l->n;
 	if (usual && l->a[0].what != TIME && fiber_has_timeout())
@@ -486,7 +486,7 @@ static void step(void)
 			world.changes = 0;
 		}
 		forget_past(hash_idle(h));
-		if (!*world.next && !world.missed && !some_unheard(h)) {
+		if (!*world.next && !world.missed && !some_unheard(h) && !fake_marked(h)) {
 			want = THE_END;
 			fiber_go(MAIN);
 			return;
@@ -515,13 +515,11 @@ static unsigned int order(unsigned int n)
 
 void world_run(const struct scenario *s)
 {
-	char options[512];
 	struct fake *h;
 
-	snprintf(options, sizeof(options), "fast_window 3\nfast_sweep_delay_ms 5\n%s",
-		 s->options ? s->options : "");
 	world.h = h = fake_new(&(struct fake_opts){
-		.engine = s->engine, .pgft = s->pgft, .options = options,
+		.engine = s->engine, .pgft = s->pgft, .no_sweep_on_trap = s->alone,
+		.options = "fast_window 3\nfast_sweep_delay_ms 5\n",
 	});
 	disk_start(h->dir);
 	world.s = s;

@@ -111,6 +111,8 @@ static void expand(const struct small *m, struct rr_state *s)
 	s->n_later = m->n_later;
 	s->transition = m->transition == 0 ? -1 : m->transition == 1 ? now + 3 : now;
 	s->start = m->old ? now - OLD_MS : now;
+	for (uint32_t i = 0; i < TRAPS; i++)
+		s->asked[i].at = s->later[i].at = now;
 	for (uint32_t i = 0; i < m->n_traps; i++)
 		s->trap[i] = (struct rr_trap){ 1, m->gathered ? now - 1 : now };
 }
