@@ -104,6 +104,7 @@ struct ftr_incr_result {
 	uint32_t n_drain;	/* number of entries that are written in step first_drain or
 				 * later */
 	uint32_t n_switches;	/* number of switches with a changed entry */
+	uint32_t n_spared;	/* number of spared entries in the tables, see ftr_incr_spare() */
 	/* Numbers of ordered pairs of leaf switches.  bad_pairs: pairs without a path now;
 	 * lost_pairs: pairs that lost their path by these events; regained_pairs: pairs that got a
 	 * path again by these events. */
@@ -155,6 +156,16 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
 			       const struct ftr_incr_result **out,
 			       struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * Spare entries from now on, or not (the default).  An entry is spared if it has no candidate any
+ * longer, but its path still works: its packets arrive over links that are up, along entries that
+ * are spared, too, or that belong to the new tables.  A spared entry does not change.  Its path is
+ * not one of the paths for which the tables are free of credit loops (an extra turn has gone, or the
+ * order of the switches does not allow the path), so the caller must look for credit loops
+ * (<ftr/cdg.h>).  The next ftr_incr_apply computes spared entries again.
+ */
+void ftr_incr_spare(struct ftr_incr *lv, bool spare);
 
 /* Undo the last ftr_incr_apply exactly.  Returns false, and changes nothing, if that call failed
  * or was undone already. */

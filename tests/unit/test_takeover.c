@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "fake/opensm.h"
+#include "lib/draw.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include <ftr/check.h>
@@ -24,7 +25,8 @@ static struct ftr_err err;
 struct watch {
 	struct ftr_tables *t;
 	uint32_t states;
-	uint32_t loops;		/* states with a loop or a credit loop */
+	uint32_t loops;		/* states with a forwarding loop */
+	uint32_t cycles;	/* states with a credit loop, or with a forwarding loop */
 	uint32_t gaps;		/* states with more unreachable pairs than at the start */
 	uint64_t apart;		/* unreachable pairs of hosts at the start */
 };
@@ -40,7 +42,8 @@ static void judge(struct watch *w, const struct fake *h)
 	if (ftr_check_tables(h->fab, w->t, &opts, NULL, &rep, &err))
 		fake_fail(err.msg);
 	w->states++;
-	w->loops += rep.cdg == FTR_CDG_CYCLE || rep.found[FTR_FIND_LOOP];
+	w->loops += rep.found[FTR_FIND_LOOP] > 0;
+	w->cycles += rep.cdg == FTR_CDG_CYCLE || rep.found[FTR_FIND_LOOP];
 	if (w->states == 1)
 		w->apart = rep.bad[FTR_CHECK_HOST_HOST];
 	w->gaps += rep.bad[FTR_CHECK_HOST_HOST] > w->apart;
@@ -106,7 +109,7 @@ static struct watch watched(uint64_t seed, const char *options, bool *ordered)
 
 	ck_assert(!ftr_tables_new(h->fab, false, &w.t, &err));
 	judge(&w, h);
-	ck_assert_msg(!w.loops, "seed %" PRIu64 ": the tables at the start have a loop", seed);
+	ck_assert_msg(!w.cycles, "seed %" PRIu64 ": the tables at the start have a loop", seed);
 	h->written_ctx = &w;
 	h->written = written;
 	sweep(h);
@@ -134,19 +137,133 @@ START_TEST(every_state_is_sound)
 		bool is;
 
 		w = watched(seed, PLAIN, &is);
-		bad += w.loops + w.gaps;
+		bad += w.cycles + w.gaps;
 		w = watched(seed, ORDERED, &is);
 		ordered += is;
 		states += w.states;
 		if (is)
-			ck_assert_msg(!w.loops && !w.gaps, "seed %" PRIu64
+			ck_assert_msg(!w.cycles && !w.gaps, "seed %" PRIu64
 				      ": of %u states, %u have a loop and %u have newly unreachable pairs",
-				      seed, w.states, w.loops, w.gaps);
+				      seed, w.states, w.cycles, w.gaps);
 	}
 	printf("%u of %u fabrics taken over in order, %u states; in OpenSM's order of writes, %u states have a loop or newly unreachable pairs\n",
 	       ordered, n, states, bad);
 	runs_show(ordered > n / 2);
 	runs_show(bad > 0);
+}
+END_TEST
+
+/* ---- fabrics that are not trees ------------------------------------------- */
+
+static const struct odd {
+	const char *name, *torus, *text;
+	bool cycles;	/* shortest paths have a credit loop here */
+} odds[] = {
+	{ .name = "ring", .torus = "torus:9;2", .cycles = true },
+	{ .name = "torus", .torus = "torus:5,5;1", .cycles = true },
+	{ .name = "hyperx", .text =
+		"a: b c d e i h2\nb: c d f j h2\nc: d g k h2\nd: h l h2\n"
+		"e: f g h i h2\nf: g h j h2\ng: h k h2\nh: l h2\n"
+		"i: j k l h2\nj: k l h2\nk: l h2\nl: h2\n" },
+	{ .name = "two trees with a shared leaf", .text =
+		"r: a b s h1\nt: s c d\nu: a b s\nv: s c d\n"
+		"a: h3\nb: h3\ns: h3\nc: h3\nd: h3\n" },
+};
+
+static struct ftr_fabric *odd_fabric(const struct odd *o)
+{
+	struct ftr_torus torus;
+	struct ftr_fabric *f = NULL;
+
+	if (o->text)
+		return draw(o->text);
+	ck_assert(!ftr_torus_parse(o->torus, &torus, &err));
+	ck_assert(!ftr_gen_torus(&torus, NULL, &f, &err));
+	return f;
+}
+
+/* The tables of an engine that knows only shortest paths: breadth-first search from the switch of
+ * each LID, and the first port in a random order that leads nearer to it. */
+static void hold_shortest(struct fake *h, uint64_t seed)
+{
+	const struct ftr_fabric *f = h->fab;
+	uint32_t *dist = calloc(f->n_sw, sizeof(*dist));
+	struct ftr_rng r;
+
+	ck_assert_ptr_nonnull(dist);
+	ftr_rng_seed(&r, seed);
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
+		const struct ftr_lid_owner *o = &f->owner[lid];
+		ftr_sw last;
+
+		if (o->kind == FTR_OWNER_NONE)
+			continue;
+		last = o->kind == FTR_OWNER_SW ? o->idx : f->ep[o->idx].sw;
+		memset(dist, 0xff, f->n_sw * sizeof(*dist));
+		dist[last] = 0;
+		h->sw[last].lft[lid] = o->kind == FTR_OWNER_SW ? 0 : f->ep[o->idx].sw_port;
+		for (uint32_t d = 0; d < f->n_sw; d++)
+			for (ftr_sw s = 0; s < f->n_sw; s++) {
+				unsigned int turn = ftr_rng_below(&r, f->sw[s].n_ports);
+
+				for (unsigned int i = 0; i < f->sw[s].n_ports; i++) {
+					ftr_port p = (ftr_port)(1 + (i + turn) % f->sw[s].n_ports);
+					const struct ftr_swport *q = ftr_fabric_port(f, s, p);
+
+					if (dist[s] == UINT32_MAX && q->peer_kind == FTR_PEER_SW &&
+					    dist[q->peer] == d) {
+						dist[s] = d + 1;
+						h->sw[s].lft[lid] = p;
+					}
+				}
+			}
+	}
+	free(dist);
+}
+
+/* Takes over from up/down tables, and from shortest paths.  No state has a forwarding loop or a pair
+ * that has lost its path.  If the tables at the start have no credit loop, no state has one, or the
+ * plugin has reported that it was possible; if they have one, the plugin reports it. */
+START_TEST(not_trees)
+{
+	const struct odd *o = &odds[_i / 2];
+	uint32_t n = trees_runs(4), ordered = 0, states = 0, before = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t seed = trees_first_seed() + i;
+		struct watch w = { 0 };
+		struct fake *h = fake_new(&(struct fake_opts){
+			.fabric = odd_fabric(o), .options = ORDERED, .not_up = true,
+		});
+		bool cycle, reported;
+
+		if (_i % 2)
+			hold_shortest(h, seed);
+		else
+			hold(h, "sftree");
+		ck_assert(!ftr_tables_new(h->fab, false, &w.t, &err));
+		judge(&w, h);
+		cycle = w.cycles;
+		h->written_ctx = &w;
+		h->written = written;
+		sweep(h);
+		h->written = NULL;
+		reported = fake_logged(h, "IBF121") == 1;
+		ck_assert_msg(fake_logged(h, "IBF010") + reported == 1, "%s", h->log);
+		ck_assert_msg(!w.loops && !w.gaps && (reported || !w.cycles),
+			      "%s, seed %" PRIu64 ": of %u states, %u have a forwarding loop, %u a credit loop, and %u newly unreachable pairs",
+			      o->name, seed, w.states, w.loops, w.cycles, w.gaps);
+		ck_assert_msg(!cycle || reported, "%s", h->log);
+		fake_check_healed(h);
+		ordered += !reported;
+		before += cycle;
+		states += w.states;
+		ftr_tables_free(w.t);
+		fake_free(h);
+	}
+	printf("%s, %s: %u of %u taken over in order, %u states; %u had a credit loop before\n",
+	       o->name, _i % 2 ? "shortest paths" : "up/down", ordered, n, states, before);
+	runs_show(!(_i % 2) || !o->cycles || before > 0);
 }
 END_TEST
 
@@ -331,6 +448,7 @@ int main(void)
 	TCase *t = tcase_create("takeover");
 
 	tcase_add_test(t, every_state_is_sound);
+	tcase_add_loop_test(t, not_trees, 0, 2 * (int)(sizeof(odds) / sizeof(odds[0])));
 	tcase_add_test(t, fresh_switches);
 	tcase_add_test(t, loop_in_use);
 	tcase_add_loop_test(t, after_another_engine, 0, 2);

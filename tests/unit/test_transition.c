@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Tests that tables are replaced soundly: in a fake OpenSM, links, switches and groups of switches
- * fail and return, and after every Set of a table all paths are followed (lib/follow.h), by no code
- * of the planner, the engines or the checker.
+ * fail and return, parts are drained, the root file changes, the manager becomes master again, and
+ * packets are lost or overtake each other.  After every Set of a table all paths are followed
+ * (lib/follow.h), by no code of the planner, the engines or the checker.
  *
  * Rules, for packets between host ports over Active links:
- * - No Set takes the path away from a pair that had one.
+ * - No Set takes the path away from a pair that had one, except if its new path leads over a link
+ *   that has failed in the same change: the plugin did not know that yet.
  * - No Set leaves a forwarding loop, or channels of one VL that wait for each other in a cycle,
  *   unless the plugin has reported that every order of writes would (IBF121).
  * - When OpenSM has nothing more to do, all pairs have a path that are connected by links.
@@ -13,21 +15,25 @@
  * With "transition plain" OpenSM writes the tables; this shows that the rules can fail.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics (FTR_RUNS=100: about 10,000
- * changes and a million states).
+ * changes and a million states).  FTR_TRACE=1 prints every change of a table, and FTR_LOG=1 the log of
+ * a run with an unsound state.
  */
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake/opensm.h"
 #include "lib/follow.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include <ftr/drain.h>
 
 #define RUNS 24
+#define OTHER_RUNS 12
 #define CHANGES 5
 #define SWITCHES_MAX 40
 
@@ -38,10 +44,12 @@ struct eye {
 	uint8_t *lft;		/* [n_sw][row] */
 	uint32_t row;
 	uint8_t *active;	/* [n_ports] 1: the link is Active */
+	uint8_t *failed;	/* [n_ports] 1: the link has failed in the present change */
 	uint8_t *ends;		/* [n_sw] 1: hosts are connected */
 	uint8_t *had;		/* [n_sw][row] 1: packets arrived in the previous state */
 	struct follow *walk;
 	uint64_t seed;
+	bool trace;		/* print each changed entry, and each path that comes or goes */
 	uint64_t states, lost, loops, deadlocks;
 };
 
@@ -57,6 +65,10 @@ static bool read_tables(struct eye *y, const struct fake *h)
 	bool changed = false;
 
 	for (ftr_sw s = 0; s < y->f->n_sw; s++) {
+		for (uint32_t lid = 1; y->trace && lid < y->row; lid++)
+			if (y->lft[(size_t)s * y->row + lid] != h->sw[s].lft[lid])
+				printf("switch %u: LID %u: port %u, was %u\n", s, lid,
+				       h->sw[s].lft[lid], y->lft[(size_t)s * y->row + lid]);
 		changed |= memcmp(y->lft + (size_t)s * y->row, h->sw[s].lft, y->row) != 0;
 		memcpy(y->lft + (size_t)s * y->row, h->sw[s].lft, y->row);
 	}
@@ -71,10 +83,30 @@ static bool read_links(struct eye *y, const struct fake *h)
 		bool active = y->f->ports[x].peer_kind == FTR_PEER_EP ||
 			h->link[x] == IB_LINK_ACTIVE;
 
+		y->failed[x] |= y->active[x] && !active;
+		if (y->trace && y->active[x] != active && y->f->ports[x].peer_kind == FTR_PEER_SW)
+			printf("link to switch %u, port %u: %s\n", y->f->ports[x].peer,
+			       y->f->ports[x].peer_port, active ? "up" : "down");
 		changed |= y->active[x] != active;
 		y->active[x] = active;
 	}
 	return changed;
+}
+
+/* True if the path from s to the LID ends at a link that has failed in the present change. */
+static bool fails(const struct eye *y, ftr_sw s, uint32_t lid)
+{
+	for (uint32_t hops = 0; hops < y->f->n_sw; hops++) {
+		uint8_t p = y->lft[(size_t)s * y->row + lid];
+		uint32_t x = y->f->sw[s].first_port + p;
+
+		if (p > y->f->sw[s].n_ports || y->f->ports[x].peer_kind != FTR_PEER_SW)
+			return false;
+		if (!y->active[x])
+			return y->failed[x];
+		s = y->f->ports[x].peer;
+	}
+	return false;
 }
 
 /* Follow all packets.  set: a Set has changed a table; no pair may lose its path. */
@@ -95,7 +127,10 @@ static void walk(struct eye *y, bool set)
 			if (!y->ends[s])
 				continue;
 			fate = follow(y->walk, s);
-			lost += set && *had && fate != FOLLOW_ARRIVES;
+			if (y->trace && *had != (fate == FOLLOW_ARRIVES))
+				printf("from switch %u to LID %u: %s\n", s, lid,
+				       *had ? set ? "lost by this Set" : "lost" : "arrives");
+			lost += set && *had && fate != FOLLOW_ARRIVES && !fails(y, s, lid);
 			loops += fate == FOLLOW_LOOP;
 			*had = fate == FOLLOW_ARRIVES;
 		}
@@ -188,6 +223,7 @@ static void change(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *do
 	const struct ftr_fabric *f = h->fab;
 	uint32_t n = 1 + (ftr_rng_below(r, 3) == 0);
 
+	memset(y->failed, 0, f->n_ports);
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_sw s = ftr_rng_below(r, f->n_sw);
 		ftr_port p = (ftr_port)(1 + ftr_rng_below(r, f->sw[s].n_ports));
@@ -209,6 +245,105 @@ static void change(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *do
 	sum.changes++;
 }
 
+/* ---- other changes ----------------------------------------------------------- */
+
+/* Add or remove a drained part, and wait until the plugin has read the list. */
+static void drain(struct fake *h, struct ftr_rng *r, struct ftr_drains *d)
+{
+	const struct ftr_fabric *f = h->fab;
+	ftr_sw s = ftr_rng_below(r, f->n_sw);
+	ftr_port p = (ftr_port)(1 + ftr_rng_below(r, f->sw[s].n_ports));
+	uint32_t known = fake_logged(h, "request=0x"), i = 0;
+	struct ftr_err err;
+	char path[128];
+
+	if (ftr_rng_below(r, 2) || ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW)
+		p = 0;
+	while (i < d->n && (d->part[i].guid != f->sw[s].guid || d->part[i].port != p))
+		i++;
+	if (i < d->n)
+		d->part[i] = d->part[--d->n];
+	else
+		d->part[d->n++] = (struct ftr_drain){ .guid = f->sw[s].guid, .port = p, .by = "test" };
+	d->request++;
+	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
+	ck_assert_msg(!ftr_drains_write(path, d, &err), "%s", err.msg);
+	while (fake_logged(h, "request=0x") == known)
+		usleep(1000);
+}
+
+/* As after SIGHUP: opensm.conf names another root file, or none. */
+static void change_roots(struct fake *h, struct ftr_rng *r)
+{
+	const struct ftr_fabric *f = h->fab;
+	uint32_t few = ftr_rng_below(r, 3);
+	char path[128];
+	FILE *out;
+
+	free(h->osm->subn.opt.root_guid_file);
+	h->osm->subn.opt.root_guid_file = NULL;
+	if (!few)
+		return;
+	snprintf(path, sizeof(path), "%s/roots", h->dir);
+	out = fopen(path, "w");
+	ck_assert_ptr_nonnull(out);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (few == 1 ? !ftr_rng_below(r, f->n_sw / 2 + 1) || !s : !h->sh->tree.rank[s])
+			fprintf(out, "0x%" PRIx64 "\n", f->sw[s].guid);
+	ck_assert(!fclose(out));
+	h->osm->subn.opt.root_guid_file = strdup(path);
+}
+
+/* One packet in five gets lost, and the others take different times. */
+static void unreliable(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	struct ftr_rng *r = ctx;
+
+	fate->lose_request = p->set && !ftr_rng_below(r, 10);
+	fate->lose_answer = p->set && !ftr_rng_below(r, 10);
+	fate->delay_ms = ftr_rng_below(r, 8) / 4.0;
+	fate->back_ms = ftr_rng_below(r, 8) / 4.0;
+}
+
+static void other_change(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *down,
+			 struct ftr_drains *d)
+{
+	struct ftr_rng loss = *r;
+
+	switch (ftr_rng_below(r, 5)) {
+	case 0:
+	case 1:
+		drain(h, r, d);
+		break;
+	case 2:
+		change_roots(h, r);
+		break;
+	case 3:
+		h->osm->subn.coming_out_of_standby = TRUE;
+		break;
+	default:
+		fake_set_fate(h, unreliable, &loss);
+		change(y, h, r, down);
+		fake_release(h);
+		break;
+	}
+	settle(y, h);
+	sum.changes++;
+}
+
+static void remove_files(struct fake *h)
+{
+	static const char *const names[] = { "conf.drains", "roots" };
+	char path[128];
+
+	free(h->osm->subn.opt.root_guid_file);
+	h->osm->subn.opt.root_guid_file = NULL;
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", h->dir, names[i]);
+		unlink(path);
+	}
+}
+
 static void eye_init(struct eye *y, struct fake *h)
 {
 	const struct ftr_fabric *f = h->fab;
@@ -218,8 +353,9 @@ static void eye_init(struct eye *y, struct fake *h)
 	y->lft = calloc(f->n_sw, y->row);
 	y->had = calloc(f->n_sw, y->row);
 	y->active = calloc(f->n_ports, 1);
+	y->failed = calloc(f->n_ports, 1);
 	y->ends = calloc(f->n_sw, 1);
-	ck_assert(y->lft && y->had && y->active && y->ends);
+	ck_assert(y->lft && y->had && y->active && y->failed && y->ends);
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
 			y->ends[f->ep[e].sw] = 1;
@@ -232,12 +368,16 @@ static void eye_fini(struct eye *y)
 	free(y->lft);
 	free(y->had);
 	free(y->active);
+	free(y->failed);
 	free(y->ends);
 }
 
-static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, const char *options)
+static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, const char *options,
+		    bool other)
 {
-	struct eye y = { .seed = seed };
+	struct ftr_drain parts[CHANGES];
+	struct ftr_drains drains = { .part = parts };
+	struct eye y = { .seed = seed, .trace = getenv("FTR_TRACE") };
 	struct fake *h = fake_new(&(struct fake_opts){
 		.fabric = f, .engine = engine, .options = options,
 	});
@@ -256,7 +396,10 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 		uint64_t deadlocks = y.deadlocks;
 		uint32_t reported = fake_logged(h, "IBF121");
 
-		change(&y, h, &r, down);
+		if (other)
+			other_change(&y, h, &r, down, &drains);
+		else
+			change(&y, h, &r, down);
 		check_all_connected(&y, h, engine);
 		/* IBF121 reports that no order excludes a credit loop */
 		if (fake_logged(h, "IBF121") > reported)
@@ -277,6 +420,7 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 	sum.plain += fake_logged(h, "IBF121");
 	free(down);
 	eye_fini(&y);
+	remove_files(h);
 	fake_free(h);
 	return bad;
 }
@@ -298,12 +442,12 @@ static struct ftr_fabric *fabric(uint64_t seed)
 	}
 }
 
-static uint64_t run_all(const char *options)
+static uint64_t run_all(const char *options, bool other)
 {
 	uint64_t bad = 0;
 
 	memset(&sum, 0, sizeof(sum));
-	for (uint32_t i = 0; i < trees_runs(RUNS); i++) {
+	for (uint32_t i = 0; i < trees_runs(other ? OTHER_RUNS : RUNS); i++) {
 		uint64_t seed = trees_first_seed() + i;
 		struct ftr_fabric *f = fabric(seed);
 
@@ -313,7 +457,7 @@ static uint64_t run_all(const char *options)
 			continue;
 		}
 		sum.fabrics++;
-		bad += run(f, seed, engines[seed % 3], options);
+		bad += run(f, seed, engines[seed % 3], options, other);
 	}
 	printf("%s: %" PRIu64 " fabrics, %" PRIu64 " changes, %" PRIu64 " states, %" PRIu64
 	       " unsound, %" PRIu64 " with a reported credit loop; transitions: %" PRIu64
@@ -325,16 +469,23 @@ static uint64_t run_all(const char *options)
 
 START_TEST(no_set_loses_a_path)
 {
-	uint64_t bad = run_all("transition ordered\n");
+	uint64_t bad = run_all("transition ordered\n", false);
 
 	ck_assert_uint_eq(bad, 0);
 	runs_show(sum.ordered > 0);
 }
 END_TEST
 
+START_TEST(other_changes_lose_no_path)
+{
+	ck_assert_uint_eq(run_all("transition ordered\ntakeover ordered\n", true), 0);
+	runs_show(sum.ordered > 0);
+}
+END_TEST
+
 START_TEST(plain_loses_paths)
 {
-	runs_show(run_all("transition plain\n") > 0);
+	runs_show(run_all("transition plain\n", false) > 0);
 }
 END_TEST
 
@@ -345,6 +496,7 @@ int main(void)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_add_test(t, no_set_loses_a_path);
+	tcase_add_test(t, other_changes_lose_no_path);
 	tcase_add_test(t, plain_loses_paths);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -119,6 +119,8 @@ void ftr_incr_free(struct ftr_incr *lv)
 	free(lv->toggled);
 	free(lv->log);
 	free(lv->change);
+	free(lv->spared[0]);
+	free(lv->spared[1]);
 	free(lv);
 }
 
@@ -316,6 +318,7 @@ static enum ftr_status report_links(struct ftr_incr *lv, struct ftr_err *err)
 static void revert(struct ftr_incr *lv)
 {
 	incr_place_back(lv);
+	incr_spare_back(lv);
 	incr_values_back(lv);
 	toggle_all(lv);
 	incr_extra_back(lv);
@@ -326,10 +329,16 @@ static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_err *err)
 {
 	enum ftr_status st = update_costs(lv, err);
 
-	if (!st)
+	if (!st) {
+		incr_spare_list(lv);
 		st = incr_entries(lv, err);
+	}
 	if (!st)
-		st = incr_place(lv, err);
+		st = incr_sort(lv, err);
+	if (!st)
+		st = incr_spare(lv, err);
+	if (!st)
+		incr_place(lv);
 	if (!st)
 		st = incr_write_steps(lv, err);
 	if (!st)
@@ -354,6 +363,7 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 	lv->before = lv->pairs;
 	lv->replanned = false;
 	lv->placed = false;
+	lv->respared = false;
 	lv->last = ftr_arena_new();
 	st = lv->last ? find_toggled(lv, event, n, err) : incr_nomem(lv, err);
 	if (!st) {

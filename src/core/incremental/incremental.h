@@ -134,9 +134,9 @@ struct ftr_incr {
 	/* Placement of displaced entries (balance/displaced.h).  NULL: there are no preferred
 	 * tables. */
 	struct displaced *displaced;
-	uint32_t *col_of;	/* column of each LID */
 	struct ftr_change *entry;	/* [n_sw] scratch of placement_update.c */
 
+	uint32_t *col_of;	/* column of each LID */
 	uint32_t words;		/* number of 64-bit words of a set of switches */
 	struct incr_work work[N_JOBS];
 	uint8_t *row[2];	/* [cost_stride] scratch */
@@ -155,6 +155,11 @@ struct ftr_incr {
 	uint32_t *by_lid;	/* The changes of lid are change[by_lid[i]], lid_first[lid] <= i <
 				 * lid_first[lid + 1]. */
 	uint32_t *lid_first;
+	bool spare;		/* see ftr_incr_spare() */
+	struct ftr_change *spared[2];	/* [n_spared] spared entries of the last apply, and of the
+					 * one before it */
+	uint32_t n_spared[2];
+	bool respared;		/* the last apply has replaced spared[0] */
 	bool placed;		/* the tables and the counters of flows include the changes */
 	struct ftr_arena *last;		/* holds the arrays that live as long as `result` */
 	struct ftr_link *extra;	/* live links that are not in the fabric of base */
@@ -238,12 +243,19 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
  * in lv->change.  The tables are not changed. */
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_err *err);
 
-/* placement_update.c.  incr_place_new: make the counters of flows (lv->displaced).  incr_place: set
- * by_lid.  If there are counters, it also chooses a port for each displaced entry, and enters all
- * changes into the tables.  incr_place_back: revert counters and tables; it must be called before
+/* spared.c.  incr_spare_list: put the spared entries on the work list.  incr_spare: remove the changes
+ * of entries that are spared.  incr_spare_back: undo incr_spare. */
+void incr_spare_list(struct ftr_incr *lv);
+enum ftr_status incr_spare(struct ftr_incr *lv, struct ftr_err *err);
+void incr_spare_back(struct ftr_incr *lv);
+
+/* placement_update.c.  incr_place_new: set col_of, and make the counters of flows (lv->displaced).
+ * incr_sort: set by_lid.  incr_place: if there are counters, choose a port for each displaced entry,
+ * and enter all changes into the tables.  incr_place_back: revert counters and tables; it must be called before
  * the links get back their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
-enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
+enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err);
+void incr_place(struct ftr_incr *lv);
 void incr_place_back(struct ftr_incr *lv);
 
 /* write_steps.c: set these members of lv->result: `change`, `write_step`, `n_write_steps`,

@@ -17,13 +17,13 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	const struct ftr_shape *v = &lv->view;
 	enum ftr_status st;
 
-	if (!lv->prefer)
-		return FTR_OK;
 	if (!FTR_ZNEW(lv->arena, lv->col_of, v->f->max_lid + 1u) ||
 	    !FTR_NEW(lv->arena, lv->entry, v->f->n_sw))
 		return incr_nomem(lv, err);
 	for (uint32_t i = 0; i < v->numbering.n_dest; i++)
 		lv->col_of[v->numbering.dest[i].lid] = v->numbering.dest[i].col;
+	if (!lv->prefer)
+		return FTR_OK;
 	st = displaced_new(v, lv->t, lv->prefer, &lv->displaced, err);
 	for (uint32_t c = 0; !st && c < lv->n_ends; c++)
 		displaced_link(lv->displaced, incr_remote(lv, lv->far[c]),
@@ -64,12 +64,15 @@ static void place_lids(struct ftr_incr *lv, bool back)
 			place_lid(lv, (ftr_lid)lid, back);
 }
 
-static void sort_by_lid(struct ftr_incr *lv)
+enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err)
 {
-	uint32_t *first = lv->lid_first + 1;	/* in the end, first[lid] is the end of the changes
-						 * of lid */
 	uint32_t n = lv->result.n_changes;
+	uint32_t *first;
 
+	if (!FTR_NEW(lv->last, lv->by_lid, n) ||
+	    !FTR_ZNEW(lv->last, lv->lid_first, lv->t->max_lid + 2u))
+		return incr_nomem(lv, err);
+	first = lv->lid_first + 1;	/* in the end, first[lid] is the end of the changes of lid */
 	for (uint32_t i = 0; i < n; i++)
 		first[lv->change[i].lid]++;
 	for (uint32_t lid = 0, sum = 0; lid <= lv->t->max_lid; lid++) {
@@ -80,19 +83,15 @@ static void sort_by_lid(struct ftr_incr *lv)
 	}
 	for (uint32_t i = 0; i < n; i++)
 		lv->by_lid[first[lv->change[i].lid]++] = i;
+	return FTR_OK;
 }
 
-enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err)
+void incr_place(struct ftr_incr *lv)
 {
-	if (!FTR_NEW(lv->last, lv->by_lid, lv->result.n_changes) ||
-	    !FTR_ZNEW(lv->last, lv->lid_first, lv->t->max_lid + 2u))
-		return incr_nomem(lv, err);
-	sort_by_lid(lv);
 	if (!lv->displaced)
-		return FTR_OK;
+		return;
 	lv->placed = true;
 	place_lids(lv, false);
-	return FTR_OK;
 }
 
 void incr_place_back(struct ftr_incr *lv)

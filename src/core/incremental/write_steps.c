@@ -29,11 +29,11 @@
  * follows old entries, which have no loop.
  *
  * The proof does not cover entries that become FTR_PORT_NONE.  They wait for no other entry, and no
- * entry waits for them.  If the old path of such an entry does not work, the entry is written at
- * once.  Otherwise new entries of other switches could repair this path, with a turn that is not
- * allowed, until the entry is written.  If the old path works but is not allowed any longer (an
+ * entry waits for them.  If the old path of such an entry works but is not allowed any longer (an
  * extra turn has gone, or the pair is in ftr_incr.keep), the entry is written after the other
- * entries of its LID.  There is one exception: an entry whose old port leads down to an entry that
+ * entries of its LID.  The same holds if the old path does not work, but leads by an allowed turn to
+ * a new entry, which repairs it for a moment.  All others are written at once: new entries of other
+ * switches could repair their paths with a turn that is not allowed.  There is one exception: an entry whose old port leads down to an entry that
  * turns upward is written before the drain steps, because an upward turn is worse than a missing
  * entry.
  */
@@ -184,23 +184,40 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 	}
 }
 
-/* True if the old path from change i reaches the LID. */
+/* True if a packet from switch `from` may follow the new entry of change k. */
+static bool may_continue(const struct steps *z, ftr_sw from, uint32_t k)
+{
+	const struct ftr_change *c = &z->change[k];
+	ftr_sw to;
+
+	if (c->after == FTR_PORT_NONE)
+		return false;
+	to = next_switch(z->lv, c->sw, c->after);
+	return to == NONE || incr_legal(z->lv, from, c->sw, to);
+}
+
+/* True if the old path from change i reaches the LID, or leads by an allowed turn to a new entry. */
 static bool arrives_now(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
 	const struct ftr_fabric *f = lv->view.f;
-	ftr_sw s = z->change[i].sw;
+	ftr_sw s = z->change[i].sw, from = NONE;
 
 	for (uint32_t hops = 0; hops < f->n_sw; hops++) {
-		ftr_port p = lv->at[s] == NONE ? ftr_tables_get(lv->t, s, z->change[i].lid) :
-			z->change[lv->at[s]].before;
-		uint32_t c = incr_link(lv, s, p);
+		uint32_t k = lv->at[s], c;
+		ftr_port p = k == NONE ? ftr_tables_get(lv->t, s, z->change[i].lid) :
+			z->change[k].before;
+
+		if (from != NONE && k != NONE && may_continue(z, from, k))
+			return true;
+		c = incr_link(lv, s, p);
 
 		if (c == NONE)
 			return !p || (p <= f->sw[s].n_ports &&
 				      ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_EP);
 		if (!lv->alive[c])
 			return false;
+		from = s;
 		s = incr_remote(lv, c);
 	}
 	return false;

@@ -157,7 +157,7 @@ static enum ftr_status replace_fabric(struct ibf_drain *d, struct ibf_generation
 	st = ftr_drain_apply(gen->fabric, &d->now, origin.sw, &out, err);
 	if (st)
 		return st;
-	ftr_fabric_free(gen->fabric);
+	gen->undrained = gen->fabric;
 	gen->fabric = out.f;
 	out.f = NULL;
 	ftr_drained_clear(&out);

@@ -21,7 +21,8 @@
 struct ibf_drain *ibf_drain_new(struct ibf_plugin *p, const char *options);
 void ibf_drain_free(struct ibf_drain *d);	/* joins the thread; NULL is accepted */
 
-/* Remove the drained links from gen->fabric, and count the drained parts.  The caller holds
+/* Remove the drained links from gen->fabric, and count the drained parts.  gen->undrained becomes the
+ * fabric with these links.  The caller holds
  * OpenSM's lock.  p->drain NULL: no part is drained. */
 enum ftr_status ibf_drain_apply(struct ibf_plugin *p, struct ibf_generation *gen,
 				struct ftr_err *err) FTR_MUST_USE;

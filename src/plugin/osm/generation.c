@@ -39,6 +39,7 @@ void ibf_generation_put(struct ibf_generation *gen)
 	ftr_shape_free(gen->shape);
 	ibf_nominal_put(gen->nominal);
 	ftr_fabric_free(gen->fabric);
+	ftr_fabric_free(gen->undrained);
 	free(gen->mcast_able);
 	free(gen);
 }

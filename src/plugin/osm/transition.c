@@ -87,6 +87,7 @@ extern volatile unsigned int osm_exit_flag;
 struct change {
 	struct ibf_plugin *p;
 	const struct ibf_generation *gen;
+	const struct ftr_fabric *f;	/* with drained links: old entries may lead over them */
 	struct ibf_blocks b;
 	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
@@ -175,7 +176,7 @@ static void write_step(struct change *x, uint8_t step)
 {
 	uint64_t before = x->blocks;
 
-	for (ftr_sw s = 0; s < x->gen->fabric->n_sw; s++) {
+	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		const uint8_t *row = x->plan.step + (size_t)s * x->now->stride;
 
 		for (uint32_t b = 0; b < x->b.n && !x->silent[s]; b++)
@@ -228,9 +229,14 @@ static void drain(const struct change *x)
 static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_err *err)
 {
 	const struct ftr_ddlr_opts opts = { .stop = is_over, .stop_ctx = x };
+	struct ftr_shape *undrained = NULL;
 	struct ftr_ddlr *r = NULL;
-	enum ftr_status st = ftr_ddlr_new(x->gen->shape, x->now, &opts, &r, err);
+	enum ftr_status st = FTR_OK;
 
+	if (x->gen->undrained)
+		st = ftr_shape_new(x->f, NULL, ibf_team(x->p), &undrained, err);
+	if (!st)
+		st = ftr_ddlr_new(undrained ? undrained : x->gen->shape, x->now, &opts, &r, err);
 	for (bool done = false; !st && !done;) {
 		struct ftr_ddlr_plan plan = { .n = 0 };
 
@@ -238,7 +244,7 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 			st = ftr_fail(err, FTR_REFUSED, "the time limit of %d ms has passed",
 				      x->p->opt.transition_limit_ms);
 		else
-			st = ftr_ddlr_transition(r, x->gen->fabric, x->plan.to, &plan, err);
+			st = ftr_ddlr_transition(r, x->f, x->plan.to, &plan, err);
 		if (st)
 			break;
 		done = plan.done;
@@ -252,6 +258,7 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 		}
 	}
 	ftr_ddlr_free(r);
+	ftr_shape_free(undrained);
 	return st;
 }
 
@@ -315,7 +322,7 @@ static enum ftr_status is_safe(const struct change *x, bool *safe, struct ftr_er
 		.w = ftr_calloc(x->now->n_sw + 1u, sizeof(*z.w)),
 	};
 	struct ftr_err why = { 0 };
-	enum ftr_status st = ftr_cdg_new(x->gen->fabric, x->now, NULL, &z.g, &why);
+	enum ftr_status st = ftr_cdg_new(x->f, x->now, NULL, &z.g, &why);
 
 	z.closes = st == FTR_REFUSED;
 	if (!z.differ || !z.w)
@@ -399,7 +406,7 @@ static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *ro
 /* Copy OpenSM's lft to x->now, and mark the blocks that are not known.  OpenSM's lock is held. */
 static void copy_lft(struct change *x)
 {
-	const struct ftr_fabric *f = x->gen->fabric;
+	const struct ftr_fabric *f = x->f;
 	struct rr_dr route;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -424,19 +431,19 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 	enum ftr_status st = ibf_blocks_read(&x->b, ibf_now_ms() + READ_LIMIT_MS, x->now, &failed,
 					     err);
 
-	for (ftr_sw s = 0; s < x->gen->fabric->n_sw; s++)
+	for (ftr_sw s = 0; s < x->f->n_sw; s++)
 		for (uint32_t b = 0; failed && b < x->b.n; b++)
 			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
 				x->silent[s] = 1;
 	x->failed += (uint32_t)failed;
-	ibf_clear_invalid(x->gen->fabric, x->now);
+	ibf_clear_invalid(x->f, x->now);
 	return st;
 }
 
 /* Store the written blocks in lft, unless a sweep should write them again.  OpenSM's lock is held. */
 static void settle(const struct change *x)
 {
-	const struct ftr_fabric *f = x->gen->fabric;
+	const struct ftr_fabric *f = x->f;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
@@ -459,7 +466,7 @@ static void settle(const struct change *x)
 static enum ftr_status read_all(struct change *x, const struct ibf_engine *e, struct ftr_err *err)
 {
 	struct ibf_adopted done = e->prefer.adopted;
-	const struct ftr_fabric *f = x->gen->fabric;
+	const struct ftr_fabric *f = x->f;
 	enum ftr_status st;
 
 	if (e->prefer.stage == IBF_ADOPTING)
@@ -476,7 +483,7 @@ static enum ftr_status read_all(struct change *x, const struct ibf_engine *e, st
 /* Allocate everything, and copy what OpenSM's lock protects. */
 static enum ftr_status prepare(struct change *x, const struct ibf_engine *e, struct ftr_err *err)
 {
-	const struct ftr_fabric *f = x->gen->fabric;
+	const struct ftr_fabric *f = x->f;
 	enum ftr_status st = ibf_blocks_new(x->p, f, &x->b, err);
 
 	x->silent = ftr_calloc(f->n_sw + 1u, 1);
@@ -507,7 +514,7 @@ static const char *why_not(struct change *x, const struct ftr_err *err)
 
 static void report(struct change *x, const struct ibf_engine *e, const struct ftr_err *err)
 {
-	const struct ftr_fabric *f = x->gen->fabric;
+	const struct ftr_fabric *f = x->f;
 	struct ftr_tables_diff left = { 0 };
 	double ms = ibf_now_ms() - x->start;
 	const char *why = why_not(x, err);
@@ -515,8 +522,10 @@ static void report(struct change *x, const struct ibf_engine *e, const struct ft
 	if (x->now)
 		ftr_tables_diff(f, x->now, f, x->plan.to, &left);
 	if (x->unsafe_ms > 0)
-		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.0f ms, but in which no packet was lost: %s",
-			e->ops->name, x->unsafe_ms, why);
+		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.1f ms, but in which no packet was lost: %s; %s in %s",
+			e->ops->name, x->unsafe_ms, why,
+			ibf_count(x->entries, "entry", "entries").s,
+			ibf_count(x->blocks, "block", "blocks").s);
 	else if (why && (!x->plan.f || (left.entries && has_entries(x->now))))
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; until all are written, a credit loop or a missing entry is possible",
 			e->ops->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
@@ -524,7 +533,7 @@ static void report(struct change *x, const struct ibf_engine *e, const struct ft
 	else if (!x->entries && !x->p->lft_known)
 		ibf_log(x->p, IBF_TRANSITION, "%s: no table is replaced: the switches already hold the new entries, or hold no entries; ms=%.0f",
 			e->ops->name, ms);
-	if (x->entries)
+	if (x->entries && !(x->unsafe_ms > 0))
 		ibf_log(x->p, IBF_TRANSITION, "%s: the tables in use were replaced in a checked order: %s in %s; steps=%u rounds=%u ms=%.0f",
 			e->ops->name, ibf_count(x->entries, "entry", "entries").s,
 			ibf_count(x->blocks, "block", "blocks").s, x->steps, x->rounds, ms);
@@ -534,7 +543,10 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 		    const struct ftr_tables *t)
 {
 	struct ibf_plugin *p = e->plugin;
-	struct change x = { .p = p, .gen = gen, .start = ibf_now_ms() };
+	struct change x = {
+		.p = p, .gen = gen, .start = ibf_now_ms(),
+		.f = gen->undrained ? gen->undrained : gen->fabric,
+	};
 	struct ftr_err err = { 0 };
 	enum ftr_status st;
 
@@ -548,7 +560,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 		st = read_unknown(&x, &err);
 		x.end = ibf_now_ms() + p->opt.transition_limit_ms;
 		x.plan = (struct ftr_transition){
-			.f = gen->fabric, .now = x.now, .to = t, .silent = x.silent,
+			.f = x.f, .now = x.now, .to = t, .silent = x.silent,
 		};
 		if (!st)
 			st = write_all(&x, &err);

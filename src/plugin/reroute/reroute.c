@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "reroute/reroute.h"
+#include <ftr/cdg.h>
 
 /* ---- the view ----------------------------------------------------------- */
 
@@ -154,6 +155,74 @@ static enum ftr_status check(const struct rr_view *v, struct ftr_team *team,
 	return st ? st : refuse_findings(v, &rep, err);
 }
 
+static int by_lid_and_step(const void *x, const void *y)
+{
+	const struct ftr_change *a = x, *b = y;
+
+	return FTR_ORDER(a->lid, b->lid) ?: FTR_ORDER(a->step, b->step) ?: FTR_ORDER(a->sw, b->sw);
+}
+
+/* Make the graph of the channel dependencies of the tables in the switches. */
+static enum ftr_status graph_now(const struct rr_view *v, struct ftr_cdg **g, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = v->gen.fabric;
+	enum ftr_status st = ftr_cdg_new(f, v->sent, NULL, g, err);
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; !st && p <= f->sw[s].n_ports; p++)
+			if (ftr_incr_connected(v->incr, s, (ftr_port)p) &&
+			    !ftr_incr_alive(v->incr, s, (ftr_port)p))
+				st = ftr_cdg_link_down(*g, s, (ftr_port)p, err);
+	return st;
+}
+
+/* Returns false unless the graph shows that no credit loop can form while the entries are written,
+ * nor afterwards. */
+static bool is_free_of_loops(const struct rr_view *v, const struct ftr_incr_result *res)
+{
+	struct ftr_change *w = ftr_calloc(res->n_changes + 1u, sizeof(*w));
+	struct ftr_cdg *g = NULL;
+	struct ftr_err err;
+	bool closes = !w || graph_now(v, &g, &err);
+
+	for (uint32_t i = 0; !closes && i < res->n_changes; i++) {
+		w[i] = res->change[i];
+		w[i].step = res->write_step[i];
+	}
+	if (!closes)
+		qsort(w, res->n_changes, sizeof(*w), by_lid_and_step);
+	for (uint32_t i = 0, n; !closes && i < res->n_changes; i += n) {
+		for (n = 1; i + n < res->n_changes && w[i + n].lid == w[i].lid; n++)
+			;
+		closes = ftr_cdg_change(g, w[i].lid, w + i, n, &closes, &err) || closes;
+	}
+	ftr_cdg_free(g);
+	free(w);
+	return !closes;
+}
+
+/* Update the tables.  Entries are spared only if no credit loop can form.  The check of the changed
+ * entries (check()) is not enough for that, because it relies on the paths of all other entries. */
+static enum ftr_status apply(struct rr *f, const struct ftr_incr_event *ev, uint32_t n,
+			     const struct ftr_incr_result **res, struct ftr_err *err)
+{
+	struct ftr_incr *lv = f->view->incr;
+	enum ftr_status st;
+
+	pthread_mutex_lock(&f->view_lock);
+	ftr_incr_spare(lv, true);
+	st = ftr_incr_apply(lv, ev, n, res, err);
+	pthread_mutex_unlock(&f->view_lock);
+	if (st || !(*res)->n_spared || is_free_of_loops(f->view, *res))
+		return st;
+	pthread_mutex_lock(&f->view_lock);
+	ftr_incr_undo(lv);
+	ftr_incr_spare(lv, false);
+	st = ftr_incr_apply(lv, ev, n, res, err);
+	pthread_mutex_unlock(&f->view_lock);
+	return st;
+}
+
 static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 			       const struct ftr_incr_result **res,
 			       struct ftr_err *err)
@@ -167,9 +236,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 		ev[i] = (struct ftr_incr_event){
 			r->link[i].sw, r->link[i].port, r->link[i].up
 		};
-	pthread_mutex_lock(&f->view_lock);
-	st = ftr_incr_apply(f->view->incr, ev, r->n_links, res, err);
-	pthread_mutex_unlock(&f->view_lock);
+	st = apply(f, ev, r->n_links, res, err);
 	free(ev);
 	r->computed_ms = since(f, r);
 	if (!st) {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Spared entries: entries without a candidate whose path still works (ftr_incr_spare()).
+ *
+ * A fault can take the permission from a path that it does not break: an extra turn goes, or the
+ * order of the switches, which only a routing changes, offers no way any more.  To clear the entries
+ * of such a path would cut a pair of hosts that the fault has not cut, until the next sweep.
+ *
+ * The path from a changed entry without a candidate is followed over old entries, until it reaches a
+ * new entry, whose path is one of the new tables, or the LID.  As the entries on this path are
+ * followed alike, they are spared together.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "incremental/incremental.h"
+
+void ftr_incr_spare(struct ftr_incr *lv, bool spare)
+{
+	lv->spare = spare;
+}
+
+void incr_spare_list(struct ftr_incr *lv)
+{
+	for (uint32_t i = 0; i < lv->n_spared[0]; i++)
+		incr_touch(lv, JOB_ENTRY, lv->spared[0][i].sw, lv->col_of[lv->spared[0][i].lid]);
+}
+
+/* True if the path of change i, which has no candidate, still works.  lv->at must be set for its
+ * LID. */
+static bool works(const struct ftr_incr *lv, uint32_t i)
+{
+	const struct ftr_fabric *f = lv->view.f;
+	ftr_lid lid = lv->change[i].lid;
+	ftr_sw s = lv->change[i].sw;
+
+	for (uint32_t hops = 0; hops < f->n_sw; hops++) {
+		uint32_t k = lv->at[s], link;
+		ftr_port p = k == NONE ? ftr_tables_get(lv->t, s, lid) : lv->change[k].before;
+
+		if (k != NONE && lv->change[k].after != FTR_PORT_NONE)
+			return true;
+		link = incr_link(lv, s, p);
+		if (link == NONE)
+			return !p || (p <= f->sw[s].n_ports &&
+				      ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_EP);
+		if (!lv->alive[link])
+			return false;
+		s = incr_remote(lv, link);
+	}
+	return false;
+}
+
+/* Set mark[i] to 1 for the spared ones of the n changes of a LID. */
+static uint32_t mark_lid(struct ftr_incr *lv, const uint32_t *list, uint32_t n, uint8_t *mark)
+{
+	uint32_t marked = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		lv->at[lv->change[list[i]].sw] = list[i];
+	for (uint32_t i = 0; i < n; i++) {
+		mark[list[i]] = lv->change[list[i]].after == FTR_PORT_NONE && works(lv, list[i]);
+		marked += mark[list[i]];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		lv->at[lv->change[list[i]].sw] = NONE;
+	return marked;
+}
+
+/* Move the marked changes from lv->change to out[]. */
+static void take_out(struct ftr_incr *lv, const uint8_t *mark, struct ftr_change *out)
+{
+	struct ftr_incr_result *r = &lv->result;
+	uint32_t kept = 0;
+
+	r->n_switches = 0;
+	for (uint32_t i = 0; i < r->n_changes; i++) {
+		if (mark[i]) {
+			*out++ = lv->change[i];
+			continue;
+		}
+		r->n_switches += !kept || lv->change[kept - 1].sw != lv->change[i].sw;
+		lv->change[kept++] = lv->change[i];
+	}
+	r->n_changes = kept;
+}
+
+enum ftr_status incr_spare(struct ftr_incr *lv, struct ftr_err *err)
+{
+	struct ftr_change *out;
+	uint32_t n = 0;
+	uint8_t *mark;
+
+	if (!lv->spare && !lv->n_spared[0])
+		return FTR_OK;
+	if (!FTR_ZNEW(lv->last, mark, lv->result.n_changes + 1u))
+		return incr_nomem(lv, err);
+	for (uint32_t lid = 0; lv->spare && lid <= lv->t->max_lid; lid++)
+		n += mark_lid(lv, lv->by_lid + lv->lid_first[lid],
+			      lv->lid_first[lid + 1] - lv->lid_first[lid], mark);
+	out = n ? ftr_calloc(n, sizeof(*out)) : NULL;
+	if (n && !out)
+		return incr_nomem(lv, err);
+	if (n)
+		take_out(lv, mark, out);
+	free(lv->spared[1]);
+	lv->spared[1] = lv->spared[0];
+	lv->n_spared[1] = lv->n_spared[0];
+	lv->spared[0] = out;
+	lv->n_spared[0] = lv->result.n_spared = n;
+	lv->respared = true;
+	return n ? incr_sort(lv, err) : FTR_OK;
+}
+
+void incr_spare_back(struct ftr_incr *lv)
+{
+	if (!lv->respared)
+		return;
+	lv->respared = false;
+	free(lv->spared[0]);
+	lv->spared[0] = lv->spared[1];
+	lv->n_spared[0] = lv->n_spared[1];
+	lv->spared[1] = NULL;
+	lv->n_spared[1] = 0;
+}
