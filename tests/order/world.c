@@ -41,6 +41,28 @@ static uint32_t nudges;
 static enum fake_moment moment;
 static unsigned int takeovers;
 
+/* The links that have changed since the plugin was idle; heard: a trap of one end has arrived. */
+#define CHANGES 16
+static struct {
+	ftr_sw end[2];
+	bool heard;
+} changed[CHANGES];
+
+/* Returns false if no trap has arrived for a link that has changed. */
+static bool all_heard(void)
+{
+	for (unsigned int i = 0; i < world.changes; i++)
+		if (!changed[i].heard)
+			return false;
+	return true;
+}
+
+static void hear(ftr_sw s)
+{
+	for (unsigned int i = 0; i < world.changes; i++)
+		changed[i].heard |= changed[i].end[0] == s || changed[i].end[1] == s;
+}
+
 static void forget_past(uint64_t x)
 {
 	world.past = x;
@@ -318,12 +340,13 @@ static unsigned int list_events(struct fake *h, struct list *l)
 static uint64_t key_of(struct fake *h, const struct list *l)
 {
 	uint64_t x[] = { world.past, world.bag, judge_hash(), (uintptr_t)world.next,
-			 (uint64_t)world.missed * 2 + world.wild + 4 * world.changes, 0 };
+			 (uint64_t)world.missed * 2 + world.wild + 4 * world.changes, 0, 0 };
 
 	for (unsigned int i = 0; i < l->n; i++)
 		if (l->a[i].what == PACKET)
 			x[5] += l->a[i].hash;
-	(void)h;
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		x[6] = x[6] * 2 + h->sw[s].unheard;
 	return fake_hash(3, x, sizeof(x));
 }
 
@@ -335,7 +358,11 @@ static void set_link(struct fake *h, const char *where, bool up)
 	ftr_sw s = fake_leaf(h, n / 10);
 	ftr_port p = fake_uplink(h, s, n % 10);
 
-	world.changes++;
+	if (world.changes == CHANGES)
+		abort();
+	changed[world.changes].end[0] = s;
+	changed[world.changes].end[1] = ftr_fabric_port(h->fab, s, p)->peer;
+	changed[world.changes++].heard = false;
 	fake_link_quietly(h, s, p, up);
 	h->sw[s].unheard = h->sw[ftr_fabric_port(h->fab, s, p)->peer].unheard = true;
 	unheard_is_fine = false;
@@ -385,6 +412,7 @@ static void nudge(struct fake *h)
 		violated("OpenSM has swept three times, and traps still cannot reach it");
 	unheard_is_fine = nudges == 3;
 	world.missed = false;
+	world.changes = 0;
 	h->osm->subn.force_heavy_sweep = TRUE;
 }
 
@@ -423,6 +451,7 @@ static bool perform(struct fake *h, const struct action *a)
 		break;
 	case TRAP:
 		h->sw[a->id].unheard = false;
+		hear((ftr_sw)a->id);
 		fake_trap(h, (ftr_sw)a->id, SM_LINK_STATE_CHANGED_TRAP);
 		say("trap of %s", h->fab->sw[a->id].name);
 		break;
@@ -481,7 +510,7 @@ static void step(void)
 		remember(0, 0);
 	}
 	if (h->plugin && is_quiet(h)) {
-		if (!some_unheard(h) && !world.missed) {
+		if (all_heard() && !world.missed) {
 			judge_idle();
 			world.changes = 0;
 		}
