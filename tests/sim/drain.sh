@@ -67,6 +67,11 @@ case_drain_spine() {
 	grep -q "$guid" "$T/list"
 	drain undrain "$guid"
 	until_same before after
+	# one record for the drain, and one without a drained part
+	grep -o '"event":"drains".*"number_drained":[01]' "$SIM_DIR/sm/ibfattree-events.jsonl" |
+		sed 's/.*://' | tr '\n' ' ' >"$T/drain-events"
+	[[ $(<"$T/drain-events") == '1 0 ' ]] ||
+		fail "records of drains: $(<"$T/drain-events")"
 	down
 }
 
