@@ -13,6 +13,7 @@ AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir
 TESTS += $(check_PROGRAMS)
 
 include tests/unit/local.mk
+include tests/order/local.mk
 include tests/prop/local.mk
 include tests/ddlr/local.mk
 include tests/cli/local.mk

@@ -78,7 +78,7 @@ void osm_log(osm_log_t *log, osm_log_level_t level, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	if (getenv("FAKE_LOG"))
-		fprintf(stderr, "%.3f %s", ibf_now_ms(), line);
+		fprintf(stderr, "%.3f %s", fake_time(), line);
 	judge_plural(line);
 	n = strlen(line);
 	pthread_mutex_lock(&h->mutex);
@@ -272,13 +272,19 @@ static void forget(struct fake *h, osm_node_t *n, osm_port_t *port,
 	}
 }
 
-void fake_drop_host(struct fake *h, ftr_ep e)
+static void forget_host(struct fake *h, ftr_ep e)
 {
 	const struct ftr_endport *ep = &h->fab->ep[e];
 
-	if (e != h->sm && cl_qmap_get(&h->osm->subn.port_guid_tbl, h->ep_port[e]->guid) ==
+	if (cl_qmap_get(&h->osm->subn.port_guid_tbl, h->ep_port[e]->guid) ==
 	    &h->ep_port[e]->map_item)
 		forget(h, h->ep_node[e], h->ep_port[e], ep->lid, ep->lmc);
+}
+
+void fake_drop_host(struct fake *h, ftr_ep e)
+{
+	if (e != h->sm)
+		forget_host(h, e);
 }
 
 static void new_switch(struct fake *h, ftr_sw s)
@@ -445,9 +451,6 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 	if (o->options)
 		fputs(o->options, out);
 	fclose(out);
-	snprintf(path, sizeof(path), "ibfattree:%s/conf", h->dir);
-	h->osm->subn.opt.event_plugin_options = must(strdup(path));
-	h->osm->subn.opt.dump_files_dir = h->dir;
 	if (setenv("OSM_CACHE_DIR", h->dir, 1))
 		fake_fail("out of memory");
 }
@@ -467,6 +470,7 @@ static void make_osm(struct fake *h, const struct fake_opts *o)
 {
 	osm_opensm_t *osm = must(calloc(1, sizeof(*osm)));
 	osm_subn_t *subn = &osm->subn;
+	char path[128];
 
 	h->osm = osm;
 	init_complib();
@@ -499,6 +503,9 @@ static void make_osm(struct fake *h, const struct fake_opts *o)
 	subn->opt.m_key_lookup = o->m_key_lookup;
 	subn->opt.routing_engine_names = must(strdup(o->routing_engines ?
 		o->routing_engines : o->engine ? o->engine : "dmodc"));
+	snprintf(path, sizeof(path), "ibfattree:%s/conf", h->dir);
+	subn->opt.event_plugin_options = must(strdup(path));
+	subn->opt.dump_files_dir = h->dir;
 	osm->p_vendor = (void *)h;
 	h->minhop.name = "minhop";
 	h->minhop.context = h;
@@ -546,12 +553,19 @@ static void make_fabric(struct fake *h, const struct fake_opts *o)
 	}
 }
 
+static void load_plugin(struct fake *h)
+{
+	struct ibf_plugin *p = must(osm_event_plugin.create(h->osm));
+
+	h->plugin = p;
+	h->fast = p->fast;
+}
+
 struct fake *fake_new(const struct fake_opts *opts)
 {
 	static const struct fake_opts none;
 	const struct fake_opts *o = opts ? opts : &none;
 	struct fake *h = must(calloc(1, sizeof(*h)));
-	struct ibf_plugin *p;
 
 	if (the_host)
 		fake_fail("there can be only one fake OpenSM at a time");
@@ -561,12 +575,13 @@ struct fake *fake_new(const struct fake_opts *opts)
 	ibf_cond_init(&h->cond);
 	fake_clock(!o->real_time);
 	h->sm = o->sm;
+	h->opts = must(malloc(sizeof(*o)));
+	*h->opts = *o;
 	make_fabric(h, o);
-	make_osm(h, o);
 	write_options(h, o);
+	make_osm(h, o);
 	h->wire = fake_wire_new(h);
-	h->plugin = p = must(osm_event_plugin.create(h->osm));
-	h->fast = p->fast;
+	load_plugin(h);
 	if (!o->not_up) {
 		fake_sweep(h);
 		fake_settle(h);
@@ -601,6 +616,38 @@ void fake_unload(struct fake *h)
 	osm_event_plugin.delete(h->plugin);
 	h->plugin = NULL;
 	h->fast = NULL;
+}
+
+static void free_osm(struct fake *h)
+{
+	cl_disp_destroy(&h->osm->disp);
+	cl_ptr_vector_destroy(&h->osm->subn.port_lid_tbl);
+	cl_plock_destroy(&h->osm->lock);
+	free(h->osm->subn.opt.event_plugin_options);
+	free(h->osm->subn.opt.routing_engine_names);
+	free(h->osm);
+}
+
+/* Only for opts whose strings still exist. */
+void fake_restart(struct fake *h, bool crash)
+{
+	if (!crash)
+		fake_unload(h);
+	fake_wire_orphan(h);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		fake_drop(h, s);
+	for (ftr_ep e = 0; e < h->fab->n_ep; e++)
+		forget_host(h, e);
+	if (crash)
+		h->pool_out = 0;
+	else
+		free_osm(h);
+	h->signals = h->posted = h->reported = 0;
+	h->own_sweep = h->stop_sweeper = h->auto_sweep = h->sweeping = false;
+	memset(h->trap_age, 0, sizeof(h->trap_age));
+	__atomic_store_n(&osm_exit_flag, 0, __ATOMIC_RELAXED);
+	make_osm(h, h->opts);
+	load_plugin(h);
 }
 
 static void free_objects(struct fake *h)
@@ -640,12 +687,8 @@ void fake_free(struct fake *h)
 	free(pattern);
 	if (rmdir(h->dir))
 		fake_fail("something is left in the dump directory");
-	cl_disp_destroy(&h->osm->disp);
-	cl_ptr_vector_destroy(&h->osm->subn.port_lid_tbl);
-	cl_plock_destroy(&h->osm->lock);
-	free(h->osm->subn.opt.event_plugin_options);
-	free(h->osm->subn.opt.routing_engine_names);
-	free(h->osm);
+	free_osm(h);
+	free(h->opts);
 	ftr_shape_free((struct ftr_shape *)(uintptr_t)h->sh);
 	ftr_fabric_free(h->fab);
 	pthread_mutex_destroy(&h->mutex);

@@ -10,6 +10,8 @@
  *	sweep.c	makes heavy sweeps and forced reroutes, with OpenSM's order of actions, its locks
  *		and its bookkeeping of tables
  *	vclock.c the virtual clock, which stands still while a thread works
+ *	fiber.c	replaces vclock.c in programs that decide about every order of events, together with
+ *		dispatch.c, which replaces OpenSM's dispatcher
  *	judge.c	checks that the fabric is repaired and that OpenSM's copy of the tables is correct
  *
  * The structures and the dispatcher are OpenSM's own (libosmcomp).  Behaviour is copied from OpenSM
@@ -93,6 +95,7 @@ struct fake_sw {
 };
 
 struct fake_wire;
+struct fake_opts;
 
 struct fake {
 	osm_opensm_t *osm;
@@ -109,6 +112,7 @@ struct fake {
 	void *plugin;		/* the plugin object; NULL after fake_unload */
 	struct ibf_fast *fast;	/* the plugin's fast path, or NULL */
 	char dir[64];
+	struct fake_opts *opts;
 	struct osm_routing_engine minhop;	/* the stock engine */
 	cl_disp_reg_handle_t lft_disp, poster;
 
@@ -178,6 +182,9 @@ struct fake_look fake_look(void);
 bool fake_pause(struct fake_look *l);
 /* Wait until all other threads wait; time does not advance meanwhile. */
 void fake_let_others_work(void);
+
+/* The time in ms.  (ibf_now_ms() moves the virtual clock a little.) */
+double fake_time(void);
 
 /* Start OpenSM and bring the fabric up, or abort. */
 struct fake *fake_new(const struct fake_opts *opts);
@@ -275,10 +282,33 @@ ftr_port fake_uplink(const struct fake *h, ftr_sw s, unsigned int i);
 ftr_sw fake_leaf(const struct fake *h, unsigned int i);
 ftr_sw fake_spine(const struct fake *h, unsigned int i);
 
+/* ---- decisions about every event (tests/order) ---------------------------- */
+
+/* From now on every packet waits until fake_held_go() or fake_held_lose() is called. */
+void fake_control(struct fake *h, bool on);
+struct fake_held {
+	struct fake_packet p;
+	uint64_t id, hash;	/* hash: of all that can have an effect */
+	bool answer;		/* false: the request has not been carried out yet */
+	bool orphan;		/* the sender has crashed */
+};
+unsigned int fake_held(struct fake *h, struct fake_held *out, unsigned int max);
+void fake_held_go(struct fake *h, uint64_t id);
+void fake_held_lose(struct fake *h, uint64_t id);
+pthread_t fake_wire_thread(const struct fake *h);
+uint64_t fake_hash(uint64_t x, const void *data, size_t n);
+/* End OpenSM and start it again, on the same switches and with the same state files.  crash: the
+ * process ends at once, and the caller has ended its threads.  Makes no sweep. */
+void fake_restart(struct fake *h, bool crash);
+/* Number of unmarked blocks of OpenSM's copy of the tables that differ from those of the switches. */
+uint32_t fake_wrong(struct fake *h);
+
 /* ---- internal to tests/fake --------------------------------------------- */
 
 struct fake_wire *fake_wire_new(struct fake *h);
 void fake_wire_free(struct fake_wire *w);
+/* OpenSM has ended: of its packets, only Set requests that are on their way remain. */
+void fake_wire_orphan(struct fake *h);
 void fake_lock(struct fake *h);		/* the wire's mutex */
 void fake_unlock(struct fake *h);
 bool fake_wire_idle(struct fake *h);

@@ -303,6 +303,11 @@ void fake_clock(bool virtual)
 	ibf_clock = virtual ? &virtual_clock : &ibf_real_clock;
 }
 
+double fake_time(void)
+{
+	return is_virtual() ? now_ms : ibf_now_ms();
+}
+
 /* ---- polling ---------------------------------------------------------------- */
 
 static double real_ms(void)

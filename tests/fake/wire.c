@@ -11,6 +11,9 @@
  *		-> TIMER	no answer: the request is sent again (the retries of the
  *				transport), then an error is reported
  *
+ * If a test decides about every packet (fake_control), the events CARRY and ANSWER have no time, and wait
+ * for fake_held_go() or fake_held_lose().
+ *
  * Errors are reported to the sender's own callback.  If a test says so (fake_fate.to_host), they
  * are reported to OpenSM's callback (sm_mad_ctrl_send_err_cb) instead, as in ibsim.
  *
@@ -77,6 +80,7 @@ struct fake_wire {
 	pthread_mutex_t mutex, cb_mutex;
 	pthread_cond_t cond;
 	bool stop, calling;
+	bool control;		/* fake_control */
 	struct event *event;	/* list, sorted by `due`, then by `seq` */
 	struct bind *bind;
 	uint64_t seq;
@@ -131,14 +135,15 @@ static void release(struct txn *t)
 	free(t);
 }
 
-/* The sender no longer waits: remove its timer, so that no test waits for it. */
+/* The sender no longer waits: remove its timer, so that no test waits for it.  With fake_control, a
+ * packet is late by at most the time for which its sender waits. */
 static void close_txn(struct fake_wire *w, struct txn *t)
 {
 	struct event **at = &w->event, *e;
 
 	t->open = false;
 	while ((e = *at)) {
-		if (e->t != t || e->kind != TIMER) {
+		if (e->t != t || (e->kind != TIMER && !w->control)) {
 			at = &e->next;
 			continue;
 		}
@@ -260,7 +265,7 @@ static bool launch(struct fake_wire *w, struct txn *t)
 	e = push(w, TIMER, now + timeout_of(t), t);
 	e->fate = fate;
 	if (!fate.lose_request) {
-		e = push(w, CARRY, now + fate.delay_ms, t);
+		e = push(w, CARRY, w->control ? HELD : now + fate.delay_ms, t);
 		e->fate = fate;
 	}
 	return true;
@@ -277,8 +282,12 @@ static void do_carry(struct fake_wire *w, struct event *e)
 	    e->fate.lose_answer)
 		return;
 	for (unsigned int i = 0; i <= e->fate.copies; i++) {
-		struct event *a = push(w, ANSWER, e->fate.hold ? HELD :
-				       ibf_now_ms() + e->fate.back_ms, e->t);
+		struct event *a;
+
+		if (w->control && !e->t->open)
+			return;		/* the sender has crashed */
+		a = push(w, ANSWER, e->fate.hold || w->control ? HELD :
+			 ibf_now_ms() + e->fate.back_ms, e->t);
 
 		a->status = status;
 		a->fate = e->fate;
@@ -538,6 +547,101 @@ void fake_release(struct fake *h)
 		enqueue(w, e, ibf_now_ms());
 	}
 	fake_unlock(h);
+}
+
+/* ---- decisions about every packet ------------------------------------------ */
+
+void fake_control(struct fake *h, bool on)
+{
+	h->wire->control = on;
+}
+
+pthread_t fake_wire_thread(const struct fake *h)
+{
+	return h->wire->thread;
+}
+
+/* FNV-1a */
+uint64_t fake_hash(uint64_t x, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < n; i++)
+		x = (x ^ p[i]) * 0x100000001b3;
+	return x;
+}
+
+static uint64_t hash_event(const struct event *e)
+{
+	const ib_smp_t *smp = &e->t->smp;
+	uint64_t x = fake_hash(e->kind, &e->t->bind, sizeof(e->t->bind));
+
+	x = fake_hash(x, &smp->method, sizeof(smp->method));
+	x = fake_hash(x, &smp->attr_id, sizeof(smp->attr_id));
+	x = fake_hash(x, &smp->attr_mod, sizeof(smp->attr_mod));
+	x = fake_hash(x, smp->initial_path, smp->hop_count + 1u);
+	x = fake_hash(x, e->kind == ANSWER ? e->data : smp->data, IB_SMP_DATA_SIZE);
+	return fake_hash(x, &e->t->copy, sizeof(e->t->copy));
+}
+
+unsigned int fake_held(struct fake *h, struct fake_held *out, unsigned int max)
+{
+	unsigned int n = 0;
+
+	for (struct event *e = h->wire->event; e && n < max; e = e->next)
+		if (e->due >= HELD)
+			out[n++] = (struct fake_held){
+				.p = describe(h->wire, e->t), .id = e->seq, .hash = hash_event(e),
+				.answer = e->kind == ANSWER, .orphan = !e->t->open,
+			};
+	return n;
+}
+
+static struct event *take_held(struct fake_wire *w, uint64_t id)
+{
+	struct event **at = &w->event, *e;
+
+	while ((*at)->seq != id)
+		at = &(*at)->next;
+	e = *at;
+	*at = e->next;
+	return e;
+}
+
+void fake_held_go(struct fake *h, uint64_t id)
+{
+	enqueue(h->wire, take_held(h->wire, id), ibf_now_ms());
+}
+
+void fake_held_lose(struct fake *h, uint64_t id)
+{
+	struct event *e = take_held(h->wire, id);
+
+	release(e->t);
+	free(e);
+}
+
+void fake_wire_orphan(struct fake *h)
+{
+	struct event **at = &h->wire->event, *e;
+
+	while ((e = *at)) {
+		e->t->open = false;
+		if (e->t->madw)
+			osm_mad_pool_put(&h->osm->mad_pool, e->t->madw);
+		e->t->madw = NULL;
+		free(e->t->own);
+		e->t->own = NULL;
+		if (e->kind == CARRY && e->t->smp.method == IB_MAD_METHOD_SET) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		release(e->t);
+		free(e);
+	}
+	h->wire->bind = NULL;
+	h->wire->calling = false;
 }
 
 /* ---- senders ------------------------------------------------------------- */

@@ -78,7 +78,10 @@ tests_unit_test_gen_LDADD = $(CHECK_TEST_LDADD)
 if HAVE_OPENSM
 check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_parts \
 	tests/unit/test_osm_stree
-check_PROGRAMS += tests/unit/test_rr_links tests/unit/test_rr_state
+check_PROGRAMS += tests/unit/test_rr_links tests/unit/test_rr_state tests/unit/test_rr_closure
+tests_unit_test_rr_closure_SOURCES = tests/unit/test_rr_closure.c
+tests_unit_test_rr_closure_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_rr_closure_LDADD = libreroute.a $(CHECK_TEST_LDADD)
 tests_unit_test_rr_links_SOURCES = tests/unit/test_rr_links.c
 tests_unit_test_rr_links_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_rr_links_LDADD = libreroute.a $(CHECK_TEST_LDADD)

@@ -408,6 +408,49 @@ START_TEST(test_stale_set_of_silent)
 }
 END_TEST
 
+struct resent {
+	ftr_sw sw;
+	double first, last;	/* times of the first and the last Set; negative: none */
+};
+
+static void note_sets(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	struct resent *r = ctx;
+
+	(void)fate;
+	if (!p->plugin || !p->set || p->to != r->sw)
+		return;
+	r->last = fake_time();
+	if (r->first < 0)
+		r->first = r->last;
+}
+
+/* A switch that does not answer has lost a link.  The repair waits for it for 10 ms only.  OpenSM's
+ * transport must not send the Set again later: the switch might answer again by then, and hold the
+ * tables of the next sweep (found by tests/order). */
+START_TEST(test_no_set_after_wait)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "3;4,4,4;1,4,4;1,1,1", .options = "fast_timeout_ms 1000\n"
+	});
+	struct resent r = { .sw = fake_leaf(h, 3), .first = -1, .last = -1 };
+	ftr_port p = fake_uplink(h, r.sw, 0);
+
+	fake_set_fate(h, note_sets, &r);
+	h->sw[r.sw].silent = true;
+	fake_link_quietly(h, r.sw, p, false);
+	fake_trap(h, ftr_fabric_port(h->fab, r.sw, p)->peer, 128);
+	fake_settle(h);
+	fake_lock(h);
+	ck_assert(r.first >= 0);
+	ck_assert_msg(r.last < r.first + 10, "a Set was sent again after %.3f ms", r.last - r.first);
+	h->sw[r.sw].silent = false;
+	fake_unlock(h);
+	check_after(h);
+	fake_free(h);
+}
+END_TEST
+
 static void late_from_opensm(void *ctx, const struct fake_packet *p,
 			     struct fake_fate *fate)
 {
@@ -535,6 +578,7 @@ int main(void)
 	tcase_add_test(t, test_stale_set);
 	tcase_add_test(t, test_stale_set_of_silent);
 	tcase_add_test(t, test_stale_set_of_opensm);
+	tcase_add_test(t, test_no_set_after_wait);
 	tcase_add_loop_test(t, test_random, 0, (int)trees_runs(20));
 	suite_add_tcase(s, t);
 	return run_suite(s);

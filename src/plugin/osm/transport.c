@@ -265,9 +265,10 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 	madw->mad_addr.dest_lid = IB_LID_PERMISSIVE;
 	madw->mad_addr.addr_type.smi.source_lid = IB_LID_PERMISSIVE;
 	madw->resp_expected = TRUE;
-	/* OpenSM's transport sends an unanswered packet a second time after this timeout.  The
-	 * second packet must precede the plugin's own timeout, or it might undo a later write. */
-	madw->timeout = (uint32_t)(timeout / 2) + 1;
+	/* OpenSM's transport sends an unanswered packet a second time after this timeout, and gives
+	 * up after the same time again.  Both must precede the end of the plugin's own wait, or the
+	 * second packet might undo a later write. */
+	madw->timeout = FTR_MAX((uint32_t)(timeout / 2), 1u);
 	madw->fail_msg = s->fail_msg;
 	memcpy(&madw->context, &t, sizeof(t));
 	pthread_mutex_lock(&s->mutex);
@@ -288,6 +289,12 @@ struct run {
 	const struct rr_smp_policy *policy;
 };
 
+/* The time in ms for which the runner waits for an answer. */
+static double own_timeout(const struct rr_smp_policy *p)
+{
+	return p->limit > 0 ? FTR_MIN(p->limit, p->timeout) : p->timeout;
+}
+
 static void send_job(struct run *r, struct rr_smp *job)
 {
 	struct ibf_smp *s = r->s;
@@ -302,7 +309,7 @@ static void send_job(struct run *r, struct rr_smp *job)
 	seq = ++s->slot[i].seq;
 	pthread_mutex_unlock(&s->mutex);
 	r->on_wire++;
-	if (!send_packet(s, job, r->policy->timeout, i, seq)) {
+	if (!send_packet(s, job, own_timeout(r->policy), i, seq)) {
 		pthread_mutex_lock(&s->mutex);
 		s->slot[i].state = SLOT_LOST;
 		s->fresh = LOST_PACKET;

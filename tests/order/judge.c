@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The properties.  The tables of the switches are followed entry by entry; this code shares nothing
+ * with the checker of the library.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "order/order.h"
+
+#define NODES 64		/* switches at most */
+#define CHANNELS 1024
+
+static uint8_t works[NODES][4096];	/* works[s][lid]: the path worked after the last event */
+
+static bool carries(const struct fake *h, ftr_sw s, ftr_port p)
+{
+	return p && p <= h->fab->sw[s].n_ports &&
+		h->link[h->fab->sw[s].first_port + p] == IB_LINK_ACTIVE;
+}
+
+/* The dependencies between channels: edge[a] is a set of channels. */
+static uint64_t edge[CHANNELS][CHANNELS / 64];
+
+static void add_edge(uint32_t a, uint32_t b)
+{
+	edge[a][b / 64] |= 1ull << (b % 64);
+}
+
+/* state: 0 new, 1 on the stack, 2 done.  Returns true if a cycle can be reached from a. */
+static bool on_cycle(uint32_t a, uint8_t *state, uint32_t n)
+{
+	state[a] = 1;
+	for (uint32_t b = 0; b < n; b++)
+		if (edge[a][b / 64] >> (b % 64) & 1 &&
+		    (state[b] == 1 || (!state[b] && on_cycle(b, state, n))))
+			return true;
+	state[a] = 2;
+	return false;
+}
+
+/* Follow the entries for the LID from switch s on.  Returns true if they lead to its host. */
+static bool follow(const struct fake *h, ftr_sw s, ftr_lid lid, bool source)
+{
+	const struct ftr_fabric *f = h->fab;
+	ftr_sw at = s;
+	uint32_t last = 0;
+
+	for (unsigned int hops = 0;; hops++) {
+		ftr_port p = h->sw[at].lft[lid];
+		const struct ftr_swport *q;
+		uint32_t c;
+
+		if (!carries(h, at, p))
+			return false;
+		if (hops > f->n_sw && world.wild)
+			return false;
+		if (hops > f->n_sw)
+			violated("a loop: LID %u from %s", lid, f->sw[s].name);
+		q = ftr_fabric_port(f, at, p);
+		if (q->peer_kind == FTR_PEER_EP) {
+			if (f->ep[q->peer].lid != lid)
+				violated("LID %u from %s arrives at the wrong host", lid, f->sw[s].name);
+			return true;
+		}
+		c = f->sw[at].first_port + p;
+		if (hops && source)
+			add_edge(last, c);
+		last = c;
+		at = q->peer;
+	}
+}
+
+static bool has_host(const struct ftr_fabric *f, ftr_sw s)
+{
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw == s)
+			return true;
+	return false;
+}
+
+/* The switches that are connected to s over links that carry data. */
+static uint64_t component(const struct fake *h, ftr_sw s)
+{
+	const struct ftr_fabric *f = h->fab;
+	uint64_t in = 1ull << s, before;
+
+	do {
+		before = in;
+		for (ftr_sw a = 0; a < f->n_sw; a++)
+			for (unsigned int p = 1; in >> a & 1 && p <= f->sw[a].n_ports; p++) {
+				const struct ftr_swport *q = ftr_fabric_port(f, a, (ftr_port)p);
+
+				if (q->peer_kind == FTR_PEER_SW && carries(h, a, (ftr_port)p))
+					in |= 1ull << q->peer;
+			}
+	} while (in != before);
+	return in;
+}
+
+/* Only switches that OpenSM reaches over links that carry data are judged.  Other parts of the fabric
+ * get their tables over a link that has just come up, in no particular order. */
+void judge_tables(bool link_changed)
+{
+	const struct fake *h = world.h;
+	const struct ftr_fabric *f = h->fab;
+	uint64_t in = component(h, f->ep[h->sm].sw);
+	static uint8_t state[CHANNELS];
+
+	if (f->n_ports > CHANNELS || f->n_sw > NODES || f->max_lid >= 4096)
+		abort();
+	memset(edge, 0, f->n_ports * sizeof(edge[0]));
+	memset(state, 0, sizeof(state));
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		bool source = has_host(f, s);
+
+		if (!(in >> s & 1)) {
+			memset(works[s], 0, sizeof(works[s]));
+			continue;
+		}
+
+		for (ftr_ep e = 0; e < f->n_ep; e++) {
+			ftr_lid lid = f->ep[e].lid;
+			bool now = follow(h, s, lid, source);
+
+			if (works[s][lid] && !now && !link_changed && source && !world.wild &&
+			    world.changes < 2)
+				violated("a write has broken the path of LID %u from %s", lid,
+					 f->sw[s].name);
+			works[s][lid] = now;
+		}
+	}
+	for (uint32_t c = 0; c < f->n_ports && !world.wild; c++)
+		if (!state[c] && on_cycle(c, state, f->n_ports))
+			violated("a credit loop through port %u of the fabric", c);
+}
+
+uint64_t judge_hash(void)
+{
+	const struct fake *h = world.h;
+	uint64_t x = fake_hash(1, h->link, h->fab->n_ports);
+
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		x = fake_hash(x, h->sw[s].lft, h->fab->max_lid + 1u);
+	return x;
+}
+
+static void check_connected(const char *when)
+{
+	const struct fake *h = world.h;
+	const struct ftr_fabric *f = h->fab;
+	uint64_t in = component(h, f->ep[h->sm].sw);
+
+	for (ftr_ep a = 0; a < f->n_ep; a++)
+		for (ftr_ep b = 0; b < f->n_ep; b++)
+			if (in >> f->ep[a].sw & 1 && in >> f->ep[b].sw & 1 &&
+			    !follow(h, f->ep[a].sw, f->ep[b].lid, false))
+				violated("%s: no path from %s to %s", when, f->ep[a].name,
+					 f->ep[b].name);
+}
+
+static void check_view(const char *when)
+{
+	struct fake *h = world.h;
+	const struct rr_view *v = h->fast ? h->fast->rr.view : NULL;
+
+	uint64_t in = component(h, h->fab->ep[h->sm].sw);
+
+	if (!v || h->fast->rr.state.view != h->fast->rr.state.held ||
+	    h->fast->rr.state.sweep == RR_ROUTING)
+		return;
+	for (ftr_sw s = 0; s < v->gen.fabric->n_sw; s++) {
+		ftr_sw own = ftr_fabric_find_sw(h->fab, v->gen.fabric->sw[s].guid);
+		const uint8_t *row = ftr_tables_row(v->sent, s);
+
+		if (v->in_flight[s] || !(in >> own & 1))
+			continue;
+		for (uint32_t lid = 1; lid <= v->gen.fabric->max_lid; lid++)
+			if (row[lid] != h->sw[own].lft[lid])
+				violated("%s: the view has port %u for LID %u at %s, the switch has port %u",
+					 when, row[lid], lid, h->fab->sw[own].name,
+					 h->sw[own].lft[lid]);
+	}
+}
+
+void judge_idle(void)
+{
+	uint32_t wrong = fake_wrong(world.h);
+
+	if (wrong)
+		violated("idle: %u blocks of OpenSM's copy differ from the switches, and no sweep would write them",
+			 wrong);
+	if (fake_marked(world.h) && !world.s->alone)
+		violated("idle: a sweep must write blocks, and none is requested");
+	if (world.h->osm->stats.qp0_mads_outstanding)
+		violated("idle: OpenSM counts packets that are not on their way");
+	check_view("idle");
+	if (!world.missed)
+		check_connected("idle");
+}
+
+static uint8_t *tables(void)
+{
+	const struct fake *h = world.h;
+	size_t n = h->fab->max_lid + 1u;
+	uint8_t *t = malloc(h->fab->n_sw * n);
+
+	for (ftr_sw s = 0; t && s < h->fab->n_sw; s++)
+		memcpy(t + s * n, h->sw[s].lft, n);
+	return t;
+}
+
+/* True if the preferred tables were made while parts of the fabric were missing, because no state
+ * file was there.  Such tables are not stored, so a new OpenSM computes other ones. */
+static bool is_makeshift(void)
+{
+	const struct ibf_plugin *p = world.h->plugin;
+
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		if (p->engine[i].gen && p->engine[i].gen->makeshift)
+			return true;
+	return false;
+}
+
+void judge_end(void)
+{
+	struct fake *h = world.h;
+	size_t n = h->fab->max_lid + 1u;
+	uint8_t *before = tables(), *after;
+	uint64_t in = component(h, h->fab->ep[h->sm].sw);
+
+	fiber_control(NULL, NULL);
+	fake_control(h, false);
+	fake_flush(h);
+	disk_check();
+	if (!fake_sweep(h) || h->changed_entries)
+		violated("end: another sweep changes %u entries", h->changed_entries);
+	fake_settle(h);
+	check_connected("end");
+	if (is_makeshift())
+		return;
+	world_restart(false);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		memset(h->sw[s].lft, FTR_PORT_NONE, n);
+	if (!fake_sweep(h))
+		violated("end: the first sweep of a new OpenSM fails");
+	fake_settle(h);
+	after = tables();
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		for (uint32_t lid = 1; lid < n; lid++)
+			if (in >> s & 1 && before[s * n + lid] != after[s * n + lid])
+				violated("end: a new OpenSM chooses port %u, not %u, for LID %u at %s",
+					 after[s * n + lid], before[s * n + lid], lid,
+					 h->fab->sw[s].name);
+	free(before);
+	free(after);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Runs the plugin under every order of events.
+ *
+ * The real code of the plugin runs in the fake OpenSM of tests/fake.  Its threads are coroutines
+ * (tests/fake/fiber.h), and time is virtual.  So a run depends on nothing but a list of choices:
+ * which packet arrives next, or is lost; whether a trap, the next phase of a sweep, the next fault
+ * or the end of a time-out comes first; which thread runs; and where the process crashes.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/trees.h"
+#include "order/order.h"
+
+#define FOUR "2;2,2;1,2;1,1"		/* 2 leaves, 2 spines, 4 hosts */
+#define FIVE "2;2,3;1,2;1,1"		/* 3 leaves, 2 spines */
+#define EIGHT "2;2,4;1,4;1,1"		/* 4 leaves, 4 spines */
+
+static const struct scenario scenario[] = {
+	{ "fault", "dmodc", FOUR, "-0", 1, false },
+	{ "fault-ddlr", "ddlr", FOUR, "-0", 1, false },
+	{ "return", "dmodc", FOUR, "-0+0", 0, false },
+	{ "two", "dmodc", FIVE, "-0-11", 0, false },
+	{ "flap", "dmodc", FOUR, "=0", 0, false },
+	{ "sweep", "dmodc", FOUR, "S-0", 0, false },
+	{ "reroute", "dmodc", FOUR, "R-0", 0, false },
+	{ "reroute2", "dmodc", FOUR, "-0R", 0, false },
+	{ "handover", "dmodc", FOUR, "-0H", 0, false },
+	{ "restart", "dmodc", FOUR, "-0X", 0, false },
+	{ "crash", "dmodc", FOUR, "-0C", 0, false },
+	{ "power", "dmodc", FOUR, "-0P", 0, false },
+	{ "alone", "dmodc", FIVE, "-0-11", 0, true },
+	{ "alone-sweep", "dmodc", FOUR, "S-0", 0, true },
+	{ "alone-reroute", "dmodc", FOUR, "R-0", 0, true },
+	{ "alone-reroute2", "dmodc", FOUR, "-0R", 0, true },
+	{ "eight", "dmodc", EIGHT, "-0", 0, false },
+};
+
+static const char usage[] =
+	"Usage: test_order [all [NAME [UNUSUAL]] | random [RUNS [SCENARIO]] | play SCENARIO LIST]\n"
+	"  all     every order of events of a scenario, with at most UNUSUAL choices that differ\n"
+	"          from the usual order (0: any number)\n"
+	"  random  random orders of random events (the first seed is FTR_SEED)\n"
+	"  play    one run, as a failed run has printed it.  SCENARIO is a name, or\n"
+	"          ENGINE/PGFT/SCRIPT/RARE\n"
+	"Without arguments: all scenarios with one unusual choice, and 400 random runs.\n";
+
+static void report(const struct scenario *s, const struct found *r)
+{
+	if (r->failed)
+		printf("FAIL  %s, run %" PRIu64 ": %s\n      test_order play '%s' '%s'\n", s->name,
+		       r->runs, r->why, s->name, r->list);
+	else
+		printf("ok    %s: %" PRIu64 " states, %" PRIu64 " ends\n", s->name, r->states,
+		       r->runs);
+	fflush(stdout);
+}
+
+/* Scenarios run at the same time, because each process mostly waits for another. */
+#define JOBS 4
+
+/* Returns the number of scenarios that failed. */
+static unsigned int all(const char *name, uint64_t unusual)
+{
+	unsigned int jobs = 0, failed = 0;
+	int status;
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(scenario); i++) {
+		if (name && strcmp(name, "-") && strcmp(name, scenario[i].name))
+			continue;
+		if (jobs == JOBS && jobs-- && wait(&status) > 0)
+			failed += status != 0;
+		fflush(stdout);
+		if (!fork()) {
+			struct found r;
+
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			explore(&scenario[i], ALL, unusual, NULL, &r);
+			report(&scenario[i], &r);
+			_exit(r.failed);
+		}
+		jobs++;
+	}
+	while (wait(&status) > 0)
+		failed += status != 0;
+	return failed;
+}
+
+/* ---- random scenarios ------------------------------------------------------------- */
+
+static void draw_script(struct ftr_rng *rng, char *out)
+{
+	static const char other[] = "SRHXCP";
+	unsigned int n = 2 + ftr_rng_below(rng, 7);
+	bool down[2][2] = { { false } };
+
+	for (; n; n--) {
+		unsigned int leaf = ftr_rng_below(rng, 2), up = ftr_rng_below(rng, 2);
+
+		if (!ftr_rng_below(rng, 3)) {
+			*out++ = other[ftr_rng_below(rng, 6)];
+			continue;
+		}
+		*out++ = down[leaf][up] ? '+' : ftr_rng_below(rng, 5) ? '-' : '=';
+		if (out[-1] != '=')
+			down[leaf][up] = !down[leaf][up];
+		out += sprintf(out, "%u", leaf * 10 + up);
+	}
+	*out = '\0';
+}
+
+/* text: room for the parts of the name. */
+static struct scenario find_scenario(const char *name, char *text, size_t room)
+{
+	struct scenario s = { .name = name };
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(scenario); i++)
+		if (!strcmp(name, scenario[i].name))
+			return scenario[i];
+	snprintf(text, room, "%s///", name);
+	s.engine = strsep(&text, "/");
+	s.pgft = strsep(&text, "/");
+	s.script = strsep(&text, "/");
+	s.rare = (unsigned int)atoi(text);
+	return s;
+}
+
+/* fixed: the scenario; NULL: random ones. */
+static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
+{
+	static const char *const engine[] = { "dmodc", "sftree", "ddlr" };
+	static const char *const pgft[] = {
+		FOUR, FIVE, EIGHT, "2;3,4;1,3;1,1", "3;2,2,2;1,2,2;1,1,1", "3;2,2,3;1,2,2;1,1,2",
+	};
+	uint64_t steps = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		char script[128], name[256], text[256];
+		struct ftr_rng rng;
+		struct scenario s = { .name = name, .script = script };
+		struct found r;
+
+		ftr_rng_seed(&rng, seed + i);
+		s.engine = engine[ftr_rng_below(&rng, FTR_ARRAY_LEN(engine))];
+		s.pgft = pgft[ftr_rng_below(&rng, FTR_ARRAY_LEN(pgft))];
+		s.rare = ftr_rng_below(&rng, 7);
+		draw_script(&rng, script);
+		if (fixed)
+			s = find_scenario(fixed, text, sizeof(text));
+		snprintf(name, sizeof(name), "%s/%s/%s/%u", s.engine, s.pgft, s.script, s.rare);
+		explore(&s, RANDOM, seed + i, NULL, &r);
+		steps += r.steps;
+		if (r.failed) {
+			r.runs = i + 1;
+			report(&s, &r);
+			return 1;
+		}
+	}
+	printf("ok    random: %" PRIu64 " runs from seed %" PRIu64 " on, %" PRIu64 " steps\n", n,
+	       seed, steps);
+	return 0;
+}
+
+static unsigned int play(const char *name, const char *list)
+{
+	char text[256];
+	struct scenario s = find_scenario(name, text, sizeof(text));
+	struct found r;
+
+	explore(&s, PLAY, 0, list, &r);
+	report(&s, &r);
+	return r.failed;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	unsigned int failed;
+
+	if (argc == 1)
+		failed = all(NULL, 1) + random_runs(trees_first_seed(), trees_runs(400), NULL);
+	else if (!strcmp(what, "all"))
+		failed = all(argc > 2 ? argv[2] : NULL, argc > 3 ? strtoull(argv[3], NULL, 0) : 0);
+	else if (!strcmp(what, "random"))
+		failed = random_runs(trees_first_seed(),
+				     argc > 2 ? strtoull(argv[2], NULL, 0) : 1000,
+				     argc > 3 ? argv[3] : NULL);
+	else if (!strcmp(what, "play") && argc == 4)
+		failed = play(argv[2], argv[3]);
+	else
+		return fputs(usage, stderr), 2;
+	return failed != 0;
+}
