@@ -72,7 +72,7 @@ struct ftr_balance_input {
 	const void *extra_ctx;
 	enum ftr_balance depth;
 	/* Returns true to stop the search early.  It is called every few milliseconds, on large
-	 * fabrics every few tens of milliseconds, by the thread that called ftr_balance_tables.
+	 * fabrics every few tens of milliseconds, by the thread that runs the search.
 	 * NULL: the search is not stopped. */
 	bool (*cancelled)(void *ctx);
 	void *ctx;
@@ -90,25 +90,6 @@ struct ftr_balance_report {
 	uint32_t sweeps;	/* number of passes over the entries */
 	bool cancelled;		/* true: the search was stopped early */
 };
-
-/*
- * Improve t in place.  report may be NULL.  With FTR_BALANCE_OFF nothing is done, and *report is
- * all 0.  In the following cases t is not changed, and only report->bound is set:
- *
- *  - A path in t has a loop.
- *  - Fewer than two hosts have a position.
- *
- * The entries for a destination are not changed if a path to it ends before the destination, or
- * does not follow descending costs of the shape; or if candidates lead in a circle.  (The last case
- * cannot happen if in->extra keeps its contract.)
- *
- * Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another number of switches or LIDs than the
- * fabric of the shape.
- */
-enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
-				   struct ftr_tables *t, struct ftr_team *team,
-				   struct ftr_balance_report *report,
-				   struct ftr_err *err) FTR_MUST_USE;
 
 /*
  * A lower bound for the load of the most loaded link under all-to-all traffic: no routing that

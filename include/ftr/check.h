@@ -242,14 +242,13 @@ struct ftr_delta_report {
  * every path that the change affects reaches a changed entry, and from there the checker walks it.
  *
  * Errors: FTR_INVAL: t does not fit f (as in ftr_check_tables); the changes are not sorted; a
- * change or a link in `gone` names a switch or LID that t does not have.  FTR_NOMEM.  The report is
- * the same for any team.
- * O(changes * (path + ports of switches with a missing entry) + n_gone * LIDs + n_sw).
+ * change or a link in `gone` names a switch or LID that t does not have.  FTR_NOMEM.
+ * O(changes * (path + ports of switches with a missing entry) + n_gone * LIDs + n_sw),
+ * one thread.
  */
 enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				  const struct ftr_tables *t,
 				  const struct ftr_check_delta *delta,
-				  struct ftr_team *team,
 				  struct ftr_delta_report *out,
 				  struct ftr_err *err) FTR_MUST_USE;
 

@@ -102,10 +102,10 @@ struct ftr_lfts_gaps {
 	uint64_t guid;		/* GUID of the first foreign switch */
 };
 
-/* Read tables for f from opensm-lfts.dump, from the output of dump_lfts or ibroute, or from
- * opensm.fdbs.  The first line identifies the format.  If the file does not contain a switch of f,
- * all entries of this switch are FTR_PORT_NONE, and the switch is counted in *gaps (may be NULL).
- * FTR_INVAL: no switch of the file is in f. */
+/* Read tables for f from opensm-lfts.dump, from the output of dump_lfts or ibroute, from
+ * opensm.fdbs, or from the output of ftr_write_lfts_compact.  The first line identifies the format.
+ * If the file does not contain a switch of f, all entries of this switch are FTR_PORT_NONE, and the
+ * switch is counted in *gaps (may be NULL).  FTR_INVAL: no switch of the file is in f. */
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out,
 			      struct ftr_lfts_gaps *gaps,
@@ -161,6 +161,13 @@ enum ftr_status ftr_write_netfile(FILE *out, const struct ftr_fabric *f,
 enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 			       const struct ftr_tables *t,
 			       struct ftr_err *err) FTR_MUST_USE;
+
+/* Like ftr_write_lfts, but about 30 times as small: the entries of a switch are lines "0xLID: ppPP..."
+ * with two hexadecimal digits for each entry, from this LID on.  ftr_read_lfts reads this form;
+ * OpenSM does not. */
+enum ftr_status ftr_write_lfts_compact(FILE *out, const struct ftr_fabric *f,
+				       const struct ftr_tables *t,
+				       struct ftr_err *err) FTR_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -230,7 +230,17 @@ enum ftr_sim_pattern {
 	FTR_SIM_SHIFT,		/* order[i] sends to order[(i + shift) % n] */
 	/* order[i] sends to order[i + 1], order[i + 2], ... in turn */
 	FTR_SIM_ALL_TO_ALL,
-	FTR_SIM_PAIRS		/* each source sends to the destinations of its pairs in turn */
+	FTR_SIM_PAIRS,		/* each source sends to the destinations of its pairs in turn */
+	FTR_SIM_STEPS		/* each source sends transfer[]; one that waits for others begins
+				 * when they have arrived */
+};
+
+/* A transfer of FTR_SIM_STEPS.  It begins when all transfers of lower steps from and to `from` have
+ * arrived, step_ps later.  The packets of transfers of one step take turns. */
+struct ftr_sim_transfer {
+	ftr_ep from, to;	/* different host ports */
+	uint32_t step;
+	uint64_t bytes;		/* > 0 */
 };
 
 enum ftr_sim_queues { FTR_SIM_VOQ = 0, FTR_SIM_FIFO };
@@ -273,6 +283,11 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
+	/* FTR_SIM_STEPS: load is at least 1, and the run ends when all transfers have arrived, or
+	 * when a packet is lost */
+	const struct ftr_sim_transfer *transfer;
+	uint32_t n_transfers;
+	uint64_t step_ps;	/* time between the end of a step of a host port and the next one */
 	bool spare_dead;	/* true: if the link or the switch of a uniform packet's destination
 				 * is down, draw another destination, at most 64 times */
 	double load;		/* rate at which a host port generates data, divided by the data
@@ -382,7 +397,9 @@ struct ftr_sim_wait {		/* a full buffer in a wait-for cycle */
 struct ftr_sim_result {
 	uint64_t seed;
 	uint64_t end_ps;	/* end of the run: warm_ps + run_ps, or earlier if
-				 * stop_on_deadlock ended it */
+				 * stop_on_deadlock or FTR_SIM_STEPS ended it */
+	uint64_t finish_ps;	/* FTR_SIM_STEPS: time when the last transfer had arrived; 0: some
+				 * have not arrived */
 	struct ftr_sim_class host, sw;
 	/* packets of the whole run: injected = delivered + lost + in_flight */
 	uint64_t injected, delivered, in_flight;

@@ -170,14 +170,12 @@ static void slow_costs(const struct world *w, struct slow *o)
 
 static void slow_route(const struct world *w, struct slow *o)
 {
-	uint64_t no_path;
 
 	o->sh = *reported(w);
 	slow_groups(w, o);
 	slow_costs(w, o);
 	ck_assert(!ftr_tables_new(w->f, false, &o->t, &err));
-	ck_assert(!dmodc_tables(&o->sh, NULL, NULL, o->t, NULL,
-				&no_path, &err));
+	ck_assert(!dmodc_tables(&o->sh, NULL, NULL, o->t, NULL, &err));
 }
 
 static void slow_free(struct slow *o)
@@ -443,7 +441,6 @@ static void damaged(struct world *w)
 
 void world_start(struct world *w, enum world_kind kind)
 {
-	uint64_t no_path;
 
 	w->opts = (struct ftr_route_opts)FTR_ROUTE_OPTS_INIT;
 	w->opts.paths = FTR_PATHS_UPDOWN;
@@ -457,8 +454,7 @@ void world_start(struct world *w, enum world_kind kind)
 	if (kind == WORLD_LATE)
 		damaged(w);
 	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
-	ck_assert(!dmodc_tables(w->sh, NULL, NULL, w->t, NULL, &no_path,
-				&err));
+	ck_assert(!dmodc_tables(w->sh, NULL, NULL, w->t, NULL, &err));
 	ck_assert_msg(!ftr_incr_new(w->sh, kind == WORLD_LATE ? w->whole :
 				    NULL, w->t, &w->opts, &w->lv, &err), "%s",
 		      err.msg);

@@ -66,7 +66,7 @@ static void die(const struct ftr_shape *sh, const struct ftr_route_opts *o,
 		must(ftr_incr_apply(lv, ev, k, &res, &err));
 		t1 = now();
 		ftr_incr_delta(lv, &d);
-		must(ftr_check_changes(sh->f, ftr_incr_tables(lv), &d, NULL,
+		must(ftr_check_changes(sh->f, ftr_incr_tables(lv), &d,
 				       &rep, &err));
 		printf("  %u links of switch %u die: %.2f ms, %u entries; check %.2f ms, %s\n",
 		       k, s, t1 - t0, res->n_changes, now() - t1,

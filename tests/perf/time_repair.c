@@ -103,7 +103,6 @@ struct bench {
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;	/* the original tables */
 	struct ftr_tables *sent;	/* copy of t; the check of a plan applies its writes here */
-	struct ftr_team *team;
 };
 
 static int by_switch_and_lid(const void *x, const void *y)
@@ -155,7 +154,7 @@ static double check(const struct bench *b, const struct ftr_event *e,
 		*entry = w->after;
 	}
 	qsort(change, p->n, sizeof(*change), by_switch_and_lid);
-	must(ftr_check_changes(f, b->sent, &delta, b->team, &rep, &err));
+	must(ftr_check_changes(f, b->sent, &delta, &rep, &err));
 	for (uint32_t i = 0; i < p->n; i++)
 		ftr_tables_row(b->sent, change[i].sw)[change[i].lid] = change[i].before;
 	ms = read_clock(CLOCK_MONOTONIC) - t0;
@@ -236,7 +235,6 @@ int main(int argc, char **argv)
 	bool links = argc > 3 && !strcmp(argv[3], "links");
 	bool cold = argc > 3 && !strcmp(argv[3], "cold");
 	bool only_planners = argc > 3 && !links && !cold;
-	struct ftr_team *team = ftr_team_new(2);
 	double t0, begin;
 
 	must(ftr_pgft_parse(argc > 1 ? argv[1] : "11664", &g, &err));
@@ -259,7 +257,7 @@ int main(int argc, char **argv)
 		       f->n_ep, f->n_sw, read_clock(CLOCK_MONOTONIC) - begin, now() - t0);
 	}
 	if (cold)
-		time_all_cold(&(struct bench){ .opts = &ro, .sh = sh, .t = t, .team = team });
+		time_all_cold(&(struct bench){ .opts = &ro, .sh = sh, .t = t });
 	if (only_planners || cold)
 		goto out;
 	time_link(r, sh, 0, "leaf link down");
@@ -275,7 +273,6 @@ int main(int argc, char **argv)
 			}
 out:
 	ftr_ddlr_free(r);
-	ftr_team_free(team);
 	ftr_sl2vl_free(m);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);

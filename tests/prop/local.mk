@@ -120,6 +120,11 @@ tests_prop_test_repair_SOURCES = tests/prop/test_repair.c
 tests_prop_test_repair_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_repair_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_sim_steps
+tests_prop_test_sim_steps_SOURCES = tests/prop/test_sim_steps.c
+tests_prop_test_sim_steps_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_sim_steps_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_cdg
 tests_prop_test_cdg_SOURCES = tests/prop/test_cdg.c
 tests_prop_test_cdg_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

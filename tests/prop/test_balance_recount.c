@@ -156,15 +156,13 @@ static struct ftr_shape *other_order(const struct ftr_shape *sh,
 	uint16_t level[FTR_PORT_MAX];
 	struct ftr_shape *full = NULL;
 	struct ftr_tables *other = NULL;
-	uint64_t none;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
 		level[s] = (uint16_t)(sh->tree.rank[s] * sh->f->n_sw + s);
 	ck_assert(!ftr_shape_reorder(sh, level, FTR_REORDER_ALL, NULL, &full,
 				     &err));
 	ck_assert(!ftr_tables_new(sh->f, false, &other, &err));
-	ck_assert(!dmodc_tables(full, NULL, NULL, other, NULL, &none,
-				&err));
+	ck_assert(!dmodc_tables(full, NULL, NULL, other, NULL, &err));
 	for (uint32_t l = 0; l < sh->f->n_sw; l++)
 		use[l] = l % 2;
 	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
@@ -186,10 +184,9 @@ START_TEST(counters_after_every_sweep)
 		struct counted x = { .in = { .shape = sh } };
 		struct ftr_tables *t = NULL;
 		uint8_t use[FTR_PORT_MAX];
-		uint64_t none;
 
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
-		ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &none, &err));
+		ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &err));
 		if (seed % 2) {
 			full = other_order(sh, t, use);
 			x.in.full = full;

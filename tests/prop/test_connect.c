@@ -572,7 +572,7 @@ static bool sound(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_delta_report rep;
 
-	ck_assert(!ftr_check_changes(x->b.f, ftr_incr_tables(x->lv), d, NULL, &rep, &err));
+	ck_assert(!ftr_check_changes(x->b.f, ftr_incr_tables(x->lv), d, &rep, &err));
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		if (i != FTR_FIND_MISSING)
 			ck_assert_msg(!rep.found[i], "seed %" PRIu64

@@ -43,11 +43,9 @@ static struct ftr_tables *first_tables(const struct kept *k)
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	struct ftr_port_set valid;
 	struct ftr_tables *t;
-	uint64_t no_path;
 
 	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
-	ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &no_path,
-				&err));
+	ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &err));
 	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
 		for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
 			const struct ftr_dest *d = &sh->numbering.dest[i];
@@ -67,15 +65,13 @@ static void start(struct kept *k, struct world *w, enum world_kind kind)
 {
 	struct ftr_route_opts opts;
 	struct ftr_tables *t;
-	uint64_t no_path;
 
 	world_start(w, kind);
 	opts = w->opts;
 	k->w = w;
 	ck_assert(!ftr_tables_new(w->f, false, &k->prefer, &err));
 	ck_assert(!ftr_tables_new(w->f, false, &k->before, &err));
-	ck_assert(!dmodc_tables(w->order ? w->order : w->whole, NULL, NULL, k->prefer, NULL,
-				&no_path, &err));
+	ck_assert(!dmodc_tables(w->order ? w->order : w->whole, NULL, NULL, k->prefer, NULL, &err));
 	k->keep = (struct ftr_keep){ k->prefer, NULL, false, false };
 	opts.keep = &k->keep;
 	t = first_tables(k);

@@ -273,7 +273,7 @@ START_TEST(search_leaves_loops_alone)
 
 			ck_assert_ptr_nonnull(before);
 			memcpy(before, w.t->lft, n);
-			ck_assert(!ftr_balance_tables(&in, w.t, NULL, &report, &err));
+			ck_assert(!balance_run(&in, NULL, w.t, NULL, &report, &err));
 			ck_assert(!memcmp(before, w.t->lft, n));
 			ck_assert(!report.hosts && !report.moved);
 			free(before);
@@ -306,7 +306,7 @@ static struct ftr_balance_report search_any(uint64_t seed, struct ftr_balance_in
 	ck_assert(!ftr_tables_new(w.f, false, &copy, &err));
 	memcpy(copy->lft, w.t->lft, (size_t)w.t->n_sw * w.t->stride);
 	before = recount_new(w.sh, w.t);
-	ck_assert(!ftr_balance_tables(&in, w.t, team, &report, &err));
+	ck_assert(!balance_run(&in, NULL, w.t, team, &report, &err));
 	after = recount_new(w.sh, w.t);
 	if (!report.hosts)
 		ck_assert(!memcmp(copy->lft, w.t->lft,

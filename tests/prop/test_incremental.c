@@ -30,7 +30,7 @@ static void changes_stand(const struct world *w)
 
 	ftr_incr_delta(w->lv, &d);
 	ck_assert_msg(!ftr_check_changes(w->damaged ? w->damaged : w->f,
-					 ftr_incr_tables(w->lv), &d, NULL,
+					 ftr_incr_tables(w->lv), &d,
 					 &rep, &err), "%s", err.msg);
 	must(!rep.harmful && !rep.missed && !rep.stranded && !rep.early &&
 	     rep.proved, "seed %" PRIu64 ": report: harmful=%" PRIu64 ", missed=%"
@@ -39,7 +39,7 @@ static void changes_stand(const struct world *w)
 	     rep.proved);
 	d.extra = NULL;
 	d.n_extra = 0;
-	ck_assert(!ftr_check_changes(w->f, ftr_incr_tables(w->lv), &d, NULL,
+	ck_assert(!ftr_check_changes(w->f, ftr_incr_tables(w->lv), &d,
 				     &whole, &err));
 	must(!memcmp(&rep, &whole, sizeof(rep)), "seed %" PRIu64
 	     ": the list of added links changes the report", w->seed);
@@ -249,45 +249,6 @@ END_TEST
 
 /* ---- other guarantees ------------------------------------------------ */
 
-START_TEST(threads_change_nothing)
-{
-	struct ftr_team *team = ftr_team_new(3);
-	uint32_t most = 0;
-
-	for_each_world(w, 12) {
-		struct ftr_incr_event e[FTR_PORT_MAX];
-		const struct ftr_incr_result *a;
-		struct ftr_check_delta d;
-		struct ftr_delta_report alone, shared;
-		struct ftr_pgft g;
-
-		ck_assert(!ftr_pgft_parse("3;8,8,8;1,8,8;1,1,1", &g, &err));
-		w.f = trees_grow(&g, w.seed, 0);
-		world_start(&w, WORLD_WHOLE);
-		for (int i = 0; i < 5; i++) {
-			uint32_t n = switch_events(w.f, w.lv,
-				ftr_rng_below(&w.rng, w.f->n_sw), i == 4, e);
-
-			ck_assert(!ftr_incr_apply(w.lv, e, n, &a, &err));
-			ftr_incr_delta(w.lv, &d);
-			ck_assert(!ftr_check_changes(w.f,
-				ftr_incr_tables(w.lv), &d, NULL, &alone, &err));
-			ck_assert(!ftr_check_changes(w.f,
-				ftr_incr_tables(w.lv), &d, team, &shared,
-				&err));
-			ck_assert(!memcmp(&alone, &shared, sizeof(alone)));
-			ck_assert(!alone.harmful && !alone.missed &&
-				  !alone.stranded && !alone.early &&
-				  alone.proved);
-			most = FTR_MAX(most, a->n_changes);
-		}
-		world_stop(&w);
-	}
-	runs_show(most >= 1024);	/* with fewer changes, `team` is not used */
-	ftr_team_free(team);
-}
-END_TEST
-
 START_TEST(no_memory_no_change)
 {
 	for_each_world(w, 12) {
@@ -374,7 +335,6 @@ int main(void)
 	tcase_add_test(t, other_orders_follow);
 	tcase_add_test(t, real_fabrics_follow);
 	tcase_add_test(t, a_switch_is_missing);
-	tcase_add_test(t, threads_change_nothing);
 	tcase_add_test(t, no_memory_no_change);
 	tcase_add_test(t, invalid_arguments);
 	suite_add_tcase(s, t);

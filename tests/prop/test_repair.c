@@ -290,7 +290,9 @@ static uint32_t compare_with_search(const struct setup *x, const struct ftr_even
 	for (uint32_t lid = 1; lid <= x->f->max_lid; lid++) {
 		const struct ftr_change *w = find_write(p, e->sw, lid);
 
-		if (w && w->step == 1) {
+		/* if another switch has the broken entry, a repair by sftree's inverted order may
+		 * change the leaf's entry, too */
+		if (w && w->step == 1 && w->before == e->port) {
 			ck_assert_int_eq(w->how, FTR_HOW_NEXT);
 			ck_assert_msg(w->after == best_port(x, e->sw, e->port, w->lid, load),
 				      "LID %u of %s: port %u, should be %u", w->lid,

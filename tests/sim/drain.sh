@@ -67,6 +67,11 @@ case_drain_spine() {
 	grep -q "$guid" "$T/list"
 	drain undrain "$guid"
 	until_same before after
+	# one record for the drain, and one without a drained part
+	grep -o '"event":"drains".*"number_drained":[01]' "$SIM_DIR/sm/ibfattree-events.jsonl" |
+		sed 's/.*://' | tr '\n' ' ' >"$T/drain-events"
+	[[ $(<"$T/drain-events") == '1 0 ' ]] ||
+		fail "records of drains: $(<"$T/drain-events")"
 	down
 }
 
@@ -85,5 +90,34 @@ case_drain_bad_file() {
 	resweep
 	walk after
 	same before after
+	down
+}
+
+# A drain survives a restart of opensm, and a standby that takes over keeps it.
+case_drain_survives() {
+	two_managers
+	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 93
+	local polling=$'sminfo_polling_timeout 200\npolling_retry_number 2' guid
+	up <<<"sm_priority 10"$'\n'"$polling"
+	walk before
+	guid=0x$(sim_cables "$T/fabric.net" | sed -n 1p | cut -f 3 | sed 's/^S-//')
+	drain drain "$guid" >"$T/drained.txt" || fail "drain: $(<"$T/drained.txt")"
+	live drained || true
+	differ before drained
+	osm_stop sm || fail "opensm ended with status $?"
+	osm_start sm < <(plugin_conf <<<"sm_priority 10"$'\n'"$polling")
+	osm_wait sm "$patience" 'SUBNET UP'
+	sim_until "$patience" same_as drained again || same drained again
+	drain drains >"$T/list" || fail "drains: $(<"$T/list")"
+	grep -q "$guid" "$T/list"
+
+	OSM_HOST["standby"]=$(sim_hosts "$T/fabric.net" | tail -n 1)
+	osm_start standby < <(plugin_conf <<<"sm_priority 5"$'\n'"$polling")
+	osm_wait standby "$patience" 'Entering STANDBY'
+	share_state sm standby
+	osm_kill sm
+	is_manager standby "${OSM_HOST["standby"]}"
+	osm_wait standby "$patience" 'SUBNET UP'
+	sim_until "$patience" same_as drained taken || same drained taken
 	down
 }

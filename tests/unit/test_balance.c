@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "balance/balance.h"
 #include "lib/dual.h"
 #include "lib/edit.h"
 #include "lib/recount.h"
@@ -70,7 +70,7 @@ static struct ftr_balance_report balance(struct tree *w,
 
 	in.shape = w->sh;
 	memcpy(w->t->lft, w->start->lft, bytes_of(w->t));
-	ck_assert_msg(!ftr_balance_tables(&in, w->t, NULL, &r, &err), "%s",
+	ck_assert_msg(!balance_run(&in, NULL, w->t, NULL, &r, &err), "%s",
 		      err.msg);
 	return r;
 }
@@ -319,22 +319,6 @@ START_TEST(depths)
 }
 END_TEST
 
-START_TEST(foreign_tables_are_refused)
-{
-	struct tree w, other;
-	struct ftr_balance_input in = { .depth = FTR_BALANCE_FULL };
-
-	tree_shape(&w, pgft("2;4,4;1,4;1,1", 0, 0));
-	tree_shape(&other, pgft("2;4,5;1,4;1,1", 0, 0));
-	in.shape = other.sh;
-	ck_assert_int_eq(ftr_balance_tables(&in, w.t, NULL, NULL, &err),
-			 FTR_INVAL);
-	ck_assert(!memcmp(w.t->lft, w.start->lft, bytes_of(w.t)));
-	tree_free(&w);
-	tree_free(&other);
-}
-END_TEST
-
 /* ---- fixed entries ------------------------------------------------------------ */
 
 START_TEST(fixed_entries_stay)
@@ -471,7 +455,7 @@ START_TEST(out_of_memory)
 	do {
 		memcpy(w.t->lft, w.start->lft, bytes_of(w.t));
 		ftr_alloc_fail_at(++n);
-		st = ftr_balance_tables(&in, w.t, team, NULL, &err);
+		st = balance_run(&in, NULL, w.t, team, NULL, &err);
 		ftr_alloc_fail_at(0);
 		ck_assert(!st || st == FTR_NOMEM);
 		if (st)
@@ -497,7 +481,6 @@ int main(void)
 	tcase_add_test(t, bounds_by_weights);
 	tcase_add_test(t, weights_grow_within_range);
 	tcase_add_test(t, depths);
-	tcase_add_test(t, foreign_tables_are_refused);
 	tcase_add_test(t, fixed_entries_stay);
 	tcase_add_test(t, cancelled_at_any_moment);
 	tcase_add_test(t, cancelled_while_flows_are_counted);

@@ -102,6 +102,7 @@ START_TEST(crossbar)
 	expect("halo", s + ALPHA);
 	expect("random-ring", s + ALPHA);
 	expect("bisection", s);
+	expect("exchange", s);
 	drop();
 	make("1;6;1;1", 0, 0, 1);	/* two surplus hosts: a step before and a step after */
 	expect("all-reduce-doubling", 4 * (s + ALPHA));

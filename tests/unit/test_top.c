@@ -421,8 +421,10 @@ START_TEST(missing_and_torn_files)
 	until("! status", true);
 	until("not a status of ibfattree", true);
 	ck_assert(shown("engine         dmodc"));	/* the last valid status */
+	append(path_events, "{\"schema\":2,\"event\":\"drains\",\"part\":1,\"parts\":1,\"time\":1795337900.1,\"request\":\"0x1\",\"number_drained\":2,\"drained_parts\":[]}\n");
 	append(path_events, "garbage\n");
 	until("invalid lines in the file: 1", true);
+	until("drains      2 parts drained", true);
 	put_status("dmodc", "true", 0);
 	unlink(path_events);
 	until("! status", false);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/doctor.h"
 #include "cli/live.h"
 
 struct check {
@@ -84,7 +85,7 @@ static void read_vls(const struct check *c, struct subject *s)
 
 static void save(const struct check *c, const struct subject *s)
 {
-	const struct cli_tables_of of = { s->f, s->t };
+	const struct cli_tables_of of = { s->f, s->t, cli_packed(c->save_lfts) };
 
 	cli_write_begin();
 	if (c->save_fabric)
@@ -133,11 +134,34 @@ static void count_drops(const struct subject *s,
 	free(r2);
 }
 
+/* Compares the ports of hosts with several ports, as doctor does.  This has no effect on the
+ * verdict: the tables are not at fault. */
+static void compare_ports(const struct subject *s, struct cli_report_opts *ro)
+{
+	static struct doctor d;
+	static struct doc_result rails, ports;
+	struct ftr_hosts *h;
+	bool several = false;
+
+	cli_must(ftr_hosts_new(s->f, false, &h, &cli_err));
+	for (uint32_t i = 0; i < h->n; i++)
+		several |= h->host[i].n > 1;
+	ftr_hosts_free(h);
+	if (!several)
+		return;
+	d.net.f = s->f;
+	d.net.t = s->t;
+	doc_rails(&d, &rails);
+	doc_host_ports(&d, &ports);
+	ro->rails = &rails;
+	ro->host_ports = &ports;
+}
+
 static int check(const struct check *c, const struct subject *s,
 		 struct ftr_team *team)
 {
 	uint64_t hops[FTR_HOPS_MAX];
-	const struct cli_report_opts ro = {
+	struct cli_report_opts ro = {
 		.source = s->source, .missing = s->missing,
 		.silent = s->silent, .strict = c->strict,
 		.switch_sources = c->switch_sources, .json = c->json,
@@ -159,6 +183,7 @@ static int check(const struct check *c, const struct subject *s,
 	count_drops(s, &opts, team, &report);
 	cli_must(ftr_check_hops(s->f, s->t, hops, &cli_err));
 	cli_must(cli_judge(s->f, sh, s->t, &report, &ro, &verdict, &cli_err));
+	compare_ports(s, &ro);
 	cli_progress_end();
 	return cli_report(s->f, sh, &report, &ro, &verdict);
 }

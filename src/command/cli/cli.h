@@ -259,11 +259,13 @@ enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 /*
  * Writes a file atomically: fn writes to a temporary file in the same directory,
  * which is then renamed to path.  path NULL or "-": stdout.  Dies if the file cannot be
- * written.  Not thread-safe.
+ * written.  If the name ends with ".gz", the file is compressed by gzip.  Not thread-safe.
  */
 typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
 					struct ftr_err *err);
 void cli_write(const char *path, cli_write_fn fn, const void *ctx);
+/* Returns true if cli_write compresses this file.  path may be NULL. */
+bool cli_packed(const char *path);
 /*
  * Files written between cli_write_begin and cli_write_end appear together: cli_write_end
  * renames all of them, cli_die removes them.  stdout, pipes and devices are written directly,
@@ -293,6 +295,7 @@ const char *cli_path(const char *dir, const char *name);
 struct cli_tables_of {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
+	bool compact;		/* ftr_write_lfts_compact; for files that cli_packed() */
 };
 struct cli_sl2vl_of {
 	const struct ftr_fabric *f;
@@ -307,6 +310,9 @@ enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
 
 /* Unpacks gzip and xz files (unpack.c); passed to ftr_set_unpacker. */
 extern const struct ftr_unpacker cli_unpacker;
+/* Returns a stream whose data are written to fd, compressed by gzip; NULL: an error, see errno.  fd
+ * stays open. */
+FILE *cli_gzip(int fd);
 
 double cli_now(void);		/* seconds of the monotonic clock */
 
@@ -384,6 +390,8 @@ struct cli_report_opts {
 	const char *sl2vl, *psl;	/* file names, NULL: not given */
 	uint32_t no_sl2vl;	/* number of switches that sl2vl does not contain */
 	const uint64_t *hops;	/* result of ftr_check_hops; NULL: hops were not counted */
+	/* results of doctor about hosts with several ports; NULL: there are none */
+	const struct doc_result *rails, *host_ports;
 };
 
 /* Content of a report, computed once for text and JSON. */

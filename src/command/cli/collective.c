@@ -20,7 +20,7 @@ enum { RAILS_AUTO, RAILS_YES, RAILS_NO };
 struct collective {
 	struct cli_list tables, names, fail;
 	struct cli_guid_files files;
-	const char *hosts, *order, *nominal, *size, *skew;
+	const char *hosts, *order, *nominal, *size, *skew, *steps;
 	unsigned int ranks, rails, rate, sample, repeat, lmc, threads;
 	uint64_t seed, latency;
 	bool tolerant, json;
@@ -50,6 +50,8 @@ static const struct cli_opt options[] = {
 	  "number of random rings and of random bisections", "20", 1, 1000000 },
 	{ "skew", CLI_STRING, offsetof(struct collective, skew), "X",
 	  "moe: the k-th expert gets 1/k^X of the tokens of the first", "0.5", 0, 0 },
+	{ "steps", CLI_FILE, offsetof(struct collective, steps), "FILE",
+	  "write the transfers of the collective for ibfattree sim", NULL, 0, 0 },
 	CLI_OPT_ORDER(struct collective),
 	CLI_OPTS_GUIDS(struct collective),
 	CLI_OPT_NOMINAL(struct collective),
@@ -79,6 +81,7 @@ struct job {
 	unsigned int n_kinds;
 	struct tables set[CLI_LIST_MAX];
 	unsigned int n_sets;
+	struct coll *c;			/* of the tables whose steps are written */
 };
 
 /* ---- the arguments ------------------------------------------------------- */
@@ -288,6 +291,17 @@ static bool route(struct job *j, const char *spec, struct ftr_tables **out)
 	return true;
 }
 
+/* Computes the only collective again, and writes its transfers. */
+static enum ftr_status write_steps_fn(FILE *out, const void *ctx, struct ftr_err *err)
+{
+	const struct job *j = ctx;
+	struct coll_opts opts = j->opts;
+	struct coll_time time;
+
+	opts.steps = out;
+	return coll_run(j->c, j->kind[0], &opts, &time, err);
+}
+
 static void evaluate(struct job *j, const char *spec)
 {
 	struct tables *s = &j->set[j->n_sets++];
@@ -302,6 +316,10 @@ static void evaluate(struct job *j, const char *spec)
 	for (unsigned int i = 0; i < j->n_kinds; i++) {
 		cli_progress(j->kind[i]->name);
 		cli_must(coll_run(c, j->kind[i], &j->opts, &s->time[i], &cli_err));
+	}
+	if (j->o->steps) {
+		j->c = c;
+		cli_write(j->o->steps, write_steps_fn, j);
 	}
 	coll_free(c);
 	ftr_tables_free(s->t);
@@ -417,6 +435,10 @@ static int run_collective(int argc, char **argv)
 	if (end == o.skew || *end || !(j.opts.skew >= 0 && j.opts.skew <= 10))
 		cli_die("collective: --skew expects a number from 0 to 10, not '%s'", o.skew);
 	pick_kinds(&j);
+	if (o.steps && (j.n_kinds != 1 || o.tables.n > 1))
+		cli_die("collective: --steps needs one --collective and at most one --tables");
+	if (o.steps)	/* all of them */
+		j.opts.sample = 0;
 	cli_progress("reading");
 	j.team = ftr_team_new(o.threads);
 	read_fabric(&j, argv[0]);
@@ -441,7 +463,7 @@ const struct cli_cmd cli_collective = {
 "loaded link or adapter.  Several --tables are shown side by side.\n"
 "Collectives: all-reduce-ring, all-reduce-tree, all-reduce-doubling,\n"
 "reduce-scatter, all-gather, all-to-all, all-to-all-pairwise, moe, halo,\n"
-"random-ring, bisection.\n"
+"random-ring, bisection, exchange.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
 	.min_args = 1,

@@ -16,6 +16,8 @@
 #ifndef FTR_CLI_COLLECTIVE_H
 #define FTR_CLI_COLLECTIVE_H
 
+#include <stdio.h>
+
 #include <ftr/ftr.h>
 
 /* The processes that take part: one on each adapter.  Rank x of node x / rails uses the adapter
@@ -33,6 +35,7 @@ struct coll_opts {
 				 * 0: all */
 	uint32_t repeat;	/* number of random rings and bisections */
 	double skew;		/* exponent of the popularity of experts; 0: all equal */
+	FILE *steps;		/* NULL, or a file for the transfers: "STEP FROM TO BYTES" (LIDs) */
 };
 
 struct coll_time {

@@ -28,6 +28,8 @@
  *				both halves; a pair gets the rate of an adapter divided by the load of
  *				the busiest link of its path, but at most that of an adapter; the mean
  *				of all pairs and patterns
+ *	exchange		the same with MPI_Sendrecv (Geoffray and Hoefler 2008): both ranks of a
+ *				pair send, and the pair gets the lower of both rates
  */
 #include <inttypes.h>
 #include <math.h>
@@ -137,6 +139,16 @@ static void take(struct coll *c, double bytes, double times)
 	c->x.counted++;
 }
 
+/* Write the flows in pair[] for ibfattree sim, as the next `times` steps. */
+static void write_steps(const struct coll *c, double bytes, uint64_t times)
+{
+	for (uint64_t t = 0; t < times; t++)
+		for (uint32_t i = 0; i < c->n; i++)
+			fprintf(c->o->steps, "%" PRIu64 " %u %u %.0f\n", c->x.steps + t,
+				c->f->ep[c->pair[i].from].lid, c->f->ep[c->pair[i].to].lid,
+				ceil(bytes));
+}
+
 /* A step with the flows in pair[], which is then empty again. */
 static enum ftr_status step(struct coll *c, double bytes, double times, struct ftr_err *err)
 {
@@ -150,6 +162,8 @@ static enum ftr_status step(struct coll *c, double bytes, double times, struct f
 		c->host[c->pair[i].from]++;
 		c->host[c->f->n_ep + c->pair[i].to]++;
 	}
+	if (c->o->steps)
+		write_steps(c, bytes, (uint64_t)times);
 	c->x.flows += r.flows;
 	c->x.lost += r.lost;
 	c->n = 0;
@@ -260,6 +274,17 @@ static enum ftr_status doubling(struct coll *c, struct ftr_err *err)
 
 /* ---- all-to-all ---------------------------------------------------------- */
 
+static enum ftr_status direct_flows(struct coll *c, struct ftr_err *err)
+{
+	const uint32_t n = c->r->nodes;
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < n; i++)
+		for (uint32_t k = 1; ok && k < n; k++)
+			ok = add_nodes(c, i, (i + k) % n);
+	return ok ? step(c, c->o->bytes * c->r->rails / ranks(c), 1, err) : nomem(err);
+}
+
 /* All flows of one rail at the same time, counted per rail. */
 static enum ftr_status direct(struct coll *c, struct ftr_err *err)
 {
@@ -267,6 +292,10 @@ static enum ftr_status direct(struct coll *c, struct ftr_err *err)
 	uint64_t *sum = calloc(c->f->n_ports, sizeof(*sum));
 	enum ftr_status st = sum ? FTR_OK : nomem(err);
 
+	if (!st && c->o->steps) {	/* flow by flow; the result is the same */
+		free(sum);
+		return direct_flows(c, err);
+	}
 	for (uint32_t k = 0; !st && k < r->rails; k++) {
 		struct ftr_load *ld = NULL;
 		struct ftr_load_report x;
@@ -424,18 +453,24 @@ static enum ftr_status random_ring(struct coll *c, struct ftr_err *err)
 	return st;
 }
 
-/* Returns the mean rate of the pairs of one bisection, in bytes per second. */
-static double mean_rate(const struct coll *c, const uint64_t *most)
+/* Returns the mean rate of the n pairs of one bisection, in bytes per second.  A pair of two flows, i
+ * and n + i, has the rate of the slower one. */
+static double mean_rate(const struct coll *c, const uint64_t *most, uint32_t n)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < c->n; i++)
-		if (most[i] != UINT64_MAX)
-			sum += adapter(c, c->pair[i].from) / fmax(1, (double)most[i]);
-	return sum / c->n;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t load = most[i];
+
+		if (c->n > n && most[n + i] > load)
+			load = most[n + i];
+		if (load != UINT64_MAX)
+			sum += adapter(c, c->pair[i].from) / fmax(1, (double)load);
+	}
+	return sum / n;
 }
 
-static enum ftr_status bisection(struct coll *c, struct ftr_err *err)
+static enum ftr_status bisections(struct coll *c, bool both, struct ftr_err *err)
 {
 	const uint32_t n = c->r->nodes * c->r->rails, half = n / 2;
 	uint32_t *perm = calloc(n, sizeof(*perm));
@@ -449,9 +484,11 @@ static enum ftr_status bisection(struct coll *c, struct ftr_err *err)
 		shuffle(perm, n, &state);
 		for (uint32_t i = 0; ok && i < half; i++)
 			ok = add_pair(c, c->r->port[perm[i]], c->r->port[perm[half + i]]);
+		for (uint32_t i = 0; ok && both && i < half; i++)
+			ok = add_pair(c, c->r->port[perm[half + i]], c->r->port[perm[i]]);
 		st = ok ? ftr_load_pairs_most(c->ld, c->pair, c->n, most, err) : nomem(err);
 		if (!st)
-			sum += mean_rate(c, most);
+			sum += mean_rate(c, most, half);
 		if (!st)
 			st = step(c, c->o->bytes, 1, err);
 	}
@@ -461,6 +498,16 @@ static enum ftr_status bisection(struct coll *c, struct ftr_err *err)
 	free(perm);
 	free(most);
 	return st;
+}
+
+static enum ftr_status bisection(struct coll *c, struct ftr_err *err)
+{
+	return bisections(c, false, err);
+}
+
+static enum ftr_status exchange(struct coll *c, struct ftr_err *err)
+{
+	return bisections(c, true, err);
 }
 
 const struct coll_kind coll_kinds[] = {
@@ -475,6 +522,7 @@ const struct coll_kind coll_kinds[] = {
 	{ "halo", COLL_PLAIN, false, halo },
 	{ "random-ring", COLL_PLAIN, true, random_ring },
 	{ "bisection", COLL_PLAIN, true, bisection },
+	{ "exchange", COLL_PLAIN, true, exchange },
 	{ NULL, COLL_PLAIN, false, NULL }
 };
 

@@ -359,5 +359,5 @@ enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
 {
 	const struct cli_tables_of *of = tables_of;
 
-	return ftr_write_lfts(out, of->f, of->t, err);
+	return (of->compact ? ftr_write_lfts_compact : ftr_write_lfts)(out, of->f, of->t, err);
 }

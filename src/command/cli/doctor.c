@@ -208,11 +208,7 @@ static void put_result(const struct doc_result *r, bool quiet)
 	printf("%s%-8s%s %-14s %s%s\n", cli_colour(verdict[r->verdict].colour),
 	       verdict[r->verdict].word, cli_colour(CLI_PLAIN), r->id,
 	       r->verdict == DOC_NOT_CHECKED ? "not checked: " : "", r->text);
-	for (uint32_t i = 0; i < r->n_details && i < DOC_DETAILS; i++)
-		if (r->detail[i])
-			printf("%24s%s\n", "", r->detail[i]);
-	if (r->n_details > DOC_DETAILS)
-		printf("%24s... and %u more\n", "", r->n_details - DOC_DETAILS);
+	doc_put_details(r, 24);
 	if (r->remedy[0])
 		printf("%24sdo: %s\n", "", r->remedy);
 }
@@ -304,23 +300,6 @@ static void json_table(const struct doctor *d, struct json_object *o)
 	}
 }
 
-static void json_details(struct json_object *o, const struct doc_result *r)
-{
-	struct json_object *text = cli_json_array(o, "details"), *places, *e;
-
-	for (uint32_t k = 0; k < r->n_details && k < DOC_DETAILS; k++)
-		if (r->detail[k])
-			cli_json_text(text, r->detail[k]);
-	places = cli_json_array(o, "places");
-	for (uint32_t k = 0; k < r->n_details && k < DOC_DETAILS; k++) {
-		if (!r->detail[k])
-			continue;
-		e = cli_json_element(places);
-		cli_json_guid(e, "guid", r->location[k].guid);
-		cli_json_num(e, "port", r->location[k].port);
-	}
-}
-
 static int put_json(const struct doctor *d, const struct doc_result *r,
 		    const uint32_t *count, int status)
 {
@@ -342,7 +321,7 @@ static int put_json(const struct doctor *d, const struct doc_result *r,
 		cli_json_str(e, "text", r[i].text);
 		cli_json_str(e, "remedy", r[i].remedy[0] ? r[i].remedy : NULL);
 		cli_json_num(e, "n_details", r[i].n_details);
-		json_details(e, &r[i]);
+		doc_json_details(e, &r[i]);
 	}
 	json_table(d, o);
 	list = cli_json_array(o, "recommended");

@@ -62,6 +62,12 @@ void doc_detail(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
 /* Sets the location of the last detail.  guid: node GUID of a switch, or port GUID. */
 void doc_at(struct doc_result *r, uint64_t guid, unsigned int port);
 
+/* Prints the details with this indentation. */
+void doc_put_details(const struct doc_result *r, int indent);
+struct json_object;
+/* Adds "details" and "places" to o. */
+void doc_json_details(struct json_object *o, const struct doc_result *r);
+
 /* Counters of PortCounters (IBA 16.1.3.5) that a bad cable increases. */
 enum doc_counter {
 	DOC_LINK_DOWNED,

@@ -82,8 +82,8 @@ void doc_rails(struct doctor *d, struct doc_result *r)
 		for (uint32_t i = 0; i < c.r.h->n; i++)
 			check_host(&c, i, r);
 		if (r->n_details)
-			doc_say(r, DOC_WARNING, "%u port%s of the %u rails missing or on a leaf of another rail",
-				r->n_details, r->n_details == 1 ? " is" : "s are", c.r.n);
+			doc_say(r, DOC_WARNING, "of the %u rails, %u port%s missing or on a leaf of another rail",
+				c.r.n, r->n_details, r->n_details == 1 ? " is" : "s are");
 		else
 			doc_say(r, DOC_OK, "all hosts have a port on each of the %u rails, and each leaf has ports of one rail",
 				c.r.n);

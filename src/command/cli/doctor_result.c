@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * doctor: fills the result of a check.
+ * doctor: fills and shows the result of a check.
  */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "cli/doctor.h"
+#include "cli/json.h"
 
 void doc_say(struct doc_result *r, enum doc_verdict v, const char *fmt, ...)
 {
@@ -42,4 +43,30 @@ void doc_at(struct doc_result *r, uint64_t guid, unsigned int port)
 {
 	if (r->n_details && r->n_details <= DOC_DETAILS)
 		r->location[r->n_details - 1] = (struct doc_location){ guid, port };
+}
+
+void doc_put_details(const struct doc_result *r, int indent)
+{
+	for (uint32_t i = 0; i < r->n_details && i < DOC_DETAILS; i++)
+		if (r->detail[i])
+			printf("%*s%s\n", indent, "", r->detail[i]);
+	if (r->n_details > DOC_DETAILS)
+		printf("%*s... and %u more\n", indent, "", r->n_details - DOC_DETAILS);
+}
+
+void doc_json_details(struct json_object *o, const struct doc_result *r)
+{
+	struct json_object *text = cli_json_array(o, "details"), *places, *e;
+
+	for (uint32_t k = 0; k < r->n_details && k < DOC_DETAILS; k++)
+		if (r->detail[k])
+			cli_json_text(text, r->detail[k]);
+	places = cli_json_array(o, "places");
+	for (uint32_t k = 0; k < r->n_details && k < DOC_DETAILS; k++) {
+		if (!r->detail[k])
+			continue;
+		e = cli_json_element(places);
+		cli_json_guid(e, "guid", r->location[k].guid);
+		cli_json_num(e, "port", r->location[k].port);
+	}
 }

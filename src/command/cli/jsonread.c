@@ -2,6 +2,9 @@
 /*
  * Reads JSON in place.  cli_j_parse checks the whole text once, strictly.  Lookups then rely on
  * well-formed text.
+ *
+ * This is not json-c, which prints the JSON of the commands, because json-c's parser dereferences NULL
+ * if an allocation fails (docs/upstream.md).  This parser allocates nothing.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "cli/jobs.h"
 #include "cli/json.h"
 #include "cli/live.h"
+#include "cli/rails.h"
 
 #define KINDS 5
 
@@ -22,7 +23,7 @@ struct result {
 };
 
 struct load {
-	const char *lfts, *order, *patterns, *jobs, *nominal;
+	const char *lfts, *order, *patterns, *jobs, *nominal, *rail;
 	struct cli_guid_files files;
 	struct cli_live_opts from;
 	unsigned int sample, permutations, bisections, lmc, threads;
@@ -48,6 +49,8 @@ static const struct cli_opt options[] = {
 	  "forwarding tables", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct load),
 	CLI_OPT_ORDER(struct load),
+	{ "rail", CLI_STRING, offsetof(struct load, rail), "N",
+	  "only host ports of this rail (from 0) send and receive", NULL, 0, 0 },
 	CLI_OPTS_GUIDS(struct load),
 	CLI_OPT_NOMINAL(struct load),
 	CLI_OPT_LMC(struct load),
@@ -74,6 +77,31 @@ static const struct cli_opt options[] = {
 
 /* ---- the patterns --------------------------------------------------------- */
 
+/* Removes all host ports that are not on the rail --rail from the order. */
+static void keep_rail(const char *text, struct input *in)
+{
+	static struct cli_rails r;
+	uint8_t *on;
+	char *end;
+	unsigned long rail = strtoul(text, &end, 10);
+	uint32_t n = 0;
+
+	cli_must(cli_rails_new(in->f, &r, &cli_err));
+	if (end == text || *end || rail >= r.n)
+		cli_die("load: --rail expects a number from 0 to %u, not '%s'; the hosts have %s",
+			r.n ? r.n - 1 : 0, text, CLI_COUNT(r.n, "rail", "rails"));
+	on = cli_calloc(in->f->n_ep, 1, "the rails");
+	for (uint32_t i = 0; i < r.h->n; i++)
+		if (r.rail[(size_t)i * r.n + rail] != FTR_EP_NONE)
+			on[r.rail[(size_t)i * r.n + rail]] = 1;
+	for (uint32_t i = 0; i < in->n; i++)
+		if (on[in->order[i]])
+			in->order[n++] = in->order[i];
+	in->n = n;
+	free(on);
+	cli_rails_free(&r);
+}
+
 static void read_order(const struct load *l, struct input *in,
 		       struct ftr_team *team)
 {
@@ -87,6 +115,8 @@ static void read_order(const struct load *l, struct input *in,
 	else
 		in->order = cli_host_order(sh, &in->n);
 	in->gaps = cli_drop_gaps(in->f, in->order, &in->n);
+	if (l->rail)
+		keep_rail(l->rail, in);
 	cli_must(cli_bound(sh, in->order, in->n, &in->bound, &cli_err));
 	ftr_shape_free(sh);
 }
@@ -192,6 +222,8 @@ static void print_all(const struct load *l, const struct input *in,
 		printf(" (%s without a table)", CLI_COUNT(in->missing, "switch", "switches"));
 	printf("\norder     %s: %s", l->order ? l->order : "by the shape of the fabric",
 	       CLI_COUNT(in->n, "host port", "host ports"));
+	if (l->rail)
+		printf(", rail %s", l->rail);
 	if (in->gaps)
 		printf(", without its %s", CLI_COUNT(in->gaps, "gap", "gaps"));
 	printf("\n\n");
@@ -280,6 +312,7 @@ static int print_json(const struct load *l, const struct input *in,
 	cli_json_fabric(o, in->f, NULL);
 	cli_json_num(o, "switches_without_table", in->missing);
 	cli_json_str(o, "order", l->order);
+	cli_json_str(o, "rail", l->rail);
 	cli_json_num(o, "places", in->n);
 	cli_json_num(o, "gaps", in->gaps);
 	cli_json_str(o, "patterns_file", l->patterns);
@@ -371,6 +404,8 @@ static int run_load(int argc, char **argv)
 			argv[0]);
 	if (!l.lfts && !l.from.on)
 		cli_die("load: --lfts FILE is needed, or --live");
+	if (l.rail && l.jobs)
+		cli_die("load: --jobs has no --rail");
 	x[2].done = l.permutations > 0;
 	x[3].done = l.bisections > 0;
 	x[4].done = l.patterns != NULL;

@@ -44,7 +44,7 @@ static const struct cli_cmd cli_campaign = {
 
 static const struct cli_cmd cli_topo = {
 	.name = "topo",
-	.summary = "convert cable plans (.topo files of ibdiagnet)",
+	.summary = "convert cable plans (.topo); write fabrics for simulators",
 	.run = start_program,
 };
 

@@ -14,7 +14,7 @@
 
 static void help(const struct cli_cmd *cmd)
 {
-	char left[64];
+	char left[80];
 
 	printf("Usage: ibfattree %s [OPTION...] %s\n%s\nOptions:\n", cmd->name,
 	       cmd->args, cmd->text);

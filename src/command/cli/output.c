@@ -26,13 +26,26 @@ static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
 			strerror(errno));
 }
 
+bool cli_packed(const char *path)
+{
+	size_t n = path ? strlen(path) : 0;
+
+	return n > 3 && !strcmp(path + n - 3, ".gz");
+}
+
 /* Calls fn.  If fn returns FTR_IO, its message lacks the name of the file, which is added here. */
 static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 			    const void *ctx, struct ftr_err *err)
 {
+	FILE *z = cli_packed(path) ? cli_gzip(fileno(out)) : NULL;
 	struct ftr_err why = { 0 };
-	enum ftr_status st = fn(out, ctx, &why);
+	enum ftr_status st;
 
+	if (cli_packed(path) && !z)
+		return sys_fail(err, path, "compress");
+	st = fn(z ? z : out, ctx, &why);
+	if (z && fclose(z) && !st)
+		return sys_fail(err, path, "write");
 	if (st == FTR_IO)
 		return ftr_fail(err, st, "%s: %s", path, why.msg);
 	if (st)

@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "cli/rails.h"
 
-enum form { OPENMPI, RANKFILE, MPICH, SLURM };
+enum form { OPENMPI, RANKFILE, MPICH, SLURM, PORTS };
 
 struct ranks {
 	struct cli_guid_files files;
@@ -22,13 +22,13 @@ static const struct cli_opt options[] = {
 	  "hosts of the job; if not given, all hosts of the fabric", NULL, 0,
 	  0 },
 	{ "form", CLI_WORD, offsetof(struct ranks, form),
-	  "openmpi|rankfile|mpich|slurm",
-	  "host file or rank file of Open MPI, host file of MPICH or Slurm",
+	  "openmpi|rankfile|mpich|slurm|ports",
+	  "host file or rank file of Open MPI, host file of MPICH or Slurm, or host ports",
 	  "openmpi", 0, 0 },
 	{ "slots", CLI_UINT, offsetof(struct ranks, slots), "N",
 	  "MPI ranks per host; 0: the number in --hosts, or 1 if it gives none", "0", 0, UINT16_MAX },
 	{ "rails", CLI_FLAG, offsetof(struct ranks, rails), NULL,
-	  "one rank on each adapter, rail by rail (rankfile, slurm)", NULL, 0, 0 },
+	  "one rank on each adapter, rail by rail (rankfile, slurm, ports)", NULL, 0, 0 },
 	CLI_OPT_ORDER(struct ranks),
 	CLI_OPTS_GUIDS(struct ranks),
 	CLI_OPT_LEAF_ORDER(struct ranks),
@@ -43,7 +43,9 @@ struct line {
 	uint32_t i;		/* index of the host in --hosts, or in the list of all hosts */
 	const char *name;
 	uint32_t slots;
-	uint32_t rail;		/* with --rails: rail of the adapter, which is the slot of the rank */
+	ftr_ep ep;		/* adapter of a line for one adapter */
+	uint32_t rail;		/* rail of this adapter, which is the slot of the rank */
+	uint32_t block;		/* lines with a lower number come first: --rails: the rail */
 };
 
 struct job {
@@ -101,8 +103,8 @@ static int by_place(const void *x, const void *y)
 {
 	const struct line *a = x, *b = y;
 
-	return FTR_ORDER(a->rail, b->rail) ?: FTR_ORDER(a->place, b->place) ?:
-	       FTR_ORDER(a->i, b->i);
+	return FTR_ORDER(a->block, b->block) ?: FTR_ORDER(a->place, b->place) ?:
+	       FTR_ORDER(a->i, b->i) ?: FTR_ORDER(a->rail, b->rail);
 }
 
 static void lines(struct job *j)
@@ -145,11 +147,15 @@ static void divide_rails(struct job *j)
 			const struct line *l = &j->line[i];
 			uint32_t host = j->list ? j->list->entry[l->i].host : l->i;
 
-			if (r.rail[(size_t)host * r.n + k] == FTR_EP_NONE)
+			ftr_ep ep = r.rail[(size_t)host * r.n + k];
+
+			if (ep == FTR_EP_NONE)
 				continue;
 			all[n] = *l;
 			all[n].slots = 1;
-			all[n++].rail = k;
+			all[n].ep = ep;
+			all[n].rail = k;
+			all[n++].block = j->o->rails ? k : 0;
 		}
 	cli_rails_free(&r);
 	free(j->line);
@@ -182,6 +188,11 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 			for (uint32_t s = 0; s < l->slots; s++)
 				fprintf(out, "%s\n", l->name);
 			break;
+		case PORTS:
+			if (j->f->ep[l->ep].lid)
+				fprintf(out, "0x%04X\t%s\n", j->f->ep[l->ep].lid,
+					j->f->ep[l->ep].name);
+			break;
 		}
 	}
 	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
@@ -205,8 +216,10 @@ static int run_ranks(int argc, char **argv)
 	static struct job j = { .o = &o };
 
 	cli_parse(&cli_ranks, &o, argc, argv);
-	if (o.rails && (o.slots || (o.form != RANKFILE && o.form != SLURM)))
-		cli_die("ranks: --rails requires --form rankfile or slurm, and no --slots");
+	if (o.rails && (o.slots || o.form == OPENMPI || o.form == MPICH))
+		cli_die("ranks: --rails requires --form rankfile, slurm or ports, and no --slots");
+	if (o.form == PORTS && o.slots)
+		cli_die("ranks: --form ports has one rank on each adapter, and no --slots");
 	cli_must(ftr_read_fabric(argv[0], o.lmc, &j.f, &cli_err));
 	cli_must(ftr_hosts_new(j.f, false, &j.h, &cli_err));
 	if (o.hosts)
@@ -214,7 +227,7 @@ static int run_ranks(int argc, char **argv)
 					    &cli_err));
 	read_order(&j);
 	lines(&j);
-	if (o.rails)
+	if (o.rails || o.form == PORTS)
 		divide_rails(&j);
 	cli_write(o.output, write_fn, &j);
 	return report_ranks(&j);

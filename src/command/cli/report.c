@@ -7,6 +7,7 @@
  * Any other pair must be reachable if it has an up/down path.
  */
 #include "cli/cli.h"
+#include "cli/doctor.h"
 #include "cli/json.h"
 
 static const struct {
@@ -238,6 +239,15 @@ static void put_hops(const uint64_t *hops)
 	}
 }
 
+static void put_ports(const char *title, const struct doc_result *r)
+{
+	if (!r)
+		return;
+	printf("%-13s %s%s%s\n", title, cli_colour(r->verdict ? CLI_DOUBT : CLI_GOOD), r->text,
+	       cli_colour(CLI_PLAIN));
+	doc_put_details(r, 14);
+}
+
 static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       const struct ftr_check_report *r,
 		       const struct cli_report_opts *o,
@@ -252,6 +262,8 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	put_findings(f, r);
 	put_cdg(f, r, o->switch_sources);
 	put_drops(f, r);
+	put_ports("rails", o->rails);
+	put_ports("host ports", o->host_ports);
 	put_not_checked(o, r, sh);
 	printf("verdict       %s%s%s\n",
 	       cli_colour(v->found ? CLI_WRONG : CLI_GOOD),
@@ -332,6 +344,16 @@ static void json_cdg(struct json_object *o, const struct ftr_fabric *f,
 	}
 }
 
+static void json_ports(struct json_object *o, const char *key, const struct doc_result *r)
+{
+	if (!r)
+		return;
+	o = cli_json_object(o, key);
+	cli_json_str(o, "text", r->text);
+	cli_json_num(o, "count", r->n_details);
+	doc_json_details(o, r);
+}
+
 struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 				    const struct ftr_check_report *r,
 				    const struct cli_report_opts *opts,
@@ -355,6 +377,8 @@ struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr
 		cli_json_switch(n, "at", f, r->vl_drop.at);
 		cli_json_lid(cli_json_object(n, "to"), f, r->vl_drop.lid);
 	}
+	json_ports(o, "rails", opts->rails);
+	json_ports(o, "host_ports", opts->host_ports);
 	n = cli_json_object(o, "not_checked");
 	cli_json_bool(n, "multicast", true);
 	cli_json_bool(n, "virtual_lanes", !opts->sl2vl && !opts->psl);

@@ -232,7 +232,7 @@ static enum ftr_status write_alternatives(FILE *out, const void *shape,
 
 static void write_all(const struct route *r, const struct result *x)
 {
-	const struct cli_tables_of of = { x->of, x->t };
+	const struct cli_tables_of of = { x->of, x->t, cli_packed(r->output) };
 	const struct cli_sl2vl_of vl_map = { x->of, x->vl_map };
 
 	cli_progress("writing");

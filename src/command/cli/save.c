@@ -199,7 +199,7 @@ static void keep_options(const char *dir, const char *conf)
 static void save_all(const struct save *o, const char *dir,
 		     const struct cli_live *live)
 {
-	const struct cli_tables_of of = { live->f, live->t };
+	const struct cli_tables_of of = { .f = live->f, .t = live->t };
 	const struct cli_sl2vl_of sl2vl = { live->f, o->m };
 
 	if (mkdir(dir, 0700))	/* opensm.conf may contain keys, such as m_key */
@@ -347,7 +347,7 @@ static int run_restore(int argc, char **argv)
 	static struct ftr_fabric *old;
 	static struct ftr_tables *saved, *t;
 	static struct cli_live now;
-	struct cli_tables_of of;
+	struct cli_tables_of of = { .compact = false };
 	struct ftr_team *team;
 	int n = cli_parse(&cli_restore, &o, argc, argv), status;
 

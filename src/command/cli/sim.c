@@ -20,12 +20,16 @@ static const struct cli_opt options[] = {
 	{ "function", CLI_STRING, offsetof(struct cli_sim, function), "NAME",
 	  "routing function of switches; list: print all", "lft", 0, 0 },
 	{ "pattern", CLI_WORD, offsetof(struct cli_sim, conf.pattern),
-	  "uniform|hotspot|permutation|shift|all-to-all|pairs",
+	  "uniform|hotspot|permutation|shift|all-to-all|pairs|steps",
 	  "traffic pattern", "uniform", 0, 0 },
 	{ "shift", CLI_UINT, offsetof(struct cli_sim, conf.shift), "N",
 	  "distance of --pattern shift", "1", 0, 1 << 24 },
 	{ "pairs", CLI_FILE, offsetof(struct cli_sim, pairs), "FILE",
 	  "file with the pairs of --pattern pairs", NULL, 0, 0 },
+	{ "steps", CLI_FILE, offsetof(struct cli_sim, steps), "FILE",
+	  "file with the transfers of --pattern steps", NULL, 0, 0 },
+	{ "step-time", CLI_TIME, offsetof(struct cli_sim, conf.step_ps), "TIME",
+	  "--pattern steps: time between the steps of a host", "0ns", 0, 0 },
 	{ "hot", CLI_LIST, offsetof(struct cli_sim, hot), "NAME",
 	  "hot spot: name or port GUID of a host port", NULL, 0, 0 },
 	{ "hot-percent", CLI_UINT, offsetof(struct cli_sim, conf.hot_percent), "N",
@@ -155,7 +159,8 @@ static int run_sim(int argc, char **argv)
 	simulate(&j);
 	ftr_team_free(j.team);
 	cli_sim_sum(&j, &s);
-	status = s.deadlocks || s.all_lost ? CLI_FINDINGS : CLI_CLEAN;
+	status = s.deadlocks || s.all_lost || (j.steps && !j.result[0].finish_ps) ?
+		CLI_FINDINGS : CLI_CLEAN;
 	if (j.svg)
 		cli_sim_svg(&j);
 	if (j.json)

@@ -21,7 +21,7 @@ struct cli_sim {
 	struct cli_engine engine;
 	struct cli_guid_files files;
 	struct cli_list hot, fail, recover, tables, reroute, events;
-	const char *lfts, *sl2vl, *psl, *function, *order, *pairs, *weights, *svg;
+	const char *lfts, *sl2vl, *psl, *function, *order, *pairs, *steps, *weights, *svg;
 	uint64_t events_at;	/* ps */
 	uint64_t write_ps;	/* time between two writes of new tables; 0: all at once */
 	unsigned int write_order;	/* of enum cli_sim_order */

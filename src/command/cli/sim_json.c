@@ -91,6 +91,8 @@ static void put_run(struct json_object *list, const struct cli_sim *j,
 
 	cli_json_num(o, "seed", r->seed);
 	cli_json_real(o, "end_us", (double)r->end_ps / 1e6);
+	if (j->steps)
+		cli_json_real(o, "finish_us", (double)r->finish_ps / 1e6);
 	cli_json_real(o, "hosts_accepted", share(r->host.bytes,
 						 r->host.capacity, s));
 	cli_json_real(o, "ports_0_accepted", share(r->sw.bytes,
@@ -132,7 +134,7 @@ int cli_sim_json(const struct cli_sim *j, const struct cli_sim_sum *s,
 	cli_json_num(o, "buffer_bytes", c->buffer);
 	cli_json_num(o, "lanes", c->n_vls);
 	cli_json_real(o, "warmup_us", (double)c->warm_ps / 1e6);
-	cli_json_real(o, "duration_us", (double)c->run_ps / 1e6);
+	cli_json_real(o, "duration_us", (double)(j->steps ? j->result[0].end_ps : c->run_ps) / 1e6);
 	cli_json_num(o, "cables_down", j->n_links_down);
 	cli_json_num(o, "cables_up", j->n_links_up);
 	put_class(o, "hosts", &s->host);

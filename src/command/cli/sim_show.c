@@ -300,9 +300,16 @@ void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s)
 	printf("traffic   %s, packets of %u bytes, buffers of %s bytes, %s\n",
 	       CLI_COUNT(j->result[0].host.sources, "sender", "senders"), c->bytes,
 	       CLI_NUM(c->buffer), CLI_COUNT(c->n_vls, "VL", "VLs"));
-	printf("time      %.3f us after %.3f us of warm-up, %s from seed %" PRIu64 "\n",
-	       (double)c->run_ps / 1e6, (double)c->warm_ps / 1e6, CLI_COUNT(c->runs, "run", "runs"),
-	       c->seed);
+	if (j->steps && j->result[0].finish_ps)
+		printf("time      %.3f us until all %s have arrived\n",
+		       (double)j->result[0].finish_ps / 1e6,
+		       CLI_COUNT(c->n_transfers, "transfer", "transfers"));
+	else if (j->steps)
+		printf("time      not all transfers have arrived\n");
+	else
+		printf("time      %.3f us after %.3f us of warm-up, %s from seed %" PRIu64 "\n",
+		       (double)c->run_ps / 1e6, (double)c->warm_ps / 1e6,
+		       CLI_COUNT(c->runs, "run", "runs"), c->seed);
 	show_class("hosts", &s->host, c->runs);
 	show_class("ports 0", &s->sw, c->runs);
 	printf("packets   %s injected, %s delivered, %s in flight; longest path %s\n",

@@ -189,11 +189,16 @@ static bool show_event(struct cli_jval v, struct top_line *l)
 	(void)cli_j_uint(cli_j_member(v, "lost_leaf_pairs"), UINT64_MAX, &lost);
 	if (cli_j_real(cli_j_member(cli_j_member(v, "ms"), "last"), &last))
 		snprintf(took, sizeof(took), " in %.2f ms", last);
+	cli_j_text(cli_j_member(v, "event"), event, sizeof(event));
+	if (cli_j_uint(cli_j_member(v, "number_drained"), UINT64_MAX, &entries)) {
+		top_print(l, CLI_PLAIN, "%s %-11s %" PRIu64 " %s drained", when, event, entries,
+			  entries == 1 ? "part" : "parts");
+		return true;
+	}
 	name_links(v, links, sizeof(links));
 	top_print(l, failed || lost ? CLI_WRONG : CLI_PLAIN,
 		  "%s %-11s %-7s %6" PRIu64 " %s%s%s%s  %s", when,
-		  cli_j_text(cli_j_member(v, "event"), event, sizeof(event)),
-		  cli_j_text(cli_j_member(v, "stage"), stage, sizeof(stage)),
+		  event, cli_j_text(cli_j_member(v, "stage"), stage, sizeof(stage)),
 		  entries, entries == 1 ? "entry" : "entries", took,
 		  failed ? ", writes FAILED" : "",
 		  lost ? ", paths LOST" : "", links);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compressed input files for the readers of the library (<ftr/io.h>): gzip by zlib, xz
- * by liblzma.  As the tools gzip and xz do, this code accepts a file that consists of several
+ * Compressed files.  Input for the readers of the library (<ftr/io.h>): gzip by zlib, xz by
+ * liblzma.  Output: gzip.  As the tools gzip and xz do, this code accepts a file that consists of several
  * concatenated streams.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <lzma.h>
 #include <zlib.h>
@@ -125,3 +126,29 @@ static void end(void *z)
 }
 
 const struct ftr_unpacker cli_unpacker = { knows, begin, run_unpack, end };
+
+/* ---- output -------------------------------------------------------------- */
+
+static ssize_t gzip_write(void *z, const char *data, size_t n)
+{
+	return gzwrite(z, data, (unsigned int)n) == (int)n ? (ssize_t)n : 0;
+}
+
+static int gzip_close(void *z)
+{
+	return gzclose(z) == Z_OK ? 0 : EOF;
+}
+
+FILE *cli_gzip(int fd)
+{
+	int own = dup(fd);
+	gzFile z = own < 0 ? NULL : gzdopen(own, "wb1");	/* 1: fast */
+	FILE *out = z ? fopencookie(z, "w", (cookie_io_functions_t){
+			.write = gzip_write, .close = gzip_close }) : NULL;
+
+	if (z && !out)
+		gzclose(z);
+	else if (!z && own >= 0)
+		close(own);
+	return out;
+}

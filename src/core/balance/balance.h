@@ -350,8 +350,19 @@ struct balance_place {
 	const struct ftr_tables *prefer;	/* preferred tables, or NULL (displaced.h) */
 };
 
-/* Like ftr_balance_tables().  place: NULL, or the entries to be placed first, also with
- * FTR_BALANCE_OFF. */
+/*
+ * Improve t in place.  The tables must fit the fabric of the shape.  place: NULL, or the entries to be
+ * placed first, also with FTR_BALANCE_OFF.  report may be NULL.  With FTR_BALANCE_OFF there is no
+ * search, and *report is all 0.  In the following cases t is not changed, and only report->bound is
+ * set:
+ *
+ *  - A path in t has a loop.
+ *  - Fewer than two hosts have a position.
+ *
+ * The entries for a destination are not changed if a path to it ends before the destination, or
+ * does not follow descending costs of the shape; or if candidates lead in a circle.  (The last case
+ * cannot happen if in->extra keeps its contract.)  Error: FTR_NOMEM, with t unchanged.
+ */
 enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    const struct balance_place *place, struct ftr_tables *t,
 			    struct ftr_team *team, struct ftr_balance_report *report,

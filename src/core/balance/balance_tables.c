@@ -486,15 +486,3 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 	free(w);
 	return st;
 }
-
-enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
-				   struct ftr_tables *t, struct ftr_team *team,
-				   struct ftr_balance_report *report,
-				   struct ftr_err *err)
-{
-	if (t->n_sw != in->shape->f->n_sw || t->max_lid != in->shape->f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a shape of %u switches and LIDs up to %u",
-				t->n_sw, t->max_lid, in->shape->f->n_sw,
-				in->shape->f->max_lid);
-	return balance_run(in, NULL, t, team, report, err);
-}

@@ -8,6 +8,11 @@
  * are few switches left: for a healthy tree of 11,664 hosts, 36 of 648.  The work is about
  * O(destinations * sources).  Only the tables are read, no order of the switches is needed, and
  * flows that still wait after as many rounds as there are switches are in a loop.
+ *
+ * src/core/check/loadtree.c counts the same flows for `ibfattree load`.  It is separate because it
+ * belongs to the checker, which must not repeat an error of the search, and because it also counts
+ * the flows that do not arrive, and the hops of every path.  Both take about as long: 0.2 s and 0.1 s
+ * at 11,664 hosts on one thread.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

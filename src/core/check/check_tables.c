@@ -293,8 +293,9 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 	set_opts(&c, opts);
 	a = ftr_arena_new();
 	if (a && chk_set_up(&c, a, ftr_team_size(team))) {
-		st = chk_claims_set(&claims, f, opts->rank, opts->turn,
-				    opts->n_turns, NULL, NULL, 0, a, err);
+		st = chk_claims_set(&claims, f, &(struct ftr_check_delta){
+			.rank = opts->rank, .turn = opts->turn, .n_turns = opts->n_turns,
+		}, a, err);
 		c.claims = claims.n ? &claims : NULL;
 		if (!st)
 			st = run_check_tables(&c, a, team, &r, err);

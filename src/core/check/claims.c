@@ -15,9 +15,7 @@
 struct graph {
 	const struct ftr_fabric *f;
 	const struct chk_claims *c;
-	const uint64_t *dead;
-	const struct ftr_link *extra;
-	uint32_t n_extra;
+	const struct ftr_check_delta *d;
 	uint32_t *first;	/* first[s]: the first vertex whose pair begins with s */
 	ftr_sw *nbr;		/* nbr[v]: second switch of the pair of vertex v */
 	uint32_t *in;		/* in[v]: number of remaining predecessors of vertex v */
@@ -62,14 +60,14 @@ static void find_neighbours(struct graph *g, uint32_t *mark)
 			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (port->peer_kind == FTR_PEER_SW &&
-			    !chk_is_dead(g->dead, f->sw[s].first_port + p))
+			    !chk_is_dead(g->d->dead, f->sw[s].first_port + p))
 				add_nbr(g, s, port->peer, mark, &n);
 		}
-		for (uint32_t i = 0; i < g->n_extra; i++) {
-			if (g->extra[i].sw == s)
-				add_nbr(g, s, g->extra[i].peer, mark, &n);
-			if (g->extra[i].peer == s)
-				add_nbr(g, s, g->extra[i].sw, mark, &n);
+		for (uint32_t i = 0; i < g->d->n_extra; i++) {
+			if (g->d->extra[i].sw == s)
+				add_nbr(g, s, g->d->extra[i].peer, mark, &n);
+			if (g->d->extra[i].peer == s)
+				add_nbr(g, s, g->d->extra[i].sw, mark, &n);
 		}
 	}
 	g->first[f->n_sw] = n;
@@ -160,27 +158,21 @@ static void sort_claims(const struct graph *g, struct chk_claims *c)
 }
 
 enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
-			       const uint8_t *rank,
-			       const struct ftr_turn *turn, uint32_t n,
-			       const uint64_t *dead,
-			       const struct ftr_link *extra, uint32_t n_extra,
-			       struct ftr_arena *a, struct ftr_err *err)
+			       const struct ftr_check_delta *d, struct ftr_arena *a,
+			       struct ftr_err *err)
 {
-	struct graph g = {
-		.f = f, .c = c, .dead = dead, .extra = extra, .n_extra = n_extra,
-	};
-	uint32_t most = f->n_ports + 2 * n_extra, *mark;
+	struct graph g = { .f = f, .c = c, .d = d };
+	uint32_t n = d->n_turns, most = f->n_ports + 2 * d->n_extra, *mark;
 
-	*c = (struct chk_claims){ .rank = rank };
-	if (!rank || !n)
+	*c = (struct chk_claims){ .rank = d->rank };
+	if (!d->rank || !n)
 		return FTR_OK;
 	if (!FTR_NEW(a, c->turn, n) || !FTR_ZNEW(a, mark, f->n_sw) ||
 	    !FTR_NEW(a, g.first, f->n_sw + 1u) || !FTR_NEW(a, g.nbr, most) ||
 	    !FTR_NEW(a, g.own, most) || !FTR_ZNEW(a, g.in, most) ||
 	    !FTR_NEW(a, g.queue, most))
-		return ftr_fail(err, FTR_NOMEM,
-				"out of memory while checking %u claimed turns", n);
-	memcpy(c->turn, turn, n * sizeof(*turn));
+		return ftr_nomem(err, "checking %u claimed turns", n);
+	memcpy(c->turn, d->turn, n * sizeof(*c->turn));
 	c->n = n;
 	find_neighbours(&g, mark);
 	sort_claims(&g, c);

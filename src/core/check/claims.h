@@ -20,15 +20,10 @@ struct chk_claims {
 	uint32_t n;		/* 0: no claims, or they are not used */
 };
 
-/* Set *c. If the turns form a cycle over the links that are up, c->n is 0.  A link is up if it is
- * in f and not dead, or if it is in extra.  dead: bits as in struct ftr_check_delta; NULL: no link
- * is dead.  Error: FTR_NOMEM. */
+/* Set *c from the ranks and turns of d.  If the turns form a cycle over the links that are up, c->n is
+ * 0.  A link is up if it is in f and not in d->dead, or if it is in d->extra.  Error: FTR_NOMEM. */
 enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
-			       const uint8_t *rank,
-			       const struct ftr_turn *turn, uint32_t n,
-			       const uint64_t *dead,
-			       const struct ftr_link *extra, uint32_t n_extra,
-			       struct ftr_arena *a,
+			       const struct ftr_check_delta *d, struct ftr_arena *a,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 bool chk_claimed(const struct chk_claims *c, ftr_sw from, ftr_sw at, ftr_sw to);

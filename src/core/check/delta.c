@@ -2,8 +2,7 @@
 /*
  * ftr_check_changes() checks the changed entries only.
  *
- * The changes are sorted by LID, and the LIDs are divided among the threads.  For each LID the
- * paths from all switches whose entry changed are followed as in walk.c; no switch is visited
+ * The changes are sorted by LID.  For each LID the paths from all switches whose entry changed are followed as in walk.c; no switch is visited
  * twice.  Then each changed entry is compared with the entries of the neighbouring switches.  Up
  * means towards a higher claimed rank.  The following faults are found, where x and y are
  * neighbouring switches:
@@ -26,7 +25,16 @@
 
 #define NONE UINT32_MAX
 
-struct worker_state {
+struct delta_check {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const struct ftr_check_delta *d;
+	struct chk_claims claims;
+	uint32_t *by_lid;	/* The changes of lid are d->change[by_lid[i]], lid_first[lid] <= i
+				 * < lid_first[lid + 1]. */
+	uint32_t *lid_first;	/* [max_lid + 2] */
+	ftr_lid *lid;		/* [n_lids] LIDs that have changes */
+	uint32_t n_lids;
 	struct ftr_delta_report r;
 	bool horizontal;	/* true: an entry uses a horizontal link, but no claim is about such
 				 * links (is_strict()) */
@@ -38,19 +46,6 @@ struct worker_state {
 	uint8_t *turned;	/* turned[s]: 1: a turn at s was counted */
 	uint32_t *ahead;	/* ahead[s]: index of the next change on the path from s, or NONE */
 	uint32_t *hops, *stack;
-};
-
-struct delta_check {
-	const struct ftr_fabric *f;
-	const struct ftr_tables *t;
-	const struct ftr_check_delta *d;
-	struct chk_claims claims;
-	uint32_t *by_lid;	/* The changes of lid are d->change[by_lid[i]], lid_first[lid] <= i
-				 * < lid_first[lid + 1]. */
-	uint32_t *lid_first;	/* [max_lid + 2] */
-	ftr_lid *lid;		/* [n_lids] LIDs that have changes */
-	uint32_t n_lids;
-	struct worker_state *worker_state;
 };
 
 /* ---- links ----------------------------------------------------------- */
@@ -127,18 +122,18 @@ static uint8_t step(const struct delta_check *c, ftr_sw s, ftr_lid lid,
 
 /* ---- walks ----------------------------------------------------------- */
 
-static void found(struct worker_state *j, enum ftr_finding what, ftr_sw from,
+static void found(struct delta_check *c, enum ftr_finding what, ftr_sw from,
 		  ftr_sw at, ftr_lid lid)
 {
-	chk_sample(&j->r.sample[what], !j->r.found[what]++,
+	chk_sample(&c->r.sample[what], !c->r.found[what]++,
 		   (struct ftr_check_sample){ from, at, lid });
 }
 
-static void turn(struct worker_state *j, ftr_sw from, ftr_sw at, ftr_lid lid)
+static void turn(struct delta_check *c, ftr_sw from, ftr_sw at, ftr_lid lid)
 {
-	if (!j->turned[at])
-		found(j, FTR_FIND_TURN, from, at, lid);
-	j->turned[at] = 1;
+	if (!c->turned[at])
+		found(c, FTR_FIND_TURN, from, at, lid);
+	c->turned[at] = 1;
 }
 
 static bool goes_up(const struct delta_check *c, ftr_sw s, ftr_port p)
@@ -163,7 +158,7 @@ static bool is_strict(const struct delta_check *c)
  * not turn back to x, or use a horizontal link.
  *
  * If is_strict() is false, only a hop up after a hop down is forbidden.  (A hop up and
- * down again to x cannot close a cycle.  Horizontal hops are reported in worker_state.horizontal.)
+ * down again to x cannot close a cycle.  Horizontal hops are reported in delta_check.horizontal.)
  *
  * Returns false if port p has no link to a switch, or if the link is down.
  */
@@ -181,7 +176,7 @@ static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 }
 
 /* Follow the path from s. Set fate[], ahead[] and hops[] of all switches on it. */
-static uint8_t follow(const struct delta_check *c, struct worker_state *j, ftr_sw s,
+static uint8_t follow(struct delta_check *c, ftr_sw s,
 		      ftr_lid lid)
 {
 	const uint8_t *rank = c->d->rank;
@@ -190,40 +185,40 @@ static uint8_t follow(const struct delta_check *c, struct worker_state *j, ftr_s
 	uint8_t fate = ST_PENDING;
 	ftr_sw y = s;
 
-	while (j->seen[y] != j->stamp) {
+	while (c->seen[y] != c->stamp) {
 		ftr_sw next = y;
 
-		j->seen[y] = j->stamp;
-		j->turned[y] = 0;
-		j->ahead[y] = NONE;
-		j->fate[y] = ST_ON_PATH;
-		j->stack[depth++] = y;
+		c->seen[y] = c->stamp;
+		c->turned[y] = 0;
+		c->ahead[y] = NONE;
+		c->fate[y] = ST_ON_PATH;
+		c->stack[depth++] = y;
 		fate = step(c, y, lid, x, &next);
 		if (fate != ST_PENDING)
 			break;
 		if (depth > 1 &&
-		    illegal(c, j->stack[depth - 2], y, entry(c, y, lid)))
-			turn(j, j->stack[depth - 2], y, lid);
-		j->horizontal |= rank[next] == rank[y] && !is_strict(c);
+		    illegal(c, c->stack[depth - 2], y, entry(c, y, lid)))
+			turn(c, c->stack[depth - 2], y, lid);
+		c->horizontal |= rank[next] == rank[y] && !is_strict(c);
 		y = next;
 	}
 	if (fate == ST_PENDING) {	/* either the fate of y is known, or y is on this path */
 		if (depth &&
-		    illegal(c, j->stack[depth - 1], y, entry(c, y, lid)))
-			turn(j, j->stack[depth - 1], y, lid);
-		fate = j->fate[y] == ST_ON_PATH ? ST_LOOP : j->fate[y];
-		hops = j->hops[y] + 1;
+		    illegal(c, c->stack[depth - 1], y, entry(c, y, lid)))
+			turn(c, c->stack[depth - 1], y, lid);
+		fate = c->fate[y] == ST_ON_PATH ? ST_LOOP : c->fate[y];
+		hops = c->hops[y] + 1;
 	}
 	while (depth) {
 		ftr_sw next = y;
 
-		y = j->stack[--depth];
-		j->ahead[y] = next == y ? NONE : j->at[next] != NONE ?
-			j->at[next] : j->ahead[next];
-		j->fate[y] = fate;
-		j->hops[y] = fate == ST_GOOD ? hops++ : 0;
+		y = c->stack[--depth];
+		c->ahead[y] = next == y ? NONE : c->at[next] != NONE ?
+			c->at[next] : c->ahead[next];
+		c->fate[y] = fate;
+		c->hops[y] = fate == ST_GOOD ? hops++ : 0;
 	}
-	return j->fate[s];
+	return c->fate[s];
 }
 
 static ftr_sw next_of(const void *ctx, ftr_sw s, ftr_lid lid)
@@ -234,19 +229,19 @@ static ftr_sw next_of(const void *ctx, ftr_sw s, ftr_lid lid)
 	return s;
 }
 
-static void walk(const struct delta_check *c, struct worker_state *j, ftr_sw s, ftr_lid lid)
+static void walk(struct delta_check *c, ftr_sw s, ftr_lid lid)
 {
-	uint8_t fate = j->seen[s] == j->stamp ? j->fate[s] :
-		follow(c, j, s, lid);
+	uint8_t fate = c->seen[s] == c->stamp ? c->fate[s] :
+		follow(c, s, lid);
 
 	if (fate == ST_GOOD) {
-		j->r.max_hops = FTR_MAX(j->r.max_hops, j->hops[s]);
+		c->r.max_hops = FTR_MAX(c->r.max_hops, c->hops[s]);
 		return;
 	}
-	found(j, chk_finding(fate), s,
+	found(c, chk_finding(fate), s,
 	      chk_faulty_switch(c, next_of, c->f->n_sw, s, lid, fate == ST_LOOP),
 	      lid);
-	j->r.harmful += fate != ST_MISSING;
+	c->r.harmful += fate != ST_MISSING;
 }
 
 /* ---- neighbours ------------------------------------------------------ */
@@ -261,16 +256,16 @@ static bool drained_before(const struct delta_check *c, uint32_t k, uint32_t i)
 		d->write_step[k] < d->write_step[i];
 }
 
-static void mixed(struct worker_state *j, ftr_sw from, ftr_sw at, ftr_lid lid)
+static void mixed(struct delta_check *c, ftr_sw from, ftr_sw at, ftr_lid lid)
 {
-	chk_sample(&j->r.mixed_at, !j->r.mixed++,
+	chk_sample(&c->r.mixed_at, !c->r.mixed++,
 		   (struct ftr_check_sample){ from, at, lid });
 }
 
 /* Find forbidden turns between an old and a new entry: compare change i with the changes at the
  * switches to which its old and its new entry lead. Count change i in ftr_delta_report.early if it
  * is not written after the next change on its path. */
-static void check_below(const struct delta_check *c, struct worker_state *j, uint32_t i)
+static void check_below(struct delta_check *c, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
 	const struct ftr_change *x = &d->change[i], *y;
@@ -278,30 +273,30 @@ static void check_below(const struct delta_check *c, struct worker_state *j, uin
 	ftr_port q;
 	uint32_t k;
 
-	if (peer_of(c, x->sw, x->before, &s, &q) && (k = j->at[s]) != NONE) {
+	if (peer_of(c, x->sw, x->before, &s, &q) && (k = c->at[s]) != NONE) {
 		y = &d->change[k];
 		if (illegal(c, x->sw, s, y->after) &&
 		    !illegal(c, x->sw, s, y->before) &&
 		    !drained_before(c, i, k))
-			mixed(j, x->sw, s, x->lid);
+			mixed(c, x->sw, s, x->lid);
 	}
-	k = j->ahead[x->sw];
-	j->r.early += d->write_step && k != NONE &&
+	k = c->ahead[x->sw];
+	c->r.early += d->write_step && k != NONE &&
 		d->change[k].after != FTR_PORT_NONE &&
 		d->write_step[k] >= d->write_step[i];
-	if (!peer_of(c, x->sw, x->after, &s, &q) || (k = j->at[s]) == NONE)
+	if (!peer_of(c, x->sw, x->after, &s, &q) || (k = c->at[s]) == NONE)
 		return;
 	y = &d->change[k];
 	if (illegal(c, x->sw, s, y->before) &&
 	    !illegal(c, x->sw, s, y->after) &&
 	    !(d->write_step && d->write_step[k] < d->write_step[i]))
-		mixed(j, x->sw, s, x->lid);
+		mixed(c, x->sw, s, x->lid);
 }
 
 /* Examine the neighbours whose unchanged entry leads to the switch of change i. Find stranded
  * entries and turns. This is necessary in three cases: the new entry of change i is missing; the
  * new entry leads up and the old entry did not; is_strict() is true. */
-static void check_above(const struct delta_check *c, struct worker_state *j, uint32_t i)
+static void check_above(struct delta_check *c, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
 	const struct ftr_change *y = &d->change[i];
@@ -315,43 +310,34 @@ static void check_above(const struct delta_check *c, struct worker_state *j, uin
 		ftr_port q;
 
 		if (!peer_of(c, y->sw, (ftr_port)p, &s, &q) ||
-		    j->at[s] != NONE || entry(c, s, y->lid) != q)
+		    c->at[s] != NONE || entry(c, s, y->lid) != q)
 			continue;
 		if (missing)
-			j->r.stranded++;
+			c->r.stranded++;
 		else if (illegal(c, s, y->sw, y->after))
-			turn(j, s, y->sw, y->lid);
+			turn(c, s, y->sw, y->lid);
 	}
 }
 
-static void check_lid(const struct delta_check *c, struct worker_state *j, ftr_lid lid)
+static void check_lid(struct delta_check *c, ftr_lid lid)
 {
 	const uint32_t *list = c->by_lid + c->lid_first[lid];
 	uint32_t n = c->lid_first[lid + 1] - c->lid_first[lid];
 	const struct ftr_change *change = c->d->change;
 
-	j->stamp++;
+	c->stamp++;
 	for (uint32_t i = 0; i < n; i++)
-		j->at[change[list[i]].sw] = list[i];
+		c->at[change[list[i]].sw] = list[i];
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_change *x = &change[list[i]];
 
-		j->r.missed += entry(c, x->sw, lid) != x->after;
-		walk(c, j, x->sw, lid);
-		check_below(c, j, list[i]);
-		check_above(c, j, list[i]);
+		c->r.missed += entry(c, x->sw, lid) != x->after;
+		walk(c, x->sw, lid);
+		check_below(c, list[i]);
+		check_above(c, list[i]);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		j->at[change[list[i]].sw] = NONE;
-}
-
-static void check_some(void *ctx, unsigned int worker, uint32_t begin,
-		       uint32_t end)
-{
-	const struct delta_check *c = ctx;
-
-	for (uint32_t i = begin; i < end; i++)
-		check_lid(c, &c->worker_state[worker], c->lid[i]);
+		c->at[change[list[i]].sw] = NONE;
 }
 
 /* ---- the whole check ------------------------------------------------- */
@@ -423,85 +409,42 @@ static void sort_by_lid(struct delta_check *c)
 		c->by_lid[first[c->d->change[i].lid]++] = i;
 }
 
-static enum ftr_status prepare(struct delta_check *c, struct ftr_arena *a,
-			       unsigned int workers, struct ftr_err *err)
+static bool prepare(struct delta_check *c, struct ftr_arena *a)
 {
 	uint32_t n = c->f->n_sw;
-	bool ok;
 
-	ok = FTR_NEW(a, c->by_lid, c->d->n_changes) &&
-	     FTR_ZNEW(a, c->lid_first, c->t->max_lid + 2u) &&
-	     FTR_NEW(a, c->lid, c->t->max_lid + 1u) &&
-	     FTR_ZNEW(a, c->worker_state, workers);
-	for (unsigned int i = 0; ok && i < workers; i++) {
-		struct worker_state *j = &c->worker_state[i];
-
-		ok = FTR_NEW(a, j->at, n) && FTR_ZNEW(a, j->seen, n) &&
-		     FTR_NEW(a, j->fate, n) && FTR_ZNEW(a, j->turned, n) &&
-		     FTR_NEW(a, j->ahead, n) && FTR_NEW(a, j->hops, n) &&
-		     FTR_NEW(a, j->stack, n);
-		if (ok)
-			memset(j->at, 0xff, n * sizeof(*j->at));
-	}
-	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory while checking %u changes",
-				      c->d->n_changes);
+	if (!FTR_NEW(a, c->by_lid, c->d->n_changes) ||
+	    !FTR_ZNEW(a, c->lid_first, c->t->max_lid + 2u) ||
+	    !FTR_NEW(a, c->lid, c->t->max_lid + 1u) ||
+	    !FTR_NEW(a, c->at, n) || !FTR_ZNEW(a, c->seen, n) ||
+	    !FTR_NEW(a, c->fate, n) || !FTR_ZNEW(a, c->turned, n) ||
+	    !FTR_NEW(a, c->ahead, n) || !FTR_NEW(a, c->hops, n) ||
+	    !FTR_NEW(a, c->stack, n))
+		return false;
+	memset(c->at, 0xff, n * sizeof(*c->at));
+	return true;
 }
-
-static void add(struct ftr_delta_report *sum, const struct ftr_delta_report *r)
-{
-	for (int k = 0; k < FTR_N_FINDINGS; k++) {
-		if (r->found[k])
-			chk_sample(&sum->sample[k], !sum->found[k],
-				   r->sample[k]);
-		sum->found[k] += r->found[k];
-	}
-	if (r->mixed)
-		chk_sample(&sum->mixed_at, !sum->mixed, r->mixed_at);
-	sum->mixed += r->mixed;
-	sum->harmful += r->harmful;
-	sum->missed += r->missed;
-	sum->stranded += r->stranded;
-	sum->early += r->early;
-	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
-}
-
-/* Fewer changes than this are checked by one thread. A second thread would wake up too late to
- * help. */
-#define TEAM_CHANGES 256
 
 enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				  const struct ftr_tables *t,
 				  const struct ftr_check_delta *delta,
-				  struct ftr_team *team,
 				  struct ftr_delta_report *out,
 				  struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
 	struct delta_check c = { .f = f, .t = t, .d = delta };
-	struct ftr_delta_report sum = { .proved = true };
-	enum ftr_status st;
+	enum ftr_status st = validate(&c, err);
 
-	if (!a)
-		return ftr_fail(err, FTR_NOMEM, "out of memory while checking %u changes",
-				delta->n_changes);
-	st = validate(&c, err);
 	if (!st)
-		st = prepare(&c, a, ftr_team_size(team), err);
-	if (!st)
-		st = chk_claims_set(&c.claims, f, delta->rank, delta->turn,
-				    delta->n_turns, delta->dead, delta->extra,
-				    delta->n_extra, a, err);
+		st = a && prepare(&c, a) ? chk_claims_set(&c.claims, f, delta, a, err) :
+			ftr_nomem(err, "checking %u changes", delta->n_changes);
 	if (!st) {
 		sort_by_lid(&c);
-		ftr_team_run(delta->n_changes < TEAM_CHANGES ? NULL : team, c.n_lids,
-			     FTR_MAX(c.n_lids / 64, 1u), check_some, &c);
-		for (unsigned int i = 0; i < ftr_team_size(team); i++) {
-			add(&sum, &c.worker_state[i].r);
-			sum.proved &= !c.worker_state[i].horizontal;
-		}
-		sum.missed += count_missed(&c);
-		sum.proved &= !sum.mixed && !sum.found[FTR_FIND_TURN];
-		*out = sum;
+		for (uint32_t i = 0; i < c.n_lids; i++)
+			check_lid(&c, c.lid[i]);
+		c.r.missed += count_missed(&c);
+		c.r.proved = !c.horizontal && !c.r.mixed && !c.r.found[FTR_FIND_TURN];
+		*out = c.r;
 	}
 	ftr_arena_free(a);
 	return st;

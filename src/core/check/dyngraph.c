@@ -218,7 +218,7 @@ static void copy_tables(struct ftr_cdg *g, const struct ftr_tables *t)
 	}
 }
 
-/* Count the edges of the current entries, LID by LID. */
+/* Count the edges of the current entries: follow the packets to each LID, then count. */
 static enum ftr_status count_all(struct ftr_cdg *g, struct ftr_err *err)
 {
 	const uint32_t n = g->f->n_sw;
@@ -236,8 +236,9 @@ static enum ftr_status count_all(struct ftr_cdg *g, struct ftr_err *err)
 		if (i == 0)
 			bytes_columns(to, dyn_entry(g, 0, (ftr_lid)lid), g->now->stride, n);
 		if (g->f->owner[lid].kind != FTR_OWNER_NONE)
-			dyn_count(g, (ftr_lid)lid, to[i], 0, 1, true);
+			dyn_count(g, (ftr_lid)lid, to[i], 0, 0, true);
 	}
+	dyn_count_base(g);
 	return FTR_OK;
 }
 

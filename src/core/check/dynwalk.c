@@ -43,7 +43,8 @@ static void follow(const struct walk *w, uint32_t link, unsigned int link_vl)
 		link_vl = dyn_vl(g, w->sl, in, index);
 		if (link_vl == FTR_VL_DROP)
 			return;
-		g->count[dyn_edge_at(g, in, from, index, link_vl)] += w->by;
+		if (w->by)
+			g->count[dyn_edge_at(g, in, from, index, link_vl)] += w->by;
 		if (g->seen[in->to] >> link_vl & 1)
 			return;
 		g->seen[in->to] |= (uint16_t)(1u << link_vl);
@@ -100,4 +101,34 @@ void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 		if (base)
 			enter_base(&w);
 	}
+}
+
+/* Count the edges of the LIDs in base_set[] that leave s on VL link_vl, for one SL. */
+static void count_edges(struct ftr_cdg *g, uint32_t sl, ftr_sw s, unsigned int link_vl)
+{
+	const uint64_t *set = dyn_base_set(g, sl, s, link_vl);
+	const uint8_t *row = dyn_entry(g, s, 0);
+
+	for (uint32_t w = 0; w < g->lid_words; w++)
+		for (uint64_t b = set[w]; b; b &= b - 1) {
+			ftr_lid lid = (ftr_lid)(w * 64 + (uint32_t)__builtin_ctzll(b));
+			const struct dyn_link *in = &g->link[dyn_link_of(g, s, row[lid])];
+			uint32_t out = dyn_link_of(g, in->to, *dyn_entry(g, in->to, lid));
+			uint32_t index = out - g->first_link[in->to];
+			unsigned int vl;
+
+			if (out == DYN_NONE)
+				continue;
+			vl = dyn_vl(g, sl, in, index);
+			if (vl != FTR_VL_DROP)
+				g->count[dyn_edge_at(g, in, link_vl, index, vl)]++;
+		}
+}
+
+void dyn_count_base(struct ftr_cdg *g)
+{
+	for (uint32_t sl = 0; sl < g->n_sl; sl++)
+		for (ftr_sw s = 0; s < g->f->n_sw; s++)
+			for (unsigned int vl = 0; vl < g->n_vl; vl++)
+				count_edges(g, sl, s, vl);
 }

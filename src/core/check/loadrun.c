@@ -15,6 +15,8 @@
  * there are LIDs, and a load fits 16 bits.  The loads of 46,656 links take 91 KB and stay in the
  * L2 cache.  In a shift, consecutive sources on one leaf send to consecutive places.  So their
  * paths are adjacent in memory.
+ *
+ * The search for balance counts shifts by itself (src/core/balance/shifts.c gives the reasons).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -18,6 +18,8 @@
  * So the all-to-all load takes O(n_sw) per destination, whatever the number of hosts.  It is summed
  * up while all paths are computed (load_model.c).  The entries of a switch for several
  * destinations are read together, because they share cache lines.
+ *
+ * The search for balance has its own counter (src/core/balance/flows.c gives the reasons).
  */
 #include <string.h>
 

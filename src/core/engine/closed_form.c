@@ -24,7 +24,7 @@
  * missing ones.  So a fault changes few entries.  If the shape has upward paths, the number q in
  * up_path (<ftr/shape.h>) is used for hosts instead of floor(d / Pi).
  *
- * Patterns.  On a tree with few faults, C contains all W upward groups of s for nearly every s and
+ * Patterns.  On a complete tree, C contains all W upward groups of s for nearly every s and
  * l.  Let each group have p links.  Then the port depends on d only through two numbers, the group
  * i and its link j:
  *
@@ -38,7 +38,9 @@
  *	2. The entries for the following LIDs are corrected:
  *	   - LIDs on s itself and on switches below s
  *	   - LIDs for which some upward group of s is not in C
- *	   - LIDs whose place has no port, because a link or group is missing
+ *
+ * A switch that has lost an upward link, or whose upward groups have different numbers of links, has
+ * no pattern.  Its entries are computed one by one.  This takes longer, but gives the same ports.
  *
  * The corrections are found by comparing whole rows of costs, many columns (destination switches)
  * per instruction.
@@ -54,8 +56,7 @@
 #include "engine/engine.h"
 #include "engine/place.h"
 
-/* Greatest number of patterns.  Switches that would need more patterns are routed one destination
- * switch at a time. */
+/* Greatest number of patterns.  Switches that would need more patterns have none. */
 #define MAX_PATTERNS 32
 #define NO_PATTERN 255
 
@@ -64,8 +65,7 @@ struct pattern {
 	const struct ftr_up_path *up_path;	/* [n_d] the number q of each host; NULL: q is
 						 * d / pi */
 	uint32_t w;		/* number of nominal upward groups */
-	uint32_t p;		/* number of values of j: the least common multiple of the numbers
-				 * of links of all groups */
+	uint32_t p;		/* number of links of each group */
 	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is not routed */
 };
 
@@ -76,7 +76,6 @@ struct per_worker {
 	uint8_t *n_above;	/* number of upward candidates; 0 if s must route downward */
 	uint8_t *one;		/* index of the last candidate among all groups of s */
 	uint8_t *must;		/* not 0: s must route downward */
-	uint64_t no_path;	/* number of entries that this thread left without a port */
 };
 
 struct job {
@@ -87,39 +86,26 @@ struct job {
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
 	uint64_t *displaced;	/* see dmodc_tables() */
-	uint32_t *d;		/* d[], lid[]: index d and LID of each destination */
-	ftr_lid *lid;
+	ftr_lid *lid;		/* LID of each destination */
 	struct per_worker per_worker[FTR_TEAM_MAX];
 };
 
 /* ---- patterns ---------------------------------------------------------- */
 
-static uint32_t common_multiple(uint32_t a, uint32_t b)
-{
-	uint32_t m = a;
-
-	while (m % b)
-		m += a;
-	return m;
-}
-
-/* Set w and p of *t by the nominal groups above s.  Returns false if s has no group above, if a
- * group above has no slot (nominal position), or if w * p is too large. */
+/* Set w and p of *t by the groups above s.  Returns false if a group or link is missing, if the groups
+ * have different numbers of links, or if w * p is too large. */
 static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 			 struct pattern *t)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t n = sh->tree.n_up[s];
 
 	t->w = sh->numbering.n_slots[s];
-	t->p = 1;
-	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++) {
-		if (g[i].slot == FTR_SLOT_NONE)
+	t->p = n ? g[0].n : 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (g[i].slot == FTR_SLOT_NONE || g[i].n != t->p || g[i].n_nominal != t->p)
 			return false;
-		t->p = common_multiple(t->p, g[i].n_nominal);
-		if (t->w * t->p > FTR_PORT_MAX)
-			return false;
-	}
-	return sh->tree.n_up[s] > 0;
+	return n && n == t->w && t->w * t->p <= FTR_PORT_MAX;
 }
 
 static void choose_patterns(struct job *j)
@@ -160,10 +146,8 @@ static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
 
 		memset(t->place, 255, j->out->stride);
 		for (uint32_t k = 0; k < j->sh->numbering.n_dest; k++) {
-			uint64_t q = t->up_path ?
-				place_number(j->sh, t->up_path, t->pi,
-					     &j->sh->numbering.dest[k]) :
-				j->d[k] / t->pi;
+			uint32_t q = place_number(j->sh, t->up_path, t->pi,
+						  &j->sh->numbering.dest[k]);
 
 			t->place[j->lid[k]] = (uint8_t)(q % t->w * t->p +
 							q / t->w % t->p);
@@ -179,7 +163,6 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 	bool ok;
 
 	ok = FTR_NEW(j->arena, j->pattern_of, sh->f->n_sw) &&
-	     FTR_NEW(j->arena, j->d, sh->numbering.n_dest) &&
 	     FTR_NEW(j->arena, j->lid, sh->numbering.n_dest);
 	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++) {
 		struct per_worker *l = &j->per_worker[i];
@@ -196,10 +179,8 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 	if (!ok)
 		return ftr_nomem(err, "routing %u LIDs on %u switches", sh->numbering.n_dest,
 				 sh->f->n_sw);
-	for (uint32_t k = 0; k < sh->numbering.n_dest; k++) {
-		j->d[k] = sh->numbering.dest[k].d;
+	for (uint32_t k = 0; k < sh->numbering.n_dest; k++)
 		j->lid[k] = sh->numbering.dest[k].lid;
-	}
 	ftr_team_run(team, j->n_patterns, 1, fill_patterns, j);
 	return FTR_OK;
 }
@@ -229,7 +210,6 @@ struct row {
 	ftr_sw s;
 	uint8_t *lft;
 	const struct pattern *t;	/* pattern of s, or NULL */
-	bool lost;		/* true: a link or group of the pattern is missing */
 	struct port_choice place;
 };
 
@@ -248,30 +228,14 @@ static void fill_column(uint8_t *restrict row, const ftr_lid *restrict lid,
 		row[lid[i]] = port;
 }
 
-/* Set ports[i * p + j] to the port of link j of group i.  Returns false if some of these links are
- * missing. */
-static bool list_ports(const struct row *r, const struct ftr_group *const *g,
-		       uint32_t n, ftr_port *ports)
+/* Set ports[i * p + j] to the port of link j of the upward group in slot i. */
+static void list_ports(const struct row *r, ftr_port *ports)
 {
 	const struct ftr_shape *sh = r->j->sh;
-	uint32_t p = r->t->p, found = 0;
 
 	memset(ports, FTR_PORT_NONE, 256);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = g[i]->slot;
-
-		if (g[i]->n == p) {
-			memcpy(ports + at * p, sh->tree.group_ports + g[i]->first,
-			       p);
-			found += p;
-			continue;
-		}
-		for (uint32_t k = 0; k < p; k++)
-			ports[at * p + k] = place_link(sh, g[i],
-						       k % g[i]->n_nominal);
-		found += g[i]->n * (p / g[i]->n_nominal);
-	}
-	return found == r->t->w * p;
+	for_each_up(sh, r->s, g)
+		memcpy(ports + g->slot * r->t->p, sh->tree.group_ports + g->first, r->t->p);
 }
 
 /* Compute the entry for destination i.  Call place_column() for the destination's switch first. */
@@ -286,38 +250,15 @@ static void place_entry(struct row *r, uint32_t i)
 			UINT64_C(1) << lid % 64;
 }
 
-/* For the LIDs of column l (on one destination switch): compute an entry again if it has no port,
- * or if the place of the LID belongs to a group that is not a candidate (gone[place] is 1). */
-static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
-{
-	const struct ftr_shape *sh = r->j->sh;
-	const ftr_lid *lid = r->j->lid;
-	const uint8_t *place = r->t->place;
-
-	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
-		if (gone[place[lid[i]]] || r->lft[lid[i]] == FTR_PORT_NONE)
-			place_entry(r, i);
-}
-
 static void patch(struct row *r, uint32_t l)
 {
 	const struct ftr_shape *sh = r->j->sh;
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[r->s]];
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	uint32_t n = ftr_shape_candidates(sh, r->s, l, cand);
-	uint8_t gone[256] = { 0 };
 
 	place_column(&r->place, l, cand, n);
-	if (!r->t || !r->place.slots || r->w->n_above[l] != n) {
-		for (uint32_t i = sh->numbering.dest_first[l];
-		     i < sh->numbering.dest_first[l + 1]; i++)
-			place_entry(r, i);
-		return;
-	}
-	for (uint32_t i = 0; i < sh->tree.n_up[r->s]; i++)
-		if (!r->place.at[g[i].slot])
-			memset(gone + g[i].slot * r->t->p, 1, r->t->p);
-	patch_displaced(r, l, gone);
+	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
+		place_entry(r, i);
 }
 
 /* Set only[k] to the port of group k of s, or to FTR_PORT_NONE if the group has several links. */
@@ -332,9 +273,8 @@ static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 }
 
 /* Correct the entries that were made with the pattern.  If the switch has no pattern, compute all
- * its entries.  up: the upward groups of the switch. */
-static void patch_columns(struct row *r, struct per_worker *w,
-			  const struct ftr_group *const *up)
+ * its entries. */
+static void patch_columns(struct row *r, const struct per_worker *w)
 {
 	const struct ftr_shape *sh = r->j->sh;
 	const uint32_t *first = sh->numbering.dest_first;
@@ -343,9 +283,7 @@ static void patch_columns(struct row *r, struct per_worker *w,
 	uint32_t own = sh->numbering.col[r->s], n_sw = sh->f->n_sw;
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
-	bool skip = n_served && !r->lost;
 	uint64_t served;	/* each of its bytes is n_served */
-	const uint8_t none_gone[256] = { 0 };
 	ftr_port only[FTR_PORT_MAX + 1];
 
 	only_ports(sh, r->s, only);
@@ -353,7 +291,7 @@ static void patch_columns(struct row *r, struct per_worker *w,
 	for (uint32_t l = 0; l < n_sw; l++) {
 		uint32_t n;
 
-		if (skip && l % BYTES_WORD == 0 &&
+		if (n_served && l % BYTES_WORD == 0 &&
 		    bytes_word(n_above + l) == served &&
 		    bytes_word(n_cand + l) == served) {
 			l += BYTES_WORD - 1;
@@ -361,16 +299,12 @@ static void patch_columns(struct row *r, struct per_worker *w,
 		}
 		n = first[l + 1] - first[l];
 		if (n_above[l] == n_served && n_cand[l] == n_served &&
-		    n_served) {
-			if (!r->lost)
-				continue;
-			place_column(&r->place, l, up, n_served);
-			patch_displaced(r, l, none_gone);
-		} else if (l == own) {
+		    n_served)
+			continue;
+		if (l == own) {
 			own_column(r, l);
 		} else if (n_cand[l] == 0) {
 			fill_column(r->lft, lid + first[l], n, FTR_PORT_NONE);
-			w->no_path += n;
 		} else if (n_cand[l] == 1 && only[one[l]] != FTR_PORT_NONE) {
 			fill_column(r->lft, lid + first[l], n, only[one[l]]);
 		} else {
@@ -382,7 +316,6 @@ static void patch_columns(struct row *r, struct per_worker *w,
 static void route_switch(const struct job *j, struct per_worker *w, ftr_sw s)
 {
 	const struct ftr_shape *sh = j->sh;
-	const struct ftr_group *up[FTR_PORT_MAX + 1];
 	ftr_port ports[256];
 	struct row r;
 
@@ -391,19 +324,16 @@ static void route_switch(const struct job *j, struct per_worker *w, ftr_sw s)
 	r.s = s;
 	r.lft = ftr_tables_row(j->out, s);
 	r.t = NULL;
-	r.lost = false;
 	count_candidates(sh, w, s);
 	place_switch(&r.place, sh, s);
-	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++)
-		up[i] = &sh->tree.groups[sh->tree.group_first[s] + i];
 	if (j->pattern_of[s] == NO_PATTERN) {
 		memset(r.lft, FTR_PORT_NONE, j->out->stride);
 	} else {
 		r.t = &j->pattern[j->pattern_of[s]];
-		r.lost = !list_ports(&r, up, sh->tree.n_up[s], ports);
+		list_ports(&r, ports);
 		bytes_lookup(r.lft, r.t->place, j->out->stride, ports);
 	}
-	patch_columns(&r, w, up);
+	patch_columns(&r, w);
 }
 
 static void route_some(void *ctx, unsigned int worker, uint32_t begin,
@@ -415,11 +345,10 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		route_switch(j, &j->per_worker[worker], s);
 }
 
-static uint64_t fill_extra(const struct job *j, const struct connect *extra)
+static void fill_extra(const struct job *j, const struct connect *extra)
 {
 	const struct ftr_shape *sh = j->sh;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint64_t filled = 0;
 	struct port_choice pl;
 
 	for (uint32_t i = 0; i < extra->n_entries; i++) {
@@ -433,7 +362,6 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 		     k < sh->numbering.dest_first[e->col + 1]; k++) {
 			ftr_lid lid = j->lid[k];
 
-			filled += row[lid] == FTR_PORT_NONE;
 			row[lid] = place_port(&pl, &sh->numbering.dest[k]);
 			if (j->displaced)
 				j->displaced[(size_t)e->sw *
@@ -441,13 +369,12 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 					~(UINT64_C(1) << lid % 64);
 		}
 	}
-	return filled;
 }
 
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     const struct connect *extra, struct ftr_team *team,
 			     struct ftr_tables *out, uint64_t *displaced,
-			     uint64_t *no_path, struct ftr_err *err)
+			     struct ftr_err *err)
 {
 	struct job *j = ftr_calloc(1, sizeof(*j));
 	enum ftr_status st;
@@ -462,21 +389,28 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 	st = prepare(j, team, err);
 	if (!st) {
 		ftr_team_run(team, sh->f->n_sw, 8, route_some, j);
-		*no_path = 0;
-		for (unsigned int i = 0; i < ftr_team_size(team); i++)
-			*no_path += j->per_worker[i].no_path;
 		if (extra)
-			*no_path -= fill_extra(j, extra);
+			fill_extra(j, extra);
 	}
 	ftr_arena_free(j->arena);
 	free(j);
 	return st;
 }
 
+bool engine_has_gaps(const struct ftr_shape *sh)
+{
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF, sh->f->n_sw))
+			return true;
+	return false;
+}
+
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t)
 {
 	uint64_t none = 0;
 
+	if (!engine_has_gaps(sh))
+		return 0;
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
 		const uint8_t *row = ftr_tables_row(t, s);
 

@@ -12,11 +12,11 @@
 
 static enum ftr_status report_dmodc(const struct ftr_shape *sh,
 				    const struct ftr_route_opts *opts,
-				    const struct connect *extra, uint64_t no_path,
+				    const struct connect *extra, const struct ftr_tables *t,
 				    struct ftr_route_stats *stats, struct ftr_err *err)
 {
 	engine_clear_stats(stats);
-	stats->no_path = no_path;
+	stats->no_path = engine_count_none(sh, t);
 	stats->order_known = true;
 	stats->by_rank = true;
 	stats->n_turns = extra->n_turns;
@@ -73,7 +73,7 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	struct ftr_arena *a = ftr_arena_new();
 	struct ftr_balance_input in = { .shape = sh };
 	struct connect extra;
-	uint64_t no_path, *displaced = NULL;
+	uint64_t *displaced = NULL;
 	enum ftr_status st;
 
 	if (!a)
@@ -85,13 +85,15 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	if (!st && !extra.complete) {
 		st = reordered(sh, opts, team, out, stats, err);
 	} else if (!st) {
-		st = dmodc_tables(sh, &extra, team, out,
-				  displaced, &no_path, err);
+		struct engine_run run = {
+			opts, team, out, stats ? &stats->balance : NULL, &extra, displaced,
+		};
+
+		st = dmodc_tables(sh, &extra, team, out, displaced, err);
 		if (!st)
-			st = engine_finish(&in, &extra, displaced, opts, team,
-					   out, stats, err);
+			st = engine_finish(&run, &in, err);
 		if (!st && stats)
-			st = report_dmodc(sh, opts, &extra, no_path, stats, err);
+			st = report_dmodc(sh, opts, &extra, out, stats, err);
 	}
 	free(displaced);
 	ftr_arena_free(a);

@@ -22,12 +22,10 @@ struct connect;
  * displaced	one bit for each (switch, LID), all 0 before the call; NULL: not needed.  The call
  *		sets the bit of an entry if its nominal port group is missing or is not a
  *		candidate, and several candidates exist.  Bits of entries in `extra` stay 0
- * no_path	output: number of entries that are FTR_PORT_NONE because there is no path
  */
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     const struct connect *extra, struct ftr_team *team,
 			     struct ftr_tables *out, uint64_t *displaced,
-			     uint64_t *no_path,
 			     struct ftr_err *err) FTR_MUST_USE;
 
 /* keep.c: allocate the bits `displaced` for dmodc_tables() and engine_finish().  The caller frees
@@ -36,21 +34,22 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 				 const struct ftr_tables *t, uint64_t **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/*
- * keep.c, the last three steps of a routing: keep entries of earlier tables (opts->keep), choose
- * ports for displaced entries by the load of the links, and run the search for balance.
- *
- * in		input of the search; the caller sets the members `shape`, `full` and `use_full`
- * extra	the plan of extra turns that dmodc_tables() used, or NULL
- * displaced	the bits that dmodc_tables() set, or NULL.  If opts->keep is NULL, the entries whose
- *		bit is set get a port that is chosen by the load of the links
- */
-enum ftr_status engine_finish(struct ftr_balance_input *in,
-			      const struct connect *extra,
-			      const uint64_t *displaced,
-			      const struct ftr_route_opts *opts,
-			      struct ftr_team *team, struct ftr_tables *t,
-			      struct ftr_route_stats *stats,
+/* A routing whose entries are computed. */
+struct engine_run {
+	const struct ftr_route_opts *opts;
+	struct ftr_team *team;
+	struct ftr_tables *t;
+	struct ftr_balance_report *report;	/* of the search; NULL: not needed */
+	const struct connect *extra;	/* the plan of extra turns that dmodc_tables() used, or NULL */
+	/* The bits that dmodc_tables() set, or NULL.  If opts->keep is NULL, the entries whose bit is
+	 * set get a port that is chosen by the load of the links. */
+	const uint64_t *displaced;
+};
+
+/* keep.c, the last three steps of a routing: keep entries of earlier tables (opts->keep), choose
+ * ports for displaced entries by the load of the links, and run the search for balance.  in: input
+ * of the search; the caller sets the members `shape`, `full` and `use_full`. */
+enum ftr_status engine_finish(const struct engine_run *run, struct ftr_balance_input *in,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 /* All port groups of switch s, including horizontal groups. */
@@ -75,7 +74,11 @@ static inline void engine_clear_stats(struct ftr_route_stats *stats)
 	};
 }
 
-/* closed_form.c: the number of pairs (switch, LID) whose entry is FTR_PORT_NONE. */
+/* closed_form.c: true if a switch has no path to some destination switch of the shape. */
+bool engine_has_gaps(const struct ftr_shape *sh);
+
+/* closed_form.c: the number of pairs (switch, LID) whose entry is FTR_PORT_NONE, because there is no
+ * path. */
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
 
 /* root.c: if the root of an island is a leaf and would be a bottleneck, replace it by a leaf with

@@ -91,18 +91,9 @@ static void copy_columns(const struct work *w, const struct ftr_tables *from)
 	}
 }
 
-static bool has_gaps(const struct ftr_shape *sh)
-{
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-		if (memchr(ftr_shape_cost(sh, s), FTR_COST_INF, sh->f->n_sw))
-			return true;
-	return false;
-}
-
 static enum ftr_status fill_gaps(struct work *w)
 {
 	struct ftr_tables *t = NULL;
-	uint64_t no_path;
 	enum ftr_status st;
 
 	st = ftr_shape_reorder(w->sh, w->level, FTR_REORDER_ALL, w->team,
@@ -118,8 +109,7 @@ static enum ftr_status fill_gaps(struct work *w)
 	}
 	st = ftr_tables_new(w->sh->f, false, &t, w->err);
 	if (!st)
-		st = dmodc_tables(w->full, NULL, w->team, t, NULL,
-				  &no_path, w->err);
+		st = dmodc_tables(w->full, NULL, w->team, t, NULL, w->err);
 	if (!st)
 		copy_columns(w, t);
 	ftr_tables_free(t);
@@ -157,12 +147,12 @@ static uint64_t count_detours(const struct work *w)
 }
 
 static void report_sftree(struct work *w, const struct ftr_route_opts *opts,
-			  ftr_sw root, uint64_t no_path, struct ftr_route_stats *stats)
+			  ftr_sw root, struct ftr_route_stats *stats)
 {
 	const struct ftr_shape *ranked = w->full ? w->full : w->plain;
 
 	engine_clear_stats(stats);
-	stats->no_path = w->use_full ? engine_count_none(w->sh, w->out) : no_path;
+	stats->no_path = engine_count_none(ranked, w->out);
 	stats->detours = count_detours(w);
 	stats->root = root;
 	stats->order_known = ranked->tree.rank != NULL;
@@ -260,7 +250,7 @@ static enum ftr_status inverted(struct work *w,
 				struct ftr_route_stats *stats)
 {
 	ftr_sw root = FTR_SW_NONE;
-	uint64_t no_path, *displaced = NULL;
+	uint64_t *displaced = NULL;
 	enum ftr_status st = FTR_OK;
 
 	if (opts->nominal)
@@ -270,22 +260,23 @@ static enum ftr_status inverted(struct work *w,
 	if (!st)
 		st = engine_displaced(opts, w->out, &displaced, w->err);
 	if (!st)
-		st = dmodc_tables(w->plain, NULL, w->team, w->out,
-				  displaced, &no_path, w->err);
-	if (!st && has_gaps(w->plain))
+		st = dmodc_tables(w->plain, NULL, w->team, w->out, displaced, w->err);
+	if (!st && engine_has_gaps(w->plain))
 		st = fill_gaps(w);
 	if (!st) {
 		struct ftr_balance_input in = {
 			.shape = w->plain, .full = w->full,
 			.use_full = w->use_full,
 		};
+		struct engine_run run = {
+			opts, w->team, w->out, stats ? &stats->balance : NULL, NULL, displaced,
+		};
 
-		st = engine_finish(&in, NULL, displaced, opts, w->team, w->out,
-				   stats, w->err);
+		st = engine_finish(&run, &in, w->err);
 	}
 	free(displaced);
 	if (!st && stats)
-		report_sftree(w, opts, root, no_path, stats);
+		report_sftree(w, opts, root, stats);
 	return st;
 }
 

@@ -4,7 +4,7 @@
  *
  * The entries of all pairs (switch, column) on the work list are computed again, by the functions
  * that also compute whole tables.  A column is a destination switch.  Entries that differ from the
- * tables are stored in lv->change.
+ * tables are stored in lv->change.  (engine/keep.c says why a whole routing has another loop.)
  *
  * One thread computes them.  A trap brings a few events at a time, so there is little work to divide.
  */

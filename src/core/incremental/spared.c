@@ -3,7 +3,7 @@
  * Spared entries: entries without a candidate whose path still works (ftr_incr_spare()).
  *
  * A fault can take the permission from a path that it does not break: an extra turn goes, or the
- * order of the switches, which only a routing changes, offers no way any more.  To clear the entries
+ * order of the switches, which only a routing changes, no longer offers a way.  To clear the entries
  * of such a path would cut a pair of hosts that the fault has not cut, until the next sweep.
  *
  * The path from a changed entry without a candidate is followed over old entries, until it reaches a

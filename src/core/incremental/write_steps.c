@@ -29,13 +29,9 @@
  * follows old entries, which have no loop.
  *
  * The proof does not cover entries that become FTR_PORT_NONE.  They wait for no other entry, and no
- * entry waits for them.  If the old path of such an entry works but is not allowed any longer (an
- * extra turn has gone, or the pair is in ftr_incr.keep), the entry is written after the other
- * entries of its LID.  The same holds if the old path does not work, but leads by an allowed turn to
- * a new entry, which repairs it for a moment.  All others are written at once: new entries of other
- * switches could repair their paths with a turn that is not allowed.  There is one exception: an entry whose old port leads down to an entry that
- * turns upward is written before the drain steps, because an upward turn is worse than a missing
- * entry.
+ * entry waits for them.  They are written at once, because new entries of other switches could repair
+ * their old paths with a turn that is not allowed.  (If such a path still works, the entry is usually
+ * spared, see spared.c.)
  */
 #include <stdlib.h>
 
@@ -184,71 +180,6 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 	}
 }
 
-/* True if a packet from switch `from` may follow the new entry of change k. */
-static bool may_continue(const struct steps *z, ftr_sw from, uint32_t k)
-{
-	const struct ftr_change *c = &z->change[k];
-	ftr_sw to;
-
-	if (c->after == FTR_PORT_NONE)
-		return false;
-	to = next_switch(z->lv, c->sw, c->after);
-	return to == NONE || incr_legal(z->lv, from, c->sw, to);
-}
-
-/* True if the old path from change i reaches the LID, or leads by an allowed turn to a new entry. */
-static bool arrives_now(const struct steps *z, uint32_t i)
-{
-	const struct ftr_incr *lv = z->lv;
-	const struct ftr_fabric *f = lv->view.f;
-	ftr_sw s = z->change[i].sw, from = NONE;
-
-	for (uint32_t hops = 0; hops < f->n_sw; hops++) {
-		uint32_t k = lv->at[s], c;
-		ftr_port p = k == NONE ? ftr_tables_get(lv->t, s, z->change[i].lid) :
-			z->change[k].before;
-
-		if (from != NONE && k != NONE && may_continue(z, from, k))
-			return true;
-		c = incr_link(lv, s, p);
-
-		if (c == NONE)
-			return !p || (p <= f->sw[s].n_ports &&
-				      ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_EP);
-		if (!lv->alive[c])
-			return false;
-		from = s;
-		s = incr_remote(lv, c);
-	}
-	return false;
-}
-
-/* Order the writes of this LID so that the entries that become FTR_PORT_NONE come last, if their
- * old path works.  The head of this file explains why. */
-static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
-			 uint32_t n_drain)
-{
-	uint8_t with = n_drain ? DRAIN : 0;	/* DRAIN if the LID has drain steps */
-	uint32_t last = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (z->change[list[i]].after != FTR_PORT_NONE &&
-		    (z->mark[list[i]] & DRAIN) == with)
-			last = FTR_MAX(last, z->write_step[list[i]] + 1u);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t k = list[i];
-
-		if (z->change[k].after != FTR_PORT_NONE ||
-		    z->mark[k] & BEFORE_DRAIN || !arrives_now(z, k))
-			continue;
-		z->mark[k] |= with;
-		if (with)
-			raise(z, k, last);
-		else
-			z->write_step[k] = (uint16_t)last;
-	}
-}
-
 /* Compute the write steps of the n changes of one LID.  lv->at must be set for them. */
 static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 {
@@ -275,7 +206,6 @@ static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 			drain[n_drain++] = list[i];
 	if (any)
 		find_levels(z, drain, n_drain);
-	missing_last(z, list, n, n_drain);
 }
 
 static void write_step_all(struct steps *z)

@@ -17,6 +17,11 @@
  * sections of switches that are not in the fabric, are ignored: real switches keep entries of nodes
  * that were removed long ago.
  *
+ * The compact form of ftr_write_lfts_compact() has lines of up to COMPACT entries with two hexadecimal
+ * digits each, beginning with the entry of the LID before the colon; ff: no route.
+ *
+ *	0x0000: ff0413
+ *
  * If the first line contains "dump_ucast_routes", the file is an opensm.fdbs of OpenSM or
  * ibdiagnet:
  *
@@ -38,6 +43,7 @@
 
 #include "io/text.h"
 
+#define COMPACT 1024		/* entries of a line; a line has at most 4,096 bytes */
 #define FDBS_HEAD "dump_ucast_routes: Switch "
 
 struct reader {
@@ -109,6 +115,26 @@ static bool lfts_closed(struct reader *r)
 			      r->open_line);
 }
 
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Read the entries of a compact line, from this LID on. */
+static bool compact_entries(struct reader *r, struct ftr_cur *c, uint64_t lid)
+{
+	ftr_cur_blanks(c);
+	for (; c->p < c->end; c->p += 2, lid++) {
+		int high = hex_digit(c->p[0]), low = c->p + 1 < c->end ? hex_digit(c->p[1]) : -1;
+
+		if (high < 0 || low < 0 || lid > UINT16_MAX)
+			return ftr_text_expected(&r->t, c, "entries of two digits 0-9a-f, up to LID 0xffff");
+		if (r->sw != FTR_SW_NONE && lid && lid <= r->tables->max_lid)
+			ftr_tables_row(r->tables, r->sw)[lid] = (uint8_t)(16 * high + low);
+	}
+	return true;
+}
+
 static bool lfts_entry(struct reader *r, struct ftr_cur *c)
 {
 	struct ftr_cur at = *c;
@@ -117,6 +143,11 @@ static bool lfts_entry(struct reader *r, struct ftr_cur *c)
 
 	if (!in_section(r, c))
 		return false;
+	if (ftr_cur_uint(&at, 16, UINT16_MAX, &lid) && ftr_cur_char(&at, ':')) {
+		*c = at;
+		return compact_entries(r, c, lid);
+	}
+	at = *c;
 	if (!ftr_cur_uint(&at, 16, UINT16_MAX, &lid) || !ftr_cur_char(&at, ' '))
 		return ftr_text_expected(&r->t, c, "a LID 0x0000..0xffff");
 	ftr_cur_blanks(&at);
@@ -350,19 +381,59 @@ static void write_entry(FILE *out, uint32_t lid, unsigned int port,
 	fwrite(suffix->s, 1, suffix->len, out);
 }
 
+static void write_head(FILE *out, const struct ftr_fabric *f, const struct ftr_tables *t, ftr_sw s)
+{
+	fprintf(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64
+		" ('%s'):\n", t->max_lid, f->sw[s].lid, f->sw[s].guid,
+		f->sw[s].name);
+}
+
 static void write_section(FILE *out, const struct ftr_fabric *f,
 			  const struct ftr_tables *t, ftr_sw s,
 			  const struct suffix *suffix)
 {
 	const uint8_t *row = ftr_tables_row(t, s);
 
-	fprintf(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64
-		" ('%s'):\n", t->max_lid, f->sw[s].lid, f->sw[s].guid,
-		f->sw[s].name);
+	write_head(out, f, t, s);
 	for (uint32_t lid = 1; lid <= t->max_lid; lid++)
 		if (row[lid] != FTR_PORT_NONE)
 			write_entry(out, lid, row[lid], &suffix[lid]);
 	fprintf(out, "%u lids dumped\n", t->max_lid);
+}
+
+static enum ftr_status fits(const struct ftr_fabric *f, const struct ftr_tables *t,
+			    struct ftr_err *err)
+{
+	if (t->n_sw != f->n_sw || t->max_lid > f->max_lid)
+		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
+				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
+	return FTR_OK;
+}
+
+enum ftr_status ftr_write_lfts_compact(FILE *out, const struct ftr_fabric *f,
+				       const struct ftr_tables *t, struct ftr_err *err)
+{
+	static const char hex[] = "0123456789abcdef";
+	enum ftr_status st = fits(f, t, err);
+
+	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
+		const uint8_t *row = ftr_tables_row(t, s);
+		char line[2 * COMPACT + 1];
+
+		write_head(out, f, t, s);
+		for (uint32_t lid = 0, n; lid <= t->max_lid; lid += n) {
+			n = FTR_MIN(COMPACT, t->max_lid - lid + 1u);
+			for (uint32_t i = 0; i < n; i++) {
+				line[2 * i] = hex[row[lid + i] >> 4];
+				line[2 * i + 1] = hex[row[lid + i] & 15];
+			}
+			line[2 * n] = '\n';
+			fprintf(out, "0x%04x: ", lid);
+			fwrite(line, 1, 2 * n + 1, out);
+		}
+		fprintf(out, "%u lids dumped\n", t->max_lid);
+	}
+	return st ? st : ftr_written(out, "the tables", err);
 }
 
 enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
@@ -370,12 +441,11 @@ enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 {
 	struct ftr_arena *a;
 	struct suffix *suffix = NULL;
-	enum ftr_status st;
+	enum ftr_status st = fits(f, t, err);
 	bool ok;
 
-	if (t->n_sw != f->n_sw || t->max_lid > f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
-				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
+	if (st)
+		return st;
 	a = ftr_arena_new();
 	if (a)
 		FTR_NEW(a, suffix, t->max_lid + 1u);

@@ -19,6 +19,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 BINS = 20
 
 
+# src/command/cli/whatif_show.c has the same formula in C, because `whatif` does not need Python.
 def wilson(hits, n):
     """Returns the 95 % confidence interval of a share."""
     if not n:

@@ -2,6 +2,7 @@
 /*
  * Checks a configuration, fills in its defaults, and divides its runs among threads.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,12 @@ static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
 			return ftr_fail(err, FTR_INVAL, "pair %u: from host port %u to host port %u, but the fabric has %u host ports",
 					i, c->pair[i].from, c->pair[i].to,
 					n_ep);
+	for (uint32_t i = 0; i < c->n_transfers; i++)
+		if (c->transfer[i].from >= n_ep || c->transfer[i].to >= n_ep ||
+		    c->transfer[i].from == c->transfer[i].to || !c->transfer[i].bytes)
+			return ftr_fail(err, FTR_INVAL, "transfer %u: %" PRIu64 " bytes from host port %u to host port %u, but the fabric has %u host ports",
+					i, c->transfer[i].bytes, c->transfer[i].from,
+					c->transfer[i].to, n_ep);
 	for (uint32_t i = 0; i < c->n_hot; i++)
 		if (c->hot[i] >= n_ep)
 			return ftr_fail(err, FTR_INVAL, "hot spot %u is host port %u, but the fabric has %u host ports",

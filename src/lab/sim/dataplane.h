@@ -35,6 +35,7 @@
  *	run.c		the event loop
  *	packet.c	how packets wait
  *	traffic.c	how packets are created
+ *	steps.c		transfers that wait for earlier ones
  *	change.c	faults, repairs and new tables
  *	stuck.c		finds deadlocks
  *	message.c	messages between routing functions
@@ -99,6 +100,7 @@ struct packet {
 				 * packet is in a station, or on the way to one */
 	uint32_t id;		/* unique, even if the index of the packet is used again */
 	uint32_t nodes;		/* first of the packet's own nodes; NONE: the packet has none */
+	uint32_t transfer;	/* FTR_SIM_STEPS: its transfer */
 	uint16_t epoch;		/* channel.epoch when the packet was sent */
 	uint8_t vl;
 	bool cut;
@@ -159,6 +161,18 @@ struct source {
 	bool active, has_head, waiting;	/* waiting: EV_MAKE is pending */
 	bool saturated;
 	uint32_t in_flight;	/* number of packets in the network */
+	uint32_t transfer, bytes;	/* FTR_SIM_STEPS: transfer and size of the first waiting
+					 * packet */
+};
+
+struct steps {			/* FTR_SIM_STEPS, see steps.c */
+	uint32_t *out, *in;	/* [n_transfers] sorted by (sender, step) and (receiver, step) */
+	uint32_t *first_out, *first_in;	/* [n_ep + 1] first transfer of each host port in them */
+	uint32_t *at_out, *at_in;	/* [n_ep] first transfer that has not arrived completely */
+	uint64_t *sent, *left;	/* [n_transfers] bytes sent, and bytes that have not arrived */
+	uint64_t *ready;	/* [n_ep] time when the present step begins */
+	bool *open;		/* [n_ep] true: the present step may begin at this time */
+	uint32_t n_done;
 };
 
 struct room {			/* space in the input buffers */
@@ -200,6 +214,7 @@ struct traffic {
 	uint32_t n_order;
 	uint32_t *place_of;	/* [n_ep] index of each host port in order[], or NONE */
 	uint32_t *pair_of;	/* [n_pairs] indices in conf->pair[], sorted by source */
+	struct steps steps;
 };
 
 struct broken {
@@ -290,6 +305,13 @@ enum ftr_status sim_sources(struct sim *m, struct ftr_err *err);
  * is pending. */
 bool sim_source_head(struct sim *m, uint32_t st);
 void sim_sources_end(struct sim *m);	/* count packets created but not sent */
+
+/* steps.c */
+enum ftr_status steps_init(struct sim *m, struct ftr_err *err);
+/* Choose the transfer and the size of the next packet of host port e.  Returns false if the port has
+ * nothing to send now. */
+bool steps_next(struct sim *m, ftr_ep e);
+void steps_arrived(struct sim *m, const struct packet *p);
 
 /* run.c */
 void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx);

@@ -238,7 +238,8 @@ static void inject(struct sim *m, uint32_t c)
 	k = &m->pool.pkt[p];
 	k->h.source = st;
 	k->h.dlid = x->dlid;
-	k->h.bytes = (uint16_t)m->conf->bytes;
+	k->h.bytes = (uint16_t)x->bytes;
+	k->transfer = x->transfer;
 	k->h.sl = x->sl;
 	k->made = x->saturated ? m->now : x->made;
 	k->sent = m->now;
@@ -323,6 +324,8 @@ static void on_deliver(struct sim *m, uint32_t c, uint32_t p)
 		return;
 	}
 	result_delivered(m, k);
+	if (m->conf->pattern == FTR_SIM_STEPS && k->h.source < m->f->n_ep)
+		steps_arrived(m, k);
 	sim_packet_free(m, p);
 }
 

@@ -75,6 +75,8 @@ static bool has_target(const struct sim *m, ftr_ep e)
 
 	if (m->conf->pattern == FTR_SIM_PAIRS)
 		return m->traffic.src[e].n_pairs > 0;
+	if (m->conf->pattern == FTR_SIM_STEPS)
+		return m->traffic.steps.first_out[e] < m->traffic.steps.first_out[e + 1];
 	if (i == NONE)
 		return false;
 	switch (m->conf->pattern) {
@@ -126,13 +128,17 @@ enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
 
 	if (!st && c->pattern == FTR_SIM_PAIRS)
 		st = take_pairs(m, err);
+	if (!st && c->pattern == FTR_SIM_STEPS)
+		st = steps_init(m, err);
 	if (st)
 		return st;
 	ftr_rng_seed(&rng, m->r->seed ^ UINT64_C(0x5eed0f0de5));
 	ftr_rng_perm(&rng, m->traffic.perm, m->traffic.n_order);
-	for (uint32_t i = 0; i < m->n_st; i++)
+	for (uint32_t i = 0; i < m->n_st; i++) {
 		ftr_rng_seed(&m->traffic.src[i].rng, m->r->seed *
 			     UINT64_C(0x9e3779b97f4a7c15) + i + 1);
+		m->traffic.src[i].bytes = c->bytes;
+	}
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (c->load > 0 && EP_OK(f, e) && has_target(m, e))
 			start_source(m, e, c->load);
@@ -179,6 +185,8 @@ static ftr_ep host_target(struct sim *m, struct source *x, ftr_ep e)
 		i = m->traffic.pair_of[x->place + x->cursor];
 		x->cursor = (x->cursor + 1) % x->n_pairs;
 		return c->pair[i].to;
+	case FTR_SIM_STEPS:
+		return c->transfer[x->transfer].to;
 	case FTR_SIM_PERMUTATION:
 		return m->traffic.order[m->traffic.perm[i]];
 	case FTR_SIM_SHIFT:
@@ -235,6 +243,8 @@ bool sim_source_head(struct sim *m, uint32_t st)
 	if (x->has_head)
 		return true;
 	if (!x->active)
+		return false;
+	if (m->conf->pattern == FTR_SIM_STEPS && st < m->f->n_ep && !steps_next(m, st))
 		return false;
 	if (x->saturated) {
 		draw(m, st);

@@ -189,6 +189,8 @@ void ibf_drain_written(struct ibf_plugin *p)
 	if (!d)
 		return;
 	pthread_mutex_lock(&d->mutex);
+	if (d->written != d->routed && d->routed == d->now.request)
+		ibf_event_drains(p, &d->now);
 	d->written = d->routed;
 	publish(d);
 	pthread_mutex_unlock(&d->mutex);

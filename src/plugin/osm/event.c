@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reports of repairs: a line in the log, and a record in ibfattree-events.jsonl.
+ * Reports of repairs: a line in the log, and a record in ibfattree-events.jsonl, which also has records
+ * of drains.
  *
  * The log line is written when the writes of the repair have ended.  The record of a local
  * repair (ddlr), or of links that work again, is written at the same time.  All other records
@@ -22,11 +23,13 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "osm/drain.h"
 #include "osm/fast.h"
 #include "osm/writer.h"
 
 #define EVENT_SCHEMA 2
 #define LINE_MAX_BYTES 16384
+#define DRAIN_MAX_BYTES 1024	/* more than the longest text of a drained part */
 
 static uint32_t count_up(const struct rr_repair *r)
 {
@@ -354,22 +357,58 @@ static enum ftr_status append(const char *path, void *text, struct ftr_err *err)
 	return ftr_file_append(path, text, strlen(text), err);
 }
 
+/* Append the text to the file, and free it.  text NULL: there was no memory for it. */
+static void put_text(struct ibf_plugin *p, char *text, size_t bytes, const char *what)
+{
+	const char *dir = p->osm->subn.opt.dump_files_dir;
+	struct ibf_job job = {
+		.msg = IBF_EVENT_FILE, .write = append, .release = free, .ctx = text,
+		.bytes = bytes,
+	};
+
+	if (text)
+		job.path = ftr_asprintf("%s/ibfattree-events.jsonl",
+					dir ? dir : "/var/log");
+	if (!ibf_writer_put(p->writer, &job))
+		ibf_log(p, IBF_EVENT_FILE, "out of memory: the record of %s is lost", what);
+}
+
 void ibf_event_write(void *ctx, const struct rr_repair *r)
 {
 	struct ibf_fast *f = ctx;
-	const char *dir = f->p->osm->subn.opt.dump_files_dir;
-	struct ibf_job job = {
-		.msg = IBF_EVENT_FILE, .write = append, .release = free,
-	};
+	char what[32];
+	size_t bytes;
+	char *text;
 
 	note_switch(f, r);
-	job.ctx = compose(r, &job.bytes);
-	if (job.ctx)
-		job.path = ftr_asprintf("%s/ibfattree-events.jsonl",
-					dir ? dir : "/var/log");
-	if (!ibf_writer_put(f->p->writer, &job))
-		ibf_log(f->p, IBF_EVENT_FILE, "out of memory: the record of event %u is lost",
-			r->number);
+	text = compose(r, &bytes);
+	snprintf(what, sizeof(what), "event %u", r->number);
+	put_text(f->p, text, bytes, what);
+}
+
+void ibf_event_drains(struct ibf_plugin *p, const struct ftr_drains *d)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *t = ftr_memstream(&text, &bytes);
+
+	if (t) {
+		fprintf(t, "{\"schema\":%d,\"event\":\"drains\",\"part\":1,\"parts\":1,\"time\":%.6f,\"request\":\"0x%"
+			PRIx64 "\",\"number_drained\":%u,\"drained_parts\":[",
+			EVENT_SCHEMA, rr_wall(), d->request, d->n);
+		for (uint32_t i = 0; i < d->n && ftell(t) < LINE_MAX_BYTES - DRAIN_MAX_BYTES; i++) {
+			fprintf(t, "%s{\"guid\":\"0x%016" PRIx64 "\",\"port\":%u,\"since\":%" PRIu64
+				",", i ? "," : "", d->part[i].guid, d->part[i].port,
+				d->part[i].since);
+			add_name(t, "by", d->part[i].by);
+			fputc(',', t);
+			add_name(t, "name", d->part[i].name);
+			fputc('}', t);
+		}
+		fputs("]}\n", t);
+		ftr_memstream_end(t, &text);
+	}
+	put_text(p, text, bytes, "a drain");
 }
 
 /* ---- switches that are linked again after a sweep ------------------------- */

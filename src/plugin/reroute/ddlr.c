@@ -331,7 +331,7 @@ static enum ftr_status check_plan(const struct rr *rr, const struct rr_repair *r
 		.gone = c.gone, .n_gone = r->n_links,
 		.change = c.change, .n_changes = c.n, .rank = v->gen.order,
 	};
-	st = ftr_check_changes(f, v->sent, &delta, rr->team, &rep, err);
+	st = ftr_check_changes(f, v->sent, &delta, &rep, err);
 	undo_plan(&c, v->sent);
 	for (int i = 0; !st && i < FTR_N_FINDINGS; i++)
 		if (rep.found[i] && (i == FTR_FIND_LOOP ||

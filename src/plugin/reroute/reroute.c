@@ -141,8 +141,7 @@ static enum ftr_status refuse_findings(const struct rr_view *v,
 }
 
 /* Check the new entries.  The checker shares no code with src/core/incremental. */
-static enum ftr_status check(const struct rr_view *v, struct ftr_team *team,
-			     struct ftr_err *err)
+static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 {
 	struct ftr_check_delta delta;
 	struct ftr_delta_report rep;
@@ -151,7 +150,7 @@ static enum ftr_status check(const struct rr_view *v, struct ftr_team *team,
 	ftr_incr_delta(v->incr, &delta);
 	delta.rank = v->gen.order;
 	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->incr),
-			       &delta, team, &rep, err);
+			       &delta, &rep, err);
 	return st ? st : refuse_findings(v, &rep, err);
 }
 
@@ -465,7 +464,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	st = compute(f, r, &res, &err);
 	applied = !st;
 	if (!st) {
-		st = check(f->view, f->team, &err);
+		st = check(f->view, &err);
 		r->checked_ms = since(f, r);
 	}
 	if (!st && f->view->planner) {

@@ -240,7 +240,6 @@ struct rr {
 	struct rr_view *view;	/* only the worker changes it */
 
 	/* used by the worker only */
-	struct ftr_team *team;	/* threads that help the worker to compute and check; may be NULL */
 	struct rr_maker *makers;	/* threads whose planner is no longer needed (ddlr.c) */
 	uint32_t n_repairs;
 };

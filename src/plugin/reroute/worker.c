@@ -148,13 +148,8 @@ void rr_do(struct rr *f, struct rr_task *t)
 
 /* ---- set-up and end ------------------------------------------------------ */
 
-/* Number of threads that compute and check a repair.  For small repairs, the worker does this alone
- * (src/core/incremental/entry_update.c, src/core/check/delta.c). */
-#define TEAM_THREADS 2
-
 void rr_init(struct rr *f)
 {
-	f->team = ftr_team_new(TEAM_THREADS);
 	pthread_mutex_init(&f->view_lock, NULL);
 	pthread_mutex_init(&f->mutex, NULL);
 	rr_state_init(&f->state);
@@ -166,7 +161,6 @@ void rr_fini(struct rr *f)
 
 	rr_view_free(f->view);
 	rr_ddlr_reap(f);
-	ftr_team_free(f->team);
 	rr_routing_put(&f->fresh);
 	while ((r = f->repairs)) {
 		f->repairs = r->next;
