@@ -9,6 +9,7 @@
  *		in the vendor layer
  *	sweep.c	makes heavy sweeps and forced reroutes, with OpenSM's order of actions, its locks
  *		and its bookkeeping of tables
+ *	settle.c waits until nothing is left to do
  *	vclock.c the virtual clock, which stands still while a thread works
  *	fiber.c	replaces vclock.c in programs that decide about every order of events, together with
  *		dispatch.c, which replaces OpenSM's dispatcher

@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 	unsigned int failed;
 
 	if (argc == 1)
-		failed = all(NULL, 1) + random_runs(trees_first_seed(), trees_runs(400), NULL);
+		failed = all(NULL, 1) + random_runs(trees_first_seed(), FTR_MAX(trees_runs(400), 400u), NULL);
 	else if (!strcmp(what, "all"))
 		failed = all(argc > 2 ? argv[2] : NULL, argc > 3 ? strtoull(argv[3], NULL, 0) : 0);
 	else if (!strcmp(what, "random"))

@@ -103,7 +103,7 @@ tests_unit_test_osm_stree_LDADD = libibfcore.a $(CHECK_TEST_LDADD)
 # The plugin in a fake OpenSM; only the structures and the dispatcher are real.
 check_LIBRARIES += libfake.a
 libfake_a_SOURCES = tests/fake/opensm.c tests/fake/opensm.h tests/fake/judge.c \
-	tests/fake/sweep.c tests/fake/vclock.c tests/fake/wire.c
+	tests/fake/settle.c tests/fake/sweep.c tests/fake/vclock.c tests/fake/wire.c
 libfake_a_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 libfake_a_CFLAGS = $(CHECK_TEST_CFLAGS)
 

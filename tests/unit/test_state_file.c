@@ -271,6 +271,20 @@ START_TEST(cut_or_changed)
 		ck_assert_msg(try_read(true) == FTR_PARSE, "a change of byte %zu is accepted", i);
 		b.at[i] ^= 1;
 	}
+	/* the first line is text, which could be written in several ways */
+	for (size_t i = 0; b.at[i] != '\n'; i++) {
+		static const char other[] = "\t +-0AaXx\n";
+		uint8_t was = b.at[i];
+
+		for (unsigned int x = 0; x < 8 + sizeof(other); x++) {
+			b.at[i] = x < 8 ? (uint8_t)(was ^ 1u << x) : (uint8_t)other[x - 8];
+			save(b.at, b.n);
+			ck_assert_msg(b.at[i] == was || try_read(true) == FTR_PARSE,
+				      "byte %zu is accepted as 0x%02x instead of 0x%02x", i, b.at[i],
+				      was);
+		}
+		b.at[i] = was;
+	}
 	b.at[b.n] = '\n';	/* one byte too many */
 	save(b.at, b.n + 1);
 	ck_assert_int_eq(try_read(true), FTR_PARSE);

@@ -147,6 +147,10 @@ void ftr_put_turns(struct ftr_out *o, const struct ftr_fabric *f, const struct f
 	}
 }
 
+/* The magic word, and the checksum and length of what follows. */
+#define FIRST_LINE "%s %016" PRIx64 " %zu\n"
+#define FIRST_LINE_MAX 120
+
 struct sealed {
 	const struct ftr_out *o;
 	const char *magic;
@@ -156,7 +160,7 @@ static bool fill(FILE *out, const void *ctx)
 {
 	const struct sealed *c = ctx;
 
-	return fprintf(out, "%s %016" PRIx64 " %zu\n", c->magic,
+	return fprintf(out, FIRST_LINE, c->magic,
 		       ftr_hash(FTR_HASH_INIT, c->o->at, c->o->n), c->o->n) > 0 &&
 		fwrite(c->o->at, 1, c->o->n, out) == c->o->n;
 }
@@ -225,18 +229,18 @@ enum ftr_status ftr_in_fd(struct ftr_in *in, int fd, const char *name, const cha
 {
 	size_t len, body = 0, n = strlen(magic);
 	uint64_t sum;
-	char *eol;
-	int used = -1;
+	char *eol, again[FIRST_LINE_MAX + 1];
 	enum ftr_status st;
 
 	*in = (struct ftr_in){ .name = name };
 	st = read_bytes(in, fd, &len, err);
 	if (st)
 		return st;
-	eol = memchr(in->text, '\n', FTR_MIN(len, 120u));
+	eol = memchr(in->text, '\n', FTR_MIN(len, (size_t)FIRST_LINE_MAX));
 	if (!eol || strncmp(in->text, magic, n) ||
-	    sscanf(in->text + n, " %16" SCNx64 " %zu%n", &sum, &body, &used) != 2 ||
-	    in->text + n + used != eol) {
+	    sscanf(in->text + n, " %16" SCNx64 " %zu", &sum, &body) != 2 ||
+	    snprintf(again, sizeof(again), FIRST_LINE, magic, sum, body) != eol + 1 - in->text ||
+	    memcmp(in->text, again, (size_t)(eol + 1 - in->text)) != 0) {
 		st = ftr_fail(err, FTR_PARSE, "%s: the first line is not \"%s\", a checksum and a length",
 			      name, magic);
 	} else {

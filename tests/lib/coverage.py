@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Prints how many lines and branches of src the tests have run, module by module.
 
-Usage: scripts/coverage [--missing MODULE] DIR
+Usage: tests/lib/coverage.py [--missing MODULE] DIR
 
 DIR is a build directory of scripts/build --coverage, in which tests have run.  A source file may
 be compiled several times; a line or branch counts if it was taken in one of the objects.
@@ -22,7 +22,7 @@ import re
 import subprocess
 import sys
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 LIMITS = dict.fromkeys(["core/check", "plugin/reroute", "core/incremental", "core/tables",
                         "core/fabric"], 100.0)
 COMMAND = {"command/cli": 95.0, "command/picture": 95.0}
@@ -70,7 +70,7 @@ def main():
     args = parser.parse_args()
     lines, branches = collect(args.dir.resolve())
     if not lines:
-        sys.exit(f"scripts/coverage: {args.dir}: no test has run there")
+        sys.exit(f"coverage.py: {args.dir}: no test has run there")
     total = collections.defaultdict(lambda: [0, 0, 0, 0, 0])
     for name in sorted(lines):
         module = str(pathlib.Path(name).parent)
