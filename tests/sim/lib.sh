@@ -97,6 +97,13 @@ until_lines() {
 	sim_until "$patience" has_lines "$@" || fail "not $1 lines: $(ls -l "$2")"
 }
 
+# lid_of SWITCH TABLES: print the LID of the switch with this name.
+lid_of() {
+	awk -v name="\"$1\"" '/^Switch/ && index($0, name) {
+		for (i = 1; i <= NF; i++)
+			if ($i == "lid") printf "0x%04x\n", $(i + 1) }' "$T/$2.net"
+}
+
 same() {
 	cmp -s "$T/$1.lfts" "$T/$2.lfts" ||
 		fail "tables $1 and $2 differ: $("$ibfattree" diff \

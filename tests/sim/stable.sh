@@ -222,13 +222,6 @@ case_stable_replaced_switch() {
 	down
 }
 
-# lid_of SWITCH TABLES: print the LID of the switch with this name.
-lid_of() {
-	awk -v name="\"$1\"" '/^Switch/ && index($0, name) {
-		for (i = 1; i <= NF; i++)
-			if ($i == "lid") printf "0x%04x\n", $(i + 1) }' "$T/$2.net"
-}
-
 # Print the entries as "SWITCH LID PORT".  SWITCH is a name.
 by_switch() {
 	awk '/^Unicast/ { sw = $NF } /^0x/ { print sw, $1, $2 }' \
