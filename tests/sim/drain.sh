@@ -36,7 +36,7 @@ case_drain_spine() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 91
 	up </dev/null
 	walk before
-	local spine guid name lid
+	local spine guid lid
 	spine=$(sim_cables "$T/fabric.net" | sed -n 1p | cut -f 3)
 	guid=0x${spine#S-}
 	lid=$(lid_of "$(sim_name "$T/fabric.net" "$spine")" before)
