@@ -14,7 +14,8 @@
  * ms, multicast Z ms in N trees".  If the engine builds the trees itself, the multicast time is the
  * sum over all trees built since the last such line.  If OpenSM builds the trees, their time is not
  * measured, and 0 is logged.  When the tables of a sweep are on the switches, the plugin logs
- * "ibftimer: pushed N blocks to M switches", from OpenSM's own count of acknowledged blocks.
+ * "ibftimer: pushed N blocks to M switches", from OpenSM's own count of acknowledged blocks.  At the
+ * end of a discovery it logs "ibftimer: discovered".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,8 @@ static void report(void *ctx, osm_epi_event_id_t id, void *data)
 
 	if (id == OSM_EVENT_ID_HEAVY_SWEEP_START && !t->n)
 		watch_all(t);
+	if (id == OSM_EVENT_ID_HEAVY_SWEEP_DONE)
+		OSM_LOG(&t->osm->log, OSM_LOG_INFO, "ibftimer: discovered\n");
 	if (id == OSM_EVENT_ID_LFT_CHANGE)
 		count_block(t, data);
 	if (id == OSM_EVENT_ID_UCAST_ROUTING_DONE)
