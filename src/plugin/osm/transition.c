@@ -522,10 +522,8 @@ static void report(struct change *x, const struct ibf_engine *e, const struct ft
 	if (x->now)
 		ftr_tables_diff(f, x->now, f, x->plan.to, &left);
 	if (x->unsafe_ms > 0)
-		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.1f ms, but in which no packet was lost: %s; %s in %s",
-			e->ops->name, x->unsafe_ms, why,
-			ibf_count(x->entries, "entry", "entries").s,
-			ibf_count(x->blocks, "block", "blocks").s);
+		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.1f ms, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64,
+			e->ops->name, x->unsafe_ms, why, x->entries, x->blocks);
 	else if (why && (!x->plan.f || (left.entries && has_entries(x->now))))
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; until all are written, a credit loop or a missing entry is possible",
 			e->ops->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
