@@ -42,7 +42,7 @@
  *
  * The old tables are those in lft, OpenSM's copy of what the switches have acknowledged.  A block of
  * lft is not known if it has entries that no table can have: OpenSM clears a block before it writes
- * it, and patch.c complements it.  Such blocks, and the tables of switches that are new to OpenSM,
+ * it, and patch.c marks it as unknown.  Such blocks, and the tables of switches that are new to OpenSM,
  * are read from the switches.  When this manager becomes master, lft is empty.  Then the first
  * routing is written in order only if the tables of all switches are read, by option "takeover
  * ordered" or "adopt yes".
@@ -385,12 +385,18 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 	return st ? st : FTR_REFUSED;
 }
 
-/* True if a table can have this block. */
+/* True if OpenSM's copy of a block is that of the switch: the block is not marked as unknown, and OpenSM
+ * has not cleared it. */
 static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *row, uint32_t block)
 {
 	uint32_t first = block * FTR_LFT_BLOCK;
+	uint32_t end = FTR_MIN(first + FTR_LFT_BLOCK, f->max_lid + 1u);
+	uint8_t unknown[FTR_LFT_BLOCK];
 
-	for (uint32_t lid = first; lid < first + FTR_LFT_BLOCK && lid <= f->max_lid; lid++) {
+	memset(unknown, IBF_LFT_UNKNOWN, sizeof(unknown));
+	if (!memcmp(row + first, unknown, end - first))
+		return false;
+	for (uint32_t lid = first; lid < end; lid++) {
 		const struct ftr_lid_owner *o = &f->owner[lid];
 
 		if (row[lid] != FTR_PORT_NONE && row[lid] > f->sw[s].n_ports)
