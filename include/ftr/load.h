@@ -100,6 +100,13 @@ struct ftr_load_pair {
 	ftr_ep from, to;
 };
 
+/* Data that one host port sends to another in one step of a collective operation. */
+struct ftr_transfer {
+	ftr_ep from, to;	/* different host ports */
+	uint32_t step;
+	uint64_t bytes;		/* > 0 */
+};
+
 struct ftr_load;
 
 /*
