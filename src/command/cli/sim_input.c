@@ -125,12 +125,27 @@ static void read_order(struct cli_sim *j)
 	c->order = cli_host_order(j->sh, &c->n_order);
 }
 
-/* Transfers run without a warm-up until the last one has arrived. */
+/* Refuses options that have no effect on transfers: these run once, as fast as they can, without a
+ * warm-up, until the last one has arrived. */
+static void refuse_with_steps(const struct ftr_sim_conf *c)
+{
+	const struct { const char *name; bool given; } no[] = {
+		{ "duration", c->run_ps != FTR_SIM_MS }, { "load", c->load != 1 },
+		{ "runs", c->runs != 1 }, { "series", c->n_series },
+		{ "warmup", c->warm_ps != 100 * FTR_SIM_US }, { NULL, false }
+	};
+
+	for (unsigned int i = 0; no[i].name; i++)
+		if (no[i].given)
+			cli_die("sim: --pattern steps has no --%s", no[i].name);
+}
+
 static void read_steps(struct cli_sim *j)
 {
 	struct ftr_sim_conf *c = &j->conf;
 	struct ftr_transfer *x = NULL;
 
+	refuse_with_steps(c);
 	cli_must(ftr_read_transfers(j->steps, c->f, &x, &c->n_transfers, &cli_err));
 	c->transfer = x;
 	c->load = 1;
@@ -158,8 +173,8 @@ static void read_traffic(struct cli_sim *j)
 		cli_die("sim: --pattern hotspot needs --hot NAME");
 	if ((c->pattern == FTR_SIM_STEPS) != !!j->steps)
 		cli_die("sim: --pattern steps needs --steps FILE, and only this pattern does");
-	if (j->steps && c->n_series)
-		cli_die("sim: --pattern steps has no --series");
+	if (!j->steps && c->step_ps)
+		cli_die("sim: --step-time requires --pattern steps");
 	if (j->steps)
 		read_steps(j);
 	if (j->pairs)
