@@ -12,6 +12,7 @@
  *	IBFATTREE_FABRIC, IBFATTREE_LFTS	names of the files
  *	IBFATTREE_LATENCY			time of a message without data, in seconds
  *	IBFATTREE_RATE				Gbit/s of links whose rate is unknown; 0: not given
+ *	IBFATTREE_HOSTS				name of the file with the hosts of the ranks
  *
  * Every route has the same latency: SimGrid's model of TCP lets flows with a shorter round-trip time
  * have more bandwidth, which an InfiniBand link does not do.  Messages between ports of the same node
@@ -22,6 +23,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -155,7 +157,16 @@ public:
 		make_links(atof(environment("IBFATTREE_RATE")));
 	}
 
-	void fill() { make_hosts(); }
+	void fill()
+	{
+		std::ifstream hosts(environment("IBFATTREE_HOSTS"));
+
+		make_hosts();
+		for (std::string name; std::getline(hosts, name);)
+			if (!simgrid::s4u::Host::by_name_or_null(name))
+				die(std::string(environment("IBFATTREE_FABRIC")) +
+				    ": no host port with a link has the LID " + name.substr(4));
+	}
 
 	void get_local_route(const NetPoint* src, const NetPoint* dst, Route* into,
 			     double* latency) override
