@@ -2,10 +2,11 @@
 /*
  * A platform of SimGrid with the routes of forwarding tables.
  *
- * ibfattree-smpi passes this library to smpirun, which calls load_platform.  Every host port becomes
- * a host of SimGrid, named "lid-N" after its base LID.  Every direction of a link becomes a link of
- * SimGrid.  The one zone, `fabric_zone`, finds the route between two hosts when SimGrid asks for it,
- * by following the tables.  So no routes are stored, and real tables need no conversion.
+ * ibfattree-smpi passes this library to smpirun, which calls load_platform.  Every host port
+ * becomes a host of SimGrid, named "lid-N" after its base LID.  Every direction of a link becomes a
+ * link of SimGrid.  The one zone, `fabric_zone`, finds the route between two hosts when SimGrid
+ * asks for it, by following the tables.  So no routes are stored, and real tables need no
+ * conversion.
  *
  * Parameters are environment variables, because smpirun passes no arguments to a platform:
  *
@@ -14,9 +15,9 @@
  *	IBFATTREE_RATE				Gbit/s of links whose rate is unknown; 0: not given
  *	IBFATTREE_HOSTS				name of the file with the hosts of the ranks
  *
- * Every route has the same latency: SimGrid's model of TCP lets flows with a shorter round-trip time
- * have more bandwidth, which an InfiniBand link does not do.  Messages between ports of the same node
- * use no link.
+ * Every route has the same latency: SimGrid's model of TCP lets flows with a shorter round-trip
+ * time have more bandwidth, which an InfiniBand link does not do.  Messages between ports of the
+ * same node use no link.
  *
  * NetZoneImpl is an internal interface of SimGrid, so configure accepts only one minor version.
  */
@@ -43,7 +44,8 @@ using simgrid::kernel::resource::StandardLinkImpl;
 using simgrid::kernel::routing::NetPoint;
 using simgrid::kernel::routing::Route;
 
-/* End the simulation.  An exception would be caught and reported by SimGrid as an internal error. */
+/* End the simulation.  An exception would be caught and reported by SimGrid as an internal
+ * error. */
 [[noreturn]] void die(const std::string& message)
 {
 	fflush(stdout);

@@ -2,10 +2,10 @@
 /*
  * Sources of FTR_SIM_STEPS: transfers that wait for earlier ones.
  *
- * The transfers of a host port are sorted by step.  Those of one step are sent at the same time: the
- * source sends one packet of each in turn.  A host port begins its next step, conf.step_ps later,
- * when its transfers of earlier steps have arrived, those from it and those to it.  The transfers of
- * the lowest unfinished step never wait, so transfers cannot block each other.
+ * The transfers of a host port are sorted by step.  Those of one step are sent at the same time:
+ * the source sends one packet of each in turn.  A host port begins its next step, conf.step_ps
+ * later, when its transfers of earlier steps have arrived, those from it and those to it.  The
+ * transfers of the lowest unfinished step never wait, so transfers cannot block each other.
  */
 #include <stdlib.h>
 #include <string.h>
