@@ -105,9 +105,10 @@ struct ftr_incr_result {
 				 * later */
 	uint32_t n_switches;	/* number of switches with a changed entry */
 	uint32_t n_spared;	/* number of spared entries in the tables, see ftr_incr_spare() */
-	/* Numbers of ordered pairs of leaf switches.  bad_pairs: pairs without a path now;
-	 * lost_pairs: pairs that lost their path by these events; regained_pairs: pairs that got a
-	 * path again by these events. */
+	/* Numbers of ordered pairs of leaf switches.  bad_pairs: pairs without a path in the new
+	 * tables; lost_pairs: pairs that lost their path by these events; regained_pairs: pairs that
+	 * got a path again by these events.  Packets of a pair that is counted as lost still arrive
+	 * if its entries are spared. */
 	uint64_t bad_pairs, lost_pairs, regained_pairs;
 };
 

@@ -69,16 +69,24 @@ static void report(const struct scenario *s, const struct found *r)
 /* Returns the number of scenarios that failed. */
 static unsigned int all(const char *name, uint64_t unusual)
 {
-	unsigned int jobs = 0, failed = 0;
+	unsigned int jobs = 0, failed = 0, known = 0;
+	pid_t child;
 	int status;
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(scenario); i++) {
 		if (name && strcmp(name, "-") && strcmp(name, scenario[i].name))
 			continue;
+		known++;
 		if (jobs == JOBS && jobs-- && wait(&status) > 0)
 			failed += status != 0;
 		fflush(stdout);
-		if (!fork()) {
+		child = fork();
+		if (child < 0) {
+			perror("fork");
+			failed++;
+			break;
+		}
+		if (!child) {
 			struct found r;
 
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -90,7 +98,9 @@ static unsigned int all(const char *name, uint64_t unusual)
 	}
 	while (wait(&status) > 0)
 		failed += status != 0;
-	return failed;
+	if (!known)
+		fprintf(stderr, "no scenario is called %s\n", name);
+	return failed + !known;
 }
 
 /* ---- random scenarios ------------------------------------------------------------- */

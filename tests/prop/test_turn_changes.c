@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/follow.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
@@ -414,6 +415,142 @@ START_TEST(pairs_are_counted)
 }
 END_TEST
 
+/* ---- spared entries ------------------------------------------------------------ */
+
+static struct {
+	uint32_t applies, spared, loops;
+} spares;
+
+/* Set arrives[switch][LID] to 1 for the packets that the tables bring to the host.  Returns the number
+ * of channels that wait for each other. */
+static uint32_t follow_all(const struct ftr_incr *lv, const struct ftr_fabric *f,
+			   const struct ftr_tables *t, uint8_t *arrives)
+{
+	uint8_t *up = calloc(f->n_ports, 1);
+	struct follow *w;
+	uint32_t waiting;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+			up[f->sw[s].first_port + p] = !ftr_incr_connected(lv, s, (ftr_port)p) ||
+				ftr_incr_alive(lv, s, (ftr_port)p);
+	w = follow_new(f, up);
+	follow_tables(w, t->lft, t->stride);
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
+		if (f->owner[lid].kind != FTR_OWNER_EP)
+			continue;
+		follow_begin(w, (ftr_lid)lid);
+		for (ftr_sw s = 0; s < f->n_sw; s++)
+			arrives[s * (f->max_lid + 1u) + lid] = follow(w, s) == FOLLOW_ARRIVES;
+	}
+	waiting = follow_waiting(w);
+	follow_free(w);
+	free(up);
+	return waiting;
+}
+
+static struct ftr_tables *copy_of(const struct ftr_incr *lv, const struct ftr_fabric *f)
+{
+	const struct ftr_tables *t = ftr_incr_tables(lv);
+	struct ftr_tables *copy = NULL;
+
+	must(ftr_tables_new(f, false, &copy, &err));
+	memcpy(copy->lft, t->lft, (size_t)t->n_sw * t->stride);
+	return copy;
+}
+
+static bool holds(const struct ftr_incr *lv, const struct ftr_tables *t)
+{
+	return !memcmp(ftr_incr_tables(lv)->lft, t->lft, (size_t)t->n_sw * t->stride);
+}
+
+/* Some links fail, or all of them return.  A path that no fault has broken must still work.  An undo
+ * must bring back the tables, and the same events must have the same result again. */
+static void spare_one(struct ftr_rng *r, const struct ftr_fabric *f, struct ftr_incr *lv,
+		      uint64_t seed)
+{
+	struct ftr_tables *before = copy_of(lv, f), *after;
+	size_t n = (size_t)f->n_sw * (f->max_lid + 1u);
+	uint8_t *could = calloc(n, 1), *can = calloc(n, 1);
+	const struct ftr_incr_result *res;
+	struct ftr_incr_event ev[64];
+	uint32_t k = 0, spared, waiting;
+	bool up = !ftr_rng_below(r, 4);
+
+	for (int i = 0; i < 2000 && k < (up ? FTR_ARRAY_LEN(ev) : 3); i++) {
+		ftr_sw s = ftr_rng_below(r, f->n_sw);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(r, f->sw[s].n_ports));
+
+		if (ftr_incr_connected(lv, s, p))
+			ev[k++] = (struct ftr_incr_event){ s, p, up };
+	}
+	if (ftr_incr_apply(lv, ev, k, &res, &err))
+		goto out;
+	spared = res->n_spared;
+	after = copy_of(lv, f);
+	follow_all(lv, f, before, could);
+	waiting = follow_all(lv, f, after, can);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(!could[i] || can[i], "seed %" PRIu64 ": a working path to LID %zu is cut",
+			      seed, i % (f->max_lid + 1u));
+	ck_assert_msg(!waiting || spared, "seed %" PRIu64 ": a credit loop without spared entries",
+		      seed);
+	ck_assert(ftr_incr_undo(lv));
+	ck_assert_msg(holds(lv, before), "seed %" PRIu64 ": an undo does not bring back the tables",
+		      seed);
+	must(ftr_incr_apply(lv, ev, k, &res, &err));
+	ck_assert(res->n_spared == spared && holds(lv, after));
+	spares.applies++;
+	spares.spared += spared > 0;
+	spares.loops += waiting > 0;
+	ftr_tables_free(after);
+out:
+	ftr_tables_free(before);
+	free(could);
+	free(can);
+}
+
+static void spare_some(uint64_t seed)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_stats stats = { 0 };
+	struct ftr_tables *t = NULL;
+	struct ftr_shape *sh = NULL;
+	struct ftr_incr *lv = NULL;
+	struct ftr_fabric *f;
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, seed);
+	f = seed % 4 ? irregular_small(&r) : irregular_two_trees(&r, 1 + seed % 8, seed % 2, 3);
+	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
+	must(ftr_tables_new(f, false, &t, &err));
+	o.keep_turns = true;
+	must(ftr_engine_find("dmodc")->route(sh, &o, NULL, t, &stats, &err));
+	o.turn = stats.turn;
+	o.n_turns = stats.n_turns;
+	if (stats.by_rank) {
+		must(ftr_incr_new(sh, NULL, t, &o, &lv, &err));
+		ftr_incr_spare(lv, true);
+		for (int i = 0; i < 8; i++)
+			spare_one(&r, f, lv, seed);
+		ftr_incr_free(lv);
+	}
+	free(stats.turn);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+
+START_TEST(working_paths_stay)
+{
+	for (uint32_t i = 0; i < trees_runs(300); i++)
+		spare_some(trees_first_seed() + i);
+	printf("%u changes of links, %u with spared entries; a credit loop after %u\n", spares.applies,
+	       spares.spared, spares.loops);
+	runs_show(spares.spared > 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("changes of extra turns");
@@ -422,6 +559,7 @@ int main(void)
 	tcase_add_loop_test(t, old_and_new_tables_of_trees, 0, 2);
 	tcase_add_loop_test(t, old_and_new_tables, 0, 2);
 	tcase_add_test(t, pairs_are_counted);
+	tcase_add_test(t, working_paths_stay);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -425,12 +425,16 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 	return bad;
 }
 
-static struct ftr_fabric *fabric(uint64_t seed)
+static struct ftr_fabric *fabric(uint64_t seed, bool other)
 {
 	struct ftr_pgft g;
 	struct ftr_rng r;
 
 	ftr_rng_seed(&r, seed);
+	if (other && seed % 8 == 4)
+		return irregular_two_trees(&r, 1 + seed % 3, seed % 2, 3);
+	if (other && seed % 8 == 6)
+		return irregular_small(&r);
 	switch (seed % 4) {
 	case 0:
 		return trees_chassis(&r);
@@ -449,7 +453,7 @@ static uint64_t run_all(const char *options, bool other)
 	memset(&sum, 0, sizeof(sum));
 	for (uint32_t i = 0; i < trees_runs(other ? OTHER_RUNS : RUNS); i++) {
 		uint64_t seed = trees_first_seed() + i;
-		struct ftr_fabric *f = fabric(seed);
+		struct ftr_fabric *f = fabric(seed, other);
 
 		if (f->n_sw < 3 || f->n_sw > SWITCHES_MAX || !f->n_ep ||
 		    f->ep[0].sw == FTR_SW_NONE) {
@@ -483,6 +487,20 @@ START_TEST(other_changes_lose_no_path)
 }
 END_TEST
 
+/* Switches of 254 ports: every number from 0 to 254 can be a port.  The plugin marked blocks of OpenSM's
+ * copy by the complement of their entries, and took the complements for ports. */
+START_TEST(wide_switches)
+{
+	struct ftr_fabric *f;
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, 71);
+	f = irregular_two_trees(&r, 8, 1, 3);
+	ck_assert_uint_eq(f->sw[0].n_ports, FTR_PORT_MAX);
+	ck_assert_uint_eq(run(f, 71, "ddlr", "transition ordered\ntakeover ordered\n", true), 0);
+}
+END_TEST
+
 START_TEST(plain_loses_paths)
 {
 	runs_show(run_all("transition plain\n", false) > 0);
@@ -497,6 +515,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_add_test(t, no_set_loses_a_path);
 	tcase_add_test(t, other_changes_lose_no_path);
+	tcase_add_test(t, wide_switches);
 	tcase_add_test(t, plain_loses_paths);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -357,6 +357,9 @@ static int run_restore(int argc, char **argv)
 			argv[1]);
 	if (!o.output || !strcmp(o.output, "-"))
 		cli_die("restore: --output FILE is needed");
+	if (cli_packed(o.output))
+		cli_die("restore: %s: OpenSM cannot read a compressed file; choose a name without .gz",
+			o.output);
 	read_saved(argv[0], &old, &saved);
 	if (o.from.on || n > 1)
 		now = cli_input(&o.from, argv[1], 0, false);

@@ -17,6 +17,11 @@
 #define IBF_BLOCK_UNSURE 2
 #define IBF_BLOCK_WRITTEN 4
 
+/* OpenSM's copy of a block has only entries with this port if the content of the block in the switch
+ * is not known.  (No table sends 64 LIDs in succession to port 254.  If one did, the block would only
+ * be read and written once more.) */
+#define IBF_LFT_UNKNOWN 0xfe
+
 struct ibf_blocks {
 	struct ibf_plugin *p;
 	const struct ftr_fabric *f;

@@ -60,7 +60,7 @@ static void describe_links(const struct rr_repair *r, char *out, size_t size)
 
 static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 {
-	char what[512], failed[64] = "", pathless[64] = "";
+	char what[512], failed[64] = "", pathless[64] = "", spared[128] = "";
 
 	describe_links(r, what, sizeof(what));
 	if (r->failed)
@@ -69,17 +69,20 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 	if (r->pathless)
 		snprintf(pathless, sizeof(pathless),
 			 " (%u without a path now)", r->pathless);
+	if (r->spared)
+		snprintf(spared, sizeof(spared), " (%s without a new path stay, because the old path works)",
+			 ibf_count(r->spared, "entry", "entries").s);
 	ibf_log(f->p, r->failed ? IBF_FAST_WRITES : IBF_FAST,
 		"%s %u: %s; %s of %s changed%s, %s of %s written in %s%s; pairs of leaves: %"
-		PRIu64 " lost their path, %" PRIu64
+		PRIu64 " lost their path%s, %" PRIu64
 		" regained one; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last %.2f",
 		r->local ? "local repair" : "fast reroute", r->number, what,
 		ibf_count(r->n_changes, "entry", "entries").s,
 		ibf_count(r->lids, "destination", "destinations").s, pathless,
 		ibf_count(r->blocks, "block", "blocks").s,
 		ibf_count(r->switches, "switch", "switches").s,
-		ibf_count(r->write_steps, "write step", "write steps").s, failed, r->lost_pairs, r->regained_pairs,
-		r->known_ms, r->computed_ms, r->checked_ms, r->first_ms,
+		ibf_count(r->write_steps, "write step", "write steps").s, failed, r->lost_pairs,
+		spared, r->regained_pairs, r->known_ms, r->computed_ms, r->checked_ms, r->first_ms,
 		r->last_ms);
 	ibf_status_repair(f->p, r);
 }
@@ -241,13 +244,13 @@ static void add_head(FILE *t, const struct rr_repair *r, uint32_t part,
 static void add_facts(FILE *t, const struct rr_repair *r)
 {
 	fprintf(t, ",\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,"
-		"\"destinations\":%u,\"entries\":%u,\"pathless\":%u,"
+		"\"destinations\":%u,\"entries\":%u,\"pathless\":%u,\"spared\":%u,"
 		"\"switches\":%u,\"blocks\":%u,\"stages\":%u,"
 		"\"drained\":%u,\"failed\":%u,\"unhealed\":%" PRIu64
 		",\"held\":%u,\"lost_leaf_pairs\":%" PRIu64
 		",\"regained_leaf_pairs\":%" PRIu64 ",\"ms\":{",
 		r->gen.engine, stage(r), r->n_traps, r->lids, r->n_changes,
-		r->pathless, r->switches, r->blocks, r->write_steps, r->drained,
+		r->pathless, r->spared, r->switches, r->blocks, r->write_steps, r->drained,
 		r->failed, r->unrepaired, r->held, r->lost_pairs, r->regained_pairs);
 	add_ms(t, "known", r->known_ms, ",");
 	add_ms(t, "computed", r->computed_ms, ",");

@@ -5,9 +5,10 @@
  * OpenSM has two copies of every table: lft, which the switch has acknowledged, and new_lft, which
  * the switch should hold.  A sweep writes the blocks in which lft and new_lft differ.
  *
- * Before a repair writes a block, new_lft gets the new data, and each byte of lft gets the
- * complement of the new byte.  So lft and new_lft differ until lft gets the new data, too.  Until
- * then, any sweep writes the block, even if the plugin no longer runs.
+ * Before a repair writes a block, new_lft gets the new data, and lft gets a block that no table has
+ * (IBF_LFT_UNKNOWN, blocks.h).  So lft and new_lft differ until lft gets the new data, too.  Until
+ * then, any sweep writes the block, even if the plugin no longer runs, and an ordered transition reads
+ * it from the switch (transition.c).
  *
  * lft gets the new data when the write is done, except in these cases:
  *
@@ -26,6 +27,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "osm/blocks.h"
 #include "osm/fast.h"
 
 /* True if the epoch (the time between two routings) of a repair is over: a routing has begun, or
@@ -71,7 +73,7 @@ static enum ftr_status writable(const struct ibf_fast *f,
 	return FTR_OK;
 }
 
-/* Store the blocks in new_lft, and their complements in lft.  If a block is written in several
+/* Store the blocks in new_lft, and mark them in lft.  If a block is written in several
  * steps, the data of the last step remain. */
 static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 {
@@ -88,8 +90,7 @@ static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 		if (b[i].skip)
 			continue;
 		memcpy(sw->new_lft + offset(&b[i]), b[i].data, FTR_LFT_BLOCK);
-		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
-			sw->lft[offset(&b[i]) + k] = (uint8_t)~b[i].data[k];
+		memset(sw->lft + offset(&b[i]), IBF_LFT_UNKNOWN, FTR_LFT_BLOCK);
 	}
 }
 
@@ -171,8 +172,7 @@ void ibf_patch_rewrite(void *ctx)
 		if (!sw || !sw->lft || !sw->new_lft ||
 		    at + FTR_LFT_BLOCK > sw->lft_size)
 			continue;
-		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
-			sw->lft[at + k] = (uint8_t)~sw->new_lft[at + k];
+		memset(sw->lft + at, IBF_LFT_UNKNOWN, FTR_LFT_BLOCK);
 	}
 	CL_PLOCK_RELEASE(&osm->lock);
 	f->n_suspects = 0;

@@ -42,8 +42,8 @@
  *
  * The old tables are those in lft, OpenSM's copy of what the switches have acknowledged.  A block
  * of lft is not known if it has entries that no table can have: OpenSM clears a block before it
- * writes it, and patch.c complements it.  Such blocks, and the tables of switches that are new to
- * OpenSM, are read from the switches.  When this manager becomes master, lft is empty.  Then the
+ * writes it, and patch.c marks it as unknown.  Such blocks, and the tables of switches that are new
+ * to OpenSM, are read from the switches.  When this manager becomes master, lft is empty.  Then the
  * first routing is written in order only if the tables of all switches are read, by option
  * "takeover ordered" or "adopt yes".
  *
@@ -385,12 +385,18 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 	return st ? st : FTR_REFUSED;
 }
 
-/* True if a table can have this block. */
+/* True if OpenSM's copy of a block is that of the switch: the block is not marked as unknown, and
+ * OpenSM has not cleared it. */
 static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *row, uint32_t block)
 {
 	uint32_t first = block * FTR_LFT_BLOCK;
+	uint32_t end = FTR_MIN(first + FTR_LFT_BLOCK, f->max_lid + 1u);
+	uint8_t unknown[FTR_LFT_BLOCK];
 
-	for (uint32_t lid = first; lid < first + FTR_LFT_BLOCK && lid <= f->max_lid; lid++) {
+	memset(unknown, IBF_LFT_UNKNOWN, sizeof(unknown));
+	if (!memcmp(row + first, unknown, end - first))
+		return false;
+	for (uint32_t lid = first; lid < end; lid++) {
 		const struct ftr_lid_owner *o = &f->owner[lid];
 
 		if (row[lid] != FTR_PORT_NONE && row[lid] > f->sw[s].n_ports)
@@ -523,10 +529,8 @@ static void report(struct change *x, const struct ibf_engine *e, const struct ft
 	if (x->now)
 		ftr_tables_diff(f, x->now, f, x->plan.to, &left);
 	if (x->unsafe_ms > 0)
-		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.1f ms, but in which no packet was lost: %s; %s in %s",
-			e->ops->name, x->unsafe_ms, why,
-			ibf_count(x->entries, "entry", "entries").s,
-			ibf_count(x->blocks, "block", "blocks").s);
+		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.1f ms, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64,
+			e->ops->name, x->unsafe_ms, why, x->entries, x->blocks);
 	else if (why && (!x->plan.f || (left.entries && has_entries(x->now))))
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; until all are written, a credit loop or a missing entry is possible",
 			e->ops->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :

@@ -22,7 +22,7 @@
  * planner that is made after the routing of this sweep includes the link.
  *
  * Making a planner takes longer than rerouting a fault without a planner.  So a separate
- * thread makes the planner, with the help of a second thread.  If a fault occurs before the
+ * thread makes the planner.  If a fault occurs before the
  * planner is ready, the fault is rerouted without local repair.  The planner is then
  * useless, so the thread is asked to stop.  It is also asked to stop at the next routing and
  * at the end of OpenSM.  It stops within milliseconds.  At most one planner is made at a

@@ -149,6 +149,8 @@ struct rr_repair {
 	uint32_t n_changes;
 	uint32_t lids;
 	uint32_t pathless;	/* number of entries changed to "no path" */
+	uint32_t spared;	/* number of entries without a path in the new tables that stay as
+				 * they are, because their old path works (ftr_incr_spare()) */
 	uint32_t switches, blocks, write_steps;
 	uint32_t failed;	/* number of blocks that were not written or not acknowledged,
 				 * except those of switches that are probably dead */
