@@ -253,7 +253,7 @@ static void drain(struct fake *h, struct ftr_rng *r, struct ftr_drains *d)
 	const struct ftr_fabric *f = h->fab;
 	ftr_sw s = ftr_rng_below(r, f->n_sw);
 	ftr_port p = (ftr_port)(1 + ftr_rng_below(r, f->sw[s].n_ports));
-	uint32_t known = fake_logged(h, "request=0x"), i = 0;
+	uint32_t known = fake_logged(h, "request=0x"), i = 0, looks = 0;
 	struct ftr_err err;
 	char path[128];
 
@@ -268,8 +268,8 @@ static void drain(struct fake *h, struct ftr_rng *r, struct ftr_drains *d)
 	d->request++;
 	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
 	ck_assert_msg(!ftr_drains_write(path, d, &err), "%s", err.msg);
-	while (fake_logged(h, "request=0x") == known)
-		usleep(1000);
+	for (; fake_logged(h, "request=0x") == known; usleep(1000))
+		ck_assert_msg(looks++ < 120000, "the drains are not read\n%s", h->log);
 }
 
 /* As after SIGHUP: opensm.conf names another root file, or none. */
