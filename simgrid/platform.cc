@@ -2,26 +2,29 @@
 /*
  * A platform of SimGrid with the routes of forwarding tables.
  *
- * ibfattree-smpi passes this library to smpirun, which calls load_platform.  Every host port becomes
- * a host of SimGrid, named "lid-N" after its base LID.  Every direction of a link becomes a link of
- * SimGrid.  The one zone, `fabric_zone`, finds the route between two hosts when SimGrid asks for it,
- * by following the tables.  So no routes are stored, and real tables need no conversion.
+ * ibfattree-smpi passes this library to smpirun, which calls load_platform.  Every host port
+ * becomes a host of SimGrid, named "lid-N" after its base LID.  Every direction of a link becomes a
+ * link of SimGrid.  The one zone, `fabric_zone`, finds the route between two hosts when SimGrid
+ * asks for it, by following the tables.  So no routes are stored, and real tables need no
+ * conversion.
  *
  * Parameters are environment variables, because smpirun passes no arguments to a platform:
  *
  *	IBFATTREE_FABRIC, IBFATTREE_LFTS	names of the files
  *	IBFATTREE_LATENCY			time of a message without data, in seconds
  *	IBFATTREE_RATE				Gbit/s of links whose rate is unknown; 0: not given
+ *	IBFATTREE_HOSTS				name of the file with the hosts of the ranks
  *
- * Every route has the same latency: SimGrid's model of TCP lets flows with a shorter round-trip time
- * have more bandwidth, which an InfiniBand link does not do.  Messages between ports of the same node
- * use no link.
+ * Every route has the same latency: SimGrid's model of TCP lets flows with a shorter round-trip
+ * time have more bandwidth, which an InfiniBand link does not do.  Messages between ports of the
+ * same node use no link.
  *
  * NetZoneImpl is an internal interface of SimGrid, so configure accepts only one minor version.
  */
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -41,7 +44,8 @@ using simgrid::kernel::resource::StandardLinkImpl;
 using simgrid::kernel::routing::NetPoint;
 using simgrid::kernel::routing::Route;
 
-/* End the simulation.  An exception would be caught and reported by SimGrid as an internal error. */
+/* End the simulation.  An exception would be caught and reported by SimGrid as an internal
+ * error. */
 [[noreturn]] void die(const std::string& message)
 {
 	fflush(stdout);
@@ -155,7 +159,16 @@ public:
 		make_links(atof(environment("IBFATTREE_RATE")));
 	}
 
-	void fill() { make_hosts(); }
+	void fill()
+	{
+		std::ifstream hosts(environment("IBFATTREE_HOSTS"));
+
+		make_hosts();
+		for (std::string name; std::getline(hosts, name);)
+			if (!simgrid::s4u::Host::by_name_or_null(name))
+				die(std::string(environment("IBFATTREE_FABRIC")) +
+				    ": no host port with a link has the LID " + name.substr(4));
+	}
 
 	void get_local_route(const NetPoint* src, const NetPoint* dst, Route* into,
 			     double* latency) override

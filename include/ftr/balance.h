@@ -65,8 +65,8 @@ struct ftr_balance_input {
 	 * the candidates.  The function stores them in cand[], by ascending pos, and returns their
 	 * number.  If the costs of the shape determine the candidates, it returns
 	 * FTR_BALANCE_BY_COST.  Every combination of candidates must be free of credit loops.
-	 * (A candidate may be farther from the column than s.)  Several threads may call the function
-	 * at the same time.  NULL: the costs determine all candidates. */
+	 * (A candidate may be farther from the column than s.)  Several threads may call the
+	 * function at the same time.  NULL: the costs determine all candidates. */
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;

@@ -75,9 +75,9 @@ void ftr_cdg_free(struct ftr_cdg *g);	/* NULL is accepted */
 const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
 
 /*
- * Change entries for one LID: w[i].sw gets the port w[i].after (before and lid are not used).  w[0 ..
- * n-1] are sorted by ascending step, with each switch at most once per step.  The writes of a step
- * may reach the switches in any order.
+ * Change entries for one LID: w[i].sw gets the port w[i].after (before and lid are not used).  w[0
+ * .. n-1] are sorted by ascending step, with each switch at most once per step.  The writes of a
+ * step may reach the switches in any order.
  *
  * If the graph would have a cycle in some intermediate state, nothing is changed and *closes is
  * true.  (The graph includes older entries that packets may still follow.)  Otherwise the change

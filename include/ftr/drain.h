@@ -6,11 +6,11 @@
  * switch has lost all its links.  So a drain is a failure without a fault, and undrain is the
  * return of the links.
  *
- * If the copy lacked all drained links, parts of it could be cut off: a drained switch itself, whose
- * LID must stay reachable, or the hosts on a drained leaf.  Each part that is cut off keeps one
- * drained link.  No path between two switches of the rest can use this link, because it is the only
- * connection of the part (a bridge of the graph).  So a drained part carries only traffic that has
- * no other way.
+ * If the copy lacked all drained links, parts of it could be cut off: a drained switch itself,
+ * whose LID must stay reachable, or the hosts on a drained leaf.  Each part that is cut off keeps
+ * one drained link.  No path between two switches of the rest can use this link, because it is the
+ * only connection of the part (a bridge of the graph).  So a drained part carries only traffic that
+ * has no other way.
  *
  * A file contains the drains.  Its first line is the number of the request, by which a reader
  * recognises a new file.  Each further line is a drained part:
@@ -19,8 +19,8 @@
  *	0x0002c90300000001 0 1764000000 root "spine 1"
  *	0x0002c90300000007 12 1764000000 root "leaf 7"
  *
- * The fields are the GUID, the port (0: all), the start of the drain in seconds since 1970, the user,
- * and the name.  '#' begins a comment line.
+ * The fields are the GUID, the port (0: all), the start of the drain in seconds since 1970, the
+ * user, and the name.  '#' begins a comment line.
  */
 #ifndef FTR_DRAIN_H
 #define FTR_DRAIN_H

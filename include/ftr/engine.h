@@ -35,8 +35,8 @@ extern "C" {
 #endif
 
 /*
- * Tables whose entries a routing keeps where it can (src/core/engine/keep.c).  Their switch numbers and
- * LIDs are those of the fabric that is routed.
+ * Tables whose entries a routing keeps where it can (src/core/engine/keep.c).  Their switch numbers
+ * and LIDs are those of the fabric that is routed.
  */
 struct ftr_keep {
 	/* prefer: the tables of the complete fabric; NULL: keep nothing.  current: the tables
@@ -106,7 +106,8 @@ struct ftr_route_stats {
 	 * shape, which the caller frees. */
 	bool by_rank;
 	struct ftr_shape *routed;
-	/* Set all members to 0 before the call.  The call does not change them if all entries were kept and the search had nothing to do. */
+	/* Set all members to 0 before the call.  The call does not change them if all entries were
+	 * kept and the search had nothing to do. */
 	struct ftr_balance_report balance;
 	/* dmodc, FTR_PATHS_ALL.  turn: the extra turns of the tables, sorted by (from, at, to),
 	 * which the engine claims to the checker.  NULL if opts->keep_turns is false.  The caller
@@ -168,9 +169,9 @@ struct ftr_kept {
  * Route with opts->keep, whose members prefer and search_all must be set.  If the tables carry more
  * load than the bound allows, also route without opts->keep, with the same extra turns.  The result
  * is k->t of the second routing if its load is better by more than 1/20: the all-to-all load of the
- * most loaded link or, with FTR_BALANCE_FULL, the load of shifts (<ftr/balance.h>), and the other of
- * both is not worse by more than 1/20.  Then balance.moved is the number of entries that differ from
- * opts->keep->prefer.  Errors: as for route().
+ * most loaded link or, with FTR_BALANCE_FULL, the load of shifts (<ftr/balance.h>), and the other
+ * of both is not worse by more than 1/20.  Then balance.moved is the number of entries that differ
+ * from opts->keep->prefer.  Errors: as for route().
  */
 enum ftr_status ftr_route_kept(const struct ftr_engine_ops *ops, const struct ftr_shape *sh,
 			       const struct ftr_route_opts *opts, struct ftr_team *team,
@@ -191,8 +192,8 @@ struct ftr_vl_pairs {
  * vl		the VL of each SL, 0..15; 15: the site drops the packets, and they stay dropped
  * sls		set of the SLs in use, one bit per SL; SL 0 always counts as in use.  All others
  *		get the VLs of SL 0
- * n_vls	number of VLs of the links between switches: 1, 2, 4, 8 or 15.  As in OpenSM, greater
- *		VLs in `vl` are reduced modulo n_vls
+ * n_vls	number of VLs of the links between switches: 1, 2, 4, 8 or 15.  As in OpenSM,
+ *		greater VLs in `vl` are reduced modulo n_vls
  *
  * Errors: FTR_LIMIT, the classes need more than n_vls VLs; FTR_INVAL, SL 0 is dropped.
  */

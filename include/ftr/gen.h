@@ -88,9 +88,10 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 /*
  * A GPU cluster after the public reference architectures of DGX SuperPOD: the compute network.  A
  * unit has 32 nodes (H100, B200: switches with 64 ports, NDR) or 72 nodes (B300: 144 ports, XDR).
- * A node has FTR_SUPERPOD_RAILS adapters, each a channel adapter of its own.  Rail r of the nodes of
- * unit s is connected to leaf 8s + r.  The numbers of leaves, spines and cores are those of the
- * reference architectures.  The cabling above eight units is our derivation (src/lab/gen/superpod.c).
+ * A node has FTR_SUPERPOD_RAILS adapters, each a channel adapter of its own.  Rail r of the nodes
+ * of unit s is connected to leaf 8s + r.  The numbers of leaves, spines and cores are those of the
+ * reference architectures.  The cabling above eight units is our derivation
+ * (src/lab/gen/superpod.c).
  *
  *	H100, B200	1, 2, 3, 4 and 8 units (leaves and spines); 16, 32 and 64 (and cores)
  *	B300		1, 2, 4, 8 and 18 units (leaves and spines)

@@ -162,8 +162,8 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
  * Spare entries from now on, or not (the default).  An entry is spared if it has no candidate any
  * longer, but its path still works: its packets arrive over links that are up, along entries that
  * are spared, too, or that belong to the new tables.  A spared entry does not change.  Its path is
- * not one of the paths for which the tables are free of credit loops (an extra turn has gone, or the
- * order of the switches does not allow the path), so the caller must look for credit loops
+ * not one of the paths for which the tables are free of credit loops (an extra turn has gone, or
+ * the order of the switches does not allow the path), so the caller must look for credit loops
  * (<ftr/cdg.h>).  The next ftr_incr_apply computes spared entries again.
  */
 void ftr_incr_spare(struct ftr_incr *lv, bool spare);

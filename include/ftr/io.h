@@ -125,6 +125,12 @@ enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_load_pair **pair, uint32_t *n,
 			       struct ftr_err *err) FTR_MUST_USE;
 
+/* Read transfers, one per line: step, sender, receiver, bytes (1 to 2^40).  Both host ports are
+ * given as in ftr_read_pairs, and have a link.  *transfer is malloc()ed for the caller. */
+enum ftr_status ftr_read_transfers(const char *path, const struct ftr_fabric *f,
+				   struct ftr_transfer **transfer, uint32_t *n,
+				   struct ftr_err *err) FTR_MUST_USE;
+
 /* Read SL2VL tables of switches from opensm-sl2vl.dump, or from lines "0xGUID in out
  * 0xNN ..." (input port, output port, two SLs per byte).  ibdmchk -d reads both forms.  Where the
  * file has no entry, an SL is mapped to the VL with the same number.  *missing (may be NULL) is the
@@ -162,9 +168,9 @@ enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 			       const struct ftr_tables *t,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Like ftr_write_lfts, but about 30 times as small: the entries of a switch are lines "0xLID: ppPP..."
- * with two hexadecimal digits for each entry, from this LID on.  ftr_read_lfts reads this form;
- * OpenSM does not. */
+/* Like ftr_write_lfts, but about 30 times as small: the entries of a switch are lines "0xLID:
+ * ppPP..." with two hexadecimal digits for each entry, from this LID on.  ftr_read_lfts reads this
+ * form; OpenSM does not. */
 enum ftr_status ftr_write_lfts_compact(FILE *out, const struct ftr_fabric *f,
 				       const struct ftr_tables *t,
 				       struct ftr_err *err) FTR_MUST_USE;

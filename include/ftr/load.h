@@ -100,6 +100,13 @@ struct ftr_load_pair {
 	ftr_ep from, to;
 };
 
+/* Data that one host port sends to another in one step of a collective operation. */
+struct ftr_transfer {
+	ftr_ep from, to;	/* different host ports */
+	uint32_t step;
+	uint64_t bytes;		/* > 0 */
+};
+
 struct ftr_load;
 
 /*
@@ -166,9 +173,9 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 			       uint64_t *by_port, struct ftr_load_report *out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* For each pair, set most[] to the load of the most loaded link of its path, as ftr_load_pairs counts
- * it: 0 if the path has no link between switches, UINT64_MAX if the flow is lost.  FTR_NOMEM.
- * O(n * hops). */
+/* For each pair, set most[] to the load of the most loaded link of its path, as ftr_load_pairs
+ * counts it: 0 if the path has no link between switches, UINT64_MAX if the flow is lost.
+ * FTR_NOMEM.  O(n * hops). */
 enum ftr_status ftr_load_pairs_most(const struct ftr_load *ld, const struct ftr_load_pair *pair,
 				    uint32_t n, uint64_t *most,
 				    struct ftr_err *err) FTR_MUST_USE;

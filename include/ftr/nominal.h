@@ -14,9 +14,9 @@
  * both, and all tables may change.
  *
  * Inference.  When a fabric is seen for the first time, links or hosts may be missing.  Some of
- * them can be inferred.  S(N) reserves numbers for these: slots for links (src/core/shape/slots.c), gaps
- * for hosts (src/core/shape/column_order.c).  When such a part appears, it gets the reserved number, and
- * the entries for all others stay.  Three things cannot be inferred:
+ * them can be inferred.  S(N) reserves numbers for these: slots for links (src/core/shape/slots.c),
+ * gaps for hosts (src/core/shape/column_order.c).  When such a part appears, it gets the reserved
+ * number, and the entries for all others stay.  Three things cannot be inferred:
  *
  *  - a switch that was missing with all of its links
  *  - which one of several parallel links is missing; when it appears, entries may move between
@@ -24,8 +24,8 @@
  *  - the ranks, if they are different without the missing links
  *
  * Ranks.  A new S(N) keeps the ranks of the old N, unless the ranks that are inferred from the new
- * N are clearly better (src/core/shape/choice.c, rule 7).  If ranks were not kept, one more host could
- * change all tables.  No ranks are kept if roots are given, or if the GUID lists of compute
+ * N are clearly better (src/core/shape/choice.c, rule 7).  If ranks were not kept, one more host
+ * could change all tables.  No ranks are kept if roots are given, or if the GUID lists of compute
  * nodes (cn) and I/O nodes (io) differ from those of the old N.
  *
  * Replacement.  Let F have a switch x that N lacks, and let N have a switch y that F lacks.  If

@@ -146,8 +146,8 @@ struct ftr_shape_opts {
 	 * nominal shape is no longer used. */
 	const struct ftr_shape *nominal;
 	/* Earlier ranks, or NULL.  They are kept, unless the inferred ranks are clearly better
-	 * (src/core/shape/choice.c) or roots are given.  After ftr_shape_new has returned, *old is no
-	 * longer used. */
+	 * (src/core/shape/choice.c) or roots are given.  After ftr_shape_new has returned, *old is
+	 * no longer used. */
 	const struct ftr_old_ranks *old;
 };
 

@@ -235,14 +235,6 @@ enum ftr_sim_pattern {
 				 * when they have arrived */
 };
 
-/* A transfer of FTR_SIM_STEPS.  It begins when all transfers of lower steps from and to `from` have
- * arrived, step_ps later.  The packets of transfers of one step take turns. */
-struct ftr_sim_transfer {
-	ftr_ep from, to;	/* different host ports */
-	uint32_t step;
-	uint64_t bytes;		/* > 0 */
-};
-
 enum ftr_sim_queues { FTR_SIM_VOQ = 0, FTR_SIM_FIFO };
 
 enum ftr_sim_change_kind {
@@ -283,9 +275,11 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
-	/* FTR_SIM_STEPS: load is at least 1, and the run ends when all transfers have arrived, or
-	 * when a packet is lost */
-	const struct ftr_sim_transfer *transfer;
+	/* FTR_SIM_STEPS: a transfer begins when all transfers of lower steps from and to its sender
+	 * have arrived, step_ps later.  The packets of transfers of one step take turns.  load is
+	 * at least 1, and the run ends when all transfers have arrived, or when a packet is
+	 * lost. */
+	const struct ftr_transfer *transfer;
 	uint32_t n_transfers;
 	uint64_t step_ps;	/* time between the end of a step of a host port and the next one */
 	bool spare_dead;	/* true: if the link or the switch of a uniform packet's destination
@@ -428,10 +422,10 @@ struct ftr_sim_result {
  * Simulate conf->runs runs, each in one thread, and store the results in out[conf->runs].
  * Deadlocks and losses are not errors.  FTR_INVAL: tables or changes do not fit f; f does not have
  * a host port that conf names; a packet is larger than a buffer, or than 65,535 bytes; a load is
- * below 0; run_ps is 0; n_vls is out of range, or less than the function needs; FTR_SIM_HOTSPOT
- * without hot[]; hot_percent is above 100.  Other errors: FTR_NOMEM, and those of function->start.
- * Memory of a run: the tables, 80 bytes per packet in flight, and for each switch 16 bytes * VLs *
- * (number of ports)^2.
+ * below 0, or below 1 with FTR_SIM_STEPS; run_ps is 0; n_vls is out of range, or less than the
+ * function needs; FTR_SIM_HOTSPOT without hot[]; hot_percent is above 100.  Other errors:
+ * FTR_NOMEM, and those of function->start.  Memory of a run: the tables, 80 bytes per packet in
+ * flight, and for each switch 16 bytes * VLs * (number of ports)^2.
  */
 enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
 			    struct ftr_team *team, struct ftr_sim_result *out,

@@ -6,7 +6,8 @@
  *
  * A changed entry is written after the other changed entries on its new path
  * (src/core/tables/write_order.h).  So a packet follows old entries up to the first new entry, and
- * the new path from there.  It arrives if both paths arrive, and it cannot loop if neither path loops.
+ * the new path from there.  It arrives if both paths arrive, and it cannot loop if neither path
+ * loops.
  *
  * Such a packet may also cause channel dependencies that neither the old nor the new tables have.
  * <ftr/cdg.h> decides whether a cycle of dependencies is possible in any of these states.
@@ -34,13 +35,15 @@ struct ftr_transition {
 	const struct ftr_fabric *f;	/* the present links */
 	/* The tables of the switches before the transition, and after it.  Both fit f. */
 	const struct ftr_tables *now, *to;
-	const uint8_t *silent;	/* [n_sw] 1: the entries of this switch are not written; NULL: none */
+	const uint8_t *silent;	/* [n_sw] 1: the entries of this switch are not written; NULL:
+				 * none */
 	/* Results of ftr_transition_plan().  step: [n_sw * now->stride], to be freed by the caller;
 	 * entries with the same step may be written in any order. */
 	uint8_t *step;
 	uint32_t n_steps;	/* step numbers are 1 .. n_steps, at most FTR_TRANSITION_LAST - 1 */
 	uint64_t n_entries;	/* entries with a step, or with FTR_TRANSITION_LAST */
-	uint64_t n_never;	/* entries with FTR_TRANSITION_NEVER, and changes of silent switches */
+	uint64_t n_never;	/* entries with FTR_TRANSITION_NEVER, and changes of silent
+				 * switches */
 };
 
 /* Compute the steps.  x->step is NULL, or the result of an earlier call for the same fabric.

@@ -36,6 +36,8 @@ case_smpi_closed() {
 	smpi_start
 	smpi_fabric "2;4,4;1,4;1,1"
 	near "$(smpi -- "$T/mpi" shift 1000000 4)" 810e-6 "10 shifts by 4"
+	"$ibfattree" ranks "$T/f.net" --form ports -o "$T/order.gz"
+	near "$(smpi --order "$T/order.gz" -- "$T/mpi" shift 1000000 4)" 810e-6 "compressed order"
 	near "$(smpi --latency 500us -- "$T/mpi" shift 1000000 4)" 5800e-6 "latency"
 	# all ranks of one leaf send through one link: a table with one way up
 	awk '/^Unicast/ { leaf = /sw-1-/ } leaf && /^0x00(0[1-9]|10)/ && $2 > 4 { $2 = "005" } 1' \
@@ -48,9 +50,9 @@ case_smpi_closed() {
 	near "$(smpi -n 8 -- "$T/mpi" shift 1000000 1)" 10e-6 "inside a node"
 }
 
-# bounds PATTERN COLLECTIVE N: the time is at most that of level 1, which makes every flow of a step
-# wait for the last one.  N: bytes per rank of the collective, divided by those of the pattern.
-smpi_bounds() {
+# smpi_faster PATTERN COLLECTIVE N: the time is less than that of level 1, which makes every flow of a
+# step wait for the last one, although ranks in different steps can also delay each other.  N: bytes per rank of the collective, divided by those of the pattern.
+smpi_faster() {
 	local x most
 	x=$(smpi -- "$T/mpi" "$1" 100000)
 	most=$(level1 "$2" seconds --size $((100000 * $3)))
@@ -73,7 +75,7 @@ smpi_packets() {
 	echo "measured: $1: $x us by packets, $y s by SMPI"
 }
 
-# A damaged tree: equal times if all flows of a step end together; else level 1 is an upper bound.
+# A damaged tree: equal times if all flows of a step end together; else SMPI is faster on this one.
 case_smpi_collective() {
 	local x y
 	smpi_start
@@ -81,8 +83,8 @@ case_smpi_collective() {
 	near "$(smpi -- "$T/mpi" halo 3600000)" "$(level1 halo seconds --size 3600000)" halo
 	x=$(smpi -- "$T/mpi" ring 3600000)
 	near "$x" "$(level1 all-reduce-ring seconds --size 3600000)" ring
-	smpi_bounds pairwise all-to-all-pairwise 36
-	smpi_bounds doubling all-reduce-doubling 1
+	smpi_faster pairwise all-to-all-pairwise 36
+	smpi_faster doubling all-reduce-doubling 1
 	smpi_packets halo halo 368640 0.999 1.001
 	smpi_packets ring all-reduce-ring 368640 0.98 1.002
 	smpi_packets doubling all-reduce-doubling 368640 0.98 1.1
@@ -109,6 +111,7 @@ smpi_wrong() {
 }
 
 case_smpi_wrong() {
+	local rate
 	smpi_start
 	smpi_fabric "2;4,4;1,4;1,1"
 	smpi_wrong "/bin/true is not an MPI program compiled with smpicc or smpicxx" -- /bin/true
@@ -119,6 +122,23 @@ case_smpi_wrong() {
 	echo 'node1' >"$T/order"
 	smpi_wrong "$T/order:1: a LID 0x0000..0xffff and a name expected, not 'node1'" \
 		--order "$T/order" -- "$T/mpi" shift 1
+	printf '0x0001\ta\n0x0063\tb\n' >"$T/order"
+	smpi_wrong "$T/f.net: no host port with a link has the LID 99" --order "$T/order" -- "$T/mpi" shift 1
+	gzip -c "$T/order" | head -c 20 >"$T/order.gz"
+	smpi_wrong "$T/order.gz: Compressed file ended before the end-of-stream marker was reached" \
+		--order "$T/order.gz" -- "$T/mpi" shift 1
+	for rate in -5 nan 0 inf x; do
+		smpi_wrong "--rate expects a number above 0, not '$rate'" --rate "$rate" -- "$T/mpi" shift 1
+	done
+	smpi_wrong "0 ranks do not fit on 16 host ports" -n 0 -- "$T/mpi" shift 1
+	# without ibfattree beside it or in PATH
+	mkdir "$T/bin"
+	cp "$build/ibfattree-smpi" "$build/ibfattree-simgrid.so" "$T/bin"
+	ln -s "$(type -P smpirun)" "$T/bin"
+	! env PATH="$T/bin" "$T/bin/ibfattree-smpi" "$T/f.net" --lfts "$T/f.lfts" -- "$T/mpi" 2>"$T/err" ||
+		fail "no error without ibfattree"
+	[[ $(cat "$T/err") == "ibfattree-smpi: cannot start ibfattree: No such file or directory" ]] ||
+		fail "$(cat "$T/err")"
 	! env PATH=/nowhere "$build/ibfattree-smpi" "$T/f.net" --lfts "$T/f.lfts" -- "$T/mpi" \
 		2>"$T/err" || fail "no error without smpirun"
 	[[ $(cat "$T/err") == "ibfattree-smpi: there is no smpirun; install SimGrid 3.32 (Debian 12: libsimgrid-dev)" ]] ||

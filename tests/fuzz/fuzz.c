@@ -178,12 +178,15 @@ static void fuzz_order(const uint8_t *data, size_t size)
 static void fuzz_pairs(const uint8_t *data, size_t size)
 {
 	struct ftr_load_pair *pair = NULL;
+	struct ftr_transfer *transfer = NULL;
 	struct ftr_err err = { 0 };
 	uint32_t n;
 
 	put_file(data, size);
 	must_explain(ftr_read_pairs(path, fabric, &pair, &n, &err), &err);
+	must_explain(ftr_read_transfers(path, fabric, &transfer, &n, &err), &err);
 	free(pair);
+	free(transfer);
 }
 
 static void fuzz_sl2vl(const uint8_t *data, size_t size)

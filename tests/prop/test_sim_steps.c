@@ -25,7 +25,7 @@
 static struct ftr_err err;
 static struct ftr_fabric *f;
 static struct ftr_tables *t;
-static struct ftr_sim_transfer x[ROOM];
+static struct ftr_transfer x[ROOM];
 static uint32_t n, exact, longer;
 
 static void set_up(void)
@@ -72,13 +72,13 @@ static void draw(struct ftr_rng *rng, bool full)
 		ftr_rng_perm(rng, to, HOSTS);
 		for (uint32_t i = 0; i < HOSTS; i++)
 			if (full || ftr_rng_below(rng, 3))
-				x[n++] = (struct ftr_sim_transfer){
+				x[n++] = (struct ftr_transfer){
 					to[i], to[(i + 1) % HOSTS], 3 * s,
 					PACKET * (full ? 5 : 1 + ftr_rng_below(rng, 20)) };
 	}
 	for (uint32_t i = n; i-- > 1; ) {	/* their order has no meaning */
 		uint32_t k = ftr_rng_below(rng, i + 1);
-		struct ftr_sim_transfer y = x[i];
+		struct ftr_transfer y = x[i];
 
 		x[i] = x[k];
 		x[k] = y;
@@ -149,13 +149,26 @@ END_TEST
 
 START_TEST(refused)
 {
-	const struct ftr_sim_transfer bad[] = { { 0, 0, 0, 1 }, { 0, HOSTS, 0, 1 }, { 0, 1, 0, 0 } };
+	const struct ftr_transfer bad[] = { { 0, 0, 0, 1 }, { 0, HOSTS, 0, 1 }, { 0, 1, 0, 0 } };
 	struct ftr_sim_conf c = { .f = f, .t = t, .pattern = FTR_SIM_STEPS, .n_transfers = 1,
 				  .load = 1, .run_ps = 1 };
 	struct ftr_sim_result r;
 
 	c.transfer = &bad[_i];
 	ck_assert(ftr_sim_run(&c, NULL, &r, &err) == FTR_INVAL);
+}
+END_TEST
+
+/* A source that is not saturated would lose the bytes of its transfers. */
+START_TEST(load_below_1)
+{
+	const struct ftr_transfer one = { 0, 1, 0, 1 };
+	const struct ftr_sim_conf c = { .f = f, .t = t, .pattern = FTR_SIM_STEPS, .transfer = &one,
+					.n_transfers = 1, .load = 0.5, .run_ps = 1 };
+	struct ftr_sim_result r;
+
+	ck_assert(ftr_sim_run(&c, NULL, &r, &err) == FTR_INVAL);
+	ck_assert_str_eq(err.msg, "load 0.5, but transfers in steps need at least 1");
 }
 END_TEST
 
@@ -167,6 +180,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, random_steps);
 	tcase_add_loop_test(tc, refused, 0, 3);
+	tcase_add_test(tc, load_below_1);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -9,9 +9,9 @@
  *
  *	latency + max over all links and adapters (flows * bytes / rate)
  *
- * This is exact if all flows of a step end together, and an upper bound if not, because a flow that
- * shares its busiest link with a flow that ends early then becomes faster.  Data that a node moves
- * between its own adapters takes no time.
+ * This is exact if all flows of a step end together, and an estimate if not: a flow that shares its
+ * busiest link with a flow that ends early then becomes faster, but real ranks can be in different
+ * steps and delay each other.  Data that a node moves between its own adapters takes no time.
  */
 #ifndef FTR_CLI_COLLECTIVE_H
 #define FTR_CLI_COLLECTIVE_H

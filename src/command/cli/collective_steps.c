@@ -7,29 +7,29 @@
  * several rails, a collective runs on all rails at the same time, as NCCL does: each rail carries
  * 1 / R of the data, and inside a node the data goes over the local links.
  *
- *	ring			all-reduce: 2 (n - 1) steps of S / n to the next rank; reduce-scatter
- *				and all-gather: half of them
- *	tree			the two binary trees of Sanders et al. 2009, each with S / 2, up and
- *				then down; pipelined, so that all edges are busy at the same time
- *	doubling		log2 N exchanges of S with node i xor 2^k; if N is not a power of two,
- *				the surplus nodes send to a neighbour before, and receive after
- *	all-to-all		S / n from each rank to each other; through the rail of the receiver
- *				if there are several (PXN of NCCL: the data first moves inside the
- *				node)
- *	pairwise		the same in N - 1 steps: node i sends to node i + k
- *	moe			dispatch of tokens: each rank sends MOE_TOKENS parts of S to random
- *				experts, one expert on each rank; the expert on place k of a random
- *				order is drawn with a probability proportional to 1 / k^skew
- *	halo			a periodic grid of three dimensions, as equal as n allows; S / 6 to
- *				each of the six neighbours
- *	random-ring		HPCC: the ranks in random order form a ring, and send S / 2 to both
- *				neighbours; the mean of several rings
- *	bisection		effective bisection bandwidth (Hoefler et al. 2008): random pairs of
- *				both halves; a pair gets the rate of an adapter divided by the load of
- *				the busiest link of its path, but at most that of an adapter; the mean
- *				of all pairs and patterns
- *	exchange		the same with MPI_Sendrecv (Geoffray and Hoefler 2008): both ranks of a
- *				pair send, and the pair gets the lower of both rates
+ *	ring		all-reduce: 2 (n - 1) steps of S / n to the next rank; reduce-scatter
+ *			and all-gather: half of them
+ *	tree		the two binary trees of Sanders et al. 2009, each with S / 2, up and
+ *			then down; pipelined, so that all edges are busy at the same time
+ *	doubling	log2 N exchanges of S with node i xor 2^k; if N is not a power of two,
+ *			the surplus nodes send to a neighbour before, and receive after
+ *	all-to-all	S / n from each rank to each other; through the rail of the receiver
+ *			if there are several (PXN of NCCL: the data first moves inside the
+ *			node)
+ *	pairwise	the same in N - 1 steps: node i sends to node i + k
+ *	moe		dispatch of tokens: each rank sends MOE_TOKENS parts of S to random
+ *			experts, one expert on each rank; the expert on place k of a random
+ *			order is drawn with a probability proportional to 1 / k^skew
+ *	halo		a periodic grid of three dimensions, as equal as n allows; S / 6 to
+ *			each of the six neighbours
+ *	random-ring	HPCC: the ranks in random order form a ring, and send S / 2 to both
+ *			neighbours; the mean of several rings
+ *	bisection	effective bisection bandwidth (Hoefler et al. 2008): random pairs of
+ *			both halves; a pair gets the rate of an adapter divided by the load of
+ *			the busiest link of its path, but at most that of an adapter; the mean
+ *			of all pairs and patterns
+ *	exchange	the same with MPI_Sendrecv (Geoffray and Hoefler 2008): both ranks of a
+ *			pair send, and the pair gets the lower of both rates
  */
 #include <inttypes.h>
 #include <math.h>
@@ -96,8 +96,8 @@ static bool add_nodes(struct coll *c, uint32_t from, uint32_t to)
 	return ok;
 }
 
-/* Add a flow between two ranks: on the rail of the receiver, or from port to port.  Ranks of one node
- * need no flow on a rail. */
+/* Add a flow between two ranks: on the rail of the receiver, or from port to port.  Ranks of one
+ * node need no flow on a rail. */
 static bool add_ranks(struct coll *c, uint32_t from, uint32_t to, bool rail)
 {
 	const struct coll_ranks *r = c->r;
@@ -202,8 +202,8 @@ static uint32_t parent_of(uint32_t x, uint32_t n)
 	return up < n ? up : x ^ bit;
 }
 
-/* The second tree is the first one with the nodes in reverse order, or, if n is odd, shifted by one:
- * then no node has children in both trees. */
+/* The second tree is the first one with the nodes in reverse order, or, if n is odd, shifted by
+ * one: then no node has children in both trees. */
 static uint32_t mirror(uint32_t x, uint32_t n)
 {
 	return n % 2 ? (x + 1) % n : n - 1 - x;
@@ -453,8 +453,8 @@ static enum ftr_status random_ring(struct coll *c, struct ftr_err *err)
 	return st;
 }
 
-/* Returns the mean rate of the n pairs of one bisection, in bytes per second.  A pair of two flows, i
- * and n + i, has the rate of the slower one. */
+/* Returns the mean rate of the n pairs of one bisection, in bytes per second.  A pair of two flows,
+ * i and n + i, has the rate of the slower one. */
 static double mean_rate(const struct coll *c, const uint64_t *most, uint32_t n)
 {
 	double sum = 0;

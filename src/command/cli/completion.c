@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree completion: prints the bash completion, src/command/cli/completion/ibfattree, which "make
- * install" also installs.
+ * ibfattree completion: prints the bash completion, src/command/cli/completion/ibfattree, which
+ * "make install" also installs.
  */
 #include "cli/cli.h"
 

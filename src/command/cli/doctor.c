@@ -190,13 +190,13 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 /* ---- output ------------------------------------------------------------ */
 
 static const struct {
-	const char *word, *key;		/* names in text and in JSON */
+	const char *word;
 	enum cli_colour colour;
 } verdict[DOC_N_VERDICTS] = {
-	[DOC_OK] = { "ok", "ok", CLI_GOOD },
-	[DOC_WARNING] = { "WARNING", "warning", CLI_DOUBT },
-	[DOC_FAILURE] = { "FAILURE", "failure", CLI_WRONG },
-	[DOC_NOT_CHECKED] = { "-", "not_checked", CLI_PLAIN },
+	[DOC_OK] = { "ok", CLI_GOOD },
+	[DOC_WARNING] = { "WARNING", CLI_DOUBT },
+	[DOC_FAILURE] = { "FAILURE", CLI_WRONG },
+	[DOC_NOT_CHECKED] = { "-", CLI_PLAIN },
 };
 
 static void put_result(const struct doc_result *r, bool quiet)
@@ -207,7 +207,7 @@ static void put_result(const struct doc_result *r, bool quiet)
 		return;
 	printf("%s%-8s%s %-14s %s%s\n", cli_colour(verdict[r->verdict].colour),
 	       verdict[r->verdict].word, cli_colour(CLI_PLAIN), r->id,
-	       r->verdict == DOC_NOT_CHECKED ? "not checked: " : "", r->text);
+	       doc_prefix(r->verdict), r->text);
 	doc_put_details(r, 24);
 	if (r->remedy[0])
 		printf("%24sdo: %s\n", "", r->remedy);
@@ -310,14 +310,14 @@ static int put_json(const struct doctor *d, const struct doc_result *r,
 	if (d->net.f)
 		cli_json_fabric(o, d->net.f, d->sh);
 	for (int v = 0; v < DOC_N_VERDICTS; v++)
-		cli_json_num(o, verdict[v].key, count[v]);
+		cli_json_num(o, doc_key(v), count[v]);
 	list = cli_json_array(o, "checks");
 	for (size_t i = 0; i < DOC_N_CHECKS; i++) {
 		if (!r[i].text[0])
 			continue;
 		e = cli_json_element(list);
 		cli_json_str(e, "id", r[i].id);
-		cli_json_str(e, "verdict", verdict[r[i].verdict].key);
+		cli_json_str(e, "verdict", doc_key(r[i].verdict));
 		cli_json_str(e, "text", r[i].text);
 		cli_json_str(e, "remedy", r[i].remedy[0] ? r[i].remedy : NULL);
 		cli_json_num(e, "n_details", r[i].n_details);

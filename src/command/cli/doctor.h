@@ -62,6 +62,9 @@ void doc_detail(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
 /* Sets the location of the last detail.  guid: node GUID of a switch, or port GUID. */
 void doc_at(struct doc_result *r, uint64_t guid, unsigned int port);
 
+/* The name of a verdict in JSON, and the text before the reason why nothing was checked. */
+const char *doc_key(enum doc_verdict v);
+const char *doc_prefix(enum doc_verdict v);
 /* Prints the details with this indentation. */
 void doc_put_details(const struct doc_result *r, int indent);
 struct json_object;

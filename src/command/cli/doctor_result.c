@@ -45,6 +45,21 @@ void doc_at(struct doc_result *r, uint64_t guid, unsigned int port)
 		r->location[r->n_details - 1] = (struct doc_location){ guid, port };
 }
 
+const char *doc_key(enum doc_verdict v)
+{
+	static const char *const key[DOC_N_VERDICTS] = {
+		[DOC_OK] = "ok", [DOC_WARNING] = "warning", [DOC_FAILURE] = "failure",
+		[DOC_NOT_CHECKED] = "not_checked",
+	};
+
+	return key[v];
+}
+
+const char *doc_prefix(enum doc_verdict v)
+{
+	return v == DOC_NOT_CHECKED ? "not checked: " : "";
+}
+
 void doc_put_details(const struct doc_result *r, int indent)
 {
 	for (uint32_t i = 0; i < r->n_details && i < DOC_DETAILS; i++)

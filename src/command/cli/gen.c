@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree gen: writes a PGFT, a torus or a GPU cluster as a netfile, with faults if requested, and a
- * schedule of faults for ibsim.
+ * ibfattree gen: writes a PGFT, a torus or a GPU cluster as a netfile, with faults if requested,
+ * and a schedule of faults for ibsim.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "config.h"
 #include "cli/cli.h"
 
-/* Starts the program ibfattree-NAME, where argv[0] is NAME.  The program is in the directory of this
- * program or in PATH. */
+/* Starts the program ibfattree-NAME, where argv[0] is NAME.  The program is in the directory of
+ * this program or in PATH. */
 static int start_program(int argc, char **argv)
 {
 	char dir[PATH_MAX], program[64], path[sizeof(dir) + sizeof(program)];

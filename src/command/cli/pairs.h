@@ -26,9 +26,9 @@ struct pair_plan {
 
 /*
  * Plans pairs of the host ports with member[e] = true.  The ends of a pair are ports of different
- * nodes.  In a round, every link has at most one pair, and every node is an end of at most one pair.
- * The links to other host ports are neither covered nor left.  A link is left only if
- * no pair of these ports crosses it by the tables t.  The result is the same for each call.
+ * nodes.  In a round, every link has at most one pair, and every node is an end of at most one
+ * pair.  The links to other host ports are neither covered nor left.  A link is left only if no
+ * pair of these ports crosses it by the tables t.  The result is the same for each call.
  */
 void pairs_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const bool *member,
 		struct pair_plan *out);

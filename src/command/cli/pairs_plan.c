@@ -2,9 +2,9 @@
 /*
  * Plans the pairs of ibfattree pairs.
  *
- * The path of a pair depends only on the leaf of its first host and on its second host.  So one walk
- * from every leaf to every host port finds the candidates of each link.  A random sample of SAMPLE
- * candidates per link is kept.
+ * The path of a pair depends only on the leaf of its first host and on its second host.  So one
+ * walk from every leaf to every host port finds the candidates of each link.  A random sample of
+ * SAMPLE candidates per link is kept.
  *
  * A round takes the uncovered links one after the other, and for each of them the first candidate
  * whose links and nodes are free in this round.  The first uncovered link of a round always finds

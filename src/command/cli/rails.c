@@ -7,8 +7,8 @@
 
 #include "cli/rails.h"
 
-/* What identifies a rail: device, port number, and number among the ports of the host that have both
- * in common. */
+/* What identifies a rail: device, port number, and number among the ports of the host that have
+ * both in common. */
 struct key {
 	const char *device;
 	ftr_port port;

@@ -243,8 +243,8 @@ static void put_ports(const char *title, const struct doc_result *r)
 {
 	if (!r)
 		return;
-	printf("%-13s %s%s%s\n", title, cli_colour(r->verdict ? CLI_DOUBT : CLI_GOOD), r->text,
-	       cli_colour(CLI_PLAIN));
+	printf("%-13s %s%s%s%s\n", title, cli_colour(r->verdict ? CLI_DOUBT : CLI_GOOD),
+	       doc_prefix(r->verdict), r->text, cli_colour(CLI_PLAIN));
 	doc_put_details(r, 14);
 }
 
@@ -349,6 +349,7 @@ static void json_ports(struct json_object *o, const char *key, const struct doc_
 	if (!r)
 		return;
 	o = cli_json_object(o, key);
+	cli_json_str(o, "verdict", doc_key(r->verdict));
 	cli_json_str(o, "text", r->text);
 	cli_json_num(o, "count", r->n_details);
 	doc_json_details(o, r);

@@ -201,8 +201,8 @@ static enum ftr_status write_psl(FILE *out, const void *fabric,
 	return st;
 }
 
-/* Writes the set P of alternative output ports (Gliksberg et al. 2020, equation (2)) of each switch.
- * All LIDs on a leaf switch have the same set. */
+/* Writes the set P of alternative output ports (Gliksberg et al. 2020, equation (2)) of each
+ * switch.  All LIDs on a leaf switch have the same set. */
 static enum ftr_status write_alternatives(FILE *out, const void *shape,
 					  struct ftr_err *err)
 {

@@ -178,7 +178,8 @@ const struct cli_cmd cli_sim_program = {
 "the file of --lfts.  FABRIC may be a directory of OpenSM's dumps.  Links and\n"
 "switches may fail and recover, and tables may change, at given times (in ps, ns,\n"
 "us, ms or s).  TIME 0 is the start of the warm-up.\n"
-"Exit status: 0 no deadlock and no losses, 1 a deadlock or losses, 2 bad input.\n",
+"Exit status: 0 no deadlock and no losses, 1 a deadlock, losses or unfinished\n"
+"transfers, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,

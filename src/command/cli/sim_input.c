@@ -3,7 +3,6 @@
  * Input of ibfattree sim: fabric, tables, SL2VL tables, traffic.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -126,55 +125,28 @@ static void read_order(struct cli_sim *j)
 	c->order = cli_host_order(j->sh, &c->n_order);
 }
 
-static ftr_ep port_of(const struct ftr_fabric *f, unsigned int lid)
+/* Refuses options that have no effect on transfers: these run once, as fast as they can, without a
+ * warm-up, until the last one has arrived. */
+static void refuse_with_steps(const struct ftr_sim_conf *c)
 {
-	return lid <= f->max_lid && f->owner[lid].kind == FTR_OWNER_EP &&
-		f->ep[f->owner[lid].idx].sw != FTR_SW_NONE ? f->owner[lid].idx : FTR_EP_NONE;
+	const struct { const char *name; bool given; } no[] = {
+		{ "duration", c->run_ps != FTR_SIM_MS }, { "load", c->load != 1 },
+		{ "runs", c->runs != 1 }, { "series", c->n_series },
+		{ "warmup", c->warm_ps != 100 * FTR_SIM_US }, { NULL, false }
+	};
+
+	for (unsigned int i = 0; no[i].name; i++)
+		if (no[i].given)
+			cli_die("sim: --pattern steps has no --%s", no[i].name);
 }
 
-/* Reads lines "STEP FROM TO BYTES", where FROM and TO are LIDs of host ports.  '#' begins a
- * comment.  Transfers run without a warm-up until the last one has arrived. */
 static void read_steps(struct cli_sim *j)
 {
 	struct ftr_sim_conf *c = &j->conf;
-	struct ftr_sim_transfer *x = NULL;
-	FILE *in = fopen(j->steps, "r");
-	char *line = NULL;
-	size_t room = 0;
-	uint32_t cap = 0;
+	struct ftr_transfer *x = NULL;
 
-	if (!in)
-		cli_die("cannot open %s: %s", j->steps, strerror(errno));
-	for (unsigned int n = 1; getline(&line, &room, in) >= 0; n++) {
-		unsigned int step, from, to;
-		uint64_t bytes;
-		char more;
-
-		line[strcspn(line, "#\n")] = '\0';
-		if (!line[strspn(line, " \t\r")])
-			continue;
-		if (sscanf(line, "%u %u %u %" SCNu64 " %c", &step, &from, &to, &bytes, &more) != 4 ||
-		    !bytes || from == to)
-			cli_die("%s:%u: step, two LIDs and a number of bytes expected, not '%s'",
-				j->steps, n, line);
-		if (port_of(c->f, from) == FTR_EP_NONE || port_of(c->f, to) == FTR_EP_NONE)
-			cli_die("%s:%u: LID %u belongs to no host port with a link", j->steps, n,
-				port_of(c->f, from) == FTR_EP_NONE ? from : to);
-		if (c->n_transfers == cap) {
-			cap = cap ? 2 * cap : 1024;
-			x = realloc(x, cap * sizeof(*x));
-			if (!x)
-				cli_die("out of memory for %u transfers", cap);
-		}
-		x[c->n_transfers++] = (struct ftr_sim_transfer){ port_of(c->f, from),
-								 port_of(c->f, to), step, bytes };
-	}
-	free(line);
-	if (ferror(in))
-		cli_die("cannot read %s: %s", j->steps, strerror(errno));
-	fclose(in);
-	if (!c->n_transfers)
-		cli_die("%s has no transfers", j->steps);
+	refuse_with_steps(c);
+	cli_must(ftr_read_transfers(j->steps, c->f, &x, &c->n_transfers, &cli_err));
 	c->transfer = x;
 	c->load = 1;
 	c->warm_ps = 0;
@@ -201,8 +173,8 @@ static void read_traffic(struct cli_sim *j)
 		cli_die("sim: --pattern hotspot needs --hot NAME");
 	if ((c->pattern == FTR_SIM_STEPS) != !!j->steps)
 		cli_die("sim: --pattern steps needs --steps FILE, and only this pattern does");
-	if (j->steps && c->n_series)
-		cli_die("sim: --pattern steps has no --series");
+	if (!j->steps && c->step_ps)
+		cli_die("sim: --step-time requires --pattern steps");
 	if (j->steps)
 		read_steps(j);
 	if (j->pairs)

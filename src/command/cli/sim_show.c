@@ -301,9 +301,9 @@ void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s)
 	       CLI_COUNT(j->result[0].host.sources, "sender", "senders"), c->bytes,
 	       CLI_NUM(c->buffer), CLI_COUNT(c->n_vls, "VL", "VLs"));
 	if (j->steps && j->result[0].finish_ps)
-		printf("time      %.3f us until all %s have arrived\n",
-		       (double)j->result[0].finish_ps / 1e6,
-		       CLI_COUNT(c->n_transfers, "transfer", "transfers"));
+		printf("time      %.3f us until %s%s arrived\n",
+		       (double)j->result[0].finish_ps / 1e6, c->n_transfers == 1 ? "" : "all ",
+		       CLI_COUNT(c->n_transfers, "transfer has", "transfers have"));
 	else if (j->steps)
 		printf("time      not all transfers have arrived\n");
 	else

@@ -3,10 +3,10 @@
  * --write-time: new tables reach the switches block by block, as a subnet manager writes them.
  *
  * With "--write-order plain", the order is that of OpenSM: block after block of 64 LIDs, and within
- * a block number, switch after switch by ascending GUID.  With "ordered", it is the order in which the
- * plugin writes (<ftr/transition.h>), except that the plugin also begins with the LIDs whose paths
- * lead over a failed link.  A switch that is down gets no entries, and has lost its table when it
- * returns.
+ * a block number, switch after switch by ascending GUID.  With "ordered", it is the order in which
+ * the plugin writes (<ftr/transition.h>), except that the plugin also begins with the LIDs whose
+ * paths lead over a failed link.  A switch that is down gets no entries, and has lost its table
+ * when it returns.
  */
 #include <stdlib.h>
 #include <string.h>

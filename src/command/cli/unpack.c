@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Compressed files.  Input for the readers of the library (<ftr/io.h>): gzip by zlib, xz by
- * liblzma.  Output: gzip.  As the tools gzip and xz do, this code accepts a file that consists of several
- * concatenated streams.
+ * liblzma.  Output: gzip.  As the tools gzip and xz do, this code accepts a file that consists of
+ * several concatenated streams.
  */
 #include <stdlib.h>
 #include <string.h>

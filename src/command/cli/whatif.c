@@ -18,13 +18,13 @@
  *
  * With --survival, the runs are repeated for each number of random link faults, and only counted.
  *
- * Without faults and drains, the only columns are "after", titled with the engine's name, and the given
- * tables.  With random faults, the columns of the damaged fabric have one run for each seed.
+ * Without faults and drains, the only columns are "after", titled with the engine's name, and the
+ * given tables.  With random faults, the columns of the damaged fabric have one run for each seed.
  *
  * The threads divide the runs among them if there are enough runs, because a run with one thread
- * needs less than half the processor time of a run with many.  Each thread then needs memory for its
- * own run.  If there are few runs, the threads work on one run after the other.  The results are the
- * same.
+ * needs less than half the processor time of a run with many.  Each thread then needs memory for
+ * its own run.  If there are few runs, the threads work on one run after the other.  The results
+ * are the same.
  */
 #include <limits.h>
 #include <malloc.h>
@@ -96,7 +96,8 @@ struct job {
 	struct ftr_drains drains;
 	struct ftr_nominal *nominal;	/* the nominal fabric; NULL: none, see cli_nominal */
 	struct ftr_shape *sh;		/* shape of f */
-	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and --guarantee */
+	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
+					 * --guarantee */
 	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */

@@ -99,8 +99,8 @@ struct cli_column {
 	bool any;		/* at least one run is finished */
 };
 
-/* Stores the drained parts that the words name in out, and notes how many host ports are reached only
- * over them (drain.c). */
+/* Stores the drained parts that the words name in out, and notes how many host ports are reached
+ * only over them (drain.c). */
 void cli_drain_words(const struct ftr_fabric *f, const struct cli_list *parts,
 		     struct ftr_drains *out);
 
@@ -124,9 +124,9 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status);
 int cli_whatif_json(const struct cli_whatif_view *v, int status);
 
 enum { CLI_BY_CABLING, CLI_BY_REPAIR, CLI_BY_TABLES, CLI_N_SURVIVAL };
-/* For a number of random link faults: the number of fault sets after which every two host ports have
- * a physical path (CLI_BY_CABLING), a path in the tables after a local repair (CLI_BY_REPAIR), or in
- * the engine's new tables (CLI_BY_TABLES). */
+/* For a number of random link faults: the number of fault sets after which every two host ports
+ * have a physical path (CLI_BY_CABLING), a path in the tables after a local repair (CLI_BY_REPAIR),
+ * or in the engine's new tables (CLI_BY_TABLES). */
 struct cli_survival {
 	uint32_t links;
 	unsigned int n[CLI_N_SURVIVAL];

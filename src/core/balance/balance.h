@@ -18,10 +18,10 @@
  *
  * Two designs were compared.  In the first, the entries for a destination are examined from the
  * farthest switch to the nearest, and the flows that pass an entry are handed on from switch to
- * switch.  In the second, which is used, the nearest switch comes first.  Then no flow that passes an
- * entry has changed its way to this entry when the entry is examined.  So one array, computed once
- * for each destination, has the flows of every entry as a range, and there are no lists that change
- * while they are used.
+ * switch.  In the second, which is used, the nearest switch comes first.  Then no flow that passes
+ * an entry has changed its way to this entry when the entry is examined.  So one array, computed
+ * once for each destination, has the flows of every entry as a range, and there are no lists that
+ * change while they are used.
  *
  * Terms:
  *
@@ -206,7 +206,8 @@ struct balance_column {
 bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
 			struct balance_column *out);
 /* Set the members for column l, which must have destinations.  of: the present entries for one of
- * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its contract.) */
+ * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its
+ * contract.) */
 bool balance_column_set(struct balance_column *c, uint32_t l, struct balance_entries of);
 /* The candidates of s.  *n: their number. */
 const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_sw s,
@@ -228,8 +229,8 @@ struct balance_loads {
 	uint32_t n_bins;	/* number of bins per link */
 	uint16_t *bins;		/* [n_rows][n_bins]; NULL: shifts are not counted.  Link x has row
 				 * net->row[x] */
-	/* full[n_rows][words] has one bit for each bin, which is set if the bin has more than `many`
-	 * flows.  n_full: number of such bins of each link */
+	/* full[n_rows][words] has one bit for each bin, which is set if the bin has more than
+	 * `many` flows.  n_full: number of such bins of each link */
 	uint32_t many, words;
 	uint64_t *full;
 	uint32_t *n_full;
@@ -351,10 +352,10 @@ struct balance_place {
 };
 
 /*
- * Improve t in place.  The tables must fit the fabric of the shape.  place: NULL, or the entries to be
- * placed first, also with FTR_BALANCE_OFF.  report may be NULL.  With FTR_BALANCE_OFF there is no
- * search, and *report is all 0.  In the following cases t is not changed, and only report->bound is
- * set:
+ * Improve t in place.  The tables must fit the fabric of the shape.  place: NULL, or the entries to
+ * be placed first, also with FTR_BALANCE_OFF.  report may be NULL.  With FTR_BALANCE_OFF there is
+ * no search, and *report is all 0.  In the following cases t is not changed, and only report->bound
+ * is set:
  *
  *  - A path in t has a loop.
  *  - Fewer than two hosts have a position.
@@ -370,11 +371,12 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 
 /* ---- displaced.c ------------------------------------------------------------ */
 
-/* Count in the bins the flows that have passed a displaced entry, that is, an entry that differs from
- * the preferred tables. */
+/* Count in the bins the flows that have passed a displaced entry, that is, an entry that differs
+ * from the preferred tables. */
 void balance_count_displaced(struct balance_loads *l, const struct balance_copy *now,
 			     const struct balance_copy *prefer);
-/* Set *out to the price by which displaced entries are placed.  width: number of shifts of a bin. */
+/* Set *out to the price by which displaced entries are placed.  width: number of shifts of a
+ * bin. */
 void balance_place_price(const struct balance_net *net, const struct ftr_shape *sh,
 			 uint32_t width, struct balance_price *out);
 

@@ -22,8 +22,9 @@
  * While the cost is low, flows that share a link in shifts move to different links, even to links
  * above the target.  When the cost is high, the sweeps even out the all-to-all load, by the
  * moves that raise the load of shifts least.  If the cost is high from the beginning, the result is
- * worse.  On very small fabrics (ROUNDS_PATHS) all sweeps are repeated, beginning with the low cost.
- * On large fabrics, where a sweep takes a second, there are only three sweeps, at a medium cost.
+ * worse.  On very small fabrics (ROUNDS_PATHS) all sweeps are repeated, beginning with the low
+ * cost.  On large fabrics, where a sweep takes a second, there are only three sweeps, at a medium
+ * cost.
  *
  * Depth `full` has one more step if the most loaded link is still above the target.  First, sweeps
  * like those of depth `load` even out the all-to-all load.  Then further sweeps at a high cost
@@ -86,7 +87,7 @@ struct work {
 	struct balance_copy copy, best_copy;	/* the present tables; the best tables so far */
 	struct balance_sweep sweep;
 	uint32_t target;
-	bool *cleared;		/* cleared[d]: entries for destination d are to be placed; or NULL */
+	bool *cleared;		/* cleared[d]: place the entries for destination d; or NULL */
 	bool kept;		/* an entry got no port when it was to be placed */
 	uint64_t paths;		/* number of sources (switches with hosts) * number of positions */
 	bool shifts;		/* true: count the load of shifts */
@@ -104,9 +105,9 @@ static size_t copy_bytes(const struct work *w)
 /* Returns true if the present tables are better than the best so far.  First criterion: the
  * all-to-all load of the most loaded link (all loads up to the target are equally good).  Second:
  * the load of shifts.  The all-to-all load must not be above both that of the input and the
- * target: if the input is below the target, it may rise to the target.  At depth `full`, the load of
- * shifts must not be above that of the input either.  With w->trade, the criterion is the product of
- * both loads, and only the condition on the all-to-all load applies. */
+ * target: if the input is below the target, it may rise to the target.  At depth `full`, the load
+ * of shifts must not be above that of the input either.  With w->trade, the criterion is the
+ * product of both loads, and only the condition on the all-to-all load applies. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->target);

@@ -17,8 +17,8 @@
  * The price of a path is the sum over its links.  Flows to one destination are all in different
  * shifts, so the flows of an entry do not raise each other's price.
  *
- * An entry leaves its present port only if the price falls by more than (price / MARGIN) and by more
- * than `gain`.
+ * An entry leaves its present port only if the price falls by more than (price / MARGIN) and by
+ * more than `gain`.
  */
 #include "balance/balance.h"
 
@@ -67,8 +67,8 @@ static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struc
 	return sum;
 }
 
-/* The price of a link.  If it is not below the limit, the result may be any number that is not below
- * the limit. */
+/* The price of a link.  If it is not below the limit, the result may be any number that is not
+ * below the limit. */
 static uint64_t price_link(const struct balance_flows *z, uint32_t link, uint64_t limit)
 {
 	uint64_t sum = price_flows(z, link);

@@ -70,8 +70,8 @@ const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_
 
 /* ---- order of the switches -------------------------------------------------------- */
 
-/* The switches to which the candidates of s lead.  in->extra == NULL: a present entry for extra turns
- * is not known to be a candidate, so its switch is included. */
+/* The switches to which the candidates of s lead.  in->extra == NULL: a present entry for extra
+ * turns is not known to be a candidate, so its switch is included. */
 static uint32_t next_switches(struct balance_column *c, struct balance_entries of,
 			      ftr_sw s, ftr_sw *next)
 {
@@ -114,8 +114,8 @@ static uint32_t visit(struct balance_column *c, struct balance_entries of, uint3
 	return n - 1;
 }
 
-/* Compute the sort keys.  Returns false if there are none, because the candidates do not lead to the
- * column.  Without extra turns the candidates have a lower cost. */
+/* Compute the sort keys.  Returns false if there are none, because the candidates do not lead to
+ * the column.  Without extra turns the candidates have a lower cost. */
 static bool find_keys(struct balance_column *c, struct balance_entries of)
 {
 	const struct ftr_balance_input *in = c->net->in;

@@ -5,13 +5,13 @@
  * The entries for a LID get their ports one by one, beginning at the switch nearest to the
  * destination.  So when a port is chosen, the rest of the path is known.
  *
- * The bins count only flows that have passed a displaced entry, on the links from this entry on.  The
- * other flows use the links that the nominal tables give them, and there they rarely meet.
+ * The bins count only flows that have passed a displaced entry, on the links from this entry on.
+ * The other flows use the links that the nominal tables give them, and there they rarely meet.
  *
  * When entries change, the flows that pass them are subtracted from the links of their old path,
- * from the entry on, and added to the links of their new path.  The sources of these flows are found
- * by going backward from the entry, from switch to switch.  So the work for a changed entry grows
- * with the number of switches behind it, not with the size of the fabric.
+ * from the entry on, and added to the links of their new path.  The sources of these flows are
+ * found by going backward from the entry, from switch to switch.  So the work for a changed entry
+ * grows with the number of switches behind it, not with the size of the fabric.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -104,9 +104,9 @@ void balance_count_displaced(struct balance_loads *l, const struct balance_copy 
 	}
 }
 
-/* The target is that of the greater one of two lower bounds for the most loaded link.  The first one
- * is the bound from cuts (bound.c).  The second one is the greatest value of (flows that leave a
- * source) / (links of this source in sh). */
+/* The target is that of the greater one of two lower bounds for the most loaded link.  The first
+ * one is the bound from cuts (bound.c).  The second one is the greatest value of (flows that leave
+ * a source) / (links of this source in sh). */
 void balance_place_price(const struct balance_net *net, const struct ftr_shape *sh,
 			 uint32_t width, struct balance_price *out)
 {
@@ -262,7 +262,8 @@ void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 			place(z, &costs, &e[i], lid);
 }
 
-/* ---- new and free ----------------------------------------------------------------------------- */
+/* ---- new and free
+ * ----------------------------------------------------------------------------- */
 
 static enum ftr_status nomem(struct ftr_err *err)
 {

@@ -3,12 +3,12 @@
  * Counts the flows of the shifts on every link.
  *
  * The search keeps the counts in bins, which are updated when an entry changes.  The load of the
- * most loaded link of every shift is computed again from the tables: in slices, ranges of consecutive
- * shifts that are small enough for the cache.  The same pass can fill the bins.
+ * most loaded link of every shift is computed again from the tables: in slices, ranges of
+ * consecutive shifts that are small enough for the cache.  The same pass can fill the bins.
  *
  * src/core/check/loadrun.c, which belongs to the checker, counts shifts for `ibfattree load`.  It
- * adds up stored paths (176 MB at 11,664 hosts), which takes 0.6 s for all shifts; this file needs 3.8 s
- * (both on one thread).  The search cannot store paths, because its entries change.
+ * adds up stored paths (176 MB at 11,664 hosts), which takes 0.6 s for all shifts; this file needs
+ * 3.8 s (both on one thread).  The search cannot store paths, because its entries change.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -2,11 +2,12 @@
 /*
  * Makes one sweep: a pass over the entries, in which entries get other ports.
  *
- * The sweep visits one destination after the other.  The entries for a destination are examined from
- * the nearest switch to the farthest, in the order of column.c.  So a flow's path behind the examined
- * entry is known.  And because the entries before it have not changed yet, the flows that pass it are
- * those that passed it when the destination was begun: the sources are put into one array such that
- * the sources of each switch, whose flows pass the switch, are a range of this array.
+ * The sweep visits one destination after the other.  The entries for a destination are examined
+ * from the nearest switch to the farthest, in the order of column.c.  So a flow's path behind the
+ * examined entry is known.  And because the entries before it have not changed yet, the flows that
+ * pass it are those that passed it when the destination was begun: the sources are put into one
+ * array such that the sources of each switch, whose flows pass the switch, are a range of this
+ * array.
  *
  *	               to                          array: a b c d e
  *	             /    \
@@ -16,8 +17,8 @@
  *	         / \
  *	        a   b
  *
- * If only the entries without a port are examined, there are few of them for each destination.  Then
- * the sources of each are found by going backward from it.
+ * If only the entries without a port are examined, there are few of them for each destination.
+ * Then the sources of each are found by going backward from it.
  *
  * The search is greedy, in a fixed order, without random numbers, and with one thread.
  */

@@ -81,7 +81,8 @@ struct chk_part {
 				 * 1 + index of the first LID, or 0; continued in batch.next[] of
 				 * updown.c */
 	uint32_t *bad;		/* [n_sw] switches with a finding, see updown.c */
-	ftr_lost_fn lost;	/* called instead of counting a path that does not arrive; or NULL */
+	ftr_lost_fn lost;	/* called for a path that does not arrive, which is then not
+				 * counted; or NULL */
 	void *lost_ctx;
 	/* The following arrays are for one LID, [n_sw] each. */
 	uint8_t *col;		/* col[s]: entry of s */

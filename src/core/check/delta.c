@@ -2,10 +2,10 @@
 /*
  * ftr_check_changes() checks the changed entries only.
  *
- * The changes are sorted by LID.  For each LID the paths from all switches whose entry changed are followed as in walk.c; no switch is visited
- * twice.  Then each changed entry is compared with the entries of the neighbouring switches.  Up
- * means towards a higher claimed rank.  The following faults are found, where x and y are
- * neighbouring switches:
+ * The changes are sorted by LID.  For each LID the paths from all switches whose entry changed are
+ * followed as in walk.c; no switch is visited twice.  Then each changed entry is compared with the
+ * entries of the neighbouring switches.  Up means towards a higher claimed rank.  The following
+ * faults are found, where x and y are neighbouring switches:
  *
  *	new tables	The entry of x leads down to y, and the entry of y leads up.  If the
  *			entry of x changed, the walk finds this fault.  Otherwise the entry of

@@ -17,8 +17,8 @@ struct walk {
 	ftr_lid lid;
 };
 
-/* Set out[s] to the link onto which the entry of s leads.  DYN_NONE: no link, or a link that is down
- * for this walk (down_since <= epoch). */
+/* Set out[s] to the link onto which the entry of s leads.  DYN_NONE: no link, or a link that is
+ * down for this walk (down_since <= epoch). */
 static void set_links_out(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch)
 {
 	for (ftr_sw s = 0; s < g->f->n_sw; s++) {

@@ -101,7 +101,8 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_change *w,
 	for (uint32_t i = 0; i < n; i++)
 		r->before[w[i].sw] = ddlr_entry(r, w[i].sw);
 	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
-	if (!st && !closes && r->hosts) {	/* the edges of r->hosts are a subset of those of g */
+	/* the edges of r->hosts are a subset of those of g */
+	if (!st && !closes && r->hosts) {
 		st = ftr_cdg_change(r->hosts, r->lid, w, n, &closes, err);
 		if (!st && closes)
 			st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that packets of all sources do not close");

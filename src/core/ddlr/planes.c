@@ -103,7 +103,8 @@ static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
 }
 
 /* At the i-th switch of the detour, call unclean_turn() for each turn of packets that reach
- * this switch from above and go up to switch `next`. Returns true if one of the turns is unclean. */
+ * this switch from above and go up to switch `next`. Returns true if one of the turns is
+ * unclean. */
 static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 		     uint32_t i, ftr_sw next, enum arcs what)
 {

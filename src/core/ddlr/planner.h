@@ -91,8 +91,8 @@ struct ftr_ddlr {
 	uint32_t *from;		/* from[s]: index in queue[] of the predecessor of s */
 	ftr_port *by;		/* by[s]: port of the predecessor that leads to s */
 	uint8_t *seen;
-	/* [n_sw] new entries for the current LID (lid_transition.c): sw, after, and step, which is 0
-	 * until one_alone() sets it */
+	/* [n_sw] new entries for the current LID (lid_transition.c): sw, after, and step, which is
+	 * 0 until one_alone() sets it */
 	struct ftr_change *col;
 	uint32_t *col_of;	/* col_of[s]: 1 + the index in col[] of the change of s, or 0 */
 };

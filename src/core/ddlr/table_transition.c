@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Changes the entries of a LID at many switches: to new tables, or, as the last resort of a repair, to
- * the tables of sftree (the inverted order).
+ * Changes the entries of a LID at many switches: to new tables, or, as the last resort of a repair,
+ * to the tables of sftree (the inverted order).
  *
  * In each case this file chooses the new entries for a LID. lid_transition.c divides the change
  * into steps, and the dependency graph decides whether the change is allowed. If a change to new

@@ -39,8 +39,9 @@
  *	   - LIDs on s itself and on switches below s
  *	   - LIDs for which some upward group of s is not in C
  *
- * A switch that has lost an upward link, or whose upward groups have different numbers of links, has
- * no pattern.  Its entries are computed one by one.  This takes longer, but gives the same ports.
+ * A switch that has lost an upward link, or whose upward groups have different numbers of links,
+ * has no pattern.  Its entries are computed one by one.  This takes longer, but gives the same
+ * ports.
  *
  * The corrections are found by comparing whole rows of costs, many columns (destination switches)
  * per instruction.
@@ -92,8 +93,8 @@ struct job {
 
 /* ---- patterns ---------------------------------------------------------- */
 
-/* Set w and p of *t by the groups above s.  Returns false if a group or link is missing, if the groups
- * have different numbers of links, or if w * p is too large. */
+/* Set w and p of *t by the groups above s.  Returns false if a group or link is missing, if the
+ * groups have different numbers of links, or if w * p is too large. */
 static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 			 struct pattern *t)
 {

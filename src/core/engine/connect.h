@@ -63,8 +63,8 @@ uint32_t connect_candidates(const struct ftr_shape *sh,
 const struct connect_entry *connect_find(const struct connect *c, ftr_sw s,
 					 uint32_t l);
 
-/* Set cand[] to the port groups that the entry of s for column l may use, sorted by the member `pos`:
- * those of the plan c if it has the entry (*by_turn is then true), otherwise those by cost
+/* Set cand[] to the port groups that the entry of s for column l may use, sorted by the member
+ * `pos`: those of the plan c if it has the entry (*by_turn is then true), otherwise those by cost
  * (ftr_shape_candidates).  c may be NULL.  Returns their number. */
 uint32_t connect_allowed(const struct ftr_shape *sh, const struct connect *c, ftr_sw s,
 			 uint32_t l, const struct ftr_group **cand, bool *by_turn);

@@ -40,9 +40,9 @@ struct engine_run {
 	struct ftr_team *team;
 	struct ftr_tables *t;
 	struct ftr_balance_report *report;	/* of the search; NULL: not needed */
-	const struct connect *extra;	/* the plan of extra turns that dmodc_tables() used, or NULL */
-	/* The bits that dmodc_tables() set, or NULL.  If opts->keep is NULL, the entries whose bit is
-	 * set get a port that is chosen by the load of the links. */
+	const struct connect *extra;	/* extra turns that dmodc_tables() used, or NULL */
+	/* The bits that dmodc_tables() set, or NULL.  If opts->keep is NULL, the entries whose bit
+	 * is set get a port that is chosen by the load of the links. */
 	const uint64_t *displaced;
 };
 
@@ -74,8 +74,8 @@ static inline void engine_clear_stats(struct ftr_route_stats *stats)
 	};
 }
 
-/* closed_form.c: the number of pairs (switch, LID) whose entry is FTR_PORT_NONE, because there is no
- * path.  The entries of LIDs that are no destinations must be FTR_PORT_NONE. */
+/* closed_form.c: the number of pairs (switch, LID) whose entry is FTR_PORT_NONE, because there is
+ * no path.  The entries of LIDs that are no destinations must be FTR_PORT_NONE. */
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
 
 /* root.c: if the root of an island is a leaf and would be a bottleneck, replace it by a leaf with

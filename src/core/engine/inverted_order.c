@@ -200,8 +200,8 @@ static bool may_be_hub(const struct ordering *o, ftr_sw s, ftr_sw avoid)
 }
 
 /* Replace the root of each island by a switch that is not a leaf, if there is a suitable one.  It
- * must reach all top switches by going up; if some pairs of host ports have no up/down path by rank,
- * the greatest number of top switches.  Of several, take the one with the highest rank. */
+ * must reach all top switches by going up; if some pairs of host ports have no up/down path by
+ * rank, the greatest number of top switches.  Of several, take the one with the highest rank. */
 static void choose_hubs(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;

@@ -12,8 +12,8 @@
  *	link	floor(q / #C) mod #g
  *
  * Both formulas count only present groups and links.  So if a switch loses one group, nearly every
- * entry changes.  C is ordered by plane (src/core/shape/group.c).  The paper does not define d; it is
- * computed in src/core/shape/column_order.c.
+ * entry changes.  C is ordered by plane (src/core/shape/group.c).  The paper does not define d; it
+ * is computed in src/core/shape/column_order.c.
  *
  * deviation: nominal groups and links are counted, present or missing.  So an entry does not
  * change while its nominal link works:

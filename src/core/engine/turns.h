@@ -15,7 +15,8 @@
  *
  * During a transition, switches hold a mixture of old and new entries.  A packet may then make a
  * turn that is not allowed: for example, an old entry leads it down to a switch whose new entry
- * leads up.  When the fast path writes entries, src/core/incremental/write_steps.c prevents such turns.
+ * leads up.  When the fast path writes entries, src/core/incremental/write_steps.c prevents such
+ * turns.
  */
 #ifndef FTR_ENGINE_TURNS_H
 #define FTR_ENGINE_TURNS_H

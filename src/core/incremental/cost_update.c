@@ -16,8 +16,8 @@
  * If a value of s changes, entries that depend on it are listed, too: entries of s, and of the
  * switches above s (for a down-cost) or below s (for a cost).  When a rank is processed, all values
  * on which its values depend are final.  If all columns of a switch are listed, they are computed
- * at once, otherwise in segments of SEGMENT columns.  The functions of src/core/shape/cost.c compute the
- * values.
+ * at once, otherwise in segments of SEGMENT columns.  The functions of src/core/shape/cost.c
+ * compute the values.
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP, the down-cost of some pairs (s, l) is
  * infinite although a switch below s leads to l.  So the switches above s do not route to l through

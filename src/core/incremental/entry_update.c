@@ -6,7 +6,8 @@
  * that also compute whole tables.  A column is a destination switch.  Entries that differ from the
  * tables are stored in lv->change.  (engine/keep.c says why a whole routing has another loop.)
  *
- * One thread computes them.  A trap brings a few events at a time, so there is little work to divide.
+ * One thread computes them.  A trap brings a few events at a time, so there is little work to
+ * divide.
  */
 #include <string.h>
 

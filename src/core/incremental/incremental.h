@@ -243,16 +243,16 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
  * in lv->change.  The tables are not changed. */
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_err *err);
 
-/* spared.c.  incr_spare_list: put the spared entries on the work list.  incr_spare: remove the changes
- * of entries that are spared.  incr_spare_back: undo incr_spare. */
+/* spared.c.  incr_spare_list: put the spared entries on the work list.  incr_spare: remove the
+ * changes of entries that are spared.  incr_spare_back: undo incr_spare. */
 void incr_spare_list(struct ftr_incr *lv);
 enum ftr_status incr_spare(struct ftr_incr *lv, struct ftr_err *err);
 void incr_spare_back(struct ftr_incr *lv);
 
 /* placement_update.c.  incr_place_new: set col_of, and make the counters of flows (lv->displaced).
- * incr_sort: set by_lid.  incr_place: if there are counters, choose a port for each displaced entry,
- * and enter all changes into the tables.  incr_place_back: revert counters and tables; it must be called before
- * the links get back their old state. */
+ * incr_sort: set by_lid.  incr_place: if there are counters, choose a port for each displaced
+ * entry, and enter all changes into the tables.  incr_place_back: revert counters and tables; it
+ * must be called before the links get back their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place(struct ftr_incr *lv);

@@ -72,7 +72,7 @@ enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err)
 	if (!FTR_NEW(lv->last, lv->by_lid, n) ||
 	    !FTR_ZNEW(lv->last, lv->lid_first, lv->t->max_lid + 2u))
 		return incr_nomem(lv, err);
-	first = lv->lid_first + 1;	/* in the end, first[lid] is the end of the changes of lid */
+	first = lv->lid_first + 1;	/* later first[lid] is the end of the changes of lid */
 	for (uint32_t i = 0; i < n; i++)
 		first[lv->change[i].lid]++;
 	for (uint32_t lid = 0, sum = 0; lid <= lv->t->max_lid; lid++) {

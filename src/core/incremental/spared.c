@@ -3,11 +3,12 @@
  * Spared entries: entries without a candidate whose path still works (ftr_incr_spare()).
  *
  * A fault can take the permission from a path that it does not break: an extra turn goes, or the
- * order of the switches, which only a routing changes, no longer offers a way.  To clear the entries
- * of such a path would cut a pair of hosts that the fault has not cut, until the next sweep.
+ * order of the switches, which only a routing changes, no longer offers a way.  To clear the
+ * entries of such a path would cut a pair of hosts that the fault has not cut, until the next
+ * sweep.
  *
- * The path from a changed entry without a candidate is followed over old entries, until it reaches a
- * new entry, whose path is one of the new tables, or the LID.  As the entries on this path are
+ * The path from a changed entry without a candidate is followed over old entries, until it reaches
+ * a new entry, whose path is one of the new tables, or the LID.  As the entries on this path are
  * followed alike, they are spared together.
  */
 #include <stdlib.h>

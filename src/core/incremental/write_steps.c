@@ -29,9 +29,9 @@
  * follows old entries, which have no loop.
  *
  * The proof does not cover entries that become FTR_PORT_NONE.  They wait for no other entry, and no
- * entry waits for them.  They are written at once, because new entries of other switches could repair
- * their old paths with a turn that is not allowed.  (If such a path still works, the entry is usually
- * spared, see spared.c.)
+ * entry waits for them.  They are written at once, because new entries of other switches could
+ * repair their old paths with a turn that is not allowed.  (If such a path still works, the entry
+ * is usually spared, see spared.c.)
  */
 #include <stdlib.h>
 

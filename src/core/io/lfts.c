@@ -17,8 +17,8 @@
  * sections of switches that are not in the fabric, are ignored: real switches keep entries of nodes
  * that were removed long ago.
  *
- * The compact form of ftr_write_lfts_compact() has lines of up to COMPACT entries with two hexadecimal
- * digits each, beginning with the entry of the LID before the colon; ff: no route.
+ * The compact form of ftr_write_lfts_compact() has lines of up to COMPACT entries with two
+ * hexadecimal digits each, beginning with the entry of the LID before the colon; ff: no route.
  *
  *	0x0000: ff0413
  *

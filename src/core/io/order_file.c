@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Readers of two kinds of files: orders of host ports, and pairs of host ports.
+ * Readers of three kinds of files: orders of host ports, pairs of host ports, and transfers.
  *
  * Orders are written by the engine ftree of OpenSM and by the plugin of this project:
  *
@@ -16,6 +16,10 @@
  *
  *	12 0x0008f10403961355
  *	"node1" "node2"
+ *
+ * Transfers are pairs with the number of a step before, and a number of bytes behind:
+ *
+ *	0 12 13 4096
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,7 +92,9 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 	return o.t.status;
 }
 
-/* ---- pairs --------------------------------------------------------------- */
+/* ---- pairs and transfers ------------------------------------------------- */
+
+#define BYTES_MAX ((uint64_t)1 << 40)
 
 struct key {			/* a host port and its name */
 	const char *name;
@@ -101,6 +107,7 @@ struct pairs {
 	struct ftr_node_ep *by_node;	/* [n_ep] */
 	struct key *by_name;	/* [n_ep] sorted */
 	struct ftr_load_pair *pair;
+	struct ftr_transfer *transfer;
 	uint32_t n, cap;
 };
 
@@ -209,20 +216,69 @@ static bool end_port(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 	return by_number(p, c, out);
 }
 
+/* A comment may follow. */
+static bool end_of_line(struct pairs *p, struct ftr_cur *c, const char *what)
+{
+	ftr_cur_blanks(c);
+	return ftr_cur_end(c) || *c->p == '#' || ftr_text_expected(&p->t, c, what);
+}
+
 static bool pair(void *ctx, struct ftr_cur *c)
 {
 	struct pairs *p = ctx;
 	struct ftr_load_pair v;
 
-	if (!end_port(p, c, &v.from) || !end_port(p, c, &v.to))
+	if (!end_port(p, c, &v.from) || !end_port(p, c, &v.to) ||
+	    !end_of_line(p, c, "two host ports and nothing else"))
 		return false;
-	ftr_cur_blanks(c);
-	if (!ftr_cur_end(c) && *c->p != '#')
-		return ftr_text_expected(&p->t, c, "two host ports and nothing else");
 	if (!FTR_GROW(p->pair, p->n, p->cap))
 		return ftr_text_nomem(&p->t);
 	p->pair[p->n++] = v;
 	return true;
+}
+
+static bool transfer(void *ctx, struct ftr_cur *c)
+{
+	struct pairs *p = ctx;
+	struct ftr_transfer v;
+	uint64_t step;
+	ftr_ep none;
+
+	if (!ftr_text_field(&p->t, c, 10, UINT32_MAX, 0, "a step from 0 to 4294967295", &step) ||
+	    !end_port(p, c, &v.from) || !end_port(p, c, &v.to))
+		return false;
+	ftr_cur_blanks(c);
+	if (!ftr_text_field(&p->t, c, 10, BYTES_MAX, '#', "1 to 1099511627776 bytes", &v.bytes) ||
+	    !end_of_line(p, c, "a step, two host ports, a number of bytes and nothing else"))
+		return false;
+	if (!v.bytes)
+		return ftr_text_fail(&p->t, FTR_INVAL, "a transfer of 0 bytes");
+	if (v.from == v.to)
+		return ftr_text_fail(&p->t, FTR_INVAL, "a transfer from '%s' to itself",
+				     ftr_quote(p->f->ep[v.to].name, strlen(p->f->ep[v.to].name)).s);
+	none = p->f->ep[v.from].sw == FTR_SW_NONE ? v.from :
+	       p->f->ep[v.to].sw == FTR_SW_NONE ? v.to : FTR_EP_NONE;
+	if (none != FTR_EP_NONE)
+		return ftr_text_fail(&p->t, FTR_INVAL, "host port 0x%016" PRIx64 " has no link",
+				     p->f->ep[none].guid);
+	v.step = (uint32_t)step;
+	if (!FTR_GROW(p->transfer, p->n, p->cap))
+		return ftr_text_nomem(&p->t);
+	p->transfer[p->n++] = v;
+	return true;
+}
+
+/* Reads all lines.  What they contain is named `what`. */
+static enum ftr_status read_pairs(struct pairs *p, const char *path, ftr_line_fn fn,
+				  const char *what, struct ftr_err *err)
+{
+	if (ftr_text_open(&p->t, path, false, err) && (set_keys(p) || ftr_text_nomem(&p->t)) &&
+	    ftr_text_each(&p->t, fn, p) && !p->n)
+		ftr_text_fail(&p->t, FTR_PARSE, "the file contains no %s", what);
+	ftr_text_close(&p->t);
+	free(p->by_node);
+	free(p->by_name);
+	return p->t.status;
 }
 
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
@@ -230,19 +286,27 @@ enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_err *err)
 {
 	struct pairs p = { .f = f };
-	bool ok = ftr_text_open(&p.t, path, false, err) &&
-		(set_keys(&p) || ftr_text_nomem(&p.t)) &&
-		ftr_text_each(&p.t, pair, &p) &&
-		(p.n || ftr_text_fail(&p.t, FTR_PARSE, "the file contains no pair"));
 
-	ftr_text_close(&p.t);
-	free(p.by_node);
-	free(p.by_name);
-	if (ok) {
-		*out = p.pair;
-		*n = p.n;
-	} else {
+	if (read_pairs(&p, path, pair, "pair", err)) {
 		free(p.pair);
+		return p.t.status;
 	}
-	return p.t.status;
+	*out = p.pair;
+	*n = p.n;
+	return FTR_OK;
+}
+
+enum ftr_status ftr_read_transfers(const char *path, const struct ftr_fabric *f,
+				   struct ftr_transfer **out, uint32_t *n,
+				   struct ftr_err *err)
+{
+	struct pairs p = { .f = f };
+
+	if (read_pairs(&p, path, transfer, "transfer", err)) {
+		free(p.transfer);
+		return p.t.status;
+	}
+	*out = p.transfer;
+	*n = p.n;
+	return FTR_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the plugin sends to the search process (src/plugin/osm/search_child.c), and what it gets back.
- * Both are containers (container.h).
+ * What the plugin sends to the search process (src/plugin/osm/search_child.c), and what it gets
+ * back.  Both are containers (container.h).
  */
 #ifndef FTR_IO_SEARCH_JOB_H
 #define FTR_IO_SEARCH_JOB_H
@@ -19,7 +19,7 @@ struct ftr_search_job {
 	const struct ftr_fabric *f;
 	struct ftr_route_opts opts;	/* sm_switch, sm, paths, turn */
 	struct ftr_keep keep;		/* keep.current may be NULL */
-	bool given;			/* compare the result with tables that are computed from scratch */
+	bool given;			/* compare the result with tables computed from scratch */
 };
 
 /* Read a job, and make its shape.  The memory of a job that was read is never freed: the process

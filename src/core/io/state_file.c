@@ -8,7 +8,8 @@
  *	preferred	searched:1, fabric, tables, the turns `given` and `turn`
  *	displaced	n:4, n times guid:8 lid:2 port:1
  *
- * Kept ranks are earlier ranks that differ from the inferred ones (src/core/shape/choice.c, rule 7).
+ * Kept ranks are earlier ranks that differ from the inferred ones (src/core/shape/choice.c, rule
+ * 7).
  */
 #include <fcntl.h>
 #include <stdlib.h>

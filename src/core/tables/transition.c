@@ -22,7 +22,8 @@ struct plan {
 	uint32_t *at;		/* [n_sw] index in change[], or NONE */
 	struct write_order order;
 	uint8_t *urgent;	/* [stride] 1: a changed entry for this LID leads nowhere now */
-	uint32_t last[2];	/* greatest step of the LIDs that are not urgent, and of the urgent ones */
+	uint32_t last[2];	/* greatest step of the LIDs that are not urgent, and of the
+				 * urgent ones */
 };
 
 static ftr_port entry(const struct ftr_tables *t, ftr_sw s, uint32_t lid)

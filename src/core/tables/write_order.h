@@ -12,9 +12,9 @@
  *
  *	step(x) = 1 + max(base(x), step(next(x)))
  *
- * In incremental tables (src/core/incremental) base(x) is 0.  The planner of ddlr (src/core/ddlr) gives some
- * entries a step by itself.  There next() skips these entries, and base(x) is the greatest step of
- * the skipped entries, or 0 if there is none.
+ * In incremental tables (src/core/incremental) base(x) is 0.  The planner of ddlr (src/core/ddlr)
+ * gives some entries a step by itself.  There next() skips these entries, and base(x) is the
+ * greatest step of the skipped entries, or 0 if there is none.
  *
  * After write_order_step(), some changes may have no step.  Each of the two callers treats them in
  * its own way.

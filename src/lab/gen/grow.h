@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the generators of PGFTs, tori and superpods.  gen_grow() adds the nodes level by level, and
- * assigns GUIDs, port numbers and LIDs, in ascending order or at random.  The generator provides
- * the numbers of nodes and ports, the names of the nodes, and the links (struct gen_shape).
+ * Shared by the generators of PGFTs, tori and superpods.  gen_grow() adds the nodes level by level,
+ * and assigns GUIDs, port numbers and LIDs, in ascending order or at random.  The generator
+ * provides the numbers of nodes and ports, the names of the nodes, and the links (struct
+ * gen_shape).
  */
 #ifndef FTR_GEN_GROW_H
 #define FTR_GEN_GROW_H

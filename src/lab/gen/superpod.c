@@ -11,8 +11,8 @@
  * leaves and spines are one group.
  *
  * In a group of L leaves and S spines, each leaf has p = (ports / 2) / S links to each spine.  With
- * C switches per core group, each spine has q = (ports / 2) / C links to each of them.  The ports of
- * the switches, from 0:
+ * C switches per core group, each spine has q = (ports / 2) / C links to each of them.  The ports
+ * of the switches, from 0:
  *
  *	leaf	node i of the unit: i; link c to spine j: ports / 2 + j * p + c
  *	spine	link c to leaf i: i * p + c; link c to core u: ports / 2 + u * q + c

@@ -42,6 +42,9 @@ static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
 	if (!(c->load >= 0) || !(c->switch_load >= 0))
 		return ftr_fail(err, FTR_INVAL, "load %g is below 0",
 				c->load >= 0 ? c->switch_load : c->load);
+	if (c->pattern == FTR_SIM_STEPS && c->load < 1)
+		return ftr_fail(err, FTR_INVAL, "load %g, but transfers in steps need at least 1",
+				c->load);
 	for (uint32_t i = 0; c->order && i < c->n_order; i++)
 		if (c->order[i] != FTR_EP_NONE && c->order[i] >= n_ep)
 			return ftr_fail(err, FTR_INVAL, "place %u of the order names host port %u, but the fabric has %u host ports",

@@ -308,8 +308,8 @@ void sim_sources_end(struct sim *m);	/* count packets created but not sent */
 
 /* steps.c */
 enum ftr_status steps_init(struct sim *m, struct ftr_err *err);
-/* Choose the transfer and the size of the next packet of host port e.  Returns false if the port has
- * nothing to send now. */
+/* Choose the transfer and the size of the next packet of host port e.  Returns false if the port
+ * has nothing to send now. */
 bool steps_next(struct sim *m, ftr_ep e);
 void steps_arrived(struct sim *m, const struct packet *p);
 

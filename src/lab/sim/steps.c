@@ -2,10 +2,10 @@
 /*
  * Sources of FTR_SIM_STEPS: transfers that wait for earlier ones.
  *
- * The transfers of a host port are sorted by step.  Those of one step are sent at the same time: the
- * source sends one packet of each in turn.  A host port begins its next step, conf.step_ps later,
- * when its transfers of earlier steps have arrived, those from it and those to it.  The transfers of
- * the lowest unfinished step never wait, so transfers cannot block each other.
+ * The transfers of a host port are sorted by step.  Those of one step are sent at the same time:
+ * the source sends one packet of each in turn.  A host port begins its next step, conf.step_ps
+ * later, when its transfers of earlier steps have arrived, those from it and those to it.  The
+ * transfers of the lowest unfinished step never wait, so transfers cannot block each other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
  * host port e.  A counting sort by host port of the transfers in the order of their steps. */
 static void sort(struct sim *m, const uint32_t *by_step, bool in, uint32_t *list, uint32_t *first)
 {
-	const struct ftr_sim_transfer *x = m->conf->transfer;
+	const struct ftr_transfer *x = m->conf->transfer;
 	uint32_t n = m->conf->n_transfers;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -24,7 +24,7 @@ static void sort(struct sim *m, const uint32_t *by_step, bool in, uint32_t *list
 	for (ftr_ep e = 0; e < m->f->n_ep; e++)
 		first[e + 1] += first[e];
 	for (uint32_t i = n; i--; ) {
-		const struct ftr_sim_transfer *y = &x[by_step[i]];
+		const struct ftr_transfer *y = &x[by_step[i]];
 
 		list[--first[(in ? y->to : y->from) + 1]] = by_step[i];
 	}
@@ -35,7 +35,7 @@ static void sort(struct sim *m, const uint32_t *by_step, bool in, uint32_t *list
 
 static int by_step(const void *a, const void *b, void *sim)
 {
-	const struct ftr_sim_transfer *x = ((const struct sim *)sim)->conf->transfer;
+	const struct ftr_transfer *x = ((const struct sim *)sim)->conf->transfer;
 	const uint32_t *i = a, *k = b;
 
 	return FTR_ORDER(x[*i].step, x[*k].step) ?: FTR_ORDER(*i, *k);
@@ -45,7 +45,7 @@ static int by_step(const void *a, const void *b, void *sim)
  * begin, set the time. */
 static void advance(struct sim *m, ftr_ep e)
 {
-	const struct ftr_sim_transfer *x = m->conf->transfer;
+	const struct ftr_transfer *x = m->conf->transfer;
 	struct steps *s = &m->traffic.steps;
 	uint32_t out = s->at_out[e];
 
@@ -97,7 +97,7 @@ enum ftr_status steps_init(struct sim *m, struct ftr_err *err)
 
 bool steps_next(struct sim *m, ftr_ep e)
 {
-	const struct ftr_sim_transfer *x = m->conf->transfer;
+	const struct ftr_transfer *x = m->conf->transfer;
 	struct steps *s = &m->traffic.steps;
 	struct source *src = &m->traffic.src[e];
 	uint32_t first = s->at_out[e], n = 0;
@@ -123,7 +123,7 @@ bool steps_next(struct sim *m, ftr_ep e)
 
 void steps_arrived(struct sim *m, const struct packet *p)
 {
-	const struct ftr_sim_transfer *x = &m->conf->transfer[p->transfer];
+	const struct ftr_transfer *x = &m->conf->transfer[p->transfer];
 	struct steps *s = &m->traffic.steps;
 
 	s->left[p->transfer] -= p->h.bytes;

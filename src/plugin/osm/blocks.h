@@ -46,7 +46,8 @@ void ibf_blocks_fini(struct ibf_blocks *b);
 enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
 				struct ftr_tables *t, uint64_t *failed,
 				struct ftr_err *err) FTR_MUST_USE;
-/* Set each entry to FTR_PORT_NONE whose LID has no owner, or whose port the switch does not have. */
+/* Set each entry to FTR_PORT_NONE whose LID has no owner, or whose port the switch does not
+ * have. */
 void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t);
 
 #endif

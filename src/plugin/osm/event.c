@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reports of repairs: a line in the log, and a record in ibfattree-events.jsonl, which also has records
- * of drains.
+ * Reports of repairs: a line in the log, and a record in ibfattree-events.jsonl, which also has
+ * records of drains.
  *
  * The log line is written when the writes of the repair have ended.  The record of a local
  * repair (ddlr), or of links that work again, is written at the same time.  All other records

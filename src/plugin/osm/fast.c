@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Connects src/plugin/reroute with OpenSM: passes OpenSM's events to src/plugin/reroute, runs the worker's
- * thread, and implements struct rr_ops, the functions that src/plugin/reroute calls.
+ * Connects src/plugin/reroute with OpenSM: passes OpenSM's events to src/plugin/reroute, runs the
+ * worker's thread, and implements struct rr_ops, the functions that src/plugin/reroute calls.
  */
 #include <stdlib.h>
 

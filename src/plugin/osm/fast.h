@@ -76,7 +76,8 @@ void ibf_event_write(void *ctx, const struct rr_repair *r);
  * has links again. */
 void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen);
 
-/* generation.c: the members of gen as a struct rr_routing for src/plugin/reroute; takes no reference. */
+/* generation.c: the members of gen as a struct rr_routing for src/plugin/reroute; takes no
+ * reference. */
 struct rr_routing ibf_routing_of(struct ibf_generation *gen);
 
 #endif

@@ -311,7 +311,8 @@ struct ibf_search {
 	struct ftr_err err;
 	struct ftr_tables *t;
 	struct ftr_balance_report balance;
-	bool replaced;		/* the tables were computed from scratch, because those of gen were behind */
+	bool replaced;		/* the tables were computed from scratch, because those of
+				 * gen were behind */
 	double ms;
 	/* Used by search.c only.  job: the file from which the process reads. */
 	int job;
@@ -341,9 +342,9 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
-/* transition.c: write the tables t, which ibf_commit has copied, to the switches in a checked order,
- * and log the result.  The caller holds OpenSM's exclusive lock.  It is released during the writes,
- * and held again on return. */
+/* transition.c: write the tables t, which ibf_commit has copied, to the switches in a checked
+ * order, and log the result.  The caller holds OpenSM's exclusive lock.  It is released during the
+ * writes, and held again on return. */
 void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 		    const struct ftr_tables *t);
 

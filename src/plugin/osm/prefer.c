@@ -3,8 +3,8 @@
  * Preferred tables, and when to search for better ones.
  *
  * Preferred tables are tables of an earlier routing.  Later routings keep each entry of these
- * tables if its port is still one of those from which the engine chooses (src/core/engine/keep.c).  So
- * when a fault is repaired, the entries that it changed return to their old ports.
+ * tables if its port is still one of those from which the engine chooses (src/core/engine/keep.c).
+ * So when a fault is repaired, the entries that it changed return to their old ports.
  *
  * The first routing of a fabric computes tables by a formula (Gliksberg et al. 2020).  Then it
  * moves entries until the all-to-all load is even.  Its tables become the preferred tables.  There
@@ -36,8 +36,8 @@
  * the larger fabric, if they are those of a complete fabric.
  *
  * Hosts.  A fabric is complete even if hosts are missing.  Then the preferred tables stay, so that
- * the tables are the same as before when the hosts return.  A search uses the preferred tables, which
- * have the entries for the missing hosts, and its result has these entries, too.
+ * the tables are the same as before when the hosts return.  A search uses the preferred tables,
+ * which have the entries for the missing hosts, and its result has these entries, too.
  *
  * A fault displaces the entries whose next hop is missing or no longer leads to the destination.
  * Such an entry immediately gets a port on a link with little load (balance/displaced.h).  With

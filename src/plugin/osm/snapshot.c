@@ -113,8 +113,8 @@ static bool is_idle(const struct snap *s, const osm_physp_t *p, const osm_physp_
 		!is_active(p, r);
 }
 
-/* True if the switch has no hosts, and all its links are idle.  It is left out.  (A switch with hosts
- * is not left out: its hosts may send packets to each other.) */
+/* True if the switch has no hosts, and all its links are idle.  It is left out.  (A switch with
+ * hosts is not left out: its hosts may send packets to each other.) */
 static bool is_waiting(const struct snap *s, const osm_switch_t *sw)
 {
 	bool waits = false;

@@ -27,11 +27,11 @@
  * in new_lft.  The lock is released while packets travel, and taken again afterwards.  This may
  * happen meanwhile:
  *
- * - The SA answers queries by new_lft, that is, by the new tables.  This is also so in OpenSM between
- *   the routing and the end of its distribution.
+ * - The SA answers queries by new_lft, that is, by the new tables.  This is also so in OpenSM
+ *   between the routing and the end of its distribution.
  * - Traps arrive.  The fast path queues them, as in every routing.  A repair follows the sweep.
- * - Hosts join multicast groups.  OpenSM builds their trees later, in the sweeper's thread, which is
- *   the thread of this callback.
+ * - Hosts join multicast groups.  OpenSM builds their trees later, in the sweeper's thread, which
+ *   is the thread of this callback.
  * - This manager loses the mastership, or OpenSM exits.  The transition then ends after the current
  *   packets.
  * - A write of the fast path is not over yet.  (Only a reroute can begin during such a write.)  The
@@ -40,12 +40,12 @@
  * Nothing else changes OpenSM's switches, their ports and tables: only the sweeper's thread does,
  * and the fast path outside of routings.
  *
- * The old tables are those in lft, OpenSM's copy of what the switches have acknowledged.  A block of
- * lft is not known if it has entries that no table can have: OpenSM clears a block before it writes
- * it, and patch.c marks it as unknown.  Such blocks, and the tables of switches that are new to OpenSM,
- * are read from the switches.  When this manager becomes master, lft is empty.  Then the first
- * routing is written in order only if the tables of all switches are read, by option "takeover
- * ordered" or "adopt yes".
+ * The old tables are those in lft, OpenSM's copy of what the switches have acknowledged.  A block
+ * of lft is not known if it has entries that no table can have: OpenSM clears a block before it
+ * writes it, and patch.c marks it as unknown.  Such blocks, and the tables of switches that are new
+ * to OpenSM, are read from the switches.  When this manager becomes master, lft is empty.  Then the
+ * first routing is written in order only if the tables of all switches are read, by option
+ * "takeover ordered" or "adopt yes".
  *
  * Links whose ports are not Active carry no data, and OpenSM activates them only after its
  * distribution.  So while tables are in use, a routing leaves out such links between switches
@@ -61,10 +61,10 @@
  * waited for.  LIDs that no order can change without a possible credit loop are changed last, so
  * that at least no packet is lost or loops.
  *
- * A switch that does not acknowledge a write is left to OpenSM from then on, and the remaining steps
- * are planned again: no entry is written whose new path needs an unwritten entry of this switch.  All
- * packets to a switch take the same route, so the switch carries them out in the order in which
- * they were sent.
+ * A switch that does not acknowledge a write is left to OpenSM from then on, and the remaining
+ * steps are planned again: no entry is written whose new path needs an unwritten entry of this
+ * switch.  All packets to a switch take the same route, so the switch carries them out in the order
+ * in which they were sent.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -91,8 +91,8 @@ struct change {
 	struct ibf_blocks b;
 	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
-	uint8_t *silent;	/* [n_sw] 1: the switch has not acknowledged a write, or no route leads
-				 * to it */
+	uint8_t *silent;	/* [n_sw] 1: the switch has not acknowledged a write, or no route
+				 * leads to it */
 	double start, end;	/* by ibf_now_ms(); no step begins after `end` */
 	uint64_t entries, blocks;
 	uint32_t steps, rounds;
@@ -187,8 +187,8 @@ static void write_step(struct change *x, uint8_t step)
 	x->steps += x->blocks != before;
 }
 
-/* Write the steps 1 .. n, and the entries with FTR_TRANSITION_LAST.  Returns false if a write was not
- * acknowledged, or if the time is over. */
+/* Write the steps 1 .. n, and the entries with FTR_TRANSITION_LAST.  Returns false if a write was
+ * not acknowledged, or if the time is over. */
 static bool write_steps(struct change *x, uint32_t n)
 {
 	uint32_t failed = x->failed;
@@ -385,8 +385,8 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 	return st ? st : FTR_REFUSED;
 }
 
-/* True if OpenSM's copy of a block is that of the switch: the block is not marked as unknown, and OpenSM
- * has not cleared it. */
+/* True if OpenSM's copy of a block is that of the switch: the block is not marked as unknown, and
+ * OpenSM has not cleared it. */
 static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *row, uint32_t block)
 {
 	uint32_t first = block * FTR_LFT_BLOCK;
@@ -446,7 +446,8 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 	return st;
 }
 
-/* Store the written blocks in lft, unless a sweep should write them again.  OpenSM's lock is held. */
+/* Store the written blocks in lft, unless a sweep should write them again.  OpenSM's lock is
+ * held. */
 static void settle(const struct change *x)
 {
 	const struct ftr_fabric *f = x->f;
