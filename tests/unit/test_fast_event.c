@@ -40,6 +40,7 @@ static const struct member of_event[] = {
 	{ "switches", json_type_int, false },
 	{ "blocks", json_type_int, false },
 	{ "pathless", json_type_int, false },
+	{ "spared", json_type_int, false },
 	{ "stages", json_type_int, false },
 	{ "drained", json_type_int, false },
 	{ "failed", json_type_int, false },
