@@ -373,7 +373,10 @@ static void apply(struct ftr_rng *r, const struct ftr_shape *sh, struct ftr_incr
 	free(before);
 }
 
-static void count_one(uint64_t seed)
+/* Call fn eight times for the incremental tables of a random fabric, unless an order of the switches
+ * replaces its ranks. */
+static void change_some(uint64_t seed, void (*fn)(struct ftr_rng *r, const struct ftr_shape *sh,
+						  struct ftr_incr *lv, uint64_t seed))
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 	struct ftr_route_stats stats = { 0 };
@@ -395,7 +398,7 @@ static void count_one(uint64_t seed)
 	if (stats.by_rank) {
 		must(ftr_incr_new(sh, NULL, t, &o, &lv, &err));
 		for (int i = 0; i < 8; i++)
-			apply(&r, sh, lv, seed);
+			fn(&r, sh, lv, seed);
 		ftr_incr_free(lv);
 	}
 	free(stats.turn);
@@ -407,7 +410,7 @@ static void count_one(uint64_t seed)
 START_TEST(pairs_are_counted)
 {
 	for (uint32_t i = 0; i < trees_runs(300); i++)
-		count_one(trees_first_seed() + i);
+		change_some(trees_first_seed() + i, apply);
 	printf("%u changes of links: %" PRIu64 " unreachable pairs of leaf switches, %" PRIu64
 	       " lost, %" PRIu64 " regained; %u changes with lost and regained pairs\n",
 	       pairs.applies, pairs.bad, pairs.lost, pairs.regained, pairs.both);
@@ -466,9 +469,10 @@ static bool holds(const struct ftr_incr *lv, const struct ftr_tables *t)
 
 /* Some links fail, or all of them return.  A path that no fault has broken must still work.  An undo
  * must bring back the tables, and the same events must have the same result again. */
-static void spare_one(struct ftr_rng *r, const struct ftr_fabric *f, struct ftr_incr *lv,
+static void spare_one(struct ftr_rng *r, const struct ftr_shape *sh, struct ftr_incr *lv,
 		      uint64_t seed)
 {
+	const struct ftr_fabric *f = sh->f;
 	struct ftr_tables *before = copy_of(lv, f), *after;
 	size_t n = (size_t)f->n_sw * (f->max_lid + 1u);
 	uint8_t *could = calloc(n, 1), *can = calloc(n, 1);
@@ -477,6 +481,7 @@ static void spare_one(struct ftr_rng *r, const struct ftr_fabric *f, struct ftr_
 	uint32_t k = 0, spared, waiting;
 	bool up = !ftr_rng_below(r, 4);
 
+	ftr_incr_spare(lv, true);
 	for (int i = 0; i < 2000 && k < (up ? FTR_ARRAY_LEN(ev) : 3); i++) {
 		ftr_sw s = ftr_rng_below(r, f->n_sw);
 		ftr_port p = (ftr_port)(1 + ftr_rng_below(r, f->sw[s].n_ports));
@@ -510,41 +515,10 @@ out:
 	free(can);
 }
 
-static void spare_some(uint64_t seed)
-{
-	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
-	struct ftr_route_stats stats = { 0 };
-	struct ftr_tables *t = NULL;
-	struct ftr_shape *sh = NULL;
-	struct ftr_incr *lv = NULL;
-	struct ftr_fabric *f;
-	struct ftr_rng r;
-
-	ftr_rng_seed(&r, seed);
-	f = seed % 4 ? irregular_small(&r) : irregular_two_trees(&r, 1 + seed % 8, seed % 2, 3);
-	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
-	must(ftr_tables_new(f, false, &t, &err));
-	o.keep_turns = true;
-	must(ftr_engine_find("dmodc")->route(sh, &o, NULL, t, &stats, &err));
-	o.turn = stats.turn;
-	o.n_turns = stats.n_turns;
-	if (stats.by_rank) {
-		must(ftr_incr_new(sh, NULL, t, &o, &lv, &err));
-		ftr_incr_spare(lv, true);
-		for (int i = 0; i < 8; i++)
-			spare_one(&r, f, lv, seed);
-		ftr_incr_free(lv);
-	}
-	free(stats.turn);
-	ftr_tables_free(t);
-	ftr_shape_free(sh);
-	ftr_fabric_free(f);
-}
-
 START_TEST(working_paths_stay)
 {
 	for (uint32_t i = 0; i < trees_runs(300); i++)
-		spare_some(trees_first_seed() + i);
+		change_some(trees_first_seed() + i, spare_one);
 	printf("%u changes of links, %u with spared entries; a credit loop after %u\n", spares.applies,
 	       spares.spared, spares.loops);
 	runs_show(spares.spared > 0);

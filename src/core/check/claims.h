@@ -21,8 +21,8 @@ struct chk_claims {
 };
 
 /* Set *c from the ranks and turns of d.  If the turns form a cycle over the links that are up, c->n
- * is
- * 0.  A link is up if it is in f and not in d->dead, or if it is in d->extra.  Error: FTR_NOMEM. */
+ * is 0.  A link is up if it is in f and not in d->dead, or if it is in d->extra.  Error:
+ * FTR_NOMEM. */
 enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 			       const struct ftr_check_delta *d, struct ftr_arena *a,
 			       struct ftr_err *err) FTR_MUST_USE;

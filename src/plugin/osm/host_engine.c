@@ -277,6 +277,8 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	}
 	if (!st && !e->plugin->opt.observe)
 		ibf_transition(e, gen, r.t);
+	ftr_fabric_free(gen->undrained);	/* only the transition needs it */
+	gen->undrained = NULL;
 	if (!st) {
 		keep_routes(e, gen, &r);
 		res->stats = r.stats;

@@ -58,7 +58,8 @@ struct ibf_nominal {
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
-	struct ftr_fabric *undrained;	/* with the drained links; NULL: `fabric` has all links */
+	/* with the drained links, until the tables are written; NULL: `fabric` has all links */
+	struct ftr_fabric *undrained;
 	struct ibf_nominal *nominal;	/* was used to make the shape; may be NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] 1: the switch supports multicast */

@@ -7,8 +7,8 @@
  *
  * Before a repair writes a block, new_lft gets the new data, and lft gets a block that no table has
  * (IBF_LFT_UNKNOWN, blocks.h).  So lft and new_lft differ until lft gets the new data, too.  Until
- * then, any sweep writes the block, even if the plugin no longer runs, and an ordered transition reads
- * it from the switch (transition.c).
+ * then, any sweep writes the block, even if the plugin no longer runs, and an ordered transition
+ * reads it from the switch (transition.c).
  *
  * lft gets the new data when the write is done, except in these cases:
  *
@@ -73,8 +73,8 @@ static enum ftr_status writable(const struct ibf_fast *f,
 	return FTR_OK;
 }
 
-/* Store the blocks in new_lft, and mark them in lft.  If a block is written in several
- * steps, the data of the last step remain. */
+/* Store the blocks in new_lft, and mark them in lft.  If a block is written in several steps, the
+ * data of the last step remain. */
 static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
