@@ -15,8 +15,9 @@
  * With "transition plain" OpenSM writes the tables; this shows that the rules can fail.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics (FTR_RUNS=100: about 10,000
- * changes and a million states).  FTR_TRACE=1 prints every change of a table, and FTR_LOG=1 the log of
- * a run with an unsound state.
+ * changes and a million states).  FTR_GRAPHS=1 takes small graphs and joined trees only; some seeds
+ * fail with them (docs/design.md, invariant 3).  FTR_TRACE=1 prints every change of a table, and
+ * FTR_LOG=1 the log of a run with an unsound state.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -431,6 +432,9 @@ static struct ftr_fabric *fabric(uint64_t seed, bool other)
 	struct ftr_rng r;
 
 	ftr_rng_seed(&r, seed);
+	if (getenv("FTR_GRAPHS"))
+		return seed % 4 ? irregular_small(&r) :
+			irregular_two_trees(&r, 1 + seed % 8, seed % 2, 3);
 	if (other && seed % 8 == 4)
 		return irregular_two_trees(&r, 1 + seed % 3, seed % 2, 3);
 	if (other && seed % 8 == 6)
