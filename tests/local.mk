@@ -14,6 +14,7 @@ TESTS += $(check_PROGRAMS)
 
 include tests/unit/local.mk
 include tests/order/local.mk
+include tests/exhaustive/local.mk
 include tests/prop/local.mk
 include tests/ddlr/local.mk
 include tests/cli/local.mk
