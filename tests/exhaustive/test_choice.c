@@ -5,13 +5,14 @@
  * The choice of one port (src/core/engine/place.c): every number of slots up to WIDTH with every set
  * of present slots, every number of links up to LINKS with every set of present links, and all
  * destinations of two blocks.  While the slot is there, the choice is equation (3), and while the
- * link is there, equation (4), computed with integers that count up.  If one more slot or link
- * fails, only its own destinations get another port.
+ * link is there, equation (4), computed with integers that count up.  If the slot is missing, it is the
+ * first one of the list of the oracle (lib/oracle_place.h).  If one more slot or link fails, only its
+ * own destinations get another port.
  *
  * Whole tables: every PGFT of two levels with up to SIDE children, parents and links of a node, and
  * of three levels with up to 3 (two links).  In the complete tree, costs are distances, the divider
  * of a switch is the product of the w below it, and the ports are those of D-mod-k.  In a tree with a
- * missing link, the ports equal those of the oracle (lib/oracle_place.h): each link of each tree with
+ * missing link, the ports equal those of the oracle: each link of each tree with
  * at most SMALL switches; FTR_RUNS=2 also tests the other trees.
  */
 #include <stdio.h>
@@ -101,6 +102,21 @@ static bool is_there(unsigned int port, unsigned int slots, unsigned int links)
 	return port && slots >> (port - 1) / LINKS & 1 && links >> (port - 1) % LINKS & 1;
 }
 
+/* The slot of a destination by the oracle. */
+static unsigned int oracle_slot(unsigned int d, unsigned int slots)
+{
+	const struct port_choice *pl = &bench.pl;
+	unsigned int x = d / pl->pi % pl->w, period = d / pl->pi / pl->w % pl->r;
+	struct oracle_choice c = {
+		.w = pl->w, .r = pl->r, .b = pl->b,
+		.a = (int64_t)(d / pl->block) - pl->pod_first,
+	};
+
+	for (unsigned int i = 0; i < pl->w; i++)
+		c.alive[i] = slots >> i & 1;
+	return c.alive[x] ? x : (unsigned int)oracle_stable_slot(&c, x, period);
+}
+
 #define DESTS 300
 
 /* All sets of present slots and links, for one divider and one number of slots and links. */
@@ -108,7 +124,8 @@ static uint64_t all_sets(unsigned int pi, unsigned int w, unsigned int n_links)
 {
 	static unsigned int want[DESTS];
 	static uint8_t got[1 << WIDTH][1 << LINKS][DESTS];
-	unsigned int n = FTR_MIN(2 * bench.pl.block, DESTS);
+	const struct port_choice *pl = &bench.pl;
+	unsigned int n = FTR_MIN(2 * pl->block, DESTS);
 	uint64_t cases = 0;
 
 	count_ports(pi, w, n_links, want, n);
@@ -123,6 +140,10 @@ static uint64_t all_sets(unsigned int pi, unsigned int w, unsigned int n_links)
 				ck_assert_msg(port == want[d] || !is_there(want[d], s, l),
 					      "slots %x links %x d %u: port %u, not %u", s, l, d, port,
 					      want[d]);
+				ck_assert_msg((port - 1) / LINKS == (pl->n == 1 ? pl->cand[0]->slot :
+								     oracle_slot(d, s)),
+					      "slots %x d %u: slot %u, oracle %u", s, d,
+					      (port - 1) / LINKS, oracle_slot(d, s));
 				got[s][l][d] = (uint8_t)port;
 				cases++;
 			}

@@ -227,14 +227,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return q * b > a ? q - 1 : q;
 }
 
-/* The data for the choice of a slot.  r, a and b are r, a and B in src/core/engine/place.c. */
-struct choice {
-	int64_t w;		/* number of slots */
-	int64_t r, a, b;
-	bool alive[256];
-};
-
-static int64_t displacement(const struct choice *c, int64_t period)
+static int64_t displacement(const struct oracle_choice *c, int64_t period)
 {
 	int64_t e = floor_div(c->a, c->b) + period * ((c->w - 1) / c->r) +
 		c->w / 2 - 1;
@@ -242,9 +235,7 @@ static int64_t displacement(const struct choice *c, int64_t period)
 	return 1 + e - floor_div(e, c->w - 1) * (c->w - 1);
 }
 
-/* Placement `stable` has a list of slots, in the order of preference.  Returns the first slot of
- * this list that has a candidate. */
-static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
+int64_t oracle_stable_slot(const struct oracle_choice *c, int64_t x, int64_t period)
 {
 	int64_t k = displacement(c, period), list[300], n = 0;
 
@@ -263,14 +254,14 @@ static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 	abort();
 }
 
-static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
+static struct oracle_choice choice_of(const struct oracle_place *o, ftr_sw s,
 			       const struct ftr_dest *t)
 {
 	const struct ftr_shape *whole = o->whole;
 	uint32_t pod_first, pod_leaves = leaves_of_pod(o, s, &pod_first);
 	uint64_t hosts = pod_leaves * (whole->numbering.stride ? (uint64_t)whole->numbering.stride : 1);
 	uint64_t pi = whole->numbering.divider[in_whole(o, s)], block;
-	struct choice c = { .w = whole->numbering.n_slots[in_whole(o, s)] };
+	struct oracle_choice c = { .w = whole->numbering.n_slots[in_whole(o, s)] };
 
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
 		if (oracle_leads(o, s, u, o->sh->numbering.col_sw[t->col]))
@@ -287,11 +278,11 @@ static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
 static ftr_sw by_slots(const struct oracle_place *o, ftr_sw s,
 		       const struct ftr_dest *t, uint64_t q)
 {
-	struct choice c = choice_of(o, s, t);
+	struct oracle_choice c = choice_of(o, s, t);
 	int64_t x = (int64_t)q % c.w, period = (int64_t)q / c.w % c.r;
 
 	if (!c.alive[x])
-		x = stable_slot(&c, x, period);
+		x = oracle_stable_slot(&c, x, period);
 	for (ftr_sw u = 0; u < o->sh->f->n_sw; u++)
 		if (oracle_leads(o, s, u, o->sh->numbering.col_sw[t->col]) &&
 		    whole_group(o, s, u)->slot == (uint32_t)x)

@@ -40,6 +40,17 @@ const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
 /* True if equation (1) allows t as the next hop of s to leaf l. */
 bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l);
 
+/* The data for the choice of a slot.  r, a and b are r, a and B in src/core/engine/place.c. */
+struct oracle_choice {
+	int64_t w;		/* number of slots */
+	int64_t r, a, b;
+	bool alive[256];	/* these slots have a candidate */
+};
+
+/* Placement `stable` has a list of slots, in the order of preference.  Returns the first slot of
+ * this list that has a candidate, for the destinations of slot x that are in period `period`. */
+int64_t oracle_stable_slot(const struct oracle_choice *c, int64_t x, int64_t period);
+
 /* The entry of s for t with balance off, which is the same under placements `even` and `stable`. */
 ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 			    const struct ftr_dest *t);
