@@ -4,8 +4,8 @@
  *
  * This module knows nothing about fabrics.  The library and the plugin allocate memory in two
  * ways: in arenas, which are freed as a whole, and with ftr_malloc() and similar functions.  A
- * test can make the n-th allocation fail.  An allocation in an arena is counted only if it needs a
- * new chunk.
+ * test can make the n-th allocation fail.  An allocation in an arena counts once, and once more if it
+ * needs a new chunk.
  */
 #ifndef FTR_BASE_BASE_H
 #define FTR_BASE_BASE_H

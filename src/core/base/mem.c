@@ -219,7 +219,7 @@ void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size)
 	struct chunk *c = a->head;
 	size_t bytes, align, at;
 
-	if (size && n > (SIZE_MAX - LARGE) / size)
+	if (fails() || (size && n > (SIZE_MAX - LARGE) / size))
 		return NULL;
 	bytes = FTR_MAX(n * size, (size_t)1);
 	align = bytes >= 64 ? 64 : 16;
