@@ -107,8 +107,8 @@ struct ftr_incr_result {
 	uint32_t n_spared;	/* number of spared entries in the tables, see ftr_incr_spare() */
 	/* Numbers of ordered pairs of leaf switches.  bad_pairs: pairs without a path in the new
 	 * tables; lost_pairs: pairs that lost their path by these events; regained_pairs: pairs that
-	 * got a path again by these events.  Packets of a pair that is counted as lost still arrive
-	 * if its entries are spared. */
+	 * got a path again by these events.  A pair has a path if packets to all LIDs of the
+	 * destination switch and of its hosts arrive, also over spared entries. */
 	uint64_t bad_pairs, lost_pairs, regained_pairs;
 };
 

@@ -430,5 +430,5 @@ bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 
 uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv)
 {
-	return lv->pairs.bad - lv->pairs.extra;
+	return lv->pairs.bad - lv->pairs.extra - lv->pairs.spared;
 }

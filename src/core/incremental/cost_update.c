@@ -143,7 +143,7 @@ static void compute(const struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 static void count_pair(struct ftr_incr *lv, ftr_sw s, uint32_t l,
 		       uint8_t before, uint8_t after)
 {
-	if (l >= lv->view.tree.n_leaf || lv->view.numbering.col[s] >= lv->view.tree.n_leaf)
+	if (!incr_are_leaves(lv, s, l))
 		return;
 	if (after == FTR_COST_INF) {
 		lv->pairs.bad++;

@@ -87,9 +87,9 @@ struct incr_plan {
 };
 
 /* Numbers of ordered pairs of leaf switches.  bad: pairs without an up/down path.  extra: those of
- * the bad pairs that extra turns connect. */
+ * the bad pairs that extra turns connect.  spared: those that only spared entries connect. */
 struct incr_pairs {
-	uint64_t bad, extra;
+	uint64_t bad, extra, spared;
 };
 
 struct ftr_incr {
@@ -188,6 +188,12 @@ static inline ftr_sw incr_remote(const struct ftr_incr *lv, uint32_t link)
 static inline enum incr_side incr_side(const struct ftr_incr *lv, uint32_t link)
 {
 	return lv->group[lv->group_of[link]].side;
+}
+
+/* True if s is a leaf switch, and l is the column of one. */
+static inline bool incr_are_leaves(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
+{
+	return l < lv->view.tree.n_leaf && lv->view.numbering.col[s] < lv->view.tree.n_leaf;
 }
 
 /* The end of the nominal link at port p of s. NONE: the port has no link to a switch, or routing

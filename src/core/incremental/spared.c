@@ -68,6 +68,13 @@ static uint32_t mark_lid(struct ftr_incr *lv, const uint32_t *list, uint32_t n, 
 	return marked;
 }
 
+static int by_switch_and_lid(const void *x, const void *y)
+{
+	const struct ftr_change *a = x, *b = y;
+
+	return FTR_ORDER(a->sw, b->sw) ?: FTR_ORDER(a->lid, b->lid);
+}
+
 /* Move the marked changes from lv->change to out[]. */
 static void take_out(struct ftr_incr *lv, const uint8_t *mark, struct ftr_change *out)
 {
@@ -84,6 +91,44 @@ static void take_out(struct ftr_incr *lv, const uint8_t *mark, struct ftr_change
 		lv->change[kept++] = lv->change[i];
 	}
 	r->n_changes = kept;
+}
+
+/* True if the entries of s for all LIDs of column l are in spared[k]. */
+static bool spares_column(const struct ftr_incr *lv, unsigned int k, ftr_sw s, uint32_t l)
+{
+	const uint32_t *first = lv->view.numbering.dest_first;
+
+	for (uint32_t i = first[l]; i < first[l + 1]; i++) {
+		const struct ftr_change key = { .sw = s, .lid = lv->view.numbering.dest[i].lid };
+
+		if (!bsearch(&key, lv->spared[k], lv->n_spared[k], sizeof(key), by_switch_and_lid))
+			return false;
+	}
+	return true;
+}
+
+/* Correct the numbers of pairs of leaf switches.  So far each pair without an allowed path counts as
+ * lost, even if spared entries connect it. */
+static void count_pairs(struct ftr_incr *lv, unsigned int k)
+{
+	const struct ftr_dest *dest = lv->view.numbering.dest;
+
+	for (uint32_t i = 0; i < lv->n_spared[k]; i++) {
+		ftr_sw s = lv->spared[k][i].sw;
+		uint32_t l = lv->col_of[lv->spared[k][i].lid];
+
+		if (lv->spared[k][i].lid != dest[lv->view.numbering.dest_first[l]].lid ||
+		    !incr_are_leaves(lv, s, l) || !spares_column(lv, k, s, l) ||
+		    spares_column(lv, !k, s, l))
+			continue;
+		lv->pairs.spared += k ? -1 : 1;
+		if (!k)
+			lv->result.lost_pairs--;
+		else if (incr_cost(lv, s)[l] != FTR_COST_INF || connect_find(incr_plan(lv), s, l))
+			lv->result.regained_pairs--;
+		else
+			lv->result.lost_pairs++;
+	}
 }
 
 enum ftr_status incr_spare(struct ftr_incr *lv, struct ftr_err *err)
@@ -110,6 +155,8 @@ enum ftr_status incr_spare(struct ftr_incr *lv, struct ftr_err *err)
 	lv->spared[0] = out;
 	lv->n_spared[0] = lv->result.n_spared = n;
 	lv->respared = true;
+	count_pairs(lv, 0);
+	count_pairs(lv, 1);
 	return n ? incr_sort(lv, err) : FTR_OK;
 }
 

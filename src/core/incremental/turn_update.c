@@ -116,17 +116,11 @@ static enum ftr_status plan_with_fewest_links(struct ftr_incr *lv, enum connect_
 	return st;
 }
 
-static bool are_leaves(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
-{
-	return l < lv->view.tree.n_leaf &&
-		lv->view.numbering.col[s] < lv->view.tree.n_leaf;
-}
-
 /* True if e connects two leaf switches that have no up/down path to each other. */
 static bool joins_leaves(const struct ftr_incr *lv,
 			 const struct connect_entry *e)
 {
-	return are_leaves(lv, e->sw, e->col);
+	return incr_are_leaves(lv, e->sw, e->col);
 }
 
 static void count_extra(struct ftr_incr *lv)
@@ -188,7 +182,7 @@ static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 		const struct incr_log *c = &lv->log[i];
 
 		n_kept += c->job == JOB_COST && c->before != FTR_COST_INF &&
-			are_leaves(lv, c->sw, c->col) && connects(now, c->sw, c->col);
+			incr_are_leaves(lv, c->sw, c->col) && connects(now, c->sw, c->col);
 	}
 	r->lost_pairs -= n_kept;
 	r->regained_pairs += n_new - n_kept;
