@@ -257,7 +257,9 @@ static void state_again(uint64_t seed)
 
 static void same_guids(const struct ftr_guids *a, const struct ftr_guids *b)
 {
-	ck_assert(a->n == b->n && !memcmp(a->guid, b->guid, a->n * sizeof(*a->guid)));
+	ck_assert_uint_eq(a->n, b->n);
+	for (uint32_t i = 0; i < a->n; i++)
+		ck_assert_uint_eq(a->guid[i], b->guid[i]);
 }
 
 /* What write_read_write would not find: two members that are exchanged or equal. */
@@ -271,8 +273,10 @@ static void same_job(const struct ftr_search_job *a, const struct ftr_search_job
 	same_guids(&a->shape.io, &b->shape.io);
 	ck_assert(a->opts.sm_switch == b->opts.sm_switch && a->opts.n_sm == b->opts.n_sm &&
 		  a->opts.paths == b->opts.paths && a->opts.n_turns == b->opts.n_turns);
-	ck_assert(!memcmp(a->opts.sm, b->opts.sm, a->opts.n_sm * sizeof(ftr_sw)));
-	ck_assert(!memcmp(a->opts.turn, b->opts.turn, a->opts.n_turns * sizeof(struct ftr_turn)));
+	for (uint32_t i = 0; i < a->opts.n_sm; i++)
+		ck_assert_uint_eq(a->opts.sm[i], b->opts.sm[i]);
+	for (uint32_t i = 0; i < a->opts.n_turns; i++)
+		ck_assert(!memcmp(&a->opts.turn[i], &b->opts.turn[i], sizeof(*a->opts.turn)));
 	ck_assert(a->keep.search_all == b->keep.search_all &&
 		  a->keep.search_displaced == b->keep.search_displaced && a->given == b->given &&
 		  !a->keep.current == !b->keep.current);
@@ -377,7 +381,7 @@ START_TEST(failed_search)
 	enum ftr_status st;
 
 	open_file();
-	ftr_put_search_result(&o, NULL, NULL, FTR_NOMEM, &why);
+	ftr_put_search_result(&o, NULL, &k, FTR_NOMEM, &why);
 	write_out(&o, FTR_SEARCH_RESULT);
 	ok(ftr_in_fd(&in, file, "codec", FTR_SEARCH_RESULT, &err));
 	st = ftr_get_search_result(&in, NULL, &k, &err);

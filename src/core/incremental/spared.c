@@ -98,6 +98,8 @@ static bool spares_column(const struct ftr_incr *lv, unsigned int k, ftr_sw s, u
 {
 	const uint32_t *first = lv->view.numbering.dest_first;
 
+	if (!lv->n_spared[k])
+		return false;
 	for (uint32_t i = first[l]; i < first[l + 1]; i++) {
 		const struct ftr_change key = { .sw = s, .lid = lv->view.numbering.dest[i].lid };
 
