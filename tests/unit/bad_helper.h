@@ -26,8 +26,9 @@ static inline bool find_helper(void)
 	return path;
 }
 
-/* Let the plugin start a shell script.  $REAL is ibfattree-helper; $BAD is bad_helper.c. */
-static inline void use_script(const char *text)
+/* Let the plugin start a shell script for this kind of process.  $REAL is ibfattree-helper; $BAD is
+ * bad_helper.c. */
+static inline void use_script(const char *kind, const char *text)
 {
 	int fd;
 	FILE *out;
@@ -38,7 +39,8 @@ static inline void use_script(const char *text)
 	ck_assert_int_eq(fchmod(fd, 0700), 0);
 	out = fdopen(fd, "w");
 	ck_assert_ptr_nonnull(out);
-	fprintf(out, "#!/bin/bash\nREAL=%s\nBAD=${REAL%%/*}/bad-helper\n%s\n", real_helper, text);
+	fprintf(out, "#!/bin/bash\nREAL=%s\nBAD=${REAL%%/*}/bad-helper\n", real_helper);
+	fprintf(out, "[[ $1 == %s ]] || exec $REAL \"$@\"\n%s\n", kind, text);
 	ck_assert(!fclose(out));
 	ck_assert(!setenv("IBFATTREE_HELPER", bad_script, 1));
 }

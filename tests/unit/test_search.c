@@ -67,7 +67,7 @@ START_TEST(fails)
 	size_t size;
 	double retry;
 
-	use_script(bad[_i].script);
+	use_script("search", bad[_i].script);
 	/* the last process never ends */
 	ck_assert(!setenv("IBFATTREE_HELPER_SECONDS",
 			  _i + 1 == (int)(sizeof(bad) / sizeof(bad[0])) ? "1" : "3600", 1));
@@ -123,7 +123,7 @@ START_TEST(cancelled)
 {
 	struct fake *h;
 
-	use_script("kill -STOP $$");
+	use_script("search", "kill -STOP $$");
 	h = start();
 	ck_assert_ptr_nonnull(engine(h)->prefer.search);
 	fake_free(h);
@@ -143,7 +143,7 @@ START_TEST(changed)
 		struct fake *h;
 
 		snprintf(text, sizeof(text), "exec $BAD change 1 %u \"$@\"", i * 7);
-		use_script(text);
+		use_script("search", text);
 		h = start();
 		await(h);
 		swept(h);

@@ -27,13 +27,15 @@ struct helper;
 enum ftr_status helper_start(enum helper_kind kind, struct helper **out,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* The limit of CPU time for each request, in seconds.  For HELPER_SEARCH and HELPER_FILES the caller
- * also waits no longer than this for a result. */
-unsigned int helper_seconds(enum helper_kind kind);
+/* The longest time that the caller should wait for a result of this kind, in ms. */
+unsigned int helper_wait_ms(enum helper_kind kind);
 
 /* Send the content of o, and free it.  The result of the last request was read before.  FTR_IO:
  * the process has ended, or there is no memory for the request. */
 enum ftr_status helper_send(struct helper *h, struct ftr_out *o, struct ftr_err *err) FTR_MUST_USE;
+
+/* Wait at most ms milliseconds.  True: there is no result yet, and the process has not ended. */
+bool helper_is_busy(const struct helper *h, unsigned int ms);
 
 /*
  * Wait at most ms milliseconds for the result of the request.  The caller reads it from in, and

@@ -52,6 +52,29 @@ static enum ftr_status search(struct ftr_in *in, struct ftr_out *out, struct ftr
 	return st;
 }
 
+static enum ftr_status plan(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
+{
+	static struct ftr_ddlr *planner;
+	static const struct ftr_fabric *f;
+	struct ftr_ddlr_plan p = { .n = 0 };
+	struct plan_job j;
+	enum ftr_status st;
+
+	if (!planner)
+		return get_planner(in, &planner, &f, err);
+	st = ftr_in_end(in, get_plan_job(in, f, &j, err), err);
+	if (!st && j.drained)
+		ftr_ddlr_drained(planner);
+	if (!st)
+		st = j.t ? ftr_ddlr_transition(planner, f, j.t, &p, err) :
+			ftr_ddlr_events(planner, j.ev, j.n, &p, err);
+	if (!st)
+		put_plan(out, &p);
+	ftr_ddlr_plan_fini(&p);
+	plan_job_fini(&j);
+	return st;
+}
+
 /* serve: read the request to its end, do it, and write the result after the error text. */
 static const struct kind {
 	const char *name;
@@ -60,6 +83,7 @@ static const struct kind {
 	bool any_size;		/* writes files of any size */
 } kinds[] = {
 	{ .name = "search", .serve = search, .once = true },
+	{ .name = "planner", .serve = plan },
 };
 
 static const struct kind *find_kind(const char *name)
@@ -156,7 +180,7 @@ int main(int argc, char **argv)
 		limit_cpu((rlim_t)strtoul(argv[2], NULL, 10));
 		if (!answer(k))
 			_exit(1);
-		if (k->once || send(SOCKET, "", 1, MSG_NOSIGNAL) != 1)
+		if (k->once || send(SOCKET, "x", 1, MSG_NOSIGNAL) != 1)
 			break;
 	}
 	/* not exit(): the memory of requests is not freed, and LeakSanitizer would report it */

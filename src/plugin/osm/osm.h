@@ -400,15 +400,15 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  * the files:
  *
  *  routed	a routing is done (OpenSM's exclusive lock is held)
- *  count	a sweep begins, a routing is refused (OpenSM's exclusive lock is held), or a search
- *		process has failed
+ *  count	a sweep begins, a routing is refused (OpenSM's exclusive lock is held), or a process
+ *		of the plugin has failed
  *  engine	an engine has routed, or an engine of this plugin has failed
  *  repair	a repair is done
  *  write	write the files; gen: the routing in use, or NULL
  */
 struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
-/* Increment a counter: sweeps, refusals or search_failures.  counter: its offset in struct
+/* Increment a counter: sweeps, refusals or helper_failures.  counter: its offset in struct
  * ibf_metrics. */
 void ibf_status_count(struct ibf_plugin *p, size_t counter);
 void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
