@@ -52,16 +52,18 @@ static enum ftr_status search(struct ftr_in *in, struct ftr_out *out, struct ftr
 	return st;
 }
 
+static struct ftr_ddlr *planner;	/* NULL: no request yet */
+static const struct ftr_fabric *planned;
+
 static enum ftr_status plan(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
 {
-	static struct ftr_ddlr *planner;
-	static const struct ftr_fabric *f;
+	const struct ftr_fabric *f = planned;
 	struct ftr_ddlr_plan p = { .n = 0 };
 	struct plan_job j;
 	enum ftr_status st;
 
 	if (!planner)
-		return get_planner(in, &planner, &f, err);
+		return get_planner(in, &planner, &planned, err);
 	st = ftr_in_end(in, get_plan_job(in, f, &j, err), err);
 	if (!st && j.drained)
 		ftr_ddlr_drained(planner);
