@@ -5,5 +5,5 @@ libftrcore_a_SOURCES += src/core/check/check.h src/core/check/check_tables.c \
 	src/core/check/load_model.c \
 	src/core/check/loadtree.c src/core/check/loadrun.c src/core/check/loadsum.c \
 	src/core/check/dyn.h src/core/check/dyngraph.c src/core/check/dynchange.c \
-	src/core/check/dynorder.c src/core/check/dynwalk.c \
+	src/core/check/dynorder.c src/core/check/dynsteps.c src/core/check/dynwalk.c \
 	src/core/check/job_load.c
