@@ -346,11 +346,11 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
-/* transition.c: write the tables t, which ibf_commit has copied, to the switches in a checked
+/* transition.c: write the tables routes->t, which ibf_commit has copied, to the switches in a checked
  * order, and log the result.  The caller holds OpenSM's exclusive lock.  It is released during the
  * writes, and held again on return. */
 void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
-		    const struct ftr_tables *t);
+		    const struct ibf_routes *routes);
 /* OpenSM has written the tables of the last routing: log the time if ibf_transition left entries
  * to it. */
 void ibf_transition_over(struct ibf_plugin *p);
