@@ -110,24 +110,27 @@ struct host_ports {
 };
 
 /* Returns the greatest number of paths from leaf s to the n ports that cross one switch other than
- * s. */
-static uint32_t cross_common(struct host_ports *p, ftr_sw s, const ftr_ep *e, uint32_t n)
+ * s.  *paths: the number of ports on other leaves. */
+static uint32_t cross_common(struct host_ports *p, ftr_sw s, const ftr_ep *e, uint32_t n,
+			     uint32_t *paths)
 {
 	uint32_t most = 0;
 
+	*paths = 0;
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t hops = s == p->f->ep[e[k]].sw ? FTR_NO_PATH :
 			ftr_tables_path(p->f, p->t, s, p->f->ep[e[k]].lid, p->path);
 
+		*paths += s != p->f->ep[e[k]].sw;
 		for (uint32_t i = 0; hops != FTR_NO_PATH && i < hops; i++) {
 			const struct ftr_swport *q = &p->f->ports[p->path[i]];
-			uint32_t paths;
+			uint32_t *at;
 
 			if (q->peer_kind != FTR_PEER_SW)
 				continue;
-			paths = p->crossed[q->peer] > p->base ? p->crossed[q->peer] - p->base : 0;
-			p->crossed[q->peer] = p->base + ++paths;
-			most = paths > most ? paths : most;
+			at = &p->crossed[q->peer];
+			*at = (*at > p->base ? *at : p->base) + 1;
+			most = *at - p->base > most ? *at - p->base : most;
 		}
 	}
 	p->base += n;
@@ -139,12 +142,12 @@ static void compare_ports(struct host_ports *p, const ftr_ep *e, uint32_t n)
 {
 	p->hosts++;
 	for (ftr_sw s = 0; p->t && s < p->f->n_sw; s++) {
-		uint32_t most;
+		uint32_t most, paths;
 
 		if (!p->leaf[s])
 			continue;
-		most = cross_common(p, s, e, n);
-		p->pairs++;
+		most = cross_common(p, s, e, n, &paths);
+		p->pairs += paths > 1;
 		p->common += most > 1;
 		if (most > p->most) {
 			p->most = most;
