@@ -198,6 +198,9 @@ struct ibf_plugin {
 	bool lft_known;		/* this manager has routed as master, so OpenSM knows the tables of
 				 * the switches */
 	bool own_reroute;	/* ibf_request_reroute was called since the last sweep began */
+	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
+				 * has not written them yet; 0: it has left none */
+	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
 	bool use_idle;		/* snapshots do not leave out these links */
@@ -344,11 +347,14 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
-/* transition.c: write the tables t, which ibf_commit has copied, to the switches in a checked
+/* transition.c: write the tables routes->t, which ibf_commit has copied, to the switches in a checked
  * order, and log the result.  The caller holds OpenSM's exclusive lock.  It is released during the
  * writes, and held again on return. */
 void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
-		    const struct ftr_tables *t);
+		    const struct ibf_routes *routes);
+/* OpenSM has written the tables of the last routing: log the time if ibf_transition left entries
+ * to it. */
+void ibf_transition_over(struct ibf_plugin *p);
 
 /* commit.c: copy all tables to OpenSM's new_lft, or none on failure.  write: false to count
  * the changes only. */
