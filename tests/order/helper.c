@@ -55,8 +55,7 @@ enum ftr_status helper_send(struct helper *h, struct ftr_out *o, struct ftr_err 
 
 bool helper_is_busy(const struct helper *h, unsigned int ms)
 {
-	(void)h;
-	return !ms && choose(2, 1, 0);
+	return strcmp(h->kind->name, "planner") || (!ms && choose(2, 1, 0));
 }
 
 enum ftr_status helper_result(struct helper *h, unsigned int ms, struct ftr_in *in,
@@ -78,6 +77,12 @@ void helper_kill(struct helper *h)
 void helper_cancel(struct helper *h)
 {
 	(void)h;
+}
+
+bool helper_end(struct helper *h)
+{
+	(void)h;
+	return true;
 }
 
 void helper_free(struct helper *h)

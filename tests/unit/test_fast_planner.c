@@ -4,7 +4,6 @@
  * CPU time, or returns anything.  In each case the fault is rerouted without a local repair, one
  * message is logged, no process is left, and the planner of the next routing repairs the next fault.
  */
-#include <signal.h>
 #include <sys/wait.h>
 
 #include "lib/suite.h"
@@ -129,7 +128,7 @@ START_TEST(missing)
 	ck_assert(!setenv("IBFATTREE_HELPER", "/nonexistent/ibfattree-helper", 1));
 	h = start();
 	fault(h, 6);
-	ck_assert_uint_eq(fake_logged(h, "/nonexistent/ibfattree-helper does not start"), 1);
+	ck_assert_uint_eq(fake_logged(h, PROCESS "/nonexistent/ibfattree-helper does not start"), 1);
 	finish(h);
 }
 END_TEST
@@ -137,21 +136,12 @@ END_TEST
 /* The process is killed while it waits. */
 START_TEST(killed)
 {
-	char text[128], line[32] = "", pids[] = "/tmp/ibf-pid-XXXXXX";
-	int fd = mkstemp(pids);
 	struct fake *h;
-	FILE *in;
 
-	ck_assert_int_ge(fd, 0);
-	snprintf(text, sizeof(text), "echo $$ >%s; exec $REAL \"$@\"", pids);
-	use_script("planner", text);
+	use_mortal_helper("planner");
 	h = start();
 	wait_for_planner(h);
-	in = fdopen(fd, "r");
-	ck_assert(in && fgets(line, sizeof(line), in));
-	fclose(in);
-	unlink(pids);
-	ck_assert(!kill((pid_t)atoi(line), SIGKILL));
+	kill_helper();
 	fault(h, 6);
 	ck_assert_uint_eq(fake_logged(h, "it was ended by signal 9"), 1);
 	ck_assert_uint_eq(fake_logged(h, "local repair"), 1);

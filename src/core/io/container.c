@@ -153,53 +153,42 @@ void ftr_put_turns(struct ftr_out *o, const struct ftr_fabric *f, const struct f
 
 typedef uint64_t hash_fn(uint64_t hash, const void *data, size_t n);
 
-struct sealed {
-	const struct ftr_out *o;
-	const char *magic;
-	hash_fn *hash;
-};
-
 static uint64_t file_hash(uint64_t hash, const void *data, size_t n)
 {
 	return ftr_hash(hash, data, n);
 }
 
-static bool fill(FILE *out, const void *ctx)
+static bool write_out(struct ftr_out *o, FILE *out, const char *magic, hash_fn *hash)
 {
-	const struct sealed *c = ctx;
-
-	return fprintf(out, FIRST_LINE, c->magic,
-		       c->hash(FTR_HASH_INIT, c->o->at, c->o->n), c->o->n) > 0 &&
-		fwrite(c->o->at, 1, c->o->n, out) == c->o->n;
-}
-
-enum ftr_status ftr_out_replace(struct ftr_out *o, const char *path, const char *magic,
-				struct ftr_err *err)
-{
-	struct sealed c = { o, magic, file_hash };
-	enum ftr_status st = o->nomem ? ftr_nomem(err, "%s", path) :
-		ftr_file_replace(path, fill, &c, err);
+	bool written = out && !o->nomem &&
+		fprintf(out, FIRST_LINE, magic, hash(FTR_HASH_INIT, o->at, o->n), o->n) > 0 &&
+		fwrite(o->at, 1, o->n, out) == o->n;
 
 	free(o->at);
-	return st;
+	if (o->nomem)
+		errno = ENOMEM;
+	return written;
+}
+
+bool ftr_out_file(struct ftr_out *o, FILE *out, const char *magic)
+{
+	return write_out(o, out, magic, file_hash);
 }
 
 enum ftr_status ftr_out_fd(struct ftr_out *o, int fd, const char *name, const char *magic,
 			   struct ftr_err *err)
 {
-	struct sealed c = { o, magic, ftr_hash_words };
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	FILE *out = o->nomem || own < 0 || (!lseek(own, 0, SEEK_SET) && ftruncate(own, 0)) ?
+	FILE *out = own < 0 || (!lseek(own, 0, SEEK_SET) && ftruncate(own, 0)) ?
 		NULL : ftr_fdopen(own, "w");
-	bool written = out && fill(out, &c);
+	bool written = write_out(o, out, magic, ftr_hash_words);
+	int why = errno;
 
-	if (out)
-		written = !fclose(out) && written;
-	else if (own >= 0)
-		close(own);
-	free(o->at);
-	return written ? FTR_OK : ftr_fail(err, FTR_IO, "%s is not written: %s", name,
-					   o->nomem ? "out of memory" : strerror(errno));
+	if (out ? fclose(out) && written : own >= 0 && close(own)) {
+		written = false;
+		why = errno;
+	}
+	return written ? FTR_OK : ftr_fail(err, FTR_IO, "%s is not written: %s", name, strerror(why));
 }
 
 /* ---- reading --------------------------------------------------------------- */

@@ -37,10 +37,10 @@ void ftr_put_turns(struct ftr_out *o, const struct ftr_fabric *f, const struct f
 /* A nominal fabric with the ranks that it keeps (state_file.c). */
 void ftr_put_nominal(struct ftr_out *o, const struct ftr_nominal *n);
 
-/* Replace the file `path` by the container, or write a message to fd (name: for errors).  If fd is a
- * file, it is emptied before.  Both free the content.  FTR_IO, FTR_NOMEM. */
-enum ftr_status ftr_out_replace(struct ftr_out *o, const char *path, const char *magic,
-				struct ftr_err *err) FTR_MUST_USE;
+/* Write the container to out (for ftr_file_replace()), or a message to fd (name: for errors).  If fd is
+ * a file, it is emptied before.  Both free the content.  False: not written; errno says why.
+ * FTR_IO. */
+bool ftr_out_file(struct ftr_out *o, FILE *out, const char *magic);
 enum ftr_status ftr_out_fd(struct ftr_out *o, int fd, const char *name, const char *magic,
 			   struct ftr_err *err) FTR_MUST_USE;
 

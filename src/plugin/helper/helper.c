@@ -172,13 +172,18 @@ void helper_cancel(struct helper *h)
 	shutdown(h->socket, SHUT_RDWR);
 }
 
-void helper_free(struct helper *h)
+bool helper_end(struct helper *h)
 {
 	int how;
 
+	return end(h, &how);
+}
+
+void helper_free(struct helper *h)
+{
 	if (!h)
 		return;
-	end(h, &how);
+	helper_end(h);
 	if (h->request >= 0)
 		close(h->request);
 	if (h->result >= 0)

@@ -53,9 +53,10 @@ void helper_kill(struct helper *h);
 /* Make a call of helper_result() in another thread kill the process and return. */
 void helper_cancel(struct helper *h);
 
-/* Kill the process, and wait for its end, at most HELPER_END_MS (a file system that hangs may keep
- * it).  NULL is accepted. */
+/* Kill the process, and wait for its end, at most HELPER_END_MS.  False: it has not ended, because a
+ * file system that hangs keeps it; it will end later. */
 #define HELPER_END_MS 1000
-void helper_free(struct helper *h);
+bool helper_end(struct helper *h);
+void helper_free(struct helper *h);	/* calls helper_end(); NULL is accepted */
 
 #endif

@@ -10,6 +10,8 @@
 #ifndef HELPER_JOB_H
 #define HELPER_JOB_H
 
+#include <limits.h>
+
 #include "io/container.h"
 #include <ftr/ddlr.h>
 #include <ftr/engine.h>
@@ -72,5 +74,19 @@ void plan_job_fini(struct plan_job *j);
 void put_plan(struct ftr_out *o, const struct ftr_ddlr_plan *plan);
 enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 			 struct ftr_ddlr_plan *plan, struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- files ----------------------------------------------------------------------- */
+
+/* Replace the file, or append complete lines to it (base/file.h).  The result is empty. */
+struct file_job {
+	char path[PATH_MAX];
+	bool append;
+	const uint8_t *at;	/* [n] */
+	size_t n;
+};
+
+void put_file(struct ftr_out *o, const char *path, bool append, const void *at, size_t n);
+/* j->at points into the request. */
+enum ftr_status get_file(struct ftr_in *in, struct file_job *j, struct ftr_err *err) FTR_MUST_USE;
 
 #endif

@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "helper/helper.h"
 #include "helper/job.h"
 
@@ -77,6 +78,28 @@ static enum ftr_status plan(struct ftr_in *in, struct ftr_out *out, struct ftr_e
 	return st;
 }
 
+static bool fill(FILE *out, const void *job)
+{
+	const struct file_job *j = job;
+
+	return fwrite(j->at, 1, j->n, out) == j->n;
+}
+
+static enum ftr_status write_file(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
+{
+	char *text = in->text;
+	struct file_job j;
+	enum ftr_status st = get_file(in, &j, err);
+
+	(void)out;
+	if (!st && j.append)
+		st = ftr_file_append(j.path, (const char *)j.at, j.n, err);
+	else if (!st)
+		st = ftr_file_replace(j.path, fill, &j, err);
+	free(text);
+	return st;
+}
+
 /* serve: read the request to its end, do it, and write the result after the error text. */
 static const struct kind {
 	const char *name;
@@ -86,6 +109,7 @@ static const struct kind {
 } kinds[] = {
 	{ .name = "search", .serve = search, .once = true },
 	{ .name = "planner", .serve = plan },
+	{ .name = "files", .serve = write_file, .any_size = true },
 };
 
 static const struct kind *find_kind(const char *name)
