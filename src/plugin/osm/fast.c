@@ -3,12 +3,10 @@
  * Connects src/plugin/reroute with OpenSM: passes OpenSM's events to src/plugin/reroute, runs the
  * worker's thread, and implements struct rr_ops, the functions that src/plugin/reroute calls.
  */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "osm/fast.h"
 #include "osm/host.h"
-#include "osm/metrics.h"
 
 extern volatile unsigned int osm_exit_flag;
 
@@ -89,7 +87,7 @@ static void op_warn(void *ctx, enum rr_warning what, const char *text)
 	struct ibf_fast *f = ctx;
 
 	if (what == RR_WARN_PLANNER)
-		ibf_status_count(f->p, offsetof(struct ibf_metrics, helper_failures));
+		atomic_fetch_add(&f->p->helper_failures, 1);
 	ibf_log(f->p, what == RR_WARN_FLAPPING ? IBF_FLAPPING :
 		IBF_FAST_FAILED, "%s", text);
 }

@@ -10,13 +10,11 @@
  * Later the routing that applies the result checks all tables once more.  A result that is not
  * used is reported (IBF122), and the next search waits, see prefer.c.
  */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "helper/helper.h"
 #include "helper/job.h"
 #include "osm/host.h"
-#include "osm/metrics.h"
 #include "osm/osm.h"
 #include <ftr/check.h>
 
@@ -106,8 +104,7 @@ static void *search(void *arg)
 		if (z->status) {
 			ibf_log(z->e->plugin, IBF_SEARCH_FAILED, "%s: the search for better tables failed: %s; the tables stay as they are",
 				z->e->ops->name, z->err.msg);
-			ibf_status_count(z->e->plugin,
-					 offsetof(struct ibf_metrics, helper_failures));
+			atomic_fetch_add(&z->e->plugin->helper_failures, 1);
 		} else if (!z->displaced || ibf_search_found(z)) {
 			/* The next routing takes the result.  That a search has found nothing
 			 * better is stored, so that it does not run again after a restart. */

@@ -91,6 +91,7 @@ static void count_state(struct ibf_status *s)
 static void write_all(struct ibf_plugin *p)
 {
 	count_state(p->status);
+	p->status->m.helper_failures = atomic_load(&p->helper_failures);
 	replace(p, "ibfattree.prom", ibf_metrics_prom);
 	replace(p, "ibfattree-status.json", ibf_metrics_json);
 }

@@ -81,14 +81,12 @@
  * in which they were sent.
  */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "osm/blocks.h"
 #include "osm/clock.h"
 #include "osm/fast.h"
-#include "osm/metrics.h"
 #include <ftr/cdg.h>
 #include <ftr/check.h>
 #include <ftr/transition.h>
@@ -374,7 +372,7 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 			st = drain(x, err);
 	}
 	if (st && rr_ddlr_warning(err) == RR_WARN_PLANNER)
-		ibf_status_count(x->p, offsetof(struct ibf_metrics, helper_failures));
+		atomic_fetch_add(&x->p->helper_failures, 1);
 	rr_planner_free(r);
 	return st;
 }

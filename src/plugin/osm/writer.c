@@ -13,13 +13,11 @@
  * make than OpenSM should wait, and somebody must send the next job when a result arrives.  Without
  * a thread, each caller would make its file, and a job would wait for the next call.
  */
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "helper/helper.h"
 #include "helper/job.h"
-#include "osm/metrics.h"
 #include "osm/writer.h"
 
 struct queued {
@@ -129,7 +127,7 @@ static enum ftr_status run(struct ibf_writer *w, const struct ibf_job *j, struct
 	if (!st || st == FTR_REFUSED)
 		return st;
 	w->failed = true;
-	ibf_status_count(w->p, offsetof(struct ibf_metrics, helper_failures));
+	atomic_fetch_add(&w->p->helper_failures, 1);
 	w->pause = ibf_now_ms() + IBF_WRITER_PAUSE_MS;
 	return ftr_err_prefix(err, "%s: the process that writes files failed", j->path);
 }
