@@ -32,8 +32,7 @@ ibfattree_LDADD = libcli.a libftrtools.a libftrcore.a $(IBMAD_LIBS) $(IBVERBS_LI
 
 bin_PROGRAMS += ibfattree-sim
 ibfattree_sim_SOURCES = src/command/cli/sim_main.c src/command/cli/sim.c src/command/cli/sim.h src/command/cli/sim_input.c \
-	src/command/cli/sim_schedule.c src/command/cli/sim_writes.c src/command/cli/sim_events.c src/command/cli/sim_show.c src/command/cli/sim_json.c \
-	src/command/cli/sim_svg.c
+	src/command/cli/sim_schedule.c src/command/cli/sim_writes.c src/command/cli/sim_events.c src/command/cli/sim_show.c src/command/cli/sim_json.c
 ibfattree_sim_CFLAGS = $(libcli_a_CFLAGS)
 ibfattree_sim_LDADD = libcli.a libftrtools.a libftrcore.a $(JSONC_LIBS) $(ZLIB_LIBS) \
 	$(UNPACK_LIBS) -lm
