@@ -169,6 +169,7 @@ struct ibf_guids {
 };
 
 struct ibf_drain;	/* drain.h */
+struct helper;		/* helper/helper.h */
 struct ibf_fast;
 struct ibf_smp;		/* transport.h */
 struct ibf_writer;	/* writer.h */
@@ -318,8 +319,8 @@ struct ibf_search {
 	bool replaced;		/* the tables were computed from scratch, because those of
 				 * gen were behind */
 	double ms;
-	/* Used by search.c only.  job: the file from which the process reads. */
-	int job;
+	/* Used by search.c only. */
+	struct helper *helper;	/* NULL: the process did not start */
 	pthread_t thread;
 	atomic_bool cancel, done;
 };
