@@ -11,6 +11,7 @@
  *	balance_tables.c	runs the search of <ftr/balance.h>, which consists of sweeps
  *	displaced.c	chooses the ports of displaced entries after a single fault
  *	bound.c		computes a lower bound for the load of the most loaded link, from cuts
+ *	base.c		computes the copy of the tables and their flows from those before faults
  *
  * One step does all the work: take the flows that pass an entry off their path, compute the price
  * of the path through each allowed port, choose the cheapest port, and put the flows on its path
@@ -255,6 +256,26 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 				    struct ftr_team *team, bool *loop,
 				    struct ftr_err *err) FTR_MUST_USE;
 
+/* The sources behind an entry. */
+struct balance_behind {
+	const struct balance_net *net;
+	const struct ftr_shape *sh;
+	struct ftr_cost_column costs;
+	struct balance_entries of;
+	ftr_sw to;		/* the switch of the destination */
+	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */
+	ftr_sw *stack;		/* [n_sw] scratch */
+	/* results of balance_behind(): the indices of the sources whose flows pass or end at the
+	 * entry, and their number of hosts */
+	uint16_t *source;	/* [n_sources] */
+	uint32_t n, hosts;
+};
+
+/* Set the destination: one of column l, with the entries `of`, whose paths must have no loop. */
+void balance_behind_begin(struct balance_behind *z, struct balance_entries of, uint32_t l);
+/* Find the sources behind the entry of s.  The work grows with the number of switches behind it. */
+void balance_behind(struct balance_behind *z, ftr_sw s);
+
 /* The number of flows on the most loaded link. */
 uint32_t balance_most(const struct balance_loads *l);
 
@@ -356,6 +377,7 @@ static inline bool balance_cancelled(const struct balance_net *net)
 struct balance_place {
 	const uint64_t *bits;	/* see balance_subset_new() */
 	const struct ftr_tables *prefer;	/* preferred tables, or NULL (displaced.h) */
+	const struct ftr_balance_base *base;	/* made from `prefer`, or NULL */
 };
 
 /*
@@ -375,6 +397,20 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    const struct balance_place *place, struct ftr_tables *t,
 			    struct ftr_team *team, struct ftr_balance_report *report,
 			    struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- base.c ---------------------------------------------------------------- */
+
+/* True if the base has the same hosts, and net only lacks some of its links. */
+bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_net *net);
+/* Set out->entry to a copy of tables t.  changed: the entries that differ from the base. */
+enum ftr_status balance_base_copy(const struct ftr_balance_base *b,
+				  const struct balance_subset *changed, const struct ftr_tables *t,
+				  struct balance_copy *out, struct ftr_err *err) FTR_MUST_USE;
+/* Count the all-to-all flows of *copy.  changed: as above, or more entries. */
+enum ftr_status balance_base_flows(const struct ftr_balance_base *b,
+				   const struct balance_subset *changed,
+				   const struct balance_copy *copy, struct balance_loads *l,
+				   struct ftr_err *err) FTR_MUST_USE;
 
 /* ---- displaced.c ------------------------------------------------------------ */
 
