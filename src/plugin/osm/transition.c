@@ -258,13 +258,24 @@ static void add_pairs(const struct change *x, struct pairs *out, ftr_sw s, ftr_l
 	}
 }
 
-/* For ftr_check_lost(). */
-static void add_lost(void *ctx, ftr_sw s, ftr_lid lid)
+/* Count the pairs without a path that have one in the new tables. */
+static enum ftr_status add_lost(struct change *x, struct ftr_err *err)
 {
-	struct change *x = ctx;
+	const struct ftr_check_opts opts = { .no_cdg = true, .list_lost = true };
+	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
+	enum ftr_status st = r ? ftr_check_tables(x->f, x->now, &opts, NULL, r, err) :
+		ftr_nomem(err, "the check");
 
-	if (ftr_tables_get(x->to, s, lid) != FTR_PORT_NONE)
-		add_pairs(x, &x->lost, s, lid);
+	if (!st)
+		for (uint32_t lid = 1; lid <= x->f->max_lid; lid++)
+			for (ftr_sw s = 0; s < x->f->n_sw; s++)
+				if (r->lost[(size_t)(lid / 64) * x->f->n_sw + s] >> lid % 64 & 1 &&
+				    ftr_tables_get(x->to, s, (ftr_lid)lid) != FTR_PORT_NONE)
+					add_pairs(x, &x->lost, s, (ftr_lid)lid);
+	if (r)
+		free(r->lost);
+	free(r);
+	return st;
 }
 
 /* True if an entry on the present path from s is about to change. */
@@ -750,7 +761,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 		if (!st)
 			st = write_all(&x, &unsafe, &err);
 		if (why_not(&x, &err))
-			st = ftr_check_lost(x.f, x.now, NULL, NULL, add_lost, &x, &err);
+			st = add_lost(&x, &err);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
 	}
