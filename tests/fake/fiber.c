@@ -37,6 +37,7 @@ struct fiber {
 	enum state state;
 	const void *on;		/* the condition, the lock, or the coroutine that must end */
 	double when;		/* time-out, ms; negative: none */
+	double frozen;		/* it does not run before this time */
 	bool late, kept;
 	uint64_t seen;		/* LOOKS: value of `steps` at the last look */
 	uint64_t turn;		/* READY: number of its place in the queue */
@@ -75,7 +76,7 @@ static unsigned int list_ready(struct fiber **out, unsigned int max)
 	unsigned int n = 0;
 
 	for (struct fiber *f = all; f; f = f->next)
-		if (f->state == READY && n < max) {
+		if (f->state == READY && f->frozen <= now_ms && n < max) {
 			unsigned int i = n++;
 
 			for (; i && out[i - 1]->turn > f->turn; i--)
@@ -102,8 +103,10 @@ static double next_timeout(void)
 	double next = FOREVER;
 
 	for (struct fiber *f = all; f; f = f->next)
-		if (f->state == WAITS && f->when >= 0 && f->when < next)
-			next = f->when;
+		if (f->state == WAITS && f->when >= 0)
+			next = FTR_MIN(next, f->when);
+		else if (f->state == READY && f->frozen > now_ms)
+			next = FTR_MIN(next, f->frozen);
 	return next;
 }
 
@@ -267,6 +270,11 @@ static void join(pthread_t id)
 		block(JOINS, f, -1);
 	}
 	drop(f);
+}
+
+void fiber_freeze(pthread_t id, double until)
+{
+	((struct fiber *)(uintptr_t)id)->frozen = until;
 }
 
 void fiber_keep(pthread_t id)

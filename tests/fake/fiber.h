@@ -38,6 +38,8 @@ void fiber_pass(bool on);
 void fiber_keep(pthread_t id);
 /* End all other coroutines that were not kept, as a crash of the process does. */
 void fiber_abandon(void);
+/* The coroutine does not run before this time, as if the operating system gave it no processor. */
+void fiber_freeze(pthread_t id, double until);
 /* The number of times that a coroutine which was not kept has begun to run. */
 extern uint64_t fiber_runs;
 

@@ -120,6 +120,7 @@ struct fake {
 	fake_moment_fn moment;
 	void *moment_ctx;
 	bool fail_routing;	/* set by tests: the stock engine fails */
+	bool no_memory;		/* set by tests: no engine gets memory in the next routing */
 	/* Called after each Set of a table, while the mutex of fake/wire.c is held; may be NULL. */
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
@@ -292,10 +293,13 @@ struct fake_held {
 	uint64_t id, hash;	/* hash: of all that can have an effect */
 	bool answer;		/* false: the request has not been carried out yet */
 	bool orphan;		/* the sender has crashed */
+	bool late;		/* the sender no longer waits for the answer */
 };
 unsigned int fake_held(struct fake *h, struct fake_held *out, unsigned int max);
 void fake_held_go(struct fake *h, uint64_t id);
 void fake_held_lose(struct fake *h, uint64_t id);
+/* Lose all late packets. */
+void fake_lose_late(struct fake *h);
 pthread_t fake_wire_thread(const struct fake *h);
 uint64_t fake_hash(uint64_t x, const void *data, size_t n);
 /* End OpenSM and start it again, on the same switches and with the same state files.  crash: the

@@ -59,6 +59,7 @@ struct txn {
 	uint32_t number;
 	unsigned int copy, refs;
 	bool open;
+	bool late;		/* the sender does not wait any more, and has not crashed */
 };
 
 enum kind { CARRY, ANSWER, TIMER };
@@ -135,15 +136,17 @@ static void release(struct txn *t)
 	free(t);
 }
 
-/* The sender no longer waits: remove its timer, so that no test waits for it.  With fake_control, a
- * packet is late by at most the time for which its sender waits. */
+/* The sender no longer waits: remove its timer, so that no test waits for it.  With fake_control, only
+ * Sets of the plugin that are on their way remain. */
 static void close_txn(struct fake_wire *w, struct txn *t)
 {
 	struct event **at = &w->event, *e;
 
 	t->open = false;
+	t->late = true;
 	while ((e = *at)) {
-		if (e->t != t || (e->kind != TIMER && !w->control)) {
+		if (e->t != t || (e->kind != TIMER && !w->control) ||
+		    (e->kind == CARRY && t->bind && t->smp.method == IB_MAD_METHOD_SET)) {
 			at = &e->next;
 			continue;
 		}
@@ -271,12 +274,36 @@ static bool launch(struct fake_wire *w, struct txn *t)
 	return true;
 }
 
+static bool same_route(const ib_smp_t *a, const ib_smp_t *b)
+{
+	return a->hop_count == b->hop_count &&
+		!memcmp(a->initial_path, b->initial_path, a->hop_count + 1u);
+}
+
+/* Lose the late packets on the route of `before`, because packets on one route arrive in the order in
+ * which they were sent.  NULL: all late packets. */
+static void lose_late(struct fake_wire *w, const struct event *before)
+{
+	struct event **at = &w->event, *e;
+
+	while ((e = *at)) {
+		if (!e->t->late || (before && !same_route(&e->t->smp, &before->t->smp))) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		release(e->t);
+		free(e);
+	}
+}
+
 static void do_carry(struct fake_wire *w, struct event *e)
 {
 	ftr_sw s = walk(w->h, &e->t->smp);
 	uint16_t status = e->fate.status;
 	uint8_t data[IB_SMP_DATA_SIZE];
 
+	lose_late(w, e);
 	if (s == FTR_SW_NONE ||
 	    !carry_out(w->h, s, &e->t->smp, &e->fate, &status, data) ||
 	    e->fate.lose_answer)
@@ -515,7 +542,9 @@ bool fake_wire_idle(struct fake *h)
 	bool idle;
 
 	fake_lock(h);
-	idle = !h->wire->event && !h->wire->calling;
+	idle = !h->wire->calling;
+	for (const struct event *e = h->wire->event; e && idle; e = e->next)
+		idle = e->t->late;
 	fake_unlock(h);
 	return idle;
 }
@@ -592,7 +621,8 @@ unsigned int fake_held(struct fake *h, struct fake_held *out, unsigned int max)
 		if (e->due >= HELD)
 			out[n++] = (struct fake_held){
 				.p = describe(h->wire, e->t), .id = e->seq, .hash = hash_event(e),
-				.answer = e->kind == ANSWER, .orphan = !e->t->open,
+				.answer = e->kind == ANSWER,
+				.orphan = !e->t->open && !e->t->late, .late = e->t->late,
 			};
 	return n;
 }
@@ -621,12 +651,19 @@ void fake_held_lose(struct fake *h, uint64_t id)
 	free(e);
 }
 
+void fake_lose_late(struct fake *h)
+{
+	fake_lock(h);
+	lose_late(h->wire, NULL);
+	fake_unlock(h);
+}
+
 void fake_wire_orphan(struct fake *h)
 {
 	struct event **at = &h->wire->event, *e;
 
 	while ((e = *at)) {
-		e->t->open = false;
+		e->t->open = e->t->late = false;
 		if (e->t->madw)
 			osm_mad_pool_put(&h->osm->mad_pool, e->t->madw);
 		e->t->madw = NULL;

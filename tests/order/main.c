@@ -40,6 +40,8 @@ static const struct scenario scenario[] = {
 	{ "alone-sweep", "dmodc", FOUR, "S-0", 0, true },
 	{ "alone-reroute", "dmodc", FOUR, "R-0", 0, true },
 	{ "alone-reroute2", "dmodc", FOUR, "-0R", 0, true },
+	{ "late", "dmodc", FIVE, "-0-11", 2, true },
+	{ "stall", "dmodc", FIVE, "-0R", 1, true },
 	{ "eight", "dmodc", EIGHT, "-0", 0, false },
 };
 
@@ -49,7 +51,7 @@ static const char usage[] =
 	"          from the usual order (0: any number)\n"
 	"  random  random orders of random events (the first seed is FTR_SEED)\n"
 	"  play    one run, as a failed run has printed it.  SCENARIO is a name, or\n"
-	"          ENGINE/PGFT/SCRIPT/RARE\n"
+	"          ENGINE/PGFT/SCRIPT/RARE, with /a if OpenSM does not sweep after a trap\n"
 	"Without arguments: all scenarios with one unusual choice, and 400 random runs.\n";
 
 static void report(const struct scenario *s, const struct found *r)
@@ -105,7 +107,8 @@ static unsigned int all(const char *name, uint64_t unusual)
 
 /* ---- random scenarios ------------------------------------------------------------- */
 
-static void draw_script(struct ftr_rng *rng, char *out)
+/* alone: no link comes up, because only a sweep would set it Active. */
+static void draw_script(struct ftr_rng *rng, bool alone, char *out)
 {
 	static const char other[] = "SRHXCP";
 	unsigned int n = 2 + ftr_rng_below(rng, 7);
@@ -114,11 +117,12 @@ static void draw_script(struct ftr_rng *rng, char *out)
 	for (; n; n--) {
 		unsigned int leaf = ftr_rng_below(rng, 2), up = ftr_rng_below(rng, 2);
 
-		if (!ftr_rng_below(rng, 3)) {
+		if (!ftr_rng_below(rng, 3) || (alone && down[leaf][up])) {
 			*out++ = other[ftr_rng_below(rng, 6)];
 			continue;
 		}
-		*out++ = down[leaf][up] ? '+' : ftr_rng_below(rng, 5) ? '-' : '=';
+		*out++ = down[leaf][up] ? '+' :
+			ftr_rng_below(rng, 5) || alone ? '-' : '=';
 		if (out[-1] != '=')
 			down[leaf][up] = !down[leaf][up];
 		out += sprintf(out, "%u", leaf * 10 + up);
@@ -134,11 +138,12 @@ static struct scenario find_scenario(const char *name, char *text, size_t room)
 	for (size_t i = 0; i < FTR_ARRAY_LEN(scenario); i++)
 		if (!strcmp(name, scenario[i].name))
 			return scenario[i];
-	snprintf(text, room, "%s///", name);
+	snprintf(text, room, "%s////", name);
 	s.engine = strsep(&text, "/");
 	s.pgft = strsep(&text, "/");
 	s.script = strsep(&text, "/");
-	s.rare = (unsigned int)atoi(text);
+	s.rare = (unsigned int)atoi(strsep(&text, "/"));
+	s.alone = *text == 'a';
 	return s;
 }
 
@@ -161,10 +166,12 @@ static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
 		s.engine = engine[ftr_rng_below(&rng, FTR_ARRAY_LEN(engine))];
 		s.pgft = pgft[ftr_rng_below(&rng, FTR_ARRAY_LEN(pgft))];
 		s.rare = ftr_rng_below(&rng, 7);
-		draw_script(&rng, script);
+		s.alone = !ftr_rng_below(&rng, 3);
+		draw_script(&rng, s.alone, script);
 		if (fixed)
 			s = find_scenario(fixed, text, sizeof(text));
-		snprintf(name, sizeof(name), "%s/%s/%s/%u", s.engine, s.pgft, s.script, s.rare);
+		snprintf(name, sizeof(name), "%s/%s/%s/%u%s", s.engine, s.pgft, s.script, s.rare,
+			 s.alone ? "/a" : "");
 		explore(&s, RANDOM, seed + i, NULL, &r);
 		steps += r.steps;
 		if (r.failed) {

@@ -22,7 +22,7 @@ extern volatile unsigned int osm_exit_flag;
 enum { MAIN = 1, SWEEPER, MOMENT, ADMIN, AWAY, DEAD };
 
 enum what { PACKET, SWEEP_GOES_ON, TRAP, SWEEP, COMES_BACK, TIME, SCRIPT, NUDGE, LATER, LOSE,
-	    TRAP_LOST };
+	    TRAP_LOST, STALL };
 
 struct action {
 	enum what what;
@@ -31,6 +31,7 @@ struct action {
 
 #define ACTIONS 128
 #define HELD 48
+#define STALL_MS 6e3		/* longer than OpenSM waits for a write */
 #define REST_MS 200e3		/* time after which everything must have come to rest */
 
 struct world world;
@@ -40,6 +41,11 @@ static bool unheard_is_fine;	/* traps that cannot reach OpenSM do not count */
 static uint32_t nudges;
 static enum fake_moment moment;
 static unsigned int takeovers;
+static bool stalled;		/* the worker has stood still in this run */
+/* OpenSM writes its tables.  quiet: meanwhile no Set of the plugin was on its way. */
+static struct {
+	bool is, quiet;
+} pushing;
 
 /* The links that have changed since the plugin was idle; heard: a trap of one end has arrived. */
 #define CHANGES 16
@@ -86,6 +92,17 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 	(void)ctx;
 	world.wild |= n > reported;	/* the plugin has left entries to OpenSM */
 	reported = n;
+	if (m == FAKE_LOCKED) {
+		fake_lose_late(h);	/* no packet lives that long */
+		if (rare_left() && want != THE_END && choose(2, 1, 0)) {
+			say("the routing gets no memory");
+			remember(101, m);
+			h->no_memory = true;
+		}
+	}
+	if (m == FAKE_ROUTING || m == FAKE_ROUTED)
+		pushing.is = m == FAKE_ROUTING;
+	pushing.quiet = false;
 	moment = m;
 	fiber_park(MOMENT);
 }
@@ -107,7 +124,10 @@ static void *sweeper(void *arg)
 		} else if (fake_sweep(h) && before == takeovers) {
 			world.wild = fake_marked(h);
 		}
-		world.wild |= h->osm->subn.subnet_initialization_error;
+		pushing.is = false;
+		/* packets were lost; not if no engine has routed */
+		world.wild |= h->osm->subn.subnet_initialization_error &&
+			h->osm->routing_engine_used;
 	}
 }
 
@@ -157,7 +177,7 @@ void world_restart(bool crash)
 	fiber_pass(false);
 	world.wild = true;
 	takeovers++;
-	reroute = false;
+	reroute = pushing.is = false;
 	h->osm->subn.force_heavy_sweep = TRUE;
 }
 
@@ -286,11 +306,12 @@ static void add_packets(struct list *l, const struct fake_held *p, unsigned int 
 	bool own = false;
 
 	for (unsigned int i = 0; i < n; i++) {
-		bool next = p[i].p.plugin || p[i].orphan || !own;
+		bool next = !p[i].late && (p[i].p.plugin || p[i].orphan || !own);
 
 		own |= !p[i].p.plugin && !p[i].orphan;
 		if (rare) {
-			add(l, LOSE, p[i].id, p[i].hash);
+			if (!p[i].late)
+				add(l, LOSE, p[i].id, p[i].hash);
 			if (!next)
 				add(l, PACKET, p[i].id, p[i].hash);
 		} else if (next) {
@@ -311,8 +332,10 @@ static unsigned int list_events(struct fake *h, struct list *l)
 {
 	struct fake_held p[HELD];
 	unsigned int n = fake_held(h, p, HELD), usual;
-	bool orphans = n && p[0].orphan;
+	bool orphans = false;
 
+	for (unsigned int i = 0; i < n; i++)
+		orphans |= p[i].orphan;
 	l->n = 0;
 	add_packets(l, p, n, false);
 	if (fiber_is_parked(MOMENT))
@@ -334,7 +357,25 @@ static unsigned int list_events(struct fake *h, struct list *l)
 		add(l, LATER, 0, 0);
 	add_packets(l, p, n, true);
 	add_traps(l, h, TRAP_LOST);
+	if (h->fast && h->fast->rr.state.job == RR_WRITING && !stalled)
+		add(l, STALL, 0, 0);
 	return usual;
+}
+
+/* When a routing has begun, a write of the fast path must stop before its next step.  So when no Set of
+ * the plugin is on its way any more, none follows until OpenSM has written its tables.  (If packets are
+ * lost, the same step may continue.) */
+static void check_pushing(struct fake *h)
+{
+	struct fake_held p[HELD];
+	unsigned int n = pushing.is && rare_left() == world.s->rare ? fake_held(h, p, HELD) : 0;
+	bool sets = !n;
+
+	for (unsigned int i = 0; i < n; i++)
+		sets |= p[i].p.plugin && p[i].p.set && !p[i].late && !p[i].orphan;
+	if (pushing.is && pushing.quiet && sets && n)
+		violated("the fast path has begun a step of writes while OpenSM writes its tables");
+	pushing.quiet |= pushing.is && !sets;
 }
 
 static uint64_t key_of(struct fake *h, const struct list *l)
@@ -416,6 +457,16 @@ static void nudge(struct fake *h)
 	h->osm->subn.force_heavy_sweep = TRUE;
 }
 
+static bool is_late(struct fake *h, uint64_t id)
+{
+	struct fake_held p[HELD];
+
+	for (unsigned int i = 0, n = fake_held(h, p, HELD); i < n; i++)
+		if (p[i].id == id)
+			return p[i].late;
+	return false;
+}
+
 static void say_packet(struct fake *h, const struct action *a)
 {
 	struct fake_held p[HELD];
@@ -426,7 +477,7 @@ static void say_packet(struct fake *h, const struct action *a)
 			say("%s of %s, %s %u at %s%s", p[i].answer ? "answer" : "request",
 			    p[i].p.plugin ? "the plugin" : "OpenSM", p[i].p.set ? "Set" : "Get",
 			    p[i].p.mod, p[i].p.to == FTR_SW_NONE ? "a dead link" :
-			    h->fab->sw[p[i].p.to].name, a->what == LOSE ? " is lost" : "");
+			    h->fab->sw[p[i].p.to].name, a->what == LOSE ? " is lost" : p[i].late ? " (late)" : "");
 }
 
 /* Returns true if the state of a link may have changed. */
@@ -438,6 +489,8 @@ static bool perform(struct fake *h, const struct action *a)
 		remember(a->what, a->hash);
 	switch (a->what) {
 	case PACKET:
+		/* only a sweep corrects what a late packet has written */
+		world.missed |= world.s->alone && is_late(h, a->id);
 		say_packet(h, a);
 		fake_held_go(h, a->id);
 		break;
@@ -452,6 +505,8 @@ static bool perform(struct fake *h, const struct action *a)
 	case TRAP:
 		h->sw[a->id].unheard = false;
 		hear((ftr_sw)a->id);
+		/* the plugin leaves it to OpenSM, which does not sweep */
+		world.missed |= world.s->alone && h->fast->rr.state.tables == RR_FOREIGN;
 		fake_trap(h, (ftr_sw)a->id, SM_LINK_STATE_CHANGED_TRAP);
 		say("trap of %s", h->fab->sw[a->id].name);
 		break;
@@ -472,6 +527,11 @@ static bool perform(struct fake *h, const struct action *a)
 	case LATER:
 		say("time passes: %.3f ms", fiber_next_timeout());
 		fiber_let_time_pass();
+		break;
+	case STALL:
+		say("the worker stands still for %.0f s", STALL_MS / 1e3);
+		stalled = true;
+		fiber_freeze(h->fast->thread, fake_time() + STALL_MS);
 		break;
 	case SCRIPT:
 		return do_script(h);
@@ -505,11 +565,13 @@ static void step(void)
 	unsigned int usual;
 
 	look(false);
+	check_pushing(h);
 	if (fiber_runs != world.runs) {
 		world.runs = fiber_runs;
 		remember(0, 0);
 	}
 	if (h->plugin && is_quiet(h)) {
+		fake_lose_late(h);
 		if (all_heard() && !world.missed) {
 			judge_idle();
 			world.changes = 0;
