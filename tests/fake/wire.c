@@ -60,6 +60,7 @@ struct txn {
 	unsigned int copy, refs;
 	bool open;
 	bool late;		/* the sender does not wait any more, and has not crashed */
+	uint64_t cause;		/* of the request, then of the answer (fake.cause) */
 };
 
 enum kind { CARRY, ANSWER, TIMER };
@@ -297,6 +298,18 @@ static void lose_late(struct fake_wire *w, const struct event *before)
 	}
 }
 
+/* The answer depends on the request, on the links, and on the tables of the switch. */
+static void note_carry(struct fake *h, ftr_sw s, struct txn *t)
+{
+	uint64_t x[] = { t->cause, h->links_past, 0 };
+
+	if (s != FTR_SW_NONE && t->smp.attr_id == IB_MAD_ATTR_LIN_FWD_TBL) {
+		x[2] = h->sw[s].past;
+		h->sw[s].past = fake_hash(x[2], x, sizeof(x));
+	}
+	t->cause = fake_hash(1, x, sizeof(x));
+}
+
 static void do_carry(struct fake_wire *w, struct event *e)
 {
 	ftr_sw s = walk(w->h, &e->t->smp);
@@ -304,6 +317,7 @@ static void do_carry(struct fake_wire *w, struct event *e)
 	uint8_t data[IB_SMP_DATA_SIZE];
 
 	lose_late(w, e);
+	note_carry(w->h, s, e->t);
 	if (s == FTR_SW_NONE ||
 	    !carry_out(w->h, s, &e->t->smp, &e->fate, &status, data) ||
 	    e->fate.lose_answer)
@@ -440,6 +454,8 @@ static void do_answer(struct fake_wire *w, struct event *e)
 	if (!t->open)
 		return;
 	close_txn(w, t);
+	if (w->h->follow)
+		w->h->follow(t->cause);
 	if (t->own)
 		memcpy(t->own->data, e->data, FTR_LFT_BLOCK);
 	report_wire(w, t, e, true, false);
@@ -458,6 +474,8 @@ static void do_timer(struct fake_wire *w, struct event *e)
 		return;
 	}
 	close_txn(w, t);
+	if (w->h->follow)
+		w->h->follow(t->cause + 1);
 	report_wire(w, t, e, false, e->fate.to_host);
 }
 
@@ -590,6 +608,14 @@ pthread_t fake_wire_thread(const struct fake *h)
 	return h->wire->thread;
 }
 
+void fake_own_locks(struct fake *h, void (*fn)(const void *lock))
+{
+	fn(&h->wire->mutex);
+	fn(&h->wire->cb_mutex);
+	fn(&h->mutex);
+	fn(&h->osm->stats.mutex);
+}
+
 /* FNV-1a */
 uint64_t fake_hash(uint64_t x, const void *data, size_t n)
 {
@@ -610,6 +636,7 @@ static uint64_t hash_event(const struct event *e)
 	x = fake_hash(x, &smp->attr_mod, sizeof(smp->attr_mod));
 	x = fake_hash(x, smp->initial_path, smp->hop_count + 1u);
 	x = fake_hash(x, e->kind == ANSWER ? e->data : smp->data, IB_SMP_DATA_SIZE);
+	x = fake_hash(x, &e->t->cause, sizeof(e->t->cause));
 	return fake_hash(x, &e->t->copy, sizeof(e->t->copy));
 }
 
@@ -732,6 +759,7 @@ static struct txn *txn_new(struct fake_wire *w, struct bind *b,
 	t->smp = *smp;
 	t->open = true;
 	t->number = w->number[b != NULL]++;
+	t->cause = w->h->cause ? w->h->cause() : 0;
 	return t;
 }
 

@@ -40,13 +40,18 @@ static bool on_cycle(uint32_t a, uint8_t *state, uint32_t n)
 	return false;
 }
 
+bool judge_unsure(void)
+{
+	const struct rr_view *v = world.h->fast ? world.h->fast->rr.view : NULL;
+
+	return v && memchr(v->in_flight, 1, v->gen.fabric->n_sw);
+}
+
 /* True if a loop is possible: see world.wild.  Also if a write of the fast path was not acknowledged:
  * until the next routing, later repairs are planned as if the switch had the new entries. */
 static bool loops_possible(void)
 {
-	const struct rr_view *v = world.h->fast ? world.h->fast->rr.view : NULL;
-
-	return world.wild || (v && memchr(v->in_flight, 1, v->gen.fabric->n_sw));
+	return world.wild || judge_unsure();
 }
 
 /* Follow the entries for the LID from switch s on.  Returns true if they lead to its host. */

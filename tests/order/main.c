@@ -107,8 +107,7 @@ static unsigned int all(const char *name, uint64_t unusual)
 
 /* ---- random scenarios ------------------------------------------------------------- */
 
-/* alone: no link comes up, because only a sweep would set it Active. */
-static void draw_script(struct ftr_rng *rng, bool alone, char *out)
+static void draw_script(struct ftr_rng *rng, char *out)
 {
 	static const char other[] = "SRHXCP";
 	unsigned int n = 2 + ftr_rng_below(rng, 7);
@@ -117,12 +116,11 @@ static void draw_script(struct ftr_rng *rng, bool alone, char *out)
 	for (; n; n--) {
 		unsigned int leaf = ftr_rng_below(rng, 2), up = ftr_rng_below(rng, 2);
 
-		if (!ftr_rng_below(rng, 3) || (alone && down[leaf][up])) {
+		if (!ftr_rng_below(rng, 3)) {
 			*out++ = other[ftr_rng_below(rng, 6)];
 			continue;
 		}
-		*out++ = down[leaf][up] ? '+' :
-			ftr_rng_below(rng, 5) || alone ? '-' : '=';
+		*out++ = down[leaf][up] ? '+' : ftr_rng_below(rng, 5) ? '-' : '=';
 		if (out[-1] != '=')
 			down[leaf][up] = !down[leaf][up];
 		out += sprintf(out, "%u", leaf * 10 + up);
@@ -166,8 +164,7 @@ static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
 		s.engine = engine[ftr_rng_below(&rng, FTR_ARRAY_LEN(engine))];
 		s.pgft = pgft[ftr_rng_below(&rng, FTR_ARRAY_LEN(pgft))];
 		s.rare = ftr_rng_below(&rng, 7);
-		s.alone = !ftr_rng_below(&rng, 3);
-		draw_script(&rng, s.alone, script);
+		draw_script(&rng, script);
 		if (fixed)
 			s = find_scenario(fixed, text, sizeof(text));
 		snprintf(name, sizeof(name), "%s/%s/%s/%u%s", s.engine, s.pgft, s.script, s.rare,

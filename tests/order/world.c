@@ -3,10 +3,12 @@
  * What can happen next, and what it does.
  *
  * When all coroutines wait (fiber.h), step() lists the possible events, the usual one first, and
- * choose() takes one.  Two lists are the same state if the same events have happened in the
- * same order.  The order of packets does not count as long as the plugin has not run in between and
- * they leave the same tables: the plugin only stores the answers.  When the plugin and OpenSM are
- * idle, their present data replace the list (hash_idle).
+ * choose() takes one.  Two histories lead to the same state if they differ only in the order of
+ * independent events: each coroutine, lock, switch and packet has a hash of the events on which it can
+ * depend (fiber_past, fake_sw.past, txn.cause), and the key of the state is the sum of these hashes.
+ * Two Sets at different switches are independent, for example, or the answer to OpenSM and a probe of the
+ * plugin.  A link that changes, and time that passes, may have an effect on everything (barrier).  When
+ * the plugin and OpenSM are idle, their present data replace the hashes (hash_idle).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,17 +71,23 @@ static void hear(ftr_sw s)
 		changed[i].heard |= changed[i].end[0] == s || changed[i].end[1] == s;
 }
 
-static void forget_past(uint64_t x)
+/* An event that may have an effect on everything later. */
+static void barrier(uint64_t what, uint64_t id)
 {
-	world.past = x;
-	world.bag = 0;
+	uint64_t x = fiber_barrier(fiber_mix(what, id));
+
+	world.h->links_past = fiber_mix(world.h->links_past, x);
+	for (ftr_sw s = 0; s < world.h->fab->n_sw; s++)
+		world.h->sw[s].past = fiber_mix(world.h->sw[s].past, x);
 }
 
-static void remember(uint64_t what, uint64_t id)
+/* Nothing but the state has an effect. */
+static void forget_past(uint64_t state)
 {
-	uint64_t x[] = { world.past, world.bag, what, id };
-
-	forget_past(fake_hash(7, x, sizeof(x)));
+	fiber_forget(state);
+	world.h->links_past = 0;
+	for (ftr_sw s = 0; s < world.h->fab->n_sw; s++)
+		world.h->sw[s].past = 0;
 }
 
 /* ---- threads ---------------------------------------------------------------------- */
@@ -96,7 +104,7 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 		fake_lose_late(h);	/* no packet lives that long */
 		if (rare_left() && want != THE_END && choose(2, 1, 0)) {
 			say("the routing gets no memory");
-			remember(101, m);
+			barrier(101, m);
 			h->no_memory = true;
 		}
 	}
@@ -174,6 +182,8 @@ void world_restart(bool crash)
 		fiber_pass(true);
 	}
 	fake_restart(h, crash);
+	fake_own_locks(h, fiber_ignore);
+	barrier(102, crash);
 	fiber_pass(false);
 	world.wild = true;
 	takeovers++;
@@ -183,6 +193,7 @@ void world_restart(bool crash)
 
 void world_syscall(void)
 {
+	fiber_follow(fiber_mix(fiber_cause(), 6));
 	if (!world.next || osm_exit_flag || (*world.next != 'C' && *world.next != 'P') || !choose(2, 2, 0))
 		return;
 	want = *world.next++ == 'C' ? CRASH : POWER;
@@ -380,14 +391,26 @@ static void check_pushing(struct fake *h)
 
 static uint64_t key_of(struct fake *h, const struct list *l)
 {
-	uint64_t x[] = { world.past, world.bag, judge_hash(), (uintptr_t)world.next,
-			 (uint64_t)world.missed * 2 + world.wild + 4 * world.changes, 0, 0 };
+	const osm_subn_t *subn = &h->osm->subn;
+	uint64_t x[] = { fiber_past(), judge_hash(), (uintptr_t)world.next,
+			 (uint64_t)world.missed * 2 + world.wild + 4 * world.changes, 0, 0,
+			 want, moment, nudges, takeovers };
+	const bool flag[] = {
+		reroute, unheard_is_fine, pushing.is, pushing.quiet, stalled,
+		subn->force_heavy_sweep, subn->force_reroute, subn->subnet_initialization_error,
+		subn->coming_out_of_standby, subn->need_update,
+	};
 
 	for (unsigned int i = 0; i < l->n; i++)
-		if (l->a[i].what == PACKET)
-			x[5] += l->a[i].hash;
-	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
-		x[6] = x[6] * 2 + h->sw[s].unheard;
+		if (l->a[i].what == PACKET || l->a[i].what == LOSE)
+			x[4] += fiber_mix(l->a[i].hash, l->a[i].what);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++) {
+		x[4] += fiber_mix(h->sw[s].past, s + 100);
+		x[5] = x[5] * 2 + h->sw[s].unheard;
+	}
+	for (unsigned int i = 0; i < world.changes; i++)
+		x[5] = x[5] * 2 + changed[i].heard;
+	x[0] = fake_hash(x[0], flag, sizeof(flag));
 	return fake_hash(3, x, sizeof(x));
 }
 
@@ -483,10 +506,11 @@ static void say_packet(struct fake *h, const struct action *a)
 /* Returns true if the state of a link may have changed. */
 static bool perform(struct fake *h, const struct action *a)
 {
-	if (a->what == PACKET)
-		world.bag += fake_hash(a->what, &a->hash, sizeof(a->hash)) | 1;
-	else
-		remember(a->what, a->hash);
+	/* packets and traps have effects only on those who receive them; a sweep that goes on, only
+	 * through locks, unless it sets links Active */
+	if (strchr((const char[]){ TIME + 1, SCRIPT + 1, NUDGE + 1, LATER + 1, STALL + 1, 0 },
+		   (int)a->what + 1) || (a->what == SWEEP_GOES_ON && moment == FAKE_LINKS))
+		barrier(a->what, a->hash);
 	switch (a->what) {
 	case PACKET:
 		/* only a sweep corrects what a late packet has written */
@@ -505,6 +529,7 @@ static bool perform(struct fake *h, const struct action *a)
 	case TRAP:
 		h->sw[a->id].unheard = false;
 		hear((ftr_sw)a->id);
+		fiber_follow(fiber_mix(h->links_past, a->id));
 		/* the plugin leaves it to OpenSM, which does not sweep */
 		world.missed |= world.s->alone && h->fast->rr.state.tables == RR_FOREIGN;
 		fake_trap(h, (ftr_sw)a->id, SM_LINK_STATE_CHANGED_TRAP);
@@ -566,12 +591,12 @@ static void step(void)
 
 	look(false);
 	check_pushing(h);
-	if (fiber_runs != world.runs) {
-		world.runs = fiber_runs;
-		remember(0, 0);
-	}
 	if (h->plugin && is_quiet(h)) {
 		fake_lose_late(h);
+		/* only a sweep repeats a write that was not acknowledged, or finds a path that needs
+		 * another order of the switches */
+		world.missed |= world.s->alone && h->fast && h->fast->rr.view &&
+			(judge_unsure() || ftr_incr_bad_pairs(h->fast->rr.view->incr));
 		if (all_heard() && !world.missed) {
 			judge_idle();
 			world.changes = 0;
@@ -599,7 +624,7 @@ static unsigned int order(unsigned int n)
 
 	if (i) {
 		say("thread %u of %u runs first", i, n);
-		remember(100, i);
+		barrier(100, i);
 	}
 	return i;
 }
@@ -617,6 +642,9 @@ void world_run(const struct scenario *s)
 	world.next = s->script;
 	world.last = fake_time();
 	h->moment = at_moment;
+	h->cause = fiber_cause;
+	h->follow = fiber_follow;
+	fake_own_locks(h, fiber_ignore);
 	fiber_keep(fake_wire_thread(h));
 	fake_control(h, true);
 	start_threads(h);
