@@ -134,7 +134,13 @@ tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_LDADD = $(FAKE_LDADD)
 check_PROGRAMS += tests/unit/test_kept tests/unit/test_osm_nominal tests/unit/test_reboot \
 	tests/unit/test_search
-tests_unit_test_search_SOURCES = tests/unit/test_search.c
+# The program ibfattree-helper, which fails.
+noinst_PROGRAMS += bad-helper
+bad_helper_SOURCES = tests/unit/bad_helper.c
+bad_helper_CFLAGS = $(AM_CFLAGS) -Wno-missing-prototypes
+bad_helper_LDFLAGS = -Wl,--wrap=ftr_out_fd
+bad_helper_LDADD = libhelper.a libftrcore.a
+tests_unit_test_search_SOURCES = tests/unit/test_search.c tests/unit/bad_helper.h
 tests_unit_test_search_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_search_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_search_LDADD = libftrtest.a $(FAKE_LDADD)

@@ -12,29 +12,6 @@
 #include "balance/balance.h"
 #include "base/bytes.h"
 
-static bool set_links(struct balance_net *net)
-{
-	net->n_links = net->f->n_ports;
-	FTR_NEW(net->arena, net->peer, net->n_links);
-	FTR_NEW(net->arena, net->ports, net->f->n_sw);
-	FTR_NEW(net->arena, net->row, net->n_links);
-	if (!net->peer || !net->ports || !net->row)
-		return false;
-	for (ftr_sw s = 0; s < net->f->n_sw; s++)
-		net->ports[s] = (struct balance_ports){
-			net->f->sw[s].first_port, net->f->sw[s].n_ports,
-		};
-	memset(net->peer, 0xff, net->n_links * sizeof(*net->peer));
-	for (uint32_t x = 0; x < net->n_links; x++)
-		if (net->f->ports[x].peer_kind == FTR_PEER_SW) {
-			net->peer[x] = net->f->ports[x].peer;
-			net->row[x] = net->n_rows++;
-		} else {
-			net->row[x] = BALANCE_NONE;
-		}
-	return true;
-}
-
 static bool set_sources(struct balance_net *net)
 {
 	const struct ftr_fabric *f = net->f;
@@ -53,7 +30,7 @@ static bool set_sources(struct balance_net *net)
 		if (!hosts[s])
 			continue;
 		net->source_of[s] = net->n_sources;
-		net->source[net->n_sources++] = (struct balance_source){
+		net->source[net->n_sources++] = (struct flow_source){
 			.sw = s, .hosts = hosts[s],
 		};
 	}
@@ -126,8 +103,9 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 		net->arena = a;
 		net->in = in;
 		net->f = in->shape->f;
+		net->n_links = net->f->n_ports;
 	}
-	if (!net || !set_links(net) || !set_sources(net) || !set_dests(net)) {
+	if (!net || !flow_net_new(a, net->f, &net->links) || !set_sources(net) || !set_dests(net)) {
 		ftr_arena_free(a);
 		return nomem(err);
 	}
@@ -143,6 +121,55 @@ void balance_net_free(struct balance_net *net)
 {
 	if (net)
 		ftr_arena_free(net->arena);
+}
+
+/* ---- sets of entries --------------------------------------------------------- */
+
+/* For each entry of the set: increment end[d] (sw NULL), or store the switch in sw[end[d]++]. */
+static void each_bit(const struct balance_net *net, const uint64_t *bits, uint32_t *end,
+		     uint16_t *sw)
+{
+	uint32_t words = net->f->max_lid / 64 + 1u;
+
+	for (size_t i = 0; i < (size_t)net->f->n_sw * words; i++)
+		for (uint64_t b = bits[i]; b; b &= b - 1) {
+			uint32_t lid = (uint32_t)(i % words) * 64 + (uint32_t)__builtin_ctzll(b);
+			uint32_t d = lid > net->f->max_lid ? BALANCE_NONE : net->dest_of[lid];
+
+			if (d == BALANCE_NONE)
+				continue;
+			if (sw)
+				sw[end[d]] = (uint16_t)(i / words);
+			end[d]++;
+		}
+}
+
+enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t *bits,
+				   struct balance_subset *out, struct ftr_err *err)
+{
+	uint32_t n = 0;
+
+	out->first = ftr_calloc(net->n_dests + 2u, sizeof(*out->first));
+	if (!out->first)
+		return nomem(err);
+	each_bit(net, bits, out->first + 1, NULL);
+	for (uint32_t d = 1; d <= net->n_dests; d++) {
+		uint32_t k = out->first[d];
+
+		out->first[d] = n;
+		n += k;
+	}
+	out->sw = ftr_reallocarray(NULL, n + 1u, sizeof(*out->sw));
+	if (!out->sw)
+		return nomem(err);
+	each_bit(net, bits, out->first + 1, out->sw);
+	return FTR_OK;
+}
+
+void balance_subset_free(struct balance_subset *z)
+{
+	free(z->first);
+	free(z->sw);
 }
 
 /* ---- copy of the tables ------------------------------------------------------ */
