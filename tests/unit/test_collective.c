@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/collective.h"
 #include "cli/rails.h"
-#include "cli/schedule.h"
 #include "lib/suite.h"
 
 #define BYTES 1e9
