@@ -141,6 +141,9 @@ static enum ftr_status read_nominal(const char *path,
 	st = ftr_read_fabric(path, f->n_ep ? f->ep[0].lmc : 0, &g, err);
 	if (!st)
 		st = ftr_nominal_new(g, opts, NULL, team, out, NULL, err);
+	else if (st == FTR_PARSE && strlen(path) > 5 && !strcmp(path + strlen(path) - 5, ".topo"))
+		cli_error("note: a cable plan of ibdiagnet must be converted: ibfattree topo --guids FABRIC %s -o FILE.net",
+			  path);
 	ftr_fabric_free(g);
 	return st;
 }

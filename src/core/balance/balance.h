@@ -11,6 +11,7 @@
  *	balance_tables.c	runs the search of <ftr/balance.h>, which consists of sweeps
  *	displaced.c	chooses the ports of displaced entries after a single fault
  *	bound.c		computes a lower bound for the load of the most loaded link, from cuts
+ *	base.c		computes the copy of the tables and their flows from those before faults
  *
  * One step does all the work: take the flows that pass an entry off their path, compute the price
  * of the path through each allowed port, choose the cheapest port, and put the flows on its path
@@ -119,6 +120,18 @@ balance_shifts_of(const struct balance_net *net,
 	return (struct balance_range){ k, k + src->n };
 }
 
+/* A set of entries: those of the switches sw[first[d]] .. sw[first[d + 1] - 1], in ascending order,
+ * for destination d. */
+struct balance_subset {
+	uint32_t *first;	/* [n_dests + 1] */
+	uint16_t *sw;
+};
+
+/* bits: one bit for each entry, like ftr_balance_input.movable.  Only bits of destinations count. */
+enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t *bits,
+				   struct balance_subset *out, struct ftr_err *err) FTR_MUST_USE;
+void balance_subset_free(struct balance_subset *z);
+
 /* The entries of all switches for one destination: entry[s * stride] is that of switch s. */
 struct balance_entries {
 	uint8_t *entry;
@@ -156,6 +169,10 @@ enum ftr_status balance_copy_new(const struct balance_net *net,
 				 struct ftr_err *err) FTR_MUST_USE;
 /* Write the copy into the tables.  Returns the number of entries that change. */
 uint64_t balance_copy_write(const struct balance_copy *c, struct ftr_tables *t);
+/* Returns the destinations of net with their entries in copy or, if it is NULL, in t; NULL: out of
+ * memory.  From malloc(). */
+struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
+				    const struct balance_copy *copy);
 
 /* ---- column.c -------------------------------------------------------------- */
 
@@ -172,13 +189,14 @@ struct balance_column {
 	uint16_t *sw;
 	uint32_t n;
 	uint32_t *at;
-	uint8_t *cost, *down;	/* [n_sw] cost and down-cost from each switch to the column */
+	struct ftr_cost_column costs;	/* costs and down-costs from each switch to the column */
 	/* The candidates of s are group[first[s]] .. group[first[s] + n_cand[s] - 1].
 	 * n_cand[s] == UNKNOWN_CAND: not computed yet */
 	const struct ftr_group **group;
 	uint32_t *first;
 	uint16_t *n_cand;
 	/* scratch */
+	uint8_t *cost, *down;	/* [n_sw] */
 	uint16_t *key;
 	uint32_t *begin;
 	ftr_sw *stack;
@@ -190,6 +208,13 @@ bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
  * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its
  * contract.) */
 bool balance_column_set(struct balance_column *c, uint32_t l, struct balance_entries of);
+/* Set only the members that balance_candidates() needs.  The candidates of a switch must be computed
+ * after balance_column_forget(). */
+void balance_column_begin(struct balance_column *c, uint32_t l);
+static inline void balance_column_forget(struct balance_column *c, ftr_sw s)
+{
+	c->n_cand[s] = UNKNOWN_CAND;
+}
 /* The candidates of s.  *n: their number. */
 const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_sw s,
 						  uint32_t *n);
@@ -223,17 +248,32 @@ enum ftr_status balance_loads_new(const struct balance_net *net,
 void balance_loads_free(struct balance_loads *l);
 void balance_bins_free(struct balance_loads *l);
 
-/* Returns the destinations of net with their entries in copy or, if it is NULL, in t; NULL: out of
- * memory.  From malloc(). */
-struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
-				    const struct balance_copy *copy);
-
 /* Count the all-to-all flows of tables t; or, if copy is not NULL, of *copy.  *loop: true if a path
  * has a loop; the numbers are then not valid. */
 enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_tables *t,
 				    const struct balance_copy *copy,
 				    struct ftr_team *team, bool *loop,
 				    struct ftr_err *err) FTR_MUST_USE;
+
+/* The sources behind an entry. */
+struct balance_behind {
+	const struct balance_net *net;
+	const struct ftr_shape *sh;
+	struct ftr_cost_column costs;
+	struct balance_entries of;
+	ftr_sw to;		/* the switch of the destination */
+	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */
+	ftr_sw *stack;		/* [n_sw] scratch */
+	/* results of balance_behind(): the indices of the sources whose flows pass or end at the
+	 * entry, and their number of hosts */
+	uint16_t *source;	/* [n_sources] */
+	uint32_t n, hosts;
+};
+
+/* Set the destination: one of column l, with the entries `of`, whose paths must have no loop. */
+void balance_behind_begin(struct balance_behind *z, struct balance_entries of, uint32_t l);
+/* Find the sources behind the entry of s.  The work grows with the number of switches behind it. */
+void balance_behind(struct balance_behind *z, ftr_sw s);
 
 /* The number of flows on the most loaded link. */
 uint32_t balance_most(const struct balance_loads *l);
@@ -305,9 +345,11 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
  * together: if it has more than `meet - 1` flows per shift in some bin. */
 struct balance_sweep {
 	struct balance_price price;
-	const bool *place;	/* not NULL: choose ports for the entries without a port, only to
-				 * destinations d with place[d] == true; NULL: choose ports for the
-				 * entries whose path has a bad link */
+	/* NULL: any entry may change.  Otherwise only these, which must lead over candidates, or have
+	 * no port; and so must the entries after them on their paths */
+	const struct balance_subset *only;
+	bool place;		/* true: choose ports for the entries of `only` without a port; false:
+				 * for the entries whose path has a bad link */
 	uint32_t meet;
 	uint32_t least;		/* examine only entries on the paths of at least this number of
 				 * hosts */
@@ -332,9 +374,9 @@ static inline bool balance_cancelled(const struct balance_net *net)
 
 /* Entries that get a port by load before the search. */
 struct balance_place {
-	const uint64_t *bits;	/* one bit for each entry, like ftr_balance_input.movable.  Only
-				 * bits of hosts' base LIDs count */
+	const uint64_t *bits;	/* see balance_subset_new() */
 	const struct ftr_tables *prefer;	/* preferred tables, or NULL (displaced.h) */
+	const struct ftr_balance_base *base;	/* made from `prefer`, or NULL */
 };
 
 /*
@@ -354,6 +396,20 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    const struct balance_place *place, struct ftr_tables *t,
 			    struct ftr_team *team, struct ftr_balance_report *report,
 			    struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- base.c ---------------------------------------------------------------- */
+
+/* True if the base has the same hosts, and net only lacks some of its links. */
+bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_net *net);
+/* Set out->entry to a copy of tables t.  changed: the entries that differ from the base. */
+enum ftr_status balance_base_copy(const struct ftr_balance_base *b,
+				  const struct balance_subset *changed, const struct ftr_tables *t,
+				  struct balance_copy *out, struct ftr_err *err) FTR_MUST_USE;
+/* Count the all-to-all flows of *copy.  changed: as above, or more entries. */
+enum ftr_status balance_base_flows(const struct ftr_balance_base *b,
+				   const struct balance_subset *changed,
+				   const struct balance_copy *copy, struct balance_loads *l,
+				   struct ftr_err *err) FTR_MUST_USE;
 
 /* ---- displaced.c ------------------------------------------------------------ */
 

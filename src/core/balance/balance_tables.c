@@ -84,11 +84,13 @@ struct work {
 	struct ftr_balance_report *r;
 	struct balance_net *net;
 	struct balance_loads loads;
-	struct balance_copy copy, best_copy;	/* the present tables; the best tables so far */
+	struct balance_copy copy;	/* the present tables */
+	uint8_t *best_entry;	/* the best tables so far: as in copy, or, if in->movable is set,
+				 * only the movable entries, in their order */
+	/* entries: to be placed; that the search may change; that differ from the preferred tables */
+	struct balance_subset place, movable, changed;
 	struct balance_sweep sweep;
 	uint32_t target;
-	bool *cleared;		/* cleared[d]: place the entries for destination d; or NULL */
-	bool kept;		/* an entry got no port when it was to be placed */
 	uint64_t paths;		/* number of sources (switches with hosts) * number of positions */
 	bool shifts;		/* true: count the load of shifts */
 	bool trade;		/* true: is_best() compares the product of both loads */
@@ -97,9 +99,38 @@ struct work {
 
 /* ---- the best tables so far --------------------------------------------------------- */
 
-static size_t copy_bytes(const struct work *w)
+static size_t best_bytes(const struct work *w)
 {
-	return (size_t)w->net->n_dests * w->net->f->n_sw;
+	return w->in->movable ? w->movable.first[w->net->n_dests] :
+		(size_t)w->net->n_dests * w->net->f->n_sw;
+}
+
+static void save_best(struct work *w)
+{
+	if (!w->in->movable)
+		memcpy(w->best_entry, w->copy.entry, best_bytes(w));
+	for (uint32_t d = 0; w->in->movable && d < w->net->n_dests; d++)
+		for (uint32_t i = w->movable.first[d]; i < w->movable.first[d + 1]; i++)
+			w->best_entry[i] = balance_copy_of(&w->copy, d).entry[w->movable.sw[i]];
+}
+
+/* Write the best tables.  Returns the number of entries that change. */
+static uint64_t write_best(const struct work *w)
+{
+	const struct balance_copy best = { w->net, w->best_entry };
+	uint64_t differ = 0;
+
+	if (!w->in->movable)
+		return balance_copy_write(&best, w->t);
+	for (uint32_t d = 0; d < w->net->n_dests; d++)
+		for (uint32_t i = w->movable.first[d]; i < w->movable.first[d + 1]; i++) {
+			uint8_t *entry = ftr_tables_row(w->t, w->movable.sw[i]) +
+				w->net->dest[d].lid;
+
+			differ += *entry != w->best_entry[i];
+			*entry = w->best_entry[i];
+		}
+	return differ;
 }
 
 /* Returns true if the present tables are better than the best so far.  First criterion: the
@@ -138,7 +169,7 @@ static enum ftr_status judge(struct work *w, struct ftr_err *err)
 		w->r->cancelled = true;
 	else if (!st && is_best(w)) {
 		w->best = w->now;
-		memcpy(w->best_copy.entry, w->copy.entry, copy_bytes(w));
+		save_best(w);
 	}
 	return st;
 }
@@ -146,8 +177,10 @@ static enum ftr_status judge(struct work *w, struct ftr_err *err)
 /* Make a sweep, and judge the result. */
 static enum ftr_status sweep(struct work *w, struct ftr_err *err)
 {
-	enum ftr_status st = balance_sweep(&w->loads, &w->copy, &w->sweep, err);
+	enum ftr_status st;
 
+	w->sweep.only = w->in->movable ? &w->movable : NULL;
+	st = balance_sweep(&w->loads, &w->copy, &w->sweep, err);
 	w->r->cancelled = w->sweep.cancelled;
 	w->r->sweeps++;
 	return st || !w->sweep.moved || w->r->cancelled ? st : judge(w, err);
@@ -257,70 +290,72 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 
 /* ---- displaced entries ------------------------------------------------------------------- */
 
-/* Call fn(w, s, d) for each entry that must be placed: that of switch s for destination d. */
-static void each_place(struct work *w, const struct balance_place *place,
-		       void (*fn)(struct work *w, ftr_sw s, uint32_t d))
+static void clear_entries(struct work *w)
 {
-	uint32_t words = w->t->stride / 64;
+	for (uint32_t d = 0; d < w->net->n_dests; d++)
+		for (uint32_t i = w->place.first[d]; i < w->place.first[d + 1]; i++)
+			balance_copy_of(&w->copy, d).entry[w->place.sw[i]] = FTR_PORT_NONE;
+}
 
-	for (ftr_sw s = 0; s < w->t->n_sw; s++)
-		for (uint32_t i = 0; i < words; i++) {
-			uint64_t bits = place->bits[(size_t)s * words + i];
+/* Put the ports of placed entries into the tables.  An entry that got no port keeps that of the
+ * tables; returns true if there is one. */
+static bool put_back(struct work *w)
+{
+	bool kept = false;
 
-			for (; bits; bits &= bits - 1) {
-				uint32_t lid = i * 64 + (uint32_t)__builtin_ctzll(bits);
-				uint32_t d = lid <= w->t->max_lid ? w->net->dest_of[lid] :
-								    BALANCE_NONE;
+	for (uint32_t d = 0; d < w->net->n_dests; d++)
+		for (uint32_t i = w->place.first[d]; i < w->place.first[d + 1]; i++) {
+			ftr_sw s = w->place.sw[i];
+			uint8_t *placed = &balance_copy_of(&w->copy, d).entry[s];
+			uint8_t *entry = &ftr_tables_row(w->t, s)[w->net->dest[d].lid];
 
-				if (d != BALANCE_NONE)
-					fn(w, s, d);
+			if (*placed == FTR_PORT_NONE) {
+				*placed = *entry;
+				kept = true;
 			}
+			*entry = *placed;
 		}
+	return kept;
 }
 
-static void clear_entry(struct work *w, ftr_sw s, uint32_t d)
+/* Set w->changed to the entries that differ from the preferred tables. */
+static enum ftr_status find_changed(struct work *w, const struct ftr_tables *prefer,
+				    struct ftr_err *err)
 {
-	balance_copy_of(&w->copy, d).entry[s] = FTR_PORT_NONE;
-	w->cleared[d] = true;
-}
+	size_t words = w->t->stride / 64;
+	uint64_t *bits = ftr_calloc(w->t->n_sw * words, sizeof(*bits));
+	enum ftr_status st;
 
-/* Put the port of a placed entry into the tables.  An entry that got no port keeps that of the
- * tables. */
-static void put_back(struct work *w, ftr_sw s, uint32_t d)
-{
-	uint8_t *placed = &balance_copy_of(&w->copy, d).entry[s];
-	uint8_t *entry = &ftr_tables_row(w->t, s)[w->net->dest[d].lid];
-
-	if (*placed != FTR_PORT_NONE) {
-		*entry = *placed;
-		return;
-	}
-	*placed = *entry;
-	w->kept = true;
-}
-
-/* True if an entry for a host has a port other than in the preferred tables, and is not to be
- * placed. */
-static bool differs(const struct work *w, const struct balance_place *place)
-{
-	uint32_t words = w->t->stride / 64;
-
+	if (!bits)
+		return ftr_nomem(err, "balancing");
 	for (ftr_sw s = 0; s < w->t->n_sw; s++) {
-		const uint8_t *now = ftr_tables_row(w->t, s);
-		const uint8_t *prefer = ftr_tables_row(place->prefer, s);
+		const uint8_t *now = ftr_tables_row(w->t, s), *was = ftr_tables_row(prefer, s);
 
-		for (uint32_t at = 0; at < w->t->max_lid; at += FTR_LFT_BLOCK) {
-			uint64_t bits = place->bits[(size_t)s * words + at / 64];
-
-			if (!memcmp(now + at, prefer + at, FTR_LFT_BLOCK))
+		for (uint32_t at = 0; at <= w->t->max_lid; at += FTR_LFT_BLOCK) {
+			if (!memcmp(now + at, was + at, FTR_LFT_BLOCK))
 				continue;
 			for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++)
-				if (now[at + i] != prefer[at + i] && !(bits >> i & 1) &&
-				    now[at + i] != FTR_PORT_NONE &&
-				    at + i <= w->t->max_lid && w->net->dest_of[at + i] != BALANCE_NONE)
-					return true;
+				bits[s * words + at / 64] |=
+					(uint64_t)(now[at + i] != was[at + i]) << i;
 		}
 	}
+	st = balance_subset_new(w->net, bits, &w->changed, err);
+	free(bits);
+	return st;
+}
+
+/* True if a changed entry has a port, and is not to be placed. */
+static bool differs(const struct work *w)
+{
+	for (uint32_t d = 0; d < w->net->n_dests; d++)
+		for (uint32_t i = w->changed.first[d], k = w->place.first[d];
+		     i < w->changed.first[d + 1]; i++) {
+			if (k < w->place.first[d + 1] && w->place.sw[k] == w->changed.sw[i])
+				k++;
+			else if (balance_copy_of(&w->copy, d).entry[w->changed.sw[i]] !=
+				 FTR_PORT_NONE)
+				return true;
+		}
 	return false;
 }
 
@@ -334,7 +369,7 @@ static enum ftr_status count_displaced(struct work *w, const struct balance_plac
 	enum ftr_status st;
 
 	st = balance_bins_new(&w->loads, w->net->most_hosts, err);
-	if (st || !prefer || !differs(w, place))
+	if (st || !prefer || !differs(w))
 		return st;
 	st = balance_copy_new(w->net, prefer, w->team, &copy, err);
 	if (!st)
@@ -346,29 +381,35 @@ static enum ftr_status count_displaced(struct work *w, const struct balance_plac
 static enum ftr_status place_entries(struct work *w, const struct balance_place *place,
 				     bool *loop, struct ftr_err *err)
 {
+	const struct ftr_balance_base *base =
+		place->base && balance_base_fits(place->base, w->net) ? place->base : NULL;
 	struct balance_sweep *s = &w->sweep;
-	enum ftr_status st;
+	enum ftr_status st = balance_subset_new(w->net, place->bits, &w->place, err);
 
-	st = balance_copy_new(w->net, w->t, w->team, &w->copy, err);
+	if (!st && place->prefer)
+		st = find_changed(w, place->prefer, err);
 	if (st)
 		return st;
-	w->cleared = ftr_calloc(w->net->n_dests + 1u, sizeof(*w->cleared));
-	if (!w->cleared)
-		return ftr_nomem(err, "balancing");
-	each_place(w, place, clear_entry);
-	st = balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err);
+	w->copy.net = w->net;
+	st = base ? balance_base_copy(base, &w->changed, w->t, &w->copy, err) :
+		balance_copy_new(w->net, w->t, w->team, &w->copy, err);
+	if (st)
+		return st;
+	clear_entries(w);
+	st = base ? balance_base_flows(base, &w->changed, &w->copy, &w->loads, err) :
+		balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err);
 	if (st || *loop)
 		return st;
 	st = count_displaced(w, place, err);
 	if (st)
 		return st;
-	s->place = w->cleared;
+	s->only = &w->place;
+	s->place = true;
 	balance_place_price(w->net, w->in->shape, w->loads.width, &s->price);
 	st = balance_sweep(&w->loads, &w->copy, s, err);
 	if (st)
 		return st;
-	each_place(w, place, put_back);
-	return w->kept ? balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err) :
+	return put_back(w) ? balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err) :
 		FTR_OK;
 }
 
@@ -382,8 +423,14 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 
 	if (!w->copy.entry)
 		st = balance_copy_new(w->net, w->t, w->team, &w->copy, err);
-	if (!st)
-		st = balance_copy_new(w->net, w->t, w->team, &w->best_copy, err);
+	if (!st && w->in->movable)
+		st = balance_subset_new(w->net, w->in->movable, &w->movable, err);
+	if (!st) {
+		w->best_entry = ftr_malloc(best_bytes(w) + 1);
+		if (!w->best_entry)
+			return ftr_nomem(err, "balancing");
+		save_best(w);
+	}
 	if (!st && w->shifts)
 		st = balance_bins_new(&w->loads, (uint32_t)(all / BINS_BYTES) + 1, err);
 	if (!st && w->shifts)
@@ -409,8 +456,8 @@ static void report(struct work *w)
 		r->shift_before = mean(w, w->first.sum);
 		r->shift_after = mean(w, w->best.sum);
 	}
-	if (w->best_copy.entry)
-		r->moved = balance_copy_write(&w->best_copy, w->t);
+	if (w->best_entry)
+		r->moved = write_best(w);
 }
 
 static enum ftr_status search(struct work *w, struct ftr_err *err)
@@ -481,8 +528,10 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 		st = run(w, place, err);
 	balance_loads_free(&w->loads);
 	free(w->copy.entry);
-	free(w->best_copy.entry);
-	free(w->cleared);
+	free(w->best_entry);
+	balance_subset_free(&w->place);
+	balance_subset_free(&w->movable);
+	balance_subset_free(&w->changed);
 	balance_net_free(w->net);
 	free(w);
 	return st;

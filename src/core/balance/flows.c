@@ -7,20 +7,6 @@
 
 #include "balance/balance.h"
 
-struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
-				    const struct balance_copy *copy)
-{
-	struct flow_dest *dest = ftr_calloc(net->n_dests + 1u, sizeof(*dest));
-
-	for (uint32_t d = 0; dest && d < net->n_dests; d++) {
-		struct balance_entries of = copy ? balance_copy_of(copy, d) :
-			balance_entries_of(t, net->dest[d].lid);
-
-		dest[d] = (struct flow_dest){ of.entry, of.stride, balance_switch(net, d) };
-	}
-	return dest;
-}
-
 enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_tables *t,
 				    const struct balance_copy *copy, struct ftr_team *team,
 				    bool *loop, struct ftr_err *err)
@@ -49,6 +35,51 @@ void balance_loads_free(struct balance_loads *l)
 {
 	free(l->flows);
 	balance_bins_free(l);
+}
+
+void balance_behind_begin(struct balance_behind *z, struct balance_entries of, uint32_t l)
+{
+	const struct ftr_balance_input *in = z->net->in;
+
+	z->sh = in->use_full && in->use_full[l] ? in->full : in->shape;
+	z->costs = ftr_shape_column(z->sh, l);
+	z->to = z->sh->numbering.col_sw[l];
+	z->of = of;
+}
+
+/* True if all flows that pass u come from below: paths go up and then down, and u has no path
+ * down. */
+static bool from_below(const struct balance_behind *z, ftr_sw u)
+{
+	return !z->net->in->extra && z->costs.down[u * z->costs.stride] == FTR_COST_INF;
+}
+
+void balance_behind(struct balance_behind *z, ftr_sw s)
+{
+	const struct balance_net *net = z->net;
+	const struct ftr_shape *sh = z->sh;
+	uint32_t depth = 0;
+
+	z->n = z->hosts = 0;
+	z->stack[depth++] = s;
+	while (depth) {
+		ftr_sw u = z->stack[--depth];
+		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[u]];
+		uint32_t src = net->source_of[u], k = from_below(z, u) ? sh->tree.n_up[u] : 0;
+
+		if (src != BALANCE_NONE) {
+			z->hosts += net->source[src].hosts;
+			z->source[z->n++] = (uint16_t)src;
+		}
+		for (; k < ftr_shape_groups(sh, u); k++) {
+			ftr_sw y = g[k].remote;
+			uint32_t link = y == z->to || (z->stop && z->stop[y]) ? BALANCE_NONE :
+				balance_link(net, z->of, y);
+
+			if (link != BALANCE_NONE && net->links.peer[link] == u)
+				z->stack[depth++] = y;
+		}
+	}
 }
 
 uint32_t balance_most(const struct balance_loads *l)
