@@ -53,8 +53,7 @@ struct rr_routing {
 	const struct ftr_route_opts *opts;
 	const uint8_t *order;	/* [n_sw] level of each switch in the up/down
 				 * order */
-	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables for ddlr's turn bit; NULL: not in
-					 * use */
+	const struct ftr_vl_pairs *pairs;	/* the VLs of ddlr; NULL: one VL */
 	bool improvable;	/* when links return, a routing may find better tables */
 };
 
