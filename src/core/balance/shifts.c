@@ -74,6 +74,8 @@ void balance_bins_add(struct balance_loads *l, uint32_t link, struct balance_ran
 
 void balance_bins_full(struct balance_loads *l, uint32_t many)
 {
+	if (l->many == many)
+		return;
 	l->many = many;
 	if (many >= UINT16_MAX) {	/* no bin is full */
 		memset(l->full, 0, (size_t)l->net->n_rows * l->words * sizeof(*l->full));
@@ -122,6 +124,8 @@ struct slices {
 	const struct balance_net *net;
 	const struct balance_copy *copy;
 	bool fill;
+	bool counted;		/* each shift has a bin, which balance_bins_add() has kept up to
+				 * date; there is one slice, whose counters are the bins */
 	uint32_t shifts;	/* number of shifts of a slice */
 	struct slice *of;	/* [workers] */
 	atomic_bool stop;	/* cancelled */
@@ -189,7 +193,8 @@ static void one_slice(const struct slices *z, struct slice *b)
 {
 	uint32_t n = b->end - b->begin;
 
-	count_slice(z, b);
+	if (!z->counted)
+		count_slice(z, b);
 	memset(b->most, 0, n * sizeof(*b->most));
 	for (uint32_t x = 0; x < z->net->n_rows; x++) {
 		const uint16_t *row = b->n + (size_t)x * n;
@@ -236,15 +241,20 @@ enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balan
 				     bool fill, struct ftr_team *team, uint64_t *sum,
 				     struct ftr_err *err)
 {
-	struct slices z = { .l = l, .net = l->net, .copy = copy, .fill = fill };
+	struct slices z = {
+		.l = l, .net = l->net, .copy = copy, .fill = fill,
+		.counted = !fill && l->bins && l->width == 1,
+	};
 	unsigned int n = ftr_team_size(team);
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && FTR_ZNEW(a, z.of, n);
 
-	z.shifts = slice_shifts(&z, n);
-	for (unsigned int i = 0; ok && i < n; i++)
-		ok = FTR_NEW(a, z.of[i].n, (size_t)z.net->n_rows * z.shifts + 1) &&
-			FTR_NEW(a, z.of[i].most, z.shifts);
+	z.shifts = z.counted ? z.net->n_pos : slice_shifts(&z, n);
+	for (unsigned int i = 0; ok && i < n; i++) {
+		z.of[i].n = z.counted ? l->bins :
+			ftr_arena_alloc(a, (size_t)z.net->n_rows * z.shifts + 1, sizeof(*l->bins));
+		ok = z.of[i].n && FTR_NEW(a, z.of[i].most, z.shifts);
+	}
 	if (!ok) {
 		ftr_arena_free(a);
 		return ftr_nomem(err, "counting shifts");
