@@ -153,6 +153,10 @@ ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid);
  * must be routed. */
 bool ftr_ep_is_aggregation(const struct ftr_endport *ep);
 
+/* Copy the name of the port's host from its node description to name[FTR_NAME_MAX + 1], or "" if the
+ * description holds no host name (<ftr/hosts.h>).  full: do not cut the name at its first dot. */
+void ftr_ep_host(const struct ftr_endport *ep, bool full, char *name);
+
 /* NULL is accepted. */
 void ftr_fabric_free(struct ftr_fabric *f);
 

@@ -108,13 +108,10 @@ static uint64_t component(const struct fake *h, ftr_sw s)
 	return in;
 }
 
-/* Only switches that OpenSM reaches over links that carry data are judged.  Other parts of the fabric
- * get their tables over a link that has just come up, in no particular order. */
 void judge_tables(bool link_changed)
 {
 	const struct fake *h = world.h;
 	const struct ftr_fabric *f = h->fab;
-	uint64_t in = component(h, f->ep[h->sm].sw);
 	static uint8_t state[CHANNELS];
 
 	if (f->n_ports > CHANNELS || f->n_sw > NODES || f->max_lid >= 4096)
@@ -123,11 +120,6 @@ void judge_tables(bool link_changed)
 	memset(state, 0, sizeof(state));
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		bool source = has_host(f, s);
-
-		if (!(in >> s & 1)) {
-			memset(works[s], 0, sizeof(works[s]));
-			continue;
-		}
 
 		for (ftr_ep e = 0; e < f->n_ep; e++) {
 			ftr_lid lid = f->ep[e].lid;

@@ -75,7 +75,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 		       uint32_t link, uint64_t seed)
 {
 	const struct balance_loads *l = &x->l;
-	uint32_t n = x->net->n_pos, row = x->net->row[link], n_full = 0;
+	uint32_t n = x->net->n_pos, row = x->net->links.row[link], n_full = 0;
 
 	for (uint32_t bin = 0; bin < l->n_bins; bin++) {
 		uint32_t sum = 0, is = l->bins[(size_t)row * l->n_bins + bin];
@@ -102,7 +102,7 @@ static void counters_match(struct counted *x, struct ftr_team *team, uint64_t se
 	slow = recount_new(x->in.shape, x->t);
 	ck_assert_uint_eq(x->net->n_pos, slow->n_pos);
 	for (uint32_t i = 0; i < x->net->n_links; i++) {
-		if (x->net->peer[i] == FTR_SW_NONE)
+		if (x->net->links.peer[i] == FTR_SW_NONE)
 			continue;
 		ck_assert_msg(x->l.flows[i] == slow->flows[i], "seed %" PRIu64
 			      ": link %u: the search counts %u flows, there are %u", seed, i,

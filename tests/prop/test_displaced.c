@@ -189,7 +189,7 @@ static void check_link(const struct kept *k, const struct hosts *h,
 		       const struct recount *r, uint32_t link)
 {
 	const struct balance_loads *l = displaced_loads(k->lv->displaced);
-	uint32_t row = l->net->row[link];
+	uint32_t row = l->net->links.row[link];
 
 	must(l->flows[link] == r->flows[link], "seed %" PRIu64
 	     ": link %u: %u flows counted, there are %u", k->w->seed, link,

@@ -449,6 +449,7 @@ START_TEST(ports_of_a_host_use_different_planes)
 	struct ftr_builder *b = ftr_builder_new();
 	struct routed r = { 0 };
 	const unsigned int n = 4;
+	char name[16];
 
 	for (unsigned int s = 0; s < 8; s++)	/* 0..3 are leaves, 4..7 spines */
 		ck_assert(!ftr_builder_add_switch(b, (s + 1) << 16, 16, 0, 0,
@@ -468,8 +469,9 @@ START_TEST(ports_of_a_host_use_different_planes)
 			uint64_t guid = ((uint64_t)1 << 40) + (h << 8);
 			unsigned int leaf = h / n * 2 + p - 1;
 
+			snprintf(name, sizeof(name), "host-%u", h);
 			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA,
-				guid, guid + p, p, 0, 0, "host", &err));
+				guid, guid + p, p, 0, 0, name, &err));
 			ck_assert(!ftr_builder_add_link(b,
 				(struct ftr_end){ guid, (ftr_port)p },
 				(struct ftr_end){ (leaf + 1) << 16,
@@ -486,6 +488,42 @@ START_TEST(ports_of_a_host_use_different_planes)
 		ck_assert_uint_ne(next_hop(&r, other, r.f->ep[e].lid),
 				  next_hop(&r, other, r.f->ep[e + 1].lid));
 	}
+	unroute(&r);
+}
+END_TEST
+
+/* In a GPU cluster each node has eight adapters, on eight leaves.  From every leaf, the paths to them
+ * must use as many spines as there are: with 4 spines, each leads to 2 adapters. */
+START_TEST(adapters_of_a_host_use_different_spines)
+{
+	static const struct { const char *shape; unsigned int nodes, adapters; } pods[] = {
+		{ "superpod:H100:1", 0, 2 }, { "superpod:H100:2", 0, 1 }, { "superpod:B200:3", 90, 1 },
+		{ "superpod:B300:1", 71, 2 }, { "superpod:H100:16", 0, 1 },
+	};
+	struct ftr_gen_opts o = { .nodes = pods[_i].nodes };
+	struct routed r = { 0 };
+	size_t size;
+	uint8_t *adapters;	/* adapters[node * n_sw + s]: those of a node that are reached over s */
+
+	ck_assert(!ftr_gen_shape(pods[_i].shape, &o, &r.f, &err));
+	route(&r, NULL, NULL);
+	size = (size_t)r.f->n_ep * r.f->n_sw;
+	adapters = ftr_calloc(size, 1);
+	for (uint32_t l = 0; l < r.sh->tree.n_leaf; l++) {
+		ftr_sw s = r.sh->numbering.col_sw[l];
+
+		memset(adapters, 0, size);
+		for (ftr_ep e = 0; e < r.f->n_ep; e++) {
+			unsigned int node = 0;
+
+			ck_assert_int_eq(sscanf(r.f->ep[e].name, "dgx-%u ", &node), 1);
+			if (s != r.f->ep[e].sw)
+				ck_assert_uint_le(++adapters[node * r.f->n_sw +
+							     next_hop(&r, s, r.f->ep[e].lid)],
+						  pods[_i].adapters);
+		}
+	}
+	free(adapters);
 	unroute(&r);
 }
 END_TEST
@@ -527,6 +565,7 @@ int main(void)
 	tcase_add_test(t, threads_change_nothing);
 	tcase_add_test(t, lids_of_a_port_use_all_planes);
 	tcase_add_test(t, ports_of_a_host_use_different_planes);
+	tcase_add_loop_test(t, adapters_of_a_host_use_different_spines, 0, 5);
 	tcase_add_test(t, real_fabrics_are_complete);
 	suite_add_tcase(s, t);
 	return run_suite(s);

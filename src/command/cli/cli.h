@@ -316,6 +316,10 @@ FILE *cli_gzip(int fd);
 
 double cli_now(void);		/* seconds of the monotonic clock */
 
+/* Returns the next number of a random sequence: splitmix64 (Steele, Lea and Flood 2014, figure 17).
+ * *state is the seed at first. */
+uint64_t cli_draw(uint64_t *state);
+
 static inline double cli_mean(uint64_t sum, uint64_t n)	/* 0 if n is 0 */
 {
 	return n ? (double)sum / (double)n : 0;

@@ -141,6 +141,9 @@ static enum ftr_status read_nominal(const char *path,
 	st = ftr_read_fabric(path, f->n_ep ? f->ep[0].lmc : 0, &g, err);
 	if (!st)
 		st = ftr_nominal_new(g, opts, NULL, team, out, NULL, err);
+	else if (st == FTR_PARSE && strlen(path) > 5 && !strcmp(path + strlen(path) - 5, ".topo"))
+		cli_error("note: a cable plan of ibdiagnet must be converted: ibfattree topo --guids FABRIC %s -o FILE.net",
+			  path);
 	ftr_fabric_free(g);
 	return st;
 }
@@ -360,4 +363,13 @@ enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
 	const struct cli_tables_of *of = tables_of;
 
 	return (of->compact ? ftr_write_lfts_compact : ftr_write_lfts)(out, of->f, of->t, err);
+}
+
+uint64_t cli_draw(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
 }

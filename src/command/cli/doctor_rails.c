@@ -100,52 +100,71 @@ struct host_ports {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;	/* NULL: not known */
 	uint32_t *path;		/* [n_sw] for ftr_tables_path() */
-	uint32_t *seen, stamp;	/* [n_sw] switches of the path to the first port have this stamp */
+	/* [n_sw] base + n: the paths to n ports of the present host cross the switch; at most base:
+	 * none */
+	uint32_t *crossed, base;
 	bool *leaf;		/* [n_sw] switches with hosts */
 	uint32_t hosts;		/* hosts with ports on several switches */
 	uint64_t pairs, common;	/* pairs of such a host and a leaf; those with a common switch */
+	uint32_t most, of;	/* the paths to `most` of the `of` ports of a host cross one switch */
 };
 
-/* Returns true if the paths from leaf s to the two ports cross a common switch other than s. */
-static bool cross_common(struct host_ports *p, ftr_sw s, ftr_ep a, ftr_ep b)
+/* Returns the greatest number of paths from leaf s to the n ports that cross one switch other than
+ * s.  *paths: the number of ports on other leaves. */
+static uint32_t cross_common(struct host_ports *p, ftr_sw s, const ftr_ep *e, uint32_t n,
+			     uint32_t *paths)
 {
-	uint32_t n = ftr_tables_path(p->f, p->t, s, p->f->ep[a].lid, p->path);
+	uint32_t most = 0;
 
-	p->stamp++;
-	if (n == FTR_NO_PATH)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (p->f->ports[p->path[i]].peer_kind == FTR_PEER_SW)
-			p->seen[p->f->ports[p->path[i]].peer] = p->stamp;
-	n = ftr_tables_path(p->f, p->t, s, p->f->ep[b].lid, p->path);
-	if (n == FTR_NO_PATH)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (p->f->ports[p->path[i]].peer_kind == FTR_PEER_SW &&
-		    p->seen[p->f->ports[p->path[i]].peer] == p->stamp)
-			return true;
-	return false;
+	*paths = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t hops = s == p->f->ep[e[k]].sw ? FTR_NO_PATH :
+			ftr_tables_path(p->f, p->t, s, p->f->ep[e[k]].lid, p->path);
+
+		*paths += s != p->f->ep[e[k]].sw;
+		for (uint32_t i = 0; hops != FTR_NO_PATH && i < hops; i++) {
+			const struct ftr_swport *q = &p->f->ports[p->path[i]];
+			uint32_t *at;
+
+			if (q->peer_kind != FTR_PEER_SW)
+				continue;
+			at = &p->crossed[q->peer];
+			*at = (*at > p->base ? *at : p->base) + 1;
+			most = *at - p->base > most ? *at - p->base : most;
+		}
+	}
+	p->base += n;
+	return most;
 }
 
-/* a, b: the first and the last port of the host in the order of switches. */
-static void compare_ports(struct host_ports *p, ftr_ep a, ftr_ep b)
+/* e[n]: the ports of a host. */
+static void compare_ports(struct host_ports *p, const ftr_ep *e, uint32_t n)
 {
 	p->hosts++;
 	for (ftr_sw s = 0; p->t && s < p->f->n_sw; s++) {
-		if (!p->leaf[s] || s == p->f->ep[a].sw || s == p->f->ep[b].sw)
+		uint32_t most, paths;
+
+		if (!p->leaf[s])
 			continue;
-		p->pairs++;
-		p->common += cross_common(p, s, a, b);
+		most = cross_common(p, s, e, n, &paths);
+		p->pairs += paths > 1;
+		p->common += most > 1;
+		if (most > p->most) {
+			p->most = most;
+			p->of = n;
+		}
 	}
 }
 
 static void say_host_ports(const struct host_ports *p, struct doc_result *r)
 {
-	char also[192] = "";
+	char also[256] = "";
 
-	if (p->pairs)
-		snprintf(also, sizeof(also), "; from %.0f %% of the leaves the paths to two ports of a host cross a common switch, whose failure interrupts both until the repair",
-			 100.0 * (double)p->common / (double)p->pairs);
+	if (p->common)
+		snprintf(also, sizeof(also), "; from %.0f %% of the leaves the paths to two ports of a host cross a common switch, whose failure interrupts both until the repair, and to at most %u of its %u ports",
+			 100.0 * (double)p->common / (double)p->pairs, p->most, p->of);
+	else if (p->pairs)
+		snprintf(also, sizeof(also), "; the paths from a leaf to them cross no common switch");
 	if (r->n_details) {
 		doc_say(r, DOC_WARNING, "%u host%s all ports on one switch; ports on several: %u%s",
 			r->n_details, r->n_details == 1 ? " has" : "s have", p->hosts, also);
@@ -164,7 +183,7 @@ void doc_host_ports(struct doctor *d, struct doc_result *r)
 
 	cli_must(ftr_hosts_new(p.f, false, &h, &cli_err));
 	p.path = cli_calloc(p.f->n_sw, sizeof(*p.path), "paths");
-	p.seen = cli_calloc(p.f->n_sw, sizeof(*p.seen), "paths");
+	p.crossed = cli_calloc(p.f->n_sw, sizeof(*p.crossed), "paths");
 	p.leaf = cli_calloc(p.f->n_sw, sizeof(*p.leaf), "paths");
 	for (ftr_ep e = 0; e < p.f->n_ep; e++)
 		if (p.f->ep[e].sw != FTR_SW_NONE)
@@ -176,7 +195,7 @@ void doc_host_ports(struct doctor *d, struct doc_result *r)
 		if (n < 2)
 			continue;
 		if (p.f->ep[e[0]].sw != p.f->ep[e[n - 1]].sw) {
-			compare_ports(&p, e[0], e[n - 1]);
+			compare_ports(&p, e, n);
 			continue;
 		}
 		doc_detail(r, "host %s: all %u ports are on %s", h->host[i].name, n,
@@ -185,7 +204,7 @@ void doc_host_ports(struct doctor *d, struct doc_result *r)
 	}
 	say_host_ports(&p, r);
 	free(p.path);
-	free(p.seen);
+	free(p.crossed);
 	free(p.leaf);
 	ftr_hosts_free(h);
 }

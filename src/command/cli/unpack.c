@@ -129,26 +129,115 @@ const struct ftr_unpacker cli_unpacker = { knows, begin, run_unpack, end };
 
 /* ---- output -------------------------------------------------------------- */
 
+/* Every table of ftr_write_lfts_compact() becomes a gzip member of its own, as ibfattree-route(1)
+ * describes, so that a program can read one of them.  Other files are one member. */
+#define TABLE "Unicast lids"	/* a call of gzip_write() that begins with this begins a table */
+#define CHUNK 65536
+
+struct packer {
+	FILE *to;
+	z_stream z;
+	gz_header head;
+	unsigned char extra[8];	/* "FT", the length of the rest, and the length of the member */
+	char guid[20];		/* of the switch */
+	unsigned char *out;	/* [room] the first n bytes of the present member */
+	size_t n, room;
+};
+
+static bool pack(struct packer *p, const char *data, size_t n, int flush)
+{
+	int ret = Z_OK;
+
+	p->z.next_in = (Bytef *)(uintptr_t)data;
+	p->z.avail_in = (uInt)n;
+	do {
+		if (p->room - p->n < CHUNK) {
+			unsigned char *more = realloc(p->out, p->room + CHUNK);
+
+			if (!more)
+				return false;
+			p->out = more;
+			p->room += CHUNK;
+		}
+		p->z.next_out = p->out + p->n;
+		p->z.avail_out = (uInt)(p->room - p->n);
+		ret = deflate(&p->z, flush);
+		p->n = p->room - p->z.avail_out;
+	} while (ret == Z_OK && !p->z.avail_out);
+	return ret == Z_OK || ret == Z_STREAM_END;
+}
+
+/* Write the member, with its length in its header: at byte 16, after "FT" and the length of the
+ * rest. */
+static bool end_member(struct packer *p)
+{
+	bool ok = pack(p, NULL, 0, Z_FINISH);
+
+	for (int i = 0; ok && i < 4; i++)
+		p->out[16 + i] = (unsigned char)(p->n >> 8 * i);
+	ok = ok && fwrite(p->out, 1, p->n, p->to) == p->n;
+	p->n = 0;
+	return deflateReset(&p->z) == Z_OK && ok;
+}
+
+static bool begin_member(struct packer *p, const char *data, size_t n)
+{
+	const char *guid = memmem(data, n, " guid 0x", 8);
+
+	memcpy(p->extra, "FT\4", 4);
+	p->head = (gz_header){ .extra = p->extra, .extra_len = sizeof(p->extra), .os = 255 };
+	if (guid && data + n - guid > (ptrdiff_t)sizeof(p->guid) + 4) {
+		snprintf(p->guid, sizeof(p->guid), "%.18s", guid + 6);
+		p->head.name = (Bytef *)p->guid;
+	}
+	return deflateSetHeader(&p->z, &p->head) == Z_OK;
+}
+
 static ssize_t gzip_write(void *z, const char *data, size_t n)
 {
-	return gzwrite(z, data, (unsigned int)n) == (int)n ? (ssize_t)n : 0;
+	struct packer *p = z;
+	bool table = n > strlen(TABLE) && !memcmp(data, TABLE, strlen(TABLE)), ok = true;
+
+	if (table && p->z.total_in)
+		ok = end_member(p);
+	if (ok && !p->z.total_in)
+		ok = begin_member(p, data, table ? n : 0);
+	return ok && pack(p, data, n, Z_NO_FLUSH) ? (ssize_t)n : 0;
 }
 
 static int gzip_close(void *z)
 {
-	return gzclose(z) == Z_OK ? 0 : EOF;
+	struct packer *p = z;
+	bool ok = (p->z.total_in || begin_member(p, "", 0)) && end_member(p);
+
+	deflateEnd(&p->z);
+	ok = !fclose(p->to) && ok;
+	free(p->out);
+	free(p);
+	return ok ? 0 : EOF;
 }
 
 FILE *cli_gzip(int fd)
 {
+	struct packer *p = calloc(1, sizeof(*p));
 	int own = dup(fd);
-	gzFile z = own < 0 ? NULL : gzdopen(own, "wb1");	/* 1: fast */
-	FILE *out = z ? fopencookie(z, "w", (cookie_io_functions_t){
-			.write = gzip_write, .close = gzip_close }) : NULL;
+	FILE *out = NULL;
 
-	if (z && !out)
-		gzclose(z);
-	else if (!z && own >= 0)
+	/* 1: fast; 16: a gzip header */
+	if (p && deflateInit2(&p->z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK) {
+		p->to = own < 0 ? NULL : fdopen(own, "w");
+		out = p->to ? fopencookie(p, "w", (cookie_io_functions_t){
+				.write = gzip_write, .close = gzip_close }) : NULL;
+	}
+	if (out)
+		return out;
+	if (p) {
+		deflateEnd(&p->z);
+		if (p->to)
+			fclose(p->to);
+	}
+	if (own >= 0 && !(p && p->to))
 		close(own);
-	return out;
+	free(p);
+	return NULL;
 }

@@ -418,7 +418,7 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 /* Prepare sweeps: copy the tables, and count the shifts. */
 static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 {
-	size_t all = (size_t)w->net->n_rows * w->net->n_pos * sizeof(*w->loads.bins);
+	size_t all = (size_t)w->net->links.n_rows * w->net->n_pos * sizeof(*w->loads.bins);
 	enum ftr_status st = FTR_OK;
 
 	if (!w->copy.entry)

@@ -54,7 +54,7 @@ struct sweep {
 static bool may_be_bad(const struct sweep *z, uint32_t link)
 {
 	return z->l->flows[link] > z->w->price.target ||
-		(z->l->bins && z->d->pos != BALANCE_NONE && z->l->n_full[z->net->row[link]]);
+		(z->l->bins && z->d->pos != BALANCE_NONE && z->l->n_full[z->net->links.row[link]]);
 }
 
 /* Set examine[s] for the switches of the column.  Returns false if it is false for all; or if the
@@ -70,9 +70,9 @@ static bool find_entries(const struct sweep *z)
 		ftr_sw s = c->sw[i];
 		uint32_t link = balance_link(z->net, z->flows.of, s);
 
-		if (link == BALANCE_NONE || c->at[z->net->peer[link]] <= c->at[s])
+		if (link == BALANCE_NONE || c->at[z->net->links.peer[link]] <= c->at[s])
 			return false;
-		z->examine[s] = may_be_bad(z, link) || z->examine[z->net->peer[link]];
+		z->examine[s] = may_be_bad(z, link) || z->examine[z->net->links.peer[link]];
 		any |= z->examine[s];
 	}
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
@@ -96,7 +96,7 @@ static bool is_candidate(const struct sweep *z, ftr_sw s)
 			return false;
 		if (may_be_bad(z, link))
 			return true;
-		s = z->net->peer[link];
+		s = z->net->links.peer[link];
 	}
 	return false;
 }
@@ -138,7 +138,7 @@ static struct passing *next_of(const struct sweep *z, ftr_sw s)
 {
 	uint32_t link = balance_link(z->net, z->flows.of, s);
 
-	return &z->at[link == BALANCE_NONE ? z->net->f->n_sw : z->net->peer[link]];
+	return &z->at[link == BALANCE_NONE ? z->net->f->n_sw : z->net->links.peer[link]];
 }
 
 static void find_flows(const struct sweep *z)
@@ -187,7 +187,7 @@ static bool is_bad(const struct sweep *z, uint32_t link)
 {
 	if (z->l->flows[link] > z->w->price.target)
 		return true;
-	if (!z->flows.n_shifts || !z->l->n_full[z->net->row[link]])
+	if (!z->flows.n_shifts || !z->l->n_full[z->net->links.row[link]])
 		return false;
 	for (uint32_t i = 0; i < z->flows.n_shifts; i++)
 		if (balance_bins_any(z->l, link, z->flows.shift[i]))
@@ -202,7 +202,7 @@ static bool path_is_bad(const struct sweep *z, ftr_sw s)
 
 		if (is_bad(z, link))
 			return true;
-		s = z->net->peer[link];
+		s = z->net->links.peer[link];
 	}
 	return false;
 }

@@ -46,6 +46,32 @@ bool ftr_ep_is_aggregation(const struct ftr_endport *ep)
 	       strstr(ep->name, "Aggregation Node") != NULL;
 }
 
+static bool host_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		(c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+void ftr_ep_host(const struct ftr_endport *ep, bool full, char *name)
+{
+	const char *text = ep->name;
+	size_t n = strcspn(text, " "), rest = strspn(text + n, " ");
+	const char *device = text + n + rest;
+
+	name[0] = '\0';
+	if (!n || n > FTR_NAME_MAX || device[strcspn(device, " ")])
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (!host_char(text[i]))
+			return;
+	if (!full)
+		n = strcspn(text, ". ");
+	memcpy(name, text, n);
+	name[n] = '\0';
+	if (!strcmp(name, "localhost"))
+		name[0] = '\0';
+}
+
 /* ---- names ------------------------------------------------------------- */
 
 /* Names are compared by a 64-bit hash.  If two different names had the same hash,

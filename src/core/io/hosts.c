@@ -13,33 +13,6 @@
 #define WORD_MAX 256
 #define EXPAND_MAX 65536
 
-static bool name_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		(c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-}
-
-/* Copy the name of the host from a node description to buf[FTR_NAME_MAX + 1], or "" if the
- * description has no host name. */
-static void host_name(const char *text, bool full, char *buf)
-{
-	size_t n = strcspn(text, " "), rest = strspn(text + n, " ");
-	const char *device = text + n + rest;
-
-	buf[0] = '\0';
-	if (!n || n > FTR_NAME_MAX || device[strcspn(device, " ")])
-		return;
-	for (size_t i = 0; i < n; i++)
-		if (!name_char(text[i]))
-			return;
-	if (!full)
-		n = strcspn(text, ". ");
-	memcpy(buf, text, n);
-	buf[n] = '\0';
-	if (!strcmp(buf, "localhost"))
-		buf[0] = '\0';
-}
-
 struct named {
 	const char *name;
 	const struct ftr_endport *e;
@@ -66,7 +39,7 @@ static uint32_t collect(const struct ftr_fabric *f, bool full,
 		if (p->type != FTR_NODE_CA || p->sw == FTR_SW_NONE ||
 		    ftr_ep_is_aggregation(p))
 			continue;
-		host_name(p->name, full, buf);
+		ftr_ep_host(p, full, buf);
 		if (!buf[0]) {
 			h->n_nameless++;
 			continue;

@@ -420,6 +420,7 @@ enum ftr_status ftr_write_lfts_compact(FILE *out, const struct ftr_fabric *f,
 		const uint8_t *row = ftr_tables_row(t, s);
 		char line[2 * COMPACT + 1];
 
+		fflush(out);	/* a compressing stream sees where a table begins */
 		write_head(out, f, t, s);
 		for (uint32_t lid = 0, n; lid <= t->max_lid; lid += n) {
 			n = FTR_MIN(COMPACT, t->max_lid - lid + 1u);

@@ -22,7 +22,8 @@
  *    successive LIDs of a port over successive upward groups.
  *  - Hosts with several ports.  The offsets on a leaf are rotated: a number is added to all of
  *    them, modulo the stride.  The number is chosen such that the ports of one host are reached
- *    over different planes, as far as the links permit.
+ *    over different upward groups, as far as the links permit.  The adapters of a host are known by
+ *    its name (<ftr/hosts.h>).  A rotation does not change the balance of a full leaf.
  *
  * Destinations that are not hosts on leaves belong to other classes (enum ftr_class).  Each class
  * has its own stride and its own indices, so the other classes do not disturb the balance of the
@@ -355,12 +356,14 @@ struct taken {
 	uint32_t slot[MAX_TAKEN];
 };
 
-static bool is_taken(const struct taken *t, uint32_t slot)
+/* The number of ports in *t that are reached over this slot. */
+static uint32_t sharing(const struct taken *t, uint32_t slot)
 {
+	uint32_t n = 0;
+
 	for (uint32_t i = 0; i < t->n; i++)
-		if (t->slot[i] == slot)
-			return true;
-	return false;
+		n += t->slot[i] == slot;
+	return n;
 }
 
 static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
@@ -373,12 +376,11 @@ static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
 		FTR_MAX(sh->numbering.n_slots[s], 1u);
 }
 
-/* The rotation of leaf s with the fewest conflicts.  A conflict is a host port with a slot that
- * another port of the same host has already. */
+/* The rotation of leaf s with the fewest conflicts.  A conflict is a pair of ports of one host with
+ * the same slot, one of them on s, the other on a leaf that has been rotated already. */
 static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
-			  const uint32_t *ports, const struct taken *taken)
+			  const uint32_t *host, const struct taken *taken)
 {
-	const struct ftr_fabric *f = o->z->f;
 	uint32_t best = 0, fewest = UINT32_MAX;
 
 	for (uint32_t rotation = 0; rotation < o->stride[FTR_CLASS_HOST] && fewest;
@@ -386,10 +388,8 @@ static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 		uint32_t conflicts = 0;
 
 		for_each_ep(o, s, e)
-			conflicts += o->cls[*e] == FTR_CLASS_HOST &&
-				ports[f->ep[*e].node] > 1 &&
-				is_taken(&taken[f->ep[*e].node],
-					 slot_of(o, s, *e, rotation));
+			if (o->cls[*e] == FTR_CLASS_HOST)
+				conflicts += sharing(&taken[host[*e]], slot_of(o, s, *e, rotation));
 		if (conflicts < fewest) {
 			fewest = conflicts;
 			best = rotation;
@@ -398,26 +398,65 @@ static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 	return best;
 }
 
+/* A host port with the hash of its host's name, or the GUID of its node if it has no such name. */
+struct port_of {
+	uint64_t host;
+	ftr_ep ep;
+};
+
+static int by_host(const void *x, const void *y)
+{
+	const struct port_of *a = x, *b = y;
+
+	return FTR_ORDER(a->host, b->host);
+}
+
+/* Set host[e] to the number of the host of each port e of class HOST, and *multi to true if a host
+ * has several of them. */
+static enum ftr_status number_hosts(struct ordering *o, uint32_t *host, bool *multi)
+{
+	const struct ftr_fabric *f = o->z->f;
+	char name[FTR_NAME_MAX + 1];
+	struct port_of *port;
+	uint32_t n = 0, hosts = 0;
+
+	if (!FTR_NEW(o->z->scratch, port, f->n_ep))
+		return shape_nomem(o->z);
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		if (f->ep[e].sw == FTR_SW_NONE || o->cls[e] != FTR_CLASS_HOST)
+			continue;
+		ftr_ep_host(&f->ep[e], false, name);
+		port[n].host = name[0] ? ftr_hash(FTR_HASH_INIT, name, strlen(name)) :
+			f->ep[e].node_guid;
+		port[n++].ep = e;
+	}
+	qsort(port, n, sizeof(*port), by_host);
+	for (uint32_t i = 0; i < n; i++) {
+		hosts += i && port[i].host != port[i - 1].host;
+		host[port[i].ep] = hosts;
+	}
+	*multi = hosts + 1 < n;
+	return FTR_OK;
+}
+
 static enum ftr_status spread_multiport(struct ordering *o)
 {
 	const struct shaping *z = o->z;
-	const struct ftr_fabric *f = z->f;
-	uint32_t stride = o->stride[FTR_CLASS_HOST], *ports;
+	uint32_t stride = o->stride[FTR_CLASS_HOST], *host;
 	struct taken *taken;
 	bool multi = false;
+	enum ftr_status st;
 
-	if (!FTR_ZNEW(z->scratch, ports, f->n_nodes) ||
-	    !FTR_ZNEW(z->scratch, taken, f->n_nodes))
+	if (!FTR_NEW(z->scratch, host, z->f->n_ep) ||
+	    !FTR_ZNEW(z->scratch, taken, z->f->n_ep))
 		return shape_nomem(o->z);
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (f->ep[e].sw != FTR_SW_NONE && o->cls[e] == FTR_CLASS_HOST)
-			multi |= ++ports[f->ep[e].node] > 1;
+	st = number_hosts(o, host, &multi);
 	for (uint32_t i = 0; multi && i < o->n_leaf; i++) {
 		ftr_sw s = z->sh->numbering.col_sw[i];
-		uint32_t rotation = best_rotation(o, s, ports, taken);
+		uint32_t rotation = best_rotation(o, s, host, taken);
 
 		for_each_ep(o, s, e) {
-			struct taken *t = &taken[f->ep[*e].node];
+			struct taken *t = &taken[host[*e]];
 
 			if (o->cls[*e] != FTR_CLASS_HOST)
 				continue;
@@ -426,7 +465,7 @@ static enum ftr_status spread_multiport(struct ordering *o)
 			o->offset[*e] = (o->offset[*e] + rotation) % stride;
 		}
 	}
-	return FTR_OK;
+	return st;
 }
 
 /* ---- results ----------------------------------------------------------- */

@@ -78,7 +78,8 @@ static void add_block(struct reading *r, ftr_sw s, uint32_t block)
 	*j = (struct rr_smp){
 		.attr = RR_ATTR_LFT, .mod = block, .m_key = r->b->key[s],
 	};
-	j->n_routes = rr_dr_route(r->b->tree, s, &j->route[0]);
+	j->n_routes = 1;
+	j->route[0] = r->b->route[s];
 	r->sw[r->n++] = s;
 }
 
@@ -113,8 +114,8 @@ enum ftr_status ibf_blocks_new(struct ibf_plugin *p, const struct ftr_fabric *f,
 	b->n = f->max_lid / FTR_LFT_BLOCK + 1u;
 	b->key = ftr_calloc(f->n_sw + 1u, sizeof(*b->key));
 	b->mark = ftr_calloc((size_t)f->n_sw + 1, b->n);
-	b->tree = ibf_directed_routes(p, f);
-	if (!b->key || !b->mark || !b->tree)
+	b->route = ibf_directed_routes(p, f);
+	if (!b->key || !b->mark || !b->route)
 		return ftr_nomem(err, "the tables of %u switches", f->n_sw);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		b->key[s] = ibf_m_key(p, ibf_host_switch(p, f->sw[s].guid));
@@ -125,7 +126,7 @@ void ibf_blocks_fini(struct ibf_blocks *b)
 {
 	free(b->key);
 	free(b->mark);
-	rr_dr_tree_free(b->tree);
+	free(b->route);
 }
 
 /* Mark all blocks as unknown that the switches may hold; returns their number. */
@@ -144,13 +145,17 @@ static uint64_t mark_all(const struct ibf_blocks *b)
 	return n;
 }
 
-void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t)
+void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
+		       const struct ftr_tables *valid)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		uint8_t *row = ftr_tables_row(t, s);
 
 		for (uint32_t lid = 0; lid < t->stride; lid++)
-			if (lid > f->max_lid || row[lid] > f->sw[s].n_ports ||
+			if (lid % FTR_LFT_BLOCK == 0 && valid &&
+			    ibf_block_equal(t, valid, s, lid / FTR_LFT_BLOCK))
+				lid += FTR_LFT_BLOCK - 1;
+			else if (lid > f->max_lid || row[lid] > f->sw[s].n_ports ||
 			    f->owner[lid].kind == FTR_OWNER_NONE)
 				row[lid] = FTR_PORT_NONE;
 	}
@@ -173,7 +178,7 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 		st = ibf_blocks_read(&b, t0 + READ_LIMIT_MS, t, &done->failed, err);
 	}
 	if (!st) {
-		ibf_clear_invalid(f, t);
+		ibf_clear_invalid(f, t, NULL);
 		done->ms = ibf_now_ms() - t0;
 		*out = t;
 		t = NULL;

@@ -6,6 +6,8 @@
 #ifndef IBF_BLOCKS_H
 #define IBF_BLOCKS_H
 
+#include <string.h>
+
 #include "osm/host.h"
 #include "osm/osm.h"
 #include "osm/transport.h"
@@ -28,7 +30,9 @@ struct ibf_blocks {
 	uint32_t n;		/* number of blocks of a switch */
 	uint8_t *mark;		/* [n_sw * n] marks of each block */
 	uint64_t *key;		/* [n_sw] M_Key, in network byte order */
-	struct rr_dr_tree *tree;	/* directed routes over the links of f */
+	/* [n_sw] directed routes over the links of f; for switches that they do not reach, the route
+	 * by which OpenSM has found the switch, over links that are not Active */
+	struct rr_dr *route;
 };
 
 static inline uint8_t *ibf_block(const struct ibf_blocks *b, ftr_sw s, uint32_t i)
@@ -46,8 +50,16 @@ void ibf_blocks_fini(struct ibf_blocks *b);
 enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
 				struct ftr_tables *t, uint64_t *failed,
 				struct ftr_err *err) FTR_MUST_USE;
-/* Set each entry to FTR_PORT_NONE whose LID has no owner, or whose port the switch does not
- * have. */
-void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t);
+/* Set each entry to FTR_PORT_NONE whose LID has no owner, or whose port the switch does not have.
+ * Blocks that are equal in `valid` are skipped; NULL: none. */
+void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
+		       const struct ftr_tables *valid);
+
+static inline bool ibf_block_equal(const struct ftr_tables *t, const struct ftr_tables *u, ftr_sw s,
+				   uint32_t block)
+{
+	return !memcmp(ftr_tables_row(t, s) + block * FTR_LFT_BLOCK,
+		       ftr_tables_row(u, s) + block * FTR_LFT_BLOCK, FTR_LFT_BLOCK);
+}
 
 #endif

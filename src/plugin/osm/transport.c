@@ -26,11 +26,6 @@
  * dispatcher, which calls on_failed_at_host.  Afterwards OpenSM decrements its counter of
  * outstanding packets.  But OpenSM has not counted packets of the plugin.  So on_failed_at_host
  * increments both counters.
- *
- * src/command/cli/live.c also keeps several packets in flight, but cannot share this code: the
- * command runs without OpenSM.  Here packets, answers and failures belong to OpenSM's transport,
- * which reports them in threads of its own.  The command polls libibumad in one thread, and needs
- * neither a second route for a packet nor writes.
  */
 #include <pthread.h>
 #include <stdlib.h>
