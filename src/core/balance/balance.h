@@ -169,6 +169,10 @@ enum ftr_status balance_copy_new(const struct balance_net *net,
 				 struct ftr_err *err) FTR_MUST_USE;
 /* Write the copy into the tables.  Returns the number of entries that change. */
 uint64_t balance_copy_write(const struct balance_copy *c, struct ftr_tables *t);
+/* Returns the destinations of net with their entries in copy or, if it is NULL, in t; NULL: out of
+ * memory.  From malloc(). */
+struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
+				    const struct balance_copy *copy);
 
 /* ---- column.c -------------------------------------------------------------- */
 
@@ -243,11 +247,6 @@ enum ftr_status balance_loads_new(const struct balance_net *net,
 				  struct ftr_err *err) FTR_MUST_USE;
 void balance_loads_free(struct balance_loads *l);
 void balance_bins_free(struct balance_loads *l);
-
-/* Returns the destinations of net with their entries in copy or, if it is NULL, in t; NULL: out of
- * memory.  From malloc(). */
-struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
-				    const struct balance_copy *copy);
 
 /* Count the all-to-all flows of tables t; or, if copy is not NULL, of *copy.  *loop: true if a path
  * has a loop; the numbers are then not valid. */

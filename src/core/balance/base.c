@@ -64,14 +64,14 @@ bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_ne
 		return false;
 	for (ftr_sw s = 0; s < net->f->n_sw; s++)
 		if (net->f->sw[s].guid != old->f->sw[s].guid || net->hosts[s] != old->hosts[s] ||
-		    net->ports[s].first != old->ports[s].first)
+		    net->links.ports[s].first != old->links.ports[s].first)
 			return false;
 	for (uint32_t d = 0; d < net->n_dests; d++)
 		if (net->dest[d].lid != old->dest[d].lid ||
 		    balance_switch(net, d) != balance_switch(old, d))
 			return false;
 	for (uint32_t x = 0; x < net->n_links; x++)
-		if (net->peer[x] != FTR_SW_NONE && net->peer[x] != old->peer[x])
+		if (net->links.peer[x] != FTR_SW_NONE && net->links.peer[x] != old->links.peer[x])
 			return false;
 	return true;
 }
@@ -86,7 +86,7 @@ static void add_path(const struct balance_loads *l, const struct balance_net *ne
 		if (link == BALANCE_NONE)
 			return;
 		l->flows[link] += hosts;
-		s = net->peer[link];
+		s = net->links.peer[link];
 	}
 }
 

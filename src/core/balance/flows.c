@@ -7,20 +7,6 @@
 
 #include "balance/balance.h"
 
-struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
-				    const struct balance_copy *copy)
-{
-	struct flow_dest *dest = ftr_calloc(net->n_dests + 1u, sizeof(*dest));
-
-	for (uint32_t d = 0; dest && d < net->n_dests; d++) {
-		struct balance_entries of = copy ? balance_copy_of(copy, d) :
-			balance_entries_of(t, net->dest[d].lid);
-
-		dest[d] = (struct flow_dest){ of.entry, of.stride, balance_switch(net, d) };
-	}
-	return dest;
-}
-
 enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_tables *t,
 				    const struct balance_copy *copy, struct ftr_team *team,
 				    bool *loop, struct ftr_err *err)
@@ -90,7 +76,7 @@ void balance_behind(struct balance_behind *z, ftr_sw s)
 			uint32_t link = y == z->to || (z->stop && z->stop[y]) ? BALANCE_NONE :
 				balance_link(net, z->of, y);
 
-			if (link != BALANCE_NONE && net->peer[link] == u)
+			if (link != BALANCE_NONE && net->links.peer[link] == u)
 				z->stack[depth++] = y;
 		}
 	}

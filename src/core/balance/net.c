@@ -230,3 +230,17 @@ uint64_t balance_copy_write(const struct balance_copy *c, struct ftr_tables *t)
 		}
 	return differ;
 }
+
+struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
+				    const struct balance_copy *copy)
+{
+	struct flow_dest *dest = ftr_calloc(net->n_dests + 1u, sizeof(*dest));
+
+	for (uint32_t d = 0; dest && d < net->n_dests; d++) {
+		struct balance_entries of = copy ? balance_copy_of(copy, d) :
+			balance_entries_of(t, net->dest[d].lid);
+
+		dest[d] = (struct flow_dest){ of.entry, of.stride, balance_switch(net, d) };
+	}
+	return dest;
+}
