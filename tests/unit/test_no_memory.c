@@ -405,19 +405,16 @@ static enum ftr_status op_check(const struct scene *z, uint64_t *sum, struct ftr
 	return FTR_OK;
 }
 
-static void count_lost(void *ctx, ftr_sw s, ftr_lid lid)
-{
-	*(uint64_t *)ctx += s * 31u + lid;
-}
-
 static enum ftr_status op_lost(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
-	struct ftr_check_opts o = { .rank = z->sh->tree.rank };
+	struct ftr_check_opts o = { .rank = z->sh->tree.rank, .list_lost = true };
 	struct ftr_check_report r;
 
 	*sum = 0;
 	TRY(ftr_check_tables(z->f, z->carried, &o, NULL, &r, err));
-	return ftr_check_lost(z->f, z->carried, o.rank, &r, count_lost, sum, err);
+	*sum = fold(0, r.lost, (z->f->max_lid / 64 + 1u) * z->f->n_sw * sizeof(*r.lost));
+	free(r.lost);
+	return FTR_OK;
 }
 
 /* SL2VL tables and SLs of paths. */
@@ -511,17 +508,14 @@ static enum ftr_status op_load(const struct scene *z, uint64_t *sum, struct ftr_
 	uint64_t *by_port = calloc(z->f->n_ports, sizeof(*by_port));
 	ftr_ep *order = calloc(z->f->n_ep, sizeof(*order));
 	struct ftr_load *ld = NULL;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
 	for (ftr_ep e = 0; e < z->f->n_ep; e++)
 		order[e] = e;
-	for (uint64_t room = 0; room <= 1 && !st; room++) {
-		st = ftr_load_new(z->f, z->t, order, z->f->n_ep, room << 20, z->team, &ld, err);
-		if (!st)
-			st = load_all(z, ld, by_port, sum, err);
-		ftr_load_free(ld);
-		ld = NULL;
-	}
+	st = ftr_load_new(z->f, z->t, order, z->f->n_ep, z->team, &ld, err);
+	if (!st)
+		st = load_all(z, ld, by_port, sum, err);
+	ftr_load_free(ld);
 	free(order);
 	free(by_port);
 	return st;

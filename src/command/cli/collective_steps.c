@@ -36,8 +36,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/collective.h"
-#include "cli/schedule.h"
 
 #define MOE_TOKENS 64
 
@@ -301,7 +301,7 @@ static enum ftr_status direct(struct coll *c, struct ftr_err *err)
 		struct ftr_load_report x;
 
 		/* 1 byte: paths need not be stored */
-		st = ftr_load_new(c->f, c->t, r->port + (size_t)k * r->nodes, r->nodes, 1, c->team,
+		st = ftr_load_new(c->f, c->t, r->port + (size_t)k * r->nodes, r->nodes, c->team,
 				  &ld, err);
 		if (st)
 			break;
@@ -608,7 +608,7 @@ enum ftr_status coll_new(const struct ftr_fabric *f, const struct ftr_tables *t,
 	else
 		st = set_rates(c, mbps, err);
 	if (!st)	/* the flows of this module are lists of pairs, so the order may be empty */
-		st = ftr_load_new(f, t, r->port, 0, 1, team, &c->ld, err);
+		st = ftr_load_new(f, t, r->port, 0, team, &c->ld, err);
 	if (!st)
 		*out = c;
 	else

@@ -14,7 +14,9 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err)
 {
-	const struct ftr_check_opts opts = { .rank = sh->tree.rank, .sl2vl = m };
+	const struct ftr_check_opts opts = {
+		.rank = sh->tree.rank, .sl2vl = m, .list_lost = true,
+	};
 	const struct cli_report_opts none = { .strict = false };
 	struct ftr_check_report r;
 	struct cli_verdict verdict;
@@ -22,11 +24,7 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 
 	if (st)
 		return st;
-	st = cli_judge(f, sh, t, &r, &none, &verdict, err);
-	if (st) {
-		cli_reach_free(&verdict.reach);
-		return st;
-	}
+	cli_judge(f, sh, &r, &none, &verdict);
 	*reach = verdict.reach;
 	for (int i = 0; i < CLI_N_METRICS; i++)
 		out->v[i] = NAN;
@@ -49,8 +47,6 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
-#define NO_PATHS 1	/* ftr_load_new: paths never fit into one byte, so none are stored */
-
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
 				 const struct cli_loads *what,
@@ -69,7 +65,7 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 	if (what->all)
 		st = cli_bound(sh, order, what->n, &out->v[CLI_M_ALL_BOUND], err);
 	if (!st && (what->all || what->shifts))
-		st = ftr_load_new(f, t, order, what->n, what->shifts ? 0 : NO_PATHS, team, &ld,
+		st = ftr_load_new(f, t, order, what->n, team, &ld,
 				  err);
 	if (ld && what->all) {
 		ftr_load_all(ld, NULL, r);

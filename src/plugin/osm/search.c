@@ -27,8 +27,11 @@ static void put_job(struct ibf_search *z, struct ftr_out *o)
 	struct search_job j = {
 		.shape.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order,
 		.nominal = gen->nominal->n, .f = gen->fabric, .opts = gen->opts,
-		.keep = { z->displaced ? gen->keep.prefer : gen->tables,
-			  z->displaced ? gen->tables : NULL, !z->displaced, z->displaced },
+		.keep = {
+			.prefer = z->displaced ? gen->keep.prefer : gen->tables,
+			.current = z->displaced ? gen->tables : NULL,
+			.search_all = !z->displaced, .search_displaced = z->displaced,
+		},
 		.given = !z->displaced && z->e->prefer.stage == IBF_GIVEN,
 	};
 
