@@ -36,8 +36,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/collective.h"
-#include "cli/schedule.h"
 
 #define MOE_TOKENS 64
 

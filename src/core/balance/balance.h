@@ -4,13 +4,14 @@
  *
  *	net.c		lists the links, sources and destinations of a fabric
  *	column.c	orders the switches for a destination switch, and finds candidates
- *	flows.c		counts the all-to-all flows on every link
- *	shifts.c	counts the flows of every shift on every link
+ *	flows.c		keeps the all-to-all flows on every link
+ *	shifts.c	keeps the flows of every shift on every link, in bins
  *	choose.c	chooses the cheapest port of an entry
  *	sweep.c		makes one sweep: chooses the ports of many entries, one after the other
  *	balance_tables.c	runs the search of <ftr/balance.h>, which consists of sweeps
  *	displaced.c	chooses the ports of displaced entries after a single fault
  *	bound.c		computes a lower bound for the load of the most loaded link, from cuts
+ *	base.c		computes the copy of the tables and their flows from those before faults
  *
  * One step does all the work: take the flows that pass an entry off their path, compute the price
  * of the path through each allowed port, choose the cheapest port, and put the flows on its path
@@ -40,6 +41,7 @@
 #define FTR_BALANCE_BALANCE_H
 
 #include "base/base.h"
+#include "check/flow_count.h"
 #include <ftr/balance.h>
 
 #define BALANCE_NONE UINT32_MAX
@@ -53,30 +55,14 @@ struct balance_dest {
 	uint32_t pos;		/* position of the host, or BALANCE_NONE */
 };
 
-/* The ports of a switch.  Port p (1 .. n) sends on the link with index first + p. */
-struct balance_ports {
-	uint32_t first, n;
-};
-
-/* A source: a switch with hosts. */
-struct balance_source {
-	ftr_sw sw;
-	uint32_t hosts;		/* number of hosts on sw */
-	uint32_t first, n;	/* n of the hosts have positions, from first to first + n - 1 */
-};
-
 struct balance_net {
 	const struct ftr_balance_input *in;
 	const struct ftr_fabric *f;
 	struct ftr_arena *arena;
-	uint32_t n_links;
-	ftr_sw *peer;		/* peer[x]: the switch at the far end of link x, or FTR_SW_NONE */
-	uint32_t *row;		/* row[x]: index of link x among the links to switches;
-				 * BALANCE_NONE: link x does not lead to a switch */
-	uint32_t n_rows;	/* number of links to switches */
-	struct balance_ports *ports;	/* [n_sw] */
+	uint32_t n_links;	/* f->n_ports */
+	struct flow_net links;
 	uint32_t n_sources;
-	struct balance_source *source;
+	struct flow_source *source;
 	uint32_t *source_of;	/* source_of[s]: index of switch s in source[], or BALANCE_NONE */
 	uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	uint32_t n_hosts;
@@ -111,13 +97,9 @@ static inline ftr_sw balance_switch(const struct balance_net *net, uint32_t d)
 }
 
 /* The link of port `port` of s, or BALANCE_NONE if no switch is connected to this port. */
-static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
-				       ftr_port port)
+static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s, ftr_port port)
 {
-	uint32_t link = net->ports[s].first + port;
-
-	return port > net->ports[s].n || net->peer[link] == FTR_SW_NONE ?
-		BALANCE_NONE : link;
+	return flow_link_to(&net->links, s, port);
 }
 
 /* Consecutive shifts. */
@@ -129,7 +111,7 @@ struct balance_range {
  * at pos must be on another switch. */
 static inline struct balance_range
 balance_shifts_of(const struct balance_net *net,
-		  const struct balance_source *src, uint32_t pos)
+		  const struct flow_source *src, uint32_t pos)
 {
 	uint32_t k = pos + 1 + net->n_pos - src->first - src->n;
 
@@ -187,6 +169,10 @@ enum ftr_status balance_copy_new(const struct balance_net *net,
 				 struct ftr_err *err) FTR_MUST_USE;
 /* Write the copy into the tables.  Returns the number of entries that change. */
 uint64_t balance_copy_write(const struct balance_copy *c, struct ftr_tables *t);
+/* Returns the destinations of net with their entries in copy or, if it is NULL, in t; NULL: out of
+ * memory.  From malloc(). */
+struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
+				    const struct balance_copy *copy);
 
 /* ---- column.c -------------------------------------------------------------- */
 
@@ -248,7 +234,7 @@ struct balance_loads {
 	uint32_t width;		/* number of shifts per bin */
 	uint32_t n_bins;	/* number of bins per link */
 	uint16_t *bins;		/* [n_rows][n_bins]; NULL: shifts are not counted.  Link x has row
-				 * net->row[x] */
+				 * net->links.row[x] */
 	/* full[n_rows][words] has one bit for each bin, which is set if the bin has more than
 	 * `many` flows.  n_full: number of such bins of each link */
 	uint32_t many, words;
@@ -268,6 +254,26 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 				    const struct balance_copy *copy,
 				    struct ftr_team *team, bool *loop,
 				    struct ftr_err *err) FTR_MUST_USE;
+
+/* The sources behind an entry. */
+struct balance_behind {
+	const struct balance_net *net;
+	const struct ftr_shape *sh;
+	struct ftr_cost_column costs;
+	struct balance_entries of;
+	ftr_sw to;		/* the switch of the destination */
+	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */
+	ftr_sw *stack;		/* [n_sw] scratch */
+	/* results of balance_behind(): the indices of the sources whose flows pass or end at the
+	 * entry, and their number of hosts */
+	uint16_t *source;	/* [n_sources] */
+	uint32_t n, hosts;
+};
+
+/* Set the destination: one of column l, with the entries `of`, whose paths must have no loop. */
+void balance_behind_begin(struct balance_behind *z, struct balance_entries of, uint32_t l);
+/* Find the sources behind the entry of s.  The work grows with the number of switches behind it. */
+void balance_behind(struct balance_behind *z, ftr_sw s);
 
 /* The number of flows on the most loaded link. */
 uint32_t balance_most(const struct balance_loads *l);
@@ -325,7 +331,7 @@ struct balance_flows {
 /* Add (by: 1) or subtract (by: -1) the flows on the links of the path from s. */
 void balance_add(const struct balance_flows *z, ftr_sw s, int by);
 /* Append the shifts in which source src sends to position pos. */
-void balance_add_shifts(struct balance_flows *z, const struct balance_source *src, uint32_t pos);
+void balance_add_shifts(struct balance_flows *z, const struct flow_source *src, uint32_t pos);
 /* The cheapest port of the n candidates of s for flows that are on no link now.  If several ports
  * have the least price, the first one is taken; the search begins at candidate number
  * begin % n.  The present port of s has precedence, see balance_price.gain. */
@@ -370,6 +376,7 @@ static inline bool balance_cancelled(const struct balance_net *net)
 struct balance_place {
 	const uint64_t *bits;	/* see balance_subset_new() */
 	const struct ftr_tables *prefer;	/* preferred tables, or NULL (displaced.h) */
+	const struct ftr_balance_base *base;	/* made from `prefer`, or NULL */
 };
 
 /*
@@ -389,6 +396,20 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    const struct balance_place *place, struct ftr_tables *t,
 			    struct ftr_team *team, struct ftr_balance_report *report,
 			    struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- base.c ---------------------------------------------------------------- */
+
+/* True if the base has the same hosts, and net only lacks some of its links. */
+bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_net *net);
+/* Set out->entry to a copy of tables t.  changed: the entries that differ from the base. */
+enum ftr_status balance_base_copy(const struct ftr_balance_base *b,
+				  const struct balance_subset *changed, const struct ftr_tables *t,
+				  struct balance_copy *out, struct ftr_err *err) FTR_MUST_USE;
+/* Count the all-to-all flows of *copy.  changed: as above, or more entries. */
+enum ftr_status balance_base_flows(const struct ftr_balance_base *b,
+				   const struct balance_subset *changed,
+				   const struct balance_copy *copy, struct balance_loads *l,
+				   struct ftr_err *err) FTR_MUST_USE;
 
 /* ---- displaced.c ------------------------------------------------------------ */
 

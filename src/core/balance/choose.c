@@ -57,7 +57,7 @@ static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struc
 {
 	const struct balance_loads *l = z->loads;
 	uint32_t bin = of.begin / l->width, next = (bin + 1) * l->width;
-	const uint16_t *n = l->bins + (size_t)l->net->row[link] * l->n_bins;
+	const uint16_t *n = l->bins + (size_t)l->net->links.row[link] * l->n_bins;
 	uint64_t sum = 0;
 
 	for (uint32_t k = of.begin, end; k < of.end; k = end, bin++, next += l->width) {
@@ -90,7 +90,7 @@ static uint64_t price_path(const struct balance_flows *z, ftr_sw s, uint64_t lim
 		if (link == BALANCE_NONE)
 			break;
 		sum += price_link(z, link, limit - sum);
-		s = net->peer[link];
+		s = net->links.peer[link];
 	}
 	return sum;
 }
@@ -107,11 +107,11 @@ void balance_add(const struct balance_flows *z, ftr_sw s, int by)
 		z->loads->flows[link] += (uint32_t)by * z->hosts;
 		for (uint32_t i = 0; i < z->n_shifts; i++)
 			balance_bins_add(z->loads, link, z->shift[i], by);
-		s = net->peer[link];
+		s = net->links.peer[link];
 	}
 }
 
-void balance_add_shifts(struct balance_flows *z, const struct balance_source *src, uint32_t pos)
+void balance_add_shifts(struct balance_flows *z, const struct flow_source *src, uint32_t pos)
 {
 	struct balance_range of = balance_shifts_of(z->loads->net, src, pos);
 	struct balance_range *last = z->shift + z->n_shifts - 1;
@@ -146,7 +146,7 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 
 		for (uint32_t i = 0; i < g->n && rest < least; i++) {
 			ftr_port port = z->sh->tree.group_ports[g->first + (begin / n + i) % g->n];
-			uint64_t price = rest + price_link(z, net->ports[s].first + port,
+			uint64_t price = rest + price_link(z, net->links.ports[s].first + port,
 							   least - rest);
 
 			if (price < least) {

@@ -89,7 +89,6 @@
 #include "osm/fast.h"
 #include <ftr/cdg.h>
 #include <ftr/check.h>
-#include <ftr/ddlr.h>
 #include <ftr/transition.h>
 
 extern volatile unsigned int osm_exit_flag;
@@ -132,10 +131,8 @@ struct change {
 	uint32_t n;
 };
 
-static bool is_over(void *ctx)
+static bool is_over(const struct change *x)
 {
-	const struct change *x = ctx;
-
 	return ibf_now_ms() > x->end ||
 		__atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) !=
 		IB_SMINFO_STATE_MASTER ||
@@ -258,13 +255,24 @@ static void add_pairs(const struct change *x, struct pairs *out, ftr_sw s, ftr_l
 	}
 }
 
-/* For ftr_check_lost(). */
-static void add_lost(void *ctx, ftr_sw s, ftr_lid lid)
+/* Count the pairs without a path that have one in the new tables. */
+static enum ftr_status add_lost(struct change *x, struct ftr_err *err)
 {
-	struct change *x = ctx;
+	const struct ftr_check_opts opts = { .no_cdg = true, .list_lost = true };
+	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
+	enum ftr_status st = r ? ftr_check_tables(x->f, x->now, &opts, NULL, r, err) :
+		ftr_nomem(err, "the check");
 
-	if (ftr_tables_get(x->to, s, lid) != FTR_PORT_NONE)
-		add_pairs(x, &x->lost, s, lid);
+	if (!st)
+		for (uint32_t lid = 1; lid <= x->f->max_lid; lid++)
+			for (ftr_sw s = 0; s < x->f->n_sw; s++)
+				if (r->lost[(size_t)(lid / 64) * x->f->n_sw + s] >> lid % 64 & 1 &&
+				    ftr_tables_get(x->to, s, (ftr_lid)lid) != FTR_PORT_NONE)
+					add_pairs(x, &x->lost, s, (ftr_lid)lid);
+	if (r)
+		free(r->lost);
+	free(r);
+	return st;
 }
 
 /* True if an entry on the present path from s is about to change. */
@@ -306,7 +314,7 @@ static enum ftr_status write_plan(struct change *x, const struct ftr_ddlr_plan *
 				  struct ftr_err *err)
 {
 	if (plan->n_steps >= FTR_TRANSITION_LAST)
-		return ftr_fail(err, FTR_LIMIT, "the order of writes has %u steps", plan->n_steps);
+		return ftr_fail(err, FTR_REFUSED, "the order of writes has %u steps", plan->n_steps);
 	memset(x->plan.step, FTR_TRANSITION_NONE, (size_t)x->now->n_sw * x->now->stride);
 	for (uint32_t i = 0; i < plan->n; i++)
 		x->plan.step[(size_t)plan->write[i].sw * x->now->stride + plan->write[i].lid] =
@@ -327,27 +335,44 @@ static enum ftr_status drain(struct change *x, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Change the LIDs that the planner of ddlr can change without a credit loop.  *held: number of LIDs
- * that it cannot change. */
-static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_err *err)
+static enum ftr_status in_time(struct change *x, struct ftr_err *err)
 {
-	const struct ftr_ddlr_opts opts = { .stop = is_over, .stop_ctx = x };
+	return is_over(x) ? ftr_fail(err, FTR_REFUSED, "the time limit of %d ms has passed",
+				     x->p->opt.transition_limit_ms) : FTR_OK;
+}
+
+/* Start the planner of ddlr, and wait until it is ready. */
+static enum ftr_status start_planner(struct change *x, struct rr_planner **r, struct ftr_err *err)
+{
+	const struct ftr_ddlr_opts opts = { .sls = 0 };
 	struct ftr_shape *undrained = NULL;
-	struct ftr_ddlr *r = NULL;
 	enum ftr_status st = FTR_OK;
 
 	if (x->gen->undrained)
 		st = ftr_shape_new(x->f, NULL, ibf_team(x->p), &undrained, err);
 	if (!st)
-		st = ftr_ddlr_new(undrained ? undrained : x->gen->shape, x->now, &opts, &r, err);
-	for (bool done = false; !st && !done;) {
+		st = rr_planner_start(undrained ? undrained : x->gen->shape, x->now, &opts,
+				      (unsigned int)x->p->opt.transition_limit_ms, r, err);
+	ftr_shape_free(undrained);
+	while (!st && rr_planner_is_busy(*r, 10))
+		st = in_time(x, err);
+	return st ? st : rr_planner_ready(*r, err);
+}
+
+/* Change the LIDs that the planner of ddlr can change without a credit loop.  *held: number of LIDs
+ * that it cannot change. */
+static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_err *err)
+{
+	struct rr_planner *r = NULL;
+	enum ftr_status st = start_planner(x, &r, err);
+	bool drained = false;
+
+	for (bool done = false; !st && !done; drained = true) {
 		struct ftr_ddlr_plan plan = { .n = 0 };
 
-		if (is_over(x))
-			st = ftr_fail(err, FTR_REFUSED, "the time limit of %d ms has passed",
-				      x->p->opt.transition_limit_ms);
-		else
-			st = ftr_ddlr_transition(r, x->f, x->plan.to, &plan, err);
+		st = in_time(x, err);
+		if (!st)
+			st = rr_planner_transition(r, x->plan.to, drained, &plan, err);
 		if (st)
 			break;
 		done = plan.done;
@@ -357,11 +382,10 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 		ftr_ddlr_plan_fini(&plan);
 		if (!st && !done)
 			st = drain(x, err);
-		if (!st && !done)
-			ftr_ddlr_drained(r);
 	}
-	ftr_ddlr_free(r);
-	ftr_shape_free(undrained);
+	if (st && rr_ddlr_warning(err) == RR_WARN_PLANNER)
+		atomic_fetch_add(&x->p->helper_failures, 1);
+	rr_planner_free(r);
 	return st;
 }
 
@@ -750,7 +774,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 		if (!st)
 			st = write_all(&x, &unsafe, &err);
 		if (why_not(&x, &err))
-			st = ftr_check_lost(x.f, x.now, NULL, NULL, add_lost, &x, &err);
+			st = add_lost(&x, &err);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
 	}

@@ -357,6 +357,7 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 		uint8_t *unsure = &p->v->unsure[block_at(p, s, w->block)];
 
 		*unsure = 0;
+		p->v->in_flight[s] |= p->job[i].twice;
 		if (p->job[i].state == RR_SMP_DONE || p->cut_off[s])
 			continue;
 		*unsure = (uint8_t)FTR_MIN(w->step < OWN_STEPS ? w->step : w->step - OWN_STEPS + 1,
