@@ -96,6 +96,8 @@ enum end { GO_ON, RESTART, CRASH, POWER, THE_END };
 void judge_tables(bool link_changed);
 /* True if a write of the fast path was not acknowledged. */
 bool judge_unsure(void);
+/* The worker's view equals the tables of the switches.  No packet is on its way, and no job runs. */
+void judge_view(const char *when);
 /* The plugin and OpenSM are idle, and nothing is on its way. */
 void judge_idle(void);
 /* Everything has happened. */

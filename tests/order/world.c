@@ -108,6 +108,8 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 			h->no_memory = true;
 		}
 	}
+	if (m == FAKE_PUSHING && stalled)
+		fiber_freeze(h->fast->thread, 0);	/* the worker goes on at the worst time */
 	if (m == FAKE_ROUTING || m == FAKE_ROUTED)
 		pushing.is = m == FAKE_ROUTING;
 	pushing.quiet = false;
@@ -379,8 +381,12 @@ static unsigned int list_events(struct fake *h, struct list *l)
 static void check_pushing(struct fake *h)
 {
 	struct fake_held p[HELD];
-	unsigned int n = pushing.is && rare_left() == world.s->rare ? fake_held(h, p, HELD) : 0;
-	bool sets = !n;
+	unsigned int n = 0;
+	bool sets;
+
+	if (pushing.is && rare_left() + stalled == world.s->rare)
+		n = fake_held(h, p, HELD);
+	sets = !n;
 
 	for (unsigned int i = 0; i < n; i++)
 		sets |= p[i].p.plugin && p[i].p.set && !p[i].late && !p[i].orphan;
@@ -554,7 +560,7 @@ static bool perform(struct fake *h, const struct action *a)
 		fiber_let_time_pass();
 		break;
 	case STALL:
-		say("the worker stands still for %.0f s", STALL_MS / 1e3);
+		say("the worker stands still");
 		stalled = true;
 		fiber_freeze(h->fast->thread, fake_time() + STALL_MS);
 		break;
@@ -591,6 +597,10 @@ static void step(void)
 
 	look(false);
 	check_pushing(h);
+	/* not if packets of OpenSM were lost: the next sweep writes their blocks */
+	if (h->fast && h->fast->rr.state.job == RR_IDLE && fake_wire_idle(h) && !world.wild &&
+	    !h->osm->subn.subnet_initialization_error)
+		judge_view("between two jobs");
 	if (h->plugin && is_quiet(h)) {
 		fake_lose_late(h);
 		/* only a sweep repeats a write that was not acknowledged, or finds a path that needs
