@@ -166,7 +166,7 @@ static void check_connected(const char *when)
 					 f->ep[b].name);
 }
 
-void judge_view(const char *when)
+static void check_view(const char *when)
 {
 	struct fake *h = world.h;
 	const struct rr_view *v = h->fast ? h->fast->rr.view : NULL;
@@ -201,7 +201,7 @@ void judge_idle(void)
 		violated("idle: a sweep must write blocks, and none is requested");
 	if (world.h->osm->stats.qp0_mads_outstanding)
 		violated("idle: OpenSM counts packets that are not on their way");
-	judge_view("idle");
+	check_view("idle");
 	if (!world.missed)
 		check_connected("idle");
 }

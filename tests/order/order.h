@@ -27,6 +27,7 @@ struct scenario {
 	 *	X	OpenSM ends and starts again
 	 *	C	OpenSM crashes and starts again, also between two system calls of the writer
 	 *	P	the same with a power failure
+	 *	WN	nothing happens for N minutes
 	 */
 	const char *script;
 	/* Number of rare events: a lost packet or trap, time passes while packets are in flight, a
@@ -55,6 +56,7 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Result of explore() */
 struct found {
 	uint64_t runs, states, steps;
+	double ms;		/* virtual time of all runs together */
 	bool failed;
 	char why[512], list[4096];
 };
@@ -96,8 +98,6 @@ enum end { GO_ON, RESTART, CRASH, POWER, THE_END };
 void judge_tables(bool link_changed);
 /* True if a write of the fast path was not acknowledged. */
 bool judge_unsure(void);
-/* The worker's view equals the tables of the switches.  No packet is on its way, and no job runs. */
-void judge_view(const char *when);
 /* The plugin and OpenSM are idle, and nothing is on its way. */
 void judge_idle(void);
 /* Everything has happened. */

@@ -43,6 +43,7 @@ static bool unheard_is_fine;	/* traps that cannot reach OpenSM do not count */
 static uint32_t nudges;
 static enum fake_moment moment;
 static unsigned int takeovers;
+static double resume;		/* time at which the script goes on */
 static bool stalled;		/* the worker has stood still in this run */
 /* OpenSM writes its tables.  quiet: meanwhile no Set of the plugin was on its way. */
 static struct {
@@ -141,6 +142,15 @@ static void *sweeper(void *arg)
 	}
 }
 
+/* Nothing happens until `resume`. */
+static void stand_by(struct fake *h)
+{
+	pthread_mutex_lock(&h->mutex);
+	while (fake_time() < resume && !osm_exit_flag)
+		ibf_cond_wait(&h->cond, &h->mutex, resume);
+	pthread_mutex_unlock(&h->mutex);
+}
+
 /* Another manager is master, and gives up after a while. */
 static void *admin(void *arg)
 {
@@ -150,6 +160,10 @@ static void *admin(void *arg)
 		fiber_park(ADMIN);
 		if (osm_exit_flag)
 			return NULL;
+		if (fake_time() < resume) {
+			stand_by(h);
+			continue;
+		}
 		fake_set_state(h, IB_SMINFO_STATE_STANDBY);
 		fake_report(h, OSM_EVENT_ID_STATE_CHANGE, NULL);
 		fiber_park(AWAY);
@@ -189,6 +203,7 @@ void world_restart(bool crash)
 	fiber_pass(false);
 	world.wild = true;
 	takeovers++;
+	resume = 0;
 	reroute = pushing.is = false;
 	h->osm->subn.force_heavy_sweep = TRUE;
 }
@@ -447,7 +462,7 @@ static bool do_script(struct fake *h)
 
 	do
 		world.next++;
-	while (*world.next && !strchr("-+=SRHXCP", *world.next));
+	while (*world.next && !strchr("-+=SRHXCPW", *world.next));
 	say("script: %.*s", (int)(world.next - at), at);
 	world.last = fake_time();
 	switch (*at) {
@@ -466,6 +481,9 @@ static bool do_script(struct fake *h)
 	case 'R':
 		reroute = true;
 		break;
+	case 'W':
+		resume = world.last = fake_time() + atoi(at + 1) * 60e3;
+		__attribute__((fallthrough));
 	case 'H':
 		fiber_go(ADMIN);
 		break;
@@ -597,10 +615,6 @@ static void step(void)
 
 	look(false);
 	check_pushing(h);
-	/* not if packets of OpenSM were lost: the next sweep writes their blocks */
-	if (h->fast && h->fast->rr.state.job == RR_IDLE && fake_wire_idle(h) && !world.wild &&
-	    !h->osm->subn.subnet_initialization_error)
-		judge_view("between two jobs");
 	if (h->plugin && is_quiet(h)) {
 		fake_lose_late(h);
 		/* only a sweep repeats a write that was not acknowledged, or finds a path that needs
