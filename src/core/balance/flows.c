@@ -21,7 +21,7 @@
 #include "balance/balance.h"
 
 struct flow_worker {
-	uint32_t *flows;	/* [n_links] */
+	uint32_t *flows;	/* [n_links], or [2 * n_links]: then those inside rails follow */
 	uint32_t *wait;		/* wait[s]: number of flows that wait at switch s; 0 between
 				 * destinations */
 	ftr_sw *at;		/* [n_sw] the switches at which flows wait */
@@ -37,7 +37,7 @@ struct flow_job {
 
 /* Move all flows that wait at the n switches w->at over one link.  Returns the new number of
  * switches. */
-static uint32_t one_round(const struct balance_net *net, struct flow_worker *w,
+static uint32_t one_round(const struct balance_net *net, struct flow_worker *w, uint32_t *count,
 			  struct balance_entries of, ftr_sw to, uint32_t n)
 {
 	uint32_t n_next = 0;
@@ -49,7 +49,7 @@ static uint32_t one_round(const struct balance_net *net, struct flow_worker *w,
 		w->wait[s] = 0;
 		if (link == BALANCE_NONE)
 			continue;
-		w->flows[link] += flows;
+		count[link] += flows;
 		next = net->peer[link];
 		if (next == to)
 			continue;
@@ -58,6 +58,27 @@ static uint32_t one_round(const struct balance_net *net, struct flow_worker *w,
 		w->wait[next] += flows;
 	}
 	return n_next;
+}
+
+/* Count the flows to switch `to`, or only those inside its rail.  Returns false if there is a
+ * loop. */
+static bool count_dest(const struct balance_net *net, struct flow_worker *w,
+		       struct balance_entries of, ftr_sw to, bool rail)
+{
+	uint32_t *count = w->flows + (rail ? net->n_links : 0), n = 0, rounds = 0;
+
+	for (uint32_t k = 0; k < net->n_sources; k++) {
+		const struct balance_source *src = &net->source[k];
+		uint32_t flows = rail ? balance_rail(net, src, to) : src->hosts;
+
+		if (src->sw == to || !flows)
+			continue;
+		w->at[n++] = src->sw;
+		w->wait[src->sw] = flows;
+	}
+	while (n && rounds++ < net->f->n_sw)
+		n = one_round(net, w, count, of, to, n);
+	return !n;
 }
 
 static void count_dests(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
@@ -70,16 +91,9 @@ static void count_dests(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 		struct balance_entries of = j->copy ? balance_copy_of(j->copy, d) :
 			balance_entries_of(j->t, net->dest[d].lid);
 		ftr_sw to = balance_switch(net, d);
-		uint32_t n = 0, rounds = 0;
 
-		for (uint32_t k = 0; k < net->n_sources; k++)
-			if (net->source[k].sw != to) {
-				w->at[n++] = net->source[k].sw;
-				w->wait[net->source[k].sw] = net->source[k].hosts;
-			}
-		while (n && rounds++ < net->f->n_sw)
-			n = one_round(net, w, of, to, n);
-		if (n)
+		if (!count_dest(net, w, of, to, false) ||
+		    (net->rail_weight && !count_dest(net, w, of, to, true)))
 			atomic_store(&j->loop, true);
 	}
 }
@@ -90,13 +104,14 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 {
 	struct flow_job j = { .net = l->net, .t = t, .copy = copy };
 	unsigned int n = ftr_team_size(team);
+	uint32_t links = l->net->n_links * (l->rail ? 2 : 1);
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && FTR_NEW(a, j.worker, n);
 
 	for (unsigned int i = 0; ok && i < n; i++) {
 		struct flow_worker *w = &j.worker[i];
 
-		ok = FTR_ZNEW(a, w->flows, l->net->n_links) &&
+		ok = FTR_ZNEW(a, w->flows, links) &&
 			FTR_ZNEW(a, w->wait, l->net->f->n_sw) && FTR_NEW(a, w->at, l->net->f->n_sw);
 	}
 	if (!ok) {
@@ -104,9 +119,9 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 		return ftr_nomem(err, "counting flows");
 	}
 	ftr_team_run(team, l->net->n_dests, FTR_LFT_BLOCK, count_dests, &j);
-	memset(l->flows, 0, l->net->n_links * sizeof(*l->flows));
+	memset(l->flows, 0, links * sizeof(*l->flows));
 	for (unsigned int i = 0; i < n; i++)
-		for (uint32_t x = 0; x < l->net->n_links; x++)
+		for (uint32_t x = 0; x < links; x++)
 			l->flows[x] += j.worker[i].flows[x];
 	*loop = atomic_load(&j.loop);
 	ftr_arena_free(a);
@@ -117,8 +132,11 @@ enum ftr_status balance_loads_new(const struct balance_net *net, struct balance_
 				  struct ftr_err *err)
 {
 	*out = (struct balance_loads){ .net = net };
-	out->flows = ftr_calloc(net->n_links + 1u, sizeof(*out->flows));
-	return out->flows ? FTR_OK : ftr_nomem(err, "counting flows");
+	out->flows = ftr_calloc(2 * (size_t)net->n_links + 1, sizeof(*out->flows));
+	if (!out->flows)
+		return ftr_nomem(err, "counting flows");
+	out->rail = net->rail_weight ? out->flows + net->n_links : NULL;
+	return FTR_OK;
 }
 
 void balance_loads_free(struct balance_loads *l)
@@ -127,12 +145,12 @@ void balance_loads_free(struct balance_loads *l)
 	balance_bins_free(l);
 }
 
-uint32_t balance_most(const struct balance_loads *l)
+uint32_t balance_most(const struct balance_loads *l, const uint32_t *flows)
 {
 	uint32_t most = 0;
 
 	for (uint32_t x = 0; x < l->net->n_links; x++)
 		if (l->net->peer[x] != FTR_SW_NONE)
-			most = FTR_MAX(most, l->flows[x]);
+			most = FTR_MAX(most, flows[x]);
 	return most;
 }

@@ -28,7 +28,7 @@
 
 /* Flows that pass a switch.  Their sources are tour[first .. first + n - 1]. */
 struct passing {
-	uint32_t hosts, n, first;
+	uint32_t hosts, rail, n, first;	/* rail: sum of balance_rail() */
 	uint32_t left;		/* scratch of set_tour() */
 };
 
@@ -48,6 +48,12 @@ struct sweep {
 };
 
 /* ---- which entries ----------------------------------------------------------------- */
+
+static bool is_above(const struct sweep *z, uint32_t link)
+{
+	return z->l->flows[link] > z->w->price.target ||
+		(z->l->rail && z->l->rail[link] > z->w->price.target);
+}
 
 static bool is_full(const struct sweep *z, uint32_t link)
 {
@@ -75,7 +81,7 @@ static bool find_entries(const struct sweep *z)
 			return false;
 		next = z->net->peer[link];
 		z->examine[s] = !z->w->place &&
-			(z->l->flows[link] > z->w->price.target || is_full(z, link) ||
+			(is_above(z, link) || is_full(z, link) ||
 			 z->examine[next]);
 		any |= z->examine[s];
 	}
@@ -101,14 +107,18 @@ static void find_flows(const struct sweep *z)
 
 	memset(z->at, 0, (z->net->f->n_sw + 1u) * sizeof(*z->at));
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
-		z->at[z->net->source[k].sw].hosts = z->net->source[k].hosts;
-		z->at[z->net->source[k].sw].n = 1;
+		struct passing *p = &z->at[z->net->source[k].sw];
+
+		p->hosts = z->net->source[k].hosts;
+		p->rail = balance_rail(z->net, &z->net->source[k], z->flows.to);
+		p->n = 1;
 	}
 	for (uint32_t i = 0; i + 1 < c->n; i++) {
 		const struct passing *p = &z->at[c->sw[i]];
 		struct passing *next = next_of(z, c->sw[i]);
 
 		next->hosts += p->hosts;
+		next->rail += p->rail;
 		next->n += p->n;
 	}
 }
@@ -151,6 +161,7 @@ static void gather(const struct sweep *z, ftr_sw s)
 
 		if (src != BALANCE_NONE) {
 			p->hosts += z->net->source[src].hosts;
+			p->rail += balance_rail(z->net, &z->net->source[src], z->flows.to);
 			z->tour[p->n++] = (uint16_t)src;
 		}
 		for (uint32_t k = 0; k < ftr_shape_groups(sh, u); k++)
@@ -172,7 +183,7 @@ static bool may_move(const struct sweep *z, ftr_sw s)
 
 static bool is_bad(const struct sweep *z, uint32_t link)
 {
-	if (z->l->flows[link] > z->w->price.target)
+	if (is_above(z, link))
 		return true;
 	if (!z->flows.n_shifts || !z->l->n_full[z->net->row[link]])
 		return false;
@@ -207,6 +218,7 @@ static void examine(struct sweep *z, ftr_sw s)
 	if (!n || (n == 1 && cand[0]->n == 1 && !z->w->place))
 		return;
 	z->flows.hosts = p->hosts;
+	z->flows.rail = p->rail;
 	z->flows.n_shifts = 0;
 	for (uint32_t i = 0; z->l->bins && z->d->pos != BALANCE_NONE && i < p->n; i++)
 		balance_add_shifts(&z->flows, &z->net->source[z->tour[p->first + i]], z->d->pos);
