@@ -140,7 +140,7 @@ osm_start() {
 osm_exec() {
 	cd "$1" || exit
 	export SIM_HOST=$2 OSM_TMP_DIR=$1 OSM_CACHE_DIR=$1
-	export IBFATTREE_SEARCH=${IBFATTREE_SEARCH:-$SIM_BUILD/ibfattree-search}
+	export IBFATTREE_HELPER=${IBFATTREE_HELPER:-$SIM_BUILD/ibfattree-helper}
 	export LD_LIBRARY_PATH=${SIM_PLUGINS:-$SIM_BUILD}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 	export LD_PRELOAD=${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_SO
 	exec "${SIM_LEASH[@]}" opensm -F opensm.conf 0<>console >opensm.out 2>&1

@@ -9,7 +9,7 @@ libsuite_a_CFLAGS = $(CHECK_TEST_CFLAGS)
 endif
 AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
 	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
-	IBFATTREE_SEARCH='$(abs_top_builddir)/ibfattree-search'; export IBFATTREE_SEARCH;
+	IBFATTREE_HELPER='$(abs_top_builddir)/ibfattree-helper'; export IBFATTREE_HELPER;
 TESTS += $(check_PROGRAMS)
 
 include tests/unit/local.mk

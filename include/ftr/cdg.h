@@ -90,6 +90,17 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 			       const struct ftr_change *w, uint32_t n,
 			       bool *closes, struct ftr_err *err) FTR_MUST_USE;
 
+/*
+ * Change the entries of whole tables to those of `to`, as by ftr_cdg_change for each LID.  step:
+ * [n_sw * to->stride], the steps of the entries, as in <ftr/transition.h>; entries with
+ * FTR_TRANSITION_NONE or FTR_TRANSITION_NEVER do not change.  `to` has the size of the present
+ * tables.  *closes: the graph would have a cycle in some intermediate state; it then has the changes
+ * of some LIDs only.  FTR_NOMEM; FTR_INVAL: a port that does not exist.
+ * O(n_sw * LIDs / 64 + entries on the new paths), and the searches of ftr_cdg_change.
+ */
+enum ftr_status ftr_cdg_steps(struct ftr_cdg *g, const struct ftr_tables *to, const uint8_t *step,
+			      bool *closes, struct ftr_err *err) FTR_MUST_USE;
+
 /* Record that lid is drained: all packets for it that followed older entries have arrived or were
  * dropped.  Edges that do not follow from the current entries are removed.  ftr_cdg_drain_all does
  * this for every LID.  O(n_sw) per LID that was not drained. */

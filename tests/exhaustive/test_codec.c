@@ -14,7 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/search_job.h"
+#include "helper/helper.h"
+#include "helper/job.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include <ftr/ftr.h>
@@ -104,10 +105,10 @@ static void free_parts(void)
 	ftr_fabric_free(parts.f);
 }
 
-static struct ftr_search_job a_job(void)
+static struct search_job a_job(void)
 {
 	struct parts *p = &parts;
-	struct ftr_search_job j = {
+	struct search_job j = {
 		.engine = "dmodc",
 		.shape = p->shape, .nominal = p->nominal, .f = p->f,
 		.opts = {
@@ -263,7 +264,7 @@ static void same_guids(const struct ftr_guids *a, const struct ftr_guids *b)
 }
 
 /* What write_read_write would not find: two members that are exchanged or equal. */
-static void same_job(const struct ftr_search_job *a, const struct ftr_search_job *b)
+static void same_job(const struct search_job *a, const struct search_job *b)
 {
 	ck_assert_str_eq(a->engine, b->engine);
 	ck_assert_int_eq(a->shape.leaf_order, b->shape.leaf_order);
@@ -285,23 +286,23 @@ static void same_job(const struct ftr_search_job *a, const struct ftr_search_job
 /* A job that was read is never freed, so this runs in a process of its own (START_TEST). */
 static void job_again(uint64_t seed)
 {
-	struct ftr_search_job j = a_job(), again;
+	struct search_job j = a_job(), again;
 	struct ftr_shape *sh;
 	struct ftr_out o = { NULL };
 	struct bytes before;
 	enum ftr_status st;
 	struct ftr_in in;
 
-	ftr_put_search_job(&o, &j);
-	write_out(&o, FTR_SEARCH_JOB);
+	put_search(&o, &j);
+	write_out(&o, HELPER_REQUEST);
 	before = load();
-	ok(ftr_in_fd(&in, file, "codec", FTR_SEARCH_JOB, &err));
-	st = ftr_get_search_job(&in, &again, &sh, &err);
+	ok(ftr_in_fd(&in, file, "codec", HELPER_REQUEST, &err));
+	st = get_search(&in, &again, &sh, &err);
 	ok(ftr_in_end(&in, st, &err));
 	same_job(&j, &again);
 	o = (struct ftr_out){ NULL };
-	ftr_put_search_job(&o, &again);
-	write_out(&o, FTR_SEARCH_JOB);
+	put_search(&o, &again);
+	write_out(&o, HELPER_REQUEST);
 	same(before, load(), seed);
 }
 
@@ -318,17 +319,17 @@ static void result_again(uint64_t seed)
 		.shift_before = up_to(1000) / 8.0, .shift_after = up_to(1000) / 8.0,
 		.moved = ftr_rng_next(&parts.rng),
 	};
-	ftr_put_search_result(&o, parts.f, &k, FTR_OK, &err);
-	write_out(&o, FTR_SEARCH_RESULT);
+	put_found(&o, parts.f, &k);
+	write_out(&o, HELPER_RESULT);
 	before = load();
-	ok(ftr_in_fd(&in, file, "codec", FTR_SEARCH_RESULT, &err));
-	st = ftr_get_search_result(&in, parts.f, &again, &err);
+	ok(ftr_in_fd(&in, file, "codec", HELPER_RESULT, &err));
+	st = get_found(&in, parts.f, &again, &err);
 	ok(ftr_in_end(&in, st, &err));
 	ck_assert(again.replaced == k.replaced &&
 		  !memcmp(&again.stats.balance, &k.stats.balance, sizeof(k.stats.balance)));
 	o = (struct ftr_out){ NULL };
-	ftr_put_search_result(&o, parts.f, &again, FTR_OK, &err);
-	write_out(&o, FTR_SEARCH_RESULT);
+	put_found(&o, parts.f, &again);
+	write_out(&o, HELPER_RESULT);
 	same(before, load(), seed);
 	ftr_tables_free(again.t);
 }
@@ -356,7 +357,7 @@ END_TEST
 START_TEST(changed_or_cut)
 {
 	static const char *const magic[] = {
-		"ibfattree-state 1", FTR_SEARCH_JOB, FTR_SEARCH_RESULT
+		"ibfattree-state 1", HELPER_REQUEST, HELPER_RESULT
 	};
 	struct ftr_pgft g;
 	uint64_t n;
@@ -371,25 +372,6 @@ START_TEST(changed_or_cut)
 }
 END_TEST
 
-/* An error of the search process is passed on as text, without control characters. */
-START_TEST(failed_search)
-{
-	struct ftr_err why = { .msg = "out of \x01 luck" };
-	struct ftr_kept k = { NULL };
-	struct ftr_out o = { NULL };
-	struct ftr_in in;
-	enum ftr_status st;
-
-	open_file();
-	ftr_put_search_result(&o, NULL, &k, FTR_NOMEM, &why);
-	write_out(&o, FTR_SEARCH_RESULT);
-	ok(ftr_in_fd(&in, file, "codec", FTR_SEARCH_RESULT, &err));
-	st = ftr_get_search_result(&in, NULL, &k, &err);
-	ck_assert_int_eq(ftr_in_end(&in, st, &err), FTR_REFUSED);
-	ck_assert_str_eq(err.msg, "out of ? luck");
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("codec");
@@ -398,7 +380,6 @@ int main(void)
 	printf("first seed: %" PRIu64 "\n", trees_first_seed());
 	tcase_add_loop_test(c, write_read_write, 0, 3);
 	tcase_add_loop_test(c, changed_or_cut, 0, 3);
-	tcase_add_test(c, failed_search);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

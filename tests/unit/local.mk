@@ -11,6 +11,16 @@ tests_unit_test_core_SOURCES = tests/unit/test_core.c
 tests_unit_test_core_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_core_LDADD = $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_no_memory
+tests_unit_test_no_memory_SOURCES = tests/unit/test_no_memory.c tests/unit/no_memory_files.c \
+	tests/unit/no_memory.h
+tests_unit_test_no_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
+tests_unit_test_no_memory_LDFLAGS = -Wl,--wrap=ftr_malloc -Wl,--wrap=ftr_calloc \
+	-Wl,--wrap=ftr_reallocarray -Wl,--wrap=ftr_aligned -Wl,--wrap=ftr_grow \
+	-Wl,--wrap=ftr_arena_new -Wl,--wrap=ftr_arena_alloc -Wl,--wrap=ftr_arena_zalloc \
+	-Wl,--wrap=ftr_arena_strndup
+tests_unit_test_no_memory_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/unit/test_file
 tests_unit_test_file_SOURCES = tests/unit/test_file.c
 tests_unit_test_file_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -124,7 +134,13 @@ tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_LDADD = $(FAKE_LDADD)
 check_PROGRAMS += tests/unit/test_kept tests/unit/test_osm_nominal tests/unit/test_reboot \
 	tests/unit/test_search
-tests_unit_test_search_SOURCES = tests/unit/test_search.c
+# The program ibfattree-helper, which fails.
+noinst_PROGRAMS += bad-helper
+bad_helper_SOURCES = tests/unit/bad_helper.c
+bad_helper_CFLAGS = $(AM_CFLAGS) -Wno-missing-prototypes
+bad_helper_LDFLAGS = -Wl,--wrap=ftr_out_fd
+bad_helper_LDADD = libhelper.a libftrcore.a
+tests_unit_test_search_SOURCES = tests/unit/test_search.c tests/unit/bad_helper.h
 tests_unit_test_search_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_search_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_search_LDADD = libftrtest.a $(FAKE_LDADD)

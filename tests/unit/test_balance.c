@@ -442,35 +442,6 @@ END_TEST
 
 /* ---- memory ------------------------------------------------------------------------ */
 
-START_TEST(out_of_memory)
-{
-	struct ftr_balance_input in = { .depth = FTR_BALANCE_FULL };
-	struct ftr_team *team = ftr_team_new(2);
-	enum ftr_status st;
-	unsigned long n = 0;
-	struct tree w;
-
-	tree_shape(&w, pgft("2;6,6;1,6;1,1", 5, 1));
-	in.shape = w.sh;
-	do {
-		memcpy(w.t->lft, w.start->lft, bytes_of(w.t));
-		ftr_alloc_fail_at(++n);
-		st = balance_run(&in, NULL, w.t, team, NULL, &err);
-		ftr_alloc_fail_at(0);
-		ck_assert(!st || st == FTR_NOMEM);
-		if (st)
-			ck_assert_msg(!memcmp(w.t->lft, w.start->lft,
-					      bytes_of(w.t)),
-				      "the tables changed although allocation %lu failed",
-				      n);
-	} while (st);
-	ck_assert_uint_gt(n, 10);
-	ck_assert(memcmp(w.t->lft, w.start->lft, bytes_of(w.t)));
-	tree_free(&w);
-	ftr_team_free(team);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("balance");
@@ -484,7 +455,6 @@ int main(void)
 	tcase_add_test(t, fixed_entries_stay);
 	tcase_add_test(t, cancelled_at_any_moment);
 	tcase_add_test(t, cancelled_while_flows_are_counted);
-	tcase_add_test(t, out_of_memory);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

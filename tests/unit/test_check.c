@@ -607,43 +607,6 @@ START_TEST(loads_of_shifts)
 }
 END_TEST
 
-/* For every n, allocation n and all later ones fail.  The result must be FTR_NOMEM, never a partial
- * report. */
-START_TEST(out_of_memory)
-{
-	struct net n = ring(5);
-	static const uint8_t rank[5] = { 0, 1, 2, 1, 0 };
-	struct ftr_check_opts opts = { .rank = rank };
-	struct ftr_check_report r;
-	ftr_ep order[2] = { 0, 1 };
-	enum ftr_status st = FTR_NOMEM;
-	uint32_t load = 7;
-
-	ring_route(&n, 2);
-	for (unsigned long i = 1; st; i++) {
-		struct ftr_err err = { 0 };
-
-		memset(&r, 0xab, sizeof(r));
-		ftr_alloc_fail_at(i);
-		st = ftr_check_tables(n.f, n.t, &opts, NULL, &r, &err);
-		ftr_alloc_fail_at(0);
-		ck_assert(st == FTR_OK || st == FTR_NOMEM);
-		if (st) {
-			ck_assert_uint_eq(r.max_hops, 0xabababab);
-			ck_assert_int_ne(err.msg[0], 0);
-		}
-		ck_assert_uint_lt(i, 100);
-	}
-	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
-	ftr_alloc_fail_at(1);
-	ck_assert_int_eq(shift_load(n.f, n.t, order, 2, 1, &load, NULL),
-			 FTR_NOMEM);
-	ftr_alloc_fail_at(0);
-	ck_assert_uint_eq(load, 7);
-	net_free(&n);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("check");
@@ -665,6 +628,5 @@ int main(void)
 	tcase_add_test(t, no_switch);
 	tcase_add_test(t, wrong_size);
 	tcase_add_test(t, loads_of_shifts);
-	tcase_add_test(t, out_of_memory);
 	return run_suite(s);
 }

@@ -219,27 +219,6 @@ START_TEST(shared_names_are_marked)
 }
 END_TEST
 
-START_TEST(every_allocation_may_fail)
-{
-	struct ftr_fabric *f = draw("a: b*2 h3\nb: h2 rt an\n"), *g;
-	unsigned long n;
-
-	for (n = 1;; n++) {
-		enum ftr_status st;
-
-		ftr_alloc_fail_at(n);
-		st = ftr_fabric_copy_if(f, NULL, &g, &err);
-		ftr_alloc_fail_at(0);
-		if (!st)
-			break;
-		ck_assert_int_eq(st, FTR_NOMEM);
-	}
-	ck_assert_uint_gt(n, 10);
-	ftr_fabric_free(f);
-	ftr_fabric_free(g);
-}
-END_TEST
-
 START_TEST(link_codes)
 {
 	static const unsigned int vls[] = {
@@ -340,7 +319,6 @@ int main(void)
 	tcase_add_test(t, assigned_lids_are_aligned);
 	tcase_add_test(t, copies_leave_out_and_keep_lids);
 	tcase_add_test(t, shared_names_are_marked);
-	tcase_add_test(t, every_allocation_may_fail);
 	tcase_add_test(t, link_codes);
 	tcase_add_test(t, turns_of_another_fabric);
 	tcase_add_test(t, difference_of_tables);

@@ -393,8 +393,7 @@ START_TEST(torus)
 }
 END_TEST
 
-/* A torus can have random GUIDs and ports, no LIDs, and damage.  For every n: if allocation n and
- * all later ones fail, no torus is returned. */
+/* A torus can have random GUIDs and ports, no LIDs, and damage. */
 START_TEST(torus_options)
 {
 	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,
@@ -411,16 +410,6 @@ START_TEST(torus_options)
 	ck_assert_uint_eq(f->n_nodes, 61);
 	ftr_fabric_free(f);
 	ftr_fabric_free(g);
-	f = NULL;
-	for (unsigned long n = 1; !f; n++) {
-		enum ftr_status st;
-
-		ftr_alloc_fail_at(n);
-		st = ftr_gen_shape("torus:3,3", NULL, &f, &err);
-		ftr_alloc_fail_at(0);
-		ck_assert_int_eq(st, f ? FTR_OK : FTR_NOMEM);
-	}
-	ftr_fabric_free(f);
 }
 END_TEST
 
@@ -494,28 +483,6 @@ START_TEST(limits)
 	g.h = 0;
 	ck_assert_int_ne(ftr_gen_pgft(&g, NULL, &f, &err), FTR_OK);
 	ck_assert_ptr_null(f);
-}
-END_TEST
-
-START_TEST(without_memory)
-{
-	struct ftr_gen_opts o = { .random_guids = true, .random_ports = true,
-				  .random_lids = true };
-	struct ftr_fabric *f = NULL;
-	unsigned long n = 0;
-	struct ftr_pgft g;
-	enum ftr_status st;
-
-	ck_assert_int_eq(ftr_pgft_parse("2;3,4;1,2;1,2", &g, &err), FTR_OK);
-	do {
-		ftr_alloc_fail_at(++n);
-		st = ftr_gen_pgft(&g, &o, &f, &err);
-		ftr_alloc_fail_at(0);
-		if (st)
-			ck_assert_int_eq(st, FTR_NOMEM);
-	} while (st);
-	ck_assert_uint_gt(n, 10);
-	ftr_fabric_free(f);
 }
 END_TEST
 
@@ -674,7 +641,6 @@ int main(void)
 	tcase_add_loop_test(tc, torus_refused, 0, (int)FTR_ARRAY_LEN(no_tori));
 	tcase_add_loop_test(tc, invalid_shapes_refused, 0, (int)FTR_ARRAY_LEN(nonsense));
 	tcase_add_test(tc, limits);
-	tcase_add_test(tc, without_memory);
 	tcase_add_test(tc, damage);
 	tcase_add_test(tc, too_much_damage);
 	tcase_add_test(tc, damage_removes_whole_hosts);

@@ -226,24 +226,6 @@ START_TEST(broken_dumps)
 }
 END_TEST
 
-START_TEST(tables_without_memory)
-{
-	struct ftr_tables *t = NULL;
-	unsigned long n = 0;
-	enum ftr_status st;
-
-	puts_file(HEAD1 "0x0001 000\n" TAIL);
-	do {
-		ftr_alloc_fail_at(++n);
-		st = ftr_read_lfts(path, f, &t, NULL, &err);
-		ftr_alloc_fail_at(0);
-		ck_assert(!st || st == FTR_NOMEM);
-	} while (st);
-	ck_assert_uint_gt(n, 3);
-	ftr_tables_free(t);
-}
-END_TEST
-
 /* ---- GUID lists -------------------------------------------------------- */
 
 START_TEST(guid_list)
@@ -335,7 +317,6 @@ int main(void)
 	tcase_add_loop_test(tc, torn_dump, 0, (int)FTR_ARRAY_LEN(torn));
 	tcase_add_test(tc, tables_round_trip);
 	tcase_add_test(tc, broken_dumps);
-	tcase_add_test(tc, tables_without_memory);
 	tcase_add_test(tc, guid_list);
 	tcase_add_test(tc, guid_names);
 	tcase_add_loop_test(tc, guid_refused, 0, (int)FTR_ARRAY_LEN(bad_guid));

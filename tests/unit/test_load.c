@@ -731,52 +731,6 @@ START_TEST(refused)
 }
 END_TEST
 
-static enum ftr_status everything(struct scene *z, struct ftr_team *team)
-{
-	static const struct ftr_load_pair pair = { 0, 5 };
-	uint64_t by_port[MAX_SW * (PORTS + 1)];
-	struct ftr_load_report r;
-	struct ftr_load *ld = NULL;
-	enum ftr_status st;
-
-	st = ftr_load_new(z->net.f, z->net.t, z->order, z->n, 0, team, &ld,
-			  &err);
-	if (!st)
-		ftr_load_all(ld, NULL, &r);
-	if (!st)
-		st = ftr_load_shifts(ld, 2, 0, team, &r, &err);
-	if (!st)
-		st = ftr_load_permutations(ld, 2, 0, team, &r, &err);
-	if (!st)
-		st = ftr_load_bisections(ld, 2, 0, team, &r, &err);
-	if (!st)
-		st = ftr_load_pairs(ld, &pair, 1, by_port, &r, &err);
-	if (!st)
-		st = ftr_load_shift_by_port(ld, 1, by_port, &err);
-	ftr_load_free(ld);
-	return st;
-}
-
-START_TEST(without_memory)
-{
-	struct scene z = { .n = 0 };
-	struct ftr_team *team = ftr_team_new(2);
-	unsigned long n = 0;
-	enum ftr_status st;
-
-	two_level(&z, 3);
-	do {
-		ftr_alloc_fail_at(++n);
-		st = everything(&z, team);
-		ftr_alloc_fail_at(0);
-		ck_assert(!st || st == FTR_NOMEM);
-	} while (st);
-	ck_assert_uint_gt(n, 10);
-	net_free(&z.net);
-	ftr_team_free(team);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("link load");
@@ -790,7 +744,6 @@ int main(void)
 	tcase_add_test(tc, samples);
 	tcase_add_loop_test(tc, dmodc_shifts, 0, 2);
 	tcase_add_test(tc, refused);
-	tcase_add_test(tc, without_memory);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -407,38 +407,6 @@ START_TEST(slurm_names)
 }
 END_TEST
 
-/* If an allocation fails, nothing leaks and no partial result is used. */
-START_TEST(no_memory)
-{
-	struct ftr_fabric *f = fabric_of("2;4,6;1,4;1,1", 2);
-	struct ftr_shape *sh = shape_of(f);
-	struct ftr_picture *p = NULL;
-	struct ftr_hosts *h = NULL;
-	enum ftr_status st = FTR_NOMEM;
-	struct ftr_err err = { 0 };
-
-	for (unsigned long n = 1; st; n++) {
-		ftr_alloc_fail_at(n);
-		st = ftr_picture_new(sh, &p, &err);
-		ftr_alloc_fail_at(0);
-		ck_assert(st == FTR_OK || st == FTR_NOMEM);
-		ck_assert_uint_lt(n, 1000);
-	}
-	st = FTR_NOMEM;
-	for (unsigned long n = 1; st; n++) {
-		ftr_alloc_fail_at(n);
-		st = ftr_hosts_new(f, false, &h, &err);
-		ftr_alloc_fail_at(0);
-		ck_assert(st == FTR_OK || st == FTR_NOMEM);
-		ck_assert_uint_lt(n, 1000);
-	}
-	ftr_hosts_free(h);
-	ftr_picture_free(p);
-	ftr_shape_free(sh);
-	ftr_fabric_free(f);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("picture");
@@ -451,7 +419,6 @@ int main(void)
 	tcase_add_test(t, host_names);
 	tcase_add_test(t, slurm_hosts_on_upper_switch);
 	tcase_add_loop_test(t, slurm_names, 0, 300);
-	tcase_add_test(t, no_memory);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

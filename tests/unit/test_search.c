@@ -5,47 +5,11 @@
  * the next search.
  */
 #include <check.h>
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "fake/opensm.h"
 #include "lib/suite.h"
-
-static char *real_program, script[] = "/tmp/ibf-search-XXXXXX";
-
-/* Let the plugin start this shell script instead of ibfattree-search.  $REAL is the latter. */
-static void use_script(const char *text)
-{
-	int fd;
-	FILE *out;
-
-	strcpy(script, "/tmp/ibf-search-XXXXXX");
-	fd = mkstemp(script);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(fchmod(fd, 0700), 0);
-	out = fdopen(fd, "w");
-	ck_assert_ptr_nonnull(out);
-	fprintf(out, "#!/bin/bash\nREAL=%s\n%s\n", real_program, text);
-	ck_assert(!fclose(out));
-	ck_assert(!setenv("IBFATTREE_SEARCH", script, 1));
-}
-
-static unsigned int open_files(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned int n = 0;
-
-	ck_assert_ptr_nonnull(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
+#include "unit/bad_helper.h"
 
 static struct fake *start(void)
 {
@@ -82,9 +46,13 @@ static const struct bad {
 	{ "exit 0", "the first line is not" },
 	{ "cat /proc/self/exe | head -c 100000", "the first line is not" },
 	{ "$REAL \"$@\"; printf x", "its result is incomplete" },
+	{ "exec $BAD crash 1 0 \"$@\"", "it was ended by signal" },
+	{ "exec $BAD flip 1 0 \"$@\"", "its result is damaged" },
+	{ "exec $BAD error 1 0 \"$@\"", "failed: out of ? luck;" },
+	{ "ulimit -v 300000; exec $BAD memory 1 0 \"$@\"", "it was ended by signal 6" },
 	{ "$REAL \"$@\" | tr '\\001' '\\002'", "its result is damaged" },
 	{ "$REAL \"$@\" | head -c 500", "its result is incomplete" },
-	{ "echo garbage | $REAL \"$@\"", "the job: file of" },
+	{ "echo garbage | $REAL \"$@\"", "the request: file of" },
 	{ "ulimit -v 1000; exec $REAL \"$@\"", "search for better tables failed" },
 	{ "ulimit -f 0; exec $REAL \"$@\"", "search for better tables failed" },
 	{ "ulimit -t 1; while :; do :; done", "it was ended by signal" },
@@ -101,7 +69,7 @@ START_TEST(fails)
 
 	use_script(bad[_i].script);
 	/* the last process never ends */
-	ck_assert(!setenv("IBFATTREE_SEARCH_SECONDS",
+	ck_assert(!setenv("IBFATTREE_HELPER_SECONDS",
 			  _i + 1 == (int)(sizeof(bad) / sizeof(bad[0])) ? "1" : "3600", 1));
 	h = start();
 	size = h->fab->max_lid + 1u;
@@ -123,7 +91,7 @@ START_TEST(fails)
 	retry = engine(h)->prefer.retry;
 	ck_assert(retry > ibf_now_ms());
 	/* the next search succeeds */
-	ck_assert(!setenv("IBFATTREE_SEARCH", real_program, 1));
+	use_real_helper();
 	engine(h)->prefer.retry = 0;
 	swept(h);
 	await(h);
@@ -133,7 +101,6 @@ START_TEST(fails)
 	fake_check_healed(h);
 	free(before);
 	fake_free(h);
-	unlink(script);
 }
 END_TEST
 
@@ -141,11 +108,11 @@ START_TEST(missing)
 {
 	struct fake *h;
 
-	ck_assert(!setenv("IBFATTREE_SEARCH", "/nonexistent/ibfattree-search", 1));
+	ck_assert(!setenv("IBFATTREE_HELPER", "/nonexistent/ibfattree-helper", 1));
 	h = start();
 	await(h);
 	fake_settle(h);
-	ck_assert_uint_eq(fake_logged(h, "/nonexistent/ibfattree-search does not start"), 1);
+	ck_assert_uint_eq(fake_logged(h, "/nonexistent/ibfattree-helper does not start"), 1);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -161,7 +128,32 @@ START_TEST(cancelled)
 	ck_assert_ptr_nonnull(engine(h)->prefer.search);
 	fake_free(h);
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
-	unlink(script);
+	use_real_helper();
+}
+END_TEST
+
+/* One bit of a result is wrong, and its checksum is correct.  The result is refused, or its tables
+ * have no loop and no credit loop. */
+START_TEST(changed)
+{
+	unsigned int refused = 0, used = 0;
+
+	for (unsigned int i = 0; i < 60; i++) {
+		char text[64];
+		struct fake *h;
+
+		snprintf(text, sizeof(text), "exec $BAD change 1 %u \"$@\"", i * 7);
+		use_script(text);
+		h = start();
+		await(h);
+		swept(h);
+		refused += fake_logged(h, "WRN IBF122") == 1;
+		used += fake_logged(h, "IBF008: dmodc: search done") == 1;
+		fake_check_sound(h);
+		fake_free(h);
+		use_real_helper();
+	}
+	runs_show(refused && used);
 }
 END_TEST
 
@@ -171,7 +163,6 @@ START_TEST(succeeds)
 {
 	struct fake *h;
 
-	ck_assert(!setenv("IBFATTREE_SEARCH", real_program, 1));
 	h = fake_new(&(struct fake_opts){
 		.pgft = _i ? "2;4,4;1,4;1,1" : "2;6,7;1,3;1,2", .options = "balance full\n",
 	});
@@ -196,15 +187,12 @@ int main(void)
 	Suite *s = suite_create("search process");
 	TCase *c = tcase_create("all");
 
-	real_program = getenv("IBFATTREE_SEARCH");
-	if (!real_program) {
-		printf("IBFATTREE_SEARCH is not set: run \"make check\"\n");
+	if (!find_helper())
 		return 77;
-	}
-	real_program = strdup(real_program);
 	tcase_add_loop_test(c, fails, 0, (int)(sizeof(bad) / sizeof(bad[0])));
 	tcase_add_test(c, missing);
 	tcase_add_test(c, cancelled);
+	tcase_add_test(c, changed);
 	tcase_add_loop_test(c, succeeds, 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -604,43 +604,6 @@ START_TEST(no_switch_no_shape)
 }
 END_TEST
 
-START_TEST(every_allocation_may_fail)
-{
-	struct ftr_fabric *f = draw("A: m1 h3\nB: m2 h3\nC: m1 h2\nD: m2 h3\n"
-				    "m1: t\nm2: t\nt:\n");
-	struct ftr_tables *t;
-	struct ftr_shape *sh;
-	unsigned long n;
-
-	for (n = 1;; n++) {
-		enum ftr_status st;
-
-		ftr_alloc_fail_at(n);
-		st = ftr_shape_new(f, NULL, NULL, &sh, &err);
-		ftr_alloc_fail_at(0);
-		if (!st)
-			break;
-		ck_assert_int_eq(st, FTR_NOMEM);
-	}
-	ck_assert_uint_gt(n, 3);
-	ck_assert(!ftr_tables_new(f, false, &t, &err));
-	for (n = 1;; n++) {
-		enum ftr_status st;
-
-		ftr_alloc_fail_at(n);
-		st = ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL, &err);
-		ftr_alloc_fail_at(0);
-		if (!st)
-			break;
-		ck_assert_int_eq(st, FTR_NOMEM);
-	}
-	ck_assert_uint_gt(n, 2);
-	ftr_tables_free(t);
-	ftr_shape_free(sh);
-	ftr_fabric_free(f);
-}
-END_TEST
-
 /*
  * The list of compute nodes names only hosts of A and B, so C and D have only I/O nodes.  C and D
  * get the lowest rank nevertheless, because otherwise they could not reach each other.  D is
@@ -745,7 +708,6 @@ int main(void)
 	tcase_add_test(t, order_of_hosts_on_spines);
 	tcase_add_test(t, missing_host_leaves_a_gap);
 	tcase_add_test(t, no_switch_no_shape);
-	tcase_add_test(t, every_allocation_may_fail);
 	tcase_add_test(t, too_many_ranks);
 	tcase_add_test(t, io_leaves_of_their_own);
 	tcase_add_test(t, leaf_without_hosts_keeps_its_place);

@@ -391,44 +391,6 @@ START_TEST(write_fails)
 }
 END_TEST
 
-START_TEST(every_allocation_may_fail)
-{
-	struct ftr_fabric *part;
-	struct ftr_nominal *a = NULL, *b = NULL;
-	struct ftr_shape_opts over = { 0 };
-	struct ftr_shape *sh = NULL;
-	struct edit e = EDIT_NOTHING;
-	struct ftr_state s;
-	unsigned long n;
-	enum ftr_status st;
-
-	e.no_sw = f->n_sw - 1;
-	part = edit_seal(edit_open(f, &e));
-#define UNTIL_IT_WORKS(call)						\
-	for (n = 1;; n++) {						\
-		ftr_alloc_fail_at(n);					\
-		st = call;						\
-		ftr_alloc_fail_at(0);					\
-		if (!st)						\
-			break;						\
-		ck_assert_msg(st == FTR_NOMEM || st == FTR_IO, "%d", st);	\
-	}								\
-	ck_assert_uint_gt(n, 1)
-	UNTIL_IT_WORKS(ftr_nominal_new(part, NULL, NULL, NULL, &a, NULL, &err));
-	UNTIL_IT_WORKS(ftr_nominal_new(f, NULL, a, NULL, &b, NULL, &err));
-	write_state();
-	UNTIL_IT_WORKS(ftr_state_read(path, true, NULL, NULL, &s, &err));
-	over.nominal = a->shape;
-	UNTIL_IT_WORKS(ftr_shape_new(part, &over, NULL, &sh, &err));
-	UNTIL_IT_WORKS(ftr_state_write(path, &s, &err));
-	ftr_state_clear(&s);
-	ftr_shape_free(sh);
-	ftr_nominal_free(a);
-	ftr_nominal_free(b);
-	ftr_fabric_free(part);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("state file");
@@ -443,7 +405,6 @@ int main(void)
 	tcase_add_test(c, damaged_content);
 	tcase_add_test(c, no_such_file);
 	tcase_add_test(c, write_fails);
-	tcase_add_test(c, every_allocation_may_fail);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -428,46 +428,6 @@ START_TEST(refused)
 }
 END_TEST
 
-static enum ftr_status everything(const struct net *n)
-{
-	struct ftr_check_opts o = { .rank = NULL };
-	struct ftr_path_sl *p = NULL;
-	struct ftr_check_report r;
-	struct ftr_sl2vl *m = NULL;
-	enum ftr_status st;
-
-	st = ftr_sl2vl_new(n->f, &m, &err);
-	if (!st)
-		st = ftr_path_sl_new(n->f, &p, &err);
-	if (!st)
-		st = ftr_path_sl_set(p, 0, 64, 1, &err);
-	o.sl2vl = m;
-	o.path_sl = p;
-	if (!st)
-		st = ftr_check_tables(n->f, n->t, &o, NULL, &r, &err);
-	ftr_sl2vl_free(m);
-	ftr_path_sl_free(p);
-	return st;
-}
-
-START_TEST(without_memory)
-{
-	unsigned long k = 0;
-	enum ftr_status st;
-	struct net n;
-
-	ring(&n);
-	do {
-		ftr_alloc_fail_at(++k);
-		st = everything(&n);
-		ftr_alloc_fail_at(0);
-		ck_assert(!st || st == FTR_NOMEM);
-	} while (st);
-	ck_assert_uint_gt(k, 8);
-	net_free(&n);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("credit loops with VLs");
@@ -477,7 +437,6 @@ int main(void)
 	tcase_add_test(tc, ring_dateline);
 	tcase_add_test(tc, unreported);
 	tcase_add_test(tc, refused);
-	tcase_add_test(tc, without_memory);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

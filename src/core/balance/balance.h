@@ -149,6 +149,18 @@ balance_shifts_of(const struct balance_net *net,
 	return (struct balance_range){ k, k + src->n };
 }
 
+/* A set of entries: those of the switches sw[first[d]] .. sw[first[d + 1] - 1], in ascending order,
+ * for destination d. */
+struct balance_subset {
+	uint32_t *first;	/* [n_dests + 1] */
+	uint16_t *sw;
+};
+
+/* bits: one bit for each entry, like ftr_balance_input.movable.  Only bits of destinations count. */
+enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t *bits,
+				   struct balance_subset *out, struct ftr_err *err) FTR_MUST_USE;
+void balance_subset_free(struct balance_subset *z);
+
 /* The entries of all switches for one destination: entry[s * stride] is that of switch s. */
 struct balance_entries {
 	uint8_t *entry;
@@ -202,13 +214,14 @@ struct balance_column {
 	uint16_t *sw;
 	uint32_t n;
 	uint32_t *at;
-	uint8_t *cost, *down;	/* [n_sw] cost and down-cost from each switch to the column */
+	struct ftr_cost_column costs;	/* costs and down-costs from each switch to the column */
 	/* The candidates of s are group[first[s]] .. group[first[s] + n_cand[s] - 1].
 	 * n_cand[s] == UNKNOWN_CAND: not computed yet */
 	const struct ftr_group **group;
 	uint32_t *first;
 	uint16_t *n_cand;
 	/* scratch */
+	uint8_t *cost, *down;	/* [n_sw] */
 	uint16_t *key;
 	uint32_t *begin;
 	ftr_sw *stack;
@@ -220,6 +233,13 @@ bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
  * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its
  * contract.) */
 bool balance_column_set(struct balance_column *c, uint32_t l, struct balance_entries of);
+/* Set only the members that balance_candidates() needs.  The candidates of a switch must be computed
+ * after balance_column_forget(). */
+void balance_column_begin(struct balance_column *c, uint32_t l);
+static inline void balance_column_forget(struct balance_column *c, ftr_sw s)
+{
+	c->n_cand[s] = UNKNOWN_CAND;
+}
 /* The candidates of s.  *n: their number. */
 const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_sw s,
 						  uint32_t *n);
@@ -333,9 +353,11 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
  * together: if it has more than `meet - 1` flows per shift in some bin. */
 struct balance_sweep {
 	struct balance_price price;
-	const bool *place;	/* not NULL: choose ports for the entries without a port, only to
-				 * destinations d with place[d] == true; NULL: choose ports for the
-				 * entries whose path has a bad link */
+	/* NULL: any entry may change.  Otherwise only these, which must lead over candidates, or have
+	 * no port; and so must the entries after them on their paths */
+	const struct balance_subset *only;
+	bool place;		/* true: choose ports for the entries of `only` without a port; false:
+				 * for the entries whose path has a bad link */
 	uint32_t meet;
 	uint32_t least;		/* examine only entries on the paths of at least this number of
 				 * hosts */
@@ -360,8 +382,7 @@ static inline bool balance_cancelled(const struct balance_net *net)
 
 /* Entries that get a port by load before the search. */
 struct balance_place {
-	const uint64_t *bits;	/* one bit for each entry, like ftr_balance_input.movable.  Only
-				 * bits of hosts' base LIDs count */
+	const uint64_t *bits;	/* see balance_subset_new() */
 	const struct ftr_tables *prefer;	/* preferred tables, or NULL (displaced.h) */
 };
 

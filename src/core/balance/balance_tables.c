@@ -86,11 +86,12 @@ struct work {
 	struct ftr_balance_report *r;
 	struct balance_net *net;
 	struct balance_loads loads;
-	struct balance_copy copy, best_copy;	/* the present tables; the best tables so far */
+	struct balance_copy copy;	/* the present tables */
+	uint8_t *best_entry;	/* the best tables so far: as in copy, or, if in->movable is set,
+				 * only the movable entries, in their order */
+	struct balance_subset place, movable;
 	struct balance_sweep sweep;
 	uint32_t target;
-	bool *cleared;		/* cleared[d]: place the entries for destination d; or NULL */
-	bool kept;		/* an entry got no port when it was to be placed */
 	uint64_t paths;		/* number of sources (switches with hosts) * number of positions */
 	bool shifts;		/* true: count the load of shifts */
 	bool trade;		/* true: is_best() compares the product of both loads */
@@ -99,9 +100,38 @@ struct work {
 
 /* ---- the best tables so far --------------------------------------------------------- */
 
-static size_t copy_bytes(const struct work *w)
+static size_t best_bytes(const struct work *w)
 {
-	return (size_t)w->net->n_dests * w->net->f->n_sw;
+	return w->in->movable ? w->movable.first[w->net->n_dests] :
+		(size_t)w->net->n_dests * w->net->f->n_sw;
+}
+
+static void save_best(struct work *w)
+{
+	if (!w->in->movable)
+		memcpy(w->best_entry, w->copy.entry, best_bytes(w));
+	for (uint32_t d = 0; w->in->movable && d < w->net->n_dests; d++)
+		for (uint32_t i = w->movable.first[d]; i < w->movable.first[d + 1]; i++)
+			w->best_entry[i] = balance_copy_of(&w->copy, d).entry[w->movable.sw[i]];
+}
+
+/* Write the best tables.  Returns the number of entries that change. */
+static uint64_t write_best(const struct work *w)
+{
+	const struct balance_copy best = { w->net, w->best_entry };
+	uint64_t differ = 0;
+
+	if (!w->in->movable)
+		return balance_copy_write(&best, w->t);
+	for (uint32_t d = 0; d < w->net->n_dests; d++)
+		for (uint32_t i = w->movable.first[d]; i < w->movable.first[d + 1]; i++) {
+			uint8_t *entry = ftr_tables_row(w->t, w->movable.sw[i]) +
+				w->net->dest[d].lid;
+
+			differ += *entry != w->best_entry[i];
+			*entry = w->best_entry[i];
+		}
+	return differ;
 }
 
 /* Returns true if the present tables are better than the best so far.  First criterion: the
@@ -134,7 +164,7 @@ static void keep_if_best(struct work *w)
 	if (!is_best(w))
 		return;
 	w->best = w->now;
-	memcpy(w->best_copy.entry, w->copy.entry, copy_bytes(w));
+	save_best(w);
 }
 
 static void set_max(struct work *w)
@@ -161,8 +191,10 @@ static enum ftr_status judge(struct work *w, struct ftr_err *err)
 /* Make a sweep, and judge the result. */
 static enum ftr_status sweep(struct work *w, struct ftr_err *err)
 {
-	enum ftr_status st = balance_sweep(&w->loads, &w->copy, &w->sweep, err);
+	enum ftr_status st;
 
+	w->sweep.only = w->in->movable ? &w->movable : NULL;
+	st = balance_sweep(&w->loads, &w->copy, &w->sweep, err);
 	w->r->cancelled = w->sweep.cancelled;
 	w->r->sweeps++;
 	return st || !w->sweep.moved || w->r->cancelled ? st : judge(w, err);
@@ -273,46 +305,32 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 
 /* ---- displaced entries ------------------------------------------------------------------- */
 
-/* Call fn(w, s, d) for each entry that must be placed: that of switch s for destination d. */
-static void each_place(struct work *w, const struct balance_place *place,
-		       void (*fn)(struct work *w, ftr_sw s, uint32_t d))
+static void clear_entries(struct work *w)
 {
-	uint32_t words = w->t->stride / 64;
+	for (uint32_t d = 0; d < w->net->n_dests; d++)
+		for (uint32_t i = w->place.first[d]; i < w->place.first[d + 1]; i++)
+			balance_copy_of(&w->copy, d).entry[w->place.sw[i]] = FTR_PORT_NONE;
+}
 
-	for (ftr_sw s = 0; s < w->t->n_sw; s++)
-		for (uint32_t i = 0; i < words; i++) {
-			uint64_t bits = place->bits[(size_t)s * words + i];
+/* Put the ports of placed entries into the tables.  An entry that got no port keeps that of the
+ * tables; returns true if there is one. */
+static bool put_back(struct work *w)
+{
+	bool kept = false;
 
-			for (; bits; bits &= bits - 1) {
-				uint32_t lid = i * 64 + (uint32_t)__builtin_ctzll(bits);
-				uint32_t d = lid <= w->t->max_lid ? w->net->dest_of[lid] :
-								    BALANCE_NONE;
+	for (uint32_t d = 0; d < w->net->n_dests; d++)
+		for (uint32_t i = w->place.first[d]; i < w->place.first[d + 1]; i++) {
+			ftr_sw s = w->place.sw[i];
+			uint8_t *placed = &balance_copy_of(&w->copy, d).entry[s];
+			uint8_t *entry = &ftr_tables_row(w->t, s)[w->net->dest[d].lid];
 
-				if (d != BALANCE_NONE)
-					fn(w, s, d);
+			if (*placed == FTR_PORT_NONE) {
+				*placed = *entry;
+				kept = true;
 			}
+			*entry = *placed;
 		}
-}
-
-static void clear_entry(struct work *w, ftr_sw s, uint32_t d)
-{
-	balance_copy_of(&w->copy, d).entry[s] = FTR_PORT_NONE;
-	w->cleared[d] = true;
-}
-
-/* Put the port of a placed entry into the tables.  An entry that got no port keeps that of the
- * tables. */
-static void put_back(struct work *w, ftr_sw s, uint32_t d)
-{
-	uint8_t *placed = &balance_copy_of(&w->copy, d).entry[s];
-	uint8_t *entry = &ftr_tables_row(w->t, s)[w->net->dest[d].lid];
-
-	if (*placed != FTR_PORT_NONE) {
-		*entry = *placed;
-		return;
-	}
-	*placed = *entry;
-	w->kept = true;
+	return kept;
 }
 
 /* True if an entry for a host has a port other than in the preferred tables, and is not to be
@@ -368,23 +386,23 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 	st = balance_copy_new(w->net, w->t, w->team, &w->copy, err);
 	if (st)
 		return st;
-	w->cleared = ftr_calloc(w->net->n_dests + 1u, sizeof(*w->cleared));
-	if (!w->cleared)
-		return ftr_nomem(err, "balancing");
-	each_place(w, place, clear_entry);
+	st = balance_subset_new(w->net, place->bits, &w->place, err);
+	if (st)
+		return st;
+	clear_entries(w);
 	st = balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err);
 	if (st || *loop)
 		return st;
 	st = count_displaced(w, place, err);
 	if (st)
 		return st;
-	s->place = w->cleared;
+	s->only = &w->place;
+	s->place = true;
 	balance_place_price(w->net, w->in->shape, w->loads.width, &s->price);
 	st = balance_sweep(&w->loads, &w->copy, s, err);
 	if (st)
 		return st;
-	each_place(w, place, put_back);
-	return w->kept ? balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err) :
+	return put_back(w) ? balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err) :
 		FTR_OK;
 }
 
@@ -398,8 +416,14 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 
 	if (!w->copy.entry)
 		st = balance_copy_new(w->net, w->t, w->team, &w->copy, err);
-	if (!st)
-		st = balance_copy_new(w->net, w->t, w->team, &w->best_copy, err);
+	if (!st && w->in->movable)
+		st = balance_subset_new(w->net, w->in->movable, &w->movable, err);
+	if (!st) {
+		w->best_entry = ftr_malloc(best_bytes(w) + 1);
+		if (!w->best_entry)
+			return ftr_nomem(err, "balancing");
+		save_best(w);
+	}
 	if (!st && w->shifts)
 		st = balance_bins_new(&w->loads, (uint32_t)(all / BINS_BYTES) + 1, err);
 	if (!st && w->shifts)
@@ -427,8 +451,8 @@ static void report(struct work *w)
 		r->shift_before = mean(w, w->first.sum);
 		r->shift_after = mean(w, w->best.sum);
 	}
-	if (w->best_copy.entry)
-		r->moved = balance_copy_write(&w->best_copy, w->t);
+	if (w->best_entry)
+		r->moved = write_best(w);
 }
 
 static enum ftr_status search(struct work *w, struct ftr_err *err)
@@ -499,8 +523,9 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 		st = run(w, place, err);
 	balance_loads_free(&w->loads);
 	free(w->copy.entry);
-	free(w->best_copy.entry);
-	free(w->cleared);
+	free(w->best_entry);
+	balance_subset_free(&w->place);
+	balance_subset_free(&w->movable);
 	balance_net_free(w->net);
 	free(w);
 	return st;

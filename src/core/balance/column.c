@@ -47,15 +47,14 @@ static uint32_t find_candidates(const struct balance_column *c, ftr_sw s,
 				const struct ftr_group **cand)
 {
 	const struct ftr_balance_input *in = c->net->in;
-	struct ftr_cost_column costs = { c->cost, c->down, 1 };
 	uint32_t n = FTR_BALANCE_BY_COST;
 
 	if (in->extra)
 		n = in->extra(in->extra_ctx, s, c->l, cand);
 	if (n != FTR_BALANCE_BY_COST)
 		return n;
-	return c->cost[s] == FTR_COST_INF ? 0 :
-		ftr_shape_candidates_at(c->sh, s, &costs, cand);
+	return c->costs.cost[s * c->costs.stride] == FTR_COST_INF ? 0 :
+		ftr_shape_candidates_at(c->sh, s, &c->costs, cand);
 }
 
 const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_sw s, uint32_t *n)
@@ -159,19 +158,24 @@ static void sort_switches(struct balance_column *c)
 		}
 }
 
-bool balance_column_set(struct balance_column *c, uint32_t l, struct balance_entries of)
+void balance_column_begin(struct balance_column *c, uint32_t l)
 {
 	const struct ftr_balance_input *in = c->net->in;
-	struct ftr_cost_column costs;
 
 	c->l = l;
 	c->sh = in->use_full && in->use_full[l] ? in->full : in->shape;
-	costs = ftr_shape_column(c->sh, l);
+	c->costs = ftr_shape_column(c->sh, l);
+}
+
+bool balance_column_set(struct balance_column *c, uint32_t l, struct balance_entries of)
+{
+	balance_column_begin(c, l);
 	for (ftr_sw s = 0; s < c->net->f->n_sw; s++) {
-		c->cost[s] = costs.cost[s * costs.stride];
-		c->down[s] = costs.down[s * costs.stride];
-		c->n_cand[s] = UNKNOWN_CAND;
+		c->cost[s] = c->costs.cost[s * c->costs.stride];
+		c->down[s] = c->costs.down[s * c->costs.stride];
+		balance_column_forget(c, s);
 	}
+	c->costs = (struct ftr_cost_column){ c->cost, c->down, 1 };
 	if (!find_keys(c, of))
 		return false;
 	sort_switches(c);

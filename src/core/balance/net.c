@@ -180,6 +180,55 @@ void balance_net_free(struct balance_net *net)
 		ftr_arena_free(net->arena);
 }
 
+/* ---- sets of entries --------------------------------------------------------- */
+
+/* For each entry of the set: increment end[d] (sw NULL), or store the switch in sw[end[d]++]. */
+static void each_bit(const struct balance_net *net, const uint64_t *bits, uint32_t *end,
+		     uint16_t *sw)
+{
+	uint32_t words = net->f->max_lid / 64 + 1u;
+
+	for (size_t i = 0; i < (size_t)net->f->n_sw * words; i++)
+		for (uint64_t b = bits[i]; b; b &= b - 1) {
+			uint32_t lid = (uint32_t)(i % words) * 64 + (uint32_t)__builtin_ctzll(b);
+			uint32_t d = lid > net->f->max_lid ? BALANCE_NONE : net->dest_of[lid];
+
+			if (d == BALANCE_NONE)
+				continue;
+			if (sw)
+				sw[end[d]] = (uint16_t)(i / words);
+			end[d]++;
+		}
+}
+
+enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t *bits,
+				   struct balance_subset *out, struct ftr_err *err)
+{
+	uint32_t n = 0;
+
+	out->first = ftr_calloc(net->n_dests + 2u, sizeof(*out->first));
+	if (!out->first)
+		return nomem(err);
+	each_bit(net, bits, out->first + 1, NULL);
+	for (uint32_t d = 1; d <= net->n_dests; d++) {
+		uint32_t k = out->first[d];
+
+		out->first[d] = n;
+		n += k;
+	}
+	out->sw = ftr_reallocarray(NULL, n + 1u, sizeof(*out->sw));
+	if (!out->sw)
+		return nomem(err);
+	each_bit(net, bits, out->first + 1, out->sw);
+	return FTR_OK;
+}
+
+void balance_subset_free(struct balance_subset *z)
+{
+	free(z->first);
+	free(z->sw);
+}
+
 /* ---- copy of the tables ------------------------------------------------------ */
 
 struct copy_job {

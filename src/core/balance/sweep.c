@@ -17,8 +17,9 @@
  *	         / \
  *	        a   b
  *
- * If only the entries without a port are examined, there are few of them for each destination.
- * Then the sources of each are found by going backward from it.
+ * If only the entries of a set may change, for example those that failed links have displaced, there
+ * are few of them for each destination.  Then the sources of each are found by going backward from
+ * it, and nothing is done for the other entries.
  *
  * The search is greedy, in a fixed order, without random numbers, and with one thread.
  */
@@ -42,9 +43,9 @@ struct sweep {
 	struct passing *at;	/* at[s]: the flows that pass switch s; at[n_sw]: the flows that end
 				 * at an entry without a port */
 	uint16_t *tour;		/* [n_sources] indices in net->source[] */
-	ftr_sw *stack;		/* [n_sw] scratch of gather() */
+	ftr_sw *stack;		/* [n_sw + 1] scratch of gather() */
 	bool *examine;		/* examine[s]: the entry of s may have to change */
-	bool *visit;		/* visit[d]: entries for destination d may change */
+	uint16_t *listed;	/* [n_sw] see find_listed() */
 };
 
 /* ---- which entries ----------------------------------------------------------------- */
@@ -55,9 +56,11 @@ static bool is_above(const struct sweep *z, uint32_t link)
 		(z->l->rail && z->l->rail[link] > z->w->price.target);
 }
 
-static bool is_full(const struct sweep *z, uint32_t link)
+/* True if a link may be bad: it has too many all-to-all flows, or too many in some shift. */
+static bool may_be_bad(const struct sweep *z, uint32_t link)
 {
-	return z->l->bins && z->d->pos != BALANCE_NONE && z->l->n_full[z->net->row[link]];
+	return is_above(z, link) ||
+		(z->l->bins && z->d->pos != BALANCE_NONE && z->l->n_full[z->net->row[link]]);
 }
 
 /* Set examine[s] for the switches of the column.  Returns false if it is false for all; or if the
@@ -70,19 +73,12 @@ static bool find_entries(const struct sweep *z)
 
 	z->examine[z->flows.to] = false;
 	for (uint32_t i = c->n - 1; i-- > 0;) {
-		ftr_sw s = c->sw[i], next;
+		ftr_sw s = c->sw[i];
 		uint32_t link = balance_link(z->net, z->flows.of, s);
 
-		if (z->w->place && z->flows.of.entry[s] == FTR_PORT_NONE) {
-			z->examine[s] = any = true;
-			continue;
-		}
 		if (link == BALANCE_NONE || c->at[z->net->peer[link]] <= c->at[s])
 			return false;
-		next = z->net->peer[link];
-		z->examine[s] = !z->w->place &&
-			(is_above(z, link) || is_full(z, link) ||
-			 z->examine[next]);
+		z->examine[s] = may_be_bad(z, link) || z->examine[z->net->peer[link]];
 		any |= z->examine[s];
 	}
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
@@ -92,6 +88,56 @@ static bool find_entries(const struct sweep *z)
 			return false;
 	}
 	return any;
+}
+
+/* True if the entry of s may have to change: it has no port, or its path a link that may be bad. */
+static bool is_candidate(const struct sweep *z, ftr_sw s)
+{
+	if (z->w->place)
+		return z->flows.of.entry[s] == FTR_PORT_NONE;
+	while (s != z->flows.to) {
+		uint32_t link = balance_link(z->net, z->flows.of, s);
+
+		if (link == BALANCE_NONE)
+			return false;
+		if (may_be_bad(z, link))
+			return true;
+		s = z->net->peer[link];
+	}
+	return false;
+}
+
+/* Switches with a lower distance come later in the order of the column.  BALANCE_NONE: s has no
+ * path. */
+static uint32_t distance(const struct sweep *z, ftr_sw s)
+{
+	const struct balance_column *c = &z->col;
+	uint8_t cost = c->costs.cost[s * c->costs.stride];
+
+	if (z->net->in->extra)
+		return c->at[s] ? c->n - c->at[s] : BALANCE_NONE;
+	return cost == FTR_COST_INF ? BALANCE_NONE : cost;
+}
+
+/* Set listed[] to the entries of the set w->only that may have to change, nearest first, and return
+ * their number. */
+static uint32_t find_listed(struct sweep *z, uint32_t d)
+{
+	const struct balance_subset *only = z->w->only;
+	uint32_t n = 0;
+
+	for (uint32_t i = only->first[d + 1]; i-- > only->first[d];) {
+		uint16_t s = only->sw[i];
+		uint32_t k = n, far = distance(z, s);
+
+		if (far == BALANCE_NONE || !is_candidate(z, s))
+			continue;
+		for (n++; k > 0 && distance(z, z->listed[k - 1]) > far; k--)
+			z->listed[k] = z->listed[k - 1];
+		z->listed[k] = s;
+		balance_column_forget(&z->col, s);
+	}
+	return n;
 }
 
 static struct passing *next_of(const struct sweep *z, ftr_sw s)
@@ -145,7 +191,7 @@ static void set_tour(const struct sweep *z)
 	}
 }
 
-/* Put the sources whose flows end at s, an entry without a port, into the array, from its begin. */
+/* Put the sources whose flows pass or end at s into the array, from its begin. */
 static void gather(const struct sweep *z, ftr_sw s)
 {
 	const struct ftr_shape *sh = z->flows.sh;
@@ -171,15 +217,6 @@ static void gather(const struct sweep *z, ftr_sw s)
 }
 
 /* ---- one entry ---------------------------------------------------------------------- */
-
-static bool may_move(const struct sweep *z, ftr_sw s)
-{
-	const struct ftr_balance_input *in = z->net->in;
-	size_t words = in->shape->f->max_lid / 64 + 1u;
-
-	return !in->movable || z->w->place ||
-		in->movable[s * words + z->d->lid / 64] >> z->d->lid % 64 & 1;
-}
 
 static bool is_bad(const struct sweep *z, uint32_t link)
 {
@@ -212,8 +249,6 @@ static void examine(struct sweep *z, ftr_sw s)
 	ftr_port port, *entry = &z->flows.of.entry[s];
 	uint32_t n;
 
-	if (!may_move(z, s))
-		return;
 	cand = balance_candidates(&z->col, s, &n);
 	if (!n || (n == 1 && cand[0]->n == 1 && !z->w->place))
 		return;
@@ -234,25 +269,65 @@ static void examine(struct sweep *z, ftr_sw s)
 
 /* ---- all destinations ---------------------------------------------------------------- */
 
-static void sweep_dest(struct sweep *z, uint32_t d)
+static void sweep_all(struct sweep *z)
 {
-	if (!z->visit[d])
-		return;
-	z->d = &z->net->dest[d];
 	if (!find_entries(z))
 		return;
-	if (!z->w->place)
-		find_flows(z);
-	if (!z->w->place && z->l->bins && z->d->pos != BALANCE_NONE)
+	find_flows(z);
+	if (z->l->bins && z->d->pos != BALANCE_NONE)
 		set_tour(z);
 	for (uint32_t i = z->col.n - 1; i-- > 0;) {
 		ftr_sw s = z->col.sw[i];
 
-		if (z->examine[s] && z->w->place)
-			gather(z, s);
-		if (z->examine[s] && (z->w->place || z->at[s].hosts >= FTR_MAX(z->w->least, 1u)))
+		if (z->examine[s] && z->at[s].hosts >= FTR_MAX(z->w->least, 1u))
 			examine(z, s);
 	}
+}
+
+static void sweep_listed(struct sweep *z, uint32_t d)
+{
+	uint32_t n = find_listed(z, d);
+
+	for (uint32_t i = 0; i < n; i++) {
+		gather(z, z->listed[i]);
+		if (z->w->place || z->at[z->listed[i]].hosts >= FTR_MAX(z->w->least, 1u))
+			examine(z, z->listed[i]);
+	}
+}
+
+static bool is_visited(const struct sweep *z, uint32_t d)
+{
+	return !z->w->only || z->w->only->first[d] < z->w->only->first[d + 1];
+}
+
+/* Returns false if the sweep was cancelled. */
+static bool sweep_column(struct sweep *z, const struct balance_copy *copy, uint32_t l)
+{
+	const struct balance_net *net = z->net;
+	uint32_t d = net->first[l];
+
+	while (d < net->first[l + 1] && !is_visited(z, d))
+		d++;
+	if (d == net->first[l + 1])
+		return true;
+	if (z->w->only && !net->in->extra)
+		balance_column_begin(&z->col, l);
+	else if (!balance_column_set(&z->col, l, balance_copy_of(copy, d)))
+		return true;
+	z->flows.to = net->in->shape->numbering.col_sw[l];
+	z->flows.sh = z->col.sh;
+	for (; d < net->first[l + 1]; d++) {
+		z->w->cancelled = !z->w->place && balance_cancelled(net);
+		if (z->w->cancelled)
+			return false;
+		z->flows.of = balance_copy_of(copy, d);
+		z->d = &net->dest[d];
+		if (z->w->only)
+			sweep_listed(z, d);
+		else
+			sweep_all(z);
+	}
+	return true;
 }
 
 static uint32_t gcd(uint32_t a, uint32_t b)
@@ -264,50 +339,12 @@ static uint32_t gcd(uint32_t a, uint32_t b)
  * to neighbours are in the same shifts. */
 static void sweep_columns(struct sweep *z, const struct balance_copy *copy)
 {
-	const struct balance_net *net = z->net;
-	uint32_t n = net->f->n_sw, step = z->w->place ? 1 : n * 5 / 8 + 1, l = 0;
+	uint32_t n = z->net->f->n_sw, step = z->w->place ? 1 : n * 5 / 8 + 1, l = 0;
 
 	while (gcd(step, n) != 1)
 		step++;
-	for (uint32_t i = 0; i < n; i++, l = (l + step) % n) {
-		uint32_t d = net->first[l];
-
-		while (d < net->first[l + 1] && !z->visit[d])
-			d++;
-		if (d == net->first[l + 1] ||
-		    !balance_column_set(&z->col, l, balance_copy_of(copy, d)))
-			continue;
-		z->flows.to = net->in->shape->numbering.col_sw[l];
-		z->flows.sh = z->col.sh;
-		for (; d < net->first[l + 1]; d++) {
-			z->w->cancelled = !z->w->place && balance_cancelled(net);
-			if (z->w->cancelled)
-				return;
-			z->flows.of = balance_copy_of(copy, d);
-			sweep_dest(z, d);
-		}
-	}
-}
-
-/* Find the destinations with entries that may change. */
-static void set_visit(struct sweep *z)
-{
-	const struct balance_net *net = z->net;
-	const uint64_t *movable = net->in->movable;
-	uint32_t words = net->f->max_lid / 64 + 1u;
-
-	if (z->w->place || !movable) {
-		for (uint32_t d = 0; d < net->n_dests; d++)
-			z->visit[d] = !z->w->place || z->w->place[d];
-		return;
-	}
-	for (size_t i = 0; i < (size_t)net->f->n_sw * words; i++)
-		for (uint64_t bits = movable[i]; bits; bits &= bits - 1) {
-			uint32_t lid = (uint32_t)(i % words) * 64 + (uint32_t)__builtin_ctzll(bits);
-
-			if (lid <= net->f->max_lid && net->dest_of[lid] != BALANCE_NONE)
-				z->visit[net->dest_of[lid]] = true;
-		}
+	for (uint32_t i = 0; i < n && sweep_column(z, copy, l); i++)
+		l = (l + step) % n;
 }
 
 enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy,
@@ -318,8 +355,8 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && balance_column_new(net, a, &z.col) &&
 		FTR_NEW(a, z.at, net->f->n_sw + 1u) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
-		FTR_NEW(a, z.stack, net->f->n_sw + 1u) &&
-		FTR_NEW(a, z.examine, net->f->n_sw) && FTR_ZNEW(a, z.visit, net->n_dests + 1u) &&
+		FTR_NEW(a, z.stack, net->f->n_sw + 1u) && FTR_NEW(a, z.listed, net->f->n_sw) &&
+		FTR_NEW(a, z.examine, net->f->n_sw) &&
 		FTR_NEW(a, z.flows.shift, net->n_sources + 1u);
 
 	w->moved = 0;
@@ -328,7 +365,6 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy
 		z.flows.price = &w->price;
 		if (l->bins)
 			balance_bins_full(l, w->place ? UINT16_MAX : (w->meet - 1) * l->width);
-		set_visit(&z);
 		sweep_columns(&z, copy);
 	}
 	ftr_arena_free(a);

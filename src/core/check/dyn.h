@@ -5,6 +5,7 @@
  *	dyngraph.c	set-up, drains, links that go down
  *	dynwalk.c	the edges of one LID whose entries do not change
  *	dynchange.c	the edges that a change adds
+ *	dynsteps.c	the changes of whole tables
  *	dynorder.c	an order of all vertices, which proves that the graph has no cycle
  *
  * The graph is the channel dependency graph.  An edge leads from one (link, VL) to another if a

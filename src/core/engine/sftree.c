@@ -181,14 +181,12 @@ static ftr_sw same_switch(const struct ftr_fabric *from, ftr_sw s,
 		ftr_fabric_find_holder(to, from->sw[s].holder);
 }
 
-static bool connects_all(struct work *w)
+/* island: memory for one number per switch. */
+static bool connects_all(const struct work *w, uint32_t *island)
 {
 	const struct ftr_shape *sh = w->plain;
 	uint32_t n = sh->f->n_sw;
-	uint32_t *island = ftr_arena_alloc(w->arena, n, sizeof(*island));
 
-	if (!island)
-		return false;
 	engine_islands(w->sh, island);
 	for (ftr_sw s = 0; s < n; s++) {
 		const uint8_t *cost = ftr_shape_cost(sh, s);
@@ -212,9 +210,10 @@ static enum ftr_status by_nominal(struct work *w,
 	const struct ftr_fabric *f = w->sh->f, *nf = opts->nominal->f;
 	uint32_t n = f->n_sw;
 	uint16_t *level, *own = ftr_arena_alloc(w->arena, n, sizeof(*own));
+	uint32_t *island = ftr_arena_alloc(w->arena, n, sizeof(*island));
 	enum ftr_status st;
 
-	if (!own)
+	if (!own || !island)
 		return ftr_nomem(w->err, "sftree");
 	st = inverted_order(opts->nominal,
 			    same_switch(f, opts->sm_switch, nf), w->arena,
@@ -234,7 +233,7 @@ static enum ftr_status by_nominal(struct work *w,
 		return FTR_OK;
 	st = ftr_shape_reorder(w->sh, own, FTR_REORDER_KEEP, w->team,
 			       &w->plain, w->err);
-	if (!st && !connects_all(w)) {
+	if (!st && !connects_all(w, island)) {
 		ftr_shape_free(w->plain);
 		w->plain = NULL;
 		*root = FTR_SW_NONE;

@@ -45,7 +45,7 @@ static uint8_t *reserve(struct ftr_out *o, size_t more)
 	return o->at + o->n - more;
 }
 
-static void put_bytes(struct ftr_out *o, const void *from, size_t n)
+void ftr_put_bytes(struct ftr_out *o, const void *from, size_t n)
 {
 	uint8_t *to = reserve(o, n);
 
@@ -66,7 +66,7 @@ void ftr_put_text(struct ftr_out *o, const char *text)
 	size_t n = strnlen(text, UINT8_MAX);
 
 	ftr_put(o, n, 1);
-	put_bytes(o, text, n);
+	ftr_put_bytes(o, text, n);
 }
 
 static void put_link(struct ftr_out *o, struct ftr_end a, struct ftr_end z,
@@ -133,7 +133,7 @@ void ftr_put_fabric(struct ftr_out *o, const struct ftr_fabric *f)
 void ftr_put_tables(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++)
-		put_bytes(o, ftr_tables_row(t, s), f->max_lid + 1u);
+		ftr_put_bytes(o, ftr_tables_row(t, s), f->max_lid + 1u);
 }
 
 void ftr_put_turns(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_turn *turn,
@@ -181,7 +181,8 @@ enum ftr_status ftr_out_fd(struct ftr_out *o, int fd, const char *name, const ch
 {
 	struct sealed c = { o, magic };
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	FILE *out = o->nomem || own < 0 ? NULL : ftr_fdopen(own, "w");
+	FILE *out = o->nomem || own < 0 || (!lseek(own, 0, SEEK_SET) && ftruncate(own, 0)) ?
+		NULL : ftr_fdopen(own, "w");
 	bool written = out && fill(out, &c);
 
 	if (out)
@@ -274,7 +275,7 @@ enum ftr_status ftr_in_file(struct ftr_in *in, const char *path, bool own, const
 	return st;
 }
 
-static const uint8_t *take(struct ftr_in *in, size_t n)
+const uint8_t *ftr_get_bytes(struct ftr_in *in, size_t n)
 {
 	in->bad |= (size_t)(in->end - in->at) < n;
 	if (in->bad)
@@ -285,7 +286,7 @@ static const uint8_t *take(struct ftr_in *in, size_t n)
 
 uint64_t ftr_get(struct ftr_in *in, unsigned int bytes)
 {
-	const uint8_t *from = take(in, bytes);
+	const uint8_t *from = ftr_get_bytes(in, bytes);
 	uint64_t v = 0;
 
 	for (unsigned int i = 0; from && i < bytes; i++)
@@ -296,7 +297,7 @@ uint64_t ftr_get(struct ftr_in *in, unsigned int bytes)
 void ftr_get_text(struct ftr_in *in, char *out, size_t size)
 {
 	size_t n = ftr_get(in, 1);
-	const uint8_t *from = take(in, n);
+	const uint8_t *from = ftr_get_bytes(in, n);
 
 	in->bad |= n >= size || (from && memchr(from, '\0', n));
 	out[0] = '\0';
@@ -388,7 +389,7 @@ enum ftr_status ftr_get_tables(struct ftr_in *in, const struct ftr_fabric *f,
 			       struct ftr_tables **t, struct ftr_err *err)
 {
 	size_t lids = f->max_lid + 1u;
-	const uint8_t *from = take(in, f->n_sw * lids);
+	const uint8_t *from = ftr_get_bytes(in, f->n_sw * lids);
 	enum ftr_status st;
 
 	if (!from)	/* before memory is allocated for the tables */

@@ -4,8 +4,8 @@
  *
  *	MAGIC CHECKSUM LENGTH\n		then LENGTH bytes
  *
- * CHECKSUM is the ftr_hash() of the bytes.  State files, and the messages to and from the search
- * process, are containers.  Numbers are little endian.
+ * CHECKSUM is the ftr_hash() of the bytes.  State files, and the messages to and from the processes
+ * of the plugin, are containers.  Numbers are little endian.
  */
 #ifndef FTR_IO_CONTAINER_H
 #define FTR_IO_CONTAINER_H
@@ -25,6 +25,7 @@ struct ftr_out {
 };
 
 void ftr_put(struct ftr_out *o, uint64_t v, unsigned int bytes);
+void ftr_put_bytes(struct ftr_out *o, const void *from, size_t n);
 /* A text of at most 255 bytes. */
 void ftr_put_text(struct ftr_out *o, const char *text);
 void ftr_put_fabric(struct ftr_out *o, const struct ftr_fabric *f);
@@ -36,8 +37,8 @@ void ftr_put_turns(struct ftr_out *o, const struct ftr_fabric *f, const struct f
 /* A nominal fabric with the ranks that it keeps (state_file.c). */
 void ftr_put_nominal(struct ftr_out *o, const struct ftr_nominal *n);
 
-/* Replace the file `path` by the container, or write the container to fd (name: for messages).
- * Both free the content.  FTR_IO, FTR_NOMEM. */
+/* Replace the file `path` by the container, or write the container to fd (name: for messages).  If
+ * fd is a file, it is emptied before.  Both free the content.  FTR_IO, FTR_NOMEM. */
 enum ftr_status ftr_out_replace(struct ftr_out *o, const char *path, const char *magic,
 				struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status ftr_out_fd(struct ftr_out *o, int fd, const char *name, const char *magic,
@@ -64,6 +65,8 @@ enum ftr_status ftr_in_fd(struct ftr_in *in, int fd, const char *name, const cha
 			  struct ftr_err *err) FTR_MUST_USE;
 
 uint64_t ftr_get(struct ftr_in *in, unsigned int bytes);
+/* n bytes, which are freed with `in`; NULL: the content is shorter. */
+const uint8_t *ftr_get_bytes(struct ftr_in *in, size_t n);
 /* size: of out, with the NUL. */
 void ftr_get_text(struct ftr_in *in, char *out, size_t size);
 /* These functions return FTR_PARSE (with the name of the file) or FTR_NOMEM. */

@@ -165,11 +165,12 @@ enum ftr_status ftr_transition_plan(struct ftr_transition *x, struct ftr_err *er
 	bool ok;
 
 	z.order.ctx = &z;
-	if (!x->step)
-		x->step = ftr_calloc((size_t)n + 1, x->now->stride);
+	if (x->step)
+		memset(x->step, FTR_TRANSITION_NONE, (size_t)n * x->now->stride);
+	else
+		x->step = ftr_calloc((size_t)n + 1, x->now->stride);	/* FTR_TRANSITION_NONE is 0 */
 	ok = z.differ && z.change && z.at && z.urgent && z.order.step && z.order.stack && x->step;
 	if (ok) {
-		memset(x->step, FTR_TRANSITION_NONE, (size_t)n * x->now->stride);
 		memset(z.at, 0xff, n * sizeof(*z.at));
 		x->n_entries = x->n_never = 0;
 		for (uint32_t first = 0; first < x->now->stride; first += FTR_LFT_BLOCK)

@@ -144,13 +144,17 @@ static uint64_t mark_all(const struct ibf_blocks *b)
 	return n;
 }
 
-void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t)
+void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
+		       const struct ftr_tables *valid)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		uint8_t *row = ftr_tables_row(t, s);
 
 		for (uint32_t lid = 0; lid < t->stride; lid++)
-			if (lid > f->max_lid || row[lid] > f->sw[s].n_ports ||
+			if (lid % FTR_LFT_BLOCK == 0 && valid &&
+			    ibf_block_equal(t, valid, s, lid / FTR_LFT_BLOCK))
+				lid += FTR_LFT_BLOCK - 1;
+			else if (lid > f->max_lid || row[lid] > f->sw[s].n_ports ||
 			    f->owner[lid].kind == FTR_OWNER_NONE)
 				row[lid] = FTR_PORT_NONE;
 	}
@@ -173,7 +177,7 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 		st = ibf_blocks_read(&b, t0 + READ_LIMIT_MS, t, &done->failed, err);
 	}
 	if (!st) {
-		ibf_clear_invalid(f, t);
+		ibf_clear_invalid(f, t, NULL);
 		done->ms = ibf_now_ms() - t0;
 		*out = t;
 		t = NULL;

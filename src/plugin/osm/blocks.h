@@ -6,6 +6,8 @@
 #ifndef IBF_BLOCKS_H
 #define IBF_BLOCKS_H
 
+#include <string.h>
+
 #include "osm/host.h"
 #include "osm/osm.h"
 #include "osm/transport.h"
@@ -46,8 +48,16 @@ void ibf_blocks_fini(struct ibf_blocks *b);
 enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
 				struct ftr_tables *t, uint64_t *failed,
 				struct ftr_err *err) FTR_MUST_USE;
-/* Set each entry to FTR_PORT_NONE whose LID has no owner, or whose port the switch does not
- * have. */
-void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t);
+/* Set each entry to FTR_PORT_NONE whose LID has no owner, or whose port the switch does not have.
+ * Blocks that are equal in `valid` are skipped; NULL: none. */
+void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
+		       const struct ftr_tables *valid);
+
+static inline bool ibf_block_equal(const struct ftr_tables *t, const struct ftr_tables *u, ftr_sw s,
+				   uint32_t block)
+{
+	return !memcmp(ftr_tables_row(t, s) + block * FTR_LFT_BLOCK,
+		       ftr_tables_row(u, s) + block * FTR_LFT_BLOCK, FTR_LFT_BLOCK);
+}
 
 #endif

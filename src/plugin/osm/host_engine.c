@@ -276,7 +276,7 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 		ms->commit = ibf_now_ms() - t0;
 	}
 	if (!st && !e->plugin->opt.observe)
-		ibf_transition(e, gen, r.t);
+		ibf_transition(e, gen, &r);
 	ftr_fabric_free(gen->undrained);	/* only the transition needs it */
 	gen->undrained = NULL;
 	if (!st) {

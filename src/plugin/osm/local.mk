@@ -27,15 +27,9 @@ libibfplugin_a_SOURCES = src/plugin/osm/adopt.c src/plugin/osm/blocks.h src/plug
 	src/plugin/osm/status_file.c src/plugin/osm/transition.c src/plugin/osm/trap.c src/plugin/osm/verify.c \
 	src/plugin/osm/writer.c src/plugin/osm/writer.h
 libibfplugin_a_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
-	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"' \
-	-DIBF_SEARCH_PROGRAM='"$(libexecdir)/ibfattree-search"'
+	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"'
 libibfplugin_a_CFLAGS = $(AM_CFLAGS) -fPIC -O2
-PLUGIN_LIBS = libibfplugin.a libibfcore.a libreroute.a libftrcore.a
-
-# The process that searches for better tables (search.c).
-libexec_PROGRAMS = ibfattree-search
-ibfattree_search_SOURCES = src/plugin/osm/search_child.c
-ibfattree_search_LDADD = libftrcore.a
+PLUGIN_LIBS = libibfplugin.a libibfcore.a libreroute.a libhelper.a libftrcore.a
 
 execlib_PROGRAMS += libibfattree.so
 libibfattree_so_SOURCES =

@@ -169,6 +169,7 @@ struct ibf_guids {
 };
 
 struct ibf_drain;	/* drain.h */
+struct helper;		/* helper/helper.h */
 struct ibf_fast;
 struct ibf_smp;		/* transport.h */
 struct ibf_writer;	/* writer.h */
@@ -197,6 +198,9 @@ struct ibf_plugin {
 	bool lft_known;		/* this manager has routed as master, so OpenSM knows the tables of
 				 * the switches */
 	bool own_reroute;	/* ibf_request_reroute was called since the last sweep began */
+	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
+				 * has not written them yet; 0: it has left none */
+	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
 	bool use_idle;		/* snapshots do not leave out these links */
@@ -315,8 +319,8 @@ struct ibf_search {
 	bool replaced;		/* the tables were computed from scratch, because those of
 				 * gen were behind */
 	double ms;
-	/* Used by search.c only.  job: the file from which the process reads. */
-	int job;
+	/* Used by search.c only. */
+	struct helper *helper;	/* NULL: the process did not start */
 	pthread_t thread;
 	atomic_bool cancel, done;
 };
@@ -343,11 +347,14 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
-/* transition.c: write the tables t, which ibf_commit has copied, to the switches in a checked
+/* transition.c: write the tables routes->t, which ibf_commit has copied, to the switches in a checked
  * order, and log the result.  The caller holds OpenSM's exclusive lock.  It is released during the
  * writes, and held again on return. */
 void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
-		    const struct ftr_tables *t);
+		    const struct ibf_routes *routes);
+/* OpenSM has written the tables of the last routing: log the time if ibf_transition left entries
+ * to it. */
+void ibf_transition_over(struct ibf_plugin *p);
 
 /* commit.c: copy all tables to OpenSM's new_lft, or none on failure.  write: false to count
  * the changes only. */

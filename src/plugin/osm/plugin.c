@@ -285,6 +285,7 @@ static void trees_done(struct ibf_plugin *p)
 /* The switches have the tables of the last routing. */
 static void written(struct ibf_plugin *p)
 {
+	ibf_transition_over(p);
 	if (p->routed && !p->routed->gen_stale)
 		ibf_drain_written(p);
 }

@@ -55,11 +55,25 @@
  * fabric cannot be routed without these links, it is routed with them, because OpenSM activates no
  * link if no engine routes.
  *
- * Steps.  If the channel dependencies of all states during the steps of <ftr/transition.h> have no
- * cycle (<ftr/cdg.h>), these steps suffice.
+ * Steps.  If no mixture of the old and the new tables can have a credit loop (ftr_check_mixtures()),
+ * or if the channel dependencies of all states during the steps of <ftr/transition.h> have no cycle
+ * (<ftr/cdg.h>), these steps suffice.  On a PGFT the first is always so, and takes a tenth of the
+ * time.
  * Otherwise the planner of ddlr (<ftr/ddlr.h>) changes LID after LID, and packets in flight are
- * waited for.  LIDs that no order can change without a possible credit loop are changed last, so
- * that at least no packet is lost or loops.
+ * waited for.
+ *
+ * There may be no order without a possible credit loop.  Two cases:
+ *
+ * - The tables in use have a credit loop.  The LIDs whose packets can be on it are changed first,
+ *   then those on the next credit loop of the tables that result, until there is none.  Packets in
+ *   flight are waited for, and the other LIDs are changed as above.
+ * - The planner finds no order for some LIDs, or not within the time limit.  They are changed last.
+ *
+ * In both cases these LIDs are changed in the order of <ftr/transition.h>, which loses no packet.
+ * The alternative would be to clear their entries, to wait for the packets in flight, and to write
+ * the new entries: no credit loop could form, but all packets to these LIDs would be lost for more
+ * than a second.  The steps take some milliseconds, in which a deadlock is unlikely, and the switches
+ * end a deadlock by the head-of-queue lifetime.  IBF121 reports the pairs of hosts and the time.
  *
  * A switch that does not acknowledge a write is left to OpenSM from then on, and the remaining
  * steps are planned again: no entry is written whose new path needs an unwritten entry of this
@@ -74,6 +88,7 @@
 #include "osm/clock.h"
 #include "osm/fast.h"
 #include <ftr/cdg.h>
+#include <ftr/check.h>
 #include <ftr/ddlr.h>
 #include <ftr/transition.h>
 
@@ -83,11 +98,21 @@ extern volatile unsigned int osm_exit_flag;
 #define BATCH 1024		/* number of blocks per call of ibf_smp_run */
 #define WINDOW_MAX 64		/* greatest number of packets in flight */
 #define TRIES 3
+#define PAIRS_NAMED 3
+
+/* Pairs of hosts, for messages. */
+struct pairs {
+	uint64_t n;
+	uint32_t named;
+	char names[512];	/* of the first PAIRS_NAMED pairs */
+};
 
 struct change {
 	struct ibf_plugin *p;
 	const struct ibf_generation *gen;
+	const uint8_t *rank;	/* [n_sw] the order of the new tables; NULL: not known */
 	const struct ftr_fabric *f;	/* with drained links: old entries may lead over them */
+	const struct ftr_tables *to;	/* the new tables */
 	struct ibf_blocks b;
 	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
@@ -98,6 +123,9 @@ struct change {
 	uint32_t steps, rounds;
 	uint32_t failed;	/* number of blocks that were not acknowledged */
 	double unsafe_ms;	/* time during which a credit loop was possible; 0: none */
+	uint32_t *hosts;	/* [n_sw] number of host ports with a LID */
+	struct pairs unsafe;	/* a credit loop was possible between them */
+	struct pairs lost;	/* without a path until OpenSM has written the remaining entries */
 	/* the packets being sent */
 	struct rr_smp *job;	/* [BATCH] */
 	ftr_sw *sw;		/* [BATCH] */
@@ -203,6 +231,73 @@ static bool write_steps(struct change *x, uint32_t n)
 	return true;
 }
 
+/* ---- pairs of hosts ---------------------------------------------------------- */
+
+static bool is_host(const struct ftr_fabric *f, ftr_ep e)
+{
+	return f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid && !ftr_ep_is_aggregation(&f->ep[e]);
+}
+
+/* Count the pairs (host on s, owner of the LID), and name the first ones. */
+static void add_pairs(const struct change *x, struct pairs *out, ftr_sw s, ftr_lid lid)
+{
+	const struct ftr_fabric *f = x->f;
+	ftr_ep to = f->owner[lid].idx;
+
+	if (f->owner[lid].kind != FTR_OWNER_EP || !is_host(f, to) || !x->hosts[s])
+		return;
+	out->n += x->hosts[s] - (f->ep[to].sw == s);
+	for (ftr_ep e = 0; e < f->n_ep && out->named < PAIRS_NAMED; e++) {
+		size_t at = strlen(out->names);
+
+		if (f->ep[e].sw == s && e != to && is_host(f, e))
+			snprintf(out->names + at, sizeof(out->names) - at, "%s%s to %s",
+				 out->named++ ? ", " : "", ibf_ep_name(f, e).s,
+				 ibf_ep_name(f, to).s);
+	}
+}
+
+/* For ftr_check_lost(). */
+static void add_lost(void *ctx, ftr_sw s, ftr_lid lid)
+{
+	struct change *x = ctx;
+
+	if (ftr_tables_get(x->to, s, lid) != FTR_PORT_NONE)
+		add_pairs(x, &x->lost, s, lid);
+}
+
+/* True if an entry on the present path from s is about to change. */
+static bool path_changes(const struct change *x, ftr_sw s, ftr_lid lid)
+{
+	for (uint32_t hops = 0; s != FTR_SW_NONE && hops < x->f->n_sw; hops++) {
+		ftr_port p = ftr_tables_get(x->now, s, lid);
+
+		if (p != ftr_tables_get(x->plan.to, s, lid))
+			return true;
+		s = ftr_fabric_next(x->f, s, p);
+	}
+	return false;
+}
+
+static void add_changing(struct change *x)
+{
+	for (uint32_t lid = 1; lid <= x->f->max_lid; lid++)
+		for (ftr_sw s = 0; s < x->f->n_sw; s++)
+			if (x->hosts[s] && path_changes(x, s, (ftr_lid)lid))
+				add_pairs(x, &x->unsafe, s, (ftr_lid)lid);
+}
+
+/* The number of pairs, with some names. */
+static struct pairs_text { char s[600]; } pairs_text(const struct pairs *w)
+{
+	struct pairs_text t;
+
+	snprintf(t.s, sizeof(t.s), "%s%s%s%s",
+		 ibf_count(w->n, "pair of hosts", "pairs of hosts").s, w->n ? " (" : "", w->names,
+		 !w->n ? "" : w->n > w->named ? ", ...)" : ")");
+	return t;
+}
+
 /* ---- credit loops ----------------------------------------------------------- */
 
 /* Carry out a plan of the planner of ddlr. */
@@ -219,9 +314,16 @@ static enum ftr_status write_plan(struct change *x, const struct ftr_ddlr_plan *
 		ftr_fail(err, FTR_REFUSED, "a switch did not answer, or the time was over");
 }
 
-static void drain(const struct change *x)
+/* Wait for the packets in flight.  FTR_REFUSED: this would take too long. */
+static enum ftr_status drain(struct change *x, struct ftr_err *err)
 {
-	ibf_sleep_ms((unsigned int)ibf_packet_lifetime(x->p) + 1);
+	unsigned int ms = (unsigned int)ibf_packet_lifetime(x->p) + 1;
+
+	if (is_over(x) || ibf_now_ms() + ms > x->end)
+		return ftr_fail(err, FTR_REFUSED, "packets in flight cannot be waited for within the time limit of %d ms",
+				x->p->opt.transition_limit_ms);
+	ibf_sleep_ms(ms);
+	return FTR_OK;
 }
 
 /* Change the LIDs that the planner of ddlr can change without a credit loop.  *held: number of LIDs
@@ -252,90 +354,43 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 		x->rounds += plan.n > 0;
 		st = write_plan(x, &plan, err);
 		ftr_ddlr_plan_fini(&plan);
-		if (!st && !done) {
-			drain(x);
+		if (!st && !done)
+			st = drain(x, err);
+		if (!st && !done)
 			ftr_ddlr_drained(r);
-		}
 	}
 	ftr_ddlr_free(r);
 	ftr_shape_free(undrained);
 	return st;
 }
 
-/* Collect the steps of the n switches in `differ` for one LID, in ascending order. */
-static uint32_t collect_writes(const struct change *x, uint32_t lid, const ftr_sw *differ, uint32_t n,
-			       struct ftr_change *w)
+enum verdict { SAFE, UNSAFE, LOOP_IN_USE };
+
+/* Decide whether a state during the planned steps can have a credit loop, all packets being on one
+ * VL. */
+static enum ftr_status judge(const struct change *x, enum verdict *v, struct ftr_err *err)
 {
-	uint32_t n_writes = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint8_t step = x->plan.step[(size_t)differ[i] * x->now->stride + lid];
-		uint32_t k = n_writes;
-
-		if (step == FTR_TRANSITION_NONE || step == FTR_TRANSITION_NEVER)
-			continue;
-		for (; k && w[k - 1].step > step; k--)
-			w[k] = w[k - 1];
-		w[k] = (struct ftr_change){
-			.sw = differ[i], .step = step,
-			.after = ftr_tables_get(x->plan.to, differ[i], (ftr_lid)lid),
-		};
-		n_writes++;
-	}
-	return n_writes;
-}
-
-/* For is_safe(). */
-struct graph {
-	struct ftr_cdg *g;
-	ftr_sw *differ;		/* [n_sw] switches with a change in the present block */
-	struct ftr_change *w;	/* [n_sw] writes for the present LID */
-	bool closes;		/* a change may close a credit loop */
-};
-
-/* Make the changes of a block in the graph. */
-static enum ftr_status change_block(const struct change *x, uint32_t block, struct graph *z,
-				    struct ftr_err *err)
-{
-	uint32_t first = block * FTR_LFT_BLOCK, n = 0;
+	struct ftr_err why;
+	struct ftr_cdg *g = NULL;
+	bool closes = false, proved = false;
 	enum ftr_status st = FTR_OK;
 
-	for (ftr_sw s = 0; s < x->now->n_sw; s++)
-		if (memcmp(ftr_tables_row(x->now, s) + first, ftr_tables_row(x->plan.to, s) + first,
-			   FTR_LFT_BLOCK))
-			z->differ[n++] = s;
-	for (uint32_t lid = first; n && !st && !z->closes && lid < first + FTR_LFT_BLOCK; lid++) {
-		uint32_t writes = collect_writes(x, lid, z->differ, n, z->w);
-
-		if (writes)
-			st = ftr_cdg_change(z->g, (ftr_lid)lid, z->w, writes, &z->closes, err);
-	}
-	return st;
-}
-
-/* Set *safe to true if no state during the planned steps can have a credit loop, all packets being
- * on one VL. */
-static enum ftr_status is_safe(const struct change *x, bool *safe, struct ftr_err *err)
-{
-	struct graph z = {
-		.differ = ftr_calloc(x->now->n_sw + 1u, sizeof(*z.differ)),
-		.w = ftr_calloc(x->now->n_sw + 1u, sizeof(*z.w)),
-	};
-	struct ftr_err why = { 0 };
-	enum ftr_status st = ftr_cdg_new(x->f, x->now, NULL, &z.g, &why);
-
-	z.closes = st == FTR_REFUSED;
-	if (!z.differ || !z.w)
-		st = ftr_nomem(&why, "the writes of a LID");
-	for (uint32_t b = 0; !st && !z.closes && b < x->b.n; b++)
-		st = change_block(x, b, &z, &why);
-	ftr_cdg_free(z.g);
-	free(z.differ);
-	free(z.w);
-	*safe = !z.closes;
-	if (!st || st == FTR_REFUSED)
+	*v = SAFE;
+	if (x->rank)
+		st = ftr_check_mixtures(x->f, x->now, x->plan.to, x->rank, ibf_team(x->p), &proved,
+					err);
+	if (st || proved)
+		return st;
+	*v = LOOP_IN_USE;
+	st = ftr_cdg_new(x->f, x->now, NULL, &g, &why);
+	if (st == FTR_REFUSED)
 		return FTR_OK;
-	*err = why;
+	if (!st)
+		st = ftr_cdg_steps(g, x->plan.to, x->plan.step, &closes, &why);
+	ftr_cdg_free(g);
+	*v = closes ? UNSAFE : SAFE;
+	if (st)
+		*err = why;
 	return st;
 }
 
@@ -360,29 +415,133 @@ static bool has_entries(const struct ftr_tables *t)
 	return false;
 }
 
-static enum ftr_status write_all(struct change *x, struct ftr_err *err)
+/* As write_in_order(), while a credit loop is possible.  The steps need no wait for packets, so they
+ * have a time limit of their own: OpenSM's order would lose packets. */
+static enum ftr_status write_unsafe(struct change *x, struct ftr_err *err)
+{
+	double t0 = ibf_now_ms();
+	enum ftr_status st;
+
+	add_changing(x);
+	x->end = FTR_MAX(x->end, t0 + x->p->opt.transition_limit_ms);
+	st = write_in_order(x, err);
+	x->unsafe_ms += FTR_MAX(ibf_now_ms() - t0, 0.1);
+	return st;
+}
+
+/* Count the LIDs with old entries in t whose packets may hold channel a and wait for b.  If `move` is
+ * true, they get their new entries. */
+static uint32_t count_waiting(const struct change *x, struct ftr_tables *t,
+			      const struct ftr_channel *a, const struct ftr_channel *b, bool move)
+{
+	uint32_t n = 0;
+
+	for (uint32_t lid = 1; lid <= t->max_lid; lid++) {
+		bool old = false;
+
+		if (ftr_tables_get(t, a->sw, (ftr_lid)lid) != a->port ||
+		    ftr_tables_get(t, b->sw, (ftr_lid)lid) != b->port)
+			continue;
+		for (ftr_sw s = 0; s < t->n_sw; s++) {
+			ftr_port to = ftr_tables_get(x->to, s, (ftr_lid)lid);
+
+			old |= ftr_tables_get(t, s, (ftr_lid)lid) != to;
+			if (move)
+				ftr_tables_row(t, s)[lid] = to;
+		}
+		n += old;
+	}
+	return n;
+}
+
+/* Replace the old entries of the LIDs that cause one dependency of the cycle in `rep`: the one with
+ * the fewest LIDs. */
+static void leave_cycle(const struct change *x, const struct ftr_check_report *rep,
+			struct ftr_tables *t)
+{
+	const struct ftr_channel *c = rep->cycle;
+	uint32_t best = 0, least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < rep->cycle_len; i++) {
+		uint32_t n = count_waiting(x, t, &c[i], &c[(i + 1) % rep->cycle_len], false);
+
+		if (n && n < least) {
+			least = n;
+			best = i;
+		}
+	}
+	count_waiting(x, t, &c[best], &c[(best + 1) % rep->cycle_len], true);
+}
+
+/* Compute tables without a credit loop from those in use: LIDs on a credit loop get their new
+ * entries.  As the new tables have no credit loop, some LID of every cycle still has its old
+ * ones. */
+static enum ftr_status without_loop(struct change *x, struct ftr_tables **out, struct ftr_err *err)
+{
+	double end = ibf_now_ms() + x->p->opt.transition_limit_ms / 2.0;
+	struct ftr_check_report *rep = ftr_calloc(1, sizeof(*rep));
+	enum ftr_status st = rep ? ftr_tables_new(x->f, false, out, err) : ftr_nomem(err, "a check");
+
+	if (!st)
+		memcpy((*out)->lft, x->now->lft, (size_t)x->now->n_sw * x->now->stride);
+	while (!st) {
+		st = ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
+		if (st || rep->cdg != FTR_CDG_CYCLE)
+			break;
+		if (ibf_now_ms() > end)
+			st = ftr_fail(err, FTR_REFUSED, "the tables in use have too many credit loops");
+		else
+			leave_cycle(x, rep, *out);
+	}
+	free(rep);
+	return st;
+}
+
+/* Change the LIDs on credit loops in use, and plan the others. */
+static enum ftr_status break_loop(struct change *x, struct ftr_err *err)
+{
+	struct ftr_tables *t = NULL;
+	enum ftr_status st = without_loop(x, &t, err);
+
+	if (!st) {
+		x->plan.to = t;
+		st = ftr_transition_plan(&x->plan, err);
+		if (!st)
+			st = write_unsafe(x, err);
+		x->plan.to = x->to;
+	}
+	ftr_tables_free(t);
+	if (!st)
+		st = drain(x, err);
+	return st ? st : ftr_transition_plan(&x->plan, err);
+}
+
+/* Write all entries that have a step.  *why: why a credit loop was possible. */
+static enum ftr_status write_all(struct change *x, struct ftr_err *why, struct ftr_err *err)
 {
 	enum ftr_status st = ftr_transition_plan(&x->plan, err);
-	struct ftr_err why = { 0 };
+	enum verdict v = SAFE;
 	uint32_t held = 0;
-	bool safe = true;
-	double t0;
 
 	if (st || !(x->plan.n_entries + x->plan.n_never) || !has_entries(x->now))
 		return st;
-	st = is_safe(x, &safe, err);
-	if (st || safe)
+	st = judge(x, &v, err);
+	if (!st && v == LOOP_IN_USE) {
+		if (!break_loop(x, why))
+			st = judge(x, &v, err);
+		if (!why->msg[0])
+			ftr_fail(why, FTR_REFUSED, "the tables in use had a credit loop");
+	}
+	if (st || v == SAFE)
 		return st ? st : write_in_order(x, err);
-	if (!change_lids(x, &held, &why) && held)
-		ftr_fail(&why, FTR_REFUSED, "every order of writes of the new entries of %s would close a credit loop",
+	if (v == UNSAFE && !change_lids(x, &held, why)) {
+		if (!held)
+			return write_in_order(x, err);
+		ftr_fail(why, FTR_REFUSED, "every order of writes of the new entries of %s would close a credit loop",
 			 ibf_count(held, "LID", "LIDs").s);
-	t0 = ibf_now_ms();
-	st = write_in_order(x, err);
-	if (!why.msg[0])
-		return st;
-	x->unsafe_ms = FTR_MAX(ibf_now_ms() - t0, 0.1);
-	*err = why;
-	return st ? st : FTR_REFUSED;
+	}
+	st = ftr_transition_plan(&x->plan, err);
+	return st ? st : write_unsafe(x, err);
 }
 
 /* True if OpenSM's copy of a block is that of the switch: the block is not marked as unknown, and
@@ -418,14 +577,15 @@ static void copy_lft(struct change *x)
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
 		uint8_t *row = ftr_tables_row(x->now, s);
-		bool empty = true;
+		uint32_t used = 0;
 
 		memcpy(row, sw->lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
-		for (uint32_t lid = 0; lid <= f->max_lid; lid++)
-			empty = empty && row[lid] == FTR_PORT_NONE;
+		while (used <= f->max_lid && row[used] == FTR_PORT_NONE)
+			used++;
 		x->silent[s] = !rr_dr_route(x->b.tree, s, &route);
 		for (uint32_t b = 0; b < x->b.n && !x->silent[s]; b++)
-			if (empty || !is_plausible(f, s, row, b))
+			if (used > f->max_lid || (!ibf_block_equal(x->now, x->to, s, b) &&
+						  !is_plausible(f, s, row, b)))
 				*ibf_block(&x->b, s, b) |= IBF_BLOCK_UNKNOWN | IBF_BLOCK_UNSURE;
 	}
 }
@@ -442,7 +602,7 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
 				x->silent[s] = 1;
 	x->failed += (uint32_t)failed;
-	ibf_clear_invalid(x->f, x->now);
+	ibf_clear_invalid(x->f, x->now, x->to);
 	return st;
 }
 
@@ -455,14 +615,13 @@ static void settle(const struct change *x)
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
 		const uint8_t *now = ftr_tables_row(x->now, s);
-		const uint8_t *to = ftr_tables_row(x->plan.to, s);
 
 		for (uint32_t b = 0; sw && sw->lft && b < x->b.n; b++) {
 			size_t at = b * (size_t)FTR_LFT_BLOCK;
 
 			if (*ibf_block(&x->b, s, b) == IBF_BLOCK_WRITTEN &&
 			    at + FTR_LFT_BLOCK <= sw->lft_size &&
-			    !memcmp(now + at, to + at, FTR_LFT_BLOCK))
+			    ibf_block_equal(x->now, x->to, s, b))
 				memcpy(sw->lft + at, now + at, FTR_LFT_BLOCK);
 		}
 	}
@@ -497,8 +656,12 @@ static enum ftr_status prepare(struct change *x, const struct ibf_engine *e, str
 	x->job = ftr_calloc(BATCH, sizeof(*x->job));
 	x->sw = ftr_calloc(BATCH, sizeof(*x->sw));
 	x->data = ftr_calloc(BATCH, sizeof(*x->data));
-	if (!st && (!x->silent || !x->job || !x->sw || !x->data))
+	x->hosts = ftr_calloc(f->n_sw + 1u, sizeof(*x->hosts));
+	if (!st && (!x->silent || !x->job || !x->sw || !x->data || !x->hosts))
 		st = ftr_nomem(err, "writes");
+	for (ftr_ep i = 0; !st && i < f->n_ep; i++)
+		if (is_host(f, i))
+			x->hosts[f->ep[i].sw]++;
 	if (!st && !x->p->lft_known)
 		return read_all(x, e, err);
 	if (!st)
@@ -519,42 +682,61 @@ static const char *why_not(struct change *x, const struct ftr_err *err)
 	return is_over(x) ? "the time limit has passed" : NULL;
 }
 
-static void report(struct change *x, const struct ibf_engine *e, const struct ftr_err *err)
+/* Log the entries that OpenSM writes in its own order. */
+static void report_rest(struct change *x, const struct ibf_engine *e, const char *why)
 {
-	const struct ftr_fabric *f = x->f;
 	struct ftr_tables_diff left = { 0 };
-	double ms = ibf_now_ms() - x->start;
-	const char *why = why_not(x, err);
 
 	if (x->now)
-		ftr_tables_diff(f, x->now, f, x->plan.to, &left);
+		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
+	if (!why || (x->plan.f && (!left.entries || !has_entries(x->now))))
+		return;
+	x->p->unordered_at = ibf_now_ms();
+	x->p->unordered_pairs = x->lost.n;
+	ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
+		e->ops->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
+		"the tables in use were", why, x->plan.f ? pairs_text(&x->lost).s : "unknown");
+}
+
+static void report(struct change *x, const struct ibf_engine *e, const char *unsafe)
+{
+	double ms = ibf_now_ms() - x->start;
+
 	if (x->unsafe_ms > 0)
-		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.1f ms, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64,
-			e->ops->name, x->unsafe_ms, why, x->entries, x->blocks);
-	else if (why && (!x->plan.f || (left.entries && has_entries(x->now))))
-		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; until all are written, a credit loop or a missing entry is possible",
-			e->ops->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
-			"the tables in use were", why);
-	else if (!x->entries && !x->p->lft_known)
-		ibf_log(x->p, IBF_TRANSITION, "%s: no table is replaced: the switches already hold the new entries, or hold no entries; ms=%.0f",
-			e->ops->name, ms);
-	if (x->entries && !(x->unsafe_ms > 0))
+		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.1f ms between %s, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64 " pairs=%" PRIu64,
+			e->ops->name, x->unsafe_ms, pairs_text(&x->unsafe).s, unsafe, x->entries,
+			x->blocks, x->unsafe.n);
+	else if (x->entries)
 		ibf_log(x->p, IBF_TRANSITION, "%s: the tables in use were replaced in a checked order: %s in %s; steps=%u rounds=%u ms=%.0f",
 			e->ops->name, ibf_count(x->entries, "entry", "entries").s,
 			ibf_count(x->blocks, "block", "blocks").s, x->steps, x->rounds, ms);
+	else if (!x->p->unordered_at && !x->p->lft_known)
+		ibf_log(x->p, IBF_TRANSITION, "%s: no table is replaced: the switches already hold the new entries, or hold no entries; ms=%.0f",
+			e->ops->name, ms);
+}
+
+void ibf_transition_over(struct ibf_plugin *p)
+{
+	if (p->unordered_at)
+		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
+			ibf_count(p->unordered_pairs, "pair of hosts", "pairs of hosts").s,
+			ibf_now_ms() - p->unordered_at);
+	p->unordered_at = 0;
 }
 
 void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
-		    const struct ftr_tables *t)
+		    const struct ibf_routes *routes)
 {
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
-		.p = p, .gen = gen, .start = ibf_now_ms(),
+		.p = p, .gen = gen, .to = routes->t, .start = ibf_now_ms(),
+		.rank = routes->stats.order_known ? routes->stats.order : NULL,
 		.f = gen->undrained ? gen->undrained : gen->fabric,
 	};
-	struct ftr_err err = { 0 };
+	struct ftr_err err = { 0 }, unsafe = { 0 };
 	enum ftr_status st;
 
+	p->unordered_at = 0;
 	if (!p->smp || !p->opt.transition ||
 	    !(p->lft_known || p->opt.takeover || e->prefer.stage == IBF_ADOPTING))
 		return;
@@ -565,20 +747,23 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 		st = read_unknown(&x, &err);
 		x.end = ibf_now_ms() + p->opt.transition_limit_ms;
 		x.plan = (struct ftr_transition){
-			.f = x.f, .now = x.now, .to = t, .silent = x.silent,
+			.f = x.f, .now = x.now, .to = x.to, .silent = x.silent,
 		};
 		if (!st)
-			st = write_all(&x, &err);
+			st = write_all(&x, &unsafe, &err);
+		if (why_not(&x, &err))
+			st = ftr_check_lost(x.f, x.now, NULL, NULL, add_lost, &x, &err);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
 	}
-	x.plan.to = t;
-	report(&x, e, &err);
+	report_rest(&x, e, why_not(&x, &err));
+	report(&x, e, unsafe.msg);
 	free(x.plan.step);
 	free(x.silent);
 	free(x.job);
 	free(x.sw);
 	free(x.data);
+	free(x.hosts);
 	ftr_tables_free(x.now);
 	ibf_blocks_fini(&x.b);
 }

@@ -18,6 +18,7 @@
 
 #include "reroute/reroute.h"
 #include <ftr/cdg.h>
+#include <ftr/transition.h>
 
 /* ---- the view ----------------------------------------------------------- */
 
@@ -154,13 +155,6 @@ static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 	return st ? st : refuse_findings(v, &rep, err);
 }
 
-static int by_lid_and_step(const void *x, const void *y)
-{
-	const struct ftr_change *a = x, *b = y;
-
-	return FTR_ORDER(a->lid, b->lid) ?: FTR_ORDER(a->step, b->step) ?: FTR_ORDER(a->sw, b->sw);
-}
-
 static bool must_stop(void *ctx)
 {
 	return rr_is_overtaken(ctx);
@@ -187,24 +181,18 @@ static enum ftr_status graph_now(struct rr *rr, struct ftr_cdg **g, struct ftr_e
  * never need it. */
 static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res)
 {
-	struct ftr_change *w = ftr_calloc(res->n_changes + 1u, sizeof(*w));
+	const struct ftr_tables *to = ftr_incr_tables(f->view->incr);
+	uint8_t *step = ftr_calloc(to->n_sw, to->stride);
 	struct ftr_cdg *g = NULL;
 	struct ftr_err err;
-	bool closes = !w || graph_now(f, &g, &err);
+	bool closes = !step || res->n_write_steps >= FTR_TRANSITION_LAST || graph_now(f, &g, &err);
 
-	for (uint32_t i = 0; !closes && i < res->n_changes; i++) {
-		w[i] = res->change[i];
-		w[i].step = res->write_step[i];
-	}
-	if (!closes)
-		qsort(w, res->n_changes, sizeof(*w), by_lid_and_step);
-	for (uint32_t i = 0, n; !closes && i < res->n_changes; i += n) {
-		for (n = 1; i + n < res->n_changes && w[i + n].lid == w[i].lid; n++)
-			;
-		closes = ftr_cdg_change(g, w[i].lid, w + i, n, &closes, &err) || closes;
-	}
+	for (uint32_t i = 0; !closes && i < res->n_changes; i++)
+		step[(size_t)res->change[i].sw * to->stride + res->change[i].lid] =
+			(uint8_t)(res->write_step[i] + 1);
+	closes = closes || ftr_cdg_steps(g, to, step, &closes, &err) || closes;
 	ftr_cdg_free(g);
-	free(w);
+	free(step);
 	return !closes;
 }
 

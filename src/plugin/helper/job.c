@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The messages to and from the search process (search_job.h).  Integers are as in container.c;
- * loads of shifts are in millionths of a flow.
+ * The requests to the processes of the plugin, and their results (job.h).  Integers are as in
+ * container.c; loads of shifts are in millionths of a flow.
  */
-#include "io/search_job.h"
+#include "helper/job.h"
 
-/* ---- the job ------------------------------------------------------------------ */
+/* ---- search -------------------------------------------------------------------- */
 
 static void put_guids(struct ftr_out *o, const struct ftr_guids *g)
 {
@@ -14,7 +14,7 @@ static void put_guids(struct ftr_out *o, const struct ftr_guids *g)
 		ftr_put(o, g->guid[i], 8);
 }
 
-void ftr_put_search_job(struct ftr_out *o, const struct ftr_search_job *j)
+void put_search(struct ftr_out *o, const struct search_job *j)
 {
 	ftr_put_text(o, j->engine);
 	ftr_put(o, j->shape.leaf_order, 1);
@@ -65,8 +65,8 @@ static void get_opts(struct ftr_in *in, struct ftr_route_opts *o)
 	o->paths = (enum ftr_paths)ftr_get(in, 1);
 }
 
-enum ftr_status ftr_get_search_job(struct ftr_in *in, struct ftr_search_job *j,
-				   struct ftr_shape **sh, struct ftr_err *err)
+enum ftr_status get_search(struct ftr_in *in, struct search_job *j, struct ftr_shape **sh,
+			   struct ftr_err *err)
 {
 	struct ftr_tables *t = NULL;
 	struct ftr_nominal *n = NULL;
@@ -75,7 +75,7 @@ enum ftr_status ftr_get_search_job(struct ftr_in *in, struct ftr_search_job *j,
 	enum ftr_status st;
 	bool reshaped;
 
-	*j = (struct ftr_search_job){ .opts = FTR_ROUTE_OPTS_INIT };
+	*j = (struct search_job){ .opts = FTR_ROUTE_OPTS_INIT };
 	ftr_get_text(in, j->engine, sizeof(j->engine));
 	j->shape.leaf_order = (enum ftr_leaf_order)ftr_get(in, 1);
 	j->shape.roots_mode = (enum ftr_roots)ftr_get(in, 1);
@@ -108,17 +108,10 @@ enum ftr_status ftr_get_search_job(struct ftr_in *in, struct ftr_search_job *j,
 	return st ? st : ftr_shape_new(f, &j->shape, NULL, sh, err);
 }
 
-/* ---- the result --------------------------------------------------------------- */
-
-void ftr_put_search_result(struct ftr_out *o, const struct ftr_fabric *f,
-			   const struct ftr_kept *k, enum ftr_status st,
-			   const struct ftr_err *err)
+void put_found(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_kept *k)
 {
 	const struct ftr_balance_report *b = &k->stats.balance;
 
-	ftr_put_text(o, st ? err->msg : "");
-	if (st)
-		return;
 	ftr_put(o, b->bound, 4);
 	ftr_put(o, b->max_before, 4);
 	ftr_put(o, b->max_after, 4);
@@ -131,17 +124,11 @@ void ftr_put_search_result(struct ftr_out *o, const struct ftr_fabric *f,
 	ftr_put_tables(o, f, k->t);
 }
 
-enum ftr_status ftr_get_search_result(struct ftr_in *in, const struct ftr_fabric *f,
-				      struct ftr_kept *k, struct ftr_err *err)
+enum ftr_status get_found(struct ftr_in *in, const struct ftr_fabric *f, struct ftr_kept *k,
+			  struct ftr_err *err)
 {
 	struct ftr_balance_report *b = &k->stats.balance;
-	char msg[UINT8_MAX + 1];
 
-	ftr_get_text(in, msg, sizeof(msg));
-	for (char *c = msg; *c; c++)
-		*c = *c < ' ' || *c > '~' ? '?' : *c;
-	if (!in->bad && msg[0])
-		return ftr_fail(err, FTR_REFUSED, "%s", msg);
 	b->bound = (uint32_t)ftr_get(in, 4);
 	b->max_before = (uint32_t)ftr_get(in, 4);
 	b->max_after = (uint32_t)ftr_get(in, 4);

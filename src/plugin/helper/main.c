@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The program ibfattree-helper, which helper.c starts: "ibfattree-helper KIND SECONDS" reads
+ * requests from stdin, and writes results to stdout.  Both are files without a name.  A byte from
+ * the socket 3 says that a request is complete; a byte to it, that the result is.  The program ends
+ * when OpenSM has closed its end of the socket.
+ *
+ * It limits its memory, its output, and its CPU time for each request (SECONDS).  A search runs for
+ * long, so it also gives way to other processes, and dies with OpenSM.  A file that is being
+ * written is completed, even if OpenSM has ended.
+ *
+ * This file does not depend on OpenSM.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "helper/helper.h"
+#include "helper/job.h"
+
+#define SOCKET 3
+#define MEMORY (UINT64_C(8) << 30)
+
+/* ---- what the kinds do ------------------------------------------------------------ */
+
+static enum ftr_status search(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
+{
+	struct ftr_kept k = { .stats.root = FTR_SW_NONE };
+	struct search_job j;
+	struct ftr_shape *sh;
+	enum ftr_status st = ftr_in_end(in, get_search(in, &j, &sh, err), err);
+	const struct ftr_engine_ops *ops = ftr_engine_find(j.engine);
+
+	if (!st && !ops)
+		st = ftr_fail(err, FTR_INVAL, "no engine %s", j.engine);
+	j.opts.keep = &j.keep;
+	j.opts.balance = FTR_BALANCE_FULL;
+	if (!st)
+		st = ftr_tables_new(j.f, false, &k.t, err);
+	if (!st && j.given)
+		st = ftr_route_kept(ops, sh, &j.opts, NULL, &k, err);
+	else if (!st)
+		st = ops->route(sh, &j.opts, NULL, k.t, &k.stats, err);
+	if (!st)
+		put_found(out, j.f, &k);
+	return st;
+}
+
+/* serve: read the request to its end, do it, and write the result after the error text. */
+static const struct kind {
+	const char *name;
+	enum ftr_status (*serve)(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err);
+	bool once;		/* one request; it may take long */
+	bool any_size;		/* writes files of any size */
+} kinds[] = {
+	{ .name = "search", .serve = search, .once = true },
+};
+
+static const struct kind *find_kind(const char *name)
+{
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(kinds); i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	return NULL;
+}
+
+/* ---- limits ----------------------------------------------------------------------- */
+
+static void limit(int resource, rlim_t max)
+{
+	struct rlimit r;
+
+	if (!getrlimit((__rlimit_resource_t)resource, &r) && r.rlim_max > max) {
+		r = (struct rlimit){ max, max };
+		(void)setrlimit((__rlimit_resource_t)resource, &r);
+	}
+}
+
+static void confine(const struct kind *k)
+{
+#ifdef SYS_close_range
+	(void)syscall(SYS_close_range, SOCKET + 1, ~0U, 0);	/* opensm's files */
+#endif
+/* the sanitizers reserve terabytes of addresses */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	limit(RLIMIT_AS, MEMORY);
+#endif
+	limit(RLIMIT_CORE, 0);
+	if (!k->any_size)
+		limit(RLIMIT_FSIZE, FTR_IN_MAX);
+	if (k->once) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)setpriority(PRIO_PROCESS, 0, 10);
+	}
+}
+
+/* The soft limit of CPU time, from now on.  SIGXCPU ends the process. */
+static void limit_cpu(rlim_t seconds)
+{
+	struct rusage used;
+	struct rlimit r;
+
+	if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &r))
+		return;
+	r.rlim_cur = FTR_MIN((rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds + 1,
+			     r.rlim_max);
+	(void)setrlimit(RLIMIT_CPU, &r);
+}
+
+/* ---- requests --------------------------------------------------------------------- */
+
+/* Returns false if the result could not be written. */
+static bool answer(const struct kind *k)
+{
+	struct ftr_out out = { 0 };
+	struct ftr_err err = { 0 };
+	struct ftr_in in;
+	enum ftr_status st = ftr_in_fd(&in, STDIN_FILENO, "the request", HELPER_REQUEST, &err);
+
+	ftr_put_text(&out, "");
+	if (!st)
+		st = k->serve(&in, &out, &err);
+	if (st) {
+		out.n = 0;
+		ftr_put_text(&out, err.msg);
+	}
+	return !ftr_out_fd(&out, STDOUT_FILENO, "the result", HELPER_RESULT, &err);
+}
+
+/* Wait for a request.  Returns false if OpenSM has closed its end. */
+static bool await(void)
+{
+	ssize_t n;
+	char c;
+
+	do
+		n = recv(SOCKET, &c, 1, 0);
+	while (n < 0 && errno == EINTR);
+	return n == 1;
+}
+
+int main(int argc, char **argv)
+{
+	const struct kind *k = argc == 3 ? find_kind(argv[1]) : NULL;
+
+	if (!k)
+		return 2;
+	confine(k);
+	while (await()) {
+		limit_cpu((rlim_t)strtoul(argv[2], NULL, 10));
+		if (!answer(k))
+			_exit(1);
+		if (k->once || send(SOCKET, "", 1, MSG_NOSIGNAL) != 1)
+			break;
+	}
+	/* not exit(): the memory of requests is not freed, and LeakSanitizer would report it */
+	_exit(0);
+}

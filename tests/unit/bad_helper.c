@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The program ibfattree-helper, which fails at the result number AT (from 1):
+ *
+ *	bad_helper MODE AT VALUE KIND SECONDS
+ *
+ * All results before are correct, and so are those after it, if the program has not ended.  VALUE:
+ * for the modes that change the result, the position of a byte.
+ */
+#include <signal.h>
+
+#define main helper_main
+#include "helper/main.c"
+#undef main
+
+static const char *mode;
+static unsigned long at, value, results;
+
+enum ftr_status __real_ftr_out_fd(struct ftr_out *o, int fd, const char *name, const char *magic,
+				  struct ftr_err *err);
+enum ftr_status __wrap_ftr_out_fd(struct ftr_out *o, int fd, const char *name, const char *magic,
+				  struct ftr_err *err);
+
+static bool is(const char *name)
+{
+	return !strcmp(mode, name);
+}
+
+static void fail_before(struct ftr_out *o)
+{
+	volatile unsigned int spin = 1;
+
+	if (is("crash"))
+		raise(SIGSEGV);
+	else if (is("exit"))
+		_exit((int)value);
+	else if (is("stop"))
+		raise(SIGSTOP);
+	while (is("memory") && malloc(1 << 20))
+		;
+	if (is("memory"))
+		abort();
+	while (is("spin") && spin)
+		spin++;
+	if (is("change") && o->n)	/* the checksum is correct */
+		o->at[value % o->n] ^= 1;
+	if (is("error")) {
+		o->n = 0;
+		ftr_put_text(o, "out of \x01 luck");
+	}
+}
+
+static void fail_after(int fd)
+{
+	char c = 0;
+
+	if (is("empty") || is("cut"))
+		(void)!ftruncate(fd, is("cut") ? lseek(fd, 0, SEEK_END) - 1 : 0);
+	if (is("flip") && pread(fd, &c, 1, lseek(fd, 0, SEEK_END) - 1) == 1) {
+		c ^= 1;
+		(void)!pwrite(fd, &c, 1, lseek(fd, 0, SEEK_END) - 1);
+	}
+}
+
+enum ftr_status __wrap_ftr_out_fd(struct ftr_out *o, int fd, const char *name, const char *magic,
+				  struct ftr_err *err)
+{
+	bool fails = ++results == at;
+	enum ftr_status st;
+
+	if (fails)
+		fail_before(o);
+	st = __real_ftr_out_fd(o, fd, name, magic, err);
+	if (fails)
+		fail_after(fd);
+	return st;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 6)
+		return 2;
+	mode = argv[1];
+	at = strtoul(argv[2], NULL, 10);
+	value = strtoul(argv[3], NULL, 10);
+	argv[3] = argv[0];
+	return helper_main(3, argv + 3);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Let the plugin start processes that fail.
+ */
+#ifndef FTR_TESTS_BAD_HELPER_H
+#define FTR_TESTS_BAD_HELPER_H
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *real_helper, bad_script[64];
+
+/* The path of ibfattree-helper, which make check sets.  False: it is not set. */
+static inline bool find_helper(void)
+{
+	const char *path = getenv("IBFATTREE_HELPER");
+
+	real_helper = path ? strdup(path) : NULL;
+	if (!path)
+		printf("IBFATTREE_HELPER is not set: run \"make check\"\n");
+	return path;
+}
+
+/* Let the plugin start a shell script.  $REAL is ibfattree-helper; $BAD is bad_helper.c. */
+static inline void use_script(const char *text)
+{
+	int fd;
+	FILE *out;
+
+	strcpy(bad_script, "/tmp/ibf-helper-XXXXXX");
+	fd = mkstemp(bad_script);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fchmod(fd, 0700), 0);
+	out = fdopen(fd, "w");
+	ck_assert_ptr_nonnull(out);
+	fprintf(out, "#!/bin/bash\nREAL=%s\nBAD=${REAL%%/*}/bad-helper\n%s\n", real_helper, text);
+	ck_assert(!fclose(out));
+	ck_assert(!setenv("IBFATTREE_HELPER", bad_script, 1));
+}
+
+static inline void use_real_helper(void)
+{
+	ck_assert(!setenv("IBFATTREE_HELPER", real_helper, 1));
+	if (bad_script[0])
+		unlink(bad_script);
+	bad_script[0] = '\0';
+}
+
+static inline unsigned int open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+#endif

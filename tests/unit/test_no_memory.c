@@ -1,0 +1,784 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Makes each allocation of each operation of the library fail: once alone, and once together with
+ * all later ones.
+ *
+ * The operation must then fail with FTR_NOMEM (or FTR_IO: a file cannot be opened) and a message, or
+ * give the same result as with enough memory.  It must leave no memory behind (LeakSanitizer, in build-asan) and its arguments unchanged.
+ *
+ * The linker replaces (--wrap) the functions that allocate, so that the test sees who calls them.  Of
+ * the allocations of an operation that are made by the same chain of calls, it tries the first alone,
+ * and the last with all later ones.  FTR_RUNS=1/n: only every n-th chain.
+ */
+#include <errno.h>
+#include <execinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/irregular.h"
+#include "lib/suite.h"
+#include "lib/trees.h"
+#include "no_memory.h"
+
+uint64_t fold(uint64_t sum, const void *data, size_t n)
+{
+	return ftr_hash(sum ? sum : FTR_HASH_INIT, data, n);
+}
+
+uint64_t fold_tables(uint64_t sum, const struct ftr_tables *t)
+{
+	return fold(sum, t->lft, (size_t)t->n_sw * t->stride);
+}
+
+static void must(enum ftr_status st, const struct ftr_err *err)
+{
+	ck_assert_msg(!st, "%s", err->msg);
+}
+
+/* ---- who allocates ------------------------------------------------------------------- */
+
+#define ALLOCATIONS 20000
+#define DEPTH 32
+
+/* chain[n]: a hash of the chain of calls that makes allocation n; 0: not known.  Written if `records`. */
+static uint64_t chain[ALLOCATIONS];
+static bool records;
+
+static void record(unsigned long before)
+{
+	void *at[DEPTH];
+	uint64_t sum;
+
+	if (!records)
+		return;
+	sum = fold(0, at, (size_t)backtrace(at, DEPTH) * sizeof(at[0])) | 1;
+	for (unsigned long n = before + 1; n <= ftr_alloc_count() && n < ALLOCATIONS; n++)
+		chain[n] = sum;
+}
+
+/* wraps name(args), with the names given */
+#define WRAP(type, name, args, given)					\
+	type __real_##name args;					\
+	type __wrap_##name args						\
+	{								\
+		unsigned long before = ftr_alloc_count();		\
+		type result = __real_##name given;			\
+									\
+		record(before);						\
+		return result;						\
+	}
+WRAP(void *, ftr_malloc, (size_t size), (size))
+WRAP(void *, ftr_calloc, (size_t n, size_t size), (n, size))
+WRAP(void *, ftr_reallocarray, (void *p, size_t n, size_t size), (p, n, size))
+WRAP(void *, ftr_aligned, (size_t size), (size))
+WRAP(bool, ftr_grow, (void **ptr, uint32_t *cap, size_t size), (ptr, cap, size))
+WRAP(struct ftr_arena *, ftr_arena_new, (void), ())
+WRAP(void *, ftr_arena_alloc, (struct ftr_arena *a, size_t n, size_t size), (a, n, size))
+WRAP(void *, ftr_arena_zalloc, (struct ftr_arena *a, size_t n, size_t size), (a, n, size))
+WRAP(char *, ftr_arena_strndup, (struct ftr_arena *a, const char *s, size_t max), (a, s, max))
+
+static bool is_listed(unsigned long from, unsigned long to, uint64_t what)
+{
+	for (unsigned long n = from; n < to; n++)
+		if (chain[n] == what)
+			return true;
+	return false;
+}
+
+/* Is allocation n one of the chosen chains, and the first or the last that this chain makes? */
+static bool is_first(unsigned long n)
+{
+	return !chain[n] || (chain[n] / 2 % 1000 < trees_runs(999) && !is_listed(1, n, chain[n]));
+}
+
+static bool is_last(unsigned long n, unsigned long all)
+{
+	return !chain[n] ||
+		(chain[n] / 2 % 1000 < trees_runs(999) && !is_listed(n + 1, all + 1, chain[n]));
+}
+
+/* ---- scenes ------------------------------------------------------------------------ */
+
+static struct ftr_fabric *grow(unsigned int kind, struct ftr_rng *rng)
+{
+	struct ftr_pgft g;
+	struct ftr_err err = { 0 };
+
+	switch (kind) {
+	case 0:
+		must(ftr_pgft_parse("3;2,2,2;1,2,2;1,1,2", &g, &err), &err);
+		return trees_grow(&g, 7, 1);
+	case 1:
+		return trees_chassis(rng);
+	case 2:
+		return trees_irregular(rng);
+	case 3:
+		return irregular_two_trees(rng, 2, false, 10);
+	default:
+		return irregular_small(rng);
+	}
+}
+
+/* A fabric, a damaged copy, and their tables. */
+static void set_scene(struct scene *z, unsigned int kind)
+{
+	const struct ftr_engine_ops *dmodc = ftr_engine_find("dmodc");
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_stats stats = { .order = NULL };
+	struct ftr_shape_opts so = { 0 };
+	struct ftr_err err = { 0 };
+	struct ftr_rng rng;
+
+	memset(z, 0, sizeof(*z));
+	ftr_rng_seed(&rng, kind + 4);
+	z->whole = grow(kind, &rng);
+	must(ftr_gen_damage(z->whole, &(struct ftr_damage){ .seed = 3,
+				.links = z->whole->n_sw_links / 12 + 1 }, &z->f, &err), &err);
+	must(ftr_nominal_new(z->whole, NULL, NULL, NULL, &z->nominal, NULL, &err), &err);
+	so.nominal = z->nominal->shape;
+	must(ftr_shape_new(z->f, &so, NULL, &z->sh, &err), &err);
+	must(ftr_tables_new(z->f, false, &z->t, &err), &err);
+	must(ftr_tables_new(z->whole, false, &z->old, &err), &err);
+	z->order = calloc(z->f->n_sw, 1);
+	stats.order = z->order;
+	o.keep_turns = true;
+	must(dmodc->route(z->nominal->shape, &o, NULL, z->old, &stats, &err), &err);
+	free(stats.turn);
+	stats.turn = NULL;
+	o.nominal = z->nominal->shape;
+	must(dmodc->route(z->sh, &o, NULL, z->t, &stats, &err), &err);
+	z->turn = stats.turn;
+	z->n_turns = stats.n_turns;
+	z->order_known = stats.order_known;
+	must(ftr_tables_carry(z->whole, z->old, z->f, &z->carried, &err), &err);
+	z->team = ftr_team_new(2);
+	files_set(z);
+}
+
+static void clear_scene(struct scene *z)
+{
+	files_clear(z);
+	ftr_team_free(z->team);
+	free(z->order);
+	free(z->turn);
+	ftr_tables_free(z->carried);
+	ftr_tables_free(z->old);
+	ftr_tables_free(z->t);
+	ftr_shape_free(z->sh);
+	ftr_nominal_free(z->nominal);
+	ftr_fabric_free(z->f);
+	ftr_fabric_free(z->whole);
+}
+
+/* ---- fabric, shape ------------------------------------------------------------------- */
+
+static enum ftr_status op_copy(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_fabric *f;
+
+	TRY(ftr_fabric_copy_if(z->whole, NULL, &f, err));
+	*sum = fold(0, f->ports, f->n_ports * sizeof(f->ports[0]));
+	ftr_fabric_free(f);
+	return FTR_OK;
+}
+
+static enum ftr_status add_all(struct ftr_builder *b, const struct ftr_fabric *f,
+			       struct ftr_err *err)
+{
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		TRY(ftr_builder_add_switch(b, f->sw[s].guid, f->sw[s].n_ports, 0, 0, f->sw[s].name,
+					   err));
+		TRY(ftr_builder_hold(b, f->sw[s].guid, f->sw[s].holder ^ 1, err));
+	}
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *p = &f->ep[e];
+		struct ftr_end own = { p->node_guid, p->port_num }, far = { 0, p->sw_port };
+
+		TRY(ftr_builder_add_endport(b, (enum ftr_node_type)p->type, p->node_guid, p->guid,
+					    p->port_num, 0, 0, p->name, err));
+		if (p->sw == FTR_SW_NONE)
+			continue;
+		far.node_guid = f->sw[p->sw].guid;
+		TRY(ftr_builder_add_link(b, own, far, 4, FTR_SPEED_HDR, err));
+	}
+	return ftr_builder_assign_lids(b, 1, err);
+}
+
+static enum ftr_status op_build(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f;
+	enum ftr_status st = b ? add_all(b, z->whole, err) : ftr_nomem(err, "a builder");
+
+	if (!st)
+		st = ftr_builder_freeze(b, &f, err);
+	if (st) {
+		ftr_builder_free(b);
+		return st;
+	}
+	*sum = fold(0, f->owner, (f->max_lid + 1u) * sizeof(f->owner[0]));
+	ftr_fabric_free(f);
+	return FTR_OK;
+}
+
+static uint64_t fold_shape(const struct ftr_shape *sh)
+{
+	uint64_t sum = fold(0, sh->tree.rank, sh->f->n_sw);
+
+	sum = fold(sum, sh->numbering.col, sh->f->n_sw * sizeof(uint32_t));
+	return fold(sum, sh->reach.cost, (size_t)sh->f->n_sw * sh->reach.cost_stride);
+}
+
+static enum ftr_status shape_with(const struct ftr_fabric *f, const struct ftr_shape_opts *o,
+				  struct ftr_team *team, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_shape *sh;
+
+	TRY(ftr_shape_new(f, o, team, &sh, err));
+	*sum = fold_shape(sh);
+	ftr_shape_free(sh);
+	return FTR_OK;
+}
+
+static enum ftr_status op_shape(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	return shape_with(z->f, NULL, z->team, sum, err);
+}
+
+static enum ftr_status op_shape_by_name(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	return shape_with(z->f, &(struct ftr_shape_opts){ .leaf_order = FTR_LEAF_BY_NAME }, NULL,
+			  sum, err);
+}
+
+static enum ftr_status op_shape_over(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	return shape_with(z->f, &(struct ftr_shape_opts){ .nominal = z->nominal->shape }, NULL,
+			  sum, err);
+}
+
+/* Roots, compute nodes, and earlier ranks. */
+static enum ftr_status op_shape_lists(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	const struct ftr_shape *sh = z->nominal->shape;
+	uint64_t *root = calloc(sh->f->n_sw, sizeof(*root));
+	struct ftr_old_rank *old = calloc(sh->f->n_sw, sizeof(*old));
+	struct ftr_shape_opts o = { .cn = { &sh->f->ep[0].guid, 1 }, .roots = { root, 0 } };
+	enum ftr_status st;
+	uint64_t again = 0;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		old[s] = (struct ftr_old_rank){ sh->f->sw[s].guid, sh->tree.rank[s],
+						sh->numbering.col[s] < sh->tree.n_leaf, false };
+		if (sh->tree.rank[s] == sh->tree.n_ranks - 1)
+			root[o.roots.n++] = sh->f->sw[s].guid;
+	}
+	st = shape_with(z->f, &o, NULL, sum, err);
+	o.roots.n = 0;
+	if (!st) {
+		o.old = &(struct ftr_old_ranks){ old, sh->f->n_sw, z->nominal->lists };
+		st = shape_with(z->f, &o, NULL, &again, err);
+		*sum = fold(*sum, &again, sizeof(again));
+	}
+	free(root);
+	free(old);
+	return st;
+}
+
+static enum ftr_status op_reorder(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	uint16_t *level = calloc(z->f->n_sw, sizeof(*level));
+	enum ftr_status st = FTR_OK;
+
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		level[s] = (uint16_t)(s * 7 % 11);
+	for (int how = FTR_REORDER_KEEP; how <= FTR_REORDER_ALL && !st; how++) {
+		struct ftr_shape *sh;
+
+		st = ftr_shape_reorder(z->sh, level, (enum ftr_reorder)how, NULL, &sh, err);
+		if (st)
+			break;
+		*sum += fold_shape(sh);
+		ftr_shape_free(sh);
+	}
+	free(level);
+	return st;
+}
+
+/* A nominal fabric that grows, and one in which a switch was replaced. */
+static enum ftr_status op_nominal(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_nominal *a = NULL, *b = NULL;
+	struct ftr_nominal_change c;
+	enum ftr_status st;
+
+	TRY(ftr_nominal_new(z->f, NULL, NULL, NULL, &a, &c, err));
+	st = ftr_nominal_new(z->whole, NULL, a, NULL, &b, &c, err);
+	if (!st)
+		st = ftr_nominal_compare(b, z->f, &c, err);
+	if (!st)
+		*sum = ftr_nominal_id(b);
+	ftr_nominal_free(a);
+	ftr_nominal_free(b);
+	return st;
+}
+
+/* ---- routing -------------------------------------------------------------------------- */
+
+static enum ftr_status route(const struct scene *z, const char *engine, enum ftr_balance depth,
+			     bool keep, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_keep k = { .prefer = z->carried, .current = z->t, .search_displaced = true };
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_kept out = { .t = NULL };
+	enum ftr_status st;
+
+	o.balance = depth;
+	o.keep_turns = o.keep_routed = true;
+	o.nominal = z->nominal->shape;
+	o.keep = keep ? &k : NULL;
+	if (keep) {
+		o.turn = z->turn;
+		o.n_turns = z->n_turns;
+	}
+	o.sm = &z->f->ep[0].sw;
+	o.n_sm = z->f->ep[0].sw != FTR_SW_NONE;
+	out.stats.order = ftr_malloc(z->f->n_sw);
+	st = out.stats.order ? ftr_tables_new(z->f, false, &out.t, err) : ftr_nomem(err, "levels");
+	if (!st && keep)
+		st = ftr_route_kept(ftr_engine_find(engine), z->sh, &o, z->team, &out, err);
+	else if (!st)
+		st = ftr_engine_find(engine)->route(z->sh, &o, z->team, out.t, &out.stats, err);
+	if (!st)
+		*sum = fold_tables(0, out.t);
+	ftr_tables_free(out.t);
+	ftr_shape_free(out.stats.routed);
+	free(out.stats.turn);
+	free(out.stats.order);
+	return st;
+}
+
+#define ROUTE(name, engine, depth, keep)						\
+	static enum ftr_status op_##name(const struct scene *z, uint64_t *sum, struct ftr_err *err) \
+	{										\
+		return route(z, engine, depth, keep, sum, err);				\
+	}
+ROUTE(dmodc, "dmodc", FTR_BALANCE_OFF, false)
+ROUTE(dmodc_full, "dmodc", FTR_BALANCE_FULL, false)
+ROUTE(dmodc_kept, "dmodc", FTR_BALANCE_LOAD, true)
+ROUTE(sftree, "sftree", FTR_BALANCE_FULL, false)
+ROUTE(sftree_kept, "sftree", FTR_BALANCE_LOAD, true)
+ROUTE(ddlr, "ddlr", FTR_BALANCE_OFF, false)
+ROUTE(ddlr_kept, "ddlr", FTR_BALANCE_OFF, true)
+
+static enum ftr_status op_bound(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	uint32_t *hosts = calloc(z->f->n_sw, sizeof(*hosts)), bound = 0;
+	enum ftr_status st;
+
+	for (ftr_ep e = 0; e < z->f->n_ep; e++)
+		if (z->f->ep[e].sw != FTR_SW_NONE)
+			hosts[z->f->ep[e].sw]++;
+	st = ftr_balance_bound(z->sh, hosts, &bound, err);
+	free(hosts);
+	*sum = bound;
+	return st;
+}
+
+/* ---- check ------------------------------------------------------------------------------ */
+
+static enum ftr_status op_check(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_check_opts o = {
+		.rank = z->order_known ? z->order : NULL, .turn = z->turn, .n_turns = z->n_turns,
+		.switch_sources = true,
+	};
+	struct ftr_check_report r;
+	uint64_t hist[FTR_HOPS_MAX];
+
+	TRY(ftr_check_tables(z->f, z->t, &o, z->team, &r, err));
+	o.rank = NULL;
+	TRY(ftr_check_tables(z->f, z->carried, &o, NULL, &r, err));
+	TRY(ftr_check_hops(z->f, z->t, hist, err));
+	*sum = fold(fold(0, &r.pairs, sizeof(r.pairs)), hist, sizeof(hist));
+	return FTR_OK;
+}
+
+static void count_lost(void *ctx, ftr_sw s, ftr_lid lid)
+{
+	*(uint64_t *)ctx += s * 31u + lid;
+}
+
+static enum ftr_status op_lost(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_check_opts o = { .rank = z->sh->tree.rank };
+	struct ftr_check_report r;
+
+	*sum = 0;
+	TRY(ftr_check_tables(z->f, z->carried, &o, NULL, &r, err));
+	return ftr_check_lost(z->f, z->carried, o.rank, &r, count_lost, sum, err);
+}
+
+/* SL2VL tables and SLs of paths. */
+static enum ftr_status check_vls(const struct scene *z, struct ftr_sl2vl *m, struct ftr_path_sl *p,
+				 uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_check_opts o = { .sl2vl = m, .path_sl = p, .switch_sources = true };
+	struct ftr_check_report r;
+
+	for (uint32_t i = 0; i < z->f->n_ep; i++)
+		TRY(ftr_path_sl_set(p, i, z->f->ep[i / 2].lid, i % 3, err));
+	TRY(ftr_check_tables(z->f, z->t, &o, NULL, &r, err));
+	*sum = fold(r.no_sl, &r.cdg, sizeof(r.cdg));
+	return FTR_OK;
+}
+
+static enum ftr_status op_check_vls(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	const struct ftr_vl_pairs pairs = { .straight = { 0, 2, 2 }, .turn = { 1, 3, 3 }, .n = 2 };
+	struct ftr_path_sl *p = NULL;
+	struct ftr_sl2vl *m = NULL;
+	enum ftr_status st = ftr_ddlr_sl2vl(z->sh, &pairs, &m, err);
+
+	if (!st)
+		st = ftr_path_sl_new(z->f, &p, err);
+	if (!st)
+		st = check_vls(z, m, p, sum, err);
+	ftr_sl2vl_free(m);
+	ftr_path_sl_free(p);
+	return st;
+}
+
+/* The entries of a switch lead through another port; then a link fails. */
+static enum ftr_status change_cdg(const struct scene *z, struct ftr_cdg *g, uint64_t *sum,
+				  struct ftr_err *err)
+{
+	const struct ftr_fabric *f = z->f;
+	bool closes;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		ftr_lid lid = f->ep[s % f->n_ep].lid;
+		struct ftr_change w = { .sw = s, .lid = lid,
+			.after = ftr_tables_get(z->carried, s, lid) };
+
+		w.before = ftr_tables_get(ftr_cdg_tables(g), s, lid);
+		TRY(ftr_cdg_change(g, lid, &w, 1, &closes, err));
+		*sum = *sum * 2 + closes;
+		if (s % 4 == 3)
+			ftr_cdg_drain(g, lid);
+	}
+	for (unsigned int p = 1; p <= f->sw[0].n_ports; p++)
+		if (ftr_fabric_next(f, 0, p) != FTR_SW_NONE)
+			return ftr_cdg_link_down(g, 0, (ftr_port)p, err);
+	return FTR_OK;
+}
+
+static enum ftr_status op_cdg(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_cdg_opts o = { .sls = 3, .switch_sources = true };
+	struct ftr_cdg *g;
+	enum ftr_status st;
+
+	*sum = 0;
+	TRY(ftr_cdg_new(z->f, z->t, &o, &g, err));
+	st = change_cdg(z, g, sum, err);
+	ftr_cdg_free(g);
+	return st;
+}
+
+static enum ftr_status load_all(const struct scene *z, struct ftr_load *ld, uint64_t *by_port,
+				uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_load_pair pair = { 0, z->f->n_ep - 1 };
+	struct ftr_load_report r;
+	uint64_t most;
+
+	ftr_load_all(ld, by_port, &r);
+	*sum = r.load;
+	TRY(ftr_load_shifts(ld, 5, 1, z->team, &r, err));
+	*sum = fold(*sum, &r.sum_max, sizeof(r.sum_max));
+	TRY(ftr_load_permutations(ld, 2, 0, z->team, &r, err));
+	TRY(ftr_load_bisections(ld, 2, 0, z->team, &r, err));
+	TRY(ftr_load_pairs(ld, &pair, 1, by_port, &r, err));
+	TRY(ftr_load_pairs_most(ld, &pair, 1, &most, err));
+	TRY(ftr_load_shift_by_port(ld, 1, by_port, err));
+	return FTR_OK;
+}
+
+static enum ftr_status op_load(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	uint64_t *by_port = calloc(z->f->n_ports, sizeof(*by_port));
+	ftr_ep *order = calloc(z->f->n_ep, sizeof(*order));
+	struct ftr_load *ld = NULL;
+	enum ftr_status st = FTR_OK;
+
+	for (ftr_ep e = 0; e < z->f->n_ep; e++)
+		order[e] = e;
+	for (uint64_t room = 0; room <= 1 && !st; room++) {
+		st = ftr_load_new(z->f, z->t, order, z->f->n_ep, room << 20, z->team, &ld, err);
+		if (!st)
+			st = load_all(z, ld, by_port, sum, err);
+		ftr_load_free(ld);
+		ld = NULL;
+	}
+	free(order);
+	free(by_port);
+	return st;
+}
+
+static enum ftr_status op_jobs(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	const ftr_ep ep[] = { 0, 1, 2, 3, 4 };
+	struct ftr_job job[2] = { { ep, 3 }, { ep + 2, 3 } };
+	struct ftr_job_load load[2];
+	struct ftr_job_pair pair[4];
+
+	TRY(ftr_jobs_load(z->f, z->t, job, 2, NULL, load, pair, err));
+	*sum = load[0].links * 1000u + load[1].shared;
+	return FTR_OK;
+}
+
+/* ---- changes ----------------------------------------------------------------------------- */
+
+/* Links of the fabric, the i-th at switch i or after it. */
+static struct ftr_link some_link(const struct ftr_fabric *f, ftr_sw from)
+{
+	for (ftr_sw i = 0; i < f->n_sw; i++) {
+		ftr_sw s = (from + i) % f->n_sw;
+
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+			if (ftr_fabric_next(f, s, p) != FTR_SW_NONE)
+				return (struct ftr_link){ s, ftr_fabric_next(f, s, p), (ftr_port)p,
+							  ftr_fabric_port(f, s, p)->peer_port };
+	}
+	abort();
+}
+
+static enum ftr_status check_delta(const struct ftr_incr *lv, uint64_t *sum, const struct scene *z,
+				   struct ftr_err *err)
+{
+	struct ftr_check_delta d;
+	struct ftr_delta_report r;
+
+	ftr_incr_delta(lv, &d);
+	TRY(ftr_check_changes(z->f, ftr_incr_tables(lv), &d, &r, err));
+	*sum = fold(*sum, r.found, sizeof(r.found));
+	return FTR_OK;
+}
+
+/* Faults and returns.  After an error nothing has changed. */
+static enum ftr_status apply_events(const struct scene *z, struct ftr_incr *lv, uint64_t *sum,
+				    struct ftr_err *err)
+{
+	for (ftr_sw i = 0; i < 6; i++) {
+		struct ftr_link l = some_link(z->f, i / 3 * 5);
+		struct ftr_incr_event e = { l.sw, l.port, i % 3 == 2 };
+		uint64_t before = fold_tables(0, ftr_incr_tables(lv));
+		const struct ftr_incr_result *r;
+		enum ftr_status st;
+
+		ftr_incr_spare(lv, i == 1);
+		st = ftr_incr_apply(lv, &e, 1, &r, err);
+		ck_assert(!st || before == fold_tables(0, ftr_incr_tables(lv)));
+		if (st == FTR_LIMIT || st == FTR_REFUSED)
+			continue;	/* a full routing is needed */
+		if (st)
+			return st;
+		TRY(check_delta(lv, sum, z, err));
+		if (i == 1)
+			ck_assert(ftr_incr_undo(lv));
+	}
+	*sum = fold(*sum, ftr_incr_tables(lv)->lft, 1);
+	*sum = fold_tables(*sum, ftr_incr_tables(lv));
+	return FTR_OK;
+}
+
+static enum ftr_status op_incr(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_incr *lv;
+	enum ftr_status st;
+
+	o.turn = z->turn;
+	o.n_turns = z->n_turns;
+	*sum = 0;
+	TRY(ftr_incr_new(z->sh, z->nominal->shape, z->t, &o, &lv, err));
+	st = apply_events(z, lv, sum, err);
+	ftr_incr_free(lv);
+	return st;
+}
+
+static enum ftr_status plan_ddlr(const struct scene *z, struct ftr_ddlr *r, uint64_t *sum,
+				 struct ftr_err *err)
+{
+	for (ftr_sw i = 0; i < 5; i++) {
+		struct ftr_link l = some_link(z->f, i * 4);
+		struct ftr_event e = { i == 4 ? FTR_EVENT_SWITCH_DOWN : FTR_EVENT_LINK_DOWN,
+				       i == 4 ? z->f->n_sw - 1 : l.sw, l.port };
+		struct ftr_ddlr_plan plan;
+		enum ftr_status st = i == 3 ? ftr_ddlr_to(r, z->f, &plan, err) :
+			ftr_ddlr_events(r, &e, 1, &plan, err);
+
+		if (st == FTR_INVAL)
+			continue;	/* this link is down already */
+		if (st)
+			return st;
+		*sum = fold(*sum, &plan.n, sizeof(plan.n));
+		ftr_ddlr_plan_fini(&plan);
+		ftr_ddlr_drained(r);
+	}
+	return FTR_OK;
+}
+
+static enum ftr_status turn_ddlr(const struct scene *z, struct ftr_ddlr *r, uint64_t *sum,
+				 struct ftr_err *err)
+{
+	struct ftr_ddlr_plan plan = { .done = false };
+
+	for (int i = 0; i < 8 && !plan.done; i++) {
+		TRY(ftr_ddlr_transition(r, z->f, z->carried, &plan, err));
+		*sum = fold(*sum, &plan.n, sizeof(plan.n));
+		ftr_ddlr_plan_fini(&plan);
+		ftr_ddlr_drained(r);
+	}
+	return FTR_OK;
+}
+
+static enum ftr_status op_planner(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_ddlr_opts o = { .sls = 1, .switch_sources = true };
+	enum ftr_status st = FTR_OK;
+
+	for (int i = 0; i < 2 && !st; i++) {
+		struct ftr_ddlr *r;
+
+		o.host_paths_only = i;
+		TRY(ftr_ddlr_new(z->sh, z->t, &o, &r, err));
+		st = plan_ddlr(z, r, sum, err);
+		if (!st)
+			st = turn_ddlr(z, r, sum, err);
+		ftr_ddlr_free(r);
+	}
+	return st;
+}
+
+static enum ftr_status op_transition(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_transition x = { .f = z->f, .now = z->carried, .to = z->t };
+
+	enum ftr_status st = ftr_transition_plan(&x, err);
+
+	if (!st)
+		*sum = fold(x.n_entries, x.step, (size_t)z->f->n_sw * z->t->stride);
+	free(x.step);
+	return st;
+}
+
+static enum ftr_status op_carry(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_tables *t;
+	struct ftr_turn *turn;
+	uint32_t n;
+
+	TRY(ftr_turns_carry(z->f, z->turn, z->n_turns, z->whole, &turn, &n, err));
+	*sum = n;
+	free(turn);
+	TRY(ftr_tables_carry(z->f, z->t, z->whole, &t, err));
+	*sum = fold_tables(*sum, t);
+	ftr_tables_free(t);
+	return FTR_OK;
+}
+
+/* ---- all operations ----------------------------------------------------------------------- */
+
+static const struct op ops[] = {
+	{ "copy", op_copy }, { "build", op_build },
+	{ "shape", op_shape }, { "shape, leaves by name", op_shape_by_name },
+	{ "shape with a nominal shape", op_shape_over }, { "shape with lists", op_shape_lists },
+	{ "reorder", op_reorder }, { "nominal", op_nominal },
+	{ "dmodc", op_dmodc }, { "dmodc, full search", op_dmodc_full },
+	{ "dmodc, kept", op_dmodc_kept }, { "sftree", op_sftree },
+	{ "sftree, kept", op_sftree_kept }, { "ddlr", op_ddlr }, { "ddlr, kept", op_ddlr_kept },
+	{ "bound", op_bound },
+	{ "check", op_check }, { "lost", op_lost }, { "check with VLs", op_check_vls },
+	{ "cdg", op_cdg }, { "load", op_load }, { "jobs", op_jobs },
+	{ "incremental", op_incr }, { "planner of ddlr", op_planner },
+	{ "transition", op_transition }, { "carry", op_carry },
+};
+
+/* LeakSanitizer, if the program is built with it. */
+int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+
+static void one(const struct scene *z, const struct op *op, unsigned long n, bool alone,
+		enum ftr_status wanted, uint64_t wanted_sum)
+{
+	uint64_t sum = 0, t = fold_tables(fold_tables(0, z->t), z->carried);
+	struct ftr_err err = { 0 };
+	enum ftr_status st;
+
+	(alone ? ftr_alloc_fail_once : ftr_alloc_fail_at)(n);
+	st = op->run(z, &sum, &err);
+	ftr_alloc_fail_at(0);
+	ck_assert_msg(st == FTR_NOMEM || (st == FTR_IO && strstr(err.msg, strerror(ENOMEM))) ||
+		      (st == wanted && (st || sum == wanted_sum)),
+		      "%s: allocation %lu fails%s: status %d (%s), without: %d", op->name, n,
+		      alone ? "" : ", and all later ones", st, err.msg, wanted);
+	ck_assert_msg(!st || err.msg[0], "%s: allocation %lu fails: no message", op->name, n);
+	ck_assert_msg(t == fold_tables(fold_tables(0, z->t), z->carried),
+		      "%s: allocation %lu fails: the tables have changed", op->name, n);
+}
+
+static unsigned long try_op(const struct scene *z, const struct op *op)
+{
+	struct ftr_err err = { 0 };
+	unsigned long all, tried = 0;
+	uint64_t sum = 0;
+	enum ftr_status st;
+
+	memset(chain, 0, sizeof(chain));
+	records = true;
+	ftr_alloc_fail_at(0);
+	st = op->run(z, &sum, &err);
+	records = false;
+	all = ftr_alloc_count();
+	ck_assert_uint_lt(all, ALLOCATIONS);
+	ck_assert_msg(st != FTR_NOMEM, "%s: %s", op->name, err.msg);
+	for (unsigned long n = 1; n <= all; n++) {
+		if (is_first(n))
+			one(z, op, n, true, st, sum);
+		if (is_last(n, all))
+			one(z, op, n, false, st, sum);
+		tried += is_first(n) + is_last(n, all);
+	}
+	ck_assert_msg(!__lsan_do_recoverable_leak_check || !__lsan_do_recoverable_leak_check(),
+		      "%s: memory is not freed", op->name);
+	return tried;
+}
+
+#define KINDS 5
+
+START_TEST(each_allocation)
+{
+	struct scene z;
+	unsigned long n = 0;
+
+	set_scene(&z, (unsigned int)_i);
+	for (size_t i = 0; i < FTR_ARRAY_LEN(ops); i++)
+		n += try_op(&z, &ops[i]);
+	for (unsigned int i = 0; i < n_file_ops; i++)
+		n += try_op(&z, &file_ops[i]);
+	printf("scene %d: %u switches, %u turns: %lu runs\n", _i, z.f->n_sw, z.n_turns, n);
+	clear_scene(&z);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("no memory");
+	TCase *t = tcase_create("all");
+
+	tcase_add_loop_test(t, each_allocation, 0, KINDS);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
