@@ -9,7 +9,8 @@ libsuite_a_CFLAGS = $(CHECK_TEST_CFLAGS)
 endif
 AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
 	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
-	IBFATTREE_HELPER='$(abs_top_builddir)/ibfattree-helper'; export IBFATTREE_HELPER;
+	IBFATTREE_HELPER='$(abs_top_builddir)/ibfattree-helper'; export IBFATTREE_HELPER; \
+	IBFATTREE_HELPER_SECONDS=600; export IBFATTREE_HELPER_SECONDS;
 TESTS += $(check_PROGRAMS)
 
 include tests/unit/local.mk

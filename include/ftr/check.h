@@ -107,6 +107,7 @@ struct ftr_check_opts {
 	bool switch_sources;	/* true: the search for credit loops assumes that switches send
 				 * packets, too */
 	bool no_cdg;		/* true: do not look for credit loops */
+	bool list_lost;		/* true: set ftr_check_report.lost */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
 };
@@ -154,6 +155,11 @@ struct ftr_check_report {
 	/* number of combinations (switch, input port, SL, LID) that are mapped to VL 15 */
 	uint64_t vl_drops;
 	struct ftr_check_sample vl_drop;	/* the first of these combinations; from == at */
+	/* With ftr_check_opts.list_lost: the walks that do not arrive.  Bit lid % 64 of
+	 * lost[lid / 64 * n_sw + s] is set if packets from switch s do not arrive at lid.  Walks
+	 * from a switch to its own LID are included.  For a LID whose owner has no link, the bit of
+	 * every switch is set.  The caller frees the array.  Otherwise NULL. */
+	uint64_t *lost;
 };
 
 /*
@@ -275,25 +281,6 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 			       const struct ftr_tables *t,
 			       uint64_t hist[FTR_HOPS_MAX],
 			       struct ftr_err *err) FTR_MUST_USE;
-
-/*
- * List every path that does not arrive.  fn(ctx, s, lid) is called, by ascending (lid, s), for each
- * LID with an owner and each switch s from which packets do not arrive at this LID.  Paths from a
- * switch to its own LID are included.  For a LID whose owner has no link, every switch is reported.
- *
- * rank: ranks of the switches, or NULL.  The result does not depend on them, but it takes less time
- * if most paths lead up and then down by these ranks.
- *
- * r may be NULL, or the report of ftr_check_tables on t, which saves time: the LIDs of host ports
- * are skipped if r->bad[] is 0 for both classes with a host port as the destination.  The LIDs of
- * switches are skipped if r->bad[] is 0 for both classes with a switch as the destination.
- * Errors: as ftr_check_hops.  O(n_sw * LIDs).
- */
-typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);
-enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
-			       const struct ftr_tables *t, const uint8_t *rank,
-			       const struct ftr_check_report *r, ftr_lost_fn fn,
-			       void *ctx, struct ftr_err *err) FTR_MUST_USE;
 
 /* Set part[s], for each of the n_sw switches, to the lowest index of a switch that is
  * physically connected to s (s itself included).  Switches have the same value if they are

@@ -46,6 +46,9 @@ struct ftr_keep {
 	 * search_displaced: all entries whose port differs from that in `prefer`.  Both false: only
 	 * the entries that could not be kept. */
 	bool search_all, search_displaced;
+	/* NULL, or made from `prefer` and the shape for which they were computed; saves time if few
+	 * entries differ from them */
+	const struct ftr_balance_base *base;
 };
 
 /* The pairs of host ports that engine dmodc connects.  Extra turns are turns that up/down routing

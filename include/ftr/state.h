@@ -10,6 +10,8 @@
 #ifndef FTR_STATE_H
 #define FTR_STATE_H
 
+#include <stdio.h>
+
 #include <ftr/nominal.h>
 #include <ftr/tables.h>
 
@@ -47,7 +49,10 @@ struct ftr_state {
  * for other ranks must not be kept. */
 uint64_t ftr_nominal_id(const struct ftr_nominal *n);
 
-/* FTR_IO: the file cannot be written; FTR_NOMEM.  Two threads of a process must not write to the
+/* Write the content of a state file.  state: a struct ftr_state.  False: not written; errno says
+ * why. */
+bool ftr_state_fill(FILE *out, const void *state);
+/* Replace a state file.  FTR_IO: it cannot be written.  Two threads of a process must not write to the
  * same path at the same time. */
 enum ftr_status ftr_state_write(const char *path, const struct ftr_state *s,
 				struct ftr_err *err) FTR_MUST_USE;

@@ -162,7 +162,9 @@ static void write_out(struct ftr_out *o, const char *magic)
 static enum ftr_status open_again(const char *magic)
 {
 	struct ftr_in in;
-	enum ftr_status st = ftr_in_fd(&in, file, "codec", magic, &err);
+	enum ftr_status st = strncmp(magic, "ibfattree-state", 15) ?
+		ftr_in_fd(&in, file, "codec", magic, &err) :
+		ftr_in_file(&in, path, false, magic, &err);
 
 	if (!st)
 		free(in.text);

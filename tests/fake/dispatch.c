@@ -20,6 +20,7 @@ struct message {
 	const cl_disp_reg_info_t *to;
 	void *data, *context;
 	cl_pfn_msgdone_cb_t done;
+	uint64_t cause;
 };
 
 static struct {
@@ -56,6 +57,7 @@ static void *handle(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&d.mutex);
+		fiber_follow(m->cause);
 		m->to->pfn_rcv_callback((void *)(uintptr_t)m->to->context, m->data);
 		m->done(m->context, m->data);
 		free(m);
@@ -72,6 +74,7 @@ cl_status_t cl_disp_init(cl_dispatcher_t *disp, uint32_t n, const char *name)
 	(void)name;
 	memset(&d, 0, sizeof(d));
 	d.end = &d.first;
+	fiber_ignore(&d.mutex);
 	for (unsigned int i = 0; i < THREADS; i++)
 		if (!ibf_thread_start(&d.thread[i], handle, NULL))
 			return CL_ERROR;
@@ -131,7 +134,8 @@ cl_status_t cl_disp_post(cl_disp_reg_handle_t from, cl_disp_msgid_t id, const vo
 			if (!m)
 				return CL_INSUFFICIENT_MEMORY;
 			*m = (struct message){ NULL, d.handler[i],
-				(void *)(uintptr_t)data, (void *)(uintptr_t)context, done };
+				(void *)(uintptr_t)data, (void *)(uintptr_t)context, done,
+				fiber_mix(fiber_cause(), 5) };
 		}
 	if (!m)
 		return CL_NOT_FOUND;

@@ -37,10 +37,12 @@ struct fiber {
 	enum state state;
 	const void *on;		/* the condition, the lock, or the coroutine that must end */
 	double when;		/* time-out, ms; negative: none */
+	double frozen;		/* it does not run before this time */
 	bool late, kept;
 	uint64_t seen;		/* LOOKS: value of `steps` at the last look */
 	uint64_t turn;		/* READY: number of its place in the queue */
 	unsigned int number;	/* PARKED */
+	uint64_t past;		/* see "what has happened before" */
 	void *(*run)(void *);
 	void *arg, *result, *stack;
 };
@@ -59,7 +61,101 @@ static uint64_t steps, turns;
 static bool passing;
 static fiber_idle_fn on_idle;
 static fiber_order_fn on_order;
-uint64_t fiber_runs;
+
+/* ---- what has happened before ----------------------------------------------------- */
+
+static struct {
+	const void *lock;
+	uint64_t past;
+	bool ignored;
+} locks[512];
+static unsigned int n_locks;
+static bool idle;		/* on_idle runs */
+static uint64_t event;		/* the event that on_idle carries out */
+
+uint64_t fiber_mix(uint64_t a, uint64_t b)
+{
+	uint64_t x = (a ^ (b * 0x9e3779b97f4a7c15)) + 0x632be59bd9b4e019;
+
+	x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9;
+	return x ^ x >> 32;
+}
+
+static unsigned int place_of(const void *lock)
+{
+	unsigned int i = 0;
+
+	while (i < n_locks && locks[i].lock != lock)
+		i++;
+	if (i == FTR_ARRAY_LEN(locks))
+		fake_fail("too many locks");
+	if (i == n_locks)
+		locks[n_locks++].lock = lock;
+	return i;
+}
+
+void fiber_ignore(const void *lock)
+{
+	locks[place_of(lock)].ignored = true;
+}
+
+/* The coroutine takes a lock.  A kept one (the transport) only stores answers, in any order. */
+static void learn(const void *lock)
+{
+	unsigned int i = place_of(lock);
+
+	if (idle || locks[i].ignored)
+		return;
+	if (me->kept && me != &first)
+		locks[i].past += fiber_mix(me->past, 1);
+	else
+		me->past = locks[i].past = fiber_mix(me->past, locks[i].past);
+}
+
+uint64_t fiber_past(void)
+{
+	uint64_t sum = 0;
+
+	for (const struct fiber *f = all; f; f = f->next)
+		if (f->state != ENDED && (!f->kept || f == &first))
+			sum += fiber_mix(f->past, 2);
+	for (unsigned int i = 0; i < n_locks; i++)
+		sum += locks[i].past ? fiber_mix(locks[i].past, 3) : 0;
+	return sum;
+}
+
+uint64_t fiber_barrier(uint64_t what)
+{
+	uint64_t sum = fiber_mix(fiber_past(), what);
+
+	for (struct fiber *f = all; f; f = f->next)
+		f->past = fiber_mix(f->past, sum);
+	for (unsigned int i = 0; i < n_locks; i++)
+		locks[i].past = locks[i].past ? fiber_mix(locks[i].past, sum) : 0;
+	return event = sum;
+}
+
+void fiber_forget(uint64_t state)
+{
+	for (struct fiber *f = all; f; f = f->next)
+		f->past = state;
+	for (unsigned int i = 0; i < n_locks; i++)
+		locks[i].past = 0;
+	event = state;
+}
+
+uint64_t fiber_cause(void)
+{
+	return idle ? event : me->past;
+}
+
+void fiber_follow(uint64_t cause)
+{
+	if (idle)
+		event = cause;
+	else
+		me->past = cause;
+}
 
 /* ---- the scheduler -------------------------------------------------------------- */
 
@@ -75,7 +171,7 @@ static unsigned int list_ready(struct fiber **out, unsigned int max)
 	unsigned int n = 0;
 
 	for (struct fiber *f = all; f; f = f->next)
-		if (f->state == READY && n < max) {
+		if (f->state == READY && f->frozen <= now_ms && n < max) {
 			unsigned int i = n++;
 
 			for (; i && out[i - 1]->turn > f->turn; i--)
@@ -102,8 +198,10 @@ static double next_timeout(void)
 	double next = FOREVER;
 
 	for (struct fiber *f = all; f; f = f->next)
-		if (f->state == WAITS && f->when >= 0 && f->when < next)
-			next = f->when;
+		if (f->state == WAITS && f->when >= 0)
+			next = FTR_MIN(next, f->when);
+		else if (f->state == READY && f->frozen > now_ms)
+			next = FTR_MIN(next, f->frozen);
 	return next;
 }
 
@@ -143,13 +241,14 @@ static void switch_away(void)
 	while (!(n = list_ready(f, FTR_ARRAY_LEN(f)))) {
 		if (wake_lookers())
 			continue;
+		idle = on_idle;
 		if (on_idle)
 			on_idle();
 		else if (!fiber_let_time_pass())
 			fake_fail("all coroutines wait, without a time-out");
+		idle = false;
 	}
 	to = f[n > 1 && on_order ? on_order(n) : 0];
-	fiber_runs += !to->kept;
 	if (to == from)
 		return;
 	me = to;
@@ -165,9 +264,9 @@ static void block(enum state state, const void *on, double when)
 	switch_away();
 }
 
-void fiber_control(fiber_idle_fn idle, fiber_order_fn order)
+void fiber_control(fiber_idle_fn on, fiber_order_fn order)
 {
-	on_idle = idle;
+	on_idle = on;
 	on_order = order;
 }
 
@@ -178,6 +277,7 @@ void fiber_park(unsigned int number)
 	if (passing || !on_idle)
 		return;
 	me->number = number;
+	me->past = fiber_mix(me->past, number);
 	steps++;
 	block(PARKED, NULL, -1);
 }
@@ -197,7 +297,10 @@ bool fiber_is_parked(unsigned int number)
 
 void fiber_go(unsigned int number)
 {
-	ready(parked(number));
+	struct fiber *f = parked(number);
+
+	f->past = fiber_mix(f->past, 7);
+	ready(f);
 }
 
 void fiber_pass(bool on)
@@ -240,6 +343,7 @@ static int start(pthread_t *id, void *(*run)(void *), void *arg)
 	f->run = run;
 	f->arg = arg;
 	f->when = -1;
+	f->past = fiber_mix(fiber_cause(), 4);
 	f->next = all;
 	all = f;
 	ready(f);
@@ -266,7 +370,13 @@ static void join(pthread_t id)
 		steps++;
 		block(JOINS, f, -1);
 	}
+	me->past = fiber_mix(me->past, f->past);
 	drop(f);
+}
+
+void fiber_freeze(pthread_t id, double until)
+{
+	((struct fiber *)(uintptr_t)id)->frozen = until;
 }
 
 void fiber_keep(pthread_t id)
@@ -392,6 +502,7 @@ static bool try_enter(const void *lock, bool exclusive)
 		*h = (struct held){ lock, 0 };
 	}
 	h->n += exclusive ? -1 : 1;
+	learn(lock);
 	return true;
 }
 

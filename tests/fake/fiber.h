@@ -38,7 +38,24 @@ void fiber_pass(bool on);
 void fiber_keep(pthread_t id);
 /* End all other coroutines that were not kept, as a crash of the process does. */
 void fiber_abandon(void);
-/* The number of times that a coroutine which was not kept has begun to run. */
-extern uint64_t fiber_runs;
+/* The coroutine does not run before this time, as if the operating system gave it no processor. */
+void fiber_freeze(pthread_t id, double until);
+/*
+ * Which events have happened before which.  Each coroutine and each lock has a hash of all events on
+ * which its state can depend: a coroutine that takes a lock learns what the lock's last holder knew.
+ * So two orders of events which differ only in the order of independent events have the same hashes.
+ * Data that are shared without a lock are not followed.
+ */
+uint64_t fiber_past(void);		/* sum of all these hashes */
+/* An event on which everything may depend that happens later.  Returns its hash. */
+uint64_t fiber_barrier(uint64_t event);
+void fiber_forget(uint64_t state);	/* All hashes become `state`. */
+/* The hash of this coroutine, or of the present event while on_idle runs. */
+uint64_t fiber_cause(void);
+/* From now on this coroutine depends only on `cause`, as if it were a new one. */
+void fiber_follow(uint64_t cause);
+/* This lock guards only data whose order of accesses has no effect. */
+void fiber_ignore(const void *lock);
+uint64_t fiber_mix(uint64_t a, uint64_t b);
 
 #endif

@@ -362,6 +362,7 @@ void fake_learn(struct fake *h, ftr_sw s)
 {
 	const struct ftr_switch *sw = &h->fab->sw[s];
 	uint8_t state[FTR_PORT_MAX + 1];
+	osm_dr_path_t *dr;
 	bool changed;
 
 	fake_lock(h);
@@ -373,6 +374,9 @@ void fake_learn(struct fake *h, ftr_sw s)
 	for (unsigned int p = 1; p <= sw->n_ports; p++)
 		learn_port(h, s, (ftr_port)p, state[p]);
 	h->sw_node[s]->physp_table[0].port_info.m_key = h->sw[s].m_key;
+	dr = osm_physp_get_dr_path_ptr(&h->sw_node[s]->physp_table[0]);
+	dr->hop_count = h->sw[s].route.hops;
+	memcpy(dr->path, h->sw[s].route.path, h->sw[s].route.hops + 1u);
 	if (h->osw[s]->need_update == 1 && !changed)
 		h->osw[s]->need_update = 0;
 }

@@ -93,6 +93,7 @@ struct fake_sw {
 	/* The route that OpenSM's last discovery found. */
 	struct rr_dr route;
 	uint32_t n_sets;	/* number of Set requests for LFT blocks that it has carried out */
+	uint64_t past;		/* with fake.cause: hash of the events on which its tables depend */
 };
 
 struct fake_wire;
@@ -120,9 +121,14 @@ struct fake {
 	fake_moment_fn moment;
 	void *moment_ctx;
 	bool fail_routing;	/* set by tests: the stock engine fails */
+	bool no_memory;		/* set by tests: no engine gets memory in the next routing */
 	/* Called after each Set of a table, while the mutex of fake/wire.c is held; may be NULL. */
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
+	/* fiber_cause and fiber_follow, or NULL; links_past: hash of the events that have changed links */
+	uint64_t (*cause)(void);
+	void (*follow)(uint64_t cause);
+	uint64_t links_past;
 
 	pthread_mutex_t mutex;	/* guards the members up to `sweeping`, except sweeper and
 				 * auto_sweep */
@@ -289,14 +295,19 @@ ftr_sw fake_spine(const struct fake *h, unsigned int i);
 void fake_control(struct fake *h, bool on);
 struct fake_held {
 	struct fake_packet p;
-	uint64_t id, hash;	/* hash: of all that can have an effect */
+	uint64_t id, hash;	/* hash: of all that can have an effect, and of fake.cause */
 	bool answer;		/* false: the request has not been carried out yet */
 	bool orphan;		/* the sender has crashed */
+	bool late;		/* the sender no longer waits for the answer */
 };
 unsigned int fake_held(struct fake *h, struct fake_held *out, unsigned int max);
 void fake_held_go(struct fake *h, uint64_t id);
 void fake_held_lose(struct fake *h, uint64_t id);
+/* Lose all late packets. */
+void fake_lose_late(struct fake *h);
 pthread_t fake_wire_thread(const struct fake *h);
+/* Call fn for each lock that only tests/fake knows. */
+void fake_own_locks(struct fake *h, void (*fn)(const void *lock));
 uint64_t fake_hash(uint64_t x, const void *data, size_t n);
 /* End OpenSM and start it again, on the same switches and with the same state files.  crash: the
  * process ends at once, and the caller has ended its threads.  Makes no sweep. */

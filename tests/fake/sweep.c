@@ -192,17 +192,24 @@ static struct osm_routing_engine *find_engine(struct fake *h, const char *name,
 static void choose_engine(struct fake *h)
 {
 	const char *w = h->osm->subn.opt.routing_engine_names;
+	bool no_memory = h->no_memory;
 
 	h->osm->routing_engine_used = NULL;
+	h->no_memory = false;
+	if (no_memory)
+		ftr_alloc_fail_at(1);
 	while (*(w += strspn(w, ","))) {
 		size_t len = strcspn(w, ",");
 		struct osm_routing_engine *re = find_engine(h, w, len);
 
 		if (re && try_engine(h, re))
-			return;
+			break;
 		w += len;
 	}
-	try_engine(h, h->osm->default_routing_engine);
+	if (no_memory)
+		ftr_alloc_fail_at(0);
+	else if (!h->osm->routing_engine_used)
+		try_engine(h, h->osm->default_routing_engine);
 }
 
 static void send_lft_block(struct fake *h, ftr_sw s, uint32_t block)

@@ -59,6 +59,8 @@ struct txn {
 	uint32_t number;
 	unsigned int copy, refs;
 	bool open;
+	bool late;		/* the sender does not wait any more, and has not crashed */
+	uint64_t cause;		/* of the request, then of the answer (fake.cause) */
 };
 
 enum kind { CARRY, ANSWER, TIMER };
@@ -135,15 +137,17 @@ static void release(struct txn *t)
 	free(t);
 }
 
-/* The sender no longer waits: remove its timer, so that no test waits for it.  With fake_control, a
- * packet is late by at most the time for which its sender waits. */
+/* The sender no longer waits: remove its timer, so that no test waits for it.  With fake_control, only
+ * Sets of the plugin that are on their way remain. */
 static void close_txn(struct fake_wire *w, struct txn *t)
 {
 	struct event **at = &w->event, *e;
 
 	t->open = false;
+	t->late = true;
 	while ((e = *at)) {
-		if (e->t != t || (e->kind != TIMER && !w->control)) {
+		if (e->t != t || (e->kind != TIMER && !w->control) ||
+		    (e->kind == CARRY && t->bind && t->smp.method == IB_MAD_METHOD_SET)) {
 			at = &e->next;
 			continue;
 		}
@@ -271,12 +275,49 @@ static bool launch(struct fake_wire *w, struct txn *t)
 	return true;
 }
 
+static bool same_route(const ib_smp_t *a, const ib_smp_t *b)
+{
+	return a->hop_count == b->hop_count &&
+		!memcmp(a->initial_path, b->initial_path, a->hop_count + 1u);
+}
+
+/* Lose the late packets on the route of `before`, because packets on one route arrive in the order in
+ * which they were sent.  NULL: all late packets. */
+static void lose_late(struct fake_wire *w, const struct event *before)
+{
+	struct event **at = &w->event, *e;
+
+	while ((e = *at)) {
+		if (!e->t->late || (before && !same_route(&e->t->smp, &before->t->smp))) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		release(e->t);
+		free(e);
+	}
+}
+
+/* The answer depends on the request, on the links, and on the tables of the switch. */
+static void note_carry(struct fake *h, ftr_sw s, struct txn *t)
+{
+	uint64_t x[] = { t->cause, h->links_past, 0 };
+
+	if (s != FTR_SW_NONE && t->smp.attr_id == IB_MAD_ATTR_LIN_FWD_TBL) {
+		x[2] = h->sw[s].past;
+		h->sw[s].past = fake_hash(x[2], x, sizeof(x));
+	}
+	t->cause = fake_hash(1, x, sizeof(x));
+}
+
 static void do_carry(struct fake_wire *w, struct event *e)
 {
 	ftr_sw s = walk(w->h, &e->t->smp);
 	uint16_t status = e->fate.status;
 	uint8_t data[IB_SMP_DATA_SIZE];
 
+	lose_late(w, e);
+	note_carry(w->h, s, e->t);
 	if (s == FTR_SW_NONE ||
 	    !carry_out(w->h, s, &e->t->smp, &e->fate, &status, data) ||
 	    e->fate.lose_answer)
@@ -413,6 +454,8 @@ static void do_answer(struct fake_wire *w, struct event *e)
 	if (!t->open)
 		return;
 	close_txn(w, t);
+	if (w->h->follow)
+		w->h->follow(t->cause);
 	if (t->own)
 		memcpy(t->own->data, e->data, FTR_LFT_BLOCK);
 	report_wire(w, t, e, true, false);
@@ -431,6 +474,8 @@ static void do_timer(struct fake_wire *w, struct event *e)
 		return;
 	}
 	close_txn(w, t);
+	if (w->h->follow)
+		w->h->follow(t->cause + 1);
 	report_wire(w, t, e, false, e->fate.to_host);
 }
 
@@ -515,7 +560,9 @@ bool fake_wire_idle(struct fake *h)
 	bool idle;
 
 	fake_lock(h);
-	idle = !h->wire->event && !h->wire->calling;
+	idle = !h->wire->calling;
+	for (const struct event *e = h->wire->event; e && idle; e = e->next)
+		idle = e->t->late;
 	fake_unlock(h);
 	return idle;
 }
@@ -561,6 +608,14 @@ pthread_t fake_wire_thread(const struct fake *h)
 	return h->wire->thread;
 }
 
+void fake_own_locks(struct fake *h, void (*fn)(const void *lock))
+{
+	fn(&h->wire->mutex);
+	fn(&h->wire->cb_mutex);
+	fn(&h->mutex);
+	fn(&h->osm->stats.mutex);
+}
+
 /* FNV-1a */
 uint64_t fake_hash(uint64_t x, const void *data, size_t n)
 {
@@ -581,6 +636,7 @@ static uint64_t hash_event(const struct event *e)
 	x = fake_hash(x, &smp->attr_mod, sizeof(smp->attr_mod));
 	x = fake_hash(x, smp->initial_path, smp->hop_count + 1u);
 	x = fake_hash(x, e->kind == ANSWER ? e->data : smp->data, IB_SMP_DATA_SIZE);
+	x = fake_hash(x, &e->t->cause, sizeof(e->t->cause));
 	return fake_hash(x, &e->t->copy, sizeof(e->t->copy));
 }
 
@@ -592,7 +648,8 @@ unsigned int fake_held(struct fake *h, struct fake_held *out, unsigned int max)
 		if (e->due >= HELD)
 			out[n++] = (struct fake_held){
 				.p = describe(h->wire, e->t), .id = e->seq, .hash = hash_event(e),
-				.answer = e->kind == ANSWER, .orphan = !e->t->open,
+				.answer = e->kind == ANSWER,
+				.orphan = !e->t->open && !e->t->late, .late = e->t->late,
 			};
 	return n;
 }
@@ -621,12 +678,19 @@ void fake_held_lose(struct fake *h, uint64_t id)
 	free(e);
 }
 
+void fake_lose_late(struct fake *h)
+{
+	fake_lock(h);
+	lose_late(h->wire, NULL);
+	fake_unlock(h);
+}
+
 void fake_wire_orphan(struct fake *h)
 {
 	struct event **at = &h->wire->event, *e;
 
 	while ((e = *at)) {
-		e->t->open = false;
+		e->t->open = e->t->late = false;
 		if (e->t->madw)
 			osm_mad_pool_put(&h->osm->mad_pool, e->t->madw);
 		e->t->madw = NULL;
@@ -695,6 +759,7 @@ static struct txn *txn_new(struct fake_wire *w, struct bind *b,
 	t->smp = *smp;
 	t->open = true;
 	t->number = w->number[b != NULL]++;
+	t->cause = w->h->cause ? w->h->cause() : 0;
 	return t;
 }
 

@@ -5,8 +5,7 @@
  *
  * No input may cause a crash, a leak or a hang.  If an input is accepted, the result is
  * tested, too.  It must be possible to write a fabric and to read it again.  The tables of
- * engines must have no loop and no credit loop.  If cli_j_parse() accepts a text, json-c must
- * accept it, too.
+ * engines must have no loop and no credit loop.
  *
  * Inputs are lines of text, so half of the mutations change lines, words and numbers
  * instead of bytes.  For fabrics, some mutations change links: they remove both ends of a
@@ -19,9 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <json-c/json.h>
-
-#include "cli/jsonread.h"
 #include "cli/sim.h"
 #include "base/base.h"
 #include "osm/options.h"
@@ -262,26 +258,6 @@ static void fuzz_events(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; i < j.n_changes; i++)
 		in_range(&j.change[i]);
 	free(j.change);
-}
-
-static void fuzz_json(const uint8_t *data, size_t size)
-{
-	struct json_tokener *tok = json_tokener_new();
-	struct json_object *o;
-	struct cli_jval v;
-	char *text = calloc(1, size + 1);
-
-	must(tok && text, "no memory");
-	memcpy(text, data, size);
-	if (cli_j_parse(text, size, &v)) {
-		json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-		o = json_tokener_parse_ex(tok, text, (int)size + 1);
-		must(json_tokener_get_error(tok) == json_tokener_success,
-		     "json-c does not accept this as JSON");
-		json_object_put(o);
-	}
-	json_tokener_free(tok);
-	free(text);
 }
 
 static void fuzz_text(const uint8_t *data, size_t size)
@@ -535,8 +511,7 @@ static const struct {
 	{ "order", fuzz_order }, { "pairs", fuzz_pairs },
 	{ "sl2vl", fuzz_sl2vl }, { "psl", fuzz_psl },
 	{ "state", fuzz_state }, { "options", fuzz_options },
-	{ "events", fuzz_events }, { "json", fuzz_json },
-	{ "text", fuzz_text },
+	{ "events", fuzz_events }, { "text", fuzz_text },
 };
 
 static void clean_up(void)

@@ -3,7 +3,8 @@ if HAVE_CHECK
 if HAVE_OPENSM
 check_PROGRAMS += tests/order/test_order
 tests_order_test_order_SOURCES = tests/order/main.c tests/order/explore.c tests/order/world.c \
-	tests/order/judge.c tests/order/disk.c tests/order/order.h tests/fake/fiber.c \
+	tests/order/helper.c tests/order/judge.c \
+	tests/order/disk.c tests/order/order.h tests/fake/fiber.c \
 	tests/fake/fiber.h tests/fake/dispatch.c
 tests_order_test_order_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_order_test_order_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes

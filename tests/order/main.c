@@ -40,6 +40,8 @@ static const struct scenario scenario[] = {
 	{ "alone-sweep", "dmodc", FOUR, "S-0", 0, true },
 	{ "alone-reroute", "dmodc", FOUR, "R-0", 0, true },
 	{ "alone-reroute2", "dmodc", FOUR, "-0R", 0, true },
+	{ "late", "dmodc", FIVE, "-0-11", 2, true },
+	{ "stall", "dmodc", FIVE, "-0R", 1, true },
 	{ "eight", "dmodc", EIGHT, "-0", 0, false },
 };
 
@@ -49,7 +51,7 @@ static const char usage[] =
 	"          from the usual order (0: any number)\n"
 	"  random  random orders of random events (the first seed is FTR_SEED)\n"
 	"  play    one run, as a failed run has printed it.  SCENARIO is a name, or\n"
-	"          ENGINE/PGFT/SCRIPT/RARE\n"
+	"          ENGINE/PGFT/SCRIPT/RARE, with /a if OpenSM does not sweep after a trap\n"
 	"Without arguments: all scenarios with one unusual choice, and 400 random runs.\n";
 
 static void report(const struct scenario *s, const struct found *r)
@@ -134,11 +136,12 @@ static struct scenario find_scenario(const char *name, char *text, size_t room)
 	for (size_t i = 0; i < FTR_ARRAY_LEN(scenario); i++)
 		if (!strcmp(name, scenario[i].name))
 			return scenario[i];
-	snprintf(text, room, "%s///", name);
+	snprintf(text, room, "%s////", name);
 	s.engine = strsep(&text, "/");
 	s.pgft = strsep(&text, "/");
 	s.script = strsep(&text, "/");
-	s.rare = (unsigned int)atoi(text);
+	s.rare = (unsigned int)atoi(strsep(&text, "/"));
+	s.alone = *text == 'a';
 	return s;
 }
 
@@ -164,7 +167,8 @@ static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
 		draw_script(&rng, script);
 		if (fixed)
 			s = find_scenario(fixed, text, sizeof(text));
-		snprintf(name, sizeof(name), "%s/%s/%s/%u", s.engine, s.pgft, s.script, s.rare);
+		snprintf(name, sizeof(name), "%s/%s/%s/%u%s", s.engine, s.pgft, s.script, s.rare,
+			 s.alone ? "/a" : "");
 		explore(&s, RANDOM, seed + i, NULL, &r);
 		steps += r.steps;
 		if (r.failed) {

@@ -70,9 +70,6 @@ struct world {
 	const struct scenario *s;
 	struct fake *h;
 	const char *next;	/* rest of the script */
-	uint64_t past;		/* hash of the events so far */
-	uint64_t bag;		/* sum of the hashes of the packets since the plugin last ran */
-	uint64_t runs;		/* value of fiber_runs when `bag` was last 0 */
 	bool missed;		/* a trap was lost */
 	/* OpenSM writes tables in no particular order, or does not know what the switches hold: in
 	 * the first routing of a new OpenSM, and after a routing that lost packets (IBF121), until a
@@ -97,6 +94,8 @@ enum end { GO_ON, RESTART, CRASH, POWER, THE_END };
 
 /* After every event: the tables of the switches, and what the event may have changed. */
 void judge_tables(bool link_changed);
+/* True if a write of the fast path was not acknowledged. */
+bool judge_unsure(void);
 /* The plugin and OpenSM are idle, and nothing is on its way. */
 void judge_idle(void);
 /* Everything has happened. */

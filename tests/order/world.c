@@ -3,10 +3,12 @@
  * What can happen next, and what it does.
  *
  * When all coroutines wait (fiber.h), step() lists the possible events, the usual one first, and
- * choose() takes one.  Two lists are the same state if the same events have happened in the
- * same order.  The order of packets does not count as long as the plugin has not run in between and
- * they leave the same tables: the plugin only stores the answers.  When the plugin and OpenSM are
- * idle, their present data replace the list (hash_idle).
+ * choose() takes one.  Two histories lead to the same state if they differ only in the order of
+ * independent events: each coroutine, lock, switch and packet has a hash of the events on which it can
+ * depend (fiber_past, fake_sw.past, txn.cause), and the key of the state is the sum of these hashes.
+ * Two Sets at different switches are independent, for example, or the answer to OpenSM and a probe of the
+ * plugin.  A link that changes, and time that passes, may have an effect on everything (barrier).  When
+ * the plugin and OpenSM are idle, their present data replace the hashes (hash_idle).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ extern volatile unsigned int osm_exit_flag;
 enum { MAIN = 1, SWEEPER, MOMENT, ADMIN, AWAY, DEAD };
 
 enum what { PACKET, SWEEP_GOES_ON, TRAP, SWEEP, COMES_BACK, TIME, SCRIPT, NUDGE, LATER, LOSE,
-	    TRAP_LOST };
+	    TRAP_LOST, STALL };
 
 struct action {
 	enum what what;
@@ -31,6 +33,7 @@ struct action {
 
 #define ACTIONS 128
 #define HELD 48
+#define STALL_MS 6e3		/* longer than OpenSM waits for a write */
 #define REST_MS 200e3		/* time after which everything must have come to rest */
 
 struct world world;
@@ -40,6 +43,11 @@ static bool unheard_is_fine;	/* traps that cannot reach OpenSM do not count */
 static uint32_t nudges;
 static enum fake_moment moment;
 static unsigned int takeovers;
+static bool stalled;		/* the worker has stood still in this run */
+/* OpenSM writes its tables.  quiet: meanwhile no Set of the plugin was on its way. */
+static struct {
+	bool is, quiet;
+} pushing;
 
 /* The links that have changed since the plugin was idle; heard: a trap of one end has arrived. */
 #define CHANGES 16
@@ -63,17 +71,23 @@ static void hear(ftr_sw s)
 		changed[i].heard |= changed[i].end[0] == s || changed[i].end[1] == s;
 }
 
-static void forget_past(uint64_t x)
+/* An event that may have an effect on everything later. */
+static void barrier(uint64_t what, uint64_t id)
 {
-	world.past = x;
-	world.bag = 0;
+	uint64_t x = fiber_barrier(fiber_mix(what, id));
+
+	world.h->links_past = fiber_mix(world.h->links_past, x);
+	for (ftr_sw s = 0; s < world.h->fab->n_sw; s++)
+		world.h->sw[s].past = fiber_mix(world.h->sw[s].past, x);
 }
 
-static void remember(uint64_t what, uint64_t id)
+/* Nothing but the state has an effect. */
+static void forget_past(uint64_t state)
 {
-	uint64_t x[] = { world.past, world.bag, what, id };
-
-	forget_past(fake_hash(7, x, sizeof(x)));
+	fiber_forget(state);
+	world.h->links_past = 0;
+	for (ftr_sw s = 0; s < world.h->fab->n_sw; s++)
+		world.h->sw[s].past = 0;
 }
 
 /* ---- threads ---------------------------------------------------------------------- */
@@ -86,6 +100,17 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 	(void)ctx;
 	world.wild |= n > reported;	/* the plugin has left entries to OpenSM */
 	reported = n;
+	if (m == FAKE_LOCKED) {
+		fake_lose_late(h);	/* no packet lives that long */
+		if (rare_left() && want != THE_END && choose(2, 1, 0)) {
+			say("the routing gets no memory");
+			barrier(101, m);
+			h->no_memory = true;
+		}
+	}
+	if (m == FAKE_ROUTING || m == FAKE_ROUTED)
+		pushing.is = m == FAKE_ROUTING;
+	pushing.quiet = false;
 	moment = m;
 	fiber_park(MOMENT);
 }
@@ -107,7 +132,10 @@ static void *sweeper(void *arg)
 		} else if (fake_sweep(h) && before == takeovers) {
 			world.wild = fake_marked(h);
 		}
-		world.wild |= h->osm->subn.subnet_initialization_error;
+		pushing.is = false;
+		/* packets were lost; not if no engine has routed */
+		world.wild |= h->osm->subn.subnet_initialization_error &&
+			h->osm->routing_engine_used;
 	}
 }
 
@@ -154,15 +182,18 @@ void world_restart(bool crash)
 		fiber_pass(true);
 	}
 	fake_restart(h, crash);
+	fake_own_locks(h, fiber_ignore);
+	barrier(102, crash);
 	fiber_pass(false);
 	world.wild = true;
 	takeovers++;
-	reroute = false;
+	reroute = pushing.is = false;
 	h->osm->subn.force_heavy_sweep = TRUE;
 }
 
 void world_syscall(void)
 {
+	fiber_follow(fiber_mix(fiber_cause(), 6));
 	if (!world.next || osm_exit_flag || (*world.next != 'C' && *world.next != 'P') || !choose(2, 2, 0))
 		return;
 	want = *world.next++ == 'C' ? CRASH : POWER;
@@ -286,11 +317,12 @@ static void add_packets(struct list *l, const struct fake_held *p, unsigned int 
 	bool own = false;
 
 	for (unsigned int i = 0; i < n; i++) {
-		bool next = p[i].p.plugin || p[i].orphan || !own;
+		bool next = !p[i].late && (p[i].p.plugin || p[i].orphan || !own);
 
 		own |= !p[i].p.plugin && !p[i].orphan;
 		if (rare) {
-			add(l, LOSE, p[i].id, p[i].hash);
+			if (!p[i].late)
+				add(l, LOSE, p[i].id, p[i].hash);
 			if (!next)
 				add(l, PACKET, p[i].id, p[i].hash);
 		} else if (next) {
@@ -311,8 +343,10 @@ static unsigned int list_events(struct fake *h, struct list *l)
 {
 	struct fake_held p[HELD];
 	unsigned int n = fake_held(h, p, HELD), usual;
-	bool orphans = n && p[0].orphan;
+	bool orphans = false;
 
+	for (unsigned int i = 0; i < n; i++)
+		orphans |= p[i].orphan;
 	l->n = 0;
 	add_packets(l, p, n, false);
 	if (fiber_is_parked(MOMENT))
@@ -334,19 +368,49 @@ static unsigned int list_events(struct fake *h, struct list *l)
 		add(l, LATER, 0, 0);
 	add_packets(l, p, n, true);
 	add_traps(l, h, TRAP_LOST);
+	if (h->fast && h->fast->rr.state.job == RR_WRITING && !stalled)
+		add(l, STALL, 0, 0);
 	return usual;
+}
+
+/* When a routing has begun, a write of the fast path must stop before its next step.  So when no Set of
+ * the plugin is on its way any more, none follows until OpenSM has written its tables.  (If packets are
+ * lost, the same step may continue.) */
+static void check_pushing(struct fake *h)
+{
+	struct fake_held p[HELD];
+	unsigned int n = pushing.is && rare_left() == world.s->rare ? fake_held(h, p, HELD) : 0;
+	bool sets = !n;
+
+	for (unsigned int i = 0; i < n; i++)
+		sets |= p[i].p.plugin && p[i].p.set && !p[i].late && !p[i].orphan;
+	if (pushing.is && pushing.quiet && sets && n)
+		violated("the fast path has begun a step of writes while OpenSM writes its tables");
+	pushing.quiet |= pushing.is && !sets;
 }
 
 static uint64_t key_of(struct fake *h, const struct list *l)
 {
-	uint64_t x[] = { world.past, world.bag, judge_hash(), (uintptr_t)world.next,
-			 (uint64_t)world.missed * 2 + world.wild + 4 * world.changes, 0, 0 };
+	const osm_subn_t *subn = &h->osm->subn;
+	uint64_t x[] = { fiber_past(), judge_hash(), (uintptr_t)world.next,
+			 (uint64_t)world.missed * 2 + world.wild + 4 * world.changes, 0, 0,
+			 want, moment, nudges, takeovers };
+	const bool flag[] = {
+		reroute, unheard_is_fine, pushing.is, pushing.quiet, stalled,
+		subn->force_heavy_sweep, subn->force_reroute, subn->subnet_initialization_error,
+		subn->coming_out_of_standby, subn->need_update,
+	};
 
 	for (unsigned int i = 0; i < l->n; i++)
-		if (l->a[i].what == PACKET)
-			x[5] += l->a[i].hash;
-	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
-		x[6] = x[6] * 2 + h->sw[s].unheard;
+		if (l->a[i].what == PACKET || l->a[i].what == LOSE)
+			x[4] += fiber_mix(l->a[i].hash, l->a[i].what);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++) {
+		x[4] += fiber_mix(h->sw[s].past, s + 100);
+		x[5] = x[5] * 2 + h->sw[s].unheard;
+	}
+	for (unsigned int i = 0; i < world.changes; i++)
+		x[5] = x[5] * 2 + changed[i].heard;
+	x[0] = fake_hash(x[0], flag, sizeof(flag));
 	return fake_hash(3, x, sizeof(x));
 }
 
@@ -416,6 +480,16 @@ static void nudge(struct fake *h)
 	h->osm->subn.force_heavy_sweep = TRUE;
 }
 
+static bool is_late(struct fake *h, uint64_t id)
+{
+	struct fake_held p[HELD];
+
+	for (unsigned int i = 0, n = fake_held(h, p, HELD); i < n; i++)
+		if (p[i].id == id)
+			return p[i].late;
+	return false;
+}
+
 static void say_packet(struct fake *h, const struct action *a)
 {
 	struct fake_held p[HELD];
@@ -426,18 +500,21 @@ static void say_packet(struct fake *h, const struct action *a)
 			say("%s of %s, %s %u at %s%s", p[i].answer ? "answer" : "request",
 			    p[i].p.plugin ? "the plugin" : "OpenSM", p[i].p.set ? "Set" : "Get",
 			    p[i].p.mod, p[i].p.to == FTR_SW_NONE ? "a dead link" :
-			    h->fab->sw[p[i].p.to].name, a->what == LOSE ? " is lost" : "");
+			    h->fab->sw[p[i].p.to].name, a->what == LOSE ? " is lost" : p[i].late ? " (late)" : "");
 }
 
 /* Returns true if the state of a link may have changed. */
 static bool perform(struct fake *h, const struct action *a)
 {
-	if (a->what == PACKET)
-		world.bag += fake_hash(a->what, &a->hash, sizeof(a->hash)) | 1;
-	else
-		remember(a->what, a->hash);
+	/* packets and traps have effects only on those who receive them; a sweep that goes on, only
+	 * through locks, unless it sets links Active */
+	if (strchr((const char[]){ TIME + 1, SCRIPT + 1, NUDGE + 1, LATER + 1, STALL + 1, 0 },
+		   (int)a->what + 1) || (a->what == SWEEP_GOES_ON && moment == FAKE_LINKS))
+		barrier(a->what, a->hash);
 	switch (a->what) {
 	case PACKET:
+		/* only a sweep corrects what a late packet has written */
+		world.missed |= world.s->alone && is_late(h, a->id);
 		say_packet(h, a);
 		fake_held_go(h, a->id);
 		break;
@@ -452,6 +529,9 @@ static bool perform(struct fake *h, const struct action *a)
 	case TRAP:
 		h->sw[a->id].unheard = false;
 		hear((ftr_sw)a->id);
+		fiber_follow(fiber_mix(h->links_past, a->id));
+		/* the plugin leaves it to OpenSM, which does not sweep */
+		world.missed |= world.s->alone && h->fast->rr.state.tables == RR_FOREIGN;
 		fake_trap(h, (ftr_sw)a->id, SM_LINK_STATE_CHANGED_TRAP);
 		say("trap of %s", h->fab->sw[a->id].name);
 		break;
@@ -472,6 +552,11 @@ static bool perform(struct fake *h, const struct action *a)
 	case LATER:
 		say("time passes: %.3f ms", fiber_next_timeout());
 		fiber_let_time_pass();
+		break;
+	case STALL:
+		say("the worker stands still for %.0f s", STALL_MS / 1e3);
+		stalled = true;
+		fiber_freeze(h->fast->thread, fake_time() + STALL_MS);
 		break;
 	case SCRIPT:
 		return do_script(h);
@@ -505,11 +590,13 @@ static void step(void)
 	unsigned int usual;
 
 	look(false);
-	if (fiber_runs != world.runs) {
-		world.runs = fiber_runs;
-		remember(0, 0);
-	}
+	check_pushing(h);
 	if (h->plugin && is_quiet(h)) {
+		fake_lose_late(h);
+		/* only a sweep repeats a write that was not acknowledged, or finds a path that needs
+		 * another order of the switches */
+		world.missed |= world.s->alone && h->fast && h->fast->rr.view &&
+			(judge_unsure() || ftr_incr_bad_pairs(h->fast->rr.view->incr));
 		if (all_heard() && !world.missed) {
 			judge_idle();
 			world.changes = 0;
@@ -537,7 +624,7 @@ static unsigned int order(unsigned int n)
 
 	if (i) {
 		say("thread %u of %u runs first", i, n);
-		remember(100, i);
+		barrier(100, i);
 	}
 	return i;
 }
@@ -555,6 +642,9 @@ void world_run(const struct scenario *s)
 	world.next = s->script;
 	world.last = fake_time();
 	h->moment = at_moment;
+	h->cause = fiber_cause;
+	h->follow = fiber_follow;
+	fake_own_locks(h, fiber_ignore);
 	fiber_keep(fake_wire_thread(h));
 	fake_control(h, true);
 	start_threads(h);

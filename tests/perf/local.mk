@@ -6,7 +6,7 @@ tests_perf_time_check_LDADD = libftrtools.a libftrcore.a
 
 EXTRA_PROGRAMS += tests/perf/time_repair
 tests_perf_time_repair_SOURCES = tests/perf/time_repair.c
-tests_perf_time_repair_LDADD = libftrtools.a libftrcore.a
+tests_perf_time_repair_LDADD = libreroute.a libhelper.a libftrtools.a libftrcore.a
 
 EXTRA_PROGRAMS += tests/perf/time_connect
 tests_perf_time_connect_SOURCES = tests/perf/time_connect.c \

@@ -8,7 +8,8 @@
  * First a planner is made, and the elapsed time is printed, too.  Then links and switches fail, one
  * after the other.
  *
- *	TIMES	make a planner TIMES times; nothing fails
+ *	TIMES	make a planner TIMES times, in this program and in a process as the plugin does;
+ *		then plan one repair.  IBFATTREE_HELPER: the program ibfattree-helper
  *	links	only links fail
  *	cold	The LIDs are random, as after a subnet manager has assigned them.  Links of REPAIRS
  *		switches of each rank fail, one after the other.  The planner's data are then in no
@@ -18,8 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
+#include "reroute/planner.h"
 #include <ftr/ftr.h>
 
 static struct ftr_err err;
@@ -222,6 +225,42 @@ static void time_all_cold(struct bench *b)
 	ftr_tables_free(b->sent);
 }
 
+static double seconds(const struct rusage *r)
+{
+	return (double)(r->ru_utime.tv_sec + r->ru_stime.tv_sec) +
+		(double)(r->ru_utime.tv_usec + r->ru_stime.tv_usec) * 1e-6;
+}
+
+/* The planner in a process. */
+static void time_process(const struct ftr_shape *sh, const struct ftr_tables *t,
+			 const struct ftr_ddlr_opts *opts)
+{
+	double begin = read_clock(CLOCK_MONOTONIC), t0 = now(), sent, ready, planned, child;
+	struct rusage used[2];
+	struct ftr_event e = { .kind = FTR_EVENT_LINK_DOWN };
+	struct ftr_ddlr_plan plan = { .n = 0 };
+	struct rr_planner *p;
+
+	while (ftr_fabric_next(sh->f, e.sw, e.port) == FTR_SW_NONE)
+		e.port++;
+	getrusage(RUSAGE_CHILDREN, &used[0]);
+	must(rr_planner_start(sh, t, opts, 60000, &p, &err));
+	t0 = now() - t0;
+	sent = read_clock(CLOCK_MONOTONIC);
+	while (rr_planner_is_busy(p, 60000))
+		;
+	must(rr_planner_ready(p, &err));
+	ready = read_clock(CLOCK_MONOTONIC);
+	must(rr_planner_events(p, &e, 1, &plan, &err));
+	planned = read_clock(CLOCK_MONOTONIC);
+	rr_planner_free(p);
+	getrusage(RUSAGE_CHILDREN, &used[1]);
+	child = seconds(&used[1]) - seconds(&used[0]);
+	printf("in a process: request sent after %.1f ms, ready after %.1f ms (processor time: %.1f ms here, %.1f ms there); a plan of %u writes in %.2f ms\n",
+	       sent - begin, ready - begin, t0, child * 1e3, plan.n, planned - ready);
+	ftr_ddlr_plan_fini(&plan);
+}
+
 int main(int argc, char **argv)
 {
 	struct ftr_gen_opts o = { .seed = 1, .random_guids = true };
@@ -256,6 +295,8 @@ int main(int argc, char **argv)
 		printf("%u hosts, %u switches: planner made in %.1f ms, %.1f ms of processor time\n",
 		       f->n_ep, f->n_sw, read_clock(CLOCK_MONOTONIC) - begin, now() - t0);
 	}
+	for (int i = only_planners ? atoi(argv[3]) : 0; i > 0; i--)
+		time_process(sh, t, &ro);
 	if (cold)
 		time_all_cold(&(struct bench){ .opts = &ro, .sh = sh, .t = t });
 	if (only_planners || cold)

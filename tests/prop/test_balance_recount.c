@@ -2,7 +2,8 @@
 /*
  * Tests the search for balance on thousands of random fabrics.  A slow recount (lib/recount.h)
  * follows the path of every pair of hosts.  The counters of the search after every sweep, and the
- * loads in its final report, must equal the results of the recount.
+ * loads in its final report, must equal the results of the recount.  Sweeps over a set of entries, and
+ * routings from the base of earlier tables, must give what they give without.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  *
@@ -18,6 +19,7 @@
 
 #include "balance/balance.h"
 #include "engine/engine.h"
+#include <ftr/gen.h>
 #include "lib/recount.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
@@ -73,7 +75,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 		       uint32_t link, uint64_t seed)
 {
 	const struct balance_loads *l = &x->l;
-	uint32_t n = x->net->n_pos, row = x->net->row[link], n_full = 0;
+	uint32_t n = x->net->n_pos, row = x->net->links.row[link], n_full = 0;
 
 	for (uint32_t bin = 0; bin < l->n_bins; bin++) {
 		uint32_t sum = 0, is = l->bins[(size_t)row * l->n_bins + bin];
@@ -121,8 +123,8 @@ static void rails_match(const struct counted *x)
 		return;
 	n = count_rails(f, x->t);
 	for (uint32_t i = 0; i < f->n_ports; i++)
-		if (x->net->peer[i] != FTR_SW_NONE)
-			ck_assert_uint_eq(x->l.rail[i], n[i] * x->net->rail_weight);
+		if (x->net->links.peer[i] != FTR_SW_NONE)
+			ck_assert_uint_eq(x->l.rail[i], n[i]);
 	free(n);
 }
 
@@ -135,7 +137,7 @@ static void counters_match(struct counted *x, struct ftr_team *team, uint64_t se
 	slow = recount_new(x->in.shape, x->t);
 	ck_assert_uint_eq(x->net->n_pos, slow->n_pos);
 	for (uint32_t i = 0; i < x->net->n_links; i++) {
-		if (x->net->peer[i] == FTR_SW_NONE)
+		if (x->net->links.peer[i] == FTR_SW_NONE)
 			continue;
 		ck_assert_msg(x->l.flows[i] == slow->flows[i], "seed %" PRIu64
 			      ": link %u: the search counts %u flows, there are %u", seed, i,
@@ -238,6 +240,126 @@ START_TEST(counters_after_every_sweep)
 	}
 	ftr_team_free(team);
 	runs_show(moved > 0);
+}
+END_TEST
+
+/* A sweep over the set of all entries must do the same as a sweep without a set.  `all`: a bit for
+ * each entry. */
+static uint64_t same_sweeps(const struct ftr_shape *sh, struct ftr_tables *t,
+			    const uint64_t *all, uint64_t seed)
+{
+	struct counted x = { .in = { .shape = sh } }, y = x;
+	struct balance_subset set = { 0 };
+	struct balance_sweep s = { .price = { .over = 16, .idle = true }, .meet = 2 };
+	uint64_t moved = 0;
+
+	start_count(&x, t, 1 + seed % 4);
+	start_count(&y, t, 1 + seed % 4);
+	ck_assert(!balance_subset_new(y.net, all, &set, &err));
+	balance_price_shifts(&s.price, x.l.width, 5, 4);
+	for (s.least = 1; s.least < 4; s.least++, s.price.over <<= 6) {
+		struct balance_sweep of = s;
+
+		s.price.target = of.price.target = 1 + balance_most(&x.l, x.l.flows) / 2;
+		of.only = &set;
+		ck_assert(!balance_sweep(&x.l, &x.copy, &s, &err));
+		ck_assert(!balance_sweep(&y.l, &y.copy, &of, &err));
+		ck_assert_msg(s.moved == of.moved &&
+			      !memcmp(x.copy.entry, y.copy.entry, x.net->n_dests * sh->f->n_sw) &&
+			      !memcmp(x.l.flows, y.l.flows, x.net->n_links * sizeof(*x.l.flows)),
+			      "seed %" PRIu64 ": a set of all entries gives another result", seed);
+		moved += s.moved;
+	}
+	balance_subset_free(&set);
+	end_count(&x);
+	end_count(&y);
+	return moved;
+}
+
+START_TEST(sweeps_over_a_set)
+{
+	uint64_t seed = trees_first_seed(), moved = 0;
+
+	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
+		struct ftr_fabric *f = trees_any(seed);
+		struct ftr_shape *sh = shape_of(f);
+		struct ftr_tables *t = NULL;
+		uint64_t *all;
+
+		ck_assert(!ftr_tables_new(f, false, &t, &err));
+		ck_assert(!dmodc_tables(sh, NULL, NULL, t, NULL, &err));
+		all = malloc(bytes_of(t) / 8);
+		memset(all, 0xff, bytes_of(t) / 8);
+		moved += same_sweeps(sh, t, all, seed);
+		free(all);
+		ftr_tables_free(t);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+	}
+	runs_show(moved > 0);
+}
+END_TEST
+
+/* ---- after faults -------------------------------------------------------------- */
+
+/* Returns the tables of f with the entries of `keep` kept. */
+static struct ftr_tables *route_kept(const struct ftr_fabric *f, const struct ftr_shape *whole,
+				     const struct ftr_keep *keep, const char *engine)
+{
+	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+	const struct ftr_shape_opts of = { .nominal = whole };
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *t = NULL;
+
+	opts.keep = keep;
+	opts.balance = FTR_BALANCE_LOAD;
+	ck_assert(!ftr_shape_new(f, &of, NULL, &sh, &err));
+	ck_assert(!ftr_tables_new(f, false, &t, &err));
+	ck_assert(!ftr_engine_find(engine)->route(sh, &opts, NULL, t, NULL, &err));
+	ftr_shape_free(sh);
+	return t;
+}
+
+/* With the base of the tables before faults, a routing must give the same tables as without. */
+START_TEST(routings_with_a_base)
+{
+	uint64_t seed = trees_first_seed();
+	uint32_t differ = 0;
+
+	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
+		struct ftr_fabric *f = trees_any(seed), *g = NULL;
+		const struct ftr_damage damage = {
+			.seed = seed, .links = seed % (f->n_sw_links / 4 + 1),
+			.hosts = seed % 7 == 6 && f->n_nodes,
+		};
+		const char *engine = seed % 5 ? "dmodc" : "sftree";
+		struct ftr_shape *sh = NULL;
+		struct ftr_keep keep = { .prefer = NULL };
+		struct ftr_balance_base *base = NULL;
+		struct ftr_tables *before, *t, *u;
+
+		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+		before = route_kept(f, NULL, NULL, engine);
+		ck_assert(!ftr_balance_base_new(sh, before, NULL, &base, &err));
+		ck_assert(!ftr_gen_damage(f, &damage, &g, &err));
+		if (g->max_lid == f->max_lid) {
+			keep.prefer = before;
+			t = route_kept(g, sh, &keep, engine);
+			keep.base = base;
+			u = route_kept(g, sh, &keep, engine);
+			differ += memcmp(t->lft, before->lft, bytes_of(t)) != 0;
+			ck_assert_msg(!memcmp(t->lft, u->lft, bytes_of(t)),
+				      "seed %" PRIu64 ": the base changes the tables", seed);
+			ftr_tables_free(t);
+			ftr_tables_free(u);
+		}
+		ftr_balance_base_free(base);
+		ftr_tables_free(before);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+		ftr_fabric_free(g);
+	}
+	runs_show(differ > 0);
 }
 END_TEST
 
@@ -618,6 +740,8 @@ int main(void)
 	TCase *t = tcase_create("balance");
 
 	tcase_add_test(t, counters_after_every_sweep);
+	tcase_add_test(t, sweeps_over_a_set);
+	tcase_add_test(t, routings_with_a_base);
 	tcase_add_test(t, results_are_sound_and_never_worse);
 	tcase_add_test(t, healthy_trees_are_left_alone);
 	tcase_add_test(t, counters_of_rails);

@@ -72,7 +72,7 @@ static void start(struct kept *k, struct world *w, enum world_kind kind)
 	ck_assert(!ftr_tables_new(w->f, false, &k->prefer, &err));
 	ck_assert(!ftr_tables_new(w->f, false, &k->before, &err));
 	ck_assert(!dmodc_tables(w->order ? w->order : w->whole, NULL, NULL, k->prefer, NULL, &err));
-	k->keep = (struct ftr_keep){ k->prefer, NULL, false, false };
+	k->keep = (struct ftr_keep){ .prefer = k->prefer };
 	opts.keep = &k->keep;
 	t = first_tables(k);
 	ck_assert_msg(!ftr_incr_new(w->sh, kind == WORLD_LATE ? w->whole :
@@ -189,7 +189,7 @@ static void check_link(const struct kept *k, const struct hosts *h,
 		       const struct recount *r, uint32_t link)
 {
 	const struct balance_loads *l = displaced_loads(k->lv->displaced);
-	uint32_t row = l->net->row[link];
+	uint32_t row = l->net->links.row[link];
 
 	must(l->flows[link] == r->flows[link], "seed %" PRIu64
 	     ": link %u: %u flows counted, there are %u", k->w->seed, link,

@@ -98,7 +98,7 @@ static void count_free(struct counted *c)
 static void same_flows(const struct world *w, const struct counted *c, const uint32_t *flows)
 {
 	for (uint32_t x = 0; x < c->net->n_links; x++)
-		ck_assert_msg(c->net->peer[x] == FTR_SW_NONE ||
+		ck_assert_msg(c->net->links.peer[x] == FTR_SW_NONE ||
 			      c->loads.flows[x] == flows[x], "seed %" PRIu64
 			      ": link %u: %u flows, a walk finds %u", w->seed, x,
 			      c->loads.flows[x], flows[x]);
@@ -189,7 +189,7 @@ static bool has_loop(const struct world *w, const struct balance_net *net)
 				uint32_t link = balance_link_to(net, s, port);
 
 				s = link == BALANCE_NONE ? FTR_SW_NONE :
-					net->peer[link];
+					net->links.peer[link];
 				if (hops > w->f->n_sw)
 					return true;
 			}

@@ -148,10 +148,12 @@ case_real_ddlr_avakas() { real_ddlr avakas/avakas.net 0; }
 case_real_ddlr_plafrim() { real_ddlr plafrim/plafrim.net 0; }
 case_real_ddlr_topograph() { real_ddlr topograph/topograph.net 24; }
 
-# ibsim runs a schedule of faults.  Then the engine avoids the links that stay down.
+# Ten links fail, and every third of them returns.  Then the engine avoids the links that stay down.
 case_schedule() {
-	"$ibfattree" gen 648 --no-lids --random-guids --seed 56 \
-		-o "$T/fabric.net" --schedule 12 --schedule-output "$T/faults"
+	"$ibfattree" gen 648 --no-lids --random-guids --seed 56 -o "$T/fabric.net"
+	sim_cables "$T/fabric.net" | shuf -n 10 --random-source <(yes) | awk -F '\t' '
+		{ print "Unlink \"" $1 "\"[" $2 "]" }
+		NR % 3 == 0 { print "Link \"" $1 "\"[" $2 "] \"" $3 "\"[" $4 "]" }' >"$T/faults"
 	up </dev/null
 	walk whole
 	osm_mark sm

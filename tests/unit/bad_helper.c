@@ -8,6 +8,7 @@
  * for the modes that change the result, the position of a byte.
  */
 #include <signal.h>
+#include <time.h>
 
 #define main helper_main
 #include "helper/main.c"
@@ -26,22 +27,38 @@ static bool is(const char *name)
 	return !strcmp(mode, name);
 }
 
+/* Use memory or CPU time, until a limit ends this, or the limits are evidently missing. */
+static void use_memory(void)
+{
+	bool more = true;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	for (unsigned int mb = 0; more && mb < 16 * 1024; mb++)
+		more = malloc(1 << 20);
+#else
+	more = false;
+#endif
+	if (!more)
+		abort();
+}
+
+static void use_cpu(void)
+{
+	while (clock() < 10 * CLOCKS_PER_SEC)
+		;
+}
+
 static void fail_before(struct ftr_out *o)
 {
-	volatile unsigned int spin = 1;
-
 	if (is("crash"))
 		raise(SIGSEGV);
 	else if (is("exit"))
 		_exit((int)value);
 	else if (is("stop"))
 		raise(SIGSTOP);
-	while (is("memory") && malloc(1 << 20))
-		;
-	if (is("memory"))
-		abort();
-	while (is("spin") && spin)
-		spin++;
+	else if (is("memory"))
+		use_memory();
+	else if (is("spin"))
+		use_cpu();
 	if (is("change") && o->n)	/* the checksum is correct */
 		o->at[value % o->n] ^= 1;
 	if (is("error")) {

@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,9 @@ static inline bool find_helper(void)
 	return path;
 }
 
-/* Let the plugin start a shell script.  $REAL is ibfattree-helper; $BAD is bad_helper.c. */
-static inline void use_script(const char *text)
+/* Let the plugin start a shell script for this kind of process.  $REAL is ibfattree-helper; $BAD is
+ * bad_helper.c. */
+static inline void use_script(const char *kind, const char *text)
 {
 	int fd;
 	FILE *out;
@@ -38,7 +40,8 @@ static inline void use_script(const char *text)
 	ck_assert_int_eq(fchmod(fd, 0700), 0);
 	out = fdopen(fd, "w");
 	ck_assert_ptr_nonnull(out);
-	fprintf(out, "#!/bin/bash\nREAL=%s\nBAD=${REAL%%/*}/bad-helper\n%s\n", real_helper, text);
+	fprintf(out, "#!/bin/bash\nREAL=%s\nBAD=${REAL%%/*}/bad-helper\n", real_helper);
+	fprintf(out, "[[ $1 == %s ]] || exec $REAL \"$@\"\n%s\n", kind, text);
 	ck_assert(!fclose(out));
 	ck_assert(!setenv("IBFATTREE_HELPER", bad_script, 1));
 }
@@ -49,6 +52,40 @@ static inline void use_real_helper(void)
 	if (bad_script[0])
 		unlink(bad_script);
 	bad_script[0] = '\0';
+}
+
+static char pid_file[64];
+
+/* Let the plugin start ibfattree-helper for this kind of process; kill_helper() kills it. */
+static inline void use_mortal_helper(const char *kind)
+{
+	char text[128];
+	int fd;
+
+	strcpy(pid_file, "/tmp/ibf-pid-XXXXXX");
+	fd = mkstemp(pid_file);
+	ck_assert(fd >= 0 && !close(fd));
+	snprintf(text, sizeof(text), "echo $$ >%s; exec $REAL \"$@\"", pid_file);
+	use_script(kind, text);
+}
+
+/* Returns when the process has ended. */
+static inline void kill_helper(void)
+{
+	char path[64], state = '?';
+	int pid = 0;
+	FILE *in = fopen(pid_file, "r");
+
+	ck_assert(in && fscanf(in, "%d", &pid) == 1);
+	fclose(in);
+	unlink(pid_file);
+	ck_assert(!kill(pid, SIGKILL));
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (state != 'Z' && (in = fopen(path, "r"))) {
+		if (fscanf(in, "%*d (%*[^)]) %c", &state) != 1)
+			state = 'Z';
+		fclose(in);
+	}
 }
 
 static inline unsigned int open_files(void)

@@ -120,10 +120,20 @@ static inline void wait_for_planner(struct fake *h)
 	while (making) {
 		usleep(200);
 		pthread_mutex_lock(&h->fast->rr.view_lock);
-		making = h->fast->rr.view && h->fast->rr.view->maker &&
-			!atomic_load(&h->fast->rr.view->maker->done);
+		making = h->fast->rr.view && h->fast->rr.view->making &&
+			rr_planner_is_busy(h->fast->rr.view->making, 0);
 		pthread_mutex_unlock(&h->fast->rr.view_lock);
 	}
+}
+
+static inline bool transition_pends(struct fake *h)
+{
+	bool does;
+
+	pthread_mutex_lock(&h->fast->rr.mutex);
+	does = h->fast->rr.view && h->fast->rr.view->pending;
+	pthread_mutex_unlock(&h->fast->rr.mutex);
+	return does;
 }
 
 static inline void break_engine(struct fake *h, bool broken)

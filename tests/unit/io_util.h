@@ -83,16 +83,7 @@ static const char good_lst[] =
 	LST_CA("0000000000000100", "0000000000000101", "node1", "000A", "01")
 	LST_SW("0000000000000010", "leaf {1}", "0001", "01") LST_END;
 
-/* The output of ibnetdiscover -p.  Some tests cut off the last lines.  The reader must then notice
- * that a link is listed at only one end. */
-static const char good_ports[] =
-	"SW     1  1 0x0000000000000010 4x EDR - CA     4  1 0x0000000000000101 ( 'leaf 1' - 'node1' )\n"
-	"SW     1  2 0x0000000000000010 4x HDR - SW     2  3 0x0000000000000020 ( 'leaf 1' - 'spine' )\n"
-	"SW     1  4 0x0000000000000010 4x SDR                                      'leaf 1'\n"
-	"SW     2  3 0x0000000000000020 4x HDR - SW     1  2 0x0000000000000010 ( 'spine' - 'leaf 1' )\n"
-	"CA     4  1 0x0000000000000101 4x EDR - SW     1  1 0x0000000000000010 ( 'node1' - 'leaf 1' )\n";
-
-/* The fabric of good_ports, as ibdiagnet prints it. */
+/* A leaf, a spine and a host, as ibdiagnet prints them. */
 static const char good_csv[] =
 	"# a comment\n"
 	"START_NODES\n"

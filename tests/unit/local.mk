@@ -91,17 +91,17 @@ check_PROGRAMS += tests/unit/test_osm_options tests/unit/test_osm_parts \
 check_PROGRAMS += tests/unit/test_rr_links tests/unit/test_rr_state tests/unit/test_rr_closure
 tests_unit_test_rr_closure_SOURCES = tests/unit/test_rr_closure.c
 tests_unit_test_rr_closure_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_rr_closure_LDADD = libreroute.a $(CHECK_TEST_LDADD)
+tests_unit_test_rr_closure_LDADD = libreroute.a libhelper.a $(CHECK_TEST_LDADD)
 tests_unit_test_rr_links_SOURCES = tests/unit/test_rr_links.c
 tests_unit_test_rr_links_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_rr_links_LDADD = libreroute.a $(CHECK_TEST_LDADD)
+tests_unit_test_rr_links_LDADD = libreroute.a libhelper.a $(CHECK_TEST_LDADD)
 tests_unit_test_rr_state_SOURCES = tests/unit/test_rr_state.c
 tests_unit_test_rr_state_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_rr_state_LDADD = libftrtest.a libreroute.a \
+tests_unit_test_rr_state_LDADD = libftrtest.a libreroute.a libhelper.a \
 	$(CHECK_TEST_LDADD)
 tests_unit_test_osm_parts_SOURCES = tests/unit/test_osm_parts.c
 tests_unit_test_osm_parts_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_osm_parts_LDADD = libftrtest.a libreroute.a \
+tests_unit_test_osm_parts_LDADD = libftrtest.a libreroute.a libhelper.a \
 	$(CHECK_TEST_LDADD)
 tests_unit_test_osm_options_SOURCES = tests/unit/test_osm_options.c
 tests_unit_test_osm_options_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -184,7 +184,7 @@ tests_unit_test_transition_SOURCES = tests/unit/test_transition.c
 tests_unit_test_transition_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_transition_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_transition_LDADD = libftrtest.a $(FAKE_LDADD)
-tests_unit_test_writer_SOURCES = tests/unit/test_writer.c
+tests_unit_test_writer_SOURCES = tests/unit/test_writer.c tests/unit/bad_helper.h
 tests_unit_test_writer_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_writer_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_writer_LDADD = $(FAKE_LDADD)
@@ -210,11 +210,10 @@ tests_unit_test_fast_due_SOURCES = tests/unit/test_fast_due.c \
 tests_unit_test_fast_due_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_due_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_due_LDADD = $(FAKE_LDADD)
-tests_unit_test_fast_planner_SOURCES = tests/unit/test_fast_planner.c \
+tests_unit_test_fast_planner_SOURCES = tests/unit/test_fast_planner.c tests/unit/bad_helper.h \
 	tests/unit/fast_plans.h
 tests_unit_test_fast_planner_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_planner_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_fast_planner_LDFLAGS = -Wl,--wrap=ftr_ddlr_new
 tests_unit_test_fast_planner_LDADD = $(FAKE_LDADD)
 tests_unit_test_fast_race_SOURCES = tests/unit/test_fast_race.c \
 	tests/unit/fast_plans.h

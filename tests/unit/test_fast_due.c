@@ -148,16 +148,6 @@ START_TEST(test_long_discovery)
 }
 END_TEST
 
-static bool transition_pends(struct fake *h)
-{
-	bool does;
-
-	pthread_mutex_lock(&h->fast->rr.mutex);
-	does = h->fast->rr.view && h->fast->rr.view->pending;
-	pthread_mutex_unlock(&h->fast->rr.mutex);
-	return does;
-}
-
 /* ddlr writes new tables in several steps, and a sweep of OpenSM ends this transition early.  The
  * repair must be reported exactly once. */
 START_TEST(test_sweep_in_transition)

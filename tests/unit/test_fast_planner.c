@@ -1,189 +1,221 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ddlr's planner computes the local repairs.  After a routing, a separate thread makes a new
- * planner.  This file tests faults, routings, and the end of OpenSM while that thread still runs.
- *
- * The program is linked with --wrap=ftr_ddlr_new.  The wrapper holds the thread at the point where
- * ftr_ddlr_new() asks whether to stop.  The thread goes on when the test lets it go on, or when
- * the plugin stops it.  So nothing depends on the speed of the machine.
+ * ddlr's planner, which runs in a process of its own, is killed, crashes, stalls, lacks memory or
+ * CPU time, or returns anything.  In each case the fault is rerouted without a local repair, one
+ * message is logged, no process is left, and the planner of the next routing repairs the next fault.
  */
-#include <sched.h>
-#include <stdatomic.h>
+#include <sys/wait.h>
 
 #include "lib/suite.h"
+#include "unit/bad_helper.h"
 #include "unit/fast_plans.h"
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
-static atomic_bool hold;	/* hold threads that make a planner */
-static atomic_uint started, held, stopped;	/* numbers of such threads */
-static atomic_uint running, most;	/* number of such threads now; its maximum so far */
-
-struct question {
-	bool (*stop)(void *ctx);
-	void *ctx;
-	bool asked;
-};
-
-/* Called when ftr_ddlr_new() asks whether to stop; holds the thread here. */
-static bool stop_or_wait(void *ctx)
+static struct fake *start(void)
 {
-	struct question *q = ctx;
-
-	if (atomic_load(&hold) && !q->asked) {
-		q->asked = true;
-		atomic_fetch_add(&held, 1);
-	}
-	while (atomic_load(&hold) && !q->stop(q->ctx))
-		sched_yield();
-	return q->stop(q->ctx);
+	return fake_new(&(struct fake_opts){ .engine = "ddlr", .options = NO_SWEEPS });
 }
 
-enum ftr_status __real_ftr_ddlr_new(const struct ftr_shape *sh, const struct ftr_tables *t,
-				    const struct ftr_ddlr_opts *opts, struct ftr_ddlr **out,
-				    struct ftr_err *err);
-enum ftr_status __wrap_ftr_ddlr_new(const struct ftr_shape *sh, const struct ftr_tables *t,
-				    const struct ftr_ddlr_opts *opts, struct ftr_ddlr **out,
-				    struct ftr_err *err);
-
-enum ftr_status __wrap_ftr_ddlr_new(const struct ftr_shape *sh, const struct ftr_tables *t,
-				    const struct ftr_ddlr_opts *opts, struct ftr_ddlr **out,
-				    struct ftr_err *err)
+static void cut_link(struct fake *h, unsigned int leaf)
 {
-	struct question q = { opts->stop, opts->stop_ctx, false };
-	struct ftr_ddlr_opts with = *opts;
-	unsigned int now = atomic_fetch_add(&running, 1) + 1;
-	enum ftr_status st;
-
-	atomic_fetch_add(&started, 1);
-	if (now > atomic_load(&most))
-		atomic_store(&most, now);
-	with.stop = stop_or_wait;
-	with.stop_ctx = &q;
-	st = __real_ftr_ddlr_new(sh, t, &with, out, err);
-	if (st == FTR_REFUSED)
-		atomic_fetch_add(&stopped, 1);
-	atomic_fetch_sub(&running, 1);
-	return st;
-}
-
-static void set_up(void)
-{
-	atomic_store(&hold, true);
-	atomic_store(&started, 0);
-	atomic_store(&held, 0);
-	atomic_store(&stopped, 0);
-	atomic_store(&running, 0);
-	atomic_store(&most, 0);
-}
-
-static struct fake *planning(void)
-{
-	struct fake *h = fake_new(&(struct fake_opts){
-		.engine = "ddlr", .options = NO_SWEEPS
-	});
-
-	fake_until(atomic_load(&held) == 1);
-	ck_assert_uint_eq(atomic_load(&running), 1);
-	return h;
-}
-
-/* A fault is repaired before the planner is ready.  The planner no longer fits the tables, so its
- * thread must be stopped.  The planner of the next routing must repair the next fault. */
-START_TEST(test_fault)
-{
-	struct fake *h = planning();
-	ftr_sw s = fake_leaf(h, 6);
+	ftr_sw s = fake_leaf(h, leaf);
 
 	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);
+	fake_until(!transition_pends(h));
+}
+
+static void fault(struct fake *h, unsigned int leaf)
+{
+	cut_link(h, leaf);
 	fake_check_healed(h);
 	fake_check_copy(h);
-	fake_until(atomic_load(&stopped) == 1);
-	ck_assert_uint_eq(fake_logged(h, "local repair"), 0);
-	ck_assert_uint_eq(atomic_load(&started), 1);
-	atomic_store(&hold, false);
+}
+
+static void route(struct fake *h)
+{
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
+}
+
+/* End the plugin.  No process may be left. */
+static void finish(struct fake *h)
+{
+	fake_free(h);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	use_real_helper();
+}
+
+/* The metric of failed processes. */
+static unsigned int failures(struct fake *h)
+{
+	char path[256], line[256];
+	unsigned int n = 99;
+	FILE *in;
+
+	route(h);	/* writes the file */
+	fake_flush(h);
+	snprintf(path, sizeof(path), "%s/ibfattree.prom", h->dir);
+	in = fopen(path, "r");
+	ck_assert_ptr_nonnull(in);
+	while (fgets(line, sizeof(line), in))
+		(void)!sscanf(line, "ibfattree_helper_failures_total %u", &n);
+	fclose(in);
+	return n;
+}
+
+#define NONE "no local repairs before the next routing: "
+#define NOT_THIS "no local repair; the fault is rerouted without it: "
+#define PROCESS "the process of the planner failed: "
+
+static const struct bad {
+	const char *script, *says;
+} bad[] = {
+	{ "kill -9 $$", NONE PROCESS "it was ended by signal 9" },
+	{ "exit 0", NONE PROCESS "it ended with status 0" },
+	{ "read -N1 -u3; exit 3", NONE PROCESS "it ended with status 3" },
+	{ "read -N1 -u3; printf garbage; printf x >&3; read -N1 -u3",
+		NONE PROCESS "its result: the first line is not" },
+	{ "exec $BAD crash 1 0 \"$@\"", NONE PROCESS "it was ended by signal" },
+	{ "exec $BAD memory 1 0 \"$@\"", NONE PROCESS "it was ended by signal 6" },
+	{ "exec $BAD error 1 0 \"$@\"", NONE "out of ? luck" },
+	{ "exec $BAD crash 2 0 \"$@\"", NOT_THIS PROCESS "it was ended by signal" },
+	{ "exec $BAD exit 2 7 \"$@\"", NOT_THIS PROCESS "it ended with status 7" },
+	{ "exec $BAD memory 2 0 \"$@\"", NOT_THIS PROCESS "it was ended by signal 6" },
+	{ "exec $BAD empty 2 0 \"$@\"", NOT_THIS PROCESS "its result: the first line is not" },
+	{ "exec $BAD cut 2 0 \"$@\"", NOT_THIS PROCESS "its result is incomplete" },
+	{ "exec $BAD flip 2 0 \"$@\"", NOT_THIS PROCESS "its result is damaged" },
+	{ "exec $BAD error 2 0 \"$@\"", NOT_THIS "out of ? luck" },
+	/* from here on with a limit of 1 s */
+	{ "exec $BAD spin 1 0 \"$@\"", NONE PROCESS "it was ended by signal" },
+	{ "exec $BAD stop 2 0 \"$@\"", NOT_THIS PROCESS "it did not answer within 1000 ms" },
+	{ "exec $BAD spin 2 0 \"$@\"", NOT_THIS PROCESS "it did not answer within 1000 ms" },
+};
+
+#define N_BAD ((int)(sizeof(bad) / sizeof(bad[0])))
+
+START_TEST(fails)
+{
+	struct fake *h;
+	bool process = strstr(bad[_i].says, PROCESS);	/* else only the planner has failed */
+
+	use_script("planner", bad[_i].script);
+	if (_i >= N_BAD - 3)
+		ck_assert(!setenv("IBFATTREE_HELPER_SECONDS", "1", 1));
+	h = start();
 	wait_for_planner(h);
-	ck_assert_uint_eq(atomic_load(&started), 2);
-	fake_link(h, fake_leaf(h, 3), fake_uplink(h, fake_leaf(h, 3), 0), false);
-	fake_settle(h);
-	fake_check_healed(h);
+	fault(h, 6);
+	ck_assert_uint_eq(fake_logged(h, "IBF109"), 1);
+	ck_assert_msg(fake_logged(h, bad[_i].says) == 1, "the log does not say '%s': %s",
+		      bad[_i].says, h->log);
+	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), 0);
+	ck_assert(!setenv("IBFATTREE_HELPER_SECONDS", "600", 1));
+	use_real_helper();
+	route(h);
+	wait_for_planner(h);
+	fault(h, 3);
 	ck_assert_uint_eq(fake_logged(h, "local repair 2: "), 1);
-	ck_assert_uint_eq(atomic_load(&stopped), 1);
-	ck_assert_uint_eq(atomic_load(&most), 1);
-	fake_free(h);
+	ck_assert_uint_eq(failures(h), process);
+	finish(h);
 }
 END_TEST
 
-/* A new routing must stop the thread that still makes the planner of the previous routing. */
-START_TEST(test_routing)
+START_TEST(missing)
 {
-	struct fake *h = planning();
+	struct fake *h;
 
-	for (unsigned int i = 1; i <= 3; i++) {
-		ck_assert(fake_sweep(h));
-		fake_settle(h);
-		fake_until(atomic_load(&held) == i + 1);
-		ck_assert_uint_eq(atomic_load(&stopped), i);
-	}
-	ck_assert_uint_eq(atomic_load(&most), 1);
-	atomic_store(&hold, false);
+	ck_assert(!setenv("IBFATTREE_HELPER", "/nonexistent/ibfattree-helper", 1));
+	h = start();
+	fault(h, 6);
+	ck_assert_uint_eq(fake_logged(h, PROCESS "/nonexistent/ibfattree-helper does not start"), 1);
+	finish(h);
+}
+END_TEST
+
+/* The process is killed while it waits. */
+START_TEST(killed)
+{
+	struct fake *h;
+
+	use_mortal_helper("planner");
+	h = start();
 	wait_for_planner(h);
-	fake_link(h, fake_leaf(h, 6), fake_uplink(h, fake_leaf(h, 6), 1), false);
-	fake_settle(h);
-	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), 1);
-	fake_free(h);
+	kill_helper();
+	fault(h, 6);
+	ck_assert_uint_eq(fake_logged(h, "it was ended by signal 9"), 1);
+	ck_assert_uint_eq(fake_logged(h, "local repair"), 1);
+	finish(h);
 }
 END_TEST
 
-/* A fault occurs, and OpenSM routes before the stopped thread has ended.  Another fault occurs
- * while the next planner is made.  Two threads must never make planners at the same time. */
-START_TEST(test_fault_and_routing)
+/* A fault occurs, or OpenSM routes, before the planner is ready: it never is.  The faults are
+ * rerouted, and each process is killed. */
+START_TEST(not_ready)
 {
-	struct fake *h = planning();
+	unsigned int files;
+	struct fake *h;
 
-	for (unsigned int i = 0; i < 2; i++) {
-		ftr_sw s = fake_leaf(h, 2 + i);
+	use_script("planner", "exec $BAD stop 1 0 \"$@\"");
+	h = start();
+	files = open_files();
+	for (unsigned int i = 0; i < 3; i++) {
+		if (_i)
+			fault(h, i);
+		route(h);
+		ck_assert_uint_le(open_files(), files);
+	}
+	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
+	ck_assert_uint_eq(fake_logged(h, "local repair"), 0);
+	use_real_helper();
+	route(h);
+	wait_for_planner(h);
+	fault(h, 6);
+	ck_assert_uint_eq(fake_logged(h, ": local repair "), 1);
+	finish(h);
+}
+END_TEST
 
-		fake_link(h, s, fake_uplink(h, s, i), false);
-		fake_settle(h);
+/* One bit of a plan is wrong, and its checksum is correct.  The plan is refused, or its entries lead
+ * to the LIDs; after the next sweep the tables are those of the engine. */
+START_TEST(changed)
+{
+	unsigned int impossible = 0, no_entry = 0, written = 0;
+
+	for (unsigned int i = 0; i < 80; i++) {
+		char text[64];
+		struct fake *h;
+
+		/* first the local repair, then the transition */
+		snprintf(text, sizeof(text), "exec $BAD change %u %u \"$@\"", 2 + i % 2, i / 2);
+		use_script("planner", text);
+		h = start();
+		wait_for_planner(h);
+		cut_link(h, 6);
+		impossible += fake_logged(h, "of its plan is impossible");
+		no_entry += fake_logged(h, "of its plan is no new entry");
+		written += fake_logged(h, "local repair 1: ");
+		route(h);
 		fake_check_healed(h);
 		fake_check_copy(h);
-		ck_assert(fake_sweep(h));
-		fake_settle(h);
-		fake_until(atomic_load(&held) == i + 2);
-		ck_assert_uint_eq(atomic_load(&stopped), i + 1);
+		finish(h);
 	}
-	ck_assert_uint_eq(fake_logged(h, "local repair"), 0);
-	ck_assert_uint_eq(atomic_load(&most), 1);
-	fake_free(h);
-}
-END_TEST
-
-/* OpenSM ends.  The thread must be stopped and joined. */
-START_TEST(test_end)
-{
-	struct fake *h = planning();
-
-	fake_free(h);
-	ck_assert_uint_eq(atomic_load(&running), 0);
-	ck_assert_uint_eq(atomic_load(&stopped), 1);
-	ck_assert_uint_eq(atomic_load(&started), 1);
+	runs_show(impossible && no_entry && written);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("planner under construction");
+	Suite *s = suite_create("planner in a process");
 	TCase *t = tcase_create("all");
 
-	tcase_add_checked_fixture(t, set_up, NULL);
-	tcase_add_test(t, test_fault);
-	tcase_add_test(t, test_routing);
-	tcase_add_test(t, test_fault_and_routing);
-	tcase_add_test(t, test_end);
+	if (!find_helper())
+		return 77;
+	tcase_add_loop_test(t, fails, 0, N_BAD);
+	tcase_add_test(t, missing);
+	tcase_add_test(t, killed);
+	tcase_add_loop_test(t, not_ready, 0, 2);
+	tcase_add_test(t, changed);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -212,48 +212,6 @@ START_TEST(db_csv_links_first)
 }
 END_TEST
 
-START_TEST(ports_report)
-{
-	struct ftr_fabric *f = must_parse(good_ports);
-
-	ck_assert_uint_eq(f->n_sw, 2);
-	ck_assert_uint_eq(f->sw[0].n_ports, 4);
-	ck_assert_uint_eq(f->sw[1].n_ports, 3);
-	ck_assert_str_eq(f->sw[1].name, "spine");
-	ck_assert_str_eq(f->ep[0].name, "node1");
-	ck_assert_uint_eq(f->ep[0].node_guid, 0x101);
-	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->speed, FTR_SPEED_HDR);
-	round_trip(f);
-	ftr_fabric_free(f);
-}
-END_TEST
-
-/* ibnetdiscover prints "??" for an unknown width, and "???" for an unknown speed. */
-START_TEST(ports_of_unknown_rate)
-{
-	static const char *const rate[] = { "?? ???", "?? HDR", "undefined QDR", "16x SDR", "4 EDR" };
-
-	for (unsigned int i = 0; i < FTR_ARRAY_LEN(rate); i++) {
-		struct ftr_fabric *f;
-		char text[1024];
-
-		snprintf(text, sizeof(text),
-			 "SW 1 1 0x10 4x EDR - CA 4 1 0x101 ( 'leaf' - 'node1' )\n"
-			 "SW 1 2 0x10 %s - SW 2 3 0x20 ( 'leaf' - 'spine' )\n"
-			 "SW 1 3 0x10 %s        'leaf'\n"
-			 "SW 2 3 0x20 %s - SW 1 2 0x10 ( 'spine' - 'leaf' )\n"
-			 "CA 4 1 0x101 4x EDR - SW 1 1 0x10 ( 'node1' - 'leaf' )\n",
-			 rate[i], rate[i], rate[i]);
-		f = must_parse(text);
-		ck_assert_uint_eq(f->n_sw_links, 1);
-		ck_assert_uint_eq(f->sw[0].n_ports, 3);
-		ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->peer_kind, FTR_PEER_SW);
-		ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->width, 0);
-		ftr_fabric_free(f);
-	}
-}
-END_TEST
-
 /* ---- refusals ---------------------------------------------------------- */
 
 /* The text `base`, with the first `from` replaced by `to`, is refused with this message. */
@@ -416,18 +374,6 @@ static const struct refusal refusals[] = {
 	  "t.net:2: section LINKS comes before NODES" },
 	{ good_csv, "END_LINKS\n", "", FTR_PARSE,
 	  "t.net:23: section LINKS, which begins on line 20, has no END_LINKS line" },
-	{ good_ports, "- SW     1", "- SX     1", FTR_PARSE,
-	  "t.net:4: expected SW, CA or RT, found 'SX     1  2 0x0000000000000010 ( 'spine'...'" },
-	{ good_ports, "4x HDR - SW     2", "4x HDR * SW     2", FTR_PARSE,
-	  "t.net:2: expected \"- \" and the other end of the link, or a name in quotes, found '* SW     2  3 0x0000000000000020 ( 'leaf...'" },
-	{ good_ports, "( 'node1'", "'node1'", FTR_PARSE,
-	  "t.net:5: expected ( 'name' - 'name' ), found ' 'node1' - 'leaf 1' )'" },
-	{ good_ports, "- CA     4  1", "- CA     x  1", FTR_PARSE,
-	  "t.net:1: expected a LID, found 'x  1 0x0000000000000101 ( 'leaf 1' - 'no...'" },
-	{ good_ports, "SW     1  2", "SW     7  2", FTR_INVAL,
-	  "t.net:2: switch 0x0000000000000010 has LID 7 here but LID 1 on line 1" },
-	{ good_ports, "SW     2  3 0x0000000000000020 4x", "SW     2  4 0x0000000000000020 4x", FTR_INVAL,
-	  "t.net:2: port 2 of \"0x0000000000000010\" is connected to \"0x0000000000000020\" port 3, but the record of \"0x0000000000000020\" (line 2) has no line for that port" },
 };
 
 START_TEST(refused)
@@ -590,8 +536,6 @@ int main(void)
 	tcase_add_test(tc, subnet_lst);
 	tcase_add_test(tc, db_csv);
 	tcase_add_test(tc, db_csv_links_first);
-	tcase_add_test(tc, ports_report);
-	tcase_add_test(tc, ports_of_unknown_rate);
 	tcase_add_loop_test(tc, refused, 0, (int)FTR_ARRAY_LEN(refusals));
 	tcase_add_test(tc, nul_byte);
 	tcase_add_test(tc, no_such_file);

@@ -14,7 +14,7 @@
 
 static struct ftr_err err;
 
-static const char *const sound[] = { good_net, hand_net, good_lst, good_ports,
+static const char *const sound[] = { good_net, hand_net, good_lst,
 				     good_csv };
 
 static void replace_quotes(const char *name)

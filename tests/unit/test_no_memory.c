@@ -405,19 +405,16 @@ static enum ftr_status op_check(const struct scene *z, uint64_t *sum, struct ftr
 	return FTR_OK;
 }
 
-static void count_lost(void *ctx, ftr_sw s, ftr_lid lid)
-{
-	*(uint64_t *)ctx += s * 31u + lid;
-}
-
 static enum ftr_status op_lost(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
-	struct ftr_check_opts o = { .rank = z->sh->tree.rank };
+	struct ftr_check_opts o = { .rank = z->sh->tree.rank, .list_lost = true };
 	struct ftr_check_report r;
 
 	*sum = 0;
 	TRY(ftr_check_tables(z->f, z->carried, &o, NULL, &r, err));
-	return ftr_check_lost(z->f, z->carried, o.rank, &r, count_lost, sum, err);
+	*sum = fold(0, r.lost, (z->f->max_lid / 64 + 1u) * z->f->n_sw * sizeof(*r.lost));
+	free(r.lost);
+	return FTR_OK;
 }
 
 /* SL2VL tables and SLs of paths. */

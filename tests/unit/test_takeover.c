@@ -305,7 +305,7 @@ START_TEST(loop_in_use)
 	ck_assert_uint_eq(w.cycles, 1);
 	ck_assert_uint_eq(w.gaps, 0);
 	ck_assert_msg(fake_logged(h, "IBF121: dmodc: the tables were replaced in an order in which a credit loop was possible for ") == 1 &&
-		      fake_logged(h, " between 9 pairs of hosts (host-25 to host-11, host-26 to host-11, host-24 to host-11, ...)") == 1,
+		      fake_logged(h, " between 9 pairs (host-25 to host-11, host-26 to host-11, host-24 to host-11, ...)") == 1,
 		      "%s", h->log);
 	fake_check_healed(h);
 	ftr_tables_free(w.t);
@@ -387,8 +387,8 @@ START_TEST(lost_sets)
 	h->sw[h->fab->ep[0].sw].lft[h->fab->ep[26].lid] = FTR_PORT_NONE;
 	fake_set_fate(h, lose, &sets);
 	sweep(h);
-	ck_assert_msg(fake_logged(h, "not acknowledged; OpenSM writes the remaining entries in its own order; no path now: 3 pairs of hosts (host-") == 1 &&
-		      fake_logged(h, "IBF121: OpenSM has written the remaining entries: 3 pairs of hosts had no path for at most ") == 1,
+	ck_assert_msg(fake_logged(h, "not acknowledged; OpenSM writes the remaining entries in its own order; no path now: 3 pairs (host-") == 1 &&
+		      fake_logged(h, "IBF121: OpenSM has written the remaining entries: 3 pairs had no path for at most ") == 1,
 		      "%s", h->log);
 	fake_check_healed(h);
 	fake_free(h);

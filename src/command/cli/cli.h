@@ -316,6 +316,10 @@ FILE *cli_gzip(int fd);
 
 double cli_now(void);		/* seconds of the monotonic clock */
 
+/* Returns the next number of a random sequence: splitmix64 (Steele, Lea and Flood 2014, figure 17).
+ * *state is the seed at first. */
+uint64_t cli_draw(uint64_t *state);
+
 static inline double cli_mean(uint64_t sum, uint64_t n)	/* 0 if n is 0 */
 {
 	return n ? (double)sum / (double)n : 0;
@@ -402,14 +406,10 @@ struct cli_verdict {
 	bool found;		/* at least one finding */
 };
 
-/* sh may be NULL.  Free the result with cli_reach_free(&v->reach), also after an error. */
-enum ftr_status cli_judge(const struct ftr_fabric *f,
-			  const struct ftr_shape *sh,
-			  const struct ftr_tables *t,
-			  const struct ftr_check_report *r,
-			  const struct cli_report_opts *o,
-			  struct cli_verdict *v,
-			  struct ftr_err *err) FTR_MUST_USE;
+/* sh may be NULL.  r: made with list_lost; r->lost is freed.  Free the result with
+ * cli_reach_free(&v->reach). */
+void cli_judge(const struct ftr_fabric *f, const struct ftr_shape *sh, struct ftr_check_report *r,
+	       const struct cli_report_opts *o, struct cli_verdict *v);
 /* Returns the report as JSON (<json-c/json.h>). */
 struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 				    const struct ftr_check_report *r,

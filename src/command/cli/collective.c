@@ -11,7 +11,6 @@
 #include "cli/collective.h"
 #include "cli/json.h"
 #include "cli/rails.h"
-#include "cli/schedule.h"
 #include "cli/whatif.h"
 
 enum { RANKS_ORDER, RANKS_NAME, RANKS_RANDOM };

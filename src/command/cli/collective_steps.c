@@ -38,7 +38,6 @@
 
 #include "cli/cli.h"
 #include "cli/collective.h"
-#include "cli/schedule.h"
 
 #define MOE_TOKENS 64
 

@@ -364,3 +364,12 @@ enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
 
 	return (of->compact ? ftr_write_lfts_compact : ftr_write_lfts)(out, of->f, of->t, err);
 }
+
+uint64_t cli_draw(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}

@@ -52,7 +52,7 @@ static bool need_shape(struct doctor *d, struct doc_result *r)
 static bool need_report(struct doctor *d, struct doc_result *r)
 {
 	const struct cli_report_opts none = { .strict = false };
-	struct ftr_check_opts opts = { .rank = NULL };
+	struct ftr_check_opts opts = { .list_lost = true };
 	struct ftr_check_report *report;
 	struct ftr_err err = { 0 };
 
@@ -61,14 +61,13 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 	make_shape(d);
 	opts.rank = d->sh ? d->sh->tree.rank : NULL;
 	report = cli_calloc(1, sizeof(*report), "a report");
-	if (ftr_check_tables(d->net.f, d->net.t, &opts, d->team, report, &err) ||
-	    cli_judge(d->net.f, d->sh, d->net.t, report, &none, &d->judged,
-		      &err)) {
+	if (ftr_check_tables(d->net.f, d->net.t, &opts, d->team, report, &err)) {
 		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s",
 			err.msg);
 		free(report);
 		return false;
 	}
+	cli_judge(d->net.f, d->sh, report, &none, &d->judged);
 	d->report = report;
 	return true;
 }

@@ -16,12 +16,10 @@
 
 #include "cli/doctor.h"
 #include "cli/json.h"
-#include "cli/jsonread.h"
 
 #define DEFAULT_OPTIONS "/etc/opensm/ibfattree.conf"
 #define TIMEOUT_MAX 86400
 #define NAMED 10		/* host ports named before "and N more" */
-#define STATUS_BYTES_MAX (4u << 20)
 
 struct drain {
 	struct cli_live_opts from;
@@ -240,45 +238,27 @@ void cli_drain_words(const struct ftr_fabric *f, const struct cli_list *parts,
 
 /* ---- waiting for the plugin ------------------------------------------------- */
 
-static char *read_text(const char *dir, size_t *len)
-{
-	const char *path = cli_path(dir, "ibfattree-status.json");
-	FILE *in = fopen(path, "re");
-	char *text = cli_calloc(STATUS_BYTES_MAX + 1, 1, "the status file");
-
-	*len = in ? fread(text, 1, STATUS_BYTES_MAX, in) : 0;
-	if (in)
-		fclose(in);
-	return text;
-}
-
 enum answer { NO_ANSWER, REFUSED, WRITTEN };
 
 /* Reads the status file.  reason: why the plugin does not use the file, or does not route. */
 static enum answer ask(const char *dir, uint64_t request, char *reason, size_t size,
 		       double *life_ms)
 {
-	char number[24] = "", written[24] = "", error[512] = "";
+	struct json_object *o = cli_json_read(cli_path(dir, "ibfattree-status.json"));
+	struct json_object *d = json_object_object_get(o, "drains");
+	const char *error = cli_json_get_text(d, "error");
 	enum answer a = NO_ANSWER;
-	struct cli_jval v, d;
-	size_t len;
-	char *text = read_text(dir, &len);
 
-	if (len && cli_j_parse(text, len, &v)) {
-		d = cli_j_member(v, "drains");
-		cli_j_text(cli_j_member(d, "request"), number, sizeof(number));
-		cli_j_text(cli_j_member(d, "written"), written, sizeof(written));
-		cli_j_text(cli_j_member(d, "error"), error, sizeof(error));
-		(void)cli_j_real(cli_j_member(d, "packet_lifetime_ms"), life_ms);
-		if (*error)
-			a = REFUSED;
-		else if (strtoull(written, NULL, 16) == request)
-			a = WRITTEN;
-		else
-			cli_j_text(cli_j_member(v, "reason"), error, sizeof(error));
+	(void)cli_json_get_real(d, "packet_lifetime_ms", life_ms);
+	if (*error)
+		a = REFUSED;
+	else if (strtoull(cli_json_get_text(d, "written"), NULL, 16) == request)
+		a = WRITTEN;
+	else
+		error = cli_json_get_text(o, "reason");
+	if (o)
 		snprintf(reason, size, "%s", error);
-	}
-	free(text);
+	json_object_put(o);
 	return a;
 }
 

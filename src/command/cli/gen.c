@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree gen: writes a PGFT, a torus or a GPU cluster as a netfile, with faults if requested,
- * and a schedule of faults for ibsim.
+ * ibfattree gen: writes a PGFT, a torus or a GPU cluster as a netfile, with faults if requested.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "cli/schedule.h"
 
 #define COUNT_MAX 1000000
 
@@ -16,8 +14,8 @@ struct gen {
 	uint64_t seed;
 	bool random_guids, random_ports, random_lids, random_order, no_lids;
 	bool json;
-	unsigned int nodes, lmc, links, switches, hosts, schedule;
-	const char *output, *schedule_output;
+	unsigned int nodes, lmc, links, switches, hosts;
+	const char *output;
 };
 
 static const struct cli_opt options[] = {
@@ -43,11 +41,6 @@ static const struct cli_opt options[] = {
 	  "remove N random switches without hosts", "0", 0, COUNT_MAX },
 	{ "drop-hosts", CLI_UINT, offsetof(struct gen, hosts), "N",
 	  "remove N random hosts", "0", 0, COUNT_MAX },
-	{ "schedule", CLI_UINT, offsetof(struct gen, schedule), "N",
-	  "also write N random faults and repairs for ibsim", "0", 0,
-	  COUNT_MAX },
-	{ "schedule-output", CLI_FILE, offsetof(struct gen, schedule_output),
-	  "FILE", "output file of --schedule", NULL, 0, 0 },
 	CLI_OPT_OUTPUT(struct gen),
 	CLI_OPT_JSON(struct gen),
 	CLI_OPT_END
@@ -90,16 +83,11 @@ static enum ftr_status write_ordered(FILE *out, const void *ctx,
 
 static void write_all(const struct gen *g, const struct ftr_fabric *f)
 {
-	const struct cli_schedule s = { f, g->seed, g->schedule };
 	struct ordered o = { f, NULL };
 
-	cli_write_begin();
-	if (g->schedule)
-		cli_write(g->schedule_output, cli_write_schedule_fn, &s);
 	if (g->random_order)
 		cli_must(ftr_gen_order(f, g->seed, &o.order, &cli_err));
 	cli_write(g->output, write_ordered, &o);
-	cli_write_end();
 	free(o.order);
 }
 
@@ -115,8 +103,6 @@ static int report_gen(const struct gen *g, const char *shape,
 	cli_json_num(o, "seed", g->seed);
 	cli_json_fabric(o, f, NULL);
 	cli_json_str(o, "output", g->output);
-	cli_json_num(o, "schedule", g->schedule);
-	cli_json_str(o, "schedule_output", g->schedule_output);
 	return cli_json_end(o, CLI_CLEAN);
 }
 
@@ -128,11 +114,6 @@ static int run_gen(int argc, char **argv)
 	cli_parse(&cli_gen, &g, argc, argv);
 	if (g.json && (!g.output || !strcmp(g.output, "-")))
 		cli_die("gen: with --json, the netfile cannot go to stdout; give --output FILE");
-	if (!g.schedule != !g.schedule_output)
-		cli_die("gen: --schedule and --schedule-output require each other");
-	if (g.schedule)
-		cli_check_outputs("gen", g.json, (const char *[]){
-				g.output ? g.output : "-", g.schedule_output }, 2);
 	cli_progress("making the fabric");
 	f = make(&g, argv[0]);
 	write_all(&g, f);

@@ -17,7 +17,7 @@
 
 #include "cli/html.h"
 #include "cli/ddlr_repair.h"
-#include "cli/jsonread.h"
+#include "cli/json.h"
 #include "cli/whatif.h"
 
 struct report {
@@ -89,7 +89,7 @@ struct job {
 	struct html_state now, old, damaged;
 	struct cli_faults faults;
 	struct html_traffic traffic;
-	char *doctor;		/* content of the file of --doctor; NULL: not given */
+	struct json_object *doctor;	/* the file of --doctor; NULL: not given */
 	struct html_set set[SETS_MAX];
 	unsigned int n_sets;
 };
@@ -249,23 +249,17 @@ static void read_traffic(struct job *j)
 	t->pair = pair;
 }
 
-/* Returns the content of the file, the output of "ibfattree doctor --json". */
-static char *read_doctor(const char *path)
+/* Reads the output of "ibfattree doctor --json". */
+static struct json_object *read_doctor(const char *path)
 {
-	FILE *in = fopen(path, "re");
-	struct cli_jval v = { NULL, NULL };
-	char *text = NULL, word[16];
-	size_t room = 0;
-	ssize_t n = in ? getdelim(&text, &room, '\0', in) : 0;
+	struct json_object *o = cli_json_read(path);
 
-	if (!in || ferror(in))
+	if (!o && errno)
 		cli_die("%s: %s", path, strerror(errno));
-	fclose(in);
-	if (n < 0 || !cli_j_parse(text, (size_t)n, &v) ||
-	    strcmp(cli_j_text(cli_j_member(v, "command"), word, sizeof(word)), "doctor") ||
-	    cli_j_type(cli_j_member(v, "checks")) != CLI_J_ARRAY)
+	if (strcmp(cli_json_get_text(o, "command"), "doctor") ||
+	    !json_object_is_type(json_object_object_get(o, "checks"), json_type_array))
 		cli_die("%s: not the output of ibfattree doctor --json", path);
-	return text;
+	return o;
 }
 
 /* ---- the run -------------------------------------------------------------- */

@@ -86,7 +86,7 @@ void html_set_run(struct html_set *s, const struct html_traffic *t, struct ftr_t
 struct html_page {
 	const char *title;	/* name of the fabric's file, without directory */
 	const struct cli_list *faults;	/* the values of --fail */
-	const char *doctor;	/* output of doctor --json, or NULL */
+	struct json_object *doctor;	/* output of doctor --json, or NULL */
 	const struct html_state *now, *old;	/* old->f is NULL: there is one fabric only */
 	const struct html_traffic *traffic;
 	const struct html_set *set;

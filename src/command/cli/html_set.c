@@ -10,10 +10,10 @@
 
 static void check(struct html_set *s, struct ftr_team *team)
 {
-	const struct ftr_check_opts opts = { .rank = s->sh->tree.rank };
+	const struct ftr_check_opts opts = { .rank = s->sh->tree.rank, .list_lost = true };
 
 	cli_must(ftr_check_tables(s->f, s->t, &opts, team, &s->r, &cli_err));
-	cli_must(cli_judge(s->f, s->sh, s->t, &s->r, &s->ro, &s->verdict, &cli_err));
+	cli_judge(s->f, s->sh, &s->r, &s->ro, &s->verdict);
 	if (s->before)
 		ftr_tables_diff(s->before_f, s->before, s->f, s->t, &s->diff);
 }

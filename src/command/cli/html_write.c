@@ -238,8 +238,10 @@ static void put_data(FILE *out, const struct html_page *p)
 {
 	fputs("{\"about\":", out);
 	put_about(out, p);
-	if (p->doctor)
-		fprintf(out, ",\n\"doctor\":%s", p->doctor);
+	if (p->doctor) {
+		fputs(",\n\"doctor\":", out);
+		put_object(out, json_object_get(p->doctor));
+	}
 	put_blocks(out, p->now->pic);
 	put_missing(out, p->now->pic);
 	put_traffic(out, p->traffic);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Builds and prints JSON.
+ * Builds, prints and reads JSON.
  *
  * json-c returns NULL when memory is exhausted.  The functions here accept a NULL object, and
  * record the failure.  cli_json_end then prints an error instead of an incomplete object.
@@ -13,6 +13,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,4 +210,81 @@ void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f,
 	cli_json_num(n, "missing_switches", sh->missing.n_missing_sw);
 	cli_json_num(n, "missing_cables", sh->missing.n_missing_links);
 	cli_json_num(n, "missing_end_ports", sh->missing.n_missing_hosts);
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+#define DEPTH_MAX 16	/* nested objects and arrays; text with more is refused */
+#define FILE_MAX (16u << 20)
+
+struct json_object *cli_json_parse(const char *text, size_t len)
+{
+	struct json_tokener *tok = json_tokener_new_ex(DEPTH_MAX);
+	struct json_object *o = NULL;
+
+	if (!tok || len > INT_MAX)
+		return NULL;
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
+	o = json_tokener_parse_ex(tok, text, (int)len);
+	if (json_tokener_get_parse_end(tok) != len) {
+		json_object_put(o);
+		o = NULL;
+	}
+	json_tokener_free(tok);
+	return o;
+}
+
+struct json_object *cli_json_read(const char *path)
+{
+	FILE *in = fopen(path, "re");
+	char *text = in ? malloc(FILE_MAX) : NULL;
+	size_t n = text ? fread(text, 1, FILE_MAX, in) : 0;
+	struct json_object *o = NULL;
+
+	if (text && !ferror(in)) {
+		o = cli_json_parse(text, n);
+		errno = 0;
+	}
+	if (in)
+		fclose(in);
+	free(text);
+	return o;
+}
+
+const char *cli_json_get_text(struct json_object *o, const char *key)
+{
+	struct json_object *v = json_object_object_get(o, key);
+
+	return json_object_is_type(v, json_type_string) ? json_object_get_string(v) : "";
+}
+
+bool cli_json_get_real(struct json_object *o, const char *key, double *out)
+{
+	struct json_object *v = json_object_object_get(o, key);
+	double x = json_object_get_double(v);
+
+	if ((!json_object_is_type(v, json_type_double) &&
+	     !json_object_is_type(v, json_type_int)) || !isfinite(x))
+		return false;
+	*out = x;
+	return true;
+}
+
+bool cli_json_uint(struct json_object *value, uint64_t max, uint64_t *out)
+{
+	uint64_t n = json_object_get_uint64(value);
+
+	if (!json_object_is_type(value, json_type_int) || n > max ||
+	    json_object_get_int64(value) < 0)
+		return false;
+	*out = n;
+	return true;
+}
+
+uint64_t cli_json_get_uint(struct json_object *o, const char *key)
+{
+	uint64_t n = 0;
+
+	(void)cli_json_uint(json_object_object_get(o, key), UINT64_MAX, &n);
+	return n;
 }

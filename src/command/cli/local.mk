@@ -2,7 +2,7 @@
 noinst_LIBRARIES += libcli.a
 libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/die.c \
 	src/command/cli/common.c src/command/cli/output.c src/command/cli/names.c src/command/cli/term.c src/command/cli/json.c \
-	src/command/cli/json.h src/command/cli/jsonread.c src/command/cli/jsonread.h src/command/cli/gen.c src/command/cli/schedule.c src/command/cli/schedule.h \
+	src/command/cli/json.h src/command/cli/gen.c \
 	src/command/cli/route.c src/command/cli/check.c src/command/cli/report.c \
 	src/command/cli/reach.c src/command/cli/reach.h src/command/cli/live.c src/command/cli/live.h src/command/cli/diff.c \
 	src/command/cli/drain.c src/command/cli/whatif.c src/command/cli/whatif.h src/command/cli/whatif_show.c \
@@ -32,8 +32,7 @@ ibfattree_LDADD = libcli.a libftrtools.a libftrcore.a $(IBMAD_LIBS) $(IBVERBS_LI
 
 bin_PROGRAMS += ibfattree-sim
 ibfattree_sim_SOURCES = src/command/cli/sim_main.c src/command/cli/sim.c src/command/cli/sim.h src/command/cli/sim_input.c \
-	src/command/cli/sim_schedule.c src/command/cli/sim_writes.c src/command/cli/sim_events.c src/command/cli/sim_show.c src/command/cli/sim_json.c \
-	src/command/cli/sim_svg.c
+	src/command/cli/sim_schedule.c src/command/cli/sim_writes.c src/command/cli/sim_events.c src/command/cli/sim_show.c src/command/cli/sim_json.c
 ibfattree_sim_CFLAGS = $(libcli_a_CFLAGS)
 ibfattree_sim_LDADD = libcli.a libftrtools.a libftrcore.a $(JSONC_LIBS) $(ZLIB_LIBS) \
 	$(UNPACK_LIBS) -lm

@@ -14,7 +14,9 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err)
 {
-	const struct ftr_check_opts opts = { .rank = sh->tree.rank, .sl2vl = m };
+	const struct ftr_check_opts opts = {
+		.rank = sh->tree.rank, .sl2vl = m, .list_lost = true,
+	};
 	const struct cli_report_opts none = { .strict = false };
 	struct ftr_check_report r;
 	struct cli_verdict verdict;
@@ -22,11 +24,7 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 
 	if (st)
 		return st;
-	st = cli_judge(f, sh, t, &r, &none, &verdict, err);
-	if (st) {
-		cli_reach_free(&verdict.reach);
-		return st;
-	}
+	cli_judge(f, sh, &r, &none, &verdict);
 	*reach = verdict.reach;
 	for (int i = 0; i < CLI_N_METRICS; i++)
 		out->v[i] = NAN;

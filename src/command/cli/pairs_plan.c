@@ -16,7 +16,6 @@
 
 #include "cli/cli.h"
 #include "cli/pairs.h"
-#include "cli/schedule.h"
 
 #define SAMPLE 32
 

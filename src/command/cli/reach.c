@@ -8,6 +8,7 @@
  * consecutive, so all sources of one destination are collected before the next destination begins.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/json.h"
@@ -76,9 +77,8 @@ static void enter(struct build *b, const struct ftr_lid_owner *o, ftr_sw s,
 	(ep ? b->to_ep : b->to_sw)[s]++;
 }
 
-static void lost(void *ctx, ftr_sw s, ftr_lid lid)
+static void lost_pair(struct build *b, ftr_sw s, ftr_lid lid)
 {
-	struct build *b = ctx;
 	const struct ftr_lid_owner *o = &b->f->owner[lid];
 	bool ep = o->kind == FTR_OWNER_EP;
 	ftr_sw t = ep ? b->f->ep[o->idx].sw : o->idx;
@@ -98,6 +98,30 @@ static void lost(void *ctx, ftr_sw s, ftr_lid lid)
 		enter(b, o, s, n_ep, n_sw);
 	else if (kind == b->r->no_updown && ep)
 		enter(b, o, s, n_ep, 0);
+}
+
+/* Call lost_pair() for each bit, by ascending LID and switch.  list: scratch [n_sw]. */
+static void each_lost(struct build *b, const uint64_t *lost, uint32_t *list)
+{
+	const uint32_t n_sw = b->f->n_sw;
+
+	for (uint32_t w = 0; w <= b->f->max_lid / 64u; w++, lost += n_sw) {
+		uint64_t any = 0;
+		uint32_t n = 0;
+
+		for (ftr_sw s = 0; s < n_sw; s++)
+			if (lost[s]) {
+				list[n++] = s;
+				any |= lost[s];
+			}
+		for (; any; any &= any - 1) {
+			uint32_t bit = (uint32_t)__builtin_ctzll(any);
+
+			for (uint32_t i = 0; i < n; i++)
+				if (lost[list[i]] >> bit & 1)
+					lost_pair(b, list[i], (ftr_lid)(w * 64 + bit));
+		}
+	}
 }
 
 static void list_sources(struct build *b)
@@ -143,16 +167,11 @@ static void list_cut(struct build *b, uint32_t *count)
 			};
 }
 
-enum ftr_status cli_reach(const struct ftr_fabric *f,
-			  const struct ftr_shape *sh,
-			  const struct ftr_tables *t,
-			  const struct ftr_check_report *report,
-			  struct cli_reach *r, struct ftr_err *err)
+void cli_reach(const struct ftr_fabric *f, const struct ftr_shape *sh, const uint64_t *lost,
+	       struct cli_reach *r)
 {
-	uint32_t *mem = cli_calloc((size_t)f->n_sw * 6, sizeof(*mem), PAIRS);
+	uint32_t *mem = cli_calloc((size_t)f->n_sw * 6, sizeof(*mem), PAIRS), *scratch;
 	struct build b = { .f = f, .sh = sh, .r = r };
-	enum ftr_status st = FTR_OK;
-	uint64_t bad = 0;
 
 	*r = (struct cli_reach){ .ranked = sh != NULL };
 	for (int k = 0; k < CLI_N_AFFECTED; k++) {
@@ -166,21 +185,16 @@ enum ftr_status cli_reach(const struct ftr_fabric *f,
 	b.seen = b.hosts + f->n_sw;
 	b.to_ep = b.seen + f->n_sw;
 	b.to_sw = b.to_ep + f->n_sw;
+	scratch = b.to_sw + f->n_sw;
 	ftr_check_parts(f, b.part);
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
 			b.hosts[f->ep[e].sw]++;
-	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
-		bad += report->bad[c];
-	if (bad)
-		st = ftr_check_lost(f, t, sh ? sh->tree.rank : NULL, report,
-				    lost, &b, err);
-	if (!st) {
-		list_sources(&b);
-		list_cut(&b, b.to_sw + f->n_sw);
-	}
+	each_lost(&b, lost, scratch);
+	list_sources(&b);
+	memset(scratch, 0, f->n_sw * sizeof(*scratch));
+	list_cut(&b, scratch);
 	free(mem);
-	return st;
 }
 
 /* ---- another numbering ------------------------------------------------- */

@@ -66,13 +66,9 @@ struct cli_reach {
 	struct cli_affected_list list[CLI_N_AFFECTED];
 };
 
-/* sh NULL: no ranks.  report: the checker's report on t.  Free r also after an error. */
-enum ftr_status cli_reach(const struct ftr_fabric *f,
-			  const struct ftr_shape *sh,
-			  const struct ftr_tables *t,
-			  const struct ftr_check_report *report,
-			  struct cli_reach *r,
-			  struct ftr_err *err) FTR_MUST_USE;
+/* sh NULL: no ranks.  lost: see ftr_check_report. */
+void cli_reach(const struct ftr_fabric *f, const struct ftr_shape *sh, const uint64_t *lost,
+	       struct cli_reach *r);
 void cli_reach_free(struct cli_reach *r);
 
 /* Returns the number of unreachable, due pairs of class cls. */

@@ -38,17 +38,13 @@ static const char *const cdg_key[] = {
 	[FTR_CDG_ACYCLIC] = "acyclic", [FTR_CDG_CYCLE] = "cycle",
 };
 
-enum ftr_status cli_judge(const struct ftr_fabric *f,
-			  const struct ftr_shape *sh,
-			  const struct ftr_tables *t,
-			  const struct ftr_check_report *r,
-			  const struct cli_report_opts *o,
-			  struct cli_verdict *v, struct ftr_err *err)
+void cli_judge(const struct ftr_fabric *f, const struct ftr_shape *sh, struct ftr_check_report *r,
+	       const struct cli_report_opts *o, struct cli_verdict *v)
 {
-	enum ftr_status st;
-
 	*v = (struct cli_verdict){ .found = false };
-	st = cli_reach(f, sh, t, r, &v->reach, err);
+	cli_reach(f, sh, r->lost, &v->reach);
+	free(r->lost);
+	r->lost = NULL;
 	v->found = o->missing || o->silent || r->harmful || r->vl_drops ||
 		   r->cdg == FTR_CDG_CYCLE;
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++) {
@@ -56,7 +52,6 @@ enum ftr_status cli_judge(const struct ftr_fabric *f,
 				  (o->strict && r->bad[c]);
 		v->found |= v->class_bad[c];
 	}
-	return st;
 }
 
 /* ---- text -------------------------------------------------------------- */

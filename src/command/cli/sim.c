@@ -100,8 +100,6 @@ static const struct cli_opt options[] = {
 	  "number of runs, with consecutive seeds", "1", 1, RUNS_MAX },
 	{ "series", CLI_UINT, offsetof(struct cli_sim, conf.n_series), "N",
 	  "divide the run into N intervals and show each; 0: do not", "0", 0, 100000 },
-	{ "svg", CLI_FILE, offsetof(struct cli_sim, svg), "PREFIX",
-	  "write plots to PREFIX-*.svg", NULL, 0, 0 },
 	{ "worst", CLI_UINT, offsetof(struct cli_sim, worst), "N",
 	  "list the N most used links", "5", 0, CLI_SIM_WORST_MAX },
 	CLI_OPTS_GUIDS(struct cli_sim),
@@ -161,8 +159,6 @@ static int run_sim(int argc, char **argv)
 	cli_sim_sum(&j, &s);
 	status = s.deadlocks || s.all_lost || (j.steps && !j.result[0].finish_ps) ?
 		CLI_FINDINGS : CLI_CLEAN;
-	if (j.svg)
-		cli_sim_svg(&j);
 	if (j.json)
 		return cli_sim_json(&j, &s, status);
 	cli_sim_show(&j, &s);

@@ -2,7 +2,7 @@
 /*
  * sim: the program ibfattree-sim (sim.c, sim_main.c), its input (sim_input.c), the schedule of
  * faults and tables (sim_schedule.c, sim_writes.c, sim_events.c), and the output (sim_show.c,
- * sim_json.c, sim_svg.c).  "ibfattree sim" starts this program.
+ * sim_json.c).  "ibfattree sim" starts this program.
  */
 #ifndef FTR_CLI_SIM_H
 #define FTR_CLI_SIM_H
@@ -21,7 +21,7 @@ struct cli_sim {
 	struct cli_engine engine;
 	struct cli_guid_files files;
 	struct cli_list hot, fail, recover, tables, reroute, events;
-	const char *lfts, *sl2vl, *psl, *function, *order, *pairs, *steps, *weights, *svg;
+	const char *lfts, *sl2vl, *psl, *function, *order, *pairs, *steps, *weights;
 	uint64_t events_at;	/* ps */
 	uint64_t write_ps;	/* time between two writes of new tables; 0: all at once */
 	unsigned int write_order;	/* of enum cli_sim_order */
@@ -99,7 +99,6 @@ struct cli_sim_use {
 /* Returns the number of simulated seconds that were measured: fewer than configured if the run was
  * stopped at a deadlock. */
 double cli_sim_seconds(const struct cli_sim *j, const struct ftr_sim_result *r);
-bool cli_sim_between_switches(const struct cli_sim *j, const struct ftr_sim_channel_use *c);
 void cli_sim_sum(const struct cli_sim *j, struct cli_sim_sum *out);
 /* Stores the most used channels between switches, at most n, in out.  Returns their number. */
 uint32_t cli_sim_worst(const struct cli_sim *j, uint32_t n, struct cli_sim_use *out);
@@ -107,8 +106,5 @@ extern const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES];
 
 void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s);
 int cli_sim_json(const struct cli_sim *j, const struct cli_sim_sum *s, int status);
-/* Writes PREFIX-latency.svg, PREFIX-links.svg and, with --series, PREFIX-series.svg.  PREFIX is
- * j->svg. */
-void cli_sim_svg(const struct cli_sim *j);
 
 #endif

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/jsonread.h"
+#include "cli/json.h"
 #include "cli/sim.h"
 
 struct reader {
@@ -91,28 +91,30 @@ static bool fail(struct reader *r, const char *what)
 
 #define VALUE_MAX 64	/* maximum length of a value in an error message */
 
-static bool wrong(struct reader *r, const char *what, struct cli_jval v)
+static bool wrong(struct reader *r, const char *what, struct json_object *v)
 {
-	char text[VALUE_MAX], buf[2 * VALUE_MAX];
+	char buf[2 * VALUE_MAX];
 
-	snprintf(buf, sizeof(buf), v.p ? "%s: '%s'" : "%s: missing%s", what,
-		 v.p ? cli_j_raw(v, text, sizeof(text)) : "");
+	if (v)
+		snprintf(buf, sizeof(buf), "%s: '%.*s'", what, VALUE_MAX,
+			 json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN));
+	else
+		snprintf(buf, sizeof(buf), "%s: missing", what);
 	return fail(r, buf);
 }
 
 /* Finds the switch whose GUID is member `key` of o.  If it is not in the fabric, *s is
  * FTR_SW_NONE. */
-static bool read_switch(struct reader *r, struct cli_jval o, const char *key, ftr_sw *s)
+static bool read_switch(struct reader *r, struct json_object *o, const char *key, ftr_sw *s)
 {
-	struct cli_jval v = cli_j_member(o, key);
-	char text[VALUE_MAX], *end;
+	const char *text = cli_json_get_text(o, key);
 	uint64_t guid;
+	char *end;
 
-	cli_j_text(v, text, sizeof(text));
 	errno = 0;
 	guid = strtoull(text, &end, 16);
 	if (end == text || *end || errno)
-		return wrong(r, key, v);
+		return wrong(r, key, json_object_object_get(o, key));
 	*s = ftr_fabric_find_sw(r->j->conf.f, guid);
 	return true;
 }
@@ -126,19 +128,15 @@ static bool ends_in(const char *text, const char *end)
 
 /* Finds out whether the link fails or returns.  If the link has no member "up", and the name of the
  * event does not end in "-up" or "-down", sets *ignored to true. */
-static bool read_kind(struct reader *r, struct cli_jval o, const char *event,
+static bool read_kind(struct reader *r, struct json_object *o, const char *event,
 		      enum ftr_sim_change_kind *kind, bool *ignored)
 {
-	struct cli_jval v = cli_j_member(o, "up");
-	char text[VALUE_MAX];
-	bool up;
+	struct json_object *v = json_object_object_get(o, "up");
+	bool up = json_object_get_boolean(v);
 
-	if (v.p) {
-		cli_j_raw(v, text, sizeof(text));
-		up = !strcmp(text, "true");
-		if (!up && strcmp(text, "false"))
-			return wrong(r, "\"up\" is neither true nor false", v);
-	} else {
+	if (v && !json_object_is_type(v, json_type_boolean))
+		return wrong(r, "\"up\" is neither true nor false", v);
+	if (!v) {
 		up = ends_in(event, "-up");
 		*ignored = !up && !ends_in(event, "-down");
 	}
@@ -146,7 +144,7 @@ static bool read_kind(struct reader *r, struct cli_jval o, const char *event,
 	return true;
 }
 
-static bool read_link(struct reader *r, struct cli_jval o, uint64_t at, const char *event)
+static bool read_link(struct reader *r, struct json_object *o, uint64_t at, const char *event)
 {
 	const struct ftr_fabric *f = r->j->conf.f;
 	struct ftr_sim_change g = { .at = at };
@@ -167,8 +165,8 @@ static bool read_link(struct reader *r, struct cli_jval o, uint64_t at, const ch
 	}
 	if (g.sw == FTR_SW_NONE)
 		return fail(r, "neither end of the link is a switch of the fabric");
-	if (!cli_j_uint(cli_j_member(o, port), FTR_PORT_MAX, &n))
-		return wrong(r, port, cli_j_member(o, port));
+	if (!cli_json_uint(json_object_object_get(o, port), FTR_PORT_MAX, &n))
+		return wrong(r, port, json_object_object_get(o, port));
 	if (!n || n > f->sw[g.sw].n_ports ||
 	    ftr_fabric_port(f, g.sw, n)->peer_kind == FTR_PEER_NONE)
 		return wrong(r, "there is no link at that port", o);
@@ -177,18 +175,18 @@ static bool read_link(struct reader *r, struct cli_jval o, uint64_t at, const ch
 }
 
 /* Adds the change of one entry, given as [LID, port]. */
-static bool read_entry(struct reader *r, struct cli_jval v, struct ftr_sim_change *g)
+static bool read_entry(struct reader *r, struct json_object *v, struct ftr_sim_change *g)
 {
-	struct cli_jval lid, port, more;
-	const char *at = NULL;
+	struct json_object *lid, *port;
 	uint64_t l, p;
 
-	if (cli_j_type(v) != CLI_J_ARRAY || !cli_j_next(v, &at, &lid) ||
-	    !cli_j_next(v, &at, &port) || cli_j_next(v, &at, &more))
+	if (!json_object_is_type(v, json_type_array) || json_object_array_length(v) != 2)
 		return wrong(r, "not a LID and a port", v);
-	if (!cli_j_uint(lid, FTR_LID_MAX, &l))
+	lid = json_object_array_get_idx(v, 0);
+	port = json_object_array_get_idx(v, 1);
+	if (!cli_json_uint(lid, FTR_LID_MAX, &l))
 		return wrong(r, "lid", lid);
-	if (!cli_j_uint(port, FTR_PORT_NONE, &p))
+	if (!cli_json_uint(port, FTR_PORT_NONE, &p))
 		return wrong(r, "port", port);
 	if (p != FTR_PORT_NONE && p > r->j->conf.f->sw[g->sw].n_ports)
 		return wrong(r, "the switch has no such port", v);
@@ -197,60 +195,59 @@ static bool read_entry(struct reader *r, struct cli_jval v, struct ftr_sim_chang
 	return add(r, g);
 }
 
-static bool read_set(struct reader *r, struct cli_jval o, uint64_t at)
+static bool read_set(struct reader *r, struct json_object *o, uint64_t at)
 {
-	struct cli_jval lids = cli_j_member(o, "lids"), ms = cli_j_member(o, "ms"), v;
+	struct json_object *lids = json_object_object_get(o, "lids");
 	struct ftr_sim_change g = { .kind = FTR_SIM_ENTRY };
-	const char *next = NULL;
 	double delay = 0;
 
 	if (!read_switch(r, o, "guid", &g.sw))
 		return false;
 	if (g.sw == FTR_SW_NONE)
-		return wrong(r, "not the GUID of a switch of the fabric", cli_j_member(o, "guid"));
-	if (cli_j_type(lids) != CLI_J_ARRAY)
+		return wrong(r, "not the GUID of a switch of the fabric",
+			     json_object_object_get(o, "guid"));
+	if (!json_object_is_type(lids, json_type_array))
 		return wrong(r, "lids", lids);
-	if (!cli_j_real(ms, &delay) || !(delay >= 0 && delay < 1e9))
-		return wrong(r, "\"ms\" is not a number from 0 to 1e9", ms);
+	if (!cli_json_get_real(o, "ms", &delay) || !(delay >= 0 && delay < 1e9))
+		return wrong(r, "\"ms\" is not a number from 0 to 1e9",
+			     json_object_object_get(o, "ms"));
 	g.at = at + (uint64_t)(delay * 1e9);
-	while (cli_j_next(lids, &next, &v))
-		if (!read_entry(r, v, &g))
+	for (size_t i = 0; i < json_object_array_length(lids); i++)
+		if (!read_entry(r, json_object_array_get_idx(lids, i), &g))
 			return false;
 	return true;
 }
 
-static bool read_changes(struct reader *r, struct cli_jval o, uint64_t at)
+static bool read_changes(struct reader *r, struct json_object *o, uint64_t at)
 {
-	struct cli_jval links = cli_j_member(o, "cables"), sets = cli_j_member(o, "sets"), v;
-	const char *next = NULL;
-	char event[VALUE_MAX];
+	struct json_object *links = json_object_object_get(o, "cables");
+	struct json_object *sets = json_object_object_get(o, "sets");
+	const char *event = cli_json_get_text(o, "event");
 
-	cli_j_text(cli_j_member(o, "event"), event, sizeof(event));
-	if (links.p && cli_j_type(links) != CLI_J_ARRAY)
+	if (links && !json_object_is_type(links, json_type_array))
 		return wrong(r, "cables", links);
-	while (links.p && cli_j_next(links, &next, &v))
-		if (!read_link(r, v, at, event))
+	for (size_t i = 0; links && i < json_object_array_length(links); i++)
+		if (!read_link(r, json_object_array_get_idx(links, i), at, event))
 			return false;
-	if (sets.p && cli_j_type(sets) != CLI_J_ARRAY)
+	if (sets && !json_object_is_type(sets, json_type_array))
 		return wrong(r, "sets", sets);
-	next = NULL;
-	while (sets.p && cli_j_next(sets, &next, &v))
-		if (!read_set(r, v, at))
+	for (size_t i = 0; sets && i < json_object_array_length(sets); i++)
+		if (!read_set(r, json_object_array_get_idx(sets, i), at))
 			return false;
 	return true;
 }
 
-static bool read_event(struct reader *r, struct cli_jval o)
+static bool read_event(struct reader *r, struct json_object *o)
 {
-	struct cli_jval time = cli_j_member(o, "time");
+	struct json_object *time = json_object_object_get(o, "time");
 	uint64_t at;
 	double t;
 
-	if (cli_j_type(o) != CLI_J_OBJECT)
+	if (!json_object_is_type(o, json_type_object))
 		return wrong(r, "not a JSON object", o);
-	if (!time.p)
+	if (!time)
 		return true;
-	if (!cli_j_real(time, &t))
+	if (!cli_json_get_real(o, "time", &t))
 		return wrong(r, "\"time\" is not a number", time);
 	if (!r->started)
 		r->first = t;
@@ -297,16 +294,18 @@ static ssize_t read_line(struct reader *r, FILE *in, char *buf)
 
 static void read_lines(struct reader *r, FILE *in, char *buf)
 {
-	struct cli_jval v;
+	struct json_object *v;
 	ssize_t n;
 
 	while (!r->status && (n = read_line(r, in, buf)) >= 0) {
 		if (!n)
 			continue;
-		if (cli_j_parse(buf, (size_t)n, &v))
+		v = cli_json_parse(buf, (size_t)n);
+		if (v)
 			read_event(r, v);
 		else
 			fail(r, "not one JSON object");
+		json_object_put(v);
 	}
 }
 

@@ -118,7 +118,7 @@ static double use_of(const struct cli_sim *j, uint32_t i)
 	return sum / j->conf.runs;
 }
 
-bool cli_sim_between_switches(const struct cli_sim *j,
+static bool between_switches(const struct cli_sim *j,
 			      const struct ftr_sim_channel_use *c)
 {
 	return c->sw != FTR_SW_NONE &&
@@ -134,7 +134,7 @@ uint32_t cli_sim_worst(const struct cli_sim *j, uint32_t n,
 	for (uint32_t i = 0; i < r->n_channels; i++) {
 		struct cli_sim_use u = { &r->channel[i], 0 };
 
-		if (!cli_sim_between_switches(j, u.c))
+		if (!between_switches(j, u.c))
 			continue;
 		u.use = use_of(j, i);
 		if (have == n && (!n || out[n - 1].use >= u.use))
@@ -154,7 +154,7 @@ static void sum_use(const struct cli_sim *j, struct cli_sim_sum *out)
 	double u;
 
 	for (uint32_t i = 0; i < r->n_channels; i++) {
-		if (!cli_sim_between_switches(j, &r->channel[i]))
+		if (!between_switches(j, &r->channel[i]))
 			continue;
 		u = use_of(j, i);
 		n++;

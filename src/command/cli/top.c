@@ -55,7 +55,7 @@ static void events_title(const struct top_data *d, struct top_line *l)
 
 static int verdict(const struct top_data *d, bool attention)
 {
-	return !d->text ? CLI_BAD : attention ? CLI_FINDINGS : CLI_CLEAN;
+	return !d->status ? CLI_BAD : attention ? CLI_FINDINGS : CLI_CLEAN;
 }
 
 /* ---- once ------------------------------------------------------------------ */
@@ -76,7 +76,7 @@ static int print_once(struct top_data *d, unsigned int events)
 	size_t n;
 
 	top_read(d);
-	if (!d->text)
+	if (!d->status)
 		return cli_error("top: %s", d->status_error);
 	n = top_show(d, wall(), line, &attention);
 	for (size_t i = 0; i < n; i++)

@@ -10,11 +10,9 @@
 #define FTR_CLI_TOP_H
 
 #include <stddef.h>
-#include <sys/types.h>
-#include <time.h>
 
 #include "cli/cli.h"
-#include "cli/jsonread.h"
+#include "cli/json.h"
 
 #define TOP_TEXT_MAX 256
 
@@ -24,30 +22,18 @@ struct top_line {
 	enum cli_colour colour;
 };
 
-/* State of a file; the file is read again if one of these values has changed. */
-struct top_stamp {
-	dev_t dev;
-	ino_t ino;
-	off_t size;
-	struct timespec mtime;
-};
-
 struct top_data {
 	const char *dir;
-	/* the status as of the last successful read */
-	struct top_stamp status_stamp;
-	char *text;		/* content of the file, malloc()ed; NULL: no valid status yet */
-	struct cli_jval status;	/* points into text */
+	struct json_object *status;	/* the last valid status; NULL: none yet */
 	char status_error[TOP_TEXT_MAX];	/* error of the last read, or "" */
 	/* events, newest first */
-	struct top_stamp events_stamp;
 	struct top_line *event;	/* [n_events], malloc()ed */
 	size_t n_events, events_cap;
 	size_t bad_lines;	/* number of lines that are not valid JSON objects with a time */
 	char events_error[TOP_TEXT_MAX];
 };
 
-/* Reads the files that have changed since the last call. */
+/* Reads both files. */
 void top_read(struct top_data *d);
 void top_free(struct top_data *d);
 

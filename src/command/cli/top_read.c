@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/top.h"
@@ -49,25 +50,9 @@ void top_print(struct top_line *l, enum cli_colour c, const char *fmt, ...)
 	l->colour = c;
 }
 
-static struct top_stamp stamp_of(const struct stat *st)
-{
-	return (struct top_stamp){ st->st_dev, st->st_ino, st->st_size,
-				   st->st_mtim };
-}
-
-static bool same(const struct top_stamp *a, struct top_stamp b)
-{
-	return a->dev == b.dev && a->ino == b.ino && a->size == b.size &&
-	       a->mtime.tv_sec == b.mtime.tv_sec &&
-	       a->mtime.tv_nsec == b.mtime.tv_nsec;
-}
-
 /* Returns the last max bytes of dir/name, NUL-terminated and malloc()ed.  Sets *whole to true if
- * they are the whole file.  *stamp is the state of the file at the last read.  It is updated, or
- * set to zeros after an error.  If the file has not changed, returns NULL with "" in error.  After
- * an error, returns NULL with the reason in error. */
-static char *tail(const char *dir, const char *name, off_t max,
-		  struct top_stamp *stamp, size_t *len, bool *whole,
+ * they are the whole file.  After an error, returns NULL with the reason in error. */
+static char *tail(const char *dir, const char *name, off_t max, size_t *len, bool *whole,
 		  char *error)
 {
 	char path[4096], *text = NULL;
@@ -79,34 +64,21 @@ static char *tail(const char *dir, const char *name, off_t max,
 	*error = '\0';
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st)) {
-		snprintf(error, TOP_TEXT_MAX, "%.150s: %s", path,
-			 strerror(errno));
-	} else if (!S_ISREG(st.st_mode)) {
-		snprintf(error, TOP_TEXT_MAX, "%.150s: not a regular file",
-			 path);
-	} else if (same(stamp, stamp_of(&st))) {
-		close(fd);
-		return NULL;
-	} else {
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		from = st.st_size > max ? st.st_size - max : 0;
-		text = malloc((size_t)(st.st_size - from) + 1);
+		*whole = !from;
+		text = calloc((size_t)(st.st_size - from) + 1, 1);
 		if (text)
 			n = pread(fd, text, (size_t)(st.st_size - from), from);
-		if (n < 0) {
-			snprintf(error, TOP_TEXT_MAX, "%.150s: %s", path,
-				 strerror(errno));
-			free(text);
-			text = NULL;
-		} else {
-			text[n] = '\0';
-			*len = (size_t)n;
-			*whole = !from;
-			*stamp = stamp_of(&st);
-		}
+	} else if (fd >= 0) {
+		errno = EINVAL;
 	}
-	if (!text)
-		*stamp = (struct top_stamp){ 0 };
+	if (n < 0) {
+		snprintf(error, TOP_TEXT_MAX, "%.150s: %s", path, strerror(errno));
+		free(text);
+		text = NULL;
+	}
+	*len = (size_t)n;
 	if (fd >= 0)
 		close(fd);
 	return text;
@@ -114,94 +86,74 @@ static char *tail(const char *dir, const char *name, off_t max,
 
 static void read_status(struct top_data *d)
 {
-	char error[TOP_TEXT_MAX];
-	struct cli_jval v;
+	struct json_object *o;
 	size_t len;
 	bool whole;
-	char *text = tail(d->dir, "ibfattree-status.json", STATUS_MAX,
-			  &d->status_stamp, &len, &whole, error);
+	char *text = tail(d->dir, "ibfattree-status.json", STATUS_MAX, &len, &whole,
+			  d->status_error);
 
-	if (!text) {
-		if (*error || !d->status_stamp.ino)
-			memcpy(d->status_error, error, sizeof(error));
+	if (!text)
 		return;
-	}
-	if (!whole || !cli_j_parse(text, len, &v) ||
-	    cli_j_type(cli_j_member(v, "engine")) != CLI_J_STRING) {
+	o = whole ? cli_json_parse(text, len) : NULL;
+	free(text);
+	if (!json_object_is_type(json_object_object_get(o, "engine"), json_type_string)) {
 		snprintf(d->status_error, sizeof(d->status_error),
 			 "%.150s/ibfattree-status.json: not a status of ibfattree",
 			 d->dir);
-		free(text);
+		json_object_put(o);
 		return;
 	}
-	free(d->text);
-	d->text = text;
-	d->status = v;
-	d->status_error[0] = '\0';
+	json_object_put(d->status);
+	d->status = o;
 }
 
 /* ---- events --------------------------------------------------------------- */
 
-static void name_links(struct cli_jval record, char *out, size_t size)
+static void name_links(struct json_object *record, char *out, size_t size)
 {
-	struct cli_jval list = cli_j_member(record, "cables"), v, first = { 0 };
-	char name[100], peer[100], port[12], peer_port[12];
-	const char *at = NULL;
-	unsigned int n = 0;
+	struct json_object *list = json_object_object_get(record, "cables"), *first;
+	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+	char more[40] = "";
 
-	while (cli_j_next(list, &at, &v))
-		if (!n++)
-			first = v;
-	if (!n) {
-		*out = '\0';
+	*out = '\0';
+	if (!n)
 		return;
-	}
-	snprintf(out, size, "%s port %s - %s port %s",
-		 cli_j_text(cli_j_member(first, "name"), name, sizeof(name)),
-		 cli_j_raw(cli_j_member(first, "port"), port, sizeof(port)),
-		 cli_j_text(cli_j_member(first, "peer_name"), peer,
-			    sizeof(peer)),
-		 cli_j_raw(cli_j_member(first, "peer_port"), peer_port,
-			   sizeof(peer_port)));
-	if (n > 1) {
-		size_t used = strlen(out);
-
-		snprintf(out + used, size - used, " and %u more", n - 1);
-	}
+	first = json_object_array_get_idx(list, 0);
+	if (n > 1)
+		snprintf(more, sizeof(more), " and %zu more", n - 1);
+	snprintf(out, size, "%.99s port %" PRIu64 " - %.99s port %" PRIu64 "%s",
+		 cli_json_get_text(first, "name"), cli_json_get_uint(first, "port"),
+		 cli_json_get_text(first, "peer_name"), cli_json_get_uint(first, "peer_port"), more);
 }
 
-static bool show_event(struct cli_jval v, struct top_line *l)
+static bool show_event(struct json_object *o, struct top_line *l)
 {
-	char event[24], stage[16], links[260], when[32] = "?", took[40] = "";
+	char links[260], when[32] = "?", took[40] = "";
+	const char *event = cli_json_get_text(o, "event");
+	uint64_t entries = cli_json_get_uint(o, "entries");
+	uint64_t failed = cli_json_get_uint(o, "failed");
+	uint64_t lost = cli_json_get_uint(o, "lost_leaf_pairs");
 	double time, last;
-	uint64_t entries = 0, failed = 0, lost = 0;
 	struct tm tm;
 	time_t t;
 
-	if (!cli_j_real(cli_j_member(v, "time"), &time) || time < 0 ||
-	    time > 1e11)
+	if (!cli_json_get_real(o, "time", &time) || time < 0 || time > 1e11)
 		return false;
 	t = (time_t)time;
 	if (localtime_r(&t, &tm))
 		strftime(when, sizeof(when), "%m-%d %H:%M:%S", &tm);
-	(void)cli_j_uint(cli_j_member(v, "entries"), UINT64_MAX, &entries);
-	(void)cli_j_uint(cli_j_member(v, "failed"), UINT64_MAX, &failed);
-	(void)cli_j_uint(cli_j_member(v, "lost_leaf_pairs"), UINT64_MAX, &lost);
-	if (cli_j_real(cli_j_member(cli_j_member(v, "ms"), "last"), &last))
-		snprintf(took, sizeof(took), " in %.2f ms", last);
-	cli_j_text(cli_j_member(v, "event"), event, sizeof(event));
-	if (cli_j_uint(cli_j_member(v, "number_drained"), UINT64_MAX, &entries)) {
+	if (cli_json_uint(json_object_object_get(o, "number_drained"), UINT64_MAX, &entries)) {
 		top_print(l, CLI_PLAIN, "%s %-11s %" PRIu64 " %s drained", when, event, entries,
 			  entries == 1 ? "part" : "parts");
 		return true;
 	}
-	name_links(v, links, sizeof(links));
+	if (cli_json_get_real(json_object_object_get(o, "ms"), "last", &last))
+		snprintf(took, sizeof(took), " in %.2f ms", last);
+	name_links(o, links, sizeof(links));
 	top_print(l, failed || lost ? CLI_WRONG : CLI_PLAIN,
-		  "%s %-11s %-7s %6" PRIu64 " %s%s%s%s  %s", when,
-		  event, cli_j_text(cli_j_member(v, "stage"), stage, sizeof(stage)),
-		  entries, entries == 1 ? "entry" : "entries", took,
-		  failed ? ", writes FAILED" : "",
-		  lost ? ", paths LOST" : "", links);
+		  "%s %-11s %-7s %6" PRIu64 " %s%s%s%s  %s", when, event,
+		  cli_json_get_text(o, "stage"), entries, entries == 1 ? "entry" : "entries", took,
+		  failed ? ", writes FAILED" : "", lost ? ", paths LOST" : "", links);
 	return true;
 }
 
@@ -226,42 +178,33 @@ static struct top_line *new_event(struct top_data *d)
 static void take_line(struct top_data *d, const char *s, size_t len)
 {
 	struct top_line *l = new_event(d);
-	struct cli_jval v;
+	struct json_object *o;
 	uint64_t part = 1;
 
 	if (!l || !len)
 		return;
-	if (!cli_j_parse(s, len, &v) || cli_j_type(v) != CLI_J_OBJECT) {
-		d->bad_lines++;
-		return;
+	o = cli_json_parse(s, len);
+	(void)cli_json_uint(json_object_object_get(o, "part"), UINT64_MAX, &part);
+	if (part == 1) {
+		bool good = show_event(o, l);
+
+		d->n_events += good;
+		d->bad_lines += !good;
 	}
-	(void)cli_j_uint(cli_j_member(v, "part"), UINT64_MAX, &part);
-	if (part != 1)
-		return;
-	if (show_event(v, l))
-		d->n_events++;
-	else
-		d->bad_lines++;
+	json_object_put(o);
 }
 
 static void read_events(struct top_data *d)
 {
-	char error[TOP_TEXT_MAX];
 	size_t len;
 	bool whole;
-	char *text = tail(d->dir, "ibfattree-events.jsonl", EVENTS_TAIL,
-			  &d->events_stamp, &len, &whole, error);
+	char *text = tail(d->dir, "ibfattree-events.jsonl", EVENTS_TAIL, &len, &whole,
+			  d->events_error);
 	const char *at = text, *nl;
 
-	if (!text) {
-		if (*error || !d->events_stamp.ino) {
-			memcpy(d->events_error, error, sizeof(error));
-			d->n_events = d->bad_lines = 0;
-		}
-		return;
-	}
-	d->events_error[0] = '\0';
 	d->n_events = d->bad_lines = 0;
+	if (!text)
+		return;
 	if (!whole) {
 		nl = memchr(at, '\n', len);
 		at = nl ? nl + 1 : text + len;
@@ -287,6 +230,6 @@ void top_read(struct top_data *d)
 
 void top_free(struct top_data *d)
 {
-	free(d->text);
+	json_object_put(d->status);
 	free(d->event);
 }

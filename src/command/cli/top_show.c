@@ -7,11 +7,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/top.h"
 
 struct show {
-	struct cli_jval s;
+	struct json_object *s;
 	double now;
 	struct top_line *line;
 	size_t n;
@@ -39,26 +40,15 @@ static void say(struct show *w, enum cli_colour c, const char *name,
 
 static uint64_t count(const struct show *w, const char *key)
 {
-	uint64_t n = 0;
-
-	(void)cli_j_uint(cli_j_member(w->s, key), UINT64_MAX, &n);
-	return n;
+	return cli_json_get_uint(w->s, key);
 }
 
-static double real(struct cli_jval o, const char *key)
+static double real(struct json_object *o, const char *key)
 {
 	double v = 0;
 
-	(void)cli_j_real(cli_j_member(o, key), &v);
+	(void)cli_json_get_real(o, key, &v);
 	return v;
-}
-
-static bool is_true(const struct show *w, const char *key)
-{
-	char word[8];
-
-	return !strcmp(cli_j_raw(cli_j_member(w->s, key), word, sizeof(word)),
-		       "true");
 }
 
 #define DURATION_MAX 40
@@ -84,53 +74,49 @@ static const char *duration(char *buf, double s)
 
 static void put_engine(struct show *w)
 {
-	char state[24], engine[40], reason[200], a[DURATION_MAX];
-	bool master;
+	const char *state = cli_json_get_text(w->s, "state");
+	const char *engine = cli_json_get_text(w->s, "engine");
+	const char *reason = cli_json_get_text(w->s, "reason");
+	bool ours = json_object_get_boolean(json_object_object_get(w->s, "ours"));
+	bool master = !strcmp(state, "master");
+	char a[DURATION_MAX];
 
-	cli_j_text(cli_j_member(w->s, "state"), state, sizeof(state));
-	cli_j_text(cli_j_member(w->s, "engine"), engine, sizeof(engine));
-	cli_j_text(cli_j_member(w->s, "reason"), reason, sizeof(reason));
-	master = !strcmp(state, "master");
 	say(w, CLI_PLAIN, "written", "%s ago",
 	    duration(a, w->now - real(w->s, "time")));
 	say(w, master ? CLI_GOOD : CLI_PLAIN, "subnet manager", "%s, for %s in total",
-	    state, duration(a, real(cli_j_member(w->s, "state_seconds"), state)));
-	say(w, !master ? CLI_PLAIN : is_true(w, "ours") ? CLI_GOOD : CLI_WRONG,
+	    state, duration(a, real(json_object_object_get(w->s, "state_seconds"), state)));
+	say(w, !master ? CLI_PLAIN : ours ? CLI_GOOD : CLI_WRONG,
 	    "engine", "%s%s%s%s", *engine ? engine : "none",
-	    is_true(w, "ours") || !*engine ? "" : ", not an engine of ibfattree",
+	    ours || !*engine ? "" : ", not an engine of ibfattree",
 	    *reason ? ": " : "", reason);
 }
 
 /* The first drained part, who drained it and when, and the number of further ones. */
 static void put_drains(struct show *w)
 {
-	struct cli_jval d = cli_j_member(w->s, "drains"), list = cli_j_member(d, "parts");
-	struct cli_jval v, first = { 0 };
-	char name[100], by[40], port[12], error[200], when[32] = "?", more[24] = "";
-	const char *at = NULL;
-	unsigned int n = 0;
-	double since = 0;
+	struct json_object *d = json_object_object_get(w->s, "drains");
+	struct json_object *list = json_object_object_get(d, "parts"), *first;
+	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+	const char *error = cli_json_get_text(d, "error");
+	char when[32] = "?", more[40] = "";
+	double since;
 	struct tm tm;
 	time_t t;
 
-	cli_j_text(cli_j_member(d, "error"), error, sizeof(error));
-	while (cli_j_type(list) == CLI_J_ARRAY && cli_j_next(list, &at, &v))
-		if (!n++)
-			first = v;
 	if (*error)
 		say(w, CLI_WRONG, "drained", "%s", error);
 	if (!n)
 		return;
-	(void)cli_j_real(cli_j_member(first, "since"), &since);
+	first = json_object_array_get_idx(list, 0);
+	since = real(first, "since");
 	t = since >= 0 && since < 1e11 ? (time_t)since : 0;
 	if (localtime_r(&t, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
 	if (n > 1)
-		snprintf(more, sizeof(more), "; and %u more", n - 1);
-	say(w, CLI_DOUBT, "drained", "%s port %s (0: all) by %s since %s%s",
-	    cli_j_text(cli_j_member(first, "name"), name, sizeof(name)),
-	    cli_j_raw(cli_j_member(first, "port"), port, sizeof(port)),
-	    cli_j_text(cli_j_member(first, "by"), by, sizeof(by)), when, more);
+		snprintf(more, sizeof(more), "; and %zu more", n - 1);
+	say(w, CLI_DOUBT, "drained", "%.99s port %" PRIu64 " (0: all) by %.39s since %s%s",
+	    cli_json_get_text(first, "name"), cli_json_get_uint(first, "port"),
+	    cli_json_get_text(first, "by"), when, more);
 }
 
 static void put_fabric(struct show *w)
@@ -154,17 +140,14 @@ static void put_fabric(struct show *w)
 
 static void put_paths(struct show *w)
 {
-	struct cli_jval lost = cli_j_member(w->s, "unreachable_pairs");
-	uint64_t hosts = 0, mixed = 0, others = 0;
+	struct json_object *lost = json_object_object_get(w->s, "unreachable_pairs");
+	uint64_t hosts = cli_json_get_uint(lost, "hosts");
 	uint64_t no_sm = count(w, "switches_without_sm_path");
 
-	(void)cli_j_uint(cli_j_member(lost, "hosts"), UINT64_MAX, &hosts);
-	(void)cli_j_uint(cli_j_member(lost, "host_and_switch"), UINT64_MAX,
-			 &mixed);
-	(void)cli_j_uint(cli_j_member(lost, "others"), UINT64_MAX, &others);
 	say(w, hosts ? CLI_WRONG : CLI_PLAIN, "no path",
 	    "%s of hosts, %s of a host and a switch, %s", CLI_COUNT(hosts, "pair", "pairs"),
-	    CLI_NUM(mixed), CLI_COUNT(others, "other", "others"));
+	    CLI_NUM(cli_json_get_uint(lost, "host_and_switch")),
+	    CLI_COUNT(cli_json_get_uint(lost, "others"), "other", "others"));
 	if (no_sm)
 		say(w, CLI_WRONG, "no path to SM", "from %s",
 		    CLI_COUNT(no_sm, "switch", "switches"));
@@ -172,12 +155,10 @@ static void put_paths(struct show *w)
 
 static void put_balance(struct show *w)
 {
-	struct cli_jval load = cli_j_member(w->s, "link_load");
-	uint64_t max = 0, bound = 0;
+	struct json_object *load = json_object_object_get(w->s, "link_load");
+	uint64_t max = cli_json_get_uint(load, "max"), bound = cli_json_get_uint(load, "bound");
 
-	if (cli_j_type(load) != CLI_J_OBJECT ||
-	    !cli_j_uint(cli_j_member(load, "max"), UINT64_MAX, &max) ||
-	    !cli_j_uint(cli_j_member(load, "bound"), UINT64_MAX, &bound))
+	if (!load)
 		say(w, CLI_PLAIN, "balance", "not counted");
 	else if (bound)
 		say(w, CLI_PLAIN, "balance",
@@ -190,7 +171,7 @@ static void put_balance(struct show *w)
 
 /* Writes the time in ms of each phase that was reached, for example "known 1.71, computed 1.79".
  * key: the names of all phases, terminated by NULL. */
-static void phases(struct cli_jval ms, const char *const *key, char *out,
+static void phases(struct json_object *ms, const char *const *key, char *out,
 		   size_t size)
 {
 	size_t used = 0;
@@ -199,7 +180,7 @@ static void phases(struct cli_jval ms, const char *const *key, char *out,
 	for (; *key && used < size; key++) {
 		double v;
 
-		if (cli_j_real(cli_j_member(ms, *key), &v))
+		if (cli_json_get_real(ms, *key, &v))
 			used += (size_t)snprintf(out + used, size - used,
 						 "%s%s %.2f", used ? ", " : "",
 						 *key, v);
@@ -217,7 +198,7 @@ static void put_work(struct show *w)
 	char a[DURATION_MAX], text[160];
 
 	if (at > 0) {
-		phases(cli_j_member(w->s, "last_routing_ms"), routing, text,
+		phases(json_object_object_get(w->s, "last_routing_ms"), routing, text,
 		       sizeof(text));
 		say(w, CLI_PLAIN, "last routing", "%s ago, %s changed", duration(a, w->now - at),
 		    CLI_COUNT(count(w, "last_routing_changed_entries"), "entry", "entries"));
@@ -225,7 +206,7 @@ static void put_work(struct show *w)
 	}
 	at = real(w->s, "last_reroute_timestamp_seconds");
 	if (at > 0) {
-		phases(cli_j_member(w->s, "last_reroute_ms"), repair, text,
+		phases(json_object_object_get(w->s, "last_reroute_ms"), repair, text,
 		       sizeof(text));
 		say(w, CLI_PLAIN, "last repair", "%s ago", duration(a, w->now - at));
 		say(w, CLI_PLAIN, "", "ms after the trap: %s", text);
@@ -253,8 +234,8 @@ size_t top_show(const struct top_data *d, double now,
 
 	if (d->status_error[0])
 		say(&w, CLI_WRONG, "status", "%s%s", d->status_error,
-		    d->text ? "; the last valid status is shown below" : "");
-	if (d->text) {
+		    d->status ? "; the last valid status is shown below" : "");
+	if (d->status) {
 		put_engine(&w);
 		put_fabric(&w);
 		put_paths(&w);

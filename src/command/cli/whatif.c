@@ -98,6 +98,7 @@ struct job {
 	struct ftr_shape *sh;		/* shape of f */
 	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
 					 * --guarantee */
+	struct ftr_balance_base *base;	/* made from them if there are several runs; or NULL */
 	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
@@ -126,6 +127,24 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 	return (cli_now() - t0) * 1e3;
 }
 
+/* Returns tables t of the undamaged fabric for f: t itself if f has the same switches and LIDs.
+ * Free the result with drop(). */
+static const struct ftr_tables *carry(const struct job *j, const struct ftr_tables *t,
+				      const struct ftr_fabric *f)
+{
+	bool same = f->n_sw == j->f->n_sw && f->max_lid == t->max_lid;
+
+	for (ftr_sw s = 0; same && s < f->n_sw; s++)
+		same = f->sw[s].guid == j->f->sw[s].guid;
+	return same ? t : cli_carry_tables(j->f, t, f);
+}
+
+static void drop(const struct ftr_tables *here, const struct ftr_tables *t)
+{
+	if (here != t)
+		ftr_tables_free((struct ftr_tables *)(uintptr_t)here);
+}
+
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
  * load or full.  If they are kept, only the all-to-all load is
  * balanced, because the fabric is incomplete. */
@@ -133,14 +152,14 @@ static double reroute(const struct job *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {
 	struct ftr_route_opts ro = cli_damaged_opts(&j->w->engine, f);
-	struct ftr_tables *prefer = NULL;
+	const struct ftr_tables *prefer = j->before;
 	struct ftr_turn *turn = NULL;
 	struct ftr_keep keep;
 	double ms;
 
 	if (j->before && ro.balance && j->opts.nominal) {
-		prefer = cli_carry_tables(j->f, j->before, f);
-		keep = (struct ftr_keep){ .prefer = prefer };
+		prefer = carry(j, j->before, f);
+		keep = (struct ftr_keep){ .prefer = prefer, .base = j->base };
 		ro.keep = &keep;
 		ro.balance = FTR_BALANCE_LOAD;
 	}
@@ -150,7 +169,7 @@ static double reroute(const struct job *j, const struct ftr_fabric *f,
 		ro.turn = turn;
 	}
 	ms = route(j, f, &ro, sh, t, NULL);
-	ftr_tables_free(prefer);
+	drop(prefer, j->before);
 	free(turn);
 	return ms;
 }
@@ -204,10 +223,10 @@ static void measure_old(struct job *j, const struct ftr_tables *t,
 			const struct ftr_shape *sh, struct cli_column *c,
 			unsigned int i)
 {
-	struct ftr_tables *here = cli_carry_tables(j->f, t, sh->f);
+	const struct ftr_tables *here = carry(j, t, sh->f);
 
 	measure(j, sh, here, c, i);
-	ftr_tables_free(here);
+	drop(here, t);
 }
 
 static void measure_ddlr(struct job *j, const struct ftr_shape *sh,
@@ -324,6 +343,8 @@ static void set_up(struct job *j)
 		j->before = t;
 	if (w->guarantee)
 		return;
+	if (w->repeat > 1)
+		cli_must(ftr_balance_base_new(j->sh, t, j->team, &j->base, &cli_err));
 	if (is_changed(w)) {
 		add_column(j, "before", "before", 1);
 		measure(j, j->sh, t, &j->col[0], 0);
@@ -529,6 +550,7 @@ static int run_whatif(int argc, char **argv)
 		all_runs(&j);
 		status = report_whatif(&j);
 	}
+	ftr_balance_base_free(j.base);
 	ftr_team_free(j.team);
 	return status;
 }

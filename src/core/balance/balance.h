@@ -4,13 +4,14 @@
  *
  *	net.c		lists the links, sources and destinations of a fabric
  *	column.c	orders the switches for a destination switch, and finds candidates
- *	flows.c		counts the all-to-all flows on every link
- *	shifts.c	counts the flows of every shift on every link
+ *	flows.c		keeps the all-to-all flows on every link
+ *	shifts.c	keeps the flows of every shift on every link, in bins
  *	choose.c	chooses the cheapest port of an entry
  *	sweep.c		makes one sweep: chooses the ports of many entries, one after the other
  *	balance_tables.c	runs the search of <ftr/balance.h>, which consists of sweeps
  *	displaced.c	chooses the ports of displaced entries after a single fault
  *	bound.c		computes a lower bound for the load of the most loaded link, from cuts
+ *	base.c		computes the copy of the tables and their flows from those before faults
  *
  * One step does all the work: take the flows that pass an entry off their path, compute the price
  * of the path through each allowed port, choose the cheapest port, and put the flows on its path
@@ -40,6 +41,7 @@
 #define FTR_BALANCE_BALANCE_H
 
 #include "base/base.h"
+#include "check/flow_count.h"
 #include <ftr/balance.h>
 
 #define BALANCE_NONE UINT32_MAX
@@ -53,30 +55,14 @@ struct balance_dest {
 	uint32_t pos;		/* position of the host, or BALANCE_NONE */
 };
 
-/* The ports of a switch.  Port p (1 .. n) sends on the link with index first + p. */
-struct balance_ports {
-	uint32_t first, n;
-};
-
-/* A source: a switch with hosts. */
-struct balance_source {
-	ftr_sw sw;
-	uint32_t hosts;		/* number of hosts on sw */
-	uint32_t first, n;	/* n of the hosts have positions, from first to first + n - 1 */
-};
-
 struct balance_net {
 	const struct ftr_balance_input *in;
 	const struct ftr_fabric *f;
 	struct ftr_arena *arena;
-	uint32_t n_links;
-	ftr_sw *peer;		/* peer[x]: the switch at the far end of link x, or FTR_SW_NONE */
-	uint32_t *row;		/* row[x]: index of link x among the links to switches;
-				 * BALANCE_NONE: link x does not lead to a switch */
-	uint32_t n_rows;	/* number of links to switches */
-	struct balance_ports *ports;	/* [n_sw] */
+	uint32_t n_links;	/* f->n_ports */
+	struct flow_net links;
 	uint32_t n_sources;
-	struct balance_source *source;
+	struct flow_source *source;
 	uint32_t *source_of;	/* source_of[s]: index of switch s in source[], or BALANCE_NONE */
 	uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	uint32_t n_hosts;
@@ -103,14 +89,13 @@ static inline bool balance_is_host(const struct ftr_endport *p)
 	       !ftr_ep_is_aggregation(p);
 }
 
-/* The weighted number of flows inside a rail from a source to a host on switch `to`. */
-static inline uint32_t balance_rail(const struct balance_net *net,
-				    const struct balance_source *src, ftr_sw to)
+/* The number of flows inside a rail from a source to a host on switch `to`. */
+static inline uint32_t balance_rail(const struct balance_net *net, const struct flow_source *src,
+				    ftr_sw to)
 {
 	const uint8_t *rail = net->in->shape->numbering.rail;
 
-	return net->rail_weight && rail[to] && rail[to] == rail[src->sw] ?
-		src->hosts * net->rail_weight : 0;
+	return net->rail_weight && rail[to] && rail[to] == rail[src->sw] ? src->hosts : 0;
 }
 
 /* Store the number of hosts on each switch in hosts[n_sw], which must be all 0 before the call. */
@@ -122,13 +107,9 @@ static inline ftr_sw balance_switch(const struct balance_net *net, uint32_t d)
 }
 
 /* The link of port `port` of s, or BALANCE_NONE if no switch is connected to this port. */
-static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
-				       ftr_port port)
+static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s, ftr_port port)
 {
-	uint32_t link = net->ports[s].first + port;
-
-	return port > net->ports[s].n || net->peer[link] == FTR_SW_NONE ?
-		BALANCE_NONE : link;
+	return flow_link_to(&net->links, s, port);
 }
 
 /* Consecutive shifts. */
@@ -140,7 +121,7 @@ struct balance_range {
  * at pos must be on another switch. */
 static inline struct balance_range
 balance_shifts_of(const struct balance_net *net,
-		  const struct balance_source *src, uint32_t pos)
+		  const struct flow_source *src, uint32_t pos)
 {
 	uint32_t k = pos + 1 + net->n_pos - src->first - src->n;
 
@@ -198,6 +179,10 @@ enum ftr_status balance_copy_new(const struct balance_net *net,
 				 struct ftr_err *err) FTR_MUST_USE;
 /* Write the copy into the tables.  Returns the number of entries that change. */
 uint64_t balance_copy_write(const struct balance_copy *c, struct ftr_tables *t);
+/* Returns the destinations of net with their entries in copy or, if it is NULL, in t; NULL: out of
+ * memory.  From malloc(). */
+struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
+				    const struct balance_copy *copy);
 
 /* ---- column.c -------------------------------------------------------------- */
 
@@ -251,17 +236,18 @@ const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_
  * flows	number of all-to-all flows on each link.  If every host sends to every other host,
  *		there is one flow for each ordered pair of hosts.  The flows to an entry without a
  *		port count on the links before this entry
- * rail		number of those flows that stay inside a rail, times net->rail_weight
+ * rail		number of those flows that stay inside a rail; a link may have fewer of them than
+ *		flows, see net->rail_weight
  * bins		number of flows on each link in the shifts.  Bin b is the sum over the shifts
  *		b * width .. (b + 1) * width - 1, modulo 2^16 */
 struct balance_loads {
 	const struct balance_net *net;
 	uint32_t *flows;	/* [n_links] */
-	uint32_t *rail;		/* [n_links], or NULL; part of flows[] */
+	uint32_t *rail;		/* [n_links], or NULL: the fabric has no rails */
 	uint32_t width;		/* number of shifts per bin */
 	uint32_t n_bins;	/* number of bins per link */
 	uint16_t *bins;		/* [n_rows][n_bins]; NULL: shifts are not counted.  Link x has row
-				 * net->row[x] */
+				 * net->links.row[x] */
 	/* full[n_rows][words] has one bit for each bin, which is set if the bin has more than
 	 * `many` flows.  n_full: number of such bins of each link */
 	uint32_t many, words;
@@ -282,7 +268,27 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 				    struct ftr_team *team, bool *loop,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* The greatest number in flows[n_links] or rail[n_links]. */
+/* The sources behind an entry. */
+struct balance_behind {
+	const struct balance_net *net;
+	const struct ftr_shape *sh;
+	struct ftr_cost_column costs;
+	struct balance_entries of;
+	ftr_sw to;		/* the switch of the destination */
+	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */
+	ftr_sw *stack;		/* [n_sw] scratch */
+	/* results of balance_behind(): the indices of the sources whose flows pass or end at the
+	 * entry, their number of hosts, and the number of those on the rail of `to` */
+	uint16_t *source;	/* [n_sources] */
+	uint32_t n, hosts, rail;
+};
+
+/* Set the destination: one of column l, with the entries `of`, whose paths must have no loop. */
+void balance_behind_begin(struct balance_behind *z, struct balance_entries of, uint32_t l);
+/* Find the sources behind the entry of s.  The work grows with the number of switches behind it. */
+void balance_behind(struct balance_behind *z, ftr_sw s);
+
+/* The greatest number in flows[n_links], which is l->flows or l->rail. */
 uint32_t balance_most(const struct balance_loads *l, const uint32_t *flows);
 
 /* ---- shifts.c -------------------------------------------------------------- */
@@ -339,7 +345,7 @@ struct balance_flows {
 /* Add (by: 1) or subtract (by: -1) the flows on the links of the path from s. */
 void balance_add(const struct balance_flows *z, ftr_sw s, int by);
 /* Append the shifts in which source src sends to position pos. */
-void balance_add_shifts(struct balance_flows *z, const struct balance_source *src, uint32_t pos);
+void balance_add_shifts(struct balance_flows *z, const struct flow_source *src, uint32_t pos);
 /* The cheapest port of the n candidates of s for flows that are on no link now.  If several ports
  * have the least price, the first one is taken; the search begins at candidate number
  * begin % n.  The present port of s has precedence, see balance_price.gain. */
@@ -348,7 +354,7 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 
 /* ---- sweep.c --------------------------------------------------------------- */
 
-/* The parameters of a sweep.  A link is bad if flows[] or rail[] is above price.target, or
+/* The parameters of a sweep.  A link is bad if flows[] or weight * rail[] is above price.target, or
  * (if the bins are counted) at least `meet` flows in some shift.  If bins count several shifts
  * together: if it has more than `meet - 1` flows per shift in some bin. */
 struct balance_sweep {
@@ -384,6 +390,7 @@ static inline bool balance_cancelled(const struct balance_net *net)
 struct balance_place {
 	const uint64_t *bits;	/* see balance_subset_new() */
 	const struct ftr_tables *prefer;	/* preferred tables, or NULL (displaced.h) */
+	const struct ftr_balance_base *base;	/* made from `prefer`, or NULL */
 };
 
 /*
@@ -403,6 +410,20 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    const struct balance_place *place, struct ftr_tables *t,
 			    struct ftr_team *team, struct ftr_balance_report *report,
 			    struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- base.c ---------------------------------------------------------------- */
+
+/* True if the base has the same hosts, and net only lacks some of its links. */
+bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_net *net);
+/* Set out->entry to a copy of tables t.  changed: the entries that differ from the base. */
+enum ftr_status balance_base_copy(const struct ftr_balance_base *b,
+				  const struct balance_subset *changed, const struct ftr_tables *t,
+				  struct balance_copy *out, struct ftr_err *err) FTR_MUST_USE;
+/* Count the all-to-all flows of *copy.  changed: as above, or more entries. */
+enum ftr_status balance_base_flows(const struct ftr_balance_base *b,
+				   const struct balance_subset *changed,
+				   const struct balance_copy *copy, struct balance_loads *l,
+				   struct ftr_err *err) FTR_MUST_USE;
 
 /* ---- displaced.c ------------------------------------------------------------ */
 

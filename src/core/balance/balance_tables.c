@@ -89,7 +89,8 @@ struct work {
 	struct balance_copy copy;	/* the present tables */
 	uint8_t *best_entry;	/* the best tables so far: as in copy, or, if in->movable is set,
 				 * only the movable entries, in their order */
-	struct balance_subset place, movable;
+	/* entries: to be placed; that the search may change; that differ from the preferred tables */
+	struct balance_subset place, movable, changed;
 	struct balance_sweep sweep;
 	uint32_t target;
 	uint64_t paths;		/* number of sources (switches with hosts) * number of positions */
@@ -170,7 +171,8 @@ static void keep_if_best(struct work *w)
 static void set_max(struct work *w)
 {
 	w->now.all = balance_most(&w->loads, w->loads.flows);
-	w->now.rail = w->loads.rail ? balance_most(&w->loads, w->loads.rail) : 0;
+	w->now.rail = w->loads.rail ?
+		balance_most(&w->loads, w->loads.rail) * w->net->rail_weight : 0;
 	w->now.max = FTR_MAX(w->now.all, w->now.rail);
 }
 
@@ -333,28 +335,44 @@ static bool put_back(struct work *w)
 	return kept;
 }
 
-/* True if an entry for a host has a port other than in the preferred tables, and is not to be
- * placed. */
-static bool differs(const struct work *w, const struct balance_place *place)
+/* Set w->changed to the entries that differ from the preferred tables. */
+static enum ftr_status find_changed(struct work *w, const struct ftr_tables *prefer,
+				    struct ftr_err *err)
 {
-	uint32_t words = w->t->stride / 64;
+	size_t words = w->t->stride / 64;
+	uint64_t *bits = ftr_calloc(w->t->n_sw * words, sizeof(*bits));
+	enum ftr_status st;
 
+	if (!bits)
+		return ftr_nomem(err, "balancing");
 	for (ftr_sw s = 0; s < w->t->n_sw; s++) {
-		const uint8_t *now = ftr_tables_row(w->t, s);
-		const uint8_t *prefer = ftr_tables_row(place->prefer, s);
+		const uint8_t *now = ftr_tables_row(w->t, s), *was = ftr_tables_row(prefer, s);
 
-		for (uint32_t at = 0; at < w->t->max_lid; at += FTR_LFT_BLOCK) {
-			uint64_t bits = place->bits[(size_t)s * words + at / 64];
-
-			if (!memcmp(now + at, prefer + at, FTR_LFT_BLOCK))
+		for (uint32_t at = 0; at <= w->t->max_lid; at += FTR_LFT_BLOCK) {
+			if (!memcmp(now + at, was + at, FTR_LFT_BLOCK))
 				continue;
 			for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++)
-				if (now[at + i] != prefer[at + i] && !(bits >> i & 1) &&
-				    now[at + i] != FTR_PORT_NONE &&
-				    at + i <= w->t->max_lid && w->net->dest_of[at + i] != BALANCE_NONE)
-					return true;
+				bits[s * words + at / 64] |=
+					(uint64_t)(now[at + i] != was[at + i]) << i;
 		}
 	}
+	st = balance_subset_new(w->net, bits, &w->changed, err);
+	free(bits);
+	return st;
+}
+
+/* True if a changed entry has a port, and is not to be placed. */
+static bool differs(const struct work *w)
+{
+	for (uint32_t d = 0; d < w->net->n_dests; d++)
+		for (uint32_t i = w->changed.first[d], k = w->place.first[d];
+		     i < w->changed.first[d + 1]; i++) {
+			if (k < w->place.first[d + 1] && w->place.sw[k] == w->changed.sw[i])
+				k++;
+			else if (balance_copy_of(&w->copy, d).entry[w->changed.sw[i]] !=
+				 FTR_PORT_NONE)
+				return true;
+		}
 	return false;
 }
 
@@ -368,7 +386,7 @@ static enum ftr_status count_displaced(struct work *w, const struct balance_plac
 	enum ftr_status st;
 
 	st = balance_bins_new(&w->loads, w->net->most_hosts, err);
-	if (st || !prefer || !differs(w, place))
+	if (st || !prefer || !differs(w))
 		return st;
 	st = balance_copy_new(w->net, prefer, w->team, &copy, err);
 	if (!st)
@@ -380,17 +398,23 @@ static enum ftr_status count_displaced(struct work *w, const struct balance_plac
 static enum ftr_status place_entries(struct work *w, const struct balance_place *place,
 				     bool *loop, struct ftr_err *err)
 {
+	const struct ftr_balance_base *base =
+		place->base && balance_base_fits(place->base, w->net) ? place->base : NULL;
 	struct balance_sweep *s = &w->sweep;
-	enum ftr_status st;
+	enum ftr_status st = balance_subset_new(w->net, place->bits, &w->place, err);
 
-	st = balance_copy_new(w->net, w->t, w->team, &w->copy, err);
+	if (!st && place->prefer)
+		st = find_changed(w, place->prefer, err);
 	if (st)
 		return st;
-	st = balance_subset_new(w->net, place->bits, &w->place, err);
+	w->copy.net = w->net;
+	st = base ? balance_base_copy(base, &w->changed, w->t, &w->copy, err) :
+		balance_copy_new(w->net, w->t, w->team, &w->copy, err);
 	if (st)
 		return st;
 	clear_entries(w);
-	st = balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err);
+	st = base ? balance_base_flows(base, &w->changed, &w->copy, &w->loads, err) :
+		balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err);
 	if (st || *loop)
 		return st;
 	st = count_displaced(w, place, err);
@@ -411,7 +435,7 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 /* Prepare sweeps: copy the tables, and count the shifts. */
 static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 {
-	size_t all = (size_t)w->net->n_rows * w->net->n_pos * sizeof(*w->loads.bins);
+	size_t all = (size_t)w->net->links.n_rows * w->net->n_pos * sizeof(*w->loads.bins);
 	enum ftr_status st = FTR_OK;
 
 	if (!w->copy.entry)
@@ -526,6 +550,7 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 	free(w->best_entry);
 	balance_subset_free(&w->place);
 	balance_subset_free(&w->movable);
+	balance_subset_free(&w->changed);
 	balance_net_free(w->net);
 	free(w);
 	return st;

@@ -44,7 +44,7 @@ static uint64_t above(const struct balance_price *p, uint64_t flows)
 	return flows > p->target ? FTR_MIN(flows - p->target, MOST_OVER) : 0;
 }
 
-static uint64_t rise(const struct balance_price *p, uint64_t flows, uint32_t more)
+static uint64_t rise(const struct balance_price *p, uint64_t flows, uint64_t more)
 {
 	uint64_t was = above(p, flows), is = above(p, flows + more);
 
@@ -57,7 +57,8 @@ static uint64_t price_flows(const struct balance_flows *z, uint32_t link)
 	uint64_t flows = z->loads->flows[link], over = rise(p, flows, z->hosts);
 
 	if (z->rail)
-		over += rise(p, z->loads->rail[link], z->rail);
+		over += rise(p, (uint64_t)z->loads->rail[link] * z->loads->net->rail_weight,
+			     (uint64_t)z->rail * z->loads->net->rail_weight);
 	return p->over * over + (p->idle ? flows * z->hosts / 256 : 0);
 }
 
@@ -65,7 +66,7 @@ static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struc
 {
 	const struct balance_loads *l = z->loads;
 	uint32_t bin = of.begin / l->width, next = (bin + 1) * l->width;
-	const uint16_t *n = l->bins + (size_t)l->net->row[link] * l->n_bins;
+	const uint16_t *n = l->bins + (size_t)l->net->links.row[link] * l->n_bins;
 	uint64_t sum = 0;
 
 	for (uint32_t k = of.begin, end; k < of.end; k = end, bin++, next += l->width) {
@@ -98,7 +99,7 @@ static uint64_t price_path(const struct balance_flows *z, ftr_sw s, uint64_t lim
 		if (link == BALANCE_NONE)
 			break;
 		sum += price_link(z, link, limit - sum);
-		s = net->peer[link];
+		s = net->links.peer[link];
 	}
 	return sum;
 }
@@ -117,11 +118,11 @@ void balance_add(const struct balance_flows *z, ftr_sw s, int by)
 			z->loads->rail[link] += (uint32_t)by * z->rail;
 		for (uint32_t i = 0; i < z->n_shifts; i++)
 			balance_bins_add(z->loads, link, z->shift[i], by);
-		s = net->peer[link];
+		s = net->links.peer[link];
 	}
 }
 
-void balance_add_shifts(struct balance_flows *z, const struct balance_source *src, uint32_t pos)
+void balance_add_shifts(struct balance_flows *z, const struct flow_source *src, uint32_t pos)
 {
 	struct balance_range of = balance_shifts_of(z->loads->net, src, pos);
 	struct balance_range *last = z->shift + z->n_shifts - 1;
@@ -156,7 +157,7 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 
 		for (uint32_t i = 0; i < g->n && rest < least; i++) {
 			ftr_port port = z->sh->tree.group_ports[g->first + (begin / n + i) % g->n];
-			uint64_t price = rest + price_link(z, net->ports[s].first + port,
+			uint64_t price = rest + price_link(z, net->links.ports[s].first + port,
 							   least - rest);
 
 			if (price < least) {

@@ -81,7 +81,7 @@ static uint32_t next_switches(struct balance_column *c, struct balance_entries o
 		next[k] = cand[k]->remote;
 	link = balance_link(c->net, of, s);
 	if (!c->net->in->extra && link != BALANCE_NONE)
-		next[n++] = c->net->peer[link];
+		next[n++] = c->net->links.peer[link];
 	return n;
 }
 

@@ -66,7 +66,7 @@ static bool is_displaced(const struct paths *p, ftr_sw s)
 
 /* Add (by: 1) or subtract (by: -1) the flows of a source on the links of the path from s.
  * displaced: they have passed a displaced entry. */
-static void walk(const struct paths *p, const struct balance_source *src, ftr_sw s,
+static void walk(const struct paths *p, const struct flow_source *src, ftr_sw s,
 		 bool displaced, int by)
 {
 	const struct balance_net *net = p->l->net;
@@ -83,7 +83,7 @@ static void walk(const struct paths *p, const struct balance_source *src, ftr_sw
 			p->l->rail[link] += (uint32_t)by * balance_rail(net, src, p->to);
 		if (displaced && p->pos != BALANCE_NONE && src->n)
 			balance_bins_add(p->l, link, balance_shifts_of(net, src, p->pos), by);
-		s = net->peer[link];
+		s = net->links.peer[link];
 	}
 }
 
@@ -115,7 +115,7 @@ void balance_place_price(const struct balance_net *net, const struct ftr_shape *
 	uint64_t bound = net->bound;
 
 	for (uint32_t i = 0; i < net->n_sources; i++) {
-		const struct balance_source *src = &net->source[i];
+		const struct flow_source *src = &net->source[i];
 		uint64_t flows = (uint64_t)src->hosts * (net->n_hosts - src->hosts), links = 0;
 		uint32_t first = sh->tree.group_first[src->sw];
 
@@ -134,7 +134,7 @@ static ftr_sw next_of(const struct displaced *z, ftr_sw s)
 {
 	uint32_t link = balance_link(z->net, z->paths.now, s);
 
-	return link == BALANCE_NONE ? FTR_SW_NONE : z->net->peer[link];
+	return link == BALANCE_NONE ? FTR_SW_NONE : z->net->links.peer[link];
 }
 
 /* Without extra turns, the flows that pass an entry which leads up come from below. */
@@ -200,7 +200,7 @@ static void place(struct displaced *z, const struct ftr_cost_column *costs,
 	z->n_sources = 0;
 	gather(z, e->sw);
 	for (uint32_t k = 0; k < z->n_sources; k++) {
-		const struct balance_source *src =
+		const struct flow_source *src =
 			&z->net->source[z->net->source_of[z->source[k].sw]];
 
 		flows.hosts += src->hosts;
@@ -279,8 +279,8 @@ static bool allocate(struct displaced *z)
 
 	/* any port may get a link, see displaced_link() */
 	for (uint32_t x = 0; x < z->net->n_links; x++)
-		if (z->net->row[x] == BALANCE_NONE)
-			z->net->row[x] = z->net->n_rows++;
+		if (z->net->links.row[x] == BALANCE_NONE)
+			z->net->links.row[x] = z->net->links.n_rows++;
 	return FTR_NEW(z->arena, z->source, z->net->n_sources + 1u) &&
 		FTR_NEW(z->arena, z->stack, n_sw) && FTR_NEW(z->arena, z->first, n_sw + 1u) &&
 		FTR_NEW(z->arena, z->shift, z->net->n_sources + 1u) &&
@@ -356,7 +356,7 @@ bool displaced_counts(const struct displaced *z, ftr_lid lid)
 
 void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 {
-	z->net->peer[z->net->ports[s].first + port] = t;
+	z->net->links.peer[z->net->links.ports[s].first + port] = t;
 }
 
 void displaced_begin(struct displaced *z, const struct ftr_shape *sh, bool turns)

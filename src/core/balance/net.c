@@ -20,29 +20,6 @@
 #include "balance/balance.h"
 #include "base/bytes.h"
 
-static bool set_links(struct balance_net *net)
-{
-	net->n_links = net->f->n_ports;
-	FTR_NEW(net->arena, net->peer, net->n_links);
-	FTR_NEW(net->arena, net->ports, net->f->n_sw);
-	FTR_NEW(net->arena, net->row, net->n_links);
-	if (!net->peer || !net->ports || !net->row)
-		return false;
-	for (ftr_sw s = 0; s < net->f->n_sw; s++)
-		net->ports[s] = (struct balance_ports){
-			net->f->sw[s].first_port, net->f->sw[s].n_ports,
-		};
-	memset(net->peer, 0xff, net->n_links * sizeof(*net->peer));
-	for (uint32_t x = 0; x < net->n_links; x++)
-		if (net->f->ports[x].peer_kind == FTR_PEER_SW) {
-			net->peer[x] = net->f->ports[x].peer;
-			net->row[x] = net->n_rows++;
-		} else {
-			net->row[x] = BALANCE_NONE;
-		}
-	return true;
-}
-
 static bool set_sources(struct balance_net *net)
 {
 	const struct ftr_fabric *f = net->f;
@@ -61,7 +38,7 @@ static bool set_sources(struct balance_net *net)
 		if (!hosts[s])
 			continue;
 		net->source_of[s] = net->n_sources;
-		net->source[net->n_sources++] = (struct balance_source){
+		net->source[net->n_sources++] = (struct flow_source){
 			.sw = s, .hosts = hosts[s],
 		};
 	}
@@ -159,8 +136,9 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 		net->arena = a;
 		net->in = in;
 		net->f = in->shape->f;
+		net->n_links = net->f->n_ports;
 	}
-	if (!net || !set_links(net) || !set_sources(net) || !set_dests(net)) {
+	if (!net || !flow_net_new(a, net->f, &net->links) || !set_sources(net) || !set_dests(net)) {
 		ftr_arena_free(a);
 		return nomem(err);
 	}
@@ -286,4 +264,18 @@ uint64_t balance_copy_write(const struct balance_copy *c, struct ftr_tables *t)
 			}
 		}
 	return differ;
+}
+
+struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
+				    const struct balance_copy *copy)
+{
+	struct flow_dest *dest = ftr_calloc(net->n_dests + 1u, sizeof(*dest));
+
+	for (uint32_t d = 0; dest && d < net->n_dests; d++) {
+		struct balance_entries of = copy ? balance_copy_of(copy, d) :
+			balance_entries_of(t, net->dest[d].lid);
+
+		dest[d] = (struct flow_dest){ of.entry, of.stride, balance_switch(net, d) };
+	}
+	return dest;
 }

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Counts the flows of the shifts on every link.
+ * The flows of the shifts on every link (counted by src/core/check/flow_count.c).
  *
  * The search keeps the counts in bins, which are updated when an entry changes.  The load of the
- * most loaded link of every shift is computed again from the tables: in slices, ranges of
- * consecutive shifts that are small enough for the cache.  The same pass can fill the bins.
- *
- * src/core/check/loadrun.c, which belongs to the checker, counts shifts for `ibfattree load`.  It
- * adds up stored paths (176 MB at 11,664 hosts), which takes 0.6 s for all shifts; this file needs
- * 3.8 s (both on one thread).  The search cannot store paths, because its entries change.
+ * most loaded link of every shift is computed again from the tables.  The same pass can fill the
+ * bins.
  */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +15,6 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
-
-#define SLICE_BYTES ((size_t)4 << 20)
 
 /* ---- bins ------------------------------------------------------------------------ */
 
@@ -44,17 +37,17 @@ enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width, struct
 	l->n_bins = (net->n_pos + width - 1) / width;
 	l->words = l->n_bins / 64 + 1;
 	l->many = UINT16_MAX;
-	l->bins = ftr_calloc((size_t)net->n_rows * l->n_bins + 1, sizeof(*l->bins));
-	l->full = ftr_calloc((size_t)net->n_rows * l->words + 1, sizeof(*l->full));
-	l->n_full = ftr_calloc(net->n_rows + 1u, sizeof(*l->n_full));
+	l->bins = ftr_calloc((size_t)net->links.n_rows * l->n_bins + 1, sizeof(*l->bins));
+	l->full = ftr_calloc((size_t)net->links.n_rows * l->words + 1, sizeof(*l->full));
+	l->n_full = ftr_calloc(net->links.n_rows + 1u, sizeof(*l->n_full));
 	if (!l->bins || !l->full || !l->n_full)
-		return ftr_nomem(err, "counting %u shifts on %u links", net->n_pos, net->n_rows);
+		return ftr_nomem(err, "counting %u shifts on %u links", net->n_pos, net->links.n_rows);
 	return FTR_OK;
 }
 
 void balance_bins_add(struct balance_loads *l, uint32_t link, struct balance_range of, int by)
 {
-	uint32_t row = l->net->row[link], bin = of.begin / l->width;
+	uint32_t row = l->net->links.row[link], bin = of.begin / l->width;
 	uint32_t next = (bin + 1) * l->width;
 	uint16_t *n = l->bins + (size_t)row * l->n_bins;
 	uint64_t *full = l->full + (size_t)row * l->words;
@@ -76,11 +69,11 @@ void balance_bins_full(struct balance_loads *l, uint32_t many)
 {
 	l->many = many;
 	if (many >= UINT16_MAX) {	/* no bin is full */
-		memset(l->full, 0, (size_t)l->net->n_rows * l->words * sizeof(*l->full));
-		memset(l->n_full, 0, l->net->n_rows * sizeof(*l->n_full));
+		memset(l->full, 0, (size_t)l->net->links.n_rows * l->words * sizeof(*l->full));
+		memset(l->n_full, 0, l->net->links.n_rows * sizeof(*l->n_full));
 		return;
 	}
-	for (uint32_t x = 0; x < l->net->n_rows; x++) {
+	for (uint32_t x = 0; x < l->net->links.n_rows; x++) {
 		const uint16_t *n = l->bins + (size_t)x * l->n_bins;
 		uint64_t *full = l->full + (size_t)x * l->words;
 
@@ -95,7 +88,7 @@ void balance_bins_full(struct balance_loads *l, uint32_t many)
 
 bool balance_bins_any(const struct balance_loads *l, uint32_t link, struct balance_range of)
 {
-	uint32_t row = l->net->row[link];
+	uint32_t row = l->net->links.row[link];
 	uint32_t begin = of.begin / l->width, last = (of.end - 1) / l->width;
 	const uint64_t *full = l->full + (size_t)row * l->words;
 	uint64_t word = full[begin / 64] & ~UINT64_C(0) << begin % 64;
@@ -108,72 +101,20 @@ bool balance_bins_any(const struct balance_loads *l, uint32_t link, struct balan
 
 /* ---- all shifts ------------------------------------------------------------------- */
 
-/* The shifts begin .. end - 1. */
-struct slice {
-	uint32_t begin, end;
-	uint16_t *n;		/* [n_rows][end - begin] number of flows on each link in each
-				 * shift */
-	uint16_t *most;		/* [end - begin] load of the most loaded link in each shift */
-	uint64_t sum;		/* of all slices of a thread: the loads in most[], added up */
-};
-
-struct slices {
+struct counting {
 	struct balance_loads *l;
-	const struct balance_net *net;
-	const struct balance_copy *copy;
 	bool fill;
-	uint32_t shifts;	/* number of shifts of a slice */
-	struct slice *of;	/* [workers] */
-	atomic_bool stop;	/* cancelled */
+	uint64_t *sum;		/* [workers] loads of the most loaded link in each shift, added up */
+	uint16_t **most;	/* [workers][n_pos] scratch */
+	bool stopped;
 };
-
-static void count_path(const struct slices *z, const struct slice *b,
-		       const struct balance_source *src, uint32_t d)
-{
-	const struct balance_net *net = z->net;
-	struct balance_range of = balance_shifts_of(net, src, net->dest[d].pos);
-	struct balance_entries entries = balance_copy_of(z->copy, d);
-	uint32_t begin = FTR_MAX(of.begin, b->begin), end = FTR_MIN(of.end, b->end);
-	ftr_sw s = src->sw, to = balance_switch(net, d);
-
-	if (begin >= end)
-		return;
-	for (uint32_t hops = 0; s != to && hops < net->f->n_sw; hops++) {
-		uint32_t link = balance_link(net, entries, s);
-		uint16_t *row;
-
-		if (link == BALANCE_NONE)
-			return;
-		row = b->n + (size_t)net->row[link] * (b->end - b->begin);
-		for (uint32_t k = begin - b->begin; k < end - b->begin; k++)
-			row[k]++;
-		s = net->peer[link];
-	}
-}
-
-static void count_slice(const struct slices *z, const struct slice *b)
-{
-	const struct balance_net *net = z->net;
-
-	memset(b->n, 0, (size_t)net->n_rows * (b->end - b->begin) * sizeof(*b->n));
-	for (uint32_t k = 0; k < net->n_sources; k++) {
-		const struct balance_source *src = &net->source[k];
-		uint32_t n = src->n ? FTR_MIN(b->end - b->begin + src->n - 1, net->n_pos) : 0;
-		uint32_t pos = (src->first + b->begin) % net->n_pos;
-
-		for (uint32_t i = 0; i < n; i++) {
-			count_path(z, b, src, net->dest_at[pos]);
-			pos = pos + 1 == net->n_pos ? 0 : pos + 1;
-		}
-	}
-}
 
 /* Copy the flows of a slice to the bins.  The slice begins at the first shift of a bin. */
-static void fill_bins(struct balance_loads *l, const struct slice *b)
+static void fill_bins(struct balance_loads *l, const struct flow_slice *b)
 {
 	uint32_t n = b->end - b->begin;
 
-	for (uint32_t x = 0; x < l->net->n_rows; x++) {
+	for (uint32_t x = 0; x < l->net->links.n_rows; x++) {
 		const uint16_t *row = b->n + (size_t)x * n;
 		uint16_t *bin = l->bins + (size_t)x * l->n_bins + b->begin / l->width;
 
@@ -185,76 +126,59 @@ static void fill_bins(struct balance_loads *l, const struct slice *b)
 	}
 }
 
-static void one_slice(const struct slices *z, struct slice *b)
+static void take_slice(void *ctx, const struct flow_slice *b)
 {
+	struct counting *c = ctx;
 	uint32_t n = b->end - b->begin;
+	uint16_t *most = c->most[b->worker];
 
-	count_slice(z, b);
-	memset(b->most, 0, n * sizeof(*b->most));
-	for (uint32_t x = 0; x < z->net->n_rows; x++) {
+	memset(most, 0, n * sizeof(*most));
+	for (uint32_t x = 0; x < c->l->net->links.n_rows; x++) {
 		const uint16_t *row = b->n + (size_t)x * n;
 
 		for (uint32_t k = 0; k < n; k++)
-			b->most[k] = FTR_MAX(b->most[k], row[k]);
+			most[k] = FTR_MAX(most[k], row[k]);
 	}
 	/* in shift 0 every host sends to itself */
 	for (uint32_t k = b->begin ? 0 : 1; k < n; k++)
-		b->sum += b->most[k];
-	if (z->fill)
-		fill_bins(z->l, b);
+		c->sum[b->worker] += most[k];
+	if (c->fill)
+		fill_bins(c->l, b);
 }
 
-static void some_slices(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+static bool stop(void *ctx)
 {
-	struct slices *z = ctx;
+	struct counting *c = ctx;
 
-	for (uint32_t i = begin; i < end && !atomic_load(&z->stop); i++) {
-		struct slice *b = &z->of[worker];
-
-		b->begin = i * z->shifts;
-		b->end = FTR_MIN(b->begin + z->shifts, z->net->n_pos);
-		/* worker 0 is the calling thread */
-		if (!worker && balance_cancelled(z->net))
-			atomic_store(&z->stop, true);
-		else
-			one_slice(z, b);
-	}
-}
-
-/* The number of shifts of a slice: a multiple of the width of a bin, and at most n_pos / workers
- * + 1, so that nearly all workers get a slice. */
-static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
-{
-	uint32_t width = z->fill ? z->l->width : 1;
-	uint32_t n = (uint32_t)(SLICE_BYTES / sizeof(uint16_t) / (z->net->n_rows + 1u));
-
-	n = FTR_MIN(n, z->net->n_pos / workers + 1);
-	return FTR_MAX(n / width, 1u) * width;
+	return c->stopped = balance_cancelled(c->l->net);
 }
 
 enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balance_copy *copy,
 				     bool fill, struct ftr_team *team, uint64_t *sum,
 				     struct ftr_err *err)
 {
-	struct slices z = { .l = l, .net = l->net, .copy = copy, .fill = fill };
+	const struct balance_net *net = l->net;
+	struct counting c = { .l = l, .fill = fill };
+	struct flow_dest *dest = balance_dests_new(net, NULL, copy);
+	struct flow_shifts z = {
+		.net = &net->links, .source = net->source, .n_sources = net->n_sources,
+		.dest = dest, .dest_at = net->dest_at, .n = net->n_pos,
+		.multiple = fill ? l->width : 1, .fn = take_slice, .stop = stop, .ctx = &c,
+	};
 	unsigned int n = ftr_team_size(team);
 	struct ftr_arena *a = ftr_arena_new();
-	bool ok = a && FTR_ZNEW(a, z.of, n);
+	bool ok = a && dest && FTR_ZNEW(a, c.sum, n) && FTR_NEW(a, c.most, n);
+	enum ftr_status st;
 
-	z.shifts = slice_shifts(&z, n);
 	for (unsigned int i = 0; ok && i < n; i++)
-		ok = FTR_NEW(a, z.of[i].n, (size_t)z.net->n_rows * z.shifts + 1) &&
-			FTR_NEW(a, z.of[i].most, z.shifts);
-	if (!ok) {
-		ftr_arena_free(a);
-		return ftr_nomem(err, "counting shifts");
-	}
-	ftr_team_run(team, (z.net->n_pos + z.shifts - 1) / z.shifts, 1, some_slices, &z);
+		ok = FTR_NEW(a, c.most[i], net->n_pos + 1u) != NULL;
+	st = ok ? flow_count_shifts(&z, team, err) : ftr_nomem(err, "counting shifts");
 	*sum = 0;
-	for (unsigned int i = 0; i < n; i++)
-		*sum += z.of[i].sum;
-	if (atomic_load(&z.stop))
+	for (unsigned int i = 0; !st && i < n; i++)
+		*sum += c.sum[i];
+	if (c.stopped)
 		*sum = BALANCE_CANCELLED;
+	free(dest);
 	ftr_arena_free(a);
-	return FTR_OK;
+	return st;
 }

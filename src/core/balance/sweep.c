@@ -43,7 +43,7 @@ struct sweep {
 	struct passing *at;	/* at[s]: the flows that pass switch s; at[n_sw]: the flows that end
 				 * at an entry without a port */
 	uint16_t *tour;		/* [n_sources] indices in net->source[] */
-	ftr_sw *stack;		/* [n_sw + 1] scratch of gather() */
+	struct balance_behind behind;	/* its array of sources is tour[] */
 	bool *examine;		/* examine[s]: the entry of s may have to change */
 	uint16_t *listed;	/* [n_sw] see find_listed() */
 };
@@ -52,15 +52,17 @@ struct sweep {
 
 static bool is_above(const struct sweep *z, uint32_t link)
 {
-	return z->l->flows[link] > z->w->price.target ||
-		(z->l->rail && z->l->rail[link] > z->w->price.target);
+	uint64_t target = z->w->price.target;
+
+	return z->l->flows[link] > target ||
+		(z->l->rail && (uint64_t)z->l->rail[link] * z->net->rail_weight > target);
 }
 
 /* True if a link may be bad: it has too many all-to-all flows, or too many in some shift. */
 static bool may_be_bad(const struct sweep *z, uint32_t link)
 {
 	return is_above(z, link) ||
-		(z->l->bins && z->d->pos != BALANCE_NONE && z->l->n_full[z->net->row[link]]);
+		(z->l->bins && z->d->pos != BALANCE_NONE && z->l->n_full[z->net->links.row[link]]);
 }
 
 /* Set examine[s] for the switches of the column.  Returns false if it is false for all; or if the
@@ -76,9 +78,9 @@ static bool find_entries(const struct sweep *z)
 		ftr_sw s = c->sw[i];
 		uint32_t link = balance_link(z->net, z->flows.of, s);
 
-		if (link == BALANCE_NONE || c->at[z->net->peer[link]] <= c->at[s])
+		if (link == BALANCE_NONE || c->at[z->net->links.peer[link]] <= c->at[s])
 			return false;
-		z->examine[s] = may_be_bad(z, link) || z->examine[z->net->peer[link]];
+		z->examine[s] = may_be_bad(z, link) || z->examine[z->net->links.peer[link]];
 		any |= z->examine[s];
 	}
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
@@ -102,7 +104,7 @@ static bool is_candidate(const struct sweep *z, ftr_sw s)
 			return false;
 		if (may_be_bad(z, link))
 			return true;
-		s = z->net->peer[link];
+		s = z->net->links.peer[link];
 	}
 	return false;
 }
@@ -144,7 +146,7 @@ static struct passing *next_of(const struct sweep *z, ftr_sw s)
 {
 	uint32_t link = balance_link(z->net, z->flows.of, s);
 
-	return &z->at[link == BALANCE_NONE ? z->net->f->n_sw : z->net->peer[link]];
+	return &z->at[link == BALANCE_NONE ? z->net->f->n_sw : z->net->links.peer[link]];
 }
 
 static void find_flows(const struct sweep *z)
@@ -191,38 +193,13 @@ static void set_tour(const struct sweep *z)
 	}
 }
 
-/* Put the sources whose flows pass or end at s into the array, from its begin. */
-static void gather(const struct sweep *z, ftr_sw s)
-{
-	const struct ftr_shape *sh = z->flows.sh;
-	struct passing *p = &z->at[s];
-	uint32_t depth = 0;
-
-	*p = (struct passing){ 0 };
-	z->stack[depth++] = s;
-	while (depth) {
-		ftr_sw u = z->stack[--depth];
-		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[u]];
-		uint32_t src = z->net->source_of[u];
-
-		if (src != BALANCE_NONE) {
-			p->hosts += z->net->source[src].hosts;
-			p->rail += balance_rail(z->net, &z->net->source[src], z->flows.to);
-			z->tour[p->n++] = (uint16_t)src;
-		}
-		for (uint32_t k = 0; k < ftr_shape_groups(sh, u); k++)
-			if (g[k].remote != z->flows.to && next_of(z, g[k].remote) == &z->at[u])
-				z->stack[depth++] = g[k].remote;
-	}
-}
-
 /* ---- one entry ---------------------------------------------------------------------- */
 
 static bool is_bad(const struct sweep *z, uint32_t link)
 {
 	if (is_above(z, link))
 		return true;
-	if (!z->flows.n_shifts || !z->l->n_full[z->net->row[link]])
+	if (!z->flows.n_shifts || !z->l->n_full[z->net->links.row[link]])
 		return false;
 	for (uint32_t i = 0; i < z->flows.n_shifts; i++)
 		if (balance_bins_any(z->l, link, z->flows.shift[i]))
@@ -237,7 +214,7 @@ static bool path_is_bad(const struct sweep *z, ftr_sw s)
 
 		if (is_bad(z, link))
 			return true;
-		s = z->net->peer[link];
+		s = z->net->links.peer[link];
 	}
 	return false;
 }
@@ -288,9 +265,13 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 {
 	uint32_t n = find_listed(z, d);
 
+	balance_behind_begin(&z->behind, z->flows.of, z->d->col);
 	for (uint32_t i = 0; i < n; i++) {
-		gather(z, z->listed[i]);
-		if (z->w->place || z->at[z->listed[i]].hosts >= FTR_MAX(z->w->least, 1u))
+		balance_behind(&z->behind, z->listed[i]);
+		z->at[z->listed[i]] = (struct passing){
+			z->behind.hosts, z->behind.rail, z->behind.n, 0, 0,
+		};
+		if (z->w->place || z->behind.hosts >= FTR_MAX(z->w->least, 1u))
 			examine(z, z->listed[i]);
 	}
 }
@@ -355,12 +336,14 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && balance_column_new(net, a, &z.col) &&
 		FTR_NEW(a, z.at, net->f->n_sw + 1u) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
-		FTR_NEW(a, z.stack, net->f->n_sw + 1u) && FTR_NEW(a, z.listed, net->f->n_sw) &&
+		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
 		FTR_NEW(a, z.examine, net->f->n_sw) &&
 		FTR_NEW(a, z.flows.shift, net->n_sources + 1u);
 
 	w->moved = 0;
 	if (ok) {
+		z.behind.net = net;
+		z.behind.source = z.tour;
 		z.flows.loads = l;
 		z.flows.price = &w->price;
 		if (l->bins)

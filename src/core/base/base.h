@@ -108,6 +108,9 @@ static inline uint64_t ftr_hash(uint64_t hash, const void *data, size_t n)
 	return hash;
 }
 
+/* Like ftr_hash(), but of 8 bytes at a time, which takes an eighth of the time. */
+uint64_t ftr_hash_words(uint64_t hash, const void *data, size_t n);
+
 /* ---- order ------------------------------------------------------------- */
 
 /* "node2" < "node10": runs of digits compare as numbers, other characters as bytes.  The

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Random numbers, and the comparison of numbers and of names.  The generator is xoshiro256** by
+ * Random numbers, a hash, and the comparison of numbers and of names.  The generator is xoshiro256** by
  * Blackman and Vigna, seeded with splitmix64.  It gives the same sequence on every machine, so a
  * run can be repeated with its printed seed.
  */
@@ -55,6 +55,19 @@ void ftr_rng_perm(struct ftr_rng *r, uint32_t *perm, uint32_t n)
 		perm[i] = perm[j];
 		perm[j] = i;
 	}
+}
+
+uint64_t ftr_hash_words(uint64_t hash, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+	uint64_t w;
+
+	for (; n >= sizeof(w); p += sizeof(w), n -= sizeof(w)) {
+		memcpy(&w, p, sizeof(w));
+		hash = (hash ^ w) * UINT64_C(0x100000001b3);
+		hash ^= hash >> 32;	/* else high bits do not change low ones */
+	}
+	return ftr_hash(hash, p, n);
 }
 
 int ftr_u32_cmp(const void *a, const void *b)

@@ -11,7 +11,7 @@
  *	cycle.c		search for a shortest cycle in the dependency graph
  *	finding.c	counts of the faults that were found, with a sample of each kind
  *	delta.c		check of changed entries only
- *	hops.c		path lengths, unreachable pairs
+ *	hops.c		path lengths
  *	dyn*.c		<ftr/cdg.h>, see dyn.h
  *	load*.c		<ftr/load.h>, see link_load.h
  *
@@ -81,9 +81,6 @@ struct chk_part {
 				 * 1 + index of the first LID, or 0; continued in batch.next[] of
 				 * updown.c */
 	uint32_t *bad;		/* [n_sw] switches with a finding, see updown.c */
-	ftr_lost_fn lost;	/* called for a path that does not arrive, which is then not
-				 * counted; or NULL */
-	void *lost_ctx;
 	/* The following arrays are for one LID, [n_sw] each. */
 	uint8_t *col;		/* col[s]: entry of s */
 	uint16_t *nxt;		/* nxt[s]: row of the next hop of s */
@@ -113,6 +110,7 @@ struct chk {
 	uint32_t *order;	/* [n_sw] switches by ascending rank */
 	uint32_t n_lowest;	/* number of switches of the lowest rank */
 	uint32_t n_hosts;
+	uint64_t *lost;		/* ftr_check_report.lost, or NULL */
 	uint8_t *in_cdg;	/* in_cdg[lid] == 1: the graph has the dependencies of lid */
 	struct chk_cdg cdg;
 	struct chk_part *part;	/* [workers] */

@@ -25,6 +25,7 @@
  * matrix of (number of ports)^2 bits.  If VLs are checked, the matrix has (number of ports *
  * number of VLs)^2 bits, and each worker needs 64 more bytes per port.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/claims.h"
@@ -292,7 +293,9 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 		return st;
 	set_opts(&c, opts);
 	a = ftr_arena_new();
-	if (a && chk_set_up(&c, a, ftr_team_size(team))) {
+	if (opts->list_lost)
+		c.lost = ftr_calloc((size_t)(f->max_lid / 64 + 1u) * f->n_sw, sizeof(*c.lost));
+	if (a && (c.lost || !opts->list_lost) && chk_set_up(&c, a, ftr_team_size(team))) {
 		st = chk_claims_set(&claims, f, &(struct ftr_check_delta){
 			.rank = opts->rank, .turn = opts->turn, .n_turns = opts->n_turns,
 		}, a, err);
@@ -304,7 +307,11 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 			      f->n_sw);
 	}
 	ftr_arena_free(a);
-	if (!st)
-		*out = r;
-	return st;
+	if (st) {
+		free(c.lost);
+		return st;
+	}
+	*out = r;
+	out->lost = c.lost;
+	return FTR_OK;
 }

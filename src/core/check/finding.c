@@ -115,10 +115,8 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	enum ftr_finding what = chk_finding(st);
 	struct ftr_check_sample here = { s, s, lid };
 
-	if (w->lost) {
-		w->lost(w->lost_ctx, s, lid);
-		return;
-	}
+	if (c->lost)
+		c->lost[(size_t)(lid / 64) * c->f->n_sw + s] |= UINT64_C(1) << lid % 64;
 	if (o->kind == FTR_OWNER_EP) {
 		const struct ftr_endport *e = &c->f->ep[o->idx];
 

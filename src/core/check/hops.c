@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Counts paths by their length, and unreachable pairs; finds the physically connected switches.
+ * Counts paths by their length; finds the physically connected switches.
  * The paths are those of walk.c.
  */
 #include <string.h>
@@ -46,61 +46,6 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 		if (f->owner[lid].kind == FTR_OWNER_EP &&
 		    f->ep[f->owner[lid].idx].sw != FTR_SW_NONE)
 			count_lid(&c, c.part, lid, hist);
-	ftr_arena_free(a);
-	return st;
-}
-
-/* True if r, which may be NULL, reports unreachable pairs with this kind of destination. */
-static bool any_lost(const struct ftr_check_report *r, uint8_t to)
-{
-	if (!r)
-		return to != FTR_OWNER_NONE;
-	if (to == FTR_OWNER_EP)
-		return r->bad[FTR_CHECK_HOST_HOST] || r->bad[FTR_CHECK_SW_HOST];
-	return to == FTR_OWNER_SW && (r->bad[FTR_CHECK_HOST_SW] || r->bad[FTR_CHECK_SW_SW]);
-}
-
-struct lost {
-	const struct ftr_fabric *f;
-	const struct ftr_check_report *r;
-	ftr_lost_fn fn;
-	void *ctx;
-};
-
-/* A block also has LIDs of owners that r excludes. */
-static void report_lost(void *ctx, ftr_sw s, ftr_lid lid)
-{
-	const struct lost *l = ctx;
-
-	if (any_lost(l->r, l->f->owner[lid].kind))
-		l->fn(l->ctx, s, lid);
-}
-
-enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
-			       const struct ftr_tables *t, const uint8_t *rank,
-			       const struct ftr_check_report *r, ftr_lost_fn fn,
-			       void *ctx, struct ftr_err *err)
-{
-	struct lost l = { .f = f, .r = r, .fn = fn, .ctx = ctx };
-	struct ftr_arena *a;
-	struct chk c;
-	enum ftr_status st = begin(&c, f, t, rank, &a, err);
-	uint32_t lid = 1;
-
-	if (!st) {
-		c.part->lost = report_lost;
-		c.part->lost_ctx = &l;
-	}
-	for (; !st && lid <= f->max_lid; lid++) {
-		if (!any_lost(r, f->owner[lid].kind))
-			continue;
-		if (rank) {
-			chk_block(&c, c.part, lid / CHK_BATCH * CHK_BATCH);
-			lid |= CHK_BATCH - 1;
-		} else {
-			chk_walk_lid(&c, c.part, (ftr_lid)lid);
-		}
-	}
 	ftr_arena_free(a);
 	return st;
 }

@@ -84,14 +84,12 @@ static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 		ld->hop[sw->first_port + p];
 }
 
-#define LOAD_BATCH 16		/* number of destinations whose entries are read together */
-
-/* The paths from all switches to one destination; one per worker. */
+/* The paths from the hosts to one destination; one per worker.  Only the elements of switches on
+ * these paths are set. */
 struct load_tree {
-	struct load_hop *batch;	/* batch[i * n_sw + s]: next hop of s to destination filled[first +
-				 * i] */
-	uint32_t first, end;	/* batch has destinations filled[first .. end-1] */
-	const struct load_hop *to;	/* next hop of each switch to the current destination */
+	struct load_hop *to;	/* [n_sw] next hop of each switch */
+	ftr_sw *on_path;	/* [n_sw] scratch: the switches on the paths */
+	uint32_t *seen, stamp;	/* seen[s] == stamp: switch s is in on_path */
 	uint32_t *open;		/* open[s]: number of switches with next hop s that have not yet
 				 * been taken from the queue */
 	uint32_t *hops;		/* number of links from each switch to the destination, or
@@ -101,8 +99,8 @@ struct load_tree {
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
-/* Compute the paths to destination filled[i]. This is fastest if i ascends from call to call,
- * because entries are read for LOAD_BATCH destinations at a time. */
+/* Compute the paths to destination filled[i].  This is fastest if i ascends from call to call,
+ * because neighbouring entries share cache lines. */
 void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
 
 bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,

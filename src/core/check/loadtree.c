@@ -2,9 +2,11 @@
 /*
  * Computes all paths to one destination, and the all-to-all load.
  *
- * Towards one LID every switch has at most one next switch.  Switch p is a predecessor of switch s
- * if s is the next switch of p.  Switches without a predecessor are queued first.  Any other switch
- * is queued when its last predecessor has been taken from the queue (Kahn 1962).  So each switch
+ * Towards one LID every switch has at most one next switch.  The switches on the paths from the
+ * hosts are found first.  The others carry no flow; in a healthy tree of 11,664 hosts, they are over
+ * half of the switches.  Switch p is a predecessor of switch s if s is the next switch of p.  Switches
+ * without a predecessor are queued first.  Any other switch is queued when its last predecessor has
+ * been taken from the queue (Kahn 1962).  So each switch
  * comes after all its predecessors.  Switches that are never queued are in a loop.
  *
  * A backward pass along the queue, from the destination, gives the number of hops from each
@@ -16,8 +18,7 @@
  *	        <-------------------------------------  hops add up
  *
  * So the all-to-all load takes O(n_sw) per destination, whatever the number of hosts.  It is summed
- * up while all paths are computed (load_model.c).  The entries of a switch for several
- * destinations are read together, because they share cache lines.
+ * up while all paths are computed (load_model.c).
  *
  * The search for balance has its own counter (src/core/balance/flows.c gives the reasons).
  */
@@ -27,18 +28,45 @@
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *w)
 {
-	w->first = w->end = 0;
-	return FTR_NEW(a, w->batch, (size_t)n_sw * LOAD_BATCH) &&
+	w->stamp = 0;
+	return FTR_NEW(a, w->to, n_sw) && FTR_NEW(a, w->on_path, n_sw) &&
+	       FTR_ZNEW(a, w->seen, n_sw) &&
 	       FTR_NEW(a, w->open, n_sw) && FTR_NEW(a, w->hops, n_sw) &&
 	       FTR_NEW(a, w->queue, n_sw);
 }
 
-static void fill_queue(struct load_tree *w, uint32_t n_sw)
+/* Set to[] for the switches on the paths from the hosts, list them in on_path[], and return their
+ * number. */
+static uint32_t find_paths(const struct ftr_load *ld, struct load_tree *w, uint32_t at)
 {
+	const uint8_t *entry = ld->entry + at;
+	uint32_t n = 0;
+
+	w->stamp++;
+	for (uint32_t l = 0; l < ld->n_leaf; l++)
+		for (ftr_sw s = ld->leaf_sw[l]; s != LOAD_NONE && w->seen[s] != w->stamp;
+		     s = w->to[s].next) {
+			w->seen[s] = w->stamp;
+			w->on_path[n++] = s;
+			w->to[s] = load_next(ld, s, entry[(size_t)s * ld->n_filled]);
+		}
+	return n;
+}
+
+static void fill_queue(struct load_tree *w, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		w->open[w->on_path[i]] = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t y = w->to[w->on_path[i]].next;
+
+		if (y != LOAD_NONE)
+			w->open[y]++;
+	}
 	w->n = 0;
-	for (ftr_sw s = 0; s < n_sw; s++)
-		if (!w->open[s])
-			w->queue[w->n++] = s;
+	for (uint32_t i = 0; i < n; i++)
+		if (!w->open[w->on_path[i]])
+			w->queue[w->n++] = w->on_path[i];
 	for (uint32_t i = 0; i < w->n; i++) {
 		uint32_t y = w->to[w->queue[i]].next;
 
@@ -47,41 +75,15 @@ static void fill_queue(struct load_tree *w, uint32_t n_sw)
 	}
 }
 
-static ftr_lid lid_of(const struct ftr_load *ld, uint32_t i)
-{
-	return ld->f->ep[ld->order[ld->filled[i]]].lid;
-}
-
-static void read_batch(const struct ftr_load *ld, struct load_tree *w,
-		       uint32_t i)
-{
-	const uint32_t n = ld->f->n_sw;
-
-	w->first = i;
-	w->end = FTR_MIN(i + LOAD_BATCH, ld->n_filled);
-	for (ftr_sw s = 0; s < n; s++) {
-		const uint8_t *entry = ld->entry + (size_t)s * ld->n_filled + i;
-
-		for (uint32_t d = 0; d < w->end - i; d++)
-			w->batch[(size_t)d * n + s] = load_next(ld, s, entry[d]);
-	}
-}
-
 void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t at)
 {
-	const uint32_t n = ld->f->n_sw;
-	const ftr_lid lid = lid_of(ld, at);
+	const ftr_lid lid = ld->f->ep[ld->order[ld->filled[at]]].lid;
 	struct ftr_hop x = chk_exit_of(ld->f, lid);
+	uint32_t n = find_paths(ld, w, at);
 
-	if (at < w->first || at >= w->end)
-		read_batch(ld, w, at);
-	w->to = w->batch + (size_t)(at - w->first) * n;
-	memset(w->open, 0, n * sizeof(*w->open));
-	memset(w->hops, 0xff, n * sizeof(*w->hops));
-	for (ftr_sw s = 0; s < n; s++)
-		if (w->to[s].next != LOAD_NONE)
-			w->open[w->to[s].next]++;
 	fill_queue(w, n);
+	for (uint32_t i = 0; i < n; i++)
+		w->hops[w->on_path[i]] = LOAD_NONE;
 	for (uint32_t i = w->n; i-- > 0; ) {
 		ftr_sw s = w->queue[i];
 		uint32_t y = w->to[s].next;

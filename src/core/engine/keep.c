@@ -212,7 +212,7 @@ enum ftr_status engine_finish(const struct engine_run *run, struct ftr_balance_i
 	if (kept) {
 		k.movable = ftr_calloc(words, sizeof(*k.movable));
 		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
-		place = (struct balance_place){ k.displaced, keep->prefer };
+		place = (struct balance_place){ k.displaced, keep->prefer, keep->base };
 		st = k.movable && k.displaced ? keep_all(&k, run->team, &search, err) :
 			ftr_nomem(err, "keeping entries");
 	}

@@ -151,47 +151,44 @@ void ftr_put_turns(struct ftr_out *o, const struct ftr_fabric *f, const struct f
 #define FIRST_LINE "%s %016" PRIx64 " %zu\n"
 #define FIRST_LINE_MAX 120
 
-struct sealed {
-	const struct ftr_out *o;
-	const char *magic;
-};
+typedef uint64_t hash_fn(uint64_t hash, const void *data, size_t n);
 
-static bool fill(FILE *out, const void *ctx)
+static uint64_t file_hash(uint64_t hash, const void *data, size_t n)
 {
-	const struct sealed *c = ctx;
-
-	return fprintf(out, FIRST_LINE, c->magic,
-		       ftr_hash(FTR_HASH_INIT, c->o->at, c->o->n), c->o->n) > 0 &&
-		fwrite(c->o->at, 1, c->o->n, out) == c->o->n;
+	return ftr_hash(hash, data, n);
 }
 
-enum ftr_status ftr_out_replace(struct ftr_out *o, const char *path, const char *magic,
-				struct ftr_err *err)
+static bool write_out(struct ftr_out *o, FILE *out, const char *magic, hash_fn *hash)
 {
-	struct sealed c = { o, magic };
-	enum ftr_status st = o->nomem ? ftr_nomem(err, "%s", path) :
-		ftr_file_replace(path, fill, &c, err);
+	bool written = out && !o->nomem &&
+		fprintf(out, FIRST_LINE, magic, hash(FTR_HASH_INIT, o->at, o->n), o->n) > 0 &&
+		fwrite(o->at, 1, o->n, out) == o->n;
 
 	free(o->at);
-	return st;
+	if (o->nomem)
+		errno = ENOMEM;
+	return written;
+}
+
+bool ftr_out_file(struct ftr_out *o, FILE *out, const char *magic)
+{
+	return write_out(o, out, magic, file_hash);
 }
 
 enum ftr_status ftr_out_fd(struct ftr_out *o, int fd, const char *name, const char *magic,
 			   struct ftr_err *err)
 {
-	struct sealed c = { o, magic };
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	FILE *out = o->nomem || own < 0 || (!lseek(own, 0, SEEK_SET) && ftruncate(own, 0)) ?
+	FILE *out = own < 0 || (!lseek(own, 0, SEEK_SET) && ftruncate(own, 0)) ?
 		NULL : ftr_fdopen(own, "w");
-	bool written = out && fill(out, &c);
+	bool written = write_out(o, out, magic, ftr_hash_words);
+	int why = errno;
 
-	if (out)
-		written = !fclose(out) && written;
-	else if (own >= 0)
-		close(own);
-	free(o->at);
-	return written ? FTR_OK : ftr_fail(err, FTR_IO, "%s is not written: %s", name,
-					   o->nomem ? "out of memory" : strerror(errno));
+	if (out ? fclose(out) && written : own >= 0 && close(own)) {
+		written = false;
+		why = errno;
+	}
+	return written ? FTR_OK : ftr_fail(err, FTR_IO, "%s is not written: %s", name, strerror(why));
 }
 
 /* ---- reading --------------------------------------------------------------- */
@@ -225,15 +222,14 @@ static enum ftr_status read_bytes(struct ftr_in *in, int fd, size_t *len, struct
 	return FTR_OK;
 }
 
-enum ftr_status ftr_in_fd(struct ftr_in *in, int fd, const char *name, const char *magic,
-			  struct ftr_err *err)
+static enum ftr_status open_container(struct ftr_in *in, int fd, const char *magic, hash_fn *hash,
+				      struct ftr_err *err)
 {
 	size_t len, body = 0, n = strlen(magic);
 	uint64_t sum;
 	char *eol, again[FIRST_LINE_MAX + 1];
 	enum ftr_status st;
 
-	*in = (struct ftr_in){ .name = name };
 	st = read_bytes(in, fd, &len, err);
 	if (st)
 		return st;
@@ -243,19 +239,26 @@ enum ftr_status ftr_in_fd(struct ftr_in *in, int fd, const char *name, const cha
 	    snprintf(again, sizeof(again), FIRST_LINE, magic, sum, body) != eol + 1 - in->text ||
 	    memcmp(in->text, again, (size_t)(eol + 1 - in->text)) != 0) {
 		st = ftr_fail(err, FTR_PARSE, "%s: the first line is not \"%s\", a checksum and a length",
-			      name, magic);
+			      in->name, magic);
 	} else {
 		in->at = (const uint8_t *)eol + 1;
 		in->end = (const uint8_t *)in->text + len;
 		if ((size_t)(in->end - in->at) != body)
 			st = ftr_fail(err, FTR_PARSE, "%s is incomplete: %zu bytes after the first line instead of %zu",
-				      name, (size_t)(in->end - in->at), body);
-		else if (ftr_hash(FTR_HASH_INIT, in->at, body) != sum)
-			st = ftr_fail(err, FTR_PARSE, "%s is damaged: wrong checksum", name);
+				      in->name, (size_t)(in->end - in->at), body);
+		else if (hash(FTR_HASH_INIT, in->at, body) != sum)
+			st = ftr_fail(err, FTR_PARSE, "%s is damaged: wrong checksum", in->name);
 	}
 	if (st)
 		free(in->text);
 	return st;
+}
+
+enum ftr_status ftr_in_fd(struct ftr_in *in, int fd, const char *name, const char *magic,
+			  struct ftr_err *err)
+{
+	*in = (struct ftr_in){ .name = name };
+	return open_container(in, fd, magic, ftr_hash_words, err);
 }
 
 enum ftr_status ftr_in_file(struct ftr_in *in, const char *path, bool own, const char *magic,
@@ -270,7 +273,8 @@ enum ftr_status ftr_in_file(struct ftr_in *in, const char *path, bool own, const
 		st = ftr_fail(err, FTR_IO, "%s: %s", path, strerror(errno));
 	if (st)
 		return st;
-	st = ftr_in_fd(in, fd, path, magic, err);
+	*in = (struct ftr_in){ .name = path };
+	st = open_container(in, fd, magic, file_hash, err);
 	close(fd);
 	return st;
 }

@@ -4,8 +4,8 @@
  *
  *	MAGIC CHECKSUM LENGTH\n		then LENGTH bytes
  *
- * CHECKSUM is the ftr_hash() of the bytes.  State files, and the messages to and from the processes
- * of the plugin, are containers.  Numbers are little endian.
+ * CHECKSUM is the ftr_hash() of the bytes in a file (state files), and their ftr_hash_words(), which
+ * is faster, in a message to or from a process of the plugin.  Numbers are little endian.
  */
 #ifndef FTR_IO_CONTAINER_H
 #define FTR_IO_CONTAINER_H
@@ -37,10 +37,10 @@ void ftr_put_turns(struct ftr_out *o, const struct ftr_fabric *f, const struct f
 /* A nominal fabric with the ranks that it keeps (state_file.c). */
 void ftr_put_nominal(struct ftr_out *o, const struct ftr_nominal *n);
 
-/* Replace the file `path` by the container, or write the container to fd (name: for messages).  If
- * fd is a file, it is emptied before.  Both free the content.  FTR_IO, FTR_NOMEM. */
-enum ftr_status ftr_out_replace(struct ftr_out *o, const char *path, const char *magic,
-				struct ftr_err *err) FTR_MUST_USE;
+/* Write the container to out (for ftr_file_replace()), or a message to fd (name: for errors).  If fd is
+ * a file, it is emptied before.  Both free the content.  False: not written; errno says why.
+ * FTR_IO. */
+bool ftr_out_file(struct ftr_out *o, FILE *out, const char *magic);
 enum ftr_status ftr_out_fd(struct ftr_out *o, int fd, const char *name, const char *magic,
 			   struct ftr_err *err) FTR_MUST_USE;
 
@@ -60,7 +60,7 @@ struct ftr_in {
 #define FTR_IN_MAX (1 << 30)
 enum ftr_status ftr_in_file(struct ftr_in *in, const char *path, bool own, const char *magic,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* The same for an open file, from its beginning. */
+/* The same for a message. */
 enum ftr_status ftr_in_fd(struct ftr_in *in, int fd, const char *name, const char *magic,
 			  struct ftr_err *err) FTR_MUST_USE;
 

@@ -76,7 +76,6 @@ bool ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 
 bool ftr_netfile_collect(struct ftr_raw *r) FTR_MUST_USE;
 bool ftr_subnetlst_collect(struct ftr_raw *r) FTR_MUST_USE;
-bool ftr_portlist_collect(struct ftr_raw *r) FTR_MUST_USE;
 bool ftr_dbcsv_collect(struct ftr_raw *r) FTR_MUST_USE;
 
 #endif

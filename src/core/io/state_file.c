@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "base/file.h"
 #include "io/container.h"
 #include <ftr/state.h>
 
@@ -111,14 +111,15 @@ enum ftr_status ftr_get_nominal(struct ftr_in *in, const struct ftr_shape_opts *
 
 /* ---- the file ---------------------------------------------------------------- */
 
-enum ftr_status ftr_state_write(const char *path, const struct ftr_state *s, struct ftr_err *err)
+bool ftr_state_fill(FILE *out, const void *state)
 {
+	const struct ftr_state *s = state;
 	struct ftr_out o = { 0 };
 
 	ftr_put_nominal(&o, s->nominal);
 	ftr_put_text(&o, s->t ? s->engine : "");
 	if (!s->t)
-		return ftr_out_replace(&o, path, MAGIC, err);
+		return ftr_out_file(&o, out, MAGIC);
 	ftr_put(&o, s->searched, 1);
 	ftr_put_fabric(&o, s->f);
 	ftr_put_tables(&o, s->f, s->t);
@@ -130,7 +131,12 @@ enum ftr_status ftr_state_write(const char *path, const struct ftr_state *s, str
 		ftr_put(&o, s->displaced[i].lid, 2);
 		ftr_put(&o, s->displaced[i].port, 1);
 	}
-	return ftr_out_replace(&o, path, MAGIC, err);
+	return ftr_out_file(&o, out, MAGIC);
+}
+
+enum ftr_status ftr_state_write(const char *path, const struct ftr_state *s, struct ftr_err *err)
+{
+	return ftr_file_replace(path, ftr_state_fill, s, err);
 }
 
 static enum ftr_status get_displaced(struct ftr_in *in, struct ftr_state *s, struct ftr_err *err)

@@ -28,9 +28,6 @@ static bool find_format(struct ftr_text *t, collect_fn *out)
 		*out = ftr_dbcsv_collect;
 	else if (*c.p == '{')
 		*out = ftr_subnetlst_collect;
-	else if (ftr_cur_word(&c, "SW") || ftr_cur_word(&c, "CA") ||
-		 ftr_cur_word(&c, "RT"))
-		*out = ftr_portlist_collect;
 	return true;
 }
 

@@ -31,13 +31,14 @@
 
 #include "helper/helper.h"
 
+/* For each request: the limit of CPU time in seconds, and the longest wait for the result in ms. */
 static const struct {
 	char name[8];
-	unsigned int seconds;
+	unsigned int seconds, ms;
 } kinds[] = {
-	[HELPER_SEARCH] = { "search", 3600 },
-	[HELPER_PLANNER] = { "planner", 10 },
-	[HELPER_FILES] = { "files", 60 },
+	[HELPER_SEARCH] = { "search", 3600, 3600000 },
+	[HELPER_PLANNER] = { "planner", 60, 1000 },
+	[HELPER_FILES] = { "files", 60, 60000 },
 };
 
 struct helper {
@@ -55,11 +56,18 @@ static const char *program(void)
 	return path && *path ? path : HELPER_PROGRAM;
 }
 
-unsigned int helper_seconds(enum helper_kind kind)
+static unsigned int seconds(unsigned int otherwise)
 {
 	const char *s = getenv("IBFATTREE_HELPER_SECONDS");
 
-	return s && *s ? (unsigned int)strtoul(s, NULL, 10) : kinds[kind].seconds;
+	return s && *s ? (unsigned int)strtoul(s, NULL, 10) : otherwise;
+}
+
+unsigned int helper_wait_ms(enum helper_kind kind)
+{
+	unsigned int s = seconds(0);
+
+	return s ? s * 1000 : kinds[kind].ms;
 }
 
 /* ---- the process --------------------------------------------------------------- */
@@ -75,7 +83,7 @@ static int spawn(struct helper *h, int far)
 	int e;
 
 	snprintf(kind, sizeof(kind), "%s", kinds[h->kind].name);
-	snprintf(limit, sizeof(limit), "%u", helper_seconds(h->kind));
+	snprintf(limit, sizeof(limit), "%u", seconds(kinds[h->kind].seconds));
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
 	posix_spawn_file_actions_adddup2(&files, h->request, STDIN_FILENO);
@@ -164,13 +172,18 @@ void helper_cancel(struct helper *h)
 	shutdown(h->socket, SHUT_RDWR);
 }
 
-void helper_free(struct helper *h)
+bool helper_end(struct helper *h)
 {
 	int how;
 
+	return end(h, &how);
+}
+
+void helper_free(struct helper *h)
+{
 	if (!h)
 		return;
-	end(h, &how);
+	helper_end(h);
 	if (h->request >= 0)
 		close(h->request);
 	if (h->result >= 0)
@@ -186,22 +199,28 @@ enum ftr_status helper_send(struct helper *h, struct ftr_out *o, struct ftr_err 
 {
 	enum ftr_status st = ftr_out_fd(o, h->request, "the request", HELPER_REQUEST, err);
 
-	if (st || send(h->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
+	if (st || send(h->socket, "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
 		return st;
 	st = ended(h, err);
 	return st ? st : ftr_fail(err, FTR_IO, "it ended before the request");
 }
 
-static enum ftr_status await(struct helper *h, unsigned int ms, struct ftr_err *err)
+bool helper_is_busy(const struct helper *h, unsigned int ms)
 {
 	struct pollfd p = { .fd = h->socket, .events = POLLIN };
 	int n;
-	char c;
 
 	do
 		n = poll(&p, 1, (int)ms);
 	while (n < 0 && errno == EINTR);
-	if (!n)
+	return !n;
+}
+
+static enum ftr_status await(struct helper *h, unsigned int ms, struct ftr_err *err)
+{
+	char c;
+
+	if (helper_is_busy(h, ms))
 		return ftr_fail(err, FTR_LIMIT, "it did not answer within %u ms", ms);
 	return recv(h->socket, &c, 1, MSG_DONTWAIT) == 1 ? FTR_OK : ended(h, err);
 }

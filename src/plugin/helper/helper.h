@@ -27,13 +27,15 @@ struct helper;
 enum ftr_status helper_start(enum helper_kind kind, struct helper **out,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* The limit of CPU time for each request, in seconds.  For HELPER_SEARCH and HELPER_FILES the caller
- * also waits no longer than this for a result. */
-unsigned int helper_seconds(enum helper_kind kind);
+/* The longest time that the caller should wait for a result of this kind, in ms. */
+unsigned int helper_wait_ms(enum helper_kind kind);
 
 /* Send the content of o, and free it.  The result of the last request was read before.  FTR_IO:
  * the process has ended, or there is no memory for the request. */
 enum ftr_status helper_send(struct helper *h, struct ftr_out *o, struct ftr_err *err) FTR_MUST_USE;
+
+/* Wait at most ms milliseconds.  True: there is no result yet, and the process has not ended. */
+bool helper_is_busy(const struct helper *h, unsigned int ms);
 
 /*
  * Wait at most ms milliseconds for the result of the request.  The caller reads it from in, and
@@ -51,9 +53,10 @@ void helper_kill(struct helper *h);
 /* Make a call of helper_result() in another thread kill the process and return. */
 void helper_cancel(struct helper *h);
 
-/* Kill the process, and wait for its end, at most HELPER_END_MS (a file system that hangs may keep
- * it).  NULL is accepted. */
+/* Kill the process, and wait for its end, at most HELPER_END_MS.  False: it has not ended, because a
+ * file system that hangs keeps it; it will end later. */
 #define HELPER_END_MS 1000
-void helper_free(struct helper *h);
+bool helper_end(struct helper *h);
+void helper_free(struct helper *h);	/* calls helper_end(); NULL is accepted */
 
 #endif

@@ -3,6 +3,8 @@
  * The requests to the processes of the plugin, and their results (job.h).  Integers are as in
  * container.c; loads of shifts are in millionths of a flow.
  */
+#include <string.h>
+
 #include "helper/job.h"
 
 /* ---- search -------------------------------------------------------------------- */
@@ -139,4 +141,33 @@ enum ftr_status get_found(struct ftr_in *in, const struct ftr_fabric *f, struct 
 	b->moved = ftr_get(in, 8);
 	k->replaced = ftr_get(in, 1);
 	return ftr_get_tables(in, f, &k->t, err);
+}
+
+/* ---- files ----------------------------------------------------------------------- */
+
+void put_file(struct ftr_out *o, const char *path, bool append, const void *at, size_t n)
+{
+	size_t len = strlen(path);
+
+	ftr_put(o, append, 1);
+	ftr_put(o, len, 4);
+	ftr_put_bytes(o, path, len);
+	ftr_put(o, n, 8);
+	ftr_put_bytes(o, at, n);
+}
+
+enum ftr_status get_file(struct ftr_in *in, struct file_job *j, struct ftr_err *err)
+{
+	const uint8_t *path;
+	size_t len;
+
+	*j = (struct file_job){ .append = ftr_get(in, 1) };
+	len = ftr_get(in, 4);
+	path = ftr_get_bytes(in, len);
+	j->n = ftr_get(in, 8);
+	j->at = ftr_get_bytes(in, j->n);
+	if (!path || !j->at || len >= sizeof(j->path))
+		return ftr_in_damaged(in, err);
+	memcpy(j->path, path, len);
+	return FTR_OK;
 }

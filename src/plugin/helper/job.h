@@ -10,6 +10,8 @@
 #ifndef HELPER_JOB_H
 #define HELPER_JOB_H
 
+#include <limits.h>
+
 #include "io/container.h"
 #include <ftr/ddlr.h>
 #include <ftr/engine.h>
@@ -37,5 +39,54 @@ enum ftr_status get_search(struct ftr_in *in, struct search_job *j, struct ftr_s
 void put_found(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_kept *k);
 enum ftr_status get_found(struct ftr_in *in, const struct ftr_fabric *f, struct ftr_kept *k,
 			  struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- planner ------------------------------------------------------------------- */
+
+/* The request that makes the planner: what ftr_ddlr_new() gets.  Of opts, stop is not passed on, and
+ * of the shape only what the planner reads: ranks, stubs, groups and classes.  So both processes
+ * use the same shape, and the other one need not compute it.  FTR_LIMIT: the SL2VL tables have
+ * more than 256 different words. */
+enum ftr_status put_planner(struct ftr_out *o, const struct ftr_shape *sh,
+			    const struct ftr_tables *t, const struct ftr_ddlr_opts *opts,
+			    struct ftr_err *err) FTR_MUST_USE;
+/* Makes the planner, too; *f: its fabric.  Other errors: as ftr_ddlr_new. */
+enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct ftr_fabric **f,
+			    struct ftr_err *err) FTR_MUST_USE;
+
+/* Requests for a plan: a local repair, or a round of the transition to the tables t of f.  drained:
+ * call ftr_ddlr_drained() first. */
+void put_events(struct ftr_out *o, const struct ftr_event *ev, uint32_t n);
+void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t,
+		    bool drained);
+struct plan_job {
+	struct ftr_event *ev;		/* [n] */
+	uint32_t n;
+	struct ftr_tables *t;		/* NULL: a local repair */
+	bool drained;
+};
+enum ftr_status get_plan_job(struct ftr_in *in, const struct ftr_fabric *f, struct plan_job *j,
+			     struct ftr_err *err) FTR_MUST_USE;
+void plan_job_fini(struct plan_job *j);
+
+/* The result: of the plan the members write, n, n_steps, n_switches, unrepaired, held and done.
+ * get_plan() checks that each write is of a switch and a LID of f, that its port has a link, and
+ * that the writes are in order. */
+void put_plan(struct ftr_out *o, const struct ftr_ddlr_plan *plan);
+enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
+			 struct ftr_ddlr_plan *plan, struct ftr_err *err) FTR_MUST_USE;
+
+/* ---- files ----------------------------------------------------------------------- */
+
+/* Replace the file, or append complete lines to it (base/file.h).  The result is empty. */
+struct file_job {
+	char path[PATH_MAX];
+	bool append;
+	const uint8_t *at;	/* [n] */
+	size_t n;
+};
+
+void put_file(struct ftr_out *o, const char *path, bool append, const void *at, size_t n);
+/* j->at points into the request. */
+enum ftr_status get_file(struct ftr_in *in, struct file_job *j, struct ftr_err *err) FTR_MUST_USE;
 
 #endif

@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "helper/helper.h"
 #include "helper/job.h"
 
@@ -52,6 +53,53 @@ static enum ftr_status search(struct ftr_in *in, struct ftr_out *out, struct ftr
 	return st;
 }
 
+static struct ftr_ddlr *planner;	/* NULL: no request yet */
+static const struct ftr_fabric *planned;
+
+static enum ftr_status plan(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
+{
+	const struct ftr_fabric *f = planned;
+	struct ftr_ddlr_plan p = { .n = 0 };
+	struct plan_job j;
+	enum ftr_status st;
+
+	if (!planner)
+		return get_planner(in, &planner, &planned, err);
+	st = ftr_in_end(in, get_plan_job(in, f, &j, err), err);
+	if (!st && j.drained)
+		ftr_ddlr_drained(planner);
+	if (!st)
+		st = j.t ? ftr_ddlr_transition(planner, f, j.t, &p, err) :
+			ftr_ddlr_events(planner, j.ev, j.n, &p, err);
+	if (!st)
+		put_plan(out, &p);
+	ftr_ddlr_plan_fini(&p);
+	plan_job_fini(&j);
+	return st;
+}
+
+static bool fill(FILE *out, const void *job)
+{
+	const struct file_job *j = job;
+
+	return fwrite(j->at, 1, j->n, out) == j->n;
+}
+
+static enum ftr_status write_file(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
+{
+	char *text = in->text;
+	struct file_job j;
+	enum ftr_status st = get_file(in, &j, err);
+
+	(void)out;
+	if (!st && j.append)
+		st = ftr_file_append(j.path, (const char *)j.at, j.n, err);
+	else if (!st)
+		st = ftr_file_replace(j.path, fill, &j, err);
+	free(text);
+	return st;
+}
+
 /* serve: read the request to its end, do it, and write the result after the error text. */
 static const struct kind {
 	const char *name;
@@ -60,6 +108,8 @@ static const struct kind {
 	bool any_size;		/* writes files of any size */
 } kinds[] = {
 	{ .name = "search", .serve = search, .once = true },
+	{ .name = "planner", .serve = plan },
+	{ .name = "files", .serve = write_file, .any_size = true },
 };
 
 static const struct kind *find_kind(const char *name)
@@ -156,7 +206,7 @@ int main(int argc, char **argv)
 		limit_cpu((rlim_t)strtoul(argv[2], NULL, 10));
 		if (!answer(k))
 			_exit(1);
-		if (k->once || send(SOCKET, "", 1, MSG_NOSIGNAL) != 1)
+		if (k->once || send(SOCKET, "x", 1, MSG_NOSIGNAL) != 1)
 			break;
 	}
 	/* not exit(): the memory of requests is not freed, and LeakSanitizer would report it */

@@ -78,7 +78,8 @@ static void add_block(struct reading *r, ftr_sw s, uint32_t block)
 	*j = (struct rr_smp){
 		.attr = RR_ATTR_LFT, .mod = block, .m_key = r->b->key[s],
 	};
-	j->n_routes = rr_dr_route(r->b->tree, s, &j->route[0]);
+	j->n_routes = 1;
+	j->route[0] = r->b->route[s];
 	r->sw[r->n++] = s;
 }
 
@@ -113,8 +114,8 @@ enum ftr_status ibf_blocks_new(struct ibf_plugin *p, const struct ftr_fabric *f,
 	b->n = f->max_lid / FTR_LFT_BLOCK + 1u;
 	b->key = ftr_calloc(f->n_sw + 1u, sizeof(*b->key));
 	b->mark = ftr_calloc((size_t)f->n_sw + 1, b->n);
-	b->tree = ibf_directed_routes(p, f);
-	if (!b->key || !b->mark || !b->tree)
+	b->route = ibf_directed_routes(p, f);
+	if (!b->key || !b->mark || !b->route)
 		return ftr_nomem(err, "the tables of %u switches", f->n_sw);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		b->key[s] = ibf_m_key(p, ibf_host_switch(p, f->sw[s].guid));
@@ -125,7 +126,7 @@ void ibf_blocks_fini(struct ibf_blocks *b)
 {
 	free(b->key);
 	free(b->mark);
-	rr_dr_tree_free(b->tree);
+	free(b->route);
 }
 
 /* Mark all blocks as unknown that the switches may hold; returns their number. */

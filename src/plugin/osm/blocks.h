@@ -30,7 +30,9 @@ struct ibf_blocks {
 	uint32_t n;		/* number of blocks of a switch */
 	uint8_t *mark;		/* [n_sw * n] marks of each block */
 	uint64_t *key;		/* [n_sw] M_Key, in network byte order */
-	struct rr_dr_tree *tree;	/* directed routes over the links of f */
+	/* [n_sw] directed routes over the links of f; for switches that they do not reach, the route
+	 * by which OpenSM has found the switch, over links that are not Active */
+	struct rr_dr *route;
 };
 
 static inline uint8_t *ibf_block(const struct ibf_blocks *b, ftr_sw s, uint32_t i)

@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 
-#include "base/file.h"
 #include "osm/writer.h"
 
 static bool fill(FILE *out, const void *ctx)
@@ -30,12 +29,6 @@ static bool fill(FILE *out, const void *ctx)
 	return true;
 }
 
-static enum ftr_status write_order(const char *path, void *gen, struct ftr_err *err)
-{
-	return ftr_file_replace(path, fill, gen, err) ?
-		ftr_err_prefix(err, "the order of hosts was not written") : FTR_OK;
-}
-
 static void release(void *gen)
 {
 	ibf_generation_put(gen);
@@ -44,11 +37,11 @@ static void release(void *gen)
 void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	const struct ibf_job job = {
-		.msg = IBF_CA_ORDER, .replaces = true,
+		.msg = IBF_CA_ORDER,
 		.path = ftr_asprintf("%s/opensm-%s-ca-order.dump",
 				     e->plugin->osm->subn.opt.dump_files_dir,
 				     e->ops->name),
-		.write = write_order, .release = release,
+		.fill = fill, .release = release,
 		.ctx = ibf_generation_get(gen),
 	};
 

@@ -11,7 +11,7 @@
  *
  * A record is one line if it has at most LINE_MAX_BYTES, otherwise several lines.  The
  * first line holds all members; its lists "cables" and "sets" continue in the following
- * lines.  The writer's thread writes all lines of a record together.
+ * lines.  The writer's process writes all lines of a record together.
  *
  * The event is "switch-down" if all links of the repair belong to one switch, and this switch
  * no longer has a link to another switch.  The event "switch-up" follows when the switch has
@@ -355,18 +355,13 @@ static char *compose(const struct rr_repair *r, size_t *size)
 
 /* ---- the file ------------------------------------------------------------ */
 
-static enum ftr_status append(const char *path, void *text, struct ftr_err *err)
-{
-	return ftr_file_append(path, text, strlen(text), err);
-}
-
 /* Append the text to the file, and free it.  text NULL: there was no memory for it. */
 static void put_text(struct ibf_plugin *p, char *text, size_t bytes, const char *what)
 {
 	const char *dir = p->osm->subn.opt.dump_files_dir;
 	struct ibf_job job = {
-		.msg = IBF_EVENT_FILE, .write = append, .release = free, .ctx = text,
-		.bytes = bytes,
+		.msg = IBF_EVENT_FILE, .append = true, .fill = ibf_fill_text, .release = free,
+		.ctx = text, .bytes = bytes,
 	};
 
 	if (text)

@@ -86,6 +86,8 @@ static void op_warn(void *ctx, enum rr_warning what, const char *text)
 {
 	struct ibf_fast *f = ctx;
 
+	if (what == RR_WARN_PLANNER)
+		atomic_fetch_add(&f->p->helper_failures, 1);
 	ibf_log(f->p, what == RR_WARN_FLAPPING ? IBF_FLAPPING :
 		IBF_FAST_FAILED, "%s", text);
 }

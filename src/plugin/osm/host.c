@@ -2,6 +2,9 @@
 /*
  * Values from OpenSM's data that the plugin needs for its own management packets.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "osm/host.h"
 
 void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
@@ -37,17 +40,37 @@ uint64_t ibf_m_key(const struct ibf_plugin *p, const osm_switch_t *sw)
 		ib_port_info_get_m_key(&port0->port_info) : opt->m_key;
 }
 
-struct rr_dr_tree *ibf_directed_routes(const struct ibf_plugin *p, const struct ftr_fabric *f)
+static struct rr_dr host_route(const struct ibf_plugin *p, uint64_t guid)
 {
+	const osm_switch_t *sw = ibf_host_switch(p, guid);
+	const osm_dr_path_t *dr =
+		osm_physp_get_dr_path_ptr(osm_node_get_physp_ptr(sw->p_node, 0));
+	struct rr_dr out = { .hops = FTR_MIN(dr->hop_count, RR_DR_HOPS_MAX) };
+
+	memcpy(out.path, dr->path, out.hops + 1u);
+	return out;
+}
+
+struct rr_dr *ibf_directed_routes(const struct ibf_plugin *p, const struct ftr_fabric *f)
+{
+	struct rr_dr *out = ftr_calloc(f->n_sw + 1u, sizeof(*out));
 	struct rr_dr_tree *t = rr_dr_tree_new(f->n_sw);
 	const struct rr_dr_limits no_limits = { 0 };
 	struct rr_dr_origin origin;
 	ftr_lid lid;
 
-	ibf_find_manager(p, f, &origin, &lid);
-	if (t)
+	if (out && t) {
+		ibf_find_manager(p, f, &origin, &lid);
 		rr_dr_search(t, f, &origin, &no_limits);
-	return t;
+		for (ftr_sw s = 0; s < f->n_sw; s++)
+			if (!rr_dr_route(t, s, &out[s]))
+				out[s] = host_route(p, f->sw[s].guid);
+	} else {
+		free(out);
+		out = NULL;
+	}
+	rr_dr_tree_free(t);
+	return out;
 }
 
 void ibf_request_reroute(struct ibf_plugin *p)

@@ -17,8 +17,10 @@ void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
  * options.  The caller holds OpenSM's lock. */
 uint64_t ibf_m_key(const struct ibf_plugin *p, const osm_switch_t *sw);
 
-/* Shortest directed routes from this manager to the switches of f; NULL: no memory. */
-struct rr_dr_tree *ibf_directed_routes(const struct ibf_plugin *p, const struct ftr_fabric *f);
+/* Directed routes from this manager to the switches of f, [n_sw]: the shortest ones over the links of
+ * f, or, if there is none, those by which OpenSM has found the switch.  To be freed by the caller,
+ * who holds OpenSM's lock; NULL: no memory. */
+struct rr_dr *ibf_directed_routes(const struct ibf_plugin *p, const struct ftr_fabric *f);
 
 /* Request a heavy sweep, as OpenSM does for a trap. */
 void ibf_request_sweep(struct osm_opensm *osm);

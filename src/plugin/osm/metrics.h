@@ -43,7 +43,7 @@ struct ibf_metrics {
 	double now, started;
 	enum ibf_sm_state state;
 	double state_seconds[IBF_N_SM_STATES];
-	uint64_t sweeps, routings, refusals, reroutes, failed_writes, search_failures;
+	uint64_t sweeps, routings, refusals, reroutes, failed_writes, helper_failures;
 	/* The last routing by an engine of this plugin. */
 	double routed;		/* its end, in seconds since 1970; 0: no routing yet */
 	double routing_ms[IBF_ROUTING_PHASES];

@@ -182,6 +182,7 @@ struct ibf_plugin {
 	struct ibf_fast *fast;	/* NULL: no fast path */
 	struct ibf_smp *smp;	/* transport of the fast path; NULL: no fast path */
 	struct ibf_status *status;	/* NULL: no status files, or no memory */
+	atomic_ulong helper_failures;	/* number of failures of processes (helper/helper.h) */
 	struct ibf_nominal *nominal;	/* NULL: not known yet */
 	/* The state file has the present state of this engine, or its write is queued.  NULL: the
 	 * state has changed. */
@@ -406,16 +407,14 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  * the files:
  *
  *  routed	a routing is done (OpenSM's exclusive lock is held)
- *  count	a sweep begins, a routing is refused (OpenSM's exclusive lock is held), or a search
- *		process has failed
+ *  count	a sweep begins, or a routing is refused (OpenSM's exclusive lock is held)
  *  engine	an engine has routed, or an engine of this plugin has failed
  *  repair	a repair is done
  *  write	write the files; gen: the routing in use, or NULL
  */
 struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
-/* Increment a counter: sweeps, refusals or search_failures.  counter: its offset in struct
- * ibf_metrics. */
+/* Increment a counter: sweeps or refusals.  counter: its offset in struct ibf_metrics. */
 void ibf_status_count(struct ibf_plugin *p, size_t counter);
 void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 		       const struct ibf_timing *ms,

@@ -357,7 +357,7 @@ static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen,
 	st = ibf_adopt(e->plugin, gen->fabric, &gen->prefer, &r->adopted, err);
 	if (!st)
 		r->stage = step(r->stage, ADOPT);
-	gen->keep = (struct ftr_keep){ gen->prefer, NULL, true, false };
+	gen->keep = (struct ftr_keep){ .prefer = gen->prefer, .search_all = true };
 	return st;
 }
 
@@ -393,7 +393,9 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			      &gen->prefer, err);
 	if (!st && !ibf_is_complete(gen))
 		st = read_current(e, gen, err);
-	gen->keep = (struct ftr_keep){ gen->prefer, gen->current, grown, false };
+	gen->keep = (struct ftr_keep){
+		.prefer = gen->prefer, .current = gen->current, .search_all = grown,
+	};
 	return st;
 }
 
@@ -500,8 +502,7 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 		e->plugin->stored = NULL;
 	ftr_tables_free(gen->current);
 	gen->current = NULL;
-	gen->keep = (struct ftr_keep){ gen->prefer ? gen->prefer : gen->tables, NULL,
-				       false, false };
+	gen->keep = (struct ftr_keep){ .prefer = gen->prefer ? gen->prefer : gen->tables };
 	gen->opts.keep = &gen->keep;
 }
 

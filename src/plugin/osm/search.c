@@ -10,13 +10,11 @@
  * Later the routing that applies the result checks all tables once more.  A result that is not
  * used is reported (IBF122), and the next search waits, see prefer.c.
  */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "helper/helper.h"
 #include "helper/job.h"
 #include "osm/host.h"
-#include "osm/metrics.h"
 #include "osm/osm.h"
 #include <ftr/check.h>
 
@@ -29,8 +27,11 @@ static void put_job(struct ibf_search *z, struct ftr_out *o)
 	struct search_job j = {
 		.shape.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order,
 		.nominal = gen->nominal->n, .f = gen->fabric, .opts = gen->opts,
-		.keep = { z->displaced ? gen->keep.prefer : gen->tables,
-			  z->displaced ? gen->tables : NULL, !z->displaced, z->displaced },
+		.keep = {
+			.prefer = z->displaced ? gen->keep.prefer : gen->tables,
+			.current = z->displaced ? gen->tables : NULL,
+			.search_all = !z->displaced, .search_displaced = z->displaced,
+		},
 		.given = !z->displaced && z->e->prefer.stage == IBF_GIVEN,
 	};
 
@@ -62,15 +63,15 @@ static enum ftr_status get_result(struct ibf_search *z, struct ftr_in *in)
 
 static enum ftr_status run(struct ibf_search *z)
 {
-	unsigned int limit = helper_seconds(HELPER_SEARCH);
+	unsigned int limit = helper_wait_ms(HELPER_SEARCH);
 	struct ftr_in in;
 	enum ftr_status st;
 
 	if (z->status)		/* the process did not start */
 		return z->status;
-	st = helper_result(z->helper, limit * 1000, &in, &z->err);
+	st = helper_result(z->helper, limit, &in, &z->err);
 	if (st == FTR_LIMIT)
-		return ftr_fail(&z->err, st, "it did not end within %u s", limit);
+		return ftr_fail(&z->err, st, "it did not end within %u s", limit / 1000);
 	return st ? st : get_result(z, &in);
 }
 
@@ -108,8 +109,7 @@ static void *search(void *arg)
 		if (z->status) {
 			ibf_log(z->e->plugin, IBF_SEARCH_FAILED, "%s: the search for better tables failed: %s; the tables stay as they are",
 				z->e->ops->name, z->err.msg);
-			ibf_status_count(z->e->plugin,
-					 offsetof(struct ibf_metrics, search_failures));
+			atomic_fetch_add(&z->e->plugin->helper_failures, 1);
 		} else if (!z->displaced || ibf_search_found(z)) {
 			/* The next routing takes the result.  That a search has found nothing
 			 * better is stored, so that it does not run again after a restart. */

@@ -13,7 +13,7 @@
  * its fabric, and then writes its own file.  So a standby that shares or copies the
  * directory takes over with the same tables.  Files of other users are not read.
  *
- * After each routing that has changed the state, the writer's thread writes the file.
+ * After each routing that has changed the state, the process of the writer (writer.h) writes the file.
  *
  * If the files are lost, more entries than necessary change at the next routing; this is the
  * only consequence.  If a manager's own file is damaged or belongs to another fabric, it is
@@ -279,12 +279,11 @@ struct content {
 	struct ftr_state s;
 };
 
-static enum ftr_status write_state(const char *path, void *ctx, struct ftr_err *err)
+static bool fill(FILE *out, const void *ctx)
 {
 	const struct content *c = ctx;
 
-	return ftr_state_write(path, &c->s, err) ?
-		ftr_err_prefix(err, "the state file is not written") : FTR_OK;
+	return ftr_state_fill(out, &c->s);
 }
 
 static void release(void *ctx)
@@ -332,8 +331,7 @@ void ibf_state_store(struct ibf_engine *e, const struct ibf_generation *gen)
 	struct ibf_plugin *p = e->plugin;
 	struct content *c;
 	struct ibf_job job = {
-		.msg = IBF_STATE_FILE, .replaces = true, .write = write_state,
-		.release = release,
+		.msg = IBF_STATE_FILE, .fill = fill, .release = release,
 	};
 
 	if (!gen->nominal || p->stored == e)

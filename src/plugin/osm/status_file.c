@@ -5,7 +5,7 @@
  *
  * Both files are in OpenSM's dump directory.  They are written in four cases: a sweep is
  * done, an engine of the plugin has failed, the state of the manager has changed, or a
- * repair is done.  The writer's thread writes them.
+ * repair is done.  The writer's process writes them.
  *
  * A mutex guards the metrics, because the sweeper and the worker of the fast path change
  * them.  A thread that holds it takes only two other locks: those of the writer's queue and
@@ -56,24 +56,13 @@ void ibf_status_free(struct ibf_status *s)
 
 /* ---- writing -------------------------------------------------------------- */
 
-static bool fill(FILE *out, const void *text)
-{
-	return fputs(text, out) >= 0;
-}
-
-static enum ftr_status write_text(const char *path, void *text, struct ftr_err *err)
-{
-	return ftr_file_replace(path, fill, text, err);
-}
-
 /* Compose the text of a file, and queue a job that writes it. */
 static void replace(struct ibf_plugin *p, const char *name,
 		    void (*compose)(FILE *, const struct ibf_metrics *))
 {
 	const char *dir = p->osm->subn.opt.dump_files_dir;
 	struct ibf_job job = {
-		.msg = IBF_STATUS_FILE, .replaces = true, .write = write_text,
-		.release = free,
+		.msg = IBF_STATUS_FILE, .fill = ibf_fill_text, .release = free,
 	};
 	char *text = NULL;
 	FILE *mem = ftr_memstream(&text, &job.bytes);
@@ -102,6 +91,7 @@ static void count_state(struct ibf_status *s)
 static void write_all(struct ibf_plugin *p)
 {
 	count_state(p->status);
+	p->status->m.helper_failures = atomic_load(&p->helper_failures);
 	replace(p, "ibfattree.prom", ibf_metrics_prom);
 	replace(p, "ibfattree-status.json", ibf_metrics_json);
 }

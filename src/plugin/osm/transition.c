@@ -89,7 +89,6 @@
 #include "osm/fast.h"
 #include <ftr/cdg.h>
 #include <ftr/check.h>
-#include <ftr/ddlr.h>
 #include <ftr/transition.h>
 
 extern volatile unsigned int osm_exit_flag;
@@ -100,7 +99,7 @@ extern volatile unsigned int osm_exit_flag;
 #define TRIES 3
 #define PAIRS_NAMED 3
 
-/* Pairs of hosts, for messages. */
+/* Pairs of a host and another host or a switch, for messages. */
 struct pairs {
 	uint64_t n;
 	uint32_t named;
@@ -116,8 +115,7 @@ struct change {
 	struct ibf_blocks b;
 	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
-	uint8_t *silent;	/* [n_sw] 1: the switch has not acknowledged a write, or no route
-				 * leads to it */
+	uint8_t *silent;	/* [n_sw] 1: the switch has not acknowledged a write */
 	double start, end;	/* by ibf_now_ms(); no step begins after `end` */
 	uint64_t entries, blocks;
 	uint32_t steps, rounds;
@@ -133,10 +131,8 @@ struct change {
 	uint32_t n;
 };
 
-static bool is_over(void *ctx)
+static bool is_over(const struct change *x)
 {
-	const struct change *x = ctx;
-
 	return ibf_now_ms() > x->end ||
 		__atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) !=
 		IB_SMINFO_STATE_MASTER ||
@@ -196,7 +192,8 @@ static void add_block(struct change *x, ftr_sw s, uint32_t block, uint8_t step)
 		.attr = RR_ATTR_LFT, .mod = block, .m_key = x->b.key[s],
 		.payload = x->data[x->n],
 	};
-	j->n_routes = rr_dr_route(x->b.tree, s, &j->route[0]);
+	j->n_routes = 1;
+	j->route[0] = x->b.route[s];
 	x->sw[x->n++] = s;
 }
 
@@ -238,32 +235,44 @@ static bool is_host(const struct ftr_fabric *f, ftr_ep e)
 	return f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid && !ftr_ep_is_aggregation(&f->ep[e]);
 }
 
-/* Count the pairs (host on s, owner of the LID), and name the first ones. */
+/* Count the pairs (host on s, owner of the LID: a host or a switch), and name the first ones. */
 static void add_pairs(const struct change *x, struct pairs *out, ftr_sw s, ftr_lid lid)
 {
 	const struct ftr_fabric *f = x->f;
-	ftr_ep to = f->owner[lid].idx;
+	bool port = f->owner[lid].kind == FTR_OWNER_EP;
+	ftr_ep to = port ? f->owner[lid].idx : FTR_EP_NONE;
 
-	if (f->owner[lid].kind != FTR_OWNER_EP || !is_host(f, to) || !x->hosts[s])
+	if (f->owner[lid].kind == FTR_OWNER_NONE || (port && !is_host(f, to)) || !x->hosts[s])
 		return;
-	out->n += x->hosts[s] - (f->ep[to].sw == s);
+	out->n += x->hosts[s] - (port && f->ep[to].sw == s);
 	for (ftr_ep e = 0; e < f->n_ep && out->named < PAIRS_NAMED; e++) {
 		size_t at = strlen(out->names);
 
 		if (f->ep[e].sw == s && e != to && is_host(f, e))
 			snprintf(out->names + at, sizeof(out->names) - at, "%s%s to %s",
 				 out->named++ ? ", " : "", ibf_ep_name(f, e).s,
-				 ibf_ep_name(f, to).s);
+				 ibf_lid_name(f, lid).s);
 	}
 }
 
-/* For ftr_check_lost(). */
-static void add_lost(void *ctx, ftr_sw s, ftr_lid lid)
+/* Count the pairs without a path that have one in the new tables. */
+static enum ftr_status add_lost(struct change *x, struct ftr_err *err)
 {
-	struct change *x = ctx;
+	const struct ftr_check_opts opts = { .no_cdg = true, .list_lost = true };
+	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
+	enum ftr_status st = r ? ftr_check_tables(x->f, x->now, &opts, NULL, r, err) :
+		ftr_nomem(err, "the check");
 
-	if (ftr_tables_get(x->to, s, lid) != FTR_PORT_NONE)
-		add_pairs(x, &x->lost, s, lid);
+	if (!st)
+		for (uint32_t lid = 1; lid <= x->f->max_lid; lid++)
+			for (ftr_sw s = 0; s < x->f->n_sw; s++)
+				if (r->lost[(size_t)(lid / 64) * x->f->n_sw + s] >> lid % 64 & 1 &&
+				    ftr_tables_get(x->to, s, (ftr_lid)lid) != FTR_PORT_NONE)
+					add_pairs(x, &x->lost, s, (ftr_lid)lid);
+	if (r)
+		free(r->lost);
+	free(r);
+	return st;
 }
 
 /* True if an entry on the present path from s is about to change. */
@@ -293,7 +302,7 @@ static struct pairs_text { char s[600]; } pairs_text(const struct pairs *w)
 	struct pairs_text t;
 
 	snprintf(t.s, sizeof(t.s), "%s%s%s%s",
-		 ibf_count(w->n, "pair of hosts", "pairs of hosts").s, w->n ? " (" : "", w->names,
+		 ibf_count(w->n, "pair", "pairs").s, w->n ? " (" : "", w->names,
 		 !w->n ? "" : w->n > w->named ? ", ...)" : ")");
 	return t;
 }
@@ -305,7 +314,7 @@ static enum ftr_status write_plan(struct change *x, const struct ftr_ddlr_plan *
 				  struct ftr_err *err)
 {
 	if (plan->n_steps >= FTR_TRANSITION_LAST)
-		return ftr_fail(err, FTR_LIMIT, "the order of writes has %u steps", plan->n_steps);
+		return ftr_fail(err, FTR_REFUSED, "the order of writes has %u steps", plan->n_steps);
 	memset(x->plan.step, FTR_TRANSITION_NONE, (size_t)x->now->n_sw * x->now->stride);
 	for (uint32_t i = 0; i < plan->n; i++)
 		x->plan.step[(size_t)plan->write[i].sw * x->now->stride + plan->write[i].lid] =
@@ -326,27 +335,44 @@ static enum ftr_status drain(struct change *x, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Change the LIDs that the planner of ddlr can change without a credit loop.  *held: number of LIDs
- * that it cannot change. */
-static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_err *err)
+static enum ftr_status in_time(struct change *x, struct ftr_err *err)
 {
-	const struct ftr_ddlr_opts opts = { .stop = is_over, .stop_ctx = x };
+	return is_over(x) ? ftr_fail(err, FTR_REFUSED, "the time limit of %d ms has passed",
+				     x->p->opt.transition_limit_ms) : FTR_OK;
+}
+
+/* Start the planner of ddlr, and wait until it is ready. */
+static enum ftr_status start_planner(struct change *x, struct rr_planner **r, struct ftr_err *err)
+{
+	const struct ftr_ddlr_opts opts = { .sls = 0 };
 	struct ftr_shape *undrained = NULL;
-	struct ftr_ddlr *r = NULL;
 	enum ftr_status st = FTR_OK;
 
 	if (x->gen->undrained)
 		st = ftr_shape_new(x->f, NULL, ibf_team(x->p), &undrained, err);
 	if (!st)
-		st = ftr_ddlr_new(undrained ? undrained : x->gen->shape, x->now, &opts, &r, err);
-	for (bool done = false; !st && !done;) {
+		st = rr_planner_start(undrained ? undrained : x->gen->shape, x->now, &opts,
+				      (unsigned int)x->p->opt.transition_limit_ms, r, err);
+	ftr_shape_free(undrained);
+	while (!st && rr_planner_is_busy(*r, 10))
+		st = in_time(x, err);
+	return st ? st : rr_planner_ready(*r, err);
+}
+
+/* Change the LIDs that the planner of ddlr can change without a credit loop.  *held: number of LIDs
+ * that it cannot change. */
+static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_err *err)
+{
+	struct rr_planner *r = NULL;
+	enum ftr_status st = start_planner(x, &r, err);
+	bool drained = false;
+
+	for (bool done = false; !st && !done; drained = true) {
 		struct ftr_ddlr_plan plan = { .n = 0 };
 
-		if (is_over(x))
-			st = ftr_fail(err, FTR_REFUSED, "the time limit of %d ms has passed",
-				      x->p->opt.transition_limit_ms);
-		else
-			st = ftr_ddlr_transition(r, x->f, x->plan.to, &plan, err);
+		st = in_time(x, err);
+		if (!st)
+			st = rr_planner_transition(r, x->plan.to, drained, &plan, err);
 		if (st)
 			break;
 		done = plan.done;
@@ -356,11 +382,10 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 		ftr_ddlr_plan_fini(&plan);
 		if (!st && !done)
 			st = drain(x, err);
-		if (!st && !done)
-			ftr_ddlr_drained(r);
 	}
-	ftr_ddlr_free(r);
-	ftr_shape_free(undrained);
+	if (st && rr_ddlr_warning(err) == RR_WARN_PLANNER)
+		atomic_fetch_add(&x->p->helper_failures, 1);
+	rr_planner_free(r);
 	return st;
 }
 
@@ -572,7 +597,6 @@ static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *ro
 static void copy_lft(struct change *x)
 {
 	const struct ftr_fabric *f = x->f;
-	struct rr_dr route;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
@@ -582,8 +606,7 @@ static void copy_lft(struct change *x)
 		memcpy(row, sw->lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
 		while (used <= f->max_lid && row[used] == FTR_PORT_NONE)
 			used++;
-		x->silent[s] = !rr_dr_route(x->b.tree, s, &route);
-		for (uint32_t b = 0; b < x->b.n && !x->silent[s]; b++)
+		for (uint32_t b = 0; b < x->b.n; b++)
 			if (used > f->max_lid || (!ibf_block_equal(x->now, x->to, s, b) &&
 						  !is_plausible(f, s, row, b)))
 				*ibf_block(&x->b, s, b) |= IBF_BLOCK_UNKNOWN | IBF_BLOCK_UNSURE;
@@ -671,8 +694,7 @@ static enum ftr_status prepare(struct change *x, const struct ibf_engine *e, str
 	return st;
 }
 
-/* Why OpenSM writes the rest; NULL: the plugin has written all entries, or those that it has not
- * written belong to switches to which no Active link leads. */
+/* Why OpenSM writes the rest; NULL: the plugin has written all entries. */
 static const char *why_not(struct change *x, const struct ftr_err *err)
 {
 	if (err->msg[0])
@@ -719,7 +741,7 @@ void ibf_transition_over(struct ibf_plugin *p)
 {
 	if (p->unordered_at)
 		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
-			ibf_count(p->unordered_pairs, "pair of hosts", "pairs of hosts").s,
+			ibf_count(p->unordered_pairs, "pair", "pairs").s,
 			ibf_now_ms() - p->unordered_at);
 	p->unordered_at = 0;
 }
@@ -752,7 +774,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 		if (!st)
 			st = write_all(&x, &unsafe, &err);
 		if (why_not(&x, &err))
-			st = ftr_check_lost(x.f, x.now, NULL, NULL, add_lost, &x, &err);
+			st = add_lost(&x, &err);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
 	}

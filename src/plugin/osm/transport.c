@@ -26,11 +26,6 @@
  * dispatcher, which calls on_failed_at_host.  Afterwards OpenSM decrements its counter of
  * outstanding packets.  But OpenSM has not counted packets of the plugin.  So on_failed_at_host
  * increments both counters.
- *
- * src/command/cli/live.c also keeps several packets in flight, but cannot share this code: the
- * command runs without OpenSM.  Here packets, answers and failures belong to OpenSM's transport,
- * which reports them in threads of its own.  The command polls libibumad in one thread, and needs
- * neither a second route for a packet nor writes.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -242,6 +237,14 @@ static ib_net64_t next_tid(struct ibf_smp *s)
 	return cl_hton64(tid);
 }
 
+/* OpenSM's transport sends an unanswered packet a second time after this timeout, and gives up after
+ * the same time again.  Both must precede the end of the plugin's own wait, or the second packet might
+ * undo a later write. */
+static uint32_t transport_timeout(double own)
+{
+	return FTR_MAX((uint32_t)(own / 2), 1u);
+}
+
 /* Send a packet of the job.  Its MAD wrapper then belongs to OpenSM's transport.  A failed send is
  * reported to on_error.  Returns false if there was no MAD wrapper. */
 static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
@@ -265,10 +268,7 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 	madw->mad_addr.dest_lid = IB_LID_PERMISSIVE;
 	madw->mad_addr.addr_type.smi.source_lid = IB_LID_PERMISSIVE;
 	madw->resp_expected = TRUE;
-	/* OpenSM's transport sends an unanswered packet a second time after this timeout, and gives
-	 * up after the same time again.  Both must precede the end of the plugin's own wait, or the
-	 * second packet might undo a later write. */
-	madw->timeout = FTR_MAX((uint32_t)(timeout / 2), 1u);
+	madw->timeout = transport_timeout(timeout);
 	madw->fail_msg = s->fail_msg;
 	memcpy(&madw->context, &t, sizeof(t));
 	pthread_mutex_lock(&s->mutex);
@@ -352,6 +352,8 @@ static unsigned int collect(struct run *r, double now,
 		    job->state == RR_SMP_OPEN) {
 			job->state = RR_SMP_DONE;
 			job->at = slot->at;
+			job->twice = slot->at - slot->sent >=
+				transport_timeout(own_timeout(r->policy));
 			memcpy(job->answer, slot->data, sizeof(job->answer));
 			r->open--;
 		}

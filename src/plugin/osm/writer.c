@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The writer thread and its queue.
+ * The writer's thread, its queue and its process.
  *
  * If a job fails, the reason is logged.  Further failures of the same kind of job are only
  * counted.  Their number is logged when a job of this kind succeeds, or when OpenSM ends.
  *
- * When OpenSM exits, the plugin waits at most IBF_WRITER_DRAIN_MS for the thread.  If a write has
- * not ended then, the plugin abandons the thread.  The thread keeps its own memory, and never
- * accesses the plugin or OpenSM again.  The library stays mapped, because the thread still executes
- * its code.
+ * If the process fails (it crashes, does not answer in time, or its result is damaged), its job is
+ * lost, and the queue waits for IBF_WRITER_PAUSE_MS.  Then the next job starts a new process.  While
+ * a file system that hangs keeps a killed process, there is no new one, and jobs are lost.
+ *
+ * The thread is needed although it writes nothing: a state file of a large fabric takes longer to
+ * make than OpenSM should wait, and somebody must send the next job when a result arrives.  Without
+ * a thread, each caller would make its file, and a job would wait for the next call.
  */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "helper/helper.h"
+#include "helper/job.h"
 #include "osm/writer.h"
 
 struct queued {
@@ -22,7 +26,7 @@ struct queued {
 };
 
 struct ibf_writer {
-	struct ibf_plugin *p;	/* not used after the thread is abandoned */
+	struct ibf_plugin *p;
 	pthread_t thread;
 	pthread_mutex_t mutex;	/* guards the members below */
 	pthread_cond_t cond;
@@ -30,10 +34,103 @@ struct ibf_writer {
 	size_t n, bytes;	/* number of waiting jobs, and their memory in bytes */
 	bool busy;		/* a job is running */
 	bool stop;		/* no more jobs are accepted */
-	bool abandoned;
+	bool cancel;		/* no write is waited for any longer */
+	struct helper *helper;	/* set by the thread only; NULL: not started, or ended */
 	uint64_t series[IBF_N_MSG];	/* failed jobs of each kind since a job of this kind last
 					 * succeeded */
+	/* Used by the thread only.  pause: no job runs before this time, as a value of
+	 * ibf_now_ms(). */
+	bool failed;		/* the process cannot be used again */
+	double pause;
 };
+
+/* ---- the process --------------------------------------------------------- */
+
+bool ibf_fill_text(FILE *out, const void *text)
+{
+	return fputs(text, out) >= 0;
+}
+
+/* Returns true if writes were cancelled. */
+static bool set_helper(struct ibf_writer *w, struct helper *h)
+{
+	bool cancel;
+
+	pthread_mutex_lock(&w->mutex);
+	w->helper = h;
+	cancel = w->cancel;
+	pthread_mutex_unlock(&w->mutex);
+	return cancel;
+}
+
+/* Wait for the end of a process that has failed.  Returns false if it does not end. */
+static bool drop_helper(struct ibf_writer *w)
+{
+	struct helper *h = w->helper;
+
+	if (!helper_end(h))
+		return false;
+	set_helper(w, NULL);
+	helper_free(h);
+	return true;
+}
+
+/* Start the process, unless it works.  It may have ended while it had no request. */
+static enum ftr_status start_helper(struct ibf_writer *w, struct ftr_err *err)
+{
+	struct helper *h;
+	enum ftr_status st;
+
+	if (w->helper && !w->failed && helper_is_busy(w->helper, 0))
+		return FTR_OK;
+	if (w->helper && !drop_helper(w))
+		return ftr_fail(err, FTR_IO, "a file system hangs, and keeps the last process");
+	w->failed = false;
+	st = helper_start(HELPER_FILES, &h, err);
+	return st ? st : set_helper(w, h) ? ftr_fail(err, FTR_IO, "OpenSM ends") : FTR_OK;
+}
+
+/* Make the content of the file. */
+static enum ftr_status make(const struct ibf_job *j, struct ftr_out *o, struct ftr_err *err)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *mem = ftr_memstream(&text, &size);
+	bool made = mem && j->fill(mem, j->ctx);
+
+	made = mem && ftr_memstream_end(mem, &text) && made;
+	if (made)
+		put_file(o, j->path, j->append, text, size);
+	free(text);
+	return made && !o->nomem ? FTR_OK : ftr_nomem(err, "%s", j->path);
+}
+
+static enum ftr_status run(struct ibf_writer *w, const struct ibf_job *j, struct ftr_err *err)
+{
+	struct ftr_out o = { 0 };
+	struct ftr_in in;
+	enum ftr_status st = make(j, &o, err);
+
+	if (st) {
+		free(o.at);
+		return st;
+	}
+	st = start_helper(w, err);
+	if (!st)
+		st = helper_send(w->helper, &o, err);
+	else
+		free(o.at);
+	if (!st)
+		st = helper_result(w->helper, helper_wait_ms(HELPER_FILES), &in, err);
+	if (!st)
+		st = ftr_in_end(&in, st, err);
+	if (!st || st == FTR_REFUSED)
+		return st;
+	w->failed = true;
+	atomic_fetch_add(&w->p->helper_failures, 1);
+	w->pause = ibf_now_ms() + IBF_WRITER_PAUSE_MS;
+	return ftr_err_prefix(err, "%s: the process that writes files failed", j->path);
+}
 
 /* ---- the thread ---------------------------------------------------------- */
 
@@ -72,14 +169,12 @@ static void free_queued(struct queued *q)
 
 /* Count a failed job of the kind msg.  If st is FTR_OK, the job has succeeded: end the series of
  * failures of this kind.  Log the first failure of a series, and its end.  The caller holds the
- * mutex, so the plugin exists unless w->abandoned is set. */
+ * mutex. */
 static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 		 const struct ftr_err *err)
 {
 	uint64_t before = w->series[msg];
 
-	if (w->abandoned)
-		return;
 	if (st) {
 		w->series[msg]++;
 		if (!before)
@@ -95,34 +190,28 @@ static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 static void *writer(void *arg)
 {
 	struct ibf_writer *w = arg;
-	bool abandoned;
 
 	pthread_mutex_lock(&w->mutex);
-	while (!w->abandoned && (!w->stop || w->first)) {
+	while (!w->stop || w->first) {
+		bool pause = !w->stop && ibf_now_ms() < w->pause;
 		struct ftr_err err = { 0 };
-		struct queued *q = take(w, &w->first);
+		struct queued *q = pause ? NULL : take(w, &w->first);
 		enum ftr_status st;
 
 		if (!q) {
-			ibf_cond_wait(&w->cond, &w->mutex, -1);
+			ibf_cond_wait(&w->cond, &w->mutex, pause && w->first ? w->pause : -1);
 			continue;
 		}
 		w->busy = true;
 		pthread_mutex_unlock(&w->mutex);
-		st = q->job.write(q->job.path, q->job.ctx, &err);
+		st = run(w, &q->job, &err);
 		pthread_mutex_lock(&w->mutex);
 		w->busy = false;
 		note(w, q->job.msg, st, &err);
 		free_queued(q);
 		ibf_cond_wake(&w->cond);
 	}
-	abandoned = w->abandoned;
-	w->busy = false;
-	w->stop = true;
-	ibf_cond_wake(&w->cond);
 	pthread_mutex_unlock(&w->mutex);
-	if (abandoned)
-		free(w);
 	return NULL;
 }
 
@@ -134,9 +223,9 @@ static struct queued *take_older(struct ibf_writer *w, const struct ibf_job *j)
 {
 	struct queued **at = &w->first;
 
-	if (!j->replaces)
+	if (j->append)
 		return NULL;
-	while (*at && !((*at)->job.replaces && !strcmp((*at)->job.path, j->path)))
+	while (*at && !(!(*at)->job.append && !strcmp((*at)->job.path, j->path)))
 		at = &(*at)->next;
 	return take(w, at);
 }
@@ -218,16 +307,6 @@ struct ibf_writer *ibf_writer_new(struct ibf_plugin *p)
 	return NULL;
 }
 
-/* Keep the code mapped when OpenSM unloads the plugin. */
-static void pin_library(void)
-{
-	Dl_info info;
-
-	if (dladdr((void *)(uintptr_t)pin_library, &info) && info.dli_fname)
-		(void)dlopen(info.dli_fname,
-			     RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
 static void report(struct ibf_writer *w)
 {
 	for (int i = 0; i < IBF_N_MSG; i++)
@@ -248,29 +327,23 @@ static void drop_waiting(struct ibf_writer *w)
 
 void ibf_writer_free(struct ibf_writer *w)
 {
-	bool done;
-
 	if (!w)
 		return;
 	pthread_mutex_lock(&w->mutex);
-	done = wait_idle(w, IBF_WRITER_DRAIN_MS);
-	if (!done)
-		drop_waiting(w);
 	w->stop = true;
-	w->abandoned = !done && w->busy;
-	done = !w->abandoned;
-	report(w);
 	ibf_cond_wake(&w->cond);
-	if (!done) {
+	if (!wait_idle(w, IBF_WRITER_DRAIN_MS)) {
+		drop_waiting(w);
+		w->cancel = true;
+		if (w->helper)
+			helper_cancel(w->helper);
 		ibf_log(w->p, IBF_EVENT_FILE, "a write has not ended within %u ms; opensm does not wait any longer",
 			IBF_WRITER_DRAIN_MS);
-		pin_library();
-		pthread_detach(w->thread);
 	}
 	pthread_mutex_unlock(&w->mutex);
-	if (!done)
-		return;		/* the thread frees w */
 	ibf_thread_join(w->thread);
+	report(w);
+	helper_free(w->helper);
 	pthread_cond_destroy(&w->cond);
 	pthread_mutex_destroy(&w->mutex);
 	free(w);

@@ -2,7 +2,7 @@
 /*
  * Engine ddlr: a local repair first, then the transition to new tables.
  *
- * A planner is an object of <ftr/ddlr.h>, which plans writes for one routing.  When a link
+ * A planner is a process (planner.h), which plans writes for one routing.  When a link
  * dies, the planner first plans a local repair: it changes a few entries at the switches
  * next to the fault.  They are written before anything else is computed.  Then the tables of
  * the whole fabric are computed, and written in rounds, which together are called the
@@ -21,16 +21,16 @@
  * The planner does not know a link that has returned.  So a sweep is requested, and the
  * planner that is made after the routing of this sweep includes the link.
  *
- * Making a planner takes longer than rerouting a fault without a planner.  So a separate
- * thread makes the planner.  If a fault occurs before the
- * planner is ready, the fault is rerouted without local repair.  The planner is then
- * useless, so the thread is asked to stop.  It is also asked to stop at the next routing and
- * at the end of OpenSM.  It stops within milliseconds.  At most one planner is made at a
- * time: a new thread is started after the previous one has ended.
+ * Making a planner takes longer than rerouting a fault without a planner.  If a fault occurs before
+ * the planner is ready, the fault is rerouted without local repair.  The planner does not know this
+ * fault, so its process is killed.  It is also killed if a plan fails, is wrong or comes late, at the
+ * next routing, and at the end of OpenSM.  A killed process is waited for when the view is freed: by
+ * then it has ended.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "helper/helper.h"
 #include "reroute/reroute.h"
 
 /* ---- the planner -------------------------------------------------------- */
@@ -42,127 +42,67 @@ static bool repairs_locally(const struct rr_routing *gen)
 	return ops && ops->local_repair;
 }
 
-static bool is_stopped(void *ctx)
+static void stop(struct rr_view *v, struct rr_planner **p)
 {
-	const struct rr_maker *m = ctx;
-
-	return atomic_load_explicit(&m->stop, memory_order_relaxed);
-}
-
-static void *build_planner(void *arg)
-{
-	struct rr_maker *m = arg;
-	struct ftr_ddlr_opts opts = {
-		.sl2vl = m->gen.sl2vl, .switch_sources = m->gen.sl2vl,
-		.host_paths_only = true,
-		.stop = is_stopped, .stop_ctx = m,
-	};
-
-	if (ftr_ddlr_new(m->gen.shape, m->gen.tables, &opts, &m->made,
-			 &m->err))
-		m->made = NULL;
-	atomic_store(&m->done, true);
-	return NULL;
-}
-
-/* Wait for the thread to end.  Returns the planner that it has made, or NULL.  *gen: the
- * routing for which it was made; the caller releases the routing. */
-static struct ftr_ddlr *join_maker(struct rr_maker *m, struct rr_routing *gen)
-{
-	struct ftr_ddlr *made;
-
-	pthread_join(m->thread, NULL);
-	made = m->made;
-	*gen = m->gen;
-	free(m);
-	return made;
-}
-
-void rr_ddlr_reap(struct rr *f)
-{
-	struct rr_maker *m;
-
-	while ((m = f->makers)) {
-		struct rr_routing gen;
-
-		f->makers = m->next;
-		ftr_ddlr_free(join_maker(m, &gen));
-		rr_routing_put(&gen);
-	}
-}
-
-/* Ask the thread that makes the planner to stop; it is joined later. */
-static void abandon(struct rr_view *v)
-{
-	struct rr_maker *m = v->maker;
-
-	if (!m)
+	if (!*p)
 		return;
-	atomic_store(&m->stop, true);
-	m->next = m->f->makers;
-	m->f->makers = m;
-	v->maker = NULL;
+	rr_planner_kill(*p);
+	v->stopped = *p;	/* a view has at most one planner */
+	*p = NULL;
 }
 
-/* If the thread that makes the planner has ended, move the planner to the view. */
-static void take_planner(struct rr *f, struct rr_view *v)
+enum rr_warning rr_ddlr_warning(const struct ftr_err *err)
 {
-	struct rr_maker *m = v->maker;
-	struct ftr_err err;
+	bool process = err->status == FTR_IO || err->status == FTR_PARSE || err->status == FTR_LIMIT;
 
-	if (!m || !atomic_load(&m->done))
-		return;
-	err = m->err;
-	v->maker = NULL;
-	v->planner = join_maker(m, &v->planner_gen);
-	if (v->planner)
-		return;
-	rr_routing_put(&v->planner_gen);
-	rr_warn(f, RR_WARN_FAILED, "no local repairs before the next routing: %s",
-		err.msg);
+	return process ? RR_WARN_PLANNER : RR_WARN_FAILED;
 }
+
+static void warn(struct rr *f, const char *consequence, const struct ftr_err *err)
+{
+	rr_warn(f, rr_ddlr_warning(err), "%s: %s", consequence, err->msg);
+}
+
+#define NO_LOCAL_REPAIRS "no local repairs before the next routing"
 
 void rr_ddlr_start(struct rr *f, struct rr_view *v)
 {
-	struct rr_maker *m;
+	const struct ftr_ddlr_opts opts = {
+		.sl2vl = v->gen.sl2vl, .switch_sources = v->gen.sl2vl,
+		.host_paths_only = true,
+	};
+	struct ftr_err err;
 
 	if (f->view)	/* v will replace this view */
-		abandon(f->view);
-	/* only one planner is made at a time: wait for earlier threads, which are stopping */
-	rr_ddlr_reap(f);
+		rr_ddlr_drop(f->view);
 	if (!repairs_locally(&v->gen))
 		return;
-	m = ftr_calloc(1, sizeof(*m));
-	if (m) {
-		atomic_init(&m->done, false);
-		atomic_init(&m->stop, false);
-		m->f = f;
-		m->gen = rr_routing_get(&v->gen);
-		if (!pthread_create(&m->thread, NULL, build_planner, m)) {
-			v->maker = m;
-			return;
-		}
-		rr_routing_put(&m->gen);
-		free(m);
-	}
-	rr_warn(f, RR_WARN_FAILED, "no local repairs before the next routing: no thread could be started for the planner");
+	if (rr_planner_start(v->gen.shape, v->gen.tables, &opts, helper_wait_ms(HELPER_PLANNER),
+			     &v->making, &err))
+		warn(f, NO_LOCAL_REPAIRS, &err);
 }
 
 bool rr_ddlr_ready(struct rr *f)
 {
 	struct rr_view *v = f->view;
+	struct ftr_err err;
 
-	take_planner(f, v);
-	abandon(v);	/* a planner being made does not know the change that is handled now */
+	if (v->making && !rr_planner_is_busy(v->making, 0)) {
+		if (rr_planner_ready(v->making, &err)) {
+			warn(f, NO_LOCAL_REPAIRS, &err);
+		} else {
+			v->planner = v->making;
+			v->making = NULL;
+		}
+	}
+	stop(v, &v->making);	/* it does not know the change that is handled now */
 	return v->planner != NULL;
 }
 
 void rr_ddlr_drop(struct rr_view *v)
 {
-	abandon(v);
-	ftr_ddlr_free(v->planner);
-	v->planner = NULL;
-	rr_routing_put(&v->planner_gen);
+	stop(v, &v->making);
+	stop(v, &v->planner);
 	v->transition_due = -1;
 }
 
@@ -221,7 +161,7 @@ static enum ftr_status plan_local(struct rr *f,
 			.kind = FTR_EVENT_LINK_DOWN, .sw = r->link[i].sw,
 			.port = r->link[i].port,
 		};
-	st = ftr_ddlr_events(f->view->planner, ev, r->n_links, plan, err);
+	st = rr_planner_events(f->view->planner, ev, r->n_links, plan, err);
 	free(ev);
 	return st;
 }
@@ -362,8 +302,7 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 	if (st)
 		rr_ddlr_drop(f->view);
 	if (st && !rr_is_overtaken(f))
-		rr_warn(f, RR_WARN_FAILED, "no local repair; the fault is rerouted without it: %s",
-			err.msg);
+		warn(f, "no local repair; the fault is rerouted without it", &err);
 	return !st;
 }
 
@@ -377,10 +316,8 @@ enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 	enum ftr_status st;
 	bool done;
 
-	if (rr_now(f) >= v->drained_at)
-		ftr_ddlr_drained(v->planner);
-	st = ftr_ddlr_transition(v->planner, v->gen.fabric,
-				 ftr_incr_tables(v->incr), &plan, err);
+	st = rr_planner_transition(v->planner, ftr_incr_tables(v->incr),
+				   rr_now(f) >= v->drained_at, &plan, err);
 	if (st) {
 		rr_ddlr_drop(v);
 		return st;

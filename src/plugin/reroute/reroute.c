@@ -28,6 +28,7 @@ void rr_view_free(struct rr_view *v)
 		return;
 	rr_repair_free(v->pending);
 	rr_ddlr_drop(v);
+	rr_planner_free(v->stopped);
 	ftr_incr_free(v->incr);
 	ftr_tables_free(v->sent);
 	rr_routing_put(&v->gen);
@@ -378,7 +379,7 @@ static void stop_transition(struct rr *f, struct rr_repair *r,
 	bool overtaken = rr_is_overtaken(f);
 
 	if (!overtaken)
-		rr_warn(f, RR_WARN_FAILED, "the transition is unfinished; a sweep will complete it: %s",
+		rr_warn(f, rr_ddlr_warning(err), "the transition is unfinished; a sweep will complete it: %s",
 			err->msg);
 	if (overtaken && !r->n_changes)
 		rr_repair_free(r);

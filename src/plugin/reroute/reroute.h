@@ -15,7 +15,8 @@
  *	probe_routes.c	computes the directed routes of these requests
  *	write.c		writes the changed LFT blocks, one write step after the other
  *	ddlr.c		engine ddlr: local repair, then the transition to the new
- *			tables; a separate thread makes the planner, which plans both
+ *			tables
+ *	planner.c	the process that plans both
  *	returns.c	links that a routing leaves out although OpenSM has found them
  *	dr.c		computes directed routes
  *	smp.h		requests to switches
@@ -31,11 +32,11 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
+#include "reroute/planner.h"
 #include "reroute/smp.h"
 #include "reroute/state.h"
 #include <ftr/check.h>
 #include <ftr/incremental.h>
-#include <ftr/ddlr.h>
 
 /* The tables of one routing, and the data from which they were computed; they do not change. */
 struct rr_routing {
@@ -62,18 +63,6 @@ struct rr_link {
 	ftr_sw sw, peer;
 	ftr_port port, peer_port;
 	bool up;		/* true: the link is back; false: it died */
-};
-
-/* A thread that makes a planner for a view (ddlr.c). */
-struct rr_maker {
-	struct rr_maker *next;	/* next abandoned maker */
-	struct rr *f;
-	struct rr_routing gen;
-	pthread_t thread;
-	struct ftr_ddlr *made;	/* the planner; NULL: not finished, or failed */
-	struct ftr_err err;
-	atomic_bool done;
-	atomic_bool stop;	/* request to stop */
 };
 
 /* Entries to be written, sorted by (step, switch, LID).  A step begins when all packets of earlier
@@ -120,11 +109,9 @@ struct rr_view {
 	bool brought_up;		/* the sweep of this routing has set all links Active */
 	bool saw_init;			/* the last probe found a port in Init whose link the view
 					 * shows as alive */
-	/* Plans the writes of engine ddlr (ddlr.c).  NULL: another engine, or the planner is being
-	 * made, or there is no planner until the next routing. */
-	struct ftr_ddlr *planner;
-	struct rr_routing planner_gen;	/* the routing for which the planner was made */
-	struct rr_maker *maker;		/* the thread that makes the planner; NULL: none */
+	/* The planner of engine ddlr (ddlr.c); at most one of these is not NULL.  stopped: it was
+	 * killed, and may not have ended yet.  All NULL: another engine, or none could be started. */
+	struct rr_planner *planner, *making, *stopped;
 	struct rr_repair *pending;	/* the repair with an unfinished transition; NULL: none */
 	double transition_due;	/* time (ms) at which the next round of the transition is due;
 				 * negative: there is no transition */
@@ -186,7 +173,8 @@ struct rr_repair {
 				 * or memory was exhausted */
 };
 
-enum rr_warning { RR_WARN_FAILED, RR_WARN_FLAPPING };
+/* PLANNER: the process of the planner has failed. */
+enum rr_warning { RR_WARN_FAILED, RR_WARN_PLANNER, RR_WARN_FLAPPING };
 
 /* Operations of the caller; ctx is the member ctx of struct rr. */
 struct rr_ops {
@@ -241,9 +229,7 @@ struct rr {
 	pthread_mutex_t view_lock;	/* taken after all other locks; never held during a wait */
 	struct rr_view *view;	/* only the worker changes it */
 
-	/* used by the worker only */
-	struct rr_maker *makers;	/* threads whose planner is no longer needed (ddlr.c) */
-	uint32_t n_repairs;
+	uint32_t n_repairs;	/* used by the worker only */
 };
 
 /* The next job of the worker, copied from rr.state. */
@@ -373,18 +359,18 @@ uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			 struct rr_repair *r, struct ftr_err *err);
 
-/* ddlr.c.  The view v will replace the current view.  If the planner of the current view fits the
- * tables of v, move it to v.  Otherwise start to make a planner, if the engine of v is ddlr. */
+/* ddlr.c.  The view v will replace the current view: drop the planner of the current view, and start
+ * to make one for v, if the engine of v is ddlr. */
 void rr_ddlr_start(struct rr *f, struct rr_view *v);
-/* True if the view has a planner.  If the planner is still being made, it is abandoned, and the
+/* True if the view has a planner.  If the planner is still being made, it is dropped, and the
  * result is false. */
 bool rr_ddlr_ready(struct rr *f);
 /* Report that a link has returned.  If the engine is ddlr, a sweep is requested, after which a new
  * planner is made, because the present planner does not know the link. */
 void rr_ddlr_returned(struct rr *f);
-/* Wait for the abandoned threads, and free their planners. */
-void rr_ddlr_reap(struct rr *f);
-/* Drop the planner of v, or the one that is being made for v. */
+/* The kind of an error of the functions below. */
+enum rr_warning rr_ddlr_warning(const struct ftr_err *err);
+/* Kill the planner of v, or the one that is being made for v, and end its transition. */
 void rr_ddlr_drop(struct rr_view *v);
 /* Plan, check and write a local repair of the faults in r.  Returns true if all planned entries
  * were written. */

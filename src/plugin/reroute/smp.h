@@ -34,6 +34,8 @@ struct rr_smp {
 	/* results */
 	enum rr_smp_state state;
 	double at;		/* time of the answer, by the clock of rr_ops */
+	bool twice;		/* the answer came so late that OpenSM's transport has sent the
+				 * packet a second time, which may still be on its way */
 	uint8_t answer[RR_SMP_DATA];
 	/* used by the transport only */
 	unsigned int tries;

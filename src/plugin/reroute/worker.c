@@ -160,7 +160,6 @@ void rr_fini(struct rr *f)
 	struct rr_repair *r;
 
 	rr_view_free(f->view);
-	rr_ddlr_reap(f);
 	rr_routing_put(&f->fresh);
 	while ((r = f->repairs)) {
 		f->repairs = r->next;

@@ -307,6 +307,7 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 	for (uint32_t i = first; i < end; i++) {
 		ftr_sw s = p->write[i].sw;
 
+		p->v->in_flight[s] |= p->job[i].twice;
 		if (p->job[i].state == RR_SMP_DONE || p->cut_off[s])
 			continue;
 		p->doubtful[s] = 1;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The copy of tables and their all-to-all flows, computed from those of tables before faults.
+ *
+ * For one destination, the path of a flow is unchanged up to the first changed entry.  So the
+ * flows that reach a changed entry without passing another one are the same before and after the
+ * faults.  They are subtracted from the links of their old path, from this entry on, and added to
+ * the links of their new path.  So apart from copying the base, the work grows with the number of
+ * changed entries.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/balance.h"
+
+struct ftr_balance_base {
+	struct ftr_balance_input in;
+	struct balance_net *net;
+	struct balance_copy copy;
+	struct balance_loads loads;
+	bool loop;		/* a path of the tables has a loop, so the flows are not known */
+};
+
+enum ftr_status ftr_balance_base_new(const struct ftr_shape *sh, const struct ftr_tables *t,
+				     struct ftr_team *team, struct ftr_balance_base **out,
+				     struct ftr_err *err)
+{
+	struct ftr_balance_base *b = ftr_calloc(1, sizeof(*b));
+	enum ftr_status st;
+
+	if (!b)
+		return ftr_nomem(err, "balancing");
+	b->in.shape = sh;
+	st = balance_net_new(&b->in, &b->net, err);
+	if (!st)
+		st = balance_copy_new(b->net, t, team, &b->copy, err);
+	if (!st)
+		st = balance_loads_new(b->net, &b->loads, err);
+	if (!st)
+		st = balance_count_flows(&b->loads, t, &b->copy, team, &b->loop, err);
+	if (st)
+		ftr_balance_base_free(b);
+	else
+		*out = b;
+	return st;
+}
+
+void ftr_balance_base_free(struct ftr_balance_base *b)
+{
+	if (!b)
+		return;
+	balance_loads_free(&b->loads);
+	free(b->copy.entry);
+	balance_net_free(b->net);
+	free(b);
+}
+
+bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_net *net)
+{
+	const struct balance_net *old = b->net;
+
+	if (b->loop || !net->rail_weight != !old->rail_weight || net->f->n_sw != old->f->n_sw || net->n_links != old->n_links ||
+	    net->n_dests != old->n_dests || net->n_pos != old->n_pos)
+		return false;
+	for (ftr_sw s = 0; s < net->f->n_sw; s++)
+		if (net->f->sw[s].guid != old->f->sw[s].guid || net->hosts[s] != old->hosts[s] ||
+		    net->links.ports[s].first != old->links.ports[s].first ||
+		    (net->rail_weight && net->in->shape->numbering.rail[s] !=
+					 old->in->shape->numbering.rail[s]))
+			return false;
+	for (uint32_t d = 0; d < net->n_dests; d++)
+		if (net->dest[d].lid != old->dest[d].lid ||
+		    balance_switch(net, d) != balance_switch(old, d))
+			return false;
+	for (uint32_t x = 0; x < net->n_links; x++)
+		if (net->links.peer[x] != FTR_SW_NONE && net->links.peer[x] != old->links.peer[x])
+			return false;
+	return true;
+}
+
+/* Add (by: 1) or subtract (-1) the flows of z on the links of the path from s, up to an entry without
+ * a port. */
+static void add_path(const struct balance_loads *l, const struct balance_net *net,
+		     struct balance_entries of, ftr_sw s, const struct balance_behind *z, int by)
+{
+	for (uint32_t hops = 0; s != z->to && hops < net->f->n_sw; hops++) {
+		uint32_t link = balance_link(net, of, s);
+
+		if (link == BALANCE_NONE)
+			return;
+		l->flows[link] += (uint32_t)by * z->hosts;
+		if (l->rail)
+			l->rail[link] += (uint32_t)by * z->rail;
+		s = net->links.peer[link];
+	}
+}
+
+enum ftr_status balance_base_copy(const struct ftr_balance_base *b,
+				  const struct balance_subset *changed, const struct ftr_tables *t,
+				  struct balance_copy *out, struct ftr_err *err)
+{
+	size_t bytes = (size_t)b->net->n_dests * b->net->f->n_sw;
+
+	out->entry = ftr_malloc(bytes + 1);
+	if (!out->entry)
+		return ftr_nomem(err, "balancing");
+	memcpy(out->entry, b->copy.entry, bytes);
+	for (uint32_t d = 0; d < b->net->n_dests; d++)
+		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
+			balance_copy_of(out, d).entry[changed->sw[i]] =
+				ftr_tables_get(t, changed->sw[i], b->net->dest[d].lid);
+	return FTR_OK;
+}
+
+enum ftr_status balance_base_flows(const struct ftr_balance_base *b,
+				   const struct balance_subset *changed,
+				   const struct balance_copy *copy, struct balance_loads *l,
+				   struct ftr_err *err)
+{
+	const struct balance_net *net = l->net;
+	struct ftr_arena *a = ftr_arena_new();
+	struct balance_behind z = { .net = net };
+	bool ok = a && FTR_NEW(a, z.stack, net->f->n_sw) && FTR_NEW(a, z.source, net->n_sources + 1u) &&
+		FTR_ZNEW(a, z.stop, net->f->n_sw);
+
+	if (ok)
+		memcpy(l->flows, b->loads.flows, net->n_links * sizeof(*l->flows));
+	if (ok && l->rail)
+		memcpy(l->rail, b->loads.rail, net->n_links * sizeof(*l->rail));
+	for (uint32_t d = 0; ok && d < net->n_dests; d++) {
+		struct balance_entries was = balance_copy_of(&b->copy, d);
+
+		if (changed->first[d] == changed->first[d + 1])
+			continue;
+		balance_behind_begin(&z, balance_copy_of(copy, d), net->dest[d].col);
+		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
+			z.stop[changed->sw[i]] = true;
+		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++) {
+			balance_behind(&z, changed->sw[i]);
+			add_path(l, b->net, was, changed->sw[i], &z, -1);
+			add_path(l, net, z.of, changed->sw[i], &z, 1);
+		}
+		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
+			z.stop[changed->sw[i]] = false;
+	}
+	ftr_arena_free(a);
+	return ok ? FTR_OK : ftr_nomem(err, "balancing");
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The requests to the planner of ddlr, and its plans (job.h).
+ *
+ *	shape	fabric, n_ranks:4, n_sw times rank:1 stub:1 n_up:4 n_down:4 n_equal:4 and its
+ *		groups: remote:4 n:1, n ports; n_dest:4, n_dest times lid:2 class:1
+ *	SL2VL	n:2 (0: VL = SL), n words:8, for each switch width * width numbers:1 of words
+ *
+ * The tables of ddlr have two words.  So the numbers take an eighth of the memory of the tables.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "helper/job.h"
+
+enum { PLAN_EVENTS, PLAN_TRANSITION };
+
+/* ---- the shape ----------------------------------------------------------------- */
+
+static void put_shape(struct ftr_out *o, const struct ftr_shape *sh)
+{
+	const struct ftr_shape_tree *t = &sh->tree;
+
+	ftr_put_fabric(o, sh->f);
+	ftr_put(o, t->n_ranks, 4);
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		const struct ftr_group *g = &t->groups[t->group_first[s]];
+
+		ftr_put(o, t->rank[s], 1);
+		ftr_put(o, t->stub[s], 1);
+		ftr_put(o, t->n_up[s], 4);
+		ftr_put(o, t->n_down[s], 4);
+		ftr_put(o, t->n_equal[s], 4);
+		for (uint32_t k = 0; k < ftr_shape_groups(sh, s); k++) {
+			ftr_put(o, g[k].remote, 4);
+			ftr_put(o, g[k].n, 1);
+			ftr_put_bytes(o, &t->group_ports[g[k].first], g[k].n);
+		}
+	}
+	ftr_put(o, sh->numbering.n_dest, 4);
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
+		ftr_put(o, sh->numbering.dest[i].lid, 2);
+		ftr_put(o, sh->numbering.dest[i].cls, 1);
+	}
+}
+
+/* The arrays of a shape that is read. */
+struct parts {
+	const struct ftr_fabric *f;
+	uint8_t *rank, *stub;
+	uint32_t *first, *n_up, *n_down, *n_equal;
+	struct ftr_group *group;
+	ftr_port *port;
+	uint32_t n_groups, cap_groups, n_ports, cap_ports;
+};
+
+static bool get_group(struct ftr_in *in, struct parts *p, ftr_sw s)
+{
+	struct ftr_group g = { .remote = (ftr_sw)ftr_get(in, 4), .n = (uint32_t)ftr_get(in, 1) };
+
+	in->bad |= g.remote >= p->f->n_sw || !FTR_GROW(p->group, p->n_groups, p->cap_groups);
+	g.first = p->n_ports;
+	for (uint32_t i = 0; i < g.n && !in->bad; i++) {
+		ftr_port port = (ftr_port)ftr_get(in, 1);
+
+		in->bad |= ftr_fabric_next(p->f, s, port) != g.remote ||
+			!FTR_GROW(p->port, p->n_ports, p->cap_ports);
+		if (!in->bad)
+			p->port[p->n_ports++] = port;
+	}
+	if (!in->bad)
+		p->group[p->n_groups++] = g;
+	return !in->bad;
+}
+
+static void get_tree(struct ftr_in *in, struct parts *p, struct ftr_shape_tree *t)
+{
+	t->n_ranks = (uint32_t)ftr_get(in, 4);
+	for (ftr_sw s = 0; s < p->f->n_sw && !in->bad; s++) {
+		uint64_t n;
+
+		p->rank[s] = (uint8_t)ftr_get(in, 1);
+		in->bad |= p->rank[s] >= t->n_ranks;
+		p->stub[s] = (uint8_t)ftr_get(in, 1);
+		n = p->n_up[s] = (uint32_t)ftr_get(in, 4);
+		n += p->n_down[s] = (uint32_t)ftr_get(in, 4);
+		n += p->n_equal[s] = (uint32_t)ftr_get(in, 4);
+		p->first[s] = p->n_groups;
+		while (!in->bad && n-- && get_group(in, p, s))
+			;
+	}
+	p->first[p->f->n_sw] = p->n_groups;
+	t->rank = p->rank;
+	t->stub = p->stub;
+	t->n_up = p->n_up;
+	t->n_down = p->n_down;
+	t->n_equal = p->n_equal;
+	t->group_first = p->first;
+	t->groups = p->group;
+	t->group_ports = p->port;
+}
+
+static void get_classes(struct ftr_in *in, struct ftr_shape *sh)
+{
+	struct ftr_dest *dest = NULL;
+	uint32_t cap = 0;
+
+	for (uint64_t left = ftr_get(in, 4); left && !in->bad; left--) {
+		struct ftr_dest d = { .lid = (ftr_lid)ftr_get(in, 2) };
+
+		d.cls = (uint8_t)ftr_get(in, 1);
+		in->bad |= d.lid > sh->f->max_lid || d.cls >= FTR_N_CLASSES ||
+			!FTR_GROW(dest, sh->numbering.n_dest, cap);
+		if (!in->bad)
+			dest[sh->numbering.n_dest++] = d;
+	}
+	sh->numbering.dest = dest;
+}
+
+static enum ftr_status get_shape(struct ftr_in *in, struct ftr_shape **out, struct ftr_err *err)
+{
+	struct ftr_shape *sh = ftr_calloc(1, sizeof(*sh));
+	struct ftr_fabric *f = NULL;
+	enum ftr_status st = sh ? ftr_get_fabric(in, &f, err) : ftr_nomem(err, "the shape");
+	struct parts p = { .f = f };
+	size_t n;
+
+	if (st)
+		return st;
+	n = f->n_sw + (size_t)1;
+	p.rank = ftr_calloc(n, 1);
+	p.stub = ftr_calloc(n, 1);
+	p.first = ftr_calloc(n, sizeof(*p.first));
+	p.n_up = ftr_calloc(n, sizeof(*p.n_up));
+	p.n_down = ftr_calloc(n, sizeof(*p.n_down));
+	p.n_equal = ftr_calloc(n, sizeof(*p.n_equal));
+	if (!p.rank || !p.stub || !p.first || !p.n_up || !p.n_down || !p.n_equal)
+		return ftr_nomem(err, "the shape");
+	sh->f = f;
+	get_tree(in, &p, &sh->tree);
+	get_classes(in, sh);
+	*out = sh;
+	return in->bad ? ftr_in_damaged(in, err) : FTR_OK;
+}
+
+/* ---- SL2VL tables ---------------------------------------------------------------- */
+
+#define WORDS_MAX 256
+
+/* The number of the word in word[0 .. *n-1], to which it is added if it is new; WORDS_MAX: there is
+ * no space. */
+static uint32_t number_of(uint64_t *word, uint32_t *n, uint64_t x)
+{
+	uint32_t i = 0;
+
+	while (i < *n && word[i] != x)
+		i++;
+	if (i == *n && i < WORDS_MAX)
+		word[(*n)++] = x;
+	return i;
+}
+
+static enum ftr_status put_sl2vl(struct ftr_out *o, const struct ftr_sl2vl *m, struct ftr_err *err)
+{
+	size_t size = 0;
+	uint64_t word[WORDS_MAX];
+	uint32_t n = 0;
+	uint8_t *number;
+
+	for (ftr_sw s = 0; m && s < m->n_sw; s++)
+		size += (size_t)m->width[s] * m->width[s];
+	number = ftr_malloc(size);
+	if (!number)
+		return ftr_nomem(err, "SL2VL tables");
+	for (size_t i = 0; i < size; i++) {
+		uint32_t k = number_of(word, &n, m->word[i]);
+
+		if (k == WORDS_MAX) {
+			free(number);
+			return ftr_fail(err, FTR_LIMIT, "the SL2VL tables have more than %d different words",
+					WORDS_MAX);
+		}
+		number[i] = (uint8_t)k;
+	}
+	ftr_put(o, n, 2);
+	for (uint32_t i = 0; i < n; i++)
+		ftr_put(o, word[i], 8);
+	ftr_put_bytes(o, number, size);
+	free(number);
+	return FTR_OK;
+}
+
+static enum ftr_status get_sl2vl(struct ftr_in *in, const struct ftr_fabric *f,
+				 struct ftr_sl2vl **m, struct ftr_err *err)
+{
+	uint64_t word[WORDS_MAX] = { 0 };
+	uint32_t n = (uint32_t)ftr_get(in, 2);
+	size_t size = 0;
+	const uint8_t *number;
+	enum ftr_status st;
+
+	*m = NULL;
+	if (!n)
+		return FTR_OK;
+	for (uint32_t i = 0; i < n && i < WORDS_MAX; i++)
+		word[i] = ftr_get(in, 8);
+	st = ftr_sl2vl_new(f, m, err);
+	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
+		size += (size_t)(*m)->width[s] * (*m)->width[s];
+	number = st ? NULL : ftr_get_bytes(in, size);
+	for (size_t i = 0; number && i < size; i++)
+		(*m)->word[i] = word[number[i]];
+	return st || number ? st : ftr_in_damaged(in, err);
+}
+
+/* ---- the planner ------------------------------------------------------------------ */
+
+enum ftr_status put_planner(struct ftr_out *o, const struct ftr_shape *sh,
+			    const struct ftr_tables *t, const struct ftr_ddlr_opts *opts,
+			    struct ftr_err *err)
+{
+	put_shape(o, sh);
+	ftr_put_tables(o, sh->f, t);
+	ftr_put(o, opts->sls, 2);
+	ftr_put(o, opts->switch_sources, 1);
+	ftr_put(o, opts->host_paths_only, 1);
+	return put_sl2vl(o, opts->sl2vl, err);
+}
+
+enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct ftr_fabric **f,
+			    struct ftr_err *err)
+{
+	struct ftr_ddlr_opts opts = { 0 };
+	struct ftr_sl2vl *m = NULL;
+	struct ftr_tables *t = NULL;
+	struct ftr_shape *sh = NULL;
+	enum ftr_status st = get_shape(in, &sh, err);
+
+	if (!st)
+		st = ftr_get_tables(in, sh->f, &t, err);
+	opts.sls = (uint16_t)ftr_get(in, 2);
+	opts.switch_sources = ftr_get(in, 1);
+	opts.host_paths_only = ftr_get(in, 1);
+	if (!st)
+		st = get_sl2vl(in, sh->f, &m, err);
+	st = ftr_in_end(in, st, err);
+	opts.sl2vl = m;
+	if (!st)
+		st = ftr_ddlr_new(sh, t, &opts, r, err);
+	ftr_tables_free(t);
+	if (!st)
+		*f = sh->f;
+	return st;
+}
+
+/* ---- plans ------------------------------------------------------------------------ */
+
+void put_events(struct ftr_out *o, const struct ftr_event *ev, uint32_t n)
+{
+	ftr_put(o, PLAN_EVENTS, 1);
+	ftr_put(o, n, 4);
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_put(o, ev[i].kind, 1);
+		ftr_put(o, ev[i].sw, 4);
+		ftr_put(o, ev[i].port, 1);
+	}
+}
+
+void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t,
+		    bool drained)
+{
+	ftr_put(o, PLAN_TRANSITION, 1);
+	ftr_put(o, drained, 1);
+	ftr_put_tables(o, f, t);
+}
+
+enum ftr_status get_plan_job(struct ftr_in *in, const struct ftr_fabric *f, struct plan_job *j,
+			     struct ftr_err *err)
+{
+	uint32_t cap = 0;
+
+	*j = (struct plan_job){ .n = 0 };
+	if (ftr_get(in, 1) == PLAN_TRANSITION) {
+		j->drained = ftr_get(in, 1);
+		return ftr_get_tables(in, f, &j->t, err);
+	}
+	for (uint64_t left = ftr_get(in, 4); left && !in->bad; left--) {
+		if (!FTR_GROW(j->ev, j->n, cap))
+			return ftr_nomem(err, "%s", in->name);
+		j->ev[j->n].kind = (uint8_t)ftr_get(in, 1);
+		j->ev[j->n].sw = (ftr_sw)ftr_get(in, 4);
+		j->ev[j->n++].port = (ftr_port)ftr_get(in, 1);
+	}
+	return FTR_OK;
+}
+
+void plan_job_fini(struct plan_job *j)
+{
+	ftr_tables_free(j->t);
+	free(j->ev);
+}
+
+void put_plan(struct ftr_out *o, const struct ftr_ddlr_plan *plan)
+{
+	ftr_put(o, plan->unrepaired, 8);
+	ftr_put(o, plan->held, 4);
+	ftr_put(o, plan->done, 1);
+	ftr_put(o, plan->n, 4);
+	for (uint32_t i = 0; i < plan->n; i++) {
+		ftr_put(o, plan->write[i].step, 2);
+		ftr_put(o, plan->write[i].sw, 4);
+		ftr_put(o, plan->write[i].lid, 2);
+		ftr_put(o, plan->write[i].after, 1);
+	}
+}
+
+static bool is_write(const struct ftr_fabric *f, const struct ftr_change *w,
+		     const struct ftr_change *last)
+{
+	if (!w->step || w->sw >= f->n_sw || w->lid > f->max_lid ||
+	    f->owner[w->lid].kind == FTR_OWNER_NONE || w->after > f->sw[w->sw].n_ports ||
+	    ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE)
+		return false;
+	return !last || (FTR_ORDER(last->step, w->step) ?: FTR_ORDER(last->sw, w->sw) ?:
+			 FTR_ORDER(last->lid, w->lid)) < 0;
+}
+
+/* Count the switches of the plan. */
+static enum ftr_status count_switches(const struct ftr_fabric *f, struct ftr_ddlr_plan *plan,
+				      struct ftr_err *err)
+{
+	uint8_t *seen = ftr_calloc(f->n_sw, 1);
+
+	if (!seen)
+		return ftr_nomem(err, "a plan");
+	for (uint32_t i = 0; i < plan->n; i++) {
+		plan->n_switches += !seen[plan->write[i].sw];
+		seen[plan->write[i].sw] = 1;
+	}
+	free(seen);
+	return FTR_OK;
+}
+
+enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
+			 struct ftr_ddlr_plan *plan, struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+	uint32_t cap = 0;
+
+	*plan = (struct ftr_ddlr_plan){ .unrepaired = ftr_get(in, 8) };
+	plan->held = (uint32_t)ftr_get(in, 4);
+	plan->done = ftr_get(in, 1);
+	for (uint64_t left = ftr_get(in, 4); !st && left && !in->bad; left--) {
+		struct ftr_change w = { .step = (uint16_t)ftr_get(in, 2) };
+
+		w.sw = (ftr_sw)ftr_get(in, 4);
+		w.lid = (ftr_lid)ftr_get(in, 2);
+		w.after = (ftr_port)ftr_get(in, 1);
+		if (!in->bad && !is_write(f, &w, plan->n ? &plan->write[plan->n - 1] : NULL))
+			st = ftr_fail(err, FTR_PARSE, "write %u of its plan is impossible: switch=%u lid=%u port=%u step=%u",
+				      plan->n + 1, w.sw, w.lid, w.after, w.step);
+		else if (!FTR_GROW(plan->write, plan->n, cap))
+			st = ftr_nomem(err, "a plan");
+		else if (!in->bad)
+			plan->write[plan->n++] = w;
+		plan->n_steps = w.step;
+	}
+	if (!st)
+		st = count_switches(f, plan, err);
+	st = ftr_in_end(in, st, err);
+	if (st)
+		ftr_ddlr_plan_fini(plan);
+	return st;
+}
