@@ -286,7 +286,8 @@ enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width,
 /* Add `by` flows (1 or -1) on a link in each of the shifts `of`. */
 void balance_bins_add(struct balance_loads *l, uint32_t link,
 		      struct balance_range of, int by);
-/* Set l->many, and compute l->full and l->n_full.  balance_bins_add() keeps them up to date. */
+/* Set l->many, and compute l->full and l->n_full if it has changed.  balance_bins_add() keeps them up
+ * to date. */
 void balance_bins_full(struct balance_loads *l, uint32_t many);
 /* Returns true if a bin of the link that covers some of the shifts `of` is full. */
 bool balance_bins_any(const struct balance_loads *l, uint32_t link, struct balance_range of);

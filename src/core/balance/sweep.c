@@ -332,7 +332,8 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy
 		z.flows.loads = l;
 		z.flows.price = &w->price;
 		if (l->bins)
-			balance_bins_full(l, w->place ? UINT16_MAX : (w->meet - 1) * l->width);
+			balance_bins_full(l, w->place || w->meet == UINT16_MAX ? UINT16_MAX :
+					  (w->meet - 1) * l->width);
 		sweep_columns(&z, copy);
 	}
 	ftr_arena_free(a);
