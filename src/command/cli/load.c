@@ -86,7 +86,7 @@ static void keep_rail(const char *text, struct input *in)
 	unsigned long rail = strtoul(text, &end, 10);
 	uint32_t n = 0;
 
-	cli_must(cli_rails_new(in->f, &r, &cli_err));
+	r = cli_rails_new(in->f);
 	if (end == text || *end || rail >= r.n)
 		cli_die("load: --rail expects a number from 0 to %u, not '%s'; the hosts have %s",
 			r.n ? r.n - 1 : 0, text, CLI_COUNT(r.n, "rail", "rails"));
