@@ -83,6 +83,9 @@ struct ftr_balance_report {
 	uint32_t bound;		/* no routing has fewer flows on its most loaded link: the
 				 * result of ftr_balance_bound */
 	uint32_t max_before, max_after;	/* number of flows on the most loaded link */
+	/* the greatest number of flows inside rails on a link, weighted (src/core/balance/net.c);
+	 * 0: the fabric has no rails */
+	uint32_t rail_before, rail_after;
 	/* number of flows on the most loaded link of a shift, mean over all shifts; 0: not
 	 * computed */
 	double shift_before, shift_after;

@@ -113,20 +113,13 @@ struct ftr_load;
  * Prepare to count the loads of the links of f under the tables t.  f and t must outlive the
  * object; order is copied.
  *
- * table_max: number of bytes that may be used to store all paths; 0 means 2 GiB.  The paths take
- * 4 bytes * (hops of the longest path) * n * (number of switches with a host port in order[]); for
- * 11,664 hosts this is 121 MB.  If they take more than table_max, they are not stored, and each
- * path is followed again whenever its flow is counted.  This is slower; the results are the same.
- * In both cases a copy of the entries takes another n_sw * n bytes.
- *
  * FTR_INVAL: t does not fit f, or the order contains a host port twice or one that f does not have;
  * FTR_NOMEM.
- * O(n_sw * n * hops), including the count of the all-to-all load.
+ * O(n * number of switches with hosts), including the count of the all-to-all load.
  */
 enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 			     const struct ftr_tables *t, const ftr_ep *order,
-			     uint32_t n, uint64_t table_max,
-			     struct ftr_team *team, struct ftr_load **out,
+			     uint32_t n, struct ftr_team *team, struct ftr_load **out,
 			     struct ftr_err *err) FTR_MUST_USE;
 void ftr_load_free(struct ftr_load *ld);	/* NULL is accepted */
 

@@ -93,6 +93,41 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 	ck_assert_uint_eq(l->n_full[row], n_full);
 }
 
+/* The number of flows inside rails on each link.  Hosts with the same device are on one rail. */
+static uint32_t *count_rails(const struct ftr_fabric *f, const struct ftr_tables *t)
+{
+	uint32_t *n = calloc(f->n_ports, sizeof(*n)), *path = calloc(f->n_sw, sizeof(*path));
+
+	for (ftr_ep a = 0; a < f->n_ep; a++)
+		for (ftr_ep b = 0; b < f->n_ep; b++) {
+			uint32_t hops;
+
+			if (f->ep[a].sw == f->ep[b].sw ||
+			    strcmp(strrchr(f->ep[a].name, ' '), strrchr(f->ep[b].name, ' ')))
+				continue;
+			hops = ftr_tables_path(f, t, f->ep[a].sw, f->ep[b].lid, path);
+			ck_assert_uint_ne(hops, FTR_NO_PATH);
+			for (uint32_t i = 0; i < hops; i++)
+				n[path[i]]++;
+		}
+	free(path);
+	return n;
+}
+
+static void rails_match(const struct counted *x)
+{
+	const struct ftr_fabric *f = x->net->f;
+	uint32_t *n;
+
+	if (!x->l.rail)
+		return;
+	n = count_rails(f, x->t);
+	for (uint32_t i = 0; i < f->n_ports; i++)
+		if (x->net->links.peer[i] != FTR_SW_NONE)
+			ck_assert_uint_eq(x->l.rail[i], n[i]);
+	free(n);
+}
+
 static void counters_match(struct counted *x, struct ftr_team *team, uint64_t seed)
 {
 	struct recount *slow;
@@ -109,7 +144,8 @@ static void counters_match(struct counted *x, struct ftr_team *team, uint64_t se
 			      x->l.flows[i], slow->flows[i]);
 		bins_match(x, slow, i, seed);
 	}
-	ck_assert_uint_eq(balance_most(&x->l), slow->max);
+	rails_match(x);
+	ck_assert_uint_eq(balance_most(&x->l, x->l.flows), slow->max);
 	ck_assert(!balance_count_shifts(&x->l, &x->copy, seed % 2, team, &sum, &err));
 	ck_assert_uint_eq(sum, slow->sum);
 	recount_free(slow);
@@ -129,7 +165,7 @@ static uint64_t sweep_and_match(struct counted *x, struct ftr_team *team,
 	uint32_t stop = 0;
 	struct balance_sweep s = {
 		.price = {
-			.target = 1 + balance_most(&x->l) / 2, .over = 16, .square = seed % 3 == 0,
+			.target = 1 + balance_most(&x->l, x->l.flows) / 2, .over = 16, .square = seed % 3 == 0,
 			.idle = seed % 5, .gain = seed % 7 ? 0 : 16,
 		},
 		.meet = 2, .least = 1 + seed % 2,
@@ -224,7 +260,7 @@ static uint64_t same_sweeps(const struct ftr_shape *sh, struct ftr_tables *t,
 	for (s.least = 1; s.least < 4; s.least++, s.price.over <<= 6) {
 		struct balance_sweep of = s;
 
-		s.price.target = of.price.target = 1 + balance_most(&x.l) / 2;
+		s.price.target = of.price.target = 1 + balance_most(&x.l, x.l.flows) / 2;
 		of.only = &set;
 		ck_assert(!balance_sweep(&x.l, &x.copy, &s, &err));
 		ck_assert(!balance_sweep(&y.l, &y.copy, &of, &err));
@@ -284,6 +320,15 @@ static struct ftr_tables *route_kept(const struct ftr_fabric *f, const struct ft
 	return t;
 }
 
+static struct ftr_fabric *with_rails(void)
+{
+	struct ftr_gen_opts o = { .nodes = 38 };
+	struct ftr_fabric *f = NULL;
+
+	ck_assert(!ftr_gen_shape("superpod:H100:2", &o, &f, &err));
+	return f;
+}
+
 /* With the base of the tables before faults, a routing must give the same tables as without. */
 START_TEST(routings_with_a_base)
 {
@@ -291,7 +336,7 @@ START_TEST(routings_with_a_base)
 	uint32_t differ = 0;
 
 	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
-		struct ftr_fabric *f = trees_any(seed), *g = NULL;
+		struct ftr_fabric *f = i % 30 ? trees_any(seed) : with_rails(), *g = NULL;
 		const struct ftr_damage damage = {
 			.seed = seed, .links = seed % (f->n_sw_links / 4 + 1),
 			.hosts = seed % 7 == 6 && f->n_nodes,
@@ -324,6 +369,105 @@ START_TEST(routings_with_a_base)
 		ftr_fabric_free(g);
 	}
 	runs_show(differ > 0);
+}
+END_TEST
+
+/* ---- rails ------------------------------------------------------------------------ */
+
+/* A superpod, and the shape of a copy with faults. */
+struct pod {
+	struct ftr_fabric *whole, *f;
+	struct ftr_nominal *nominal;
+	struct ftr_shape *sh;
+};
+
+static struct pod pod_new(const char *shape, unsigned int nodes, const struct ftr_damage *faults)
+{
+	struct ftr_gen_opts o = { .nodes = nodes };
+	struct pod p = { NULL };
+
+	ck_assert(!ftr_gen_shape(shape, &o, &p.whole, &err));
+	ck_assert(!ftr_gen_damage(p.whole, faults, &p.f, &err));
+	ck_assert(!ftr_nominal_new(p.whole, NULL, NULL, NULL, &p.nominal, NULL, &err));
+	ck_assert(!ftr_shape_new(p.f, &(struct ftr_shape_opts){ .nominal = p.nominal->shape }, NULL,
+				 &p.sh, &err));
+	ck_assert_uint_eq(p.sh->numbering.n_rails, 8);
+	return p;
+}
+
+static void pod_free(struct pod *p)
+{
+	ftr_shape_free(p->sh);
+	ftr_nominal_free(p->nominal);
+	ftr_fabric_free(p->f);
+	ftr_fabric_free(p->whole);
+}
+
+START_TEST(counters_of_rails)
+{
+	uint64_t moved = 0;
+
+	for (uint64_t seed = 0; seed < trees_runs(4); seed++) {
+		struct ftr_damage faults = { .seed = seed, .links = 12 };
+		struct pod p = pod_new("superpod:H100:2", 38, &faults);
+		struct counted x = { .in = { .shape = p.sh } };
+		struct ftr_tables *t = NULL;
+
+		ck_assert(!ftr_tables_new(p.f, false, &t, &err));
+		ck_assert(!dmodc_tables(p.sh, NULL, NULL, t, NULL, &err));
+		start_count(&x, t, 1);
+		ck_assert_uint_gt(x.net->rail_weight, 1);
+		moved += sweep_and_match(&x, NULL, seed);
+		end_count(&x);
+		ftr_tables_free(t);
+		pod_free(&p);
+	}
+	ck_assert_uint_gt(moved, 0);
+}
+END_TEST
+
+/* Without one of 16 spines, the 96 destinations on a leaf's rail have 30 upward links: 4 entries on
+ * one of them suffice, with 32 flows each.  Entries that were placed after the fault reach this
+ * bound, with and without a search.  The load of all flows stays at its target. */
+START_TEST(rails_reach_their_bound)
+{
+	struct ftr_damage faults = { .switches = 1 };
+	struct pod p = pod_new("superpod:H100:4", 0, &faults);
+	struct ftr_tables *whole = NULL, *prefer = NULL, *t = NULL;
+	struct ftr_shape *sh = NULL;
+	struct recount *slow;
+	struct ftr_keep keep = { .search_displaced = true };
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_stats stats = { .turn = NULL };
+	uint32_t *n, most = 0;
+
+	ck_assert(!ftr_tables_new(p.whole, false, &whole, &err));
+	ck_assert(!ftr_tables_new(p.f, false, &prefer, &err));
+	ck_assert(!ftr_tables_new(p.f, false, &t, &err));
+	ck_assert(!ftr_shape_new(p.whole, &(struct ftr_shape_opts){ .nominal = p.nominal->shape },
+				 NULL, &sh, &err));
+	ck_assert(!dmodc_tables(sh, NULL, NULL, whole, NULL, &err));
+	for (ftr_sw s = 0; s < p.f->n_sw; s++)
+		for (uint32_t lid = 1; lid <= p.f->max_lid; lid++)
+			ftr_tables_row(prefer, s)[lid] = ftr_tables_get(
+				whole, ftr_fabric_find_sw(p.whole, p.f->sw[s].guid), lid);
+	keep.prefer = keep.current = prefer;
+	o.keep = &keep;
+	o.balance = (enum ftr_balance)_i;
+	ck_assert(!ftr_engine_at(0)->route(p.sh, &o, NULL, t, &stats, &err));
+	n = count_rails(p.f, t);
+	for (uint32_t i = 0; i < p.f->n_ports; i++)
+		most = FTR_MAX(most, n[i]);
+	ck_assert_uint_eq(most, 4 * 32);
+	slow = recount_new(p.sh, t);
+	ck_assert_uint_le(slow->max, 34 * 32);	/* 992 destinations on 30 links */
+	recount_free(slow);
+	free(n);
+	ftr_shape_free(sh);
+	ftr_tables_free(whole);
+	ftr_tables_free(prefer);
+	ftr_tables_free(t);
+	pod_free(&p);
 }
 END_TEST
 
@@ -609,6 +753,8 @@ int main(void)
 	tcase_add_test(t, routings_with_a_base);
 	tcase_add_test(t, results_are_sound_and_never_worse);
 	tcase_add_test(t, healthy_trees_are_left_alone);
+	tcase_add_test(t, counters_of_rails);
+	tcase_add_loop_test(t, rails_reach_their_bound, FTR_BALANCE_OFF, FTR_BALANCE_FULL + 1);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

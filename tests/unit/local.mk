@@ -19,7 +19,7 @@ tests_unit_test_no_memory_LDFLAGS = -Wl,--wrap=ftr_malloc -Wl,--wrap=ftr_calloc 
 	-Wl,--wrap=ftr_reallocarray -Wl,--wrap=ftr_aligned -Wl,--wrap=ftr_grow \
 	-Wl,--wrap=ftr_arena_new -Wl,--wrap=ftr_arena_alloc -Wl,--wrap=ftr_arena_zalloc \
 	-Wl,--wrap=ftr_arena_strndup
-tests_unit_test_no_memory_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+tests_unit_test_no_memory_LDADD = libhelper.a libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_file
 tests_unit_test_file_SOURCES = tests/unit/test_file.c

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/search_job.h"
+#include "helper/helper.h"
+#include "helper/job.h"
 #include "io_util.h"
 #include "no_memory.h"
 #include <ftr/hosts.h>
@@ -93,7 +94,6 @@ void files_set(struct scene *z)
 	fclose(out);
 	put(z, "hand", hand_net);
 	put(z, "lst", good_lst);
-	put(z, "ports", good_ports);
 	put(z, "csv", good_csv);
 	put(z, "jobs", "a n[1-20]\nb n[30-40]:2,x[001-100]\n");
 	put(z, "list", "n1 slots=2\nn[2-40]\n");
@@ -103,7 +103,7 @@ void files_set(struct scene *z)
 
 void files_clear(struct scene *z)
 {
-	static const char *const name[] = { "net", "lfts", "hand", "lst", "ports", "csv", "jobs", "list",
+	static const char *const name[] = { "net", "lfts", "hand", "lst", "csv", "jobs", "list",
 		"sl2vl", "psl", "guids", "order", "pairs", "transfers", "out" };
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(name); i++)
@@ -134,7 +134,6 @@ static enum ftr_status read_as(const struct scene *z, const char *name, uint64_t
 READ(net)
 READ(hand)
 READ(lst)
-READ(ports)
 READ(csv)
 
 static enum ftr_status op_write(const struct scene *z, uint64_t *sum, struct ftr_err *err)
@@ -298,29 +297,37 @@ static enum ftr_status op_state(const struct scene *z, uint64_t *sum, struct ftr
 
 static enum ftr_status op_job(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
-	const struct ftr_search_job j = {
+	const struct search_job j = {
 		.engine = "dmodc", .nominal = z->nominal, .f = z->f,
 		.opts = { .sm_switch = FTR_SW_NONE, .turn = z->turn, .n_turns = z->n_turns },
 		.keep = { .prefer = z->carried, .current = z->t },
 	};
+	FILE *out = create(z, "out");
 	struct ftr_out o = { .n = 0 };
+	enum ftr_status st;
 
-	ftr_put_search_job(&o, &j);
+	put_search(&o, &j);
 	*sum = o.n;
-	return ftr_out_replace(&o, path_in(z, "out"), FTR_SEARCH_JOB, err);
+	st = ftr_out_fd(&o, fileno(out), "out", HELPER_REQUEST, err);
+	fclose(out);
+	return st;
 }
 
+/* Write what put_found() writes to a file, and read it. */
 static enum ftr_status op_result(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
 	struct ftr_kept k = { .t = z->t }, again = { .t = NULL };
+	FILE *out = create(z, "out");
 	struct ftr_out o = { .n = 0 };
 	struct ftr_in in;
 	enum ftr_status st;
 
-	ftr_put_search_result(&o, z->f, &k, FTR_OK, err);
-	TRY(ftr_out_replace(&o, path_in(z, "out"), FTR_SEARCH_RESULT, err));
-	TRY(ftr_in_file(&in, path_in(z, "out"), true, FTR_SEARCH_RESULT, err));
-	st = ftr_in_end(&in, ftr_get_search_result(&in, z->f, &again, err), err);
+	put_found(&o, z->f, &k);
+	st = ftr_out_fd(&o, fileno(out), "out", HELPER_RESULT, err);
+	fclose(out);
+	TRY(st);
+	TRY(ftr_in_file(&in, path_in(z, "out"), true, HELPER_RESULT, err));
+	st = ftr_in_end(&in, get_found(&in, z->f, &again, err), err);
 	if (!st)
 		*sum = fold_tables(0, again.t);
 	ftr_tables_free(again.t);
@@ -357,7 +364,7 @@ static enum ftr_status op_gen(const struct scene *z, uint64_t *sum, struct ftr_e
 
 const struct op file_ops[] = {
 	{ "read a netfile", op_net }, { "read a netfile of ibsim", op_hand },
-	{ "read subnet.lst", op_lst }, { "read a list of ports", op_ports },
+	{ "read subnet.lst", op_lst },
 	{ "read a table of ibdiagnet", op_csv }, { "write", op_write },
 	{ "picture and Slurm", op_picture }, { "hosts", op_hosts }, { "read tables", op_tables },
 	{ "read lists", op_lists }, { "drains", op_drains }, { "state file", op_state },

@@ -207,12 +207,11 @@ static void spoil(struct scene *z)
 	}
 }
 
-static struct ftr_load *must_new(struct scene *z, uint64_t table,
-				 struct ftr_team *team)
+static struct ftr_load *must_new(struct scene *z, struct ftr_team *team)
 {
 	struct ftr_load *ld = NULL;
 
-	if (ftr_load_new(z->net.f, z->net.t, z->order, z->n, table, team, &ld,
+	if (ftr_load_new(z->net.f, z->net.t, z->order, z->n, team, &ld,
 			 &err))
 		ck_abort_msg("%s", err.msg);
 	return ld;
@@ -379,21 +378,17 @@ START_TEST(against_naive)
 
 	for (uint64_t i = 0; i < SEEDS; i++) {
 		struct scene z = { .n = 0 };
-		struct ftr_load *kept, *walked;
+		struct ftr_load *ld;
 
 		random_net(&z, (uint64_t)_i * SEEDS + i);
 		spoil(&z);
-		kept = must_new(&z, 0, team);
-		walked = must_new(&z, 1, NULL);
-		test_all(&z, kept);
-		test_all(&z, walked);
-		test_shifts(&z, kept, team);
-		test_shifts(&z, walked, NULL);
-		test_random(&z, kept, true);
-		test_random(&z, walked, false);
-		test_pairs(&z, kept);
-		ftr_load_free(kept);
-		ftr_load_free(walked);
+		ld = must_new(&z, team);
+		test_all(&z, ld);
+		test_shifts(&z, ld, team);
+		test_random(&z, ld, true);
+		test_random(&z, ld, false);
+		test_pairs(&z, ld);
+		ftr_load_free(ld);
 		net_free(&z.net);
 	}
 	ftr_team_free(team);
@@ -409,7 +404,7 @@ static void same_report(const struct ftr_load_report *a,
 	ck_assert_int_eq(memcmp(a, b, sizeof(*a)), 0);
 }
 
-/* The result depends neither on the number of threads nor on whether the paths are stored. */
+/* The result does not depend on the number of threads. */
 START_TEST(same_for_any_team)
 {
 	struct ftr_team *team[] = { NULL, ftr_team_new(2), ftr_team_new(5) };
@@ -422,7 +417,7 @@ START_TEST(same_for_any_team)
 		spoil(&z);
 		memset(r, 0, sizeof(r));
 		for (int i = 0; i < 3; i++) {
-			struct ftr_load *ld = must_new(&z, i == 1, team[i]);
+			struct ftr_load *ld = must_new(&z, team[i]);
 
 			ftr_load_all(ld, NULL, &r[i][0]);
 			ck_assert(!ftr_load_shifts(ld, 5, seed, team[i],
@@ -480,7 +475,7 @@ START_TEST(non_blocking)
 	struct ftr_load *ld;
 
 	two_level(&z, 3);
-	ld = must_new(&z, 0, NULL);
+	ld = must_new(&z, NULL);
 	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, NULL));
 	ck_assert_uint_eq(r.patterns, 5);
 	ck_assert_uint_eq(r.flows, 30);
@@ -513,7 +508,7 @@ START_TEST(blocking)
 	struct ftr_load *ld;
 
 	two_level(&z, 1);
-	ld = must_new(&z, 0, NULL);
+	ld = must_new(&z, NULL);
 	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, NULL));
 	ck_assert_uint_eq(r.max, 3);
 	ck_assert_uint_eq(r.min_max, 1);
@@ -534,7 +529,7 @@ START_TEST(blocking)
 	/* without the spine's entry for host 5, leaf 0 does not reach this host */
 	*net_at(&z.net, 2, z.net.f->ep[5].lid) = FTR_PORT_NONE;
 	ftr_load_free(ld);
-	ld = must_new(&z, 0, NULL);
+	ld = must_new(&z, NULL);
 	ftr_load_all(ld, NULL, &r);
 	ck_assert_uint_eq(r.flows, 30);
 	ck_assert_uint_eq(r.lost, 3);
@@ -559,7 +554,7 @@ START_TEST(one_switch)
 	}
 	net_freeze(&z.net);
 	net_route_all(&z.net, NULL);
-	ld = must_new(&z, 0, NULL);
+	ld = must_new(&z, NULL);
 	ftr_load_all(ld, NULL, &r);
 	ck_assert(r.flows == 30 && !r.lost && !r.max && !r.links &&
 		  r.host_max == 5);
@@ -571,7 +566,7 @@ START_TEST(one_switch)
 	ck_assert(!r.flows && !r.patterns && r.hosts == 6);
 	ftr_load_free(ld);
 	z.n = 0;
-	ld = must_new(&z, 0, NULL);
+	ld = must_new(&z, NULL);
 	ftr_load_all(ld, NULL, &r);
 	ck_assert(!r.flows && !r.hosts);
 	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, NULL) && !r.patterns);
@@ -631,7 +626,7 @@ START_TEST(samples)
 	two_level(&z, 1);
 	/* leaf 0 has no entry for host 3, so that shifts k and 6 - k have different loads */
 	*net_at(&z.net, 0, z.net.f->ep[3].lid) = FTR_PORT_NONE;
-	ld = must_new(&z, 0, NULL);
+	ld = must_new(&z, NULL);
 	for (uint32_t k = 1; k <= 5; k++)
 		code[k - 1] = shift_code(ld, z.net.f, k);
 	for (uint64_t seed = 0; seed < 50; seed++) {
@@ -686,7 +681,7 @@ START_TEST(dmodc_shifts)
 		     i++)
 			if (sh->numbering.dest[i].cls == FTR_CLASS_HOST)
 				z.order[z.n++] = f->owner[sh->numbering.dest[i].lid].idx;
-	ck_assert(!ftr_load_new(f, t, z.order, z.n, 0, NULL, &ld, &err));
+	ck_assert(!ftr_load_new(f, t, z.order, z.n, NULL, &ld, &err));
 	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, &err));
 	ck_assert_uint_eq(r.max, 1);
 	ck_assert_uint_eq(r.sum_max, z.n - 1);
@@ -710,20 +705,20 @@ START_TEST(refused)
 
 	two_level(&z, 1);
 	z.order[2] = 0;
-	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, 0, NULL,
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, NULL,
 				      &ld, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "places 0 and 2 of the order name the same host port 0");
 	z.order[2] = 6;
-	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, 0, NULL,
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, NULL,
 				      &ld, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "place 2 of the order names host port 6, but the fabric has 6 host ports");
 	z.net.t->max_lid--;
-	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, 0, 0, NULL,
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, 0, NULL,
 				      &ld, &err), FTR_INVAL);
 	z.net.t->max_lid++;
 	ck_assert_ptr_null(ld);
 	z.order[2] = 2;
-	ld = must_new(&z, 0, NULL);
+	ld = must_new(&z, NULL);
 	ck_assert_int_eq(ftr_load_pairs(ld, &pair, 1, NULL, &r, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "pair 0 names host ports 0 and 6, but the fabric has 6 host ports");
 	ftr_load_free(ld);

@@ -508,17 +508,14 @@ static enum ftr_status op_load(const struct scene *z, uint64_t *sum, struct ftr_
 	uint64_t *by_port = calloc(z->f->n_ports, sizeof(*by_port));
 	ftr_ep *order = calloc(z->f->n_ep, sizeof(*order));
 	struct ftr_load *ld = NULL;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
 	for (ftr_ep e = 0; e < z->f->n_ep; e++)
 		order[e] = e;
-	for (uint64_t room = 0; room <= 1 && !st; room++) {
-		st = ftr_load_new(z->f, z->t, order, z->f->n_ep, room << 20, z->team, &ld, err);
-		if (!st)
-			st = load_all(z, ld, by_port, sum, err);
-		ftr_load_free(ld);
-		ld = NULL;
-	}
+	st = ftr_load_new(z->f, z->t, order, z->f->n_ep, z->team, &ld, err);
+	if (!st)
+		st = load_all(z, ld, by_port, sum, err);
+	ftr_load_free(ld);
 	free(order);
 	free(by_port);
 	return st;

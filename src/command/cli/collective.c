@@ -140,7 +140,7 @@ static void read_fabric(struct job *j, const char *path)
 	cli_free_guids(&opts);
 	cli_faults_free(&faults);
 	ftr_fabric_free(whole);
-	cli_must(cli_rails_new(j->f, &j->rails, &cli_err));
+	j->rails = cli_rails_new(j->f);
 }
 
 /* Marks the ports of the hosts in --hosts, or all ports. */
@@ -295,26 +295,26 @@ static enum ftr_status write_steps_fn(FILE *out, const void *ctx, struct ftr_err
 {
 	const struct job *j = ctx;
 	struct coll_opts opts = j->opts;
-	struct coll_time time;
 
 	opts.steps = out;
-	return coll_run(j->c, j->kind[0], &opts, &time, err);
+	coll_run(j->c, j->kind[0], &opts);
+	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
 }
 
 static void evaluate(struct job *j, const char *spec)
 {
 	struct tables *s = &j->set[j->n_sets++];
-	struct coll *c = NULL;
+	struct coll *c;
 
 	s->title = spec;
 	cli_progress("routing");
 	if (!route(j, spec, &s->t))
 		cli_must(cli_read_lfts(spec, j->f, &s->t, NULL, &cli_err));
-	cli_must(coll_new(j->f, s->t, &j->r, j->o->rate * 1000, j->team, &c, &cli_err));
+	c = coll_new(j->f, s->t, &j->r, j->o->rate * 1000, j->team);
 	s->time = cli_calloc(j->n_kinds, sizeof(*s->time), "the results");
 	for (unsigned int i = 0; i < j->n_kinds; i++) {
 		cli_progress(j->kind[i]->name);
-		cli_must(coll_run(c, j->kind[i], &j->opts, &s->time[i], &cli_err));
+		s->time[i] = coll_run(c, j->kind[i], &j->opts);
 	}
 	if (j->o->steps) {
 		j->c = c;

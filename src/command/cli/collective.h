@@ -51,11 +51,10 @@ struct coll_time {
 struct coll;			/* the tables of a fabric, and the sums of a collective */
 
 /* Prepare to compute times with the tables t of f.  mbps: rate of links whose rate is unknown; 0:
- * there is none.  FTR_INVAL: a link has no rate; FTR_NOMEM. */
-enum ftr_status coll_new(const struct ftr_fabric *f, const struct ftr_tables *t,
-			 const struct coll_ranks *r, unsigned int mbps, struct ftr_team *team,
-			 struct coll **out, struct ftr_err *err) FTR_MUST_USE;
-void coll_free(struct coll *c);	/* NULL is accepted */
+ * there is none.  Ends the program if a link has no rate. */
+struct coll *coll_new(const struct ftr_fabric *f, const struct ftr_tables *t,
+		      const struct coll_ranks *r, unsigned int mbps, struct ftr_team *team);
+void coll_free(struct coll *c);
 
 enum coll_unit { COLL_TWICE, COLL_ONCE, COLL_PLAIN };	/* bus bandwidth: 2(n-1)/n, (n-1)/n, 1 */
 
@@ -63,15 +62,14 @@ struct coll_kind {
 	const char *name;
 	enum coll_unit unit;
 	bool averaged;		/* the time is the mean of `repeat` random patterns */
-	enum ftr_status (*run)(struct coll *c, struct ftr_err *err);
+	void (*run)(struct coll *c);
 };
 
 /* The collectives; the entry after the last one has no name. */
 extern const struct coll_kind coll_kinds[];
 
-/* Compute the time of a collective.  Needs at least two nodes.  FTR_NOMEM. */
-enum ftr_status coll_run(struct coll *c, const struct coll_kind *k, const struct coll_opts *o,
-			 struct coll_time *out, struct ftr_err *err) FTR_MUST_USE;
+/* Compute the time of a collective.  Needs at least two nodes. */
+struct coll_time coll_run(struct coll *c, const struct coll_kind *k, const struct coll_opts *o);
 /* The factor of the bus bandwidth of nccl-tests for n ranks. */
 double coll_factor(const struct coll_kind *k, double n);
 

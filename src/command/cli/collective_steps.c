@@ -63,50 +63,46 @@ static double ranks(const struct coll *c)
 	return (double)c->r->nodes * c->r->rails;
 }
 
-static enum ftr_status nomem(struct ftr_err *err)
+static void *array(size_t n, size_t size)
 {
-	return ftr_nomem(err, "the flows of a collective");
+	return cli_calloc(n, size, "the flows of a collective");
 }
 
 /* ---- one step ------------------------------------------------------------ */
 
-static bool add_pair(struct coll *c, ftr_ep from, ftr_ep to)
+static void add_pair(struct coll *c, ftr_ep from, ftr_ep to)
 {
 	if (c->n == c->room) {
 		uint32_t room = c->room ? 2 * c->room : 1024;
 		void *p = realloc(c->pair, room * sizeof(*c->pair));
 
 		if (!p)
-			return false;
+			cli_die("out of memory: the flows of a collective");
 		c->pair = p;
 		c->room = room;
 	}
 	c->pair[c->n++] = (struct ftr_load_pair){ from, to };
-	return true;
 }
 
 /* Add a flow between two nodes on each rail. */
-static bool add_nodes(struct coll *c, uint32_t from, uint32_t to)
+static void add_nodes(struct coll *c, uint32_t from, uint32_t to)
 {
 	const struct coll_ranks *r = c->r;
-	bool ok = true;
 
-	for (uint32_t k = 0; ok && from != to && k < r->rails; k++)
-		ok = add_pair(c, r->port[k * r->nodes + from], r->port[k * r->nodes + to]);
-	return ok;
+	for (uint32_t k = 0; from != to && k < r->rails; k++)
+		add_pair(c, r->port[k * r->nodes + from], r->port[k * r->nodes + to]);
 }
 
 /* Add a flow between two ranks: on the rail of the receiver, or from port to port.  Ranks of one
  * node need no flow on a rail. */
-static bool add_ranks(struct coll *c, uint32_t from, uint32_t to, bool rail)
+static void add_ranks(struct coll *c, uint32_t from, uint32_t to, bool rail)
 {
 	const struct coll_ranks *r = c->r;
 	uint32_t a = from / r->rails, b = to / r->rails, k = to % r->rails;
 
-	if (a == b)
-		return true;
-	return add_pair(c, r->port[(rail ? k : from % r->rails) * r->nodes + a],
-			r->port[k * r->nodes + b]);
+	if (a != b)
+		add_pair(c, r->port[(rail ? k : from % r->rails) * r->nodes + a],
+			 r->port[k * r->nodes + b]);
 }
 
 /* Returns the rate of a host port in bytes per second. */
@@ -150,13 +146,11 @@ static void write_steps(const struct coll *c, double bytes, uint64_t times)
 }
 
 /* A step with the flows in pair[], which is then empty again. */
-static enum ftr_status step(struct coll *c, double bytes, double times, struct ftr_err *err)
+static void step(struct coll *c, double bytes, double times)
 {
 	struct ftr_load_report r;
-	enum ftr_status st = ftr_load_pairs(c->ld, c->pair, c->n, c->by_port, &r, err);
 
-	if (st)
-		return st;
+	cli_must(ftr_load_pairs(c->ld, c->pair, c->n, c->by_port, &r, &cli_err));
 	memset(c->host, 0, 2 * (size_t)c->f->n_ep * sizeof(*c->host));
 	for (uint32_t i = 0; i < c->n; i++) {
 		c->host[c->pair[i].from]++;
@@ -168,29 +162,25 @@ static enum ftr_status step(struct coll *c, double bytes, double times, struct f
 	c->x.lost += r.lost;
 	c->n = 0;
 	take(c, bytes, times);
-	return FTR_OK;
 }
 
 /* ---- rings, trees, doubling ---------------------------------------------- */
 
-static enum ftr_status ring(struct coll *c, double rounds, struct ftr_err *err)
+static void ring(struct coll *c, double rounds)
 {
-	bool ok = true;
-
-	for (uint32_t i = 0; ok && i < c->r->nodes; i++)
-		ok = add_nodes(c, i, (i + 1) % c->r->nodes);
-	return ok ? step(c, c->o->bytes / c->r->rails / ranks(c), rounds * (ranks(c) - 1), err) :
-		nomem(err);
+	for (uint32_t i = 0; i < c->r->nodes; i++)
+		add_nodes(c, i, (i + 1) % c->r->nodes);
+	step(c, c->o->bytes / c->r->rails / ranks(c), rounds * (ranks(c) - 1));
 }
 
-static enum ftr_status ring_twice(struct coll *c, struct ftr_err *err)
+static void ring_twice(struct coll *c)
 {
-	return ring(c, 2, err);
+	ring(c, 2);
 }
 
-static enum ftr_status ring_once(struct coll *c, struct ftr_err *err)
+static void ring_once(struct coll *c)
 {
-	return ring(c, 1, err);
+	ring(c, 1);
 }
 
 /* The parent of node x > 0 in the first tree: x is 2^k times an odd number; without a parent of the
@@ -209,11 +199,10 @@ static uint32_t mirror(uint32_t x, uint32_t n)
 	return n % 2 ? (x + 1) % n : n - 1 - x;
 }
 
-static enum ftr_status tree(struct coll *c, struct ftr_err *err)
+static void tree(struct coll *c)
 {
 	const uint32_t n = c->r->nodes;
 	uint32_t depth = 0;
-	enum ftr_status st = FTR_OK;
 
 	for (uint32_t x = 1; x < n; x++) {
 		uint32_t hops = 1;
@@ -222,89 +211,69 @@ static enum ftr_status tree(struct coll *c, struct ftr_err *err)
 			hops++;
 		depth = hops > depth ? hops : depth;
 	}
-	for (int down = 0; !st && down < 2; down++) {
-		bool ok = true;
-
-		for (uint32_t x = 1; ok && x < n; x++) {
+	for (int down = 0; down < 2; down++) {
+		for (uint32_t x = 1; x < n; x++) {
 			uint32_t y = parent_of(x, n), mx = mirror(x, n), my = mirror(y, n);
 
-			ok = add_nodes(c, down ? y : x, down ? x : y) &&
-				add_nodes(c, down ? my : mx, down ? mx : my);
+			add_nodes(c, down ? y : x, down ? x : y);
+			add_nodes(c, down ? my : mx, down ? mx : my);
 		}
-		st = ok ? step(c, c->o->bytes / c->r->rails / 2, 1, err) : nomem(err);
+		step(c, c->o->bytes / c->r->rails / 2, 1);
 		c->x.seconds += (depth - 1) * c->o->latency;
 	}
-	return st;
 }
 
 /* The surplus nodes 2i (i < rest) send to 2i + 1 before, and receive after. */
-static enum ftr_status surplus(struct coll *c, uint32_t rest, bool after, struct ftr_err *err)
+static void surplus(struct coll *c, uint32_t rest, bool after)
 {
-	bool ok = true;
-
-	if (!rest)
-		return FTR_OK;
-	for (uint32_t i = 0; ok && i < rest; i++)
-		ok = add_nodes(c, 2 * i + after, 2 * i + !after);
-	return ok ? step(c, c->o->bytes / c->r->rails, 1, err) : nomem(err);
+	for (uint32_t i = 0; i < rest; i++)
+		add_nodes(c, 2 * i + after, 2 * i + !after);
+	if (rest)
+		step(c, c->o->bytes / c->r->rails, 1);
 }
 
-static enum ftr_status doubling(struct coll *c, struct ftr_err *err)
+static void doubling(struct coll *c)
 {
 	uint32_t power = 1, rest;
-	enum ftr_status st;
 
 	while (2 * power <= c->r->nodes)
 		power *= 2;
 	rest = c->r->nodes - power;
-	st = surplus(c, rest, false, err);
-	for (uint32_t k = 1; !st && k < power; k *= 2) {
-		bool ok = true;
-
-		for (uint32_t i = 0; ok && i < power; i++) {
+	surplus(c, rest, false);
+	for (uint32_t k = 1; k < power; k *= 2) {
+		for (uint32_t i = 0; i < power; i++) {
 			uint32_t j = i ^ k;
 
-			ok = add_nodes(c, i < rest ? 2 * i + 1 : i + rest,
-				       j < rest ? 2 * j + 1 : j + rest);
+			add_nodes(c, i < rest ? 2 * i + 1 : i + rest,
+				  j < rest ? 2 * j + 1 : j + rest);
 		}
-		st = ok ? step(c, c->o->bytes / c->r->rails, 1, err) : nomem(err);
+		step(c, c->o->bytes / c->r->rails, 1);
 	}
-	return st ? st : surplus(c, rest, true, err);
+	surplus(c, rest, true);
 }
 
 /* ---- all-to-all ---------------------------------------------------------- */
 
-static enum ftr_status direct_flows(struct coll *c, struct ftr_err *err)
-{
-	const uint32_t n = c->r->nodes;
-	bool ok = true;
-
-	for (uint32_t i = 0; ok && i < n; i++)
-		for (uint32_t k = 1; ok && k < n; k++)
-			ok = add_nodes(c, i, (i + k) % n);
-	return ok ? step(c, c->o->bytes * c->r->rails / ranks(c), 1, err) : nomem(err);
-}
-
 /* All flows of one rail at the same time, counted per rail. */
-static enum ftr_status direct(struct coll *c, struct ftr_err *err)
+static void direct(struct coll *c)
 {
 	const struct coll_ranks *r = c->r;
-	uint64_t *sum = calloc(c->f->n_ports, sizeof(*sum));
-	enum ftr_status st = sum ? FTR_OK : nomem(err);
+	uint64_t *sum;
 
-	if (!st && c->o->steps) {	/* flow by flow; the result is the same */
-		free(sum);
-		return direct_flows(c, err);
+	for (uint32_t i = 0; c->o->steps && i < r->nodes; i++)
+		for (uint32_t k = 1; k < r->nodes; k++)
+			add_nodes(c, i, (i + k) % r->nodes);
+	if (c->o->steps) {	/* flow by flow; the result is the same */
+		step(c, c->o->bytes * r->rails / ranks(c), 1);
+		return;
 	}
-	for (uint32_t k = 0; !st && k < r->rails; k++) {
+	sum = array(c->f->n_ports, sizeof(*sum));
+	for (uint32_t k = 0; k < r->rails; k++) {
 		struct ftr_load *ld = NULL;
 		struct ftr_load_report x;
 
-		/* 1 byte: paths need not be stored */
-		st = ftr_load_new(c->f, c->t, r->port + (size_t)k * r->nodes, r->nodes, 1, c->team,
-				  &ld, err);
-		if (st)
-			break;
+		cli_must(ftr_load_new(c->f, c->t, r->port + (size_t)k * r->nodes, r->nodes,
+				      c->team, &ld, &cli_err));
 		ftr_load_all(ld, c->by_port, &x);
 		for (uint32_t i = 0; i < c->f->n_ports; i++)
 			sum[i] += c->by_port[i];
@@ -312,36 +281,30 @@ static enum ftr_status direct(struct coll *c, struct ftr_err *err)
 		c->x.lost += x.lost;
 		ftr_load_free(ld);
 	}
-	if (!st) {
-		memcpy(c->by_port, sum, c->f->n_ports * sizeof(*sum));
-		memset(c->host, 0, 2 * (size_t)c->f->n_ep * sizeof(*c->host));
-		for (uint32_t i = 0; i < r->rails * r->nodes; i++)
-			c->host[r->port[i]] = c->host[c->f->n_ep + r->port[i]] = r->nodes - 1;
-		take(c, c->o->bytes * r->rails / ranks(c), 1);
-	}
+	memcpy(c->by_port, sum, c->f->n_ports * sizeof(*sum));
+	memset(c->host, 0, 2 * (size_t)c->f->n_ep * sizeof(*c->host));
+	for (uint32_t i = 0; i < r->rails * r->nodes; i++)
+		c->host[r->port[i]] = c->host[c->f->n_ep + r->port[i]] = r->nodes - 1;
+	take(c, c->o->bytes * r->rails / ranks(c), 1);
 	free(sum);
-	return st;
 }
 
-static enum ftr_status pairwise(struct coll *c, struct ftr_err *err)
+static void pairwise(struct coll *c)
 {
 	const uint32_t n = c->r->nodes, all = n - 1;
 	uint32_t count = c->o->sample && c->o->sample < all ? c->o->sample : all;
 	uint64_t state = c->o->seed;
-	enum ftr_status st = FTR_OK;
 
-	for (uint32_t s = 0; !st && s < count; s++) {
+	for (uint32_t s = 0; s < count; s++) {
 		/* count of all shifts, one at random out of each of `count` equal intervals */
 		uint32_t low = (uint32_t)((uint64_t)s * all / count);
 		uint32_t high = (uint32_t)((s + 1) * (uint64_t)all / count);
 		uint32_t k = 1 + low + (uint32_t)(cli_draw(&state) % (high - low));
-		bool ok = true;
 
-		for (uint32_t i = 0; ok && i < n; i++)
-			ok = add_nodes(c, i, (i + k) % n);
-		st = ok ? step(c, c->o->bytes * c->r->rails / ranks(c), high - low, err) : nomem(err);
+		for (uint32_t i = 0; i < n; i++)
+			add_nodes(c, i, (i + k) % n);
+		step(c, c->o->bytes * c->r->rails / ranks(c), high - low);
 	}
-	return st;
 }
 
 static void shuffle(uint32_t *perm, uint32_t n, uint64_t *state)
@@ -370,30 +333,25 @@ static uint32_t place_of(const double *below, uint32_t n, double x)
 	return low;
 }
 
-static enum ftr_status moe(struct coll *c, struct ftr_err *err)
+static void moe(struct coll *c)
 {
 	const uint32_t n = c->r->nodes * c->r->rails;
-	double *below = calloc(n, sizeof(*below));
-	uint32_t *expert = calloc(n, sizeof(*expert));
+	double *below = array(n, sizeof(*below)), sum = 0;
+	uint32_t *expert = array(n, sizeof(*expert));
 	uint64_t state = c->o->seed;
-	double sum = 0;
-	bool ok = below && expert;
-	enum ftr_status st;
 
-	if (ok)
-		shuffle(expert, n, &state);
-	for (uint32_t i = 0; ok && i < n; i++)
+	shuffle(expert, n, &state);
+	for (uint32_t i = 0; i < n; i++)
 		below[i] = sum += pow(i + 1.0, -c->o->skew);
-	for (uint32_t x = 0; ok && x < n; x++)
-		for (unsigned int k = 0; ok && k < MOE_TOKENS; k++) {
+	for (uint32_t x = 0; x < n; x++)
+		for (unsigned int k = 0; k < MOE_TOKENS; k++) {
 			double draw = ldexp((double)(cli_draw(&state) >> 11), -53) * sum;
 
-			ok = add_ranks(c, x, expert[place_of(below, n, draw)], true);
+			add_ranks(c, x, expert[place_of(below, n, draw)], true);
 		}
-	st = ok ? step(c, c->o->bytes / MOE_TOKENS, 1, err) : nomem(err);
+	step(c, c->o->bytes / MOE_TOKENS, 1);
 	free(below);
 	free(expert);
-	return st;
 }
 
 /* ---- neighbours, random patterns ----------------------------------------- */
@@ -408,49 +366,44 @@ static uint32_t divisor(uint32_t n, double limit)
 	return d;
 }
 
-static enum ftr_status halo(struct coll *c, struct ftr_err *err)
+static void halo(struct coll *c)
 {
 	const uint32_t n = c->r->nodes * c->r->rails;
 	uint32_t k[3];
-	bool ok = true;
 
 	k[2] = divisor(n, cbrt(n));
 	k[1] = divisor(n / k[2], sqrt(n / k[2]));
 	k[0] = n / k[2] / k[1];
-	for (uint32_t x = 0; ok && x < n; x++) {
+	for (uint32_t x = 0; x < n; x++) {
 		uint32_t stride = n;
 
-		for (int d = 0; ok && d < 3; d++) {
+		for (int d = 0; d < 3; d++) {
 			uint32_t at;
 
 			stride /= k[d];
 			at = x / stride % k[d];
-			ok = add_ranks(c, x, x - at * stride + (at + 1) % k[d] * stride, true) &&
-			     add_ranks(c, x, x - at * stride + (at + k[d] - 1) % k[d] * stride,
-				       true);
+			add_ranks(c, x, x - at * stride + (at + 1) % k[d] * stride, true);
+			add_ranks(c, x, x - at * stride + (at + k[d] - 1) % k[d] * stride, true);
 		}
 	}
-	return ok ? step(c, c->o->bytes / 6, 1, err) : nomem(err);
+	step(c, c->o->bytes / 6, 1);
 }
 
-static enum ftr_status random_ring(struct coll *c, struct ftr_err *err)
+static void random_ring(struct coll *c)
 {
 	const uint32_t n = c->r->nodes * c->r->rails;
-	uint32_t *perm = calloc(n, sizeof(*perm));
+	uint32_t *perm = array(n, sizeof(*perm));
 	uint64_t state = c->o->seed;
-	enum ftr_status st = perm ? FTR_OK : nomem(err);
 
-	for (uint32_t k = 0; !st && k < c->o->repeat; k++) {
-		bool ok = true;
-
+	for (uint32_t k = 0; k < c->o->repeat; k++) {
 		shuffle(perm, n, &state);
-		for (uint32_t i = 0; ok && i < n; i++)
-			ok = add_ranks(c, perm[i], perm[(i + 1) % n], false) &&
-				add_ranks(c, perm[(i + 1) % n], perm[i], false);
-		st = ok ? step(c, c->o->bytes / 2, 1, err) : nomem(err);
+		for (uint32_t i = 0; i < n; i++) {
+			add_ranks(c, perm[i], perm[(i + 1) % n], false);
+			add_ranks(c, perm[(i + 1) % n], perm[i], false);
+		}
+		step(c, c->o->bytes / 2, 1);
 	}
 	free(perm);
-	return st;
 }
 
 /* Returns the mean rate of the n pairs of one bisection, in bytes per second.  A pair of two flows,
@@ -470,44 +423,38 @@ static double mean_rate(const struct coll *c, const uint64_t *most, uint32_t n)
 	return sum / n;
 }
 
-static enum ftr_status bisections(struct coll *c, bool both, struct ftr_err *err)
+static void bisections(struct coll *c, bool both)
 {
 	const uint32_t n = c->r->nodes * c->r->rails, half = n / 2;
-	uint32_t *perm = calloc(n, sizeof(*perm));
-	uint64_t *most = calloc(n, sizeof(*most)), state = c->o->seed;
-	enum ftr_status st = perm && most ? FTR_OK : nomem(err);
+	uint32_t *perm = array(n, sizeof(*perm));
+	uint64_t *most = array(n, sizeof(*most)), state = c->o->seed;
 	double sum = 0;
 
-	for (uint32_t k = 0; !st && k < c->o->repeat; k++) {
-		bool ok = true;
-
+	for (uint32_t k = 0; k < c->o->repeat; k++) {
 		shuffle(perm, n, &state);
-		for (uint32_t i = 0; ok && i < half; i++)
-			ok = add_pair(c, c->r->port[perm[i]], c->r->port[perm[half + i]]);
-		for (uint32_t i = 0; ok && both && i < half; i++)
-			ok = add_pair(c, c->r->port[perm[half + i]], c->r->port[perm[i]]);
-		st = ok ? ftr_load_pairs_most(c->ld, c->pair, c->n, most, err) : nomem(err);
-		if (!st)
-			sum += mean_rate(c, most, half);
-		if (!st)
-			st = step(c, c->o->bytes, 1, err);
+		for (uint32_t i = 0; i < half; i++)
+			add_pair(c, c->r->port[perm[i]], c->r->port[perm[half + i]]);
+		for (uint32_t i = 0; both && i < half; i++)
+			add_pair(c, c->r->port[perm[half + i]], c->r->port[perm[i]]);
+		cli_must(ftr_load_pairs_most(c->ld, c->pair, c->n, most, &cli_err));
+		sum += mean_rate(c, most, half);
+		step(c, c->o->bytes, 1);
 	}
 	/* the mean rate is the result, not the longest transfer; coll_run divides by repeat */
 	c->x.seconds = c->o->bytes * c->o->repeat / sum * c->o->repeat;
 	c->x.link_bound = 0;
 	free(perm);
 	free(most);
-	return st;
 }
 
-static enum ftr_status bisection(struct coll *c, struct ftr_err *err)
+static void bisection(struct coll *c)
 {
-	return bisections(c, false, err);
+	bisections(c, false);
 }
 
-static enum ftr_status exchange(struct coll *c, struct ftr_err *err)
+static void exchange(struct coll *c)
 {
-	return bisections(c, true, err);
+	bisections(c, true);
 }
 
 const struct coll_kind coll_kinds[] = {
@@ -533,26 +480,21 @@ double coll_factor(const struct coll_kind *k, double n)
 
 /* ---- the sums ------------------------------------------------------------ */
 
-enum ftr_status coll_run(struct coll *c, const struct coll_kind *k, const struct coll_opts *o,
-			 struct coll_time *out, struct ftr_err *err)
+struct coll_time coll_run(struct coll *c, const struct coll_kind *k, const struct coll_opts *o)
 {
 	const struct ftr_fabric *f = c->f;
-	enum ftr_status st;
 
 	memset(c->sum, 0, f->n_ports * sizeof(*c->sum));
 	memset(c->host_sum, 0, 2 * (size_t)f->n_ep * sizeof(*c->host_sum));
 	c->x = (struct coll_time){ 0 };
 	c->o = o;
 	c->n = 0;
-	st = k->run(c, err);
-	if (st)
-		return st;
+	k->run(c);
 	if (k->averaged) {
 		c->x.seconds /= o->repeat;
 		c->x.link_bound /= o->repeat;
 		c->x.adapter_bound /= o->repeat;
-		*out = c->x;
-		return FTR_OK;
+		return c->x;
 	}
 	c->x.link_bound = c->x.adapter_bound = 0;
 	for (uint32_t i = 0; i < f->n_ports; i++)
@@ -562,11 +504,10 @@ enum ftr_status coll_run(struct coll *c, const struct coll_kind *k, const struct
 		if (c->host_sum[i] > 0)
 			c->x.adapter_bound = fmax(c->x.adapter_bound,
 						  c->host_sum[i] / adapter(c, i % f->n_ep));
-	*out = c->x;
-	return FTR_OK;
+	return c->x;
 }
 
-static enum ftr_status set_rates(struct coll *c, unsigned int mbps, struct ftr_err *err)
+static void set_rates(struct coll *c, unsigned int mbps)
 {
 	const struct ftr_fabric *f = c->f;
 
@@ -578,48 +519,34 @@ static enum ftr_status set_rates(struct coll *c, unsigned int mbps, struct ftr_e
 			if (q->peer_kind == FTR_PEER_NONE)
 				continue;
 			if (!own && !mbps)
-				return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64 " \"%s\" port %u: the rate of the link is unknown; give --rate",
-						f->sw[s].guid, f->sw[s].name, p);
+				cli_die("switch 0x%016" PRIx64 " \"%s\" port %u: the rate of the link is unknown; give --rate",
+					f->sw[s].guid, f->sw[s].name, p);
 			c->rate[f->sw[s].first_port + p] = (own ? own : mbps) * 125e3;
 		}
-	return FTR_OK;
 }
 
-enum ftr_status coll_new(const struct ftr_fabric *f, const struct ftr_tables *t,
-			 const struct coll_ranks *r, unsigned int mbps, struct ftr_team *team,
-			 struct coll **out, struct ftr_err *err)
+struct coll *coll_new(const struct ftr_fabric *f, const struct ftr_tables *t,
+		      const struct coll_ranks *r, unsigned int mbps, struct ftr_team *team)
 {
-	struct coll *c = calloc(1, sizeof(*c));
-	enum ftr_status st;
+	struct coll *c = array(1, sizeof(*c));
 
-	if (!c)
-		return nomem(err);
 	c->f = f;
 	c->t = t;
 	c->r = r;
 	c->team = team;
-	c->rate = calloc(f->n_ports, sizeof(*c->rate));
-	c->sum = calloc(f->n_ports, sizeof(*c->sum));
-	c->host_sum = calloc(2 * (size_t)f->n_ep, sizeof(*c->host_sum));
-	c->by_port = calloc(f->n_ports, sizeof(*c->by_port));
-	c->host = calloc(2 * (size_t)f->n_ep, sizeof(*c->host));
-	if (!c->rate || !c->sum || !c->host_sum || !c->by_port || !c->host)
-		st = nomem(err);
-	else
-		st = set_rates(c, mbps, err);
-	if (!st)	/* the flows of this module are lists of pairs, so the order may be empty */
-		st = ftr_load_new(f, t, r->port, 0, 1, team, &c->ld, err);
-	if (!st)
-		*out = c;
-	else
-		coll_free(c);
-	return st;
+	c->rate = array(f->n_ports, sizeof(*c->rate));
+	c->sum = array(f->n_ports, sizeof(*c->sum));
+	c->host_sum = array(2 * (size_t)f->n_ep, sizeof(*c->host_sum));
+	c->by_port = array(f->n_ports, sizeof(*c->by_port));
+	c->host = array(2 * (size_t)f->n_ep, sizeof(*c->host));
+	set_rates(c, mbps);
+	/* the flows of this module are lists of pairs, so the order may be empty */
+	cli_must(ftr_load_new(f, t, r->port, 0, team, &c->ld, &cli_err));
+	return c;
 }
 
 void coll_free(struct coll *c)
 {
-	if (!c)
-		return;
 	ftr_load_free(c->ld);
 	free(c->rate);
 	free(c->sum);

@@ -71,7 +71,7 @@ void doc_rails(struct doctor *d, struct doc_result *r)
 {
 	struct cabling c = { .f = d->net.f };
 
-	cli_must(cli_rails_new(c.f, &c.r, &cli_err));
+	c.r = cli_rails_new(c.f);
 	find_leaf_rails(&c);
 	if (c.r.n < 2) {
 		doc_say(r, DOC_OK, "no host has several ports");

@@ -86,7 +86,7 @@ static void keep_rail(const char *text, struct input *in)
 	unsigned long rail = strtoul(text, &end, 10);
 	uint32_t n = 0;
 
-	cli_must(cli_rails_new(in->f, &r, &cli_err));
+	r = cli_rails_new(in->f);
 	if (end == text || *end || rail >= r.n)
 		cli_die("load: --rail expects a number from 0 to %u, not '%s'; the hosts have %s",
 			r.n ? r.n - 1 : 0, text, CLI_COUNT(r.n, "rail", "rails"));
@@ -370,7 +370,7 @@ static void run_all(const struct load *l, const struct input *in,
 	double t0;
 
 	cli_progress("counting flows");
-	cli_must(ftr_load_new(in->f, in->t, in->order, in->n, 0, team, &ld,
+	cli_must(ftr_load_new(in->f, in->t, in->order, in->n, team, &ld,
 			      &cli_err));
 	for (int i = 0; i < KINDS; i++) {
 		if (!x[i].done)

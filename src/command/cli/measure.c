@@ -47,8 +47,6 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
-#define NO_PATHS 1	/* ftr_load_new: paths never fit into one byte, so none are stored */
-
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
 				 const struct cli_loads *what,
@@ -67,7 +65,7 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 	if (what->all)
 		st = cli_bound(sh, order, what->n, &out->v[CLI_M_ALL_BOUND], err);
 	if (!st && (what->all || what->shifts))
-		st = ftr_load_new(f, t, order, what->n, what->shifts ? 0 : NO_PATHS, team, &ld,
+		st = ftr_load_new(f, t, order, what->n, team, &ld,
 				  err);
 	if (ld && what->all) {
 		ftr_load_all(ld, NULL, r);

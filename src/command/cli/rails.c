@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/rails.h"
 
 /* What identifies a rail: device, port number, and number among the ports of the host that have
@@ -39,10 +40,10 @@ static int by_rail(const void *x, const void *y)
 
 static struct key *keys_of(const struct ftr_fabric *f, const struct ftr_hosts *h, uint32_t *n)
 {
-	struct key *key = calloc((size_t)f->n_ep + 1, sizeof(*key));
+	struct key *key = cli_calloc(f->n_ep, sizeof(*key), "rails");
 
 	*n = 0;
-	for (uint32_t i = 0; key && i < h->n; i++) {
+	for (uint32_t i = 0; i < h->n; i++) {
 		struct key *first = key + *n;
 
 		for (uint32_t k = 0; k < h->host[i].n; k++) {
@@ -62,40 +63,29 @@ static struct key *keys_of(const struct ftr_fabric *f, const struct ftr_hosts *h
 	return key;
 }
 
-enum ftr_status cli_rails_new(const struct ftr_fabric *f, struct cli_rails *out,
-			      struct ftr_err *err)
+struct cli_rails cli_rails_new(const struct ftr_fabric *f)
 {
 	struct cli_rails r = { .h = NULL };
-	enum ftr_status st = ftr_hosts_new(f, false, &r.h, err);
 	struct key *key;
 	uint32_t n;
 
-	if (st)
-		return st;
+	cli_must(ftr_hosts_new(f, false, &r.h, &cli_err));
 	key = keys_of(f, r.h, &n);
-	if (key && n)
-		qsort(key, n, sizeof(*key), by_rail);
+	qsort(key, n, sizeof(*key), by_rail);
 	/* the member `copy` is now replaced by the number of the rail */
-	for (uint32_t i = 0, copy = 0; key && i < n; i++) {
+	for (uint32_t i = 0, copy = 0; i < n; i++) {
 		bool same = i && !by_device(&key[i - 1], &key[i]) && key[i].copy == copy;
 
 		copy = key[i].copy;
 		r.n += !same;
 		key[i].copy = r.n - 1;
 	}
-	if (key)
-		r.rail = malloc(((size_t)r.h->n * r.n + 1) * sizeof(*r.rail));
-	if (!r.rail) {
-		free(key);
-		cli_rails_free(&r);
-		return ftr_nomem(err, "the rails of %u host ports", f->n_ep);
-	}
+	r.rail = cli_calloc((size_t)r.h->n * r.n, sizeof(*r.rail), "rails");
 	memset(r.rail, 0xff, (size_t)r.h->n * r.n * sizeof(*r.rail));
 	for (uint32_t i = 0; i < n; i++)
 		r.rail[(size_t)key[i].host * r.n + key[i].copy] = key[i].ep;
 	free(key);
-	*out = r;
-	return FTR_OK;
+	return r;
 }
 
 void cli_rails_free(struct cli_rails *r)

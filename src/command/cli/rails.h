@@ -21,8 +21,7 @@ struct cli_rails {
 				 * FTR_EP_NONE: it has none */
 };
 
-enum ftr_status cli_rails_new(const struct ftr_fabric *f, struct cli_rails *out,
-			      struct ftr_err *err) FTR_MUST_USE;
+struct cli_rails cli_rails_new(const struct ftr_fabric *f);
 void cli_rails_free(struct cli_rails *r);
 
 #endif

@@ -140,7 +140,7 @@ static void divide_rails(struct job *j)
 	struct line *all;
 	uint32_t n = 0;
 
-	cli_must(cli_rails_new(j->f, &r, &cli_err));
+	r = cli_rails_new(j->f);
 	all = cli_calloc((size_t)j->n * r.n, sizeof(*all), "%u hosts", j->n);
 	for (uint32_t i = 0; i < j->n; i++)
 		for (uint32_t k = 0; k < r.n; k++) {

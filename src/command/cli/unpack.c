@@ -132,112 +132,94 @@ const struct ftr_unpacker cli_unpacker = { knows, begin, run_unpack, end };
 /* Every table of ftr_write_lfts_compact() becomes a gzip member of its own, as ibfattree-route(1)
  * describes, so that a program can read one of them.  Other files are one member. */
 #define TABLE "Unicast lids"	/* a call of gzip_write() that begins with this begins a table */
-#define CHUNK 65536
+#define LENGTH_AT 16		/* place of the length in the header of a member */
 
 struct packer {
-	FILE *to;
-	z_stream z;
-	gz_header head;
-	unsigned char extra[8];	/* "FT", the length of the rest, and the length of the member */
-	char guid[20];		/* of the switch */
-	unsigned char *out;	/* [room] the first n bytes of the present member */
-	size_t n, room;
+	FILE *to, *from;	/* from: stream of text[n], what was written since the last member */
+	char *text;
+	size_t n;
 };
 
-static bool pack(struct packer *p, const char *data, size_t n, int flush)
+/* Compress text[n] to out[room], with the length of the result in its header.  Returns the length, or
+ * 0 after an error. */
+static size_t pack(const char *text, size_t n, unsigned char *out, size_t room, z_stream *z)
 {
-	int ret = Z_OK;
+	unsigned char extra[8] = "FT\4";	/* FT, the length of the rest, and the rest */
+	const char *guid = !strncmp(text, TABLE, strlen(TABLE)) ? strstr(text, " guid 0x") : NULL;
+	char name[20];
+	gz_header head = { .extra = extra, .extra_len = sizeof(extra), .os = 255 };
 
-	p->z.next_in = (Bytef *)(uintptr_t)data;
-	p->z.avail_in = (uInt)n;
-	do {
-		if (p->room - p->n < CHUNK) {
-			unsigned char *more = realloc(p->out, p->room + CHUNK);
-
-			if (!more)
-				return false;
-			p->out = more;
-			p->room += CHUNK;
-		}
-		p->z.next_out = p->out + p->n;
-		p->z.avail_out = (uInt)(p->room - p->n);
-		ret = deflate(&p->z, flush);
-		p->n = p->room - p->z.avail_out;
-	} while (ret == Z_OK && !p->z.avail_out);
-	return ret == Z_OK || ret == Z_STREAM_END;
+	if (guid) {
+		snprintf(name, sizeof(name), "%.18s", guid + 6);
+		head.name = (Bytef *)name;
+	}
+	z->next_in = (Bytef *)(uintptr_t)text;
+	z->avail_in = (uInt)n;
+	z->next_out = out;
+	z->avail_out = (uInt)room;
+	if (!out || deflateSetHeader(z, &head) != Z_OK || deflate(z, Z_FINISH) != Z_STREAM_END)
+		return 0;
+	for (int i = 0; i < 4; i++)
+		out[LENGTH_AT + i] = (unsigned char)(z->total_out >> 8 * i);
+	return z->total_out;
 }
 
-/* Write the member, with its length in its header: at byte 16, after "FT" and the length of the
- * rest. */
 static bool end_member(struct packer *p)
 {
-	bool ok = pack(p, NULL, 0, Z_FINISH);
+	z_stream z = { .next_in = NULL };
+	FILE *from = p->from;
+	unsigned char *out;
+	size_t room, n = 0;
 
-	for (int i = 0; ok && i < 4; i++)
-		p->out[16 + i] = (unsigned char)(p->n >> 8 * i);
-	ok = ok && fwrite(p->out, 1, p->n, p->to) == p->n;
-	p->n = 0;
-	return deflateReset(&p->z) == Z_OK && ok;
-}
-
-static bool begin_member(struct packer *p, const char *data, size_t n)
-{
-	const char *guid = memmem(data, n, " guid 0x", 8);
-
-	memcpy(p->extra, "FT\4", 4);
-	p->head = (gz_header){ .extra = p->extra, .extra_len = sizeof(p->extra), .os = 255 };
-	if (guid && data + n - guid > (ptrdiff_t)sizeof(p->guid) + 4) {
-		snprintf(p->guid, sizeof(p->guid), "%.18s", guid + 6);
-		p->head.name = (Bytef *)p->guid;
+	p->from = NULL;
+	if (!from || fclose(from))
+		return false;
+	/* 1: fast; 16: a gzip header */
+	if (deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK) {
+		room = deflateBound(&z, p->n) + 64;
+		out = malloc(room);
+		n = pack(p->text, p->n, out, room, &z);
+		n = n && fwrite(out, 1, n, p->to) == n ? n : 0;
+		free(out);
+		deflateEnd(&z);
 	}
-	return deflateSetHeader(&p->z, &p->head) == Z_OK;
+	free(p->text);
+	p->text = NULL;
+	if (n)
+		p->from = open_memstream(&p->text, &p->n);
+	return n;
 }
 
-static ssize_t gzip_write(void *z, const char *data, size_t n)
+static ssize_t gzip_write(void *packer, const char *data, size_t n)
 {
-	struct packer *p = z;
-	bool table = n > strlen(TABLE) && !memcmp(data, TABLE, strlen(TABLE)), ok = true;
+	struct packer *p = packer;
+	bool table = n > strlen(TABLE) && !memcmp(data, TABLE, strlen(TABLE));
 
-	if (table && p->z.total_in)
-		ok = end_member(p);
-	if (ok && !p->z.total_in)
-		ok = begin_member(p, data, table ? n : 0);
-	return ok && pack(p, data, n, Z_NO_FLUSH) ? (ssize_t)n : 0;
+	if (table && p->from && ftell(p->from))
+		end_member(p);
+	return p->from ? (ssize_t)fwrite(data, 1, n, p->from) : 0;
 }
 
-static int gzip_close(void *z)
+static int gzip_close(void *packer)
 {
-	struct packer *p = z;
-	bool ok = (p->z.total_in || begin_member(p, "", 0)) && end_member(p);
+	struct packer *p = packer;
+	bool ok = end_member(p);
 
-	deflateEnd(&p->z);
+	if (p->from)
+		fclose(p->from);
+	free(p->text);
 	ok = !fclose(p->to) && ok;
-	free(p->out);
 	free(p);
 	return ok ? 0 : EOF;
 }
 
 FILE *cli_gzip(int fd)
 {
-	struct packer *p = calloc(1, sizeof(*p));
+	struct packer *p = cli_calloc(1, sizeof(*p), "compressed output");
 	int own = dup(fd);
-	FILE *out = NULL;
 
-	/* 1: fast; 16: a gzip header */
-	if (p && deflateInit2(&p->z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK) {
-		p->to = own < 0 ? NULL : fdopen(own, "w");
-		out = p->to ? fopencookie(p, "w", (cookie_io_functions_t){
-				.write = gzip_write, .close = gzip_close }) : NULL;
-	}
-	if (out)
-		return out;
-	if (p) {
-		deflateEnd(&p->z);
-		if (p->to)
-			fclose(p->to);
-	}
-	if (own >= 0 && !(p && p->to))
-		close(own);
-	free(p);
-	return NULL;
+	p->to = own < 0 ? NULL : fdopen(own, "w");
+	p->from = open_memstream(&p->text, &p->n);
+	return p->to && p->from ? fopencookie(p, "w", (cookie_io_functions_t){
+			.write = gzip_write, .close = gzip_close }) : NULL;
 }

@@ -68,6 +68,7 @@ struct balance_net {
 	uint32_t n_hosts;
 	uint32_t most_hosts;	/* greatest number of positions of a source, at least 1 */
 	uint32_t bound;		/* result of ftr_balance_bound() */
+	uint32_t rail_weight;	/* see net.c; 0: the fabric has no rails */
 	uint32_t n_pos;		/* number of positions, and of shifts (shift 0 included) */
 	uint32_t *dest_at;	/* dest_at[p]: index in dest[] of the host at position p */
 	/* dest: sorted by column; first[l]: index in dest[] of the first destination of column l */
@@ -86,6 +87,15 @@ static inline bool balance_is_host(const struct ftr_endport *p)
 {
 	return p->sw != FTR_SW_NONE && p->type == FTR_NODE_CA && p->lid &&
 	       !ftr_ep_is_aggregation(p);
+}
+
+/* The number of flows inside a rail from a source to a host on switch `to`. */
+static inline uint32_t balance_rail(const struct balance_net *net, const struct flow_source *src,
+				    ftr_sw to)
+{
+	const uint8_t *rail = net->in->shape->numbering.rail;
+
+	return net->rail_weight && rail[to] && rail[to] == rail[src->sw] ? src->hosts : 0;
 }
 
 /* Store the number of hosts on each switch in hosts[n_sw], which must be all 0 before the call. */
@@ -226,11 +236,14 @@ const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_
  * flows	number of all-to-all flows on each link.  If every host sends to every other host,
  *		there is one flow for each ordered pair of hosts.  The flows to an entry without a
  *		port count on the links before this entry
+ * rail		number of those flows that stay inside a rail; a link may have fewer of them than
+ *		flows, see net->rail_weight
  * bins		number of flows on each link in the shifts.  Bin b is the sum over the shifts
  *		b * width .. (b + 1) * width - 1, modulo 2^16 */
 struct balance_loads {
 	const struct balance_net *net;
 	uint32_t *flows;	/* [n_links] */
+	uint32_t *rail;		/* [n_links], or NULL: the fabric has no rails */
 	uint32_t width;		/* number of shifts per bin */
 	uint32_t n_bins;	/* number of bins per link */
 	uint16_t *bins;		/* [n_rows][n_bins]; NULL: shifts are not counted.  Link x has row
@@ -265,9 +278,9 @@ struct balance_behind {
 	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */
 	ftr_sw *stack;		/* [n_sw] scratch */
 	/* results of balance_behind(): the indices of the sources whose flows pass or end at the
-	 * entry, and their number of hosts */
+	 * entry, their number of hosts, and the number of those on the rail of `to` */
 	uint16_t *source;	/* [n_sources] */
-	uint32_t n, hosts;
+	uint32_t n, hosts, rail;
 };
 
 /* Set the destination: one of column l, with the entries `of`, whose paths must have no loop. */
@@ -275,8 +288,8 @@ void balance_behind_begin(struct balance_behind *z, struct balance_entries of, u
 /* Find the sources behind the entry of s.  The work grows with the number of switches behind it. */
 void balance_behind(struct balance_behind *z, ftr_sw s);
 
-/* The number of flows on the most loaded link. */
-uint32_t balance_most(const struct balance_loads *l);
+/* The greatest number in flows[n_links], which is l->flows or l->rail. */
+uint32_t balance_most(const struct balance_loads *l, const uint32_t *flows);
 
 /* ---- shifts.c -------------------------------------------------------------- */
 
@@ -286,7 +299,8 @@ enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width,
 /* Add `by` flows (1 or -1) on a link in each of the shifts `of`. */
 void balance_bins_add(struct balance_loads *l, uint32_t link,
 		      struct balance_range of, int by);
-/* Set l->many, and compute l->full and l->n_full.  balance_bins_add() keeps them up to date. */
+/* Set l->many, and compute l->full and l->n_full if it has changed.  balance_bins_add() keeps them up
+ * to date. */
 void balance_bins_full(struct balance_loads *l, uint32_t many);
 /* Returns true if a bin of the link that covers some of the shifts `of` is full. */
 bool balance_bins_any(const struct balance_loads *l, uint32_t link, struct balance_range of);
@@ -324,6 +338,7 @@ struct balance_flows {
 	struct balance_entries of;
 	ftr_sw to;		/* the switch of the destination */
 	uint32_t hosts;		/* number of hosts that send the flows */
+	uint32_t rail;		/* sum of balance_rail() */
 	uint32_t n_shifts;	/* shift[0 .. n_shifts - 1]: the shifts of the flows */
 	struct balance_range *shift;
 };
@@ -340,7 +355,7 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 
 /* ---- sweep.c --------------------------------------------------------------- */
 
-/* The parameters of a sweep.  A link is bad if it has more than price.target all-to-all flows, or
+/* The parameters of a sweep.  A link is bad if flows[] or weight * rail[] is above price.target, or
  * (if the bins are counted) at least `meet` flows in some shift.  If bins count several shifts
  * together: if it has more than `meet - 1` flows per shift in some bin. */
 struct balance_sweep {

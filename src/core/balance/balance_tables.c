@@ -73,7 +73,9 @@
 #define BINS_BYTES ((size_t)96 << 20)
 /* The loads of tables. */
 struct score {
-	uint32_t max;		/* all-to-all load of the most loaded link */
+	uint32_t all;		/* all-to-all load of the most loaded link */
+	uint32_t rail;		/* the greatest weighted load by a rail, or 0 */
+	uint32_t max;		/* the greater one of both */
 	uint64_t sum;		/* load of the most loaded link of each shift, added up */
 };
 
@@ -158,19 +160,33 @@ static bool is_best(const struct work *w)
 	return w->now.max < w->best.max;
 }
 
+static void keep_if_best(struct work *w)
+{
+	if (!is_best(w))
+		return;
+	w->best = w->now;
+	save_best(w);
+}
+
+static void set_max(struct work *w)
+{
+	w->now.all = balance_most(&w->loads, w->loads.flows);
+	w->now.rail = w->loads.rail ?
+		balance_most(&w->loads, w->loads.rail) * w->net->rail_weight : 0;
+	w->now.max = FTR_MAX(w->now.all, w->now.rail);
+}
+
 static enum ftr_status judge(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
 
-	w->now.max = balance_most(&w->loads);
+	set_max(w);
 	if (w->shifts)
 		st = balance_count_shifts(&w->loads, &w->copy, false, w->team, &w->now.sum, err);
 	if (w->now.sum == BALANCE_CANCELLED)
 		w->r->cancelled = true;
-	else if (!st && is_best(w)) {
-		w->best = w->now;
-		save_best(w);
-	}
+	else if (!st)
+		keep_if_best(w);
 	return st;
 }
 
@@ -284,6 +300,7 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 	enum ftr_status st;
 
 	w->trade = true;
+	keep_if_best(w);
 	st = load_sweeps(w, err);
 	return st || w->r->cancelled ? st : full_sweeps(w, EVEN_OVER, err);
 }
@@ -450,8 +467,10 @@ static void report(struct work *w)
 	struct ftr_balance_report *r = w->r;
 
 	r->hosts = w->net->n_hosts;
-	r->max_before = w->first.max;
-	r->max_after = w->best.max;
+	r->max_before = w->first.all;
+	r->max_after = w->best.all;
+	r->rail_before = w->first.rail;
+	r->rail_after = w->best.rail;
 	if (w->in->depth == FTR_BALANCE_FULL) {
 		r->shift_before = mean(w, w->first.sum);
 		r->shift_after = mean(w, w->best.sum);
@@ -466,7 +485,7 @@ static enum ftr_status search(struct work *w, struct ftr_err *err)
 	enum ftr_status st = FTR_OK;
 
 	balance_bins_free(&w->loads);
-	w->now.max = balance_most(&w->loads);
+	set_max(w);
 	w->paths = (uint64_t)w->net->n_sources * w->net->n_pos;
 	w->shifts = full || (w->paths < TINY && w->now.max > w->target);
 	if (w->shifts || w->now.max > w->target)

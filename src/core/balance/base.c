@@ -59,12 +59,14 @@ bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_ne
 {
 	const struct balance_net *old = b->net;
 
-	if (b->loop || net->f->n_sw != old->f->n_sw || net->n_links != old->n_links ||
+	if (b->loop || !net->rail_weight != !old->rail_weight || net->f->n_sw != old->f->n_sw || net->n_links != old->n_links ||
 	    net->n_dests != old->n_dests || net->n_pos != old->n_pos)
 		return false;
 	for (ftr_sw s = 0; s < net->f->n_sw; s++)
 		if (net->f->sw[s].guid != old->f->sw[s].guid || net->hosts[s] != old->hosts[s] ||
-		    net->links.ports[s].first != old->links.ports[s].first)
+		    net->links.ports[s].first != old->links.ports[s].first ||
+		    (net->rail_weight && net->in->shape->numbering.rail[s] !=
+					 old->in->shape->numbering.rail[s]))
 			return false;
 	for (uint32_t d = 0; d < net->n_dests; d++)
 		if (net->dest[d].lid != old->dest[d].lid ||
@@ -76,16 +78,19 @@ bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_ne
 	return true;
 }
 
-/* Add the flows of `hosts` hosts on the links of the path from s, up to an entry without a port. */
+/* Add (by: 1) or subtract (-1) the flows of z on the links of the path from s, up to an entry without
+ * a port. */
 static void add_path(const struct balance_loads *l, const struct balance_net *net,
-		     struct balance_entries of, ftr_sw s, ftr_sw to, uint32_t hosts)
+		     struct balance_entries of, ftr_sw s, const struct balance_behind *z, int by)
 {
-	for (uint32_t hops = 0; s != to && hops < net->f->n_sw; hops++) {
+	for (uint32_t hops = 0; s != z->to && hops < net->f->n_sw; hops++) {
 		uint32_t link = balance_link(net, of, s);
 
 		if (link == BALANCE_NONE)
 			return;
-		l->flows[link] += hosts;
+		l->flows[link] += (uint32_t)by * z->hosts;
+		if (l->rail)
+			l->rail[link] += (uint32_t)by * z->rail;
 		s = net->links.peer[link];
 	}
 }
@@ -120,6 +125,8 @@ enum ftr_status balance_base_flows(const struct ftr_balance_base *b,
 
 	if (ok)
 		memcpy(l->flows, b->loads.flows, net->n_links * sizeof(*l->flows));
+	if (ok && l->rail)
+		memcpy(l->rail, b->loads.rail, net->n_links * sizeof(*l->rail));
 	for (uint32_t d = 0; ok && d < net->n_dests; d++) {
 		struct balance_entries was = balance_copy_of(&b->copy, d);
 
@@ -130,8 +137,8 @@ enum ftr_status balance_base_flows(const struct ftr_balance_base *b,
 			z.stop[changed->sw[i]] = true;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++) {
 			balance_behind(&z, changed->sw[i]);
-			add_path(l, b->net, was, changed->sw[i], z.to, -z.hosts);
-			add_path(l, net, z.of, changed->sw[i], z.to, z.hosts);
+			add_path(l, b->net, was, changed->sw[i], &z, -1);
+			add_path(l, net, z.of, changed->sw[i], &z, 1);
 		}
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
 			z.stop[changed->sw[i]] = false;

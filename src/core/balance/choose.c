@@ -6,6 +6,7 @@
  *
  *	over * E		E: the number of flows above the target that are added; with
  *				`square`: the growth of (number of flows above the target)^2
+ *				Flows inside a rail (net.c) are also priced by rail[]
  *	shift[N]		for each shift in which one of the flows shares the link with N
  *				other flows.  This is a smooth substitute for the load of the most
  *				loaded link
@@ -43,14 +44,22 @@ static uint64_t above(const struct balance_price *p, uint64_t flows)
 	return flows > p->target ? FTR_MIN(flows - p->target, MOST_OVER) : 0;
 }
 
+static uint64_t rise(const struct balance_price *p, uint64_t flows, uint64_t more)
+{
+	uint64_t was = above(p, flows), is = above(p, flows + more);
+
+	return p->square ? is * is - was * was : is - was;
+}
+
 static uint64_t price_flows(const struct balance_flows *z, uint32_t link)
 {
 	const struct balance_price *p = z->price;
-	uint64_t flows = z->loads->flows[link];
-	uint64_t was = above(p, flows), is = above(p, flows + z->hosts);
-	uint64_t rise = p->square ? is * is - was * was : is - was;
+	uint64_t flows = z->loads->flows[link], over = rise(p, flows, z->hosts);
 
-	return p->over * rise + (p->idle ? flows * z->hosts / 256 : 0);
+	if (z->rail)
+		over += rise(p, (uint64_t)z->loads->rail[link] * z->loads->net->rail_weight,
+			     (uint64_t)z->rail * z->loads->net->rail_weight);
+	return p->over * over + (p->idle ? flows * z->hosts / 256 : 0);
 }
 
 static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struct balance_range of)
@@ -105,6 +114,8 @@ void balance_add(const struct balance_flows *z, ftr_sw s, int by)
 		if (link == BALANCE_NONE)
 			return;
 		z->loads->flows[link] += (uint32_t)by * z->hosts;
+		if (z->rail)
+			z->loads->rail[link] += (uint32_t)by * z->rail;
 		for (uint32_t i = 0; i < z->n_shifts; i++)
 			balance_bins_add(z->loads, link, z->shift[i], by);
 		s = net->links.peer[link];

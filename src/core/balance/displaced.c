@@ -79,6 +79,8 @@ static void walk(const struct paths *p, const struct flow_source *src, ftr_sw s,
 		displaced |= is_displaced(p, s);
 		if (!p->only_shifts)
 			p->l->flows[link] += (uint32_t)by * src->hosts;
+		if (!p->only_shifts && p->l->rail)
+			p->l->rail[link] += (uint32_t)by * balance_rail(net, src, p->to);
 		if (displaced && p->pos != BALANCE_NONE && src->n)
 			balance_bins_add(p->l, link, balance_shifts_of(net, src, p->pos), by);
 		s = net->links.peer[link];
@@ -202,6 +204,7 @@ static void place(struct displaced *z, const struct ftr_cost_column *costs,
 			&z->net->source[z->net->source_of[z->source[k].sw]];
 
 		flows.hosts += src->hosts;
+		flows.rail += balance_rail(z->net, src, z->paths.to);
 		if (z->paths.pos != BALANCE_NONE)
 			balance_add_shifts(&flows, src, z->paths.pos);
 	}

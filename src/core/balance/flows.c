@@ -7,6 +7,38 @@
 
 #include "balance/balance.h"
 
+/* Count the flows inside the rails in l->rail, by one rail after the other.  c: all flows. */
+static enum ftr_status count_rails(struct balance_loads *l, const struct flow_all *all,
+				   struct ftr_team *team, struct ftr_err *err)
+{
+	const struct ftr_shape_numbering *u = &l->net->in->shape->numbering;
+	struct ftr_arena *a = ftr_arena_new();
+	struct flow_source *source = NULL;
+	struct flow_dest *dest = NULL;
+	struct flow_all c = *all;
+	enum ftr_status st = FTR_OK;
+
+	if (!a || !FTR_NEW(a, source, all->n_sources) || !FTR_NEW(a, dest, all->n_dests) ||
+	    !FTR_NEW(a, c.flows, l->net->n_links))
+		st = ftr_nomem(err, "counting flows");
+	for (uint32_t r = 1; !st && r <= u->n_rails; r++) {
+		c.n_sources = c.n_dests = 0;
+		for (uint32_t i = 0; i < all->n_sources; i++)
+			if (u->rail[all->source[i].sw] == r)
+				source[c.n_sources++] = all->source[i];
+		for (uint32_t i = 0; i < all->n_dests; i++)
+			if (u->rail[all->dest[i].to] == r)
+				dest[c.n_dests++] = all->dest[i];
+		c.source = source;
+		c.dest = dest;
+		st = flow_count_all(&c, team, err);
+		for (uint32_t x = 0; !st && x < l->net->n_links; x++)
+			l->rail[x] = (r > 1 ? l->rail[x] : 0) + c.flows[x];
+	}
+	ftr_arena_free(a);
+	return st;
+}
+
 enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_tables *t,
 				    const struct balance_copy *copy, struct ftr_team *team,
 				    bool *loop, struct ftr_err *err)
@@ -18,6 +50,8 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 	};
 	enum ftr_status st = dest ? flow_count_all(&c, team, err) : ftr_nomem(err, "counting flows");
 
+	if (!st && l->rail && !c.loop)
+		st = count_rails(l, &c, team, err);
 	free(dest);
 	*loop = c.loop;
 	return st;
@@ -28,12 +62,16 @@ enum ftr_status balance_loads_new(const struct balance_net *net, struct balance_
 {
 	*out = (struct balance_loads){ .net = net };
 	out->flows = ftr_calloc(net->n_links + 1u, sizeof(*out->flows));
-	return out->flows ? FTR_OK : ftr_nomem(err, "counting flows");
+	if (net->rail_weight)
+		out->rail = ftr_calloc(net->n_links + 1u, sizeof(*out->rail));
+	return out->flows && (out->rail || !net->rail_weight) ? FTR_OK :
+		ftr_nomem(err, "counting flows");
 }
 
 void balance_loads_free(struct balance_loads *l)
 {
 	free(l->flows);
+	free(l->rail);
 	balance_bins_free(l);
 }
 
@@ -60,7 +98,7 @@ void balance_behind(struct balance_behind *z, ftr_sw s)
 	const struct ftr_shape *sh = z->sh;
 	uint32_t depth = 0;
 
-	z->n = z->hosts = 0;
+	z->n = z->hosts = z->rail = 0;
 	z->stack[depth++] = s;
 	while (depth) {
 		ftr_sw u = z->stack[--depth];
@@ -69,6 +107,7 @@ void balance_behind(struct balance_behind *z, ftr_sw s)
 
 		if (src != BALANCE_NONE) {
 			z->hosts += net->source[src].hosts;
+			z->rail += balance_rail(net, &net->source[src], z->to);
 			z->source[z->n++] = (uint16_t)src;
 		}
 		for (; k < ftr_shape_groups(sh, u); k++) {
@@ -82,12 +121,12 @@ void balance_behind(struct balance_behind *z, ftr_sw s)
 	}
 }
 
-uint32_t balance_most(const struct balance_loads *l)
+uint32_t balance_most(const struct balance_loads *l, const uint32_t *flows)
 {
 	uint32_t most = 0;
 
 	for (uint32_t x = 0; x < l->net->n_links; x++)
 		if (l->net->links.peer[x] != FTR_SW_NONE)
-			most = FTR_MAX(most, l->flows[x]);
+			most = FTR_MAX(most, flows[x]);
 	return most;
 }

@@ -67,6 +67,8 @@ void balance_bins_add(struct balance_loads *l, uint32_t link, struct balance_ran
 
 void balance_bins_full(struct balance_loads *l, uint32_t many)
 {
+	if (l->many == many)
+		return;
 	l->many = many;
 	if (many >= UINT16_MAX) {	/* no bin is full */
 		memset(l->full, 0, (size_t)l->net->links.n_rows * l->words * sizeof(*l->full));
@@ -172,7 +174,11 @@ enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balan
 
 	for (unsigned int i = 0; ok && i < n; i++)
 		ok = FTR_NEW(a, c.most[i], net->n_pos + 1u) != NULL;
-	st = ok ? flow_count_shifts(&z, team, err) : ftr_nomem(err, "counting shifts");
+	st = ok ? FTR_OK : ftr_nomem(err, "counting shifts");
+	if (!st && !fill && l->bins && l->width == 1)	/* balance_bins_add() has counted them */
+		take_slice(&c, &(struct flow_slice){ .end = net->n_pos, .n = l->bins });
+	else if (!st)
+		st = flow_count_shifts(&z, team, err);
 	*sum = 0;
 	for (unsigned int i = 0; !st && i < n; i++)
 		*sum += c.sum[i];

@@ -29,7 +29,7 @@
 
 /* Flows that pass a switch.  Their sources are tour[first .. first + n - 1]. */
 struct passing {
-	uint32_t hosts, n, first;
+	uint32_t hosts, rail, n, first;	/* rail: sum of balance_rail() */
 	uint32_t left;		/* scratch of set_tour() */
 };
 
@@ -50,10 +50,18 @@ struct sweep {
 
 /* ---- which entries ----------------------------------------------------------------- */
 
+static bool is_above(const struct sweep *z, uint32_t link)
+{
+	uint64_t target = z->w->price.target;
+
+	return z->l->flows[link] > target ||
+		(z->l->rail && (uint64_t)z->l->rail[link] * z->net->rail_weight > target);
+}
+
 /* True if a link may be bad: it has too many all-to-all flows, or too many in some shift. */
 static bool may_be_bad(const struct sweep *z, uint32_t link)
 {
-	return z->l->flows[link] > z->w->price.target ||
+	return is_above(z, link) ||
 		(z->l->bins && z->d->pos != BALANCE_NONE && z->l->n_full[z->net->links.row[link]]);
 }
 
@@ -147,14 +155,18 @@ static void find_flows(const struct sweep *z)
 
 	memset(z->at, 0, (z->net->f->n_sw + 1u) * sizeof(*z->at));
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
-		z->at[z->net->source[k].sw].hosts = z->net->source[k].hosts;
-		z->at[z->net->source[k].sw].n = 1;
+		struct passing *p = &z->at[z->net->source[k].sw];
+
+		p->hosts = z->net->source[k].hosts;
+		p->rail = balance_rail(z->net, &z->net->source[k], z->flows.to);
+		p->n = 1;
 	}
 	for (uint32_t i = 0; i + 1 < c->n; i++) {
 		const struct passing *p = &z->at[c->sw[i]];
 		struct passing *next = next_of(z, c->sw[i]);
 
 		next->hosts += p->hosts;
+		next->rail += p->rail;
 		next->n += p->n;
 	}
 }
@@ -185,7 +197,7 @@ static void set_tour(const struct sweep *z)
 
 static bool is_bad(const struct sweep *z, uint32_t link)
 {
-	if (z->l->flows[link] > z->w->price.target)
+	if (is_above(z, link))
 		return true;
 	if (!z->flows.n_shifts || !z->l->n_full[z->net->links.row[link]])
 		return false;
@@ -218,6 +230,7 @@ static void examine(struct sweep *z, ftr_sw s)
 	if (!n || (n == 1 && cand[0]->n == 1 && !z->w->place))
 		return;
 	z->flows.hosts = p->hosts;
+	z->flows.rail = p->rail;
 	z->flows.n_shifts = 0;
 	for (uint32_t i = 0; z->l->bins && z->d->pos != BALANCE_NONE && i < p->n; i++)
 		balance_add_shifts(&z->flows, &z->net->source[z->tour[p->first + i]], z->d->pos);
@@ -255,7 +268,9 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 	balance_behind_begin(&z->behind, z->flows.of, z->d->col);
 	for (uint32_t i = 0; i < n; i++) {
 		balance_behind(&z->behind, z->listed[i]);
-		z->at[z->listed[i]] = (struct passing){ z->behind.hosts, z->behind.n, 0, 0 };
+		z->at[z->listed[i]] = (struct passing){
+			z->behind.hosts, z->behind.rail, z->behind.n, 0, 0,
+		};
 		if (z->w->place || z->behind.hosts >= FTR_MAX(z->w->least, 1u))
 			examine(z, z->listed[i]);
 	}
@@ -332,7 +347,8 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy
 		z.flows.loads = l;
 		z.flows.price = &w->price;
 		if (l->bins)
-			balance_bins_full(l, w->place ? UINT16_MAX : (w->meet - 1) * l->width);
+			balance_bins_full(l, w->place || w->meet == UINT16_MAX ? UINT16_MAX :
+					  (w->meet - 1) * l->width);
 		sweep_columns(&z, copy);
 	}
 	ftr_arena_free(a);

@@ -242,21 +242,16 @@ struct shift_job {
 	atomic_bool stop;
 };
 
-/* Counts the flows from src to position pos.  In shift k, host i of the source sends to position
- * src->first + i + k. */
+/* Counts the flows from src to position pos in the shifts from .. from + n - 1. */
 static void count_path(const struct flow_shifts *z, struct flow_slice *b, uint32_t *path,
-		       const struct flow_source *src, uint32_t pos)
+		       ftr_sw s, uint32_t pos, uint32_t from, uint32_t n)
 {
-	uint32_t k = pos + 1 + z->n - src->first - src->n, begin, end, hops;
+	uint32_t begin = FTR_MAX(from, b->begin), end = FTR_MIN(from + n, b->end), hops;
 
-	if (k >= z->n)
-		k -= z->n;
-	begin = FTR_MAX(k, b->begin);
-	end = FTR_MIN(k + src->n, b->end);
 	if (begin >= end)
 		return;
 	b->flows += end - begin;
-	hops = flow_walk(z->net, &z->dest[z->dest_at[pos]], src->sw, path);
+	hops = flow_walk(z->net, &z->dest[z->dest_at[pos]], s, path);
 	if (hops == FLOW_NONE) {
 		b->lost += end - begin;
 		return;
@@ -267,6 +262,17 @@ static void count_path(const struct flow_shifts *z, struct flow_slice *b, uint32
 		for (uint32_t i = begin - b->begin; i < end - b->begin; i++)
 			row[i]++;
 	}
+}
+
+/* In shift k, host i of the source sends to position src->first + i + k (mod z->n). */
+static void count_source(const struct flow_shifts *z, struct flow_slice *b, uint32_t *path,
+			 const struct flow_source *src, uint32_t pos)
+{
+	uint32_t k = (pos + 1 + z->n - src->first - src->n) % z->n;
+	uint32_t n = FTR_MIN(src->n, z->n - k);
+
+	count_path(z, b, path, src->sw, pos, k, n);
+	count_path(z, b, path, src->sw, pos, 0, src->n - n);
 }
 
 static void count_slice(const struct flow_shifts *z, struct flow_slice *b, uint32_t *path)
@@ -280,7 +286,7 @@ static void count_slice(const struct flow_shifts *z, struct flow_slice *b, uint3
 
 		for (uint32_t i = 0; i < n; i++) {
 			if (z->dest_at[pos] != FLOW_NONE)
-				count_path(z, b, path, src, pos);
+				count_source(z, b, path, src, pos);
 			pos = pos + 1 == z->n ? 0 : pos + 1;
 		}
 	}

@@ -42,8 +42,7 @@ static enum ftr_status demand(struct jobs *w, const struct ftr_tables *t,
 			      struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_load *ld = NULL;
-	/* table_max = 1 byte: no paths are stored, because they would be read only once */
-	enum ftr_status st = ftr_load_new(w->f, t, job->ep, job->n, 1, team,
+	enum ftr_status st = ftr_load_new(w->f, t, job->ep, job->n, team,
 					  &ld, err);
 
 	if (!st)

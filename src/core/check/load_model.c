@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Makes struct ftr_load of <ftr/load.h>: the data that are needed for every pattern.
- *
- * Flows from the host ports of one switch to one destination share their path.  So there are far
- * fewer paths than flows: 7.6 million instead of 136 million for 11,664 hosts on 648 leaves.  All
- * paths and the all-to-all load are computed once, destination by destination (loadtree.c).  The
- * paths are stored as arrays of link numbers, all of the same length:
- *
- *	          place 0     place 1     place 2 ...
- *	leaf 0    a b c d     a e f .     (gap) . .
- *	leaf 1    g h i d     . . . .     (gap) . .
- *
- * The loads of a pattern are sums over parts of this array (loadrun.c).  The length of the longest
- * path is first estimated from the paths to some destinations.  If another path turns out to be
- * longer, the array is written again.  If the array would be larger than the caller allows, no
- * paths are stored, and each flow is followed through the tables.
+ * Makes struct ftr_load of <ftr/load.h>: the data that are needed for every pattern, and the
+ * all-to-all load.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/link_load.h"
-
-#define TABLE_MAX (UINT64_C(2) << 30)
-#define CHUNK 32		/* number of destinations that a worker takes at a time; their
-				 * entries share cache lines */
-#define SAMPLE 16		/* greatest number of destinations for the first estimate of the
-				 * longest path */
-
-struct build {
-	struct ftr_load *ld;
-	struct load_tree *tree;
-	struct load_sum *sum;
-	uint32_t *longest;	/* per worker: number of hops of the longest path */
-};
-
-/* ---- the order ----------------------------------------------------------- */
 
 static enum ftr_status refuse(const struct ftr_fabric *f,
 			      const struct ftr_tables *t, const ftr_ep *order,
@@ -64,252 +36,128 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 	return st;
 }
 
-/* Copy the entries in the order of the places. They are read in this order; reading the tables
- * themselves would miss the cache. */
-static bool set_entries(struct ftr_load *ld)
+struct flow_dest load_dest(const struct ftr_load *ld, ftr_ep e)
 {
-	const uint32_t n = ld->n_filled;
-	ftr_lid *lid = ftr_malloc(((size_t)n + 1) * sizeof(*lid));
+	const struct ftr_endport *p = &ld->f->ep[e];
+	bool delivers = chk_is_source(p) && ftr_tables_get(ld->t, p->sw, p->lid) == p->sw_port;
 
-	FTR_NEW(ld->arena, ld->entry, (size_t)ld->f->n_sw * n);
-	if (!lid || !ld->entry) {
-		free(lid);
-		return false;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		lid[i] = ld->f->ep[ld->order[ld->filled[i]]].lid;
-	for (ftr_sw s = 0; s < ld->f->n_sw; s++) {
-		const uint8_t *row = ld->t->lft + (size_t)s * ld->t->stride;
-
-		for (uint32_t i = 0; i < n; i++)
-			ld->entry[(size_t)s * n + i] = row[lid[i]];
-	}
-	free(lid);
-	return true;
+	return (struct flow_dest){ ld->t->lft + p->lid, ld->t->stride,
+				   delivers ? p->sw : FTR_SW_NONE };
 }
 
-static bool set_order(struct ftr_load *ld, const ftr_ep *order)
+static void add_place(struct ftr_load *ld, uint32_t i, ftr_ep e)
 {
-	const struct ftr_fabric *f = ld->f;
+	uint32_t *of;
+
+	if (e != FTR_EP_NONE && !chk_is_source(&ld->f->ep[e]))
+		e = FTR_EP_NONE;
+	ld->order[i] = e;
+	ld->dest_at[i] = FLOW_NONE;
+	if (e == FTR_EP_NONE)
+		return;
+	ld->dest_at[i] = ld->n_filled;
+	ld->dest[ld->n_filled] = load_dest(ld, e);
+	ld->filled[ld->n_filled++] = i;
+	of = &ld->source_of[ld->f->ep[e].sw];
+	if (*of == FLOW_NONE) {
+		*of = ld->n_sources++;
+		ld->source[*of] = (struct flow_source){ .sw = ld->f->ep[e].sw };
+	}
+	ld->source[*of].hosts++;
+}
+
+static bool set_places(struct ftr_load *ld, const ftr_ep *order)
+{
 	struct ftr_arena *a = ld->arena;
 
 	if (!FTR_NEW(a, ld->order, ld->n) || !FTR_NEW(a, ld->filled, ld->n) ||
-	    !FTR_NEW(a, ld->leaf, f->n_sw) || !FTR_NEW(a, ld->leaf_sw, f->n_sw) ||
-	    !FTR_ZNEW(a, ld->hosts, f->n_sw))
+	    !FTR_NEW(a, ld->dest, ld->n) || !FTR_NEW(a, ld->dest_at, ld->n) ||
+	    !FTR_NEW(a, ld->source, ld->f->n_sw) || !FTR_NEW(a, ld->source_of, ld->f->n_sw) ||
+	    !FTR_NEW(a, ld->load, ld->f->n_ports))
 		return false;
-	memset(ld->leaf, 0xff, f->n_sw * sizeof(*ld->leaf));
-	for (uint32_t i = 0; i < ld->n; i++) {
-		ftr_ep e = order[i];
-
-		if (e != FTR_EP_NONE && !chk_is_source(&f->ep[e]))
-			e = FTR_EP_NONE;
-		ld->order[i] = e;
-		if (e == FTR_EP_NONE)
-			continue;
-		ld->filled[ld->n_filled++] = i;
-		if (!ld->hosts[f->ep[e].sw]++) {
-			ld->leaf[f->ep[e].sw] = ld->n_leaf;
-			ld->leaf_sw[ld->n_leaf++] = f->ep[e].sw;
-		}
-	}
-	return set_entries(ld);
-}
-
-static bool set_links(struct ftr_load *ld)
-{
-	const struct ftr_fabric *f = ld->f;
-
-	if (!FTR_NEW(ld->arena, ld->hop, f->n_ports) ||
-	    !FTR_NEW(ld->arena, ld->link_port, (size_t)f->n_sw_links * 2))
-		return false;
-	for (uint32_t p = 0; p < f->n_ports; p++) {
-		ld->hop[p] = (struct load_hop){ LOAD_NONE, LOAD_NONE };
-		if (f->ports[p].peer_kind != FTR_PEER_SW)
-			continue;
-		ld->link_port[ld->n_links] = p;
-		ld->hop[p] = (struct load_hop){ ld->n_links++,
-						f->ports[p].peer };
-	}
+	memset(ld->source_of, 0xff, ld->f->n_sw * sizeof(*ld->source_of));
+	for (uint32_t i = 0; i < ld->n; i++)
+		add_place(ld, i, order[i]);
 	return true;
 }
 
-/* ---- the paths ----------------------------------------------------------- */
-
-/* Compute in w the paths to destination filled[i]. Returns the number of hops of the longest
- * path. */
-static uint32_t longest_to(const struct ftr_load *ld, struct load_tree *w,
-			   uint32_t i)
+/* A host port receives flows if its switch delivers them, and sends one to each destination that
+ * its switch reaches.  Neither number includes the port itself. */
+static void take_counts(struct ftr_load *ld, const struct flow_all *c)
 {
-	uint32_t longest = 0;
+	ld->arrived = c->arrived;
+	ld->host_max = c->most ? c->most - 1 : 0;
+	for (uint32_t i = 0; i < ld->n_filled; i++) {
+		ftr_sw s = ld->f->ep[ld->order[ld->filled[i]]].sw;
+		bool delivers = ld->dest[i].to != FTR_SW_NONE;
 
-	load_tree_make(ld, w, i);
-	for (uint32_t l = 0; l < ld->n_leaf; l++) {
-		uint32_t hops = w->hops[ld->leaf_sw[l]];
-
-		if (hops != LOAD_NONE)
-			longest = FTR_MAX(longest, hops);
+		ld->arrived -= delivers;
+		ld->host_max = FTR_MAX(ld->host_max,
+				       (uint64_t)c->reached[ld->source_of[s]] - delivers);
 	}
-	return longest;
+	for (uint32_t x = 0; x < ld->f->n_ports; x++)
+		ld->load[x] = c->flows[x];
 }
 
-static void write_path(const struct ftr_load *ld, const struct load_tree *w,
-		       ftr_sw s, uint32_t *to)
+static enum ftr_status count_all(struct ftr_load *ld, struct ftr_team *team, struct ftr_err *err)
 {
-	uint32_t h = 0;
+	struct flow_all c = {
+		.net = &ld->net, .source = ld->source, .n_sources = ld->n_sources,
+		.dest = ld->dest, .n_dests = ld->n_filled, .whole = true,
+		.flows = ftr_calloc((size_t)ld->f->n_ports + 1, sizeof(*c.flows)),
+		.reached = ftr_calloc((size_t)ld->n_sources + 1, sizeof(*c.reached)),
+	};
+	enum ftr_status st = c.flows && c.reached ? flow_count_all(&c, team, err) :
+		ftr_nomem(err, "the load of %u links", ld->net.n_rows);
 
-	if (w->hops[s] == LOAD_NONE)
-		to[h++] = ld->n_links + LOAD_LOST;
-	else
-		for (; w->hops[s]; s = w->to[s].next)
-			to[h++] = w->to[s].link;
-	while (h < ld->hops)
-		to[h++] = ld->n_links + LOAD_FILL;
-}
-
-static void write_paths(void *ctx, unsigned int worker, uint32_t begin,
-			uint32_t end)
-{
-	const struct build *b = ctx;
-	const struct ftr_load *ld = b->ld;
-	struct load_tree *w = &b->tree[worker];
-
-	for (uint32_t i = begin; i < end; i++) {
-		uint32_t place = ld->filled[i], longest = longest_to(ld, w, i);
-
-		b->longest[worker] = FTR_MAX(b->longest[worker], longest);
-		if (ld->path && longest > ld->hops)
-			continue;
-		load_sum_add(ld, w, i, &b->sum[worker]);
-		for (uint32_t l = 0; ld->path && l < ld->n_leaf; l++)
-			write_path(ld, w, ld->leaf_sw[l], ld->path +
-				   ((size_t)l * ld->n + place) * ld->hops);
-	}
-}
-
-static void write_gaps(const struct ftr_load *ld)
-{
-	for (uint32_t l = 0; l < ld->n_leaf; l++)
-		for (uint32_t i = 0; i < ld->n; i++) {
-			uint32_t *to = ld->path +
-				((size_t)l * ld->n + i) * ld->hops;
-
-			if (ld->order[i] != FTR_EP_NONE)
-				continue;
-			to[0] = ld->n_links + LOAD_GAP;
-			for (uint32_t h = 1; h < ld->hops; h++)
-				to[h] = ld->n_links + LOAD_FILL;
-		}
-}
-
-static bool new_sums(struct build *b, unsigned int workers,
-		     struct ftr_arena *tmp)
-{
-	if (!FTR_NEW(tmp, b->sum, workers))
-		return false;
-	for (unsigned int i = 0; i < workers; i++)
-		if (!load_sum_new(i ? tmp : b->ld->arena, b->ld, &b->sum[i]))
-			return false;
-	return true;
-}
-
-static bool new_trees(struct build *b, unsigned int workers, struct ftr_arena *tmp)
-{
-	if (!FTR_NEW(tmp, b->tree, workers) || !FTR_ZNEW(tmp, b->longest, workers))
-		return false;
-	for (unsigned int i = 0; i < workers; i++)
-		if (!load_tree_new(tmp, b->ld->f->n_sw, &b->tree[i]))
-			return false;
-	return true;
-}
-
-/* Compute all paths and the all-to-all load. Store the paths if they take at most table_max
- * bytes. */
-static bool compute_paths(struct ftr_load *ld, uint64_t table_max,
-			  struct ftr_team *team, struct ftr_arena *tmp)
-{
-	unsigned int workers = ftr_team_size(team);
-	struct build b = { .ld = ld };
-	uint64_t bytes = (uint64_t)ld->n_leaf * ld->n * sizeof(*ld->path);
-	uint32_t longest = 1;
-
-	if (!new_trees(&b, workers, tmp))
-		return false;
-	for (uint32_t i = 0; bytes <= table_max && i < ld->n_filled;
-	     i += ld->n_filled / SAMPLE + 1) {
-		uint32_t hops = longest_to(ld, b.tree, i);
-
-		longest = FTR_MAX(longest, hops);
-	}
-	do {
-		ld->hops = longest;
-		free(ld->path);
-		ld->path = NULL;
-		if (bytes && bytes <= table_max / ld->hops &&
-		    !(ld->path = ftr_malloc(bytes * ld->hops)))
-			return false;
-		if (!new_sums(&b, workers, tmp))
-			return false;
-		ftr_team_run(team, ld->n_filled, CHUNK, write_paths, &b);
-		for (unsigned int i = 0; i < workers; i++)
-			longest = FTR_MAX(longest, b.longest[i]);
-	} while (ld->path && longest > ld->hops);
-	for (unsigned int i = 1; i < workers; i++)
-		load_sum_merge(ld, &b.sum[i], &b.sum[0]);
-	ld->all = b.sum[0];
-	if (ld->path && ld->n_filled < ld->n)
-		write_gaps(ld);
-	return true;
-}
-
-/* ---- new and free -------------------------------------------------------- */
-
-static struct ftr_load *new_load(const struct ftr_fabric *f,
-				 const struct ftr_tables *t, uint32_t n)
-{
-	struct ftr_arena *a = ftr_arena_new();
-	struct ftr_load *ld = a ? ftr_arena_zalloc(a, 1, sizeof(*ld)) : NULL;
-
-	if (!ld) {
-		ftr_arena_free(a);
-		return NULL;
-	}
-	ld->arena = a;
-	ld->f = f;
-	ld->t = t;
-	ld->n = n;
-	return ld;
+	if (!st)
+		take_counts(ld, &c);
+	free(c.flows);
+	free(c.reached);
+	return st;
 }
 
 enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 			     const struct ftr_tables *t, const ftr_ep *order,
-			     uint32_t n, uint64_t table_max,
-			     struct ftr_team *team, struct ftr_load **out,
+			     uint32_t n, struct ftr_team *team, struct ftr_load **out,
 			     struct ftr_err *err)
 {
 	enum ftr_status st = refuse(f, t, order, n, err);
-	struct ftr_load *ld;
-	struct ftr_arena *tmp;
-	bool ok;
+	struct ftr_arena *a = st ? NULL : ftr_arena_new();
+	struct ftr_load *ld = a ? ftr_arena_zalloc(a, 1, sizeof(*ld)) : NULL;
 
 	if (st)
 		return st;
-	ld = new_load(f, t, n);
-	tmp = ftr_arena_new();
-	ok = ld && tmp && set_order(ld, order) && set_links(ld) &&
-		compute_paths(ld, table_max ? table_max : TABLE_MAX, team, tmp);
-	ftr_arena_free(tmp);
-	if (!ok) {
-		ftr_load_free(ld);
-		return ftr_nomem(err, "the paths to %u host ports", n);
-	}
-	*out = ld;
-	return FTR_OK;
+	if (ld)
+		*ld = (struct ftr_load){ .f = f, .t = t, .arena = a, .n = n };
+	if (!ld || !flow_net_new(a, f, &ld->net) || !set_places(ld, order))
+		st = ftr_nomem(err, "the paths to %u host ports", n);
+	if (!st)
+		st = count_all(ld, team, err);
+	if (st)
+		ftr_arena_free(a);
+	else
+		*out = ld;
+	return st;
 }
 
 void ftr_load_free(struct ftr_load *ld)
 {
-	if (!ld)
-		return;
-	free(ld->path);
-	ftr_arena_free(ld->arena);
+	if (ld)
+		ftr_arena_free(ld->arena);
+}
+
+void ftr_load_all(const struct ftr_load *ld, uint64_t *by_port,
+		  struct ftr_load_report *out)
+{
+	struct ftr_load_report r = { .hosts = ld->n_filled, .patterns = 1 };
+
+	r.flows = ld->n_filled ? (uint64_t)ld->n_filled * (ld->n_filled - 1) : 0;
+	r.lost = r.flows - ld->arrived;
+	r.host_max = ld->host_max;
+	load_report_one(ld, ld->load, &r);
+	if (out)
+		*out = r;
+	if (by_port)
+		memcpy(by_port, ld->load, ld->f->n_ports * sizeof(*by_port));
 }

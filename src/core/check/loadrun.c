@@ -4,19 +4,16 @@
  * set of patterns of one kind: shifts, random permutations or bisections.  This file also computes
  * the load of a list of pairs of host ports.
  *
- * For each pattern, a worker clears its array of loads (part[worker].load) and adds the flows of
- * the pattern.  Then it stores the load of the most loaded link in max[number of the pattern].
+ * For each pattern, a worker clears its array of loads (part[worker].load) and follows each flow.
+ * Then it stores the load of the most loaded link in max[number of the pattern].  If all shifts are
+ * wanted, they are counted together (flow_count.c).
  *
  * Sums over patterns do not depend on which worker has which pattern.  The worst pattern is the
  * first pattern with the greatest value in max[].  Its loads are computed again at the end, to find
  * its most loaded links.
  *
  * In a pattern every host port receives at most one flow.  So no link carries more flows than
- * there are LIDs, and a load fits 16 bits.  The loads of 46,656 links take 91 KB and stay in the
- * L2 cache.  In a shift, consecutive sources on one leaf send to consecutive places.  So their
- * paths are adjacent in memory.
- *
- * The search for balance counts shifts by itself (src/core/balance/shifts.c gives the reasons).
+ * there are LIDs, and a load fits 16 bits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,15 +25,11 @@ _Static_assert(FTR_LID_MAX <= UINT16_MAX, "a load fits 16 bits");
 enum kind { SHIFT, PERMUTATION, BISECTION };
 
 struct part {
-	uint16_t *load;		/* [n_links + LOAD_PSEUDO] number of flows on each link */
+	uint16_t *load;		/* [f->n_ports] number of flows on each link */
+	uint16_t *most;		/* [n] scratch: loads of the most loaded link */
 	uint32_t *perm;		/* [n_filled] scratch: a permutation */
 	uint32_t *walk;		/* [n_sw] scratch: a path */
 	uint64_t flows, lost, sum_load, sum_used;
-};
-
-struct run {			/* consecutive places on one switch */
-	uint32_t first, n;
-	ftr_sw sw;
 };
 
 struct family {
@@ -46,118 +39,125 @@ struct family {
 	uint32_t *k;		/* shift of each pattern */
 	uint64_t *seed;		/* seed of each random pattern */
 	uint32_t *max;		/* load of the most loaded link in each pattern */
-	struct run *run;	/* shifts: all runs */
-	uint32_t n_runs;
 	struct part *part;
 };
 
 /* ---- one pattern --------------------------------------------------------- */
 
-static void add_words(uint16_t *load, const uint32_t *word, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		load[word[i]]++;
-}
-
 /* Add one flow, from the host port in place i to the host port in place j. */
-static void add_flow(const struct ftr_load *ld, struct part *w, uint32_t i,
-		     uint32_t j)
+static void add_flow(const struct ftr_load *ld, struct part *w, uint32_t i, uint32_t j)
 {
-	const struct ftr_endport *from = &ld->f->ep[ld->order[i]];
-	uint32_t hops;
+	uint32_t hops = flow_walk(&ld->net, &ld->dest[ld->dest_at[j]],
+				  ld->f->ep[ld->order[i]].sw, w->walk);
 
-	if (ld->path) {
-		add_words(w->load, load_path(ld, from->sw, j), ld->hops);
-		return;
-	}
-	hops = load_walk(ld, from->sw, ld->f->ep[ld->order[j]].lid, w->walk);
-	if (hops == LOAD_NONE)
-		w->load[ld->n_links + LOAD_LOST]++;
-	else
-		add_words(w->load, w->walk, hops);
+	w->flows++;
+	w->lost += hops == FLOW_NONE;
+	for (uint32_t h = 0; hops != FLOW_NONE && h < hops; h++)
+		w->load[w->walk[h]]++;
 }
 
-static uint64_t add_shift(const struct family *y, struct part *w, uint32_t k)
+static void add_shift(const struct ftr_load *ld, struct part *w, uint32_t k)
 {
-	const struct ftr_load *ld = y->ld;
-
-	for (uint32_t r = 0; ld->path && r < y->n_runs; r++) {
-		const struct run *run = &y->run[r];
-		uint32_t j = (uint32_t)(((uint64_t)run->first + k) % ld->n);
-		uint32_t n = FTR_MIN(run->n, ld->n - j);
-
-		add_words(w->load, load_path(ld, run->sw, j),
-			  (size_t)n * ld->hops);
-		add_words(w->load, load_path(ld, run->sw, 0),
-			  (size_t)(run->n - n) * ld->hops);
-	}
-	for (uint32_t i = 0; !ld->path && i < ld->n_filled; i++) {
+	for (uint32_t i = 0; i < ld->n_filled; i++) {
 		uint32_t j = (uint32_t)(((uint64_t)ld->filled[i] + k) % ld->n);
 
-		if (ld->order[j] == FTR_EP_NONE)
-			w->load[ld->n_links + LOAD_GAP]++;
-		else
+		if (ld->dest_at[j] != FLOW_NONE)
 			add_flow(ld, w, ld->filled[i], j);
 	}
-	return ld->n_filled - w->load[ld->n_links + LOAD_GAP];
 }
 
-/* Add the flows of a pattern. Returns their number. */
-static uint64_t add_pattern(const struct family *y, struct part *w, uint32_t at)
+/* Add the flows of a pattern. */
+static void add_pattern(const struct family *y, struct part *w, uint32_t at)
 {
 	const struct ftr_load *ld = y->ld;
 	uint32_t half = ld->n_filled / 2;
-	uint64_t flows = 0;
 	struct ftr_rng rng;
 
-	if (y->kind == SHIFT)
-		return add_shift(y, w, y->k[at]);
+	memset(w->load, 0, ld->f->n_ports * sizeof(*w->load));
+	if (y->kind == SHIFT) {
+		add_shift(ld, w, y->k[at]);
+		return;
+	}
 	ftr_rng_seed(&rng, y->seed[at]);
 	ftr_rng_perm(&rng, w->perm, ld->n_filled);
-	if (y->kind == BISECTION) {
-		for (uint32_t i = 0; i < half; i++)
-			add_flow(ld, w, ld->filled[w->perm[i]],
-				 ld->filled[w->perm[half + i]]);
-		return half;
-	}
-	for (uint32_t i = 0; i < ld->n_filled; i++) {
-		if (w->perm[i] == i)
-			continue;
-		add_flow(ld, w, ld->filled[i], ld->filled[w->perm[i]]);
-		flows++;
-	}
-	return flows;
-}
-
-static void clear(const struct ftr_load *ld, struct part *w)
-{
-	memset(w->load, 0,
-	       ((size_t)ld->n_links + LOAD_PSEUDO) * sizeof(*w->load));
+	for (uint32_t i = 0; y->kind == BISECTION && i < half; i++)
+		add_flow(ld, w, ld->filled[w->perm[i]], ld->filled[w->perm[half + i]]);
+	for (uint32_t i = 0; y->kind == PERMUTATION && i < ld->n_filled; i++)
+		if (w->perm[i] != i)
+			add_flow(ld, w, ld->filled[i], ld->filled[w->perm[i]]);
 }
 
 static void count_patterns(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	const struct family *y = ctx;
-	const struct ftr_load *ld = y->ld;
 	struct part *w = &y->part[worker];
 
 	for (uint32_t i = begin; i < end; i++) {
-		uint32_t used = 0;
-		uint64_t sum = 0;
-		uint16_t max = 0;
-
-		clear(ld, w);
-		w->flows += add_pattern(y, w, i);
-		w->lost += w->load[ld->n_links + LOAD_LOST];
-		for (uint32_t l = 0; l < ld->n_links; l++) {
-			max = FTR_MAX(max, w->load[l]);
-			used += w->load[l] > 0;
-			sum += w->load[l];
+		add_pattern(y, w, i);
+		for (uint32_t x = 0; x < y->ld->f->n_ports; x++) {
+			y->max[i] = FTR_MAX(y->max[i], w->load[x]);
+			w->sum_used += w->load[x] > 0;
+			w->sum_load += w->load[x];
 		}
-		w->sum_load += sum;
-		w->sum_used += used;
-		y->max[i] = max;
 	}
+}
+
+/* Takes the counts of a slice of all shifts; pattern i is shift i + 1. */
+static void take_slice(void *ctx, const struct flow_slice *b)
+{
+	const struct family *y = ctx;
+	struct part *w = &y->part[b->worker];
+	uint32_t n = b->end - b->begin, first = b->begin ? 0 : 1;
+
+	memset(w->most, 0, n * sizeof(*w->most));
+	for (uint32_t x = 0; x < y->ld->net.n_rows; x++)
+		for (uint32_t k = first; k < n; k++) {
+			uint16_t load = b->n[(size_t)x * n + k];
+
+			w->most[k] = FTR_MAX(w->most[k], load);
+			w->sum_used += load > 0;
+			w->sum_load += load;
+		}
+	for (uint32_t k = first; k < n; k++)
+		y->max[b->begin + k - 1] = w->most[k];
+	w->flows += b->flows;
+	w->lost += b->lost;
+	/* in shift 0 every host sends to itself */
+	for (uint32_t i = 0; first && i < y->ld->n_filled; i++) {
+		w->flows--;
+		w->lost -= y->ld->dest[i].to == FTR_SW_NONE;
+	}
+}
+
+/* The filled places as sources: each has consecutive places on one switch. */
+static struct flow_source *runs(const struct ftr_load *ld, struct ftr_arena *a, uint32_t *n)
+{
+	struct flow_source *run = ftr_arena_alloc(a, ld->n_filled + 1u, sizeof(*run)), *at = NULL;
+
+	*n = 0;
+	for (uint32_t i = 0; run && i < ld->n_filled; i++) {
+		uint32_t place = ld->filled[i];
+		ftr_sw s = ld->f->ep[ld->order[place]].sw;
+
+		if (!at || at->sw != s || at->first + at->n != place) {
+			at = &run[(*n)++];
+			*at = (struct flow_source){ .sw = s, .first = place };
+		}
+		at->n++;
+	}
+	return run;
+}
+
+static enum ftr_status all_shifts(struct family *y, struct ftr_arena *a, struct ftr_team *team,
+				  struct ftr_err *err)
+{
+	struct flow_shifts z = {
+		.net = &y->ld->net, .dest = y->ld->dest, .dest_at = y->ld->dest_at,
+		.n = y->ld->n, .multiple = 1, .fn = take_slice, .ctx = y,
+	};
+
+	z.source = runs(y->ld, a, &z.n_sources);
+	return z.source ? flow_count_shifts(&z, team, err) : ftr_nomem(err, "%u shifts", y->n);
 }
 
 /* ---- a family ------------------------------------------------------------ */
@@ -167,12 +167,12 @@ static bool new_parts(struct family *y, struct ftr_arena *a,
 {
 	const struct ftr_load *ld = y->ld;
 
-	if (!FTR_NEW(a, y->max, y->n) || !FTR_ZNEW(a, y->part, workers))
+	if (!FTR_ZNEW(a, y->max, y->n) || !FTR_ZNEW(a, y->part, workers))
 		return false;
 	for (unsigned int i = 0; i < workers; i++) {
 		struct part *w = &y->part[i];
 
-		if (!FTR_NEW(a, w->load, (size_t)ld->n_links + LOAD_PSEUDO) ||
+		if (!FTR_ZNEW(a, w->load, ld->f->n_ports) || !FTR_NEW(a, w->most, ld->n) ||
 		    !FTR_NEW(a, w->perm, ld->n_filled) ||
 		    !FTR_NEW(a, w->walk, ld->f->n_sw))
 			return false;
@@ -208,16 +208,15 @@ static bool report_worst(const struct family *y, struct ftr_load_report *r)
 {
 	const struct ftr_load *ld = y->ld;
 	struct part *w = &y->part[0];
-	uint64_t *load = ftr_calloc((size_t)ld->n_links + 1, sizeof(*load));
-	uint64_t flows;
+	uint64_t *load = ftr_calloc((size_t)ld->f->n_ports + 1, sizeof(*load));
 
 	if (!load)
 		return false;
-	clear(ld, w);
-	flows = add_pattern(y, w, r->worst);
-	for (uint32_t l = 0; l < ld->n_links; l++)
-		load[l] = w->load[l];
-	r->host_max = flows > w->load[ld->n_links + LOAD_LOST];
+	w->flows = w->lost = 0;
+	add_pattern(y, w, r->worst);
+	for (uint32_t x = 0; x < ld->f->n_ports; x++)
+		load[x] = w->load[x];
+	r->host_max = w->flows > w->lost;
 	load_report_links(ld, load, r);
 	free(load);
 	if (y->kind == SHIFT)
@@ -225,50 +224,31 @@ static bool report_worst(const struct family *y, struct ftr_load_report *r)
 	return true;
 }
 
-static enum ftr_status run_loadrun(struct family *y, struct ftr_arena *a,
-				   struct ftr_team *team, struct ftr_load_report *out,
-				   struct ftr_err *err)
+/* all: all shifts are wanted. */
+static enum ftr_status run_family(struct family *y, bool all, struct ftr_arena *a,
+				  struct ftr_team *team, struct ftr_load_report *out,
+				  struct ftr_err *err)
 {
-	struct ftr_load_report r = { 0 };
+	struct ftr_load_report r = { .hosts = y->ld->n_filled, .links = y->ld->net.n_rows };
 	bool ok = new_parts(y, a, ftr_team_size(team));
 
-	if (ok && !y->n) {
-		r.hosts = y->ld->n_filled;
-		r.links = y->ld->n_links;
-	} else if (ok) {
+	if (ok && all)
+		ok = !all_shifts(y, a, team, err);
+	else if (ok)
 		ftr_team_run(team, y->n, 1, count_patterns, y);
+	if (ok && y->n) {
 		summarise(y, ftr_team_size(team), &r);
 		ok = report_worst(y, &r);
 	}
 	ftr_arena_free(a);
 	if (!ok)
-		return ftr_nomem(err, "the load of %u links under %u patterns", y->ld->n_links,
+		return ftr_nomem(err, "the load of %u links under %u patterns", y->ld->net.n_rows,
 				 y->n);
 	*out = r;
 	return FTR_OK;
 }
 
 /* ---- shifts -------------------------------------------------------------- */
-
-static bool set_runs(struct family *y, struct ftr_arena *a)
-{
-	const struct ftr_load *ld = y->ld;
-	struct run *at = NULL;
-
-	if (!FTR_NEW(a, y->run, ld->n_filled))
-		return false;
-	for (uint32_t i = 0; i < ld->n_filled; i++) {
-		uint32_t place = ld->filled[i];
-		ftr_sw s = ld->f->ep[ld->order[place]].sw;
-
-		if (!at || at->sw != s || at->first + at->n != place) {
-			at = &y->run[y->n_runs++];
-			*at = (struct run){ place, 0, s };
-		}
-		at->n++;
-	}
-	return true;
-}
 
 /* Set y->k to the shifts 1 .. all. If y->n < all, choose y->n of them at random, sorted. */
 static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
@@ -298,29 +278,26 @@ enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 			    .n = sample && sample < all ? sample : all };
 	struct ftr_arena *a = ftr_arena_new();
 
-	if (!a || !set_runs(&y, a) || !set_shifts(&y, a, all, seed)) {
+	if (!a || !set_shifts(&y, a, all, seed)) {
 		ftr_arena_free(a);
 		return ftr_nomem(err, "%u shifts", y.n);
 	}
-	return run_loadrun(&y, a, team, out, err);
+	return run_family(&y, y.n && y.n == all, a, team, out, err);
 }
 
 enum ftr_status ftr_load_shift_by_port(const struct ftr_load *ld, uint32_t k,
 				       uint64_t *by_port, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct family y = { .ld = ld };
-	struct part w;
+	struct part w = { .flows = 0 };
 
-	if (!a || !set_runs(&y, a) || !FTR_NEW(a, w.walk, ld->f->n_sw) ||
-	    !FTR_ZNEW(a, w.load, (size_t)ld->n_links + LOAD_PSEUDO)) {
+	if (!a || !FTR_NEW(a, w.walk, ld->f->n_sw) || !FTR_ZNEW(a, w.load, ld->f->n_ports)) {
 		ftr_arena_free(a);
-		return ftr_nomem(err, "the load of %u links", ld->n_links);
+		return ftr_nomem(err, "the load of %u links", ld->net.n_rows);
 	}
-	add_shift(&y, &w, k);
-	memset(by_port, 0, ld->f->n_ports * sizeof(*by_port));
-	for (uint32_t l = 0; l < ld->n_links; l++)
-		by_port[ld->link_port[l]] = w.load[l];
+	add_shift(ld, &w, k);
+	for (uint32_t x = 0; x < ld->f->n_ports; x++)
+		by_port[x] = w.load[x];
 	ftr_arena_free(a);
 	return FTR_OK;
 }
@@ -346,7 +323,7 @@ static enum ftr_status run_random(const struct ftr_load *ld, enum kind kind,
 	ftr_rng_seed(&rng, seed);
 	for (uint32_t i = 0; i < count; i++)
 		y.seed[i] = ftr_rng_next(&rng);
-	return run_loadrun(&y, a, team, out, err);
+	return run_family(&y, false, a, team, out, err);
 }
 
 enum ftr_status ftr_load_permutations(const struct ftr_load *ld, uint32_t count,
@@ -372,19 +349,24 @@ struct pairs {
 	uint32_t *walk;
 };
 
+static uint32_t walk_pair(const struct ftr_load *ld, const struct ftr_load_pair *p, uint32_t *walk)
+{
+	struct flow_dest d = load_dest(ld, p->to);
+
+	return chk_is_source(&ld->f->ep[p->from]) ?
+		flow_walk(&ld->net, &d, ld->f->ep[p->from].sw, walk) : FLOW_NONE;
+}
+
 static void add_pair(const struct ftr_load *ld, struct pairs *w,
 		     const struct ftr_load_pair *p, struct ftr_load_report *r)
 {
-	const struct ftr_endport *from = &ld->f->ep[p->from];
-	const struct ftr_endport *to = &ld->f->ep[p->to];
-	uint32_t hops = LOAD_NONE;
+	uint32_t hops;
 
 	if (p->from == p->to)
 		return;
 	r->flows++;
-	if (chk_is_source(from) && chk_is_source(to))
-		hops = load_walk(ld, from->sw, to->lid, w->walk);
-	if (hops == LOAD_NONE) {
+	hops = walk_pair(ld, p, w->walk);
+	if (hops == FLOW_NONE) {
 		r->lost++;
 		return;
 	}
@@ -420,11 +402,11 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 			return ftr_fail(err, FTR_INVAL, "pair %u names host ports %u and %u, but the fabric has %u host ports",
 					i, pair[i].from, pair[i].to, f->n_ep);
 	a = ftr_arena_new();
-	if (!a || !FTR_ZNEW(a, w.load, ld->n_links) || !FTR_ZNEW(a, w.sent, f->n_ep) ||
+	if (!a || !FTR_ZNEW(a, w.load, f->n_ports) || !FTR_ZNEW(a, w.sent, f->n_ep) ||
 	    !FTR_ZNEW(a, w.got, f->n_ep) || !FTR_NEW(a, w.walk, f->n_sw) ||
 	    !FTR_ZNEW(a, named, f->n_ep)) {
 		ftr_arena_free(a);
-		return ftr_nomem(err, "the load of %u links", ld->n_links);
+		return ftr_nomem(err, "the load of %u links", ld->net.n_rows);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		named[pair[i].from] = 1;
@@ -434,7 +416,7 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 	sum_hosts(ld, &w, named, &r);
 	load_report_one(ld, w.load, &r);
 	if (by_port)
-		load_by_port(ld, w.load, by_port);
+		memcpy(by_port, w.load, f->n_ports * sizeof(*by_port));
 	ftr_arena_free(a);
 	*out = r;
 	return FTR_OK;
@@ -449,17 +431,13 @@ enum ftr_status ftr_load_pairs_most(const struct ftr_load *ld, const struct ftr_
 	enum ftr_status st;
 
 	st = by_port && walk ? ftr_load_pairs(ld, pair, n, by_port, &r, err) :
-		ftr_nomem(err, "the load of %u links", ld->n_links);
+		ftr_nomem(err, "the load of %u links", ld->net.n_rows);
 	for (uint32_t i = 0; !st && i < n; i++) {
-		const struct ftr_endport *from = &ld->f->ep[pair[i].from];
-		const struct ftr_endport *to = &ld->f->ep[pair[i].to];
-		uint32_t hops = LOAD_NONE;
+		uint32_t hops = walk_pair(ld, &pair[i], walk);
 
-		if (chk_is_source(from) && chk_is_source(to))
-			hops = load_walk(ld, from->sw, to->lid, walk);
-		most[i] = hops == LOAD_NONE ? UINT64_MAX : 0;
-		for (uint32_t h = 0; hops != LOAD_NONE && h < hops; h++)
-			most[i] = FTR_MAX(most[i], by_port[ld->link_port[walk[h]]]);
+		most[i] = hops == FLOW_NONE ? UINT64_MAX : 0;
+		for (uint32_t h = 0; hops != FLOW_NONE && h < hops; h++)
+			most[i] = FTR_MAX(most[i], by_port[walk[h]]);
 	}
 	free(by_port);
 	free(walk);

@@ -17,13 +17,9 @@ void load_bin(struct ftr_load_bins *b, uint64_t max, uint64_t value)
 	b->count[value / b->width]++;
 }
 
-static void insert(const struct ftr_load *ld, struct ftr_load_report *r,
-		   uint32_t link, uint64_t load)
+static void insert(struct ftr_load_report *r, ftr_sw s, unsigned int port, uint64_t load)
 {
-	const struct ftr_fabric *f = ld->f;
-	uint32_t port = ld->link_port[link], i = r->n_links;
-	const struct ftr_swport *p = &f->ports[port];
-	ftr_sw s = ftr_fabric_port(f, p->peer, p->peer_port)->peer;
+	uint32_t i = r->n_links;
 
 	if (i == FTR_LOAD_WORST_MAX && r->link[i - 1].load >= load)
 		return;
@@ -33,34 +29,31 @@ static void insert(const struct ftr_load *ld, struct ftr_load_report *r,
 		r->n_links++;
 	for (; i && r->link[i - 1].load < load; i--)
 		r->link[i] = r->link[i - 1];
-	r->link[i].sw = s;
-	r->link[i].port = (ftr_port)(port - f->sw[s].first_port);
-	r->link[i].load = load;
+	r->link[i] = (struct ftr_load_link){ s, (ftr_port)port, load };
 }
 
 void load_report_links(const struct ftr_load *ld, const uint64_t *load,
 		       struct ftr_load_report *r)
 {
+	const struct ftr_fabric *f = ld->f;
 	uint64_t max = 0;
 
-	r->links = ld->n_links;
-	for (uint32_t l = 0; l < ld->n_links; l++) {
-		r->used += load[l] > 0;
-		r->load += load[l];
-		max = FTR_MAX(max, load[l]);
+	r->links = ld->net.n_rows;
+	for (uint32_t x = 0; x < f->n_ports; x++) {
+		r->used += load[x] > 0;
+		r->load += load[x];
+		max = FTR_MAX(max, load[x]);
 	}
-	for (uint32_t l = 0; l < ld->n_links; l++) {
-		load_bin(&r->loads, max, load[l]);
-		if (load[l])
-			insert(ld, r, l, load[l]);
-	}
-}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			uint32_t x = f->sw[s].first_port + p;
 
-void load_by_port(const struct ftr_load *ld, const uint64_t *load, uint64_t *by_port)
-{
-	memset(by_port, 0, ld->f->n_ports * sizeof(*by_port));
-	for (uint32_t l = 0; l < ld->n_links; l++)
-		by_port[ld->link_port[l]] = load[l];
+			if (ld->net.peer[x] == FTR_SW_NONE)
+				continue;
+			load_bin(&r->loads, max, load[x]);
+			if (load[x])
+				insert(r, s, p, load[x]);
+		}
 }
 
 void load_report_one(const struct ftr_load *ld, const uint64_t *load,

@@ -436,6 +436,7 @@ static enum ftr_status number_hosts(struct ordering *o, uint32_t *host, bool *mu
 		host[port[i].ep] = hosts;
 	}
 	*multi = hosts + 1 < n;
+	o->z->several_ports = n >= 2 * (hosts + 1);
 	return FTR_OK;
 }
 

@@ -285,11 +285,26 @@ static enum ftr_status unlisted_roots(struct projection *p)
 	return FTR_OK;
 }
 
+static enum ftr_status rails(struct projection *p)
+{
+	uint8_t *rail;
+
+	if (!p->n->numbering.rail)
+		return FTR_OK;
+	if (!FTR_NEW(p->z->keep, rail, p->z->f->n_sw))
+		return shape_nomem(p->z);
+	for (ftr_sw s = 0; s < p->z->f->n_sw; s++)
+		rail[s] = p->n->numbering.rail[p->c.sw[s]];
+	p->z->sh->numbering.rail = rail;
+	p->z->sh->numbering.n_rails = p->n->numbering.n_rails;
+	return FTR_OK;
+}
+
 enum ftr_status shape_project(struct shaping *z)
 {
 	struct projection p = { .z = z, .n = z->opts->nominal };
 	enum ftr_status (*const step[])(struct projection *) = {
-		prepare, switches, groups, columns, endports, up_paths, missing,
+		prepare, switches, groups, columns, endports, rails, up_paths, missing,
 		unlisted_roots,
 	};
 

@@ -8,6 +8,7 @@
  *	slots.c		infer the nominal neighbours above each switch
  *	group.c		make and sort the port groups; find planes and slots
  *	column_order.c	find pods, columns and the indices d.  dest.c lists the destinations
+ *	rails.c		find the rails of leaves whose hosts have several ports
  *	upward_paths.c	in some fabrics: find the nominal upward paths of hosts
  *	cost.c		compute costs, down-costs and dividers
  *
@@ -45,6 +46,7 @@ struct shaping {
 
 	uint8_t *ep_host;		/* ep_host[e] is 1 if host port e counts as a host
 					 * (shape_hosts()) */
+	bool several_ports;		/* true: hosts have two ports or more on average */
 	uint32_t *hosts;		/* hosts[s]: number of hosts on switch s */
 	uint32_t *ends;			/* ends[s]: number of host ports on switch s, without
 					 * Aggregation Nodes */
@@ -80,6 +82,7 @@ enum ftr_status shape_rank(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_meshes(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_group(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_order(struct shaping *z) FTR_MUST_USE;
+enum ftr_status shape_rails(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_up_paths(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;

@@ -117,6 +117,8 @@ void put_found(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_k
 	ftr_put(o, b->bound, 4);
 	ftr_put(o, b->max_before, 4);
 	ftr_put(o, b->max_after, 4);
+	ftr_put(o, b->rail_before, 4);
+	ftr_put(o, b->rail_after, 4);
 	ftr_put(o, (uint64_t)(b->shift_before * 1e6), 8);
 	ftr_put(o, (uint64_t)(b->shift_after * 1e6), 8);
 	ftr_put(o, b->moved, 8);
@@ -132,6 +134,8 @@ enum ftr_status get_found(struct ftr_in *in, const struct ftr_fabric *f, struct 
 	b->bound = (uint32_t)ftr_get(in, 4);
 	b->max_before = (uint32_t)ftr_get(in, 4);
 	b->max_after = (uint32_t)ftr_get(in, 4);
+	b->rail_before = (uint32_t)ftr_get(in, 4);
+	b->rail_after = (uint32_t)ftr_get(in, 4);
 	b->shift_before = (double)ftr_get(in, 8) / 1e6;
 	b->shift_after = (double)ftr_get(in, 8) / 1e6;
 	b->moved = ftr_get(in, 8);

@@ -4,9 +4,6 @@
  *
  *	shape	fabric, n_ranks:4, n_sw times rank:1 stub:1 n_up:4 n_down:4 n_equal:4 and its
  *		groups: remote:4 n:1, n ports; n_dest:4, n_dest times lid:2 class:1
- *	SL2VL	n:2 (0: VL = SL), n words:8, for each switch width * width numbers:1 of words
- *
- * The tables of ddlr have two words.  So the numbers take an eighth of the memory of the tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -143,94 +140,36 @@ static enum ftr_status get_shape(struct ftr_in *in, struct ftr_shape **out, stru
 	return in->bad ? ftr_in_damaged(in, err) : FTR_OK;
 }
 
-/* ---- SL2VL tables ---------------------------------------------------------------- */
-
-#define WORDS_MAX 256
-
-/* The number of the word in word[0 .. *n-1], to which it is added if it is new; WORDS_MAX: there is
- * no space. */
-static uint32_t number_of(uint64_t *word, uint32_t *n, uint64_t x)
-{
-	uint32_t i = 0;
-
-	while (i < *n && word[i] != x)
-		i++;
-	if (i == *n && i < WORDS_MAX)
-		word[(*n)++] = x;
-	return i;
-}
-
-static enum ftr_status put_sl2vl(struct ftr_out *o, const struct ftr_sl2vl *m, struct ftr_err *err)
-{
-	size_t size = 0;
-	uint64_t word[WORDS_MAX];
-	uint32_t n = 0;
-	uint8_t *number;
-
-	for (ftr_sw s = 0; m && s < m->n_sw; s++)
-		size += (size_t)m->width[s] * m->width[s];
-	number = ftr_malloc(size);
-	if (!number)
-		return ftr_nomem(err, "SL2VL tables");
-	for (size_t i = 0; i < size; i++) {
-		uint32_t k = number_of(word, &n, m->word[i]);
-
-		if (k == WORDS_MAX) {
-			free(number);
-			return ftr_fail(err, FTR_LIMIT, "the SL2VL tables have more than %d different words",
-					WORDS_MAX);
-		}
-		number[i] = (uint8_t)k;
-	}
-	ftr_put(o, n, 2);
-	for (uint32_t i = 0; i < n; i++)
-		ftr_put(o, word[i], 8);
-	ftr_put_bytes(o, number, size);
-	free(number);
-	return FTR_OK;
-}
-
-static enum ftr_status get_sl2vl(struct ftr_in *in, const struct ftr_fabric *f,
-				 struct ftr_sl2vl **m, struct ftr_err *err)
-{
-	uint64_t word[WORDS_MAX] = { 0 };
-	uint32_t n = (uint32_t)ftr_get(in, 2);
-	size_t size = 0;
-	const uint8_t *number;
-	enum ftr_status st;
-
-	*m = NULL;
-	if (!n)
-		return FTR_OK;
-	for (uint32_t i = 0; i < n && i < WORDS_MAX; i++)
-		word[i] = ftr_get(in, 8);
-	st = ftr_sl2vl_new(f, m, err);
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
-		size += (size_t)(*m)->width[s] * (*m)->width[s];
-	number = st ? NULL : ftr_get_bytes(in, size);
-	for (size_t i = 0; number && i < size; i++)
-		(*m)->word[i] = word[number[i]];
-	return st || number ? st : ftr_in_damaged(in, err);
-}
-
 /* ---- the planner ------------------------------------------------------------------ */
 
-enum ftr_status put_planner(struct ftr_out *o, const struct ftr_shape *sh,
-			    const struct ftr_tables *t, const struct ftr_ddlr_opts *opts,
-			    struct ftr_err *err)
+void put_planner(struct ftr_out *o, const struct planner_job *j)
 {
-	put_shape(o, sh);
-	ftr_put_tables(o, sh->f, t);
-	ftr_put(o, opts->sls, 2);
-	ftr_put(o, opts->switch_sources, 1);
-	ftr_put(o, opts->host_paths_only, 1);
-	return put_sl2vl(o, opts->sl2vl, err);
+	put_shape(o, j->sh);
+	ftr_put_tables(o, j->sh->f, j->t);
+	ftr_put(o, j->host_paths_only, 1);
+	ftr_put(o, j->pairs != NULL, 1);
+	if (!j->pairs)
+		return;
+	ftr_put_bytes(o, j->pairs->straight, FTR_N_SL);
+	ftr_put_bytes(o, j->pairs->turn, FTR_N_SL);
+}
+
+static enum ftr_status get_pairs(struct ftr_in *in, struct ftr_vl_pairs *p, struct ftr_err *err)
+{
+	const uint8_t *straight = ftr_get_bytes(in, FTR_N_SL), *turn = ftr_get_bytes(in, FTR_N_SL);
+
+	if (!straight || !turn)
+		return ftr_in_damaged(in, err);
+	memcpy(p->straight, straight, FTR_N_SL);
+	memcpy(p->turn, turn, FTR_N_SL);
+	return FTR_OK;
 }
 
 enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct ftr_fabric **f,
 			    struct ftr_err *err)
 {
 	struct ftr_ddlr_opts opts = { 0 };
+	struct ftr_vl_pairs pairs;
 	struct ftr_sl2vl *m = NULL;
 	struct ftr_tables *t = NULL;
 	struct ftr_shape *sh = NULL;
@@ -238,12 +177,13 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 
 	if (!st)
 		st = ftr_get_tables(in, sh->f, &t, err);
-	opts.sls = (uint16_t)ftr_get(in, 2);
-	opts.switch_sources = ftr_get(in, 1);
 	opts.host_paths_only = ftr_get(in, 1);
-	if (!st)
-		st = get_sl2vl(in, sh->f, &m, err);
+	opts.switch_sources = ftr_get(in, 1);
+	if (!st && opts.switch_sources)
+		st = get_pairs(in, &pairs, err);
 	st = ftr_in_end(in, st, err);
+	if (!st && opts.switch_sources)
+		st = ftr_ddlr_sl2vl(sh, &pairs, &m, err);
 	opts.sl2vl = m;
 	if (!st)
 		st = ftr_ddlr_new(sh, t, &opts, r, err);

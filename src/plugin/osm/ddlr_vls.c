@@ -146,8 +146,9 @@ static unsigned int unserved_vl(const osm_subn_opt_t *o, const struct least *l,
 
 /* Make gen's SL2VL tables.  On failure err says why the engine uses one VL. */
 static enum ftr_status choose_vls(struct ibf_engine *e, struct ibf_generation *gen,
-				  struct ftr_vl_pairs *pairs, struct ftr_err *err)
+				  struct ftr_err *err)
 {
+	struct ftr_vl_pairs *pairs = &gen->pairs;
 	const osm_subn_t *subn = &e->plugin->osm->subn;
 	const struct least l = least_port(e->plugin, gen->fabric);
 	uint8_t vl[FTR_N_SL];
@@ -200,16 +201,15 @@ static void describe(const struct ftr_vl_pairs *pairs, char *text, size_t size)
 void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_plugin *p = e->plugin;
-	struct ftr_vl_pairs pairs = { 0 };
 	struct ftr_err err = { 0 };
 	char text[FTR_ERR_MAX];
 
 	if (!e->ops->sl2vl)
 		return;
-	if (choose_vls(e, gen, &pairs, &err))
+	if (choose_vls(e, gen, &err))
 		snprintf(text, sizeof(text), "%s", err.msg);
 	else
-		describe(&pairs, text, sizeof(text));
+		describe(&gen->pairs, text, sizeof(text));
 	if (!strcmp(text, e->vls_text))
 		return;
 	memcpy(e->vls_text, text, sizeof(text));

@@ -97,7 +97,7 @@ struct rr_routing ibf_routing_of(struct ibf_generation *gen)
 		.engine = gen->engine, .fabric = gen->fabric,
 		.shape = gen->shape, .routed = gen->routed,
 		.tables = gen->tables, .opts = &gen->opts,
-		.order = gen->order, .sl2vl = gen->vls,
+		.order = gen->order, .pairs = gen->vls ? &gen->pairs : NULL,
 		/* When links return, a sweep may find a better order of switches, better
 		 * extra turns, or better preferred tables. */
 		.improvable = gen->own || gen->opts.n_turns || gen->makeshift,

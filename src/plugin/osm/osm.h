@@ -79,6 +79,7 @@ struct ibf_generation {
 	const struct ftr_shape *routed;
 	struct ftr_shape *own;	/* shape with the engine's own order of switches, or NULL */
 	struct ftr_sl2vl *vls;	/* SL2VL tables if ddlr uses two VLs (ddlr_vls.c), else NULL */
+	struct ftr_vl_pairs pairs;	/* the VLs of these tables */
 	ftr_sw *sm;		/* the array to which opts.sm points; owned */
 	struct ftr_turn *turn;	/* the array to which opts.turn points: extra turns of the tables
 				 * (from a downward to an upward link); owned */

@@ -76,7 +76,8 @@ static enum ftr_status run(struct ibf_search *z)
 }
 
 /* A search for displaced entries changes these entries a second time.  So its result is used only
- * if it reduces the all-to-all load or the load of shifts by more than 1 / GAIN_SHARE.  The result
+ * if it reduces the all-to-all load, that of the rails or the load of shifts by more than
+ * 1 / GAIN_SHARE.  The result
  * of any other search is used even if the gain is small. */
 #define GAIN_SHARE 10
 
@@ -91,6 +92,7 @@ bool ibf_search_found(const struct ibf_search *z)
 
 	return !z->status && b->moved &&
 		(!z->displaced || is_gain(b->max_before, b->max_after) ||
+		 is_gain(b->rail_before, b->rail_after) ||
 		 is_gain(b->shift_before, b->shift_after));
 }
 

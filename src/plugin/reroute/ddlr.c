@@ -67,8 +67,8 @@ static void warn(struct rr *f, const char *consequence, const struct ftr_err *er
 
 void rr_ddlr_start(struct rr *f, struct rr_view *v)
 {
-	const struct ftr_ddlr_opts opts = {
-		.sl2vl = v->gen.sl2vl, .switch_sources = v->gen.sl2vl,
+	const struct planner_job j = {
+		.sh = v->gen.shape, .t = v->gen.tables, .pairs = v->gen.pairs,
 		.host_paths_only = true,
 	};
 	struct ftr_err err;
@@ -77,8 +77,7 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 		rr_ddlr_drop(f->view);
 	if (!repairs_locally(&v->gen))
 		return;
-	if (rr_planner_start(v->gen.shape, v->gen.tables, &opts, helper_wait_ms(HELPER_PLANNER),
-			     &v->making, &err))
+	if (rr_planner_start(&j, helper_wait_ms(HELPER_PLANNER), &v->making, &err))
 		warn(f, NO_LOCAL_REPAIRS, &err);
 }
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "helper/helper.h"
-#include "helper/job.h"
 #include "reroute/planner.h"
 
 struct rr_planner {
@@ -25,8 +24,7 @@ static enum ftr_status failed(enum ftr_status st, struct ftr_err *err)
 	return st && st != FTR_REFUSED ? ftr_err_prefix(err, "the process of the planner failed") : st;
 }
 
-enum ftr_status rr_planner_start(const struct ftr_shape *sh, const struct ftr_tables *t,
-				 const struct ftr_ddlr_opts *opts, unsigned int ms,
+enum ftr_status rr_planner_start(const struct planner_job *j, unsigned int ms,
 				 struct rr_planner **out, struct ftr_err *err)
 {
 	struct rr_planner *p = ftr_calloc(1, sizeof(*p));
@@ -34,17 +32,15 @@ enum ftr_status rr_planner_start(const struct ftr_shape *sh, const struct ftr_ta
 	enum ftr_status st = p ? helper_start(HELPER_PLANNER, &p->helper, err) :
 		ftr_nomem(err, "a planner");
 
-	if (!st)
-		st = put_planner(&o, sh, t, opts, err);
-	if (!st)
+	if (!st) {
+		put_planner(&o, j);
 		st = helper_send(p->helper, &o, err);
-	else
-		free(o.at);
+	}
 	if (st) {
 		rr_planner_free(p);
 		return failed(st, err);
 	}
-	p->f = sh->f;
+	p->f = j->sh->f;
 	p->ms = ms;
 	*out = p;
 	return FTR_OK;

@@ -5,14 +5,13 @@
 #ifndef RR_PLANNER_H
 #define RR_PLANNER_H
 
-#include <ftr/ddlr.h>
+#include "helper/job.h"
 
 struct rr_planner;
 
-/* Start to make a planner, as ftr_ddlr_new() does.  ms: the longest wait for a plan.  Only the fabric
- * of sh must outlive the planner.  Does not wait until the planner is ready.  FTR_IO, FTR_NOMEM. */
-enum ftr_status rr_planner_start(const struct ftr_shape *sh, const struct ftr_tables *t,
-				 const struct ftr_ddlr_opts *opts, unsigned int ms,
+/* Start to make a planner.  ms: the longest wait for a plan.  Only the fabric of j->sh must outlive
+ * the planner.  Does not wait until the planner is ready.  FTR_IO, FTR_NOMEM. */
+enum ftr_status rr_planner_start(const struct planner_job *j, unsigned int ms,
 				 struct rr_planner **out, struct ftr_err *err) FTR_MUST_USE;
 /* Wait at most ms milliseconds.  True: the planner is still being made. */
 bool rr_planner_is_busy(const struct rr_planner *p, unsigned int ms);

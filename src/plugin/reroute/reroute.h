@@ -53,8 +53,7 @@ struct rr_routing {
 	const struct ftr_route_opts *opts;
 	const uint8_t *order;	/* [n_sw] level of each switch in the up/down
 				 * order */
-	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables for ddlr's turn bit; NULL: not in
-					 * use */
+	const struct ftr_vl_pairs *pairs;	/* the VLs of ddlr; NULL: one VL */
 	bool improvable;	/* when links return, a routing may find better tables */
 };
 
@@ -104,6 +103,9 @@ struct rr_view {
 				 * did not answer */
 	uint8_t *in_flight;	/* [n_sw] 1: a packet to the switch timed out, but may still
 				 * arrive */
+	/* [n_sw * blocks] 0: the switch holds the block in `sent`; otherwise its last write was not
+	 * acknowledged, or not sent: 1 + its step, at most 255 */
+	uint8_t *unsure;
 	uint64_t *suspect;	/* set of the ports of links that may be dead; requests avoid
 				 * these links */
 	bool brought_up;		/* the sweep of this routing has set all links Active */
