@@ -93,8 +93,6 @@ struct ftr_ddlr_opts {
 	 * has fewer writes: in a large tree, after a fault of a link between upper switches, a few
 	 * dozen instead of a thousand.  The plugin sets this. */
 	bool host_paths_only;
-	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
-	void *stop_ctx;
 };
 
 enum ftr_event_kind {

@@ -90,6 +90,7 @@ void violated(const char *fmt, ...)
 void run_ends(void)
 {
 	sh->found.runs++;
+	sh->found.ms += fake_time();
 	_exit(0);
 }
 

@@ -107,6 +107,7 @@ static unsigned int all(const char *name, uint64_t unusual)
 
 /* ---- random scenarios ------------------------------------------------------------- */
 
+/* The time between two events is up to two hours, so that a link event happens every hour or two. */
 static void draw_script(struct ftr_rng *rng, char *out)
 {
 	static const char other[] = "SRHXCP";
@@ -116,6 +117,8 @@ static void draw_script(struct ftr_rng *rng, char *out)
 	for (; n; n--) {
 		unsigned int leaf = ftr_rng_below(rng, 2), up = ftr_rng_below(rng, 2);
 
+		if (ftr_rng_below(rng, 2))
+			out += sprintf(out, "W%u", 1 + ftr_rng_below(rng, 120));
 		if (!ftr_rng_below(rng, 3)) {
 			*out++ = other[ftr_rng_below(rng, 6)];
 			continue;
@@ -153,6 +156,7 @@ static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
 		FOUR, FIVE, EIGHT, "2;3,4;1,3;1,1", "3;2,2,2;1,2,2;1,1,1", "3;2,2,3;1,2,2;1,1,2",
 	};
 	uint64_t steps = 0;
+	double ms = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
 		char script[128], name[256], text[256];
@@ -171,14 +175,15 @@ static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
 			 s.alone ? "/a" : "");
 		explore(&s, RANDOM, seed + i, NULL, &r);
 		steps += r.steps;
+		ms += r.ms;
 		if (r.failed) {
 			r.runs = i + 1;
 			report(&s, &r);
 			return 1;
 		}
 	}
-	printf("ok    random: %" PRIu64 " runs from seed %" PRIu64 " on, %" PRIu64 " steps\n", n,
-	       seed, steps);
+	printf("ok    random: %" PRIu64 " runs from seed %" PRIu64 " on, %" PRIu64 " steps, %.1f days of virtual time\n",
+	       n, seed, steps, ms / 86400e3);
 	return 0;
 }
 

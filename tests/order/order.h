@@ -27,6 +27,7 @@ struct scenario {
 	 *	X	OpenSM ends and starts again
 	 *	C	OpenSM crashes and starts again, also between two system calls of the writer
 	 *	P	the same with a power failure
+	 *	WN	nothing happens for N minutes
 	 */
 	const char *script;
 	/* Number of rare events: a lost packet or trap, time passes while packets are in flight, a
@@ -55,6 +56,7 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Result of explore() */
 struct found {
 	uint64_t runs, states, steps;
+	double ms;		/* virtual time of all runs together */
 	bool failed;
 	char why[512], list[4096];
 };

@@ -43,6 +43,7 @@ static bool unheard_is_fine;	/* traps that cannot reach OpenSM do not count */
 static uint32_t nudges;
 static enum fake_moment moment;
 static unsigned int takeovers;
+static double resume;		/* time at which the script goes on */
 static bool stalled;		/* the worker has stood still in this run */
 /* OpenSM writes its tables.  quiet: meanwhile no Set of the plugin was on its way. */
 static struct {
@@ -108,6 +109,8 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 			h->no_memory = true;
 		}
 	}
+	if (m == FAKE_PUSHING && stalled)
+		fiber_freeze(h->fast->thread, 0);	/* the worker goes on at the worst time */
 	if (m == FAKE_ROUTING || m == FAKE_ROUTED)
 		pushing.is = m == FAKE_ROUTING;
 	pushing.quiet = false;
@@ -139,6 +142,15 @@ static void *sweeper(void *arg)
 	}
 }
 
+/* Nothing happens until `resume`. */
+static void stand_by(struct fake *h)
+{
+	pthread_mutex_lock(&h->mutex);
+	while (fake_time() < resume && !osm_exit_flag)
+		ibf_cond_wait(&h->cond, &h->mutex, resume);
+	pthread_mutex_unlock(&h->mutex);
+}
+
 /* Another manager is master, and gives up after a while. */
 static void *admin(void *arg)
 {
@@ -148,6 +160,10 @@ static void *admin(void *arg)
 		fiber_park(ADMIN);
 		if (osm_exit_flag)
 			return NULL;
+		if (fake_time() < resume) {
+			stand_by(h);
+			continue;
+		}
 		fake_set_state(h, IB_SMINFO_STATE_STANDBY);
 		fake_report(h, OSM_EVENT_ID_STATE_CHANGE, NULL);
 		fiber_park(AWAY);
@@ -187,6 +203,7 @@ void world_restart(bool crash)
 	fiber_pass(false);
 	world.wild = true;
 	takeovers++;
+	resume = 0;
 	reroute = pushing.is = false;
 	h->osm->subn.force_heavy_sweep = TRUE;
 }
@@ -379,8 +396,12 @@ static unsigned int list_events(struct fake *h, struct list *l)
 static void check_pushing(struct fake *h)
 {
 	struct fake_held p[HELD];
-	unsigned int n = pushing.is && rare_left() == world.s->rare ? fake_held(h, p, HELD) : 0;
-	bool sets = !n;
+	unsigned int n = 0;
+	bool sets;
+
+	if (pushing.is && rare_left() + stalled == world.s->rare)
+		n = fake_held(h, p, HELD);
+	sets = !n;
 
 	for (unsigned int i = 0; i < n; i++)
 		sets |= p[i].p.plugin && p[i].p.set && !p[i].late && !p[i].orphan;
@@ -441,7 +462,7 @@ static bool do_script(struct fake *h)
 
 	do
 		world.next++;
-	while (*world.next && !strchr("-+=SRHXCP", *world.next));
+	while (*world.next && !strchr("-+=SRHXCPW", *world.next));
 	say("script: %.*s", (int)(world.next - at), at);
 	world.last = fake_time();
 	switch (*at) {
@@ -460,6 +481,9 @@ static bool do_script(struct fake *h)
 	case 'R':
 		reroute = true;
 		break;
+	case 'W':
+		resume = world.last = fake_time() + atoi(at + 1) * 60e3;
+		__attribute__((fallthrough));
 	case 'H':
 		fiber_go(ADMIN);
 		break;
@@ -554,7 +578,7 @@ static bool perform(struct fake *h, const struct action *a)
 		fiber_let_time_pass();
 		break;
 	case STALL:
-		say("the worker stands still for %.0f s", STALL_MS / 1e3);
+		say("the worker stands still");
 		stalled = true;
 		fiber_freeze(h->fast->thread, fake_time() + STALL_MS);
 		break;

@@ -49,16 +49,18 @@ static void use_cpu(void)
 
 static void fail_before(struct ftr_out *o)
 {
-	if (is("crash"))
+	if (is("crash")) {
+		signal(SIGSEGV, SIG_DFL);	/* without a report of AddressSanitizer */
 		raise(SIGSEGV);
-	else if (is("exit"))
+	} else if (is("exit")) {
 		_exit((int)value);
-	else if (is("stop"))
+	} else if (is("stop")) {
 		raise(SIGSTOP);
-	else if (is("memory"))
+	} else if (is("memory")) {
 		use_memory();
-	else if (is("spin"))
+	} else if (is("spin")) {
 		use_cpu();
+	}
 	if (is("change") && o->n)	/* the checksum is correct */
 		o->at[value % o->n] ^= 1;
 	if (is("error")) {

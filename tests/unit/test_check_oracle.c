@@ -18,15 +18,19 @@
 #include "lib/shift_load.h"
 #include "check_net.h"
 #include "lib/suite.h"
+#include <ftr/ftr.h>
 
 #define MAX_SW 12
-#define MAX_PORTS (MAX_SW * 9)
+
+#define ORACLE_SW 256
+#define ORACLE_CHANNELS 512
 
 struct oracle {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	const uint8_t *rank;
-	bool dep[MAX_PORTS][MAX_PORTS];
+	uint32_t *id, n;	/* [n_ports] number of the channel, of n */
+	bool *dep;		/* [n * n] dep[a * n + b]: channel a depends on channel b */
 	bool proof;
 	struct ftr_check_report r;
 };
@@ -34,7 +38,7 @@ struct oracle {
 enum fate { GOOD, MISSING, DEAD, WRONG, LOOP };
 
 struct path {
-	ftr_sw sw[MAX_SW + 1];
+	ftr_sw sw[ORACLE_SW + 1];
 	uint32_t n;
 	enum fate fate;
 	ftr_sw at;
@@ -42,7 +46,29 @@ struct path {
 
 static uint32_t port_id(const struct oracle *o, ftr_sw s, ftr_port p)
 {
-	return o->f->sw[s].first_port + p;
+	return o->id[o->f->sw[s].first_port + p];
+}
+
+static bool *dep_at(const struct oracle *o, uint32_t a, uint32_t b)
+{
+	return &o->dep[(size_t)a * o->n + b];
+}
+
+static void oracle_new(struct oracle *o, const struct ftr_fabric *f, const struct ftr_tables *t)
+{
+	*o = (struct oracle){ .f = f, .t = t };
+	ck_assert(f->n_sw <= ORACLE_SW && 2 * f->n_sw_links <= ORACLE_CHANNELS);
+	o->id = calloc(f->n_ports + 1u, sizeof(*o->id));
+	for (uint32_t i = 0; i < f->n_ports; i++)
+		if (f->ports[i].peer_kind == FTR_PEER_SW)
+			o->id[i] = o->n++;
+	o->dep = calloc((size_t)o->n * o->n + 1, sizeof(*o->dep));
+}
+
+static void oracle_free(struct oracle *o)
+{
+	free(o->id);
+	free(o->dep);
 }
 
 static struct path walk(const struct oracle *o, ftr_sw s, ftr_lid lid)
@@ -89,7 +115,7 @@ static struct path walk(const struct oracle *o, ftr_sw s, ftr_lid lid)
  * a second time. */
 static void depend(struct oracle *o, const struct path *w, ftr_lid lid)
 {
-	ftr_sw way[2 * MAX_SW + 4];
+	ftr_sw way[2 * ORACLE_SW + 4];
 	uint32_t n = w->n;
 
 	memcpy(way, w->sw, n * sizeof(*way));
@@ -109,9 +135,8 @@ static void depend(struct oracle *o, const struct path *w, ftr_lid lid)
 		if (o->rank && o->rank[way[i + 1]] < o->rank[way[i]] &&
 		    o->rank[way[i + 2]] > o->rank[way[i + 1]])
 			o->proof = false;
-		o->dep[port_id(o, way[i], p)]
-		      [port_id(o, way[i + 1],
-			       ftr_tables_get(o->t, way[i + 1], lid))] = true;
+		*dep_at(o, port_id(o, way[i], p),
+			port_id(o, way[i + 1], ftr_tables_get(o->t, way[i + 1], lid))) = true;
 	}
 }
 
@@ -161,7 +186,7 @@ static bool hop(const struct oracle *o, ftr_sw x, ftr_lid lid, ftr_sw *to)
 
 static void turns(struct oracle *o, ftr_lid lid)
 {
-	bool seen[MAX_SW] = { false };
+	bool seen[ORACLE_SW] = { false };
 
 	for (ftr_sw x = 0; x < o->f->n_sw; x++) {
 		ftr_sw s, y;
@@ -178,10 +203,10 @@ static void turns(struct oracle *o, ftr_lid lid)
 
 static uint32_t girth(const struct oracle *o)
 {
-	uint32_t n = o->f->n_ports, best = 0;
+	uint32_t n = o->n, best = 0;
 
 	for (uint32_t r = 0; r < n; r++) {
-		uint32_t dist[MAX_PORTS] = { 0 }, queue[MAX_PORTS + 1];
+		uint32_t dist[ORACLE_CHANNELS] = { 0 }, queue[ORACLE_CHANNELS + 1];
 		uint32_t head = 0, tail = 0;
 
 		queue[tail++] = r;
@@ -189,7 +214,7 @@ static uint32_t girth(const struct oracle *o)
 			uint32_t v = queue[head++];
 
 			for (uint32_t w = 0; w < n; w++)
-				if (o->dep[v][w] && !dist[w]) {
+				if (*dep_at(o, v, w) && !dist[w]) {
 					dist[w] = (v == r ? 0 : dist[v]) + 1;
 					queue[tail++] = w;
 				}
@@ -202,7 +227,7 @@ static uint32_t girth(const struct oracle *o)
 
 static void consult(struct oracle *o, const struct ftr_check_opts *opts)
 {
-	bool host[MAX_SW] = { false };
+	bool host[ORACLE_SW] = { false };
 
 	o->rank = opts->rank;
 	o->proof = opts->rank != NULL;
@@ -343,8 +368,7 @@ static void assert_cycle(const struct oracle *o,
 		const struct ftr_channel *a = &r->cycle[i];
 		const struct ftr_channel *b = &r->cycle[(i + 1) % r->cycle_len];
 
-		ck_assert_msg(o->dep[port_id(o, a->sw, a->port)]
-				    [port_id(o, b->sw, b->port)],
+		ck_assert_msg(*dep_at(o, port_id(o, a->sw, a->port), port_id(o, b->sw, b->port)),
 			      "fabric %lu: step %u of the cycle is not a dependency",
 			      seed, i);
 	}
@@ -397,11 +421,12 @@ static void one_fabric(unsigned long seed, struct ftr_team *team,
 			.switch_sources = variant / 3 == 1,
 			.no_cdg = variant == 6,
 		};
-		struct oracle o = { .f = n.f, .t = n.t };
+		struct oracle o;
 		struct ftr_check_report r, r2;
 
 		memset(&r, 0, sizeof(r));
 		memset(&r2, 0, sizeof(r2));
+		oracle_new(&o, n.f, n.t);
 		consult(&o, &opts);
 		ck_assert(!ftr_check_tables(n.f, n.t, &opts, NULL, &r, NULL));
 		compare(&o, &r, seed, variant);
@@ -411,6 +436,7 @@ static void one_fabric(unsigned long seed, struct ftr_team *team,
 			ck_assert(r.cycle[i].sw == r2.cycle[i].sw &&
 				  r.cycle[i].port == r2.cycle[i].port);
 		verdicts[r.cdg]++;
+		oracle_free(&o);
 	}
 	net_free(&n);
 }
@@ -430,7 +456,7 @@ static void shift_oracle(unsigned long seed)
 	o.t = n.t;
 	k = ftr_rng_below(&g, 30);
 	{
-		uint32_t load[MAX_PORTS] = { 0 }, max = 0, got = 99;
+		uint32_t load[(MAX_SW * 9)] = { 0 }, max = 0, got = 99;
 		uint32_t m = n.f->n_ep;
 		ftr_ep order[2 * MAX_SW + 1];
 
@@ -447,8 +473,8 @@ static void shift_oracle(unsigned long seed)
 				continue;
 			w = walk(&o, n.f->ep[a].sw, n.f->ep[z].lid);
 			for (uint32_t j = 0; w.fate == GOOD && j + 1 < w.n; j++)
-				load[port_id(&o, w.sw[j], ftr_tables_get(
-					n.t, w.sw[j], n.f->ep[z].lid))]++;
+				load[n.f->sw[w.sw[j]].first_port +
+				     ftr_tables_get(n.t, w.sw[j], n.f->ep[z].lid)]++;
 		}
 		for (uint32_t i = 0; i < n.f->n_ports; i++)
 			max = FTR_MAX(max, load[i]);
@@ -592,6 +618,122 @@ static bool mixtures_oracle(unsigned long seed, struct ftr_team *team)
 	return proved;
 }
 
+/* ---- the corpora of the fuzzing ------------------------------------------------------ */
+
+struct corpus {
+	unsigned long files, fabrics, tables, verdicts[4];
+};
+
+/* Some entries change at random. */
+static void damage(struct ftr_tables *t, struct ftr_rng *g)
+{
+	for (uint32_t i = 0; i < t->n_sw + 3u; i++) {
+		ftr_sw s = ftr_rng_below(g, t->n_sw);
+
+		ftr_tables_row(t, s)[ftr_rng_below(g, t->max_lid + 1u)] =
+			(ftr_port)(ftr_rng_below(g, 4) ? ftr_rng_below(g, 6) : ftr_rng_next(g));
+	}
+}
+
+static void compare_tables(struct corpus *c, const struct ftr_fabric *f, const struct ftr_tables *t,
+			   const uint8_t *rank)
+{
+	for (int variant = 0; variant < 4; variant++) {
+		struct ftr_check_opts opts = { .rank = variant % 2 ? rank : NULL,
+					       .switch_sources = variant / 2 };
+		struct ftr_check_report r = { .cdg = FTR_CDG_NOT_CHECKED };
+		struct oracle o;
+
+		oracle_new(&o, f, t);
+		consult(&o, &opts);
+		ck_assert(!ftr_check_tables(f, t, &opts, NULL, &r, NULL));
+		compare(&o, &r, c->files, variant);
+		c->verdicts[r.cdg]++;
+		oracle_free(&o);
+	}
+	c->tables++;
+}
+
+/* Random tables, the tables of each engine, and damaged ones. */
+static void route_and_compare(struct corpus *c, const struct ftr_fabric *f)
+{
+	uint8_t rank[ORACLE_SW] = { 0 };
+	const struct ftr_engine_ops *ops;
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *random;
+	struct ftr_rng g;
+
+	ftr_rng_seed(&g, c->fabrics++);
+	ck_assert(!ftr_tables_new(f, false, &random, NULL));
+	for (int i = 0; f->n_sw && i < 40; i++)
+		damage(random, &g);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		rank[s] = (uint8_t)ftr_rng_below(&g, 3);
+	compare_tables(c, f, random, rank);
+	ftr_tables_free(random);
+	if (ftr_shape_new(f, NULL, NULL, &sh, NULL))
+		return;
+	for (unsigned int i = 0; (ops = ftr_engine_at(i)); i++) {
+		struct ftr_tables *t;
+
+		ck_assert(!ftr_tables_new(f, false, &t, NULL));
+		if (!ops->route(sh, NULL, NULL, t, NULL, NULL)) {
+			compare_tables(c, f, t, sh->tree.rank);
+			damage(t, &g);
+			compare_tables(c, f, t, sh->tree.rank);
+		}
+		ftr_tables_free(t);
+	}
+	ftr_shape_free(sh);
+}
+
+static void read_corpus(struct corpus *c, const char *name)
+{
+	const char *top = getenv("abs_top_srcdir");
+	char cmd[512], path[512];
+	FILE *list;
+
+	/* each file is unpacked with its length before it */
+	snprintf(cmd, sizeof(cmd), "tar -xJf '%s/tests/fuzz/corpus/%s.tar.xz' "
+		 "--to-command='printf \"%%s\\n\" \"$TAR_SIZE\"; cat'", top ? top : ".", name);
+	list = popen(cmd, "r");
+	ck_assert_ptr_nonnull(list);
+	while (fgets(path, sizeof(path), list)) {
+		size_t n = strtoul(path, NULL, 10);
+		char *text = malloc(n + 1);
+		struct ftr_fabric *f;
+
+		ck_assert_uint_eq(fread(text, 1, n, list), n);
+		c->files++;
+		if (!ftr_parse_fabric("corpus", text, n, 0, &f, NULL)) {
+			for (uint32_t k = 0; k <= FTR_MIN(f->n_sw_links, 12u); k++) {
+				struct ftr_damage d = { .seed = k, .links = k };
+				struct ftr_fabric *h;
+
+				ck_assert(!ftr_gen_damage(f, &d, &h, NULL));
+				route_and_compare(c, h);
+				ftr_fabric_free(h);
+			}
+			ftr_fabric_free(f);
+		}
+		free(text);
+	}
+	ck_assert_msg(!pclose(list), "tar fails");
+}
+
+START_TEST(corpora)
+{
+	struct corpus c = { .files = 0 };
+
+	read_corpus(&c, "fabric");
+	read_corpus(&c, "route");
+	printf("corpora: %lu files, %lu fabrics, %lu tables; %lu proved, %lu acyclic, %lu with a cycle\n",
+	       c.files, c.fabrics, c.tables, c.verdicts[FTR_CDG_PROVED],
+	       c.verdicts[FTR_CDG_ACYCLIC], c.verdicts[FTR_CDG_CYCLE]);
+	ck_assert_uint_gt(c.fabrics, 100);
+}
+END_TEST
+
 static unsigned long rounds(void)
 {
 	const char *s = getenv("FTR_CHECK_ROUNDS");
@@ -654,6 +796,7 @@ int main(void)
 
 	suite_add_tcase(s, t);
 	tcase_add_test(t, against_oracle);
+	tcase_add_test(t, corpora);
 	tcase_add_test(t, shift_against_oracle);
 	tcase_add_test(t, lost_against_oracle);
 	tcase_add_test(t, mixtures_against_oracle);

@@ -23,7 +23,10 @@ static void cut_link(struct fake *h, unsigned int leaf)
 
 	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);
-	fake_until(!transition_pends(h));
+	do {		/* while the worker writes a round, none is pending */
+		fake_until(!transition_pends(h));
+		fake_settle(h);
+	} while (transition_pends(h));
 }
 
 static void fault(struct fake *h, unsigned int leaf)

@@ -203,7 +203,6 @@ static enum ftr_status build(struct ftr_ddlr *r, const struct ftr_tables *t,
 	struct ftr_cdg_opts co = {
 		.sl2vl = o->sl2vl, .sls = o->sls,
 		.switch_sources = o->switch_sources,
-		.stop = o->stop, .stop_ctx = o->stop_ctx,
 	};
 	enum ftr_status st;
 

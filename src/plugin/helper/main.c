@@ -134,6 +134,8 @@ static void limit(int resource, rlim_t max)
 
 static void confine(const struct kind *k)
 {
+	/* systemd stops all processes of a unit at once, but OpenSM still has to write files */
+	signal(SIGTERM, SIG_IGN);
 #ifdef SYS_close_range
 	(void)syscall(SYS_close_range, SOCKET + 1, ~0U, 0);	/* opensm's files */
 #endif
