@@ -582,7 +582,7 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *c)
 	return 0;
 }
 
-/* ddlr's planner, and the thread that looks for a drain file */
+/* the thread that looks for a drain file */
 int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *),
 			  void *arg)
 {

@@ -18,8 +18,8 @@
  * one of them has worked since its last look.  It is busy during the look.  Time advances only when
  * no thread in fake_pause has to look again.
  *
- * Other blocking calls (mutexes, files) count as work.  The clock does not control
- * ddlr's planner thread.  To wait for the planner, a thread stays busy and polls in real time.
+ * Other blocking calls (mutexes, files, processes) count as work: a thread that waits for a process
+ * stays busy.
  */
 #include <errno.h>
 #include <stdlib.h>
