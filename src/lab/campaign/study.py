@@ -45,7 +45,7 @@ class Task:
 class Study:
     path: str
     name: str
-    fabrics: dict           # name -> {'gen': SHAPE} or {'file': path}, 'options' and 'seeds'
+    fabrics: dict           # name -> {'gen': SHAPE} or {'file': path}, 'options', 'engines', 'seeds'
     cases: list
     tasks: list
     until: float | None     # stop a case when the survival is known this well
@@ -109,6 +109,8 @@ def read_fabrics(r, data):
         if name in fabrics:
             r.fail(name, f'two fabrics have the name "{name}"')
         fabric = {'options': r.words(table, 'options', [])}
+        if 'engines' in table:
+            fabric['engines'] = r.words(table, 'engines', [])
         if 'seeds' in table:
             fabric['seeds'] = r.take(table, 'seeds', int)
             if fabric['seeds'] < 1:
@@ -196,7 +198,7 @@ def read(path):
     cases, tasks = [], []
     for fabric in fabrics:
         for command, options in commands:
-            for engine in engines:
+            for engine in fabrics[fabric].get('engines', engines):
                 for spec in faults:
                     cases.append(Case(len(cases), fabric, engine, spec, command, options))
     for case in cases:
