@@ -155,12 +155,9 @@ const dirName = (d) => `${briefName(from(d))} port ${fromPort(d)} → ${briefNam
 // tables.get(k): the tables of set k; null: the page does not contain them.  Element
 // s * EP.length + e is the port by which switch s sends to host port e; 255: no entry.
 const tables = new Map();
-const REF = 2, CODES = 256;
 
-// Decodes the tables of set k.  There is a row for each switch of its state.  A row consists of 1 +
-// the number of an earlier row, or 0; the port of each code; the code of each host port, sorted by
-// switch and port.  With an earlier row, ports and codes are XORed with those of that row
-// (html_tables.c).
+// Decodes the tables of set k.  There is a row for each switch of its state, with the port to each
+// host port, sorted by switch and port (html_tables.c).
 function decode(bytes, k) {
 	const z = D.states[D.sets[k].base], n = z.ep.length;
 	const t = new Uint8Array(SW.length * EP.length).fill(255);
@@ -168,13 +165,9 @@ function decode(bytes, k) {
 	const cols = z.rows.map((_, i) => i)
 		.sort((p, q) => sw(p) - sw(q) || z.rows[p][2] - z.rows[q][2] || p - q)
 		.map((i) => z.ep[i].i);
-	const width = REF + CODES + n;
 	z.sw.forEach((s, at) => {
-		const row = at * width, ref = (bytes[row] + 256 * bytes[row + 1] - 1) * width;
-		for (let i = REF; ref >= 0 && i < width; i++)
-			bytes[row + i] ^= bytes[ref + i];
 		for (let i = 0; i < n; i++)
-			t[s.i * EP.length + cols[i]] = bytes[row + REF + bytes[row + REF + CODES + i]];
+			t[s.i * EP.length + cols[i]] = bytes[at * n + i];
 	});
 	return t;
 }
