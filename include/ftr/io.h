@@ -149,10 +149,6 @@ enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
 enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
 				 struct ftr_path_sl **out,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Write the SLs in sections with lines "0xLID : SL". */
-enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
-				  const struct ftr_path_sl *p,
-				  struct ftr_err *err) FTR_MUST_USE;
 
 /* Write f as a netfile that ibsim and ftr_read_fabric accept.  Host ports without a link are left
  * out.  order: the order in which nodes are written, or NULL.  It is a permutation of the numbers

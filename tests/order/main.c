@@ -52,7 +52,8 @@ static const char usage[] =
 	"  random  random orders of random events (the first seed is FTR_SEED)\n"
 	"  play    one run, as a failed run has printed it.  SCENARIO is a name, or\n"
 	"          ENGINE/PGFT/SCRIPT/RARE, with /a if OpenSM does not sweep after a trap\n"
-	"Without arguments: all scenarios with one unusual choice, and 400 random runs.\n";
+	"Without arguments: all scenarios with one unusual choice, 100 random runs of stall, and 400 of\n"
+	"other events.\n";
 
 static void report(const struct scenario *s, const struct found *r)
 {
@@ -182,8 +183,8 @@ static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
 			return 1;
 		}
 	}
-	printf("ok    random: %" PRIu64 " runs from seed %" PRIu64 " on, %" PRIu64 " steps, %.1f days of virtual time\n",
-	       n, seed, steps, ms / 86400e3);
+	printf("ok    random%s%s: %" PRIu64 " runs from seed %" PRIu64 " on, %" PRIu64 " steps, %.1f days of virtual time\n",
+	       fixed ? ", " : "", fixed ? fixed : "", n, seed, steps, ms / 86400e3);
 	return 0;
 }
 
@@ -204,7 +205,8 @@ int main(int argc, char **argv)
 	unsigned int failed;
 
 	if (argc == 1)
-		failed = all(NULL, 1) + random_runs(trees_first_seed(), FTR_MAX(trees_runs(400), 400u), NULL);
+		failed = all(NULL, 1) + random_runs(trees_first_seed(), 100, "stall") +
+			random_runs(trees_first_seed(), FTR_MAX(trees_runs(400), 400u), NULL);
 	else if (!strcmp(what, "all"))
 		failed = all(argc > 2 ? argv[2] : NULL, argc > 3 ? strtoull(argv[3], NULL, 0) : 0);
 	else if (!strcmp(what, "random"))

@@ -17,6 +17,11 @@ tests_prop_test_dmodc_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 libftrtest_a_SOURCES += tests/lib/irregular.c tests/lib/irregular.h
 
+check_PROGRAMS += tests/prop/test_builder
+tests_prop_test_builder_SOURCES = tests/prop/test_builder.c
+tests_prop_test_builder_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_prop_test_builder_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_connect
 tests_prop_test_connect_SOURCES = tests/prop/test_connect.c
 tests_prop_test_connect_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

@@ -245,17 +245,16 @@ case_whatif_predicts_sftree() { whatif_predicts sftree load; }
 # with "balance off", the load of links does not matter when entries get another port
 case_whatif_predicts_off() { whatif_predicts dmodc off; }
 
-# ibdmchk uses the SL and SL2VL files that "route" writes.
+# ibdmchk uses the SL2VL file that "route" writes.
 case_ibdmchk_reads_our_vls() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 57
 	up </dev/null
 	walk live
 	"$ibfattree" route "$T/live.net" -o "$T/offline.lfts" \
-		--sl2vl "$T/sl2vl" --psl "$T/psl" 2>/dev/null
+		--sl2vl "$T/sl2vl" 2>/dev/null
 	expect 0 '' check "$T/live.net" --lfts "$T/live.lfts" \
-		--sl2vl "$T/sl2vl" --psl "$T/psl"
-	ibdm -c "$T/psl" -d "$T/sl2vl"
-	grep -qx -e '-I- Defined 1 SLs in use *' "$T/ibdmchk.txt"
+		--sl2vl "$T/sl2vl"
+	ibdm -d "$T/sl2vl"
 	grep -qx -e '-I- Defined 16 VLs in use *' "$T/ibdmchk.txt"
 	# ibdmchk counts the two links of the hosts as hops, too
 	diff <(sed -n '/LFT ROUTE HOP HISTOGRAM/,/^---*$/p' "$T/ibdmchk.txt" |

@@ -422,41 +422,6 @@ START_TEST(sl2vl_round_trip)
 }
 END_TEST
 
-START_TEST(path_sl_round_trip)
-{
-	struct ftr_path_sl *p = NULL;
-	struct ftr_rng rng;
-	struct got g;
-	size_t len;
-	char *text;
-	FILE *out = open_memstream(&text, &len);
-
-	ftr_rng_seed(&rng, 4);
-	ck_assert(!ftr_path_sl_new(f, &p, NULL));
-	for (uint32_t i = 0; i < 200; i++)
-		ck_assert(!ftr_path_sl_set(
-			p, ftr_rng_below(&rng, f->n_ep + f->n_sw - 1),
-			(ftr_lid)(1 + ftr_rng_below(&rng, f->max_lid)),
-			ftr_rng_below(&rng, 16), NULL));
-	ck_assert_int_eq(ftr_write_path_sl(out, f, p, &err), FTR_OK);
-	fclose(out);
-	put(text, len);
-	free(text);
-	if (read_form(PATH_SL, &g))
-		ck_abort_msg("%s", err.msg);
-	ck_assert_ptr_null(g.p->row[f->n_ep + f->n_sw - 1]);
-	for (uint32_t i = 0; i < f->n_ep + f->n_sw; i++)
-		for (uint32_t lid = 0; lid <= f->max_lid; lid++)
-			ck_assert_uint_eq(ftr_path_sl_get(g.p, i, (ftr_lid)lid),
-					  ftr_path_sl_get(p, i, (ftr_lid)lid));
-	p->max_lid++;
-	ck_assert_int_eq(ftr_write_path_sl(stdout, f, p, &err), FTR_INVAL);
-	p->max_lid--;
-	ftr_path_sl_free(p);
-	drop(&g);
-}
-END_TEST
-
 /* ---- invalid input ----------------------------------------------------- */
 
 static const struct {
@@ -610,7 +575,6 @@ int main(void)
 	tcase_add_loop_test(tc, pair_forms, 0, (int)FTR_ARRAY_LEN(pair_case));
 	tcase_add_loop_test(tc, refused, 0, (int)FTR_ARRAY_LEN(torn));
 	tcase_add_test(tc, sl2vl_round_trip);
-	tcase_add_test(tc, path_sl_round_trip);
 	tcase_add_loop_test(tc, cuts, 0, n);
 	tcase_add_loop_test(tc, mutations, 0, n);
 	tcase_add_loop_test(tc, without_memory, 0, n);

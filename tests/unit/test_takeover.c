@@ -17,6 +17,7 @@
 #include "lib/draw.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include "unit/bad_helper.h"
 #include <ftr/check.h>
 
 static struct ftr_err err;
@@ -271,6 +272,41 @@ START_TEST(not_trees)
 }
 END_TEST
 
+/* The process that plans the changes fails.  The entries are written in the order in which no packet
+ * is lost, and the reason is reported. */
+START_TEST(planner_fails)
+{
+	unsigned int failed = 0;
+
+	use_script("planner", "kill -9 $$");
+	for (int i = 0; i < 2 * (int)(sizeof(odds) / sizeof(odds[0])); i++) {
+		struct watch w = { 0 };
+		struct fake *h = fake_new(&(struct fake_opts){
+			.fabric = odd_fabric(&odds[i / 2]), .not_up = true,
+			.options = ORDERED "transition_limit_ms 20000\n",
+		});
+
+		if (i % 2)
+			hold_shortest(h, 2);
+		else
+			hold(h, "sftree");
+		ck_assert(!ftr_tables_new(h->fab, false, &w.t, &err));
+		judge(&w, h);
+		h->written_ctx = &w;
+		h->written = written;
+		sweep(h);
+		h->written = NULL;
+		failed += fake_logged(h, "the process of the planner failed: it was ended by signal 9");
+		ck_assert(!w.loops && !w.gaps);
+		fake_check_healed(h);
+		ftr_tables_free(w.t);
+		fake_free(h);
+	}
+	use_real_helper();
+	ck_assert(failed);
+}
+END_TEST
+
 /* If the switches have no tables, takeover has nothing to do. */
 START_TEST(fresh_switches)
 {
@@ -466,8 +502,11 @@ int main(void)
 	Suite *s = suite_create("takeover");
 	TCase *t = tcase_create("takeover");
 
+	if (!find_helper())
+		return 77;
 	tcase_add_test(t, every_state_is_sound);
 	tcase_add_loop_test(t, not_trees, 0, 2 * (int)(sizeof(odds) / sizeof(odds[0])));
+	tcase_add_test(t, planner_fails);
 	tcase_add_test(t, fresh_switches);
 	tcase_add_test(t, loop_in_use);
 	tcase_add_loop_test(t, after_another_engine, 0, 2);

@@ -358,11 +358,14 @@ const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 #define CLI_LID(f, lid) cli_lid_name((char[CLI_NAME_MAX]){ "" }, f, lid)
 #define CLI_LINK(f, s, port) cli_link_name((char[CLI_LINK_MAX]){ "" }, f, s, port)
 
-/* Finds a switch (find.c) by its name, its GUID, or a part of its name that no other switch name
- * contains.  *part: true if word is only a part of the name. */
-enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
-				ftr_sw *out, bool *part,
-				struct ftr_err *err) FTR_MUST_USE;
+/* Finds the switch or link that the user names: SWITCH or SWITCH[PORT].  SWITCH is a name, an
+ * unambiguous part of a name, or a node GUID.  *port: 0 for a switch.  If SWITCH is only a part of
+ * a name, prints a note.  FTR_INVAL: there is none, or several, or no link at the port. */
+enum ftr_status cli_find_part(const struct ftr_fabric *f, const char *word, ftr_sw *s,
+			      unsigned int *port, struct ftr_err *err) FTR_MUST_USE;
+/* Removes [PORT] and quotes from word, and returns the rest.  *port: the number, 0 if there is none,
+ * or FTR_PORT_NONE if no port can have it. */
+char *cli_split_port(char *word, unsigned int *port);
 
 /* ---- terminal (term.c) ------------------------------------------------- */
 

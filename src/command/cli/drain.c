@@ -117,30 +117,6 @@ static struct ftr_drain *add_part(struct ftr_drains *d)
 
 /* ---- names ------------------------------------------------------------------ */
 
-/* Splits NAME[PORT]; name is modified, and quotes around it are removed. */
-static char *split(char *name, unsigned int *port)
-{
-	char *open = strrchr(name, '['), *end;
-	size_t len = strlen(name);
-	unsigned long n = 0;
-
-	*port = 0;
-	if (open && name[len - 1] == ']') {
-		errno = 0;
-		n = strtoul(open + 1, &end, 10);
-		if (end != open + 1 && !strcmp(end, "]") && !errno && n && n <= FTR_PORT_MAX) {
-			*port = (unsigned int)n;
-			*open = '\0';
-			len = strlen(name);
-		}
-	}
-	if (len > 1 && name[0] == '"' && name[len - 1] == '"') {
-		name[len - 1] = '\0';
-		name++;
-	}
-	return name;
-}
-
 static void user_name(char *out, size_t size)
 {
 	const char *sudo = getenv("SUDO_USER");
@@ -196,28 +172,20 @@ static unsigned int add_host(struct ftr_drains *d, const struct ftr_fabric *f, c
 static unsigned int add_word(struct ftr_drains *d, const struct ftr_fabric *f, const char *word)
 {
 	char *copy = strdup(word), *name;
-	unsigned int port, added = 0;
+	unsigned int port = 0, added = 0;
 	ftr_sw s = FTR_SW_NONE;
-	bool part = false;
+	bool host;
 
 	if (!copy)
 		cli_die("out of memory for a name");
-	name = split(copy, &port);
-	if (!port && add_host(d, f, name, &added)) {
-		free(copy);
-		return added;
-	}
-	if (cli_find_switch(f, name, &s, &part, &cli_err))
-		cli_die("drain %s: %s", word, cli_err.msg);
-	if (part)
-		cli_error("note: '%s' is interpreted as %s", name, CLI_SW(f, s));
-	if (port > f->sw[s].n_ports)
-		cli_die("drain %s: the switch has ports 1 to %u", word, f->sw[s].n_ports);
-	if (port && ftr_fabric_port(f, s, port)->peer_kind == FTR_PEER_NONE)
-		cli_die("drain %s: there is no link at that port", word);
-	added = add(d, f->sw[s].guid, port, f->sw[s].name);
+	name = cli_split_port(copy, &port);
+	host = !port && add_host(d, f, name, &added);
 	free(copy);
-	return added;
+	if (host)
+		return added;
+	if (cli_find_part(f, word, &s, &port, &cli_err))
+		cli_die("drain %s: %s", word, cli_err.msg);
+	return add(d, f->sw[s].guid, port, f->sw[s].name);
 }
 
 void cli_drain_words(const struct ftr_fabric *f, const struct cli_list *parts,
@@ -398,7 +366,7 @@ static void remove_word(struct ftr_drains *d, const char *word)
 
 	if (!copy)
 		cli_die("out of memory for a name");
-	name = split(copy, &port);
+	name = cli_split_port(copy, &port);
 	guid = strtoull(name, &end, 16);
 	if (*end)
 		guid = 0;

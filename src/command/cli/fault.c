@@ -77,57 +77,25 @@ static int parse_random(const struct ftr_fabric *f, const char *spec,
 	return FTR_OK;
 }
 
-static enum ftr_status kill_link(const struct ftr_fabric *f, ftr_sw s,
-				 unsigned long port,
-				 struct cli_faults *z, struct ftr_err *err)
+/* Marks a switch or a link that is given by name. */
+static enum ftr_status parse_named(const struct ftr_fabric *f, const char *word,
+				   struct cli_faults *z, struct ftr_err *err)
 {
 	const struct ftr_swport *p;
+	unsigned int port = 0;
+	ftr_sw s = 0;
+	enum ftr_status st = cli_find_part(f, word, &s, &port, err);
 
-	if (!port || port > f->sw[s].n_ports)
-		return ftr_fail(err, FTR_INVAL, "the switch has ports 1 to %u",
-				f->sw[s].n_ports);
+	if (st)
+		return st;
+	if (!port) {
+		z->dead_sw[s] = 1;
+		return FTR_OK;
+	}
 	p = ftr_fabric_port(f, s, port);
-	if (p->peer_kind == FTR_PEER_NONE)
-		return ftr_fail(err, FTR_INVAL, "there is no link at that port");
 	z->dead_port[f->sw[s].first_port + port] = 1;
 	if (p->peer_kind == FTR_PEER_SW)
 		z->dead_port[f->sw[p->peer].first_port + p->peer_port] = 1;
-	return FTR_OK;
-}
-
-/* Parses a fault that is given by name.  name is modified. */
-static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
-				   struct cli_faults *z, struct ftr_err *err)
-{
-	size_t len = strlen(name);
-	unsigned long port = 0;
-	char *open = strrchr(name, '['), *end;
-	bool link = open && len && name[len - 1] == ']';
-	enum ftr_status st;
-	bool part;
-	ftr_sw s = 0;
-
-	if (link) {
-		errno = 0;
-		port = strtoul(open + 1, &end, 10);
-		link = end != open + 1 && !strcmp(end, "]") && !errno;
-	}
-	if (link) {
-		*open = '\0';
-		len = strlen(name);
-	}
-	if (len > 1 && name[0] == '"' && name[len - 1] == '"') {
-		name[len - 1] = '\0';
-		name++;
-	}
-	st = cli_find_switch(f, name, &s, &part, err);
-	if (st)
-		return st;
-	if (part)
-		cli_error("note: '%s' is interpreted as %s", name, CLI_SW(f, s));
-	if (link)
-		return kill_link(f, s, port, z, err);
-	z->dead_sw[s] = 1;
 	return FTR_OK;
 }
 
@@ -135,16 +103,8 @@ static enum ftr_status parse_spec(const struct ftr_fabric *f, const char *spec,
 				  struct cli_faults *z, struct ftr_err *err)
 {
 	int random = parse_random(f, spec, z, err);
-	enum ftr_status st;
-	char *copy;
 
-	if (random >= 0)
-		return (enum ftr_status)random;
-	copy = strdup(spec);
-	st = copy ? parse_named(f, copy, z, err) :
-		    ftr_nomem(err, "faults");
-	free(copy);
-	return st;
+	return random >= 0 ? (enum ftr_status)random : parse_named(f, spec, z, err);
 }
 
 struct cli_faults cli_faults_parse(const struct ftr_fabric *f,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Finds the switch that the user names: by its whole name, by its GUID, or by a part
- * of its name that no other switch name contains.
+ * Finds the switch or link that the user names.  A switch is named by its whole name, by its GUID,
+ * or by a part of its name that no other switch name contains.
  *
  * Nothing is guessed.  A word that matches several switches, or none, is an error.  The message
  * lists switches whose names contain the word, or whose names are similar (edit distance after
@@ -133,7 +133,7 @@ static enum ftr_status not_found(const struct ftr_fabric *f, const char *word,
 	return ftr_fail(err, FTR_INVAL, "no switch has that name or GUID");
 }
 
-enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
+static enum ftr_status find_switch(const struct ftr_fabric *f, const char *word,
 				ftr_sw *out, bool *part, struct ftr_err *err)
 {
 	char text[(LISTED + 1) * CLI_NAME_MAX];
@@ -174,4 +174,47 @@ enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
 		   n_in);
 	return ftr_fail(err, FTR_INVAL, "%u switches have names that contain this: %s",
 			n_in, text);
+}
+
+char *cli_split_port(char *word, unsigned int *port)
+{
+	char *open = strrchr(word, '['), *end;
+	size_t len = strlen(word);
+
+	*port = 0;
+	if (open && word[len - 1] == ']') {
+		unsigned long n = strtoul(open + 1, &end, 10);
+
+		if (end != open + 1 && !strcmp(end, "]")) {
+			*port = n && n <= FTR_PORT_MAX ? (unsigned int)n : FTR_PORT_NONE;
+			*open = '\0';
+			len = strlen(word);
+		}
+	}
+	if (len > 1 && word[0] == '"' && word[len - 1] == '"') {
+		word[len - 1] = '\0';
+		word++;
+	}
+	return word;
+}
+
+enum ftr_status cli_find_part(const struct ftr_fabric *f, const char *word, ftr_sw *s,
+			      unsigned int *port, struct ftr_err *err)
+{
+	char *copy = strdup(word), *name;
+	enum ftr_status st;
+	bool part;
+
+	if (!copy)
+		return ftr_nomem(err, "a name");
+	name = cli_split_port(copy, port);
+	st = find_switch(f, name, s, &part, err);
+	if (!st && part)
+		cli_error("note: '%s' is interpreted as %s", name, CLI_SW(f, *s));
+	if (!st && *port > f->sw[*s].n_ports)
+		st = ftr_fail(err, FTR_INVAL, "the switch has ports 1 to %u", f->sw[*s].n_ports);
+	else if (!st && *port && ftr_fabric_port(f, *s, *port)->peer_kind == FTR_PEER_NONE)
+		st = ftr_fail(err, FTR_INVAL, "there is no link at that port");
+	free(copy);
+	return st;
 }

@@ -15,7 +15,7 @@
 
 struct route {
 	struct cli_engine engine;
-	const char *output, *sl2vl, *psl, *alternatives, *nominal;
+	const char *output, *sl2vl, *alternatives, *nominal;
 	struct cli_guid_files files;
 	struct cli_list fail;
 	struct cli_live_opts from;
@@ -39,8 +39,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_OUTPUT(struct route),
 	{ "sl2vl", CLI_FILE, offsetof(struct route, sl2vl), "FILE",
 	  "write SL2VL tables, in the format of ibdmchk -d", NULL, 0, 0 },
-	{ "psl", CLI_FILE, offsetof(struct route, psl), "FILE",
-	  "write path SLs, in the format of ibdmchk -c", NULL, 0, 0 },
 	{ "alternatives", CLI_FILE, offsetof(struct route, alternatives), "FILE",
 	  "write all ports that lead closer, for each switch and leaf switch", NULL, 0, 0 },
 	CLI_OPT_JSON(struct route),
@@ -149,7 +147,6 @@ static int summary_json(const struct route *r, const struct result *x)
 	cli_json_str(o, "engine", r->engine.ops->name);
 	cli_json_str(o, "output", r->output);
 	cli_json_str(o, "sl2vl", r->sl2vl);
-	cli_json_str(o, "psl", r->psl);
 	cli_json_fabric(o, sh->f, sh);
 	cli_json_bool(o, "roots_given", sh->tree.roots_given);
 	cli_json_num(o, "lids", sh->numbering.n_dest);
@@ -181,24 +178,6 @@ static int summary_json(const struct route *r, const struct result *x)
 	cli_json_real(o, "shape_ms", x->shape_s * 1e3);
 	cli_json_real(o, "route_ms", x->route_s * 1e3);
 	return cli_json_end(o, CLI_CLEAN);
-}
-
-/* All engines of the library use SL 0 only. */
-static enum ftr_status write_psl(FILE *out, const void *fabric,
-				 struct ftr_err *err)
-{
-	const struct ftr_fabric *f = fabric;
-	struct ftr_path_sl *p = NULL;
-	enum ftr_status st;
-
-	cli_must(ftr_path_sl_new(f, &p, &cli_err));
-	for (uint32_t i = 0; i < f->n_ep + f->n_sw; i++)
-		for (uint32_t lid = 1; lid <= f->max_lid; lid++)
-			if (f->owner[lid].kind != FTR_OWNER_NONE)
-				cli_must(ftr_path_sl_set(p, i, (ftr_lid)lid, 0, &cli_err));
-	st = ftr_write_path_sl(out, f, p, err);
-	ftr_path_sl_free(p);
-	return st;
 }
 
 /* Writes the set P of alternative output ports (Gliksberg et al. 2020, equation (2)) of each
@@ -239,8 +218,6 @@ static void write_all(const struct route *r, const struct result *x)
 	cli_write_begin();
 	if (r->sl2vl)
 		cli_write(r->sl2vl, cli_write_sl2vl_fn, &vl_map);
-	if (r->psl)
-		cli_write(r->psl, write_psl, x->of);
 	if (r->alternatives)
 		cli_write(r->alternatives, write_alternatives, x->sh);
 	if (r->output || !r->from.on)
@@ -317,7 +294,7 @@ static int run_route(int argc, char **argv)
 	static struct result x = { .stats = { .root = FTR_SW_NONE } };
 	int n = cli_parse(&cli_route, &r, argc, argv);
 	const char *const outputs[] = {
-		r.output ? r.output : r.from.on ? NULL : "-", r.sl2vl, r.psl, r.alternatives,
+		r.output ? r.output : r.from.on ? NULL : "-", r.sl2vl, r.alternatives,
 	};
 	struct ftr_team *team;
 

@@ -23,36 +23,35 @@ static void add_change(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
 
 /* ---- the inverted order ------------------------------------------------ */
 
-struct alive {
-	const struct ftr_ddlr *r;
-};
-
 static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
 {
+	const struct ftr_ddlr *r = ctx;
+
 	(void)f;
-	return !((struct alive *)ctx)->r->dead_sw[s];
+	return !r->dead_sw[s];
 }
 
 static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 {
-	const struct alive *a = ctx;
+	const struct ftr_ddlr *r = ctx;
 
-	return f->ep[e].sw != FTR_SW_NONE && !a->r->dead_sw[f->ep[e].sw];
+	return f->ep[e].sw != FTR_SW_NONE && !r->dead_sw[f->ep[e].sw];
 }
 
 static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 		      ftr_port p)
 {
+	const struct ftr_ddlr *r = ctx;
+
 	(void)f;
-	return !ftr_cdg_link_is_down(((struct alive *)ctx)->r->g, s, p);
+	return !ftr_cdg_link_is_down(r->g, s, p);
 }
 
 /* Route the damaged fabric by sftree. */
 static enum ftr_status route_inverted(struct ftr_ddlr *r, struct inverted *v,
 				      struct ftr_err *err)
 {
-	struct alive a = { r };
-	const struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &a, NULL };
+	const struct ftr_filter filter = { keep_sw, keep_ep, keep_link, r, NULL };
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st = ftr_fabric_copy_if(r->f, &filter, &v->f, err);
 

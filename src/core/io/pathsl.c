@@ -16,9 +16,6 @@
  * Neither form has an end mark.  If a file was truncated between two lines, the reader does not
  * notice this.  The checker counts the SLs that are missing.  LIDs above the greatest LID of the
  * fabric, and sources that are not in the fabric, are ignored.
- *
- * The writer uses the second form, because the ports of one node may have different SLs.  It writes
- * routers as "Channel Adapter", because ibdmchk does not accept "Router".
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -200,35 +197,4 @@ enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
 	else
 		ftr_path_sl_free(r.sl);
 	return r.t.status;
-}
-
-/* ---- writing ----------------------------------------------------------- */
-
-static void write_row(FILE *out, const struct ftr_path_sl *p, uint32_t source,
-		      const char *type, uint64_t guid, ftr_lid lid)
-{
-	if (!p->row[source])
-		return;
-	fprintf(out, "%s 0x%016" PRIx64 ", base LID %u\n", type, guid, lid);
-	for (uint32_t i = 0; i <= p->max_lid; i++)
-		if (p->row[source][i] != FTR_SL_NONE)
-			fprintf(out, "0x%04X : %u\n", i, p->row[source][i]);
-}
-
-enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
-				  const struct ftr_path_sl *p,
-				  struct ftr_err *err)
-{
-	if (p->n_ep != f->n_ep || p->n_sw != f->n_sw ||
-	    p->max_lid != f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "SLs of %u host ports, %u switches and LIDs up to %u do not fit a fabric of %u host ports, %u switches and LIDs up to %u",
-				p->n_ep, p->n_sw, p->max_lid, f->n_ep, f->n_sw,
-				f->max_lid);
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		write_row(out, p, e, "Channel Adapter", f->ep[e].guid,
-			  f->ep[e].lid);
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		write_row(out, p, f->n_ep + s, "Switch", f->sw[s].guid,
-			  f->sw[s].lid);
-	return ftr_written(out, "the path SLs", err);
 }

@@ -349,11 +349,11 @@ static void set_offsets(struct ordering *o)
 /* The slots (nominal upward groups of leaves) over which the ports of a host with several ports are
  * reached.  Only leaves that have been rotated already are counted.  At most MAX_TAKEN slots are
  * stored. */
-#define MAX_TAKEN 8
+#define MAX_TAKEN 32
 
 struct taken {
 	uint8_t n;
-	uint32_t slot[MAX_TAKEN];
+	uint16_t slot[MAX_TAKEN];
 };
 
 /* The number of ports in *t that are reached over this slot. */
@@ -462,7 +462,7 @@ static enum ftr_status spread_multiport(struct ordering *o)
 			if (o->cls[*e] != FTR_CLASS_HOST)
 				continue;
 			if (t->n < MAX_TAKEN)
-				t->slot[t->n++] = slot_of(o, s, *e, rotation);
+				t->slot[t->n++] = (uint16_t)slot_of(o, s, *e, rotation);
 			o->offset[*e] = (o->offset[*e] + rotation) % stride;
 		}
 	}

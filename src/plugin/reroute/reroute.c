@@ -75,8 +75,6 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 				  gen->opts, &v->incr, err);
 	if (!st)
 		st = ftr_tables_new(gen->fabric, false, &v->sent, err);
-	if (!st && !FTR_ZNEW(a, v->unsure, (size_t)n * (v->sent->stride / FTR_LFT_BLOCK)))
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for the fast path");
 	if (st) {
 		rr_view_free(v);
 		return NULL;

@@ -103,9 +103,6 @@ struct rr_view {
 				 * did not answer */
 	uint8_t *in_flight;	/* [n_sw] 1: a packet to the switch timed out, but may still
 				 * arrive */
-	/* [n_sw * blocks] 0: the switch holds the block in `sent`; otherwise its last write was not
-	 * acknowledged, or not sent: 1 + its step, at most 255 */
-	uint8_t *unsure;
 	uint64_t *suspect;	/* set of the ports of links that may be dead; requests avoid
 				 * these links */
 	bool brought_up;		/* the sweep of this routing has set all links Active */

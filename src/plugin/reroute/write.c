@@ -5,10 +5,8 @@
  * An unanswered packet is sent again over the same route and, if there is one,
  * over another route.  Steps are written one after the other; a step begins
  * when every packet of the earlier steps has been acknowledged or given up.  If a
- * block was not acknowledged, it is unsure what the switch holds.  Later steps write no block with an
- * entry whose path uses an entry of this block; such blocks become unsure, too.  All other blocks
- * are written.  The next repair before a routing first writes the unsure blocks, in the order of
- * their steps, until one is not acknowledged.
+ * block of a switch X was not acknowledged, later steps write no block with an entry that
+ * leads to X; all other blocks are written.
  *
  * A switch that did not answer the probe (probe.c), or that is reached only through such
  * switches, is probably dead.  In each step its blocks are written last, without a second
@@ -32,13 +30,10 @@
  * queue. */
 #define DRAIN_MS 5
 
-#define OWN_STEPS 256		/* number of the first step of a repair; lower steps write blocks
-				 * that are unsure since an earlier repair */
-
 /* One packet to be written. */
 struct write {
 	ftr_sw sw;
-	uint32_t step;
+	uint16_t step;
 	uint32_t block;
 	uint32_t first, end;	/* its entries: rr_writes.entry[first .. end-1] */
 	uint8_t data[FTR_LFT_BLOCK];
@@ -54,8 +49,7 @@ struct push {
 	struct rr_smp *job;	/* [n] job[i]: the request for write[i] */
 	struct rr_block *block;	/* [n] block[i]: the block of write[i] */
 	uint32_t n;
-	bool any_unsure;	/* view->unsure may have values other than 0 */
-	bool stuck;		/* a write was not acknowledged */
+	uint8_t *doubtful;	/* [n_sw] 1: a write to the switch was not acknowledged */
 	/* [n_sw] 1: no directed route leads to the switch.  (If it is alive, OpenSM will discover
 	 * it again, and write its whole table.) */
 	uint8_t *cut_off;
@@ -72,53 +66,19 @@ static bool same_block(const struct ftr_change *a, const struct ftr_change *b)
 		a->lid / FTR_LFT_BLOCK == b->lid / FTR_LFT_BLOCK;
 }
 
-/* The number of the block in view->unsure. */
-static size_t block_at(const struct push *p, ftr_sw s, uint32_t block)
-{
-	return s * (size_t)(p->v->sent->stride / FTR_LFT_BLOCK) + block;
-}
-
-static int by_step(const void *x, const void *y)
-{
-	const struct write *a = x, *b = y;
-
-	return FTR_ORDER(a->step, b->step) ?: FTR_ORDER(a->sw, b->sw) ?:
-		FTR_ORDER(a->block, b->block);
-}
-
-static void make_resends(struct push *p)
-{
-	const struct ftr_tables *t = p->v->sent;
-
-	for (ftr_sw s = 0; s < t->n_sw; s++)
-		for (uint32_t b = 0; b < t->stride / FTR_LFT_BLOCK; b++) {
-			struct write *w = &p->write[p->n];
-
-			if (!p->v->unsure[block_at(p, s, b)])
-				continue;
-			*w = (struct write){
-				.sw = s, .block = b, .step = p->v->unsure[block_at(p, s, b)],
-			};
-			memcpy(w->data, ftr_tables_row(t, s) + b * FTR_LFT_BLOCK, sizeof(w->data));
-			p->n++;
-		}
-	qsort(p->write, p->n, sizeof(*p->write), by_step);
-}
-
 /* Enter the changes into view->sent, and make the packets. */
 static void make_writes(struct push *p)
 {
 	struct ftr_change *e = p->what->entry;
 	struct write *w = NULL;
 
-	make_resends(p);
 	for (uint32_t i = 0; i < p->what->n; i++) {
 		uint8_t *row = ftr_tables_row(p->v->sent, e[i].sw);
 
 		if (!i || !same_block(&e[i], &e[i - 1])) {
 			w = &p->write[p->n++];
 			w->sw = e[i].sw;
-			w->step = OWN_STEPS + e[i].step;
+			w->step = e[i].step;
 			w->block = e[i].lid / FTR_LFT_BLOCK;
 			w->first = i;
 		}
@@ -166,8 +126,8 @@ static bool settle(struct push *p, uint32_t epoch)
 	for (uint32_t i = 0; i < p->n; i++) {
 		ftr_sw s = p->write[i].sw;
 
-		p->block[i].sure = !p->v->in_flight[s] && !p->block[i].open &&
-			p->job[i].state == RR_SMP_DONE;
+		p->block[i].sure = !p->doubtful[s] && !p->v->in_flight[s] &&
+			!p->block[i].open && p->job[i].state == RR_SMP_DONE;
 	}
 	p->r->unsettled += p->f->ops->settle(p->f->ctx, p->block, p->n, epoch,
 					     &rewrite);
@@ -188,30 +148,21 @@ static void make_job(struct push *p, uint32_t i)
 	j->n_routes = !p->cut_off[w->sw];
 }
 
-/* True if the path from s, which leaves s by the port, uses an entry of an unsure block. */
-static bool is_unsure(const struct push *p, ftr_sw s, ftr_port port, ftr_lid lid)
+static bool leads_to_doubtful(const struct push *p, const struct write *w)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
 
-	for (uint32_t hops = 0; hops < f->n_sw; hops++) {
-		s = ftr_fabric_next(f, s, port);
-		if (s == FTR_SW_NONE)
-			return false;
-		if (p->v->unsure[block_at(p, s, lid / FTR_LFT_BLOCK)])
+	for (uint32_t i = w->first; i < w->end; i++) {
+		const struct ftr_change *e = &p->what->entry[i];
+		const struct ftr_swport *port;
+
+		if (!e->after || e->after > f->sw[e->sw].n_ports)
+			continue;
+		port = ftr_fabric_port(f, e->sw, e->after);
+		if (port->peer_kind == FTR_PEER_SW && p->doubtful[port->peer])
 			return true;
-		port = ftr_tables_get(p->v->sent, s, lid);
 	}
-	return true;
-}
-
-/* True if write w must not be sent, because it is unsure what other switches hold. */
-static bool must_wait(const struct push *p, const struct write *w)
-{
-	bool is = w->step < OWN_STEPS && p->stuck;
-
-	for (uint32_t i = w->first; !is && i < w->end; i++)
-		is = is_unsure(p, w->sw, p->what->entry[i].after, p->what->entry[i].lid);
-	return is;
+	return false;
 }
 
 /* ---- packets that get lost ---------------------------------------------- */
@@ -344,25 +295,22 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 /* Send the packets first .. end-1, which form one step. */
 static void write_step(struct push *p, uint32_t first, uint32_t end)
 {
+	bool doubt = memchr(p->doubtful, 1, p->v->gen.fabric->n_sw) != NULL;
+
 	for (uint32_t i = first; i < end; i++) {
 		make_job(p, i);
-		if (p->any_unsure && must_wait(p, &p->write[i]))
+		if (doubt && leads_to_doubtful(p, &p->write[i]))
 			p->job[i].n_routes = 0;
 	}
 	write_some(p, first, end, false);
 	write_some(p, first, end, true);
 	for (uint32_t i = first; i < end; i++) {
-		const struct write *w = &p->write[i];
-		ftr_sw s = w->sw;
-		uint8_t *unsure = &p->v->unsure[block_at(p, s, w->block)];
+		ftr_sw s = p->write[i].sw;
 
-		*unsure = 0;
 		p->v->in_flight[s] |= p->job[i].twice;
 		if (p->job[i].state == RR_SMP_DONE || p->cut_off[s])
 			continue;
-		*unsure = (uint8_t)FTR_MIN(w->step < OWN_STEPS ? w->step : w->step - OWN_STEPS + 1,
-					   UINT8_MAX);
-		p->any_unsure = p->stuck = true;
+		p->doubtful[s] = 1;
 		p->v->in_flight[s] |= p->job[i].n_routes != 0;
 		p->r->failed += !p->late[s];
 	}
@@ -383,14 +331,14 @@ static bool overtaken(struct push *p, uint32_t epoch)
 static void write_all(struct push *p, uint32_t epoch)
 {
 	for (uint32_t first = 0, end; first < p->n; first = end) {
-		uint32_t step = p->write[first].step;
+		uint16_t step = p->write[first].step;
 
 		if (overtaken(p, epoch))
 			break;
 		for (end = first; end < p->n && p->write[end].step == step;
 		     end++)
 			;
-		if (step >= OWN_STEPS + p->what->first_drain)
+		if (step >= p->what->first_drain)
 			p->f->ops->sleep(p->f->ctx, DRAIN_MS);
 		write_step(p, first, end);
 	}
@@ -438,7 +386,7 @@ static void note_writes(struct push *p)
 	if (out) {
 		fputs(r->sets ? r->sets : "", out);
 		for (uint32_t i = 0; i < p->n; i++)
-			if (p->job[i].state == RR_SMP_DONE && p->write[i].step >= OWN_STEPS)
+			if (p->job[i].state == RR_SMP_DONE)
 				note_write(p, out, i);
 		ftr_memstream_end(out, &text);
 	}
@@ -469,19 +417,17 @@ static void count(struct push *p)
 
 static bool allocate(struct push *p)
 {
-	const struct ftr_tables *t = p->v->sent;
 	uint32_t n = p->what->n;
 
-	for (size_t i = 0; i < t->n_sw * (size_t)(t->stride / FTR_LFT_BLOCK); i++)
-		n += p->v->unsure[i] != 0;
-	p->any_unsure = n > p->what->n;
 	p->write = ftr_calloc(n + 1u, sizeof(*p->write));
 	p->job = ftr_calloc(n + 1u, sizeof(*p->job));
 	p->block = ftr_calloc(n + 1u, sizeof(*p->block));
+	p->doubtful = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->cut_off = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->late = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->dead = rr_dead_with(p->v, p->r);
-	return p->write && p->job && p->cut_off && p->late && p->block && p->dead;
+	return p->write && p->job && p->doubtful &&
+		p->cut_off && p->late && p->block && p->dead;
 }
 
 /* Returns true if the worker may write now.  If a discovery ends meanwhile, OpenSM waits for
@@ -566,6 +512,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 	free(p.write);
 	free(p.job);
 	free(p.block);
+	free(p.doubtful);
 	free(p.cut_off);
 	free(p.late);
 	free(p.dead);
