@@ -26,7 +26,7 @@ include tests/soak/local.mk
 include tests/perf/local.mk
 include tests/consumers/local.mk
 include tests/seeds/local.mk
-EXTRA_DIST += tests/seeds tests/compat tests/library/run tests/mutants
+EXTRA_DIST += tests/seeds tests/compat tests/library/run tests/mutants tests/proof
 # After a build inside the source tree, these directories also contain objects, which are not
 # part of a release.
 dist-hook:

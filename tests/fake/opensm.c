@@ -700,3 +700,13 @@ void fake_free(struct fake *h)
 	free(h);
 	the_host = NULL;
 }
+
+/* FNV-1a */
+uint64_t fake_hash(uint64_t x, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < n; i++)
+		x = (x ^ p[i]) * 0x100000001b3;
+	return x;
+}

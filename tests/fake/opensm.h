@@ -306,7 +306,7 @@ void fake_held_lose(struct fake *h, uint64_t id);
 /* Lose all late packets. */
 void fake_lose_late(struct fake *h);
 pthread_t fake_wire_thread(const struct fake *h);
-/* Call fn for each lock that only tests/fake knows. */
+/* Call fn for each lock that only wire.c knows. */
 void fake_own_locks(struct fake *h, void (*fn)(const void *lock));
 uint64_t fake_hash(uint64_t x, const void *data, size_t n);
 /* End OpenSM and start it again, on the same switches and with the same state files.  crash: the

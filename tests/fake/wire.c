@@ -11,8 +11,7 @@
  *		-> TIMER	no answer: the request is sent again (the retries of the
  *				transport), then an error is reported
  *
- * If a test decides about every packet (fake_control), the events CARRY and ANSWER have no time, and wait
- * for fake_held_go() or fake_held_lose().
+ * With fake_control, CARRY and ANSWER have no time, and wait for fake_held_go() or fake_held_lose().
  *
  * Errors are reported to the sender's own callback.  If a test says so (fake_fate.to_host), they
  * are reported to OpenSM's callback (sm_mad_ctrl_send_err_cb) instead, as in ibsim.
@@ -275,12 +274,6 @@ static bool launch(struct fake_wire *w, struct txn *t)
 	return true;
 }
 
-static bool same_route(const ib_smp_t *a, const ib_smp_t *b)
-{
-	return a->hop_count == b->hop_count &&
-		!memcmp(a->initial_path, b->initial_path, a->hop_count + 1u);
-}
-
 /* Lose the late packets on the route of `before`, because packets on one route arrive in the order in
  * which they were sent.  NULL: all late packets. */
 static void lose_late(struct fake_wire *w, const struct event *before)
@@ -288,7 +281,10 @@ static void lose_late(struct fake_wire *w, const struct event *before)
 	struct event **at = &w->event, *e;
 
 	while ((e = *at)) {
-		if (!e->t->late || (before && !same_route(&e->t->smp, &before->t->smp))) {
+		const ib_smp_t *a = &e->t->smp, *b = before ? &before->t->smp : a;
+
+		if (!e->t->late || a->hop_count != b->hop_count ||
+		    memcmp(a->initial_path, b->initial_path, a->hop_count + 1u)) {
 			at = &e->next;
 			continue;
 		}
@@ -612,18 +608,6 @@ void fake_own_locks(struct fake *h, void (*fn)(const void *lock))
 {
 	fn(&h->wire->mutex);
 	fn(&h->wire->cb_mutex);
-	fn(&h->mutex);
-	fn(&h->osm->stats.mutex);
-}
-
-/* FNV-1a */
-uint64_t fake_hash(uint64_t x, const void *data, size_t n)
-{
-	const uint8_t *p = data;
-
-	for (size_t i = 0; i < n; i++)
-		x = (x ^ p[i]) * 0x100000001b3;
-	return x;
 }
 
 static uint64_t hash_event(const struct event *e)

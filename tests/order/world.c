@@ -187,6 +187,14 @@ static void start_threads(struct fake *h)
 		abort();
 }
 
+/* Locks of the fake OpenSM: the order in which they are taken has no effect. */
+static void ignore_locks(struct fake *h)
+{
+	fake_own_locks(h, fiber_ignore);
+	fiber_ignore(&h->mutex);
+	fiber_ignore(&h->osm->stats.mutex);
+}
+
 void world_restart(bool crash)
 {
 	struct fake *h = world.h;
@@ -198,7 +206,7 @@ void world_restart(bool crash)
 		fiber_pass(true);
 	}
 	fake_restart(h, crash);
-	fake_own_locks(h, fiber_ignore);
+	ignore_locks(h);
 	barrier(102, crash);
 	fiber_pass(false);
 	world.wild = true;
@@ -668,7 +676,7 @@ void world_run(const struct scenario *s)
 	h->moment = at_moment;
 	h->cause = fiber_cause;
 	h->follow = fiber_follow;
-	fake_own_locks(h, fiber_ignore);
+	ignore_locks(h);
 	fiber_keep(fake_wire_thread(h));
 	fake_control(h, true);
 	start_threads(h);

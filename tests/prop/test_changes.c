@@ -470,6 +470,26 @@ START_TEST(bad_changes_are_found)
 }
 END_TEST
 
+/* A switch or a LID that does not exist must be refused. */
+static void out_of_range(struct scene *z)
+{
+	const struct ftr_change change[] = { { .sw = z->f->n_sw, .lid = 1 },
+					     { .lid = (ftr_lid)(z->now->max_lid + 1) } };
+	const struct ftr_link gone[] = { { .sw = z->f->n_sw }, { .peer = z->f->n_sw } };
+	struct ftr_check_delta d = z->d;
+
+	for (int i = 0; i < 2; i++) {
+		d.n_gone = 0;
+		d.change = &change[i];
+		d.n_changes = 1;
+		ck_assert_int_eq(ftr_check_changes(z->f, z->now, &d, &z->rep, &err), FTR_INVAL);
+		d.n_changes = 0;
+		d.gone = &gone[i];
+		d.n_gone = 1;
+		ck_assert_int_eq(ftr_check_changes(z->f, z->now, &d, &z->rep, &err), FTR_INVAL);
+	}
+}
+
 START_TEST(inconsistent_changes)
 {
 	for_each_scene(z, 60) {
@@ -496,6 +516,7 @@ START_TEST(inconsistent_changes)
 			ck_assert_int_eq(ftr_check_changes(z.f, z.now, &z.d, &z.rep,
 							   &err), FTR_INVAL);
 		}
+		out_of_range(&z);
 		stop(&z);
 	}
 }

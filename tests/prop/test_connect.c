@@ -458,31 +458,6 @@ START_TEST(damaged_trees)
 }
 END_TEST
 
-START_TEST(every_allocation_may_fail)
-{
-	uint64_t turns = 0;
-
-	for (uint64_t seed = 1; seed <= 10; seed++) {
-		struct both b = { .seed = seed };
-		enum ftr_status st = FTR_NOMEM;
-		struct ftr_rng r;
-
-		ftr_rng_seed(&r, seed);
-		b.f = irregular_small(&r);
-		route(&b, NULL);
-		turns += b.stats.n_turns;
-		for (unsigned long n = 1; st; n++) {
-			ftr_alloc_fail_at(n);
-			st = ftr_engine_find("dmodc")->route(b.sh, NULL, NULL, b.all, NULL, &err);
-			ftr_alloc_fail_at(0);
-			ck_assert(!st || st == FTR_NOMEM);
-		}
-		unroute(&b);
-	}
-	ck_assert_uint_gt(turns, 0);
-}
-END_TEST
-
 START_TEST(any_graph)
 {
 	for (uint32_t i = 0; i < trees_runs(700); i++) {
@@ -720,7 +695,6 @@ int main(void)
 	tcase_add_test(t, a_row_of_racks_joins_chassis);
 	tcase_add_test(t, links_between_trees_share);
 	tcase_add_test(t, damaged_trees);
-	tcase_add_test(t, every_allocation_may_fail);
 	tcase_add_test(t, any_graph);
 	tcase_add_test(t, incremental);
 	tcase_add_test(t, incremental_between_trees);

@@ -651,66 +651,6 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* Plan the repair of a fault, and a transition to new tables.  Returns the first error. */
-static enum ftr_status whole_life(const struct setup *x,
-				  const struct ftr_fabric *cut,
-				  const struct ftr_tables *to,
-				  struct ftr_event e)
-{
-	const struct ftr_ddlr_opts o = { .sl2vl = x->m,
-					   .switch_sources = true };
-	struct ftr_ddlr_plan p = { .n = 0 };
-	struct ftr_ddlr *r = NULL;
-	enum ftr_status st = ftr_ddlr_new(x->sh, x->t, &o, &r, &err);
-
-	if (!st)
-		st = ftr_ddlr_events(r, &e, 1, &p, &err);
-	if (!st) {
-		ftr_ddlr_plan_fini(&p);
-		ftr_ddlr_drained(r);
-		st = ftr_ddlr_transition(r, cut, to, &p, &err);
-	}
-	ftr_ddlr_plan_fini(&p);
-	ftr_ddlr_free(r);
-	return st;
-}
-
-START_TEST(every_allocation_may_fail)
-{
-	struct ftr_fabric *cut;
-	struct ftr_shape *sh = NULL;
-	struct ftr_tables *to = NULL;
-	struct ftr_event e;
-	struct setup x;
-	unsigned long n;
-
-	begin(&x, grow("kary:2,3"), 2);
-	e = link_of(x.sh, 0, 0);
-	cut = draw_cut(x.f, x.f->sw[e.sw].name,
-		       x.f->sw[ftr_fabric_port(x.f, e.sw, e.port)->peer].name,
-		       0);
-	ck_assert(!ftr_shape_new(cut, NULL, NULL, &sh, &err));
-	ck_assert(!ftr_tables_new(cut, false, &to, &err));
-	ck_assert(!ftr_engine_find("ddlr")->route(sh, NULL, NULL, to, NULL,
-						  &err));
-	for (n = 1;; n++) {
-		enum ftr_status st;
-
-		ftr_alloc_fail_at(n);
-		st = whole_life(&x, cut, to, e);
-		ftr_alloc_fail_at(0);
-		if (!st)
-			break;
-		ck_assert_int_eq(st, FTR_NOMEM);
-	}
-	ck_assert_uint_gt(n, 100);
-	ftr_tables_free(to);
-	ftr_shape_free(sh);
-	ftr_fabric_free(cut);
-	end(&x);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("repair");
@@ -727,7 +667,6 @@ int main(void)
 	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, equal_planners);
 	tcase_add_test(t, real_fabrics);
-	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -463,30 +463,6 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-START_TEST(every_allocation_may_fail)
-{
-	struct both b = { .f = draw("A: s1 s2 h3\nB: s1 s2 C h3\n"
-				    "C: t1 t2 h3\nD: t1 t2 h3\n"
-				    "s1:\ns2:\nt1:\nt2:\n") };
-	unsigned long n;
-
-	route(&b, NULL, NULL);
-	for (n = 1;; n++) {
-		enum ftr_status st;
-
-		ftr_alloc_fail_at(n);
-		st = ftr_engine_find("sftree")->route(b.sh, NULL, NULL,
-						      b.sftree, NULL, &err);
-		ftr_alloc_fail_at(0);
-		if (!st)
-			break;
-		ck_assert_int_eq(st, FTR_NOMEM);
-	}
-	ck_assert_uint_gt(n, 10);
-	unroute(&b);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("sftree");
@@ -505,7 +481,6 @@ int main(void)
 	tcase_add_test(t, detours_are_spread);
 	tcase_add_test(t, detours_are_counted);
 	tcase_add_test(t, real_fabrics);
-	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

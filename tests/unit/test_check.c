@@ -571,8 +571,27 @@ START_TEST(wrong_size)
 			 FTR_INVAL);
 	ck_assert_int_eq(shift_load(n.f, n.t, order, 2, 0, &load, &err),
 			 FTR_INVAL);
+	n.t->stride -= 1;
+	ck_assert_int_eq(ftr_check_tables(n.f, n.t, NULL, NULL, &r, &err), FTR_INVAL);
+	n.t->stride = 0;
+	ck_assert_int_eq(ftr_check_tables(n.f, n.t, NULL, NULL, &r, &err), FTR_INVAL);
+	n.t->stride = (uint32_t)FTR_LFT_BLOCK * (n.t->max_lid / FTR_LFT_BLOCK + 1u);
 	net_free(&n);
 	net_free(&m);
+}
+END_TEST
+
+/* The checker numbers switches with 16 bits. */
+START_TEST(too_many_switches)
+{
+	struct net n = net_new(65536, 1, false, 0);
+	struct ftr_check_report r;
+	struct ftr_err err = { 0 };
+
+	net_freeze(&n);
+	ck_assert_int_eq(ftr_check_tables(n.f, n.t, NULL, NULL, &r, &err), FTR_LIMIT);
+	ck_assert_ptr_nonnull(strstr(err.msg, "65536 switches"));
+	net_free(&n);
 }
 END_TEST
 
@@ -627,6 +646,7 @@ int main(void)
 	tcase_add_test(t, self_link);
 	tcase_add_test(t, no_switch);
 	tcase_add_test(t, wrong_size);
+	tcase_add_test(t, too_many_switches);
 	tcase_add_test(t, loads_of_shifts);
 	return run_suite(s);
 }

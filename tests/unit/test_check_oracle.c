@@ -65,12 +65,6 @@ static void oracle_new(struct oracle *o, const struct ftr_fabric *f, const struc
 	o->dep = calloc((size_t)o->n * o->n + 1, sizeof(*o->dep));
 }
 
-static void oracle_free(struct oracle *o)
-{
-	free(o->id);
-	free(o->dep);
-}
-
 static struct path walk(const struct oracle *o, ftr_sw s, ftr_lid lid)
 {
 	const struct ftr_lid_owner *own = &o->f->owner[lid];
@@ -436,7 +430,8 @@ static void one_fabric(unsigned long seed, struct ftr_team *team,
 			ck_assert(r.cycle[i].sw == r2.cycle[i].sw &&
 				  r.cycle[i].port == r2.cycle[i].port);
 		verdicts[r.cdg]++;
-		oracle_free(&o);
+		free(o.id);
+		free(o.dep);
 	}
 	net_free(&n);
 }
@@ -649,7 +644,8 @@ static void compare_tables(struct corpus *c, const struct ftr_fabric *f, const s
 		ck_assert(!ftr_check_tables(f, t, &opts, NULL, &r, NULL));
 		compare(&o, &r, c->files, variant);
 		c->verdicts[r.cdg]++;
-		oracle_free(&o);
+		free(o.id);
+		free(o.dep);
 	}
 	c->tables++;
 }
