@@ -14,8 +14,8 @@
  *
  * With "transition plain" OpenSM writes the tables; this shows that the rules can fail.
  *
- * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics (FTR_RUNS=100: about 10,000
- * changes and a million states).  FTR_GRAPHS=1 takes small graphs and joined trees only; some seeds
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics (FTR_RUNS=700, as in
+ * scripts/test transition-long: about 138,000 changes and a million states).  FTR_GRAPHS=1 takes small graphs and joined trees only; some seeds
  * fail with them (docs/design.md, invariant 3).  FTR_TRACE=1 prints every change of a table, and
  * FTR_LOG=1 the log of a run with an unsound state.
  */
