@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/live.h"
@@ -309,8 +310,9 @@ static int run_route(int argc, char **argv)
 		cli_die("route: --vls requires --engine ddlr");
 	if (r.alternatives && strcmp(r.engine.ops->name, "dmodc"))
 		cli_die("route: --alternatives requires --engine dmodc");
-	cli_check_outputs("route", r.json || r.from.on, outputs, 4);
-	cli_check_inputs("route", outputs, 4, (const char *[]){
+	cli_check_outputs("route", r.json || r.from.on, outputs,
+			  FTR_ARRAY_LEN(outputs));
+	cli_check_inputs("route", outputs, FTR_ARRAY_LEN(outputs), (const char *[]){
 			argv[0], r.nominal, r.files.roots, r.files.cn,
 			r.files.io }, 5);
 	cli_progress("reading");
