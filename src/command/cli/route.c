@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/live.h"
@@ -297,6 +296,7 @@ static int run_route(int argc, char **argv)
 	const char *const outputs[] = {
 		r.output ? r.output : r.from.on ? NULL : "-", r.sl2vl, r.alternatives,
 	};
+	const unsigned int n_outputs = sizeof(outputs) / sizeof(outputs[0]);
 	struct ftr_team *team;
 
 	cli_live_args("route", &r.from, n, 1);
@@ -310,9 +310,8 @@ static int run_route(int argc, char **argv)
 		cli_die("route: --vls requires --engine ddlr");
 	if (r.alternatives && strcmp(r.engine.ops->name, "dmodc"))
 		cli_die("route: --alternatives requires --engine dmodc");
-	cli_check_outputs("route", r.json || r.from.on, outputs,
-			  FTR_ARRAY_LEN(outputs));
-	cli_check_inputs("route", outputs, FTR_ARRAY_LEN(outputs), (const char *[]){
+	cli_check_outputs("route", r.json || r.from.on, outputs, n_outputs);
+	cli_check_inputs("route", outputs, n_outputs, (const char *[]){
 			argv[0], r.nominal, r.files.roots, r.files.cn,
 			r.files.io }, 5);
 	cli_progress("reading");
