@@ -100,6 +100,15 @@ static void sweep(struct fake *h)
 	fake_settle(h);
 }
 
+/* The tables are judged after each write. */
+static void judged_sweep(struct watch *w, struct fake *h)
+{
+	h->written_ctx = w;
+	h->written = written;
+	sweep(h);
+	h->written = NULL;
+}
+
 #define PLAIN "takeover plain\n"
 #define ORDERED "takeover ordered\n"
 
@@ -111,10 +120,7 @@ static struct watch watched(uint64_t seed, const char *options, bool *ordered)
 	ck_assert(!ftr_tables_new(h->fab, false, &w.t, &err));
 	judge(&w, h);
 	ck_assert_msg(!w.cycles, "seed %" PRIu64 ": the tables at the start have a loop", seed);
-	h->written_ctx = &w;
-	h->written = written;
-	sweep(h);
-	h->written = NULL;
+	judged_sweep(&w, h);
 	*ordered = fake_logged(h, "IBF010: dmodc: ") == 1;
 	ck_assert_uint_eq(fake_logged(h, "IBF010") + fake_logged(h, "IBF121"),
 			  !strcmp(options, ORDERED));
@@ -248,10 +254,7 @@ START_TEST(not_trees)
 		ck_assert(!ftr_tables_new(h->fab, false, &w.t, &err));
 		judge(&w, h);
 		cycle = w.cycles;
-		h->written_ctx = &w;
-		h->written = written;
-		sweep(h);
-		h->written = NULL;
+		judged_sweep(&w, h);
 		reported = fake_logged(h, "IBF121") == 1;
 		ck_assert_msg(fake_logged(h, "IBF010") + reported == 1, "%s", h->log);
 		ck_assert_msg(!w.loops && !w.gaps && (reported || !w.cycles),
@@ -292,10 +295,7 @@ START_TEST(planner_fails)
 			hold(h, "sftree");
 		ck_assert(!ftr_tables_new(h->fab, false, &w.t, &err));
 		judge(&w, h);
-		h->written_ctx = &w;
-		h->written = written;
-		sweep(h);
-		h->written = NULL;
+		judged_sweep(&w, h);
 		failed += fake_logged(h, "the process of the planner failed: it was ended by signal 9");
 		ck_assert(!w.loops && !w.gaps);
 		fake_check_healed(h);
@@ -334,10 +334,7 @@ START_TEST(loop_in_use)
 	h->sw[port->peer].lft[lid] = port->peer_port;
 	ck_assert(!ftr_tables_new(h->fab, false, &w.t, &err));
 	judge(&w, h);
-	h->written_ctx = &w;
-	h->written = written;
-	sweep(h);
-	h->written = NULL;
+	judged_sweep(&w, h);
 	ck_assert_uint_eq(w.cycles, 1);
 	ck_assert_uint_eq(w.gaps, 0);
 	ck_assert_msg(fake_logged(h, "IBF121: dmodc: the tables were replaced in an order in which a credit loop was possible for ") == 1 &&

@@ -59,7 +59,8 @@ bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_ne
 {
 	const struct balance_net *old = b->net;
 
-	if (b->loop || !net->rail_weight != !old->rail_weight || net->f->n_sw != old->f->n_sw || net->n_links != old->n_links ||
+	if (b->loop || !net->rail_weight != !old->rail_weight ||
+	    net->f->n_sw != old->f->n_sw || net->n_links != old->n_links ||
 	    net->n_dests != old->n_dests || net->n_pos != old->n_pos)
 		return false;
 	for (ftr_sw s = 0; s < net->f->n_sw; s++)

@@ -7,7 +7,9 @@
  * rails, and if three quarters of all host ports are on a leaf of their own rail.
  *
  * The search for even load gives more weight to flows inside a rail (balance/net.c), because
- * collective operations follow the rails.
+ * collective operations follow the rails.  `ibfattree` has a finer definition for its reports
+ * (src/command/cli/rails.c): it gives each port a rail, also on leaves with several rails.  Here a
+ * leaf has at most one rail, that of most of its hosts.
  */
 #include <string.h>
 
@@ -28,7 +30,7 @@ static bool counts(const struct shaping *z, ftr_ep e)
 }
 
 /* Set device[s] to the device of the majority of the hosts on each leaf, if there is one, by the
- * algorithm of Boyer and Moore.  lead: [n_sw] scratch, all 0.  Returns true if three quarters of
+ * algorithm of Boyer and Moore (1991).  lead: [n_sw] scratch, all 0.  Returns true if three quarters of
  * all hosts belong to the majority of their leaf. */
 static bool vote(const struct shaping *z, uint64_t *device, uint32_t *lead)
 {
