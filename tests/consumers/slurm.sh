@@ -2,10 +2,22 @@
 # shellcheck shell=bash disable=SC2154
 # A real slurmctld reads the output of "ibfattree slurm".
 
+# Print the first of ten unused ports.  The kernel gives ports from 32768 on to clients.
+slurm_ports() {
+	local port
+	for ((;;)); do
+		port=$((10000 + RANDOM % 20000))
+		! ss -Htan | grep -qE ":$((port / 10))[0-9] " || continue
+		echo "$((port / 10 * 10))"
+		return
+	done
+}
+
 # slurm_start "NODES": start slurmctld, and a slurmd for each node of $T/topology.conf.  All of them
 # run on this machine, without authentication, on the loopback interface.
 slurm_start() {
-	local port=$((20000 + RANDOM % 20000)) i=0 node
+	local port i=0 node
+	port=$(slurm_ports)
 	local -a nodes
 	want slurmctld slurmd scontrol srun
 	((EUID == 0)) || skip "several slurmd on one machine need root"
@@ -59,9 +71,9 @@ slurm_stop() {
 	wait
 }
 
-slurm_up() {
+slurm_idle() {
 	[[ $(sinfo -h -t idle -o %D) == "$1" ]] ||
-		{ cat "$T/slurmctld.log"; return 1; }
+		{ sinfo -N -o '%N %T %E'; tail -n 5 "$T"/slurm*.log; return 1; }
 }
 
 case_slurm_tree() {
@@ -77,17 +89,12 @@ case_slurm_tree() {
 		fail "the root does not contain all hosts: $(cat "$T/topology")"
 	! grep -iE 'topolog|fatal' "$T/slurmctld.log" >&2 ||
 		fail "slurmctld complains"
-	# a job occupies one host of each leaf except the last, so only the last leaf has two free
-	# hosts
-	until_true slurm_up 8
-	sbatch -J busy -N3 -w host-1,host-2,host-5 -o /dev/null \
-		--wrap 'sleep 3600' >/dev/null
-	until_true slurm_up 5
+	# without one host of each other leaf, only the last leaf has two free hosts
+	until_true slurm_idle 8
+	scontrol update nodename=host-1,host-2,host-5 state=drain reason=test
 	where=$(srun -N2 --switches=1 printenv SLURMD_NODENAME | sort | xargs)
 	[[ $where == "host-6 host-7" ]] ||
 		fail "placed on '$where', not on one leaf"
-	scancel -n busy
-	until_true slurm_up 8
 }
 
 # In these real fabrics, some hosts have several ports, no name, or a name with a domain.  Every
@@ -115,7 +122,8 @@ case_slurm_real() {
 # slurm_read PLUGIN NODE...: let slurmctld read $T/topology.conf, or topology.yaml, with these
 # nodes.  Store the topology that scontrol prints in $T/topology.
 slurm_read() {
-	local port=$((20000 + RANDOM % 20000)) plugin=$1 n
+	local port plugin=$1 n
+	port=$(slurm_ports)
 	shift
 	export SLURM_CONF=$T/slurm.conf
 	mkdir "$T/state"
