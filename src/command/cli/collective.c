@@ -10,7 +10,6 @@
 #include "cli/cli.h"
 #include "cli/collective.h"
 #include "cli/json.h"
-#include "cli/rails.h"
 #include "cli/whatif.h"
 
 enum { RANKS_ORDER, RANKS_NAME, RANKS_RANDOM };
@@ -72,7 +71,7 @@ struct job {
 	struct ftr_fabric *f;		/* with the faults */
 	struct ftr_shape *sh;		/* of f; its nominal fabric is the one without the faults */
 	struct ftr_team *team;
-	struct cli_rails rails;
+	struct ftr_hosts *hosts;
 	struct coll_ranks r;
 	struct coll_opts opts;
 	uint32_t left_out;		/* hosts without a port on each rail */
@@ -140,13 +139,13 @@ static void read_fabric(struct job *j, const char *path)
 	cli_free_guids(&opts);
 	cli_faults_free(&faults);
 	ftr_fabric_free(whole);
-	j->rails = cli_rails_new(j->f);
+	cli_must(ftr_hosts_new(j->f, false, &j->hosts, &cli_err));
 }
 
 /* Marks the ports of the hosts in --hosts, or all ports. */
 static uint8_t *wanted_ports(const struct job *j)
 {
-	const struct ftr_hosts *h = j->rails.h;
+	const struct ftr_hosts *h = j->hosts;
 	uint8_t *wanted = cli_calloc(j->f->n_ep, 1, "the ranks");
 	struct ftr_host_list *list = NULL;
 
@@ -170,16 +169,15 @@ static uint8_t *wanted_ports(const struct job *j)
 /* Returns the ports in the order of the ranks, without gaps. */
 static ftr_ep *sequence(const struct job *j, uint32_t *n)
 {
-	const struct cli_rails *r = &j->rails;
 	uint8_t *wanted = wanted_ports(j);
 	uint64_t state = j->o->seed;
 	uint32_t all = 0;
 	ftr_ep *at;
 
 	if (j->o->ranks == RANKS_NAME) {
-		*n = r->h->n * r->n;
+		*n = j->hosts->n_ep;
 		at = cli_calloc(*n, sizeof(*at), "the ranks");
-		memcpy(at, r->rail, *n * sizeof(*at));
+		memcpy(at, j->hosts->ep, *n * sizeof(*at));
 	} else if (j->o->order) {
 		cli_must(ftr_read_order(j->o->order, j->f, &at, n, &cli_err));
 	} else {
@@ -204,14 +202,14 @@ static ftr_ep *sequence(const struct job *j, uint32_t *n)
 /* Puts the ports of seq[n] on rails.  A host has the place of its first port. */
 static void put_on_rails(struct job *j, const ftr_ep *seq, uint32_t n)
 {
-	const struct cli_rails *r = &j->rails;
+	const struct ftr_hosts *all = j->hosts;
 	uint32_t *host_of = cli_calloc(j->f->n_ep, sizeof(*host_of), "the ranks");
-	uint32_t *ports = cli_calloc(r->h->n, sizeof(*ports), "the ranks");
+	uint32_t *ports = cli_calloc(all->n, sizeof(*ports), "the ranks");
 	uint32_t *nodes = cli_calloc(n, sizeof(*nodes), "the ranks"), k = 0;
 
-	for (uint32_t i = 0; i < r->h->n * r->n; i++)
-		if (r->rail[i] != FTR_EP_NONE)
-			host_of[r->rail[i]] = i / r->n + 1;
+	for (uint32_t i = 0; i < all->n; i++)
+		for (uint32_t c = 0; c < all->host[i].n; c++)
+			host_of[all->ep[all->host[i].first + c]] = i + 1;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t h = host_of[seq[i]];
 
@@ -229,10 +227,10 @@ static void put_on_rails(struct job *j, const ftr_ep *seq, uint32_t n)
 	}
 	j->r.port = cli_calloc((size_t)j->r.nodes * j->r.rails, sizeof(*j->r.port), "the ranks");
 	for (uint32_t i = 0; i < j->r.nodes; i++)
-		for (uint32_t c = 0, rail = 0; c < r->n; c++) {
-			ftr_ep e = r->rail[(size_t)nodes[i] * r->n + c];
+		for (uint32_t c = 0, rail = 0; c < all->host[nodes[i]].n; c++) {
+			ftr_ep e = all->ep[all->host[nodes[i]].first + c];
 
-			if (e != FTR_EP_NONE && j->f->ep[e].lid && rail < j->r.rails)
+			if (j->f->ep[e].lid && rail < j->r.rails)
 				j->r.port[rail++ * j->r.nodes + i] = e;
 		}
 	free(host_of);

@@ -10,7 +10,6 @@
 #include "cli/jobs.h"
 #include "cli/json.h"
 #include "cli/live.h"
-#include "cli/rails.h"
 
 #define KINDS 5
 
@@ -80,26 +79,20 @@ static const struct cli_opt options[] = {
 /* Removes all host ports that are not on the rail --rail from the order. */
 static void keep_rail(const char *text, struct input *in)
 {
-	static struct cli_rails r;
-	uint8_t *on;
+	struct ftr_hosts *h;
 	char *end;
 	unsigned long rail = strtoul(text, &end, 10);
 	uint32_t n = 0;
 
-	r = cli_rails_new(in->f);
-	if (end == text || *end || rail >= r.n)
+	cli_must(ftr_hosts_new(in->f, false, &h, &cli_err));
+	if (end == text || *end || rail >= h->n_rails)
 		cli_die("load: --rail expects a number from 0 to %u, not '%s'; the hosts have %s",
-			r.n ? r.n - 1 : 0, text, CLI_COUNT(r.n, "rail", "rails"));
-	on = cli_calloc(in->f->n_ep, 1, "the rails");
-	for (uint32_t i = 0; i < r.h->n; i++)
-		if (r.rail[(size_t)i * r.n + rail] != FTR_EP_NONE)
-			on[r.rail[(size_t)i * r.n + rail]] = 1;
+			h->n_rails ? h->n_rails - 1 : 0, text, CLI_COUNT(h->n_rails, "rail", "rails"));
 	for (uint32_t i = 0; i < in->n; i++)
-		if (on[in->order[i]])
+		if (h->rail[in->order[i]] == rail)
 			in->order[n++] = in->order[i];
 	in->n = n;
-	free(on);
-	cli_rails_free(&r);
+	ftr_hosts_free(h);
 }
 
 static void read_order(const struct load *l, struct input *in,

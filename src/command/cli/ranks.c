@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "cli/rails.h"
 
 enum form { OPENMPI, RANKFILE, MPICH, SLURM, PORTS };
 
@@ -133,31 +132,35 @@ static void lines(struct job *j)
 	qsort(j->line, j->n, sizeof(*j->line), by_place);
 }
 
+/* Returns the host of a line. */
+static const struct ftr_host *host_of(const struct job *j, const struct line *l)
+{
+	return &j->h->host[j->list ? j->list->entry[l->i].host : l->i];
+}
+
 /* Replaces each line by one for every adapter of its host. */
 static void divide_rails(struct job *j)
 {
-	struct cli_rails r;
 	struct line *all;
 	uint32_t n = 0;
 
-	r = cli_rails_new(j->f);
-	all = cli_calloc((size_t)j->n * r.n, sizeof(*all), "%u hosts", j->n);
 	for (uint32_t i = 0; i < j->n; i++)
-		for (uint32_t k = 0; k < r.n; k++) {
-			const struct line *l = &j->line[i];
-			uint32_t host = j->list ? j->list->entry[l->i].host : l->i;
+		n += host_of(j, &j->line[i])->n;
+	all = cli_calloc(n, sizeof(*all), "%u hosts", j->n);
+	n = 0;
+	for (uint32_t i = 0; i < j->n; i++) {
+		const struct ftr_host *h = host_of(j, &j->line[i]);
 
-			ftr_ep ep = r.rail[(size_t)host * r.n + k];
+		for (uint32_t k = 0; k < h->n; k++) {
+			struct line *l = &all[n++];
 
-			if (ep == FTR_EP_NONE)
-				continue;
-			all[n] = *l;
-			all[n].slots = 1;
-			all[n].ep = ep;
-			all[n].rail = k;
-			all[n++].block = j->o->rails ? k : 0;
+			*l = j->line[i];
+			l->slots = 1;
+			l->ep = j->h->ep[h->first + k];
+			l->rail = j->h->rail[l->ep];
+			l->block = j->o->rails ? l->rail : 0;
 		}
-	cli_rails_free(&r);
+	}
 	free(j->line);
 	j->line = all;
 	j->n = n;

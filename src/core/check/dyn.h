@@ -3,7 +3,7 @@
  * Internal interfaces of <ftr/cdg.h>.
  *
  *	dyngraph.c	set-up, drains, links that go down
- *	dynwalk.c	the edges of one LID whose entries do not change
+ *	dynwalk.c	the edges of entries that do not change
  *	dynchange.c	the edges that a change adds
  *	dynsteps.c	the changes of whole tables
  *	dynorder.c	an order of all vertices, which proves that the graph has no cycle
@@ -189,15 +189,13 @@ static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
 		g->lid_words;
 }
 
-/* dynwalk.c: add `by` to count[] of every edge that the entries col[] of a LID cause.  Links with
- * down_since <= epoch carry no packets.  base: if true, also store the visited VLs in base_set[].
- * With by == 0, nothing is counted. */
-void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
-	       uint32_t epoch, uint32_t by, bool base);
-/* Count all edges that the LIDs in base_set[] cause.  No link is down.  This goes switch by switch,
- * because counting LID by LID accesses count[] at random: with two VLs, a planner for 11,664 hosts
- * then took twice as long. */
-void dyn_count_base(struct ftr_cdg *g);
+/* dynwalk.c: add 1 to count[] of every edge that the entries col[] of a LID cause, and store the
+ * visited VLs in base_set[]; or, with base == false, only subtract 1.  Links with down_since <= epoch
+ * carry no packets. */
+void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col, uint32_t epoch, bool base);
+/* Count the edges that the current entries of all LIDs cause, and fill base_set[].  No link is
+ * down. */
+enum ftr_status dyn_count_all(struct ftr_cdg *g, struct ftr_err *err);
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* returns false if out of memory */

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "check/check.h"
 #include "check/dyn.h"
 
@@ -218,30 +217,6 @@ static void copy_tables(struct ftr_cdg *g, const struct ftr_tables *t)
 	}
 }
 
-/* Count the edges of the current entries: follow the packets to each LID, then count. */
-static enum ftr_status count_all(struct ftr_cdg *g, struct ftr_err *err)
-{
-	const uint32_t n = g->f->n_sw;
-	uint8_t *cols, *to[BYTES_COLUMNS];
-
-	if (!FTR_NEW(g->arena, cols, (size_t)BYTES_COLUMNS * n))
-		return ftr_nomem(err, "the entries of %u switches", n);
-	for (uint32_t i = 0; i < BYTES_COLUMNS; i++)
-		to[i] = cols + (size_t)i * n;
-	for (uint32_t lid = 0; lid <= g->f->max_lid; lid++) {
-		uint32_t i = lid % BYTES_COLUMNS;
-
-		if (g->stop && g->stop(g->stop_ctx))
-			return ftr_fail(err, FTR_REFUSED, "stopped before the dependency graph was complete");
-		if (i == 0)
-			bytes_columns(to, dyn_entry(g, 0, (ftr_lid)lid), g->now->stride, n);
-		if (g->f->owner[lid].kind != FTR_OWNER_NONE)
-			dyn_count(g, (ftr_lid)lid, to[i], 0, 0, true);
-	}
-	dyn_count_base(g);
-	return FTR_OK;
-}
-
 static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 			     const struct ftr_cdg_opts *o, struct ftr_err *err)
 {
@@ -261,7 +236,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	if (st)
 		return st;
 	copy_tables(g, t);
-	st = count_all(g, err);
+	st = dyn_count_all(g, err);
 	if (st)
 		return st;
 	if (!dyn_order_all(g, &acyclic))
@@ -348,12 +323,12 @@ void ftr_cdg_drain(struct ftr_cdg *g, ftr_lid lid)
 	if (lid > g->f->max_lid || !g->open_of[lid])
 		return;
 	t = g->open[g->open_of[lid] - 1];
-	dyn_count(g, lid, gather(g, lid), g->epoch, 1, true);
+	dyn_count(g, lid, gather(g, lid), g->epoch, true);
 	for (uint32_t i = 0; i < t->base.cap; i++)
 		if (t->base.slot[i].key)
 			g->col[t->base.slot[i].key - 1] =
 				(uint8_t)(t->base.slot[i].value - 1);
-	dyn_count(g, lid, g->col, g->epoch_of[lid], UINT32_MAX, false);
+	dyn_count(g, lid, g->col, g->epoch_of[lid], false);
 	for (uint32_t i = 0; i < t->n_edge; i++)
 		g->count[t->edge[i]]--;
 	g->epoch_of[lid] = g->epoch;
