@@ -236,6 +236,17 @@ enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 	return st;
 }
 
+struct ftr_hosts *cli_hosts(const struct ftr_fabric *f)
+{
+	struct ftr_hosts *h = NULL;
+
+	cli_must(ftr_hosts_new(f, false, &h, &cli_err));
+	if (!h->n)
+		cli_die("no host: %u ports of channel adapters have no host name in their description",
+			h->n_nameless);
+	return h;
+}
+
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n)
 {
 	ftr_ep *order;

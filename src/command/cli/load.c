@@ -84,10 +84,10 @@ static void keep_rail(const char *text, struct input *in)
 	unsigned long rail = strtoul(text, &end, 10);
 	uint32_t n = 0;
 
-	cli_must(ftr_hosts_new(in->f, false, &h, &cli_err));
+	h = cli_hosts(in->f);
 	if (end == text || *end || rail >= h->n_rails)
 		cli_die("load: --rail expects a number from 0 to %u, not '%s'; the hosts have %s",
-			h->n_rails ? h->n_rails - 1 : 0, text, CLI_COUNT(h->n_rails, "rail", "rails"));
+			h->n_rails - 1, text, CLI_COUNT(h->n_rails, "rail", "rails"));
 	for (uint32_t i = 0; i < in->n; i++)
 		if (h->rail[in->order[i]] == rail)
 			in->order[n++] = in->order[i];

@@ -4,7 +4,7 @@
  * the saved tables for OpenSM's engine "file".
  *
  *	DIR/fabric.net		the fabric, with LIDs
- *	DIR/opensm-lfts.dump	the forwarding tables
+ *	DIR/lfts.gz		the forwarding tables, in the compact form
  *	DIR/sl2vl		SL2VL tables (--sl2vl)
  *	DIR/opensm.conf, ...	OpenSM's options, and the files that they name: the GUID files
  *				and the plugin's option file
@@ -199,13 +199,13 @@ static void keep_options(const char *dir, const char *conf)
 static void save_all(const struct save *o, const char *dir,
 		     const struct cli_live *live)
 {
-	const struct cli_tables_of of = { .f = live->f, .t = live->t };
+	const struct cli_tables_of of = { .f = live->f, .t = live->t, .compact = true };
 	const struct cli_sl2vl_of sl2vl = { live->f, o->m };
 
 	if (mkdir(dir, 0700))	/* opensm.conf may contain keys, such as m_key */
 		cli_die("%s: %s", dir, strerror(errno));
 	keep(dir, "fabric.net", cli_write_fabric_fn, live->f);
-	keep(dir, "opensm-lfts.dump", cli_write_tables_fn, &of);
+	keep(dir, "lfts.gz", cli_write_tables_fn, &of);
 	if (o->m)
 		keep(dir, "sl2vl", cli_write_sl2vl_fn, &sl2vl);
 	keep_options(dir, o->conf);
@@ -306,7 +306,7 @@ static void read_saved(const char *dir, struct ftr_fabric **f,
 		       struct ftr_tables **t)
 {
 	cli_must(ftr_read_fabric(cli_path(dir, "fabric.net"), 0, f, &cli_err));
-	cli_must(cli_read_lfts(cli_path(dir, "opensm-lfts.dump"), *f, t, NULL, &cli_err));
+	cli_must(cli_read_lfts(cli_path(dir, "lfts.gz"), *f, t, NULL, &cli_err));
 }
 
 static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
