@@ -31,32 +31,25 @@
 #include <infiniband/mad.h>
 #endif
 
-struct save {
-	struct cli_live_opts from;
+struct save {		/* options of both commands */
+	struct cli_in in;
 	const char *conf;
 	bool sl2vl;
 	struct ftr_sl2vl *m;	/* the SL2VL tables; NULL without --sl2vl */
 };
 
+#define OPTS struct save
 static const struct cli_opt save_options[] = {
-	{ "sl2vl", CLI_FLAG, offsetof(struct save, sl2vl), NULL,
-	  "also save SL2VL tables (one Get per pair of ports)", NULL, 0,
-	  0 },
-	CLI_OPT_CONF(struct save),
-	CLI_OPTS_LOCAL(struct save, ""),
+	OPT(FLAG, "sl2vl", sl2vl, NULL, "also save SL2VL tables (one Get per pair of ports)"),
+	CLI_OPT_CONF,
+	CLI_OPTS_LOCAL(""),
 	CLI_OPT_END
 };
 
-struct restore {
-	struct cli_live_opts from;
-	const char *output;
-	unsigned int threads;
-};
-
 static const struct cli_opt restore_options[] = {
-	CLI_OPT_OUTPUT(struct restore),
-	CLI_OPTS_LIVE(struct restore),
-	CLI_OPT_THREADS(struct restore),
+	CLI_OPT_OUTPUT,
+	CLI_OPTS_LIVE,
+	CLI_OPT_THREADS,
 	CLI_OPT_END
 };
 
@@ -103,7 +96,7 @@ static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
 
 	if (st)
 		return st;
-	via = cli_live_open(&o->from, err);
+	via = cli_live_open(&o->in.from, err);
 	if (!via)
 		return FTR_IO;
 	for (ibnd_node_t *n = net->nodes; n; n = n->next) {
@@ -220,12 +213,12 @@ static int run_save(int argc, char **argv)
 	cli_parse(&cli_save, &o, argc, argv);
 #ifdef HAVE_IBMAD
 	if (o.sl2vl) {
-		o.from.look = read_sl2vl;
-		o.from.ctx = &o;
+		o.in.from.look = read_sl2vl;
+		o.in.from.ctx = &o;
 	}
 #endif
 	cli_progress("reading");
-	cli_must(cli_live_read(&o.from, &live, &cli_err));
+	cli_must(cli_live_read(&o.in.from, &live, &cli_err));
 	if (live.missing)
 		cli_die("switches without a table: %u; an incomplete set of tables is not saved",
 			live.missing);
@@ -306,7 +299,7 @@ static void read_saved(const char *dir, struct ftr_fabric **f,
 		       struct ftr_tables **t)
 {
 	cli_must(ftr_read_fabric(cli_path(dir, "fabric.net"), 0, f, &cli_err));
-	cli_must(cli_read_lfts(cli_path(dir, "opensm-lfts.dump"), *f, t, NULL, &cli_err));
+	*t = cli_read_lfts(cli_path(dir, "opensm-lfts.dump"), *f, NULL);
 }
 
 static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
@@ -343,7 +336,7 @@ static void print_lines(const char *output)
 
 static int run_restore(int argc, char **argv)
 {
-	static struct restore o;
+	static struct save o;
 	static struct ftr_fabric *old;
 	static struct ftr_tables *saved, *t;
 	static struct cli_live now;
@@ -351,24 +344,24 @@ static int run_restore(int argc, char **argv)
 	struct ftr_team *team;
 	int n = cli_parse(&cli_restore, &o, argc, argv), status;
 
-	cli_live_args("restore", &o.from, n, 1);
-	if (o.from.on && n > 1)
+	cli_live_args("restore", &o.in.from, n, 1);
+	if (o.in.from.on && n > 1)
 		cli_die("restore: --live reads the fabric from the switches; '%s' cannot be given with it",
 			argv[1]);
-	if (!o.output || !strcmp(o.output, "-"))
+	if (!o.in.output || !strcmp(o.in.output, "-"))
 		cli_die("restore: --output FILE is needed");
-	if (cli_packed(o.output))
+	if (cli_packed(o.in.output))
 		cli_die("restore: %s: OpenSM cannot read a compressed file; choose a name without .gz",
-			o.output);
+			o.in.output);
 	read_saved(argv[0], &old, &saved);
-	if (o.from.on || n > 1)
-		now = cli_input(&o.from, argv[1], 0, false);
+	if (o.in.from.on || n > 1)
+		now = cli_input(&o.in, argv[1]);
 	of.f = now.f ? now.f : old;
 	of.t = t = translate(old, saved, of.f);
-	cli_write(o.output, cli_write_tables_fn, &of);
-	team = ftr_team_new(o.threads);
+	cli_write(o.in.output, cli_write_tables_fn, &of);
+	team = ftr_team_new(o.in.threads);
 	status = judge(of.f, t, team);
-	print_lines(o.output);
+	print_lines(o.in.output);
 	ftr_team_free(team);
 	return status;
 }
