@@ -215,9 +215,10 @@ static struct ftr_fabric *fill_ports(struct ftr_fabric *f, struct ftr_rng *r)
 			    FTR_PEER_NONE || ftr_rng_below(r, 8) == 0)
 				continue;
 			guid += 2;
-			ck_assert(!ftr_builder_add_endport(
-				b, FTR_NODE_ROUTER, guid, guid + 1, 1, 0, 0,
-				"", &err));
+			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+				.type = FTR_NODE_ROUTER, .node_guid = guid, .guid = guid + 1,
+				.port_num = 1, .name = "",
+			}, &err));
 			edit_plug(b, f->sw[s].guid, p, guid, 1);
 		}
 	}

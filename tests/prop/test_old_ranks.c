@@ -333,12 +333,17 @@ END_TEST
 
 static void add_switch(struct ftr_builder *b, uint64_t guid)
 {
-	ck_assert_msg(!ftr_builder_add_switch(b, guid, 60, 0, 0, "switch", &err), "%s", err.msg);
+	ck_assert_msg(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = guid, .n_ports = 60, .name = "switch",
+	}, &err), "%s", err.msg);
 }
 
 static void plug_host(struct ftr_builder *b, uint64_t guid, uint64_t sw, unsigned int port)
 {
-	ck_assert_msg(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, 0, 0, "host", &err),
+	ck_assert_msg(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = guid, .guid = guid, .port_num = 1,
+		.name = "host",
+	}, &err),
 		      "%s", err.msg);
 	edit_plug(b, guid, 1, sw, port);
 }

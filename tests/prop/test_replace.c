@@ -289,8 +289,9 @@ START_TEST(link_by_link)
 				ftr_fabric_port(f, e.no_sw, (ftr_port)p);
 
 			b = edit_open(f, &e);
-			ok(ftr_builder_add_switch(b, 77, f->sw[e.no_sw].n_ports,
-						  0, 0, "new", &err));
+			ok(ftr_builder_add_switch(b, &(struct ftr_switch){
+				.guid = 77, .n_ports = f->sw[e.no_sw].n_ports, .name = "new",
+			}, &err));
 			edit_plug(b, 77, p, f->sw[x->peer].guid, x->peer_port);
 			g = edit_seal(b);
 			m = nominal_of(g, n, &c);

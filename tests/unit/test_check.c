@@ -438,8 +438,12 @@ START_TEST(four_pairs)
 	struct ftr_check_opts opts = { 0 };
 	struct ftr_check_report r;
 
-	ck_assert(!ftr_builder_add_switch(n.b, 4, 4, 4, 0, NULL, NULL));
-	ck_assert(!ftr_builder_add_switch(n.b, 7, 4, 7, 0, NULL, NULL));
+	ck_assert(!ftr_builder_add_switch(n.b, &(struct ftr_switch){
+		.guid = 4, .n_ports = 4, .lid = 4,
+	}, NULL));
+	ck_assert(!ftr_builder_add_switch(n.b, &(struct ftr_switch){
+		.guid = 7, .n_ports = 4, .lid = 7,
+	}, NULL));
 	net_host(&n, 4, 3);
 	net_host(&n, 4, 4);
 	net_host(&n, 5, 3);

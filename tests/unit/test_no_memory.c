@@ -187,16 +187,19 @@ static enum ftr_status add_all(struct ftr_builder *b, const struct ftr_fabric *f
 			       struct ftr_err *err)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		TRY(ftr_builder_add_switch(b, f->sw[s].guid, f->sw[s].n_ports, 0, 0, f->sw[s].name,
-					   err));
-		TRY(ftr_builder_hold(b, f->sw[s].guid, f->sw[s].holder ^ 1, err));
+		TRY(ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = f->sw[s].guid, .holder = f->sw[s].holder ^ 1,
+			.n_ports = f->sw[s].n_ports, .name = f->sw[s].name,
+		}, err));
 	}
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		const struct ftr_endport *p = &f->ep[e];
 		struct ftr_end own = { p->node_guid, p->port_num }, far = { 0, p->sw_port };
 
-		TRY(ftr_builder_add_endport(b, (enum ftr_node_type)p->type, p->node_guid, p->guid,
-					    p->port_num, 0, 0, p->name, err));
+		TRY(ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = p->type, .node_guid = p->node_guid,
+			.guid = p->guid, .port_num = p->port_num, .name = p->name,
+		}, err));
 		if (p->sw == FTR_SW_NONE)
 			continue;
 		far.node_guid = f->sw[p->sw].guid;

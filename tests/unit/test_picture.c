@@ -223,8 +223,10 @@ static void host_on(struct ftr_builder *b, uint64_t guid, const char *name, uint
 {
 	struct ftr_err err = { 0 };
 
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, (ftr_lid)guid, 0, name,
-					   &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = guid, .guid = guid, .port_num = 1,
+		.lid = (ftr_lid)guid, .name = name,
+	}, &err));
 	join(b, guid, 1, sw, port);
 }
 
@@ -233,8 +235,9 @@ static void one_port(struct ftr_builder *b, uint64_t guid, ftr_port port,
 {
 	struct ftr_err err = { 0 };
 
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, 0, 0,
-					   name, &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = guid, .guid = guid, .port_num = 1, .name = name,
+	}, &err));
 	ck_assert(!ftr_builder_add_link(b, (struct ftr_end){ 1, port },
 					(struct ftr_end){ guid, 1 }, 4,
 					FTR_SPEED_EDR, &err));
@@ -252,7 +255,9 @@ START_TEST(host_names)
 	struct ftr_hosts *h = NULL;
 	struct ftr_err err = { 0 };
 
-	ck_assert(!ftr_builder_add_switch(b, 1, 20, 0, 0, "sw", &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 1, .n_ports = 20, .name = "sw",
+	}, &err));
 	for (uint32_t i = 0; i < FTR_ARRAY_LEN(name); i++)
 		one_port(b, 100 + i, (ftr_port)(i + 1), name[i]);
 	ck_assert(!ftr_builder_freeze(b, &f, &err));
@@ -294,7 +299,9 @@ START_TEST(slurm_hosts_on_upper_switch)
 	ck_assert_ptr_nonnull(out);
 	for (uint64_t s = 1; s <= 22; s++)
 		if (s <= 10 || s > 20)
-			ck_assert(!ftr_builder_add_switch(b, s, 20, 0, 0, "", &err));
+			ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+				.guid = s, .n_ports = 20, .name = "",
+			}, &err));
 	for (uint64_t s = 1; s <= 4; s++)
 		for (unsigned int i = 1; i <= 2; i++)
 			join(b, s, (ftr_port)(10 + i), 20 + i, (ftr_port)s);

@@ -95,7 +95,7 @@ struct job {
 	struct ftr_shape *sh;		/* shape of f */
 	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
 					 * --guarantee */
-	struct ftr_balance_base *base;	/* made from them if there are several runs; or NULL */
+	struct ftr_route_base *base;	/* made from them if there are several runs; or NULL */
 	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
@@ -335,7 +335,7 @@ static void set_up(struct job *j)
 	if (w->guarantee)
 		return;
 	if (w->repeat > 1)
-		cli_must(ftr_balance_base_new(j->sh, t, j->team, &j->base, &cli_err));
+		cli_must(ftr_route_base_new(j->sh, t, j->team, &j->base, &cli_err));
 	if (is_changed(w)) {
 		add_column(j, "before", "before", 1);
 		measure(j, j->sh, t, &j->col[0], 0);
@@ -537,7 +537,7 @@ static int run_whatif(int argc, char **argv)
 		all_runs(&j);
 		status = report_whatif(&j);
 	}
-	ftr_balance_base_free(j.base);
+	ftr_route_base_free(j.base);
 	ftr_team_free(j.team);
 	return status;
 }
