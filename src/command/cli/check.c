@@ -78,13 +78,11 @@ static void read_vls(const struct check *c, struct subject *s)
 
 static void save(const struct check *c, const struct subject *s)
 {
-	const struct cli_tables_of of = { s->f, s->t, cli_packed(c->save_lfts) };
-
 	cli_write_begin();
 	if (c->save_fabric)
-		cli_write(c->save_fabric, cli_write_fabric_fn, s->f);
+		cli_write_fabric(c->save_fabric, s->f);
 	if (c->save_lfts)
-		cli_write(c->save_lfts, cli_write_tables_fn, &of);
+		cli_write_tables(c->save_lfts, s->f, s->t);
 	cli_write_end();
 }
 

@@ -253,14 +253,14 @@ double cli_bound(const struct ftr_shape *sh, const ftr_ep *order, uint32_t n);
 /* ---- output files (output.c) ------------------------------------------- */
 
 /*
- * Writes a file atomically: fn writes to a temporary file in the same directory,
- * which is then renamed to path.  path NULL or "-": stdout.  Dies if the file cannot be
- * written.  If the name ends with ".gz", the file is compressed by gzip.  Not thread-safe.
+ * Opens an output file.  path NULL or "-": stdout.  If the name ends with ".gz", the file is compressed
+ * by gzip.  cli_finish closes it; st: result of the function that wrote the file, with its message in
+ * cli_err.  The file is written under a temporary name in the same directory; cli_finish renames it
+ * to path.  Both functions die after an error.  Only one file can be open at a time.
  */
-typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
-					struct ftr_err *err);
-void cli_write(const char *path, cli_write_fn fn, const void *ctx);
-/* Returns true if cli_write compresses this file.  path may be NULL. */
+FILE *cli_create(const char *path);
+void cli_finish(enum ftr_status st);
+/* Returns true if cli_create compresses this file.  path may be NULL. */
 bool cli_packed(const char *path);
 /*
  * Files written between cli_write_begin and cli_write_end appear together: cli_write_end
@@ -286,21 +286,11 @@ struct ftr_tables *cli_read_lfts(const char *path, const struct ftr_fabric *f, u
 /* Returns "DIR/NAME", which is never freed. */
 const char *cli_path(const char *dir, const char *name);
 
-struct cli_tables_of {
-	const struct ftr_fabric *f;
-	const struct ftr_tables *t;
-	bool compact;		/* ftr_write_lfts_compact; for files that cli_packed() */
-};
-struct cli_sl2vl_of {
-	const struct ftr_fabric *f;
-	const struct ftr_sl2vl *m;	/* NULL: each SL uses the VL of the same number */
-};
-enum ftr_status cli_write_sl2vl_fn(FILE *out, const void *sl2vl_of,
-				   struct ftr_err *err);
-enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,
-				    struct ftr_err *err);
-enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
-				    struct ftr_err *err);
+/* Write a file of a fabric.  Tables in a file that cli_packed() are written by ftr_write_lfts_compact.
+ * m NULL: each SL uses the VL of the same number. */
+void cli_write_fabric(const char *path, const struct ftr_fabric *f);
+void cli_write_tables(const char *path, const struct ftr_fabric *f, const struct ftr_tables *t);
+void cli_write_sl2vl(const char *path, const struct ftr_fabric *f, const struct ftr_sl2vl *m);
 
 /* Unpacks gzip and xz files (unpack.c); passed to ftr_set_unpacker. */
 extern const struct ftr_unpacker cli_unpacker;

@@ -78,7 +78,6 @@ struct job {
 	unsigned int n_kinds;
 	struct tables set[CLI_LIST_MAX];
 	unsigned int n_sets;
-	struct coll *c;			/* of the tables whose steps are written */
 };
 
 /* ---- the arguments ------------------------------------------------------- */
@@ -283,14 +282,13 @@ static bool route(struct job *j, const char *spec, struct ftr_tables **out)
 }
 
 /* Computes the only collective again, and writes its transfers. */
-static enum ftr_status write_steps_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_steps(const struct job *j, struct coll *c)
 {
-	const struct job *j = ctx;
 	struct coll_opts opts = j->opts;
 
-	opts.steps = out;
-	coll_run(j->c, j->kind[0], &opts);
-	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
+	opts.steps = cli_create(j->o->steps);
+	coll_run(c, j->kind[0], &opts);
+	cli_finish(FTR_OK);
 }
 
 static void evaluate(struct job *j, const char *spec)
@@ -308,10 +306,8 @@ static void evaluate(struct job *j, const char *spec)
 		cli_progress(j->kind[i]->name);
 		s->time[i] = coll_run(c, j->kind[i], &j->opts);
 	}
-	if (j->o->steps) {
-		j->c = c;
-		cli_write(j->o->steps, write_steps_fn, j);
-	}
+	if (j->o->steps)
+		write_steps(j, c);
 	coll_free(c);
 	ftr_tables_free(s->t);
 }

@@ -308,33 +308,29 @@ const char *cli_path(const char *dir, const char *name)
 	return p->text;
 }
 
-enum ftr_status cli_write_sl2vl_fn(FILE *out, const void *sl2vl_of,
-				   struct ftr_err *err)
+void cli_write_fabric(const char *path, const struct ftr_fabric *f)
 {
-	const struct cli_sl2vl_of *of = sl2vl_of;
+	FILE *out = cli_create(path);
+
+	cli_finish(ftr_write_netfile(out, f, NULL, &cli_err));
+}
+
+void cli_write_tables(const char *path, const struct ftr_fabric *f, const struct ftr_tables *t)
+{
+	FILE *out = cli_create(path);
+
+	cli_finish((cli_packed(path) ? ftr_write_lfts_compact : ftr_write_lfts)(out, f, t, &cli_err));
+}
+
+void cli_write_sl2vl(const char *path, const struct ftr_fabric *f, const struct ftr_sl2vl *m)
+{
 	struct ftr_sl2vl *same = NULL;
-	enum ftr_status st = FTR_OK;
+	FILE *out = cli_create(path);
 
-	if (!of->m)
-		st = ftr_sl2vl_new(of->f, &same, err);
-	if (!st)
-		st = ftr_write_sl2vl(out, of->f, of->m ? of->m : same, err);
+	if (!m)
+		cli_must(ftr_sl2vl_new(f, &same, &cli_err));
+	cli_finish(ftr_write_sl2vl(out, f, m ? m : same, &cli_err));
 	ftr_sl2vl_free(same);
-	return st;
-}
-
-enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,
-				    struct ftr_err *err)
-{
-	return ftr_write_netfile(out, fabric, NULL, err);
-}
-
-enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
-				    struct ftr_err *err)
-{
-	const struct cli_tables_of *of = tables_of;
-
-	return (of->compact ? ftr_write_lfts_compact : ftr_write_lfts)(out, of->f, of->t, err);
 }
 
 uint64_t cli_draw(uint64_t *state)

@@ -61,27 +61,16 @@ static struct ftr_fabric *make(const struct gen *g, const char *shape)
 	return f;
 }
 
-struct ordered {
-	const struct ftr_fabric *f;
-	uint32_t *order;	/* order of switches and hosts in the file; NULL: by index */
-};
-
-static enum ftr_status write_ordered(FILE *out, const void *ctx,
-				     struct ftr_err *err)
-{
-	const struct ordered *o = ctx;
-
-	return ftr_write_netfile(out, o->f, o->order, err);
-}
-
 static void write_all(const struct gen *g, const struct ftr_fabric *f)
 {
-	struct ordered o = { f, NULL };
+	uint32_t *order = NULL;	/* of switches and hosts in the file; NULL: by index */
+	FILE *out;
 
 	if (g->random_order)
-		cli_must(ftr_gen_order(f, g->seed, &o.order, &cli_err));
-	cli_write(g->in.output, write_ordered, &o);
-	free(o.order);
+		cli_must(ftr_gen_order(f, g->seed, &order, &cli_err));
+	out = cli_create(g->in.output);
+	cli_finish(ftr_write_netfile(out, f, order, &cli_err));
+	free(order);
 }
 
 static int report_gen(const struct gen *g, const char *shape,

@@ -266,7 +266,8 @@ static void write_page(const struct job *j, const char *title)
 
 	if (slash && slash[1])
 		page.title = slash + 1;
-	cli_write(j->o->in.output, html_write, &page);
+	html_write(cli_create(j->o->in.output), &page);
+	cli_finish(FTR_OK);
 }
 
 static void make_report(struct job *j, const char *old, const char *now)

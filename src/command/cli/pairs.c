@@ -68,9 +68,9 @@ static void write_left(FILE *out, const struct plan *x)
 		}
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_plan(const struct plan *x)
 {
-	const struct plan *x = ctx;
+	FILE *out = cli_create(x->o->in.output);
 	bool script = x->o->form == SCRIPT;
 
 	fprintf(out, "%s# %s in %s; links, counted per direction: %u covered, %u not covered\n",
@@ -87,7 +87,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 	}
 	if (script)
 		fprintf(out, "'\n%s", part_pairs);
-	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
+	cli_finish(FTR_OK);
 }
 
 static int run_pairs(int argc, char **argv)
@@ -103,7 +103,7 @@ static int run_pairs(int argc, char **argv)
 	pairs_plan(x.f, x.t, x.member, &x.p);
 	if (!x.p.n)
 		cli_die("pairs: the tables connect no two hosts with names");
-	cli_write(o.in.output, write_fn, &x);
+	write_plan(&x);
 	if (x.p.n_left)
 		cli_error("note: links that no path between two hosts crosses, counted per direction: %u; they are listed at the beginning of the output",
 			  x.p.n_left);

@@ -165,9 +165,9 @@ static void divide_rails(struct job *j)
 	qsort(j->line, j->n, sizeof(*j->line), by_place);
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_job(const struct job *j)
 {
-	const struct job *j = ctx;
+	FILE *out = cli_create(j->o->in.output);
 	uint32_t rank = 0;
 
 	for (uint32_t i = 0; i < j->n; i++) {
@@ -196,7 +196,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 			break;
 		}
 	}
-	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
+	cli_finish(FTR_OK);
 }
 
 static int report_ranks(const struct job *j)
@@ -230,7 +230,7 @@ static int run_ranks(int argc, char **argv)
 	lines(&j);
 	if (o.rails || o.form == PORTS)
 		divide_rails(&j);
-	cli_write(o.in.output, write_fn, &j);
+	write_job(&j);
 	return report_ranks(&j);
 }
 

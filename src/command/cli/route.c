@@ -180,13 +180,11 @@ static int summary_json(const struct route *r, const struct result *x)
 
 /* Writes the set P of alternative output ports (Gliksberg et al. 2020, equation (2)) of each
  * switch.  All LIDs on a leaf switch have the same set. */
-static enum ftr_status write_alternatives(FILE *out, const void *shape,
-					  struct ftr_err *err)
+static void write_alternatives(const char *path, const struct ftr_shape *sh)
 {
-	const struct ftr_shape *sh = shape;
 	const struct ftr_group *cand[FTR_PORT_MAX];
+	FILE *out = cli_create(path);
 
-	(void)err;
 	fprintf(out, "# switch, leaf switch, ports that lead closer to the leaf switch\n");
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
 		for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
@@ -204,22 +202,19 @@ static enum ftr_status write_alternatives(FILE *out, const void *shape,
 						sh->tree.group_ports[cand[i]->first + k]);
 			putc('\n', out);
 		}
-	return FTR_OK;
+	cli_finish(FTR_OK);
 }
 
 static void write_all(const struct route *r, const struct result *x)
 {
-	const struct cli_tables_of of = { x->of, x->t, cli_packed(r->in.output) };
-	const struct cli_sl2vl_of vl_map = { x->of, x->vl_map };
-
 	cli_progress("writing");
 	cli_write_begin();
 	if (r->sl2vl)
-		cli_write(r->sl2vl, cli_write_sl2vl_fn, &vl_map);
+		cli_write_sl2vl(r->sl2vl, x->of, x->vl_map);
 	if (r->alternatives)
-		cli_write(r->alternatives, write_alternatives, x->sh);
+		write_alternatives(r->alternatives, x->sh);
 	if (r->in.output || !r->in.from.on)
-		cli_write(r->in.output, cli_write_tables_fn, &of);
+		cli_write_tables(r->in.output, x->of, x->t);
 	cli_write_end();
 }
 

@@ -114,32 +114,14 @@ static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
 
 /* ---- save: files ------------------------------------------------------- */
 
-static enum ftr_status write_copy(FILE *out, const void *path,
-				  struct ftr_err *err)
+static void write_versions(const char *path, const struct ftr_fabric *f)
 {
-	FILE *in = fopen(path, "re");
-	char buf[65536];
-	size_t n;
-
-	if (!in)
-		return ftr_fail(err, FTR_IO, "%s: %s", (const char *)path,
-				strerror(errno));
-	while ((n = fread(buf, 1, sizeof(buf), in)))
-		fwrite(buf, 1, n, out);
-	fclose(in);
-	return FTR_OK;
-}
-
-static enum ftr_status write_versions(FILE *out, const void *ctx,
-				      struct ftr_err *err)
-{
-	const struct ftr_fabric *f = ctx;
+	FILE *out = cli_create(path);
 	char *opensm = doc_find_opensm(), version[DOC_VERSION_MAX];
 	time_t now = time(NULL);
 	struct tm tm;
 	char text[32];
 
-	(void)err;
 	gmtime_r(&now, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	fprintf(out, "time %s\nibfattree %s\nopensm %s\n", text,
@@ -148,27 +130,28 @@ static enum ftr_status write_versions(FILE *out, const void *ctx,
 	fprintf(out, "switches %u\nend_ports %u\nmax_lid %u\n", f->n_sw,
 		f->n_ep, f->max_lid);
 	free(opensm);
-	return FTR_OK;
-}
-
-static void keep(const char *dir, const char *name, cli_write_fn fn,
-		 const void *ctx)
-{
-	cli_write(cli_path(dir, name), fn, ctx);
+	cli_finish(FTR_OK);
 }
 
 /* Copies a file that opensm.conf names to dir.  If it cannot be read, only prints a note: opensm
  * could not read the file either. */
 static void keep_copy(const char *dir, const char *file)
 {
-	const char *name = file ? strrchr(file, '/') : NULL;
+	FILE *in = file ? fopen(file, "re") : NULL, *out;
+	char buf[65536];
+	size_t n;
 
 	if (!file)
 		return;
-	if (access(file, R_OK))
+	if (!in) {
 		cli_error("note: %s: %s; it is not saved", file, strerror(errno));
-	else
-		keep(dir, name ? name + 1 : file, write_copy, file);
+		return;
+	}
+	out = cli_create(cli_path(dir, basename(file)));
+	while ((n = fread(buf, 1, sizeof(buf), in)))
+		fwrite(buf, 1, n, out);
+	fclose(in);
+	cli_finish(FTR_OK);
 }
 
 /* Copies opensm.conf, and the GUID files and the plugin's option file that it names. */
@@ -192,17 +175,14 @@ static void keep_options(const char *dir, const char *conf)
 static void save_all(const struct save *o, const char *dir,
 		     const struct cli_live *live)
 {
-	const struct cli_tables_of of = { .f = live->f, .t = live->t };
-	const struct cli_sl2vl_of sl2vl = { live->f, o->m };
-
 	if (mkdir(dir, 0700))	/* opensm.conf may contain keys, such as m_key */
 		cli_die("%s: %s", dir, strerror(errno));
-	keep(dir, "fabric.net", cli_write_fabric_fn, live->f);
-	keep(dir, "opensm-lfts.dump", cli_write_tables_fn, &of);
+	cli_write_fabric(cli_path(dir, "fabric.net"), live->f);
+	cli_write_tables(cli_path(dir, "opensm-lfts.dump"), live->f, live->t);
 	if (o->m)
-		keep(dir, "sl2vl", cli_write_sl2vl_fn, &sl2vl);
+		cli_write_sl2vl(cli_path(dir, "sl2vl"), live->f, o->m);
 	keep_options(dir, o->conf);
-	keep(dir, "versions", write_versions, live->f);
+	write_versions(cli_path(dir, "versions"), live->f);
 }
 
 static int run_save(int argc, char **argv)
@@ -340,7 +320,7 @@ static int run_restore(int argc, char **argv)
 	static struct ftr_fabric *old;
 	static struct ftr_tables *saved, *t;
 	static struct cli_live now;
-	struct cli_tables_of of = { .compact = false };
+	const struct ftr_fabric *f;
 	struct ftr_team *team;
 	int n = cli_parse(&cli_restore, &o, argc, argv), status;
 
@@ -356,11 +336,11 @@ static int run_restore(int argc, char **argv)
 	read_saved(argv[0], &old, &saved);
 	if (o.in.from.on || n > 1)
 		now = cli_input(&o.in, argv[1]);
-	of.f = now.f ? now.f : old;
-	of.t = t = translate(old, saved, of.f);
-	cli_write(o.in.output, cli_write_tables_fn, &of);
+	f = now.f ? now.f : old;
+	t = translate(old, saved, f);
+	cli_write_tables(o.in.output, f, t);
 	team = ftr_team_new(o.in.threads);
-	status = judge(of.f, t, team);
+	status = judge(f, t, team);
 	print_lines(o.in.output);
 	ftr_team_free(team);
 	return status;

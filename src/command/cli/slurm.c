@@ -52,24 +52,22 @@ static void read_all(struct job *j, const char *fabric)
 			j->wanted[j->list->entry[i].host] = true;
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_topology(const struct job *j)
 {
-	const struct job *j = ctx;
+	FILE *out = cli_create(j->o->in.output);
 	const struct ftr_slurm_opts opts = {
 		.form = (enum ftr_slurm_form)j->o->form, .yaml = j->o->yaml,
 		.wanted = j->wanted,
 	};
 	struct ftr_slurm_counts c;
-	enum ftr_status st = ftr_write_slurm(out, j->sh, j->pic, j->h, &opts,
-					     &c, err);
 
-	if (!st && c.split)
+	cli_finish(ftr_write_slurm(out, j->sh, j->pic, j->h, &opts, &c, &cli_err));
+	if (c.split)
 		cli_error("note: hosts on several leaves, without another host on the same leaves: %u; each is listed at its first leaf",
 			  c.split);
-	if (!st && c.block_max > c.block_min)
+	if (c.block_max > c.block_min)
 		cli_error("note: blocks have %u to %u hosts; BlockSizes is the smallest of these numbers, so Slurm does not use larger blocks completely",
 			  c.block_min, c.block_max);
-	return st;
 }
 
 /* Reports hosts that are in --hosts but not in the fabric, and hosts that are in the fabric but not
@@ -102,7 +100,7 @@ static int run_slurm(int argc, char **argv)
 
 	cli_parse(&cli_slurm, &o, argc, argv);
 	read_all(&j, argv[0]);
-	cli_write(o.in.output, write_fn, &j);
+	write_topology(&j);
 	return report_slurm(&j);
 }
 
