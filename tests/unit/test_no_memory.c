@@ -135,7 +135,7 @@ static void set_scene(struct scene *z, unsigned int kind)
 	z->whole = grow(kind, &rng);
 	must(ftr_gen_damage(z->whole, &(struct ftr_damage){ .seed = 3,
 				.links = z->whole->n_sw_links / 12 + 1 }, &z->f, &err), &err);
-	must(ftr_nominal_new(z->whole, NULL, NULL, NULL, &z->nominal, NULL, &err), &err);
+	must(ftr_nominal_new(z->whole, NULL, NULL, &z->nominal, NULL, &err), &err);
 	so.nominal = z->nominal->shape;
 	must(ftr_shape_new(z->f, &so, NULL, &z->sh, &err), &err);
 	must(ftr_tables_new(z->f, false, &z->t, &err), &err);
@@ -316,8 +316,8 @@ static enum ftr_status op_nominal(const struct scene *z, uint64_t *sum, struct f
 	struct ftr_nominal_change c;
 	enum ftr_status st;
 
-	TRY(ftr_nominal_new(z->f, NULL, NULL, NULL, &a, &c, err));
-	st = ftr_nominal_new(z->whole, NULL, a, NULL, &b, &c, err);
+	TRY(ftr_nominal_new(z->f, NULL, NULL, &a, &c, err));
+	st = ftr_nominal_new(z->whole, NULL, a, &b, &c, err);
 	if (!st)
 		st = ftr_nominal_compare(b, z->f, &c, err);
 	if (!st)
@@ -678,7 +678,8 @@ static enum ftr_status op_carry(const struct scene *z, uint64_t *sum, struct ftr
 	struct ftr_turn *turn;
 	uint32_t n;
 
-	TRY(ftr_turns_carry(z->f, z->turn, z->n_turns, z->whole, &turn, &n, err));
+	if (!ftr_turns_carry(z->f, z->turn, z->n_turns, z->whole, &turn, &n))
+		return ftr_nomem(err, "turns");
 	*sum = n;
 	free(turn);
 	TRY(ftr_tables_carry(z->f, z->t, z->whole, &t, err));

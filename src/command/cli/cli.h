@@ -216,8 +216,7 @@ void cli_free_guids(struct ftr_shape_opts *opts);
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
-			    struct ftr_team *team, struct ftr_nominal **out,
-			    struct ftr_err *err) FTR_MUST_USE;
+			    struct ftr_nominal **out, struct ftr_err *err) FTR_MUST_USE;
 /* Makes the shape of f.  The nominal fabric is the one that cli_nominal makes from f and path with
  * faults false. */
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,

@@ -131,7 +131,7 @@ static void read_fabric(struct job *j, const char *path)
 
 	j->f = cli_faults_apply(whole, &faults, o->seed);
 	cli_must(cli_read_guids(&o->files, &opts, &cli_err));
-	cli_must(cli_nominal(o->nominal, whole, o->fail.n != 0, &opts, j->team, &nominal, &cli_err));
+	cli_must(cli_nominal(o->nominal, whole, o->fail.n != 0, &opts, &nominal, &cli_err));
 	if (nominal)
 		opts.nominal = nominal->shape;
 	cli_must(ftr_shape_new(j->f, &opts, j->team, &j->sh, &cli_err));

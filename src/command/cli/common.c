@@ -129,7 +129,6 @@ void cli_free_guids(struct ftr_shape_opts *opts)
 static enum ftr_status read_nominal(const char *path,
 				    const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts,
-				    struct ftr_team *team,
 				    struct ftr_nominal **out,
 				    struct ftr_err *err)
 {
@@ -137,10 +136,10 @@ static enum ftr_status read_nominal(const char *path,
 	enum ftr_status st;
 
 	if (ftr_state_is_file(path))
-		return ftr_nominal_read(path, opts, team, out, err);
+		return ftr_nominal_read(path, opts, out, err);
 	st = ftr_read_fabric(path, f->n_ep ? f->ep[0].lmc : 0, &g, err);
 	if (!st)
-		st = ftr_nominal_new(g, opts, NULL, team, out, NULL, err);
+		st = ftr_nominal_new(g, opts, NULL, out, NULL, err);
 	else if (st == FTR_PARSE && strlen(path) > 5 && !strcmp(path + strlen(path) - 5, ".topo"))
 		cli_error("note: a cable plan of ibdiagnet must be converted: ibfattree topo --guids FABRIC %s -o FILE.net",
 			  path);
@@ -165,8 +164,7 @@ static void note_growth(const char *path, const struct ftr_nominal_change *c)
 
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
-			    struct ftr_team *team, struct ftr_nominal **out,
-			    struct ftr_err *err)
+			    struct ftr_nominal **out, struct ftr_err *err)
 {
 	struct ftr_nominal *old = NULL;
 	struct ftr_nominal_change change;
@@ -176,9 +174,9 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 	if (!path && !faults)
 		return FTR_OK;
 	if (path)
-		st = read_nominal(path, f, opts, team, &old, err);
+		st = read_nominal(path, f, opts, &old, err);
 	if (!st)
-		st = ftr_nominal_new(f, opts, old, team, out, &change, err);
+		st = ftr_nominal_new(f, opts, old, out, &change, err);
 	if (!st && path)
 		note_growth(path, &change);
 	if (*out != old)
@@ -208,8 +206,7 @@ enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 {
 	struct ftr_shape_opts over = *opts;
 	struct ftr_nominal *nominal = NULL;
-	enum ftr_status st = cli_nominal(path, f, false, opts, team, &nominal,
-					 err);
+	enum ftr_status st = cli_nominal(path, f, false, opts, &nominal, err);
 
 	if (nominal)
 		over.nominal = nominal->shape;

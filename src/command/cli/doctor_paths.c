@@ -31,8 +31,7 @@ static void make_shape(struct doctor *d)
 	o->leaf_order = FTR_LEAF_BY_GUID;
 	st = cli_read_guids(&d->o.files, o, err);
 	if (!st)
-		st = cli_nominal(d->o.nominal, d->net.f, true, o, d->team,
-				 &d->nominal, err);
+		st = cli_nominal(d->o.nominal, d->net.f, true, o, &d->nominal, err);
 	if (!st && d->nominal)
 		o->nominal = d->nominal->shape;
 	if (!st)
@@ -121,8 +120,7 @@ static bool is_state_of(const struct doctor *d, const char *path,
 {
 	struct ftr_nominal_change c = { .other = false };
 	struct ftr_nominal *n = NULL;
-	enum ftr_status st = ftr_nominal_read(path, &d->shape_opts, d->team,
-					      &n, why);
+	enum ftr_status st = ftr_nominal_read(path, &d->shape_opts, &n, why);
 
 	if (!st)
 		st = ftr_nominal_compare(n, d->net.f, &c, why);

@@ -119,7 +119,7 @@ static void read_fabrics(struct job *j, const char *old, const char *now)
 		shape_of(j, &j->old);
 	}
 	cli_must(cli_nominal(old ? old : o->nominal, j->now.f, o->fail.n > 0,
-			     &j->opts, j->team, &j->nominal, &cli_err));
+			     &j->opts, &j->nominal, &cli_err));
 	if (j->nominal)
 		j->opts.nominal = j->nominal->shape;
 	shape_of(j, &j->now);

@@ -61,11 +61,10 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 	const struct job *j = ctx;
 	const struct ftr_slurm_opts opts = {
 		.form = (enum ftr_slurm_form)j->o->form, .yaml = j->o->yaml,
-		.wanted = j->wanted,
+		.hosts = j->h, .wanted = j->wanted,
 	};
 	struct ftr_slurm_counts c;
-	enum ftr_status st = ftr_write_slurm(out, j->sh, j->pic, j->h, &opts,
-					     &c, err);
+	enum ftr_status st = ftr_write_slurm(out, j->sh, j->pic, &opts, &c, err);
 
 	if (!st && c.split)
 		cli_error("note: hosts on several leaves, without another host on the same leaves: %u; each is listed at its first leaf",

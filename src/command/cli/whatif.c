@@ -164,8 +164,8 @@ static double reroute(const struct job *j, const struct ftr_fabric *f,
 		ro.balance = FTR_BALANCE_LOAD;
 	}
 	if (j->before) {
-		cli_must(ftr_turns_carry(j->f, j->turn, j->n_turns, f, &turn,
-					 &ro.n_turns, &cli_err));
+		if (!ftr_turns_carry(j->f, j->turn, j->n_turns, f, &turn, &ro.n_turns))
+			cli_die("out of memory for %u turns", j->n_turns);
 		ro.turn = turn;
 	}
 	ms = route(j, f, &ro, sh, t, NULL);
@@ -306,8 +306,8 @@ static void read_all(struct job *j, const char *path)
 
 	j->f = live.f;
 	cli_must(cli_read_guids(&w->files, &j->opts, &cli_err));
-	cli_must(cli_nominal(w->nominal, j->f, is_changed(w), &j->opts, j->team,
-			     &j->nominal, &cli_err));
+	cli_must(cli_nominal(w->nominal, j->f, is_changed(w), &j->opts, &j->nominal,
+			     &cli_err));
 	if (j->nominal)
 		j->opts.nominal = j->nominal->shape;
 	j->faults = cli_faults_parse(j->f, "fail", &w->fail);
