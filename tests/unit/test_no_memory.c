@@ -515,7 +515,7 @@ static enum ftr_status op_load(const struct scene *z, uint64_t *sum, struct ftr_
 
 	for (ftr_ep e = 0; e < z->f->n_ep; e++)
 		order[e] = e;
-	st = ftr_load_new(z->f, z->t, order, z->f->n_ep, z->team, &ld, err);
+	st = ftr_load_new(z->f, z->t, (struct ftr_order){ order, z->f->n_ep }, z->team, &ld, err);
 	if (!st)
 		st = load_all(z, ld, by_port, sum, err);
 	ftr_load_free(ld);
@@ -527,12 +527,12 @@ static enum ftr_status op_load(const struct scene *z, uint64_t *sum, struct ftr_
 static enum ftr_status op_jobs(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
 	const ftr_ep ep[] = { 0, 1, 2, 3, 4 };
-	struct ftr_job job[2] = { { ep, 3 }, { ep + 2, 3 } };
-	struct ftr_job_load load[2];
 	struct ftr_job_pair pair[4];
+	struct ftr_job job[2] = { { .order = { ep, 3 }, .pair = pair },
+				  { .order = { ep + 2, 3 }, .pair = pair + 2 } };
 
-	TRY(ftr_jobs_load(z->f, z->t, job, 2, NULL, load, pair, err));
-	*sum = load[0].links * 1000u + load[1].shared;
+	TRY(ftr_jobs_load(z->f, z->t, job, 2, NULL, err));
+	*sum = job[0].links * 1000u + job[1].shared;
 	return FTR_OK;
 }
 

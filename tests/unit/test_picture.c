@@ -185,7 +185,7 @@ START_TEST(loads)
 						   &err));
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		order[e] = e;
-	ck_assert(!ftr_load_new(f, t, order, f->n_ep, NULL, &ld, &err));
+	ck_assert(!ftr_load_new(f, t, (struct ftr_order){ order, f->n_ep }, NULL, &ld, &err));
 	ftr_load_all(ld, load, &r);
 	for (uint32_t i = 0; i < f->n_ports; i++) {
 		max = FTR_MAX(max, load[i]);

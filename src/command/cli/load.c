@@ -370,7 +370,7 @@ static void run_all(const struct load *l, const struct input *in,
 	double t0;
 
 	cli_progress("counting flows");
-	cli_must(ftr_load_new(in->f, in->t, in->order, in->n, team, &ld,
+	cli_must(ftr_load_new(in->f, in->t, (struct ftr_order){ in->order, in->n }, team, &ld,
 			      &cli_err));
 	for (int i = 0; i < KINDS; i++) {
 		if (!x[i].done)

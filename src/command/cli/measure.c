@@ -65,8 +65,7 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 	if (what->all)
 		st = cli_bound(sh, order, what->n, &out->v[CLI_M_ALL_BOUND], err);
 	if (!st && (what->all || what->shifts))
-		st = ftr_load_new(f, t, order, what->n, team, &ld,
-				  err);
+		st = ftr_load_new(f, t, (struct ftr_order){ order, what->n }, team, &ld, err);
 	if (ld && what->all) {
 		ftr_load_all(ld, NULL, r);
 		out->v[CLI_M_ALL_MAX] = (double)r->max;
