@@ -348,7 +348,8 @@ static void run_all(const struct load *l, const struct input *in, struct result 
 	double t0;
 
 	cli_progress("counting flows");
-	cli_must(ftr_load_new(in->f, in->t, in->order, in->n, l->in.team, &ld, &cli_err));
+	cli_must(ftr_load_new(in->f, in->t, (struct ftr_order){ in->order, in->n }, l->in.team, &ld,
+			      &cli_err));
 	for (int i = 0; i < KINDS; i++) {
 		if (!x[i].done)
 			continue;
