@@ -281,7 +281,7 @@ static void count_slice(const struct flow_shifts *z, struct flow_slice *b, uint3
 	b->flows = b->lost = 0;
 	for (uint32_t k = 0; k < z->n_sources; k++) {
 		const struct flow_source *src = &z->source[k];
-		uint32_t n = src->n ? FTR_MIN(b->end - b->begin + src->n - 1, z->n) : 0;
+		uint32_t n = FTR_MIN(b->end - b->begin + src->n - 1, z->n);
 		uint32_t pos = (src->first + b->begin) % z->n;
 
 		for (uint32_t i = 0; i < n; i++) {
