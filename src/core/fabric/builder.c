@@ -291,7 +291,7 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 	    !ftr_map_put(&b->link_by_end, ka, b->n_link) ||
 	    !ftr_map_put(&b->link_by_end, kz, b->n_link))	/* not covered: only the first
 								 * of two new keys can need
-								 * memory (map.h) */
+								 * memory (map.c) */
 		return nomem(err);
 	b->link[b->n_link++] = (struct b_link){ a, z, (uint8_t)width,
 						 (uint8_t)speed };
