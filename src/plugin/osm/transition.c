@@ -353,8 +353,8 @@ static enum ftr_status judge(const struct change *x, enum verdict *v, struct ftr
 
 	*v = SAFE;
 	if (x->rank)
-		st = ftr_check_mixtures(x->f, x->now, x->plan.to, x->rank, ibf_team(x->p), &proved,
-					err);
+		st = ftr_check_mixtures(x->f, (const struct ftr_tables *[]){ x->now, x->plan.to },
+					x->rank, ibf_team(x->p), &proved, err);
 	if (st || proved)
 		return st;
 	*v = LOOP_IN_USE;
