@@ -139,6 +139,9 @@ static enum ftr_status push_plan(struct rr *f,
 			      r->failed, r->failed == 1 ? " was" : "s were");
 	if (st)
 		rr_ddlr_drop(f->view);
+	pthread_mutex_lock(&f->mutex);
+	f->written.unranked = rr_now(f);
+	pthread_mutex_unlock(&f->mutex);
 	f->view->drained_at = rr_now(f) + f->ops->lifetime(f->ctx);
 	return st;
 }
