@@ -37,38 +37,33 @@ static const struct cli_opt options[] = {
 };
 
 struct subject {
-	struct ftr_fabric *f;
+	struct cli_live net;
+	struct ftr_fabric *f;	/* those of net */
 	struct ftr_tables *t;
 	struct ftr_sl2vl *sl2vl;
 	struct ftr_path_sl *psl;
-	uint32_t missing, silent, no_sl2vl;
+	uint32_t no_sl2vl;
 	char source[256];
 };
 
-static void from_switches(const struct check *c, struct subject *s)
+static void read_all(const struct check *c, const char *fabric, struct subject *s)
 {
-	struct cli_live live;
+	struct cli_live *n = &s->net;
 	double t0 = cli_now();
 
-	cli_must(cli_live_read(&c->in.from, &live, &cli_err));
-	s->f = live.f;
-	s->t = live.t;
-	s->missing = live.missing;
-	s->silent = live.silent;
-	snprintf(s->source, sizeof(s->source),
-		 "read from the switches in %.2f s", cli_now() - t0);
-}
-
-static void from_files(const struct check *c, const char *fabric,
-		       struct subject *s)
-{
-	s->f = cli_read_fabric(&c->in, fabric);
-	s->t = cli_read_lfts(c->lfts, s->f, &s->missing);
-	snprintf(s->source, sizeof(s->source), "%s", c->lfts);
-}
-
-static void read_vls(const struct check *c, struct subject *s)
-{
+	if (c->in.from.on) {
+		cli_must(cli_live_read(&c->in.from, n, &cli_err));
+	} else {
+		n->f = cli_read_fabric(&c->in, fabric);
+		n->t = cli_read_lfts(c->lfts, n->f, &n->missing);
+	}
+	s->f = n->f;
+	s->t = n->t;
+	if (c->in.from.on)
+		snprintf(s->source, sizeof(s->source), "read from the switches in %.2f s",
+			 cli_now() - t0);
+	else
+		snprintf(s->source, sizeof(s->source), "%s", c->lfts);
 	if (c->sl2vl)
 		cli_must(ftr_read_sl2vl(c->sl2vl, s->f, &s->sl2vl, &s->no_sl2vl,
 					&cli_err));
@@ -152,8 +147,8 @@ static int check(const struct check *c, const struct subject *s)
 	struct ftr_team *team = c->in.team;
 	uint64_t hops[FTR_HOPS_MAX];
 	struct cli_report_opts ro = {
-		.source = s->source, .missing = s->missing,
-		.silent = s->silent, .strict = c->strict,
+		.source = s->source, .missing = s->net.missing,
+		.silent = s->net.silent, .strict = c->strict,
 		.switch_sources = c->switch_sources, .json = c->in.json,
 		.hops = hops, .sl2vl = c->sl2vl, .psl = c->psl,
 		.no_sl2vl = s->no_sl2vl, .list = c->list,
@@ -192,18 +187,14 @@ static int run_check(int argc, char **argv)
 			n ? argv[0] : NULL, c.lfts, c.sl2vl, c.psl,
 			c.in.nominal, c.in.files.roots, c.in.files.cn,
 			c.in.files.io }, 8);
-	cli_live_args("check", &c.in.from, n, 0);
+	cli_live_args("check", &c.in.from, n, 0, NULL);
 	if (c.in.from.on && (c.lfts || n))
 		cli_die("check: --live reads fabric and tables from the switches; '%s' cannot be given with it",
 			c.lfts ? "--lfts" : argv[0]);
 	if (!c.in.from.on && (!c.lfts || !n))
 		cli_die("check: FABRIC and --lfts FILE are needed, or --live");
 	cli_progress("reading");
-	if (c.in.from.on)
-		from_switches(&c, &s);
-	else
-		from_files(&c, argv[0], &s);
-	read_vls(&c, &s);
+	read_all(&c, argv[0], &s);
 	save(&c, &s);
 	cli_progress_end();
 	c.in.team = ftr_team_new(c.in.threads);

@@ -170,7 +170,7 @@ static int run_diff(int argc, char **argv)
 	static struct result r;
 	int n = cli_parse(&cli_diff, &opts, argc, argv), status;
 
-	cli_live_args("diff", &opts.in.from, n, 3);
+	cli_live_args("diff", &opts.in.from, n, 3, NULL);
 	if (opts.in.from.on && n != 1)
 		cli_die("diff: --live expects one argument, the tables to compare with those in use");
 	if (opts.in.files.roots && !opts.transition)

@@ -374,10 +374,7 @@ static int run_load(int argc, char **argv)
 	const char *fabric;
 	int n = cli_parse(&cli_load, &l, argc, argv), status;
 
-	cli_live_args("load", &l.in.from, n, 1);
-	if (l.in.from.on && n)
-		cli_die("load: --live reads the fabric from the switches; '%s' cannot be given with it",
-			argv[0]);
+	cli_live_args("load", &l.in.from, n, 1, n ? argv[0] : NULL);
 	if (!l.lfts && !l.in.from.on)
 		cli_die("load: --lfts FILE is needed, or --live");
 	if (l.rail && l.jobs)

@@ -286,10 +286,7 @@ static int run_route(int argc, char **argv)
 	};
 	const unsigned int n_outputs = sizeof(outputs) / sizeof(outputs[0]);
 
-	cli_live_args("route", &r.in.from, n, 1);
-	if (r.in.from.on && (n || r.fail.n))
-		cli_die("route: --live reads the fabric from the switches; '%s' cannot be given with it",
-			n ? argv[0] : "--fail");
+	cli_live_args("route", &r.in.from, n, 1, n ? argv[0] : r.fail.n ? "--fail" : NULL);
 	if (r.in.json && (!r.in.from.on || r.in.output) &&
 	    (!r.in.output || !strcmp(r.in.output, "-")))
 		cli_die("route: with --json, the tables cannot go to stdout; give --output FILE");
