@@ -261,7 +261,7 @@ static void other_state(void)
 	struct ftr_err err = { 0 };
 	struct ftr_nominal *n;
 
-	ck_assert(!ftr_nominal_new(f, NULL, NULL, NULL, &n, NULL, &err));
+	ck_assert(!ftr_nominal_new(f, NULL, NULL, &n, NULL, &err));
 	state = versioned("");
 	ck_assert(!ftr_state_write(state, &(struct ftr_state){ .nominal = n }, &err));
 	d.o.in.nominal = state;

@@ -238,6 +238,8 @@ void cli_note_files(const struct ftr_shape *sh);
 /* Returns the host order of sh, malloc()ed, with *n places.  FTR_EP_NONE: a place without a host (a
  * gap). */
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
+/* Returns the hosts of f; ends the program if there is none. */
+struct ftr_hosts *cli_hosts(const struct ftr_fabric *f);
 /* Like cli_host_order, but returns port GUIDs, which are valid in a damaged fabric, too; 0: a gap.
  * If with_gaps is false, removes gaps as cli_drop_gaps does. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);

@@ -132,7 +132,10 @@ static void read_fabric(struct job *j, const char *path)
 	cli_shaping_free(&s);
 	cli_faults_free(&faults);
 	ftr_fabric_free(whole);
-	cli_must(ftr_hosts_new(j->f, false, &j->hosts, &cli_err));
+	if (o->ranks == RANKS_NAME)
+		j->hosts = cli_hosts(j->f);
+	else
+		cli_must(ftr_hosts_new(j->f, false, &j->hosts, &cli_err));
 }
 
 /* Marks the ports of the hosts in --hosts, or all ports. */

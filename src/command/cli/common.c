@@ -114,7 +114,6 @@ void cli_shaping_free(struct cli_shaping *s)
 static enum ftr_status read_nominal(const char *path,
 				    const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts,
-				    struct ftr_team *team,
 				    struct ftr_nominal **out,
 				    struct ftr_err *err)
 {
@@ -122,10 +121,10 @@ static enum ftr_status read_nominal(const char *path,
 	enum ftr_status st;
 
 	if (ftr_state_is_file(path))
-		return ftr_nominal_read(path, opts, team, out, err);
+		return ftr_nominal_read(path, opts, out, err);
 	st = ftr_read_fabric(path, f->n_ep ? f->ep[0].lmc : 0, &g, err);
 	if (!st)
-		st = ftr_nominal_new(g, opts, NULL, team, out, NULL, err);
+		st = ftr_nominal_new(g, opts, NULL, out, NULL, err);
 	else if (st == FTR_PARSE && strlen(path) > 5 && !strcmp(path + strlen(path) - 5, ".topo"))
 		cli_error("note: a cable plan of ibdiagnet must be converted: ibfattree topo --guids FABRIC %s -o FILE.net",
 			  path);
@@ -156,9 +155,9 @@ static enum ftr_status make_nominal(const struct cli_in *in, const struct ftr_fa
 	enum ftr_status st = FTR_OK;
 
 	if (in->nominal)
-		st = read_nominal(in->nominal, f, &s->opts, in->team, &old, err);
+		st = read_nominal(in->nominal, f, &s->opts, &old, err);
 	if (!st)
-		st = ftr_nominal_new(f, &s->opts, old, in->team, &s->nominal, &change, err);
+		st = ftr_nominal_new(f, &s->opts, old, &s->nominal, &change, err);
 	if (!st && in->nominal)
 		note_growth(in->nominal, &change);
 	if (s->nominal != old)
@@ -214,6 +213,17 @@ enum ftr_status cli_shape(const struct cli_in *in, const struct ftr_fabric *f,
 		cli_note_files(*out);
 	cli_shaping_free(&s);
 	return st;
+}
+
+struct ftr_hosts *cli_hosts(const struct ftr_fabric *f)
+{
+	struct ftr_hosts *h = NULL;
+
+	cli_must(ftr_hosts_new(f, false, &h, &cli_err));
+	if (!h->n)
+		cli_die("no host: %u ports of channel adapters have no host name in their description",
+			h->n_nameless);
+	return h;
 }
 
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n)

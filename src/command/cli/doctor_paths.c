@@ -113,8 +113,7 @@ static bool is_state_of(const struct doctor *d, const char *path,
 {
 	struct ftr_nominal_change c = { .other = false };
 	struct ftr_nominal *n = NULL;
-	enum ftr_status st = ftr_nominal_read(path, &d->shaping.opts, d->o.in.team,
-					      &n, why);
+	enum ftr_status st = ftr_nominal_read(path, &d->shaping.opts, &n, why);
 
 	if (!st)
 		st = ftr_nominal_compare(n, d->net.f, &c, why);

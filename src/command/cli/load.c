@@ -75,10 +75,10 @@ static void keep_rail(const char *text, struct input *in)
 	unsigned long rail = strtoul(text, &end, 10);
 	uint32_t n = 0;
 
-	cli_must(ftr_hosts_new(in->f, false, &h, &cli_err));
+	h = cli_hosts(in->f);
 	if (end == text || *end || rail >= h->n_rails)
 		cli_die("load: --rail expects a number from 0 to %u, not '%s'; the hosts have %s",
-			h->n_rails ? h->n_rails - 1 : 0, text, CLI_COUNT(h->n_rails, "rail", "rails"));
+			h->n_rails - 1, text, CLI_COUNT(h->n_rails, "rail", "rails"));
 	for (uint32_t i = 0; i < in->n; i++)
 		if (h->rail[in->order[i]] == rail)
 			in->order[n++] = in->order[i];
@@ -348,7 +348,8 @@ static void run_all(const struct load *l, const struct input *in, struct result 
 	double t0;
 
 	cli_progress("counting flows");
-	cli_must(ftr_load_new(in->f, in->t, in->order, in->n, l->in.team, &ld, &cli_err));
+	cli_must(ftr_load_new(in->f, in->t, (struct ftr_order){ in->order, in->n }, l->in.team, &ld,
+			      &cli_err));
 	for (int i = 0; i < KINDS; i++) {
 		if (!x[i].done)
 			continue;

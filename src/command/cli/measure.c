@@ -55,7 +55,8 @@ void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
 		order[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) :
 					    FTR_EP_NONE;
 	if (what->all || what->shifts)
-		cli_must(ftr_load_new(f, t, order, what->n, team, &ld, &cli_err));
+		cli_must(ftr_load_new(f, t, (struct ftr_order){ order, what->n }, team, &ld,
+				      &cli_err));
 	if (what->all) {
 		out->v[CLI_M_ALL_BOUND] = cli_bound(sh, order, what->n);
 		ftr_load_all(ld, NULL, r);

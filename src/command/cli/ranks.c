@@ -222,7 +222,7 @@ static int run_ranks(int argc, char **argv)
 	if (o.form == PORTS && o.slots)
 		cli_die("ranks: --form ports has one rank on each adapter, and no --slots");
 	cli_must(ftr_read_fabric(argv[0], o.in.lmc, &j.f, &cli_err));
-	cli_must(ftr_hosts_new(j.f, false, &j.h, &cli_err));
+	j.h = cli_hosts(j.f);
 	if (o.hosts)
 		cli_must(ftr_read_host_list(o.hosts, false, j.h, &j.list,
 					    &cli_err));

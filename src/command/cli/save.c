@@ -4,7 +4,7 @@
  * the saved tables for OpenSM's engine "file".
  *
  *	DIR/fabric.net		the fabric, with LIDs
- *	DIR/opensm-lfts.dump	the forwarding tables
+ *	DIR/lfts.gz		the forwarding tables, in the compact form
  *	DIR/sl2vl		SL2VL tables (--sl2vl)
  *	DIR/opensm.conf, ...	OpenSM's options, and the files that they name: the GUID files
  *				and the plugin's option file
@@ -178,7 +178,7 @@ static void save_all(const struct save *o, const char *dir,
 	if (mkdir(dir, 0700))	/* opensm.conf may contain keys, such as m_key */
 		cli_die("%s: %s", dir, strerror(errno));
 	cli_write_fabric(cli_path(dir, "fabric.net"), live->f);
-	cli_write_tables(cli_path(dir, "opensm-lfts.dump"), live->f, live->t);
+	cli_write_tables(cli_path(dir, "lfts.gz"), live->f, live->t);
 	if (o->m)
 		cli_write_sl2vl(cli_path(dir, "sl2vl"), live->f, o->m);
 	keep_options(dir, o->conf);
@@ -279,7 +279,7 @@ static void read_saved(const char *dir, struct ftr_fabric **f,
 		       struct ftr_tables **t)
 {
 	cli_must(ftr_read_fabric(cli_path(dir, "fabric.net"), 0, f, &cli_err));
-	*t = cli_read_lfts(cli_path(dir, "opensm-lfts.dump"), *f, NULL);
+	*t = cli_read_lfts(cli_path(dir, "lfts.gz"), *f, NULL);
 }
 
 static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,

@@ -57,11 +57,11 @@ static void write_topology(const struct job *j)
 	FILE *out = cli_create(j->o->in.output);
 	const struct ftr_slurm_opts opts = {
 		.form = (enum ftr_slurm_form)j->o->form, .yaml = j->o->yaml,
-		.wanted = j->wanted,
+		.hosts = j->h, .wanted = j->wanted,
 	};
 	struct ftr_slurm_counts c;
 
-	cli_finish(ftr_write_slurm(out, j->sh, j->pic, j->h, &opts, &c, &cli_err));
+	cli_finish(ftr_write_slurm(out, j->sh, j->pic, &opts, &c, &cli_err));
 	if (c.split)
 		cli_error("note: hosts on several leaves, without another host on the same leaves: %u; each is listed at its first leaf",
 			  c.split);

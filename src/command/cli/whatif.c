@@ -161,8 +161,8 @@ static double reroute(const struct job *j, const struct ftr_fabric *f,
 		ro.balance = FTR_BALANCE_LOAD;
 	}
 	if (j->before) {
-		cli_must(ftr_turns_carry(j->f, j->turn, j->n_turns, f, &turn,
-					 &ro.n_turns, &cli_err));
+		if (!ftr_turns_carry(j->f, j->turn, j->n_turns, f, &turn, &ro.n_turns))
+			cli_die("out of memory for %u turns", j->n_turns);
 		ro.turn = turn;
 	}
 	ms = route(j, f, &ro, sh, t, NULL);
