@@ -297,23 +297,24 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err)
 {
-	struct ftr_lfts_gaps gaps = { 0 };
-	enum ftr_status st = ftr_read_lfts(path, f, out, &gaps, err);
+	struct ftr_parts parts = { 0 };
+	enum ftr_status st = ftr_read_lfts(path, f, out, &parts, err);
+	const uint32_t n = f->n_sw - (uint32_t)parts.known;
 
 	if (st)
 		return st;
-	if (gaps.foreign)
+	if (parts.foreign)
 		cli_error("note: %s:%u: %s not in the fabric; the first: 0x%016"
 			  PRIx64 "; the rest of the file is used", path,
-			  gaps.line, CLI_COUNT(gaps.foreign,
+			  parts.line, CLI_COUNT(parts.foreign,
 					       "table of a switch that is",
 					       "tables of switches that are"),
-			  gaps.guid);
+			  parts.guid);
 	if (missing)
-		*missing = gaps.missing;
-	else if (gaps.missing)
+		*missing = n;
+	else if (n)
 		cli_error("note: %s: %s as missing", path,
-			  CLI_COUNT(gaps.missing, "switch without a table; all its entries count",
+			  CLI_COUNT(n, "switch without a table; all its entries count",
 				    "switches without a table; all their entries count"));
 	return FTR_OK;
 }
