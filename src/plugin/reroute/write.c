@@ -279,7 +279,7 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	const struct ftr_fabric *f = p->v->gen.fabric;
 	ftr_sw s = p->v->origin.sw;
 
-	for (unsigned int i = p->v->origin.own_port ? 2 : 1; i <= dr->hops;
+	for (unsigned int i = p->v->origin.port ? 2 : 1; i <= dr->hops;
 	     i++) {
 		const struct ftr_swport *port =
 			ftr_fabric_port(f, s, dr->path[i]);
