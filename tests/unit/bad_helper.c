@@ -33,9 +33,9 @@ static void use_memory(void)
 	bool more = true;
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	for (unsigned int mb = 0; more && mb < 16 * 1024; mb++) {
-		void *volatile at = malloc(1 << 20);	/* volatile: clang leaves out unused blocks */
+		void *volatile block = malloc(1 << 20);	/* volatile: clang leaves out unused blocks */
 
-		more = at;
+		more = block;
 	}
 #else
 	more = false;

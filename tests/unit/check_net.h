@@ -26,9 +26,10 @@ static inline void net_host(struct net *n, uint32_t sw, uint32_t port)
 	uint64_t g = 1000 + n->n_ep;
 	struct ftr_end a = { sw + 1, (ftr_port)port }, z = { g, 1 };
 
-	ck_assert(!ftr_builder_add_endport(n->b, FTR_NODE_CA, g, g, 1,
-					   (ftr_lid)(64 + (n->n_ep << n->lmc)),
-					   n->lmc, NULL, NULL));
+	ck_assert(!ftr_builder_add_endport(n->b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = g, .guid = g, .port_num = 1,
+		.lid = (ftr_lid)(64 + (n->n_ep << n->lmc)), .lmc = n->lmc,
+	}, NULL));
 	if (sw != FTR_SW_NONE)
 		ck_assert(!ftr_builder_add_link(n->b, a, z, 4, FTR_SPEED_EDR,
 						NULL));
@@ -50,9 +51,9 @@ static inline struct net net_new(uint32_t n_sw, uint32_t ports, bool sw_lids,
 
 	ck_assert_ptr_nonnull(n.b);
 	for (uint32_t s = 0; s < n_sw; s++)
-		ck_assert(!ftr_builder_add_switch(n.b, s + 1, ports,
-						  sw_lids ? (ftr_lid)(s + 1) : 0,
-						  0, NULL, NULL));
+		ck_assert(!ftr_builder_add_switch(n.b, &(struct ftr_switch){
+			.guid = s + 1, .n_ports = ports, .lid = sw_lids ? (ftr_lid)(s + 1) : 0,
+		}, NULL));
 	return n;
 }
 

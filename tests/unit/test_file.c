@@ -273,9 +273,13 @@ START_TEST(clean_everywhere)
 	ck_assert_str_eq(err.msg, "no ?]0;title? ?x?");
 	ftr_err_prefix(&err, "%s", "\x9b");
 	ck_assert_str_eq(err.msg, "?: no ?]0;title? ?x?");
-	ck_assert(!ftr_builder_add_switch(b, 1, 4, 1, 0, "sp\xc3\xa4t\n1", &err));
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 2, 3, 1, 2, 0,
-					   "\033[2JAggregation Node", &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 1, .n_ports = 4, .lid = 1, .name = "sp\xc3\xa4t\n1",
+	}, &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 2, .guid = 3, .port_num = 1, .lid = 2,
+		.name = "\033[2JAggregation Node",
+	}, &err));
 	ck_assert(!ftr_builder_freeze(b, &f, &err));
 	ck_assert_str_eq(f->sw[0].name, "sp\xc3\xa4t?1");
 	ck_assert_str_eq(f->ep[0].name, "?[2JAggregation Node");

@@ -211,8 +211,7 @@ static struct ftr_load *must_new(struct scene *z, struct ftr_team *team)
 {
 	struct ftr_load *ld = NULL;
 
-	if (ftr_load_new(z->net.f, z->net.t, z->order, z->n, team, &ld,
-			 &err))
+	if (ftr_load_new(z->net.f, z->net.t, (struct ftr_order){ z->order, z->n }, team, &ld, &err))
 		ck_abort_msg("%s", err.msg);
 	return ld;
 }
@@ -683,7 +682,7 @@ START_TEST(dmodc_shifts)
 		     i++)
 			if (sh->numbering.dest[i].cls == FTR_CLASS_HOST)
 				z.order[z.n++] = f->owner[sh->numbering.dest[i].lid].idx;
-	ck_assert(!ftr_load_new(f, t, z.order, z.n, NULL, &ld, &err));
+	ck_assert(!ftr_load_new(f, t, (struct ftr_order){ z.order, z.n }, NULL, &ld, &err));
 	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, &err));
 	ck_assert_uint_eq(r.max, 1);
 	ck_assert_uint_eq(r.sum_max, z.n - 1);
@@ -702,22 +701,22 @@ START_TEST(refused)
 {
 	struct scene z = { .n = 0 };
 	const struct ftr_load_pair pair[] = { { 0, 6 }, { 6, 0 } };
-	const struct ftr_job job = { NULL, 0 };
+	struct ftr_job job = { .links = 0 };
 	struct ftr_load *ld = NULL;
 	struct ftr_load_report r;
 
 	two_level(&z, 1);
 	z.order[2] = 0;
-	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, NULL,
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, (struct ftr_order){ z.order, z.n }, NULL,
 				      &ld, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "places 0 and 2 of the order name the same host port 0");
 	z.order[2] = 6;
-	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, NULL,
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, (struct ftr_order){ z.order, z.n }, NULL,
 				      &ld, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "place 2 of the order names host port 6, but the fabric has 6 host ports");
 	z.net.t->max_lid--;
-	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, 0, NULL,
-				      &ld, &err), FTR_INVAL);
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, (struct ftr_order){ z.order, 0 }, NULL, &ld,
+				      &err), FTR_INVAL);
 	z.net.t->max_lid++;
 	ck_assert_ptr_null(ld);
 	z.order[2] = 2;
@@ -726,8 +725,8 @@ START_TEST(refused)
 	ck_assert_str_eq(err.msg, "pair 0 names host ports 0 and 6, but the fabric has 6 host ports");
 	ck_assert_int_eq(ftr_load_pairs(ld, &pair[1], 1, NULL, &r, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "pair 0 names host ports 6 and 0, but the fabric has 6 host ports");
-	ck_assert_int_eq(ftr_jobs_load(z.net.f, z.net.t, &job, FTR_JOBS_MAX + 1, NULL, NULL, NULL,
-				       &err), FTR_LIMIT);
+	ck_assert_int_eq(ftr_jobs_load(z.net.f, z.net.t, &job, FTR_JOBS_MAX + 1, NULL, &err),
+			 FTR_LIMIT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "more than"));
 	ftr_load_free(ld);
 	net_free(&z.net);

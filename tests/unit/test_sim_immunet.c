@@ -654,11 +654,13 @@ static void star(void)
 	struct ftr_builder *b = ftr_builder_new();
 
 	for (uint64_t s = 1; s <= 4; s++) {
-		ck_assert(!ftr_builder_add_switch(b, s, 6, 0, 0, NULL, &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = s, .n_ports = 6,
+		}, &err));
 		for (uint64_t h = 10 * s; h < 10 * s + 2; h++) {
-			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, h,
-							   h, 1, 0, 0, NULL,
-							   &err));
+			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+				.type = FTR_NODE_CA, .node_guid = h, .guid = h, .port_num = 1,
+			}, &err));
 			add_link(b, s, (unsigned int)(5 + h % 10), h, 1);
 		}
 		if (s > 1)

@@ -81,9 +81,11 @@ static enum ftr_status add_endports(struct ftr_builder *b, ibnd_node_t *n,
 
 		if (!port)
 			continue;
-		st = ftr_builder_add_endport(b, type, n->guid, port->guid,
-					     (unsigned int)p, port->base_lid,
-					     port->lmc, n->nodedesc, err);
+		st = ftr_builder_add_endport(b, &(struct ftr_endport){
+			.guid = port->guid, .node_guid = n->guid, .type = (uint8_t)type,
+			.port_num = (ftr_port)p, .lid = port->base_lid, .lmc = port->lmc,
+			.name = n->nodedesc,
+		}, err);
 		if (st)
 			return st;
 	}
@@ -130,10 +132,10 @@ static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out,
 		return ftr_fail(err, FTR_NOMEM, "out of memory");
 	for (ibnd_node_t *n = net->nodes; !st && n; n = n->next) {
 		if (n->type == IB_NODE_SWITCH)
-			st = ftr_builder_add_switch(b, n->guid,
-						    (unsigned int)n->numports,
-						    n->smalid, n->smalmc,
-						    n->nodedesc, err);
+			st = ftr_builder_add_switch(b, &(struct ftr_switch){
+				.guid = n->guid, .n_ports = (ftr_port)n->numports,
+				.lid = n->smalid, .lmc = n->smalmc, .name = n->nodedesc,
+			}, err);
 		else
 			st = add_endports(b, n, err);
 		if (!st)

@@ -315,32 +315,31 @@ void ftr_get_text(struct ftr_in *in, char *out, size_t size)
 
 static enum ftr_status get_switch(struct ftr_in *in, struct ftr_builder *b, struct ftr_err *err)
 {
-	uint64_t guid = ftr_get(in, 8), holder = ftr_get(in, 8);
-	unsigned int n_ports = (unsigned int)ftr_get(in, 1);
-	ftr_lid lid = (ftr_lid)ftr_get(in, 2);
-	unsigned int lmc = (unsigned int)ftr_get(in, 1);
 	char name[FTR_NAME_MAX + 1];
-	enum ftr_status st;
+	struct ftr_switch s = { .name = name };
 
+	s.guid = ftr_get(in, 8);
+	s.holder = ftr_get(in, 8);
+	s.n_ports = (ftr_port)ftr_get(in, 1);
+	s.lid = (ftr_lid)ftr_get(in, 2);
+	s.lmc = (uint8_t)ftr_get(in, 1);
 	ftr_get_text(in, name, sizeof(name));
-	if (in->bad)
-		return ftr_in_damaged(in, err);
-	st = ftr_builder_add_switch(b, guid, n_ports, lid, lmc, name, err);
-	return st || holder == guid ? st : ftr_builder_hold(b, guid, holder, err);
+	return in->bad ? ftr_in_damaged(in, err) : ftr_builder_add_switch(b, &s, err);
 }
 
 static enum ftr_status get_host(struct ftr_in *in, struct ftr_builder *b, struct ftr_err *err)
 {
-	uint64_t guid = ftr_get(in, 8), node = ftr_get(in, 8);
-	unsigned int num = (unsigned int)ftr_get(in, 1);
-	enum ftr_node_type type = (enum ftr_node_type)ftr_get(in, 1);
-	ftr_lid lid = (ftr_lid)ftr_get(in, 2);
-	unsigned int lmc = (unsigned int)ftr_get(in, 1);
 	char name[FTR_NAME_MAX + 1];
+	struct ftr_endport e = { .name = name };
 
+	e.guid = ftr_get(in, 8);
+	e.node_guid = ftr_get(in, 8);
+	e.port_num = (ftr_port)ftr_get(in, 1);
+	e.type = (uint8_t)ftr_get(in, 1);
+	e.lid = (ftr_lid)ftr_get(in, 2);
+	e.lmc = (uint8_t)ftr_get(in, 1);
 	ftr_get_text(in, name, sizeof(name));
-	return in->bad ? ftr_in_damaged(in, err) :
-		ftr_builder_add_endport(b, type, node, guid, num, lid, lmc, name, err);
+	return in->bad ? ftr_in_damaged(in, err) : ftr_builder_add_endport(b, &e, err);
 }
 
 static enum ftr_status get_link(struct ftr_in *in, struct ftr_builder *b, struct ftr_err *err)

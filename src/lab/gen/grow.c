@@ -115,13 +115,17 @@ static void add_node(struct gen_growth *z, unsigned int l, uint32_t i)
 	snprintf(name, sizeof(name), "host-%u", i);
 	z->shape->name(z, l, i, name);
 	if (l > 0)
-		z->status = ftr_builder_add_switch(z->b, v->guid[i], v->n_ports, next_lid(z), 0,
-						   name, z->err);
+		z->status = ftr_builder_add_switch(z->b, &(struct ftr_switch){
+			.guid = v->guid[i], .n_ports = (ftr_port)v->n_ports,
+			.lid = next_lid(z), .name = name,
+		}, z->err);
 	for (unsigned int p = 1; !l && p <= v->n_ports; p++)
 		if (!z->status)
-			z->status = ftr_builder_add_endport(z->b, FTR_NODE_CA, v->guid[i],
-							    v->guid[i] + p, p, next_lid(z),
-							    z->lid ? z->o->lmc : 0, name, z->err);
+			z->status = ftr_builder_add_endport(z->b, &(struct ftr_endport){
+				.guid = v->guid[i] + p, .node_guid = v->guid[i],
+				.type = FTR_NODE_CA, .port_num = (ftr_port)p, .lid = next_lid(z),
+				.lmc = z->lid ? (uint8_t)z->o->lmc : 0, .name = name,
+			}, z->err);
 }
 
 static void add_nodes(struct gen_growth *z)
