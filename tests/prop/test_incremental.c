@@ -386,7 +386,9 @@ static struct net leaves_and_spine(uint32_t n_sw, uint32_t ports)
 	struct net n = net_new(2, 8, true, 0);
 
 	if (n_sw > 2)
-		ck_assert(!ftr_builder_add_switch(n.b, 3, ports, 3, 0, NULL, &err));
+		ck_assert(!ftr_builder_add_switch(n.b, &(struct ftr_switch){
+			.guid = 3, .n_ports = (ftr_port)ports, .lid = 3,
+		}, &err));
 	for (uint32_t s = 0; s < 2; s++) {
 		net_host(&n, s, 1);
 		if (n_sw > 2)

@@ -203,7 +203,9 @@ START_TEST(no_link)
 	net_host(&n, 1, 1);
 	net_link(&n, 0, 2, 1, 2);
 	net_host(&n, FTR_SW_NONE, 0);
-	ck_assert(!ftr_builder_add_endport(n.b, FTR_NODE_CA, 2000, 2000, 1, 0, 0, NULL, NULL));
+	ck_assert(!ftr_builder_add_endport(n.b, &(struct ftr_endport){
+		.guid = 2000, .node_guid = 2000, .type = FTR_NODE_CA, .port_num = 1,
+	}, NULL));
 	ck_assert(!ftr_builder_add_link(n.b, (struct ftr_end){ 2, 3 }, (struct ftr_end){ 2000, 1 },
 					4, FTR_SPEED_EDR, NULL));
 	net_freeze(&n);

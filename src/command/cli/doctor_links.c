@@ -18,14 +18,12 @@ static void list_sms(const struct doc_fabric *n, struct doc_result *r)
 		const struct doc_sm *s = &n->sm[i];
 
 		if (s->answered)
-			doc_detail(r, "\"%s\": guid=0x%016" PRIx64 " lid=%u state=%s priority=%u",
-				   s->name, s->guid, s->lid, s->state < 4 ?
-				   sm_states[s->state] : "unknown",
-				   s->priority);
+			doc_at(r, s->guid, 0, "\"%s\": guid=0x%016" PRIx64 " lid=%u state=%s priority=%u",
+			       s->name, s->guid, s->lid,
+			       s->state < 4 ? sm_states[s->state] : "unknown", s->priority);
 		else
-			doc_detail(r, "\"%s\": guid=0x%016" PRIx64 " lid=%u does not answer",
-				   s->name, s->guid, s->lid);
-		doc_at(r, s->guid, 0);
+			doc_at(r, s->guid, 0, "\"%s\": guid=0x%016" PRIx64 " lid=%u does not answer",
+			       s->name, s->guid, s->lid);
 	}
 }
 
@@ -79,11 +77,9 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, DOC_NOT_CHECKED, "SMInfo does not contain the version; run \"opensm --version\" on the node%s below",
 		n->n_sm == 1 ? "" : "s");
-	for (uint32_t i = 0; i < n->n_sm; i++) {
-		doc_detail(r, "\"%s\" (0x%016" PRIx64 ")", n->sm[i].name,
-			   n->sm[i].guid);
-		doc_at(r, n->sm[i].guid, 0);
-	}
+	for (uint32_t i = 0; i < n->n_sm; i++)
+		doc_at(r, n->sm[i].guid, 0, "\"%s\" (0x%016" PRIx64 ")", n->sm[i].name,
+		       n->sm[i].guid);
 }
 
 /* ---- links ------------------------------------------------------------- */
@@ -110,9 +106,7 @@ static void list_links(const struct doctor *d, struct doc_result *r, bad_fn bad)
 			if (!is_first_end(ftr_fabric_port(f, s, p), s, p) ||
 			    !bad(d, s, p, what, sizeof(what)))
 				continue;
-			doc_detail(r, "%s%s", cli_ends_name(text, f, s, p),
-				   what);
-			doc_at(r, f->sw[s].guid, p);
+			doc_at(r, f->sw[s].guid, p, "%s%s", cli_ends_name(text, f, s, p), what);
 		}
 }
 
@@ -131,15 +125,11 @@ void doc_silent(struct doctor *d, struct doc_result *r)
 			r->n_details++;
 			continue;
 		}
-		doc_detail(r, "\"%s\" (0x%016" PRIx64 ") port %u",
-			   n->silent[i].name, n->silent[i].guid,
-			   n->silent[i].port);
-		doc_at(r, n->silent[i].guid, n->silent[i].port);
+		doc_at(r, n->silent[i].guid, n->silent[i].port, "\"%s\" (0x%016" PRIx64 ") port %u",
+		       n->silent[i].name, n->silent[i].guid, n->silent[i].port);
 	}
-	if (!n->n_silent) {
-		doc_say(r, DOC_OK, "both ends of every link answer");
+	if (doc_clean(r, "both ends of every link answer"))
 		return;
-	}
 	doc_say(r, DOC_FAILURE, "%u link%s with only one end that answers: the port is up, but the node behind it does not answer",
 		n->n_silent, n->n_silent == 1 ? "" : "s");
 	doc_remedy(r, "reset the node behind each of these ports, or unplug the cable");
@@ -157,10 +147,8 @@ static bool not_active(const struct doctor *d, ftr_sw s, unsigned int p,
 void doc_link_state(struct doctor *d, struct doc_result *r)
 {
 	list_links(d, r, not_active);
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "all links are Active");
+	if (doc_clean(r, "all links are Active"))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "%u link%s not Active", r->n_details,
 		r->n_details == 1 ? " is" : "s are");
 	doc_remedy(r, "if this persists, the subnet manager cannot configure these ports: look for their GUIDs in its log");
@@ -236,10 +224,8 @@ static void link_rate(struct doctor *d, struct doc_result *r, bool width)
 		return;
 	}
 	list_links(d, r, width ? narrow : slow);
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "no link is %s than other links of its switches", less);
+	if (doc_clean(r, "no link is %s than other links of its switches", less))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "%u link%s %s than other links of %s switches",
 		r->n_details, r->n_details == 1 ? " is" : "s are", less,
 		r->n_details == 1 ? "its" : "their");
@@ -303,8 +289,7 @@ static void list_counters(struct doctor *d, struct doc_result *r,
 			if (!x->counted || !ftr_fabric_port(f, s, p)->peer_kind ||
 			    !above(text, sizeof(text), x, first, last, limit))
 				continue;
-			doc_detail(r, "%s:%s", cli_ends_name(name, f, s, p), text);
-			doc_at(r, f->sw[s].guid, p);
+			doc_at(r, f->sw[s].guid, p, "%s:%s", cli_ends_name(name, f, s, p), text);
 		}
 	if (!counted)
 		doc_say(r, DOC_NOT_CHECKED, "no switch answers a Get of its error counters");
@@ -337,19 +322,15 @@ void doc_link_errors(struct doctor *d, struct doc_result *r)
 void doc_lft_capacity(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
-	char name[CLI_NAME_MAX];
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		if (!d->net.sw[s].lft_cap || d->net.sw[s].lft_cap > f->max_lid)
 			continue;
-		doc_detail(r, "%s: %u entries", cli_sw_name(name, f, s),
-			   d->net.sw[s].lft_cap);
-		doc_at(r, f->sw[s].guid, 0);
+		doc_at(r, f->sw[s].guid, 0, "%s: %u entries", CLI_SW(f, s), d->net.sw[s].lft_cap);
 	}
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "the tables of all switches have room for LID %u, the highest in use", f->max_lid);
+	if (doc_clean(r, "the tables of all switches have room for LID %u, the highest in use",
+		      f->max_lid))
 		return;
-	}
 	doc_say(r, DOC_FAILURE, "%u switch%s no table entry for LID %u, which is in use",
 		r->n_details, r->n_details == 1 ? " has" : "es have",
 		f->max_lid);
@@ -359,21 +340,16 @@ void doc_lft_capacity(struct doctor *d, struct doc_result *r)
 void doc_lft_top(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
-	char name[CLI_NAME_MAX];
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		if (d->net.sw[s].lft_cap <= f->max_lid ||
 		    d->net.sw[s].lft_top >= f->max_lid)
 			continue;
-		doc_detail(r, "%s: LinearFDBTop=%u", cli_sw_name(name, f, s),
-			   d->net.sw[s].lft_top);
-		doc_at(r, f->sw[s].guid, 0);
+		doc_at(r, f->sw[s].guid, 0, "%s: LinearFDBTop=%u", CLI_SW(f, s),
+		       d->net.sw[s].lft_top);
 	}
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "LinearFDBTop of all switches covers the LIDs in use, up to %u",
-			f->max_lid);
+	if (doc_clean(r, "LinearFDBTop of all switches covers the LIDs in use, up to %u", f->max_lid))
 		return;
-	}
 	doc_say(r, DOC_FAILURE, "%u switch%s packets to the highest LIDs in use (up to %u)",
 		r->n_details, r->n_details == 1 ? " drops" : "es drop",
 		f->max_lid);
@@ -392,10 +368,8 @@ static bool one_vl(const struct doctor *d, ftr_sw s, unsigned int p,
 void doc_vls(struct doctor *d, struct doc_result *r)
 {
 	list_links(d, r, one_vl);
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "all links between switches have two data VLs or more");
+	if (doc_clean(r, "all links between switches have two data VLs or more"))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "%u link%s between switches %s one data VL only; ddlr then repairs without its second VL",
 		r->n_details, r->n_details == 1 ? "" : "s",
 		r->n_details == 1 ? "has" : "have");
@@ -405,23 +379,17 @@ void doc_vls(struct doctor *d, struct doc_result *r)
 void doc_adaptive(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
-	char name[CLI_NAME_MAX];
 
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		if (!d->net.sw[s].adaptive)
-			continue;
-		doc_detail(r, "%s", cli_sw_name(name, f, s));
-		doc_at(r, f->sw[s].guid, 0);
-	}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (d->net.sw[s].adaptive)
+			doc_at(r, f->sw[s].guid, 0, "%s", CLI_SW(f, s));
 	if (!r->n_details && d->net.no_adaptive) {
 		doc_say(r, DOC_NOT_CHECKED, "%u switches of NVIDIA did not answer a Get of AdaptiveRoutingInfo",
 			d->net.no_adaptive);
 		return;
 	}
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "no switch reports adaptive routing");
+	if (doc_clean(r, "no switch reports adaptive routing"))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "adaptive routing is on at %u switch%s: loads and paths are those of the forwarding tables, but these switches choose other ports too",
 		r->n_details, r->n_details == 1 ? "" : "es");
 	doc_remedy(r, "do not use this plugin together with adaptive routing: it does not configure the groups of ports, and does not check their paths for credit loops");

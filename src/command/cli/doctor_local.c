@@ -243,10 +243,8 @@ void doc_known_faults(struct doctor *d, struct doc_result *r)
 	known_kernel(d, r);
 	known_prefix(d, r);
 	known_sriov(d, r);
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "no known fault of OpenSM or the kernel concerns this node");
+	if (doc_clean(r, "no known fault of OpenSM or the kernel concerns this node"))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "%u known fault%s of OpenSM or the kernel", r->n_details,
 		r->n_details == 1 ? "" : "s");
 	doc_remedy(r, "for the kernel: boot another one; for subnet_prefix: keep the default; for virtual functions: use none, or the subnet manager of NVIDIA");

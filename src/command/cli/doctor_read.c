@@ -319,7 +319,6 @@ void doc_free_fabric(struct doc_fabric *n)
 void doc_fabric(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_fabric *n = &d->net;
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
 
 	if (n->err.status) {
 		doc_say(r, DOC_FAILURE, "%s", n->err.msg);
@@ -331,9 +330,9 @@ void doc_fabric(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, n->missing ? DOC_FAILURE : DOC_OK,
 		"%s, %s, %s between switches; read in %.1f s",
-		cli_count(a, n->f->n_sw, "switch", "switches"),
-		cli_count(b, n->f->n_ep, "host port", "host ports"),
-		cli_count(c, n->f->n_sw_links, "link", "links"), n->seconds);
+		CLI_COUNT(n->f->n_sw, "switch", "switches"),
+		CLI_COUNT(n->f->n_ep, "host port", "host ports"),
+		CLI_COUNT(n->f->n_sw_links, "link", "links"), n->seconds);
 	if (!n->missing)
 		return;
 	doc_detail(r, "switches whose table could not be read: %u", n->missing);

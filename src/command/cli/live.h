@@ -35,9 +35,10 @@ struct cli_live {
 };
 
 /* Without --live, dies if --ca, --port or --m-key is given, or if there are fewer than `least`
- * arguments. */
+ * arguments.  With --live, dies if excluded, an argument or option that names a fabric, is not
+ * NULL. */
 void cli_live_args(const char *cmd, const struct cli_live_opts *from,
-		   int n_args, int least);
+		   int n_args, int least, const char *excluded);
 /* Reads the fabric from the file at path; with --live, the fabric and the tables in use from the
  * switches. */
 struct cli_live cli_input(const struct cli_in *in, const char *path);

@@ -324,10 +324,7 @@ static int run_restore(int argc, char **argv)
 	struct ftr_team *team;
 	int n = cli_parse(&cli_restore, &o, argc, argv), status;
 
-	cli_live_args("restore", &o.in.from, n, 1);
-	if (o.in.from.on && n > 1)
-		cli_die("restore: --live reads the fabric from the switches; '%s' cannot be given with it",
-			argv[1]);
+	cli_live_args("restore", &o.in.from, n, 1, n > 1 ? argv[1] : NULL);
 	if (!o.in.output || !strcmp(o.in.output, "-"))
 		cli_die("restore: --output FILE is needed");
 	if (cli_packed(o.in.output))

@@ -496,7 +496,7 @@ static int run_whatif(int argc, char **argv)
 	static struct job j = { .w = &w, .lock = PTHREAD_MUTEX_INITIALIZER };
 	int n = cli_parse(&cli_whatif, &w, argc, argv), status;
 
-	cli_live_args("whatif", &w.in.from, n, 1);
+	cli_live_args("whatif", &w.in.from, n, 1, NULL);
 	if (w.compare.n + (unsigned int)n + w.in.from.on - 1 > CLI_LIST_MAX)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
 	if (w.guarantee && (w.compare.n || n + w.in.from.on > 1 || w.repeat > 1 || w.local))
