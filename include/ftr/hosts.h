@@ -110,7 +110,8 @@ enum ftr_slurm_form { FTR_SLURM_TREE, FTR_SLURM_BLOCK };
 struct ftr_slurm_opts {
 	enum ftr_slurm_form form;
 	bool yaml;		/* true: topology.yaml (Slurm 25.05); false: topology.conf */
-	const bool *wanted;	/* [ftr_hosts.n] true: write this host; NULL: write all hosts */
+	const struct ftr_hosts *hosts;	/* the hosts of the fabric */
+	const bool *wanted;	/* [hosts->n] true: write this host; NULL: write all hosts */
 };
 
 struct ftr_slurm_counts {
@@ -138,7 +139,6 @@ struct ftr_slurm_counts {
  */
 enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
 				const struct ftr_picture *p,
-				const struct ftr_hosts *h,
 				const struct ftr_slurm_opts *opts,
 				struct ftr_slurm_counts *counts,
 				struct ftr_err *err) FTR_MUST_USE;

@@ -220,7 +220,7 @@ static void fuzz_state(const uint8_t *data, size_t size)
 		    ftr_hash(FTR_HASH_INIT, data, size), size);
 	memcpy(text + n, data, size);
 	put_file((uint8_t *)text, (size_t)n + size);
-	must_explain(ftr_state_read(path, true, NULL, NULL, &state, &err), &err);
+	must_explain(ftr_state_read(path, true, NULL, &state, &err), &err);
 	ftr_state_clear(&state);
 	free(text);
 }

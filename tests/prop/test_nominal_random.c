@@ -30,7 +30,7 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
 {
 	struct ftr_nominal *n = NULL;
 
-	ck_assert_msg(!ftr_nominal_new(f, NULL, old, NULL, &n, change, &err),
+	ck_assert_msg(!ftr_nominal_new(f, NULL, old, &n, change, &err),
 		      "%s", err.msg);
 	return n;
 }
@@ -356,7 +356,7 @@ START_TEST(shape_over_a_shape)
 		whole = random_tree(&r, seed, 40);
 		f = part_of(whole, &r, 20);
 		g = part_of(f, &r, 20);
-		ck_assert(!ftr_nominal_new(whole, NULL, NULL, team, &n, NULL,
+		ck_assert(!ftr_nominal_new(whole, NULL, NULL, &n, NULL,
 					   &err));
 		over_f = shape_over(f, n->shape);
 		over_g = shape_over(g, over_f);
@@ -687,7 +687,7 @@ static void round_trip(struct ftr_nominal *n, uint64_t seed)
 	ck_assert_msg(!ftr_state_write(path, &(struct ftr_state){ .nominal = n }, &err),
 		      "%s", err.msg);
 	ck_assert(ftr_state_is_file(path));
-	ck_assert_msg(!ftr_state_read(path, true, NULL, NULL, &back, &err), "%s", err.msg);
+	ck_assert_msg(!ftr_state_read(path, true, NULL, &back, &err), "%s", err.msg);
 	ck_assert(!back.reshaped);
 	same_shape(n->shape, back.nominal->shape, seed);
 	same_state(n, back.nominal, seed);

@@ -32,7 +32,7 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
 {
 	struct ftr_nominal *n = NULL;
 
-	ok(ftr_nominal_new(f, NULL, old, NULL, &n, change, &err));
+	ok(ftr_nominal_new(f, NULL, old, &n, change, &err));
 	return n;
 }
 
@@ -122,7 +122,7 @@ static struct ftr_nominal *restarted(struct ftr_nominal *n)
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	ok(ftr_state_write(path, &(struct ftr_state){ .nominal = n }, &err));
-	ok(ftr_nominal_read(path, NULL, NULL, &back, &err));
+	ok(ftr_nominal_read(path, NULL, &back, &err));
 	ftr_nominal_free(n);
 	unlink(path);
 	return back;

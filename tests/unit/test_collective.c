@@ -260,7 +260,7 @@ START_TEST(pairs_most)
 						  ranks.port[(i * 7 + _i) % 16 + 16] };
 		follow(count, pair[i].from, pair[i].to);
 	}
-	ok(ftr_load_new(f, t, ranks.port, 0, NULL, &ld, &err));
+	ok(ftr_load_new(f, t, (struct ftr_order){ ranks.port, 0 }, NULL, &ld, &err));
 	ok(ftr_load_pairs_most(ld, pair, 16, most, &err));
 	for (uint32_t i = 0; i < 16; i++) {
 		ftr_sw s = f->ep[pair[i].from].sw;

@@ -407,9 +407,9 @@ START_TEST(other_names)
 			e.name_ep = draw_host(base, "A", 0);
 			e.name = name[i];
 			f = edit_seal(edit_open(base, &e));
-			ck_assert(!ftr_nominal_new(base, &o, NULL, NULL, &old,
+			ck_assert(!ftr_nominal_new(base, &o, NULL, &old,
 						   NULL, &err));
-			ck_assert(!ftr_nominal_new(f, &o, old, NULL, &n, &c,
+			ck_assert(!ftr_nominal_new(f, &o, old, &n, &c,
 						   &err));
 			ck_assert_int_eq(c.grew, grows[by_name][i]);
 			ck_assert_uint_eq(c.changed, grows[by_name][i]);
@@ -440,15 +440,15 @@ START_TEST(other_options)
 
 	e.no_sw = draw_sw(f, "t1");
 	part = edit_seal(edit_open(f, &e));
-	ck_assert(!ftr_nominal_new(part, &empty, a, NULL, &n, &c, &err));
+	ck_assert(!ftr_nominal_new(part, &empty, a, &n, &c, &err));
 	ck_assert(n == a && !c.reshaped);
-	ck_assert(!ftr_nominal_new(part, &by_ab, a, NULL, &b, &c, &err));
+	ck_assert(!ftr_nominal_new(part, &by_ab, a, &b, &c, &err));
 	ck_assert(b != a && c.reshaped && !c.grew);
 	ck_assert_uint_eq(b->f->n_sw, 6);
 	ck_assert_uint_eq(b->shape->tree.n_leaf, 1);
-	ck_assert(!ftr_nominal_new(part, &by_ba, b, NULL, &n, &c, &err));
+	ck_assert(!ftr_nominal_new(part, &by_ba, b, &n, &c, &err));
 	ck_assert(n == b && !c.reshaped);
-	ck_assert(!ftr_nominal_new(part, &io, b, NULL, &n, &c, &err));
+	ck_assert(!ftr_nominal_new(part, &io, b, &n, &c, &err));
 	ck_assert(n != b && c.reshaped);
 	ftr_nominal_free(n);
 	ftr_nominal_free(b);
@@ -468,7 +468,7 @@ START_TEST(refused)
 		.roots = { nobody, 1 }, .roots_mode = FTR_ROOTS_STRICT,
 	};
 
-	ck_assert_int_eq(ftr_nominal_new(f, &roots, a, NULL, &n, NULL, &err),
+	ck_assert_int_eq(ftr_nominal_new(f, &roots, a, &n, NULL, &err),
 			 FTR_SHAPE);
 	ck_assert_ptr_null(n);
 	ftr_nominal_free(a);

@@ -113,7 +113,7 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f, struct ftr_nom
 	struct ftr_nominal *n = NULL;
 	struct ftr_err err = { 0 };
 
-	ck_assert_msg(!ftr_nominal_new(f, NULL, old, NULL, &n, NULL, &err), "%s", err.msg);
+	ck_assert_msg(!ftr_nominal_new(f, NULL, old, &n, NULL, &err), "%s", err.msg);
 	return n;
 }
 
@@ -185,7 +185,7 @@ START_TEST(loads)
 						   &err));
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		order[e] = e;
-	ck_assert(!ftr_load_new(f, t, order, f->n_ep, NULL, &ld, &err));
+	ck_assert(!ftr_load_new(f, t, (struct ftr_order){ order, f->n_ep }, NULL, &ld, &err));
 	ftr_load_all(ld, load, &r);
 	for (uint32_t i = 0; i < f->n_ports; i++) {
 		max = FTR_MAX(max, load[i]);
@@ -322,7 +322,8 @@ START_TEST(slurm_hosts_on_upper_switch)
 	sh = shape_of(f);
 	p = picture_of(sh);
 	ck_assert(!ftr_hosts_new(f, false, &h, &err));
-	ck_assert_msg(!ftr_write_slurm(out, sh, p, h, &opts, &counts, &err), "%s", err.msg);
+	opts.hosts = h;
+	ck_assert_msg(!ftr_write_slurm(out, sh, p, &opts, &counts, &err), "%s", err.msg);
 	fclose(out);
 	ck_assert_uint_eq(counts.split, 0);
 	ck_assert_msg(strstr(text, "SwitchName=rails-6 Nodes=x[1-2]\n"), "%s", text);
@@ -391,7 +392,8 @@ START_TEST(slurm_names)
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		((struct ftr_switch *)(uintptr_t)f->sw)[s].name = drawn_name(&rng, name[s]);
 	ck_assert(!ftr_hosts_new(f, false, &h, &err));
-	ck_assert_msg(!ftr_write_slurm(out, sh, p, h, &opts, &counts, &err), "%s", err.msg);
+	opts.hosts = h;
+	ck_assert_msg(!ftr_write_slurm(out, sh, p, &opts, &counts, &err), "%s", err.msg);
 	fclose(out);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		static const char key[] = "SwitchName=";

@@ -231,7 +231,7 @@ START_TEST(host_order_without_a_spine)
 
 	ck_assert(!ftr_gen_shape(shapes[_i], &o, &whole, &err));
 	ck_assert(!ftr_gen_damage(whole, &faults, &f, &err));
-	ck_assert(!ftr_nominal_new(whole, NULL, NULL, NULL, &nominal, NULL, &err));
+	ck_assert(!ftr_nominal_new(whole, NULL, NULL, &nominal, NULL, &err));
 	guid[0] = guids_in_order(whole, NULL, &n[0]);
 	guid[1] = guids_in_order(f, NULL, &n[1]);
 	guid[2] = guids_in_order(f, nominal->shape, &n[2]);

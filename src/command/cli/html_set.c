@@ -132,7 +132,8 @@ void html_set_run(struct html_set *s, const struct html_traffic *t, struct ftr_t
 	check(s, team);
 	for (uint32_t i = 0; i < t->n; i++)
 		order[i] = here(&w, t->order[i]);
-	cli_must(ftr_load_new(s->f, s->t, order, t->n, team, &w.ld, &cli_err));
+	cli_must(ftr_load_new(s->f, s->t, (struct ftr_order){ order, t->n }, team, &w.ld,
+			      &cli_err));
 	load_all(&w);
 	load_shift(&w, team);
 	load_pairs(&w);

@@ -519,8 +519,7 @@ static enum ftr_status run_connect(struct plan *p)
 }
 
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts,
-			     enum connect_links links, bool whole,
+			     const struct ftr_route_opts *opts, bool whole,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err)
 {
@@ -530,9 +529,7 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 	};
 	enum ftr_status st = FTR_OK;
 
-	memset(out, 0, sizeof(*out));
-	out->complete = true;
-	out->links = links;
+	*out = (struct connect){ .links = out->links, .complete = true };
 	st = run_connect(&p);
 	if (!publish(&p) && !st)
 		st = FTR_NOMEM;

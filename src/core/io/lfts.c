@@ -152,7 +152,7 @@ static bool lfts_entry(struct reader *r, struct ftr_cur *c)
 		return ftr_text_expected(&r->t, c, "a LID 0x0000..0xffff");
 	ftr_cur_blanks(&at);
 	*c = at;
-	if (!ftr_text_field(&r->t, c, 10, UINT8_MAX, 0, "a port 0..255", &port))
+	if (!ftr_text_field(&r->t, c, 10, UINT8_MAX, "a port 0..255", &port))
 		return false;
 	r->lines++;
 	if (r->sw == FTR_SW_NONE || !lid || lid > r->tables->max_lid)

@@ -184,7 +184,7 @@ static bool by_number(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 	uint64_t v;
 	bool many = false;
 
-	if (!ftr_text_field(&p->t, c, 0, UINT64_MAX, 0, "a LID, a GUID or a \"name\"", &v))
+	if (!ftr_text_field(&p->t, c, 0, UINT64_MAX, "a LID, a GUID or a \"name\"", &v))
 		return false;
 	*out = FTR_EP_NONE;
 	if (v <= UINT16_MAX) {
@@ -244,11 +244,11 @@ static bool transfer(void *ctx, struct ftr_cur *c)
 	uint64_t step;
 	ftr_ep none;
 
-	if (!ftr_text_field(&p->t, c, 10, UINT32_MAX, 0, "a step from 0 to 4294967295", &step) ||
+	if (!ftr_text_field(&p->t, c, 10, UINT32_MAX, "a step from 0 to 4294967295", &step) ||
 	    !end_port(p, c, &v.from) || !end_port(p, c, &v.to))
 		return false;
 	ftr_cur_blanks(c);
-	if (!ftr_text_field(&p->t, c, 10, BYTES_MAX, '#', "1 to 1099511627776 bytes", &v.bytes) ||
+	if (!ftr_text_uint(&p->t, c, 10, BYTES_MAX, "1 to 1099511627776 bytes", &v.bytes) ||
 	    !end_of_line(p, c, "a step, two host ports, a number of bytes and nothing else"))
 		return false;
 	if (!v.bytes)

@@ -105,7 +105,7 @@ static uint32_t switch_source(const struct reader *r, uint64_t guid)
 
 static bool sl_and_end(struct reader *r, struct ftr_cur *c, uint64_t *sl)
 {
-	return ftr_text_field(&r->t, c, 10, FTR_N_SL - 1, 0, "an SL 0..15", sl) &&
+	return ftr_text_field(&r->t, c, 10, FTR_N_SL - 1, "an SL 0..15", sl) &&
 		ftr_text_end(&r->t, c, "an SL and nothing else");
 }
 
@@ -141,7 +141,7 @@ static bool entry(struct reader *r, struct ftr_cur *c)
 	uint64_t head, lid, sl;
 	uint32_t source;
 
-	if (!ftr_text_field(&r->t, c, 16, UINT64_MAX, 0, "a GUID or a LID in hex", &head))
+	if (!ftr_text_field(&r->t, c, 16, UINT64_MAX, "a GUID or a LID in hex", &head))
 		return false;
 	ftr_cur_blanks(c);
 	if (ftr_cur_char(c, ':')) {
@@ -155,7 +155,7 @@ static bool entry(struct reader *r, struct ftr_cur *c)
 		return sl_and_end(r, c, &sl) &&
 			set(r, r->source, r->first, head, sl);
 	}
-	if (!ftr_text_field(&r->t, c, 10, UINT16_MAX, 0, "a destination LID", &lid) ||
+	if (!ftr_text_field(&r->t, c, 10, UINT16_MAX, "a destination LID", &lid) ||
 	    !sl_and_end(r, c, &sl))
 		return false;
 	source = switch_source(r, head);

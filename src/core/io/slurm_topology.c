@@ -504,12 +504,11 @@ static bool make_topology(struct slurm *s, struct ftr_slurm_counts *counts)
 
 enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
 				const struct ftr_picture *p,
-				const struct ftr_hosts *h,
 				const struct ftr_slurm_opts *opts,
 				struct ftr_slurm_counts *counts,
 				struct ftr_err *err)
 {
-	struct slurm s = { .sh = sh, .p = p, .h = h, .o = opts, .out = out };
+	struct slurm s = { .sh = sh, .p = p, .h = opts->hosts, .o = opts, .out = out };
 	bool ok;
 
 	*counts = (struct ftr_slurm_counts){ 0 };
@@ -517,9 +516,9 @@ enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
 	ok = s.a && make_topology(&s, counts);
 	ftr_arena_free(s.a);
 	if (!ok)
-		return ftr_nomem(err, "a topology of %u hosts", h->n);
+		return ftr_nomem(err, "a topology of %u hosts", s.h->n);
 	if (!counts->nodes)
 		return ftr_fail(err, FTR_SHAPE, "no host to write: %u ports of channel adapters have no host name in their description",
-				h->n_nameless);
+				s.h->n_nameless);
 	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
 }

@@ -159,18 +159,18 @@ static enum ftr_status carry_turns(const struct ibf_engine *e,
 {
 	const struct ibf_generation *whole = e->complete;
 	const struct ibf_generation *old = e->gen ? e->gen : e->prefer.gen;
-	enum ftr_status st;
+	bool ok;
 
 	if (whole && whole->nominal == gen->nominal && ibf_is_complete(gen))
-		st = ftr_turns_carry(whole->fabric, whole->given, whole->n_given,
-				     gen->fabric, &r->given, &r->opts.n_turns, err);
+		ok = ftr_turns_carry(whole->fabric, whole->given, whole->n_given,
+				     gen->fabric, &r->given, &r->opts.n_turns);
 	else if (old)
-		st = ftr_turns_carry(old->fabric, old->opts.turn, old->opts.n_turns,
-				     gen->fabric, &r->given, &r->opts.n_turns, err);
+		ok = ftr_turns_carry(old->fabric, old->opts.turn, old->opts.n_turns,
+				     gen->fabric, &r->given, &r->opts.n_turns);
 	else
 		return FTR_OK;
 	r->opts.turn = r->given;
-	return st;
+	return ok ? FTR_OK : ftr_nomem(err, "the extra turns");
 }
 
 /* Tables of a smaller fabric, or of one with other switches, are kept only if their load is near

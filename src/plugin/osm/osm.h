@@ -271,8 +271,7 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
  * with a reference for the caller; NULL: there is none. */
 struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 				    const struct ftr_fabric *f,
-				    const struct ftr_shape_opts *opts,
-				    struct ftr_team *team);
+				    const struct ftr_shape_opts *opts);
 /* Drop a reference to n; NULL is accepted. */
 void ibf_nominal_put(struct ibf_nominal *n);
 /* Forget the nominal fabric; the next ibf_nominal_for reads the state file again. */

@@ -440,10 +440,10 @@ static struct ibf_generation *better_with_hosts(const struct ibf_prefer *r,
 	atomic_fetch_add(&new->nominal->refs, 1);
 	if (ftr_fabric_copy_if(old, NULL, &new->fabric, &err) ||
 	    ftr_tables_carry(old, r->gen->tables, new->fabric, &new->tables, &err) ||
-	    ftr_turns_carry(gen->fabric, gen->given, gen->n_given, new->fabric, &new->given,
-			    &new->n_given, &err) ||
-	    ftr_turns_carry(gen->fabric, gen->opts.turn, gen->opts.n_turns, new->fabric,
-			    &new->turn, &new->opts.n_turns, &err)) {
+	    !ftr_turns_carry(gen->fabric, gen->given, gen->n_given, new->fabric, &new->given,
+			     &new->n_given) ||
+	    !ftr_turns_carry(gen->fabric, gen->opts.turn, gen->opts.n_turns, new->fabric,
+			     &new->turn, &new->opts.n_turns)) {
 		ibf_generation_put(new);
 		return NULL;
 	}

@@ -95,7 +95,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 			skips.first);
 	t1 = ibf_now_ms();
 	ms->snapshot = t1 - t0;
-	gen->nominal = ibf_nominal_for(p, gen->fabric, &opts, ibf_team(p));
+	gen->nominal = ibf_nominal_for(p, gen->fabric, &opts);
 	opts.nominal = ibf_nominal_shape(gen);
 	/* the nominal fabric contains the drained parts */
 	if (ibf_drain_apply(p, gen, err)) {

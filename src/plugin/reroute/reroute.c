@@ -380,6 +380,14 @@ static void give_up_view(struct rr *f)
 	rr_sweep_now(f);
 }
 
+void rr_repair_unknown(struct rr *f)
+{
+	if (!f->view || !f->view->mixed)
+		return;
+	rr_repair_settle(f);
+	give_up_view(f);
+}
+
 /* True if the entries that were written are equal to the tables of the view. */
 static bool holds_tables_of(const struct rr_view *v)
 {
