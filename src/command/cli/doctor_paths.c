@@ -397,7 +397,6 @@ static void one_column(struct doctor *d, const char *name, const struct ftr_tabl
 		cli_measure_churn(&c->m, &diff);
 	}
 	c->name = name;
-	c->done = true;
 	d->n_col++;
 }
 

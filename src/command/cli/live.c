@@ -122,6 +122,19 @@ static enum ftr_status add_links(struct ftr_builder *b, ibnd_node_t *n,
 	return FTR_OK;
 }
 
+static enum ftr_status add_node(struct ftr_builder *b, ibnd_node_t *n, uint32_t *silent,
+				struct ftr_err *err)
+{
+	const struct ftr_switch sw = {
+		.guid = n->guid, .n_ports = (ftr_port)n->numports,
+		.lid = n->smalid, .lmc = n->smalmc, .name = n->nodedesc,
+	};
+	enum ftr_status st = n->type == IB_NODE_SWITCH ? ftr_builder_add_switch(b, &sw, err) :
+		add_endports(b, n, err);
+
+	return st ? st : add_links(b, n, silent, err);
+}
+
 static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out,
 				 struct ftr_err *err)
 {
@@ -130,16 +143,10 @@ static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out,
 
 	if (!b)
 		return ftr_fail(err, FTR_NOMEM, "out of memory");
-	for (ibnd_node_t *n = net->nodes; !st && n; n = n->next) {
-		if (n->type == IB_NODE_SWITCH)
-			st = ftr_builder_add_switch(b, &(struct ftr_switch){
-				.guid = n->guid, .n_ports = (ftr_port)n->numports,
-				.lid = n->smalid, .lmc = n->smalmc, .name = n->nodedesc,
-			}, err);
-		else
-			st = add_endports(b, n, err);
-		if (!st)
-			st = add_links(b, n, &out->silent, err);
+	for (ibnd_node_t *n = net->nodes; n; n = n->next) {
+		st = add_node(b, n, &out->silent, err);
+		if (st)
+			break;
 	}
 	if (!st)
 		st = ftr_builder_freeze(b, &out->f, err);
@@ -216,14 +223,13 @@ static enum ftr_status read_tables(const struct cli_live_opts *opts,
 				   ibnd_fabric_t *net, struct cli_live *out,
 				   struct ftr_err *err)
 {
-	struct ibmad_port *via = cli_live_open(opts, err);
-	enum ftr_status st;
+	enum ftr_status st = ftr_tables_new(out->f, true, &out->t, err);
+	struct ibmad_port *via = st ? NULL : cli_live_open(opts, err);
 	double t0 = cli_now();
 
 	if (!via)
-		return FTR_IO;
-	st = ftr_tables_new(out->f, true, &out->t, err);
-	for (ibnd_node_t *n = net->nodes; !st && n; n = n->next) {
+		return st ? st : FTR_IO;
+	for (ibnd_node_t *n = net->nodes; n; n = n->next) {
 		ftr_sw s = n->type == IB_NODE_SWITCH ? ftr_fabric_find_sw(out->f, n->guid) :
 			   FTR_SW_NONE;
 
@@ -233,7 +239,7 @@ static enum ftr_status read_tables(const struct cli_live_opts *opts,
 	}
 	mad_rpc_close_port(via);
 	out->table_seconds = cli_now() - t0;
-	return st;
+	return FTR_OK;
 }
 
 #define CAP_SM_DISABLED	(1u << 10)
@@ -285,8 +291,9 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 		st = read_tables(opts, net, out, err);
 	ibnd_destroy_fabric(net);
 	if (st) {
+		ftr_tables_free(out->t);
 		ftr_fabric_free(out->f);
-		out->f = NULL;
+		memset(out, 0, sizeof(*out));
 	}
 	return st;
 }
