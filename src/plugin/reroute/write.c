@@ -547,8 +547,10 @@ static bool begin_write(struct rr *f, uint32_t *epoch)
 
 static void end_write(struct rr *f, bool rewrite)
 {
-	rr_post(f, &(struct rr_event){ .kind = RR_EV_WRITE_END,
-				       .rewrite = rewrite });
+	pthread_mutex_lock(&f->mutex);
+	f->written.last = rr_now(f);
+	rr_post_locked(f, &(struct rr_event){ .kind = RR_EV_WRITE_END, .rewrite = rewrite });
+	pthread_mutex_unlock(&f->mutex);
 }
 
 /* Find routes for the writes that have no route yet.  The routes avoid dead links, and the switches
