@@ -219,7 +219,6 @@ const struct cli_cmd cli_check = {
 "finding.  With --strict, all pairs must be reachable.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_check,
 };

@@ -240,6 +240,8 @@ void cli_note_files(const struct ftr_shape *sh);
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
 /* Returns the hosts of f; ends the program if there is none. */
 struct ftr_hosts *cli_hosts(const struct ftr_fabric *f);
+/* The same, or the order in the file of --order. */
+ftr_ep *cli_order(const struct cli_in *in, const struct ftr_shape *sh, uint32_t *n);
 /* Like cli_host_order, but returns port GUIDs, which are valid in a damaged fabric, too; 0: a gap.
  * If with_gaps is false, removes gaps as cli_drop_gaps does. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
@@ -339,6 +341,11 @@ const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
  * enclosing block. */
 #define CLI_NUM(n) cli_num((char[CLI_NUM_MAX]){ "" }, n)
 #define CLI_COUNT(n, one, many) cli_count((char[CLI_COUNT_MAX]){ "" }, n, one, many)
+#define CLI_SWITCHES(n) CLI_COUNT(n, "switch", "switches")
+#define CLI_HOST_PORTS(n) CLI_COUNT(n, "host port", "host ports")
+#define CLI_LINKS(n) CLI_COUNT(n, "link", "links")
+#define CLI_ENTRIES(n) CLI_COUNT(n, "entry", "entries")
+#define CLI_PAIRS(n) CLI_COUNT(n, "pair", "pairs")
 #define CLI_SW(f, s) cli_sw_name((char[CLI_NAME_MAX]){ "" }, f, s)
 #define CLI_EP(f, e) cli_ep_name((char[CLI_NAME_MAX]){ "" }, f, e)
 #define CLI_LID(f, lid) cli_lid_name((char[CLI_NAME_MAX]){ "" }, f, lid)

@@ -140,9 +140,9 @@ static void note_growth(const char *path, const struct ftr_nominal_change *c)
 			  c->old_hosts);
 	else if (c->grew)
 		cli_error("note: %s lacks %s, %s and %s of the fabric; %s; first difference: %s",
-			  path, CLI_COUNT(c->new_sw, "switch", "switches"),
-			  CLI_COUNT(c->new_links, "link", "links"),
-			  CLI_COUNT(c->new_hosts, "host port", "host ports"),
+			  path, CLI_SWITCHES(c->new_sw),
+			  CLI_LINKS(c->new_links),
+			  CLI_HOST_PORTS(c->new_hosts),
 			  CLI_COUNT(c->replaced_sw + c->changed, "other part differs",
 				    "other parts differ"), c->example);
 }
@@ -233,6 +233,16 @@ ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n)
 	*n = sh->numbering.n_places;
 	order = cli_calloc(*n, sizeof(*order), "a host order of %u places", *n);
 	ftr_shape_host_order(sh, order);
+	return order;
+}
+
+ftr_ep *cli_order(const struct cli_in *in, const struct ftr_shape *sh, uint32_t *n)
+{
+	ftr_ep *order;
+
+	if (!in->order)
+		return cli_host_order(sh, n);
+	cli_must(ftr_read_order(in->order, sh->f, &order, n, &cli_err));
 	return order;
 }
 

@@ -143,7 +143,7 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 		return;
 	}
 	printf("k             %u: each switch with hosts on or below it, except roots, has at least\n" "              %s above it\n",
-	       g->k, CLI_COUNT(g->k, "switch", "switches"));
+	       g->k, CLI_SWITCHES(g->k));
 	printf("guarantee     any %s%u%s %s repaired locally (links between switches,\n"
 	       "              switches without hosts), for packets from hosts to hosts\n",
 	       cli_colour(g->faults ? CLI_GOOD : CLI_DOUBT), g->faults,

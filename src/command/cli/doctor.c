@@ -396,7 +396,6 @@ const struct cli_cmd cli_doctor = {
 "Exit status: 0 no failure; 1 a failure (with --strict: a failure or a warning);\n"
 "2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_doctor,
 };

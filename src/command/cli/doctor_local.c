@@ -457,17 +457,16 @@ static void keep_options(struct doc_conf *c, const char *value)
 /* Handles one line "key value".  If a key is repeated, the last value is used, as in OpenSM. */
 static void take_line(struct doc_conf *c, const char *key, const char *value)
 {
-	if (!strcmp(key, "event_plugin_name"))
-		keep(&c->plugins, value);
-	else if (!strcmp(key, "routing_engine"))
-		keep(&c->engines, value);
-	else if (!strcmp(key, "root_guid_file"))
-		keep(&c->roots, value);
-	else if (!strcmp(key, "cn_guid_file"))
-		keep(&c->cn, value);
-	else if (!strcmp(key, "io_guid_file"))
-		keep(&c->io, value);
-	else if (!strcmp(key, "event_plugin_options"))
+	const struct { const char *key; char **value; } text[] = {
+		{ "event_plugin_name", &c->plugins }, { "routing_engine", &c->engines },
+		{ "root_guid_file", &c->roots }, { "cn_guid_file", &c->cn },
+		{ "io_guid_file", &c->io },
+	};
+
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		if (!strcmp(key, text[i].key))
+			keep(text[i].value, value);
+	if (!strcmp(key, "event_plugin_options"))
 		keep_options(c, value);
 	else if (!strcmp(key, "use_ucast_cache"))
 		c->ucast_cache = is_true(value);

@@ -253,9 +253,9 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 		absent_links(d, r);
 		doc_say(r, n || d->sh->missing.n_missing_sw ? DOC_WARNING : DOC_OK,
 			"missing parts of %s: %s between switches, %s, %s", d->o.in.nominal,
-			CLI_COUNT(n, "link", "links"),
-			CLI_COUNT(d->sh->missing.n_missing_sw, "switch", "switches"),
-			CLI_COUNT(d->sh->missing.n_missing_hosts, "host port", "host ports"));
+			CLI_LINKS(n),
+			CLI_SWITCHES(d->sh->missing.n_missing_sw),
+			CLI_HOST_PORTS(d->sh->missing.n_missing_hosts));
 	} else {
 		n = free_slots(d, r);
 		if (n)

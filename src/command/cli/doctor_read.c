@@ -330,9 +330,9 @@ void doc_fabric(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, n->missing ? DOC_FAILURE : DOC_OK,
 		"%s, %s, %s between switches; read in %.1f s",
-		CLI_COUNT(n->f->n_sw, "switch", "switches"),
-		CLI_COUNT(n->f->n_ep, "host port", "host ports"),
-		CLI_COUNT(n->f->n_sw_links, "link", "links"), n->seconds);
+		CLI_SWITCHES(n->f->n_sw),
+		CLI_HOST_PORTS(n->f->n_ep),
+		CLI_LINKS(n->f->n_sw_links), n->seconds);
 	if (!n->missing)
 		return;
 	doc_detail(r, "switches whose table could not be read: %u", n->missing);

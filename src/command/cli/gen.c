@@ -121,7 +121,6 @@ const struct cli_cmd cli_gen = {
 "    nodes of eight rails; GENERATION is H100, B200 or B300\n"
 "The same SHAPE, options and seed give the same file on every machine.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_gen,
 };

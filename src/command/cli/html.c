@@ -75,8 +75,7 @@ const struct cli_cmd cli_html = {
 "Exit status: 0 if no set of tables has a finding of \"ibfattree check\", 1 if one\n"
 "has, 2 for bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 2,
+	.min_args = 1, .max_args = 2,
 	.run = run_html,
 };
 

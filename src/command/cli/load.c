@@ -90,10 +90,7 @@ static void read_order(struct load *l)
 	struct ftr_shape *sh = NULL;
 
 	cli_must(cli_shape(&l->in, l->f, &sh, &cli_err));
-	if (l->in.order)
-		cli_must(ftr_read_order(l->in.order, l->f, &l->order, &l->n, &cli_err));
-	else
-		l->order = cli_host_order(sh, &l->n);
+	l->order = cli_order(&l->in, sh, &l->n);
 	l->gaps = cli_drop_gaps(l->f, l->order, &l->n);
 	if (l->rail)
 		keep_rail(l);
@@ -193,13 +190,13 @@ static void print_one(const struct ftr_fabric *f,
 static void print_all(const struct load *l,
 		     const struct result *x, const char *fabric)
 {
-	printf("fabric    %s: %s, %s\n", fabric, CLI_COUNT(l->f->n_sw, "switch", "switches"),
-	       CLI_COUNT(l->f->n_ep, "host port", "host ports"));
+	printf("fabric    %s: %s, %s\n", fabric, CLI_SWITCHES(l->f->n_sw),
+	       CLI_HOST_PORTS(l->f->n_ep));
 	printf("tables    %s", tables_of(l));
 	if (l->missing)
-		printf(" (%s without a table)", CLI_COUNT(l->missing, "switch", "switches"));
+		printf(" (%s without a table)", CLI_SWITCHES(l->missing));
 	printf("\norder     %s: %s", l->in.order ? l->in.order : "by the shape of the fabric",
-	       CLI_COUNT(l->n, "host port", "host ports"));
+	       CLI_HOST_PORTS(l->n));
 	if (l->rail)
 		printf(", rail %s", l->rail);
 	if (l->gaps)
@@ -410,7 +407,6 @@ const struct cli_cmd cli_load = {
 "all-to-all, no routing has a maximum below the lower bound.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_load,
 };

@@ -60,9 +60,9 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       const struct cli_report_opts *o)
 {
 	printf("fabric        %s, %s, %s between switches\n",
-	       CLI_COUNT(f->n_sw, "switch", "switches"),
-	       CLI_COUNT(f->n_ep, "host port", "host ports"),
-	       CLI_COUNT(f->n_sw_links, "link", "links"));
+	       CLI_SWITCHES(f->n_sw),
+	       CLI_HOST_PORTS(f->n_ep),
+	       CLI_LINKS(f->n_sw_links));
 	if (sh)
 		printf("ranks         %u, %s\n", sh->tree.n_ranks,
 		       CLI_COUNT(sh->tree.n_leaf, "leaf switch", "leaf switches"));
@@ -90,7 +90,7 @@ static void put_class(const struct ftr_check_report *r, int cls,
 	};
 
 	printf("%-13s %-22s %18s, ", cls ? "" : "paths", class[cls].name,
-	       CLI_COUNT(r->pairs[cls], "pair", "pairs"));
+	       CLI_PAIRS(r->pairs[cls]));
 	if (!r->bad[cls]) {
 		printf("all arrive\n");
 		return;
@@ -181,7 +181,7 @@ static void put_vls(const struct cli_report_opts *o,
 		printf("              path SLs not given (--psl): assumed to be 0\n");
 	if (o->no_sl2vl)
 		printf("              %s not in --sl2vl: assumed to map each SL to the VL of the same number\n",
-		       CLI_COUNT(o->no_sl2vl, "switch", "switches"));
+		       CLI_SWITCHES(o->no_sl2vl));
 	if (r->no_sl)
 		printf("              %s not in --psl: assumed to use SL 0\n",
 		       CLI_COUNT(r->no_sl, "path", "paths"));
@@ -204,7 +204,7 @@ static void put_not_checked(const struct cli_report_opts *o,
 				 "switches without a table: all their entries count"));
 	if (o->silent)
 		printf("              nodes behind %s whose far end does not answer\n",
-		       CLI_COUNT(o->silent, "link", "links"));
+		       CLI_LINKS(o->silent));
 }
 
 /* Prints the number of cases (switch, input port, SL, LID) that the SL2VL tables map to VL 15.
@@ -229,7 +229,7 @@ static void put_hops(const uint64_t *hops)
 			continue;
 		printf("%-13s %2u%-20s %18s of host ports\n", head, h,
 		       h == FTR_HOPS_MAX - 1 ? " or more" : "",
-		       CLI_COUNT(hops[h], "pair", "pairs"));
+		       CLI_PAIRS(hops[h]));
 		head = "";
 	}
 }
@@ -251,7 +251,7 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	put_fabric(f, sh, o);
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
 		put_class(r, c, v);
-	printf("longest path  %s between switches\n", CLI_COUNT(r->max_hops, "link", "links"));
+	printf("longest path  %s between switches\n", CLI_LINKS(r->max_hops));
 	put_hops(o->hops);
 	cli_reach_text(f, &v->reach, o->list);
 	put_findings(f, r);

@@ -204,8 +204,8 @@ static int run_save(int argc, char **argv)
 			live.missing);
 	save_all(&o, argv[0], &live);
 	cli_progress_end();
-	printf("saved in %s: %s, %s\n", argv[0], CLI_COUNT(live.f->n_sw, "switch", "switches"),
-	       CLI_COUNT(live.f->n_ep, "host port", "host ports"));
+	printf("saved in %s: %s, %s\n", argv[0], CLI_SWITCHES(live.f->n_sw),
+	       CLI_HOST_PORTS(live.f->n_ep));
 	return CLI_CLEAN;
 }
 
@@ -219,8 +219,7 @@ const struct cli_cmd cli_save = {
 "programs.  \"ibfattree restore\" converts the saved tables for OpenSM.\n"
 "Only the owner can read DIR, because opensm.conf may contain keys (m_key).\n",
 	.opts = save_options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_save,
 };
 
@@ -355,7 +354,6 @@ const struct cli_cmd cli_restore = {
 "Nothing is written to the fabric.\n"
 "Exit status: 0 clean, 1 the tables no longer suit the fabric, 2 bad input.\n",
 	.opts = restore_options,
-	.min_args = 1,
-	.max_args = 2,
+	.min_args = 1, .max_args = 2,
 	.run = run_restore,
 };

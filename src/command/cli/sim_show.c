@@ -286,8 +286,8 @@ void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s)
 	const struct ftr_sim_conf *c = &j->conf;
 
 	printf("fabric    %s: %s, %s\n", j->fabric,
-	       CLI_COUNT(j->conf.f->n_sw, "switch", "switches"),
-	       CLI_COUNT(j->conf.f->n_ep, "host port", "host ports"));
+	       CLI_SWITCHES(j->conf.f->n_sw),
+	       CLI_HOST_PORTS(j->conf.f->n_ep));
 	printf("tables    %s; function %s\n", j->source, c->function->name);
 	printf("traffic   %s, packets of %u bytes, buffers of %s bytes, %s\n",
 	       CLI_COUNT(j->result[0].host.sources, "sender", "senders"), c->bytes,
@@ -306,7 +306,7 @@ void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s)
 	show_class("ports 0", &s->sw, c->runs);
 	printf("packets   %s injected, %s delivered, %s in flight; longest path %s\n",
 	       CLI_NUM(s->injected), CLI_NUM(s->delivered), CLI_NUM(s->in_flight),
-	       CLI_COUNT(s->max_hops, "link", "links"));
+	       CLI_LINKS(s->max_hops));
 	show_losses(s);
 	show_deadlock(j, s);
 	show_links(j, s);

@@ -256,7 +256,6 @@ const struct cli_cmd cli_top = {
 "Exit status: 0 nothing needs attention, 1 a line needs attention, 2 there is no\n"
 "status to show.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_top,
 };

@@ -127,15 +127,15 @@ static void put_fabric(struct show *w)
 	uint64_t held = count(w, "held_links");
 
 	say(w, CLI_PLAIN, "fabric", "%s, %s, %s",
-	    CLI_COUNT(count(w, "switches"), "switch", "switches"),
-	    CLI_COUNT(count(w, "links"), "link", "links"),
-	    CLI_COUNT(count(w, "end_ports"), "host port", "host ports"));
+	    CLI_SWITCHES(count(w, "switches")),
+	    CLI_LINKS(count(w, "links")),
+	    CLI_HOST_PORTS(count(w, "end_ports")));
 	say(w, sw || links ? CLI_DOUBT : CLI_PLAIN, "missing", "%s, %s, %s",
-	    CLI_COUNT(sw, "switch", "switches"), CLI_COUNT(links, "link", "links"),
-	    CLI_COUNT(ends, "host port", "host ports"));
+	    CLI_SWITCHES(sw), CLI_LINKS(links),
+	    CLI_HOST_PORTS(ends));
 	put_drains(w);
 	if (held)
-		say(w, CLI_DOUBT, "flapping", "%s not used", CLI_COUNT(held, "link", "links"));
+		say(w, CLI_DOUBT, "flapping", "%s not used", CLI_LINKS(held));
 }
 
 static void put_paths(struct show *w)
@@ -145,12 +145,12 @@ static void put_paths(struct show *w)
 	uint64_t no_sm = count(w, "switches_without_sm_path");
 
 	say(w, hosts ? CLI_WRONG : CLI_PLAIN, "no path",
-	    "%s of hosts, %s of a host and a switch, %s", CLI_COUNT(hosts, "pair", "pairs"),
+	    "%s of hosts, %s of a host and a switch, %s", CLI_PAIRS(hosts),
 	    CLI_NUM(cli_json_get_uint(lost, "host_and_switch")),
 	    CLI_COUNT(cli_json_get_uint(lost, "others"), "other", "others"));
 	if (no_sm)
 		say(w, CLI_WRONG, "no path to SM", "from %s",
-		    CLI_COUNT(no_sm, "switch", "switches"));
+		    CLI_SWITCHES(no_sm));
 }
 
 static void put_balance(struct show *w)
@@ -201,7 +201,7 @@ static void put_work(struct show *w)
 		phases(json_object_object_get(w->s, "last_routing_ms"), routing, text,
 		       sizeof(text));
 		say(w, CLI_PLAIN, "last routing", "%s ago, %s changed", duration(a, w->now - at),
-		    CLI_COUNT(count(w, "last_routing_changed_entries"), "entry", "entries"));
+		    CLI_ENTRIES(count(w, "last_routing_changed_entries")));
 		say(w, CLI_PLAIN, "", "ms: %s", text);
 	}
 	at = real(w->s, "last_reroute_timestamp_seconds");

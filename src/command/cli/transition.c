@@ -248,9 +248,9 @@ void cli_transition_text(const struct ftr_fabric *f,
 			 const struct cli_transition *x)
 {
 	printf("change        %s of %s in %s of %s: one MAD per block",
-	       CLI_COUNT(x->d.entries, "entry", "entries"), CLI_COUNT(x->lids, "LID", "LIDs"),
+	       CLI_ENTRIES(x->d.entries), CLI_COUNT(x->lids, "LID", "LIDs"),
 	       CLI_COUNT(x->d.blocks, "block", "blocks"),
-	       CLI_COUNT(x->d.switches, "switch", "switches"));
+	       CLI_SWITCHES(x->d.switches));
 	if (x->seconds > 0)
 		printf(", about %.2f s if a write takes as long as a read", x->seconds);
 	putchar('\n');

@@ -80,9 +80,7 @@ const struct ftr_sim_function model_adaptive_links = {
 	.name = "adaptive-links",
 	.summary = "adaptive local rerouting (Sem-Jacobsen et al.), link faults",
 	.min_vls = 1,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = adaptive_links,
 };
 
@@ -141,9 +139,7 @@ const struct ftr_sim_function model_adaptive_switches = {
 	.name = "adaptive-switches",
 	.summary = "adaptive local rerouting (Sem-Jacobsen et al.), switch faults",
 	.min_vls = 1,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = adaptive_switches,
 };
 
@@ -177,8 +173,6 @@ const struct ftr_sim_function model_misroute = {
 	.name = "misroute",
 	.summary = "misrouting with a vector in the packet (Sem-Jacobsen et al.)",
 	.min_vls = 1,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = misroute,
 };

@@ -83,9 +83,7 @@ const struct ftr_sim_function model_det_links = {
 	.name = "det-links",
 	.summary = "deterministic local rerouting (Sem-Jacobsen et al.), link faults",
 	.min_vls = 2,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = det_links,
 };
 
@@ -176,8 +174,6 @@ const struct ftr_sim_function model_det_switches = {
 	.name = "det-switches",
 	.summary = "deterministic local rerouting (Sem-Jacobsen et al.), switch faults",
 	.min_vls = 3,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = det_switches,
 };

@@ -32,6 +32,8 @@ struct tiers {
 enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
 			  struct ftr_err *err);
 void tiers_free(void *state);
+/* Members of a struct ftr_sim_function whose state is a struct tiers. */
+#define TIERS_STATE .tiers = true, .start = tiers_new, .finish = tiers_free
 
 static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s,
 			       ftr_port p)
