@@ -107,8 +107,7 @@ static void report_diff(const struct diff *r)
 		return;
 	printf("changes by switch\n");
 	for (uint32_t i = 0; i < r->n_sw; i++)
-		printf("  %17s: %s\n", CLI_ENTRIES(r->sw[i].n),
-		       CLI_SW(r->f, r->sw[i].idx));
+		printf("  %17s: %s\n", CLI_ENTRIES(r->sw[i].n), CLI_SW(r->f, r->sw[i].idx));
 }
 
 static int report_json(const struct diff *r, int status)

@@ -73,8 +73,7 @@ static void write_all(const struct gen *g, const struct ftr_fabric *f)
 	free(order);
 }
 
-static int report_gen(const struct gen *g, const char *shape,
-		      const struct ftr_fabric *f)
+static int report_gen(const struct gen *g, const char *shape, const struct ftr_fabric *f)
 {
 	struct json_object *o;
 

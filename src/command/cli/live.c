@@ -69,8 +69,7 @@ static bool link_is_up(ibnd_port_t *p)
 	return mad_get_field(p->info, 0, IB_PORT_PHYS_STATE_F) == 5;
 }
 
-static enum ftr_status add_endports(struct ftr_builder *b, ibnd_node_t *n,
-				    struct ftr_err *err)
+static enum ftr_status add_endports(struct ftr_builder *b, ibnd_node_t *n, struct ftr_err *err)
 {
 	enum ftr_node_type type = n->type == IB_NODE_ROUTER ?
 				  FTR_NODE_ROUTER : FTR_NODE_CA;
@@ -135,8 +134,7 @@ static enum ftr_status add_node(struct ftr_builder *b, ibnd_node_t *n, uint32_t 
 	return st ? st : add_links(b, n, silent, err);
 }
 
-static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out,
-				 struct ftr_err *err)
+static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out, struct ftr_err *err)
 {
 	struct ftr_builder *b = ftr_builder_new();
 	enum ftr_status st = FTR_OK;
@@ -157,14 +155,12 @@ static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out,
 	return FTR_OK;
 }
 
-struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
-				 struct ftr_err *err)
+struct ibmad_port *cli_live_open(const struct cli_live_opts *opts, struct ftr_err *err)
 {
 	int classes[] = { IB_SMI_CLASS, IB_SMI_DIRECT_CLASS,
 			  IB_PERFORMANCE_CLASS };
 	struct ibmad_port *via =
-		mad_rpc_open_port((char *)(uintptr_t)opts->ca, (int)opts->port,
-				  classes, 3);
+		mad_rpc_open_port((char *)(uintptr_t)opts->ca, (int)opts->port, classes, 3);
 
 	if (via)
 		smp_mkey_set(via, opts->m_key);
@@ -220,8 +216,7 @@ static bool read_table(const struct ftr_fabric *f, ftr_sw s, ibnd_node_t *node, 
 }
 
 static enum ftr_status read_tables(const struct cli_live_opts *opts,
-				   ibnd_fabric_t *net, struct cli_live *out,
-				   struct ftr_err *err)
+				   ibnd_fabric_t *net, struct cli_live *out, struct ftr_err *err)
 {
 	enum ftr_status st = ftr_tables_new(out->f, true, &out->t, err);
 	struct ibmad_port *via = st ? NULL : cli_live_open(opts, err);
@@ -233,8 +228,7 @@ static enum ftr_status read_tables(const struct cli_live_opts *opts,
 		ftr_sw s = n->type == IB_NODE_SWITCH ? ftr_fabric_find_sw(out->f, n->guid) :
 			   FTR_SW_NONE;
 
-		if (s != FTR_SW_NONE &&
-		    !read_table(out->f, s, n, out->t, via, &out->blocks))
+		if (s != FTR_SW_NONE && !read_table(out->f, s, n, out->t, via, &out->blocks))
 			out->missing++;
 	}
 	mad_rpc_close_port(via);

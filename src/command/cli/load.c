@@ -111,8 +111,7 @@ static void read_all(struct load *l, const char *fabric)
 	}
 	read_order(l);
 	if (l->patterns)
-		cli_must(ftr_read_pairs(l->patterns, l->f, &l->pair,
-					&l->n_pairs, &cli_err));
+		cli_must(ftr_read_pairs(l->patterns, l->f, &l->pair, &l->n_pairs, &cli_err));
 }
 
 static const char *tables_of(const struct load *l)
@@ -137,8 +136,7 @@ static void print_bound(const struct load *l, const struct ftr_load_report *r)
 {
 	printf("\nlower bound for all-to-all: %.0f flows (by cuts)", l->bound);
 	if (!r->lost)
-		printf("; most loaded link: %.2f times the bound",
-		       (double)r->max / l->bound);
+		printf("; most loaded link: %.2f times the bound", (double)r->max / l->bound);
 	printf("\n");
 }
 
@@ -152,22 +150,19 @@ static void print_bins(const struct ftr_load_bins *b, const char *what)
 		if (b->width == 1)
 			printf("  %10" PRIu64 "            ", low);
 		else
-			printf("  %10" PRIu64 " .. %-8" PRIu64, low,
-			       low + b->width - 1);
+			printf("  %10" PRIu64 " .. %-8" PRIu64, low, low + b->width - 1);
 		printf(" %12s %s\n", CLI_NUM(b->count[i]), what);
 	}
 }
 
-static void print_links(const struct ftr_fabric *f,
-			const struct ftr_load_report *r, uint32_t n)
+static void print_links(const struct ftr_fabric *f, const struct ftr_load_report *r, uint32_t n)
 {
 	for (uint32_t i = 0; i < r->n_links && i < n; i++)
 		printf("  %10s  %s\n", CLI_NUM(r->link[i].load),
 		       CLI_LINK(f, r->link[i].sw, r->link[i].port));
 }
 
-static void print_one(const struct ftr_fabric *f,
-		      const struct result *x, uint32_t worst)
+static void print_one(const struct ftr_fabric *f, const struct result *x, uint32_t worst)
 {
 	const struct ftr_load_report *r = &x->r;
 	char which[40];
@@ -187,8 +182,7 @@ static void print_one(const struct ftr_fabric *f,
 	}
 }
 
-static void print_all(const struct load *l,
-		     const struct result *x, const char *fabric)
+static void print_all(const struct load *l, const struct result *x, const char *fabric)
 {
 	printf("fabric    %s: %s, %s\n", fabric, CLI_SWITCHES(l->f->n_sw),
 	       CLI_HOST_PORTS(l->f->n_ep));
@@ -220,8 +214,7 @@ static void print_all(const struct load *l,
 
 /* JSON has the same figures as the text, with one exception: instead of the mean load of the worst
  * pattern, it has the sum of the loads and the number of used links. */
-static void json_bins(struct json_object *o, const char *key,
-		     const struct ftr_load_bins *b)
+static void json_bins(struct json_object *o, const char *key, const struct ftr_load_bins *b)
 {
 	struct json_object *list = cli_json_array(o, key), *e;
 
@@ -277,8 +270,7 @@ static void json_result(struct json_object *list, const struct load *l,
 	json_links(w, l->f, r, l->worst);
 }
 
-static int print_json(const struct load *l,
-		    const struct result *x, int status)
+static int print_json(const struct load *l, const struct result *x, int status)
 {
 	struct json_object *o = cli_json_new("load"), *list;
 
@@ -298,8 +290,7 @@ static int print_json(const struct load *l,
 	return cli_json_end(o, status);
 }
 
-static int report_load(const struct load *l,
-		       const struct result *x, const char *fabric)
+static int report_load(const struct load *l, const struct result *x, const char *fabric)
 {
 	int status = CLI_CLEAN;
 
@@ -326,14 +317,11 @@ static enum ftr_status run_kind(const struct load *l,
 	case 1:
 		return ftr_load_shifts(ld, l->sample, l->seed, team, r, &cli_err);
 	case 2:
-		return ftr_load_permutations(ld, l->permutations, l->seed, team,
-					     r, &cli_err);
+		return ftr_load_permutations(ld, l->permutations, l->seed, team, r, &cli_err);
 	case 3:
-		return ftr_load_bisections(ld, l->bisections, l->seed, team, r,
-					   &cli_err);
+		return ftr_load_bisections(ld, l->bisections, l->seed, team, r, &cli_err);
 	default:
-		return ftr_load_pairs(ld, l->pair, l->n_pairs, NULL, r,
-				      &cli_err);
+		return ftr_load_pairs(ld, l->pair, l->n_pairs, NULL, r, &cli_err);
 	}
 }
 
