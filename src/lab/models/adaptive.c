@@ -34,8 +34,7 @@ enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };
 
 /* Act as the U-turn switch: mark the port of arrival, and send the packet up by an unmarked
  * port. */
-static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v,
-			 struct ftr_sim_arrival *a)
+static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	if (v->now - t->used[a->sw] > TIMEOUT)
 		t->vector[a->sw] = 0;
@@ -143,8 +142,7 @@ const struct ftr_sim_function model_adaptive_switches = {
 	.route = adaptive_switches,
 };
 
-static unsigned int misroute(void *state, const struct ftr_sim_view *v,
-			     struct ftr_sim_arrival *a)
+static unsigned int misroute(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	const struct tiers *t = state;
 	struct ftr_sim_packet *p = a->p;
@@ -162,8 +160,7 @@ static unsigned int misroute(void *state, const struct ftr_sim_view *v,
 	}
 	if (side == SIDE_ABOVE)
 		return tiers_all_up(t, v, a, 0);		/* 1 */
-	if (p->vector && tiers_from(t, v, a, SIDE_BELOW) &&
-	    tiers_works(v, a->sw, a->in))
+	if (p->vector && tiers_from(t, v, a, SIDE_BELOW) && tiers_works(v, a->sw, a->in))
 		return tiers_exit(a, a->in, 0);			/* 5 */
 	p->vector = 0;
 	return tiers_all_down(t, v, a, out);			/* 2 */

@@ -57,8 +57,7 @@ static unsigned int turn(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(a, t->port[t->first[a->sw] + i], vl);
 }
 
-static unsigned int det_links(void *state, const struct ftr_sim_view *v,
-			      struct ftr_sim_arrival *a)
+static unsigned int det_links(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	const struct tiers *t = state;
 	bool above = t->side[v->f->sw[a->sw].first_port + a->in] == SIDE_ABOVE;
