@@ -373,11 +373,12 @@ START_TEST(count_is_stopped)
 {
 	struct ftr_fabric *f = draw("a: b h1\nb: h1\n");
 	struct ftr_arena *a = ftr_arena_new();
+	const uint32_t gap = FLOW_NONE;
 	struct stopped x = { 0 };
 	struct flow_net net;
 	const struct flow_patterns z = {
-		.net = &net, .n_patterns = 3000000, .senders = 1, .multiple = 1,
-		.fn = take, .stop = stop, .ctx = &x,
+		.net = &net, .dest_at = &gap, .n = 1, .n_patterns = 100000, .senders = 1,
+		.multiple = 1, .fn = take, .stop = stop, .ctx = &x,
 	};
 
 	ck_assert(flow_net_new(a, f, &net));

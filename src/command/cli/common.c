@@ -285,20 +285,22 @@ double cli_bound(const struct ftr_shape *sh, const ftr_ep *order, uint32_t n)
 
 struct ftr_tables *cli_read_lfts(const char *path, const struct ftr_fabric *f, uint32_t *missing)
 {
-	struct ftr_lfts_gaps gaps = { 0 };
+	struct ftr_parts parts = { 0 };
 	struct ftr_tables *t = NULL;
+	uint32_t n;
 
-	cli_must(ftr_read_lfts(path, f, &t, &gaps, &cli_err));
-	if (gaps.foreign)
+	cli_must(ftr_read_lfts(path, f, &t, &parts, &cli_err));
+	n = f->n_sw - (uint32_t)parts.known;
+	if (parts.foreign)
 		cli_error("note: %s:%u: %s not in the fabric; the first: 0x%016"
 			  PRIx64 "; the rest of the file is used", path,
-			  gaps.line, CLI_COUNT(gaps.foreign, "table of a switch that is",
-					       "tables of switches that are"), gaps.guid);
+			  parts.line, CLI_COUNT(parts.foreign, "table of a switch that is",
+						"tables of switches that are"), parts.guid);
 	if (missing)
-		*missing = gaps.missing;
-	else if (gaps.missing)
+		*missing = n;
+	else if (n)
 		cli_error("note: %s: %s as missing", path,
-			  CLI_COUNT(gaps.missing, "switch without a table; all its entries count",
+			  CLI_COUNT(n, "switch without a table; all its entries count",
 				    "switches without a table; all their entries count"));
 	return t;
 }

@@ -160,7 +160,7 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 			       struct ftr_err *err)
 {
 	const struct ftr_shape *sh = j->sh;
-	const uint32_t stride = sh->reach.cost_stride;
+	const uint32_t stride = sh->reach.stride;
 	bool ok;
 
 	ok = FTR_NEW(j->arena, j->pattern_of, sh->f->n_sw) &&
@@ -193,7 +193,7 @@ static void count_candidates(const struct ftr_shape *sh, struct per_worker *w,
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s];
-	size_t n = sh->reach.cost_stride;
+	size_t n = sh->reach.stride;
 
 	place_paths_row(sh, s, w->n_above, w->one, w->must);
 	memcpy(w->n_cand, w->n_above, n);

@@ -302,7 +302,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out,
-			      struct ftr_lfts_gaps *gaps, struct ftr_err *err)
+			      struct ftr_parts *parts, struct ftr_err *err)
 {
 	struct reader r = { .f = f };
 	bool ok = ftr_text_open(&r.t, path, false, err);
@@ -319,11 +319,8 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 		ftr_tables_free(r.tables);
 		return r.t.status;
 	}
-	if (gaps)
-		*gaps = (struct ftr_lfts_gaps){
-			f->n_sw - (uint32_t)r.parts.known, r.parts.foreign,
-			r.parts.line, r.parts.guid
-		};
+	if (parts)
+		*parts = r.parts;
 	*out = r.tables;
 	return FTR_OK;
 }

@@ -40,7 +40,7 @@ bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 {
 	const struct ftr_fabric *f = v->gen.fabric;
 	ftr_port back[RR_DR_HOPS_MAX];
-	uint32_t n = 0, first = v->origin.own_port ? 1 : 0;
+	uint32_t n = 0, first = v->origin.port ? 1 : 0;
 
 	hop->sw = FTR_SW_NONE;
 	while (s != v->origin.sw) {
@@ -61,7 +61,7 @@ bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 	}
 	memset(out, 0, sizeof(*out));
 	out->hops = (uint8_t)(n + first);
-	out->path[1] = v->origin.own_port;
+	out->path[1] = v->origin.port;
 	while (n)
 		out->path[++first] = back[--n];
 	return true;

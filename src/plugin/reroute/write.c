@@ -13,6 +13,13 @@
  * switches, is probably dead.  In each step its blocks are written last, without a second
  * try, and the answers are awaited for a short time only.
  *
+ * A routing writes its steps by other code (osm/blocks.c).  Both use the same window, acknowledgements
+ * and retries (rr_ops.run).  They differ in the reaction to a loss, because here links have just
+ * failed, and more may have failed that no trap has reported yet: packets change their routes, dead
+ * switches must not delay the others, and OpenSM's copy of the tables is marked before the first
+ * packet.  In a routing all packets to a switch take one route, so that an answered Get proves the
+ * content of a block.
+ *
  * The entries are sorted by (step, switch, LID).  Consecutive entries with the same step,
  * switch and 64-entry block make one packet.  The packet contains the whole block; its other
  * entries come from view->sent, which holds the entries that were written last.
@@ -279,7 +286,7 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	const struct ftr_fabric *f = p->v->gen.fabric;
 	ftr_sw s = p->v->origin.sw;
 
-	for (unsigned int i = p->v->origin.own_port ? 2 : 1; i <= dr->hops;
+	for (unsigned int i = p->v->origin.port ? 2 : 1; i <= dr->hops;
 	     i++) {
 		const struct ftr_swport *port =
 			ftr_fabric_port(f, s, dr->path[i]);
