@@ -95,17 +95,6 @@ struct ftr_balance_report {
 };
 
 /*
- * A copy of tables t of shape sh and their flows, from which those of other tables are computed
- * (struct ftr_keep in <ftr/engine.h>).  Several threads may use it at the same time.  Takes about as
- * much memory as t.  sh must outlive *out.  FTR_NOMEM.
- */
-struct ftr_balance_base;
-enum ftr_status ftr_balance_base_new(const struct ftr_shape *sh, const struct ftr_tables *t,
-				     struct ftr_team *team, struct ftr_balance_base **out,
-				     struct ftr_err *err) FTR_MUST_USE;
-void ftr_balance_base_free(struct ftr_balance_base *b);	/* NULL is accepted */
-
-/*
  * A lower bound for the load of the most loaded link under all-to-all traffic: no routing that
  * connects all hosts within each island (connected component) has a lower load on this link.
  *

@@ -34,6 +34,8 @@
 extern "C" {
 #endif
 
+struct ftr_route_base;
+
 /*
  * Tables whose entries a routing keeps where it can (src/core/engine/keep.c).  Their switch numbers
  * and LIDs are those of the fabric that is routed.
@@ -47,8 +49,8 @@ struct ftr_keep {
 	 * the entries that could not be kept. */
 	bool search_all, search_displaced;
 	/* NULL, or made from `prefer` and the shape for which they were computed; saves time if few
-	 * entries differ from them */
-	const struct ftr_balance_base *base;
+	 * entries differ from them.  The result is the same, bit for bit */
+	const struct ftr_route_base *base;
 };
 
 /* The pairs of host ports that engine dmodc connects.  Extra turns are turns that up/down routing
@@ -154,6 +156,16 @@ struct ftr_engine_ops {
 				 const struct ftr_vl_pairs *pairs,
 				 struct ftr_sl2vl **out, struct ftr_err *err);
 };
+
+/*
+ * Tables t of shape sh, with a copy of them and their flows, from which the tables after faults are
+ * computed (ftr_keep.base).  Several threads may use it at the same time.  Takes about as much memory
+ * as t, and the time of about two routings.  sh and t must outlive *out.  FTR_NOMEM.
+ */
+enum ftr_status ftr_route_base_new(const struct ftr_shape *sh, const struct ftr_tables *t,
+				   struct ftr_team *team, struct ftr_route_base **out,
+				   struct ftr_err *err) FTR_MUST_USE;
+void ftr_route_base_free(struct ftr_route_base *b);	/* NULL is accepted */
 
 /* Find an engine by name; NULL: there is none of that name. */
 const struct ftr_engine_ops *ftr_engine_find(const char *name);

@@ -264,8 +264,8 @@ struct ftr_shape_numbering {
 	const uint32_t *pod_first;	/* [n_sw] first column */
 	const uint32_t *pod_leaves;	/* [n_sw] number of columns, >= 1 */
 	const struct ftr_up_path *up_path;	/* [tiers][n_d] by (tier, index d), or NULL */
-	/* Rails: adapter r of every node is on a leaf of rail r (src/core/shape/rails.c).  rail:
-	 * [n_sw] 1 .. n_rails, 0: none; NULL: the fabric has no rails */
+	/* [n_sw] rail of a switch (<ftr/hosts.h>) + 1; 0: it has none; NULL: the fabric has no
+	 * rails */
 	const uint8_t *rail;
 	uint32_t n_rails;
 	uint32_t n_dest;

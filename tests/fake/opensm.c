@@ -431,11 +431,12 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		"fast_sweep_cap_ms 20\nfast_flap_limit 0\n"
 		/* with "balance full", a thread of the plugin requests sweeps at any time */
 		"balance load\n";
+	const char *tmp = getenv("TMPDIR");
 	char path[128];
 	FILE *out;
 
-	snprintf(h->dir, sizeof(h->dir), "/tmp/ibf-fake-XXXXXX");
-	if (!mkdtemp(h->dir))
+	if (snprintf(h->dir, sizeof(h->dir), "%s/ibf-fake-XXXXXX", tmp ? tmp : "/tmp") >=
+	    (int)sizeof(h->dir) || !mkdtemp(h->dir))
 		fake_fail("no temporary directory");
 	snprintf(path, sizeof(path), "%s/conf", h->dir);
 	out = fopen(path, "w");

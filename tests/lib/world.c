@@ -455,9 +455,9 @@ void world_start(struct world *w, enum world_kind kind)
 		damaged(w);
 	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
 	ck_assert(!dmodc_tables(w->sh, NULL, NULL, w->t, NULL, &err));
-	ck_assert_msg(!ftr_incr_new(w->sh, kind == WORLD_LATE ? w->whole :
-				    NULL, w->t, &w->opts, &w->lv, &err), "%s",
-		      err.msg);
+	ck_assert_msg(!ftr_incr_new(w->sh, kind == WORLD_LATE ||
+				    (kind == WORLD_INVERTED && w->seed / 2 % 2) ? w->whole : NULL,
+				    w->t, &w->opts, &w->lv, &err), "%s", err.msg);
 }
 
 void world_stop(struct world *w)

@@ -344,12 +344,12 @@ START_TEST(routings_with_a_base)
 		const char *engine = seed % 5 ? "dmodc" : "sftree";
 		struct ftr_shape *sh = NULL;
 		struct ftr_keep keep = { .prefer = NULL };
-		struct ftr_balance_base *base = NULL;
+		struct ftr_route_base *base = NULL;
 		struct ftr_tables *before, *t, *u;
 
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 		before = route_kept(f, NULL, NULL, engine);
-		ck_assert(!ftr_balance_base_new(sh, before, NULL, &base, &err));
+		ck_assert(!ftr_route_base_new(sh, before, NULL, &base, &err));
 		ck_assert(!ftr_gen_damage(f, &damage, &g, &err));
 		if (g->max_lid == f->max_lid) {
 			keep.prefer = before;
@@ -362,7 +362,7 @@ START_TEST(routings_with_a_base)
 			ftr_tables_free(t);
 			ftr_tables_free(u);
 		}
-		ftr_balance_base_free(base);
+		ftr_route_base_free(base);
 		ftr_tables_free(before);
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);

@@ -118,4 +118,36 @@ static inline void net_route_all(struct net *n, struct ftr_rng *rng)
 			net_route(n, (ftr_lid)lid, rng);
 }
 
+static const uint8_t net_tree_rank[] = { 0, 0, 1, 1 };
+
+/*
+ *	 spine 2       spine 3
+ *	  1|  \2        /1 |2
+ *	   |    \_____ /   |
+ *	   |    ______X    |
+ *	  3|   /4      \3  |4
+ *	 leaf 0        leaf 1
+ *	  1| |2         1| |2
+ *	 h0   h1       h2   h3
+ *
+ * lmc is the LMC of the hosts.  All upward paths use spine 2, except the paths to spine 3.  Neither
+ * spine has an entry for the other.
+ */
+static inline struct net net_tree(uint32_t lmc)
+{
+	struct net n = net_new(4, 5, true, lmc);
+
+	for (uint32_t leaf = 0; leaf < 2; leaf++) {
+		net_host(&n, leaf, 1);
+		net_host(&n, leaf, 2);
+		net_link(&n, leaf, 3, 2, leaf + 1);
+		net_link(&n, leaf, 4, 3, leaf + 1);
+	}
+	net_freeze(&n);
+	net_route_all(&n, NULL);
+	*net_at(&n, 2, 4) = FTR_PORT_NONE;
+	*net_at(&n, 3, 3) = FTR_PORT_NONE;
+	return n;
+}
+
 #endif

@@ -261,6 +261,42 @@ START_TEST(link_codes)
 	ck_assert_int_eq(ftr_speed_active(4, 2), FTR_SPEED_EDR);
 	ck_assert_int_eq(ftr_speed_active(4, 4), FTR_SPEED_HDR);
 	ck_assert_int_eq(ftr_speed_active(4, 8), FTR_SPEED_NDR);
+	ck_assert_str_eq(ftr_speed_str(FTR_SPEED_XDR), "XDR");
+	ck_assert_ptr_null(ftr_speed_str(FTR_SPEED_UNKNOWN));
+	ck_assert_ptr_null(ftr_speed_str(FTR_SPEED_END));
+}
+END_TEST
+
+/* The name of the host in a node description, without its domain. */
+START_TEST(names_of_hosts)
+{
+	static const struct {
+		const char *text, *name;
+	} t[] = {
+		{ "n1", "n1" }, { "Node-1_b mlx5_0", "Node-1_b" }, { "n1  HCA-2", "n1" },
+		{ "n1.site.org HCA-1", "n1" }, { "n1 HCA 1", "" }, { "", "" }, { " n1", "" },
+		{ "localhost HCA-1", "" }, { "localhost.site HCA-1", "" },
+		/* characters before and after '0' to '9', 'A' to 'Z' and 'a' to 'z' */
+		{ "n/1", "" }, { "n:1", "" }, { "n@1", "" }, { "n[1", "" }, { "n`1", "" }, { "n{1", "" },
+	};
+	char longest[FTR_NAME_MAX + 2], name[FTR_NAME_MAX + 1];
+	struct ftr_endport e = { .name = longest };
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(t); i++) {
+		struct ftr_endport host = { .name = t[i].text };
+
+		ftr_ep_host(&host, false, name);
+		ck_assert_str_eq(name, t[i].name);
+	}
+	ftr_ep_host(&(struct ftr_endport){ .name = "n1.site.org HCA-1" }, true, name);
+	ck_assert_str_eq(name, "n1.site.org");
+	memset(longest, 'n', sizeof(longest));
+	longest[FTR_NAME_MAX + 1] = '\0';
+	ftr_ep_host(&e, true, name);
+	ck_assert_str_eq(name, "");
+	longest[FTR_NAME_MAX] = '\0';
+	ftr_ep_host(&e, true, name);
+	ck_assert_str_eq(name, longest);
 }
 END_TEST
 
@@ -331,6 +367,77 @@ START_TEST(difference_of_tables)
 }
 END_TEST
 
+/* The LMC of a host changes from 3 to 2, and its base LID from 8 to 12 or not at all.  The entry of
+ * a LID is carried over if it is the same LID of the host. */
+START_TEST(carried_entries)
+{
+	for (ftr_lid base = 8; base <= 12; base = (ftr_lid)(base + 4)) {
+		struct ftr_builder *two[2] = { b, ftr_builder_new() };
+		struct ftr_fabric *f[2];
+		struct ftr_tables *t[2];
+
+		for (int i = 0; i < 2; i++) {
+			b = two[i];
+			sw(0x100);
+			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901, 1, i ? base : 8,
+							   i ? 2 : 3, "h", &err));
+			ck_assert(!ftr_builder_add_link(b, end(0x100, 1), end(0x900, 1), 0, 0, &err));
+			ck_assert(!ftr_builder_freeze(b, &f[i], &err));
+		}
+		b = ftr_builder_new();
+		ck_assert(!ftr_tables_new(f[0], true, &t[0], &err));
+		memset(ftr_tables_row(t[0], 0), 1, t[0]->max_lid + 1u);
+		ck_assert(!ftr_tables_carry(f[0], t[0], f[1], &t[1], &err));
+		for (ftr_lid lid = 0; lid <= t[1]->max_lid; lid++)
+			ck_assert_uint_eq(ftr_tables_get(t[1], 0, lid),
+					  base == 8 && lid >= 8 ? 1 : FTR_PORT_NONE);
+		for (int i = 0; i < 2; i++) {
+			ftr_tables_free(t[i]);
+			ftr_fabric_free(f[i]);
+		}
+	}
+}
+END_TEST
+
+START_TEST(path_through_tables)
+{
+	struct ftr_fabric *f = draw("a: b h2\nb: h1\n");
+	ftr_sw x = draw_sw(f, "a"), y = draw_sw(f, "b");
+	ftr_lid near = f->ep[draw_host(f, "a", 0)].lid, far = f->ep[draw_host(f, "b", 0)].lid;
+	struct ftr_tables *t;
+	uint32_t port[2];
+
+	ck_assert(!ftr_tables_new(f, true, &t, &err));
+	ftr_tables_row(t, x)[near] = 2;
+	ftr_tables_row(t, x)[far] = 1;
+	ftr_tables_row(t, y)[far] = 2;
+	ftr_tables_row(t, x)[f->sw[y].lid] = 1;
+	ftr_tables_row(t, y)[f->sw[y].lid] = 0;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, far, port), 2);
+	ck_assert_uint_eq(port[0], f->sw[x].first_port + 1);
+	ck_assert_uint_eq(port[1], f->sw[y].first_port + 2);
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, near, NULL), 1);
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, f->sw[y].lid, port), 2);
+	ck_assert_uint_eq(port[1], f->sw[y].first_port);
+	/* no entry, another host, a switch instead of a host and the reverse, a loop, no link */
+	ck_assert_uint_eq(ftr_tables_path(f, t, y, near, NULL), FTR_NO_PATH);
+	ftr_tables_row(t, x)[near] = 3;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, near, NULL), FTR_NO_PATH);
+	ftr_tables_row(t, x)[near] = 0;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, near, NULL), FTR_NO_PATH);
+	ftr_tables_row(t, y)[f->sw[x].lid] = 0;
+	ck_assert_uint_eq(ftr_tables_path(f, t, y, f->sw[x].lid, NULL), FTR_NO_PATH);
+	ftr_tables_row(t, y)[f->sw[y].lid] = 2;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, f->sw[y].lid, NULL), FTR_NO_PATH);
+	ftr_tables_row(t, y)[far] = 1;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, far, port), FTR_NO_PATH);
+	ftr_tables_row(t, y)[far] = 9;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, far, port), FTR_NO_PATH);
+	ftr_tables_free(t);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fabric");
@@ -346,6 +453,9 @@ int main(void)
 	tcase_add_test(t, link_codes);
 	tcase_add_test(t, turns_of_another_fabric);
 	tcase_add_test(t, difference_of_tables);
+	tcase_add_test(t, names_of_hosts);
+	tcase_add_test(t, carried_entries);
+	tcase_add_test(t, path_through_tables);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -399,7 +399,10 @@ static enum ftr_status op_check(const struct scene *z, uint64_t *sum, struct ftr
 	};
 	struct ftr_check_report r;
 	uint64_t hist[FTR_HOPS_MAX];
+	bool proved;
 
+	TRY(ftr_check_mixtures(z->f, (const struct ftr_tables *[]){ z->t, z->carried },
+				z->sh->tree.rank, z->team, &proved, err));
 	TRY(ftr_check_tables(z->f, z->t, &o, z->team, &r, err));
 	o.rank = NULL;
 	TRY(ftr_check_tables(z->f, z->carried, &o, NULL, &r, err));
@@ -663,11 +666,17 @@ static enum ftr_status op_planner(const struct scene *z, uint64_t *sum, struct f
 static enum ftr_status op_transition(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
 	struct ftr_transition x = { .f = z->f, .now = z->carried, .to = z->t };
-
 	enum ftr_status st = ftr_transition_plan(&x, err);
+	struct ftr_cdg *g = NULL;
+	bool closes;
 
 	if (!st)
-		*sum = fold(x.n_entries, x.step, (size_t)z->f->n_sw * z->t->stride);
+		st = ftr_cdg_new(z->f, z->carried, NULL, &g, err);
+	if (!st)
+		st = ftr_cdg_steps(g, z->t, x.step, &closes, err);
+	if (!st)
+		*sum = fold(x.n_entries + closes, x.step, (size_t)z->f->n_sw * z->t->stride);
+	ftr_cdg_free(g);
 	free(x.step);
 	return st;
 }

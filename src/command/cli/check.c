@@ -9,37 +9,30 @@
 #include "cli/live.h"
 
 struct check {
-	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts, *nominal;
-	bool strict, list, switch_sources, json;
-	struct cli_live_opts from;
-	struct cli_guid_files files;
-	unsigned int lmc, threads;
-	bool tolerant;
+	struct cli_in in;
+	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts;
+	bool strict, list, switch_sources;
 };
 
+#define OPTS struct check
 static const struct cli_opt options[] = {
-	{ "lfts", CLI_FILE, offsetof(struct check, lfts), "FILE",
-	  "tables to check", NULL, 0, 0 },
-	{ "sl2vl", CLI_FILE, offsetof(struct check, sl2vl), "FILE",
-	  "SL2VL tables (opensm-sl2vl.dump)", NULL, 0, 0 },
-	{ "psl", CLI_FILE, offsetof(struct check, psl), "FILE",
-	  "path SLs, in the format of ibdmchk -c", NULL, 0, 0 },
-	CLI_OPTS_LIVE(struct check),
-	CLI_OPTS_GUIDS(struct check),
-	CLI_OPT_NOMINAL(struct check),
-	CLI_OPT_LMC(struct check),
-	CLI_OPT_TOLERANT(struct check),
-	{ "switch-sources", CLI_FLAG, offsetof(struct check, switch_sources),
-	  NULL, "in the credit-loop check, also consider packets that switches send", NULL, 0, 0 },
-	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
-	  "report every unreachable pair as a finding", NULL, 0, 0 },
-	CLI_OPT_LIST(struct check),
-	CLI_OPT_THREADS(struct check),
-	{ "save-fabric", CLI_FILE, offsetof(struct check, save_fabric), "FILE",
-	  "save the fabric as a netfile", NULL, 0, 0 },
-	{ "save-lfts", CLI_FILE, offsetof(struct check, save_lfts), "FILE",
-	  "save the tables in the format of opensm-lfts.dump", NULL, 0, 0 },
-	CLI_OPT_JSON(struct check),
+	OPT(FILE, "lfts", lfts, "FILE", "tables to check"),
+	OPT(FILE, "sl2vl", sl2vl, "FILE", "SL2VL tables (opensm-sl2vl.dump)"),
+	OPT(FILE, "psl", psl, "FILE", "path SLs, in the format of ibdmchk -c"),
+	CLI_OPTS_LIVE,
+	CLI_OPTS_GUIDS,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	OPT(FLAG, "switch-sources", switch_sources, NULL,
+	    "in the credit-loop check, also consider packets that switches send"),
+	OPT(FLAG, "strict", strict, NULL, "report every unreachable pair as a finding"),
+	CLI_OPT_LIST,
+	CLI_OPT_THREADS,
+	OPT(FILE, "save-fabric", save_fabric, "FILE", "save the fabric as a netfile"),
+	OPT(FILE, "save-lfts", save_lfts, "FILE",
+	    "save the tables in the format of opensm-lfts.dump"),
+	CLI_OPT_JSON,
 	CLI_OPT_END
 };
 
@@ -57,7 +50,7 @@ static void from_switches(const struct check *c, struct subject *s)
 	struct cli_live live;
 	double t0 = cli_now();
 
-	cli_must(cli_live_read(&c->from, &live, &cli_err));
+	cli_must(cli_live_read(&c->in.from, &live, &cli_err));
 	s->f = live.f;
 	s->t = live.t;
 	s->missing = live.missing;
@@ -69,8 +62,8 @@ static void from_switches(const struct check *c, struct subject *s)
 static void from_files(const struct check *c, const char *fabric,
 		       struct subject *s)
 {
-	s->f = cli_read_fabric(fabric, c->lmc, c->tolerant);
-	cli_must(cli_read_lfts(c->lfts, s->f, &s->t, &s->missing, &cli_err));
+	s->f = cli_read_fabric(&c->in, fabric);
+	s->t = cli_read_lfts(c->lfts, s->f, &s->missing);
 	snprintf(s->source, sizeof(s->source), "%s", c->lfts);
 }
 
@@ -85,26 +78,22 @@ static void read_vls(const struct check *c, struct subject *s)
 
 static void save(const struct check *c, const struct subject *s)
 {
-	const struct cli_tables_of of = { s->f, s->t, cli_packed(c->save_lfts) };
-
 	cli_write_begin();
 	if (c->save_fabric)
-		cli_write(c->save_fabric, cli_write_fabric_fn, s->f);
+		cli_write_fabric(c->save_fabric, s->f);
 	if (c->save_lfts)
-		cli_write(c->save_lfts, cli_write_tables_fn, &of);
+		cli_write_tables(c->save_lfts, s->f, s->t);
 	cli_write_end();
 }
 
 /* Returns the shape of the fabric, whose ranks the checker uses.  If the fabric has no ranks,
  * returns NULL, or dies if --roots is given. */
-static struct ftr_shape *find_ranks(const struct check *c, const struct subject *s,
-				    struct ftr_team *team)
+static struct ftr_shape *find_ranks(const struct check *c, const struct subject *s)
 {
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st = cli_shape_with(&c->files, c->nominal, s->f,
-					    FTR_LEAF_BY_GUID, team, &sh, &cli_err);
+	enum ftr_status st = cli_shape(&c->in, s->f, &sh, &cli_err);
 
-	if (st != FTR_SHAPE || c->files.roots)
+	if (st != FTR_SHAPE || c->in.files.roots)
 		cli_must(st);
 	else
 		cli_error("note: no ranks: %s", cli_err.msg);
@@ -158,14 +147,14 @@ static void compare_ports(const struct subject *s, struct cli_report_opts *ro)
 	ro->host_ports = &ports;
 }
 
-static int check(const struct check *c, const struct subject *s,
-		 struct ftr_team *team)
+static int check(const struct check *c, const struct subject *s)
 {
+	struct ftr_team *team = c->in.team;
 	uint64_t hops[FTR_HOPS_MAX];
 	struct cli_report_opts ro = {
 		.source = s->source, .missing = s->missing,
 		.silent = s->silent, .strict = c->strict,
-		.switch_sources = c->switch_sources, .json = c->json,
+		.switch_sources = c->switch_sources, .json = c->in.json,
 		.hops = hops, .sl2vl = c->sl2vl, .psl = c->psl,
 		.no_sl2vl = s->no_sl2vl, .list = c->list,
 	};
@@ -178,7 +167,7 @@ static int check(const struct check *c, const struct subject *s,
 	static struct ftr_shape *sh;
 
 	cli_progress("checking the tables");
-	sh = find_ranks(c, s, team);
+	sh = find_ranks(c, s);
 	opts.rank = sh ? sh->tree.rank : NULL;
 	opts.list_lost = true;
 	cli_must(ftr_check_tables(s->f, s->t, &opts, team, &report, &cli_err));
@@ -196,31 +185,30 @@ static int run_check(int argc, char **argv)
 	static struct subject s;
 	int n = cli_parse(&cli_check, &c, argc, argv), status;
 	const char *const outputs[] = { c.save_fabric, c.save_lfts };
-	struct ftr_team *team;
 
 	/* the report goes to stdout, as text or as JSON */
 	cli_check_outputs("check", true, outputs, 2);
 	cli_check_inputs("check", outputs, 2, (const char *[]){
 			n ? argv[0] : NULL, c.lfts, c.sl2vl, c.psl,
-			c.nominal, c.files.roots, c.files.cn,
-			c.files.io }, 8);
-	cli_live_args("check", &c.from, n, 0);
-	if (c.from.on && (c.lfts || n))
+			c.in.nominal, c.in.files.roots, c.in.files.cn,
+			c.in.files.io }, 8);
+	cli_live_args("check", &c.in.from, n, 0);
+	if (c.in.from.on && (c.lfts || n))
 		cli_die("check: --live reads fabric and tables from the switches; '%s' cannot be given with it",
 			c.lfts ? "--lfts" : argv[0]);
-	if (!c.from.on && (!c.lfts || !n))
+	if (!c.in.from.on && (!c.lfts || !n))
 		cli_die("check: FABRIC and --lfts FILE are needed, or --live");
 	cli_progress("reading");
-	if (c.from.on)
+	if (c.in.from.on)
 		from_switches(&c, &s);
 	else
 		from_files(&c, argv[0], &s);
 	read_vls(&c, &s);
 	save(&c, &s);
 	cli_progress_end();
-	team = ftr_team_new(c.threads);
-	status = check(&c, &s, team);
-	ftr_team_free(team);
+	c.in.team = ftr_team_new(c.in.threads);
+	status = check(&c, &s);
+	ftr_team_free(c.in.team);
 	return status;
 }
 

@@ -54,30 +54,51 @@ struct ftr_sl2vl *cli_vls(const struct ftr_shape *sh, unsigned int vls)
 	return m;
 }
 
+/* Returns a planner with the tables t after a local repair. */
+static struct ftr_ddlr *repaired(const struct ftr_shape *sh, const struct ftr_tables *t,
+				 const struct ftr_sl2vl *m, const struct ftr_fabric *nf,
+				 struct ftr_ddlr_plan *plan)
+{
+	const struct ftr_ddlr_opts o = {
+		.sl2vl = m, .switch_sources = m != NULL,
+	};
+	struct ftr_ddlr *r = NULL;
+
+	*plan = (struct ftr_ddlr_plan){ .n = 0 };
+	cli_must(ftr_ddlr_new(sh, t, &o, &r, &cli_err));
+	cli_must(ftr_ddlr_to(r, nf, plan, &cli_err));
+	return r;
+}
+
+struct ftr_guarantee cli_guarantee(const struct ftr_shape *sh, const struct ftr_tables *t,
+				   const struct ftr_sl2vl *m, const struct ftr_fabric *nf)
+{
+	struct ftr_ddlr_plan plan;
+	struct ftr_ddlr *r = repaired(sh, t, m, nf, &plan);
+	struct ftr_guarantee g;
+
+	ftr_ddlr_guarantee(r, &g);
+	ftr_ddlr_plan_fini(&plan);
+	ftr_ddlr_free(r);
+	return g;
+}
+
 struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
 				   const struct ftr_tables *t,
 				   const struct ftr_sl2vl *m,
 				   const struct ftr_fabric *nf,
 				   struct ftr_ddlr_plan *plan,
-				   struct ftr_tables_diff *d,
-				   struct ftr_guarantee *g)
+				   struct ftr_tables_diff *d)
 {
-	const struct ftr_ddlr_opts o = {
-		.sl2vl = m, .switch_sources = m != NULL,
-	};
-	struct ftr_ddlr_plan writes = { .n = 0 };
+	struct ftr_ddlr_plan writes;
+	struct ftr_ddlr *r = repaired(sh, t, m, nf, &writes);
 	struct ftr_tables *out;
-	struct ftr_ddlr *r = NULL;
 
-	cli_must(ftr_ddlr_new(sh, t, &o, &r, &cli_err));
-	cli_must(ftr_ddlr_to(r, nf, &writes, &cli_err));
 	*plan = writes;
 	plan->write = NULL;
 	ftr_ddlr_plan_fini(&writes);
 	if (d)
 		ftr_tables_diff(sh->f, t, sh->f, ftr_ddlr_tables(r), d);
-	if (g)
-		ftr_ddlr_guarantee(r, g);
 	out = cli_carry_tables(sh->f, ftr_ddlr_tables(r), nf);
 	ftr_ddlr_free(r);
 	return out;

@@ -12,26 +12,24 @@
 #include "cli/transition.h"
 
 struct diff {
-	struct cli_live_opts from;
-	struct cli_guid_files files;
-	unsigned int top, lmc, threads;
-	bool tolerant, verbose, transition, json;
+	struct cli_in in;
+	unsigned int top;
+	bool verbose, transition;
 };
 
+#define OPTS struct diff
 static const struct cli_opt options[] = {
-	{ "top", CLI_UINT, offsetof(struct diff, top), "N",
-	  "list the N destinations whose entries change on the most switches", "10", 0,
-	  FTR_LID_MAX },
-	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
-	  "also list the changes of every switch", NULL, 0, 0 },
-	{ "transition", CLI_FLAG, offsetof(struct diff, transition), NULL,
-	  "check the states that occur while B replaces A", NULL, 0, 0 },
-	CLI_OPT_ROOTS(struct diff),
-	CLI_OPT_THREADS(struct diff),
-	CLI_OPTS_LIVE(struct diff),
-	CLI_OPT_LMC(struct diff),
-	CLI_OPT_TOLERANT(struct diff),
-	CLI_OPT_JSON(struct diff),
+	OPT(UINT, "top", top, "N",
+	    "list the N destinations whose entries change on the most switches",
+	    "10", 0, FTR_LID_MAX),
+	OPT(FLAG, "verbose", verbose, NULL, "also list the changes of every switch"),
+	OPT(FLAG, "transition", transition, NULL, "check the states that occur while B replaces A"),
+	CLI_OPT_ROOTS,
+	CLI_OPT_THREADS,
+	CLI_OPTS_LIVE,
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	CLI_OPT_JSON,
 	CLI_OPT_END
 };
 
@@ -145,28 +143,25 @@ static int report_json(const struct result *r, const struct diff *opts, int stat
 
 static void read_all(const struct diff *opts, char **argv, struct result *r)
 {
-	struct cli_live live = cli_input(&opts->from, argv[0], opts->lmc,
-					 opts->tolerant);
+	struct cli_live live = cli_input(&opts->in, argv[0]);
 
 	r->f = live.f;
 	r->a = live.t;
 	r->ms_per_block = cli_live_ms_per_block(&live);
-	if (!opts->from.on)
-		cli_must(cli_read_lfts(argv[1], r->f, &r->a, NULL, &cli_err));
-	cli_must(cli_read_lfts(argv[opts->from.on ? 0 : 2], r->f, &r->b, NULL,
-			       &cli_err));
+	if (!opts->in.from.on)
+		r->a = cli_read_lfts(argv[1], r->f, NULL);
+	r->b = cli_read_lfts(argv[opts->in.from.on ? 0 : 2], r->f, NULL);
 }
 
-static void examine(const struct diff *opts, struct result *r)
+static void examine(struct diff *opts, struct result *r)
 {
-	struct ftr_team *team = ftr_team_new(opts->threads);
 	struct ftr_shape *sh = NULL;
 
-	cli_must(cli_shape_with(&opts->files, NULL, r->f, FTR_LEAF_BY_GUID, team,
-				&sh, &cli_err));
+	opts->in.team = ftr_team_new(opts->in.threads);
+	cli_must(cli_shape(&opts->in, r->f, &sh, &cli_err));
 	cli_transition(sh, r->a, r->b, r->ms_per_block, &r->x);
 	ftr_shape_free(sh);
-	ftr_team_free(team);
+	ftr_team_free(opts->in.team);
 }
 
 static int run_diff(int argc, char **argv)
@@ -175,10 +170,10 @@ static int run_diff(int argc, char **argv)
 	static struct result r;
 	int n = cli_parse(&cli_diff, &opts, argc, argv), status;
 
-	cli_live_args("diff", &opts.from, n, 3);
-	if (opts.from.on && n != 1)
+	cli_live_args("diff", &opts.in.from, n, 3);
+	if (opts.in.from.on && n != 1)
 		cli_die("diff: --live expects one argument, the tables to compare with those in use");
-	if (opts.files.roots && !opts.transition)
+	if (opts.in.files.roots && !opts.transition)
 		cli_die("diff: --roots requires --transition");
 	cli_progress("comparing");
 	read_all(&opts, argv, &r);
@@ -188,7 +183,7 @@ static int run_diff(int argc, char **argv)
 	ftr_tables_diff(r.f, r.a, r.f, r.b, &r.d);
 	cli_progress_end();
 	status = r.d.entries ? CLI_FINDINGS : CLI_CLEAN;
-	if (opts.json)
+	if (opts.in.json)
 		return report_json(&r, &opts, status);
 	report_diff(&r, &opts);
 	return status;

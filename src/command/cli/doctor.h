@@ -156,12 +156,11 @@ struct doc_conf {
 };
 
 struct doc_opts {
-	const char *lfts, *nominal, *opensm, *plugin, *conf;
-	struct cli_guid_files files;
+	struct cli_in in;
+	const char *lfts, *opensm, *plugin, *conf;
 	struct cli_list only;
-	struct cli_live_opts from;
-	unsigned int threads, lmc, flaps, errors;
-	bool local, quiet, strict, json;
+	unsigned int flaps, errors;
+	bool local, quiet, strict;
 };
 
 struct doctor {
@@ -171,10 +170,8 @@ struct doctor {
 	char kernel[65];	/* release of the running kernel */
 	struct doc_conf conf;
 	struct doc_fabric net;
-	struct ftr_team *team;
 	/* computed by the first check that needs them */
-	struct ftr_shape_opts shape_opts;
-	struct ftr_nominal *nominal;
+	struct cli_shaping shaping;
 	struct ftr_shape *sh;	/* NULL: shape_err has the reason */
 	struct ftr_err shape_err;
 	struct ftr_check_report *report;	/* NULL: not computed */

@@ -53,7 +53,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 {
 	char names[CAS_MAX][UMAD_CA_NAME_LEN];
 	int n = adapters(names);
-	bool found = !d->o.from.ca;
+	bool found = !d->o.in.from.ca;
 
 	if (n <= 0) {
 		doc_say(r, DOC_FAILURE, "the kernel shows no InfiniBand adapter");
@@ -63,7 +63,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 	for (int i = 0; i < n; i++) {
 		umad_ca_t ca;
 
-		found = found || !strcmp(names[i], d->o.from.ca);
+		found = found || !strcmp(names[i], d->o.in.from.ca);
 		if (umad_get_ca(names[i], &ca) < 0) {
 			doc_detail(r, "%s", names[i]);
 			continue;
@@ -74,7 +74,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, found ? DOC_OK : DOC_FAILURE, "%d adapter%s%s%s", n,
 		n == 1 ? "" : "s", found ? "" : ", none of them ",
-		found ? "" : d->o.from.ca);
+		found ? "" : d->o.in.from.ca);
 	if (!found)
 		doc_remedy(r, "give the name of one of the listed adapters with --ca");
 }
@@ -96,7 +96,7 @@ static int try_open(const struct doctor *d)
 	int port;
 
 	errno = 0;
-	port = umad_open_port(d->o.from.ca, (int)d->o.from.port);
+	port = umad_open_port(d->o.in.from.ca, (int)d->o.in.from.port);
 	if (port < 0)
 		return errno ? errno : -port;
 	umad_close_port(port);
@@ -154,10 +154,10 @@ void doc_local_port(struct doctor *d, struct doc_result *r)
 
 	if (no_adapter(r))
 		return;
-	if (umad_get_port(d->o.from.ca, (int)d->o.from.port, &p) < 0) {
+	if (umad_get_port(d->o.in.from.ca, (int)d->o.in.from.port, &p) < 0) {
 		doc_say(r, DOC_FAILURE, "no usable port: %s:%u",
-			d->o.from.ca ? d->o.from.ca : "(any adapter)",
-			d->o.from.port);
+			d->o.in.from.ca ? d->o.in.from.ca : "(any adapter)",
+			d->o.in.from.port);
 		doc_remedy(r, "see \"adapter\"; choose a port with --ca and --port");
 		return;
 	}
@@ -195,7 +195,7 @@ static void known_prefix(const struct doctor *d, struct doc_result *r)
 	uint64_t prefix;
 
 	if (!d->conf.prefix ||
-	    umad_get_port(d->o.from.ca, (int)d->o.from.port, &p) < 0)
+	    umad_get_port(d->o.in.from.ca, (int)d->o.in.from.port, &p) < 0)
 		return;
 	prefix = be64toh(p.gid_prefix);
 	if (p.state == 4 && prefix != d->conf.prefix)
@@ -283,7 +283,7 @@ void doc_mtu(struct doctor *d, struct doc_result *r)
 	umad_port_t p;
 
 	if (!list || !n ||
-	    umad_get_port(d->o.from.ca, (int)d->o.from.port, &p) < 0) {
+	    umad_get_port(d->o.in.from.ca, (int)d->o.in.from.port, &p) < 0) {
 		doc_say(r, DOC_NOT_CHECKED, "libibverbs shows no device (is ib_uverbs loaded?)");
 		if (list)
 			ibv_free_device_list(list);
@@ -512,12 +512,12 @@ void doc_read_conf(struct doctor *d)
 	}
 	fclose(f);
 	/* options of this command take precedence over opensm.conf */
-	if (!d->o.files.roots)
-		d->o.files.roots = d->conf.roots;
-	if (!d->o.files.cn)
-		d->o.files.cn = d->conf.cn;
-	if (!d->o.files.io)
-		d->o.files.io = d->conf.io;
+	if (!d->o.in.files.roots)
+		d->o.in.files.roots = d->conf.roots;
+	if (!d->o.in.files.cn)
+		d->o.in.files.cn = d->conf.cn;
+	if (!d->o.in.files.io)
+		d->o.in.files.io = d->conf.io;
 }
 
 void doc_free_conf(struct doc_conf *c)

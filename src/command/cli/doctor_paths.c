@@ -22,20 +22,14 @@
 
 static void make_shape(struct doctor *d)
 {
-	struct ftr_shape_opts *o = &d->shape_opts;
 	struct ftr_err *err = &d->shape_err;
 	enum ftr_status st;
 
 	if (d->sh || err->status)
 		return;
-	o->leaf_order = FTR_LEAF_BY_GUID;
-	st = cli_read_guids(&d->o.files, o, err);
+	st = cli_shaping(&d->o.in, d->net.f, true, &d->shaping, err);
 	if (!st)
-		st = cli_nominal(d->o.nominal, d->net.f, true, o, &d->nominal, err);
-	if (!st && d->nominal)
-		o->nominal = d->nominal->shape;
-	if (!st)
-		st = ftr_shape_new(d->net.f, o, d->team, &d->sh, err);
+		st = ftr_shape_new(d->net.f, &d->shaping.opts, d->o.in.team, &d->sh, err);
 	err->status = st;
 }
 
@@ -60,7 +54,7 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 	make_shape(d);
 	opts.rank = d->sh ? d->sh->tree.rank : NULL;
 	report = cli_calloc(1, sizeof(*report), "a report");
-	if (ftr_check_tables(d->net.f, d->net.t, &opts, d->team, report, &err)) {
+	if (ftr_check_tables(d->net.f, d->net.t, &opts, d->o.in.team, report, &err)) {
 		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s",
 			err.msg);
 		free(report);
@@ -76,8 +70,7 @@ void doc_free_paths(struct doctor *d)
 	free(d->report);
 	cli_reach_free(&d->judged.reach);
 	ftr_shape_free(d->sh);
-	ftr_nominal_free(d->nominal);
-	cli_free_guids(&d->shape_opts);
+	cli_shaping_free(&d->shaping);
 }
 
 /* ---- files of this fabric ---------------------------------------------- */
@@ -120,7 +113,7 @@ static bool is_state_of(const struct doctor *d, const char *path,
 {
 	struct ftr_nominal_change c = { .other = false };
 	struct ftr_nominal *n = NULL;
-	enum ftr_status st = ftr_nominal_read(path, &d->shape_opts, &n, why);
+	enum ftr_status st = ftr_nominal_read(path, &d->shaping.opts, &n, why);
 
 	if (!st)
 		st = ftr_nominal_compare(n, d->net.f, &c, why);
@@ -146,10 +139,10 @@ static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 	bool ours = false;
 	size_t n = 0;
 
-	if (d->o.nominal) {
-		if (!ftr_state_is_file(d->o.nominal))
+	if (d->o.in.nominal) {
+		if (!ftr_state_is_file(d->o.in.nominal))
 			return 0;
-		if (!is_state_of(d, d->o.nominal, &why))
+		if (!is_state_of(d, d->o.in.nominal, &why))
 			doc_detail(r, "state file %s", why.msg);
 		return 1;
 	}
@@ -169,7 +162,7 @@ static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 
 void doc_files(struct doctor *d, struct doc_result *r)
 {
-	const struct cli_guid_files *g = &d->o.files;
+	const struct cli_guid_files *g = &d->o.in.files;
 
 	if (!state_files(d, r) && !g->roots && !g->cn && !g->io) {
 		doc_say(r, DOC_NOT_CHECKED, "no GUID file (root, cn or io) and no state file of the plugin is in use");
@@ -267,11 +260,11 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 
 	if (!need_shape(d, r))
 		return;
-	if (d->o.nominal) {
+	if (d->o.in.nominal) {
 		n = d->sh->missing.n_missing_links;
 		absent_links(d, r);
 		doc_say(r, n || d->sh->missing.n_missing_sw ? DOC_WARNING : DOC_OK,
-			"missing parts of %s: %s between switches, %s, %s", d->o.nominal,
+			"missing parts of %s: %s between switches, %s, %s", d->o.in.nominal,
 			cli_count(a, n, "link", "links"),
 			cli_count(b, d->sh->missing.n_missing_sw, "switch", "switches"),
 			cli_count(c, d->sh->missing.n_missing_hosts, "host port", "host ports"));
@@ -416,26 +409,16 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 
 /* ---- balance ----------------------------------------------------------- */
 
-static enum ftr_status one_column(struct doctor *d, const char *name,
-				  const struct ftr_tables *t,
-				  const uint64_t *place, uint32_t n,
-				  struct ftr_err *err)
+static void one_column(struct doctor *d, const char *name, const struct ftr_tables *t,
+		       const struct cli_loads *loads)
 {
 	struct doc_column *c = &d->col[d->n_col];
-	const struct cli_loads loads = {
-		.place = place, .n = n, .all = true, .shifts = true,
-	};
 	struct ftr_tables_diff diff;
 	struct cli_reach reach;
-	enum ftr_status st = cli_measure(d->net.f, d->sh, t, NULL, d->team,
-					 &c->m, &reach, err);
 
-	if (!st) {
-		cli_reach_free(&reach);
-		st = cli_measure_load(d->sh, t, &loads, d->team, &c->m, err);
-	}
-	if (st)
-		return st;
+	cli_measure(d->sh, t, NULL, d->o.in.team, &c->m, &reach);
+	cli_reach_free(&reach);
+	cli_measure_load(d->sh, t, loads, d->o.in.team, &c->m);
 	if (d->net.t) {
 		ftr_tables_diff(d->net.f, d->net.t, d->net.f, t, &diff);
 		cli_measure_churn(&c->m, &diff);
@@ -443,25 +426,19 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 	c->name = name;
 	c->done = true;
 	d->n_col++;
-	return FTR_OK;
 }
 
-static enum ftr_status engine_column(struct doctor *d,
-				     const struct ftr_engine_ops *ops,
-				     const uint64_t *place, uint32_t n,
-				     struct ftr_err *err)
+static void engine_column(struct doctor *d, const struct ftr_engine_ops *ops,
+			  const struct cli_loads *loads)
 {
 	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
-	enum ftr_status st = ftr_tables_new(d->net.f, false, &t, err);
 
 	ro.balance = FTR_BALANCE_LOAD;	/* as in the first routing of the plugin */
-	if (!st)
-		st = ops->route(d->sh, &ro, d->team, t, NULL, err);
-	if (!st)
-		st = one_column(d, ops->name, t, place, n, err);
+	cli_must(ftr_tables_new(d->net.f, false, &t, &cli_err));
+	cli_must(ops->route(d->sh, &ro, d->o.in.team, t, NULL, &cli_err));
+	one_column(d, ops->name, t, loads);
 	ftr_tables_free(t);
-	return st;
 }
 
 /* Returns the column of the engine to recommend.  An engine is better if it has fewer unreachable
@@ -483,36 +460,30 @@ static const struct doc_column *best_engine(const struct doctor *d)
 	return best;
 }
 
-static enum ftr_status measure_all(struct doctor *d, struct ftr_err *err)
+static void measure_all(struct doctor *d)
 {
+	struct cli_loads loads = { .all = true, .shifts = true };
+	uint64_t *place = cli_host_guids(d->sh, true, &loads.n);
 	const struct ftr_engine_ops *ops;
-	uint32_t n;
-	uint64_t *place = cli_host_guids(d->sh, true, &n);
-	enum ftr_status st = FTR_OK;
 
+	loads.place = place;
 	if (d->net.t)
-		st = one_column(d, "in use", d->net.t, place, n, err);
-	for (unsigned int i = 0; !st && d->n_col < DOC_COLUMNS &&
-	     (ops = ftr_engine_at(i)); i++) {
+		one_column(d, "in use", d->net.t, &loads);
+	for (unsigned int i = 0; d->n_col < DOC_COLUMNS && (ops = ftr_engine_at(i)); i++) {
 		cli_progress_step(i, 3);
-		st = engine_column(d, ops, place, n, err);
+		engine_column(d, ops, &loads);
 	}
 	free(place);
-	return st;
 }
 
 void doc_balance(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_column *best;
-	struct ftr_err err = { 0 };
 	double now, then;
 
 	if (!need_shape(d, r))
 		return;
-	if (measure_all(d, &err)) {
-		doc_say(r, DOC_NOT_CHECKED, "%s", err.msg);
-		return;
-	}
+	measure_all(d);
 	best = best_engine(d);
 	d->best = best ? best->name : NULL;
 	if (!best || !d->net.t) {

@@ -248,7 +248,7 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net,
 	n->sw = calloc((size_t)f->n_sw + 1, sizeof(*n->sw));
 	if (!n->port || !n->sw)
 		return ftr_nomem(err, "%u ports", f->n_ports);
-	via = cli_live_open(&d->o.from, err);
+	via = cli_live_open(&d->o.in.from, err);
 	if (!via)
 		return FTR_IO;
 	own = net->from_node && net->from_node->ports ?
@@ -279,26 +279,16 @@ static enum ftr_status read_live(struct doctor *d, struct doc_fabric *n,
 	enum ftr_status st;
 
 #ifdef HAVE_IBMAD
-	d->o.from.look = look;
-	d->o.from.ctx = d;
+	d->o.in.from.look = look;
+	d->o.in.from.ctx = d;
 #endif
-	st = cli_live_read(&d->o.from, &live, err);
+	st = cli_live_read(&d->o.in.from, &live, err);
 	if (st)
 		return st;
 	n->f = live.f;
 	n->t = live.t;
 	n->missing = live.missing;
 	return FTR_OK;
-}
-
-static enum ftr_status read_dumps(struct doctor *d, struct doc_fabric *n,
-				  struct ftr_err *err)
-{
-	enum ftr_status st = ftr_read_fabric(d->fabric, d->o.lmc, &n->f, err);
-
-	if (!st && d->o.lfts)
-		st = cli_read_lfts(d->o.lfts, n->f, &n->t, &n->missing, err);
-	return st;
 }
 
 void doc_read(struct doctor *d)
@@ -308,8 +298,13 @@ void doc_read(struct doctor *d)
 
 	n->tried = true;
 	n->live = !d->fabric;
-	n->err.status = n->live ? read_live(d, n, &n->err) :
-				  read_dumps(d, n, &n->err);
+	if (n->live) {
+		n->err.status = read_live(d, n, &n->err);
+	} else {	/* unreadable dumps are bad input; an unreadable live fabric is a finding */
+		n->f = cli_read_fabric(&d->o.in, d->fabric);
+		if (d->o.lfts)
+			n->t = cli_read_lfts(d->o.lfts, n->f, &n->missing);
+	}
 	n->seconds = cli_now() - t0;
 }
 
@@ -348,7 +343,7 @@ void doc_fabric(struct doctor *d, struct doc_result *r)
 void doc_m_key(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_fabric *n = &d->net;
-	uint64_t given = d->o.from.m_key;
+	uint64_t given = d->o.in.from.m_key;
 
 	if (!n->m_key_known) {
 		doc_say(r, DOC_NOT_CHECKED, "the M_Key can be read from a live fabric only");

@@ -21,40 +21,31 @@
 #include "cli/whatif.h"
 
 struct report {
+	struct cli_in in;
 	struct cli_list engines, lfts, fail;
-	struct cli_guid_files files;
-	const char *patterns, *doctor, *nominal, *output;
+	const char *patterns, *doctor;
 	uint64_t seed;
-	unsigned int balance, leaf_order, lmc, threads;
+	unsigned int balance;
 	bool diff;
 };
 
+#define OPTS struct report
 static const struct cli_opt options[] = {
-	{ "engine", CLI_LIST, offsetof(struct report, engines), "NAME",
-	  "show the tables of this engine; dmodc if --lfts is not given", NULL,
-	  0, 0 },
-	{ "lfts", CLI_FILES, offsetof(struct report, lfts), "FILE",
-	  "show the tables in this file", NULL, 0, 0 },
-	{ "fail", CLI_LIST, offsetof(struct report, fail), "SPEC",
-	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
-	  0, 0 },
-	{ "balance", CLI_WORD, offsetof(struct report, balance),
-	  "off|load|full", "load: balance all-to-all traffic; full: also shift permutations",
-	  "load", 0, 0 },
-	{ "seed", CLI_U64, offsetof(struct report, seed), "N",
-	  "seed of the random faults", "0", 0, 0 },
-	{ "diff", CLI_FLAG, offsetof(struct report, diff), NULL,
-	  "compare two states of the fabric, OLD and FABRIC", NULL, 0, 0 },
-	{ "patterns", CLI_FILE, offsetof(struct report, patterns), "FILE",
-	  "pairs of host ports that send at the same time", NULL, 0, 0 },
-	{ "doctor", CLI_FILE, offsetof(struct report, doctor), "FILE",
-	  "findings to show (output of doctor --json)", NULL, 0, 0 },
-	CLI_OPTS_GUIDS(struct report),
-	CLI_OPT_LEAF_ORDER(struct report),
-	CLI_OPT_NOMINAL(struct report),
-	CLI_OPT_LMC(struct report),
-	CLI_OPT_THREADS(struct report),
-	CLI_OPT_OUTPUT(struct report),
+	OPT(LIST, "engine", engines, "NAME",
+	    "show the tables of this engine; dmodc if --lfts is not given"),
+	OPT(FILES, "lfts", lfts, "FILE", "show the tables in this file"),
+	CLI_OPT_FAIL,
+	CLI_OPT_BALANCE(balance, "load"),
+	CLI_OPT_SEED,
+	OPT(FLAG, "diff", diff, NULL, "compare two states of the fabric, OLD and FABRIC"),
+	OPT(FILE, "patterns", patterns, "FILE", "pairs of host ports that send at the same time"),
+	OPT(FILE, "doctor", doctor, "FILE", "findings to show (output of doctor --json)"),
+	CLI_OPTS_GUIDS,
+	CLI_OPT_LEAF_ORDER,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_THREADS,
+	CLI_OPT_OUTPUT,
 	CLI_OPT_END
 };
 
@@ -84,8 +75,7 @@ const struct cli_cmd cli_html = {
 struct job {
 	const struct report *o;
 	struct ftr_team *team;
-	struct ftr_shape_opts opts;
-	struct ftr_nominal *nominal;
+	struct cli_shaping shaping;
 	struct html_state now, old, damaged;
 	struct cli_faults faults;
 	struct html_traffic traffic;
@@ -98,7 +88,11 @@ struct job {
 
 static void shape_of(const struct job *j, struct html_state *s)
 {
-	cli_must(ftr_shape_new(s->f, &j->opts, j->team, &s->sh, &cli_err));
+	struct ftr_shape_opts opts = j->shaping.opts;
+
+	if (s == &j->old)
+		opts.nominal = NULL;
+	cli_must(ftr_shape_new(s->f, &opts, j->team, &s->sh, &cli_err));
 	cli_must(ftr_picture_new(s->sh, &s->pic, &cli_err));
 }
 
@@ -112,16 +106,15 @@ static void read_fabrics(struct job *j, const char *old, const char *now)
 {
 	const struct report *o = j->o;
 
-	cli_must(cli_read_guids(&o->files, &j->opts, &cli_err));
-	cli_must(ftr_read_fabric(now, o->lmc, &j->now.f, &cli_err));
-	if (old) {
-		cli_must(ftr_read_fabric(old, o->lmc, &j->old.f, &cli_err));
+	struct cli_in in = o->in;
+
+	in.nominal = old ? old : in.nominal;
+	j->now.f = cli_read_fabric(&in, now);
+	if (old)
+		j->old.f = cli_read_fabric(&in, old);
+	cli_must(cli_shaping(&in, j->now.f, o->fail.n > 0, &j->shaping, &cli_err));
+	if (old)
 		shape_of(j, &j->old);
-	}
-	cli_must(cli_nominal(old ? old : o->nominal, j->now.f, o->fail.n > 0,
-			     &j->opts, &j->nominal, &cli_err));
-	if (j->nominal)
-		j->opts.nominal = j->nominal->shape;
 	shape_of(j, &j->now);
 	cli_note_files(j->now.sh);
 	if (!o->fail.n)
@@ -172,12 +165,10 @@ static void add_engine(struct job *j, const char *name, const struct html_state 
 
 static void add_file(struct job *j, const char *path, const struct html_state *s)
 {
-	struct ftr_tables *t = NULL;
 	uint32_t missing = 0;
 	struct html_set *x;
 
-	cli_must(cli_read_lfts(path, s->f, &t, &missing, &cli_err));
-	x = add_set(j, s, t);
+	x = add_set(j, s, cli_read_lfts(path, s->f, &missing));
 	x->ro.missing = missing;
 	snprintf(x->name, sizeof(x->name), "%s", path);
 }
@@ -275,7 +266,8 @@ static void write_page(const struct job *j, const char *title)
 
 	if (slash && slash[1])
 		page.title = slash + 1;
-	cli_write(j->o->output, html_write, &page);
+	html_write(cli_create(j->o->in.output), &page);
+	cli_finish(FTR_OK);
 }
 
 static void make_report(struct job *j, const char *old, const char *now)
@@ -303,7 +295,7 @@ static void check_usage(const struct report *o, int n)
 		cli_die("%s", o->diff ?
 			"report: --diff expects two fabrics, OLD and FABRIC" :
 			"report: two fabrics require --diff");
-	if (o->diff && (o->fail.n || o->nominal))
+	if (o->diff && (o->fail.n || o->in.nominal))
 		cli_die("report: --diff cannot be combined with --fail or --nominal");
 	if (o->diff && (o->engines.n > 1 || (o->lfts.n && o->lfts.n != 2)))
 		cli_die("report: --diff expects one engine, or --lfts twice: of OLD, then of FABRIC");
@@ -316,8 +308,7 @@ static int run_html(int argc, char **argv)
 	int n = cli_parse(&cli_html, &o, argc, argv), status = CLI_CLEAN;
 
 	check_usage(&o, n);
-	j.opts.leaf_order = (enum ftr_leaf_order)o.leaf_order;
-	j.team = ftr_team_new(o.threads);
+	j.team = o.in.team = ftr_team_new(o.in.threads);
 	make_report(&j, n == 2 ? argv[0] : NULL, argv[n - 1]);
 	for (unsigned int i = 0; i < j.n_sets; i++)
 		if (j.set[i].verdict.found)

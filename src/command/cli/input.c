@@ -15,16 +15,15 @@ void cli_live_args(const char *cmd, const struct cli_live_opts *from,
 		cli_die("%s: missing argument; FABRIC is needed, or --live", cmd);
 }
 
-struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
-			  unsigned int lmc, bool tolerant)
+struct cli_live cli_input(const struct cli_in *in, const char *path)
 {
 	struct cli_live l = { .f = NULL };
 
-	if (!from->on) {
-		l.f = cli_read_fabric(path, lmc, tolerant);
+	if (!in->from.on) {
+		l.f = cli_read_fabric(in, path);
 		return l;
 	}
-	cli_must(cli_live_read(from, &l, &cli_err));
+	cli_must(cli_live_read(&in->from, &l, &cli_err));
 	if (l.missing)
 		cli_error("note: switches without a table: %u; all their entries count as missing",
 			  l.missing);

@@ -139,15 +139,14 @@ static int report_jobs(const struct jobs *j, const char *tables, bool json)
 	return status;
 }
 
-int cli_load_jobs(const char *path, const struct ftr_fabric *f,
-		  const struct ftr_tables *t, const char *tables, bool json,
-		  struct ftr_team *team)
+int cli_load_jobs(const struct cli_in *in, const char *path, const struct ftr_fabric *f,
+		  const struct ftr_tables *t, const char *tables)
 {
 	static struct jobs j;
 
 	j.f = f;
 	read_jobs(&j, path);
-	cli_must(ftr_jobs_load(f, t, j.job, j.n, team, &cli_err));
+	cli_must(ftr_jobs_load(f, t, j.job, j.n, in->team, &cli_err));
 	cli_progress_end();
-	return report_jobs(&j, tables, json);
+	return report_jobs(&j, tables, in->json);
 }

@@ -7,6 +7,7 @@
 
 #include <ftr/ftr.h>
 
+struct cli_in;
 struct ibnd_fabric;
 struct ibmad_port;
 
@@ -33,30 +34,13 @@ struct cli_live {
 	double table_seconds;	/* time spent on reading these blocks */
 };
 
-/* Entries for a command's table of options.  s: the command's struct; its member "from" is a struct
- * cli_live_opts. */
-#define CLI_OPTS_LIVE(s) \
-	{ "live", CLI_FLAG, offsetof(s, from.on), NULL, \
-	  "read fabric and tables from the switches", NULL, 0, 0 }, \
-	CLI_OPTS_LOCAL(s, "--live: ")
-/* Entries for the options that choose the local port.  when: text before each description,
- * such as "--live: ". */
-#define CLI_OPTS_LOCAL(s, when) \
-	{ "ca", CLI_STRING, offsetof(s, from.ca), "NAME", \
-	  when "local adapter; if not given, the first with a port that is up", NULL, 0, 0 }, \
-	{ "port", CLI_UINT, offsetof(s, from.port), "N", \
-	  when "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX }, \
-	{ "m-key", CLI_U64, offsetof(s, from.m_key), "KEY", \
-	  when "M_Key of the switches", "0", 0, 0 }
-
 /* Without --live, dies if --ca, --port or --m-key is given, or if there are fewer than `least`
  * arguments. */
 void cli_live_args(const char *cmd, const struct cli_live_opts *from,
 		   int n_args, int least);
 /* Reads the fabric from the file at path; with --live, the fabric and the tables in use from the
  * switches. */
-struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
-			  unsigned int lmc, bool tolerant);
+struct cli_live cli_input(const struct cli_in *in, const char *path);
 /* Returns the mean time to read one block, in milliseconds; 0: unknown. */
 double cli_live_ms_per_block(const struct cli_live *l);
 

@@ -10,7 +10,6 @@
 #include "cli/jobs.h"
 #include "cli/json.h"
 #include "cli/live.h"
-#include "cli/rails.h"
 
 #define KINDS 5
 
@@ -23,14 +22,11 @@ struct result {
 };
 
 struct load {
-	const char *lfts, *order, *patterns, *jobs, *nominal, *rail;
-	struct cli_guid_files files;
-	struct cli_live_opts from;
-	unsigned int sample, permutations, bisections, lmc, threads;
+	struct cli_in in;
+	const char *lfts, *patterns, *jobs, *rail;
+	unsigned int sample, permutations, bisections;
 	unsigned int worst;
-	bool tolerant;
 	uint64_t seed;
-	bool json;
 };
 
 struct input {
@@ -44,34 +40,28 @@ struct input {
 	uint32_t n_pairs;
 };
 
+#define OPTS struct load
 static const struct cli_opt options[] = {
-	{ "lfts", CLI_FILE, offsetof(struct load, lfts), "FILE",
-	  "forwarding tables", NULL, 0, 0 },
-	CLI_OPTS_LIVE(struct load),
-	CLI_OPT_ORDER(struct load),
-	{ "rail", CLI_STRING, offsetof(struct load, rail), "N",
-	  "only host ports of this rail (from 0) send and receive", NULL, 0, 0 },
-	CLI_OPTS_GUIDS(struct load),
-	CLI_OPT_NOMINAL(struct load),
-	CLI_OPT_LMC(struct load),
-	CLI_OPT_TOLERANT(struct load),
-	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
-	  "number of random shifts; 0: all shifts", "0", 0, UINT16_MAX },
-	{ "permutations", CLI_UINT, offsetof(struct load, permutations), "N",
-	  "number of random permutations", "100", 0, 1000000 },
-	{ "bisections", CLI_UINT, offsetof(struct load, bisections), "N",
-	  "number of random bisections", "100", 0, 1000000 },
-	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
-	  "pairs of host ports that send at the same time", NULL, 0, 0 },
-	{ "jobs", CLI_FILE, offsetof(struct load, jobs), "FILE",
-	  "jobs and their hosts; show only the links that jobs share", NULL,
-	  0, 0 },
-	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
-	  "seed of all random patterns", "1", 0, 0 },
-	{ "worst", CLI_UINT, offsetof(struct load, worst), "N",
-	  "list the N most loaded links", "5", 0, FTR_LOAD_WORST_MAX },
-	CLI_OPT_THREADS(struct load),
-	CLI_OPT_JSON(struct load),
+	OPT(FILE, "lfts", lfts, "FILE", "forwarding tables"),
+	CLI_OPTS_LIVE,
+	CLI_OPT_ORDER,
+	OPT(STRING, "rail", rail, "N", "only host ports of this rail (from 0) send and receive"),
+	CLI_OPTS_GUIDS,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	OPT(UINT, "sample", sample, "N",
+	    "number of random shifts; 0: all shifts", "0", 0, UINT16_MAX),
+	OPT(UINT, "permutations", permutations, "N",
+	    "number of random permutations", "100", 0, 1000000),
+	OPT(UINT, "bisections", bisections, "N", "number of random bisections", "100", 0, 1000000),
+	OPT(FILE, "patterns", patterns, "FILE", "pairs of host ports that send at the same time"),
+	OPT(FILE, "jobs", jobs, "FILE",
+	    "jobs and their hosts; show only the links that jobs share"),
+	OPT(U64, "seed", seed, "N", "seed of all random patterns", "1"),
+	OPT(UINT, "worst", worst, "N", "list the N most loaded links", "5", 0, FTR_LOAD_WORST_MAX),
+	CLI_OPT_THREADS,
+	CLI_OPT_JSON,
 	CLI_OPT_END
 };
 
@@ -80,61 +70,50 @@ static const struct cli_opt options[] = {
 /* Removes all host ports that are not on the rail --rail from the order. */
 static void keep_rail(const char *text, struct input *in)
 {
-	static struct cli_rails r;
-	uint8_t *on;
+	struct ftr_hosts *h;
 	char *end;
 	unsigned long rail = strtoul(text, &end, 10);
 	uint32_t n = 0;
 
-	r = cli_rails_new(in->f);
-	if (end == text || *end || rail >= r.n)
+	h = cli_hosts(in->f);
+	if (end == text || *end || rail >= h->n_rails)
 		cli_die("load: --rail expects a number from 0 to %u, not '%s'; the hosts have %s",
-			r.n ? r.n - 1 : 0, text, CLI_COUNT(r.n, "rail", "rails"));
-	on = cli_calloc(in->f->n_ep, 1, "the rails");
-	for (uint32_t i = 0; i < r.h->n; i++)
-		if (r.rail[(size_t)i * r.n + rail] != FTR_EP_NONE)
-			on[r.rail[(size_t)i * r.n + rail]] = 1;
+			h->n_rails - 1, text, CLI_COUNT(h->n_rails, "rail", "rails"));
 	for (uint32_t i = 0; i < in->n; i++)
-		if (on[in->order[i]])
+		if (h->rail[in->order[i]] == rail)
 			in->order[n++] = in->order[i];
 	in->n = n;
-	free(on);
-	cli_rails_free(&r);
+	ftr_hosts_free(h);
 }
 
-static void read_order(const struct load *l, struct input *in,
-		       struct ftr_team *team)
+static void read_order(const struct load *l, struct input *in)
 {
 	struct ftr_shape *sh = NULL;
 
-	cli_must(cli_shape_with(&l->files, l->nominal, in->f, FTR_LEAF_BY_GUID,
-				team, &sh, &cli_err));
-	if (l->order)
-		cli_must(ftr_read_order(l->order, in->f, &in->order, &in->n,
-					&cli_err));
+	cli_must(cli_shape(&l->in, in->f, &sh, &cli_err));
+	if (l->in.order)
+		cli_must(ftr_read_order(l->in.order, in->f, &in->order, &in->n, &cli_err));
 	else
 		in->order = cli_host_order(sh, &in->n);
 	in->gaps = cli_drop_gaps(in->f, in->order, &in->n);
 	if (l->rail)
 		keep_rail(l->rail, in);
-	cli_must(cli_bound(sh, in->order, in->n, &in->bound, &cli_err));
+	in->bound = cli_bound(sh, in->order, in->n);
 	ftr_shape_free(sh);
 }
 
-static void read_all(const struct load *l, const char *fabric,
-		     struct input *in, struct ftr_team *team)
+static void read_all(const struct load *l, const char *fabric, struct input *in)
 {
-	struct cli_live live = cli_input(&l->from, fabric, l->lmc, l->tolerant);
+	struct cli_live live = cli_input(&l->in, fabric);
 
 	in->f = live.f;
 	in->t = live.t;
 	in->missing = live.missing;
 	if (l->lfts) {
 		ftr_tables_free(live.t);
-		cli_must(cli_read_lfts(l->lfts, in->f, &in->t, &in->missing,
-				       &cli_err));
+		in->t = cli_read_lfts(l->lfts, in->f, &in->missing);
 	}
-	read_order(l, in, team);
+	read_order(l, in);
 	if (l->patterns)
 		cli_must(ftr_read_pairs(l->patterns, in->f, &in->pair,
 					&in->n_pairs, &cli_err));
@@ -220,7 +199,7 @@ static void print_all(const struct load *l, const struct input *in,
 	printf("tables    %s", tables_of(l));
 	if (in->missing)
 		printf(" (%s without a table)", CLI_COUNT(in->missing, "switch", "switches"));
-	printf("\norder     %s: %s", l->order ? l->order : "by the shape of the fabric",
+	printf("\norder     %s: %s", l->in.order ? l->in.order : "by the shape of the fabric",
 	       CLI_COUNT(in->n, "host port", "host ports"));
 	if (l->rail)
 		printf(", rail %s", l->rail);
@@ -311,7 +290,7 @@ static int print_json(const struct load *l, const struct input *in,
 	cli_json_str(o, "tables", tables_of(l));
 	cli_json_fabric(o, in->f, NULL);
 	cli_json_num(o, "switches_without_table", in->missing);
-	cli_json_str(o, "order", l->order);
+	cli_json_str(o, "order", l->in.order);
 	cli_json_str(o, "rail", l->rail);
 	cli_json_num(o, "places", in->n);
 	cli_json_num(o, "gaps", in->gaps);
@@ -332,7 +311,7 @@ static int report_load(const struct load *l, const struct input *in,
 	for (int i = 0; i < KINDS; i++)
 		if (x[i].done && x[i].r.lost)
 			status = CLI_FINDINGS;
-	if (l->json)
+	if (l->in.json)
 		return print_json(l, in, x, status);
 	print_all(l, in, x, fabric);
 	return status;
@@ -340,11 +319,11 @@ static int report_load(const struct load *l, const struct input *in,
 
 /* ---- the run ------------------------------------------------------------- */
 
-static enum ftr_status run_kind(const struct load *l,
-				const struct input *in,
-				const struct ftr_load *ld, int kind,
-				struct ftr_team *team, struct ftr_load_report *r)
+static enum ftr_status run_kind(const struct load *l, const struct input *in,
+				const struct ftr_load *ld, int kind, struct ftr_load_report *r)
 {
+	struct ftr_team *team = l->in.team;
+
 	switch (kind) {
 	case 0:
 		ftr_load_all(ld, NULL, r);
@@ -363,21 +342,20 @@ static enum ftr_status run_kind(const struct load *l,
 	}
 }
 
-static void run_all(const struct load *l, const struct input *in,
-		    struct ftr_team *team, struct result *x)
+static void run_all(const struct load *l, const struct input *in, struct result *x)
 {
 	struct ftr_load *ld = NULL;
 	double t0;
 
 	cli_progress("counting flows");
-	cli_must(ftr_load_new(in->f, in->t, (struct ftr_order){ in->order, in->n }, team, &ld,
+	cli_must(ftr_load_new(in->f, in->t, (struct ftr_order){ in->order, in->n }, l->in.team, &ld,
 			      &cli_err));
 	for (int i = 0; i < KINDS; i++) {
 		if (!x[i].done)
 			continue;
 		cli_progress(x[i].name);
 		t0 = cli_now();
-		cli_must(run_kind(l, in, ld, i, team, &x[i].r));
+		cli_must(run_kind(l, in, ld, i, &x[i].r));
 		x[i].seconds = cli_now() - t0;
 	}
 	ftr_load_free(ld);
@@ -394,15 +372,14 @@ static int run_load(int argc, char **argv)
 	};
 	static struct load l;
 	static struct input in;
-	struct ftr_team *team;
 	const char *fabric;
 	int n = cli_parse(&cli_load, &l, argc, argv), status;
 
-	cli_live_args("load", &l.from, n, 1);
-	if (l.from.on && n)
+	cli_live_args("load", &l.in.from, n, 1);
+	if (l.in.from.on && n)
 		cli_die("load: --live reads the fabric from the switches; '%s' cannot be given with it",
 			argv[0]);
-	if (!l.lfts && !l.from.on)
+	if (!l.lfts && !l.in.from.on)
 		cli_die("load: --lfts FILE is needed, or --live");
 	if (l.rail && l.jobs)
 		cli_die("load: --jobs has no --rail");
@@ -410,18 +387,17 @@ static int run_load(int argc, char **argv)
 	x[3].done = l.bisections > 0;
 	x[4].done = l.patterns != NULL;
 	cli_progress("reading");
-	team = ftr_team_new(l.threads);
-	fabric = l.from.on ? "live" : argv[0];
-	read_all(&l, fabric, &in, team);
+	l.in.team = ftr_team_new(l.in.threads);
+	fabric = l.in.from.on ? "live" : argv[0];
+	read_all(&l, fabric, &in);
 	if (l.jobs) {
-		status = cli_load_jobs(l.jobs, in.f, in.t, tables_of(&l),
-				       l.json, team);
+		status = cli_load_jobs(&l.in, l.jobs, in.f, in.t, tables_of(&l));
 	} else {
-		run_all(&l, &in, team, x);
+		run_all(&l, &in, x);
 		cli_progress_end();
 		status = report_load(&l, &in, x, fabric);
 	}
-	ftr_team_free(team);
+	ftr_team_free(l.in.team);
 	return status;
 }
 

@@ -7,23 +7,19 @@
 
 #include "cli/whatif.h"
 
-enum ftr_status cli_measure(const struct ftr_fabric *f,
-			    const struct ftr_shape *sh,
-			    const struct ftr_tables *t,
-			    const struct ftr_sl2vl *m, struct ftr_team *team,
-			    struct cli_measure *out, struct cli_reach *reach,
-			    struct ftr_err *err)
+void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
+		 const struct ftr_sl2vl *m, struct ftr_team *team,
+		 struct cli_measure *out, struct cli_reach *reach)
 {
+	const struct ftr_fabric *f = sh->f;
 	const struct ftr_check_opts opts = {
 		.rank = sh->tree.rank, .sl2vl = m, .list_lost = true,
 	};
 	const struct cli_report_opts none = { .strict = false };
 	struct ftr_check_report r;
 	struct cli_verdict verdict;
-	enum ftr_status st = ftr_check_tables(f, t, &opts, team, &r, err);
 
-	if (st)
-		return st;
+	cli_must(ftr_check_tables(f, t, &opts, team, &r, &cli_err));
 	cli_judge(f, sh, &r, &none, &verdict);
 	*reach = verdict.reach;
 	for (int i = 0; i < CLI_N_METRICS; i++)
@@ -44,43 +40,38 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 	if (r.cdg != FTR_CDG_NOT_CHECKED)
 		out->v[CLI_M_CYCLE] = r.cycle_len;
 	out->v[CLI_M_HOPS] = r.max_hops;
-	return FTR_OK;
 }
 
-enum ftr_status cli_measure_load(const struct ftr_shape *sh,
-				 const struct ftr_tables *t,
-				 const struct cli_loads *what,
-				 struct ftr_team *team,
-				 struct cli_measure *out, struct ftr_err *err)
+void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
+		      const struct cli_loads *what, struct ftr_team *team,
+		      struct cli_measure *out)
 {
 	const struct ftr_fabric *f = sh->f;
 	ftr_ep *order = cli_calloc(what->n, sizeof(*order), "loads");
 	struct ftr_load_report *r = cli_calloc(1, sizeof(*r), "loads");
 	struct ftr_load *ld = NULL;
-	enum ftr_status st = FTR_OK;
 
 	for (uint32_t i = 0; i < what->n; i++)
 		order[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) :
 					    FTR_EP_NONE;
-	if (what->all)
-		st = cli_bound(sh, order, what->n, &out->v[CLI_M_ALL_BOUND], err);
-	if (!st && (what->all || what->shifts))
-		st = ftr_load_new(f, t, (struct ftr_order){ order, what->n }, team, &ld, err);
-	if (ld && what->all) {
+	if (what->all || what->shifts)
+		cli_must(ftr_load_new(f, t, (struct ftr_order){ order, what->n }, team, &ld,
+				      &cli_err));
+	if (what->all) {
+		out->v[CLI_M_ALL_BOUND] = cli_bound(sh, order, what->n);
 		ftr_load_all(ld, NULL, r);
 		out->v[CLI_M_ALL_MAX] = (double)r->max;
 	}
 	r->patterns = 0;
-	if (ld && what->shifts)
-		st = ftr_load_shifts(ld, CLI_SHIFTS_MAX, 1, team, r, err);
-	if (!st && r->patterns) {
+	if (what->shifts)
+		cli_must(ftr_load_shifts(ld, CLI_SHIFTS_MAX, 1, team, r, &cli_err));
+	if (r->patterns) {
 		out->v[CLI_M_SHIFT_MAX] = (double)r->max;
 		out->v[CLI_M_SHIFT_MEAN] = cli_mean(r->sum_max, r->patterns);
 	}
 	ftr_load_free(ld);
 	free(order);
 	free(r);
-	return st;
 }
 
 void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d)

@@ -12,17 +12,17 @@
 enum form { LIST, SCRIPT };
 
 struct pairs {
-	const char *output;
-	unsigned int form, lmc;
-	bool tolerant;
+	struct cli_in in;
+	unsigned int form;
 };
 
+#define OPTS struct pairs
 static const struct cli_opt options[] = {
-	{ "form", CLI_WORD, offsetof(struct pairs, form), "list|script",
-	  "list of the pairs, or bash script that runs ib_write_bw", "list", 0, 0 },
-	CLI_OPT_LMC(struct pairs),
-	CLI_OPT_TOLERANT(struct pairs),
-	CLI_OPT_OUTPUT(struct pairs),
+	OPT(WORD, "form", form, "list|script",
+	    "list of the pairs, or bash script that runs ib_write_bw", "list"),
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	CLI_OPT_OUTPUT,
 	CLI_OPT_END
 };
 
@@ -68,9 +68,9 @@ static void write_left(FILE *out, const struct plan *x)
 		}
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_plan(const struct plan *x)
 {
-	const struct plan *x = ctx;
+	FILE *out = cli_create(x->o->in.output);
 	bool script = x->o->form == SCRIPT;
 
 	fprintf(out, "%s# %s in %s; links, counted per direction: %u covered, %u not covered\n",
@@ -87,7 +87,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 	}
 	if (script)
 		fprintf(out, "'\n%s", part_pairs);
-	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
+	cli_finish(FTR_OK);
 }
 
 static int run_pairs(int argc, char **argv)
@@ -96,14 +96,14 @@ static int run_pairs(int argc, char **argv)
 	static struct plan x = { .o = &o };
 
 	cli_parse(&cli_pairs, &o, argc, argv);
-	x.f = cli_read_fabric(argv[0], o.lmc, o.tolerant);
-	cli_must(cli_read_lfts(argv[1], x.f, &x.t, NULL, &cli_err));
+	x.f = cli_read_fabric(&o.in, argv[0]);
+	x.t = cli_read_lfts(argv[1], x.f, NULL);
 	cli_must(ftr_hosts_new(x.f, false, &x.h, &cli_err));
 	find_members(&x);
 	pairs_plan(x.f, x.t, x.member, &x.p);
 	if (!x.p.n)
 		cli_die("pairs: the tables connect no two hosts with names");
-	cli_write(o.output, write_fn, &x);
+	write_plan(&x);
 	if (x.p.n_left)
 		cli_error("note: links that no path between two hosts crosses, counted per direction: %u; they are listed at the beginning of the output",
 			  x.p.n_left);

@@ -6,35 +6,34 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "cli/rails.h"
 
 enum form { OPENMPI, RANKFILE, MPICH, SLURM, PORTS };
 
 struct ranks {
-	struct cli_guid_files files;
-	const char *hosts, *order, *nominal, *output;
-	unsigned int form, slots, lmc, leaf_order;
+	struct cli_in in;
+	const char *hosts;
+	unsigned int form, slots;
 	bool rails;
 };
 
+#define OPTS struct ranks
 static const struct cli_opt options[] = {
-	{ "hosts", CLI_FILE, offsetof(struct ranks, hosts), "FILE",
-	  "hosts of the job; if not given, all hosts of the fabric", NULL, 0,
-	  0 },
-	{ "form", CLI_WORD, offsetof(struct ranks, form),
-	  "openmpi|rankfile|mpich|slurm|ports",
-	  "host file or rank file of Open MPI, host file of MPICH or Slurm, or host ports",
-	  "openmpi", 0, 0 },
-	{ "slots", CLI_UINT, offsetof(struct ranks, slots), "N",
-	  "MPI ranks per host; 0: the number in --hosts, or 1 if it gives none", "0", 0, UINT16_MAX },
-	{ "rails", CLI_FLAG, offsetof(struct ranks, rails), NULL,
-	  "one rank on each adapter, rail by rail (rankfile, slurm, ports)", NULL, 0, 0 },
-	CLI_OPT_ORDER(struct ranks),
-	CLI_OPTS_GUIDS(struct ranks),
-	CLI_OPT_LEAF_ORDER(struct ranks),
-	CLI_OPT_NOMINAL(struct ranks),
-	CLI_OPT_LMC(struct ranks),
-	CLI_OPT_OUTPUT(struct ranks),
+	OPT(FILE, "hosts", hosts, "FILE",
+	    "hosts of the job; if not given, all hosts of the fabric"),
+	OPT(WORD, "form", form, "openmpi|rankfile|mpich|slurm|ports",
+	    "host file or rank file of Open MPI, host file of MPICH or Slurm, or host ports",
+	    "openmpi"),
+	OPT(UINT, "slots", slots, "N",
+	    "MPI ranks per host; 0: the number in --hosts, or 1 if it gives none",
+	    "0", 0, UINT16_MAX),
+	OPT(FLAG, "rails", rails, NULL,
+	    "one rank on each adapter, rail by rail (rankfile, slurm, ports)"),
+	CLI_OPT_ORDER,
+	CLI_OPTS_GUIDS,
+	CLI_OPT_LEAF_ORDER,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_OUTPUT,
 	CLI_OPT_END
 };
 
@@ -64,14 +63,12 @@ static void read_order(struct job *j)
 	const struct ranks *o = j->o;
 	struct ftr_shape *sh = NULL;
 
-	if (o->order) {
-		cli_must(ftr_read_order(o->order, j->f, &j->order, &j->n_order,
+	if (o->in.order) {
+		cli_must(ftr_read_order(o->in.order, j->f, &j->order, &j->n_order,
 					&cli_err));
 		return;
 	}
-	cli_must(cli_shape_with(&o->files, o->nominal, j->f,
-				(enum ftr_leaf_order)o->leaf_order, NULL, &sh,
-				&cli_err));
+	cli_must(cli_shape(&o->in, j->f, &sh, &cli_err));
 	j->order = cli_host_order(sh, &j->n_order);
 	ftr_shape_free(sh);
 }
@@ -133,40 +130,44 @@ static void lines(struct job *j)
 	qsort(j->line, j->n, sizeof(*j->line), by_place);
 }
 
+/* Returns the host of a line. */
+static const struct ftr_host *host_of(const struct job *j, const struct line *l)
+{
+	return &j->h->host[j->list ? j->list->entry[l->i].host : l->i];
+}
+
 /* Replaces each line by one for every adapter of its host. */
 static void divide_rails(struct job *j)
 {
-	struct cli_rails r;
 	struct line *all;
 	uint32_t n = 0;
 
-	r = cli_rails_new(j->f);
-	all = cli_calloc((size_t)j->n * r.n, sizeof(*all), "%u hosts", j->n);
 	for (uint32_t i = 0; i < j->n; i++)
-		for (uint32_t k = 0; k < r.n; k++) {
-			const struct line *l = &j->line[i];
-			uint32_t host = j->list ? j->list->entry[l->i].host : l->i;
+		n += host_of(j, &j->line[i])->n;
+	all = cli_calloc(n, sizeof(*all), "%u hosts", j->n);
+	n = 0;
+	for (uint32_t i = 0; i < j->n; i++) {
+		const struct ftr_host *h = host_of(j, &j->line[i]);
 
-			ftr_ep ep = r.rail[(size_t)host * r.n + k];
+		for (uint32_t k = 0; k < h->n; k++) {
+			struct line *l = &all[n++];
 
-			if (ep == FTR_EP_NONE)
-				continue;
-			all[n] = *l;
-			all[n].slots = 1;
-			all[n].ep = ep;
-			all[n].rail = k;
-			all[n++].block = j->o->rails ? k : 0;
+			*l = j->line[i];
+			l->slots = 1;
+			l->ep = j->h->ep[h->first + k];
+			l->rail = j->h->rail[l->ep];
+			l->block = j->o->rails ? l->rail : 0;
 		}
-	cli_rails_free(&r);
+	}
 	free(j->line);
 	j->line = all;
 	j->n = n;
 	qsort(j->line, j->n, sizeof(*j->line), by_place);
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_job(const struct job *j)
 {
-	const struct job *j = ctx;
+	FILE *out = cli_create(j->o->in.output);
 	uint32_t rank = 0;
 
 	for (uint32_t i = 0; i < j->n; i++) {
@@ -195,7 +196,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 			break;
 		}
 	}
-	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
+	cli_finish(FTR_OK);
 }
 
 static int report_ranks(const struct job *j)
@@ -220,8 +221,8 @@ static int run_ranks(int argc, char **argv)
 		cli_die("ranks: --rails requires --form rankfile, slurm or ports, and no --slots");
 	if (o.form == PORTS && o.slots)
 		cli_die("ranks: --form ports has one rank on each adapter, and no --slots");
-	cli_must(ftr_read_fabric(argv[0], o.lmc, &j.f, &cli_err));
-	cli_must(ftr_hosts_new(j.f, false, &j.h, &cli_err));
+	cli_must(ftr_read_fabric(argv[0], o.in.lmc, &j.f, &cli_err));
+	j.h = cli_hosts(j.f);
 	if (o.hosts)
 		cli_must(ftr_read_host_list(o.hosts, false, j.h, &j.list,
 					    &cli_err));
@@ -229,7 +230,7 @@ static int run_ranks(int argc, char **argv)
 	lines(&j);
 	if (o.rails || o.form == PORTS)
 		divide_rails(&j);
-	cli_write(o.output, write_fn, &j);
+	write_job(&j);
 	return report_ranks(&j);
 }
 

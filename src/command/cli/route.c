@@ -14,34 +14,32 @@
 #include "cli/whatif.h"
 
 struct route {
+	struct cli_in in;
 	struct cli_engine engine;
-	const char *output, *sl2vl, *alternatives, *nominal;
-	struct cli_guid_files files;
+	const char *sl2vl, *alternatives;
 	struct cli_list fail;
-	struct cli_live_opts from;
 	uint64_t seed;
-	unsigned int lmc, threads, leaf_order, vls;
-	bool tolerant;
-	bool json;
+	unsigned int vls;
 };
 
+#define OPTS struct route
 static const struct cli_opt options[] = {
-	CLI_OPTS_ENGINE(struct route, "full"),
-	CLI_OPTS_FAULTS(struct route),
-	CLI_OPTS_LIVE(struct route),
-	CLI_OPT_VLS(struct route),
-	CLI_OPTS_GUIDS(struct route),
-	CLI_OPT_LEAF_ORDER(struct route),
-	CLI_OPT_NOMINAL(struct route),
-	CLI_OPT_LMC(struct route),
-	CLI_OPT_TOLERANT(struct route),
-	CLI_OPT_THREADS(struct route),
-	CLI_OPT_OUTPUT(struct route),
-	{ "sl2vl", CLI_FILE, offsetof(struct route, sl2vl), "FILE",
-	  "write SL2VL tables, in the format of ibdmchk -d", NULL, 0, 0 },
-	{ "alternatives", CLI_FILE, offsetof(struct route, alternatives), "FILE",
-	  "write all ports that lead closer, for each switch and leaf switch", NULL, 0, 0 },
-	CLI_OPT_JSON(struct route),
+	CLI_OPTS_ENGINE("full"),
+	CLI_OPT_FAIL,
+	CLI_OPT_SEED,
+	CLI_OPTS_LIVE,
+	CLI_OPT_VLS,
+	CLI_OPTS_GUIDS,
+	CLI_OPT_LEAF_ORDER,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	CLI_OPT_THREADS,
+	CLI_OPT_OUTPUT,
+	OPT(FILE, "sl2vl", sl2vl, "FILE", "write SL2VL tables, in the format of ibdmchk -d"),
+	OPT(FILE, "alternatives", alternatives, "FILE",
+	    "write all ports that lead closer, for each switch and leaf switch"),
+	CLI_OPT_JSON,
 	CLI_OPT_END
 };
 
@@ -145,7 +143,7 @@ static int summary_json(const struct route *r, const struct result *x)
 	struct json_object *o = cli_json_new("route");
 
 	cli_json_str(o, "engine", r->engine.ops->name);
-	cli_json_str(o, "output", r->output);
+	cli_json_str(o, "output", r->in.output);
 	cli_json_str(o, "sl2vl", r->sl2vl);
 	cli_json_fabric(o, sh->f, sh);
 	cli_json_bool(o, "roots_given", sh->tree.roots_given);
@@ -182,13 +180,11 @@ static int summary_json(const struct route *r, const struct result *x)
 
 /* Writes the set P of alternative output ports (Gliksberg et al. 2020, equation (2)) of each
  * switch.  All LIDs on a leaf switch have the same set. */
-static enum ftr_status write_alternatives(FILE *out, const void *shape,
-					  struct ftr_err *err)
+static void write_alternatives(const char *path, const struct ftr_shape *sh)
 {
-	const struct ftr_shape *sh = shape;
 	const struct ftr_group *cand[FTR_PORT_MAX];
+	FILE *out = cli_create(path);
 
-	(void)err;
 	fprintf(out, "# switch, leaf switch, ports that lead closer to the leaf switch\n");
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
 		for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
@@ -206,22 +202,19 @@ static enum ftr_status write_alternatives(FILE *out, const void *shape,
 						sh->tree.group_ports[cand[i]->first + k]);
 			putc('\n', out);
 		}
-	return FTR_OK;
+	cli_finish(FTR_OK);
 }
 
 static void write_all(const struct route *r, const struct result *x)
 {
-	const struct cli_tables_of of = { x->of, x->t, cli_packed(r->output) };
-	const struct cli_sl2vl_of vl_map = { x->of, x->vl_map };
-
 	cli_progress("writing");
 	cli_write_begin();
 	if (r->sl2vl)
-		cli_write(r->sl2vl, cli_write_sl2vl_fn, &vl_map);
+		cli_write_sl2vl(r->sl2vl, x->of, x->vl_map);
 	if (r->alternatives)
-		cli_write(r->alternatives, write_alternatives, x->sh);
-	if (r->output || !r->from.on)
-		cli_write(r->output, cli_write_tables_fn, &of);
+		write_alternatives(r->alternatives, x->sh);
+	if (r->in.output || !r->in.from.on)
+		cli_write_tables(r->in.output, x->of, x->t);
 	cli_write_end();
 }
 
@@ -230,7 +223,7 @@ static void repair(struct result *x)
 {
 	struct ftr_sl2vl *vl_map = x->vl_map;
 	struct ftr_tables *t = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged,
-					       &x->plan, NULL, NULL);
+					       &x->plan, NULL);
 
 	ftr_tables_free(x->t);
 	x->t = t;
@@ -241,8 +234,7 @@ static void repair(struct result *x)
 	ftr_sl2vl_free(vl_map);
 }
 
-static void route(const struct route *r, const struct ftr_shape_opts *opts,
-		  struct ftr_team *team, struct result *x)
+static void route(const struct route *r, struct result *x)
 {
 	bool local = r->engine.ops->local_repair;
 	double t0 = cli_now(), t1;
@@ -251,12 +243,11 @@ static void route(const struct route *r, const struct ftr_shape_opts *opts,
 	x->of = x->damaged && !local ? x->damaged : x->f;
 	ro = cli_route_opts(&r->engine, x->of);
 	cli_progress("finding ranks");
-	cli_must(cli_shape(r->nominal, x->of, opts, team, &x->sh, &cli_err));
+	cli_must(cli_shape(&r->in, x->of, &x->sh, &cli_err));
 	t1 = cli_now();
 	cli_progress("routing");
 	cli_must(ftr_tables_new(x->of, false, &x->t, &cli_err));
-	cli_must(r->engine.ops->route(x->sh, &ro, team, x->t, &x->stats,
-				      &cli_err));
+	cli_must(r->engine.ops->route(x->sh, &ro, r->in.team, x->t, &x->stats, &cli_err));
 	x->shape_s = t1 - t0;
 	x->route_s = cli_now() - t1;
 	if (local)
@@ -270,10 +261,9 @@ static void route(const struct route *r, const struct ftr_shape_opts *opts,
 	}
 }
 
-static void read_all(const struct route *r, const char *path,
-		     struct ftr_shape_opts *opts, struct result *x)
+static void read_all(const struct route *r, const char *path, struct result *x)
 {
-	struct cli_live live = cli_input(&r->from, path, r->lmc, r->tolerant);
+	struct cli_live live = cli_input(&r->in, path);
 	struct cli_faults faults;
 
 	x->f = live.f;
@@ -284,45 +274,41 @@ static void read_all(const struct route *r, const char *path,
 		x->damaged = cli_faults_apply(x->f, &faults, r->seed);
 		cli_faults_free(&faults);
 	}
-	cli_must(cli_read_guids(&r->files, opts, &cli_err));
 }
 
 static int run_route(int argc, char **argv)
 {
 	static struct route r;
-	static struct ftr_shape_opts opts;
 	static struct result x = { .stats = { .root = FTR_SW_NONE } };
 	int n = cli_parse(&cli_route, &r, argc, argv);
 	const char *const outputs[] = {
-		r.output ? r.output : r.from.on ? NULL : "-", r.sl2vl, r.alternatives,
+		r.in.output ? r.in.output : r.in.from.on ? NULL : "-", r.sl2vl, r.alternatives,
 	};
 	const unsigned int n_outputs = sizeof(outputs) / sizeof(outputs[0]);
-	struct ftr_team *team;
 
-	cli_live_args("route", &r.from, n, 1);
-	if (r.from.on && (n || r.fail.n))
+	cli_live_args("route", &r.in.from, n, 1);
+	if (r.in.from.on && (n || r.fail.n))
 		cli_die("route: --live reads the fabric from the switches; '%s' cannot be given with it",
 			n ? argv[0] : "--fail");
-	if (r.json && (!r.from.on || r.output) &&
-	    (!r.output || !strcmp(r.output, "-")))
+	if (r.in.json && (!r.in.from.on || r.in.output) &&
+	    (!r.in.output || !strcmp(r.in.output, "-")))
 		cli_die("route: with --json, the tables cannot go to stdout; give --output FILE");
 	if (r.vls > 1 && !r.engine.ops->local_repair)
 		cli_die("route: --vls requires --engine ddlr");
 	if (r.alternatives && strcmp(r.engine.ops->name, "dmodc"))
 		cli_die("route: --alternatives requires --engine dmodc");
-	cli_check_outputs("route", r.json || r.from.on, outputs, n_outputs);
+	cli_check_outputs("route", r.in.json || r.in.from.on, outputs, n_outputs);
 	cli_check_inputs("route", outputs, n_outputs, (const char *[]){
-			argv[0], r.nominal, r.files.roots, r.files.cn,
-			r.files.io }, 5);
+			argv[0], r.in.nominal, r.in.files.roots, r.in.files.cn,
+			r.in.files.io }, 5);
 	cli_progress("reading");
-	opts.leaf_order = (enum ftr_leaf_order)r.leaf_order;
-	read_all(&r, argv[0], &opts, &x);
-	team = ftr_team_new(r.threads);
-	route(&r, &opts, team, &x);
+	read_all(&r, argv[0], &x);
+	r.in.team = ftr_team_new(r.in.threads);
+	route(&r, &x);
 	write_all(&r, &x);
-	ftr_team_free(team);
+	ftr_team_free(r.in.team);
 	cli_progress_end();
-	if (r.json)
+	if (r.in.json)
 		return summary_json(&r, &x);
 	summary(&r, &x);
 	if (x.in_use)

@@ -18,22 +18,20 @@ enum cli_sim_order { CLI_SIM_ORDERED, CLI_SIM_PLAIN };
 /* The options are stored here; those that the simulator knows, in conf. */
 struct cli_sim {
 	struct ftr_sim_conf conf;
+	struct cli_in in;
 	struct cli_engine engine;
-	struct cli_guid_files files;
 	struct cli_list hot, fail, recover, tables, reroute, events;
-	const char *lfts, *sl2vl, *psl, *function, *order, *pairs, *steps, *weights;
+	const char *lfts, *sl2vl, *psl, *function, *pairs, *steps, *weights;
 	uint64_t events_at;	/* ps */
 	uint64_t write_ps;	/* time between two writes of new tables; 0: all at once */
 	unsigned int write_order;	/* of enum cli_sim_order */
-	unsigned int arrivals, worst, lmc, threads;
-	bool tolerant, json;
+	unsigned int arrivals, worst;
 
 	const char *fabric;	/* path of the fabric's file, or of a directory of dumps */
 	const char *source;	/* origin of the tables, as text */
-	struct ftr_team *team;
 	struct ftr_shape *sh;	/* shape of the fabric; NULL: it has no ranks, or no shape is
 				 * needed */
-	struct ftr_shape_opts shape_opts;
+	struct cli_shaping shaping;
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
 	uint32_t n_links_down, n_links_up;	/* numbers of failures and returns of links in

@@ -188,10 +188,7 @@ static void reroute(struct play *y, const struct step *p)
 
 static void other_tables(struct play *y, const struct step *p)
 {
-	struct ftr_tables *t = NULL;
-
-	cli_must(cli_read_lfts(p->what, y->j->conf.f, &t, NULL, &cli_err));
-	put_tables(y, p, t);
+	put_tables(y, p, cli_read_lfts(p->what, y->j->conf.f, NULL));
 }
 
 /* ---- the schedule ------------------------------------------------------------------ */

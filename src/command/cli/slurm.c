@@ -7,26 +7,23 @@
 #include "cli/cli.h"
 
 struct slurm {
-	struct cli_guid_files files;
-	const char *hosts, *nominal, *output;
-	unsigned int form, lmc;
+	struct cli_in in;
+	const char *hosts;
+	unsigned int form;
 	bool yaml, full_names;
 };
 
+#define OPTS struct slurm
 static const struct cli_opt options[] = {
-	{ "plugin", CLI_WORD, offsetof(struct slurm, form), "tree|block",
-	  "format: topology/tree or topology/block", "tree", 0, 0 },
-	{ "yaml", CLI_FLAG, offsetof(struct slurm, yaml), NULL,
-	  "write topology.yaml, the format of Slurm 25.05", NULL, 0, 0 },
-	{ "hosts", CLI_FILE, offsetof(struct slurm, hosts), "FILE",
-	  "Slurm's nodes: write only these, and report those not in FABRIC",
-	  NULL, 0, 0 },
-	{ "full-names", CLI_FLAG, offsetof(struct slurm, full_names), NULL,
-	  "do not cut host names at the first dot", NULL, 0, 0 },
-	CLI_OPTS_GUIDS(struct slurm),
-	CLI_OPT_NOMINAL(struct slurm),
-	CLI_OPT_LMC(struct slurm),
-	CLI_OPT_OUTPUT(struct slurm),
+	OPT(WORD, "plugin", form, "tree|block", "format: topology/tree or topology/block", "tree"),
+	OPT(FLAG, "yaml", yaml, NULL, "write topology.yaml, the format of Slurm 25.05"),
+	OPT(FILE, "hosts", hosts, "FILE",
+	    "Slurm's nodes: write only these, and report those not in FABRIC"),
+	OPT(FLAG, "full-names", full_names, NULL, "do not cut host names at the first dot"),
+	CLI_OPTS_GUIDS,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_OUTPUT,
 	CLI_OPT_END
 };
 
@@ -42,9 +39,8 @@ struct job {
 
 static void read_all(struct job *j, const char *fabric)
 {
-	cli_must(ftr_read_fabric(fabric, j->o->lmc, &j->f, &cli_err));
-	cli_must(cli_shape_with(&j->o->files, j->o->nominal, j->f,
-				FTR_LEAF_BY_GUID, NULL, &j->sh, &cli_err));
+	cli_must(ftr_read_fabric(fabric, j->o->in.lmc, &j->f, &cli_err));
+	cli_must(cli_shape(&j->o->in, j->f, &j->sh, &cli_err));
 	cli_must(ftr_picture_new(j->sh, &j->pic, &cli_err));
 	cli_must(ftr_hosts_new(j->f, j->o->full_names, &j->h, &cli_err));
 	if (!j->o->hosts)
@@ -56,23 +52,22 @@ static void read_all(struct job *j, const char *fabric)
 			j->wanted[j->list->entry[i].host] = true;
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_topology(const struct job *j)
 {
-	const struct job *j = ctx;
+	FILE *out = cli_create(j->o->in.output);
 	const struct ftr_slurm_opts opts = {
 		.form = (enum ftr_slurm_form)j->o->form, .yaml = j->o->yaml,
 		.hosts = j->h, .wanted = j->wanted,
 	};
 	struct ftr_slurm_counts c;
-	enum ftr_status st = ftr_write_slurm(out, j->sh, j->pic, &opts, &c, err);
 
-	if (!st && c.split)
+	cli_finish(ftr_write_slurm(out, j->sh, j->pic, &opts, &c, &cli_err));
+	if (c.split)
 		cli_error("note: hosts on several leaves, without another host on the same leaves: %u; each is listed at its first leaf",
 			  c.split);
-	if (!st && c.block_max > c.block_min)
+	if (c.block_max > c.block_min)
 		cli_error("note: blocks have %u to %u hosts; BlockSizes is the smallest of these numbers, so Slurm does not use larger blocks completely",
 			  c.block_min, c.block_max);
-	return st;
 }
 
 /* Reports hosts that are in --hosts but not in the fabric, and hosts that are in the fabric but not
@@ -105,7 +100,7 @@ static int run_slurm(int argc, char **argv)
 
 	cli_parse(&cli_slurm, &o, argc, argv);
 	read_all(&j, argv[0]);
-	cli_write(o.output, write_fn, &j);
+	write_topology(&j);
 	return report_slurm(&j);
 }
 

@@ -22,13 +22,12 @@ struct top {
 	unsigned int interval, events;
 };
 
+#define OPTS struct top
 static const struct cli_opt options[] = {
-	{ "once", CLI_FLAG, offsetof(struct top, once), NULL,
-	  "print once and exit", NULL, 0, 0 },
-	{ "interval", CLI_UINT, offsetof(struct top, interval), "SECONDS",
-	  "refresh interval", "1", 1, INTERVAL_MAX },
-	{ "events", CLI_UINT, offsetof(struct top, events), "N",
-	  "number of repairs to print with --once", "10", 0, EVENTS_MAX },
+	OPT(FLAG, "once", once, NULL, "print once and exit"),
+	OPT(UINT, "interval", interval, "SECONDS", "refresh interval", "1", 1, INTERVAL_MAX),
+	OPT(UINT, "events", events, "N",
+	    "number of repairs to print with --once", "10", 0, EVENTS_MAX),
 	CLI_OPT_END
 };
 

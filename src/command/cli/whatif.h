@@ -58,14 +58,11 @@ struct cli_measure {
 	bool bad;		/* ibfattree check would report findings for these tables */
 };
 
-/* Checks t, the tables of f.  sh: shape of f, for the ranks.  m: SL2VL tables; NULL:
- * all traffic on one VL.  *reach is set on success; the caller frees it. */
-enum ftr_status cli_measure(const struct ftr_fabric *f,
-			    const struct ftr_shape *sh,
-			    const struct ftr_tables *t,
-			    const struct ftr_sl2vl *m, struct ftr_team *team,
-			    struct cli_measure *out, struct cli_reach *reach,
-			    struct ftr_err *err) FTR_MUST_USE;
+/* Checks t, the tables of the fabric of sh.  m: SL2VL tables; NULL: all traffic on one VL.  The caller
+ * frees *reach. */
+void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
+		 const struct ftr_sl2vl *m, struct ftr_team *team,
+		 struct cli_measure *out, struct cli_reach *reach);
 /* Maximum number of shifts to count.  With 11,664 hosts, 1000 shifts take well below a second per
  * set of tables.  If there are more, a random sample is drawn with a fixed seed. */
 #define CLI_SHIFTS_MAX 1000
@@ -77,12 +74,9 @@ struct cli_loads {
 	bool all, shifts;	/* what to measure: the load of all-to-all traffic, of shifts */
 };
 /* Counts link loads, as *what requires. */
-enum ftr_status cli_measure_load(const struct ftr_shape *sh,
-				 const struct ftr_tables *t,
-				 const struct cli_loads *what,
-				 struct ftr_team *team,
-				 struct cli_measure *out,
-				 struct ftr_err *err) FTR_MUST_USE;
+void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
+		      const struct cli_loads *what, struct ftr_team *team,
+		      struct cli_measure *out);
 void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d);
 
 /* ---- columns ----------------------------------------------------------- */

@@ -387,11 +387,14 @@ static inline bool balance_cancelled(const struct balance_net *net)
 	return in->cancelled && in->cancelled(in->ctx);
 }
 
+struct balance_base;
+
 /* Entries that get a port by load before the search. */
 struct balance_place {
 	const uint64_t *bits;	/* see balance_subset_new() */
 	const struct ftr_tables *prefer;	/* preferred tables, or NULL (displaced.h) */
-	const struct ftr_balance_base *base;	/* made from `prefer`, or NULL */
+	const uint64_t *changed;	/* the entries that differ from `prefer`, or NULL: not known */
+	const struct balance_base *base;	/* made from `prefer`, or NULL */
 };
 
 /*
@@ -414,14 +417,19 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 
 /* ---- base.c ---------------------------------------------------------------- */
 
+/* Copy tables t of shape sh, and count their flows.  sh must outlive *out. */
+enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_tables *t,
+				 struct ftr_team *team, struct balance_base **out,
+				 struct ftr_err *err) FTR_MUST_USE;
+void balance_base_free(struct balance_base *b);	/* NULL is accepted */
 /* True if the base has the same hosts, and net only lacks some of its links. */
-bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_net *net);
+bool balance_base_fits(const struct balance_base *b, const struct balance_net *net);
 /* Set out->entry to a copy of tables t.  changed: the entries that differ from the base. */
-enum ftr_status balance_base_copy(const struct ftr_balance_base *b,
+enum ftr_status balance_base_copy(const struct balance_base *b,
 				  const struct balance_subset *changed, const struct ftr_tables *t,
 				  struct balance_copy *out, struct ftr_err *err) FTR_MUST_USE;
 /* Count the all-to-all flows of *copy.  changed: as above, or more entries. */
-enum ftr_status balance_base_flows(const struct ftr_balance_base *b,
+enum ftr_status balance_base_flows(const struct balance_base *b,
 				   const struct balance_subset *changed,
 				   const struct balance_copy *copy, struct balance_loads *l,
 				   struct ftr_err *err) FTR_MUST_USE;

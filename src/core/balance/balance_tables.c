@@ -336,13 +336,17 @@ static bool put_back(struct work *w)
 }
 
 /* Set w->changed to the entries that differ from the preferred tables. */
-static enum ftr_status find_changed(struct work *w, const struct ftr_tables *prefer,
+static enum ftr_status find_changed(struct work *w, const struct balance_place *place,
 				    struct ftr_err *err)
 {
+	const struct ftr_tables *prefer = place->prefer;
 	size_t words = w->t->stride / 64;
-	uint64_t *bits = ftr_calloc(w->t->n_sw * words, sizeof(*bits));
+	uint64_t *bits;
 	enum ftr_status st;
 
+	if (place->changed)
+		return balance_subset_new(w->net, place->changed, &w->changed, err);
+	bits = ftr_calloc(w->t->n_sw * words, sizeof(*bits));
 	if (!bits)
 		return ftr_nomem(err, "balancing");
 	for (ftr_sw s = 0; s < w->t->n_sw; s++) {
@@ -398,13 +402,13 @@ static enum ftr_status count_displaced(struct work *w, const struct balance_plac
 static enum ftr_status place_entries(struct work *w, const struct balance_place *place,
 				     bool *loop, struct ftr_err *err)
 {
-	const struct ftr_balance_base *base =
+	const struct balance_base *base =
 		place->base && balance_base_fits(place->base, w->net) ? place->base : NULL;
 	struct balance_sweep *s = &w->sweep;
 	enum ftr_status st = balance_subset_new(w->net, place->bits, &w->place, err);
 
 	if (!st && place->prefer)
-		st = find_changed(w, place->prefer, err);
+		st = find_changed(w, place, err);
 	if (st)
 		return st;
 	w->copy.net = w->net;

@@ -13,7 +13,7 @@
 
 #include "balance/balance.h"
 
-struct ftr_balance_base {
+struct balance_base {
 	struct ftr_balance_input in;
 	struct balance_net *net;
 	struct balance_copy copy;
@@ -21,11 +21,11 @@ struct ftr_balance_base {
 	bool loop;		/* a path of the tables has a loop, so the flows are not known */
 };
 
-enum ftr_status ftr_balance_base_new(const struct ftr_shape *sh, const struct ftr_tables *t,
-				     struct ftr_team *team, struct ftr_balance_base **out,
+enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_tables *t,
+				     struct ftr_team *team, struct balance_base **out,
 				     struct ftr_err *err)
 {
-	struct ftr_balance_base *b = ftr_calloc(1, sizeof(*b));
+	struct balance_base *b = ftr_calloc(1, sizeof(*b));
 	enum ftr_status st;
 
 	if (!b)
@@ -39,13 +39,13 @@ enum ftr_status ftr_balance_base_new(const struct ftr_shape *sh, const struct ft
 	if (!st)
 		st = balance_count_flows(&b->loads, t, &b->copy, team, &b->loop, err);
 	if (st)
-		ftr_balance_base_free(b);
+		balance_base_free(b);
 	else
 		*out = b;
 	return st;
 }
 
-void ftr_balance_base_free(struct ftr_balance_base *b)
+void balance_base_free(struct balance_base *b)
 {
 	if (!b)
 		return;
@@ -55,7 +55,7 @@ void ftr_balance_base_free(struct ftr_balance_base *b)
 	free(b);
 }
 
-bool balance_base_fits(const struct ftr_balance_base *b, const struct balance_net *net)
+bool balance_base_fits(const struct balance_base *b, const struct balance_net *net)
 {
 	const struct balance_net *old = b->net;
 
@@ -96,7 +96,7 @@ static void add_path(const struct balance_loads *l, const struct balance_net *ne
 	}
 }
 
-enum ftr_status balance_base_copy(const struct ftr_balance_base *b,
+enum ftr_status balance_base_copy(const struct balance_base *b,
 				  const struct balance_subset *changed, const struct ftr_tables *t,
 				  struct balance_copy *out, struct ftr_err *err)
 {
@@ -113,7 +113,7 @@ enum ftr_status balance_base_copy(const struct ftr_balance_base *b,
 	return FTR_OK;
 }
 
-enum ftr_status balance_base_flows(const struct ftr_balance_base *b,
+enum ftr_status balance_base_flows(const struct balance_base *b,
 				   const struct balance_subset *changed,
 				   const struct balance_copy *copy, struct balance_loads *l,
 				   struct ftr_err *err)

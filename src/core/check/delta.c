@@ -175,7 +175,7 @@ static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 	return rank[s] < rank[x] && rank[y] > rank[s];
 }
 
-/* Follow the path from s. Set fate[], ahead[] and hops[] of all switches on it. */
+/* Follow the path from s, which is not known. Set fate[], ahead[] and hops[] of all switches on it. */
 static uint8_t follow(struct delta_check *c, ftr_sw s,
 		      ftr_lid lid)
 {
@@ -203,8 +203,7 @@ static uint8_t follow(struct delta_check *c, ftr_sw s,
 		y = next;
 	}
 	if (fate == ST_PENDING) {	/* either the fate of y is known, or y is on this path */
-		if (depth &&
-		    illegal(c, c->stack[depth - 1], y, entry(c, y, lid)))
+		if (illegal(c, c->stack[depth - 1], y, entry(c, y, lid)))
 			turn(c, c->stack[depth - 1], y, lid);
 		fate = c->fate[y] == ST_ON_PATH ? ST_LOOP : c->fate[y];
 		hops = c->hops[y] + 1;

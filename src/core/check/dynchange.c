@@ -109,7 +109,7 @@ static uint32_t base_vls(const struct ftr_cdg *g, const struct dyn_lid *t,
 			 uint32_t link, ftr_lid lid, uint32_t sl)
 {
 	const struct dyn_link *out = &g->link[link];
-	uint32_t base = t ? map_get(&t->base, out->from) : 0, got = 0;
+	uint32_t base = map_get(&t->base, out->from), got = 0;
 
 	if ((base ? base - 1 : *dyn_entry(g, out->from, lid)) != out->from_port)
 		return 0;
@@ -123,9 +123,7 @@ static uint32_t base_vls(const struct ftr_cdg *g, const struct dyn_lid *t,
 static uint32_t occupied(const struct ftr_cdg *g, const struct dyn_lid *t,
 			 uint32_t link, ftr_lid lid, uint32_t sl)
 {
-	uint32_t got = t ? map_get(&t->occ, link * g->n_sl + sl) : 0;
-
-	return got | base_vls(g, t, link, lid, sl);
+	return map_get(&t->occ, link * g->n_sl + sl) | base_vls(g, t, link, lid, sl);
 }
 
 bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid)

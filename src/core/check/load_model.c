@@ -54,6 +54,7 @@ static void add_place(struct ftr_load *ld, uint32_t i, ftr_ep e)
 	if (e != FTR_EP_NONE && !chk_is_source(&ld->f->ep[e]))
 		e = FTR_EP_NONE;
 	ld->order[i] = e;
+	ld->sw[i] = e == FTR_EP_NONE ? FTR_SW_NONE : ld->f->ep[e].sw;
 	ld->dest_at[i] = FLOW_NONE;
 	if (e == FTR_EP_NONE)
 		return;
@@ -72,7 +73,8 @@ static bool set_places(struct ftr_load *ld, const ftr_ep *order)
 {
 	struct ftr_arena *a = ld->arena;
 
-	if (!FTR_NEW(a, ld->order, ld->n) || !FTR_NEW(a, ld->filled, ld->n) ||
+	if (!FTR_NEW(a, ld->order, ld->n) || !FTR_NEW(a, ld->sw, ld->n) ||
+	    !FTR_NEW(a, ld->filled, ld->n) ||
 	    !FTR_NEW(a, ld->dest, ld->n) || !FTR_NEW(a, ld->dest_at, ld->n) ||
 	    !FTR_NEW(a, ld->source, ld->f->n_sw) || !FTR_NEW(a, ld->source_of, ld->f->n_sw) ||
 	    !FTR_NEW(a, ld->load, ld->f->n_ports))

@@ -75,7 +75,7 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	struct ftr_arena *a = ftr_arena_new();
 	struct ftr_balance_input in = { .shape = sh };
 	struct connect extra;
-	uint64_t *displaced = NULL;
+	uint64_t *displaced = NULL, *mark = NULL;
 	enum ftr_status st;
 
 	if (!a)
@@ -88,16 +88,21 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 		st = reordered(sh, opts, team, out, stats, err);
 	} else if (!st) {
 		struct engine_run run = {
-			opts, team, out, stats ? &stats->balance : NULL, &extra, displaced,
+			opts, team, out, stats ? &stats->balance : NULL, &extra, displaced, NULL,
 		};
 
-		st = dmodc_tables(sh, &extra, team, out, displaced, err);
+		if (opts->keep && !extra.n_entries)
+			st = engine_base_marks(opts->keep->base, sh, opts->keep, &mark, err);
+		run.mark = mark;
+		if (!st && !mark)
+			st = dmodc_tables(sh, &extra, team, out, displaced, err);
 		if (!st)
 			st = engine_finish(&run, &in, err);
 		if (!st && stats)
 			st = report_dmodc(sh, opts, &extra, out, stats, err);
 	}
 	free(displaced);
+	free(mark);
 	ftr_arena_free(a);
 	return st;
 }

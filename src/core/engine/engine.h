@@ -34,6 +34,20 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 				 const struct ftr_tables *t, uint64_t **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
+struct balance_base;
+
+/* base.c.  b may be NULL.  engine_base_marks: mark the entries that may differ from keep->prefer:
+ * those of switch s for column l if bit l of (*out)[s * reach.stride / 64 ..] is set.  The caller frees
+ * *out.  *out becomes NULL if this is not known, because the base does not fit. */
+const struct balance_base *engine_base_balance(const struct ftr_route_base *b);
+enum ftr_status engine_base_marks(const struct ftr_route_base *b, const struct ftr_shape *sh,
+				  const struct ftr_keep *keep, uint64_t **out,
+				  struct ftr_err *err) FTR_MUST_USE;
+
+/* keep.c: find out if a routing of sh by costs, without extra turns, keeps all entries of t. */
+enum ftr_status engine_keeps(const struct ftr_shape *sh, const struct ftr_tables *t,
+			     struct ftr_team *team, bool *keeps, struct ftr_err *err) FTR_MUST_USE;
+
 /* A routing whose entries are computed. */
 struct engine_run {
 	const struct ftr_route_opts *opts;
@@ -44,6 +58,9 @@ struct engine_run {
 	/* The bits that dmodc_tables() set, or NULL.  If opts->keep is NULL, the entries whose bit
 	 * is set get a port that is chosen by the load of the links. */
 	const uint64_t *displaced;
+	/* from engine_base_marks(): only the marked entries are computed, and the tables have no
+	 * entries yet; NULL: all entries are computed */
+	const uint64_t *mark;
 };
 
 /* keep.c, the last three steps of a routing: keep entries of earlier tables (opts->keep), choose

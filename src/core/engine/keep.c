@@ -47,6 +47,8 @@ struct keeping {
 	/* one bit for each (switch, LID), or NULL.  movable: the search may change the entry;
 	 * displaced: the port of the entry is chosen by the load of the links */
 	uint64_t *movable, *displaced;
+	uint64_t *changed;	/* with run->mark: entries that differ from the preferred tables */
+	const uint64_t *mark;	/* see struct engine_run */
 	const struct connect *extra;	/* the plan of extra turns, or NULL */
 	const uint32_t *col_of;	/* col_of[lid]: column (destination switch) of the LID;
 				 * UINT32_MAX: not routed */
@@ -134,6 +136,53 @@ static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
+/* Computes the entries of s for column l, one by one. */
+static void keep_column(const struct keeping *k, struct port_choice *place, ftr_sw s, uint32_t l,
+			uint8_t *row)
+{
+	const struct ftr_shape *sh = k->in->shape;
+	const struct ftr_shape_numbering *u = &sh->numbering;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t n = ftr_shape_candidates(sh, s, l, cand);
+	struct valid v = { .col = l };
+
+	ftr_shape_ports(sh, cand, n, &v.ports);
+	place_column(place, l, cand, n);
+	for (uint32_t i = u->dest_first[l]; i < u->dest_first[l + 1]; i++) {
+		uint8_t *entry = &row[u->dest[i].lid], prefer = *entry;
+
+		if (prefer != FTR_PORT_NONE && ftr_port_set_has(&v.ports, prefer))
+			continue;
+		*entry = place_port(place, &u->dest[i]);
+		keep_entry(k, s, u->dest[i].lid, entry, &v);
+		if (*entry != prefer)
+			set_bit(k, k->changed, s, u->dest[i].lid);
+	}
+}
+
+static void keep_marked(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	const struct keeping *k = ctx;
+	const struct ftr_shape *sh = k->in->shape;
+	const uint32_t words = sh->reach.stride / 64;
+
+	(void)worker;
+	for (ftr_sw s = begin; s < end; s++) {
+		uint8_t *row = ftr_tables_row(k->t, s);
+		struct port_choice place;
+
+		memcpy(row, ftr_tables_row(k->keep->prefer, s), k->t->stride);
+		place_switch(&place, sh, s);
+		for (uint32_t w = 0; w < words; w++)
+			for (uint64_t b = k->mark[(size_t)s * words + w]; b; b &= b - 1) {
+				uint32_t l = w * 64 + (uint32_t)__builtin_ctzll(b);
+
+				if (l != sh->numbering.col[s])
+					keep_column(k, &place, s, l, row);
+			}
+	}
+}
+
 static uint32_t *columns_of_lids(const struct ftr_shape *sh,
 				 const struct ftr_tables *t)
 {
@@ -176,10 +225,35 @@ static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 	if (!col)
 		return ftr_nomem(err, "keeping entries");
 	k->col_of = col;
-	ftr_team_run(team, k->t->n_sw, 8, keep_rows, k);
+	ftr_team_run(team, k->t->n_sw, 8, k->mark ? keep_marked : keep_rows, k);
 	free(col);
 	*displaced = any(k->movable, (size_t)k->t->n_sw * (k->t->stride / 64));
 	return FTR_OK;
+}
+
+enum ftr_status engine_keeps(const struct ftr_shape *sh, const struct ftr_tables *t,
+			     struct ftr_team *team, bool *keeps, struct ftr_err *err)
+{
+	const struct ftr_balance_input in = { .shape = sh };
+	const struct ftr_keep keep = { .prefer = t };
+	struct keeping k = { .in = &in, .keep = &keep };
+	size_t words = (size_t)t->n_sw * (t->stride / 64);
+	enum ftr_status st = ftr_tables_new(sh->f, false, &k.t, err);
+
+	k.movable = ftr_calloc(words, sizeof(*k.movable));
+	k.displaced = ftr_calloc(words, sizeof(*k.displaced));
+	if (!st && (!k.movable || !k.displaced))
+		st = ftr_nomem(err, "keeping entries");
+	if (!st)
+		st = dmodc_tables(sh, NULL, team, k.t, NULL, err);
+	if (!st)
+		st = keep_all(&k, team, keeps, err);
+	*keeps = !st && k.t->stride == t->stride &&
+		!memcmp(k.t->lft, t->lft, (size_t)t->n_sw * t->stride);
+	ftr_tables_free(k.t);
+	free(k.movable);
+	free(k.displaced);
+	return st;
 }
 
 enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
@@ -199,7 +273,7 @@ enum ftr_status engine_finish(const struct engine_run *run, struct ftr_balance_i
 	const struct ftr_keep *keep = run->opts->keep;
 	bool kept = keep && keep->prefer, search = true;
 	bool all = !kept || keep->search_all;
-	struct keeping k = { .in = in, .keep = keep, .t = run->t };
+	struct keeping k = { .in = in, .keep = keep, .t = run->t, .mark = run->mark };
 	size_t words = (size_t)run->t->n_sw * (run->t->stride / 64);
 	struct balance_place place = { .bits = run->displaced };
 	enum ftr_status st = FTR_OK;
@@ -212,9 +286,13 @@ enum ftr_status engine_finish(const struct engine_run *run, struct ftr_balance_i
 	if (kept) {
 		k.movable = ftr_calloc(words, sizeof(*k.movable));
 		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
-		place = (struct balance_place){ k.displaced, keep->prefer, keep->base };
-		st = k.movable && k.displaced ? keep_all(&k, run->team, &search, err) :
-			ftr_nomem(err, "keeping entries");
+		if (run->mark)
+			k.changed = ftr_calloc(words, sizeof(*k.changed));
+		place = (struct balance_place){
+			k.displaced, keep->prefer, k.changed, engine_base_balance(keep->base),
+		};
+		st = k.movable && k.displaced && !run->mark == !k.changed ?
+			keep_all(&k, run->team, &search, err) : ftr_nomem(err, "keeping entries");
 	}
 	in->depth = all || search ? run->opts->balance : FTR_BALANCE_OFF;
 	in->cancelled = run->opts->cancelled;
@@ -227,5 +305,6 @@ enum ftr_status engine_finish(const struct engine_run *run, struct ftr_balance_i
 	in->extra = NULL;
 	free(k.movable);
 	free(k.displaced);
+	free(k.changed);
 	return st;
 }

@@ -276,7 +276,7 @@ static enum ftr_status inverted(struct work *w,
 			.use_full = w->use_full,
 		};
 		struct engine_run run = {
-			opts, w->team, w->out, stats ? &stats->balance : NULL, NULL, displaced,
+			opts, w->team, w->out, stats ? &stats->balance : NULL, NULL, displaced, NULL,
 		};
 
 		st = engine_finish(&run, &in, w->err);

@@ -361,14 +361,25 @@ static uint32_t sharing(const struct taken *t, uint32_t slot)
 	return n;
 }
 
-static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
-			uint32_t rotation)
+/* The number of slots of s.  A dead spine is not counted in n_slots if the nominal fabric is not
+ * known, and would change the rotations and the host order.  So a slightly greater number is taken if
+ * the stride is a multiple of it, as in complete trees. */
+static uint32_t slots_of(const struct ordering *o, ftr_sw s)
 {
-	const struct ftr_shape *sh = o->z->sh;
+	uint32_t n = FTR_MAX(o->z->sh->numbering.n_slots[s], 1u);
+
+	for (uint32_t more = n; more <= n + n / 4 + 1; more++)
+		if (o->stride[FTR_CLASS_HOST] % more == 0)
+			return more;
+	return n;
+}
+
+static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
+			uint32_t rotation, uint32_t slots)
+{
 	uint32_t stride = o->stride[FTR_CLASS_HOST];
 
-	return (sh->numbering.col[s] * stride + (o->offset[e] + rotation) % stride) %
-		FTR_MAX(sh->numbering.n_slots[s], 1u);
+	return (o->z->sh->numbering.col[s] * stride + (o->offset[e] + rotation) % stride) % slots;
 }
 
 /* The rotation of leaf s with the fewest conflicts.  A conflict is a pair of ports of one host with
@@ -376,7 +387,7 @@ static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
 static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 			  const uint32_t *host, const struct taken *taken)
 {
-	uint32_t best = 0, fewest = UINT32_MAX;
+	uint32_t best = 0, fewest = UINT32_MAX, slots = slots_of(o, s);
 
 	for (uint32_t rotation = 0; rotation < o->stride[FTR_CLASS_HOST] && fewest;
 	     rotation++) {
@@ -384,7 +395,8 @@ static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 
 		for_each_ep(o, s, e)
 			if (o->cls[*e] == FTR_CLASS_HOST)
-				conflicts += sharing(&taken[host[*e]], slot_of(o, s, *e, rotation));
+				conflicts += sharing(&taken[host[*e]],
+						     slot_of(o, s, *e, rotation, slots));
 		if (conflicts < fewest) {
 			fewest = conflicts;
 			best = rotation;
@@ -437,7 +449,7 @@ static enum ftr_status spread_multiport(struct ordering *o)
 	st = number_hosts(o, host, &multi);
 	for (uint32_t i = 0; multi && i < o->n_leaf; i++) {
 		ftr_sw s = z->sh->numbering.col_sw[i];
-		uint32_t rotation = best_rotation(o, s, host, taken);
+		uint32_t rotation = best_rotation(o, s, host, taken), slots = slots_of(o, s);
 
 		for_each_ep(o, s, e) {
 			struct taken *t = &taken[host[*e]];
@@ -445,7 +457,7 @@ static enum ftr_status spread_multiport(struct ordering *o)
 			if (o->cls[*e] != FTR_CLASS_HOST)
 				continue;
 			if (t->n < MAX_TAKEN)
-				t->slot[t->n++] = (uint16_t)slot_of(o, s, *e, rotation);
+				t->slot[t->n++] = (uint16_t)slot_of(o, s, *e, rotation, slots);
 			o->offset[*e] = (o->offset[*e] + rotation) % stride;
 		}
 	}

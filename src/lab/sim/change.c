@@ -157,7 +157,7 @@ void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what)
 {
 	sim_push(v->sim, v->now + FTR_MAX(ps, 1), EV_TIMER, (uint32_t)what,
-		 (uint32_t)(what >> 32), 0, 0);
+		 (uint32_t)(what >> 32));
 }
 
 void ftr_sim_no_memory(const struct ftr_sim_view *v)
@@ -361,6 +361,6 @@ void sim_change(struct sim *m, const struct ftr_sim_change *g)
 enum ftr_status sim_changes(struct sim *m, struct ftr_err *err)
 {
 	for (uint32_t i = 0; i < m->conf->n_changes; i++)
-		sim_push(m, m->conf->change[i].at, EV_CHANGE, i, 0, 0, 0);
+		sim_push(m, m->conf->change[i].at, EV_CHANGE, i, 0);
 	return m->no_memory ? ftr_nomem(err, "%u changes", m->conf->n_changes) : FTR_OK;
 }

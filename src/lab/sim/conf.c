@@ -196,7 +196,7 @@ static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
 	if (!st && m->fn->start)
 		st = m->fn->start(&m->view, &m->state, err);
 	if (!st)
-		sim_push(m, c->check_ps, EV_CHECK, 0, 0, 0, 0);
+		sim_push(m, c->check_ps, EV_CHECK, 0, 0);
 	return st;
 }
 
@@ -254,6 +254,21 @@ static void simulate_runs(void *ctx, unsigned int worker, uint32_t begin, uint32
 				       &j->err[i]);
 }
 
+/* Returns the first error. */
+static enum ftr_status run_all(struct job *j, struct ftr_team *team, struct ftr_err *err)
+{
+	uint32_t n = j->conf->runs;
+
+	ftr_team_run(team, n, 1, simulate_runs, j);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!j->status[i])
+			continue;
+		ftr_sim_result_fini(j->out, n);
+		return ftr_fail(err, j->status[i], "%s", j->err[i].msg);
+	}
+	return FTR_OK;
+}
+
 enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
 			    struct ftr_team *team, struct ftr_sim_result *out,
 			    struct ftr_err *err)
@@ -271,12 +286,7 @@ enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
 	if (!j.status || !j.err)
 		st = ftr_nomem(err, "%u runs", c.runs);
 	else
-		ftr_team_run(team, c.runs, 1, simulate_runs, &j);
-	for (uint32_t i = 0; !st && i < c.runs; i++)
-		if (j.status[i]) {
-			st = ftr_fail(err, j.status[i], "%s", j.err[i].msg);
-			ftr_sim_result_fini(out, c.runs);
-		}
+		st = run_all(&j, team, err);
 	free(j.status);
 	free(j.err);
 	return st;

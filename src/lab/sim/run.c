@@ -92,18 +92,16 @@ static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 	k->vl = (uint8_t)vl;
 	k->epoch = h->epoch;
 	m->r->hops++;
-	sim_push(m, m->now + wire, EV_FREE, c, 0, 0, 0);
+	sim_push(m, m->now + wire, EV_FREE, c, 0);
 	if (h->to_station) {
 		k->at = NONE;
-		sim_push(m, m->now + wire + h->link_ps, EV_DELIVER, c, p, 0,
-			 0);
+		sim_push(m, m->now + wire + h->link_ps, EV_DELIVER, c, p);
 		return;
 	}
 	k->at = h->dst;
 	m->room.credit[c * m->n_vls + vl] -= (int32_t)k->h.bytes;
 	touch_last(m, c, vl);
-	sim_push(m, m->now + h->link_ps + m->conf->switch_ps, EV_ARRIVE, c, p,
-		 0, 0);
+	sim_push(m, m->now + h->link_ps + m->conf->switch_ps, EV_ARRIVE, c, p);
 }
 
 static void wake_at(struct sim *m, uint32_t c, uint64_t at)
@@ -113,7 +111,7 @@ static void wake_at(struct sim *m, uint32_t c, uint64_t at)
 	if (h->wake > m->now && h->wake <= at)
 		return;
 	h->wake = at;
-	sim_push(m, at, EV_WAKE, c, 0, 0, 0);
+	sim_push(m, at, EV_WAKE, c, 0);
 }
 
 /* Returns true if the packet's input already feeds as many outputs as conf.speedup allows. */
@@ -366,7 +364,7 @@ static void handle(struct sim *m, const struct event *e)
 			m->no_memory = true;
 		if (m->r->deadlock && m->conf->stop_on_deadlock)
 			m->end = m->now;
-		sim_push(m, m->now + m->conf->check_ps, EV_CHECK, 0, 0, 0, 0);
+		sim_push(m, m->now + m->conf->check_ps, EV_CHECK, 0, 0);
 		break;
 	}
 }

@@ -252,7 +252,7 @@ bool sim_source_head(struct sim *m, uint32_t st)
 	}
 	if (x->next_make > m->now) {
 		if (!x->waiting)
-			sim_push(m, x->next_make, EV_MAKE, st, 0, 0, 0);
+			sim_push(m, x->next_make, EV_MAKE, st, 0);
 		x->waiting = true;
 		return false;
 	}

@@ -75,10 +75,12 @@
  * than a second.  The steps take some milliseconds, in which a deadlock is unlikely, and the switches
  * end a deadlock by the head-of-queue lifetime.  IBF121 reports the pairs of hosts and the time.
  *
- * A switch that does not acknowledge a write is left to OpenSM from then on, and the remaining
- * steps are planned again: no entry is written whose new path needs an unwritten entry of this
- * switch.  All packets to a switch take the same route, so the switch carries them out in the order
- * in which they were sent.
+ * All packets to a switch take the same route, so the switch carries them out in the order in which
+ * they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read before
+ * the next step.  If this read is not answered either, or the block has other entries, the switch is
+ * left to OpenSM from then on, and the remaining steps are planned again: no entry is written whose
+ * new path needs an unwritten entry of this switch.  Its old and its new entries may both be in use:
+ * all other entries on the path from a new entry are written before it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -94,9 +96,6 @@
 extern volatile unsigned int osm_exit_flag;
 
 #define READ_LIMIT_MS 1000	/* time for reading unknown blocks */
-#define BATCH 1024		/* number of blocks per call of ibf_smp_run */
-#define WINDOW_MAX 64		/* greatest number of packets in flight */
-#define TRIES 3
 #define PAIRS_NAMED 3
 
 /* Pairs of a host and another host or a switch, for messages. */
@@ -115,20 +114,14 @@ struct change {
 	struct ibf_blocks b;
 	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
-	uint8_t *silent;	/* [n_sw] 1: the switch has not acknowledged a write */
+	struct ibf_sets w;
 	double start, end;	/* by ibf_now_ms(); no step begins after `end` */
-	uint64_t entries, blocks;
 	uint32_t steps, rounds;
-	uint32_t failed;	/* number of blocks that were not acknowledged */
+	uint32_t unread;	/* number of blocks that were not read */
 	double unsafe_ms;	/* time during which a credit loop was possible; 0: none */
 	uint32_t *hosts;	/* [n_sw] number of host ports with a LID */
 	struct pairs unsafe;	/* a credit loop was possible between them */
 	struct pairs lost;	/* without a path until OpenSM has written the remaining entries */
-	/* the packets being sent */
-	struct rr_smp *job;	/* [BATCH] */
-	ftr_sw *sw;		/* [BATCH] */
-	uint8_t (*data)[FTR_LFT_BLOCK];	/* [BATCH] */
-	uint32_t n;
 };
 
 static bool is_over(const struct change *x)
@@ -141,88 +134,45 @@ static bool is_over(const struct change *x)
 
 /* ---- writing -------------------------------------------------------------- */
 
-static void send_batch(struct change *x)
-{
-	const struct ibf_options *o = &x->p->opt;
-	struct rr_smp_policy policy = {
-		.window = (unsigned int)FTR_MIN(o->fast_window, WINDOW_MAX),
-		.timeout = o->fast_timeout_ms, .tries = TRIES,
-	};
-
-	if (x->n)
-		ibf_smp_run(x->p->smp, x->job, x->n, &policy);
-	for (uint32_t i = 0; i < x->n; i++) {
-		const struct rr_smp *j = &x->job[i];
-		ftr_sw s = x->sw[i];
-		uint8_t *now = ftr_tables_row(x->now, s) + j->mod * FTR_LFT_BLOCK;
-		uint8_t *mark = ibf_block(&x->b, s, j->mod);
-
-		if (j->tries > 1)
-			*mark |= IBF_BLOCK_UNSURE;
-		if (j->state != RR_SMP_DONE) {
-			x->silent[s] = 1;
-			x->failed++;
-			continue;
-		}
-		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
-			x->entries += now[k] != x->data[i][k];
-		x->blocks++;
-		memcpy(now, x->data[i], FTR_LFT_BLOCK);
-		*mark |= IBF_BLOCK_WRITTEN;
-	}
-	x->n = 0;
-}
-
 /* Send block `block` of switch s with those new entries that have this step. */
 static void add_block(struct change *x, ftr_sw s, uint32_t block, uint8_t step)
 {
 	size_t at = block * (size_t)FTR_LFT_BLOCK;
 	const uint8_t *steps = x->plan.step + (size_t)s * x->now->stride + at;
 	const uint8_t *to = ftr_tables_row(x->plan.to, s) + at;
-	struct rr_smp *j;
+	uint8_t *data = ibf_sets_add(&x->w, s, block);
 
-	if (x->n == BATCH)
-		send_batch(x);
-	memcpy(x->data[x->n], ftr_tables_row(x->now, s) + at, FTR_LFT_BLOCK);
 	for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
 		if (steps[k] == step)
-			x->data[x->n][k] = to[k];
-	j = &x->job[x->n];
-	*j = (struct rr_smp){
-		.attr = RR_ATTR_LFT, .mod = block, .m_key = x->b.key[s],
-		.payload = x->data[x->n],
-	};
-	j->n_routes = 1;
-	j->route[0] = x->b.route[s];
-	x->sw[x->n++] = s;
+			data[k] = to[k];
 }
 
 static void write_step(struct change *x, uint8_t step)
 {
-	uint64_t before = x->blocks;
+	uint64_t before = x->w.blocks;
 
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		const uint8_t *row = x->plan.step + (size_t)s * x->now->stride;
 
-		for (uint32_t b = 0; b < x->b.n && !x->silent[s]; b++)
+		for (uint32_t b = 0; b < x->b.n && !x->w.silent[s]; b++)
 			if (memchr(row + b * FTR_LFT_BLOCK, step, FTR_LFT_BLOCK))
 				add_block(x, s, b, step);
 	}
-	send_batch(x);
-	x->steps += x->blocks != before;
+	ibf_sets_send(&x->w);
+	x->steps += x->w.blocks != before;
 }
 
 /* Write the steps 1 .. n, and the entries with FTR_TRANSITION_LAST.  Returns false if a write was
  * not acknowledged, or if the time is over. */
 static bool write_steps(struct change *x, uint32_t n)
 {
-	uint32_t failed = x->failed;
+	uint32_t failed = x->w.failed;
 
 	for (uint32_t step = 1; step <= n + 1; step++) {
 		if (is_over(x))
 			return false;
 		write_step(x, step > n ? FTR_TRANSITION_LAST : (uint8_t)step);
-		if (x->failed > failed)
+		if (x->w.failed > failed)
 			return false;
 	}
 	return true;
@@ -624,8 +574,8 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 	for (ftr_sw s = 0; s < x->f->n_sw; s++)
 		for (uint32_t b = 0; failed && b < x->b.n; b++)
 			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
-				x->silent[s] = 1;
-	x->failed += (uint32_t)failed;
+				x->w.silent[s] = 1;
+	x->unread += (uint32_t)failed;
 	ibf_clear_invalid(x->f, x->now, x->to);
 	return st;
 }
@@ -676,12 +626,10 @@ static enum ftr_status prepare(struct change *x, const struct ibf_engine *e, str
 	const struct ftr_fabric *f = x->f;
 	enum ftr_status st = ibf_blocks_new(x->p, f, &x->b, err);
 
-	x->silent = ftr_calloc(f->n_sw + 1u, 1);
-	x->job = ftr_calloc(BATCH, sizeof(*x->job));
-	x->sw = ftr_calloc(BATCH, sizeof(*x->sw));
-	x->data = ftr_calloc(BATCH, sizeof(*x->data));
+	if (!st)
+		st = ibf_sets_new(&x->w, &x->b, err);
 	x->hosts = ftr_calloc(f->n_sw + 1u, sizeof(*x->hosts));
-	if (!st && (!x->silent || !x->job || !x->sw || !x->data || !x->hosts))
+	if (!st && !x->hosts)
 		st = ftr_nomem(err, "writes");
 	for (ftr_ep i = 0; !st && i < f->n_ep; i++)
 		if (is_host(f, i))
@@ -700,7 +648,7 @@ static const char *why_not(struct change *x, const struct ftr_err *err)
 {
 	if (err->msg[0])
 		return err->msg;
-	if (x->failed)
+	if (x->w.failed + x->unread)
 		return "a write or a read was not acknowledged";
 	return is_over(x) ? "the time limit has passed" : NULL;
 }
@@ -727,12 +675,12 @@ static void report(struct change *x, const struct ibf_engine *e, const char *uns
 
 	if (x->unsafe_ms > 0)
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.1f ms between %s, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64 " pairs=%" PRIu64,
-			e->ops->name, x->unsafe_ms, pairs_text(&x->unsafe).s, unsafe, x->entries,
-			x->blocks, x->unsafe.n);
-	else if (x->entries)
+			e->ops->name, x->unsafe_ms, pairs_text(&x->unsafe).s, unsafe, x->w.entries,
+			x->w.blocks, x->unsafe.n);
+	else if (x->w.entries)
 		ibf_log(x->p, IBF_TRANSITION, "%s: the tables in use were replaced in a checked order: %s in %s; steps=%u rounds=%u ms=%.0f",
-			e->ops->name, ibf_count(x->entries, "entry", "entries").s,
-			ibf_count(x->blocks, "block", "blocks").s, x->steps, x->rounds, ms);
+			e->ops->name, ibf_count(x->w.entries, "entry", "entries").s,
+			ibf_count(x->w.blocks, "block", "blocks").s, x->steps, x->rounds, ms);
 	else if (!x->p->unordered_at && !x->p->lft_known)
 		ibf_log(x->p, IBF_TRANSITION, "%s: no table is replaced: the switches already hold the new entries, or hold no entries; ms=%.0f",
 			e->ops->name, ms);
@@ -768,9 +716,10 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 		CL_PLOCK_RELEASE(&p->osm->lock);
 		ibf_fast_wait(p->fast);
 		st = read_unknown(&x, &err);
+		x.w.now = x.now;
 		x.end = ibf_now_ms() + p->opt.transition_limit_ms;
 		x.plan = (struct ftr_transition){
-			.f = x.f, .now = x.now, .to = x.to, .silent = x.silent,
+			.f = x.f, .now = x.now, .to = x.to, .silent = x.w.silent,
 		};
 		if (!st)
 			st = write_all(&x, &unsafe, &err);
@@ -782,10 +731,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 	report_rest(&x, e, why_not(&x, &err));
 	report(&x, e, unsafe.msg);
 	free(x.plan.step);
-	free(x.silent);
-	free(x.job);
-	free(x.sw);
-	free(x.data);
+	ibf_sets_fini(&x.w);
 	free(x.hosts);
 	ftr_tables_free(x.now);
 	ibf_blocks_fini(&x.b);

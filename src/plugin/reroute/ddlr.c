@@ -134,9 +134,8 @@ static enum ftr_status push_plan(struct rr *f,
 	r->switches = FTR_MAX(r->switches, plan->n_switches);
 	r->write_steps += plan->n_steps;
 	st = rr_write(f, &what, r, err);
-	if (!st && r->failed)
-		st = ftr_fail(err, FTR_REFUSED, "%u block%s not acknowledged",
-			      r->failed, r->failed == 1 ? " was" : "s were");
+	if (!st && (r->failed || f->view->mixed))
+		st = ftr_fail(err, FTR_REFUSED, "not all blocks were acknowledged");
 	if (st)
 		rr_ddlr_drop(f->view);
 	f->view->drained_at = rr_now(f) + f->ops->lifetime(f->ctx);

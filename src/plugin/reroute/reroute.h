@@ -103,6 +103,7 @@ struct rr_view {
 				 * did not answer */
 	uint8_t *in_flight;	/* [n_sw] 1: a packet to the switch timed out, but may still
 				 * arrive */
+	bool mixed;		/* it is not known which entries a switch with a live link holds */
 	uint64_t *suspect;	/* set of the ports of links that may be dead; requests avoid
 				 * these links */
 	bool brought_up;		/* the sweep of this routing has set all links Active */
@@ -294,6 +295,8 @@ void rr_repair_settle(struct rr *f);
 /* Write the next round of the transition (ddlr.c).  Call this only when the time transition_due has
  * passed. */
 void rr_repair_continue(struct rr *f);
+/* Drop the view and request a sweep, if the view is `mixed`. */
+void rr_repair_unknown(struct rr *f);
 void rr_repair_free(struct rr_repair *r);	/* NULL is accepted */
 
 /* returns.c: enter a fact about the link c in the table of links (links.h). */

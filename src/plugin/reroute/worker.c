@@ -134,12 +134,15 @@ void rr_do(struct rr *f, struct rr_task *t)
 		done.repeat = !handle_traps(f);
 		done.init = f->view && f->view->saw_init;
 	}
+	rr_repair_unknown(f);
 	if (t->todo & RR_ACT_SETTLE)
 		rr_repair_settle(f);
 	if (t->todo & RR_ACT_TRANSITION && f->view)
 		rr_repair_continue(f);
+	rr_repair_unknown(f);
 	if (t->todo & RR_ACT_RETURNS)
 		rr_repair_returns(f, t->todo & RR_ACT_SWEPT);
+	rr_repair_unknown(f);
 	if (t->todo & RR_ACT_SWEEP)
 		rr_sweep_now(f);
 	done.due = f->view ? f->view->transition_due : -1;
