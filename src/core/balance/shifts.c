@@ -214,8 +214,8 @@ enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balan
 	else if (!st)
 		st = flow_count_patterns(&z, team, err);
 	*sum = 0;
-	for (unsigned int i = 0; !st && i < n; i++)
-		*sum += c.sum[i];
+	for (unsigned int i = 0; i < n; i++)
+		*sum += st ? 0 : c.sum[i];
 	if (c.stopped)
 		*sum = BALANCE_CANCELLED;
 	free(dest);

@@ -413,7 +413,9 @@ enum ftr_status ftr_write_lfts_compact(FILE *out, const struct ftr_fabric *f,
 	static const char hex[] = "0123456789abcdef";
 	enum ftr_status st = fits(f, t, err);
 
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
+	if (st)
+		return st;
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const uint8_t *row = ftr_tables_row(t, s);
 		char line[2 * COMPACT + 1];
 
@@ -431,7 +433,7 @@ enum ftr_status ftr_write_lfts_compact(FILE *out, const struct ftr_fabric *f,
 		}
 		fprintf(out, "%u lids dumped\n", t->max_lid);
 	}
-	return st ? st : ftr_written(out, "the tables", err);
+	return ftr_written(out, "the tables", err);
 }
 
 enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
@@ -440,20 +442,17 @@ enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 	struct ftr_arena *a;
 	struct suffix *suffix = NULL;
 	enum ftr_status st = fits(f, t, err);
-	bool ok;
 
 	if (st)
 		return st;
 	a = ftr_arena_new();
 	if (a)
 		FTR_NEW(a, suffix, t->max_lid + 1u);
-	ok = suffix != NULL;
-	for (uint32_t lid = 0; ok && lid <= t->max_lid; lid++)
-		ok = make_suffix(a, f, (ftr_lid)lid, &suffix[lid]);
-	if (!ok) {
-		ftr_arena_free(a);
-		return ftr_nomem(err, "a dump of tables");
-	}
+	for (uint32_t lid = 0; lid <= t->max_lid; lid++)
+		if (!suffix || !make_suffix(a, f, (ftr_lid)lid, &suffix[lid])) {
+			ftr_arena_free(a);
+			return ftr_nomem(err, "a dump of tables");
+		}
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		write_section(out, f, t, s, suffix);
 	st = ftr_written(out, "the tables", err);

@@ -162,12 +162,13 @@ static enum ftr_status check_order(const struct ftr_fabric *f,
 	seen = ftr_calloc(n, 1);
 	if (!seen)
 		return ftr_nomem(err, "a netfile");
-	for (uint32_t i = 0; !st && i < n; i++) {
-		if (order[i] >= n || seen[order[i]])
+	for (uint32_t i = 0; i < n; i++) {
+		if (order[i] >= n || seen[order[i]]) {
 			st = ftr_fail(err, FTR_INVAL, "order of records: entry %u is %u; the entries must be a permutation of 0..%u",
 				      i, order[i], n - 1);
-		else
-			seen[order[i]] = 1;
+			break;
+		}
+		seen[order[i]] = 1;
 	}
 	free(seen);
 	return st;
