@@ -744,13 +744,12 @@ void ibf_transition_over(struct ibf_plugin *p)
 	p->unordered_at = 0;
 }
 
-void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
-		    const struct ibf_routes *routes)
+void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
-		.p = p, .gen = gen, .to = routes->t, .start = ibf_now_ms(),
-		.rank = routes->stats.order_known ? routes->stats.order : NULL,
+		.p = p, .gen = gen, .to = gen->tables, .start = ibf_now_ms(),
+		.rank = gen->stats.order_known ? gen->order : NULL,
 		.f = gen->undrained ? gen->undrained : gen->fabric,
 	};
 	struct ftr_err err = { 0 }, unsafe = { 0 }, unknown;
