@@ -146,9 +146,7 @@ START_TEST(test_routes)
 	if (_i % 4)
 		damage(&r, &rng);
 	distances(&r);
-	rr_dr_search(r.t, r.f, &r.from, &(struct rr_dr_limits){
-		.dead = r.dead, .avoid = r.avoid
-	});
+	rr_dr_search(r.t, r.f, &r.from, r.dead, r.avoid);
 	for (ftr_sw s = 0; s < r.f->n_sw; s++) {
 		bool found = rr_dr_route(r.t, s, &dr);
 
@@ -171,13 +169,12 @@ START_TEST(test_origins)
 			      .p = { 1, 1 } };
 	struct ftr_fabric *f = trees_grow(&g, 1, 0);
 	struct rr_dr_tree *t = rr_dr_tree_new(f->n_sw);
-	struct rr_dr_limits none = { 0 };
 	struct rr_dr dr;
 
-	rr_dr_search(t, f, &(struct ftr_hop){ FTR_SW_NONE, 0 }, &none);
+	rr_dr_search(t, f, &(struct ftr_hop){ FTR_SW_NONE, 0 }, NULL, NULL);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		ck_assert(!rr_dr_route(t, s, &dr));
-	rr_dr_search(t, f, &(struct ftr_hop){ 0, 0 }, &none);
+	rr_dr_search(t, f, &(struct ftr_hop){ 0, 0 }, NULL, NULL);
 	ck_assert(rr_dr_route(t, 0, &dr));
 	ck_assert_uint_eq(dr.hops, 0);
 	rr_dr_tree_free(t);

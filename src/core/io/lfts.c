@@ -327,13 +327,8 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 
 /* ---- writing ----------------------------------------------------------- */
 
-struct suffix {			/* the text of a line after the port */
-	const char *s;
-	size_t len;
-};
-
-static bool make_suffix(struct ftr_arena *a, const struct ftr_fabric *f,
-			ftr_lid lid, struct suffix *out)
+/* Returns the text of a line after the port; NULL: out of memory. */
+static const char *make_suffix(struct ftr_arena *a, const struct ftr_fabric *f, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &f->owner[lid];
 	const char *type = "Channel Adapter", *name;
@@ -353,19 +348,15 @@ static bool make_suffix(struct ftr_arena *a, const struct ftr_fabric *f,
 		name = f->ep[o->idx].name;
 		break;
 	default:
-		out->s = " # unknown node and type\n";
-		out->len = strlen(out->s);
-		return true;
+		return " # unknown node and type\n";
 	}
 	snprintf(text, sizeof(text), " # %s portguid 0x%016" PRIx64 ": '%s'\n",
 		 type, guid, name);
-	out->s = ftr_arena_strndup(a, text, sizeof(text));
-	out->len = strlen(text);
-	return out->s != NULL;
+	return ftr_arena_strndup(a, text, sizeof(text));
 }
 
 static void write_entry(FILE *out, uint32_t lid, unsigned int port,
-			const struct suffix *suffix)
+			const char *suffix)
 {
 	static const char hex[] = "0123456789abcdef";
 	char head[10] = { '0', 'x', hex[lid >> 12 & 15], hex[lid >> 8 & 15],
@@ -375,7 +366,7 @@ static void write_entry(FILE *out, uint32_t lid, unsigned int port,
 			  (char)('0' + port % 10) };
 
 	fwrite(head, 1, sizeof(head), out);
-	fwrite(suffix->s, 1, suffix->len, out);
+	fputs(suffix, out);
 }
 
 static void write_head(FILE *out, const struct ftr_fabric *f, const struct ftr_tables *t, ftr_sw s)
@@ -387,14 +378,14 @@ static void write_head(FILE *out, const struct ftr_fabric *f, const struct ftr_t
 
 static void write_section(FILE *out, const struct ftr_fabric *f,
 			  const struct ftr_tables *t, ftr_sw s,
-			  const struct suffix *suffix)
+			  const char *const *suffix)
 {
 	const uint8_t *row = ftr_tables_row(t, s);
 
 	write_head(out, f, t, s);
 	for (uint32_t lid = 1; lid <= t->max_lid; lid++)
 		if (row[lid] != FTR_PORT_NONE)
-			write_entry(out, lid, row[lid], &suffix[lid]);
+			write_entry(out, lid, row[lid], suffix[lid]);
 	fprintf(out, "%u lids dumped\n", t->max_lid);
 }
 
@@ -440,7 +431,7 @@ enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 			       const struct ftr_tables *t, struct ftr_err *err)
 {
 	struct ftr_arena *a;
-	struct suffix *suffix = NULL;
+	const char **suffix = NULL;
 	enum ftr_status st = fits(f, t, err);
 
 	if (st)
@@ -449,7 +440,7 @@ enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 	if (a)
 		FTR_NEW(a, suffix, t->max_lid + 1u);
 	for (uint32_t lid = 0; lid <= t->max_lid; lid++)
-		if (!suffix || !make_suffix(a, f, (ftr_lid)lid, &suffix[lid])) {
+		if (!suffix || !(suffix[lid] = make_suffix(a, f, (ftr_lid)lid))) {
 			ftr_arena_free(a);
 			return ftr_nomem(err, "a dump of tables");
 		}

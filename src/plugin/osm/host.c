@@ -55,13 +55,12 @@ struct rr_dr *ibf_directed_routes(const struct ibf_plugin *p, const struct ftr_f
 {
 	struct rr_dr *out = ftr_calloc(f->n_sw + 1u, sizeof(*out));
 	struct rr_dr_tree *t = rr_dr_tree_new(f->n_sw);
-	const struct rr_dr_limits no_limits = { 0 };
 	struct ftr_hop origin;
 	ftr_lid lid;
 
 	if (out && t) {
 		ibf_find_manager(p, f, &origin, &lid);
-		rr_dr_search(t, f, &origin, &no_limits);
+		rr_dr_search(t, f, &origin, NULL, NULL);
 		for (ftr_sw s = 0; s < f->n_sw; s++)
 			if (!rr_dr_route(t, s, &out[s]))
 				out[s] = host_route(p, f->sw[s].guid);
