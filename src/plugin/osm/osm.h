@@ -207,6 +207,7 @@ struct ibf_plugin {
 	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
 				 * has not written them yet; 0: it has left none */
 	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
+	struct rr_written written;	/* by routings, also by OpenSM itself after IBF121 */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
 	bool use_idle;		/* snapshots do not leave out these links */
@@ -396,9 +397,9 @@ void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 /* Post RR_EV_ROUTING (with OpenSM's exclusive lock held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
 void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
-/* Wait until a write of the fast path has ended, at most 5 s.  The caller does not hold OpenSM's
- * lock.  f is not NULL. */
-void ibf_fast_wait(struct ibf_fast *f);
+/* Wait until a write of the fast path has ended, at most 5 s.  Returns the times of its last writes.
+ * The caller does not hold OpenSM's lock.  f is not NULL. */
+struct rr_written ibf_fast_wait(struct ibf_fast *f);
 /* Store the numbers of changes of a routing.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ftr_tables_diff *c);
 /* ddlr_vls.c: decide how many VLs ddlr uses with the tables of gen.  The caller holds OpenSM's

@@ -70,6 +70,12 @@
 #include "reroute/damp.h"
 #include "reroute/links.h"
 
+/* Times (ms) of the last writes; 0: none. */
+struct rr_written {
+	double last;
+	double unranked;	/* of entries on paths that need not go up and then down by rank */
+};
+
 #define RR_TRAPS_MAX 512
 
 enum rr_sweep { RR_REST = 0, RR_DISCOVERY, RR_ROUTING, RR_N_SWEEPS };
