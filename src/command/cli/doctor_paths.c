@@ -429,8 +429,8 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 	};
 	struct ftr_tables_diff diff;
 	struct cli_reach reach;
-	enum ftr_status st = cli_measure(d->net.f, d->sh, t, NULL, d->team,
-					 &c->m, &reach, err);
+	enum ftr_status st = cli_measure(d->sh, t, &(struct ftr_check_opts){ .rank = NULL },
+					 d->team, &c->m, &reach, err);
 
 	if (!st) {
 		cli_reach_free(&reach);

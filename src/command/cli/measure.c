@@ -7,16 +7,15 @@
 
 #include "cli/whatif.h"
 
-enum ftr_status cli_measure(const struct ftr_fabric *f,
-			    const struct ftr_shape *sh,
-			    const struct ftr_tables *t,
-			    const struct ftr_sl2vl *m, struct ftr_team *team,
+enum ftr_status cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
+			    const struct ftr_check_opts *how, struct ftr_team *team,
 			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err)
 {
 	const struct ftr_check_opts opts = {
-		.rank = sh->tree.rank, .sl2vl = m, .list_lost = true,
+		.rank = sh->tree.rank, .sl2vl = how->sl2vl, .list_lost = true, .base = how->base,
 	};
+	const struct ftr_fabric *f = sh->f;
 	const struct cli_report_opts none = { .strict = false };
 	struct ftr_check_report r;
 	struct cli_verdict verdict;
@@ -44,7 +43,19 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 	if (r.cdg != FTR_CDG_NOT_CHECKED)
 		out->v[CLI_M_CYCLE] = r.cycle_len;
 	out->v[CLI_M_HOPS] = r.max_hops;
+	if (r.load_max)
+		out->v[CLI_M_ALL_MAX] = (double)r.load_max;
 	return FTR_OK;
+}
+
+ftr_ep *cli_hosts_at(const struct ftr_fabric *f, const struct cli_loads *what)
+{
+	ftr_ep *order = cli_calloc(what->n, sizeof(*order), "loads");
+
+	for (uint32_t i = 0; i < what->n; i++)
+		order[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) :
+					    FTR_EP_NONE;
+	return order;
 }
 
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
@@ -54,20 +65,19 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 struct cli_measure *out, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
-	ftr_ep *order = cli_calloc(what->n, sizeof(*order), "loads");
+	ftr_ep *order = cli_hosts_at(f, what);
 	struct ftr_load_report *r = cli_calloc(1, sizeof(*r), "loads");
 	struct ftr_load *ld = NULL;
 	enum ftr_status st = FTR_OK;
 
-	for (uint32_t i = 0; i < what->n; i++)
-		order[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) :
-					    FTR_EP_NONE;
+	bool count = what->all && isnan(out->v[CLI_M_ALL_MAX]);
+
 	if (what->all)
 		st = cli_bound(sh, order, what->n, &out->v[CLI_M_ALL_BOUND], err);
-	if (!st && (what->all || what->shifts))
+	if (!st && (count || what->shifts))
 		st = ftr_load_new(f, t, order, what->n, team, &ld,
 				  err);
-	if (ld && what->all) {
+	if (ld && count) {
 		ftr_load_all(ld, NULL, r);
 		out->v[CLI_M_ALL_MAX] = (double)r->max;
 	}

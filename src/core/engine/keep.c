@@ -289,7 +289,8 @@ enum ftr_status engine_finish(const struct engine_run *run, struct ftr_balance_i
 		if (run->mark)
 			k.changed = ftr_calloc(words, sizeof(*k.changed));
 		place = (struct balance_place){
-			k.displaced, keep->prefer, k.changed, engine_base_balance(keep->base),
+			k.displaced, keep->prefer, k.changed,
+			keep->base ? keep->base->balance : NULL,
 		};
 		st = k.movable && k.displaced && !run->mark == !k.changed ?
 			keep_all(&k, run->team, &search, err) : ftr_nomem(err, "keeping entries");
