@@ -21,8 +21,6 @@
  * An entry leaves its present port only if the price falls by more than (price / MARGIN) and by
  * more than `gain`.
  */
-#include <string.h>
-
 #include "balance/balance.h"
 
 #define MARGIN 10000
@@ -64,31 +62,18 @@ static uint64_t price_flows(const struct balance_flows *z, uint32_t link)
 	return p->over * over + (p->idle ? flows * z->hosts / 256 : 0);
 }
 
-static uint64_t price_of(const struct balance_price *p, uint32_t flows)
-{
-	return p->shift[FTR_MIN(flows, BALANCE_PRICES - 1)];
-}
-
-/* A link without flows in a shift costs nothing, and most bins are 0. */
 static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struct balance_range of)
 {
 	const struct balance_loads *l = z->loads;
-	uint32_t bin = of.begin / l->width, last = (of.end - 1) / l->width;
+	uint32_t bin = of.begin / l->width, next = (bin + 1) * l->width;
 	const uint16_t *n = l->bins + (size_t)l->net->links.row[link] * l->n_bins;
-	uint64_t four, sum, whole = 0;
+	uint64_t sum = 0;
 
-	if (bin == last)
-		return (of.end - of.begin) * price_of(z->price, n[bin]);
-	sum = ((bin + 1) * l->width - of.begin) * price_of(z->price, n[bin]) +
-		(of.end - last * l->width) * price_of(z->price, n[last]);
-	for (bin++; bin + 4 <= last; bin += 4) {
-		memcpy(&four, n + bin, sizeof(four));
-		for (uint32_t i = 0; four && i < 4; i++)
-			whole += price_of(z->price, n[bin + i]);
+	for (uint32_t k = of.begin, end; k < of.end; k = end, bin++, next += l->width) {
+		end = FTR_MIN(next, of.end);
+		sum += (uint64_t)(end - k) * z->price->shift[FTR_MIN(n[bin], BALANCE_PRICES - 1)];
 	}
-	for (; bin < last; bin++)
-		whole += price_of(z->price, n[bin]);
-	return sum + whole * l->width;
+	return sum;
 }
 
 /* The price of a link.  If it is not below the limit, the result may be any number that is not
@@ -102,51 +87,19 @@ static uint64_t price_link(const struct balance_flows *z, uint32_t link, uint64_
 	return sum;
 }
 
-/* Load the bins of the first links of the paths through the candidates into the cache. */
-static void prefetch(const struct balance_flows *z, ftr_sw from,
-		     const struct ftr_group *const *cand, uint32_t n)
-{
-	const struct balance_loads *l = z->loads;
-	uint32_t bin = z->n_shifts ? z->shift[0].begin / l->width : 0;
-
-	for (uint32_t k = 0; z->n_shifts && k < n; k++) {
-		uint32_t link = l->net->links.ports[from].first +
-			z->sh->tree.group_ports[cand[k]->first];
-
-		/* not the last link: it is often the same for all candidates */
-		for (uint32_t hops = 0; hops < 2 && l->net->links.peer[link] != z->to; hops++) {
-			__builtin_prefetch(l->bins + (size_t)l->net->links.row[link] * l->n_bins + bin);
-			link = balance_link(l->net, z->of, l->net->links.peer[link]);
-			if (link == BALANCE_NONE)
-				break;
-		}
-	}
-}
-
-/* The last link of a path, which many candidates have in common, and its price. */
-struct last_link {
-	uint32_t link;
-	uint64_t price;
-};
-
 /* The price of the path from s.  limit: see price_link(). */
-static uint64_t price_path(const struct balance_flows *z, ftr_sw s, uint64_t limit,
-			   struct last_link *last)
+static uint64_t price_path(const struct balance_flows *z, ftr_sw s, uint64_t limit)
 {
 	const struct balance_net *net = z->loads->net;
 	uint64_t sum = 0;
 
 	for (uint32_t hops = 0; s != z->to && sum < limit && hops < net->f->n_sw; hops++) {
 		uint32_t link = balance_link(net, z->of, s);
-		uint64_t price;
 
 		if (link == BALANCE_NONE)
 			break;
+		sum += price_link(z, link, limit - sum);
 		s = net->links.peer[link];
-		price = link == last->link ? last->price : price_link(z, link, limit - sum);
-		if (s == z->to && price < limit - sum)
-			*last = (struct last_link){ link, price };
-		sum += price;
 	}
 	return sum;
 }
@@ -189,20 +142,18 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 {
 	const struct balance_net *net = z->loads->net;
 	ftr_port best = z->of.entry[s * z->of.stride];
-	struct last_link last = { BALANCE_NONE, 0 };
 	uint64_t least = UINT64_MAX;
 
 	if (balance_link(net, z->of, s) != BALANCE_NONE) {
 		uint64_t gain;
 
-		least = price_path(z, s, UINT64_MAX, &last);
+		least = price_path(z, s, UINT64_MAX);
 		gain = FTR_MAX(least / MARGIN, z->price->gain);
 		least -= FTR_MIN(gain, least);
 	}
-	prefetch(z, s, cand, n);
 	for (uint32_t k = 0; k < n && least; k++) {
 		const struct ftr_group *g = cand[(begin + k) % n];
-		uint64_t rest = price_path(z, g->remote, least, &last);
+		uint64_t rest = price_path(z, g->remote, least);
 
 		for (uint32_t i = 0; i < g->n && rest < least; i++) {
 			ftr_port port = z->sh->tree.group_ports[g->first + (begin / n + i) % g->n];
