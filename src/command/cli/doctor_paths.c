@@ -383,7 +383,7 @@ static void one_column(struct doctor *d, const char *name, const struct ftr_tabl
 	struct ftr_tables_diff diff;
 	struct cli_reach reach;
 
-	cli_measure(d->sh, t, NULL, d->o.in.team, &c->m, &reach);
+	cli_measure(d->sh, t, &(struct ftr_check_opts){ .rank = NULL }, d->o.in.team, &c->m, &reach);
 	cli_reach_free(&reach);
 	cli_measure_load(d->sh, t, loads, d->o.in.team, &c->m);
 	if (d->net.t) {

@@ -95,7 +95,9 @@ struct job {
 	struct ftr_shape *sh;		/* shape of f */
 	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
 					 * --guarantee */
-	struct ftr_route_base *base;	/* made from them if there are several runs; or NULL */
+	/* made from them if there are several runs; or NULL */
+	struct ftr_route_base *base;
+	struct ftr_check_base *checked;
 	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
@@ -204,10 +206,11 @@ static void measure(struct job *j, const struct ftr_shape *sh,
 {
 	struct ftr_sl2vl *m = NULL;
 	struct cli_reach reach;
+	struct ftr_check_opts how = { .base = j->checked };
 
 	if (j->vl_map)
-		m = cli_carry_vls(j->f, j->vl_map, sh->f);
-	cli_measure(sh, t, m, j->inner, &c->run[i], &reach);
+		how.sl2vl = m = cli_carry_vls(j->f, j->vl_map, sh->f);
+	cli_measure(sh, t, &how, j->inner, &c->run[i], &reach);
 	keep_worst(j, c, i, sh->f, &reach);
 	cli_measure_load(sh, t, &j->loads, j->inner, &c->run[i]);
 	ftr_sl2vl_free(m);
@@ -309,6 +312,17 @@ static void read_all(struct job *j, const char *path)
 		ftr_tables_free(live.t);	/* with --guarantee or --survival */
 }
 
+/* Makes the objects from which the runs are computed. */
+static void set_bases(struct job *j, const struct ftr_tables *t)
+{
+	ftr_ep *order = j->loads.all ? cli_hosts_at(j->f, &j->loads) : NULL;
+
+	cli_must(ftr_route_base_new(j->sh, t, j->team, &j->base, &cli_err));
+	cli_must(ftr_check_base_new(j->f, t, j->sh->tree.rank, order, j->loads.n, j->team,
+				    &j->checked, &cli_err));
+	free(order);
+}
+
 /* Routes the undamaged fabric, and adds the columns. */
 static void set_up(struct job *j)
 {
@@ -331,7 +345,7 @@ static void set_up(struct job *j)
 	if (w->guarantee)
 		return;
 	if (w->repeat > 1)
-		cli_must(ftr_route_base_new(j->sh, t, j->team, &j->base, &cli_err));
+		set_bases(j, t);
 	if (is_changed(w)) {
 		add_column(j, "before", "before", 1);
 		measure(j, j->sh, t, &j->col[0], 0);
@@ -532,6 +546,7 @@ static int run_whatif(int argc, char **argv)
 		status = report_whatif(&j);
 	}
 	ftr_route_base_free(j.base);
+	ftr_check_base_free(j.checked);
 	ftr_team_free(j.team);
 	return status;
 }
