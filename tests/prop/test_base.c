@@ -67,7 +67,8 @@ static void same_check(const struct state *z, const struct ftr_tables *t)
 	n.whole += !b.load_max;
 	n.lost += b.load_max && b.bad[FTR_CHECK_HOST_HOST];
 	if (b.load_max) {
-		ck_assert(!ftr_load_new(z->g, t, z->order, z->f->n_ep, NULL, &ld, &err));
+		ck_assert(!ftr_load_new(z->g, t, (struct ftr_order){ z->order, z->f->n_ep }, NULL,
+					&ld, &err));
 		ftr_load_all(ld, NULL, &r);
 		ftr_load_free(ld);
 		ck_assert_msg(r.max == b.load_max, "seed %" PRIu64 ": %" PRIu64
