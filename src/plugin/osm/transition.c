@@ -767,13 +767,12 @@ void ibf_transition_over(struct ibf_plugin *p)
 	p->unordered_at = 0;
 }
 
-void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
-		    const struct ibf_routes *routes)
+void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
-		.p = p, .gen = gen, .to = routes->t, .start = ibf_now_ms(),
-		.rank = routes->stats.order_known ? routes->stats.order : NULL,
+		.p = p, .gen = gen, .to = gen->tables, .start = ibf_now_ms(),
+		.rank = gen->stats.order_known ? gen->order : NULL,
 		.f = gen->undrained ? gen->undrained : gen->fabric,
 	};
 	struct ftr_err err = { 0 }, unsafe = { 0 }, unknown;
@@ -798,9 +797,9 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 			st = write_all(&x, &unsafe, &err);
 		if (why_not(&x, &err))
 			x.lost_known = !add_lost(&x, &unknown);
-		if (x.w.blocks)
+		if (x.w.blocks || x.w.failed)
 			p->written.last = ibf_now_ms();
-		if (x.w.blocks && !x.proved)
+		if ((x.w.blocks || x.w.failed) && !x.proved)
 			p->written.unranked = p->written.last;
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
