@@ -252,7 +252,7 @@ END_TEST
 
 START_TEST(no_memory_no_change)
 {
-	for_each_world(w, 12) {
+	for_each_world(w, 24) {
 		struct ftr_incr_event e[FTR_PORT_MAX];
 		const struct ftr_incr_result *r;
 		enum ftr_status st = FTR_NOMEM;
@@ -262,7 +262,7 @@ START_TEST(no_memory_no_change)
 			world_graph(&w, 16);
 		else
 			world_tree(&w, 24, false);
-		world_start(&w, w.seed % 4 < 2 ? WORLD_WHOLE : WORLD_INVERTED);
+		world_start(&w, w.seed % 4 ? WORLD_INVERTED : WORLD_WHOLE);
 		ftr_incr_free(w.lv);
 		for (unsigned long k = 1; st; k++) {
 			ftr_alloc_fail_at(k);
@@ -344,7 +344,7 @@ END_TEST
 /* Replace value i of switch 0 in a copy of its costs or down-costs.  Returns the copy. */
 static uint8_t *other_costs(const struct ftr_shape *sh, const uint8_t *costs, uint32_t i, uint8_t to)
 {
-	size_t n = (size_t)sh->f->n_sw * sh->reach.cost_stride;
+	size_t n = (size_t)sh->f->n_sw * sh->reach.stride;
 	uint8_t *copy = aligned_alloc(64, (n + 63) / 64 * 64);
 
 	memcpy(copy, costs, n);

@@ -380,7 +380,7 @@ START_TEST(carried_entries)
 			b = two[i];
 			sw(0x100);
 			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
-				.guid = 0x901, .node_guid = 0x900, .type = FTR_NODE_CA,
+				.type = FTR_NODE_CA, .node_guid = 0x900, .guid = 0x901,
 				.port_num = 1, .lid = i ? base : 8, .lmc = i ? 2 : 3, .name = "h",
 			}, &err));
 			ck_assert(!ftr_builder_add_link(b, end(0x100, 1), end(0x900, 1), 0, 0, &err));

@@ -230,7 +230,7 @@ static uint64_t fold_shape(const struct ftr_shape *sh)
 	uint64_t sum = fold(0, sh->tree.rank, sh->f->n_sw);
 
 	sum = fold(sum, sh->numbering.col, sh->f->n_sw * sizeof(uint32_t));
-	return fold(sum, sh->reach.cost, (size_t)sh->f->n_sw * sh->reach.cost_stride);
+	return fold(sum, sh->reach.cost, (size_t)sh->f->n_sw * sh->reach.stride);
 }
 
 static enum ftr_status shape_with(const struct ftr_fabric *f, const struct ftr_shape_opts *o,
@@ -402,7 +402,7 @@ static enum ftr_status op_check(const struct scene *z, uint64_t *sum, struct ftr
 	bool proved;
 
 	TRY(ftr_check_mixtures(z->f, (const struct ftr_tables *[]){ z->t, z->carried },
-				z->sh->tree.rank, z->team, &proved, err));
+			       z->sh->tree.rank, z->team, &proved, err));
 	TRY(ftr_check_tables(z->f, z->t, &o, z->team, &r, err));
 	o.rank = NULL;
 	TRY(ftr_check_tables(z->f, z->carried, &o, NULL, &r, err));

@@ -63,8 +63,7 @@ static void read_all(struct check *s, const char *fabric)
 	else
 		snprintf(s->source, sizeof(s->source), "%s", s->lfts);
 	if (s->sl2vl)
-		cli_must(ftr_read_sl2vl(s->sl2vl, s->f, &s->vl_map, &s->no_sl2vl,
-					&cli_err));
+		cli_must(ftr_read_sl2vl(s->sl2vl, s->f, &s->vl_map, &s->no_sl2vl, &cli_err));
 	if (s->psl)
 		cli_must(ftr_read_path_sl(s->psl, s->f, &s->path_sl, &cli_err));
 }
@@ -98,8 +97,7 @@ static struct ftr_shape *find_ranks(const struct check *s)
  * of credit loops.  With SL2VL tables or path SLs, the graph is needed in any case, to count
  * dropped packets and paths without an SL.
  */
-static void count_drops(const struct check *s,
-			const struct ftr_check_opts *opts,
+static void count_drops(const struct check *s, const struct ftr_check_opts *opts,
 			struct ftr_team *team, struct ftr_check_report *r)
 {
 	struct ftr_check_opts unproved = *opts;
@@ -219,7 +217,6 @@ const struct cli_cmd cli_check = {
 "finding.  With --strict, all pairs must be reachable.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_check,
 };

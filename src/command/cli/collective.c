@@ -170,10 +170,8 @@ static ftr_ep *sequence(const struct collective *j, uint32_t *n)
 		*n = j->hosts->n_ep;
 		at = cli_calloc(*n, sizeof(*at), "the ranks");
 		memcpy(at, j->hosts->ep, *n * sizeof(*at));
-	} else if (j->in.order) {
-		cli_must(ftr_read_order(j->in.order, j->f, &at, n, &cli_err));
 	} else {
-		at = cli_host_order(j->sh, n);
+		at = cli_order(&j->in, j->sh, n);
 	}
 	cli_drop_gaps(j->f, at, n);
 	for (uint32_t i = 0; i < *n; i++)
@@ -342,8 +340,8 @@ static void print_text(const struct collective *j, const char *fabric)
 {
 	static const char *const order[] = { "host order", "order of names", "random order" };
 
-	printf("fabric    %s: %s, %s\n", fabric, CLI_COUNT(j->f->n_sw, "switch", "switches"),
-	       CLI_COUNT(j->f->n_ep, "host port", "host ports"));
+	printf("fabric    %s: %s, %s\n", fabric, CLI_SWITCHES(j->f->n_sw),
+	       CLI_HOST_PORTS(j->f->n_ep));
 	printf("ranks     %s", CLI_NUM((uint64_t)j->r.nodes * j->r.rails));
 	if (j->r.rails > 1)
 		printf(" on %s with %u rails", CLI_COUNT(j->r.nodes, "host", "hosts"), j->r.rails);
@@ -451,7 +449,6 @@ const struct cli_cmd cli_collective = {
 "random-ring, bisection, exchange.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_collective,
 };

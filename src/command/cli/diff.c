@@ -90,14 +90,14 @@ static void count(struct diff *r)
 
 static void report_diff(const struct diff *r)
 {
-	printf("%s in %s of %s differ%s\n", CLI_COUNT(r->d.entries, "entry", "entries"),
+	printf("%s in %s of %s differ%s\n", CLI_ENTRIES(r->d.entries),
 	       CLI_COUNT(r->d.blocks, "block", "blocks"),
-	       CLI_COUNT(r->d.switches, "switch", "switches"), r->d.entries == 1 ? "s" : "");
+	       CLI_SWITCHES(r->d.switches), r->d.entries == 1 ? "s" : "");
 	if (!r->n_lid)
 		return;
 	printf("%s with changed entries\n", CLI_COUNT(r->n_lid, "destination", "destinations"));
 	for (uint32_t i = 0; i < r->n_lid && i < r->top; i++)
-		printf("  %17s: %s\n", CLI_COUNT(r->lid[i].n, "switch", "switches"),
+		printf("  %17s: %s\n", CLI_SWITCHES(r->lid[i].n),
 		       CLI_LID(r->f, (ftr_lid)r->lid[i].idx));
 	if (r->top < r->n_lid)
 		printf("  ... and %s more (--top)\n", CLI_NUM(r->n_lid - r->top));
@@ -107,8 +107,7 @@ static void report_diff(const struct diff *r)
 		return;
 	printf("changes by switch\n");
 	for (uint32_t i = 0; i < r->n_sw; i++)
-		printf("  %17s: %s\n", CLI_COUNT(r->sw[i].n, "entry", "entries"),
-		       CLI_SW(r->f, r->sw[i].idx));
+		printf("  %17s: %s\n", CLI_ENTRIES(r->sw[i].n), CLI_SW(r->f, r->sw[i].idx));
 }
 
 static int report_json(const struct diff *r, int status)
@@ -199,7 +198,6 @@ const struct cli_cmd cli_diff = {
 "writes.\n"
 "Exit status: 0 equal, 1 different, 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 3,
+	.min_args = 1, .max_args = 3,
 	.run = run_diff,
 };

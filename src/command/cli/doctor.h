@@ -144,7 +144,6 @@ struct doc_fabric {
 struct doc_column {
 	const char *name;	/* "in use", or the engine's name */
 	struct cli_measure m;
-	bool done;
 };
 #define DOC_COLUMNS 8
 

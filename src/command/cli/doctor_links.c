@@ -48,8 +48,7 @@ void doc_sm(struct doctor *d, struct doc_result *r)
 		doc_say(r, DOC_FAILURE, "no subnet manager is master");
 		doc_remedy(r, "start opensm; if it runs, look for errors in its log");
 	} else {
-		doc_say(r, DOC_FAILURE, "%u subnet managers are master at the same time",
-			masters);
+		doc_say(r, DOC_FAILURE, "%u subnet managers are master at the same time", masters);
 		doc_remedy(r, "stop all but one; then compare their sm_key, subnet_prefix and M_Key");
 	}
 }
@@ -59,8 +58,7 @@ void doc_standby(struct doctor *d, struct doc_result *r)
 	uint32_t n = in_state(&d->net, 2);
 
 	if (n) {
-		doc_say(r, DOC_OK, "%u standby subnet manager%s", n,
-			n == 1 ? "" : "s");
+		doc_say(r, DOC_OK, "%u standby subnet manager%s", n, n == 1 ? "" : "s");
 		return;
 	}
 	doc_say(r, DOC_WARNING, "no standby subnet manager; while the master is down, nothing is rerouted");
@@ -88,13 +86,11 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 {
 	return x->peer_kind == FTR_PEER_EP ||
-	       (x->peer_kind == FTR_PEER_SW &&
-		(s < x->peer || (s == x->peer && p < x->peer_port)));
+	       (x->peer_kind == FTR_PEER_SW && (s < x->peer || (s == x->peer && p < x->peer_port)));
 }
 
 /* Returns true if the link is bad.  `what` then gets the text to print after the link's name. */
-typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p,
-		       char *what, size_t size);
+typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p, char *what, size_t size);
 
 static void list_links(const struct doctor *d, struct doc_result *r, bad_fn bad)
 {
@@ -110,8 +106,7 @@ static void list_links(const struct doctor *d, struct doc_result *r, bad_fn bad)
 		}
 }
 
-static const struct doc_port *state_of(const struct doctor *d, ftr_sw s,
-				       unsigned int p)
+static const struct doc_port *state_of(const struct doctor *d, ftr_sw s, unsigned int p)
 {
 	return &d->net.port[d->net.f->sw[s].first_port + p];
 }
@@ -135,8 +130,7 @@ void doc_silent(struct doctor *d, struct doc_result *r)
 	doc_remedy(r, "reset the node behind each of these ports, or unplug the cable");
 }
 
-static bool not_active(const struct doctor *d, ftr_sw s, unsigned int p,
-		       char *what, size_t size)
+static bool not_active(const struct doctor *d, ftr_sw s, unsigned int p, char *what, size_t size)
 {
 	unsigned int state = state_of(d, s, p)->state;
 
@@ -156,8 +150,7 @@ void doc_link_state(struct doctor *d, struct doc_result *r)
 
 /* Returns the greatest speed (if `width` is true: the greatest width) of the links between s and
  * nodes of this kind. */
-static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
-			      unsigned int kind, bool width)
+static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s, unsigned int kind, bool width)
 {
 	unsigned int best = 0;
 
@@ -186,26 +179,21 @@ static bool is_slow(const struct doctor *d, ftr_sw s, unsigned int p, bool width
 	if (d->net.port)
 		supported = width ? state_of(d, s, p)->max_width :
 				    state_of(d, s, p)->max_speed;
-	if (!is || (supported && is >= supported) ||
-	    (!supported && x->peer_kind != FTR_PEER_SW))
+	if (!is || (supported && is >= supported) || (!supported && x->peer_kind != FTR_PEER_SW))
 		return false;
 	return is < best_near(f, s, x->peer_kind, width) ||
-	       (x->peer_kind == FTR_PEER_SW &&
-		is < best_near(f, x->peer, x->peer_kind, width));
+	       (x->peer_kind == FTR_PEER_SW && is < best_near(f, x->peer, x->peer_kind, width));
 }
 
-static bool narrow(const struct doctor *d, ftr_sw s, unsigned int p,
-		   char *what, size_t size)
+static bool narrow(const struct doctor *d, ftr_sw s, unsigned int p, char *what, size_t size)
 {
 	snprintf(what, size, ": %ux", ftr_fabric_port(d->net.f, s, p)->width);
 	return is_slow(d, s, p, true);
 }
 
-static bool slow(const struct doctor *d, ftr_sw s, unsigned int p, char *what,
-		 size_t size)
+static bool slow(const struct doctor *d, ftr_sw s, unsigned int p, char *what, size_t size)
 {
-	snprintf(what, size, ": %s",
-		 ftr_speed_str(ftr_fabric_port(d->net.f, s, p)->speed));
+	snprintf(what, size, ": %s", ftr_speed_str(ftr_fabric_port(d->net.f, s, p)->speed));
 	return is_slow(d, s, p, false);
 }
 
@@ -299,8 +287,7 @@ static void list_counters(struct doctor *d, struct doc_result *r,
 		doc_say(r, DOC_WARNING, "%u port%s a counter above %s %u",
 			r->n_details, r->n_details == 1 ? " has" : "s have", option, limit);
 	if (counted && d->net.no_counters)
-		doc_detail(r, "switches that did not answer: %u",
-			   d->net.no_counters);
+		doc_detail(r, "switches that did not answer: %u", d->net.no_counters);
 }
 
 void doc_link_flaps(struct doctor *d, struct doc_result *r)
@@ -332,8 +319,7 @@ void doc_lft_capacity(struct doctor *d, struct doc_result *r)
 		      f->max_lid))
 		return;
 	doc_say(r, DOC_FAILURE, "%u switch%s no table entry for LID %u, which is in use",
-		r->n_details, r->n_details == 1 ? " has" : "es have",
-		f->max_lid);
+		r->n_details, r->n_details == 1 ? " has" : "es have", f->max_lid);
 	doc_remedy(r, "use lower LIDs: stop opensm and delete its file guid2lid, or reduce lmc");
 }
 
@@ -342,8 +328,7 @@ void doc_lft_top(struct doctor *d, struct doc_result *r)
 	const struct ftr_fabric *f = d->net.f;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		if (d->net.sw[s].lft_cap <= f->max_lid ||
-		    d->net.sw[s].lft_top >= f->max_lid)
+		if (d->net.sw[s].lft_cap <= f->max_lid || d->net.sw[s].lft_top >= f->max_lid)
 			continue;
 		doc_at(r, f->sw[s].guid, 0, "%s: LinearFDBTop=%u", CLI_SW(f, s),
 		       d->net.sw[s].lft_top);
@@ -351,13 +336,11 @@ void doc_lft_top(struct doctor *d, struct doc_result *r)
 	if (doc_clean(r, "LinearFDBTop of all switches covers the LIDs in use, up to %u", f->max_lid))
 		return;
 	doc_say(r, DOC_FAILURE, "%u switch%s packets to the highest LIDs in use (up to %u)",
-		r->n_details, r->n_details == 1 ? " drops" : "es drop",
-		f->max_lid);
+		r->n_details, r->n_details == 1 ? " drops" : "es drop", f->max_lid);
 	doc_remedy(r, "make opensm sweep (kill -HUP); if this persists, the switches did not accept OpenSM's SwitchInfo");
 }
 
-static bool one_vl(const struct doctor *d, ftr_sw s, unsigned int p,
-		   char *what, size_t size)
+static bool one_vl(const struct doctor *d, ftr_sw s, unsigned int p, char *what, size_t size)
 {
 	(void)what;
 	(void)size;
@@ -371,8 +354,7 @@ void doc_vls(struct doctor *d, struct doc_result *r)
 	if (doc_clean(r, "all links between switches have two data VLs or more"))
 		return;
 	doc_say(r, DOC_WARNING, "%u link%s between switches %s one data VL only; ddlr then repairs without its second VL",
-		r->n_details, r->n_details == 1 ? "" : "s",
-		r->n_details == 1 ? "has" : "have");
+		r->n_details, r->n_details == 1 ? "" : "s", r->n_details == 1 ? "has" : "have");
 	doc_remedy(r, "for ddlr, set max_op_vls to 2 or more in opensm.conf; dmodc and sftree need one VL only");
 }
 

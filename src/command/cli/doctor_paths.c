@@ -37,8 +37,7 @@ static bool need_shape(struct doctor *d, struct doc_result *r)
 {
 	make_shape(d);
 	if (!d->sh)
-		doc_say(r, DOC_NOT_CHECKED, "the fabric has no ranks: %s",
-			d->shape_err.msg);
+		doc_say(r, DOC_NOT_CHECKED, "the fabric has no ranks: %s", d->shape_err.msg);
 	return d->sh != NULL;
 }
 
@@ -55,8 +54,7 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 	opts.rank = d->sh ? d->sh->tree.rank : NULL;
 	report = cli_calloc(1, sizeof(*report), "a report");
 	if (ftr_check_tables(d->net.f, d->net.t, &opts, d->o.in.team, report, &err)) {
-		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s",
-			err.msg);
+		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s", err.msg);
 		free(report);
 		return false;
 	}
@@ -102,14 +100,12 @@ static void one_file(const struct doctor *d, struct doc_result *r,
 	free(guid);
 	if (unknown || !n)
 		doc_detail(r, "%s %s: GUIDs without a %s in this fabric: %u of %u; the first: 0x%016"
-			   PRIx64, what, path, switches ? "switch" : "port",
-			   unknown, n, first);
+			   PRIx64, what, path, switches ? "switch" : "port", unknown, n, first);
 }
 
 /* Returns true if the state file of the plugin belongs to this fabric.  If not, *why gets the
  * reason. */
-static bool is_state_of(const struct doctor *d, const char *path,
-			struct ftr_err *why)
+static bool is_state_of(const struct doctor *d, const char *path, struct ftr_err *why)
 {
 	struct ftr_nominal_change c = { .other = false };
 	struct ftr_nominal *n = NULL;
@@ -119,8 +115,7 @@ static bool is_state_of(const struct doctor *d, const char *path,
 		st = ftr_nominal_compare(n, d->net.f, &c, why);
 	if (!st && c.other)
 		st = ftr_fail(why, FTR_INVAL, "%s: %u of its %u switches and %u of its %u host ports are in this fabric",
-			      path, c.same_sw, c.old_sw, c.same_hosts,
-			      c.old_hosts);
+			      path, c.same_sw, c.old_sw, c.same_hosts, c.old_hosts);
 	ftr_nominal_free(n);
 	return !st;
 }
@@ -253,9 +248,8 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 		absent_links(d, r);
 		doc_say(r, n || d->sh->missing.n_missing_sw ? DOC_WARNING : DOC_OK,
 			"missing parts of %s: %s between switches, %s, %s", d->o.in.nominal,
-			CLI_COUNT(n, "link", "links"),
-			CLI_COUNT(d->sh->missing.n_missing_sw, "switch", "switches"),
-			CLI_COUNT(d->sh->missing.n_missing_hosts, "host port", "host ports"));
+			CLI_LINKS(n), CLI_SWITCHES(d->sh->missing.n_missing_sw),
+			CLI_HOST_PORTS(d->sh->missing.n_missing_hosts));
 	} else {
 		n = free_slots(d, r);
 		if (n)
@@ -397,7 +391,6 @@ static void one_column(struct doctor *d, const char *name, const struct ftr_tabl
 		cli_measure_churn(&c->m, &diff);
 	}
 	c->name = name;
-	c->done = true;
 	d->n_col++;
 }
 

@@ -75,8 +75,7 @@ const struct cli_cmd cli_html = {
 "Exit status: 0 if no set of tables has a finding of \"ibfattree check\", 1 if one\n"
 "has, 2 for bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 2,
+	.min_args = 1, .max_args = 2,
 	.run = run_html,
 };
 
@@ -121,8 +120,7 @@ static void read_fabrics(struct report *j, const char *old, const char *now)
 
 /* ---- sets ----------------------------------------------------------------- */
 
-static struct html_set *add_set(struct report *j, const struct html_state *s,
-				struct ftr_tables *t)
+static struct html_set *add_set(struct report *j, const struct html_state *s, struct ftr_tables *t)
 {
 	struct html_set *x = &j->set[j->n_sets++];
 
@@ -146,8 +144,7 @@ static void add_engine(struct report *j, const char *name, const struct html_sta
 	struct html_set *x;
 
 	if (!ops)
-		cli_die("report: unknown engine '%s' (ibfattree --help lists the engines)",
-			name);
+		cli_die("report: unknown engine '%s' (ibfattree --help lists the engines)", name);
 	ro.balance = (enum ftr_balance)j->balance;
 	ro.keep = prefer && ro.balance ? &keep : NULL;
 	cli_must(ftr_tables_new(s->f, false, &t, &cli_err));
@@ -183,8 +180,7 @@ static void add_damaged(struct report *j, const char *engine)
 		return;
 	t = cli_carry_tables(j->now.f, j->set[0].t, j->damaged.f);
 	x = add_set(j, &j->damaged, t);
-	snprintf(x->name, sizeof(x->name), "%.200s, faults, not rerouted",
-		 j->set[0].name);
+	snprintf(x->name, sizeof(x->name), "%.200s, faults, not rerouted", j->set[0].name);
 	add_engine(j, engine, &j->damaged, ", faults, rerouted", t);
 	count_changes(j, 0, j->n_sets - 1);
 }
@@ -286,8 +282,7 @@ static void make_report(struct report *j, const char *old, const char *now)
 static void check_usage(const struct report *j, int n)
 {
 	if (j->diff != (n == 2))
-		cli_die("%s", j->diff ?
-			"report: --diff expects two fabrics, OLD and FABRIC" :
+		cli_die("%s", j->diff ? "report: --diff expects two fabrics, OLD and FABRIC" :
 			"report: two fabrics require --diff");
 	if (j->diff && (j->fail.n || j->in.nominal))
 		cli_die("report: --diff cannot be combined with --fail or --nominal");

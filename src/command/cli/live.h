@@ -18,8 +18,7 @@ struct cli_live_opts {
 	uint64_t m_key;
 	/* If not NULL, called after the discovery, before tables are read.  net: the
 	 * libibnetdisc fabric from which f was built.  f may have no LIDs. */
-	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net,
-				const struct ftr_fabric *f,
+	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net, const struct ftr_fabric *f,
 				struct ftr_err *err);
 	void *ctx;
 };
@@ -52,8 +51,7 @@ struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
 
 /* Reads fabric and tables from the switches.  Names each switch or link that did not answer on
  * stderr.  Needs libibmad. */
-enum ftr_status cli_live_read(const struct cli_live_opts *opts,
-			      struct cli_live *out,
+enum ftr_status cli_live_read(const struct cli_live_opts *opts, struct cli_live *out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 #endif

@@ -90,10 +90,7 @@ static void read_order(struct load *l)
 	struct ftr_shape *sh = NULL;
 
 	cli_must(cli_shape(&l->in, l->f, &sh, &cli_err));
-	if (l->in.order)
-		cli_must(ftr_read_order(l->in.order, l->f, &l->order, &l->n, &cli_err));
-	else
-		l->order = cli_host_order(sh, &l->n);
+	l->order = cli_order(&l->in, sh, &l->n);
 	l->gaps = cli_drop_gaps(l->f, l->order, &l->n);
 	if (l->rail)
 		keep_rail(l);
@@ -114,8 +111,7 @@ static void read_all(struct load *l, const char *fabric)
 	}
 	read_order(l);
 	if (l->patterns)
-		cli_must(ftr_read_pairs(l->patterns, l->f, &l->pair,
-					&l->n_pairs, &cli_err));
+		cli_must(ftr_read_pairs(l->patterns, l->f, &l->pair, &l->n_pairs, &cli_err));
 }
 
 static const char *tables_of(const struct load *l)
@@ -140,8 +136,7 @@ static void print_bound(const struct load *l, const struct ftr_load_report *r)
 {
 	printf("\nlower bound for all-to-all: %.0f flows (by cuts)", l->bound);
 	if (!r->lost)
-		printf("; most loaded link: %.2f times the bound",
-		       (double)r->max / l->bound);
+		printf("; most loaded link: %.2f times the bound", (double)r->max / l->bound);
 	printf("\n");
 }
 
@@ -155,22 +150,19 @@ static void print_bins(const struct ftr_load_bins *b, const char *what)
 		if (b->width == 1)
 			printf("  %10" PRIu64 "            ", low);
 		else
-			printf("  %10" PRIu64 " .. %-8" PRIu64, low,
-			       low + b->width - 1);
+			printf("  %10" PRIu64 " .. %-8" PRIu64, low, low + b->width - 1);
 		printf(" %12s %s\n", CLI_NUM(b->count[i]), what);
 	}
 }
 
-static void print_links(const struct ftr_fabric *f,
-			const struct ftr_load_report *r, uint32_t n)
+static void print_links(const struct ftr_fabric *f, const struct ftr_load_report *r, uint32_t n)
 {
 	for (uint32_t i = 0; i < r->n_links && i < n; i++)
 		printf("  %10s  %s\n", CLI_NUM(r->link[i].load),
 		       CLI_LINK(f, r->link[i].sw, r->link[i].port));
 }
 
-static void print_one(const struct ftr_fabric *f,
-		      const struct result *x, uint32_t worst)
+static void print_one(const struct ftr_fabric *f, const struct result *x, uint32_t worst)
 {
 	const struct ftr_load_report *r = &x->r;
 	char which[40];
@@ -190,16 +182,15 @@ static void print_one(const struct ftr_fabric *f,
 	}
 }
 
-static void print_all(const struct load *l,
-		     const struct result *x, const char *fabric)
+static void print_all(const struct load *l, const struct result *x, const char *fabric)
 {
-	printf("fabric    %s: %s, %s\n", fabric, CLI_COUNT(l->f->n_sw, "switch", "switches"),
-	       CLI_COUNT(l->f->n_ep, "host port", "host ports"));
+	printf("fabric    %s: %s, %s\n", fabric, CLI_SWITCHES(l->f->n_sw),
+	       CLI_HOST_PORTS(l->f->n_ep));
 	printf("tables    %s", tables_of(l));
 	if (l->missing)
-		printf(" (%s without a table)", CLI_COUNT(l->missing, "switch", "switches"));
+		printf(" (%s without a table)", CLI_SWITCHES(l->missing));
 	printf("\norder     %s: %s", l->in.order ? l->in.order : "by the shape of the fabric",
-	       CLI_COUNT(l->n, "host port", "host ports"));
+	       CLI_HOST_PORTS(l->n));
 	if (l->rail)
 		printf(", rail %s", l->rail);
 	if (l->gaps)
@@ -223,8 +214,7 @@ static void print_all(const struct load *l,
 
 /* JSON has the same figures as the text, with one exception: instead of the mean load of the worst
  * pattern, it has the sum of the loads and the number of used links. */
-static void json_bins(struct json_object *o, const char *key,
-		     const struct ftr_load_bins *b)
+static void json_bins(struct json_object *o, const char *key, const struct ftr_load_bins *b)
 {
 	struct json_object *list = cli_json_array(o, key), *e;
 
@@ -280,8 +270,7 @@ static void json_result(struct json_object *list, const struct load *l,
 	json_links(w, l->f, r, l->worst);
 }
 
-static int print_json(const struct load *l,
-		    const struct result *x, int status)
+static int print_json(const struct load *l, const struct result *x, int status)
 {
 	struct json_object *o = cli_json_new("load"), *list;
 
@@ -301,8 +290,7 @@ static int print_json(const struct load *l,
 	return cli_json_end(o, status);
 }
 
-static int report_load(const struct load *l,
-		       const struct result *x, const char *fabric)
+static int report_load(const struct load *l, const struct result *x, const char *fabric)
 {
 	int status = CLI_CLEAN;
 
@@ -329,14 +317,11 @@ static enum ftr_status run_kind(const struct load *l,
 	case 1:
 		return ftr_load_shifts(ld, l->sample, l->seed, team, r, &cli_err);
 	case 2:
-		return ftr_load_permutations(ld, l->permutations, l->seed, team,
-					     r, &cli_err);
+		return ftr_load_permutations(ld, l->permutations, l->seed, team, r, &cli_err);
 	case 3:
-		return ftr_load_bisections(ld, l->bisections, l->seed, team, r,
-					   &cli_err);
+		return ftr_load_bisections(ld, l->bisections, l->seed, team, r, &cli_err);
 	default:
-		return ftr_load_pairs(ld, l->pair, l->n_pairs, NULL, r,
-				      &cli_err);
+		return ftr_load_pairs(ld, l->pair, l->n_pairs, NULL, r, &cli_err);
 	}
 }
 
@@ -410,7 +395,6 @@ const struct cli_cmd cli_load = {
 "all-to-all, no routing has a maximum below the lower bound.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_load,
 };

@@ -71,7 +71,7 @@ static void write_plan(const struct pairs *x)
 	bool script = x->form == SCRIPT;
 
 	fprintf(out, "%s# %s in %s; links, counted per direction: %u covered, %u not covered\n",
-		script ? "#!/bin/bash\n" : "", CLI_COUNT(x->p.n, "pair", "pairs"),
+		script ? "#!/bin/bash\n" : "", CLI_PAIRS(x->p.n),
 		CLI_COUNT(x->p.rounds, "round", "rounds"), x->p.n_covered, x->p.n_left);
 	write_left(out, x);
 	fputs(script ? "pairs='" : "# round, sender, its port GUID, receiver, its port GUID\n", out);
@@ -116,7 +116,6 @@ const struct cli_cmd cli_pairs = {
 "A pair that does not has a slow link or adapter on its path.\n"
 "Exit status: 0 all links are covered; 1 some are not; 2 bad input.\n",
 	.opts = options,
-	.min_args = 2,
-	.max_args = 2,
+	.min_args = 2, .max_args = 2,
 	.run = run_pairs,
 };

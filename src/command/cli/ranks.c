@@ -60,8 +60,7 @@ static void read_order(struct ranks *j)
 	struct ftr_shape *sh = NULL;
 
 	if (j->in.order) {
-		cli_must(ftr_read_order(j->in.order, j->f, &j->order, &j->n_order,
-					&cli_err));
+		cli_must(ftr_read_order(j->in.order, j->f, &j->order, &j->n_order, &cli_err));
 		return;
 	}
 	cli_must(cli_shape(&j->in, j->f, &sh, &cli_err));
@@ -178,8 +177,7 @@ static void write_job(const struct ranks *j)
 			break;
 		case RANKFILE:
 			for (uint32_t s = 0; s < l->slots; s++)
-				fprintf(out, "rank %u=%s slot=%u\n", rank++,
-					l->name, l->rail + s);
+				fprintf(out, "rank %u=%s slot=%u\n", rank++, l->name, l->rail + s);
 			break;
 		case SLURM:
 			for (uint32_t s = 0; s < l->slots; s++)
@@ -219,8 +217,7 @@ static int run_ranks(int argc, char **argv)
 	cli_must(ftr_read_fabric(argv[0], j.in.lmc, &j.f, &cli_err));
 	j.h = cli_hosts(j.f);
 	if (j.hosts)
-		cli_must(ftr_read_host_list(j.hosts, false, j.h, &j.list,
-					    &cli_err));
+		cli_must(ftr_read_host_list(j.hosts, false, j.h, &j.list, &cli_err));
 	read_order(&j);
 	lines(&j);
 	if (j.rails || j.form == PORTS)
@@ -241,7 +238,6 @@ const struct cli_cmd cli_ranks = {
 "Exit status: 0 written; 1 written, but some hosts of --hosts are not in the\n"
 "fabric; 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_ranks,
 };

@@ -65,14 +65,12 @@ static double ratio(uint32_t flows, uint32_t bound)
 static void balance(const char *engine, const struct ftr_balance_report *b)
 {
 	fprintf(stderr, "%s: all-to-all: most loaded link %.2f times the lower bound (%.2f before the search)\n",
-		engine, ratio(b->max_after, b->bound),
-		ratio(b->max_before, b->bound));
+		engine, ratio(b->max_after, b->bound), ratio(b->max_before, b->bound));
 	if (b->shift_before > 0)
 		fprintf(stderr, "%s: shifts: mean load of the most loaded link %.2f flows (%.2f before the search)\n",
 			engine, b->shift_after, b->shift_before);
 	if (b->moved)
-		fprintf(stderr, "%s: search: %s changed in %s\n", engine,
-			CLI_COUNT(b->moved, "entry", "entries"),
+		fprintf(stderr, "%s: search: %s changed in %s\n", engine, CLI_ENTRIES(b->moved),
 			CLI_COUNT(b->sweeps, "sweep", "sweeps"));
 }
 
@@ -84,45 +82,41 @@ static void summary(const struct route *x)
 	fprintf(stderr, "%s: %s%s, %s, %u of them leaves, %s, %s, %s\n", engine,
 		CLI_COUNT(sh->tree.n_ranks, "rank", "ranks"),
 		sh->tree.roots_given ? " (roots given)" : "",
-		CLI_COUNT(sh->f->n_sw, "switch", "switches"), sh->tree.n_leaf,
-		CLI_COUNT(sh->f->n_ep, "host port", "host ports"),
+		CLI_SWITCHES(sh->f->n_sw), sh->tree.n_leaf, CLI_HOST_PORTS(sh->f->n_ep),
 		CLI_COUNT(sh->tree.n_planes, "plane", "planes"),
 		CLI_COUNT(sh->tree.n_pods, "pod", "pods"));
 	if (sh->tree.n_odd || sh->tree.n_horizontal)
 		fprintf(stderr, "%s: %s not on leaf switches, %s\n", engine,
-			CLI_COUNT(sh->tree.n_odd, "host port", "host ports"),
+			CLI_HOST_PORTS(sh->tree.n_odd),
 			CLI_COUNT(sh->tree.n_horizontal, "horizontal link", "horizontal links"));
 	if (sh->missing.from_nominal)
 		fprintf(stderr, "%s: missing parts of the nominal fabric: %s, %s, %s\n", engine,
-			CLI_COUNT(sh->missing.n_missing_sw, "switch", "switches"),
-			CLI_COUNT(sh->missing.n_missing_links, "link", "links"),
-			CLI_COUNT(sh->missing.n_missing_hosts, "host port", "host ports"));
+			CLI_SWITCHES(sh->missing.n_missing_sw),
+			CLI_LINKS(sh->missing.n_missing_links),
+			CLI_HOST_PORTS(sh->missing.n_missing_hosts));
 	fprintf(stderr, "%s: %s, %s without a path, shape %.1f ms, route %.1f ms\n", engine,
 		CLI_COUNT(sh->numbering.n_dest, "LID", "LIDs"),
-		CLI_COUNT(x->stats.no_path, "entry", "entries"), x->shape_s * 1e3,
-		x->route_s * 1e3);
+		CLI_ENTRIES(x->stats.no_path), x->shape_s * 1e3, x->route_s * 1e3);
 	if (x->stats.balance.hosts)
 		balance(engine, &x->stats.balance);
 	if (x->stats.n_turns && x->stats.extra_pairs)
 		fprintf(stderr, "%s: %s of host ports without an up/down path, connected by %s\n",
-			engine, CLI_COUNT(x->stats.extra_pairs, "pair", "pairs"),
+			engine, CLI_PAIRS(x->stats.extra_pairs),
 			CLI_COUNT(x->stats.n_turns, "extra turn", "extra turns"));
 	if (x->stats.reordered)
 		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric; the tables follow another order of the switches, like the tables of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root leaf %s, %s of hosts on detours\n", engine,
-			CLI_SW(sh->f, x->stats.root), CLI_COUNT(x->stats.detours, "pair", "pairs"));
+			CLI_SW(sh->f, x->stats.root), CLI_PAIRS(x->stats.detours));
 	if (x->local)
 		fprintf(stderr, "%s: local repair: %s to %s in %s, %s not repaired\n", engine,
-			CLI_COUNT(x->plan.n, "write", "writes"),
-			CLI_COUNT(x->plan.n_switches, "switch", "switches"),
+			CLI_COUNT(x->plan.n, "write", "writes"), CLI_SWITCHES(x->plan.n_switches),
 			CLI_COUNT(x->plan.n_steps, "step", "steps"),
-			CLI_COUNT(x->plan.unrepaired, "entry", "entries"));
+			CLI_ENTRIES(x->plan.unrepaired));
 }
 
-static void put_balance(struct json_object *o,
-			const struct ftr_balance_report *b)
+static void put_balance(struct json_object *o, const struct ftr_balance_report *b)
 {
 	cli_json_num(o, "bound", b->bound);
 	cli_json_num(o, "all_max", b->max_after);
@@ -220,8 +214,7 @@ static void write_all(const struct route *x)
 static void repair(struct route *x)
 {
 	struct ftr_sl2vl *vl_map = x->vl_map;
-	struct ftr_tables *t = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged,
-					       &x->plan, NULL);
+	struct ftr_tables *t = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged, &x->plan, NULL);
 
 	ftr_tables_free(x->t);
 	x->t = t;
@@ -254,8 +247,7 @@ static void route(struct route *x)
 		repair(x);
 	if (x->in_use) {
 		cli_progress("examining the transition");
-		cli_transition(x->sh, x->in_use, x->t, x->ms_per_block,
-			       &x->transition);
+		cli_transition(x->sh, x->in_use, x->t, x->ms_per_block, &x->transition);
 	}
 }
 
@@ -325,7 +317,6 @@ const struct cli_cmd cli_route = {
 "stdout shows the changes from the tables in use, and whether the transition is\n"
 "safe.  The tables are then written only if --output is given.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_route,
 };

@@ -5,8 +5,7 @@
 #include "cli/json.h"
 #include "cli/sim.h"
 
-static void put_class(struct json_object *o, const char *key,
-		      const struct cli_sim_class_sum *c)
+static void put_class(struct json_object *o, const char *key, const struct cli_sim_class_sum *c)
 {
 	struct json_object *k = cli_json_object(o, key), *l;
 
@@ -111,8 +110,7 @@ static void put_links(struct json_object *o, const struct cli_sim *j)
 	}
 }
 
-int cli_sim_json(const struct cli_sim *j, const struct cli_sim_sum *s,
-		 int status)
+int cli_sim_json(const struct cli_sim *j, const struct cli_sim_sum *s, int status)
 {
 	const struct ftr_sim_conf *c = &j->conf;
 	struct json_object *o = cli_json_new("sim"), *list;

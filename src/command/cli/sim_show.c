@@ -24,8 +24,7 @@ static const char *const loss_text[FTR_SIM_N_LOSSES] = {
 
 /* ---- sums ------------------------------------------------------------------ */
 
-static const struct ftr_sim_class *class_of(const struct ftr_sim_result *r,
-					    bool host)
+static const struct ftr_sim_class *class_of(const struct ftr_sim_result *r, bool host)
 {
 	return host ? &r->host : &r->sw;
 }
@@ -36,8 +35,7 @@ double cli_sim_seconds(const struct cli_sim *j, const struct ftr_sim_result *r)
 	       (double)(r->end_ps - j->conf.warm_ps) * 1e-12 : 0;
 }
 
-static void sum_latency(const struct cli_sim *j, bool host,
-			struct cli_sim_class_sum *out)
+static void sum_latency(const struct cli_sim *j, bool host, struct cli_sim_class_sum *out)
 {
 	static uint64_t bin[FTR_SIM_BINS];
 	struct ftr_sim_latency all = { .bin = bin };
@@ -113,15 +111,13 @@ static double use_of(const struct cli_sim *j, uint32_t i)
 	return sum / j->conf.runs;
 }
 
-static bool between_switches(const struct cli_sim *j,
-			      const struct ftr_sim_channel_use *c)
+static bool between_switches(const struct cli_sim *j, const struct ftr_sim_channel_use *c)
 {
 	return c->sw != FTR_SW_NONE &&
 	       ftr_fabric_port(j->conf.f, c->sw, c->port)->peer_kind == FTR_PEER_SW;
 }
 
-uint32_t cli_sim_worst(const struct cli_sim *j, uint32_t n,
-		       struct cli_sim_use *out)
+uint32_t cli_sim_worst(const struct cli_sim *j, uint32_t n, struct cli_sim_use *out)
 {
 	const struct ftr_sim_result *r = &j->result[0];
 	uint32_t have = 0, k;
@@ -191,8 +187,7 @@ void cli_sim_sum(const struct cli_sim *j, struct cli_sim_sum *out)
 
 /* ---- text ------------------------------------------------------------------ */
 
-static void show_class(const char *name, const struct cli_sim_class_sum *c,
-		       uint32_t runs)
+static void show_class(const char *name, const struct cli_sim_class_sum *c, uint32_t runs)
 {
 	char sd[48] = "";
 
@@ -201,8 +196,7 @@ static void show_class(const char *name, const struct cli_sim_class_sum *c,
 	if (runs > 1)
 		snprintf(sd, sizeof(sd), " (sd %.2f)", 100 * c->sd);
 	printf("%-9s accepted %.2f %%%s of capacity, offered %.2f %%; %.0f Mbit/s per sender, %.1f Gbit/s in all\n",
-	       name, 100 * c->accepted, sd, 100 * c->offered,
-	       c->mbps, c->total_gbps);
+	       name, 100 * c->accepted, sd, 100 * c->offered, c->mbps, c->total_gbps);
 	printf("          latency in ns: mean %.0f, median %.0f, 95th percentile %.0f, 99th %.0f, greatest %.0f; without the wait at the source: mean %.0f\n",
 	       c->latency_ns[0], c->latency_ns[1], c->latency_ns[2],
 	       c->latency_ns[3], c->latency_ns[4], c->network_ns);
@@ -217,14 +211,12 @@ static void show_losses(const struct cli_sim_sum *s)
 			printf("%15s %s\n", CLI_NUM(s->lost[k]), loss_text[k]);
 }
 
-static void show_deadlock(const struct cli_sim *j,
-			  const struct cli_sim_sum *s)
+static void show_deadlock(const struct cli_sim *j, const struct cli_sim_sum *s)
 {
 	const struct ftr_sim_result *r;
 
 	if (!s->deadlocks) {
-		printf("deadlock  %snone%s\n", cli_colour(CLI_GOOD),
-		       cli_colour(CLI_PLAIN));
+		printf("deadlock  %snone%s\n", cli_colour(CLI_GOOD), cli_colour(CLI_PLAIN));
 		return;
 	}
 	r = &j->result[s->first_deadlock];
@@ -233,8 +225,7 @@ static void show_deadlock(const struct cli_sim *j,
 	       CLI_COUNT(j->conf.runs, "run", "runs"), r->seed, (double)r->deadlock_ps / 1e6,
 	       CLI_COUNT(r->stuck_buffers, "buffer", "buffers"),
 	       CLI_COUNT(r->stuck_packets, "packet", "packets"));
-	printf("          %u full buffers, each waits for the next:\n",
-	       r->cycle_len);
+	printf("          %u full buffers, each waits for the next:\n", r->cycle_len);
 	for (uint32_t i = 0; i < r->cycle_len && i < FTR_SIM_CYCLE_MAX; i++) {
 		const struct ftr_channel *w = &r->cycle[i];
 
@@ -276,8 +267,7 @@ static void show_series(const struct cli_sim *j)
 		}
 		printf("%12.3f %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %12.0f\n",
 		       part * i, z.injected, z.delivered, z.lost,
-		       z.delivered ? z.latency_ps / (double)z.delivered / 1e3 :
-		       0);
+		       z.delivered ? z.latency_ps / (double)z.delivered / 1e3 : 0);
 	}
 }
 
@@ -285,9 +275,8 @@ void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s)
 {
 	const struct ftr_sim_conf *c = &j->conf;
 
-	printf("fabric    %s: %s, %s\n", j->fabric,
-	       CLI_COUNT(j->conf.f->n_sw, "switch", "switches"),
-	       CLI_COUNT(j->conf.f->n_ep, "host port", "host ports"));
+	printf("fabric    %s: %s, %s\n", j->fabric, CLI_SWITCHES(j->conf.f->n_sw),
+	       CLI_HOST_PORTS(j->conf.f->n_ep));
 	printf("tables    %s; function %s\n", j->source, c->function->name);
 	printf("traffic   %s, packets of %u bytes, buffers of %s bytes, %s\n",
 	       CLI_COUNT(j->result[0].host.sources, "sender", "senders"), c->bytes,
@@ -306,7 +295,7 @@ void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s)
 	show_class("ports 0", &s->sw, c->runs);
 	printf("packets   %s injected, %s delivered, %s in flight; longest path %s\n",
 	       CLI_NUM(s->injected), CLI_NUM(s->delivered), CLI_NUM(s->in_flight),
-	       CLI_COUNT(s->max_hops, "link", "links"));
+	       CLI_LINKS(s->max_hops));
 	show_losses(s);
 	show_deadlock(j, s);
 	show_links(j, s);

@@ -116,8 +116,7 @@ static void follow(struct stuck *x, uint32_t b)
 
 		if (r->cycle_len < FTR_SIM_CYCLE_MAX)
 			r->cycle[r->cycle_len] = (struct ftr_channel){
-				m->port_sw[c], (ftr_port)(c -
-				m->f->sw[m->port_sw[c]].first_port),
+				m->port_sw[c], (ftr_port)(c - m->f->sw[m->port_sw[c]].first_port),
 				(uint8_t)(b % m->n_vls) };
 		r->cycle_len++;
 		b = x->waits[b];

@@ -48,7 +48,7 @@ static bool op_is_master(void *ctx)
 }
 
 static void op_find_manager(void *ctx, const struct ftr_fabric *fab,
-			    struct rr_dr_origin *origin, ftr_lid *lid)
+			    struct ftr_hop *origin, ftr_lid *lid)
 {
 	const struct ibf_fast *f = ctx;
 

@@ -33,7 +33,7 @@
  * - Hosts join multicast groups.  OpenSM builds their trees later, in the sweeper's thread, which
  *   is the thread of this callback.
  * - This manager loses the mastership, or OpenSM exits.  The transition then ends after the current
- *   packets.
+ *   packets.  In the first case OpenSM changes no further entry: the new master does.
  * - A write of the fast path is not over yet.  (Only a reroute can begin during such a write.)  The
  *   callback waits for its end, and reads the blocks of this write from the switches.
  *
@@ -133,11 +133,15 @@ struct change {
 	bool lost_known;
 };
 
+static bool is_master(const struct change *x)
+{
+	return __atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) ==
+		IB_SMINFO_STATE_MASTER;
+}
+
 static bool is_over(const struct change *x)
 {
-	return ibf_now_ms() > x->end ||
-		__atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) !=
-		IB_SMINFO_STATE_MASTER ||
+	return ibf_now_ms() > x->end || !is_master(x) ||
 		__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED);
 }
 
@@ -626,6 +630,19 @@ static void settle(const struct change *x)
 	}
 }
 
+/* Another manager has taken over, and replaces the remaining entries.  OpenSM would go on with its sweep:
+ * let it write the entries that the switches hold.  OpenSM's lock is held. */
+static void leave_tables(const struct change *x)
+{
+	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
+		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
+
+		if (sw && sw->new_lft && !x->w.silent[s])
+			memcpy(sw->new_lft, ftr_tables_row(x->now, s),
+			       FTR_MIN(sw->lft_size, x->f->max_lid + 1u));
+	}
+}
+
 /* Get the tables of the switches of which OpenSM knows nothing, as this manager has not routed as
  * master yet. */
 static enum ftr_status read_all(struct change *x, const struct ibf_engine *e, struct ftr_err *err)
@@ -687,6 +704,11 @@ static void report_rest(struct change *x, const struct ibf_engine *e, const char
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
 	if (!why || (x->plan.f && (!left.entries || !has_entries(x->now))))
 		return;
+	if (!is_master(x)) {
+		ibf_log(x->p, IBF_TRANSITION, "%s: another manager has taken over: it replaces the remaining %s",
+			e->ops->name, ibf_count(left.entries, "entry", "entries").s);
+		return;
+	}
 	x->p->unordered_at = ibf_now_ms();
 	x->p->unordered_pairs = x->lost.n;
 	ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
@@ -722,13 +744,12 @@ void ibf_transition_over(struct ibf_plugin *p)
 	p->unordered_at = 0;
 }
 
-void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
-		    const struct ibf_routes *routes)
+void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
-		.p = p, .gen = gen, .to = routes->t, .start = ibf_now_ms(),
-		.rank = routes->stats.order_known ? routes->stats.order : NULL,
+		.p = p, .gen = gen, .to = gen->tables, .start = ibf_now_ms(),
+		.rank = gen->stats.order_known ? gen->order : NULL,
 		.f = gen->undrained ? gen->undrained : gen->fabric,
 	};
 	struct ftr_err err = { 0 }, unsafe = { 0 }, unknown;
@@ -758,6 +779,8 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 			p->written.unranked = p->written.last;
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
+		if (!is_master(&x))
+			leave_tables(&x);
 	}
 	report_rest(&x, e, why_not(&x, &err));
 	report(&x, e, unsafe.msg);

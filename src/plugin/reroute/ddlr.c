@@ -274,13 +274,16 @@ static enum ftr_status check_plan(const struct rr *rr, const struct rr_repair *r
 	};
 	st = ftr_check_changes(f, v->sent, &delta, &rep, err);
 	undo_plan(&c, v->sent);
-	for (int i = 0; !st && i < FTR_N_FINDINGS; i++)
+	for (int i = 0; i < FTR_N_FINDINGS; i++) {
+		if (st)
+			break;
 		if (rep.found[i] && (i == FTR_FIND_LOOP ||
 				     i == FTR_FIND_WRONG_END ||
 				     (i == FTR_FIND_DEAD_PORT &&
 				      !plan->unrepaired)))
 			st = rr_refuse(f, "the planned local repair leads to",
 				       &rep, (enum ftr_finding)i, err);
+	}
 	trial_fini(&c);
 	return st;
 }

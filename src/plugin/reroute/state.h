@@ -53,8 +53,8 @@
  * tables (rr_may_write).
  *
  * Invariant.  The view is the worker's copy of the tables (reroute.h).  If there is a view, it has
- * the tables that the switches hold, except for blocks that were not acknowledged; a sweep writes
- * these blocks again.  The view belongs to the epoch of its tables.  If the switches hold tables of
+ * the tables that the switches hold, except for blocks that switches without live links have not
+ * acknowledged; a sweep writes these blocks again.  The view belongs to the epoch of its tables.  If the switches hold tables of
  * another epoch, the view is replaced or dropped before it is used.
  *
  * Traps are never lost.  An accepted trap is in the queue, in the job, or in the list of traps
