@@ -437,7 +437,8 @@ START_TEST(against_sets)
 END_TEST
 
 /* Two leaves and two spines, one VL.  A detour closes no cycle.  A second detour in the opposite
- * direction closes one, except if one of the hosts has no LID and so sends nothing. */
+ * direction closes one, except if one of the hosts has no LID and so sends nothing (_i = 1), or if
+ * a switch drops the packets of the first detour (2). */
 START_TEST(two_turns_close_a_cycle)
 {
 	struct ftr_fabric *f = draw("A: s t h1\nB: s t h1\ns:\nt:\n");
@@ -446,6 +447,8 @@ START_TEST(two_turns_close_a_cycle)
 	ftr_lid la = f->ep[draw_host(f, "A", 0)].lid;
 	ftr_lid lb = f->ep[draw_host(f, "B", 0)].lid;
 	struct ftr_tables *tab = NULL;
+	struct ftr_sl2vl *m = NULL;
+	struct ftr_cdg_opts drops = { 0 };
 	struct ftr_cdg *g = NULL;
 	struct ftr_change w[2];
 	bool closes;
@@ -461,9 +464,12 @@ START_TEST(two_turns_close_a_cycle)
 	ftr_tables_row(tab, a)[la] = 3;
 	ftr_tables_row(tab, a)[0] = 1;	/* a loop for LID 0, which nobody has */
 	ftr_tables_row(tab, s)[0] = 1;
-	if (_i)
+	if (_i == 1)
 		((struct ftr_endport *)(uintptr_t)f->ep)[draw_host(f, "A", 0)].lid = 0;
-	ck_assert(!ftr_cdg_new(f, tab, NULL, &g, &err));
+	ck_assert(!ftr_sl2vl_new(f, &m, &err));
+	ftr_sl2vl_set(m, a, 1, 2, 0, FTR_VL_DROP);
+	drops.sl2vl = m;
+	ck_assert(!ftr_cdg_new(f, tab, _i == 2 ? &drops : NULL, &g, &err));
 	/* First detour: packets to B go back from s to A, and then over t.  Second detour: packets
 	 * to A go back from t to B, and then over s.  Both together close the cycle of channels
 	 * s>A, A>t, t>B, B>s. */
@@ -483,6 +489,7 @@ START_TEST(two_turns_close_a_cycle)
 	ck_assert(closes == !_i);
 	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), b, la), _i ? 1 : 2);
 	ftr_cdg_free(g);
+	ftr_sl2vl_free(m);
 	ftr_tables_free(tab);
 	ftr_fabric_free(f);
 }
@@ -699,7 +706,7 @@ int main(void)
 	TCase *t = tcase_create("cdg");
 
 	tcase_add_test(t, against_sets);
-	tcase_add_loop_test(t, two_turns_close_a_cycle, 0, 2);
+	tcase_add_loop_test(t, two_turns_close_a_cycle, 0, 3);
 	tcase_add_test(t, whole_tables);
 	tcase_add_test(t, sl_15);
 	tcase_add_test(t, too_many_dependencies);

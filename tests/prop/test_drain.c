@@ -316,7 +316,9 @@ static struct ftr_fabric *two_leaves(unsigned int without, uint32_t ports)
 	struct net n = net_new(without & LEAF_1 ? 1 : without & SPINE_3 ? 3 : 4, ports, false, 0);
 
 	for (uint32_t s = 2; !leaf && s < 4; s++)	/* without a switch of GUID 2 */
-		must(ftr_builder_add_switch(n.b, s + 1, ports, 0, 0, NULL, &err));
+		must(ftr_builder_add_switch(n.b, &(struct ftr_switch){
+			.guid = s + 1, .n_ports = (ftr_port)ports,
+		}, &err));
 	add_host(&n, !(without & H0), 0, 1);
 	add_host(&n, !(without & H1), 0, 2);
 	add_host(&n, leaf && !(without & (H2 | TO_LEAF_1)), 1, 1);

@@ -368,19 +368,23 @@ static void take(void *ctx, const struct flow_slice *b)
 	((struct stopped *)ctx)->slices++;
 }
 
-/* The count of shifts ends when stop() returns true, and stop() is not called again. */
+/* The count of patterns ends when stop() returns true, and stop() is not called again. */
 START_TEST(count_is_stopped)
 {
 	struct ftr_fabric *f = draw("a: b h1\nb: h1\n");
 	struct ftr_arena *a = ftr_arena_new();
+	static ftr_sw none[100000];	/* no flow */
+	const uint32_t gap = FLOW_NONE;
 	struct stopped x = { 0 };
 	struct flow_net net;
-	const struct flow_shifts z = {
-		.net = &net, .n = 3000000, .multiple = 1, .fn = take, .stop = stop, .ctx = &x,
+	const struct flow_patterns z = {
+		.net = &net, .dest_at = &gap, .n = 1, .n_patterns = FTR_ARRAY_LEN(none),
+		.from = none, .multiple = 1, .fn = take, .stop = stop, .ctx = &x,
 	};
 
+	memset(none, 0xff, sizeof(none));
 	ck_assert(flow_net_new(a, f, &net));
-	ck_assert_int_eq(flow_count_shifts(&z, NULL, &err), FTR_OK);
+	ck_assert_int_eq(flow_count_patterns(&z, NULL, &err), FTR_OK);
 	ck_assert_uint_eq(x.asked, 2);
 	ck_assert_uint_eq(x.slices, 1);
 	ftr_arena_free(a);

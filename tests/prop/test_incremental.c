@@ -252,7 +252,7 @@ END_TEST
 
 START_TEST(no_memory_no_change)
 {
-	for_each_world(w, 12) {
+	for_each_world(w, 24) {
 		struct ftr_incr_event e[FTR_PORT_MAX];
 		const struct ftr_incr_result *r;
 		enum ftr_status st = FTR_NOMEM;
@@ -262,7 +262,7 @@ START_TEST(no_memory_no_change)
 			world_graph(&w, 16);
 		else
 			world_tree(&w, 24, false);
-		world_start(&w, w.seed % 4 < 2 ? WORLD_WHOLE : WORLD_INVERTED);
+		world_start(&w, w.seed % 4 ? WORLD_INVERTED : WORLD_WHOLE);
 		ftr_incr_free(w.lv);
 		for (unsigned long k = 1; st; k++) {
 			ftr_alloc_fail_at(k);
@@ -386,7 +386,9 @@ static struct net leaves_and_spine(uint32_t n_sw, uint32_t ports)
 	struct net n = net_new(2, 8, true, 0);
 
 	if (n_sw > 2)
-		ck_assert(!ftr_builder_add_switch(n.b, 3, ports, 3, 0, NULL, &err));
+		ck_assert(!ftr_builder_add_switch(n.b, &(struct ftr_switch){
+			.guid = 3, .n_ports = (ftr_port)ports, .lid = 3,
+		}, &err));
 	for (uint32_t s = 0; s < 2; s++) {
 		net_host(&n, s, 1);
 		if (n_sw > 2)

@@ -203,7 +203,9 @@ START_TEST(no_link)
 	net_host(&n, 1, 1);
 	net_link(&n, 0, 2, 1, 2);
 	net_host(&n, FTR_SW_NONE, 0);
-	ck_assert(!ftr_builder_add_endport(n.b, FTR_NODE_CA, 2000, 2000, 1, 0, 0, NULL, NULL));
+	ck_assert(!ftr_builder_add_endport(n.b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 2000, .guid = 2000, .port_num = 1,
+	}, NULL));
 	ck_assert(!ftr_builder_add_link(n.b, (struct ftr_end){ 2, 3 }, (struct ftr_end){ 2000, 1 },
 					4, FTR_SPEED_EDR, NULL));
 	net_freeze(&n);
@@ -618,20 +620,13 @@ START_TEST(no_switch)
 }
 END_TEST
 
-static enum ftr_status mixtures(const struct ftr_fabric *f, const struct ftr_tables *from,
-				const struct ftr_tables *to, const uint8_t *rank, struct ftr_err *err)
-{
-	bool proved;
-
-	return ftr_check_mixtures(f, (const struct ftr_tables *[]){ from, to }, rank, NULL, &proved,
-				  err);
-}
-
 START_TEST(wrong_size)
 {
 	struct net n = tree(), m = ring(5);
+	const struct ftr_tables *const mixed[] = { m.t, n.t, m.t };
 	struct ftr_check_report r;
 	struct ftr_err err = { 0 };
+	bool proved;
 	uint64_t hist[FTR_HOPS_MAX];
 	uint32_t load;
 	ftr_ep order[2] = { 0, 4 };
@@ -640,9 +635,9 @@ START_TEST(wrong_size)
 			 FTR_INVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "5 switches"));
 	ck_assert_int_eq(ftr_check_hops(n.f, m.t, hist, &err), FTR_INVAL);
-	ck_assert_int_eq(mixtures(n.f, m.t, n.t, net_tree_rank, &err),
+	ck_assert_int_eq(ftr_check_mixtures(n.f, mixed, net_tree_rank, NULL, &proved, &err),
 			 FTR_INVAL);
-	ck_assert_int_eq(mixtures(n.f, n.t, m.t, net_tree_rank, &err),
+	ck_assert_int_eq(ftr_check_mixtures(n.f, mixed + 1, net_tree_rank, NULL, &proved, &err),
 			 FTR_INVAL);
 	ck_assert_int_eq(shift_load(n.f, m.t, order, 1, 0, &load, &err),
 			 FTR_INVAL);
@@ -665,11 +660,13 @@ START_TEST(too_many_switches)
 	static const uint8_t rank[65536];
 	struct ftr_check_report r;
 	struct ftr_err err = { 0 };
+	bool proved;
 
 	net_freeze(&n);
 	ck_assert_int_eq(ftr_check_tables(n.f, n.t, NULL, NULL, &r, &err), FTR_LIMIT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "65536 switches"));
-	ck_assert_int_eq(mixtures(n.f, n.t, n.t, rank, &err), FTR_LIMIT);
+	ck_assert_int_eq(ftr_check_mixtures(n.f, (const struct ftr_tables *[]){ n.t, n.t }, rank,
+					    NULL, &proved, &err), FTR_LIMIT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "65536 switches"));
 	net_free(&n);
 }

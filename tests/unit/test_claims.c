@@ -105,41 +105,51 @@ END_TEST
 
 /* The entries of leaf 0 and spine 2 for a host change, without steps, and with the steps and the drain
  * given.  Spine 3 has no entry for host 0. */
+#define NONE FTR_PORT_NONE
 static const struct {
-	struct ftr_change change[2];
+	uint32_t host;
+	ftr_port leaf[2], spine[2];	/* the entries before and after */
 	uint16_t step[2];
 	uint32_t first_drain;
 	uint64_t early, mixed, missing;
 	uint64_t any_order;	/* `mixed` if the writes have no order */
 } writes[] = {
 	/* leaf 0 begins to use spine 2, which gets its entry at the same time, or before */
-	{ { { 0, HOST(2), 4, 3, 0, 0 }, { 2, HOST(2), FTR_PORT_NONE, 2, 0, 0 } }, { 0, 0 }, 9, 1, 0, 0, 0 },
-	{ { { 0, HOST(2), 4, 3, 0, 0 }, { 2, HOST(2), FTR_PORT_NONE, 2, 0, 0 } }, { 1, 0 }, 9, 0, 0, 0, 0 },
+	{ 2, { 4, 3 }, { NONE, 2 }, { 0, 0 }, 9, 1, 0, 0, 0 },
+	{ 2, { 4, 3 }, { NONE, 2 }, { 1, 0 }, 9, 0, 0, 0, 0 },
 	/* spine 2 loses its entry; this needs no order */
-	{ { { 0, HOST(2), 4, 3, 0, 0 }, { 2, HOST(2), 2, FTR_PORT_NONE, 0, 0 } }, { 0, 0 }, 9, 0, 0, 2, 0 },
+	{ 2, { 4, 3 }, { 2, NONE }, { 0, 0 }, 9, 0, 0, 2, 0 },
+	/* leaf 0 goes up before and after, so that this is no new turn */
+	{ 0, { 4, 3 }, { 1, NONE }, { 0, 0 }, 9, 0, 0, 2, 0 },
 	/* leaf 0 goes up, and spine 2 no longer leads to it: first the spine, then a drain */
-	{ { { 0, HOST(0), 1, 4, 0, 0 }, { 2, HOST(0), 1, FTR_PORT_NONE, 0, 0 } }, { 1, 0 }, 1, 0, 0, 2, 1 },
-	{ { { 0, HOST(0), 1, 4, 0, 0 }, { 2, HOST(0), 1, FTR_PORT_NONE, 0, 0 } }, { 1, 0 }, 2, 0, 1, 2, 1 },
-	{ { { 0, HOST(0), 1, 4, 0, 0 }, { 2, HOST(0), 1, FTR_PORT_NONE, 0, 0 } }, { 0, 1 }, 1, 0, 1, 2, 1 },
-	{ { { 0, HOST(0), 1, 4, 0, 0 }, { 2, HOST(0), 1, FTR_PORT_NONE, 0, 0 } }, { 1, 1 }, 1, 0, 1, 2, 1 },
+	{ 0, { 1, 4 }, { 1, NONE }, { 1, 0 }, 1, 0, 0, 2, 1 },
+	{ 0, { 1, 4 }, { 1, NONE }, { 1, 0 }, 2, 0, 1, 2, 1 },
+	{ 0, { 1, 4 }, { 1, NONE }, { 0, 1 }, 1, 0, 1, 2, 1 },
+	{ 0, { 1, 4 }, { 1, NONE }, { 1, 1 }, 1, 0, 1, 2, 1 },
 	/* leaf 0 no longer goes up, and spine 2 begins to lead to it: first the leaf */
-	{ { { 0, HOST(0), 4, 1, 0, 0 }, { 2, HOST(0), FTR_PORT_NONE, 1, 0, 0 } }, { 0, 1 }, 9, 0, 0, 0, 1 },
-	{ { { 0, HOST(0), 4, 1, 0, 0 }, { 2, HOST(0), FTR_PORT_NONE, 1, 0, 0 } }, { 1, 1 }, 9, 1, 1, 0, 1 },
+	{ 0, { 4, 1 }, { NONE, 1 }, { 0, 1 }, 9, 0, 0, 0, 1 },
+	{ 0, { 4, 1 }, { NONE, 1 }, { 1, 1 }, 9, 1, 1, 0, 1 },
 };
 
 START_TEST(order_of_writes)
 {
 	struct net n = net_tree(0);
+	const ftr_port *leaf = writes[_i].leaf, *spine = writes[_i].spine;
+	const ftr_lid lid = HOST(writes[_i].host);
+	const struct ftr_change change[2] = {
+		{ .sw = 0, .lid = lid, .before = leaf[0], .after = leaf[1] },
+		{ .sw = 2, .lid = lid, .before = spine[0], .after = spine[1] },
+	};
 	struct ftr_check_delta d = { .rank = net_tree_rank };
 	struct ftr_delta_report r;
 
 	*net_at(&n, 3, HOST(0)) = FTR_PORT_NONE;
-	r = judge(&n, &d, writes[_i].change, 2);
+	r = judge(&n, &d, change, 2);
 	ck_assert_uint_eq(r.mixed, writes[_i].any_order);
 	ck_assert_uint_eq(r.early, 0);
 	d.write_step = writes[_i].step;
 	d.first_drain = writes[_i].first_drain;
-	r = judge(&n, &d, writes[_i].change, 2);
+	r = judge(&n, &d, change, 2);
 	ck_assert_uint_eq(r.early, writes[_i].early);
 	ck_assert_uint_eq(r.mixed, writes[_i].mixed);
 	ck_assert_uint_eq(r.found[FTR_FIND_MISSING], writes[_i].missing);

@@ -128,6 +128,7 @@ END_TEST
 START_TEST(rails)
 {
 	const double s = BYTES / NDR;
+	char name_of_300[301] = "";
 	struct ftr_hosts *h;
 
 	make("superpod:H100:1", 4, 0, 3);
@@ -145,6 +146,10 @@ START_TEST(rails)
 			ck_assert_uint_eq(h->rail[e], k);
 			ranks.port[k * 4 + i] = e;
 		}
+	ck_assert_uint_eq(ftr_hosts_find(h, h->host[1].name), 1);
+	memset(name_of_300, 'x', sizeof(name_of_300) - 1);
+	name_of_300[1] = '.';
+	ck_assert_uint_eq(ftr_hosts_find(h, name_of_300), FTR_HOST_NONE);
 	ftr_hosts_free(h);
 	ranks.nodes = 4;
 	ranks.rails = 8;

@@ -379,8 +379,10 @@ START_TEST(carried_entries)
 		for (int i = 0; i < 2; i++) {
 			b = two[i];
 			sw(0x100);
-			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901, 1, i ? base : 8,
-							   i ? 2 : 3, "h", &err));
+			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+				.type = FTR_NODE_CA, .node_guid = 0x900, .guid = 0x901,
+				.port_num = 1, .lid = i ? base : 8, .lmc = i ? 2 : 3, .name = "h",
+			}, &err));
 			ck_assert(!ftr_builder_add_link(b, end(0x100, 1), end(0x900, 1), 0, 0, &err));
 			ck_assert(!ftr_builder_freeze(b, &f[i], &err));
 		}

@@ -701,7 +701,8 @@ START_TEST(refused)
 {
 	struct scene z = { .n = 0 };
 	const struct ftr_load_pair pair[] = { { 0, 6 }, { 6, 0 } };
-	const struct ftr_job job = { NULL, 0 };
+	struct ftr_job_pair itself;
+	struct ftr_job job = { .pair = &itself };
 	struct ftr_load *ld = NULL;
 	struct ftr_load_report r;
 
@@ -725,9 +726,14 @@ START_TEST(refused)
 	ck_assert_str_eq(err.msg, "pair 0 names host ports 0 and 6, but the fabric has 6 host ports");
 	ck_assert_int_eq(ftr_load_pairs(ld, &pair[1], 1, NULL, &r, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "pair 0 names host ports 6 and 0, but the fabric has 6 host ports");
-	ck_assert_int_eq(ftr_jobs_load(z.net.f, z.net.t, &job, FTR_JOBS_MAX + 1, NULL, NULL, NULL,
-				       &err), FTR_LIMIT);
+	ck_assert_int_eq(ftr_jobs_load(z.net.f, z.net.t, &job, FTR_JOBS_MAX + 1, NULL, &err),
+			 FTR_LIMIT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "more than"));
+	/* a job of one host port uses no link */
+	job.order = (struct ftr_order){ z.order, 1 };
+	ck_assert_int_eq(ftr_jobs_load(z.net.f, z.net.t, &job, 1, NULL, &err), FTR_OK);
+	ck_assert(!job.links && !job.shared && job.with_all == 1);
+	ck_assert_uint_eq(job.worst_sw, FTR_SW_NONE);
 	ftr_load_free(ld);
 	net_free(&z.net);
 }

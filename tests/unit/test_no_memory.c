@@ -402,7 +402,7 @@ static enum ftr_status op_check(const struct scene *z, uint64_t *sum, struct ftr
 	bool proved;
 
 	TRY(ftr_check_mixtures(z->f, (const struct ftr_tables *[]){ z->t, z->carried },
-				z->sh->tree.rank, z->team, &proved, err));
+			       z->sh->tree.rank, z->team, &proved, err));
 	TRY(ftr_check_tables(z->f, z->t, &o, z->team, &r, err));
 	o.rank = NULL;
 	TRY(ftr_check_tables(z->f, z->carried, &o, NULL, &r, err));

@@ -25,6 +25,12 @@
  *    over different upward groups, as far as the links permit.  The adapters of a host are known by
  *    its name (<ftr/hosts.h>).  A rotation does not change the balance of a full leaf.
  *
+ *    The rotations depend on the number of upward groups.  So without the nominal fabric, a dead
+ *    spine changes the host order of hosts with several ports.  Rotations for a number of groups
+ *    that divides the stride would not change.  But on superpod:H100:4 with 15 spines, the paths
+ *    to two ports of a host then have a common spine from 90 % of the leaves, otherwise from none,
+ *    and the pairwise all-to-all has 23 instead of 33 GB/s.
+ *
  * Destinations that are not hosts on leaves belong to other classes (enum ftr_class).  Each class
  * has its own stride and its own indices, so the other classes do not disturb the balance of the
  * compute nodes.
@@ -361,25 +367,14 @@ static uint32_t sharing(const struct taken *t, uint32_t slot)
 	return n;
 }
 
-/* The number of slots of s.  A dead spine is not counted in n_slots if the nominal fabric is not
- * known, and would change the rotations and the host order.  So a slightly greater number is taken if
- * the stride is a multiple of it, as in complete trees. */
-static uint32_t slots_of(const struct ordering *o, ftr_sw s)
-{
-	uint32_t n = FTR_MAX(o->z->sh->numbering.n_slots[s], 1u);
-
-	for (uint32_t more = n; more <= n + n / 4 + 1; more++)
-		if (o->stride[FTR_CLASS_HOST] % more == 0)
-			return more;
-	return n;
-}
-
 static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
-			uint32_t rotation, uint32_t slots)
+			uint32_t rotation)
 {
+	const struct ftr_shape *sh = o->z->sh;
 	uint32_t stride = o->stride[FTR_CLASS_HOST];
 
-	return (o->z->sh->numbering.col[s] * stride + (o->offset[e] + rotation) % stride) % slots;
+	return (sh->numbering.col[s] * stride + (o->offset[e] + rotation) % stride) %
+		FTR_MAX(sh->numbering.n_slots[s], 1u);
 }
 
 /* The rotation of leaf s with the fewest conflicts.  A conflict is a pair of ports of one host with
@@ -387,7 +382,7 @@ static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
 static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 			  const uint32_t *host, const struct taken *taken)
 {
-	uint32_t best = 0, fewest = UINT32_MAX, slots = slots_of(o, s);
+	uint32_t best = 0, fewest = UINT32_MAX;
 
 	for (uint32_t rotation = 0; rotation < o->stride[FTR_CLASS_HOST] && fewest;
 	     rotation++) {
@@ -395,8 +390,7 @@ static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 
 		for_each_ep(o, s, e)
 			if (o->cls[*e] == FTR_CLASS_HOST)
-				conflicts += sharing(&taken[host[*e]],
-						     slot_of(o, s, *e, rotation, slots));
+				conflicts += sharing(&taken[host[*e]], slot_of(o, s, *e, rotation));
 		if (conflicts < fewest) {
 			fewest = conflicts;
 			best = rotation;
@@ -449,7 +443,7 @@ static enum ftr_status spread_multiport(struct ordering *o)
 	st = number_hosts(o, host, &multi);
 	for (uint32_t i = 0; multi && i < o->n_leaf; i++) {
 		ftr_sw s = z->sh->numbering.col_sw[i];
-		uint32_t rotation = best_rotation(o, s, host, taken), slots = slots_of(o, s);
+		uint32_t rotation = best_rotation(o, s, host, taken);
 
 		for_each_ep(o, s, e) {
 			struct taken *t = &taken[host[*e]];
@@ -457,7 +451,7 @@ static enum ftr_status spread_multiport(struct ordering *o)
 			if (o->cls[*e] != FTR_CLASS_HOST)
 				continue;
 			if (t->n < MAX_TAKEN)
-				t->slot[t->n++] = (uint16_t)slot_of(o, s, *e, rotation, slots);
+				t->slot[t->n++] = (uint16_t)slot_of(o, s, *e, rotation);
 			o->offset[*e] = (o->offset[*e] + rotation) % stride;
 		}
 	}

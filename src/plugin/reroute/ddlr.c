@@ -138,6 +138,9 @@ static enum ftr_status push_plan(struct rr *f,
 		st = ftr_fail(err, FTR_REFUSED, "not all blocks were acknowledged");
 	if (st)
 		rr_ddlr_drop(f->view);
+	pthread_mutex_lock(&f->mutex);
+	f->written.unranked = rr_now(f);
+	pthread_mutex_unlock(&f->mutex);
 	f->view->drained_at = rr_now(f) + f->ops->lifetime(f->ctx);
 	return st;
 }

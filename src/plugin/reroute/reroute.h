@@ -221,6 +221,7 @@ struct rr {
 	pthread_mutex_t mutex;	/* guards the members below, up to view_lock */
 	bool stop;
 	struct rr_state state;
+	struct rr_written written;
 	/* the last routing, until the worker builds a view of it */
 	struct rr_routing fresh;
 	struct rr_repair *repairs;	/* repairs that no sweep has confirmed yet, oldest

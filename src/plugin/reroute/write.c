@@ -13,6 +13,13 @@
  * switches, is probably dead.  In each step its blocks are written last, without a second
  * try, and the answers are awaited for a short time only.
  *
+ * A routing writes its steps by other code (osm/blocks.c).  Both use the same window, acknowledgements
+ * and retries (rr_ops.run).  They differ in the reaction to a loss, because here links have just
+ * failed, and more may have failed that no trap has reported yet: packets change their routes, dead
+ * switches must not delay the others, and OpenSM's copy of the tables is marked before the first
+ * packet.  In a routing all packets to a switch take one route, so that an answered Get proves the
+ * content of a block.
+ *
  * The entries are sorted by (step, switch, LID).  Consecutive entries with the same step,
  * switch and 64-entry block make one packet.  The packet contains the whole block; its other
  * entries come from view->sent, which holds the entries that were written last.
@@ -546,8 +553,10 @@ static bool begin_write(struct rr *f, uint32_t *epoch)
 
 static void end_write(struct rr *f, bool rewrite)
 {
-	rr_post(f, &(struct rr_event){ .kind = RR_EV_WRITE_END,
-				       .rewrite = rewrite });
+	pthread_mutex_lock(&f->mutex);
+	f->written.last = rr_now(f);
+	rr_post_locked(f, &(struct rr_event){ .kind = RR_EV_WRITE_END, .rewrite = rewrite });
+	pthread_mutex_unlock(&f->mutex);
 }
 
 /* Find routes for the writes that have no route yet.  The routes avoid dead links, and the switches
