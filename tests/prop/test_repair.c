@@ -12,6 +12,7 @@
 #include "lib/draw.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include "unit/check_net.h"
 
 static struct ftr_err err;
 
@@ -548,6 +549,17 @@ START_TEST(invalid_arguments)
 
 	begin(&x, grow("kary:2,2"), 1);
 	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
+	e.port = 255;
+	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "port 255: no link to a switch"));
+	e.sw = x.f->ep[0].sw;
+	e.port = x.f->ep[0].sw_port;	/* a host */
+	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "no link to a switch"));
+	e.kind = 9;
+	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "unknown kind 9"));
+	e.kind = FTR_EVENT_LINK_DOWN;
 	e.sw = x.f->n_sw;
 	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
 	e = link_of(x.sh, 0, 0);
@@ -568,6 +580,60 @@ START_TEST(invalid_arguments)
 	ftr_fabric_free(other);
 	ftr_ddlr_free(NULL);
 	end(&x);
+}
+END_TEST
+
+/* Two leaves and a spine of 4 ports; the present fabric has another link at port 2 of leaf 0, or no such
+ * port. */
+static struct ftr_fabric *two_leaves(uint32_t ports, uint32_t spine_port, bool across)
+{
+	struct net n = net_new(3, ports, true, 0);
+
+	net_host(&n, 0, 1);
+	net_host(&n, 1, 1);
+	if (across)
+		net_link(&n, 0, 2, 1, 1 + spine_port);
+	else if (ports > 1)
+		net_link(&n, 0, 2, 2, spine_port);
+	if (ports > 1 && !across)
+		net_link(&n, 1, 2, 2, 2);
+	ck_assert(!ftr_builder_freeze(n.b, &n.f, &err));
+	return n.f;
+}
+
+/* A link at another port, or to another switch, is not the same link.  The planner has one event for it,
+ * or two, if the link of leaf 1 is missing, too.  A switch with fewer ports is refused later. */
+START_TEST(other_links)
+{
+	struct ftr_fabric *now[] = {
+		two_leaves(4, 1, false), two_leaves(4, 3, false), two_leaves(4, 1, true),
+		two_leaves(1, 1, false),
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(now); i++) {
+		struct ftr_ddlr_plan p;
+		struct ftr_tables *t;
+		struct setup x;
+
+		begin(&x, two_leaves(4, 1, false), 1);
+		ck_assert(!ftr_ddlr_to(x.r, now[i], &p, &err));
+		ck_assert(i ? p.unrepaired > 0 : !p.unrepaired);	/* there is no other path */
+		ftr_ddlr_plan_fini(&p);
+		ck_assert(!ftr_tables_new(now[i], true, &t, &err));
+		ck_assert_int_eq(ftr_ddlr_transition(x.r, now[i], t, &p, &err),
+				 i == 3 ? FTR_INVAL : FTR_OK);
+		if (i == 3)
+			ck_assert_str_eq(err.msg, "a switch has 1 ports now, but had 4 before");
+		else
+			ftr_ddlr_plan_fini(&p);
+		t->max_lid--;
+		ck_assert_int_eq(ftr_ddlr_transition(x.r, now[i], t, &p, &err), FTR_INVAL);
+		ck_assert_ptr_nonnull(strstr(err.msg, "do not fit a fabric of 3 switches"));
+		t->max_lid++;
+		ftr_tables_free(t);
+		ftr_fabric_free(now[i]);
+		end(&x);
+	}
 }
 END_TEST
 
@@ -666,6 +732,7 @@ int main(void)
 	tcase_add_test(t, plane_with_a_dead_link);
 	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, equal_planners);
+	tcase_add_test(t, other_links);
 	tcase_add_test(t, real_fabrics);
 	suite_add_tcase(s, t);
 	return run_suite(s);
