@@ -36,6 +36,11 @@ static void begin_with(struct setup *x, struct ftr_fabric *f, unsigned int vls,
 	ck_assert(!ftr_tables_new(f, false, &x->t, &err));
 	ck_assert(!ftr_engine_find("ddlr")->route(x->sh, NULL, NULL, x->t,
 						  NULL, &err));
+	/* entries for LIDs that nobody has are ignored */
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (uint32_t lid = 0; lid <= f->max_lid; lid++)
+			if (f->owner[lid].kind == FTR_OWNER_NONE)
+				ftr_tables_row(x->t, s)[lid] = 2;
 	if (vls > 1)
 		ck_assert(!ftr_ddlr_sl2vl(x->sh, NULL, &x->m, &err));
 	o.sl2vl = x->m;
@@ -479,6 +484,7 @@ END_TEST
 START_TEST(slim_leaf)
 {
 	struct ftr_guarantee g;
+	struct ftr_ddlr_plan p;
 	struct setup x;
 
 	begin(&x, draw("A: s t u h2\nB: s t u h2\nC: s t h2\ns:\nt:\nu:\n"), 1);
@@ -487,6 +493,17 @@ START_TEST(slim_leaf)
 	ck_assert_uint_eq(g.faults, 1);
 	ck_assert_uint_eq(g.weakest, draw_sw(x.f, "C"));
 	ck_assert_uint_eq(g.n_weakest, 1);
+	end(&x);
+	/* a failed switch does not count */
+	begin(&x, draw("A: s t u h2\nB: s h2\nC: s t\ns:\nt:\nu:\n"), 1);
+	ftr_ddlr_guarantee(x.r, &g);
+	ck_assert_uint_eq(g.k, 1);
+	ck_assert_uint_eq(g.weakest, draw_sw(x.f, "B"));
+	ck_assert(!ftr_ddlr_events(x.r, &(struct ftr_event){ FTR_EVENT_SWITCH_DOWN,
+				   draw_sw(x.f, "B"), 0 }, 1, &p, &err));
+	ftr_ddlr_plan_fini(&p);
+	ftr_ddlr_guarantee(x.r, &g);
+	ck_assert_uint_ne(g.weakest, draw_sw(x.f, "B"));
 	end(&x);
 	begin(&x, draw("A: h3\n"), 1);
 	ftr_ddlr_guarantee(x.r, &g);
@@ -591,6 +608,13 @@ static struct ftr_fabric *two_leaves(uint32_t ports, uint32_t spine_port, bool a
 
 	net_host(&n, 0, 1);
 	net_host(&n, 1, 1);
+	net_host(&n, FTR_SW_NONE, 0);
+	ck_assert(!ftr_builder_add_endport(n.b, &(struct ftr_endport){	/* no LID, no path */
+		.type = FTR_NODE_CA, .node_guid = 2000, .guid = 2000, .port_num = 1,
+	}, &err));
+	if (ports > 2)
+		ck_assert(!ftr_builder_add_link(n.b, (struct ftr_end){ 3, 4 },
+						(struct ftr_end){ 2000, 1 }, 4, FTR_SPEED_EDR, &err));
 	if (across)
 		net_link(&n, 0, 2, 1, 1 + spine_port);
 	else if (ports > 1)
