@@ -54,6 +54,7 @@
 #ifndef FTR_SIM_H
 #define FTR_SIM_H
 
+#include <ftr/check.h>
 #include <ftr/fabric.h>
 #include <ftr/load.h>
 #include <ftr/tables.h>
@@ -387,11 +388,6 @@ struct ftr_sim_slice {
 	double latency_ps;	/* mean latency of delivered packets since they were generated */
 };
 
-struct ftr_sim_wait {		/* a full buffer in a wait-for cycle */
-	ftr_sw sw;		/* the switch that sends into the buffer ... */
-	ftr_port port;		/* ... through this port */
-	uint8_t vl;
-};
 #define FTR_SIM_CYCLE_MAX 64
 
 struct ftr_sim_result {
@@ -413,9 +409,10 @@ struct ftr_sim_result {
 	uint32_t stuck_buffers;	/* number of deadlocked buffers */
 	uint32_t cycle_len;	/* number of buffers in the cycle; cycle[] may store fewer */
 	uint64_t stuck_packets;	/* number of packets in the deadlocked buffers */
-	/* one cycle of deadlocked buffers: each waits for the next one, the last for the first;
+	/* one cycle of deadlocked buffers, each at the far end of a channel: each waits for the
+	 * next one, the last for the first;
 	 * of a longer cycle only the first FTR_SIM_CYCLE_MAX buffers are stored */
-	struct ftr_sim_wait cycle[FTR_SIM_CYCLE_MAX];
+	struct ftr_channel cycle[FTR_SIM_CYCLE_MAX];
 	uint32_t n_channels;	/* number of elements of channel[].  It describes the channels of
 				 * all links, but not those of ports 0 */
 	struct ftr_sim_channel_use *channel;

@@ -140,7 +140,7 @@ static void fuzz_route(const uint8_t *data, size_t size)
 
 static void fuzz_lfts(const uint8_t *data, size_t size)
 {
-	struct ftr_lfts_gaps gaps;
+	struct ftr_parts gaps;
 	struct ftr_tables *t = NULL;
 	struct ftr_err err = { 0 };
 

@@ -344,7 +344,7 @@ END_TEST
 /* Replace value i of switch 0 in a copy of its costs or down-costs.  Returns the copy. */
 static uint8_t *other_costs(const struct ftr_shape *sh, const uint8_t *costs, uint32_t i, uint8_t to)
 {
-	size_t n = (size_t)sh->f->n_sw * sh->reach.cost_stride;
+	size_t n = (size_t)sh->f->n_sw * sh->reach.stride;
 	uint8_t *copy = aligned_alloc(64, (n + 63) / 64 * 64);
 
 	memcpy(copy, costs, n);

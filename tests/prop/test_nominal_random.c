@@ -113,7 +113,7 @@ static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 	ck_assert_uint_eq(n, b->f->n_sw);
 	ck_assert(a->f->n_ep == b->f->n_ep && a->tree.n_ranks == b->tree.n_ranks &&
 		  a->tree.n_leaf == b->tree.n_leaf && a->numbering.stride == b->numbering.stride &&
-		  a->numbering.n_d == b->numbering.n_d && a->reach.cost_stride == b->reach.cost_stride &&
+		  a->numbering.n_d == b->numbering.n_d && a->reach.stride == b->reach.stride &&
 		  a->tree.n_planes == b->tree.n_planes && a->tree.n_pods == b->tree.n_pods &&
 		  a->tree.n_odd == b->tree.n_odd && a->tree.n_horizontal == b->tree.n_horizontal &&
 		  a->tree.roots_given == b->tree.roots_given && a->numbering.n_dest == b->numbering.n_dest &&

@@ -626,9 +626,9 @@ START_TEST(wrong_size)
 	const struct ftr_tables *const mixed[] = { m.t, n.t, m.t };
 	struct ftr_check_report r;
 	struct ftr_err err = { 0 };
+	bool proved;
 	uint64_t hist[FTR_HOPS_MAX];
 	uint32_t load;
-	bool proved;
 	ftr_ep order[2] = { 0, 4 };
 
 	ck_assert_int_eq(ftr_check_tables(n.f, m.t, NULL, NULL, &r, &err),

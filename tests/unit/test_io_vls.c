@@ -71,7 +71,7 @@ struct got {
 
 static enum ftr_status read_form(enum form form, struct got *g)
 {
-	struct ftr_lfts_gaps gaps = { 0 };
+	struct ftr_parts gaps = { 0 };
 	enum ftr_status st;
 
 	memset(g, 0, sizeof(*g));
@@ -79,7 +79,7 @@ static enum ftr_status read_form(enum form form, struct got *g)
 	switch (form) {
 	case FDBS:
 		st = ftr_read_lfts(path, f, &g->t, &gaps, &err);
-		g->missing = gaps.missing;
+		g->missing = f->n_sw - (uint32_t)gaps.known;
 		return st;
 	case SL2VL:
 		return ftr_read_sl2vl(path, f, &g->m, &g->missing, &err);

@@ -230,7 +230,7 @@ static uint64_t fold_shape(const struct ftr_shape *sh)
 	uint64_t sum = fold(0, sh->tree.rank, sh->f->n_sw);
 
 	sum = fold(sum, sh->numbering.col, sh->f->n_sw * sizeof(uint32_t));
-	return fold(sum, sh->reach.cost, (size_t)sh->f->n_sw * sh->reach.cost_stride);
+	return fold(sum, sh->reach.cost, (size_t)sh->f->n_sw * sh->reach.stride);
 }
 
 static enum ftr_status shape_with(const struct ftr_fabric *f, const struct ftr_shape_opts *o,

@@ -197,56 +197,6 @@ START_TEST(superpod_refused)
 }
 END_TEST
 
-/* The GUIDs of the ports in host order; 0: a gap. */
-static uint64_t *guids_in_order(const struct ftr_fabric *f, const struct ftr_shape *nominal,
-				uint32_t *n)
-{
-	struct ftr_shape *sh = NULL;
-	uint64_t *guid;
-	ftr_ep *order;
-
-	ck_assert(!ftr_shape_new(f, &(struct ftr_shape_opts){ .nominal = nominal }, NULL, &sh, &err));
-	*n = sh->numbering.n_places;
-	order = calloc(*n, sizeof(*order));
-	guid = calloc(*n, sizeof(*guid));
-	ftr_shape_host_order(sh, order);
-	for (uint32_t i = 0; i < *n; i++)
-		guid[i] = order[i] == FTR_EP_NONE ? 0 : f->ep[order[i]].guid;
-	free(order);
-	ftr_shape_free(sh);
-	return guid;
-}
-
-/* One dead spine does not change the host order, with and without the nominal fabric. */
-START_TEST(host_order_without_a_spine)
-{
-	static const char *const shapes[] = { "superpod:H100:1", "superpod:H100:2", "superpod:H100:4",
-					      "superpod:B200:3" };
-	struct ftr_gen_opts o = { .nodes = 0 };
-	struct ftr_damage faults = { .switches = 1, .seed = 1 };
-	struct ftr_fabric *whole, *f;
-	struct ftr_nominal *nominal;
-	uint32_t n[3];
-	uint64_t *guid[3];
-
-	ck_assert(!ftr_gen_shape(shapes[_i], &o, &whole, &err));
-	ck_assert(!ftr_gen_damage(whole, &faults, &f, &err));
-	ck_assert(!ftr_nominal_new(whole, NULL, NULL, NULL, &nominal, NULL, &err));
-	guid[0] = guids_in_order(whole, NULL, &n[0]);
-	guid[1] = guids_in_order(f, NULL, &n[1]);
-	guid[2] = guids_in_order(f, nominal->shape, &n[2]);
-	for (int i = 1; i < 3; i++) {
-		ck_assert_uint_eq(n[i], n[0]);
-		ck_assert_mem_eq(guid[i], guid[0], n[0] * sizeof(*guid[0]));
-	}
-	for (int i = 0; i < 3; i++)
-		free(guid[i]);
-	ftr_nominal_free(nominal);
-	ftr_fabric_free(f);
-	ftr_fabric_free(whole);
-}
-END_TEST
-
 /* A leaf has the rail of most of its ports.  Hosts with one port have no rails. */
 START_TEST(rails_of_leaves)
 {
@@ -281,7 +231,6 @@ int main(void)
 	tcase_add_loop_test(tc, superpod, 0, (int)FTR_ARRAY_LEN(pods));
 	tcase_add_test(tc, superpod_options);
 	tcase_add_loop_test(tc, superpod_refused, 0, (int)FTR_ARRAY_LEN(no_pods));
-	tcase_add_loop_test(tc, host_order_without_a_spine, 0, 4);
 	tcase_add_test(tc, rails_of_leaves);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

@@ -12,6 +12,14 @@ struct check {
 	struct cli_in in;
 	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts;
 	bool strict, list, switch_sources;
+
+	struct cli_live net;
+	struct ftr_fabric *f;	/* those of net */
+	struct ftr_tables *t;
+	struct ftr_sl2vl *vl_map;
+	struct ftr_path_sl *path_sl;
+	uint32_t no_sl2vl;
+	char source[256];
 };
 
 #define OPTS struct check
@@ -36,64 +44,48 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-struct subject {
-	struct ftr_fabric *f;
-	struct ftr_tables *t;
-	struct ftr_sl2vl *sl2vl;
-	struct ftr_path_sl *psl;
-	uint32_t missing, silent, no_sl2vl;
-	char source[256];
-};
-
-static void from_switches(const struct check *c, struct subject *s)
+static void read_all(struct check *s, const char *fabric)
 {
-	struct cli_live live;
+	struct cli_live *n = &s->net;
 	double t0 = cli_now();
 
-	cli_must(cli_live_read(&c->in.from, &live, &cli_err));
-	s->f = live.f;
-	s->t = live.t;
-	s->missing = live.missing;
-	s->silent = live.silent;
-	snprintf(s->source, sizeof(s->source),
-		 "read from the switches in %.2f s", cli_now() - t0);
+	if (s->in.from.on) {
+		cli_must(cli_live_read(&s->in.from, n, &cli_err));
+	} else {
+		n->f = cli_read_fabric(&s->in, fabric);
+		n->t = cli_read_lfts(s->lfts, n->f, &n->missing);
+	}
+	s->f = n->f;
+	s->t = n->t;
+	if (s->in.from.on)
+		snprintf(s->source, sizeof(s->source), "read from the switches in %.2f s",
+			 cli_now() - t0);
+	else
+		snprintf(s->source, sizeof(s->source), "%s", s->lfts);
+	if (s->sl2vl)
+		cli_must(ftr_read_sl2vl(s->sl2vl, s->f, &s->vl_map, &s->no_sl2vl, &cli_err));
+	if (s->psl)
+		cli_must(ftr_read_path_sl(s->psl, s->f, &s->path_sl, &cli_err));
 }
 
-static void from_files(const struct check *c, const char *fabric,
-		       struct subject *s)
-{
-	s->f = cli_read_fabric(&c->in, fabric);
-	s->t = cli_read_lfts(c->lfts, s->f, &s->missing);
-	snprintf(s->source, sizeof(s->source), "%s", c->lfts);
-}
-
-static void read_vls(const struct check *c, struct subject *s)
-{
-	if (c->sl2vl)
-		cli_must(ftr_read_sl2vl(c->sl2vl, s->f, &s->sl2vl, &s->no_sl2vl,
-					&cli_err));
-	if (c->psl)
-		cli_must(ftr_read_path_sl(c->psl, s->f, &s->psl, &cli_err));
-}
-
-static void save(const struct check *c, const struct subject *s)
+static void save(const struct check *s)
 {
 	cli_write_begin();
-	if (c->save_fabric)
-		cli_write_fabric(c->save_fabric, s->f);
-	if (c->save_lfts)
-		cli_write_tables(c->save_lfts, s->f, s->t);
+	if (s->save_fabric)
+		cli_write_fabric(s->save_fabric, s->f);
+	if (s->save_lfts)
+		cli_write_tables(s->save_lfts, s->f, s->t);
 	cli_write_end();
 }
 
 /* Returns the shape of the fabric, whose ranks the checker uses.  If the fabric has no ranks,
  * returns NULL, or dies if --roots is given. */
-static struct ftr_shape *find_ranks(const struct check *c, const struct subject *s)
+static struct ftr_shape *find_ranks(const struct check *s)
 {
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st = cli_shape(&c->in, s->f, &sh, &cli_err);
+	enum ftr_status st = cli_shape(&s->in, s->f, &sh, &cli_err);
 
-	if (st != FTR_SHAPE || c->in.files.roots)
+	if (st != FTR_SHAPE || s->in.files.roots)
 		cli_must(st);
 	else
 		cli_error("note: no ranks: %s", cli_err.msg);
@@ -105,14 +97,13 @@ static struct ftr_shape *find_ranks(const struct check *c, const struct subject 
  * of credit loops.  With SL2VL tables or path SLs, the graph is needed in any case, to count
  * dropped packets and paths without an SL.
  */
-static void count_drops(const struct subject *s,
-			const struct ftr_check_opts *opts,
+static void count_drops(const struct check *s, const struct ftr_check_opts *opts,
 			struct ftr_team *team, struct ftr_check_report *r)
 {
 	struct ftr_check_opts unproved = *opts;
 	struct ftr_check_report *r2;
 
-	if (r->cdg != FTR_CDG_PROVED || (!s->sl2vl && !s->psl))
+	if (r->cdg != FTR_CDG_PROVED || (!s->vl_map && !s->path_sl))
 		return;
 	r2 = cli_calloc(1, sizeof(*r2), "a report");
 	unproved.rank = NULL;
@@ -126,7 +117,7 @@ static void count_drops(const struct subject *s,
 
 /* Compares the ports of hosts with several ports, as doctor does.  This has no effect on the
  * verdict: the tables are not at fault. */
-static void compare_ports(const struct subject *s, struct cli_report_opts *ro)
+static void compare_ports(const struct check *s, struct cli_report_opts *ro)
 {
 	static struct doctor d;
 	static struct doc_result rails, ports;
@@ -147,27 +138,27 @@ static void compare_ports(const struct subject *s, struct cli_report_opts *ro)
 	ro->host_ports = &ports;
 }
 
-static int check(const struct check *c, const struct subject *s)
+static int check(const struct check *s)
 {
-	struct ftr_team *team = c->in.team;
+	struct ftr_team *team = s->in.team;
 	uint64_t hops[FTR_HOPS_MAX];
 	struct cli_report_opts ro = {
-		.source = s->source, .missing = s->missing,
-		.silent = s->silent, .strict = c->strict,
-		.switch_sources = c->switch_sources, .json = c->in.json,
-		.hops = hops, .sl2vl = c->sl2vl, .psl = c->psl,
-		.no_sl2vl = s->no_sl2vl, .list = c->list,
+		.source = s->source, .missing = s->net.missing,
+		.silent = s->net.silent, .strict = s->strict,
+		.switch_sources = s->switch_sources, .json = s->in.json,
+		.hops = hops, .sl2vl = s->sl2vl, .psl = s->psl,
+		.no_sl2vl = s->no_sl2vl, .list = s->list,
 	};
 	struct ftr_check_opts opts = {
-		.switch_sources = c->switch_sources, .sl2vl = s->sl2vl,
-		.path_sl = s->psl,
+		.switch_sources = s->switch_sources, .sl2vl = s->vl_map,
+		.path_sl = s->path_sl,
 	};
 	static struct ftr_check_report report;
 	static struct cli_verdict verdict;
 	static struct ftr_shape *sh;
 
 	cli_progress("checking the tables");
-	sh = find_ranks(c, s);
+	sh = find_ranks(s);
 	opts.rank = sh ? sh->tree.rank : NULL;
 	opts.list_lost = true;
 	cli_must(ftr_check_tables(s->f, s->t, &opts, team, &report, &cli_err));
@@ -181,34 +172,29 @@ static int check(const struct check *c, const struct subject *s)
 
 static int run_check(int argc, char **argv)
 {
-	static struct check c;
-	static struct subject s;
-	int n = cli_parse(&cli_check, &c, argc, argv), status;
-	const char *const outputs[] = { c.save_fabric, c.save_lfts };
+	static struct check s;
+	int n = cli_parse(&cli_check, &s, argc, argv), status;
+	const char *const outputs[] = { s.save_fabric, s.save_lfts };
 
 	/* the report goes to stdout, as text or as JSON */
 	cli_check_outputs("check", true, outputs, 2);
 	cli_check_inputs("check", outputs, 2, (const char *[]){
-			n ? argv[0] : NULL, c.lfts, c.sl2vl, c.psl,
-			c.in.nominal, c.in.files.roots, c.in.files.cn,
-			c.in.files.io }, 8);
-	cli_live_args("check", &c.in.from, n, 0);
-	if (c.in.from.on && (c.lfts || n))
+			n ? argv[0] : NULL, s.lfts, s.sl2vl, s.psl,
+			s.in.nominal, s.in.files.roots, s.in.files.cn,
+			s.in.files.io }, 8);
+	cli_live_args("check", &s.in.from, n, 0, NULL);
+	if (s.in.from.on && (s.lfts || n))
 		cli_die("check: --live reads fabric and tables from the switches; '%s' cannot be given with it",
-			c.lfts ? "--lfts" : argv[0]);
-	if (!c.in.from.on && (!c.lfts || !n))
+			s.lfts ? "--lfts" : argv[0]);
+	if (!s.in.from.on && (!s.lfts || !n))
 		cli_die("check: FABRIC and --lfts FILE are needed, or --live");
 	cli_progress("reading");
-	if (c.in.from.on)
-		from_switches(&c, &s);
-	else
-		from_files(&c, argv[0], &s);
-	read_vls(&c, &s);
-	save(&c, &s);
+	read_all(&s, argv[0]);
+	save(&s);
 	cli_progress_end();
-	c.in.team = ftr_team_new(c.in.threads);
-	status = check(&c, &s);
-	ftr_team_free(c.in.team);
+	s.in.team = ftr_team_new(s.in.threads);
+	status = check(&s);
+	ftr_team_free(s.in.team);
 	return status;
 }
 
@@ -231,7 +217,6 @@ const struct cli_cmd cli_check = {
 "finding.  With --strict, all pairs must be reachable.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_check,
 };

@@ -202,11 +202,9 @@ struct cli_engine {
 /* ---- shared by several commands (common.c) ----------------------------- */
 
 /* Returns the options for routing f, a damaged fabric.  Ignores an sm_switch that is not in f. */
-struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
-				       const struct ftr_fabric *f);
+struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e, const struct ftr_fabric *f);
 /* Like cli_damaged_opts, but dies if sm_switch is not a switch of f. */
-struct ftr_route_opts cli_route_opts(const struct cli_engine *e,
-				     const struct ftr_fabric *f);
+struct ftr_route_opts cli_route_opts(const struct cli_engine *e, const struct ftr_fabric *f);
 
 /* Reads the fabric from the file at path, with LIDs by --lmc.  With --tolerant, a link that only one
  * end reports is left out, with a note on stderr.  Dies after an error. */
@@ -240,6 +238,8 @@ void cli_note_files(const struct ftr_shape *sh);
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
 /* Returns the hosts of f; ends the program if there is none. */
 struct ftr_hosts *cli_hosts(const struct ftr_fabric *f);
+/* The same, or the order in the file of --order. */
+ftr_ep *cli_order(const struct cli_in *in, const struct ftr_shape *sh, uint32_t *n);
 /* Like cli_host_order, but returns port GUIDs, which are valid in a damaged fabric, too; 0: a gap.
  * If with_gaps is false, removes gaps as cli_drop_gaps does. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
@@ -273,12 +273,10 @@ void cli_write_begin(void);
 void cli_write_end(void);
 /* Dies if one of the output files is also an input file; entries may be NULL. */
 void cli_check_inputs(const char *cmd, const char *const *out,
-		      unsigned int n_out, const char *const *in,
-		      unsigned int n_in);
+		      unsigned int n_out, const char *const *in, unsigned int n_in);
 /* Dies if two of these n output files are the same; entries may be NULL.  reported: true if the
  * command also prints a report to stdout. */
-void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
-		       unsigned int n);
+void cli_check_outputs(const char *cmd, bool reported, const char *const *path, unsigned int n);
 
 /* Like ftr_read_lfts, but dies after an error.  Notes on stderr report switches of the file that are
  * not in f, and switches of f without a table.  If missing is not NULL, *missing is set to the number
@@ -329,16 +327,19 @@ const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
 /* Writes the link at a port of s in the form "near" port 3 -> "far" port 7.  buf holds at least
  * CLI_LINK_MAX bytes. */
 #define CLI_LINK_MAX (2 * CLI_NAME_MAX + 32)
-const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
-			  unsigned int port);
+const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s, unsigned int port);
 /* Like cli_link_name, but without a direction: "near" port 3 - "far" port 7. */
-const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
-			  unsigned int port);
+const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s, unsigned int port);
 
 /* Like the functions above and cli_num and cli_count, in a buffer that is valid to the end of the
  * enclosing block. */
 #define CLI_NUM(n) cli_num((char[CLI_NUM_MAX]){ "" }, n)
 #define CLI_COUNT(n, one, many) cli_count((char[CLI_COUNT_MAX]){ "" }, n, one, many)
+#define CLI_SWITCHES(n) CLI_COUNT(n, "switch", "switches")
+#define CLI_HOST_PORTS(n) CLI_COUNT(n, "host port", "host ports")
+#define CLI_LINKS(n) CLI_COUNT(n, "link", "links")
+#define CLI_ENTRIES(n) CLI_COUNT(n, "entry", "entries")
+#define CLI_PAIRS(n) CLI_COUNT(n, "pair", "pairs")
 #define CLI_SW(f, s) cli_sw_name((char[CLI_NAME_MAX]){ "" }, f, s)
 #define CLI_EP(f, e) cli_ep_name((char[CLI_NAME_MAX]){ "" }, f, e)
 #define CLI_LID(f, lid) cli_lid_name((char[CLI_NAME_MAX]){ "" }, f, lid)
@@ -402,8 +403,7 @@ void cli_judge(const struct ftr_fabric *f, const struct ftr_shape *sh, struct ft
 /* Returns the report as JSON (<json-c/json.h>). */
 struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 				    const struct ftr_check_report *r,
-				    const struct cli_report_opts *o,
-				    const struct cli_verdict *v);
+				    const struct cli_report_opts *o, const struct cli_verdict *v);
 /* Prints the report; returns CLI_CLEAN or CLI_FINDINGS. */
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,

@@ -124,8 +124,7 @@ static void take(struct coll *c, double bytes, double times)
 		}
 	for (uint32_t i = 0; i < n; i++)
 		if (c->host[i]) {
-			adapters = fmax(adapters,
-					c->host[i] * bytes / adapter(c, i % c->f->n_ep));
+			adapters = fmax(adapters, c->host[i] * bytes / adapter(c, i % c->f->n_ep));
 			c->host_sum[i] += c->host[i] * bytes * times;
 		}
 	c->x.seconds += (fmax(links, adapters) + c->o->latency) * times;

@@ -32,8 +32,7 @@ const char *cli_num(char *buf, uint64_t n)
 	return buf;
 }
 
-struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
-				       const struct ftr_fabric *f)
+struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e, const struct ftr_fabric *f)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 
@@ -50,8 +49,7 @@ const char *cli_count(char *buf, uint64_t n, const char *one, const char *many)
 	return buf;
 }
 
-struct ftr_route_opts cli_route_opts(const struct cli_engine *e,
-				     const struct ftr_fabric *f)
+struct ftr_route_opts cli_route_opts(const struct cli_engine *e, const struct ftr_fabric *f)
 {
 	struct ftr_route_opts o = cli_damaged_opts(e, f);
 
@@ -66,8 +64,7 @@ struct ftr_fabric *cli_read_fabric(const struct cli_in *in, const char *path)
 	struct ftr_read_notes notes = { 0 };
 	struct ftr_fabric *f = NULL;
 
-	cli_must(in->tolerant ?
-		 ftr_read_fabric_tolerant(path, in->lmc, &notes, &f, &cli_err) :
+	cli_must(in->tolerant ? ftr_read_fabric_tolerant(path, in->lmc, &notes, &f, &cli_err) :
 		 ftr_read_fabric(path, in->lmc, &f, &cli_err));
 	if (notes.one_sided)
 		cli_error("note: %s: %s left out; the first: %s", path,
@@ -76,8 +73,7 @@ struct ftr_fabric *cli_read_fabric(const struct cli_in *in, const char *path)
 	return f;
 }
 
-static enum ftr_status read_one(const char *path, struct ftr_guids *out,
-				struct ftr_err *err)
+static enum ftr_status read_one(const char *path, struct ftr_guids *out, struct ftr_err *err)
 {
 	uint64_t *guid;
 	enum ftr_status st;
@@ -111,10 +107,8 @@ void cli_shaping_free(struct cli_shaping *s)
 }
 
 /* Host ports without a LID in the file at path get LIDs with the LMC of f. */
-static enum ftr_status read_nominal(const char *path,
-				    const struct ftr_fabric *f,
-				    const struct ftr_shape_opts *opts,
-				    struct ftr_nominal **out,
+static enum ftr_status read_nominal(const char *path, const struct ftr_fabric *f,
+				    const struct ftr_shape_opts *opts, struct ftr_nominal **out,
 				    struct ftr_err *err)
 {
 	struct ftr_fabric *g = NULL;
@@ -136,13 +130,11 @@ static void note_growth(const char *path, const struct ftr_nominal_change *c)
 {
 	if (c->other)
 		cli_error("note: %s belongs to another fabric and is not used: %u of its %u switches and %u of its %u host ports are in this fabric",
-			  path, c->same_sw, c->old_sw, c->same_hosts,
-			  c->old_hosts);
+			  path, c->same_sw, c->old_sw, c->same_hosts, c->old_hosts);
 	else if (c->grew)
 		cli_error("note: %s lacks %s, %s and %s of the fabric; %s; first difference: %s",
-			  path, CLI_COUNT(c->new_sw, "switch", "switches"),
-			  CLI_COUNT(c->new_links, "link", "links"),
-			  CLI_COUNT(c->new_hosts, "host port", "host ports"),
+			  path, CLI_SWITCHES(c->new_sw), CLI_LINKS(c->new_links),
+			  CLI_HOST_PORTS(c->new_hosts),
 			  CLI_COUNT(c->replaced_sw + c->changed, "other part differs",
 				    "other parts differ"), c->example);
 }
@@ -236,6 +228,16 @@ ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n)
 	return order;
 }
 
+ftr_ep *cli_order(const struct cli_in *in, const struct ftr_shape *sh, uint32_t *n)
+{
+	ftr_ep *order;
+
+	if (!in->order)
+		return cli_host_order(sh, n);
+	cli_must(ftr_read_order(in->order, sh->f, &order, n, &cli_err));
+	return order;
+}
+
 static bool is_there(const struct ftr_fabric *f, ftr_ep e)
 {
 	return e != FTR_EP_NONE && f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid;
@@ -283,22 +285,22 @@ double cli_bound(const struct ftr_shape *sh, const ftr_ep *order, uint32_t n)
 
 struct ftr_tables *cli_read_lfts(const char *path, const struct ftr_fabric *f, uint32_t *missing)
 {
-	struct ftr_lfts_gaps gaps = { 0 };
+	struct ftr_parts parts = { 0 };
 	struct ftr_tables *t = NULL;
+	uint32_t n;
 
-	cli_must(ftr_read_lfts(path, f, &t, &gaps, &cli_err));
-	if (gaps.foreign)
+	cli_must(ftr_read_lfts(path, f, &t, &parts, &cli_err));
+	n = f->n_sw - (uint32_t)parts.known;
+	if (parts.foreign)
 		cli_error("note: %s:%u: %s not in the fabric; the first: 0x%016"
 			  PRIx64 "; the rest of the file is used", path,
-			  gaps.line, CLI_COUNT(gaps.foreign,
-					       "table of a switch that is",
-					       "tables of switches that are"),
-			  gaps.guid);
+			  parts.line, CLI_COUNT(parts.foreign, "table of a switch that is",
+						"tables of switches that are"), parts.guid);
 	if (missing)
-		*missing = gaps.missing;
-	else if (gaps.missing)
+		*missing = n;
+	else if (n)
 		cli_error("note: %s: %s as missing", path,
-			  CLI_COUNT(gaps.missing, "switch without a table; all its entries count",
+			  CLI_COUNT(n, "switch without a table; all its entries count",
 				    "switches without a table; all their entries count"));
 	return t;
 }

@@ -11,10 +11,24 @@
 #include "cli/live.h"
 #include "cli/transition.h"
 
+/* The number of entries that changed for one LID, or in one switch. */
+struct moved {
+	uint32_t idx;		/* the LID, or the index of the switch */
+	uint32_t n;
+};
+
 struct diff {
 	struct cli_in in;
 	unsigned int top;
 	bool verbose, transition;
+
+	struct ftr_fabric *f;
+	struct ftr_tables *a, *b;
+	struct ftr_tables_diff d;
+	double ms_per_block;		/* with --live: mean time to read a block */
+	struct cli_transition x;	/* only with --transition */
+	struct moved *lid, *sw;	/* sorted by n (descending), then by idx */
+	uint32_t n_lid, n_sw;	/* number of LIDs and of switches with changed entries */
 };
 
 #define OPTS struct diff
@@ -31,22 +45,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_TOLERANT,
 	CLI_OPT_JSON,
 	CLI_OPT_END
-};
-
-/* The number of entries that changed for one LID, or in one switch. */
-struct moved {
-	uint32_t idx;		/* the LID, or the index of the switch */
-	uint32_t n;
-};
-
-struct result {
-	struct ftr_fabric *f;
-	struct ftr_tables *a, *b;
-	struct ftr_tables_diff d;
-	double ms_per_block;		/* with --live: mean time to read a block */
-	struct cli_transition x;	/* only with --transition */
-	struct moved *lid, *sw;	/* sorted by n (descending), then by idx */
-	uint32_t n_lid, n_sw;	/* number of LIDs and of switches with changed entries */
 };
 
 static int by_count(const void *va, const void *vb)
@@ -67,7 +65,7 @@ static uint32_t rank(struct moved *m, uint32_t n)
 	return k;
 }
 
-static void count(struct result *r)
+static void count(struct diff *r)
 {
 	const struct ftr_fabric *f = r->f;
 	uint32_t n_lid = (uint32_t)f->max_lid + 1;
@@ -90,30 +88,29 @@ static void count(struct result *r)
 	r->n_sw = rank(r->sw, f->n_sw);
 }
 
-static void report_diff(const struct result *r, const struct diff *opts)
+static void report_diff(const struct diff *r)
 {
-	printf("%s in %s of %s differ%s\n", CLI_COUNT(r->d.entries, "entry", "entries"),
+	printf("%s in %s of %s differ%s\n", CLI_ENTRIES(r->d.entries),
 	       CLI_COUNT(r->d.blocks, "block", "blocks"),
-	       CLI_COUNT(r->d.switches, "switch", "switches"), r->d.entries == 1 ? "s" : "");
+	       CLI_SWITCHES(r->d.switches), r->d.entries == 1 ? "s" : "");
 	if (!r->n_lid)
 		return;
 	printf("%s with changed entries\n", CLI_COUNT(r->n_lid, "destination", "destinations"));
-	for (uint32_t i = 0; i < r->n_lid && i < opts->top; i++)
-		printf("  %17s: %s\n", CLI_COUNT(r->lid[i].n, "switch", "switches"),
+	for (uint32_t i = 0; i < r->n_lid && i < r->top; i++)
+		printf("  %17s: %s\n", CLI_SWITCHES(r->lid[i].n),
 		       CLI_LID(r->f, (ftr_lid)r->lid[i].idx));
-	if (opts->top < r->n_lid)
-		printf("  ... and %s more (--top)\n", CLI_NUM(r->n_lid - opts->top));
-	if (opts->transition)
+	if (r->top < r->n_lid)
+		printf("  ... and %s more (--top)\n", CLI_NUM(r->n_lid - r->top));
+	if (r->transition)
 		cli_transition_text(r->f, &r->x);
-	if (!opts->verbose)
+	if (!r->verbose)
 		return;
 	printf("changes by switch\n");
 	for (uint32_t i = 0; i < r->n_sw; i++)
-		printf("  %17s: %s\n", CLI_COUNT(r->sw[i].n, "entry", "entries"),
-		       CLI_SW(r->f, r->sw[i].idx));
+		printf("  %17s: %s\n", CLI_ENTRIES(r->sw[i].n), CLI_SW(r->f, r->sw[i].idx));
 }
 
-static int report_json(const struct result *r, const struct diff *opts, int status)
+static int report_json(const struct diff *r, int status)
 {
 	struct json_object *o = cli_json_new("diff"), *list, *e;
 
@@ -123,12 +120,12 @@ static int report_json(const struct result *r, const struct diff *opts, int stat
 	cli_json_num(o, "changed_switches", r->d.switches);
 	cli_json_num(o, "moved_destinations", r->n_lid);
 	list = cli_json_array(o, "destinations");
-	for (uint32_t i = 0; i < r->n_lid && i < opts->top; i++) {
+	for (uint32_t i = 0; i < r->n_lid && i < r->top; i++) {
 		e = cli_json_element(list);
 		cli_json_num(e, "switches", r->lid[i].n);
 		cli_json_lid(e, r->f, (ftr_lid)r->lid[i].idx);
 	}
-	if (opts->verbose) {
+	if (r->verbose) {
 		list = cli_json_array(o, "switches");
 		for (uint32_t i = 0; i < r->n_sw; i++) {
 			e = cli_json_element(list);
@@ -136,56 +133,55 @@ static int report_json(const struct result *r, const struct diff *opts, int stat
 			cli_json_switch(e, "switch", r->f, r->sw[i].idx);
 		}
 	}
-	if (opts->transition)
+	if (r->transition)
 		cli_transition_json(o, r->f, &r->x);
 	return cli_json_end(o, status);
 }
 
-static void read_all(const struct diff *opts, char **argv, struct result *r)
+static void read_all(char **argv, struct diff *r)
 {
-	struct cli_live live = cli_input(&opts->in, argv[0]);
+	struct cli_live live = cli_input(&r->in, argv[0]);
 
 	r->f = live.f;
 	r->a = live.t;
 	r->ms_per_block = cli_live_ms_per_block(&live);
-	if (!opts->in.from.on)
+	if (!r->in.from.on)
 		r->a = cli_read_lfts(argv[1], r->f, NULL);
-	r->b = cli_read_lfts(argv[opts->in.from.on ? 0 : 2], r->f, NULL);
+	r->b = cli_read_lfts(argv[r->in.from.on ? 0 : 2], r->f, NULL);
 }
 
-static void examine(struct diff *opts, struct result *r)
+static void examine(struct diff *r)
 {
 	struct ftr_shape *sh = NULL;
 
-	opts->in.team = ftr_team_new(opts->in.threads);
-	cli_must(cli_shape(&opts->in, r->f, &sh, &cli_err));
+	r->in.team = ftr_team_new(r->in.threads);
+	cli_must(cli_shape(&r->in, r->f, &sh, &cli_err));
 	cli_transition(sh, r->a, r->b, r->ms_per_block, &r->x);
 	ftr_shape_free(sh);
-	ftr_team_free(opts->in.team);
+	ftr_team_free(r->in.team);
 }
 
 static int run_diff(int argc, char **argv)
 {
-	static struct diff opts;
-	static struct result r;
-	int n = cli_parse(&cli_diff, &opts, argc, argv), status;
+	static struct diff r;
+	int n = cli_parse(&cli_diff, &r, argc, argv), status;
 
-	cli_live_args("diff", &opts.in.from, n, 3);
-	if (opts.in.from.on && n != 1)
+	cli_live_args("diff", &r.in.from, n, 3, NULL);
+	if (r.in.from.on && n != 1)
 		cli_die("diff: --live expects one argument, the tables to compare with those in use");
-	if (opts.in.files.roots && !opts.transition)
+	if (r.in.files.roots && !r.transition)
 		cli_die("diff: --roots requires --transition");
 	cli_progress("comparing");
-	read_all(&opts, argv, &r);
+	read_all(argv, &r);
 	count(&r);
-	if (opts.transition)
-		examine(&opts, &r);
+	if (r.transition)
+		examine(&r);
 	ftr_tables_diff(r.f, r.a, r.f, r.b, &r.d);
 	cli_progress_end();
 	status = r.d.entries ? CLI_FINDINGS : CLI_CLEAN;
-	if (opts.in.json)
-		return report_json(&r, &opts, status);
-	report_diff(&r, &opts);
+	if (r.in.json)
+		return report_json(&r, status);
+	report_diff(&r);
 	return status;
 }
 
@@ -202,7 +198,6 @@ const struct cli_cmd cli_diff = {
 "writes.\n"
 "Exit status: 0 equal, 1 different, 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 3,
+	.min_args = 1, .max_args = 3,
 	.run = run_diff,
 };

@@ -255,8 +255,7 @@ static void put_table(const struct doctor *d)
 	printf("(engines: tables with the option \"balance load\", as in the plugin's first routing; \"balance full\" reduces the load of shifts)\n");
 }
 
-static void put_all(const struct doctor *d, const struct doc_result *r,
-		    const uint32_t *count)
+static void put_all(const struct doctor *d, const struct doc_result *r, const uint32_t *count)
 {
 	struct line line[LINES_MAX];
 	uint32_t n = recommend(d, line);
@@ -352,8 +351,7 @@ static void check_usage(const struct doctor *d)
 			cli_die("doctor: unknown check '%s'", o->only.v[i]);
 	if (o->lfts && !d->fabric)
 		cli_die("doctor: --lfts needs FABRIC");
-	if (d->fabric && (o->local || o->in.from.ca || o->in.from.port ||
-			  o->in.from.m_key))
+	if (d->fabric && (o->local || o->in.from.ca || o->in.from.port || o->in.from.m_key))
 		cli_die("doctor: --local, --ca, --port and --m-key cannot be combined with FABRIC");
 }
 
@@ -396,7 +394,6 @@ const struct cli_cmd cli_doctor = {
 "Exit status: 0 no failure; 1 a failure (with --strict: a failure or a warning);\n"
 "2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_doctor,
 };

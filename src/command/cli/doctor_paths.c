@@ -37,8 +37,7 @@ static bool need_shape(struct doctor *d, struct doc_result *r)
 {
 	make_shape(d);
 	if (!d->sh)
-		doc_say(r, DOC_NOT_CHECKED, "the fabric has no ranks: %s",
-			d->shape_err.msg);
+		doc_say(r, DOC_NOT_CHECKED, "the fabric has no ranks: %s", d->shape_err.msg);
 	return d->sh != NULL;
 }
 
@@ -55,8 +54,7 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 	opts.rank = d->sh ? d->sh->tree.rank : NULL;
 	report = cli_calloc(1, sizeof(*report), "a report");
 	if (ftr_check_tables(d->net.f, d->net.t, &opts, d->o.in.team, report, &err)) {
-		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s",
-			err.msg);
+		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s", err.msg);
 		free(report);
 		return false;
 	}
@@ -102,14 +100,12 @@ static void one_file(const struct doctor *d, struct doc_result *r,
 	free(guid);
 	if (unknown || !n)
 		doc_detail(r, "%s %s: GUIDs without a %s in this fabric: %u of %u; the first: 0x%016"
-			   PRIx64, what, path, switches ? "switch" : "port",
-			   unknown, n, first);
+			   PRIx64, what, path, switches ? "switch" : "port", unknown, n, first);
 }
 
 /* Returns true if the state file of the plugin belongs to this fabric.  If not, *why gets the
  * reason. */
-static bool is_state_of(const struct doctor *d, const char *path,
-			struct ftr_err *why)
+static bool is_state_of(const struct doctor *d, const char *path, struct ftr_err *why)
 {
 	struct ftr_nominal_change c = { .other = false };
 	struct ftr_nominal *n = NULL;
@@ -119,8 +115,7 @@ static bool is_state_of(const struct doctor *d, const char *path,
 		st = ftr_nominal_compare(n, d->net.f, &c, why);
 	if (!st && c.other)
 		st = ftr_fail(why, FTR_INVAL, "%s: %u of its %u switches and %u of its %u host ports are in this fabric",
-			      path, c.same_sw, c.old_sw, c.same_hosts,
-			      c.old_hosts);
+			      path, c.same_sw, c.old_sw, c.same_hosts, c.old_hosts);
 	ftr_nominal_free(n);
 	return !st;
 }
@@ -171,10 +166,8 @@ void doc_files(struct doctor *d, struct doc_result *r)
 	one_file(d, r, "root_guid_file", g->roots, true);
 	one_file(d, r, "cn_guid_file", g->cn, false);
 	one_file(d, r, "io_guid_file", g->io, false);
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "the GUID files and the state file of the plugin are those of this fabric");
+	if (doc_clean(r, "the GUID files and the state file of the plugin are those of this fabric"))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "%u file%s not match this fabric",
 		r->n_details, r->n_details == 1 ? " does" : "s do");
 	doc_remedy(r, "correct the GUID files (cn and io files contain port GUIDs, root files contain node GUIDs); remove state files of other fabrics (the plugin writes a new one)");
@@ -182,8 +175,6 @@ void doc_files(struct doctor *d, struct doc_result *r)
 
 void doc_ranks(struct doctor *d, struct doc_result *r)
 {
-	char ranks[CLI_COUNT_MAX], leaves[CLI_COUNT_MAX], planes[CLI_COUNT_MAX];
-	char pods[CLI_COUNT_MAX], links[CLI_COUNT_MAX], hosts[CLI_COUNT_MAX];
 	const struct ftr_shape *sh;
 
 	make_shape(d);
@@ -194,14 +185,13 @@ void doc_ranks(struct doctor *d, struct doc_result *r)
 		return;
 	}
 	doc_say(r, DOC_OK, "%s (%s), %s, %s, %s, %s, %s on upper switches",
-		cli_count(ranks, sh->tree.n_ranks, "rank", "ranks"),
+		CLI_COUNT(sh->tree.n_ranks, "rank", "ranks"),
 		sh->tree.roots_given ? "from root_guid_file" : "inferred",
-		cli_count(leaves, sh->tree.n_leaf, "leaf switch", "leaf switches"),
-		cli_count(planes, sh->tree.n_planes, "plane", "planes"),
-		cli_count(pods, sh->tree.n_pods, "pod", "pods"),
-		cli_count(links, sh->tree.n_horizontal, "horizontal link",
-			  "horizontal links"),
-		cli_count(hosts, sh->tree.n_odd, "host", "hosts"));
+		CLI_COUNT(sh->tree.n_leaf, "leaf switch", "leaf switches"),
+		CLI_COUNT(sh->tree.n_planes, "plane", "planes"),
+		CLI_COUNT(sh->tree.n_pods, "pod", "pods"),
+		CLI_COUNT(sh->tree.n_horizontal, "horizontal link", "horizontal links"),
+		CLI_COUNT(sh->tree.n_odd, "host", "hosts"));
 	if (sh->tree.n_leaf == d->net.f->n_sw && d->net.f->n_sw > 2) {
 		r->verdict = DOC_WARNING;
 		doc_remedy(r, "all switches have hosts, so the fabric is a ring, a mesh or a torus rather than a fat-tree: compare the load of the engines' tables (check \"balance\") with the load of tables from dfsssp or nue");
@@ -218,15 +208,12 @@ void doc_ranks(struct doctor *d, struct doc_result *r)
 static void absent_links(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;
-	char a[CLI_NAME_MAX], b[CLI_NAME_MAX];
 
 	for (uint32_t i = 0; i < sh->missing.n_absent; i++) {
 		const struct ftr_link *c = &sh->missing.absent[i];
 
-		doc_detail(r, "%s port %u - %s port %u",
-			   cli_sw_name(a, sh->f, c->sw), c->port,
-			   cli_sw_name(b, sh->f, c->peer), c->peer_port);
-		doc_at(r, sh->f->sw[c->sw].guid, 0);
+		doc_at(r, sh->f->sw[c->sw].guid, 0, "%s port %u - %s port %u", CLI_SW(sh->f, c->sw),
+		       c->port, CLI_SW(sh->f, c->peer), c->peer_port);
 	}
 }
 
@@ -235,7 +222,6 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;
-	char name[CLI_NAME_MAX];
 	uint32_t n = 0;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
@@ -245,17 +231,14 @@ static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 		if (!lacks)
 			continue;
 		n += lacks;
-		doc_detail(r, "%s: %u of %u upward neighbours",
-			   cli_sw_name(name, sh->f, s), sh->tree.n_up[s],
-			   sh->numbering.n_slots[s]);
-		doc_at(r, sh->f->sw[s].guid, 0);
+		doc_at(r, sh->f->sw[s].guid, 0, "%s: %u of %u upward neighbours",
+		       CLI_SW(sh->f, s), sh->tree.n_up[s], sh->numbering.n_slots[s]);
 	}
 	return n;
 }
 
 void doc_links_missing(struct doctor *d, struct doc_result *r)
 {
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
 	uint32_t n;
 
 	if (!need_shape(d, r))
@@ -265,9 +248,8 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 		absent_links(d, r);
 		doc_say(r, n || d->sh->missing.n_missing_sw ? DOC_WARNING : DOC_OK,
 			"missing parts of %s: %s between switches, %s, %s", d->o.in.nominal,
-			cli_count(a, n, "link", "links"),
-			cli_count(b, d->sh->missing.n_missing_sw, "switch", "switches"),
-			cli_count(c, d->sh->missing.n_missing_hosts, "host port", "host ports"));
+			CLI_LINKS(n), CLI_SWITCHES(d->sh->missing.n_missing_sw),
+			CLI_HOST_PORTS(d->sh->missing.n_missing_hosts));
 	} else {
 		n = free_slots(d, r);
 		if (n)
@@ -285,7 +267,6 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 void doc_sm_reach(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_fabric *n = &d->net;
-	char name[CLI_NAME_MAX];
 	uint32_t lids = 0;
 
 	for (uint32_t i = 0; i < n->n_sm; i++) {
@@ -297,11 +278,9 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 		for (ftr_sw s = 0; s < n->f->n_sw; s++) {
 			if (ftr_tables_path(n->f, n->t, s, lid, NULL) != FTR_NO_PATH)
 				continue;
-			doc_detail(r, "%s to the subnet manager \"%s\" (0x%016"
-				   PRIx64 "), lid %u",
-				   cli_sw_name(name, n->f, s), n->sm[i].name,
-				   n->sm[i].guid, lid);
-			doc_at(r, n->f->sw[s].guid, 0);
+			doc_at(r, n->f->sw[s].guid, 0,
+			       "%s to the subnet manager \"%s\" (0x%016" PRIx64 "), lid %u",
+			       CLI_SW(n->f, s), n->sm[i].name, n->sm[i].guid, lid);
 		}
 	}
 	if (!lids) {
@@ -320,7 +299,6 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 static void name_hosts(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
-	char name[CLI_NAME_MAX];
 	uint32_t *hosts = cli_calloc(f->n_sw, sizeof(*hosts), "%u switches", f->n_sw);
 
 	for (ftr_ep e = 0; e < f->n_ep; e++)
@@ -335,10 +313,8 @@ static void name_hosts(const struct doctor *d, struct doc_result *r)
 				lost += hosts[s] - (f->ep[e].sw == s);
 		if (!lost)
 			continue;
-		doc_detail(r, "%s is not reached by %" PRIu64 " host port%s",
-			   cli_lid_name(name, f, f->ep[e].lid), lost,
-			   lost == 1 ? "" : "s");
-		doc_at(r, f->ep[e].guid, 0);
+		doc_at(r, f->ep[e].guid, 0, "%s is not reached by %" PRIu64 " host port%s",
+		       CLI_LID(f, f->ep[e].lid), lost, lost == 1 ? "" : "s");
 	}
 	free(hosts);
 }
@@ -346,20 +322,18 @@ static void name_hosts(const struct doctor *d, struct doc_result *r)
 void doc_pairs(struct doctor *d, struct doc_result *r)
 {
 	uint64_t bad, all;
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
 	if (!need_report(d, r))
 		return;
 	bad = d->report->bad[FTR_CHECK_HOST_HOST];
 	all = d->report->pairs[FTR_CHECK_HOST_HOST];
 	if (!bad) {
-		doc_say(r, DOC_OK, "all %s pairs of host ports have a path",
-			cli_num(a, all));
+		doc_say(r, DOC_OK, "all %s pairs of host ports have a path", CLI_NUM(all));
 		return;
 	}
 	doc_say(r, d->judged.class_bad[FTR_CHECK_HOST_HOST] ? DOC_FAILURE :
 		DOC_WARNING, "pairs of host ports without a path: %s of %s",
-		cli_num(a, bad), cli_num(b, all));
+		CLI_NUM(bad), CLI_NUM(all));
 	doc_remedy(r, "choose an engine: in the table below, the row \"unreachable pairs\" shows how many pairs each engine leaves without a path");
 	name_hosts(d, r);
 }
@@ -367,8 +341,6 @@ void doc_pairs(struct doctor *d, struct doc_result *r)
 void doc_loops(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_check_sample *s;
-	char from[CLI_NAME_MAX], to[CLI_NAME_MAX];
-	char a[CLI_COUNT_MAX];
 
 	if (!need_report(d, r))
 		return;
@@ -378,16 +350,14 @@ void doc_loops(struct doctor *d, struct doc_result *r)
 	}
 	s = &d->report->sample[FTR_FIND_LOOP];
 	doc_say(r, DOC_FAILURE, "%s; the first: from %s to %s",
-		cli_count(a, d->report->found[FTR_FIND_LOOP], "path loops", "paths loop"),
-		cli_sw_name(from, d->net.f, s->from),
-		cli_lid_name(to, d->net.f, s->lid));
+		CLI_COUNT(d->report->found[FTR_FIND_LOOP], "path loops", "paths loop"),
+		CLI_SW(d->net.f, s->from), CLI_LID(d->net.f, s->lid));
 	doc_remedy(r, "make opensm reroute (kill -HUP); if routing_engine is file, correct the lfts_file");
 }
 
 void doc_credit_loops(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_check_report *c;
-	char name[CLI_NAME_MAX];
 
 	if (!need_report(d, r))
 		return;
@@ -396,12 +366,9 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 		doc_say(r, DOC_OK, "no credit loop (checked as if all traffic used one VL)");
 		return;
 	}
-	for (uint32_t i = 0; i < c->cycle_len && i < FTR_CYCLE_MAX; i++) {
-		doc_detail(r, "%s port %u",
-			   cli_sw_name(name, d->net.f, c->cycle[i].sw),
-			   c->cycle[i].port);
-		doc_at(r, d->net.f->sw[c->cycle[i].sw].guid, c->cycle[i].port);
-	}
+	for (uint32_t i = 0; i < c->cycle_len && i < FTR_CYCLE_MAX; i++)
+		doc_at(r, d->net.f->sw[c->cycle[i].sw].guid, c->cycle[i].port, "%s port %u",
+		       CLI_SW(d->net.f, c->cycle[i].sw), c->cycle[i].port);
 	doc_say(r, DOC_FAILURE, "the tables in use can deadlock: packets on %u links can wait for each other in a cycle, unless their paths use different VLs (to check this, run \"ibfattree check\" with --sl2vl and --psl)",
 		c->cycle_len);
 	doc_remedy(r, "use an engine without credit loops; see the table below");
@@ -424,7 +391,6 @@ static void one_column(struct doctor *d, const char *name, const struct ftr_tabl
 		cli_measure_churn(&c->m, &diff);
 	}
 	c->name = name;
-	c->done = true;
 	d->n_col++;
 }
 

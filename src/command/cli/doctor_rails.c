@@ -25,11 +25,10 @@ static void check_host(const struct ftr_fabric *f, const struct ftr_hosts *h, ui
 					   h->host[host].name, k);
 			continue;
 		}
-		if (leaf[s] != k) {
-			doc_detail(r, "%s, rail %u, is on %s, a leaf of rail %u", CLI_EP(f, *e), k,
-				   CLI_SW(f, s), leaf[s]);
-			doc_at(r, f->sw[s].guid, f->ep[*e].sw_port);
-		}
+		if (leaf[s] != k)
+			doc_at(r, f->sw[s].guid, f->ep[*e].sw_port,
+			       "%s, rail %u, is on %s, a leaf of rail %u", CLI_EP(f, *e), k,
+			       CLI_SW(f, s), leaf[s]);
 		e++;
 	}
 }
@@ -170,9 +169,9 @@ void doc_host_ports(struct doctor *d, struct doc_result *r)
 			compare_ports(&p, e, n);
 			continue;
 		}
-		doc_detail(r, "host %s: all %u ports are on %s", h->host[i].name, n,
-			   CLI_SW(p.f, p.f->ep[e[0]].sw));
-		doc_at(r, p.f->sw[p.f->ep[e[0]].sw].guid, p.f->ep[e[0]].sw_port);
+		doc_at(r, p.f->sw[p.f->ep[e[0]].sw].guid, p.f->ep[e[0]].sw_port,
+		       "host %s: all %u ports are on %s", h->host[i].name, n,
+		       CLI_SW(p.f, p.f->ep[e[0]].sw));
 	}
 	say_host_ports(&p, r);
 	free(p.path);

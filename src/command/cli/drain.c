@@ -328,7 +328,7 @@ static int run_drain(int argc, char **argv)
 		printf("requested; not safe to unplug yet (see ibfattree drains)\n");
 	else if (now.n_cut)
 		printf("safe to unplug, except for the %s without another way\n",
-		       CLI_COUNT(now.n_cut, "host port", "host ports"));
+		       CLI_HOST_PORTS(now.n_cut));
 	else
 		printf("safe to unplug\n");
 	return CLI_CLEAN;
@@ -346,8 +346,7 @@ const struct cli_cmd cli_drain = {
 "Run it on the node of the master subnet manager.\n"
 "Exit status: 0 done, 1 with --dry-run if hosts would be cut off, 2 failure.\n",
 	.opts = drain_options,
-	.min_args = 1,
-	.max_args = CLI_LIST_MAX,
+	.min_args = 1, .max_args = CLI_LIST_MAX,
 	.run = run_drain,
 };
 
@@ -412,8 +411,7 @@ const struct cli_cmd cli_undrain = {
 "Brings drained parts back into use; a PART is named as \"ibfattree drains\" lists it.\n"
 "The tables are then the same as before the drain.\n",
 	.opts = undrain_options,
-	.min_args = 0,
-	.max_args = CLI_LIST_MAX,
+	.min_args = 0, .max_args = CLI_LIST_MAX,
 	.run = run_undrain,
 };
 
@@ -503,7 +501,6 @@ const struct cli_cmd cli_drains = {
 "node routes without them.\n"
 "Exit status: 0 in effect, or nothing is drained; 1 not in effect; 2 failure.\n",
 	.opts = drains_options,
-	.min_args = 0,
-	.max_args = 0,
+	.min_args = 0, .max_args = 0,
 	.run = run_drains,
 };

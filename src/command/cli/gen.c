@@ -73,8 +73,7 @@ static void write_all(const struct gen *g, const struct ftr_fabric *f)
 	free(order);
 }
 
-static int report_gen(const struct gen *g, const char *shape,
-		      const struct ftr_fabric *f)
+static int report_gen(const struct gen *g, const char *shape, const struct ftr_fabric *f)
 {
 	struct json_object *o;
 
@@ -121,7 +120,6 @@ const struct cli_cmd cli_gen = {
 "    nodes of eight rails; GENERATION is H100, B200 or B300\n"
 "The same SHAPE, options and seed give the same file on every machine.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_gen,
 };

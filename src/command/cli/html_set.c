@@ -93,8 +93,7 @@ static void load_shift(struct load_run *w, struct ftr_team *team)
 	w->s->shift = w->r->worst;
 	w->s->shift_max = w->r->max;
 	w->s->shift_mean = (double)w->r->sum_max / w->r->patterns;
-	cli_must(ftr_load_shift_by_port(w->ld, w->s->shift, w->by_port,
-					&cli_err));
+	cli_must(ftr_load_shift_by_port(w->ld, w->s->shift, w->by_port, &cli_err));
 	carry(w, l);
 }
 
@@ -106,8 +105,7 @@ static void load_pairs(struct load_run *w)
 
 	if (!w->tr->pair)
 		return;
-	pair = cli_calloc(w->tr->n_pairs, sizeof(*pair), "%u pairs",
-			  w->tr->n_pairs);
+	pair = cli_calloc(w->tr->n_pairs, sizeof(*pair), "%u pairs", w->tr->n_pairs);
 	for (uint32_t i = 0; i < w->tr->n_pairs; i++) {
 		const struct ftr_load_pair *p = &w->tr->pair[i];
 		pair[n] = (struct ftr_load_pair){ here(w, p->from), here(w, p->to) };

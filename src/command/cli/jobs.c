@@ -27,8 +27,7 @@ static void read_jobs(struct jobs *j, const char *path)
 	cli_must(ftr_read_host_list(path, true, j->h, &j->list, &cli_err));
 	j->n = j->list->n_groups;
 	if (!j->n || j->n > FTR_JOBS_MAX)
-		cli_die("%s: expected 1 to %u jobs, found %u", path, FTR_JOBS_MAX,
-			j->n);
+		cli_die("%s: expected 1 to %u jobs, found %u", path, FTR_JOBS_MAX, j->n);
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host != FTR_HOST_NONE)
 			ports += j->h->host[j->list->entry[i].host].n;
@@ -78,8 +77,7 @@ static void print(const struct jobs *j, const char *tables)
 				continue;
 			if (!any)
 				printf("\n%-20s %-20s %9s %11s %11s\n",
-				       "job A", "job B", "shared", "A with B",
-				       "B with A");
+				       "job A", "job B", "shared", "A with B", "B with A");
 			any = true;
 			printf("%-20s %-20s %9s %10.2fx %10.2fx\n", j->list->group[i],
 			       j->list->group[k], CLI_NUM(p->shared), p->interference,
@@ -131,8 +129,7 @@ static int report_jobs(const struct jobs *j, const char *tables, bool json)
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host == FTR_HOST_NONE)
 			cli_error("not in the fabric: host %s of job %s; it is left out",
-				  j->list->entry[i].name,
-				  j->list->group[j->list->entry[i].group]);
+				  j->list->entry[i].name, j->list->group[j->list->entry[i].group]);
 	if (json)
 		return print_json(j, tables, status);
 	print(j, tables);

@@ -18,8 +18,7 @@ struct cli_live_opts {
 	uint64_t m_key;
 	/* If not NULL, called after the discovery, before tables are read.  net: the
 	 * libibnetdisc fabric from which f was built.  f may have no LIDs. */
-	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net,
-				const struct ftr_fabric *f,
+	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net, const struct ftr_fabric *f,
 				struct ftr_err *err);
 	void *ctx;
 };
@@ -35,9 +34,10 @@ struct cli_live {
 };
 
 /* Without --live, dies if --ca, --port or --m-key is given, or if there are fewer than `least`
- * arguments. */
+ * arguments.  With --live, dies if excluded, an argument or option that names a fabric, is not
+ * NULL. */
 void cli_live_args(const char *cmd, const struct cli_live_opts *from,
-		   int n_args, int least);
+		   int n_args, int least, const char *excluded);
 /* Reads the fabric from the file at path; with --live, the fabric and the tables in use from the
  * switches. */
 struct cli_live cli_input(const struct cli_in *in, const char *path);
@@ -51,8 +51,7 @@ struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
 
 /* Reads fabric and tables from the switches.  Names each switch or link that did not answer on
  * stderr.  Needs libibmad. */
-enum ftr_status cli_live_read(const struct cli_live_opts *opts,
-			      struct cli_live *out,
+enum ftr_status cli_live_read(const struct cli_live_opts *opts, struct cli_live *out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 #endif

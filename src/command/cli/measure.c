@@ -43,8 +43,7 @@ void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
 }
 
 void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
-		      const struct cli_loads *what, struct ftr_team *team,
-		      struct cli_measure *out)
+		      const struct cli_loads *what, struct ftr_team *team, struct cli_measure *out)
 {
 	const struct ftr_fabric *f = sh->f;
 	ftr_ep *order = cli_calloc(what->n, sizeof(*order), "loads");

@@ -114,8 +114,7 @@ static FILE *stage(const char *path)
 		errno = EISDIR;
 		sys_die(path, "replace");
 	}
-	if ((size_t)snprintf(staged[i].tmp, PATH_MAX, "%s.XXXXXX", path) >=
-	    PATH_MAX)
+	if ((size_t)snprintf(staged[i].tmp, PATH_MAX, "%s.XXXXXX", path) >= PATH_MAX)
 		cli_die("%s: the name is too long", path);
 	memcpy(staged[i].path, path, strlen(path) + 1);
 	if (!i)
@@ -223,15 +222,13 @@ static bool same_file(const char *a, const char *b)
 	char one[PATH_MAX], two[PATH_MAX];
 	struct stat x, y;
 
-	if (!strcmp(a, b) || (canonical(a, one) && canonical(b, two) &&
-			      !strcmp(one, two)))
+	if (!strcmp(a, b) || (canonical(a, one) && canonical(b, two) && !strcmp(one, two)))
 		return true;
 	return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) &&
 		x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
-		       unsigned int n)
+void cli_check_outputs(const char *cmd, bool reported, const char *const *path, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (path[i] && !strcmp(path[i], "-")) {
@@ -242,18 +239,15 @@ void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		}
 		for (unsigned int j = 0; path[i] && j < i; j++)
 			if (path[j] && same_file(path[i], path[j]))
-				cli_die("%s: two outputs cannot go to %s", cmd,
-					path[i]);
+				cli_die("%s: two outputs cannot go to %s", cmd, path[i]);
 	}
 }
 
 void cli_check_inputs(const char *cmd, const char *const *out,
-		      unsigned int n_out, const char *const *in,
-		      unsigned int n_in)
+		      unsigned int n_out, const char *const *in, unsigned int n_in)
 {
 	for (unsigned int i = 0; i < n_out; i++)
-		for (unsigned int k = 0; out[i] && strcmp(out[i], "-") &&
-		     k < n_in; k++)
+		for (unsigned int k = 0; out[i] && strcmp(out[i], "-") && k < n_in; k++)
 			if (in[k] && same_file(out[i], in[k]))
 				cli_die("%s: %s is also an input and would be overwritten; choose another file",
 					cmd, out[i]);

@@ -14,6 +14,13 @@ enum form { LIST, SCRIPT };
 struct pairs {
 	struct cli_in in;
 	unsigned int form;
+
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	struct ftr_hosts *h;
+	const char **name;	/* [n_ep] name of the host; NULL: the port takes no part */
+	bool *member;		/* [n_ep] */
+	struct pair_plan p;
 };
 
 #define OPTS struct pairs
@@ -26,17 +33,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-struct plan {
-	const struct pairs *o;
-	struct ftr_fabric *f;
-	struct ftr_tables *t;
-	struct ftr_hosts *h;
-	const char **name;	/* [n_ep] name of the host; NULL: the port takes no part */
-	bool *member;		/* [n_ep] */
-	struct pair_plan p;
-};
-
-static void find_members(struct plan *x)
+static void find_members(struct pairs *x)
 {
 	x->name = cli_calloc(x->f->n_ep + 1u, sizeof(*x->name), "host ports");
 	x->member = cli_calloc(x->f->n_ep + 1u, sizeof(*x->member), "host ports");
@@ -49,7 +46,7 @@ static void find_members(struct plan *x)
 		}
 }
 
-static void write_left(FILE *out, const struct plan *x)
+static void write_left(FILE *out, const struct pairs *x)
 {
 	const struct ftr_fabric *f = x->f;
 
@@ -68,13 +65,13 @@ static void write_left(FILE *out, const struct plan *x)
 		}
 }
 
-static void write_plan(const struct plan *x)
+static void write_plan(const struct pairs *x)
 {
-	FILE *out = cli_create(x->o->in.output);
-	bool script = x->o->form == SCRIPT;
+	FILE *out = cli_create(x->in.output);
+	bool script = x->form == SCRIPT;
 
 	fprintf(out, "%s# %s in %s; links, counted per direction: %u covered, %u not covered\n",
-		script ? "#!/bin/bash\n" : "", CLI_COUNT(x->p.n, "pair", "pairs"),
+		script ? "#!/bin/bash\n" : "", CLI_PAIRS(x->p.n),
 		CLI_COUNT(x->p.rounds, "round", "rounds"), x->p.n_covered, x->p.n_left);
 	write_left(out, x);
 	fputs(script ? "pairs='" : "# round, sender, its port GUID, receiver, its port GUID\n", out);
@@ -92,11 +89,10 @@ static void write_plan(const struct plan *x)
 
 static int run_pairs(int argc, char **argv)
 {
-	static struct pairs o;
-	static struct plan x = { .o = &o };
+	static struct pairs x;
 
-	cli_parse(&cli_pairs, &o, argc, argv);
-	x.f = cli_read_fabric(&o.in, argv[0]);
+	cli_parse(&cli_pairs, &x, argc, argv);
+	x.f = cli_read_fabric(&x.in, argv[0]);
 	x.t = cli_read_lfts(argv[1], x.f, NULL);
 	cli_must(ftr_hosts_new(x.f, false, &x.h, &cli_err));
 	find_members(&x);
@@ -120,7 +116,6 @@ const struct cli_cmd cli_pairs = {
 "A pair that does not has a slow link or adapter on its path.\n"
 "Exit status: 0 all links are covered; 1 some are not; 2 bad input.\n",
 	.opts = options,
-	.min_args = 2,
-	.max_args = 2,
+	.min_args = 2, .max_args = 2,
 	.run = run_pairs,
 };

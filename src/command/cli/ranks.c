@@ -14,6 +14,14 @@ struct ranks {
 	const char *hosts;
 	unsigned int form, slots;
 	bool rails;
+
+	struct ftr_fabric *f;
+	struct ftr_hosts *h;
+	struct ftr_host_list *list;
+	ftr_ep *order;
+	uint32_t n_order;
+	struct line *line;
+	uint32_t n, unplaced;
 };
 
 #define OPTS struct ranks
@@ -47,34 +55,21 @@ struct line {
 	uint32_t block;		/* lines with a lower number come first: --rails: the rail */
 };
 
-struct job {
-	const struct ranks *o;
-	struct ftr_fabric *f;
-	struct ftr_hosts *h;
-	struct ftr_host_list *list;
-	ftr_ep *order;
-	uint32_t n_order;
-	struct line *line;
-	uint32_t n, unplaced;
-};
-
-static void read_order(struct job *j)
+static void read_order(struct ranks *j)
 {
-	const struct ranks *o = j->o;
 	struct ftr_shape *sh = NULL;
 
-	if (o->in.order) {
-		cli_must(ftr_read_order(o->in.order, j->f, &j->order, &j->n_order,
-					&cli_err));
+	if (j->in.order) {
+		cli_must(ftr_read_order(j->in.order, j->f, &j->order, &j->n_order, &cli_err));
 		return;
 	}
-	cli_must(cli_shape(&o->in, j->f, &sh, &cli_err));
+	cli_must(cli_shape(&j->in, j->f, &sh, &cli_err));
 	j->order = cli_host_order(sh, &j->n_order);
 	ftr_shape_free(sh);
 }
 
 /* Returns an array [h->n]: the first place of each host in the host order; UINT32_MAX: none. */
-static uint32_t *places(const struct job *j)
+static uint32_t *places(const struct ranks *j)
 {
 	uint32_t *at = cli_calloc(j->f->n_ep, sizeof(*at), "%u hosts", j->h->n);
 	uint32_t *place = cli_calloc(j->h->n, sizeof(*place), "%u hosts", j->h->n);
@@ -104,7 +99,7 @@ static int by_place(const void *x, const void *y)
 	       FTR_ORDER(a->i, b->i) ?: FTR_ORDER(a->rail, b->rail);
 }
 
-static void lines(struct job *j)
+static void lines(struct ranks *j)
 {
 	uint32_t n = j->list ? j->list->n : j->h->n, *place = places(j);
 
@@ -120,7 +115,7 @@ static void lines(struct job *j)
 		l->place = place[host];
 		l->i = i;
 		l->name = e ? e->name : j->h->host[host].name;
-		l->slots = j->o->slots ? j->o->slots : e ? e->slots : 1;
+		l->slots = j->slots ? j->slots : e ? e->slots : 1;
 		j->unplaced += l->place == UINT32_MAX;
 		j->n++;
 	}
@@ -131,13 +126,13 @@ static void lines(struct job *j)
 }
 
 /* Returns the host of a line. */
-static const struct ftr_host *host_of(const struct job *j, const struct line *l)
+static const struct ftr_host *host_of(const struct ranks *j, const struct line *l)
 {
 	return &j->h->host[j->list ? j->list->entry[l->i].host : l->i];
 }
 
 /* Replaces each line by one for every adapter of its host. */
-static void divide_rails(struct job *j)
+static void divide_rails(struct ranks *j)
 {
 	struct line *all;
 	uint32_t n = 0;
@@ -156,7 +151,7 @@ static void divide_rails(struct job *j)
 			l->slots = 1;
 			l->ep = j->h->ep[h->first + k];
 			l->rail = j->h->rail[l->ep];
-			l->block = j->o->rails ? l->rail : 0;
+			l->block = j->rails ? l->rail : 0;
 		}
 	}
 	free(j->line);
@@ -165,15 +160,15 @@ static void divide_rails(struct job *j)
 	qsort(j->line, j->n, sizeof(*j->line), by_place);
 }
 
-static void write_job(const struct job *j)
+static void write_job(const struct ranks *j)
 {
-	FILE *out = cli_create(j->o->in.output);
+	FILE *out = cli_create(j->in.output);
 	uint32_t rank = 0;
 
 	for (uint32_t i = 0; i < j->n; i++) {
 		const struct line *l = &j->line[i];
 
-		switch ((enum form)j->o->form) {
+		switch ((enum form)j->form) {
 		case OPENMPI:
 			fprintf(out, "%s slots=%u\n", l->name, l->slots);
 			break;
@@ -182,8 +177,7 @@ static void write_job(const struct job *j)
 			break;
 		case RANKFILE:
 			for (uint32_t s = 0; s < l->slots; s++)
-				fprintf(out, "rank %u=%s slot=%u\n", rank++,
-					l->name, l->rail + s);
+				fprintf(out, "rank %u=%s slot=%u\n", rank++, l->name, l->rail + s);
 			break;
 		case SLURM:
 			for (uint32_t s = 0; s < l->slots; s++)
@@ -199,7 +193,7 @@ static void write_job(const struct job *j)
 	cli_finish(FTR_OK);
 }
 
-static int report_ranks(const struct job *j)
+static int report_ranks(const struct ranks *j)
 {
 	if (j->unplaced)
 		cli_error("note: hosts that are not in the order (I/O nodes, or hosts missing from --order): %u; they come last",
@@ -213,22 +207,20 @@ static int report_ranks(const struct job *j)
 
 static int run_ranks(int argc, char **argv)
 {
-	static struct ranks o;
-	static struct job j = { .o = &o };
+	static struct ranks j;
 
-	cli_parse(&cli_ranks, &o, argc, argv);
-	if (o.rails && (o.slots || o.form == OPENMPI || o.form == MPICH))
+	cli_parse(&cli_ranks, &j, argc, argv);
+	if (j.rails && (j.slots || j.form == OPENMPI || j.form == MPICH))
 		cli_die("ranks: --rails requires --form rankfile, slurm or ports, and no --slots");
-	if (o.form == PORTS && o.slots)
+	if (j.form == PORTS && j.slots)
 		cli_die("ranks: --form ports has one rank on each adapter, and no --slots");
-	cli_must(ftr_read_fabric(argv[0], o.in.lmc, &j.f, &cli_err));
+	cli_must(ftr_read_fabric(argv[0], j.in.lmc, &j.f, &cli_err));
 	j.h = cli_hosts(j.f);
-	if (o.hosts)
-		cli_must(ftr_read_host_list(o.hosts, false, j.h, &j.list,
-					    &cli_err));
+	if (j.hosts)
+		cli_must(ftr_read_host_list(j.hosts, false, j.h, &j.list, &cli_err));
 	read_order(&j);
 	lines(&j);
-	if (o.rails || o.form == PORTS)
+	if (j.rails || j.form == PORTS)
 		divide_rails(&j);
 	write_job(&j);
 	return report_ranks(&j);
@@ -246,7 +238,6 @@ const struct cli_cmd cli_ranks = {
 "Exit status: 0 written; 1 written, but some hosts of --hosts are not in the\n"
 "fabric; 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_ranks,
 };

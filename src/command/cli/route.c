@@ -20,6 +20,20 @@ struct route {
 	struct cli_list fail;
 	uint64_t seed;
 	unsigned int vls;
+
+	struct ftr_fabric *f;		/* the fabric as read */
+	struct ftr_fabric *damaged;	/* the fabric with faults; NULL: no faults */
+	struct ftr_shape *sh;		/* shape of the fabric that is routed */
+	struct ftr_tables *t;
+	const struct ftr_fabric *of;	/* fabric that t belongs to */
+	struct ftr_sl2vl *vl_map;	/* SL2VL tables of the fabric `of`, or NULL */
+	bool local;			/* t is the result of a local repair, see plan */
+	struct ftr_ddlr_plan plan;
+	struct ftr_route_stats stats;
+	struct ftr_tables *in_use;	/* with --live: the tables in the switches; else NULL */
+	double ms_per_block;		/* with --live: time to read a block */
+	struct cli_transition transition;	/* the transition from in_use to t */
+	double shape_s, route_s;
 };
 
 #define OPTS struct route
@@ -43,22 +57,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-struct result {
-	struct ftr_fabric *f;		/* the fabric as read */
-	struct ftr_fabric *damaged;	/* the fabric with faults; NULL: no faults */
-	struct ftr_shape *sh;		/* shape of the fabric that is routed */
-	struct ftr_tables *t;
-	const struct ftr_fabric *of;	/* fabric that t belongs to */
-	struct ftr_sl2vl *vl_map;	/* SL2VL tables of the fabric `of`, or NULL */
-	bool local;			/* t is the result of a local repair, see plan */
-	struct ftr_ddlr_plan plan;
-	struct ftr_route_stats stats;
-	struct ftr_tables *in_use;	/* with --live: the tables in the switches; else NULL */
-	double ms_per_block;		/* with --live: time to read a block */
-	struct cli_transition transition;	/* the transition from in_use to t */
-	double shape_s, route_s;
-};
-
 static double ratio(uint32_t flows, uint32_t bound)
 {
 	return bound ? (double)flows / bound : 0;
@@ -67,64 +65,58 @@ static double ratio(uint32_t flows, uint32_t bound)
 static void balance(const char *engine, const struct ftr_balance_report *b)
 {
 	fprintf(stderr, "%s: all-to-all: most loaded link %.2f times the lower bound (%.2f before the search)\n",
-		engine, ratio(b->max_after, b->bound),
-		ratio(b->max_before, b->bound));
+		engine, ratio(b->max_after, b->bound), ratio(b->max_before, b->bound));
 	if (b->shift_before > 0)
 		fprintf(stderr, "%s: shifts: mean load of the most loaded link %.2f flows (%.2f before the search)\n",
 			engine, b->shift_after, b->shift_before);
 	if (b->moved)
-		fprintf(stderr, "%s: search: %s changed in %s\n", engine,
-			CLI_COUNT(b->moved, "entry", "entries"),
+		fprintf(stderr, "%s: search: %s changed in %s\n", engine, CLI_ENTRIES(b->moved),
 			CLI_COUNT(b->sweeps, "sweep", "sweeps"));
 }
 
-static void summary(const struct route *r, const struct result *x)
+static void summary(const struct route *x)
 {
 	const struct ftr_shape *sh = x->sh;
-	const char *engine = r->engine.ops->name;
+	const char *engine = x->engine.ops->name;
 
 	fprintf(stderr, "%s: %s%s, %s, %u of them leaves, %s, %s, %s\n", engine,
 		CLI_COUNT(sh->tree.n_ranks, "rank", "ranks"),
 		sh->tree.roots_given ? " (roots given)" : "",
-		CLI_COUNT(sh->f->n_sw, "switch", "switches"), sh->tree.n_leaf,
-		CLI_COUNT(sh->f->n_ep, "host port", "host ports"),
+		CLI_SWITCHES(sh->f->n_sw), sh->tree.n_leaf, CLI_HOST_PORTS(sh->f->n_ep),
 		CLI_COUNT(sh->tree.n_planes, "plane", "planes"),
 		CLI_COUNT(sh->tree.n_pods, "pod", "pods"));
 	if (sh->tree.n_odd || sh->tree.n_horizontal)
 		fprintf(stderr, "%s: %s not on leaf switches, %s\n", engine,
-			CLI_COUNT(sh->tree.n_odd, "host port", "host ports"),
+			CLI_HOST_PORTS(sh->tree.n_odd),
 			CLI_COUNT(sh->tree.n_horizontal, "horizontal link", "horizontal links"));
 	if (sh->missing.from_nominal)
 		fprintf(stderr, "%s: missing parts of the nominal fabric: %s, %s, %s\n", engine,
-			CLI_COUNT(sh->missing.n_missing_sw, "switch", "switches"),
-			CLI_COUNT(sh->missing.n_missing_links, "link", "links"),
-			CLI_COUNT(sh->missing.n_missing_hosts, "host port", "host ports"));
+			CLI_SWITCHES(sh->missing.n_missing_sw),
+			CLI_LINKS(sh->missing.n_missing_links),
+			CLI_HOST_PORTS(sh->missing.n_missing_hosts));
 	fprintf(stderr, "%s: %s, %s without a path, shape %.1f ms, route %.1f ms\n", engine,
 		CLI_COUNT(sh->numbering.n_dest, "LID", "LIDs"),
-		CLI_COUNT(x->stats.no_path, "entry", "entries"), x->shape_s * 1e3,
-		x->route_s * 1e3);
+		CLI_ENTRIES(x->stats.no_path), x->shape_s * 1e3, x->route_s * 1e3);
 	if (x->stats.balance.hosts)
 		balance(engine, &x->stats.balance);
 	if (x->stats.n_turns && x->stats.extra_pairs)
 		fprintf(stderr, "%s: %s of host ports without an up/down path, connected by %s\n",
-			engine, CLI_COUNT(x->stats.extra_pairs, "pair", "pairs"),
+			engine, CLI_PAIRS(x->stats.extra_pairs),
 			CLI_COUNT(x->stats.n_turns, "extra turn", "extra turns"));
 	if (x->stats.reordered)
 		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric; the tables follow another order of the switches, like the tables of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root leaf %s, %s of hosts on detours\n", engine,
-			CLI_SW(sh->f, x->stats.root), CLI_COUNT(x->stats.detours, "pair", "pairs"));
+			CLI_SW(sh->f, x->stats.root), CLI_PAIRS(x->stats.detours));
 	if (x->local)
 		fprintf(stderr, "%s: local repair: %s to %s in %s, %s not repaired\n", engine,
-			CLI_COUNT(x->plan.n, "write", "writes"),
-			CLI_COUNT(x->plan.n_switches, "switch", "switches"),
+			CLI_COUNT(x->plan.n, "write", "writes"), CLI_SWITCHES(x->plan.n_switches),
 			CLI_COUNT(x->plan.n_steps, "step", "steps"),
-			CLI_COUNT(x->plan.unrepaired, "entry", "entries"));
+			CLI_ENTRIES(x->plan.unrepaired));
 }
 
-static void put_balance(struct json_object *o,
-			const struct ftr_balance_report *b)
+static void put_balance(struct json_object *o, const struct ftr_balance_report *b)
 {
 	cli_json_num(o, "bound", b->bound);
 	cli_json_num(o, "all_max", b->max_after);
@@ -137,14 +129,14 @@ static void put_balance(struct json_object *o,
 	cli_json_num(o, "sweeps", b->sweeps);
 }
 
-static int summary_json(const struct route *r, const struct result *x)
+static int summary_json(const struct route *x)
 {
 	const struct ftr_shape *sh = x->sh;
 	struct json_object *o = cli_json_new("route");
 
-	cli_json_str(o, "engine", r->engine.ops->name);
-	cli_json_str(o, "output", r->in.output);
-	cli_json_str(o, "sl2vl", r->sl2vl);
+	cli_json_str(o, "engine", x->engine.ops->name);
+	cli_json_str(o, "output", x->in.output);
+	cli_json_str(o, "sl2vl", x->sl2vl);
 	cli_json_fabric(o, sh->f, sh);
 	cli_json_bool(o, "roots_given", sh->tree.roots_given);
 	cli_json_num(o, "lids", sh->numbering.n_dest);
@@ -205,25 +197,24 @@ static void write_alternatives(const char *path, const struct ftr_shape *sh)
 	cli_finish(FTR_OK);
 }
 
-static void write_all(const struct route *r, const struct result *x)
+static void write_all(const struct route *x)
 {
 	cli_progress("writing");
 	cli_write_begin();
-	if (r->sl2vl)
-		cli_write_sl2vl(r->sl2vl, x->of, x->vl_map);
-	if (r->alternatives)
-		write_alternatives(r->alternatives, x->sh);
-	if (r->in.output || !r->in.from.on)
-		cli_write_tables(r->in.output, x->of, x->t);
+	if (x->sl2vl)
+		cli_write_sl2vl(x->sl2vl, x->of, x->vl_map);
+	if (x->alternatives)
+		write_alternatives(x->alternatives, x->sh);
+	if (x->in.output || !x->in.from.on)
+		cli_write_tables(x->in.output, x->of, x->t);
 	cli_write_end();
 }
 
 /* Replaces the tables of the undamaged fabric by the locally repaired ones. */
-static void repair(struct result *x)
+static void repair(struct route *x)
 {
 	struct ftr_sl2vl *vl_map = x->vl_map;
-	struct ftr_tables *t = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged,
-					       &x->plan, NULL);
+	struct ftr_tables *t = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged, &x->plan, NULL);
 
 	ftr_tables_free(x->t);
 	x->t = t;
@@ -234,83 +225,78 @@ static void repair(struct result *x)
 	ftr_sl2vl_free(vl_map);
 }
 
-static void route(const struct route *r, struct result *x)
+static void route(struct route *x)
 {
-	bool local = r->engine.ops->local_repair;
+	bool local = x->engine.ops->local_repair;
 	double t0 = cli_now(), t1;
 	struct ftr_route_opts ro;
 
 	x->of = x->damaged && !local ? x->damaged : x->f;
-	ro = cli_route_opts(&r->engine, x->of);
+	ro = cli_route_opts(&x->engine, x->of);
 	cli_progress("finding ranks");
-	cli_must(cli_shape(&r->in, x->of, &x->sh, &cli_err));
+	cli_must(cli_shape(&x->in, x->of, &x->sh, &cli_err));
 	t1 = cli_now();
 	cli_progress("routing");
 	cli_must(ftr_tables_new(x->of, false, &x->t, &cli_err));
-	cli_must(r->engine.ops->route(x->sh, &ro, r->in.team, x->t, &x->stats, &cli_err));
+	cli_must(x->engine.ops->route(x->sh, &ro, x->in.team, x->t, &x->stats, &cli_err));
 	x->shape_s = t1 - t0;
 	x->route_s = cli_now() - t1;
 	if (local)
-		x->vl_map = cli_vls(x->sh, r->vls);
+		x->vl_map = cli_vls(x->sh, x->vls);
 	if (x->damaged && local)
 		repair(x);
 	if (x->in_use) {
 		cli_progress("examining the transition");
-		cli_transition(x->sh, x->in_use, x->t, x->ms_per_block,
-			       &x->transition);
+		cli_transition(x->sh, x->in_use, x->t, x->ms_per_block, &x->transition);
 	}
 }
 
-static void read_all(const struct route *r, const char *path, struct result *x)
+static void read_all(struct route *x, const char *path)
 {
-	struct cli_live live = cli_input(&r->in, path);
+	struct cli_live live = cli_input(&x->in, path);
 	struct cli_faults faults;
 
 	x->f = live.f;
 	x->in_use = live.t;
 	x->ms_per_block = cli_live_ms_per_block(&live);
-	if (r->fail.n) {
-		faults = cli_faults_parse(x->f, "fail", &r->fail);
-		x->damaged = cli_faults_apply(x->f, &faults, r->seed);
+	if (x->fail.n) {
+		faults = cli_faults_parse(x->f, "fail", &x->fail);
+		x->damaged = cli_faults_apply(x->f, &faults, x->seed);
 		cli_faults_free(&faults);
 	}
 }
 
 static int run_route(int argc, char **argv)
 {
-	static struct route r;
-	static struct result x = { .stats = { .root = FTR_SW_NONE } };
-	int n = cli_parse(&cli_route, &r, argc, argv);
+	static struct route x = { .stats = { .root = FTR_SW_NONE } };
+	int n = cli_parse(&cli_route, &x, argc, argv);
 	const char *const outputs[] = {
-		r.in.output ? r.in.output : r.in.from.on ? NULL : "-", r.sl2vl, r.alternatives,
+		x.in.output ? x.in.output : x.in.from.on ? NULL : "-", x.sl2vl, x.alternatives,
 	};
 	const unsigned int n_outputs = sizeof(outputs) / sizeof(outputs[0]);
 
-	cli_live_args("route", &r.in.from, n, 1);
-	if (r.in.from.on && (n || r.fail.n))
-		cli_die("route: --live reads the fabric from the switches; '%s' cannot be given with it",
-			n ? argv[0] : "--fail");
-	if (r.in.json && (!r.in.from.on || r.in.output) &&
-	    (!r.in.output || !strcmp(r.in.output, "-")))
+	cli_live_args("route", &x.in.from, n, 1, n ? argv[0] : x.fail.n ? "--fail" : NULL);
+	if (x.in.json && (!x.in.from.on || x.in.output) &&
+	    (!x.in.output || !strcmp(x.in.output, "-")))
 		cli_die("route: with --json, the tables cannot go to stdout; give --output FILE");
-	if (r.vls > 1 && !r.engine.ops->local_repair)
+	if (x.vls > 1 && !x.engine.ops->local_repair)
 		cli_die("route: --vls requires --engine ddlr");
-	if (r.alternatives && strcmp(r.engine.ops->name, "dmodc"))
+	if (x.alternatives && strcmp(x.engine.ops->name, "dmodc"))
 		cli_die("route: --alternatives requires --engine dmodc");
-	cli_check_outputs("route", r.in.json || r.in.from.on, outputs, n_outputs);
+	cli_check_outputs("route", x.in.json || x.in.from.on, outputs, n_outputs);
 	cli_check_inputs("route", outputs, n_outputs, (const char *[]){
-			argv[0], r.in.nominal, r.in.files.roots, r.in.files.cn,
-			r.in.files.io }, 5);
+			argv[0], x.in.nominal, x.in.files.roots, x.in.files.cn,
+			x.in.files.io }, 5);
 	cli_progress("reading");
-	read_all(&r, argv[0], &x);
-	r.in.team = ftr_team_new(r.in.threads);
-	route(&r, &x);
-	write_all(&r, &x);
-	ftr_team_free(r.in.team);
+	read_all(&x, argv[0]);
+	x.in.team = ftr_team_new(x.in.threads);
+	route(&x);
+	write_all(&x);
+	ftr_team_free(x.in.team);
 	cli_progress_end();
-	if (r.in.json)
-		return summary_json(&r, &x);
-	summary(&r, &x);
+	if (x.in.json)
+		return summary_json(&x);
+	summary(&x);
 	if (x.in_use)
 		cli_transition_text(x.of, &x.transition);
 	return CLI_CLEAN;
@@ -331,7 +317,6 @@ const struct cli_cmd cli_route = {
 "stdout shows the changes from the tables in use, and whether the transition is\n"
 "safe.  The tables are then written only if --output is given.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_route,
 };

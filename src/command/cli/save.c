@@ -70,24 +70,19 @@ static void read_switch(struct ftr_sl2vl *m, const struct ftr_fabric *f, ftr_sw 
 			ib_portid_t to = node->path_portid;
 
 			if (!ftr_fabric_port(f, s, out)->peer_kind ||
-			    (in && !ftr_fabric_port(f, s, in)->
-				    peer_kind))
+			    (in && !ftr_fabric_port(f, s, in)-> peer_kind))
 				continue;
 			if (!smp_query_via(data, &to, IB_ATTR_SLVL_TABLE,
-					   in << 8 | out, SL2VL_TIMEOUT_MS,
-					   via))
+					   in << 8 | out, SL2VL_TIMEOUT_MS, via))
 				cli_die("switch 0x%016" PRIx64 " does not answer a Get of its SL2VL tables",
 					node->guid);
 			for (unsigned int sl = 0; sl < FTR_N_SL; sl++)
-				ftr_sl2vl_set(m, s, (ftr_port)in,
-					      (ftr_port)out, sl,
-					      sl & 1 ? data[sl / 2] & 15 :
-					      data[sl / 2] >> 4);
+				ftr_sl2vl_set(m, s, (ftr_port)in, (ftr_port)out, sl,
+					      sl & 1 ? data[sl / 2] & 15 : data[sl / 2] >> 4);
 		}
 }
 
-static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
-				  const struct ftr_fabric *f,
+static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net, const struct ftr_fabric *f,
 				  struct ftr_err *err)
 {
 	struct save *o = ctx;
@@ -125,10 +120,8 @@ static void write_versions(const char *path, const struct ftr_fabric *f)
 	gmtime_r(&now, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	fprintf(out, "time %s\nibfattree %s\nopensm %s\n", text,
-		PACKAGE_VERSION, opensm && doc_file_version(opensm, version) ?
-		version : "unknown");
-	fprintf(out, "switches %u\nend_ports %u\nmax_lid %u\n", f->n_sw,
-		f->n_ep, f->max_lid);
+		PACKAGE_VERSION, opensm && doc_file_version(opensm, version) ? version : "unknown");
+	fprintf(out, "switches %u\nend_ports %u\nmax_lid %u\n", f->n_sw, f->n_ep, f->max_lid);
 	free(opensm);
 	cli_finish(FTR_OK);
 }
@@ -172,8 +165,7 @@ static void keep_options(const char *dir, const char *conf)
 	doc_free_conf(&d.conf);
 }
 
-static void save_all(const struct save *o, const char *dir,
-		     const struct cli_live *live)
+static void save_all(const struct save *o, const char *dir, const struct cli_live *live)
 {
 	if (mkdir(dir, 0700))	/* opensm.conf may contain keys, such as m_key */
 		cli_die("%s: %s", dir, strerror(errno));
@@ -204,8 +196,8 @@ static int run_save(int argc, char **argv)
 			live.missing);
 	save_all(&o, argv[0], &live);
 	cli_progress_end();
-	printf("saved in %s: %s, %s\n", argv[0], CLI_COUNT(live.f->n_sw, "switch", "switches"),
-	       CLI_COUNT(live.f->n_ep, "host port", "host ports"));
+	printf("saved in %s: %s, %s\n", argv[0], CLI_SWITCHES(live.f->n_sw),
+	       CLI_HOST_PORTS(live.f->n_ep));
 	return CLI_CLEAN;
 }
 
@@ -219,8 +211,7 @@ const struct cli_cmd cli_save = {
 "programs.  \"ibfattree restore\" converts the saved tables for OpenSM.\n"
 "Only the owner can read DIR, because opensm.conf may contain keys (m_key).\n",
 	.opts = save_options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_save,
 };
 
@@ -228,8 +219,7 @@ const struct cli_cmd cli_save = {
 
 /* Returns the LID that the owner of `lid` in fabric f has in fabric `old`; 0: none.  The owner is a
  * switch or a host port, found by its GUID. */
-static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
-		       const struct ftr_fabric *old)
+static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid, const struct ftr_fabric *old)
 {
 	const struct ftr_lid_owner *o = &f->owner[lid];
 	ftr_sw s;
@@ -238,14 +228,12 @@ static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 	switch (o->kind) {
 	case FTR_OWNER_SW:
 		s = ftr_fabric_find_sw(old, f->sw[o->idx].guid);
-		if (s == FTR_SW_NONE || !old->sw[s].lid ||
-		    o->offset >= 1u << old->sw[s].lmc)
+		if (s == FTR_SW_NONE || !old->sw[s].lid || o->offset >= 1u << old->sw[s].lmc)
 			return 0;
 		return (ftr_lid)(old->sw[s].lid + o->offset);
 	case FTR_OWNER_EP:
 		e = ftr_fabric_find_ep(old, f->ep[o->idx].guid);
-		if (e == FTR_EP_NONE || !old->ep[e].lid ||
-		    o->offset >= 1u << old->ep[e].lmc)
+		if (e == FTR_EP_NONE || !old->ep[e].lid || o->offset >= 1u << old->ep[e].lmc)
 			return 0;
 		return (ftr_lid)(old->ep[e].lid + o->offset);
 	default:
@@ -253,8 +241,7 @@ static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 	}
 }
 
-static struct ftr_tables *translate(const struct ftr_fabric *old,
-				    const struct ftr_tables *saved,
+static struct ftr_tables *translate(const struct ftr_fabric *old, const struct ftr_tables *saved,
 				    const struct ftr_fabric *f)
 {
 	ftr_sw *of = cli_calloc(f->n_sw, sizeof(*of), "%u switches", f->n_sw);
@@ -275,15 +262,13 @@ static struct ftr_tables *translate(const struct ftr_fabric *old,
 	return t;
 }
 
-static void read_saved(const char *dir, struct ftr_fabric **f,
-		       struct ftr_tables **t)
+static void read_saved(const char *dir, struct ftr_fabric **f, struct ftr_tables **t)
 {
 	cli_must(ftr_read_fabric(cli_path(dir, "fabric.net"), 0, f, &cli_err));
 	*t = cli_read_lfts(cli_path(dir, "lfts.gz"), *f, NULL);
 }
 
-static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
-		 struct ftr_team *team)
+static int judge(const struct ftr_fabric *f, const struct ftr_tables *t, struct ftr_team *team)
 {
 	const struct ftr_check_opts opts = { .rank = NULL };
 	struct ftr_check_report *r = cli_calloc(1, sizeof(*r), "a report");
@@ -324,10 +309,7 @@ static int run_restore(int argc, char **argv)
 	struct ftr_team *team;
 	int n = cli_parse(&cli_restore, &o, argc, argv), status;
 
-	cli_live_args("restore", &o.in.from, n, 1);
-	if (o.in.from.on && n > 1)
-		cli_die("restore: --live reads the fabric from the switches; '%s' cannot be given with it",
-			argv[1]);
+	cli_live_args("restore", &o.in.from, n, 1, n > 1 ? argv[1] : NULL);
 	if (!o.in.output || !strcmp(o.in.output, "-"))
 		cli_die("restore: --output FILE is needed");
 	if (cli_packed(o.in.output))
@@ -358,7 +340,6 @@ const struct cli_cmd cli_restore = {
 "Nothing is written to the fabric.\n"
 "Exit status: 0 clean, 1 the tables no longer suit the fabric, 2 bad input.\n",
 	.opts = restore_options,
-	.min_args = 1,
-	.max_args = 2,
+	.min_args = 1, .max_args = 2,
 	.run = run_restore,
 };

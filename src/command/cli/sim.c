@@ -154,7 +154,6 @@ const struct cli_cmd cli_sim_program = {
 "Exit status: 0 no deadlock and no losses, 1 a deadlock, losses or unfinished\n"
 "transfers, 2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_sim,
 };

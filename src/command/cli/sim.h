@@ -63,17 +63,12 @@ void cli_sim_clear(struct cli_sim *j, uint64_t at, struct ftr_tables *now, ftr_s
 
 /* ---- results ----------------------------------------------------------- */
 
-/* Mean and sample standard deviation over the runs. */
-struct cli_sim_mean {
-	double mean, sd;
-};
-
 struct cli_sim_class_sum {
 	bool any;
-	struct cli_sim_mean accepted;	/* load that arrived, as a fraction of capacity */
-	struct cli_sim_mean offered;	/* load that was generated, as a fraction of capacity */
-	struct cli_sim_mean mbps;	/* accepted Mbit/s per source */
-	double total_gbps;
+	/* means over the runs: load that arrived, and load that was generated, as fractions of
+	 * capacity; accepted Mbit/s per source; accepted Gbit/s of all sources */
+	double accepted, offered, mbps, total_gbps;
+	double sd;		/* sample standard deviation of accepted */
 	double latency_ns[5];	/* mean; 50th, 95th and 99th percentile; maximum */
 	double network_ns;	/* mean latency since the source began to send the packet */
 };
@@ -97,6 +92,8 @@ struct cli_sim_use {
 /* Returns the number of simulated seconds that were measured: fewer than configured if the run was
  * stopped at a deadlock. */
 double cli_sim_seconds(const struct cli_sim *j, const struct ftr_sim_result *r);
+/* Returns the load from host ports, or from ports 0, that arrived, as a fraction of capacity. */
+double cli_sim_accepted(const struct cli_sim *j, const struct ftr_sim_result *r, bool host);
 void cli_sim_sum(const struct cli_sim *j, struct cli_sim_sum *out);
 /* Stores the most used channels between switches, at most n, in out.  Returns their number. */
 uint32_t cli_sim_worst(const struct cli_sim *j, uint32_t n, struct cli_sim_use *out);

@@ -192,8 +192,7 @@ static void read_weights(const char *text, struct ftr_sim_conf *c)
 
 	for (unsigned int i = 0; ; i++, s = end + 1) {
 		w = strtoul(s, &end, 10);
-		if (end == s || !w || w > 255 || i >= c->n_vls ||
-		    (*end && *end != ','))
+		if (end == s || !w || w > 255 || i >= c->n_vls || (*end && *end != ','))
 			cli_die("sim: --vl-weights expects up to %u numbers from 1 to 255, not '%s'",
 				c->n_vls, text);
 		c->weight[i] = (uint8_t)w;

@@ -11,6 +11,13 @@ struct slurm {
 	const char *hosts;
 	unsigned int form;
 	bool yaml, full_names;
+
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	struct ftr_picture *pic;
+	struct ftr_hosts *h;
+	struct ftr_host_list *list;
+	bool *wanted;
 };
 
 #define OPTS struct slurm
@@ -27,36 +34,26 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-struct job {
-	const struct slurm *o;
-	struct ftr_fabric *f;
-	struct ftr_shape *sh;
-	struct ftr_picture *pic;
-	struct ftr_hosts *h;
-	struct ftr_host_list *list;
-	bool *wanted;
-};
-
-static void read_all(struct job *j, const char *fabric)
+static void read_all(struct slurm *j, const char *fabric)
 {
-	cli_must(ftr_read_fabric(fabric, j->o->in.lmc, &j->f, &cli_err));
-	cli_must(cli_shape(&j->o->in, j->f, &j->sh, &cli_err));
+	cli_must(ftr_read_fabric(fabric, j->in.lmc, &j->f, &cli_err));
+	cli_must(cli_shape(&j->in, j->f, &j->sh, &cli_err));
 	cli_must(ftr_picture_new(j->sh, &j->pic, &cli_err));
-	cli_must(ftr_hosts_new(j->f, j->o->full_names, &j->h, &cli_err));
-	if (!j->o->hosts)
+	cli_must(ftr_hosts_new(j->f, j->full_names, &j->h, &cli_err));
+	if (!j->hosts)
 		return;
-	cli_must(ftr_read_host_list(j->o->hosts, false, j->h, &j->list, &cli_err));
+	cli_must(ftr_read_host_list(j->hosts, false, j->h, &j->list, &cli_err));
 	j->wanted = cli_calloc(j->h->n, sizeof(*j->wanted), "%u hosts", j->h->n);
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host != FTR_HOST_NONE)
 			j->wanted[j->list->entry[i].host] = true;
 }
 
-static void write_topology(const struct job *j)
+static void write_topology(const struct slurm *j)
 {
-	FILE *out = cli_create(j->o->in.output);
+	FILE *out = cli_create(j->in.output);
 	const struct ftr_slurm_opts opts = {
-		.form = (enum ftr_slurm_form)j->o->form, .yaml = j->o->yaml,
+		.form = (enum ftr_slurm_form)j->form, .yaml = j->yaml,
 		.hosts = j->h, .wanted = j->wanted,
 	};
 	struct ftr_slurm_counts c;
@@ -72,7 +69,7 @@ static void write_topology(const struct job *j)
 
 /* Reports hosts that are in --hosts but not in the fabric, and hosts that are in the fabric but not
  * in --hosts. */
-static int report_slurm(const struct job *j)
+static int report_slurm(const struct slurm *j)
 {
 	uint32_t unlisted = 0;
 
@@ -85,7 +82,7 @@ static int report_slurm(const struct job *j)
 		unlisted += !j->wanted[i];
 	if (unlisted)
 		cli_error("note: hosts of the fabric that are not in %s: %u; they are left out",
-			  j->o->hosts, unlisted);
+			  j->hosts, unlisted);
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host == FTR_HOST_NONE)
 			cli_error("not in the fabric: host %s; Slurm will not find its switch",
@@ -95,10 +92,9 @@ static int report_slurm(const struct job *j)
 
 static int run_slurm(int argc, char **argv)
 {
-	static struct slurm o;
-	static struct job j = { .o = &o };
+	static struct slurm j;
 
-	cli_parse(&cli_slurm, &o, argc, argv);
+	cli_parse(&cli_slurm, &j, argc, argv);
 	read_all(&j, argv[0]);
 	write_topology(&j);
 	return report_slurm(&j);
@@ -116,7 +112,6 @@ const struct cli_cmd cli_slurm = {
 "Exit status: 0 written; 1 written, but some hosts of --hosts are not in the\n"
 "fabric; 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_slurm,
 };

@@ -42,8 +42,7 @@ static double wall(void)
 static void events_title(const struct top_data *d, struct top_line *l)
 {
 	if (d->events_error[0])
-		top_print(l, CLI_PLAIN, "  repairs        none: %s",
-			  d->events_error);
+		top_print(l, CLI_PLAIN, "  repairs        none: %s", d->events_error);
 	else if (d->bad_lines)
 		top_print(l, CLI_DOUBT, "! repairs        %s; invalid lines in the file: %zu",
 			  CLI_NUM(d->n_events), d->bad_lines);
@@ -64,8 +63,7 @@ static void put_line(const struct top_line *l)
 	if (l->colour == CLI_PLAIN)
 		printf("%s\n", l->text);
 	else
-		printf("%s%s%s\n", cli_colour(l->colour), l->text,
-		       cli_colour(CLI_PLAIN));
+		printf("%s%s%s\n", cli_colour(l->colour), l->text, cli_colour(CLI_PLAIN));
 }
 
 static int print_once(struct top_data *d, unsigned int events)
@@ -135,8 +133,7 @@ static void put_bars(const struct top_data *d)
 		mvaddstr(0, COLS - (int)strlen(when), when);
 	if (LINES > 2) {
 		mvhline(LINES - 1, 0, ' ', COLS);
-		mvaddnstr(LINES - 1, 0,
-			  "q: quit   arrows, page keys, Home: scroll through repairs",
+		mvaddnstr(LINES - 1, 0, "q: quit   arrows, page keys, Home: scroll through repairs",
 			  COLS);
 	}
 	attroff(A_REVERSE);
@@ -256,7 +253,6 @@ const struct cli_cmd cli_top = {
 "Exit status: 0 nothing needs attention, 1 a line needs attention, 2 there is no\n"
 "status to show.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_top,
 };

@@ -200,8 +200,7 @@ static void keep_worst(struct job *j, struct cli_column *c, unsigned int i,
 }
 
 static void measure(struct job *j, const struct ftr_shape *sh,
-		    const struct ftr_tables *t, struct cli_column *c,
-		    unsigned int i)
+		    const struct ftr_tables *t, struct cli_column *c, unsigned int i)
 {
 	struct ftr_sl2vl *m = NULL;
 	struct cli_reach reach;
@@ -216,8 +215,7 @@ static void measure(struct job *j, const struct ftr_shape *sh,
 
 /* Measures t, the tables of the undamaged fabric, on the damaged fabric. */
 static void measure_old(struct job *j, const struct ftr_tables *t,
-			const struct ftr_shape *sh, struct cli_column *c,
-			unsigned int i)
+			const struct ftr_shape *sh, struct cli_column *c, unsigned int i)
 {
 	const struct ftr_tables *here = carry(j, t, sh->f);
 
@@ -231,8 +229,7 @@ static void measure_ddlr(struct job *j, const struct ftr_shape *sh,
 	struct cli_measure *out = &c->run[i];
 	struct ftr_tables_diff d;
 	struct ftr_ddlr_plan p;
-	struct ftr_tables *t = cli_ddlr_repair(j->sh, j->before, j->vl_map,
-					       sh->f, &p, &d);
+	struct ftr_tables *t = cli_ddlr_repair(j->sh, j->before, j->vl_map, sh->f, &p, &d);
 
 	measure(j, sh, t, c, i);
 	cli_measure_churn(out, &d);
@@ -286,8 +283,7 @@ static void one_run(struct job *j, unsigned int i)
 	ftr_fabric_free(f);
 }
 
-static void add_column(struct job *j, const char *title, const char *kind,
-		       unsigned int n)
+static void add_column(struct job *j, const char *title, const char *kind, unsigned int n)
 {
 	j->col[j->n_col++] = (struct cli_column){
 		.title = title, .kind = kind, .n = n,
@@ -347,8 +343,7 @@ static void set_up(struct job *j)
 	} else {
 		ftr_tables_free(t);
 	}
-	add_column(j, is_changed(w) ? "after" : w->engine.ops->name, "after",
-		   w->repeat);
+	add_column(j, is_changed(w) ? "after" : w->engine.ops->name, "after", w->repeat);
 	for (unsigned int i = 0; i < w->compare.n; i++)
 		add_column(j, w->compare.v[i], "compare", w->repeat);
 }
@@ -496,7 +491,7 @@ static int run_whatif(int argc, char **argv)
 	static struct job j = { .w = &w, .lock = PTHREAD_MUTEX_INITIALIZER };
 	int n = cli_parse(&cli_whatif, &w, argc, argv), status;
 
-	cli_live_args("whatif", &w.in.from, n, 1);
+	cli_live_args("whatif", &w.in.from, n, 1, NULL);
 	if (w.compare.n + (unsigned int)n + w.in.from.on - 1 > CLI_LIST_MAX)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
 	if (w.guarantee && (w.compare.n || n + w.in.from.on > 1 || w.repeat > 1 || w.local))
@@ -515,8 +510,7 @@ static int run_whatif(int argc, char **argv)
 	}
 	/* the tables in use come first */
 	if (w.in.from.on && !w.guarantee && !w.survival) {
-		memmove(&w.compare.v[1], &w.compare.v[0],
-			w.compare.n * sizeof(w.compare.v[0]));
+		memmove(&w.compare.v[1], &w.compare.v[0], w.compare.n * sizeof(w.compare.v[0]));
 		w.compare.v[0] = "in use";
 		w.compare.n++;
 	}

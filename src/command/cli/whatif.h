@@ -21,8 +21,7 @@ struct cli_faults {
 
 /* Parses the faults in specs; dies if one is not valid.  option: the option that gave them, for
  * error messages. */
-struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
-				   const char *option,
+struct cli_faults cli_faults_parse(const struct ftr_fabric *f, const char *option,
 				   const struct cli_list *specs);
 void cli_faults_free(struct cli_faults *z);
 
@@ -75,8 +74,7 @@ struct cli_loads {
 };
 /* Counts link loads, as *what requires. */
 void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
-		      const struct cli_loads *what, struct ftr_team *team,
-		      struct cli_measure *out);
+		      const struct cli_loads *what, struct ftr_team *team, struct cli_measure *out);
 void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d);
 
 /* ---- columns ----------------------------------------------------------- */

@@ -105,17 +105,11 @@ bool balance_bins_any(const struct balance_loads *l, uint32_t link, struct balan
 
 struct counting {
 	struct balance_loads *l;
-	struct flow_shifts shifts;
 	bool fill;
 	uint64_t *sum;		/* [workers] loads of the most loaded link in each shift, added up */
 	uint16_t **most;	/* [workers][n_pos] scratch */
 	bool stopped;
 };
-
-static struct flow_sender sender(const void *ctx, uint32_t pos, uint32_t k)
-{
-	return flow_shift_sender(&((const struct counting *)ctx)->shifts, pos, k);
-}
 
 /* Copies the flows of a link in the shifts begin .. end - 1 to its bins.  begin is the first shift of
  * a bin. */
@@ -181,7 +175,8 @@ static bool stop(void *ctx)
 	return c->stopped = balance_cancelled(c->l->net);
 }
 
-static bool prepare(struct counting *c, struct ftr_arena *a, unsigned int workers)
+static bool prepare(struct counting *c, struct ftr_arena *a, unsigned int workers,
+		    struct flow_shifts *out)
 {
 	const struct balance_net *net = c->l->net;
 	ftr_sw *sw;
@@ -195,7 +190,7 @@ static bool prepare(struct counting *c, struct ftr_arena *a, unsigned int worker
 	for (unsigned int i = 0; i < workers; i++)
 		if (!FTR_NEW(a, c->most[i], net->n_pos + 1u))
 			return false;
-	return flow_shifts_new(a, sw, net->n_pos, NULL, net->n_pos, &c->shifts);
+	return flow_shifts_new(a, sw, net->n_pos, NULL, net->n_pos, out);
 }
 
 enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balance_copy *copy,
@@ -207,22 +202,20 @@ enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balan
 	struct flow_dest *dest = balance_dests_new(net, NULL, copy);
 	struct flow_patterns z = {
 		.net = &net->links, .dest = dest, .dest_at = net->dest_at, .n = net->n_pos,
-		.n_patterns = net->n_pos, .multiple = fill ? l->width : 1, .sender = sender,
-		.fn = take_slice, .stop = stop, .ctx = &c,
+		.n_patterns = net->n_pos, .multiple = fill ? l->width : 1, .fn = take_slice, .stop = stop, .ctx = &c,
 	};
 	unsigned int n = ftr_team_size(team);
 	struct ftr_arena *a = ftr_arena_new();
-	enum ftr_status st = a && dest && prepare(&c, a, n) ? FTR_OK :
+	enum ftr_status st = a && dest && prepare(&c, a, n, &z.shifts) ? FTR_OK :
 		ftr_nomem(err, "counting shifts");
 
-	z.senders = c.shifts.senders;
 	if (!st && !fill && l->bins && l->width == 1)
 		take_bins(&c);
 	else if (!st)
 		st = flow_count_patterns(&z, team, err);
 	*sum = 0;
-	for (unsigned int i = 0; !st && i < n; i++)
-		*sum += c.sum[i];
+	for (unsigned int i = 0; i < n; i++)
+		*sum += st ? 0 : c.sum[i];
 	if (c.stopped)
 		*sum = BALANCE_CANCELLED;
 	free(dest);

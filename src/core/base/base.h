@@ -127,6 +127,8 @@ struct ftr_key {
  * the number. */
 int ftr_u32_cmp(const void *a, const void *b);
 int ftr_u64_cmp(const void *a, const void *b);
+/* Ascending order of struct ftr_key, first by key, then by idx. */
+int ftr_key_cmp(const void *a, const void *b);
 
 /* ---- union-find -------------------------------------------------------- */
 

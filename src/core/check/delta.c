@@ -371,22 +371,24 @@ static enum ftr_status validate(const struct delta_check *c, struct ftr_err *err
 	const struct ftr_check_delta *d = c->d;
 	enum ftr_status st = chk_same_size(c->f, c->t, err);
 
-	for (uint32_t i = 0; !st && i < d->n_changes; i++) {
+	if (st)
+		return st;
+	for (uint32_t i = 0; i < d->n_changes; i++) {
 		const struct ftr_change *x = &d->change[i];
 
 		if (x->sw >= c->f->n_sw || x->lid > c->t->max_lid ||
 		    (i && (x[-1].sw > x->sw ||
 			   (x[-1].sw == x->sw && x[-1].lid >= x->lid))))
-			st = ftr_fail(err, FTR_INVAL, "change %u, of LID %u on switch %u, is out of range or not in order",
+			return ftr_fail(err, FTR_INVAL, "change %u, of LID %u on switch %u, is out of range or not in order",
 				      i, x->lid, x->sw);
 	}
-	for (uint32_t i = 0; !st && i < d->n_gone; i++)
+	for (uint32_t i = 0; i < d->n_gone; i++)
 		if (d->gone[i].sw >= c->f->n_sw ||
 		    d->gone[i].peer >= c->f->n_sw)
-			st = ftr_fail(err, FTR_INVAL, "the link that went down between switches %u and %u is not in the fabric, which has %u switches",
+			return ftr_fail(err, FTR_INVAL, "the link that went down between switches %u and %u is not in the fabric, which has %u switches",
 				      d->gone[i].sw, d->gone[i].peer,
 				      c->f->n_sw);
-	return st;
+	return FTR_OK;
 }
 
 static void sort_by_lid(struct delta_check *c)

@@ -159,7 +159,7 @@ static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 	    !FTR_GROW(g->queue, g->n_queue, g->cap_queue) ||
 	    !map_set(&t->occ, key, (uint16_t)(mine | 1u << link_vl)))
 		return NO_MEMORY;
-	g->undo[g->n_undo++] = (struct dyn_undo){ key, mine };
+	g->undo[g->n_undo++] = (struct dyn_slot){ key, mine };
 	g->queue[g->n_queue++] = (uint64_t)key << 8 | link_vl;
 	return DONE;
 }
@@ -306,9 +306,9 @@ static void revert(struct ftr_cdg *g, struct dyn_lid *t,
 	while (t->n_edge > b->n_edge)
 		g->count[t->edge[--t->n_edge]]--;
 	while (g->n_undo) {
-		const struct dyn_undo *u = &g->undo[--g->n_undo];
+		const struct dyn_slot *u = &g->undo[--g->n_undo];
 
-		slot_of(&t->occ, u->key)->value = u->vls;
+		slot_of(&t->occ, u->key)->value = u->value;
 	}
 	for (uint32_t i = n; i-- > 0;)
 		*dyn_entry(g, w[i].sw, t->lid) = b->port[i];

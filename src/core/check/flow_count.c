@@ -2,7 +2,7 @@
 /*
  * Counts the flows on every link.
  *
- * All-to-all.  The flows to one destination are moved in rounds.  At first they wait at their
+ * All-to-all.  The flows to one destination are moved in rounds, in the first round from their
  * sources.  In each round, the flows that wait at a switch move together over the link of its entry,
  * and then wait at the next switch.  Flows to one destination that have met stay together, so after
  * one hop there are few switches left: for a healthy tree of 11,664 hosts, 36 of 648.  Flows that
@@ -82,6 +82,8 @@ struct all_worker {
 	uint32_t *wait;		/* wait[s]: number of flows that wait at switch s; 0 between
 				 * destinations */
 	ftr_sw *at;		/* [n_sw] the switches at which flows wait */
+	uint32_t n_at;
+	uint32_t in;		/* number of flows that have arrived at the destination */
 	uint32_t *path;		/* [n_sw] */
 	uint32_t *reached;	/* [n_sources], without the destinations counted by `full` */
 	uint32_t full;		/* number of destinations that all sources reach */
@@ -95,31 +97,24 @@ struct all_job {
 	atomic_bool loop;	/* give up */
 };
 
-/* Moves all flows that wait at the n switches w->at over one link, which counts them `by` times.
- * Adds those that arrive to *arrived.  Returns the new number of switches. */
-static uint32_t one_round(const struct flow_net *net, struct all_worker *w,
-			  const struct flow_dest *d, uint32_t n, uint32_t by, uint32_t *arrived)
+/* Moves flows that are at switch s over one link, which counts them `by` times. */
+static inline void move(const struct flow_net *net, struct all_worker *w, const struct flow_dest *d,
+			ftr_sw s, uint32_t flows, uint32_t by)
 {
-	uint32_t n_next = 0;
+	uint32_t link = link_of(net, d, s);
+	ftr_sw next;
 
-	for (uint32_t i = 0; i < n; i++) {
-		ftr_sw s = w->at[i], next;
-		uint32_t link = link_of(net, d, s), flows = w->wait[s];
-
-		w->wait[s] = 0;
-		if (link == FLOW_NONE)
-			continue;
-		w->flows[link] += by * flows;
-		next = net->peer[link];
-		if (next == d->to) {
-			*arrived += flows;
-			continue;
-		}
-		if (!w->wait[next])
-			w->at[n_next++] = next;
-		w->wait[next] += flows;
+	if (link == FLOW_NONE)
+		return;
+	w->flows[link] += by * flows;
+	next = net->peer[link];
+	if (next == d->to) {
+		w->in += flows;
+		return;
 	}
-	return n_next;
+	if (!w->wait[next])
+		w->at[w->n_at++] = next;
+	w->wait[next] += flows;
 }
 
 /* Moves the flows from all sources to d.  *moved: their number, without those from d->to.  Returns
@@ -127,21 +122,29 @@ static uint32_t one_round(const struct flow_net *net, struct all_worker *w,
 static uint32_t move_all(const struct flow_all *c, struct all_worker *w, const struct flow_dest *d,
 			 uint32_t by, uint32_t *moved)
 {
-	uint32_t n = 0, rounds = 0, arrived = 0;
+	uint32_t rounds = 1;
 
-	*moved = 0;
+	*moved = w->in = w->n_at = 0;
 	for (uint32_t k = 0; k < c->n_sources; k++)
 		if (c->source[k].sw != d->to) {
-			w->at[n++] = c->source[k].sw;
-			w->wait[c->source[k].sw] = c->source[k].hosts;
 			*moved += c->source[k].hosts;
+			move(c->net, w, d, c->source[k].sw, c->source[k].hosts, by);
 		}
-	while (n && rounds++ < c->net->f->n_sw)
-		n = one_round(c->net, w, d, n, by, &arrived);
-	w->loop |= n > 0;
-	while (n)
-		w->wait[w->at[--n]] = 0;
-	return arrived;
+	while (w->n_at && rounds++ < c->net->f->n_sw) {
+		uint32_t n = w->n_at;
+
+		w->n_at = 0;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t flows = w->wait[w->at[i]];
+
+			w->wait[w->at[i]] = 0;
+			move(c->net, w, d, w->at[i], flows, by);
+		}
+	}
+	w->loop |= w->n_at > 0;
+	while (w->n_at)
+		w->wait[w->at[--w->n_at]] = 0;
+	return w->in;
 }
 
 /* Counts only the flows that arrive, source by source. */
@@ -239,6 +242,33 @@ enum ftr_status flow_count_all(struct flow_all *c, struct ftr_team *team, struct
 	return ok ? FTR_OK : ftr_nomem(err, "counting flows");
 }
 
+/* ---- shifts ------------------------------------------------------------------- */
+
+bool flow_shifts_new(struct ftr_arena *a, const ftr_sw *sw, uint32_t n, const uint32_t *shift,
+		     uint32_t n_shifts, struct flow_shifts *out)
+{
+	uint32_t *since, *before, *all;
+
+	*out = (struct flow_shifts){ .sw = sw, .shift = shift };
+	if (!FTR_NEW(a, since, n + 1u) || !FTR_NEW(a, before, n + 1u) || !FTR_NEW(a, all, n + 1u))
+		return false;
+	if (!shift)
+		out->shift = all;
+	for (uint32_t i = 0; i < n; i++) {
+		all[i] = i;
+		since[i] = i && sw[i] == sw[i - 1] ? since[i - 1] + 1 : 1;
+		out->senders += since[i] == 1;
+	}
+	for (uint32_t k = 0, j = 0; k <= n; k++) {
+		before[k] = j;
+		j += j < n_shifts && out->shift[j] == k;
+	}
+	out->senders = FTR_MIN(out->senders, n_shifts);
+	out->since = since;
+	out->before = before;
+	return true;
+}
+
 /* ---- patterns ----------------------------------------------------------------- */
 
 /* A link that carries the flow to one destination in the patterns begin .. end - 1 of a slice. */
@@ -310,16 +340,35 @@ static bool enter(const struct flow_net *net, struct slice_worker *w, const stru
 	return true;
 }
 
+/* The flows from switch sw in some patterns, of which end - 1 is the last.  FTR_SW_NONE: none. */
+struct sender {
+	ftr_sw sw;
+	uint32_t end;
+};
+
+/* Returns from where position pos receives its flow in pattern k and in those that follow. */
+static struct sender sender_of(const struct flow_patterns *z, uint32_t pos, uint32_t k)
+{
+	const struct flow_shifts *x = &z->shifts;
+	uint32_t shift, from;
+
+	if (z->from)
+		return (struct sender){ z->from[(size_t)k * z->n + pos], k + 1 };
+	shift = x->shift[k];
+	from = pos < shift ? pos + z->n - shift : pos - shift;
+	return (struct sender){ x->sw[from], x->before[FTR_MIN(shift + x->since[from], z->n)] };
+}
+
 static void find_runs(const struct flow_patterns *z, struct slice_worker *w, uint32_t pos)
 {
 	const struct flow_dest *d = &z->dest[z->dest_at[pos]];
 	struct flow_slice *b = &w->of;
-	struct flow_sender from;
+	struct sender from;
 
 	if (d->to != FTR_SW_NONE)
 		w->ahead[d->to] = 0;
 	for (uint32_t k = b->begin; k < b->end; k = from.end) {
-		from = z->sender(z->ctx, pos, k);
+		from = sender_of(z, pos, k);
 		from.end = FTR_MIN(from.end, b->end);
 		if (from.sw != FTR_SW_NONE) {
 			b->flows += from.end - k;
@@ -337,17 +386,17 @@ static void find_runs(const struct flow_patterns *z, struct slice_worker *w, uin
 /* Sorts the runs by link. */
 static void sort_runs(const struct flow_net *net, struct slice_worker *w)
 {
-	struct flow_slice *b = &w->of;
-	uint32_t *at = b->first + 1;	/* at[row]: where the next run of the link comes */
+	uint32_t *at = w->of.first + 1;	/* at[row]: where the next run of the link comes */
+	const struct run *end = w->run + w->n_runs;
+	struct flow_range *range = w->of.range;
 
-	memset(b->first, 0, (net->n_rows + 2u) * sizeof(*b->first));
-	for (uint32_t i = 0; i < w->n_runs; i++)
-		at[w->run[i].row + 1]++;
+	memset(w->of.first, 0, (net->n_rows + 2u) * sizeof(*at));
+	for (const struct run *x = w->run; x < end; x++)
+		at[x->row + 1]++;
 	for (uint32_t x = 0; x < net->n_rows; x++)
 		at[x + 1] += at[x];
-	for (uint32_t i = 0; i < w->n_runs; i++)
-		b->range[at[w->run[i].row]++] = (struct flow_range){ w->run[i].begin,
-								     w->run[i].end };
+	for (const struct run *x = w->run; x < end; x++)
+		range[at[x->row]++] = (struct flow_range){ x->begin, x->end };
 }
 
 static bool count_slice(const struct flow_patterns *z, struct slice_worker *w)
@@ -404,7 +453,8 @@ static void some_slices(void *ctx, unsigned int worker, uint32_t begin, uint32_t
  * slices. */
 static uint32_t slice_patterns(const struct flow_patterns *z, uint32_t workers)
 {
-	double n = z->n_patterns / FTR_MAX(2. * z->n * z->senders / SLICE_RUNS, 2. * workers);
+	double senders = z->from ? z->n_patterns : z->shifts.senders;
+	double n = z->n_patterns / FTR_MAX(2. * z->n * senders / SLICE_RUNS, 2. * workers);
 
 	n = FTR_MIN(n, INT16_MAX);	/* then the numbers of a run fit 16 bits */
 	return ((uint32_t)n / z->multiple + 1) * z->multiple;
@@ -443,40 +493,4 @@ enum ftr_status flow_count_patterns(const struct flow_patterns *z, struct ftr_te
 	}
 	ftr_arena_free(a);
 	return ok ? FTR_OK : ftr_nomem(err, "counting %u patterns", z->n_patterns);
-}
-
-/* ---- shifts ------------------------------------------------------------------- */
-
-bool flow_shifts_new(struct ftr_arena *a, const ftr_sw *sw, uint32_t n, const uint32_t *shift,
-		     uint32_t n_shifts, struct flow_shifts *out)
-{
-	uint32_t *since, *before, *all;
-
-	*out = (struct flow_shifts){ .n = n, .sw = sw, .shift = shift };
-	if (!FTR_NEW(a, since, n + 1u) || !FTR_NEW(a, before, n + 1u) || !FTR_NEW(a, all, n + 1u))
-		return false;
-	if (!shift)
-		out->shift = all;
-	for (uint32_t i = 0; i < n; i++) {
-		all[i] = i;
-		since[i] = i && sw[i] == sw[i - 1] ? since[i - 1] + 1 : 1;
-		out->senders += since[i] == 1;
-	}
-	for (uint32_t k = 0, j = 0; k <= n; k++) {
-		before[k] = j;
-		j += j < n_shifts && out->shift[j] == k;
-	}
-	out->senders = FTR_MIN(out->senders, n_shifts);
-	out->since = since;
-	out->before = before;
-	return true;
-}
-
-struct flow_sender flow_shift_sender(const struct flow_shifts *z, uint32_t pos, uint32_t k)
-{
-	uint32_t shift = z->shift[k], at = pos < shift ? pos + z->n - shift : pos - shift;
-
-	return (struct flow_sender){
-		z->sw[at], z->before[FTR_MIN(shift + z->since[at], z->n)]
-	};
 }

@@ -100,11 +100,20 @@ struct flow_slice {
  * call.  row: number of the link. */
 const uint16_t *flow_slice_link(const struct flow_slice *b, uint32_t row);
 
-/* The flows from switch sw in some patterns, of which end - 1 is the last.  FTR_SW_NONE: none. */
-struct flow_sender {
-	ftr_sw sw;
-	uint32_t end;
+/* In shift k, position i sends to position (i + k) mod n. */
+struct flow_shifts {
+	const ftr_sw *sw;	/* [n] switch of each position; FTR_SW_NONE: a gap */
+	const uint32_t *shift;	/* the shifts, less than n, sorted */
+	/* private */
+	const uint32_t *since;	/* [n] number of positions on this switch, up to this position */
+	const uint32_t *before;	/* [n + 1] number of shifts before this one */
+	uint32_t senders;	/* number of switches that send to a destination, at most */
 };
+
+/* shift: NULL for all shifts 0 .. n - 1.  Returns false if memory is exhausted.  sw and shift must
+ * outlive *out. */
+bool flow_shifts_new(struct ftr_arena *a, const ftr_sw *sw, uint32_t n, const uint32_t *shift,
+		     uint32_t n_shifts, struct flow_shifts *out);
 
 struct flow_patterns {
 	const struct flow_net *net;
@@ -112,12 +121,10 @@ struct flow_patterns {
 	const uint32_t *dest_at;	/* [n] index in dest[] of each position; FLOW_NONE: a gap */
 	uint32_t n;
 	uint32_t n_patterns;
-	uint32_t senders;	/* about the number of senders of a destination, if those on one
-				 * switch in consecutive patterns count as one */
+	const ftr_sw *from;	/* [n_patterns * n] from[k * n + p]: the switch that sends to position
+				 * p in pattern k; FTR_SW_NONE: none.  NULL: `shifts`. */
+	struct flow_shifts shifts;
 	uint32_t multiple;	/* slices begin at multiples of this number, at most 65,535 */
-	/* Returns from where position pos receives its flow in pattern k and in those that follow.
-	 * Called by any thread. */
-	struct flow_sender (*sender)(const void *ctx, uint32_t pos, uint32_t k);
 	/* Receives each slice, in any order, on any thread. */
 	void (*fn)(void *ctx, const struct flow_slice *b);
 	bool (*stop)(void *ctx);	/* called by the calling thread only; may be NULL */
@@ -128,24 +135,5 @@ struct flow_patterns {
  * if stop() returns true.  O(n * senders) paths.  FTR_NOMEM. */
 enum ftr_status flow_count_patterns(const struct flow_patterns *z, struct ftr_team *team,
 				    struct ftr_err *err) FTR_MUST_USE;
-
-/* Shifts: in shift k, position i sends to position (i + k) mod n. */
-struct flow_shifts {
-	uint32_t n;
-	const ftr_sw *sw;	/* [n] switch of each position; FTR_SW_NONE: a gap */
-	const uint32_t *shift;	/* the shifts, less than n, sorted */
-	uint32_t senders;	/* see above */
-	/* private */
-	const uint32_t *since;	/* [n] number of positions on this switch, up to this position */
-	const uint32_t *before;	/* [n + 1] number of shifts before this one */
-};
-
-/* shift: NULL for all shifts 0 .. n - 1.  Returns false if memory is exhausted.  sw and shift must
- * outlive *out. */
-bool flow_shifts_new(struct ftr_arena *a, const ftr_sw *sw, uint32_t n, const uint32_t *shift,
-		     uint32_t n_shifts, struct flow_shifts *out);
-
-/* See flow_patterns.sender. */
-struct flow_sender flow_shift_sender(const struct flow_shifts *z, uint32_t pos, uint32_t k);
 
 #endif

@@ -41,10 +41,8 @@ struct family {
 	uint32_t n;		/* number of patterns */
 	uint32_t *k;		/* shift of each pattern */
 	uint64_t *seed;		/* seed of each random pattern */
-	struct flow_shifts shifts;
 	uint32_t first;		/* random patterns: the batch begins with this pattern */
-	ftr_sw *from;		/* from[i * n_filled + d]: switch that sends to destination d in
-				 * pattern first + i */
+	ftr_sw *from;		/* the senders of the batch (struct flow_patterns) */
 	struct part *part;
 	/* results */
 	uint32_t *max;		/* load of the most loaded link in each pattern */
@@ -53,30 +51,20 @@ struct family {
 
 /* ---- patterns ------------------------------------------------------------ */
 
-static struct flow_sender sender(const void *ctx, uint32_t place, uint32_t k)
-{
-	const struct family *y = ctx;
-	uint32_t at = y->ld->dest_at[place];
-
-	if (y->kind == SHIFT)
-		return flow_shift_sender(&y->shifts, place, k);
-	return (struct flow_sender){ y->from[(size_t)k * y->ld->n_filled + at], k + 1 };
-}
-
 static void draw_pattern(const struct family *y, struct part *w, uint64_t seed, ftr_sw *from)
 {
 	const struct ftr_load *ld = y->ld;
 	uint32_t n = ld->n_filled, half = n / 2;
 	struct ftr_rng rng;
 
-	memset(from, 0xff, n * sizeof(*from));
+	memset(from, 0xff, ld->n * sizeof(*from));
 	ftr_rng_seed(&rng, seed);
 	ftr_rng_perm(&rng, w->perm, n);
 	for (uint32_t i = 0; y->kind == BISECTION && i < half; i++)
-		from[w->perm[half + i]] = ld->sw[ld->filled[w->perm[i]]];
+		from[ld->filled[w->perm[half + i]]] = ld->sw[ld->filled[w->perm[i]]];
 	for (uint32_t i = 0; y->kind == PERMUTATION && i < n; i++)
 		if (w->perm[i] != i)
-			from[w->perm[i]] = ld->sw[ld->filled[i]];
+			from[ld->filled[w->perm[i]]] = ld->sw[ld->filled[i]];
 }
 
 static void draw_patterns(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
@@ -85,7 +73,7 @@ static void draw_patterns(void *ctx, unsigned int worker, uint32_t begin, uint32
 
 	for (uint32_t i = begin; i < end; i++)
 		draw_pattern(y, &y->part[worker], y->seed[y->first + i],
-			     y->from + (size_t)i * y->ld->n_filled);
+			     y->from + (size_t)i * y->ld->n);
 }
 
 /* Adds the flows of one link. */
@@ -135,23 +123,22 @@ static enum ftr_status count_family(struct family *y, struct ftr_arena *a, struc
 	uint32_t batch = y->kind == SHIFT ? y->n : FTR_MIN(y->n, BATCH_SENDERS / (ld->n + 1) + 1);
 	struct flow_patterns z = {
 		.net = &ld->net, .dest = ld->dest, .dest_at = ld->dest_at, .n = ld->n,
-		.senders = batch, .multiple = 1, .sender = sender, .fn = take_slice, .ctx = y,
+		.multiple = 1, .fn = take_slice, .ctx = y,
 	};
 	enum ftr_status st = FTR_OK;
 	bool ok = FTR_ZNEW(a, y->max, y->n) && FTR_ZNEW(a, y->part, ftr_team_size(team));
 
 	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++)
 		ok = FTR_NEW(a, y->part[i].most, batch) && FTR_NEW(a, y->part[i].perm, ld->n);
-	if (ok && y->kind == SHIFT) {
-		ok = flow_shifts_new(a, ld->sw, ld->n, y->k, y->n, &y->shifts);
-		z.senders = y->shifts.senders;
-	} else if (ok) {
-		ok = FTR_NEW(a, y->from, (size_t)batch * ld->n_filled);
-	}
+	if (ok && y->kind == SHIFT)
+		ok = flow_shifts_new(a, ld->sw, ld->n, y->k, y->n, &z.shifts);
+	else if (ok)
+		ok = FTR_NEW(a, y->from, (size_t)batch * ld->n);
 	if (!ok)
 		return ftr_nomem(err, "%u patterns", y->n);
 	for (; !st && y->first < y->n; y->first += batch) {
 		z.n_patterns = FTR_MIN(batch, y->n - y->first);
+		z.from = y->from;
 		if (y->from)
 			ftr_team_run(team, z.n_patterns, 1, draw_patterns, y);
 		st = flow_count_patterns(&z, team, err);

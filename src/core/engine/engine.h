@@ -37,7 +37,7 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 struct balance_base;
 
 /* base.c.  b may be NULL.  engine_base_marks: mark the entries that may differ from keep->prefer:
- * those of switch s for column l if bit l of (*out)[s * cost_stride / 64 ..] is set.  The caller frees
+ * those of switch s for column l if bit l of (*out)[s * reach.stride / 64 ..] is set.  The caller frees
  * *out.  *out becomes NULL if this is not known, because the base does not fit. */
 const struct balance_base *engine_base_balance(const struct ftr_route_base *b);
 enum ftr_status engine_base_marks(const struct ftr_route_base *b, const struct ftr_shape *sh,

@@ -134,7 +134,7 @@ void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 		     uint8_t *one, uint8_t *must)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	size_t n = sh->reach.cost_stride;
+	size_t n = sh->reach.stride;
 
 	memset(paths, 0, n);
 	memset(must, 0, n);

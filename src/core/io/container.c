@@ -358,22 +358,31 @@ static enum ftr_status get_link(struct ftr_in *in, struct ftr_builder *b, struct
 	return ftr_builder_add_link(b, a, z, width, (enum ftr_speed)speed, err);
 }
 
-enum ftr_status ftr_get_fabric(struct ftr_in *in, struct ftr_fabric **f, struct ftr_err *err)
+static enum ftr_status get_parts(struct ftr_in *in, struct ftr_builder *b, struct ftr_err *err)
 {
 	static enum ftr_status (*const get[])(struct ftr_in *in, struct ftr_builder *b,
 					      struct ftr_err *err) = {
 		get_switch, get_host, get_link
 	};
+
+	for (unsigned int kind = 0; kind < FTR_ARRAY_LEN(get); kind++)
+		for (uint64_t n = ftr_get(in, 4); n; n--) {
+			enum ftr_status st = get[kind](in, b, err);
+
+			if (st)
+				return st;
+		}
+	return FTR_OK;
+}
+
+enum ftr_status ftr_get_fabric(struct ftr_in *in, struct ftr_fabric **f, struct ftr_err *err)
+{
 	struct ftr_builder *b = ftr_builder_new();
-	enum ftr_status st = b ? FTR_OK :
-		ftr_nomem(err, "%s", in->name);
+	enum ftr_status st;
 
-	for (unsigned int kind = 0; !st && kind < FTR_ARRAY_LEN(get); kind++) {
-		uint32_t n = (uint32_t)ftr_get(in, 4);
-
-		while (!st && n--)
-			st = get[kind](in, b, err);
-	}
+	if (!b)
+		return ftr_nomem(err, "%s", in->name);
+	st = get_parts(in, b, err);
 	if (!st && in->bad)
 		st = ftr_in_damaged(in, err);
 	if (!st)
@@ -398,9 +407,11 @@ enum ftr_status ftr_get_tables(struct ftr_in *in, const struct ftr_fabric *f,
 	if (!from)	/* before memory is allocated for the tables */
 		return ftr_in_damaged(in, err);
 	st = ftr_tables_new(f, true, t, err);
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
+	if (st)
+		return st;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
 		memcpy(ftr_tables_row(*t, s), from + s * lids, lids);
-	return st;
+	return FTR_OK;
 }
 
 enum ftr_status ftr_get_turns(struct ftr_in *in, const struct ftr_fabric *f, struct ftr_turn **turn,

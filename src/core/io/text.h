@@ -133,15 +133,6 @@ enum ftr_status ftr_written(FILE *out, const char *what,
 
 /* ---- files with a part for each switch or source --------------------------- */
 
-/* Counts of the parts of a file. Each part is about one switch, or about one source of paths. A
- * part is known if its switch or source is in the fabric, otherwise it is foreign. */
-struct ftr_parts {
-	uint64_t known;
-	uint32_t foreign;
-	uint32_t line;		/* line of the first foreign part; 0: none */
-	uint64_t guid;		/* GUID of the first foreign part */
-};
-
 /* Count a foreign part. Its line is the one that was returned last. */
 void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,
 		       uint64_t guid);

@@ -47,8 +47,7 @@ static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z)
 	uint32_t n = 0;
 
 	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (f->ep[e].sw != FTR_SW_NONE &&
-		    !ftr_ep_is_aggregation(&f->ep[e]))
+		if (f->ep[e].sw != FTR_SW_NONE && !ftr_ep_is_aggregation(&f->ep[e]))
 			z->dead_sw[f->ep[e].sw] = 1;
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		if (!z->dead_sw[s])
@@ -111,14 +110,12 @@ static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	return !z->dead_node[p->node];
 }
 
-static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
-		      ftr_port p)
+static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
 	return !((struct loss *)ctx)->dead_port[f->sw[s].first_port + p];
 }
 
-enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
-			       const struct ftr_damage *damage,
+enum ftr_status ftr_gen_damage(const struct ftr_fabric *f, const struct ftr_damage *damage,
 			       struct ftr_fabric **out, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
@@ -128,8 +125,7 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 
 	if (!a)
 		return ftr_nomem(err, "random faults");
-	if (!FTR_ZNEW(a, z.dead_sw, f->n_sw) ||
-	    !FTR_ZNEW(a, z.dead_node, f->n_nodes) ||
+	if (!FTR_ZNEW(a, z.dead_sw, f->n_sw) || !FTR_ZNEW(a, z.dead_node, f->n_nodes) ||
 	    !FTR_ZNEW(a, z.dead_port, f->n_ports) ||
 	    !FTR_NEW(a, z.list, (size_t)f->n_ports + f->n_ep + f->n_sw))
 		st = ftr_nomem(err, "random faults");

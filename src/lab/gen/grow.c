@@ -16,8 +16,7 @@
 
 /* ---- parsing ------------------------------------------------------------- */
 
-bool gen_number(struct gen_text *t, const char *what, unsigned int max,
-		unsigned int *out)
+bool gen_number(struct gen_text *t, const char *what, unsigned int max, unsigned int *out)
 {
 	char *end;
 	unsigned long v = strtoul(t->at, &end, 10);

@@ -61,8 +61,7 @@ static bool parse_pgft(struct gen_text *t, struct ftr_pgft *out)
 	return gen_mark(t, '\0');
 }
 
-enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
-			       struct ftr_err *err)
+enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out, struct ftr_err *err)
 {
 	struct gen_text t = { .text = text, .at = text, .err = err };
 	struct ftr_pgft g = { 0 };
@@ -105,8 +104,7 @@ static void size_levels(struct gen_growth *z)
 	}
 }
 
-static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
-		 char *name)
+static void name(const struct gen_growth *z, unsigned int l, uint32_t i, char *name)
 {
 	(void)z;
 	if (l)
@@ -157,10 +155,8 @@ static void add_links(struct gen_growth *z)
 			link_node(z, l, i);
 }
 
-enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
-			     const struct ftr_gen_opts *opts,
-			     struct ftr_fabric **out,
-			     struct ftr_err *err)
+enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft, const struct ftr_gen_opts *opts,
+			     struct ftr_fabric **out, struct ftr_err *err)
 {
 	static const struct gen_shape shape = { size_levels, add_links, name };
 

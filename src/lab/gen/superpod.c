@@ -79,8 +79,7 @@ static enum ftr_status no_design(const char *text, const struct generation *g, u
 			text, g->name, units, list);
 }
 
-enum ftr_status ftr_superpod_parse(const char *text, struct ftr_superpod *out,
-				   struct ftr_err *err)
+enum ftr_status ftr_superpod_parse(const char *text, struct ftr_superpod *out, struct ftr_err *err)
 {
 	struct gen_text t = { .text = text, .at = text + strlen(PREFIX), .err = err };
 	struct ftr_superpod g = { .planes = 1 };

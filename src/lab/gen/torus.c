@@ -9,22 +9,19 @@
 
 #define PREFIX "torus:"
 
-enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out,
-				struct ftr_err *err)
+enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out, struct ftr_err *err)
 {
 	struct gen_text t = { .text = text, .at = text + strlen(PREFIX),
 			      .err = err };
 	struct ftr_torus g = { .hosts = 1 };
 
 	if (strncmp(text, PREFIX, strlen(PREFIX)))
-		return ftr_fail(err, FTR_PARSE, "shape \"%s\" is not a torus",
-				text);
+		return ftr_fail(err, FTR_PARSE, "shape \"%s\" is not a torus", text);
 	do {
 		if (g.d == FTR_TORUS_MAX_D)
 			return ftr_fail(err, FTR_PARSE, "shape \"%s\": more than %u dimensions",
 					text, FTR_TORUS_MAX_D);
-		if ((g.d && !gen_mark(&t, ',')) ||
-		    !gen_number(&t, "k", FTR_LID_MAX, &g.k[g.d++]))
+		if ((g.d && !gen_mark(&t, ',')) || !gen_number(&t, "k", FTR_LID_MAX, &g.k[g.d++]))
 			return t.status;
 	} while (*t.at == ',');
 	if (*t.at == ';' && (!gen_mark(&t, ';') ||
@@ -46,8 +43,7 @@ static void size(struct gen_growth *z)
 	gen_limit(z, 0, n * g->hosts, 1, &total);
 }
 
-static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
-		 char *name)
+static void name(const struct gen_growth *z, unsigned int l, uint32_t i, char *name)
 {
 	const struct ftr_torus *g = z->of;
 	size_t at = 2;
@@ -56,8 +52,7 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
 		return;
 	snprintf(name, FTR_NAME_MAX, "sw");
 	for (unsigned int d = 0; d < g->d; d++) {
-		at += (size_t)snprintf(name + at, FTR_NAME_MAX - at, "-%u",
-				       i % g->k[d]);
+		at += (size_t)snprintf(name + at, FTR_NAME_MAX - at, "-%u", i % g->k[d]);
 		i /= g->k[d];
 	}
 }
@@ -85,8 +80,7 @@ static void links(struct gen_growth *z)
 		link_switch(z, i);
 }
 
-enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
-			      const struct ftr_gen_opts *opts,
+enum ftr_status ftr_gen_torus(const struct ftr_torus *torus, const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out, struct ftr_err *err)
 {
 	static const struct gen_shape shape = { size, links, name };
@@ -101,8 +95,7 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 	return gen_grow(&shape, torus, 1, opts, out, err);
 }
 
-enum ftr_status ftr_gen_shape(const char *text,
-			      const struct ftr_gen_opts *opts,
+enum ftr_status ftr_gen_shape(const char *text, const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out, struct ftr_err *err)
 {
 	struct ftr_superpod pod;

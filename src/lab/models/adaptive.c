@@ -34,8 +34,7 @@ enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };
 
 /* Act as the U-turn switch: mark the port of arrival, and send the packet up by an unmarked
  * port. */
-static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v,
-			 struct ftr_sim_arrival *a)
+static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	if (v->now - t->used[a->sw] > TIMEOUT)
 		t->vector[a->sw] = 0;
@@ -80,9 +79,7 @@ const struct ftr_sim_function model_adaptive_links = {
 	.name = "adaptive-links",
 	.summary = "adaptive local rerouting (Sem-Jacobsen et al.), link faults",
 	.min_vls = 1,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = adaptive_links,
 };
 
@@ -141,14 +138,11 @@ const struct ftr_sim_function model_adaptive_switches = {
 	.name = "adaptive-switches",
 	.summary = "adaptive local rerouting (Sem-Jacobsen et al.), switch faults",
 	.min_vls = 1,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = adaptive_switches,
 };
 
-static unsigned int misroute(void *state, const struct ftr_sim_view *v,
-			     struct ftr_sim_arrival *a)
+static unsigned int misroute(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	const struct tiers *t = state;
 	struct ftr_sim_packet *p = a->p;
@@ -166,8 +160,7 @@ static unsigned int misroute(void *state, const struct ftr_sim_view *v,
 	}
 	if (side == SIDE_ABOVE)
 		return tiers_all_up(t, v, a, 0);		/* 1 */
-	if (p->vector && tiers_from(t, v, a, SIDE_BELOW) &&
-	    tiers_works(v, a->sw, a->in))
+	if (p->vector && tiers_from(t, v, a, SIDE_BELOW) && tiers_works(v, a->sw, a->in))
 		return tiers_exit(a, a->in, 0);			/* 5 */
 	p->vector = 0;
 	return tiers_all_down(t, v, a, out);			/* 2 */
@@ -177,8 +170,6 @@ const struct ftr_sim_function model_misroute = {
 	.name = "misroute",
 	.summary = "misrouting with a vector in the packet (Sem-Jacobsen et al.)",
 	.min_vls = 1,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = misroute,
 };

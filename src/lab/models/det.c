@@ -57,8 +57,7 @@ static unsigned int turn(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(a, t->port[t->first[a->sw] + i], vl);
 }
 
-static unsigned int det_links(void *state, const struct ftr_sim_view *v,
-			      struct ftr_sim_arrival *a)
+static unsigned int det_links(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	const struct tiers *t = state;
 	bool above = t->side[v->f->sw[a->sw].first_port + a->in] == SIDE_ABOVE;
@@ -83,9 +82,7 @@ const struct ftr_sim_function model_det_links = {
 	.name = "det-links",
 	.summary = "deterministic local rerouting (Sem-Jacobsen et al.), link faults",
 	.min_vls = 2,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = det_links,
 };
 
@@ -176,8 +173,6 @@ const struct ftr_sim_function model_det_switches = {
 	.name = "det-switches",
 	.summary = "deterministic local rerouting (Sem-Jacobsen et al.), switch faults",
 	.min_vls = 3,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = det_switches,
 };

@@ -119,15 +119,13 @@ static void put(struct immunet *x, ftr_sw from, ftr_port port, const struct immu
 	}
 	x->signal[i] = *g;
 	if (is_control(g->kind) && x->o.control_bytes)
-		ftr_sim_send(x->v, from, port, x->o.control_bytes,
-			     x->o.control_after, i);
+		ftr_sim_send(x->v, from, port, x->o.control_bytes, x->o.control_after, i);
 	else
 		ftr_sim_after(x->v, hops * (x->v->hop_ps + (is_control(g->kind) ?
 			      x->o.control_ps : x->o.signal_ps)), i);
 }
 
-static void on_message(void *state, const struct ftr_sim_view *v,
-		       uint64_t what, bool lost)
+static void on_message(void *state, const struct ftr_sim_view *v, uint64_t what, bool lost)
 {
 	struct immunet *x = state;
 
@@ -176,8 +174,7 @@ static void enter(struct immunet *x, ftr_sw s, uint64_t level, ftr_port parent)
 	k->level = level;
 	k->emergencies++;
 	if (!x->o.own_count)
-		k->emergencies = FTR_MAX(k->emergencies,
-					 (uint32_t)((level - 1) / x->n) + 1);
+		k->emergencies = FTR_MAX(k->emergencies, (uint32_t)((level - 1) / x->n) + 1);
 	k->parent = parent;
 	k->open = false;
 	memset(k->child, 0, sizeof(k->child));
@@ -192,8 +189,7 @@ static void enter(struct immunet *x, ftr_sw s, uint64_t level, ftr_port parent)
 	put(x, s, 0, &open, OPEN_HOPS);
 }
 
-static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s,
-		    ftr_port port, bool up)
+static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s, ftr_port port, bool up)
 {
 	struct immunet *x = state;
 	struct immunet_node *k = &x->node[s];
@@ -202,8 +198,7 @@ static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	(void)up;
 	if (!x->first_fault)
 		x->first_fault = v->now;
-	if (ftr_fabric_port(v->f, s, port)->peer_kind == FTR_PEER_SW &&
-	    level > k->level)
+	if (ftr_fabric_port(v->f, s, port)->peer_kind == FTR_PEER_SW && level > k->level)
 		enter(x, s, level, 0);
 }
 
@@ -233,8 +228,7 @@ static void open_up(struct immunet *x, ftr_sw s)
 	x->last_open = v->now;
 	ftr_sim_hold(v, s, false);
 	ftr_sim_again(v, s);
-	for (unsigned int p = 1; !x->o.no_drain && p <= v->f->sw[s].n_ports;
-	     p++)
+	for (unsigned int p = 1; !x->o.no_drain && p <= v->f->sw[s].n_ports; p++)
 		if (k->next[p])
 			ftr_sim_drain(v, s, (ftr_port)p, 1);
 	if (k->parent)
@@ -271,8 +265,7 @@ static void hear_distance(struct immunet *x, const struct immunet_signal *g)
 	x->dist[i] = g->dist;
 	if (x->reported)
 		x->reported[i] = x->v->now;
-	report_others(x, g->to, g->port, SIGNAL_DISTANCE, g->about,
-		      (uint16_t)(g->dist + 1));
+	report_others(x, g->to, g->port, SIGNAL_DISTANCE, g->about, (uint16_t)(g->dist + 1));
 }
 
 static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
@@ -307,8 +300,7 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 
 /* ---- the state before any fault ----------------------------------------------------------- */
 
-static void spread(struct immunet *x, const struct ftr_fabric *f, ftr_sw d,
-		   uint32_t *queue)
+static void spread(struct immunet *x, const struct ftr_fabric *f, ftr_sw d, uint32_t *queue)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -357,8 +349,7 @@ static void first_ring(struct immunet *x, const struct ftr_fabric *f)
 		make_ring(&x->node[s], f->sw[s].n_ports);
 		x->node[s].open = true;
 		while (x->node[at].parent) {
-			const struct ftr_swport *q = ftr_fabric_port(f, at,
-							x->node[at].parent);
+			const struct ftr_swport *q = ftr_fabric_port(f, at, x->node[at].parent);
 
 			x->safe[q->peer * x->n + s] = q->peer_port;
 			at = q->peer;
@@ -377,8 +368,7 @@ static ftr_port port_to(const struct ftr_fabric *f, ftr_sw s, ftr_sw to)
 	return 0;
 }
 
-static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
-			uint32_t s, uint32_t by)
+static uint32_t step_to(const struct immunet_torus *t, unsigned int d, uint32_t s, uint32_t by)
 {
 	uint32_t at = s / t->stride[d] % t->k[d];
 
@@ -387,8 +377,7 @@ static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
 
 /* Find the next dimension.  Its length is the least k >= 3 such that k * stride divides the number
  * of switches, and a link connects switch 0 with switch (k - 1) * stride. */
-static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
-			   uint32_t stride)
+static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f, uint32_t stride)
 {
 	for (uint32_t k = 3; stride * k <= f->n_sw; k++)
 		if (f->n_sw % (stride * k) == 0 &&
@@ -418,8 +407,7 @@ static enum ftr_status find_torus(struct immunet *x, const struct ftr_fabric *f,
 	for (uint32_t i = 0; i < x->n * 2 * t->d; i++) {
 		uint32_t s = i / (2 * t->d), d = i % (2 * t->d) / 2;
 
-		t->port[i] = port_to(f, s, step_to(t, d, s, i % 2 ?
-						  t->k[d] - 1 : 1));
+		t->port[i] = port_to(f, s, step_to(t, d, s, i % 2 ? t->k[d] - 1 : 1));
 		if (!t->port[i]) {
 			t->d = 0;
 			return FTR_OK;
@@ -438,17 +426,14 @@ static void immunet_free(void *state)
 	ftr_arena_free(x->arena);
 }
 
-static enum ftr_status make_tables(struct immunet *x,
-				   const struct ftr_fabric *f,
+static enum ftr_status make_tables(struct immunet *x, const struct ftr_fabric *f,
 				   struct ftr_err *err)
 {
 	size_t n = f->n_sw;
 	uint32_t *queue;
 
-	if (!FTR_ZNEW(x->arena, x->node, n + 1) ||
-	    !FTR_ZNEW(x->arena, x->safe, n * n + 1) ||
-	    !FTR_NEW(x->arena, x->dist, n * n + 1) ||
-	    !FTR_ZNEW(x->arena, x->ports, n * n + 1) ||
+	if (!FTR_ZNEW(x->arena, x->node, n + 1) || !FTR_ZNEW(x->arena, x->safe, n * n + 1) ||
+	    !FTR_NEW(x->arena, x->dist, n * n + 1) || !FTR_ZNEW(x->arena, x->ports, n * n + 1) ||
 	    (x->o.merge_ps && !FTR_ZNEW(x->arena, x->reported, n * n + 1)) ||
 	    !FTR_NEW(x->arena, queue, n + 1))
 		return ftr_nomem(err, "the tables of %zu switches", n);
@@ -469,8 +454,7 @@ static enum ftr_status check_size(const struct ftr_fabric *f, struct ftr_err *er
 		ftr_fail(err, FTR_LIMIT, "%u switches; Immunet supports up to 8192", f->n_sw);
 }
 
-static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
-				   struct ftr_err *err)
+static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = v->f;
 	struct ftr_arena *a = ftr_arena_new();
@@ -512,8 +496,7 @@ static void exit_by(struct ftr_sim_exit *e, unsigned int port, unsigned int vl,
 
 /* Returns the port by which s sends a packet for d into the ring: down the tree if d is below s,
  * otherwise to the parent.  The root uses its first port of the ring. */
-static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
-			  unsigned int n_ports)
+static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d, unsigned int n_ports)
 {
 	const struct immunet_node *k = &x->node[s];
 
@@ -547,8 +530,7 @@ static unsigned int dimension_exit(const struct immunet *x, const struct ftr_sim
 			continue;
 		if (!is_usable(x->v, s, port[back]))
 			return 0;
-		exit_by(e, port[back], 1, ring && a->in == port[!back] ? 1 : 2, 1,
-			IN_DIMENSION);
+		exit_by(e, port[back], 1, ring && a->in == port[!back] ? 1 : 2, 1, IN_DIMENSION);
 		return 1;
 	}
 	return 0;
@@ -586,8 +568,7 @@ static unsigned int safe_exit(const struct immunet *x, const struct ftr_sim_arri
 
 /* Returns true if the packet has passed the whole ring of the current level without reaching its
  * destination switch. */
-static bool been_round(const struct immunet *x, ftr_sw s,
-		       const struct ftr_sim_packet *p)
+static bool been_round(const struct immunet *x, ftr_sw s, const struct ftr_sim_packet *p)
 {
 	return p->vector >> 16 == x->node[s].level &&
 	       (p->vector & 0xffff) > 2 * x->n;
@@ -639,8 +620,7 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, struct ftr_
 	if ((!ring || a->p->field < x->o.moves) && (k->open || !x->o.stop))
 		n = adaptive_exits(x, s, d, e);
 	own = a->in && ftr_fabric_port(v->f, s, a->in)->peer_kind == FTR_PEER_EP;
-	if (!(own && n && x->o.adaptive_start) &&
-	    safe_exit(x, a, d, ring, &e[n]))
+	if (!(own && n && x->o.adaptive_start) && safe_exit(x, a, d, ring, &e[n]))
 		e[n++].last = !x->o.eager;
 	for (unsigned int i = 0; own && i < n; i++)
 		e[i].room = FTR_MAX(e[i].room, x->o.inject);

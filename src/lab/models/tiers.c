@@ -25,8 +25,7 @@ static enum ftr_status take_ranks(struct tiers *t, const struct ftr_sim_view *v,
 	return FTR_OK;
 }
 
-static void take_side(struct tiers *t, const struct ftr_fabric *f, ftr_sw s,
-		      unsigned int p)
+static void take_side(struct tiers *t, const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 {
 	const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
 	enum side side = SIDE_NONE;
@@ -40,8 +39,7 @@ static void take_side(struct tiers *t, const struct ftr_fabric *f, ftr_sw s,
 	t->side[f->sw[s].first_port + p] = (uint8_t)side;
 }
 
-static void take_ports(struct tiers *t, const struct ftr_fabric *f, ftr_sw s,
-		       uint32_t *n)
+static void take_ports(struct tiers *t, const struct ftr_fabric *f, ftr_sw s, uint32_t *n)
 {
 	const struct ftr_switch *w = &f->sw[s];
 
@@ -55,8 +53,7 @@ static void take_ports(struct tiers *t, const struct ftr_fabric *f, ftr_sw s,
 	t->n_up[s] = *n - t->first[s];
 	for (unsigned int p = 1; p <= w->n_ports; p++)
 		if (t->side[w->first_port + p] == SIDE_BELOW &&
-		    ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
-		    FTR_PEER_SW)
+		    ftr_fabric_port(f, s, (ftr_port)p)->peer_kind == FTR_PEER_SW)
 			t->port[(*n)++] = (ftr_port)p;
 }
 
@@ -68,16 +65,14 @@ static enum ftr_status take_all_ports(struct tiers *t, const struct ftr_fabric *
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		take_ports(t, f, s, &n);
 		t->first[s + 1] = n;
-		if (t->n_up[s] > FTR_SIM_EXITS ||
-		    n - t->first[s] - t->n_up[s] > FTR_SIM_EXITS)
+		if (t->n_up[s] > FTR_SIM_EXITS || n - t->first[s] - t->n_up[s] > FTR_SIM_EXITS)
 			return ftr_fail(err, FTR_LIMIT, "switch \"%s\" has more than %u upward ports or downward ports to switches",
 					f->sw[s].name, FTR_SIM_EXITS);
 	}
 	return FTR_OK;
 }
 
-enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
-			  struct ftr_err *err)
+enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = v->f;
 	struct ftr_arena *a = ftr_arena_new();

@@ -29,12 +29,12 @@ struct tiers {
 	uint64_t *vector, *used;
 };
 
-enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
-			  struct ftr_err *err);
+enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state, struct ftr_err *err);
 void tiers_free(void *state);
+/* Members of a struct ftr_sim_function whose state is a struct tiers. */
+#define TIERS_STATE .tiers = true, .start = tiers_new, .finish = tiers_free
 
-static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s,
-			       ftr_port p)
+static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s, ftr_port p)
 {
 	return v->up[v->f->sw[s].first_port + p];
 }
@@ -53,8 +53,7 @@ static inline enum side tiers_entry(const struct tiers *t, const struct ftr_sim_
 	return (enum side)t->side[v->f->sw[a->sw].first_port + *out];
 }
 
-static inline bool tiers_entry_works(const struct ftr_sim_view *v, ftr_sw s,
-				     ftr_port out)
+static inline bool tiers_entry_works(const struct ftr_sim_view *v, ftr_sw s, ftr_port out)
 {
 	return out == 0 || tiers_works(v, s, out);
 }
@@ -86,8 +85,7 @@ static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
 
 /* Returns the index, i or greater, of the first working upward port, or n_up[s] if there is
  * none. */
-static inline uint32_t tiers_next_up(const struct tiers *t,
-				     const struct ftr_sim_view *v, ftr_sw s,
+static inline uint32_t tiers_next_up(const struct tiers *t, const struct ftr_sim_view *v, ftr_sw s,
 				     uint32_t i)
 {
 	while (i < t->n_up[s] && !tiers_works(v, s, t->port[t->first[s] + i]))

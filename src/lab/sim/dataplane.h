@@ -353,8 +353,7 @@ void sim_messages_lost(struct sim *m, uint32_t c);
 bool sim_check(struct sim *m);
 
 /* result.c */
-enum ftr_status result_init(struct sim *m, struct ftr_sim_result *r,
-			    struct ftr_err *err);
+enum ftr_status result_init(struct sim *m, struct ftr_sim_result *r, struct ftr_err *err);
 void result_delivered(struct sim *m, const struct packet *p);
 void result_injected(struct sim *m, const struct packet *p);
 void result_lost(struct sim *m, enum ftr_sim_loss why);

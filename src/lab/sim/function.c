@@ -6,8 +6,7 @@
 
 /* The only exit is the port from the LFT, with the VL from the SL2VL table. There is no exit if the
  * LFT entry is missing or its port has no working link. */
-static unsigned int route_lft(void *state, const struct ftr_sim_view *v,
-			      struct ftr_sim_arrival *a)
+static unsigned int route_lft(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	ftr_port out = ftr_tables_get(v->t, a->sw, a->p->dlid);
 

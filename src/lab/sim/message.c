@@ -80,8 +80,7 @@ void sim_message_event(struct sim *m, uint32_t i)
 
 	m->mail.msg[i].next = m->mail.free_msg;
 	m->mail.free_msg = i;
-	m->fn->message(m->state, &m->view, g.what,
-		       m->ch[g.channel].epoch != g.epoch);
+	m->fn->message(m->state, &m->view, g.what, m->ch[g.channel].epoch != g.epoch);
 }
 
 /* Report the queued messages of c as lost. c has just gone down. */

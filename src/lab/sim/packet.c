@@ -181,14 +181,12 @@ static bool usable(const struct sim *m, ftr_sw s, const struct ftr_sim_exit *e)
 	       m->ch[m->f->sw[s].first_port + e->port].up;
 }
 
-static void wait_in_queue(struct sim *m, uint32_t p, ftr_sw s,
-			  const struct ftr_sim_exit *e)
+static void wait_in_queue(struct sim *m, uint32_t p, ftr_sw s, const struct ftr_sim_exit *e)
 {
 	struct packet *k = &m->pool.pkt[p];
 	uint32_t c = m->f->sw[s].first_port + e->port;
 	bool fifo = m->conf->queues == FTR_SIM_FIFO;
-	uint32_t n = queue_of(m, s, k->at - m->f->sw[s].first_port, e->port,
-			      fifo ? k->vl : e->vl);
+	uint32_t n = queue_of(m, s, k->at - m->f->sw[s].first_port, e->port, fifo ? k->vl : e->vl);
 	struct node *q = &m->queue.node[n];
 
 	if (!fifo)

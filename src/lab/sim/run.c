@@ -47,8 +47,7 @@ static bool not_yet(const struct sim *m, uint32_t n)
 		return false;
 	for (uint32_t i = m->pool.pkt[m->queue.node[n].head].nodes; i != NONE;
 	     i = m->queue.node[i].tail)
-		if (m->queue.own[i - m->queue.n_voq].exit.rank < o->exit.rank &&
-		    has_room(m, i))
+		if (m->queue.own[i - m->queue.n_voq].exit.rank < o->exit.rank && has_room(m, i))
 			return true;
 	return false;
 }
@@ -64,8 +63,7 @@ static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 		n = m->queue.out_vl[c * m->n_vls + vl].first;
 	for (; n != NONE; n = m->queue.node[n].next)
 		for (uint32_t i = n < m->queue.n_voq ? NONE :
-		     m->pool.pkt[m->queue.node[n].head].nodes; i != NONE;
-		     i = m->queue.node[i].tail)
+		     m->pool.pkt[m->queue.node[n].head].nodes; i != NONE; i = m->queue.node[i].tail)
 			if (m->queue.own[i - m->queue.n_voq].exit.last)
 				touch(m, m->queue.own[i - m->queue.n_voq].channel);
 }
@@ -169,8 +167,7 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 
 		sim_drop_nodes(m, p);
 		if (m->fn->taken)
-			m->fn->taken(m->state, &m->view, m->port_sw[c], &k->h,
-				     &e);
+			m->fn->taken(m->state, &m->view, m->port_sw[c], &k->h, &e);
 	} else {
 		struct node *q = &m->queue.node[n];
 
@@ -334,8 +331,7 @@ static void handle(struct sim *m, const struct event *e)
 		sim_change(m, &m->conf->change[e->a]);
 		break;
 	case EV_TIMER:
-		m->fn->timer(m->state, &m->view,
-			     (uint64_t)e->b << 32 | e->a);
+		m->fn->timer(m->state, &m->view, (uint64_t)e->b << 32 | e->a);
 		break;
 	case EV_MESSAGE:
 		sim_message_event(m, e->a);

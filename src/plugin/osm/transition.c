@@ -33,7 +33,7 @@
  * - Hosts join multicast groups.  OpenSM builds their trees later, in the sweeper's thread, which
  *   is the thread of this callback.
  * - This manager loses the mastership, or OpenSM exits.  The transition then ends after the current
- *   packets.
+ *   packets.  In the first case OpenSM changes no further entry: the new master does.
  * - A write of the fast path is not over yet.  (Only a reroute can begin during such a write.)  The
  *   callback waits for its end, and reads the blocks of this write from the switches.
  *
@@ -61,6 +61,12 @@
  * time.
  * Otherwise the planner of ddlr (<ftr/ddlr.h>) changes LID after LID, and packets in flight are
  * waited for.
+ *
+ * Packets may also follow entries that are older than the old tables: those of before the last repair
+ * or the last routing.  The graph does not contain them.  Before the first step they are waited for,
+ * unless the ranks prove that no mixture of the old and the new tables has a credit loop, and have
+ * done so for the last routing.  Not covered: repairs by the old ranks, if a routing less than one
+ * packet lifetime later has other ranks.  To wait then would delay the repair of paths.
  *
  * There may be no order without a possible credit loop.  Two cases:
  *
@@ -116,19 +122,26 @@ struct change {
 	struct ftr_tables *now;
 	struct ibf_sets w;
 	double start, end;	/* by ibf_now_ms(); no step begins after `end` */
+	struct rr_written repaired;	/* by the fast path */
+	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	uint32_t steps, rounds;
 	uint32_t unread;	/* number of blocks that were not read */
 	double unsafe_ms;	/* time during which a credit loop was possible; 0: none */
 	uint32_t *hosts;	/* [n_sw] number of host ports with a LID */
 	struct pairs unsafe;	/* a credit loop was possible between them */
 	struct pairs lost;	/* without a path until OpenSM has written the remaining entries */
+	bool lost_known;
 };
+
+static bool is_master(const struct change *x)
+{
+	return __atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) ==
+		IB_SMINFO_STATE_MASTER;
+}
 
 static bool is_over(const struct change *x)
 {
-	return ibf_now_ms() > x->end ||
-		__atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) !=
-		IB_SMINFO_STATE_MASTER ||
+	return ibf_now_ms() > x->end || !is_master(x) ||
 		__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED);
 }
 
@@ -344,18 +357,18 @@ enum verdict { SAFE, UNSAFE, LOOP_IN_USE };
 
 /* Decide whether a state during the planned steps can have a credit loop, all packets being on one
  * VL. */
-static enum ftr_status judge(const struct change *x, enum verdict *v, struct ftr_err *err)
+static enum ftr_status judge(struct change *x, enum verdict *v, struct ftr_err *err)
 {
 	struct ftr_err why;
 	struct ftr_cdg *g = NULL;
-	bool closes = false, proved = false;
+	bool closes = false;
 	enum ftr_status st = FTR_OK;
 
 	*v = SAFE;
 	if (x->rank)
 		st = ftr_check_mixtures(x->f, (const struct ftr_tables *[]){ x->now, x->plan.to },
-					x->rank, ibf_team(x->p), &proved, err);
-	if (st || proved)
+					x->rank, ibf_team(x->p), &x->proved, err);
+	if (st || x->proved)
 		return st;
 	*v = LOOP_IN_USE;
 	st = ftr_cdg_new(x->f, x->now, NULL, &g, &why);
@@ -368,6 +381,20 @@ static enum ftr_status judge(const struct change *x, enum verdict *v, struct ftr
 	if (st)
 		*err = why;
 	return st;
+}
+
+/* Packets may still follow entries that are older than x->now, and that judge() therefore has not
+ * seen: those of before the last repair or the last routing.  Wait until they have left, unless the
+ * ranks prove that no mixture of all these tables has a credit loop. */
+static void wait_for_older(struct change *x)
+{
+	const struct rr_written *a = &x->p->written, *b = &x->repaired;
+	double last = x->proved ? FTR_MAX(a->unranked, b->unranked) : FTR_MAX(a->last, b->last);
+	double until = last > 0 ? last + ibf_packet_lifetime(x->p) : 0, t0 = ibf_now_ms();
+
+	while (ibf_now_ms() < until && !is_over(x))
+		ibf_sleep_ms(1 + (unsigned int)FTR_MIN(until - ibf_now_ms(), 100));
+	x->end += FTR_MAX(until - t0, 0);
 }
 
 /* ---- the transition --------------------------------------------------------- */
@@ -502,6 +529,8 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *why, struct f
 	if (st || !(x->plan.n_entries + x->plan.n_never) || !has_entries(x->now))
 		return st;
 	st = judge(x, &v, err);
+	if (!st && v != LOOP_IN_USE)
+		wait_for_older(x);
 	if (!st && v == LOOP_IN_USE) {
 		if (!break_loop(x, why))
 			st = judge(x, &v, err);
@@ -601,6 +630,19 @@ static void settle(const struct change *x)
 	}
 }
 
+/* Another manager has taken over, and replaces the remaining entries.  OpenSM would go on with its sweep:
+ * let it write the entries that the switches hold.  OpenSM's lock is held. */
+static void leave_tables(const struct change *x)
+{
+	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
+		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
+
+		if (sw && sw->new_lft && !x->w.silent[s])
+			memcpy(sw->new_lft, ftr_tables_row(x->now, s),
+			       FTR_MIN(sw->lft_size, x->f->max_lid + 1u));
+	}
+}
+
 /* Get the tables of the switches of which OpenSM knows nothing, as this manager has not routed as
  * master yet. */
 static enum ftr_status read_all(struct change *x, const struct ibf_engine *e, struct ftr_err *err)
@@ -662,11 +704,16 @@ static void report_rest(struct change *x, const struct ibf_engine *e, const char
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
 	if (!why || (x->plan.f && (!left.entries || !has_entries(x->now))))
 		return;
+	if (!is_master(x)) {
+		ibf_log(x->p, IBF_TRANSITION, "%s: another manager has taken over: it replaces the remaining %s",
+			e->ops->name, ibf_count(left.entries, "entry", "entries").s);
+		return;
+	}
 	x->p->unordered_at = ibf_now_ms();
 	x->p->unordered_pairs = x->lost.n;
 	ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
 		e->ops->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
-		"the tables in use were", why, x->plan.f ? pairs_text(&x->lost).s : "unknown");
+		"the tables in use were", why, x->lost_known ? pairs_text(&x->lost).s : "unknown");
 }
 
 static void report(struct change *x, const struct ibf_engine *e, const char *unsafe)
@@ -689,22 +736,23 @@ static void report(struct change *x, const struct ibf_engine *e, const char *uns
 void ibf_transition_over(struct ibf_plugin *p)
 {
 	if (p->unordered_at)
+		p->written.last = p->written.unranked = ibf_now_ms();
+	if (p->unordered_at)
 		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
 			ibf_count(p->unordered_pairs, "pair", "pairs").s,
 			ibf_now_ms() - p->unordered_at);
 	p->unordered_at = 0;
 }
 
-void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
-		    const struct ibf_routes *routes)
+void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
-		.p = p, .gen = gen, .to = routes->t, .start = ibf_now_ms(),
-		.rank = routes->stats.order_known ? routes->stats.order : NULL,
+		.p = p, .gen = gen, .to = gen->tables, .start = ibf_now_ms(),
+		.rank = gen->stats.order_known ? gen->order : NULL,
 		.f = gen->undrained ? gen->undrained : gen->fabric,
 	};
-	struct ftr_err err = { 0 }, unsafe = { 0 };
+	struct ftr_err err = { 0 }, unsafe = { 0 }, unknown;
 	enum ftr_status st;
 
 	p->unordered_at = 0;
@@ -714,7 +762,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 	st = prepare(&x, e, &err);
 	if (!st) {
 		CL_PLOCK_RELEASE(&p->osm->lock);
-		ibf_fast_wait(p->fast);
+		x.repaired = ibf_fast_wait(p->fast);
 		st = read_unknown(&x, &err);
 		x.w.now = x.now;
 		x.end = ibf_now_ms() + p->opt.transition_limit_ms;
@@ -724,9 +772,15 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 		if (!st)
 			st = write_all(&x, &unsafe, &err);
 		if (why_not(&x, &err))
-			st = add_lost(&x, &err);
+			x.lost_known = !add_lost(&x, &unknown);
+		if (x.w.blocks || x.w.failed)
+			p->written.last = ibf_now_ms();
+		if ((x.w.blocks || x.w.failed) && !x.proved)
+			p->written.unranked = p->written.last;
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
+		if (!is_master(&x))
+			leave_tables(&x);
 	}
 	report_rest(&x, e, why_not(&x, &err));
 	report(&x, e, unsafe.msg);

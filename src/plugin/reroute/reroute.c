@@ -169,10 +169,13 @@ static enum ftr_status graph_now(struct rr *rr, struct ftr_cdg **g, struct ftr_e
 	enum ftr_status st = ftr_cdg_new(f, v->sent, &opts, g, err);
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; !st && p <= f->sw[s].n_ports; p++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			if (st)
+				return st;
 			if (ftr_incr_connected(v->incr, s, (ftr_port)p) &&
 			    !ftr_incr_alive(v->incr, s, (ftr_port)p))
 				st = ftr_cdg_link_down(*g, s, (ftr_port)p, err);
+		}
 	return st;
 }
 

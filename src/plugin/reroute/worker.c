@@ -21,7 +21,8 @@
  * destination are written first, so that no packet is lost.
  *
  * If a repair fails, the worker requests a sweep immediately.  But if OpenSM is routing, or
- * has routed in the meantime, the traps are handled again instead.  If no view can be made,
+ * has routed in the meantime, the traps are handled again instead.  If a switch does not
+ * acknowledge a write, the view may differ from its tables, and is dropped.  If there is no view,
  * there is no fast path before the next routing, and each job with traps requests a sweep.
  */
 #include "reroute/reroute.h"

@@ -13,6 +13,13 @@
  * switches, is probably dead.  In each step its blocks are written last, without a second
  * try, and the answers are awaited for a short time only.
  *
+ * A routing writes its steps by other code (osm/blocks.c).  Both use the same window, acknowledgements
+ * and retries (rr_ops.run).  They differ in the reaction to a loss, because here links have just
+ * failed, and more may have failed that no trap has reported yet: packets change their routes, dead
+ * switches must not delay the others, and OpenSM's copy of the tables is marked before the first
+ * packet.  In a routing all packets to a switch take one route, so that an answered Get proves the
+ * content of a block.
+ *
  * The entries are sorted by (step, switch, LID).  Consecutive entries with the same step,
  * switch and 64-entry block make one packet.  The packet contains the whole block; its other
  * entries come from view->sent, which holds the entries that were written last.
@@ -279,7 +286,7 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	const struct ftr_fabric *f = p->v->gen.fabric;
 	ftr_sw s = p->v->origin.sw;
 
-	for (unsigned int i = p->v->origin.own_port ? 2 : 1; i <= dr->hops;
+	for (unsigned int i = p->v->origin.port ? 2 : 1; i <= dr->hops;
 	     i++) {
 		const struct ftr_swport *port =
 			ftr_fabric_port(f, s, dr->path[i]);
@@ -302,7 +309,6 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
-	struct rr_dr_limits limits = { .dead = p->v->suspect };
 	size_t words = (f->n_ports + 63) / 64;
 	uint64_t *proven = ftr_calloc(words, sizeof(*proven));
 
@@ -316,7 +322,7 @@ static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 		if (p->job[i].state != RR_SMP_DONE && p->job[i].n_routes &&
 		    !p->job[i].skip)
 			mark_route(p, &p->job[i].route[0], p->v->suspect, proven);
-	rr_dr_search(p->v->tree[1], f, &p->v->origin, &limits);
+	rr_dr_search(p->v->tree[1], f, &p->v->origin, p->v->suspect, NULL);
 	free(proven);
 	return true;
 }
@@ -547,19 +553,19 @@ static bool begin_write(struct rr *f, uint32_t *epoch)
 
 static void end_write(struct rr *f, bool rewrite)
 {
-	rr_post(f, &(struct rr_event){ .kind = RR_EV_WRITE_END,
-				       .rewrite = rewrite });
+	pthread_mutex_lock(&f->mutex);
+	f->written.last = rr_now(f);
+	rr_post_locked(f, &(struct rr_event){ .kind = RR_EV_WRITE_END, .rewrite = rewrite });
+	pthread_mutex_unlock(&f->mutex);
 }
 
 /* Find routes for the writes that have no route yet.  The routes avoid dead links, and the switches
  * with silent[] set (silent NULL: none).  Returns false if some writes still have no route. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
-	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };
 	bool all = true;
 
-	rr_dr_search(p->v->tree[0], p->v->gen.fabric, &p->v->origin,
-		      &limits);
+	rr_dr_search(p->v->tree[0], p->v->gen.fabric, &p->v->origin, p->dead, silent);
 	for (uint32_t i = 0; i < p->n; i++) {
 		ftr_sw s = p->write[i].sw;
 		struct rr_smp *j = &p->job[i];
