@@ -151,10 +151,9 @@ public:
 	fabric_zone() : NetZoneImpl("fabric"), latency_(atof(environment("IBFATTREE_LATENCY")))
 	{
 		ftr_err err;
-		ftr_lfts_gaps gaps;
 
 		must(ftr_read_fabric(environment("IBFATTREE_FABRIC"), 0, &f_, &err), err);
-		must(ftr_read_lfts(environment("IBFATTREE_LFTS"), f_, &t_, &gaps, &err), err);
+		must(ftr_read_lfts(environment("IBFATTREE_LFTS"), f_, &t_, nullptr, &err), err);
 		find_nodes();
 		make_links(atof(environment("IBFATTREE_RATE")));
 	}

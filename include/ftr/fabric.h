@@ -187,8 +187,10 @@ void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
 
 /*
  * Add a switch or a host port.  The same object may be added again, because files may describe
- * a node several times; the first name stays.  lid 0: the LID is not known yet.  name may be
- * NULL; it is copied and cut at FTR_NAME_MAX.  FTR_INVAL:
+ * a node several times; the first name and holder stay.  Used are the GUIDs, n_ports, port_num,
+ * type, lid, lmc, name and holder; the other members are ignored.  lid 0: the LID is not known yet.
+ * name may be NULL; it is copied and cut at FTR_NAME_MAX.  holder 0: the switch itself.
+ * FTR_INVAL:
  *
  *  - An attribute contradicts an earlier call for the same object: the LID, LMC, port GUID, type or
  *    number of ports.
@@ -196,21 +198,9 @@ void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
  *  - A number is out of range.
  *  - The base LID is not a multiple of 2^lmc, or the last LID of the port is above FTR_LID_MAX.
  */
-enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
-				       unsigned int n_ports, ftr_lid lid,
-				       unsigned int lmc, const char *name,
+enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, const struct ftr_switch *sw,
 				       struct ftr_err *err) FTR_MUST_USE;
-/* Set the holder of the place `guid` of a nominal fabric: the node GUID of the switch that is there
- * now.  The place must have been added by ftr_builder_add_switch.  ftr_builder_freeze verifies that
- * no switch holds two places. */
-enum ftr_status ftr_builder_hold(struct ftr_builder *b, uint64_t guid,
-				 uint64_t holder,
-				 struct ftr_err *err) FTR_MUST_USE;
-enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
-					enum ftr_node_type type,
-					uint64_t node_guid, uint64_t port_guid,
-					unsigned int port_num, ftr_lid lid,
-					unsigned int lmc, const char *name,
+enum ftr_status ftr_builder_add_endport(struct ftr_builder *b, const struct ftr_endport *ep,
 					struct ftr_err *err) FTR_MUST_USE;
 
 /*

@@ -11,6 +11,13 @@
  *  - ports with a description of another form, for example a default of the firmware
  *  - ports with the name "localhost"
  *  - ports whose name has characters other than letters, digits, '-', '_' and '.'
+ *
+ * Rails.  In a GPU cluster, adapter r of every host is on rail r, and the rails are cabled to
+ * different leaf switches.  The rail of a port follows from its name: the devices of all hosts
+ * ("mlx5_0") and their port numbers, in natural order, are numbered from 0.  So the rails of a host
+ * do not change if one of its adapters is missing.  If several ports of a host have the same device
+ * and port number (for example because their descriptions hold no device), they are distinguished
+ * by their GUIDs.
  */
 #ifndef FTR_HOSTS_H
 #define FTR_HOSTS_H
@@ -18,14 +25,16 @@
 #include <stdio.h>
 
 #include <ftr/fabric.h>
-#include <ftr/picture.h>
-#include <ftr/shape.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define FTR_HOST_NONE UINT32_MAX
+#define FTR_RAIL_NONE UINT32_MAX
+
+struct ftr_picture;
+struct ftr_shape;
 
 struct ftr_host {
 	const char *name;
@@ -35,7 +44,10 @@ struct ftr_host {
 struct ftr_hosts {
 	uint32_t n;
 	const struct ftr_host *host;	/* sorted by name, "n2" before "n10" */
-	const ftr_ep *ep;	/* ports with a link, sorted by (host, switch, port) */
+	uint32_t n_ep;
+	const ftr_ep *ep;	/* ports with a link, sorted by (host, rail) */
+	uint32_t n_rails;	/* 1 if every host has one port, and all have the same device */
+	const uint32_t *rail;	/* [f->n_ep] rail of a port; FTR_RAIL_NONE: it belongs to no host */
 	uint32_t n_nameless;	/* number of ports of channel adapters that have a link but belong
 				 * to no host */
 	struct ftr_arena *arena;
@@ -45,6 +57,15 @@ enum ftr_status ftr_hosts_new(const struct ftr_fabric *f, bool full_names,
 			      struct ftr_hosts **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 void ftr_hosts_free(struct ftr_hosts *h);	/* NULL is accepted */
+/*
+ * Set leaf[f->n_sw] to the rail of each switch: that of most of its ports of hosts (of several, the
+ * one with the lowest number); FTR_RAIL_NONE: it has no such port.  *by_rails: the fabric is cabled by
+ * rails, that is, hosts have two ports or more on average, the switches have several rails, and
+ * three quarters of the ports are on a switch of their own rail.  O(n log n) for n ports.
+ */
+enum ftr_status ftr_hosts_leaf_rails(const struct ftr_fabric *f, const struct ftr_hosts *h,
+				     uint32_t *leaf, bool *by_rails,
+				     struct ftr_err *err) FTR_MUST_USE;
 /* Find a host by name.  If no host has this name, the part before its first dot is looked up.
  * FTR_HOST_NONE: unknown.  O(log n). */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
@@ -89,7 +110,8 @@ enum ftr_slurm_form { FTR_SLURM_TREE, FTR_SLURM_BLOCK };
 struct ftr_slurm_opts {
 	enum ftr_slurm_form form;
 	bool yaml;		/* true: topology.yaml (Slurm 25.05); false: topology.conf */
-	const bool *wanted;	/* [ftr_hosts.n] true: write this host; NULL: write all hosts */
+	const struct ftr_hosts *hosts;	/* the hosts of the fabric */
+	const bool *wanted;	/* [hosts->n] true: write this host; NULL: write all hosts */
 };
 
 struct ftr_slurm_counts {
@@ -117,7 +139,6 @@ struct ftr_slurm_counts {
  */
 enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
 				const struct ftr_picture *p,
-				const struct ftr_hosts *h,
 				const struct ftr_slurm_opts *opts,
 				struct ftr_slurm_counts *counts,
 				struct ftr_err *err) FTR_MUST_USE;

@@ -94,21 +94,22 @@ enum ftr_status ftr_read_guids_own(const char *path, uint64_t **guids,
 				   uint32_t *n,
 				   struct ftr_err *err) FTR_MUST_USE;
 
-/* Mismatches between a file of tables and the fabric. */
-struct ftr_lfts_gaps {
-	uint32_t missing;	/* number of switches of f that the file does not contain */
-	uint32_t foreign;	/* number of switches in the file that are not in f */
-	uint32_t line;		/* line number of the first foreign switch */
-	uint64_t guid;		/* GUID of the first foreign switch */
+/* Counts of the parts of a file.  Each part is about one switch, or about one source of paths.  A
+ * part is known if its switch or source is in the fabric, otherwise it is foreign. */
+struct ftr_parts {
+	uint64_t known;
+	uint32_t foreign;
+	uint32_t line;		/* line of the first foreign part; 0: none */
+	uint64_t guid;		/* GUID of the first foreign part */
 };
 
 /* Read tables for f from opensm-lfts.dump, from the output of dump_lfts or ibroute, from
  * opensm.fdbs, or from the output of ftr_write_lfts_compact.  The first line identifies the format.
- * If the file does not contain a switch of f, all entries of this switch are FTR_PORT_NONE, and the
- * switch is counted in *gaps (may be NULL).  FTR_INVAL: no switch of the file is in f. */
+ * *parts (may be NULL) counts the switches.  If the file does not contain a switch of f, all entries
+ * of this switch are FTR_PORT_NONE.  FTR_INVAL: no switch of the file is in f. */
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out,
-			      struct ftr_lfts_gaps *gaps,
+			      struct ftr_parts *parts,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 /* Read an order of host ports from opensm-*-ca-order.dump.  FTR_EP_NONE: a place without a host

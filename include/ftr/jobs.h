@@ -27,12 +27,16 @@ extern "C" {
 
 #define FTR_JOBS_MAX 1024
 
-struct ftr_job {
-	const ftr_ep *ep;	/* ports of the job, each listed once */
-	uint32_t n;
+struct ftr_job_pair {
+	uint32_t shared;	/* number of directed links that both jobs use */
+	double interference;	/* see the top of this file */
 };
 
-struct ftr_job_load {
+struct ftr_job {
+	struct ftr_order order;	/* ports of the job, each listed once */
+	struct ftr_job_pair *pair;	/* result, one element for each job: the interference of
+					 * that job with this one */
+	/* the other results */
 	uint32_t links;		/* number of directed links that the job uses */
 	uint32_t shared;	/* number of these links that another job uses, too */
 	double alone;		/* see "alone" at the top of this file */
@@ -43,24 +47,16 @@ struct ftr_job_load {
 	ftr_port worst_port;
 };
 
-struct ftr_job_pair {
-	uint32_t shared;	/* number of directed links that both jobs use */
-	double interference;	/* see the top of this file */
-};
-
 /*
  * Compute the loads of the n jobs job[], and the interference between them.  f and t as for
- * ftr_load_new.  load[] has n elements, pair[] has n * n: pair[i * n + j] describes the
- * interference of job j with job i.
+ * ftr_load_new.  The caller sets `order` and `pair` of each job.
  *
  * FTR_LIMIT: more than FTR_JOBS_MAX jobs; FTR_INVAL: a job has a host port twice; FTR_NOMEM.
  * O(n_sw * ports of all jobs + links * n^2).
  */
 enum ftr_status ftr_jobs_load(const struct ftr_fabric *f,
 			      const struct ftr_tables *t,
-			      const struct ftr_job *job, uint32_t n,
-			      struct ftr_team *team, struct ftr_job_load *load,
-			      struct ftr_job_pair *pair,
+			      struct ftr_job *job, uint32_t n, struct ftr_team *team,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 #ifdef __cplusplus

@@ -109,6 +109,13 @@ struct ftr_transfer {
 
 struct ftr_load;
 
+/* A list of host ports, for example those of an MPI job in the order of its ranks.  FTR_EP_NONE: the
+ * place is empty. */
+struct ftr_order {
+	const ftr_ep *ep;
+	uint32_t n;
+};
+
 /*
  * Prepare to count the loads of the links of f under the tables t.  f and t must outlive the
  * object; order is copied.
@@ -118,8 +125,8 @@ struct ftr_load;
  * O(n * number of switches with hosts), including the count of the all-to-all load.
  */
 enum ftr_status ftr_load_new(const struct ftr_fabric *f,
-			     const struct ftr_tables *t, const ftr_ep *order,
-			     uint32_t n, struct ftr_team *team, struct ftr_load **out,
+			     const struct ftr_tables *t, struct ftr_order order,
+			     struct ftr_team *team, struct ftr_load **out,
 			     struct ftr_err *err) FTR_MUST_USE;
 void ftr_load_free(struct ftr_load *ld);	/* NULL is accepted */
 

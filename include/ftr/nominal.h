@@ -105,8 +105,7 @@ struct ftr_nominal_change {
  */
 enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 				const struct ftr_shape_opts *opts,
-				struct ftr_nominal *old, struct ftr_team *team,
-				struct ftr_nominal **out,
+				struct ftr_nominal *old, struct ftr_nominal **out,
 				struct ftr_nominal_change *change,
 				struct ftr_err *err) FTR_MUST_USE;
 void ftr_nominal_free(struct ftr_nominal *n);	/* NULL is accepted */

@@ -264,8 +264,8 @@ struct ftr_shape_numbering {
 	const uint32_t *pod_first;	/* [n_sw] first column */
 	const uint32_t *pod_leaves;	/* [n_sw] number of columns, >= 1 */
 	const struct ftr_up_path *up_path;	/* [tiers][n_d] by (tier, index d), or NULL */
-	/* Rails: adapter r of every node is on a leaf of rail r (src/core/shape/rails.c).  rail:
-	 * [n_sw] 1 .. n_rails, 0: none; NULL: the fabric has no rails */
+	/* [n_sw] rail of a switch (<ftr/hosts.h>) + 1; 0: it has none; NULL: the fabric has no
+	 * rails */
 	const uint8_t *rail;
 	uint32_t n_rails;
 	uint32_t n_dest;
@@ -275,11 +275,11 @@ struct ftr_shape_numbering {
 	const uint32_t *sw_d;		/* [n_sw] index d of the LID of a switch */
 };
 
-/* Hops from every switch to every column. */
-struct ftr_shape_reach {
-	uint32_t cost_stride;	/* length of a row of cost, or of down, in bytes */
-	const uint8_t *cost;		/* c_{s,l} */
-	const uint8_t *down;
+/* Hops from the switches to the columns: cost[s * stride + i] and down[s * stride + i] are those from
+ * switch s to column l + i.  l is 0 in a shape, and the column in ftr_shape_column(). */
+struct ftr_costs {
+	const uint8_t *cost, *down;	/* c_{s,l}, and the same for downward paths */
+	size_t stride;
 };
 
 /* Parts of the nominal fabric that f lacks; all 0 without a nominal shape. */
@@ -297,7 +297,7 @@ struct ftr_shape {
 	const struct ftr_fabric *f;
 	struct ftr_shape_tree tree;
 	struct ftr_shape_numbering numbering;
-	struct ftr_shape_reach reach;
+	struct ftr_costs reach;	/* rows of all columns */
 	struct ftr_shape_missing missing;
 	struct ftr_arena *arena;
 };
@@ -305,13 +305,13 @@ struct ftr_shape {
 static inline const uint8_t *ftr_shape_cost(const struct ftr_shape *sh,
 					    ftr_sw s)
 {
-	return sh->reach.cost + (size_t)s * sh->reach.cost_stride;
+	return sh->reach.cost + (size_t)s * sh->reach.stride;
 }
 
 static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 					    ftr_sw s)
 {
-	return sh->reach.down + (size_t)s * sh->reach.cost_stride;
+	return sh->reach.down + (size_t)s * sh->reach.stride;
 }
 
 /* Returns true if lid is the base LID of a host in the host order (ftr_shape_host_order). */
@@ -338,24 +338,17 @@ static inline uint32_t ftr_shape_groups(const struct ftr_shape *sh, ftr_sw s)
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 			      const struct ftr_group **cand);
 
-/* The costs of all switches to one column.  For switch s they are cost[s * stride] and
- * down[s * stride]. */
-struct ftr_cost_column {
-	const uint8_t *cost, *down;
-	size_t stride;
-};
-
-static inline struct ftr_cost_column
+static inline struct ftr_costs
 ftr_shape_column(const struct ftr_shape *sh, uint32_t l)
 {
-	return (struct ftr_cost_column){
-		sh->reach.cost + l, sh->reach.down + l, sh->reach.cost_stride,
+	return (struct ftr_costs){
+		sh->reach.cost + l, sh->reach.down + l, sh->reach.stride,
 	};
 }
 
 /* Like ftr_shape_candidates, but for the column with the costs *c, not those stored in sh. */
 uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
-				 const struct ftr_cost_column *c,
+				 const struct ftr_costs *c,
 				 const struct ftr_group **cand);
 
 /* A set of ports. */

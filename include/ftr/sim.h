@@ -54,6 +54,7 @@
 #ifndef FTR_SIM_H
 #define FTR_SIM_H
 
+#include <ftr/check.h>
 #include <ftr/fabric.h>
 #include <ftr/load.h>
 #include <ftr/tables.h>
@@ -126,6 +127,16 @@ struct ftr_sim_exit {		/* a possible next hop */
 };
 #define FTR_SIM_EXITS 64
 
+struct ftr_sim_arrival {	/* a packet that needs a next hop */
+	ftr_sw sw;		/* the switch that it has reached, */
+	ftr_port in;		/* by this port (0: the packet is from the switch itself), */
+	uint8_t vl;		/* on this VL */
+	struct ftr_sim_packet *p;
+	/* results of ftr_sim_function.route() */
+	struct ftr_sim_exit exit[FTR_SIM_EXITS];
+	enum ftr_sim_loss why;
+};
+
 struct ftr_sim_view {		/* data that a function may read but not change */
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;	/* current tables */
@@ -155,21 +166,17 @@ struct ftr_sim_function {
 				 struct ftr_err *err);
 	void (*finish)(void *state);
 	/*
-	 * Called when a packet has arrived at port `in` of switch s on VL vl (with FTR_SIM_FIFO:
-	 * when it is the first packet of its buffer), and when a waiting packet is routed again.
-	 * `in` is 0 for packets from the switch itself.
+	 * Called when a packet has arrived (with FTR_SIM_FIFO: when it is the first packet of its
+	 * buffer), and when a waiting packet is routed again.
 	 *
-	 * Stores the possible exits in exit[FTR_SIM_EXITS], and returns their number.  If it
-	 * returns 0, the packet is lost for the reason in *why, or waits if *why is FTR_SIM_WAIT.
-	 * *why is FTR_SIM_LOST_DEAD_PORT before the call.  Exits through ports that are not up, and
-	 * exits with a VL beyond n_vls, are ignored.  If only such exits are returned, the packet
-	 * is lost; the reason is FTR_SIM_LOST_VL if one of them has such a VL.
+	 * Stores the possible exits in a->exit, and returns their number.  If it returns 0, the
+	 * packet is lost for the reason in a->why, or waits if a->why is FTR_SIM_WAIT.  a->why is
+	 * FTR_SIM_LOST_DEAD_PORT before the call.  Exits through ports that are not up, and exits
+	 * with a VL beyond n_vls, are ignored.  If only such exits are returned, the packet is
+	 * lost; the reason is FTR_SIM_LOST_VL if one of them has such a VL.
 	 */
 	unsigned int (*route)(void *state, const struct ftr_sim_view *v,
-			      ftr_sw s, ftr_port in, unsigned int vl,
-			      struct ftr_sim_packet *p,
-			      struct ftr_sim_exit *exit,
-			      enum ftr_sim_loss *why);
+			      struct ftr_sim_arrival *a);
 	/* called when the packet starts to leave through exit e; may be NULL */
 	void (*taken)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		      struct ftr_sim_packet *p, const struct ftr_sim_exit *e);
@@ -381,11 +388,6 @@ struct ftr_sim_slice {
 	double latency_ps;	/* mean latency of delivered packets since they were generated */
 };
 
-struct ftr_sim_wait {		/* a full buffer in a wait-for cycle */
-	ftr_sw sw;		/* the switch that sends into the buffer ... */
-	ftr_port port;		/* ... through this port */
-	uint8_t vl;
-};
 #define FTR_SIM_CYCLE_MAX 64
 
 struct ftr_sim_result {
@@ -407,9 +409,10 @@ struct ftr_sim_result {
 	uint32_t stuck_buffers;	/* number of deadlocked buffers */
 	uint32_t cycle_len;	/* number of buffers in the cycle; cycle[] may store fewer */
 	uint64_t stuck_packets;	/* number of packets in the deadlocked buffers */
-	/* one cycle of deadlocked buffers: each waits for the next one, the last for the first;
+	/* one cycle of deadlocked buffers, each at the far end of a channel: each waits for the
+	 * next one, the last for the first;
 	 * of a longer cycle only the first FTR_SIM_CYCLE_MAX buffers are stored */
-	struct ftr_sim_wait cycle[FTR_SIM_CYCLE_MAX];
+	struct ftr_channel cycle[FTR_SIM_CYCLE_MAX];
 	uint32_t n_channels;	/* number of elements of channel[].  It describes the channels of
 				 * all links, but not those of ports 0 */
 	struct ftr_sim_channel_use *channel;

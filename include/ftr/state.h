@@ -67,13 +67,13 @@ enum ftr_status ftr_state_write(const char *path, const struct ftr_state *s,
  * the path and the reason.  Other errors: as ftr_shape_new for the nominal fabric.
  */
 enum ftr_status ftr_state_read(const char *path, bool own, const struct ftr_shape_opts *opts,
-			       struct ftr_team *team, struct ftr_state *s,
+			       struct ftr_state *s,
 			       struct ftr_err *err) FTR_MUST_USE;
 void ftr_state_clear(struct ftr_state *s);
 
 /* Read only the nominal fabric, from a file of any owner. */
 enum ftr_status ftr_nominal_read(const char *path, const struct ftr_shape_opts *opts,
-				 struct ftr_team *team, struct ftr_nominal **out,
+				 struct ftr_nominal **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 /* Returns true if the file can be read and begins like a state file. */
 bool ftr_state_is_file(const char *path);

@@ -97,12 +97,11 @@ void ftr_tables_overlay(const struct ftr_fabric *fa, const struct ftr_tables *a,
 
 /* Convert turns of fabric fa to turns of fabric fb, in the same order.  Switches are matched by
  * GUID.  Turns with a switch that fb does not have are left out.  The caller must free() *out,
- * which may be NULL if *n_out is 0.  On failure *out is NULL and *n_out is 0. */
-enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
-				const struct ftr_turn *turn, uint32_t n,
-				const struct ftr_fabric *fb,
-				struct ftr_turn **out, uint32_t *n_out,
-				struct ftr_err *err) FTR_MUST_USE;
+ * which may be NULL if *n_out is 0.  Returns false if out of memory; *out is then NULL, and *n_out
+ * is 0. */
+bool ftr_turns_carry(const struct ftr_fabric *fa, const struct ftr_turn *turn, uint32_t n,
+		     const struct ftr_fabric *fb, struct ftr_turn **out,
+		     uint32_t *n_out) FTR_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -80,7 +80,7 @@ static bool make_parts(struct ftr_fabric *f, bool plain, uint64_t seed)
 	ftr_rng_seed(&p->rng, seed);
 	if (!plain)
 		draw_shape_opts();
-	if (ftr_nominal_new(f, &p->shape, NULL, NULL, &p->nominal, NULL, &err))
+	if (ftr_nominal_new(f, &p->shape, NULL, &p->nominal, NULL, &err))
 		return false;
 	ok(ftr_tables_new(f, false, &p->t, &err));
 	for (ftr_sw s = 0; s < f->n_sw; s++)
@@ -250,7 +250,7 @@ static void state_again(uint64_t seed)
 
 	write_state(&s);
 	before = load();
-	ok(ftr_state_read(path, false, &parts.shape, NULL, &again, &err));
+	ok(ftr_state_read(path, false, &parts.shape, &again, &err));
 	ck_assert(!again.reshaped && !again.t == !s.t);
 	ck_assert_uint_eq(ftr_nominal_id(again.nominal), ftr_nominal_id(s.nominal));
 	write_state(&again);

@@ -211,6 +211,23 @@ static void make_switch(struct fake *h, ftr_sw s)
 	h->sw_port[s] = port;
 }
 
+bool fake_replace(struct fake *h, ftr_sw s)
+{
+	const struct ftr_fabric *f = h->fab;
+	struct ftr_switch *sw = (struct ftr_switch *)(uintptr_t)&f->sw[s];
+	uint64_t guid = sw->guid + 1;
+
+	if (h->osw[s] || (s + 1 < f->n_sw && f->sw[s + 1].guid <= guid) ||
+	    ftr_fabric_find_ep(f, guid) != FTR_EP_NONE)
+		return false;
+	sw->guid = guid;
+	h->sw_node[s]->node_info.node_guid = cl_hton64(guid);
+	for (unsigned int i = 0; i <= sw->n_ports; i++)
+		h->sw_node[s]->physp_table[i].port_guid = cl_hton64(guid);
+	h->sw_port[s]->guid = cl_hton64(guid);
+	return true;
+}
+
 static void make_end(struct fake *h, ftr_ep e)
 {
 	const struct ftr_endport *ep = &h->fab->ep[e];
@@ -431,11 +448,12 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		"fast_sweep_cap_ms 20\nfast_flap_limit 0\n"
 		/* with "balance full", a thread of the plugin requests sweeps at any time */
 		"balance load\n";
+	const char *tmp = getenv("TMPDIR");
 	char path[128];
 	FILE *out;
 
-	snprintf(h->dir, sizeof(h->dir), "/tmp/ibf-fake-XXXXXX");
-	if (!mkdtemp(h->dir))
+	if (snprintf(h->dir, sizeof(h->dir), "%s/ibf-fake-XXXXXX", tmp ? tmp : "/tmp") >=
+	    (int)sizeof(h->dir) || !mkdtemp(h->dir))
 		fake_fail("no temporary directory");
 	snprintf(path, sizeof(path), "%s/conf", h->dir);
 	out = fopen(path, "w");

@@ -229,6 +229,9 @@ void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up);
 void fake_host(struct fake *h, ftr_ep e, bool up);
 /* Change all links from s to other switches, one by one. */
 void fake_switch(struct fake *h, ftr_sw s, bool up);
+/* The switch is replaced by one with another GUID.  Returns false if OpenSM knows the switch, or if the
+ * next GUID is in use. */
+bool fake_replace(struct fake *h, ftr_sw s);
 /* Deliver a trap to OpenSM's port.  number: 128, 129, 144, ... */
 void fake_trap(struct fake *h, ftr_sw s, unsigned int number);
 /* True if the tables in the switches lead from s to OpenSM. */

@@ -140,7 +140,7 @@ static void fuzz_route(const uint8_t *data, size_t size)
 
 static void fuzz_lfts(const uint8_t *data, size_t size)
 {
-	struct ftr_lfts_gaps gaps;
+	struct ftr_parts gaps;
 	struct ftr_tables *t = NULL;
 	struct ftr_err err = { 0 };
 
@@ -220,7 +220,7 @@ static void fuzz_state(const uint8_t *data, size_t size)
 		    ftr_hash(FTR_HASH_INIT, data, size), size);
 	memcpy(text + n, data, size);
 	put_file((uint8_t *)text, (size_t)n + size);
-	must_explain(ftr_state_read(path, true, NULL, NULL, &state, &err), &err);
+	must_explain(ftr_state_read(path, true, NULL, &state, &err), &err);
 	ftr_state_clear(&state);
 	free(text);
 }

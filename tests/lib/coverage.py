@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Prints how many lines and branches of src the tests have run, module by module.
+"""Prints how many lines, branches and conditions of src the tests have run, module by module.
 
-Usage: tests/lib/coverage.py [--missing MODULE] DIR
+Usage: tests/lib/coverage.py [--missing MODULE | --files MODULE] DIR
 
-DIR is a build directory of scripts/build --coverage, in which tests have run.  A source file may
-be compiled several times; a line or branch counts if it was taken in one of the objects.
+DIR is a build directory of scripts/build --coverage, in which tests have run.  A branch is one
+outcome of a condition (an operand of && or ||, or a whole condition without these operators), or a
+case of a switch.  A condition of a decision with several conditions counts for MC/DC if the tests
+show that it changes the outcome of the decision while the others do not change.
 
-A branch that no test can take has a comment "not covered: REASON" on its line, and does not count.
-The limits are goals: the exit status is 0 if they are not reached.
+A line with a branch that no test can take has a comment "not covered: REASON", and its branches and
+conditions do not count.  The limits are goals: the exit status is 0 if they are not reached.
 
---missing lists the branches of a module that were never taken.
+--missing lists the branches of a module that were never taken, and the conditions without MC/DC.
+--files prints a row for each file of a module.
 """
 
 import argparse
 import collections
-import concurrent.futures
 import json
 import pathlib
 import re
@@ -29,32 +31,32 @@ COMMAND = {"command/cli": 95.0, "command/picture": 95.0}
 MARK = re.compile(r"not covered: \S")
 
 
-def gcov(path):
-    """Returns gcov's JSON for one .gcda file."""
-    out = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", path.name],
-                         cwd=path.parent, capture_output=True, check=True).stdout
-    return [json.loads(line) for line in out.splitlines() if line.startswith(b"{")], path.parent
+def programs(build):
+    """Returns the programs and libraries of the build."""
+    found = []
+    for path in sorted(build.rglob("*")):
+        if path.is_file() and path.stat().st_mode & 0o111:
+            with path.open("rb") as file:
+                if file.read(4) == b"\x7fELF":
+                    found.append(path)
+    return found
 
 
-def collect(build):
-    """Returns {file: {line: count}} and {file: {(line, number): count}}."""
-    lines = collections.defaultdict(lambda: collections.defaultdict(int))
-    branches = collections.defaultdict(lambda: collections.defaultdict(int))
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for reports, _ in pool.map(gcov, sorted(build.rglob("*.gcda"))):
-            for report in reports:
-                base = pathlib.Path(report["current_working_directory"])
-                for f in report["files"]:
-                    path = (base / f["file"]).resolve()
-                    if not path.is_relative_to(TOP / "src"):
-                        continue
-                    name = str(path.relative_to(TOP / "src"))
-                    for line in f["lines"]:
-                        number = line["line_number"]
-                        lines[name][number] += line["count"]
-                        for i, branch in enumerate(line["branches"]):
-                            branches[name][number, i] += branch["count"]
-    return lines, branches
+def export(build):
+    """Returns llvm-cov's data for the files in src."""
+    profiles = list((build / "profile").glob("*.profraw"))
+    if not profiles:
+        sys.exit(f"coverage.py: {build}: no test has run there")
+    merged = build / "profile" / "merged.profdata"
+    subprocess.run(["llvm-profdata-19", "merge", "-o", merged, *profiles], check=True)
+    command = ["llvm-cov-19", "export", "-instr-profile", merged]
+    for path in programs(build):
+        command += ["-object", path]
+    out = subprocess.run(command, capture_output=True, check=True).stdout
+    for file in json.loads(out)["data"][0]["files"]:
+        path = pathlib.Path(file["filename"])
+        if path.is_relative_to(TOP / "src"):
+            yield str(path.relative_to(TOP / "src")), file
 
 
 def excluded(name):
@@ -63,39 +65,60 @@ def excluded(name):
     return {i for i, line in enumerate(text, 1) if MARK.search(line)}
 
 
+def outcomes(name, file):
+    """Returns two dictionaries, {(line, text): taken} for branches and for conditions, and the
+    number of branches that do not count.  A line may be compiled several times, for example in a
+    header: what one of the programs took was taken."""
+    branches = collections.defaultdict(bool)
+    conditions = collections.defaultdict(bool)
+    skip = excluded(name)
+    skipped = 0
+    for line, column, _, _, true, false, *_ in file["branches"]:
+        if line in skip:
+            skipped += 2
+            continue
+        branches[line, f"{column}, true"] |= true > 0
+        branches[line, f"{column}, false"] |= false > 0
+    for line, column, *_, shown in file["mcdc_records"]:
+        for i, independent in enumerate(shown, 1):
+            if line not in skip:
+                conditions[line, f"{column}, condition {i}"] |= independent
+    return branches, conditions, skipped
+
+
+def share(taken, n):
+    return 100.0 * taken / n if n else 100.0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--missing", metavar="MODULE")
+    parser.add_argument("--files", metavar="MODULE")
     parser.add_argument("dir", type=pathlib.Path, metavar="DIR")
     args = parser.parse_args()
-    lines, branches = collect(args.dir.resolve())
-    if not lines:
-        sys.exit(f"coverage.py: {args.dir}: no test has run there")
-    total = collections.defaultdict(lambda: [0, 0, 0, 0, 0])
-    for name in sorted(lines):
+    total = collections.defaultdict(lambda: [0] * 7)
+    for name, file in sorted(export(args.dir.resolve())):
         module = str(pathlib.Path(name).parent)
-        skip = excluded(name)
-        taken = {k: n for k, n in branches[name].items() if k[0] not in skip}
-        for key in module, "all":
-            sums = total[key]
-            sums[0] += sum(n > 0 for n in lines[name].values())
-            sums[1] += len(lines[name])
-            sums[2] += sum(n > 0 for n in taken.values())
-            sums[3] += len(taken)
-            sums[4] += len(branches[name]) - len(taken)
+        branches, conditions, skipped = outcomes(name, file)
+        lines = file["summary"]["lines"]
+        keys = [name] if args.files == module else [] if args.files else [module, "all"]
+        for key in keys:
+            new = (lines["covered"], lines["count"], sum(branches.values()), len(branches),
+                   sum(conditions.values()), len(conditions), skipped)
+            total[key] = [a + b for a, b in zip(total[key], new)]
         if args.missing == module:
-            for (number, i), n in sorted(taken.items()):
-                if not n:
-                    print(f"src/{name}:{number}: branch {i}")
+            for kind, what in ("branch", branches), ("no MC/DC", conditions):
+                for (number, text), taken in sorted(what.items()):
+                    if not taken:
+                        print(f"src/{name}:{number}: {kind} {text}")
     if args.missing:
         return
-    print(f"{'module':22} {'lines':>15} {'branches':>16} {'excluded':>9} {'limit':>6}")
-    for module, (run, n, taken, m, skipped) in sorted(total.items()):
+    print(f"{'module':24} {'lines':>15} {'branches':>16} {'MC/DC':>14} {'excluded':>9} {'limit':>6}")
+    for module, (run, n, taken, m, shown, c, skipped) in sorted(total.items()):
         limit = LIMITS.get(module, COMMAND.get(module, 0 if module.startswith("lab") else 98.0))
-        share = 100.0 * taken / m if m else 100.0
-        print(f"{module:22} {run:6} {100.0 * run / max(n, 1):6.1f} % {taken:7} {share:6.1f} % "
-              f"{skipped:9} {limit or '-':>6}"
-              f"{'' if share >= limit or module == 'all' else '  below the limit'}")
+        print(f"{module:24} {run:6} {share(run, n):6.1f} % {taken:7} {share(taken, m):6.1f} % "
+              f"{shown:5} {share(shown, c):6.1f} % {skipped:9} {limit or '-':>6}"
+              f"{'' if share(taken, m) >= limit or module == 'all' else '  below the limit'}")
 
 
 if __name__ == "__main__":

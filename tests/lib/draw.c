@@ -51,8 +51,9 @@ static void plug_host(struct drawing *d, unsigned int s,
 	struct ftr_end a = { guid_of(s), (ftr_port)++d->used[s] };
 	struct ftr_end z = { guid, 1 };
 
-	must(d, ftr_builder_add_endport(d->b, type, guid, guid + 1, 1, 0, 0,
-					name, &d->err));
+	must(d, ftr_builder_add_endport(d->b, &(struct ftr_endport){
+		.type = type, .node_guid = guid, .guid = guid + 1, .port_num = 1, .name = name,
+	}, &d->err));
 	must(d, ftr_builder_add_link(d->b, a, z, 4, FTR_SPEED_EDR, &d->err));
 }
 
@@ -106,8 +107,9 @@ struct ftr_fabric *draw_lmc(const char *text, unsigned int lmc)
 		if (len >= FTR_NAME_MAX || d.n_sw == MAX_SW)
 			die("too long", line);
 		memcpy(d.name[d.n_sw], line, len);
-		must(&d, ftr_builder_add_switch(d.b, guid_of(d.n_sw), PORTS, 0,
-						0, d.name[d.n_sw], &d.err));
+		must(&d, ftr_builder_add_switch(d.b, &(struct ftr_switch){
+			.guid = guid_of(d.n_sw), .n_ports = PORTS, .name = d.name[d.n_sw],
+		}, &d.err));
 		d.n_sw++;
 	}
 	strcpy(copy, text);

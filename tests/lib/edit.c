@@ -31,21 +31,18 @@ struct ftr_builder *edit_open(const struct ftr_fabric *f,
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		if (s != e->no_sw)
-			must(ftr_builder_add_switch(
-				b, f->sw[s].guid, f->sw[s].n_ports,
-				f->sw[s].lid, f->sw[s].lmc, f->sw[s].name,
-				&err), &err);
+			must(ftr_builder_add_switch(b, &f->sw[s], &err), &err);
 	for (ftr_ep i = 0; i < f->n_ep; i++) {
-		const struct ftr_endport *p = &f->ep[i];
-		bool wide = i == e->lmc_ep;
+		struct ftr_endport p = f->ep[i];
 
+		if (i == e->lmc_ep) {
+			p.lid = 1000;
+			p.lmc = 1;
+		}
+		if (i == e->name_ep)
+			p.name = e->name;
 		if (i != e->no_ep)
-			must(ftr_builder_add_endport(
-				b, p->type, p->node_guid, p->guid,
-				p->port_num, wide ? 1000 : p->lid,
-				wide ? 1 : p->lmc,
-				i == e->name_ep ? e->name : p->name, &err),
-			     &err);
+			must(ftr_builder_add_endport(b, &p, &err), &err);
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -97,18 +94,13 @@ struct ftr_fabric *edit_replace(const struct ftr_fabric *f,
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const struct ftr_switch *w = &f->sw[s];
 
-		must(ftr_builder_add_switch(b, guid[s] ? guid[s] : w->guid,
-					    w->n_ports, guid[s] ? lid[s] :
-					    w->lid, w->lmc, w->name, &err),
-		     &err);
+		must(ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = guid[s] ? guid[s] : w->guid, .n_ports = w->n_ports,
+			.lid = guid[s] ? lid[s] : w->lid, .lmc = w->lmc, .name = w->name,
+		}, &err), &err);
 	}
-	for (ftr_ep e = 0; e < f->n_ep; e++) {
-		const struct ftr_endport *p = &f->ep[e];
-
-		must(ftr_builder_add_endport(b, p->type, p->node_guid, p->guid,
-					     p->port_num, p->lid, p->lmc,
-					     p->name, &err), &err);
-	}
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		must(ftr_builder_add_endport(b, &f->ep[e], &err), &err);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
 			const struct ftr_swport *p =

@@ -1,23 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/follow.h"
 
-#define WORDS 4			/* 64-bit words for the ports of a switch */
 #define ON_THE_WAY FOLLOW_N_FATES
+#define NOW HUGE_VAL		/* packets are still being sent on this path */
+
+/* Packets hold channel x, and wait for a port of the next switch. */
+struct hold {
+	uint32_t x;		/* a channel, numbered by its sending port */
+	uint8_t port;		/* 0: they wait for no link to a switch */
+	double until;		/* when the last of them leaves, in ms */
+	uint32_t next;		/* next hold of the same channel + 1; 0: none */
+};
+
+/* The packets to a LID. */
+struct flow {
+	struct hold *hold;
+	uint32_t n, room;
+	bool old;		/* some packets follow older entries */
+};
 
 struct follow {
 	const struct ftr_fabric *f;
 	const uint8_t *usable;
 	const uint8_t *lft;
 	size_t row;
-	ftr_lid lid;
+	ftr_lid lid;		/* 0: none is being followed */
+	double now_ms, life_ms;
 	uint32_t *island;	/* [n_sw] */
 	uint8_t *fate;		/* [n_sw] for the current LID */
-	/* next[x]: if x is a channel (numbered by its sending port), the ports of the next switch to
-	 * which packets go directly after x */
-	uint64_t (*next)[WORDS];	/* [n_ports] */
+	struct flow *flow;	/* [max_lid + 1] */
+	uint32_t *first;	/* [n_ports] for the current LID: first hold of the channel + 1 */
+	/* waiting[x][p]: number of LIDs whose packets hold x and wait for port p of the next switch */
+	uint16_t (*waiting)[256];	/* [n_ports] */
+	uint32_t *n_after;	/* [n_ports] number of such ports p */
 	uint32_t *waits, *queue;	/* [n_ports] scratch */
 };
 
@@ -38,7 +57,10 @@ struct follow *follow_new(const struct ftr_fabric *f, const uint8_t *usable)
 	w->usable = usable;
 	w->island = room(f->n_sw, sizeof(*w->island));
 	w->fate = room(f->n_sw, 1);
-	w->next = room(f->n_ports, sizeof(*w->next));
+	w->flow = room(f->max_lid + 1u, sizeof(*w->flow));
+	w->first = room(f->n_ports, sizeof(*w->first));
+	w->waiting = room(f->n_ports, sizeof(*w->waiting));
+	w->n_after = room(f->n_ports, sizeof(*w->n_after));
 	w->waits = room(f->n_ports, sizeof(*w->waits));
 	w->queue = room(f->n_ports, sizeof(*w->queue));
 	return w;
@@ -50,7 +72,12 @@ void follow_free(struct follow *w)
 		return;
 	free(w->island);
 	free(w->fate);
-	free(w->next);
+	for (uint32_t lid = 0; lid <= w->f->max_lid; lid++)
+		free(w->flow[lid].hold);
+	free(w->flow);
+	free(w->first);
+	free(w->waiting);
+	free(w->n_after);
 	free(w->waits);
 	free(w->queue);
 	free(w);
@@ -87,15 +114,152 @@ static void flood(struct follow *w, ftr_sw s, uint32_t number)
 	}
 }
 
-void follow_tables(struct follow *w, const uint8_t *lft, size_t row)
+static void find_islands(struct follow *w)
 {
-	w->lft = lft;
-	w->row = row;
-	memset(w->next, 0, w->f->n_ports * sizeof(*w->next));
 	memset(w->island, 0xff, w->f->n_sw * sizeof(*w->island));
 	for (ftr_sw s = 0; s < w->f->n_sw; s++)
 		if (w->island[s] == UINT32_MAX)
 			flood(w, s, s);
+}
+
+static uint8_t entry(const struct follow *w, ftr_sw s)
+{
+	return w->lft[s * w->row + w->lid];
+}
+
+/* The port to a switch for which packets in s wait, or 0. */
+static uint8_t waits_for(const struct follow *w, ftr_sw s)
+{
+	const struct ftr_swport *port = usable_port(w, s, entry(w, s));
+
+	return port && port->peer_kind == FTR_PEER_SW ? entry(w, s) : 0;
+}
+
+/* ---- packets in the channels -------------------------------------------------- */
+
+static void count(struct follow *w, const struct hold *h, bool more)
+{
+	uint16_t *n = &w->waiting[h->x][h->port];
+
+	if (!h->port)
+		return;
+	w->n_after[h->x] += more && !*n;
+	*n = (uint16_t)(*n + (more ? 1 : -1));
+	w->n_after[h->x] -= !more && !*n;
+}
+
+/* Returns true if the packets were not known, or not so long. */
+static bool add(struct follow *w, uint32_t x, uint8_t port, double until)
+{
+	struct flow *fl = &w->flow[w->lid];
+	struct hold *h;
+
+	for (uint32_t i = w->first[x]; i; i = fl->hold[i - 1].next) {
+		h = &fl->hold[i - 1];
+		if (h->port == port) {
+			bool longer = until > h->until;
+
+			h->until = longer ? until : h->until;
+			return longer;
+		}
+	}
+	if (fl->n == fl->room) {
+		fl->room = 2 * fl->room + 16;
+		fl->hold = realloc(fl->hold, fl->room * sizeof(*fl->hold));
+		if (!fl->hold)
+			abort();
+	}
+	h = &fl->hold[fl->n++];
+	*h = (struct hold){ .x = x, .port = port, .until = until, .next = w->first[x] };
+	w->first[x] = fl->n;
+	count(w, h, true);
+	return true;
+}
+
+/* Remove the packets that have left, and those that hold or need links that cannot be used. */
+static void remove_gone(struct follow *w, struct flow *fl)
+{
+	uint32_t n = 0;
+
+	fl->old = false;
+	for (uint32_t i = 0; i < fl->n; i++) {
+		struct hold *h = &fl->hold[i];
+
+		if (h->until <= w->now_ms || (w->usable && !w->usable[h->x]) ||
+		    (h->port && !usable_port(w, w->f->ports[h->x].peer, h->port))) {
+			count(w, h, false);
+			continue;
+		}
+		fl->old |= h->until < NOW;
+		fl->hold[n++] = *h;
+	}
+	fl->n = n;
+}
+
+/* Packets that followed older entries go on by the present ones. */
+static void follow_older(struct follow *w, struct flow *fl)
+{
+	for (uint32_t i = 0; i < fl->n; i++) {
+		double until = fl->hold[i].until;
+		uint32_t x = fl->hold[i].x;
+
+		while (until < NOW) {
+			ftr_sw s = w->f->ports[x].peer;
+			uint8_t p = waits_for(w, s);
+
+			if (!add(w, x, p, until) || !p)
+				break;
+			x = w->f->sw[s].first_port + p;
+		}
+	}
+}
+
+/* All switches with hosts have been followed. */
+static void end(struct follow *w)
+{
+	struct flow *fl = &w->flow[w->lid];
+
+	if (!w->lid)
+		return;
+	if (fl->old)
+		follow_older(w, fl);
+	fl->old = false;
+	for (uint32_t i = 0; i < fl->n; i++) {
+		w->first[fl->hold[i].x] = 0;
+		fl->old |= fl->hold[i].until < NOW;
+	}
+	w->lid = 0;
+}
+
+void follow_tables(struct follow *w, const uint8_t *lft, size_t row)
+{
+	w->lid = 0;
+	w->lft = lft;
+	w->row = row;
+	for (uint32_t lid = 0; lid <= w->f->max_lid; lid++)
+		w->flow[lid].n = 0;
+	memset(w->first, 0, w->f->n_ports * sizeof(*w->first));
+	memset(w->waiting, 0, w->f->n_ports * sizeof(*w->waiting));
+	memset(w->n_after, 0, w->f->n_ports * sizeof(*w->n_after));
+	find_islands(w);
+}
+
+void follow_time(struct follow *w, double now_ms, double life_ms)
+{
+	end(w);
+	w->now_ms = now_ms;
+	w->life_ms = life_ms;
+	for (uint32_t lid = 1; lid <= w->f->max_lid; lid++)
+		if (w->flow[lid].old)
+			remove_gone(w, &w->flow[lid]);
+}
+
+void follow_links(struct follow *w)
+{
+	end(w);
+	for (uint32_t lid = 1; lid <= w->f->max_lid; lid++)
+		remove_gone(w, &w->flow[lid]);
+	find_islands(w);
 }
 
 bool follow_joined(const struct follow *w, ftr_sw s, ftr_sw t)
@@ -105,13 +269,19 @@ bool follow_joined(const struct follow *w, ftr_sw s, ftr_sw t)
 
 void follow_begin(struct follow *w, ftr_lid lid)
 {
+	struct flow *fl = &w->flow[lid];
+
+	end(w);
 	w->lid = lid;
 	memset(w->fate, FOLLOW_UNKNOWN, w->f->n_sw);
-}
-
-static uint8_t entry(const struct follow *w, ftr_sw s)
-{
-	return w->lft[s * w->row + w->lid];
+	for (uint32_t i = 0; i < fl->n; i++)
+		if (fl->hold[i].until == NOW)
+			fl->hold[i].until = w->now_ms + w->life_ms;
+	remove_gone(w, fl);
+	for (uint32_t i = 0; i < fl->n; i++) {
+		fl->hold[i].next = w->first[fl->hold[i].x];
+		w->first[fl->hold[i].x] = i + 1;
+	}
 }
 
 /* Returns the switch after s on the path, or FTR_SW_NONE if the path ends at s.  In the second case
@@ -145,42 +315,38 @@ enum follow_fate follow(struct follow *w, ftr_sw s)
 		if (next == FTR_SW_NONE)
 			break;
 		fate = w->fate[next] == ON_THE_WAY ? FOLLOW_LOOP : w->fate[next];
-		if (usable_port(w, next, entry(w, next)))
-			w->next[w->f->sw[t].first_port + entry(w, t)][entry(w, next) / 64] |=
-				UINT64_C(1) << entry(w, next) % 64;
+		add(w, w->f->sw[t].first_port + entry(w, t), waits_for(w, next), NOW);
 	}
 	for (t = s; t != FTR_SW_NONE && w->fate[t] == ON_THE_WAY; t = next_switch(w, t, &ignored))
 		w->fate[t] = fate;
 	return (enum follow_fate)w->fate[s];
 }
 
-/* Channels are numbered by their sending ports.  Returns the first channel, from number y on, that a
- * packet takes directly after channel x; UINT32_MAX: there is none. */
-static uint32_t after(const struct follow *w, uint32_t x, uint32_t y)
+/* The first channel, from port p of the next switch on, for which packets in channel x wait.  Returns
+ * UINT32_MAX if there is none. */
+static uint32_t after(const struct follow *w, uint32_t x, uint32_t p)
 {
-	const struct ftr_swport *port = &w->f->ports[x];
-	uint32_t first, p;
+	const struct ftr_switch *s;
 
-	if (port->peer_kind != FTR_PEER_SW)
+	if (!w->n_after[x])
 		return UINT32_MAX;
-	first = w->f->sw[port->peer].first_port;
-	for (p = y > first ? y - first : 0; p < 64 * WORDS; p = (p / 64 + 1) * 64) {
-		uint64_t bits = w->next[x][p / 64] >> p % 64;
-
-		if (bits)
-			return first + p + (uint32_t)__builtin_ctzll(bits);
-	}
+	s = &w->f->sw[w->f->ports[x].peer];
+	for (; p <= s->n_ports; p++)
+		if (w->waiting[x][p])
+			return s->first_port + p;
 	return UINT32_MAX;
 }
 
 #define for_each_after(w, x, y)						\
-	for (uint32_t y = after(w, x, 0); y != UINT32_MAX; y = after(w, x, y + 1))
+	for (uint32_t y = after(w, x, 1); y != UINT32_MAX;		\
+	     y = after(w, x, y + 1 - (w)->f->sw[(w)->f->ports[x].peer].first_port))
 
 /* Kahn's algorithm: remove each channel that no remaining channel waits for. */
 uint32_t follow_waiting(struct follow *w)
 {
 	uint32_t n = 0, all = w->f->n_ports;
 
+	end(w);
 	memset(w->waits, 0, all * sizeof(*w->waits));
 	for (uint32_t x = 0; x < all; x++)
 		for_each_after(w, x, y)

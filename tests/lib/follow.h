@@ -7,6 +7,12 @@
  *	follow_tables(w, lft, row)		any number of times
  *	for each LID: follow_begin(w, lid), and then follow(w, s) for switches s
  *	follow_waiting(w)			for the packets that have been followed
+ *
+ * When entries change, only their LIDs have to be followed again.  With a packet lifetime
+ * (follow_time), packets that followed older entries count until their lifetime is over: they hold
+ * the channels that they could have reached by any sequence of the tables since they were sent, and
+ * they wait for the channels of these tables.  This is the worst case: a switch may have looked up the
+ * next port of a waiting packet at any time.
  */
 #ifndef FTR_TEST_FOLLOW_H
 #define FTR_TEST_FOLLOW_H
@@ -31,13 +37,22 @@ struct follow *follow_new(const struct ftr_fabric *f, const uint8_t *usable);
 void follow_free(struct follow *w);
 
 /* Begin with other tables: the entry of switch s for LID d is lft[s * row + d].  Forgets all packets
- * that have been followed.  The islands are found again. */
+ * that have been followed.  The islands are found again.  The tables are read at every call of
+ * follow(). */
 void follow_tables(struct follow *w, const uint8_t *lft, size_t row);
+
+/* The time is now_ms, and a packet leaves the fabric within life_ms.  If this is not called, packets
+ * that followed older entries do not count. */
+void follow_time(struct follow *w, double now_ms, double life_ms);
+
+/* Links have changed.  Packets on links that cannot be used have been dropped.  All LIDs must be followed
+ * again. */
+void follow_links(struct follow *w);
 
 /* True if usable links connect switches s and t. */
 bool follow_joined(const struct follow *w, ftr_sw s, ftr_sw t);
 
-/* Packets are sent to this LID from now on. */
+/* From now on packets are sent to this LID, and no new packets to it follow older entries. */
 void follow_begin(struct follow *w, ftr_lid lid);
 /* Follow a packet that switch s receives from a host, or sends. */
 enum follow_fate follow(struct follow *w, ftr_sw s);

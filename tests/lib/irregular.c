@@ -61,8 +61,10 @@ static void add_switches(struct making *m)
 	ftr_rng_perm(m->r, order, m->n);
 	for (uint32_t i = 0; i < m->n; i++) {
 		m->guid[i] = (uint64_t)(order[i] + 1) << 16;
-		must(ftr_builder_add_switch(m->b, m->guid[i], m->ports, draw_lid(m, 0),
-					    0, "switch", &m->err), &m->err);
+		must(ftr_builder_add_switch(m->b, &(struct ftr_switch){
+			.guid = m->guid[i], .n_ports = m->ports, .lid = draw_lid(m, 0),
+			.name = "switch",
+		}, &m->err), &m->err);
 	}
 	free(order);
 }
@@ -103,8 +105,10 @@ static void ends(struct making *m, uint32_t s, uint32_t n, const char *name)
 	while (n-- && room(m, s)) {
 		uint64_t guid = (UINT64_C(1) << 40) + (m->n_hosts++ << 4);
 
-		must(ftr_builder_add_endport(m->b, FTR_NODE_CA, guid, guid + 1,
-					     1, 0, 0, name, &m->err),
+		must(ftr_builder_add_endport(m->b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = guid, .guid = guid + 1, .port_num = 1,
+			.name = name,
+		}, &m->err),
 		     &m->err);
 		must(ftr_builder_add_link(m->b, (struct ftr_end){ guid, 1 },
 					  next_end(m, s), 4, FTR_SPEED_EDR, &m->err),
@@ -371,8 +375,10 @@ static void odd_host(struct making *m, uint32_t s, uint32_t most_lmc)
 	const char *name = chance(m, 5) ? AGGREGATION : "host";
 
 	for (unsigned int p = 1; p <= ports; p++) {
-		must(ftr_builder_add_endport(m->b, type, guid, guid + p, p, draw_lid(m, lmc),
-					     lmc, name, &m->err), &m->err);
+		must(ftr_builder_add_endport(m->b, &(struct ftr_endport){
+			.type = type, .node_guid = guid, .guid = guid + p, .port_num = p,
+			.lid = draw_lid(m, lmc), .lmc = lmc, .name = name,
+		}, &m->err), &m->err);
 		if (room(m, s) && !(p > 1 && chance(m, 10)))
 			must(ftr_builder_add_link(m->b, (struct ftr_end){ guid, (ftr_port)p },
 						  next_end(m, s), 4, FTR_SPEED_EDR, &m->err),

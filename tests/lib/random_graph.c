@@ -57,8 +57,10 @@ static enum ftr_status wild_host(struct wild *w, uint32_t i)
 	if (s == w->n_sw)
 		return wild_full(w);
 	snprintf(name, sizeof(name), "host-%u", i);
-	st = ftr_builder_add_endport(w->b, FTR_NODE_CA, guid, guid + 1, 1, 0,
-				     0, name, w->err);
+	st = ftr_builder_add_endport(w->b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = guid, .guid = guid + 1, .port_num = 1,
+		.name = name,
+	}, w->err);
 	if (st)
 		return st;
 	x = (struct ftr_end){ wild_guid(s), ++w->used[s] };
@@ -73,8 +75,9 @@ static enum ftr_status grow_wild(struct wild *w, uint32_t n_hosts,
 
 	for (uint32_t i = 0; !st && i < w->n_sw; i++) {
 		snprintf(name, sizeof(name), "sw-%u", i);
-		st = ftr_builder_add_switch(w->b, wild_guid(i), FTR_PORT_MAX,
-					    0, 0, name, w->err);
+		st = ftr_builder_add_switch(w->b, &(struct ftr_switch){
+			.guid = wild_guid(i), .n_ports = FTR_PORT_MAX, .name = name,
+		}, w->err);
 		if (!st && i > 0)
 			st = wild_link(w, i, wild_pick(w, i, i));
 	}

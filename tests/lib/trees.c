@@ -107,8 +107,9 @@ static void cabling_new(struct cabling *c, struct ftr_rng *r, uint32_t n)
 		ftr_rng_perm(r, order, n);
 	for (uint32_t i = 0; i < n; i++) {
 		c->guid[i] = (uint64_t)(order[i] + 1) << 16;
-		must(ftr_builder_add_switch(c->b, c->guid[i], CABLING_PORTS,
-					    0, 0, "switch", &c->err), &c->err);
+		must(ftr_builder_add_switch(c->b, &(struct ftr_switch){
+			.guid = c->guid[i], .n_ports = CABLING_PORTS, .name = "switch",
+		}, &c->err), &c->err);
 	}
 }
 
@@ -127,8 +128,10 @@ static void cabling_hosts(struct cabling *c, uint32_t s, uint32_t n)
 	while (n--) {
 		uint64_t guid = (UINT64_C(1) << 40) + (c->n_hosts++ << 4);
 
-		must(ftr_builder_add_endport(c->b, FTR_NODE_CA, guid, guid + 1,
-					     1, 0, 0, "host", &c->err),
+		must(ftr_builder_add_endport(c->b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = guid, .guid = guid + 1, .port_num = 1,
+			.name = "host",
+		}, &c->err),
 		     &c->err);
 		must(ftr_builder_add_link(c->b, (struct ftr_end){ guid, 1 },
 					  (struct ftr_end){

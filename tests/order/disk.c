@@ -262,7 +262,7 @@ void disk_check(void)
 		if (strncmp(e->d_name, "ibfattree-state-", 16) || strstr(e->d_name, ".tmp"))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", world.h->dir, e->d_name);
-		if (ftr_state_read(path, true, NULL, NULL, &s, &err))
+		if (ftr_state_read(path, true, NULL, &s, &err))
 			violated("a state file is not complete: %s", err.msg);
 		ftr_state_clear(&s);
 	}

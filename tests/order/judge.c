@@ -44,14 +44,7 @@ bool judge_unsure(void)
 {
 	const struct rr_view *v = world.h->fast ? world.h->fast->rr.view : NULL;
 
-	return v && memchr(v->in_flight, 1, v->gen.fabric->n_sw);
-}
-
-/* True if a loop is possible: see world.wild.  Also if a write of the fast path was not acknowledged:
- * until the next routing, later repairs are planned as if the switch had the new entries. */
-static bool loops_possible(void)
-{
-	return world.wild || judge_unsure();
+	return !v || memchr(v->in_flight, 1, v->gen.fabric->n_sw);
 }
 
 /* Follow the entries for the LID from switch s on.  Returns true if they lead to its host. */
@@ -68,7 +61,7 @@ static bool follow(const struct fake *h, ftr_sw s, ftr_lid lid, bool source)
 
 		if (!carries(h, at, p))
 			return false;
-		if (hops > f->n_sw && loops_possible())
+		if (hops > f->n_sw && world.wild)
 			return false;
 		if (hops > f->n_sw)
 			violated("a loop: LID %u from %s", lid, f->sw[s].name);
@@ -130,14 +123,14 @@ void judge_tables(bool link_changed)
 			ftr_lid lid = f->ep[e].lid;
 			bool now = follow(h, s, lid, source);
 
-			if (works[s][lid] && !now && !link_changed && source && !loops_possible() &&
+			if (works[s][lid] && !now && !link_changed && source && !world.wild &&
 			    world.changes < 2)
 				violated("a write has broken the path of LID %u from %s", lid,
 					 f->sw[s].name);
 			works[s][lid] = now;
 		}
 	}
-	for (uint32_t c = 0; c < f->n_ports && !loops_possible(); c++)
+	for (uint32_t c = 0; c < f->n_ports && !world.wild; c++)
 		if (!state[c] && on_cycle(c, state, f->n_ports))
 			violated("a credit loop through port %u of the fabric", c);
 }

@@ -96,7 +96,8 @@ enum end { GO_ON, RESTART, CRASH, POWER, THE_END };
 
 /* After every event: the tables of the switches, and what the event may have changed. */
 void judge_tables(bool link_changed);
-/* True if a write of the fast path was not acknowledged. */
+/* True if a write of the fast path was not acknowledged, or there is no fast path before the next
+ * routing. */
 bool judge_unsure(void);
 /* The plugin and OpenSM are idle, and nothing is on its way. */
 void judge_idle(void);

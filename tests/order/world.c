@@ -627,7 +627,7 @@ static void step(void)
 		fake_lose_late(h);
 		/* only a sweep repeats a write that was not acknowledged, or finds a path that needs
 		 * another order of the switches */
-		world.missed |= world.s->alone && h->fast && h->fast->rr.view &&
+		world.missed |= world.s->alone && h->fast &&
 			(judge_unsure() || ftr_incr_bad_pairs(h->fast->rr.view->incr));
 		if (all_heard() && !world.missed) {
 			judge_idle();

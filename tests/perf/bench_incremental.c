@@ -71,8 +71,8 @@ static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 	must(ftr_shape_new(f, &so, NULL, &now, &err));
 	must(ftr_balance_bound(now, NULL, &bound, &err));
 	ftr_shape_host_order(sh, order);
-	must(ftr_load_new(f, ftr_incr_tables(lv), order, sh->numbering.n_places,
-			  NULL, &ld, &err));
+	must(ftr_load_new(f, ftr_incr_tables(lv),
+			  (struct ftr_order){ order, sh->numbering.n_places }, NULL, &ld, &err));
 	ftr_load_all(ld, NULL, &all);
 	must(ftr_load_shifts(ld, 0, 1, NULL, &shift, &err));
 	printf("\t%.4f\t%.4f", (double)all.max / bound,

@@ -76,7 +76,7 @@ static void print_load(const struct ftr_shape *sh, const struct ftr_tables *t)
 	struct ftr_load *ld = NULL;
 
 	ftr_shape_host_order(sh, order);
-	must(ftr_load_new(sh->f, t, order, sh->numbering.n_places, NULL, &ld,
+	must(ftr_load_new(sh->f, t, (struct ftr_order){ order, sh->numbering.n_places }, NULL, &ld,
 			  &err));
 	ftr_load_all(ld, NULL, &all);
 	must(ftr_load_shifts(ld, 0, 1, NULL, &shift, &err));

@@ -54,13 +54,16 @@ static struct ftr_fabric *build(const uint32_t *host_guid)
 
 	must(b != NULL, "builder");
 	for (uint32_t s = 0; s < 5 * A * A; s++)
-		must(!ftr_builder_add_switch(b, s + 1, 2 * A, 0, 0, NULL, NULL),
+		must(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = s + 1, .n_ports = 2 * A,
+		}, NULL),
 		     "switch");
 	for (uint32_t h = 0; h < 2 * A * A * A; h++) {
 		uint64_t g = 5 * A * A + host_guid[h];
 
-		must(!ftr_builder_add_endport(b, FTR_NODE_CA, g + 1, g + 1, 1,
-					      0, 0, NULL, NULL), "host");
+		must(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = g + 1, .guid = g + 1, .port_num = 1,
+		}, NULL), "host");
 		add_link(b, h / A, h % A + 1, g, 1);
 	}
 	for (uint32_t pod = 0; pod < 2 * A; pod++)

@@ -316,7 +316,7 @@ static struct pod pod_new(const char *shape, unsigned int nodes, const struct ft
 
 	ck_assert(!ftr_gen_shape(shape, &o, &p.whole, &err));
 	ck_assert(!ftr_gen_damage(p.whole, faults, &p.f, &err));
-	ck_assert(!ftr_nominal_new(p.whole, NULL, NULL, NULL, &p.nominal, NULL, &err));
+	ck_assert(!ftr_nominal_new(p.whole, NULL, NULL, &p.nominal, NULL, &err));
 	ck_assert(!ftr_shape_new(p.f, &(struct ftr_shape_opts){ .nominal = p.nominal->shape }, NULL,
 				 &p.sh, &err));
 	ck_assert_uint_eq(p.sh->numbering.n_rails, 8);

@@ -18,6 +18,8 @@
 #include "lib/random_graph.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include "unit/check_net.h"
+#include <ftr/transition.h>
 
 static struct ftr_err err;
 
@@ -341,6 +343,18 @@ static bool change(struct world *w)
 	return cyclic;
 }
 
+/* Give the last vertex nearly the greatest label, which it has after 2^32 moves. */
+static void raise_label(struct ftr_cdg *g)
+{
+	uint32_t v = g->first;
+
+	if (v == DYN_NONE)
+		return;
+	while (g->next[v] != DYN_NONE)
+		v = g->next[v];
+	g->label[v] = UINT64_MAX - 1;
+}
+
 static void drain(struct world *w, bool all)
 {
 	ftr_lid lid = random_lid(w);
@@ -399,6 +413,8 @@ START_TEST(against_sets)
 				drain(&w, ftr_rng_below(&w.rng, 2));
 				break;
 			default:
+				if (i % 2)
+					raise_label(w.g);
 				if (change(&w))
 					refused++;
 				else
@@ -421,7 +437,8 @@ START_TEST(against_sets)
 END_TEST
 
 /* Two leaves and two spines, one VL.  A detour closes no cycle.  A second detour in the opposite
- * direction closes one. */
+ * direction closes one, except if one of the hosts has no LID and so sends nothing (_i = 1), or if
+ * a switch drops the packets of the first detour (2). */
 START_TEST(two_turns_close_a_cycle)
 {
 	struct ftr_fabric *f = draw("A: s t h1\nB: s t h1\ns:\nt:\n");
@@ -430,6 +447,8 @@ START_TEST(two_turns_close_a_cycle)
 	ftr_lid la = f->ep[draw_host(f, "A", 0)].lid;
 	ftr_lid lb = f->ep[draw_host(f, "B", 0)].lid;
 	struct ftr_tables *tab = NULL;
+	struct ftr_sl2vl *m = NULL;
+	struct ftr_cdg_opts drops = { 0 };
 	struct ftr_cdg *g = NULL;
 	struct ftr_change w[2];
 	bool closes;
@@ -443,7 +462,14 @@ START_TEST(two_turns_close_a_cycle)
 	ftr_tables_row(tab, b)[la] = 2;
 	ftr_tables_row(tab, t)[la] = 1;
 	ftr_tables_row(tab, a)[la] = 3;
-	ck_assert(!ftr_cdg_new(f, tab, NULL, &g, &err));
+	ftr_tables_row(tab, a)[0] = 1;	/* a loop for LID 0, which nobody has */
+	ftr_tables_row(tab, s)[0] = 1;
+	if (_i == 1)
+		((struct ftr_endport *)(uintptr_t)f->ep)[draw_host(f, "A", 0)].lid = 0;
+	ck_assert(!ftr_sl2vl_new(f, &m, &err));
+	ftr_sl2vl_set(m, a, 1, 2, 0, FTR_VL_DROP);
+	drops.sl2vl = m;
+	ck_assert(!ftr_cdg_new(f, tab, _i == 2 ? &drops : NULL, &g, &err));
 	/* First detour: packets to B go back from s to A, and then over t.  Second detour: packets
 	 * to A go back from t to B, and then over s.  Both together close the cycle of channels
 	 * s>A, A>t, t>B, B>s. */
@@ -460,11 +486,115 @@ START_TEST(two_turns_close_a_cycle)
 	w[0] = write_to(b, 1, 0);
 	w[1] = write_to(t, 2, 1);
 	ck_assert(!ftr_cdg_change(g, la, w, 2, &closes, &err));
-	ck_assert(closes);
-	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), b, la), 2);
+	ck_assert(closes == !_i);
+	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), b, la), _i ? 1 : 2);
 	ftr_cdg_free(g);
+	ftr_sl2vl_free(m);
 	ftr_tables_free(tab);
 	ftr_fabric_free(f);
+}
+END_TEST
+
+/* ftr_cdg_steps() writes the entries in the order of their steps, and leaves those that are not to be
+ * written. */
+START_TEST(whole_tables)
+{
+	struct ftr_fabric *f = draw("A: s t h1\nB: s t h1\ns:\nt:\n");
+	ftr_sw a = draw_sw(f, "A"), b = draw_sw(f, "B"), s = draw_sw(f, "s"), t = draw_sw(f, "t");
+	ftr_lid lb = f->ep[draw_host(f, "B", 0)].lid;
+	struct ftr_tables *tab = NULL, *to = NULL;
+	struct ftr_cdg *g = NULL;
+	uint8_t *step;
+	bool closes;
+
+	ck_assert(!ftr_tables_new(f, true, &tab, &err));
+	ck_assert(!ftr_tables_new(f, true, &to, &err));
+	step = calloc(f->n_sw, to->stride);
+	ftr_tables_row(tab, a)[lb] = 1;	/* over s */
+	ftr_tables_row(tab, s)[lb] = 2;
+	ftr_tables_row(tab, b)[lb] = 3;
+	ck_assert(!ftr_cdg_new(f, tab, NULL, &g, &err));
+	/* over t: first t, then A; s is not written */
+	ftr_tables_row(to, a)[lb] = 2;
+	ftr_tables_row(to, t)[lb] = 2;
+	ftr_tables_row(to, s)[lb] = FTR_PORT_NONE;
+	step[a * to->stride + lb] = 2;
+	step[t * to->stride + lb] = 1;
+	step[s * to->stride + lb] = FTR_TRANSITION_NEVER;
+	ck_assert(!ftr_cdg_steps(g, to, step, &closes, &err));
+	ck_assert(!closes);
+	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), a, lb), 2);
+	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), t, lb), 2);
+	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), s, lb), 2);
+	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), b, lb), 3);
+	/* t sends the packets back to A, which sends them to t */
+	ftr_tables_row(to, t)[lb] = 1;
+	step[a * to->stride + lb] = FTR_TRANSITION_NONE;
+	ck_assert(!ftr_cdg_steps(g, to, step, &closes, &err));
+	ck_assert(closes);
+	/* a port that t does not have */
+	ftr_tables_row(to, t)[lb] = 201;
+	ck_assert_int_eq(ftr_cdg_steps(g, to, step, &closes, &err), FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "port 201 does not exist"));
+	ck_assert(!closes);
+	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), t, lb), 2);
+	ftr_cdg_free(g);
+	free(step);
+	ftr_tables_free(to);
+	ftr_tables_free(tab);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* Without SL2VL tables, SL 15 would use VL 15, on which no packet is sent. */
+START_TEST(sl_15)
+{
+	struct ftr_fabric *f = draw("A: s h1\nB: s h1\ns:\n");
+	struct ftr_cdg_opts o = { .sls = 0x8001 };
+	struct ftr_tables *t = NULL;
+	struct ftr_sl2vl *m = NULL;
+	struct ftr_cdg *g = NULL;
+
+	ck_assert(!ftr_tables_new(f, true, &t, &err));
+	ck_assert(!ftr_sl2vl_new(f, &m, &err));
+	for (int mapped = 0; mapped < 2; mapped++) {
+		o.sl2vl = mapped ? m : NULL;
+		ck_assert(!ftr_cdg_new(f, t, &o, &g, &err));
+		ck_assert_uint_eq(g->n_sl, mapped ? 2 : 1);
+		ck_assert(g->drops == mapped);
+		ftr_cdg_free(g);
+	}
+	ftr_sl2vl_free(m);
+	ftr_tables_free(t);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* A ring of 500 switches with 100 links between neighbours and 15 VLs: 500 * (200 * 15)^2 pairs. */
+START_TEST(too_many_dependencies)
+{
+	enum { N_SW = 500, LINKS = 100, WIDTH = 2 * LINKS + 1 };
+	struct net n = net_new(N_SW, 2 * LINKS, false, 0);
+	uint32_t *width = calloc(N_SW, sizeof(*width));
+	uint64_t *first = calloc(N_SW, sizeof(*first));
+	struct ftr_sl2vl m = { .n_sw = N_SW, .width = width, .first = first };
+	struct ftr_cdg_opts o = { .sl2vl = &m };
+	struct ftr_cdg *g = NULL;
+
+	for (uint32_t s = 0; s < N_SW; s++) {
+		width[s] = WIDTH;
+		for (uint32_t i = 1; i <= LINKS; i++)
+			net_link(&n, s, i, (s + 1) % N_SW, LINKS + i);
+	}
+	net_freeze(&n);
+	m.word = calloc(WIDTH * WIDTH, sizeof(*m.word));	/* the same for all switches */
+	m.word[WIDTH + 2] = 14;		/* from port 1 to port 2: SL 0 uses VL 14 */
+	ck_assert_int_eq(ftr_cdg_new(n.f, n.t, &o, &g, &err), FTR_LIMIT);
+	ck_assert_str_eq(err.msg, "the dependency graph needs 4500000000 counters; the limit is 4294967295");
+	net_free(&n);
+	free(m.word);
+	free(first);
+	free(width);
 }
 END_TEST
 
@@ -576,7 +706,10 @@ int main(void)
 	TCase *t = tcase_create("cdg");
 
 	tcase_add_test(t, against_sets);
-	tcase_add_test(t, two_turns_close_a_cycle);
+	tcase_add_loop_test(t, two_turns_close_a_cycle, 0, 3);
+	tcase_add_test(t, whole_tables);
+	tcase_add_test(t, sl_15);
+	tcase_add_test(t, too_many_dependencies);
 	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, cancelled_at_any_time);
 	suite_add_tcase(s, t);

@@ -153,7 +153,7 @@ static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
 
 	ck_assert_uint_eq(r->sh->numbering.n_places, 504);
 	ftr_shape_host_order(r->sh, order);
-	ck_assert(!ftr_load_new(r->f, t, order, 504, NULL, &ld, &err));
+	ck_assert(!ftr_load_new(r->f, t, (struct ftr_order){ order, 504 }, NULL, &ld, &err));
 	ftr_load_all(ld, NULL, &all);
 	ck_assert_uint_eq(all.flows, 504 * 503);
 	ck_assert_uint_eq(all.lost, 0);

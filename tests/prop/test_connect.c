@@ -508,8 +508,10 @@ static bool same_links(const struct life *x, const struct ftr_shape *sh,
 	struct ftr_arena *a = ftr_arena_new();
 	struct connect c = { .complete = false };
 
-	for (unsigned int i = 0; i < links && !c.complete; i++)
-		ck_assert(!connect_plan(sh, o, (enum connect_links)i, true, a, &c, &err));
+	for (unsigned int i = 0; i < links && !c.complete; i++) {
+		c.links = (enum connect_links)i;
+		ck_assert(!connect_plan(sh, o, true, a, &c, &err));
+	}
 	ftr_arena_free(a);
 	return !c.complete;
 }

@@ -17,6 +17,7 @@
 
 #include "balance/displaced.h"
 #include "engine/engine.h"
+#include <ftr/gen.h>
 #include "lib/suite.h"
 #include "lib/switch_events.h"
 #include "lib/trees.h"
@@ -154,18 +155,21 @@ static struct hosts number_hosts(const struct ftr_shape *sh)
 
 struct recount {
 	uint32_t *flows;	/* [link] */
+	uint32_t *rail;		/* [link] flows between hosts with the same device */
 	uint32_t *shift;	/* [link][shift] flows that have used a displaced entry, on this
 				 * link or before it */
 };
 
 static void follow_flow(const struct kept *k, const struct hosts *h,
 			struct recount *r, const struct ftr_endport *from,
-			ftr_lid lid)
+			const struct ftr_endport *to)
 {
 	const struct ftr_tables *t = ftr_incr_tables(k->lv);
 	const struct ftr_fabric *f = k->w->f;
-	bool displaced = false;
+	const char *device = strrchr(from->name, ' '), *other = strrchr(to->name, ' ');
+	bool displaced = false, rail = device && other && !strcmp(device, other);
 	ftr_sw s = from->sw;
+	ftr_lid lid = to->lid;
 
 	for (uint32_t hops = 0; hops <= f->n_sw; hops++) {
 		ftr_port p = ftr_tables_get(t, s, lid);
@@ -176,6 +180,7 @@ static void follow_flow(const struct kept *k, const struct hosts *h,
 			return;
 		displaced |= p != ftr_tables_get(k->prefer, s, lid);
 		r->flows[link]++;
+		r->rail[link] += rail;
 		if (displaced && a != UINT32_MAX && h->pos[lid] != UINT32_MAX)
 			r->shift[(size_t)link * h->n +
 				 (h->pos[lid] + h->n - a) % h->n]++;
@@ -194,6 +199,9 @@ static void check_link(const struct kept *k, const struct hosts *h,
 	must(l->flows[link] == r->flows[link], "seed %" PRIu64
 	     ": link %u: %u flows counted, there are %u", k->w->seed, link,
 	     l->flows[link], r->flows[link]);
+	must(!l->rail || l->rail[link] == r->rail[link], "seed %" PRIu64
+	     ": link %u: %u flows of rails counted, there are %u", k->w->seed, link,
+	     l->rail[link], r->rail[link]);
 	for (uint32_t b = 0; b < l->n_bins && row != BALANCE_NONE; b++) {
 		uint32_t got = l->bins[(size_t)row * l->n_bins + b], want = 0;
 
@@ -210,19 +218,19 @@ static void check_counts(const struct kept *k)
 	const struct ftr_fabric *f = k->w->f;
 	struct hosts h = number_hosts(k->w->sh);
 	struct recount r = {
-		calloc(f->n_ports, sizeof(uint32_t)),
+		calloc(f->n_ports, sizeof(uint32_t)), calloc(f->n_ports, sizeof(uint32_t)),
 		calloc((size_t)f->n_ports * (h.n + 1), sizeof(uint32_t)),
 	};
 
 	for (ftr_ep a = 0; a < f->n_ep; a++)
 		for (ftr_ep b = 0; b < f->n_ep; b++)
 			if (is_host(&f->ep[a]) && is_host(&f->ep[b]))
-				follow_flow(k, &h, &r, &f->ep[a],
-					    f->ep[b].lid);
+				follow_flow(k, &h, &r, &f->ep[a], &f->ep[b]);
 	for (uint32_t link = 0; link < f->n_ports; link++)
 		if (f->ports[link].peer_kind == FTR_PEER_SW)
 			check_link(k, &h, &r, link);
 	free(r.flows);
+	free(r.rail);
 	free(r.shift);
 	free(h.pos);
 }
@@ -291,12 +299,14 @@ static void repair_all(struct kept *k)
 	free(e);
 }
 
-static void history(struct world *w, enum world_kind kind)
+/* rails: the fabric has rails, and their flows are counted. */
+static void history(struct world *w, enum world_kind kind, bool rails)
 {
 	struct ftr_incr_event *e;
 	struct kept k;
 
 	start(&k, w, kind);
+	ck_assert(!displaced_loads(k.lv->displaced)->rail == !rails);
 	check_counts(&k);
 	e = malloc(world_room(w) * sizeof(*e));
 	for (int i = 0; i < 10; i++) {
@@ -314,7 +324,7 @@ START_TEST(events_on_trees)
 {
 	for_each_world(w, 200) {
 		world_tree(&w, 30, false);
-		history(&w, w.seed % 2 ? WORLD_LATE : WORLD_WHOLE);
+		history(&w, w.seed % 2 ? WORLD_LATE : WORLD_WHOLE, false);
 	}
 }
 END_TEST
@@ -323,7 +333,18 @@ START_TEST(events_on_chassis)
 {
 	for_each_world(w, 60) {
 		world_chassis(&w, w.seed % 2);
-		history(&w, w.seed % 3 ? WORLD_WHOLE : WORLD_LATE);
+		history(&w, w.seed % 3 ? WORLD_WHOLE : WORLD_LATE, false);
+	}
+}
+END_TEST
+
+START_TEST(events_on_rails)
+{
+	for_each_world(w, 6) {
+		struct ftr_gen_opts o = { .nodes = 34 };	/* two units */
+
+		ck_assert(!ftr_gen_shape("superpod:H100:2", &o, &w.f, &err));
+		history(&w, w.seed % 2 ? WORLD_LATE : WORLD_WHOLE, true);
 	}
 }
 END_TEST
@@ -333,7 +354,7 @@ START_TEST(events_on_graphs)
 	for_each_world(w, 200) {
 		world_graph(&w, 16);
 		history(&w, w.seed % 3 == 0 ? WORLD_INVERTED : w.seed % 3 == 1 ?
-			WORLD_LATE : WORLD_WHOLE);
+			WORLD_LATE : WORLD_WHOLE, false);
 	}
 }
 END_TEST
@@ -380,6 +401,7 @@ int main(void)
 
 	tcase_add_test(t, events_on_trees);
 	tcase_add_test(t, events_on_chassis);
+	tcase_add_test(t, events_on_rails);
 	tcase_add_test(t, events_on_graphs);
 	tcase_add_test(t, no_memory_no_change);
 	suite_add_tcase(s, t);

@@ -452,9 +452,9 @@ START_TEST(ports_of_a_host_use_different_planes)
 	char name[16];
 
 	for (unsigned int s = 0; s < 8; s++)	/* 0..3 are leaves, 4..7 spines */
-		ck_assert(!ftr_builder_add_switch(b, (s + 1) << 16, 16, 0, 0,
-						  s < 4 ? "leaf" : "spine",
-						  &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = (s + 1) << 16, .n_ports = 16, .name = s < 4 ? "leaf" : "spine",
+		}, &err));
 	for (unsigned int l = 0; l < 4; l++)
 		for (unsigned int s = 0; s < 4; s++)
 			ck_assert(!ftr_builder_add_link(b,
@@ -470,8 +470,10 @@ START_TEST(ports_of_a_host_use_different_planes)
 			unsigned int leaf = h / n * 2 + p - 1;
 
 			snprintf(name, sizeof(name), "host-%u", h);
-			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA,
-				guid, guid + p, p, 0, 0, name, &err));
+			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+				.type = FTR_NODE_CA, .node_guid = guid, .guid = guid + p,
+				.port_num = p, .name = name,
+			}, &err));
 			ck_assert(!ftr_builder_add_link(b,
 				(struct ftr_end){ guid, (ftr_port)p },
 				(struct ftr_end){ (leaf + 1) << 16,

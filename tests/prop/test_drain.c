@@ -18,6 +18,7 @@
 #include "lib/irregular.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include "unit/check_net.h"
 
 static struct ftr_err err;
 
@@ -288,6 +289,119 @@ START_TEST(no_path_crosses_a_drained_part)
 }
 END_TEST
 
+/* ---- known fabrics --------------------------------------------------------------- */
+
+/*
+ * Leaves 0 and 1 with hosts h0, h1 and h2, h3 at ports 1 and 2; spines 2 and 3.  Port 3 of leaf i leads
+ * to port i + 1 of spine 2, port 4 to that of spine 3.  h4 has no link.  Bits of `without`: parts that
+ * the fabric lacks.
+ */
+enum {
+	H0 = 1, H1 = 2, H2 = 4, LINK_OF_H3 = 8, LINK_02 = 16, LINK_12 = 32, SPINE_3 = 64, LEAF_1 = 128,
+	/* another link at port 3 of leaf 0: to port 3 of spine 2, port 1 of leaf 1, a host */
+	TO_PORT_3 = 256, TO_LEAF_1 = 512, TO_HOST = 1024,
+};
+
+static void add_host(struct net *n, bool present, uint32_t sw, uint32_t port)
+{
+	if (present)
+		net_host(n, sw, port);
+	else
+		n->n_ep++;
+}
+
+static struct ftr_fabric *two_leaves(unsigned int without, uint32_t ports)
+{
+	bool leaf = !(without & LEAF_1), spine = !(without & SPINE_3);
+	struct net n = net_new(without & LEAF_1 ? 1 : without & SPINE_3 ? 3 : 4, ports, false, 0);
+
+	for (uint32_t s = 2; !leaf && s < 4; s++)	/* without a switch of GUID 2 */
+		must(ftr_builder_add_switch(n.b, &(struct ftr_switch){
+			.guid = s + 1, .n_ports = (ftr_port)ports,
+		}, &err));
+	add_host(&n, !(without & H0), 0, 1);
+	add_host(&n, !(without & H1), 0, 2);
+	add_host(&n, leaf && !(without & (H2 | TO_LEAF_1)), 1, 1);
+	add_host(&n, true, leaf && !(without & LINK_OF_H3) ? 1 : FTR_SW_NONE, 2);
+	add_host(&n, true, without & TO_HOST ? 0 : FTR_SW_NONE, 3);
+	if (without & TO_PORT_3)
+		net_link(&n, 0, 3, 2, 3);
+	else if (without & TO_LEAF_1)
+		net_link(&n, 0, 3, 1, 1);
+	else if (!(without & (LINK_02 | TO_HOST)) && ports > 3)
+		net_link(&n, 0, 3, 2, 1);
+	if (spine && ports > 3)
+		net_link(&n, 0, 4, 3, 1);
+	if (leaf && !(without & LINK_12) && ports > 3)
+		net_link(&n, 1, 3, 2, 2);
+	if (leaf && spine && ports > 3)
+		net_link(&n, 1, 4, 3, 2);
+	must(ftr_builder_freeze(n.b, &n.f, &err));
+	return n.f;
+}
+
+#define PART(guid_, port_) { .guid = guid_, .port = port_ }
+
+static struct ftr_drain few[] = {	/* port 9 does not exist */
+	PART(1000, 0), PART(1003, 0), PART(1004, 0), PART(2, 1), PART(1, 3), PART(1, 9), PART(4, 0),
+	PART(77, 0),
+}, leaf_1[] = { PART(2, 0) };
+
+static const struct {
+	struct ftr_drains d;
+	unsigned int without;
+	uint32_t ports;
+	struct ftr_drain_count count;
+} absent[] = {
+	{ { 1, few, 8 }, 0, 6, { 0, 0, 1 } },		/* h4 has no link in the nominal fabric */
+	{ { 1, few, 8 }, H0, 6, { 0, 0, 2 } },
+	{ { 1, few, 8 }, H1 | LINK_12, 6, { 0, 0, 1 } },	/* these are not drained */
+	{ { 1, few, 8 }, H2, 6, { 0, 0, 2 } },
+	{ { 1, few, 8 }, LINK_OF_H3, 6, { 0, 0, 2 } },
+	{ { 1, few, 8 }, LINK_02, 6, { 0, 1, 1 } },
+	{ { 1, few, 8 }, TO_PORT_3, 6, { 0, 1, 1 } },
+	{ { 1, few, 8 }, TO_LEAF_1, 6, { 0, 1, 2 } },
+	{ { 1, few, 8 }, TO_HOST, 6, { 0, 1, 0 } },
+	{ { 1, few, 8 }, SPINE_3, 6, { 1, 2, 1 } },
+	{ { 1, few, 8 }, 0, 2, { 0, 3, 1 } },		/* switches of two ports */
+	{ { 1, leaf_1, 1 }, 0, 6, { 0, 0, 0 } },
+	{ { 1, leaf_1, 1 }, H2, 6, { 0, 0, 1 } },
+	{ { 1, leaf_1, 1 }, LEAF_1, 6, { 1, 2, 2 } },
+};
+
+START_TEST(absent_parts_are_counted)
+{
+	struct ftr_fabric *n = two_leaves(0, 6);
+	struct ftr_fabric *f = two_leaves(absent[_i].without, absent[_i].ports);
+	struct ftr_drain_count c;
+
+	must(ftr_drain_missing(n, f, &absent[_i].d, &c, &err));
+	ck_assert_uint_eq(c.switches, absent[_i].count.switches);
+	ck_assert_uint_eq(c.links, absent[_i].count.links);
+	ck_assert_uint_eq(c.hosts, absent[_i].count.hosts);
+	ftr_fabric_free(f);
+	ftr_fabric_free(n);
+}
+END_TEST
+
+/* Leaf 1 is drained: one of its links stays, and its hosts count as cut off; h4, without a link, does
+ * not. */
+START_TEST(drained_leaf)
+{
+	struct ftr_fabric *f = two_leaves(0, 6);
+	const struct ftr_drains d = { 1, leaf_1, 1 };
+	struct ftr_drained out;
+
+	must(ftr_drain_apply(f, &d, 0, &out, &err));
+	ck_assert_uint_eq(out.n_links, 1);
+	ck_assert_uint_eq(out.n_kept, 1);
+	ck_assert_uint_eq(out.n_cut, 2);
+	ck_assert(out.cut[0] == 2 && out.cut[1] == 3);
+	ftr_drained_clear(&out);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 /* ---- the file ------------------------------------------------------------------ */
 
 static char dir[64], path[80];
@@ -395,6 +509,8 @@ int main(void)
 	TCase *t = tcase_create("drains"), *file = tcase_create("file");
 
 	tcase_add_test(t, no_path_crosses_a_drained_part);
+	tcase_add_loop_test(t, absent_parts_are_counted, 0, (int)FTR_ARRAY_LEN(absent));
+	tcase_add_test(t, drained_leaf);
 	suite_add_tcase(s, t);
 	tcase_add_checked_fixture(file, setup, teardown);
 	tcase_add_test(file, file_returns_what_was_written);

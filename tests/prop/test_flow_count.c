@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "balance/balance.h"
+#include "lib/draw.h"
 #include "lib/recount.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
@@ -350,6 +351,47 @@ START_TEST(searches_of_any_tables)
 }
 END_TEST
 
+/* ---- stop --------------------------------------------------------------------- */
+
+struct stopped {
+	uint32_t asked, slices;
+};
+
+static bool stop(void *ctx)
+{
+	return ++((struct stopped *)ctx)->asked == 2;
+}
+
+static void take(void *ctx, const struct flow_slice *b)
+{
+	ck_assert_uint_eq(b->begin, 0);
+	((struct stopped *)ctx)->slices++;
+}
+
+/* The count of patterns ends when stop() returns true, and stop() is not called again. */
+START_TEST(count_is_stopped)
+{
+	struct ftr_fabric *f = draw("a: b h1\nb: h1\n");
+	struct ftr_arena *a = ftr_arena_new();
+	static ftr_sw none[100000];	/* no flow */
+	const uint32_t gap = FLOW_NONE;
+	struct stopped x = { 0 };
+	struct flow_net net;
+	const struct flow_patterns z = {
+		.net = &net, .dest_at = &gap, .n = 1, .n_patterns = FTR_ARRAY_LEN(none),
+		.from = none, .multiple = 1, .fn = take, .stop = stop, .ctx = &x,
+	};
+
+	memset(none, 0xff, sizeof(none));
+	ck_assert(flow_net_new(a, f, &net));
+	ck_assert_int_eq(flow_count_patterns(&z, NULL, &err), FTR_OK);
+	ck_assert_uint_eq(x.asked, 2);
+	ck_assert_uint_eq(x.slices, 1);
+	ftr_arena_free(a);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("flows counted from the tables");
@@ -359,6 +401,7 @@ int main(void)
 	tcase_add_test(t, changed_tables);
 	tcase_add_test(t, search_leaves_loops_alone);
 	tcase_add_test(t, searches_of_any_tables);
+	tcase_add_test(t, count_is_stopped);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

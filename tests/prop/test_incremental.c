@@ -18,6 +18,7 @@
 #include "lib/switch_events.h"
 #include "lib/trees.h"
 #include "lib/world.h"
+#include "unit/check_net.h"
 
 static struct ftr_err err;
 
@@ -251,7 +252,7 @@ END_TEST
 
 START_TEST(no_memory_no_change)
 {
-	for_each_world(w, 12) {
+	for_each_world(w, 24) {
 		struct ftr_incr_event e[FTR_PORT_MAX];
 		const struct ftr_incr_result *r;
 		enum ftr_status st = FTR_NOMEM;
@@ -261,7 +262,7 @@ START_TEST(no_memory_no_change)
 			world_graph(&w, 16);
 		else
 			world_tree(&w, 24, false);
-		world_start(&w, WORLD_WHOLE);
+		world_start(&w, w.seed % 4 ? WORLD_INVERTED : WORLD_WHOLE);
 		ftr_incr_free(w.lv);
 		for (unsigned long k = 1; st; k++) {
 			ftr_alloc_fail_at(k);
@@ -310,6 +311,11 @@ START_TEST(invalid_arguments)
 	e.port = 200;	/* there is no link */
 	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, &r, &err),
 			 FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "no link is known at port 200"));
+	e.port = 201;
+	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, &r, &err),
+			 FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "port 201 of switch 0 does not exist"));
 	e.port = 3;	/* a host */
 	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, &r, &err), FTR_OK);
 	ck_assert_uint_eq(r->n_changes, 0);
@@ -319,7 +325,168 @@ START_TEST(invalid_arguments)
 	ck_assert_int_eq(ftr_incr_new(w.sh, NULL, small, NULL, &lv, &err),
 			 FTR_INVAL);
 	ftr_tables_free(small);
+	/* as many switches, and one host less */
 	ftr_fabric_free(other);
+	other = draw("a: s t h2\nb: s t h1\ns:\nt:\n");
+	ck_assert(!ftr_tables_new(other, true, &small, &err));
+	ck_assert_int_eq(ftr_incr_new(w.sh, NULL, small, NULL, &lv, &err),
+			 FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "do not fit a fabric of 4 switches"));
+	ftr_tables_free(small);
+	ck_assert(!ftr_incr_new(w.sh, NULL, w.t, NULL, &lv, &err));	/* without options */
+	ck_assert(!memcmp(ftr_incr_tables(lv)->lft, w.t->lft, (size_t)w.t->n_sw * w.t->stride));
+	ftr_incr_free(lv);
+	ftr_fabric_free(other);
+	world_stop(&w);
+}
+END_TEST
+
+/* Replace value i of switch 0 in a copy of its costs or down-costs.  Returns the copy. */
+static uint8_t *other_costs(const struct ftr_shape *sh, const uint8_t *costs, uint32_t i, uint8_t to)
+{
+	size_t n = (size_t)sh->f->n_sw * sh->reach.stride;
+	uint8_t *copy = aligned_alloc(64, (n + 63) / 64 * 64);
+
+	memcpy(copy, costs, n);
+	copy[i] = to;
+	return copy;
+}
+
+/* A shape with wrong costs, and one without ranks. */
+START_TEST(invalid_shapes)
+{
+	struct world w = { .f = draw("a: s t h2\nb: s t h2\ns:\nt:\n") };
+	struct ftr_shape x;
+	struct ftr_incr *lv;
+
+	ftr_rng_seed(&w.rng, 1);
+	world_start(&w, WORLD_WHOLE);
+	x = *w.sh;
+	x.tree.rank = NULL;
+	x.tree.n_ranks = 300;
+	ck_assert_int_eq(ftr_incr_new(&x, NULL, w.t, NULL, &lv, &err), FTR_LIMIT);
+	ck_assert_str_eq(err.msg, "the order of switches has 300 levels, too many for incremental tables");
+	for (int down = 0; down < 2; down++) {
+		uint8_t *wrong = other_costs(w.sh, down ? w.sh->reach.down : w.sh->reach.cost, 1, 7);
+
+		x = *w.sh;
+		*(down ? &x.reach.down : &x.reach.cost) = wrong;
+		ck_assert_int_eq(ftr_incr_new(&x, NULL, w.t, NULL, &lv, &err), FTR_INVAL);
+		ck_assert_ptr_nonnull(strstr(err.msg, "do not follow from its links"));
+		free(wrong);
+	}
+	world_stop(&w);
+}
+END_TEST
+
+/* Two leaves (0, 1) and a spine (2), which has `ports` ports; with more than four, a second link leads
+ * from leaf 0 to port 5. */
+static struct net leaves_and_spine(uint32_t n_sw, uint32_t ports)
+{
+	struct net n = net_new(2, 8, true, 0);
+
+	if (n_sw > 2)
+		ck_assert(!ftr_builder_add_switch(n.b, &(struct ftr_switch){
+			.guid = 3, .n_ports = (ftr_port)ports, .lid = 3,
+		}, &err));
+	for (uint32_t s = 0; s < 2; s++) {
+		net_host(&n, s, 1);
+		if (n_sw > 2)
+			net_link(&n, s, 2, 2, s + 1);
+	}
+	if (n_sw == 2)
+		net_link(&n, 0, 2, 1, 2);
+	else if (ports > 4)
+		net_link(&n, 0, 5, 2, 5);
+	net_freeze(&n);
+	return n;
+}
+
+/* The spine does not exist in the nominal fabric, or has fewer ports than in it. */
+START_TEST(other_nominal_fabrics)
+{
+	static const char *const says[] = {
+		"switch 0x0000000000000003 is not in the nominal shape",
+		"the other end of the link at port 5 of switch 0x0000000000000001 is not known",
+	};
+	struct net n = leaves_and_spine(3, 4), whole = leaves_and_spine(_i ? 3 : 2, 8);
+	struct ftr_shape *sh, *nominal;
+	struct ftr_incr *lv;
+
+	ck_assert(!ftr_shape_new(n.f, NULL, NULL, &sh, &err));
+	ck_assert(!ftr_shape_new(whole.f, NULL, NULL, &nominal, &err));
+	ck_assert_int_eq(ftr_incr_new(sh, nominal, n.t, NULL, &lv, &err), FTR_INVAL);
+	ck_assert_str_eq(err.msg, says[_i]);
+	ftr_shape_free(nominal);
+	ftr_shape_free(sh);
+	net_free(&whole);
+	net_free(&n);
+}
+END_TEST
+
+/* ---- tables that no engine has made ------------------------------------------ */
+
+/* The links from leaves a and c to spine r fail.  Their new entries for the host of b lead to t, where a
+ * loop of t and u begins, which no engine makes.  It has no influence on the steps. */
+START_TEST(loop_on_the_new_path)
+{
+	struct world w = { .f = draw("a: r t h1\nb: r t h1\nc: r t h1\nu: t h1\nr:\nt:\n") };
+	const ftr_sw a = draw_sw(w.f, "a"), c = draw_sw(w.f, "c"), t = draw_sw(w.f, "t"),
+		u = draw_sw(w.f, "u");
+	const ftr_lid lid = w.f->ep[draw_host(w.f, "b", 0)].lid;
+	const struct ftr_incr_event e[] = { { a, 1, false }, { c, 1, false } };
+	const struct ftr_incr_result *r;
+	struct ftr_incr *lv;
+	uint32_t n = 0;
+
+	ftr_rng_seed(&w.rng, 1);
+	world_start(&w, WORLD_WHOLE);
+	ftr_tables_row(w.t, a)[lid] = 1;
+	ftr_tables_row(w.t, c)[lid] = 1;
+	ftr_tables_row(w.t, t)[lid] = 4;	/* to u */
+	ftr_tables_row(w.t, u)[lid] = 1;	/* to t */
+	ck_assert(!ftr_incr_new(w.sh, NULL, w.t, &w.opts, &lv, &err));
+	ck_assert(!ftr_incr_apply(lv, e, 2, &r, &err));
+	for (uint32_t i = 0; i < r->n_changes; i++) {
+		if (r->change[i].lid != lid)
+			continue;
+		ck_assert(r->change[i].sw == a || r->change[i].sw == c);
+		ck_assert_uint_eq(r->change[i].after, 2);
+		ck_assert_uint_eq(r->write_step[i], 0);
+		n++;
+	}
+	ck_assert_uint_eq(n, 2);
+	ftr_incr_free(lv);
+	world_stop(&w);
+}
+END_TEST
+
+/* a reaches b over s, and the link between s and b fails.  The entry of a is spared only if the entry of
+ * s is not a port without a link, missing, or one that leads back to a. */
+static const struct {
+	uint8_t of_s;
+	uint32_t n_spared;
+} odd_path[] = { { 2, 0 }, { 1, 0 }, { FTR_PORT_NONE, 0 }, { 150, 0 }, { 3, 2 } };
+
+START_TEST(odd_paths_are_not_spared)
+{
+	struct world w = { .f = draw("a: s h1\ns: b h1\nb: h1\n") };
+	const ftr_sw a = draw_sw(w.f, "a"), s = draw_sw(w.f, "s");
+	const ftr_lid lid = w.f->ep[draw_host(w.f, "b", 0)].lid;
+	const struct ftr_incr_event e = { s, 2, false };
+	const struct ftr_incr_result *r;
+	struct ftr_incr *lv;
+	bool spared = odd_path[_i].n_spared;
+
+	ftr_rng_seed(&w.rng, 1);
+	world_start(&w, WORLD_WHOLE);
+	ftr_tables_row(w.t, s)[lid] = odd_path[_i].of_s;
+	ck_assert(!ftr_incr_new(w.sh, NULL, w.t, &w.opts, &lv, &err));
+	ftr_incr_spare(lv, true);
+	ck_assert(!ftr_incr_apply(lv, &e, 1, &r, &err));
+	ck_assert_uint_eq(r->n_spared, odd_path[_i].n_spared);
+	ck_assert_uint_eq(ftr_tables_get(ftr_incr_tables(lv), a, lid), spared ? 1 : FTR_PORT_NONE);
+	ftr_incr_free(lv);
 	world_stop(&w);
 }
 END_TEST
@@ -337,6 +504,10 @@ int main(void)
 	tcase_add_test(t, a_switch_is_missing);
 	tcase_add_test(t, no_memory_no_change);
 	tcase_add_test(t, invalid_arguments);
+	tcase_add_test(t, invalid_shapes);
+	tcase_add_loop_test(t, other_nominal_fabrics, 0, 2);
+	tcase_add_test(t, loop_on_the_new_path);
+	tcase_add_loop_test(t, odd_paths_are_not_spared, 0, (int)FTR_ARRAY_LEN(odd_path));
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -30,7 +30,7 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
 {
 	struct ftr_nominal *n = NULL;
 
-	ck_assert_msg(!ftr_nominal_new(f, NULL, old, NULL, &n, change, &err),
+	ck_assert_msg(!ftr_nominal_new(f, NULL, old, &n, change, &err),
 		      "%s", err.msg);
 	return n;
 }
@@ -113,7 +113,7 @@ static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 	ck_assert_uint_eq(n, b->f->n_sw);
 	ck_assert(a->f->n_ep == b->f->n_ep && a->tree.n_ranks == b->tree.n_ranks &&
 		  a->tree.n_leaf == b->tree.n_leaf && a->numbering.stride == b->numbering.stride &&
-		  a->numbering.n_d == b->numbering.n_d && a->reach.cost_stride == b->reach.cost_stride &&
+		  a->numbering.n_d == b->numbering.n_d && a->reach.stride == b->reach.stride &&
 		  a->tree.n_planes == b->tree.n_planes && a->tree.n_pods == b->tree.n_pods &&
 		  a->tree.n_odd == b->tree.n_odd && a->tree.n_horizontal == b->tree.n_horizontal &&
 		  a->tree.roots_given == b->tree.roots_given && a->numbering.n_dest == b->numbering.n_dest &&
@@ -215,9 +215,10 @@ static struct ftr_fabric *fill_ports(struct ftr_fabric *f, struct ftr_rng *r)
 			    FTR_PEER_NONE || ftr_rng_below(r, 8) == 0)
 				continue;
 			guid += 2;
-			ck_assert(!ftr_builder_add_endport(
-				b, FTR_NODE_ROUTER, guid, guid + 1, 1, 0, 0,
-				"", &err));
+			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+				.type = FTR_NODE_ROUTER, .node_guid = guid, .guid = guid + 1,
+				.port_num = 1, .name = "",
+			}, &err));
 			edit_plug(b, f->sw[s].guid, p, guid, 1);
 		}
 	}
@@ -355,7 +356,7 @@ START_TEST(shape_over_a_shape)
 		whole = random_tree(&r, seed, 40);
 		f = part_of(whole, &r, 20);
 		g = part_of(f, &r, 20);
-		ck_assert(!ftr_nominal_new(whole, NULL, NULL, team, &n, NULL,
+		ck_assert(!ftr_nominal_new(whole, NULL, NULL, &n, NULL,
 					   &err));
 		over_f = shape_over(f, n->shape);
 		over_g = shape_over(g, over_f);
@@ -686,7 +687,7 @@ static void round_trip(struct ftr_nominal *n, uint64_t seed)
 	ck_assert_msg(!ftr_state_write(path, &(struct ftr_state){ .nominal = n }, &err),
 		      "%s", err.msg);
 	ck_assert(ftr_state_is_file(path));
-	ck_assert_msg(!ftr_state_read(path, true, NULL, NULL, &back, &err), "%s", err.msg);
+	ck_assert_msg(!ftr_state_read(path, true, NULL, &back, &err), "%s", err.msg);
 	ck_assert(!back.reshaped);
 	same_shape(n->shape, back.nominal->shape, seed);
 	same_state(n, back.nominal, seed);

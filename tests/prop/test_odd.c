@@ -44,7 +44,9 @@ static void switches(uint32_t n, unsigned int ports)
 
 	for (uint32_t i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "s%u", i);
-		ok(ftr_builder_add_switch(b, SW(i), ports, 0, 0, name, &err));
+		ok(ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = SW(i), .n_ports = ports, .name = name,
+		}, &err));
 	}
 }
 
@@ -69,9 +71,10 @@ static void hosts(uint32_t i, uint32_t h, uint32_t n)
 	for (; n--; h++) {
 		struct ftr_end x = { SW(i), ++used[i] }, y = { HOST(h), 1 };
 
-		ok(ftr_builder_add_endport(b, FTR_NODE_CA, HOST(h),
-					   HOST(h) + 0x1000000, 1, 0, 0, "h",
-					   &err));
+		ok(ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = HOST(h), .guid = HOST(h) + 0x1000000,
+			.port_num = 1, .name = "h",
+		}, &err));
 		ok(ftr_builder_add_link(b, x, y, 4, FTR_SPEED_EDR, &err));
 	}
 }
@@ -293,9 +296,10 @@ START_TEST(back_to_back)
 
 	begin();
 	for (uint32_t h = 0; h < 2; h++)
-		ok(ftr_builder_add_endport(b, FTR_NODE_CA, HOST(h),
-					   HOST(h) + 0x1000000, 1, 0, 0, "h",
-					   &err));
+		ok(ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = HOST(h), .guid = HOST(h) + 0x1000000,
+			.port_num = 1, .name = "h",
+		}, &err));
 	try_link(x, y);
 	finish();
 }

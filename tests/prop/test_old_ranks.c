@@ -28,7 +28,7 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
 {
 	struct ftr_nominal *n = NULL;
 
-	ck_assert_msg(!ftr_nominal_new(f, NULL, old, NULL, &n, NULL, &err),
+	ck_assert_msg(!ftr_nominal_new(f, NULL, old, &n, NULL, &err),
 		      "%s", err.msg);
 	return n;
 }
@@ -116,7 +116,7 @@ static void round_trip(const struct ftr_fabric *f, struct ftr_nominal *n, uint64
 	close(fd);
 	ck_assert_msg(!ftr_state_write(path, &(struct ftr_state){ .nominal = n }, &err),
 		      "%s", err.msg);
-	ck_assert_msg(!ftr_nominal_read(path, NULL, NULL, &back, &err), "%s", err.msg);
+	ck_assert_msg(!ftr_nominal_read(path, NULL, &back, &err), "%s", err.msg);
 	ck_assert_msg(same_ranks(n->shape, back->shape), "seed %" PRIu64
 		      ": the ranks in the file differ", seed);
 	ck_assert_msg(!memcmp(n->shape->numbering.col, back->shape->numbering.col,
@@ -333,12 +333,17 @@ END_TEST
 
 static void add_switch(struct ftr_builder *b, uint64_t guid)
 {
-	ck_assert_msg(!ftr_builder_add_switch(b, guid, 60, 0, 0, "switch", &err), "%s", err.msg);
+	ck_assert_msg(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = guid, .n_ports = 60, .name = "switch",
+	}, &err), "%s", err.msg);
 }
 
 static void plug_host(struct ftr_builder *b, uint64_t guid, uint64_t sw, unsigned int port)
 {
-	ck_assert_msg(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, 0, 0, "host", &err),
+	ck_assert_msg(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = guid, .guid = guid, .port_num = 1,
+		.name = "host",
+	}, &err),
 		      "%s", err.msg);
 	edit_plug(b, guid, 1, sw, port);
 }
@@ -368,7 +373,7 @@ START_TEST(too_many_ranks)
 		plug_host(b, 0x20000 + p, 1, p);
 	whole = edit_seal(b);
 	ck_assert_uint_eq(old->shape->tree.n_ranks, 120);
-	ck_assert_int_eq(ftr_nominal_new(whole, NULL, old, NULL, &n, NULL, &err), FTR_SHAPE);
+	ck_assert_int_eq(ftr_nominal_new(whole, NULL, old, &n, NULL, &err), FTR_SHAPE);
 	ck_assert_ptr_nonnull(strstr(err.msg, "more than 128"));
 	ftr_nominal_free(old);
 	ftr_fabric_free(part);

@@ -40,8 +40,9 @@ static void begin(struct tree *t, struct ftr_rng *r, uint32_t n)
 	ftr_rng_perm(r, order, n);
 	for (uint32_t i = 0; i < n; i++) {
 		t->guid[i] = 0x100 + order[i];
-		ok(ftr_builder_add_switch(t->b, t->guid[i], 200, 0, 0, "s",
-					  &err));
+		ok(ftr_builder_add_switch(t->b, &(struct ftr_switch){
+			.guid = t->guid[i], .n_ports = 200, .name = "s",
+		}, &err));
 	}
 }
 
@@ -62,8 +63,10 @@ static void hosts(struct tree *t, uint32_t s, uint32_t n)
 		struct ftr_end x = { t->guid[s], ++t->used[s] };
 		struct ftr_end y = { guid, 1 };
 
-		ok(ftr_builder_add_endport(t->b, FTR_NODE_CA, guid, guid + 1,
-					   1, 0, 0, "h", &err));
+		ok(ftr_builder_add_endport(t->b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = guid, .guid = guid + 1, .port_num = 1,
+			.name = "h",
+		}, &err));
 		ok(ftr_builder_add_link(t->b, x, y, 4, FTR_SPEED_EDR, &err));
 	}
 }

@@ -32,7 +32,7 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
 {
 	struct ftr_nominal *n = NULL;
 
-	ok(ftr_nominal_new(f, NULL, old, NULL, &n, change, &err));
+	ok(ftr_nominal_new(f, NULL, old, &n, change, &err));
 	return n;
 }
 
@@ -122,7 +122,7 @@ static struct ftr_nominal *restarted(struct ftr_nominal *n)
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	ok(ftr_state_write(path, &(struct ftr_state){ .nominal = n }, &err));
-	ok(ftr_nominal_read(path, NULL, NULL, &back, &err));
+	ok(ftr_nominal_read(path, NULL, &back, &err));
 	ftr_nominal_free(n);
 	unlink(path);
 	return back;
@@ -289,8 +289,9 @@ START_TEST(link_by_link)
 				ftr_fabric_port(f, e.no_sw, (ftr_port)p);
 
 			b = edit_open(f, &e);
-			ok(ftr_builder_add_switch(b, 77, f->sw[e.no_sw].n_ports,
-						  0, 0, "new", &err));
+			ok(ftr_builder_add_switch(b, &(struct ftr_switch){
+				.guid = 77, .n_ports = f->sw[e.no_sw].n_ports, .name = "new",
+			}, &err));
 			edit_plug(b, 77, p, f->sw[x->peer].guid, x->peer_port);
 			g = edit_seal(b);
 			m = nominal_of(g, n, &c);

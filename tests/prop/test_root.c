@@ -38,9 +38,10 @@ static void add_hosts(struct making *m, uint64_t guid, uint8_t *used,
 		struct ftr_end x = { guid, ++*used };
 		struct ftr_end y = { HOST(m->hosts), 1 };
 
-		ok(ftr_builder_add_endport(m->b, FTR_NODE_CA, HOST(m->hosts),
-					   HOST(m->hosts) + 0x1000000, 1, 0, 0,
-					   "h", &err));
+		ok(ftr_builder_add_endport(m->b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = HOST(m->hosts),
+			.guid = HOST(m->hosts) + 0x1000000, .port_num = 1, .name = "h",
+		}, &err));
 		ok(ftr_builder_add_link(m->b, x, y, 4, FTR_SPEED_EDR, &err));
 	}
 }
@@ -57,9 +58,13 @@ static struct ftr_fabric *hosts_on_spines(struct ftr_rng *r)
 
 	ck_assert_ptr_nonnull(m.b);
 	for (uint32_t c = 0; c < spines; c++)
-		ok(ftr_builder_add_switch(m.b, SPINE(c), 64, 0, 0, "s", &err));
+		ok(ftr_builder_add_switch(m.b, &(struct ftr_switch){
+			.guid = SPINE(c), .n_ports = 64, .name = "s",
+		}, &err));
 	for (uint32_t l = 0; l < leaves; l++) {
-		ok(ftr_builder_add_switch(m.b, first + l, 64, 0, 0, "l", &err));
+		ok(ftr_builder_add_switch(m.b, &(struct ftr_switch){
+			.guid = first + l, .n_ports = 64, .name = "l",
+		}, &err));
 		for (uint32_t c = 0; c < spines; c++)
 			for (uint32_t n = draw(r, 2, 3); n--;) {
 				struct ftr_end x = { first + l, ++at_leaf[l] };

@@ -475,6 +475,23 @@ static bool holds(const struct ftr_incr *lv, const struct ftr_tables *t)
 	return !memcmp(ftr_incr_tables(lv)->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
 
+/* Make each allocation of ftr_incr_apply() fail.  Each time the tables stay as they are.  The last call
+ * succeeds and is undone. */
+static void without_memory(struct ftr_incr *lv, const struct ftr_incr_event *ev, uint32_t n,
+			   const struct ftr_tables *before)
+{
+	const struct ftr_incr_result *res;
+	enum ftr_status st = FTR_NOMEM;
+
+	for (unsigned long k = 1; st == FTR_NOMEM; k++) {
+		ftr_alloc_fail_at(k);
+		st = ftr_incr_apply(lv, ev, n, &res, &err);
+		ftr_alloc_fail_at(0);
+		ck_assert(!st || holds(lv, before));
+	}
+	ck_assert(st || ftr_incr_undo(lv));
+}
+
 /* Some links fail, or all of them return.  A path that no fault has broken must still work.  An undo
  * must bring back the tables, and the same events must have the same result again. */
 static void spare_one(struct ftr_rng *r, const struct ftr_shape *sh, struct ftr_incr *lv,
@@ -511,6 +528,8 @@ static void spare_one(struct ftr_rng *r, const struct ftr_shape *sh, struct ftr_
 	ck_assert(ftr_incr_undo(lv));
 	ck_assert_msg(holds(lv, before), "seed %" PRIu64 ": an undo does not bring back the tables",
 		      seed);
+	if (spared)
+		without_memory(lv, ev, k, before);
 	must(ftr_incr_apply(lv, ev, k, &res, &err));
 	ck_assert(res->n_spared == spared && holds(lv, after));
 	spares.applies++;

@@ -204,16 +204,14 @@ static struct queue *queue_of(ftr_sw sw, ftr_port in,
 /* Route the packet if its exits are not known yet.  Returns false if it has no exit and is lost. */
 static bool routed(struct pkt *k, ftr_sw sw, ftr_port in)
 {
-	struct ftr_sim_exit e[FTR_SIM_EXITS];
-	enum ftr_sim_loss why;
+	struct ftr_sim_arrival a = { .sw = sw, .in = in, .vl = k->vl, .p = &k->h };
 
 	if (k->n < 0) {
 		s.v.now = s.now * (512 * FTR_SIM_NS);
-		k->n = (int8_t)s.fn.route(s.state, &s.v, sw, in, k->vl, &k->h,
-					  e, &why);
+		k->n = (int8_t)s.fn.route(s.state, &s.v, &a);
 		if (k->n > EXITS_MAX)
 			abort();
-		memcpy(k->e, e, (size_t)k->n * sizeof(*e));
+		memcpy(k->e, a.exit, (size_t)k->n * sizeof(*k->e));
 		if (job.once && k->n > 1) {
 			k->e[0] = k->e[ftr_rng_below(&s.rng, (uint32_t)k->n)];
 			k->n = 1;

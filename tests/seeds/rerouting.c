@@ -128,55 +128,44 @@ static bool leads_up(const struct ftr_sim_view *v, ftr_sw s, ftr_port p)
 }
 
 static unsigned int as_is(const char *name, void *state,
-			  const struct ftr_sim_view *v, ftr_sw s, ftr_port in,
-			  unsigned int vl, struct ftr_sim_packet *p,
-			  struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+			  const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
-	return ftr_sim_function_find(name)->route(state, v, s, in, vl, p, e,
-						  why);
+	return ftr_sim_function_find(name)->route(state, v, a);
 }
 
 /* Step 2b as published: a packet that leaves downward by its arrival port is always in layer ML. */
 static unsigned int det_links_2b(void *state, const struct ftr_sim_view *v,
-				 ftr_sw s, ftr_port in, unsigned int vl,
-				 struct ftr_sim_packet *p,
-				 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+				 struct ftr_sim_arrival *a)
 {
-	unsigned int n = as_is("det-links", state, v, s, in, vl, p, e, why);
+	unsigned int n = as_is("det-links", state, v, a);
 
-	if (n && in && e->port == in && !leads_up(v, s, in))
-		e->vl = 1;
+	if (n && a->in && a->exit->port == a->in && !leads_up(v, a->sw, a->in))
+		a->exit->vl = 1;
 	return n;
 }
 
 /* Step 3b as published: as step 2b, but in layer ML2. */
 static unsigned int det_switches_3b(void *state, const struct ftr_sim_view *v,
-				    ftr_sw s, ftr_port in, unsigned int vl,
-				    struct ftr_sim_packet *p,
-				    struct ftr_sim_exit *e,
-				    enum ftr_sim_loss *why)
+				    struct ftr_sim_arrival *a)
 {
-	unsigned int n = as_is("det-switches", state, v, s, in, vl, p, e, why);
+	unsigned int n = as_is("det-switches", state, v, a);
 
-	if (n && in && e->port == in && !leads_up(v, s, in))
-		e->vl = 2;
+	if (n && a->in && a->exit->port == a->in && !leads_up(v, a->sw, a->in))
+		a->exit->vl = 2;
 	return n;
 }
 
 /* Step 4b as published.  It gives no layer to a packet that arrives at a leaf switch in ML2 and
  * must go up again.  Such a packet is discarded. */
 static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
-				    ftr_sw s, ftr_port in, unsigned int vl,
-				    struct ftr_sim_packet *p,
-				    struct ftr_sim_exit *e,
-				    enum ftr_sim_loss *why)
+				    struct ftr_sim_arrival *a)
 {
 	const uint8_t *rank = *v->arg;
-	unsigned int n = as_is("det-switches", state, v, s, in, vl, p, e, why);
+	unsigned int n = as_is("det-switches", state, v, a);
 
-	if (n && vl == 2 && rank[s] == 0 && leads_up(v, s, in) &&
-	    leads_up(v, s, e->port)) {
-		*why = FTR_SIM_LOST_GIVEN_UP;
+	if (n && a->vl == 2 && rank[a->sw] == 0 && leads_up(v, a->sw, a->in) &&
+	    leads_up(v, a->sw, a->exit->port)) {
+		a->why = FTR_SIM_LOST_GIVEN_UP;
 		return 0;
 	}
 	return n;
@@ -184,52 +173,36 @@ static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
 
 /* Step 4c as published.  A leaf switch that turns a packet sets the port field to -1 (stored as 0),
  * even if the packet was sent down two tiers. */
-static unsigned int adaptive_switches_4c(void *state,
-					 const struct ftr_sim_view *v,
-					 ftr_sw s, ftr_port in,
-					 unsigned int vl,
-					 struct ftr_sim_packet *p,
-					 struct ftr_sim_exit *e,
-					 enum ftr_sim_loss *why)
+static unsigned int adaptive_switches_4c(void *state, const struct ftr_sim_view *v,
+					 struct ftr_sim_arrival *a)
 {
 	const uint8_t *rank = *v->arg;
-	unsigned int n = as_is("adaptive-switches", state, v, s, in, vl, p, e,
-			       why);
+	unsigned int n = as_is("adaptive-switches", state, v, a);
 
-	if (n && rank[s] == 0 && leads_up(v, s, in) && leads_up(v, s, e->port))
-		p->field = 0;
+	if (n && rank[a->sw] == 0 && leads_up(v, a->sw, a->in) &&
+	    leads_up(v, a->sw, a->exit->port))
+		a->p->field = 0;
 	return n;
 }
 
 /* Not a step of the paper.  Each packet gets a random exit when it is routed, even if this exit is
  * busy, and waits for it.  In switches with queues at outputs, packets do the same. */
-static unsigned int adaptive_links_once(void *state,
-					const struct ftr_sim_view *v,
-					ftr_sw s, ftr_port in,
-					unsigned int vl,
-					struct ftr_sim_packet *p,
-					struct ftr_sim_exit *e,
-					enum ftr_sim_loss *why)
+static unsigned int adaptive_links_once(void *state, const struct ftr_sim_view *v,
+					struct ftr_sim_arrival *a)
 {
-	unsigned int n = as_is("adaptive-links", state, v, s, in, vl, p, e,
-			       why);
-
+	unsigned int n = as_is("adaptive-links", state, v, a);
 	struct ftr_rng rng;
 
 	if (n < 2)
 		return n;
-	ftr_rng_seed(&rng, v->now ^ (uint64_t)p->source << 48 ^
-		     (uint64_t)s << 56);
-	e[0] = e[ftr_rng_below(&rng, n)];
+	ftr_rng_seed(&rng, v->now ^ (uint64_t)a->p->source << 48 ^ (uint64_t)a->sw << 56);
+	a->exit[0] = a->exit[ftr_rng_below(&rng, n)];
 	return 1;
 }
 
 static const struct {
 	const char *step;
-	unsigned int (*route)(void *state, const struct ftr_sim_view *v,
-			      ftr_sw s, ftr_port in, unsigned int vl,
-			      struct ftr_sim_packet *p, struct ftr_sim_exit *e,
-			      enum ftr_sim_loss *why);
+	unsigned int (*route)(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a);
 } letter[] = {
 	{ "det-links/2b", det_links_2b },
 	{ "det-switches/3b", det_switches_3b },

@@ -166,23 +166,21 @@ static void grow(const char *shape, const char *function)
 static bool arrives(ftr_ep from, ftr_ep to)
 {
 	struct ftr_sim_packet p = { .source = from, .dlid = f->ep[to].lid };
-	ftr_sw s = f->ep[from].sw;
-	ftr_port in = f->ep[from].sw_port;
-	unsigned int vl = 0;
+	struct ftr_sim_arrival a = {
+		.sw = f->ep[from].sw, .in = f->ep[from].sw_port, .p = &p,
+	};
 
 	for (unsigned int hops = 0; hops < FTR_SIM_HOPS_MAX; hops++) {
-		struct ftr_sim_exit e[FTR_SIM_EXITS];
 		const struct ftr_swport *q;
-		enum ftr_sim_loss why;
 
-		if (!fn->route(tiers, &v, s, in, vl, &p, e, &why))
+		if (!fn->route(tiers, &v, &a))
 			return false;
-		q = ftr_fabric_port(f, s, e[0].port);
+		q = ftr_fabric_port(f, a.sw, a.exit[0].port);
 		if (q->peer_kind == FTR_PEER_EP)
 			return q->peer == to;
-		s = q->peer;
-		in = q->peer_port;
-		vl = e[0].vl;
+		a.sw = q->peer;
+		a.in = q->peer_port;
+		a.vl = a.exit[0].vl;
 	}
 	return false;
 }
@@ -317,20 +315,20 @@ static ftr_sw place(const struct state *x, ftr_port *in)
 	return q->peer;
 }
 
-/* Fill e[] with the exits that R supplies in state x, and return their number.  Sets *p to the
- * packet, *s to its switch and *in to the port by which it has entered. */
-static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
-			  struct ftr_sim_packet *p, struct ftr_sim_exit *e)
+/* Fill a->exit with the exits that R supplies in state x, and return their number.  Sets *p to the
+ * packet, and the other members of *a to the place that it has reached. */
+static unsigned int exits(const struct state *x, struct ftr_sim_packet *p,
+			  struct ftr_sim_arrival *a)
 {
-	enum ftr_sim_loss why;
-
-	*s = place(x, in);
+	a->sw = place(x, &a->in);
+	a->vl = 0;
+	a->p = p;
 	*p = (struct ftr_sim_packet){
 		.dlid = f->ep[host_of(x->to)].lid, .field = x->field,
 		.vector = x->vector,
 	};
 	v.now += FTR_SIM_MS;	/* the marks in switches have expired by then */
-	return fn->route(tiers, &v, *s, *in, 0, p, e, &why);
+	return fn->route(tiers, &v, a);
 }
 
 static bool leads_up(ftr_sw s, ftr_port p)
@@ -353,21 +351,20 @@ static bool explore(void)
 			if (!sh->tree.rank[a] && !sh->tree.rank[b] && a != b)
 				visit((struct state){ NONE, a, b, 0, 0 });
 	for (uint32_t i = 0; i < n_states; i++) {
-		struct ftr_sim_exit e[FTR_SIM_EXITS];
+		struct ftr_sim_arrival a;
 		struct ftr_sim_packet p;
-		ftr_sw s;
-		ftr_port in;
-		unsigned int n = exits(&state[i], &s, &in, &p, e);
+		unsigned int n = exits(&state[i], &p, &a);
+		ftr_sw s = a.sw;
 
 		kept &= n > 0;
 		for (unsigned int k = 0; k < n; k++) {
-			uint32_t c = f->sw[s].first_port + e[k].port;
+			uint32_t c = f->sw[s].first_port + a.exit[k].port;
 
 			if (f->ports[c].peer_kind != FTR_PEER_SW)
 				continue;
-			if (leads_up(s, e[k].port) && leads_up(s, in))
+			if (leads_up(s, a.exit[k].port) && leads_up(s, a.in))
 				turns[s] |= UINT64_C(1) <<
-					tiers_place(tiers, s, in);
+					tiers_place(tiers, s, a.in);
 			visit((struct state){ c, FTR_SW_NONE, state[i].to,
 					      p.field, p.vector });
 		}
@@ -512,14 +509,14 @@ static bool connect(bool by_turn)
 	memset(arc, 0, (size_t)f->n_ports * width);
 	memset(supplied, 0, f->n_ports);
 	for (uint32_t i = 0; i < n_states; i++) {
-		struct ftr_sim_exit e[FTR_SIM_EXITS];
+		struct ftr_sim_arrival a;
 		struct ftr_sim_packet p;
-		ftr_sw s, top = FTR_SW_NONE;
-		ftr_port in;
-		unsigned int n = exits(&state[i], &s, &in, &p, e), given = 0;
+		unsigned int n = exits(&state[i], &p, &a), given = 0;
+		const struct ftr_sim_exit *e = a.exit;
+		ftr_sw s = a.sw, top = FTR_SW_NONE;
 
 		if (n && leads_up(s, e[0].port))
-			top = bound_for(s, by_turn, leads_up(s, in));
+			top = bound_for(s, by_turn, leads_up(s, a.in));
 		for (unsigned int k = 0; k < n; k++) {
 			const struct ftr_swport *q =
 				ftr_fabric_port(f, s, e[k].port);

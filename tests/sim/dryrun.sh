@@ -106,13 +106,13 @@ case_save_restore() {
 	in_sim "$ibfattree" save --sl2vl --conf "$SIM_DIR/sm/opensm.conf" \
 		"$T/saved" >"$T/out"
 	[[ $(stat -c %a "$T/saved") == 700 ]]	# opensm.conf may contain keys
-	cmp "$T/saved/opensm-lfts.dump" "$T/first.lfts"
 	cmp "$T/saved/fabric.net" "$T/first.net"
 	cmp "$T/saved/plugin.conf" "$T/plugin.conf"
 	cmp "$T/saved/opensm.conf" "$SIM_DIR/sm/opensm.conf"
 	grep -qx 'opensm 3\.3\.[0-9]*' "$T/saved/versions"
 	"$ibfattree" check "$T/saved/fabric.net" --sl2vl "$T/saved/sl2vl" \
-		--lfts "$T/saved/opensm-lfts.dump" >"$T/out"
+		--lfts "$T/saved/lfts.gz" --save-lfts "$T/saved.lfts" >"$T/out"
+	cmp "$T/saved.lfts" "$T/first.lfts"
 	! in_sim "$ibfattree" save "$T/saved" >"$T/out" 2>&1 ||
 		fail "save writes into a directory that already exists"
 	grep -q "$T/saved: File exists" "$T/out"

@@ -32,8 +32,11 @@ static void use_memory(void)
 {
 	bool more = true;
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	for (unsigned int mb = 0; more && mb < 16 * 1024; mb++)
-		more = malloc(1 << 20);
+	for (unsigned int mb = 0; more && mb < 16 * 1024; mb++) {
+		void *volatile block = malloc(1 << 20);	/* volatile: clang leaves out unused blocks */
+
+		more = block;
+	}
 #else
 	more = false;
 #endif

@@ -26,9 +26,10 @@ static inline void net_host(struct net *n, uint32_t sw, uint32_t port)
 	uint64_t g = 1000 + n->n_ep;
 	struct ftr_end a = { sw + 1, (ftr_port)port }, z = { g, 1 };
 
-	ck_assert(!ftr_builder_add_endport(n->b, FTR_NODE_CA, g, g, 1,
-					   (ftr_lid)(64 + (n->n_ep << n->lmc)),
-					   n->lmc, NULL, NULL));
+	ck_assert(!ftr_builder_add_endport(n->b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = g, .guid = g, .port_num = 1,
+		.lid = (ftr_lid)(64 + (n->n_ep << n->lmc)), .lmc = n->lmc,
+	}, NULL));
 	if (sw != FTR_SW_NONE)
 		ck_assert(!ftr_builder_add_link(n->b, a, z, 4, FTR_SPEED_EDR,
 						NULL));
@@ -50,9 +51,9 @@ static inline struct net net_new(uint32_t n_sw, uint32_t ports, bool sw_lids,
 
 	ck_assert_ptr_nonnull(n.b);
 	for (uint32_t s = 0; s < n_sw; s++)
-		ck_assert(!ftr_builder_add_switch(n.b, s + 1, ports,
-						  sw_lids ? (ftr_lid)(s + 1) : 0,
-						  0, NULL, NULL));
+		ck_assert(!ftr_builder_add_switch(n.b, &(struct ftr_switch){
+			.guid = s + 1, .n_ports = ports, .lid = sw_lids ? (ftr_lid)(s + 1) : 0,
+		}, NULL));
 	return n;
 }
 
@@ -115,6 +116,38 @@ static inline void net_route_all(struct net *n, struct ftr_rng *rng)
 	for (uint32_t lid = 1; lid <= n->f->max_lid; lid++)
 		if (n->f->owner[lid].kind != FTR_OWNER_NONE)
 			net_route(n, (ftr_lid)lid, rng);
+}
+
+static const uint8_t net_tree_rank[] = { 0, 0, 1, 1 };
+
+/*
+ *	 spine 2       spine 3
+ *	  1|  \2        /1 |2
+ *	   |    \_____ /   |
+ *	   |    ______X    |
+ *	  3|   /4      \3  |4
+ *	 leaf 0        leaf 1
+ *	  1| |2         1| |2
+ *	 h0   h1       h2   h3
+ *
+ * lmc is the LMC of the hosts.  All upward paths use spine 2, except the paths to spine 3.  Neither
+ * spine has an entry for the other.
+ */
+static inline struct net net_tree(uint32_t lmc)
+{
+	struct net n = net_new(4, 5, true, lmc);
+
+	for (uint32_t leaf = 0; leaf < 2; leaf++) {
+		net_host(&n, leaf, 1);
+		net_host(&n, leaf, 2);
+		net_link(&n, leaf, 3, 2, leaf + 1);
+		net_link(&n, leaf, 4, 3, leaf + 1);
+	}
+	net_freeze(&n);
+	net_route_all(&n, NULL);
+	*net_at(&n, 2, 4) = FTR_PORT_NONE;
+	*net_at(&n, 3, 3) = FTR_PORT_NONE;
+	return n;
 }
 
 #endif

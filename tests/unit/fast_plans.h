@@ -112,6 +112,21 @@ route_not(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
 	return ftr_fail(err, FTR_INTERNAL, "the test makes this engine fail");
 }
 
+/* Let every routing fail that computes tables. */
+static inline void stop_computing(struct fake *h, bool broken)
+{
+	static struct ftr_engine_ops ops[IBF_MAX_ENGINES];
+	struct ibf_plugin *p = h->plugin;
+
+	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
+	for (unsigned int i = 0; i < p->n_engines; i++) {
+		ops[i] = *ftr_engine_at(i);
+		ops[i].route = route_not;
+		p->engine[i].ops = broken ? &ops[i] : ftr_engine_at(i);
+	}
+	CL_PLOCK_RELEASE(&h->osm->lock);
+}
+
 /* Wait until ddlr's planner is ready.  Without a planner, ddlr makes no local repairs. */
 static inline void wait_for_planner(struct fake *h)
 {
@@ -138,16 +153,11 @@ static inline bool transition_pends(struct fake *h)
 
 static inline void break_engine(struct fake *h, bool broken)
 {
-	static struct ftr_engine_ops ops[IBF_MAX_ENGINES];
 	struct ibf_plugin *p = h->plugin;
 
-	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
-	for (unsigned int i = 0; i < p->n_engines; i++) {
-		ops[i] = *ftr_engine_at(i);
-		ops[i].route = route_not;
-		p->engine[i].ops = broken ? &ops[i] : ftr_engine_at(i);
-	}
-	CL_PLOCK_RELEASE(&h->osm->lock);
+	stop_computing(h, broken);
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		p->engine[i].prefer.changes++;	/* no earlier routing counts as the same */
 }
 
 #endif

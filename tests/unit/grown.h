@@ -25,7 +25,7 @@ static inline struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
 {
 	struct ftr_nominal *n = NULL;
 
-	ck_assert_msg(!ftr_nominal_new(f, NULL, old, NULL, &n, change, &err),
+	ck_assert_msg(!ftr_nominal_new(f, NULL, old, &n, change, &err),
 		      "%s", err.msg);
 	return n;
 }

@@ -271,10 +271,13 @@ tests_unit_test_top_SOURCES = tests/unit/test_top.c
 tests_unit_test_top_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_top_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
 
-check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle
+check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle tests/unit/test_claims
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h
 tests_unit_test_check_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_check_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+tests_unit_test_claims_SOURCES = tests/unit/test_claims.c tests/unit/check_net.h
+tests_unit_test_claims_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_claims_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 tests_unit_test_check_oracle_SOURCES = tests/unit/test_check_oracle.c \
 	tests/unit/check_net.h
 tests_unit_test_check_oracle_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

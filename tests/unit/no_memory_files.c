@@ -165,8 +165,9 @@ static enum ftr_status op_picture(const struct scene *z, uint64_t *sum, struct f
 
 	if (!st)
 		st = ftr_hosts_new(z->f, true, &h, err);
+	o.hosts = h;
 	for (int i = 0; i < 2 && !st; i++, o.form = FTR_SLURM_TREE)
-		st = ftr_write_slurm(out, z->sh, p, h, &o, &counts, err);
+		st = ftr_write_slurm(out, z->sh, p, &o, &counts, err);
 	if (!st)
 		*sum = counts.nodes;
 	fclose(out);
@@ -284,10 +285,10 @@ static enum ftr_status op_state(const struct scene *z, uint64_t *sum, struct ftr
 	struct ftr_state again;
 
 	TRY(ftr_state_write(path_in(z, "out"), &s, err));
-	TRY(ftr_state_read(path_in(z, "out"), true, NULL, NULL, &again, err));
+	TRY(ftr_state_read(path_in(z, "out"), true, NULL, &again, err));
 	*sum = fold_tables(again.n_turns, again.t);
 	ftr_state_clear(&again);
-	TRY(ftr_nominal_read(path_in(z, "out"), NULL, NULL, &n, err));
+	TRY(ftr_nominal_read(path_in(z, "out"), NULL, &n, err));
 	ftr_nominal_free(n);
 	return FTR_OK;
 }

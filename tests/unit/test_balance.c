@@ -191,15 +191,17 @@ START_TEST(unconnected_parts_are_bounded_alone)
 	struct ftr_fabric *f = NULL;
 
 	for (uint64_t sw = 1; sw <= 4; sw++)
-		ck_assert(!ftr_builder_add_switch(b, sw << 8, 8, 0, 0, "s",
-						  &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = sw << 8, .n_ports = 8, .name = "s",
+		}, &err));
 	for (uint64_t sw = 1; sw <= 4; sw++)
 		for (ftr_port p = 1; p <= 3; p++) {
 			uint64_t guid = sw << 8 | p << 4;
 
-			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid,
-							   guid + 1, 1, 0, 0,
-							   "h", &err));
+			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+				.type = FTR_NODE_CA, .node_guid = guid, .guid = guid + 1,
+				.port_num = 1, .name = "h",
+			}, &err));
 			ck_assert(!ftr_builder_add_link(b, (struct ftr_end){
 				guid, 1
 			}, (struct ftr_end){ sw << 8, p }, 4, FTR_SPEED_EDR,
@@ -261,14 +263,16 @@ START_TEST(weights_grow_within_range)
 	double least, most;
 
 	for (uint64_t sw = 1; sw <= 13; sw++) {
-		ck_assert(!ftr_builder_add_switch(b, sw << 16, 240, 0, 0, "s",
-						  &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = sw << 16, .n_ports = 240, .name = "s",
+		}, &err));
 		for (ftr_port p = 1; p <= (sw > 1 ? 5 : 40); p++) {
 			uint64_t guid = sw << 16 | (uint64_t)p << 4;
 
-			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid,
-							   guid + 1, 1, 0, 0,
-							   "h", &err));
+			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+				.type = FTR_NODE_CA, .node_guid = guid, .guid = guid + 1,
+				.port_num = 1, .name = "h",
+			}, &err));
 			ck_assert(!ftr_builder_add_link(b, (struct ftr_end){
 				guid, 1
 			}, (struct ftr_end){ sw << 16, p }, 4, FTR_SPEED_EDR,

@@ -23,42 +23,11 @@ static struct ftr_check_report check(struct net *n,
 	return r;
 }
 
-static const uint8_t tree_rank[] = { 0, 0, 1, 1 };
-static const struct ftr_check_opts tree_opts = { .rank = tree_rank };
-
-/*
- *	 spine 2       spine 3
- *	  1|  \2        /1 |2
- *	   |    \_____ /   |
- *	   |    ______X    |
- *	  3|   /4      \3  |4
- *	 leaf 0        leaf 1
- *	  1| |2         1| |2
- *	 h0   h1       h2   h3
- *
- * lmc is the LMC of the hosts.  All upward paths use spine 2, except the paths to spine 3.  Neither
- * spine has an entry for the other.
- */
-static struct net tree_lmc(uint32_t lmc)
-{
-	struct net n = net_new(4, 5, true, lmc);
-
-	for (uint32_t leaf = 0; leaf < 2; leaf++) {
-		net_host(&n, leaf, 1);
-		net_host(&n, leaf, 2);
-		net_link(&n, leaf, 3, 2, leaf + 1);
-		net_link(&n, leaf, 4, 3, leaf + 1);
-	}
-	net_freeze(&n);
-	net_route_all(&n, NULL);
-	*net_at(&n, 2, SW(3)) = FTR_PORT_NONE;
-	*net_at(&n, 3, SW(2)) = FTR_PORT_NONE;
-	return n;
-}
+static const struct ftr_check_opts tree_opts = { .rank = net_tree_rank };
 
 static struct net tree(void)
 {
-	return tree_lmc(0);
+	return net_tree(0);
 }
 
 static void assert_pairs(const struct ftr_check_report *r, uint64_t hh,
@@ -196,7 +165,7 @@ END_TEST
 /* Two LIDs per host: the checker treats each LID as a separate destination. */
 START_TEST(lmc)
 {
-	struct net n = tree_lmc(1);
+	struct net n = net_tree(1);
 	struct ftr_check_report r = check(&n, &tree_opts);
 
 	assert_pairs(&r, 24, 16, 32, 12);
@@ -216,9 +185,11 @@ END_TEST
 
 /*
  * A host that lost its link still owns a LID.  The LID counts as unreachable, and the host does not
- * count as a source.  Entries for LIDs without an owner (here LID 63) are ignored.
+ * count as a source.  A host without a LID (h3) is neither a source nor a destination.  Entries for
+ * LIDs without an owner (here LID 63) are ignored.
  *
  *	h0 -1 [0] 2--2 [1] 1- h1	h2
+ *	               [1] 3- h3
  */
 START_TEST(no_link)
 {
@@ -226,11 +197,17 @@ START_TEST(no_link)
 	static const uint8_t rank[] = { 0, 1 };
 	struct ftr_check_opts opts = { .rank = rank };
 	struct ftr_check_report r;
+	uint64_t hist[FTR_HOPS_MAX];
 
 	net_host(&n, 0, 1);
 	net_host(&n, 1, 1);
 	net_link(&n, 0, 2, 1, 2);
 	net_host(&n, FTR_SW_NONE, 0);
+	ck_assert(!ftr_builder_add_endport(n.b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 2000, .guid = 2000, .port_num = 1,
+	}, NULL));
+	ck_assert(!ftr_builder_add_link(n.b, (struct ftr_end){ 2, 3 }, (struct ftr_end){ 2000, 1 },
+					4, FTR_SPEED_EDR, NULL));
 	net_freeze(&n);
 	net_route_all(&n, NULL);
 	*net_at(&n, 0, 63) = 3;
@@ -239,6 +216,9 @@ START_TEST(no_link)
 	assert_bad(&r, 2, 0, 2, 0);
 	assert_found(&r, 2, 0, 0, 0, 0);
 	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
+	ck_assert(!ftr_check_hops(n.f, n.t, hist, NULL));
+	ck_assert_uint_eq(hist[0], 0);
+	ck_assert_uint_eq(hist[1], 2);	/* h0 to h1, and back */
 	net_free(&n);
 }
 END_TEST
@@ -438,8 +418,12 @@ START_TEST(four_pairs)
 	struct ftr_check_opts opts = { 0 };
 	struct ftr_check_report r;
 
-	ck_assert(!ftr_builder_add_switch(n.b, 4, 4, 4, 0, NULL, NULL));
-	ck_assert(!ftr_builder_add_switch(n.b, 7, 4, 7, 0, NULL, NULL));
+	ck_assert(!ftr_builder_add_switch(n.b, &(struct ftr_switch){
+		.guid = 4, .n_ports = 4, .lid = 4,
+	}, NULL));
+	ck_assert(!ftr_builder_add_switch(n.b, &(struct ftr_switch){
+		.guid = 7, .n_ports = 4, .lid = 7,
+	}, NULL));
 	net_host(&n, 4, 3);
 	net_host(&n, 4, 4);
 	net_host(&n, 5, 3);
@@ -475,6 +459,86 @@ START_TEST(four_pairs)
 			ck_assert_uint_eq(r.cycle[i].port, cycle[i][1]);
 		}
 	}
+	net_free(&n);
+}
+END_TEST
+
+/*
+ * Two cycles of channels, and a channel between them that is on neither: the first one, port 1 of
+ * switch 0.  The shorter cycle is found although the search begins at that channel, whose first
+ * successors are on the longer one.
+ *
+ *	0 -> 1 -> 2 -> 0	3 -> 4 -> 5 -> 6 -> 7 -> 8 -> 3
+ *	0 -> 3			3 -> 6
+ *
+ * Each pair of channels has a LID of its own, for which only two switches have an entry.
+ */
+START_TEST(between_two_cycles)
+{
+	static const uint8_t link[][4] = {	/* switch, port, switch, port */
+		{ 0, 1, 3, 4 }, { 0, 2, 1, 3 }, { 1, 1, 2, 3 }, { 2, 1, 0, 3 }, { 3, 1, 4, 3 },
+		{ 3, 2, 6, 4 }, { 4, 1, 5, 3 }, { 5, 1, 6, 3 }, { 6, 1, 7, 3 }, { 7, 1, 8, 3 },
+		{ 8, 1, 3, 3 },
+	};
+	static const uint8_t pair[][4] = {	/* two entries: switch, port, switch, port */
+		{ 0, 2, 1, 1 }, { 1, 1, 2, 1 }, { 2, 1, 0, 2 }, { 2, 1, 0, 1 }, { 0, 1, 3, 1 },
+		{ 0, 1, 3, 2 }, { 3, 2, 6, 1 }, { 3, 1, 4, 1 }, { 4, 1, 5, 1 }, { 5, 1, 6, 1 },
+		{ 6, 1, 7, 1 }, { 7, 1, 8, 1 }, { 8, 1, 3, 1 },
+	};
+	const struct ftr_check_opts opts = { .switch_sources = true };
+	struct net n = net_new(9, 6, false, 1);
+	struct ftr_check_report r;
+
+	for (uint32_t s = 0; s < 9; s++)
+		net_host(&n, s, 6);
+	for (uint32_t i = 0; i < FTR_ARRAY_LEN(link); i++)
+		net_link(&n, link[i][0], link[i][1], link[i][2], link[i][3]);
+	net_freeze(&n);
+	for (uint32_t i = 0; i < FTR_ARRAY_LEN(pair); i++) {
+		*net_at(&n, pair[i][0], HOST(i)) = pair[i][1];
+		*net_at(&n, pair[i][2], HOST(i)) = pair[i][3];
+	}
+	r = check(&n, &opts);
+	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
+	ck_assert_uint_eq(r.cycle_len, 3);
+	for (ftr_sw s = 0; s < 3; s++) {
+		ck_assert_uint_eq(r.cycle[s].sw, s);
+		ck_assert_uint_eq(r.cycle[s].port, s ? 1 : 2);
+	}
+	net_free(&n);
+}
+END_TEST
+
+/*
+ * A ring of 82 switches with 120 links between neighbours; packets pass from each link to each link
+ * of the next switch.  The search for a shorter cycle than the first one ends after 2^27 edges, which
+ * are those of the ring.  The cycle of three switches with higher numbers is not found.
+ */
+START_TEST(search_ends)
+{
+	enum { LEN = 82, LINKS = 120 };
+	const struct ftr_check_opts opts = { .switch_sources = true };
+	struct net n = net_new(LEN + 3, 2 * LINKS + 3, false, 6);
+	struct ftr_check_report r;
+
+	for (uint32_t h = 0; h * 64 < LINKS * LINKS; h++)
+		net_host(&n, h / 3, 2 * LINKS + 1 + h % 3);
+	for (uint32_t s = 0; s < LEN; s++)
+		for (uint32_t i = 1; i <= LINKS; i++)
+			net_link(&n, s, i, (s + 1) % LEN, LINKS + i);
+	for (uint32_t s = 0; s < 3; s++)
+		net_link(&n, LEN + s, 1, LEN + (s + 1) % 3, 2);
+	net_freeze(&n);
+	for (uint32_t i = 0; i < LINKS * LINKS; i++)
+		for (uint32_t s = 0; s < LEN; s++)
+			*net_at(&n, s, HOST(i)) = (uint8_t)(1 + (s % 2 ? i / LINKS : i % LINKS));
+	for (uint32_t s = LEN; s < LEN + 3; s++)
+		*net_at(&n, s, HOST(0)) = 1;
+	r = check(&n, &opts);
+	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
+	ck_assert_uint_eq(r.cycle_len, FTR_CYCLE_MAX);
+	for (ftr_sw s = 0; s < FTR_CYCLE_MAX; s++)
+		ck_assert_uint_eq(r.cycle[s].sw, s);
 	net_free(&n);
 }
 END_TEST
@@ -559,14 +623,22 @@ END_TEST
 START_TEST(wrong_size)
 {
 	struct net n = tree(), m = ring(5);
+	const struct ftr_tables *const mixed[] = { m.t, n.t, m.t };
 	struct ftr_check_report r;
 	struct ftr_err err = { 0 };
+	bool proved;
+	uint64_t hist[FTR_HOPS_MAX];
 	uint32_t load;
 	ftr_ep order[2] = { 0, 4 };
 
 	ck_assert_int_eq(ftr_check_tables(n.f, m.t, NULL, NULL, &r, &err),
 			 FTR_INVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "5 switches"));
+	ck_assert_int_eq(ftr_check_hops(n.f, m.t, hist, &err), FTR_INVAL);
+	ck_assert_int_eq(ftr_check_mixtures(n.f, mixed, net_tree_rank, NULL, &proved, &err),
+			 FTR_INVAL);
+	ck_assert_int_eq(ftr_check_mixtures(n.f, mixed + 1, net_tree_rank, NULL, &proved, &err),
+			 FTR_INVAL);
 	ck_assert_int_eq(shift_load(n.f, m.t, order, 1, 0, &load, &err),
 			 FTR_INVAL);
 	ck_assert_int_eq(shift_load(n.f, n.t, order, 2, 0, &load, &err),
@@ -585,11 +657,16 @@ END_TEST
 START_TEST(too_many_switches)
 {
 	struct net n = net_new(65536, 1, false, 0);
+	static const uint8_t rank[65536];
 	struct ftr_check_report r;
 	struct ftr_err err = { 0 };
+	bool proved;
 
 	net_freeze(&n);
 	ck_assert_int_eq(ftr_check_tables(n.f, n.t, NULL, NULL, &r, &err), FTR_LIMIT);
+	ck_assert_ptr_nonnull(strstr(err.msg, "65536 switches"));
+	ck_assert_int_eq(ftr_check_mixtures(n.f, (const struct ftr_tables *[]){ n.t, n.t }, rank,
+					    NULL, &proved, &err), FTR_LIMIT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "65536 switches"));
 	net_free(&n);
 }
@@ -641,6 +718,8 @@ int main(void)
 	tcase_add_test(t, long_loop);
 	tcase_add_test(t, long_chain);
 	tcase_add_test(t, four_pairs);
+	tcase_add_test(t, between_two_cycles);
+	tcase_add_test(t, search_ends);
 	tcase_add_test(t, down_up_turn);
 	tcase_add_test(t, horizontal);
 	tcase_add_test(t, self_link);

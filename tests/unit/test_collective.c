@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "cli/collective.h"
-#include "cli/rails.h"
 #include "cli/cli.h"
 #include "lib/suite.h"
 
@@ -129,23 +128,29 @@ END_TEST
 START_TEST(rails)
 {
 	const double s = BYTES / NDR;
-	struct cli_rails r;
+	char name_of_300[301] = "";
+	struct ftr_hosts *h;
 
 	make("superpod:H100:1", 4, 0, 3);
-	r = cli_rails_new(f);
-	ck_assert_uint_eq(r.n, 8);
-	ck_assert_uint_eq(r.h->n, 4);
+	ck_assert(!ftr_hosts_new(f, false, &h, &err));
+	ck_assert_uint_eq(h->n_rails, 8);
+	ck_assert_uint_eq(h->n, 4);
 	for (uint32_t i = 0; i < 4; i++)
 		for (uint32_t k = 0; k < 8; k++) {
 			static const int dev[] = { 0, 3, 4, 5, 6, 9, 10, 11 };
-			ftr_ep e = r.rail[i * 8 + k];
+			ftr_ep e = h->ep[h->host[i].first + k];
 			char name[64];
 
 			snprintf(name, sizeof(name), "dgx-%04u mlx5_%d", i + 1, dev[k]);
 			ck_assert_str_eq(f->ep[e].name, name);
+			ck_assert_uint_eq(h->rail[e], k);
 			ranks.port[k * 4 + i] = e;
 		}
-	cli_rails_free(&r);
+	ck_assert_uint_eq(ftr_hosts_find(h, h->host[1].name), 1);
+	memset(name_of_300, 'x', sizeof(name_of_300) - 1);
+	name_of_300[1] = '.';
+	ck_assert_uint_eq(ftr_hosts_find(h, name_of_300), FTR_HOST_NONE);
+	ftr_hosts_free(h);
 	ranks.nodes = 4;
 	ranks.rails = 8;
 	expect("all-reduce-ring", 62 * (s / 8 / 32 + ALPHA));
@@ -260,7 +265,7 @@ START_TEST(pairs_most)
 						  ranks.port[(i * 7 + _i) % 16 + 16] };
 		follow(count, pair[i].from, pair[i].to);
 	}
-	ok(ftr_load_new(f, t, ranks.port, 0, NULL, &ld, &err));
+	ok(ftr_load_new(f, t, (struct ftr_order){ ranks.port, 0 }, NULL, &ld, &err));
 	ok(ftr_load_pairs_most(ld, pair, 16, most, &err));
 	for (uint32_t i = 0; i < 16; i++) {
 		ftr_sw s = f->ep[pair[i].from].sw;

@@ -261,10 +261,10 @@ static void other_state(void)
 	struct ftr_err err = { 0 };
 	struct ftr_nominal *n;
 
-	ck_assert(!ftr_nominal_new(f, NULL, NULL, NULL, &n, NULL, &err));
+	ck_assert(!ftr_nominal_new(f, NULL, NULL, &n, NULL, &err));
 	state = versioned("");
 	ck_assert(!ftr_state_write(state, &(struct ftr_state){ .nominal = n }, &err));
-	d.o.nominal = state;
+	d.o.in.nominal = state;
 	ftr_nominal_free(n);
 	ftr_fabric_free(f);
 }
@@ -622,9 +622,9 @@ START_TEST(test_m_key)
 {
 	d.net.m_key = 0x1234;
 	ck_assert_int_eq(verdict(doc_m_key), DOC_WARNING);
-	d.o.from.m_key = 0x1235;
+	d.o.in.from.m_key = 0x1235;
 	ck_assert_int_eq(verdict(doc_m_key), DOC_WARNING);
-	d.o.from.m_key = 0x1234;
+	d.o.in.from.m_key = 0x1234;
 	ck_assert_int_eq(verdict(doc_m_key), DOC_OK);
 }
 END_TEST

@@ -34,14 +34,18 @@ static struct ftr_end end(uint64_t guid, unsigned int port)
 
 static void sw(uint64_t guid)
 {
-	ck_assert_int_eq(ftr_builder_add_switch(b, guid, 8, 0, 0, "s", &err),
+	ck_assert_int_eq(ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = guid, .n_ports = 8, .name = "s",
+	}, &err),
 			 FTR_OK);
 }
 
 static void host(uint64_t guid)
 {
-	ck_assert_int_eq(ftr_builder_add_endport(b, FTR_NODE_CA, guid,
-						 guid + 1, 1, 0, 0, "h", &err),
+	ck_assert_int_eq(ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = guid, .guid = guid + 1, .port_num = 1,
+		.name = "h",
+	}, &err),
 			 FTR_OK);
 }
 
@@ -105,22 +109,34 @@ START_TEST(contradictions_are_named)
 
 	sw(0x100);
 	sw(0x200);
-	says(ftr_builder_add_switch(b, 0x100, 36, 0, 0, "s", &err), FTR_INVAL,
+	says(ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x100, .n_ports = 36, .name = "s",
+	}, &err), FTR_INVAL,
 	     "switch 0x0000000000000100 has 36 ports here but 8 before");
-	says(ftr_builder_add_switch(b, 0x500, 255, 0, 0, "s", &err),
+	says(ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x500, .n_ports = 255, .name = "s",
+	}, &err),
 	     FTR_INVAL, "switch 0x0000000000000500 has 255 ports (allowed: 1 to 254)");
-	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901, 1, 5, 3,
-				     "h", &err), FTR_INVAL,
+	says(ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 0x900, .guid = 0x901, .port_num = 1, .lid = 5,
+		.lmc = 3, .name = "h",
+	}, &err), FTR_INVAL,
 	     "port 0x0000000000000901: base LID 5 with LMC 3: it must be a multiple of 8, and the last LID at most 49151");
 	host(0x900);
-	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x902, 1, 0, 0,
-				     "h", &err), FTR_INVAL,
+	says(ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 0x900, .guid = 0x902, .port_num = 1,
+		.name = "h",
+	}, &err), FTR_INVAL,
 	     "node 0x0000000000000900 port 1 has port GUID 0x0000000000000902 here but 0x0000000000000901 before");
-	says(ftr_builder_add_endport(b, FTR_NODE_ROUTER, 0x900, 0x901, 1, 0, 0,
-				     "h", &err), FTR_INVAL,
+	says(ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_ROUTER, .node_guid = 0x900, .guid = 0x901, .port_num = 1,
+		.name = "h",
+	}, &err), FTR_INVAL,
 	     "node 0x0000000000000900 is a router here but a channel adapter before");
-	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0xa00, 0x901, 1, 0, 0,
-				     "h", &err), FTR_INVAL,
+	says(ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 0xa00, .guid = 0x901, .port_num = 1,
+		.name = "h",
+	}, &err), FTR_INVAL,
 	     "port GUID 0x0000000000000901 on node 0x0000000000000a00 port 1 was already given to node 0x0000000000000900 port 1");
 	ck_assert_int_eq(ftr_builder_add_link(b, end(0x100, 1), end(0x200, 1),
 					      0, 0, &err), FTR_OK);
@@ -145,15 +161,21 @@ START_TEST(lids_overlap_or_misfit)
 {
 	struct ftr_fabric *f = NULL;
 
-	ck_assert_int_eq(ftr_builder_add_switch(b, 0x100, 8, 6, 0, "s", &err),
+	ck_assert_int_eq(ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x100, .n_ports = 8, .lid = 6, .name = "s",
+	}, &err),
 			 FTR_OK);
-	ck_assert_int_eq(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901,
-						 1, 4, 2, "h", &err), FTR_OK);
+	ck_assert_int_eq(ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 0x900, .guid = 0x901, .port_num = 1, .lid = 4,
+		.lmc = 2, .name = "h",
+	}, &err), FTR_OK);
 	says(ftr_builder_freeze(b, &f, &err), FTR_INVAL,
 	     "LID 6 of 0x0000000000000901 is also a LID of 0x0000000000000100");
-	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x901, 1, 8, 2,
-				     "h", &err), FTR_INVAL,
-	     "port 0x0000000000000901 has LID 8 (LMC 2) here but LID 4 (LMC 2) before");
+	says(ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 0x900, .guid = 0x901, .port_num = 1, .lid = 8,
+		.lmc = 2, .name = "h",
+	}, &err), FTR_INVAL,
+	     "port 0x0000000000000901: LID 8 (LMC 2) here but LID 4 (LMC 2) before");
 }
 END_TEST
 
@@ -201,13 +223,15 @@ START_TEST(shared_names_are_marked)
 	struct ftr_fabric *f;
 
 	for (uint64_t i = 0; i < 4; i++) {
-		ck_assert_int_eq(ftr_builder_add_switch(b, 0x100 + i, 8, 0, 0,
-							sw_name[i], &err),
+		ck_assert_int_eq(ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = 0x100 + i, .n_ports = 8, .name = sw_name[i],
+		}, &err),
 				 FTR_OK);
 		/* host ports 2 and 3 are ports of one node */
-		ck_assert_int_eq(ftr_builder_add_endport(b, FTR_NODE_CA,
-			i < 3 ? 0x200 + 16 * i : 0x220, 0x300 + i, 1 + i / 3,
-			0, 0, ep_name[i], &err), FTR_OK);
+		ck_assert_int_eq(ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = i < 3 ? 0x200 + 16 * i : 0x220,
+			.guid = 0x300 + i, .port_num = 1 + i / 3, .name = ep_name[i],
+		}, &err), FTR_OK);
 	}
 	ck_assert_int_eq(ftr_builder_freeze(b, &f, &err), FTR_OK);
 	b = NULL;
@@ -237,6 +261,42 @@ START_TEST(link_codes)
 	ck_assert_int_eq(ftr_speed_active(4, 2), FTR_SPEED_EDR);
 	ck_assert_int_eq(ftr_speed_active(4, 4), FTR_SPEED_HDR);
 	ck_assert_int_eq(ftr_speed_active(4, 8), FTR_SPEED_NDR);
+	ck_assert_str_eq(ftr_speed_str(FTR_SPEED_XDR), "XDR");
+	ck_assert_ptr_null(ftr_speed_str(FTR_SPEED_UNKNOWN));
+	ck_assert_ptr_null(ftr_speed_str(FTR_SPEED_END));
+}
+END_TEST
+
+/* The name of the host in a node description, without its domain. */
+START_TEST(names_of_hosts)
+{
+	static const struct {
+		const char *text, *name;
+	} t[] = {
+		{ "n1", "n1" }, { "Node-1_b mlx5_0", "Node-1_b" }, { "n1  HCA-2", "n1" },
+		{ "n1.site.org HCA-1", "n1" }, { "n1 HCA 1", "" }, { "", "" }, { " n1", "" },
+		{ "localhost HCA-1", "" }, { "localhost.site HCA-1", "" },
+		/* characters before and after '0' to '9', 'A' to 'Z' and 'a' to 'z' */
+		{ "n/1", "" }, { "n:1", "" }, { "n@1", "" }, { "n[1", "" }, { "n`1", "" }, { "n{1", "" },
+	};
+	char longest[FTR_NAME_MAX + 2], name[FTR_NAME_MAX + 1];
+	struct ftr_endport e = { .name = longest };
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(t); i++) {
+		struct ftr_endport host = { .name = t[i].text };
+
+		ftr_ep_host(&host, false, name);
+		ck_assert_str_eq(name, t[i].name);
+	}
+	ftr_ep_host(&(struct ftr_endport){ .name = "n1.site.org HCA-1" }, true, name);
+	ck_assert_str_eq(name, "n1.site.org");
+	memset(longest, 'n', sizeof(longest));
+	longest[FTR_NAME_MAX + 1] = '\0';
+	ftr_ep_host(&e, true, name);
+	ck_assert_str_eq(name, "");
+	longest[FTR_NAME_MAX] = '\0';
+	ftr_ep_host(&e, true, name);
+	ck_assert_str_eq(name, longest);
 }
 END_TEST
 
@@ -256,7 +316,7 @@ START_TEST(turns_of_another_fabric)
 	uint32_t n_out;
 
 	g = edit_seal(edit_open(f, &e));
-	ck_assert_int_eq(ftr_turns_carry(f, turn, n, g, &out, &n_out, &err), FTR_OK);
+	ck_assert(ftr_turns_carry(f, turn, n, g, &out, &n_out));
 	ck_assert_uint_eq(n_out, 2);
 	for (uint32_t i = 0; i < n_out; i++) {
 		const struct ftr_turn *x = &turn[i ? n - 1 : 0];
@@ -266,10 +326,10 @@ START_TEST(turns_of_another_fabric)
 		ck_assert_uint_eq(g->sw[out[i].to].guid, f->sw[x->to].guid);
 	}
 	free(out);
-	ck_assert_int_eq(ftr_turns_carry(f, NULL, 0, g, &out, &n_out, &err), FTR_OK);
+	ck_assert(ftr_turns_carry(f, NULL, 0, g, &out, &n_out));
 	ck_assert_uint_eq(n_out, 0);
 	ftr_alloc_fail_at(1);
-	ck_assert_int_eq(ftr_turns_carry(f, turn, n, g, &out, &n_out, &err), FTR_NOMEM);
+	ck_assert(!ftr_turns_carry(f, turn, n, g, &out, &n_out));
 	ftr_alloc_fail_at(0);
 	ftr_fabric_free(f);
 	ftr_fabric_free(g);
@@ -307,6 +367,79 @@ START_TEST(difference_of_tables)
 }
 END_TEST
 
+/* The LMC of a host changes from 3 to 2, and its base LID from 8 to 12 or not at all.  The entry of
+ * a LID is carried over if it is the same LID of the host. */
+START_TEST(carried_entries)
+{
+	for (ftr_lid base = 8; base <= 12; base = (ftr_lid)(base + 4)) {
+		struct ftr_builder *two[2] = { b, ftr_builder_new() };
+		struct ftr_fabric *f[2];
+		struct ftr_tables *t[2];
+
+		for (int i = 0; i < 2; i++) {
+			b = two[i];
+			sw(0x100);
+			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+				.type = FTR_NODE_CA, .node_guid = 0x900, .guid = 0x901,
+				.port_num = 1, .lid = i ? base : 8, .lmc = i ? 2 : 3, .name = "h",
+			}, &err));
+			ck_assert(!ftr_builder_add_link(b, end(0x100, 1), end(0x900, 1), 0, 0, &err));
+			ck_assert(!ftr_builder_freeze(b, &f[i], &err));
+		}
+		b = ftr_builder_new();
+		ck_assert(!ftr_tables_new(f[0], true, &t[0], &err));
+		memset(ftr_tables_row(t[0], 0), 1, t[0]->max_lid + 1u);
+		ck_assert(!ftr_tables_carry(f[0], t[0], f[1], &t[1], &err));
+		for (ftr_lid lid = 0; lid <= t[1]->max_lid; lid++)
+			ck_assert_uint_eq(ftr_tables_get(t[1], 0, lid),
+					  base == 8 && lid >= 8 ? 1 : FTR_PORT_NONE);
+		for (int i = 0; i < 2; i++) {
+			ftr_tables_free(t[i]);
+			ftr_fabric_free(f[i]);
+		}
+	}
+}
+END_TEST
+
+START_TEST(path_through_tables)
+{
+	struct ftr_fabric *f = draw("a: b h2\nb: h1\n");
+	ftr_sw x = draw_sw(f, "a"), y = draw_sw(f, "b");
+	ftr_lid near = f->ep[draw_host(f, "a", 0)].lid, far = f->ep[draw_host(f, "b", 0)].lid;
+	struct ftr_tables *t;
+	uint32_t port[2];
+
+	ck_assert(!ftr_tables_new(f, true, &t, &err));
+	ftr_tables_row(t, x)[near] = 2;
+	ftr_tables_row(t, x)[far] = 1;
+	ftr_tables_row(t, y)[far] = 2;
+	ftr_tables_row(t, x)[f->sw[y].lid] = 1;
+	ftr_tables_row(t, y)[f->sw[y].lid] = 0;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, far, port), 2);
+	ck_assert_uint_eq(port[0], f->sw[x].first_port + 1);
+	ck_assert_uint_eq(port[1], f->sw[y].first_port + 2);
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, near, NULL), 1);
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, f->sw[y].lid, port), 2);
+	ck_assert_uint_eq(port[1], f->sw[y].first_port);
+	/* no entry, another host, a switch instead of a host and the reverse, a loop, no link */
+	ck_assert_uint_eq(ftr_tables_path(f, t, y, near, NULL), FTR_NO_PATH);
+	ftr_tables_row(t, x)[near] = 3;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, near, NULL), FTR_NO_PATH);
+	ftr_tables_row(t, x)[near] = 0;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, near, NULL), FTR_NO_PATH);
+	ftr_tables_row(t, y)[f->sw[x].lid] = 0;
+	ck_assert_uint_eq(ftr_tables_path(f, t, y, f->sw[x].lid, NULL), FTR_NO_PATH);
+	ftr_tables_row(t, y)[f->sw[y].lid] = 2;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, f->sw[y].lid, NULL), FTR_NO_PATH);
+	ftr_tables_row(t, y)[far] = 1;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, far, port), FTR_NO_PATH);
+	ftr_tables_row(t, y)[far] = 9;
+	ck_assert_uint_eq(ftr_tables_path(f, t, x, far, port), FTR_NO_PATH);
+	ftr_tables_free(t);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fabric");
@@ -322,6 +455,9 @@ int main(void)
 	tcase_add_test(t, link_codes);
 	tcase_add_test(t, turns_of_another_fabric);
 	tcase_add_test(t, difference_of_tables);
+	tcase_add_test(t, names_of_hosts);
+	tcase_add_test(t, carried_entries);
+	tcase_add_test(t, path_through_tables);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

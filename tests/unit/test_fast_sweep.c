@@ -260,6 +260,53 @@ END_TEST
 
 /* ---- other engines ------------------------------------------------------- */
 
+/* Let root_guid_file name one switch; FTR_SW_NONE: there is no such file. */
+static void name_roots(struct fake *h, ftr_sw s)
+{
+	char path[128];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/roots", h->dir);
+	free(h->osm->subn.opt.root_guid_file);
+	h->osm->subn.opt.root_guid_file = NULL;
+	if (s == FTR_SW_NONE) {
+		unlink(path);
+		return;
+	}
+	out = fopen(path, "w");
+	ck_assert_ptr_nonnull(out);
+	fprintf(out, "0x%" PRIx64 "\n", h->fab->sw[s].guid);
+	ck_assert(!fclose(out));
+	h->osm->subn.opt.root_guid_file = strdup(path);
+}
+
+/* A sweep without changes computes nothing, and neither do the routings after the return of a switch. */
+START_TEST(test_routed_before)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = fake_spine(h, 1);
+
+	fake_switch(h, s, false);
+	sweep_until_quiet(h, 3);
+	stop_computing(h, true);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_switch(h, s, true);
+	sweep_until_quiet(h, 3);
+	ck_assert_uint_eq(fake_logged(h, "IBF210"), 0);
+	ck_assert_uint_ge(fake_logged(h, "IBF010: dmodc: the tables in use were replaced"), 1);
+	fake_check_healed(h);
+	name_roots(h, s);
+	ck_assert(fake_sweep(h));
+	ck_assert_uint_eq(fake_logged(h, "IBF210"), 1);
+	name_roots(h, FTR_SW_NONE);
+	fake_link(h, s, 1, false);
+	ck_assert(fake_sweep(h));
+	ck_assert_uint_eq(fake_logged(h, "IBF210"), 2);
+	fake_free(h);
+}
+END_TEST
+
 /* While another engine's tables are in use, the plugin must leave faults to the sweeps of
  * OpenSM. */
 START_TEST(test_fallback)
@@ -389,6 +436,7 @@ int main(void)
 	tcase_add_test(t, test_standby);
 	tcase_add_test(t, test_handover);
 	tcase_add_test(t, test_handover_in_push);
+	tcase_add_test(t, test_routed_before);
 	tcase_add_test(t, test_fallback);
 	tcase_add_test(t, test_no_engine);
 	tcase_add_test(t, test_trap_storm);

@@ -6,11 +6,14 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -215,6 +218,95 @@ START_TEST(torn_record)
 }
 END_TEST
 
+/* A large file without a newline is not a file of records.  It stays as it is. */
+START_TEST(no_lines)
+{
+	struct stat sb;
+
+	put(path, "");
+	ck_assert(!truncate(path, ((off_t)4 << 20) + 1));
+	ck_assert_int_eq(ftr_file_append(path, "{}\n", 3, &err), FTR_IO);
+	ck_assert_ptr_nonnull(strstr(err.msg, "it does not consist of lines"));
+	ck_assert(!stat(path, &sb));
+	ck_assert_int_eq(sb.st_size, ((off_t)4 << 20) + 1);
+}
+END_TEST
+
+START_TEST(unix_socket)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd, s = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strcpy(addr.sun_path, path);
+	ck_assert(!bind(s, (struct sockaddr *)&addr, sizeof(addr)));
+	ck_assert_int_eq(ftr_file_open(path, &fd, &err), FTR_IO);
+	ck_assert_ptr_nonnull(strstr(err.msg, "it is not a regular file"));
+	close(s);
+}
+END_TEST
+
+/* A user appends to a file of his own, and replaces it.  The directory cannot be flushed, because he may
+ * not read it. */
+START_TEST(own_file)
+{
+	const bool root = !geteuid();
+
+	ck_assert(!root || !chown(dir, 1234, 1234));
+	ck_assert(!root || !seteuid(1234));
+	ck_assert(!chmod(dir, 0300));
+	ck_assert(!ftr_file_append(path, "a\n", 2, &err));
+	ck_assert(!ftr_file_append(path, "b\n", 2, &err));
+	check_content(path, "a\nb\n");
+	ck_assert(!ftr_file_replace(path, fill_new, "new\n", &err));
+	check_content(path, "new\n");
+	ck_assert(!root || !seteuid(0));
+	ck_assert(!chmod(dir, 0700));
+}
+END_TEST
+
+static bool fill_nothing(FILE *out, const void *ctx)
+{
+	(void)out;
+	(void)ctx;
+	errno = ENOSPC;
+	return false;
+}
+
+/* An error of write(), which fflush() does not report again. */
+static bool fill_unbuffered(FILE *out, const void *ctx)
+{
+	setvbuf(out, NULL, _IONBF, 0);
+	fputs(ctx, out);
+	return true;
+}
+
+/* The new content cannot be made or written; the name is too long; the directory does not exist; a
+ * directory has the name of the file. */
+START_TEST(no_replacement)
+{
+	char name[PATH_MAX + 1];
+
+	put(path, "old\n");
+	ck_assert_int_eq(ftr_file_replace(path, fill_nothing, NULL, &err), FTR_IO);
+	ck_assert_ptr_nonnull(strstr(err.msg, strerror(ENOSPC)));
+	limit_file_size(3);
+	ck_assert_int_eq(ftr_file_replace(path, fill_unbuffered, "new content\n", &err), FTR_IO);
+	limit_file_size(RLIM_INFINITY);
+	check_content(path, "old\n");
+	memset(name, 'x', sizeof(name));
+	name[PATH_MAX - 2] = '\0';
+	ck_assert_int_eq(ftr_file_replace(name, fill_new, "new\n", &err), FTR_IO);
+	snprintf(name, sizeof(name), "%s/none/file", dir);
+	ck_assert_int_eq(ftr_file_replace(name, fill_new, "new\n", &err), FTR_IO);
+	ck_assert_ptr_nonnull(strstr(err.msg, strerror(ENOENT)));
+	unlink(path);
+	ck_assert(!mkdir(path, 0700));
+	ck_assert_int_eq(ftr_file_replace(path, fill_new, "new\n", &err), FTR_IO);
+	ck_assert_ptr_nonnull(strstr(err.msg, strerror(EISDIR)));
+	ck_assert(!rmdir(path));
+}
+END_TEST
+
 /* ---- bounded input -------------------------------------------------------- */
 
 START_TEST(sparse)
@@ -248,6 +340,7 @@ START_TEST(cleaned_text)
 		/* Unicode: direction overrides, isolates and marks; line separators */
 		{ "x\xe2\x80\xaey\xe2\x81\xa6z\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8",
 		  "x?y?z???" },
+		{ "x\xe2\x80\x8ey", "x?y" },
 		/* invalid UTF-8: a stray byte, an overlong form, a surrogate, an incomplete
 		 * sequence */
 		{ "\xff-\xc0\xaf-\xed\xa0\x80-\xe2\x82", "?-" "?\?-" "?\?\?-" "?\?" },
@@ -273,9 +366,13 @@ START_TEST(clean_everywhere)
 	ck_assert_str_eq(err.msg, "no ?]0;title? ?x?");
 	ftr_err_prefix(&err, "%s", "\x9b");
 	ck_assert_str_eq(err.msg, "?: no ?]0;title? ?x?");
-	ck_assert(!ftr_builder_add_switch(b, 1, 4, 1, 0, "sp\xc3\xa4t\n1", &err));
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 2, 3, 1, 2, 0,
-					   "\033[2JAggregation Node", &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 1, .n_ports = 4, .lid = 1, .name = "sp\xc3\xa4t\n1",
+	}, &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 2, .guid = 3, .port_num = 1, .lid = 2,
+		.name = "\033[2JAggregation Node",
+	}, &err));
 	ck_assert(!ftr_builder_freeze(b, &f, &err));
 	ck_assert_str_eq(f->sw[0].name, "sp\xc3\xa4t?1");
 	ck_assert_str_eq(f->ep[0].name, "?[2JAggregation Node");
@@ -299,6 +396,10 @@ int main(void)
 	tcase_add_test(t, full_disk);
 	tcase_add_test(t, full_disk_replace);
 	tcase_add_test(t, torn_record);
+	tcase_add_test(t, no_lines);
+	tcase_add_test(t, unix_socket);
+	tcase_add_test(t, own_file);
+	tcase_add_test(t, no_replacement);
 	tcase_add_test(t, sparse);
 	tcase_add_test(t, cleaned_text);
 	tcase_add_test(t, clean_everywhere);

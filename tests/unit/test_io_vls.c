@@ -71,7 +71,7 @@ struct got {
 
 static enum ftr_status read_form(enum form form, struct got *g)
 {
-	struct ftr_lfts_gaps gaps = { 0 };
+	struct ftr_parts gaps = { 0 };
 	enum ftr_status st;
 
 	memset(g, 0, sizeof(*g));
@@ -79,7 +79,7 @@ static enum ftr_status read_form(enum form form, struct got *g)
 	switch (form) {
 	case FDBS:
 		st = ftr_read_lfts(path, f, &g->t, &gaps, &err);
-		g->missing = gaps.missing;
+		g->missing = f->n_sw - (uint32_t)gaps.known;
 		return st;
 	case SL2VL:
 		return ftr_read_sl2vl(path, f, &g->m, &g->missing, &err);
@@ -250,17 +250,19 @@ static struct ftr_fabric *big_guids(void)
 	struct ftr_builder *b = ftr_builder_new();
 	struct ftr_fabric *g = NULL;
 
-	ck_assert(!ftr_builder_add_switch(b, 0x900000, 8, 1, 0, "sw", NULL));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x900000, .n_ports = 8, .lid = 1, .name = "sw",
+	}, NULL));
 	for (unsigned int i = 0; i < 4; i++) {
 		uint64_t node = i < 2 ? 0x100000 * (i + 1) : 0x300000;
 		struct ftr_end a = { 0x900000, (ftr_port)(1 + i) };
 		struct ftr_end z = { node, (ftr_port)(i == 3 ? 2 : 1) };
 
-		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, node,
-						   0x10000000 + i, z.port,
-						   (ftr_lid)(4 + i), 0,
-						   i < 2 ? "node1" : "two",
-						   NULL));
+		ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = node, .guid = 0x10000000 + i,
+			.port_num = z.port, .lid = (ftr_lid)(4 + i),
+			.name = i < 2 ? "node1" : "two",
+		}, NULL));
 		ck_assert(!ftr_builder_add_link(b, a, z, 4, FTR_SPEED_EDR,
 						NULL));
 	}

@@ -211,8 +211,7 @@ static struct ftr_load *must_new(struct scene *z, struct ftr_team *team)
 {
 	struct ftr_load *ld = NULL;
 
-	if (ftr_load_new(z->net.f, z->net.t, z->order, z->n, team, &ld,
-			 &err))
+	if (ftr_load_new(z->net.f, z->net.t, (struct ftr_order){ z->order, z->n }, team, &ld, &err))
 		ck_abort_msg("%s", err.msg);
 	return ld;
 }
@@ -347,12 +346,21 @@ static void test_random(struct scene *z, struct ftr_load *ld, bool halves)
 	same_links(&z->net, &worst, &r);
 }
 
+static void same_report(const struct ftr_load_report *a,
+			const struct ftr_load_report *b)
+{
+	ck_assert_uint_eq(a->flows, b->flows);
+	ck_assert_uint_eq(a->max, b->max);
+	ck_assert_uint_eq(a->worst, b->worst);
+	ck_assert_int_eq(memcmp(a, b, sizeof(*a)), 0);
+}
+
 static void test_pairs(struct scene *z, struct ftr_load *ld)
 {
 	struct ftr_load_pair pair[200];
 	struct naive v = { .flows = 0 };
 	uint64_t by_port[MAX_SW * (PORTS + 1)];
-	struct ftr_load_report r;
+	struct ftr_load_report r, again;
 	uint32_t n = z->net.f->n_ep ? 200 : 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -370,6 +378,8 @@ static void test_pairs(struct scene *z, struct ftr_load *ld)
 	ck_assert_uint_eq(r.flows, v.flows);
 	ck_assert_uint_eq(r.lost, v.lost);
 	same_links(&z->net, &v, &r);
+	ck_assert_int_eq(ftr_load_pairs(ld, pair, n, NULL, &again, &err), FTR_OK);
+	same_report(&r, &again);
 }
 
 START_TEST(against_naive)
@@ -394,15 +404,6 @@ START_TEST(against_naive)
 	ftr_team_free(team);
 }
 END_TEST
-
-static void same_report(const struct ftr_load_report *a,
-			const struct ftr_load_report *b)
-{
-	ck_assert_uint_eq(a->flows, b->flows);
-	ck_assert_uint_eq(a->max, b->max);
-	ck_assert_uint_eq(a->worst, b->worst);
-	ck_assert_int_eq(memcmp(a, b, sizeof(*a)), 0);
-}
 
 /* The result does not depend on the number of threads. */
 START_TEST(same_for_any_team)
@@ -681,7 +682,7 @@ START_TEST(dmodc_shifts)
 		     i++)
 			if (sh->numbering.dest[i].cls == FTR_CLASS_HOST)
 				z.order[z.n++] = f->owner[sh->numbering.dest[i].lid].idx;
-	ck_assert(!ftr_load_new(f, t, z.order, z.n, NULL, &ld, &err));
+	ck_assert(!ftr_load_new(f, t, (struct ftr_order){ z.order, z.n }, NULL, &ld, &err));
 	ck_assert(!ftr_load_shifts(ld, 0, 0, NULL, &r, &err));
 	ck_assert_uint_eq(r.max, 1);
 	ck_assert_uint_eq(r.sum_max, z.n - 1);
@@ -699,28 +700,40 @@ END_TEST
 START_TEST(refused)
 {
 	struct scene z = { .n = 0 };
-	struct ftr_load_pair pair = { 0, 6 };
+	const struct ftr_load_pair pair[] = { { 0, 6 }, { 6, 0 } };
+	struct ftr_job_pair itself;
+	struct ftr_job job = { .pair = &itself };
 	struct ftr_load *ld = NULL;
 	struct ftr_load_report r;
 
 	two_level(&z, 1);
 	z.order[2] = 0;
-	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, NULL,
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, (struct ftr_order){ z.order, z.n }, NULL,
 				      &ld, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "places 0 and 2 of the order name the same host port 0");
 	z.order[2] = 6;
-	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, NULL,
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, (struct ftr_order){ z.order, z.n }, NULL,
 				      &ld, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "place 2 of the order names host port 6, but the fabric has 6 host ports");
 	z.net.t->max_lid--;
-	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, 0, NULL,
-				      &ld, &err), FTR_INVAL);
+	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, (struct ftr_order){ z.order, 0 }, NULL, &ld,
+				      &err), FTR_INVAL);
 	z.net.t->max_lid++;
 	ck_assert_ptr_null(ld);
 	z.order[2] = 2;
 	ld = must_new(&z, NULL);
-	ck_assert_int_eq(ftr_load_pairs(ld, &pair, 1, NULL, &r, &err), FTR_INVAL);
+	ck_assert_int_eq(ftr_load_pairs(ld, &pair[0], 1, NULL, &r, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "pair 0 names host ports 0 and 6, but the fabric has 6 host ports");
+	ck_assert_int_eq(ftr_load_pairs(ld, &pair[1], 1, NULL, &r, &err), FTR_INVAL);
+	ck_assert_str_eq(err.msg, "pair 0 names host ports 6 and 0, but the fabric has 6 host ports");
+	ck_assert_int_eq(ftr_jobs_load(z.net.f, z.net.t, &job, FTR_JOBS_MAX + 1, NULL, &err),
+			 FTR_LIMIT);
+	ck_assert_ptr_nonnull(strstr(err.msg, "more than"));
+	/* a job of one host port uses no link */
+	job.order = (struct ftr_order){ z.order, 1 };
+	ck_assert_int_eq(ftr_jobs_load(z.net.f, z.net.t, &job, 1, NULL, &err), FTR_OK);
+	ck_assert(!job.links && !job.shared && job.with_all == 1);
+	ck_assert_uint_eq(job.worst_sw, FTR_SW_NONE);
 	ftr_load_free(ld);
 	net_free(&z.net);
 }

@@ -135,7 +135,7 @@ static void set_scene(struct scene *z, unsigned int kind)
 	z->whole = grow(kind, &rng);
 	must(ftr_gen_damage(z->whole, &(struct ftr_damage){ .seed = 3,
 				.links = z->whole->n_sw_links / 12 + 1 }, &z->f, &err), &err);
-	must(ftr_nominal_new(z->whole, NULL, NULL, NULL, &z->nominal, NULL, &err), &err);
+	must(ftr_nominal_new(z->whole, NULL, NULL, &z->nominal, NULL, &err), &err);
 	so.nominal = z->nominal->shape;
 	must(ftr_shape_new(z->f, &so, NULL, &z->sh, &err), &err);
 	must(ftr_tables_new(z->f, false, &z->t, &err), &err);
@@ -187,16 +187,19 @@ static enum ftr_status add_all(struct ftr_builder *b, const struct ftr_fabric *f
 			       struct ftr_err *err)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		TRY(ftr_builder_add_switch(b, f->sw[s].guid, f->sw[s].n_ports, 0, 0, f->sw[s].name,
-					   err));
-		TRY(ftr_builder_hold(b, f->sw[s].guid, f->sw[s].holder ^ 1, err));
+		TRY(ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = f->sw[s].guid, .holder = f->sw[s].holder ^ 1,
+			.n_ports = f->sw[s].n_ports, .name = f->sw[s].name,
+		}, err));
 	}
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		const struct ftr_endport *p = &f->ep[e];
 		struct ftr_end own = { p->node_guid, p->port_num }, far = { 0, p->sw_port };
 
-		TRY(ftr_builder_add_endport(b, (enum ftr_node_type)p->type, p->node_guid, p->guid,
-					    p->port_num, 0, 0, p->name, err));
+		TRY(ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = p->type, .node_guid = p->node_guid,
+			.guid = p->guid, .port_num = p->port_num, .name = p->name,
+		}, err));
 		if (p->sw == FTR_SW_NONE)
 			continue;
 		far.node_guid = f->sw[p->sw].guid;
@@ -227,7 +230,7 @@ static uint64_t fold_shape(const struct ftr_shape *sh)
 	uint64_t sum = fold(0, sh->tree.rank, sh->f->n_sw);
 
 	sum = fold(sum, sh->numbering.col, sh->f->n_sw * sizeof(uint32_t));
-	return fold(sum, sh->reach.cost, (size_t)sh->f->n_sw * sh->reach.cost_stride);
+	return fold(sum, sh->reach.cost, (size_t)sh->f->n_sw * sh->reach.stride);
 }
 
 static enum ftr_status shape_with(const struct ftr_fabric *f, const struct ftr_shape_opts *o,
@@ -313,8 +316,8 @@ static enum ftr_status op_nominal(const struct scene *z, uint64_t *sum, struct f
 	struct ftr_nominal_change c;
 	enum ftr_status st;
 
-	TRY(ftr_nominal_new(z->f, NULL, NULL, NULL, &a, &c, err));
-	st = ftr_nominal_new(z->whole, NULL, a, NULL, &b, &c, err);
+	TRY(ftr_nominal_new(z->f, NULL, NULL, &a, &c, err));
+	st = ftr_nominal_new(z->whole, NULL, a, &b, &c, err);
 	if (!st)
 		st = ftr_nominal_compare(b, z->f, &c, err);
 	if (!st)
@@ -396,7 +399,10 @@ static enum ftr_status op_check(const struct scene *z, uint64_t *sum, struct ftr
 	};
 	struct ftr_check_report r;
 	uint64_t hist[FTR_HOPS_MAX];
+	bool proved;
 
+	TRY(ftr_check_mixtures(z->f, (const struct ftr_tables *[]){ z->t, z->carried },
+			       z->sh->tree.rank, z->team, &proved, err));
 	TRY(ftr_check_tables(z->f, z->t, &o, z->team, &r, err));
 	o.rank = NULL;
 	TRY(ftr_check_tables(z->f, z->carried, &o, NULL, &r, err));
@@ -512,7 +518,7 @@ static enum ftr_status op_load(const struct scene *z, uint64_t *sum, struct ftr_
 
 	for (ftr_ep e = 0; e < z->f->n_ep; e++)
 		order[e] = e;
-	st = ftr_load_new(z->f, z->t, order, z->f->n_ep, z->team, &ld, err);
+	st = ftr_load_new(z->f, z->t, (struct ftr_order){ order, z->f->n_ep }, z->team, &ld, err);
 	if (!st)
 		st = load_all(z, ld, by_port, sum, err);
 	ftr_load_free(ld);
@@ -524,12 +530,12 @@ static enum ftr_status op_load(const struct scene *z, uint64_t *sum, struct ftr_
 static enum ftr_status op_jobs(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
 	const ftr_ep ep[] = { 0, 1, 2, 3, 4 };
-	struct ftr_job job[2] = { { ep, 3 }, { ep + 2, 3 } };
-	struct ftr_job_load load[2];
 	struct ftr_job_pair pair[4];
+	struct ftr_job job[2] = { { .order = { ep, 3 }, .pair = pair },
+				  { .order = { ep + 2, 3 }, .pair = pair + 2 } };
 
-	TRY(ftr_jobs_load(z->f, z->t, job, 2, NULL, load, pair, err));
-	*sum = load[0].links * 1000u + load[1].shared;
+	TRY(ftr_jobs_load(z->f, z->t, job, 2, NULL, err));
+	*sum = job[0].links * 1000u + job[1].shared;
 	return FTR_OK;
 }
 
@@ -660,11 +666,17 @@ static enum ftr_status op_planner(const struct scene *z, uint64_t *sum, struct f
 static enum ftr_status op_transition(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
 	struct ftr_transition x = { .f = z->f, .now = z->carried, .to = z->t };
-
 	enum ftr_status st = ftr_transition_plan(&x, err);
+	struct ftr_cdg *g = NULL;
+	bool closes;
 
 	if (!st)
-		*sum = fold(x.n_entries, x.step, (size_t)z->f->n_sw * z->t->stride);
+		st = ftr_cdg_new(z->f, z->carried, NULL, &g, err);
+	if (!st)
+		st = ftr_cdg_steps(g, z->t, x.step, &closes, err);
+	if (!st)
+		*sum = fold(x.n_entries + closes, x.step, (size_t)z->f->n_sw * z->t->stride);
+	ftr_cdg_free(g);
 	free(x.step);
 	return st;
 }
@@ -675,7 +687,8 @@ static enum ftr_status op_carry(const struct scene *z, uint64_t *sum, struct ftr
 	struct ftr_turn *turn;
 	uint32_t n;
 
-	TRY(ftr_turns_carry(z->f, z->turn, z->n_turns, z->whole, &turn, &n, err));
+	if (!ftr_turns_carry(z->f, z->turn, z->n_turns, z->whole, &turn, &n))
+		return ftr_nomem(err, "turns");
 	*sum = n;
 	free(turn);
 	TRY(ftr_tables_carry(z->f, z->t, z->whole, &t, err));

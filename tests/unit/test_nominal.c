@@ -77,8 +77,10 @@ START_TEST(hosts_without_link)
 	e.cut_sw = draw_sw(g.base, "B");
 	e.cut_port = host(g.base, "B", 1).sw_port;
 	b = edit_open(g.base, &e);
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 0x7000, 0x7001, 1,
-					   0, 0, "idle", &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 0x7000, .guid = 0x7001, .port_num = 1,
+		.name = "idle",
+	}, &err));
 	g.f = edit_seal(b);
 	grow(&g);
 	ck_assert(!g.c.grew);
@@ -92,8 +94,10 @@ START_TEST(new_host)
 	struct grown g = { .base = draw(tree) };
 	struct ftr_builder *b = edit_open(g.base, &edit_nothing);
 
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 0x7000, 0x7001, 1,
-					   0, 0, "new", &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 0x7000, .guid = 0x7001, .port_num = 1,
+		.name = "new",
+	}, &err));
 	edit_plug(b, 0x7000, 1, guid(g.base, "B"), 9);
 	g.f = edit_seal(b);
 	grow(&g);
@@ -133,7 +137,9 @@ START_TEST(new_switch)
 
 	e.no_sw = draw_sw(g.base, "t1");
 	b = edit_open(g.base, &e);
-	ck_assert(!ftr_builder_add_switch(b, 0x90000, 36, 0, 0, "t3", &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x90000, .n_ports = 36, .name = "t3",
+	}, &err));
 	for (unsigned int i = 0; i < 4; i++)
 		edit_plug(b, guid(g.base, leaf[i]), 30, 0x90000, i + 1);
 	g.f = edit_seal(b);
@@ -178,8 +184,10 @@ START_TEST(host_in_place_of_link)
 	e.cut_sw = draw_sw(g.base, "A");
 	e.cut_port = 1;
 	b = edit_open(g.base, &e);
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 0x7000, 0x7001, 1,
-					   0, 0, "new", &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = 0x7000, .guid = 0x7001, .port_num = 1,
+		.name = "new",
+	}, &err));
 	edit_plug(b, guid(g.base, "A"), 1, 0x7000, 1);
 	g.f = edit_seal(b);
 	grow(&g);
@@ -228,9 +236,10 @@ START_TEST(replaced_adapter)
 
 		e.no_ep = draw_host(g.base, "A", 1);
 		b = edit_open(g.base, &e);
-		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, node,
-						   0x7777, 1, 0, 0, "new",
-						   &err));
+		ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = node, .guid = 0x7777, .port_num = 1,
+			.name = "new",
+		}, &err));
 		edit_plug(b, node, 1, guid(g.base, "A"),
 		     same_node ? 19 : p.sw_port);
 		g.f = edit_seal(b);
@@ -253,8 +262,9 @@ START_TEST(fewer_ports)
 
 	e.no_sw = draw_sw(g.base, "t1");
 	b = edit_open(g.base, &e);
-	ck_assert(!ftr_builder_add_switch(b, guid(g.base, "t1"), 3, 0, 0, "t1",
-					  &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = guid(g.base, "t1"), .n_ports = 3, .name = "t1",
+	}, &err));
 	edit_plug(b, guid(g.base, "t1"), 1, guid(g.base, "A"), 1);
 	g.f = edit_seal(b);
 	grow(&g);
@@ -300,15 +310,16 @@ START_TEST(lmc_not_reported)
 	old = nominal_of(wide, NULL, NULL);
 	b = ftr_builder_new();
 	for (ftr_sw i = 0; i < f->n_sw; i++)
-		ck_assert(!ftr_builder_add_switch(b, f->sw[i].guid,
-						  f->sw[i].n_ports, 0, 0, "",
-						  &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = f->sw[i].guid, .n_ports = f->sw[i].n_ports, .name = "",
+		}, &err));
 	for (ftr_ep i = 0; i < f->n_ep; i++) {
 		const struct ftr_endport *p = &f->ep[i];
 
-		ck_assert(!ftr_builder_add_endport(b, p->type, p->node_guid,
-						   p->guid, p->port_num, 0, 0,
-						   "", &err));
+		ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = p->type, .node_guid = p->node_guid, .guid = p->guid,
+			.port_num = p->port_num, .name = "",
+		}, &err));
 		edit_plug(b, p->node_guid, p->port_num, f->sw[p->sw].guid,
 			  p->sw_port);
 	}
@@ -340,8 +351,10 @@ START_TEST(guid_of_another_kind)
 
 	e.no_sw = draw_sw(g.base, "t1");
 	b = edit_open(g.base, &e);
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid(g.base, "t1"),
-					   0x7001, 1, 0, 0, "new", &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = guid(g.base, "t1"), .guid = 0x7001,
+		.port_num = 1, .name = "new",
+	}, &err));
 	edit_plug(b, guid(g.base, "B"), 20, guid(g.base, "t1"), 1);
 	g.f = edit_seal(b);
 	grow(&g);
@@ -394,9 +407,9 @@ START_TEST(other_names)
 			e.name_ep = draw_host(base, "A", 0);
 			e.name = name[i];
 			f = edit_seal(edit_open(base, &e));
-			ck_assert(!ftr_nominal_new(base, &o, NULL, NULL, &old,
+			ck_assert(!ftr_nominal_new(base, &o, NULL, &old,
 						   NULL, &err));
-			ck_assert(!ftr_nominal_new(f, &o, old, NULL, &n, &c,
+			ck_assert(!ftr_nominal_new(f, &o, old, &n, &c,
 						   &err));
 			ck_assert_int_eq(c.grew, grows[by_name][i]);
 			ck_assert_uint_eq(c.changed, grows[by_name][i]);
@@ -427,15 +440,15 @@ START_TEST(other_options)
 
 	e.no_sw = draw_sw(f, "t1");
 	part = edit_seal(edit_open(f, &e));
-	ck_assert(!ftr_nominal_new(part, &empty, a, NULL, &n, &c, &err));
+	ck_assert(!ftr_nominal_new(part, &empty, a, &n, &c, &err));
 	ck_assert(n == a && !c.reshaped);
-	ck_assert(!ftr_nominal_new(part, &by_ab, a, NULL, &b, &c, &err));
+	ck_assert(!ftr_nominal_new(part, &by_ab, a, &b, &c, &err));
 	ck_assert(b != a && c.reshaped && !c.grew);
 	ck_assert_uint_eq(b->f->n_sw, 6);
 	ck_assert_uint_eq(b->shape->tree.n_leaf, 1);
-	ck_assert(!ftr_nominal_new(part, &by_ba, b, NULL, &n, &c, &err));
+	ck_assert(!ftr_nominal_new(part, &by_ba, b, &n, &c, &err));
 	ck_assert(n == b && !c.reshaped);
-	ck_assert(!ftr_nominal_new(part, &io, b, NULL, &n, &c, &err));
+	ck_assert(!ftr_nominal_new(part, &io, b, &n, &c, &err));
 	ck_assert(n != b && c.reshaped);
 	ftr_nominal_free(n);
 	ftr_nominal_free(b);
@@ -455,7 +468,7 @@ START_TEST(refused)
 		.roots = { nobody, 1 }, .roots_mode = FTR_ROOTS_STRICT,
 	};
 
-	ck_assert_int_eq(ftr_nominal_new(f, &roots, a, NULL, &n, NULL, &err),
+	ck_assert_int_eq(ftr_nominal_new(f, &roots, a, &n, NULL, &err),
 			 FTR_SHAPE);
 	ck_assert_ptr_null(n);
 	ftr_nominal_free(a);
@@ -475,11 +488,14 @@ static uint32_t slots_of_slim(unsigned int ports)
 	struct ftr_shape *sh = NULL;
 	uint32_t n;
 
-	ck_assert(!ftr_builder_add_switch(b, 0x90000, ports, 0, 0, "E", &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x90000, .n_ports = ports, .name = "E",
+	}, &err));
 	for (unsigned int i = 0; i < 2; i++) {
-		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 0x7000 + i,
-						   0x7100 + i, 1, 0, 0, "e",
-						   &err));
+		ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = 0x7000 + i, .guid = 0x7100 + i,
+			.port_num = 1, .name = "e",
+		}, &err));
 		edit_plug(b, 0x7000 + i, 1, 0x90000, i + 1);
 	}
 	edit_plug(b, guid(f, "t1"), 30, 0x90000, 3);
@@ -511,17 +527,24 @@ START_TEST(link_inferred_at_a_full_switch)
 	struct ftr_builder *b = edit_open(f, &edit_nothing);
 	struct ftr_shape *sh = NULL;
 
-	ck_assert(!ftr_builder_add_switch(b, 0x91000, 4, 0, 0, "t1", &err));
-	ck_assert(!ftr_builder_add_switch(b, 0x92000, 5, 0, 0, "t2", &err));
-	ck_assert(!ftr_builder_add_switch(b, 0x90000, 5, 0, 0, "E", &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x91000, .n_ports = 4, .name = "t1",
+	}, &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x92000, .n_ports = 5, .name = "t2",
+	}, &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x90000, .n_ports = 5, .name = "E",
+	}, &err));
 	for (unsigned int i = 0; i < 4; i++) {
 		edit_plug(b, guid(f, leaf[i]), 30, 0x91000, i + 1);
 		edit_plug(b, guid(f, leaf[i]), 31, 0x92000, i + 1);
 	}
 	for (unsigned int i = 0; i < 2; i++) {
-		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 0x7000 + i,
-						   0x7100 + i, 1, 0, 0, "e",
-						   &err));
+		ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = 0x7000 + i, .guid = 0x7100 + i,
+			.port_num = 1, .name = "e",
+		}, &err));
 		edit_plug(b, 0x7000 + i, 1, 0x90000, i + 1);
 	}
 	edit_plug(b, guid(f, "t3"), 30, 0x90000, 3);

@@ -34,8 +34,9 @@ START_TEST(replaced_switch)
 
 		e.no_sw = draw_sw(g.base, "t1");
 		b = edit_open(g.base, &e);
-		ck_assert(!ftr_builder_add_switch(b, 0x90000, t1_ports(g.base), 0, 0, "t9",
-						  &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = 0x90000, .n_ports = t1_ports(g.base), .name = "t9",
+		}, &err));
 		for (unsigned int i = 0; i < 3; i++)
 			edit_plug(b, guid(g.base, leaf[i]), 1, 0x90000,
 				  i + 1 + 20 * other);
@@ -69,7 +70,9 @@ START_TEST(no_replacement)
 
 	e.no_sw = draw_sw(g.base, "t1");
 	b = edit_open(g.base, &e);
-	ck_assert(!ftr_builder_add_switch(b, 0x90000, t1_ports(g.base), 0, 0, "t9", &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x90000, .n_ports = t1_ports(g.base), .name = "t9",
+	}, &err));
 	edit_plug(b, guid(g.base, "A"), 1, 0x90000, 1);
 	edit_plug(b, guid(g.base, "B"), 30, 0x90000, 2);
 	edit_plug(b, guid(g.base, "C"), 30, 0x90000, 3);
@@ -98,14 +101,15 @@ START_TEST(replaced_comes_back)
 	for (unsigned int both = 0; both < 2; both++) {
 		e.no_sw = draw_sw(base, "t1");
 		b = edit_open(base, &e);
-		ck_assert(!ftr_builder_add_switch(b, 0x90000, t1_ports(base), 0, 0, "t9",
-						  &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = 0x90000, .n_ports = t1_ports(base), .name = "t9",
+		}, &err));
 		for (unsigned int i = 0; i < 4; i++)
 			edit_plug(b, guid(base, leaf[i]), 1, 0x90000, i + 1);
 		if (both) {
-			ck_assert(!ftr_builder_add_switch(b, guid(base, "t1"),
-							  t1_ports(base), 0, 0, "t1",
-							  &err));
+			ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+				.guid = guid(base, "t1"), .n_ports = t1_ports(base), .name = "t1",
+			}, &err));
 			edit_plug(b, guid(base, "A"), 30, guid(base, "t1"), 1);
 		}
 		f = edit_seal(b);
@@ -137,19 +141,21 @@ START_TEST(other_fabric)
 	struct ftr_builder *b = ftr_builder_new();
 
 	for (unsigned int i = 0; i < 4; i++) {
-		ck_assert(!ftr_builder_add_switch(b, 0xa100 + i, 36, 0, 0, "x",
-						  &err));
-		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, 0xa200 + i,
-						   0xa300 + i, 1, 0, 0, "y",
-						   &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = 0xa100 + i, .n_ports = 36, .name = "x",
+		}, &err));
+		ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = 0xa200 + i, .guid = 0xa300 + i,
+			.port_num = 1, .name = "y",
+		}, &err));
 		edit_plug(b, 0xa200 + i, 1, 0xa100 + i, 1);
 		if (i)
 			edit_plug(b, 0xa100, 1 + i, 0xa100 + i, 2);
 	}
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA,
-					   host(base, "A", 1).node_guid,
-					   host(base, "A", 1).guid, 1, 0, 0,
-					   "known", &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = host(base, "A", 1).node_guid,
+		.guid = host(base, "A", 1).guid, .port_num = 1, .name = "known",
+	}, &err));
 	edit_plug(b, host(base, "A", 1).node_guid, 1, 0xa100, 30);
 	f = edit_seal(b);
 	n = nominal_of(f, old, &c);
@@ -170,17 +176,23 @@ static struct ftr_fabric *leaf_among_others(uint64_t x)
 	struct ftr_builder *b = ftr_builder_new();
 
 	for (unsigned int i = 0; i < 2; i++)
-		ck_assert(!ftr_builder_add_switch(b, 0xb100 + i, 36, 0, 0, "spine", &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = 0xb100 + i, .n_ports = 36, .name = "spine",
+		}, &err));
 	for (unsigned int i = 0; i < 5; i++) {
 		uint64_t leaf = i ? 0xb200 + i : x;
 
-		ck_assert(!ftr_builder_add_switch(b, leaf, 36, 0, 0, "leaf", &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = leaf, .n_ports = 36, .name = "leaf",
+		}, &err));
 		for (unsigned int k = 0; k < 2; k++) {
 			uint64_t h = 0xb300 + 2 * i + k;
 
 			edit_plug(b, leaf, 10 + k, 0xb100 + k, 1 + i);
-			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, h, h, 1, 0, 0, "host",
-							   &err));
+			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+				.type = FTR_NODE_CA, .node_guid = h, .guid = h, .port_num = 1,
+				.name = "host",
+			}, &err));
 			edit_plug(b, h, 1, leaf, 20 + k);
 		}
 	}

@@ -151,7 +151,7 @@ START_TEST(test_other_fabric)
 
 	ck_assert(!ftr_pgft_parse("2;4,4;1,4;1,1", &g, &err));
 	ck_assert(!ftr_gen_pgft(&g, &go, &f, &err));
-	ck_assert(!ftr_nominal_new(f, NULL, NULL, NULL, &n, NULL, &err));
+	ck_assert(!ftr_nominal_new(f, NULL, NULL, &n, NULL, &err));
 	write_other(h, n, 10);
 	path_of(h, false, path, sizeof(path));
 	if (_i)
@@ -181,7 +181,7 @@ START_TEST(test_other_options)
 	struct ftr_nominal *n = NULL;
 	struct ftr_err err;
 
-	ck_assert(!ftr_nominal_new(own->f, &opts, NULL, NULL, &n, NULL, &err));
+	ck_assert(!ftr_nominal_new(own->f, &opts, NULL, &n, NULL, &err));
 	write_other(h, n, 10);
 	h->osm->subn.coming_out_of_standby = TRUE;
 	ck_assert(fake_sweep(h));
@@ -271,8 +271,8 @@ static bool keeps_ranks(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	struct ftr_err err;
 	bool kept;
 
-	ck_assert(!ftr_nominal_new(less, NULL, NULL, NULL, &old, NULL, &err));
-	ck_assert(!ftr_nominal_new(f, NULL, old, NULL, &n, NULL, &err));
+	ck_assert(!ftr_nominal_new(less, NULL, NULL, &old, NULL, &err));
+	ck_assert(!ftr_nominal_new(f, NULL, old, &n, NULL, &err));
 	kept = n->shape->tree.ranks_kept;
 	ftr_nominal_free(old);
 	ftr_nominal_free(n);
@@ -463,7 +463,7 @@ static struct ftr_state stored(const struct fake *h)
 	char path[128];
 
 	path_of(h, true, path, sizeof(path));
-	ck_assert(!ftr_state_read(path, true, NULL, NULL, &s, &err));
+	ck_assert(!ftr_state_read(path, true, NULL, &s, &err));
 	return s;
 }
 

@@ -55,7 +55,7 @@ END_TEST
 struct rig {
 	struct ftr_fabric *f;
 	struct rr_dr_tree *t;
-	struct rr_dr_origin from;
+	struct ftr_hop from;
 	uint64_t *dead;
 	uint8_t *avoid;
 	uint32_t *dist;		/* [n_sw] hops from the origin */
@@ -97,13 +97,13 @@ static void distances(struct rig *r)
 static void check_route(const struct rig *r, ftr_sw s,
 			const struct rr_dr *dr)
 {
-	unsigned int first = r->from.own_port ? 1 : 0;
+	unsigned int first = r->from.port ? 1 : 0;
 	ftr_sw at = r->from.sw;
 
 	ck_assert_uint_eq(dr->hops, r->dist[s] + first);
 	ck_assert_uint_eq(dr->path[0], 0);
 	if (first)
-		ck_assert_uint_eq(dr->path[1], r->from.own_port);
+		ck_assert_uint_eq(dr->path[1], r->from.port);
 	for (unsigned int i = 1 + first; i <= dr->hops; i++) {
 		ck_assert(usable(r, at, dr->path[i]));
 		ck_assert(at == r->from.sw || !r->avoid[at]);
@@ -142,13 +142,11 @@ START_TEST(test_routes)
 	r.dist = calloc(r.f->n_sw, sizeof(*r.dist));
 	ck_assert(r.t && r.dead && r.avoid && r.dist);
 	r.from.sw = ftr_rng_below(&rng, r.f->n_sw);
-	r.from.own_port = (ftr_port)ftr_rng_below(&rng, 3);
+	r.from.port = (ftr_port)ftr_rng_below(&rng, 3);
 	if (_i % 4)
 		damage(&r, &rng);
 	distances(&r);
-	rr_dr_search(r.t, r.f, &r.from, &(struct rr_dr_limits){
-		.dead = r.dead, .avoid = r.avoid
-	});
+	rr_dr_search(r.t, r.f, &r.from, r.dead, r.avoid);
 	for (ftr_sw s = 0; s < r.f->n_sw; s++) {
 		bool found = rr_dr_route(r.t, s, &dr);
 
@@ -171,13 +169,12 @@ START_TEST(test_origins)
 			      .p = { 1, 1 } };
 	struct ftr_fabric *f = trees_grow(&g, 1, 0);
 	struct rr_dr_tree *t = rr_dr_tree_new(f->n_sw);
-	struct rr_dr_limits none = { 0 };
 	struct rr_dr dr;
 
-	rr_dr_search(t, f, &(struct rr_dr_origin){ FTR_SW_NONE, 0 }, &none);
+	rr_dr_search(t, f, &(struct ftr_hop){ FTR_SW_NONE, 0 }, NULL, NULL);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		ck_assert(!rr_dr_route(t, s, &dr));
-	rr_dr_search(t, f, &(struct rr_dr_origin){ 0, 0 }, &none);
+	rr_dr_search(t, f, &(struct ftr_hop){ 0, 0 }, NULL, NULL);
 	ck_assert(rr_dr_route(t, 0, &dr));
 	ck_assert_uint_eq(dr.hops, 0);
 	rr_dr_tree_free(t);

@@ -37,16 +37,19 @@ static struct ftr_fabric *two_level(unsigned int leaves, unsigned int spines,
 	struct ftr_err err;
 
 	for (unsigned int l = 0; l < leaves; l++) {
-		ck_assert(!ftr_builder_add_switch(b, LEAF(l), 8, 0, 0, "leaf",
-						  &err));
-		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, HOST(l),
-						   HOST(l) + 1, 1, 0, 0,
-						   "host", &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = LEAF(l), .n_ports = 8, .name = "leaf",
+		}, &err));
+		ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = HOST(l), .guid = HOST(l) + 1,
+			.port_num = 1, .name = "host",
+		}, &err));
 		link_up(b, HOST(l), 1, LEAF(l), 1);
 	}
 	for (unsigned int s = 0; s < spines; s++) {
-		ck_assert(!ftr_builder_add_switch(b, SPINE(s), 8, 0, 0,
-						  "spine", &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = SPINE(s), .n_ports = 8, .name = "spine",
+		}, &err));
 		for (unsigned int l = 0; l < leaves; l++)
 			if (!(cut & 1u << (spines * l + s)))
 				link_up(b, LEAF(l), 2 + s, SPINE(s), 1 + l);

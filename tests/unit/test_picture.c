@@ -113,7 +113,7 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f, struct ftr_nom
 	struct ftr_nominal *n = NULL;
 	struct ftr_err err = { 0 };
 
-	ck_assert_msg(!ftr_nominal_new(f, NULL, old, NULL, &n, NULL, &err), "%s", err.msg);
+	ck_assert_msg(!ftr_nominal_new(f, NULL, old, &n, NULL, &err), "%s", err.msg);
 	return n;
 }
 
@@ -185,7 +185,7 @@ START_TEST(loads)
 						   &err));
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		order[e] = e;
-	ck_assert(!ftr_load_new(f, t, order, f->n_ep, NULL, &ld, &err));
+	ck_assert(!ftr_load_new(f, t, (struct ftr_order){ order, f->n_ep }, NULL, &ld, &err));
 	ftr_load_all(ld, load, &r);
 	for (uint32_t i = 0; i < f->n_ports; i++) {
 		max = FTR_MAX(max, load[i]);
@@ -223,8 +223,10 @@ static void host_on(struct ftr_builder *b, uint64_t guid, const char *name, uint
 {
 	struct ftr_err err = { 0 };
 
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, (ftr_lid)guid, 0, name,
-					   &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = guid, .guid = guid, .port_num = 1,
+		.lid = (ftr_lid)guid, .name = name,
+	}, &err));
 	join(b, guid, 1, sw, port);
 }
 
@@ -233,8 +235,9 @@ static void one_port(struct ftr_builder *b, uint64_t guid, ftr_port port,
 {
 	struct ftr_err err = { 0 };
 
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, 0, 0,
-					   name, &err));
+	ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+		.type = FTR_NODE_CA, .node_guid = guid, .guid = guid, .port_num = 1, .name = name,
+	}, &err));
 	ck_assert(!ftr_builder_add_link(b, (struct ftr_end){ 1, port },
 					(struct ftr_end){ guid, 1 }, 4,
 					FTR_SPEED_EDR, &err));
@@ -252,7 +255,9 @@ START_TEST(host_names)
 	struct ftr_hosts *h = NULL;
 	struct ftr_err err = { 0 };
 
-	ck_assert(!ftr_builder_add_switch(b, 1, 20, 0, 0, "sw", &err));
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 1, .n_ports = 20, .name = "sw",
+	}, &err));
 	for (uint32_t i = 0; i < FTR_ARRAY_LEN(name); i++)
 		one_port(b, 100 + i, (ftr_port)(i + 1), name[i]);
 	ck_assert(!ftr_builder_freeze(b, &f, &err));
@@ -294,7 +299,9 @@ START_TEST(slurm_hosts_on_upper_switch)
 	ck_assert_ptr_nonnull(out);
 	for (uint64_t s = 1; s <= 22; s++)
 		if (s <= 10 || s > 20)
-			ck_assert(!ftr_builder_add_switch(b, s, 20, 0, 0, "", &err));
+			ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+				.guid = s, .n_ports = 20, .name = "",
+			}, &err));
 	for (uint64_t s = 1; s <= 4; s++)
 		for (unsigned int i = 1; i <= 2; i++)
 			join(b, s, (ftr_port)(10 + i), 20 + i, (ftr_port)s);
@@ -315,7 +322,8 @@ START_TEST(slurm_hosts_on_upper_switch)
 	sh = shape_of(f);
 	p = picture_of(sh);
 	ck_assert(!ftr_hosts_new(f, false, &h, &err));
-	ck_assert_msg(!ftr_write_slurm(out, sh, p, h, &opts, &counts, &err), "%s", err.msg);
+	opts.hosts = h;
+	ck_assert_msg(!ftr_write_slurm(out, sh, p, &opts, &counts, &err), "%s", err.msg);
 	fclose(out);
 	ck_assert_uint_eq(counts.split, 0);
 	ck_assert_msg(strstr(text, "SwitchName=rails-6 Nodes=x[1-2]\n"), "%s", text);
@@ -384,7 +392,8 @@ START_TEST(slurm_names)
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		((struct ftr_switch *)(uintptr_t)f->sw)[s].name = drawn_name(&rng, name[s]);
 	ck_assert(!ftr_hosts_new(f, false, &h, &err));
-	ck_assert_msg(!ftr_write_slurm(out, sh, p, h, &opts, &counts, &err), "%s", err.msg);
+	opts.hosts = h;
+	ck_assert_msg(!ftr_write_slurm(out, sh, p, &opts, &counts, &err), "%s", err.msg);
 	fclose(out);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		static const char key[] = "SwitchName=";

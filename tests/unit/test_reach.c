@@ -469,15 +469,18 @@ static struct ftr_fabric *chain(void)
 	struct ftr_fabric *f = NULL;
 
 	for (uint64_t s = 1; s <= 5; s++)
-		must(ftr_builder_add_switch(b, s, 8, 0, 0, "switch", &err));
+		must(ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = s, .n_ports = 8, .name = "switch",
+		}, &err));
 	link_up(b, 1, 5, 4, 1);
 	link_up(b, 2, 5, 4, 2);
 	link_up(b, 2, 6, 5, 1);
 	link_up(b, 3, 5, 5, 2);
 	for (uint64_t e = 0; e < 5; e++) {
-		must(ftr_builder_add_endport(b, FTR_NODE_CA, 0x100 + 2 * e,
-					     0x101 + 2 * e, 1, 0, 0, name[e],
-					     &err));
+		must(ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = 0x100 + 2 * e, .guid = 0x101 + 2 * e,
+			.port_num = 1, .name = name[e],
+		}, &err));
 		link_up(b, 0x100 + 2 * e, 1, leaf[e],
 			(ftr_port)(1 + e % 2));
 	}

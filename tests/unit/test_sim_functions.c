@@ -304,17 +304,17 @@ END_TEST
  * c. */
 static unsigned int turn_exits(struct world *w, ftr_sw b, ftr_sw c, ftr_ep to)
 {
-	struct ftr_sim_exit e[FTR_SIM_EXITS];
 	struct ftr_sim_packet p = { .dlid = w->f->ep[to].lid };
 	ftr_sw u = above(w, b, above(w, b, 0) == c);
-	enum ftr_sim_loss why = FTR_SIM_LOST_MISSING;
-	unsigned int n = w->fn->route(w->state, &w->v, b, port_to(w, b, u), 0,
-				      &p, e, &why);
+	struct ftr_sim_arrival a = {
+		.sw = b, .in = port_to(w, b, u), .p = &p, .why = FTR_SIM_LOST_MISSING,
+	};
+	unsigned int n = w->fn->route(w->state, &w->v, &a);
 
 	if (!n)
-		ck_assert_int_eq(why, FTR_SIM_LOST_GIVEN_UP);
+		ck_assert_int_eq(a.why, FTR_SIM_LOST_GIVEN_UP);
 	else
-		ck_assert_uint_eq(e[0].port, port_to(w, b, c));
+		ck_assert_uint_eq(a.exit[0].port, port_to(w, b, c));
 	return n;
 }
 
@@ -452,9 +452,9 @@ static const struct step det_steps[] = {
 static void try_step(struct world *w, const struct step *x)
 {
 	const struct tiers *t;
-	struct ftr_sim_exit e[FTR_SIM_EXITS];
 	struct ftr_sim_packet p = { 0 };
-	enum ftr_sim_loss why;
+	struct ftr_sim_arrival a = { .p = &p, .vl = x->vl };
+	const struct ftr_sim_exit *e = a.exit;
 	ftr_sw s = 0;
 	ftr_port in, other;
 	unsigned int n;
@@ -464,11 +464,12 @@ static void try_step(struct world *w, const struct step *x)
 	t = w->state;
 	while (w->sh->tree.rank[s] != x->rank)
 		s++;
+	a.sw = s;
 	for (ftr_ep h = 0; h < w->f->n_ep; h++) {
 		ftr_port out;
 
 		p.dlid = w->f->ep[h].lid;
-		if ((tiers_entry(t, &w->v, s, &p, &out) == SIDE_BELOW) ==
+		if ((tiers_entry(t, &w->v, &a, &out) == SIDE_BELOW) ==
 		    x->below_s)
 			break;
 	}
@@ -483,7 +484,8 @@ static void try_step(struct world *w, const struct step *x)
 	/* if the port field names a port, that port leads down to a switch */
 	other = x->rank ? t->port[t->first[s] + t->n_up[s] + 1] : 0;
 	p.field = (uint16_t)(x->field == 2 ? 2 + other : x->field);
-	n = w->fn->route(w->state, &w->v, s, in, x->vl, &p, e, &why);
+	a.in = in;
+	n = w->fn->route(w->state, &w->v, &a);
 	ck_assert_msg(n == x->n, "%s, step %s: wrong number of exits: %u", w->fn->name, x->step, n);
 	for (unsigned int i = 0; i < n; i++) {
 		bool up = t->side[w->f->sw[s].first_port + e[i].port] ==

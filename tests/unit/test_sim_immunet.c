@@ -495,19 +495,16 @@ END_TEST
 
 /* Use only VL 1.  Before a fault, packets on VL 1 of a torus cross the dimensions in order.
  * So VL 1 can carry all packets on shortest paths. */
-static unsigned int safe_only(void *state, const struct ftr_sim_view *v,
-			      ftr_sw s, ftr_port in, unsigned int vl,
-			      struct ftr_sim_packet *p,
-			      struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+static unsigned int safe_only(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
-	unsigned int n = ftr_sim_function_find("immunet")->route(
-		state, v, s, in, vl, p, e, why);
+	unsigned int n = ftr_sim_function_find("immunet")->route(state, v, a);
+	struct ftr_sim_exit *e = a->exit;
 
 	for (unsigned int i = 0; i < n; i++) {
 		if (e[i].vl != 1)
 			continue;
-		ck_assert_int_eq(e[i].port >= 3, s % 8 ==
-				 v->f->owner[p->dlid].idx % 8);
+		ck_assert_int_eq(e[i].port >= 3, a->sw % 8 ==
+				 v->f->owner[a->p->dlid].idx % 8);
 		e[0] = e[i];
 		return 1;
 	}
@@ -598,17 +595,14 @@ END_TEST
  * must leave room for another packet (the bubble).  Without bubbles there must be a deadlock. */
 static bool bubble;
 
-static unsigned int ring_only(void *state, const struct ftr_sim_view *v,
-			      ftr_sw s, ftr_port in, unsigned int vl,
-			      struct ftr_sim_packet *p,
-			      struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+static unsigned int ring_only(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
-	unsigned int n = ftr_sim_function_find("immunet")->route(
-		state, v, s, in, vl, p, e, why);
+	unsigned int n = ftr_sim_function_find("immunet")->route(state, v, a);
+	struct ftr_sim_exit *e = a->exit;
 	unsigned int left = 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		if (e[i].vl == 1 || v->f->ports[v->f->sw[s].first_port +
+		if (e[i].vl == 1 || v->f->ports[v->f->sw[a->sw].first_port +
 		    e[i].port].peer_kind == FTR_PEER_EP)
 			e[left++] = e[i];
 	for (unsigned int i = 0; !bubble && i < left; i++)
@@ -660,11 +654,13 @@ static void star(void)
 	struct ftr_builder *b = ftr_builder_new();
 
 	for (uint64_t s = 1; s <= 4; s++) {
-		ck_assert(!ftr_builder_add_switch(b, s, 6, 0, 0, NULL, &err));
+		ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+			.guid = s, .n_ports = 6,
+		}, &err));
 		for (uint64_t h = 10 * s; h < 10 * s + 2; h++) {
-			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, h,
-							   h, 1, 0, 0, NULL,
-							   &err));
+			ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+				.type = FTR_NODE_CA, .node_guid = h, .guid = h, .port_num = 1,
+			}, &err));
 			add_link(b, s, (unsigned int)(5 + h % 10), h, 1);
 		}
 		if (s > 1)
@@ -680,13 +676,10 @@ static void star(void)
 /* Without bubbles the ring of the star() fabric fills up.  Then a link dies that is not in the
  * ring, and the same ring is built again with bubbles.  Packets on the ring move again only if the
  * ring is drained. */
-static unsigned int ring_then(void *state, const struct ftr_sim_view *v,
-			      ftr_sw s, ftr_port in, unsigned int vl,
-			      struct ftr_sim_packet *p,
-			      struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+static unsigned int ring_then(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	bubble = v->now >= 100 * FTR_SIM_US;
-	return ring_only(state, v, s, in, vl, p, e, why);
+	return ring_only(state, v, a);
 }
 
 START_TEST(drains)

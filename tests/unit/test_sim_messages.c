@@ -69,32 +69,25 @@ static void message(void *state, const struct ftr_sim_view *v, uint64_t what,
 
 /* Route packets for a host of switch s to the host's port, and all others to port 1.  If does.rank
  * is not 0, port 2 is a second exit with that rank. */
-static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
-			  ftr_port in, unsigned int vl,
-			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,
-			  enum ftr_sim_loss *why)
+static unsigned int route(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
-	const struct ftr_endport *d = &v->f->ep[v->f->owner[p->dlid].idx];
+	const struct ftr_endport *d = &v->f->ep[v->f->owner[a->p->dlid].idx];
+	struct ftr_sim_exit *e = a->exit;
 
 	(void)state;
-	(void)in;
-	(void)vl;
-	(void)why;
 	memset(e, 0, 2 * sizeof(*e));
-	e[0].port = d->sw == s ? d->sw_port : 1;
+	e[0].port = d->sw == a->sw ? d->sw_port : 1;
 	e[1].port = 2;
 	e[1].rank = does.rank;
 	e[1].last = does.last;
-	return d->sw != s && does.rank ? 2 : 1;
+	return d->sw != a->sw && does.rank ? 2 : 1;
 }
 
 static unsigned int round_route(void *state, const struct ftr_sim_view *v,
-				ftr_sw s, ftr_port in, unsigned int vl,
-				struct ftr_sim_packet *p,
-				struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+				struct ftr_sim_arrival *a)
 {
-	route(state, v, s, in, vl, p, e, why);
-	e[0].port = 1;
+	route(state, v, a);
+	a->exit[0].port = 1;
 	return 1;
 }
 

@@ -65,28 +65,26 @@ END_TEST
 /* The algorithm of Sem-Jacobsen et al. 2006, section 3.1, without a vector in the packet: a U-turn
  * switch takes any upward port except the port of arrival. */
 static unsigned int without_vector(void *state, const struct ftr_sim_view *v,
-				   ftr_sw s, ftr_port in, unsigned int vl,
-				   struct ftr_sim_packet *p,
-				   struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+				   struct ftr_sim_arrival *a)
 {
-	p->vector = 0;
-	return ftr_sim_function_find("misroute")->route(state, v, s, in, vl, p, e, why);
+	a->p->vector = 0;
+	return ftr_sim_function_find("misroute")->route(state, v, a);
 }
 
 /* R_det on one VL, except that a U-turn switch never sends a packet back up to where it came from.
  * (R_det itself takes the first port of D, which may be the port of arrival.) */
 static unsigned int another_port(void *state, const struct ftr_sim_view *v,
-				 ftr_sw s, ftr_port in, unsigned int vl,
-				 struct ftr_sim_packet *p,
-				 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+				 struct ftr_sim_arrival *a)
 {
 	const struct ftr_sim_function *det = ftr_sim_function_find("det-links");
-	unsigned int n = det->route(state, v, s, in, 0, p, e, why);
+	unsigned int n;
 
-	(void)vl;
-	if (n && e->port == in)
-		n = det->route(state, v, s, in, 1, p, e, why);
-	e->vl = 0;
+	a->vl = 0;
+	n = det->route(state, v, a);
+	a->vl = 1;
+	if (n && a->exit->port == a->in)
+		n = det->route(state, v, a);
+	a->exit->vl = 0;
 	return n;
 }
 
@@ -98,9 +96,8 @@ START_TEST(one_fault_one_vl)
 	static const char *const shape[] = { "kary:2,3", "kary:2,4", "kary:3,3" };
 	static const struct {
 		const char *base;
-		unsigned int (*route)(void *state, const struct ftr_sim_view *v, ftr_sw s,
-				      ftr_port in, unsigned int vl, struct ftr_sim_packet *p,
-				      struct ftr_sim_exit *e, enum ftr_sim_loss *why);
+		unsigned int (*route)(void *state, const struct ftr_sim_view *v,
+				      struct ftr_sim_arrival *a);
 		bool cycles;
 	} how[] = {
 		{ "misroute", without_vector, false },

@@ -46,7 +46,7 @@ static void setup(void)
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	ok(ftr_gen_shape("2;4,4;1,4;1,1", &go, &f, &err));
-	ok(ftr_nominal_new(f, NULL, NULL, NULL, &nominal, NULL, &err));
+	ok(ftr_nominal_new(f, NULL, NULL, &nominal, NULL, &err));
 	ok(ftr_shape_new(f, NULL, NULL, &sh, &err));
 	ok(ftr_tables_new(f, false, &t, &err));
 	ok(ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL, &err));
@@ -146,7 +146,7 @@ static enum ftr_status try_read(bool own)
 	enum ftr_status st;
 
 	err.msg[0] = '\0';
-	st = ftr_state_read(path, own, NULL, NULL, &s, &err);
+	st = ftr_state_read(path, own, NULL, &s, &err);
 	if (st) {
 		ck_assert_int_eq(err.status, st);
 		ck_assert_msg(strstr(err.msg, path) && !strchr(err.msg, '\n'), "%s", err.msg);
@@ -176,7 +176,7 @@ START_TEST(read_again)
 	write_state();
 	a = load();
 	ck_assert(ftr_state_is_file(path));
-	ok(ftr_state_read(path, true, NULL, NULL, &s, &err));
+	ok(ftr_state_read(path, true, NULL, &s, &err));
 	ck_assert(!s.reshaped && s.searched);
 	ck_assert_str_eq(s.engine, "dmodc");
 	ck_assert_uint_eq(ftr_nominal_id(s.nominal), ftr_nominal_id(nominal));
@@ -211,19 +211,19 @@ START_TEST(names_and_options)
 	e.name_ep = draw_host(base, "D", 0);
 	e.name = "%\t\x01\x7f\"' \xc3\xa4 %41 ";
 	g = edit_seal(edit_open(base, &e));
-	ok(ftr_nominal_new(g, &o, NULL, NULL, &n, NULL, &err));
+	ok(ftr_nominal_new(g, &o, NULL, &n, NULL, &err));
 	ok(ftr_state_write(path, &(struct ftr_state){ .nominal = n }, &err));
-	ok(ftr_state_read(path, true, &o, NULL, &s, &err));
+	ok(ftr_state_read(path, true, &o, &s, &err));
 	ck_assert(!s.reshaped && !s.t);
 	ck_assert_str_eq(s.nominal->f->ep[e.name_ep].name, "%???\"' \xc3\xa4 %41 ");
 	ck_assert(!memcmp(s.nominal->shape->numbering.col, n->shape->numbering.col,
 			  g->n_sw * sizeof(*n->shape->numbering.col)));
 	ftr_state_clear(&s);
-	ok(ftr_state_read(path, true, NULL, NULL, &s, &err));
+	ok(ftr_state_read(path, true, NULL, &s, &err));
 	ck_assert(s.reshaped && s.nominal->leaf_order == FTR_LEAF_BY_GUID);
 	ftr_state_clear(&s);
 	cn.cn = (struct ftr_guids){ &g->ep[0].guid, 1 };
-	ok(ftr_state_read(path, true, &cn, NULL, &s, &err));
+	ok(ftr_state_read(path, true, &cn, &s, &err));
 	ck_assert(s.reshaped && s.nominal->shape->tree.n_leaf == 1);
 	ftr_state_clear(&s);
 	ftr_nominal_free(n);

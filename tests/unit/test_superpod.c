@@ -197,6 +197,32 @@ START_TEST(superpod_refused)
 }
 END_TEST
 
+/* A leaf has the rail of most of its ports.  Hosts with one port have no rails. */
+START_TEST(rails_of_leaves)
+{
+	struct ftr_gen_opts o = { .nodes = 6 };
+	struct ftr_fabric *f;
+	struct ftr_hosts *h;
+	uint32_t leaf[64];
+	bool by_rails;
+
+	for (int nodes = 0; nodes < 2; nodes++) {
+		if (nodes)
+			ck_assert(!ftr_gen_shape("superpod:H100:1", &o, &f, &err));
+		else
+			ck_assert(!ftr_gen_shape("2;4,4;1,4;1,1", NULL, &f, &err));
+		ck_assert_uint_le(f->n_sw, FTR_ARRAY_LEN(leaf));
+		ck_assert(!ftr_hosts_new(f, false, &h, &err));
+		ck_assert(!ftr_hosts_leaf_rails(f, h, leaf, &by_rails, &err));
+		ck_assert(by_rails == nodes);
+		for (ftr_ep e = 0; e < f->n_ep; e++)
+			ck_assert_uint_eq(leaf[f->ep[e].sw], h->rail[e]);
+		ftr_hosts_free(h);
+		ftr_fabric_free(f);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("superpod");
@@ -205,6 +231,7 @@ int main(void)
 	tcase_add_loop_test(tc, superpod, 0, (int)FTR_ARRAY_LEN(pods));
 	tcase_add_test(tc, superpod_options);
 	tcase_add_loop_test(tc, superpod_refused, 0, (int)FTR_ARRAY_LEN(no_pods));
+	tcase_add_test(tc, rails_of_leaves);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

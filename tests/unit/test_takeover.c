@@ -428,6 +428,72 @@ START_TEST(lost_sets)
 }
 END_TEST
 
+/* Every Set of the plugin is acknowledged so late that the transport has sent it again.  The copy
+ * would arrive after LATE_COPY_MS, if it is not on a route on which a later packet has arrived. */
+#define LATE_COPY_MS 5000
+
+static void answer_late(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	(void)ctx;
+	if (!p->plugin || !p->set)
+		return;
+	fate->back_ms = p->copy ? 0 : 300;	/* fast_timeout_ms is 500 */
+	fate->delay_ms = p->copy ? LATE_COPY_MS : 0;
+}
+
+static void add_link(struct fake *h, ftr_sw s, ftr_port p)
+{
+	fake_link(h, s, p, true);
+	for (int i = 0; i < 3; i++)
+		sweep(h);
+}
+
+/* Two links are added.  After the second one, blocks are written over other routes.  No copy of an
+ * older Set may arrive then. */
+START_TEST(late_copies)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = damaged(1), .options = "transition_limit_ms 60000\n", .not_up = true,
+	});
+	ftr_sw s = h->fab->ep[h->sm].sw;
+
+	for (unsigned int i = 0; i < 2; i++)
+		fake_link_quietly(h, s, fake_uplink(h, s, i), false);
+	sweep(h);
+	sweep(h);
+	fake_set_fate(h, answer_late, NULL);
+	add_link(h, s, fake_uplink(h, s, 1));
+	ck_assert_uint_eq(fake_logged(h, "IBF010: dmodc: the tables in use were replaced"), 1);
+	fake_set_fate(h, NULL, NULL);
+	add_link(h, s, fake_uplink(h, s, 0));
+	ck_assert_uint_eq(fake_logged(h, "IBF010: dmodc: the tables in use were replaced"), 2);
+	ibf_sleep_ms(LATE_COPY_MS + 1000);
+	ck_assert_uint_eq(fake_wrong(h), 0);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* Every acknowledgement of a Set of the plugin gets lost.  The plugin reads the blocks, and goes on. */
+static void lose_acknowledgements(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	(void)ctx;
+	fate->lose_answer = p->plugin && p->set;
+}
+
+START_TEST(lost_acknowledgements)
+{
+	struct fake *h = start(1, ORDERED "transition_limit_ms 60000\n");
+
+	fake_set_fate(h, lose_acknowledgements, NULL);
+	sweep(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF010: dmodc: the tables in use were replaced"), 1);
+	ck_assert_uint_eq(fake_logged(h, "IBF121"), 0);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* Returns the time in ms that a routing takes if no switch answers a Get.  Without a limit, reading
  * all tables would take many minutes. */
 static double silent(struct fake *h)
@@ -508,6 +574,8 @@ int main(void)
 	tcase_add_test(t, loop_in_use);
 	tcase_add_loop_test(t, after_another_engine, 0, 2);
 	tcase_add_test(t, lost_sets);
+	tcase_add_test(t, late_copies);
+	tcase_add_test(t, lost_acknowledgements);
 	tcase_add_test(t, adopt_has_a_limit);
 	tcase_add_test(t, takeover_has_a_limit);
 	tcase_add_test(t, large);

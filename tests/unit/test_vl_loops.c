@@ -97,7 +97,8 @@ static void all_packets(struct naive *v, bool switches)
 			continue;
 		memset(v->dropped, 0, sizeof(v->dropped));
 		for (ftr_ep e = 0; e < f->n_ep; e++)
-			if (o->kind == FTR_OWNER_SW || o->idx != e)
+			if (f->ep[e].sw != FTR_SW_NONE &&
+			    (o->kind == FTR_OWNER_SW || o->idx != e))
 				packet(v, f->ep[e].sw, f->ep[e].sw_port, e,
 				       (ftr_lid)lid);
 		for (ftr_sw s = 0; switches && s < f->n_sw; s++)
@@ -175,6 +176,8 @@ static void random_net(struct net *n, struct ftr_rng *rng)
 	for (uint32_t s = 0; s < n_sw; s++)
 		for (uint32_t h = ftr_rng_below(rng, 3); h > 0; h--)
 			net_host(n, s, ++next[s]);
+	if (ftr_rng_below(rng, 2))
+		net_host(n, FTR_SW_NONE, 0);	/* its link is down */
 	net_freeze(n);
 	net_route_all(n, rng);
 }
@@ -417,6 +420,18 @@ START_TEST(refused)
 	o.path_sl = p;
 	ck_assert_int_eq(ftr_check_tables(n.f, n.t, &o, NULL, &r, &err),
 			 FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "4 switches and LIDs up to 4 do not fit"));
+	for (int i = 0; i < 3; i++) {
+		struct ftr_path_sl fake = { .n_ep = n.f->n_ep, .n_sw = n.f->n_sw,
+					    .max_lid = n.f->max_lid };
+
+		fake.n_ep += i == 0;
+		fake.n_sw += i == 1;
+		fake.max_lid = (ftr_lid)(fake.max_lid + (i == 2));
+		o.path_sl = &fake;
+		ck_assert_int_eq(ftr_check_tables(n.f, n.t, &o, NULL, &r, &err), FTR_INVAL);
+		ck_assert_ptr_nonnull(strstr(err.msg, "do not fit a fabric of"));
+	}
 	ck_assert_int_eq(ftr_path_sl_set(p, 4, 1, 0, &err), FTR_INVAL);
 	ck_assert_int_eq(ftr_path_sl_set(p, 0, 5, 0, &err), FTR_INVAL);
 	ck_assert_int_eq(ftr_path_sl_set(p, 0, 1, 16, &err), FTR_INVAL);

@@ -2,15 +2,17 @@
 /*
  * Tests the order of writes (tables/write_order.h) on random graphs of changed entries.  A simple
  * calculation must give the same order: it applies the rule again and again until nothing changes.
- * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of graphs.
+ * Also tests the steps of known tables.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of graphs.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/draw.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "tables/write_order.h"
+#include <ftr/transition.h>
 
 #define MOST 40
 
@@ -118,12 +120,57 @@ START_TEST(equal_the_oracle)
 }
 END_TEST
 
+/* The packets from A go over s instead of directly to B.  s leads to B, into a loop with t that does
+ * not change, or is to have no entry. */
+START_TEST(steps_of_tables)
+{
+	enum { TO_B = 3, TO_T = 2, CLEARED = FTR_PORT_NONE };
+	static const struct {
+		uint8_t before, after;	/* the entry of s */
+		uint8_t of_a, of_s;	/* steps */
+	} t[] = {
+		{ TO_B, TO_B, 1, FTR_TRANSITION_NONE },
+		{ TO_T, TO_B, 2, 1 },
+		{ TO_T, TO_T, FTR_TRANSITION_NEVER, FTR_TRANSITION_NONE },
+		{ TO_B, CLEARED, 1, FTR_TRANSITION_LAST },
+	};
+	struct ftr_fabric *f = draw("A: s B h1\ns: t B\nt:\nB: h1\n");
+	const ftr_sw a = draw_sw(f, "A"), s = draw_sw(f, "s");
+	const ftr_lid lid = f->ep[draw_host(f, "B", 0)].lid;
+	struct ftr_err err = { 0 };
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(t); i++) {
+		struct ftr_transition x = { .f = f };
+		struct ftr_tables *now = NULL, *to = NULL;
+
+		ck_assert(!ftr_tables_new(f, true, &now, &err) && !ftr_tables_new(f, true, &to, &err));
+		ftr_tables_row(now, draw_sw(f, "B"))[lid] = 3;
+		ftr_tables_row(now, draw_sw(f, "t"))[lid] = 1;	/* to s */
+		memcpy(to->lft, now->lft, (size_t)now->n_sw * now->stride);
+		ftr_tables_row(now, a)[lid] = 2;
+		ftr_tables_row(to, a)[lid] = 1;
+		ftr_tables_row(now, s)[lid] = t[i].before;
+		ftr_tables_row(to, s)[lid] = t[i].after;
+		x.now = now;
+		x.to = to;
+		ck_assert(!ftr_transition_plan(&x, &err));
+		ck_assert_uint_eq(x.step[a * now->stride + lid], t[i].of_a);
+		ck_assert_uint_eq(x.step[s * now->stride + lid], t[i].of_s);
+		free(x.step);
+		ftr_tables_free(now);
+		ftr_tables_free(to);
+	}
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("write_order");
 	TCase *t = tcase_create("all");
 
 	tcase_add_test(t, equal_the_oracle);
+	tcase_add_test(t, steps_of_tables);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

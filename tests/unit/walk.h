@@ -111,22 +111,21 @@ struct walk {
 static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 {
 	const struct ftr_fabric *f = w->f;
-	ftr_sw s = f->ep[from].sw;
-	ftr_port in = f->ep[from].sw_port;
-	unsigned int vl = 0;
+	struct ftr_sim_arrival a = {
+		.sw = f->ep[from].sw, .in = f->ep[from].sw_port, .p = &k->p,
+	};
+	const struct ftr_sim_exit *e = a.exit;
 	uint32_t last = UINT32_MAX;
 
 	memset(k, 0, sizeof(*k));
 	k->p.source = from;
 	k->p.dlid = f->ep[to].lid;
 	for (k->n = 0; k->n < 250; ) {
-		struct ftr_sim_exit e[FTR_SIM_EXITS];
-		enum ftr_sim_loss why;
 		unsigned int n, i = 0;
 		const struct ftr_swport *q;
 		uint32_t c;
 
-		n = w->fn->route(w->state, &w->v, s, in, vl, &k->p, e, &why);
+		n = w->fn->route(w->state, &w->v, &a);
 		if (!n) {
 			k->n = LOST;
 			return;
@@ -134,25 +133,25 @@ static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 		if (w->random)
 			i = ftr_rng_below(&w->rng, n);
 		if (e[i].vl >= w->fn->min_vls ||
-		    !w->up[f->sw[s].first_port + e[i].port])
+		    !w->up[f->sw[a.sw].first_port + e[i].port])
 			ck_abort_msg("%s: invalid exit: port %u, VL %u", w->fn->name,
 				     e[i].port, e[i].vl);
-		k->at[k->n] = s;
+		k->at[k->n] = a.sw;
 		k->vl[k->n] = e[i].vl;
 		k->vector[k->n++] = k->p.vector;
-		c = (f->sw[s].first_port + e[i].port) * VLS + e[i].vl;
+		c = (f->sw[a.sw].first_port + e[i].port) * VLS + e[i].vl;
 		if (last != UINT32_MAX && w->fn->min_vls > 1)
 			w->dep[(size_t)last * w->n + c] = 1;
 		last = c;
-		q = ftr_fabric_port(f, s, e[i].port);
+		q = ftr_fabric_port(f, a.sw, e[i].port);
 		if (q->peer_kind == FTR_PEER_EP) {
 			if (q->peer != to)
 				ck_abort_msg("%s: delivered to the wrong host", w->fn->name);
 			return;
 		}
-		s = q->peer;
-		in = q->peer_port;
-		vl = e[i].vl;
+		a.sw = q->peer;
+		a.in = q->peer_port;
+		a.vl = e[i].vl;
 	}
 	ck_abort_msg("%s: a packet is caught in a loop", w->fn->name);
 }
@@ -260,17 +259,15 @@ static inline void connected(struct world *w, const char *what)
 }
 
 static inline unsigned int on_one_vl(void *state, const struct ftr_sim_view *v,
-			      ftr_sw s, ftr_port in, unsigned int vl,
-			      struct ftr_sim_packet *p,
-			      struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+				     struct ftr_sim_arrival *a)
 {
-	unsigned int n = ftr_sim_function_find("det-links")->route(
-		state, v, s, in, p->field, p, e, why);
+	unsigned int n;
 
-	(void)vl;
+	a->vl = (uint8_t)a->p->field;
+	n = ftr_sim_function_find("det-links")->route(state, v, a);
 	if (n)
-		p->field = e->vl;
-	e->vl = 0;
+		a->p->field = a->exit->vl;
+	a->exit->vl = 0;
 	return n;
 }
 

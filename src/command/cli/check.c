@@ -9,102 +9,83 @@
 #include "cli/live.h"
 
 struct check {
-	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts, *nominal;
-	bool strict, list, switch_sources, json;
-	struct cli_live_opts from;
-	struct cli_guid_files files;
-	unsigned int lmc, threads;
-	bool tolerant;
-};
+	struct cli_in in;
+	const char *lfts, *sl2vl, *psl, *save_fabric, *save_lfts;
+	bool strict, list, switch_sources;
 
-static const struct cli_opt options[] = {
-	{ "lfts", CLI_FILE, offsetof(struct check, lfts), "FILE",
-	  "tables to check", NULL, 0, 0 },
-	{ "sl2vl", CLI_FILE, offsetof(struct check, sl2vl), "FILE",
-	  "SL2VL tables (opensm-sl2vl.dump)", NULL, 0, 0 },
-	{ "psl", CLI_FILE, offsetof(struct check, psl), "FILE",
-	  "path SLs, in the format of ibdmchk -c", NULL, 0, 0 },
-	CLI_OPTS_LIVE(struct check),
-	CLI_OPTS_GUIDS(struct check),
-	CLI_OPT_NOMINAL(struct check),
-	CLI_OPT_LMC(struct check),
-	CLI_OPT_TOLERANT(struct check),
-	{ "switch-sources", CLI_FLAG, offsetof(struct check, switch_sources),
-	  NULL, "in the credit-loop check, also consider packets that switches send", NULL, 0, 0 },
-	{ "strict", CLI_FLAG, offsetof(struct check, strict), NULL,
-	  "report every unreachable pair as a finding", NULL, 0, 0 },
-	CLI_OPT_LIST(struct check),
-	CLI_OPT_THREADS(struct check),
-	{ "save-fabric", CLI_FILE, offsetof(struct check, save_fabric), "FILE",
-	  "save the fabric as a netfile", NULL, 0, 0 },
-	{ "save-lfts", CLI_FILE, offsetof(struct check, save_lfts), "FILE",
-	  "save the tables in the format of opensm-lfts.dump", NULL, 0, 0 },
-	CLI_OPT_JSON(struct check),
-	CLI_OPT_END
-};
-
-struct subject {
-	struct ftr_fabric *f;
+	struct cli_live net;
+	struct ftr_fabric *f;	/* those of net */
 	struct ftr_tables *t;
-	struct ftr_sl2vl *sl2vl;
-	struct ftr_path_sl *psl;
-	uint32_t missing, silent, no_sl2vl;
+	struct ftr_sl2vl *vl_map;
+	struct ftr_path_sl *path_sl;
+	uint32_t no_sl2vl;
 	char source[256];
 };
 
-static void from_switches(const struct check *c, struct subject *s)
+#define OPTS struct check
+static const struct cli_opt options[] = {
+	OPT(FILE, "lfts", lfts, "FILE", "tables to check"),
+	OPT(FILE, "sl2vl", sl2vl, "FILE", "SL2VL tables (opensm-sl2vl.dump)"),
+	OPT(FILE, "psl", psl, "FILE", "path SLs, in the format of ibdmchk -c"),
+	CLI_OPTS_LIVE,
+	CLI_OPTS_GUIDS,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	OPT(FLAG, "switch-sources", switch_sources, NULL,
+	    "in the credit-loop check, also consider packets that switches send"),
+	OPT(FLAG, "strict", strict, NULL, "report every unreachable pair as a finding"),
+	CLI_OPT_LIST,
+	CLI_OPT_THREADS,
+	OPT(FILE, "save-fabric", save_fabric, "FILE", "save the fabric as a netfile"),
+	OPT(FILE, "save-lfts", save_lfts, "FILE",
+	    "save the tables in the format of opensm-lfts.dump"),
+	CLI_OPT_JSON,
+	CLI_OPT_END
+};
+
+static void read_all(struct check *s, const char *fabric)
 {
-	struct cli_live live;
+	struct cli_live *n = &s->net;
 	double t0 = cli_now();
 
-	cli_must(cli_live_read(&c->from, &live, &cli_err));
-	s->f = live.f;
-	s->t = live.t;
-	s->missing = live.missing;
-	s->silent = live.silent;
-	snprintf(s->source, sizeof(s->source),
-		 "read from the switches in %.2f s", cli_now() - t0);
+	if (s->in.from.on) {
+		cli_must(cli_live_read(&s->in.from, n, &cli_err));
+	} else {
+		n->f = cli_read_fabric(&s->in, fabric);
+		n->t = cli_read_lfts(s->lfts, n->f, &n->missing);
+	}
+	s->f = n->f;
+	s->t = n->t;
+	if (s->in.from.on)
+		snprintf(s->source, sizeof(s->source), "read from the switches in %.2f s",
+			 cli_now() - t0);
+	else
+		snprintf(s->source, sizeof(s->source), "%s", s->lfts);
+	if (s->sl2vl)
+		cli_must(ftr_read_sl2vl(s->sl2vl, s->f, &s->vl_map, &s->no_sl2vl, &cli_err));
+	if (s->psl)
+		cli_must(ftr_read_path_sl(s->psl, s->f, &s->path_sl, &cli_err));
 }
 
-static void from_files(const struct check *c, const char *fabric,
-		       struct subject *s)
+static void save(const struct check *s)
 {
-	s->f = cli_read_fabric(fabric, c->lmc, c->tolerant);
-	cli_must(cli_read_lfts(c->lfts, s->f, &s->t, &s->missing, &cli_err));
-	snprintf(s->source, sizeof(s->source), "%s", c->lfts);
-}
-
-static void read_vls(const struct check *c, struct subject *s)
-{
-	if (c->sl2vl)
-		cli_must(ftr_read_sl2vl(c->sl2vl, s->f, &s->sl2vl, &s->no_sl2vl,
-					&cli_err));
-	if (c->psl)
-		cli_must(ftr_read_path_sl(c->psl, s->f, &s->psl, &cli_err));
-}
-
-static void save(const struct check *c, const struct subject *s)
-{
-	const struct cli_tables_of of = { s->f, s->t, cli_packed(c->save_lfts) };
-
 	cli_write_begin();
-	if (c->save_fabric)
-		cli_write(c->save_fabric, cli_write_fabric_fn, s->f);
-	if (c->save_lfts)
-		cli_write(c->save_lfts, cli_write_tables_fn, &of);
+	if (s->save_fabric)
+		cli_write_fabric(s->save_fabric, s->f);
+	if (s->save_lfts)
+		cli_write_tables(s->save_lfts, s->f, s->t);
 	cli_write_end();
 }
 
 /* Returns the shape of the fabric, whose ranks the checker uses.  If the fabric has no ranks,
  * returns NULL, or dies if --roots is given. */
-static struct ftr_shape *find_ranks(const struct check *c, const struct subject *s,
-				    struct ftr_team *team)
+static struct ftr_shape *find_ranks(const struct check *s)
 {
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st = cli_shape_with(&c->files, c->nominal, s->f,
-					    FTR_LEAF_BY_GUID, team, &sh, &cli_err);
+	enum ftr_status st = cli_shape(&s->in, s->f, &sh, &cli_err);
 
-	if (st != FTR_SHAPE || c->files.roots)
+	if (st != FTR_SHAPE || s->in.files.roots)
 		cli_must(st);
 	else
 		cli_error("note: no ranks: %s", cli_err.msg);
@@ -116,14 +97,13 @@ static struct ftr_shape *find_ranks(const struct check *c, const struct subject 
  * of credit loops.  With SL2VL tables or path SLs, the graph is needed in any case, to count
  * dropped packets and paths without an SL.
  */
-static void count_drops(const struct subject *s,
-			const struct ftr_check_opts *opts,
+static void count_drops(const struct check *s, const struct ftr_check_opts *opts,
 			struct ftr_team *team, struct ftr_check_report *r)
 {
 	struct ftr_check_opts unproved = *opts;
 	struct ftr_check_report *r2;
 
-	if (r->cdg != FTR_CDG_PROVED || (!s->sl2vl && !s->psl))
+	if (r->cdg != FTR_CDG_PROVED || (!s->vl_map && !s->path_sl))
 		return;
 	r2 = cli_calloc(1, sizeof(*r2), "a report");
 	unproved.rank = NULL;
@@ -137,7 +117,7 @@ static void count_drops(const struct subject *s,
 
 /* Compares the ports of hosts with several ports, as doctor does.  This has no effect on the
  * verdict: the tables are not at fault. */
-static void compare_ports(const struct subject *s, struct cli_report_opts *ro)
+static void compare_ports(const struct check *s, struct cli_report_opts *ro)
 {
 	static struct doctor d;
 	static struct doc_result rails, ports;
@@ -158,27 +138,27 @@ static void compare_ports(const struct subject *s, struct cli_report_opts *ro)
 	ro->host_ports = &ports;
 }
 
-static int check(const struct check *c, const struct subject *s,
-		 struct ftr_team *team)
+static int check(const struct check *s)
 {
+	struct ftr_team *team = s->in.team;
 	uint64_t hops[FTR_HOPS_MAX];
 	struct cli_report_opts ro = {
-		.source = s->source, .missing = s->missing,
-		.silent = s->silent, .strict = c->strict,
-		.switch_sources = c->switch_sources, .json = c->json,
-		.hops = hops, .sl2vl = c->sl2vl, .psl = c->psl,
-		.no_sl2vl = s->no_sl2vl, .list = c->list,
+		.source = s->source, .missing = s->net.missing,
+		.silent = s->net.silent, .strict = s->strict,
+		.switch_sources = s->switch_sources, .json = s->in.json,
+		.hops = hops, .sl2vl = s->sl2vl, .psl = s->psl,
+		.no_sl2vl = s->no_sl2vl, .list = s->list,
 	};
 	struct ftr_check_opts opts = {
-		.switch_sources = c->switch_sources, .sl2vl = s->sl2vl,
-		.path_sl = s->psl,
+		.switch_sources = s->switch_sources, .sl2vl = s->vl_map,
+		.path_sl = s->path_sl,
 	};
 	static struct ftr_check_report report;
 	static struct cli_verdict verdict;
 	static struct ftr_shape *sh;
 
 	cli_progress("checking the tables");
-	sh = find_ranks(c, s, team);
+	sh = find_ranks(s);
 	opts.rank = sh ? sh->tree.rank : NULL;
 	opts.list_lost = true;
 	cli_must(ftr_check_tables(s->f, s->t, &opts, team, &report, &cli_err));
@@ -192,35 +172,29 @@ static int check(const struct check *c, const struct subject *s,
 
 static int run_check(int argc, char **argv)
 {
-	static struct check c;
-	static struct subject s;
-	int n = cli_parse(&cli_check, &c, argc, argv), status;
-	const char *const outputs[] = { c.save_fabric, c.save_lfts };
-	struct ftr_team *team;
+	static struct check s;
+	int n = cli_parse(&cli_check, &s, argc, argv), status;
+	const char *const outputs[] = { s.save_fabric, s.save_lfts };
 
 	/* the report goes to stdout, as text or as JSON */
 	cli_check_outputs("check", true, outputs, 2);
 	cli_check_inputs("check", outputs, 2, (const char *[]){
-			n ? argv[0] : NULL, c.lfts, c.sl2vl, c.psl,
-			c.nominal, c.files.roots, c.files.cn,
-			c.files.io }, 8);
-	cli_live_args("check", &c.from, n, 0);
-	if (c.from.on && (c.lfts || n))
+			n ? argv[0] : NULL, s.lfts, s.sl2vl, s.psl,
+			s.in.nominal, s.in.files.roots, s.in.files.cn,
+			s.in.files.io }, 8);
+	cli_live_args("check", &s.in.from, n, 0, NULL);
+	if (s.in.from.on && (s.lfts || n))
 		cli_die("check: --live reads fabric and tables from the switches; '%s' cannot be given with it",
-			c.lfts ? "--lfts" : argv[0]);
-	if (!c.from.on && (!c.lfts || !n))
+			s.lfts ? "--lfts" : argv[0]);
+	if (!s.in.from.on && (!s.lfts || !n))
 		cli_die("check: FABRIC and --lfts FILE are needed, or --live");
 	cli_progress("reading");
-	if (c.from.on)
-		from_switches(&c, &s);
-	else
-		from_files(&c, argv[0], &s);
-	read_vls(&c, &s);
-	save(&c, &s);
+	read_all(&s, argv[0]);
+	save(&s);
 	cli_progress_end();
-	team = ftr_team_new(c.threads);
-	status = check(&c, &s, team);
-	ftr_team_free(team);
+	s.in.team = ftr_team_new(s.in.threads);
+	status = check(&s);
+	ftr_team_free(s.in.team);
 	return status;
 }
 
@@ -243,7 +217,6 @@ const struct cli_cmd cli_check = {
 "finding.  With --strict, all pairs must be reachable.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_check,
 };

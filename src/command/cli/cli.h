@@ -26,6 +26,7 @@
 
 #include <ftr/ftr.h>
 
+#include "cli/live.h"
 #include "cli/reach.h"
 
 enum cli_exit {
@@ -116,67 +117,22 @@ void *cli_calloc(size_t n, size_t size, const char *fmt, ...) FTR_PRINTF(3, 4);
 /* Ends the program, with status CLI_BAD if stdout could not be written. */
 _Noreturn void cli_exit(int status);
 
-/* Options that several commands have.  s: the struct type that holds the command's options. */
-#define CLI_OPT_JSON(s) \
-	{ "json", CLI_FLAG, offsetof(s, json), NULL, \
-	  "print one JSON object; see ibfattree-json(5)", NULL, 0, 0 }
-#define CLI_OPT_THREADS(s) \
-	{ "threads", CLI_UINT, offsetof(s, threads), "N", \
-	  "number of threads; 0: one per core", "0", 0, FTR_TEAM_MAX }
-/* depth: the default value of --balance */
-#define CLI_OPTS_ENGINE(s, depth) \
-	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
-	  "routing engine", "dmodc", 0, 0 }, \
-	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
-	  "off|load|full", "load: balance all-to-all traffic; full: also shift permutations", \
-	  depth, 0, 0 }, \
-	{ "paths", CLI_WORD, offsetof(s, engine.paths), "all|updown", \
-	  "dmodc: connect all host ports, or use only up/down paths", \
-	  "all", 0, 0 }, \
-	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
-	  "sftree: node GUID of the subnet manager's switch; 0: not given", "0", 0, 0 }
-#define CLI_OPT_ROOTS(s) \
-	{ "roots", CLI_FILE, offsetof(s, files.roots), "FILE", \
-	  "node GUIDs of the root switches", NULL, 0, 0 }
-#define CLI_OPTS_GUIDS(s) \
-	CLI_OPT_ROOTS(s), \
-	{ "cn", CLI_FILE, offsetof(s, files.cn), "FILE", \
-	  "port GUIDs of the compute nodes", NULL, 0, 0 }, \
-	{ "io", CLI_FILE, offsetof(s, files.io), "FILE", \
-	  "port GUIDs of the I/O nodes", NULL, 0, 0 }
-#define CLI_OPT_LEAF_ORDER(s) \
-	{ "leaf-order", CLI_WORD, offsetof(s, leaf_order), "guid|name", \
-	  "order of leaves within a pod", "guid", 0, 0 }
-#define CLI_OPT_NOMINAL(s) \
-	{ "nominal", CLI_FILE, offsetof(s, nominal), "FILE", \
-	  "complete fabric: a state file of the plugin, or a fabric file", NULL, 0, 0 }
-#define CLI_OPT_LMC(s) \
-	{ "lmc", CLI_UINT, offsetof(s, lmc), "N", \
-	  "2^N LIDs for each host port that has no LID", "0", 0, FTR_LMC_MAX }
-#define CLI_OPT_TOLERANT(s) \
-	{ "tolerant", CLI_FLAG, offsetof(s, tolerant), NULL, \
-	  "ignore links that only one end reports", NULL, 0, 0 }
-#define CLI_OPT_OUTPUT(s) \
-	{ "output", CLI_FILE, offsetof(s, output), "FILE", \
-	  "write to FILE instead of stdout", NULL, 0, 0 }
-#define CLI_OPT_CONF(s) \
-	{ "conf", CLI_FILE, offsetof(s, conf), "FILE", \
-	  "path of opensm.conf, if not in /etc/opensm or /etc/rdma", NULL, 0, 0 }
-#define CLI_OPT_LIST(s) \
-	{ "list", CLI_FLAG, offsetof(s, list), NULL, \
-	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 }
-#define CLI_OPT_ORDER(s) \
-	{ "order", CLI_FILE, offsetof(s, order), "FILE", \
-	  "order of host ports (opensm-*-ca-order.dump)", NULL, 0, 0 }
-#define CLI_OPTS_FAULTS(s) \
-	{ "fail", CLI_LIST, offsetof(s, fail), "SPEC", \
-	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", \
-	  NULL, 0, 0 }, \
-	{ "seed", CLI_U64, offsetof(s, seed), "N", \
-	  "seed of the random faults", "0", 0, 0 }
-#define CLI_OPT_END { NULL, CLI_FLAG, 0, NULL, NULL, NULL, 0, 0 }
+/* ---- options that several commands have ---------------------------------- */
 
-/* ---- shared by several commands (common.c) ----------------------------- */
+struct cli_guid_files {
+	const char *roots, *cn, *io;
+};
+
+/* The values of these options; the member `in` of a command's struct.  A command has only some of
+ * them. */
+struct cli_in {
+	struct cli_guid_files files;
+	const char *nominal, *order, *output;
+	unsigned int lmc, threads, leaf_order;
+	bool tolerant, json;
+	struct cli_live_opts from;
+	struct ftr_team *team;	/* not an option; set by the command; NULL: one thread */
+};
 
 /* An engine and its options, set by CLI_OPTS_ENGINE. */
 struct cli_engine {
@@ -186,52 +142,92 @@ struct cli_engine {
 	uint64_t sm_switch;	/* node GUID; 0: not given */
 };
 
+/* An entry of a table of options.  m: member for the value.  The file defines OPTS as the type of the
+ * command's struct.  After m: arg, help, def, min and max of struct cli_opt. */
+#define OPT(k, name_, m, ...) \
+	{ .name = name_, .kind = CLI_##k, .at = offsetof(OPTS, m), __VA_ARGS__ }
+
+#define CLI_OPT_JSON OPT(FLAG, "json", in.json, NULL, "print one JSON object; see ibfattree-json(5)")
+#define CLI_OPT_THREADS \
+	OPT(UINT, "threads", in.threads, "N", \
+	    "number of threads; 0: one per core", "0", 0, FTR_TEAM_MAX)
+/* depth: the default value of --balance */
+#define CLI_OPT_BALANCE(m, depth) \
+	OPT(WORD, "balance", m, "off|load|full", \
+	    "load: balance all-to-all traffic; full: also shift permutations", depth)
+#define CLI_OPTS_ENGINE(depth) \
+	OPT(ENGINE, "engine", engine.ops, "NAME", "routing engine", "dmodc"), \
+	CLI_OPT_BALANCE(engine.balance, depth), \
+	OPT(WORD, "paths", engine.paths, "all|updown", \
+	    "dmodc: connect all host ports, or use only up/down paths", "all"), \
+	OPT(U64, "sm-switch", engine.sm_switch, "GUID", \
+	    "sftree: node GUID of the subnet manager's switch; 0: not given", "0")
+#define CLI_OPT_ROOTS OPT(FILE, "roots", in.files.roots, "FILE", "node GUIDs of the root switches")
+#define CLI_OPTS_GUIDS \
+	CLI_OPT_ROOTS, \
+	OPT(FILE, "cn", in.files.cn, "FILE", "port GUIDs of the compute nodes"), \
+	OPT(FILE, "io", in.files.io, "FILE", "port GUIDs of the I/O nodes")
+#define CLI_OPT_LEAF_ORDER \
+	OPT(WORD, "leaf-order", in.leaf_order, "guid|name", "order of leaves within a pod", "guid")
+#define CLI_OPT_NOMINAL \
+	OPT(FILE, "nominal", in.nominal, "FILE", \
+	    "complete fabric: a state file of the plugin, or a fabric file")
+#define CLI_OPT_LMC \
+	OPT(UINT, "lmc", in.lmc, "N", \
+	    "2^N LIDs for each host port that has no LID", "0", 0, FTR_LMC_MAX)
+#define CLI_OPT_TOLERANT \
+	OPT(FLAG, "tolerant", in.tolerant, NULL, "ignore links that only one end reports")
+#define CLI_OPT_OUTPUT OPT(FILE, "output", in.output, "FILE", "write to FILE instead of stdout")
+#define CLI_OPT_CONF \
+	OPT(FILE, "conf", conf, "FILE", "path of opensm.conf, if not in /etc/opensm or /etc/rdma")
+#define CLI_OPT_LIST \
+	OPT(FLAG, "list", list, NULL, "list all unreachable nodes, not only the first 10")
+#define CLI_OPT_ORDER \
+	OPT(FILE, "order", in.order, "FILE", "order of host ports (opensm-*-ca-order.dump)")
+#define CLI_OPT_FAIL \
+	OPT(LIST, "fail", fail, "SPEC", "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)")
+#define CLI_OPT_SEED OPT(U64, "seed", seed, "N", "seed of the random faults", "0")
+#define CLI_OPTS_LIVE \
+	OPT(FLAG, "live", in.from.on, NULL, "read fabric and tables from the switches"), \
+	CLI_OPTS_LOCAL("--live: ")
+/* The options that choose the local port.  when: text before each description. */
+#define CLI_OPTS_LOCAL(when) \
+	OPT(STRING, "ca", in.from.ca, "NAME", \
+	    when "local adapter; if not given, the first with a port that is up"), \
+	OPT(UINT, "port", in.from.port, "N", \
+	    when "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX), \
+	OPT(U64, "m-key", in.from.m_key, "KEY", when "M_Key of the switches", "0")
+#define CLI_OPT_END { .name = NULL }
+
+/* ---- shared by several commands (common.c) ----------------------------- */
+
 /* Returns the options for routing f, a damaged fabric.  Ignores an sm_switch that is not in f. */
-struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
-				       const struct ftr_fabric *f);
+struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e, const struct ftr_fabric *f);
 /* Like cli_damaged_opts, but dies if sm_switch is not a switch of f. */
-struct ftr_route_opts cli_route_opts(const struct cli_engine *e,
-				     const struct ftr_fabric *f);
+struct ftr_route_opts cli_route_opts(const struct cli_engine *e, const struct ftr_fabric *f);
 
-struct cli_guid_files {
-	const char *roots, *cn, *io;
+/* Reads the fabric from the file at path, with LIDs by --lmc.  With --tolerant, a link that only one
+ * end reports is left out, with a note on stderr.  Dies after an error. */
+struct ftr_fabric *cli_read_fabric(const struct cli_in *in, const char *path);
+
+/* What the shape of a fabric is made from: the GUID files, and the nominal fabric. */
+struct cli_shaping {
+	struct ftr_shape_opts opts;
+	struct ftr_nominal *nominal;	/* NULL: none; opts.nominal is its shape */
 };
-
-/* Like ftr_read_fabric, but dies after an error.  If tolerant is true, a link that only one end
- * reports is left out, with a note on stderr. */
-struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tolerant);
-
-/* Reads the files into opts->roots, cn and io.  Free these lists with cli_free_guids. */
-enum ftr_status cli_read_guids(const struct cli_guid_files *files,
-			       struct ftr_shape_opts *opts,
-			       struct ftr_err *err) FTR_MUST_USE;
-void cli_free_guids(struct ftr_shape_opts *opts);
-
 /*
- * Makes the nominal fabric for opts->nominal: the union of f and the file at path (a state
- * file of the plugin, or any fabric file).  Prints a note on stderr if the file lacks parts of f,
- * or if it belongs to another fabric and is not used.  If path is NULL and faults is true (the
- * caller will apply faults to f), the nominal fabric is f.  If path is NULL and faults is false,
- * *out is NULL.
+ * Reads what --roots, --cn, --io, --leaf-order and --nominal give.  The nominal fabric is the union of
+ * f and the file of --nominal (a state file of the plugin, or any fabric file).  Prints a note on
+ * stderr if the file lacks parts of f, or if it belongs to another fabric and is not used.  Without
+ * --nominal, the nominal fabric is f if faults is true (the caller will apply faults to f); otherwise
+ * there is none.
  */
-enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
-			    bool faults, const struct ftr_shape_opts *opts,
-			    struct ftr_team *team, struct ftr_nominal **out,
-			    struct ftr_err *err) FTR_MUST_USE;
-/* Makes the shape of f.  The nominal fabric is the one that cli_nominal makes from f and path with
- * faults false. */
-enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
-			  const struct ftr_shape_opts *opts,
-			  struct ftr_team *team, struct ftr_shape **out,
-			  struct ftr_err *err) FTR_MUST_USE;
-
-/* Like cli_shape, but reads the GUIDs from the files, uses the given order of leaves, and has
- * defaults for all other options. */
-enum ftr_status cli_shape_with(const struct cli_guid_files *files,
-			       const char *path, const struct ftr_fabric *f,
-			       enum ftr_leaf_order order,
-			       struct ftr_team *team, struct ftr_shape **out,
-			       struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status cli_shaping(const struct cli_in *in, const struct ftr_fabric *f, bool faults,
+			    struct cli_shaping *out, struct ftr_err *err) FTR_MUST_USE;
+void cli_shaping_free(struct cli_shaping *s);
+/* Makes the shape of f by these options, without faults. */
+enum ftr_status cli_shape(const struct cli_in *in, const struct ftr_fabric *f,
+			  struct ftr_shape **out, struct ftr_err *err) FTR_MUST_USE;
 
 /* Prints a note on stderr for each of the options --roots, --cn and --io whose file names nothing
  * in the fabric, and for each root switch that is not in the file of --roots. */
@@ -240,31 +236,33 @@ void cli_note_files(const struct ftr_shape *sh);
 /* Returns the host order of sh, malloc()ed, with *n places.  FTR_EP_NONE: a place without a host (a
  * gap). */
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
+/* Returns the hosts of f; ends the program if there is none. */
+struct ftr_hosts *cli_hosts(const struct ftr_fabric *f);
+/* The same, or the order in the file of --order. */
+ftr_ep *cli_order(const struct cli_in *in, const struct ftr_shape *sh, uint32_t *n);
 /* Like cli_host_order, but returns port GUIDs, which are valid in a damaged fabric, too; 0: a gap.
  * If with_gaps is false, removes gaps as cli_drop_gaps does. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
 /* Removes gaps, and host ports without a LID or a link, from the order: the MPI ranks of a job are
  * numbered without them.  Returns the number of removed places. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
-/* Computes a lower bound for the number of flows on the most loaded link, if all host ports of
+/* Returns a lower bound for the number of flows on the most loaded link, if all host ports of
  * `order` send to each other.  The bound holds for any routing with a path between each two of
  * these ports that are physically connected.  Gaps, and host ports without a LID or a link, are
- * ignored.  *bound is 0 if no flow crosses a link. */
-enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
-			  uint32_t n, double *bound,
-			  struct ftr_err *err) FTR_MUST_USE;
+ * ignored.  0: no flow crosses a link. */
+double cli_bound(const struct ftr_shape *sh, const ftr_ep *order, uint32_t n);
 
 /* ---- output files (output.c) ------------------------------------------- */
 
 /*
- * Writes a file atomically: fn writes to a temporary file in the same directory,
- * which is then renamed to path.  path NULL or "-": stdout.  Dies if the file cannot be
- * written.  If the name ends with ".gz", the file is compressed by gzip.  Not thread-safe.
+ * Opens an output file.  path NULL or "-": stdout.  If the name ends with ".gz", the file is compressed
+ * by gzip.  cli_finish closes it; st: result of the function that wrote the file, with its message in
+ * cli_err.  The file is written under a temporary name in the same directory; cli_finish renames it
+ * to path.  Both functions die after an error.  Only one file can be open at a time.
  */
-typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
-					struct ftr_err *err);
-void cli_write(const char *path, cli_write_fn fn, const void *ctx);
-/* Returns true if cli_write compresses this file.  path may be NULL. */
+FILE *cli_create(const char *path);
+void cli_finish(enum ftr_status st);
+/* Returns true if cli_create compresses this file.  path may be NULL. */
 bool cli_packed(const char *path);
 /*
  * Files written between cli_write_begin and cli_write_end appear together: cli_write_end
@@ -275,38 +273,24 @@ void cli_write_begin(void);
 void cli_write_end(void);
 /* Dies if one of the output files is also an input file; entries may be NULL. */
 void cli_check_inputs(const char *cmd, const char *const *out,
-		      unsigned int n_out, const char *const *in,
-		      unsigned int n_in);
+		      unsigned int n_out, const char *const *in, unsigned int n_in);
 /* Dies if two of these n output files are the same; entries may be NULL.  reported: true if the
  * command also prints a report to stdout. */
-void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
-		       unsigned int n);
+void cli_check_outputs(const char *cmd, bool reported, const char *const *path, unsigned int n);
 
-/* Like ftr_read_lfts.  Notes on stderr report switches of the file that are not in f, and switches
- * of f without a table.  If missing is not NULL, *missing is set to the number of switches without
- * a table, and no note reports them. */
-enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
-			      struct ftr_tables **out, uint32_t *missing,
-			      struct ftr_err *err) FTR_MUST_USE;
+/* Like ftr_read_lfts, but dies after an error.  Notes on stderr report switches of the file that are
+ * not in f, and switches of f without a table.  If missing is not NULL, *missing is set to the number
+ * of switches without a table, and no note reports them. */
+struct ftr_tables *cli_read_lfts(const char *path, const struct ftr_fabric *f, uint32_t *missing);
 
 /* Returns "DIR/NAME", which is never freed. */
 const char *cli_path(const char *dir, const char *name);
 
-struct cli_tables_of {
-	const struct ftr_fabric *f;
-	const struct ftr_tables *t;
-	bool compact;		/* ftr_write_lfts_compact; for files that cli_packed() */
-};
-struct cli_sl2vl_of {
-	const struct ftr_fabric *f;
-	const struct ftr_sl2vl *m;	/* NULL: each SL uses the VL of the same number */
-};
-enum ftr_status cli_write_sl2vl_fn(FILE *out, const void *sl2vl_of,
-				   struct ftr_err *err);
-enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,
-				    struct ftr_err *err);
-enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
-				    struct ftr_err *err);
+/* Write a file of a fabric.  Tables in a file that cli_packed() are written by ftr_write_lfts_compact.
+ * m NULL: each SL uses the VL of the same number. */
+void cli_write_fabric(const char *path, const struct ftr_fabric *f);
+void cli_write_tables(const char *path, const struct ftr_fabric *f, const struct ftr_tables *t);
+void cli_write_sl2vl(const char *path, const struct ftr_fabric *f, const struct ftr_sl2vl *m);
 
 /* Unpacks gzip and xz files (unpack.c); passed to ftr_set_unpacker. */
 extern const struct ftr_unpacker cli_unpacker;
@@ -343,16 +327,19 @@ const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
 /* Writes the link at a port of s in the form "near" port 3 -> "far" port 7.  buf holds at least
  * CLI_LINK_MAX bytes. */
 #define CLI_LINK_MAX (2 * CLI_NAME_MAX + 32)
-const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
-			  unsigned int port);
+const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s, unsigned int port);
 /* Like cli_link_name, but without a direction: "near" port 3 - "far" port 7. */
-const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
-			  unsigned int port);
+const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s, unsigned int port);
 
 /* Like the functions above and cli_num and cli_count, in a buffer that is valid to the end of the
  * enclosing block. */
 #define CLI_NUM(n) cli_num((char[CLI_NUM_MAX]){ "" }, n)
 #define CLI_COUNT(n, one, many) cli_count((char[CLI_COUNT_MAX]){ "" }, n, one, many)
+#define CLI_SWITCHES(n) CLI_COUNT(n, "switch", "switches")
+#define CLI_HOST_PORTS(n) CLI_COUNT(n, "host port", "host ports")
+#define CLI_LINKS(n) CLI_COUNT(n, "link", "links")
+#define CLI_ENTRIES(n) CLI_COUNT(n, "entry", "entries")
+#define CLI_PAIRS(n) CLI_COUNT(n, "pair", "pairs")
 #define CLI_SW(f, s) cli_sw_name((char[CLI_NAME_MAX]){ "" }, f, s)
 #define CLI_EP(f, e) cli_ep_name((char[CLI_NAME_MAX]){ "" }, f, e)
 #define CLI_LID(f, lid) cli_lid_name((char[CLI_NAME_MAX]){ "" }, f, lid)
@@ -416,8 +403,7 @@ void cli_judge(const struct ftr_fabric *f, const struct ftr_shape *sh, struct ft
 /* Returns the report as JSON (<json-c/json.h>). */
 struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 				    const struct ftr_check_report *r,
-				    const struct cli_report_opts *o,
-				    const struct cli_verdict *v);
+				    const struct cli_report_opts *o, const struct cli_verdict *v);
 /* Prints the report; returns CLI_CLEAN or CLI_FINDINGS. */
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,

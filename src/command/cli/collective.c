@@ -10,56 +10,10 @@
 #include "cli/cli.h"
 #include "cli/collective.h"
 #include "cli/json.h"
-#include "cli/rails.h"
 #include "cli/whatif.h"
 
 enum { RANKS_ORDER, RANKS_NAME, RANKS_RANDOM };
 enum { RAILS_AUTO, RAILS_YES, RAILS_NO };
-
-struct collective {
-	struct cli_list tables, names, fail;
-	struct cli_guid_files files;
-	const char *hosts, *order, *nominal, *size, *skew, *steps;
-	unsigned int ranks, rails, rate, sample, repeat, lmc, threads;
-	uint64_t seed, latency;
-	bool tolerant, json;
-};
-
-static const struct cli_opt options[] = {
-	{ "tables", CLI_FILES, offsetof(struct collective, tables), "SPEC",
-	  "tables: a file, ENGINE, or ENGINE:off|load|full (search)", NULL, 0, 0 },
-	{ "collective", CLI_LIST, offsetof(struct collective, names), "NAME",
-	  "compute only this collective; may be given more than once", NULL, 0, 0 },
-	{ "size", CLI_STRING, offsetof(struct collective, size), "N[k|M|G]",
-	  "bytes per rank; the letters are powers of 1024", "1G", 0, 0 },
-	{ "latency", CLI_TIME, offsetof(struct collective, latency), "TIME",
-	  "time of a step without data", "1us", 0, 0 },
-	{ "hosts", CLI_FILE, offsetof(struct collective, hosts), "FILE",
-	  "hosts of the job; if not given, all hosts of the fabric", NULL, 0, 0 },
-	{ "ranks", CLI_WORD, offsetof(struct collective, ranks), "order|name|random",
-	  "order of the ranks: host order, names of the hosts, or random", "order", 0, 0 },
-	{ "rails", CLI_WORD, offsetof(struct collective, rails), "auto|yes|no",
-	  "run on all rails at once; auto: if hosts have several ports", "auto", 0, 0 },
-	CLI_OPTS_FAULTS(struct collective),
-	{ "rate", CLI_UINT, offsetof(struct collective, rate), "N",
-	  "rate in Gbit/s of links whose rate is unknown; 0: not given", "0", 0, 100000 },
-	{ "sample", CLI_UINT, offsetof(struct collective, sample), "N",
-	  "steps of the pairwise all-to-all that are counted; 0: all", "1000", 0, UINT16_MAX },
-	{ "repeat", CLI_UINT, offsetof(struct collective, repeat), "N",
-	  "number of random rings and of random bisections", "20", 1, 1000000 },
-	{ "skew", CLI_STRING, offsetof(struct collective, skew), "X",
-	  "moe: the k-th expert gets 1/k^X of the tokens of the first", "0.5", 0, 0 },
-	{ "steps", CLI_FILE, offsetof(struct collective, steps), "FILE",
-	  "write the transfers of the collective for ibfattree sim", NULL, 0, 0 },
-	CLI_OPT_ORDER(struct collective),
-	CLI_OPTS_GUIDS(struct collective),
-	CLI_OPT_NOMINAL(struct collective),
-	CLI_OPT_LMC(struct collective),
-	CLI_OPT_TOLERANT(struct collective),
-	CLI_OPT_THREADS(struct collective),
-	CLI_OPT_JSON(struct collective),
-	CLI_OPT_END
-};
 
 struct tables {
 	const char *title;
@@ -67,12 +21,16 @@ struct tables {
 	struct coll_time *time;		/* one of each collective */
 };
 
-struct job {
-	const struct collective *o;
+struct collective {
+	struct cli_in in;
+	struct cli_list tables, names, fail;
+	const char *hosts_file, *size, *skew, *steps;
+	unsigned int ranks, use_rails, rate, sample, repeat;
+	uint64_t seed, latency;
+
 	struct ftr_fabric *f;		/* with the faults */
 	struct ftr_shape *sh;		/* of f; its nominal fabric is the one without the faults */
-	struct ftr_team *team;
-	struct cli_rails rails;
+	struct ftr_hosts *hosts;
 	struct coll_ranks r;
 	struct coll_opts opts;
 	uint32_t left_out;		/* hosts without a port on each rail */
@@ -80,7 +38,43 @@ struct job {
 	unsigned int n_kinds;
 	struct tables set[CLI_LIST_MAX];
 	unsigned int n_sets;
-	struct coll *c;			/* of the tables whose steps are written */
+};
+
+#define OPTS struct collective
+static const struct cli_opt options[] = {
+	OPT(FILES, "tables", tables, "SPEC",
+	    "tables: a file, ENGINE, or ENGINE:off|load|full (search)"),
+	OPT(LIST, "collective", names, "NAME",
+	    "compute only this collective; may be given more than once"),
+	OPT(STRING, "size", size, "N[k|M|G]",
+	    "bytes per rank; the letters are powers of 1024", "1G"),
+	OPT(TIME, "latency", latency, "TIME", "time of a step without data", "1us"),
+	OPT(FILE, "hosts", hosts_file, "FILE",
+	    "hosts of the job; if not given, all hosts of the fabric"),
+	OPT(WORD, "ranks", ranks, "order|name|random",
+	    "order of the ranks: host order, names of the hosts, or random", "order"),
+	OPT(WORD, "rails", use_rails, "auto|yes|no",
+	    "run on all rails at once; auto: if hosts have several ports", "auto"),
+	CLI_OPT_FAIL,
+	CLI_OPT_SEED,
+	OPT(UINT, "rate", rate, "N",
+	    "rate in Gbit/s of links whose rate is unknown; 0: not given", "0", 0, 100000),
+	OPT(UINT, "sample", sample, "N",
+	    "steps of the pairwise all-to-all that are counted; 0: all", "1000", 0, UINT16_MAX),
+	OPT(UINT, "repeat", repeat, "N",
+	    "number of random rings and of random bisections", "20", 1, 1000000),
+	OPT(STRING, "skew", skew, "X",
+	    "moe: the k-th expert gets 1/k^X of the tokens of the first", "0.5"),
+	OPT(FILE, "steps", steps, "FILE",
+	    "write the transfers of the collective for ibfattree sim"),
+	CLI_OPT_ORDER,
+	CLI_OPTS_GUIDS,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	CLI_OPT_THREADS,
+	CLI_OPT_JSON,
+	CLI_OPT_END
 };
 
 /* ---- the arguments ------------------------------------------------------- */
@@ -101,9 +95,9 @@ static double size_of(const char *text)
 	return x;
 }
 
-static void pick_kinds(struct job *j)
+static void pick_kinds(struct collective *j)
 {
-	const struct cli_list *names = &j->o->names;
+	const struct cli_list *names = &j->names;
 
 	for (const struct coll_kind *k = coll_kinds; !names->n && k->name; k++)
 		j->kind[j->n_kinds++] = k;
@@ -121,45 +115,42 @@ static void pick_kinds(struct job *j)
 
 /* ---- fabric and ranks ---------------------------------------------------- */
 
-static void read_fabric(struct job *j, const char *path)
+static void read_fabric(struct collective *j, const char *path)
 {
-	const struct collective *o = j->o;
-	struct ftr_fabric *whole = cli_read_fabric(path, o->lmc, o->tolerant);
-	struct cli_faults faults = cli_faults_parse(whole, "fail", &o->fail);
-	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
-	struct ftr_nominal *nominal = NULL;
+	struct ftr_fabric *whole = cli_read_fabric(&j->in, path);
+	struct cli_faults faults = cli_faults_parse(whole, "fail", &j->fail);
+	struct cli_shaping s;
 
-	j->f = cli_faults_apply(whole, &faults, o->seed);
-	cli_must(cli_read_guids(&o->files, &opts, &cli_err));
-	cli_must(cli_nominal(o->nominal, whole, o->fail.n != 0, &opts, j->team, &nominal, &cli_err));
-	if (nominal)
-		opts.nominal = nominal->shape;
-	cli_must(ftr_shape_new(j->f, &opts, j->team, &j->sh, &cli_err));
+	j->f = cli_faults_apply(whole, &faults, j->seed);
+	cli_must(cli_shaping(&j->in, whole, j->fail.n != 0, &s, &cli_err));
+	cli_must(ftr_shape_new(j->f, &s.opts, j->in.team, &j->sh, &cli_err));
 	cli_note_files(j->sh);
-	ftr_nominal_free(nominal);
-	cli_free_guids(&opts);
+	cli_shaping_free(&s);
 	cli_faults_free(&faults);
 	ftr_fabric_free(whole);
-	j->rails = cli_rails_new(j->f);
+	if (j->ranks == RANKS_NAME)
+		j->hosts = cli_hosts(j->f);
+	else
+		cli_must(ftr_hosts_new(j->f, false, &j->hosts, &cli_err));
 }
 
 /* Marks the ports of the hosts in --hosts, or all ports. */
-static uint8_t *wanted_ports(const struct job *j)
+static uint8_t *wanted_ports(const struct collective *j)
 {
-	const struct ftr_hosts *h = j->rails.h;
+	const struct ftr_hosts *h = j->hosts;
 	uint8_t *wanted = cli_calloc(j->f->n_ep, 1, "the ranks");
 	struct ftr_host_list *list = NULL;
 
-	if (!j->o->hosts) {
+	if (!j->hosts_file) {
 		memset(wanted, 1, j->f->n_ep);
 		return wanted;
 	}
-	cli_must(ftr_read_host_list(j->o->hosts, false, h, &list, &cli_err));
+	cli_must(ftr_read_host_list(j->hosts_file, false, h, &list, &cli_err));
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct ftr_host_entry *e = &list->entry[i];
 
 		if (e->host == FTR_HOST_NONE)
-			cli_die("%s: host %s is not in the fabric", j->o->hosts, e->name);
+			cli_die("%s: host %s is not in the fabric", j->hosts_file, e->name);
 		for (uint32_t k = 0; k < h->host[e->host].n; k++)
 			wanted[h->ep[h->host[e->host].first + k]] = 1;
 	}
@@ -168,22 +159,19 @@ static uint8_t *wanted_ports(const struct job *j)
 }
 
 /* Returns the ports in the order of the ranks, without gaps. */
-static ftr_ep *sequence(const struct job *j, uint32_t *n)
+static ftr_ep *sequence(const struct collective *j, uint32_t *n)
 {
-	const struct cli_rails *r = &j->rails;
 	uint8_t *wanted = wanted_ports(j);
-	uint64_t state = j->o->seed;
+	uint64_t state = j->seed;
 	uint32_t all = 0;
 	ftr_ep *at;
 
-	if (j->o->ranks == RANKS_NAME) {
-		*n = r->h->n * r->n;
+	if (j->ranks == RANKS_NAME) {
+		*n = j->hosts->n_ep;
 		at = cli_calloc(*n, sizeof(*at), "the ranks");
-		memcpy(at, r->rail, *n * sizeof(*at));
-	} else if (j->o->order) {
-		cli_must(ftr_read_order(j->o->order, j->f, &at, n, &cli_err));
+		memcpy(at, j->hosts->ep, *n * sizeof(*at));
 	} else {
-		at = cli_host_order(j->sh, n);
+		at = cli_order(&j->in, j->sh, n);
 	}
 	cli_drop_gaps(j->f, at, n);
 	for (uint32_t i = 0; i < *n; i++)
@@ -191,7 +179,7 @@ static ftr_ep *sequence(const struct job *j, uint32_t *n)
 			at[all++] = at[i];
 	free(wanted);
 	*n = all;
-	for (uint32_t i = 0; j->o->ranks == RANKS_RANDOM && i < all; i++) {
+	for (uint32_t i = 0; j->ranks == RANKS_RANDOM && i < all; i++) {
 		uint32_t k = (uint32_t)(cli_draw(&state) % (i + 1));
 		ftr_ep e = at[i];
 
@@ -202,16 +190,16 @@ static ftr_ep *sequence(const struct job *j, uint32_t *n)
 }
 
 /* Puts the ports of seq[n] on rails.  A host has the place of its first port. */
-static void put_on_rails(struct job *j, const ftr_ep *seq, uint32_t n)
+static void put_on_rails(struct collective *j, const ftr_ep *seq, uint32_t n)
 {
-	const struct cli_rails *r = &j->rails;
+	const struct ftr_hosts *all = j->hosts;
 	uint32_t *host_of = cli_calloc(j->f->n_ep, sizeof(*host_of), "the ranks");
-	uint32_t *ports = cli_calloc(r->h->n, sizeof(*ports), "the ranks");
+	uint32_t *ports = cli_calloc(all->n, sizeof(*ports), "the ranks");
 	uint32_t *nodes = cli_calloc(n, sizeof(*nodes), "the ranks"), k = 0;
 
-	for (uint32_t i = 0; i < r->h->n * r->n; i++)
-		if (r->rail[i] != FTR_EP_NONE)
-			host_of[r->rail[i]] = i / r->n + 1;
+	for (uint32_t i = 0; i < all->n; i++)
+		for (uint32_t c = 0; c < all->host[i].n; c++)
+			host_of[all->ep[all->host[i].first + c]] = i + 1;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t h = host_of[seq[i]];
 
@@ -229,10 +217,10 @@ static void put_on_rails(struct job *j, const ftr_ep *seq, uint32_t n)
 	}
 	j->r.port = cli_calloc((size_t)j->r.nodes * j->r.rails, sizeof(*j->r.port), "the ranks");
 	for (uint32_t i = 0; i < j->r.nodes; i++)
-		for (uint32_t c = 0, rail = 0; c < r->n; c++) {
-			ftr_ep e = r->rail[(size_t)nodes[i] * r->n + c];
+		for (uint32_t c = 0, rail = 0; c < all->host[nodes[i]].n; c++) {
+			ftr_ep e = all->ep[all->host[nodes[i]].first + c];
 
-			if (e != FTR_EP_NONE && j->f->ep[e].lid && rail < j->r.rails)
+			if (j->f->ep[e].lid && rail < j->r.rails)
 				j->r.port[rail++ * j->r.nodes + i] = e;
 		}
 	free(host_of);
@@ -240,14 +228,14 @@ static void put_on_rails(struct job *j, const ftr_ep *seq, uint32_t n)
 	free(nodes);
 }
 
-static void set_ranks(struct job *j)
+static void set_ranks(struct collective *j)
 {
 	uint32_t n;
 	ftr_ep *seq = sequence(j, &n);
 
-	if (j->o->rails != RAILS_NO)
+	if (j->use_rails != RAILS_NO)
 		put_on_rails(j, seq, n);
-	if (j->o->rails == RAILS_YES && j->r.rails < 2)
+	if (j->use_rails == RAILS_YES && j->r.rails < 2)
 		cli_die("collective: --rails yes: no host of the job has several adapters");
 	if (j->r.rails < 2) {
 		free(j->r.port);
@@ -264,7 +252,7 @@ static void set_ranks(struct job *j)
 /* ---- tables -------------------------------------------------------------- */
 
 /* Routes with "ENGINE" or "ENGINE:BALANCE"; returns false if spec is no such text. */
-static bool route(struct job *j, const char *spec, struct ftr_tables **out)
+static bool route(struct collective *j, const char *spec, struct ftr_tables **out)
 {
 	static const char *const words[] = { "off", "load", "full" };
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
@@ -286,22 +274,21 @@ static bool route(struct job *j, const char *spec, struct ftr_tables **out)
 			spec);
 	o.balance = (enum ftr_balance)balance;
 	cli_must(ftr_tables_new(j->f, false, out, &cli_err));
-	cli_must(e->route(j->sh, &o, j->team, *out, &stats, &cli_err));
+	cli_must(e->route(j->sh, &o, j->in.team, *out, &stats, &cli_err));
 	return true;
 }
 
 /* Computes the only collective again, and writes its transfers. */
-static enum ftr_status write_steps_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_steps(const struct collective *j, struct coll *c)
 {
-	const struct job *j = ctx;
 	struct coll_opts opts = j->opts;
 
-	opts.steps = out;
-	coll_run(j->c, j->kind[0], &opts);
-	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
+	opts.steps = cli_create(j->steps);
+	coll_run(c, j->kind[0], &opts);
+	cli_finish(FTR_OK);
 }
 
-static void evaluate(struct job *j, const char *spec)
+static void evaluate(struct collective *j, const char *spec)
 {
 	struct tables *s = &j->set[j->n_sets++];
 	struct coll *c;
@@ -309,34 +296,32 @@ static void evaluate(struct job *j, const char *spec)
 	s->title = spec;
 	cli_progress("routing");
 	if (!route(j, spec, &s->t))
-		cli_must(cli_read_lfts(spec, j->f, &s->t, NULL, &cli_err));
-	c = coll_new(j->f, s->t, &j->r, j->o->rate * 1000, j->team);
+		s->t = cli_read_lfts(spec, j->f, NULL);
+	c = coll_new(j->f, s->t, &j->r, j->rate * 1000, j->in.team);
 	s->time = cli_calloc(j->n_kinds, sizeof(*s->time), "the results");
 	for (unsigned int i = 0; i < j->n_kinds; i++) {
 		cli_progress(j->kind[i]->name);
 		s->time[i] = coll_run(c, j->kind[i], &j->opts);
 	}
-	if (j->o->steps) {
-		j->c = c;
-		cli_write(j->o->steps, write_steps_fn, j);
-	}
+	if (j->steps)
+		write_steps(j, c);
 	coll_free(c);
 	ftr_tables_free(s->t);
 }
 
 /* ---- results ------------------------------------------------------------- */
 
-static double algorithm_rate(const struct job *j, const struct coll_time *x)	/* GB/s */
+static double algorithm_rate(const struct collective *j, const struct coll_time *x)	/* GB/s */
 {
 	return j->opts.bytes / x->seconds / 1e9;
 }
 
-static double bus_rate(const struct job *j, unsigned int k, const struct coll_time *x)
+static double bus_rate(const struct collective *j, unsigned int k, const struct coll_time *x)
 {
 	return algorithm_rate(j, x) * coll_factor(j->kind[k], (double)j->r.nodes * j->r.rails);
 }
 
-static void print_row(const struct job *j, unsigned int k, const struct tables *s, bool first)
+static void print_row(const struct collective *j, unsigned int k, const struct tables *s, bool first)
 {
 	const struct coll_time *x = &s->time[k];
 	char links[32] = "-";
@@ -351,16 +336,16 @@ static void print_row(const struct job *j, unsigned int k, const struct tables *
 	printf("\n");
 }
 
-static void print_text(const struct job *j, const char *fabric)
+static void print_text(const struct collective *j, const char *fabric)
 {
 	static const char *const order[] = { "host order", "order of names", "random order" };
 
-	printf("fabric    %s: %s, %s\n", fabric, CLI_COUNT(j->f->n_sw, "switch", "switches"),
-	       CLI_COUNT(j->f->n_ep, "host port", "host ports"));
+	printf("fabric    %s: %s, %s\n", fabric, CLI_SWITCHES(j->f->n_sw),
+	       CLI_HOST_PORTS(j->f->n_ep));
 	printf("ranks     %s", CLI_NUM((uint64_t)j->r.nodes * j->r.rails));
 	if (j->r.rails > 1)
 		printf(" on %s with %u rails", CLI_COUNT(j->r.nodes, "host", "hosts"), j->r.rails);
-	printf(", %s\nsize      %s bytes per rank, latency %.3f us per step\n\n", order[j->o->ranks],
+	printf(", %s\nsize      %s bytes per rank, latency %.3f us per step\n\n", order[j->ranks],
 	       CLI_NUM((uint64_t)j->opts.bytes), j->opts.latency * 1e6);
 	printf("%-20s %-16s %10s %8s %8s %10s %10s\n", "", "", "time", "algbw", "busbw",
 	       "links", "adapters");
@@ -371,7 +356,7 @@ static void print_text(const struct job *j, const char *fabric)
 			print_row(j, k, &j->set[i], !i);
 }
 
-static int print_json(const struct job *j, int status)
+static int print_json(const struct collective *j, int status)
 {
 	struct json_object *o = cli_json_new("collective"), *list, *e;
 
@@ -381,7 +366,7 @@ static int print_json(const struct job *j, int status)
 	cli_json_num(o, "left_out", j->left_out);
 	cli_json_real(o, "bytes", j->opts.bytes);
 	cli_json_real(o, "latency", j->opts.latency);
-	cli_json_num(o, "seed", j->o->seed);
+	cli_json_num(o, "seed", j->seed);
 	list = cli_json_array(o, "results");
 	for (unsigned int k = 0; k < j->n_kinds; k++)
 		for (unsigned int i = 0; i < j->n_sets; i++) {
@@ -403,7 +388,7 @@ static int print_json(const struct job *j, int status)
 	return cli_json_end(o, status);
 }
 
-static int report(const struct job *j, const char *fabric)
+static int report(const struct collective *j, const char *fabric)
 {
 	int status = CLI_CLEAN;
 
@@ -414,7 +399,7 @@ static int report(const struct job *j, const char *fabric)
 		for (unsigned int k = 0; k < j->n_kinds; k++)
 			if (j->set[i].time[k].lost)
 				status = CLI_FINDINGS;
-	if (j->o->json)
+	if (j->in.json)
 		return print_json(j, status);
 	print_text(j, fabric);
 	return status;
@@ -422,32 +407,31 @@ static int report(const struct job *j, const char *fabric)
 
 static int run_collective(int argc, char **argv)
 {
-	static struct collective o;
-	static struct job j = { .o = &o };
+	static struct collective j;
 	char *end;
 
-	cli_parse(&cli_collective, &o, argc, argv);
+	cli_parse(&cli_collective, &j, argc, argv);
 	j.opts = (struct coll_opts){
-		.bytes = size_of(o.size), .latency = (double)o.latency * 1e-12, .seed = o.seed,
-		.sample = o.sample, .repeat = o.repeat, .skew = strtod(o.skew, &end),
+		.bytes = size_of(j.size), .latency = (double)j.latency * 1e-12, .seed = j.seed,
+		.sample = j.sample, .repeat = j.repeat, .skew = strtod(j.skew, &end),
 	};
-	if (end == o.skew || *end || !(j.opts.skew >= 0 && j.opts.skew <= 10))
-		cli_die("collective: --skew expects a number from 0 to 10, not '%s'", o.skew);
+	if (end == j.skew || *end || !(j.opts.skew >= 0 && j.opts.skew <= 10))
+		cli_die("collective: --skew expects a number from 0 to 10, not '%s'", j.skew);
 	pick_kinds(&j);
-	if (o.steps && (j.n_kinds != 1 || o.tables.n > 1))
+	if (j.steps && (j.n_kinds != 1 || j.tables.n > 1))
 		cli_die("collective: --steps needs one --collective and at most one --tables");
-	if (o.steps)	/* all of them */
+	if (j.steps)	/* all of them */
 		j.opts.sample = 0;
 	cli_progress("reading");
-	j.team = ftr_team_new(o.threads);
+	j.in.team = ftr_team_new(j.in.threads);
 	read_fabric(&j, argv[0]);
 	set_ranks(&j);
-	for (unsigned int i = 0; i < o.tables.n; i++)
-		evaluate(&j, o.tables.v[i]);
-	if (!o.tables.n)
+	for (unsigned int i = 0; i < j.tables.n; i++)
+		evaluate(&j, j.tables.v[i]);
+	if (!j.tables.n)
 		evaluate(&j, "dmodc");
 	cli_progress_end();
-	ftr_team_free(j.team);
+	ftr_team_free(j.in.team);
 	return report(&j, argv[0]);
 }
 
@@ -465,7 +449,6 @@ const struct cli_cmd cli_collective = {
 "random-ring, bisection, exchange.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_collective,
 };

@@ -124,8 +124,7 @@ static void take(struct coll *c, double bytes, double times)
 		}
 	for (uint32_t i = 0; i < n; i++)
 		if (c->host[i]) {
-			adapters = fmax(adapters,
-					c->host[i] * bytes / adapter(c, i % c->f->n_ep));
+			adapters = fmax(adapters, c->host[i] * bytes / adapter(c, i % c->f->n_ep));
 			c->host_sum[i] += c->host[i] * bytes * times;
 		}
 	c->x.seconds += (fmax(links, adapters) + c->o->latency) * times;
@@ -272,8 +271,9 @@ static void direct(struct coll *c)
 		struct ftr_load *ld = NULL;
 		struct ftr_load_report x;
 
-		cli_must(ftr_load_new(c->f, c->t, r->port + (size_t)k * r->nodes, r->nodes,
-				      c->team, &ld, &cli_err));
+		cli_must(ftr_load_new(c->f, c->t, (struct ftr_order){
+			r->port + (size_t)k * r->nodes, r->nodes
+		}, c->team, &ld, &cli_err));
 		ftr_load_all(ld, c->by_port, &x);
 		for (uint32_t i = 0; i < c->f->n_ports; i++)
 			sum[i] += c->by_port[i];
@@ -541,7 +541,7 @@ struct coll *coll_new(const struct ftr_fabric *f, const struct ftr_tables *t,
 	c->host = array(2 * (size_t)f->n_ep, sizeof(*c->host));
 	set_rates(c, mbps);
 	/* the flows of this module are lists of pairs, so the order may be empty */
-	cli_must(ftr_load_new(f, t, r->port, 0, team, &c->ld, &cli_err));
+	cli_must(ftr_load_new(f, t, (struct ftr_order){ r->port, 0 }, team, &c->ld, &cli_err));
 	return c;
 }
 

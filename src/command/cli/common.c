@@ -32,8 +32,7 @@ const char *cli_num(char *buf, uint64_t n)
 	return buf;
 }
 
-struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
-				       const struct ftr_fabric *f)
+struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e, const struct ftr_fabric *f)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 
@@ -50,8 +49,7 @@ const char *cli_count(char *buf, uint64_t n, const char *one, const char *many)
 	return buf;
 }
 
-struct ftr_route_opts cli_route_opts(const struct cli_engine *e,
-				     const struct ftr_fabric *f)
+struct ftr_route_opts cli_route_opts(const struct cli_engine *e, const struct ftr_fabric *f)
 {
 	struct ftr_route_opts o = cli_damaged_opts(e, f);
 
@@ -61,14 +59,13 @@ struct ftr_route_opts cli_route_opts(const struct cli_engine *e,
 	return o;
 }
 
-struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tolerant)
+struct ftr_fabric *cli_read_fabric(const struct cli_in *in, const char *path)
 {
 	struct ftr_read_notes notes = { 0 };
 	struct ftr_fabric *f = NULL;
 
-	cli_must(tolerant ?
-		 ftr_read_fabric_tolerant(path, lmc, &notes, &f, &cli_err) :
-		 ftr_read_fabric(path, lmc, &f, &cli_err));
+	cli_must(in->tolerant ? ftr_read_fabric_tolerant(path, in->lmc, &notes, &f, &cli_err) :
+		 ftr_read_fabric(path, in->lmc, &f, &cli_err));
 	if (notes.one_sided)
 		cli_error("note: %s: %s left out; the first: %s", path,
 			  CLI_COUNT(notes.one_sided, "link that only one end reports is",
@@ -76,8 +73,7 @@ struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tole
 	return f;
 }
 
-static enum ftr_status read_one(const char *path, struct ftr_guids *out,
-				struct ftr_err *err)
+static enum ftr_status read_one(const char *path, struct ftr_guids *out, struct ftr_err *err)
 {
 	uint64_t *guid;
 	enum ftr_status st;
@@ -95,52 +91,34 @@ static enum ftr_status read_one(const char *path, struct ftr_guids *out,
 	return FTR_OK;
 }
 
-enum ftr_status cli_read_guids(const struct cli_guid_files *files,
-			       struct ftr_shape_opts *opts,
-			       struct ftr_err *err)
-{
-	enum ftr_status st = read_one(files->roots, &opts->roots, err);
-
-	if (!st)
-		st = read_one(files->cn, &opts->cn, err);
-	if (!st)
-		st = read_one(files->io, &opts->io, err);
-	if (st)
-		cli_free_guids(opts);
-	return st;
-}
-
 static void free_one(struct ftr_guids *g)
 {
 	/* ftr_read_guids has allocated this array, so it may be freed although it is const */
 	free((void *)(uintptr_t)g->guid);
-	g->guid = NULL;
-	g->n = 0;
 }
 
-void cli_free_guids(struct ftr_shape_opts *opts)
+void cli_shaping_free(struct cli_shaping *s)
 {
-	free_one(&opts->roots);
-	free_one(&opts->cn);
-	free_one(&opts->io);
+	free_one(&s->opts.roots);
+	free_one(&s->opts.cn);
+	free_one(&s->opts.io);
+	ftr_nominal_free(s->nominal);
+	*s = (struct cli_shaping){ .nominal = NULL };
 }
 
 /* Host ports without a LID in the file at path get LIDs with the LMC of f. */
-static enum ftr_status read_nominal(const char *path,
-				    const struct ftr_fabric *f,
-				    const struct ftr_shape_opts *opts,
-				    struct ftr_team *team,
-				    struct ftr_nominal **out,
+static enum ftr_status read_nominal(const char *path, const struct ftr_fabric *f,
+				    const struct ftr_shape_opts *opts, struct ftr_nominal **out,
 				    struct ftr_err *err)
 {
 	struct ftr_fabric *g = NULL;
 	enum ftr_status st;
 
 	if (ftr_state_is_file(path))
-		return ftr_nominal_read(path, opts, team, out, err);
+		return ftr_nominal_read(path, opts, out, err);
 	st = ftr_read_fabric(path, f->n_ep ? f->ep[0].lmc : 0, &g, err);
 	if (!st)
-		st = ftr_nominal_new(g, opts, NULL, team, out, NULL, err);
+		st = ftr_nominal_new(g, opts, NULL, out, NULL, err);
 	else if (st == FTR_PARSE && strlen(path) > 5 && !strcmp(path + strlen(path) - 5, ".topo"))
 		cli_error("note: a cable plan of ibdiagnet must be converted: ibfattree topo --guids FABRIC %s -o FILE.net",
 			  path);
@@ -152,37 +130,50 @@ static void note_growth(const char *path, const struct ftr_nominal_change *c)
 {
 	if (c->other)
 		cli_error("note: %s belongs to another fabric and is not used: %u of its %u switches and %u of its %u host ports are in this fabric",
-			  path, c->same_sw, c->old_sw, c->same_hosts,
-			  c->old_hosts);
+			  path, c->same_sw, c->old_sw, c->same_hosts, c->old_hosts);
 	else if (c->grew)
 		cli_error("note: %s lacks %s, %s and %s of the fabric; %s; first difference: %s",
-			  path, CLI_COUNT(c->new_sw, "switch", "switches"),
-			  CLI_COUNT(c->new_links, "link", "links"),
-			  CLI_COUNT(c->new_hosts, "host port", "host ports"),
+			  path, CLI_SWITCHES(c->new_sw), CLI_LINKS(c->new_links),
+			  CLI_HOST_PORTS(c->new_hosts),
 			  CLI_COUNT(c->replaced_sw + c->changed, "other part differs",
 				    "other parts differ"), c->example);
 }
 
-enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
-			    bool faults, const struct ftr_shape_opts *opts,
-			    struct ftr_team *team, struct ftr_nominal **out,
-			    struct ftr_err *err)
+static enum ftr_status make_nominal(const struct cli_in *in, const struct ftr_fabric *f,
+				    struct cli_shaping *s, struct ftr_err *err)
 {
 	struct ftr_nominal *old = NULL;
 	struct ftr_nominal_change change;
 	enum ftr_status st = FTR_OK;
 
-	*out = NULL;
-	if (!path && !faults)
-		return FTR_OK;
-	if (path)
-		st = read_nominal(path, f, opts, team, &old, err);
+	if (in->nominal)
+		st = read_nominal(in->nominal, f, &s->opts, &old, err);
 	if (!st)
-		st = ftr_nominal_new(f, opts, old, team, out, &change, err);
-	if (!st && path)
-		note_growth(path, &change);
-	if (*out != old)
+		st = ftr_nominal_new(f, &s->opts, old, &s->nominal, &change, err);
+	if (!st && in->nominal)
+		note_growth(in->nominal, &change);
+	if (s->nominal != old)
 		ftr_nominal_free(old);
+	if (!st)
+		s->opts.nominal = s->nominal->shape;
+	return st;
+}
+
+enum ftr_status cli_shaping(const struct cli_in *in, const struct ftr_fabric *f, bool faults,
+			    struct cli_shaping *out, struct ftr_err *err)
+{
+	enum ftr_status st;
+
+	*out = (struct cli_shaping){ .opts.leaf_order = (enum ftr_leaf_order)in->leaf_order };
+	st = read_one(in->files.roots, &out->opts.roots, err);
+	if (!st)
+		st = read_one(in->files.cn, &out->opts.cn, err);
+	if (!st)
+		st = read_one(in->files.io, &out->opts.io, err);
+	if (!st && (in->nominal || faults))
+		st = make_nominal(in, f, out, err);
+	if (st)
+		cli_shaping_free(out);
 	return st;
 }
 
@@ -201,39 +192,30 @@ void cli_note_files(const struct ftr_shape *sh)
 		cli_error("note: --io names no port of the fabric and is not used; it should hold port GUIDs");
 }
 
-enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
-			  const struct ftr_shape_opts *opts,
-			  struct ftr_team *team, struct ftr_shape **out,
-			  struct ftr_err *err)
+enum ftr_status cli_shape(const struct cli_in *in, const struct ftr_fabric *f,
+			  struct ftr_shape **out, struct ftr_err *err)
 {
-	struct ftr_shape_opts over = *opts;
-	struct ftr_nominal *nominal = NULL;
-	enum ftr_status st = cli_nominal(path, f, false, opts, team, &nominal,
-					 err);
+	struct cli_shaping s;
+	enum ftr_status st = cli_shaping(in, f, false, &s, err);
 
-	if (nominal)
-		over.nominal = nominal->shape;
-	if (!st)
-		st = ftr_shape_new(f, &over, team, out, err);
+	if (st)
+		return st;
+	st = ftr_shape_new(f, &s.opts, in->team, out, err);
 	if (!st)
 		cli_note_files(*out);
-	ftr_nominal_free(nominal);
+	cli_shaping_free(&s);
 	return st;
 }
 
-enum ftr_status cli_shape_with(const struct cli_guid_files *files,
-			       const char *path, const struct ftr_fabric *f,
-			       enum ftr_leaf_order order,
-			       struct ftr_team *team, struct ftr_shape **out,
-			       struct ftr_err *err)
+struct ftr_hosts *cli_hosts(const struct ftr_fabric *f)
 {
-	struct ftr_shape_opts opts = { .leaf_order = order };
-	enum ftr_status st = cli_read_guids(files, &opts, err);
+	struct ftr_hosts *h = NULL;
 
-	if (!st)
-		st = cli_shape(path, f, &opts, team, out, err);
-	cli_free_guids(&opts);
-	return st;
+	cli_must(ftr_hosts_new(f, false, &h, &cli_err));
+	if (!h->n)
+		cli_die("no host: %u ports of channel adapters have no host name in their description",
+			h->n_nameless);
+	return h;
 }
 
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n)
@@ -243,6 +225,16 @@ ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n)
 	*n = sh->numbering.n_places;
 	order = cli_calloc(*n, sizeof(*order), "a host order of %u places", *n);
 	ftr_shape_host_order(sh, order);
+	return order;
+}
+
+ftr_ep *cli_order(const struct cli_in *in, const struct ftr_shape *sh, uint32_t *n)
+{
+	ftr_ep *order;
+
+	if (!in->order)
+		return cli_host_order(sh, n);
+	cli_must(ftr_read_order(in->order, sh->f, &order, n, &cli_err));
 	return order;
 }
 
@@ -277,48 +269,40 @@ uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n
 	return guid;
 }
 
-enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
-			  uint32_t n, double *bound,
-			  struct ftr_err *err)
+double cli_bound(const struct ftr_shape *sh, const ftr_ep *order, uint32_t n)
 {
 	const struct ftr_fabric *f = sh->f;
 	uint32_t *hosts = cli_calloc(f->n_sw, sizeof(*hosts), "the bound");
 	uint32_t cuts = 0;
-	enum ftr_status st;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (is_there(f, order[i]))
 			hosts[f->ep[order[i]].sw]++;
-	st = ftr_balance_bound(sh, hosts, &cuts, err);
-	if (!st)
-		*bound = cuts;
+	cli_must(ftr_balance_bound(sh, hosts, &cuts, &cli_err));
 	free(hosts);
-	return st;
+	return cuts;
 }
 
-enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
-			      struct ftr_tables **out, uint32_t *missing,
-			      struct ftr_err *err)
+struct ftr_tables *cli_read_lfts(const char *path, const struct ftr_fabric *f, uint32_t *missing)
 {
-	struct ftr_lfts_gaps gaps = { 0 };
-	enum ftr_status st = ftr_read_lfts(path, f, out, &gaps, err);
+	struct ftr_parts parts = { 0 };
+	struct ftr_tables *t = NULL;
+	uint32_t n;
 
-	if (st)
-		return st;
-	if (gaps.foreign)
+	cli_must(ftr_read_lfts(path, f, &t, &parts, &cli_err));
+	n = f->n_sw - (uint32_t)parts.known;
+	if (parts.foreign)
 		cli_error("note: %s:%u: %s not in the fabric; the first: 0x%016"
 			  PRIx64 "; the rest of the file is used", path,
-			  gaps.line, CLI_COUNT(gaps.foreign,
-					       "table of a switch that is",
-					       "tables of switches that are"),
-			  gaps.guid);
+			  parts.line, CLI_COUNT(parts.foreign, "table of a switch that is",
+						"tables of switches that are"), parts.guid);
 	if (missing)
-		*missing = gaps.missing;
-	else if (gaps.missing)
+		*missing = n;
+	else if (n)
 		cli_error("note: %s: %s as missing", path,
-			  CLI_COUNT(gaps.missing, "switch without a table; all its entries count",
+			  CLI_COUNT(n, "switch without a table; all its entries count",
 				    "switches without a table; all their entries count"));
-	return FTR_OK;
+	return t;
 }
 
 const char *cli_path(const char *dir, const char *name)
@@ -336,33 +320,29 @@ const char *cli_path(const char *dir, const char *name)
 	return p->text;
 }
 
-enum ftr_status cli_write_sl2vl_fn(FILE *out, const void *sl2vl_of,
-				   struct ftr_err *err)
+void cli_write_fabric(const char *path, const struct ftr_fabric *f)
 {
-	const struct cli_sl2vl_of *of = sl2vl_of;
+	FILE *out = cli_create(path);
+
+	cli_finish(ftr_write_netfile(out, f, NULL, &cli_err));
+}
+
+void cli_write_tables(const char *path, const struct ftr_fabric *f, const struct ftr_tables *t)
+{
+	FILE *out = cli_create(path);
+
+	cli_finish((cli_packed(path) ? ftr_write_lfts_compact : ftr_write_lfts)(out, f, t, &cli_err));
+}
+
+void cli_write_sl2vl(const char *path, const struct ftr_fabric *f, const struct ftr_sl2vl *m)
+{
 	struct ftr_sl2vl *same = NULL;
-	enum ftr_status st = FTR_OK;
+	FILE *out = cli_create(path);
 
-	if (!of->m)
-		st = ftr_sl2vl_new(of->f, &same, err);
-	if (!st)
-		st = ftr_write_sl2vl(out, of->f, of->m ? of->m : same, err);
+	if (!m)
+		cli_must(ftr_sl2vl_new(f, &same, &cli_err));
+	cli_finish(ftr_write_sl2vl(out, f, m ? m : same, &cli_err));
 	ftr_sl2vl_free(same);
-	return st;
-}
-
-enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,
-				    struct ftr_err *err)
-{
-	return ftr_write_netfile(out, fabric, NULL, err);
-}
-
-enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
-				    struct ftr_err *err)
-{
-	const struct cli_tables_of *of = tables_of;
-
-	return (of->compact ? ftr_write_lfts_compact : ftr_write_lfts)(out, of->f, of->t, err);
 }
 
 uint64_t cli_draw(uint64_t *state)

@@ -23,7 +23,6 @@ const struct cli_cmd cli_completion = {
 "\n"
 "    source <(ibfattree completion)\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 0,
+	.min_args = 0, .max_args = 0,
 	.run = run_completion,
 };

@@ -8,8 +8,7 @@
 #include "cli/json.h"
 #include "cli/ddlr_repair.h"
 
-struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
-				    const struct ftr_tables *t,
+struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa, const struct ftr_tables *t,
 				    const struct ftr_fabric *fb)
 {
 	struct ftr_tables *out = NULL;
@@ -20,14 +19,12 @@ struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
 		ftr_sw old = ftr_fabric_find_sw(fa, fb->sw[s].guid);
 
 		if (old != FTR_SW_NONE)
-			memcpy(ftr_tables_row(out, s), ftr_tables_row(t, old),
-			       max_lid + 1u);
+			memcpy(ftr_tables_row(out, s), ftr_tables_row(t, old), max_lid + 1u);
 	}
 	return out;
 }
 
-struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa,
-				const struct ftr_sl2vl *m,
+struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa, const struct ftr_sl2vl *m,
 				const struct ftr_fabric *fb)
 {
 	struct ftr_sl2vl *out = NULL;
@@ -38,8 +35,7 @@ struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa,
 		uint32_t width = out->width[s];
 
 		if (old != FTR_SW_NONE && m->width[old] == width)
-			memcpy(ftr_sl2vl_word(out, s, 0, 0),
-			       ftr_sl2vl_word(m, old, 0, 0),
+			memcpy(ftr_sl2vl_word(out, s, 0, 0), ftr_sl2vl_word(m, old, 0, 0),
 			       (size_t)width * width * sizeof(uint64_t));
 	}
 	return out;
@@ -54,30 +50,48 @@ struct ftr_sl2vl *cli_vls(const struct ftr_shape *sh, unsigned int vls)
 	return m;
 }
 
-struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
-				   const struct ftr_tables *t,
-				   const struct ftr_sl2vl *m,
-				   const struct ftr_fabric *nf,
-				   struct ftr_ddlr_plan *plan,
-				   struct ftr_tables_diff *d,
-				   struct ftr_guarantee *g)
+/* Returns a planner with the tables t after a local repair. */
+static struct ftr_ddlr *repaired(const struct ftr_shape *sh, const struct ftr_tables *t,
+				 const struct ftr_sl2vl *m, const struct ftr_fabric *nf,
+				 struct ftr_ddlr_plan *plan)
 {
 	const struct ftr_ddlr_opts o = {
 		.sl2vl = m, .switch_sources = m != NULL,
 	};
-	struct ftr_ddlr_plan writes = { .n = 0 };
-	struct ftr_tables *out;
 	struct ftr_ddlr *r = NULL;
 
+	*plan = (struct ftr_ddlr_plan){ .n = 0 };
 	cli_must(ftr_ddlr_new(sh, t, &o, &r, &cli_err));
-	cli_must(ftr_ddlr_to(r, nf, &writes, &cli_err));
+	cli_must(ftr_ddlr_to(r, nf, plan, &cli_err));
+	return r;
+}
+
+struct ftr_guarantee cli_guarantee(const struct ftr_shape *sh, const struct ftr_tables *t,
+				   const struct ftr_sl2vl *m, const struct ftr_fabric *nf)
+{
+	struct ftr_ddlr_plan plan;
+	struct ftr_ddlr *r = repaired(sh, t, m, nf, &plan);
+	struct ftr_guarantee g;
+
+	ftr_ddlr_guarantee(r, &g);
+	ftr_ddlr_plan_fini(&plan);
+	ftr_ddlr_free(r);
+	return g;
+}
+
+struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh, const struct ftr_tables *t,
+				   const struct ftr_sl2vl *m, const struct ftr_fabric *nf,
+				   struct ftr_ddlr_plan *plan, struct ftr_tables_diff *d)
+{
+	struct ftr_ddlr_plan writes;
+	struct ftr_ddlr *r = repaired(sh, t, m, nf, &writes);
+	struct ftr_tables *out;
+
 	*plan = writes;
 	plan->write = NULL;
 	ftr_ddlr_plan_fini(&writes);
 	if (d)
 		ftr_tables_diff(sh->f, t, sh->f, ftr_ddlr_tables(r), d);
-	if (g)
-		ftr_ddlr_guarantee(r, g);
 	out = cli_carry_tables(sh->f, ftr_ddlr_tables(r), nf);
 	ftr_ddlr_free(r);
 	return out;
@@ -112,8 +126,7 @@ static const struct tested *tested_of(unsigned int k)
 	return t;
 }
 
-void cli_guarantee_text(const struct ftr_fabric *f,
-			const struct ftr_guarantee *g, unsigned int vls)
+void cli_guarantee_text(const struct ftr_fabric *f, const struct ftr_guarantee *g, unsigned int vls)
 {
 	const struct tested *t = tested_of(g->k);
 
@@ -122,7 +135,7 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 		return;
 	}
 	printf("k             %u: each switch with hosts on or below it, except roots, has at least\n" "              %s above it\n",
-	       g->k, CLI_COUNT(g->k, "switch", "switches"));
+	       g->k, CLI_SWITCHES(g->k));
 	printf("guarantee     any %s%u%s %s repaired locally (links between switches,\n"
 	       "              switches without hosts), for packets from hosts to hosts\n",
 	       cli_colour(g->faults ? CLI_GOOD : CLI_DOUBT), g->faults,
@@ -141,8 +154,7 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 	       "2: VL 1 on the link after a change of direction (up to down, or down to up), VL 0 on all other links" : "1");
 }
 
-int cli_guarantee_json(const struct ftr_fabric *f,
-		       const struct ftr_guarantee *g, unsigned int vls)
+int cli_guarantee_json(const struct ftr_fabric *f, const struct ftr_guarantee *g, unsigned int vls)
 {
 	struct json_object *o = cli_json_new("whatif"), *x;
 

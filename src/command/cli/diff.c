@@ -11,37 +11,17 @@
 #include "cli/live.h"
 #include "cli/transition.h"
 
-struct diff {
-	struct cli_live_opts from;
-	struct cli_guid_files files;
-	unsigned int top, lmc, threads;
-	bool tolerant, verbose, transition, json;
-};
-
-static const struct cli_opt options[] = {
-	{ "top", CLI_UINT, offsetof(struct diff, top), "N",
-	  "list the N destinations whose entries change on the most switches", "10", 0,
-	  FTR_LID_MAX },
-	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
-	  "also list the changes of every switch", NULL, 0, 0 },
-	{ "transition", CLI_FLAG, offsetof(struct diff, transition), NULL,
-	  "check the states that occur while B replaces A", NULL, 0, 0 },
-	CLI_OPT_ROOTS(struct diff),
-	CLI_OPT_THREADS(struct diff),
-	CLI_OPTS_LIVE(struct diff),
-	CLI_OPT_LMC(struct diff),
-	CLI_OPT_TOLERANT(struct diff),
-	CLI_OPT_JSON(struct diff),
-	CLI_OPT_END
-};
-
 /* The number of entries that changed for one LID, or in one switch. */
 struct moved {
 	uint32_t idx;		/* the LID, or the index of the switch */
 	uint32_t n;
 };
 
-struct result {
+struct diff {
+	struct cli_in in;
+	unsigned int top;
+	bool verbose, transition;
+
 	struct ftr_fabric *f;
 	struct ftr_tables *a, *b;
 	struct ftr_tables_diff d;
@@ -49,6 +29,22 @@ struct result {
 	struct cli_transition x;	/* only with --transition */
 	struct moved *lid, *sw;	/* sorted by n (descending), then by idx */
 	uint32_t n_lid, n_sw;	/* number of LIDs and of switches with changed entries */
+};
+
+#define OPTS struct diff
+static const struct cli_opt options[] = {
+	OPT(UINT, "top", top, "N",
+	    "list the N destinations whose entries change on the most switches",
+	    "10", 0, FTR_LID_MAX),
+	OPT(FLAG, "verbose", verbose, NULL, "also list the changes of every switch"),
+	OPT(FLAG, "transition", transition, NULL, "check the states that occur while B replaces A"),
+	CLI_OPT_ROOTS,
+	CLI_OPT_THREADS,
+	CLI_OPTS_LIVE,
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	CLI_OPT_JSON,
+	CLI_OPT_END
 };
 
 static int by_count(const void *va, const void *vb)
@@ -69,7 +65,7 @@ static uint32_t rank(struct moved *m, uint32_t n)
 	return k;
 }
 
-static void count(struct result *r)
+static void count(struct diff *r)
 {
 	const struct ftr_fabric *f = r->f;
 	uint32_t n_lid = (uint32_t)f->max_lid + 1;
@@ -92,30 +88,29 @@ static void count(struct result *r)
 	r->n_sw = rank(r->sw, f->n_sw);
 }
 
-static void report_diff(const struct result *r, const struct diff *opts)
+static void report_diff(const struct diff *r)
 {
-	printf("%s in %s of %s differ%s\n", CLI_COUNT(r->d.entries, "entry", "entries"),
+	printf("%s in %s of %s differ%s\n", CLI_ENTRIES(r->d.entries),
 	       CLI_COUNT(r->d.blocks, "block", "blocks"),
-	       CLI_COUNT(r->d.switches, "switch", "switches"), r->d.entries == 1 ? "s" : "");
+	       CLI_SWITCHES(r->d.switches), r->d.entries == 1 ? "s" : "");
 	if (!r->n_lid)
 		return;
 	printf("%s with changed entries\n", CLI_COUNT(r->n_lid, "destination", "destinations"));
-	for (uint32_t i = 0; i < r->n_lid && i < opts->top; i++)
-		printf("  %17s: %s\n", CLI_COUNT(r->lid[i].n, "switch", "switches"),
+	for (uint32_t i = 0; i < r->n_lid && i < r->top; i++)
+		printf("  %17s: %s\n", CLI_SWITCHES(r->lid[i].n),
 		       CLI_LID(r->f, (ftr_lid)r->lid[i].idx));
-	if (opts->top < r->n_lid)
-		printf("  ... and %s more (--top)\n", CLI_NUM(r->n_lid - opts->top));
-	if (opts->transition)
+	if (r->top < r->n_lid)
+		printf("  ... and %s more (--top)\n", CLI_NUM(r->n_lid - r->top));
+	if (r->transition)
 		cli_transition_text(r->f, &r->x);
-	if (!opts->verbose)
+	if (!r->verbose)
 		return;
 	printf("changes by switch\n");
 	for (uint32_t i = 0; i < r->n_sw; i++)
-		printf("  %17s: %s\n", CLI_COUNT(r->sw[i].n, "entry", "entries"),
-		       CLI_SW(r->f, r->sw[i].idx));
+		printf("  %17s: %s\n", CLI_ENTRIES(r->sw[i].n), CLI_SW(r->f, r->sw[i].idx));
 }
 
-static int report_json(const struct result *r, const struct diff *opts, int status)
+static int report_json(const struct diff *r, int status)
 {
 	struct json_object *o = cli_json_new("diff"), *list, *e;
 
@@ -125,12 +120,12 @@ static int report_json(const struct result *r, const struct diff *opts, int stat
 	cli_json_num(o, "changed_switches", r->d.switches);
 	cli_json_num(o, "moved_destinations", r->n_lid);
 	list = cli_json_array(o, "destinations");
-	for (uint32_t i = 0; i < r->n_lid && i < opts->top; i++) {
+	for (uint32_t i = 0; i < r->n_lid && i < r->top; i++) {
 		e = cli_json_element(list);
 		cli_json_num(e, "switches", r->lid[i].n);
 		cli_json_lid(e, r->f, (ftr_lid)r->lid[i].idx);
 	}
-	if (opts->verbose) {
+	if (r->verbose) {
 		list = cli_json_array(o, "switches");
 		for (uint32_t i = 0; i < r->n_sw; i++) {
 			e = cli_json_element(list);
@@ -138,59 +133,55 @@ static int report_json(const struct result *r, const struct diff *opts, int stat
 			cli_json_switch(e, "switch", r->f, r->sw[i].idx);
 		}
 	}
-	if (opts->transition)
+	if (r->transition)
 		cli_transition_json(o, r->f, &r->x);
 	return cli_json_end(o, status);
 }
 
-static void read_all(const struct diff *opts, char **argv, struct result *r)
+static void read_all(char **argv, struct diff *r)
 {
-	struct cli_live live = cli_input(&opts->from, argv[0], opts->lmc,
-					 opts->tolerant);
+	struct cli_live live = cli_input(&r->in, argv[0]);
 
 	r->f = live.f;
 	r->a = live.t;
 	r->ms_per_block = cli_live_ms_per_block(&live);
-	if (!opts->from.on)
-		cli_must(cli_read_lfts(argv[1], r->f, &r->a, NULL, &cli_err));
-	cli_must(cli_read_lfts(argv[opts->from.on ? 0 : 2], r->f, &r->b, NULL,
-			       &cli_err));
+	if (!r->in.from.on)
+		r->a = cli_read_lfts(argv[1], r->f, NULL);
+	r->b = cli_read_lfts(argv[r->in.from.on ? 0 : 2], r->f, NULL);
 }
 
-static void examine(const struct diff *opts, struct result *r)
+static void examine(struct diff *r)
 {
-	struct ftr_team *team = ftr_team_new(opts->threads);
 	struct ftr_shape *sh = NULL;
 
-	cli_must(cli_shape_with(&opts->files, NULL, r->f, FTR_LEAF_BY_GUID, team,
-				&sh, &cli_err));
+	r->in.team = ftr_team_new(r->in.threads);
+	cli_must(cli_shape(&r->in, r->f, &sh, &cli_err));
 	cli_transition(sh, r->a, r->b, r->ms_per_block, &r->x);
 	ftr_shape_free(sh);
-	ftr_team_free(team);
+	ftr_team_free(r->in.team);
 }
 
 static int run_diff(int argc, char **argv)
 {
-	static struct diff opts;
-	static struct result r;
-	int n = cli_parse(&cli_diff, &opts, argc, argv), status;
+	static struct diff r;
+	int n = cli_parse(&cli_diff, &r, argc, argv), status;
 
-	cli_live_args("diff", &opts.from, n, 3);
-	if (opts.from.on && n != 1)
+	cli_live_args("diff", &r.in.from, n, 3, NULL);
+	if (r.in.from.on && n != 1)
 		cli_die("diff: --live expects one argument, the tables to compare with those in use");
-	if (opts.files.roots && !opts.transition)
+	if (r.in.files.roots && !r.transition)
 		cli_die("diff: --roots requires --transition");
 	cli_progress("comparing");
-	read_all(&opts, argv, &r);
+	read_all(argv, &r);
 	count(&r);
-	if (opts.transition)
-		examine(&opts, &r);
+	if (r.transition)
+		examine(&r);
 	ftr_tables_diff(r.f, r.a, r.f, r.b, &r.d);
 	cli_progress_end();
 	status = r.d.entries ? CLI_FINDINGS : CLI_CLEAN;
-	if (opts.json)
-		return report_json(&r, &opts, status);
-	report_diff(&r, &opts);
+	if (r.in.json)
+		return report_json(&r, status);
+	report_diff(&r);
 	return status;
 }
 
@@ -207,7 +198,6 @@ const struct cli_cmd cli_diff = {
 "writes.\n"
 "Exit status: 0 equal, 1 different, 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 3,
+	.min_args = 1, .max_args = 3,
 	.run = run_diff,
 };

@@ -18,32 +18,26 @@
 #define FLAPS_MAX 255
 #define ERRORS_MAX UINT16_MAX
 
+#define OPTS struct doc_opts
 static const struct cli_opt options[] = {
-	{ "lfts", CLI_FILE, offsetof(struct doc_opts, lfts), "FILE",
-	  "with FABRIC: the forwarding tables in use", NULL, 0, 0 },
-	{ "local", CLI_FLAG, offsetof(struct doc_opts, local), NULL,
-	  "check this node only; do not read the fabric", NULL, 0, 0 },
-	{ "only", CLI_LIST, offsetof(struct doc_opts, only), "ID",
-	  "run only this check; may be given more than once", NULL, 0, 0 },
-	CLI_OPT_CONF(struct doc_opts),
-	{ "opensm", CLI_FILE, offsetof(struct doc_opts, opensm), "FILE",
-	  "path of the program opensm", NULL, 0, 0 },
-	{ "plugin", CLI_FILE, offsetof(struct doc_opts, plugin), "FILE",
-	  "path of libibfattree.so", NULL, 0, 0 },
-	CLI_OPTS_GUIDS(struct doc_opts),
-	CLI_OPT_NOMINAL(struct doc_opts),
-	{ "flaps", CLI_UINT, offsetof(struct doc_opts, flaps), "N",
-	  "warn about ports with more than N link failures", "10", 0, FLAPS_MAX },
-	{ "errors", CLI_UINT, offsetof(struct doc_opts, errors), "N",
-	  "warn about ports with an error counter above N", "10", 0, ERRORS_MAX },
-	CLI_OPT_LMC(struct doc_opts),
-	CLI_OPT_THREADS(struct doc_opts),
-	CLI_OPTS_LOCAL(struct doc_opts, ""),
-	{ "strict", CLI_FLAG, offsetof(struct doc_opts, strict), NULL,
-	  "count warnings as findings", NULL, 0, 0 },
-	{ "quiet", CLI_FLAG, offsetof(struct doc_opts, quiet), NULL,
-	  "print warnings and failures only", NULL, 0, 0 },
-	CLI_OPT_JSON(struct doc_opts),
+	OPT(FILE, "lfts", lfts, "FILE", "with FABRIC: the forwarding tables in use"),
+	OPT(FLAG, "local", local, NULL, "check this node only; do not read the fabric"),
+	OPT(LIST, "only", only, "ID", "run only this check; may be given more than once"),
+	CLI_OPT_CONF,
+	OPT(FILE, "opensm", opensm, "FILE", "path of the program opensm"),
+	OPT(FILE, "plugin", plugin, "FILE", "path of libibfattree.so"),
+	CLI_OPTS_GUIDS,
+	CLI_OPT_NOMINAL,
+	OPT(UINT, "flaps", flaps, "N",
+	    "warn about ports with more than N link failures", "10", 0, FLAPS_MAX),
+	OPT(UINT, "errors", errors, "N",
+	    "warn about ports with an error counter above N", "10", 0, ERRORS_MAX),
+	CLI_OPT_LMC,
+	CLI_OPT_THREADS,
+	CLI_OPTS_LOCAL(""),
+	OPT(FLAG, "strict", strict, NULL, "count warnings as findings"),
+	OPT(FLAG, "quiet", quiet, NULL, "print warnings and failures only"),
+	CLI_OPT_JSON,
 	CLI_OPT_END
 };
 
@@ -261,8 +255,7 @@ static void put_table(const struct doctor *d)
 	printf("(engines: tables with the option \"balance load\", as in the plugin's first routing; \"balance full\" reduces the load of shifts)\n");
 }
 
-static void put_all(const struct doctor *d, const struct doc_result *r,
-		    const uint32_t *count)
+static void put_all(const struct doctor *d, const struct doc_result *r, const uint32_t *count)
 {
 	struct line line[LINES_MAX];
 	uint32_t n = recommend(d, line);
@@ -343,7 +336,7 @@ static int report(const struct doctor *d, const struct doc_result *r)
 			count[r[i].verdict]++;
 	status = count[DOC_FAILURE] || (d->o.strict && count[DOC_WARNING]) ?
 		 CLI_FINDINGS : CLI_CLEAN;
-	if (d->o.json)
+	if (d->o.in.json)
 		return put_json(d, r, count, status);
 	put_all(d, r, count);
 	return status;
@@ -358,8 +351,7 @@ static void check_usage(const struct doctor *d)
 			cli_die("doctor: unknown check '%s'", o->only.v[i]);
 	if (o->lfts && !d->fabric)
 		cli_die("doctor: --lfts needs FABRIC");
-	if (d->fabric && (o->local || o->from.ca || o->from.port ||
-			  o->from.m_key))
+	if (d->fabric && (o->local || o->in.from.ca || o->in.from.port || o->in.from.m_key))
 		cli_die("doctor: --local, --ca, --port and --m-key cannot be combined with FABRIC");
 }
 
@@ -374,13 +366,10 @@ static int run_doctor(int argc, char **argv)
 		snprintf(d.kernel, sizeof(d.kernel), "%s", host.release);
 	d.fabric = n ? argv[0] : NULL;
 	check_usage(&d);
-	d.team = ftr_team_new(d.o.threads);
+	d.o.in.team = ftr_team_new(d.o.in.threads);
 	if (!d.fabric)
 		doc_read_conf(&d);
 	run_checks(&d, r);
-	/* unreadable dumps are bad input; an unreadable live fabric is a finding */
-	if (d.fabric && d.net.err.status)
-		cli_die("%s", d.net.err.msg);
 	status = report(&d, r);
 	for (size_t i = 0; i < DOC_N_CHECKS; i++)
 		for (int k = 0; k < DOC_DETAILS; k++)
@@ -388,7 +377,7 @@ static int run_doctor(int argc, char **argv)
 	doc_free_paths(&d);
 	doc_free_fabric(&d.net);
 	doc_free_conf(&d.conf);
-	ftr_team_free(d.team);
+	ftr_team_free(d.o.in.team);
 	return status;
 }
 
@@ -405,7 +394,6 @@ const struct cli_cmd cli_doctor = {
 "Exit status: 0 no failure; 1 a failure (with --strict: a failure or a warning);\n"
 "2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_doctor,
 };

@@ -57,10 +57,12 @@ void doc_say(struct doc_result *r, enum doc_verdict v, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 void doc_remedy(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
 /* Adds a line for one affected object.  All objects are counted, but only the first DOC_DETAILS
- * lines are kept. */
-void doc_detail(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
-/* Sets the location of the last detail.  guid: node GUID of a switch, or port GUID. */
-void doc_at(struct doc_result *r, uint64_t guid, unsigned int port);
+ * lines are kept.  guid: node GUID of a switch, or port GUID; 0: the object has no location. */
+void doc_at(struct doc_result *r, uint64_t guid, unsigned int port, const char *fmt, ...)
+	FTR_PRINTF(4, 5);
+#define doc_detail(r, ...) doc_at(r, 0, 0, __VA_ARGS__)
+/* If there are no details, sets the verdict DOC_OK with this text, and returns true. */
+#define doc_clean(r, ...) (!(r)->n_details && (doc_say(r, DOC_OK, __VA_ARGS__), true))
 
 /* The name of a verdict in JSON, and the text before the reason why nothing was checked. */
 const char *doc_key(enum doc_verdict v);
@@ -142,7 +144,6 @@ struct doc_fabric {
 struct doc_column {
 	const char *name;	/* "in use", or the engine's name */
 	struct cli_measure m;
-	bool done;
 };
 #define DOC_COLUMNS 8
 
@@ -156,12 +157,11 @@ struct doc_conf {
 };
 
 struct doc_opts {
-	const char *lfts, *nominal, *opensm, *plugin, *conf;
-	struct cli_guid_files files;
+	struct cli_in in;
+	const char *lfts, *opensm, *plugin, *conf;
 	struct cli_list only;
-	struct cli_live_opts from;
-	unsigned int threads, lmc, flaps, errors;
-	bool local, quiet, strict, json;
+	unsigned int flaps, errors;
+	bool local, quiet, strict;
 };
 
 struct doctor {
@@ -171,10 +171,8 @@ struct doctor {
 	char kernel[65];	/* release of the running kernel */
 	struct doc_conf conf;
 	struct doc_fabric net;
-	struct ftr_team *team;
 	/* computed by the first check that needs them */
-	struct ftr_shape_opts shape_opts;
-	struct ftr_nominal *nominal;
+	struct cli_shaping shaping;
 	struct ftr_shape *sh;	/* NULL: shape_err has the reason */
 	struct ftr_err shape_err;
 	struct ftr_check_report *report;	/* NULL: not computed */

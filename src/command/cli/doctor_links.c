@@ -18,14 +18,12 @@ static void list_sms(const struct doc_fabric *n, struct doc_result *r)
 		const struct doc_sm *s = &n->sm[i];
 
 		if (s->answered)
-			doc_detail(r, "\"%s\": guid=0x%016" PRIx64 " lid=%u state=%s priority=%u",
-				   s->name, s->guid, s->lid, s->state < 4 ?
-				   sm_states[s->state] : "unknown",
-				   s->priority);
+			doc_at(r, s->guid, 0, "\"%s\": guid=0x%016" PRIx64 " lid=%u state=%s priority=%u",
+			       s->name, s->guid, s->lid,
+			       s->state < 4 ? sm_states[s->state] : "unknown", s->priority);
 		else
-			doc_detail(r, "\"%s\": guid=0x%016" PRIx64 " lid=%u does not answer",
-				   s->name, s->guid, s->lid);
-		doc_at(r, s->guid, 0);
+			doc_at(r, s->guid, 0, "\"%s\": guid=0x%016" PRIx64 " lid=%u does not answer",
+			       s->name, s->guid, s->lid);
 	}
 }
 
@@ -50,8 +48,7 @@ void doc_sm(struct doctor *d, struct doc_result *r)
 		doc_say(r, DOC_FAILURE, "no subnet manager is master");
 		doc_remedy(r, "start opensm; if it runs, look for errors in its log");
 	} else {
-		doc_say(r, DOC_FAILURE, "%u subnet managers are master at the same time",
-			masters);
+		doc_say(r, DOC_FAILURE, "%u subnet managers are master at the same time", masters);
 		doc_remedy(r, "stop all but one; then compare their sm_key, subnet_prefix and M_Key");
 	}
 }
@@ -61,8 +58,7 @@ void doc_standby(struct doctor *d, struct doc_result *r)
 	uint32_t n = in_state(&d->net, 2);
 
 	if (n) {
-		doc_say(r, DOC_OK, "%u standby subnet manager%s", n,
-			n == 1 ? "" : "s");
+		doc_say(r, DOC_OK, "%u standby subnet manager%s", n, n == 1 ? "" : "s");
 		return;
 	}
 	doc_say(r, DOC_WARNING, "no standby subnet manager; while the master is down, nothing is rerouted");
@@ -79,11 +75,9 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, DOC_NOT_CHECKED, "SMInfo does not contain the version; run \"opensm --version\" on the node%s below",
 		n->n_sm == 1 ? "" : "s");
-	for (uint32_t i = 0; i < n->n_sm; i++) {
-		doc_detail(r, "\"%s\" (0x%016" PRIx64 ")", n->sm[i].name,
-			   n->sm[i].guid);
-		doc_at(r, n->sm[i].guid, 0);
-	}
+	for (uint32_t i = 0; i < n->n_sm; i++)
+		doc_at(r, n->sm[i].guid, 0, "\"%s\" (0x%016" PRIx64 ")", n->sm[i].name,
+		       n->sm[i].guid);
 }
 
 /* ---- links ------------------------------------------------------------- */
@@ -92,13 +86,11 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 {
 	return x->peer_kind == FTR_PEER_EP ||
-	       (x->peer_kind == FTR_PEER_SW &&
-		(s < x->peer || (s == x->peer && p < x->peer_port)));
+	       (x->peer_kind == FTR_PEER_SW && (s < x->peer || (s == x->peer && p < x->peer_port)));
 }
 
 /* Returns true if the link is bad.  `what` then gets the text to print after the link's name. */
-typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p,
-		       char *what, size_t size);
+typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p, char *what, size_t size);
 
 static void list_links(const struct doctor *d, struct doc_result *r, bad_fn bad)
 {
@@ -110,14 +102,11 @@ static void list_links(const struct doctor *d, struct doc_result *r, bad_fn bad)
 			if (!is_first_end(ftr_fabric_port(f, s, p), s, p) ||
 			    !bad(d, s, p, what, sizeof(what)))
 				continue;
-			doc_detail(r, "%s%s", cli_ends_name(text, f, s, p),
-				   what);
-			doc_at(r, f->sw[s].guid, p);
+			doc_at(r, f->sw[s].guid, p, "%s%s", cli_ends_name(text, f, s, p), what);
 		}
 }
 
-static const struct doc_port *state_of(const struct doctor *d, ftr_sw s,
-				       unsigned int p)
+static const struct doc_port *state_of(const struct doctor *d, ftr_sw s, unsigned int p)
 {
 	return &d->net.port[d->net.f->sw[s].first_port + p];
 }
@@ -131,22 +120,17 @@ void doc_silent(struct doctor *d, struct doc_result *r)
 			r->n_details++;
 			continue;
 		}
-		doc_detail(r, "\"%s\" (0x%016" PRIx64 ") port %u",
-			   n->silent[i].name, n->silent[i].guid,
-			   n->silent[i].port);
-		doc_at(r, n->silent[i].guid, n->silent[i].port);
+		doc_at(r, n->silent[i].guid, n->silent[i].port, "\"%s\" (0x%016" PRIx64 ") port %u",
+		       n->silent[i].name, n->silent[i].guid, n->silent[i].port);
 	}
-	if (!n->n_silent) {
-		doc_say(r, DOC_OK, "both ends of every link answer");
+	if (doc_clean(r, "both ends of every link answer"))
 		return;
-	}
 	doc_say(r, DOC_FAILURE, "%u link%s with only one end that answers: the port is up, but the node behind it does not answer",
 		n->n_silent, n->n_silent == 1 ? "" : "s");
 	doc_remedy(r, "reset the node behind each of these ports, or unplug the cable");
 }
 
-static bool not_active(const struct doctor *d, ftr_sw s, unsigned int p,
-		       char *what, size_t size)
+static bool not_active(const struct doctor *d, ftr_sw s, unsigned int p, char *what, size_t size)
 {
 	unsigned int state = state_of(d, s, p)->state;
 
@@ -157,10 +141,8 @@ static bool not_active(const struct doctor *d, ftr_sw s, unsigned int p,
 void doc_link_state(struct doctor *d, struct doc_result *r)
 {
 	list_links(d, r, not_active);
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "all links are Active");
+	if (doc_clean(r, "all links are Active"))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "%u link%s not Active", r->n_details,
 		r->n_details == 1 ? " is" : "s are");
 	doc_remedy(r, "if this persists, the subnet manager cannot configure these ports: look for their GUIDs in its log");
@@ -168,8 +150,7 @@ void doc_link_state(struct doctor *d, struct doc_result *r)
 
 /* Returns the greatest speed (if `width` is true: the greatest width) of the links between s and
  * nodes of this kind. */
-static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
-			      unsigned int kind, bool width)
+static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s, unsigned int kind, bool width)
 {
 	unsigned int best = 0;
 
@@ -198,26 +179,21 @@ static bool is_slow(const struct doctor *d, ftr_sw s, unsigned int p, bool width
 	if (d->net.port)
 		supported = width ? state_of(d, s, p)->max_width :
 				    state_of(d, s, p)->max_speed;
-	if (!is || (supported && is >= supported) ||
-	    (!supported && x->peer_kind != FTR_PEER_SW))
+	if (!is || (supported && is >= supported) || (!supported && x->peer_kind != FTR_PEER_SW))
 		return false;
 	return is < best_near(f, s, x->peer_kind, width) ||
-	       (x->peer_kind == FTR_PEER_SW &&
-		is < best_near(f, x->peer, x->peer_kind, width));
+	       (x->peer_kind == FTR_PEER_SW && is < best_near(f, x->peer, x->peer_kind, width));
 }
 
-static bool narrow(const struct doctor *d, ftr_sw s, unsigned int p,
-		   char *what, size_t size)
+static bool narrow(const struct doctor *d, ftr_sw s, unsigned int p, char *what, size_t size)
 {
 	snprintf(what, size, ": %ux", ftr_fabric_port(d->net.f, s, p)->width);
 	return is_slow(d, s, p, true);
 }
 
-static bool slow(const struct doctor *d, ftr_sw s, unsigned int p, char *what,
-		 size_t size)
+static bool slow(const struct doctor *d, ftr_sw s, unsigned int p, char *what, size_t size)
 {
-	snprintf(what, size, ": %s",
-		 ftr_speed_str(ftr_fabric_port(d->net.f, s, p)->speed));
+	snprintf(what, size, ": %s", ftr_speed_str(ftr_fabric_port(d->net.f, s, p)->speed));
 	return is_slow(d, s, p, false);
 }
 
@@ -236,10 +212,8 @@ static void link_rate(struct doctor *d, struct doc_result *r, bool width)
 		return;
 	}
 	list_links(d, r, width ? narrow : slow);
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "no link is %s than other links of its switches", less);
+	if (doc_clean(r, "no link is %s than other links of its switches", less))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "%u link%s %s than other links of %s switches",
 		r->n_details, r->n_details == 1 ? " is" : "s are", less,
 		r->n_details == 1 ? "its" : "their");
@@ -303,8 +277,7 @@ static void list_counters(struct doctor *d, struct doc_result *r,
 			if (!x->counted || !ftr_fabric_port(f, s, p)->peer_kind ||
 			    !above(text, sizeof(text), x, first, last, limit))
 				continue;
-			doc_detail(r, "%s:%s", cli_ends_name(name, f, s, p), text);
-			doc_at(r, f->sw[s].guid, p);
+			doc_at(r, f->sw[s].guid, p, "%s:%s", cli_ends_name(name, f, s, p), text);
 		}
 	if (!counted)
 		doc_say(r, DOC_NOT_CHECKED, "no switch answers a Get of its error counters");
@@ -314,8 +287,7 @@ static void list_counters(struct doctor *d, struct doc_result *r,
 		doc_say(r, DOC_WARNING, "%u port%s a counter above %s %u",
 			r->n_details, r->n_details == 1 ? " has" : "s have", option, limit);
 	if (counted && d->net.no_counters)
-		doc_detail(r, "switches that did not answer: %u",
-			   d->net.no_counters);
+		doc_detail(r, "switches that did not answer: %u", d->net.no_counters);
 }
 
 void doc_link_flaps(struct doctor *d, struct doc_result *r)
@@ -337,51 +309,38 @@ void doc_link_errors(struct doctor *d, struct doc_result *r)
 void doc_lft_capacity(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
-	char name[CLI_NAME_MAX];
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		if (!d->net.sw[s].lft_cap || d->net.sw[s].lft_cap > f->max_lid)
 			continue;
-		doc_detail(r, "%s: %u entries", cli_sw_name(name, f, s),
-			   d->net.sw[s].lft_cap);
-		doc_at(r, f->sw[s].guid, 0);
+		doc_at(r, f->sw[s].guid, 0, "%s: %u entries", CLI_SW(f, s), d->net.sw[s].lft_cap);
 	}
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "the tables of all switches have room for LID %u, the highest in use", f->max_lid);
+	if (doc_clean(r, "the tables of all switches have room for LID %u, the highest in use",
+		      f->max_lid))
 		return;
-	}
 	doc_say(r, DOC_FAILURE, "%u switch%s no table entry for LID %u, which is in use",
-		r->n_details, r->n_details == 1 ? " has" : "es have",
-		f->max_lid);
+		r->n_details, r->n_details == 1 ? " has" : "es have", f->max_lid);
 	doc_remedy(r, "use lower LIDs: stop opensm and delete its file guid2lid, or reduce lmc");
 }
 
 void doc_lft_top(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
-	char name[CLI_NAME_MAX];
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		if (d->net.sw[s].lft_cap <= f->max_lid ||
-		    d->net.sw[s].lft_top >= f->max_lid)
+		if (d->net.sw[s].lft_cap <= f->max_lid || d->net.sw[s].lft_top >= f->max_lid)
 			continue;
-		doc_detail(r, "%s: LinearFDBTop=%u", cli_sw_name(name, f, s),
-			   d->net.sw[s].lft_top);
-		doc_at(r, f->sw[s].guid, 0);
+		doc_at(r, f->sw[s].guid, 0, "%s: LinearFDBTop=%u", CLI_SW(f, s),
+		       d->net.sw[s].lft_top);
 	}
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "LinearFDBTop of all switches covers the LIDs in use, up to %u",
-			f->max_lid);
+	if (doc_clean(r, "LinearFDBTop of all switches covers the LIDs in use, up to %u", f->max_lid))
 		return;
-	}
 	doc_say(r, DOC_FAILURE, "%u switch%s packets to the highest LIDs in use (up to %u)",
-		r->n_details, r->n_details == 1 ? " drops" : "es drop",
-		f->max_lid);
+		r->n_details, r->n_details == 1 ? " drops" : "es drop", f->max_lid);
 	doc_remedy(r, "make opensm sweep (kill -HUP); if this persists, the switches did not accept OpenSM's SwitchInfo");
 }
 
-static bool one_vl(const struct doctor *d, ftr_sw s, unsigned int p,
-		   char *what, size_t size)
+static bool one_vl(const struct doctor *d, ftr_sw s, unsigned int p, char *what, size_t size)
 {
 	(void)what;
 	(void)size;
@@ -392,36 +351,27 @@ static bool one_vl(const struct doctor *d, ftr_sw s, unsigned int p,
 void doc_vls(struct doctor *d, struct doc_result *r)
 {
 	list_links(d, r, one_vl);
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "all links between switches have two data VLs or more");
+	if (doc_clean(r, "all links between switches have two data VLs or more"))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "%u link%s between switches %s one data VL only; ddlr then repairs without its second VL",
-		r->n_details, r->n_details == 1 ? "" : "s",
-		r->n_details == 1 ? "has" : "have");
+		r->n_details, r->n_details == 1 ? "" : "s", r->n_details == 1 ? "has" : "have");
 	doc_remedy(r, "for ddlr, set max_op_vls to 2 or more in opensm.conf; dmodc and sftree need one VL only");
 }
 
 void doc_adaptive(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
-	char name[CLI_NAME_MAX];
 
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		if (!d->net.sw[s].adaptive)
-			continue;
-		doc_detail(r, "%s", cli_sw_name(name, f, s));
-		doc_at(r, f->sw[s].guid, 0);
-	}
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (d->net.sw[s].adaptive)
+			doc_at(r, f->sw[s].guid, 0, "%s", CLI_SW(f, s));
 	if (!r->n_details && d->net.no_adaptive) {
 		doc_say(r, DOC_NOT_CHECKED, "%u switches of NVIDIA did not answer a Get of AdaptiveRoutingInfo",
 			d->net.no_adaptive);
 		return;
 	}
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "no switch reports adaptive routing");
+	if (doc_clean(r, "no switch reports adaptive routing"))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "adaptive routing is on at %u switch%s: loads and paths are those of the forwarding tables, but these switches choose other ports too",
 		r->n_details, r->n_details == 1 ? "" : "es");
 	doc_remedy(r, "do not use this plugin together with adaptive routing: it does not configure the groups of ports, and does not check their paths for credit loops");

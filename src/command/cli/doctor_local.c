@@ -53,7 +53,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 {
 	char names[CAS_MAX][UMAD_CA_NAME_LEN];
 	int n = adapters(names);
-	bool found = !d->o.from.ca;
+	bool found = !d->o.in.from.ca;
 
 	if (n <= 0) {
 		doc_say(r, DOC_FAILURE, "the kernel shows no InfiniBand adapter");
@@ -63,7 +63,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 	for (int i = 0; i < n; i++) {
 		umad_ca_t ca;
 
-		found = found || !strcmp(names[i], d->o.from.ca);
+		found = found || !strcmp(names[i], d->o.in.from.ca);
 		if (umad_get_ca(names[i], &ca) < 0) {
 			doc_detail(r, "%s", names[i]);
 			continue;
@@ -73,8 +73,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 		umad_release_ca(&ca);
 	}
 	doc_say(r, found ? DOC_OK : DOC_FAILURE, "%d adapter%s%s%s", n,
-		n == 1 ? "" : "s", found ? "" : ", none of them ",
-		found ? "" : d->o.from.ca);
+		n == 1 ? "" : "s", found ? "" : ", none of them ", found ? "" : d->o.in.from.ca);
 	if (!found)
 		doc_remedy(r, "give the name of one of the listed adapters with --ca");
 }
@@ -96,7 +95,7 @@ static int try_open(const struct doctor *d)
 	int port;
 
 	errno = 0;
-	port = umad_open_port(d->o.from.ca, (int)d->o.from.port);
+	port = umad_open_port(d->o.in.from.ca, (int)d->o.in.from.port);
 	if (port < 0)
 		return errno ? errno : -port;
 	umad_close_port(port);
@@ -119,8 +118,7 @@ void doc_module(struct doctor *d, struct doc_result *r)
 		doc_say(r, DOC_OK, "ib_umad is loaded");
 		return;
 	}
-	doc_say(r, DOC_FAILURE, "cannot open a management port: %s",
-		strerror(error));
+	doc_say(r, DOC_FAILURE, "cannot open a management port: %s", strerror(error));
 	doc_remedy(r, "run \"modprobe ib_umad\"; if that does not help, see check \"port\"");
 }
 
@@ -134,8 +132,7 @@ void doc_permission(struct doctor *d, struct doc_result *r)
 	if (!error) {
 		doc_say(r, DOC_OK, "management datagrams can be sent");
 	} else if (denied(error)) {
-		doc_say(r, DOC_FAILURE, "/dev/infiniband/umad*: %s",
-			strerror(error));
+		doc_say(r, DOC_FAILURE, "/dev/infiniband/umad*: %s", strerror(error));
 		doc_remedy(r, "run as root, or give the user read and write access to /dev/infiniband/umad*");
 	} else {
 		doc_say(r, DOC_NOT_CHECKED, "no management port can be opened: %s",
@@ -154,17 +151,15 @@ void doc_local_port(struct doctor *d, struct doc_result *r)
 
 	if (no_adapter(r))
 		return;
-	if (umad_get_port(d->o.from.ca, (int)d->o.from.port, &p) < 0) {
+	if (umad_get_port(d->o.in.from.ca, (int)d->o.in.from.port, &p) < 0) {
 		doc_say(r, DOC_FAILURE, "no usable port: %s:%u",
-			d->o.from.ca ? d->o.from.ca : "(any adapter)",
-			d->o.from.port);
+			d->o.in.from.ca ? d->o.in.from.ca : "(any adapter)", d->o.in.from.port);
 		doc_remedy(r, "see \"adapter\"; choose a port with --ca and --port");
 		return;
 	}
 	state = p.state < 5 ? port_states[p.state] : "unknown";
 	doc_say(r, DOC_OK, "%s port %d: state=%s link_layer=%s rate=%u Gb/s lid=%u sm_lid=%u",
-		p.ca_name, p.portnum, state, p.link_layer, p.rate, p.base_lid,
-		p.sm_lid);
+		p.ca_name, p.portnum, state, p.link_layer, p.rate, p.base_lid, p.sm_lid);
 	if (!strcmp(p.link_layer, "Ethernet")) {
 		r->verdict = DOC_FAILURE;
 		doc_remedy(r, "choose an InfiniBand port with --ca and --port");
@@ -194,8 +189,7 @@ static void known_prefix(const struct doctor *d, struct doc_result *r)
 	umad_port_t p;
 	uint64_t prefix;
 
-	if (!d->conf.prefix ||
-	    umad_get_port(d->o.from.ca, (int)d->o.from.port, &p) < 0)
+	if (!d->conf.prefix || umad_get_port(d->o.in.from.ca, (int)d->o.in.from.port, &p) < 0)
 		return;
 	prefix = be64toh(p.gid_prefix);
 	if (p.state == 4 && prefix != d->conf.prefix)
@@ -243,10 +237,8 @@ void doc_known_faults(struct doctor *d, struct doc_result *r)
 	known_kernel(d, r);
 	known_prefix(d, r);
 	known_sriov(d, r);
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "no known fault of OpenSM or the kernel concerns this node");
+	if (doc_clean(r, "no known fault of OpenSM or the kernel concerns this node"))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "%u known fault%s of OpenSM or the kernel", r->n_details,
 		r->n_details == 1 ? "" : "s");
 	doc_remedy(r, "for the kernel: boot another one; for subnet_prefix: keep the default; for virtual functions: use none, or the subnet manager of NVIDIA");
@@ -264,8 +256,7 @@ static void compare_mtu(struct ibv_context *ctx, int port, struct doc_result *r)
 	const char *name = ibv_get_device_name(ctx->device);
 
 	if (ibv_query_port(ctx, (uint8_t)port, &a)) {
-		doc_say(r, DOC_NOT_CHECKED, "libibverbs cannot query %s port %d",
-			name, port);
+		doc_say(r, DOC_NOT_CHECKED, "libibverbs cannot query %s port %d", name, port);
 		return;
 	}
 	doc_say(r, a.active_mtu < a.max_mtu ? DOC_WARNING : DOC_OK,
@@ -283,7 +274,7 @@ void doc_mtu(struct doctor *d, struct doc_result *r)
 	umad_port_t p;
 
 	if (!list || !n ||
-	    umad_get_port(d->o.from.ca, (int)d->o.from.port, &p) < 0) {
+	    umad_get_port(d->o.in.from.ca, (int)d->o.in.from.port, &p) < 0) {
 		doc_say(r, DOC_NOT_CHECKED, "libibverbs shows no device (is ib_uverbs loaded?)");
 		if (list)
 			ibv_free_device_list(list);
@@ -296,8 +287,7 @@ void doc_mtu(struct doctor *d, struct doc_result *r)
 		compare_mtu(ctx, p.portnum, r);
 		ibv_close_device(ctx);
 	} else {
-		doc_say(r, DOC_NOT_CHECKED, "libibverbs cannot open %s",
-			p.ca_name);
+		doc_say(r, DOC_NOT_CHECKED, "libibverbs cannot open %s", p.ca_name);
 	}
 	umad_release_port(&p);
 	ibv_free_device_list(list);
@@ -350,8 +340,7 @@ static char *find_file(const char *dirs, const char *name)
 		size_t n = strcspn(dirs, ":");
 		char *path = NULL;
 
-		if (n && asprintf(&path, "%.*s/%s", (int)n, dirs, name) > 0 &&
-		    !access(path, R_OK))
+		if (n && asprintf(&path, "%.*s/%s", (int)n, dirs, name) > 0 && !access(path, R_OK))
 			return path;
 		free(path);
 		dirs += n + (dirs[n] == ':');
@@ -378,8 +367,7 @@ char *doc_find_opensm(void)
 }
 
 static bool versions(struct doc_result *r, const char *opensm,
-		     const char *plugin, char a[DOC_VERSION_MAX],
-		     char b[DOC_VERSION_MAX])
+		     const char *plugin, char a[DOC_VERSION_MAX], char b[DOC_VERSION_MAX])
 {
 	if (!doc_file_version(opensm, a)) {
 		doc_say(r, DOC_NOT_CHECKED, "%s: %s", opensm, errno ?
@@ -459,17 +447,16 @@ static void keep_options(struct doc_conf *c, const char *value)
 /* Handles one line "key value".  If a key is repeated, the last value is used, as in OpenSM. */
 static void take_line(struct doc_conf *c, const char *key, const char *value)
 {
-	if (!strcmp(key, "event_plugin_name"))
-		keep(&c->plugins, value);
-	else if (!strcmp(key, "routing_engine"))
-		keep(&c->engines, value);
-	else if (!strcmp(key, "root_guid_file"))
-		keep(&c->roots, value);
-	else if (!strcmp(key, "cn_guid_file"))
-		keep(&c->cn, value);
-	else if (!strcmp(key, "io_guid_file"))
-		keep(&c->io, value);
-	else if (!strcmp(key, "event_plugin_options"))
+	const struct { const char *key; char **value; } text[] = {
+		{ "event_plugin_name", &c->plugins }, { "routing_engine", &c->engines },
+		{ "root_guid_file", &c->roots }, { "cn_guid_file", &c->cn },
+		{ "io_guid_file", &c->io },
+	};
+
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		if (!strcmp(key, text[i].key))
+			keep(text[i].value, value);
+	if (!strcmp(key, "event_plugin_options"))
 		keep_options(c, value);
 	else if (!strcmp(key, "use_ucast_cache"))
 		c->ucast_cache = is_true(value);
@@ -505,19 +492,18 @@ void doc_read_conf(struct doctor *d)
 		if (!value || key[0] == '#')
 			continue;
 		value += strspn(value, " \t");
-		for (size_t n = strlen(value);
-		     n && isspace((unsigned char)value[n - 1]); n--)
+		for (size_t n = strlen(value); n && isspace((unsigned char)value[n - 1]); n--)
 			value[n - 1] = '\0';
 		take_line(&d->conf, key, value);
 	}
 	fclose(f);
 	/* options of this command take precedence over opensm.conf */
-	if (!d->o.files.roots)
-		d->o.files.roots = d->conf.roots;
-	if (!d->o.files.cn)
-		d->o.files.cn = d->conf.cn;
-	if (!d->o.files.io)
-		d->o.files.io = d->conf.io;
+	if (!d->o.in.files.roots)
+		d->o.in.files.roots = d->conf.roots;
+	if (!d->o.in.files.cn)
+		d->o.in.files.cn = d->conf.cn;
+	if (!d->o.in.files.io)
+		d->o.in.files.io = d->conf.io;
 }
 
 void doc_free_conf(struct doc_conf *c)
@@ -573,8 +559,7 @@ void doc_config(struct doctor *d, struct doc_result *r)
 		return;
 	}
 	doc_say(r, DOC_OK, "%s: event_plugin_name=%s routing_engine=%s",
-		c->path, c->plugins ? c->plugins : "(none)",
-		c->engines ? c->engines : "(default)");
+		c->path, c->plugins ? c->plugins : "(none)", c->engines ? c->engines : "(default)");
 	if (plugin != engine)
 		doc_detail(r, "%s", plugin ? "the plugin is loaded, but routing_engine names none of its engines" :
 			   "routing_engine names an engine of the plugin, but event_plugin_name does not load the plugin");

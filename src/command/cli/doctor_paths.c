@@ -22,21 +22,14 @@
 
 static void make_shape(struct doctor *d)
 {
-	struct ftr_shape_opts *o = &d->shape_opts;
 	struct ftr_err *err = &d->shape_err;
 	enum ftr_status st;
 
 	if (d->sh || err->status)
 		return;
-	o->leaf_order = FTR_LEAF_BY_GUID;
-	st = cli_read_guids(&d->o.files, o, err);
+	st = cli_shaping(&d->o.in, d->net.f, true, &d->shaping, err);
 	if (!st)
-		st = cli_nominal(d->o.nominal, d->net.f, true, o, d->team,
-				 &d->nominal, err);
-	if (!st && d->nominal)
-		o->nominal = d->nominal->shape;
-	if (!st)
-		st = ftr_shape_new(d->net.f, o, d->team, &d->sh, err);
+		st = ftr_shape_new(d->net.f, &d->shaping.opts, d->o.in.team, &d->sh, err);
 	err->status = st;
 }
 
@@ -44,8 +37,7 @@ static bool need_shape(struct doctor *d, struct doc_result *r)
 {
 	make_shape(d);
 	if (!d->sh)
-		doc_say(r, DOC_NOT_CHECKED, "the fabric has no ranks: %s",
-			d->shape_err.msg);
+		doc_say(r, DOC_NOT_CHECKED, "the fabric has no ranks: %s", d->shape_err.msg);
 	return d->sh != NULL;
 }
 
@@ -61,9 +53,8 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 	make_shape(d);
 	opts.rank = d->sh ? d->sh->tree.rank : NULL;
 	report = cli_calloc(1, sizeof(*report), "a report");
-	if (ftr_check_tables(d->net.f, d->net.t, &opts, d->team, report, &err)) {
-		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s",
-			err.msg);
+	if (ftr_check_tables(d->net.f, d->net.t, &opts, d->o.in.team, report, &err)) {
+		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s", err.msg);
 		free(report);
 		return false;
 	}
@@ -77,8 +68,7 @@ void doc_free_paths(struct doctor *d)
 	free(d->report);
 	cli_reach_free(&d->judged.reach);
 	ftr_shape_free(d->sh);
-	ftr_nominal_free(d->nominal);
-	cli_free_guids(&d->shape_opts);
+	cli_shaping_free(&d->shaping);
 }
 
 /* ---- files of this fabric ---------------------------------------------- */
@@ -110,26 +100,22 @@ static void one_file(const struct doctor *d, struct doc_result *r,
 	free(guid);
 	if (unknown || !n)
 		doc_detail(r, "%s %s: GUIDs without a %s in this fabric: %u of %u; the first: 0x%016"
-			   PRIx64, what, path, switches ? "switch" : "port",
-			   unknown, n, first);
+			   PRIx64, what, path, switches ? "switch" : "port", unknown, n, first);
 }
 
 /* Returns true if the state file of the plugin belongs to this fabric.  If not, *why gets the
  * reason. */
-static bool is_state_of(const struct doctor *d, const char *path,
-			struct ftr_err *why)
+static bool is_state_of(const struct doctor *d, const char *path, struct ftr_err *why)
 {
 	struct ftr_nominal_change c = { .other = false };
 	struct ftr_nominal *n = NULL;
-	enum ftr_status st = ftr_nominal_read(path, &d->shape_opts, d->team,
-					      &n, why);
+	enum ftr_status st = ftr_nominal_read(path, &d->shaping.opts, &n, why);
 
 	if (!st)
 		st = ftr_nominal_compare(n, d->net.f, &c, why);
 	if (!st && c.other)
 		st = ftr_fail(why, FTR_INVAL, "%s: %u of its %u switches and %u of its %u host ports are in this fabric",
-			      path, c.same_sw, c.old_sw, c.same_hosts,
-			      c.old_hosts);
+			      path, c.same_sw, c.old_sw, c.same_hosts, c.old_hosts);
 	ftr_nominal_free(n);
 	return !st;
 }
@@ -148,10 +134,10 @@ static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 	bool ours = false;
 	size_t n = 0;
 
-	if (d->o.nominal) {
-		if (!ftr_state_is_file(d->o.nominal))
+	if (d->o.in.nominal) {
+		if (!ftr_state_is_file(d->o.in.nominal))
 			return 0;
-		if (!is_state_of(d, d->o.nominal, &why))
+		if (!is_state_of(d, d->o.in.nominal, &why))
 			doc_detail(r, "state file %s", why.msg);
 		return 1;
 	}
@@ -171,7 +157,7 @@ static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 
 void doc_files(struct doctor *d, struct doc_result *r)
 {
-	const struct cli_guid_files *g = &d->o.files;
+	const struct cli_guid_files *g = &d->o.in.files;
 
 	if (!state_files(d, r) && !g->roots && !g->cn && !g->io) {
 		doc_say(r, DOC_NOT_CHECKED, "no GUID file (root, cn or io) and no state file of the plugin is in use");
@@ -180,10 +166,8 @@ void doc_files(struct doctor *d, struct doc_result *r)
 	one_file(d, r, "root_guid_file", g->roots, true);
 	one_file(d, r, "cn_guid_file", g->cn, false);
 	one_file(d, r, "io_guid_file", g->io, false);
-	if (!r->n_details) {
-		doc_say(r, DOC_OK, "the GUID files and the state file of the plugin are those of this fabric");
+	if (doc_clean(r, "the GUID files and the state file of the plugin are those of this fabric"))
 		return;
-	}
 	doc_say(r, DOC_WARNING, "%u file%s not match this fabric",
 		r->n_details, r->n_details == 1 ? " does" : "s do");
 	doc_remedy(r, "correct the GUID files (cn and io files contain port GUIDs, root files contain node GUIDs); remove state files of other fabrics (the plugin writes a new one)");
@@ -191,8 +175,6 @@ void doc_files(struct doctor *d, struct doc_result *r)
 
 void doc_ranks(struct doctor *d, struct doc_result *r)
 {
-	char ranks[CLI_COUNT_MAX], leaves[CLI_COUNT_MAX], planes[CLI_COUNT_MAX];
-	char pods[CLI_COUNT_MAX], links[CLI_COUNT_MAX], hosts[CLI_COUNT_MAX];
 	const struct ftr_shape *sh;
 
 	make_shape(d);
@@ -203,14 +185,13 @@ void doc_ranks(struct doctor *d, struct doc_result *r)
 		return;
 	}
 	doc_say(r, DOC_OK, "%s (%s), %s, %s, %s, %s, %s on upper switches",
-		cli_count(ranks, sh->tree.n_ranks, "rank", "ranks"),
+		CLI_COUNT(sh->tree.n_ranks, "rank", "ranks"),
 		sh->tree.roots_given ? "from root_guid_file" : "inferred",
-		cli_count(leaves, sh->tree.n_leaf, "leaf switch", "leaf switches"),
-		cli_count(planes, sh->tree.n_planes, "plane", "planes"),
-		cli_count(pods, sh->tree.n_pods, "pod", "pods"),
-		cli_count(links, sh->tree.n_horizontal, "horizontal link",
-			  "horizontal links"),
-		cli_count(hosts, sh->tree.n_odd, "host", "hosts"));
+		CLI_COUNT(sh->tree.n_leaf, "leaf switch", "leaf switches"),
+		CLI_COUNT(sh->tree.n_planes, "plane", "planes"),
+		CLI_COUNT(sh->tree.n_pods, "pod", "pods"),
+		CLI_COUNT(sh->tree.n_horizontal, "horizontal link", "horizontal links"),
+		CLI_COUNT(sh->tree.n_odd, "host", "hosts"));
 	if (sh->tree.n_leaf == d->net.f->n_sw && d->net.f->n_sw > 2) {
 		r->verdict = DOC_WARNING;
 		doc_remedy(r, "all switches have hosts, so the fabric is a ring, a mesh or a torus rather than a fat-tree: compare the load of the engines' tables (check \"balance\") with the load of tables from dfsssp or nue");
@@ -227,15 +208,12 @@ void doc_ranks(struct doctor *d, struct doc_result *r)
 static void absent_links(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;
-	char a[CLI_NAME_MAX], b[CLI_NAME_MAX];
 
 	for (uint32_t i = 0; i < sh->missing.n_absent; i++) {
 		const struct ftr_link *c = &sh->missing.absent[i];
 
-		doc_detail(r, "%s port %u - %s port %u",
-			   cli_sw_name(a, sh->f, c->sw), c->port,
-			   cli_sw_name(b, sh->f, c->peer), c->peer_port);
-		doc_at(r, sh->f->sw[c->sw].guid, 0);
+		doc_at(r, sh->f->sw[c->sw].guid, 0, "%s port %u - %s port %u", CLI_SW(sh->f, c->sw),
+		       c->port, CLI_SW(sh->f, c->peer), c->peer_port);
 	}
 }
 
@@ -244,7 +222,6 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;
-	char name[CLI_NAME_MAX];
 	uint32_t n = 0;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
@@ -254,29 +231,25 @@ static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 		if (!lacks)
 			continue;
 		n += lacks;
-		doc_detail(r, "%s: %u of %u upward neighbours",
-			   cli_sw_name(name, sh->f, s), sh->tree.n_up[s],
-			   sh->numbering.n_slots[s]);
-		doc_at(r, sh->f->sw[s].guid, 0);
+		doc_at(r, sh->f->sw[s].guid, 0, "%s: %u of %u upward neighbours",
+		       CLI_SW(sh->f, s), sh->tree.n_up[s], sh->numbering.n_slots[s]);
 	}
 	return n;
 }
 
 void doc_links_missing(struct doctor *d, struct doc_result *r)
 {
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
 	uint32_t n;
 
 	if (!need_shape(d, r))
 		return;
-	if (d->o.nominal) {
+	if (d->o.in.nominal) {
 		n = d->sh->missing.n_missing_links;
 		absent_links(d, r);
 		doc_say(r, n || d->sh->missing.n_missing_sw ? DOC_WARNING : DOC_OK,
-			"missing parts of %s: %s between switches, %s, %s", d->o.nominal,
-			cli_count(a, n, "link", "links"),
-			cli_count(b, d->sh->missing.n_missing_sw, "switch", "switches"),
-			cli_count(c, d->sh->missing.n_missing_hosts, "host port", "host ports"));
+			"missing parts of %s: %s between switches, %s, %s", d->o.in.nominal,
+			CLI_LINKS(n), CLI_SWITCHES(d->sh->missing.n_missing_sw),
+			CLI_HOST_PORTS(d->sh->missing.n_missing_hosts));
 	} else {
 		n = free_slots(d, r);
 		if (n)
@@ -294,7 +267,6 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 void doc_sm_reach(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_fabric *n = &d->net;
-	char name[CLI_NAME_MAX];
 	uint32_t lids = 0;
 
 	for (uint32_t i = 0; i < n->n_sm; i++) {
@@ -306,11 +278,9 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 		for (ftr_sw s = 0; s < n->f->n_sw; s++) {
 			if (ftr_tables_path(n->f, n->t, s, lid, NULL) != FTR_NO_PATH)
 				continue;
-			doc_detail(r, "%s to the subnet manager \"%s\" (0x%016"
-				   PRIx64 "), lid %u",
-				   cli_sw_name(name, n->f, s), n->sm[i].name,
-				   n->sm[i].guid, lid);
-			doc_at(r, n->f->sw[s].guid, 0);
+			doc_at(r, n->f->sw[s].guid, 0,
+			       "%s to the subnet manager \"%s\" (0x%016" PRIx64 "), lid %u",
+			       CLI_SW(n->f, s), n->sm[i].name, n->sm[i].guid, lid);
 		}
 	}
 	if (!lids) {
@@ -329,7 +299,6 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 static void name_hosts(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
-	char name[CLI_NAME_MAX];
 	uint32_t *hosts = cli_calloc(f->n_sw, sizeof(*hosts), "%u switches", f->n_sw);
 
 	for (ftr_ep e = 0; e < f->n_ep; e++)
@@ -344,10 +313,8 @@ static void name_hosts(const struct doctor *d, struct doc_result *r)
 				lost += hosts[s] - (f->ep[e].sw == s);
 		if (!lost)
 			continue;
-		doc_detail(r, "%s is not reached by %" PRIu64 " host port%s",
-			   cli_lid_name(name, f, f->ep[e].lid), lost,
-			   lost == 1 ? "" : "s");
-		doc_at(r, f->ep[e].guid, 0);
+		doc_at(r, f->ep[e].guid, 0, "%s is not reached by %" PRIu64 " host port%s",
+		       CLI_LID(f, f->ep[e].lid), lost, lost == 1 ? "" : "s");
 	}
 	free(hosts);
 }
@@ -355,20 +322,18 @@ static void name_hosts(const struct doctor *d, struct doc_result *r)
 void doc_pairs(struct doctor *d, struct doc_result *r)
 {
 	uint64_t bad, all;
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
 	if (!need_report(d, r))
 		return;
 	bad = d->report->bad[FTR_CHECK_HOST_HOST];
 	all = d->report->pairs[FTR_CHECK_HOST_HOST];
 	if (!bad) {
-		doc_say(r, DOC_OK, "all %s pairs of host ports have a path",
-			cli_num(a, all));
+		doc_say(r, DOC_OK, "all %s pairs of host ports have a path", CLI_NUM(all));
 		return;
 	}
 	doc_say(r, d->judged.class_bad[FTR_CHECK_HOST_HOST] ? DOC_FAILURE :
 		DOC_WARNING, "pairs of host ports without a path: %s of %s",
-		cli_num(a, bad), cli_num(b, all));
+		CLI_NUM(bad), CLI_NUM(all));
 	doc_remedy(r, "choose an engine: in the table below, the row \"unreachable pairs\" shows how many pairs each engine leaves without a path");
 	name_hosts(d, r);
 }
@@ -376,8 +341,6 @@ void doc_pairs(struct doctor *d, struct doc_result *r)
 void doc_loops(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_check_sample *s;
-	char from[CLI_NAME_MAX], to[CLI_NAME_MAX];
-	char a[CLI_COUNT_MAX];
 
 	if (!need_report(d, r))
 		return;
@@ -387,16 +350,14 @@ void doc_loops(struct doctor *d, struct doc_result *r)
 	}
 	s = &d->report->sample[FTR_FIND_LOOP];
 	doc_say(r, DOC_FAILURE, "%s; the first: from %s to %s",
-		cli_count(a, d->report->found[FTR_FIND_LOOP], "path loops", "paths loop"),
-		cli_sw_name(from, d->net.f, s->from),
-		cli_lid_name(to, d->net.f, s->lid));
+		CLI_COUNT(d->report->found[FTR_FIND_LOOP], "path loops", "paths loop"),
+		CLI_SW(d->net.f, s->from), CLI_LID(d->net.f, s->lid));
 	doc_remedy(r, "make opensm reroute (kill -HUP); if routing_engine is file, correct the lfts_file");
 }
 
 void doc_credit_loops(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_check_report *c;
-	char name[CLI_NAME_MAX];
 
 	if (!need_report(d, r))
 		return;
@@ -405,12 +366,9 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 		doc_say(r, DOC_OK, "no credit loop (checked as if all traffic used one VL)");
 		return;
 	}
-	for (uint32_t i = 0; i < c->cycle_len && i < FTR_CYCLE_MAX; i++) {
-		doc_detail(r, "%s port %u",
-			   cli_sw_name(name, d->net.f, c->cycle[i].sw),
-			   c->cycle[i].port);
-		doc_at(r, d->net.f->sw[c->cycle[i].sw].guid, c->cycle[i].port);
-	}
+	for (uint32_t i = 0; i < c->cycle_len && i < FTR_CYCLE_MAX; i++)
+		doc_at(r, d->net.f->sw[c->cycle[i].sw].guid, c->cycle[i].port, "%s port %u",
+		       CLI_SW(d->net.f, c->cycle[i].sw), c->cycle[i].port);
 	doc_say(r, DOC_FAILURE, "the tables in use can deadlock: packets on %u links can wait for each other in a cycle, unless their paths use different VLs (to check this, run \"ibfattree check\" with --sl2vl and --psl)",
 		c->cycle_len);
 	doc_remedy(r, "use an engine without credit loops; see the table below");
@@ -418,52 +376,35 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 
 /* ---- balance ----------------------------------------------------------- */
 
-static enum ftr_status one_column(struct doctor *d, const char *name,
-				  const struct ftr_tables *t,
-				  const uint64_t *place, uint32_t n,
-				  struct ftr_err *err)
+static void one_column(struct doctor *d, const char *name, const struct ftr_tables *t,
+		       const struct cli_loads *loads)
 {
 	struct doc_column *c = &d->col[d->n_col];
-	const struct cli_loads loads = {
-		.place = place, .n = n, .all = true, .shifts = true,
-	};
 	struct ftr_tables_diff diff;
 	struct cli_reach reach;
-	enum ftr_status st = cli_measure(d->sh, t, &(struct ftr_check_opts){ .rank = NULL },
-					 d->team, &c->m, &reach, err);
 
-	if (!st) {
-		cli_reach_free(&reach);
-		st = cli_measure_load(d->sh, t, &loads, d->team, &c->m, err);
-	}
-	if (st)
-		return st;
+	cli_measure(d->sh, t, &(struct ftr_check_opts){ .rank = NULL }, d->o.in.team, &c->m, &reach);
+	cli_reach_free(&reach);
+	cli_measure_load(d->sh, t, loads, d->o.in.team, &c->m);
 	if (d->net.t) {
 		ftr_tables_diff(d->net.f, d->net.t, d->net.f, t, &diff);
 		cli_measure_churn(&c->m, &diff);
 	}
 	c->name = name;
-	c->done = true;
 	d->n_col++;
-	return FTR_OK;
 }
 
-static enum ftr_status engine_column(struct doctor *d,
-				     const struct ftr_engine_ops *ops,
-				     const uint64_t *place, uint32_t n,
-				     struct ftr_err *err)
+static void engine_column(struct doctor *d, const struct ftr_engine_ops *ops,
+			  const struct cli_loads *loads)
 {
 	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
-	enum ftr_status st = ftr_tables_new(d->net.f, false, &t, err);
 
 	ro.balance = FTR_BALANCE_LOAD;	/* as in the first routing of the plugin */
-	if (!st)
-		st = ops->route(d->sh, &ro, d->team, t, NULL, err);
-	if (!st)
-		st = one_column(d, ops->name, t, place, n, err);
+	cli_must(ftr_tables_new(d->net.f, false, &t, &cli_err));
+	cli_must(ops->route(d->sh, &ro, d->o.in.team, t, NULL, &cli_err));
+	one_column(d, ops->name, t, loads);
 	ftr_tables_free(t);
-	return st;
 }
 
 /* Returns the column of the engine to recommend.  An engine is better if it has fewer unreachable
@@ -485,36 +426,30 @@ static const struct doc_column *best_engine(const struct doctor *d)
 	return best;
 }
 
-static enum ftr_status measure_all(struct doctor *d, struct ftr_err *err)
+static void measure_all(struct doctor *d)
 {
+	struct cli_loads loads = { .all = true, .shifts = true };
+	uint64_t *place = cli_host_guids(d->sh, true, &loads.n);
 	const struct ftr_engine_ops *ops;
-	uint32_t n;
-	uint64_t *place = cli_host_guids(d->sh, true, &n);
-	enum ftr_status st = FTR_OK;
 
+	loads.place = place;
 	if (d->net.t)
-		st = one_column(d, "in use", d->net.t, place, n, err);
-	for (unsigned int i = 0; !st && d->n_col < DOC_COLUMNS &&
-	     (ops = ftr_engine_at(i)); i++) {
+		one_column(d, "in use", d->net.t, &loads);
+	for (unsigned int i = 0; d->n_col < DOC_COLUMNS && (ops = ftr_engine_at(i)); i++) {
 		cli_progress_step(i, 3);
-		st = engine_column(d, ops, place, n, err);
+		engine_column(d, ops, &loads);
 	}
 	free(place);
-	return st;
 }
 
 void doc_balance(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_column *best;
-	struct ftr_err err = { 0 };
 	double now, then;
 
 	if (!need_shape(d, r))
 		return;
-	if (measure_all(d, &err)) {
-		doc_say(r, DOC_NOT_CHECKED, "%s", err.msg);
-		return;
-	}
+	measure_all(d);
 	best = best_engine(d);
 	d->best = best ? best->name : NULL;
 	if (!best || !d->net.t) {

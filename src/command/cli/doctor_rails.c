@@ -2,96 +2,65 @@
 /*
  * ibfattree doctor: hosts with several ports.
  *
- * The rails of hosts with several adapters (rails.h) are compared with the cabling.
- *
- * The rail of a leaf is that of most of its host ports.  If three quarters of all ports are on a
- * leaf of their own rail, the fabric is cabled by rails, and each other port is a finding.  A host
- * that lacks some rails, but has more than half of them, has lost an adapter or a link.
+ * The rails of hosts with several adapters (<ftr/hosts.h>) are compared with the cabling.  If the
+ * fabric is cabled by rails, each port on a leaf of another rail is a finding.  A host that lacks
+ * some rails, but has more than half of them, has lost an adapter or a link.
  */
 #include <stdlib.h>
 
 #include "cli/doctor.h"
-#include "cli/rails.h"
 
-struct cabling {
-	const struct ftr_fabric *f;
-	struct cli_rails r;
-	uint32_t *rail_of;	/* [n_sw] rail of a leaf; UINT32_MAX: no host port */
-	uint32_t ports, right;	/* number of ports of hosts, and of those on a leaf of their rail */
-};
-
-static ftr_ep port_of(const struct cabling *c, uint32_t host, uint32_t rail)
+static void check_host(const struct ftr_fabric *f, const struct ftr_hosts *h, uint32_t host,
+		       const uint32_t *leaf, struct doc_result *r)
 {
-	return c->r.rail[(size_t)host * c->r.n + rail];
-}
+	const ftr_ep *e = h->ep + h->host[host].first, *end = e + h->host[host].n;
+	bool most = 2 * h->host[host].n > h->n_rails;
 
-static void find_leaf_rails(struct cabling *c)
-{
-	uint32_t *count = cli_calloc((size_t)c->f->n_sw * c->r.n, sizeof(*count), "rails");
+	for (uint32_t k = 0; k < h->n_rails; k++) {
+		ftr_sw s = e < end && h->rail[*e] == k ? f->ep[*e].sw : FTR_SW_NONE;
 
-	c->rail_of = cli_calloc(c->f->n_sw, sizeof(*c->rail_of), "rails");
-	for (uint32_t i = 0; i < c->r.h->n; i++)
-		for (uint32_t k = 0; k < c->r.n; k++)
-			if (port_of(c, i, k) != FTR_EP_NONE)
-				count[(size_t)c->f->ep[port_of(c, i, k)].sw * c->r.n + k]++;
-	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
-		const uint32_t *own = count + (size_t)s * c->r.n;
-		uint32_t best = 0;
-
-		for (uint32_t k = 0; k < c->r.n; k++) {
-			best = own[k] > own[best] ? k : best;
-			c->ports += own[k];
+		if (s == FTR_SW_NONE) {
+			if (most)
+				doc_detail(r, "host %s has no port with a link on rail %u",
+					   h->host[host].name, k);
+			continue;
 		}
-		c->right += own[best];
-		c->rail_of[s] = own[best] ? best : UINT32_MAX;
-	}
-	free(count);
-}
-
-static void check_host(const struct cabling *c, uint32_t host, struct doc_result *r)
-{
-	const char *name = c->r.h->host[host].name;
-	uint32_t n = c->r.h->host[host].n;
-
-	for (uint32_t k = 0; k < c->r.n; k++) {
-		ftr_ep e = port_of(c, host, k);
-
-		if (e == FTR_EP_NONE) {
-			if (2 * n > c->r.n)
-				doc_detail(r, "host %s has no port with a link on rail %u", name, k);
-		} else if (c->rail_of[c->f->ep[e].sw] != k) {
-			doc_detail(r, "%s, rail %u, is on %s, a leaf of rail %u", CLI_EP(c->f, e), k,
-				   CLI_SW(c->f, c->f->ep[e].sw), c->rail_of[c->f->ep[e].sw]);
-			doc_at(r, c->f->sw[c->f->ep[e].sw].guid, c->f->ep[e].sw_port);
-		}
+		if (leaf[s] != k)
+			doc_at(r, f->sw[s].guid, f->ep[*e].sw_port,
+			       "%s, rail %u, is on %s, a leaf of rail %u", CLI_EP(f, *e), k,
+			       CLI_SW(f, s), leaf[s]);
+		e++;
 	}
 }
 
 void doc_rails(struct doctor *d, struct doc_result *r)
 {
-	struct cabling c = { .f = d->net.f };
+	const struct ftr_fabric *f = d->net.f;
+	uint32_t *leaf = cli_calloc(f->n_sw, sizeof(*leaf), "rails");
+	struct ftr_hosts *h;
+	bool by_rails, several = false;
 
-	c.r = cli_rails_new(c.f);
-	find_leaf_rails(&c);
-	if (c.r.n < 2) {
-		doc_say(r, DOC_OK, "no host has several ports");
-	} else if (4 * (uint64_t)c.right < 3 * (uint64_t)c.ports) {
-		doc_say(r, DOC_OK, "hosts have up to %u ports, but the leaves are not divided into rails",
-			c.r.n);
-	} else {
-		for (uint32_t i = 0; i < c.r.h->n; i++)
-			check_host(&c, i, r);
-		if (r->n_details)
-			doc_say(r, DOC_WARNING, "of the %u rails, %u port%s missing or on a leaf of another rail",
-				c.r.n, r->n_details, r->n_details == 1 ? " is" : "s are");
-		else
-			doc_say(r, DOC_OK, "all hosts have a port on each of the %u rails, and each leaf has ports of one rail",
-				c.r.n);
-		if (r->n_details)
-			doc_remedy(r, "compare the cables of these ports with the plan; collectives that follow the rails would cross spines");
+	cli_must(ftr_hosts_new(f, false, &h, &cli_err));
+	cli_must(ftr_hosts_leaf_rails(f, h, leaf, &by_rails, &cli_err));
+	for (uint32_t i = 0; i < h->n; i++) {
+		several |= h->host[i].n > 1;
+		if (by_rails)
+			check_host(f, h, i, leaf, r);
 	}
-	free(c.rail_of);
-	cli_rails_free(&c.r);
+	if (!several) {
+		doc_say(r, DOC_OK, "no host has several ports");
+	} else if (!by_rails) {
+		doc_say(r, DOC_OK, "hosts have several ports, but the leaves are not divided into rails");
+	} else if (r->n_details) {
+		doc_say(r, DOC_WARNING, "of the %u rails, %u port%s missing or on a leaf of another rail",
+			h->n_rails, r->n_details, r->n_details == 1 ? " is" : "s are");
+		doc_remedy(r, "compare the cables of these ports with the plan; collectives that follow the rails would cross spines");
+	} else {
+		doc_say(r, DOC_OK, "all hosts have a port on each of the %u rails, and each leaf has ports of one rail",
+			h->n_rails);
+	}
+	free(leaf);
+	ftr_hosts_free(h);
 }
 
 /* ---- ports of one host --------------------------------------------------- */
@@ -189,18 +158,20 @@ void doc_host_ports(struct doctor *d, struct doc_result *r)
 		if (p.f->ep[e].sw != FTR_SW_NONE)
 			p.leaf[p.f->ep[e].sw] = true;
 	for (uint32_t i = 0; i < h->n; i++) {
-		const ftr_ep *e = h->ep + h->host[i].first;	/* sorted by switch */
-		uint32_t n = h->host[i].n;
+		const ftr_ep *e = h->ep + h->host[i].first;
+		uint32_t n = h->host[i].n, same = 1;
 
 		if (n < 2)
 			continue;
-		if (p.f->ep[e[0]].sw != p.f->ep[e[n - 1]].sw) {
+		while (same < n && p.f->ep[e[same]].sw == p.f->ep[e[0]].sw)
+			same++;
+		if (same < n) {
 			compare_ports(&p, e, n);
 			continue;
 		}
-		doc_detail(r, "host %s: all %u ports are on %s", h->host[i].name, n,
-			   CLI_SW(p.f, p.f->ep[e[0]].sw));
-		doc_at(r, p.f->sw[p.f->ep[e[0]].sw].guid, p.f->ep[e[0]].sw_port);
+		doc_at(r, p.f->sw[p.f->ep[e[0]].sw].guid, p.f->ep[e[0]].sw_port,
+		       "host %s: all %u ports are on %s", h->host[i].name, n,
+		       CLI_SW(p.f, p.f->ep[e[0]].sw));
 	}
 	say_host_ports(&p, r);
 	free(p.path);

@@ -57,9 +57,8 @@ static uint8_t supported_width(const ibnd_port_t *p)
 
 static uint8_t supported_speed(const ibnd_port_t *p)
 {
-	return (uint8_t)ftr_speed_active(
-		top_bit(info(p, IB_PORT_LINK_SPEED_SUPPORTED_F)),
-		top_bit(info(p, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F)));
+	return (uint8_t)ftr_speed_active(top_bit(info(p, IB_PORT_LINK_SPEED_SUPPORTED_F)),
+					 top_bit(info(p, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F)));
 }
 
 static uint8_t least(uint8_t a, uint8_t b)
@@ -86,21 +85,17 @@ static void note_silent(struct doc_fabric *n, const ibnd_port_t *p)
 	s = &n->silent[n->n_silent - 1];
 	s->guid = p->node->guid;
 	s->port = (unsigned int)p->portnum;
-	snprintf(s->name, sizeof(s->name), "%.*s", FTR_NAME_MAX,
-		 p->node->nodedesc);
+	snprintf(s->name, sizeof(s->name), "%.*s", FTR_NAME_MAX, p->node->nodedesc);
 }
 
-static void look_at_switch(struct doc_fabric *n, const struct ftr_fabric *f,
-			   ibnd_node_t *node)
+static void look_at_switch(struct doc_fabric *n, const struct ftr_fabric *f, ibnd_node_t *node)
 {
 	ftr_sw s = ftr_fabric_find_sw(f, node->guid);
 
 	if (s == FTR_SW_NONE)
 		return;
-	n->sw[s].lft_cap = mad_get_field(node->switchinfo, 0,
-					 IB_SW_LINEAR_FDB_CAP_F);
-	n->sw[s].lft_top = mad_get_field(node->switchinfo, 0,
-					 IB_SW_LINEAR_FDB_TOP_F);
+	n->sw[s].lft_cap = mad_get_field(node->switchinfo, 0, IB_SW_LINEAR_FDB_CAP_F);
+	n->sw[s].lft_top = mad_get_field(node->switchinfo, 0, IB_SW_LINEAR_FDB_TOP_F);
 	for (int i = 1; i <= node->numports && i <= f->sw[s].n_ports; i++) {
 		const ibnd_port_t *p = node->ports[i];
 		struct doc_port *out = &n->port[f->sw[s].first_port +
@@ -114,10 +109,8 @@ static void look_at_switch(struct doc_fabric *n, const struct ftr_fabric *f,
 				note_silent(n, p);
 			continue;
 		}
-		out->max_width = least(supported_width(p),
-				       supported_width(p->remoteport));
-		out->max_speed = least(supported_speed(p),
-				       supported_speed(p->remoteport));
+		out->max_width = least(supported_width(p), supported_width(p->remoteport));
+		out->max_speed = least(supported_speed(p), supported_speed(p->remoteport));
 		out->op_vls = vls(p);
 	}
 }
@@ -136,8 +129,7 @@ static void add_sm(struct doc_fabric *n, const ibnd_node_t *node,
 	sm = &n->sm[n->n_sm++];
 	sm->guid = p->guid;
 	sm->lid = node->type == IB_NODE_SWITCH ? node->smalid : p->base_lid;
-	snprintf(sm->name, sizeof(sm->name), "%.*s", FTR_NAME_MAX,
-		 node->nodedesc);
+	snprintf(sm->name, sizeof(sm->name), "%.*s", FTR_NAME_MAX, node->nodedesc);
 	if (!smp_query_via(data, &to, IB_ATTR_SMINFO, 0, SM_TIMEOUT_MS, via))
 		return;
 	sm->answered = true;
@@ -146,8 +138,7 @@ static void add_sm(struct doc_fabric *n, const ibnd_node_t *node,
 	sm->priority = (uint8_t)mad_get_field(data, 0, IB_SMINFO_PRIO_F);
 }
 
-static void look_for_sms(struct doc_fabric *n, const ibnd_node_t *node,
-			 struct ibmad_port *via)
+static void look_for_sms(struct doc_fabric *n, const ibnd_node_t *node, struct ibmad_port *via)
 {
 	int first = node->type == IB_NODE_SWITCH ? 0 : 1;
 	int last = node->type == IB_NODE_SWITCH ? 0 : node->numports;
@@ -172,8 +163,7 @@ static void look_for_adaptive(struct doc_fabric *n, const struct ftr_fabric *f,
 	ftr_sw s = ftr_fabric_find_sw(f, node->guid);
 
 	if (s == FTR_SW_NONE || n->no_adaptive >= GIVE_UP ||
-	    mad_get_field((void *)(uintptr_t)node->info, 0, IB_NODE_VENDORID_F) !=
-	    VENDOR_NVIDIA)
+	    mad_get_field((void *)(uintptr_t)node->info, 0, IB_NODE_VENDORID_F) != VENDOR_NVIDIA)
 		return;
 	errno = 0;
 	if (smp_query_via(data, &to, ADAPTIVE_INFO, 0, SM_TIMEOUT_MS, via))
@@ -201,8 +191,7 @@ static int read_port(uint16_t counter[DOC_N_COUNTERS], const ibnd_node_t *node,
 	ib_portid_t to = { .lid = node->smalid, .qp = 1, .qkey = IB_DEFAULT_QP1_QKEY };
 	int n = 0;
 
-	if (!pma_query_via(data, &to, (int)port, PMA_TIMEOUT_MS,
-			   IB_GSI_PORT_COUNTERS, via))
+	if (!pma_query_via(data, &to, (int)port, PMA_TIMEOUT_MS, IB_GSI_PORT_COUNTERS, via))
 		return -1;
 	for (int i = 0; i < DOC_N_COUNTERS; i++) {
 		counter[i] = (uint16_t)mad_get_field(data, 0, (int)counter_field[i]);
@@ -248,14 +237,13 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net,
 	n->sw = calloc((size_t)f->n_sw + 1, sizeof(*n->sw));
 	if (!n->port || !n->sw)
 		return ftr_nomem(err, "%u ports", f->n_ports);
-	via = cli_live_open(&d->o.from, err);
+	via = cli_live_open(&d->o.in.from, err);
 	if (!via)
 		return FTR_IO;
 	own = net->from_node && net->from_node->ports ?
 	      net->from_node->ports[net->from_portnum] : NULL;
 	if (own) {
-		n->m_key = mad_get_field64((void *)(uintptr_t)own->info, 0,
-					   IB_PORT_MKEY_F);
+		n->m_key = mad_get_field64((void *)(uintptr_t)own->info, 0, IB_PORT_MKEY_F);
 		n->m_key_known = true;
 	}
 	for (ibnd_node_t *node = net->nodes; node; node = node->next) {
@@ -272,33 +260,22 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net,
 
 #endif
 
-static enum ftr_status read_live(struct doctor *d, struct doc_fabric *n,
-				 struct ftr_err *err)
+static enum ftr_status read_live(struct doctor *d, struct doc_fabric *n, struct ftr_err *err)
 {
 	struct cli_live live;
 	enum ftr_status st;
 
 #ifdef HAVE_IBMAD
-	d->o.from.look = look;
-	d->o.from.ctx = d;
+	d->o.in.from.look = look;
+	d->o.in.from.ctx = d;
 #endif
-	st = cli_live_read(&d->o.from, &live, err);
+	st = cli_live_read(&d->o.in.from, &live, err);
 	if (st)
 		return st;
 	n->f = live.f;
 	n->t = live.t;
 	n->missing = live.missing;
 	return FTR_OK;
-}
-
-static enum ftr_status read_dumps(struct doctor *d, struct doc_fabric *n,
-				  struct ftr_err *err)
-{
-	enum ftr_status st = ftr_read_fabric(d->fabric, d->o.lmc, &n->f, err);
-
-	if (!st && d->o.lfts)
-		st = cli_read_lfts(d->o.lfts, n->f, &n->t, &n->missing, err);
-	return st;
 }
 
 void doc_read(struct doctor *d)
@@ -308,8 +285,13 @@ void doc_read(struct doctor *d)
 
 	n->tried = true;
 	n->live = !d->fabric;
-	n->err.status = n->live ? read_live(d, n, &n->err) :
-				  read_dumps(d, n, &n->err);
+	if (n->live) {
+		n->err.status = read_live(d, n, &n->err);
+	} else {	/* unreadable dumps are bad input; an unreadable live fabric is a finding */
+		n->f = cli_read_fabric(&d->o.in, d->fabric);
+		if (d->o.lfts)
+			n->t = cli_read_lfts(d->o.lfts, n->f, &n->missing);
+	}
 	n->seconds = cli_now() - t0;
 }
 
@@ -324,7 +306,6 @@ void doc_free_fabric(struct doc_fabric *n)
 void doc_fabric(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_fabric *n = &d->net;
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
 
 	if (n->err.status) {
 		doc_say(r, DOC_FAILURE, "%s", n->err.msg);
@@ -334,11 +315,9 @@ void doc_fabric(struct doctor *d, struct doc_result *r)
 			doc_remedy(r, "give the output of ibnetdiscover as FABRIC, and the output of dump_lfts with --lfts");
 		return;
 	}
-	doc_say(r, n->missing ? DOC_FAILURE : DOC_OK,
-		"%s, %s, %s between switches; read in %.1f s",
-		cli_count(a, n->f->n_sw, "switch", "switches"),
-		cli_count(b, n->f->n_ep, "host port", "host ports"),
-		cli_count(c, n->f->n_sw_links, "link", "links"), n->seconds);
+	doc_say(r, n->missing ? DOC_FAILURE : DOC_OK, "%s, %s, %s between switches; read in %.1f s",
+		CLI_SWITCHES(n->f->n_sw), CLI_HOST_PORTS(n->f->n_ep),
+		CLI_LINKS(n->f->n_sw_links), n->seconds);
 	if (!n->missing)
 		return;
 	doc_detail(r, "switches whose table could not be read: %u", n->missing);
@@ -348,7 +327,7 @@ void doc_fabric(struct doctor *d, struct doc_result *r)
 void doc_m_key(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_fabric *n = &d->net;
-	uint64_t given = d->o.from.m_key;
+	uint64_t given = d->o.in.from.m_key;
 
 	if (!n->m_key_known) {
 		doc_say(r, DOC_NOT_CHECKED, "the M_Key can be read from a live fabric only");

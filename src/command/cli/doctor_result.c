@@ -27,22 +27,18 @@ void doc_remedy(struct doc_result *r, const char *fmt, ...)
 	va_end(ap);
 }
 
-void doc_detail(struct doc_result *r, const char *fmt, ...)
+void doc_at(struct doc_result *r, uint64_t guid, unsigned int port, const char *fmt, ...)
 {
+	uint32_t i = r->n_details++;
 	va_list ap;
 
-	if (r->n_details++ >= DOC_DETAILS)
+	if (i >= DOC_DETAILS)
 		return;
+	r->location[i] = (struct doc_location){ guid, port };
 	va_start(ap, fmt);
-	if (vasprintf(&r->detail[r->n_details - 1], fmt, ap) < 0)
-		r->detail[r->n_details - 1] = NULL;
+	if (vasprintf(&r->detail[i], fmt, ap) < 0)
+		r->detail[i] = NULL;
 	va_end(ap);
-}
-
-void doc_at(struct doc_result *r, uint64_t guid, unsigned int port)
-{
-	if (r->n_details && r->n_details <= DOC_DETAILS)
-		r->location[r->n_details - 1] = (struct doc_location){ guid, port };
 }
 
 const char *doc_key(enum doc_verdict v)

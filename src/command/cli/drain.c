@@ -22,43 +22,40 @@
 #define NAMED 10		/* host ports named before "and N more" */
 
 struct drain {
-	struct cli_live_opts from;
+	struct cli_in in;
 	const char *fabric, *conf, *status;
 	unsigned int timeout;
-	bool dry_run, force, all, json;
+	bool dry_run, force, all;
 };
 
 #define OPTS_FILES \
-	CLI_OPT_CONF(struct drain), \
-	{ "status", CLI_FILE, offsetof(struct drain, status), "DIR", \
-	  "directory of ibfattree-status.json (dump_files_dir of OpenSM)", "/var/log", 0, 0 }
+	CLI_OPT_CONF, \
+	OPT(FILE, "status", status, "DIR", \
+	    "directory of ibfattree-status.json (dump_files_dir of OpenSM)", "/var/log")
 #define OPTS_WAIT \
-	{ "timeout", CLI_UINT, offsetof(struct drain, timeout), "SECONDS", \
-	  "time to wait for the plugin; 0: do not wait", "60", 0, TIMEOUT_MAX }
+	OPT(UINT, "timeout", timeout, "SECONDS", \
+	    "time to wait for the plugin; 0: do not wait", "60", 0, TIMEOUT_MAX)
 
+#define OPTS struct drain
 static const struct cli_opt drain_options[] = {
-	{ "fabric", CLI_FILE, offsetof(struct drain, fabric), "FILE",
-	  "read the fabric from FILE, not from the switches", NULL, 0, 0 },
-	{ "dry-run", CLI_FLAG, offsetof(struct drain, dry_run), NULL,
-	  "only show the effect", NULL, 0, 0 },
-	{ "force", CLI_FLAG, offsetof(struct drain, force), NULL,
-	  "drain although hosts have no other way", NULL, 0, 0 },
+	OPT(FILE, "fabric", fabric, "FILE", "read the fabric from FILE, not from the switches"),
+	OPT(FLAG, "dry-run", dry_run, NULL, "only show the effect"),
+	OPT(FLAG, "force", force, NULL, "drain although hosts have no other way"),
 	OPTS_WAIT,
 	OPTS_FILES,
-	CLI_OPTS_LOCAL(struct drain, ""),
+	CLI_OPTS_LOCAL(""),
 	CLI_OPT_END
 };
 
 static const struct cli_opt undrain_options[] = {
-	{ "all", CLI_FLAG, offsetof(struct drain, all), NULL,
-	  "undrain all parts", NULL, 0, 0 },
+	OPT(FLAG, "all", all, NULL, "undrain all parts"),
 	OPTS_WAIT,
 	OPTS_FILES,
 	CLI_OPT_END
 };
 
 static const struct cli_opt drains_options[] = {
-	CLI_OPT_JSON(struct drain),
+	CLI_OPT_JSON,
 	OPTS_FILES,
 	CLI_OPT_END
 };
@@ -311,8 +308,8 @@ static int run_drain(int argc, char **argv)
 	unsigned int added = 0;
 	uint32_t cut;
 
-	o.from.on = !o.fabric;
-	live = cli_input(&o.from, o.fabric, 0, false);
+	o.in.from.on = !o.fabric;
+	live = cli_input(&o.in, o.fabric);
 	d = read_drains(path);
 	cli_must(ftr_drain_apply(live.f, &d, FTR_SW_NONE, &was, &cli_err));
 	for (int i = 0; i < n; i++)
@@ -331,7 +328,7 @@ static int run_drain(int argc, char **argv)
 		printf("requested; not safe to unplug yet (see ibfattree drains)\n");
 	else if (now.n_cut)
 		printf("safe to unplug, except for the %s without another way\n",
-		       CLI_COUNT(now.n_cut, "host port", "host ports"));
+		       CLI_HOST_PORTS(now.n_cut));
 	else
 		printf("safe to unplug\n");
 	return CLI_CLEAN;
@@ -349,8 +346,7 @@ const struct cli_cmd cli_drain = {
 "Run it on the node of the master subnet manager.\n"
 "Exit status: 0 done, 1 with --dry-run if hosts would be cut off, 2 failure.\n",
 	.opts = drain_options,
-	.min_args = 1,
-	.max_args = CLI_LIST_MAX,
+	.min_args = 1, .max_args = CLI_LIST_MAX,
 	.run = run_drain,
 };
 
@@ -415,8 +411,7 @@ const struct cli_cmd cli_undrain = {
 "Brings drained parts back into use; a PART is named as \"ibfattree drains\" lists it.\n"
 "The tables are then the same as before the drain.\n",
 	.opts = undrain_options,
-	.min_args = 0,
-	.max_args = CLI_LIST_MAX,
+	.min_args = 0, .max_args = CLI_LIST_MAX,
 	.run = run_undrain,
 };
 
@@ -487,7 +482,7 @@ static int run_drains(int argc, char **argv)
 	cli_parse(&cli_drains, &o, argc, argv);
 	d = read_drains(file_path(&o));
 	a = ask(o.status, d.request, reason, sizeof(reason), &life);
-	if (o.json)
+	if (o.in.json)
 		return print_json(&d, a == WRITTEN);
 	for (uint32_t i = 0; i < d.n; i++)
 		puts(part_text(&d.part[i]).s);
@@ -506,7 +501,6 @@ const struct cli_cmd cli_drains = {
 "node routes without them.\n"
 "Exit status: 0 in effect, or nothing is drained; 1 not in effect; 2 failure.\n",
 	.opts = drains_options,
-	.min_args = 0,
-	.max_args = 0,
+	.min_args = 0, .max_args = 0,
 	.run = run_drains,
 };

@@ -39,8 +39,7 @@ static uint32_t count_removable(const struct ftr_fabric *f)
 	uint32_t n = 0;
 
 	for (ftr_ep e = 0; host && e < f->n_ep; e++)
-		if (f->ep[e].sw != FTR_SW_NONE &&
-		    !ftr_ep_is_aggregation(&f->ep[e]))
+		if (f->ep[e].sw != FTR_SW_NONE && !ftr_ep_is_aggregation(&f->ep[e]))
 			host[f->ep[e].sw] = 1;
 	for (ftr_sw s = 0; host && s < f->n_sw; s++)
 		n += !host[s];
@@ -68,11 +67,9 @@ static int parse_random(const struct ftr_fabric *f, const char *spec,
 	if (percent && x > 100)
 		return ftr_fail(err, FTR_INVAL, "more than 100 percent");
 	if (percent && x > 0)
-		x = fmax(1, round(x / 100 * (links ? f->n_sw_links :
-					     count_removable(f))));
+		x = fmax(1, round(x / 100 * (links ? f->n_sw_links : count_removable(f))));
 	if (x != floor(x) || x > UINT16_MAX)
-		return ftr_fail(err, FTR_INVAL, "not a whole number up to %u",
-				UINT16_MAX);
+		return ftr_fail(err, FTR_INVAL, "not a whole number up to %u", UINT16_MAX);
 	*(links ? &z->links : &z->switches) += (uint32_t)x;
 	return FTR_OK;
 }
@@ -107,8 +104,7 @@ static enum ftr_status parse_spec(const struct ftr_fabric *f, const char *spec,
 	return random >= 0 ? (enum ftr_status)random : parse_named(f, spec, z, err);
 }
 
-struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
-				   const char *option,
+struct cli_faults cli_faults_parse(const struct ftr_fabric *f, const char *option,
 				   const struct cli_list *specs)
 {
 	struct cli_faults z = {
@@ -145,8 +141,7 @@ static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	       keep_sw(ctx, f, p->sw);
 }
 
-static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
-		      ftr_port p)
+static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
 	const struct cli_faults *z = ctx;
 

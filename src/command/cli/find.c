@@ -57,8 +57,7 @@ static unsigned int distance(const char *a, const char *b)
 		row[0] = (unsigned int)i;
 		for (size_t j = 1; j <= n; j++) {
 			above = row[j];
-			if (tolower((unsigned char)*a) !=
-			    tolower((unsigned char)b[j - 1]))
+			if (tolower((unsigned char)*a) != tolower((unsigned char)b[j - 1]))
 				diagonal++;
 			if (above + 1 < diagonal)
 				diagonal = above + 1;
@@ -80,8 +79,7 @@ static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 
 	buf[0] = '\0';
 	for (unsigned int i = 0; i < n && at < size; i++)
-		at += (size_t)snprintf(buf + at, size - at, "%s%s",
-				       i ? ", " : "",
+		at += (size_t)snprintf(buf + at, size - at, "%s%s", i ? ", " : "",
 				       CLI_SW(f, sw[i]));
 	if (all > n && at < size)
 		snprintf(buf + at, size - at, " and %u more", all - n);
@@ -90,8 +88,7 @@ static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 /* Finds the switches whose names have the least edit distance from the word.  Stores at most
  * LISTED of them in sw and returns their number.  Names with a distance above 1 + strlen(word) / 4
  * are ignored. */
-static unsigned int closest(const struct ftr_fabric *f, const char *word,
-			    ftr_sw *sw)
+static unsigned int closest(const struct ftr_fabric *f, const char *word, ftr_sw *sw)
 {
 	unsigned int best = (unsigned int)strlen(word) / 4 + 2, n = 0;
 
@@ -110,8 +107,7 @@ static unsigned int closest(const struct ftr_fabric *f, const char *word,
 	return n;
 }
 
-static enum ftr_status not_found(const struct ftr_fabric *f, const char *word,
-				 struct ftr_err *err)
+static enum ftr_status not_found(const struct ftr_fabric *f, const char *word, struct ftr_err *err)
 {
 	char text[(LISTED + 1) * CLI_NAME_MAX];
 	ftr_sw sw[LISTED] = { 0 };
@@ -122,14 +118,12 @@ static enum ftr_status not_found(const struct ftr_fabric *f, const char *word,
 
 		if (!strcmp(p->name, word) && p->sw != FTR_SW_NONE)
 			return ftr_fail(err, FTR_INVAL, "a host port, not a switch; it is connected to %s[%u]",
-					cli_sw_name(text, f, p->sw),
-					p->sw_port);
+					cli_sw_name(text, f, p->sw), p->sw_port);
 	}
 	n = closest(f, word, sw);
 	list_names(text, sizeof(text), f, sw, n, n);
 	if (n)
-		return ftr_fail(err, FTR_INVAL, "no switch has that name; did you mean %s?",
-				text);
+		return ftr_fail(err, FTR_INVAL, "no switch has that name; did you mean %s?", text);
 	return ftr_fail(err, FTR_INVAL, "no switch has that name or GUID");
 }
 
@@ -153,8 +147,7 @@ static enum ftr_status find_switch(const struct ftr_fabric *f, const char *word,
 		return FTR_OK;
 	}
 	if (n_same) {
-		list_names(text, sizeof(text), f, same,
-			   n_same < LISTED ? n_same : LISTED, n_same);
+		list_names(text, sizeof(text), f, same, n_same < LISTED ? n_same : LISTED, n_same);
 		return ftr_fail(err, FTR_INVAL, "%u switches have that name; give the GUID of one: %s",
 				n_same, text);
 	}
@@ -170,10 +163,8 @@ static enum ftr_status find_switch(const struct ftr_fabric *f, const char *word,
 	}
 	if (!n_in)
 		return not_found(f, word, err);
-	list_names(text, sizeof(text), f, in, n_in < LISTED ? n_in : LISTED,
-		   n_in);
-	return ftr_fail(err, FTR_INVAL, "%u switches have names that contain this: %s",
-			n_in, text);
+	list_names(text, sizeof(text), f, in, n_in < LISTED ? n_in : LISTED, n_in);
+	return ftr_fail(err, FTR_INVAL, "%u switches have names that contain this: %s", n_in, text);
 }
 
 char *cli_split_port(char *word, unsigned int *port)

@@ -11,38 +11,31 @@
 #define COUNT_MAX 1000000
 
 struct gen {
+	struct cli_in in;
 	uint64_t seed;
 	bool random_guids, random_ports, random_lids, random_order, no_lids;
-	bool json;
-	unsigned int nodes, lmc, links, switches, hosts;
-	const char *output;
+	unsigned int nodes, links, switches, hosts;
 };
 
+#define OPTS struct gen
 static const struct cli_opt options[] = {
-	{ "seed", CLI_U64, offsetof(struct gen, seed), "N",
-	  "seed of all random choices", "0", 0, 0 },
-	{ "random-guids", CLI_FLAG, offsetof(struct gen, random_guids), NULL,
-	  "GUIDs as vendors assign them, not in sequence", NULL, 0, 0 },
-	{ "random-ports", CLI_FLAG, offsetof(struct gen, random_ports), NULL,
-	  "connect links to random ports of a switch", NULL, 0, 0 },
-	{ "random-lids", CLI_FLAG, offsetof(struct gen, random_lids), NULL,
-	  "assign LIDs in random order", NULL, 0, 0 },
-	{ "random-order", CLI_FLAG, offsetof(struct gen, random_order), NULL,
-	  "write switches and hosts in random order", NULL, 0, 0 },
-	{ "nodes", CLI_UINT, offsetof(struct gen, nodes), "N",
-	  "superpod: number of nodes; 0: all places", "0", 0, COUNT_MAX },
-	{ "lmc", CLI_UINT, offsetof(struct gen, lmc), "N",
-	  "2^N LIDs per host port", "0", 0, FTR_LMC_MAX },
-	{ "no-lids", CLI_FLAG, offsetof(struct gen, no_lids), NULL,
-	  "omit LIDs; the subnet manager assigns them", NULL, 0, 0 },
-	{ "drop-links", CLI_UINT, offsetof(struct gen, links), "N",
-	  "remove N random links between switches", "0", 0, COUNT_MAX },
-	{ "drop-switches", CLI_UINT, offsetof(struct gen, switches), "N",
-	  "remove N random switches without hosts", "0", 0, COUNT_MAX },
-	{ "drop-hosts", CLI_UINT, offsetof(struct gen, hosts), "N",
-	  "remove N random hosts", "0", 0, COUNT_MAX },
-	CLI_OPT_OUTPUT(struct gen),
-	CLI_OPT_JSON(struct gen),
+	OPT(U64, "seed", seed, "N", "seed of all random choices", "0"),
+	OPT(FLAG, "random-guids", random_guids, NULL,
+	    "GUIDs as vendors assign them, not in sequence"),
+	OPT(FLAG, "random-ports", random_ports, NULL, "connect links to random ports of a switch"),
+	OPT(FLAG, "random-lids", random_lids, NULL, "assign LIDs in random order"),
+	OPT(FLAG, "random-order", random_order, NULL, "write switches and hosts in random order"),
+	OPT(UINT, "nodes", nodes, "N",
+	    "superpod: number of nodes; 0: all places", "0", 0, COUNT_MAX),
+	OPT(UINT, "lmc", in.lmc, "N", "2^N LIDs per host port", "0", 0, FTR_LMC_MAX),
+	OPT(FLAG, "no-lids", no_lids, NULL, "omit LIDs; the subnet manager assigns them"),
+	OPT(UINT, "drop-links", links, "N",
+	    "remove N random links between switches", "0", 0, COUNT_MAX),
+	OPT(UINT, "drop-switches", switches, "N",
+	    "remove N random switches without hosts", "0", 0, COUNT_MAX),
+	OPT(UINT, "drop-hosts", hosts, "N", "remove N random hosts", "0", 0, COUNT_MAX),
+	CLI_OPT_OUTPUT,
+	CLI_OPT_JSON,
 	CLI_OPT_END
 };
 
@@ -51,7 +44,7 @@ static struct ftr_fabric *make(const struct gen *g, const char *shape)
 	const struct ftr_gen_opts opts = {
 		.seed = g->seed, .random_guids = g->random_guids,
 		.random_ports = g->random_ports,
-		.random_lids = g->random_lids, .lmc = g->lmc,
+		.random_lids = g->random_lids, .lmc = g->in.lmc,
 		.no_lids = g->no_lids, .nodes = g->nodes,
 	};
 	const struct ftr_damage d = {
@@ -68,41 +61,29 @@ static struct ftr_fabric *make(const struct gen *g, const char *shape)
 	return f;
 }
 
-struct ordered {
-	const struct ftr_fabric *f;
-	uint32_t *order;	/* order of switches and hosts in the file; NULL: by index */
-};
-
-static enum ftr_status write_ordered(FILE *out, const void *ctx,
-				     struct ftr_err *err)
-{
-	const struct ordered *o = ctx;
-
-	return ftr_write_netfile(out, o->f, o->order, err);
-}
-
 static void write_all(const struct gen *g, const struct ftr_fabric *f)
 {
-	struct ordered o = { f, NULL };
+	uint32_t *order = NULL;	/* of switches and hosts in the file; NULL: by index */
+	FILE *out;
 
 	if (g->random_order)
-		cli_must(ftr_gen_order(f, g->seed, &o.order, &cli_err));
-	cli_write(g->output, write_ordered, &o);
-	free(o.order);
+		cli_must(ftr_gen_order(f, g->seed, &order, &cli_err));
+	out = cli_create(g->in.output);
+	cli_finish(ftr_write_netfile(out, f, order, &cli_err));
+	free(order);
 }
 
-static int report_gen(const struct gen *g, const char *shape,
-		      const struct ftr_fabric *f)
+static int report_gen(const struct gen *g, const char *shape, const struct ftr_fabric *f)
 {
 	struct json_object *o;
 
-	if (!g->json)
+	if (!g->in.json)
 		return CLI_CLEAN;
 	o = cli_json_new("gen");
 	cli_json_str(o, "shape", shape);
 	cli_json_num(o, "seed", g->seed);
 	cli_json_fabric(o, f, NULL);
-	cli_json_str(o, "output", g->output);
+	cli_json_str(o, "output", g->in.output);
 	return cli_json_end(o, CLI_CLEAN);
 }
 
@@ -112,7 +93,7 @@ static int run_gen(int argc, char **argv)
 	static struct ftr_fabric *f;
 
 	cli_parse(&cli_gen, &g, argc, argv);
-	if (g.json && (!g.output || !strcmp(g.output, "-")))
+	if (g.in.json && (!g.in.output || !strcmp(g.in.output, "-")))
 		cli_die("gen: with --json, the netfile cannot go to stdout; give --output FILE");
 	cli_progress("making the fabric");
 	f = make(&g, argv[0]);
@@ -139,7 +120,6 @@ const struct cli_cmd cli_gen = {
 "    nodes of eight rails; GENERATION is H100, B200 or B300\n"
 "The same SHAPE, options and seed give the same file on every machine.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_gen,
 };

@@ -20,41 +20,42 @@
 #include "cli/json.h"
 #include "cli/whatif.h"
 
+#define SETS_MAX (2 * CLI_LIST_MAX + 2)
+
 struct report {
+	struct cli_in in;
 	struct cli_list engines, lfts, fail;
-	struct cli_guid_files files;
-	const char *patterns, *doctor, *nominal, *output;
+	const char *patterns, *doctor_file;
 	uint64_t seed;
-	unsigned int balance, leaf_order, lmc, threads;
+	unsigned int balance;
 	bool diff;
+
+	struct cli_shaping shaping;
+	struct html_state now, old, damaged;
+	struct cli_faults faults;
+	struct html_traffic traffic;
+	struct json_object *doctor;	/* the file of --doctor; NULL: not given */
+	struct html_set set[SETS_MAX];
+	unsigned int n_sets;
 };
 
+#define OPTS struct report
 static const struct cli_opt options[] = {
-	{ "engine", CLI_LIST, offsetof(struct report, engines), "NAME",
-	  "show the tables of this engine; dmodc if --lfts is not given", NULL,
-	  0, 0 },
-	{ "lfts", CLI_FILES, offsetof(struct report, lfts), "FILE",
-	  "show the tables in this file", NULL, 0, 0 },
-	{ "fail", CLI_LIST, offsetof(struct report, fail), "SPEC",
-	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", NULL,
-	  0, 0 },
-	{ "balance", CLI_WORD, offsetof(struct report, balance),
-	  "off|load|full", "load: balance all-to-all traffic; full: also shift permutations",
-	  "load", 0, 0 },
-	{ "seed", CLI_U64, offsetof(struct report, seed), "N",
-	  "seed of the random faults", "0", 0, 0 },
-	{ "diff", CLI_FLAG, offsetof(struct report, diff), NULL,
-	  "compare two states of the fabric, OLD and FABRIC", NULL, 0, 0 },
-	{ "patterns", CLI_FILE, offsetof(struct report, patterns), "FILE",
-	  "pairs of host ports that send at the same time", NULL, 0, 0 },
-	{ "doctor", CLI_FILE, offsetof(struct report, doctor), "FILE",
-	  "findings to show (output of doctor --json)", NULL, 0, 0 },
-	CLI_OPTS_GUIDS(struct report),
-	CLI_OPT_LEAF_ORDER(struct report),
-	CLI_OPT_NOMINAL(struct report),
-	CLI_OPT_LMC(struct report),
-	CLI_OPT_THREADS(struct report),
-	CLI_OPT_OUTPUT(struct report),
+	OPT(LIST, "engine", engines, "NAME",
+	    "show the tables of this engine; dmodc if --lfts is not given"),
+	OPT(FILES, "lfts", lfts, "FILE", "show the tables in this file"),
+	CLI_OPT_FAIL,
+	CLI_OPT_BALANCE(balance, "load"),
+	CLI_OPT_SEED,
+	OPT(FLAG, "diff", diff, NULL, "compare two states of the fabric, OLD and FABRIC"),
+	OPT(FILE, "patterns", patterns, "FILE", "pairs of host ports that send at the same time"),
+	OPT(FILE, "doctor", doctor_file, "FILE", "findings to show (output of doctor --json)"),
+	CLI_OPTS_GUIDS,
+	CLI_OPT_LEAF_ORDER,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_THREADS,
+	CLI_OPT_OUTPUT,
 	CLI_OPT_END
 };
 
@@ -74,31 +75,19 @@ const struct cli_cmd cli_html = {
 "Exit status: 0 if no set of tables has a finding of \"ibfattree check\", 1 if one\n"
 "has, 2 for bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 2,
+	.min_args = 1, .max_args = 2,
 	.run = run_html,
-};
-
-#define SETS_MAX (2 * CLI_LIST_MAX + 2)
-
-struct job {
-	const struct report *o;
-	struct ftr_team *team;
-	struct ftr_shape_opts opts;
-	struct ftr_nominal *nominal;
-	struct html_state now, old, damaged;
-	struct cli_faults faults;
-	struct html_traffic traffic;
-	struct json_object *doctor;	/* the file of --doctor; NULL: not given */
-	struct html_set set[SETS_MAX];
-	unsigned int n_sets;
 };
 
 /* ---- fabrics -------------------------------------------------------------- */
 
-static void shape_of(const struct job *j, struct html_state *s)
+static void shape_of(const struct report *j, struct html_state *s)
 {
-	cli_must(ftr_shape_new(s->f, &j->opts, j->team, &s->sh, &cli_err));
+	struct ftr_shape_opts opts = j->shaping.opts;
+
+	if (s == &j->old)
+		opts.nominal = NULL;
+	cli_must(ftr_shape_new(s->f, &opts, j->in.team, &s->sh, &cli_err));
 	cli_must(ftr_picture_new(s->sh, &s->pic, &cli_err));
 }
 
@@ -108,33 +97,30 @@ static void shape_of(const struct job *j, struct html_state *s)
  *	with --nominal			the union of FABRIC and the fabric in the file
  *	with --fail, no --nominal	FABRIC before the faults
  *	in other cases			none */
-static void read_fabrics(struct job *j, const char *old, const char *now)
+static void read_fabrics(struct report *j, const char *old, const char *now)
 {
-	const struct report *o = j->o;
 
-	cli_must(cli_read_guids(&o->files, &j->opts, &cli_err));
-	cli_must(ftr_read_fabric(now, o->lmc, &j->now.f, &cli_err));
-	if (old) {
-		cli_must(ftr_read_fabric(old, o->lmc, &j->old.f, &cli_err));
+	struct cli_in in = j->in;
+
+	in.nominal = old ? old : in.nominal;
+	j->now.f = cli_read_fabric(&in, now);
+	if (old)
+		j->old.f = cli_read_fabric(&in, old);
+	cli_must(cli_shaping(&in, j->now.f, j->fail.n > 0, &j->shaping, &cli_err));
+	if (old)
 		shape_of(j, &j->old);
-	}
-	cli_must(cli_nominal(old ? old : o->nominal, j->now.f, o->fail.n > 0,
-			     &j->opts, j->team, &j->nominal, &cli_err));
-	if (j->nominal)
-		j->opts.nominal = j->nominal->shape;
 	shape_of(j, &j->now);
 	cli_note_files(j->now.sh);
-	if (!o->fail.n)
+	if (!j->fail.n)
 		return;
-	j->faults = cli_faults_parse(j->now.f, "fail", &o->fail);
-	j->damaged.f = cli_faults_apply(j->now.f, &j->faults, o->seed);
+	j->faults = cli_faults_parse(j->now.f, "fail", &j->fail);
+	j->damaged.f = cli_faults_apply(j->now.f, &j->faults, j->seed);
 	shape_of(j, &j->damaged);
 }
 
 /* ---- sets ----------------------------------------------------------------- */
 
-static struct html_set *add_set(struct job *j, const struct html_state *s,
-				struct ftr_tables *t)
+static struct html_set *add_set(struct report *j, const struct html_state *s, struct ftr_tables *t)
 {
 	struct html_set *x = &j->set[j->n_sets++];
 
@@ -148,7 +134,7 @@ static struct html_set *add_set(struct job *j, const struct html_state *s,
 /* Adds the tables of an engine for s.  prefer: the tables of the undamaged fabric, or NULL.  As in
  * the plugin, entries of prefer are kept while their ports still lead to the destination.  With
  * --balance off, no entry is kept. */
-static void add_engine(struct job *j, const char *name, const struct html_state *s,
+static void add_engine(struct report *j, const char *name, const struct html_state *s,
 		       const char *when, const struct ftr_tables *prefer)
 {
 	const struct ftr_engine_ops *ops = ftr_engine_find(name);
@@ -158,37 +144,34 @@ static void add_engine(struct job *j, const char *name, const struct html_state 
 	struct html_set *x;
 
 	if (!ops)
-		cli_die("report: unknown engine '%s' (ibfattree --help lists the engines)",
-			name);
-	ro.balance = (enum ftr_balance)j->o->balance;
+		cli_die("report: unknown engine '%s' (ibfattree --help lists the engines)", name);
+	ro.balance = (enum ftr_balance)j->balance;
 	ro.keep = prefer && ro.balance ? &keep : NULL;
 	cli_must(ftr_tables_new(s->f, false, &t, &cli_err));
-	cli_must(ops->route(s->sh, &ro, j->team, t, NULL, &cli_err));
+	cli_must(ops->route(s->sh, &ro, j->in.team, t, NULL, &cli_err));
 	x = add_set(j, s, t);
 	snprintf(x->name, sizeof(x->name), "%s%s%s", name,
 		 ro.balance == FTR_BALANCE_FULL ? " (balance full)" :
 		 ro.balance == FTR_BALANCE_OFF ? " (balance off)" : "", when);
 }
 
-static void add_file(struct job *j, const char *path, const struct html_state *s)
+static void add_file(struct report *j, const char *path, const struct html_state *s)
 {
-	struct ftr_tables *t = NULL;
 	uint32_t missing = 0;
 	struct html_set *x;
 
-	cli_must(cli_read_lfts(path, s->f, &t, &missing, &cli_err));
-	x = add_set(j, s, t);
+	x = add_set(j, s, cli_read_lfts(path, s->f, &missing));
 	x->ro.missing = missing;
 	snprintf(x->name, sizeof(x->name), "%s", path);
 }
 
-static void count_changes(struct job *j, unsigned int from, unsigned int to)
+static void count_changes(struct report *j, unsigned int from, unsigned int to)
 {
 	j->set[to].before = j->set[from].t;
 	j->set[to].before_f = j->set[from].f;
 }
 
-static void add_damaged(struct job *j, const char *engine)
+static void add_damaged(struct report *j, const char *engine)
 {
 	struct ftr_tables *t;
 	struct html_set *x;
@@ -197,15 +180,14 @@ static void add_damaged(struct job *j, const char *engine)
 		return;
 	t = cli_carry_tables(j->now.f, j->set[0].t, j->damaged.f);
 	x = add_set(j, &j->damaged, t);
-	snprintf(x->name, sizeof(x->name), "%.200s, faults, not rerouted",
-		 j->set[0].name);
+	snprintf(x->name, sizeof(x->name), "%.200s, faults, not rerouted", j->set[0].name);
 	add_engine(j, engine, &j->damaged, ", faults, rerouted", t);
 	count_changes(j, 0, j->n_sets - 1);
 }
 
-static void add_two(struct job *j, const char *engine)
+static void add_two(struct report *j, const char *engine)
 {
-	const struct cli_list *l = &j->o->lfts;
+	const struct cli_list *l = &j->lfts;
 
 	if (l->n) {
 		add_file(j, l->v[0], &j->old);
@@ -217,35 +199,34 @@ static void add_two(struct job *j, const char *engine)
 	count_changes(j, 0, 1);
 }
 
-static void make_sets(struct job *j)
+static void make_sets(struct report *j)
 {
-	const struct report *o = j->o;
-	const char *first = o->engines.n ? o->engines.v[0] : "dmodc";
+	const char *first = j->engines.n ? j->engines.v[0] : "dmodc";
 
-	if (o->diff) {
+	if (j->diff) {
 		add_two(j, first);
 		return;
 	}
-	for (unsigned int i = 0; i < o->engines.n; i++)
-		add_engine(j, o->engines.v[i], &j->now, "", NULL);
-	if (!o->engines.n && (!o->lfts.n || o->fail.n))
+	for (unsigned int i = 0; i < j->engines.n; i++)
+		add_engine(j, j->engines.v[i], &j->now, "", NULL);
+	if (!j->engines.n && (!j->lfts.n || j->fail.n))
 		add_engine(j, first, &j->now, "", NULL);
-	for (unsigned int i = 0; i < o->lfts.n; i++)
-		add_file(j, o->lfts.v[i], &j->now);
+	for (unsigned int i = 0; i < j->lfts.n; i++)
+		add_file(j, j->lfts.v[i], &j->now);
 	add_damaged(j, first);
 }
 
 /* ---- traffic -------------------------------------------------------------- */
 
-static void read_traffic(struct job *j)
+static void read_traffic(struct report *j)
 {
 	struct html_traffic *t = &j->traffic;
 	struct ftr_load_pair *pair = NULL;
 
 	t->now = &j->now;
 	t->order = cli_host_order(j->now.sh, &t->n);
-	if (j->o->patterns)
-		cli_must(ftr_read_pairs(j->o->patterns, j->now.f, &pair, &t->n_pairs, &cli_err));
+	if (j->patterns)
+		cli_must(ftr_read_pairs(j->patterns, j->now.f, &pair, &t->n_pairs, &cli_err));
 	t->pair = pair;
 }
 
@@ -264,10 +245,10 @@ static struct json_object *read_doctor(const char *path)
 
 /* ---- the run -------------------------------------------------------------- */
 
-static void write_page(const struct job *j, const char *title)
+static void write_page(const struct report *j, const char *title)
 {
 	struct html_page page = {
-		.title = title, .faults = &j->o->fail, .now = &j->now, .old = &j->old,
+		.title = title, .faults = &j->fail, .now = &j->now, .old = &j->old,
 		.set = j->set, .n_sets = j->n_sets,
 		.doctor = j->doctor, .traffic = &j->traffic,
 	};
@@ -275,14 +256,15 @@ static void write_page(const struct job *j, const char *title)
 
 	if (slash && slash[1])
 		page.title = slash + 1;
-	cli_write(j->o->output, html_write, &page);
+	html_write(cli_create(j->in.output), &page);
+	cli_finish(FTR_OK);
 }
 
-static void make_report(struct job *j, const char *old, const char *now)
+static void make_report(struct report *j, const char *old, const char *now)
 {
 	cli_progress("reading");
-	if (j->o->doctor)
-		j->doctor = read_doctor(j->o->doctor);
+	if (j->doctor_file)
+		j->doctor = read_doctor(j->doctor_file);
 	read_fabrics(j, old, now);
 	cli_progress("routing");
 	make_sets(j);
@@ -290,38 +272,35 @@ static void make_report(struct job *j, const char *old, const char *now)
 	cli_progress("checking and counting flows");
 	for (unsigned int i = 0; i < j->n_sets; i++) {
 		cli_progress_step(i, j->n_sets);
-		html_set_run(&j->set[i], &j->traffic, j->team);
+		html_set_run(&j->set[i], &j->traffic, j->in.team);
 	}
 	cli_progress("writing");
 	write_page(j, now);
 	cli_progress_end();
 }
 
-static void check_usage(const struct report *o, int n)
+static void check_usage(const struct report *j, int n)
 {
-	if (o->diff != (n == 2))
-		cli_die("%s", o->diff ?
-			"report: --diff expects two fabrics, OLD and FABRIC" :
+	if (j->diff != (n == 2))
+		cli_die("%s", j->diff ? "report: --diff expects two fabrics, OLD and FABRIC" :
 			"report: two fabrics require --diff");
-	if (o->diff && (o->fail.n || o->nominal))
+	if (j->diff && (j->fail.n || j->in.nominal))
 		cli_die("report: --diff cannot be combined with --fail or --nominal");
-	if (o->diff && (o->engines.n > 1 || (o->lfts.n && o->lfts.n != 2)))
+	if (j->diff && (j->engines.n > 1 || (j->lfts.n && j->lfts.n != 2)))
 		cli_die("report: --diff expects one engine, or --lfts twice: of OLD, then of FABRIC");
 }
 
 static int run_html(int argc, char **argv)
 {
-	static struct report o;
-	static struct job j = { .o = &o };
-	int n = cli_parse(&cli_html, &o, argc, argv), status = CLI_CLEAN;
+	static struct report j;
+	int n = cli_parse(&cli_html, &j, argc, argv), status = CLI_CLEAN;
 
-	check_usage(&o, n);
-	j.opts.leaf_order = (enum ftr_leaf_order)o.leaf_order;
-	j.team = ftr_team_new(o.threads);
+	check_usage(&j, n);
+	j.in.team = ftr_team_new(j.in.threads);
 	make_report(&j, n == 2 ? argv[0] : NULL, argv[n - 1]);
 	for (unsigned int i = 0; i < j.n_sets; i++)
 		if (j.set[i].verdict.found)
 			status = CLI_FINDINGS;
-	ftr_team_free(j.team);
+	ftr_team_free(j.in.team);
 	return status;
 }

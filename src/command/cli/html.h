@@ -93,8 +93,7 @@ struct html_page {
 	unsigned int n_sets;
 };
 
-/* A cli_write_fn; page points to a struct html_page. */
-enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
+void html_write(FILE *out, const struct html_page *page);
 
 /* ---- tables (html_tables.c) ---------------------------------------------- */
 

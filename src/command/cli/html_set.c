@@ -93,8 +93,7 @@ static void load_shift(struct load_run *w, struct ftr_team *team)
 	w->s->shift = w->r->worst;
 	w->s->shift_max = w->r->max;
 	w->s->shift_mean = (double)w->r->sum_max / w->r->patterns;
-	cli_must(ftr_load_shift_by_port(w->ld, w->s->shift, w->by_port,
-					&cli_err));
+	cli_must(ftr_load_shift_by_port(w->ld, w->s->shift, w->by_port, &cli_err));
 	carry(w, l);
 }
 
@@ -106,8 +105,7 @@ static void load_pairs(struct load_run *w)
 
 	if (!w->tr->pair)
 		return;
-	pair = cli_calloc(w->tr->n_pairs, sizeof(*pair), "%u pairs",
-			  w->tr->n_pairs);
+	pair = cli_calloc(w->tr->n_pairs, sizeof(*pair), "%u pairs", w->tr->n_pairs);
 	for (uint32_t i = 0; i < w->tr->n_pairs; i++) {
 		const struct ftr_load_pair *p = &w->tr->pair[i];
 		pair[n] = (struct ftr_load_pair){ here(w, p->from), here(w, p->to) };
@@ -132,7 +130,8 @@ void html_set_run(struct html_set *s, const struct html_traffic *t, struct ftr_t
 	check(s, team);
 	for (uint32_t i = 0; i < t->n; i++)
 		order[i] = here(&w, t->order[i]);
-	cli_must(ftr_load_new(s->f, s->t, order, t->n, team, &w.ld, &cli_err));
+	cli_must(ftr_load_new(s->f, s->t, (struct ftr_order){ order, t->n }, team, &w.ld,
+			      &cli_err));
 	load_all(&w);
 	load_shift(&w, team);
 	load_pairs(&w);

@@ -7,24 +7,26 @@
 #include "cli/live.h"
 
 void cli_live_args(const char *cmd, const struct cli_live_opts *from,
-		   int n_args, int least)
+		   int n_args, int least, const char *excluded)
 {
 	if (!from->on && (from->ca || from->port || from->m_key))
 		cli_die("%s: --ca, --port and --m-key require --live", cmd);
 	if (!from->on && n_args < least)
 		cli_die("%s: missing argument; FABRIC is needed, or --live", cmd);
+	if (from->on && excluded)
+		cli_die("%s: --live reads the fabric from the switches; '%s' cannot be given with it",
+			cmd, excluded);
 }
 
-struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
-			  unsigned int lmc, bool tolerant)
+struct cli_live cli_input(const struct cli_in *in, const char *path)
 {
 	struct cli_live l = { .f = NULL };
 
-	if (!from->on) {
-		l.f = cli_read_fabric(path, lmc, tolerant);
+	if (!in->from.on) {
+		l.f = cli_read_fabric(in, path);
 		return l;
 	}
-	cli_must(cli_live_read(from, &l, &cli_err));
+	cli_must(cli_live_read(&in->from, &l, &cli_err));
 	if (l.missing)
 		cli_error("note: switches without a table: %u; all their entries count as missing",
 			  l.missing);

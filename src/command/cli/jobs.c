@@ -17,8 +17,6 @@ struct jobs {
 	ftr_ep *ep;		/* host ports of all jobs; those of one job are consecutive */
 	struct ftr_job *job;
 	uint32_t *hosts;	/* [n] number of hosts of each job */
-	struct ftr_job_load *load;
-	struct ftr_job_pair *pair;
 };
 
 static void read_jobs(struct jobs *j, const char *path)
@@ -29,18 +27,16 @@ static void read_jobs(struct jobs *j, const char *path)
 	cli_must(ftr_read_host_list(path, true, j->h, &j->list, &cli_err));
 	j->n = j->list->n_groups;
 	if (!j->n || j->n > FTR_JOBS_MAX)
-		cli_die("%s: expected 1 to %u jobs, found %u", path, FTR_JOBS_MAX,
-			j->n);
+		cli_die("%s: expected 1 to %u jobs, found %u", path, FTR_JOBS_MAX, j->n);
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host != FTR_HOST_NONE)
 			ports += j->h->host[j->list->entry[i].host].n;
 	j->ep = cli_calloc(ports, sizeof(*j->ep), "%u jobs", j->n);
 	j->job = cli_calloc(j->n, sizeof(*j->job), "%u jobs", j->n);
 	j->hosts = cli_calloc(j->n, sizeof(*j->hosts), "%u jobs", j->n);
-	j->load = cli_calloc(j->n, sizeof(*j->load), "%u jobs", j->n);
-	j->pair = cli_calloc((size_t)j->n * j->n, sizeof(*j->pair), "%u jobs", j->n);
 	for (uint32_t g = 0; g < j->n; g++) {
-		j->job[g].ep = j->ep + at;
+		j->job[g].order.ep = j->ep + at;
+		j->job[g].pair = cli_calloc(j->n, sizeof(*j->job[g].pair), "%u jobs", j->n);
 		for (uint32_t i = 0; i < j->list->n; i++) {
 			const struct ftr_host_entry *e = &j->list->entry[i];
 
@@ -51,7 +47,7 @@ static void read_jobs(struct jobs *j, const char *path)
 				j->ep[at++] = j->h->ep[j->h->host[e->host].first
 						       + k];
 		}
-		j->job[g].n = (uint32_t)(j->ep + at - j->job[g].ep);
+		j->job[g].order.n = (uint32_t)(j->ep + at - j->job[g].order.ep);
 	}
 }
 
@@ -63,7 +59,7 @@ static void print(const struct jobs *j, const char *tables)
 	printf("%-20s %7s %9s %9s %8s %8s  %s\n", "job", "hosts", "links",
 	       "shared", "alone", "with all", "most loaded link");
 	for (uint32_t i = 0; i < j->n; i++) {
-		const struct ftr_job_load *l = &j->load[i];
+		const struct ftr_job *l = &j->job[i];
 
 		printf("%-20s %7u %9s %9s %8.2f %8.2f  ", j->list->group[i], j->hosts[i],
 		       CLI_NUM(l->links), CLI_NUM(l->shared), l->alone, l->with_all);
@@ -74,15 +70,14 @@ static void print(const struct jobs *j, const char *tables)
 	}
 	for (uint32_t i = 0; i < j->n; i++)
 		for (uint32_t k = i + 1; k < j->n; k++) {
-			const struct ftr_job_pair *p = &j->pair[i * j->n + k];
-			const struct ftr_job_pair *q = &j->pair[k * j->n + i];
+			const struct ftr_job_pair *p = &j->job[i].pair[k];
+			const struct ftr_job_pair *q = &j->job[k].pair[i];
 
 			if (!p->shared)
 				continue;
 			if (!any)
 				printf("\n%-20s %-20s %9s %11s %11s\n",
-				       "job A", "job B", "shared", "A with B",
-				       "B with A");
+				       "job A", "job B", "shared", "A with B", "B with A");
 			any = true;
 			printf("%-20s %-20s %9s %10.2fx %10.2fx\n", j->list->group[i],
 			       j->list->group[k], CLI_NUM(p->shared), p->interference,
@@ -100,12 +95,12 @@ static int print_json(const struct jobs *j, const char *tables, int status)
 	cli_json_fabric(o, j->f, NULL);
 	list = cli_json_array(o, "jobs");
 	for (uint32_t i = 0; i < j->n; i++) {
-		const struct ftr_job_load *l = &j->load[i];
+		const struct ftr_job *l = &j->job[i];
 
 		e = cli_json_element(list);
 		cli_json_str(e, "job", j->list->group[i]);
 		cli_json_num(e, "hosts", j->hosts[i]);
-		cli_json_num(e, "ports", j->job[i].n);
+		cli_json_num(e, "ports", l->order.n);
 		cli_json_num(e, "links", l->links);
 		cli_json_num(e, "shared_links", l->shared);
 		cli_json_real(e, "alone", l->alone);
@@ -114,7 +109,7 @@ static int print_json(const struct jobs *j, const char *tables, int status)
 	list = cli_json_array(o, "pairs");
 	for (uint32_t i = 0; i < j->n; i++)
 		for (uint32_t k = 0; k < j->n; k++) {
-			const struct ftr_job_pair *p = &j->pair[i * j->n + k];
+			const struct ftr_job_pair *p = &j->job[i].pair[k];
 
 			if (!p->shared)
 				continue;
@@ -134,23 +129,21 @@ static int report_jobs(const struct jobs *j, const char *tables, bool json)
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host == FTR_HOST_NONE)
 			cli_error("not in the fabric: host %s of job %s; it is left out",
-				  j->list->entry[i].name,
-				  j->list->group[j->list->entry[i].group]);
+				  j->list->entry[i].name, j->list->group[j->list->entry[i].group]);
 	if (json)
 		return print_json(j, tables, status);
 	print(j, tables);
 	return status;
 }
 
-int cli_load_jobs(const char *path, const struct ftr_fabric *f,
-		  const struct ftr_tables *t, const char *tables, bool json,
-		  struct ftr_team *team)
+int cli_load_jobs(const struct cli_in *in, const char *path, const struct ftr_fabric *f,
+		  const struct ftr_tables *t, const char *tables)
 {
 	static struct jobs j;
 
 	j.f = f;
 	read_jobs(&j, path);
-	cli_must(ftr_jobs_load(f, t, j.job, j.n, team, j.load, j.pair, &cli_err));
+	cli_must(ftr_jobs_load(f, t, j.job, j.n, in->team, &cli_err));
 	cli_progress_end();
-	return report_jobs(&j, tables, json);
+	return report_jobs(&j, tables, in->json);
 }

@@ -6,8 +6,8 @@
 #include <ftr/ftr.h>
 
 /* Reads the jobs from path and prints the links that they share; returns the exit status. */
-int cli_load_jobs(const char *path, const struct ftr_fabric *f,
-		  const struct ftr_tables *t, const char *tables, bool json,
-		  struct ftr_team *team);
+struct cli_in;
+int cli_load_jobs(const struct cli_in *in, const char *path, const struct ftr_fabric *f,
+		  const struct ftr_tables *t, const char *tables);
 
 #endif

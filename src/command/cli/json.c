@@ -23,8 +23,7 @@
 
 static bool no_memory;
 
-static struct json_object *put(struct json_object *o, const char *key,
-			       struct json_object *val)
+static struct json_object *put(struct json_object *o, const char *key, struct json_object *val)
 {
 	if (!o || !val) {
 		no_memory = true;
@@ -152,8 +151,7 @@ void cli_json_guid(struct json_object *o, const char *key, uint64_t guid)
 	cli_json_str(o, key, text);
 }
 
-void cli_json_switch(struct json_object *o, const char *key,
-		     const struct ftr_fabric *f, ftr_sw s)
+void cli_json_switch(struct json_object *o, const char *key, const struct ftr_fabric *f, ftr_sw s)
 {
 	struct json_object *w = cli_json_object(o, key);
 
@@ -161,8 +159,7 @@ void cli_json_switch(struct json_object *o, const char *key,
 	cli_json_str(w, "name", f->sw[s].name);
 }
 
-void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s,
-		   ftr_port port)
+void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, ftr_port port)
 {
 	const struct ftr_swport *p = ftr_fabric_port(f, s, port);
 
@@ -172,8 +169,7 @@ void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s,
 	cli_json_num(o, "to_port", p->peer_port);
 }
 
-void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
-		  ftr_lid lid)
+void cli_json_lid(struct json_object *o, const struct ftr_fabric *f, ftr_lid lid)
 {
 	struct ftr_lid_owner w = { 0 };
 
@@ -185,14 +181,11 @@ void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
 		return;
 	}
 	cli_json_str(o, "kind", w.kind == FTR_OWNER_SW ? "switch" : "end port");
-	cli_json_guid(o, "guid", w.kind == FTR_OWNER_SW ? f->sw[w.idx].guid :
-		      f->ep[w.idx].guid);
-	cli_json_str(o, "name", w.kind == FTR_OWNER_SW ? f->sw[w.idx].name :
-		     f->ep[w.idx].name);
+	cli_json_guid(o, "guid", w.kind == FTR_OWNER_SW ? f->sw[w.idx].guid : f->ep[w.idx].guid);
+	cli_json_str(o, "name", w.kind == FTR_OWNER_SW ? f->sw[w.idx].name : f->ep[w.idx].name);
 }
 
-void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f,
-		     const struct ftr_shape *sh)
+void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f, const struct ftr_shape *sh)
 {
 	struct json_object *n = cli_json_object(o, "fabric");
 

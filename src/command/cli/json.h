@@ -36,20 +36,16 @@ void cli_json_bool(struct json_object *o, const char *key, bool b);
 void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
 /* Adds an object with "guid" and "name" of a switch. */
-void cli_json_switch(struct json_object *o, const char *key,
-		     const struct ftr_fabric *f, ftr_sw s);
+void cli_json_switch(struct json_object *o, const char *key, const struct ftr_fabric *f, ftr_sw s);
 /* Adds "from", "from_port", "to" and "to_port" to o: the link from that port of s to another
  * switch. */
-void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s,
-		   ftr_port port);
+void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, ftr_port port);
 /* Adds "lid", "kind", "guid" and "name" of a destination to o. */
-void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
-		  ftr_lid lid);
+void cli_json_lid(struct json_object *o, const struct ftr_fabric *f, ftr_lid lid);
 /* Adds the object "fabric": the numbers of switches, host ports, end nodes and links of f, and the
  * highest LID.  If sh is not NULL, also adds the numbers of ranks, leaves, planes, pods and missing
  * parts. */
-void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f,
-		     const struct ftr_shape *sh);
+void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f, const struct ftr_shape *sh);
 
 /* Parses len bytes of text, at most INT_MAX, which must be one JSON value.  Returns NULL if they are
  * not, or if memory is exhausted.  Free the value with json_object_put(). */

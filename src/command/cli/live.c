@@ -69,8 +69,7 @@ static bool link_is_up(ibnd_port_t *p)
 	return mad_get_field(p->info, 0, IB_PORT_PHYS_STATE_F) == 5;
 }
 
-static enum ftr_status add_endports(struct ftr_builder *b, ibnd_node_t *n,
-				    struct ftr_err *err)
+static enum ftr_status add_endports(struct ftr_builder *b, ibnd_node_t *n, struct ftr_err *err)
 {
 	enum ftr_node_type type = n->type == IB_NODE_ROUTER ?
 				  FTR_NODE_ROUTER : FTR_NODE_CA;
@@ -81,9 +80,11 @@ static enum ftr_status add_endports(struct ftr_builder *b, ibnd_node_t *n,
 
 		if (!port)
 			continue;
-		st = ftr_builder_add_endport(b, type, n->guid, port->guid,
-					     (unsigned int)p, port->base_lid,
-					     port->lmc, n->nodedesc, err);
+		st = ftr_builder_add_endport(b, &(struct ftr_endport){
+			.guid = port->guid, .node_guid = n->guid, .type = (uint8_t)type,
+			.port_num = (ftr_port)p, .lid = port->base_lid, .lmc = port->lmc,
+			.name = n->nodedesc,
+		}, err);
 		if (st)
 			return st;
 	}
@@ -120,24 +121,30 @@ static enum ftr_status add_links(struct ftr_builder *b, ibnd_node_t *n,
 	return FTR_OK;
 }
 
-static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out,
-				 struct ftr_err *err)
+static enum ftr_status add_node(struct ftr_builder *b, ibnd_node_t *n, uint32_t *silent,
+				struct ftr_err *err)
+{
+	const struct ftr_switch sw = {
+		.guid = n->guid, .n_ports = (ftr_port)n->numports,
+		.lid = n->smalid, .lmc = n->smalmc, .name = n->nodedesc,
+	};
+	enum ftr_status st = n->type == IB_NODE_SWITCH ? ftr_builder_add_switch(b, &sw, err) :
+		add_endports(b, n, err);
+
+	return st ? st : add_links(b, n, silent, err);
+}
+
+static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out, struct ftr_err *err)
 {
 	struct ftr_builder *b = ftr_builder_new();
 	enum ftr_status st = FTR_OK;
 
 	if (!b)
 		return ftr_fail(err, FTR_NOMEM, "out of memory");
-	for (ibnd_node_t *n = net->nodes; !st && n; n = n->next) {
-		if (n->type == IB_NODE_SWITCH)
-			st = ftr_builder_add_switch(b, n->guid,
-						    (unsigned int)n->numports,
-						    n->smalid, n->smalmc,
-						    n->nodedesc, err);
-		else
-			st = add_endports(b, n, err);
-		if (!st)
-			st = add_links(b, n, &out->silent, err);
+	for (ibnd_node_t *n = net->nodes; n; n = n->next) {
+		st = add_node(b, n, &out->silent, err);
+		if (st)
+			break;
 	}
 	if (!st)
 		st = ftr_builder_freeze(b, &out->f, err);
@@ -148,14 +155,12 @@ static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out,
 	return FTR_OK;
 }
 
-struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
-				 struct ftr_err *err)
+struct ibmad_port *cli_live_open(const struct cli_live_opts *opts, struct ftr_err *err)
 {
 	int classes[] = { IB_SMI_CLASS, IB_SMI_DIRECT_CLASS,
 			  IB_PERFORMANCE_CLASS };
 	struct ibmad_port *via =
-		mad_rpc_open_port((char *)(uintptr_t)opts->ca, (int)opts->port,
-				  classes, 3);
+		mad_rpc_open_port((char *)(uintptr_t)opts->ca, (int)opts->port, classes, 3);
 
 	if (via)
 		smp_mkey_set(via, opts->m_key);
@@ -211,27 +216,24 @@ static bool read_table(const struct ftr_fabric *f, ftr_sw s, ibnd_node_t *node, 
 }
 
 static enum ftr_status read_tables(const struct cli_live_opts *opts,
-				   ibnd_fabric_t *net, struct cli_live *out,
-				   struct ftr_err *err)
+				   ibnd_fabric_t *net, struct cli_live *out, struct ftr_err *err)
 {
-	struct ibmad_port *via = cli_live_open(opts, err);
-	enum ftr_status st;
+	enum ftr_status st = ftr_tables_new(out->f, true, &out->t, err);
+	struct ibmad_port *via = st ? NULL : cli_live_open(opts, err);
 	double t0 = cli_now();
 
 	if (!via)
-		return FTR_IO;
-	st = ftr_tables_new(out->f, true, &out->t, err);
-	for (ibnd_node_t *n = net->nodes; !st && n; n = n->next) {
+		return st ? st : FTR_IO;
+	for (ibnd_node_t *n = net->nodes; n; n = n->next) {
 		ftr_sw s = n->type == IB_NODE_SWITCH ? ftr_fabric_find_sw(out->f, n->guid) :
 			   FTR_SW_NONE;
 
-		if (s != FTR_SW_NONE &&
-		    !read_table(out->f, s, n, out->t, via, &out->blocks))
+		if (s != FTR_SW_NONE && !read_table(out->f, s, n, out->t, via, &out->blocks))
 			out->missing++;
 	}
 	mad_rpc_close_port(via);
 	out->table_seconds = cli_now() - t0;
-	return st;
+	return FTR_OK;
 }
 
 #define CAP_SM_DISABLED	(1u << 10)
@@ -283,8 +285,9 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 		st = read_tables(opts, net, out, err);
 	ibnd_destroy_fabric(net);
 	if (st) {
+		ftr_tables_free(out->t);
 		ftr_fabric_free(out->f);
-		out->f = NULL;
+		memset(out, 0, sizeof(*out));
 	}
 	return st;
 }

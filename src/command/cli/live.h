@@ -7,6 +7,7 @@
 
 #include <ftr/ftr.h>
 
+struct cli_in;
 struct ibnd_fabric;
 struct ibmad_port;
 
@@ -17,8 +18,7 @@ struct cli_live_opts {
 	uint64_t m_key;
 	/* If not NULL, called after the discovery, before tables are read.  net: the
 	 * libibnetdisc fabric from which f was built.  f may have no LIDs. */
-	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net,
-				const struct ftr_fabric *f,
+	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net, const struct ftr_fabric *f,
 				struct ftr_err *err);
 	void *ctx;
 };
@@ -33,30 +33,14 @@ struct cli_live {
 	double table_seconds;	/* time spent on reading these blocks */
 };
 
-/* Entries for a command's table of options.  s: the command's struct; its member "from" is a struct
- * cli_live_opts. */
-#define CLI_OPTS_LIVE(s) \
-	{ "live", CLI_FLAG, offsetof(s, from.on), NULL, \
-	  "read fabric and tables from the switches", NULL, 0, 0 }, \
-	CLI_OPTS_LOCAL(s, "--live: ")
-/* Entries for the options that choose the local port.  when: text before each description,
- * such as "--live: ". */
-#define CLI_OPTS_LOCAL(s, when) \
-	{ "ca", CLI_STRING, offsetof(s, from.ca), "NAME", \
-	  when "local adapter; if not given, the first with a port that is up", NULL, 0, 0 }, \
-	{ "port", CLI_UINT, offsetof(s, from.port), "N", \
-	  when "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX }, \
-	{ "m-key", CLI_U64, offsetof(s, from.m_key), "KEY", \
-	  when "M_Key of the switches", "0", 0, 0 }
-
 /* Without --live, dies if --ca, --port or --m-key is given, or if there are fewer than `least`
- * arguments. */
+ * arguments.  With --live, dies if excluded, an argument or option that names a fabric, is not
+ * NULL. */
 void cli_live_args(const char *cmd, const struct cli_live_opts *from,
-		   int n_args, int least);
+		   int n_args, int least, const char *excluded);
 /* Reads the fabric from the file at path; with --live, the fabric and the tables in use from the
  * switches. */
-struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
-			  unsigned int lmc, bool tolerant);
+struct cli_live cli_input(const struct cli_in *in, const char *path);
 /* Returns the mean time to read one block, in milliseconds; 0: unknown. */
 double cli_live_ms_per_block(const struct cli_live *l);
 
@@ -67,8 +51,7 @@ struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
 
 /* Reads fabric and tables from the switches.  Names each switch or link that did not answer on
  * stderr.  Needs libibmad. */
-enum ftr_status cli_live_read(const struct cli_live_opts *opts,
-			      struct cli_live *out,
+enum ftr_status cli_live_read(const struct cli_live_opts *opts, struct cli_live *out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 #endif

@@ -10,7 +10,6 @@
 #include "cli/jobs.h"
 #include "cli/json.h"
 #include "cli/live.h"
-#include "cli/rails.h"
 
 #define KINDS 5
 
@@ -23,17 +22,12 @@ struct result {
 };
 
 struct load {
-	const char *lfts, *order, *patterns, *jobs, *nominal, *rail;
-	struct cli_guid_files files;
-	struct cli_live_opts from;
-	unsigned int sample, permutations, bisections, lmc, threads;
+	struct cli_in in;
+	const char *lfts, *patterns, *jobs, *rail;
+	unsigned int sample, permutations, bisections;
 	unsigned int worst;
-	bool tolerant;
 	uint64_t seed;
-	bool json;
-};
 
-struct input {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
 	uint32_t missing;
@@ -44,100 +38,80 @@ struct input {
 	uint32_t n_pairs;
 };
 
+#define OPTS struct load
 static const struct cli_opt options[] = {
-	{ "lfts", CLI_FILE, offsetof(struct load, lfts), "FILE",
-	  "forwarding tables", NULL, 0, 0 },
-	CLI_OPTS_LIVE(struct load),
-	CLI_OPT_ORDER(struct load),
-	{ "rail", CLI_STRING, offsetof(struct load, rail), "N",
-	  "only host ports of this rail (from 0) send and receive", NULL, 0, 0 },
-	CLI_OPTS_GUIDS(struct load),
-	CLI_OPT_NOMINAL(struct load),
-	CLI_OPT_LMC(struct load),
-	CLI_OPT_TOLERANT(struct load),
-	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
-	  "number of random shifts; 0: all shifts", "0", 0, UINT16_MAX },
-	{ "permutations", CLI_UINT, offsetof(struct load, permutations), "N",
-	  "number of random permutations", "100", 0, 1000000 },
-	{ "bisections", CLI_UINT, offsetof(struct load, bisections), "N",
-	  "number of random bisections", "100", 0, 1000000 },
-	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
-	  "pairs of host ports that send at the same time", NULL, 0, 0 },
-	{ "jobs", CLI_FILE, offsetof(struct load, jobs), "FILE",
-	  "jobs and their hosts; show only the links that jobs share", NULL,
-	  0, 0 },
-	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
-	  "seed of all random patterns", "1", 0, 0 },
-	{ "worst", CLI_UINT, offsetof(struct load, worst), "N",
-	  "list the N most loaded links", "5", 0, FTR_LOAD_WORST_MAX },
-	CLI_OPT_THREADS(struct load),
-	CLI_OPT_JSON(struct load),
+	OPT(FILE, "lfts", lfts, "FILE", "forwarding tables"),
+	CLI_OPTS_LIVE,
+	CLI_OPT_ORDER,
+	OPT(STRING, "rail", rail, "N", "only host ports of this rail (from 0) send and receive"),
+	CLI_OPTS_GUIDS,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	OPT(UINT, "sample", sample, "N",
+	    "number of random shifts; 0: all shifts", "0", 0, UINT16_MAX),
+	OPT(UINT, "permutations", permutations, "N",
+	    "number of random permutations", "100", 0, 1000000),
+	OPT(UINT, "bisections", bisections, "N", "number of random bisections", "100", 0, 1000000),
+	OPT(FILE, "patterns", patterns, "FILE", "pairs of host ports that send at the same time"),
+	OPT(FILE, "jobs", jobs, "FILE",
+	    "jobs and their hosts; show only the links that jobs share"),
+	OPT(U64, "seed", seed, "N", "seed of all random patterns", "1"),
+	OPT(UINT, "worst", worst, "N", "list the N most loaded links", "5", 0, FTR_LOAD_WORST_MAX),
+	CLI_OPT_THREADS,
+	CLI_OPT_JSON,
 	CLI_OPT_END
 };
 
 /* ---- the patterns --------------------------------------------------------- */
 
 /* Removes all host ports that are not on the rail --rail from the order. */
-static void keep_rail(const char *text, struct input *in)
+static void keep_rail(struct load *l)
 {
-	static struct cli_rails r;
-	uint8_t *on;
+	const char *text = l->rail;
+	struct ftr_hosts *h;
 	char *end;
 	unsigned long rail = strtoul(text, &end, 10);
 	uint32_t n = 0;
 
-	r = cli_rails_new(in->f);
-	if (end == text || *end || rail >= r.n)
+	h = cli_hosts(l->f);
+	if (end == text || *end || rail >= h->n_rails)
 		cli_die("load: --rail expects a number from 0 to %u, not '%s'; the hosts have %s",
-			r.n ? r.n - 1 : 0, text, CLI_COUNT(r.n, "rail", "rails"));
-	on = cli_calloc(in->f->n_ep, 1, "the rails");
-	for (uint32_t i = 0; i < r.h->n; i++)
-		if (r.rail[(size_t)i * r.n + rail] != FTR_EP_NONE)
-			on[r.rail[(size_t)i * r.n + rail]] = 1;
-	for (uint32_t i = 0; i < in->n; i++)
-		if (on[in->order[i]])
-			in->order[n++] = in->order[i];
-	in->n = n;
-	free(on);
-	cli_rails_free(&r);
+			h->n_rails - 1, text, CLI_COUNT(h->n_rails, "rail", "rails"));
+	for (uint32_t i = 0; i < l->n; i++)
+		if (h->rail[l->order[i]] == rail)
+			l->order[n++] = l->order[i];
+	l->n = n;
+	ftr_hosts_free(h);
 }
 
-static void read_order(const struct load *l, struct input *in,
-		       struct ftr_team *team)
+static void read_order(struct load *l)
 {
 	struct ftr_shape *sh = NULL;
 
-	cli_must(cli_shape_with(&l->files, l->nominal, in->f, FTR_LEAF_BY_GUID,
-				team, &sh, &cli_err));
-	if (l->order)
-		cli_must(ftr_read_order(l->order, in->f, &in->order, &in->n,
-					&cli_err));
-	else
-		in->order = cli_host_order(sh, &in->n);
-	in->gaps = cli_drop_gaps(in->f, in->order, &in->n);
+	cli_must(cli_shape(&l->in, l->f, &sh, &cli_err));
+	l->order = cli_order(&l->in, sh, &l->n);
+	l->gaps = cli_drop_gaps(l->f, l->order, &l->n);
 	if (l->rail)
-		keep_rail(l->rail, in);
-	cli_must(cli_bound(sh, in->order, in->n, &in->bound, &cli_err));
+		keep_rail(l);
+	l->bound = cli_bound(sh, l->order, l->n);
 	ftr_shape_free(sh);
 }
 
-static void read_all(const struct load *l, const char *fabric,
-		     struct input *in, struct ftr_team *team)
+static void read_all(struct load *l, const char *fabric)
 {
-	struct cli_live live = cli_input(&l->from, fabric, l->lmc, l->tolerant);
+	struct cli_live live = cli_input(&l->in, fabric);
 
-	in->f = live.f;
-	in->t = live.t;
-	in->missing = live.missing;
+	l->f = live.f;
+	l->t = live.t;
+	l->missing = live.missing;
 	if (l->lfts) {
 		ftr_tables_free(live.t);
-		cli_must(cli_read_lfts(l->lfts, in->f, &in->t, &in->missing,
-				       &cli_err));
+		l->t = cli_read_lfts(l->lfts, l->f, &l->missing);
 	}
-	read_order(l, in, team);
+	read_order(l);
 	if (l->patterns)
-		cli_must(ftr_read_pairs(l->patterns, in->f, &in->pair,
-					&in->n_pairs, &cli_err));
+		cli_must(ftr_read_pairs(l->patterns, l->f, &l->pair, &l->n_pairs, &cli_err));
 }
 
 static const char *tables_of(const struct load *l)
@@ -158,12 +132,11 @@ static void print_row(const struct result *x)
 	       CLI_NUM(r->max), r->patterns > 1 ? which : "", cli_mean(r->sum_load, r->sum_used));
 }
 
-static void print_bound(const struct input *in, const struct ftr_load_report *r)
+static void print_bound(const struct load *l, const struct ftr_load_report *r)
 {
-	printf("\nlower bound for all-to-all: %.0f flows (by cuts)", in->bound);
+	printf("\nlower bound for all-to-all: %.0f flows (by cuts)", l->bound);
 	if (!r->lost)
-		printf("; most loaded link: %.2f times the bound",
-		       (double)r->max / in->bound);
+		printf("; most loaded link: %.2f times the bound", (double)r->max / l->bound);
 	printf("\n");
 }
 
@@ -177,22 +150,19 @@ static void print_bins(const struct ftr_load_bins *b, const char *what)
 		if (b->width == 1)
 			printf("  %10" PRIu64 "            ", low);
 		else
-			printf("  %10" PRIu64 " .. %-8" PRIu64, low,
-			       low + b->width - 1);
+			printf("  %10" PRIu64 " .. %-8" PRIu64, low, low + b->width - 1);
 		printf(" %12s %s\n", CLI_NUM(b->count[i]), what);
 	}
 }
 
-static void print_links(const struct ftr_fabric *f,
-			const struct ftr_load_report *r, uint32_t n)
+static void print_links(const struct ftr_fabric *f, const struct ftr_load_report *r, uint32_t n)
 {
 	for (uint32_t i = 0; i < r->n_links && i < n; i++)
 		printf("  %10s  %s\n", CLI_NUM(r->link[i].load),
 		       CLI_LINK(f, r->link[i].sw, r->link[i].port));
 }
 
-static void print_one(const struct ftr_fabric *f,
-		      const struct result *x, uint32_t worst)
+static void print_one(const struct ftr_fabric *f, const struct result *x, uint32_t worst)
 {
 	const struct ftr_load_report *r = &x->r;
 	char which[40];
@@ -212,20 +182,19 @@ static void print_one(const struct ftr_fabric *f,
 	}
 }
 
-static void print_all(const struct load *l, const struct input *in,
-		     const struct result *x, const char *fabric)
+static void print_all(const struct load *l, const struct result *x, const char *fabric)
 {
-	printf("fabric    %s: %s, %s\n", fabric, CLI_COUNT(in->f->n_sw, "switch", "switches"),
-	       CLI_COUNT(in->f->n_ep, "host port", "host ports"));
+	printf("fabric    %s: %s, %s\n", fabric, CLI_SWITCHES(l->f->n_sw),
+	       CLI_HOST_PORTS(l->f->n_ep));
 	printf("tables    %s", tables_of(l));
-	if (in->missing)
-		printf(" (%s without a table)", CLI_COUNT(in->missing, "switch", "switches"));
-	printf("\norder     %s: %s", l->order ? l->order : "by the shape of the fabric",
-	       CLI_COUNT(in->n, "host port", "host ports"));
+	if (l->missing)
+		printf(" (%s without a table)", CLI_SWITCHES(l->missing));
+	printf("\norder     %s: %s", l->in.order ? l->in.order : "by the shape of the fabric",
+	       CLI_HOST_PORTS(l->n));
 	if (l->rail)
 		printf(", rail %s", l->rail);
-	if (in->gaps)
-		printf(", without its %s", CLI_COUNT(in->gaps, "gap", "gaps"));
+	if (l->gaps)
+		printf(", without its %s", CLI_COUNT(l->gaps, "gap", "gaps"));
 	printf("\n\n");
 	printf("%-14s %8s %15s %11s %10s %9s %-9s %10s\n", "", "", "", "",
 	       "mean of", "greatest", "", "mean used");
@@ -234,19 +203,18 @@ static void print_all(const struct load *l, const struct input *in,
 	for (int i = 0; i < KINDS; i++)
 		if (x[i].done)
 			print_row(&x[i]);
-	if (in->bound > 0)
-		print_bound(in, &x[0].r);
+	if (l->bound > 0)
+		print_bound(l, &x[0].r);
 	for (int i = 0; i < KINDS; i++)
 		if (x[i].done && x[i].r.patterns)
-			print_one(in->f, &x[i], l->worst);
+			print_one(l->f, &x[i], l->worst);
 }
 
 /* ---- JSON ----------------------------------------------------------------- */
 
 /* JSON has the same figures as the text, with one exception: instead of the mean load of the worst
  * pattern, it has the sum of the loads and the number of used links. */
-static void json_bins(struct json_object *o, const char *key,
-		     const struct ftr_load_bins *b)
+static void json_bins(struct json_object *o, const char *key, const struct ftr_load_bins *b)
 {
 	struct json_object *list = cli_json_array(o, key), *e;
 
@@ -273,7 +241,6 @@ static void json_links(struct json_object *o, const struct ftr_fabric *f,
 }
 
 static void json_result(struct json_object *list, const struct load *l,
-		       const struct input *in,
 		       const struct result *x, bool all_to_all)
 {
 	const struct ftr_load_report *r = &x->r;
@@ -287,8 +254,8 @@ static void json_result(struct json_object *list, const struct load *l,
 	cli_json_num(o, "min_max", r->min_max);
 	cli_json_real(o, "mean_max", cli_mean(r->sum_max, r->patterns));
 	cli_json_real(o, "mean_used_link", cli_mean(r->sum_load, r->sum_used));
-	if (all_to_all && in->bound > 0) {
-		cli_json_real(o, "bound", in->bound);
+	if (all_to_all && l->bound > 0) {
+		cli_json_real(o, "bound", l->bound);
 		cli_json_str(o, "bound_by", "cuts");
 	}
 	json_bins(o, "maxima", &r->maxima);
@@ -300,51 +267,49 @@ static void json_result(struct json_object *list, const struct load *l,
 	cli_json_num(w, "sum", r->load);
 	cli_json_num(w, "host_max", r->host_max);
 	json_bins(w, "loads", &r->loads);
-	json_links(w, in->f, r, l->worst);
+	json_links(w, l->f, r, l->worst);
 }
 
-static int print_json(const struct load *l, const struct input *in,
-		    const struct result *x, int status)
+static int print_json(const struct load *l, const struct result *x, int status)
 {
 	struct json_object *o = cli_json_new("load"), *list;
 
 	cli_json_str(o, "tables", tables_of(l));
-	cli_json_fabric(o, in->f, NULL);
-	cli_json_num(o, "switches_without_table", in->missing);
-	cli_json_str(o, "order", l->order);
+	cli_json_fabric(o, l->f, NULL);
+	cli_json_num(o, "switches_without_table", l->missing);
+	cli_json_str(o, "order", l->in.order);
 	cli_json_str(o, "rail", l->rail);
-	cli_json_num(o, "places", in->n);
-	cli_json_num(o, "gaps", in->gaps);
+	cli_json_num(o, "places", l->n);
+	cli_json_num(o, "gaps", l->gaps);
 	cli_json_str(o, "patterns_file", l->patterns);
 	cli_json_num(o, "seed", l->seed);
 	list = cli_json_array(o, "results");
 	for (int i = 0; i < KINDS; i++)
 		if (x[i].done)
-			json_result(list, l, in, &x[i], !i);
+			json_result(list, l, &x[i], !i);
 	return cli_json_end(o, status);
 }
 
-static int report_load(const struct load *l, const struct input *in,
-		       const struct result *x, const char *fabric)
+static int report_load(const struct load *l, const struct result *x, const char *fabric)
 {
 	int status = CLI_CLEAN;
 
 	for (int i = 0; i < KINDS; i++)
 		if (x[i].done && x[i].r.lost)
 			status = CLI_FINDINGS;
-	if (l->json)
-		return print_json(l, in, x, status);
-	print_all(l, in, x, fabric);
+	if (l->in.json)
+		return print_json(l, x, status);
+	print_all(l, x, fabric);
 	return status;
 }
 
 /* ---- the run ------------------------------------------------------------- */
 
 static enum ftr_status run_kind(const struct load *l,
-				const struct input *in,
-				const struct ftr_load *ld, int kind,
-				struct ftr_team *team, struct ftr_load_report *r)
+				const struct ftr_load *ld, int kind, struct ftr_load_report *r)
 {
+	struct ftr_team *team = l->in.team;
+
 	switch (kind) {
 	case 0:
 		ftr_load_all(ld, NULL, r);
@@ -352,32 +317,28 @@ static enum ftr_status run_kind(const struct load *l,
 	case 1:
 		return ftr_load_shifts(ld, l->sample, l->seed, team, r, &cli_err);
 	case 2:
-		return ftr_load_permutations(ld, l->permutations, l->seed, team,
-					     r, &cli_err);
+		return ftr_load_permutations(ld, l->permutations, l->seed, team, r, &cli_err);
 	case 3:
-		return ftr_load_bisections(ld, l->bisections, l->seed, team, r,
-					   &cli_err);
+		return ftr_load_bisections(ld, l->bisections, l->seed, team, r, &cli_err);
 	default:
-		return ftr_load_pairs(ld, in->pair, in->n_pairs, NULL, r,
-				      &cli_err);
+		return ftr_load_pairs(ld, l->pair, l->n_pairs, NULL, r, &cli_err);
 	}
 }
 
-static void run_all(const struct load *l, const struct input *in,
-		    struct ftr_team *team, struct result *x)
+static void run_all(const struct load *l, struct result *x)
 {
 	struct ftr_load *ld = NULL;
 	double t0;
 
 	cli_progress("counting flows");
-	cli_must(ftr_load_new(in->f, in->t, in->order, in->n, team, &ld,
+	cli_must(ftr_load_new(l->f, l->t, (struct ftr_order){ l->order, l->n }, l->in.team, &ld,
 			      &cli_err));
 	for (int i = 0; i < KINDS; i++) {
 		if (!x[i].done)
 			continue;
 		cli_progress(x[i].name);
 		t0 = cli_now();
-		cli_must(run_kind(l, in, ld, i, team, &x[i].r));
+		cli_must(run_kind(l, ld, i, &x[i].r));
 		x[i].seconds = cli_now() - t0;
 	}
 	ftr_load_free(ld);
@@ -393,16 +354,11 @@ static int run_load(int argc, char **argv)
 		{ .name = "pairs", .which = "" },
 	};
 	static struct load l;
-	static struct input in;
-	struct ftr_team *team;
 	const char *fabric;
 	int n = cli_parse(&cli_load, &l, argc, argv), status;
 
-	cli_live_args("load", &l.from, n, 1);
-	if (l.from.on && n)
-		cli_die("load: --live reads the fabric from the switches; '%s' cannot be given with it",
-			argv[0]);
-	if (!l.lfts && !l.from.on)
+	cli_live_args("load", &l.in.from, n, 1, n ? argv[0] : NULL);
+	if (!l.lfts && !l.in.from.on)
 		cli_die("load: --lfts FILE is needed, or --live");
 	if (l.rail && l.jobs)
 		cli_die("load: --jobs has no --rail");
@@ -410,18 +366,17 @@ static int run_load(int argc, char **argv)
 	x[3].done = l.bisections > 0;
 	x[4].done = l.patterns != NULL;
 	cli_progress("reading");
-	team = ftr_team_new(l.threads);
-	fabric = l.from.on ? "live" : argv[0];
-	read_all(&l, fabric, &in, team);
+	l.in.team = ftr_team_new(l.in.threads);
+	fabric = l.in.from.on ? "live" : argv[0];
+	read_all(&l, fabric);
 	if (l.jobs) {
-		status = cli_load_jobs(l.jobs, in.f, in.t, tables_of(&l),
-				       l.json, team);
+		status = cli_load_jobs(&l.in, l.jobs, l.f, l.t, tables_of(&l));
 	} else {
-		run_all(&l, &in, team, x);
+		run_all(&l, x);
 		cli_progress_end();
-		status = report_load(&l, &in, x, fabric);
+		status = report_load(&l, x, fabric);
 	}
-	ftr_team_free(team);
+	ftr_team_free(l.in.team);
 	return status;
 }
 
@@ -440,7 +395,6 @@ const struct cli_cmd cli_load = {
 "all-to-all, no routing has a maximum below the lower bound.\n"
 "Exit status: 0 all flows arrive, 1 some do not, 2 bad input.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_load,
 };

@@ -14,7 +14,7 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/html_write.c src/command/cli/html_tables.c src/command/cli/slurm.c src/command/cli/ranks.c src/command/cli/jobs.c \
 	src/command/cli/pairs.c src/command/cli/pairs.h src/command/cli/pairs_plan.c \
 	src/command/cli/jobs.h src/command/cli/collective.c src/command/cli/collective.h \
-	src/command/cli/collective_steps.c src/command/cli/rails.c src/command/cli/rails.h src/command/cli/unpack.c src/command/cli/top.c src/command/cli/top.h \
+	src/command/cli/collective_steps.c src/command/cli/unpack.c src/command/cli/top.c src/command/cli/top.h \
 	src/command/cli/top_read.c src/command/cli/top_show.c $(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/command/cli/doctor.c src/command/cli/doctor.h src/command/cli/doctor_links.c \
 	src/command/cli/doctor_local.c src/command/cli/doctor_paths.c src/command/cli/doctor_read.c \

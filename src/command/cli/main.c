@@ -30,29 +30,15 @@ static int start_program(int argc, char **argv)
 			 strerror(errno), program);
 }
 
-static const struct cli_cmd cli_sim = {
-	.name = "sim",
-	.summary = "simulate packets: throughput, latency, loss, deadlock",
-	.run = start_program,
-};
-
-static const struct cli_cmd cli_campaign = {
-	.name = "campaign",
-	.summary = "study thousands of fault sets, also on a cluster",
-	.run = start_program,
-};
-
-static const struct cli_cmd cli_topo = {
-	.name = "topo",
-	.summary = "convert cable plans (.topo); write fabrics for simulators",
-	.run = start_program,
-};
-
-static const struct cli_cmd cli_nodes = {
-	.name = "nodes",
-	.summary = "print the places of hosts for Kubernetes and dynamic Slurm nodes",
-	.run = start_program,
-};
+/* Commands that are programs of their own. */
+static const struct cli_cmd cli_sim = { .name = "sim", .run = start_program,
+	.summary = "simulate packets: throughput, latency, loss, deadlock" };
+static const struct cli_cmd cli_campaign = { .name = "campaign", .run = start_program,
+	.summary = "study thousands of fault sets, also on a cluster" };
+static const struct cli_cmd cli_topo = { .name = "topo", .run = start_program,
+	.summary = "convert cable plans (.topo); write fabrics for simulators" };
+static const struct cli_cmd cli_nodes = { .name = "nodes", .run = start_program,
+	.summary = "print the places of hosts for Kubernetes and dynamic Slurm nodes" };
 
 static const struct cli_cmd *const commands[] = {
 	&cli_doctor, &cli_gen, &cli_route, &cli_check, &cli_load, &cli_collective, &cli_diff,

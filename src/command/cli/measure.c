@@ -7,22 +7,19 @@
 
 #include "cli/whatif.h"
 
-enum ftr_status cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
-			    const struct ftr_check_opts *how, struct ftr_team *team,
-			    struct cli_measure *out, struct cli_reach *reach,
-			    struct ftr_err *err)
+void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
+		 const struct ftr_check_opts *how, struct ftr_team *team,
+		 struct cli_measure *out, struct cli_reach *reach)
 {
+	const struct ftr_fabric *f = sh->f;
 	const struct ftr_check_opts opts = {
 		.rank = sh->tree.rank, .sl2vl = how->sl2vl, .list_lost = true, .base = how->base,
 	};
-	const struct ftr_fabric *f = sh->f;
 	const struct cli_report_opts none = { .strict = false };
 	struct ftr_check_report r;
 	struct cli_verdict verdict;
-	enum ftr_status st = ftr_check_tables(f, t, &opts, team, &r, err);
 
-	if (st)
-		return st;
+	cli_must(ftr_check_tables(f, t, &opts, team, &r, &cli_err));
 	cli_judge(f, sh, &r, &none, &verdict);
 	*reach = verdict.reach;
 	for (int i = 0; i < CLI_N_METRICS; i++)
@@ -45,53 +42,44 @@ enum ftr_status cli_measure(const struct ftr_shape *sh, const struct ftr_tables 
 	out->v[CLI_M_HOPS] = r.max_hops;
 	if (r.load_max)
 		out->v[CLI_M_ALL_MAX] = (double)r.load_max;
-	return FTR_OK;
 }
 
-ftr_ep *cli_hosts_at(const struct ftr_fabric *f, const struct cli_loads *what)
+struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const struct cli_loads *what)
 {
-	ftr_ep *order = cli_calloc(what->n, sizeof(*order), "loads");
+	ftr_ep *ep = cli_calloc(what->n, sizeof(*ep), "loads");
 
 	for (uint32_t i = 0; i < what->n; i++)
-		order[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) :
-					    FTR_EP_NONE;
-	return order;
+		ep[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) : FTR_EP_NONE;
+	return (struct ftr_order){ ep, what->n };
 }
 
-enum ftr_status cli_measure_load(const struct ftr_shape *sh,
-				 const struct ftr_tables *t,
-				 const struct cli_loads *what,
-				 struct ftr_team *team,
-				 struct cli_measure *out, struct ftr_err *err)
+void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
+		      const struct cli_loads *what, struct ftr_team *team, struct cli_measure *out)
 {
 	const struct ftr_fabric *f = sh->f;
-	ftr_ep *order = cli_hosts_at(f, what);
+	struct ftr_order order = cli_hosts_at(f, what);
 	struct ftr_load_report *r = cli_calloc(1, sizeof(*r), "loads");
 	struct ftr_load *ld = NULL;
-	enum ftr_status st = FTR_OK;
-
 	bool count = what->all && isnan(out->v[CLI_M_ALL_MAX]);
 
 	if (what->all)
-		st = cli_bound(sh, order, what->n, &out->v[CLI_M_ALL_BOUND], err);
-	if (!st && (count || what->shifts))
-		st = ftr_load_new(f, t, order, what->n, team, &ld,
-				  err);
-	if (ld && count) {
+		out->v[CLI_M_ALL_BOUND] = cli_bound(sh, order.ep, what->n);
+	if (count || what->shifts)
+		cli_must(ftr_load_new(f, t, order, team, &ld, &cli_err));
+	if (count) {
 		ftr_load_all(ld, NULL, r);
 		out->v[CLI_M_ALL_MAX] = (double)r->max;
 	}
 	r->patterns = 0;
-	if (ld && what->shifts)
-		st = ftr_load_shifts(ld, CLI_SHIFTS_MAX, 1, team, r, err);
-	if (!st && r->patterns) {
+	if (what->shifts)
+		cli_must(ftr_load_shifts(ld, CLI_SHIFTS_MAX, 1, team, r, &cli_err));
+	if (r->patterns) {
 		out->v[CLI_M_SHIFT_MAX] = (double)r->max;
 		out->v[CLI_M_SHIFT_MEAN] = cli_mean(r->sum_max, r->patterns);
 	}
 	ftr_load_free(ld);
-	free(order);
+	free((ftr_ep *)(uintptr_t)order.ep);
 	free(r);
-	return st;
 }
 
 void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d)

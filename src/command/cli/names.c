@@ -34,14 +34,12 @@ _Static_assert(CLI_NAME_MAX > 4 * FTR_NAME_MAX + 64,
 
 /* Writes the name of a node to buf.  shared: other nodes have the same name.  kind: the word before
  * the GUID of a node without a name.  Returns the length. */
-static size_t put_node(char *buf, const char *name, bool shared,
-		       const char *kind, uint64_t guid)
+static size_t put_node(char *buf, const char *name, bool shared, const char *kind, uint64_t guid)
 {
 	size_t n = 0;
 
 	if (!name[0])
-		return (size_t)snprintf(buf, 32, "%s 0x%016" PRIx64, kind,
-					guid);
+		return (size_t)snprintf(buf, 32, "%s 0x%016" PRIx64, kind, guid);
 	n = quote(buf, name);
 	if (shared)
 		n += (size_t)snprintf(buf + n, 32, " (0x%016" PRIx64 ")", guid);
@@ -50,8 +48,7 @@ static size_t put_node(char *buf, const char *name, bool shared,
 
 const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s)
 {
-	put_node(buf, f->sw[s].name, f->sw[s].name_shared, "switch",
-		 f->sw[s].guid);
+	put_node(buf, f->sw[s].name, f->sw[s].name_shared, "switch", f->sw[s].guid);
 	return buf;
 }
 
@@ -96,19 +93,16 @@ static const char *put_link(char *buf, const struct ftr_fabric *f, ftr_sw s,
 		cli_lid_name(far, f, f->ep[p->peer].lid);
 	else
 		snprintf(far, sizeof(far), "nothing");
-	snprintf(buf, CLI_LINK_MAX, "%s port %u %s %s port %u", near, port, to,
-		 far, p->peer_port);
+	snprintf(buf, CLI_LINK_MAX, "%s port %u %s %s port %u", near, port, to, far, p->peer_port);
 	return buf;
 }
 
-const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
-			  unsigned int port)
+const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s, unsigned int port)
 {
 	return put_link(buf, f, s, port, "->");
 }
 
-const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
-			  unsigned int port)
+const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s, unsigned int port)
 {
 	return put_link(buf, f, s, port, "-");
 }

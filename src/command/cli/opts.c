@@ -44,8 +44,7 @@ static void set_number(const struct cli_cmd *cmd, const struct cli_opt *o,
 		cli_die("%s: --%s expects a number from %u to %u, not '%s'",
 			cmd->name, o->name, o->min, o->max, text);
 	if (bad)
-		cli_die("%s: --%s expects a number, not '%s'", cmd->name,
-			o->name, text);
+		cli_die("%s: --%s expects a number, not '%s'", cmd->name, o->name, text);
 	if (o->kind == CLI_U64)
 		*(uint64_t *)val = n;
 	else
@@ -89,8 +88,7 @@ static void set_word(const struct cli_cmd *cmd, const struct cli_opt *o,
 		if (n == len && !memcmp(w, text, n))
 			break;
 		if (!w[n])
-			cli_die("%s: --%s expects %s, not '%s'", cmd->name,
-				o->name, o->arg, text);
+			cli_die("%s: --%s expects %s, not '%s'", cmd->name, o->name, o->arg, text);
 		w += n + 1;
 	}
 	*val = i;
@@ -147,8 +145,7 @@ static void set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 }
 
 /* Returns the option that `word` names, or NULL; *value: the text after '=', or NULL. */
-static const struct cli_opt *find(const struct cli_cmd *cmd, const char *word,
-				  const char **value)
+static const struct cli_opt *find(const struct cli_cmd *cmd, const char *word, const char **value)
 {
 	size_t len = strcspn(word + 2, "=");
 
@@ -167,8 +164,7 @@ static const struct cli_opt *find(const struct cli_cmd *cmd, const char *word,
 }
 
 /* Parses the option at argv[*i]; moves *i past its value. */
-static void take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
-		 int *i)
+static void take(const struct cli_cmd *cmd, void *conf, int argc, char **argv, int *i)
 {
 	const char *word = argv[*i], *value;
 	const struct cli_opt *o;
@@ -182,12 +178,10 @@ static void take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
 		cli_die("%s: unknown option '%s' (ibfattree %s --help lists the options)",
 			cmd->name, word, cmd->name);
 	if (o->kind == CLI_FLAG && value)
-		cli_die("%s: --%s takes no value, but '%s' is given",
-			cmd->name, o->name, value);
+		cli_die("%s: --%s takes no value, but '%s' is given", cmd->name, o->name, value);
 	if (o->kind != CLI_FLAG && !value) {
 		if (*i + 1 >= argc)
-			cli_die("%s: --%s expects a value: %s", cmd->name,
-				o->name, o->arg);
+			cli_die("%s: --%s expects a value: %s", cmd->name, o->name, o->arg);
 		value = argv[++*i];
 	}
 	set_value(cmd, o, conf, value);

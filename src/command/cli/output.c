@@ -19,11 +19,9 @@
 
 #include "cli/cli.h"
 
-static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
-				const char *what)
+static _Noreturn void sys_die(const char *path, const char *what)
 {
-	return ftr_fail(err, FTR_IO, "%s: cannot %s: %s", path, what,
-			strerror(errno));
+	cli_die("%s: cannot %s: %s", path, what, strerror(errno));
 }
 
 bool cli_packed(const char *path)
@@ -31,28 +29,6 @@ bool cli_packed(const char *path)
 	size_t n = path ? strlen(path) : 0;
 
 	return n > 3 && !strcmp(path + n - 3, ".gz");
-}
-
-/* Calls fn.  If fn returns FTR_IO, its message lacks the name of the file, which is added here. */
-static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
-			    const void *ctx, struct ftr_err *err)
-{
-	FILE *z = cli_packed(path) ? cli_gzip(fileno(out)) : NULL;
-	struct ftr_err why = { 0 };
-	enum ftr_status st;
-
-	if (cli_packed(path) && !z)
-		return sys_fail(err, path, "compress");
-	st = fn(z ? z : out, ctx, &why);
-	if (z && fclose(z) && !st)
-		return sys_fail(err, path, "write");
-	if (st == FTR_IO)
-		return ftr_fail(err, st, "%s: %s", path, why.msg);
-	if (st)
-		return ftr_fail(err, st, "%s", why.msg);
-	if (fflush(out) || ferror(out))
-		return sys_fail(err, path, "write");
-	return FTR_OK;
 }
 
 /* ---- unfinished files and signals --------------------------------------- */
@@ -100,91 +76,46 @@ static void unwatch(void)
 
 /* ---- files -------------------------------------------------------------- */
 
-static enum ftr_status write_through(const char *path, cli_write_fn fn,
-				     const void *ctx, struct ftr_err *err)
-{
-	FILE *out = fopen(path, "we");
-	enum ftr_status st;
-
-	if (!out)
-		return sys_fail(err, path, "open");
-	st = fill(out, path, fn, ctx, err);
-	if (fclose(out) && !st)
-		st = sys_fail(err, path, "write");
-	return st;
-}
-
-/* Writes the temporary file; old: the file that it will replace, or NULL. */
-static enum ftr_status write_beside(int fd, const char *path,
-				    const struct stat *old, cli_write_fn fn,
-				    const void *ctx, struct ftr_err *err)
-{
-	FILE *out = fdopen(fd, "w");
-	mode_t mask = umask(0), mode = 0666 & ~mask;
-	enum ftr_status st;
-
-	umask(mask);
-	if (!out) {
-		st = sys_fail(err, path, "write");
-		close(fd);
-		return st;
-	}
-	st = fill(out, path, fn, ctx, err);
-	if (old) {
-		mode = old->st_mode & 0777;
-		if (fchown(fd, old->st_uid, old->st_gid))
-			mode &= 0700 | (0666 & ~mask);	/* the new file has another owner */
-	}
-	if (!st && (fchmod(fd, mode) || fsync(fd)))
-		st = sys_fail(err, path, "write");
-	if (fclose(out) && !st)
-		st = sys_fail(err, path, "write");
-	return st;
-}
-
-/* Removes the temporary files of staged[first] and of all later elements, empties staged[], and
- * restores the previous signal handlers. */
-static void remove_from(int first)
-{
-	for (int i = first; i < n_staged; i++)
-		unlink(staged[i].tmp);
-	if (n_staged)
-		unwatch();
-	n_staged = 0;
-}
-
+/* Called by cli_die.  Those files that commit() has renamed do not exist under tmp. */
 static void abandon(void)
 {
-	remove_from(0);
+	for (int i = 0; i < n_staged; i++)
+		unlink(staged[i].tmp);
 }
 
 static void commit(void)
 {
 	for (int i = 0; i < n_staged; i++)
-		if (rename(staged[i].tmp, staged[i].path)) {
-			sys_fail(&cli_err, staged[i].path, "replace");
-			remove_from(i);
-			cli_must(FTR_IO);
-		}
-	remove_from(n_staged);
+		if (rename(staged[i].tmp, staged[i].path))
+			sys_die(staged[i].path, "replace");
+	if (n_staged)
+		unwatch();
+	n_staged = 0;
 }
 
-static enum ftr_status stage(const char *path, const struct stat *old,
-			     cli_write_fn fn, const void *ctx,
-			     struct ftr_err *err)
+/* The file between cli_create and cli_finish. */
+static struct {
+	const char *path;	/* for messages */
+	FILE *to;		/* the file */
+	FILE *packed;		/* stream that compresses and writes to `to`; or NULL */
+	bool beside;		/* written under a temporary name */
+	bool replaces;		/* a file, with this owner and mode */
+	struct stat old;
+} now;
+
+/* Opens the temporary file for the file at path. */
+static FILE *stage(const char *path)
 {
 	int i = n_staged, fd;
 
 	if (i == STAGED_MAX)
-		return ftr_fail(err, FTR_LIMIT, "more than %d output files",
-				STAGED_MAX);
-	if (old && S_ISDIR(old->st_mode)) {
+		cli_die("more than %d output files", STAGED_MAX);
+	if (now.replaces && S_ISDIR(now.old.st_mode)) {
 		errno = EISDIR;
-		return sys_fail(err, path, "replace");
+		sys_die(path, "replace");
 	}
-	if ((size_t)snprintf(staged[i].tmp, PATH_MAX, "%s.XXXXXX", path) >=
-	    PATH_MAX)
-		return ftr_fail(err, FTR_INVAL, "%s: the name is too long", path);
+	if ((size_t)snprintf(staged[i].tmp, PATH_MAX, "%s.XXXXXX", path) >= PATH_MAX)
+		cli_die("%s: the name is too long", path);
 	memcpy(staged[i].path, path, strlen(path) + 1);
 	if (!i)
 		watch();
@@ -193,10 +124,66 @@ static enum ftr_status stage(const char *path, const struct stat *old,
 	if (fd < 0) {
 		if (!i)
 			unwatch();
-		return sys_fail(err, path, "create");
+		sys_die(path, "create");
 	}
 	n_staged = i + 1;
-	return write_beside(fd, path, old, fn, ctx, err);
+	return fdopen(fd, "w");
+}
+
+/* Gives the new file the owner and the mode of the replaced one, and writes it to the disk. */
+static bool complete(int fd)
+{
+	mode_t mask = umask(0), mode = 0666 & ~mask;
+
+	umask(mask);
+	if (now.replaces) {
+		mode = now.old.st_mode & 0777;
+		if (fchown(fd, now.old.st_uid, now.old.st_gid))
+			mode &= 0700 | (0666 & ~mask);	/* the new file has another owner */
+	}
+	return !fchmod(fd, mode) && !fsync(fd);
+}
+
+FILE *cli_create(const char *path)
+{
+	bool is_stdout = !path || !strcmp(path, "-"), is_link;
+	char *real = NULL;
+	struct stat link;
+
+	memset(&now, 0, sizeof(now));
+	now.path = is_stdout ? "stdout" : path;
+	if (is_stdout)
+		return now.to = stdout;
+	now.replaces = !stat(path, &now.old);
+	is_link = !lstat(path, &link) && S_ISLNK(link.st_mode);
+	if (is_link && now.replaces)
+		real = realpath(path, NULL);
+	now.beside = (!is_link || real) && (!now.replaces || S_ISREG(now.old.st_mode) ||
+					    S_ISDIR(now.old.st_mode));
+	now.to = now.beside ? stage(real ? real : path) : fopen(path, "we");
+	free(real);
+	if (!now.to)
+		sys_die(path, "open");
+	if (!cli_packed(path))
+		return now.to;
+	now.packed = cli_gzip(fileno(now.to));
+	if (!now.packed)
+		sys_die(path, "compress");
+	return now.packed;
+}
+
+void cli_finish(enum ftr_status st)
+{
+	if (now.packed && fclose(now.packed) && !st)
+		sys_die(now.path, "write");
+	if (st == FTR_IO)	/* the message lacks the name of the file */
+		cli_die("%s: %s", now.path, cli_err.msg);
+	cli_must(st);
+	if (fflush(now.to) || ferror(now.to) || (now.beside && !complete(fileno(now.to))) ||
+	    (now.to != stdout && fclose(now.to)))
+		sys_die(now.path, "write");
+	if (!together)
+		commit();
 }
 
 void cli_write_begin(void)
@@ -208,31 +195,6 @@ void cli_write_end(void)
 {
 	together = false;
 	commit();
-}
-
-void cli_write(const char *path, cli_write_fn fn, const void *ctx)
-{
-	struct stat sb, link;
-	bool exists, is_link;
-	char *real = NULL;
-
-	if (!path || !strcmp(path, "-")) {
-		cli_must(fill(stdout, "stdout", fn, ctx, &cli_err));
-		return;
-	}
-	exists = !stat(path, &sb);
-	is_link = !lstat(path, &link) && S_ISLNK(link.st_mode);
-	if (is_link && exists)
-		real = realpath(path, NULL);
-	if ((is_link && !real) || (exists && !S_ISREG(sb.st_mode) &&
-				   !S_ISDIR(sb.st_mode)))
-		cli_must(write_through(path, fn, ctx, &cli_err));
-	else
-		cli_must(stage(real ? real : path, exists ? &sb : NULL, fn, ctx,
-			       &cli_err));
-	free(real);
-	if (!together)
-		commit();
 }
 
 /* ---- conflicts between files ------------------------------------------- */
@@ -260,15 +222,13 @@ static bool same_file(const char *a, const char *b)
 	char one[PATH_MAX], two[PATH_MAX];
 	struct stat x, y;
 
-	if (!strcmp(a, b) || (canonical(a, one) && canonical(b, two) &&
-			      !strcmp(one, two)))
+	if (!strcmp(a, b) || (canonical(a, one) && canonical(b, two) && !strcmp(one, two)))
 		return true;
 	return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) &&
 		x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
-		       unsigned int n)
+void cli_check_outputs(const char *cmd, bool reported, const char *const *path, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (path[i] && !strcmp(path[i], "-")) {
@@ -279,18 +239,15 @@ void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		}
 		for (unsigned int j = 0; path[i] && j < i; j++)
 			if (path[j] && same_file(path[i], path[j]))
-				cli_die("%s: two outputs cannot go to %s", cmd,
-					path[i]);
+				cli_die("%s: two outputs cannot go to %s", cmd, path[i]);
 	}
 }
 
 void cli_check_inputs(const char *cmd, const char *const *out,
-		      unsigned int n_out, const char *const *in,
-		      unsigned int n_in)
+		      unsigned int n_out, const char *const *in, unsigned int n_in)
 {
 	for (unsigned int i = 0; i < n_out; i++)
-		for (unsigned int k = 0; out[i] && strcmp(out[i], "-") &&
-		     k < n_in; k++)
+		for (unsigned int k = 0; out[i] && strcmp(out[i], "-") && k < n_in; k++)
 			if (in[k] && same_file(out[i], in[k]))
 				cli_die("%s: %s is also an input and would be overwritten; choose another file",
 					cmd, out[i]);

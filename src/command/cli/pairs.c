@@ -12,22 +12,9 @@
 enum form { LIST, SCRIPT };
 
 struct pairs {
-	const char *output;
-	unsigned int form, lmc;
-	bool tolerant;
-};
+	struct cli_in in;
+	unsigned int form;
 
-static const struct cli_opt options[] = {
-	{ "form", CLI_WORD, offsetof(struct pairs, form), "list|script",
-	  "list of the pairs, or bash script that runs ib_write_bw", "list", 0, 0 },
-	CLI_OPT_LMC(struct pairs),
-	CLI_OPT_TOLERANT(struct pairs),
-	CLI_OPT_OUTPUT(struct pairs),
-	CLI_OPT_END
-};
-
-struct plan {
-	const struct pairs *o;
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
 	struct ftr_hosts *h;
@@ -36,7 +23,17 @@ struct plan {
 	struct pair_plan p;
 };
 
-static void find_members(struct plan *x)
+#define OPTS struct pairs
+static const struct cli_opt options[] = {
+	OPT(WORD, "form", form, "list|script",
+	    "list of the pairs, or bash script that runs ib_write_bw", "list"),
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	CLI_OPT_OUTPUT,
+	CLI_OPT_END
+};
+
+static void find_members(struct pairs *x)
 {
 	x->name = cli_calloc(x->f->n_ep + 1u, sizeof(*x->name), "host ports");
 	x->member = cli_calloc(x->f->n_ep + 1u, sizeof(*x->member), "host ports");
@@ -49,7 +46,7 @@ static void find_members(struct plan *x)
 		}
 }
 
-static void write_left(FILE *out, const struct plan *x)
+static void write_left(FILE *out, const struct pairs *x)
 {
 	const struct ftr_fabric *f = x->f;
 
@@ -68,13 +65,13 @@ static void write_left(FILE *out, const struct plan *x)
 		}
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_plan(const struct pairs *x)
 {
-	const struct plan *x = ctx;
-	bool script = x->o->form == SCRIPT;
+	FILE *out = cli_create(x->in.output);
+	bool script = x->form == SCRIPT;
 
 	fprintf(out, "%s# %s in %s; links, counted per direction: %u covered, %u not covered\n",
-		script ? "#!/bin/bash\n" : "", CLI_COUNT(x->p.n, "pair", "pairs"),
+		script ? "#!/bin/bash\n" : "", CLI_PAIRS(x->p.n),
 		CLI_COUNT(x->p.rounds, "round", "rounds"), x->p.n_covered, x->p.n_left);
 	write_left(out, x);
 	fputs(script ? "pairs='" : "# round, sender, its port GUID, receiver, its port GUID\n", out);
@@ -87,23 +84,22 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 	}
 	if (script)
 		fprintf(out, "'\n%s", part_pairs);
-	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
+	cli_finish(FTR_OK);
 }
 
 static int run_pairs(int argc, char **argv)
 {
-	static struct pairs o;
-	static struct plan x = { .o = &o };
+	static struct pairs x;
 
-	cli_parse(&cli_pairs, &o, argc, argv);
-	x.f = cli_read_fabric(argv[0], o.lmc, o.tolerant);
-	cli_must(cli_read_lfts(argv[1], x.f, &x.t, NULL, &cli_err));
+	cli_parse(&cli_pairs, &x, argc, argv);
+	x.f = cli_read_fabric(&x.in, argv[0]);
+	x.t = cli_read_lfts(argv[1], x.f, NULL);
 	cli_must(ftr_hosts_new(x.f, false, &x.h, &cli_err));
 	find_members(&x);
 	pairs_plan(x.f, x.t, x.member, &x.p);
 	if (!x.p.n)
 		cli_die("pairs: the tables connect no two hosts with names");
-	cli_write(o.output, write_fn, &x);
+	write_plan(&x);
 	if (x.p.n_left)
 		cli_error("note: links that no path between two hosts crosses, counted per direction: %u; they are listed at the beginning of the output",
 			  x.p.n_left);
@@ -120,7 +116,6 @@ const struct cli_cmd cli_pairs = {
 "A pair that does not has a slow link or adapter on its path.\n"
 "Exit status: 0 all links are covered; 1 some are not; 2 bad input.\n",
 	.opts = options,
-	.min_args = 2,
-	.max_args = 2,
+	.min_args = 2, .max_args = 2,
 	.run = run_pairs,
 };

@@ -6,35 +6,42 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "cli/rails.h"
 
 enum form { OPENMPI, RANKFILE, MPICH, SLURM, PORTS };
 
 struct ranks {
-	struct cli_guid_files files;
-	const char *hosts, *order, *nominal, *output;
-	unsigned int form, slots, lmc, leaf_order;
+	struct cli_in in;
+	const char *hosts;
+	unsigned int form, slots;
 	bool rails;
+
+	struct ftr_fabric *f;
+	struct ftr_hosts *h;
+	struct ftr_host_list *list;
+	ftr_ep *order;
+	uint32_t n_order;
+	struct line *line;
+	uint32_t n, unplaced;
 };
 
+#define OPTS struct ranks
 static const struct cli_opt options[] = {
-	{ "hosts", CLI_FILE, offsetof(struct ranks, hosts), "FILE",
-	  "hosts of the job; if not given, all hosts of the fabric", NULL, 0,
-	  0 },
-	{ "form", CLI_WORD, offsetof(struct ranks, form),
-	  "openmpi|rankfile|mpich|slurm|ports",
-	  "host file or rank file of Open MPI, host file of MPICH or Slurm, or host ports",
-	  "openmpi", 0, 0 },
-	{ "slots", CLI_UINT, offsetof(struct ranks, slots), "N",
-	  "MPI ranks per host; 0: the number in --hosts, or 1 if it gives none", "0", 0, UINT16_MAX },
-	{ "rails", CLI_FLAG, offsetof(struct ranks, rails), NULL,
-	  "one rank on each adapter, rail by rail (rankfile, slurm, ports)", NULL, 0, 0 },
-	CLI_OPT_ORDER(struct ranks),
-	CLI_OPTS_GUIDS(struct ranks),
-	CLI_OPT_LEAF_ORDER(struct ranks),
-	CLI_OPT_NOMINAL(struct ranks),
-	CLI_OPT_LMC(struct ranks),
-	CLI_OPT_OUTPUT(struct ranks),
+	OPT(FILE, "hosts", hosts, "FILE",
+	    "hosts of the job; if not given, all hosts of the fabric"),
+	OPT(WORD, "form", form, "openmpi|rankfile|mpich|slurm|ports",
+	    "host file or rank file of Open MPI, host file of MPICH or Slurm, or host ports",
+	    "openmpi"),
+	OPT(UINT, "slots", slots, "N",
+	    "MPI ranks per host; 0: the number in --hosts, or 1 if it gives none",
+	    "0", 0, UINT16_MAX),
+	OPT(FLAG, "rails", rails, NULL,
+	    "one rank on each adapter, rail by rail (rankfile, slurm, ports)"),
+	CLI_OPT_ORDER,
+	CLI_OPTS_GUIDS,
+	CLI_OPT_LEAF_ORDER,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_OUTPUT,
 	CLI_OPT_END
 };
 
@@ -48,36 +55,21 @@ struct line {
 	uint32_t block;		/* lines with a lower number come first: --rails: the rail */
 };
 
-struct job {
-	const struct ranks *o;
-	struct ftr_fabric *f;
-	struct ftr_hosts *h;
-	struct ftr_host_list *list;
-	ftr_ep *order;
-	uint32_t n_order;
-	struct line *line;
-	uint32_t n, unplaced;
-};
-
-static void read_order(struct job *j)
+static void read_order(struct ranks *j)
 {
-	const struct ranks *o = j->o;
 	struct ftr_shape *sh = NULL;
 
-	if (o->order) {
-		cli_must(ftr_read_order(o->order, j->f, &j->order, &j->n_order,
-					&cli_err));
+	if (j->in.order) {
+		cli_must(ftr_read_order(j->in.order, j->f, &j->order, &j->n_order, &cli_err));
 		return;
 	}
-	cli_must(cli_shape_with(&o->files, o->nominal, j->f,
-				(enum ftr_leaf_order)o->leaf_order, NULL, &sh,
-				&cli_err));
+	cli_must(cli_shape(&j->in, j->f, &sh, &cli_err));
 	j->order = cli_host_order(sh, &j->n_order);
 	ftr_shape_free(sh);
 }
 
 /* Returns an array [h->n]: the first place of each host in the host order; UINT32_MAX: none. */
-static uint32_t *places(const struct job *j)
+static uint32_t *places(const struct ranks *j)
 {
 	uint32_t *at = cli_calloc(j->f->n_ep, sizeof(*at), "%u hosts", j->h->n);
 	uint32_t *place = cli_calloc(j->h->n, sizeof(*place), "%u hosts", j->h->n);
@@ -107,7 +99,7 @@ static int by_place(const void *x, const void *y)
 	       FTR_ORDER(a->i, b->i) ?: FTR_ORDER(a->rail, b->rail);
 }
 
-static void lines(struct job *j)
+static void lines(struct ranks *j)
 {
 	uint32_t n = j->list ? j->list->n : j->h->n, *place = places(j);
 
@@ -123,7 +115,7 @@ static void lines(struct job *j)
 		l->place = place[host];
 		l->i = i;
 		l->name = e ? e->name : j->h->host[host].name;
-		l->slots = j->o->slots ? j->o->slots : e ? e->slots : 1;
+		l->slots = j->slots ? j->slots : e ? e->slots : 1;
 		j->unplaced += l->place == UINT32_MAX;
 		j->n++;
 	}
@@ -133,46 +125,50 @@ static void lines(struct job *j)
 	qsort(j->line, j->n, sizeof(*j->line), by_place);
 }
 
-/* Replaces each line by one for every adapter of its host. */
-static void divide_rails(struct job *j)
+/* Returns the host of a line. */
+static const struct ftr_host *host_of(const struct ranks *j, const struct line *l)
 {
-	struct cli_rails r;
+	return &j->h->host[j->list ? j->list->entry[l->i].host : l->i];
+}
+
+/* Replaces each line by one for every adapter of its host. */
+static void divide_rails(struct ranks *j)
+{
 	struct line *all;
 	uint32_t n = 0;
 
-	r = cli_rails_new(j->f);
-	all = cli_calloc((size_t)j->n * r.n, sizeof(*all), "%u hosts", j->n);
 	for (uint32_t i = 0; i < j->n; i++)
-		for (uint32_t k = 0; k < r.n; k++) {
-			const struct line *l = &j->line[i];
-			uint32_t host = j->list ? j->list->entry[l->i].host : l->i;
+		n += host_of(j, &j->line[i])->n;
+	all = cli_calloc(n, sizeof(*all), "%u hosts", j->n);
+	n = 0;
+	for (uint32_t i = 0; i < j->n; i++) {
+		const struct ftr_host *h = host_of(j, &j->line[i]);
 
-			ftr_ep ep = r.rail[(size_t)host * r.n + k];
+		for (uint32_t k = 0; k < h->n; k++) {
+			struct line *l = &all[n++];
 
-			if (ep == FTR_EP_NONE)
-				continue;
-			all[n] = *l;
-			all[n].slots = 1;
-			all[n].ep = ep;
-			all[n].rail = k;
-			all[n++].block = j->o->rails ? k : 0;
+			*l = j->line[i];
+			l->slots = 1;
+			l->ep = j->h->ep[h->first + k];
+			l->rail = j->h->rail[l->ep];
+			l->block = j->rails ? l->rail : 0;
 		}
-	cli_rails_free(&r);
+	}
 	free(j->line);
 	j->line = all;
 	j->n = n;
 	qsort(j->line, j->n, sizeof(*j->line), by_place);
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_job(const struct ranks *j)
 {
-	const struct job *j = ctx;
+	FILE *out = cli_create(j->in.output);
 	uint32_t rank = 0;
 
 	for (uint32_t i = 0; i < j->n; i++) {
 		const struct line *l = &j->line[i];
 
-		switch ((enum form)j->o->form) {
+		switch ((enum form)j->form) {
 		case OPENMPI:
 			fprintf(out, "%s slots=%u\n", l->name, l->slots);
 			break;
@@ -181,8 +177,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 			break;
 		case RANKFILE:
 			for (uint32_t s = 0; s < l->slots; s++)
-				fprintf(out, "rank %u=%s slot=%u\n", rank++,
-					l->name, l->rail + s);
+				fprintf(out, "rank %u=%s slot=%u\n", rank++, l->name, l->rail + s);
 			break;
 		case SLURM:
 			for (uint32_t s = 0; s < l->slots; s++)
@@ -195,10 +190,10 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 			break;
 		}
 	}
-	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
+	cli_finish(FTR_OK);
 }
 
-static int report_ranks(const struct job *j)
+static int report_ranks(const struct ranks *j)
 {
 	if (j->unplaced)
 		cli_error("note: hosts that are not in the order (I/O nodes, or hosts missing from --order): %u; they come last",
@@ -212,24 +207,22 @@ static int report_ranks(const struct job *j)
 
 static int run_ranks(int argc, char **argv)
 {
-	static struct ranks o;
-	static struct job j = { .o = &o };
+	static struct ranks j;
 
-	cli_parse(&cli_ranks, &o, argc, argv);
-	if (o.rails && (o.slots || o.form == OPENMPI || o.form == MPICH))
+	cli_parse(&cli_ranks, &j, argc, argv);
+	if (j.rails && (j.slots || j.form == OPENMPI || j.form == MPICH))
 		cli_die("ranks: --rails requires --form rankfile, slurm or ports, and no --slots");
-	if (o.form == PORTS && o.slots)
+	if (j.form == PORTS && j.slots)
 		cli_die("ranks: --form ports has one rank on each adapter, and no --slots");
-	cli_must(ftr_read_fabric(argv[0], o.lmc, &j.f, &cli_err));
-	cli_must(ftr_hosts_new(j.f, false, &j.h, &cli_err));
-	if (o.hosts)
-		cli_must(ftr_read_host_list(o.hosts, false, j.h, &j.list,
-					    &cli_err));
+	cli_must(ftr_read_fabric(argv[0], j.in.lmc, &j.f, &cli_err));
+	j.h = cli_hosts(j.f);
+	if (j.hosts)
+		cli_must(ftr_read_host_list(j.hosts, false, j.h, &j.list, &cli_err));
 	read_order(&j);
 	lines(&j);
-	if (o.rails || o.form == PORTS)
+	if (j.rails || j.form == PORTS)
 		divide_rails(&j);
-	cli_write(o.output, write_fn, &j);
+	write_job(&j);
 	return report_ranks(&j);
 }
 
@@ -245,7 +238,6 @@ const struct cli_cmd cli_ranks = {
 "Exit status: 0 written; 1 written, but some hosts of --hosts are not in the\n"
 "fabric; 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_ranks,
 };

@@ -199,8 +199,7 @@ void cli_reach(const struct ftr_fabric *f, const struct ftr_shape *sh, const uin
 
 /* ---- another numbering ------------------------------------------------- */
 
-static void move_sw(const struct ftr_fabric *f, const struct ftr_fabric *g,
-		    uint32_t *s)
+static void move_sw(const struct ftr_fabric *f, const struct ftr_fabric *g, uint32_t *s)
 {
 	if (*s != FTR_SW_NONE)
 		*s = ftr_fabric_find_sw(g, f->sw[*s].guid);
@@ -211,16 +210,14 @@ static void move_list(struct cli_affected_list *l, bool ep,
 {
 	for (uint32_t i = 0; i < l->n; i++) {
 		if (ep)
-			l->v[i].idx = ftr_fabric_find_ep(g,
-						f->ep[l->v[i].idx].guid);
+			l->v[i].idx = ftr_fabric_find_ep(g, f->ep[l->v[i].idx].guid);
 		else
 			move_sw(f, g, &l->v[i].idx);
 		move_sw(f, g, &l->v[i].first);
 	}
 }
 
-void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f,
-		    const struct ftr_fabric *g)
+void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f, const struct ftr_fabric *g)
 {
 	for (int k = 0; k < CLI_N_AFFECTED; k++)
 		move_list(&r->list[k], cli_affects_ep(k), f, g);
@@ -237,8 +234,7 @@ static const char *counts(char *buf, const struct cli_affected *a)
 		cli_count(ep, a->n_ep, "host port", "host ports");
 	if (a->n_sw)
 		cli_count(sw, a->n_sw, "switch", "switches");
-	snprintf(buf, 2 * CLI_COUNT_MAX, "%s%s%s", ep,
-		 a->n_ep && a->n_sw ? " and " : "", sw);
+	snprintf(buf, 2 * CLI_COUNT_MAX, "%s%s%s", ep, a->n_ep && a->n_sw ? " and " : "", sw);
 	return buf;
 }
 
@@ -247,8 +243,7 @@ static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
 {
 	char n[2 * CLI_COUNT_MAX];
 
-	printf("              %s",
-	       cli_affects_ep(what) ? CLI_EP(f, a->idx) : CLI_SW(f, a->idx));
+	printf("              %s", cli_affects_ep(what) ? CLI_EP(f, a->idx) : CLI_SW(f, a->idx));
 	switch (what) {
 	case CLI_TO_EP:
 	case CLI_TO_SW:
@@ -266,15 +261,13 @@ static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
 		       cli_count(n, a->n_ep, "host port", "host ports"));
 		break;
 	case CLI_CUT_SW:
-		printf(": in a part with %s\n",
-		       cli_count(n, a->n_ep, "host port", "host ports"));
+		printf(": in a part with %s\n", cli_count(n, a->n_ep, "host port", "host ports"));
 		break;
 	}
 }
 
 static void put_list(const struct ftr_fabric *f,
-		     const struct cli_affected_list *l, enum cli_affected_kind what,
-		     bool all)
+		     const struct cli_affected_list *l, enum cli_affected_kind what, bool all)
 {
 	static const struct {
 		const char *head, *nodes, *consequence;
@@ -304,8 +297,7 @@ static void put_list(const struct ftr_fabric *f,
 		printf("              ... and %s more (--list)\n", CLI_NUM(l->n - shown));
 }
 
-void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r,
-		    bool all)
+void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r, bool all)
 {
 	for (int k = 0; k < CLI_N_AFFECTED; k++)
 		put_list(f, &r->list[k], k, all);

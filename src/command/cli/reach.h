@@ -76,14 +76,12 @@ uint64_t cli_reach_due(const struct cli_reach *r, int cls);
 
 /* Replaces the numbers that nodes have in f by the numbers that they have in g.  g must contain all
  * nodes of r. */
-void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f,
-		    const struct ftr_fabric *g);
+void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f, const struct ftr_fabric *g);
 
 /* Prints the lists as text, one node per line.  If `all` is false, prints only the first
  * CLI_REACH_SHORT nodes of each list. */
 #define CLI_REACH_SHORT 10
-void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r,
-		    bool all);
+void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r, bool all);
 /* Adds the lists to o. */
 void cli_reach_json(struct json_object *o, const struct ftr_fabric *f,
 		    const struct cli_reach *r, bool all);

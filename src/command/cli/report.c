@@ -59,10 +59,8 @@ void cli_judge(const struct ftr_fabric *f, const struct ftr_shape *sh, struct ft
 static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       const struct cli_report_opts *o)
 {
-	printf("fabric        %s, %s, %s between switches\n",
-	       CLI_COUNT(f->n_sw, "switch", "switches"),
-	       CLI_COUNT(f->n_ep, "host port", "host ports"),
-	       CLI_COUNT(f->n_sw_links, "link", "links"));
+	printf("fabric        %s, %s, %s between switches\n", CLI_SWITCHES(f->n_sw),
+	       CLI_HOST_PORTS(f->n_ep), CLI_LINKS(f->n_sw_links));
 	if (sh)
 		printf("ranks         %u, %s\n", sh->tree.n_ranks,
 		       CLI_COUNT(sh->tree.n_leaf, "leaf switch", "leaf switches"));
@@ -73,8 +71,7 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 }
 
 /* Prints one line for the class, and one for each cause of unreachable pairs. */
-static void put_class(const struct ftr_check_report *r, int cls,
-		      const struct cli_verdict *v)
+static void put_class(const struct ftr_check_report *r, int cls, const struct cli_verdict *v)
 {
 	const struct {
 		uint64_t pairs;
@@ -89,8 +86,7 @@ static void put_class(const struct ftr_check_report *r, int cls,
 		{ v->reach.cut[cls], "because no physical path exists" },
 	};
 
-	printf("%-13s %-22s %18s, ", cls ? "" : "paths", class[cls].name,
-	       CLI_COUNT(r->pairs[cls], "pair", "pairs"));
+	printf("%-13s %-22s %18s, ", cls ? "" : "paths", class[cls].name, CLI_PAIRS(r->pairs[cls]));
 	if (!r->bad[cls]) {
 		printf("all arrive\n");
 		return;
@@ -102,8 +98,7 @@ static void put_class(const struct ftr_check_report *r, int cls,
 			printf("%-43s %12s %s\n", "", CLI_NUM(reason[i].pairs), reason[i].why);
 }
 
-static void put_findings(const struct ftr_fabric *f,
-			 const struct ftr_check_report *r)
+static void put_findings(const struct ftr_fabric *f, const struct ftr_check_report *r)
 {
 	for (int i = 0; i < FTR_N_FINDINGS; i++) {
 		const struct ftr_check_sample *s = &r->sample[i];
@@ -112,19 +107,15 @@ static void put_findings(const struct ftr_fabric *f,
 			printf("%-13s none\n", finding[i].name);
 			continue;
 		}
-		printf("%-13s %s%s%s; the first: from %s to %s: at %s %s\n",
-		       finding[i].name,
+		printf("%-13s %s%s%s; the first: from %s to %s: at %s %s\n", finding[i].name,
 		       cli_colour(i == FTR_FIND_MISSING || i == FTR_FIND_TURN ?
 				  CLI_DOUBT : CLI_WRONG),
-		       CLI_NUM(r->found[i]), cli_colour(CLI_PLAIN),
-		       CLI_SW(f, s->from),
-		       CLI_LID(f, s->lid),
-		       CLI_SW(f, s->at), finding[i].text);
+		       CLI_NUM(r->found[i]), cli_colour(CLI_PLAIN), CLI_SW(f, s->from),
+		       CLI_LID(f, s->lid), CLI_SW(f, s->at), finding[i].text);
 	}
 }
 
-static void put_cycle(const struct ftr_fabric *f,
-		      const struct ftr_check_report *r)
+static void put_cycle(const struct ftr_fabric *f, const struct ftr_check_report *r)
 {
 	uint32_t n = r->cycle_len;
 	char link[CLI_LINK_MAX], vl[16] = "";
@@ -138,8 +129,7 @@ static void put_cycle(const struct ftr_fabric *f,
 
 		if (r->n_vls)
 			snprintf(vl, sizeof(vl), " on VL %u", c->vl);
-		printf("              %s%s\n",
-		       cli_link_name(link, f, c->sw, c->port), vl);
+		printf("              %s%s\n", cli_link_name(link, f, c->sw, c->port), vl);
 	}
 	if (n < r->cycle_len)
 		printf("              ... and %u more\n", r->cycle_len - n);
@@ -170,8 +160,7 @@ static void put_cdg(const struct ftr_fabric *f,
 }
 
 /* Prints what is assumed for SL2VL tables and path SLs that are not given. */
-static void put_vls(const struct cli_report_opts *o,
-		    const struct ftr_check_report *r)
+static void put_vls(const struct cli_report_opts *o, const struct ftr_check_report *r)
 {
 	if (!o->sl2vl && !o->psl)
 		return;
@@ -181,19 +170,17 @@ static void put_vls(const struct cli_report_opts *o,
 		printf("              path SLs not given (--psl): assumed to be 0\n");
 	if (o->no_sl2vl)
 		printf("              %s not in --sl2vl: assumed to map each SL to the VL of the same number\n",
-		       CLI_COUNT(o->no_sl2vl, "switch", "switches"));
+		       CLI_SWITCHES(o->no_sl2vl));
 	if (r->no_sl)
 		printf("              %s not in --psl: assumed to use SL 0\n",
 		       CLI_COUNT(r->no_sl, "path", "paths"));
 }
 
-static void put_not_checked(const struct cli_report_opts *o,
-			    const struct ftr_check_report *r,
+static void put_not_checked(const struct cli_report_opts *o, const struct ftr_check_report *r,
 			    const struct ftr_shape *sh)
 {
 	printf("not checked   multicast%s%s\n", o->sl2vl || o->psl ? "" :
-	       ", VLs (all traffic is assumed to share one)",
-	       o->switch_sources ? "" :
+	       ", VLs (all traffic is assumed to share one)", o->switch_sources ? "" :
 	       ", credit loops caused by packets that switches send (--switch-sources)");
 	if (!sh)
 		printf("              turns and up/down paths, because the fabric has no ranks\n");
@@ -204,13 +191,12 @@ static void put_not_checked(const struct cli_report_opts *o,
 				 "switches without a table: all their entries count"));
 	if (o->silent)
 		printf("              nodes behind %s whose far end does not answer\n",
-		       CLI_COUNT(o->silent, "link", "links"));
+		       CLI_LINKS(o->silent));
 }
 
 /* Prints the number of cases (switch, input port, SL, LID) that the SL2VL tables map to VL 15.
  * Such packets are dropped. */
-static void put_drops(const struct ftr_fabric *f,
-		      const struct ftr_check_report *r)
+static void put_drops(const struct ftr_fabric *f, const struct ftr_check_report *r)
 {
 	if (r->vl_drops)
 		printf("VL 15         %s%s%s; the first: at %s to %s\n", cli_colour(CLI_WRONG),
@@ -228,8 +214,7 @@ static void put_hops(const uint64_t *hops)
 		if (!hops[h])
 			continue;
 		printf("%-13s %2u%-20s %18s of host ports\n", head, h,
-		       h == FTR_HOPS_MAX - 1 ? " or more" : "",
-		       CLI_COUNT(hops[h], "pair", "pairs"));
+		       h == FTR_HOPS_MAX - 1 ? " or more" : "", CLI_PAIRS(hops[h]));
 		head = "";
 	}
 }
@@ -244,14 +229,13 @@ static void put_ports(const char *title, const struct doc_result *r)
 }
 
 static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
-		       const struct ftr_check_report *r,
-		       const struct cli_report_opts *o,
+		       const struct ftr_check_report *r, const struct cli_report_opts *o,
 		       const struct cli_verdict *v)
 {
 	put_fabric(f, sh, o);
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
 		put_class(r, c, v);
-	printf("longest path  %s between switches\n", CLI_COUNT(r->max_hops, "link", "links"));
+	printf("longest path  %s between switches\n", CLI_LINKS(r->max_hops));
 	put_hops(o->hops);
 	cli_reach_text(f, &v->reach, o->list);
 	put_findings(f, r);
@@ -260,16 +244,14 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	put_ports("rails", o->rails);
 	put_ports("host ports", o->host_ports);
 	put_not_checked(o, r, sh);
-	printf("verdict       %s%s%s\n",
-	       cli_colour(v->found ? CLI_WRONG : CLI_GOOD),
+	printf("verdict       %s%s%s\n", cli_colour(v->found ? CLI_WRONG : CLI_GOOD),
 	       v->found ? "FINDINGS" : "clean", cli_colour(CLI_PLAIN));
 }
 
 /* ---- JSON -------------------------------------------------------------- */
 
-static void json_classes(struct json_object *o,
-			const struct ftr_check_report *r,
-			const struct cli_verdict *v)
+static void json_classes(struct json_object *o, const struct ftr_check_report *r,
+			 const struct cli_verdict *v)
 {
 	struct json_object *all = cli_json_object(o, "paths"), *c;
 
@@ -279,8 +261,7 @@ static void json_classes(struct json_object *o,
 		cli_json_num(c, "not_arriving", r->bad[i]);
 		cli_json_num(c, "no_physical_path", v->reach.cut[i]);
 		if (v->reach.ranked)
-			cli_json_num(c, "no_updown_path",
-				     v->reach.cut[i] + v->reach.no_updown[i]);
+			cli_json_num(c, "no_updown_path", v->reach.cut[i] + v->reach.no_updown[i]);
 		else
 			cli_json_str(c, "no_updown_path", NULL);
 		cli_json_bool(c, "finding", v->class_bad[i]);
@@ -352,8 +333,7 @@ static void json_ports(struct json_object *o, const char *key, const struct doc_
 
 struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 				    const struct ftr_check_report *r,
-				    const struct cli_report_opts *opts,
-				    const struct cli_verdict *v)
+				    const struct cli_report_opts *opts, const struct cli_verdict *v)
 {
 	struct json_object *o = cli_json_new("check"), *n;
 

@@ -14,38 +14,13 @@
 #include "cli/whatif.h"
 
 struct route {
+	struct cli_in in;
 	struct cli_engine engine;
-	const char *output, *sl2vl, *alternatives, *nominal;
-	struct cli_guid_files files;
+	const char *sl2vl, *alternatives;
 	struct cli_list fail;
-	struct cli_live_opts from;
 	uint64_t seed;
-	unsigned int lmc, threads, leaf_order, vls;
-	bool tolerant;
-	bool json;
-};
+	unsigned int vls;
 
-static const struct cli_opt options[] = {
-	CLI_OPTS_ENGINE(struct route, "full"),
-	CLI_OPTS_FAULTS(struct route),
-	CLI_OPTS_LIVE(struct route),
-	CLI_OPT_VLS(struct route),
-	CLI_OPTS_GUIDS(struct route),
-	CLI_OPT_LEAF_ORDER(struct route),
-	CLI_OPT_NOMINAL(struct route),
-	CLI_OPT_LMC(struct route),
-	CLI_OPT_TOLERANT(struct route),
-	CLI_OPT_THREADS(struct route),
-	CLI_OPT_OUTPUT(struct route),
-	{ "sl2vl", CLI_FILE, offsetof(struct route, sl2vl), "FILE",
-	  "write SL2VL tables, in the format of ibdmchk -d", NULL, 0, 0 },
-	{ "alternatives", CLI_FILE, offsetof(struct route, alternatives), "FILE",
-	  "write all ports that lead closer, for each switch and leaf switch", NULL, 0, 0 },
-	CLI_OPT_JSON(struct route),
-	CLI_OPT_END
-};
-
-struct result {
 	struct ftr_fabric *f;		/* the fabric as read */
 	struct ftr_fabric *damaged;	/* the fabric with faults; NULL: no faults */
 	struct ftr_shape *sh;		/* shape of the fabric that is routed */
@@ -61,6 +36,27 @@ struct result {
 	double shape_s, route_s;
 };
 
+#define OPTS struct route
+static const struct cli_opt options[] = {
+	CLI_OPTS_ENGINE("full"),
+	CLI_OPT_FAIL,
+	CLI_OPT_SEED,
+	CLI_OPTS_LIVE,
+	CLI_OPT_VLS,
+	CLI_OPTS_GUIDS,
+	CLI_OPT_LEAF_ORDER,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	CLI_OPT_THREADS,
+	CLI_OPT_OUTPUT,
+	OPT(FILE, "sl2vl", sl2vl, "FILE", "write SL2VL tables, in the format of ibdmchk -d"),
+	OPT(FILE, "alternatives", alternatives, "FILE",
+	    "write all ports that lead closer, for each switch and leaf switch"),
+	CLI_OPT_JSON,
+	CLI_OPT_END
+};
+
 static double ratio(uint32_t flows, uint32_t bound)
 {
 	return bound ? (double)flows / bound : 0;
@@ -69,64 +65,58 @@ static double ratio(uint32_t flows, uint32_t bound)
 static void balance(const char *engine, const struct ftr_balance_report *b)
 {
 	fprintf(stderr, "%s: all-to-all: most loaded link %.2f times the lower bound (%.2f before the search)\n",
-		engine, ratio(b->max_after, b->bound),
-		ratio(b->max_before, b->bound));
+		engine, ratio(b->max_after, b->bound), ratio(b->max_before, b->bound));
 	if (b->shift_before > 0)
 		fprintf(stderr, "%s: shifts: mean load of the most loaded link %.2f flows (%.2f before the search)\n",
 			engine, b->shift_after, b->shift_before);
 	if (b->moved)
-		fprintf(stderr, "%s: search: %s changed in %s\n", engine,
-			CLI_COUNT(b->moved, "entry", "entries"),
+		fprintf(stderr, "%s: search: %s changed in %s\n", engine, CLI_ENTRIES(b->moved),
 			CLI_COUNT(b->sweeps, "sweep", "sweeps"));
 }
 
-static void summary(const struct route *r, const struct result *x)
+static void summary(const struct route *x)
 {
 	const struct ftr_shape *sh = x->sh;
-	const char *engine = r->engine.ops->name;
+	const char *engine = x->engine.ops->name;
 
 	fprintf(stderr, "%s: %s%s, %s, %u of them leaves, %s, %s, %s\n", engine,
 		CLI_COUNT(sh->tree.n_ranks, "rank", "ranks"),
 		sh->tree.roots_given ? " (roots given)" : "",
-		CLI_COUNT(sh->f->n_sw, "switch", "switches"), sh->tree.n_leaf,
-		CLI_COUNT(sh->f->n_ep, "host port", "host ports"),
+		CLI_SWITCHES(sh->f->n_sw), sh->tree.n_leaf, CLI_HOST_PORTS(sh->f->n_ep),
 		CLI_COUNT(sh->tree.n_planes, "plane", "planes"),
 		CLI_COUNT(sh->tree.n_pods, "pod", "pods"));
 	if (sh->tree.n_odd || sh->tree.n_horizontal)
 		fprintf(stderr, "%s: %s not on leaf switches, %s\n", engine,
-			CLI_COUNT(sh->tree.n_odd, "host port", "host ports"),
+			CLI_HOST_PORTS(sh->tree.n_odd),
 			CLI_COUNT(sh->tree.n_horizontal, "horizontal link", "horizontal links"));
 	if (sh->missing.from_nominal)
 		fprintf(stderr, "%s: missing parts of the nominal fabric: %s, %s, %s\n", engine,
-			CLI_COUNT(sh->missing.n_missing_sw, "switch", "switches"),
-			CLI_COUNT(sh->missing.n_missing_links, "link", "links"),
-			CLI_COUNT(sh->missing.n_missing_hosts, "host port", "host ports"));
+			CLI_SWITCHES(sh->missing.n_missing_sw),
+			CLI_LINKS(sh->missing.n_missing_links),
+			CLI_HOST_PORTS(sh->missing.n_missing_hosts));
 	fprintf(stderr, "%s: %s, %s without a path, shape %.1f ms, route %.1f ms\n", engine,
 		CLI_COUNT(sh->numbering.n_dest, "LID", "LIDs"),
-		CLI_COUNT(x->stats.no_path, "entry", "entries"), x->shape_s * 1e3,
-		x->route_s * 1e3);
+		CLI_ENTRIES(x->stats.no_path), x->shape_s * 1e3, x->route_s * 1e3);
 	if (x->stats.balance.hosts)
 		balance(engine, &x->stats.balance);
 	if (x->stats.n_turns && x->stats.extra_pairs)
 		fprintf(stderr, "%s: %s of host ports without an up/down path, connected by %s\n",
-			engine, CLI_COUNT(x->stats.extra_pairs, "pair", "pairs"),
+			engine, CLI_PAIRS(x->stats.extra_pairs),
 			CLI_COUNT(x->stats.n_turns, "extra turn", "extra turns"));
 	if (x->stats.reordered)
 		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric; the tables follow another order of the switches, like the tables of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
 		fprintf(stderr, "%s: root leaf %s, %s of hosts on detours\n", engine,
-			CLI_SW(sh->f, x->stats.root), CLI_COUNT(x->stats.detours, "pair", "pairs"));
+			CLI_SW(sh->f, x->stats.root), CLI_PAIRS(x->stats.detours));
 	if (x->local)
 		fprintf(stderr, "%s: local repair: %s to %s in %s, %s not repaired\n", engine,
-			CLI_COUNT(x->plan.n, "write", "writes"),
-			CLI_COUNT(x->plan.n_switches, "switch", "switches"),
+			CLI_COUNT(x->plan.n, "write", "writes"), CLI_SWITCHES(x->plan.n_switches),
 			CLI_COUNT(x->plan.n_steps, "step", "steps"),
-			CLI_COUNT(x->plan.unrepaired, "entry", "entries"));
+			CLI_ENTRIES(x->plan.unrepaired));
 }
 
-static void put_balance(struct json_object *o,
-			const struct ftr_balance_report *b)
+static void put_balance(struct json_object *o, const struct ftr_balance_report *b)
 {
 	cli_json_num(o, "bound", b->bound);
 	cli_json_num(o, "all_max", b->max_after);
@@ -139,14 +129,14 @@ static void put_balance(struct json_object *o,
 	cli_json_num(o, "sweeps", b->sweeps);
 }
 
-static int summary_json(const struct route *r, const struct result *x)
+static int summary_json(const struct route *x)
 {
 	const struct ftr_shape *sh = x->sh;
 	struct json_object *o = cli_json_new("route");
 
-	cli_json_str(o, "engine", r->engine.ops->name);
-	cli_json_str(o, "output", r->output);
-	cli_json_str(o, "sl2vl", r->sl2vl);
+	cli_json_str(o, "engine", x->engine.ops->name);
+	cli_json_str(o, "output", x->in.output);
+	cli_json_str(o, "sl2vl", x->sl2vl);
 	cli_json_fabric(o, sh->f, sh);
 	cli_json_bool(o, "roots_given", sh->tree.roots_given);
 	cli_json_num(o, "lids", sh->numbering.n_dest);
@@ -182,13 +172,11 @@ static int summary_json(const struct route *r, const struct result *x)
 
 /* Writes the set P of alternative output ports (Gliksberg et al. 2020, equation (2)) of each
  * switch.  All LIDs on a leaf switch have the same set. */
-static enum ftr_status write_alternatives(FILE *out, const void *shape,
-					  struct ftr_err *err)
+static void write_alternatives(const char *path, const struct ftr_shape *sh)
 {
-	const struct ftr_shape *sh = shape;
 	const struct ftr_group *cand[FTR_PORT_MAX];
+	FILE *out = cli_create(path);
 
-	(void)err;
 	fprintf(out, "# switch, leaf switch, ports that lead closer to the leaf switch\n");
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
 		for (uint32_t l = 0; l < sh->tree.n_leaf; l++) {
@@ -206,31 +194,27 @@ static enum ftr_status write_alternatives(FILE *out, const void *shape,
 						sh->tree.group_ports[cand[i]->first + k]);
 			putc('\n', out);
 		}
-	return FTR_OK;
+	cli_finish(FTR_OK);
 }
 
-static void write_all(const struct route *r, const struct result *x)
+static void write_all(const struct route *x)
 {
-	const struct cli_tables_of of = { x->of, x->t, cli_packed(r->output) };
-	const struct cli_sl2vl_of vl_map = { x->of, x->vl_map };
-
 	cli_progress("writing");
 	cli_write_begin();
-	if (r->sl2vl)
-		cli_write(r->sl2vl, cli_write_sl2vl_fn, &vl_map);
-	if (r->alternatives)
-		cli_write(r->alternatives, write_alternatives, x->sh);
-	if (r->output || !r->from.on)
-		cli_write(r->output, cli_write_tables_fn, &of);
+	if (x->sl2vl)
+		cli_write_sl2vl(x->sl2vl, x->of, x->vl_map);
+	if (x->alternatives)
+		write_alternatives(x->alternatives, x->sh);
+	if (x->in.output || !x->in.from.on)
+		cli_write_tables(x->in.output, x->of, x->t);
 	cli_write_end();
 }
 
 /* Replaces the tables of the undamaged fabric by the locally repaired ones. */
-static void repair(struct result *x)
+static void repair(struct route *x)
 {
 	struct ftr_sl2vl *vl_map = x->vl_map;
-	struct ftr_tables *t = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged,
-					       &x->plan, NULL, NULL);
+	struct ftr_tables *t = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged, &x->plan, NULL);
 
 	ftr_tables_free(x->t);
 	x->t = t;
@@ -241,90 +225,78 @@ static void repair(struct result *x)
 	ftr_sl2vl_free(vl_map);
 }
 
-static void route(const struct route *r, const struct ftr_shape_opts *opts,
-		  struct ftr_team *team, struct result *x)
+static void route(struct route *x)
 {
-	bool local = r->engine.ops->local_repair;
+	bool local = x->engine.ops->local_repair;
 	double t0 = cli_now(), t1;
 	struct ftr_route_opts ro;
 
 	x->of = x->damaged && !local ? x->damaged : x->f;
-	ro = cli_route_opts(&r->engine, x->of);
+	ro = cli_route_opts(&x->engine, x->of);
 	cli_progress("finding ranks");
-	cli_must(cli_shape(r->nominal, x->of, opts, team, &x->sh, &cli_err));
+	cli_must(cli_shape(&x->in, x->of, &x->sh, &cli_err));
 	t1 = cli_now();
 	cli_progress("routing");
 	cli_must(ftr_tables_new(x->of, false, &x->t, &cli_err));
-	cli_must(r->engine.ops->route(x->sh, &ro, team, x->t, &x->stats,
-				      &cli_err));
+	cli_must(x->engine.ops->route(x->sh, &ro, x->in.team, x->t, &x->stats, &cli_err));
 	x->shape_s = t1 - t0;
 	x->route_s = cli_now() - t1;
 	if (local)
-		x->vl_map = cli_vls(x->sh, r->vls);
+		x->vl_map = cli_vls(x->sh, x->vls);
 	if (x->damaged && local)
 		repair(x);
 	if (x->in_use) {
 		cli_progress("examining the transition");
-		cli_transition(x->sh, x->in_use, x->t, x->ms_per_block,
-			       &x->transition);
+		cli_transition(x->sh, x->in_use, x->t, x->ms_per_block, &x->transition);
 	}
 }
 
-static void read_all(const struct route *r, const char *path,
-		     struct ftr_shape_opts *opts, struct result *x)
+static void read_all(struct route *x, const char *path)
 {
-	struct cli_live live = cli_input(&r->from, path, r->lmc, r->tolerant);
+	struct cli_live live = cli_input(&x->in, path);
 	struct cli_faults faults;
 
 	x->f = live.f;
 	x->in_use = live.t;
 	x->ms_per_block = cli_live_ms_per_block(&live);
-	if (r->fail.n) {
-		faults = cli_faults_parse(x->f, "fail", &r->fail);
-		x->damaged = cli_faults_apply(x->f, &faults, r->seed);
+	if (x->fail.n) {
+		faults = cli_faults_parse(x->f, "fail", &x->fail);
+		x->damaged = cli_faults_apply(x->f, &faults, x->seed);
 		cli_faults_free(&faults);
 	}
-	cli_must(cli_read_guids(&r->files, opts, &cli_err));
 }
 
 static int run_route(int argc, char **argv)
 {
-	static struct route r;
-	static struct ftr_shape_opts opts;
-	static struct result x = { .stats = { .root = FTR_SW_NONE } };
-	int n = cli_parse(&cli_route, &r, argc, argv);
+	static struct route x = { .stats = { .root = FTR_SW_NONE } };
+	int n = cli_parse(&cli_route, &x, argc, argv);
 	const char *const outputs[] = {
-		r.output ? r.output : r.from.on ? NULL : "-", r.sl2vl, r.alternatives,
+		x.in.output ? x.in.output : x.in.from.on ? NULL : "-", x.sl2vl, x.alternatives,
 	};
 	const unsigned int n_outputs = sizeof(outputs) / sizeof(outputs[0]);
-	struct ftr_team *team;
 
-	cli_live_args("route", &r.from, n, 1);
-	if (r.from.on && (n || r.fail.n))
-		cli_die("route: --live reads the fabric from the switches; '%s' cannot be given with it",
-			n ? argv[0] : "--fail");
-	if (r.json && (!r.from.on || r.output) &&
-	    (!r.output || !strcmp(r.output, "-")))
+	cli_live_args("route", &x.in.from, n, 1, n ? argv[0] : x.fail.n ? "--fail" : NULL);
+	if (x.in.json && (!x.in.from.on || x.in.output) &&
+	    (!x.in.output || !strcmp(x.in.output, "-")))
 		cli_die("route: with --json, the tables cannot go to stdout; give --output FILE");
-	if (r.vls > 1 && !r.engine.ops->local_repair)
+	if (x.vls > 1 && !x.engine.ops->local_repair)
 		cli_die("route: --vls requires --engine ddlr");
-	if (r.alternatives && strcmp(r.engine.ops->name, "dmodc"))
+	if (x.alternatives && strcmp(x.engine.ops->name, "dmodc"))
 		cli_die("route: --alternatives requires --engine dmodc");
-	cli_check_outputs("route", r.json || r.from.on, outputs, n_outputs);
+	cli_check_outputs("route", x.in.json || x.in.from.on, outputs, n_outputs);
 	cli_check_inputs("route", outputs, n_outputs, (const char *[]){
-			argv[0], r.nominal, r.files.roots, r.files.cn,
-			r.files.io }, 5);
+			argv[0], x.in.nominal, x.in.files.roots, x.in.files.cn,
+			x.in.files.io }, 5);
 	cli_progress("reading");
-	opts.leaf_order = (enum ftr_leaf_order)r.leaf_order;
-	read_all(&r, argv[0], &opts, &x);
-	team = ftr_team_new(r.threads);
-	route(&r, &opts, team, &x);
-	write_all(&r, &x);
-	ftr_team_free(team);
+	read_all(&x, argv[0]);
+	x.in.team = ftr_team_new(x.in.threads);
+	route(&x);
+	write_all(&x);
+	ftr_team_free(x.in.team);
 	cli_progress_end();
-	if (r.json)
-		return summary_json(&r, &x);
-	summary(&r, &x);
+	if (x.in.json)
+		return summary_json(&x);
+	summary(&x);
 	if (x.in_use)
 		cli_transition_text(x.of, &x.transition);
 	return CLI_CLEAN;
@@ -345,7 +317,6 @@ const struct cli_cmd cli_route = {
 "stdout shows the changes from the tables in use, and whether the transition is\n"
 "safe.  The tables are then written only if --output is given.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_route,
 };

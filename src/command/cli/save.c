@@ -4,7 +4,7 @@
  * the saved tables for OpenSM's engine "file".
  *
  *	DIR/fabric.net		the fabric, with LIDs
- *	DIR/opensm-lfts.dump	the forwarding tables
+ *	DIR/lfts.gz		the forwarding tables, in the compact form
  *	DIR/sl2vl		SL2VL tables (--sl2vl)
  *	DIR/opensm.conf, ...	OpenSM's options, and the files that they name: the GUID files
  *				and the plugin's option file
@@ -31,32 +31,25 @@
 #include <infiniband/mad.h>
 #endif
 
-struct save {
-	struct cli_live_opts from;
+struct save {		/* options of both commands */
+	struct cli_in in;
 	const char *conf;
 	bool sl2vl;
 	struct ftr_sl2vl *m;	/* the SL2VL tables; NULL without --sl2vl */
 };
 
+#define OPTS struct save
 static const struct cli_opt save_options[] = {
-	{ "sl2vl", CLI_FLAG, offsetof(struct save, sl2vl), NULL,
-	  "also save SL2VL tables (one Get per pair of ports)", NULL, 0,
-	  0 },
-	CLI_OPT_CONF(struct save),
-	CLI_OPTS_LOCAL(struct save, ""),
+	OPT(FLAG, "sl2vl", sl2vl, NULL, "also save SL2VL tables (one Get per pair of ports)"),
+	CLI_OPT_CONF,
+	CLI_OPTS_LOCAL(""),
 	CLI_OPT_END
 };
 
-struct restore {
-	struct cli_live_opts from;
-	const char *output;
-	unsigned int threads;
-};
-
 static const struct cli_opt restore_options[] = {
-	CLI_OPT_OUTPUT(struct restore),
-	CLI_OPTS_LIVE(struct restore),
-	CLI_OPT_THREADS(struct restore),
+	CLI_OPT_OUTPUT,
+	CLI_OPTS_LIVE,
+	CLI_OPT_THREADS,
 	CLI_OPT_END
 };
 
@@ -77,24 +70,19 @@ static void read_switch(struct ftr_sl2vl *m, const struct ftr_fabric *f, ftr_sw 
 			ib_portid_t to = node->path_portid;
 
 			if (!ftr_fabric_port(f, s, out)->peer_kind ||
-			    (in && !ftr_fabric_port(f, s, in)->
-				    peer_kind))
+			    (in && !ftr_fabric_port(f, s, in)-> peer_kind))
 				continue;
 			if (!smp_query_via(data, &to, IB_ATTR_SLVL_TABLE,
-					   in << 8 | out, SL2VL_TIMEOUT_MS,
-					   via))
+					   in << 8 | out, SL2VL_TIMEOUT_MS, via))
 				cli_die("switch 0x%016" PRIx64 " does not answer a Get of its SL2VL tables",
 					node->guid);
 			for (unsigned int sl = 0; sl < FTR_N_SL; sl++)
-				ftr_sl2vl_set(m, s, (ftr_port)in,
-					      (ftr_port)out, sl,
-					      sl & 1 ? data[sl / 2] & 15 :
-					      data[sl / 2] >> 4);
+				ftr_sl2vl_set(m, s, (ftr_port)in, (ftr_port)out, sl,
+					      sl & 1 ? data[sl / 2] & 15 : data[sl / 2] >> 4);
 		}
 }
 
-static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
-				  const struct ftr_fabric *f,
+static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net, const struct ftr_fabric *f,
 				  struct ftr_err *err)
 {
 	struct save *o = ctx;
@@ -103,7 +91,7 @@ static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
 
 	if (st)
 		return st;
-	via = cli_live_open(&o->from, err);
+	via = cli_live_open(&o->in.from, err);
 	if (!via)
 		return FTR_IO;
 	for (ibnd_node_t *n = net->nodes; n; n = n->next) {
@@ -121,61 +109,42 @@ static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
 
 /* ---- save: files ------------------------------------------------------- */
 
-static enum ftr_status write_copy(FILE *out, const void *path,
-				  struct ftr_err *err)
+static void write_versions(const char *path, const struct ftr_fabric *f)
 {
-	FILE *in = fopen(path, "re");
-	char buf[65536];
-	size_t n;
-
-	if (!in)
-		return ftr_fail(err, FTR_IO, "%s: %s", (const char *)path,
-				strerror(errno));
-	while ((n = fread(buf, 1, sizeof(buf), in)))
-		fwrite(buf, 1, n, out);
-	fclose(in);
-	return FTR_OK;
-}
-
-static enum ftr_status write_versions(FILE *out, const void *ctx,
-				      struct ftr_err *err)
-{
-	const struct ftr_fabric *f = ctx;
+	FILE *out = cli_create(path);
 	char *opensm = doc_find_opensm(), version[DOC_VERSION_MAX];
 	time_t now = time(NULL);
 	struct tm tm;
 	char text[32];
 
-	(void)err;
 	gmtime_r(&now, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	fprintf(out, "time %s\nibfattree %s\nopensm %s\n", text,
-		PACKAGE_VERSION, opensm && doc_file_version(opensm, version) ?
-		version : "unknown");
-	fprintf(out, "switches %u\nend_ports %u\nmax_lid %u\n", f->n_sw,
-		f->n_ep, f->max_lid);
+		PACKAGE_VERSION, opensm && doc_file_version(opensm, version) ? version : "unknown");
+	fprintf(out, "switches %u\nend_ports %u\nmax_lid %u\n", f->n_sw, f->n_ep, f->max_lid);
 	free(opensm);
-	return FTR_OK;
-}
-
-static void keep(const char *dir, const char *name, cli_write_fn fn,
-		 const void *ctx)
-{
-	cli_write(cli_path(dir, name), fn, ctx);
+	cli_finish(FTR_OK);
 }
 
 /* Copies a file that opensm.conf names to dir.  If it cannot be read, only prints a note: opensm
  * could not read the file either. */
 static void keep_copy(const char *dir, const char *file)
 {
-	const char *name = file ? strrchr(file, '/') : NULL;
+	FILE *in = file ? fopen(file, "re") : NULL, *out;
+	char buf[65536];
+	size_t n;
 
 	if (!file)
 		return;
-	if (access(file, R_OK))
+	if (!in) {
 		cli_error("note: %s: %s; it is not saved", file, strerror(errno));
-	else
-		keep(dir, name ? name + 1 : file, write_copy, file);
+		return;
+	}
+	out = cli_create(cli_path(dir, basename(file)));
+	while ((n = fread(buf, 1, sizeof(buf), in)))
+		fwrite(buf, 1, n, out);
+	fclose(in);
+	cli_finish(FTR_OK);
 }
 
 /* Copies opensm.conf, and the GUID files and the plugin's option file that it names. */
@@ -196,20 +165,16 @@ static void keep_options(const char *dir, const char *conf)
 	doc_free_conf(&d.conf);
 }
 
-static void save_all(const struct save *o, const char *dir,
-		     const struct cli_live *live)
+static void save_all(const struct save *o, const char *dir, const struct cli_live *live)
 {
-	const struct cli_tables_of of = { .f = live->f, .t = live->t };
-	const struct cli_sl2vl_of sl2vl = { live->f, o->m };
-
 	if (mkdir(dir, 0700))	/* opensm.conf may contain keys, such as m_key */
 		cli_die("%s: %s", dir, strerror(errno));
-	keep(dir, "fabric.net", cli_write_fabric_fn, live->f);
-	keep(dir, "opensm-lfts.dump", cli_write_tables_fn, &of);
+	cli_write_fabric(cli_path(dir, "fabric.net"), live->f);
+	cli_write_tables(cli_path(dir, "lfts.gz"), live->f, live->t);
 	if (o->m)
-		keep(dir, "sl2vl", cli_write_sl2vl_fn, &sl2vl);
+		cli_write_sl2vl(cli_path(dir, "sl2vl"), live->f, o->m);
 	keep_options(dir, o->conf);
-	keep(dir, "versions", write_versions, live->f);
+	write_versions(cli_path(dir, "versions"), live->f);
 }
 
 static int run_save(int argc, char **argv)
@@ -220,19 +185,19 @@ static int run_save(int argc, char **argv)
 	cli_parse(&cli_save, &o, argc, argv);
 #ifdef HAVE_IBMAD
 	if (o.sl2vl) {
-		o.from.look = read_sl2vl;
-		o.from.ctx = &o;
+		o.in.from.look = read_sl2vl;
+		o.in.from.ctx = &o;
 	}
 #endif
 	cli_progress("reading");
-	cli_must(cli_live_read(&o.from, &live, &cli_err));
+	cli_must(cli_live_read(&o.in.from, &live, &cli_err));
 	if (live.missing)
 		cli_die("switches without a table: %u; an incomplete set of tables is not saved",
 			live.missing);
 	save_all(&o, argv[0], &live);
 	cli_progress_end();
-	printf("saved in %s: %s, %s\n", argv[0], CLI_COUNT(live.f->n_sw, "switch", "switches"),
-	       CLI_COUNT(live.f->n_ep, "host port", "host ports"));
+	printf("saved in %s: %s, %s\n", argv[0], CLI_SWITCHES(live.f->n_sw),
+	       CLI_HOST_PORTS(live.f->n_ep));
 	return CLI_CLEAN;
 }
 
@@ -246,8 +211,7 @@ const struct cli_cmd cli_save = {
 "programs.  \"ibfattree restore\" converts the saved tables for OpenSM.\n"
 "Only the owner can read DIR, because opensm.conf may contain keys (m_key).\n",
 	.opts = save_options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_save,
 };
 
@@ -255,8 +219,7 @@ const struct cli_cmd cli_save = {
 
 /* Returns the LID that the owner of `lid` in fabric f has in fabric `old`; 0: none.  The owner is a
  * switch or a host port, found by its GUID. */
-static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
-		       const struct ftr_fabric *old)
+static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid, const struct ftr_fabric *old)
 {
 	const struct ftr_lid_owner *o = &f->owner[lid];
 	ftr_sw s;
@@ -265,14 +228,12 @@ static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 	switch (o->kind) {
 	case FTR_OWNER_SW:
 		s = ftr_fabric_find_sw(old, f->sw[o->idx].guid);
-		if (s == FTR_SW_NONE || !old->sw[s].lid ||
-		    o->offset >= 1u << old->sw[s].lmc)
+		if (s == FTR_SW_NONE || !old->sw[s].lid || o->offset >= 1u << old->sw[s].lmc)
 			return 0;
 		return (ftr_lid)(old->sw[s].lid + o->offset);
 	case FTR_OWNER_EP:
 		e = ftr_fabric_find_ep(old, f->ep[o->idx].guid);
-		if (e == FTR_EP_NONE || !old->ep[e].lid ||
-		    o->offset >= 1u << old->ep[e].lmc)
+		if (e == FTR_EP_NONE || !old->ep[e].lid || o->offset >= 1u << old->ep[e].lmc)
 			return 0;
 		return (ftr_lid)(old->ep[e].lid + o->offset);
 	default:
@@ -280,8 +241,7 @@ static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 	}
 }
 
-static struct ftr_tables *translate(const struct ftr_fabric *old,
-				    const struct ftr_tables *saved,
+static struct ftr_tables *translate(const struct ftr_fabric *old, const struct ftr_tables *saved,
 				    const struct ftr_fabric *f)
 {
 	ftr_sw *of = cli_calloc(f->n_sw, sizeof(*of), "%u switches", f->n_sw);
@@ -302,15 +262,13 @@ static struct ftr_tables *translate(const struct ftr_fabric *old,
 	return t;
 }
 
-static void read_saved(const char *dir, struct ftr_fabric **f,
-		       struct ftr_tables **t)
+static void read_saved(const char *dir, struct ftr_fabric **f, struct ftr_tables **t)
 {
 	cli_must(ftr_read_fabric(cli_path(dir, "fabric.net"), 0, f, &cli_err));
-	cli_must(cli_read_lfts(cli_path(dir, "opensm-lfts.dump"), *f, t, NULL, &cli_err));
+	*t = cli_read_lfts(cli_path(dir, "lfts.gz"), *f, NULL);
 }
 
-static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
-		 struct ftr_team *team)
+static int judge(const struct ftr_fabric *f, const struct ftr_tables *t, struct ftr_team *team)
 {
 	const struct ftr_check_opts opts = { .rank = NULL };
 	struct ftr_check_report *r = cli_calloc(1, sizeof(*r), "a report");
@@ -343,32 +301,29 @@ static void print_lines(const char *output)
 
 static int run_restore(int argc, char **argv)
 {
-	static struct restore o;
+	static struct save o;
 	static struct ftr_fabric *old;
 	static struct ftr_tables *saved, *t;
 	static struct cli_live now;
-	struct cli_tables_of of = { .compact = false };
+	const struct ftr_fabric *f;
 	struct ftr_team *team;
 	int n = cli_parse(&cli_restore, &o, argc, argv), status;
 
-	cli_live_args("restore", &o.from, n, 1);
-	if (o.from.on && n > 1)
-		cli_die("restore: --live reads the fabric from the switches; '%s' cannot be given with it",
-			argv[1]);
-	if (!o.output || !strcmp(o.output, "-"))
+	cli_live_args("restore", &o.in.from, n, 1, n > 1 ? argv[1] : NULL);
+	if (!o.in.output || !strcmp(o.in.output, "-"))
 		cli_die("restore: --output FILE is needed");
-	if (cli_packed(o.output))
+	if (cli_packed(o.in.output))
 		cli_die("restore: %s: OpenSM cannot read a compressed file; choose a name without .gz",
-			o.output);
+			o.in.output);
 	read_saved(argv[0], &old, &saved);
-	if (o.from.on || n > 1)
-		now = cli_input(&o.from, argv[1], 0, false);
-	of.f = now.f ? now.f : old;
-	of.t = t = translate(old, saved, of.f);
-	cli_write(o.output, cli_write_tables_fn, &of);
-	team = ftr_team_new(o.threads);
-	status = judge(of.f, t, team);
-	print_lines(o.output);
+	if (o.in.from.on || n > 1)
+		now = cli_input(&o.in, argv[1]);
+	f = now.f ? now.f : old;
+	t = translate(old, saved, f);
+	cli_write_tables(o.in.output, f, t);
+	team = ftr_team_new(o.in.threads);
+	status = judge(f, t, team);
+	print_lines(o.in.output);
 	ftr_team_free(team);
 	return status;
 }
@@ -385,7 +340,6 @@ const struct cli_cmd cli_restore = {
 "Nothing is written to the fabric.\n"
 "Exit status: 0 clean, 1 the tables no longer suit the fabric, 2 bad input.\n",
 	.opts = restore_options,
-	.min_args = 1,
-	.max_args = 2,
+	.min_args = 1, .max_args = 2,
 	.run = run_restore,
 };

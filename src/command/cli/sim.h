@@ -18,22 +18,20 @@ enum cli_sim_order { CLI_SIM_ORDERED, CLI_SIM_PLAIN };
 /* The options are stored here; those that the simulator knows, in conf. */
 struct cli_sim {
 	struct ftr_sim_conf conf;
+	struct cli_in in;
 	struct cli_engine engine;
-	struct cli_guid_files files;
 	struct cli_list hot, fail, recover, tables, reroute, events;
-	const char *lfts, *sl2vl, *psl, *function, *order, *pairs, *steps, *weights;
+	const char *lfts, *sl2vl, *psl, *function, *pairs, *steps, *weights;
 	uint64_t events_at;	/* ps */
 	uint64_t write_ps;	/* time between two writes of new tables; 0: all at once */
 	unsigned int write_order;	/* of enum cli_sim_order */
-	unsigned int arrivals, worst, lmc, threads;
-	bool tolerant, json;
+	unsigned int arrivals, worst;
 
 	const char *fabric;	/* path of the fabric's file, or of a directory of dumps */
 	const char *source;	/* origin of the tables, as text */
-	struct ftr_team *team;
 	struct ftr_shape *sh;	/* shape of the fabric; NULL: it has no ranks, or no shape is
 				 * needed */
-	struct ftr_shape_opts shape_opts;
+	struct cli_shaping shaping;
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
 	uint32_t n_links_down, n_links_up;	/* numbers of failures and returns of links in
@@ -65,17 +63,12 @@ void cli_sim_clear(struct cli_sim *j, uint64_t at, struct ftr_tables *now, ftr_s
 
 /* ---- results ----------------------------------------------------------- */
 
-/* Mean and sample standard deviation over the runs. */
-struct cli_sim_mean {
-	double mean, sd;
-};
-
 struct cli_sim_class_sum {
 	bool any;
-	struct cli_sim_mean accepted;	/* load that arrived, as a fraction of capacity */
-	struct cli_sim_mean offered;	/* load that was generated, as a fraction of capacity */
-	struct cli_sim_mean mbps;	/* accepted Mbit/s per source */
-	double total_gbps;
+	/* means over the runs: load that arrived, and load that was generated, as fractions of
+	 * capacity; accepted Mbit/s per source; accepted Gbit/s of all sources */
+	double accepted, offered, mbps, total_gbps;
+	double sd;		/* sample standard deviation of accepted */
 	double latency_ns[5];	/* mean; 50th, 95th and 99th percentile; maximum */
 	double network_ns;	/* mean latency since the source began to send the packet */
 };
@@ -99,6 +92,8 @@ struct cli_sim_use {
 /* Returns the number of simulated seconds that were measured: fewer than configured if the run was
  * stopped at a deadlock. */
 double cli_sim_seconds(const struct cli_sim *j, const struct ftr_sim_result *r);
+/* Returns the load from host ports, or from ports 0, that arrived, as a fraction of capacity. */
+double cli_sim_accepted(const struct cli_sim *j, const struct ftr_sim_result *r, bool host);
 void cli_sim_sum(const struct cli_sim *j, struct cli_sim_sum *out);
 /* Stores the most used channels between switches, at most n, in out.  Returns their number. */
 uint32_t cli_sim_worst(const struct cli_sim *j, uint32_t n, struct cli_sim_use *out);

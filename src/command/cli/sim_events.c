@@ -297,7 +297,7 @@ static void read_lines(struct reader *r, FILE *in, char *buf)
 	struct json_object *v;
 	ssize_t n;
 
-	while (!r->status && (n = read_line(r, in, buf)) >= 0) {
+	while ((n = read_line(r, in, buf)) >= 0) {
 		if (!n)
 			continue;
 		v = cli_json_parse(buf, (size_t)n);
@@ -306,6 +306,8 @@ static void read_lines(struct reader *r, FILE *in, char *buf)
 		else
 			fail(r, "not one JSON object");
 		json_object_put(v);
+		if (r->status)
+			return;
 	}
 }
 

@@ -25,15 +25,12 @@ static void read_fabric(struct cli_sim *j)
 
 	if (is_directory(path))
 		path = cli_path(path, "opensm-subnet.lst");
-	j->conf.f = cli_read_fabric(path, j->lmc, j->tolerant);
+	j->conf.f = cli_read_fabric(&j->in, path);
 }
 
 static void read_lfts(struct cli_sim *j, const char *path)
 {
-	struct ftr_tables *t = NULL;
-
-	cli_must(cli_read_lfts(path, j->conf.f, &t, NULL, &cli_err));
-	j->conf.t = t;
+	j->conf.t = cli_read_lfts(path, j->conf.f, NULL);
 }
 
 static void read_sl2vl(struct cli_sim *j, const char *path)
@@ -50,9 +47,9 @@ struct ftr_tables *cli_sim_route(const struct cli_sim *j,
 	struct ftr_route_opts ro = cli_damaged_opts(&j->engine, f);
 	struct ftr_tables *t = NULL;
 
-	cli_must(ftr_shape_new(f, &j->shape_opts, j->team, sh, &cli_err));
+	cli_must(ftr_shape_new(f, &j->shaping.opts, j->in.team, sh, &cli_err));
 	cli_must(ftr_tables_new(f, false, &t, &cli_err));
-	cli_must(j->engine.ops->route(*sh, &ro, j->team, t, NULL, &cli_err));
+	cli_must(j->engine.ops->route(*sh, &ro, j->in.team, t, NULL, &cli_err));
 	return t;
 }
 
@@ -112,13 +109,13 @@ static void read_order(struct cli_sim *j)
 	enum ftr_status st = FTR_OK;
 	ftr_ep *order = NULL;
 
-	if (j->order) {
-		cli_must(ftr_read_order(j->order, c->f, &order, &c->n_order, &cli_err));
+	if (j->in.order) {
+		cli_must(ftr_read_order(j->in.order, c->f, &order, &c->n_order, &cli_err));
 		c->order = order;
 		return;
 	}
 	if (!j->sh)
-		st = ftr_shape_new(c->f, &j->shape_opts, j->team, &j->sh, &cli_err);
+		st = ftr_shape_new(c->f, &j->shaping.opts, j->in.team, &j->sh, &cli_err);
 	if (st == FTR_SHAPE)	/* no ranks, so no order: all host ports send */
 		return;
 	cli_must(st);
@@ -195,8 +192,7 @@ static void read_weights(const char *text, struct ftr_sim_conf *c)
 
 	for (unsigned int i = 0; ; i++, s = end + 1) {
 		w = strtoul(s, &end, 10);
-		if (end == s || !w || w > 255 || i >= c->n_vls ||
-		    (*end && *end != ','))
+		if (end == s || !w || w > 255 || i >= c->n_vls || (*end && *end != ','))
 			cli_die("sim: --vl-weights expects up to %u numbers from 1 to 255, not '%s'",
 				c->n_vls, text);
 		c->weight[i] = (uint8_t)w;
@@ -226,8 +222,7 @@ void cli_sim_read(struct cli_sim *j)
 	struct ftr_path_sl *psl = NULL;
 
 	read_fabric(j);
-	j->shape_opts.leaf_order = FTR_LEAF_BY_GUID;
-	cli_must(cli_read_guids(&j->files, &j->shape_opts, &cli_err));
+	cli_must(cli_shaping(&j->in, j->conf.f, false, &j->shaping, &cli_err));
 	read_tables(j);
 	if (j->psl)
 		cli_must(ftr_read_path_sl(j->psl, j->conf.f, &psl, &cli_err));

@@ -5,15 +5,14 @@
 #include "cli/json.h"
 #include "cli/sim.h"
 
-static void put_class(struct json_object *o, const char *key,
-		      const struct cli_sim_class_sum *c)
+static void put_class(struct json_object *o, const char *key, const struct cli_sim_class_sum *c)
 {
 	struct json_object *k = cli_json_object(o, key), *l;
 
-	cli_json_real(k, "accepted", c->accepted.mean);
-	cli_json_real(k, "accepted_sd", c->accepted.sd);
-	cli_json_real(k, "offered", c->offered.mean);
-	cli_json_real(k, "mbps_each", c->mbps.mean);
+	cli_json_real(k, "accepted", c->accepted);
+	cli_json_real(k, "accepted_sd", c->sd);
+	cli_json_real(k, "offered", c->offered);
+	cli_json_real(k, "mbps_each", c->mbps);
 	cli_json_real(k, "gbps_total", c->total_gbps);
 	l = cli_json_object(k, "latency_ns");
 	cli_json_real(l, "mean", c->latency_ns[0]);
@@ -33,7 +32,7 @@ static void put_losses(struct json_object *o, const uint64_t *lost)
 }
 
 static void put_wait(struct json_object *list, const struct ftr_fabric *f,
-		     const struct ftr_sim_wait *w)
+		     const struct ftr_channel *w)
 {
 	struct json_object *e = cli_json_element(list);
 
@@ -77,26 +76,17 @@ static void put_series(struct json_object *o, const struct cli_sim *j,
 	}
 }
 
-static double share(uint64_t bytes, double capacity, double seconds)
-{
-	return capacity > 0 && seconds > 0 ?
-	       (double)bytes * 8 / seconds / capacity : 0;
-}
-
 static void put_run(struct json_object *list, const struct cli_sim *j,
 		    const struct ftr_sim_result *r)
 {
 	struct json_object *o = cli_json_element(list);
-	double s = cli_sim_seconds(j, r);
 
 	cli_json_num(o, "seed", r->seed);
 	cli_json_real(o, "end_us", (double)r->end_ps / 1e6);
 	if (j->steps)
 		cli_json_real(o, "finish_us", (double)r->finish_ps / 1e6);
-	cli_json_real(o, "hosts_accepted", share(r->host.bytes,
-						 r->host.capacity, s));
-	cli_json_real(o, "ports_0_accepted", share(r->sw.bytes,
-						   r->sw.capacity, s));
+	cli_json_real(o, "hosts_accepted", cli_sim_accepted(j, r, true));
+	cli_json_real(o, "ports_0_accepted", cli_sim_accepted(j, r, false));
 	cli_json_num(o, "injected", r->injected);
 	cli_json_num(o, "delivered", r->delivered);
 	cli_json_num(o, "in_flight", r->in_flight);
@@ -120,8 +110,7 @@ static void put_links(struct json_object *o, const struct cli_sim *j)
 	}
 }
 
-int cli_sim_json(const struct cli_sim *j, const struct cli_sim_sum *s,
-		 int status)
+int cli_sim_json(const struct cli_sim *j, const struct cli_sim_sum *s, int status)
 {
 	const struct ftr_sim_conf *c = &j->conf;
 	struct json_object *o = cli_json_new("sim"), *list;

@@ -49,8 +49,7 @@ static void put_switch(struct play *y, const struct step *p, ftr_sw s, bool down
 		cli_sim_clear(y->j, p->at, y->now, s);
 }
 
-static void put_link(struct play *y, const struct step *p, ftr_sw s,
-		     unsigned int port, bool down)
+static void put_link(struct play *y, const struct step *p, ftr_sw s, unsigned int port, bool down)
 {
 	const struct ftr_fabric *f = y->j->conf.f;
 	const struct ftr_swport *q = ftr_fabric_port(f, s, port);
@@ -69,8 +68,7 @@ static void put_link(struct play *y, const struct step *p, ftr_sw s,
 }
 
 /* Takes down the links and switches that are marked in z, or restores them if `down` is false. */
-static void put_marked(struct play *y, const struct step *p,
-		       const struct cli_faults *z, bool down)
+static void put_marked(struct play *y, const struct step *p, const struct cli_faults *z, bool down)
 {
 	const struct ftr_fabric *f = y->j->conf.f;
 
@@ -85,8 +83,7 @@ static void put_marked(struct play *y, const struct step *p,
 
 /* Takes down the switches, and the links between switches, that are in the fabric `whole` but not
  * in the fabric `less`. */
-static void put_missing(struct play *y, const struct step *p,
-			const struct ftr_fabric *whole,
+static void put_missing(struct play *y, const struct step *p, const struct ftr_fabric *whole,
 			const struct ftr_fabric *less)
 {
 	for (ftr_sw s = 0; s < whole->n_sw; s++) {
@@ -102,11 +99,9 @@ static void put_missing(struct play *y, const struct step *p,
 				ftr_fabric_port(whole, s, i);
 
 			if (q->peer_kind != FTR_PEER_SW ||
-			    ftr_fabric_find_sw(less, whole->sw[q->peer].guid)
-			    == FTR_SW_NONE)
+			    ftr_fabric_find_sw(less, whole->sw[q->peer].guid) == FTR_SW_NONE)
 				continue;
-			if (ftr_fabric_port(less, there, i)
-			    ->peer_kind == FTR_PEER_NONE)
+			if (ftr_fabric_port(less, there, i) ->peer_kind == FTR_PEER_NONE)
 				put_link(y, p, here, i, true);
 		}
 	}
@@ -188,10 +183,7 @@ static void reroute(struct play *y, const struct step *p)
 
 static void other_tables(struct play *y, const struct step *p)
 {
-	struct ftr_tables *t = NULL;
-
-	cli_must(cli_read_lfts(p->what, y->j->conf.f, &t, NULL, &cli_err));
-	put_tables(y, p, t);
+	put_tables(y, p, cli_read_lfts(p->what, y->j->conf.f, NULL));
 }
 
 /* ---- the schedule ------------------------------------------------------------------ */

@@ -24,20 +24,7 @@ static const char *const loss_text[FTR_SIM_N_LOSSES] = {
 
 /* ---- sums ------------------------------------------------------------------ */
 
-static void mean_of(struct cli_sim_mean *m, const double *x, uint32_t n)
-{
-	double sum = 0, dev = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		sum += x[i];
-	m->mean = sum / n;
-	for (uint32_t i = 0; i < n; i++)
-		dev += (x[i] - m->mean) * (x[i] - m->mean);
-	m->sd = n > 1 ? sqrt(dev / (n - 1)) : 0;
-}
-
-static const struct ftr_sim_class *class_of(const struct ftr_sim_result *r,
-					    bool host)
+static const struct ftr_sim_class *class_of(const struct ftr_sim_result *r, bool host)
 {
 	return host ? &r->host : &r->sw;
 }
@@ -48,8 +35,7 @@ double cli_sim_seconds(const struct cli_sim *j, const struct ftr_sim_result *r)
 	       (double)(r->end_ps - j->conf.warm_ps) * 1e-12 : 0;
 }
 
-static void sum_latency(const struct cli_sim *j, bool host,
-			struct cli_sim_class_sum *out)
+static void sum_latency(const struct cli_sim *j, bool host, struct cli_sim_class_sum *out)
 {
 	static uint64_t bin[FTR_SIM_BINS];
 	struct ftr_sim_latency all = { .bin = bin };
@@ -77,31 +63,38 @@ static void sum_latency(const struct cli_sim *j, bool host,
 	out->network_ns = network / (double)all.n / 1e3;
 }
 
-static void sum_class(const struct cli_sim *j, bool host, double *x,
-		      struct cli_sim_class_sum *out)
+double cli_sim_accepted(const struct cli_sim *j, const struct ftr_sim_result *r, bool host)
+{
+	const struct ftr_sim_class *k = class_of(r, host);
+	double s = cli_sim_seconds(j, r);
+
+	return k->sources && s > 0 ? (double)k->bytes * 8 / s / k->capacity : 0;
+}
+
+static void sum_class(const struct cli_sim *j, bool host, struct cli_sim_class_sum *out)
 {
 	uint32_t n = j->conf.runs;
-	double *accepted = x, *offered = x + n, *mbps = x + 2 * n;
+	double square = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_sim_result *r = &j->result[i];
 		const struct ftr_sim_class *k = class_of(r, host);
-		double s = cli_sim_seconds(j, r), bps;
+		double s = cli_sim_seconds(j, r);
 
-		accepted[i] = offered[i] = mbps[i] = 0;
 		if (!k->sources || s <= 0)
 			continue;
 		out->any = true;
-		bps = (double)k->bytes * 8 / s;
-		accepted[i] = bps / k->capacity;
-		offered[i] = (double)k->offered * j->conf.bytes * 8 / s /
-			     k->capacity;
-		mbps[i] = bps / k->sources / 1e6;
-		out->total_gbps += bps / 1e9 / n;
+		out->accepted += cli_sim_accepted(j, r, host);
+		out->offered += (double)k->offered * j->conf.bytes * 8 / s / k->capacity;
+		out->mbps += (double)k->bytes * 8 / s / k->sources / 1e6;
+		out->total_gbps += (double)k->bytes * 8 / s / 1e9 / n;
 	}
-	mean_of(&out->accepted, accepted, n);
-	mean_of(&out->offered, offered, n);
-	mean_of(&out->mbps, mbps, n);
+	out->accepted /= n;
+	out->offered /= n;
+	out->mbps /= n;
+	for (uint32_t i = 0; i < n; i++)
+		square += pow(cli_sim_accepted(j, &j->result[i], host) - out->accepted, 2);
+	out->sd = n > 1 ? sqrt(square / (n - 1)) : 0;
 	sum_latency(j, host, out);
 }
 
@@ -118,15 +111,13 @@ static double use_of(const struct cli_sim *j, uint32_t i)
 	return sum / j->conf.runs;
 }
 
-static bool between_switches(const struct cli_sim *j,
-			      const struct ftr_sim_channel_use *c)
+static bool between_switches(const struct cli_sim *j, const struct ftr_sim_channel_use *c)
 {
 	return c->sw != FTR_SW_NONE &&
 	       ftr_fabric_port(j->conf.f, c->sw, c->port)->peer_kind == FTR_PEER_SW;
 }
 
-uint32_t cli_sim_worst(const struct cli_sim *j, uint32_t n,
-		       struct cli_sim_use *out)
+uint32_t cli_sim_worst(const struct cli_sim *j, uint32_t n, struct cli_sim_use *out)
 {
 	const struct ftr_sim_result *r = &j->result[0];
 	uint32_t have = 0, k;
@@ -168,8 +159,6 @@ static void sum_use(const struct cli_sim *j, struct cli_sim_sum *out)
 
 void cli_sim_sum(const struct cli_sim *j, struct cli_sim_sum *out)
 {
-	double *x = cli_calloc(3 * (size_t)j->conf.runs, sizeof(*x), "the sums");
-
 	memset(out, 0, sizeof(*out));
 	out->first_deadlock = UINT32_MAX;
 	for (uint32_t i = 0; i < j->conf.runs; i++) {
@@ -191,26 +180,23 @@ void cli_sim_sum(const struct cli_sim *j, struct cli_sim_sum *out)
 			out->all_lost += r->lost[k];
 		}
 	}
-	sum_class(j, true, x, &out->host);
-	sum_class(j, false, x, &out->sw);
-	free(x);
+	sum_class(j, true, &out->host);
+	sum_class(j, false, &out->sw);
 	sum_use(j, out);
 }
 
 /* ---- text ------------------------------------------------------------------ */
 
-static void show_class(const char *name, const struct cli_sim_class_sum *c,
-		       uint32_t runs)
+static void show_class(const char *name, const struct cli_sim_class_sum *c, uint32_t runs)
 {
 	char sd[48] = "";
 
 	if (!c->any)
 		return;
 	if (runs > 1)
-		snprintf(sd, sizeof(sd), " (sd %.2f)", 100 * c->accepted.sd);
+		snprintf(sd, sizeof(sd), " (sd %.2f)", 100 * c->sd);
 	printf("%-9s accepted %.2f %%%s of capacity, offered %.2f %%; %.0f Mbit/s per sender, %.1f Gbit/s in all\n",
-	       name, 100 * c->accepted.mean, sd, 100 * c->offered.mean,
-	       c->mbps.mean, c->total_gbps);
+	       name, 100 * c->accepted, sd, 100 * c->offered, c->mbps, c->total_gbps);
 	printf("          latency in ns: mean %.0f, median %.0f, 95th percentile %.0f, 99th %.0f, greatest %.0f; without the wait at the source: mean %.0f\n",
 	       c->latency_ns[0], c->latency_ns[1], c->latency_ns[2],
 	       c->latency_ns[3], c->latency_ns[4], c->network_ns);
@@ -225,14 +211,12 @@ static void show_losses(const struct cli_sim_sum *s)
 			printf("%15s %s\n", CLI_NUM(s->lost[k]), loss_text[k]);
 }
 
-static void show_deadlock(const struct cli_sim *j,
-			  const struct cli_sim_sum *s)
+static void show_deadlock(const struct cli_sim *j, const struct cli_sim_sum *s)
 {
 	const struct ftr_sim_result *r;
 
 	if (!s->deadlocks) {
-		printf("deadlock  %snone%s\n", cli_colour(CLI_GOOD),
-		       cli_colour(CLI_PLAIN));
+		printf("deadlock  %snone%s\n", cli_colour(CLI_GOOD), cli_colour(CLI_PLAIN));
 		return;
 	}
 	r = &j->result[s->first_deadlock];
@@ -241,10 +225,9 @@ static void show_deadlock(const struct cli_sim *j,
 	       CLI_COUNT(j->conf.runs, "run", "runs"), r->seed, (double)r->deadlock_ps / 1e6,
 	       CLI_COUNT(r->stuck_buffers, "buffer", "buffers"),
 	       CLI_COUNT(r->stuck_packets, "packet", "packets"));
-	printf("          %u full buffers, each waits for the next:\n",
-	       r->cycle_len);
+	printf("          %u full buffers, each waits for the next:\n", r->cycle_len);
 	for (uint32_t i = 0; i < r->cycle_len && i < FTR_SIM_CYCLE_MAX; i++) {
-		const struct ftr_sim_wait *w = &r->cycle[i];
+		const struct ftr_channel *w = &r->cycle[i];
 
 		printf("          %s, VL %u\n", CLI_LINK(j->conf.f, w->sw, w->port), w->vl);
 	}
@@ -284,8 +267,7 @@ static void show_series(const struct cli_sim *j)
 		}
 		printf("%12.3f %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %12.0f\n",
 		       part * i, z.injected, z.delivered, z.lost,
-		       z.delivered ? z.latency_ps / (double)z.delivered / 1e3 :
-		       0);
+		       z.delivered ? z.latency_ps / (double)z.delivered / 1e3 : 0);
 	}
 }
 
@@ -293,9 +275,8 @@ void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s)
 {
 	const struct ftr_sim_conf *c = &j->conf;
 
-	printf("fabric    %s: %s, %s\n", j->fabric,
-	       CLI_COUNT(j->conf.f->n_sw, "switch", "switches"),
-	       CLI_COUNT(j->conf.f->n_ep, "host port", "host ports"));
+	printf("fabric    %s: %s, %s\n", j->fabric, CLI_SWITCHES(j->conf.f->n_sw),
+	       CLI_HOST_PORTS(j->conf.f->n_ep));
 	printf("tables    %s; function %s\n", j->source, c->function->name);
 	printf("traffic   %s, packets of %u bytes, buffers of %s bytes, %s\n",
 	       CLI_COUNT(j->result[0].host.sources, "sender", "senders"), c->bytes,
@@ -314,7 +295,7 @@ void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s)
 	show_class("ports 0", &s->sw, c->runs);
 	printf("packets   %s injected, %s delivered, %s in flight; longest path %s\n",
 	       CLI_NUM(s->injected), CLI_NUM(s->delivered), CLI_NUM(s->in_flight),
-	       CLI_COUNT(s->max_hops, "link", "links"));
+	       CLI_LINKS(s->max_hops));
 	show_losses(s);
 	show_deadlock(j, s);
 	show_links(j, s);

@@ -7,31 +7,11 @@
 #include "cli/cli.h"
 
 struct slurm {
-	struct cli_guid_files files;
-	const char *hosts, *nominal, *output;
-	unsigned int form, lmc;
+	struct cli_in in;
+	const char *hosts;
+	unsigned int form;
 	bool yaml, full_names;
-};
 
-static const struct cli_opt options[] = {
-	{ "plugin", CLI_WORD, offsetof(struct slurm, form), "tree|block",
-	  "format: topology/tree or topology/block", "tree", 0, 0 },
-	{ "yaml", CLI_FLAG, offsetof(struct slurm, yaml), NULL,
-	  "write topology.yaml, the format of Slurm 25.05", NULL, 0, 0 },
-	{ "hosts", CLI_FILE, offsetof(struct slurm, hosts), "FILE",
-	  "Slurm's nodes: write only these, and report those not in FABRIC",
-	  NULL, 0, 0 },
-	{ "full-names", CLI_FLAG, offsetof(struct slurm, full_names), NULL,
-	  "do not cut host names at the first dot", NULL, 0, 0 },
-	CLI_OPTS_GUIDS(struct slurm),
-	CLI_OPT_NOMINAL(struct slurm),
-	CLI_OPT_LMC(struct slurm),
-	CLI_OPT_OUTPUT(struct slurm),
-	CLI_OPT_END
-};
-
-struct job {
-	const struct slurm *o;
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_picture *pic;
@@ -40,45 +20,56 @@ struct job {
 	bool *wanted;
 };
 
-static void read_all(struct job *j, const char *fabric)
+#define OPTS struct slurm
+static const struct cli_opt options[] = {
+	OPT(WORD, "plugin", form, "tree|block", "format: topology/tree or topology/block", "tree"),
+	OPT(FLAG, "yaml", yaml, NULL, "write topology.yaml, the format of Slurm 25.05"),
+	OPT(FILE, "hosts", hosts, "FILE",
+	    "Slurm's nodes: write only these, and report those not in FABRIC"),
+	OPT(FLAG, "full-names", full_names, NULL, "do not cut host names at the first dot"),
+	CLI_OPTS_GUIDS,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_OUTPUT,
+	CLI_OPT_END
+};
+
+static void read_all(struct slurm *j, const char *fabric)
 {
-	cli_must(ftr_read_fabric(fabric, j->o->lmc, &j->f, &cli_err));
-	cli_must(cli_shape_with(&j->o->files, j->o->nominal, j->f,
-				FTR_LEAF_BY_GUID, NULL, &j->sh, &cli_err));
+	cli_must(ftr_read_fabric(fabric, j->in.lmc, &j->f, &cli_err));
+	cli_must(cli_shape(&j->in, j->f, &j->sh, &cli_err));
 	cli_must(ftr_picture_new(j->sh, &j->pic, &cli_err));
-	cli_must(ftr_hosts_new(j->f, j->o->full_names, &j->h, &cli_err));
-	if (!j->o->hosts)
+	cli_must(ftr_hosts_new(j->f, j->full_names, &j->h, &cli_err));
+	if (!j->hosts)
 		return;
-	cli_must(ftr_read_host_list(j->o->hosts, false, j->h, &j->list, &cli_err));
+	cli_must(ftr_read_host_list(j->hosts, false, j->h, &j->list, &cli_err));
 	j->wanted = cli_calloc(j->h->n, sizeof(*j->wanted), "%u hosts", j->h->n);
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host != FTR_HOST_NONE)
 			j->wanted[j->list->entry[i].host] = true;
 }
 
-static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
+static void write_topology(const struct slurm *j)
 {
-	const struct job *j = ctx;
+	FILE *out = cli_create(j->in.output);
 	const struct ftr_slurm_opts opts = {
-		.form = (enum ftr_slurm_form)j->o->form, .yaml = j->o->yaml,
-		.wanted = j->wanted,
+		.form = (enum ftr_slurm_form)j->form, .yaml = j->yaml,
+		.hosts = j->h, .wanted = j->wanted,
 	};
 	struct ftr_slurm_counts c;
-	enum ftr_status st = ftr_write_slurm(out, j->sh, j->pic, j->h, &opts,
-					     &c, err);
 
-	if (!st && c.split)
+	cli_finish(ftr_write_slurm(out, j->sh, j->pic, &opts, &c, &cli_err));
+	if (c.split)
 		cli_error("note: hosts on several leaves, without another host on the same leaves: %u; each is listed at its first leaf",
 			  c.split);
-	if (!st && c.block_max > c.block_min)
+	if (c.block_max > c.block_min)
 		cli_error("note: blocks have %u to %u hosts; BlockSizes is the smallest of these numbers, so Slurm does not use larger blocks completely",
 			  c.block_min, c.block_max);
-	return st;
 }
 
 /* Reports hosts that are in --hosts but not in the fabric, and hosts that are in the fabric but not
  * in --hosts. */
-static int report_slurm(const struct job *j)
+static int report_slurm(const struct slurm *j)
 {
 	uint32_t unlisted = 0;
 
@@ -91,7 +82,7 @@ static int report_slurm(const struct job *j)
 		unlisted += !j->wanted[i];
 	if (unlisted)
 		cli_error("note: hosts of the fabric that are not in %s: %u; they are left out",
-			  j->o->hosts, unlisted);
+			  j->hosts, unlisted);
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host == FTR_HOST_NONE)
 			cli_error("not in the fabric: host %s; Slurm will not find its switch",
@@ -101,12 +92,11 @@ static int report_slurm(const struct job *j)
 
 static int run_slurm(int argc, char **argv)
 {
-	static struct slurm o;
-	static struct job j = { .o = &o };
+	static struct slurm j;
 
-	cli_parse(&cli_slurm, &o, argc, argv);
+	cli_parse(&cli_slurm, &j, argc, argv);
 	read_all(&j, argv[0]);
-	cli_write(o.output, write_fn, &j);
+	write_topology(&j);
 	return report_slurm(&j);
 }
 
@@ -122,7 +112,6 @@ const struct cli_cmd cli_slurm = {
 "Exit status: 0 written; 1 written, but some hosts of --hosts are not in the\n"
 "fabric; 2 bad input.\n",
 	.opts = options,
-	.min_args = 1,
-	.max_args = 1,
+	.min_args = 1, .max_args = 1,
 	.run = run_slurm,
 };

@@ -58,9 +58,7 @@ static void nap(unsigned int ms)
 	until.tv_nsec += (long)(ms % 1000) * 1000000;
 	until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
-	while (!line.stop &&
-	       pthread_cond_timedwait(&line.wake, &line.lock, &until) !=
-	       ETIMEDOUT)
+	while (!line.stop && pthread_cond_timedwait(&line.wake, &line.lock, &until) != ETIMEDOUT)
 		continue;
 }
 
@@ -72,8 +70,7 @@ static void *show(void *start)
 	pthread_mutex_lock(&line.lock);
 	nap(2000);
 	while (!line.stop) {
-		fprintf(stderr, "\r\033[Kibfattree: %s, %.0f s", line.what,
-			cli_now() - t0);
+		fprintf(stderr, "\r\033[Kibfattree: %s, %.0f s", line.what, cli_now() - t0);
 		if (line.of)
 			fprintf(stderr, ", %u of %u", line.done, line.of);
 		shown = true;

@@ -22,13 +22,12 @@ struct top {
 	unsigned int interval, events;
 };
 
+#define OPTS struct top
 static const struct cli_opt options[] = {
-	{ "once", CLI_FLAG, offsetof(struct top, once), NULL,
-	  "print once and exit", NULL, 0, 0 },
-	{ "interval", CLI_UINT, offsetof(struct top, interval), "SECONDS",
-	  "refresh interval", "1", 1, INTERVAL_MAX },
-	{ "events", CLI_UINT, offsetof(struct top, events), "N",
-	  "number of repairs to print with --once", "10", 0, EVENTS_MAX },
+	OPT(FLAG, "once", once, NULL, "print once and exit"),
+	OPT(UINT, "interval", interval, "SECONDS", "refresh interval", "1", 1, INTERVAL_MAX),
+	OPT(UINT, "events", events, "N",
+	    "number of repairs to print with --once", "10", 0, EVENTS_MAX),
 	CLI_OPT_END
 };
 
@@ -43,8 +42,7 @@ static double wall(void)
 static void events_title(const struct top_data *d, struct top_line *l)
 {
 	if (d->events_error[0])
-		top_print(l, CLI_PLAIN, "  repairs        none: %s",
-			  d->events_error);
+		top_print(l, CLI_PLAIN, "  repairs        none: %s", d->events_error);
 	else if (d->bad_lines)
 		top_print(l, CLI_DOUBT, "! repairs        %s; invalid lines in the file: %zu",
 			  CLI_NUM(d->n_events), d->bad_lines);
@@ -65,8 +63,7 @@ static void put_line(const struct top_line *l)
 	if (l->colour == CLI_PLAIN)
 		printf("%s\n", l->text);
 	else
-		printf("%s%s%s\n", cli_colour(l->colour), l->text,
-		       cli_colour(CLI_PLAIN));
+		printf("%s%s%s\n", cli_colour(l->colour), l->text, cli_colour(CLI_PLAIN));
 }
 
 static int print_once(struct top_data *d, unsigned int events)
@@ -136,8 +133,7 @@ static void put_bars(const struct top_data *d)
 		mvaddstr(0, COLS - (int)strlen(when), when);
 	if (LINES > 2) {
 		mvhline(LINES - 1, 0, ' ', COLS);
-		mvaddnstr(LINES - 1, 0,
-			  "q: quit   arrows, page keys, Home: scroll through repairs",
+		mvaddnstr(LINES - 1, 0, "q: quit   arrows, page keys, Home: scroll through repairs",
 			  COLS);
 	}
 	attroff(A_REVERSE);
@@ -257,7 +253,6 @@ const struct cli_cmd cli_top = {
 "Exit status: 0 nothing needs attention, 1 a line needs attention, 2 there is no\n"
 "status to show.\n",
 	.opts = options,
-	.min_args = 0,
-	.max_args = 1,
+	.min_args = 0, .max_args = 1,
 	.run = run_top,
 };

@@ -98,8 +98,7 @@ static void read_status(struct top_data *d)
 	free(text);
 	if (!json_object_is_type(json_object_object_get(o, "engine"), json_type_string)) {
 		snprintf(d->status_error, sizeof(d->status_error),
-			 "%.150s/ibfattree-status.json: not a status of ibfattree",
-			 d->dir);
+			 "%.150s/ibfattree-status.json: not a status of ibfattree", d->dir);
 		json_object_put(o);
 		return;
 	}

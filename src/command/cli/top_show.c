@@ -22,8 +22,7 @@ struct show {
 static void say(struct show *w, enum cli_colour c, const char *name,
 		const char *fmt, ...) FTR_PRINTF(4, 5);
 
-static void say(struct show *w, enum cli_colour c, const char *name,
-		const char *fmt, ...)
+static void say(struct show *w, enum cli_colour c, const char *name, const char *fmt, ...)
 {
 	char text[TOP_TEXT_MAX - 20];
 	va_list ap;
@@ -61,11 +60,9 @@ static const char *duration(char *buf, double s)
 	if (n < 60)
 		snprintf(buf, DURATION_MAX, "%" PRIu64 " s", n);
 	else if (n < 3600)
-		snprintf(buf, DURATION_MAX, "%" PRIu64 " min %" PRIu64 " s",
-			 n / 60, n % 60);
+		snprintf(buf, DURATION_MAX, "%" PRIu64 " min %" PRIu64 " s", n / 60, n % 60);
 	else if (n < 86400)
-		snprintf(buf, DURATION_MAX, "%" PRIu64 " h %" PRIu64 " min",
-			 n / 3600, n / 60 % 60);
+		snprintf(buf, DURATION_MAX, "%" PRIu64 " h %" PRIu64 " min", n / 3600, n / 60 % 60);
 	else
 		snprintf(buf, DURATION_MAX, "%" PRIu64 " days %" PRIu64 " h",
 			 n / 86400, n / 3600 % 24);
@@ -81,14 +78,12 @@ static void put_engine(struct show *w)
 	bool master = !strcmp(state, "master");
 	char a[DURATION_MAX];
 
-	say(w, CLI_PLAIN, "written", "%s ago",
-	    duration(a, w->now - real(w->s, "time")));
+	say(w, CLI_PLAIN, "written", "%s ago", duration(a, w->now - real(w->s, "time")));
 	say(w, master ? CLI_GOOD : CLI_PLAIN, "subnet manager", "%s, for %s in total",
 	    state, duration(a, real(json_object_object_get(w->s, "state_seconds"), state)));
 	say(w, !master ? CLI_PLAIN : ours ? CLI_GOOD : CLI_WRONG,
 	    "engine", "%s%s%s%s", *engine ? engine : "none",
-	    ours || !*engine ? "" : ", not an engine of ibfattree",
-	    *reason ? ": " : "", reason);
+	    ours || !*engine ? "" : ", not an engine of ibfattree", *reason ? ": " : "", reason);
 }
 
 /* The first drained part, who drained it and when, and the number of further ones. */
@@ -126,16 +121,13 @@ static void put_fabric(struct show *w)
 	uint64_t ends = count(w, "missing_end_ports");
 	uint64_t held = count(w, "held_links");
 
-	say(w, CLI_PLAIN, "fabric", "%s, %s, %s",
-	    CLI_COUNT(count(w, "switches"), "switch", "switches"),
-	    CLI_COUNT(count(w, "links"), "link", "links"),
-	    CLI_COUNT(count(w, "end_ports"), "host port", "host ports"));
+	say(w, CLI_PLAIN, "fabric", "%s, %s, %s", CLI_SWITCHES(count(w, "switches")),
+	    CLI_LINKS(count(w, "links")), CLI_HOST_PORTS(count(w, "end_ports")));
 	say(w, sw || links ? CLI_DOUBT : CLI_PLAIN, "missing", "%s, %s, %s",
-	    CLI_COUNT(sw, "switch", "switches"), CLI_COUNT(links, "link", "links"),
-	    CLI_COUNT(ends, "host port", "host ports"));
+	    CLI_SWITCHES(sw), CLI_LINKS(links), CLI_HOST_PORTS(ends));
 	put_drains(w);
 	if (held)
-		say(w, CLI_DOUBT, "flapping", "%s not used", CLI_COUNT(held, "link", "links"));
+		say(w, CLI_DOUBT, "flapping", "%s not used", CLI_LINKS(held));
 }
 
 static void put_paths(struct show *w)
@@ -145,12 +137,11 @@ static void put_paths(struct show *w)
 	uint64_t no_sm = count(w, "switches_without_sm_path");
 
 	say(w, hosts ? CLI_WRONG : CLI_PLAIN, "no path",
-	    "%s of hosts, %s of a host and a switch, %s", CLI_COUNT(hosts, "pair", "pairs"),
+	    "%s of hosts, %s of a host and a switch, %s", CLI_PAIRS(hosts),
 	    CLI_NUM(cli_json_get_uint(lost, "host_and_switch")),
 	    CLI_COUNT(cli_json_get_uint(lost, "others"), "other", "others"));
 	if (no_sm)
-		say(w, CLI_WRONG, "no path to SM", "from %s",
-		    CLI_COUNT(no_sm, "switch", "switches"));
+		say(w, CLI_WRONG, "no path to SM", "from %s", CLI_SWITCHES(no_sm));
 }
 
 static void put_balance(struct show *w)
@@ -171,8 +162,7 @@ static void put_balance(struct show *w)
 
 /* Writes the time in ms of each phase that was reached, for example "known 1.71, computed 1.79".
  * key: the names of all phases, terminated by NULL. */
-static void phases(struct json_object *ms, const char *const *key, char *out,
-		   size_t size)
+static void phases(struct json_object *ms, const char *const *key, char *out, size_t size)
 {
 	size_t used = 0;
 
@@ -182,8 +172,7 @@ static void phases(struct json_object *ms, const char *const *key, char *out,
 
 		if (cli_json_get_real(ms, *key, &v))
 			used += (size_t)snprintf(out + used, size - used,
-						 "%s%s %.2f", used ? ", " : "",
-						 *key, v);
+						 "%s%s %.2f", used ? ", " : "", *key, v);
 	}
 }
 
@@ -201,13 +190,12 @@ static void put_work(struct show *w)
 		phases(json_object_object_get(w->s, "last_routing_ms"), routing, text,
 		       sizeof(text));
 		say(w, CLI_PLAIN, "last routing", "%s ago, %s changed", duration(a, w->now - at),
-		    CLI_COUNT(count(w, "last_routing_changed_entries"), "entry", "entries"));
+		    CLI_ENTRIES(count(w, "last_routing_changed_entries")));
 		say(w, CLI_PLAIN, "", "ms: %s", text);
 	}
 	at = real(w->s, "last_reroute_timestamp_seconds");
 	if (at > 0) {
-		phases(json_object_object_get(w->s, "last_reroute_ms"), repair, text,
-		       sizeof(text));
+		phases(json_object_object_get(w->s, "last_reroute_ms"), repair, text, sizeof(text));
 		say(w, CLI_PLAIN, "last repair", "%s ago", duration(a, w->now - at));
 		say(w, CLI_PLAIN, "", "ms after the trap: %s", text);
 	}

@@ -35,8 +35,7 @@
 
 /* Returns the channel dependency graph of t, or NULL if t has a credit loop or a forwarding
  * loop. */
-static struct ftr_cdg *acyclic(const struct ftr_fabric *f,
-			       const struct ftr_tables *t)
+static struct ftr_cdg *acyclic(const struct ftr_fabric *f, const struct ftr_tables *t)
 {
 	struct ftr_cdg *g = NULL;
 	enum ftr_status st = ftr_cdg_new(f, t, NULL, &g, &cli_err);
@@ -51,8 +50,7 @@ static void change_all(const struct ftr_fabric *f, struct ftr_cdg *g,
 		       const struct ftr_tables *a, const struct ftr_tables *b,
 		       struct cli_transition *out)
 {
-	struct ftr_change *w = cli_calloc(f->n_sw, sizeof(*w), "%u writes",
-					     f->n_sw);
+	struct ftr_change *w = cli_calloc(f->n_sw, sizeof(*w), "%u writes", f->n_sw);
 
 	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
 		bool closes = false;
@@ -96,8 +94,7 @@ struct walk {
 /* Returns true if, with the tables t, packets for w->lid from s reach a host port or port 0 of a
  * switch.  The owner of the LID is not checked.  The results for t are stored in `known`, so that
  * each switch is visited only once per LID. */
-static bool arrives(struct walk *w, const struct ftr_tables *t,
-		    uint8_t *known, ftr_sw s)
+static bool arrives(struct walk *w, const struct ftr_tables *t, uint8_t *known, ftr_sw s)
 {
 	uint32_t n = 0;
 	uint8_t end = 2;
@@ -135,8 +132,7 @@ static void gaps_of_lid(struct walk *w, struct cli_transition *out)
 	memset(w->known[1], 0, w->f->n_sw);
 	memset(w->met, 0, w->f->n_sw);
 	for (ftr_sw s = 0; s < w->f->n_sw; s++)
-		if (w->source[s] &&
-		    arrives(w, w->a, w->known[0], s) &&
+		if (w->source[s] && arrives(w, w->a, w->known[0], s) &&
 		    arrives(w, w->b, w->known[1], s))
 			meet(w, &n, s);
 	for (uint32_t i = 0; i < n; i++) {
@@ -204,8 +200,7 @@ static void find_order(const struct ftr_shape *sh, const struct ftr_tables *a,
 }
 
 void cli_transition(const struct ftr_shape *sh, const struct ftr_tables *a,
-		    const struct ftr_tables *b, double ms_per_block,
-		    struct cli_transition *out)
+		    const struct ftr_tables *b, double ms_per_block, struct cli_transition *out)
 {
 	const struct ftr_fabric *f = sh->f;
 	struct ftr_cdg *g = acyclic(f, b);
@@ -225,8 +220,7 @@ void cli_transition(const struct ftr_shape *sh, const struct ftr_tables *a,
 
 /* ---- output ------------------------------------------------------------ */
 
-static void any_order_text(const struct ftr_fabric *f,
-			   const struct cli_transition *x)
+static void any_order_text(const struct ftr_fabric *f, const struct cli_transition *x)
 {
 	if (x->before_cycle)
 		printf("any order     credit loops: already in the tables in use (ibfattree check)\n");
@@ -244,13 +238,11 @@ static void any_order_text(const struct ftr_fabric *f,
 		printf("              missing entries: none\n");
 }
 
-void cli_transition_text(const struct ftr_fabric *f,
-			 const struct cli_transition *x)
+void cli_transition_text(const struct ftr_fabric *f, const struct cli_transition *x)
 {
 	printf("change        %s of %s in %s of %s: one MAD per block",
-	       CLI_COUNT(x->d.entries, "entry", "entries"), CLI_COUNT(x->lids, "LID", "LIDs"),
-	       CLI_COUNT(x->d.blocks, "block", "blocks"),
-	       CLI_COUNT(x->d.switches, "switch", "switches"));
+	       CLI_ENTRIES(x->d.entries), CLI_COUNT(x->lids, "LID", "LIDs"),
+	       CLI_COUNT(x->d.blocks, "block", "blocks"), CLI_SWITCHES(x->d.switches));
 	if (x->seconds > 0)
 		printf(", about %.2f s if a write takes as long as a read", x->seconds);
 	putchar('\n');

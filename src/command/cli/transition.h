@@ -40,11 +40,9 @@ struct cli_transition {
  * channel dependency graph (<ftr/cdg.h>).
  */
 void cli_transition(const struct ftr_shape *sh, const struct ftr_tables *a,
-		    const struct ftr_tables *b, double ms_per_block,
-		    struct cli_transition *out);
+		    const struct ftr_tables *b, double ms_per_block, struct cli_transition *out);
 
-void cli_transition_text(const struct ftr_fabric *f,
-			 const struct cli_transition *x);
+void cli_transition_text(const struct ftr_fabric *f, const struct cli_transition *x);
 void cli_transition_json(struct json_object *o, const struct ftr_fabric *f,
 			 const struct cli_transition *x);
 

@@ -45,8 +45,7 @@ static void *begin(const unsigned char *head)
 	if (s->gzip)	/* 16: expect a gzip header */
 		ok = inflateInit2(&s->z, 16 + MAX_WBITS) == Z_OK;
 	else
-		ok = lzma_stream_decoder(&s->x, XZ_MEMORY,
-					 LZMA_CONCATENATED) == LZMA_OK;
+		ok = lzma_stream_decoder(&s->x, XZ_MEMORY, LZMA_CONCATENATED) == LZMA_OK;
 	if (ok)
 		return s;
 	free(s);

@@ -39,15 +39,13 @@
 #define REPEAT_MAX 10000
 
 struct whatif {
+	struct cli_in in;
 	struct cli_engine engine;
 	struct cli_list fail, drain, compare;
-	struct cli_guid_files files;
-	struct cli_live_opts from;
-	const char *nominal, *metrics, *survival;
+	const char *metrics, *survival;
 	uint64_t seed;
-	unsigned int repeat, lmc, threads, leaf_order, vls;
-	bool tolerant;
-	bool json, list, local, guarantee;
+	unsigned int repeat, vls;
+	bool list, local, guarantee;
 };
 
 static bool is_changed(const struct whatif *w)
@@ -55,46 +53,45 @@ static bool is_changed(const struct whatif *w)
 	return w->fail.n || w->drain.n;
 }
 
+#define OPTS struct whatif
 static const struct cli_opt options[] = {
-	CLI_OPTS_ENGINE(struct whatif, "load"),
-	CLI_OPTS_FAULTS(struct whatif),
-	{ "drain", CLI_LIST, offsetof(struct whatif, drain), "PART",
-	  "drain a switch, link or host as \"ibfattree drain\" does; may be given more than once",
-	  NULL, 0, 0 },
-	{ "repeat", CLI_UINT, offsetof(struct whatif, repeat), "N",
-	  "make N runs, with consecutive seeds of the random faults", "1", 1, REPEAT_MAX },
-	{ "metrics", CLI_STRING, offsetof(struct whatif, metrics), "LIST",
-	  "what to measure besides reachability: stale, load, shifts", "stale,load,shifts", 0, 0 },
-	{ "compare", CLI_FILES, offsetof(struct whatif, compare), "FILE",
-	  "also show the tables in FILE on the damaged fabric", NULL, 0, 0 },
-	{ "local", CLI_FLAG, offsetof(struct whatif, local), NULL,
-	  "also show the tables after ddlr's local repair", NULL, 0, 0 },
-	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
-	  "show the number of faults that are always repaired locally", NULL, 0, 0 },
-	{ "survival", CLI_STRING, offsetof(struct whatif, survival), "LIST",
-	  "show how many sets of N random link faults are survived, for each N of LIST", NULL, 0, 0 },
-	CLI_OPTS_LIVE(struct whatif),
-	CLI_OPT_LIST(struct whatif),
-	CLI_OPT_VLS(struct whatif),
-	CLI_OPTS_GUIDS(struct whatif),
-	CLI_OPT_LEAF_ORDER(struct whatif),
-	CLI_OPT_NOMINAL(struct whatif),
-	CLI_OPT_LMC(struct whatif),
-	CLI_OPT_TOLERANT(struct whatif),
-	CLI_OPT_THREADS(struct whatif),
-	CLI_OPT_JSON(struct whatif),
+	CLI_OPTS_ENGINE("load"),
+	CLI_OPT_FAIL,
+	CLI_OPT_SEED,
+	OPT(LIST, "drain", drain, "PART",
+	    "drain a switch, link or host as \"ibfattree drain\" does; may be given more than once"),
+	OPT(UINT, "repeat", repeat, "N",
+	    "make N runs, with consecutive seeds of the random faults", "1", 1, REPEAT_MAX),
+	OPT(STRING, "metrics", metrics, "LIST",
+	    "what to measure besides reachability: stale, load, shifts", "stale,load,shifts"),
+	OPT(FILES, "compare", compare, "FILE",
+	    "also show the tables in FILE on the damaged fabric"),
+	OPT(FLAG, "local", local, NULL, "also show the tables after ddlr's local repair"),
+	OPT(FLAG, "guarantee", guarantee, NULL,
+	    "show the number of faults that are always repaired locally"),
+	OPT(STRING, "survival", survival, "LIST",
+	    "show how many sets of N random link faults are survived, for each N of LIST"),
+	CLI_OPTS_LIVE,
+	CLI_OPT_LIST,
+	CLI_OPT_VLS,
+	CLI_OPTS_GUIDS,
+	CLI_OPT_LEAF_ORDER,
+	CLI_OPT_NOMINAL,
+	CLI_OPT_LMC,
+	CLI_OPT_TOLERANT,
+	CLI_OPT_THREADS,
+	CLI_OPT_JSON,
 	CLI_OPT_END
 };
 
 struct job {
 	const struct whatif *w;
-	struct ftr_shape_opts opts;
+	struct cli_shaping shaping;
 	struct ftr_team *team;
 	struct ftr_team *inner;		/* the threads of one run; NULL: one */
 	struct ftr_fabric *f;		/* the undamaged fabric */
 	struct cli_faults faults;
 	struct ftr_drains drains;
-	struct ftr_nominal *nominal;	/* the nominal fabric; NULL: none, see cli_nominal */
 	struct ftr_shape *sh;		/* shape of f */
 	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
 					 * --guarantee */
@@ -122,8 +119,8 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 {
 	double t0 = cli_now();
 
-	cli_must(ftr_shape_new(f, &j->opts, j->inner, sh, &cli_err));
-	ro->nominal = j->opts.nominal;
+	cli_must(ftr_shape_new(f, &j->shaping.opts, j->inner, sh, &cli_err));
+	ro->nominal = j->shaping.opts.nominal;
 	cli_must(ftr_tables_new(f, false, t, &cli_err));
 	cli_must(j->w->engine.ops->route(*sh, ro, j->inner, *t, stats, &cli_err));
 	return (cli_now() - t0) * 1e3;
@@ -159,15 +156,15 @@ static double reroute(const struct job *j, const struct ftr_fabric *f,
 	struct ftr_keep keep;
 	double ms;
 
-	if (j->before && ro.balance && j->opts.nominal) {
+	if (j->before && ro.balance && j->shaping.opts.nominal) {
 		prefer = carry(j, j->before, f);
 		keep = (struct ftr_keep){ .prefer = prefer, .base = j->base };
 		ro.keep = &keep;
 		ro.balance = FTR_BALANCE_LOAD;
 	}
 	if (j->before) {
-		cli_must(ftr_turns_carry(j->f, j->turn, j->n_turns, f, &turn,
-					 &ro.n_turns, &cli_err));
+		if (!ftr_turns_carry(j->f, j->turn, j->n_turns, f, &turn, &ro.n_turns))
+			cli_die("out of memory for %u turns", j->n_turns);
 		ro.turn = turn;
 	}
 	ms = route(j, f, &ro, sh, t, NULL);
@@ -205,8 +202,7 @@ static void keep_worst(struct job *j, struct cli_column *c, unsigned int i,
 }
 
 static void measure(struct job *j, const struct ftr_shape *sh,
-		    const struct ftr_tables *t, struct cli_column *c,
-		    unsigned int i)
+		    const struct ftr_tables *t, struct cli_column *c, unsigned int i)
 {
 	struct ftr_sl2vl *m = NULL;
 	struct cli_reach reach;
@@ -214,16 +210,15 @@ static void measure(struct job *j, const struct ftr_shape *sh,
 
 	if (j->vl_map)
 		how.sl2vl = m = cli_carry_vls(j->f, j->vl_map, sh->f);
-	cli_must(cli_measure(sh, t, &how, j->inner, &c->run[i], &reach, &cli_err));
+	cli_measure(sh, t, &how, j->inner, &c->run[i], &reach);
 	keep_worst(j, c, i, sh->f, &reach);
-	cli_must(cli_measure_load(sh, t, &j->loads, j->inner, &c->run[i], &cli_err));
+	cli_measure_load(sh, t, &j->loads, j->inner, &c->run[i]);
 	ftr_sl2vl_free(m);
 }
 
 /* Measures t, the tables of the undamaged fabric, on the damaged fabric. */
 static void measure_old(struct job *j, const struct ftr_tables *t,
-			const struct ftr_shape *sh, struct cli_column *c,
-			unsigned int i)
+			const struct ftr_shape *sh, struct cli_column *c, unsigned int i)
 {
 	const struct ftr_tables *here = carry(j, t, sh->f);
 
@@ -237,8 +232,7 @@ static void measure_ddlr(struct job *j, const struct ftr_shape *sh,
 	struct cli_measure *out = &c->run[i];
 	struct ftr_tables_diff d;
 	struct ftr_ddlr_plan p;
-	struct ftr_tables *t = cli_ddlr_repair(j->sh, j->before, j->vl_map,
-					       sh->f, &p, &d, NULL);
+	struct ftr_tables *t = cli_ddlr_repair(j->sh, j->before, j->vl_map, sh->f, &p, &d);
 
 	measure(j, sh, t, c, i);
 	cli_measure_churn(out, &d);
@@ -292,8 +286,7 @@ static void one_run(struct job *j, unsigned int i)
 	ftr_fabric_free(f);
 }
 
-static void add_column(struct job *j, const char *title, const char *kind,
-		       unsigned int n)
+static void add_column(struct job *j, const char *title, const char *kind, unsigned int n)
 {
 	j->col[j->n_col++] = (struct cli_column){
 		.title = title, .kind = kind, .n = n,
@@ -304,22 +297,17 @@ static void add_column(struct job *j, const char *title, const char *kind,
 static void read_all(struct job *j, const char *path)
 {
 	const struct whatif *w = j->w;
-	struct cli_live live = cli_input(&w->from, path, w->lmc, w->tolerant);
+	struct cli_live live = cli_input(&w->in, path);
 
 	j->f = live.f;
-	cli_must(cli_read_guids(&w->files, &j->opts, &cli_err));
-	cli_must(cli_nominal(w->nominal, j->f, is_changed(w), &j->opts, j->team,
-			     &j->nominal, &cli_err));
-	if (j->nominal)
-		j->opts.nominal = j->nominal->shape;
+	cli_must(cli_shaping(&w->in, j->f, is_changed(w), &j->shaping, &cli_err));
 	j->faults = cli_faults_parse(j->f, "fail", &w->fail);
 	cli_drain_words(j->f, &w->drain, &j->drains);
 	for (unsigned int i = 0; i < w->compare.n; i++)
 		if (live.t && !i)
 			j->given[i] = live.t;
 		else
-			cli_must(cli_read_lfts(w->compare.v[i], j->f,
-					       &j->given[i], NULL, &cli_err));
+			j->given[i] = cli_read_lfts(w->compare.v[i], j->f, NULL);
 	if (!w->compare.n)
 		ftr_tables_free(live.t);	/* with --guarantee or --survival */
 }
@@ -327,12 +315,14 @@ static void read_all(struct job *j, const char *path)
 /* Makes the objects from which the runs are computed. */
 static void set_bases(struct job *j, const struct ftr_tables *t)
 {
-	ftr_ep *order = j->loads.all ? cli_hosts_at(j->f, &j->loads) : NULL;
+	struct ftr_order hosts = cli_hosts_at(j->f, &j->loads);
+	const struct ftr_check_before before = {
+		j->f, t, j->sh->tree.rank, j->loads.all ? &hosts : NULL,
+	};
 
 	cli_must(ftr_route_base_new(j->sh, t, j->team, &j->base, &cli_err));
-	cli_must(ftr_check_base_new(j->f, t, j->sh->tree.rank, order, j->loads.n, j->team,
-				    &j->checked, &cli_err));
-	free(order);
+	cli_must(ftr_check_base_new(&before, j->team, &j->checked, &cli_err));
+	free((ftr_ep *)(uintptr_t)hosts.ep);
 }
 
 /* Routes the undamaged fabric, and adds the columns. */
@@ -369,8 +359,7 @@ static void set_up(struct job *j)
 	} else {
 		ftr_tables_free(t);
 	}
-	add_column(j, is_changed(w) ? "after" : w->engine.ops->name, "after",
-		   w->repeat);
+	add_column(j, is_changed(w) ? "after" : w->engine.ops->name, "after", w->repeat);
 	for (unsigned int i = 0; i < w->compare.n; i++)
 		add_column(j, w->compare.v[i], "compare", w->repeat);
 }
@@ -392,7 +381,7 @@ static int report_whatif(const struct job *j)
 	for (unsigned int i = 0; i < after->n; i++)
 		if (after->run[i].bad)
 			status = CLI_FINDINGS;
-	if (w->json)
+	if (w->in.json)
 		return cli_whatif_json(&v, status);
 	return cli_whatif_table(&v, status);
 }
@@ -402,14 +391,11 @@ static int report_whatif(const struct job *j)
 static int report_guarantee(const struct job *j)
 {
 	struct ftr_fabric *nf = cli_faults_apply(j->f, &j->faults, j->w->seed);
-	struct ftr_guarantee g = { .k = 0 };
-	struct ftr_ddlr_plan p;
+	const struct ftr_guarantee g = cli_guarantee(j->sh, j->before, j->vl_map, nf);
 
-	ftr_tables_free(cli_ddlr_repair(j->sh, j->before, j->vl_map, nf, &p,
-					NULL, &g));
 	ftr_fabric_free(nf);
 	cli_progress_end();
-	if (j->w->json)
+	if (j->w->in.json)
 		return cli_guarantee_json(j->f, &g, j->w->vls);
 	cli_guarantee_text(j->f, &g, j->w->vls);
 	return CLI_CLEAN;
@@ -485,7 +471,7 @@ static int report_survival(struct job *j, struct whatif *w)
 		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
 		.drain = &w->drain,
 		.faults = &j->faults, .seed = w->seed, .repeat = w->repeat,
-	}, row, n, w->json);
+	}, row, n, w->in.json);
 }
 
 /* Sets what to measure from the words of --metrics. */
@@ -521,17 +507,17 @@ static int run_whatif(int argc, char **argv)
 	static struct job j = { .w = &w, .lock = PTHREAD_MUTEX_INITIALIZER };
 	int n = cli_parse(&cli_whatif, &w, argc, argv), status;
 
-	cli_live_args("whatif", &w.from, n, 1);
-	if (w.compare.n + (unsigned int)n + w.from.on - 1 > CLI_LIST_MAX)
+	cli_live_args("whatif", &w.in.from, n, 1, NULL);
+	if (w.compare.n + (unsigned int)n + w.in.from.on - 1 > CLI_LIST_MAX)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
-	if (w.guarantee && (w.compare.n || n + w.from.on > 1 || w.repeat > 1 || w.local))
+	if (w.guarantee && (w.compare.n || n + w.in.from.on > 1 || w.repeat > 1 || w.local))
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
 	if (w.drain.n && (w.local || w.guarantee || w.survival))
 		cli_die("whatif: --drain cannot be combined with --local, --guarantee or --survival");
 	if (w.local && !w.fail.n)
 		cli_die("whatif: --local needs --fail SPEC");
 	if (w.survival) {
-		if (w.compare.n || n + w.from.on > 1 || w.guarantee || w.fail.n == CLI_LIST_MAX)
+		if (w.compare.n || n + w.in.from.on > 1 || w.guarantee || w.fail.n == CLI_LIST_MAX)
 			cli_die("whatif: --survival cannot be combined with --compare, --guarantee or %u --fail",
 				CLI_LIST_MAX);
 		w.fail.v[w.fail.n++] = "0links";
@@ -539,20 +525,18 @@ static int run_whatif(int argc, char **argv)
 		w.metrics = "none";
 	}
 	/* the tables in use come first */
-	if (w.from.on && !w.guarantee && !w.survival) {
-		memmove(&w.compare.v[1], &w.compare.v[0],
-			w.compare.n * sizeof(w.compare.v[0]));
+	if (w.in.from.on && !w.guarantee && !w.survival) {
+		memmove(&w.compare.v[1], &w.compare.v[0], w.compare.n * sizeof(w.compare.v[0]));
 		w.compare.v[0] = "in use";
 		w.compare.n++;
 	}
-	for (int i = w.from.on ? 0 : 1; i < n; i++)
+	for (int i = w.in.from.on ? 0 : 1; i < n; i++)
 		w.compare.v[w.compare.n++] = argv[i];
 	cli_progress("reading and routing");
-	j.opts.leaf_order = (enum ftr_leaf_order)w.leaf_order;
 	parse_metrics(&w, &j);
 	if (w.repeat > 1)
 		keep_memory();
-	j.team = j.inner = ftr_team_new(w.threads);
+	j.team = j.inner = ftr_team_new(w.in.threads);
 	read_all(&j, argv[0]);
 	set_up(&j);
 	if (w.guarantee) {

@@ -21,8 +21,7 @@ struct cli_faults {
 
 /* Parses the faults in specs; dies if one is not valid.  option: the option that gave them, for
  * error messages. */
-struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
-				   const char *option,
+struct cli_faults cli_faults_parse(const struct ftr_fabric *f, const char *option,
 				   const struct cli_list *specs);
 void cli_faults_free(struct cli_faults *z);
 
@@ -58,12 +57,11 @@ struct cli_measure {
 	bool bad;		/* ibfattree check would report findings for these tables */
 };
 
-/* Checks t, the tables of the fabric of sh.  how->sl2vl NULL: all traffic on one VL; the other members
- * of *how, except `base`, are not used.  *reach is set on success; the caller frees it. */
-enum ftr_status cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
-			    const struct ftr_check_opts *how, struct ftr_team *team,
-			    struct cli_measure *out, struct cli_reach *reach,
-			    struct ftr_err *err) FTR_MUST_USE;
+/* Checks t, the tables of the fabric of sh.  how: only the members sl2vl (NULL: all traffic on one VL)
+ * and base are used.  The caller frees *reach. */
+void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
+		 const struct ftr_check_opts *how, struct ftr_team *team,
+		 struct cli_measure *out, struct cli_reach *reach);
 /* Maximum number of shifts to count.  With 11,664 hosts, 1000 shifts take well below a second per
  * set of tables.  If there are more, a random sample is drawn with a fixed seed. */
 #define CLI_SHIFTS_MAX 1000
@@ -74,15 +72,11 @@ struct cli_loads {
 	uint32_t n;
 	bool all, shifts;	/* what to measure: the load of all-to-all traffic, of shifts */
 };
-/* The host ports of f at the places.  From malloc(). */
-ftr_ep *cli_hosts_at(const struct ftr_fabric *f, const struct cli_loads *what);
+/* The host ports of f at the places.  The caller frees their array. */
+struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const struct cli_loads *what);
 /* Counts link loads, as *what requires, except those that cli_measure() has set. */
-enum ftr_status cli_measure_load(const struct ftr_shape *sh,
-				 const struct ftr_tables *t,
-				 const struct cli_loads *what,
-				 struct ftr_team *team,
-				 struct cli_measure *out,
-				 struct ftr_err *err) FTR_MUST_USE;
+void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
+		      const struct cli_loads *what, struct ftr_team *team, struct cli_measure *out);
 void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d);
 
 /* ---- columns ----------------------------------------------------------- */

@@ -169,8 +169,7 @@ static void put_affected(const struct cli_whatif_view *v)
 		printf("\n%s", title(col));
 		if (col->n > 1)
 			printf(", seed %llu, the worst of %u",
-			       (unsigned long long)v->seed + col->worst_run,
-			       col->n);
+			       (unsigned long long)v->seed + col->worst_run, col->n);
 		printf(":\n");
 		cli_reach_text(v->f, r, v->list);
 	}
@@ -202,8 +201,7 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 		for (unsigned int c = 0; c < v->n_col; c++) {
 			bool bad = cell(buf, &v->col[c], m, scratch);
 
-			printf("  %s%*s%s", cli_colour(bad ? CLI_WRONG :
-				CLI_PLAIN), width[c], buf,
+			printf("  %s%*s%s", cli_colour(bad ? CLI_WRONG : CLI_PLAIN), width[c], buf,
 			       cli_colour(CLI_PLAIN));
 		}
 		putchar('\n');
@@ -212,8 +210,7 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 	printf("\nnot checked: multicast, %scredit loops caused by packets that switches send\n",
 	       v->vl_map ? "" : "VLs (all traffic is assumed to share one),\n");
 	if (v->places > CLI_SHIFTS_MAX + 1)
-		printf("shifts: %u of %u, drawn at random\n", CLI_SHIFTS_MAX,
-		       v->places - 1);
+		printf("shifts: %u of %u, drawn at random\n", CLI_SHIFTS_MAX, v->places - 1);
 	free(scratch);
 	free(width);
 	return status;
@@ -261,8 +258,7 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 	cli_json_num(o, "random_switches", v->faults->switches);
 	cli_json_num(o, "seed", v->seed);
 	cli_json_num(o, "repeat", v->repeat);
-	cli_json_num(o, "shifts", !v->places ? 0 :
-		     v->places > CLI_SHIFTS_MAX ? CLI_SHIFTS_MAX :
+	cli_json_num(o, "shifts", !v->places ? 0 : v->places > CLI_SHIFTS_MAX ? CLI_SHIFTS_MAX :
 		     v->places - 1);
 	list = cli_json_array(o, "columns");
 	for (unsigned int c = 0; c < v->n_col; c++) {
@@ -270,8 +266,7 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 
 		e = cli_json_element(list);
 		cli_json_str(e, "kind", col->kind);
-		cli_json_str(e, "tables", strcmp(col->kind, "compare") ? NULL :
-			     col->title);
+		cli_json_str(e, "tables", strcmp(col->kind, "compare") ? NULL : col->title);
 		put_worst(e, v, col);
 		runs = cli_json_array(e, "runs");
 		for (unsigned int i = 0; i < col->n; i++) {

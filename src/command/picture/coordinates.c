@@ -94,8 +94,7 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 	uint32_t *pod_at = ftr_arena_alloc(z->keep, cells, sizeof(*pod_at));
 	uint32_t id = 0;
 
-	if (!pod_at || !FTR_ZNEW(z->keep, z->pod, n) ||
-	    !FTR_NEW(z->keep, z->pod_of, n))
+	if (!pod_at || !FTR_ZNEW(z->keep, z->pod, n) || !FTR_NEW(z->keep, z->pod_of, n))
 		return false;
 	memset(pod_at, 0xff, cells * sizeof(*pod_at));
 	for (uint32_t i = 0; i < n; i++) {
@@ -139,8 +138,7 @@ static bool same_block(const struct drawing *z, const struct drawing_position *a
 {
 	const uint32_t *above = z->p->pod_at + z->p->n_cols;
 
-	if (a->rank != b->rank || a->pod_first >= z->p->n_cols ||
-	    b->pod_first >= z->p->n_cols)
+	if (a->rank != b->rank || a->pod_first >= z->p->n_cols || b->pod_first >= z->p->n_cols)
 		return false;
 	if (!a->rank)
 		return z->sh->tree.n_ranks < 2 || above[a->pod_first] == above[b->pod_first];
@@ -163,8 +161,7 @@ static bool blocks(struct drawing *z, const struct drawing_position *at)
 		double step;
 
 		if (i == end) {
-			for (first = i; end < n && same_pod(&at[first],
-							    &at[end]); )
+			for (first = i; end < n && same_pod(&at[first], &at[end]); )
 				end++;
 			planes = by_plane(at + first, end - first);
 		}

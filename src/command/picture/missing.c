@@ -142,24 +142,33 @@ static int by_pair(const void *x, const void *y)
 	return FTR_ORDER(a->low, b->low) ?: FTR_ORDER(a->up, b->up) ?: a->inferred - b->inferred;
 }
 
+/* Fills w->m. */
+static bool find_missing(struct list *w)
+{
+	const struct ftr_fabric *f = w->z->f;
+
+	if (!FTR_ZNEW(w->z->scratch, w->open, f->n_sw) ||
+	    !FTR_NEW(w->z->scratch, w->known, f->n_sw) ||
+	    !FTR_NEW(w->z->scratch, w->found, f->n_sw))
+		return false;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+			w->open[s] += ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_NONE;
+	if (!add_absent(w))
+		return false;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (!inferred(w, s))
+			return false;
+	return true;
+}
+
 bool picture_missing(struct drawing *z)
 {
-	const uint32_t n = z->f->n_sw;
 	struct list w = { .z = z };
-	struct ftr_missing *m;
-	bool ok;
+	struct ftr_missing *m = NULL;
 
-	ok = FTR_ZNEW(z->scratch, w.open, n) &&
-	     FTR_NEW(z->scratch, w.known, n) &&
-	     FTR_NEW(z->scratch, w.found, n);
-	for (ftr_sw s = 0; ok && s < n; s++)
-		for (unsigned int p = 1; p <= z->f->sw[s].n_ports; p++)
-			w.open[s] += ftr_fabric_port(z->f, s, p)
-				->peer_kind == FTR_PEER_NONE;
-	ok = ok && add_absent(&w);
-	for (ftr_sw s = 0; ok && s < n; s++)
-		ok = inferred(&w, s);
-	m = ok ? ftr_arena_alloc(z->keep, w.n + 1u, sizeof(*m)) : NULL;
+	if (find_missing(&w))
+		m = ftr_arena_alloc(z->keep, w.n + 1u, sizeof(*m));
 	if (m && w.n) {
 		qsort(w.m, w.n, sizeof(*w.m), by_pair);
 		memcpy(m, w.m, w.n * sizeof(*m));

@@ -199,7 +199,7 @@ struct balance_column {
 	uint16_t *sw;
 	uint32_t n;
 	uint32_t *at;
-	struct ftr_cost_column costs;	/* costs and down-costs from each switch to the column */
+	struct ftr_costs costs;	/* costs and down-costs from each switch to the column */
 	/* The candidates of s are group[first[s]] .. group[first[s] + n_cand[s] - 1].
 	 * n_cand[s] == UNKNOWN_CAND: not computed yet */
 	const struct ftr_group **group;
@@ -272,7 +272,7 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 struct balance_behind {
 	const struct balance_net *net;
 	const struct ftr_shape *sh;
-	struct ftr_cost_column costs;
+	struct ftr_costs costs;
 	struct balance_entries of;
 	ftr_sw to;		/* the switch of the destination */
 	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */

@@ -124,11 +124,14 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 	bool ok = a && FTR_NEW(a, z.stack, net->f->n_sw) && FTR_NEW(a, z.source, net->n_sources + 1u) &&
 		FTR_ZNEW(a, z.stop, net->f->n_sw);
 
-	if (ok)
-		memcpy(l->flows, b->loads.flows, net->n_links * sizeof(*l->flows));
-	if (ok && l->rail)
+	if (!ok) {
+		ftr_arena_free(a);
+		return ftr_nomem(err, "balancing");
+	}
+	memcpy(l->flows, b->loads.flows, net->n_links * sizeof(*l->flows));
+	if (l->rail)
 		memcpy(l->rail, b->loads.rail, net->n_links * sizeof(*l->rail));
-	for (uint32_t d = 0; ok && d < net->n_dests; d++) {
+	for (uint32_t d = 0; d < net->n_dests; d++) {
 		struct balance_entries was = balance_copy_of(&b->copy, d);
 
 		if (changed->first[d] == changed->first[d + 1])
@@ -145,5 +148,5 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 			z.stop[changed->sw[i]] = false;
 	}
 	ftr_arena_free(a);
-	return ok ? FTR_OK : ftr_nomem(err, "balancing");
+	return FTR_OK;
 }

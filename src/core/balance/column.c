@@ -175,7 +175,7 @@ bool balance_column_set(struct balance_column *c, uint32_t l, struct balance_ent
 		c->down[s] = c->costs.down[s * c->costs.stride];
 		balance_column_forget(c, s);
 	}
-	c->costs = (struct ftr_cost_column){ c->cost, c->down, 1 };
+	c->costs = (struct ftr_costs){ c->cost, c->down, 1 };
 	if (!find_keys(c, of))
 		return false;
 	sort_switches(c);

@@ -187,7 +187,7 @@ static void set_entry(const struct displaced *z, ftr_sw s, ftr_port port)
 	z->paths.now.entry[s * z->paths.now.stride] = (uint8_t)port;
 }
 
-static void place(struct displaced *z, const struct ftr_cost_column *costs,
+static void place(struct displaced *z, const struct ftr_costs *costs,
 		  struct ftr_change *e, ftr_lid lid)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
@@ -215,7 +215,7 @@ static void place(struct displaced *z, const struct ftr_cost_column *costs,
 
 static int nearest_first(const void *x, const void *y, void *ctx)
 {
-	const struct ftr_cost_column *c = ctx;
+	const struct ftr_costs *c = ctx;
 	ftr_sw a = ((const struct ftr_change *)x)->sw;
 	ftr_sw b = ((const struct ftr_change *)y)->sw;
 	uint8_t ca = c->cost[a * c->stride], cb = c->cost[b * c->stride];
@@ -231,7 +231,7 @@ static bool leads_on(const struct ftr_change *e)
 void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 		      struct ftr_change *e, uint32_t n)
 {
-	struct ftr_cost_column costs = ftr_shape_column(z->sh, l);
+	struct ftr_costs costs = ftr_shape_column(z->sh, l);
 	uint32_t d = z->net->dest_of[lid];
 
 	z->paths = (struct paths){

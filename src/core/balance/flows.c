@@ -16,12 +16,14 @@ static enum ftr_status count_rails(struct balance_loads *l, const struct flow_al
 	struct flow_source *source = NULL;
 	struct flow_dest *dest = NULL;
 	struct flow_all c = *all;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st = a && FTR_NEW(a, source, all->n_sources) &&
+		FTR_NEW(a, dest, all->n_dests) && FTR_NEW(a, c.flows, l->net->n_links) ? FTR_OK :
+		ftr_nomem(err, "counting flows");
 
-	if (!a || !FTR_NEW(a, source, all->n_sources) || !FTR_NEW(a, dest, all->n_dests) ||
-	    !FTR_NEW(a, c.flows, l->net->n_links))
-		st = ftr_nomem(err, "counting flows");
-	for (uint32_t r = 1; !st && r <= u->n_rails; r++) {
+	memset(l->rail, 0, l->net->n_links * sizeof(*l->rail));
+	for (uint32_t r = 1; r <= u->n_rails; r++) {
+		if (st)
+			break;
 		c.n_sources = c.n_dests = 0;
 		for (uint32_t i = 0; i < all->n_sources; i++)
 			if (u->rail[all->source[i].sw] == r)
@@ -32,8 +34,8 @@ static enum ftr_status count_rails(struct balance_loads *l, const struct flow_al
 		c.source = source;
 		c.dest = dest;
 		st = flow_count_all(&c, team, err);
-		for (uint32_t x = 0; !st && x < l->net->n_links; x++)
-			l->rail[x] = (r > 1 ? l->rail[x] : 0) + c.flows[x];
+		for (uint32_t x = 0; x < l->net->n_links; x++)
+			l->rail[x] += st ? 0 : c.flows[x];
 	}
 	ftr_arena_free(a);
 	return st;

@@ -99,22 +99,26 @@ static enum ftr_status set_rail_weight(struct balance_net *net, struct ftr_err *
 	const struct ftr_shape_numbering *u = &net->in->shape->numbering;
 	uint32_t *hosts = ftr_arena_alloc(net->arena, net->f->n_sw, sizeof(*hosts));
 	uint32_t most = 0, entry = 1;
-	enum ftr_status st = hosts ? FTR_OK : ftr_nomem(err, "the bound");
 
-	for (uint32_t r = 1; !st && r <= u->n_rails; r++) {
+	if (!hosts)
+		return ftr_nomem(err, "the bound");
+	for (uint32_t r = 1; r <= u->n_rails; r++) {
 		uint32_t bound = 0;
+		enum ftr_status st;
 
 		for (ftr_sw s = 0; s < net->f->n_sw; s++) {
 			hosts[s] = u->rail[s] == r ? net->hosts[s] : 0;
 			entry = FTR_MAX(entry, hosts[s]);
 		}
 		st = ftr_balance_bound(net->in->shape, hosts, &bound, err);
+		if (st)
+			return st;
 		most = FTR_MAX(most, bound);
 	}
 	if (most)
 		net->rail_weight = FTR_MAX(balance_target(net->bound) /
 					   ((most + entry - 1) / entry * entry), 1u);
-	return st;
+	return FTR_OK;
 }
 
 /* ---- new and free ------------------------------------------------------------ */

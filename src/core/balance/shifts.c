@@ -111,21 +111,33 @@ struct counting {
 	bool stopped;
 };
 
-/* Copy the flows of a slice to the bins.  The slice begins at the first shift of a bin. */
-static void fill_bins(struct balance_loads *l, const struct flow_slice *b)
+/* Copies the flows of a link in the shifts begin .. end - 1 to its bins.  begin is the first shift of
+ * a bin. */
+static void fill_bins(struct balance_loads *l, uint32_t row, const uint16_t *flows, uint32_t begin,
+		      uint32_t end)
 {
-	uint32_t n = b->end - b->begin;
+	uint16_t *bin = l->bins + (size_t)row * l->n_bins + begin / l->width;
 
-	for (uint32_t x = 0; x < l->net->links.n_rows; x++) {
-		const uint16_t *row = b->n + (size_t)x * n;
-		uint16_t *bin = l->bins + (size_t)x * l->n_bins + b->begin / l->width;
-
-		for (uint32_t k = 0; k < n; k += l->width, bin++) {
-			*bin = 0;
-			for (uint32_t i = k; i < FTR_MIN(k + l->width, n); i++)
-				*bin = (uint16_t)(*bin + row[i]);
-		}
+	for (uint32_t k = begin; k < end; k += l->width, bin++) {
+		*bin = 0;
+		for (uint32_t i = k; i < FTR_MIN(k + l->width, end); i++)
+			*bin = (uint16_t)(*bin + flows[i - begin]);
 	}
+}
+
+static void add_most(uint16_t *restrict most, const uint16_t *restrict flows, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		most[k] = FTR_MAX(most[k], flows[k]);
+}
+
+static uint64_t sum_of(const uint16_t *most, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		sum += most[k];
+	return sum;
 }
 
 static void take_slice(void *ctx, const struct flow_slice *b)
@@ -136,16 +148,24 @@ static void take_slice(void *ctx, const struct flow_slice *b)
 
 	memset(most, 0, n * sizeof(*most));
 	for (uint32_t x = 0; x < c->l->net->links.n_rows; x++) {
-		const uint16_t *row = b->n + (size_t)x * n;
+		const uint16_t *flows = flow_slice_link(b, x);
 
-		for (uint32_t k = 0; k < n; k++)
-			most[k] = FTR_MAX(most[k], row[k]);
+		add_most(most, flows, n);
+		if (c->fill)
+			fill_bins(c->l, x, flows, b->begin, b->end);
 	}
-	/* in shift 0 every host sends to itself */
-	for (uint32_t k = b->begin ? 0 : 1; k < n; k++)
-		c->sum[b->worker] += most[k];
-	if (c->fill)
-		fill_bins(c->l, b);
+	c->sum[b->worker] += sum_of(most, n);
+}
+
+/* Adds up the bins of one shift each, which balance_bins_add() has kept. */
+static void take_bins(struct counting *c)
+{
+	const struct balance_loads *l = c->l;
+
+	memset(c->most[0], 0, l->n_bins * sizeof(*c->most[0]));
+	for (uint32_t x = 0; x < l->net->links.n_rows; x++)
+		add_most(c->most[0], l->bins + (size_t)x * l->n_bins, l->n_bins);
+	c->sum[0] = sum_of(c->most[0], l->n_bins);
 }
 
 static bool stop(void *ctx)
@@ -155,6 +175,24 @@ static bool stop(void *ctx)
 	return c->stopped = balance_cancelled(c->l->net);
 }
 
+static bool prepare(struct counting *c, struct ftr_arena *a, unsigned int workers,
+		    struct flow_shifts *out)
+{
+	const struct balance_net *net = c->l->net;
+	ftr_sw *sw;
+
+	if (!FTR_NEW(a, sw, net->n_pos + 1u) || !FTR_ZNEW(a, c->sum, workers) ||
+	    !FTR_NEW(a, c->most, workers))
+		return false;
+	for (uint32_t i = 0; i < net->n_sources; i++)
+		for (uint32_t p = 0; p < net->source[i].n; p++)
+			sw[net->source[i].first + p] = net->source[i].sw;
+	for (unsigned int i = 0; i < workers; i++)
+		if (!FTR_NEW(a, c->most[i], net->n_pos + 1u))
+			return false;
+	return flow_shifts_new(a, sw, net->n_pos, NULL, net->n_pos, out);
+}
+
 enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balance_copy *copy,
 				     bool fill, struct ftr_team *team, uint64_t *sum,
 				     struct ftr_err *err)
@@ -162,26 +200,22 @@ enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balan
 	const struct balance_net *net = l->net;
 	struct counting c = { .l = l, .fill = fill };
 	struct flow_dest *dest = balance_dests_new(net, NULL, copy);
-	struct flow_shifts z = {
-		.net = &net->links, .source = net->source, .n_sources = net->n_sources,
-		.dest = dest, .dest_at = net->dest_at, .n = net->n_pos,
-		.multiple = fill ? l->width : 1, .fn = take_slice, .stop = stop, .ctx = &c,
+	struct flow_patterns z = {
+		.net = &net->links, .dest = dest, .dest_at = net->dest_at, .n = net->n_pos,
+		.n_patterns = net->n_pos, .multiple = fill ? l->width : 1, .fn = take_slice, .stop = stop, .ctx = &c,
 	};
 	unsigned int n = ftr_team_size(team);
 	struct ftr_arena *a = ftr_arena_new();
-	bool ok = a && dest && FTR_ZNEW(a, c.sum, n) && FTR_NEW(a, c.most, n);
-	enum ftr_status st;
+	enum ftr_status st = a && dest && prepare(&c, a, n, &z.shifts) ? FTR_OK :
+		ftr_nomem(err, "counting shifts");
 
-	for (unsigned int i = 0; ok && i < n; i++)
-		ok = FTR_NEW(a, c.most[i], net->n_pos + 1u) != NULL;
-	st = ok ? FTR_OK : ftr_nomem(err, "counting shifts");
-	if (!st && !fill && l->bins && l->width == 1)	/* balance_bins_add() has counted them */
-		take_slice(&c, &(struct flow_slice){ .end = net->n_pos, .n = l->bins });
+	if (!st && !fill && l->bins && l->width == 1)
+		take_bins(&c);
 	else if (!st)
-		st = flow_count_shifts(&z, team, err);
+		st = flow_count_patterns(&z, team, err);
 	*sum = 0;
-	for (unsigned int i = 0; !st && i < n; i++)
-		*sum += c.sum[i];
+	for (unsigned int i = 0; i < n; i++)
+		*sum += st ? 0 : c.sum[i];
 	if (c.stopped)
 		*sum = BALANCE_CANCELLED;
 	free(dest);

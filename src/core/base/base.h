@@ -117,10 +117,18 @@ uint64_t ftr_hash_words(uint64_t hash, const void *data, size_t n);
  * result is 0 only if the strings are equal. */
 int ftr_natural_cmp(const char *a, const char *b);
 
+/* A number to sort or to find by, and the index of the object that it belongs to. */
+struct ftr_key {
+	uint64_t key;
+	uint32_t idx;
+};
+
 /* For qsort() and bsearch(): ascending order of numbers, or of structs whose first member is
  * the number. */
 int ftr_u32_cmp(const void *a, const void *b);
 int ftr_u64_cmp(const void *a, const void *b);
+/* Ascending order of struct ftr_key, first by key, then by idx. */
+int ftr_key_cmp(const void *a, const void *b);
 
 /* ---- union-find -------------------------------------------------------- */
 

@@ -89,25 +89,6 @@ void bytes_count_less(uint8_t *restrict count_, uint8_t *restrict last_,
 	}
 }
 
-void bytes_count_flag(uint8_t *restrict count_, uint8_t *restrict last_,
-		       uint8_t *restrict flag_, uint8_t k,
-		      const uint8_t *restrict mine_,
-		      const uint8_t *restrict low_,
-		      const uint8_t *restrict theirs_, size_t n)
-{
-	uint8_t *count = ROW(count_), *last = ROW(last_), *flag = ROW(flag_);
-	const uint8_t *mine = ROW(mine_), *low = ROW(low_);
-	const uint8_t *theirs = ROW(theirs_);
-
-	for (size_t i = 0; i < n; i++) {
-		uint8_t hit = theirs[i] < mine[i];
-
-		count[i] = (uint8_t)(count[i] + hit);
-		last[i] = hit ? k : last[i];
-		flag[i] = (uint8_t)(flag[i] | (low[i] < theirs[i]));
-	}
-}
-
 void bytes_clear(uint8_t *restrict to_, const uint8_t *restrict flag_,
 		 size_t n)
 {

@@ -49,11 +49,6 @@ void bytes_relax_flag(uint8_t *to, uint8_t *flag, const uint8_t *low,
 void bytes_count_less(uint8_t *count, uint8_t *last, uint8_t k,
 		      const uint8_t *mine, const uint8_t *theirs, size_t n);
 
-/* as bytes_count_less(count, last, k, mine, theirs); also flag[i] |= low[i] < theirs[i] */
-void bytes_count_flag(uint8_t *count, uint8_t *last, uint8_t *flag, uint8_t k,
-		      const uint8_t *mine, const uint8_t *low,
-		      const uint8_t *theirs, size_t n);
-
 /* if flag[i] is not 0: to[i] = 0 */
 void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
 

@@ -95,7 +95,7 @@ char *ftr_asprintf(const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	return n < 0 ? NULL : text;
+	return n < 0 ? NULL : text;	/* not covered: malloc() must fail for n < 0 */
 }
 
 static bool fails_with_errno(void)
@@ -124,9 +124,11 @@ FILE *ftr_memstream(char **text, size_t *len)
 
 bool ftr_memstream_end(FILE *out, char **text)
 {
-	bool bad = ferror(out) || fails();
+	bool bad = fails();
 
-	if (!fclose(out) && !bad)
+	bad |= ferror(out) != 0;
+	bad |= fclose(out) != 0;
+	if (!bad)
 		return true;
 	free(*text);
 	*text = NULL;

@@ -56,7 +56,7 @@ enum ftr_status ftr_err_prefix(struct ftr_err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(err->msg))
+	if ((size_t)n < sizeof(err->msg))	/* false if n is negative */
 		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s",
 			 old);
 	ftr_text_clean(err->msg);

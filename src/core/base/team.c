@@ -73,11 +73,8 @@ struct ftr_team *ftr_team_new(unsigned int n)
 {
 	struct ftr_team *t;
 
-	if (n == 0) {
-		long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-		n = cores > 0 ? (unsigned int)cores : 1;
-	}
+	if (n == 0)
+		n = (unsigned int)FTR_MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
 	n = FTR_MIN(n, (unsigned int)FTR_TEAM_MAX);
 	t = ftr_calloc(1, sizeof(*t));
 	if (!t)

@@ -77,6 +77,13 @@ int ftr_u32_cmp(const void *a, const void *b)
 	return FTR_ORDER(x, y);
 }
 
+int ftr_key_cmp(const void *a, const void *b)
+{
+	const struct ftr_key *x = a, *y = b;
+
+	return FTR_ORDER(x->key, y->key) ?: FTR_ORDER(x->idx, y->idx);
+}
+
 int ftr_u64_cmp(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

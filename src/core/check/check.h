@@ -63,15 +63,6 @@ enum {
 #define CHK_BATCH 128		/* number of LIDs per block of work */
 #define CHK_SW_MAX (UINT16_MAX - N_ENDS)
 
-/* The dependency graph.  A vertex is a VL of a directed link.  Its number is port * n_vl + VL,
- * where port is the index of the sending port in ftr_fabric.ports.  The edges are rows of bits, one
- * row for each (switch, in, vl_in).  Bit out * n_vl + vl_out of a row is set if some packet enters
- * the switch by port `in` on VL vl_in, and leaves it by port `out` on VL vl_out. */
-struct chk_cdg {
-	uint64_t *dep;
-	uint64_t *first;	/* first[s]: index in dep[] of row (s, 0, 0) */
-};
-
 /* Findings and scratch memory of one worker. */
 struct chk_part {
 	struct ftr_check_report r;
@@ -113,7 +104,15 @@ struct chk {
 	uint32_t n_hosts;
 	uint64_t *lost;		/* ftr_check_report.lost, or NULL */
 	uint8_t *in_cdg;	/* in_cdg[lid] == 1: the graph has the dependencies of lid */
-	struct chk_cdg cdg;
+	/* The dependency graph.  A vertex is a VL of a directed link.  Its number is
+	 * port * n_vl + VL, where port is the index of the sending port in ftr_fabric.ports.  The
+	 * edges are rows of bits, one row for each (switch, in, vl_in).  Bit out * n_vl + vl_out of
+	 * a row is set if some packet enters the switch by port `in` on VL vl_in, and leaves it by
+	 * port `out` on VL vl_out. */
+	struct {
+		uint64_t *dep;
+		uint64_t *first;	/* first[s]: index in dep[] of row (s, 0, 0) */
+	} cdg;
 	struct chk_part *part;	/* [workers] */
 };
 

@@ -175,7 +175,7 @@ static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 	return rank[s] < rank[x] && rank[y] > rank[s];
 }
 
-/* Follow the path from s. Set fate[], ahead[] and hops[] of all switches on it. */
+/* Follow the path from s, which is not known. Set fate[], ahead[] and hops[] of all switches on it. */
 static uint8_t follow(struct delta_check *c, ftr_sw s,
 		      ftr_lid lid)
 {
@@ -203,8 +203,7 @@ static uint8_t follow(struct delta_check *c, ftr_sw s,
 		y = next;
 	}
 	if (fate == ST_PENDING) {	/* either the fate of y is known, or y is on this path */
-		if (depth &&
-		    illegal(c, c->stack[depth - 1], y, entry(c, y, lid)))
+		if (illegal(c, c->stack[depth - 1], y, entry(c, y, lid)))
 			turn(c, c->stack[depth - 1], y, lid);
 		fate = c->fate[y] == ST_ON_PATH ? ST_LOOP : c->fate[y];
 		hops = c->hops[y] + 1;
@@ -372,22 +371,24 @@ static enum ftr_status validate(const struct delta_check *c, struct ftr_err *err
 	const struct ftr_check_delta *d = c->d;
 	enum ftr_status st = chk_same_size(c->f, c->t, err);
 
-	for (uint32_t i = 0; !st && i < d->n_changes; i++) {
+	if (st)
+		return st;
+	for (uint32_t i = 0; i < d->n_changes; i++) {
 		const struct ftr_change *x = &d->change[i];
 
 		if (x->sw >= c->f->n_sw || x->lid > c->t->max_lid ||
 		    (i && (x[-1].sw > x->sw ||
 			   (x[-1].sw == x->sw && x[-1].lid >= x->lid))))
-			st = ftr_fail(err, FTR_INVAL, "change %u, of LID %u on switch %u, is out of range or not in order",
+			return ftr_fail(err, FTR_INVAL, "change %u, of LID %u on switch %u, is out of range or not in order",
 				      i, x->lid, x->sw);
 	}
-	for (uint32_t i = 0; !st && i < d->n_gone; i++)
+	for (uint32_t i = 0; i < d->n_gone; i++)
 		if (d->gone[i].sw >= c->f->n_sw ||
 		    d->gone[i].peer >= c->f->n_sw)
-			st = ftr_fail(err, FTR_INVAL, "the link that went down between switches %u and %u is not in the fabric, which has %u switches",
+			return ftr_fail(err, FTR_INVAL, "the link that went down between switches %u and %u is not in the fabric, which has %u switches",
 				      d->gone[i].sw, d->gone[i].peer,
 				      c->f->n_sw);
-	return st;
+	return FTR_OK;
 }
 
 static void sort_by_lid(struct delta_check *c)

@@ -70,12 +70,6 @@ struct dyn_lid {
 	uint32_t n_edge, cap_edge;
 };
 
-/* How to undo one change of dyn_lid.occ. */
-struct dyn_undo {
-	uint32_t key;		/* key in occ */
-	uint16_t vls;		/* old value in occ */
-};
-
 struct ftr_cdg {
 	const struct ftr_fabric *f;
 	bool switches;		/* true: switches send packets too, not only host ports */
@@ -137,7 +131,7 @@ struct ftr_cdg {
 				 * leads */
 	uint64_t *queue;	/* packets to follow: (key of dyn_lid.occ) << 8 | VL */
 	uint32_t n_queue, cap_queue;
-	struct dyn_undo *undo;
+	struct dyn_slot *undo;	/* changes of dyn_lid.occ: the key in occ, and the old value */
 	uint32_t n_undo, cap_undo;
 	struct ftr_arena *arena;
 };

@@ -109,7 +109,7 @@ static uint32_t base_vls(const struct ftr_cdg *g, const struct dyn_lid *t,
 			 uint32_t link, ftr_lid lid, uint32_t sl)
 {
 	const struct dyn_link *out = &g->link[link];
-	uint32_t base = t ? map_get(&t->base, out->from) : 0, got = 0;
+	uint32_t base = map_get(&t->base, out->from), got = 0;
 
 	if ((base ? base - 1 : *dyn_entry(g, out->from, lid)) != out->from_port)
 		return 0;
@@ -123,9 +123,7 @@ static uint32_t base_vls(const struct ftr_cdg *g, const struct dyn_lid *t,
 static uint32_t occupied(const struct ftr_cdg *g, const struct dyn_lid *t,
 			 uint32_t link, ftr_lid lid, uint32_t sl)
 {
-	uint32_t got = t ? map_get(&t->occ, link * g->n_sl + sl) : 0;
-
-	return got | base_vls(g, t, link, lid, sl);
+	return map_get(&t->occ, link * g->n_sl + sl) | base_vls(g, t, link, lid, sl);
 }
 
 bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid)
@@ -161,7 +159,7 @@ static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 	    !FTR_GROW(g->queue, g->n_queue, g->cap_queue) ||
 	    !map_set(&t->occ, key, (uint16_t)(mine | 1u << link_vl)))
 		return NO_MEMORY;
-	g->undo[g->n_undo++] = (struct dyn_undo){ key, mine };
+	g->undo[g->n_undo++] = (struct dyn_slot){ key, mine };
 	g->queue[g->n_queue++] = (uint64_t)key << 8 | link_vl;
 	return DONE;
 }
@@ -308,9 +306,9 @@ static void revert(struct ftr_cdg *g, struct dyn_lid *t,
 	while (t->n_edge > b->n_edge)
 		g->count[t->edge[--t->n_edge]]--;
 	while (g->n_undo) {
-		const struct dyn_undo *u = &g->undo[--g->n_undo];
+		const struct dyn_slot *u = &g->undo[--g->n_undo];
 
-		slot_of(&t->occ, u->key)->value = u->vls;
+		slot_of(&t->occ, u->key)->value = u->value;
 	}
 	for (uint32_t i = n; i-- > 0;)
 		*dyn_entry(g, w[i].sw, t->lid) = b->port[i];

@@ -153,7 +153,7 @@ static int found_cmp(const void *x, const void *y)
 	return FTR_ORDER(a->label, b->label);
 }
 
-/* Move v in the list, directly behind `after`. */
+/* Move v in the list, directly behind `after`, which comes later. */
 static void move(struct ftr_cdg *g, uint32_t v, uint32_t after)
 {
 	uint32_t prev = g->prev[v], next = g->next[v];
@@ -162,8 +162,7 @@ static void move(struct ftr_cdg *g, uint32_t v, uint32_t after)
 		g->first = next;
 	else
 		g->next[prev] = next;
-	if (next != DYN_NONE)
-		g->prev[next] = prev;
+	g->prev[next] = prev;
 	next = g->next[after];
 	g->prev[v] = after;
 	g->next[v] = next;

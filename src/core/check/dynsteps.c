@@ -47,19 +47,20 @@ enum ftr_status ftr_cdg_steps(struct ftr_cdg *g, const struct ftr_tables *to, co
 	enum ftr_status st = writers && w ? FTR_OK : ftr_nomem(err, "the writes of a LID");
 
 	*closes = false;
-	for (uint32_t first = 0; !st && !*closes && first < to->stride; first += FTR_LFT_BLOCK) {
-		uint32_t n = 0;
+	for (uint32_t lid = 0, n = 0; lid < to->stride; lid++) {
+		uint32_t writes;
 
-		for (ftr_sw s = 0; s < to->n_sw; s++)
-			if (has_write(step + (size_t)s * to->stride + first))
-				writers[n++] = s;
-		for (uint32_t lid = first; n && !st && !*closes && lid < first + FTR_LFT_BLOCK;
-		     lid++) {
-			uint32_t writes = list_writes(to, step, lid, writers, n, w);
-
-			if (writes)
-				st = ftr_cdg_change(g, (ftr_lid)lid, w, writes, closes, err);
+		if (st || *closes)
+			break;
+		if (lid % FTR_LFT_BLOCK == 0) {
+			n = 0;
+			for (ftr_sw s = 0; s < to->n_sw; s++)
+				if (has_write(step + (size_t)s * to->stride + lid))
+					writers[n++] = s;
 		}
+		writes = list_writes(to, step, lid, writers, n, w);
+		if (writes)
+			st = ftr_cdg_change(g, (ftr_lid)lid, w, writes, closes, err);
 	}
 	free(writers);
 	free(w);

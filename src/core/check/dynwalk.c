@@ -215,9 +215,10 @@ enum ftr_status dyn_count_all(struct ftr_cdg *g, struct ftr_err *err)
 	    !(p.fresh = ftr_arena_zalloc(a, (size_t)g->f->n_sw * g->n_vl,
 					 g->lid_words * sizeof(*p.fresh))))
 		st = ftr_nomem(err, "the dependencies of %u switches", g->f->n_sw);
-	while (!st && p.sl < g->n_sl) {
+	for (; p.sl < g->n_sl; p.sl++) {
+		if (st)
+			break;
 		st = spread_sl(&p, err);
-		p.sl++;
 	}
 	ftr_arena_free(a);
 	return st;

@@ -2,7 +2,7 @@
 /*
  * Counts the flows on every link.
  *
- * All-to-all.  The flows to one destination are moved in rounds.  At first they wait at their
+ * All-to-all.  The flows to one destination are moved in rounds, in the first round from their
  * sources.  In each round, the flows that wait at a switch move together over the link of its entry,
  * and then wait at the next switch.  Flows to one destination that have met stay together, so after
  * one hop there are few switches left: for a healthy tree of 11,664 hosts, 36 of 648.  Flows that
@@ -10,13 +10,20 @@
  * and must not count, all flows are moved again with a negative number, and each source is followed
  * alone.
  *
- * Shifts.  The hosts of one source have consecutive positions, so the path from the source to a
- * destination carries one flow in each of as many consecutive shifts.  The shifts are counted in
- * slices, ranges of consecutive shifts that are small enough for the cache.
+ * Patterns.  In a pattern (a shift, a permutation) each destination receives at most one flow.  The
+ * patterns are counted in slices, ranges of consecutive patterns.  For each destination, the senders
+ * are followed from pattern to pattern.  In most consecutive shifts, the senders are on one switch.
+ * The path from the next switch is followed only until it meets the path before it, because from
+ * there on the flows use the same links.  So there are few runs, each of which is a link with a range
+ * of patterns: in all shifts of a healthy tree of 11,664 hosts, about 700 for each destination,
+ * instead of the 2,592 links of 648 paths.  The runs are sorted by link, and then the flows of each
+ * link are counted in an array that fits the first-level cache.
  *
- * The first design stored all paths and added them up for each shift.  It was faster for all shifts
- * (0.6 s instead of 3.8 s at 11,664 hosts, on one thread), took 176 MB, and could not serve the
- * search, because its entries change.
+ * Two other designs were tried.  The first stored all paths and added them up for each shift.  It
+ * took 176 MB for this tree, and could not serve the search, because its entries change.  The second
+ * followed each path by itself and counted all links of a slice at once, in 4 MB.  It waited for
+ * memory most of the time, and for large fabrics, whose slices had few shifts, it followed each path
+ * several times.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,7 +36,7 @@
 #pragma GCC optimize("O3")
 #endif
 
-#define SLICE_BYTES ((size_t)4 << 20)
+#define SLICE_RUNS 2e6		/* about the number of runs of a slice */
 #define CHUNK 64		/* destinations that a worker takes at a time; their entries share
 				 * cache lines */
 
@@ -75,6 +82,8 @@ struct all_worker {
 	uint32_t *wait;		/* wait[s]: number of flows that wait at switch s; 0 between
 				 * destinations */
 	ftr_sw *at;		/* [n_sw] the switches at which flows wait */
+	uint32_t n_at;
+	uint32_t in;		/* number of flows that have arrived at the destination */
 	uint32_t *path;		/* [n_sw] */
 	uint32_t *reached;	/* [n_sources], without the destinations counted by `full` */
 	uint32_t full;		/* number of destinations that all sources reach */
@@ -88,31 +97,24 @@ struct all_job {
 	atomic_bool loop;	/* give up */
 };
 
-/* Moves all flows that wait at the n switches w->at over one link, which counts them `by` times.
- * Adds those that arrive to *arrived.  Returns the new number of switches. */
-static uint32_t one_round(const struct flow_net *net, struct all_worker *w,
-			  const struct flow_dest *d, uint32_t n, uint32_t by, uint32_t *arrived)
+/* Moves flows that are at switch s over one link, which counts them `by` times. */
+static inline void move(const struct flow_net *net, struct all_worker *w, const struct flow_dest *d,
+			ftr_sw s, uint32_t flows, uint32_t by)
 {
-	uint32_t n_next = 0;
+	uint32_t link = link_of(net, d, s);
+	ftr_sw next;
 
-	for (uint32_t i = 0; i < n; i++) {
-		ftr_sw s = w->at[i], next;
-		uint32_t link = link_of(net, d, s), flows = w->wait[s];
-
-		w->wait[s] = 0;
-		if (link == FLOW_NONE)
-			continue;
-		w->flows[link] += by * flows;
-		next = net->peer[link];
-		if (next == d->to) {
-			*arrived += flows;
-			continue;
-		}
-		if (!w->wait[next])
-			w->at[n_next++] = next;
-		w->wait[next] += flows;
+	if (link == FLOW_NONE)
+		return;
+	w->flows[link] += by * flows;
+	next = net->peer[link];
+	if (next == d->to) {
+		w->in += flows;
+		return;
 	}
-	return n_next;
+	if (!w->wait[next])
+		w->at[w->n_at++] = next;
+	w->wait[next] += flows;
 }
 
 /* Moves the flows from all sources to d.  *moved: their number, without those from d->to.  Returns
@@ -120,21 +122,29 @@ static uint32_t one_round(const struct flow_net *net, struct all_worker *w,
 static uint32_t move_all(const struct flow_all *c, struct all_worker *w, const struct flow_dest *d,
 			 uint32_t by, uint32_t *moved)
 {
-	uint32_t n = 0, rounds = 0, arrived = 0;
+	uint32_t rounds = 1;
 
-	*moved = 0;
+	*moved = w->in = w->n_at = 0;
 	for (uint32_t k = 0; k < c->n_sources; k++)
 		if (c->source[k].sw != d->to) {
-			w->at[n++] = c->source[k].sw;
-			w->wait[c->source[k].sw] = c->source[k].hosts;
 			*moved += c->source[k].hosts;
+			move(c->net, w, d, c->source[k].sw, c->source[k].hosts, by);
 		}
-	while (n && rounds++ < c->net->f->n_sw)
-		n = one_round(c->net, w, d, n, by, &arrived);
-	w->loop |= n > 0;
-	while (n)
-		w->wait[w->at[--n]] = 0;
-	return arrived;
+	while (w->n_at && rounds++ < c->net->f->n_sw) {
+		uint32_t n = w->n_at;
+
+		w->n_at = 0;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t flows = w->wait[w->at[i]];
+
+			w->wait[w->at[i]] = 0;
+			move(c->net, w, d, w->at[i], flows, by);
+		}
+	}
+	w->loop |= w->n_at > 0;
+	while (w->n_at)
+		w->wait[w->at[--w->n_at]] = 0;
+	return w->in;
 }
 
 /* Counts only the flows that arrive, source by source. */
@@ -234,108 +244,253 @@ enum ftr_status flow_count_all(struct flow_all *c, struct ftr_team *team, struct
 
 /* ---- shifts ------------------------------------------------------------------- */
 
-struct shift_job {
-	const struct flow_shifts *z;
-	uint32_t shifts;	/* of a slice */
-	struct flow_slice *of;	/* [workers] */
-	uint32_t **path;	/* [workers][n_sw] */
-	atomic_bool stop;
+bool flow_shifts_new(struct ftr_arena *a, const ftr_sw *sw, uint32_t n, const uint32_t *shift,
+		     uint32_t n_shifts, struct flow_shifts *out)
+{
+	uint32_t *since, *before, *all;
+
+	*out = (struct flow_shifts){ .sw = sw, .shift = shift };
+	if (!FTR_NEW(a, since, n + 1u) || !FTR_NEW(a, before, n + 1u) || !FTR_NEW(a, all, n + 1u))
+		return false;
+	if (!shift)
+		out->shift = all;
+	for (uint32_t i = 0; i < n; i++) {
+		all[i] = i;
+		since[i] = i && sw[i] == sw[i - 1] ? since[i - 1] + 1 : 1;
+		out->senders += since[i] == 1;
+	}
+	for (uint32_t k = 0, j = 0; k <= n; k++) {
+		before[k] = j;
+		j += j < n_shifts && out->shift[j] == k;
+	}
+	out->senders = FTR_MIN(out->senders, n_shifts);
+	out->since = since;
+	out->before = before;
+	return true;
+}
+
+/* ---- patterns ----------------------------------------------------------------- */
+
+/* A link that carries the flow to one destination in the patterns begin .. end - 1 of a slice. */
+struct run {
+	uint32_t row;
+	uint16_t begin, end;
 };
 
-/* Counts the flows from src to position pos in the shifts from .. from + n - 1. */
-static void count_path(const struct flow_shifts *z, struct flow_slice *b, uint32_t *path,
-		       ftr_sw s, uint32_t pos, uint32_t from, uint32_t n)
+struct step {
+	ftr_sw sw;
+	uint32_t row;		/* the link that leaves sw */
+	uint32_t begin;		/* first pattern that uses it */
+};
+
+struct slice_worker {
+	struct flow_slice of;
+	struct step *path;	/* [n_sw] the path of the last flow, from the destination's switch
+				 * backwards */
+	uint32_t n_path;
+	uint32_t *ahead;	/* ahead[s]: the number of links that follow s on this path; FLOW_NONE:
+				 * s is not on it */
+	struct step *walk;	/* [n_sw] */
+	struct run *run;
+	uint32_t n_runs, run_cap;
+	bool no_memory;
+};
+
+struct slice_job {
+	const struct flow_patterns *z;
+	uint32_t patterns;	/* of a slice */
+	struct slice_worker *worker;
+	atomic_bool stop, no_memory;
+};
+
+/* Ends the runs of all links of the path but the last n.  Pattern `end` is the first without them. */
+static void leave(struct slice_worker *w, uint32_t n, uint32_t end)
 {
-	uint32_t begin = FTR_MAX(from, b->begin), end = FTR_MIN(from + n, b->end), hops;
+	while (w->n_path > n) {
+		const struct step *x = &w->path[--w->n_path];
 
-	if (begin >= end)
-		return;
-	b->flows += end - begin;
-	hops = flow_walk(z->net, &z->dest[z->dest_at[pos]], s, path);
-	if (hops == FLOW_NONE) {
-		b->lost += end - begin;
-		return;
-	}
-	for (uint32_t h = 0; h < hops; h++) {
-		uint16_t *row = b->n + (size_t)z->net->row[path[h]] * (b->end - b->begin);
-
-		for (uint32_t i = begin - b->begin; i < end - b->begin; i++)
-			row[i]++;
+		w->ahead[x->sw] = FLOW_NONE;
+		if (FTR_GROW(w->run, w->n_runs, w->run_cap))
+			w->run[w->n_runs++] = (struct run){ x->row, (uint16_t)x->begin,
+							    (uint16_t)end };
+		else
+			w->no_memory = true;
 	}
 }
 
-/* In shift k, host i of the source sends to position src->first + i + k (mod z->n). */
-static void count_source(const struct flow_shifts *z, struct flow_slice *b, uint32_t *path,
-			 const struct flow_source *src, uint32_t pos)
+/* From pattern `begin` on, the flows come from s.  Returns false if they do not arrive. */
+static bool enter(const struct flow_net *net, struct slice_worker *w, const struct flow_dest *d,
+		  ftr_sw s, uint32_t begin)
 {
-	uint32_t k = (pos + 1 + z->n - src->first - src->n) % z->n;
-	uint32_t n = FTR_MIN(src->n, z->n - k);
+	uint32_t n = 0;
 
-	count_path(z, b, path, src->sw, pos, k, n);
-	count_path(z, b, path, src->sw, pos, 0, src->n - n);
+	while (w->ahead[s] == FLOW_NONE) {
+		uint32_t link = n < net->f->n_sw ? link_of(net, d, s) : FLOW_NONE;
+
+		if (link == FLOW_NONE)
+			return false;
+		w->walk[n++] = (struct step){ s, net->row[link], begin };
+		s = net->peer[link];
+	}
+	leave(w, w->ahead[s], begin);
+	while (n) {
+		w->path[w->n_path] = w->walk[--n];
+		w->ahead[w->walk[n].sw] = ++w->n_path;
+	}
+	return true;
 }
 
-static void count_slice(const struct flow_shifts *z, struct flow_slice *b, uint32_t *path)
-{
-	memset(b->n, 0, (size_t)z->net->n_rows * (b->end - b->begin) * sizeof(*b->n));
-	b->flows = b->lost = 0;
-	for (uint32_t k = 0; k < z->n_sources; k++) {
-		const struct flow_source *src = &z->source[k];
-		uint32_t n = src->n ? FTR_MIN(b->end - b->begin + src->n - 1, z->n) : 0;
-		uint32_t pos = (src->first + b->begin) % z->n;
+/* The flows from switch sw in some patterns, of which end - 1 is the last.  FTR_SW_NONE: none. */
+struct sender {
+	ftr_sw sw;
+	uint32_t end;
+};
 
-		for (uint32_t i = 0; i < n; i++) {
-			if (z->dest_at[pos] != FLOW_NONE)
-				count_source(z, b, path, src, pos);
-			pos = pos + 1 == z->n ? 0 : pos + 1;
+/* Returns from where position pos receives its flow in pattern k and in those that follow. */
+static struct sender sender_of(const struct flow_patterns *z, uint32_t pos, uint32_t k)
+{
+	const struct flow_shifts *x = &z->shifts;
+	uint32_t shift, from;
+
+	if (z->from)
+		return (struct sender){ z->from[(size_t)k * z->n + pos], k + 1 };
+	shift = x->shift[k];
+	from = pos < shift ? pos + z->n - shift : pos - shift;
+	return (struct sender){ x->sw[from], x->before[FTR_MIN(shift + x->since[from], z->n)] };
+}
+
+static void find_runs(const struct flow_patterns *z, struct slice_worker *w, uint32_t pos)
+{
+	const struct flow_dest *d = &z->dest[z->dest_at[pos]];
+	struct flow_slice *b = &w->of;
+	struct sender from;
+
+	if (d->to != FTR_SW_NONE)
+		w->ahead[d->to] = 0;
+	for (uint32_t k = b->begin; k < b->end; k = from.end) {
+		from = sender_of(z, pos, k);
+		from.end = FTR_MIN(from.end, b->end);
+		if (from.sw != FTR_SW_NONE) {
+			b->flows += from.end - k;
+			if (d->to != FTR_SW_NONE && enter(z->net, w, d, from.sw, k - b->begin))
+				continue;
+			b->lost += from.end - k;
 		}
+		leave(w, 0, k - b->begin);
 	}
+	leave(w, 0, b->end - b->begin);
+	if (d->to != FTR_SW_NONE)
+		w->ahead[d->to] = FLOW_NONE;
+}
+
+/* Sorts the runs by link. */
+static void sort_runs(const struct flow_net *net, struct slice_worker *w)
+{
+	uint32_t *at = w->of.first + 1;	/* at[row]: where the next run of the link comes */
+	const struct run *end = w->run + w->n_runs;
+	struct flow_range *range = w->of.range;
+
+	memset(w->of.first, 0, (net->n_rows + 2u) * sizeof(*at));
+	for (const struct run *x = w->run; x < end; x++)
+		at[x->row + 1]++;
+	for (uint32_t x = 0; x < net->n_rows; x++)
+		at[x + 1] += at[x];
+	for (const struct run *x = w->run; x < end; x++)
+		range[at[x->row]++] = (struct flow_range){ x->begin, x->end };
+}
+
+static bool count_slice(const struct flow_patterns *z, struct slice_worker *w)
+{
+	w->n_runs = 0;
+	w->of.flows = w->of.lost = 0;
+	for (uint32_t pos = 0; pos < z->n; pos++)
+		if (z->dest_at[pos] != FLOW_NONE)
+			find_runs(z, w, pos);
+	free(w->of.range);
+	w->of.range = ftr_malloc(w->n_runs * sizeof(*w->of.range));
+	if (w->no_memory || !w->of.range)
+		return false;
+	sort_runs(z->net, w);
+	return true;
+}
+
+const uint16_t *flow_slice_link(const struct flow_slice *b, uint32_t row)
+{
+	uint16_t *restrict n = b->n;
+
+	memset(n, 0, (b->end - b->begin) * sizeof(*n));
+	for (uint32_t i = b->first[row]; i < b->first[row + 1]; i++) {
+		struct flow_range x = b->range[i];
+
+		for (uint32_t k = x.begin; k < x.end; k++)
+			n[k]++;
+	}
+	return n;
 }
 
 static void some_slices(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
-	struct shift_job *j = ctx;
-	const struct flow_shifts *z = j->z;
+	struct slice_job *j = ctx;
+	const struct flow_patterns *z = j->z;
+	struct slice_worker *w = &j->worker[worker];
 
 	for (uint32_t i = begin; i < end && !atomic_load(&j->stop); i++) {
-		struct flow_slice *b = &j->of[worker];
-
-		b->begin = i * j->shifts;
-		b->end = FTR_MIN(b->begin + j->shifts, z->n);
+		w->of.begin = i * j->patterns;
+		w->of.end = FTR_MIN(w->of.begin + j->patterns, z->n_patterns);
 		/* worker 0 is the calling thread */
 		if (!worker && z->stop && z->stop(z->ctx)) {
 			atomic_store(&j->stop, true);
+		} else if (count_slice(z, w)) {
+			z->fn(z->ctx, &w->of);
 		} else {
-			count_slice(z, b, j->path[worker]);
-			z->fn(z->ctx, b);
+			atomic_store(&j->no_memory, true);
+			atomic_store(&j->stop, true);
 		}
 	}
 }
 
-/* The number of shifts of a slice: at most n / workers + 1, so that nearly all workers get one. */
-static uint32_t slice_shifts(const struct flow_shifts *z, uint32_t workers)
+/* The number of patterns of a slice: a multiple of z->multiple, and such that each worker gets some
+ * slices. */
+static uint32_t slice_patterns(const struct flow_patterns *z, uint32_t workers)
 {
-	uint32_t n = (uint32_t)(SLICE_BYTES / sizeof(uint16_t) / (z->net->n_rows + 1u));
+	double senders = z->from ? z->n_patterns : z->shifts.senders;
+	double n = z->n_patterns / FTR_MAX(2. * z->n * senders / SLICE_RUNS, 2. * workers);
 
-	n = FTR_MIN(n, z->n / workers + 1);
-	return FTR_MAX(n / z->multiple, 1u) * z->multiple;
+	n = FTR_MIN(n, INT16_MAX);	/* then the numbers of a run fit 16 bits */
+	return ((uint32_t)n / z->multiple + 1) * z->multiple;
 }
 
-enum ftr_status flow_count_shifts(const struct flow_shifts *z, struct ftr_team *team,
-				  struct ftr_err *err)
+static bool new_worker(struct ftr_arena *a, const struct slice_job *j, struct slice_worker *w)
+{
+	const struct flow_net *net = j->z->net;
+
+	if (!FTR_NEW(a, w->path, net->f->n_sw) || !FTR_NEW(a, w->walk, net->f->n_sw) ||
+	    !FTR_NEW(a, w->ahead, net->f->n_sw) || !FTR_NEW(a, w->of.n, j->patterns) ||
+	    !FTR_NEW(a, w->of.first, net->n_rows + 2u))
+		return false;
+	memset(w->ahead, 0xff, net->f->n_sw * sizeof(*w->ahead));
+	return true;
+}
+
+enum ftr_status flow_count_patterns(const struct flow_patterns *z, struct ftr_team *team,
+				    struct ftr_err *err)
 {
 	unsigned int n = ftr_team_size(team);
-	struct shift_job j = { .z = z, .shifts = slice_shifts(z, n) };
+	struct slice_job j = { .z = z, .patterns = slice_patterns(z, n) };
 	struct ftr_arena *a = ftr_arena_new();
-	bool ok = a && FTR_ZNEW(a, j.of, n) && FTR_ZNEW(a, j.path, n);
+	bool ok = a && FTR_ZNEW(a, j.worker, n);
 
 	for (unsigned int i = 0; ok && i < n; i++) {
-		j.of[i].worker = i;
-		ok = FTR_NEW(a, j.of[i].n, (size_t)z->net->n_rows * j.shifts + 1) &&
-			FTR_NEW(a, j.path[i], z->net->f->n_sw);
+		j.worker[i].of.worker = i;
+		ok = new_worker(a, &j, &j.worker[i]);
 	}
 	if (ok)
-		ftr_team_run(team, (z->n + j.shifts - 1) / j.shifts, 1, some_slices, &j);
+		ftr_team_run(team, (z->n_patterns + j.patterns - 1) / j.patterns, 1, some_slices, &j);
+	ok = ok && !j.no_memory;
+	for (unsigned int i = 0; j.worker && i < n; i++) {
+		free(j.worker[i].run);
+		free(j.worker[i].of.range);
+	}
 	ftr_arena_free(a);
-	return ok ? FTR_OK : ftr_nomem(err, "counting shifts");
+	return ok ? FTR_OK : ftr_nomem(err, "counting %u patterns", z->n_patterns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Counts the flows on every link, for all-to-all and for shifts.  `ibfattree load` and the search
- * for even load (src/core/balance) use these functions.
+ * Counts the flows on every link, for all-to-all, shifts and permutations.  `ibfattree load` and the
+ * search for even load (src/core/balance) use these functions.
  *
  * A link is one direction of an InfiniBand link between two switches.  Its index is that of the
  * sending port in f->ports.
@@ -32,7 +32,7 @@ struct flow_net {
 /* Returns false if memory is exhausted. */
 bool flow_net_new(struct ftr_arena *a, const struct ftr_fabric *f, struct flow_net *out);
 
-/* A switch with hosts.  Shifts: the hosts at positions first .. first + n - 1. */
+/* A switch with hosts.  n of them have the positions first .. first + n - 1 in the host order. */
 struct flow_source {
 	ftr_sw sw;
 	uint32_t hosts;
@@ -82,31 +82,58 @@ struct flow_all {
 enum ftr_status flow_count_all(struct flow_all *c, struct ftr_team *team,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* The shifts begin .. end - 1. */
+/* The patterns begin .. end - 1. */
 struct flow_slice {
 	unsigned int worker;
 	uint32_t begin, end;
-	uint16_t *n;		/* [n_rows][end - begin] number of flows on each link */
-	uint64_t flows, lost;	/* sums over these shifts; lost flows load no link */
+	uint64_t flows, lost;	/* sums over these patterns; lost flows load no link */
+	/* private */
+	struct flow_range {
+		uint16_t begin, end;
+	} *range;		/* the flows of the link with number r are those in the ranges
+				 * first[r] .. first[r + 1] - 1 */
+	uint32_t *first;
+	uint16_t *n;
 };
 
+/* The number of flows on a link in each pattern of the slice: n[end - begin], valid until the next
+ * call.  row: number of the link. */
+const uint16_t *flow_slice_link(const struct flow_slice *b, uint32_t row);
+
+/* In shift k, position i sends to position (i + k) mod n. */
 struct flow_shifts {
+	const ftr_sw *sw;	/* [n] switch of each position; FTR_SW_NONE: a gap */
+	const uint32_t *shift;	/* the shifts, less than n, sorted */
+	/* private */
+	const uint32_t *since;	/* [n] number of positions on this switch, up to this position */
+	const uint32_t *before;	/* [n + 1] number of shifts before this one */
+	uint32_t senders;	/* number of switches that send to a destination, at most */
+};
+
+/* shift: NULL for all shifts 0 .. n - 1.  Returns false if memory is exhausted.  sw and shift must
+ * outlive *out. */
+bool flow_shifts_new(struct ftr_arena *a, const ftr_sw *sw, uint32_t n, const uint32_t *shift,
+		     uint32_t n_shifts, struct flow_shifts *out);
+
+struct flow_patterns {
 	const struct flow_net *net;
-	const struct flow_source *source;	/* sources, or parts of them */
-	uint32_t n_sources;
 	const struct flow_dest *dest;
 	const uint32_t *dest_at;	/* [n] index in dest[] of each position; FLOW_NONE: a gap */
 	uint32_t n;
-	uint32_t multiple;	/* slices begin at multiples of this number */
+	uint32_t n_patterns;
+	const ftr_sw *from;	/* [n_patterns * n] from[k * n + p]: the switch that sends to position
+				 * p in pattern k; FTR_SW_NONE: none.  NULL: `shifts`. */
+	struct flow_shifts shifts;
+	uint32_t multiple;	/* slices begin at multiples of this number, at most 65,535 */
 	/* Receives each slice, in any order, on any thread. */
 	void (*fn)(void *ctx, const struct flow_slice *b);
 	bool (*stop)(void *ctx);	/* called by the calling thread only; may be NULL */
 	void *ctx;
 };
 
-/* Counts the flows of the shifts 0 .. n - 1.  Returns FTR_OK before all slices are counted if stop()
- * returns true.  O(n * n_sources) paths.  FTR_NOMEM. */
-enum ftr_status flow_count_shifts(const struct flow_shifts *z, struct ftr_team *team,
-				  struct ftr_err *err) FTR_MUST_USE;
+/* Counts the flows of the patterns 0 .. n_patterns - 1.  Returns FTR_OK before all slices are counted
+ * if stop() returns true.  O(n * senders) paths.  FTR_NOMEM. */
+enum ftr_status flow_count_patterns(const struct flow_patterns *z, struct ftr_team *team,
+				    struct ftr_err *err) FTR_MUST_USE;
 
 #endif

@@ -42,12 +42,16 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 	enum ftr_status st = begin(&c, f, t, NULL, &a, err);
 
 	memset(hist, 0, FTR_HOPS_MAX * sizeof(*hist));
-	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++)
+	if (st) {
+		ftr_arena_free(a);
+		return st;
+	}
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
 		if (f->owner[lid].kind == FTR_OWNER_EP &&
 		    f->ep[f->owner[lid].idx].sw != FTR_SW_NONE)
 			count_lid(&c, c.part, lid, hist);
 	ftr_arena_free(a);
-	return st;
+	return FTR_OK;
 }
 
 void ftr_check_parts(const struct ftr_fabric *f, uint32_t *part)

@@ -4,6 +4,8 @@
  * of jobs shares.
  */
 
+#include <string.h>
+
 #include "check/check.h"
 #include <ftr/jobs.h>
 
@@ -23,7 +25,7 @@ static bool begin(struct jobs *w, struct ftr_arena *a)
 	const size_t n = 2 * (size_t)f->n_sw_links;
 
 	if (!FTR_NEW(a, w->link_port, n) || !FTR_NEW(a, w->link_sw, n) ||
-	    !FTR_NEW(a, w->by_port, f->n_ports) || !FTR_ZNEW(a, w->demand, n * w->n))
+	    !FTR_NEW(a, w->by_port, f->n_ports) || !FTR_NEW(a, w->demand, n * w->n))
 		return false;
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -41,23 +43,22 @@ static enum ftr_status demand(struct jobs *w, const struct ftr_tables *t,
 			      const struct ftr_job *job, uint32_t i,
 			      struct ftr_team *team, struct ftr_err *err)
 {
+	const uint32_t n = job->order.n;
 	struct ftr_load *ld = NULL;
-	enum ftr_status st = ftr_load_new(w->f, t, job->ep, job->n, team,
-					  &ld, err);
+	enum ftr_status st = ftr_load_new(w->f, t, job->order, team, &ld, err);
 
-	if (!st)
-		ftr_load_all(ld, w->by_port, NULL);
+	if (st)
+		return st;
+	ftr_load_all(ld, w->by_port, NULL);
 	ftr_load_free(ld);
-	for (uint32_t l = 0; !st && job->n > 1 && l < w->n_links; l++)
+	for (uint32_t l = 0; l < w->n_links; l++)
 		w->demand[(size_t)l * w->n + i] =
-			(float)w->by_port[w->link_port[l]] /
-			(float)(job->n - 1);
-	return st;
+			n > 1 ? (float)w->by_port[w->link_port[l]] / (float)(n - 1) : 0;
+	return FTR_OK;
 }
 
 /* Add one link to the results of all jobs that use it, and of all pairs of jobs that share it. */
-static void add_link(const struct jobs *w, uint32_t l,
-		     struct ftr_job_load *load, struct ftr_job_pair *pair)
+static void add_link(const struct jobs *w, uint32_t l, struct ftr_job *job)
 {
 	const float *d = w->demand + (size_t)l * w->n;
 	double sum = 0;
@@ -70,17 +71,17 @@ static void add_link(const struct jobs *w, uint32_t l,
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (!(d[i] > 0))
 			continue;
-		load[i].links++;
-		load[i].shared += users > 1;
-		load[i].alone = FTR_MAX(load[i].alone, (double)d[i]);
-		if (sum > load[i].with_all || load[i].worst_sw == FTR_SW_NONE) {
-			load[i].with_all = FTR_MAX(sum, load[i].with_all);
-			load[i].worst_sw = w->link_sw[l];
-			load[i].worst_port = (ftr_port)(w->link_port[l] -
+		job[i].links++;
+		job[i].shared += users > 1;
+		job[i].alone = FTR_MAX(job[i].alone, (double)d[i]);
+		if (sum > job[i].with_all || job[i].worst_sw == FTR_SW_NONE) {
+			job[i].with_all = FTR_MAX(sum, job[i].with_all);
+			job[i].worst_sw = w->link_sw[l];
+			job[i].worst_port = (ftr_port)(w->link_port[l] -
 				w->f->sw[w->link_sw[l]].first_port);
 		}
 		for (uint32_t j = 0; users > 1 && j < w->n; j++) {
-			struct ftr_job_pair *p = &pair[(size_t)i * w->n + j];
+			struct ftr_job_pair *p = &job[i].pair[j];
 
 			if (j == i || !(d[j] > 0))
 				continue;
@@ -93,9 +94,8 @@ static void add_link(const struct jobs *w, uint32_t l,
 
 enum ftr_status ftr_jobs_load(const struct ftr_fabric *f,
 			      const struct ftr_tables *t,
-			      const struct ftr_job *job, uint32_t n,
-			      struct ftr_team *team, struct ftr_job_load *load,
-			      struct ftr_job_pair *pair, struct ftr_err *err)
+			      struct ftr_job *job, uint32_t n, struct ftr_team *team,
+			      struct ftr_err *err)
 {
 	struct jobs w = { .f = f, .n = n };
 	struct ftr_arena *a;
@@ -109,24 +109,25 @@ enum ftr_status ftr_jobs_load(const struct ftr_fabric *f,
 		ftr_arena_free(a);
 		return ftr_nomem(err, "%u jobs", n);
 	}
-	for (uint32_t i = 0; !st && i < n; i++) {
-		load[i] = (struct ftr_job_load){
-			.alone = 1, .with_all = 1, .worst_sw = FTR_SW_NONE
+	for (uint32_t i = 0; i < n; i++) {
+		job[i] = (struct ftr_job){
+			.order = job[i].order, .pair = job[i].pair, .alone = 1, .with_all = 1,
+			.worst_sw = FTR_SW_NONE,
 		};
-		for (uint32_t j = 0; j < n; j++)
-			pair[(size_t)i * n + j] = (struct ftr_job_pair){ 0, 0 };
+		memset(job[i].pair, 0, n * sizeof(*job[i].pair));
 		st = demand(&w, t, &job[i], i, team, err);
+		if (st)
+			goto out;
 	}
-	for (uint32_t l = 0; !st && l < w.n_links; l++)
-		add_link(&w, l, load, pair);
-	for (uint32_t i = 0; !st && i < n; i++)
+	for (uint32_t l = 0; l < w.n_links; l++)
+		add_link(&w, l, job);
+	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++) {
-			struct ftr_job_pair *p = &pair[(size_t)i * n + j];
+			double *x = &job[i].pair[j].interference;
 
-			p->interference = FTR_MAX(p->interference,
-						  load[i].alone) /
-					  load[i].alone;
+			*x = FTR_MAX(*x, job[i].alone) / job[i].alone;
 		}
+out:
 	ftr_arena_free(a);
 	return st;
 }

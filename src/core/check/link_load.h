@@ -25,6 +25,7 @@ struct ftr_load {
 	struct flow_net net;
 	uint32_t n;		/* number of places */
 	ftr_ep *order;		/* host port at each place; FTR_EP_NONE: a gap */
+	ftr_sw *sw;		/* switch of each place; FTR_SW_NONE: a gap */
 	uint32_t n_filled;
 	uint32_t *filled;	/* [n_filled] the places that are not gaps */
 	struct flow_dest *dest;	/* [n_filled] */

@@ -9,28 +9,30 @@
 #include "check/link_load.h"
 
 static enum ftr_status refuse(const struct ftr_fabric *f,
-			      const struct ftr_tables *t, const ftr_ep *order,
-			      uint32_t n, struct ftr_err *err)
+			      const struct ftr_tables *t, struct ftr_order order,
+			      struct ftr_err *err)
 {
 	enum ftr_status st = chk_same_size(f, t, err);
+	const ftr_ep *ep = order.ep;
 	uint32_t *place;
 
 	if (st)
 		return st;
 	place = ftr_calloc((size_t)f->n_ep + 1, sizeof(*place));
 	if (!place)
-		return ftr_nomem(err, "an order of %u host ports", n);
-	for (uint32_t i = 0; !st && i < n; i++) {
-		if (order[i] == FTR_EP_NONE)
+		return ftr_nomem(err, "an order of %u host ports", order.n);
+	for (uint32_t i = 0; i < order.n; i++) {
+		if (ep[i] == FTR_EP_NONE)
 			continue;
-		if (order[i] >= f->n_ep)
+		if (ep[i] >= f->n_ep)
 			st = ftr_fail(err, FTR_INVAL, "place %u of the order names host port %u, but the fabric has %u host ports",
-				      i, order[i], f->n_ep);
-		else if (place[order[i]])
+				      i, ep[i], f->n_ep);
+		else if (place[ep[i]])
 			st = ftr_fail(err, FTR_INVAL, "places %u and %u of the order name the same host port %u",
-				      place[order[i]] - 1, i, order[i]);
-		else
-			place[order[i]] = i + 1;
+				      place[ep[i]] - 1, i, ep[i]);
+		if (st)
+			break;
+		place[ep[i]] = i + 1;
 	}
 	free(place);
 	return st;
@@ -52,6 +54,7 @@ static void add_place(struct ftr_load *ld, uint32_t i, ftr_ep e)
 	if (e != FTR_EP_NONE && !chk_is_source(&ld->f->ep[e]))
 		e = FTR_EP_NONE;
 	ld->order[i] = e;
+	ld->sw[i] = e == FTR_EP_NONE ? FTR_SW_NONE : ld->f->ep[e].sw;
 	ld->dest_at[i] = FLOW_NONE;
 	if (e == FTR_EP_NONE)
 		return;
@@ -70,7 +73,8 @@ static bool set_places(struct ftr_load *ld, const ftr_ep *order)
 {
 	struct ftr_arena *a = ld->arena;
 
-	if (!FTR_NEW(a, ld->order, ld->n) || !FTR_NEW(a, ld->filled, ld->n) ||
+	if (!FTR_NEW(a, ld->order, ld->n) || !FTR_NEW(a, ld->sw, ld->n) ||
+	    !FTR_NEW(a, ld->filled, ld->n) ||
 	    !FTR_NEW(a, ld->dest, ld->n) || !FTR_NEW(a, ld->dest_at, ld->n) ||
 	    !FTR_NEW(a, ld->source, ld->f->n_sw) || !FTR_NEW(a, ld->source_of, ld->f->n_sw) ||
 	    !FTR_NEW(a, ld->load, ld->f->n_ports))
@@ -118,20 +122,20 @@ static enum ftr_status count_all(struct ftr_load *ld, struct ftr_team *team, str
 }
 
 enum ftr_status ftr_load_new(const struct ftr_fabric *f,
-			     const struct ftr_tables *t, const ftr_ep *order,
-			     uint32_t n, struct ftr_team *team, struct ftr_load **out,
+			     const struct ftr_tables *t, struct ftr_order order,
+			     struct ftr_team *team, struct ftr_load **out,
 			     struct ftr_err *err)
 {
-	enum ftr_status st = refuse(f, t, order, n, err);
+	enum ftr_status st = refuse(f, t, order, err);
 	struct ftr_arena *a = st ? NULL : ftr_arena_new();
 	struct ftr_load *ld = a ? ftr_arena_zalloc(a, 1, sizeof(*ld)) : NULL;
 
 	if (st)
 		return st;
 	if (ld)
-		*ld = (struct ftr_load){ .f = f, .t = t, .arena = a, .n = n };
-	if (!ld || !flow_net_new(a, f, &ld->net) || !set_places(ld, order))
-		st = ftr_nomem(err, "the paths to %u host ports", n);
+		*ld = (struct ftr_load){ .f = f, .t = t, .arena = a, .n = order.n };
+	if (!ld || !flow_net_new(a, f, &ld->net) || !set_places(ld, order.ep))
+		st = ftr_nomem(err, "the paths to %u host ports", order.n);
 	if (!st)
 		st = count_all(ld, team, err);
 	if (st)

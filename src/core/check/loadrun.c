@@ -4,13 +4,10 @@
  * set of patterns of one kind: shifts, random permutations or bisections.  This file also computes
  * the load of a list of pairs of host ports.
  *
- * For each pattern, a worker clears its array of loads (part[worker].load) and follows each flow.
- * Then it stores the load of the most loaded link in max[number of the pattern].  If all shifts are
- * wanted, they are counted together (flow_count.c).
- *
- * Sums over patterns do not depend on which worker has which pattern.  The worst pattern is the
- * first pattern with the greatest value in max[].  Its loads are computed again at the end, to find
- * its most loaded links.
+ * The patterns are counted by flow_count.c.  The load of the most loaded link of each is stored in
+ * max[number of the pattern].  Sums over patterns do not depend on which worker has which pattern.
+ * The worst pattern is the first pattern with the greatest value in max[].  It is counted again at
+ * the end, to find its most loaded links.
  *
  * In a pattern every host port receives at most one flow.  So no link carries more flows than
  * there are LIDs, and a load fits 16 bits.
@@ -27,13 +24,14 @@
 
 _Static_assert(FTR_LID_MAX <= UINT16_MAX, "a load fits 16 bits");
 
+/* Random patterns are drawn for so many senders at a time. */
+#define BATCH_SENDERS ((uint32_t)4 << 20)
+
 enum kind { SHIFT, PERMUTATION, BISECTION };
 
 struct part {
-	uint16_t *load;		/* [f->n_ports] number of flows on each link */
 	uint16_t *most;		/* [n] scratch: loads of the most loaded link */
 	uint32_t *perm;		/* [n_filled] scratch: a permutation */
-	uint32_t *walk;		/* [n_sw] scratch: a path */
 	uint64_t flows, lost, sum_load, sum_used;
 };
 
@@ -43,156 +41,112 @@ struct family {
 	uint32_t n;		/* number of patterns */
 	uint32_t *k;		/* shift of each pattern */
 	uint64_t *seed;		/* seed of each random pattern */
-	uint32_t *max;		/* load of the most loaded link in each pattern */
+	uint32_t first;		/* random patterns: the batch begins with this pattern */
+	ftr_sw *from;		/* the senders of the batch (struct flow_patterns) */
 	struct part *part;
+	/* results */
+	uint32_t *max;		/* load of the most loaded link in each pattern */
+	uint64_t *by_port;	/* NULL if there is more than one pattern */
 };
 
-/* ---- one pattern --------------------------------------------------------- */
+/* ---- patterns ------------------------------------------------------------ */
 
-/* Add one flow, from the host port in place i to the host port in place j. */
-static void add_flow(const struct ftr_load *ld, struct part *w, uint32_t i, uint32_t j)
-{
-	uint32_t hops = flow_walk(&ld->net, &ld->dest[ld->dest_at[j]],
-				  ld->f->ep[ld->order[i]].sw, w->walk);
-
-	w->flows++;
-	w->lost += hops == FLOW_NONE;
-	for (uint32_t h = 0; hops != FLOW_NONE && h < hops; h++)
-		w->load[w->walk[h]]++;
-}
-
-static void add_shift(const struct ftr_load *ld, struct part *w, uint32_t k)
-{
-	for (uint32_t i = 0; i < ld->n_filled; i++) {
-		uint32_t j = (uint32_t)(((uint64_t)ld->filled[i] + k) % ld->n);
-
-		if (ld->dest_at[j] != FLOW_NONE)
-			add_flow(ld, w, ld->filled[i], j);
-	}
-}
-
-/* Add the flows of a pattern. */
-static void add_pattern(const struct family *y, struct part *w, uint32_t at)
+static void draw_pattern(const struct family *y, struct part *w, uint64_t seed, ftr_sw *from)
 {
 	const struct ftr_load *ld = y->ld;
-	uint32_t half = ld->n_filled / 2;
+	uint32_t n = ld->n_filled, half = n / 2;
 	struct ftr_rng rng;
 
-	memset(w->load, 0, ld->f->n_ports * sizeof(*w->load));
-	if (y->kind == SHIFT) {
-		add_shift(ld, w, y->k[at]);
-		return;
-	}
-	ftr_rng_seed(&rng, y->seed[at]);
-	ftr_rng_perm(&rng, w->perm, ld->n_filled);
+	memset(from, 0xff, ld->n * sizeof(*from));
+	ftr_rng_seed(&rng, seed);
+	ftr_rng_perm(&rng, w->perm, n);
 	for (uint32_t i = 0; y->kind == BISECTION && i < half; i++)
-		add_flow(ld, w, ld->filled[w->perm[i]], ld->filled[w->perm[half + i]]);
-	for (uint32_t i = 0; y->kind == PERMUTATION && i < ld->n_filled; i++)
+		from[ld->filled[w->perm[half + i]]] = ld->sw[ld->filled[w->perm[i]]];
+	for (uint32_t i = 0; y->kind == PERMUTATION && i < n; i++)
 		if (w->perm[i] != i)
-			add_flow(ld, w, ld->filled[i], ld->filled[w->perm[i]]);
+			from[ld->filled[w->perm[i]]] = ld->sw[ld->filled[i]];
 }
 
-static void count_patterns(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+static void draw_patterns(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	const struct family *y = ctx;
-	struct part *w = &y->part[worker];
 
-	for (uint32_t i = begin; i < end; i++) {
-		add_pattern(y, w, i);
-		for (uint32_t x = 0; x < y->ld->f->n_ports; x++) {
-			y->max[i] = FTR_MAX(y->max[i], w->load[x]);
-			w->sum_used += w->load[x] > 0;
-			w->sum_load += w->load[x];
-		}
-	}
+	for (uint32_t i = begin; i < end; i++)
+		draw_pattern(y, &y->part[worker], y->seed[y->first + i],
+			     y->from + (size_t)i * y->ld->n);
 }
 
-/* Adds the counts of one link in n shifts: n * 65,535 fits 32 bits. */
-static void add_row(struct part *w, const uint16_t *restrict row, uint16_t *restrict most, uint32_t n)
+/* Adds the flows of one link. */
+static void add_link(struct part *w, const uint16_t *restrict n, uint16_t *restrict most, uint32_t len)
 {
-	uint32_t used = 0, sum = 0;
+	uint16_t used = 0;	/* a slice has fewer than 2^16 patterns */
+	uint32_t sum = 0;	/* len * 65,535 fits 32 bits */
 
-	for (uint32_t k = 0; k < n; k++)
-		most[k] = FTR_MAX(most[k], row[k]);
-	for (uint32_t k = 0; k < n; k++)
-		used += row[k] > 0;
-	for (uint32_t k = 0; k < n; k++)
-		sum += row[k];
+	for (uint32_t k = 0; k < len; k++) {
+		most[k] = FTR_MAX(most[k], n[k]);
+		used = (uint16_t)(used + (n[k] > 0));
+	}
+	for (uint32_t k = 0; k < len; k++)
+		sum += n[k];
 	w->sum_used += used;
 	w->sum_load += sum;
 }
 
-/* Takes the counts of a slice of all shifts; pattern i is shift i + 1. */
 static void take_slice(void *ctx, const struct flow_slice *b)
 {
 	const struct family *y = ctx;
+	const struct flow_net *net = &y->ld->net;
 	struct part *w = &y->part[b->worker];
-	uint32_t n = b->end - b->begin, first = b->begin ? 0 : 1;
+	uint32_t len = b->end - b->begin;
 
-	memset(w->most, 0, n * sizeof(*w->most));
-	for (uint32_t x = 0; x < y->ld->net.n_rows; x++)
-		add_row(w, b->n + (size_t)x * n + first, w->most + first, n - first);
-	for (uint32_t k = first; k < n; k++)
-		y->max[b->begin + k - 1] = w->most[k];
+	memset(w->most, 0, len * sizeof(*w->most));
+	for (uint32_t x = 0; x < net->f->n_ports; x++) {
+		const uint16_t *n;
+
+		if (net->row[x] == FLOW_NONE)
+			continue;
+		n = flow_slice_link(b, net->row[x]);
+		add_link(w, n, w->most, len);
+		if (y->by_port)
+			y->by_port[x] = n[0];
+	}
+	for (uint32_t k = 0; k < len; k++)
+		y->max[y->first + b->begin + k] = w->most[k];
 	w->flows += b->flows;
 	w->lost += b->lost;
-	/* in shift 0 every host sends to itself */
-	for (uint32_t i = 0; first && i < y->ld->n_filled; i++) {
-		w->flows--;
-		w->lost -= y->ld->dest[i].to == FTR_SW_NONE;
-	}
 }
 
-/* The filled places as sources: each has consecutive places on one switch. */
-static struct flow_source *runs(const struct ftr_load *ld, struct ftr_arena *a, uint32_t *n)
+static enum ftr_status count_family(struct family *y, struct ftr_arena *a, struct ftr_team *team,
+				    struct ftr_err *err)
 {
-	struct flow_source *run = ftr_arena_alloc(a, ld->n_filled + 1u, sizeof(*run)), *at = NULL;
-
-	*n = 0;
-	for (uint32_t i = 0; run && i < ld->n_filled; i++) {
-		uint32_t place = ld->filled[i];
-		ftr_sw s = ld->f->ep[ld->order[place]].sw;
-
-		if (!at || at->sw != s || at->first + at->n != place) {
-			at = &run[(*n)++];
-			*at = (struct flow_source){ .sw = s, .first = place };
-		}
-		at->n++;
-	}
-	return run;
-}
-
-static enum ftr_status all_shifts(struct family *y, struct ftr_arena *a, struct ftr_team *team,
-				  struct ftr_err *err)
-{
-	struct flow_shifts z = {
-		.net = &y->ld->net, .dest = y->ld->dest, .dest_at = y->ld->dest_at,
-		.n = y->ld->n, .multiple = 1, .fn = take_slice, .ctx = y,
+	const struct ftr_load *ld = y->ld;
+	uint32_t batch = y->kind == SHIFT ? y->n : FTR_MIN(y->n, BATCH_SENDERS / (ld->n + 1) + 1);
+	struct flow_patterns z = {
+		.net = &ld->net, .dest = ld->dest, .dest_at = ld->dest_at, .n = ld->n,
+		.multiple = 1, .fn = take_slice, .ctx = y,
 	};
+	enum ftr_status st = FTR_OK;
+	bool ok = FTR_ZNEW(a, y->max, y->n) && FTR_ZNEW(a, y->part, ftr_team_size(team));
 
-	z.source = runs(y->ld, a, &z.n_sources);
-	return z.source ? flow_count_shifts(&z, team, err) : ftr_nomem(err, "%u shifts", y->n);
+	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++)
+		ok = FTR_NEW(a, y->part[i].most, batch) && FTR_NEW(a, y->part[i].perm, ld->n);
+	if (ok && y->kind == SHIFT)
+		ok = flow_shifts_new(a, ld->sw, ld->n, y->k, y->n, &z.shifts);
+	else if (ok)
+		ok = FTR_NEW(a, y->from, (size_t)batch * ld->n);
+	if (!ok)
+		return ftr_nomem(err, "%u patterns", y->n);
+	for (; !st && y->first < y->n; y->first += batch) {
+		z.n_patterns = FTR_MIN(batch, y->n - y->first);
+		z.from = y->from;
+		if (y->from)
+			ftr_team_run(team, z.n_patterns, 1, draw_patterns, y);
+		st = flow_count_patterns(&z, team, err);
+	}
+	return st;
 }
 
 /* ---- a family ------------------------------------------------------------ */
-
-static bool new_parts(struct family *y, struct ftr_arena *a,
-		      unsigned int workers)
-{
-	const struct ftr_load *ld = y->ld;
-
-	if (!FTR_ZNEW(a, y->max, y->n) || !FTR_ZNEW(a, y->part, workers))
-		return false;
-	for (unsigned int i = 0; i < workers; i++) {
-		struct part *w = &y->part[i];
-
-		if (!FTR_ZNEW(a, w->load, ld->f->n_ports) || !FTR_NEW(a, w->most, ld->n) ||
-		    !FTR_NEW(a, w->perm, ld->n_filled) ||
-		    !FTR_NEW(a, w->walk, ld->f->n_sw))
-			return false;
-	}
-	return true;
-}
 
 static void summarise(const struct family *y, unsigned int workers,
 		      struct ftr_load_report *r)
@@ -218,48 +172,40 @@ static void summarise(const struct family *y, unsigned int workers,
 		load_bin(&r->maxima, r->max, y->max[i]);
 }
 
-static bool report_worst(const struct family *y, struct ftr_load_report *r)
+/* Counts the pattern r->worst of y again. */
+static enum ftr_status report_worst(const struct family *y, struct ftr_arena *a,
+				    struct ftr_load_report *r, struct ftr_err *err)
 {
-	const struct ftr_load *ld = y->ld;
-	struct part *w = &y->part[0];
-	uint64_t *load = ftr_calloc((size_t)ld->f->n_ports + 1, sizeof(*load));
+	struct family one = {
+		.ld = y->ld, .kind = y->kind, .n = 1, .k = y->k + r->worst,
+		.seed = y->seed + r->worst,
+	};
+	enum ftr_status st = FTR_ZNEW(a, one.by_port, y->ld->f->n_ports) ?
+		count_family(&one, a, NULL, err) : ftr_nomem(err, "the worst of %u patterns", y->n);
 
-	if (!load)
-		return false;
-	w->flows = w->lost = 0;
-	add_pattern(y, w, r->worst);
-	for (uint32_t x = 0; x < ld->f->n_ports; x++)
-		load[x] = w->load[x];
-	r->host_max = w->flows > w->lost;
-	load_report_links(ld, load, r);
-	free(load);
+	if (st)
+		return st;
+	r->host_max = one.part->flows > one.part->lost;
+	load_report_links(y->ld, one.by_port, r);
 	if (y->kind == SHIFT)
-		r->worst = y->k[r->worst];
-	return true;
+		r->worst = *one.k;
+	return FTR_OK;
 }
 
-/* all: all shifts are wanted. */
-static enum ftr_status run_family(struct family *y, bool all, struct ftr_arena *a,
-				  struct ftr_team *team, struct ftr_load_report *out,
-				  struct ftr_err *err)
+static enum ftr_status run_family(struct family *y, struct ftr_arena *a, struct ftr_team *team,
+				  struct ftr_load_report *out, struct ftr_err *err)
 {
 	struct ftr_load_report r = { .hosts = y->ld->n_filled, .links = y->ld->net.n_rows };
-	bool ok = new_parts(y, a, ftr_team_size(team));
+	enum ftr_status st = count_family(y, a, team, err);
 
-	if (ok && all)
-		ok = !all_shifts(y, a, team, err);
-	else if (ok)
-		ftr_team_run(team, y->n, 1, count_patterns, y);
-	if (ok && y->n) {
+	if (!st && y->n) {
 		summarise(y, ftr_team_size(team), &r);
-		ok = report_worst(y, &r);
+		st = report_worst(y, a, &r, err);
 	}
 	ftr_arena_free(a);
-	if (!ok)
-		return ftr_nomem(err, "the load of %u links under %u patterns", y->ld->net.n_rows,
-				 y->n);
-	*out = r;
-	return FTR_OK;
+	if (!st)
+		*out = r;
+	return st;
 }
 
 /* ---- shifts -------------------------------------------------------------- */
@@ -296,24 +242,21 @@ enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 		ftr_arena_free(a);
 		return ftr_nomem(err, "%u shifts", y.n);
 	}
-	return run_family(&y, y.n && y.n == all, a, team, out, err);
+	return run_family(&y, a, team, out, err);
 }
 
 enum ftr_status ftr_load_shift_by_port(const struct ftr_load *ld, uint32_t k,
 				       uint64_t *by_port, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct part w = { .flows = 0 };
+	struct family y = { .ld = ld, .kind = SHIFT, .n = ld->n > 0, .k = &k, .by_port = by_port };
+	enum ftr_status st;
 
-	if (!a || !FTR_NEW(a, w.walk, ld->f->n_sw) || !FTR_ZNEW(a, w.load, ld->f->n_ports)) {
-		ftr_arena_free(a);
-		return ftr_nomem(err, "the load of %u links", ld->net.n_rows);
-	}
-	add_shift(ld, &w, k);
-	for (uint32_t x = 0; x < ld->f->n_ports; x++)
-		by_port[x] = w.load[x];
+	memset(by_port, 0, ld->f->n_ports * sizeof(*by_port));
+	k %= ld->n + !ld->n;
+	st = a ? count_family(&y, a, NULL, err) : ftr_nomem(err, "shift %u", k);
 	ftr_arena_free(a);
-	return FTR_OK;
+	return st;
 }
 
 /* ---- random patterns ----------------------------------------------------- */
@@ -337,7 +280,7 @@ static enum ftr_status run_random(const struct ftr_load *ld, enum kind kind,
 	ftr_rng_seed(&rng, seed);
 	for (uint32_t i = 0; i < count; i++)
 		y.seed[i] = ftr_rng_next(&rng);
-	return run_family(&y, false, a, team, out, err);
+	return run_family(&y, a, team, out, err);
 }
 
 enum ftr_status ftr_load_permutations(const struct ftr_load *ld, uint32_t count,

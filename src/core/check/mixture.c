@@ -86,15 +86,15 @@ static void check_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_
 		check_block(m, m->up + (size_t)worker * m->n_sw, i * FTR_LFT_BLOCK);
 }
 
-enum ftr_status ftr_check_mixtures(const struct ftr_fabric *f, const struct ftr_tables *t,
-				   const struct ftr_tables *u, const uint8_t *rank,
-				   struct ftr_team *team, bool *proved, struct ftr_err *err)
+enum ftr_status ftr_check_mixtures(const struct ftr_fabric *f, const struct ftr_tables *const t[2],
+				   const uint8_t *rank, struct ftr_team *team, bool *proved,
+				   struct ftr_err *err)
 {
-	struct mixture m = { .t = { t, u }, .n_sw = f->n_sw };
-	enum ftr_status st = chk_same_size(f, t, err);
+	struct mixture m = { .t = { t[0], t[1] }, .n_sw = f->n_sw };
+	enum ftr_status st = chk_same_size(f, t[0], err);
 
 	if (!st)
-		st = chk_same_size(f, u, err);
+		st = chk_same_size(f, t[1], err);
 	if (!st && f->n_sw > CHK_SW_MAX)
 		st = ftr_fail(err, FTR_LIMIT, "the fabric has %u switches; the checker supports at most %u",
 			      f->n_sw, (unsigned int)CHK_SW_MAX);
@@ -105,7 +105,7 @@ enum ftr_status ftr_check_mixtures(const struct ftr_fabric *f, const struct ftr_
 	m.up = ftr_calloc((size_t)f->n_sw * FTR_TEAM_MAX + 1, sizeof(*m.up));
 	if (m.lead && m.above && m.up) {
 		set_leads(&m, f, rank);
-		ftr_team_run(team, t->stride / FTR_LFT_BLOCK, 4, check_blocks, &m);
+		ftr_team_run(team, t[0]->stride / FTR_LFT_BLOCK, 4, check_blocks, &m);
 		*proved = !m.unproved;
 	} else {
 		st = ftr_nomem(err, "the check of mixtures");

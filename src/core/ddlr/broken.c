@@ -149,20 +149,22 @@ struct job {
 static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 				 bool clean_only, struct ftr_err *err)
 {
-	enum ftr_status st = FTR_OK;
-	bool again = true, repaired;
+	bool again, repaired;
 
-	while (!st && again) {
+	do {
 		again = false;
-		for (uint32_t i = 0; !st && i < j->n; i++) {
+		for (uint32_t i = 0; i < j->n; i++) {
+			enum ftr_status st;
+
 			if (!is_broken(r, j->b[i].sw))
 				continue;
-			st = search_repair(r, j->b[i].sw, clean_only, &repaired,
-					 err);
+			st = search_repair(r, j->b[i].sw, clean_only, &repaired, err);
+			if (st)
+				return st;
 			again |= repaired;
 		}
-	}
-	return st;
+	} while (again);
+	return FTR_OK;
 }
 
 /* Repair the entries of j by detours. If entries are still broken, use the tables of sftree. */

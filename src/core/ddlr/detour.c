@@ -389,18 +389,20 @@ static void find(struct search *z, ftr_sw s, const struct form *form,
 static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
 				struct ftr_err *err)
 {
-	enum ftr_status st = FTR_OK;
+	for (; !*made && i < z->n_kept; i++) {
+		enum ftr_status st;
 
-	for (; !st && !*made && i < z->n_kept; i++) {
 		if (!z->allowed_only && !is_allowed(z, &z->kept[i]))
 			continue;
 		if (!z->for_hosts && z->r->late_refused >= LATE_REFUSALS)
 			break;
 		st = try_one(z, &z->kept[i], made, err);
+		if (st)
+			return st;
 		z->r->late_refused += !z->for_hosts && !*made;
 		z->r->clean_refused |= z->for_hosts && z->clean_only && !*made;
 	}
-	return st;
+	return FTR_OK;
 }
 
 /* Try the best KEPT detours of one form, best first. For packets from hosts to hosts, the first
@@ -509,9 +511,11 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	clean_only |= !z.for_hosts && (host || carried);
 	w = z.for_hosts ? clean_paths : short_paths;
 	st = try_parallel(&z, s, repaired, err);
-	for (; !st && !*repaired && w->form; w++)
+	for (; w->form; w++) {
+		if (st || *repaired)
+			break;
 		if (w->clean_only || !clean_only)
-			st = try_form(&z, s, w->form, w->clean_only, repaired,
-				      err);
+			st = try_form(&z, s, w->form, w->clean_only, repaired, err);
+	}
 	return st;
 }

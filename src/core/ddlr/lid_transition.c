@@ -115,11 +115,9 @@ static int step_cmp(const void *x, const void *y)
 	return FTR_ORDER(a->step, b->step) ?: FTR_ORDER(a->sw, b->sw);
 }
 
-static enum ftr_status change_in_order(struct ftr_ddlr *r,
-				       const struct write_order *o,
-				       struct ftr_change *w, uint32_t n,
-				       enum ftr_ddlr_how how, bool *made,
-				       struct ftr_err *err)
+/* Set w[] to the changes that can be written, by step.  Returns their number. */
+static uint32_t order_changes(struct ftr_ddlr *r, const struct write_order *o,
+			      struct ftr_change *w, uint32_t n)
 {
 	uint32_t m = 0;
 
@@ -135,11 +133,9 @@ static enum ftr_status change_in_order(struct ftr_ddlr *r,
 				.sw = c->sw, .after = c->after, .step = (uint16_t)o->step[i],
 			};
 	}
-	*made = true;
-	if (!m)
-		return FTR_OK;
-	qsort(w, m, sizeof(*w), step_cmp);
-	return ddlr_try(r, w, m, how, made, err);
+	if (m)
+		qsort(w, m, sizeof(*w), step_cmp);
+	return m;
 }
 
 enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
@@ -152,12 +148,17 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 		.step = ftr_calloc(n + 1u, sizeof(*o.step)),
 		.stack = ftr_calloc(n + 1u, sizeof(*o.stack)),
 	};
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
 
-	if (w && o.step && o.stack)
-		st = change_in_order(r, &o, w, n, how, made, err);
-	else
+	if (w && o.step && o.stack) {
+		uint32_t m = order_changes(r, &o, w, n);
+
+		*made = true;
+		if (m)
+			st = ddlr_try(r, w, m, how, made, err);
+	} else {
 		st = ftr_nomem(err, "the changed entries");
+	}
 	free(w);
 	free(o.step);
 	free(o.stack);

@@ -83,13 +83,13 @@ void transition_inverted_fini(struct inverted *v)
 enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 				    bool *repaired, struct ftr_err *err)
 {
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st = v->f ? FTR_OK : route_inverted(r, v, err);
 	uint32_t n = 0;
 
 	*repaired = false;
-	if (!v->f)
-		st = route_inverted(r, v, err);
-	for (ftr_sw s = 0; !st && s < r->f->n_sw; s++) {
+	if (st)
+		return st;
+	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
 		ftr_port p;
 
 		/* do not change entries that this plan has already written */
@@ -100,8 +100,7 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 		    p != ddlr_entry(r, s))
 			add_change(r, &n, s, p);
 	}
-	return st || !n ? st :
-		column_change(r, n, FTR_HOW_INVERTED, repaired, err);
+	return n ? column_change(r, n, FTR_HOW_INVERTED, repaired, err) : FTR_OK;
 }
 
 /* ---- transition -------------------------------------------------------- */
@@ -194,21 +193,24 @@ static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
 				 struct ftr_err *err)
 {
 	bool quiet = !ftr_cdg_undrained(r->g), made = false;
-	enum ftr_status st = FTR_OK;
 
 	mark_lids(r, of, t, differs);
-	for (uint32_t lid = 1; !st && lid <= r->f->max_lid; lid++) {
+	for (uint32_t lid = 1; lid <= r->f->max_lid; lid++) {
+		enum ftr_status st;
+
 		if (!differs[lid] ||
 		    r->f->owner[lid].kind == FTR_OWNER_NONE)
 			continue;
 		st = change_lid(r, of, t, (ftr_lid)lid, &made, err);
-		differs[lid] = !st && !made;
+		if (st)
+			return st;
+		differs[lid] = !made;
 		r->plan->held += differs[lid];
 	}
-	r->plan->done = !st && (!r->plan->held || (quiet && !r->plan->n));
+	r->plan->done = !r->plan->held || (quiet && !r->plan->n);
 	if (r->plan->done)
 		complete(r, differs);
-	return st;
+	return FTR_OK;
 }
 
 enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,

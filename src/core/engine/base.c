@@ -71,7 +71,7 @@ static bool same_destinations(const struct ftr_shape *a, const struct ftr_shape 
 	const struct ftr_shape_numbering *x = &a->numbering, *y = &b->numbering;
 
 	if (a->f->n_sw != b->f->n_sw || a->f->max_lid != b->f->max_lid || x->n_dest != y->n_dest ||
-	    a->reach.cost_stride != b->reach.cost_stride ||
+	    a->reach.stride != b->reach.stride ||
 	    memcmp(x->col, y->col, a->f->n_sw * sizeof(*x->col)))
 		return false;
 	for (uint32_t i = 0; i < x->n_dest; i++)
@@ -83,7 +83,7 @@ static bool same_destinations(const struct ftr_shape *a, const struct ftr_shape 
 
 static void mark_different(const struct marking *m, const uint8_t *a, const uint8_t *b, uint64_t *bits)
 {
-	for (uint32_t l = 0; l < m->was->reach.cost_stride; l += BYTES_WORD) {
+	for (uint32_t l = 0; l < m->was->reach.stride; l += BYTES_WORD) {
 		if (bytes_word(a + l) == bytes_word(b + l))
 			continue;
 		for (uint32_t i = l; i < l + BYTES_WORD; i++)
@@ -168,7 +168,7 @@ enum ftr_status engine_base_marks(const struct ftr_route_base *b, const struct f
 	if (!b || !b->keeps || keep->prefer != b->t || keep->current || !same_destinations(b->sh, sh))
 		return FTR_OK;
 	m.was = b->sh;
-	m.words = sh->reach.cost_stride / 64;
+	m.words = sh->reach.stride / 64;
 	n = (size_t)sh->f->n_sw * m.words;
 	m.mark = ftr_calloc(3 * n, sizeof(*m.mark));
 	if (!m.mark)

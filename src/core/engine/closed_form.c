@@ -156,28 +156,34 @@ static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
+static bool allocate(struct job *j, unsigned int workers)
+{
+	const uint32_t stride = j->sh->reach.stride;
+
+	if (!FTR_NEW(j->arena, j->pattern_of, j->sh->f->n_sw) ||
+	    !FTR_NEW(j->arena, j->lid, j->sh->numbering.n_dest))
+		return false;
+	for (unsigned int i = 0; i < workers; i++) {
+		struct per_worker *l = &j->per_worker[i];
+
+		if (!FTR_NEW(j->arena, l->n_cand, stride) ||
+		    !FTR_NEW(j->arena, l->n_above, stride) ||
+		    !FTR_NEW(j->arena, l->one, stride) || !FTR_NEW(j->arena, l->must, stride))
+			return false;
+	}
+	choose_patterns(j);
+	for (unsigned int i = 0; i < j->n_patterns; i++)
+		if (!FTR_NEW(j->arena, j->pattern[i].place, j->out->stride))
+			return false;
+	return true;
+}
+
 static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 			       struct ftr_err *err)
 {
 	const struct ftr_shape *sh = j->sh;
-	const uint32_t stride = sh->reach.cost_stride;
-	bool ok;
 
-	ok = FTR_NEW(j->arena, j->pattern_of, sh->f->n_sw) &&
-	     FTR_NEW(j->arena, j->lid, sh->numbering.n_dest);
-	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++) {
-		struct per_worker *l = &j->per_worker[i];
-
-		ok = FTR_NEW(j->arena, l->n_cand, stride) &&
-		     FTR_NEW(j->arena, l->n_above, stride) &&
-		     FTR_NEW(j->arena, l->one, stride) &&
-		     FTR_NEW(j->arena, l->must, stride);
-	}
-	if (ok)
-		choose_patterns(j);
-	for (unsigned int i = 0; ok && i < j->n_patterns; i++)
-		ok = FTR_NEW(j->arena, j->pattern[i].place, j->out->stride);
-	if (!ok)
+	if (!allocate(j, ftr_team_size(team)))
 		return ftr_nomem(err, "routing %u LIDs on %u switches", sh->numbering.n_dest,
 				 sh->f->n_sw);
 	for (uint32_t k = 0; k < sh->numbering.n_dest; k++)
@@ -193,7 +199,7 @@ static void count_candidates(const struct ftr_shape *sh, struct per_worker *w,
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s];
-	size_t n = sh->reach.cost_stride;
+	size_t n = sh->reach.stride;
 
 	place_paths_row(sh, s, w->n_above, w->one, w->must);
 	memcpy(w->n_cand, w->n_above, n);

@@ -384,8 +384,11 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 		p->needed[p->pair[i]] = 1;
 		p->left++;
 	}
-	for (size_t i = 0; !st && p->left && i < N_STAGES; i++)
+	for (size_t i = 0; p->left && i < N_STAGES; i++) {
 		st = run_stage(p, &stages[i]);
+		if (st)
+			break;
+	}
 	p->complete &= !p->left;
 	p->closed &= p->left > 0;
 	if (p->spread)
@@ -476,10 +479,13 @@ static enum ftr_status pass(struct plan *p)
 	p->out->horizontal = false;
 	p->pairs = 0;
 	p->complete = true;
-	for (uint32_t l = 0; !st && l < p->sh->f->n_sw && !gives_up(p); l++)
+	for (uint32_t l = 0; l < p->sh->f->n_sw && !gives_up(p); l++) {
 		if (p->pair_first[l] < p->pair_first[l + 1])
 			st = connect_column(p, l);
-	return st;
+		if (st)
+			return st;
+	}
+	return FTR_OK;
 }
 
 /* Paths to a destination switch can also use turns that were added for later destination switches.
@@ -489,7 +495,7 @@ static enum ftr_status pass(struct plan *p)
 static enum ftr_status run_connect(struct plan *p)
 {
 	enum connect_links links = p->out->links;
-	uint32_t before = 1, n;
+	uint32_t n;
 	enum ftr_status st;
 
 	if (!allocate(p))
@@ -509,18 +515,18 @@ static enum ftr_status run_connect(struct plan *p)
 	st = admit_given(p);
 	p->spread = links == CONNECT_ACROSS;
 	n = p->turns.n_extra;
-	for (int i = 0; !st && i < PASSES && (!i || n != before) &&
-	     !gives_up(p); i++) {
-		before = n;
-		st = pass(p);
+	for (int i = 0; i < PASSES && !gives_up(p); i++) {
+		if (!st)
+			st = pass(p);
+		if (st || p->turns.n_extra == n)
+			return st;
 		n = p->turns.n_extra;
 	}
 	return st;
 }
 
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts,
-			     enum connect_links links, bool whole,
+			     const struct ftr_route_opts *opts, bool whole,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err)
 {
@@ -530,9 +536,7 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 	};
 	enum ftr_status st = FTR_OK;
 
-	memset(out, 0, sizeof(*out));
-	out->complete = true;
-	out->links = links;
+	*out = (struct connect){ .links = out->links, .complete = true };
 	st = run_connect(&p);
 	if (!publish(&p) && !st)
 		st = FTR_NOMEM;

@@ -41,14 +41,13 @@ struct connect {
 
 /*
  * Plan the extra turns and entries for sh, whose costs must be those of up/down routing by
- * sh->tree.rank.  The turns opts->turn are added first, unless they close a cycle.  The result
+ * sh->tree.rank.  Of *out, only `links` is read.  The turns opts->turn are added first, unless they close a cycle.  The result
  * lives in arena.  If out->complete is false, the entries are valid, but some pairs have no path.
  * whole: the caller discards an incomplete result, so stop as soon as the result is certain to be
  * incomplete.  Errors: FTR_NOMEM.
  */
 enum ftr_status connect_plan(const struct ftr_shape *sh,
-			     const struct ftr_route_opts *opts,
-			     enum connect_links links, bool whole,
+			     const struct ftr_route_opts *opts, bool whole,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err) FTR_MUST_USE;
 

@@ -39,14 +39,16 @@ static enum ftr_status plan_extra(const struct ftr_shape *sh,
 				  struct ftr_err *err)
 {
 	unsigned int n = sh->tree.n_horizontal ? CONNECT_N_LINKS : 1;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
-	memset(extra, 0, sizeof(*extra));
-	extra->complete = opts->paths == FTR_PATHS_UPDOWN;
-	for (unsigned int i = 0; !st && !extra->complete && i < n; i++)
-		st = connect_plan(sh, opts, (enum connect_links)i, true, a,
-				  extra, err);
-	return st;
+	*extra = (struct connect){ .complete = opts->paths == FTR_PATHS_UPDOWN };
+	for (unsigned int i = 0; i < n && !extra->complete; i++) {
+		extra->links = (enum connect_links)i;
+		st = connect_plan(sh, opts, true, a, extra, err);
+		if (st)
+			return st;
+	}
+	return FTR_OK;
 }
 
 static enum ftr_status reordered(const struct ftr_shape *sh,

@@ -44,7 +44,7 @@ struct ftr_route_base {
 };
 
 /* base.c: mark the entries that may differ from keep->prefer: those of switch s for column l if bit l
- * of (*out)[s * cost_stride / 64 ..] is set.  The caller frees *out.  *out becomes NULL if this is
+ * of (*out)[s * reach.stride / 64 ..] is set.  The caller frees *out.  *out becomes NULL if this is
  * not known, because the base does not fit.  b may be NULL. */
 enum ftr_status engine_base_marks(const struct ftr_route_base *b, const struct ftr_shape *sh,
 				  const struct ftr_keep *keep, uint64_t **out,

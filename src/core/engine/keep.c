@@ -165,7 +165,7 @@ static void keep_marked(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 {
 	const struct keeping *k = ctx;
 	const struct ftr_shape *sh = k->in->shape;
-	const uint32_t words = sh->reach.cost_stride / 64;
+	const uint32_t words = (uint32_t)(sh->reach.stride / 64);
 
 	(void)worker;
 	for (ftr_sw s = begin; s < end; s++) {

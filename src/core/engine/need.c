@@ -110,25 +110,13 @@ static uint32_t count_above(struct plan *p, ftr_sw s, uint32_t *seen,
 	return n;
 }
 
-struct hub_order {
-	uint64_t key;
-	ftr_sw sw;
-};
-
-static int hub_cmp(const void *x, const void *y)
-{
-	const struct hub_order *a = x, *b = y;
-
-	return FTR_ORDER(a->key, b->key) ?: FTR_ORDER(a->sw, b->sw);
-}
-
 /* Sort the switches by preference as a gateway.  First criterion: leaf switches with the most
  * switches above.  Second: the fewest host ports.  Third: the smallest GUID. */
 bool plan_find_hubs(struct plan *p)
 {
 	const struct ftr_shape *sh = p->sh;
 	uint32_t n = sh->f->n_sw, *seen;
-	struct hub_order *o;
+	struct ftr_key *o;
 	ftr_sw *queue;
 
 	if (!FTR_ZNEW(p->arena, seen, n) || !FTR_NEW(p->arena, queue, n) ||
@@ -138,12 +126,10 @@ bool plan_find_hubs(struct plan *p)
 		uint32_t above = sh->numbering.col[s] < sh->tree.n_leaf ?
 			count_above(p, s, seen, queue) : 0;
 
-		o[s] = (struct hub_order){
-			(uint64_t)(UINT32_MAX - above) << 32 | p->ends[s], s
-		};
+		o[s] = (struct ftr_key){ (uint64_t)(UINT32_MAX - above) << 32 | p->ends[s], s };
 	}
-	qsort(o, n, sizeof(*o), hub_cmp);
+	qsort(o, n, sizeof(*o), ftr_key_cmp);
 	for (uint32_t i = 0; i < n; i++)
-		p->hub[o[i].sw] = i;
+		p->hub[o[i].idx] = i;
 	return true;
 }

@@ -134,14 +134,16 @@ void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 		     uint8_t *one, uint8_t *must)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	size_t n = sh->reach.cost_stride;
+	size_t n = sh->reach.stride;
 
 	memset(paths, 0, n);
 	memset(must, 0, n);
-	for (uint32_t k = 0; k < sh->tree.n_up[s]; k++)
-		bytes_count_flag(paths, one, must, (uint8_t)k,
-				 ftr_shape_cost(sh, s), ftr_shape_down(sh, s),
-				 ftr_shape_cost(sh, g[k].remote), n);
+	for (uint32_t k = 0; k < sh->tree.n_up[s]; k++) {
+		const uint8_t *theirs = ftr_shape_cost(sh, g[k].remote);
+
+		bytes_count_less(paths, one, (uint8_t)k, ftr_shape_cost(sh, s), theirs, n);
+		bytes_flag_less(must, ftr_shape_down(sh, s), theirs, n);
+	}
 	bytes_clear(paths, must, n);
 }
 

@@ -47,7 +47,7 @@ struct port_choice {
 
 void place_switch(struct port_choice *pl, const struct ftr_shape *sh, ftr_sw s);
 
-/* Compute for switch s and each destination switch l (each array has cost_stride elements):
+/* Compute for switch s and each destination switch l (each array has reach.stride elements):
  * paths[l]: number of upward groups of s that are candidates; 0 if s must route downward
  * one[l]: index of the last of these groups among the upward groups; undefined if paths[l] is 0
  * must[l]: not 0 if s must route downward to l */

@@ -29,55 +29,51 @@ static bool is_better(const struct ftr_balance_report *a, const struct ftr_balan
 	       (is_behind(b->shift_after, a->shift_after) && !is_behind(a->max_after, b->max_after));
 }
 
-static void drop(struct ftr_tables *t, struct ftr_route_stats *stats)
+static void drop(struct ftr_kept *k)
 {
-	ftr_tables_free(t);
-	ftr_shape_free(stats->routed);
-	free(stats->turn);
-	free(stats->order);
+	ftr_tables_free(k->t);
+	ftr_shape_free(k->stats.routed);
+	free(k->stats.turn);
+	free(k->stats.order);
 }
 
 static enum ftr_status route_scratch(const struct ftr_engine_ops *ops, const struct ftr_shape *sh,
-				  const struct ftr_route_opts *opts, struct ftr_team *team,
-				  struct ftr_tables **t, struct ftr_route_stats *stats,
-				  struct ftr_err *err)
+				     const struct ftr_route_opts *opts, struct ftr_team *team,
+				     struct ftr_kept *out, struct ftr_err *err)
 {
 	struct ftr_route_opts scratch = *opts;
-	enum ftr_status st = ftr_tables_new(sh->f, false, t, err);
+	enum ftr_status st = ftr_tables_new(sh->f, false, &out->t, err);
 
 	scratch.keep = NULL;
-	stats->order = ftr_malloc(sh->f->n_sw);
-	if (!st && !stats->order)
+	out->stats.order = ftr_malloc(sh->f->n_sw);
+	if (!st && !out->stats.order)
 		st = ftr_nomem(err, "the order of switches");
-	return st ? st : ops->route(sh, &scratch, team, *t, stats, err);
+	return st ? st : ops->route(sh, &scratch, team, out->t, &out->stats, err);
 }
 
 enum ftr_status ftr_route_kept(const struct ftr_engine_ops *ops, const struct ftr_shape *sh,
 			       const struct ftr_route_opts *opts, struct ftr_team *team,
 			       struct ftr_kept *k, struct ftr_err *err)
 {
-	struct ftr_route_stats stats = { .root = FTR_SW_NONE };
+	struct ftr_kept other = { .stats.root = FTR_SW_NONE, .replaced = true }, kept;
 	struct ftr_balance_report *b = &k->stats.balance;
-	struct ftr_tables *t = NULL;
 	enum ftr_status st = ops->route(sh, opts, team, k->t, &k->stats, err);
 
 	k->replaced = false;
 	if (st || !may_be_behind(b))
 		return st;
-	st = route_scratch(ops, sh, opts, team, &t, &stats, err);
-	if (!st && is_better(&stats.balance, b)) {
-		struct ftr_tables *kept_t = k->t;
-		struct ftr_route_stats kept = k->stats;
+	st = route_scratch(ops, sh, opts, team, &other, err);
+	if (!st && is_better(&other.stats.balance, b)) {
 		struct ftr_tables_diff diff;
 
-		ftr_tables_diff(sh->f, opts->keep->prefer, sh->f, t, &diff);
-		stats.balance.max_before = kept.balance.max_before;
-		stats.balance.shift_before = kept.balance.shift_before;
-		stats.balance.moved = diff.entries;
-		*k = (struct ftr_kept){ t, stats, true };
-		t = kept_t;
-		stats = kept;
+		ftr_tables_diff(sh->f, opts->keep->prefer, sh->f, other.t, &diff);
+		other.stats.balance.max_before = b->max_before;
+		other.stats.balance.shift_before = b->shift_before;
+		other.stats.balance.moved = diff.entries;
+		kept = *k;
+		*k = other;
+		other = kept;
 	}
-	drop(t, &stats);
+	drop(&other);
 	return st;
 }

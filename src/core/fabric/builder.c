@@ -86,153 +86,111 @@ static const char *copy_name(struct ftr_builder *b, const char *from)
 	return name ? ftr_text_clean(name) : NULL;
 }
 
-/* Merge the LID and LMC of a second description into those of the first; LID 0: unknown. */
+/* Check a base LID and LMC (LID 0: unknown), and merge them into those of an earlier description of
+ * the same object, if there was one. */
 static enum ftr_status merge_lid(ftr_lid *lid, uint8_t *lmc, ftr_lid lid2,
-				 unsigned int lmc2, const char *what,
-				 uint64_t guid, struct ftr_err *err)
+				 unsigned int lmc2, struct ftr_err *err)
 {
+	if (lmc2 > FTR_LMC_MAX)
+		return ftr_fail(err, FTR_INVAL, "LMC %u is above the maximum %u", lmc2, FTR_LMC_MAX);
 	if (!lid2)
 		return FTR_OK;
+	if ((lid2 & ((1u << lmc2) - 1)) || lid2 + (1u << lmc2) - 1 > FTR_LID_MAX)
+		return ftr_fail(err, FTR_INVAL, "base LID %u with LMC %u: it must be a multiple of %u, and the last LID at most %u",
+				lid2, lmc2, 1u << lmc2, FTR_LID_MAX);
 	if (*lid && (*lid != lid2 || *lmc != lmc2))
-		return ftr_fail(err, FTR_INVAL, "%s 0x%016" PRIx64
-				" has LID %u (LMC %u) here but LID %u (LMC %u) before",
-				what, guid, lid2, lmc2, *lid, *lmc);
+		return ftr_fail(err, FTR_INVAL, "LID %u (LMC %u) here but LID %u (LMC %u) before",
+				lid2, lmc2, *lid, *lmc);
 	*lid = lid2;
 	*lmc = (uint8_t)lmc2;
 	return FTR_OK;
 }
 
-static enum ftr_status check_lid(ftr_lid lid, unsigned int lmc,
-				 const char *what, uint64_t guid,
-				 struct ftr_err *err)
+enum ftr_status ftr_builder_add_switch(struct ftr_builder *b,
+				       const struct ftr_switch *w, struct ftr_err *err)
 {
-	if (lmc > FTR_LMC_MAX)
-		return ftr_fail(err, FTR_INVAL, "%s 0x%016" PRIx64
-				": LMC %u is above the maximum %u", what, guid, lmc,
-				FTR_LMC_MAX);
-	if (lid && ((lid & ((1u << lmc) - 1)) ||
-		    lid + (1u << lmc) - 1 > FTR_LID_MAX))
-		return ftr_fail(err, FTR_INVAL, "%s 0x%016" PRIx64
-				": base LID %u with LMC %u: it must be a multiple of %u, and the last LID at most %u",
-				what, guid, lid, lmc, 1u << lmc, FTR_LID_MAX);
-	return FTR_OK;
-}
+	uint32_t i = ftr_map_get(&b->sw_by_guid, w->guid);
+	struct ftr_switch fresh = *w, *s = i != FTR_MAP_NONE ? &b->sw[i] : &fresh;
 
-enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
-				       unsigned int n_ports, ftr_lid lid,
-				       unsigned int lmc, const char *name,
-				       struct ftr_err *err)
-{
-	enum ftr_status st = check_lid(lid, lmc, "switch", guid, err);
-	struct ftr_switch *s;
-	const char *copy;
-	uint32_t i;
-
-	if (st)
-		return st;
-	if (n_ports < 1 || n_ports > FTR_PORT_MAX)
+	if (w->n_ports < 1 || w->n_ports > FTR_PORT_MAX)
 		return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
-				" has %u ports (allowed: 1 to %u)", guid, n_ports,
+				" has %u ports (allowed: 1 to %u)", w->guid, w->n_ports,
 				FTR_PORT_MAX);
-	i = ftr_map_get(&b->sw_by_guid, guid);
-	if (i != FTR_MAP_NONE) {
-		s = &b->sw[i];
-		if (s->n_ports != n_ports)
-			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
-					" has %u ports here but %u before",
-					guid, n_ports, s->n_ports);
-		return merge_lid(&s->lid, &s->lmc, lid, lmc, "switch", guid,
-				 err);
-	}
-	copy = copy_name(b, name);
-	if (!copy || !FTR_GROW(b->sw, b->n_sw, b->cap_sw) ||
-	    !ftr_map_put(&b->sw_by_guid, guid, b->n_sw))
-		return nomem(err);
-	b->sw[b->n_sw++] = (struct ftr_switch){
-		.guid = guid, .holder = guid, .lid = lid, .lmc = (uint8_t)lmc,
-		.n_ports = (ftr_port)n_ports, .name = copy,
-	};
-	return FTR_OK;
-}
-
-enum ftr_status ftr_builder_hold(struct ftr_builder *b, uint64_t guid,
-				 uint64_t holder, struct ftr_err *err)
-{
-	uint32_t i = ftr_map_get(&b->sw_by_guid, guid);
-
-	if (i == FTR_MAP_NONE)
+	if (s->n_ports != w->n_ports)
 		return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
-				" holds the place of switch 0x%016" PRIx64
-				", which was not added", holder, guid);
-	b->sw[i].holder = holder;
+				" has %u ports here but %u before",
+				w->guid, w->n_ports, s->n_ports);
+	if (merge_lid(&s->lid, &s->lmc, w->lid, w->lmc, err))
+		return ftr_err_prefix(err, "switch 0x%016" PRIx64, w->guid);
+	if (s != &fresh)
+		return FTR_OK;
+	fresh.name_shared = false;
+	fresh.holder = w->holder ? w->holder : w->guid;
+	fresh.name = copy_name(b, w->name);
+	if (!fresh.name || !FTR_GROW(b->sw, b->n_sw, b->cap_sw) ||
+	    !ftr_map_put(&b->sw_by_guid, w->guid, b->n_sw))
+		return nomem(err);
+	b->sw[b->n_sw++] = fresh;
 	return FTR_OK;
 }
 
-static const char *end_type(enum ftr_node_type type)
+static const char *end_type(unsigned int type)
 {
 	return type == FTR_NODE_ROUTER ? "router" : "channel adapter";
 }
 
-enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
-					enum ftr_node_type type,
-					uint64_t node_guid, uint64_t port_guid,
-					unsigned int port_num, ftr_lid lid,
-					unsigned int lmc, const char *name,
-					struct ftr_err *err)
+/* Check a host port alone, and against an earlier description of the same port, or itself. */
+static enum ftr_status check_endport(const struct ftr_endport *old, const struct ftr_endport *e,
+				     struct ftr_err *err)
 {
-	enum ftr_status st = check_lid(lid, lmc, "port", port_guid, err);
-	struct ftr_endport *e;
-	const char *copy;
-	uint64_t key;
-	uint32_t i;
+	if (e->type != FTR_NODE_CA && e->type != FTR_NODE_ROUTER)
+		return ftr_fail(err, FTR_INVAL, "port 0x%016" PRIx64
+				": node type %u is not that of an end node", e->guid, e->type);
+	if (e->port_num < 1 || e->port_num > FTR_PORT_MAX)
+		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
+				": port number %u (allowed: 1 to %u)", e->node_guid,
+				e->port_num, FTR_PORT_MAX);
+	if (old->guid != e->guid)
+		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
+				" port %u has port GUID 0x%016" PRIx64
+				" here but 0x%016" PRIx64 " before",
+				e->node_guid, e->port_num, e->guid, old->guid);
+	if (old->type != e->type)
+		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
+				" is a %s here but a %s before", e->node_guid,
+				end_type(e->type), end_type(old->type));
+	return FTR_OK;
+}
+
+enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
+					const struct ftr_endport *w, struct ftr_err *err)
+{
+	uint64_t key = end_key(w->node_guid, w->port_num);
+	uint32_t i = ftr_map_get(&b->ep_by_end, key);
+	struct ftr_endport fresh = *w, *e = i != FTR_MAP_NONE ? &b->ep[i] : &fresh;
+	enum ftr_status st = check_endport(e, w, err);
 
 	if (st)
 		return st;
-	if (type != FTR_NODE_CA && type != FTR_NODE_ROUTER)
-		return ftr_fail(err, FTR_INVAL, "port 0x%016" PRIx64
-				": node type %d is not that of an end node", port_guid,
-				(int)type);
-	if (port_num < 1 || port_num > FTR_PORT_MAX)
-		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
-				": port number %u (allowed: 1 to %u)", node_guid,
-				port_num, FTR_PORT_MAX);
-	key = end_key(node_guid, (ftr_port)port_num);
-	i = ftr_map_get(&b->ep_by_end, key);
-	if (i != FTR_MAP_NONE) {
-		e = &b->ep[i];
-		if (e->guid != port_guid)
-			return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
-					" port %u has port GUID 0x%016" PRIx64
-					" here but 0x%016" PRIx64 " before",
-					node_guid, port_num, port_guid,
-					e->guid);
-		if (e->type != type)
-			return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
-					" is a %s here but a %s before", node_guid,
-					end_type(type),
-					end_type((enum ftr_node_type)e->type));
-		return merge_lid(&e->lid, &e->lmc, lid, lmc, "port",
-				 port_guid, err);
-	}
-	i = ftr_map_get(&b->ep_by_guid, port_guid);
-	if (i != FTR_MAP_NONE) {
-		e = &b->ep[i];
+	if (merge_lid(&e->lid, &e->lmc, w->lid, w->lmc, err))
+		return ftr_err_prefix(err, "port 0x%016" PRIx64, w->guid);
+	if (e != &fresh)
+		return FTR_OK;
+	i = ftr_map_get(&b->ep_by_guid, w->guid);
+	if (i != FTR_MAP_NONE)
 		return ftr_fail(err, FTR_INVAL, "port GUID 0x%016" PRIx64
 				" on node 0x%016" PRIx64
 				" port %u was already given to node 0x%016"
-				PRIx64 " port %u", port_guid, node_guid,
-				port_num, e->node_guid, e->port_num);
-	}
-	copy = copy_name(b, name);
-	if (!copy || !FTR_GROW(b->ep, b->n_ep, b->cap_ep) ||
+				PRIx64 " port %u", w->guid, w->node_guid,
+				w->port_num, b->ep[i].node_guid, b->ep[i].port_num);
+	fresh.sw = FTR_SW_NONE;
+	fresh.name_shared = false;
+	fresh.name = copy_name(b, w->name);
+	if (!fresh.name || !FTR_GROW(b->ep, b->n_ep, b->cap_ep) ||
 	    !ftr_map_put(&b->ep_by_end, key, b->n_ep) ||
-	    !ftr_map_put(&b->ep_by_guid, port_guid, b->n_ep))
+	    !ftr_map_put(&b->ep_by_guid, w->guid, b->n_ep))
 		return nomem(err);
-	b->ep[b->n_ep++] = (struct ftr_endport){
-		.guid = port_guid, .node_guid = node_guid, .sw = FTR_SW_NONE,
-		.lid = lid, .lmc = (uint8_t)lmc, .type = (uint8_t)type,
-		.port_num = (ftr_port)port_num, .name = copy,
-	};
+	b->ep[b->n_ep++] = fresh;
 	return FTR_OK;
 }
 
@@ -289,7 +247,9 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 	}
 	if (!FTR_GROW(b->link, b->n_link, b->cap_link) ||
 	    !ftr_map_put(&b->link_by_end, ka, b->n_link) ||
-	    !ftr_map_put(&b->link_by_end, kz, b->n_link))
+	    !ftr_map_put(&b->link_by_end, kz, b->n_link))	/* not covered: only the first
+								 * of two new keys can need
+								 * memory (map.c) */
 		return nomem(err);
 	b->link[b->n_link++] = (struct b_link){ a, z, (uint8_t)width,
 						 (uint8_t)speed };
@@ -297,12 +257,6 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 }
 
 /* ---- LIDs -------------------------------------------------------------- */
-
-struct lid_want {
-	uint64_t guid;
-	ftr_lid *lid;
-	uint8_t lmc;
-};
 
 static void mark(uint8_t *used, ftr_lid lid, unsigned int lmc)
 {
@@ -313,7 +267,7 @@ static void mark(uint8_t *used, ftr_lid lid, unsigned int lmc)
 enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc, struct ftr_err *err)
 {
-	struct lid_want *want;
+	struct ftr_key *want;	/* GUIDs; index: the switch, or n_sw plus the host port */
 	uint8_t *used;
 	uint32_t n = 0, next = 1;
 	enum ftr_status st = FTR_OK;
@@ -331,22 +285,20 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 		mark(used, b->sw[i].lid, b->sw[i].lmc);
 		if (!b->sw[i].lid) {
 			b->sw[i].lmc = 0;	/* without a LID, the LMC has no meaning */
-			want[n++] = (struct lid_want){ b->sw[i].guid,
-						       &b->sw[i].lid, 0 };
+			want[n++] = (struct ftr_key){ b->sw[i].guid, i };
 		}
 	}
 	for (uint32_t i = 0; i < b->n_ep; i++) {
 		mark(used, b->ep[i].lid, b->ep[i].lmc);
 		if (!b->ep[i].lid) {
 			b->ep[i].lmc = (uint8_t)lmc;
-			want[n++] = (struct lid_want){ b->ep[i].guid,
-						       &b->ep[i].lid,
-						       (uint8_t)lmc };
+			want[n++] = (struct ftr_key){ b->ep[i].guid, b->n_sw + i };
 		}
 	}
 	qsort(want, n, sizeof(*want), ftr_u64_cmp);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t size = 1u << want[i].lmc, lid;
+		bool sw = want[i].idx < b->n_sw;
+		uint32_t size = sw ? 1 : 1u << lmc, lid;
 
 		lid = (next + size - 1) & ~(size - 1);
 		while (lid + size - 1 <= FTR_LID_MAX &&
@@ -357,7 +309,10 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 				      b->n_sw + b->n_ep, lmc, FTR_LID_MAX);
 			goto out;
 		}
-		*want[i].lid = (ftr_lid)lid;
+		if (sw)
+			b->sw[want[i].idx].lid = (ftr_lid)lid;
+		else
+			b->ep[want[i].idx - b->n_sw].lid = (ftr_lid)lid;
 		next = lid + size;
 	}
 out:
@@ -374,6 +329,7 @@ struct frozen {
 	struct ftr_switch *sw;
 	struct ftr_endport *ep;
 	struct ftr_swport *ports;
+	struct ftr_lid_owner *owner;
 };
 
 static bool lay_switches(const struct ftr_builder *b, struct frozen *z)
@@ -399,10 +355,7 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z)
 static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
 {
 	uint32_t n = z->f->n_sw;
-	struct held {
-		uint64_t holder;
-		ftr_sw sw;
-	} *key;
+	struct ftr_key *key;
 	bool any = false;
 	ftr_sw *list;
 
@@ -413,13 +366,13 @@ static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
 	if (!FTR_NEW(z->f->arena, list, n) || !FTR_NEW(z->f->arena, key, n))
 		return nomem(err);
 	for (uint32_t i = 0; i < n; i++)
-		key[i] = (struct held){ z->sw[i].holder, i };
+		key[i] = (struct ftr_key){ z->sw[i].holder, i };
 	qsort(key, n, sizeof(*key), ftr_u64_cmp);
 	for (uint32_t i = 0; i < n; i++) {
-		if (i && key[i].holder == key[i - 1].holder)
+		if (i && key[i].key == key[i - 1].key)
 			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
-					" holds two places of the nominal fabric", key[i].holder);
-		list[i] = key[i].sw;
+					" holds two places of the nominal fabric", key[i].key);
+		list[i] = key[i].idx;
 	}
 	z->f->by_holder = list;
 	return FTR_OK;
@@ -436,14 +389,16 @@ static bool lay_endports(const struct ftr_builder *b, struct frozen *z)
 	if (b->n_ep)
 		memcpy(z->ep, b->ep, b->n_ep * sizeof(*z->ep));
 	qsort(z->ep, b->n_ep, sizeof(*z->ep), ftr_u64_cmp);
-	for (uint32_t i = 0; ok && i < b->n_ep; i++) {
+	for (uint32_t i = 0; i < b->n_ep; i++) {
 		struct ftr_endport *e = &z->ep[i];
 
 		e->node = ftr_map_get(&nodes, e->node_guid);
-		if (e->node == FTR_MAP_NONE) {
-			e->node = f->n_nodes++;
-			ok = ftr_map_put(&nodes, e->node_guid, e->node);
-		}
+		if (e->node != FTR_MAP_NONE)
+			continue;
+		e->node = f->n_nodes++;
+		ok = ftr_map_put(&nodes, e->node_guid, e->node);
+		if (!ok)
+			break;
 	}
 	ftr_map_fini(&nodes);
 	f->ep = z->ep;
@@ -451,21 +406,16 @@ static bool lay_endports(const struct ftr_builder *b, struct frozen *z)
 	return ok;
 }
 
-/* One end of a link, with the index of its switch or host port. */
-struct found_end {
-	uint8_t kind;
-	uint32_t idx;
-	ftr_port port;
-};
-
+/* Fill out with one end of a link, as the port at the other end shows it. */
 static enum ftr_status find_end(const struct ftr_builder *b,
 				const struct frozen *z, struct ftr_end end,
-				struct ftr_end far, struct found_end *out,
+				struct ftr_end far, struct ftr_swport *out,
 				struct ftr_err *err)
 {
 	ftr_sw s = ftr_fabric_find_sw(z->f, end.node_guid);
 	uint32_t i;
 
+	out->peer_port = end.port;
 	if (s != FTR_SW_NONE) {
 		if (end.port > z->sw[s].n_ports)
 			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
@@ -473,7 +423,8 @@ static enum ftr_status find_end(const struct ftr_builder *b,
 					PRIx64 " port %u", end.node_guid,
 					z->sw[s].n_ports, end.port,
 					far.node_guid, far.port);
-		*out = (struct found_end){ FTR_PEER_SW, s, end.port };
+		out->peer = s;
+		out->peer_kind = FTR_PEER_SW;
 		return FTR_OK;
 	}
 	i = ftr_map_get(&b->ep_by_end, end_key(end.node_guid, end.port));
@@ -483,27 +434,18 @@ static enum ftr_status find_end(const struct ftr_builder *b,
 				" port %u, but there is no such node or host port",
 				far.node_guid, far.port, end.node_guid,
 				end.port);
-	*out = (struct found_end){ FTR_PEER_EP,
-				   ftr_fabric_find_ep(z->f, b->ep[i].guid),
-				   end.port };
+	out->peer = ftr_fabric_find_ep(z->f, b->ep[i].guid);
+	out->peer_kind = FTR_PEER_EP;
 	return FTR_OK;
 }
 
-static void plug(struct frozen *z, const struct found_end *near,
-		 const struct found_end *far, const struct b_link *c)
+static void plug(struct frozen *z, const struct ftr_swport *near, const struct ftr_swport *far)
 {
-	if (near->kind == FTR_PEER_SW) {
-		struct ftr_swport *p =
-			&z->ports[z->sw[near->idx].first_port + near->port];
-
-		p->peer = far->idx;
-		p->peer_kind = far->kind;
-		p->peer_port = far->port;
-		p->width = c->width;
-		p->speed = c->speed;
-	} else if (far->kind == FTR_PEER_SW) {
-		z->ep[near->idx].sw = far->idx;
-		z->ep[near->idx].sw_port = far->port;
+	if (near->peer_kind == FTR_PEER_SW) {
+		z->ports[z->sw[near->peer].first_port + near->peer_port] = *far;
+	} else if (far->peer_kind == FTR_PEER_SW) {
+		z->ep[near->peer].sw = far->peer;
+		z->ep[near->peer].sw_port = far->peer_port;
 	}
 }
 
@@ -512,41 +454,38 @@ static enum ftr_status lay_links(const struct ftr_builder *b,
 {
 	for (uint32_t i = 0; i < b->n_link; i++) {
 		const struct b_link *c = &b->link[i];
-		struct found_end x, y;
+		struct ftr_swport x = { .width = c->width, .speed = c->speed }, y = x;
 		enum ftr_status st = find_end(b, z, c->a, c->z, &x, err);
 
 		if (!st)
 			st = find_end(b, z, c->z, c->a, &y, err);
 		if (st)
 			return st;
-		plug(z, &x, &y, c);
-		plug(z, &y, &x, c);
-		if (x.kind == FTR_PEER_SW && y.kind == FTR_PEER_SW)
+		plug(z, &x, &y);
+		plug(z, &y, &x);
+		if (x.peer_kind == FTR_PEER_SW && y.peer_kind == FTR_PEER_SW)
 			z->f->n_sw_links++;
 	}
 	return FTR_OK;
 }
 
-/* Set the owner of the LIDs of one switch or host port.  FTR_INVAL: a LID has an owner already. */
-static enum ftr_status own(struct ftr_lid_owner *owner, ftr_lid lid,
-			   unsigned int lmc, uint8_t kind, uint32_t idx,
-			   uint64_t guid, const struct frozen *z,
-			   struct ftr_err *err)
+static uint64_t owner_guid(const struct frozen *z, struct ftr_lid_owner o)
 {
-	if (!lid)
-		return FTR_OK;
-	for (uint32_t k = 0; k < 1u << lmc; k++) {
-		struct ftr_lid_owner *o = &owner[lid + k];
+	return o.kind == FTR_OWNER_SW ? z->sw[o.idx].guid : z->ep[o.idx].guid;
+}
+
+/* Set the owner of the 2^lmc LIDs from lid on.  FTR_INVAL: a LID has an owner already. */
+static enum ftr_status own(struct frozen *z, ftr_lid lid, unsigned int lmc,
+			   struct ftr_lid_owner mine, struct ftr_err *err)
+{
+	for (uint32_t k = 0; lid && k < 1u << lmc; k++) {
+		struct ftr_lid_owner *o = &z->owner[lid + k];
 
 		if (o->kind != FTR_OWNER_NONE)
 			return ftr_fail(err, FTR_INVAL, "LID %u of 0x%016" PRIx64
 					" is also a LID of 0x%016" PRIx64,
-					lid + k, guid,
-					o->kind == FTR_OWNER_SW ?
-					z->sw[o->idx].guid :
-					z->ep[o->idx].guid);
-		o->kind = kind;
-		o->idx = idx;
+					lid + k, owner_guid(z, mine), owner_guid(z, *o));
+		*o = mine;
 		o->offset = (uint8_t)k;
 	}
 	return FTR_OK;
@@ -560,25 +499,29 @@ static uint32_t last_lid(ftr_lid lid, unsigned int lmc)
 static enum ftr_status lay_lids(struct frozen *z, struct ftr_err *err)
 {
 	struct ftr_fabric *f = z->f;
-	struct ftr_lid_owner *owner;
-	enum ftr_status st = FTR_OK;
 	uint32_t max = 0;
 
 	for (uint32_t i = 0; i < f->n_sw; i++)
 		max = FTR_MAX(max, last_lid(z->sw[i].lid, z->sw[i].lmc));
 	for (uint32_t i = 0; i < f->n_ep; i++)
 		max = FTR_MAX(max, last_lid(z->ep[i].lid, z->ep[i].lmc));
-	if (!FTR_ZNEW(f->arena, owner, (size_t)max + 1))
+	if (!FTR_ZNEW(f->arena, z->owner, (size_t)max + 1))
 		return nomem(err);
 	f->max_lid = (ftr_lid)max;
-	f->owner = owner;
-	for (uint32_t i = 0; !st && i < f->n_sw; i++)
-		st = own(owner, z->sw[i].lid, z->sw[i].lmc, FTR_OWNER_SW, i,
-			 z->sw[i].guid, z, err);
-	for (uint32_t i = 0; !st && i < f->n_ep; i++)
-		st = own(owner, z->ep[i].lid, z->ep[i].lmc, FTR_OWNER_EP, i,
-			 z->ep[i].guid, z, err);
-	return st;
+	f->owner = z->owner;
+	for (uint32_t i = 0; i < f->n_sw + f->n_ep; i++) {
+		enum ftr_status st;
+
+		if (i < f->n_sw)
+			st = own(z, z->sw[i].lid, z->sw[i].lmc,
+				 (struct ftr_lid_owner){ i, FTR_OWNER_SW, 0 }, err);
+		else
+			st = own(z, z->ep[i - f->n_sw].lid, z->ep[i - f->n_sw].lmc,
+				 (struct ftr_lid_owner){ i - f->n_sw, FTR_OWNER_EP, 0 }, err);
+		if (st)
+			return st;
+	}
+	return FTR_OK;
 }
 
 static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,

@@ -83,13 +83,15 @@ bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
 	struct ftr_map first = { 0 };
 	bool ok = true;
 
-	for (uint32_t i = 0; ok && i < n_sw + n_ep; i++) {
+	for (uint32_t i = 0; i < n_sw + n_ep; i++) {
 		const char *name = i < n_sw ? sw[i].name : ep[i - n_sw].name;
 		uint64_t key = ftr_hash(FTR_HASH_INIT, name, strlen(name));
 		uint32_t j = ftr_map_get(&first, key);
 
 		if (j == FTR_MAP_NONE) {
 			ok = ftr_map_put(&first, key, i);
+			if (!ok)
+				break;
 			continue;
 		}
 		*(i < n_sw ? &sw[i].name_shared : &ep[i - n_sw].name_shared) =

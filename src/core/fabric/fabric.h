@@ -9,14 +9,11 @@
 #include <ftr/fabric.h>
 
 /* map.c: a hash map with open addressing: a key is stored in the first free slot from its hash on.
- * At most half of the slots are used.  A slot with the value FTR_MAP_NONE is free. */
+ * At most half of the slots are used.  A slot with the index FTR_MAP_NONE is free. */
 #define FTR_MAP_NONE UINT32_MAX
 
 struct ftr_map {
-	struct ftr_map_slot {
-		uint64_t key;
-		uint32_t val;
-	} *slot;
+	struct ftr_key *slot;
 	uint32_t cap;		/* number of slots: 0 or a power of two */
 	uint32_t n;
 };

@@ -32,7 +32,7 @@ static enum ftr_status check_fit(const struct ftr_shape *sh,
 
 static enum ftr_status copy_costs(struct ftr_incr *lv, struct ftr_err *err)
 {
-	size_t bytes = (size_t)lv->base->f->n_sw * lv->base->reach.cost_stride;
+	size_t bytes = (size_t)lv->base->f->n_sw * lv->base->reach.stride;
 
 	if (!FTR_NEW(lv->arena, lv->cost, bytes) ||
 	    !FTR_NEW(lv->arena, lv->down, bytes))
@@ -191,7 +191,7 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
 	uint8_t *flag = lv->row[0];
-	size_t n = lv->view.reach.cost_stride;
+	size_t n = lv->view.reach.stride;
 
 	memset(flag, 0, n);
 	bytes_flag_less(flag, incr_down(lv, a), incr_cost(lv, b), n);

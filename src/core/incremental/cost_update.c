@@ -55,7 +55,7 @@ enum ftr_status incr_work_new(struct ftr_incr *lv, struct ftr_err *err)
 		memset(w->head, 0xff, lv->view.tree.n_ranks * sizeof(*w->head));
 	}
 	for (size_t i = 0; i < FTR_ARRAY_LEN(lv->row); i++) {
-		if (!FTR_NEW(a, lv->row[i], lv->view.reach.cost_stride))
+		if (!FTR_NEW(a, lv->row[i], lv->view.reach.stride))
 			return incr_nomem(lv, err);
 	}
 	return FTR_OK;
@@ -226,7 +226,7 @@ static bool update_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 	const uint64_t *bit = row_bits(lv, job, s);
 
 	if (lv->work[job].whole[s])
-		return update_columns(lv, job, s, 0, lv->view.reach.cost_stride);
+		return update_columns(lv, job, s, 0, lv->view.reach.stride);
 	for (uint32_t i = 0; i < lv->words; i++)
 		if (bit[i] && !update_columns(lv, job, s, i * SEGMENT, SEGMENT))
 			return false;
@@ -295,12 +295,12 @@ enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err)
 	enum ftr_status st;
 
 	for (ftr_sw s = 0; s < n; s++) {
-		compute(lv, JOB_DOWN, s, 0, lv->view.reach.cost_stride,
+		compute(lv, JOB_DOWN, s, 0, lv->view.reach.stride,
 			lv->row[0]);
 		st = find_kept(lv, s, lv->row[0], err);
 		if (st)
 			return st;
-		compute(lv, JOB_COST, s, 0, lv->view.reach.cost_stride,
+		compute(lv, JOB_COST, s, 0, lv->view.reach.stride,
 			lv->row[0]);
 		if (memcmp(lv->row[0], incr_cost(lv, s), n))
 			return not_its_costs(lv, s, err);

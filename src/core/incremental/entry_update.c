@@ -66,7 +66,7 @@ static uint32_t route_column(const struct ftr_incr *lv, struct scratch *b,
 	uint32_t n_cand = connect_allowed(v, incr_plan(lv), s, l, cand, &by_turn), n = 0;
 	struct ftr_port_set allowed;
 
-	by_load = keep && !by_turn && n_cand && lv->displaced;
+	by_load = keep && !by_turn && n_cand;
 	place_column(&b->place, l, cand, n_cand);
 	if (keep)
 		ftr_shape_ports(v, cand, n_cand, &allowed);
@@ -92,9 +92,8 @@ static bool make_room(struct ftr_incr *lv, uint64_t n)
 
 	if (n <= lv->cap_change)
 		return true;
-	n += n / 4;
-	p = n > UINT32_MAX ? NULL :
-		ftr_reallocarray(lv->change, n, sizeof(*p));
+	n += n / 4;	/* < 2^32, because there are fewer than 49,152 LIDs and switches */
+	p = ftr_reallocarray(lv->change, n, sizeof(*p));
 	if (!p)
 		return false;
 	lv->change = p;

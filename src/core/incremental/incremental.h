@@ -139,7 +139,7 @@ struct ftr_incr {
 	uint32_t *col_of;	/* column of each LID */
 	uint32_t words;		/* number of 64-bit words of a set of switches */
 	struct incr_work work[N_JOBS];
-	uint8_t *row[2];	/* [cost_stride] scratch */
+	uint8_t *row[2];	/* [base->reach.stride] scratch */
 	uint32_t *at;		/* [n_sw] scratch: for one LID, the index in change[] of the changed
 				 * entry of switch s, or NONE; all NONE between uses */
 
@@ -171,12 +171,12 @@ struct ftr_incr {
 
 static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)
 {
-	return lv->cost + (size_t)s * lv->view.reach.cost_stride;
+	return lv->cost + (size_t)s * lv->view.reach.stride;
 }
 
 static inline uint8_t *incr_down(const struct ftr_incr *lv, ftr_sw s)
 {
-	return lv->down + (size_t)s * lv->view.reach.cost_stride;
+	return lv->down + (size_t)s * lv->view.reach.stride;
 }
 
 /* The switch at the far end of a link. */

@@ -85,7 +85,8 @@ static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
 	p->arena = ftr_arena_new();
 	if (!p->arena)
 		return incr_nomem(lv, err);
-	return connect_plan(&lv->view, &o, links, whole, p->arena, &p->c, err);
+	p->c.links = links;
+	return connect_plan(&lv->view, &o, whole, p->arena, &p->c, err);
 }
 
 /* Make a plan.  In a fabric without horizontal links, only the value CONNECT_UP_DOWN is tried.

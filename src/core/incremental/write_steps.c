@@ -70,8 +70,8 @@ static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 	return c != NONE && incr_side(lv, c) == INCR_UP;
 }
 
-/* Returns the next changed entry on the new path of change i.  NONE: no further entry changes, or
- * the next changed entry becomes FTR_PORT_NONE. */
+/* Returns the next changed entry on the new path of change i, which does not become FTR_PORT_NONE: a
+ * switch is a candidate only if it has one itself.  NONE: no further entry changes. */
 static uint32_t waits_for(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -80,8 +80,7 @@ static uint32_t waits_for(const struct steps *z, uint32_t i)
 
 	for (uint32_t hops = 0; s != NONE && hops < lv->view.f->n_sw; hops++) {
 		if (lv->at[s] != NONE)
-			return z->change[lv->at[s]].after == FTR_PORT_NONE ?
-				NONE : lv->at[s];
+			return lv->at[s];
 		s = next_switch(lv, s, ftr_tables_get(lv->t, s, c->lid));
 	}
 	return NONE;

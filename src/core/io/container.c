@@ -315,32 +315,31 @@ void ftr_get_text(struct ftr_in *in, char *out, size_t size)
 
 static enum ftr_status get_switch(struct ftr_in *in, struct ftr_builder *b, struct ftr_err *err)
 {
-	uint64_t guid = ftr_get(in, 8), holder = ftr_get(in, 8);
-	unsigned int n_ports = (unsigned int)ftr_get(in, 1);
-	ftr_lid lid = (ftr_lid)ftr_get(in, 2);
-	unsigned int lmc = (unsigned int)ftr_get(in, 1);
 	char name[FTR_NAME_MAX + 1];
-	enum ftr_status st;
+	struct ftr_switch s = { .name = name };
 
+	s.guid = ftr_get(in, 8);
+	s.holder = ftr_get(in, 8);
+	s.n_ports = (ftr_port)ftr_get(in, 1);
+	s.lid = (ftr_lid)ftr_get(in, 2);
+	s.lmc = (uint8_t)ftr_get(in, 1);
 	ftr_get_text(in, name, sizeof(name));
-	if (in->bad)
-		return ftr_in_damaged(in, err);
-	st = ftr_builder_add_switch(b, guid, n_ports, lid, lmc, name, err);
-	return st || holder == guid ? st : ftr_builder_hold(b, guid, holder, err);
+	return in->bad ? ftr_in_damaged(in, err) : ftr_builder_add_switch(b, &s, err);
 }
 
 static enum ftr_status get_host(struct ftr_in *in, struct ftr_builder *b, struct ftr_err *err)
 {
-	uint64_t guid = ftr_get(in, 8), node = ftr_get(in, 8);
-	unsigned int num = (unsigned int)ftr_get(in, 1);
-	enum ftr_node_type type = (enum ftr_node_type)ftr_get(in, 1);
-	ftr_lid lid = (ftr_lid)ftr_get(in, 2);
-	unsigned int lmc = (unsigned int)ftr_get(in, 1);
 	char name[FTR_NAME_MAX + 1];
+	struct ftr_endport e = { .name = name };
 
+	e.guid = ftr_get(in, 8);
+	e.node_guid = ftr_get(in, 8);
+	e.port_num = (ftr_port)ftr_get(in, 1);
+	e.type = (uint8_t)ftr_get(in, 1);
+	e.lid = (ftr_lid)ftr_get(in, 2);
+	e.lmc = (uint8_t)ftr_get(in, 1);
 	ftr_get_text(in, name, sizeof(name));
-	return in->bad ? ftr_in_damaged(in, err) :
-		ftr_builder_add_endport(b, type, node, guid, num, lid, lmc, name, err);
+	return in->bad ? ftr_in_damaged(in, err) : ftr_builder_add_endport(b, &e, err);
 }
 
 static enum ftr_status get_link(struct ftr_in *in, struct ftr_builder *b, struct ftr_err *err)
@@ -359,22 +358,31 @@ static enum ftr_status get_link(struct ftr_in *in, struct ftr_builder *b, struct
 	return ftr_builder_add_link(b, a, z, width, (enum ftr_speed)speed, err);
 }
 
-enum ftr_status ftr_get_fabric(struct ftr_in *in, struct ftr_fabric **f, struct ftr_err *err)
+static enum ftr_status get_parts(struct ftr_in *in, struct ftr_builder *b, struct ftr_err *err)
 {
 	static enum ftr_status (*const get[])(struct ftr_in *in, struct ftr_builder *b,
 					      struct ftr_err *err) = {
 		get_switch, get_host, get_link
 	};
+
+	for (unsigned int kind = 0; kind < FTR_ARRAY_LEN(get); kind++)
+		for (uint64_t n = ftr_get(in, 4); n; n--) {
+			enum ftr_status st = get[kind](in, b, err);
+
+			if (st)
+				return st;
+		}
+	return FTR_OK;
+}
+
+enum ftr_status ftr_get_fabric(struct ftr_in *in, struct ftr_fabric **f, struct ftr_err *err)
+{
 	struct ftr_builder *b = ftr_builder_new();
-	enum ftr_status st = b ? FTR_OK :
-		ftr_nomem(err, "%s", in->name);
+	enum ftr_status st;
 
-	for (unsigned int kind = 0; !st && kind < FTR_ARRAY_LEN(get); kind++) {
-		uint32_t n = (uint32_t)ftr_get(in, 4);
-
-		while (!st && n--)
-			st = get[kind](in, b, err);
-	}
+	if (!b)
+		return ftr_nomem(err, "%s", in->name);
+	st = get_parts(in, b, err);
 	if (!st && in->bad)
 		st = ftr_in_damaged(in, err);
 	if (!st)
@@ -399,9 +407,11 @@ enum ftr_status ftr_get_tables(struct ftr_in *in, const struct ftr_fabric *f,
 	if (!from)	/* before memory is allocated for the tables */
 		return ftr_in_damaged(in, err);
 	st = ftr_tables_new(f, true, t, err);
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
+	if (st)
+		return st;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
 		memcpy(ftr_tables_row(*t, s), from + s * lids, lids);
-	return st;
+	return FTR_OK;
 }
 
 enum ftr_status ftr_get_turns(struct ftr_in *in, const struct ftr_fabric *f, struct ftr_turn **turn,

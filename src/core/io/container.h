@@ -80,7 +80,7 @@ enum ftr_status ftr_get_turns(struct ftr_in *in, const struct ftr_fabric *f, str
 /* The shape is made with opts.  *reshaped: the nominal fabric was made with another order of leaves
  * or other lists of GUIDs.  Other errors: as ftr_shape_new. */
 enum ftr_status ftr_get_nominal(struct ftr_in *in, const struct ftr_shape_opts *opts,
-				struct ftr_team *team, struct ftr_nominal **n, bool *reshaped,
+				struct ftr_nominal **n, bool *reshaped,
 				struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status ftr_in_damaged(const struct ftr_in *in, struct ftr_err *err);
 /* Free the memory.  Returns st or, if st is FTR_OK, FTR_PARSE if the content was too short or too

@@ -70,7 +70,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 		if (!ftr_cur_word(c, "request"))
 			return ftr_text_expected(&r->t, c, "\"request\" and a number");
 		r->request = true;
-		return ftr_text_field(&r->t, c, 0, UINT64_MAX, '\0', "the number of the request",
+		return ftr_text_field(&r->t, c, 0, UINT64_MAX, "the number of the request",
 				      &r->d.request) &&
 			(r->d.request || ftr_text_fail(&r->t, FTR_PARSE, "request 0 is not valid")) &&
 			ftr_text_end(&r->t, c, "the end of the line");
@@ -78,9 +78,9 @@ static bool line(void *ctx, struct ftr_cur *c)
 	if (r->d.n == FTR_DRAINS_MAX)
 		return ftr_text_fail(&r->t, FTR_LIMIT, "more than %u drained parts",
 				     FTR_DRAINS_MAX);
-	if (!ftr_text_field(&r->t, c, 16, UINT64_MAX, '\0', "a GUID", &part.guid) ||
-	    !ftr_text_field(&r->t, c, 10, FTR_PORT_MAX, '\0', "a port number 0..254", &port) ||
-	    !ftr_text_field(&r->t, c, 10, INT64_MAX, '\0', "a time in seconds since 1970", &part.since))
+	if (!ftr_text_field(&r->t, c, 16, UINT64_MAX, "a GUID", &part.guid) ||
+	    !ftr_text_field(&r->t, c, 10, FTR_PORT_MAX, "a port number 0..254", &port) ||
+	    !ftr_text_field(&r->t, c, 10, INT64_MAX, "a time in seconds since 1970", &part.since))
 		return false;
 	part.port = (ftr_port)port;
 	ftr_cur_blanks(c);

@@ -152,7 +152,7 @@ static bool lfts_entry(struct reader *r, struct ftr_cur *c)
 		return ftr_text_expected(&r->t, c, "a LID 0x0000..0xffff");
 	ftr_cur_blanks(&at);
 	*c = at;
-	if (!ftr_text_field(&r->t, c, 10, UINT8_MAX, 0, "a port 0..255", &port))
+	if (!ftr_text_field(&r->t, c, 10, UINT8_MAX, "a port 0..255", &port))
 		return false;
 	r->lines++;
 	if (r->sw == FTR_SW_NONE || !lid || lid > r->tables->max_lid)
@@ -302,7 +302,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out,
-			      struct ftr_lfts_gaps *gaps, struct ftr_err *err)
+			      struct ftr_parts *parts, struct ftr_err *err)
 {
 	struct reader r = { .f = f };
 	bool ok = ftr_text_open(&r.t, path, false, err);
@@ -319,24 +319,16 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 		ftr_tables_free(r.tables);
 		return r.t.status;
 	}
-	if (gaps)
-		*gaps = (struct ftr_lfts_gaps){
-			f->n_sw - (uint32_t)r.parts.known, r.parts.foreign,
-			r.parts.line, r.parts.guid
-		};
+	if (parts)
+		*parts = r.parts;
 	*out = r.tables;
 	return FTR_OK;
 }
 
 /* ---- writing ----------------------------------------------------------- */
 
-struct suffix {			/* the text of a line after the port */
-	const char *s;
-	size_t len;
-};
-
-static bool make_suffix(struct ftr_arena *a, const struct ftr_fabric *f,
-			ftr_lid lid, struct suffix *out)
+/* Returns the text of a line after the port; NULL: out of memory. */
+static const char *make_suffix(struct ftr_arena *a, const struct ftr_fabric *f, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &f->owner[lid];
 	const char *type = "Channel Adapter", *name;
@@ -356,19 +348,15 @@ static bool make_suffix(struct ftr_arena *a, const struct ftr_fabric *f,
 		name = f->ep[o->idx].name;
 		break;
 	default:
-		out->s = " # unknown node and type\n";
-		out->len = strlen(out->s);
-		return true;
+		return " # unknown node and type\n";
 	}
 	snprintf(text, sizeof(text), " # %s portguid 0x%016" PRIx64 ": '%s'\n",
 		 type, guid, name);
-	out->s = ftr_arena_strndup(a, text, sizeof(text));
-	out->len = strlen(text);
-	return out->s != NULL;
+	return ftr_arena_strndup(a, text, sizeof(text));
 }
 
 static void write_entry(FILE *out, uint32_t lid, unsigned int port,
-			const struct suffix *suffix)
+			const char *suffix)
 {
 	static const char hex[] = "0123456789abcdef";
 	char head[10] = { '0', 'x', hex[lid >> 12 & 15], hex[lid >> 8 & 15],
@@ -378,7 +366,7 @@ static void write_entry(FILE *out, uint32_t lid, unsigned int port,
 			  (char)('0' + port % 10) };
 
 	fwrite(head, 1, sizeof(head), out);
-	fwrite(suffix->s, 1, suffix->len, out);
+	fputs(suffix, out);
 }
 
 static void write_head(FILE *out, const struct ftr_fabric *f, const struct ftr_tables *t, ftr_sw s)
@@ -390,14 +378,14 @@ static void write_head(FILE *out, const struct ftr_fabric *f, const struct ftr_t
 
 static void write_section(FILE *out, const struct ftr_fabric *f,
 			  const struct ftr_tables *t, ftr_sw s,
-			  const struct suffix *suffix)
+			  const char *const *suffix)
 {
 	const uint8_t *row = ftr_tables_row(t, s);
 
 	write_head(out, f, t, s);
 	for (uint32_t lid = 1; lid <= t->max_lid; lid++)
 		if (row[lid] != FTR_PORT_NONE)
-			write_entry(out, lid, row[lid], &suffix[lid]);
+			write_entry(out, lid, row[lid], suffix[lid]);
 	fprintf(out, "%u lids dumped\n", t->max_lid);
 }
 
@@ -416,7 +404,9 @@ enum ftr_status ftr_write_lfts_compact(FILE *out, const struct ftr_fabric *f,
 	static const char hex[] = "0123456789abcdef";
 	enum ftr_status st = fits(f, t, err);
 
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
+	if (st)
+		return st;
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const uint8_t *row = ftr_tables_row(t, s);
 		char line[2 * COMPACT + 1];
 
@@ -434,29 +424,26 @@ enum ftr_status ftr_write_lfts_compact(FILE *out, const struct ftr_fabric *f,
 		}
 		fprintf(out, "%u lids dumped\n", t->max_lid);
 	}
-	return st ? st : ftr_written(out, "the tables", err);
+	return ftr_written(out, "the tables", err);
 }
 
 enum ftr_status ftr_write_lfts(FILE *out, const struct ftr_fabric *f,
 			       const struct ftr_tables *t, struct ftr_err *err)
 {
 	struct ftr_arena *a;
-	struct suffix *suffix = NULL;
+	const char **suffix = NULL;
 	enum ftr_status st = fits(f, t, err);
-	bool ok;
 
 	if (st)
 		return st;
 	a = ftr_arena_new();
 	if (a)
 		FTR_NEW(a, suffix, t->max_lid + 1u);
-	ok = suffix != NULL;
-	for (uint32_t lid = 0; ok && lid <= t->max_lid; lid++)
-		ok = make_suffix(a, f, (ftr_lid)lid, &suffix[lid]);
-	if (!ok) {
-		ftr_arena_free(a);
-		return ftr_nomem(err, "a dump of tables");
-	}
+	for (uint32_t lid = 0; lid <= t->max_lid; lid++)
+		if (!suffix || !(suffix[lid] = make_suffix(a, f, (ftr_lid)lid))) {
+			ftr_arena_free(a);
+			return ftr_nomem(err, "a dump of tables");
+		}
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		write_section(out, f, t, s, suffix);
 	st = ftr_written(out, "the tables", err);

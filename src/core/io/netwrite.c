@@ -20,21 +20,16 @@ struct writer {
 	const struct ftr_fabric *f;
 	ftr_ep *by_node;	/* [n_ep] host ports by node and port number */
 	uint32_t *first;	/* [n_nodes + 1] index in by_node of the first port of each node */
+	char name[FTR_NAME_MAX + 1];	/* result of clean() */
 };
 
-struct name {
-	char s[FTR_NAME_MAX + 1];
-};
-
-/* Returns a copy of the name with ' in place of ". */
-static struct name clean(const char *name)
+/* Returns a copy of the name with ' in place of ".  The next call overwrites it. */
+static const char *clean(struct writer *w, const char *name)
 {
-	struct name n;
-
-	snprintf(n.s, sizeof(n.s), "%s", name);
-	for (char *quote = n.s; (quote = strchr(quote, '"')); )
+	snprintf(w->name, sizeof(w->name), "%s", name);
+	for (char *quote = w->name; (quote = strchr(quote, '"')); )
 		*quote = '\'';
-	return n;
+	return w->name;
 }
 
 /* ---- end ports by node --------------------------------------------------- */
@@ -85,14 +80,14 @@ static void write_rate(FILE *out, const struct ftr_swport *p)
 	fputc('\n', out);
 }
 
-static void write_switch(const struct writer *w, ftr_sw s)
+static void write_switch(struct writer *w, ftr_sw s)
 {
 	const struct ftr_switch *sw = &w->f->sw[s];
 	FILE *out = w->out;
 
 	fprintf(out, "\nswitchguid=0x%016" PRIx64 "(%016" PRIx64 ")\n"
 		"Switch\t%u \"S-%016" PRIx64 "\"\t\t# \"%s\" %s port 0 lid %u lmc %u\n",
-		sw->guid, sw->guid, sw->n_ports, sw->guid, clean(sw->name).s,
+		sw->guid, sw->guid, sw->n_ports, sw->guid, clean(w, sw->name),
 		sw->lmc ? "enhanced" : "base", sw->lid, sw->lmc);
 	for (unsigned int p = 1; p <= sw->n_ports; p++) {
 		const struct ftr_swport *port = ftr_fabric_port(w->f, s, p);
@@ -101,7 +96,7 @@ static void write_switch(const struct writer *w, ftr_sw s)
 			const struct ftr_switch *z = &w->f->sw[port->peer];
 
 			fprintf(out, "[%u]\t\"S-%016" PRIx64 "\"[%u]\t\t# \"%s\" lid %u",
-				p, z->guid, port->peer_port, clean(z->name).s,
+				p, z->guid, port->peer_port, clean(w, z->name),
 				z->lid);
 			write_rate(out, port);
 		} else if (port->peer_kind == FTR_PEER_EP) {
@@ -110,14 +105,14 @@ static void write_switch(const struct writer *w, ftr_sw s)
 			fprintf(out, "[%u]\t\"%c-%016" PRIx64 "\"[%u](%016"
 				PRIx64 ") \t\t# \"%s\" lid %u", p,
 				type_letter(e->type), e->node_guid,
-				e->port_num, e->guid, clean(e->name).s,
+				e->port_num, e->guid, clean(w, e->name),
 				e->lid);
 			write_rate(out, port);
 		}
 	}
 }
 
-static void write_node(const struct writer *w, uint32_t node)
+static void write_node(struct writer *w, uint32_t node)
 {
 	const struct ftr_fabric *f = w->f;
 	const struct ftr_endport *e = NULL;
@@ -137,7 +132,7 @@ static void write_node(const struct writer *w, uint32_t node)
 	fprintf(out, "\n%s=0x%016" PRIx64 "\n%s\t%u \"%c-%016" PRIx64
 		"\"\t\t# \"%s\"\n", router ? "rtguid" : "caguid",
 		e->node_guid, router ? "Rt" : "Ca", ports,
-		type_letter(e->type), e->node_guid, clean(e->name).s);
+		type_letter(e->type), e->node_guid, clean(w, e->name));
 	for (uint32_t i = w->first[node]; i < w->first[node + 1]; i++) {
 		const struct ftr_switch *z;
 
@@ -148,7 +143,7 @@ static void write_node(const struct writer *w, uint32_t node)
 		fprintf(out, "[%u](%016" PRIx64 ") \t\"S-%016" PRIx64
 			"\"[%u]\t\t# lid %u lmc %u \"%s\" lid %u", e->port_num,
 			e->guid, z->guid, e->sw_port, e->lid, e->lmc,
-			clean(z->name).s, z->lid);
+			clean(w, z->name), z->lid);
 		write_rate(out, ftr_fabric_port(f, e->sw, e->sw_port));
 	}
 }
@@ -167,12 +162,13 @@ static enum ftr_status check_order(const struct ftr_fabric *f,
 	seen = ftr_calloc(n, 1);
 	if (!seen)
 		return ftr_nomem(err, "a netfile");
-	for (uint32_t i = 0; !st && i < n; i++) {
-		if (order[i] >= n || seen[order[i]])
+	for (uint32_t i = 0; i < n; i++) {
+		if (order[i] >= n || seen[order[i]]) {
 			st = ftr_fail(err, FTR_INVAL, "order of records: entry %u is %u; the entries must be a permutation of 0..%u",
 				      i, order[i], n - 1);
-		else
-			seen[order[i]] = 1;
+			break;
+		}
+		seen[order[i]] = 1;
 	}
 	free(seen);
 	return st;

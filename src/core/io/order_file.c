@@ -25,24 +25,72 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "io/pathsl.h"
 #include "io/text.h"
 
-/* ---- orders -------------------------------------------------------------- */
-
 #define GAP 0xFFFF
+#define BYTES_MAX ((uint64_t)1 << 40)
 
-struct order {
+struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
-	uint32_t *reported;		/* [n_ep] line that names the host port; 0: none yet */
+	/* the list of the file: one of these arrays */
 	ftr_ep *ep;
+	struct ftr_load_pair *pair;
+	struct ftr_transfer *transfer;
 	uint32_t n, cap;
+	uint32_t *reported;	/* [n_ep] line that names the host port; 0: none yet */
+	struct ftr_key *by_node;	/* [n_ep] */
+	ftr_ep *by_name;	/* [n_ep] sorted */
 };
+
+static int name_cmp(const void *a, const void *b, void *ctx)
+{
+	const struct ftr_endport *ep = ctx;
+
+	return strcmp(ep[*(const ftr_ep *)a].name, ep[*(const ftr_ep *)b].name);
+}
+
+static bool set_keys(struct reader *p)
+{
+	const uint32_t n = p->f->n_ep;
+
+	p->reported = ftr_calloc((size_t)n + 1, sizeof(*p->reported));
+	p->by_node = ftr_eps_by_node(p->f);
+	p->by_name = ftr_calloc((size_t)n + 1, sizeof(*p->by_name));
+	if (!p->reported || !p->by_node || !p->by_name)
+		return ftr_text_nomem(&p->t);
+	for (ftr_ep e = 0; e < n; e++)
+		p->by_name[e] = e;
+	qsort_r(p->by_name, n, sizeof(*p->by_name), name_cmp, (void *)(uintptr_t)p->f->ep);
+	return true;
+}
+
+/* Reads all lines.  What they contain is named `what`.  On failure the list is freed. */
+static enum ftr_status read_lines(struct reader *p, const char *path, ftr_line_fn fn,
+				  const char *what, struct ftr_err *err)
+{
+	if (ftr_text_open(&p->t, path, false, err) && set_keys(p) &&
+	    ftr_text_each(&p->t, fn, p) && !p->n)
+		ftr_text_fail(&p->t, FTR_PARSE, "the file contains no %s", what);
+	ftr_text_close(&p->t);
+	free(p->reported);
+	free(p->by_node);
+	free(p->by_name);
+	if (p->t.status) {
+		free(p->ep);
+		free(p->pair);
+		free(p->transfer);
+	}
+	return p->t.status;
+}
+
+/* ---- orders -------------------------------------------------------------- */
 
 static bool place(void *ctx, struct ftr_cur *c)
 {
-	struct order *o = ctx;
+	struct reader *o = ctx;
 	struct ftr_cur at = *c;
 	const struct ftr_lid_owner *w;
 	uint64_t lid;
@@ -74,92 +122,48 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 			       ftr_ep **order, uint32_t *n,
 			       struct ftr_err *err)
 {
-	struct order o = { .f = f };
-	bool ok = ftr_text_open(&o.t, path, false, err);
+	struct reader o = { .f = f };
 
-	o.reported = ftr_calloc((size_t)f->n_ep + 1, sizeof(*o.reported));
-	ok = ok && (o.reported || ftr_text_nomem(&o.t)) &&
-		ftr_text_each(&o.t, place, &o) &&
-		(o.n || ftr_text_fail(&o.t, FTR_PARSE, "the file contains no host port"));
-	ftr_text_close(&o.t);
-	free(o.reported);
-	if (ok) {
-		*order = o.ep;
-		*n = o.n;
-	} else {
-		free(o.ep);
-	}
-	return o.t.status;
+	if (read_lines(&o, path, place, "host port", err))
+		return o.t.status;
+	*order = o.ep;
+	*n = o.n;
+	return FTR_OK;
 }
 
 /* ---- pairs and transfers ------------------------------------------------- */
 
-#define BYTES_MAX ((uint64_t)1 << 40)
-
-struct key {			/* a host port and its name */
-	const char *name;
-	ftr_ep ep;
-};
-
-struct pairs {
-	struct ftr_text t;
-	const struct ftr_fabric *f;
-	struct ftr_node_ep *by_node;	/* [n_ep] */
-	struct key *by_name;	/* [n_ep] sorted */
-	struct ftr_load_pair *pair;
-	struct ftr_transfer *transfer;
-	uint32_t n, cap;
-};
-
-static int name_cmp(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-static bool set_keys(struct pairs *p)
-{
-	const uint32_t n = p->f->n_ep;
-
-	p->by_node = ftr_eps_by_node(p->f);
-	p->by_name = ftr_calloc((size_t)n + 1, sizeof(*p->by_name));
-	if (!p->by_node || !p->by_name)
-		return false;
-	for (ftr_ep e = 0; e < n; e++)
-		p->by_name[e] = (struct key){ p->f->ep[e].name, e };
-	qsort(p->by_name, n, sizeof(*p->by_name), name_cmp);
-	return true;
-}
-
 /* Find a host port by its name. Set *many to true if several host ports have this name. */
-static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
+static ftr_ep find_name(const struct reader *p, const char *name, bool *many)
 {
-	const struct key key = { .name = name }, *list = p->by_name;
+	const struct ftr_endport *ep = p->f->ep;
+	const ftr_ep *list = p->by_name;
 	const uint32_t n = p->f->n_ep;
-	const struct key *at = bsearch(&key, list, n, sizeof(key), name_cmp);
+	uint32_t i;
 
-	*many = at && ((at > list && !name_cmp(at - 1, &key)) ||
-		       (at + 1 < list + n && !name_cmp(at + 1, &key)));
-	return at ? at->ep : FTR_EP_NONE;
+	FTR_LOWER_BOUND(i, n, strcmp(ep[list[i]].name, name) < 0);
+	if (i == n || strcmp(ep[list[i]].name, name) != 0)
+		return FTR_EP_NONE;
+	*many = i + 1 < n && !strcmp(ep[list[i + 1]].name, name);
+	return list[i];
 }
 
 /* Find a host port by its node GUID. Set *many to true if the node has several host ports. */
-static ftr_ep find_node(const struct pairs *p, uint64_t guid, bool *many)
+static ftr_ep find_node(const struct reader *p, uint64_t guid, bool *many)
 {
 	const uint32_t n = p->f->n_ep;
-	const struct ftr_node_ep *at = ftr_find_node_ep(p->by_node, n, guid);
+	const struct ftr_key *at = ftr_find_node_ep(p->by_node, n, guid);
 
-	*many = at && at + 1 < p->by_node + n && at[1].guid == guid;
-	return at ? at->ep : FTR_EP_NONE;
+	*many = at && at + 1 < p->by_node + n && at[1].key == guid;
+	return at ? at->idx : FTR_EP_NONE;
 }
 
-static bool by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
+static bool by_name(struct reader *p, struct ftr_cur *c, ftr_ep *out)
 {
 	char name[FTR_NAME_MAX + 1];
 	struct ftr_cur at = *c;
 	size_t len;
-	bool many;
+	bool many = false;
 
 	at.p++;
 	c->p++;
@@ -179,12 +183,12 @@ static bool by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 	return true;
 }
 
-static bool by_number(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
+static bool by_number(struct reader *p, struct ftr_cur *c, ftr_ep *out)
 {
 	uint64_t v;
 	bool many = false;
 
-	if (!ftr_text_field(&p->t, c, 0, UINT64_MAX, 0, "a LID, a GUID or a \"name\"", &v))
+	if (!ftr_text_field(&p->t, c, 0, UINT64_MAX, "a LID, a GUID or a \"name\"", &v))
 		return false;
 	*out = FTR_EP_NONE;
 	if (v <= UINT16_MAX) {
@@ -208,7 +212,7 @@ static bool by_number(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 	return true;
 }
 
-static bool end_port(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
+static bool end_port(struct reader *p, struct ftr_cur *c, ftr_ep *out)
 {
 	ftr_cur_blanks(c);
 	if (!ftr_cur_end(c) && *c->p == '"')
@@ -217,7 +221,7 @@ static bool end_port(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 }
 
 /* A comment may follow. */
-static bool end_of_line(struct pairs *p, struct ftr_cur *c, const char *what)
+static bool end_of_line(struct reader *p, struct ftr_cur *c, const char *what)
 {
 	ftr_cur_blanks(c);
 	return ftr_cur_end(c) || *c->p == '#' || ftr_text_expected(&p->t, c, what);
@@ -225,7 +229,7 @@ static bool end_of_line(struct pairs *p, struct ftr_cur *c, const char *what)
 
 static bool pair(void *ctx, struct ftr_cur *c)
 {
-	struct pairs *p = ctx;
+	struct reader *p = ctx;
 	struct ftr_load_pair v;
 
 	if (!end_port(p, c, &v.from) || !end_port(p, c, &v.to) ||
@@ -239,16 +243,16 @@ static bool pair(void *ctx, struct ftr_cur *c)
 
 static bool transfer(void *ctx, struct ftr_cur *c)
 {
-	struct pairs *p = ctx;
+	struct reader *p = ctx;
 	struct ftr_transfer v;
 	uint64_t step;
 	ftr_ep none;
 
-	if (!ftr_text_field(&p->t, c, 10, UINT32_MAX, 0, "a step from 0 to 4294967295", &step) ||
+	if (!ftr_text_field(&p->t, c, 10, UINT32_MAX, "a step from 0 to 4294967295", &step) ||
 	    !end_port(p, c, &v.from) || !end_port(p, c, &v.to))
 		return false;
 	ftr_cur_blanks(c);
-	if (!ftr_text_field(&p->t, c, 10, BYTES_MAX, '#', "1 to 1099511627776 bytes", &v.bytes) ||
+	if (!ftr_text_uint(&p->t, c, 10, BYTES_MAX, "1 to 1099511627776 bytes", &v.bytes) ||
 	    !end_of_line(p, c, "a step, two host ports, a number of bytes and nothing else"))
 		return false;
 	if (!v.bytes)
@@ -268,29 +272,14 @@ static bool transfer(void *ctx, struct ftr_cur *c)
 	return true;
 }
 
-/* Reads all lines.  What they contain is named `what`. */
-static enum ftr_status read_pairs(struct pairs *p, const char *path, ftr_line_fn fn,
-				  const char *what, struct ftr_err *err)
-{
-	if (ftr_text_open(&p->t, path, false, err) && (set_keys(p) || ftr_text_nomem(&p->t)) &&
-	    ftr_text_each(&p->t, fn, p) && !p->n)
-		ftr_text_fail(&p->t, FTR_PARSE, "the file contains no %s", what);
-	ftr_text_close(&p->t);
-	free(p->by_node);
-	free(p->by_name);
-	return p->t.status;
-}
-
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_load_pair **out, uint32_t *n,
 			       struct ftr_err *err)
 {
-	struct pairs p = { .f = f };
+	struct reader p = { .f = f };
 
-	if (read_pairs(&p, path, pair, "pair", err)) {
-		free(p.pair);
+	if (read_lines(&p, path, pair, "pair", err))
 		return p.t.status;
-	}
 	*out = p.pair;
 	*n = p.n;
 	return FTR_OK;
@@ -300,12 +289,10 @@ enum ftr_status ftr_read_transfers(const char *path, const struct ftr_fabric *f,
 				   struct ftr_transfer **out, uint32_t *n,
 				   struct ftr_err *err)
 {
-	struct pairs p = { .f = f };
+	struct reader p = { .f = f };
 
-	if (read_pairs(&p, path, transfer, "transfer", err)) {
-		free(p.transfer);
+	if (read_lines(&p, path, transfer, "transfer", err))
 		return p.t.status;
-	}
 	*out = p.transfer;
 	*n = p.n;
 	return FTR_OK;

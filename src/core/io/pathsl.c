@@ -28,10 +28,10 @@ struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_path_sl *sl;
-	struct ftr_node_ep *node;	/* [n_ep] */
+	struct ftr_key *node;	/* [n_ep] */
 	bool open;		/* true: inside a section */
 	uint32_t source;	/* source of the section, or NOBODY */
-	const struct ftr_node_ep *first;	/* if the section has a node GUID: the first host
+	const struct ftr_key *first;	/* if the section has a node GUID: the first host
 						 * port of this node; else NULL */
 	struct ftr_parts parts;	/* known: SLs of sources in f; foreign: sections, and lines of the
 				 * first form, of other sources */
@@ -39,36 +39,27 @@ struct reader {
 
 #define NOBODY UINT32_MAX
 
-static int node_cmp(const void *a, const void *b)
+struct ftr_key *ftr_eps_by_node(const struct ftr_fabric *f)
 {
-	const struct ftr_node_ep *x = a, *y = b;
-
-	return FTR_ORDER(x->guid, y->guid) ?: FTR_ORDER(x->ep, y->ep);
-}
-
-struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f)
-{
-	struct ftr_node_ep *list = ftr_calloc((size_t)f->n_ep + 1,
-					      sizeof(*list));
+	struct ftr_key *list = ftr_calloc((size_t)f->n_ep + 1, sizeof(*list));
 
 	if (!list)
 		return NULL;
 	for (ftr_ep e = 0; e < f->n_ep; e++)
-		list[e] = (struct ftr_node_ep){ f->ep[e].node_guid, e };
-	qsort(list, f->n_ep, sizeof(*list), node_cmp);
+		list[e] = (struct ftr_key){ f->ep[e].node_guid, e };
+	qsort(list, f->n_ep, sizeof(*list), ftr_key_cmp);
 	return list;
 }
 
-const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
-					   uint32_t n, uint64_t guid)
+const struct ftr_key *ftr_find_node_ep(const struct ftr_key *list, uint32_t n, uint64_t guid)
 {
 	uint32_t i;
 
-	FTR_LOWER_BOUND(i, n, list[i].guid < guid);
-	return i < n && list[i].guid == guid ? &list[i] : NULL;
+	FTR_LOWER_BOUND(i, n, list[i].key < guid);
+	return i < n && list[i].key == guid ? &list[i] : NULL;
 }
 
-static const struct ftr_node_ep *find_node(const struct reader *r,
+static const struct ftr_key *find_node(const struct reader *r,
 					   uint64_t guid)
 {
 	return ftr_find_node_ep(r->node, r->f->n_ep, guid);
@@ -77,10 +68,10 @@ static const struct ftr_node_ep *find_node(const struct reader *r,
 /* Set the SL of one source. If source is NOBODY, set the SL of all ports of a node; do nothing if
  * node is NULL, too. */
 static bool set(struct reader *r, uint32_t source,
-		const struct ftr_node_ep *node, uint64_t lid, uint64_t sl)
+		const struct ftr_key *node, uint64_t lid, uint64_t sl)
 {
-	const struct ftr_node_ep *end = r->node + r->f->n_ep;
-	uint64_t guid = node ? node->guid : 0;
+	const struct ftr_key *end = r->node + r->f->n_ep;
+	uint64_t guid = node ? node->key : 0;
 
 	if (source == NOBODY && !node)
 		return true;
@@ -90,8 +81,8 @@ static bool set(struct reader *r, uint32_t source,
 	if (source != NOBODY)
 		return ftr_text_ok(&r->t, ftr_path_sl_set(r->sl, source, (ftr_lid)lid,
 							  (unsigned int)sl, r->t.err));
-	for (; node < end && node->guid == guid; node++)
-		if (!set(r, node->ep, NULL, lid, sl))
+	for (; node < end && node->key == guid; node++)
+		if (!set(r, node->idx, NULL, lid, sl))
 			return false;
 	return true;
 }
@@ -105,7 +96,7 @@ static uint32_t switch_source(const struct reader *r, uint64_t guid)
 
 static bool sl_and_end(struct reader *r, struct ftr_cur *c, uint64_t *sl)
 {
-	return ftr_text_field(&r->t, c, 10, FTR_N_SL - 1, 0, "an SL 0..15", sl) &&
+	return ftr_text_field(&r->t, c, 10, FTR_N_SL - 1, "an SL 0..15", sl) &&
 		ftr_text_end(&r->t, c, "an SL and nothing else");
 }
 
@@ -137,11 +128,11 @@ static bool begin(struct reader *r, struct ftr_cur *c, bool sw)
 /* Read a line of the first form, "0x0002c90000000099 154 0", or of a section, "0x009A : 0". */
 static bool entry(struct reader *r, struct ftr_cur *c)
 {
-	const struct ftr_node_ep *node;
+	const struct ftr_key *node;
 	uint64_t head, lid, sl;
 	uint32_t source;
 
-	if (!ftr_text_field(&r->t, c, 16, UINT64_MAX, 0, "a GUID or a LID in hex", &head))
+	if (!ftr_text_field(&r->t, c, 16, UINT64_MAX, "a GUID or a LID in hex", &head))
 		return false;
 	ftr_cur_blanks(c);
 	if (ftr_cur_char(c, ':')) {
@@ -155,7 +146,7 @@ static bool entry(struct reader *r, struct ftr_cur *c)
 		return sl_and_end(r, c, &sl) &&
 			set(r, r->source, r->first, head, sl);
 	}
-	if (!ftr_text_field(&r->t, c, 10, UINT16_MAX, 0, "a destination LID", &lid) ||
+	if (!ftr_text_field(&r->t, c, 10, UINT16_MAX, "a destination LID", &lid) ||
 	    !sl_and_end(r, c, &sl))
 		return false;
 	source = switch_source(r, head);

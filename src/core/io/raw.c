@@ -312,12 +312,13 @@ static char *copy_name(struct ftr_raw *r, const struct ftr_raw_node *n)
 static bool add_switch(struct build *x, const struct ftr_raw_node *n)
 {
 	struct ftr_raw *r = x->r;
-	char *name = copy_name(r, n);
+	const struct ftr_switch s = {
+		.guid = n->guid, .n_ports = n->n_ports, .lid = n->lid, .lmc = n->lmc,
+		.name = copy_name(r, n),
+	};
 
-	return name &&
-		placed(r, n->line,
-		       ftr_builder_add_switch(x->b, n->guid, n->n_ports, n->lid,
-					      n->lmc, name, r->t->err)) &&
+	return s.name &&
+		placed(r, n->line, ftr_builder_add_switch(x->b, &s, r->t->err)) &&
 		own_lids(x, n->line, n, n->lid, n->lmc);
 }
 
@@ -325,15 +326,14 @@ static bool add_endport(struct build *x, const struct ftr_raw_port *p)
 {
 	struct ftr_raw *r = x->r;
 	const struct ftr_raw_node *n = &r->node[p->node];
-	uint64_t guid = p->guid ? p->guid : n->guid + p->num;
-	char *name = copy_name(r, n);
+	const struct ftr_endport e = {
+		.guid = p->guid ? p->guid : n->guid + p->num, .node_guid = n->guid,
+		.port_num = p->num, .type = n->type, .lid = p->lid, .lmc = p->lid ? p->lmc : 0,
+		.name = copy_name(r, n),
+	};
 
-	return name &&
-		placed(r, p->line,
-		       ftr_builder_add_endport(x->b, n->type, n->guid, guid,
-					       p->num, p->lid,
-					       p->lid ? p->lmc : 0, name,
-					       r->t->err)) &&
+	return e.name &&
+		placed(r, p->line, ftr_builder_add_endport(x->b, &e, r->t->err)) &&
 		own_lids(x, p->line, n, p->lid, p->lmc);
 }
 

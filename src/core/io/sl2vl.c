@@ -82,7 +82,7 @@ static bool port(struct reader *r, struct ftr_cur *c, bool ours,
 {
 	uint64_t max = ours ? r->f->sw[r->sw].n_ports : UINT8_MAX;
 
-	if (!ftr_text_field(&r->t, c, 10, UINT8_MAX, ':', what, out))
+	if (!ftr_text_next(&r->t, c, 10, UINT8_MAX, what, out))
 		return false;
 	return *out <= max ||
 		ftr_text_fail(&r->t, FTR_INVAL, "port %u does not exist; the switch has %u ports",
@@ -113,7 +113,7 @@ static bool row(struct reader *r, struct ftr_cur *c)
 	for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
 		uint64_t vl;
 
-		if (!ftr_text_field(&r->t, c, 10, 15, 0, "a VL 0..15", &vl))
+		if (!ftr_text_field(&r->t, c, 10, 15, "a VL 0..15", &vl))
 			return false;
 		if (r->ours)
 			ftr_sl2vl_set(r->map, r->sw, (ftr_port)in,

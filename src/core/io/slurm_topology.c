@@ -17,6 +17,8 @@
 
 #include "base/base.h"
 #include <ftr/hosts.h>
+#include <ftr/picture.h>
+#include <ftr/shape.h>
 
 #define SLURM_NAME (FTR_NAME_MAX + 24)
 #define NONE UINT32_MAX
@@ -67,8 +69,12 @@ static bool same_switches(const struct member *a, const struct member *b)
 	return a->n == b->n && !memcmp(a->sw, b->sw, a->n * sizeof(*a->sw));
 }
 
-/* Collect the switches of every host.  The ports of a host are sorted by switch, so ports on the
- * same switch are next to each other. */
+static int by_index(const void *a, const void *b)
+{
+	return FTR_ORDER(*(const ftr_sw *)a, *(const ftr_sw *)b);
+}
+
+/* Collect the switches of every host. */
 static bool members(struct slurm *s)
 {
 	const struct ftr_hosts *h = s->h;
@@ -82,12 +88,12 @@ static bool members(struct slurm *s)
 		if (s->o->wanted && !s->o->wanted[i])
 			continue;
 		*m = (struct member){ i, 0, sw };
-		for (uint32_t k = 0; k < h->host[i].n; k++) {
-			ftr_sw at = s->sh->f->ep[h->ep[h->host[i].first + k]].sw;
-
-			if (!m->n || m->sw[m->n - 1] != at)
-				m->sw[m->n++] = at;
-		}
+		for (uint32_t k = 0; k < h->host[i].n; k++)
+			sw[k] = s->sh->f->ep[h->ep[h->host[i].first + k]].sw;
+		qsort(sw, h->host[i].n, sizeof(*sw), by_index);
+		for (uint32_t k = 0; k < h->host[i].n; k++)
+			if (!m->n || m->sw[m->n - 1] != sw[k])
+				m->sw[m->n++] = sw[k];
 		sw += m->n;
 		s->n_members++;
 	}
@@ -498,12 +504,11 @@ static bool make_topology(struct slurm *s, struct ftr_slurm_counts *counts)
 
 enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
 				const struct ftr_picture *p,
-				const struct ftr_hosts *h,
 				const struct ftr_slurm_opts *opts,
 				struct ftr_slurm_counts *counts,
 				struct ftr_err *err)
 {
-	struct slurm s = { .sh = sh, .p = p, .h = h, .o = opts, .out = out };
+	struct slurm s = { .sh = sh, .p = p, .h = opts->hosts, .o = opts, .out = out };
 	bool ok;
 
 	*counts = (struct ftr_slurm_counts){ 0 };
@@ -511,9 +516,9 @@ enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
 	ok = s.a && make_topology(&s, counts);
 	ftr_arena_free(s.a);
 	if (!ok)
-		return ftr_nomem(err, "a topology of %u hosts", h->n);
+		return ftr_nomem(err, "a topology of %u hosts", s.h->n);
 	if (!counts->nodes)
 		return ftr_fail(err, FTR_SHAPE, "no host to write: %u ports of channel adapters have no host name in their description",
-				h->n_nameless);
+				s.h->n_nameless);
 	return ferror(out) ? ftr_fail(err, FTR_IO, "cannot write") : FTR_OK;
 }

@@ -103,14 +103,13 @@ static enum ftr_status unpack(struct ftr_source *s, char *to, size_t room,
 			      size_t *got)
 {
 	enum ftr_unpacked what = FTR_UNPACKED_MORE;
-	enum ftr_status st = FTR_OK;
 	bool stuck = false;
 
 	s->io.out = (unsigned char *)to;
 	s->io.n_out = room;
-	while (!st && !s->ended && s->io.n_out == room && !stuck &&
-	       what == FTR_UNPACKED_MORE) {
-		st = refill(s);
+	while (!s->ended && s->io.n_out == room && !stuck && what == FTR_UNPACKED_MORE) {
+		enum ftr_status st = refill(s);
+
 		if (st)
 			return st;
 		stuck = s->io.last;	/* no more input will follow */

@@ -82,8 +82,7 @@ static enum ftr_status get_ranks(struct ftr_in *in, const struct ftr_fabric *f,
 }
 
 enum ftr_status ftr_get_nominal(struct ftr_in *in, const struct ftr_shape_opts *opts,
-				struct ftr_team *team, struct ftr_nominal **n, bool *reshaped,
-				struct ftr_err *err)
+				struct ftr_nominal **n, bool *reshaped, struct ftr_err *err)
 {
 	struct ftr_shape_opts with = { .leaf_order = FTR_LEAF_BY_GUID };
 	enum ftr_leaf_order order = (enum ftr_leaf_order)ftr_get(in, 1);
@@ -100,7 +99,7 @@ enum ftr_status ftr_get_nominal(struct ftr_in *in, const struct ftr_shape_opts *
 	if (!st) {
 		ranks = (struct ftr_old_ranks){ rank, f->n_sw, lists };
 		with.old = rank ? &ranks : NULL;
-		st = ftr_nominal_new(f, &with, NULL, team, n, NULL, err);
+		st = ftr_nominal_new(f, &with, NULL, n, NULL, err);
 	}
 	if (!st)
 		*reshaped = (*n)->leaf_order != order || (*n)->lists != lists;
@@ -172,7 +171,7 @@ static enum ftr_status get_preferred(struct ftr_in *in, struct ftr_state *s, str
 }
 
 enum ftr_status ftr_state_read(const char *path, bool own, const struct ftr_shape_opts *opts,
-			       struct ftr_team *team, struct ftr_state *s, struct ftr_err *err)
+			       struct ftr_state *s, struct ftr_err *err)
 {
 	struct ftr_in in;
 	enum ftr_status st = ftr_in_file(&in, path, own, MAGIC, err);
@@ -180,7 +179,7 @@ enum ftr_status ftr_state_read(const char *path, bool own, const struct ftr_shap
 	*s = (struct ftr_state){ 0 };
 	if (st)
 		return st;
-	st = ftr_get_nominal(&in, opts, team, &s->nominal, &s->reshaped, err);
+	st = ftr_get_nominal(&in, opts, &s->nominal, &s->reshaped, err);
 	if (!st)
 		st = get_preferred(&in, s, err);
 	st = ftr_in_end(&in, st, err);
@@ -201,11 +200,10 @@ void ftr_state_clear(struct ftr_state *s)
 }
 
 enum ftr_status ftr_nominal_read(const char *path, const struct ftr_shape_opts *opts,
-				 struct ftr_team *team, struct ftr_nominal **out,
-				 struct ftr_err *err)
+				 struct ftr_nominal **out, struct ftr_err *err)
 {
 	struct ftr_state s;
-	enum ftr_status st = ftr_state_read(path, false, opts, team, &s, err);
+	enum ftr_status st = ftr_state_read(path, false, opts, &s, err);
 
 	if (st)
 		return st;

@@ -438,12 +438,12 @@ bool ftr_text_mark(struct ftr_text *t, struct ftr_cur *c, char ch,
 }
 
 bool ftr_text_field(struct ftr_text *t, struct ftr_cur *c, unsigned int base, uint64_t max,
-		    char end, const char *what, uint64_t *out)
+		    const char *what, uint64_t *out)
 {
 	struct ftr_cur at = *c;
 
 	ftr_cur_blanks(&at);
-	if (!ftr_cur_uint(&at, base, max, out) || (!ftr_cur_gap(&at) && *at.p != end))
+	if (!ftr_cur_uint(&at, base, max, out) || !ftr_cur_gap(&at))
 		return ftr_text_expected(t, c, what);
 	*c = at;
 	return true;

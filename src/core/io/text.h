@@ -118,10 +118,10 @@ bool ftr_text_uint(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
 		   uint64_t max, const char *what, uint64_t *out) FTR_MUST_USE;
 bool ftr_text_next(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
 		   uint64_t max, const char *what, uint64_t *out) FTR_MUST_USE;
-/* Skip blanks, and read a number that ends at the end of the line, before a blank, or before the
- * character `end`. If there is none, record the error "expected WHAT" at the cursor. */
+/* Skip blanks, and read a number that ends at the end of the line or before a blank. If there is
+ * none, record the error "expected WHAT" at the cursor. */
 bool ftr_text_field(struct ftr_text *t, struct ftr_cur *c, unsigned int base, uint64_t max,
-		    char end, const char *what, uint64_t *out) FTR_MUST_USE;
+		    const char *what, uint64_t *out) FTR_MUST_USE;
 /* Skip blanks. If the line goes on, record the error "expected WHAT". */
 bool ftr_text_end(struct ftr_text *t, struct ftr_cur *c, const char *what) FTR_MUST_USE;
 bool ftr_text_mark(struct ftr_text *t, struct ftr_cur *c, char ch,
@@ -132,15 +132,6 @@ enum ftr_status ftr_written(FILE *out, const char *what,
 			    struct ftr_err *err) FTR_MUST_USE;
 
 /* ---- files with a part for each switch or source --------------------------- */
-
-/* Counts of the parts of a file. Each part is about one switch, or about one source of paths. A
- * part is known if its switch or source is in the fabric, otherwise it is foreign. */
-struct ftr_parts {
-	uint64_t known;
-	uint32_t foreign;
-	uint32_t line;		/* line of the first foreign part; 0: none */
-	uint64_t guid;		/* GUID of the first foreign part */
-};
 
 /* Count a foreign part. Its line is the one that was returned last. */
 void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,

@@ -32,18 +32,15 @@ static bool find_format(struct ftr_text *t, collect_fn *out)
 }
 
 /* If notes is NULL, one-sided links (see raw.c) are errors. */
-static enum ftr_status parse(const char *path, const char *text, size_t len,
-			     unsigned int lmc, struct ftr_read_notes *notes,
-			     struct ftr_fabric **out, struct ftr_err *err)
+static enum ftr_status parse(struct ftr_text t, unsigned int lmc, struct ftr_read_notes *notes,
+			     struct ftr_fabric **out)
 {
+	struct ftr_text head = t;
 	collect_fn collect = NULL;
-	struct ftr_text t;
 	struct ftr_raw r;
 
-	ftr_text_mem(&t, path, text, len, err);
-	if (!find_format(&t, &collect))
-		return t.status;
-	ftr_text_mem(&t, path, text, len, err);
+	if (!find_format(&head, &collect))
+		return head.status;
 	if (ftr_raw_init(&r, &t, notes != NULL) && collect(&r) &&
 	    ftr_raw_build(&r, lmc, out) && notes)
 		*notes = r.notes;
@@ -55,13 +52,15 @@ static enum ftr_status read_file(const char *path, unsigned int lmc,
 				 struct ftr_read_notes *notes,
 				 struct ftr_fabric **out, struct ftr_err *err)
 {
+	struct ftr_text t;
 	char *text;
 	size_t len;
 	enum ftr_status st = ftr_slurp(path, false, &text, &len, err);
 
 	if (st)
 		return st;
-	st = parse(path, text, len, lmc, notes, out, err);
+	ftr_text_mem(&t, path, text, len, err);
+	st = parse(t, lmc, notes, out);
 	free(text);
 	return st;
 }
@@ -70,7 +69,10 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 size_t len, unsigned int lmc,
 				 struct ftr_fabric **out, struct ftr_err *err)
 {
-	return parse(path, text, len, lmc, NULL, out, err);
+	struct ftr_text t;
+
+	ftr_text_mem(&t, path, text, len, err);
+	return parse(t, lmc, NULL, out);
 }
 
 enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,

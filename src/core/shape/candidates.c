@@ -11,7 +11,7 @@
 /* Returns true if s must route downward to the column, because a switch above s routes downward
  * through s. */
 static bool must_descend(const struct ftr_shape *sh, ftr_sw s,
-			 const struct ftr_cost_column *c)
+			 const struct ftr_costs *c)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint8_t down = c->down[s * c->stride];
@@ -23,7 +23,7 @@ static bool must_descend(const struct ftr_shape *sh, ftr_sw s,
 }
 
 uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
-				 const struct ftr_cost_column *c,
+				 const struct ftr_costs *c,
 				 const struct ftr_group **cand)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
@@ -46,7 +46,7 @@ uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 			      const struct ftr_group **cand)
 {
-	const struct ftr_cost_column c = ftr_shape_column(sh, l);
+	const struct ftr_costs c = ftr_shape_column(sh, l);
 
 	return ftr_shape_candidates_at(sh, s, &c, cand);
 }

@@ -255,21 +255,6 @@ static bool is_flat(const struct shaping *z, const int32_t *height)
 	return true;
 }
 
-/* The sort key of a switch in rank_from().  The root has the smallest key. */
-struct by_depth {
-	int32_t depth;
-	uint32_t links;
-	ftr_sw sw;
-};
-
-static int depth_cmp(const void *x, const void *y)
-{
-	const struct by_depth *a = x, *b = y;
-
-	return FTR_ORDER(a->depth, b->depth) ?: FTR_ORDER(b->links, a->links) ?:
-	       FTR_ORDER(a->sw, b->sw);
-}
-
 /* Rank the switches that are connected to root.  Each link leads up to the switch that is closer to
  * root; on a tie, to the switch with more links; on a further tie, to the switch with the lower
  * index.  height = 1 + max(heights of the neighbours below), or 0 if there are none. */
@@ -277,7 +262,7 @@ static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 				 int32_t *height)
 {
 	uint32_t n = z->f->n_sw;
-	struct by_depth *order;
+	struct ftr_key *order;	/* by (depth, most links, index); the root is first */
 	int32_t *depth;
 	ftr_sw *list;
 
@@ -290,19 +275,20 @@ static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 	list[0] = root;
 	n = rank_bfs(z, depth, list, 1);
 	for (uint32_t i = 0; i < n; i++) {
-		order[i] = (struct by_depth){
-			depth[list[i]], rank_links(z, list[i]), list[i],
+		order[i] = (struct ftr_key){
+			((uint64_t)depth[list[i]] << 32) + (UINT32_MAX - rank_links(z, list[i])),
+			list[i],
 		};
 		height[list[i]] = NO_HEIGHT;
 	}
-	qsort(order, n, sizeof(*order), depth_cmp);
+	qsort(order, n, sizeof(*order), ftr_key_cmp);
 	while (n-- > 0) {
 		int32_t h = 0;
 
-		for_each_nbr(z, order[n].sw, t)
+		for_each_nbr(z, order[n].idx, t)
 			if (height[t->sw] != NO_HEIGHT)
 				h = FTR_MAX(h, height[t->sw] + 1);
-		height[order[n].sw] = h;
+		height[order[n].idx] = h;
 	}
 	return FTR_OK;
 }

@@ -176,7 +176,7 @@ enum ftr_status shape_cost(struct shaping *z)
 	memset(c.inf, FTR_COST_INF, c.stride);
 	sh->reach.cost = c.cost;
 	sh->reach.down = c.down;
-	sh->reach.cost_stride = (uint32_t)c.stride;
+	sh->reach.stride = (uint32_t)c.stride;
 	for (uint32_t r = 0; r < sh->tree.n_ranks; r++)
 		run_rank(&c, r, pull_down);
 	for (uint32_t r = sh->tree.n_ranks; r-- > 0;)

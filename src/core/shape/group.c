@@ -36,12 +36,6 @@ struct draft {
 	uint32_t plane;
 };
 
-/* A nominal neighbour above a switch, with its sort key (plane, index). */
-struct slot {
-	uint32_t plane;
-	ftr_sw remote;
-};
-
 static int draft_cmp(const void *x, const void *y)
 {
 	const struct draft *a = x, *b = y;
@@ -111,32 +105,26 @@ static uint32_t count_planes(const struct shaping *z, uint32_t *uf)
 	return n;
 }
 
-static int slot_cmp(const void *x, const void *y)
-{
-	const struct slot *a = x, *b = y;
-
-	return FTR_ORDER(a->plane, b->plane) ?: FTR_ORDER(a->remote, b->remote);
-}
-
 /* Assign slots to the upward groups d[0 .. n_up - 1] of s, which are sorted.  Set slot[] to the
- * nominal neighbours above s, in the order of groups.  Returns their number. */
+ * nominal neighbours above s, each with its plane as the key, in the order of groups.  Returns their
+ * number. */
 static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
-			     struct draft *d, uint32_t n_up, struct slot *slot)
+			     struct draft *d, uint32_t n_up, struct ftr_key *slot)
 {
 	const ftr_sw *above;
 	uint32_t n_inferred = shape_inferred_above(z, s, &above);
 	uint32_t n = 0, m = 0, k = 0;
 
 	for (uint32_t i = 0; i < n_up; i++)
-		slot[n++] = (struct slot){ d[i].plane, d[i].g.remote };
+		slot[n++] = (struct ftr_key){ d[i].plane, d[i].g.remote };
 	for (uint32_t i = 0; i < n_inferred; i++)
-		slot[n++] = (struct slot){ ftr_uf_find(uf, above[i]), above[i] };
+		slot[n++] = (struct ftr_key){ ftr_uf_find(uf, above[i]), above[i] };
 	if (n_inferred)
-		qsort(slot, n, sizeof(*slot), slot_cmp);
+		qsort(slot, n, sizeof(*slot), ftr_key_cmp);
 	for (uint32_t i = 0; i < n; i++) {
-		if (i && slot[i].remote == slot[i - 1].remote)
+		if (i && slot[i].idx == slot[i - 1].idx)
 			continue;
-		if (k < n_up && d[k].g.remote == slot[i].remote)
+		if (k < n_up && d[k].g.remote == slot[i].idx)
 			d[k++].g.slot = m;
 		slot[m++] = slot[i];
 	}
@@ -144,13 +132,13 @@ static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 }
 
 /* Returns true if two of the n slots of s lead to one plane.  seen: [n_sw] scratch. */
-static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
+static bool share_plane(uint32_t *uf, ftr_sw s, const struct ftr_key *slot,
 			uint32_t n, ftr_sw *seen)
 {
 	bool twice = false;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t plane = ftr_uf_find(uf, slot[i].remote);
+		uint32_t plane = ftr_uf_find(uf, slot[i].idx);
 
 		twice |= seen[plane] == s;
 		seen[plane] = s;
@@ -186,7 +174,7 @@ struct grouping {
 	/* union-finds of planes.  uf: without stubs; all: with stubs, but without empty leaves */
 	uint32_t *uf, *all;
 	ftr_sw *seen;
-	struct slot *slot;
+	struct ftr_key *slot;
 	uint32_t *n_up, *n_down, *n_equal, *n_slots;	/* these become part of the shape */
 	struct ftr_group *groups;
 };

@@ -103,8 +103,7 @@ static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *ol
 /* Make a nominal fabric that owns `united`.  On failure `united` is freed. */
 static enum ftr_status wrap(struct ftr_fabric *united,
 			    const struct ftr_shape_opts *opts, uint64_t lists,
-			    struct ftr_team *team, struct ftr_nominal **out,
-			    struct ftr_err *err)
+			    struct ftr_nominal **out, struct ftr_err *err)
 {
 	struct ftr_nominal *n = ftr_calloc(1, sizeof(*n));
 	struct ftr_shape *sh = NULL;
@@ -117,7 +116,7 @@ static enum ftr_status wrap(struct ftr_fabric *united,
 	n->f = united;
 	n->leaf_order = opts->leaf_order;
 	n->lists = lists;
-	st = ftr_shape_new(united, opts, team, &sh, err);
+	st = ftr_shape_new(united, opts, NULL, &sh, err);
 	if (st) {
 		ftr_nominal_free(n);
 		return st;
@@ -162,10 +161,8 @@ static bool start_over(struct cover *c, struct ftr_arena *a, bool names)
 
 enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 				const struct ftr_shape_opts *opts,
-				struct ftr_nominal *old, struct ftr_team *team,
-				struct ftr_nominal **out,
-				struct ftr_nominal_change *change,
-				struct ftr_err *err)
+				struct ftr_nominal *old, struct ftr_nominal **out,
+				struct ftr_nominal_change *change, struct ftr_err *err)
 {
 	struct ftr_shape_opts own = { .leaf_order = FTR_LEAF_BY_GUID };
 	struct ftr_nominal_change result;
@@ -200,7 +197,7 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 		if (!st)
 			st = unite(&c, a, &result, &united, err);
 		if (!st)
-			st = wrap(united, &own, lists, team, out, err);
+			st = wrap(united, &own, lists, out, err);
 	}
 	ftr_arena_free(a);
 	if (!st && change)

@@ -21,6 +21,11 @@ struct projection {
 	struct cover c;
 	ftr_sw *sw;		/* sw[t]: the switch of the fabric that is nominal switch t, or
 				 * FTR_SW_NONE */
+	/* the groups of the fabric, and their links */
+	struct ftr_group *group;
+	ftr_port *port;
+	uint8_t *port_pos;
+	uint32_t n_groups, n_ports;
 };
 
 static enum ftr_status prepare(struct projection *p)
@@ -71,33 +76,25 @@ static enum ftr_status switches(struct projection *p)
 	return shape_by_rank(z, p->n->tree.n_ranks);
 }
 
-struct present {
-	struct ftr_group *group;
-	ftr_port *port;
-	uint8_t *port_pos;
-	uint32_t n, n_ports;
-};
-
 /* Add the nominal group g of switch s, with its present links.  If none of its links is present,
  * add nothing and return false. */
-static bool add_present_group(const struct projection *p, struct present *l,
-			 ftr_sw s, const struct ftr_group *g)
+static bool add_present_group(struct projection *p, ftr_sw s, const struct ftr_group *g)
 {
-	struct ftr_group *out = &l->group[l->n];
+	struct ftr_group *out = &p->group[p->n_groups];
 
 	*out = *g;
 	out->remote = p->sw[g->remote];
-	out->first = l->n_ports;
+	out->first = p->n_ports;
 	for (uint32_t i = 0; i < g->n; i++) {
 		ftr_port port = p->n->tree.group_ports[g->first + i];
 
 		if (ftr_fabric_port(p->z->f, s, port)->peer_kind != FTR_PEER_SW)
 			continue;
-		l->port[l->n_ports] = port;
-		l->port_pos[l->n_ports++] = p->n->tree.port_pos[g->first + i];
+		p->port[p->n_ports] = port;
+		p->port_pos[p->n_ports++] = p->n->tree.port_pos[g->first + i];
 	}
-	out->n = l->n_ports - out->first;
-	l->n += out->n != 0;
+	out->n = p->n_ports - out->first;
+	p->n_groups += out->n != 0;
 	return out->n != 0;
 }
 
@@ -106,43 +103,42 @@ static enum ftr_status groups(struct projection *p)
 	struct shaping *z = p->z;
 	const struct ftr_shape *nsh = p->n;
 	uint32_t n = z->f->n_sw, *first, *n_up, *n_down, *n_equal;
-	struct present l = { .n = 0 };
 
 	if (!FTR_NEW(z->keep, first, n + 1u) || !FTR_ZNEW(z->keep, n_up, n) ||
 	    !FTR_ZNEW(z->keep, n_down, n) || !FTR_ZNEW(z->keep, n_equal, n) ||
-	    !FTR_NEW(z->keep, l.group, nsh->tree.group_first[nsh->f->n_sw] + 1u) ||
-	    !FTR_NEW(z->keep, l.port, z->f->n_ports) ||
-	    !FTR_NEW(z->keep, l.port_pos, z->f->n_ports))
+	    !FTR_NEW(z->keep, p->group, nsh->tree.group_first[nsh->f->n_sw] + 1u) ||
+	    !FTR_NEW(z->keep, p->port, z->f->n_ports) ||
+	    !FTR_NEW(z->keep, p->port_pos, z->f->n_ports))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		ftr_sw t = p->c.sw[s];
 
-		first[s] = l.n;
+		first[s] = p->n_groups;
 		for (uint32_t k = nsh->tree.group_first[t];
 		     k < nsh->tree.group_first[t + 1]; k++) {
 			uint32_t nth = k - nsh->tree.group_first[t];
 
-			if (!add_present_group(p, &l, s, &nsh->tree.groups[k]))
+			if (!add_present_group(p, s, &nsh->tree.groups[k]))
 				continue;
-			l.group[l.n - 1].pos = l.n - 1 - first[s];
+			p->group[p->n_groups - 1].pos = p->n_groups - 1 - first[s];
 			if (nth < nsh->tree.n_up[t])
 				n_up[s]++;
 			else if (nth < nsh->tree.n_up[t] + nsh->tree.n_down[t])
 				n_down[s]++;
 			else
 				n_equal[s]++;
-			if (n_equal[s] && l.group[l.n - 1].remote > s)
-				z->sh->tree.n_horizontal += l.group[l.n - 1].n;
+			if (n_equal[s] && p->group[p->n_groups - 1].remote > s)
+				z->sh->tree.n_horizontal += p->group[p->n_groups - 1].n;
 		}
 	}
-	first[n] = l.n;
+	first[n] = p->n_groups;
 	z->sh->tree.group_first = first;
 	z->sh->tree.n_up = n_up;
 	z->sh->tree.n_down = n_down;
 	z->sh->tree.n_equal = n_equal;
-	z->sh->tree.groups = l.group;
-	z->sh->tree.group_ports = l.port;
-	z->sh->tree.port_pos = l.port_pos;
+	z->sh->tree.groups = p->group;
+	z->sh->tree.group_ports = p->port;
+	z->sh->tree.port_pos = p->port_pos;
 	return FTR_OK;
 }
 

@@ -153,16 +153,16 @@ static uint32_t survey(const struct shaping *z, const struct slots *w,
 
 /* The number of missing links between s and those of the n switches other[] that have a free port.
  * have: [n_sw] scratch, all 0 before and after the call. */
-static uint32_t lacking(const struct shaping *z, const struct slots *w,
-			const struct mesh *m, ftr_sw s, const ftr_sw *other,
-			uint32_t n, uint32_t *have)
+static uint32_t lacking(const struct shaping *z, const struct mesh *m, ftr_sw s,
+			const ftr_sw *other, uint32_t n, uint32_t *have)
 {
+	const uint32_t *open = z->slots->open;
 	uint32_t sum = 0;
 
 	for_each_nbr(z, s, k)
 		have[k->sw] = k->links;
 	for (uint32_t i = 0; i < n; i++)
-		if (have[other[i]] < m->links && w->open[other[i]])
+		if (have[other[i]] < m->links && open[other[i]])
 			sum += m->links - have[other[i]];
 	for_each_nbr(z, s, k)
 		have[k->sw] = 0;
@@ -179,12 +179,10 @@ static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_low; i++)
-		if (lacking(z, w, m, low[i], up, m->n_up, have) <=
-		    w->open[low[i]])
+		if (lacking(z, m, low[i], up, m->n_up, have) <= w->open[low[i]])
 			w->low_mesh[low[i]] = id;
 	for (uint32_t i = 0; i < m->n_up; i++)
-		if (lacking(z, w, m, up[i], low, m->n_low, have) <=
-		    w->open[up[i]])
+		if (lacking(z, m, up[i], low, m->n_low, have) <= w->open[up[i]])
 			w->up_mesh[up[i]] = id;
 	for (uint32_t i = 0; i < m->n_up; i++)
 		if (w->up_mesh[up[i]] == id)

@@ -138,59 +138,16 @@ static uint64_t place(const struct unite *u, ftr_sw s)
 		u->n->sw[u->c->sw[s]].guid : u->f->sw[s].guid;
 }
 
-static enum ftr_status add_place(const struct unite *u, uint64_t guid,
-				 const struct ftr_switch *w, unsigned int lmc,
-				 const char *name)
-{
-	enum ftr_status st = ftr_builder_add_switch(u->b, guid, w->n_ports, 0,
-						    lmc, name, u->err);
-
-	return st ? st : ftr_builder_hold(u->b, guid, w->holder, u->err);
-}
-
 /* Add host port p, and its link to the switch with the GUID place_guid. */
 static enum ftr_status add_end(const struct unite *u, const struct ftr_endport *p,
-			       uint64_t place_guid, unsigned int lmc, const char *name)
+			       uint64_t place_guid)
 {
 	const struct ftr_end near = { p->node_guid, p->port_num };
 	const struct ftr_end far = { place_guid, p->sw_port };
-	enum ftr_status st = ftr_builder_add_endport(u->b, p->type, p->node_guid, p->guid,
-						     p->port_num, 0, lmc, name, u->err);
+	enum ftr_status st = ftr_builder_add_endport(u->b, p, u->err);
 
 	return st ? st : ftr_builder_add_link(u->b, near, far, 0, FTR_SPEED_UNKNOWN,
 					      u->err);
-}
-
-/* Add switch s of the present fabric.  If its LMC or name is unknown, take that of the nominal
- * fabric. */
-static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
-{
-	const struct ftr_switch *w = &u->f->sw[s], *old;
-	const char *name = w->name;
-	unsigned int lmc = w->lmc;
-
-	if (u->n && u->c->sw[s] != FTR_SW_NONE) {
-		old = &u->n->sw[u->c->sw[s]];
-		name = *name ? name : old->name;
-		lmc = w->lid ? lmc : old->lmc;
-	}
-	return add_place(u, place(u, s), w, lmc, name);
-}
-
-static enum ftr_status add_ep(const struct unite *u, ftr_ep e)
-{
-	const struct ftr_endport *p = &u->f->ep[e], *old;
-	const char *name = p->name;
-	unsigned int lmc = p->lmc;
-
-	if (p->sw == FTR_SW_NONE)
-		return FTR_OK;
-	if (u->n && u->c->ep[e] != FTR_EP_NONE) {
-		old = &u->n->ep[u->c->ep[e]];
-		name = *name ? name : old->name;
-		lmc = p->lid ? lmc : old->lmc;
-	}
-	return add_end(u, p, place(u, p->sw), lmc, name);
 }
 
 static enum ftr_status add_link(const struct unite *u,
@@ -211,20 +168,63 @@ static enum ftr_status add_link(const struct unite *u,
 				    u->err);
 }
 
+/* Add switch s of the present fabric, and the links between switches that it reports.  If its LMC or name is unknown, take that of the nominal
+ * fabric. */
+static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
+{
+	struct ftr_switch w = u->f->sw[s];
+	const struct ftr_switch *old;
+	enum ftr_status st;
+
+	if (u->n && u->c->sw[s] != FTR_SW_NONE) {
+		old = &u->n->sw[u->c->sw[s]];
+		w.name = *w.name ? w.name : old->name;
+		w.lmc = w.lid ? w.lmc : old->lmc;
+	}
+	w.guid = place(u, s);
+	w.lid = 0;
+	st = ftr_builder_add_switch(u->b, &w, u->err);
+	for (unsigned int p = 1; p <= w.n_ports; p++) {
+		if (st)
+			return st;
+		if (cover_reported_here(u->f, s, p))
+			st = add_link(u, u->f, s, p);
+	}
+	return st;
+}
+
+static enum ftr_status add_ep(const struct unite *u, ftr_ep e)
+{
+	struct ftr_endport p = u->f->ep[e];
+	const struct ftr_endport *old;
+
+	if (p.sw == FTR_SW_NONE)
+		return FTR_OK;
+	if (u->n && u->c->ep[e] != FTR_EP_NONE) {
+		old = &u->n->ep[u->c->ep[e]];
+		p.name = *p.name ? p.name : old->name;
+		p.lmc = p.lid ? p.lmc : old->lmc;
+	}
+	p.lid = 0;
+	return add_end(u, &p, place(u, p.sw));
+}
+
 static enum ftr_status add_fabric(const struct unite *u)
 {
 	const struct ftr_fabric *f = u->f;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		st = add_switch(u, s);
-	for (ftr_ep e = 0; !st && e < f->n_ep; e++)
+		if (st)
+			return st;
+	}
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		st = add_ep(u, e);
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
-		for (unsigned int p = 1; !st && p <= f->sw[s].n_ports; p++)
-			if (cover_reported_here(f, s, p))
-				st = add_link(u, f, s, p);
-	return st;
+		if (st)
+			return st;
+	}
+	return FTR_OK;
 }
 
 /* ---- kept from the nominal fabric ---------------------------------------- */
@@ -252,61 +252,61 @@ static bool is_contradicted(const struct unite *u, ftr_sw t)
 
 static enum ftr_status keep_switches(const struct unite *u)
 {
-	enum ftr_status st = FTR_OK;
-
-	for (ftr_sw t = 0; !st && t < u->n->n_sw; t++) {
-		const struct ftr_switch *w = &u->n->sw[t];
+	for (ftr_sw t = 0; t < u->n->n_sw; t++) {
+		enum ftr_status st;
 
 		if (u->sw[t] != FTR_SW_NONE)
 			continue;
 		u->removed[t] = is_contradicted(u, t);
 		u->change->dropped_sw += u->removed[t];
-		if (!u->removed[t])
-			st = add_place(u, w->guid, w, w->lmc, w->name);
+		st = u->removed[t] ? FTR_OK :
+			ftr_builder_add_switch(u->b, &u->n->sw[t], u->err);
+		if (st)
+			return st;
 	}
-	return st;
+	return FTR_OK;
 }
 
 static enum ftr_status keep_endports(const struct unite *u)
 {
-	enum ftr_status st = FTR_OK;
-
-	for (ftr_ep e = 0; !st && e < u->n->n_ep; e++) {
+	for (ftr_ep e = 0; e < u->n->n_ep; e++) {
 		const struct ftr_endport *p = &u->n->ep[e];
+		enum ftr_status st = FTR_OK;
 		enum fate fate;
 
 		if (p->sw == FTR_SW_NONE)
 			continue;
 		fate = ep_fate(u, e);
 		if (fate == KEEP && !u->removed[p->sw])
-			st = add_end(u, p, u->n->sw[p->sw].guid, p->lmc, p->name);
+			st = add_end(u, p, u->n->sw[p->sw].guid);
 		else if (fate != IN_FABRIC)
 			u->change->dropped_hosts++;
+		if (st)
+			return st;
 	}
-	return st;
+	return FTR_OK;
 }
 
-static enum ftr_status keep_links(const struct unite *u)
+static enum ftr_status keep_links(const struct unite *u, ftr_sw t)
 {
 	const struct ftr_fabric *n = u->n;
-	enum ftr_status st = FTR_OK;
 
-	for (ftr_sw t = 0; !st && t < n->n_sw; t++) {
-		for (unsigned int p = 1; !st && p <= n->sw[t].n_ports; p++) {
-			enum fate fate;
-			ftr_sw far;
+	for (unsigned int p = 1; p <= n->sw[t].n_ports; p++) {
+		enum ftr_status st = FTR_OK;
+		enum fate fate;
 
-			if (!cover_reported_here(n, t, p))
-				continue;
-			far = ftr_fabric_port(n, t, p)->peer;
-			fate = link_fate(u, t, p);
-			if (fate == KEEP && !u->removed[t] && !u->removed[far])
-				st = add_link(u, n, t, p);
-			else if (fate != IN_FABRIC)
-				u->change->dropped_links++;
-		}
+		if (!cover_reported_here(n, t, p))
+			continue;
+		fate = link_fate(u, t, p);
+		if (fate == KEEP && !u->removed[t] &&
+		    !u->removed[ftr_fabric_port(n, t, p)->peer])
+			st = add_link(u, n, t, p);
+		else if (fate != IN_FABRIC)
+			u->change->dropped_links++;
+		if (st)
+			return st;
 	}
-	return st;
+	return FTR_OK;
 }
 
 static enum ftr_status keep_nominal(struct unite *u, struct ftr_arena *a)
@@ -332,7 +332,12 @@ static enum ftr_status keep_nominal(struct unite *u, struct ftr_arena *a)
 	st = keep_switches(u);
 	if (!st)
 		st = keep_endports(u);
-	return st ? st : keep_links(u);
+	for (ftr_sw t = 0; t < n->n_sw; t++) {
+		if (st)
+			return st;
+		st = keep_links(u, t);
+	}
+	return st;
 }
 
 enum ftr_status unite(const struct cover *c, struct ftr_arena *scratch,

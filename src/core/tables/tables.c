@@ -161,19 +161,13 @@ uint32_t ftr_tables_path(const struct ftr_fabric *f, const struct ftr_tables *t,
 	return FTR_NO_PATH;
 }
 
-enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
-				const struct ftr_turn *turn, uint32_t n,
-				const struct ftr_fabric *fb,
-				struct ftr_turn **out, uint32_t *n_out,
-				struct ftr_err *err)
+bool ftr_turns_carry(const struct ftr_fabric *fa, const struct ftr_turn *turn, uint32_t n,
+		     const struct ftr_fabric *fb, struct ftr_turn **out, uint32_t *n_out)
 {
 	*n_out = 0;
-	*out = NULL;
-	if (!n)
-		return FTR_OK;
-	*out = ftr_calloc(n, sizeof(**out));
-	if (!*out)
-		return ftr_nomem(err, "%u turns", n);
+	*out = n ? ftr_calloc(n, sizeof(**out)) : NULL;
+	if (n && !*out)
+		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_turn x = {
 			.from = ftr_fabric_find_sw(fb, fa->sw[turn[i].from].guid),
@@ -184,5 +178,5 @@ enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
 		if (x.from != FTR_SW_NONE && x.at != FTR_SW_NONE && x.to != FTR_SW_NONE)
 			(*out)[(*n_out)++] = x;
 	}
-	return FTR_OK;
+	return true;
 }

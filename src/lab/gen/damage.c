@@ -14,25 +14,27 @@
 #include <ftr/gen.h>
 
 struct loss {
+	struct ftr_rng rng;
+	uint32_t *list;		/* the parts from which is drawn */
+	struct ftr_err *err;
 	uint8_t *dead_sw, *dead_node;
 	uint8_t *dead_port;	/* [n_ports] 1: remove the link; set at its lower end only, see
 				 * ftr_is_lower_end() */
 };
 
-/* Draw n indices from a list at random, and set dead[] for them.  FTR_INVAL: the list has fewer
+/* Draw n elements of list[n_list] at random, and set dead[] for them.  FTR_INVAL: the list has fewer
  * than n. */
-static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
-				 uint32_t n_list, uint32_t n, uint8_t *dead,
-				 const char *what, struct ftr_err *err)
+static enum ftr_status draw_dead(struct loss *z, uint32_t n_list, uint32_t n, uint8_t *dead,
+				 const char *what)
 {
 	if (n > n_list)
-		return ftr_fail(err, FTR_INVAL, "cannot remove %u %s: the fabric has %u",
+		return ftr_fail(z->err, FTR_INVAL, "cannot remove %u %s: the fabric has %u",
 				n, what, n_list);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t k = i + ftr_rng_below(r, n_list - i);
-		uint32_t pick = list[k];
+		uint32_t k = i + ftr_rng_below(&z->rng, n_list - i);
+		uint32_t pick = z->list[k];
 
-		list[k] = list[i];
+		z->list[k] = z->list[i];
 		dead[pick] = 1;
 	}
 	return FTR_OK;
@@ -40,18 +42,16 @@ static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 
 /* Make a list of the switches without hosts, and return their number.  dead_sw[] is used as scratch
  * space; all its elements are 0 before and after the call. */
-static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
-				   uint32_t *list)
+static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z)
 {
 	uint32_t n = 0;
 
 	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (f->ep[e].sw != FTR_SW_NONE &&
-		    !ftr_ep_is_aggregation(&f->ep[e]))
+		if (f->ep[e].sw != FTR_SW_NONE && !ftr_ep_is_aggregation(&f->ep[e]))
 			z->dead_sw[f->ep[e].sw] = 1;
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		if (!z->dead_sw[s])
-			list[n++] = s;
+			z->list[n++] = s;
 	memset(z->dead_sw, 0, f->n_sw);
 	return n;
 }
@@ -73,29 +73,25 @@ static uint32_t list_hosts(const struct ftr_fabric *f, uint32_t *list)
 }
 
 static enum ftr_status choose(const struct ftr_fabric *f,
-			      const struct ftr_damage *d, struct loss *z,
-			      uint32_t *list, struct ftr_err *err)
+			      const struct ftr_damage *d, struct loss *z)
 {
-	struct ftr_rng r;
 	uint32_t n = 0;
 	enum ftr_status st;
 
-	ftr_rng_seed(&r, d->seed);
+	ftr_rng_seed(&z->rng, d->seed);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
 			if (ftr_is_lower_end(f, s, p))
-				list[n++] = f->sw[s].first_port + p;
-	st = draw_dead(&r, list, n, d->links, z->dead_port,
-		       "links between switches", err);
+				z->list[n++] = f->sw[s].first_port + p;
+	st = draw_dead(z, n, d->links, z->dead_port, "links between switches");
 	if (st)
 		return st;
-	n = list_bare_switches(f, z, list);
-	st = draw_dead(&r, list, n, d->switches, z->dead_sw,
-		       "switches without hosts", err);
+	n = list_bare_switches(f, z);
+	st = draw_dead(z, n, d->switches, z->dead_sw, "switches without hosts");
 	if (st)
 		return st;
-	n = list_hosts(f, list);
-	return draw_dead(&r, list, n, d->hosts, z->dead_node, "hosts", err);
+	n = list_hosts(f, z->list);
+	return draw_dead(z, n, d->hosts, z->dead_node, "hosts");
 }
 
 static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
@@ -114,31 +110,27 @@ static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	return !z->dead_node[p->node];
 }
 
-static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
-		      ftr_port p)
+static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
 	return !((struct loss *)ctx)->dead_port[f->sw[s].first_port + p];
 }
 
-enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
-			       const struct ftr_damage *damage,
+enum ftr_status ftr_gen_damage(const struct ftr_fabric *f, const struct ftr_damage *damage,
 			       struct ftr_fabric **out, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct loss z;
+	struct loss z = { .err = err };
 	struct ftr_filter filter = { keep_sw, keep_ep, keep_link, &z, NULL };
-	uint32_t *list;
 	enum ftr_status st;
 
 	if (!a)
 		return ftr_nomem(err, "random faults");
-	if (!FTR_ZNEW(a, z.dead_sw, f->n_sw) ||
-	    !FTR_ZNEW(a, z.dead_node, f->n_nodes) ||
+	if (!FTR_ZNEW(a, z.dead_sw, f->n_sw) || !FTR_ZNEW(a, z.dead_node, f->n_nodes) ||
 	    !FTR_ZNEW(a, z.dead_port, f->n_ports) ||
-	    !FTR_NEW(a, list, (size_t)f->n_ports + f->n_ep + f->n_sw))
+	    !FTR_NEW(a, z.list, (size_t)f->n_ports + f->n_ep + f->n_sw))
 		st = ftr_nomem(err, "random faults");
 	else
-		st = choose(f, damage, &z, list, err);
+		st = choose(f, damage, &z);
 	if (!st)
 		st = ftr_fabric_copy_if(f, &filter, out, err);
 	ftr_arena_free(a);

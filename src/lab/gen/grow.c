@@ -16,8 +16,7 @@
 
 /* ---- parsing ------------------------------------------------------------- */
 
-bool gen_number(struct gen_text *t, const char *what, unsigned int max,
-		unsigned int *out)
+bool gen_number(struct gen_text *t, const char *what, unsigned int max, unsigned int *out)
 {
 	char *end;
 	unsigned long v = strtoul(t->at, &end, 10);
@@ -53,20 +52,19 @@ static enum ftr_status nomem(struct gen_growth *z)
 	return ftr_nomem(z->err, "a generated fabric");
 }
 
-enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
-			  uint64_t ports, uint64_t *total)
+void gen_limit(struct gen_growth *z, unsigned int l, uint64_t n, uint64_t ports, uint64_t *total)
 {
-	if (ports > FTR_PORT_MAX)
-		return ftr_fail(z->err, FTR_LIMIT, "a node of level %u has %"
-				PRIu64 " ports, more than %u", l, ports,
-				FTR_PORT_MAX);
 	*total += n * (l ? 1 : (ports << z->o->lmc));
-	if (*total > FTR_LID_MAX)
-		return ftr_fail(z->err, FTR_LIMIT, "the shape needs more than the %u unicast LIDs",
-				FTR_LID_MAX);
+	if (z->status)
+		return;
+	if (ports > FTR_PORT_MAX)
+		z->status = ftr_fail(z->err, FTR_LIMIT, "a node of level %u has %" PRIu64
+				     " ports, more than %u", l, ports, FTR_PORT_MAX);
+	else if (*total > FTR_LID_MAX)
+		z->status = ftr_fail(z->err, FTR_LIMIT,
+				     "the shape needs more than the %u unicast LIDs", FTR_LID_MAX);
 	z->level[l].n = (uint32_t)n;
 	z->level[l].n_ports = (unsigned int)ports;
-	return FTR_OK;
 }
 
 /* Returns the node GUID of node i of level l.  Its low byte is 0, because port p has the GUID (node
@@ -106,51 +104,49 @@ static ftr_lid next_lid(struct gen_growth *z)
 }
 
 /* Add node i of level l: a switch, or all ports of a host. */
-static enum ftr_status add_node(struct gen_growth *z, unsigned int l, uint32_t i)
+static void add_node(struct gen_growth *z, unsigned int l, uint32_t i)
 {
 	const struct gen_level *v = &z->level[l];
 	char name[FTR_NAME_MAX];
 
+	if (z->status)
+		return;
 	snprintf(name, sizeof(name), "host-%u", i);
 	z->shape->name(z, l, i, name);
 	if (l > 0)
-		return ftr_builder_add_switch(z->b, v->guid[i], v->n_ports,
-					      next_lid(z), 0, name, z->err);
-	for (unsigned int p = 1; p <= v->n_ports; p++) {
-		enum ftr_status st = ftr_builder_add_endport(
-			z->b, FTR_NODE_CA, v->guid[i], v->guid[i] + p, p,
-			next_lid(z), z->lid ? z->o->lmc : 0, name, z->err);
-
-		if (st)
-			return st;
-	}
-	return FTR_OK;
+		z->status = ftr_builder_add_switch(z->b, &(struct ftr_switch){
+			.guid = v->guid[i], .n_ports = (ftr_port)v->n_ports,
+			.lid = next_lid(z), .name = name,
+		}, z->err);
+	for (unsigned int p = 1; !l && p <= v->n_ports; p++)
+		if (!z->status)
+			z->status = ftr_builder_add_endport(z->b, &(struct ftr_endport){
+				.guid = v->guid[i] + p, .node_guid = v->guid[i],
+				.type = FTR_NODE_CA, .port_num = (ftr_port)p, .lid = next_lid(z),
+				.lmc = z->lid ? (uint8_t)z->o->lmc : 0, .name = name,
+			}, z->err);
 }
 
-static enum ftr_status add_nodes(struct gen_growth *z)
+static void add_nodes(struct gen_growth *z)
 {
 	for (unsigned int l = 0; l <= z->h; l++) {
 		struct gen_level *v = &z->level[l];
 
 		FTR_NEW(z->arena, v->guid, v->n);
-		if (!v->guid || !name_ports(z, v, l > 0 && z->o->random_ports))
-			return nomem(z);
+		if (!v->guid || !name_ports(z, v, l > 0 && z->o->random_ports)) {
+			z->status = nomem(z);
+			return;
+		}
 		for (uint32_t i = 0; i < v->n; i++) {
-			enum ftr_status st;
-
 			v->guid[i] = pick_guid(z, l, i);
-			st = add_node(z, l, i);
-			if (st)
-				return st;
+			add_node(z, l, i);
 		}
 	}
-	return FTR_OK;
 }
 
 /* ---- links ------------------------------------------------------------- */
 
-static struct ftr_end place(const struct gen_growth *z, unsigned int l,
-			    uint32_t i, unsigned int k)
+struct ftr_end gen_port(const struct gen_growth *z, unsigned int l, uint32_t i, unsigned int k)
 {
 	const struct gen_level *v = &z->level[l];
 
@@ -158,12 +154,10 @@ static struct ftr_end place(const struct gen_growth *z, unsigned int l,
 				 v->port[(size_t)i * v->n_ports + k] };
 }
 
-enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
-			 unsigned int k, unsigned int r, uint32_t j,
-			 unsigned int q)
+void gen_link(struct gen_growth *z, struct ftr_end a, struct ftr_end b)
 {
-	return ftr_builder_add_link(z->b, place(z, l, i, k), place(z, r, j, q),
-				    WIDTH, z->speed, z->err);
+	if (!z->status)
+		z->status = ftr_builder_add_link(z->b, a, b, WIDTH, z->speed, z->err);
 }
 
 /* ---- LIDs -------------------------------------------------------------- */
@@ -172,7 +166,6 @@ enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
  * now with their LIDs; the builder merges the two descriptions of a node. */
 static enum ftr_status random_lids(struct gen_growth *z)
 {
-	enum ftr_status st = FTR_OK;
 	unsigned int lmc = z->o->lmc;
 	uint32_t n = 0;
 
@@ -185,9 +178,9 @@ static enum ftr_status random_lids(struct gen_growth *z)
 		return nomem(z);
 	ftr_rng_perm(&z->rng, z->lid, n);
 	for (unsigned int l = 0; l <= z->h; l++)
-		for (uint32_t i = 0; !st && i < z->level[l].n; i++)
-			st = add_node(z, l, i);
-	return st;
+		for (uint32_t i = 0; i < z->level[l].n; i++)
+			add_node(z, l, i);
+	return z->status;
 }
 
 static enum ftr_status give_lids(struct gen_growth *z)
@@ -208,24 +201,25 @@ enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
 		.o = opts ? opts : &defaults, .err = err,
 		.speed = FTR_SPEED_EDR, .b = ftr_builder_new(), .arena = ftr_arena_new(),
 	};
-	enum ftr_status st;
 
 	if (z.o->lmc > FTR_LMC_MAX)
-		st = ftr_fail(err, FTR_INVAL, "LMC %u is above the maximum %u", z.o->lmc,
-			      FTR_LMC_MAX);
+		z.status = ftr_fail(err, FTR_INVAL, "LMC %u is above the maximum %u", z.o->lmc,
+				    FTR_LMC_MAX);
+	else if (z.b && z.arena)
+		shape->size(&z);
 	else
-		st = z.b && z.arena ? shape->size(&z) : nomem(&z);
+		z.status = nomem(&z);
 	ftr_rng_seed(&z.rng, z.o->seed);
-	if (!st)
-		st = add_nodes(&z);
-	if (!st)
-		st = shape->links(&z);
-	if (!st)
-		st = give_lids(&z);
-	if (!st)
-		st = ftr_builder_freeze(z.b, out, err);
-	if (st)
+	if (!z.status)
+		add_nodes(&z);
+	if (!z.status)
+		shape->links(&z);
+	if (!z.status)
+		z.status = give_lids(&z);
+	if (!z.status)
+		z.status = ftr_builder_freeze(z.b, out, err);
+	if (z.status)
 		ftr_builder_free(z.b);
 	ftr_arena_free(z.arena);
-	return st;
+	return z.status;
 }

@@ -35,26 +35,24 @@ struct gen_growth {
 	struct ftr_arena *arena;
 	struct gen_level level[FTR_PGFT_MAX_H + 1];
 	struct ftr_err *err;
+	enum ftr_status status;		/* the first error; the functions below then do nothing */
 };
 
 struct gen_shape {
 	/* sets n and n_ports of all levels, and checks the numbers of ports and LIDs */
-	enum ftr_status (*size)(struct gen_growth *z);
-	enum ftr_status (*links)(struct gen_growth *z);
+	void (*size)(struct gen_growth *z);
+	void (*links)(struct gen_growth *z);
 	/* Sets the description of a node, a buffer of FTR_NAME_MAX bytes.  For level 0 it may leave
 	 * the default, "host-N". */
-	void (*name)(const struct gen_growth *z, unsigned int l, uint32_t i,
-		     char *name);
+	void (*name)(const struct gen_growth *z, unsigned int l, uint32_t i, char *name);
 };
 
-/* Add a link from the k-th port of node i of level l to the q-th port of node j of level r. */
-enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
-			 unsigned int k, unsigned int r, uint32_t j,
-			 unsigned int q);
+/* Returns the k-th port of node i of level l. */
+struct ftr_end gen_port(const struct gen_growth *z, unsigned int l, uint32_t i, unsigned int k);
+void gen_link(struct gen_growth *z, struct ftr_end a, struct ftr_end b);
 /* Set n and n_ports of level l, and add the number of the level's LIDs to *total.  FTR_LIMIT: a
  * node has more than FTR_PORT_MAX ports, or *total exceeds FTR_LID_MAX. */
-enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
-			  uint64_t ports, uint64_t *total);
+void gen_limit(struct gen_growth *z, unsigned int l, uint64_t n, uint64_t ports, uint64_t *total);
 enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
 			 unsigned int h, const struct ftr_gen_opts *opts,
 			 struct ftr_fabric **out, struct ftr_err *err);
@@ -70,8 +68,7 @@ struct gen_text {
 /* Parse the next part of the text; both functions return false after an error.  gen_number() reads
  * a number from 1 to max; `what` is its name in the error text.  gen_mark() reads the character c;
  * if c is 0, it expects the end of the text. */
-bool gen_number(struct gen_text *t, const char *what, unsigned int max,
-		unsigned int *out);
+bool gen_number(struct gen_text *t, const char *what, unsigned int max, unsigned int *out);
 bool gen_mark(struct gen_text *t, char c);
 
 #endif

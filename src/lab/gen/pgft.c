@@ -61,8 +61,7 @@ static bool parse_pgft(struct gen_text *t, struct ftr_pgft *out)
 	return gen_mark(t, '\0');
 }
 
-enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
-			       struct ftr_err *err)
+enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out, struct ftr_err *err)
 {
 	struct gen_text t = { .text = text, .at = text, .err = err };
 	struct ftr_pgft g = { 0 };
@@ -84,7 +83,7 @@ enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
 
 /* ---- nodes ------------------------------------------------------------- */
 
-static enum ftr_status size_levels(struct gen_growth *z)
+static void size_levels(struct gen_growth *z)
 {
 	const struct ftr_pgft *g = z->of;
 	uint64_t total = 0;
@@ -92,7 +91,6 @@ static enum ftr_status size_levels(struct gen_growth *z)
 	for (unsigned int l = 0; l <= g->h; l++) {
 		struct gen_level *v = &z->level[l];
 		uint64_t n = 1, ports = 0;
-		enum ftr_status st;
 
 		for (unsigned int i = 0; i < g->h; i++) {
 			v->radix[i] = i < l ? g->w[i] : g->m[i];
@@ -102,15 +100,11 @@ static enum ftr_status size_levels(struct gen_growth *z)
 			ports += (uint64_t)g->m[l - 1] * g->p[l - 1];
 		if (l < g->h)
 			ports += (uint64_t)g->w[l] * g->p[l];
-		st = gen_limit(z, l, n, ports, &total);
-		if (st)
-			return st;
+		gen_limit(z, l, n, ports, &total);
 	}
-	return FTR_OK;
 }
 
-static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
-		 char *name)
+static void name(const struct gen_growth *z, unsigned int l, uint32_t i, char *name)
 {
 	(void)z;
 	if (l)
@@ -140,7 +134,7 @@ static uint32_t parent(const struct gen_growth *z, unsigned int l, uint32_t i,
 	return out;
 }
 
-static enum ftr_status link_node(struct gen_growth *z, unsigned int l, uint32_t i)
+static void link_node(struct gen_growth *z, unsigned int l, uint32_t i)
 {
 	const struct ftr_pgft *g = z->of;
 	unsigned int below = l ? g->m[l - 1] * g->p[l - 1] : 0;
@@ -148,34 +142,21 @@ static enum ftr_status link_node(struct gen_growth *z, unsigned int l, uint32_t 
 	for (uint32_t u = 0; u < g->w[l]; u++) {
 		uint32_t child = 0, j = parent(z, l, i, u, &child);
 
-		for (unsigned int c = 0; c < g->p[l]; c++) {
-			enum ftr_status st = gen_link(z, l, i, below +
-						      u * g->p[l] + c, l + 1,
-						      j, child * g->p[l] + c);
-
-			if (st)
-				return st;
-		}
+		for (unsigned int c = 0; c < g->p[l]; c++)
+			gen_link(z, gen_port(z, l, i, below + u * g->p[l] + c),
+				 gen_port(z, l + 1, j, child * g->p[l] + c));
 	}
-	return FTR_OK;
 }
 
-static enum ftr_status add_links(struct gen_growth *z)
+static void add_links(struct gen_growth *z)
 {
 	for (unsigned int l = 0; l < z->h; l++)
-		for (uint32_t i = 0; i < z->level[l].n; i++) {
-			enum ftr_status st = link_node(z, l, i);
-
-			if (st)
-				return st;
-		}
-	return FTR_OK;
+		for (uint32_t i = 0; i < z->level[l].n; i++)
+			link_node(z, l, i);
 }
 
-enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
-			     const struct ftr_gen_opts *opts,
-			     struct ftr_fabric **out,
-			     struct ftr_err *err)
+enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft, const struct ftr_gen_opts *opts,
+			     struct ftr_fabric **out, struct ftr_err *err)
 {
 	static const struct gen_shape shape = { size_levels, add_links, name };
 

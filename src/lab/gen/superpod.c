@@ -79,8 +79,7 @@ static enum ftr_status no_design(const char *text, const struct generation *g, u
 			text, g->name, units, list);
 }
 
-enum ftr_status ftr_superpod_parse(const char *text, struct ftr_superpod *out,
-				   struct ftr_err *err)
+enum ftr_status ftr_superpod_parse(const char *text, struct ftr_superpod *out, struct ftr_err *err)
 {
 	struct gen_text t = { .text = text, .at = text + strlen(PREFIX), .err = err };
 	struct ftr_superpod g = { .planes = 1 };
@@ -142,22 +141,21 @@ static struct cabling cabling_of(const struct gen_growth *z)
 	return c;
 }
 
-static enum ftr_status size(struct gen_growth *z)
+static void size(struct gen_growth *z)
 {
 	const struct ftr_superpod *g = z->of;
 	struct cabling c = cabling_of(z);
 	const unsigned int n[] = { c.nodes * RAILS, c.leaves, c.spines, c.cores };
-	enum ftr_status st = FTR_OK;
 	uint64_t total = 0;
 
 	if (c.nodes > c.half * g->units)
-		return ftr_fail(z->err, FTR_INVAL, "%u nodes do not fit into %u units of %u nodes",
-				c.nodes, g->units, c.half);
+		z->status = ftr_fail(z->err, FTR_INVAL,
+				     "%u nodes do not fit into %u units of %u nodes",
+				     c.nodes, g->units, c.half);
 	z->speed = c.gen->speed;
-	for (unsigned int l = 0; !st && l <= z->h; l++)
-		st = gen_limit(z, l, (uint64_t)n[l] * (l ? g->planes : 1),
-			       l ? 2 * c.half : g->planes, &total);
-	return st;
+	for (unsigned int l = 0; l <= z->h; l++)
+		gen_limit(z, l, (uint64_t)n[l] * (l ? g->planes : 1),
+			  l ? 2 * c.half : g->planes, &total);
 }
 
 static void name(const struct gen_growth *z, unsigned int l, uint32_t i, char *name)
@@ -185,64 +183,55 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i, char *n
 
 /* Add n links between consecutive ports of two switches: ports k.. of node i of level l, and ports
  * q.. of node j of the level above. */
-static enum ftr_status bundle(struct gen_growth *z, unsigned int l, const uint32_t node[2],
-			      const unsigned int port[2], unsigned int n)
+static void bundle(struct gen_growth *z, unsigned int l, const uint32_t node[2],
+		   const unsigned int port[2], unsigned int n)
 {
-	enum ftr_status st = FTR_OK;
-
-	for (unsigned int c = 0; !st && c < n; c++)
-		st = gen_link(z, l, node[0], port[0] + c, l + 1, node[1], port[1] + c);
-	return st;
+	for (unsigned int c = 0; c < n; c++)
+		gen_link(z, gen_port(z, l, node[0], port[0] + c),
+			 gen_port(z, l + 1, node[1], port[1] + c));
 }
 
-static enum ftr_status link_leaf(struct gen_growth *z, const struct cabling *c,
-				 unsigned int plane, uint32_t i)
+static void link_leaf(struct gen_growth *z, const struct cabling *c, unsigned int plane, uint32_t i)
 {
 	uint32_t unit = i / RAILS, rail = i % RAILS;
 	uint32_t group = c->block ? unit / c->block * RAILS + rail : 0;
 	uint32_t place = c->block ? unit % c->block : i;
 	unsigned int p = c->half / c->group_spines;
-	enum ftr_status st = FTR_OK;
 
-	for (uint32_t k = 0; !st && k < c->half && unit * c->half + k < c->nodes; k++)
-		st = gen_link(z, 0, (unit * c->half + k) * RAILS + rail, plane, 1,
-			      plane * c->leaves + i, k);
-	for (uint32_t j = 0; !st && j < c->group_spines; j++)
-		st = bundle(z, 1, (const uint32_t[]){ plane * c->leaves + i, plane * c->spines +
-						     group * c->group_spines + j },
-			    (const unsigned int[]){ c->half + j * p, place * p }, p);
-	return st;
+	for (uint32_t k = 0; k < c->half && unit * c->half + k < c->nodes; k++)
+		gen_link(z, gen_port(z, 0, (unit * c->half + k) * RAILS + rail, plane),
+			 gen_port(z, 1, plane * c->leaves + i, k));
+	for (uint32_t j = 0; j < c->group_spines; j++)
+		bundle(z, 1, (const uint32_t[]){ plane * c->leaves + i, plane * c->spines +
+						 group * c->group_spines + j },
+		       (const unsigned int[]){ c->half + j * p, place * p }, p);
 }
 
-static enum ftr_status link_spine(struct gen_growth *z, const struct cabling *c,
-				  unsigned int plane, uint32_t i)
+static void link_spine(struct gen_growth *z, const struct cabling *c, unsigned int plane,
+		       uint32_t i)
 {
 	uint32_t group = i / c->group_spines, j = i % c->group_spines;
-	enum ftr_status st = FTR_OK;
 
-	for (uint32_t u = 0; !st && u < c->group_cores; u++) {
+	for (uint32_t u = 0; u < c->group_cores; u++) {
 		unsigned int q = c->half / c->group_cores;
 
-		st = bundle(z, 2, (const uint32_t[]){ plane * c->spines + i, plane * c->cores +
-						     j * c->group_cores + u },
-			    (const unsigned int[]){ c->half + u * q, group * q }, q);
+		bundle(z, 2, (const uint32_t[]){ plane * c->spines + i, plane * c->cores +
+						 j * c->group_cores + u },
+		       (const unsigned int[]){ c->half + u * q, group * q }, q);
 	}
-	return st;
 }
 
-static enum ftr_status links(struct gen_growth *z)
+static void links(struct gen_growth *z)
 {
 	const struct ftr_superpod *g = z->of;
 	struct cabling c = cabling_of(z);
-	enum ftr_status st = FTR_OK;
 
 	for (unsigned int plane = 0; plane < g->planes; plane++) {
-		for (uint32_t i = 0; !st && i < c.leaves; i++)
-			st = link_leaf(z, &c, plane, i);
-		for (uint32_t i = 0; !st && i < c.spines; i++)
-			st = link_spine(z, &c, plane, i);
+		for (uint32_t i = 0; i < c.leaves; i++)
+			link_leaf(z, &c, plane, i);
+		for (uint32_t i = 0; i < c.spines; i++)
+			link_spine(z, &c, plane, i);
 	}
-	return st;
 }
 
 enum ftr_status ftr_gen_superpod(const struct ftr_superpod *pod, const struct ftr_gen_opts *opts,

@@ -9,46 +9,41 @@
 
 #define PREFIX "torus:"
 
-enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out,
-				struct ftr_err *err)
+enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out, struct ftr_err *err)
 {
 	struct gen_text t = { .text = text, .at = text + strlen(PREFIX),
 			      .err = err };
 	struct ftr_torus g = { .hosts = 1 };
-	bool ok;
 
 	if (strncmp(text, PREFIX, strlen(PREFIX)))
-		return ftr_fail(err, FTR_PARSE, "shape \"%s\" is not a torus",
-				text);
+		return ftr_fail(err, FTR_PARSE, "shape \"%s\" is not a torus", text);
 	do {
 		if (g.d == FTR_TORUS_MAX_D)
 			return ftr_fail(err, FTR_PARSE, "shape \"%s\": more than %u dimensions",
 					text, FTR_TORUS_MAX_D);
-		ok = (!g.d || gen_mark(&t, ',')) &&
-			gen_number(&t, "k", FTR_LID_MAX, &g.k[g.d++]);
-	} while (ok && *t.at == ',');
-	if (ok && *t.at == ';')
-		ok = gen_mark(&t, ';') &&
-			gen_number(&t, "hosts", FTR_PORT_MAX, &g.hosts);
-	if (ok && gen_mark(&t, '\0'))
+		if ((g.d && !gen_mark(&t, ',')) || !gen_number(&t, "k", FTR_LID_MAX, &g.k[g.d++]))
+			return t.status;
+	} while (*t.at == ',');
+	if (*t.at == ';' && (!gen_mark(&t, ';') ||
+			     !gen_number(&t, "hosts", FTR_PORT_MAX, &g.hosts)))
+		return t.status;
+	if (gen_mark(&t, '\0'))
 		*out = g;
 	return t.status;
 }
 
-static enum ftr_status size(struct gen_growth *z)
+static void size(struct gen_growth *z)
 {
 	const struct ftr_torus *g = z->of;
 	uint64_t n = 1, total = 0;
-	enum ftr_status st;
 
 	for (unsigned int i = 0; i < g->d; i++)
 		n = FTR_MIN(n * g->k[i], (uint64_t)UINT32_MAX);
-	st = gen_limit(z, 1, n, 2u * g->d + g->hosts, &total);
-	return st ? st : gen_limit(z, 0, n * g->hosts, 1, &total);
+	gen_limit(z, 1, n, 2u * g->d + g->hosts, &total);
+	gen_limit(z, 0, n * g->hosts, 1, &total);
 }
 
-static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
-		 char *name)
+static void name(const struct gen_growth *z, unsigned int l, uint32_t i, char *name)
 {
 	const struct ftr_torus *g = z->of;
 	size_t at = 2;
@@ -57,49 +52,35 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
 		return;
 	snprintf(name, FTR_NAME_MAX, "sw");
 	for (unsigned int d = 0; d < g->d; d++) {
-		at += (size_t)snprintf(name + at, FTR_NAME_MAX - at, "-%u",
-				       i % g->k[d]);
+		at += (size_t)snprintf(name + at, FTR_NAME_MAX - at, "-%u", i % g->k[d]);
 		i /= g->k[d];
 	}
 }
 
 /* Add the links from switch i to the next switch in every dimension, and to its hosts. */
-static enum ftr_status link_switch(struct gen_growth *z, uint32_t i)
+static void link_switch(struct gen_growth *z, uint32_t i)
 {
 	const struct ftr_torus *g = z->of;
 	uint32_t step = 1;
-	enum ftr_status st;
 
 	for (unsigned int d = 0; d < g->d; d++) {
 		uint32_t x = i / step % g->k[d];
 		uint32_t next = i - x * step + (x + 1) % g->k[d] * step;
 
-		st = gen_link(z, 1, i, 2 * d, 1, next, 2 * d + 1);
-		if (st)
-			return st;
+		gen_link(z, gen_port(z, 1, i, 2 * d), gen_port(z, 1, next, 2 * d + 1));
 		step *= g->k[d];
 	}
-	for (unsigned int h = 0; h < g->hosts; h++) {
-		st = gen_link(z, 1, i, 2 * g->d + h, 0, i * g->hosts + h, 0);
-		if (st)
-			return st;
-	}
-	return FTR_OK;
+	for (unsigned int h = 0; h < g->hosts; h++)
+		gen_link(z, gen_port(z, 1, i, 2 * g->d + h), gen_port(z, 0, i * g->hosts + h, 0));
 }
 
-static enum ftr_status links(struct gen_growth *z)
+static void links(struct gen_growth *z)
 {
-	for (uint32_t i = 0; i < z->level[1].n; i++) {
-		enum ftr_status st = link_switch(z, i);
-
-		if (st)
-			return st;
-	}
-	return FTR_OK;
+	for (uint32_t i = 0; i < z->level[1].n; i++)
+		link_switch(z, i);
 }
 
-enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
-			      const struct ftr_gen_opts *opts,
+enum ftr_status ftr_gen_torus(const struct ftr_torus *torus, const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out, struct ftr_err *err)
 {
 	static const struct gen_shape shape = { size, links, name };
@@ -114,8 +95,7 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 	return gen_grow(&shape, torus, 1, opts, out, err);
 }
 
-enum ftr_status ftr_gen_shape(const char *text,
-			      const struct ftr_gen_opts *opts,
+enum ftr_status ftr_gen_shape(const char *text, const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out, struct ftr_err *err)
 {
 	struct ftr_superpod pod;

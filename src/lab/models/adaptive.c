@@ -32,172 +32,144 @@
 
 enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };
 
-static unsigned int some(unsigned int n, enum ftr_sim_loss *why)
-{
-	if (!n)
-		*why = FTR_SIM_LOST_GIVEN_UP;
-	return n;
-}
-
 /* Act as the U-turn switch: mark the port of arrival, and send the packet up by an unmarked
  * port. */
-static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v,
-			 ftr_sw s, ftr_port in, struct ftr_sim_exit *e,
-			 enum ftr_sim_loss *why)
+static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
-	if (v->now - t->used[s] > TIMEOUT)
-		t->vector[s] = 0;
-	t->used[s] = v->now;
-	t->vector[s] |= UINT64_C(1) << tiers_place(t, s, in);
-	return some(tiers_all_up(t, v, s, t->vector[s], e), why);
+	if (v->now - t->used[a->sw] > TIMEOUT)
+		t->vector[a->sw] = 0;
+	t->used[a->sw] = v->now;
+	t->vector[a->sw] |= UINT64_C(1) << tiers_place(t, a->sw, a->in);
+	return tiers_all_up(t, v, a, t->vector[a->sw]);
 }
 
 /* Returns true if port `out` leads down to a host, or down to a switch over a working link.  Sets
  * *n to the number of exits: 0 if the link to the host is dead. */
-static bool straight(const struct ftr_sim_view *v, ftr_sw s, enum side side,
-		     ftr_port out, struct ftr_sim_exit *e, unsigned int *n)
+static bool straight(const struct ftr_sim_view *v, struct ftr_sim_arrival *a, enum side side,
+		     ftr_port out, unsigned int *n)
 {
 	*n = 0;
 	if (side != SIDE_BELOW)
 		return false;
-	if (tiers_entry_works(v, s, out))
-		*n = tiers_exit(e, out, 0);
-	return *n || ftr_fabric_port(v->f, s, out)->peer_kind != FTR_PEER_SW;
+	if (tiers_entry_works(v, a->sw, out))
+		*n = tiers_exit(a, out, 0);
+	return *n || ftr_fabric_port(v->f, a->sw, out)->peer_kind != FTR_PEER_SW;
 }
 
 static unsigned int adaptive_links(void *state, const struct ftr_sim_view *v,
-				   ftr_sw s, ftr_port in, unsigned int vl,
-				   struct ftr_sim_packet *p,
-				   struct ftr_sim_exit *e,
-				   enum ftr_sim_loss *why)
+				   struct ftr_sim_arrival *a)
 {
 	struct tiers *t = state;
 	ftr_port out;
-	enum side side = tiers_entry(t, v, s, p, &out);
+	enum side side = tiers_entry(t, v, a, &out);
 	unsigned int n;
 
-	(void)vl;
-	if (straight(v, s, side, out, e, &n))
+	if (straight(v, a, side, out, &n))
 		return n;
-	if (side != SIDE_BELOW && tiers_from(t, v, s, in, SIDE_ABOVE))
-		return turn(t, v, s, in, e, why);		/* 3, 4, 5 */
+	if (side != SIDE_BELOW && tiers_from(t, v, a, SIDE_ABOVE))
+		return turn(t, v, a);				/* 3, 4, 5 */
 	if (side == SIDE_ABOVE)
-		return some(tiers_all_up(t, v, s, 0, e), why);	/* 1 */
-	if (tiers_from(t, v, s, in, SIDE_BELOW) && tiers_works(v, s, in))
-		return tiers_exit(e, in, 0);			/* 2b */
-	return some(tiers_all_down(t, v, s, out, e), why);	/* 2a */
+		return tiers_all_up(t, v, a, 0);		/* 1 */
+	if (tiers_from(t, v, a, SIDE_BELOW) && tiers_works(v, a->sw, a->in))
+		return tiers_exit(a, a->in, 0);			/* 2b */
+	return tiers_all_down(t, v, a, out);			/* 2a */
 }
 
 const struct ftr_sim_function model_adaptive_links = {
 	.name = "adaptive-links",
 	.summary = "adaptive local rerouting (Sem-Jacobsen et al.), link faults",
 	.min_vls = 1,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = adaptive_links,
 };
 
 /* Step 4: the packet came from above, and there is no downward path. */
 static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
-			    ftr_sw s, ftr_port in, struct ftr_sim_packet *p,
-			    struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+			    struct ftr_sim_arrival *a)
 {
+	struct ftr_sim_packet *p = a->p;
 	ftr_port out;
 
 	if (p->field >= FIELD_PORT) {				/* (d) */
 		out = (ftr_port)(p->field - FIELD_PORT);
 		p->field = FIELD_DOWN;
-		return some(tiers_works(v, s, out) ?
-			    tiers_exit(e, out, 0) : 0, why);
+		return tiers_works(v, a->sw, out) ? tiers_exit(a, out, 0) : tiers_give_up(a);
 	}
-	if (tiers_bottom(t, s)) {				/* (c) */
+	if (tiers_bottom(t, a->sw)) {				/* (c) */
 		/* deviation: the field becomes FIELD_NONE (-1) only if the packet came one tier
 		 * down.  A packet that came two tiers down must go two tiers up again, so its field
 		 * stays FIELD_DOWN (-2). */
-		return turn(t, v, s, in, e, why);
+		return turn(t, v, a);
 	}
 	if (p->field == FIELD_DOWN)				/* (b) */
-		return turn(t, v, s, in, e, why);
+		return turn(t, v, a);
 	p->field = FIELD_DOWN;					/* (a) */
-	return some(tiers_all_down(t, v, s, 0, e), why);
+	return tiers_all_down(t, v, a, 0);
 }
 
-static unsigned int adaptive_switches(void *state,
-				      const struct ftr_sim_view *v, ftr_sw s,
-				      ftr_port in, unsigned int vl,
-				      struct ftr_sim_packet *p,
-				      struct ftr_sim_exit *e,
-				      enum ftr_sim_loss *why)
+static unsigned int adaptive_switches(void *state, const struct ftr_sim_view *v,
+				      struct ftr_sim_arrival *a)
 {
 	struct tiers *t = state;
+	struct ftr_sim_packet *p = a->p;
 	ftr_port out;
-	enum side side = tiers_entry(t, v, s, p, &out);
-	bool below = tiers_from(t, v, s, in, SIDE_BELOW);
+	enum side side = tiers_entry(t, v, a, &out);
+	bool below = tiers_from(t, v, a, SIDE_BELOW);
 	unsigned int n;
 
-	(void)vl;
-	if (straight(v, s, side, out, e, &n)) {
+	if (straight(v, a, side, out, &n)) {
 		p->field = FIELD_NONE;				/* 3 */
 		return n;
 	}
-	if (side != SIDE_BELOW && tiers_from(t, v, s, in, SIDE_ABOVE))
-		return descend(t, v, s, in, p, e, why);		/* 4, 5, 7 */
+	if (side != SIDE_BELOW && tiers_from(t, v, a, SIDE_ABOVE))
+		return descend(t, v, a);			/* 4, 5, 7 */
 	if (side == SIDE_ABOVE) {
 		if (below && p->field == FIELD_DOWN)		/* 6 */
-			p->field = (uint16_t)(FIELD_PORT + in);
-		return some(tiers_all_up(t, v, s, 0, e), why);	/* 1 */
+			p->field = (uint16_t)(FIELD_PORT + a->in);
+		return tiers_all_up(t, v, a, 0);		/* 1 */
 	}
-	if (below && tiers_works(v, s, in))
-		return tiers_exit(e, in, 0);			/* 2b */
+	if (below && tiers_works(v, a->sw, a->in))
+		return tiers_exit(a, a->in, 0);			/* 2b */
 	p->field = FIELD_NONE;
-	return some(tiers_all_down(t, v, s, out, e), why);	/* 2a */
+	return tiers_all_down(t, v, a, out);			/* 2a */
 }
 
 const struct ftr_sim_function model_adaptive_switches = {
 	.name = "adaptive-switches",
 	.summary = "adaptive local rerouting (Sem-Jacobsen et al.), switch faults",
 	.min_vls = 1,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = adaptive_switches,
 };
 
-static unsigned int misroute(void *state, const struct ftr_sim_view *v,
-			     ftr_sw s, ftr_port in, unsigned int vl,
-			     struct ftr_sim_packet *p, struct ftr_sim_exit *e,
-			     enum ftr_sim_loss *why)
+static unsigned int misroute(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	const struct tiers *t = state;
+	struct ftr_sim_packet *p = a->p;
 	ftr_port out;
-	enum side side = tiers_entry(t, v, s, p, &out);
+	enum side side = tiers_entry(t, v, a, &out);
 	unsigned int n;
 
-	(void)vl;
-	if (straight(v, s, side, out, e, &n)) {
+	if (straight(v, a, side, out, &n)) {
 		p->vector = 0;					/* 5 */
 		return n;
 	}
-	if (side != SIDE_BELOW && tiers_from(t, v, s, in, SIDE_ABOVE)) {
-		p->vector |= UINT64_C(1) << tiers_place(t, s, in);	/* 3 */
-		return some(tiers_all_up(t, v, s, p->vector, e), why);	/* 4, 6 */
+	if (side != SIDE_BELOW && tiers_from(t, v, a, SIDE_ABOVE)) {
+		p->vector |= UINT64_C(1) << tiers_place(t, a->sw, a->in);	/* 3 */
+		return tiers_all_up(t, v, a, p->vector);	/* 4, 6 */
 	}
 	if (side == SIDE_ABOVE)
-		return some(tiers_all_up(t, v, s, 0, e), why);	/* 1 */
-	if (p->vector && tiers_from(t, v, s, in, SIDE_BELOW) &&
-	    tiers_works(v, s, in))
-		return tiers_exit(e, in, 0);			/* 5 */
+		return tiers_all_up(t, v, a, 0);		/* 1 */
+	if (p->vector && tiers_from(t, v, a, SIDE_BELOW) && tiers_works(v, a->sw, a->in))
+		return tiers_exit(a, a->in, 0);			/* 5 */
 	p->vector = 0;
-	return some(tiers_all_down(t, v, s, out, e), why);	/* 2 */
+	return tiers_all_down(t, v, a, out);			/* 2 */
 }
 
 const struct ftr_sim_function model_misroute = {
 	.name = "misroute",
 	.summary = "misrouting with a vector in the packet (Sem-Jacobsen et al.)",
 	.min_vls = 1,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = misroute,
 };

@@ -38,68 +38,51 @@
 enum { NL = 0, ML = 1, ML1 = 1, ML2 = 2 };
 enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };
 
-static unsigned int give_up(enum ftr_sim_loss *why)
-{
-	*why = FTR_SIM_LOST_GIVEN_UP;
-	return 0;
-}
-
 /* Step 1 of R_det links and of R_det switches. */
 static unsigned int climb(const struct tiers *t, const struct ftr_sim_view *v,
-			  ftr_sw s, ftr_port out, unsigned int vl,
-			  struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+			  struct ftr_sim_arrival *a, ftr_port out)
 {
-	if (!tiers_works(v, s, out))
-		out = tiers_other(t, v, s, out, true);
-	if (out == FTR_PORT_NONE)
-		return give_up(why);
-	return tiers_exit(e, out, vl);
+	if (!tiers_works(v, a->sw, out))
+		out = tiers_other(t, v, a->sw, out, true);
+	return out == FTR_PORT_NONE ? tiers_give_up(a) : tiers_exit(a, out, NL);
 }
 
 /* Step 3 of R_det links: go up by the first working upward port from index i on. */
 static unsigned int turn(const struct tiers *t, const struct ftr_sim_view *v,
-			 ftr_sw s, uint32_t i, unsigned int vl,
-			 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+			 struct ftr_sim_arrival *a, uint32_t i, unsigned int vl)
 {
-	i = tiers_next_up(t, v, s, i);
-	if (i == t->n_up[s])
-		return give_up(why);
-	return tiers_exit(e, t->port[t->first[s] + i], vl);
+	i = tiers_next_up(t, v, a->sw, i);
+	if (i == t->n_up[a->sw])
+		return tiers_give_up(a);
+	return tiers_exit(a, t->port[t->first[a->sw] + i], vl);
 }
 
-static unsigned int det_links(void *state, const struct ftr_sim_view *v,
-			      ftr_sw s, ftr_port in, unsigned int vl,
-			      struct ftr_sim_packet *p, struct ftr_sim_exit *e,
-			      enum ftr_sim_loss *why)
+static unsigned int det_links(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	const struct tiers *t = state;
-	bool above = t->side[v->f->sw[s].first_port + in] == SIDE_ABOVE;
+	bool above = t->side[v->f->sw[a->sw].first_port + a->in] == SIDE_ABOVE;
 	ftr_port out;
-	enum side side = tiers_entry(t, v, s, p, &out);
+	enum side side = tiers_entry(t, v, a, &out);
 
 	if (above && side != SIDE_BELOW)
-		return turn(t, v, s, vl == ML ? tiers_place(t, s, in) + 1 : 0,
-			    ML, e, why);
+		return turn(t, v, a, a->vl == ML ? tiers_place(t, a->sw, a->in) + 1 : 0, ML);
 	if (side == SIDE_ABOVE)
-		return climb(t, v, s, out, NL, e, why);
-	if (side == SIDE_BELOW && tiers_entry_works(v, s, out))
-		return tiers_exit(e, out, above ? NL : vl);
-	if (side == SIDE_BELOW && ftr_fabric_port(v->f, s, out)->peer_kind !=
-	    FTR_PEER_SW)
-		return 0;	/* the link of the host is dead */
-	if (tiers_from(t, v, s, in, SIDE_BELOW) && tiers_works(v, s, in))
-		return tiers_exit(e, in, vl);
-	out = tiers_other(t, v, s, out, false);
-	return out == FTR_PORT_NONE ? give_up(why) : tiers_exit(e, out, NL);
+		return climb(t, v, a, out);
+	if (side == SIDE_BELOW && tiers_entry_works(v, a->sw, out))
+		return tiers_exit(a, out, above ? NL : a->vl);
+	if (side == SIDE_BELOW && ftr_fabric_port(v->f, a->sw, out)->peer_kind != FTR_PEER_SW)
+		return 0;					/* the link of the host is dead */
+	if (tiers_from(t, v, a, SIDE_BELOW) && tiers_works(v, a->sw, a->in))
+		return tiers_exit(a, a->in, a->vl);
+	out = tiers_other(t, v, a->sw, out, false);
+	return out == FTR_PORT_NONE ? tiers_give_up(a) : tiers_exit(a, out, NL);
 }
 
 const struct ftr_sim_function model_det_links = {
 	.name = "det-links",
 	.summary = "deterministic local rerouting (Sem-Jacobsen et al.), link faults",
 	.min_vls = 2,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = det_links,
 };
 
@@ -115,91 +98,81 @@ static unsigned int down_vl(bool above, unsigned int vl)
 
 /* Step 3: the next switch downward is dead. */
 static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
-			  ftr_sw s, ftr_port in, bool above, unsigned int vl,
-			  ftr_port out, struct ftr_sim_packet *p,
-			  struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+			  struct ftr_sim_arrival *a, bool above, ftr_port out)
 {
-	bool from_switch = in && ftr_fabric_port(v->f, s, in)->peer_kind ==
-			   FTR_PEER_SW;
+	bool from_switch = a->in && ftr_fabric_port(v->f, a->sw, a->in)->peer_kind == FTR_PEER_SW;
 
 	/* (b): back down.  deviation: a packet that came in NL stays in NL, as in R_det links */
-	if (!above && from_switch && tiers_works(v, s, in))
-		return tiers_exit(e, in, vl == NL ? NL : ML2);
-	out = tiers_other(t, v, s, out, false);
+	if (!above && from_switch && tiers_works(v, a->sw, a->in))
+		return tiers_exit(a, a->in, a->vl == NL ? NL : ML2);
+	out = tiers_other(t, v, a->sw, out, false);
 	if (out == FTR_PORT_NONE)
-		return give_up(why);
-	p->field = FIELD_NONE;
-	return tiers_exit(e, out, vl == ML2 ? ML1 : NL);	/* (a) */
+		return tiers_give_up(a);
+	a->p->field = FIELD_NONE;
+	return tiers_exit(a, out, a->vl == ML2 ? ML1 : NL);	/* (a) */
 }
 
 /* Step 4: the packet came from above, and there is no downward path.  deviation: step 4(b) of the
  * paper assumes that a packet in ML2 came two tiers down to the bottom tier.  A packet that step
  * 3(b) sent back one tier is in ML2, too.  Here such a packet leaves by the next upward port, like
  * a packet in ML1. */
-static unsigned int descend(const struct tiers *t,
-			    const struct ftr_sim_view *v, ftr_sw s,
-			    ftr_port in, unsigned int vl,
-			    struct ftr_sim_packet *p, struct ftr_sim_exit *e,
-			    enum ftr_sim_loss *why)
+static unsigned int descend(const struct tiers *t, const struct ftr_sim_view *v,
+			    struct ftr_sim_arrival *a)
 {
+	struct ftr_sim_packet *p = a->p;
 	ftr_port out;
 	uint32_t i;
 
-	if (p->field >= FIELD_PORT) {			/* (c) */
+	if (p->field >= FIELD_PORT) {				/* (c) */
 		out = (ftr_port)(p->field - FIELD_PORT);
 		p->field = FIELD_DOWN;
-		return tiers_works(v, s, out) ? tiers_exit(e, out, ML1) :
-		       give_up(why);
+		return tiers_works(v, a->sw, out) ? tiers_exit(a, out, ML1) : tiers_give_up(a);
 	}
-	if (p->field == FIELD_NONE && !tiers_bottom(t, s)) {	/* (a) */
-		out = tiers_other(t, v, s, 0, false);
+	if (p->field == FIELD_NONE && !tiers_bottom(t, a->sw)) {	/* (a) */
+		out = tiers_other(t, v, a->sw, 0, false);
 		if (out == FTR_PORT_NONE)
-			return give_up(why);
+			return tiers_give_up(a);
 		p->field = FIELD_DOWN;
-		return tiers_exit(e, out, NL);
+		return tiers_exit(a, out, NL);
 	}
-	if (vl != NL)						/* (b) ii, iii */
-		return turn(t, v, s, tiers_place(t, s, in) + 1, ML1, e, why);
-	i = tiers_next_up(t, v, s, 0);				/* (b) i */
-	if (i < t->n_up[s] && t->port[t->first[s] + i] == in)
+	if (a->vl != NL)					/* (b) ii, iii */
+		return turn(t, v, a, tiers_place(t, a->sw, a->in) + 1, ML1);
+	i = tiers_next_up(t, v, a->sw, 0);			/* (b) i */
+	if (i < t->n_up[a->sw] && t->port[t->first[a->sw] + i] == a->in)
 		i++;
-	return turn(t, v, s, i, ML1, e, why);
+	return turn(t, v, a, i, ML1);
 }
 
 static unsigned int det_switches(void *state, const struct ftr_sim_view *v,
-				 ftr_sw s, ftr_port in, unsigned int vl,
-				 struct ftr_sim_packet *p,
-				 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
+				 struct ftr_sim_arrival *a)
 {
 	const struct tiers *t = state;
-	bool above = t->side[v->f->sw[s].first_port + in] == SIDE_ABOVE;
+	struct ftr_sim_packet *p = a->p;
+	bool above = t->side[v->f->sw[a->sw].first_port + a->in] == SIDE_ABOVE;
 	ftr_port out;
-	enum side side = tiers_entry(t, v, s, p, &out);
+	enum side side = tiers_entry(t, v, a, &out);
 
 	if (above && side != SIDE_BELOW)
-		return descend(t, v, s, in, vl, p, e, why);
+		return descend(t, v, a);
 	if (!above && side == SIDE_ABOVE && p->field == FIELD_DOWN) {
-		p->field = (uint16_t)(FIELD_PORT + in);		/* step 5 */
-		return turn(t, v, s, 0, ML2, e, why);
+		p->field = (uint16_t)(FIELD_PORT + a->in);	/* step 5 */
+		return turn(t, v, a, 0, ML2);
 	}
 	if (side == SIDE_ABOVE)
-		return climb(t, v, s, out, NL, e, why);
-	if (side == SIDE_BELOW && tiers_entry_works(v, s, out)) {
+		return climb(t, v, a, out);
+	if (side == SIDE_BELOW && tiers_entry_works(v, a->sw, out)) {
 		p->field = FIELD_NONE;
-		return tiers_exit(e, out, down_vl(above, vl));
+		return tiers_exit(a, out, down_vl(above, a->vl));
 	}
-	if (side == SIDE_BELOW && ftr_fabric_port(v->f, s, out)->peer_kind !=
-	    FTR_PEER_SW)
+	if (side == SIDE_BELOW && ftr_fabric_port(v->f, a->sw, out)->peer_kind != FTR_PEER_SW)
 		return 0;
-	return avoid(t, v, s, in, above, vl, out, p, e, why);
+	return avoid(t, v, a, above, out);
 }
 
 const struct ftr_sim_function model_det_switches = {
 	.name = "det-switches",
 	.summary = "deterministic local rerouting (Sem-Jacobsen et al.), switch faults",
 	.min_vls = 3,
-	.tiers = true,
-	.start = tiers_new,
-	.finish = tiers_free,
+	TIERS_STATE,
 	.route = det_switches,
 };

@@ -104,8 +104,7 @@ static bool is_control(unsigned int kind)
 }
 
 /* Send a signal from switch `from` by `port`, or to the switch itself (SIGNAL_OPEN). */
-static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
-		ftr_port port, const struct immunet_signal *g,
+static void put(struct immunet *x, ftr_sw from, ftr_port port, const struct immunet_signal *g,
 		unsigned int hops)
 {
 	uint32_t i = x->free_signal;
@@ -115,20 +114,18 @@ static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 	} else if (FTR_GROW(x->signal, x->n_signal, x->cap_signal)) {
 		i = x->n_signal++;
 	} else {
-		ftr_sim_no_memory(v);
+		ftr_sim_no_memory(x->v);
 		return;
 	}
 	x->signal[i] = *g;
 	if (is_control(g->kind) && x->o.control_bytes)
-		ftr_sim_send(v, from, port, x->o.control_bytes,
-			     x->o.control_after, i);
+		ftr_sim_send(x->v, from, port, x->o.control_bytes, x->o.control_after, i);
 	else
-		ftr_sim_after(v, hops * (v->hop_ps + (is_control(g->kind) ?
+		ftr_sim_after(x->v, hops * (x->v->hop_ps + (is_control(g->kind) ?
 			      x->o.control_ps : x->o.signal_ps)), i);
 }
 
-static void on_message(void *state, const struct ftr_sim_view *v,
-		       uint64_t what, bool lost)
+static void on_message(void *state, const struct ftr_sim_view *v, uint64_t what, bool lost)
 {
 	struct immunet *x = state;
 
@@ -140,36 +137,34 @@ static void on_message(void *state, const struct ftr_sim_view *v,
 	x->free_signal = (uint32_t)what;
 }
 
-static void send_signal(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
-			   unsigned int p, enum kind kind, uint32_t about, uint16_t dist)
+static void send_signal(struct immunet *x, ftr_sw s, unsigned int p, enum kind kind,
+			uint32_t about, uint16_t dist)
 {
-	const struct ftr_swport *q = ftr_fabric_port(v->f, s, (ftr_port)p);
+	const struct ftr_swport *q = ftr_fabric_port(x->v->f, s, (ftr_port)p);
 	const struct immunet_signal g = {
 		.level = x->node[s].level, .to = q->peer, .about = about,
 		.port = q->peer_port, .kind = (uint8_t)kind, .dist = dist,
 	};
 
-	if (!is_usable(v, s, p))
+	if (!is_usable(x->v, s, p))
 		return;
 	x->n_safe += kind == SIGNAL_SAFE;
 	x->n_origins += kind == SIGNAL_SAFE && about == s;
 	x->n_distance += kind == SIGNAL_DISTANCE;
-	put(x, v, s, (ftr_port)p, &g, 1);
+	put(x, s, (ftr_port)p, &g, 1);
 }
 
-static void report_others(struct immunet *x, const struct ftr_sim_view *v,
-			  ftr_sw s, ftr_port but, enum kind kind, uint32_t about,
-			  uint16_t dist)
+static void report_others(struct immunet *x, ftr_sw s, ftr_port but, enum kind kind,
+			  uint32_t about, uint16_t dist)
 {
-	for (unsigned int p = 1; p <= v->f->sw[s].n_ports; p++)
+	for (unsigned int p = 1; p <= x->v->f->sw[s].n_ports; p++)
 		if (p != but)
-			send_signal(x, v, s, p, kind, about, dist);
+			send_signal(x, s, p, kind, about, dist);
 }
 
 /* ---- an emergency, section 4.1 ----------------------------------------------------- */
 
-static void enter(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
-		  uint64_t level, ftr_port parent)
+static void enter(struct immunet *x, ftr_sw s, uint64_t level, ftr_port parent)
 {
 	struct immunet_node *k = &x->node[s];
 	const struct immunet_signal open = {
@@ -179,8 +174,7 @@ static void enter(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 	k->level = level;
 	k->emergencies++;
 	if (!x->o.own_count)
-		k->emergencies = FTR_MAX(k->emergencies,
-					 (uint32_t)((level - 1) / x->n) + 1);
+		k->emergencies = FTR_MAX(k->emergencies, (uint32_t)((level - 1) / x->n) + 1);
 	k->parent = parent;
 	k->open = false;
 	memset(k->child, 0, sizeof(k->child));
@@ -188,15 +182,14 @@ static void enter(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 		x->safe[s * x->n + d] = 0;
 		x->dist[s * x->n + d] = IMMUNET_FAR;
 	}
-	ftr_sim_hold(v, s, true);
+	ftr_sim_hold(x->v, s, true);
 	if (parent)
-		send_signal(x, v, s, parent, SIGNAL_ANSWER, s, 0);
-	report_others(x, v, s, parent, SIGNAL_EMERGENCY, s, 0);
-	put(x, v, s, 0, &open, OPEN_HOPS);
+		send_signal(x, s, parent, SIGNAL_ANSWER, s, 0);
+	report_others(x, s, parent, SIGNAL_EMERGENCY, s, 0);
+	put(x, s, 0, &open, OPEN_HOPS);
 }
 
-static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s,
-		    ftr_port port, bool up)
+static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s, ftr_port port, bool up)
 {
 	struct immunet *x = state;
 	struct immunet_node *k = &x->node[s];
@@ -205,9 +198,8 @@ static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	(void)up;
 	if (!x->first_fault)
 		x->first_fault = v->now;
-	if (ftr_fabric_port(v->f, s, port)->peer_kind == FTR_PEER_SW &&
-	    level > k->level)
-		enter(x, v, s, level, 0);
+	if (ftr_fabric_port(v->f, s, port)->peer_kind == FTR_PEER_SW && level > k->level)
+		enter(x, s, level, 0);
 }
 
 /* Set k->next[], the ring within a switch: packets from a tree port leave by the next tree port. */
@@ -226,8 +218,9 @@ static void make_ring(struct immunet_node *k, unsigned int n_ports)
 
 /* ---- tables, sections 4.2 and 4.3 ------------------------------------------------------ */
 
-static void open_up(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s)
+static void open_up(struct immunet *x, ftr_sw s)
 {
+	const struct ftr_sim_view *v = x->v;
 	struct immunet_node *k = &x->node[s];
 
 	make_ring(k, v->f->sw[s].n_ports);
@@ -235,49 +228,44 @@ static void open_up(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s)
 	x->last_open = v->now;
 	ftr_sim_hold(v, s, false);
 	ftr_sim_again(v, s);
-	for (unsigned int p = 1; !x->o.no_drain && p <= v->f->sw[s].n_ports;
-	     p++)
+	for (unsigned int p = 1; !x->o.no_drain && p <= v->f->sw[s].n_ports; p++)
 		if (k->next[p])
 			ftr_sim_drain(v, s, (ftr_port)p, 1);
 	if (k->parent)
-		send_signal(x, v, s, k->parent, SIGNAL_SAFE, s, 0);
-	report_others(x, v, s, 0, SIGNAL_DISTANCE, s, 0);
+		send_signal(x, s, k->parent, SIGNAL_SAFE, s, 0);
+	report_others(x, s, 0, SIGNAL_DISTANCE, s, 0);
 }
 
-static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
-		      const struct immunet_signal *g)
+static void hear_safe(struct immunet *x, const struct immunet_signal *g)
 {
 	const struct immunet_node *k = &x->node[g->to];
 
 	x->safe[g->to * x->n + g->about] = g->port;
-	x->last_update = v->now;
+	x->last_update = x->v->now;
 	if (k->parent)
-		send_signal(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
+		send_signal(x, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
 
-static bool again(const struct immunet *x, const struct ftr_sim_view *v,
-		  uint32_t i)
+static bool again(const struct immunet *x, uint32_t i)
 {
-	return x->reported && v->now - x->reported[i] >= x->o.merge_ps;
+	return x->reported && x->v->now - x->reported[i] >= x->o.merge_ps;
 }
 
-static void hear_distance(struct immunet *x, const struct ftr_sim_view *v,
-			  const struct immunet_signal *g)
+static void hear_distance(struct immunet *x, const struct immunet_signal *g)
 {
 	uint32_t i = g->to * x->n + g->about;
 	uint64_t bit = UINT64_C(1) << (g->port - 1);
 
 	if (g->about == g->to || g->dist > x->dist[i])
 		return;
-	x->last_update = v->now;
+	x->last_update = x->v->now;
 	x->ports[i] = g->dist == x->dist[i] ? x->ports[i] | bit : bit;
-	if (g->dist == x->dist[i] && !x->o.every_path && !again(x, v, i))
+	if (g->dist == x->dist[i] && !x->o.every_path && !again(x, i))
 		return;
 	x->dist[i] = g->dist;
 	if (x->reported)
-		x->reported[i] = v->now;
-	report_others(x, v, g->to, g->port, SIGNAL_DISTANCE, g->about,
-		      (uint16_t)(g->dist + 1));
+		x->reported[i] = x->v->now;
+	report_others(x, g->to, g->port, SIGNAL_DISTANCE, g->about, (uint16_t)(g->dist + 1));
 }
 
 static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
@@ -293,7 +281,7 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 		return;
 	if (g.kind == SIGNAL_EMERGENCY) {
 		if (g.level > k->level)
-			enter(x, v, g.to, g.level, g.port);
+			enter(x, g.to, g.level, g.port);
 		return;
 	}
 	if (is_control(g.kind))
@@ -303,17 +291,16 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 	if (g.kind == SIGNAL_ANSWER)
 		k->child[g.port] = 1;
 	else if (g.kind == SIGNAL_OPEN)
-		open_up(x, v, g.to);
+		open_up(x, g.to);
 	else if (g.kind == SIGNAL_SAFE)
-		hear_safe(x, v, &g);
+		hear_safe(x, &g);
 	else
-		hear_distance(x, v, &g);
+		hear_distance(x, &g);
 }
 
 /* ---- the state before any fault ----------------------------------------------------------- */
 
-static void spread(struct immunet *x, const struct ftr_fabric *f, ftr_sw d,
-		   uint32_t *queue)
+static void spread(struct immunet *x, const struct ftr_fabric *f, ftr_sw d, uint32_t *queue)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -362,8 +349,7 @@ static void first_ring(struct immunet *x, const struct ftr_fabric *f)
 		make_ring(&x->node[s], f->sw[s].n_ports);
 		x->node[s].open = true;
 		while (x->node[at].parent) {
-			const struct ftr_swport *q = ftr_fabric_port(f, at,
-							x->node[at].parent);
+			const struct ftr_swport *q = ftr_fabric_port(f, at, x->node[at].parent);
 
 			x->safe[q->peer * x->n + s] = q->peer_port;
 			at = q->peer;
@@ -382,8 +368,7 @@ static ftr_port port_to(const struct ftr_fabric *f, ftr_sw s, ftr_sw to)
 	return 0;
 }
 
-static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
-			uint32_t s, uint32_t by)
+static uint32_t step_to(const struct immunet_torus *t, unsigned int d, uint32_t s, uint32_t by)
 {
 	uint32_t at = s / t->stride[d] % t->k[d];
 
@@ -392,8 +377,7 @@ static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
 
 /* Find the next dimension.  Its length is the least k >= 3 such that k * stride divides the number
  * of switches, and a link connects switch 0 with switch (k - 1) * stride. */
-static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
-			   uint32_t stride)
+static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f, uint32_t stride)
 {
 	for (uint32_t k = 3; stride * k <= f->n_sw; k++)
 		if (f->n_sw % (stride * k) == 0 &&
@@ -423,8 +407,7 @@ static enum ftr_status find_torus(struct immunet *x, const struct ftr_fabric *f,
 	for (uint32_t i = 0; i < x->n * 2 * t->d; i++) {
 		uint32_t s = i / (2 * t->d), d = i % (2 * t->d) / 2;
 
-		t->port[i] = port_to(f, s, step_to(t, d, s, i % 2 ?
-						  t->k[d] - 1 : 1));
+		t->port[i] = port_to(f, s, step_to(t, d, s, i % 2 ? t->k[d] - 1 : 1));
 		if (!t->port[i]) {
 			t->d = 0;
 			return FTR_OK;
@@ -443,17 +426,14 @@ static void immunet_free(void *state)
 	ftr_arena_free(x->arena);
 }
 
-static enum ftr_status make_tables(struct immunet *x,
-				   const struct ftr_fabric *f,
+static enum ftr_status make_tables(struct immunet *x, const struct ftr_fabric *f,
 				   struct ftr_err *err)
 {
 	size_t n = f->n_sw;
 	uint32_t *queue;
 
-	if (!FTR_ZNEW(x->arena, x->node, n + 1) ||
-	    !FTR_ZNEW(x->arena, x->safe, n * n + 1) ||
-	    !FTR_NEW(x->arena, x->dist, n * n + 1) ||
-	    !FTR_ZNEW(x->arena, x->ports, n * n + 1) ||
+	if (!FTR_ZNEW(x->arena, x->node, n + 1) || !FTR_ZNEW(x->arena, x->safe, n * n + 1) ||
+	    !FTR_NEW(x->arena, x->dist, n * n + 1) || !FTR_ZNEW(x->arena, x->ports, n * n + 1) ||
 	    (x->o.merge_ps && !FTR_ZNEW(x->arena, x->reported, n * n + 1)) ||
 	    !FTR_NEW(x->arena, queue, n + 1))
 		return ftr_nomem(err, "the tables of %zu switches", n);
@@ -464,32 +444,36 @@ static enum ftr_status make_tables(struct immunet *x,
 	return x->o.one_ring ? FTR_OK : find_torus(x, f, err);
 }
 
-static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
-				   struct ftr_err *err)
+static enum ftr_status check_size(const struct ftr_fabric *f, struct ftr_err *err)
+{
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (f->sw[s].n_ports > 64)
+			return ftr_fail(err, FTR_LIMIT, "switch \"%s\" has %u ports; Immunet supports up to 64",
+					f->sw[s].name, f->sw[s].n_ports);
+	return f->n_sw <= 8192 ? FTR_OK :
+		ftr_fail(err, FTR_LIMIT, "%u switches; Immunet supports up to 8192", f->n_sw);
+}
+
+static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = v->f;
 	struct ftr_arena *a = ftr_arena_new();
 	struct immunet *x = a ? ftr_arena_zalloc(a, 1, sizeof(*x)) : NULL;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
 	if (!x) {
 		ftr_arena_free(a);
 		return ftr_nomem(err, "Immunet");
 	}
 	x->arena = a;
+	x->v = v;
 	x->n = f->n_sw;
 	x->free_signal = NO_SIGNAL;
 	if (*v->arg)
 		x->o = *(const struct ftr_sim_immunet *)*v->arg;
 	if (!x->o.moves)
 		x->o.moves = MOVES;
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
-		if (f->sw[s].n_ports > 64)
-			st = ftr_fail(err, FTR_LIMIT, "switch \"%s\" has %u ports; Immunet supports up to 64",
-				      f->sw[s].name, f->sw[s].n_ports);
-	if (!st && f->n_sw > 8192)
-		st = ftr_fail(err, FTR_LIMIT, "%u switches; Immunet supports up to 8192",
-			      f->n_sw);
+	st = check_size(f, err);
 	if (!st)
 		st = make_tables(x, f, err);
 	if (st)
@@ -512,8 +496,7 @@ static void exit_by(struct ftr_sim_exit *e, unsigned int port, unsigned int vl,
 
 /* Returns the port by which s sends a packet for d into the ring: down the tree if d is below s,
  * otherwise to the parent.  The root uses its first port of the ring. */
-static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
-			  unsigned int n_ports)
+static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d, unsigned int n_ports)
 {
 	const struct immunet_node *k = &x->node[s];
 
@@ -530,12 +513,11 @@ static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 /* Set the exit into the rings of a torus.  A packet goes dimension by dimension, in the shorter
  * direction, or forward if both directions are equally long.  A packet that continues in its ring
  * needs room for one packet, any other packet needs room for two. */
-static unsigned int dimension_exit(const struct immunet *x,
-				   const struct ftr_sim_view *v, ftr_sw s,
-				   ftr_sw d, ftr_port in, bool ring,
-				   struct ftr_sim_exit *e)
+static unsigned int dimension_exit(const struct immunet *x, const struct ftr_sim_arrival *a,
+				   ftr_sw d, bool ring, struct ftr_sim_exit *e)
 {
 	const struct immunet_torus *t = &x->torus;
+	ftr_sw s = a->sw;
 
 	for (unsigned int i = 0; i < t->d; i++) {
 		uint32_t at = s / t->stride[i] % t->k[i];
@@ -546,10 +528,9 @@ static unsigned int dimension_exit(const struct immunet *x,
 
 		if (!far)
 			continue;
-		if (!is_usable(v, s, port[back]))
+		if (!is_usable(x->v, s, port[back]))
 			return 0;
-		exit_by(e, port[back], 1, ring && in == port[!back] ? 1 : 2, 1,
-			IN_DIMENSION);
+		exit_by(e, port[back], 1, ring && a->in == port[!back] ? 1 : 2, 1, IN_DIMENSION);
 		return 1;
 	}
 	return 0;
@@ -564,22 +545,21 @@ static bool in_ring(const struct immunet *x, ftr_sw s, ftr_port port)
 	return k->next[port];
 }
 
-static unsigned int safe_exit(const struct immunet *x,
-			      const struct ftr_sim_view *v, ftr_sw s, ftr_sw d,
-			      ftr_port in, bool ring, struct ftr_sim_exit *e)
+static unsigned int safe_exit(const struct immunet *x, const struct ftr_sim_arrival *a,
+			      ftr_sw d, bool ring, struct ftr_sim_exit *e)
 {
-	const struct immunet_node *k = &x->node[s];
-	ftr_port out = ring ? k->next[in] : 0;
+	const struct immunet_node *k = &x->node[a->sw];
+	ftr_port out = ring ? k->next[a->in] : 0;
 
 	if (!k->open)
 		return 0;
 	if (x->torus.d && !k->level)
-		return dimension_exit(x, v, s, d, in, ring, e);
+		return dimension_exit(x, a, d, ring, e);
 	if (out) {
 		exit_by(e, out, 1, 1, 1, ON_IN_RING);
 		return 1;
 	}
-	out = ring_port(x, s, d, v->f->sw[s].n_ports);
+	out = ring_port(x, a->sw, d, x->v->f->sw[a->sw].n_ports);
 	if (!out)
 		return 0;
 	exit_by(e, out, 1, 2, 1, INTO_RING);
@@ -588,8 +568,7 @@ static unsigned int safe_exit(const struct immunet *x,
 
 /* Returns true if the packet has passed the whole ring of the current level without reaching its
  * destination switch. */
-static bool been_round(const struct immunet *x, ftr_sw s,
-		       const struct ftr_sim_packet *p)
+static bool been_round(const struct immunet *x, ftr_sw s, const struct ftr_sim_packet *p)
 {
 	return p->vector >> 16 == x->node[s].level &&
 	       (p->vector & 0xffff) > 2 * x->n;
@@ -600,9 +579,8 @@ static bool two_vls(const struct immunet *x, ftr_sw s, ftr_port out)
 	return x->node[s].open && !in_ring(x, s, out) && !x->o.one_vl;
 }
 
-static unsigned int adaptive_exits(const struct immunet *x,
-				   const struct ftr_sim_view *v, ftr_sw s,
-				   ftr_sw d, struct ftr_sim_exit *e)
+static unsigned int adaptive_exits(const struct immunet *x, ftr_sw s, ftr_sw d,
+				   struct ftr_sim_exit *e)
 {
 	uint64_t m = x->ports[s * x->n + d];
 	unsigned int n = 0;
@@ -610,7 +588,7 @@ static unsigned int adaptive_exits(const struct immunet *x,
 	for (; m && n < FTR_SIM_EXITS - 2; m &= m - 1) {
 		ftr_port out = (ftr_port)(__builtin_ctzll(m) + 1);
 
-		if (!is_usable(v, s, out))
+		if (!is_usable(x->v, s, out))
 			continue;
 		exit_by(&e[n++], out, 0, 1, 0, ADAPTIVE);
 		if (two_vls(x, s, out))
@@ -619,37 +597,35 @@ static unsigned int adaptive_exits(const struct immunet *x,
 	return n;
 }
 
-static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
-			  ftr_port in, unsigned int vl,
-			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,
-			  enum ftr_sim_loss *why)
+static unsigned int route(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
 	const struct immunet *x = state;
+	ftr_sw s = a->sw;
+	struct ftr_sim_exit *e = a->exit;
 	const struct immunet_node *k = &x->node[s];
-	const struct ftr_lid_owner o = v->f->owner[p->dlid];
+	const struct ftr_lid_owner o = v->f->owner[a->p->dlid];
 	bool host = o.kind == FTR_OWNER_EP;
 	ftr_sw d = host ? v->f->ep[o.idx].sw : o.idx;
-	bool ring = vl == 1 && in_ring(x, s, in), own;
+	bool ring = a->vl == 1 && in_ring(x, s, a->in), own;
 	unsigned int n = 0;
 
 	if (d == s) {
 		exit_by(e, host ? v->f->ep[o.idx].sw_port : 0, 0, 1, 0, 0);
 		return 1;
 	}
-	if (ring && been_round(x, s, p)) {
-		*why = FTR_SIM_LOST_GIVEN_UP;
+	if (ring && been_round(x, s, a->p)) {
+		a->why = FTR_SIM_LOST_GIVEN_UP;
 		return 0;
 	}
-	if ((!ring || p->field < x->o.moves) && (k->open || !x->o.stop))
-		n = adaptive_exits(x, v, s, d, e);
-	own = in && ftr_fabric_port(v->f, s, in)->peer_kind == FTR_PEER_EP;
-	if (!(own && n && x->o.adaptive_start) &&
-	    safe_exit(x, v, s, d, in, ring, &e[n]))
+	if ((!ring || a->p->field < x->o.moves) && (k->open || !x->o.stop))
+		n = adaptive_exits(x, s, d, e);
+	own = a->in && ftr_fabric_port(v->f, s, a->in)->peer_kind == FTR_PEER_EP;
+	if (!(own && n && x->o.adaptive_start) && safe_exit(x, a, d, ring, &e[n]))
 		e[n++].last = !x->o.eager;
 	for (unsigned int i = 0; own && i < n; i++)
 		e[i].room = FTR_MAX(e[i].room, x->o.inject);
 	if (!n)
-		*why = k->open ? FTR_SIM_LOST_GIVEN_UP : FTR_SIM_WAIT;
+		a->why = k->open ? FTR_SIM_LOST_GIVEN_UP : FTR_SIM_WAIT;
 	return n;
 }
 

@@ -28,6 +28,7 @@ struct immunet_torus {
 
 struct immunet {
 	struct ftr_arena *arena;	/* memory of all arrays except signal[] */
+	const struct ftr_sim_view *v;
 	struct ftr_sim_immunet o;
 	uint32_t n;		/* number of switches */
 	struct immunet_torus torus;

@@ -25,8 +25,7 @@ static enum ftr_status take_ranks(struct tiers *t, const struct ftr_sim_view *v,
 	return FTR_OK;
 }
 
-static void take_side(struct tiers *t, const struct ftr_fabric *f, ftr_sw s,
-		      unsigned int p)
+static void take_side(struct tiers *t, const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 {
 	const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
 	enum side side = SIDE_NONE;
@@ -40,8 +39,7 @@ static void take_side(struct tiers *t, const struct ftr_fabric *f, ftr_sw s,
 	t->side[f->sw[s].first_port + p] = (uint8_t)side;
 }
 
-static void take_ports(struct tiers *t, const struct ftr_fabric *f, ftr_sw s,
-		       uint32_t *n)
+static void take_ports(struct tiers *t, const struct ftr_fabric *f, ftr_sw s, uint32_t *n)
 {
 	const struct ftr_switch *w = &f->sw[s];
 
@@ -55,19 +53,31 @@ static void take_ports(struct tiers *t, const struct ftr_fabric *f, ftr_sw s,
 	t->n_up[s] = *n - t->first[s];
 	for (unsigned int p = 1; p <= w->n_ports; p++)
 		if (t->side[w->first_port + p] == SIDE_BELOW &&
-		    ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
-		    FTR_PEER_SW)
+		    ftr_fabric_port(f, s, (ftr_port)p)->peer_kind == FTR_PEER_SW)
 			t->port[(*n)++] = (ftr_port)p;
 }
 
-enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
-			  struct ftr_err *err)
+static enum ftr_status take_all_ports(struct tiers *t, const struct ftr_fabric *f,
+				      struct ftr_err *err)
+{
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		take_ports(t, f, s, &n);
+		t->first[s + 1] = n;
+		if (t->n_up[s] > FTR_SIM_EXITS || n - t->first[s] - t->n_up[s] > FTR_SIM_EXITS)
+			return ftr_fail(err, FTR_LIMIT, "switch \"%s\" has more than %u upward ports or downward ports to switches",
+					f->sw[s].name, FTR_SIM_EXITS);
+	}
+	return FTR_OK;
+}
+
+enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = v->f;
 	struct ftr_arena *a = ftr_arena_new();
 	struct tiers *t = a ? ftr_arena_zalloc(a, 1, sizeof(*t)) : NULL;
 	enum ftr_status st;
-	uint32_t n = 0;
 
 	if (!t || !FTR_ZNEW(a, t->side, f->n_ports + 1u) ||
 	    !FTR_ZNEW(a, t->rank, f->n_sw + 1u) ||
@@ -81,14 +91,8 @@ enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
 	}
 	t->arena = a;
 	st = take_ranks(t, v, err);
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
-		take_ports(t, f, s, &n);
-		t->first[s + 1] = n;
-		if (t->n_up[s] > FTR_SIM_EXITS ||
-		    n - t->first[s] - t->n_up[s] > FTR_SIM_EXITS)
-			st = ftr_fail(err, FTR_LIMIT, "switch \"%s\" has more than %u upward ports or downward ports to switches",
-				      f->sw[s].name, FTR_SIM_EXITS);
-	}
+	if (!st)
+		st = take_all_ports(t, f, err);
 	if (st)
 		tiers_free(t);
 	else
@@ -123,29 +127,29 @@ ftr_port tiers_other(const struct tiers *t, const struct ftr_sim_view *v,
 }
 
 unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
-			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e)
+			  struct ftr_sim_arrival *a, uint64_t mask)
 {
 	unsigned int n = 0;
 
-	for (uint32_t i = 0; i < t->n_up[s]; i++) {
-		ftr_port p = t->port[t->first[s] + i];
+	for (uint32_t i = 0; i < t->n_up[a->sw]; i++) {
+		ftr_port p = t->port[t->first[a->sw] + i];
 
-		if (!(mask >> i & 1) && tiers_works(v, s, p))
-			n += tiers_exit(&e[n], p, 0);
+		if (!(mask >> i & 1) && tiers_works(v, a->sw, p))
+			a->exit[n++] = (struct ftr_sim_exit){ .port = p, .room = 1 };
 	}
-	return n;
+	return n ? n : tiers_give_up(a);
 }
 
 unsigned int tiers_all_down(const struct tiers *t, const struct ftr_sim_view *v,
-			    ftr_sw s, ftr_port except, struct ftr_sim_exit *e)
+			    struct ftr_sim_arrival *a, ftr_port except)
 {
 	unsigned int n = 0;
 
-	for (uint32_t i = t->first[s] + t->n_up[s]; i < t->first[s + 1]; i++) {
+	for (uint32_t i = t->first[a->sw] + t->n_up[a->sw]; i < t->first[a->sw + 1]; i++) {
 		ftr_port p = t->port[i];
 
-		if (p != except && tiers_works(v, s, p))
-			n += tiers_exit(&e[n], p, 0);
+		if (p != except && tiers_works(v, a->sw, p))
+			a->exit[n++] = (struct ftr_sim_exit){ .port = p, .room = 1 };
 	}
-	return n;
+	return n ? n : tiers_give_up(a);
 }

@@ -29,12 +29,12 @@ struct tiers {
 	uint64_t *vector, *used;
 };
 
-enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state,
-			  struct ftr_err *err);
+enum ftr_status tiers_new(const struct ftr_sim_view *v, void **state, struct ftr_err *err);
 void tiers_free(void *state);
+/* Members of a struct ftr_sim_function whose state is a struct tiers. */
+#define TIERS_STATE .tiers = true, .start = tiers_new, .finish = tiers_free
 
-static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s,
-			       ftr_port p)
+static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s, ftr_port p)
 {
 	return v->up[v->f->sw[s].first_port + p];
 }
@@ -42,32 +42,28 @@ static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s,
 /* Returns whether the packet's table entry leads up or down (enum side), and sets *out to its port.
  * SIDE_BELOW includes hosts and the switch itself.  SIDE_NONE: the entry is missing, leads to a
  * switch of the same rank, or names a port without a link. */
-static inline enum side tiers_entry(const struct tiers *t,
-				    const struct ftr_sim_view *v, ftr_sw s,
-				    const struct ftr_sim_packet *p,
-				    ftr_port *out)
+static inline enum side tiers_entry(const struct tiers *t, const struct ftr_sim_view *v,
+				    const struct ftr_sim_arrival *a, ftr_port *out)
 {
-	*out = ftr_tables_get(v->t, s, p->dlid);
+	*out = ftr_tables_get(v->t, a->sw, a->p->dlid);
 	if (*out == 0)
 		return SIDE_BELOW;
-	if (*out > v->f->sw[s].n_ports)
+	if (*out > v->f->sw[a->sw].n_ports)
 		return SIDE_NONE;
-	return (enum side)t->side[v->f->sw[s].first_port + *out];
+	return (enum side)t->side[v->f->sw[a->sw].first_port + *out];
 }
 
-static inline bool tiers_entry_works(const struct ftr_sim_view *v, ftr_sw s,
-				     ftr_port out)
+static inline bool tiers_entry_works(const struct ftr_sim_view *v, ftr_sw s, ftr_port out)
 {
 	return out == 0 || tiers_works(v, s, out);
 }
 
-/* Returns true if port `in` of s leads to a switch on the given side of s: above or below.  Hosts
- * do not count. */
+/* Returns true if the packet came from a switch on this side: above or below. */
 static inline bool tiers_from(const struct tiers *t, const struct ftr_sim_view *v,
-			      ftr_sw s, ftr_port in, enum side side)
+			      const struct ftr_sim_arrival *a, enum side side)
 {
-	return in && ftr_fabric_port(v->f, s, in)->peer_kind == FTR_PEER_SW &&
-	       t->side[v->f->sw[s].first_port + in] == side;
+	return a->in && ftr_fabric_port(v->f, a->sw, a->in)->peer_kind == FTR_PEER_SW &&
+	       t->side[v->f->sw[a->sw].first_port + a->in] == side;
 }
 
 /* Returns true if no switch is below s. */
@@ -89,8 +85,7 @@ static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
 
 /* Returns the index, i or greater, of the first working upward port, or n_up[s] if there is
  * none. */
-static inline uint32_t tiers_next_up(const struct tiers *t,
-				     const struct ftr_sim_view *v, ftr_sw s,
+static inline uint32_t tiers_next_up(const struct tiers *t, const struct ftr_sim_view *v, ftr_sw s,
 				     uint32_t i)
 {
 	while (i < t->n_up[s] && !tiers_works(v, s, t->port[t->first[s] + i]))
@@ -103,20 +98,27 @@ static inline uint32_t tiers_next_up(const struct tiers *t,
 ftr_port tiers_other(const struct tiers *t, const struct ftr_sim_view *v,
 		     ftr_sw s, ftr_port p, bool up);
 
-static inline unsigned int tiers_exit(struct ftr_sim_exit *e, ftr_port p,
-				      unsigned int vl)
+/* These functions store exits in a->exit and return their number.
+ * tiers_exit: the port p.
+ * tiers_all_up: on VL 0, all working upward ports whose bit in mask is 0.
+ * tiers_all_down: on VL 0, all working downward ports to switches except the port `except`.
+ * tiers_give_up: none; the packet is discarded.  The two functions above call it if they find no
+ * port. */
+static inline unsigned int tiers_exit(struct ftr_sim_arrival *a, ftr_port p, unsigned int vl)
 {
-	*e = (struct ftr_sim_exit){ .port = p, .vl = (uint8_t)vl, .room = 1 };
+	a->exit[0] = (struct ftr_sim_exit){ .port = p, .vl = (uint8_t)vl, .room = 1 };
 	return 1;
 }
 
-/* Fill e with exits on VL 0, and return their number.
- * tiers_all_up: all working upward ports whose bit in mask is 0.
- * tiers_all_down: all working downward ports to switches except the port `except`. */
+static inline unsigned int tiers_give_up(struct ftr_sim_arrival *a)
+{
+	a->why = FTR_SIM_LOST_GIVEN_UP;
+	return 0;
+}
+
 unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
-			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e);
-unsigned int tiers_all_down(const struct tiers *t,
-			    const struct ftr_sim_view *v, ftr_sw s,
-			    ftr_port except, struct ftr_sim_exit *e);
+			  struct ftr_sim_arrival *a, uint64_t mask);
+unsigned int tiers_all_down(const struct tiers *t, const struct ftr_sim_view *v,
+			    struct ftr_sim_arrival *a, ftr_port except);
 
 #endif

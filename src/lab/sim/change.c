@@ -33,8 +33,7 @@ static void orphan(struct sim *m, struct orphans *o, uint32_t p)
 }
 
 /* Make orphans of all packets in queue n of channel c and VL vl. */
-static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
-			struct orphans *o)
+static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n, struct orphans *o)
 {
 	struct node *q = &m->queue.node[n];
 	uint32_t p = q->head, last = q->tail, next;
@@ -113,8 +112,7 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 
 /* Returns the first packet of the buffer, or NONE if that packet is parked.  If buffers are not
  * FIFOs, returns the oldest packet in the buffer that has its own nodes. */
-static uint32_t first_waiting(const struct sim *m, uint32_t port,
-			      unsigned int vl)
+static uint32_t first_waiting(const struct sim *m, uint32_t port, unsigned int vl)
 {
 	uint32_t first = NONE;
 
@@ -125,16 +123,14 @@ static uint32_t first_waiting(const struct sim *m, uint32_t port,
 	for (uint32_t p = 0; p < m->pool.n_pkt; p++) {
 		const struct packet *k = &m->pool.pkt[p];
 
-		if (k->id != NONE && k->at == port && k->vl == vl &&
-		    k->nodes != NONE &&
+		if (k->id != NONE && k->at == port && k->vl == vl && k->nodes != NONE &&
 		    (first == NONE || k->id < m->pool.pkt[first].id))
 			first = p;
 	}
 	return first;
 }
 
-void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
-		   unsigned int vl)
+void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port, unsigned int vl)
 {
 	struct sim *m = v->sim;
 	uint32_t own = m->f->sw[s].first_port, at = own + port;
@@ -156,8 +152,7 @@ void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what)
 {
-	sim_push(v->sim, v->now + FTR_MAX(ps, 1), EV_TIMER, (uint32_t)what,
-		 (uint32_t)(what >> 32), 0, 0);
+	sim_push(v->sim, v->now + FTR_MAX(ps, 1), EV_TIMER, (uint32_t)what, (uint32_t)(what >> 32));
 }
 
 void ftr_sim_no_memory(const struct ftr_sim_view *v)
@@ -188,8 +183,7 @@ static void kill_channel(struct sim *m, uint32_t c, struct orphans *o)
 
 	h->up = false;
 	h->epoch++;
-	if (h->busy && h->packet != NONE &&
-	    m->pool.pkt[h->packet].id == h->packet_id)
+	if (h->busy && h->packet != NONE && m->pool.pkt[h->packet].id == h->packet_id)
 		m->pool.pkt[h->packet].cut = true;
 	empty_lists(m, c, o);
 	if (c < m->n_ports)
@@ -219,8 +213,7 @@ static void settle(struct sim *m, struct orphans *o, enum ftr_sim_loss why)
 		}
 		sim_leave_buffer(m, p);
 		sim_lose(m, p, why);
-		if (m->conf->queues == FTR_SIM_FIFO &&
-		    !m->broken.sw_down[m->port_sw[port]])
+		if (m->conf->queues == FTR_SIM_FIFO && !m->broken.sw_down[m->port_sw[port]])
 			sim_next_head(m, port, vl);
 	}
 	o->n = 0;
@@ -340,8 +333,7 @@ void sim_change(struct sim *m, const struct ftr_sim_change *g)
 	switch (g->kind) {
 	case FTR_SIM_LINK_DOWN:
 	case FTR_SIM_LINK_UP:
-		change_link(m, m->f->sw[g->sw].first_port + g->port,
-			    g->kind == FTR_SIM_LINK_DOWN);
+		change_link(m, m->f->sw[g->sw].first_port + g->port, g->kind == FTR_SIM_LINK_DOWN);
 		break;
 	case FTR_SIM_SWITCH_DOWN:
 	case FTR_SIM_SWITCH_UP:
@@ -352,8 +344,7 @@ void sim_change(struct sim *m, const struct ftr_sim_change *g)
 			ftr_tables_row(m->t, g->sw)[g->lid] = g->port;
 		break;
 	case FTR_SIM_TABLES:
-		memcpy(m->t->lft, g->tables->lft,
-		       (size_t)m->t->n_sw * m->t->stride);
+		memcpy(m->t->lft, g->tables->lft, (size_t)m->t->n_sw * m->t->stride);
 		break;
 	}
 }
@@ -361,6 +352,6 @@ void sim_change(struct sim *m, const struct ftr_sim_change *g)
 enum ftr_status sim_changes(struct sim *m, struct ftr_err *err)
 {
 	for (uint32_t i = 0; i < m->conf->n_changes; i++)
-		sim_push(m, m->conf->change[i].at, EV_CHANGE, i, 0, 0, 0);
+		sim_push(m, m->conf->change[i].at, EV_CHANGE, i, 0);
 	return m->no_memory ? ftr_nomem(err, "%u changes", m->conf->n_changes) : FTR_OK;
 }

@@ -60,8 +60,7 @@ static void set_port(struct sim *m, ftr_sw s, unsigned int p)
 			    false, mbps, m->conf->link_ps);
 	} else if (q->peer_kind == FTR_PEER_EP) {
 		set_channel(m, i, q->peer, true, mbps, m->conf->link_ps);
-		set_channel(m, m->n_ports + q->peer, i, false, mbps,
-			    m->conf->link_ps);
+		set_channel(m, m->n_ports + q->peer, i, false, mbps, m->conf->link_ps);
 	}
 	m->broken.up[i] = p && q->peer_kind != FTR_PEER_NONE;
 }
@@ -92,16 +91,13 @@ static bool set_arrays(struct sim *m)
 	size_t v = m->n_vls;
 	bool fifo = m->conf->queues == FTR_SIM_FIFO;
 
-	if (!FTR_ZNEW(a, m->ch, m->n_ch) ||
-	    !FTR_NEW(a, m->room.feeder, m->n_ports) ||
-	    !FTR_ZNEW(a, m->port_sw, m->n_ports) ||
-	    !FTR_ZNEW(a, m->room.credit, m->n_ch * v) ||
+	if (!FTR_ZNEW(a, m->ch, m->n_ch) || !FTR_NEW(a, m->room.feeder, m->n_ports) ||
+	    !FTR_ZNEW(a, m->port_sw, m->n_ports) || !FTR_ZNEW(a, m->room.credit, m->n_ch * v) ||
 	    !FTR_ZNEW(a, m->room.occ, m->n_ports * v) ||
 	    !FTR_ZNEW(a, m->room.reading, m->n_ports * v) ||
 	    !FTR_NEW(a, m->queue.fifo, fifo ? m->n_ports * v : 1) ||
 	    !FTR_NEW(a, m->queue.out_vl, m->n_ports * v) ||
-	    !FTR_NEW(a, m->mail.messages, m->n_ports) ||
-	    !FTR_ZNEW(a, m->queue.voq, m->f->n_sw) ||
+	    !FTR_NEW(a, m->mail.messages, m->n_ports) || !FTR_ZNEW(a, m->queue.voq, m->f->n_sw) ||
 	    !FTR_ZNEW(a, m->broken.up, m->n_ports) ||
 	    !FTR_ZNEW(a, m->broken.link_down, m->n_ports) ||
 	    !FTR_ZNEW(a, m->broken.sw_down, m->f->n_sw) ||

@@ -34,8 +34,7 @@ static void complete(struct ftr_sim_conf *c)
 		c->runs = 1;
 }
 
-static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
-				     struct ftr_err *err)
+static enum ftr_status check_traffic(const struct ftr_sim_conf *c, struct ftr_err *err)
 {
 	uint32_t n_ep = c->f->n_ep;
 
@@ -52,8 +51,7 @@ static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
 	for (uint32_t i = 0; i < c->n_pairs; i++)
 		if (c->pair[i].from >= n_ep || c->pair[i].to >= n_ep)
 			return ftr_fail(err, FTR_INVAL, "pair %u: from host port %u to host port %u, but the fabric has %u host ports",
-					i, c->pair[i].from, c->pair[i].to,
-					n_ep);
+					i, c->pair[i].from, c->pair[i].to, n_ep);
 	for (uint32_t i = 0; i < c->n_transfers; i++)
 		if (c->transfer[i].from >= n_ep || c->transfer[i].to >= n_ep ||
 		    c->transfer[i].from == c->transfer[i].to || !c->transfer[i].bytes)
@@ -72,8 +70,7 @@ static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
 	return FTR_OK;
 }
 
-static enum ftr_status check_change(const struct ftr_sim_conf *c, uint32_t i,
-				    struct ftr_err *err)
+static enum ftr_status check_change(const struct ftr_sim_conf *c, uint32_t i, struct ftr_err *err)
 {
 	const struct ftr_sim_change *g = &c->change[i];
 	bool link = g->kind <= FTR_SIM_LINK_UP;
@@ -81,14 +78,12 @@ static enum ftr_status check_change(const struct ftr_sim_conf *c, uint32_t i,
 	if (g->kind == FTR_SIM_TABLES)
 		return g->tables && g->tables->n_sw == c->t->n_sw &&
 		       g->tables->stride == c->t->stride ? FTR_OK :
-		       ftr_fail(err, FTR_INVAL, "change %u: the tables are for another fabric",
-				i);
+		       ftr_fail(err, FTR_INVAL, "change %u: the tables are for another fabric", i);
 	if (g->sw >= c->f->n_sw)
 		return ftr_fail(err, FTR_INVAL, "change %u names switch %u, but the fabric has %u switches",
 				i, g->sw, c->f->n_sw);
 	if (link && (!g->port || g->port > c->f->sw[g->sw].n_ports ||
-		      ftr_fabric_port(c->f, g->sw, g->port)->peer_kind ==
-		      FTR_PEER_NONE))
+		     ftr_fabric_port(c->f, g->sw, g->port)->peer_kind == FTR_PEER_NONE))
 		return ftr_fail(err, FTR_INVAL, "change %u: there is no link at port %u of switch %u",
 				i, g->port, g->sw);
 	return FTR_OK;
@@ -113,15 +108,13 @@ static enum ftr_status check_sizes(const struct ftr_sim_conf *c, struct ftr_err 
 	return FTR_OK;
 }
 
-static enum ftr_status check_conf(const struct ftr_sim_conf *c,
-				  struct ftr_err *err)
+static enum ftr_status check_conf(const struct ftr_sim_conf *c, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
 
 	if (c->t->n_sw != c->f->n_sw || c->t->max_lid < c->f->max_lid)
 		return ftr_fail(err, FTR_INVAL, "the tables are for %u switches and LIDs up to %u, but the fabric has %u switches and LIDs up to %u",
-				c->t->n_sw, c->t->max_lid, c->f->n_sw,
-				c->f->max_lid);
+				c->t->n_sw, c->t->max_lid, c->f->n_sw, c->f->max_lid);
 	if (!c->run_ps)
 		return ftr_fail(err, FTR_INVAL, "the duration of the measurement is 0");
 	if (c->link_ps > UINT32_MAX || c->switch_ps > UINT32_MAX)
@@ -159,8 +152,7 @@ static void tick(void *ctx)
 	const struct tick *t = ctx;
 	const struct sim *m = t->m;
 
-	m->conf->progress(m->conf->progress_ctx, t->run,
-			  (double)m->now / (double)m->end);
+	m->conf->progress(m->conf->progress_ctx, t->run, (double)m->now / (double)m->end);
 }
 
 static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
@@ -196,7 +188,7 @@ static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
 	if (!st && m->fn->start)
 		st = m->fn->start(&m->view, &m->state, err);
 	if (!st)
-		sim_push(m, c->check_ps, EV_CHECK, 0, 0, 0, 0);
+		sim_push(m, c->check_ps, EV_CHECK, 0, 0);
 	return st;
 }
 
@@ -219,8 +211,7 @@ static void tear_down(struct sim *m)
 }
 
 static enum ftr_status one_run(const struct ftr_sim_conf *c, uint32_t i,
-			       bool first, struct ftr_sim_result *r,
-			       struct ftr_err *err)
+			       bool first, struct ftr_sim_result *r, struct ftr_err *err)
 {
 	struct sim m = { .conf = c, .f = c->f };
 	struct tick t = { &m, i };
@@ -250,13 +241,26 @@ static void simulate_runs(void *ctx, unsigned int worker, uint32_t begin, uint32
 	const struct job *j = ctx;
 
 	for (uint32_t i = begin; i < end; i++)
-		j->status[i] = one_run(j->conf, i, worker == 0, &j->out[i],
-				       &j->err[i]);
+		j->status[i] = one_run(j->conf, i, worker == 0, &j->out[i], &j->err[i]);
+}
+
+/* Returns the first error. */
+static enum ftr_status run_all(struct job *j, struct ftr_team *team, struct ftr_err *err)
+{
+	uint32_t n = j->conf->runs;
+
+	ftr_team_run(team, n, 1, simulate_runs, j);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!j->status[i])
+			continue;
+		ftr_sim_result_fini(j->out, n);
+		return ftr_fail(err, j->status[i], "%s", j->err[i].msg);
+	}
+	return FTR_OK;
 }
 
 enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
-			    struct ftr_team *team, struct ftr_sim_result *out,
-			    struct ftr_err *err)
+			    struct ftr_team *team, struct ftr_sim_result *out, struct ftr_err *err)
 {
 	struct ftr_sim_conf c = *conf;
 	struct job j = { .conf = &c, .out = out };
@@ -271,12 +275,7 @@ enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
 	if (!j.status || !j.err)
 		st = ftr_nomem(err, "%u runs", c.runs);
 	else
-		ftr_team_run(team, c.runs, 1, simulate_runs, &j);
-	for (uint32_t i = 0; !st && i < c.runs; i++)
-		if (j.status[i]) {
-			st = ftr_fail(err, j.status[i], "%s", j.err[i].msg);
-			ftr_sim_result_fini(out, c.runs);
-		}
+		st = run_all(&j, team, err);
 	free(j.status);
 	free(j.err);
 	return st;

@@ -293,8 +293,8 @@ static inline void touch(struct sim *m, uint32_t c)
 	m->due.dirty[m->due.n_dirty++] = c;
 }
 
-void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a,
-	      uint32_t b, unsigned int vl, unsigned int x);
+void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a, uint32_t b);
+void sim_push_event(struct sim *m, const struct event *e);
 
 /* channels.c */
 enum ftr_status sim_net(struct sim *m, struct ftr_err *err);
@@ -353,8 +353,7 @@ void sim_messages_lost(struct sim *m, uint32_t c);
 bool sim_check(struct sim *m);
 
 /* result.c */
-enum ftr_status result_init(struct sim *m, struct ftr_sim_result *r,
-			    struct ftr_err *err);
+enum ftr_status result_init(struct sim *m, struct ftr_sim_result *r, struct ftr_err *err);
 void result_delivered(struct sim *m, const struct packet *p);
 void result_injected(struct sim *m, const struct packet *p);
 void result_lost(struct sim *m, enum ftr_sim_loss why);

@@ -70,8 +70,8 @@ void sim_message_start(struct sim *m, uint32_t c)
 	h->busy = h->message_sent = true;
 	h->packet = h->from = NONE;
 	result_busy(m, h, wire);
-	sim_push(m, m->now + wire, EV_FREE, c, 0, 0, 0);
-	sim_push(m, m->now + wire + h->link_ps, EV_MESSAGE, i, 0, 0, 0);
+	sim_push(m, m->now + wire, EV_FREE, c, 0);
+	sim_push(m, m->now + wire + h->link_ps, EV_MESSAGE, i, 0);
 }
 
 void sim_message_event(struct sim *m, uint32_t i)
@@ -80,13 +80,12 @@ void sim_message_event(struct sim *m, uint32_t i)
 
 	m->mail.msg[i].next = m->mail.free_msg;
 	m->mail.free_msg = i;
-	m->fn->message(m->state, &m->view, g.what,
-		       m->ch[g.channel].epoch != g.epoch);
+	m->fn->message(m->state, &m->view, g.what, m->ch[g.channel].epoch != g.epoch);
 }
 
 /* Report the queued messages of c as lost. c has just gone down. */
 void sim_messages_lost(struct sim *m, uint32_t c)
 {
 	while (sim_message_waits(m, c))
-		sim_push(m, m->now, EV_MESSAGE, first_message(m, c), 0, 0, 0);
+		sim_push(m, m->now, EV_MESSAGE, first_message(m, c), 0);
 }

@@ -9,13 +9,17 @@
 
 #include "sim/dataplane.h"
 
-void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a,
-	      uint32_t b, unsigned int vl, unsigned int x)
+void sim_push_event(struct sim *m, const struct event *e)
 {
-	const struct event e = { at, a, b, (uint16_t)x, (uint8_t)type, (uint8_t)vl };
-
-	if (!heap_push(&m->heap, &e))
+	if (!heap_push(&m->heap, e))
 		m->no_memory = true;
+}
+
+void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a, uint32_t b)
+{
+	const struct event e = { .at = at, .a = a, .b = b, .type = (uint8_t)type };
+
+	sim_push_event(m, &e);
 }
 
 /* ---- packets ------------------------------------------------------------- */
@@ -131,11 +135,14 @@ void sim_drop_nodes(struct sim *m, uint32_t p)
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes)
 {
 	uint32_t c = m->room.feeder[port];
+	const struct event e = {
+		.at = m->now + m->ch[c].link_ps, .type = EV_CREDIT, .a = c, .b = bytes,
+		.vl = (uint8_t)vl, .x = m->ch[c].epoch,
+	};
 
 	m->room.occ[port * m->n_vls + vl] -= (int32_t)bytes;
 	if (m->ch[c].up)
-		sim_push(m, m->now + m->ch[c].link_ps, EV_CREDIT, c, bytes,
-			 vl, m->ch[c].epoch);
+		sim_push_event(m, &e);
 }
 
 /* Route the first packet of a FIFO if the previous packet has left. */
@@ -174,14 +181,12 @@ static bool usable(const struct sim *m, ftr_sw s, const struct ftr_sim_exit *e)
 	       m->ch[m->f->sw[s].first_port + e->port].up;
 }
 
-static void wait_in_queue(struct sim *m, uint32_t p, ftr_sw s,
-			  const struct ftr_sim_exit *e)
+static void wait_in_queue(struct sim *m, uint32_t p, ftr_sw s, const struct ftr_sim_exit *e)
 {
 	struct packet *k = &m->pool.pkt[p];
 	uint32_t c = m->f->sw[s].first_port + e->port;
 	bool fifo = m->conf->queues == FTR_SIM_FIFO;
-	uint32_t n = queue_of(m, s, k->at - m->f->sw[s].first_port, e->port,
-			      fifo ? k->vl : e->vl);
+	uint32_t n = queue_of(m, s, k->at - m->f->sw[s].first_port, e->port, fifo ? k->vl : e->vl);
 	struct node *q = &m->queue.node[n];
 
 	if (!fifo)
@@ -252,31 +257,34 @@ static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
  * lost. */
 void sim_route(struct sim *m, uint32_t p)
 {
-	struct ftr_sim_exit e[FTR_SIM_EXITS];
-	enum ftr_sim_loss why = FTR_SIM_LOST_DEAD_PORT;
 	struct packet *k = &m->pool.pkt[p];
 	uint32_t port = k->at;
 	ftr_sw s = m->port_sw[port];
-	unsigned int n, left = 0, vl = k->vl;
+	struct ftr_sim_arrival a;
+	struct ftr_sim_exit *e = a.exit;
+	unsigned int n, left = 0;
 
-	n = m->fn->route(m->state, &m->view, s,
-			 (ftr_port)(port - m->f->sw[s].first_port), vl, &k->h,
-			 e, &why);
+	a.sw = s;
+	a.in = (ftr_port)(port - m->f->sw[s].first_port);
+	a.vl = k->vl;
+	a.p = &k->h;
+	a.why = FTR_SIM_LOST_DEAD_PORT;
+	n = m->fn->route(m->state, &m->view, &a);
 	for (unsigned int i = 0; i < n; i++) {
 		if (usable(m, s, &e[i]))
 			e[left++] = e[i];
 		else if (e[i].vl >= m->n_vls)
-			why = FTR_SIM_LOST_VL;
+			a.why = FTR_SIM_LOST_VL;
 	}
-	if (!left && why == FTR_SIM_WAIT) {
+	if (!left && a.why == FTR_SIM_WAIT) {
 		park(m, p);
 		return;
 	}
 	if (!left) {
 		sim_leave_buffer(m, p);
-		sim_lose(m, p, why);
+		sim_lose(m, p, a.why);
 		if (m->conf->queues == FTR_SIM_FIFO)
-			sim_next_head(m, port, vl);
+			sim_next_head(m, port, a.vl);
 		return;
 	}
 	set_ready(m, k, s, e, left);

@@ -131,16 +131,13 @@ static bool new_class(struct ftr_sim_class *k)
 	return k->total.bin && k->network.bin;
 }
 
-enum ftr_status result_init(struct sim *m, struct ftr_sim_result *r,
-			    struct ftr_err *err)
+enum ftr_status result_init(struct sim *m, struct ftr_sim_result *r, struct ftr_err *err)
 {
 	m->r = r;
 	r->n_series = m->conf->n_series;
 	r->series = ftr_calloc(r->n_series + 1u, sizeof(*r->series));
-	r->channel = ftr_calloc(m->f->n_ports + m->f->n_ep + 1u,
-				sizeof(*r->channel));
-	if (!new_class(&r->host) || !new_class(&r->sw) || !r->series ||
-	    !r->channel)
+	r->channel = ftr_calloc(m->f->n_ports + m->f->n_ep + 1u, sizeof(*r->channel));
+	if (!new_class(&r->host) || !new_class(&r->sw) || !r->series || !r->channel)
 		return ftr_nomem(err, "the results of a run");
 	return FTR_OK;
 }

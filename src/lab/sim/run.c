@@ -47,8 +47,7 @@ static bool not_yet(const struct sim *m, uint32_t n)
 		return false;
 	for (uint32_t i = m->pool.pkt[m->queue.node[n].head].nodes; i != NONE;
 	     i = m->queue.node[i].tail)
-		if (m->queue.own[i - m->queue.n_voq].exit.rank < o->exit.rank &&
-		    has_room(m, i))
+		if (m->queue.own[i - m->queue.n_voq].exit.rank < o->exit.rank && has_room(m, i))
 			return true;
 	return false;
 }
@@ -64,8 +63,7 @@ static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 		n = m->queue.out_vl[c * m->n_vls + vl].first;
 	for (; n != NONE; n = m->queue.node[n].next)
 		for (uint32_t i = n < m->queue.n_voq ? NONE :
-		     m->pool.pkt[m->queue.node[n].head].nodes; i != NONE;
-		     i = m->queue.node[i].tail)
+		     m->pool.pkt[m->queue.node[n].head].nodes; i != NONE; i = m->queue.node[i].tail)
 			if (m->queue.own[i - m->queue.n_voq].exit.last)
 				touch(m, m->queue.own[i - m->queue.n_voq].channel);
 }
@@ -92,18 +90,16 @@ static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 	k->vl = (uint8_t)vl;
 	k->epoch = h->epoch;
 	m->r->hops++;
-	sim_push(m, m->now + wire, EV_FREE, c, 0, 0, 0);
+	sim_push(m, m->now + wire, EV_FREE, c, 0);
 	if (h->to_station) {
 		k->at = NONE;
-		sim_push(m, m->now + wire + h->link_ps, EV_DELIVER, c, p, 0,
-			 0);
+		sim_push(m, m->now + wire + h->link_ps, EV_DELIVER, c, p);
 		return;
 	}
 	k->at = h->dst;
 	m->room.credit[c * m->n_vls + vl] -= (int32_t)k->h.bytes;
 	touch_last(m, c, vl);
-	sim_push(m, m->now + h->link_ps + m->conf->switch_ps, EV_ARRIVE, c, p,
-		 0, 0);
+	sim_push(m, m->now + h->link_ps + m->conf->switch_ps, EV_ARRIVE, c, p);
 }
 
 static void wake_at(struct sim *m, uint32_t c, uint64_t at)
@@ -113,7 +109,7 @@ static void wake_at(struct sim *m, uint32_t c, uint64_t at)
 	if (h->wake > m->now && h->wake <= at)
 		return;
 	h->wake = at;
-	sim_push(m, at, EV_WAKE, c, 0, 0, 0);
+	sim_push(m, at, EV_WAKE, c, 0);
 }
 
 /* Returns true if the packet's input already feeds as many outputs as conf.speedup allows. */
@@ -171,8 +167,7 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 
 		sim_drop_nodes(m, p);
 		if (m->fn->taken)
-			m->fn->taken(m->state, &m->view, m->port_sw[c], &k->h,
-				     &e);
+			m->fn->taken(m->state, &m->view, m->port_sw[c], &k->h, &e);
 	} else {
 		struct node *q = &m->queue.node[n];
 
@@ -336,8 +331,7 @@ static void handle(struct sim *m, const struct event *e)
 		sim_change(m, &m->conf->change[e->a]);
 		break;
 	case EV_TIMER:
-		m->fn->timer(m->state, &m->view,
-			     (uint64_t)e->b << 32 | e->a);
+		m->fn->timer(m->state, &m->view, (uint64_t)e->b << 32 | e->a);
 		break;
 	case EV_MESSAGE:
 		sim_message_event(m, e->a);
@@ -366,7 +360,7 @@ static void handle(struct sim *m, const struct event *e)
 			m->no_memory = true;
 		if (m->r->deadlock && m->conf->stop_on_deadlock)
 			m->end = m->now;
-		sim_push(m, m->now + m->conf->check_ps, EV_CHECK, 0, 0, 0, 0);
+		sim_push(m, m->now + m->conf->check_ps, EV_CHECK, 0, 0);
 		break;
 	}
 }

@@ -60,7 +60,7 @@ static void advance(struct sim *m, ftr_ep e)
 		x[s->in[s->at_in[e]]].step >= x[s->out[s->at_out[e]]].step;
 	if (s->open[e]) {
 		s->ready[e] = m->now + m->conf->step_ps;
-		sim_push(m, s->ready[e], EV_MAKE, e, 0, 0, 0);
+		sim_push(m, s->ready[e], EV_MAKE, e, 0);
 	}
 }
 

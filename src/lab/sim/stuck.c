@@ -115,9 +115,8 @@ static void follow(struct stuck *x, uint32_t b)
 		uint32_t c = b / m->n_vls;
 
 		if (r->cycle_len < FTR_SIM_CYCLE_MAX)
-			r->cycle[r->cycle_len] = (struct ftr_sim_wait){
-				m->port_sw[c], (ftr_port)(c -
-				m->f->sw[m->port_sw[c]].first_port),
+			r->cycle[r->cycle_len] = (struct ftr_channel){
+				m->port_sw[c], (ftr_port)(c - m->f->sw[m->port_sw[c]].first_port),
 				(uint8_t)(b % m->n_vls) };
 		r->cycle_len++;
 		b = x->waits[b];

@@ -252,7 +252,7 @@ bool sim_source_head(struct sim *m, uint32_t st)
 	}
 	if (x->next_make > m->now) {
 		if (!x->waiting)
-			sim_push(m, x->next_make, EV_MAKE, st, 0, 0, 0);
+			sim_push(m, x->next_make, EV_MAKE, st, 0);
 		x->waiting = true;
 		return false;
 	}
@@ -273,8 +273,7 @@ void sim_sources_end(struct sim *m)
 			continue;
 		if (x->saturated && m->end > m->warm)
 			class_of(m, st)->offered += (m->end - m->warm) /
-				wire_ps(&m->ch[m->n_ports + st],
-					m->conf->bytes);
+				wire_ps(&m->ch[m->n_ports + st], m->conf->bytes);
 		for (; !x->saturated && x->next_make < m->end;
 		     x->next_make += gap(x, m->conf->periodic))
 			if (x->next_make >= m->warm)

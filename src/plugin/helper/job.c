@@ -85,7 +85,7 @@ enum ftr_status get_search(struct ftr_in *in, struct search_job *j, struct ftr_s
 	get_guids(in, &j->shape.cn);
 	get_guids(in, &j->shape.io);
 	st = in->bad ? ftr_in_damaged(in, err) :
-		ftr_get_nominal(in, &j->shape, NULL, &n, &reshaped, err);
+		ftr_get_nominal(in, &j->shape, &n, &reshaped, err);
 	if (!st)
 		st = ftr_get_fabric(in, &f, err);
 	if (st)

@@ -83,8 +83,8 @@ static void get_tree(struct ftr_in *in, struct parts *p, struct ftr_shape_tree *
 		n += p->n_down[s] = (uint32_t)ftr_get(in, 4);
 		n += p->n_equal[s] = (uint32_t)ftr_get(in, 4);
 		p->first[s] = p->n_groups;
-		while (!in->bad && n-- && get_group(in, p, s))
-			;
+		while (n && get_group(in, p, s))
+			n--;
 	}
 	p->first[p->f->n_sw] = p->n_groups;
 	t->rank = p->rank;
@@ -290,7 +290,7 @@ enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 	*plan = (struct ftr_ddlr_plan){ .unrepaired = ftr_get(in, 8) };
 	plan->held = (uint32_t)ftr_get(in, 4);
 	plan->done = ftr_get(in, 1);
-	for (uint64_t left = ftr_get(in, 4); !st && left && !in->bad; left--) {
+	for (uint64_t left = ftr_get(in, 4); left && !in->bad; left--) {
 		struct ftr_change w = { .step = (uint16_t)ftr_get(in, 2) };
 
 		w.sw = (ftr_sw)ftr_get(in, 4);
@@ -301,8 +301,9 @@ enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 				      plan->n + 1, w.sw, w.lid, w.after, w.step);
 		else if (!FTR_GROW(plan->write, plan->n, cap))
 			st = ftr_nomem(err, "a plan");
-		else if (!in->bad)
-			plan->write[plan->n++] = w;
+		if (st || in->bad)
+			break;
+		plan->write[plan->n++] = w;
 		plan->n_steps = w.step;
 	}
 	if (!st)

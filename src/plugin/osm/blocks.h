@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The blocks (of 64 LIDs) of the tables of all switches, and what is needed to read and write them
- * without OpenSM's lock: M_Keys and directed routes.
+ * without OpenSM's lock: M_Keys, directed routes, and requests.
  */
 #ifndef IBF_BLOCKS_H
 #define IBF_BLOCKS_H
@@ -54,6 +54,38 @@ enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
  * Blocks that are equal in `valid` are skipped; NULL: none. */
 void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
 		       const struct ftr_tables *valid);
+
+struct ibf_batch {
+	struct rr_smp *job;
+	ftr_sw *sw;		/* the switch of each request */
+	uint32_t n;
+};
+
+/* Sets.  All packets to a switch take the same route, so the switch carries them out in the order in
+ * which they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read
+ * before the next batch. */
+struct ibf_sets {
+	const struct ibf_blocks *b;
+	struct ftr_tables *now;	/* the tables of the switches, with all Sets that were carried out; set
+				 * by the caller before ibf_sets_add() */
+	uint8_t *silent;	/* [n_sw] 1: it is not known whether a Set was carried out, or it was
+				 * not */
+	uint64_t entries, blocks;	/* numbers of changed entries, and of Sets carried out */
+	uint32_t failed;	/* number of other Sets */
+	/* used by blocks.c only */
+	struct ibf_batch q;
+	uint8_t (*data)[FTR_LFT_BLOCK];
+};
+
+/* *w is all 0.  ibf_sets_fini() must also be called after FTR_NOMEM. */
+enum ftr_status ibf_sets_new(struct ibf_sets *w, const struct ibf_blocks *b,
+			     struct ftr_err *err) FTR_MUST_USE;
+void ibf_sets_fini(struct ibf_sets *w);
+/* Add a Set of a block.  Returns its entries, a copy of those in `now`, for the caller to change.  May
+ * send earlier Sets. */
+uint8_t *ibf_sets_add(struct ibf_sets *w, ftr_sw s, uint32_t block);
+/* Send the Sets that were added, and wait for their acknowledgements. */
+void ibf_sets_send(struct ibf_sets *w);
 
 static inline bool ibf_block_equal(const struct ftr_tables *t, const struct ftr_tables *u, ftr_sw s,
 				   uint32_t block)

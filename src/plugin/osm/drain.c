@@ -148,7 +148,7 @@ void ibf_drain_free(struct ibf_drain *d)
 static enum ftr_status replace_fabric(struct ibf_drain *d, struct ibf_generation *gen,
 				      struct ftr_err *err)
 {
-	struct rr_dr_origin origin;
+	struct ftr_hop origin;
 	struct ftr_drained out;
 	enum ftr_status st;
 	ftr_lid lid;

@@ -48,7 +48,7 @@ static bool op_is_master(void *ctx)
 }
 
 static void op_find_manager(void *ctx, const struct ftr_fabric *fab,
-			    struct rr_dr_origin *origin, ftr_lid *lid)
+			    struct ftr_hop *origin, ftr_lid *lid)
 {
 	const struct ibf_fast *f = ctx;
 
@@ -180,11 +180,15 @@ void ibf_fast_discovered(struct ibf_fast *f)
 	pthread_mutex_unlock(&f->rr.mutex);
 }
 
-void ibf_fast_wait(struct ibf_fast *f)
+struct rr_written ibf_fast_wait(struct ibf_fast *f)
 {
+	struct rr_written w;
+
 	pthread_mutex_lock(&f->rr.mutex);
 	wait_for_write(f);
+	w = f->rr.written;
 	pthread_mutex_unlock(&f->rr.mutex);
+	return w;
 }
 
 void ibf_fast_changed(struct ibf_fast *f, const struct ftr_tables_diff *c)

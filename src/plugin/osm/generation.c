@@ -4,7 +4,9 @@
  * path, the search for better tables and jobs of the writer share it.  It is freed when the
  * last reference is dropped.
  */
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "osm/fast.h"
 
@@ -42,6 +44,41 @@ void ibf_generation_put(struct ibf_generation *gen)
 	ftr_fabric_free(gen->undrained);
 	free(gen->mcast_able);
 	free(gen);
+}
+
+static bool same_switches(const struct ftr_fabric *a, const struct ftr_fabric *b)
+{
+	for (ftr_sw s = 0; s < a->n_sw; s++) {
+		const struct ftr_switch *x = &a->sw[s], *y = &b->sw[s];
+
+		if (x->guid != y->guid || x->lid != y->lid || x->lmc != y->lmc ||
+		    x->n_ports != y->n_ports || strcmp(x->name, y->name))
+			return false;
+	}
+	return true;
+}
+
+static bool same_hosts(const struct ftr_fabric *a, const struct ftr_fabric *b)
+{
+	for (ftr_ep e = 0; e < a->n_ep; e++) {
+		const struct ftr_endport *x = &a->ep[e], *y = &b->ep[e];
+
+		if (x->guid != y->guid || x->node_guid != y->node_guid || x->sw != y->sw ||
+		    x->sw_port != y->sw_port || x->port_num != y->port_num || x->lid != y->lid ||
+		    x->lmc != y->lmc || x->type != y->type || strcmp(x->name, y->name))
+			return false;
+	}
+	return true;
+}
+
+bool ibf_same_fabric(const struct ftr_fabric *a, const struct ftr_fabric *b)
+{
+	static_assert(sizeof(*a->ports) == 8, "no padding");
+
+	return a->n_sw == b->n_sw && a->n_ep == b->n_ep && a->n_ports == b->n_ports &&
+		a->max_lid == b->max_lid &&
+		!memcmp(a->ports, b->ports, a->n_ports * sizeof(*a->ports)) &&
+		same_switches(a, b) && same_hosts(a, b);
 }
 
 bool ibf_is_complete(const struct ibf_generation *gen)

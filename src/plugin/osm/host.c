@@ -8,17 +8,17 @@
 #include "osm/host.h"
 
 void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
-		      struct rr_dr_origin *origin, ftr_lid *lid)
+		      struct ftr_hop *origin, ftr_lid *lid)
 {
 	uint64_t guid = cl_ntoh64(p->osm->subn.sm_port_guid);
 	ftr_ep e = ftr_fabric_find_ep(f, guid);
 	ftr_sw s = ftr_fabric_find_sw(f, guid);
 
 	if (e != FTR_EP_NONE) {
-		*origin = (struct rr_dr_origin){ f->ep[e].sw, f->ep[e].port_num };
+		*origin = (struct ftr_hop){ f->ep[e].sw, f->ep[e].port_num };
 		*lid = f->ep[e].lid;
 	} else {
-		*origin = (struct rr_dr_origin){ s, 0 };
+		*origin = (struct ftr_hop){ s, 0 };
 		*lid = s == FTR_SW_NONE ? 0 : f->sw[s].lid;
 	}
 }
@@ -55,13 +55,12 @@ struct rr_dr *ibf_directed_routes(const struct ibf_plugin *p, const struct ftr_f
 {
 	struct rr_dr *out = ftr_calloc(f->n_sw + 1u, sizeof(*out));
 	struct rr_dr_tree *t = rr_dr_tree_new(f->n_sw);
-	const struct rr_dr_limits no_limits = { 0 };
-	struct rr_dr_origin origin;
+	struct ftr_hop origin;
 	ftr_lid lid;
 
 	if (out && t) {
 		ibf_find_manager(p, f, &origin, &lid);
-		rr_dr_search(t, f, &origin, &no_limits);
+		rr_dr_search(t, f, &origin, NULL, NULL);
 		for (ftr_sw s = 0; s < f->n_sw; s++)
 			if (!rr_dr_route(t, s, &out[s]))
 				out[s] = host_route(p, f->sw[s].guid);

@@ -8,10 +8,10 @@
 #include "osm/osm.h"
 #include "reroute/dr.h"
 
-/* *origin: the switch of f to which this subnet manager's port is linked.  *lid: the LID of that
- * port.  If the manager is not in f, the switch is FTR_SW_NONE and the LID is 0. */
+/* *origin: as rr_dr_tree.from.  *lid: the LID of the port of this subnet manager.
+ * If the manager is not in f, the switch is FTR_SW_NONE and the LID is 0. */
 void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
-		      struct rr_dr_origin *origin, ftr_lid *lid);
+		      struct ftr_hop *origin, ftr_lid *lid);
 
 /* The M_Key that OpenSM would use for sw, in network byte order.  sw NULL: the M_Key of OpenSM's
  * options.  The caller holds OpenSM's lock. */

@@ -4,6 +4,8 @@
  *
  * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
  *
+ * The phases from shape to verify are left out if an earlier routing had the same input.
+ *
  * Only the phase "commit" changes data of OpenSM, and it checks all buffers first.  So after
  * a failure all entries of new_lft are still "no path", as the next engine of OpenSM's list
  * expects.  The reason for the failure is logged where it is detected.  Message IBF210
@@ -13,6 +15,8 @@
  * min-hop engines and for its own multicast; mcast.c replaces OpenSM's multicast.  OpenSM's
  * dumps also contain numbers of hops from these matrices; with this plugin they are unknown.
  */
+#include <string.h>
+
 #include "osm/osm.h"
 
 /* What a callback returns to OpenSM.  0: done.  Negative: failed, OpenSM tries the next engine.
@@ -50,37 +54,31 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 	return n;
 }
 
-struct ibf_result {
-	struct ftr_route_stats stats;	/* the arrays to which it points have been freed */
-	struct ibf_unserved unserved;
-	struct ftr_tables_diff changes;
-};
-
 static void log_routed(const struct ibf_engine *e,
 		       const struct ibf_generation *gen,
 		       const struct ibf_timing *ms,
-		       const struct ibf_result *res)
+		       const struct ftr_tables_diff *changes)
 {
 	const struct ftr_shape *sh = gen->shape;
 	const struct ftr_fabric *f = gen->fabric;
 	char subtree[FTR_NAME_MAX + 128] = "", balance[96] = "", turns[128] = "";
 
-	if (res->stats.root != FTR_SW_NONE)
+	if (gen->stats.root != FTR_SW_NONE)
 		snprintf(subtree, sizeof(subtree),
 			 "; root %s, %s on detours",
-			 ibf_sw_name(f, res->stats.root).s,
-			 ibf_count(res->stats.detours, "host pair", "host pairs").s);
+			 ibf_sw_name(f, gen->stats.root).s,
+			 ibf_count(gen->stats.detours, "host pair", "host pairs").s);
 	/* The lower bound includes pairs without a path, so the ratio is logged only if there
 	 * are none. */
-	if (res->stats.balance.hosts && res->stats.balance.bound && !res->unserved.hosts)
+	if (gen->stats.balance.hosts && gen->stats.balance.bound && !gen->unserved.hosts)
 		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
-			 (double)res->stats.balance.max_after / res->stats.balance.bound);
+			 (double)gen->stats.balance.max_after / gen->stats.balance.bound);
 
-	if (res->stats.extra_pairs)
+	if (gen->stats.extra_pairs)
 		snprintf(turns, sizeof(turns), "; %s %s",
-			 ibf_count(res->stats.n_turns, "extra turn connects",
+			 ibf_count(gen->stats.n_turns, "extra turn connects",
 				   "extra turns connect").s,
-			 ibf_count(res->stats.extra_pairs, "host pair",
+			 ibf_count(gen->stats.extra_pairs, "host pair",
 				   "host pairs").s);
 	ibf_log(e->plugin, IBF_ROUTED,
 		"%s: %s (%s), %s, %s, %s (%u not on leaves), %s, %s, %s, %s between switches (%u horizontal), %s; without a path: %s, %"
@@ -96,14 +94,14 @@ static void log_routed(const struct ibf_engine *e,
 		ibf_count(f->n_sw_links, "link", "links").s,
 		sh->tree.n_horizontal,
 		ibf_count(ftr_team_size(e->plugin->team), "thread", "threads").s,
-		ibf_count(res->unserved.hosts, "host pair", "host pairs").s,
-		res->unserved.mixed,
-		ibf_count(res->unserved.others, "other", "others").s, turns,
+		ibf_count(gen->unserved.hosts, "host pair", "host pairs").s,
+		gen->unserved.mixed,
+		ibf_count(gen->unserved.others, "other", "others").s, turns,
 		subtree, balance, ms->snapshot, ms->shape, ms->route, ms->check,
 		ms->commit,
-		ibf_count(res->changes.entries, "entry", "entries").s,
-		ibf_count(res->changes.blocks, "block", "blocks").s,
-		ibf_count(res->changes.switches, "switch", "switches").s);
+		ibf_count(changes->entries, "entry", "entries").s,
+		ibf_count(changes->blocks, "block", "blocks").s,
+		ibf_count(changes->switches, "switch", "switches").s);
 }
 
 /* The switch to which the port with this GUID is linked, or the switch itself if the port is port 0
@@ -113,6 +111,11 @@ static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 	ftr_ep e = ftr_fabric_find_ep(f, guid);
 
 	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
+}
+
+static ftr_sw own_switch(const struct ibf_engine *e, const struct ftr_fabric *f)
+{
+	return port_switch(f, cl_ntoh64(e->plugin->osm->subn.sm_port_guid));
 }
 
 /* The switches of all subnet managers that OpenSM knows, including its own. */
@@ -159,18 +162,18 @@ static enum ftr_status carry_turns(const struct ibf_engine *e,
 {
 	const struct ibf_generation *whole = e->complete;
 	const struct ibf_generation *old = e->gen ? e->gen : e->prefer.gen;
-	enum ftr_status st;
+	bool ok;
 
 	if (whole && whole->nominal == gen->nominal && ibf_is_complete(gen))
-		st = ftr_turns_carry(whole->fabric, whole->given, whole->n_given,
-				     gen->fabric, &r->given, &r->opts.n_turns, err);
+		ok = ftr_turns_carry(whole->fabric, whole->given, whole->n_given,
+				     gen->fabric, &r->given, &r->opts.n_turns);
 	else if (old)
-		st = ftr_turns_carry(old->fabric, old->opts.turn, old->opts.n_turns,
-				     gen->fabric, &r->given, &r->opts.n_turns, err);
+		ok = ftr_turns_carry(old->fabric, old->opts.turn, old->opts.n_turns,
+				     gen->fabric, &r->given, &r->opts.n_turns);
 	else
 		return FTR_OK;
 	r->opts.turn = r->given;
-	return st;
+	return ok ? FTR_OK : ftr_nomem(err, "the extra turns");
 }
 
 /* Tables of a smaller fabric, or of one with other switches, are kept only if their load is near
@@ -207,7 +210,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 	r->stats.order = ftr_malloc(f->n_sw);
 	if (!r->stats.order)
 		return ftr_nomem(err, "the order of switches");
-	r->opts.sm_switch = port_switch(f, cl_ntoh64(e->plugin->osm->subn.sm_port_guid));
+	r->opts.sm_switch = own_switch(e, f);
 	r->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
 	r->opts.keep_turns = true;
 	r->opts.keep_routed = e->plugin->fast != NULL;
@@ -225,6 +228,7 @@ static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 {
 	gen->engine = e->ops->name;
 	gen->tables = r->t;
+	gen->stats = r->stats;
 	gen->opts = r->opts;
 	if (!r->stats.by_rank)	/* the paths do not go up and down by rank: no extra turns */
 		gen->opts.paths = FTR_PATHS_UPDOWN;
@@ -245,50 +249,58 @@ static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 	r->stats.routed = NULL;
 }
 
-/* Compute, check and commit tables for gen; logs its own failures. */
-static enum ftr_status make_tables(struct ibf_engine *e,
-				   struct ibf_generation *gen,
-				   struct ibf_timing *ms,
-				   struct ibf_result *res,
-				   struct ftr_err *err)
+/* Compute and check tables for gen. */
+static enum ftr_status new_tables(struct ibf_engine *e, struct ibf_generation *gen,
+				  struct ibf_timing *ms, enum ibf_msg *msg, struct ftr_err *err)
 {
 	struct ibf_routes r = { .stats.root = FTR_SW_NONE };
 	double t0 = ibf_now_ms(), t1;
-	enum ibf_msg msg = IBF_ENGINE;
 	enum ftr_status st = ibf_prefer(e, gen, err);
 
+	*msg = IBF_ENGINE;
 	if (!st)
 		st = compute(e, gen, &r, err);
-
 	t1 = ibf_now_ms();
 	ms->route = t1 - t0;
 	if (!st) {
-		msg = IBF_CHECK;
-		st = ibf_verify(e, gen, &r, &res->unserved, err);
-		t0 = ibf_now_ms();
-		ms->check = t0 - t1;
+		*msg = IBF_CHECK;
+		st = ibf_verify(e, gen, &r, &gen->unserved, err);
+		ms->check = ibf_now_ms() - t1;
 	}
-	if (!st) {
-		t0 = ibf_now_ms();
-		msg = IBF_COMMIT;
-		st = ibf_commit(e->plugin, gen->fabric, r.t,
-				!e->plugin->opt.observe, &res->changes, err);
-		ms->commit = ibf_now_ms() - t0;
-	}
-	if (!st && !e->plugin->opt.observe)
-		ibf_transition(e, gen, &r);
-	ftr_fabric_free(gen->undrained);	/* only the transition needs it */
-	gen->undrained = NULL;
-	if (!st) {
+	if (!st)
 		keep_routes(e, gen, &r);
-		res->stats = r.stats;
-	}
 	ftr_shape_free(r.stats.routed);
 	ftr_tables_free(r.t);
 	free(r.stats.order);
 	free(r.stats.turn);
 	free(r.sm);
 	free(r.given);
+	return st;
+}
+
+/* Compute, check and commit tables for gen; if it has been routed before, only commit them.  Logs its
+ * own failures. */
+static enum ftr_status make_tables(struct ibf_engine *e,
+				   struct ibf_generation *gen,
+				   struct ibf_timing *ms,
+				   struct ftr_tables_diff *changes,
+				   struct ftr_err *err)
+{
+	bool write = !e->plugin->opt.observe;
+	enum ibf_msg msg = IBF_ENGINE;
+	enum ftr_status st = gen->tables ? FTR_OK : new_tables(e, gen, ms, &msg, err);
+
+	if (!st) {
+		double t0 = ibf_now_ms();
+
+		msg = IBF_COMMIT;
+		st = ibf_commit(e->plugin, gen->fabric, gen->tables, write, changes, err);
+		ms->commit = ibf_now_ms() - t0;
+	}
+	if (!st && write)
+		ibf_transition(e, gen);
+	ftr_fabric_free(gen->undrained);	/* only the transition needs it */
+	gen->undrained = NULL;
 	return st ? ibf_refuse(e, msg, err) : FTR_OK;
 }
 
@@ -296,10 +308,8 @@ static enum ftr_status make_tables(struct ibf_engine *e,
  * routes by the next engine of its list. */
 static enum ftr_status observed(struct ibf_engine *e,
 				const struct ibf_generation *gen,
-				const struct ibf_result *res)
+				const struct ftr_tables_diff *c)
 {
-	const struct ftr_tables_diff *c = &res->changes;
-
 	snprintf(e->refusal, sizeof(e->refusal), "observe is on");
 	ibf_log(e->plugin, IBF_OBSERVED, "%s observes: its tables for %s and %s passed all checks and would change %s in %s of %s; without a path: %s; the next engine of routing_engine routes",
 		e->ops->name,
@@ -308,25 +318,68 @@ static enum ftr_status observed(struct ibf_engine *e,
 		ibf_count(c->entries, "entry", "entries").s,
 		ibf_count(c->blocks, "block", "blocks").s,
 		ibf_count(c->switches, "switch", "switches").s,
-		ibf_count(res->unserved.hosts, "host pair", "host pairs").s);
+		ibf_count(gen->unserved.hosts, "host pair", "host pairs").s);
 	return FTR_REFUSED;
+}
+
+/* True if a routing of `new` would have the same input as the one of `old`. */
+static bool same_input(struct ibf_engine *e, const struct ibf_generation *old,
+		       const struct ibf_generation *new)
+{
+	struct ibf_routes r = { .t = NULL };
+	struct ftr_err err;
+	bool same = old && old->tables && old->shape && old->nominal == new->nominal &&
+		old->guids == new->guids && ibf_same_fabric(old->fabric, new->fabric) &&
+		old->drained.switches == new->drained.switches &&
+		old->drained.links == new->drained.links &&
+		old->drained.hosts == new->drained.hosts &&
+		!memcmp(old->mcast_able, new->mcast_able, new->fabric->n_sw) &&
+		ibf_prefer_same(e, old);
+
+	r.opts.sm_switch = own_switch(e, new->fabric);
+	same = same && !find_managers(e->plugin, new->fabric, &r, &err) &&
+		old->opts.sm_switch == r.opts.sm_switch && old->opts.n_sm == r.opts.n_sm &&
+		!memcmp(old->sm, r.sm, r.opts.n_sm * sizeof(*r.sm));
+	free(r.sm);
+	return same;
+}
+
+/* If an earlier routing had the same input, replace *gen by its generation, so that nothing is computed
+ * and checked again.  This is so in a sweep without changes; and when a switch or a link returns: the
+ * first routing leaves out its links, which are not Active yet, and the second one has the fabric from
+ * before the failure.  (With ddlr the VLs depend on options of OpenSM, too.) */
+static bool routed_before(struct ibf_engine *e, struct ibf_generation **gen)
+{
+	struct ibf_generation *old = same_input(e, e->gen, *gen) ? e->gen :
+		same_input(e, e->complete, *gen) ? e->complete : NULL;
+
+	if (!old || e->ops->sl2vl)
+		return false;
+	old = ibf_generation_get(old);
+	old->undrained = (*gen)->undrained;
+	(*gen)->undrained = NULL;
+	ibf_generation_put(*gen);
+	*gen = old;
+	return true;
 }
 
 static enum ftr_status route_snapshot(struct ibf_engine *e)
 {
 	struct ftr_err err = { 0 };
 	struct ibf_timing ms = { 0 };
-	struct ibf_result res = { 0 };
+	struct ftr_tables_diff changes = { 0 };
 	struct ibf_generation *gen;
 	enum ftr_status st;
 
 	e->refusal[0] = '\0';
 	st = ibf_generation_new(e, &gen, &ms, &err);
+	if (!st && !routed_before(e, &gen))
+		st = ibf_generation_shape(e, gen, &ms, &err);
 	if (st)
 		return st;
-	st = make_tables(e, gen, &ms, &res, &err);
+	st = make_tables(e, gen, &ms, &changes, &err);
 	if (!st && e->plugin->opt.observe)
-		st = observed(e, gen, &res);
+		st = observed(e, gen, &changes);
 	if (st) {
 		ibf_generation_put(gen);
 		return st;
@@ -335,9 +388,9 @@ static enum ftr_status route_snapshot(struct ibf_engine *e)
 	ibf_state_store(e, gen);
 	ibf_ddlr_vls(e, gen);
 	ibf_engine_publish(e, gen);
-	ibf_fast_changed(e->plugin->fast, &res.changes);
-	log_routed(e, gen, &ms, &res);
-	ibf_status_routed(e->plugin, gen, &ms, &res.unserved, &res.changes);
+	ibf_fast_changed(e->plugin->fast, &changes);
+	log_routed(e, gen, &ms, &changes);
+	ibf_status_routed(e->plugin, gen, &ms, &gen->unserved, &changes);
 	if (e->plugin->opt.ca_order_dump)
 		ibf_ca_order_write(e, gen);
 	return FTR_OK;

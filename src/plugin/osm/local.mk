@@ -15,7 +15,7 @@ libibfcore_a_SOURCES = src/plugin/osm/hint.c src/plugin/osm/hint.h src/plugin/os
 
 # The whole plugin, also for the tests that load it into a fake OpenSM (tests/fake).
 noinst_LIBRARIES += libibfplugin.a
-libibfplugin_a_SOURCES = src/plugin/osm/adopt.c src/plugin/osm/blocks.h src/plugin/osm/ca_order.c \
+libibfplugin_a_SOURCES = src/plugin/osm/adopt.c src/plugin/osm/blocks.c src/plugin/osm/blocks.h src/plugin/osm/ca_order.c \
 	src/plugin/osm/clock.c src/plugin/osm/clock.h \
 	src/plugin/osm/commit.c src/plugin/osm/ddlr_vls.c src/plugin/osm/drain.c src/plugin/osm/drain.h src/plugin/osm/event.c src/plugin/osm/fast.c src/plugin/osm/fast.h \
 	src/plugin/osm/generation.c src/plugin/osm/guid_options.c src/plugin/osm/host.c src/plugin/osm/host.h \

@@ -168,7 +168,7 @@ static bool refresh(struct ibf_engine *e)
 
 	if (e->gen && !e->gen_stale)
 		return true;
-	if (ibf_generation_new(e, &gen, &ms, &err))
+	if (ibf_generation_new(e, &gen, &ms, &err) || ibf_generation_shape(e, gen, &ms, &err))
 		return false;
 	ibf_engine_publish(e, gen);
 	return true;

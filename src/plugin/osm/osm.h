@@ -53,6 +53,15 @@ struct ibf_nominal {
 	uint64_t id;		/* ftr_nominal_id(n) */
 };
 
+/* Numbers of pairs (source, LID).  `hosts`, `apart` and `mixed` count pairs that the engine does
+ * not promise to connect; some of them may have a path. */
+struct ibf_unserved {
+	uint64_t hosts;		/* from host to host */
+	uint64_t apart;		/* those pairs of `hosts` that are not physically connected */
+	uint64_t mixed;		/* from host to switch, or from switch to host */
+	uint64_t others;	/* max(0, pairs without a path - hosts - mixed) */
+};
+
 /* A fabric with its shape and tables.  Shared by reference; constant once its routing is done.  A
  * generation from a state file has only a fabric, which was complete, tables and turns. */
 struct ibf_generation {
@@ -64,6 +73,7 @@ struct ibf_generation {
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] 1: the switch supports multicast */
 	struct ftr_drain_count drained;	/* drained parts that `fabric` lacks */
+	uint32_t guids;		/* ibf_plugin.guids_read when the GUID files were read */
 	/* The members below describe the routing.  Their pointers are NULL before it. */
 	const char *engine;
 	struct ftr_tables *tables;
@@ -85,6 +95,9 @@ struct ibf_generation {
 				 * (from a downward to an upward link); owned */
 	struct ftr_turn *given;	/* [n_given] extra turns from which the engine started */
 	uint32_t n_given;
+	struct ftr_route_stats stats;	/* the arrays to which it points have been freed */
+	struct ibf_unserved unserved;
+	uint32_t preferred;	/* ibf_prefer.changes after this routing */
 };
 
 /* Tables that an engine has computed, its options and its statistics. */
@@ -100,15 +113,6 @@ struct ibf_routes {
 /* Durations in milliseconds. */
 struct ibf_timing {
 	double snapshot, shape, route, check, commit;
-};
-
-/* Numbers of pairs (source, LID).  `hosts`, `apart` and `mixed` count pairs that the engine does
- * not promise to connect; some of them may have a path. */
-struct ibf_unserved {
-	uint64_t hosts;		/* from host to host */
-	uint64_t apart;		/* those pairs of `hosts` that are not physically connected */
-	uint64_t mixed;		/* from host to switch, or from switch to host */
-	uint64_t others;	/* max(0, pairs without a path - hosts - mixed) */
 };
 
 /* Result of reading the tables of the switches, see adopt.c. */
@@ -134,6 +138,7 @@ enum ibf_stage {
 struct ibf_prefer {
 	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: none */
 	enum ibf_stage stage;
+	uint32_t changes;	/* number of changes of gen */
 	uint64_t nominal;	/* identity of the nominal fabric in the last routing */
 	struct ibf_search *search;	/* running search, or NULL */
 	struct ibf_search *better;	/* a search that has found better tables, or NULL */
@@ -190,6 +195,7 @@ struct ibf_plugin {
 	const struct ibf_engine *stored;
 	struct ibf_options opt;
 	struct ibf_guids roots, cn, io;
+	uint32_t guids_read;	/* changes when a list is another one than before */
 	struct ftr_team *team;
 	bool team_tried;	/* the plugin has tried to start the team's threads */
 	bool cache_warned;	/* IBF104 was logged */
@@ -203,6 +209,7 @@ struct ibf_plugin {
 	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
 				 * has not written them yet; 0: it has left none */
 	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
+	struct rr_written written;	/* by routings, also by OpenSM itself after IBF121 */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
 	bool use_idle;		/* snapshots do not leave out these links */
@@ -233,12 +240,14 @@ void ibf_layout_refuse(const char *why);
  * ibf_engine. */
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
 
-/* prepare.c: make a generation with fabric and shape, but without tables.  Logs its failures.
- * The caller holds OpenSM's exclusive lock. */
+/* prepare.c: make a generation with fabric, but without shape and tables; then add its shape.  Logs
+ * failures; ibf_generation_shape then drops gen.  The caller holds OpenSM's exclusive lock. */
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
 				   struct ibf_generation **out,
 				   struct ibf_timing *ms,
 				   struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status ibf_generation_shape(struct ibf_engine *e, struct ibf_generation *gen,
+				     struct ibf_timing *ms, struct ftr_err *err) FTR_MUST_USE;
 /* Log err as the reason why the engine does not route; returns err->status. */
 enum ftr_status ibf_refuse(struct ibf_engine *e, enum ibf_msg msg,
 			   const struct ftr_err *err);
@@ -249,6 +258,8 @@ struct ftr_team *ibf_team(struct ibf_plugin *p);
 /* generation.c.  Publish gen (or NULL) as the engine's generation; takes ownership of the
  * caller's reference. */
 void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen);
+/* True if the fabrics are equal, including names and LIDs. */
+bool ibf_same_fabric(const struct ftr_fabric *a, const struct ftr_fabric *b);
 /* True if all switches of the nominal fabric and all links between them are present. */
 bool ibf_is_complete(const struct ibf_generation *gen);
 /* Take or drop a reference to gen; the last drop frees gen.  NULL is accepted. */
@@ -270,8 +281,7 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
  * with a reference for the caller; NULL: there is none. */
 struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 				    const struct ftr_fabric *f,
-				    const struct ftr_shape_opts *opts,
-				    struct ftr_team *team);
+				    const struct ftr_shape_opts *opts);
 /* Drop a reference to n; NULL is accepted. */
 void ibf_nominal_put(struct ibf_nominal *n);
 /* Forget the nominal fabric; the next ibf_nominal_for reads the state file again. */
@@ -297,7 +307,10 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 /* prefer.c.  Called before gen is routed: set gen->prefer, gen->current and gen->keep. */
 enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
-/* Called after gen was routed.  Its tables become the preferred tables if there are none yet,
+/* True if a routing of the fabric of gen, an earlier generation, would prefer the same tables now as
+ * when gen was routed. */
+bool ibf_prefer_same(struct ibf_engine *e, const struct ibf_generation *gen);
+/* Called after gen was routed, perhaps again.  Its tables become the preferred tables if there are none yet,
  * or if its fabric is complete.  Notes the displaced entries. */
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
 /* Take over the preferred tables of s, which belong to the nominal fabric n, from s. */
@@ -349,11 +362,10 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
-/* transition.c: write the tables routes->t, which ibf_commit has copied, to the switches in a checked
+/* transition.c: write the tables of gen, which ibf_commit has copied, to the switches in a checked
  * order, and log the result.  The caller holds OpenSM's exclusive lock.  It is released during the
  * writes, and held again on return. */
-void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
-		    const struct ibf_routes *routes);
+void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen);
 /* OpenSM has written the tables of the last routing: log the time if ibf_transition left entries
  * to it. */
 void ibf_transition_over(struct ibf_plugin *p);
@@ -387,9 +399,9 @@ void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 /* Post RR_EV_ROUTING (with OpenSM's exclusive lock held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
 void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
-/* Wait until a write of the fast path has ended, at most 5 s.  The caller does not hold OpenSM's
- * lock.  f is not NULL. */
-void ibf_fast_wait(struct ibf_fast *f);
+/* Wait until a write of the fast path has ended, at most 5 s.  Returns the times of its last writes.
+ * The caller does not hold OpenSM's lock.  f is not NULL. */
+struct rr_written ibf_fast_wait(struct ibf_fast *f);
 /* Store the numbers of changes of a routing.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ftr_tables_diff *c);
 /* ddlr_vls.c: decide how many VLs ddlr uses with the tables of gen.  The caller holds OpenSM's

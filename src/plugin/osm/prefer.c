@@ -157,6 +157,7 @@ static void stop_search(struct ibf_prefer *r)
 
 static void prefer(struct ibf_prefer *r, struct ibf_generation *gen)
 {
+	r->changes++;
 	ibf_generation_put(r->gen);
 	r->gen = ibf_generation_get(gen);
 }
@@ -399,6 +400,15 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 	return st;
 }
 
+bool ibf_prefer_same(struct ibf_engine *e, const struct ibf_generation *gen)
+{
+	struct ibf_prefer *r = &e->prefer;
+
+	take_result(e);
+	return r->gen && !r->better && r->stage != IBF_ADOPTING && r->changes == gen->preferred &&
+		!has_grown(r, gen);
+}
+
 static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 {
 	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
@@ -440,10 +450,10 @@ static struct ibf_generation *better_with_hosts(const struct ibf_prefer *r,
 	atomic_fetch_add(&new->nominal->refs, 1);
 	if (ftr_fabric_copy_if(old, NULL, &new->fabric, &err) ||
 	    ftr_tables_carry(old, r->gen->tables, new->fabric, &new->tables, &err) ||
-	    ftr_turns_carry(gen->fabric, gen->given, gen->n_given, new->fabric, &new->given,
-			    &new->n_given, &err) ||
-	    ftr_turns_carry(gen->fabric, gen->opts.turn, gen->opts.n_turns, new->fabric,
-			    &new->turn, &new->opts.n_turns, &err)) {
+	    !ftr_turns_carry(gen->fabric, gen->given, gen->n_given, new->fabric, &new->given,
+			     &new->n_given) ||
+	    !ftr_turns_carry(gen->fabric, gen->opts.turn, gen->opts.n_turns, new->fabric,
+			     &new->turn, &new->opts.n_turns)) {
 		ibf_generation_put(new);
 		return NULL;
 	}
@@ -488,6 +498,10 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 		return;
 	if (r->stage == IBF_ADOPTING)
 		ibf_adopt_report(e->plugin, gen, &r->adopted);
+	if (gen == e->gen || gen == e->complete) {	/* routed again */
+		note_displaced(e, gen);
+		return;
+	}
 	if (ibf_is_complete(gen) || !r->gen) {
 		prefer_these(e, gen);
 		ftr_tables_free(gen->prefer);
@@ -496,6 +510,7 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 	} else if (r->better && r->better->displaced) {
 		drop_better(r);
 	}
+	gen->preferred = r->changes;
 	gen->makeshift = !ibf_is_complete(r->gen);
 	note_displaced(e, gen);
 	if (e->gen && e->gen->opts.n_turns != gen->opts.n_turns)

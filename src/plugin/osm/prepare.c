@@ -85,6 +85,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	}
 	atomic_init(&gen->refs, 1);
 	ibf_guids_read(p, &opts);
+	gen->guids = p->guids_read;
 	if (ibf_snapshot(p, &gen->fabric, &skips, err)) {
 		ibf_generation_put(gen);
 		return ibf_refuse(e, IBF_SNAPSHOT, err);
@@ -95,20 +96,13 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 			skips.first);
 	t1 = ibf_now_ms();
 	ms->snapshot = t1 - t0;
-	gen->nominal = ibf_nominal_for(p, gen->fabric, &opts, ibf_team(p));
-	opts.nominal = ibf_nominal_shape(gen);
+	gen->nominal = ibf_nominal_for(p, gen->fabric, &opts);
 	/* the nominal fabric contains the drained parts */
 	if (ibf_drain_apply(p, gen, err)) {
 		ibf_generation_put(gen);
 		return ibf_refuse(e, IBF_SNAPSHOT, err);
 	}
-	if (ftr_shape_new(gen->fabric, &opts, ibf_team(p), &gen->shape, err)) {
-		ibf_generation_put(gen);
-		return ibf_refuse(e, IBF_SHAPE, err);
-	}
 	ms->shape = ibf_now_ms() - t1;
-	report_no_such_ports(p, gen->shape);
-	ibf_roots_report(p, gen->shape);
 	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
 	if (!gen->mcast_able) {
 		ibf_generation_put(gen);
@@ -117,5 +111,26 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	}
 	mcast_ability(p, gen);
 	*out = gen;
+	return FTR_OK;
+}
+
+enum ftr_status ibf_generation_shape(struct ibf_engine *e, struct ibf_generation *gen,
+				     struct ibf_timing *ms, struct ftr_err *err)
+{
+	struct ibf_plugin *p = e->plugin;
+	struct ftr_shape_opts opts = {
+		.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order,
+		.nominal = ibf_nominal_shape(gen),
+	};
+	double t0 = ibf_now_ms();
+
+	ibf_guids_current(p, &opts);
+	if (ftr_shape_new(gen->fabric, &opts, ibf_team(p), &gen->shape, err)) {
+		ibf_generation_put(gen);
+		return ibf_refuse(e, IBF_SHAPE, err);
+	}
+	ms->shape += ibf_now_ms() - t0;
+	report_no_such_ports(p, gen->shape);
+	ibf_roots_report(p, gen->shape);
 	return FTR_OK;
 }

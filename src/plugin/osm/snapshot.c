@@ -138,13 +138,12 @@ static enum ftr_status add_switch(struct snap *s, const osm_switch_t *sw,
 	osm_node_t *node = sw->p_node;
 	const osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
 	ftr_lid lid = port0 ? trusted_lid(s, port0) : 0;
-	enum ftr_status st;
+	enum ftr_status st = ftr_builder_add_switch(s->b, &(struct ftr_switch){
+		.guid = cl_ntoh64(osm_node_get_node_guid(node)),
+		.n_ports = (ftr_port)(sw->num_ports - 1), .lid = lid,
+		.lmc = lid ? osm_physp_get_lmc(port0) : 0, .name = node->print_desc,
+	}, err);
 
-	st = ftr_builder_add_switch(s->b,
-				    cl_ntoh64(osm_node_get_node_guid(node)),
-				    sw->num_ports - 1u, lid,
-				    lid ? osm_physp_get_lmc(port0) : 0,
-				    node->print_desc, err);
 	if (st != FTR_INVAL)
 		return st;
 	skip(s, "%s", err->msg);
@@ -239,14 +238,14 @@ static enum ftr_status add_end_port(struct snap *s, const osm_port_t *port,
 		     node_name(node).s, p->port_num, lid);
 		lid = 0;
 	}
-	st = ftr_builder_add_endport(s->b,
-				     osm_node_get_type(node) ==
-				     IB_NODE_TYPE_ROUTER ? FTR_NODE_ROUTER :
-							   FTR_NODE_CA,
-				     cl_ntoh64(osm_node_get_node_guid(node)),
-				     cl_ntoh64(port->guid), p->port_num, lid,
-				     lid ? osm_physp_get_lmc(p) : 0,
-				     end_name(node, raw), err);
+	st = ftr_builder_add_endport(s->b, &(struct ftr_endport){
+		.guid = cl_ntoh64(port->guid),
+		.node_guid = cl_ntoh64(osm_node_get_node_guid(node)),
+		.port_num = p->port_num, .lid = lid, .lmc = lid ? osm_physp_get_lmc(p) : 0,
+		.type = osm_node_get_type(node) == IB_NODE_TYPE_ROUTER ?
+			FTR_NODE_ROUTER : FTR_NODE_CA,
+		.name = end_name(node, raw),
+	}, err);
 	if (st == FTR_INVAL) {
 		skip(s, "%s", err->msg);
 		return FTR_OK;

@@ -153,8 +153,7 @@ static void use_state(struct ibf_plugin *p, const struct state_file *file, struc
  * exhausted. */
 static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		     const struct ftr_fabric *f,
-		     const struct ftr_shape_opts *opts, struct ftr_team *team,
-		     bool *nomem)
+		     const struct ftr_shape_opts *opts, bool *nomem)
 {
 	struct ftr_nominal_change c = { 0 };
 	struct ftr_err err = { 0 };
@@ -162,7 +161,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	enum ftr_status st;
 	bool use;
 
-	st = ftr_state_read(file->path, true, opts, team, &s, &err);
+	st = ftr_state_read(file->path, true, opts, &s, &err);
 	if (st == FTR_SHAPE)	/* no ranks can be assigned to the stored fabric, nor
 				 * to f; the engine reports this */
 		return false;
@@ -188,7 +187,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 /* Read the state.  Returns false if memory was exhausted: the files must then be read again at the
  * next routing. */
 static bool read_state(struct ibf_plugin *p, const struct ftr_fabric *f,
-		       const struct ftr_shape_opts *opts, struct ftr_team *team)
+		       const struct ftr_shape_opts *opts)
 {
 	char *own = own_path(p);
 	struct state_file *file = NULL;
@@ -197,7 +196,7 @@ static bool read_state(struct ibf_plugin *p, const struct ftr_fabric *f,
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (!found && !nomem)
-			found = try_file(p, &file[i], f, opts, team, &nomem);
+			found = try_file(p, &file[i], f, opts, &nomem);
 		free(file[i].path);
 	}
 	free(file);
@@ -230,14 +229,14 @@ static void log_change(struct ibf_plugin *p,
 
 /* Update the nominal fabric with f and log the change. */
 static void update(struct ibf_plugin *p, const struct ftr_fabric *f,
-		   const struct ftr_shape_opts *opts, struct ftr_team *team)
+		   const struct ftr_shape_opts *opts)
 {
 	struct ftr_nominal *old = p->nominal ? p->nominal->n : NULL, *new;
 	struct ftr_nominal_change change;
 	struct ftr_err err = { 0 };
 	enum ftr_status st;
 
-	st = ftr_nominal_new(f, opts, old, team, &new, &change, &err);
+	st = ftr_nominal_new(f, opts, old, &new, &change, &err);
 	if (st) {
 		if (st != FTR_SHAPE)
 			ibf_log(p, IBF_STATE_FILE, "no nominal fabric: %s",
@@ -250,16 +249,15 @@ static void update(struct ibf_plugin *p, const struct ftr_fabric *f,
 
 struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 				    const struct ftr_fabric *f,
-				    const struct ftr_shape_opts *opts,
-				    struct ftr_team *team)
+				    const struct ftr_shape_opts *opts)
 {
 	/* if memory was exhausted, the present fabric must not replace the stored one */
-	if (!p->nominal && !read_state(p, f, opts, team)) {
+	if (!p->nominal && !read_state(p, f, opts)) {
 		ibf_nominal_forget(p);
 		ibf_log(p, IBF_STATE_FILE, "the state files are not read: out of memory; no nominal fabric until the next sweep");
 		return NULL;
 	}
-	update(p, f, opts, team);
+	update(p, f, opts);
 	if (p->nominal)
 		atomic_fetch_add(&p->nominal->refs, 1);
 	return p->nominal;
@@ -305,7 +303,6 @@ static bool add_preferred(struct content *c, const struct ibf_engine *e,
 {
 	const struct ibf_prefer *r = &e->prefer;
 	struct ftr_state *s = &c->s;
-	struct ftr_err err;
 
 	if (!r->gen || !ibf_is_complete(r->gen))
 		return true;
@@ -320,8 +317,8 @@ static bool add_preferred(struct content *c, const struct ibf_engine *e,
 	s->displaced = ftr_calloc(r->n_entries + 1u, sizeof(*s->displaced));
 	if (s->displaced && r->n_entries)
 		memcpy(s->displaced, r->entry, r->n_entries * sizeof(*s->displaced));
-	return s->displaced && !ftr_turns_carry(gen->fabric, gen->opts.turn, gen->opts.n_turns,
-						s->f, &s->turn, &s->n_turns, &err);
+	return s->displaced && ftr_turns_carry(gen->fabric, gen->opts.turn, gen->opts.n_turns,
+					       s->f, &s->turn, &s->n_turns);
 }
 
 /* The memory of the content does not count towards IBF_WRITER_BYTES: it may be larger than this

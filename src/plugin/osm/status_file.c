@@ -244,7 +244,7 @@ static bool load(const struct ibf_generation *gen, uint64_t *max,
 				order[n++] = order[d];
 			}
 		ok = !ftr_balance_bound(gen->shape, hosts, &cuts, NULL) &&
-			!ftr_load_new(f, gen->tables, order, n, NULL, &ld,
+			!ftr_load_new(f, gen->tables, (struct ftr_order){ order, n }, NULL, &ld,
 				      NULL);
 	}
 	if (ok) {

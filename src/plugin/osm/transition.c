@@ -33,7 +33,7 @@
  * - Hosts join multicast groups.  OpenSM builds their trees later, in the sweeper's thread, which
  *   is the thread of this callback.
  * - This manager loses the mastership, or OpenSM exits.  The transition then ends after the current
- *   packets.
+ *   packets.  In the first case OpenSM changes no further entry: the new master does.
  * - A write of the fast path is not over yet.  (Only a reroute can begin during such a write.)  The
  *   callback waits for its end, and reads the blocks of this write from the switches.
  *
@@ -62,6 +62,12 @@
  * Otherwise the planner of ddlr (<ftr/ddlr.h>) changes LID after LID, and packets in flight are
  * waited for.
  *
+ * Packets may also follow entries that are older than the old tables: those of before the last repair
+ * or the last routing.  The graph does not contain them.  Before the first step they are waited for,
+ * unless the ranks prove that no mixture of the old and the new tables has a credit loop, and have
+ * done so for the last routing.  Not covered: repairs by the old ranks, if a routing less than one
+ * packet lifetime later has other ranks.  To wait then would delay the repair of paths.
+ *
  * There may be no order without a possible credit loop.  Two cases:
  *
  * - The tables in use have a credit loop.  The LIDs whose packets can be on it are changed first,
@@ -75,10 +81,12 @@
  * than a second.  The steps take some milliseconds, in which a deadlock is unlikely, and the switches
  * end a deadlock by the head-of-queue lifetime.  IBF121 reports the pairs of hosts and the time.
  *
- * A switch that does not acknowledge a write is left to OpenSM from then on, and the remaining
- * steps are planned again: no entry is written whose new path needs an unwritten entry of this
- * switch.  All packets to a switch take the same route, so the switch carries them out in the order
- * in which they were sent.
+ * All packets to a switch take the same route, so the switch carries them out in the order in which
+ * they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read before
+ * the next step.  If this read is not answered either, or the block has other entries, the switch is
+ * left to OpenSM from then on, and the remaining steps are planned again: no entry is written whose
+ * new path needs an unwritten entry of this switch.  Its old and its new entries may both be in use:
+ * all other entries on the path from a new entry are written before it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -94,9 +102,6 @@
 extern volatile unsigned int osm_exit_flag;
 
 #define READ_LIMIT_MS 1000	/* time for reading unknown blocks */
-#define BATCH 1024		/* number of blocks per call of ibf_smp_run */
-#define WINDOW_MAX 64		/* greatest number of packets in flight */
-#define TRIES 3
 #define PAIRS_NAMED 3
 
 /* Pairs of a host and another host or a switch, for messages. */
@@ -115,63 +120,32 @@ struct change {
 	struct ibf_blocks b;
 	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
-	uint8_t *silent;	/* [n_sw] 1: the switch has not acknowledged a write */
+	struct ibf_sets w;
 	double start, end;	/* by ibf_now_ms(); no step begins after `end` */
-	uint64_t entries, blocks;
+	struct rr_written repaired;	/* by the fast path */
+	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	uint32_t steps, rounds;
-	uint32_t failed;	/* number of blocks that were not acknowledged */
+	uint32_t unread;	/* number of blocks that were not read */
 	double unsafe_ms;	/* time during which a credit loop was possible; 0: none */
 	uint32_t *hosts;	/* [n_sw] number of host ports with a LID */
 	struct pairs unsafe;	/* a credit loop was possible between them */
 	struct pairs lost;	/* without a path until OpenSM has written the remaining entries */
-	/* the packets being sent */
-	struct rr_smp *job;	/* [BATCH] */
-	ftr_sw *sw;		/* [BATCH] */
-	uint8_t (*data)[FTR_LFT_BLOCK];	/* [BATCH] */
-	uint32_t n;
+	bool lost_known;
 };
+
+static bool is_master(const struct change *x)
+{
+	return __atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) ==
+		IB_SMINFO_STATE_MASTER;
+}
 
 static bool is_over(const struct change *x)
 {
-	return ibf_now_ms() > x->end ||
-		__atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) !=
-		IB_SMINFO_STATE_MASTER ||
+	return ibf_now_ms() > x->end || !is_master(x) ||
 		__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED);
 }
 
 /* ---- writing -------------------------------------------------------------- */
-
-static void send_batch(struct change *x)
-{
-	const struct ibf_options *o = &x->p->opt;
-	struct rr_smp_policy policy = {
-		.window = (unsigned int)FTR_MIN(o->fast_window, WINDOW_MAX),
-		.timeout = o->fast_timeout_ms, .tries = TRIES,
-	};
-
-	if (x->n)
-		ibf_smp_run(x->p->smp, x->job, x->n, &policy);
-	for (uint32_t i = 0; i < x->n; i++) {
-		const struct rr_smp *j = &x->job[i];
-		ftr_sw s = x->sw[i];
-		uint8_t *now = ftr_tables_row(x->now, s) + j->mod * FTR_LFT_BLOCK;
-		uint8_t *mark = ibf_block(&x->b, s, j->mod);
-
-		if (j->tries > 1)
-			*mark |= IBF_BLOCK_UNSURE;
-		if (j->state != RR_SMP_DONE) {
-			x->silent[s] = 1;
-			x->failed++;
-			continue;
-		}
-		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
-			x->entries += now[k] != x->data[i][k];
-		x->blocks++;
-		memcpy(now, x->data[i], FTR_LFT_BLOCK);
-		*mark |= IBF_BLOCK_WRITTEN;
-	}
-	x->n = 0;
-}
 
 /* Send block `block` of switch s with those new entries that have this step. */
 static void add_block(struct change *x, ftr_sw s, uint32_t block, uint8_t step)
@@ -179,50 +153,39 @@ static void add_block(struct change *x, ftr_sw s, uint32_t block, uint8_t step)
 	size_t at = block * (size_t)FTR_LFT_BLOCK;
 	const uint8_t *steps = x->plan.step + (size_t)s * x->now->stride + at;
 	const uint8_t *to = ftr_tables_row(x->plan.to, s) + at;
-	struct rr_smp *j;
+	uint8_t *data = ibf_sets_add(&x->w, s, block);
 
-	if (x->n == BATCH)
-		send_batch(x);
-	memcpy(x->data[x->n], ftr_tables_row(x->now, s) + at, FTR_LFT_BLOCK);
 	for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
 		if (steps[k] == step)
-			x->data[x->n][k] = to[k];
-	j = &x->job[x->n];
-	*j = (struct rr_smp){
-		.attr = RR_ATTR_LFT, .mod = block, .m_key = x->b.key[s],
-		.payload = x->data[x->n],
-	};
-	j->n_routes = 1;
-	j->route[0] = x->b.route[s];
-	x->sw[x->n++] = s;
+			data[k] = to[k];
 }
 
 static void write_step(struct change *x, uint8_t step)
 {
-	uint64_t before = x->blocks;
+	uint64_t before = x->w.blocks;
 
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		const uint8_t *row = x->plan.step + (size_t)s * x->now->stride;
 
-		for (uint32_t b = 0; b < x->b.n && !x->silent[s]; b++)
+		for (uint32_t b = 0; b < x->b.n && !x->w.silent[s]; b++)
 			if (memchr(row + b * FTR_LFT_BLOCK, step, FTR_LFT_BLOCK))
 				add_block(x, s, b, step);
 	}
-	send_batch(x);
-	x->steps += x->blocks != before;
+	ibf_sets_send(&x->w);
+	x->steps += x->w.blocks != before;
 }
 
 /* Write the steps 1 .. n, and the entries with FTR_TRANSITION_LAST.  Returns false if a write was
  * not acknowledged, or if the time is over. */
 static bool write_steps(struct change *x, uint32_t n)
 {
-	uint32_t failed = x->failed;
+	uint32_t failed = x->w.failed;
 
 	for (uint32_t step = 1; step <= n + 1; step++) {
 		if (is_over(x))
 			return false;
 		write_step(x, step > n ? FTR_TRANSITION_LAST : (uint8_t)step);
-		if (x->failed > failed)
+		if (x->w.failed > failed)
 			return false;
 	}
 	return true;
@@ -394,18 +357,18 @@ enum verdict { SAFE, UNSAFE, LOOP_IN_USE };
 
 /* Decide whether a state during the planned steps can have a credit loop, all packets being on one
  * VL. */
-static enum ftr_status judge(const struct change *x, enum verdict *v, struct ftr_err *err)
+static enum ftr_status judge(struct change *x, enum verdict *v, struct ftr_err *err)
 {
 	struct ftr_err why;
 	struct ftr_cdg *g = NULL;
-	bool closes = false, proved = false;
+	bool closes = false;
 	enum ftr_status st = FTR_OK;
 
 	*v = SAFE;
 	if (x->rank)
-		st = ftr_check_mixtures(x->f, x->now, x->plan.to, x->rank, ibf_team(x->p), &proved,
-					err);
-	if (st || proved)
+		st = ftr_check_mixtures(x->f, (const struct ftr_tables *[]){ x->now, x->plan.to },
+					x->rank, ibf_team(x->p), &x->proved, err);
+	if (st || x->proved)
 		return st;
 	*v = LOOP_IN_USE;
 	st = ftr_cdg_new(x->f, x->now, NULL, &g, &why);
@@ -418,6 +381,20 @@ static enum ftr_status judge(const struct change *x, enum verdict *v, struct ftr
 	if (st)
 		*err = why;
 	return st;
+}
+
+/* Packets may still follow entries that are older than x->now, and that judge() therefore has not
+ * seen: those of before the last repair or the last routing.  Wait until they have left, unless the
+ * ranks prove that no mixture of all these tables has a credit loop. */
+static void wait_for_older(struct change *x)
+{
+	const struct rr_written *a = &x->p->written, *b = &x->repaired;
+	double last = x->proved ? FTR_MAX(a->unranked, b->unranked) : FTR_MAX(a->last, b->last);
+	double until = last > 0 ? last + ibf_packet_lifetime(x->p) : 0, t0 = ibf_now_ms();
+
+	while (ibf_now_ms() < until && !is_over(x))
+		ibf_sleep_ms(1 + (unsigned int)FTR_MIN(until - ibf_now_ms(), 100));
+	x->end += FTR_MAX(until - t0, 0);
 }
 
 /* ---- the transition --------------------------------------------------------- */
@@ -552,6 +529,8 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *why, struct f
 	if (st || !(x->plan.n_entries + x->plan.n_never) || !has_entries(x->now))
 		return st;
 	st = judge(x, &v, err);
+	if (!st && v != LOOP_IN_USE)
+		wait_for_older(x);
 	if (!st && v == LOOP_IN_USE) {
 		if (!break_loop(x, why))
 			st = judge(x, &v, err);
@@ -624,8 +603,8 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 	for (ftr_sw s = 0; s < x->f->n_sw; s++)
 		for (uint32_t b = 0; failed && b < x->b.n; b++)
 			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
-				x->silent[s] = 1;
-	x->failed += (uint32_t)failed;
+				x->w.silent[s] = 1;
+	x->unread += (uint32_t)failed;
 	ibf_clear_invalid(x->f, x->now, x->to);
 	return st;
 }
@@ -648,6 +627,19 @@ static void settle(const struct change *x)
 			    ibf_block_equal(x->now, x->to, s, b))
 				memcpy(sw->lft + at, now + at, FTR_LFT_BLOCK);
 		}
+	}
+}
+
+/* Another manager has taken over, and replaces the remaining entries.  OpenSM would go on with its sweep:
+ * let it write the entries that the switches hold.  OpenSM's lock is held. */
+static void leave_tables(const struct change *x)
+{
+	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
+		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
+
+		if (sw && sw->new_lft && !x->w.silent[s])
+			memcpy(sw->new_lft, ftr_tables_row(x->now, s),
+			       FTR_MIN(sw->lft_size, x->f->max_lid + 1u));
 	}
 }
 
@@ -676,12 +668,10 @@ static enum ftr_status prepare(struct change *x, const struct ibf_engine *e, str
 	const struct ftr_fabric *f = x->f;
 	enum ftr_status st = ibf_blocks_new(x->p, f, &x->b, err);
 
-	x->silent = ftr_calloc(f->n_sw + 1u, 1);
-	x->job = ftr_calloc(BATCH, sizeof(*x->job));
-	x->sw = ftr_calloc(BATCH, sizeof(*x->sw));
-	x->data = ftr_calloc(BATCH, sizeof(*x->data));
+	if (!st)
+		st = ibf_sets_new(&x->w, &x->b, err);
 	x->hosts = ftr_calloc(f->n_sw + 1u, sizeof(*x->hosts));
-	if (!st && (!x->silent || !x->job || !x->sw || !x->data || !x->hosts))
+	if (!st && !x->hosts)
 		st = ftr_nomem(err, "writes");
 	for (ftr_ep i = 0; !st && i < f->n_ep; i++)
 		if (is_host(f, i))
@@ -700,7 +690,7 @@ static const char *why_not(struct change *x, const struct ftr_err *err)
 {
 	if (err->msg[0])
 		return err->msg;
-	if (x->failed)
+	if (x->w.failed + x->unread)
 		return "a write or a read was not acknowledged";
 	return is_over(x) ? "the time limit has passed" : NULL;
 }
@@ -714,11 +704,16 @@ static void report_rest(struct change *x, const struct ibf_engine *e, const char
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
 	if (!why || (x->plan.f && (!left.entries || !has_entries(x->now))))
 		return;
+	if (!is_master(x)) {
+		ibf_log(x->p, IBF_TRANSITION, "%s: another manager has taken over: it replaces the remaining %s",
+			e->ops->name, ibf_count(left.entries, "entry", "entries").s);
+		return;
+	}
 	x->p->unordered_at = ibf_now_ms();
 	x->p->unordered_pairs = x->lost.n;
 	ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
 		e->ops->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
-		"the tables in use were", why, x->plan.f ? pairs_text(&x->lost).s : "unknown");
+		"the tables in use were", why, x->lost_known ? pairs_text(&x->lost).s : "unknown");
 }
 
 static void report(struct change *x, const struct ibf_engine *e, const char *unsafe)
@@ -727,12 +722,12 @@ static void report(struct change *x, const struct ibf_engine *e, const char *uns
 
 	if (x->unsafe_ms > 0)
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.1f ms between %s, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64 " pairs=%" PRIu64,
-			e->ops->name, x->unsafe_ms, pairs_text(&x->unsafe).s, unsafe, x->entries,
-			x->blocks, x->unsafe.n);
-	else if (x->entries)
+			e->ops->name, x->unsafe_ms, pairs_text(&x->unsafe).s, unsafe, x->w.entries,
+			x->w.blocks, x->unsafe.n);
+	else if (x->w.entries)
 		ibf_log(x->p, IBF_TRANSITION, "%s: the tables in use were replaced in a checked order: %s in %s; steps=%u rounds=%u ms=%.0f",
-			e->ops->name, ibf_count(x->entries, "entry", "entries").s,
-			ibf_count(x->blocks, "block", "blocks").s, x->steps, x->rounds, ms);
+			e->ops->name, ibf_count(x->w.entries, "entry", "entries").s,
+			ibf_count(x->w.blocks, "block", "blocks").s, x->steps, x->rounds, ms);
 	else if (!x->p->unordered_at && !x->p->lft_known)
 		ibf_log(x->p, IBF_TRANSITION, "%s: no table is replaced: the switches already hold the new entries, or hold no entries; ms=%.0f",
 			e->ops->name, ms);
@@ -741,22 +736,23 @@ static void report(struct change *x, const struct ibf_engine *e, const char *uns
 void ibf_transition_over(struct ibf_plugin *p)
 {
 	if (p->unordered_at)
+		p->written.last = p->written.unranked = ibf_now_ms();
+	if (p->unordered_at)
 		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
 			ibf_count(p->unordered_pairs, "pair", "pairs").s,
 			ibf_now_ms() - p->unordered_at);
 	p->unordered_at = 0;
 }
 
-void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
-		    const struct ibf_routes *routes)
+void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
-		.p = p, .gen = gen, .to = routes->t, .start = ibf_now_ms(),
-		.rank = routes->stats.order_known ? routes->stats.order : NULL,
+		.p = p, .gen = gen, .to = gen->tables, .start = ibf_now_ms(),
+		.rank = gen->stats.order_known ? gen->order : NULL,
 		.f = gen->undrained ? gen->undrained : gen->fabric,
 	};
-	struct ftr_err err = { 0 }, unsafe = { 0 };
+	struct ftr_err err = { 0 }, unsafe = { 0 }, unknown;
 	enum ftr_status st;
 
 	p->unordered_at = 0;
@@ -766,26 +762,30 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen,
 	st = prepare(&x, e, &err);
 	if (!st) {
 		CL_PLOCK_RELEASE(&p->osm->lock);
-		ibf_fast_wait(p->fast);
+		x.repaired = ibf_fast_wait(p->fast);
 		st = read_unknown(&x, &err);
+		x.w.now = x.now;
 		x.end = ibf_now_ms() + p->opt.transition_limit_ms;
 		x.plan = (struct ftr_transition){
-			.f = x.f, .now = x.now, .to = x.to, .silent = x.silent,
+			.f = x.f, .now = x.now, .to = x.to, .silent = x.w.silent,
 		};
 		if (!st)
 			st = write_all(&x, &unsafe, &err);
 		if (why_not(&x, &err))
-			st = add_lost(&x, &err);
+			x.lost_known = !add_lost(&x, &unknown);
+		if (x.w.blocks || x.w.failed)
+			p->written.last = ibf_now_ms();
+		if ((x.w.blocks || x.w.failed) && !x.proved)
+			p->written.unranked = p->written.last;
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
+		if (!is_master(&x))
+			leave_tables(&x);
 	}
 	report_rest(&x, e, why_not(&x, &err));
 	report(&x, e, unsafe.msg);
 	free(x.plan.step);
-	free(x.silent);
-	free(x.job);
-	free(x.sw);
-	free(x.data);
+	ibf_sets_fini(&x.w);
 	free(x.hosts);
 	ftr_tables_free(x.now);
 	ibf_blocks_fini(&x.b);

@@ -8,7 +8,7 @@
  * bind would divert OpenSM's traps to the plugin.
  *
  * Requests are sent by the worker (fast.h), and by a routing that reads or writes tables
- * itself (adopt.c, transition.c).  Answers and failures arrive on the receiver thread of
+ * itself (blocks.c).  Answers and failures arrive on the receiver thread of
  * OpenSM's transport.
  */
 #ifndef IBF_TRANSPORT_H

@@ -134,11 +134,13 @@ static enum ftr_status push_plan(struct rr *f,
 	r->switches = FTR_MAX(r->switches, plan->n_switches);
 	r->write_steps += plan->n_steps;
 	st = rr_write(f, &what, r, err);
-	if (!st && r->failed)
-		st = ftr_fail(err, FTR_REFUSED, "%u block%s not acknowledged",
-			      r->failed, r->failed == 1 ? " was" : "s were");
+	if (!st && (r->failed || f->view->mixed))
+		st = ftr_fail(err, FTR_REFUSED, "not all blocks were acknowledged");
 	if (st)
 		rr_ddlr_drop(f->view);
+	pthread_mutex_lock(&f->mutex);
+	f->written.unranked = rr_now(f);
+	pthread_mutex_unlock(&f->mutex);
 	f->view->drained_at = rr_now(f) + f->ops->lifetime(f->ctx);
 	return st;
 }
@@ -272,13 +274,16 @@ static enum ftr_status check_plan(const struct rr *rr, const struct rr_repair *r
 	};
 	st = ftr_check_changes(f, v->sent, &delta, &rep, err);
 	undo_plan(&c, v->sent);
-	for (int i = 0; !st && i < FTR_N_FINDINGS; i++)
+	for (int i = 0; i < FTR_N_FINDINGS; i++) {
+		if (st)
+			break;
 		if (rep.found[i] && (i == FTR_FIND_LOOP ||
 				     i == FTR_FIND_WRONG_END ||
 				     (i == FTR_FIND_DEAD_PORT &&
 				      !plan->unrepaired)))
 			st = rr_refuse(f, "the planned local repair leads to",
 				       &rep, (enum ftr_finding)i, err);
+	}
 	trial_fini(&c);
 	return st;
 }

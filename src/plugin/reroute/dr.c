@@ -39,8 +39,7 @@ static bool usable(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 }
 
 void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
-		   const struct rr_dr_origin *from,
-		   const struct rr_dr_limits *limits)
+		   const struct ftr_hop *from, const uint64_t *dead, const uint8_t *avoid)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -55,12 +54,12 @@ void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
 		ftr_sw s = t->queue[head++];
 
 		if (t->hops[s] >= RR_DR_HOPS_MAX ||
-		    (s != from->sw && limits->avoid && limits->avoid[s]))
+		    (s != from->sw && avoid && avoid[s]))
 			continue;
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			ftr_sw r = ftr_fabric_port(f, s, (ftr_port)p)->peer;
 
-			if (!usable(f, s, (ftr_port)p, limits->dead) ||
+			if (!usable(f, s, (ftr_port)p, dead) ||
 			    t->parent[r] != FTR_SW_NONE)
 				continue;
 			t->parent[r] = s;
@@ -73,7 +72,7 @@ void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
 
 bool rr_dr_route(const struct rr_dr_tree *t, ftr_sw s, struct rr_dr *out)
 {
-	uint32_t first = t->from.own_port ? 1 : 0;
+	uint32_t first = t->from.port ? 1 : 0;
 
 	if (t->from.sw == FTR_SW_NONE || t->parent[s] == FTR_SW_NONE ||
 	    t->hops[s] + first > RR_DR_HOPS_MAX)
@@ -81,7 +80,7 @@ bool rr_dr_route(const struct rr_dr_tree *t, ftr_sw s, struct rr_dr *out)
 	memset(out, 0, sizeof(*out));
 	out->hops = (uint8_t)(t->hops[s] + first);
 	if (first)
-		out->path[1] = t->from.own_port;
+		out->path[1] = t->from.port;
 	for (uint32_t i = out->hops; s != t->from.sw; i--) {
 		out->path[i] = t->port[s];
 		s = t->parent[s];

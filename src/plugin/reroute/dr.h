@@ -20,18 +20,13 @@ struct rr_dr {
 	uint8_t path[RR_DR_HOPS_MAX + 1];	/* [1 .. hops] outgoing ports */
 };
 
-/* Where the subnet manager is attached. */
-struct rr_dr_origin {
-	ftr_sw sw;		/* first switch; FTR_SW_NONE: unknown */
-	ftr_port own_port;	/* port of the manager's node that leads to that switch;
-				 * 0: the manager runs on the switch itself */
-};
-
 /* Result of one search: the previous switch on the route to each switch. */
 struct rr_dr_tree {
 	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	uint32_t n_sw;
-	struct rr_dr_origin from;
+	/* Where the subnet manager is attached.  sw: the first switch; FTR_SW_NONE: unknown.  port:
+	 * the port of the manager's node that leads to this switch; 0: the manager runs on it. */
+	struct ftr_hop from;
 	ftr_sw *parent;		/* [n_sw] previous switch of the route; FTR_SW_NONE: not
 				 * reached */
 	ftr_port *port;		/* [n_sw] port of the parent that leads to this switch */
@@ -50,21 +45,15 @@ static inline void rr_port_put(uint64_t *set, uint32_t bit)
 	set[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* The links and switches that a search must avoid; NULL: there are none. */
-struct rr_dr_limits {
-	const uint64_t *dead;	/* set of the ports of dead links */
-	const uint8_t *avoid;	/* [n_sw] 1: the switch may be only the last switch of a route */
-};
-
 struct rr_dr_tree *rr_dr_tree_new(uint32_t n_sw);	/* NULL: no memory */
 void rr_dr_tree_free(struct rr_dr_tree *t);		/* NULL is accepted */
 
 /* Find a shortest route to each switch.  If there are several, the previous switch is the one that
  * the search reached first.  Of parallel links, the one with the smallest port is used.
- * O(ports). */
+ * dead: set of the ports of links that must not be used; avoid: [n_sw] 1: the switch may be only the
+ * last switch of a route.  Both may be NULL.  O(ports). */
 void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
-		   const struct rr_dr_origin *from,
-		   const struct rr_dr_limits *limits);
+		   const struct ftr_hop *from, const uint64_t *dead, const uint8_t *avoid);
 
 /* Store the route to s in *out.  Returns false if the search did not reach s, or if the route is
  * too long. */

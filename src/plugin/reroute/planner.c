@@ -87,10 +87,13 @@ enum ftr_status rr_planner_transition(struct rr_planner *p, const struct ftr_tab
 
 	put_transition(&o, p->f, t, drained);
 	st = ask(p, &o, plan, err);
-	for (uint32_t i = 0; !st && i < plan->n; i++)
+	for (uint32_t i = 0; i < plan->n; i++) {
+		if (st)
+			break;
 		if (plan->write[i].after != ftr_tables_get(t, plan->write[i].sw, plan->write[i].lid))
 			st = ftr_fail(err, FTR_PARSE, "the process of the planner failed: write %u of its plan is no new entry: switch=%u lid=%u port=%u",
 				      i + 1, plan->write[i].sw, plan->write[i].lid, plan->write[i].after);
+	}
 	if (st == FTR_PARSE)
 		ftr_ddlr_plan_fini(plan);
 	return st;

@@ -61,6 +61,7 @@ struct probe {
 	struct rr_smp *job;
 	struct rr_link *link;	/* link[i]: the link about which job[i] asks */
 	uint32_t n, cap_job, cap_link;
+	bool all_answered;	/* set by add_all(): every switch has answered */
 };
 
 /* Send n requests and wait for the answers: at most `tries` packets per request, and at most
@@ -203,6 +204,20 @@ static void ask_ports(struct rr *f, struct probe *p, double hedge)
 	send_jobs(f, p->job, p->n, 4, hedge, LIMIT_TIMEOUTS * f->timeout);
 }
 
+/* Add to p a request to the far end of each link in c[] that is back.  Returns false if out of
+ * memory. */
+static bool add_far_ends(struct probe *p, const struct rr_link *c, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct rr_link far = reversed(&c[i]);
+		struct rr_dr route[2];
+
+		if (c[i].up && !add(p, &far, route, rr_routes_to(p->v, far.sw, route)))
+			return false;
+	}
+	return true;
+}
+
 /* Ask the far ends of those links in c[] that are back.  Remove from c[] the links whose far end
  * does not report Active.  Returns the number of links left. */
 static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
@@ -210,16 +225,8 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 {
 	struct probe p = { .v = f->view };
 	uint32_t kept = 0, at = 0;
-	bool ok = true;
+	bool ok = add_far_ends(&p, c, n);
 
-	for (uint32_t i = 0; ok && i < n; i++) {
-		struct rr_link far = reversed(&c[i]);
-		struct rr_dr route[2];
-
-		if (c[i].up)
-			ok = add(&p, &far, route,
-				 rr_routes_to(p.v, far.sw, route));
-	}
 	if (ok && p.n)
 		ask_ports(f, &p, HEDGE_MS);
 	for (uint32_t i = 0; i < n; i++) {
@@ -351,29 +358,29 @@ static uint32_t find_targets(struct rr_view *v, const struct rr_link *ask,
 
 /* Add all requests to p.  If a switch has not answered yet, all requests to it except the first are
  * marked to be skipped.  If the link over which a switch sent its trap is dead, the requests to
- * this switch get no route.  *all: true if all switches have answered. */
+ * this switch get no route. */
 static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
-		    const struct rr_link *ask, uint32_t n, bool traps,
-		    bool *all)
+		    const struct rr_link *ask, uint32_t n, bool traps)
 {
 	struct target *target = ftr_calloc(n + 1u, sizeof(*target));
 	uint32_t k = 0, n_targets;
-	bool ok = target != NULL;
+	bool ok;
 
-	*all = true;
-	if (ok) {
-		n_targets = find_targets(p->v, ask, n, traps, target);
-		ok = ask_next_hops(f, target, n_targets, hops);
-		try_routes(f, target, n_targets);
-	}
-	for (uint32_t i = 0; ok && i < n; i++) {
+	if (!target)
+		return false;
+	n_targets = find_targets(p->v, ask, n, traps, target);
+	ok = ask_next_hops(f, target, n_targets, hops);
+	try_routes(f, target, n_targets);
+	p->all_answered = true;
+	for (uint32_t i = 0; i < n; i++) {
 		bool first = !i || ask[i].sw != ask[i - 1].sw;
 
 		k += i && first;
-		ok = add(p, &ask[i], target[k].route, target[k].dead ? 0 : target[k].n);
-		if (ok)
-			p->job[i].skip = !first && !target[k].answered;
-		*all = *all && target[k].answered;
+		ok = ok && add(p, &ask[i], target[k].route, target[k].dead ? 0 : target[k].n);
+		if (!ok)
+			break;
+		p->job[i].skip = !first && !target[k].answered;
+		p->all_answered &= target[k].answered;
 	}
 	free(target);
 	return ok;
@@ -381,9 +388,9 @@ static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 
 /* Run the requests that are not marked to be skipped.  Then run the skipped requests to each switch
  * that has answered the first request. */
-static void run_all(struct rr *f, struct probe *p, bool all_answered)
+static void run_all(struct rr *f, struct probe *p)
 {
-	double hedge = all_answered ? patience(f) : HEDGE_MS;
+	double hedge = p->all_answered ? patience(f) : HEDGE_MS;
 	bool answers = false, more = false;
 
 	ask_ports(f, p, hedge);
@@ -557,19 +564,18 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 	struct rr_link link[FTR_PORT_MAX];
 	uint32_t n = rr_links_of(q->v, s, link);
 	struct rr_dr route[2];
-	bool ok = true;
 
-	for (uint32_t i = 0; ok && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct rr_link *c = &link[i];
 		struct rr_link far = reversed(c);
 
 		if (ftr_incr_alive(q->v->incr, s, c->port) &&
-		    !silent[far.sw] && !is_known(p, found, n_found, &far))
-			ok = add(q, &far, route,
-				 rr_routes_around(q->v, far.sw, q->v->suspect,
-					       route));
+		    !silent[far.sw] && !is_known(p, found, n_found, &far) &&
+		    !add(q, &far, route,
+			 rr_routes_around(q->v, far.sw, q->v->suspect, route)))
+			return false;
 	}
-	return ok;
+	return true;
 }
 
 /* For each silent switch, add to q the requests to its neighbours.  Returns false if out of
@@ -585,9 +591,11 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 
 	if (ok && mark_silent(p, found, n, now, all)) {
 		rr_search_around(v, all);
-		for (ftr_sw s = 0; ok && s < n_sw; s++)
-			if (now[s])
-				ok = add_neighbours(q, s, all, p, found, n);
+		for (ftr_sw s = 0; s < n_sw; s++) {
+			ok = !now[s] || add_neighbours(q, s, all, p, found, n);
+			if (!ok)
+				break;
+		}
 	}
 	free(now);
 	return ok;
@@ -627,7 +635,6 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 	struct rr_link *ask = ftr_calloc(p->n + 1u, sizeof(*ask));
 	struct probe q = { .v = f->view }, none = { .v = f->view };
 	uint32_t n_ask = 0;
-	bool all;
 
 	for (uint32_t i = 0; ask && i < p->n; i++) {
 		bool dead = false;
@@ -639,8 +646,8 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 		if (dead && !f->view->silent[p->link[i].sw])
 			ask[n_ask++] = p->link[i];
 	}
-	if (n_ask && add_all(f, &q, &none, ask, n_ask, false, &all)) {
-		run_all(f, &q, all);
+	if (n_ask && add_all(f, &q, &none, ask, n_ask, false)) {
+		run_all(f, &q);
 		n = add_changed(f, &q, out, n, unknown);
 	}
 	free_probe(&q);
@@ -650,12 +657,11 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 }
 
 static uint32_t run_probe(struct rr *f, struct probe *p,
-			 struct probe *hops, bool all,
-			 struct rr_link **out, bool *unknown)
+			 struct probe *hops, struct rr_link **out, bool *unknown)
 {
 	uint32_t n = add_changed(f, hops, *out, 0, unknown);
 
-	run_all(f, p, all);
+	run_all(f, p);
 	n = add_changed(f, p, *out, n, unknown);
 	mark_silent_far_ends(f, p, *out, n);
 	n = ask_neighbours(f, p, out, n, unknown);
@@ -669,13 +675,12 @@ uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 {
 	struct probe p = { .v = f->view }, hops = { .v = f->view };
 	uint32_t found = 0;
-	bool all;
 
 	f->view->saw_init = false;
 	rr_search_suspect(f->view, ask, n);
-	*unknown = !add_all(f, &p, &hops, ask, n, traps, &all);
+	*unknown = !add_all(f, &p, &hops, ask, n, traps);
 	if (!*unknown)
-		found = run_probe(f, &p, &hops, all, out, unknown);
+		found = run_probe(f, &p, &hops, out, unknown);
 	free_probe(&p);
 	free_probe(&hops);
 	return found;

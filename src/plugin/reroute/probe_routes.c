@@ -21,14 +21,12 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 				  const uint64_t *dead, struct rr_dr *out)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
-	struct rr_dr_limits limits = { .dead = dead, .avoid = v->avoid };
-
 	bool first = rr_dr_route(v->tree[0], s, &out[0]);
 
 	memcpy(v->avoid, v->silent, f->n_sw);
 	if (first)
 		mark_route(v->tree[0], s, v->avoid);
-	rr_dr_search(v->tree[1], f, &v->origin, &limits);
+	rr_dr_search(v->tree[1], f, &v->origin, dead, v->avoid);
 	if (!rr_dr_route(v->tree[1], s, &out[first]))
 		return first;
 	return first && memcmp(&out[0], &out[1], sizeof(out[0])) ? 2 : 1;
@@ -40,7 +38,7 @@ bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 {
 	const struct ftr_fabric *f = v->gen.fabric;
 	ftr_port back[RR_DR_HOPS_MAX];
-	uint32_t n = 0, first = v->origin.own_port ? 1 : 0;
+	uint32_t n = 0, first = v->origin.port ? 1 : 0;
 
 	hop->sw = FTR_SW_NONE;
 	while (s != v->origin.sw) {
@@ -61,7 +59,7 @@ bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 	}
 	memset(out, 0, sizeof(*out));
 	out->hops = (uint8_t)(n + first);
-	out->path[1] = v->origin.own_port;
+	out->path[1] = v->origin.port;
 	while (n)
 		out->path[++first] = back[--n];
 	return true;
@@ -97,7 +95,6 @@ void rr_search_suspect(struct rr_view *v, const struct rr_link *ask,
 			uint32_t n)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
-	struct rr_dr_limits limits = { .dead = v->suspect, .avoid = v->silent };
 
 	memcpy(v->suspect, ftr_incr_dead(v->incr),
 	       (f->n_ports + 63) / 64 * sizeof(*v->suspect));
@@ -107,12 +104,10 @@ void rr_search_suspect(struct rr_view *v, const struct rr_link *ask,
 	for (uint32_t i = 0; i < n; i++)
 		if (v->avoid[ask[i].peer])
 			rr_mark_link(f, v->suspect, &ask[i]);
-	rr_dr_search(v->tree[0], f, &v->origin, &limits);
+	rr_dr_search(v->tree[0], f, &v->origin, v->suspect, v->silent);
 }
 
 void rr_search_around(struct rr_view *v, const uint8_t *silent)
 {
-	struct rr_dr_limits limits = { .dead = v->suspect, .avoid = silent };
-
-	rr_dr_search(v->tree[0], v->gen.fabric, &v->origin, &limits);
+	rr_dr_search(v->tree[0], v->gen.fabric, &v->origin, v->suspect, silent);
 }

@@ -18,7 +18,6 @@
 
 #include "reroute/reroute.h"
 #include <ftr/cdg.h>
-#include <ftr/transition.h>
 
 /* ---- the view ----------------------------------------------------------- */
 
@@ -170,30 +169,51 @@ static enum ftr_status graph_now(struct rr *rr, struct ftr_cdg **g, struct ftr_e
 	enum ftr_status st = ftr_cdg_new(f, v->sent, &opts, g, err);
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; !st && p <= f->sw[s].n_ports; p++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			if (st)
+				return st;
 			if (ftr_incr_connected(v->incr, s, (ftr_port)p) &&
 			    !ftr_incr_alive(v->incr, s, (ftr_port)p))
 				st = ftr_cdg_link_down(*g, s, (ftr_port)p, err);
+		}
 	return st;
 }
 
+static int by_step_and_lid(const void *x, const void *y)
+{
+	const struct ftr_change *a = x, *b = y;
+
+	return FTR_ORDER(a->step, b->step) ?: FTR_ORDER(a->lid, b->lid);
+}
+
 /* Returns false unless the graph shows that no credit loop can form while the entries are written,
- * nor afterwards.  With 11,664 hosts, the graph takes some hundred milliseconds, but complete trees
+ * nor afterwards.  Before step first_drain, and before each later step, packets in flight are waited
+ * for (write.c).  With 11,664 hosts, the graph takes some hundred milliseconds, but complete trees
  * never need it. */
 static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res)
 {
-	const struct ftr_tables *to = ftr_incr_tables(f->view->incr);
-	uint8_t *step = ftr_calloc(to->n_sw, to->stride);
+	struct ftr_change *w = ftr_calloc(res->n_changes + 1u, sizeof(*w));
 	struct ftr_cdg *g = NULL;
 	struct ftr_err err;
-	bool closes = !step || res->n_write_steps >= FTR_TRANSITION_LAST || graph_now(f, &g, &err);
+	bool closes = !w || graph_now(f, &g, &err);
+	uint16_t step = 0;
 
-	for (uint32_t i = 0; !closes && i < res->n_changes; i++)
-		step[(size_t)res->change[i].sw * to->stride + res->change[i].lid] =
-			(uint8_t)(res->write_step[i] + 1);
-	closes = closes || ftr_cdg_steps(g, to, step, &closes, &err) || closes;
+	for (uint32_t i = 0; !closes && i < res->n_changes; i++) {
+		w[i] = res->change[i];
+		w[i].step = res->write_step[i];
+	}
+	if (!closes)
+		qsort(w, res->n_changes, sizeof(*w), by_step_and_lid);
+	for (uint32_t i = 0, end; !closes && i < res->n_changes; i = end) {
+		for (end = i + 1; end < res->n_changes && !by_step_and_lid(&w[i], &w[end]); end++)
+			;
+		if (w[i].step != step && w[i].step >= res->first_drain)
+			ftr_cdg_drain_all(g);
+		step = w[i].step;
+		closes = ftr_cdg_change(g, w[i].lid, &w[i], end - i, &closes, &err) || closes;
+	}
 	ftr_cdg_free(g);
-	free(step);
+	free(w);
 	return !closes;
 }
 
@@ -361,6 +381,14 @@ static void give_up_view(struct rr *f)
 {
 	rr_view_set(f, NULL);
 	rr_sweep_now(f);
+}
+
+void rr_repair_unknown(struct rr *f)
+{
+	if (!f->view || !f->view->mixed)
+		return;
+	rr_repair_settle(f);
+	give_up_view(f);
 }
 
 /* True if the entries that were written are equal to the tables of the view. */

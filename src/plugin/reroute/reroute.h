@@ -94,7 +94,7 @@ struct rr_view {
 	struct ftr_incr *incr;
 	struct ftr_tables *sent;	/* the tables that the switches hold */
 	uint64_t *m_key;		/* [n_sw] M_Key of each switch, in network byte order */
-	struct rr_dr_origin origin;
+	struct ftr_hop origin;	/* as rr_dr_tree.from */
 	ftr_lid sm_lid;			/* LID of the subnet manager's port */
 	struct rr_dr_tree *tree[2];	/* [0]: the first directed route to each switch; [1]: the
 					 * second one */
@@ -103,6 +103,7 @@ struct rr_view {
 				 * did not answer */
 	uint8_t *in_flight;	/* [n_sw] 1: a packet to the switch timed out, but may still
 				 * arrive */
+	bool mixed;		/* it is not known which entries a switch with a live link holds */
 	uint64_t *suspect;	/* set of the ports of links that may be dead; requests avoid
 				 * these links */
 	bool brought_up;		/* the sweep of this routing has set all links Active */
@@ -189,7 +190,7 @@ struct rr_ops {
 			    const struct rr_smp_policy *policy);
 	bool (*is_master)(void *ctx);
 	void (*find_manager)(void *ctx, const struct ftr_fabric *f,
-			     struct rr_dr_origin *origin, ftr_lid *lid);
+			     struct ftr_hop *origin, ftr_lid *lid);
 	void (*read_keys)(void *ctx, const struct ftr_fabric *f, uint64_t *key);
 	double (*lifetime)(void *ctx);	/* packet lifetime in ms */
 	/* These operations change OpenSM's copy of the tables.  An epoch (state.h) ends when
@@ -220,6 +221,7 @@ struct rr {
 	pthread_mutex_t mutex;	/* guards the members below, up to view_lock */
 	bool stop;
 	struct rr_state state;
+	struct rr_written written;
 	/* the last routing, until the worker builds a view of it */
 	struct rr_routing fresh;
 	struct rr_repair *repairs;	/* repairs that no sweep has confirmed yet, oldest
@@ -294,6 +296,8 @@ void rr_repair_settle(struct rr *f);
 /* Write the next round of the transition (ddlr.c).  Call this only when the time transition_due has
  * passed. */
 void rr_repair_continue(struct rr *f);
+/* Drop the view and request a sweep, if the view is `mixed`. */
+void rr_repair_unknown(struct rr *f);
 void rr_repair_free(struct rr_repair *r);	/* NULL is accepted */
 
 /* returns.c: enter a fact about the link c in the table of links (links.h). */

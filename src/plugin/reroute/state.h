@@ -53,8 +53,8 @@
  * tables (rr_may_write).
  *
  * Invariant.  The view is the worker's copy of the tables (reroute.h).  If there is a view, it has
- * the tables that the switches hold, except for blocks that were not acknowledged; a sweep writes
- * these blocks again.  The view belongs to the epoch of its tables.  If the switches hold tables of
+ * the tables that the switches hold, except for blocks that switches without live links have not
+ * acknowledged; a sweep writes these blocks again.  The view belongs to the epoch of its tables.  If the switches hold tables of
  * another epoch, the view is replaced or dropped before it is used.
  *
  * Traps are never lost.  An accepted trap is in the queue, in the job, or in the list of traps
@@ -69,6 +69,12 @@
 
 #include "reroute/damp.h"
 #include "reroute/links.h"
+
+/* Times (ms) of the last writes; 0: none. */
+struct rr_written {
+	double last;
+	double unranked;	/* of entries on paths that need not go up and then down by rank */
+};
 
 #define RR_TRAPS_MAX 512
 

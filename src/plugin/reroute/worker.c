@@ -21,7 +21,8 @@
  * destination are written first, so that no packet is lost.
  *
  * If a repair fails, the worker requests a sweep immediately.  But if OpenSM is routing, or
- * has routed in the meantime, the traps are handled again instead.  If no view can be made,
+ * has routed in the meantime, the traps are handled again instead.  If a switch does not
+ * acknowledge a write, the view may differ from its tables, and is dropped.  If there is no view,
  * there is no fast path before the next routing, and each job with traps requests a sweep.
  */
 #include "reroute/reroute.h"
@@ -134,12 +135,15 @@ void rr_do(struct rr *f, struct rr_task *t)
 		done.repeat = !handle_traps(f);
 		done.init = f->view && f->view->saw_init;
 	}
+	rr_repair_unknown(f);
 	if (t->todo & RR_ACT_SETTLE)
 		rr_repair_settle(f);
 	if (t->todo & RR_ACT_TRANSITION && f->view)
 		rr_repair_continue(f);
+	rr_repair_unknown(f);
 	if (t->todo & RR_ACT_RETURNS)
 		rr_repair_returns(f, t->todo & RR_ACT_SWEPT);
+	rr_repair_unknown(f);
 	if (t->todo & RR_ACT_SWEEP)
 		rr_sweep_now(f);
 	done.due = f->view ? f->view->transition_due : -1;

@@ -4,13 +4,21 @@
  *
  * An unanswered packet is sent again over the same route and, if there is one,
  * over another route.  Steps are written one after the other; a step begins
- * when every packet of the earlier steps has been acknowledged or given up.  If a
- * block of a switch X was not acknowledged, later steps write no block with an entry that
- * leads to X; all other blocks are written.
+ * when every packet of the earlier steps has been acknowledged or given up.  If a block was not
+ * acknowledged, its switch holds either the old or the new entries.  Later steps write no block with
+ * an entry that could close a loop with the old ones; all other blocks are written.  The view then
+ * differs from the tables of the switches, and is dropped when the job is done (worker.c).
  *
  * A switch that did not answer the probe (probe.c), or that is reached only through such
  * switches, is probably dead.  In each step its blocks are written last, without a second
  * try, and the answers are awaited for a short time only.
+ *
+ * A routing writes its steps by other code (osm/blocks.c).  Both use the same window, acknowledgements
+ * and retries (rr_ops.run).  They differ in the reaction to a loss, because here links have just
+ * failed, and more may have failed that no trap has reported yet: packets change their routes, dead
+ * switches must not delay the others, and OpenSM's copy of the tables is marked before the first
+ * packet.  In a routing all packets to a switch take one route, so that an answered Get proves the
+ * content of a block.
  *
  * The entries are sorted by (step, switch, LID).  Consecutive entries with the same step,
  * switch and 64-entry block make one packet.  The packet contains the whole block; its other
@@ -49,7 +57,12 @@ struct push {
 	struct rr_smp *job;	/* [n] job[i]: the request for write[i] */
 	struct rr_block *block;	/* [n] block[i]: the block of write[i] */
 	uint32_t n;
-	uint8_t *doubtful;	/* [n_sw] 1: a write to the switch was not acknowledged */
+	bool doubt;		/* a write was not acknowledged */
+	uint8_t *known;		/* [what->n] 1: the write of the entry was acknowledged */
+	/* made if `doubt` */
+	struct ftr_change **by_lid;	/* [what->n] the entries, sorted by (LID, switch) */
+	ftr_sw *stack;		/* [2 * what->n + 1] */
+	uint8_t *seen;		/* [n_sw] */
 	/* [n_sw] 1: no directed route leads to the switch.  (If it is alive, OpenSM will discover
 	 * it again, and write its whole table.) */
 	uint8_t *cut_off;
@@ -126,8 +139,8 @@ static bool settle(struct push *p, uint32_t epoch)
 	for (uint32_t i = 0; i < p->n; i++) {
 		ftr_sw s = p->write[i].sw;
 
-		p->block[i].sure = !p->doubtful[s] && !p->v->in_flight[s] &&
-			!p->block[i].open && p->job[i].state == RR_SMP_DONE;
+		p->block[i].sure = !p->v->in_flight[s] && !p->block[i].open &&
+			p->job[i].state == RR_SMP_DONE;
 	}
 	p->r->unsettled += p->f->ops->settle(p->f->ctx, p->block, p->n, epoch,
 					     &rewrite);
@@ -148,20 +161,113 @@ static void make_job(struct push *p, uint32_t i)
 	j->n_routes = !p->cut_off[w->sw];
 }
 
-static bool leads_to_doubtful(const struct push *p, const struct write *w)
+/* ---- loops ---------------------------------------------------------------- */
+
+static int by_lid_and_switch(const void *x, const void *y)
+{
+	const struct ftr_change *const *a = x, *const *b = y;
+
+	return FTR_ORDER((*a)->lid, (*b)->lid) ?: FTR_ORDER((*a)->sw, (*b)->sw);
+}
+
+/* A write was not acknowledged.  Returns false if out of memory. */
+static bool begin_doubt(struct push *p)
+{
+	uint32_t n = p->what->n;
+
+	if (p->by_lid)
+		return true;
+	p->by_lid = ftr_calloc(n + 1u, sizeof(*p->by_lid));
+	p->stack = ftr_calloc(2 * (size_t)n + 1, sizeof(*p->stack));
+	p->seen = ftr_calloc(p->v->gen.fabric->n_sw, 1);
+	if (!p->by_lid || !p->stack || !p->seen)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		p->by_lid[i] = &p->what->entry[i];
+	qsort(p->by_lid, n, sizeof(*p->by_lid), by_lid_and_switch);
+	return true;
+}
+
+/* The first element of by_lid[] that is not less than (lid, s). */
+static uint32_t find_change(const struct push *p, ftr_lid lid, ftr_sw s)
+{
+	struct ftr_change key = { .lid = lid, .sw = s };
+	const struct ftr_change *k = &key;
+	uint32_t lo = 0, hi = p->what->n;
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (by_lid_and_switch(&p->by_lid[mid], &k) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The switch to which the port leads; FTR_SW_NONE: none, or the link is dead. */
+static ftr_sw next_switch(const struct push *p, ftr_sw s, ftr_port port)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
+	ftr_sw next = ftr_fabric_next(f, s, port);
 
+	return next != FTR_SW_NONE && rr_port_has(p->dead, f->sw[s].first_port + port) ?
+		FTR_SW_NONE : next;
+}
+
+/* Follow all paths from s for the LID that the switches may have now, up to the switch `end` or to a
+ * changed entry.  An entry whose write was not acknowledged may be the old or the new one.  Returns
+ * true if a path leads to `end`. */
+static bool may_reach(struct push *p, ftr_sw s, ftr_lid lid, ftr_sw end)
+{
+	uint32_t n = 0;
+
+	memset(p->seen, 0, p->v->gen.fabric->n_sw);
+	for (;; s = p->stack[--n]) {
+		bool changed = false;
+
+		while (s != FTR_SW_NONE && s != end && !p->seen[s] && !changed) {
+			uint32_t i = find_change(p, lid, s);
+
+			p->seen[s] = 1;
+			for (; i < p->what->n && p->by_lid[i]->lid == lid && p->by_lid[i]->sw == s; i++) {
+				const struct ftr_change *c = p->by_lid[i];
+
+				changed = true;
+				p->stack[n++] = next_switch(p, s, c->after);
+				if (!p->known[c - p->what->entry])
+					p->stack[n++] = next_switch(p, s, c->before);
+			}
+			if (!changed)
+				s = next_switch(p, s, ftr_tables_get(p->v->sent, s, lid));
+		}
+		if (s == end && !changed)
+			return true;
+		if (!n)
+			return false;
+	}
+}
+
+/* True if the write could close a loop, because another one was not acknowledged. */
+static bool may_loop(struct push *p, const struct write *w)
+{
+	if (!begin_doubt(p))
+		return true;
 	for (uint32_t i = w->first; i < w->end; i++) {
 		const struct ftr_change *e = &p->what->entry[i];
-		const struct ftr_swport *port;
 
-		if (!e->after || e->after > f->sw[e->sw].n_ports)
-			continue;
-		port = ftr_fabric_port(f, e->sw, e->after);
-		if (port->peer_kind == FTR_PEER_SW && p->doubtful[port->peer])
+		if (may_reach(p, next_switch(p, e->sw, e->after), e->lid, e->sw))
 			return true;
 	}
+	return false;
+}
+
+static bool has_live_link(const struct push *p, ftr_sw s)
+{
+	for (unsigned int i = 1; i <= p->v->gen.fabric->sw[s].n_ports; i++)
+		if (next_switch(p, s, (ftr_port)i) != FTR_SW_NONE)
+			return true;
 	return false;
 }
 
@@ -180,7 +286,7 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	const struct ftr_fabric *f = p->v->gen.fabric;
 	ftr_sw s = p->v->origin.sw;
 
-	for (unsigned int i = p->v->origin.own_port ? 2 : 1; i <= dr->hops;
+	for (unsigned int i = p->v->origin.port ? 2 : 1; i <= dr->hops;
 	     i++) {
 		const struct ftr_swport *port =
 			ftr_fabric_port(f, s, dr->path[i]);
@@ -203,7 +309,6 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
-	struct rr_dr_limits limits = { .dead = p->v->suspect };
 	size_t words = (f->n_ports + 63) / 64;
 	uint64_t *proven = ftr_calloc(words, sizeof(*proven));
 
@@ -217,7 +322,7 @@ static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 		if (p->job[i].state != RR_SMP_DONE && p->job[i].n_routes &&
 		    !p->job[i].skip)
 			mark_route(p, &p->job[i].route[0], p->v->suspect, proven);
-	rr_dr_search(p->v->tree[1], f, &p->v->origin, &limits);
+	rr_dr_search(p->v->tree[1], f, &p->v->origin, p->v->suspect, NULL);
 	free(proven);
 	return true;
 }
@@ -295,11 +400,9 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 /* Send the packets first .. end-1, which form one step. */
 static void write_step(struct push *p, uint32_t first, uint32_t end)
 {
-	bool doubt = memchr(p->doubtful, 1, p->v->gen.fabric->n_sw) != NULL;
-
 	for (uint32_t i = first; i < end; i++) {
 		make_job(p, i);
-		if (doubt && leads_to_doubtful(p, &p->write[i]))
+		if (p->doubt && may_loop(p, &p->write[i]))
 			p->job[i].n_routes = 0;
 	}
 	write_some(p, first, end, false);
@@ -308,9 +411,12 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 		ftr_sw s = p->write[i].sw;
 
 		p->v->in_flight[s] |= p->job[i].twice;
+		if (p->job[i].state == RR_SMP_DONE)
+			memset(p->known + p->write[i].first, 1, p->write[i].end - p->write[i].first);
 		if (p->job[i].state == RR_SMP_DONE || p->cut_off[s])
 			continue;
-		p->doubtful[s] = 1;
+		p->doubt = true;
+		p->v->mixed |= has_live_link(p, s);
 		p->v->in_flight[s] |= p->job[i].n_routes != 0;
 		p->r->failed += !p->late[s];
 	}
@@ -422,12 +528,11 @@ static bool allocate(struct push *p)
 	p->write = ftr_calloc(n + 1u, sizeof(*p->write));
 	p->job = ftr_calloc(n + 1u, sizeof(*p->job));
 	p->block = ftr_calloc(n + 1u, sizeof(*p->block));
-	p->doubtful = ftr_calloc(p->v->gen.fabric->n_sw, 1);
+	p->known = ftr_calloc(n + 1u, 1);
 	p->cut_off = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->late = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->dead = rr_dead_with(p->v, p->r);
-	return p->write && p->job && p->doubtful &&
-		p->cut_off && p->late && p->block && p->dead;
+	return p->write && p->job && p->known && p->cut_off && p->late && p->block && p->dead;
 }
 
 /* Returns true if the worker may write now.  If a discovery ends meanwhile, OpenSM waits for
@@ -448,19 +553,19 @@ static bool begin_write(struct rr *f, uint32_t *epoch)
 
 static void end_write(struct rr *f, bool rewrite)
 {
-	rr_post(f, &(struct rr_event){ .kind = RR_EV_WRITE_END,
-				       .rewrite = rewrite });
+	pthread_mutex_lock(&f->mutex);
+	f->written.last = rr_now(f);
+	rr_post_locked(f, &(struct rr_event){ .kind = RR_EV_WRITE_END, .rewrite = rewrite });
+	pthread_mutex_unlock(&f->mutex);
 }
 
 /* Find routes for the writes that have no route yet.  The routes avoid dead links, and the switches
  * with silent[] set (silent NULL: none).  Returns false if some writes still have no route. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
-	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };
 	bool all = true;
 
-	rr_dr_search(p->v->tree[0], p->v->gen.fabric, &p->v->origin,
-		      &limits);
+	rr_dr_search(p->v->tree[0], p->v->gen.fabric, &p->v->origin, p->dead, silent);
 	for (uint32_t i = 0; i < p->n; i++) {
 		ftr_sw s = p->write[i].sw;
 		struct rr_smp *j = &p->job[i];
@@ -512,7 +617,10 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 	free(p.write);
 	free(p.job);
 	free(p.block);
-	free(p.doubtful);
+	free(p.known);
+	free(p.by_lid);
+	free(p.stack);
+	free(p.seen);
 	free(p.cut_off);
 	free(p.late);
 	free(p.dead);

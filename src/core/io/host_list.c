@@ -1,124 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Hosts by name: the names are read from node descriptions, lists of hosts from files.
+ * Reads lists of hosts and of jobs.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
 #include "io/text.h"
 #include <ftr/hosts.h>
 #include <ftr/text.h>
 
 #define WORD_MAX 256
 #define EXPAND_MAX 65536
-
-struct named {
-	const char *name;
-	const struct ftr_endport *e;
-	ftr_ep ep;
-};
-
-static int by_name(const void *x, const void *y)
-{
-	const struct named *a = x, *b = y;
-
-	return ftr_natural_cmp(a->name, b->name) ?: FTR_ORDER(a->e->sw, b->e->sw) ?:
-	       FTR_ORDER(a->e->sw_port, b->e->sw_port);
-}
-
-static uint32_t collect(const struct ftr_fabric *f, bool full,
-			struct ftr_hosts *h, struct named *to, bool *ok)
-{
-	char buf[FTR_NAME_MAX + 1];
-	uint32_t n = 0;
-
-	for (ftr_ep e = 0; e < f->n_ep; e++) {
-		const struct ftr_endport *p = &f->ep[e];
-
-		if (p->type != FTR_NODE_CA || p->sw == FTR_SW_NONE ||
-		    ftr_ep_is_aggregation(p))
-			continue;
-		ftr_ep_host(p, full, buf);
-		if (!buf[0]) {
-			h->n_nameless++;
-			continue;
-		}
-		to[n].name = ftr_arena_strndup(h->arena, buf, FTR_NAME_MAX);
-		to[n].e = p;
-		to[n].ep = e;
-		if (!to[n++].name)
-			*ok = false;
-	}
-	return n;
-}
-
-enum ftr_status ftr_hosts_new(const struct ftr_fabric *f, bool full_names,
-			      struct ftr_hosts **out, struct ftr_err *err)
-{
-	struct ftr_arena *a = ftr_arena_new();
-	struct ftr_hosts *h = a ? ftr_arena_zalloc(a, 1, sizeof(*h)) : NULL;
-	struct named *at = ftr_calloc((size_t)f->n_ep + 1, sizeof(*at));
-	struct ftr_host *host = h ? ftr_arena_zalloc(a, f->n_ep + 1u,
-						     sizeof(*host)) : NULL;
-	ftr_ep *ep = h ? ftr_arena_alloc(a, f->n_ep + 1u, sizeof(*ep)) : NULL;
-	bool ok = at && host && ep;
-	uint32_t n = 0;
-
-	if (ok) {
-		h->arena = a;
-		n = collect(f, full_names, h, at, &ok);
-	}
-	if (!ok) {
-		free(at);
-		ftr_arena_free(a);
-		return ftr_nomem(err, "the names of %u host ports", f->n_ep);
-	}
-	if (n)
-		qsort(at, n, sizeof(*at), by_name);
-	for (uint32_t i = 0; i < n; i++) {
-		if (!i || strcmp(at[i].name, at[i - 1].name))
-			host[h->n++] = (struct ftr_host){ at[i].name, i, 0 };
-		host[h->n - 1].n++;
-		ep[i] = at[i].ep;
-	}
-	h->host = host;
-	h->ep = ep;
-	free(at);
-	*out = h;
-	return FTR_OK;
-}
-
-void ftr_hosts_free(struct ftr_hosts *h)
-{
-	if (h)
-		ftr_arena_free(h->arena);
-}
-
-static uint32_t find(const struct ftr_hosts *h, const char *name)
-{
-	uint32_t i;
-
-	FTR_LOWER_BOUND(i, h->n, ftr_natural_cmp(h->host[i].name, name) < 0);
-	return i < h->n && !ftr_natural_cmp(h->host[i].name, name) ?
-		i : FTR_HOST_NONE;
-}
-
-/* Returns the host with this name. If there is none, returns the host whose name is the part of
- * `name` before the first dot. */
-uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name)
-{
-	char buf[WORD_MAX];
-	uint32_t at = find(h, name);
-
-	if (at != FTR_HOST_NONE || !strchr(name, '.') || strlen(name) >= WORD_MAX)
-		return at;
-	snprintf(buf, sizeof(buf), "%s", name);
-	buf[strcspn(buf, ".")] = '\0';
-	return find(h, buf);
-}
-
-/* ---- lists ----------------------------------------------------------------- */
 
 struct reading {
 	struct ftr_text t;
