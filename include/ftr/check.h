@@ -100,6 +100,7 @@ enum ftr_cdg_verdict {
 };
 
 struct ftr_check_base;
+struct ftr_order;
 
 struct ftr_check_opts {
 	const uint8_t *rank;	/* [n_sw] claimed ranks, NULL: none claimed */
@@ -170,20 +171,22 @@ struct ftr_check_report {
 	uint64_t load_max;
 };
 
+/* Tables from which a base is made. */
+struct ftr_check_before {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const uint8_t *rank;	/* [n_sw] claimed ranks */
+	const struct ftr_order *hosts;	/* all-to-all traffic (<ftr/load.h>); NULL: not counted */
+};
+
 /*
- * Make a base from tables t over f, for checks of other tables over f without some of its links.
- *
- *	rank	[n_sw] claimed ranks
- *	order	[n] hosts of all-to-all traffic, as in ftr_load_new(); NULL: flows are not counted
- *
- * Several threads may use the base at the same time.  f, t and rank must outlive *out.  It takes
- * twice as much memory as t, or nearly none if t has findings: then it saves nothing.  Errors: as
- * ftr_check_tables and ftr_load_new.
+ * Make a base from checked tables, for checks of other tables over the same fabric without some of
+ * its links.  Several threads may use the base at the same time.  f, t and rank must outlive *out;
+ * hosts is copied.  The base takes twice as much memory as t, or nearly none if t has findings other
+ * than missing entries: then it saves nothing.  Errors: as ftr_check_tables and ftr_load_new.
  */
-enum ftr_status ftr_check_base_new(const struct ftr_fabric *f, const struct ftr_tables *t,
-				   const uint8_t *rank, const ftr_ep *order, uint32_t n,
-				   struct ftr_team *team, struct ftr_check_base **out,
-				   struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status ftr_check_base_new(const struct ftr_check_before *before, struct ftr_team *team,
+				   struct ftr_check_base **out, struct ftr_err *err) FTR_MUST_USE;
 void ftr_check_base_free(struct ftr_check_base *b);	/* NULL is accepted */
 
 /*

@@ -34,7 +34,7 @@ struct state {
 	struct ftr_shape *sh, *after;
 	struct ftr_tables *before;
 	struct ftr_check_base *checked;
-	ftr_ep *order;		/* [f->n_ep] */
+	struct ftr_order hosts;	/* [f->n_ep] */
 };
 
 static struct ftr_tables *route(const struct state *z, const struct ftr_shape *sh,
@@ -67,8 +67,7 @@ static void same_check(const struct state *z, const struct ftr_tables *t)
 	n.whole += !b.load_max;
 	n.lost += b.load_max && b.bad[FTR_CHECK_HOST_HOST];
 	if (b.load_max) {
-		ck_assert(!ftr_load_new(z->g, t, (struct ftr_order){ z->order, z->f->n_ep }, NULL,
-					&ld, &err));
+		ck_assert(!ftr_load_new(z->g, t, z->hosts, NULL, &ld, &err));
 		ftr_load_all(ld, NULL, &r);
 		ftr_load_free(ld);
 		ck_assert_msg(r.max == b.load_max, "seed %" PRIu64 ": %" PRIu64
@@ -131,15 +130,18 @@ static void with_faults(struct ftr_fabric *f, uint64_t seed, const char *engine,
 	const struct ftr_damage damage = {
 		.seed = seed, .links = links, .hosts = seed % 7 == 6 && f->n_nodes,
 	};
+	ftr_ep *ep;
 
 	suite_now(seed);
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &z.sh, &err));
 	z.before = route(&z, z.sh, NULL);
-	z.order = malloc((f->n_ep + 1) * sizeof(*z.order));
+	ep = malloc((f->n_ep + 1) * sizeof(*ep));
 	for (ftr_ep e = 0; e < f->n_ep; e++)
-		z.order[e] = e;
-	ck_assert(!ftr_check_base_new(f, z.before, z.sh->tree.rank, z.order, f->n_ep, NULL, &z.checked,
-				      &err));
+		ep[e] = e;
+	z.hosts = (struct ftr_order){ ep, f->n_ep };
+	ck_assert(!ftr_check_base_new(&(struct ftr_check_before){
+		f, z.before, z.sh->tree.rank, &z.hosts,
+	}, NULL, &z.checked, &err));
 	ck_assert(!ftr_gen_damage(f, &damage, &z.g, &err));
 	if (z.g->max_lid == f->max_lid && z.g->n_sw == f->n_sw) {
 		ck_assert(!ftr_shape_new(z.g, &(struct ftr_shape_opts){ .nominal = z.sh }, NULL,
@@ -152,7 +154,7 @@ static void with_faults(struct ftr_fabric *f, uint64_t seed, const char *engine,
 	ftr_shape_free(z.sh);
 	ftr_fabric_free(z.g);
 	ftr_fabric_free(f);
-	free(z.order);
+	free(ep);
 }
 
 static struct ftr_fabric *with_rails(void)

@@ -309,12 +309,14 @@ static void read_all(struct whatif *j, const char *path)
 /* Makes the objects from which the runs are computed. */
 static void set_bases(struct whatif *j, const struct ftr_tables *t)
 {
-	ftr_ep *order = j->loads.all ? cli_hosts_at(j->f, &j->loads) : NULL;
+	struct ftr_order hosts = cli_hosts_at(j->f, &j->loads);
+	const struct ftr_check_before before = {
+		j->f, t, j->sh->tree.rank, j->loads.all ? &hosts : NULL,
+	};
 
 	cli_must(ftr_route_base_new(j->sh, t, j->in.team, &j->base, &cli_err));
-	cli_must(ftr_check_base_new(j->f, t, j->sh->tree.rank, order, j->loads.n, j->in.team,
-				    &j->checked, &cli_err));
-	free(order);
+	cli_must(ftr_check_base_new(&before, j->in.team, &j->checked, &cli_err));
+	free((ftr_ep *)(uintptr_t)hosts.ep);
 }
 
 /* Routes the undamaged fabric, and adds the columns. */

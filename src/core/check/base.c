@@ -106,7 +106,7 @@ static enum ftr_status fill(struct ftr_check_base *b, struct ftr_team *team, str
 	return FTR_OK;
 }
 
-static enum ftr_status count_flows(struct ftr_check_base *b, const ftr_ep *order, uint32_t n,
+static enum ftr_status count_flows(struct ftr_check_base *b, const struct ftr_order *hosts,
 				   struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_load *ld = NULL;
@@ -116,16 +116,20 @@ static enum ftr_status count_flows(struct ftr_check_base *b, const ftr_ep *order
 	    !FTR_ZNEW(b->arena, b->hosts, b->f->n_sw) ||
 	    !FTR_ZNEW(b->arena, b->is_dest, b->f->max_lid + 1u))
 		return ftr_nomem(err, "the load of links");
-	st = ftr_load_new(b->f, b->t, (struct ftr_order){ order, n }, team, &ld, err);
+	st = ftr_load_new(b->f, b->t, *hosts, team, &ld, err);
 	if (st)
 		return st;
 	ftr_load_all(ld, b->flows, NULL);
 	ftr_load_free(ld);
-	for (uint32_t i = 0; i < n; i++)
-		if (order[i] != FTR_EP_NONE && chk_is_source(&b->f->ep[order[i]])) {
-			b->hosts[b->f->ep[order[i]].sw]++;
-			b->is_dest[b->f->ep[order[i]].lid] = 1;
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		const struct ftr_endport *e = hosts->ep[i] == FTR_EP_NONE ? NULL :
+			&b->f->ep[hosts->ep[i]];
+
+		if (e && chk_is_source(e)) {
+			b->hosts[e->sw]++;
+			b->is_dest[e->lid] = 1;
 		}
+	}
 	return FTR_OK;
 }
 
@@ -137,12 +141,10 @@ static bool is_clean(const struct ftr_check_report *r)
 	return r->cdg == FTR_CDG_PROVED && r->max_hops < CHK_NO_PATH;
 }
 
-enum ftr_status ftr_check_base_new(const struct ftr_fabric *f, const struct ftr_tables *t,
-				   const uint8_t *rank, const ftr_ep *order, uint32_t n,
-				   struct ftr_team *team, struct ftr_check_base **out,
-				   struct ftr_err *err)
+enum ftr_status ftr_check_base_new(const struct ftr_check_before *before, struct ftr_team *team,
+				   struct ftr_check_base **out, struct ftr_err *err)
 {
-	const struct ftr_check_opts opts = { .rank = rank, .list_lost = true };
+	const struct ftr_check_opts opts = { .rank = before->rank, .list_lost = true };
 	struct ftr_arena *a = ftr_arena_new();
 	struct ftr_check_base *b = a ? ftr_arena_zalloc(a, 1, sizeof(*b)) : NULL;
 	enum ftr_status st;
@@ -151,13 +153,15 @@ enum ftr_status ftr_check_base_new(const struct ftr_fabric *f, const struct ftr_
 		ftr_arena_free(a);
 		return ftr_nomem(err, "the base of checks");
 	}
-	*b = (struct ftr_check_base){ .f = f, .t = t, .rank = rank, .arena = a };
-	st = ftr_check_tables(f, t, &opts, team, &b->r, err);
+	*b = (struct ftr_check_base){
+		.f = before->f, .t = before->t, .rank = before->rank, .arena = a,
+	};
+	st = ftr_check_tables(b->f, b->t, &opts, team, &b->r, err);
 	b->clean = !st && is_clean(&b->r);
 	if (b->clean)
 		st = fill(b, team, err);
-	if (!st && b->clean && order)
-		st = count_flows(b, order, n, team, err);
+	if (!st && b->clean && before->hosts)
+		st = count_flows(b, before->hosts, team, err);
 	if (st)
 		ftr_check_base_free(b);
 	else
