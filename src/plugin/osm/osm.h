@@ -73,7 +73,6 @@ struct ibf_generation {
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] 1: the switch supports multicast */
 	struct ftr_drain_count drained;	/* drained parts that `fabric` lacks */
-	uint32_t guids;		/* ibf_plugin.guids_read when the GUID files were read */
 	/* The members below describe the routing.  Their pointers are NULL before it. */
 	const char *engine;
 	struct ftr_tables *tables;
@@ -201,7 +200,6 @@ struct ibf_plugin {
 	const struct ibf_engine *stored;
 	struct ibf_options opt;
 	struct ibf_guids roots, cn, io;
-	uint32_t guids_read;	/* changes when a list is another one than before */
 	struct ftr_team *team;
 	bool team_tried;	/* the plugin has tried to start the team's threads */
 	bool cache_warned;	/* IBF104 was logged */
