@@ -382,6 +382,9 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 			   const struct ftr_tables *t, bool write,
 			   struct ftr_tables_diff *changes,
 			   struct ftr_err *err) FTR_MUST_USE;
+/* True if a switch had another rank in the last call, or if the ranks are not known (NULL).  Stores the
+ * ranks [f->n_sw]. */
+bool ibf_ranks_differ(struct ibf_plugin *p, const struct ftr_fabric *f, const uint8_t *rank);
 
 /* mcast.c: the callback that OpenSM calls to build the tree of an MLID; ctx is the struct
  * ibf_engine. */
