@@ -99,6 +99,8 @@ enum ftr_cdg_verdict {
 	FTR_CDG_CYCLE
 };
 
+struct ftr_check_base;
+
 struct ftr_check_opts {
 	const uint8_t *rank;	/* [n_sw] claimed ranks, NULL: none claimed */
 	/* claimed turns, in any order; not used if rank is NULL */
@@ -110,6 +112,9 @@ struct ftr_check_opts {
 	bool list_lost;		/* true: set ftr_check_report.lost */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
+	/* NULL, or checked tables; saves time if few entries differ from them.  The report is the
+	 * same, except for load_max */
+	const struct ftr_check_base *base;
 };
 
 /* The first walk or entry with a finding, in the order of (LID, from). */
@@ -160,7 +165,26 @@ struct ftr_check_report {
 	 * from a switch to its own LID are included.  For a LID whose owner has no link, the bit of
 	 * every switch is set.  The caller frees the array.  Otherwise NULL. */
 	uint64_t *lost;
+	/* With a base that counts flows: the all-to-all load of the most loaded link, as
+	 * ftr_load_all() (<ftr/load.h>) counts it.  0: not counted. */
+	uint64_t load_max;
 };
+
+/*
+ * Make a base from tables t over f, for checks of other tables over f without some of its links.
+ *
+ *	rank	[n_sw] claimed ranks
+ *	order	[n] hosts of all-to-all traffic, as in ftr_load_new(); NULL: flows are not counted
+ *
+ * Several threads may use the base at the same time.  f, t and rank must outlive *out.  It takes
+ * twice as much memory as t, or nearly none if t has findings: then it saves nothing.  Errors: as
+ * ftr_check_tables and ftr_load_new.
+ */
+enum ftr_status ftr_check_base_new(const struct ftr_fabric *f, const struct ftr_tables *t,
+				   const uint8_t *rank, const ftr_ep *order, uint32_t n,
+				   struct ftr_team *team, struct ftr_check_base **out,
+				   struct ftr_err *err) FTR_MUST_USE;
+void ftr_check_base_free(struct ftr_check_base *b);	/* NULL is accepted */
 
 /*
  * Check t over f.  If opts is NULL, all options are 0.  team NULL: the calling thread.  The result

@@ -22,6 +22,11 @@ tests_prop_test_builder_SOURCES = tests/prop/test_builder.c
 tests_prop_test_builder_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_prop_test_builder_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_base
+tests_prop_test_base_SOURCES = tests/prop/test_base.c
+tests_prop_test_base_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_base_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_connect
 tests_prop_test_connect_SOURCES = tests/prop/test_connect.c
 tests_prop_test_connect_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
