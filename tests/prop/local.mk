@@ -135,6 +135,11 @@ tests_prop_test_sim_steps_SOURCES = tests/prop/test_sim_steps.c
 tests_prop_test_sim_steps_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_sim_steps_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_ddlr_transition
+tests_prop_test_ddlr_transition_SOURCES = tests/prop/test_ddlr_transition.c
+tests_prop_test_ddlr_transition_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_ddlr_transition_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_cdg
 tests_prop_test_cdg_SOURCES = tests/prop/test_cdg.c
 tests_prop_test_cdg_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
