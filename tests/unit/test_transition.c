@@ -686,89 +686,6 @@ static uint64_t run_all(const char *options, enum kind kind)
 	return bad;
 }
 
-/* One switch carries out no Set of the plugin, or acknowledges none. */
-struct deaf {
-	ftr_sw sw;
-	bool carries_out;
-};
-
-static void hear_nothing(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
-{
-	const struct deaf *d = ctx;
-
-	if (!p->plugin || !p->set || p->to != d->sw)
-		return;
-	fate->lose_request = !d->carries_out;
-	fate->lose_answer = d->carries_out;
-}
-
-static void fail_link(struct eye *y, struct fake *h, struct ftr_rng *r)
-{
-	ftr_sw s = ftr_rng_below(r, y->f->n_sw);
-	ftr_port p = (ftr_port)(1 + ftr_rng_below(r, y->f->sw[s].n_ports));
-
-	if (ftr_fabric_port(y->f, s, p)->peer_kind == FTR_PEER_SW)
-		fake_link(h, s, p, false);
-	fake_settle(h);
-}
-
-/* Links fail before a sweep, and a switch acknowledges no Sets.  Returns the number of states with a
- * loop. */
-static uint64_t run_deaf(uint64_t seed)
-{
-	struct eye y = { .seed = seed, .trace = getenv("FTR_TRACE") };
-	struct fake *h = fake_new(&(struct fake_opts){
-		.fabric = fabric(seed, false), .engine = engines[seed % 3],
-	});
-	struct ftr_rng r;
-
-	ftr_rng_seed(&r, seed);
-	eye_init(&y, h);
-	settle(&y, h);
-	y.states = y.loops = 0;
-	h->written = written;
-	h->written_ctx = &y;
-	for (int i = 0; i < CHANGES; i++) {
-		struct deaf d = { ftr_rng_below(&r, y.f->n_sw), ftr_rng_below(&r, 2) };
-
-		fake_set_fate(h, hear_nothing, &d);
-		for (int k = 0; k < 3; k++)
-			fail_link(&y, h, &r);
-		fake_release(h);
-		settle(&y, h);
-		check_all_connected(&y, h, engines[seed % 3]);
-	}
-	if (y.loops) {
-		printf("seed %" PRIu64 ": %" PRIu64 " of %" PRIu64 " states have a loop\n", seed, y.loops,
-		       y.states);
-		if (getenv("FTR_LOG"))
-			puts(h->log);
-	}
-	sum.states += y.states;
-	h->written = NULL;
-	eye_fini(&y);
-	fake_free(h);
-	return y.loops;
-}
-
-/* The first seeds had loops once: entries were written whose new paths led through a switch with old
- * entries, and repairs were planned as if the switch had the new ones (27). */
-START_TEST(no_loop_after_unacknowledged_sets)
-{
-	static const uint64_t defect[] = { 27, 218, 233, 239, 267, 286, 303, 314, 359, 374 };
-	uint64_t loops = 0;
-
-	memset(&sum, 0, sizeof(sum));
-	for (size_t i = 0; i < FTR_ARRAY_LEN(defect); i++)
-		loops += run_deaf(defect[i]);
-	for (uint32_t i = 0; i < trees_runs(OTHER_RUNS); i++)
-		loops += run_deaf(trees_first_seed() + i);
-	printf("a switch acknowledges no Sets: %" PRIu64 " states, %" PRIu64 " with a loop\n", sum.states,
-	       loops);
-	ck_assert_uint_eq(loops, 0);
-}
-END_TEST
-
 START_TEST(no_set_loses_a_path)
 {
 	uint64_t bad = run_all("transition ordered\n", FAULTS);
@@ -847,7 +764,6 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_add_test(random, no_set_loses_a_path);
 	tcase_add_test(random, other_changes_lose_no_path);
-	tcase_add_test(random, no_loop_after_unacknowledged_sets);
 	tcase_add_test(any, no_change_loses_a_path);
 	tcase_add_test(t, seeds_of_defects);
 	tcase_add_test(t, wide_switches);
