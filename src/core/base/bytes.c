@@ -49,21 +49,6 @@ void bytes_take(uint8_t *restrict to_, const uint8_t *restrict from_,
 	}
 }
 
-void bytes_relax_flag(uint8_t *restrict to_, uint8_t *restrict flag_,
-		      const uint8_t *restrict low_,
-		      const uint8_t *restrict from_, size_t n)
-{
-	uint8_t *to = ROW(to_), *flag = ROW(flag_);
-	const uint8_t *low = ROW(low_), *from = ROW(from_);
-
-	for (size_t i = 0; i < n; i++) {
-		uint8_t v = (uint8_t)(from[i] + (from[i] != FTR_BYTE_INF));
-
-		to[i] = v < to[i] ? v : to[i];
-		flag[i] = (uint8_t)(flag[i] | (low[i] < from[i]));
-	}
-}
-
 void bytes_flag_less(uint8_t *restrict flag_, const uint8_t *restrict a_,
 		     const uint8_t *restrict b_, size_t n)
 {

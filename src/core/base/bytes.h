@@ -41,10 +41,6 @@ void bytes_take(uint8_t *to, const uint8_t *from, const uint8_t *flag,
 void bytes_flag_less(uint8_t *flag, const uint8_t *a, const uint8_t *b,
 		     size_t n);
 
-/* to[i] = min(to[i], from[i] + 1) and flag[i] |= low[i] < from[i] */
-void bytes_relax_flag(uint8_t *to, uint8_t *flag, const uint8_t *low,
-		      const uint8_t *from, size_t n);
-
 /* if theirs[i] < mine[i]: count[i] += 1 and last[i] = k */
 void bytes_count_less(uint8_t *count, uint8_t *last, uint8_t k,
 		      const uint8_t *mine, const uint8_t *theirs, size_t n);

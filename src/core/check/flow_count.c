@@ -217,21 +217,24 @@ static void add_up(struct flow_all *c, const struct all_worker *w)
 	c->loop |= w->loop;
 }
 
+static bool new_counter(struct ftr_arena *a, const struct flow_all *c, struct all_worker *w)
+{
+	uint32_t n_sw = c->net->f->n_sw;
+
+	return FTR_ZNEW(a, w->flows, c->net->f->n_ports) && FTR_ZNEW(a, w->wait, n_sw) &&
+	       FTR_NEW(a, w->at, n_sw) && FTR_NEW(a, w->path, n_sw) &&
+	       FTR_ZNEW(a, w->reached, c->n_sources);
+}
+
 enum ftr_status flow_count_all(struct flow_all *c, struct ftr_team *team, struct ftr_err *err)
 {
 	struct all_job j = { .c = c };
 	unsigned int n = ftr_team_size(team);
-	uint32_t n_sw = c->net->f->n_sw;
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && FTR_ZNEW(a, j.worker, n);
 
-	for (unsigned int i = 0; ok && i < n; i++) {
-		struct all_worker *w = &j.worker[i];
-
-		ok = FTR_ZNEW(a, w->flows, c->net->f->n_ports) && FTR_ZNEW(a, w->wait, n_sw) &&
-			FTR_NEW(a, w->at, n_sw) && FTR_NEW(a, w->path, n_sw) &&
-			FTR_ZNEW(a, w->reached, c->n_sources);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		ok = ok && new_counter(a, c, &j.worker[i]);
 	if (ok) {
 		ftr_team_run(team, c->n_dests, CHUNK, count_dests, &j);
 		memset(c->flows, 0, c->net->f->n_ports * sizeof(*c->flows));
@@ -460,10 +463,12 @@ static uint32_t slice_patterns(const struct flow_patterns *z, uint32_t workers)
 	return ((uint32_t)n / z->multiple + 1) * z->multiple;
 }
 
-static bool new_worker(struct ftr_arena *a, const struct slice_job *j, struct slice_worker *w)
+static bool new_worker(struct ftr_arena *a, const struct slice_job *j, unsigned int i)
 {
 	const struct flow_net *net = j->z->net;
+	struct slice_worker *w = &j->worker[i];
 
+	w->of.worker = i;
 	if (!FTR_NEW(a, w->path, net->f->n_sw) || !FTR_NEW(a, w->walk, net->f->n_sw) ||
 	    !FTR_NEW(a, w->ahead, net->f->n_sw) || !FTR_NEW(a, w->of.n, j->patterns) ||
 	    !FTR_NEW(a, w->of.first, net->n_rows + 2u))
@@ -480,10 +485,8 @@ enum ftr_status flow_count_patterns(const struct flow_patterns *z, struct ftr_te
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && FTR_ZNEW(a, j.worker, n);
 
-	for (unsigned int i = 0; ok && i < n; i++) {
-		j.worker[i].of.worker = i;
-		ok = new_worker(a, &j, &j.worker[i]);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		ok = ok && new_worker(a, &j, i);
 	if (ok)
 		ftr_team_run(team, (z->n_patterns + j.patterns - 1) / j.patterns, 1, some_slices, &j);
 	ok = ok && !j.no_memory;

@@ -125,25 +125,28 @@ static enum ftr_status count_family(struct family *y, struct ftr_arena *a, struc
 		.net = &ld->net, .dest = ld->dest, .dest_at = ld->dest_at, .n = ld->n,
 		.multiple = 1, .fn = take_slice, .ctx = y,
 	};
-	enum ftr_status st = FTR_OK;
 	bool ok = FTR_ZNEW(a, y->max, y->n) && FTR_ZNEW(a, y->part, ftr_team_size(team));
 
-	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++)
-		ok = FTR_NEW(a, y->part[i].most, batch) && FTR_NEW(a, y->part[i].perm, ld->n);
+	for (unsigned int i = 0; i < ftr_team_size(team); i++)
+		ok = ok && FTR_NEW(a, y->part[i].most, batch) && FTR_NEW(a, y->part[i].perm, ld->n);
 	if (ok && y->kind == SHIFT)
 		ok = flow_shifts_new(a, ld->sw, ld->n, y->k, y->n, &z.shifts);
 	else if (ok)
 		ok = FTR_NEW(a, y->from, (size_t)batch * ld->n);
 	if (!ok)
 		return ftr_nomem(err, "%u patterns", y->n);
-	for (; !st && y->first < y->n; y->first += batch) {
+	for (; y->first < y->n; y->first += batch) {
+		enum ftr_status st;
+
 		z.n_patterns = FTR_MIN(batch, y->n - y->first);
 		z.from = y->from;
 		if (y->from)
 			ftr_team_run(team, z.n_patterns, 1, draw_patterns, y);
 		st = flow_count_patterns(&z, team, err);
+		if (st)
+			return st;
 	}
-	return st;
+	return FTR_OK;
 }
 
 /* ---- a family ------------------------------------------------------------ */
@@ -261,24 +264,20 @@ enum ftr_status ftr_load_shift_by_port(const struct ftr_load *ld, uint32_t k,
 
 /* ---- random patterns ----------------------------------------------------- */
 
-static enum ftr_status run_random(const struct ftr_load *ld, enum kind kind,
-				  uint32_t count, uint64_t seed,
-				  struct ftr_team *team,
-				  struct ftr_load_report *out,
-				  struct ftr_err *err)
+static enum ftr_status run_random(struct family y, uint64_t seed, struct ftr_team *team,
+				  struct ftr_load_report *out, struct ftr_err *err)
 {
-	struct family y = { .ld = ld, .kind = kind, .n = count };
 	struct ftr_arena *a = ftr_arena_new();
 	struct ftr_rng rng;
 
 	if (a)
-		FTR_NEW(a, y.seed, count);
+		FTR_NEW(a, y.seed, y.n);
 	if (!y.seed) {
 		ftr_arena_free(a);
-		return ftr_nomem(err, "%u patterns", count);
+		return ftr_nomem(err, "%u patterns", y.n);
 	}
 	ftr_rng_seed(&rng, seed);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < y.n; i++)
 		y.seed[i] = ftr_rng_next(&rng);
 	return run_family(&y, a, team, out, err);
 }
@@ -288,7 +287,8 @@ enum ftr_status ftr_load_permutations(const struct ftr_load *ld, uint32_t count,
 				      struct ftr_load_report *out,
 				      struct ftr_err *err)
 {
-	return run_random(ld, PERMUTATION, count, seed, team, out, err);
+	return run_random((struct family){ .ld = ld, .kind = PERMUTATION, .n = count }, seed, team,
+			  out, err);
 }
 
 enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
@@ -296,7 +296,8 @@ enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
 				    struct ftr_load_report *out,
 				    struct ftr_err *err)
 {
-	return run_random(ld, BISECTION, count, seed, team, out, err);
+	return run_random((struct family){ .ld = ld, .kind = BISECTION, .n = count }, seed, team,
+			  out, err);
 }
 
 /* ---- the caller's pairs -------------------------------------------------- */
@@ -389,8 +390,12 @@ enum ftr_status ftr_load_pairs_most(const struct ftr_load *ld, const struct ftr_
 
 	st = by_port && walk ? ftr_load_pairs(ld, pair, n, by_port, &r, err) :
 		ftr_nomem(err, "the load of %u links", ld->net.n_rows);
-	for (uint32_t i = 0; !st && i < n; i++) {
-		uint32_t hops = walk_pair(ld, &pair[i], walk);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t hops;
+
+		if (st)
+			break;
+		hops = walk_pair(ld, &pair[i], walk);
 
 		most[i] = hops == FLOW_NONE ? UINT64_MAX : 0;
 		for (uint32_t h = 0; hops != FLOW_NONE && h < hops; h++)

@@ -252,15 +252,15 @@ static enum ftr_status update_costs(struct ftr_incr *lv, struct ftr_err *err)
 		incr_touch_whole(lv, JOB_COST, e.low);
 	}
 	st = incr_costs(lv, err);
-	for (uint32_t i = 0; !st && i < lv->n_toggled; i++) {
+	if (st)
+		return st;
+	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
 		if (!e.equal && incr_adjacent(lv, e.low, e.high))
 			list_entries(lv, e.low, e.high);
 	}
-	if (!st)
-		st = incr_extra(lv, err);
-	return st;
+	return incr_extra(lv, err);
 }
 
 static void set_entries(struct ftr_incr *lv, bool back)

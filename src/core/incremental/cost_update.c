@@ -249,13 +249,13 @@ static bool update_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
 
 enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err)
 {
-	bool ok = true;
-
-	for (uint32_t r = 0; ok && r < lv->view.tree.n_ranks; r++)
-		ok = update_rank(lv, JOB_DOWN, r);
-	for (uint32_t r = lv->view.tree.n_ranks; ok && r-- > 0;)
-		ok = update_rank(lv, JOB_COST, r);
-	return ok ? FTR_OK : incr_nomem(lv, err);
+	for (uint32_t r = 0; r < lv->view.tree.n_ranks; r++)
+		if (!update_rank(lv, JOB_DOWN, r))
+			return incr_nomem(lv, err);
+	for (uint32_t r = lv->view.tree.n_ranks; r-- > 0;)
+		if (!update_rank(lv, JOB_COST, r))
+			return incr_nomem(lv, err);
+	return FTR_OK;
 }
 
 /* ---- check of the initial costs -------------------------------------- */

@@ -25,10 +25,12 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	if (!lv->prefer)
 		return FTR_OK;
 	st = displaced_new(v, lv->t, lv->prefer, &lv->displaced, err);
-	for (uint32_t c = 0; !st && c < lv->n_ends; c++)
+	if (st)
+		return st;
+	for (uint32_t c = 0; c < lv->n_ends; c++)
 		displaced_link(lv->displaced, incr_remote(lv, lv->far[c]),
 			       lv->port[c], incr_remote(lv, c));
-	return st;
+	return FTR_OK;
 }
 
 /* Enter the changes of lid into the tables, update the counters, and store the ports of displaced

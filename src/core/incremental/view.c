@@ -253,10 +253,11 @@ enum ftr_status incr_links(struct ftr_incr *lv,
 	st = find_source(lv, nominal, &src, tmp, err);
 	if (!st)
 		st = allocate(lv, &src, err);
-	for (ftr_sw s = 0; !st && s < n; s++)
-		add_groups(lv, &src, s);
-	if (!st)
+	if (!st) {
+		for (ftr_sw s = 0; s < n; s++)
+			add_groups(lv, &src, s);
 		st = join_ends(lv, &src, err);
+	}
 	if (!st)
 		st = note_absent(lv, err);
 	ftr_arena_free(tmp);

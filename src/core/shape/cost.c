@@ -49,9 +49,12 @@ void cost_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 
 	memset(row, FTR_COST_INF, n);
 	memset(must, 0, n);
-	for (uint32_t k = 0; k < sh->tree.n_up[s]; k++)
-		bytes_relax_flag(row, must, down,
-				 ftr_shape_cost(sh, g[k].remote) + from, n);
+	for (uint32_t k = 0; k < sh->tree.n_up[s]; k++) {
+		const uint8_t *theirs = ftr_shape_cost(sh, g[k].remote) + from;
+
+		bytes_relax(row, theirs, n);
+		bytes_flag_less(must, down, theirs, n);
+	}
 	bytes_min(row, down, n);
 	bytes_take(row, down, must, n);
 }

@@ -109,10 +109,13 @@ enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
 				struct ftr_err *err)
 {
 	struct ibf_batch q;
-	bool ok = batch_new(&q);
 
 	*failed = 0;
-	for (ftr_sw s = 0; ok && s < b->f->n_sw; s++)
+	if (!batch_new(&q)) {
+		batch_fini(&q);
+		return ftr_nomem(err, "reading the tables of %u switches", b->f->n_sw);
+	}
+	for (ftr_sw s = 0; s < b->f->n_sw; s++)
 		for (uint32_t i = 0; i < b->n; i++) {
 			if (!(*ibf_block(b, s, i) & IBF_BLOCK_UNKNOWN))
 				continue;
@@ -120,10 +123,9 @@ enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
 				*failed += read_batch(&q, b, end, t);
 			add(&q, b, s, i);
 		}
-	if (ok)
-		*failed += read_batch(&q, b, end, t);
+	*failed += read_batch(&q, b, end, t);
 	batch_fini(&q);
-	return ok ? FTR_OK : ftr_nomem(err, "reading the tables of %u switches", b->f->n_sw);
+	return FTR_OK;
 }
 
 void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,

@@ -14,6 +14,7 @@
  * need_update is set for the switch or the subnet.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "osm/osm.h"
@@ -106,4 +107,23 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 	}
 	free(j.sw);
 	return st;
+}
+
+bool ibf_ranks_differ(struct ibf_plugin *p, const struct ftr_fabric *f, const uint8_t *rank)
+{
+	uint32_t n = rank ? f->n_sw : 0, k = 0;
+	struct ibf_rank *new = ftr_calloc(n + 1u, sizeof(*new));
+	bool differ = !n || !new;
+
+	for (ftr_sw s = 0; new && s < n; s++) {
+		new[s] = (struct ibf_rank){ f->sw[s].guid, rank[s] };
+		while (k < p->n_rank && p->rank[k].guid < new[s].guid)
+			k++;
+		differ |= k < p->n_rank && p->rank[k].guid == new[s].guid &&
+			p->rank[k].rank != new[s].rank;
+	}
+	free(p->rank);
+	p->rank = new;
+	p->n_rank = new ? n : 0;
+	return differ;
 }

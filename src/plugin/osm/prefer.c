@@ -268,7 +268,9 @@ static enum ftr_status read_current(struct ibf_engine *e,
 		return ftr_tables_carry(r->better->gen->fabric, r->better->t, f,
 					&gen->current, err);
 	st = ftr_tables_new(f, true, &gen->current, err);
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++) {
+	if (st)
+		return st;
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(e->plugin,
 							 f->sw[s].guid);
 
@@ -276,7 +278,7 @@ static enum ftr_status read_current(struct ibf_engine *e,
 			memcpy(ftr_tables_row(gen->current, s), sw->lft,
 			       FTR_MIN(sw->lft_size, f->max_lid + 1u));
 	}
-	for (uint32_t i = 0; !st && i < r->n_entries; i++) {
+	for (uint32_t i = 0; i < r->n_entries; i++) {
 		ftr_sw s = ftr_fabric_find_sw(f, r->entry[i].guid);
 		uint8_t *entry;
 
@@ -286,7 +288,7 @@ static enum ftr_status read_current(struct ibf_engine *e,
 		if (*entry == FTR_PORT_NONE)
 			*entry = r->entry[i].port;
 	}
-	return st;
+	return FTR_OK;
 }
 
 static void log_result(struct ibf_engine *e, const struct ibf_search *z)

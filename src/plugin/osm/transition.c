@@ -124,6 +124,7 @@ struct change {
 	double start, end;	/* by ibf_now_ms(); no step begins after `end` */
 	struct rr_written repaired;	/* by the fast path */
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
+	bool other_ranks;	/* the last routing had other ranks */
 	uint32_t steps, rounds;
 	uint32_t unread;	/* number of blocks that were not read */
 	double unsafe_ms;	/* time during which a credit loop was possible; 0: none */
@@ -318,9 +319,14 @@ static enum ftr_status start_planner(struct change *x, struct rr_planner **r, st
 	if (!st)
 		st = rr_planner_start(&j, (unsigned int)x->p->opt.transition_limit_ms, r, err);
 	ftr_shape_free(undrained);
-	while (!st && rr_planner_is_busy(*r, 10))
+	if (st)
+		return st;
+	while (rr_planner_is_busy(*r, 10)) {
 		st = in_time(x, err);
-	return st ? st : rr_planner_ready(*r, err);
+		if (st)
+			return st;
+	}
+	return rr_planner_ready(*r, err);
 }
 
 /* Change the LIDs that the planner of ddlr can change without a credit loop.  *held: number of LIDs
@@ -331,10 +337,11 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 	enum ftr_status st = start_planner(x, &r, err);
 	bool drained = false;
 
-	for (bool done = false; !st && !done; drained = true) {
+	for (bool done = false; !done; drained = true) {
 		struct ftr_ddlr_plan plan = { .n = 0 };
 
-		st = in_time(x, err);
+		if (!st)
+			st = in_time(x, err);
 		if (!st)
 			st = rr_planner_transition(r, x->plan.to, drained, &plan, err);
 		if (st)
@@ -389,7 +396,8 @@ static enum ftr_status judge(struct change *x, enum verdict *v, struct ftr_err *
 static void wait_for_older(struct change *x)
 {
 	const struct rr_written *a = &x->p->written, *b = &x->repaired;
-	double last = x->proved ? FTR_MAX(a->unranked, b->unranked) : FTR_MAX(a->last, b->last);
+	double last = FTR_MAX(x->proved && !x->other_ranks ? a->unranked : a->last,
+			      x->proved ? b->unranked : b->last);
 	double until = last > 0 ? last + ibf_packet_lifetime(x->p) : 0, t0 = ibf_now_ms();
 
 	while (ibf_now_ms() < until && !is_over(x))
@@ -404,10 +412,12 @@ static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 {
 	enum ftr_status st;
 
-	do
+	do {
 		st = ftr_transition_plan(&x->plan, err);
-	while (!st && !write_steps(x, x->plan.n_steps) && !is_over(x));
-	return st;
+		if (st)
+			return st;
+	} while (!write_steps(x, x->plan.n_steps) && !is_over(x));
+	return FTR_OK;
 }
 
 static bool has_entries(const struct ftr_tables *t)
@@ -673,13 +683,14 @@ static enum ftr_status prepare(struct change *x, const struct ibf_engine *e, str
 	x->hosts = ftr_calloc(f->n_sw + 1u, sizeof(*x->hosts));
 	if (!st && !x->hosts)
 		st = ftr_nomem(err, "writes");
-	for (ftr_ep i = 0; !st && i < f->n_ep; i++)
+	if (st)
+		return st;
+	for (ftr_ep i = 0; i < f->n_ep; i++)
 		if (is_host(f, i))
 			x->hosts[f->ep[i].sw]++;
-	if (!st && !x->p->lft_known)
+	if (!x->p->lft_known)
 		return read_all(x, e, err);
-	if (!st)
-		st = ftr_tables_new(f, true, &x->now, err);
+	st = ftr_tables_new(f, true, &x->now, err);
 	if (!st)
 		copy_lft(x);
 	return st;
@@ -759,6 +770,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	if (!p->smp || !p->opt.transition ||
 	    !(p->lft_known || p->opt.takeover || e->prefer.stage == IBF_ADOPTING))
 		return;
+	x.other_ranks = ibf_ranks_differ(p, x.f, x.rank);
 	st = prepare(&x, e, &err);
 	if (!st) {
 		CL_PLOCK_RELEASE(&p->osm->lock);
