@@ -142,7 +142,7 @@ void ftr_load_all(const struct ftr_load *ld, uint64_t *by_port,
 
 /* Count the flows of `sample` different shifts, chosen by seed, or of all n - 1 shifts if sample is
  * 0 or at least n - 1.  An order with fewer than two places has no shift.  FTR_NOMEM.
- * O(shifts * n * hops). */
+ * At most O(shifts * n * hops), and less if hosts of one switch have consecutive places. */
 enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 				uint64_t seed, struct ftr_team *team,
 				struct ftr_load_report *out,

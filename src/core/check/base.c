@@ -93,10 +93,9 @@ static enum ftr_status fill(struct ftr_check_base *b, struct ftr_team *team, str
 		FTR_NEW(a, b->near, b->f->n_ports) && FTR_NEW(a, b->first, b->f->n_sw + 1u) &&
 		FTR_NEW(a, b->above, b->f->n_sw);
 
-	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++)
-		ok = FTR_NEW(a, z->of[i].stack, b->f->n_sw) != NULL;
-	if (!ok)
-		return ftr_nomem(err, "the paths of %u switches", b->f->n_sw);
+	for (unsigned int i = 0; i < ftr_team_size(team); i++)
+		if (!ok || !FTR_NEW(a, z->of[i].stack, b->f->n_sw))
+			return ftr_nomem(err, "the paths of %u switches", b->f->n_sw);
 	z->b = b;
 	list_near(b);
 	ftr_team_run(team, b->f->max_lid / FTR_LFT_BLOCK + 1, 1, fill_blocks, z);

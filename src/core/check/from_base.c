@@ -319,6 +319,18 @@ static bool set_up(struct difference *z, struct ftr_arena *a)
 		FTR_ZNEW(a, z->changed, b->f->n_sw) && FTR_NEW(a, z->behind, b->f->n_sw);
 }
 
+/* first[lid]: the first change of a LID.  Returns false if the whole tables must be checked. */
+static bool check_lids(struct difference *z, const uint32_t *first)
+{
+	for (uint32_t lid = 1; lid <= z->c->f->max_lid; lid++) {
+		if (first[lid] < first[lid + 1])
+			check_lid(z, &z->change[first[lid]], first[lid + 1] - first[lid]);
+		if (z->give_up)
+			return false;
+	}
+	return true;
+}
+
 bool chk_from_base(const struct chk *c, const struct ftr_check_base *b, struct ftr_arena *a,
 		   struct ftr_check_report *out)
 {
@@ -328,12 +340,7 @@ bool chk_from_base(const struct chk *c, const struct ftr_check_base *b, struct f
 		FTR_ZNEW(a, first, c->f->max_lid + 2u) && set_up(&z, a) && find_changes(&z, a, first);
 
 	free(z.found);
-	for (uint32_t lid = 1; ok && lid <= c->f->max_lid; lid++) {
-		if (first[lid] < first[lid + 1])
-			check_lid(&z, &z.change[first[lid]], first[lid + 1] - first[lid]);
-		ok = !z.give_up;
-	}
-	if (!ok) {
+	if (!ok || !check_lids(&z, first)) {
 		memset(&z.w->r, 0, sizeof(z.w->r));
 		if (c->lost)
 			memset(c->lost, 0, lost_bytes(c->f));
