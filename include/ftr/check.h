@@ -99,6 +99,9 @@ enum ftr_cdg_verdict {
 	FTR_CDG_CYCLE
 };
 
+struct ftr_check_base;
+struct ftr_order;
+
 struct ftr_check_opts {
 	const uint8_t *rank;	/* [n_sw] claimed ranks, NULL: none claimed */
 	/* claimed turns, in any order; not used if rank is NULL */
@@ -110,6 +113,9 @@ struct ftr_check_opts {
 	bool list_lost;		/* true: set ftr_check_report.lost */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
+	/* NULL, or checked tables; saves time if few entries differ from them.  The report is the
+	 * same, except for load_max */
+	const struct ftr_check_base *base;
 };
 
 /* The first walk or entry with a finding, in the order of (LID, from). */
@@ -160,7 +166,28 @@ struct ftr_check_report {
 	 * from a switch to its own LID are included.  For a LID whose owner has no link, the bit of
 	 * every switch is set.  The caller frees the array.  Otherwise NULL. */
 	uint64_t *lost;
+	/* With a base that counts flows: the all-to-all load of the most loaded link, as
+	 * ftr_load_all() (<ftr/load.h>) counts it.  0: not counted. */
+	uint64_t load_max;
 };
+
+/* Tables from which a base is made. */
+struct ftr_check_before {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const uint8_t *rank;	/* [n_sw] claimed ranks */
+	const struct ftr_order *hosts;	/* all-to-all traffic (<ftr/load.h>); NULL: not counted */
+};
+
+/*
+ * Make a base from checked tables, for checks of other tables over the same fabric without some of
+ * its links.  Several threads may use the base at the same time.  f, t and rank must outlive *out;
+ * hosts is copied.  The base takes twice as much memory as t, or nearly none if t has findings other
+ * than missing entries: then it saves nothing.  Errors: as ftr_check_tables and ftr_load_new.
+ */
+enum ftr_status ftr_check_base_new(const struct ftr_check_before *before, struct ftr_team *team,
+				   struct ftr_check_base **out, struct ftr_err *err) FTR_MUST_USE;
+void ftr_check_base_free(struct ftr_check_base *b);	/* NULL is accepted */
 
 /*
  * Check t over f.  If opts is NULL, all options are 0.  team NULL: the calling thread.  The result

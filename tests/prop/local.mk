@@ -22,6 +22,11 @@ tests_prop_test_builder_SOURCES = tests/prop/test_builder.c
 tests_prop_test_builder_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_prop_test_builder_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_base
+tests_prop_test_base_SOURCES = tests/prop/test_base.c
+tests_prop_test_base_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_base_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_connect
 tests_prop_test_connect_SOURCES = tests/prop/test_connect.c
 tests_prop_test_connect_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
@@ -129,6 +134,11 @@ check_PROGRAMS += tests/prop/test_sim_steps
 tests_prop_test_sim_steps_SOURCES = tests/prop/test_sim_steps.c
 tests_prop_test_sim_steps_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_sim_steps_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/prop/test_ddlr_transition
+tests_prop_test_ddlr_transition_SOURCES = tests/prop/test_ddlr_transition.c
+tests_prop_test_ddlr_transition_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_ddlr_transition_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_cdg
 tests_prop_test_cdg_SOURCES = tests/prop/test_cdg.c

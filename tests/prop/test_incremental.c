@@ -261,7 +261,7 @@ START_TEST(no_memory_no_change)
 		if (w.seed % 2)
 			world_graph(&w, 16);
 		else
-			world_tree(&w, 24, false);
+			world_tree(&w, 24, w.seed % 4);
 		world_start(&w, w.seed % 4 ? WORLD_INVERTED : WORLD_WHOLE);
 		ftr_incr_free(w.lv);
 		for (unsigned long k = 1; st; k++) {

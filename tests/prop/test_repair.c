@@ -12,6 +12,7 @@
 #include "lib/draw.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include "unit/check_net.h"
 
 static struct ftr_err err;
 
@@ -35,6 +36,11 @@ static void begin_with(struct setup *x, struct ftr_fabric *f, unsigned int vls,
 	ck_assert(!ftr_tables_new(f, false, &x->t, &err));
 	ck_assert(!ftr_engine_find("ddlr")->route(x->sh, NULL, NULL, x->t,
 						  NULL, &err));
+	/* entries for LIDs that nobody has are ignored */
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (uint32_t lid = 0; lid <= f->max_lid; lid++)
+			if (f->owner[lid].kind == FTR_OWNER_NONE)
+				ftr_tables_row(x->t, s)[lid] = 2;
 	if (vls > 1)
 		ck_assert(!ftr_ddlr_sl2vl(x->sh, NULL, &x->m, &err));
 	o.sl2vl = x->m;
@@ -478,6 +484,7 @@ END_TEST
 START_TEST(slim_leaf)
 {
 	struct ftr_guarantee g;
+	struct ftr_ddlr_plan p;
 	struct setup x;
 
 	begin(&x, draw("A: s t u h2\nB: s t u h2\nC: s t h2\ns:\nt:\nu:\n"), 1);
@@ -486,6 +493,17 @@ START_TEST(slim_leaf)
 	ck_assert_uint_eq(g.faults, 1);
 	ck_assert_uint_eq(g.weakest, draw_sw(x.f, "C"));
 	ck_assert_uint_eq(g.n_weakest, 1);
+	end(&x);
+	/* a failed switch does not count */
+	begin(&x, draw("A: s t u h2\nB: s h2\nC: s t\ns:\nt:\nu:\n"), 1);
+	ftr_ddlr_guarantee(x.r, &g);
+	ck_assert_uint_eq(g.k, 1);
+	ck_assert_uint_eq(g.weakest, draw_sw(x.f, "B"));
+	ck_assert(!ftr_ddlr_events(x.r, &(struct ftr_event){ FTR_EVENT_SWITCH_DOWN,
+				   draw_sw(x.f, "B"), 0 }, 1, &p, &err));
+	ftr_ddlr_plan_fini(&p);
+	ftr_ddlr_guarantee(x.r, &g);
+	ck_assert_uint_ne(g.weakest, draw_sw(x.f, "B"));
 	end(&x);
 	begin(&x, draw("A: h3\n"), 1);
 	ftr_ddlr_guarantee(x.r, &g);
@@ -548,6 +566,17 @@ START_TEST(invalid_arguments)
 
 	begin(&x, grow("kary:2,2"), 1);
 	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
+	e.port = 255;
+	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "port 255: no link to a switch"));
+	e.sw = x.f->ep[0].sw;
+	e.port = x.f->ep[0].sw_port;	/* a host */
+	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "no link to a switch"));
+	e.kind = 9;
+	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "unknown kind 9"));
+	e.kind = FTR_EVENT_LINK_DOWN;
 	e.sw = x.f->n_sw;
 	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
 	e = link_of(x.sh, 0, 0);
@@ -568,6 +597,67 @@ START_TEST(invalid_arguments)
 	ftr_fabric_free(other);
 	ftr_ddlr_free(NULL);
 	end(&x);
+}
+END_TEST
+
+/* Two leaves and a spine of 4 ports; the present fabric has another link at port 2 of leaf 0, or no such
+ * port. */
+static struct ftr_fabric *two_leaves(uint32_t ports, uint32_t spine_port, bool across)
+{
+	struct net n = net_new(3, ports, true, 0);
+
+	net_host(&n, 0, 1);
+	net_host(&n, 1, 1);
+	net_host(&n, FTR_SW_NONE, 0);
+	ck_assert(!ftr_builder_add_endport(n.b, &(struct ftr_endport){	/* no LID, no path */
+		.type = FTR_NODE_CA, .node_guid = 2000, .guid = 2000, .port_num = 1,
+	}, &err));
+	if (ports > 2)
+		ck_assert(!ftr_builder_add_link(n.b, (struct ftr_end){ 3, 4 },
+						(struct ftr_end){ 2000, 1 }, 4, FTR_SPEED_EDR, &err));
+	if (across)
+		net_link(&n, 0, 2, 1, 1 + spine_port);
+	else if (ports > 1)
+		net_link(&n, 0, 2, 2, spine_port);
+	if (ports > 1 && !across)
+		net_link(&n, 1, 2, 2, 2);
+	ck_assert(!ftr_builder_freeze(n.b, &n.f, &err));
+	return n.f;
+}
+
+/* A link at another port, or to another switch, is not the same link.  The planner has one event for it,
+ * or two, if the link of leaf 1 is missing, too.  A switch with fewer ports is refused later. */
+START_TEST(other_links)
+{
+	struct ftr_fabric *now[] = {
+		two_leaves(4, 1, false), two_leaves(4, 3, false), two_leaves(4, 1, true),
+		two_leaves(1, 1, false),
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(now); i++) {
+		struct ftr_ddlr_plan p;
+		struct ftr_tables *t;
+		struct setup x;
+
+		begin(&x, two_leaves(4, 1, false), 1);
+		ck_assert(!ftr_ddlr_to(x.r, now[i], &p, &err));
+		ck_assert(i ? p.unrepaired > 0 : !p.unrepaired);	/* there is no other path */
+		ftr_ddlr_plan_fini(&p);
+		ck_assert(!ftr_tables_new(now[i], true, &t, &err));
+		ck_assert_int_eq(ftr_ddlr_transition(x.r, now[i], t, &p, &err),
+				 i == 3 ? FTR_INVAL : FTR_OK);
+		if (i == 3)
+			ck_assert_str_eq(err.msg, "a switch has 1 ports now, but had 4 before");
+		else
+			ftr_ddlr_plan_fini(&p);
+		t->max_lid--;
+		ck_assert_int_eq(ftr_ddlr_transition(x.r, now[i], t, &p, &err), FTR_INVAL);
+		ck_assert_ptr_nonnull(strstr(err.msg, "do not fit a fabric of 3 switches"));
+		t->max_lid++;
+		ftr_tables_free(t);
+		ftr_fabric_free(now[i]);
+		end(&x);
+	}
 }
 END_TEST
 
@@ -666,6 +756,7 @@ int main(void)
 	tcase_add_test(t, plane_with_a_dead_link);
 	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, equal_planners);
+	tcase_add_test(t, other_links);
 	tcase_add_test(t, real_fabrics);
 	suite_add_tcase(s, t);
 	return run_suite(s);

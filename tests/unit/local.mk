@@ -124,7 +124,8 @@ check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_lies tests/unit/test_fast_memory \
 	tests/unit/test_fast_flat tests/unit/test_fast_scale \
 	tests/unit/test_fast_trees tests/unit/test_fast_planner \
-	tests/unit/test_takeover tests/unit/test_transition tests/unit/test_writer
+	tests/unit/test_takeover tests/unit/test_transition tests/unit/test_unacknowledged \
+	tests/unit/test_writer
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 # twice, because the plugin and the fake OpenSM call each other
 FAKE_LDADD = libfake.a $(PLUGIN_LIBS) libfake.a $(CHECK_TEST_LDADD) $(OSMCOMP_LIBS)
@@ -180,6 +181,10 @@ tests_unit_test_takeover_SOURCES = tests/unit/test_takeover.c
 tests_unit_test_takeover_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_takeover_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_takeover_LDADD = libftrtest.a $(FAKE_LDADD)
+tests_unit_test_unacknowledged_SOURCES = tests/unit/test_unacknowledged.c
+tests_unit_test_unacknowledged_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_unacknowledged_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_unacknowledged_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_transition_SOURCES = tests/unit/test_transition.c
 tests_unit_test_transition_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_transition_CFLAGS = $(CHECK_TEST_CFLAGS)

@@ -78,6 +78,10 @@ START_TEST(dead_link_of_a_host)
 	r = judge(&n, &d, &change, 1);
 	ck_assert_uint_eq(r.found[FTR_FIND_DEAD_PORT], 1);
 	ck_assert_uint_eq(r.harmful, 1);
+	n.t->max_lid--;		/* tables that do not fit are refused */
+	ck_assert_int_eq(ftr_check_changes(n.f, n.t, &d, &r, &err), FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "LIDs up to"));
+	n.t->max_lid++;
 	net_free(&n);
 }
 END_TEST

@@ -85,7 +85,7 @@ static struct ftr_shape *find_ranks(const struct check *s)
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st = cli_shape(&s->in, s->f, &sh, &cli_err);
 
-	if (st != FTR_SHAPE || s->in.files.roots)
+	if (st != FTR_SHAPE || s->in.roots)
 		cli_must(st);
 	else
 		cli_error("note: no ranks: %s", cli_err.msg);
@@ -180,8 +180,8 @@ static int run_check(int argc, char **argv)
 	cli_check_outputs("check", true, outputs, 2);
 	cli_check_inputs("check", outputs, 2, (const char *[]){
 			n ? argv[0] : NULL, s.lfts, s.sl2vl, s.psl,
-			s.in.nominal, s.in.files.roots, s.in.files.cn,
-			s.in.files.io }, 8);
+			s.in.nominal, s.in.roots, s.in.cn,
+			s.in.io }, 8);
 	cli_live_args("check", &s.in.from, n, 0, NULL);
 	if (s.in.from.on && (s.lfts || n))
 		cli_die("check: --live reads fabric and tables from the switches; '%s' cannot be given with it",

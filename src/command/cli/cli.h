@@ -119,15 +119,10 @@ _Noreturn void cli_exit(int status);
 
 /* ---- options that several commands have ---------------------------------- */
 
-struct cli_guid_files {
-	const char *roots, *cn, *io;
-};
-
 /* The values of these options; the member `in` of a command's struct.  A command has only some of
  * them. */
 struct cli_in {
-	struct cli_guid_files files;
-	const char *nominal, *order, *output;
+	const char *roots, *cn, *io, *nominal, *order, *output;
 	unsigned int lmc, threads, leaf_order;
 	bool tolerant, json;
 	struct cli_live_opts from;
@@ -162,11 +157,11 @@ struct cli_engine {
 	    "dmodc: connect all host ports, or use only up/down paths", "all"), \
 	OPT(U64, "sm-switch", engine.sm_switch, "GUID", \
 	    "sftree: node GUID of the subnet manager's switch; 0: not given", "0")
-#define CLI_OPT_ROOTS OPT(FILE, "roots", in.files.roots, "FILE", "node GUIDs of the root switches")
+#define CLI_OPT_ROOTS OPT(FILE, "roots", in.roots, "FILE", "node GUIDs of the root switches")
 #define CLI_OPTS_GUIDS \
 	CLI_OPT_ROOTS, \
-	OPT(FILE, "cn", in.files.cn, "FILE", "port GUIDs of the compute nodes"), \
-	OPT(FILE, "io", in.files.io, "FILE", "port GUIDs of the I/O nodes")
+	OPT(FILE, "cn", in.cn, "FILE", "port GUIDs of the compute nodes"), \
+	OPT(FILE, "io", in.io, "FILE", "port GUIDs of the I/O nodes")
 #define CLI_OPT_LEAF_ORDER \
 	OPT(WORD, "leaf-order", in.leaf_order, "guid|name", "order of leaves within a pod", "guid")
 #define CLI_OPT_NOMINAL \

@@ -165,11 +165,11 @@ enum ftr_status cli_shaping(const struct cli_in *in, const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	*out = (struct cli_shaping){ .opts.leaf_order = (enum ftr_leaf_order)in->leaf_order };
-	st = read_one(in->files.roots, &out->opts.roots, err);
+	st = read_one(in->roots, &out->opts.roots, err);
 	if (!st)
-		st = read_one(in->files.cn, &out->opts.cn, err);
+		st = read_one(in->cn, &out->opts.cn, err);
 	if (!st)
-		st = read_one(in->files.io, &out->opts.io, err);
+		st = read_one(in->io, &out->opts.io, err);
 	if (!st && (in->nominal || faults))
 		st = make_nominal(in, f, out, err);
 	if (st)

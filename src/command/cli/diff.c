@@ -169,7 +169,7 @@ static int run_diff(int argc, char **argv)
 	cli_live_args("diff", &r.in.from, n, 3, NULL);
 	if (r.in.from.on && n != 1)
 		cli_die("diff: --live expects one argument, the tables to compare with those in use");
-	if (r.in.files.roots && !r.transition)
+	if (r.in.roots && !r.transition)
 		cli_die("diff: --roots requires --transition");
 	cli_progress("comparing");
 	read_all(argv, &r);

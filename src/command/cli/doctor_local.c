@@ -498,12 +498,12 @@ void doc_read_conf(struct doctor *d)
 	}
 	fclose(f);
 	/* options of this command take precedence over opensm.conf */
-	if (!d->o.in.files.roots)
-		d->o.in.files.roots = d->conf.roots;
-	if (!d->o.in.files.cn)
-		d->o.in.files.cn = d->conf.cn;
-	if (!d->o.in.files.io)
-		d->o.in.files.io = d->conf.io;
+	if (!d->o.in.roots)
+		d->o.in.roots = d->conf.roots;
+	if (!d->o.in.cn)
+		d->o.in.cn = d->conf.cn;
+	if (!d->o.in.io)
+		d->o.in.io = d->conf.io;
 }
 
 void doc_free_conf(struct doc_conf *c)

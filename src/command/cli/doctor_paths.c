@@ -157,7 +157,7 @@ static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 
 void doc_files(struct doctor *d, struct doc_result *r)
 {
-	const struct cli_guid_files *g = &d->o.in.files;
+	const struct cli_in *g = &d->o.in;
 
 	if (!state_files(d, r) && !g->roots && !g->cn && !g->io) {
 		doc_say(r, DOC_NOT_CHECKED, "no GUID file (root, cn or io) and no state file of the plugin is in use");
@@ -383,7 +383,7 @@ static void one_column(struct doctor *d, const char *name, const struct ftr_tabl
 	struct ftr_tables_diff diff;
 	struct cli_reach reach;
 
-	cli_measure(d->sh, t, NULL, d->o.in.team, &c->m, &reach);
+	cli_measure(d->sh, t, &(struct ftr_check_opts){ .rank = NULL }, d->o.in.team, &c->m, &reach);
 	cli_reach_free(&reach);
 	cli_measure_load(d->sh, t, loads, d->o.in.team, &c->m);
 	if (d->net.t) {

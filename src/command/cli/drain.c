@@ -415,27 +415,27 @@ const struct cli_cmd cli_undrain = {
 	.run = run_undrain,
 };
 
-struct text { char s[FTR_NAME_MAX + FTR_DRAIN_USER_MAX + 80]; };
+#define PART_TEXT_MAX (FTR_NAME_MAX + FTR_DRAIN_USER_MAX + 80)
 
-static struct text part_text(const struct ftr_drain *p)
+static const char *part_text(char buf[PART_TEXT_MAX], const struct ftr_drain *p)
 {
 	char when[32] = "?", port[8] = "";
 	time_t t = (time_t)p->since;
-	struct text out;
 	struct tm tm;
 
 	if (localtime_r(&t, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	if (p->port)
 		snprintf(port, sizeof(port), "[%u]", p->port);
-	snprintf(out.s, sizeof(out.s), "0x%016" PRIx64 "%s \"%s\" since=%s by=%s", p->guid, port,
+	snprintf(buf, PART_TEXT_MAX, "0x%016" PRIx64 "%s \"%s\" since=%s by=%s", p->guid, port,
 		 p->name, when, p->by);
-	return out;
+	return buf;
 }
 
 void doc_drains(struct doctor *d, struct doc_result *r)
 {
 	const char *path = path_beside(&d->conf);
+	char text[PART_TEXT_MAX];
 	struct ftr_drains drains = { 0 };
 	struct ftr_err err = { 0 };
 
@@ -447,7 +447,7 @@ void doc_drains(struct doctor *d, struct doc_result *r)
 	doc_say(r, drains.n ? DOC_WARNING : DOC_OK, "%s",
 		CLI_COUNT(drains.n, "drained part", "drained parts"));
 	for (uint32_t i = 0; i < drains.n; i++)
-		doc_detail(r, "%s", part_text(&drains.part[i]).s);
+		doc_detail(r, "%s", part_text(text, &drains.part[i]));
 	if (drains.n)
 		doc_remedy(r, "after the maintenance: ibfattree undrain PART");
 	ftr_drains_clear(&drains);
@@ -475,7 +475,7 @@ static int run_drains(int argc, char **argv)
 {
 	static struct drain o;
 	static struct ftr_drains d;
-	char reason[512] = "";
+	char reason[512] = "", text[PART_TEXT_MAX];
 	enum answer a;
 	double life;
 
@@ -485,7 +485,7 @@ static int run_drains(int argc, char **argv)
 	if (o.in.json)
 		return print_json(&d, a == WRITTEN);
 	for (uint32_t i = 0; i < d.n; i++)
-		puts(part_text(&d.part[i]).s);
+		puts(part_text(text, &d.part[i]));
 	printf("drained parts: %u; %s%s%s\n", d.n, a == WRITTEN ? "in effect" :
 	       "NOT in effect (the plugin of this node has not routed with this list)",
 	       *reason ? ": " : "", a == WRITTEN ? "" : reason);

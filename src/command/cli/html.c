@@ -20,8 +20,6 @@
 #include "cli/json.h"
 #include "cli/whatif.h"
 
-#define SETS_MAX (2 * CLI_LIST_MAX + 2)
-
 struct report {
 	struct cli_in in;
 	struct cli_list engines, lfts, fail;
@@ -31,12 +29,9 @@ struct report {
 	bool diff;
 
 	struct cli_shaping shaping;
-	struct html_state now, old, damaged;
+	struct html_state damaged;
 	struct cli_faults faults;
-	struct html_traffic traffic;
-	struct json_object *doctor;	/* the file of --doctor; NULL: not given */
-	struct html_set set[SETS_MAX];
-	unsigned int n_sets;
+	struct html_page page;
 };
 
 #define OPTS struct report
@@ -85,7 +80,7 @@ static void shape_of(const struct report *j, struct html_state *s)
 {
 	struct ftr_shape_opts opts = j->shaping.opts;
 
-	if (s == &j->old)
+	if (s == &j->page.old)
 		opts.nominal = NULL;
 	cli_must(ftr_shape_new(s->f, &opts, j->in.team, &s->sh, &cli_err));
 	cli_must(ftr_picture_new(s->sh, &s->pic, &cli_err));
@@ -103,18 +98,18 @@ static void read_fabrics(struct report *j, const char *old, const char *now)
 	struct cli_in in = j->in;
 
 	in.nominal = old ? old : in.nominal;
-	j->now.f = cli_read_fabric(&in, now);
+	j->page.now.f = cli_read_fabric(&in, now);
 	if (old)
-		j->old.f = cli_read_fabric(&in, old);
-	cli_must(cli_shaping(&in, j->now.f, j->fail.n > 0, &j->shaping, &cli_err));
+		j->page.old.f = cli_read_fabric(&in, old);
+	cli_must(cli_shaping(&in, j->page.now.f, j->fail.n > 0, &j->shaping, &cli_err));
 	if (old)
-		shape_of(j, &j->old);
-	shape_of(j, &j->now);
-	cli_note_files(j->now.sh);
+		shape_of(j, &j->page.old);
+	shape_of(j, &j->page.now);
+	cli_note_files(j->page.now.sh);
 	if (!j->fail.n)
 		return;
-	j->faults = cli_faults_parse(j->now.f, "fail", &j->fail);
-	j->damaged.f = cli_faults_apply(j->now.f, &j->faults, j->seed);
+	j->faults = cli_faults_parse(j->page.now.f, "fail", &j->fail);
+	j->damaged.f = cli_faults_apply(j->page.now.f, &j->faults, j->seed);
 	shape_of(j, &j->damaged);
 }
 
@@ -122,9 +117,9 @@ static void read_fabrics(struct report *j, const char *old, const char *now)
 
 static struct html_set *add_set(struct report *j, const struct html_state *s, struct ftr_tables *t)
 {
-	struct html_set *x = &j->set[j->n_sets++];
+	struct html_set *x = &j->page.set[j->page.n_sets++];
 
-	x->base = s == &j->damaged ? &j->now : s;
+	x->base = s == &j->damaged ? &j->page.now : s;
 	x->f = s->f;
 	x->sh = s->sh;
 	x->t = t;
@@ -167,8 +162,8 @@ static void add_file(struct report *j, const char *path, const struct html_state
 
 static void count_changes(struct report *j, unsigned int from, unsigned int to)
 {
-	j->set[to].before = j->set[from].t;
-	j->set[to].before_f = j->set[from].f;
+	j->page.set[to].before = j->page.set[from].t;
+	j->page.set[to].before_f = j->page.set[from].f;
 }
 
 static void add_damaged(struct report *j, const char *engine)
@@ -178,11 +173,11 @@ static void add_damaged(struct report *j, const char *engine)
 
 	if (!j->damaged.f)
 		return;
-	t = cli_carry_tables(j->now.f, j->set[0].t, j->damaged.f);
+	t = cli_carry_tables(j->page.now.f, j->page.set[0].t, j->damaged.f);
 	x = add_set(j, &j->damaged, t);
-	snprintf(x->name, sizeof(x->name), "%.200s, faults, not rerouted", j->set[0].name);
+	snprintf(x->name, sizeof(x->name), "%.200s, faults, not rerouted", j->page.set[0].name);
 	add_engine(j, engine, &j->damaged, ", faults, rerouted", t);
-	count_changes(j, 0, j->n_sets - 1);
+	count_changes(j, 0, j->page.n_sets - 1);
 }
 
 static void add_two(struct report *j, const char *engine)
@@ -190,11 +185,11 @@ static void add_two(struct report *j, const char *engine)
 	const struct cli_list *l = &j->lfts;
 
 	if (l->n) {
-		add_file(j, l->v[0], &j->old);
-		add_file(j, l->v[1], &j->now);
+		add_file(j, l->v[0], &j->page.old);
+		add_file(j, l->v[1], &j->page.now);
 	} else {
-		add_engine(j, engine, &j->old, ", old", NULL);
-		add_engine(j, engine, &j->now, ", new", NULL);
+		add_engine(j, engine, &j->page.old, ", old", NULL);
+		add_engine(j, engine, &j->page.now, ", new", NULL);
 	}
 	count_changes(j, 0, 1);
 }
@@ -208,11 +203,11 @@ static void make_sets(struct report *j)
 		return;
 	}
 	for (unsigned int i = 0; i < j->engines.n; i++)
-		add_engine(j, j->engines.v[i], &j->now, "", NULL);
+		add_engine(j, j->engines.v[i], &j->page.now, "", NULL);
 	if (!j->engines.n && (!j->lfts.n || j->fail.n))
-		add_engine(j, first, &j->now, "", NULL);
+		add_engine(j, first, &j->page.now, "", NULL);
 	for (unsigned int i = 0; i < j->lfts.n; i++)
-		add_file(j, j->lfts.v[i], &j->now);
+		add_file(j, j->lfts.v[i], &j->page.now);
 	add_damaged(j, first);
 }
 
@@ -220,13 +215,13 @@ static void make_sets(struct report *j)
 
 static void read_traffic(struct report *j)
 {
-	struct html_traffic *t = &j->traffic;
+	struct html_traffic *t = &j->page.traffic;
 	struct ftr_load_pair *pair = NULL;
 
-	t->now = &j->now;
-	t->order = cli_host_order(j->now.sh, &t->n);
+	t->now = &j->page.now;
+	t->order = cli_host_order(j->page.now.sh, &t->n);
 	if (j->patterns)
-		cli_must(ftr_read_pairs(j->patterns, j->now.f, &pair, &t->n_pairs, &cli_err));
+		cli_must(ftr_read_pairs(j->patterns, j->page.now.f, &pair, &t->n_pairs, &cli_err));
 	t->pair = pair;
 }
 
@@ -245,18 +240,13 @@ static struct json_object *read_doctor(const char *path)
 
 /* ---- the run -------------------------------------------------------------- */
 
-static void write_page(const struct report *j, const char *title)
+static void write_page(struct report *j, const char *title)
 {
-	struct html_page page = {
-		.title = title, .faults = &j->fail, .now = &j->now, .old = &j->old,
-		.set = j->set, .n_sets = j->n_sets,
-		.doctor = j->doctor, .traffic = &j->traffic,
-	};
 	const char *slash = strrchr(title, '/');
 
-	if (slash && slash[1])
-		page.title = slash + 1;
-	html_write(cli_create(j->in.output), &page);
+	j->page.title = slash && slash[1] ? slash + 1 : title;
+	j->page.faults = &j->fail;
+	html_write(cli_create(j->in.output), &j->page);
 	cli_finish(FTR_OK);
 }
 
@@ -264,15 +254,15 @@ static void make_report(struct report *j, const char *old, const char *now)
 {
 	cli_progress("reading");
 	if (j->doctor_file)
-		j->doctor = read_doctor(j->doctor_file);
+		j->page.doctor = read_doctor(j->doctor_file);
 	read_fabrics(j, old, now);
 	cli_progress("routing");
 	make_sets(j);
 	read_traffic(j);
 	cli_progress("checking and counting flows");
-	for (unsigned int i = 0; i < j->n_sets; i++) {
-		cli_progress_step(i, j->n_sets);
-		html_set_run(&j->set[i], &j->traffic, j->in.team);
+	for (unsigned int i = 0; i < j->page.n_sets; i++) {
+		cli_progress_step(i, j->page.n_sets);
+		html_set_run(&j->page.set[i], &j->page.traffic, j->in.team);
 	}
 	cli_progress("writing");
 	write_page(j, now);
@@ -298,8 +288,8 @@ static int run_html(int argc, char **argv)
 	check_usage(&j, n);
 	j.in.team = ftr_team_new(j.in.threads);
 	make_report(&j, n == 2 ? argv[0] : NULL, argv[n - 1]);
-	for (unsigned int i = 0; i < j.n_sets; i++)
-		if (j.set[i].verdict.found)
+	for (unsigned int i = 0; i < j.page.n_sets; i++)
+		if (j.page.set[i].verdict.found)
 			status = CLI_FINDINGS;
 	ftr_team_free(j.in.team);
 	return status;

@@ -83,13 +83,15 @@ void html_set_run(struct html_set *s, const struct html_traffic *t, struct ftr_t
 
 /* ---- the page (html_write.c) -------------------------------------------- */
 
+#define HTML_SETS_MAX (2 * CLI_LIST_MAX + 2)
+
 struct html_page {
 	const char *title;	/* name of the fabric's file, without directory */
 	const struct cli_list *faults;	/* the values of --fail */
 	struct json_object *doctor;	/* output of doctor --json, or NULL */
-	const struct html_state *now, *old;	/* old->f is NULL: there is one fabric only */
-	const struct html_traffic *traffic;
-	const struct html_set *set;
+	struct html_state now, old;	/* old.f is NULL: there is one fabric only */
+	struct html_traffic traffic;
+	struct html_set set[HTML_SETS_MAX];
 	unsigned int n_sets;
 };
 

@@ -40,9 +40,9 @@ static void put_about(FILE *out, const struct html_page *p)
 	for (unsigned int i = 0; i < p->faults->n; i++)
 		cli_json_text(list, p->faults->v[i]);
 	cli_json_str(o, "title", p->title);
-	cli_json_bool(o, "diff", p->old->f);
-	cli_json_fabric(o, p->now->f, p->now->sh);
-	cli_json_real(o, "width", p->now->pic->width);
+	cli_json_bool(o, "diff", p->old.f);
+	cli_json_fabric(o, p->now.f, p->now.sh);
+	cli_json_real(o, "width", p->now.pic->width);
 	put_object(out, o);
 }
 
@@ -210,7 +210,7 @@ static void put_set(FILE *out, const struct html_page *page, const struct html_s
 	const char *sep = "";
 
 	cli_json_str(o, "name", s->name);
-	cli_json_num(o, "base", s->base == page->old);
+	cli_json_num(o, "base", s->base == &page->old);
 	cli_json_bool(o, "bad", s->verdict.found);
 	cli_json_num(o, "shift", s->shift);
 	cli_json_num(o, "shift_max", s->shift_max);
@@ -242,14 +242,14 @@ static void put_data(FILE *out, const struct html_page *p)
 		fputs(",\n\"doctor\":", out);
 		put_object(out, json_object_get(p->doctor));
 	}
-	put_blocks(out, p->now->pic);
-	put_missing(out, p->now->pic);
-	put_traffic(out, p->traffic);
+	put_blocks(out, p->now.pic);
+	put_missing(out, p->now.pic);
+	put_traffic(out, &p->traffic);
 	fputs("\"states\":[", out);
-	put_state(out, p->now);
-	if (p->old->f) {
+	put_state(out, &p->now);
+	if (p->old.f) {
 		fputs(",\n", out);
-		put_state(out, p->old);
+		put_state(out, &p->old);
 	}
 	fputs("],\n", out);
 	fputs("\"sets\":[", out);

@@ -8,12 +8,12 @@
 #include "cli/whatif.h"
 
 void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
-		 const struct ftr_sl2vl *m, struct ftr_team *team,
+		 const struct ftr_check_opts *how, struct ftr_team *team,
 		 struct cli_measure *out, struct cli_reach *reach)
 {
 	const struct ftr_fabric *f = sh->f;
 	const struct ftr_check_opts opts = {
-		.rank = sh->tree.rank, .sl2vl = m, .list_lost = true,
+		.rank = sh->tree.rank, .sl2vl = how->sl2vl, .list_lost = true, .base = how->base,
 	};
 	const struct cli_report_opts none = { .strict = false };
 	struct ftr_check_report r;
@@ -40,24 +40,33 @@ void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
 	if (r.cdg != FTR_CDG_NOT_CHECKED)
 		out->v[CLI_M_CYCLE] = r.cycle_len;
 	out->v[CLI_M_HOPS] = r.max_hops;
+	if (r.load_max)
+		out->v[CLI_M_ALL_MAX] = (double)r.load_max;
+}
+
+struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const struct cli_loads *what)
+{
+	ftr_ep *ep = cli_calloc(what->n, sizeof(*ep), "loads");
+
+	for (uint32_t i = 0; i < what->n; i++)
+		ep[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) : FTR_EP_NONE;
+	return (struct ftr_order){ ep, what->n };
 }
 
 void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
 		      const struct cli_loads *what, struct ftr_team *team, struct cli_measure *out)
 {
 	const struct ftr_fabric *f = sh->f;
-	ftr_ep *order = cli_calloc(what->n, sizeof(*order), "loads");
+	struct ftr_order order = cli_hosts_at(f, what);
 	struct ftr_load_report *r = cli_calloc(1, sizeof(*r), "loads");
 	struct ftr_load *ld = NULL;
+	bool count = what->all && isnan(out->v[CLI_M_ALL_MAX]);
 
-	for (uint32_t i = 0; i < what->n; i++)
-		order[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) :
-					    FTR_EP_NONE;
-	if (what->all || what->shifts)
-		cli_must(ftr_load_new(f, t, (struct ftr_order){ order, what->n }, team, &ld,
-				      &cli_err));
-	if (what->all) {
-		out->v[CLI_M_ALL_BOUND] = cli_bound(sh, order, what->n);
+	if (what->all)
+		out->v[CLI_M_ALL_BOUND] = cli_bound(sh, order.ep, what->n);
+	if (count || what->shifts)
+		cli_must(ftr_load_new(f, t, order, team, &ld, &cli_err));
+	if (count) {
 		ftr_load_all(ld, NULL, r);
 		out->v[CLI_M_ALL_MAX] = (double)r->max;
 	}
@@ -69,7 +78,7 @@ void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
 		out->v[CLI_M_SHIFT_MEAN] = cli_mean(r->sum_max, r->patterns);
 	}
 	ftr_load_free(ld);
-	free(order);
+	free((ftr_ep *)(uintptr_t)order.ep);
 	free(r);
 }
 

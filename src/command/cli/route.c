@@ -285,8 +285,8 @@ static int run_route(int argc, char **argv)
 		cli_die("route: --alternatives requires --engine dmodc");
 	cli_check_outputs("route", x.in.json || x.in.from.on, outputs, n_outputs);
 	cli_check_inputs("route", outputs, n_outputs, (const char *[]){
-			argv[0], x.in.nominal, x.in.files.roots, x.in.files.cn,
-			x.in.files.io }, 5);
+			argv[0], x.in.nominal, x.in.roots, x.in.cn,
+			x.in.io }, 5);
 	cli_progress("reading");
 	read_all(&x, argv[0]);
 	x.in.team = ftr_team_new(x.in.threads);

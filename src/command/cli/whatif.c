@@ -46,11 +46,32 @@ struct whatif {
 	uint64_t seed;
 	unsigned int repeat, vls;
 	bool list, local, guarantee;
+
+	struct cli_shaping shaping;
+	struct ftr_team *inner;		/* the threads of one run; NULL: one */
+	struct ftr_fabric *f;		/* the undamaged fabric */
+	struct cli_faults faults;
+	struct ftr_drains drains;
+	struct ftr_shape *sh;		/* shape of f */
+	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
+					 * --guarantee */
+	struct ftr_route_base *base;	/* made from them if there are several runs; or NULL */
+	struct ftr_check_base *checked;
+	struct ftr_turn *turn;		/* extra turns of these tables */
+	uint32_t n_turns;
+	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
+	struct cli_loads loads;
+	bool stale;			/* measure the column "not rerouted" */
+	unsigned int done;		/* number of finished runs */
+	pthread_mutex_t lock;		/* for done, and for the worst run of each column */
+	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live, given[0] are the tables in use */
+	struct cli_column col[4 + CLI_LIST_MAX];
+	unsigned int n_col;
 };
 
-static bool is_changed(const struct whatif *w)
+static bool is_changed(const struct whatif *j)
 {
-	return w->fail.n || w->drain.n;
+	return j->fail.n || j->drain.n;
 }
 
 #define OPTS struct whatif
@@ -84,34 +105,10 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-struct job {
-	const struct whatif *w;
-	struct cli_shaping shaping;
-	struct ftr_team *team;
-	struct ftr_team *inner;		/* the threads of one run; NULL: one */
-	struct ftr_fabric *f;		/* the undamaged fabric */
-	struct cli_faults faults;
-	struct ftr_drains drains;
-	struct ftr_shape *sh;		/* shape of f */
-	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
-					 * --guarantee */
-	struct ftr_route_base *base;	/* made from them if there are several runs; or NULL */
-	struct ftr_turn *turn;		/* extra turns of these tables */
-	uint32_t n_turns;
-	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
-	struct cli_loads loads;
-	bool stale;			/* measure the column "not rerouted" */
-	unsigned int done;		/* number of finished runs */
-	pthread_mutex_t lock;		/* for done, and for the worst run of each column */
-	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live, given[0] are the tables in use */
-	struct cli_column col[4 + CLI_LIST_MAX];
-	unsigned int n_col;
-};
-
 /* Routes f as the plugin would.  If the nominal next hop of an entry is missing, another next hop
  * is chosen: by link load, or by the formula with --balance off.  stats may be NULL.  Returns the
  * time in milliseconds. */
-static double route(const struct job *j, const struct ftr_fabric *f,
+static double route(const struct whatif *j, const struct ftr_fabric *f,
 		    struct ftr_route_opts *ro, struct ftr_shape **sh,
 		    struct ftr_tables **t, struct ftr_route_stats *stats)
 {
@@ -120,13 +117,13 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 	cli_must(ftr_shape_new(f, &j->shaping.opts, j->inner, sh, &cli_err));
 	ro->nominal = j->shaping.opts.nominal;
 	cli_must(ftr_tables_new(f, false, t, &cli_err));
-	cli_must(j->w->engine.ops->route(*sh, ro, j->inner, *t, stats, &cli_err));
+	cli_must(j->engine.ops->route(*sh, ro, j->inner, *t, stats, &cli_err));
 	return (cli_now() - t0) * 1e3;
 }
 
 /* Returns tables t of the undamaged fabric for f: t itself if f has the same switches and LIDs.
  * Free the result with drop(). */
-static const struct ftr_tables *carry(const struct job *j, const struct ftr_tables *t,
+static const struct ftr_tables *carry(const struct whatif *j, const struct ftr_tables *t,
 				      const struct ftr_fabric *f)
 {
 	bool same = f->n_sw == j->f->n_sw && f->max_lid == t->max_lid;
@@ -145,10 +142,10 @@ static void drop(const struct ftr_tables *here, const struct ftr_tables *t)
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
  * load or full.  If they are kept, only the all-to-all load is
  * balanced, because the fabric is incomplete. */
-static double reroute(const struct job *j, const struct ftr_fabric *f,
+static double reroute(const struct whatif *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {
-	struct ftr_route_opts ro = cli_damaged_opts(&j->w->engine, f);
+	struct ftr_route_opts ro = cli_damaged_opts(&j->engine, f);
 	const struct ftr_tables *prefer = j->before;
 	struct ftr_turn *turn = NULL;
 	struct ftr_keep keep;
@@ -183,7 +180,7 @@ static bool is_worst(const struct cli_column *c, unsigned int i)
 }
 
 /* If run i of column c is the worst so far, keeps its affected nodes. */
-static void keep_worst(struct job *j, struct cli_column *c, unsigned int i,
+static void keep_worst(struct whatif *j, struct cli_column *c, unsigned int i,
 		       const struct ftr_fabric *f, struct cli_reach *reach)
 {
 	pthread_mutex_lock(&j->lock);
@@ -199,22 +196,23 @@ static void keep_worst(struct job *j, struct cli_column *c, unsigned int i,
 	pthread_mutex_unlock(&j->lock);
 }
 
-static void measure(struct job *j, const struct ftr_shape *sh,
+static void measure(struct whatif *j, const struct ftr_shape *sh,
 		    const struct ftr_tables *t, struct cli_column *c, unsigned int i)
 {
 	struct ftr_sl2vl *m = NULL;
 	struct cli_reach reach;
+	struct ftr_check_opts how = { .base = j->checked };
 
 	if (j->vl_map)
-		m = cli_carry_vls(j->f, j->vl_map, sh->f);
-	cli_measure(sh, t, m, j->inner, &c->run[i], &reach);
+		how.sl2vl = m = cli_carry_vls(j->f, j->vl_map, sh->f);
+	cli_measure(sh, t, &how, j->inner, &c->run[i], &reach);
 	keep_worst(j, c, i, sh->f, &reach);
 	cli_measure_load(sh, t, &j->loads, j->inner, &c->run[i]);
 	ftr_sl2vl_free(m);
 }
 
 /* Measures t, the tables of the undamaged fabric, on the damaged fabric. */
-static void measure_old(struct job *j, const struct ftr_tables *t,
+static void measure_old(struct whatif *j, const struct ftr_tables *t,
 			const struct ftr_shape *sh, struct cli_column *c, unsigned int i)
 {
 	const struct ftr_tables *here = carry(j, t, sh->f);
@@ -223,7 +221,7 @@ static void measure_old(struct job *j, const struct ftr_tables *t,
 	drop(here, t);
 }
 
-static void measure_ddlr(struct job *j, const struct ftr_shape *sh,
+static void measure_ddlr(struct whatif *j, const struct ftr_shape *sh,
 			 struct cli_column *c, unsigned int i)
 {
 	struct cli_measure *out = &c->run[i];
@@ -240,7 +238,7 @@ static void measure_ddlr(struct job *j, const struct ftr_shape *sh,
 }
 
 /* Applies the faults of a run, and the drains. */
-static struct ftr_fabric *damaged(const struct job *j, uint64_t seed)
+static struct ftr_fabric *damaged(const struct whatif *j, uint64_t seed)
 {
 	struct ftr_fabric *f = cli_faults_apply(j->f, &j->faults, seed);
 	struct ftr_drained d;
@@ -256,9 +254,9 @@ static struct ftr_fabric *damaged(const struct job *j, uint64_t seed)
 }
 
 /* Measures run i, with its own seed, in every column of the damaged fabric. */
-static void one_run(struct job *j, unsigned int i)
+static void one_run(struct whatif *j, unsigned int i)
 {
-	struct ftr_fabric *f = damaged(j, j->w->seed + i);
+	struct ftr_fabric *f = damaged(j, j->seed + i);
 	struct ftr_shape *sh = NULL;
 	struct ftr_tables *t = NULL;
 	double ms = reroute(j, f, &sh, &t);
@@ -268,7 +266,7 @@ static void one_run(struct job *j, unsigned int i)
 	c += j->before != NULL;
 	if (j->stale)
 		measure_old(j, j->before, sh, c++, i);
-	if (j->w->local)
+	if (j->local)
 		measure_ddlr(j, sh, c++, i);
 	measure(j, sh, t, c, i);
 	c->run[i].v[CLI_M_ROUTE_MS] = ms;
@@ -276,14 +274,14 @@ static void one_run(struct job *j, unsigned int i)
 		ftr_tables_diff(j->f, j->before, f, t, &d);
 		cli_measure_churn(&c->run[i], &d);
 	}
-	for (unsigned int k = 0; k < j->w->compare.n; k++)
+	for (unsigned int k = 0; k < j->compare.n; k++)
 		measure_old(j, j->given[k], sh, ++c, i);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
 }
 
-static void add_column(struct job *j, const char *title, const char *kind, unsigned int n)
+static void add_column(struct whatif *j, const char *title, const char *kind, unsigned int n)
 {
 	j->col[j->n_col++] = (struct cli_column){
 		.title = title, .kind = kind, .n = n,
@@ -291,30 +289,41 @@ static void add_column(struct job *j, const char *title, const char *kind, unsig
 	};
 }
 
-static void read_all(struct job *j, const char *path)
+static void read_all(struct whatif *j, const char *path)
 {
-	const struct whatif *w = j->w;
-	struct cli_live live = cli_input(&w->in, path);
+	struct cli_live live = cli_input(&j->in, path);
 
 	j->f = live.f;
-	cli_must(cli_shaping(&w->in, j->f, is_changed(w), &j->shaping, &cli_err));
-	j->faults = cli_faults_parse(j->f, "fail", &w->fail);
-	cli_drain_words(j->f, &w->drain, &j->drains);
-	for (unsigned int i = 0; i < w->compare.n; i++)
+	cli_must(cli_shaping(&j->in, j->f, is_changed(j), &j->shaping, &cli_err));
+	j->faults = cli_faults_parse(j->f, "fail", &j->fail);
+	cli_drain_words(j->f, &j->drain, &j->drains);
+	for (unsigned int i = 0; i < j->compare.n; i++)
 		if (live.t && !i)
 			j->given[i] = live.t;
 		else
-			j->given[i] = cli_read_lfts(w->compare.v[i], j->f, NULL);
-	if (!w->compare.n)
+			j->given[i] = cli_read_lfts(j->compare.v[i], j->f, NULL);
+	if (!j->compare.n)
 		ftr_tables_free(live.t);	/* with --guarantee or --survival */
 }
 
-/* Routes the undamaged fabric, and adds the columns. */
-static void set_up(struct job *j)
+/* Makes the objects from which the runs are computed. */
+static void set_bases(struct whatif *j, const struct ftr_tables *t)
 {
-	const struct whatif *w = j->w;
+	struct ftr_order hosts = cli_hosts_at(j->f, &j->loads);
+	const struct ftr_check_before before = {
+		j->f, t, j->sh->tree.rank, j->loads.all ? &hosts : NULL,
+	};
+
+	cli_must(ftr_route_base_new(j->sh, t, j->in.team, &j->base, &cli_err));
+	cli_must(ftr_check_base_new(&before, j->in.team, &j->checked, &cli_err));
+	free((ftr_ep *)(uintptr_t)hosts.ep);
+}
+
+/* Routes the undamaged fabric, and adds the columns. */
+static void set_up(struct whatif *j)
+{
 	struct ftr_route_stats stats = { .turn = NULL };
-	struct ftr_route_opts ro = cli_route_opts(&w->engine, j->f);
+	struct ftr_route_opts ro = cli_route_opts(&j->engine, j->f);
 	struct ftr_tables *t = NULL;
 	double ms;
 
@@ -325,103 +334,101 @@ static void set_up(struct job *j)
 	cli_note_files(j->sh);
 	/* all columns use the host order of the undamaged fabric, so that loads are comparable */
 	j->loads.place = cli_host_guids(j->sh, false, &j->loads.n);
-	j->vl_map = cli_vls(j->sh, w->vls);
-	if (is_changed(w) || w->guarantee)
+	j->vl_map = cli_vls(j->sh, j->vls);
+	if (is_changed(j) || j->guarantee)
 		j->before = t;
-	if (w->guarantee)
+	if (j->guarantee)
 		return;
-	if (w->repeat > 1)
-		cli_must(ftr_route_base_new(j->sh, t, j->team, &j->base, &cli_err));
-	if (is_changed(w)) {
+	if (j->repeat > 1)
+		set_bases(j, t);
+	if (is_changed(j)) {
 		add_column(j, "before", "before", 1);
 		measure(j, j->sh, t, &j->col[0], 0);
 		j->col[0].run[0].v[CLI_M_ROUTE_MS] = ms;
 		if (j->stale)
-			add_column(j, "not rerouted", "not_rerouted", w->repeat);
-		if (w->local)
-			add_column(j, "local", "local", w->repeat);
+			add_column(j, "not rerouted", "not_rerouted", j->repeat);
+		if (j->local)
+			add_column(j, "local", "local", j->repeat);
 	} else {
 		ftr_tables_free(t);
 	}
-	add_column(j, is_changed(w) ? "after" : w->engine.ops->name, "after", w->repeat);
-	for (unsigned int i = 0; i < w->compare.n; i++)
-		add_column(j, w->compare.v[i], "compare", w->repeat);
+	add_column(j, is_changed(j) ? "after" : j->engine.ops->name, "after", j->repeat);
+	for (unsigned int i = 0; i < j->compare.n; i++)
+		add_column(j, j->compare.v[i], "compare", j->repeat);
 }
 
-static int report_whatif(const struct job *j)
+static int report_whatif(const struct whatif *j)
 {
-	const struct whatif *w = j->w;
 	const struct cli_whatif_view v = {
-		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
-		.drain = &w->drain,
-		.compare = &w->compare, .faults = &j->faults, .seed = w->seed,
-		.repeat = w->repeat, .col = j->col, .n_col = j->n_col,
+		.f = j->f, .sh = j->sh, .engine = j->engine.ops->name, .fail = &j->fail,
+		.drain = &j->drain,
+		.compare = &j->compare, .faults = &j->faults, .seed = j->seed,
+		.repeat = j->repeat, .col = j->col, .n_col = j->n_col,
 		.places = j->loads.shifts ? j->loads.n : 0, .vl_map = j->vl_map != NULL,
-		.list = w->list,
+		.list = j->list,
 	};
-	const struct cli_column *after = &j->col[is_changed(w) ? 1u + j->stale + w->local : 0];
+	const struct cli_column *after = &j->col[is_changed(j) ? 1u + j->stale + j->local : 0];
 	int status = CLI_CLEAN;
 
 	for (unsigned int i = 0; i < after->n; i++)
 		if (after->run[i].bad)
 			status = CLI_FINDINGS;
-	if (w->in.json)
+	if (j->in.json)
 		return cli_whatif_json(&v, status);
 	return cli_whatif_table(&v, status);
 }
 
 /* Prints the number of further faults that ddlr is guaranteed to repair locally.  With --fail, the
  * faults of --fail are applied first. */
-static int report_guarantee(const struct job *j)
+static int report_guarantee(const struct whatif *j)
 {
-	struct ftr_fabric *nf = cli_faults_apply(j->f, &j->faults, j->w->seed);
+	struct ftr_fabric *nf = cli_faults_apply(j->f, &j->faults, j->seed);
 	const struct ftr_guarantee g = cli_guarantee(j->sh, j->before, j->vl_map, nf);
 
 	ftr_fabric_free(nf);
 	cli_progress_end();
-	if (j->w->in.json)
-		return cli_guarantee_json(j->f, &g, j->w->vls);
-	cli_guarantee_text(j->f, &g, j->w->vls);
+	if (j->in.json)
+		return cli_guarantee_json(j->f, &g, j->vls);
+	cli_guarantee_text(j->f, &g, j->vls);
 	return CLI_CLEAN;
 }
 
 static void some_runs(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
-	struct job *j = ctx;
+	struct whatif *j = ctx;
 
 	(void)worker;
 	for (uint32_t i = begin; i < end; i++) {
 		one_run(j, i);
 		pthread_mutex_lock(&j->lock);
-		cli_progress_step(++j->done, j->w->repeat);
+		cli_progress_step(++j->done, j->repeat);
 		pthread_mutex_unlock(&j->lock);
 	}
 }
 
-static void all_runs(struct job *j)
+static void all_runs(struct whatif *j)
 {
-	const struct whatif *w = j->w;
 
-	if (w->repeat > 1 && !j->faults.links && !j->faults.switches)
+	if (j->repeat > 1 && !j->faults.links && !j->faults.switches)
 		cli_die("whatif: --repeat %u without random faults: all runs would be the same",
-			w->repeat);
+			j->repeat);
 	cli_progress("applying faults, routing and checking");
-	cli_progress_step(0, w->repeat);
-	if (w->repeat < 2 * ftr_team_size(j->team)) {
-		some_runs(j, 0, 0, w->repeat);
+	cli_progress_step(0, j->repeat);
+	if (j->repeat < 2 * ftr_team_size(j->in.team)) {
+		some_runs(j, 0, 0, j->repeat);
 	} else {
 		j->inner = NULL;
-		ftr_team_run(j->team, w->repeat, 1, some_runs, j);
+		ftr_team_run(j->in.team, j->repeat, 1, some_runs, j);
 	}
 	cli_progress_end();
 }
 
 /* Counts what survives in the runs of the columns "local" and "after". */
-static struct cli_survival survived(const struct job *j)
+static struct cli_survival survived(const struct whatif *j)
 {
 	struct cli_survival s = { .links = j->faults.links };
 
-	for (unsigned int i = 0; i < j->w->repeat; i++) {
+	for (unsigned int i = 0; i < j->repeat; i++) {
 		s.n[CLI_BY_CABLING] += j->col[2].run[i].v[CLI_M_CUT] <= 0;
 		s.n[CLI_BY_REPAIR] += j->col[1].run[i].v[CLI_M_LOST] <= 0;
 		s.n[CLI_BY_TABLES] += j->col[2].run[i].v[CLI_M_LOST] <= 0;
@@ -431,42 +438,42 @@ static struct cli_survival survived(const struct job *j)
 
 /* Makes the runs for each number of links in --survival.  The last of the faults is a placeholder
  * for this number. */
-static int report_survival(struct job *j, struct whatif *w)
+static int report_survival(struct whatif *j)
 {
 	struct cli_survival row[CLI_LIST_MAX];
 	char words[400], spec[420], *save = NULL;
 	unsigned int n = 0;
 
-	snprintf(words, sizeof(words), "%s", w->survival);
+	snprintf(words, sizeof(words), "%s", j->survival);
 	for (char *m = strtok_r(words, ",", &save); m; m = strtok_r(NULL, ",", &save)) {
 		if (n == CLI_LIST_MAX || m[strspn(m, "0123456789%")])
 			cli_die("whatif: --survival expects up to %u numbers of links, as 18 or 5%%, separated by commas; not '%s'",
 				CLI_LIST_MAX, m);
 		snprintf(spec, sizeof(spec), "%slinks", m);
-		w->fail.v[w->fail.n - 1] = spec;
+		j->fail.v[j->fail.n - 1] = spec;
 		cli_faults_free(&j->faults);
-		j->faults = cli_faults_parse(j->f, "survival", &w->fail);
+		j->faults = cli_faults_parse(j->f, "survival", &j->fail);
 		j->done = 0;
 		all_runs(j);
 		row[n++] = survived(j);
 	}
-	w->fail.n--;
+	j->fail.n--;
 	return cli_whatif_survival(&(const struct cli_whatif_view){
-		.f = j->f, .sh = j->sh, .engine = w->engine.ops->name, .fail = &w->fail,
-		.drain = &w->drain,
-		.faults = &j->faults, .seed = w->seed, .repeat = w->repeat,
-	}, row, n, w->in.json);
+		.f = j->f, .sh = j->sh, .engine = j->engine.ops->name, .fail = &j->fail,
+		.drain = &j->drain,
+		.faults = &j->faults, .seed = j->seed, .repeat = j->repeat,
+	}, row, n, j->in.json);
 }
 
 /* Sets what to measure from the words of --metrics. */
-static void parse_metrics(const struct whatif *w, struct job *j)
+static void parse_metrics(struct whatif *j)
 {
 	char words[100], *save = NULL;
 
-	snprintf(words, sizeof(words), "%s", w->metrics);
+	snprintf(words, sizeof(words), "%s", j->metrics);
 	for (char *m = strtok_r(words, ",", &save); m; m = strtok_r(NULL, ",", &save)) {
 		if (!strcmp(m, "stale"))
-			j->stale = w->fail.n && !w->guarantee;
+			j->stale = j->fail.n && !j->guarantee;
 		else if (!strcmp(m, "load"))
 			j->loads.all = true;
 		else if (!strcmp(m, "shifts"))
@@ -487,52 +494,52 @@ static void keep_memory(void)
 
 static int run_whatif(int argc, char **argv)
 {
-	static struct whatif w;
-	static struct job j = { .w = &w, .lock = PTHREAD_MUTEX_INITIALIZER };
-	int n = cli_parse(&cli_whatif, &w, argc, argv), status;
+	static struct whatif j = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	int n = cli_parse(&cli_whatif, &j, argc, argv), status;
 
-	cli_live_args("whatif", &w.in.from, n, 1, NULL);
-	if (w.compare.n + (unsigned int)n + w.in.from.on - 1 > CLI_LIST_MAX)
+	cli_live_args("whatif", &j.in.from, n, 1, NULL);
+	if (j.compare.n + (unsigned int)n + j.in.from.on - 1 > CLI_LIST_MAX)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
-	if (w.guarantee && (w.compare.n || n + w.in.from.on > 1 || w.repeat > 1 || w.local))
+	if (j.guarantee && (j.compare.n || n + j.in.from.on > 1 || j.repeat > 1 || j.local))
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
-	if (w.drain.n && (w.local || w.guarantee || w.survival))
+	if (j.drain.n && (j.local || j.guarantee || j.survival))
 		cli_die("whatif: --drain cannot be combined with --local, --guarantee or --survival");
-	if (w.local && !w.fail.n)
+	if (j.local && !j.fail.n)
 		cli_die("whatif: --local needs --fail SPEC");
-	if (w.survival) {
-		if (w.compare.n || n + w.in.from.on > 1 || w.guarantee || w.fail.n == CLI_LIST_MAX)
+	if (j.survival) {
+		if (j.compare.n || n + j.in.from.on > 1 || j.guarantee || j.fail.n == CLI_LIST_MAX)
 			cli_die("whatif: --survival cannot be combined with --compare, --guarantee or %u --fail",
 				CLI_LIST_MAX);
-		w.fail.v[w.fail.n++] = "0links";
-		w.local = true;
-		w.metrics = "none";
+		j.fail.v[j.fail.n++] = "0links";
+		j.local = true;
+		j.metrics = "none";
 	}
 	/* the tables in use come first */
-	if (w.in.from.on && !w.guarantee && !w.survival) {
-		memmove(&w.compare.v[1], &w.compare.v[0], w.compare.n * sizeof(w.compare.v[0]));
-		w.compare.v[0] = "in use";
-		w.compare.n++;
+	if (j.in.from.on && !j.guarantee && !j.survival) {
+		memmove(&j.compare.v[1], &j.compare.v[0], j.compare.n * sizeof(j.compare.v[0]));
+		j.compare.v[0] = "in use";
+		j.compare.n++;
 	}
-	for (int i = w.in.from.on ? 0 : 1; i < n; i++)
-		w.compare.v[w.compare.n++] = argv[i];
+	for (int i = j.in.from.on ? 0 : 1; i < n; i++)
+		j.compare.v[j.compare.n++] = argv[i];
 	cli_progress("reading and routing");
-	parse_metrics(&w, &j);
-	if (w.repeat > 1)
+	parse_metrics(&j);
+	if (j.repeat > 1)
 		keep_memory();
-	j.team = j.inner = ftr_team_new(w.in.threads);
+	j.in.team = j.inner = ftr_team_new(j.in.threads);
 	read_all(&j, argv[0]);
 	set_up(&j);
-	if (w.guarantee) {
+	if (j.guarantee) {
 		status = report_guarantee(&j);
-	} else if (w.survival) {
-		status = report_survival(&j, &w);
+	} else if (j.survival) {
+		status = report_survival(&j);
 	} else {
 		all_runs(&j);
 		status = report_whatif(&j);
 	}
 	ftr_route_base_free(j.base);
-	ftr_team_free(j.team);
+	ftr_check_base_free(j.checked);
+	ftr_team_free(j.in.team);
 	return status;
 }
 

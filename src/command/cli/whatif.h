@@ -57,10 +57,10 @@ struct cli_measure {
 	bool bad;		/* ibfattree check would report findings for these tables */
 };
 
-/* Checks t, the tables of the fabric of sh.  m: SL2VL tables; NULL: all traffic on one VL.  The caller
- * frees *reach. */
+/* Checks t, the tables of the fabric of sh.  how: only the members sl2vl (NULL: all traffic on one VL)
+ * and base are used.  The caller frees *reach. */
 void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
-		 const struct ftr_sl2vl *m, struct ftr_team *team,
+		 const struct ftr_check_opts *how, struct ftr_team *team,
 		 struct cli_measure *out, struct cli_reach *reach);
 /* Maximum number of shifts to count.  With 11,664 hosts, 1000 shifts take well below a second per
  * set of tables.  If there are more, a random sample is drawn with a fixed seed. */
@@ -72,7 +72,9 @@ struct cli_loads {
 	uint32_t n;
 	bool all, shifts;	/* what to measure: the load of all-to-all traffic, of shifts */
 };
-/* Counts link loads, as *what requires. */
+/* The host ports of f at the places.  The caller frees their array. */
+struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const struct cli_loads *what);
+/* Counts link loads, as *what requires, except those that cli_measure() has set. */
 void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
 		      const struct cli_loads *what, struct ftr_team *team, struct cli_measure *out);
 void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d);

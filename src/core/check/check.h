@@ -10,7 +10,8 @@
  *	claims.c	test of the claimed turns
  *	cycle.c		search for a shortest cycle in the dependency graph
  *	finding.c	counts of the faults that were found, with a sample of each kind
- *	delta.c		check of changed entries only
+ *	delta.c		check of changed entries only, for the plugin
+ *	base.c, from_base.c	check by the difference from checked tables
  *	hops.c		path lengths
  *	dyn*.c		<ftr/cdg.h>, see dyn.h
  *	load*.c		<ftr/load.h>, see link_load.h
@@ -214,6 +215,11 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 			    const struct ftr_check_opts *opts,
 			    struct ftr_err *err) FTR_MUST_USE;
 uint32_t chk_vls_count(const struct chk *c);
+
+/* from_base.c: check by difference.  Returns false, with no findings, if the whole tables must be
+ * checked, or if out of memory.  c must be set up. */
+bool chk_from_base(const struct chk *c, const struct ftr_check_base *b, struct ftr_arena *a,
+		   struct ftr_check_report *out);
 
 /* cycle.c: set r->cdg to ACYCLIC or CYCLE. For CYCLE, also set r->cycle and r->cycle_len. */
 enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,

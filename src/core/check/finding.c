@@ -127,9 +127,8 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 		w->r.bad[FTR_CHECK_SW_SW] += o->idx != s;
 	}
 	w->r.harmful += what != FTR_FIND_MISSING;
-	/* The faulty switch is needed only for the sample.  A worker checks LIDs and switches in
-	 * ascending order, so that its first finding of a kind is the sample. */
-	if (!w->r.found[what])
+	/* The faulty switch is needed only for the sample. */
+	if (!w->r.found[what] || before(&here, &w->r.sample[what]))
 		here.at = chk_faulty_switch(c, next_of, c->f->n_sw, s, lid,
 				      st == ST_LOOP);
 	chk_found(w, what, s, here.at, lid);

@@ -143,7 +143,7 @@ static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of,
 		if (p != FTR_PORT_NONE && p != ddlr_entry(r, s))
 			add_change(r, &n, s, p);
 	}
-	return n ? column_change(r, n, FTR_HOW_NEW, made, err) : FTR_OK;
+	return column_change(r, n, FTR_HOW_NEW, made, err);
 }
 
 /* For each switch s of r, set of[s] to its index in nf, or to FTR_SW_NONE. Returns FTR_INVAL if t

@@ -29,13 +29,6 @@
 #include "base/bytes.h"
 #include "engine/engine.h"
 
-struct ftr_route_base {
-	const struct ftr_shape *sh;
-	const struct ftr_tables *t;
-	struct balance_base *balance;
-	bool keeps;		/* a routing of sh keeps all entries of t */
-};
-
 enum ftr_status ftr_route_base_new(const struct ftr_shape *sh, const struct ftr_tables *t,
 				   struct ftr_team *team, struct ftr_route_base **out,
 				   struct ftr_err *err)
@@ -62,11 +55,6 @@ void ftr_route_base_free(struct ftr_route_base *b)
 	if (b)
 		balance_base_free(b->balance);
 	free(b);
-}
-
-const struct balance_base *engine_base_balance(const struct ftr_route_base *b)
-{
-	return b ? b->balance : NULL;
 }
 
 /* ---- which entries may change --------------------------------------------------------- */

@@ -36,10 +36,16 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 
 struct balance_base;
 
-/* base.c.  b may be NULL.  engine_base_marks: mark the entries that may differ from keep->prefer:
- * those of switch s for column l if bit l of (*out)[s * reach.stride / 64 ..] is set.  The caller frees
- * *out.  *out becomes NULL if this is not known, because the base does not fit. */
-const struct balance_base *engine_base_balance(const struct ftr_route_base *b);
+struct ftr_route_base {
+	const struct ftr_shape *sh;
+	const struct ftr_tables *t;
+	struct balance_base *balance;
+	bool keeps;		/* a routing of sh keeps all entries of t */
+};
+
+/* base.c: mark the entries that may differ from keep->prefer: those of switch s for column l if bit l
+ * of (*out)[s * reach.stride / 64 ..] is set.  The caller frees *out.  *out becomes NULL if this is
+ * not known, because the base does not fit.  b may be NULL. */
 enum ftr_status engine_base_marks(const struct ftr_route_base *b, const struct ftr_shape *sh,
 				  const struct ftr_keep *keep, uint64_t **out,
 				  struct ftr_err *err) FTR_MUST_USE;

@@ -147,13 +147,14 @@ static void keep_column(const struct keeping *k, struct port_choice *place, ftr_
 	struct valid v = { .col = l };
 
 	ftr_shape_ports(sh, cand, n, &v.ports);
-	place_column(place, l, cand, n);
+	if (n)
+		place_column(place, l, cand, n);
 	for (uint32_t i = u->dest_first[l]; i < u->dest_first[l + 1]; i++) {
 		uint8_t *entry = &row[u->dest[i].lid], prefer = *entry;
 
 		if (prefer != FTR_PORT_NONE && ftr_port_set_has(&v.ports, prefer))
 			continue;
-		*entry = place_port(place, &u->dest[i]);
+		*entry = n ? place_port(place, &u->dest[i]) : FTR_PORT_NONE;
 		keep_entry(k, s, u->dest[i].lid, entry, &v);
 		if (*entry != prefer)
 			set_bit(k, k->changed, s, u->dest[i].lid);
@@ -289,7 +290,8 @@ enum ftr_status engine_finish(const struct engine_run *run, struct ftr_balance_i
 		if (run->mark)
 			k.changed = ftr_calloc(words, sizeof(*k.changed));
 		place = (struct balance_place){
-			k.displaced, keep->prefer, k.changed, engine_base_balance(keep->base),
+			k.displaced, keep->prefer, k.changed,
+			keep->base ? keep->base->balance : NULL,
 		};
 		st = k.movable && k.displaced && !run->mark == !k.changed ?
 			keep_all(&k, run->team, &search, err) : ftr_nomem(err, "keeping entries");

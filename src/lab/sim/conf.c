@@ -142,19 +142,6 @@ struct job {
 	struct ftr_err *err;
 };
 
-struct tick {
-	struct sim *m;
-	uint32_t run;
-};
-
-static void tick(void *ctx)
-{
-	const struct tick *t = ctx;
-	const struct sim *m = t->m;
-
-	m->conf->progress(m->conf->progress_ctx, t->run, (double)m->now / (double)m->end);
-}
-
 static enum ftr_status set_up(struct sim *m, struct ftr_err *err)
 {
 	const struct ftr_sim_conf *c = m->conf;
@@ -213,8 +200,7 @@ static void tear_down(struct sim *m)
 static enum ftr_status one_run(const struct ftr_sim_conf *c, uint32_t i,
 			       bool first, struct ftr_sim_result *r, struct ftr_err *err)
 {
-	struct sim m = { .conf = c, .f = c->f };
-	struct tick t = { &m, i };
+	struct sim m = { .conf = c, .f = c->f, .run = i, .shown = first && c->progress };
 	enum ftr_status st;
 
 	memset(r, 0, sizeof(*r));
@@ -223,7 +209,7 @@ static enum ftr_status one_run(const struct ftr_sim_conf *c, uint32_t i,
 	if (!st)
 		st = set_up(&m, err);
 	if (!st) {
-		sim_loop(&m, first && c->progress ? tick : NULL, &t);
+		sim_loop(&m);
 		if (!r->deadlock && !m.no_memory && !sim_check(&m))
 			m.no_memory = true;
 		sim_sources_end(&m);

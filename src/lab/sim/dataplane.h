@@ -232,6 +232,8 @@ struct due {			/* work of the present instant */
 
 struct sim {
 	const struct ftr_sim_conf *conf;
+	uint32_t run;		/* number of this run */
+	bool shown;		/* true: call conf->progress from time to time */
 	const struct ftr_fabric *f;
 	struct ftr_sim_view view;
 	const struct ftr_sim_function *fn;
@@ -314,7 +316,7 @@ bool steps_next(struct sim *m, ftr_ep e);
 void steps_arrived(struct sim *m, const struct packet *p);
 
 /* run.c */
-void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx);
+void sim_loop(struct sim *m);
 
 /* packet.c. sim_packet_new() returns NONE if out of memory. */
 uint32_t sim_packet_new(struct sim *m);

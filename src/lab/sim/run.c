@@ -452,7 +452,7 @@ static uint32_t gather(struct sim *m)
 	return n;
 }
 
-void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx)
+void sim_loop(struct sim *m)
 {
 	uint64_t rounds = 0;
 	uint32_t n;
@@ -470,8 +470,9 @@ void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx)
 		if (m->pool.n_fresh)
 			start_fresh(m);
 		choose_all(m);
-		if (tick && !(++rounds & 0xffff))
-			tick(ctx);
+		if (m->shown && !(++rounds & 0xffff))
+			m->conf->progress(m->conf->progress_ctx, m->run,
+					  (double)m->now / (double)m->end);
 	}
 	m->now = m->view.now = m->end;
 }

@@ -28,7 +28,7 @@ void ibf_guids_free(struct ibf_plugin *p)
 	drop(&p->io);
 }
 
-static enum ftr_status read_list(const char *path, struct ibf_guids *out, uint32_t *changes,
+static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 				 struct ftr_err *err)
 {
 	struct ibf_guids g = { 0 };
@@ -42,7 +42,6 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out, uint32
 		drop(&g);
 		return st;
 	}
-	*changes += g.n != out->n || memcmp(g.guid, out->guid, g.n * sizeof(*g.guid));
 	drop(out);
 	*out = g;
 	return FTR_OK;
@@ -56,17 +55,15 @@ static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
 {
 	struct ftr_err err = { 0 };
 
-	if (!path) {
-		p->guids_read += last->n > 0;
+	if (!path)
 		drop(last);
-	} else if (read_list(path, last, &p->guids_read, &err) && last->n) {
+	else if (read_list(path, last, &err) && last->n)
 		ibf_log(p, IBF_GUID_FILE, "%s is not used: %s; the list of %s last read from %s stays in use",
 			option, err.msg, ibf_count(last->n, "GUID", "GUIDs").s,
 			last->path);
-	} else if (err.status) {
+	else if (err.status)
 		ibf_log(p, IBF_GUID_FILE, "%s is not used: %s; %s", option,
 			err.msg, without);
-	}
 	return (struct ftr_guids){ .guid = last->guid, .n = last->n };
 }
 

@@ -73,7 +73,6 @@ struct ibf_generation {
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] 1: the switch supports multicast */
 	struct ftr_drain_count drained;	/* drained parts that `fabric` lacks */
-	uint32_t guids;		/* ibf_plugin.guids_read when the GUID files were read */
 	/* The members below describe the routing.  Their pointers are NULL before it. */
 	const char *engine;
 	struct ftr_tables *tables;
@@ -182,6 +181,12 @@ struct ibf_writer;	/* writer.h */
 struct rr_repair;
 struct ibf_status;
 
+/* The order of a switch in the tables (ftr_route_stats.order). */
+struct ibf_rank {
+	uint64_t guid;
+	uint8_t rank;
+};
+
 struct ibf_plugin {
 	struct osm_opensm *osm;
 	struct ibf_writer *writer;	/* NULL: no file is written */
@@ -195,7 +200,6 @@ struct ibf_plugin {
 	const struct ibf_engine *stored;
 	struct ibf_options opt;
 	struct ibf_guids roots, cn, io;
-	uint32_t guids_read;	/* changes when a list is another one than before */
 	struct ftr_team *team;
 	bool team_tried;	/* the plugin has tried to start the team's threads */
 	bool cache_warned;	/* IBF104 was logged */
@@ -210,6 +214,8 @@ struct ibf_plugin {
 				 * has not written them yet; 0: it has left none */
 	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
 	struct rr_written written;	/* by routings, also by OpenSM itself after IBF121 */
+	struct ibf_rank *rank;	/* [n_rank] of the last routing, by ascending GUID */
+	uint32_t n_rank;
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
 	bool use_idle;		/* snapshots do not leave out these links */

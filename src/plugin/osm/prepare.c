@@ -85,7 +85,6 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	}
 	atomic_init(&gen->refs, 1);
 	ibf_guids_read(p, &opts);
-	gen->guids = p->guids_read;
 	if (ibf_snapshot(p, &gen->fabric, &skips, err)) {
 		ibf_generation_put(gen);
 		return ibf_refuse(e, IBF_SNAPSHOT, err);

@@ -27,6 +27,8 @@ struct snap {
 	const osm_subn_t *subn;
 	struct ftr_builder *b;
 	struct ibf_skips *skips;
+	bool in_use;		/* the tables in use are replaced in order, so links that are not Active
+				 * are left out */
 };
 
 static void skip(struct snap *s, const char *fmt, ...) FTR_PRINTF(2, 3);
@@ -109,8 +111,34 @@ static const osm_physp_t *usable_remote(const osm_physp_t *p)
  * no data (transition.c). */
 static bool is_idle(const struct snap *s, const osm_physp_t *p, const osm_physp_t *r)
 {
-	return s->p->lft_known && s->p->smp && s->p->opt.transition && !s->p->use_idle &&
-		!is_active(p, r);
+	return s->in_use && !is_active(p, r);
+}
+
+/* True if a link between switches is Active: this fabric was already up before OpenSM started. */
+static bool has_active_link(const struct snap *s)
+{
+	const cl_qmap_t *sws = &s->subn->sw_guid_tbl;
+
+	for (cl_map_item_t *i = cl_qmap_head(sws); i != cl_qmap_end(sws); i = cl_qmap_next(i)) {
+		const osm_switch_t *sw = (osm_switch_t *)(void *)i;
+
+		for (unsigned int n = 1; n < sw->num_ports; n++) {
+			const osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, n);
+			const osm_physp_t *r = usable_remote(p);
+
+			if (r && r->p_node->sw && is_active(p, r))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_in_use(const struct snap *s)
+{
+	const struct ibf_plugin *p = s->p;
+
+	return p->smp && p->opt.transition && !p->use_idle &&
+		(p->lft_known || ((p->opt.takeover || p->opt.adopt) && has_active_link(s)));
 }
 
 /* True if the switch has no hosts, and all its links are idle.  It is left out.  (A switch with
@@ -284,6 +312,7 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 	if (!s.b)
 		return ftr_nomem(err, "the fabric");
 	p->idle_links = 0;
+	s.in_use = is_in_use(&s);
 	st = fill(&s, err);
 	if (!st)
 		st = ftr_builder_freeze(s.b, out, err);

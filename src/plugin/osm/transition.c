@@ -124,6 +124,7 @@ struct change {
 	double start, end;	/* by ibf_now_ms(); no step begins after `end` */
 	struct rr_written repaired;	/* by the fast path */
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
+	bool other_ranks;	/* the last routing had other ranks */
 	uint32_t steps, rounds;
 	uint32_t unread;	/* number of blocks that were not read */
 	double unsafe_ms;	/* time during which a credit loop was possible; 0: none */
@@ -389,13 +390,35 @@ static enum ftr_status judge(struct change *x, enum verdict *v, struct ftr_err *
 	return st;
 }
 
+/* True if a switch had another rank in the last routing.  Stores the present ranks. */
+static bool ranks_differ(const struct change *x)
+{
+	struct ibf_plugin *p = x->p;
+	uint32_t n = x->rank ? x->f->n_sw : 0, k = 0;
+	struct ibf_rank *rank = ftr_calloc(n + 1u, sizeof(*rank));
+	bool differ = !n || !rank;
+
+	for (ftr_sw s = 0; rank && s < n; s++) {
+		rank[s] = (struct ibf_rank){ x->f->sw[s].guid, x->rank[s] };
+		while (k < p->n_rank && p->rank[k].guid < rank[s].guid)
+			k++;
+		differ |= k < p->n_rank && p->rank[k].guid == rank[s].guid &&
+			p->rank[k].rank != rank[s].rank;
+	}
+	free(p->rank);
+	p->rank = rank;
+	p->n_rank = rank ? n : 0;
+	return differ;
+}
+
 /* Packets may still follow entries that are older than x->now, and that judge() therefore has not
  * seen: those of before the last repair or the last routing.  Wait until they have left, unless the
  * ranks prove that no mixture of all these tables has a credit loop. */
 static void wait_for_older(struct change *x)
 {
 	const struct rr_written *a = &x->p->written, *b = &x->repaired;
-	double last = x->proved ? FTR_MAX(a->unranked, b->unranked) : FTR_MAX(a->last, b->last);
+	double last = FTR_MAX(x->proved && !x->other_ranks ? a->unranked : a->last,
+			      x->proved ? b->unranked : b->last);
 	double until = last > 0 ? last + ibf_packet_lifetime(x->p) : 0, t0 = ibf_now_ms();
 
 	while (ibf_now_ms() < until && !is_over(x))
@@ -768,6 +791,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	if (!p->smp || !p->opt.transition ||
 	    !(p->lft_known || p->opt.takeover || e->prefer.stage == IBF_ADOPTING))
 		return;
+	x.other_ranks = ranks_differ(&x);
 	st = prepare(&x, e, &err);
 	if (!st) {
 		CL_PLOCK_RELEASE(&p->osm->lock);

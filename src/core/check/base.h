@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The base of a check by difference: base.c makes it, from_base.c uses it.
+ */
+#ifndef FTR_CHECK_BASE_H
+#define FTR_CHECK_BASE_H
+
+#include "check/check.h"
+
+#define CHK_NO_PATH 0xfe
+
+/* A neighbour, and its port that leads here. */
+struct near {
+	ftr_sw sw;
+	ftr_port port;
+};
+
+struct ftr_check_base {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const uint8_t *rank;
+	struct ftr_arena *arena;
+	struct ftr_check_report r;
+	bool clean;		/* from_base.c */
+	/* [max_lid + 1][n_sw] the entries; the hops of the paths, or CHK_NO_PATH */
+	uint8_t *entry, *hops;
+	uint64_t paths[CHK_HOPS];	/* number of (switch, LID) by hops */
+	/* the neighbours of s are near[first[s]] .. near[first[s + 1] - 1]; those below it come first,
+	 * up to near[above[s] - 1] */
+	struct near *near;
+	uint32_t *first, *above;
+	/* all-to-all traffic; flows is NULL if it is not counted */
+	uint64_t *flows;	/* [n_ports] */
+	uint32_t *hosts;	/* [n_sw] number of hosts */
+	uint8_t *is_dest;	/* [max_lid + 1] */
+};
+
+#endif

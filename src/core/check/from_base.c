@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Checks tables by their difference from checked tables, the base.
+ *
+ * A base is clean if all its paths are up/down paths that arrive or end at a missing entry.  For each
+ * LID, the base has the entry of every switch, and the number of hops from there.  An entry of the new tables is
+ * changed if it differs from the base, or if its link is down.  A path without a changed entry is
+ * the same as in the base.  All other paths pass a first changed entry:
+ *
+ *	   c          a, b, c, r: unchanged entries on the way to r
+ *	    \
+ *	 a   b        r: a changed entry, the root of a, b and c
+ *	  \ /
+ *	   r ---> new path: walked with the new tables
+ *
+ * So for each changed entry the new path is walked.  If it arrives after the same number of hops,
+ * nothing changes for the switches behind it.  Otherwise they are found by going backward over the
+ * entries of the base, up to other changed entries, and their hops or findings are corrected.  The
+ * flows of all-to-all traffic are corrected in the same way: those from the switches behind r leave
+ * the links of the old path from r, and load those of the new path.
+ *
+ * A turn (a hop up after a hop down) on a new path is either on the walk from a changed entry, or at
+ * this entry, if it now leads up and an unchanged entry above leads down to it.  If there is a turn
+ * or a horizontal hop, if the changed
+ * entry did not lead to the LID before, or if the base does not fit, the caller checks the whole tables.  Otherwise
+ * all paths are up/down paths, as in updown.c, and there is no loop.
+ *
+ * ftr_check_changes() (delta.c) checks the changes of a repair in the plugin.  It reports whether the
+ * repair may be written.  This file has to report what a check of the whole tables reports, for any
+ * number of changes, so it needs the hops of all paths, which would take 21 MB in OpenSM at 11,664
+ * hosts.
+ *
+ * Time: one comparison of the tables, and O(path) for each changed entry; O(ports) more for each
+ * switch whose hops, findings or flows change.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/base.h"
+
+#define SHARE 8			/* with more than 1 / SHARE of all entries changed, the whole check is
+				 * faster */
+
+/* ---- changed entries ------------------------------------------------------------------ */
+
+struct entry {
+	ftr_lid lid;
+	uint16_t sw;
+	ftr_port port;
+};
+
+struct difference {
+	const struct ftr_check_base *b;
+	const struct chk *c;
+	struct chk_part *w;
+	struct entry *change;	/* [n] by LID */
+	uint32_t n, cap;
+	struct entry *found;	/* [n] by switch; from malloc() */
+	uint64_t paths[2 * CHK_HOPS];	/* an up/down path by 256 ranks has up to 510 hops */
+	uint64_t *flows;
+	bool give_up;		/* the whole tables must be checked */
+	/* for the present LID */
+	ftr_lid lid;
+	struct ftr_hop out;	/* the port to the owner */
+	const uint8_t *was, *hops;	/* the entries and hops of the base */
+	uint8_t *is;		/* [n_sw] the entries of the new tables */
+	uint32_t *changed;	/* changed[s] == lid + 1: the entry of s is changed */
+	ftr_sw *behind;		/* [n_sw] */
+};
+
+static bool same_port(const struct ftr_swport *was, const struct ftr_swport *is)
+{
+	if (was->peer_kind == FTR_PEER_SW && is->peer_kind == FTR_PEER_NONE)
+		return true;
+	return was->peer_kind == is->peer_kind && was->peer == is->peer &&
+		was->peer_port == is->peer_port;
+}
+
+/* True if f has all parts of the fabric of the base, except links between switches. */
+static bool fits(const struct ftr_check_base *b, const struct ftr_fabric *f, const uint8_t *rank)
+{
+	const struct ftr_fabric *g = b->f;
+
+	if (f->n_sw != g->n_sw || f->max_lid != g->max_lid || f->n_ports != g->n_ports ||
+	    f->n_ep != g->n_ep || memcmp(rank, b->rank, f->n_sw))
+		return false;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		if (f->sw[s].first_port != g->sw[s].first_port || f->sw[s].n_ports != g->sw[s].n_ports)
+			return false;
+	for (uint32_t x = 0; x < f->n_ports; x++)
+		if (!same_port(&g->ports[x], &f->ports[x]))
+			return false;
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].guid != g->ep[e].guid || f->ep[e].sw != g->ep[e].sw ||
+		    f->ep[e].sw_port != g->ep[e].sw_port || f->ep[e].lid != g->ep[e].lid)
+			return false;
+	for (uint32_t lid = 0; lid <= f->max_lid; lid++)
+		if (f->owner[lid].kind != g->owner[lid].kind || f->owner[lid].idx != g->owner[lid].idx)
+			return false;
+	return true;
+}
+
+/* Returns false if there are too many, or if memory is exhausted; the whole check then decides. */
+static bool add(struct difference *z, ftr_sw s, uint32_t lid, ftr_port port)
+{
+	const struct ftr_fabric *f = z->c->f;
+
+	if (lid > f->max_lid || f->owner[lid].kind == FTR_OWNER_NONE)
+		return true;
+	if (z->n > (uint64_t)f->n_sw * f->max_lid / SHARE || !FTR_GROW(z->found, z->n, z->cap))
+		return false;
+	z->found[z->n++] = (struct entry){ (ftr_lid)lid, (uint16_t)s, port };
+	return true;
+}
+
+static bool find_in_row(struct difference *z, ftr_sw s)
+{
+	const struct ftr_fabric *f = z->c->f;
+	const uint8_t *is = ftr_tables_row(z->c->t, s), *was = ftr_tables_row(z->b->t, s);
+
+	for (uint32_t at = 0; at <= f->max_lid; at += FTR_LFT_BLOCK) {
+		if (!memcmp(is + at, was + at, FTR_LFT_BLOCK))
+			continue;
+		for (uint32_t i = at; i < at + FTR_LFT_BLOCK; i++)
+			if (is[i] != was[i] && !add(z, s, i, is[i]))
+				return false;
+	}
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+		if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_NONE ||
+		    ftr_fabric_port(z->b->f, s, p)->peer_kind == FTR_PEER_NONE)
+			continue;
+		for (const uint8_t *x = is; (x = memchr(x, (int)p, (size_t)(is + f->max_lid + 1 - x))); x++)
+			if (was[x - is] == p && !add(z, s, (uint32_t)(x - is), (ftr_port)p))
+				return false;
+	}
+	return true;
+}
+
+/* Find the changed entries, and sort them by LID: those of lid are change[first[lid]] ..
+ * change[first[lid + 1] - 1]. */
+static bool find_changes(struct difference *z, struct ftr_arena *a, uint32_t *first)
+{
+	uint32_t sum = 0;
+
+	for (ftr_sw s = 0; s < z->c->f->n_sw; s++)
+		if (!find_in_row(z, s))
+			return false;
+	if (!FTR_NEW(a, z->change, z->n + 1u))
+		return false;
+	for (uint32_t i = 0; i < z->n; i++)
+		first[z->found[i].lid + 1]++;
+	for (uint32_t lid = 0; lid <= z->c->f->max_lid; lid++) {
+		uint32_t n = first[lid + 1];
+
+		first[lid + 1] = sum;
+		sum += n;
+	}
+	for (uint32_t i = 0; i < z->n; i++)
+		z->change[first[z->found[i].lid + 1]++] = z->found[i];
+	return true;
+}
+
+/* ---- one LID -------------------------------------------------------------------------- */
+
+/* Follow the new path from s.  Returns its result (ST_...).  *n: its hops. */
+static uint8_t walk(struct difference *z, ftr_sw s, uint32_t *n)
+{
+	const struct chk *c = z->c;
+	bool down = false;
+
+	for (*n = 0;; ++*n) {
+		uint32_t row;
+		bool up;
+
+		if (s == z->out.sw && z->is[s] == z->out.port)
+			return ST_GOOD;
+		row = c->hop[(size_t)s * CHK_HOPS + z->is[s]] / CHK_BATCH;
+		if (row >= c->f->n_sw) {
+			z->give_up |= row == c->f->n_sw + END_SIDE;
+			return chk_end_state[row - c->f->n_sw];
+		}
+		up = c->rank[row] > c->rank[s];
+		z->give_up |= up && down;
+		if (z->give_up)
+			return ST_PENDING;
+		down = !up;
+		s = row;
+	}
+}
+
+/* Add (by: 1) or subtract (-1) flows on the path from s to switch `to`. */
+static void add_flows(const struct difference *z, const uint8_t *entry, ftr_sw s, ftr_sw to,
+		      uint64_t flows)
+{
+	while (s != to) {
+		uint32_t x = z->b->f->sw[s].first_port + entry[s];
+
+		z->flows[x] += flows;
+		s = z->b->f->ports[x].peer;
+	}
+}
+
+static bool leads_up(const struct chk *c, ftr_sw s, ftr_port port)
+{
+	uint32_t row = c->hop[(size_t)s * CHK_HOPS + port] / CHK_BATCH;
+
+	return row < c->f->n_sw && c->rank[row] > c->rank[s];
+}
+
+static bool led_up(const struct ftr_check_base *b, ftr_sw s, ftr_port port)
+{
+	ftr_sw next = ftr_fabric_next(b->f, s, port);
+
+	return next != FTR_SW_NONE && b->rank[next] > b->rank[s];
+}
+
+/* Set z->behind to root and the switches behind it, and return their number. */
+static uint32_t find_behind(const struct difference *z, ftr_sw root)
+{
+	const struct ftr_check_base *b = z->b;
+	uint32_t n = 1;
+
+	z->behind[0] = root;
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_sw s = z->behind[i];
+		/* only a switch below leads to one that led up */
+		uint32_t end = led_up(b, s, z->was[s]) ? b->above[s] : b->first[s + 1];
+
+		for (uint32_t k = b->first[s]; k < end; k++) {
+			const struct near *x = &b->near[k];
+
+			if (z->was[x->sw] == x->port && z->changed[x->sw] != z->lid + 1u)
+				z->behind[n++] = x->sw;
+		}
+	}
+	return n;
+}
+
+static void move_flows(const struct difference *z, uint32_t n, bool arrives)
+{
+	const struct ftr_check_base *b = z->b;
+	ftr_sw root = z->behind[0];
+	uint64_t hosts = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		hosts += b->hosts[z->behind[i]];
+		if (!arrives && b->hosts[z->behind[i]])
+			add_flows(z, z->was, z->behind[i], root, -(uint64_t)b->hosts[z->behind[i]]);
+	}
+	if (!hosts)
+		return;
+	add_flows(z, z->was, root, z->out.sw, -hosts);
+	if (arrives)
+		add_flows(z, z->is, root, z->out.sw, hosts);
+}
+
+static void check_change(struct difference *z, ftr_sw root)
+{
+	const struct ftr_check_base *b = z->b;
+	bool count = z->flows && b->is_dest[z->lid];
+	uint32_t hops, n;
+	uint8_t st = walk(z, root, &hops);
+
+	if (leads_up(z->c, root, z->is[root]) && !led_up(b, root, z->was[root]))
+		for (uint32_t k = b->above[root]; k < b->first[root + 1]; k++)
+			z->give_up |= z->is[b->near[k].sw] == b->near[k].port;
+	z->give_up |= z->hops[root] == CHK_NO_PATH;
+	if (z->give_up || (st == ST_GOOD && hops == z->hops[root] && !count))
+		return;
+	n = find_behind(z, root);
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_sw s = z->behind[i];
+
+		z->paths[z->hops[s]]--;
+		if (st == ST_GOOD)
+			z->paths[z->hops[s] - z->hops[root] + hops]++;
+		else
+			chk_bad(z->c, z->w, s, z->lid, st);
+	}
+	if (count)
+		move_flows(z, n, st == ST_GOOD);
+}
+
+static void check_lid(struct difference *z, const struct entry *change, uint32_t n)
+{
+	const uint32_t n_sw = z->c->f->n_sw;
+
+	z->lid = change->lid;
+	z->out = chk_exit_of(z->c->f, z->lid);
+	z->was = z->b->entry + (size_t)z->lid * n_sw;
+	z->hops = z->b->hops + (size_t)z->lid * n_sw;
+	memcpy(z->is, z->was, n_sw);
+	for (uint32_t i = 0; i < n; i++) {
+		z->is[change[i].sw] = change[i].port;
+		z->changed[change[i].sw] = z->lid + 1u;
+	}
+	for (uint32_t i = 0; i < n && !z->give_up; i++)
+		check_change(z, change[i].sw);
+}
+
+/* ---- the check ------------------------------------------------------------------------ */
+
+static size_t lost_bytes(const struct ftr_fabric *f)
+{
+	return (size_t)(f->max_lid / 64 + 1u) * f->n_sw * sizeof(uint64_t);
+}
+
+static bool set_up(struct difference *z, struct ftr_arena *a)
+{
+	const struct ftr_check_base *b = z->b;
+
+	memcpy(z->paths, b->paths, sizeof(b->paths));
+	z->w->r = b->r;
+	if (z->c->lost)
+		memcpy(z->c->lost, b->r.lost, lost_bytes(b->f));
+	if (b->flows && FTR_NEW(a, z->flows, b->f->n_ports))
+		memcpy(z->flows, b->flows, b->f->n_ports * sizeof(*z->flows));
+	return (z->flows || !b->flows) && FTR_NEW(a, z->is, b->f->n_sw) &&
+		FTR_ZNEW(a, z->changed, b->f->n_sw) && FTR_NEW(a, z->behind, b->f->n_sw);
+}
+
+bool chk_from_base(const struct chk *c, const struct ftr_check_base *b, struct ftr_arena *a,
+		   struct ftr_check_report *out)
+{
+	struct difference z = { .b = b, .c = c, .w = &c->part[0] };
+	uint32_t *first = NULL;
+	bool ok = b->clean && c->rank && !c->claims && !c->vls && fits(b, c->f, c->rank) &&
+		FTR_ZNEW(a, first, c->f->max_lid + 2u) && set_up(&z, a) && find_changes(&z, a, first);
+
+	free(z.found);
+	for (uint32_t lid = 1; ok && lid <= c->f->max_lid; lid++) {
+		if (first[lid] < first[lid + 1])
+			check_lid(&z, &z.change[first[lid]], first[lid + 1] - first[lid]);
+		ok = !z.give_up;
+	}
+	if (!ok) {
+		memset(&z.w->r, 0, sizeof(z.w->r));
+		if (c->lost)
+			memset(c->lost, 0, lost_bytes(c->f));
+		return false;
+	}
+	*out = z.w->r;
+	if (c->no_cdg)
+		out->cdg = FTR_CDG_NOT_CHECKED;
+	out->max_hops = 0;
+	for (uint32_t h = 0; h < FTR_ARRAY_LEN(z.paths); h++)
+		if (z.paths[h])
+			out->max_hops = h;
+	for (uint32_t x = 0; z.flows && x < c->f->n_ports; x++)
+		out->load_max = FTR_MAX(out->load_max, z.flows[x]);
+	return true;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What is computed from a base, the state before faults, must be the same as without a base, bit for
+ * bit: the tables of a routing (ftr_route_base_new), and the report of a check with the all-to-all
+ * load (ftr_check_base_new).  Random trees and superpods, and real fabrics; links and hosts fail.
+ * Tables before the faults, after them, and with random wrong entries are checked.
+ *
+ * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
+ * of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include <ftr/gen.h>
+#include "lib/suite.h"
+#include "lib/trees.h"
+
+static struct ftr_err err;
+
+static struct counts {
+	uint32_t differ;	/* routings that differ from the tables before the faults */
+	uint32_t marked;	/* routings for which not all entries were computed */
+	uint32_t by_difference, whole;	/* checks */
+	uint32_t lost;		/* checks by difference with unreachable pairs of hosts */
+} n;
+
+struct state {
+	uint64_t seed;
+	const char *engine;
+	struct ftr_fabric *f, *g;	/* before and after the faults */
+	struct ftr_shape *sh, *after;
+	struct ftr_tables *before;
+	struct ftr_check_base *checked;
+	struct ftr_order hosts;	/* [f->n_ep] */
+};
+
+static struct ftr_tables *route(const struct state *z, const struct ftr_shape *sh,
+				const struct ftr_keep *keep)
+{
+	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+	struct ftr_tables *t = NULL;
+
+	opts.keep = keep;
+	opts.balance = FTR_BALANCE_LOAD;
+	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
+	ck_assert(!ftr_engine_find(z->engine)->route(sh, &opts, NULL, t, NULL, &err));
+	return t;
+}
+
+static void same_check(const struct state *z, const struct ftr_tables *t)
+{
+	struct ftr_check_opts opts = { .rank = z->after->tree.rank, .list_lost = true };
+	struct ftr_check_report a, b;
+	struct ftr_load_report r;
+	struct ftr_load *ld = NULL;
+
+	ck_assert(!ftr_check_tables(z->g, t, &opts, NULL, &a, &err));
+	opts.base = z->checked;
+	ck_assert(!ftr_check_tables(z->g, t, &opts, NULL, &b, &err));
+	ck_assert(!memcmp(a.lost, b.lost, (z->g->max_lid / 64 + 1u) * sizeof(*a.lost) * z->g->n_sw));
+	free(a.lost);
+	free(b.lost);
+	n.by_difference += b.load_max > 0;
+	n.whole += !b.load_max;
+	n.lost += b.load_max && b.bad[FTR_CHECK_HOST_HOST];
+	if (b.load_max) {
+		ck_assert(!ftr_load_new(z->g, t, z->hosts, NULL, &ld, &err));
+		ftr_load_all(ld, NULL, &r);
+		ftr_load_free(ld);
+		ck_assert_msg(r.max == b.load_max, "seed %" PRIu64 ": %" PRIu64
+			      " flows on the most loaded link, the base gives %" PRIu64, z->seed,
+			      r.max, b.load_max);
+	}
+	b.load_max = 0;
+	a.lost = b.lost = NULL;
+	ck_assert_msg(!memcmp(&a, &b, sizeof(a)), "seed %" PRIu64 ": the base changes the report",
+		      z->seed);
+}
+
+/* Check t with a few wrong entries. */
+static void same_wrong(const struct state *z, struct ftr_tables *t)
+{
+	struct ftr_rng rng;
+
+	ftr_rng_seed(&rng, z->seed);
+	for (uint32_t i = 0; i < 4; i++) {
+		for (uint32_t k = ftr_rng_below(&rng, 3); k <= i; k++) {
+			ftr_sw s = ftr_rng_below(&rng, t->n_sw);
+			uint32_t p = ftr_rng_below(&rng, z->g->sw[s].n_ports + 3u);
+
+			ftr_tables_row(t, s)[1 + ftr_rng_below(&rng, t->max_lid)] =
+				p > z->g->sw[s].n_ports ? FTR_PORT_NONE : (uint8_t)p;
+		}
+		same_check(z, t);
+	}
+}
+
+static void same_tables(const struct state *z)
+{
+	struct ftr_keep keep = { .prefer = z->before };
+	struct ftr_route_base *base = NULL;
+	size_t bytes = (size_t)z->before->n_sw * z->before->stride;
+	struct ftr_tables *t = route(z, z->after, &keep), *u;
+	uint64_t *mark;
+
+	ck_assert(!ftr_route_base_new(z->sh, z->before, NULL, &base, &err));
+	keep.base = base;
+	u = route(z, z->after, &keep);
+	ck_assert_msg(!memcmp(t->lft, u->lft, bytes), "seed %" PRIu64 ": the base changes the tables",
+		      z->seed);
+	ck_assert(!engine_base_marks(base, z->after, &keep, &mark, &err));
+	n.marked += mark != NULL;
+	n.differ += mark && memcmp(t->lft, z->before->lft, bytes) != 0;
+	free(mark);
+	same_check(z, z->before);
+	same_check(z, t);
+	same_wrong(z, t);
+	ftr_route_base_free(base);
+	ftr_tables_free(t);
+	ftr_tables_free(u);
+}
+
+/* Frees f. */
+static void with_faults(struct ftr_fabric *f, uint64_t seed, const char *engine, uint32_t links)
+{
+	struct state z = { .seed = seed, .engine = engine, .f = f };
+	const struct ftr_damage damage = {
+		.seed = seed, .links = links, .hosts = seed % 7 == 6 && f->n_nodes,
+	};
+	ftr_ep *ep;
+
+	suite_now(seed);
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &z.sh, &err));
+	z.before = route(&z, z.sh, NULL);
+	ep = malloc((f->n_ep + 1) * sizeof(*ep));
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		ep[e] = e;
+	z.hosts = (struct ftr_order){ ep, f->n_ep };
+	ck_assert(!ftr_check_base_new(&(struct ftr_check_before){
+		f, z.before, z.sh->tree.rank, &z.hosts,
+	}, NULL, &z.checked, &err));
+	ck_assert(!ftr_gen_damage(f, &damage, &z.g, &err));
+	if (z.g->max_lid == f->max_lid && z.g->n_sw == f->n_sw) {
+		ck_assert(!ftr_shape_new(z.g, &(struct ftr_shape_opts){ .nominal = z.sh }, NULL,
+					 &z.after, &err));
+		same_tables(&z);
+		ftr_shape_free(z.after);
+	}
+	ftr_check_base_free(z.checked);
+	ftr_tables_free(z.before);
+	ftr_shape_free(z.sh);
+	ftr_fabric_free(z.g);
+	ftr_fabric_free(f);
+	free(ep);
+}
+
+static struct ftr_fabric *with_rails(void)
+{
+	struct ftr_gen_opts o = { .nodes = 38 };
+	struct ftr_fabric *f = NULL;
+
+	ck_assert(!ftr_gen_shape("superpod:H100:2", &o, &f, &err));
+	return f;
+}
+
+START_TEST(random_fabrics)
+{
+	static const char *const engine[] = { "sftree", "dmodc", "dmodc", "dmodc", "ddlr" };
+	uint64_t seed = trees_first_seed();
+
+	for (uint32_t i = 0; i < trees_runs(600); i++, seed++) {
+		struct ftr_fabric *f = i % 60 ? trees_any(seed) : with_rails();
+
+		with_faults(f, seed, engine[seed % 5], (uint32_t)(seed % (f->n_sw_links / 4 + 1)));
+	}
+	runs_show(n.differ > 0);
+	runs_show(n.marked > 0);
+	runs_show(n.by_difference > 0);
+	runs_show(n.whole > 0);
+	runs_show(n.lost > 0);
+}
+END_TEST
+
+START_TEST(real_fabrics)
+{
+	struct ftr_fabric *f;
+
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		f = trees_real(trees_real_files[_i]);
+		if (!f)
+			return;
+		with_faults(f, seed, seed % 4 ? "dmodc" : "sftree",
+			    (uint32_t)(f->n_sw_links * (seed - 1) / 50 + 1));
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("base");
+	TCase *tc = tcase_create("base");
+	int files = 0;
+
+	while (trees_real_files[files])
+		files++;
+	tcase_add_test(tc, random_fabrics);
+	tcase_add_loop_test(tc, real_fabrics, 0, files);
+	suite_add_tcase(s, tc);
+	return run_suite(s);
+}

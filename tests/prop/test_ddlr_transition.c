@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Tests ftr_ddlr_transition() on random graphs: from the tables of one engine to those of another one,
+ * in some fabrics after the failure of a switch.  The entries are written one by one, and all paths are
+ * followed before and after each write.  The transition must end, and the tables must then be the new
+ * ones, if no LID is held.
+ *
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/random_graph.h"
+#include "lib/suite.h"
+#include "lib/trees.h"
+
+static struct ftr_err err;
+
+struct move {
+	uint64_t seed;
+	struct ftr_rng rng;
+	struct ftr_fabric *f, *nf;	/* nf: without a switch and a link, or the same */
+	struct ftr_shape *sh;
+	struct ftr_tables *now, *to;	/* of f; of nf */
+	struct ftr_ddlr *r;
+	uint8_t *arrives;		/* [n_sw] */
+	ftr_sw dead;			/* a switch of f that has failed; FTR_SW_NONE: none */
+};
+
+static struct {
+	uint32_t moves, writes, held;
+} moved;
+
+static bool keep_switch(void *ctx, const struct ftr_fabric *f, ftr_sw s)
+{
+	(void)f;
+	return s != *(ftr_sw *)ctx;
+}
+
+static bool is_up(const struct move *m, ftr_sw s, ftr_port p)
+{
+	ftr_sw at = ftr_fabric_find_sw(m->nf, m->f->sw[s].guid);
+
+	return s != m->dead && ftr_fabric_port(m->f, s, p)->peer != m->dead && at != FTR_SW_NONE &&
+		ftr_fabric_port(m->nf, at, p)->peer_kind == FTR_PEER_SW;
+}
+
+static bool reaches(const struct move *m, ftr_sw s, ftr_lid lid)
+{
+	const struct ftr_lid_owner *o = &m->f->owner[lid];
+
+	for (uint32_t hops = 0; hops <= m->f->n_sw; hops++) {
+		ftr_port p = ftr_tables_get(m->now, s, lid);
+		const struct ftr_swport *x = ftr_fabric_port(m->f, s, p);
+
+		if (p > m->f->sw[s].n_ports)
+			return false;
+		if (!p)
+			return o->kind == FTR_OWNER_SW && o->idx == s;
+		if (x->peer_kind == FTR_PEER_EP)
+			return o->kind == FTR_OWNER_EP && o->idx == x->peer;
+		if (x->peer_kind != FTR_PEER_SW || !is_up(m, s, p))
+			return false;
+		s = x->peer;
+	}
+	return false;
+}
+
+/* Write the entries of a plan one by one.  No write takes a path away. */
+static void write_plan(struct move *m, const struct ftr_ddlr_plan *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct ftr_change *c = &p->write[i];
+
+		for (ftr_sw s = 0; s < m->f->n_sw; s++)
+			m->arrives[s] = reaches(m, s, c->lid);
+		ftr_tables_row(m->now, c->sw)[c->lid] = c->after;
+		for (ftr_sw s = 0; s < m->f->n_sw; s++)
+			ck_assert_msg(!m->arrives[s] || reaches(m, s, c->lid), "seed %" PRIu64
+				      ": write %u, at switch %u for LID %u: switch %u loses its path",
+				      m->seed, i, c->sw, c->lid, s);
+		moved.writes++;
+	}
+	ck_assert(!memcmp(m->now->lft, ftr_ddlr_tables(m->r)->lft,
+			  (size_t)m->now->n_sw * m->now->stride));
+}
+
+static bool start_move(struct move *m)
+{
+	ftr_sw gone = ftr_rng_below(&m->rng, 12);
+	const struct ftr_event down = { FTR_EVENT_SWITCH_DOWN, gone, 0 };
+	const struct ftr_filter filter = { .keep_sw = keep_switch, .ctx = &gone };
+	const struct ftr_ddlr_opts o = { .sls = 1, .host_paths_only = m->seed % 3 == 0 };
+	static const char *const engine[] = { "dmodc", "sftree", "ddlr" };
+	struct ftr_shape *after = NULL;
+	struct ftr_ddlr_plan p;
+	enum ftr_status st;
+
+	ck_assert(!random_graph_new(m->seed, 12, 20, 10, &m->f, &err));
+	ck_assert(!ftr_fabric_copy_if(m->f, m->seed % 4 ? NULL : &filter, &m->nf, &err));
+	ck_assert(!ftr_shape_new(m->f, NULL, NULL, &m->sh, &err));
+	ck_assert(!ftr_tables_new(m->f, false, &m->now, &err));
+	ck_assert(!ftr_engine_find(engine[m->seed % 3])->route(m->sh, NULL, NULL, m->now, NULL,
+							       &err));
+	st = ftr_shape_new(m->nf, NULL, NULL, &after, &err);
+	ck_assert(!ftr_tables_new(m->nf, true, &m->to, &err));
+	if (!st)
+		st = ftr_engine_find(engine[(m->seed + 1) % 3])->route(after, NULL, NULL, m->to,
+								      NULL, &err);
+	ftr_shape_free(after);
+	m->arrives = calloc(m->f->n_sw, 1);
+	if (st || ftr_ddlr_new(m->sh, m->now, &o, &m->r, &err))
+		return false;
+	m->dead = m->seed % 4 < 2 ? gone : FTR_SW_NONE;
+	ck_assert(!(m->seed % 4 == 1 ? ftr_ddlr_events(m->r, &down, 1, &p, &err) :
+		    ftr_ddlr_to(m->r, m->nf, &p, &err)));
+	for (uint32_t i = 0; i < p.n; i++)
+		ftr_tables_row(m->now, p.write[i].sw)[p.write[i].lid] = p.write[i].after;
+	ftr_ddlr_plan_fini(&p);
+	return true;
+}
+
+static void end_move(struct move *m)
+{
+	ftr_ddlr_free(m->r);
+	free(m->arrives);
+	ftr_tables_free(m->to);
+	ftr_tables_free(m->now);
+	ftr_shape_free(m->sh);
+	ftr_fabric_free(m->nf);
+	ftr_fabric_free(m->f);
+}
+
+/* In every fourth fabric a switch fails first.  In every fourth one, the planner is told so, but the new
+ * fabric has the switch again; its entries are not written.  One entry in 50 of the new tables is random: it may be
+ * part of a loop, and is then not written. */
+START_TEST(transitions_to_other_tables)
+{
+	for (uint32_t i = 0; i < trees_runs(300); i++) {
+		struct move m = { .seed = trees_first_seed() + i };
+		bool wild = m.seed % 2, done = false;
+		uint32_t held = 0;
+
+		ftr_rng_seed(&m.rng, m.seed);
+		if (!start_move(&m)) {
+			end_move(&m);
+			continue;
+		}
+		for (ftr_sw s = 0; wild && s < m.nf->n_sw; s++)
+			for (uint32_t lid = 1; lid <= m.to->max_lid; lid++)
+				if (!ftr_rng_below(&m.rng, 50))
+					ftr_tables_row(m.to, s)[lid] = (ftr_port)
+						ftr_rng_below(&m.rng, m.nf->sw[s].n_ports + 1u);
+		for (int k = 0; k < 30 && !done; k++) {
+			struct ftr_ddlr_plan p;
+
+			ftr_ddlr_drained(m.r);
+			ck_assert_msg(!ftr_ddlr_transition(m.r, m.nf, m.to, &p, &err), "%s", err.msg);
+			write_plan(&m, &p);
+			done = p.done;
+			held = p.held;
+			ftr_ddlr_plan_fini(&p);
+		}
+		ck_assert_msg(done, "seed %" PRIu64 ": a transition does not end", m.seed);
+		for (ftr_sw s = 0; !wild && !held && s < m.nf->n_sw; s++) {
+			ftr_sw at = ftr_fabric_find_sw(m.f, m.nf->sw[s].guid);
+
+			for (uint32_t lid = 1; lid <= m.to->max_lid; lid++)
+				ck_assert(m.dead != FTR_SW_NONE ||
+					  ftr_tables_get(m.to, s, (ftr_lid)lid) == FTR_PORT_NONE ||
+					  ftr_tables_get(m.to, s, (ftr_lid)lid) ==
+					  ftr_tables_get(m.now, at, (ftr_lid)lid));
+		}
+		moved.held += held;
+		moved.moves++;
+		end_move(&m);
+	}
+	printf("%u transitions: %u entries written, %u LIDs held\n", moved.moves, moved.writes,
+	       moved.held);
+	runs_show(moved.moves > 0 && moved.held > 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("transition of ddlr");
+	TCase *t = tcase_create("transition of ddlr");
+
+	tcase_add_test(t, transitions_to_other_tables);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
