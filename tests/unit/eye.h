@@ -122,7 +122,7 @@ static uint32_t walk_lid(struct eye *y, uint32_t lid, bool set)
 			printf("from switch %u to LID %u: %s\n", s, lid,
 			       *had ? set ? "lost by this Set" : "lost" : "arrives");
 		lost += set && *had && fate != FOLLOW_ARRIVES && !fails(y, s, lid);
-		y->loops_to[lid] += fate == FOLLOW_LOOP;
+		y->loops_to[lid] += fate == FOLLOW_LOOP && y->f->owner[lid].kind == FTR_OWNER_EP;
 		*had = fate == FOLLOW_ARRIVES;
 	}
 	y->looping += y->loops_to[lid];
