@@ -230,9 +230,11 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, struct ftr_err *err)
 	enum ftr_status st = list_broken(r, &l, err);
 	uint32_t end;
 
-	for (uint32_t i = 0; i < l.n && !st; i = end) {
+	for (uint32_t i = 0; i < l.n; i = end) {
 		struct job j = { .b = l.b + i, .inverted = &v };
 
+		if (st)
+			break;
 		end = i + 1;
 		while (end < l.n && l.b[end].lid == l.b[i].lid && l.b[end].late == l.b[i].late)
 			end++;

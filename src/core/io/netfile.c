@@ -283,26 +283,24 @@ static void bare_desc(struct ftr_cur *c, struct tail *t)
 static bool read_tail(struct net *n, struct ftr_cur *c, bool record,
 		      struct tail *t)
 {
-	bool comment = false, ok = true;
+	bool comment = false;
 
 	*t = (struct tail){ .rate = n->rate };
-	while (ok) {
+	for (;;) {
 		ftr_cur_blanks(c);
 		if (ftr_cur_end(c))
-			break;
+			return true;
 		if (!comment && *c->p == '#') {
 			comment = true;
 			c->p++;
 			ftr_cur_blanks(c);
 			if (record && !ftr_cur_end(c) && *c->p != '"')
 				bare_desc(c, t);
-		} else if (comment && *c->p == '"') {
-			ok = tail_desc(n, c, t);
-		} else {
-			ok = tail_word(n, c, t, comment);
+		} else if (comment && *c->p == '"' ? !tail_desc(n, c, t) :
+			   !tail_word(n, c, t, comment)) {
+			return false;
 		}
 	}
-	return ok;
 }
 
 /* ---- records ----------------------------------------------------------- */

@@ -62,11 +62,9 @@
  * Otherwise the planner of ddlr (<ftr/ddlr.h>) changes LID after LID, and packets in flight are
  * waited for.
  *
- * Packets may also follow entries that are older than the old tables: those of before the last repair
- * or the last routing.  The graph does not contain them.  Before the first step they are waited for,
- * unless the ranks prove that no mixture of the old and the new tables has a credit loop, and have
- * done so for the last routing.  Not covered: repairs by the old ranks, if a routing less than one
- * packet lifetime later has other ranks.  To wait then would delay the repair of paths.
+ * Packets may also follow entries of before the last repair or routing, which the graph does not
+ * contain.  They are waited for, unless the ranks prove that no mixture of these tables has a credit
+ * loop.  Not covered: a repair by other ranks (to wait would delay the repair of paths).
  *
  * There may be no order without a possible credit loop.  Two cases:
  *
@@ -390,9 +388,7 @@ static enum ftr_status judge(struct change *x, enum verdict *v, struct ftr_err *
 	return st;
 }
 
-/* Packets may still follow entries that are older than x->now, and that judge() therefore has not
- * seen: those of before the last repair or the last routing.  Wait until they have left, unless the
- * ranks prove that no mixture of all these tables has a credit loop. */
+/* Wait for packets that follow entries older than x->now, see above. */
 static void wait_for_older(struct change *x)
 {
 	const struct rr_written *a = &x->p->written, *b = &x->repaired;
