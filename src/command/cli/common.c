@@ -116,12 +116,10 @@ static enum ftr_status read_nominal(const char *path, const struct ftr_fabric *f
 
 	if (ftr_state_is_file(path))
 		return ftr_nominal_read(path, opts, out, err);
-	st = ftr_read_fabric(path, f->n_ep ? f->ep[0].lmc : 0, &g, err);
+	st = ftr_read_fabric(cli_is_plan(path) ? cli_read_plan(path, f) : path,
+			     f->n_ep ? f->ep[0].lmc : 0, &g, err);
 	if (!st)
 		st = ftr_nominal_new(g, opts, NULL, out, NULL, err);
-	else if (st == FTR_PARSE && strlen(path) > 5 && !strcmp(path + strlen(path) - 5, ".topo"))
-		cli_error("note: a cable plan of ibdiagnet must be converted: ibfattree topo --guids FABRIC %s -o FILE.net",
-			  path);
 	ftr_fabric_free(g);
 	return st;
 }

@@ -66,6 +66,10 @@ static void write_all(const struct gen *g, const struct ftr_fabric *f)
 	uint32_t *order = NULL;	/* of switches and hosts in the file; NULL: by index */
 	FILE *out;
 
+	if (cli_is_plan(g->in.output)) {
+		cli_write_plan(g->in.output, f);
+		return;
+	}
 	if (g->random_order)
 		cli_must(ftr_gen_order(f, g->seed, &order, &cli_err));
 	out = cli_create(g->in.output);

@@ -1,7 +1,7 @@
 # The command without main(), also linked by its unit tests.
 noinst_LIBRARIES += libcli.a
 libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/die.c \
-	src/command/cli/common.c src/command/cli/output.c src/command/cli/names.c src/command/cli/term.c src/command/cli/json.c \
+	src/command/cli/common.c src/command/cli/output.c src/command/cli/program.c src/command/cli/names.c src/command/cli/term.c src/command/cli/json.c \
 	src/command/cli/json.h src/command/cli/gen.c \
 	src/command/cli/route.c src/command/cli/check.c src/command/cli/report.c \
 	src/command/cli/reach.c src/command/cli/reach.h src/command/cli/live.c src/command/cli/live.h src/command/cli/diff.c \

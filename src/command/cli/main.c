@@ -2,32 +2,15 @@
 /*
  * The command ibfattree: finds the subcommand and runs it.
  */
-#include <errno.h>
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "config.h"
 #include "cli/cli.h"
 
-/* Starts the program ibfattree-NAME, where argv[0] is NAME.  The program is in the directory of
- * this program or in PATH. */
 static int start_program(int argc, char **argv)
 {
-	char dir[PATH_MAX], program[64], path[sizeof(dir) + sizeof(program)];
-	ssize_t n = readlink("/proc/self/exe", dir, sizeof(dir));
-
 	(void)argc;
-	snprintf(program, sizeof(program), "ibfattree-%s", argv[0]);
-	while (n > 0 && dir[n - 1] != '/')
-		n--;
-	if (n > 0) {
-		snprintf(path, sizeof(path), "%.*s%s", (int)n, dir, program);
-		execv(path, argv);
-	}
-	execvp(program, argv);
-	return cli_error("%s: cannot start: %s; is the package %s installed?", program,
-			 strerror(errno), program);
+	return cli_exec(argv[0], argv);
 }
 
 /* Commands that are programs of their own. */
