@@ -688,7 +688,8 @@ void fake_wire_orphan(struct fake *h)
 		release(e->t);
 		free(e);
 	}
-	h->wire->bind = NULL;
+	for (struct bind *b = h->wire->bind; b; b = b->next)
+		b->dead = true;
 	h->wire->calling = false;
 }
 
