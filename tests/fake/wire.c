@@ -432,8 +432,7 @@ static void report_wire(struct fake_wire *w, struct txn *t, const struct event *
 			osm_mad_pool_put(&h->osm->mad_pool, madw);
 		else if (answered)
 			report_plugin(h, b, madw, e);
-		else if (to_host && !__atomic_load_n(&osm_exit_flag,
-						     __ATOMIC_RELAXED))
+		else if (to_host && !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED))
 			fail_at_host(h, madw);
 		else
 			b->error(b->context, madw);
