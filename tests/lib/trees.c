@@ -284,6 +284,23 @@ struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
 	return out;
 }
 
+struct ftr_fabric *trees_mixed(uint64_t seed)
+{
+	struct ftr_pgft g;
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, seed);
+	switch (seed % 4) {
+	case 0:
+		return trees_chassis(&r);
+	case 1:
+		return trees_irregular(&r);
+	default:
+		trees_random_pgft(&r, &g, false, 30);
+		return trees_damaged(trees_grow(&g, seed, false), &r, 10);
+	}
+}
+
 struct ftr_fabric *trees_any(uint64_t seed)
 {
 	struct ftr_pgft g;

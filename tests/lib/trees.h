@@ -42,6 +42,9 @@ struct ftr_fabric *trees_racks(void);
 struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
 				 unsigned int percent);
 
+/* A chassis, an irregular fabric, or (half of the seeds) a damaged PGFT of at most 30 switches. */
+struct ftr_fabric *trees_mixed(uint64_t seed);
+
 /* One of the fabrics above with at most 60 switches.  Consecutive seeds give different kinds.  Most
  * of the fabrics are damaged. */
 struct ftr_fabric *trees_any(uint64_t seed);

@@ -418,7 +418,6 @@ static struct ftr_fabric *graph(uint64_t seed)
 static struct ftr_fabric *fabric(uint64_t seed, enum kind kind)
 {
 	bool other = kind != FAULTS;
-	struct ftr_pgft g;
 	struct ftr_rng r;
 
 	if (kind == ANY && seed % 4 == 3 && getenv("FTR_TOPOLOGIES"))
@@ -430,15 +429,7 @@ static struct ftr_fabric *fabric(uint64_t seed, enum kind kind)
 		return irregular_two_trees(&r, 1 + seed % 3, seed % 2, 3);
 	if (other && seed % 8 == 6)
 		return irregular_small(&r);
-	switch (seed % 4) {
-	case 0:
-		return trees_chassis(&r);
-	case 1:
-		return trees_irregular(&r);
-	default:
-		trees_random_pgft(&r, &g, false, 30);
-		return trees_damaged(trees_grow(&g, seed, false), &r, 10);
-	}
+	return trees_mixed(seed);
 }
 
 static uint64_t run_all(const char *options, enum kind kind)

@@ -82,23 +82,6 @@ static void fail_link(struct fake *h, struct ftr_rng *r)
 	fake_settle(h);
 }
 
-static struct ftr_fabric *fabric(uint64_t seed)
-{
-	struct ftr_pgft g;
-	struct ftr_rng r;
-
-	ftr_rng_seed(&r, seed);
-	switch (seed % 4) {
-	case 0:
-		return trees_chassis(&r);
-	case 1:
-		return trees_irregular(&r);
-	default:
-		trees_random_pgft(&r, &g, false, 30);
-		return trees_damaged(trees_grow(&g, seed, false), &r, 10);
-	}
-}
-
 static void sweep(struct fake *h)
 {
 	for (int i = 0; i < 4; i++) {
@@ -111,7 +94,7 @@ static void sweep(struct fake *h)
 static struct eye run(uint64_t seed)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
-		.fabric = fabric(seed), .engine = engines[seed % 3],
+		.fabric = trees_mixed(seed), .engine = engines[seed % 3],
 	});
 	struct eye y = { .f = h->fab, .row = h->fab->max_lid + 1u };
 	struct ftr_rng r;

@@ -172,6 +172,8 @@ struct cli_engine {
 	    "2^N LIDs for each host port that has no LID", "0", 0, FTR_LMC_MAX)
 #define CLI_OPT_TOLERANT \
 	OPT(FLAG, "tolerant", in.tolerant, NULL, "ignore links that only one end reports")
+/* how a command reads its fabric */
+#define CLI_OPTS_FABRIC CLI_OPT_NOMINAL, CLI_OPT_LMC, CLI_OPT_TOLERANT
 #define CLI_OPT_OUTPUT OPT(FILE, "output", in.output, "FILE", "write to FILE instead of stdout")
 #define CLI_OPT_CONF \
 	OPT(FILE, "conf", conf, "FILE", "path of opensm.conf, if not in /etc/opensm or /etc/rdma")

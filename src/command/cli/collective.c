@@ -69,9 +69,7 @@ static const struct cli_opt options[] = {
 	    "write the transfers of the collective for ibfattree sim"),
 	CLI_OPT_ORDER,
 	CLI_OPTS_GUIDS,
-	CLI_OPT_NOMINAL,
-	CLI_OPT_LMC,
-	CLI_OPT_TOLERANT,
+	CLI_OPTS_FABRIC,
 	CLI_OPT_THREADS,
 	CLI_OPT_JSON,
 	CLI_OPT_END

@@ -67,6 +67,8 @@ static void write_all(const struct gen *g, const struct ftr_fabric *f)
 	FILE *out;
 
 	if (cli_is_plan(g->in.output)) {
+		if (g->random_order)
+			cli_die("gen: --random-order has no effect on the cable plan %s", g->in.output);
 		cli_write_plan(g->in.output, f);
 		return;
 	}

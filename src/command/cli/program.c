@@ -47,7 +47,8 @@ static void convert(const char *const *argv, int to)
 		exit(CLI_BAD);
 }
 
-/* A file with f, and its name for other programs.  Returns its descriptor. */
+/* A file with f, or an empty one, and its name for other programs.  Returns its descriptor.  The file
+ * exists until this process ends. */
 static int temporary(const struct ftr_fabric *f, char name[static 32])
 {
 	FILE *file = tmpfile();

@@ -3,9 +3,9 @@
  * Checks tables by their difference from checked tables, the base.
  *
  * A base is clean if all its paths are up/down paths that arrive or end at a missing entry.  For each
- * LID, the base has the entry of every switch, and the number of hops from there.  An entry of the new tables is
- * changed if it differs from the base, or if its link is down.  A path without a changed entry is
- * the same as in the base.  All other paths pass a first changed entry:
+ * LID, the base has the entry of every switch, and the number of hops from there.  An entry of the
+ * new tables is changed if it differs from the base, or if its link is down.  A path without a changed
+ * entry is the same as in the base.  All other paths pass a first changed entry:
  *
  *	   c          a, b, c, r: unchanged entries on the way to r
  *	    \
@@ -21,9 +21,9 @@
  *
  * A turn (a hop up after a hop down) on a new path is either on the walk from a changed entry, or at
  * this entry, if it now leads up and an unchanged entry above leads down to it.  If there is a turn
- * or a horizontal hop, if the changed
- * entry did not lead to the LID before, or if the base does not fit, the caller checks the whole tables.  Otherwise
- * all paths are up/down paths, as in updown.c, and there is no loop.
+ * or a horizontal hop, if the changed entry did not lead to the LID before, or if the base does not
+ * fit, the caller checks the whole tables.  Otherwise all paths are up/down paths, as in updown.c, and
+ * there is no loop.
  *
  * ftr_check_changes() (delta.c) checks the changes of a repair in the plugin.  It reports whether the
  * repair may be written.  This file has to report what a check of the whole tables reports, for any

@@ -24,7 +24,8 @@
 
 _Static_assert(FTR_LID_MAX <= UINT16_MAX, "a load fits 16 bits");
 
-/* Random patterns are drawn for so many senders at a time. */
+/* The size of a batch of random patterns, as a number of senders: a batch is drawn, then counted.  It
+ * takes 16 MB. */
 #define BATCH_SENDERS ((uint32_t)4 << 20)
 
 enum kind { SHIFT, PERMUTATION, BISECTION };
