@@ -33,6 +33,7 @@
 
 #define DYN_NONE UINT32_MAX
 #define DYN_ALIVE UINT32_MAX
+#define DYN_NO_INDEX UINT8_MAX
 #define DYN_LID_WORDS (FTR_LID_MAX / 64 + 1)	/* words of a set of LIDs on the stack */
 
 /* A directed link. */
@@ -105,8 +106,8 @@ struct ftr_cdg {
 	uint32_t n_links;
 	uint32_t *first_link;	/* [n_sw + 1] first_link[s]: first link out of s */
 	struct dyn_link *link;
-	uint32_t *link_of;	/* link_of[s << 8 | p]: link out of port p of s; DYN_NONE: no link
-				 * to a switch */
+	uint8_t *index_of;	/* index_of[s << 8 | p]: index of the link out of port p of s;
+				 * DYN_NO_INDEX: no link to a switch */
 	uint64_t n_pairs;	/* number of pairs (link into a switch, link out of it) */
 	uint8_t *link_vl;	/* [n_sl][n_pairs] the VL on which packets leave the switch, or
 				 * FTR_VL_DROP; NULL: all packets are on VL 0 */
@@ -123,6 +124,9 @@ struct ftr_cdg {
 	uint64_t *fresh;	/* [n_sw][n_vl] scratch of dynwalk.c: sets like those of base_set[];
 				 * empty between calls */
 	bool *turn;		/* [n_sw] scratch of dynwalk.c */
+	ftr_sw *by_neighbour;	/* [n_order] the switches with links, in the order of their first
+				 * neighbours: leaves of the same pod follow each other */
+	uint32_t n_order;
 	uint32_t *count;	/* number of times that each edge was counted */
 	struct dyn_order order;
 	struct dyn_lid **open;
@@ -145,7 +149,9 @@ static inline bool dyn_is_down(const struct ftr_cdg *g, uint32_t link)
 static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 				   unsigned int p)
 {
-	return g->link_of[(size_t)s << 8 | (p & 255)];
+	uint8_t i = g->index_of[(size_t)s << 8 | (p & 255)];
+
+	return i == DYN_NO_INDEX ? DYN_NONE : g->first_link[s] + i;
 }
 
 /* The VL on which a packet from link l leaves the switch by the link of index `out`. */

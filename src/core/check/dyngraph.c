@@ -48,10 +48,10 @@ static bool number_links(struct ftr_cdg *g)
 	uint32_t n = 0;
 
 	if (!FTR_NEW(g->arena, g->first_link, (size_t)f->n_sw + 1) ||
-	    !FTR_NEW(g->arena, g->link_of, (size_t)f->n_sw << 8) ||
+	    !FTR_NEW(g->arena, g->index_of, (size_t)f->n_sw << 8) ||
 	    !FTR_NEW(g->arena, g->link, f->n_ports))
 		return false;
-	memset(g->link_of, 0xff, ((size_t)f->n_sw << 8) * sizeof(*g->link_of));
+	memset(g->index_of, DYN_NO_INDEX, (size_t)f->n_sw << 8);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		g->first_link[s] = n;
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -59,7 +59,6 @@ static bool number_links(struct ftr_cdg *g)
 
 			if (port->peer_kind != FTR_PEER_SW)
 				continue;
-			g->link_of[(size_t)s << 8 | p] = n;
 			g->link[n] = (struct dyn_link){
 				.from = s, .to = port->peer,
 				.from_port = (ftr_port)p,
@@ -67,13 +66,24 @@ static bool number_links(struct ftr_cdg *g)
 				.from_index = (uint8_t)(n - g->first_link[s]),
 				.down_since = DYN_ALIVE,
 			};
-			n++;
+			g->index_of[(size_t)s << 8 | p] = g->link[n++].from_index;
 		}
 	}
 	g->first_link[f->n_sw] = g->n_links = n;
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		number_pairs(g, s);
 	return true;
+}
+
+static void order_by_neighbour(struct ftr_cdg *g)
+{
+	for (uint32_t l = 0; l < g->n_links; l++) {
+		ftr_sw s = g->link[l].to;
+
+		if (!g->turn[s])
+			g->by_neighbour[g->n_order++] = s;
+		g->turn[s] = true;
+	}
 }
 
 static bool is_source(const struct ftr_cdg *g, ftr_sw s, ftr_port p)
@@ -159,8 +169,10 @@ static bool set_rest(struct ftr_cdg *g)
 	    !FTR_NEW(g->arena, g->step.alt, f->n_sw) ||
 	    !FTR_ZNEW(g->arena, g->base_set, g->n_sl * sets) ||
 	    !FTR_ZNEW(g->arena, g->fresh, sets) ||
-	    !FTR_ZNEW(g->arena, g->turn, f->n_sw) || !dyn_order_new(g))
+	    !FTR_ZNEW(g->arena, g->turn, f->n_sw) ||
+	    !FTR_NEW(g->arena, g->by_neighbour, f->n_sw) || !dyn_order_new(g))
 		return false;
+	order_by_neighbour(g);
 	memset(g->step.alt, FTR_PORT_NONE, f->n_sw);
 	return true;
 }

@@ -18,17 +18,19 @@ struct walk {
 	struct ftr_cdg *g;
 	const uint64_t *lids;
 	uint32_t sl, epoch;
-	bool add, stopped;
+	uint32_t n_vl, lid_words;	/* those of g */
+	uint32_t by;			/* 1, or UINT32_MAX to subtract 1 */
+	bool stopped;
 };
 
 /* Where packets on one VL go by a link out of a switch. */
 struct hop {
 	const uint8_t *row;		/* the entries of the next switch */
-	const uint32_t *link_of;	/* [256] its links by port */
-	uint32_t first_link;		/* its first link */
-	const uint8_t *vl;		/* their VLs by the index of its link */
-	uint32_t *count;		/* their edges by the index of its link and VL */
+	const uint8_t *index_of;	/* [256] its links by port; by the index of its link: */
+	const uint8_t *vl;		/* VLs; NULL: VL 0 */
+	uint32_t *count;		/* [][n_vl] edges */
 	uint64_t *fresh;		/* its sets of LIDs */
+	uint32_t first_link;		/* its first link */
 };
 
 static uint64_t *fresh_set(const struct ftr_cdg *g, ftr_sw s, unsigned int vl)
@@ -38,7 +40,7 @@ static uint64_t *fresh_set(const struct ftr_cdg *g, ftr_sw s, unsigned int vl)
 
 static bool is_up(const struct walk *w, uint32_t link)
 {
-	return !w->epoch || w->g->link[link].down_since > w->epoch;
+	return w->g->link[link].down_since > w->epoch;
 }
 
 /* Let the packets that enter the fabric at s leave s. */
@@ -66,7 +68,6 @@ static void enter(const struct walk *w, ftr_sw s)
 
 static void set_hops(const struct walk *w, ftr_sw s, unsigned int vl, struct hop *hop)
 {
-	static const uint8_t vl_0[256];
 	const struct ftr_cdg *g = w->g;
 
 	for (uint32_t i = g->first_link[s]; i < g->first_link[s + 1]; i++) {
@@ -74,11 +75,11 @@ static void set_hops(const struct walk *w, ftr_sw s, unsigned int vl, struct hop
 
 		hop[l->from_port] = (struct hop){
 			.row = dyn_entry(g, l->to, 0),
-			.link_of = &g->link_of[(size_t)l->to << 8],
-			.first_link = g->first_link[l->to],
-			.vl = g->link_vl ? &g->link_vl[w->sl * g->n_pairs + l->pair] : vl_0,
+			.index_of = &g->index_of[(size_t)l->to << 8],
+			.vl = g->link_vl ? &g->link_vl[w->sl * g->n_pairs + l->pair] : NULL,
 			.count = &g->count[dyn_edge_at(g, l, vl, 0, 0)],
 			.fresh = fresh_set(g, l->to, 0),
+			.first_link = g->first_link[l->to],
 		};
 		g->turn[l->to] = true;
 	}
@@ -86,33 +87,33 @@ static void set_hops(const struct walk *w, ftr_sw s, unsigned int vl, struct hop
 
 static inline void pass_on(const struct walk *w, const struct hop *h, uint32_t lid)
 {
-	const struct ftr_cdg *g = w->g;
-	uint32_t out = h->link_of[h->row[lid]], i = out - h->first_link, vl;
+	uint32_t i = h->index_of[h->row[lid]], vl;
 
-	if (out == DYN_NONE || !is_up(w, out))
+	if (i == DYN_NO_INDEX || (w->epoch && !is_up(w, h->first_link + i)))
 		return;
-	vl = h->vl[i];
+	vl = h->vl ? h->vl[i] : 0;
 	if (vl == FTR_VL_DROP)
 		return;
-	h->count[i * g->n_vl + vl] += w->add ? 1 : UINT32_MAX;
-	h->fresh[vl * g->lid_words + lid / 64] |= UINT64_C(1) << lid % 64;
+	h->count[i * w->n_vl + vl] += w->by;
+	h->fresh[vl * w->lid_words + lid / 64] |= UINT64_C(1) << lid % 64;
 }
 
 /* Pass on all LIDs whose packets leave s on this VL and have not been passed on. */
-static void take_turn(const struct walk *w, ftr_sw s, unsigned int vl)
+static void take_turn(const struct walk *walk, ftr_sw s, unsigned int vl)
 {
-	const struct ftr_cdg *g = w->g;
+	const struct walk w = *walk;	/* a copy that no pointer can change: this loop is hot */
+	const struct ftr_cdg *g = w.g;
 	const uint8_t *row = dyn_entry(g, s, 0);
-	uint64_t *fresh = fresh_set(g, s, vl), *base = dyn_base_set(g, w->sl, s, vl);
-	uint64_t any = 0;
+	uint64_t *fresh = fresh_set(g, s, vl), *base = dyn_base_set(g, w.sl, s, vl);
+	uint64_t any = 0, new = w.by == 1 ? UINT64_MAX : 0;
 	struct hop hop[256];
 
-	for (uint32_t k = 0; k < g->lid_words; k++)
-		any |= fresh[k] &= w->add ? ~base[k] : base[k];
+	for (uint32_t k = 0; k < w.lid_words; k++)
+		any |= fresh[k] &= base[k] ^ new;
 	if (!any)
 		return;
-	set_hops(w, s, vl, hop);
-	for (uint32_t k = 0; k < g->lid_words; k++) {
+	set_hops(walk, s, vl, hop);
+	for (uint32_t k = 0; k < w.lid_words; k++) {
 		uint64_t b = fresh[k];
 
 		fresh[k] = 0;
@@ -120,7 +121,7 @@ static void take_turn(const struct walk *w, ftr_sw s, unsigned int vl)
 		for (; b; b &= b - 1) {
 			uint32_t lid = 64 * k + (uint32_t)__builtin_ctzll(b);
 
-			pass_on(w, &hop[row[lid]], lid);
+			pass_on(&w, &hop[row[lid]], lid);
 		}
 	}
 }
@@ -131,7 +132,9 @@ static bool take_turns(struct walk *w)
 	const struct ftr_cdg *g = w->g;
 	bool any = false;
 
-	for (ftr_sw s = 0; s < g->f->n_sw; s++) {
+	for (uint32_t i = 0; i < g->n_order; i++) {
+		ftr_sw s = g->by_neighbour[i];
+
 		if (!g->turn[s])
 			continue;
 		if (g->opts && g->opts->stop && g->opts->stop(g->opts->stop_ctx)) {
@@ -148,11 +151,14 @@ static bool take_turns(struct walk *w)
 
 bool dyn_count(struct ftr_cdg *g, const uint64_t *lids, uint32_t epoch, bool add)
 {
-	struct walk w = { .g = g, .lids = lids, .epoch = epoch, .add = add };
+	struct walk w = {
+		.g = g, .lids = lids, .epoch = epoch, .n_vl = g->n_vl, .lid_words = g->lid_words,
+		.by = add ? 1 : UINT32_MAX,
+	};
 
 	for (; w.sl < g->n_sl; w.sl++) {
-		for (ftr_sw s = 0; s < g->f->n_sw; s++)
-			enter(&w, s);
+		for (uint32_t i = 0; i < g->n_order; i++)
+			enter(&w, g->by_neighbour[i]);
 		while (take_turns(&w))
 			;
 		if (w.stopped)
