@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Functions of <ftr/cdg.h>: set-up, drains, links that go down and come up.  A drain of a LID
- * records that no packet follows an older entry for the LID any longer.
+ * Functions of <ftr/cdg.h>: set-up, drains, links that go down.  A drain of a LID records that no
+ * packet follows an older entry for the LID any longer.
  *
  * The column of a LID is the entries of all switches for this LID.  The base column is the
  * column at the last drain.  For every LID, count[] always holds the edges of the base column and
- * the edges that changes added since the last drain (struct dyn_lid).  dyn_walk() finds the edges
+ * the edges that changes added since the last drain (struct dyn_lid).  dyn_count() finds the edges
  * of a column over the links that were up when the column was counted (epoch_of).
  *
- * A drain makes the current column the base column.  The drain counts the edges of the current
- * column.  Then it subtracts the edges of the old base column, and the edges that changes added.  A
- * drain adds no edge to the graph: every edge of the current column is already there.
+ * A drain makes the current column the base column.  The drain subtracts the edges of the old base
+ * column, and the edges that changes added.  Then it counts the edges of the current column.  A
+ * drain adds no edge to the graph: every edge of the current column was there before.
  *
  * When a link goes down, all LIDs with an entry that leads onto it are opened (dyn_open).  So the
- * next drain of these LIDs counts their edges without the link.  A link may come up only when no
- * LID is open.  So when the edges of a column are subtracted, epoch_of still shows which links were
- * up when these edges were counted.
+ * next drain of these LIDs counts their edges without the link.
  */
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,18 +174,6 @@ static bool set_rest(struct ftr_cdg *g)
 	return true;
 }
 
-static void copy_tables(struct ftr_cdg *g, const struct ftr_tables *t)
-{
-	const uint32_t n = (uint32_t)g->f->max_lid + 1;
-
-	for (ftr_sw s = 0; s < g->f->n_sw; s++) {
-		uint8_t *row = ftr_tables_row(g->now, s);
-
-		memcpy(row, ftr_tables_row(t, s), n);
-		memset(row + n, FTR_PORT_NONE, g->now->stride - n);
-	}
-}
-
 static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t, struct ftr_err *err)
 {
 	uint64_t lids[DYN_LID_WORDS] = { 0 }, n_counts;
@@ -206,7 +191,8 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t, stru
 	st = ftr_tables_new(g->f, false, &g->now, err);
 	if (st)
 		return st;
-	copy_tables(g, t);
+	for (ftr_sw s = 0; s < g->f->n_sw; s++)
+		memcpy(dyn_entry(g, s, 0), ftr_tables_row(t, s), g->now->stride);
 	for (uint32_t lid = 0; lid <= g->f->max_lid; lid++)
 		if (g->f->owner[lid].kind != FTR_OWNER_NONE)
 			lids[lid / 64] |= UINT64_C(1) << lid % 64;
