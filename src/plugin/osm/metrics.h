@@ -49,7 +49,7 @@ struct ibf_metrics {
 	double routing_ms[IBF_ROUTING_PHASES];
 	uint64_t changed_entries;
 	uint32_t switches, links, end_ports;
-	uint32_t missing_switches, missing_links, missing_end_ports;
+	struct ftr_drain_count missing;
 	uint64_t lost_hosts, lost_mixed, lost_others;	/* unreachable pairs */
 	uint32_t no_sm_path;	/* switches without a route to the SM */
 	bool load_known;

@@ -142,9 +142,11 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 	m->links = gen->fabric->n_sw_links;
 	m->end_ports = gen->fabric->n_ep;
 	/* drained parts are not missing */
-	m->missing_switches = sh->missing.n_missing_sw - gen->drained.switches;
-	m->missing_links = sh->missing.n_missing_links - gen->drained.links;
-	m->missing_end_ports = sh->missing.n_missing_hosts - gen->drained.hosts;
+	m->missing = (struct ftr_drain_count){
+		.switches = sh->missing.n_missing_sw - gen->drained.switches,
+		.links = sh->missing.n_missing_links - gen->drained.links,
+		.hosts = sh->missing.n_missing_hosts - gen->drained.hosts,
+	};
 	m->lost_hosts = un->hosts;
 	m->lost_mixed = un->mixed;
 	m->lost_others = un->others;
