@@ -117,7 +117,8 @@ static void check_plan(const struct ftr_fabric *f, const struct ftr_tables *t, c
 	ck_assert_uint_eq(plan.n_left, left);
 	sum.pairs += plan.n;
 	sum.left += left;
-	pairs_free(&plan);
+	free(plan.pair);
+	free(plan.covered);
 	free(all);
 	free(possible);
 }

@@ -32,6 +32,5 @@ struct pair_plan {
  */
 void pairs_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const bool *member,
 		struct pair_plan *out);
-void pairs_free(struct pair_plan *p);
 
 #endif

@@ -189,10 +189,3 @@ void pairs_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const bo
 	free(p.used);
 	free(p.busy);
 }
-
-void pairs_free(struct pair_plan *p)
-{
-	free(p->pair);
-	free(p->covered);
-	memset(p, 0, sizeof(*p));
-}
