@@ -381,8 +381,3 @@ bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 
 	return c != NONE && lv->links.alive[c];
 }
-
-uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv)
-{
-	return lv->now.bad_pairs;
-}

@@ -140,7 +140,7 @@ struct incr_spared {
 struct incr_state {
 	unsigned int plan;	/* ftr_incr.plan[plan] is the plan of the tables */
 	unsigned int spared;	/* ftr_incr.spared[spared]: the spared entries in the tables */
-	uint64_t bad_pairs;	/* see ftr_incr_bad_pairs() */
+	uint64_t bad_pairs;	/* ordered pairs of leaf switches without a path */
 };
 
 struct ftr_incr {

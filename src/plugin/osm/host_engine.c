@@ -55,10 +55,10 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 }
 
 static void log_routed(const struct ibf_engine *e,
-		       const struct ibf_generation *gen,
-		       const struct ibf_timing *ms,
-		       const struct ftr_tables_diff *changes)
+		       const struct ibf_generation *gen)
 {
+	const struct ftr_tables_diff *changes = &gen->changes;
+	const double *ms = gen->ms;
 	const struct ftr_shape *sh = gen->shape;
 	const struct ftr_fabric *f = gen->fabric;
 	char subtree[FTR_NAME_MAX + 128] = "", balance[96] = "", turns[128] = "";
@@ -97,8 +97,8 @@ static void log_routed(const struct ibf_engine *e,
 		ibf_count(gen->unserved.hosts, "host pair", "host pairs").s,
 		gen->unserved.mixed,
 		ibf_count(gen->unserved.others, "other", "others").s, turns,
-		subtree, balance, ms->snapshot, ms->shape, ms->route, ms->check,
-		ms->commit,
+		subtree, balance, ms[IBF_PHASE_SNAPSHOT], ms[IBF_PHASE_SHAPE], ms[IBF_PHASE_ROUTE],
+		ms[IBF_PHASE_CHECK], ms[IBF_PHASE_COMMIT],
 		ibf_count(changes->entries, "entry", "entries").s,
 		ibf_count(changes->blocks, "block", "blocks").s,
 		ibf_count(changes->switches, "switch", "switches").s);
@@ -251,7 +251,7 @@ static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 
 /* Compute and check tables for gen. */
 static enum ftr_status new_tables(struct ibf_engine *e, struct ibf_generation *gen,
-				  struct ibf_timing *ms, enum ibf_msg *msg, struct ftr_err *err)
+				  enum ibf_msg *msg, struct ftr_err *err)
 {
 	struct ibf_routes r = { .stats.root = FTR_SW_NONE };
 	double t0 = ibf_now_ms(), t1;
@@ -261,11 +261,11 @@ static enum ftr_status new_tables(struct ibf_engine *e, struct ibf_generation *g
 	if (!st)
 		st = compute(e, gen, &r, err);
 	t1 = ibf_now_ms();
-	ms->route = t1 - t0;
+	gen->ms[IBF_PHASE_ROUTE] = t1 - t0;
 	if (!st) {
 		*msg = IBF_CHECK;
 		st = ibf_verify(e, gen, &r, &gen->unserved, err);
-		ms->check = ibf_now_ms() - t1;
+		gen->ms[IBF_PHASE_CHECK] = ibf_now_ms() - t1;
 	}
 	if (!st)
 		keep_routes(e, gen, &r);
@@ -281,21 +281,18 @@ static enum ftr_status new_tables(struct ibf_engine *e, struct ibf_generation *g
 /* Compute, check and commit tables for gen; if it has been routed before, only commit them.  Logs its
  * own failures. */
 static enum ftr_status make_tables(struct ibf_engine *e,
-				   struct ibf_generation *gen,
-				   struct ibf_timing *ms,
-				   struct ftr_tables_diff *changes,
-				   struct ftr_err *err)
+				   struct ibf_generation *gen, struct ftr_err *err)
 {
 	bool write = !e->plugin->opt.observe;
 	enum ibf_msg msg = IBF_ENGINE;
-	enum ftr_status st = gen->tables ? FTR_OK : new_tables(e, gen, ms, &msg, err);
+	enum ftr_status st = gen->tables ? FTR_OK : new_tables(e, gen, &msg, err);
 
 	if (!st) {
 		double t0 = ibf_now_ms();
 
 		msg = IBF_COMMIT;
-		st = ibf_commit(e->plugin, gen->fabric, gen->tables, write, changes, err);
-		ms->commit = ibf_now_ms() - t0;
+		st = ibf_commit(e->plugin, gen->fabric, gen->tables, write, &gen->changes, err);
+		gen->ms[IBF_PHASE_COMMIT] = ibf_now_ms() - t0;
 	}
 	if (!st && write)
 		ibf_transition(e, gen);
@@ -307,9 +304,10 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 /* Option "observe": log the changes that the tables would make.  Returns FTR_REFUSED, so OpenSM
  * routes by the next engine of its list. */
 static enum ftr_status observed(struct ibf_engine *e,
-				const struct ibf_generation *gen,
-				const struct ftr_tables_diff *c)
+				const struct ibf_generation *gen)
 {
+	const struct ftr_tables_diff *c = &gen->changes;
+
 	snprintf(e->refusal, sizeof(e->refusal), "observe is on");
 	ibf_log(e->plugin, IBF_OBSERVED, "%s observes: its tables for %s and %s passed all checks and would change %s in %s of %s; without a path: %s; the next engine of routing_engine routes",
 		e->ops->name,
@@ -357,6 +355,8 @@ static bool routed_before(struct ibf_engine *e, struct ibf_generation **gen)
 	if (!old || e->ops->sl2vl)
 		return false;
 	old = ibf_generation_get(old);
+	memcpy(old->ms, (*gen)->ms, sizeof(old->ms));
+	old->changes = (*gen)->changes;
 	old->undrained = (*gen)->undrained;
 	(*gen)->undrained = NULL;
 	ibf_generation_put(*gen);
@@ -367,20 +367,18 @@ static bool routed_before(struct ibf_engine *e, struct ibf_generation **gen)
 static enum ftr_status route_snapshot(struct ibf_engine *e)
 {
 	struct ftr_err err = { 0 };
-	struct ibf_timing ms = { 0 };
-	struct ftr_tables_diff changes = { 0 };
 	struct ibf_generation *gen;
 	enum ftr_status st;
 
 	e->refusal[0] = '\0';
-	st = ibf_generation_new(e, &gen, &ms, &err);
+	st = ibf_generation_new(e, &gen, &err);
 	if (!st && !routed_before(e, &gen))
-		st = ibf_generation_shape(e, gen, &ms, &err);
+		st = ibf_generation_shape(e, gen, &err);
 	if (st)
 		return st;
-	st = make_tables(e, gen, &ms, &changes, &err);
+	st = make_tables(e, gen, &err);
 	if (!st && e->plugin->opt.observe)
-		st = observed(e, gen, &changes);
+		st = observed(e, gen);
 	if (st) {
 		ibf_generation_put(gen);
 		return st;
@@ -389,9 +387,9 @@ static enum ftr_status route_snapshot(struct ibf_engine *e)
 	ibf_state_store(e, gen);
 	ibf_ddlr_vls(e, gen);
 	ibf_engine_publish(e, gen);
-	ibf_fast_changed(e->plugin->fast, &changes);
-	log_routed(e, gen, &ms, &changes);
-	ibf_status_routed(e->plugin, gen, &ms, &gen->unserved, &changes);
+	ibf_fast_changed(e->plugin->fast, &gen->changes);
+	log_routed(e, gen);
+	ibf_status_routed(e->plugin, gen);
 	if (e->plugin->opt.ca_order_dump)
 		ibf_ca_order_write(e, gen);
 	return FTR_OK;

@@ -21,7 +21,10 @@ enum ibf_sm_state {
 	IBF_N_SM_STATES
 };
 
-#define IBF_ROUTING_PHASES 5	/* snapshot, shape, route, check, commit */
+enum ibf_phase {
+	IBF_PHASE_SNAPSHOT, IBF_PHASE_SHAPE, IBF_PHASE_ROUTE, IBF_PHASE_CHECK, IBF_PHASE_COMMIT,
+	IBF_ROUTING_PHASES
+};
 #define IBF_REROUTE_PHASES 5	/* ports known, tables computed, tables checked, first and last
 				 * block acknowledged */
 

@@ -27,6 +27,7 @@
 
 #include "base/base.h"
 #include "osm/clock.h"
+#include "osm/metrics.h"
 #include "osm/msg.h"
 #include "osm/name.h"
 #include "osm/options.h"
@@ -96,6 +97,8 @@ struct ibf_generation {
 	uint32_t n_given;
 	struct ftr_route_stats stats;	/* the arrays to which it points have been freed */
 	struct ibf_unserved unserved;
+	double ms[IBF_ROUTING_PHASES];	/* the durations of the last routing with these tables */
+	struct ftr_tables_diff changes;	/* the entries that it changed */
 	uint32_t preferred;	/* ibf_prefer.changes after this routing */
 };
 
@@ -107,11 +110,6 @@ struct ibf_routes {
 	ftr_sw *sm;		/* the array to which opts.sm points; owned */
 	struct ftr_turn *given;	/* the array to which opts.turn points: extra turns from which
 				 * the engine starts; owned */
-};
-
-/* Durations in milliseconds. */
-struct ibf_timing {
-	double snapshot, shape, route, check, commit;
 };
 
 /* Result of reading the tables of the switches, see adopt.c. */
@@ -250,10 +248,9 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
  * failures; ibf_generation_shape then drops gen.  The caller holds OpenSM's exclusive lock. */
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
 				   struct ibf_generation **out,
-				   struct ibf_timing *ms,
 				   struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status ibf_generation_shape(struct ibf_engine *e, struct ibf_generation *gen,
-				     struct ibf_timing *ms, struct ftr_err *err) FTR_MUST_USE;
+				     struct ftr_err *err) FTR_MUST_USE;
 /* Log err as the reason why the engine does not route; returns err->status. */
 enum ftr_status ibf_refuse(struct ibf_engine *e, enum ibf_msg msg,
 			   const struct ftr_err *err);
@@ -438,10 +435,7 @@ struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
 /* Increment a counter: sweeps or refusals.  counter: its offset in struct ibf_metrics. */
 void ibf_status_count(struct ibf_plugin *p, size_t counter);
-void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
-		       const struct ibf_timing *ms,
-		       const struct ibf_unserved *un,
-		       const struct ftr_tables_diff *c);
+void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen);
 /* used: name of the engine that has routed; "": an engine of this plugin has failed, and no other
  * has routed yet.  ours: the engine `used` belongs to this plugin.  reason: why an engine of this
  * plugin has failed or was passed over in routing_engine; "": there is no such engine. */

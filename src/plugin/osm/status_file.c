@@ -118,10 +118,7 @@ static uint32_t without_sm(const struct ibf_plugin *p,
 	return n;
 }
 
-void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
-		       const struct ibf_timing *ms,
-		       const struct ibf_unserved *un,
-		       const struct ftr_tables_diff *c)
+void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen)
 {
 	const struct ftr_shape *sh = gen->shape;
 	struct ibf_metrics *m;
@@ -132,12 +129,8 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 	pthread_mutex_lock(&p->status->mutex);
 	m->routings++;
 	m->routed = rr_wall();
-	m->routing_ms[0] = ms->snapshot;
-	m->routing_ms[1] = ms->shape;
-	m->routing_ms[2] = ms->route;
-	m->routing_ms[3] = ms->check;
-	m->routing_ms[4] = ms->commit;
-	m->changed_entries = c->entries;
+	memcpy(m->routing_ms, gen->ms, sizeof(m->routing_ms));
+	m->changed_entries = gen->changes.entries;
 	m->switches = gen->fabric->n_sw;
 	m->links = gen->fabric->n_sw_links;
 	m->end_ports = gen->fabric->n_ep;
@@ -147,9 +140,9 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 		.links = sh->missing.n_missing_links - gen->drained.links,
 		.hosts = sh->missing.n_missing_hosts - gen->drained.hosts,
 	};
-	m->lost_hosts = un->hosts;
-	m->lost_mixed = un->mixed;
-	m->lost_others = un->others;
+	m->lost_hosts = gen->unserved.hosts;
+	m->lost_mixed = gen->unserved.mixed;
+	m->lost_others = gen->unserved.others;
 	m->no_sm_path = without_sm(p, gen);
 	pthread_mutex_unlock(&p->status->mutex);
 }
