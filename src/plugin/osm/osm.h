@@ -82,34 +82,20 @@ struct ibf_generation {
 	struct ftr_keep keep;
 	bool makeshift;		/* the preferred tables were made for a damaged fabric */
 	struct ftr_route_opts opts;
-	uint8_t *order;		/* [n_sw] level of each switch in the up/down order; NULL: there
-				 * is no such order of at most 255 levels */
-	/* The shape whose ranks, costs and groups the tables follow: `shape` or `own`; NULL: there
-	 * is none. */
+	/* The shape whose ranks, costs and groups the tables follow: `shape` or stats.routed; NULL:
+	 * there is none. */
 	const struct ftr_shape *routed;
-	struct ftr_shape *own;	/* shape with the engine's own order of switches, or NULL */
 	struct ftr_sl2vl *vls;	/* SL2VL tables if ddlr uses two VLs (ddlr_vls.c), else NULL */
 	struct ftr_vl_pairs pairs;	/* the VLs of these tables */
 	ftr_sw *sm;		/* the array to which opts.sm points; owned */
-	struct ftr_turn *turn;	/* the array to which opts.turn points: extra turns of the tables
-				 * (from a downward to an upward link); owned */
 	struct ftr_turn *given;	/* [n_given] extra turns from which the engine started */
 	uint32_t n_given;
-	struct ftr_route_stats stats;	/* the arrays to which it points have been freed */
+	struct ftr_route_stats stats;	/* owns stats.order, stats.routed and stats.turn, to which
+					 * opts.turn points */
 	struct ibf_unserved unserved;
 	double ms[IBF_ROUTING_PHASES];	/* the durations of the last routing with these tables */
 	struct ftr_tables_diff changes;	/* the entries that it changed */
 	uint32_t preferred;	/* ibf_prefer.changes after this routing */
-};
-
-/* Tables that an engine has computed, its options and its statistics. */
-struct ibf_routes {
-	struct ftr_tables *t;
-	struct ftr_route_opts opts;
-	struct ftr_route_stats stats;	/* owns stats.order and stats.turn */
-	ftr_sw *sm;		/* the array to which opts.sm points; owned */
-	struct ftr_turn *given;	/* the array to which opts.turn points: extra turns from which
-				 * the engine starts; owned */
 };
 
 /* Result of reading the tables of the switches, see adopt.c. */
@@ -301,10 +287,9 @@ void ibf_guids_free(struct ibf_plugin *p);
 /* Log a warning if root_guid_file names no switch of the fabric, or not all top switches. */
 void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh);
 
-/* verify.c: check the computed tables r->t.  FTR_REFUSED: they must not be used; err says why. */
-enum ftr_status ibf_verify(struct ibf_engine *e,
-			   const struct ibf_generation *gen,
-			   const struct ibf_routes *r, struct ibf_unserved *un,
+/* verify.c: check the computed tables, and set gen->unserved.  FTR_REFUSED: they must not be used; err
+ * says why. */
+enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
 
 /* prefer.c.  Called before gen is routed: set gen->prefer, gen->current and gen->keep. */

@@ -757,7 +757,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
 		.p = p, .gen = gen, .to = gen->tables, .start = ibf_now_ms(),
-		.rank = gen->stats.order_known ? gen->order : NULL,
+		.rank = gen->stats.order_known ? gen->stats.order : NULL,
 		.f = gen->undrained ? gen->undrained : gen->fabric,
 	};
 	struct ftr_err err = { 0 }, unsafe = { 0 }, unknown;

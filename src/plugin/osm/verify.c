@@ -283,12 +283,10 @@ static enum ftr_status judge(const struct promise *p,
 	return judge_missing(p, t, err);
 }
 
-enum ftr_status ibf_verify(struct ibf_engine *e,
-			   const struct ibf_generation *gen,
-			   const struct ibf_routes *routes,
-			   struct ibf_unserved *un, struct ftr_err *err)
+enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen, struct ftr_err *err)
 {
-	const struct ftr_route_stats *stats = &routes->stats;
+	const struct ftr_route_stats *stats = &gen->stats;
+	struct ibf_unserved *un = &gen->unserved;
 	struct ftr_check_opts opts = {
 		.rank = stats->order_known ? stats->order : NULL,
 		.turn = stats->turn, .n_turns = stats->turn ? stats->n_turns : 0,
@@ -297,8 +295,8 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
 	struct tally *y = tally_new(gen->fabric);
 	struct promise p = {
-		.sh = gen->shape, .opts = &routes->opts, .y = y,
-		.what = e->ops->promise(&routes->opts),
+		.sh = gen->shape, .opts = &gen->opts, .y = y,
+		.what = e->ops->promise(&gen->opts),
 		.island = ftr_calloc(gen->fabric->n_sw, sizeof(*p.island)),
 	};
 	enum ftr_status st = FTR_OK;
@@ -309,11 +307,11 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 	else
 		ftr_check_parts(gen->fabric, p.island);
 	if (!st)
-		st = ftr_check_tables(gen->fabric, routes->t, &opts,
+		st = ftr_check_tables(gen->fabric, gen->tables, &opts,
 				      e->plugin->team, r, err);
 	if (!st) {
 		count_unserved(&p, un);
-		st = judge(&p, routes->t, r, err);
+		st = judge(&p, gen->tables, r, err);
 	}
 	if (!st) {
 		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
