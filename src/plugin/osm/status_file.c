@@ -198,13 +198,13 @@ void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r)
 	m = &p->status->m;
 	pthread_mutex_lock(&p->status->mutex);
 	m->reroutes++;
-	m->failed_writes += r->failed;
-	m->rerouted = r->wall;
+	m->failed_writes += r->sets.failed;
+	m->rerouted = r->fault.wall;
 	m->reroute_ms[0] = r->known_ms;
 	m->reroute_ms[1] = r->computed_ms;
 	m->reroute_ms[2] = r->checked_ms;
-	m->reroute_ms[3] = r->first_ms;
-	m->reroute_ms[4] = r->last_ms;
+	m->reroute_ms[3] = r->sets.first_ms;
+	m->reroute_ms[4] = r->sets.last_ms;
 	write_all(p);
 	pthread_mutex_unlock(&p->status->mutex);
 }
