@@ -9,19 +9,10 @@
  * have one.  So the plugin writes the new entries itself, in steps (<ftr/transition.h>).  If a pair
  * of hosts has a path in the old and in the new tables, it has a path after every write.
  *
- * Two designs were considered:
- *
- *	(a) OpenSM gets the old tables, and a thread of the plugin applies the difference after the
- *	    sweep, as the fast path does.  Nothing waits.  But old tables that fit the present fabric
- *	    do not always exist: links have failed, and hosts and switches are new.  Then OpenSM
- *	    would need a third kind of tables, which must be free of credit loops with the old and
- *	    with the new ones.  And during the transition, the answers of OpenSM's SA and the trees
- *	    of multicast groups would follow tables that are about to change.
- *	(b) The routing callback writes the difference, and OpenSM's own distribution then finds
- *	    nothing to write.
- *
- * This file is design (b), because each routing then has one set of new tables, as before, and if
- * anything goes wrong, OpenSM's distribution completes it.
+ * The routing callback writes the difference, and OpenSM's own distribution then finds nothing to
+ * write.  If anything goes wrong, it completes the transition.  The alternative, a thread that applies the
+ * difference after the sweep, would need a third kind of tables for OpenSM if the old ones no longer fit
+ * the fabric, and the SA and multicast trees would follow tables that are about to change.
  *
  * OpenSM calls the routing callback with its lock held.  commit.c has already stored the new tables
  * in new_lft.  The lock is released while packets travel, and taken again afterwards.  This may
@@ -636,14 +627,24 @@ static void settle(const struct change *x)
 	}
 }
 
-/* Another manager has taken over, and replaces the remaining entries.  OpenSM would go on with its sweep:
- * let it write the entries that the switches hold.  OpenSM's lock is held. */
+static bool has_link(const struct ftr_fabric *f, ftr_sw s)
+{
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+		if (ftr_fabric_next(f, s, (ftr_port)p) != FTR_SW_NONE)
+			return true;
+	return false;
+}
+
+/* Another manager has taken over, and replaces the remaining entries.  OpenSM goes on with its sweep: let
+ * it write the entries that the switches hold.  Only a switch without an Active link gets its new
+ * table: no packet can reach it, and OpenSM is about to activate its links.  OpenSM's lock is
+ * held. */
 static void leave_tables(const struct change *x)
 {
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
 
-		if (sw && sw->new_lft && !x->w.silent[s])
+		if (sw && sw->new_lft && !x->w.silent[s] && has_link(x->f, s))
 			memcpy(sw->new_lft, ftr_tables_row(x->now, s),
 			       FTR_MIN(sw->lft_size, x->f->max_lid + 1u));
 	}
