@@ -17,7 +17,7 @@
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics (200 in
  * scripts/test transition-long).  FTR_GRAPHS=1 takes small graphs and joined trees only.  FTR_TRACE=1
- * prints every change of a table, and FTR_LOG=1 the log of a run with an unsound state.
+ * prints every change of a table, and FTR_LOG=1 the log of a run with an unsound state or a credit loop.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -389,13 +389,12 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 	h->written = NULL;
 	bad = y.lost + y.loops + y.deadlocks - forced;
 	sum.forced += forced;
-	if (!strstr(options, "plain") && bad) {
+	if (!strstr(options, "plain") && bad)
 		printf("seed %" PRIu64 ", %s: of %" PRIu64 " states, %" PRIu64 " lose a path, %" PRIu64
 		       " have a loop, %" PRIu64 " a credit loop; IBF121: %u\n", seed, engine,
 		       y.states, y.lost, y.loops, y.deadlocks, fake_logged(h, "IBF121"));
-		if (getenv("FTR_LOG"))
-			puts(h->log);
-	}
+	if (getenv("FTR_LOG") && (bad || forced))
+		puts(h->log);
 	sum.states += y.states;
 	sum.ordered += fake_logged(h, "IBF010");
 	sum.plain += fake_logged(h, "IBF121");

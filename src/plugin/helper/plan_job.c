@@ -261,7 +261,7 @@ static bool is_write(const struct ftr_fabric *f, const struct ftr_change *w,
 		return false;
 	if (f->owner[w->lid].kind == FTR_OWNER_NONE ? w->after != FTR_PORT_NONE :
 	    w->after > f->sw[w->sw].n_ports ||
-	    ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE)
+	    (w->after && ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE))
 		return false;
 	return !last || (FTR_ORDER(last->step, w->step) ?: FTR_ORDER(last->sw, w->sw) ?:
 			 FTR_ORDER(last->lid, w->lid)) < 0;

@@ -9,10 +9,9 @@
  * have one.  So the plugin writes the new entries itself, in steps (<ftr/transition.h>).  If a pair
  * of hosts has a path in the old and in the new tables, it has a path after every write.
  *
- * The routing callback writes the difference, and OpenSM's own distribution then finds nothing to
- * write.  If anything goes wrong, it completes the transition.  The alternative, a thread that applies the
- * difference after the sweep, would need a third kind of tables for OpenSM if the old ones no longer fit
- * the fabric, and the SA and multicast trees would follow tables that are about to change.
+ * The routing callback writes the difference.  OpenSM's own distribution then finds nothing to write, or
+ * completes a transition that has failed.  A thread that writes after the sweep would need other tables
+ * for OpenSM meanwhile, and the old ones may not fit the fabric.
  *
  * OpenSM calls the routing callback with its lock held.  commit.c has already stored the new tables
  * in new_lft.  The lock is released while packets travel, and taken again afterwards.  This may
@@ -636,9 +635,8 @@ static bool has_link(const struct ftr_fabric *f, ftr_sw s)
 }
 
 /* Another manager has taken over, and replaces the remaining entries.  OpenSM goes on with its sweep: let
- * it write the entries that the switches hold.  Only a switch without an Active link gets its new
- * table: no packet can reach it, and OpenSM is about to activate its links.  OpenSM's lock is
- * held. */
+ * it write the entries that the switches hold.  Only a switch without an Active link gets its new table:
+ * no packet can reach it, and OpenSM will activate its links.  OpenSM's lock is held. */
 static void leave_tables(const struct change *x)
 {
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
