@@ -54,7 +54,7 @@
  *
  * Packets may also follow entries of before the last repair or routing, which the graph does not
  * contain.  They are waited for, unless the ranks prove that no mixture of these tables has a credit
- * loop.  Not covered: a repair by other ranks (to wait would delay the repair of paths).
+ * loop.
  *
  * There may be no order without a possible credit loop.  Two cases:
  *
@@ -110,7 +110,7 @@ struct change {
 	struct ftr_tables *now;
 	struct ibf_sets w;
 	double start, end;	/* by ibf_now_ms(); no step begins after `end` */
-	struct rr_written repaired;	/* by the fast path */
+	struct rr_written older;
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	bool other_ranks;	/* the last routing had other ranks */
 	uint32_t steps, rounds;
@@ -381,9 +381,7 @@ static enum ftr_status judge(struct change *x, enum verdict *v, struct ftr_err *
 /* Wait for packets that follow entries older than x->now, see above. */
 static void wait_for_older(struct change *x)
 {
-	const struct rr_written *a = &x->p->written, *b = &x->repaired;
-	double last = FTR_MAX(x->proved && !x->other_ranks ? a->unranked : a->last,
-			      x->proved ? b->unranked : b->last);
+	double last = x->proved && !x->other_ranks ? x->older.unranked : x->older.last;
 	double until = last > 0 ? last + ibf_packet_lifetime(x->p) : 0, t0 = ibf_now_ms();
 
 	while (ibf_now_ms() < until && !is_over(x))
@@ -742,7 +740,7 @@ static void report(struct change *x, const struct ibf_engine *e, const char *uns
 void ibf_transition_over(struct ibf_plugin *p)
 {
 	if (p->unordered_at)
-		p->written.last = p->written.unranked = ibf_now_ms();
+		ibf_fast_written(p->fast, false);
 	if (p->unordered_at)
 		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
 			ibf_count(p->unordered_pairs, "pair", "pairs").s,
@@ -769,7 +767,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	st = prepare(&x, e, &err);
 	if (!st) {
 		CL_PLOCK_RELEASE(&p->osm->lock);
-		x.repaired = ibf_fast_wait(p->fast);
+		x.older = ibf_fast_wait(p->fast);
 		st = read_unknown(&x, &err);
 		x.w.now = x.now;
 		x.end = ibf_now_ms() + p->opt.transition_limit_ms;
@@ -781,9 +779,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 		if (why_not(&x, &err))
 			x.lost_known = !add_lost(&x, &unknown);
 		if (x.w.blocks || x.w.failed)
-			p->written.last = ibf_now_ms();
-		if ((x.w.blocks || x.w.failed) && !x.proved)
-			p->written.unranked = p->written.last;
+			ibf_fast_written(p->fast, x.proved);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
 		if (!is_master(&x))
