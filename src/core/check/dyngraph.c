@@ -356,9 +356,8 @@ static bool leads_onto(const struct ftr_cdg *g, uint32_t link, ftr_lid lid)
 {
 	const struct dyn_link *l = &g->link[link];
 
-	return g->f->owner[lid].kind != FTR_OWNER_NONE &&
-	       (ftr_tables_get(g->now, l->from, lid) == l->from_port ||
-		ftr_tables_get(g->now, l->to, lid) == l->to_port);
+	return ftr_tables_get(g->now, l->from, lid) == l->from_port ||
+		ftr_tables_get(g->now, l->to, lid) == l->to_port;
 }
 
 bool ftr_cdg_link_is_down(const struct ftr_cdg *g, ftr_sw s, ftr_port port)

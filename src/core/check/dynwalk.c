@@ -140,10 +140,10 @@ static void reach_from_source(struct spread *p, ftr_sw s)
 	const struct ftr_cdg *g = p->g;
 	const uint8_t *row = dyn_entry(g, s, 0);
 
-	for (uint32_t lid = 0; lid <= g->f->max_lid; lid++) {
+	for (uint32_t lid = 1; lid <= g->f->max_lid; lid++) {
 		uint32_t link = dyn_link_of(g, s, row[lid]), vls;
 
-		if (link == DYN_NONE || g->f->owner[lid].kind == FTR_OWNER_NONE)
+		if (link == DYN_NONE)
 			continue;
 		vls = g->inject[p->sl * g->n_links + link];
 		for (; vls; vls &= vls - 1)

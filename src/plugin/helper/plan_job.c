@@ -254,9 +254,11 @@ void put_plan(struct ftr_out *o, const struct ftr_ddlr_plan *plan)
 static bool is_write(const struct ftr_fabric *f, const struct ftr_change *w,
 		     const struct ftr_change *last)
 {
-	if (!w->step || w->sw >= f->n_sw || w->lid > f->max_lid ||
-	    f->owner[w->lid].kind == FTR_OWNER_NONE || w->after > f->sw[w->sw].n_ports ||
-	    ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE)
+	if (!w->step || w->sw >= f->n_sw || !w->lid || w->lid > f->max_lid)
+		return false;
+	if (f->owner[w->lid].kind == FTR_OWNER_NONE ? w->after != FTR_PORT_NONE :
+	    w->after > f->sw[w->sw].n_ports ||
+	    (w->after && ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE))
 		return false;
 	return !last || (FTR_ORDER(last->step, w->step) ?: FTR_ORDER(last->sw, w->sw) ?:
 			 FTR_ORDER(last->lid, w->lid)) < 0;
