@@ -23,6 +23,8 @@ int cli_json_end(struct json_object *o, int status);
 /* Each of these functions adds a member to o.  If o is NULL (no memory), cli_json_end
  * reports the error. */
 struct json_object *cli_json_object(struct json_object *o, const char *key);
+/* Adds val, which o then owns; returns it. */
+struct json_object *cli_json_put(struct json_object *o, const char *key, struct json_object *val);
 struct json_object *cli_json_array(struct json_object *o, const char *key);
 /* Appends an object to the array a. */
 struct json_object *cli_json_element(struct json_object *a);

@@ -23,8 +23,7 @@ void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
 	cli_must(ftr_check_tables(f, t, &opts, team, &r, &cli_err));
 	cli_judge(f, sh, &r, &none, &verdict);
 	if (out->details)
-		json_object_object_add(out->details, "check",
-				       cli_report_json(f, sh, &r, &none, &verdict));
+		cli_json_put(out->details, "check", cli_report_json(f, sh, &r, &none, &verdict));
 	*reach = verdict.reach;
 	for (int i = 0; i < CLI_N_METRICS; i++)
 		out->v[i] = NAN;

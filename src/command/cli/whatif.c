@@ -210,6 +210,8 @@ static void measure(struct whatif *j, const struct ftr_shape *sh,
 		snprintf(name, sizeof(name), "%td.lfts.gz", c - j->col);
 		cli_write_tables(cli_path(j->details, name), sh->f, t);
 		c->run[i].details = json_object_new_object();
+		if (!c->run[i].details)
+			cli_die("out of memory for the details");
 	}
 	if (j->vl_map)
 		how.sl2vl = m = cli_carry_vls(j->f, j->vl_map, sh->f);

@@ -283,7 +283,7 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 			cli_json_bool(run, "finding", col->run[i].bad);
 			put_run(run, &col->run[i]);
 			if (col->run[i].details)
-				json_object_object_add(run, "details", col->run[i].details);
+				cli_json_put(run, "details", col->run[i].details);
 		}
 	}
 	return cli_json_end(o, status);

@@ -3,8 +3,8 @@
 
 A fabric is one object "details" of "ibfattree whatif --details", see ibfattree-json(5).
 Coordinates depend only on ranks, pods and planes, so the same fabric always gives the same picture.
-One unit of x is the width of a leaf switch.  Leaves are in the order of their columns, so those of a
-pod are side by side.  A switch of a higher rank is above the leaves of its pod.
+One unit of x is the width of a leaf switch.  Leaves are in the order of their columns, so those of
+a pod are side by side.  A switch of a higher rank is above the leaves of its pod.
 
     rank 2   [ plane 0 ][ plane 1 ][ plane 2 ]
     rank 1   [  pod 0  ]   [  pod 1  ]   ...
@@ -12,9 +12,9 @@ pod are side by side.  A switch of a higher rank is above the leaves of its pod.
     x        0 1 2 3 4 5   6 7 8 ...
 
     pod      all switches of one rank above the same leaves; at rank 0, one leaf
-    block    switches that are drawn as one unit.  At rank 0: the leaves below one pod of rank 1.  At
-             higher ranks: a pod, or, if planes have several switches in each pod, the switches of
-             one plane in a pod.
+    block    switches that are drawn as one unit.  At rank 0: the leaves below one pod of rank 1.
+             At higher ranks: a pod, or, if planes have several switches in each pod, the switches
+             of one plane in a pod.
     plane    a connected component of the switches above rank 0; its number is its first switch
 """
 import collections
