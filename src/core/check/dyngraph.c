@@ -193,9 +193,8 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t, stru
 		return st;
 	for (ftr_sw s = 0; s < g->f->n_sw; s++)
 		memcpy(dyn_entry(g, s, 0), ftr_tables_row(t, s), g->now->stride);
-	for (uint32_t lid = 0; lid <= g->f->max_lid; lid++)
-		if (g->f->owner[lid].kind != FTR_OWNER_NONE)
-			lids[lid / 64] |= UINT64_C(1) << lid % 64;
+	for (uint32_t lid = 1; lid <= g->f->max_lid; lid++)
+		lids[lid / 64] |= UINT64_C(1) << lid % 64;
 	if (!dyn_count(g, lids, 0, true))
 		return ftr_fail(err, FTR_REFUSED, "stopped before the dependency graph was complete");
 	if (!dyn_order_all(g, &acyclic))
@@ -337,9 +336,8 @@ static bool leads_onto(const struct ftr_cdg *g, uint32_t link, ftr_lid lid)
 {
 	const struct dyn_link *l = &g->link[link];
 
-	return g->f->owner[lid].kind != FTR_OWNER_NONE &&
-	       (ftr_tables_get(g->now, l->from, lid) == l->from_port ||
-		ftr_tables_get(g->now, l->to, lid) == l->to_port);
+	return ftr_tables_get(g->now, l->from, lid) == l->from_port ||
+		ftr_tables_get(g->now, l->to, lid) == l->to_port;
 }
 
 bool ftr_cdg_link_is_down(const struct ftr_cdg *g, ftr_sw s, ftr_port port)
