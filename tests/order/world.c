@@ -563,8 +563,6 @@ static bool perform(struct fake *h, const struct action *a)
 		h->sw[a->id].unheard = false;
 		hear((ftr_sw)a->id);
 		fiber_follow(fiber_mix(h->links_past, a->id));
-		/* the plugin leaves it to OpenSM, which does not sweep */
-		world.missed |= world.s->alone && h->fast->rr.state.tables == RR_FOREIGN;
 		fake_trap(h, (ftr_sw)a->id, SM_LINK_STATE_CHANGED_TRAP);
 		say("trap of %s", h->fab->sw[a->id].name);
 		break;

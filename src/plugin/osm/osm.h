@@ -197,7 +197,6 @@ struct ibf_plugin {
 	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
 				 * has not written them yet; 0: it has left none */
 	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
-	struct rr_written written;	/* by routings, also by OpenSM itself after IBF121 */
 	struct ibf_rank *rank;	/* [n_rank] of the last routing, by ascending GUID */
 	uint32_t n_rank;
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
@@ -390,9 +389,11 @@ void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 /* Post RR_EV_ROUTING (with OpenSM's exclusive lock held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
 void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
-/* Wait until a write of the fast path has ended, at most 5 s.  Returns the times of its last writes.
+/* Wait until a write of the fast path has ended, at most 5 s.  Returns the times of the last writes.
  * The caller does not hold OpenSM's lock.  f is not NULL. */
 struct rr_written ibf_fast_wait(struct ibf_fast *f);
+/* Tables of a routing have been written.  proved: see struct rr_written.  f is not NULL. */
+void ibf_fast_written(struct ibf_fast *f, bool proved);
 /* Store the numbers of changes of a routing.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ftr_tables_diff *c);
 /* ddlr_vls.c: decide how many VLs ddlr uses with the tables of gen.  The caller holds OpenSM's

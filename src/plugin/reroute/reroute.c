@@ -535,13 +535,28 @@ static uint32_t trap_senders(const struct rr_view *v,
 	return k;
 }
 
-/* Remove from c[] the links that are back, but damped; returns the number of links left. */
+/* Packets may be in flight that followed entries of before the last write, and the ranks do not prove
+ * that no credit loop can form with them. */
+static bool has_older_packets(struct rr *f)
+{
+	double last;
+
+	pthread_mutex_lock(&f->mutex);
+	last = f->written.unranked;
+	pthread_mutex_unlock(&f->mutex);
+	return last > 0 && rr_now(f) < last + f->ops->lifetime(f->ctx);
+}
+
+/* Remove from c[] the links that are back, but damped; returns the number of links left.  While there
+ * are older packets, all links that are back are left to the next routing, which waits for these
+ * packets. */
 static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 {
+	bool older = has_older_packets(f);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!c[i].up || !rr_is_damped(f, &c[i]))
+		if (!c[i].up || !(older || rr_is_damped(f, &c[i])))
 			c[kept++] = c[i];
 	return kept;
 }
