@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake/opensm.h"
 #include "lib/suite.h"
@@ -16,6 +17,8 @@
 #include <opensm/osm_multicast.h>
 #include <opensm/osm_partition.h>
 #include <opensm/osm_qos_policy.h>
+
+extern osm_event_plugin_t osm_event_plugin;
 
 /* ---- two fabrics ------------------------------------------------------------------------ */
 
@@ -335,6 +338,395 @@ START_TEST(text)
 }
 END_TEST
 
+/* ---- contradictions ------------------------------------------------------------------------ */
+
+static struct fake *host;	/* for the functions below */
+
+static osm_physp_t *host_port(void)
+{
+	return host->ep_port[1]->p_physp;
+}
+
+static void no_lid(void)
+{
+	host_port()->port_info.base_lid = 0;
+}
+
+static void lid_of_another(void)
+{
+	host_port()->port_info.base_lid = host->ep_port[0]->p_physp->port_info.base_lid;
+}
+
+static void lid_of_nobody(void)
+{
+	host_port()->port_info.base_lid = cl_hton16(0xbfff);
+}
+
+static void lids_beyond_table(void)
+{
+	host_port()->port_info.base_lid = cl_hton16(0x100);
+	ib_port_info_set_lmc(&host_port()->port_info, 1);
+	host_port()->port_info.base_lid = cl_hton16((uint16_t)cl_ptr_vector_get_size(&host->osm->subn.port_lid_tbl));
+}
+
+static void unaligned_lids(void)
+{
+	ib_port_info_set_lmc(&host_port()->port_info, 2);
+}
+
+static void no_link(void)
+{
+	host_port()->p_remote_physp = NULL;
+}
+
+static void unhealthy(void)
+{
+	host_port()->healthy = FALSE;
+}
+
+static void at_itself(void)
+{
+	host_port()->p_remote_physp = host_port();
+}
+
+static void at_host(void)
+{
+	host_port()->p_remote_physp = host->ep_port[0]->p_physp;
+}
+
+static void at_high_port(void)
+{
+	host->osw[host->fab->ep[1].sw]->num_ports = 2;
+}
+
+static void no_port(void)
+{
+	host->ep_port[1]->p_physp = NULL;
+}
+
+static void same_guid(void)
+{
+	host->ep_port[1]->guid = host->ep_port[0]->guid;
+}
+
+static void switch_without_lid(void)
+{
+	host->sw_node[0]->physp_table[0].port_info.base_lid = 0;
+}
+
+static void router(void)
+{
+	host->ep_node[1]->node_info.node_type = IB_NODE_TYPE_ROUTER;
+}
+
+static void fdr10(void)
+{
+	host_port()->ext_port_info.link_speed_active = 1;	/* FDR10 */
+}
+
+/* skipped: the plugin reports a contradiction. */
+static const struct contradiction {
+	void (*make)(void);
+	bool skipped;
+} contradiction[] = {
+	{ no_lid, true }, { lid_of_another, true }, { lid_of_nobody, true },
+	{ lids_beyond_table, true }, { unaligned_lids, true }, { no_link, true },
+	{ unhealthy, true }, { at_itself, true }, { at_host, true }, { at_high_port, true },
+	{ no_port, false }, { same_guid, true }, { switch_without_lid, true }, { router, false },
+	{ fdr10, false },
+};
+
+static void contradict(void *ctx, struct fake *h, enum fake_moment m)
+{
+	(void)h;
+	if (m == FAKE_LOCKED)
+		contradiction[*(int *)ctx].make();
+}
+
+/* One value of OpenSM's data is wrong when the engine is called.  All other hosts are routed. */
+START_TEST(contradictions)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,2;1,2;1,1", .not_up = true });
+	char command[128];
+
+	host = h;
+	h->moment = contradict;
+	h->moment_ctx = &_i;
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_msg((fake_logged(h, "OpenSM's data; the objects concerned are left out") == 1) ==
+		      contradiction[_i].skipped, "case %d: %s", _i, h->log);
+	ck_assert_ptr_nonnull(((struct ibf_plugin *)h->plugin)->routed);
+	/* the fake's own data are not repaired, so end without its checks */
+	fake_unload(h);
+	snprintf(command, sizeof(command), "rm -r %s", h->dir);
+	ck_assert(!system(command));
+	exit(0);
+}
+END_TEST
+
+/* ---- engines that compute wrong tables ------------------------------------------------------ */
+
+static const struct ftr_engine_ops *real;
+static int wrong;
+
+enum { LOOP, DEAD_PORT, WRONG_HOST, MISSING, WRONGS };
+
+static void spoil(const struct ftr_fabric *f, struct ftr_tables *t)
+{
+	ftr_lid lid = f->ep[0].lid;
+	ftr_sw s = f->ep[0].sw;
+
+	switch (wrong) {
+	case LOOP:	/* the switch of the host sends to an upper switch, which sends back */
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+			if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind == FTR_PEER_SW)
+				ftr_tables_row(t, s)[lid] = (ftr_port)p;
+		break;
+	case DEAD_PORT:
+		ftr_tables_row(t, s)[lid] = 200;
+		break;
+	case WRONG_HOST:
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+			if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind == FTR_PEER_EP &&
+			    p != f->ep[0].sw_port)
+				ftr_tables_row(t, s)[lid] = (ftr_port)p;
+		break;
+	default:
+		ftr_tables_row(t, s)[lid] = FTR_PORT_NONE;
+	}
+}
+
+static enum ftr_status wrong_route(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
+				   struct ftr_team *team, struct ftr_tables *out,
+				   struct ftr_route_stats *stats, struct ftr_err *err)
+{
+	enum ftr_status st = real->route(sh, opts, team, out, stats, err);
+
+	if (!st)
+		spoil(sh->f, out);
+	return st;
+}
+
+START_TEST(wrong_tables)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;2,2;1,2;1,1", .not_up = true });
+	struct ibf_engine *e = &((struct ibf_plugin *)h->plugin)->engine[0];
+	struct ftr_engine_ops ops;
+
+	while (strcmp(e->ops->name, "dmodc"))
+		e++;
+	real = e->ops;
+	ops = *real;
+	ops.route = wrong_route;
+	e->ops = &ops;
+	wrong = _i;
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_msg(fake_logged(h, "refuses to route: the computed tables h") == 1, "%s", h->log);
+	e->ops = real;
+	for (int i = 0; i < 2; i++) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- routings with the same input ------------------------------------------------------------ */
+
+static struct ibf_generation *used(struct fake *h)
+{
+	return ((struct ibf_plugin *)h->plugin)->routed->gen;
+}
+
+/* A sweep without changes uses the tables of the last routing.  After a change of any input they are
+ * computed again. */
+START_TEST(same_input)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;2,2;1,2;1,1" });
+
+	for (int i = 0; i < 8; i++) {
+		struct ibf_generation *before = used(h);
+		bool tables = before->tables;
+
+		ck_assert(tables);
+		switch (i) {
+		case 1:
+			before->drained.switches++;
+			break;
+		case 2:
+			before->drained.links++;
+			break;
+		case 3:
+			before->drained.hosts++;
+			break;
+		case 4:
+			before->mcast_able[0] ^= 1;
+			break;
+		case 5:
+			before->opts.sm_switch++;
+			break;
+		case 6:
+			before->opts.n_sm++;
+			break;
+		case 7:
+			if (before->opts.n_sm)
+				before->sm[0]++;
+		}
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+		ck_assert_msg((used(h) == before) == (i == 0 || (i == 7 && !before->opts.n_sm)),
+			      "case %d", i);
+	}
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- names and lists of GUIDs ------------------------------------------------------------------- */
+
+START_TEST(names)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;2,2;1,2;1,1", .not_up = true });
+	static const char *const name[] = { "a\"b\\c", "" };
+
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++) {
+		free(h->sw_node[s]->print_desc);
+		h->sw_node[s]->print_desc = strdup(name[s % 2]);
+	}
+	for (int i = 0; i < 3; i++) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		fake_link(h, fake_leaf(h, i), fake_uplink(h, fake_leaf(h, i), i), false);
+		fake_settle(h);
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	fake_flush(h);
+	ck_assert_uint_ge(fake_events(h, "a\\\"b\\\\c"), 1);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+static void put_list(const char *path, const struct fake *h, uint32_t n, uint64_t other)
+{
+	FILE *out = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(out);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, "0x%016" PRIx64 "\n", h->fab->sw[fake_spine(h, i)].guid);
+	if (other)
+		fprintf(out, "0x%016" PRIx64 "\n", other);
+	ck_assert(!fclose(out));
+}
+
+static const struct list {
+	uint32_t n;
+	uint64_t other;
+	const char *says;
+} list[] = {
+	{ 1, 0, "lacks 11 top switches: " },
+	{ 10, 0, "lacks 2 top switches: " },
+	{ 0, 0, "holds no GUID; the list of 10 GUIDs last read from" },
+	{ 0, 0x77, "names no switch of this fabric" },
+};
+
+/* case 1: with "roots file". */
+START_TEST(lists)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "2;2,2;1,12;1,1", .not_up = true, .options = _i ? "roots file\n" : NULL,
+	});
+	osm_subn_opt_t *opt = &h->osm->subn.opt;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/roots", h->dir);
+	opt->root_guid_file = path;
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "root_guid_file is not used: "), 1);
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(list); i++) {
+		put_list(path, h, list[i].n, list[i].other);
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+		ck_assert_msg(fake_logged(h, list[i].says) == 1, "%s: %s", list[i].says, h->log);
+	}
+	put_list(path, h, 12, 0);
+	for (unsigned long n = 1; n < 30; n++) {	/* the old list stays */
+		ftr_alloc_fail_once(n);
+		fake_sweep(h);
+		ftr_alloc_fail_at(0);
+		fake_settle(h);
+	}
+	opt->root_guid_file = NULL;
+	unlink(path);
+	for (int i = 0; i < 2; i++) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- start without memory, states ------------------------------------------------------------- */
+
+START_TEST(start_without_memory)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;2,2;1,2;1,1" });
+	unsigned int without_fast = 0;
+	char path[128];
+
+	ftr_alloc_fail_at(1);
+	ck_assert_ptr_null(osm_event_plugin.create(h->osm));
+	ftr_alloc_fail_at(0);
+	for (unsigned long n = 2; n < 40; n++) {
+		ftr_alloc_fail_once(n);
+		fake_restart(h, false);
+		ftr_alloc_fail_at(0);
+		without_fast += !h->fast;
+		for (int i = 0; i < 2; i++) {
+			ck_assert(fake_sweep(h));
+			if (h->fast)
+				fake_settle(h);
+		}
+		fake_check_healed(h);
+	}
+	ck_assert_uint_ge(without_fast, 1);
+	/* with the default options, this file was written */
+	snprintf(path, sizeof(path), "%s/opensm-dmodc-ca-order.dump", h->dir);
+	unlink(path);
+	fake_free(h);
+}
+END_TEST
+
+START_TEST(states)
+{
+	static const uint8_t state[] = {
+		IB_SMINFO_STATE_DISCOVERING, IB_SMINFO_STATE_NOTACTIVE, IB_SMINFO_STATE_STANDBY,
+		IB_SMINFO_STATE_MASTER,
+	};
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;2,2;1,2;1,1" });
+
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(state); i++) {
+		fake_set_state(h, state[i]);
+		osm_event_plugin.report(h->plugin, OSM_EVENT_ID_STATE_CHANGE, NULL);
+	}
+	h->osm->subn.coming_out_of_standby = TRUE;
+	for (int i = 0; i < 2; i++) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("values of OpenSM");
@@ -345,6 +737,15 @@ int main(void)
 	tcase_add_test(c, multicast);
 	tcase_add_loop_test(c, no_table, 0, 4);
 	tcase_add_test(c, text);
+	tcase_add_loop_test(c, contradictions, 0, (int)FTR_ARRAY_LEN(contradiction));
+	tcase_add_loop_test(c, wrong_tables, 0, WRONGS);
+	tcase_add_test(c, same_input);
+	tcase_add_test(c, names);
+	tcase_add_loop_test(c, lists, 0, 2);
+	suite_add_tcase(s, c);
+	c = tcase_create("start");
+	tcase_add_test(c, start_without_memory);
+	tcase_add_test(c, states);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
