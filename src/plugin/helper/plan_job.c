@@ -142,7 +142,8 @@ static enum ftr_status get_shape(struct ftr_in *in, struct ftr_shape **out, stru
 void put_planner(struct ftr_out *o, const struct planner_job *j)
 {
 	put_shape(o, j->sh);
-	ftr_put_tables(o, j->sh->f, j->t);
+	ftr_put(o, j->t->stride, 4);
+	ftr_put_bytes(o, j->t->lft, (size_t)j->t->n_sw * j->t->stride);
 	ftr_put(o, j->host_paths_only, 1);
 	ftr_put(o, j->pairs != NULL, 1);
 	if (!j->pairs)
@@ -166,28 +167,33 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 			    struct ftr_err *err)
 {
 	struct ftr_ddlr_opts opts = { 0 };
+	struct ftr_tables t = { .lft = NULL };
 	struct ftr_vl_pairs pairs;
 	struct ftr_sl2vl *m = NULL;
-	struct ftr_tables *t = NULL;
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st = get_shape(in, &sh, err);
 
-	if (!st)
-		st = ftr_get_tables(in, sh->f, &t, err);
+	if (!st) {
+		/* the planner copies the rows; another copy would take long */
+		t.n_sw = sh->f->n_sw;
+		t.max_lid = sh->f->max_lid;
+		t.stride = (uint32_t)ftr_get(in, 4);
+		t.lft = (uint8_t *)(uintptr_t)ftr_get_bytes(in, (size_t)t.n_sw * t.stride);
+	}
 	opts.host_paths_only = ftr_get(in, 1);
 	opts.switch_sources = ftr_get(in, 1);
 	if (!st && opts.switch_sources)
 		st = get_pairs(in, &pairs, err);
-	st = ftr_in_end(in, st, err);
+	if (!st && (in->bad || in->at != in->end))
+		st = ftr_in_damaged(in, err);
 	if (!st && opts.switch_sources)
 		st = ftr_ddlr_sl2vl(sh, &pairs, &m, err);
 	opts.sl2vl = m;
 	if (!st)
-		st = ftr_ddlr_new(sh, t, &opts, r, err);
-	ftr_tables_free(t);
+		st = ftr_ddlr_new(sh, &t, &opts, r, err);
 	if (!st)
 		*f = sh->f;
-	return st;
+	return ftr_in_end(in, st, err);
 }
 
 /* ---- plans ------------------------------------------------------------------------ */
@@ -254,9 +260,11 @@ void put_plan(struct ftr_out *o, const struct ftr_ddlr_plan *plan)
 static bool is_write(const struct ftr_fabric *f, const struct ftr_change *w,
 		     const struct ftr_change *last)
 {
-	if (!w->step || w->sw >= f->n_sw || w->lid > f->max_lid ||
-	    f->owner[w->lid].kind == FTR_OWNER_NONE || w->after > f->sw[w->sw].n_ports ||
-	    ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE)
+	if (!w->step || w->sw >= f->n_sw || !w->lid || w->lid > f->max_lid)
+		return false;
+	if (f->owner[w->lid].kind == FTR_OWNER_NONE ? w->after != FTR_PORT_NONE :
+	    w->after > f->sw[w->sw].n_ports ||
+	    (w->after && ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE))
 		return false;
 	return !last || (FTR_ORDER(last->step, w->step) ?: FTR_ORDER(last->sw, w->sw) ?:
 			 FTR_ORDER(last->lid, w->lid)) < 0;

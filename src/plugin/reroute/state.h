@@ -71,10 +71,11 @@
 #include "reroute/damp.h"
 #include "reroute/links.h"
 
-/* Times (ms) of the last writes; 0: none. */
+/* Times (ms) of the last writes of repairs and routings; 0: none. */
 struct rr_written {
 	double last;
-	double unranked;	/* of entries on paths that need not go up and then down by rank */
+	double unranked;	/* the ranks did not prove that no mixture of the old and the new entries
+				 * has a credit loop */
 };
 
 #define RR_TRAPS_MAX 512
