@@ -215,6 +215,22 @@ static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
 	return osm_get_switch_by_guid(&p->osm->subn, cl_hton64(guid));
 }
 
+/* The same, if OpenSM has both tables of the switch, with an entry for the LID. */
+static inline osm_switch_t *ibf_host_table(const struct ibf_plugin *p, uint64_t guid, uint32_t lid)
+{
+	osm_switch_t *sw = ibf_host_switch(p, guid);
+
+	return sw && sw->lft && sw->new_lft && lid < sw->lft_size ? sw : NULL;
+}
+
+/* The directory of OpenSM's option dump_files_dir. */
+static inline const char *ibf_dump_dir(const struct ibf_plugin *p)
+{
+	const char *dir = p->osm->subn.opt.dump_files_dir;
+
+	return dir ? dir : "/var/log";
+}
+
 /* Write a line of the form "ibfattree: [ERR |WRN ]IBFnnn: ..." to OpenSM's log. */
 void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
