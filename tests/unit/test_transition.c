@@ -526,6 +526,18 @@ START_TEST(orders_are_found)
 }
 END_TEST
 
+/* A real fabric: another manager took over while switches returned with old and wrong tables, and OpenSM
+ * activated the links of switches that were to be cleared (500315). */
+START_TEST(handover_on_a_real_fabric)
+{
+	if (!getenv("FTR_TOPOLOGIES")) {
+		skip_case("FTR_TOPOLOGIES is not set");
+		return;
+	}
+	ck_assert_uint_eq(run(fabric(500315, ANY), 500315, "ddlr", "takeover ordered\n", ANY), 0);
+}
+END_TEST
+
 /* Switches of 254 ports: every number from 0 to 254 can be a port.  The plugin marked blocks of OpenSM's
  * copy by the complement of their entries, and took the complements for ports. */
 START_TEST(wide_switches)
@@ -557,6 +569,7 @@ int main(void)
 	tcase_add_test(any, no_change_loses_a_path);
 	tcase_add_test(t, seeds_of_defects);
 	tcase_add_test(t, orders_are_found);
+	tcase_add_test(t, handover_on_a_real_fabric);
 	tcase_add_test(t, wide_switches);
 	tcase_add_test(t, plain_loses_paths);
 	suite_add_tcase(s, random);
