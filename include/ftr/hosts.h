@@ -33,7 +33,6 @@ extern "C" {
 #define FTR_HOST_NONE UINT32_MAX
 #define FTR_RAIL_NONE UINT32_MAX
 
-struct ftr_picture;
 struct ftr_shape;
 
 struct ftr_host {
@@ -126,7 +125,7 @@ struct ftr_slurm_counts {
 /*
  * Write topology.conf(5) of Slurm.  Below, a unit is a set of hosts with ports on the same leaf
  * switches (one leaf, or several if the hosts have several ports).  A pod is the set of
- * all switches of one rank above the same leaves (struct ftr_picture).
+ * all switches of one rank above the same leaves.
  *
  * FTR_SLURM_TREE: every unit becomes one switch of the file, and so does every pod that has several
  * units or pods directly below it.  The switches of a pod reach the same hosts, so a scheduler need
@@ -138,7 +137,6 @@ struct ftr_slurm_counts {
  * FTR_SHAPE: there is no host to write.
  */
 enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
-				const struct ftr_picture *p,
 				const struct ftr_slurm_opts *opts,
 				struct ftr_slurm_counts *counts,
 				struct ftr_err *err) FTR_MUST_USE;

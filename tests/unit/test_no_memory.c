@@ -469,7 +469,7 @@ static enum ftr_status change_cdg(const struct scene *z, struct ftr_cdg *g, uint
 		TRY(ftr_cdg_change(g, lid, &w, 1, &closes, err));
 		*sum = *sum * 2 + closes;
 		if (s % 4 == 3)
-			ftr_cdg_drain(g, lid);
+			ftr_cdg_drain_all(g);
 	}
 	for (unsigned int p = 1; p <= f->sw[0].n_ports; p++)
 		if (ftr_fabric_next(f, 0, p) != FTR_SW_NONE)
@@ -505,7 +505,6 @@ static enum ftr_status load_all(const struct scene *z, struct ftr_load *ld, uint
 	TRY(ftr_load_bisections(ld, 2, 0, z->team, &r, err));
 	TRY(ftr_load_pairs(ld, &pair, 1, by_port, &r, err));
 	TRY(ftr_load_pairs_most(ld, &pair, 1, &most, err));
-	TRY(ftr_load_shift_by_port(ld, 1, by_port, err));
 	return FTR_OK;
 }
 

@@ -23,7 +23,7 @@
 
 static bool no_memory;
 
-static struct json_object *put(struct json_object *o, const char *key, struct json_object *val)
+struct json_object *cli_json_put(struct json_object *o, const char *key, struct json_object *val)
 {
 	if (!o || !val) {
 		no_memory = true;
@@ -76,12 +76,12 @@ int cli_json_end(struct json_object *o, int status)
 
 struct json_object *cli_json_object(struct json_object *o, const char *key)
 {
-	return put(o, key, json_object_new_object());
+	return cli_json_put(o, key, json_object_new_object());
 }
 
 struct json_object *cli_json_array(struct json_object *o, const char *key)
 {
-	return put(o, key, json_object_new_array());
+	return cli_json_put(o, key, json_object_new_array());
 }
 
 struct json_object *cli_json_element(struct json_object *a)
@@ -97,7 +97,7 @@ struct json_object *cli_json_element(struct json_object *a)
 
 void cli_json_num(struct json_object *o, const char *key, uint64_t n)
 {
-	put(o, key, json_object_new_uint64(n));
+	cli_json_put(o, key, json_object_new_uint64(n));
 }
 
 /* Six significant digits. */
@@ -106,12 +106,12 @@ void cli_json_real(struct json_object *o, const char *key, double x)
 	char text[64];
 
 	snprintf(text, sizeof(text), "%.6g", x);
-	put(o, key, json_object_new_double_s(x, text));
+	cli_json_put(o, key, json_object_new_double_s(x, text));
 }
 
 void cli_json_bool(struct json_object *o, const char *key, bool b)
 {
-	put(o, key, json_object_new_boolean(b));
+	cli_json_put(o, key, json_object_new_boolean(b));
 }
 
 static struct json_object *new_string(const char *text)
@@ -128,7 +128,7 @@ static struct json_object *new_string(const char *text)
 void cli_json_str(struct json_object *o, const char *key, const char *text)
 {
 	if (text)
-		put(o, key, new_string(text));
+		cli_json_put(o, key, new_string(text));
 	else if (!o || json_object_object_add(o, key, NULL))
 		no_memory = true;
 }
@@ -141,6 +141,14 @@ void cli_json_text(struct json_object *a, const char *text)
 		no_memory = true;
 		json_object_put(o);
 	}
+}
+
+void cli_json_number(struct json_object *a, uint32_t n)
+{
+	struct json_object *val = n == UINT32_MAX ? NULL : json_object_new_uint64(n);
+
+	if (!a || (!val && n != UINT32_MAX) || json_object_array_add(a, val))
+		no_memory = true;
 }
 
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid)

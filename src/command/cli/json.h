@@ -23,11 +23,15 @@ int cli_json_end(struct json_object *o, int status);
 /* Each of these functions adds a member to o.  If o is NULL (no memory), cli_json_end
  * reports the error. */
 struct json_object *cli_json_object(struct json_object *o, const char *key);
+/* Adds val, which o then owns; returns it. */
+struct json_object *cli_json_put(struct json_object *o, const char *key, struct json_object *val);
 struct json_object *cli_json_array(struct json_object *o, const char *key);
 /* Appends an object to the array a. */
 struct json_object *cli_json_element(struct json_object *a);
 /* Appends a string to the array a. */
 void cli_json_text(struct json_object *a, const char *text);
+/* Appends a number to the array a; UINT32_MAX: null. */
+void cli_json_number(struct json_object *a, uint32_t n);
 void cli_json_num(struct json_object *o, const char *key, uint64_t n);
 void cli_json_real(struct json_object *o, const char *key, double x);
 void cli_json_bool(struct json_object *o, const char *key, bool b);

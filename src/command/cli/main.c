@@ -18,14 +18,16 @@ static const struct cli_cmd cli_sim = { .name = "sim", .run = start_program,
 	.summary = "simulate packets: throughput, latency, loss, deadlock" };
 static const struct cli_cmd cli_campaign = { .name = "campaign", .run = start_program,
 	.summary = "study thousands of fault sets, also on a cluster" };
+static const struct cli_cmd cli_page = { .name = "report", .run = start_program,
+	.summary = "write an HTML page with the fabric and its tables" };
 static const struct cli_cmd cli_topo = { .name = "topo", .run = start_program,
-	.summary = "convert cable plans (.topo); write fabrics for simulators" };
+	.summary = "convert cable plans and lists of links; write fabrics for simulators" };
 static const struct cli_cmd cli_nodes = { .name = "nodes", .run = start_program,
 	.summary = "print the places of hosts for Kubernetes and dynamic Slurm nodes" };
 
 static const struct cli_cmd *const commands[] = {
 	&cli_doctor, &cli_gen, &cli_route, &cli_check, &cli_load, &cli_collective, &cli_diff,
-	&cli_whatif, &cli_html, &cli_slurm, &cli_nodes, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim,
+	&cli_whatif, &cli_page, &cli_slurm, &cli_nodes, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim,
 	&cli_campaign,
 	&cli_save, &cli_restore, &cli_drain, &cli_undrain, &cli_drains, &cli_top,
 	&cli_completion, NULL
@@ -63,6 +65,7 @@ int main(int argc, char **argv)
 		cli_exit(CLI_CLEAN);
 	}
 	ftr_set_unpacker(&cli_unpacker);
+	ftr_set_converter(&cli_converter);
 	for (unsigned int i = 0; commands[i]; i++)
 		if (!strcmp(argv[1], commands[i]->name))
 			cli_exit(commands[i]->run(argc - 1, argv + 1));

@@ -14,7 +14,6 @@ struct slurm {
 
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
-	struct ftr_picture *pic;
 	struct ftr_hosts *h;
 	struct ftr_host_list *list;
 	bool *wanted;
@@ -38,7 +37,6 @@ static void read_all(struct slurm *j, const char *fabric)
 {
 	cli_must(ftr_read_fabric(fabric, j->in.lmc, &j->f, &cli_err));
 	cli_must(cli_shape(&j->in, j->f, &j->sh, &cli_err));
-	cli_must(ftr_picture_new(j->sh, &j->pic, &cli_err));
 	cli_must(ftr_hosts_new(j->f, j->full_names, &j->h, &cli_err));
 	if (!j->hosts)
 		return;
@@ -58,7 +56,7 @@ static void write_topology(const struct slurm *j)
 	};
 	struct ftr_slurm_counts c;
 
-	cli_finish(ftr_write_slurm(out, j->sh, j->pic, &opts, &c, &cli_err));
+	cli_finish(ftr_write_slurm(out, j->sh, &opts, &c, &cli_err));
 	if (c.split)
 		cli_error("note: hosts on several leaves, without another host on the same leaves: %u; each is listed at its first leaf",
 			  c.split);

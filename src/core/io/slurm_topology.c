@@ -5,7 +5,7 @@
  *
  *	unit	a set of hosts with ports on the same leaf switches: one leaf, or one leaf for
  *		each port if the hosts have several ports (rails)
- *	pod	a pod of struct ftr_picture, above units or other pods
+ *	pod	all switches of one rank above the same leaves; at rank 0, one leaf
  *
  * In a tree, the switches of a pod become one switch of Slurm, because they reach the same hosts.
  * A pod with only one unit or pod below it is left out, because the scheduler needs no information
@@ -17,7 +17,6 @@
 
 #include "base/base.h"
 #include <ftr/hosts.h>
-#include <ftr/picture.h>
 #include <ftr/shape.h>
 
 #define SLURM_NAME (FTR_NAME_MAX + 24)
@@ -36,7 +35,6 @@ struct unit {
 
 struct slurm {
 	const struct ftr_shape *sh;
-	const struct ftr_picture *p;
 	const struct ftr_hosts *h;
 	const struct ftr_slurm_opts *o;
 	struct ftr_arena *a;
@@ -46,11 +44,62 @@ struct slurm {
 	uint32_t *host;
 	struct unit *unit;
 	uint32_t n_units;
+	uint32_t n_cols;	/* number of leaf columns, including those of missing leaves */
+	ftr_sw *pod;		/* [n_pods] a switch of the pod; sorted by rank */
+	uint32_t n_pods;
+	uint32_t *pod_of;	/* [n_sw] the pod of a switch; NONE: it is not above any leaf */
+	/* [n_ranks][n_cols] the pod of that rank above a leaf column, or NONE */
+	uint32_t *pod_at;
 	uint32_t *up;		/* for each pod: the pod above it, or NONE */
 	uint32_t *children;	/* for each pod: number of units, and of pods with units, directly
 				 * below it */
 	char (*name)[SLURM_NAME];	/* [n_sw] Slurm names of the switches */
 };
+
+/* ---- pods ------------------------------------------------------------------ */
+
+static int by_pod(const void *x, const void *y, void *ctx)
+{
+	const struct ftr_shape *sh = ((const struct slurm *)ctx)->sh;
+	ftr_sw a = *(const ftr_sw *)x, b = *(const ftr_sw *)y;
+
+	return FTR_ORDER(sh->tree.rank[a], sh->tree.rank[b]) ?:
+	       FTR_ORDER(sh->numbering.pod_first[a], sh->numbering.pod_first[b]) ?:
+	       FTR_ORDER(sh->numbering.pod_leaves[a], sh->numbering.pod_leaves[b]);
+}
+
+/* Set pod[], pod_of[] and pod_at[]. */
+static bool find_pods(struct slurm *s)
+{
+	const struct ftr_shape *sh = s->sh;
+	const uint32_t n = sh->f->n_sw, *first = sh->numbering.pod_first;
+	const uint32_t *leaves = sh->numbering.pod_leaves;
+	ftr_sw *sw = ftr_arena_alloc(s->a, n, sizeof(*sw));
+	uint32_t n_sw = 0;
+
+	s->n_cols = sh->tree.n_leaf;
+	for (ftr_sw i = 0; sw && i < n; i++)
+		if (ftr_shape_above_leaf(sh, i)) {
+			s->n_cols = FTR_MAX(s->n_cols, first[i] + leaves[i]);
+			sw[n_sw++] = i;
+		}
+	s->pod_at = ftr_arena_alloc(s->a, (size_t)sh->tree.n_ranks * s->n_cols + 1,
+				    sizeof(*s->pod_at));
+	if (!sw || !s->pod_at || !FTR_NEW(s->a, s->pod, n) || !FTR_NEW(s->a, s->pod_of, n))
+		return false;
+	memset(s->pod_at, 0xff, (size_t)sh->tree.n_ranks * s->n_cols * sizeof(*s->pod_at));
+	memset(s->pod_of, 0xff, n * sizeof(*s->pod_of));
+	if (n_sw)
+		qsort_r(sw, n_sw, sizeof(*sw), by_pod, s);
+	for (uint32_t i = 0; i < n_sw; i++) {
+		if (!i || by_pod(&sw[i], &sw[i - 1], s))
+			s->pod[s->n_pods++] = sw[i];
+		s->pod_of[sw[i]] = s->n_pods - 1;
+		for (uint32_t c = first[sw[i]]; c < first[sw[i]] + leaves[sw[i]]; c++)
+			s->pod_at[(size_t)sh->tree.rank[sw[i]] * s->n_cols + c] = s->n_pods - 1;
+	}
+	return true;
+}
 
 /* ---- units ----------------------------------------------------------------- */
 
@@ -125,25 +174,23 @@ static uint32_t single_out(struct slurm *s)
 /* Returns the lowest pod above rank 0 that contains all switches of m, or NONE. */
 static uint32_t pod_of(const struct slurm *s, const struct member *m)
 {
-	const struct ftr_picture *p = s->p;
+	const struct ftr_shape *sh = s->sh;
 	uint32_t r = 1;
 
 	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t pod = p->pod_of[m->sw[i]];
-
-		if (pod == FTR_POD_NONE)
+		if (s->pod_of[m->sw[i]] == NONE)
 			return NONE;
 		/* An upper switch is in no pod of a lower rank than its own. */
-		if (p->pod[pod].pod_leaves > 1)
-			r = FTR_MAX(r, p->pod[pod].rank);
+		if (sh->numbering.pod_leaves[m->sw[i]] > 1)
+			r = FTR_MAX(r, sh->tree.rank[m->sw[i]]);
 	}
-	for (; r < p->n_ranks; r++) {
-		const uint32_t *at = p->pod_at + (size_t)r * p->n_cols;
-		uint32_t pod = at[p->pod[p->pod_of[m->sw[0]]].pod_first];
-		bool all = pod != FTR_POD_NONE;
+	for (; r < sh->tree.n_ranks; r++) {
+		const uint32_t *at = s->pod_at + (size_t)r * s->n_cols;
+		uint32_t pod = at[sh->numbering.pod_first[m->sw[0]]];
+		bool all = pod != NONE;
 
 		for (uint32_t i = 1; all && i < m->n; i++)
-			all = at[p->pod[p->pod_of[m->sw[i]]].pod_first] == pod;
+			all = at[sh->numbering.pod_first[m->sw[i]]] == pod;
 		if (all)
 			return pod;
 	}
@@ -184,17 +231,17 @@ static bool units(struct slurm *s)
 	return true;
 }
 
-/* ---- pods ------------------------------------------------------------------ */
+/* ---- pods with units below them -------------------------------------------- */
 
 static uint32_t above(const struct slurm *s, uint32_t pod)
 {
-	const struct ftr_picture *p = s->p;
+	const struct ftr_shape *sh = s->sh;
+	ftr_sw w = s->pod[pod];
 
-	for (uint32_t r = p->pod[pod].rank + 1u; r < p->n_ranks; r++) {
-		uint32_t up = p->pod_at[(size_t)r * p->n_cols +
-					p->pod[pod].pod_first];
+	for (uint32_t r = sh->tree.rank[w] + 1u; r < sh->tree.n_ranks; r++) {
+		uint32_t up = s->pod_at[(size_t)r * s->n_cols + sh->numbering.pod_first[w]];
 
-		if (up != FTR_POD_NONE)
+		if (up != NONE)
 			return up;
 	}
 	return NONE;
@@ -204,7 +251,7 @@ static uint32_t above(const struct slurm *s, uint32_t pod)
  * first. */
 static bool pods(struct slurm *s)
 {
-	const uint32_t n = s->p->n_pods;
+	const uint32_t n = s->n_pods;
 
 	if (!FTR_NEW(s->a, s->up, n + 1u) ||
 	    !FTR_ZNEW(s->a, s->children, n + 1u))
@@ -368,11 +415,12 @@ static void put_unit_name(const struct slurm *s, uint32_t i)
 
 static void put_pod_name(const struct slurm *s, uint32_t pod)
 {
+	const unsigned int rank = s->sh->tree.rank[s->pod[pod]];
 	uint32_t first = pod;
 
-	while (first && s->p->pod[first - 1].rank == s->p->pod[pod].rank)
+	while (first && s->sh->tree.rank[s->pod[first - 1]] == rank)
 		first--;
-	fprintf(s->out, "pod-%u-%u", s->p->pod[pod].rank, pod - first);
+	fprintf(s->out, "pod-%u-%u", rank, pod - first);
 }
 
 static void put_children(const struct slurm *s, uint32_t pod)
@@ -386,7 +434,7 @@ static void put_children(const struct slurm *s, uint32_t pod)
 		put_unit_name(s, i);
 		more = true;
 	}
-	for (uint32_t i = 0; i < s->p->n_pods; i++) {
+	for (uint32_t i = 0; i < s->n_pods; i++) {
 		if (s->children[i] < 2 || i == pod || kept(s, s->up[i]) != pod)
 			continue;
 		fputs(more ? "," : "", s->out);
@@ -411,7 +459,7 @@ static void put_tree(const struct slurm *s)
 		put_hosts(s, s->host + s->unit[i].first, s->unit[i].n);
 		putc('\n', s->out);
 	}
-	for (uint32_t i = 0; i < s->p->n_pods; i++) {
+	for (uint32_t i = 0; i < s->n_pods; i++) {
 		if (s->children[i] < 2)
 			continue;
 		fputs(sw, s->out);
@@ -428,7 +476,7 @@ static uint32_t block_of(const struct slurm *s, uint32_t unit)
 {
 	uint32_t pod = s->unit[unit].pod;
 
-	if (pod == NONE || s->p->n_ranks < 3 || s->p->pod[pod].rank != 1)
+	if (pod == NONE || s->sh->tree.n_ranks < 3 || s->sh->tree.rank[s->pod[pod]] != 1)
 		return NONE;
 	return pod;
 }
@@ -489,7 +537,7 @@ static bool make_topology(struct slurm *s, struct ftr_slurm_counts *counts)
 		return false;
 	counts->nodes = s->n_members;
 	counts->split = single_out(s);
-	if (!units(s) || !pods(s) || !names(s))
+	if (!find_pods(s) || !units(s) || !pods(s) || !names(s))
 		return false;
 	if (!s->n_members)
 		return true;
@@ -503,12 +551,11 @@ static bool make_topology(struct slurm *s, struct ftr_slurm_counts *counts)
 }
 
 enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
-				const struct ftr_picture *p,
 				const struct ftr_slurm_opts *opts,
 				struct ftr_slurm_counts *counts,
 				struct ftr_err *err)
 {
-	struct slurm s = { .sh = sh, .p = p, .h = opts->hosts, .o = opts, .out = out };
+	struct slurm s = { .sh = sh, .h = opts->hosts, .o = opts, .out = out };
 	bool ok;
 
 	*counts = (struct ftr_slurm_counts){ 0 };

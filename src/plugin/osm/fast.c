@@ -235,9 +235,7 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 			ibf_count(c.switches, "switch", "switches").s);
 	for (; r; r = next) {
 		next = r->next;
-		r->rest.entries = c.entries;
-		r->rest.blocks = c.blocks;
-		r->rest.switches = c.switches;
+		r->rest = c;
 		ibf_event_write(f, r);
 		rr_repair_free(r);
 	}

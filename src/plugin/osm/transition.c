@@ -494,8 +494,9 @@ static enum ftr_status without_loop(struct change *x, struct ftr_tables **out, s
 
 	if (!st)
 		memcpy((*out)->lft, x->now->lft, (size_t)x->now->n_sw * x->now->stride);
-	while (!st) {
-		st = ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
+	while (true) {
+		if (!st)
+			st = ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
 		if (st || rep->cdg != FTR_CDG_CYCLE)
 			break;
 		if (ibf_now_ms() > end)
@@ -608,8 +609,8 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 					     err);
 
 	for (ftr_sw s = 0; s < x->f->n_sw; s++)
-		for (uint32_t b = 0; failed && b < x->b.n; b++)
-			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
+		for (uint32_t b = 0; b < x->b.n; b++)
+			if (failed && *ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
 				x->w.silent[s] = 1;
 	x->unread += (uint32_t)failed;
 	ibf_clear_invalid(x->f, x->now, x->to);
@@ -758,7 +759,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
 		.p = p, .gen = gen, .to = gen->tables, .start = ibf_now_ms(),
-		.rank = gen->stats.order_known ? gen->order : NULL,
+		.rank = gen->stats.order_known ? gen->stats.order : NULL,
 		.f = gen->undrained ? gen->undrained : gen->fabric,
 	};
 	struct ftr_err err = { 0 }, unsafe = { 0 }, unknown;
