@@ -55,8 +55,21 @@ struct ftr_unpacker {
 void ftr_set_unpacker(const struct ftr_unpacker *u);
 
 /*
- * Read a fabric.  Accepted formats: an ibsim netfile, the output of ibnetdiscover
- * (with or without -p), opensm-subnet.lst, ibdiagnet2.lst, ibdiagnet2.db_csv.  The
+ * Lists of links: opensm-subnet.lst, ibdiagnet2.lst, ibdiagnet2.db_csv.  The library cannot read
+ * them.  A program may register a function that converts such a text to a netfile, and sets file to
+ * the name of the netfile.  A line "#line N" there means that the next line was made from line N of
+ * the text; messages name this line, and path.  Without such a function, lists are refused with
+ * FTR_PARSE.  Not thread safe.
+ */
+#define FTR_CONVERTED_MAX 32
+struct ftr_converter {
+	enum ftr_status (*convert)(const char *path, const char *text, size_t len,
+				   char file[FTR_CONVERTED_MAX], struct ftr_err *err);
+};
+void ftr_set_converter(const struct ftr_converter *c);
+
+/*
+ * Read a fabric: an ibsim netfile, the output of ibnetdiscover, or a list of links.  The
  * first line with content identifies the format.  If the file gives no LID for a switch or a
  * host port, a LID is assigned; such a host port gets the LMC lmc (see ftr_builder_assign_lids).
  */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "incremental/incremental.h"
 #include "lib/draw.h"
 #include "lib/suite.h"
 #include "lib/switch_events.h"
@@ -50,7 +51,7 @@ static void one_apply(struct world *w)
 {
 	struct ftr_incr_event *e = malloc(world_room(w) * sizeof(*e));
 	const struct ftr_incr_result *r;
-	uint64_t bad = ftr_incr_bad_pairs(w->lv);
+	uint64_t bad = w->lv->now.bad_pairs;
 	uint32_t n = world_events(w, e);
 
 	world_note(w, e, n);

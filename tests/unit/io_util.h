@@ -62,54 +62,6 @@ static const char hand_net[] =
 	"[1]\t\"Switch1\"\n"
 	"[2]\t\"Switch1\"[2]\n";
 
-#define LST_SW(guid, name, lid, pn)					\
-	"{ SW Ports:04 SystemGUID:" guid " NodeGUID:" guid " PortGUID:" guid \
-	" VenID:000000 DevID:0000 Rev:000000A1 {" name "} LID:" lid " PN:" pn \
-	" } "
-#define LST_CA(guid, port, name, lid, pn)				\
-	"{ CA-SM Ports:02 SystemGUID:" guid " NodeGUID:" guid " PortGUID:" port \
-	" VenID:000000 DevID:0000 Rev:000000A1 {" name "} LID:" lid " PN:" pn \
-	" } "
-#define LST_END "PHY=4x LOG=ACT SPD=25\n"
-
-static const char good_lst[] =
-	LST_SW("0000000000000010", "leaf {1}", "0001", "01")
-	LST_CA("0000000000000100", "0000000000000101", "node1", "000A", "01")
-	LST_END
-	LST_SW("0000000000000010", "leaf {1}", "0001", "02")
-	LST_SW("0000000000000020", "spine", "0002", "03") LST_END
-	LST_SW("0000000000000020", "spine", "0002", "03")
-	LST_SW("0000000000000010", "leaf {1}", "0001", "02") LST_END
-	LST_CA("0000000000000100", "0000000000000101", "node1", "000A", "01")
-	LST_SW("0000000000000010", "leaf {1}", "0001", "01") LST_END;
-
-/* A leaf, a spine and a host, as ibdiagnet prints them. */
-static const char good_csv[] =
-	"# a comment\n"
-	"START_NODES\n"
-	"NodeDesc,NumPorts,NodeType,SystemImageGUID,NodeGUID,PortGUID\n"
-	"\"leaf, \"1\"\",4,2,0x1,0x10,0x10\n"
-	"\"spine\",4,2,0x1,0x20,0x20\n"
-	"\"node1\",1,1,0x1,0x100,0x101\n"
-	"END_NODES\n"
-	"START_PORTS\n"
-	"NodeGuid,PortGuid,PortNum,LID,CapMsk,LMC,LinkWidthActv,LinkSpeedActv\n"
-	"0x10,0x10,0,1,N/A,0,N/A,N/A\n"
-	"0x10,0x10,1,0,0x48,0,2,0x200\n"
-	"0x10,0x10,2,0,0x48,0,2,0x400\n"
-	"0x20,0x20,0,2,N/A,0,N/A,N/A\n"
-	"0x20,0x20,3,0,0x48,0,2,0x400\n"
-	"0x100,0x101,1,4,0x48,2,2,0x200\n"
-	"END_PORTS\n"
-	"START_EXTENDED_NODE_INFO\n"
-	"anything,\"\n"
-	"END_EXTENDED_NODE_INFO\n"
-	"START_LINKS\n"
-	"NodeGuid1,PortNum1,NodeGuid2,PortNum2\n"
-	"0x10,1,0x100,1\n"
-	"0x10,2,0x20,3\n"
-	"END_LINKS\n";
-
 static inline void same_fabric(const struct ftr_fabric *a,
 			       const struct ftr_fabric *b)
 {

@@ -90,8 +90,6 @@ void files_set(struct scene *z)
 	must(ftr_write_lfts(out, z->f, z->t, &err), &err);
 	fclose(out);
 	put(z, "hand", hand_net);
-	put(z, "lst", good_lst);
-	put(z, "csv", good_csv);
 	put(z, "jobs", "a n[1-20]\nb n[30-40]:2,x[001-100]\n");
 	put(z, "list", "n1 slots=2\nn[2-40]\n");
 	put_vls(z);
@@ -100,7 +98,7 @@ void files_set(struct scene *z)
 
 void files_clear(struct scene *z)
 {
-	static const char *const name[] = { "net", "lfts", "hand", "lst", "csv", "jobs", "list",
+	static const char *const name[] = { "net", "lfts", "hand", "jobs", "list",
 		"sl2vl", "psl", "guids", "order", "pairs", "transfers", "out" };
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(name); i++)
@@ -130,8 +128,6 @@ static enum ftr_status read_as(const struct scene *z, const char *name, uint64_t
 	}
 READ(net)
 READ(hand)
-READ(lst)
-READ(csv)
 
 static enum ftr_status op_write(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
@@ -358,9 +354,8 @@ static enum ftr_status op_gen(const struct scene *z, uint64_t *sum, struct ftr_e
 
 const struct op file_ops[] = {
 	{ "read a netfile", op_net }, { "read a netfile of ibsim", op_hand },
-	{ "read subnet.lst", op_lst },
-	{ "read a table of ibdiagnet", op_csv }, { "write", op_write },
-	{ "picture and Slurm", op_slurm }, { "hosts", op_hosts }, { "read tables", op_tables },
+	{ "write", op_write },
+	{ "Slurm", op_slurm }, { "hosts", op_hosts }, { "read tables", op_tables },
 	{ "read lists", op_lists }, { "drains", op_drains }, { "state file", op_state },
 	{ "search job", op_job }, { "search result", op_result }, { "generators", op_gen },
 };

@@ -158,60 +158,6 @@ START_TEST(modules)
 }
 END_TEST
 
-START_TEST(subnet_lst)
-{
-	struct ftr_fabric *f = must_parse(good_lst);
-
-	ck_assert_uint_eq(f->n_sw, 2);
-	ck_assert_str_eq(f->sw[0].name, "leaf {1}");
-	ck_assert_uint_eq(f->sw[0].n_ports, 4);
-	ck_assert_uint_eq(f->ep[0].guid, 0x101);
-	ck_assert_uint_eq(f->ep[0].lid, 10);
-	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->peer_port, 3);
-	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->speed, FTR_SPEED_EDR);
-	round_trip(f);
-	ftr_fabric_free(f);
-}
-END_TEST
-
-START_TEST(db_csv)
-{
-	struct ftr_fabric *f = must_parse(good_csv);
-
-	ck_assert_uint_eq(f->n_sw, 2);
-	ck_assert_uint_eq(f->n_ep, 1);
-	ck_assert_str_eq(f->sw[0].name, "leaf, \"1\"");
-	ck_assert_uint_eq(f->sw[0].lid, 1);
-	ck_assert_uint_eq(f->sw[0].n_ports, 4);
-	ck_assert_uint_eq(f->ep[0].guid, 0x101);
-	ck_assert_uint_eq(f->ep[0].lid, 4);
-	ck_assert_uint_eq(f->ep[0].lmc, 2);
-	ck_assert_uint_eq(f->ep[0].sw_port, 1);
-	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->speed, FTR_SPEED_EDR);
-	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->speed, FTR_SPEED_HDR);
-	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->width, 4);
-	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->peer_port, 3);
-	ftr_fabric_free(f);
-}
-END_TEST
-
-/* The section PORTS may come after the section LINKS. */
-START_TEST(db_csv_links_first)
-{
-	const char *ports = strstr(good_csv, "START_PORTS"), *links = strstr(good_csv, "START_LINKS");
-	struct ftr_fabric *f = must_parse(good_csv), *g;
-	char text[sizeof(good_csv)];
-
-	snprintf(text, sizeof(text), "%.*s%s%.*s", (int)(ports - good_csv), good_csv, links,
-		 (int)(links - ports), ports);
-	g = must_parse(text);
-	ck_assert_uint_eq(g->ep[0].lid, 4);
-	same_fabric(f, g);
-	ftr_fabric_free(f);
-	ftr_fabric_free(g);
-}
-END_TEST
-
 /* ---- refusals ---------------------------------------------------------- */
 
 /* The text `base`, with the first `from` replaced by `to`, is refused with this message. */
@@ -336,44 +282,14 @@ static const struct refusal refusals[] = {
 	  "t.net:3: expected a port number, found 'ext]  w=8'" },
 	{ hand_net, "Hca1\"[2]", "Hca1\"[2][ext]", FTR_PARSE,
 	  "t.net:3: expected an external port number, found '[ext]  w=8'" },
-	{ good_lst, "{ SW", "{ XX", FTR_PARSE,
-	  "t.net:1: expected SW, CA or Rt, found 'XX Ports:04 SystemGUID:0000000000000010 ...'" },
-	{ good_lst, "Ports:04", "Ports:4z", FTR_PARSE,
-	  "t.net:1: expected Ports:, found 'Ports:4z SystemGUID:0000000000000010 Nod...'" },
-	{ good_lst, "PN:01 }", "PN:09 }", FTR_INVAL,
-	  "t.net:1: port 9 of node 0x0000000000000010 does not exist; the node has ports 1..4" },
-	{ good_lst, "Ports:04", "Ports:05", FTR_INVAL,
-	  "t.net:2: node 0x0000000000000010 has node type 2 and 4 ports here but node type 2 and 5 ports on line 1 (1: channel adapter, 2: switch, 3: router)" },
-	{ good_lst, "LID:0001", "LID:0003", FTR_INVAL,
-	  "t.net:2: switch 0x0000000000000010 has LID 1 here but LID 3 on line 1" },
-	{ good_lst, "LID:000A", "LID:000B", FTR_INVAL,
-	  "t.net:1: \"0x0000000000000100\" has LID 11 here but LID 10 on line 4" },
-	{ good_lst, "LID:000A", "LID:C000", FTR_PARSE,
-	  "t.net:1: LID 49152 is above the maximum 49151" },
-	{ good_lst, "{leaf {1}}", "leaf", FTR_PARSE,
-	  "t.net:1: expected {description}, found 'leaf LID:0001 PN:01 } { CA-SM Ports:02 S...'" },
-	{ good_lst, LST_END, "\n", FTR_PARSE,
-	  "t.net:1: expected PHY=, found the end of the line" },
-	{ good_lst, "LOG=ACT SPD=25", "LOG=ACT", FTR_PARSE,
-	  "t.net:1: expected PHY=.. LOG=.. SPD=.., found 'PHY=4x LOG=ACT'" },
-	{ good_csv, "NumPorts,", "Ports,", FTR_PARSE,
-	  "t.net:3: section NODES has no column NumPorts" },
-	{ good_csv, "\"spine\",4,2", "\"spine\",4,9", FTR_PARSE,
-	  "t.net:5: expected NodeType 0..3, found '9'" },
-	{ good_csv, "0x10,0x10,0,1,", "0x99,0x10,0,1,", FTR_INVAL,
-	  "t.net:10: port 0 of node 0x0000000000000099: the node is not in section NODES" },
-	{ good_csv, "0x10,0x10,0,1,", "0x10,0x10,0,x,", FTR_PARSE,
-	  "t.net:10: expected LID 0..65535, found 'x'" },
-	{ good_csv, "0x10,2,0x20,3", "0x10,2,0x20,5", FTR_INVAL,
-	  "t.net:23: port 5 of \"0x0000000000000020\" does not exist; the node has ports 1..4" },
-	{ good_csv, "0x10,2,0x20,3", "0x10,1,0x20,3", FTR_INVAL,
-	  "t.net:23: port 1 of \"0x0000000000000010\" is connected to \"0x0000000000000020\" port 3 here but to \"0x0000000000000100\" port 1 on line 22" },
-	{ good_csv, "END_NODES\n", "", FTR_PARSE,
-	  "t.net:7: section NODES, which begins on line 2, has no END_NODES line" },
-	{ good_csv, "START_NODES\n", "START_LINKS\n", FTR_PARSE,
-	  "t.net:2: section LINKS comes before NODES" },
-	{ good_csv, "END_LINKS\n", "", FTR_PARSE,
-	  "t.net:23: section LINKS, which begins on line 20, has no END_LINKS line" },
+	{ good_net, "[3]\t\"S-10\"", "#line 70\n[9]\t\"S-10\"", FTR_INVAL,
+	  "t.net:70: port 9 of \"S-20\" does not exist; the node has ports 1..4" },
+	{ good_net, "[3]\t\"S-10\"", "#line of cards\n[9]\t\"S-10\"", FTR_INVAL,
+	  "t.net:11: port 9 of \"S-20\" does not exist; the node has ports 1..4" },
+	{ good_net, "switchguid=", "{ SW Ports:04\nswitchguid=", FTR_PARSE,
+	  "t.net:3: a list of links; ibfattree topo converts it to a netfile" },
+	{ good_net, "switchguid=", "START_NODES\nswitchguid=", FTR_PARSE,
+	  "t.net:3: a list of links; ibfattree topo converts it to a netfile" },
 };
 
 START_TEST(refused)
@@ -533,9 +449,6 @@ int main(void)
 	tcase_add_test(tc, guid_counters);
 	tcase_add_test(tc, optional_parts_of_lines);
 	tcase_add_test(tc, modules);
-	tcase_add_test(tc, subnet_lst);
-	tcase_add_test(tc, db_csv);
-	tcase_add_test(tc, db_csv_links_first);
 	tcase_add_loop_test(tc, refused, 0, (int)FTR_ARRAY_LEN(refusals));
 	tcase_add_test(tc, nul_byte);
 	tcase_add_test(tc, no_such_file);

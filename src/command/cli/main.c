@@ -21,7 +21,7 @@ static const struct cli_cmd cli_campaign = { .name = "campaign", .run = start_pr
 static const struct cli_cmd cli_page = { .name = "report", .run = start_program,
 	.summary = "write an HTML page with the fabric and its tables" };
 static const struct cli_cmd cli_topo = { .name = "topo", .run = start_program,
-	.summary = "convert cable plans (.topo); write fabrics for simulators" };
+	.summary = "convert cable plans and lists of links; write fabrics for simulators" };
 static const struct cli_cmd cli_nodes = { .name = "nodes", .run = start_program,
 	.summary = "print the places of hosts for Kubernetes and dynamic Slurm nodes" };
 
@@ -65,6 +65,7 @@ int main(int argc, char **argv)
 		cli_exit(CLI_CLEAN);
 	}
 	ftr_set_unpacker(&cli_unpacker);
+	ftr_set_converter(&cli_converter);
 	for (unsigned int i = 0; commands[i]; i++)
 		if (!strcmp(argv[1], commands[i]->name))
 			cli_exit(commands[i]->run(argc - 1, argv + 1));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Starts the programs ibfattree-NAME, and converts cable plans with one of them.
+ * Starts the programs ibfattree-NAME, and converts cable plans and lists of links with one of them.
  *
  * ibfattree-topo reads and writes files by their names.  So the fabric goes through temporary files
- * without a name, which the program opens as /proc/self/fd/N.
+ * without a name, which the program opens as /proc/self/fd/N.  It prints its errors itself; those
+ * about a list become errors of the reader.
  */
 #include <errno.h>
 #include <libgen.h>
@@ -36,36 +37,51 @@ int cli_exec(const char *name, char **argv)
 			 strerror(errno), program);
 }
 
-/* Runs ibfattree-topo, which prints its own errors. */
-static void convert(const char *const *argv, int to)
+/* Runs ibfattree-topo, and returns its status. */
+static int run_topo(const char *const *argv, int out, int err)
 {
 	pid_t pid = fork();
 	int status = 0;
 
 	if (!pid)
-		_exit(dup2(to, STDOUT_FILENO) < 0 ? CLI_BAD :
+		_exit(dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ? CLI_BAD :
 		      cli_exec("topo", (char **)(uintptr_t)argv));
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		cli_die("ibfattree-topo: %s", strerror(errno));
-	if (status)
-		exit(CLI_BAD);
+	return status;
 }
 
-/* A file with f, or an empty one, and its name for other programs.  Returns its descriptor.  The file
- * exists until this process ends. */
-static int temporary(const struct ftr_fabric *f, char name[static 32])
+/* Creates a file that exists until this process ends, and sets its name for other programs. */
+static FILE *temporary(char name[static FTR_CONVERTED_MAX])
 {
 	FILE *file = tmpfile();
 
 	if (!file)
 		cli_die("temporary file: %s", strerror(errno));
-	if (f)
-		cli_must(ftr_write_netfile(file, f, NULL, &cli_err));
-	if (fflush(file))
-		cli_die("temporary file: %s", strerror(errno));
-	snprintf(name, 32, "/proc/self/fd/%d", fileno(file));
-	return fileno(file);
+	snprintf(name, FTR_CONVERTED_MAX, "/proc/self/fd/%d", fileno(file));
+	return file;
 }
+
+static enum ftr_status convert(const char *path, const char *text, size_t len,
+			       char file[FTR_CONVERTED_MAX], struct ftr_err *err)
+{
+	char in[FTR_CONVERTED_MAX], message[FTR_ERR_MAX] = "", *place;
+	FILE *from = temporary(in);
+	int to = fileno(temporary(file));
+
+	if (fwrite(text, 1, len, from) != len || fflush(from))
+		cli_die("temporary file: %s", strerror(errno));
+	if (!run_topo((const char *[]){ "ibfattree topo", in, NULL }, to, to))
+		return FTR_OK;
+	if (pread(to, message, sizeof(message) - 1, 0) < 0)
+		cli_die("temporary file: %s", strerror(errno));
+	message[strcspn(message, "\n")] = '\0';
+	place = strstr(message, in);
+	return ftr_fail(err, FTR_PARSE, "%s%s", place ? path : "",
+			place ? place + strlen(in) : message);
+}
+
+const struct ftr_converter cli_converter = { convert };
 
 bool cli_is_plan(const char *path)
 {
@@ -76,22 +92,24 @@ bool cli_is_plan(const char *path)
 
 const char *cli_read_plan(const char *path, const struct ftr_fabric *f)
 {
-	static char out[32];
-	char in[32];
+	static char out[FTR_CONVERTED_MAX];
+	char in[FTR_CONVERTED_MAX];
 
-	temporary(f, in);
-	convert((const char *[]){ "ibfattree topo", "--guids", in, path, NULL },
-		temporary(NULL, out));
+	cli_must(ftr_write_netfile(temporary(in), f, NULL, &cli_err));
+	if (run_topo((const char *[]){ "ibfattree topo", "--guids", in, path, NULL },
+		     fileno(temporary(out)), STDERR_FILENO))
+		exit(CLI_BAD);
 	return out;
 }
 
 void cli_write_plan(const char *path, const struct ftr_fabric *f)
 {
-	char in[32], copy[PATH_MAX], ibnl[PATH_MAX + 16];
+	char in[FTR_CONVERTED_MAX], copy[PATH_MAX], ibnl[PATH_MAX + 16];
 
-	temporary(f, in);
+	cli_must(ftr_write_netfile(temporary(in), f, NULL, &cli_err));
 	snprintf(copy, sizeof(copy), "%s", path);
 	snprintf(ibnl, sizeof(ibnl), "%s/ibdiag_ibnl", dirname(copy));
-	convert((const char *[]){ "ibfattree topo", "--write", in, "--ibnl", ibnl, "-o", path, NULL },
-		STDOUT_FILENO);
+	if (run_topo((const char *[]){ "ibfattree topo", "--write", in, "--ibnl", ibnl, "-o", path,
+				       NULL }, STDOUT_FILENO, STDERR_FILENO))
+		exit(CLI_BAD);
 }

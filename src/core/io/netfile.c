@@ -27,6 +27,8 @@
  * speeds; the highest bit that is set is used.  The lines width=, speed= and extspeed= set these
  * masks for the following records.  module= is understood as well.  Aliases and the lines "include"
  * and "do" are rejected, because a file with them does not contain the whole fabric.
+ *
+ * "#line N": the next line counts as line N, see ftr_set_converter().
  */
 #include <inttypes.h>
 #include <string.h>
@@ -474,10 +476,14 @@ static bool any_line(struct net *n, struct ftr_cur *c)
 		"vendid", "devid", "sysimgguid", "Chassis", "Non-Chassis",
 		"NonChassis", "Spine", "Line", "DR", "pdebug",
 	};
+	uint64_t line;
 
 	ftr_cur_blanks(c);
-	if (!ftr_cur_end(c) && *c->p == '#')
+	if (ftr_cur_char(c, '#')) {
+		if (ftr_cur_str(c, "line ") && ftr_cur_uint(c, 10, UINT32_MAX, &line))
+			n->t->line = (uint32_t)line - 1;
 		return true;
+	}
 	if (ftr_cur_char(c, '['))
 		return port_line(n, c);
 	n->node = FTR_RAW_NONE;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The raw fabric: the nodes and ports of a file, before they are verified.
+ * The raw fabric: the nodes and ports of a netfile, before they are verified.
  *
- * The reader of a format adds the nodes and ports of the file, each with its line number.  When
+ * The reader adds the nodes and ports of the file, each with its line number.  When
  * the whole file has been read, the lines of the two ends of every link are compared:
  *
  *	line 7	[3] of "A" leads to "B"[5], LID 9	near
@@ -50,19 +50,11 @@ void ftr_raw_fini(struct ftr_raw *r)
 
 static struct ftr_quoted name_of(const struct ftr_raw_node *n)
 {
-	struct ftr_quoted q;
-
-	if (n->id.p)
-		return ftr_quote_cur(&n->id);
-	snprintf(q.s, sizeof(q.s), "0x%016" PRIx64, n->guid);
-	return q;
+	return ftr_quote_cur(&n->id);
 }
 
-static struct ftr_quoted far_name(const struct ftr_raw *r,
-				  const struct ftr_raw_port *p)
+static struct ftr_quoted far_name(const struct ftr_raw_port *p)
 {
-	if (p->far != FTR_RAW_NONE)
-		return name_of(&r->node[p->far]);
 	return ftr_quote_cur(&p->far_id);
 }
 
@@ -84,8 +76,8 @@ static uint32_t find_id(const struct ftr_raw *r, const struct ftr_cur *id,
 
 bool ftr_raw_add_node(struct ftr_raw *r, const struct ftr_raw_node *n)
 {
-	uint64_t key = 0;
-	uint32_t old = n->id.p ? find_id(r, &n->id, &key) : FTR_RAW_NONE;
+	uint64_t key;
+	uint32_t old = find_id(r, &n->id, &key);
 
 	if (old != FTR_RAW_NONE)
 		return ftr_text_fail(r->t, FTR_INVAL, "a second record of \"%s\", the first is on line %u",
@@ -98,29 +90,10 @@ bool ftr_raw_add_node(struct ftr_raw *r, const struct ftr_raw_node *n)
 				     r->node[old].line, n->guid);
 	if (!FTR_GROW(r->node, r->n_node, r->cap_node) ||
 	    !ftr_map_put(&r->by_guid, n->guid, r->n_node) ||
-	    (n->id.p && !ftr_map_put(&r->by_id, key, r->n_node)))
+	    !ftr_map_put(&r->by_id, key, r->n_node))
 		return ftr_text_nomem(r->t);
 	r->node[r->n_node++] = *n;
 	return true;
-}
-
-bool ftr_raw_meet_node(struct ftr_raw *r, const struct ftr_raw_node *n,
-		       uint32_t *idx)
-{
-	*idx = ftr_map_get(&r->by_guid, n->guid);
-	if (*idx != FTR_MAP_NONE)
-		return true;
-	*idx = r->n_node;
-	return ftr_raw_add_node(r, n);
-}
-
-bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
-		      const struct ftr_raw_node *n)
-{
-	return old->lid == n->lid ||
-		ftr_text_fail(r->t, FTR_INVAL, "switch 0x%016" PRIx64
-			      " has LID %u here but LID %u on line %u", n->guid,
-			      n->lid, old->lid, old->line);
 }
 
 static uint64_t port_key(uint32_t node, ftr_port num)
@@ -130,8 +103,7 @@ static uint64_t port_key(uint32_t node, ftr_port num)
 
 static bool same_far(const struct ftr_raw_port *a, const struct ftr_raw_port *b)
 {
-	return a->far_num == b->far_num && a->far == b->far &&
-	       (!a->far_id.p || ftr_cur_same(&a->far_id, &b->far_id));
+	return a->far_num == b->far_num && ftr_cur_same(&a->far_id, &b->far_id);
 }
 
 bool ftr_raw_add_port(struct ftr_raw *r, const struct ftr_raw_port *p)
@@ -149,9 +121,8 @@ bool ftr_raw_add_port(struct ftr_raw *r, const struct ftr_raw_port *p)
 		if (same_far(old, p))
 			return true;
 		return ftr_text_fail(r->t, FTR_INVAL, "port %u of \"%s\" is connected to \"%s\" port %u here but to \"%s\" port %u on line %u",
-				     p->num, name_of(n).s, far_name(r, p).s,
-				     p->far_num, far_name(r, old).s,
-				     old->far_num, old->line);
+				     p->num, name_of(n).s, far_name(p).s, p->far_num,
+				     far_name(old).s, old->far_num, old->line);
 	}
 	if (!FTR_GROW(r->port, r->n_port, r->cap_port) ||
 	    !ftr_map_put(&r->by_port, port_key(p->node, p->num), r->n_port))
@@ -162,7 +133,10 @@ bool ftr_raw_add_port(struct ftr_raw *r, const struct ftr_raw_port *p)
 
 /* ---- verifying --------------------------------------------------------- */
 
-bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
+static bool one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...) FTR_PRINTF(3, 4);
+
+/* Handles a link that only one end reports: an error or, if r->tolerant is true, only counted. */
+static bool one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
 {
 	char msg[FTR_ERR_MAX];
 	struct ftr_err why;
@@ -184,13 +158,11 @@ static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
 	const struct ftr_raw_node *near = &r->node[p->node], *far;
 	uint64_t key;
 
-	if (p->far == FTR_RAW_NONE)
-		p->far = find_id(r, &p->far_id, &key);
+	p->far = find_id(r, &p->far_id, &key);
 	if (p->far == FTR_RAW_NONE) {
 		p->left_out = true;
-		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\", which is not in the file",
-					 p->num, name_of(near).s,
-					 far_name(r, p).s);
+		return one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\", which is not in the file",
+				 p->num, name_of(near).s, far_name(p).s);
 	}
 	far = &r->node[p->far];
 	if (p->far_num < 1 || p->far_num > far->n_ports)
@@ -238,16 +210,14 @@ static bool match_ends(struct ftr_raw *r, struct ftr_raw_port *p)
 
 	p->left_out = true;
 	if (j == FTR_MAP_NONE)
-		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\" port %u, but the record of \"%s\" (line %u) has no line for that port",
-					 p->num, name_of(&r->node[p->node]).s,
-					 far_name(r, p).s, p->far_num,
-					 far_name(r, p).s, r->node[p->far].line);
+		return one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\" port %u, but the record of \"%s\" (line %u) has no line for that port",
+				 p->num, name_of(&r->node[p->node]).s, far_name(p).s, p->far_num,
+				 far_name(p).s, r->node[p->far].line);
 	z = &r->port[j];
 	if (z->far != p->node || z->far_num != p->num)
-		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\" port %u, but line %u connects that port to \"%s\" port %u",
-					 p->num, name_of(&r->node[p->node]).s,
-					 far_name(r, p).s, p->far_num, z->line,
-					 far_name(r, z).s, z->far_num);
+		return one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\" port %u, but line %u connects that port to \"%s\" port %u",
+				 p->num, name_of(&r->node[p->node]).s, far_name(p).s, p->far_num,
+				 z->line, far_name(z).s, z->far_num);
 	p->left_out = false;
 	return compare(r, p, z);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The raw fabric: the nodes and ports of a file as its lines describe them. The readers of all
- * formats collect them here; ftr_raw_build() makes the fabric. */
+/* The raw fabric: the nodes and ports of a netfile as its lines describe them. ftr_netfile_collect()
+ * collects them here; ftr_raw_build() makes the fabric. */
 #ifndef FTR_IO_RAW_H
 #define FTR_IO_RAW_H
 
@@ -10,7 +10,7 @@
 #define FTR_RAW_NONE UINT32_MAX
 
 struct ftr_raw_node {
-	struct ftr_cur id;	/* p is NULL: the node is identified by its GUID only */
+	struct ftr_cur id;
 	struct ftr_cur name;
 	uint32_t line;
 	uint64_t guid;
@@ -23,7 +23,7 @@ struct ftr_raw_node {
 /* A port, as a line of the file describes it. 0: the line does not give the value. */
 struct ftr_raw_port {
 	uint32_t node;		/* node that has this port */
-	uint32_t far;		/* node at the other end; FTR_RAW_NONE: see far_id */
+	uint32_t far;		/* node at the other end; FTR_RAW_NONE: not yet found, or not in the file */
 	struct ftr_cur far_id;
 	uint32_t line;
 	uint64_t guid, far_guid;	/* port GUIDs; for ports of end nodes only */
@@ -54,28 +54,13 @@ bool ftr_raw_init(struct ftr_raw *r, struct ftr_text *t,
 void ftr_raw_fini(struct ftr_raw *r);
 bool ftr_raw_add_node(struct ftr_raw *r,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
-/* For files that describe a node on several lines: find the node by its GUID, or add it.  Sets *idx
- * to its index. */
-bool ftr_raw_meet_node(struct ftr_raw *r, const struct ftr_raw_node *n,
-		       uint32_t *idx) FTR_MUST_USE;
-/* Fails with FTR_INVAL if the LID of switch n differs from that of `old`, the same switch on an
- * earlier line.  (The LIDs of end nodes are in struct ftr_raw_port.) */
-bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
-		      const struct ftr_raw_node *n) FTR_MUST_USE;
 bool ftr_raw_add_port(struct ftr_raw *r,
 		      const struct ftr_raw_port *p) FTR_MUST_USE;
-/* Handle a link on `line` that only one end reports: an error or, if r->tolerant is true, only
- * counted. */
-bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
-	FTR_PRINTF(3, 4) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */
 bool ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 		   struct ftr_fabric **out) FTR_MUST_USE;
 
-/* ---- the formats ------------------------------------------------------- */
-
+/* netfile.c */
 bool ftr_netfile_collect(struct ftr_raw *r) FTR_MUST_USE;
-bool ftr_subnetlst_collect(struct ftr_raw *r) FTR_MUST_USE;
-bool ftr_dbcsv_collect(struct ftr_raw *r) FTR_MUST_USE;
 
 #endif

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reading a fabric from a file.  The first line shows the format.  The reader of this format
- * collects the raw fabric (raw.h), which is verified and given to the builder.
+ * Reading a fabric from a file.  The first line shows the format.  The reader of netfiles collects
+ * the raw fabric (raw.h), which is verified and given to the builder.  Lists of links are first
+ * converted by a program (ftr_set_converter).
  */
 #include <stdlib.h>
 
 #include "io/raw.h"
 
-typedef bool (*collect_fn)(struct ftr_raw *r);
+static const struct ftr_converter *converter;
 
-/* Find the format by the first line that is not blank, not a comment, and not one of the trace
- * lines "DR ..." of ibnetdiscover -v. */
-static bool find_format(struct ftr_text *t, collect_fn *out)
+void ftr_set_converter(const struct ftr_converter *c)
+{
+	converter = c;
+}
+
+/* Is this a list of links?  The first line shows it that is not blank, not a comment, and not one
+ * of the trace lines "DR ..." of ibnetdiscover -v. */
+static bool find_format(struct ftr_text *t, bool *is_list)
 {
 	struct ftr_cur c;
 
@@ -21,14 +27,9 @@ static bool find_format(struct ftr_text *t, collect_fn *out)
 		if (!ftr_text_meaningful(t, &c))
 			return false;
 	} while (c.p && ftr_cur_word(&c, "DR"));
-	*out = ftr_netfile_collect;
-	if (!c.p)
-		return true;
-	if (ftr_cur_str(&c, "START_"))
-		*out = ftr_dbcsv_collect;
-	else if (*c.p == '{')
-		*out = ftr_subnetlst_collect;
-	return true;
+	*is_list = c.p && (*c.p == '{' || ftr_cur_str(&c, "START_"));
+	return !*is_list || converter ||
+		ftr_text_fail(t, FTR_PARSE, "a list of links; ibfattree topo converts it to a netfile");
 }
 
 /* If notes is NULL, one-sided links (see raw.c) are errors. */
@@ -36,15 +37,25 @@ static enum ftr_status parse(struct ftr_text t, unsigned int lmc, struct ftr_rea
 			     struct ftr_fabric **out)
 {
 	struct ftr_text head = t;
-	collect_fn collect = NULL;
+	char file[FTR_CONVERTED_MAX], *text = NULL;
 	struct ftr_raw r;
+	bool is_list;
+	size_t len;
 
-	if (!find_format(&head, &collect))
+	if (!find_format(&head, &is_list))
 		return head.status;
-	if (ftr_raw_init(&r, &t, notes != NULL) && collect(&r) &&
+	if (is_list) {
+		if (!ftr_text_ok(&t, converter->convert(t.path, t.at, (size_t)(t.end - t.at),
+						     file, t.err)) ||
+		    !ftr_text_ok(&t, ftr_slurp(file, false, &text, &len, t.err)))
+			return t.status;
+		ftr_text_mem(&t, t.path, text, len, t.err);
+	}
+	if (ftr_raw_init(&r, &t, notes != NULL) && ftr_netfile_collect(&r) &&
 	    ftr_raw_build(&r, lmc, out) && notes)
 		*notes = r.notes;
 	ftr_raw_fini(&r);
+	free(text);
 	return t.status;
 }
 
