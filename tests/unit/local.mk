@@ -274,7 +274,7 @@ tests_unit_test_output_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS) -luti
 check_PROGRAMS += tests/unit/test_top
 tests_unit_test_top_SOURCES = tests/unit/test_top.c
 tests_unit_test_top_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_top_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
+tests_unit_test_top_LDADD = libsuite.a $(CHECK_LIBS) -lutil
 
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle tests/unit/test_claims
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h

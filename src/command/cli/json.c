@@ -273,11 +273,3 @@ bool cli_json_uint(struct json_object *value, uint64_t max, uint64_t *out)
 	*out = n;
 	return true;
 }
-
-uint64_t cli_json_get_uint(struct json_object *o, const char *key)
-{
-	uint64_t n = 0;
-
-	(void)cli_json_uint(json_object_object_get(o, key), UINT64_MAX, &n);
-	return n;
-}

@@ -63,7 +63,5 @@ bool cli_json_get_real(struct json_object *o, const char *key, double *out);
 /* Returns false, and leaves *out unchanged, if the value is not an integer from 0 to max, written
  * without point or exponent. */
 bool cli_json_uint(struct json_object *value, uint64_t max, uint64_t *out);
-/* Returns the member, or 0 if it is missing or no such integer. */
-uint64_t cli_json_get_uint(struct json_object *o, const char *key);
 
 #endif
