@@ -58,7 +58,8 @@ struct ftr_cdg_opts {
 };
 
 /*
- * Make the graph of t over f.  f must outlive the graph; t is copied.  If opts is NULL, all
+ * Make the graph of t over f.  Entries for LIDs without an owner count, too: hosts may still send packets
+ * to a port that is gone.  f must outlive the graph; t is copied.  If opts is NULL, all
  * options are 0.  FTR_REFUSED: the graph has a cycle (every forwarding loop is one), or opts->stop
  * returned true.  FTR_INVAL: t or the SL2VL tables do not fit f.  FTR_LIMIT: there are more
  * than 2^32 - 1 pairs (vertex into a switch, vertex out of this switch).  FTR_NOMEM.
@@ -101,10 +102,9 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 enum ftr_status ftr_cdg_steps(struct ftr_cdg *g, const struct ftr_tables *to, const uint8_t *step,
 			      bool *closes, struct ftr_err *err) FTR_MUST_USE;
 
-/* Record that lid is drained: all packets for it that followed older entries have arrived or were
- * dropped.  Edges that do not follow from the current entries are removed.  ftr_cdg_drain_all does
- * this for every LID.  O(n_sw) per LID that was not drained. */
-void ftr_cdg_drain(struct ftr_cdg *g, ftr_lid lid);
+/* Record that all LIDs are drained: all packets that followed older entries have arrived or were
+ * dropped.  Edges that do not follow from the current entries are removed.  O(n_sw) per LID that was
+ * not drained. */
 void ftr_cdg_drain_all(struct ftr_cdg *g);
 /* Number of LIDs that are not drained.  A LID is no longer drained when an entry for it is changed,
  * or when an entry for it leads onto a link that goes down. */

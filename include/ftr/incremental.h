@@ -186,8 +186,6 @@ const uint64_t *ftr_incr_dead(const struct ftr_incr *lv);
 bool ftr_incr_connected(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
 /* Returns true if this link is up. */
 bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
-/* The number of ordered pairs of leaf switches without a path. */
-uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv);
 
 #ifdef __cplusplus
 }

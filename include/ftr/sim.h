@@ -262,15 +262,8 @@ struct ftr_sim_change {
 	const struct ftr_tables *tables;	/* tables of the same fabric */
 };
 
-struct ftr_sim_conf {
-	const struct ftr_fabric *f;
-	const struct ftr_tables *t;
-	const struct ftr_sl2vl *sl2vl;		/* NULL: VL = SL */
-	const struct ftr_path_sl *path_sl;	/* NULL: host_sl and switch_sl */
-	const struct ftr_sim_function *function;	/* NULL: lft */
-	/* argument of the function: see ftr_sim_function.tiers and struct
-	 * ftr_sim_immunet in <ftr/models.h>; NULL: the defaults of the function */
-	const void *arg;
+/* The packets that are sent. */
+struct ftr_sim_traffic {
 	/* traffic of host ports; order NULL: all host ports with a LID and a link, by index */
 	enum ftr_sim_pattern pattern;
 	const ftr_ep *order;	/* FTR_EP_NONE: a gap.  In FTR_SIM_SHIFT, gaps count as places; in
@@ -300,9 +293,23 @@ struct ftr_sim_conf {
 	double switch_load;	/* rate at which a port 0 generates data, divided by switch_mbps;
 				 * 0: none */
 	uint32_t switch_mbps;	/* data rate of ports 0; 0 means 2000 (1x SDR) */
+	const struct ftr_path_sl *path_sl;	/* NULL: host_sl and switch_sl */
 	unsigned int switch_sl;	/* SL of packets from a port 0 if path_sl gives none */
 	unsigned int host_sl;	/* SL of packets from a host port if path_sl gives none */
 	uint32_t bytes;		/* size of a packet on the wire; 0 means 2048 */
+	uint32_t window;	/* greatest number of packets of one source that are in flight at
+				 * the same time; 0 means no limit */
+};
+
+struct ftr_sim_conf {
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const struct ftr_sl2vl *sl2vl;		/* NULL: VL = SL */
+	const struct ftr_sim_function *function;	/* NULL: lft */
+	/* argument of the function: see ftr_sim_function.tiers and struct
+	 * ftr_sim_immunet in <ftr/models.h>; NULL: the defaults of the function */
+	const void *arg;
+	struct ftr_sim_traffic traffic;
 	uint32_t buffer;	/* bytes per input port and VL; 0 means
 				 * FTR_SIM_PORT_BUFFER / n_vls */
 	/* bytes per VL for the packets that enter a switch at its port 0; 0 means `buffer` */
@@ -315,8 +322,6 @@ struct ftr_sim_conf {
 	enum ftr_sim_queues queues;
 	bool transit_first;	/* true: an output sends packets of host ports and of port 0 only
 				 * while it can send no packet from another switch */
-	uint32_t window;	/* greatest number of packets of one source that are in flight at
-				 * the same time; 0 means no limit */
 	uint64_t link_ps;	/* delay of a link in one direction, at most UINT32_MAX */
 	uint64_t switch_ps;	/* delay of a switch, at most UINT32_MAX */
 	uint32_t default_mbps;	/* data rate of a link if its rate is unknown; 0 means

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -359,4 +360,62 @@ uint32_t follow_waiting(struct follow *w)
 			if (!--w->waits[y])
 				w->queue[n++] = y;
 	return all - n;
+}
+
+/* A channel that waits for channel y, and that Kahn's algorithm has not removed. */
+static uint32_t before(const struct follow *w, uint32_t y)
+{
+	for (uint32_t x = 0; x < w->f->n_ports; x++)
+		if (w->waits[x])
+			for_each_after(w, x, z)
+				if (z == y)
+					return x;
+	abort();
+}
+
+/* The switch whose port x is. */
+static ftr_sw sender(const struct follow *w, uint32_t x)
+{
+	ftr_sw s = 0;
+
+	while (x > w->f->sw[s].first_port + w->f->sw[s].n_ports)
+		s++;
+	return s;
+}
+
+static void print_dependency(const struct follow *w, uint32_t x, uint32_t y)
+{
+	const struct ftr_switch *s = &w->f->sw[w->f->ports[x].peer];
+
+	printf("\tpackets from switch %u to %u wait for port %u to switch %u; LIDs", sender(w, x),
+	       w->f->ports[x].peer, y - s->first_port, w->f->ports[y].peer);
+	for (uint32_t lid = 1; lid <= w->f->max_lid; lid++)
+		for (uint32_t i = 0; i < w->flow[lid].n; i++) {
+			const struct hold *h = &w->flow[lid].hold[i];
+
+			if (h->x != x || s->first_port + h->port != y)
+				continue;
+			printf(h->until < NOW ? " %u (older, %.1f ms left)" : " %u", lid,
+			       h->until - w->now_ms);
+		}
+	printf("\n");
+}
+
+void follow_print_cycle(struct follow *w)
+{
+	uint32_t y = 0, first;
+
+	if (!follow_waiting(w))
+		return;
+	while (!w->waits[y])
+		y++;
+	for (uint32_t i = 0; i < w->f->n_ports; i++)
+		y = before(w, y);
+	first = y;
+	do {
+		uint32_t x = before(w, y);
+
+		print_dependency(w, x, y);
+		y = x;
+	} while (y != first);
 }

@@ -60,5 +60,7 @@ enum follow_fate follow(struct follow *w, ftr_sw s);
 /* The number of channels (directed links between switches) in or behind cycles of the channel
  * dependency graph, if all packets share one VL (Dally and Seitz 1987).  0: there is no cycle. */
 uint32_t follow_waiting(struct follow *w);
+/* Print one of these cycles, backwards, with the LIDs of the packets. */
+void follow_print_cycle(struct follow *w);
 
 #endif

@@ -207,8 +207,8 @@ static void same_costs(const struct world *w, const struct ftr_shape *want)
 {
 	for (ftr_sw s = 0; s < w->f->n_sw; s++)
 		for (uint32_t l = 0; l < w->f->n_sw; l++) {
-			unsigned int c = number(incr_cost(w->lv, s)[l]);
-			unsigned int d = number(incr_down(w->lv, s)[l]);
+			unsigned int c = number(incr_cost(&w->lv->costs, s)[l]);
+			unsigned int d = number(incr_down(&w->lv->costs, s)[l]);
 			unsigned int wc = number(ftr_shape_cost(want, s)[l]);
 			unsigned int wd = number(ftr_shape_down(want, s)[l]);
 
@@ -227,7 +227,7 @@ static void same_as_slow(const struct world *w)
 	same_costs(w, &o.sh);
 	same_tables(w, o.t);
 	ftr_shape_validity(&o.sh, &v);
-	ck_assert_uint_eq(v.bad_pairs, ftr_incr_bad_pairs(w->lv));
+	ck_assert_uint_eq(v.bad_pairs, w->lv->now.bad_pairs);
 	slow_free(&o);
 }
 
@@ -287,7 +287,7 @@ static uint32_t far_end(const struct world *w, ftr_sw s, ftr_port p)
 static void note(struct world *w, const struct ftr_incr_event *e)
 {
 	/* links to hosts and horizontal links are not used by the routing */
-	if (incr_link(w->lv, e->sw, e->port) == NONE)
+	if (incr_link(&w->lv->links, e->sw, e->port) == NONE)
 		return;
 	w->dead[w->f->sw[e->sw].first_port + e->port] = !e->up;
 	w->dead[far_end(w, e->sw, e->port)] = !e->up;

@@ -40,6 +40,7 @@ static const struct scenario scenario[] = {
 	{ "alone-sweep", "dmodc", FOUR, "S-0", 0, true },
 	{ "alone-reroute", "dmodc", FOUR, "R-0", 0, true },
 	{ "alone-reroute2", "dmodc", FOUR, "-0R", 0, true },
+	{ "alone-first", "dmodc", FOUR, "X-0", 0, true },
 	{ "late", "dmodc", FIVE, "-0-11", 2, true },
 	{ "stall", "dmodc", FIVE, "-0R", 1, true },
 	{ "eight", "dmodc", EIGHT, "-0", 0, false },
@@ -52,8 +53,8 @@ static const char usage[] =
 	"  random  random orders of random events (the first seed is FTR_SEED)\n"
 	"  play    one run, as a failed run has printed it.  SCENARIO is a name, or\n"
 	"          ENGINE/PGFT/SCRIPT/RARE, with /a if OpenSM does not sweep after a trap\n"
-	"Without arguments: all scenarios with one unusual choice, 100 random runs of stall, and 400 of\n"
-	"other events.\n";
+	"Without arguments: all scenarios with one unusual choice, alone-first with two, 100 random\n"
+	"runs of stall, and 400 of other events.\n";
 
 static void report(const struct scenario *s, const struct found *r)
 {
@@ -205,7 +206,7 @@ int main(int argc, char **argv)
 	unsigned int failed;
 
 	if (argc == 1)
-		failed = all(NULL, 1) + random_runs(trees_first_seed(), 100, "stall") +
+		failed = all(NULL, 1) + all("alone-first", 2) + random_runs(trees_first_seed(), 100, "stall") +
 			random_runs(trees_first_seed(), FTR_MAX(trees_runs(400), 400u), NULL);
 	else if (!strcmp(what, "all"))
 		failed = all(argc > 2 ? argv[2] : NULL, argc > 3 ? strtoull(argv[3], NULL, 0) : 0);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "incremental/incremental.h"
 #include "lib/at_rest.h"
 #include "order/order.h"
 #include "osm/host.h"
@@ -562,8 +563,6 @@ static bool perform(struct fake *h, const struct action *a)
 		h->sw[a->id].unheard = false;
 		hear((ftr_sw)a->id);
 		fiber_follow(fiber_mix(h->links_past, a->id));
-		/* the plugin leaves it to OpenSM, which does not sweep */
-		world.missed |= world.s->alone && h->fast->rr.state.tables == RR_FOREIGN;
 		fake_trap(h, (ftr_sw)a->id, SM_LINK_STATE_CHANGED_TRAP);
 		say("trap of %s", h->fab->sw[a->id].name);
 		break;
@@ -628,7 +627,7 @@ static void step(void)
 		/* only a sweep repeats a write that was not acknowledged, or finds a path that needs
 		 * another order of the switches */
 		world.missed |= world.s->alone && h->fast &&
-			(judge_unsure() || ftr_incr_bad_pairs(h->fast->rr.view->incr));
+			(judge_unsure() || h->fast->rr.view->incr->now.bad_pairs);
 		if (all_heard() && !world.missed) {
 			judge_idle();
 			world.changes = 0;

@@ -30,8 +30,8 @@ static bool holds(const struct rr_state *s)
 		/* the switches hold tables of an epoch if and only if they are known */
 		(s->held == 0) == (s->tables == RR_FOREIGN) &&
 		s->epoch > 0 && s->held <= s->epoch && s->view <= s->epoch &&
-		/* traps wait for the links only while these are set up */
-		(s->n_later == 0 || s->tables == RR_SETUP) &&
+		/* no trap waits for links that are set up */
+		(s->n_later == 0 || s->tables != RR_UP) &&
 		/* only a job has traps */
 		(s->n_asked == 0 || s->job != RR_IDLE) &&
 		(s->view <= s->held || s->held == 0);

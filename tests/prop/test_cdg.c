@@ -346,28 +346,22 @@ static bool change(struct world *w)
 /* Give the last vertex nearly the greatest label, which it has after 2^32 moves. */
 static void raise_label(struct ftr_cdg *g)
 {
-	uint32_t v = g->first;
+	uint32_t v = g->order.first;
 
 	if (v == DYN_NONE)
 		return;
-	while (g->next[v] != DYN_NONE)
-		v = g->next[v];
-	g->label[v] = UINT64_MAX - 1;
+	while (g->order.next[v] != DYN_NONE)
+		v = g->order.next[v];
+	g->order.label[v] = UINT64_MAX - 1;
 }
 
-static void drain(struct world *w, bool all)
+static void drain(struct world *w)
 {
-	ftr_lid lid = random_lid(w);
-
 	for (uint32_t l = 1; l <= w->f->max_lid; l++)
-		if (w->f->owner[l].kind != FTR_OWNER_NONE && (all || l == lid))
+		if (w->f->owner[l].kind != FTR_OWNER_NONE)
 			deps_drain(w->d, (ftr_lid)l);
-	if (all)
-		ftr_cdg_drain_all(w->g);
-	else
-		ftr_cdg_drain(w->g, lid);
-	if (all)
-		ck_assert_uint_eq(ftr_cdg_undrained(w->g), 0);
+	ftr_cdg_drain_all(w->g);
+	ck_assert_uint_eq(ftr_cdg_undrained(w->g), 0);
 }
 
 static void cut_link(struct world *w)
@@ -409,8 +403,7 @@ START_TEST(against_sets)
 				cut_link(&w);
 				break;
 			case 1:
-			case 2:
-				drain(&w, ftr_rng_below(&w.rng, 2));
+				drain(&w);
 				break;
 			default:
 				if (i % 2)
@@ -628,7 +621,6 @@ START_TEST(invalid_arguments)
 			 FTR_INVAL);
 	ck_assert_int_eq(ftr_cdg_change(g, 1, (struct ftr_change[]){ { .after = 1, .step = 2 },
 			 { .sw = 1, .after = 1, .step = 1 } }, 2, &closes, &err), FTR_INVAL);
-	ftr_cdg_drain(g, (ftr_lid)(f->max_lid + 1));	/* nothing happens */
 	ck_assert(!ftr_cdg_link_down(g, 0, 99, &err));	/* no link at this port: nothing happens */
 	ck_assert(!ftr_cdg_link_is_down(g, 0, 99));
 	ftr_cdg_free(g);

@@ -50,7 +50,7 @@ static void one_apply(struct world *w)
 {
 	struct ftr_incr_event *e = malloc(world_room(w) * sizeof(*e));
 	const struct ftr_incr_result *r;
-	uint64_t bad = ftr_incr_bad_pairs(w->lv);
+	uint64_t bad = w->lv->now.bad_pairs;
 	uint32_t n = world_events(w, e);
 
 	world_note(w, e, n);

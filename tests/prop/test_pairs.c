@@ -65,10 +65,10 @@ static void check_rounds(const struct ftr_fabric *f, const struct ftr_tables *t,
 	uint32_t *used = calloc(n, sizeof(*used)), *node = calloc(f->n_nodes + 1u, sizeof(*node));
 
 	for (uint32_t i = 0; i < plan->n; i++) {
-		const struct pair *p = &plan->pair[i];
+		const struct ftr_transfer *p = &plan->pair[i];
 
-		if (i && p->round != p[-1].round) {
-			ck_assert_uint_eq(p->round, p[-1].round + 1);
+		if (i && p->step != p[-1].step) {
+			ck_assert_uint_eq(p->step, p[-1].step + 1);
 			memset(used, 0, n * sizeof(*used));
 			memset(node, 0, f->n_nodes * sizeof(*node));
 			in_round = 0;
@@ -76,14 +76,14 @@ static void check_rounds(const struct ftr_fabric *f, const struct ftr_tables *t,
 		sum.shared += ++in_round == 2;
 		ck_assert(f->ep[p->from].node_guid != f->ep[p->to].node_guid);
 		ck_assert_msg(!node[f->ep[p->from].node]++ && !node[f->ep[p->to].node]++,
-			      "seed %" PRIu64 ": a host is in two pairs of round %u", seed, p->round);
+			      "seed %" PRIu64 ": a host is in two pairs of round %u", seed, p->step);
 		ck_assert(cross(f, t, p->from, p->to, used));
 		cross(f, t, p->from, p->to, all);
 		for (uint32_t x = 0; x < n; x++)
 			ck_assert_msg(used[x] <= 1, "seed %" PRIu64 ": two pairs of round %u share a link",
-				      seed, p->round);
+				      seed, p->step);
 	}
-	ck_assert(!plan->n || plan->pair[plan->n - 1].round + 1 == plan->rounds);
+	ck_assert(!plan->n || plan->pair[plan->n - 1].step + 1 == plan->rounds);
 	free(used);
 	free(node);
 }
@@ -117,7 +117,8 @@ static void check_plan(const struct ftr_fabric *f, const struct ftr_tables *t, c
 	ck_assert_uint_eq(plan.n_left, left);
 	sum.pairs += plan.n;
 	sum.left += left;
-	pairs_free(&plan);
+	free(plan.pair);
+	free(plan.covered);
 	free(all);
 	free(possible);
 }

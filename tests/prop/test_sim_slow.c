@@ -277,14 +277,14 @@ static void inject(struct slow *x, uint32_t c)
 	struct pkt *p;
 	unsigned int sl;
 
-	for (uint32_t i = 0; i < x->c->n_pairs; i++)
-		n += x->c->pair[i].from == e;
+	for (uint32_t i = 0; i < x->c->traffic.n_pairs; i++)
+		n += x->c->traffic.pair[i].from == e;
 	if (!n)
 		return;
-	for (uint32_t i = 0; i < x->c->n_pairs; i++)
-		if (x->c->pair[i].from == e && mine++ == want % n)
-			to = &x->c->pair[i];
-	sl = ftr_path_sl_get(x->c->path_sl, e, x->f->ep[to->to].lid);
+	for (uint32_t i = 0; i < x->c->traffic.n_pairs; i++)
+		if (x->c->traffic.pair[i].from == e && mine++ == want % n)
+			to = &x->c->traffic.pair[i];
+	sl = ftr_path_sl_get(x->c->traffic.path_sl, e, x->f->ep[to->to].lid);
 	if (!has_room(x, c, sl % x->c->n_vls))
 		return;
 	ck_assert_uint_lt(x->n, MAX_PKT);
@@ -452,13 +452,13 @@ START_TEST(slow_and_fast)
 	f = random_tree(&rng, seed, &t);
 	ck_assert_uint_le(f->n_ep, 128);
 	c = (struct ftr_sim_conf){
-		.f = f, .t = t, .load = 1, .pattern = FTR_SIM_PAIRS,
-		.pair = pair, .link_ps = 1000 * ftr_rng_below(&rng, 50) + 1,
+		.f = f, .t = t, .traffic.load = 1, .traffic.pattern = FTR_SIM_PAIRS,
+		.traffic.pair = pair, .link_ps = 1000 * ftr_rng_below(&rng, 50) + 1,
 		.switch_ps = 1000 * ftr_rng_below(&rng, 300),
 		.n_vls = 1 + ftr_rng_below(&rng, MAX_V),
 		.buffer = BYTES * (1 + ftr_rng_below(&rng, 5)),
 		.queues = ftr_rng_below(&rng, 2) ? FTR_SIM_FIFO : FTR_SIM_VOQ,
-		.run_ps = 4 * FTR_SIM_US, .bytes = BYTES,
+		.run_ps = 4 * FTR_SIM_US, .traffic.bytes = BYTES,
 		.speedup = ftr_rng_below(&rng, 4),
 	};
 	if (ftr_rng_below(&rng, 2))
@@ -468,8 +468,8 @@ START_TEST(slow_and_fast)
 	ck_assert(!ftr_path_sl_new(f, &sl, &err));
 	random_vls(&rng, f, c.n_vls, m, sl);
 	c.sl2vl = m;
-	c.path_sl = sl;
-	c.n_pairs = random_pairs(&rng, f, pair);
+	c.traffic.path_sl = sl;
+	c.traffic.n_pairs = random_pairs(&rng, f, pair);
 
 	x->c = &c;
 	x->f = f;

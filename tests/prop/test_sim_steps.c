@@ -50,8 +50,8 @@ static void tear_down(void)
 static void run(uint64_t *finish, uint64_t *delivered)
 {
 	const struct ftr_sim_conf c = {
-		.f = f, .t = t, .pattern = FTR_SIM_STEPS, .transfer = x, .n_transfers = n,
-		.step_ps = STEP_PS, .load = 1, .run_ps = UINT64_MAX / 2, .stop_on_deadlock = true,
+		.f = f, .t = t, .traffic.pattern = FTR_SIM_STEPS, .traffic.transfer = x, .traffic.n_transfers = n,
+		.traffic.step_ps = STEP_PS, .traffic.load = 1, .run_ps = UINT64_MAX / 2, .stop_on_deadlock = true,
 	};
 	struct ftr_sim_result r;
 
@@ -150,11 +150,11 @@ END_TEST
 START_TEST(refused)
 {
 	const struct ftr_transfer bad[] = { { 0, 0, 0, 1 }, { 0, HOSTS, 0, 1 }, { 0, 1, 0, 0 } };
-	struct ftr_sim_conf c = { .f = f, .t = t, .pattern = FTR_SIM_STEPS, .n_transfers = 1,
-				  .load = 1, .run_ps = 1 };
+	struct ftr_sim_conf c = { .f = f, .t = t, .traffic.pattern = FTR_SIM_STEPS, .traffic.n_transfers = 1,
+				  .traffic.load = 1, .run_ps = 1 };
 	struct ftr_sim_result r;
 
-	c.transfer = &bad[_i];
+	c.traffic.transfer = &bad[_i];
 	ck_assert(ftr_sim_run(&c, NULL, &r, &err) == FTR_INVAL);
 }
 END_TEST
@@ -163,8 +163,8 @@ END_TEST
 START_TEST(load_below_1)
 {
 	const struct ftr_transfer one = { 0, 1, 0, 1 };
-	const struct ftr_sim_conf c = { .f = f, .t = t, .pattern = FTR_SIM_STEPS, .transfer = &one,
-					.n_transfers = 1, .load = 0.5, .run_ps = 1 };
+	const struct ftr_sim_conf c = { .f = f, .t = t, .traffic.pattern = FTR_SIM_STEPS, .traffic.transfer = &one,
+					.traffic.n_transfers = 1, .traffic.load = 0.5, .run_ps = 1 };
 	struct ftr_sim_result r;
 
 	ck_assert(ftr_sim_run(&c, NULL, &r, &err) == FTR_INVAL);

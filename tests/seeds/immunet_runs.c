@@ -394,12 +394,12 @@ int main(int argc, char **argv)
 	};
 	c = (struct ftr_sim_conf){
 		.f = f, .t = t, .function = &fn, .arg = &o, .n_vls = 2,
-		.load = *key("load"), .spare_dead = true,
-		.bytes = value("packet") * PHIT,
+		.traffic.load = *key("load"), .traffic.spare_dead = true,
+		.traffic.bytes = value("packet") * PHIT,
 		.buffer = value("packet") * PHIT * value("buffer"),
 		.queues = value("voq") ? FTR_SIM_VOQ : FTR_SIM_FIFO,
 		.transit_first = value("transit_first"),
-		.window = value("window"),
+		.traffic.window = value("window"),
 		.link_ps = CYCLE, .switch_ps = value("router") * CYCLE,
 		.change = faults.g, .n_changes = faults.n, .run_ps = cycles * CYCLE,
 		.check_ps = cycles * CYCLE,	/* look for a deadlock only at the end */
@@ -407,11 +407,11 @@ int main(int argc, char **argv)
 		.seed = value("seed"),
 	};
 	if (value("pattern") == 1)
-		c.pattern = FTR_SIM_ALL_TO_ALL;
+		c.traffic.pattern = FTR_SIM_ALL_TO_ALL;
 	if (value("pattern") == 2) {
-		pair = row_and_column(f, &c.n_pairs);
-		c.pattern = FTR_SIM_PAIRS;
-		c.pair = pair;
+		pair = row_and_column(f, &c.traffic.n_pairs);
+		c.traffic.pattern = FTR_SIM_PAIRS;
+		c.traffic.pair = pair;
 	}
 	fn.finish = print_state;
 	must(ftr_sim_run(&c, NULL, &r, &err), &err);

@@ -96,7 +96,7 @@ static struct {
 } job = {
 	.kind = "links", .runs = 1,
 	.conf = {
-		.load = 1, .bytes = BYTES, .buffer = 512,
+		.traffic.load = 1, .traffic.bytes = BYTES, .buffer = 512,
 		.queues = FTR_SIM_FIFO, .link_ps = 10 * FTR_SIM_NS,
 		.switch_ps = 100 * FTR_SIM_NS, .warm_ps = 1000 * CYCLE,
 		.run_ps = 1000 * CYCLE, .check_ps = 100 * CYCLE, .seed = 1,
@@ -545,15 +545,15 @@ static void take_option(int c)
 	case 'n': take_list(optarg); break;
 	case 'r': job.runs = (uint32_t)n; break;
 	case 's': o->seed = n; break;
-	case 'l': o->load = strtod(optarg, NULL) / 100; break;
+	case 'l': o->traffic.load = strtod(optarg, NULL) / 100; break;
 	case 'w': o->warm_ps = n * CYCLE; break;
 	case 'm': o->run_ps = n * CYCLE; break;
 	case 'q': o->queues = strcmp(optarg, "voq") ? FTR_SIM_FIFO :
 			FTR_SIM_VOQ; break;
 	case 'b': o->buffer = (uint32_t)n; break;
 	case 'a':
-		o->pattern = FTR_SIM_ALL_TO_ALL;
-		o->periodic = true;
+		o->traffic.pattern = FTR_SIM_ALL_TO_ALL;
+		o->traffic.periodic = true;
 		break;
 	case 'c': o->check_ps = n * CYCLE; break;
 	case 'x': o->stop_on_deadlock = true; break;

@@ -147,6 +147,8 @@ static void walk(struct eye *y, bool set)
 	waiting = follow_waiting(y->walk);
 	if (y->trace && (y->looping || waiting))
 		printf("%.2f ms: %" PRIu64 " loops, %u channels in a credit loop\n", fake_time(), y->looping, waiting);
+	if (y->trace)
+		follow_print_cycle(y->walk);
 	y->states++;
 	y->lost += lost > 0;
 	y->loops += y->looping > 0;

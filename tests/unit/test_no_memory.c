@@ -469,7 +469,7 @@ static enum ftr_status change_cdg(const struct scene *z, struct ftr_cdg *g, uint
 		TRY(ftr_cdg_change(g, lid, &w, 1, &closes, err));
 		*sum = *sum * 2 + closes;
 		if (s % 4 == 3)
-			ftr_cdg_drain(g, lid);
+			ftr_cdg_drain_all(g);
 	}
 	for (unsigned int p = 1; p <= f->sw[0].n_ports; p++)
 		if (ftr_fabric_next(f, 0, p) != FTR_SW_NONE)

@@ -88,6 +88,11 @@ static void queue_full(void)
 	s.n_traps = RR_TRAPS_MAX;
 }
 
+static void later_full(void)
+{
+	s.n_later = RR_TRAPS_MAX;
+}
+
 /* Events at time 100, and their expected results in all states that the masks select. */
 static const struct row {
 	const char *name;
@@ -104,7 +109,11 @@ static const struct row {
 	{ "trap", { .kind = RR_EV_TRAP, .master = true }, NULL,
 	  ANY, NOT(RR_FOREIGN), ANY, SAME, SAME, SAME, 0, RR_ACT_TAKEN, 1, 0 },
 	{ "trap, foreign tables", { .kind = RR_EV_TRAP, .master = true }, NULL,
-	  ANY, ONLY(RR_FOREIGN), ANY, SAME, SAME, SAME, 0, 0, 0, 0 },
+	  ONLY(RR_REST), ONLY(RR_FOREIGN), ANY, SAME, SAME, SAME, 0, 0, 0, 0 },
+	{ "trap during the first sweep", { .kind = RR_EV_TRAP, .master = true }, NULL,
+	  NOT(RR_REST), ONLY(RR_FOREIGN), ANY, SAME, SAME, SAME, 0, 0, 0, 1 },
+	{ "trap during the first sweep, list full", { .kind = RR_EV_TRAP, .master = true },
+	  later_full, ANY, ONLY(RR_FOREIGN), ANY, SAME, SAME, SAME, 0, 0, 0, RR_TRAPS_MAX },
 	{ "trap, not master", { .kind = RR_EV_TRAP }, NULL,
 	  ANY, ANY, ANY, SAME, SAME, SAME, 0, 0, 0, 0 },
 	{ "trap, queue full", { .kind = RR_EV_TRAP, .master = true },
@@ -517,9 +526,24 @@ static void check_invariant(const struct walk *w)
 	/* a timer is set if queued traps wait for no other event */
 	if (s.job == RR_IDLE && s.sweep != RR_ROUTING && s.n_traps)
 		HOLDS(rr_timer(&s) >= 0);
-	HOLDS(!s.n_later || s.tables == RR_SETUP);
+	HOLDS(!s.n_later || s.tables != RR_UP);
+	HOLDS(s.n_later <= RR_TRAPS_MAX);
 	HOLDS(s.n_traps <= RR_TRAPS_MAX);
 }
+
+/* A trap of the first sweep is handled when its links are set up. */
+START_TEST(test_trap_during_first_sweep)
+{
+	put_state(RR_ROUTING, RR_FOREIGN, RR_IDLE);
+	rr_step(&s, &(struct rr_event){ .kind = RR_EV_TRAP, .master = true, .lid = 7 }, 100);
+	rr_step(&s, &(struct rr_event){ .kind = RR_EV_ROUTED, .ours = true }, 101);
+	rr_step(&s, &(struct rr_event){ .kind = RR_EV_SUBNET_UP }, 102);
+	ck_assert(rr_step(&s, &(struct rr_event){ .kind = RR_EV_TIMER, .master = true }, 103) &
+		  RR_ACT_TRAPS);
+	ck_assert_uint_eq(s.n_asked, 1);
+	ck_assert_uint_eq(s.asked[0].lid, 7);
+}
+END_TEST
 
 START_TEST(test_walks)
 {
@@ -578,6 +602,7 @@ int main(void)
 	tcase_add_test(t, test_transition_goes_first);
 	tcase_add_test(t, test_init_is_asked_again);
 	tcase_add_test(t, test_failed_routing);
+	tcase_add_test(t, test_trap_during_first_sweep);
 	tcase_add_loop_test(t, test_walks, 0, 20);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);

@@ -19,7 +19,7 @@ static struct ftr_sim_conf conf_of(const struct net *n)
 {
 	return (struct ftr_sim_conf){
 		.f = n->f, .t = n->t, .link_ps = LINK, .switch_ps = SWITCH,
-		.run_ps = 100 * FTR_SIM_US, .load = 1, .seed = 7,
+		.run_ps = 100 * FTR_SIM_US, .traffic.load = 1, .seed = 7,
 	};
 }
 
@@ -85,11 +85,11 @@ START_TEST(latency)
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_sim_result r;
 
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = &pair;
-	c.n_pairs = 1;
-	c.load = 0.25;
-	c.periodic = true;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = &pair;
+	c.traffic.n_pairs = 1;
+	c.traffic.load = 0.25;
+	c.traffic.periodic = true;
 	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.host.total.min_ps, 3 * LINK + 2 * SWITCH + WIRE);
 	ck_assert_uint_eq(r.host.total.max_ps, 3 * LINK + 2 * SWITCH + WIRE);
@@ -114,9 +114,9 @@ START_TEST(slow_input)
 	const uint64_t slow = WIRE * 50;
 	struct ftr_sim_result r;
 
-	c.load = 0;
-	c.switch_load = 0.1;
-	c.periodic = true;
+	c.traffic.load = 0;
+	c.traffic.switch_load = 0.1;
+	c.traffic.periodic = true;
 	c.run_ps = FTR_SIM_MS;
 	r = run_test_sim(&c);
 	ck_assert_uint_gt(r.sw.total.n, 0);
@@ -145,9 +145,9 @@ START_TEST(credit_stall)
 	net_freeze(&n);
 	net_route_all(&n, NULL);
 	c = conf_of(&n);
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = &pair;
-	c.n_pairs = 1;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = &pair;
+	c.traffic.n_pairs = 1;
 	c.buffer = 2048;
 	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, (c.run_ps + period - 1) / period);
@@ -170,8 +170,8 @@ START_TEST(switch_buffer)
 	const uint64_t slow = WIRE * 50;
 	struct ftr_sim_result r;
 
-	c.load = 0;
-	c.switch_load = 1;
+	c.traffic.load = 0;
+	c.traffic.switch_load = 1;
 	c.run_ps = FTR_SIM_MS;
 	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, 2 * ((c.run_ps + slow - 1) / slow));
@@ -193,9 +193,9 @@ START_TEST(fair_share)
 	struct ftr_sim_result r;
 	uint64_t a, b;
 
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = pair;
-	c.n_pairs = 2;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = pair;
+	c.traffic.n_pairs = 2;
 	r = run_test_sim(&c);
 	a = packets(&r, 1, 1);
 	b = packets(&r, 1, 2);
@@ -223,10 +223,10 @@ START_TEST(weights)
 
 	ck_assert(!ftr_path_sl_new(n.f, &sl, &err));
 	ck_assert(!ftr_path_sl_set(sl, 1, n.f->ep[3].lid, 1, &err));
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = pair;
-	c.n_pairs = 2;
-	c.path_sl = sl;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = pair;
+	c.traffic.n_pairs = 2;
+	c.traffic.path_sl = sl;
 	c.n_vls = 2;
 	c.weight[0] = 96;
 	c.weight[1] = 32;
@@ -256,9 +256,9 @@ START_TEST(head_of_line)
 	net_freeze(&n);
 	net_route_all(&n, NULL);
 	c = conf_of(&n);
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = pair;
-	c.n_pairs = 3;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = pair;
+	c.traffic.n_pairs = 3;
 	c.buffer = 1 << 16;
 	voq = run_test_sim(&c);
 	c.queues = FTR_SIM_FIFO;
@@ -284,9 +284,9 @@ START_TEST(transit_first)
 	struct ftr_sim_result r;
 	uint64_t all, over;
 
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = pair;
-	c.n_pairs = 2;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = pair;
+	c.traffic.n_pairs = 2;
 	r = run_test_sim(&c);
 	all = packets(&r, 1, 1);
 	over = packets(&r, 0, 3);
@@ -311,15 +311,15 @@ START_TEST(window)
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_sim_result r;
 
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = &pair;
-	c.n_pairs = 1;
-	c.window = 1;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = &pair;
+	c.traffic.n_pairs = 1;
+	c.traffic.window = 1;
 	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, (c.run_ps + trip - 1) / trip);
 	ck_assert_uint_le(r.max_in_flight, 1);
 	ftr_sim_result_fini(&r, 1);
-	c.window = 3;
+	c.traffic.window = 3;
 	r = run_test_sim(&c);
 	ck_assert_uint_ge(r.injected, c.run_ps / WIRE);
 	ck_assert_uint_le(r.max_in_flight, 3);
@@ -339,8 +339,8 @@ START_TEST(deadlock)
 	struct ftr_sim_result r;
 
 	c.queues = _i ? FTR_SIM_FIFO : FTR_SIM_VOQ;
-	c.pattern = FTR_SIM_SHIFT;
-	c.shift = 3;
+	c.traffic.pattern = FTR_SIM_SHIFT;
+	c.traffic.shift = 3;
 	c.buffer = 4096;
 	r = run_test_sim(&c);
 	ck_assert(r.deadlock);
@@ -361,7 +361,7 @@ START_TEST(deadlock)
 		for (uint32_t d = 0; d < h; d++)
 			ck_assert(!ftr_path_sl_set(sl, h, n.f->ep[d].lid, 1,
 						   &err));
-	c.path_sl = sl;
+	c.traffic.path_sl = sl;
 	c.n_vls = 2;
 	r = run_test_sim(&c);
 	ck_assert(!r.deadlock);
@@ -381,15 +381,15 @@ START_TEST(slow_is_no_deadlock)
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_sim_result r;
 
-	c.pattern = FTR_SIM_HOTSPOT;
-	c.hot = &hot;
-	c.n_hot = 1;
-	c.hot_percent = 100;
+	c.traffic.pattern = FTR_SIM_HOTSPOT;
+	c.traffic.hot = &hot;
+	c.traffic.n_hot = 1;
+	c.traffic.hot_percent = 100;
 	c.buffer = 2048;
 	c.check_ps = FTR_SIM_US;
 	/* the hot host port must not send */
-	c.order = (const ftr_ep[]){ 1, 2, 3, 4 };
-	c.n_order = 4;
+	c.traffic.order = (const ftr_ep[]){ 1, 2, 3, 4 };
+	c.traffic.n_order = 4;
 	r = run_test_sim(&c);
 	ck_assert(!r.deadlock);
 	ck_assert_uint_gt(r.delivered, 0);
@@ -404,8 +404,8 @@ START_TEST(stop)
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_sim_result r;
 
-	c.pattern = FTR_SIM_SHIFT;
-	c.shift = 3;
+	c.traffic.pattern = FTR_SIM_SHIFT;
+	c.traffic.shift = 3;
 	c.buffer = 4096;
 	c.check_ps = FTR_SIM_US;
 	c.stop_on_deadlock = true;
@@ -442,9 +442,9 @@ START_TEST(dying_link)
 	uint64_t none;
 
 	g[1].lid = g[3].lid = n.f->ep[2].lid;
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = pair;
-	c.n_pairs = 2;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = pair;
+	c.traffic.n_pairs = 2;
 	c.change = g;
 	c.n_changes = 4;
 	c.buffer = 8192;
@@ -483,9 +483,9 @@ START_TEST(dying_switch)
 	struct ftr_sim_result r;
 
 	c.queues = _i ? FTR_SIM_FIFO : FTR_SIM_VOQ;
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = pair;
-	c.n_pairs = 2;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = pair;
+	c.traffic.n_pairs = 2;
 	c.change = g;
 	c.n_changes = 2;
 	c.n_series = 100;
@@ -511,20 +511,20 @@ START_TEST(bad_tables)
 	struct ftr_sl2vl *m;
 	struct ftr_sim_result r;
 
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = pair;
-	c.n_pairs = 1;
-	c.load = 0.5;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = pair;
+	c.traffic.n_pairs = 1;
+	c.traffic.load = 0.5;
 	/* a loop between the two switches */
 	*net_at(&n, 1, n.f->ep[2].lid) = 3;
-	c.load = 0.002;
+	c.traffic.load = 0.002;
 	c.run_ps = FTR_SIM_MS;
 	r = run_test_sim(&c);
 	c = conf_of(&n);
-	c.pattern = FTR_SIM_PAIRS;
-	c.pair = &pair[0];
-	c.n_pairs = 1;
-	c.load = 0.5;
+	c.traffic.pattern = FTR_SIM_PAIRS;
+	c.traffic.pair = &pair[0];
+	c.traffic.n_pairs = 1;
+	c.traffic.load = 0.5;
 	ck_assert_uint_eq(r.delivered, 0);
 	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_LOOP], 0);
 	ftr_sim_result_fini(&r, 1);
@@ -579,12 +579,12 @@ START_TEST(shifts)
 	struct ftr_fabric *f = tree("3;2,2,2;1,2,2;1,1,1", &t);
 	struct ftr_sim_conf c = {
 		.f = f, .t = t, .link_ps = LINK, .switch_ps = SWITCH,
-		.pattern = FTR_SIM_SHIFT, .load = 1, .warm_ps = 10 * FTR_SIM_US,
+		.traffic.pattern = FTR_SIM_SHIFT, .traffic.load = 1, .warm_ps = 10 * FTR_SIM_US,
 		.run_ps = 50 * FTR_SIM_US,
 	};
 	struct ftr_sim_result r;
 
-	for (c.shift = 1; c.shift < 8; c.shift++) {
+	for (c.traffic.shift = 1; c.traffic.shift < 8; c.traffic.shift++) {
 		r = run_test_sim(&c);
 		ck_assert_double_ge((double)r.host.bytes * 8 * 1e12 /
 				    (double)c.run_ps / r.host.capacity, 0.99);
@@ -607,9 +607,9 @@ START_TEST(light_load)
 	const ftr_ep hot = 3;
 	struct ftr_sim_conf c = {
 		.f = f, .t = t, .link_ps = LINK, .switch_ps = SWITCH,
-		.pattern = kind[_i], .hot = &hot, .n_hot = 1,
-		.hot_percent = 5, .load = 0.3, .warm_ps = 20 * FTR_SIM_US,
-		.run_ps = 2 * FTR_SIM_MS, .switch_load = 0.2, .seed = 5,
+		.traffic.pattern = kind[_i], .traffic.hot = &hot, .traffic.n_hot = 1,
+		.traffic.hot_percent = 5, .traffic.load = 0.3, .warm_ps = 20 * FTR_SIM_US,
+		.run_ps = 2 * FTR_SIM_MS, .traffic.switch_load = 0.2, .seed = 5,
 	};
 	struct ftr_sim_result r = run_test_sim(&c);
 	double want = 0.3 * r.host.capacity / 8 / 2048 * 2e-3;
@@ -653,7 +653,7 @@ START_TEST(any_team)
 	struct ftr_fabric *f = tree("2;4,4;1,4;1,1", &t);
 	struct ftr_sim_conf c = {
 		.f = f, .t = t, .link_ps = LINK, .switch_ps = SWITCH,
-		.load = 0.9, .run_ps = 100 * FTR_SIM_US, .runs = 6, .seed = 1,
+		.traffic.load = 0.9, .run_ps = 100 * FTR_SIM_US, .runs = 6, .seed = 1,
 	};
 	struct ftr_sim_result one[6], many[6];
 
@@ -701,20 +701,20 @@ START_TEST(refused)
 } while (0)
 	REFUSED(c.t = other.t);
 	REFUSED(c.run_ps = 0);
-	REFUSED(c.bytes = FTR_SIM_PORT_BUFFER + 1);
-	REFUSED(c.bytes = 70000; c.buffer = c.switch_buffer = 80000);
+	REFUSED(c.traffic.bytes = FTR_SIM_PORT_BUFFER + 1);
+	REFUSED(c.traffic.bytes = 70000; c.buffer = c.switch_buffer = 80000);
 	ck_assert(strstr(err.msg, "at most 65535"));
 	REFUSED(c.switch_buffer = UINT32_MAX);
 	ck_assert(strstr(err.msg, "buffers of 4294967295"));
 	REFUSED(c.switch_buffer = 2047);
 	REFUSED(c.n_vls = 9);
-	REFUSED(c.load = -1);
-	REFUSED(c.switch_load = -1);
-	REFUSED(c.pair = &pair; c.n_pairs = 1);
-	REFUSED(c.order = &far; c.n_order = 1);
-	REFUSED(c.pattern = FTR_SIM_HOTSPOT);
-	REFUSED(c.hot = &far; c.n_hot = 1);
-	REFUSED(c.hot_percent = 101);
+	REFUSED(c.traffic.load = -1);
+	REFUSED(c.traffic.switch_load = -1);
+	REFUSED(c.traffic.pair = &pair; c.traffic.n_pairs = 1);
+	REFUSED(c.traffic.order = &far; c.traffic.n_order = 1);
+	REFUSED(c.traffic.pattern = FTR_SIM_HOTSPOT);
+	REFUSED(c.traffic.hot = &far; c.traffic.n_hot = 1);
+	REFUSED(c.traffic.hot_percent = 101);
 	for (unsigned int i = 0; i < FTR_ARRAY_LEN(g); i++)
 		REFUSED(c.change = &g[i]; c.n_changes = 1);
 	ck_assert_ptr_null(ftr_sim_function_find("bogus"));

@@ -550,7 +550,7 @@ START_TEST(full_load)
 			};
 		}
 		c = (struct ftr_sim_conf){
-			.f = w.f, .t = w.t, .load = 1, .link_ps = 10000,
+			.f = w.f, .t = w.t, .traffic.load = 1, .link_ps = 10000,
 			.switch_ps = 100000, .change = g, .n_changes = 3,
 			.function = ftr_sim_function_find(link_functions[_i]),
 			.n_vls = 3, .buffer = 4096,
@@ -618,7 +618,7 @@ START_TEST(hybrid)
 			  .tables = t },
 		};
 		struct ftr_sim_conf c = {
-			.f = w.f, .t = w.t, .load = 0.5, .link_ps = 10000,
+			.f = w.f, .t = w.t, .traffic.load = 0.5, .link_ps = 10000,
 			.switch_ps = 100000, .change = g, .n_changes = i < 2 ? 2 : 1,
 			.function = ftr_sim_function_find(i ? "det-links" : "lft"),
 			.n_vls = 2, .run_ps = 100 * FTR_SIM_US, .n_series = 20,
@@ -673,7 +673,7 @@ START_TEST(one_layer_deadlocks)
 				  .port = c[j].p },
 			};
 			struct ftr_sim_conf conf = {
-				.f = w.f, .t = w.t, .load = 1,
+				.f = w.f, .t = w.t, .traffic.load = 1,
 				.link_ps = 10000, .switch_ps = 100000,
 				.change = g, .n_changes = 2, .function = &one,
 				.buffer = 2048, .n_vls = 2, .run_ps = 400 * FTR_SIM_US,

@@ -201,10 +201,10 @@ static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 {
 	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
 	struct ftr_sim_conf c = {
-		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = load,
+		.f = f, .t = t, .function = &fn, .n_vls = 2, .traffic.load = load,
 		.link_ps = 10000, .switch_ps = 100000, .change = g,
 		.n_changes = n, .run_ps = 100 * FTR_SIM_US, .n_series = 10,
-		.arg = &opts, .queues = queues, .spare_dead = true,
+		.arg = &opts, .queues = queues, .traffic.spare_dead = true,
 		/* check for deadlocks at the end only: until then a ring may be stuck, because a
 		 * ring of a higher level will replace it */
 		.check_ps = 90 * FTR_SIM_US,
@@ -520,7 +520,7 @@ START_TEST(torus_rings)
 	fn.route = safe_only;
 	grow("torus:8,8");
 	c = (struct ftr_sim_conf){
-		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = 0.2,
+		.f = f, .t = t, .function = &fn, .n_vls = 2, .traffic.load = 0.2,
 		.link_ps = 10000, .switch_ps = 100000,
 		.run_ps = 200 * FTR_SIM_US, .n_series = 2,
 	};
@@ -622,7 +622,7 @@ START_TEST(bubbles)
 					 .one_vl = true };
 	grow("torus:4,4");
 	c = (struct ftr_sim_conf){
-		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = 1,
+		.f = f, .t = t, .function = &fn, .n_vls = 2, .traffic.load = 1,
 		.link_ps = 10000, .switch_ps = 100000, .buffer = 4096,
 		.run_ps = 300 * FTR_SIM_US, .n_series = 10, .arg = &opts,
 	};
@@ -695,7 +695,7 @@ START_TEST(drains)
 	fn.route = ring_then;
 	star();
 	c = (struct ftr_sim_conf){
-		.f = f, .t = t, .function = &fn, .n_vls = 2, .load = 1,
+		.f = f, .t = t, .function = &fn, .n_vls = 2, .traffic.load = 1,
 		.link_ps = 10000, .switch_ps = 100000, .buffer = 4096,
 		.run_ps = 400 * FTR_SIM_US, .n_series = 8, .arg = &o,
 		.change = &g, .n_changes = 1,

@@ -108,10 +108,10 @@ static void set_up(void)
 		.timer = begin, .message = message,
 	};
 	conf = (struct ftr_sim_conf){
-		.f = f, .t = t, .function = &fn, .pattern = FTR_SIM_PAIRS,
-		.pair = pair, .n_pairs = 2, .link_ps = LINK,
+		.f = f, .t = t, .function = &fn, .traffic.pattern = FTR_SIM_PAIRS,
+		.traffic.pair = pair, .traffic.n_pairs = 2, .link_ps = LINK,
 		.switch_ps = 100000, .run_ps = 100 * FTR_SIM_US,
-		.bytes = BYTES, .n_series = 10,
+		.traffic.bytes = BYTES, .n_series = 10,
 	};
 }
 
@@ -169,7 +169,7 @@ START_TEST(shares)
 	does.bytes = BYTES;
 	does.again = true;
 	does.after = _i;
-	conf.load = 1;
+	conf.traffic.load = 1;
 	go();
 	packets = r.delivered;
 	ck_assert_double_gt(busy(0, 1), 0.98);
@@ -217,7 +217,7 @@ START_TEST(last_resort)
 {
 	does.rank = 1;
 	does.last = _i > 0;
-	conf.load = 1;
+	conf.traffic.load = 1;
 	conf.buffer = _i == 2 ? BYTES : 8 * BYTES;
 	go();
 	if (_i == 0)
@@ -236,7 +236,7 @@ START_TEST(hops)
 {
 	uint64_t sum = 0;
 
-	conf.load = 0.2;
+	conf.traffic.load = 0.2;
 	go();
 	for (int i = 0; i < 10; i++)
 		sum += r.series[i].hops;
@@ -244,14 +244,14 @@ START_TEST(hops)
 	ck_assert_uint_eq(sum, 3 * r.delivered);
 	ftr_sim_result_fini(&r, 1);
 	fn.route = round_route;
-	conf.load = 0.002;
+	conf.traffic.load = 0.002;
 	conf.run_ps = 400 * FTR_SIM_US;
 	go();
 	ck_assert_uint_eq(r.delivered, 0);
 	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_LOOP], 0);
 	ftr_sim_result_fini(&r, 1);
 	fn.hops_max = 3;
-	conf.load = 0.02;
+	conf.traffic.load = 0.02;
 	go();
 	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_LOOP], 40);
 	ck_assert_uint_le(r.hops, 3 * r.injected);
@@ -274,7 +274,7 @@ START_TEST(hosts_on_an_upper_switch)
 	conf.function = ftr_sim_function_find(_i ? "det-switches" : "det-links");
 	conf.arg = rank;
 	conf.n_vls = 3;
-	conf.load = 0.2;
+	conf.traffic.load = 0.2;
 	conf.change = &g;
 	conf.n_changes = 1;
 	go();
@@ -295,11 +295,11 @@ START_TEST(no_packets_to_dead_hosts)
 	};
 	uint64_t late = 0;
 
-	conf.pattern = FTR_SIM_UNIFORM;
-	conf.load = 0.5;
+	conf.traffic.pattern = FTR_SIM_UNIFORM;
+	conf.traffic.load = 0.5;
 	conf.change = &g;
 	conf.n_changes = 1;
-	conf.spare_dead = _i;
+	conf.traffic.spare_dead = _i;
 	go();
 	for (int i = 4; i < 10; i++)
 		late += r.series[i].lost;

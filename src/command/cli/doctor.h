@@ -35,20 +35,16 @@ enum doc_verdict {
 
 #define DOC_DETAILS 10
 
-/* The place where a detail was found.  guid: node GUID of a switch, port GUID of a host port, or 0
- * (none).  port: port of the switch; 0: the switch itself, or a host port. */
-struct doc_location {
-	uint64_t guid;
-	unsigned int port;
-};
-
 struct doc_result {
 	const char *id;
 	enum doc_verdict verdict;
 	char text[512];		/* the finding, or the reason why nothing was checked */
 	char remedy[512];	/* recommended action, "" if there is none */
 	char *detail[DOC_DETAILS];	/* malloc()ed lines, at most DOC_DETAILS */
-	struct doc_location location[DOC_DETAILS];
+	/* The places where the details were found.  node_guid: node GUID of a switch, port GUID of
+	 * a host port, or 0 (none).  port: port of the switch; 0: the switch itself, or a host
+	 * port. */
+	struct ftr_end location[DOC_DETAILS];
 	uint32_t n_details;	/* number of details found; may exceed DOC_DETAILS */
 };
 

@@ -34,7 +34,7 @@ void doc_at(struct doc_result *r, uint64_t guid, unsigned int port, const char *
 
 	if (i >= DOC_DETAILS)
 		return;
-	r->location[i] = (struct doc_location){ guid, port };
+	r->location[i] = (struct ftr_end){ guid, (ftr_port)port };
 	va_start(ap, fmt);
 	if (vasprintf(&r->detail[i], fmt, ap) < 0)
 		r->detail[i] = NULL;
@@ -77,7 +77,7 @@ void doc_json_details(struct json_object *o, const struct doc_result *r)
 		if (!r->detail[k])
 			continue;
 		e = cli_json_element(places);
-		cli_json_guid(e, "guid", r->location[k].guid);
+		cli_json_guid(e, "guid", r->location[k].node_guid);
 		cli_json_num(e, "port", r->location[k].port);
 	}
 }

@@ -14,34 +14,21 @@
 
 #include "cli/html.h"
 
-struct column {
-	uint32_t sw, port, ep;
-};
-
-static int by_switch(const void *x, const void *y)
-{
-	const struct column *a = x, *b = y;
-
-	return FTR_ORDER(a->sw, b->sw) ?: FTR_ORDER(a->port, b->port) ?: FTR_ORDER(a->ep, b->ep);
-}
-
 /* The columns of a row are the host ports of the base, sorted by switch and port.  Returns an array
  * with the LID in s->f of each of these host ports; 0: none. */
 static ftr_lid *columns(const struct html_set *s)
 {
 	const struct ftr_fabric *f = s->base->f;
-	struct column *c = cli_calloc(f->n_ep, sizeof(*c), "a report");
 	ftr_lid *lid = cli_calloc(f->n_ep, sizeof(*lid), "a report");
 
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		c[e] = (struct column){ f->ep[e].sw, f->ep[e].sw_port, e };
-	qsort(c, f->n_ep, sizeof(*c), by_switch);
-	for (uint32_t i = 0; i < f->n_ep; i++) {
-		ftr_ep e = ftr_fabric_find_ep(s->f, f->ep[c[i].ep].guid);
+	for (uint32_t i = 0, n = 0; i < f->n_ports; i++) {
+		ftr_ep e;
 
-		lid[i] = e == FTR_EP_NONE ? 0 : s->f->ep[e].lid;
+		if (f->ports[i].peer_kind != FTR_PEER_EP)
+			continue;
+		e = ftr_fabric_find_ep(s->f, f->ep[f->ports[i].peer].guid);
+		lid[n++] = e == FTR_EP_NONE ? 0 : s->f->ep[e].lid;
 	}
-	free(c);
 	return lid;
 }
 

@@ -76,9 +76,9 @@ static void write_plan(const struct pairs *x)
 	write_left(out, x);
 	fputs(script ? "pairs='" : "# round, sender, its port GUID, receiver, its port GUID\n", out);
 	for (uint32_t i = 0; i < x->p.n; i++) {
-		const struct pair *p = &x->p.pair[i];
+		const struct ftr_transfer *p = &x->p.pair[i];
 
-		fprintf(out, "%u %s 0x%016" PRIx64 " %s 0x%016" PRIx64 "\n", p->round + 1,
+		fprintf(out, "%u %s 0x%016" PRIx64 " %s 0x%016" PRIx64 "\n", p->step + 1,
 			x->name[p->from], x->f->ep[p->from].guid, x->name[p->to],
 			x->f->ep[p->to].guid);
 	}

@@ -11,13 +11,9 @@
 
 #include <ftr/ftr.h>
 
-struct pair {
-	uint32_t round;		/* from 0; ascending in the list */
-	ftr_ep from, to;	/* packets go to the base LID of `to` */
-};
-
 struct pair_plan {
-	struct pair *pair;
+	struct ftr_transfer *pair;	/* sorted by `step`, the round; packets go to the base LID
+					 * of `to`; bytes is 0 */
 	uint32_t n, rounds;
 	uint8_t *covered;	/* [f->n_ports + f->n_ep] 1: a pair crosses the link */
 	uint32_t n_covered, n_left;	/* numbers of links that are covered, and that no pair
@@ -32,6 +28,5 @@ struct pair_plan {
  */
 void pairs_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const bool *member,
 		struct pair_plan *out);
-void pairs_free(struct pair_plan *p);
 
 #endif

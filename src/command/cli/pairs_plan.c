@@ -108,7 +108,7 @@ static bool add_pair(struct planning *p, const struct candidate *c, ftr_ep from)
 	for (uint32_t i = 0; i < p->hops; i++)
 		if (p->used[p->path[i]])
 			return false;
-	plan->pair[plan->n++] = (struct pair){ plan->rounds, from, c->to };
+	plan->pair[plan->n++] = (struct ftr_transfer){ from, c->to, plan->rounds, 0 };
 	p->busy[p->f->ep[from].node] = p->busy[p->f->ep[c->to].node] = 1;
 	for (uint32_t i = 0; i < p->hops; i++) {
 		p->used[p->path[i]] = 1;
@@ -188,11 +188,4 @@ void pairs_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const bo
 	free(p.of_leaf);
 	free(p.used);
 	free(p.busy);
-}
-
-void pairs_free(struct pair_plan *p)
-{
-	free(p->pair);
-	free(p->covered);
-	memset(p, 0, sizeof(*p));
 }

@@ -105,17 +105,17 @@ static ftr_ep find_host(const struct ftr_fabric *f, const char *name)
  * (ftr_shape_host_order); without a shape, no order is set. */
 static void read_order(struct cli_sim *j)
 {
-	struct ftr_sim_conf *c = &j->conf;
+	struct ftr_sim_traffic *c = &j->conf.traffic;
 	enum ftr_status st = FTR_OK;
 	ftr_ep *order = NULL;
 
 	if (j->in.order) {
-		cli_must(ftr_read_order(j->in.order, c->f, &order, &c->n_order, &cli_err));
+		cli_must(ftr_read_order(j->in.order, j->conf.f, &order, &c->n_order, &cli_err));
 		c->order = order;
 		return;
 	}
 	if (!j->sh)
-		st = ftr_shape_new(c->f, &j->shaping.opts, j->in.team, &j->sh, &cli_err);
+		st = ftr_shape_new(j->conf.f, &j->shaping.opts, j->in.team, &j->sh, &cli_err);
 	if (st == FTR_SHAPE)	/* no ranks, so no order: all host ports send */
 		return;
 	cli_must(st);
@@ -127,7 +127,7 @@ static void read_order(struct cli_sim *j)
 static void refuse_with_steps(const struct ftr_sim_conf *c)
 {
 	const struct { const char *name; bool given; } no[] = {
-		{ "duration", c->run_ps != FTR_SIM_MS }, { "load", c->load != 1 },
+		{ "duration", c->run_ps != FTR_SIM_MS }, { "load", c->traffic.load != 1 },
 		{ "runs", c->runs != 1 }, { "series", c->n_series },
 		{ "warmup", c->warm_ps != 100 * FTR_SIM_US }, { NULL, false }
 	};
@@ -139,21 +139,21 @@ static void refuse_with_steps(const struct ftr_sim_conf *c)
 
 static void read_steps(struct cli_sim *j)
 {
-	struct ftr_sim_conf *c = &j->conf;
+	struct ftr_sim_traffic *c = &j->conf.traffic;
 	struct ftr_transfer *x = NULL;
 
-	refuse_with_steps(c);
-	cli_must(ftr_read_transfers(j->steps, c->f, &x, &c->n_transfers, &cli_err));
+	refuse_with_steps(&j->conf);
+	cli_must(ftr_read_transfers(j->steps, j->conf.f, &x, &c->n_transfers, &cli_err));
 	c->transfer = x;
 	c->load = 1;
-	c->warm_ps = 0;
-	c->run_ps = UINT64_MAX / 2;
-	c->stop_on_deadlock = true;
+	j->conf.warm_ps = 0;
+	j->conf.run_ps = UINT64_MAX / 2;
+	j->conf.stop_on_deadlock = true;
 }
 
 static void read_traffic(struct cli_sim *j)
 {
-	struct ftr_sim_conf *c = &j->conf;
+	struct ftr_sim_traffic *c = &j->conf.traffic;
 	struct ftr_load_pair *pair = NULL;
 	ftr_ep *hot;
 
@@ -175,11 +175,11 @@ static void read_traffic(struct cli_sim *j)
 	if (j->steps)
 		read_steps(j);
 	if (j->pairs)
-		cli_must(ftr_read_pairs(j->pairs, c->f, &pair, &c->n_pairs, &cli_err));
+		cli_must(ftr_read_pairs(j->pairs, j->conf.f, &pair, &c->n_pairs, &cli_err));
 	c->pair = pair;
 	c->hot = hot = cli_calloc(j->hot.n, sizeof(*hot), "hot spots");
 	for (; c->n_hot < j->hot.n; c->n_hot++)
-		hot[c->n_hot] = find_host(c->f, j->hot.v[c->n_hot]);
+		hot[c->n_hot] = find_host(j->conf.f, j->hot.v[c->n_hot]);
 }
 
 /* ---- hardware ------------------------------------------------------------------------ */
@@ -226,10 +226,10 @@ void cli_sim_read(struct cli_sim *j)
 	read_tables(j);
 	if (j->psl)
 		cli_must(ftr_read_path_sl(j->psl, j->conf.f, &psl, &cli_err));
-	j->conf.path_sl = psl;
+	j->conf.traffic.path_sl = psl;
 	read_traffic(j);
 	set_function(j);
-	j->conf.periodic = j->arrivals == 1;
+	j->conf.traffic.periodic = j->arrivals == 1;
 	if (j->weights)
 		read_weights(j->weights, &j->conf);
 }

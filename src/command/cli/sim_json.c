@@ -119,7 +119,7 @@ int cli_sim_json(const struct cli_sim *j, const struct cli_sim_sum *s, int statu
 	cli_json_str(o, "function", c->function->name);
 	cli_json_fabric(o, j->conf.f, NULL);
 	cli_json_num(o, "senders", j->result[0].host.sources);
-	cli_json_num(o, "packet_bytes", c->bytes);
+	cli_json_num(o, "packet_bytes", c->traffic.bytes);
 	cli_json_num(o, "buffer_bytes", c->buffer);
 	cli_json_num(o, "lanes", c->n_vls);
 	cli_json_real(o, "warmup_us", (double)c->warm_ps / 1e6);

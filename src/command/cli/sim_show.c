@@ -85,7 +85,7 @@ static void sum_class(const struct cli_sim *j, bool host, struct cli_sim_class_s
 			continue;
 		out->any = true;
 		out->accepted += cli_sim_accepted(j, r, host);
-		out->offered += (double)k->offered * j->conf.bytes * 8 / s / k->capacity;
+		out->offered += (double)k->offered * j->conf.traffic.bytes * 8 / s / k->capacity;
 		out->mbps += (double)k->bytes * 8 / s / k->sources / 1e6;
 		out->total_gbps += (double)k->bytes * 8 / s / 1e9 / n;
 	}
@@ -279,12 +279,12 @@ void cli_sim_show(const struct cli_sim *j, const struct cli_sim_sum *s)
 	       CLI_HOST_PORTS(j->conf.f->n_ep));
 	printf("tables    %s; function %s\n", j->source, c->function->name);
 	printf("traffic   %s, packets of %u bytes, buffers of %s bytes, %s\n",
-	       CLI_COUNT(j->result[0].host.sources, "sender", "senders"), c->bytes,
+	       CLI_COUNT(j->result[0].host.sources, "sender", "senders"), c->traffic.bytes,
 	       CLI_NUM(c->buffer), CLI_COUNT(c->n_vls, "VL", "VLs"));
 	if (j->steps && j->result[0].finish_ps)
 		printf("time      %.3f us until %s%s arrived\n",
-		       (double)j->result[0].finish_ps / 1e6, c->n_transfers == 1 ? "" : "all ",
-		       CLI_COUNT(c->n_transfers, "transfer has", "transfers have"));
+		       (double)j->result[0].finish_ps / 1e6, c->traffic.n_transfers == 1 ? "" : "all ",
+		       CLI_COUNT(c->traffic.n_transfers, "transfer has", "transfers have"));
 	else if (j->steps)
 		printf("time      not all transfers have arrived\n");
 	else

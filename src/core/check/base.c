@@ -75,7 +75,7 @@ static void list_near(struct ftr_check_base *b)
 
 				if (x->peer_kind == FTR_PEER_SW &&
 				    (up ? b->rank[x->peer] > b->rank[s] : b->rank[x->peer] < b->rank[s]))
-					b->near[n++] = (struct near){ x->peer, x->peer_port };
+					b->near[n++] = (struct ftr_hop){ x->peer, x->peer_port };
 			}
 			if (!up)
 				b->above[s] = n;

@@ -9,12 +9,6 @@
 
 #define CHK_NO_PATH 0xfe
 
-/* A neighbour, and its port that leads here. */
-struct near {
-	ftr_sw sw;
-	ftr_port port;
-};
-
 struct ftr_check_base {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
@@ -25,9 +19,9 @@ struct ftr_check_base {
 	/* [max_lid + 1][n_sw] the entries; the hops of the paths, or CHK_NO_PATH */
 	uint8_t *entry, *hops;
 	uint64_t paths[CHK_HOPS];	/* number of (switch, LID) by hops */
-	/* the neighbours of s are near[first[s]] .. near[first[s + 1] - 1]; those below it come first,
-	 * up to near[above[s] - 1] */
-	struct near *near;
+	/* the neighbours of s, with their ports that lead to s, are near[first[s]] ..
+	 * near[first[s + 1] - 1]; those below it come first, up to near[above[s] - 1] */
+	struct ftr_hop *near;
 	uint32_t *first, *above;
 	/* all-to-all traffic; flows is NULL if it is not counted */
 	uint64_t *flows;	/* [n_ports] */

@@ -33,17 +33,17 @@
 
 #define DYN_NONE UINT32_MAX
 #define DYN_ALIVE UINT32_MAX
+#define DYN_NO_INDEX UINT8_MAX
+#define DYN_LID_WORDS (FTR_LID_MAX / 64 + 1)	/* words of a set of LIDs on the stack */
 
 /* A directed link. */
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
 	uint8_t from_index, to_index;
-	uint32_t row, row_len;	/* row: index in count[] of this link's row for VL 0; row_len:
-				 * length of a row */
-	uint32_t vl_at;		/* index in link_vl[] of this link's row for the first SL; element i
-				 * of the row: the VL on which a packet leaves switch `to` by the
-				 * i-th link out */
+	uint32_t n_out;		/* number of links out of `to` */
+	uint32_t pair;		/* number of the pair of this link and the first link out of `to`; the
+				 * pairs with the other links out of `to` follow */
 	uint32_t down_since;	/* ftr_cdg.epoch when the link had gone down, or DYN_ALIVE */
 };
 
@@ -70,30 +70,50 @@ struct dyn_lid {
 	uint32_t n_edge, cap_edge;
 };
 
+/* dynorder.c: the vertices as a list in topological order. */
+struct dyn_order {
+	uint32_t n;		/* number of vertices */
+	uint64_t *label;	/* label[v] ascends along the list */
+	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
+	/* [n][words] the set of edges from each vertex.  Both links of an edge meet at one switch.
+	 * Bit i * n_vl + VL: the edge leads to this VL of the i-th link out of this switch.  The
+	 * sets also contain former edges: an edge exists only if its count[] is not 0. */
+	uint64_t *out_bits;
+	uint32_t words;
+	uint8_t *mark;
+	struct dyn_found {
+		uint64_t label;
+		uint32_t v;
+	} *found;		/* [n] vertices that a search found */
+};
+
+/* dynchange.c: the current change. */
+struct dyn_step {
+	uint8_t *alt;		/* alt[s]: new entry of s while a step is being written, or
+				 * FTR_PORT_NONE */
+	uint64_t *queue;	/* packets to follow: (key of dyn_lid.occ) << 8 | VL */
+	uint32_t n_queue, cap_queue;
+	struct dyn_slot *undo;	/* changes of dyn_lid.occ: the key in occ, and the old value */
+	uint32_t n_undo, cap_undo;
+};
+
 struct ftr_cdg {
 	const struct ftr_fabric *f;
-	bool switches;		/* true: switches send packets too, not only host ports */
-	bool (*stop)(void *ctx);	/* from struct ftr_cdg_opts */
-	void *stop_ctx;
+	const struct ftr_cdg_opts *opts;	/* NULL: the graph is complete */
+	struct ftr_arena *arena;
 	struct ftr_tables *now;	/* the current entries */
 	uint32_t n_vl, n_sl;
-	uint8_t sl[FTR_N_SL];	/* [n_sl] the SLs that packets use */
 	uint32_t n_links;
 	uint32_t *first_link;	/* [n_sw + 1] first_link[s]: first link out of s */
 	struct dyn_link *link;
-	uint32_t *link_of;	/* link_of[s << 8 | p]: link out of port p of s; DYN_NONE: no link
-				 * to a switch */
-	uint8_t *link_vl;	/* [n_sl][vl_square] one square matrix per switch, (index in, index
-				 * out): the VL, or FTR_VL_DROP; NULL: all packets are on VL 0 */
-	uint64_t *vl_first;	/* vl_first[s]: index in link_vl[] of the matrix of s for the first
-				 * SL */
-	bool plain;		/* true: all packets are on VL 0 */
+	uint8_t *index_of;	/* index_of[s << 8 | p]: index of the link out of port p of s;
+				 * DYN_NO_INDEX: no link to a switch */
+	uint64_t n_pairs;	/* number of pairs (link into a switch, link out of it) */
+	uint8_t *link_vl;	/* [n_sl][n_pairs] the VL on which packets leave the switch, or
+				 * FTR_VL_DROP; NULL: all packets are on VL 0 */
 	bool drops;		/* true: SL2VL tables drop some packets */
-	uint64_t vl_square;	/* number of bytes of link_vl[] for one SL */
 	uint16_t *inject;	/* [n_sl][n_links] set of VLs on which packets enter the link from
 				 * hosts or from the switch itself */
-	ftr_sw *source;		/* switches at which packets enter the fabric */
-	uint32_t n_sources;
 	uint32_t epoch;		/* number of links that went down so far */
 	uint32_t *epoch_of;	/* epoch_of[lid]: value of `epoch` when the edges of the base
 				 * entries of lid were counted */
@@ -101,39 +121,18 @@ struct ftr_cdg {
 	 * whose packets with that SL leave the switch on that VL under the base entries. */
 	uint64_t *base_set;
 	uint32_t lid_words;
-	uint64_t *count_first;	/* count_first[s]: index in count[] of the matrix of s */
+	uint64_t *fresh;	/* [n_sw][n_vl] scratch of dynwalk.c: sets like those of base_set[];
+				 * empty between calls */
+	bool *turn;		/* [n_sw] scratch of dynwalk.c */
+	ftr_sw *by_neighbour;	/* [n_order] the switches with links, in the order of their first
+				 * neighbours: leaves of the same pod follow each other */
+	uint32_t n_order;
 	uint32_t *count;	/* number of times that each edge was counted */
-	/* dynorder.c */
-	uint32_t n_vertices;
-	/* The vertices as a list in topological order: label[v] ascends along the list. */
-	uint64_t *label;
-	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
-	/* [n_vertices][words] the set of edges from each vertex.  Both links of an edge meet at one
-	 * switch.  Bit i * n_vl + VL: the edge leads to this VL of the i-th link out of this
-	 * switch.  The sets also contain former edges: an edge exists only if its count[] is not
-	 * 0. */
-	uint64_t *out_bits;
-	uint32_t words;
-	uint8_t *mark;
-	struct dyn_found {
-		uint64_t label;
-		uint32_t v;
-	} *found;		/* [n_vertices] vertices that a search found */
+	struct dyn_order order;
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;
 	uint32_t *open_of;	/* open_of[lid]: 1 + index of lid in open[]; 0: lid is drained */
-	/* state of the current change */
-	uint8_t *alt;		/* alt[s]: new entry of s while a step is being written, or
-				 * FTR_PORT_NONE */
-	uint8_t *col;		/* [n_sw] scratch: the entries of one LID */
-	uint32_t *out;		/* [n_sw] scratch of dynwalk.c */
-	uint16_t *seen;		/* seen[s]: set of VLs visited on the link to which the entry of s
-				 * leads */
-	uint64_t *queue;	/* packets to follow: (key of dyn_lid.occ) << 8 | VL */
-	uint32_t n_queue, cap_queue;
-	struct dyn_slot *undo;	/* changes of dyn_lid.occ: the key in occ, and the old value */
-	uint32_t n_undo, cap_undo;
-	struct ftr_arena *arena;
+	struct dyn_step step;
 };
 
 static inline uint32_t dyn_degree(const struct ftr_cdg *g, ftr_sw s)
@@ -150,14 +149,16 @@ static inline bool dyn_is_down(const struct ftr_cdg *g, uint32_t link)
 static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 				   unsigned int p)
 {
-	return g->link_of[(size_t)s << 8 | (p & 255)];
+	uint8_t i = g->index_of[(size_t)s << 8 | (p & 255)];
+
+	return i == DYN_NO_INDEX ? DYN_NONE : g->first_link[s] + i;
 }
 
 /* The VL on which a packet from link l leaves the switch by the link of index `out`. */
 static inline unsigned int dyn_vl(const struct ftr_cdg *g, uint32_t sl,
 				  const struct dyn_link *l, unsigned int out)
 {
-	return g->plain ? 0 : g->link_vl[sl * g->vl_square + l->vl_at + out];
+	return g->link_vl ? g->link_vl[sl * g->n_pairs + l->pair + out] : 0;
 }
 
 /* Index in count[] of the edge from VL link_vl of link l to VL vl_out of the link that has the
@@ -166,7 +167,7 @@ static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
 				   const struct dyn_link *l, unsigned int link_vl,
 				   unsigned int out, unsigned int vl_out)
 {
-	return l->row + link_vl * l->row_len + out * g->n_vl + vl_out;
+	return (l->pair * g->n_vl + link_vl * l->n_out + out) * g->n_vl + vl_out;
 }
 
 /* The current entry of s for lid. */
@@ -183,13 +184,11 @@ static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
 		g->lid_words;
 }
 
-/* dynwalk.c: add 1 to count[] of every edge that the entries col[] of a LID cause, and store the
- * visited VLs in base_set[]; or, with base == false, only subtract 1.  Links with down_since <= epoch
- * carry no packets. */
-void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col, uint32_t epoch, bool base);
-/* Count the edges that the current entries of all LIDs cause, and fill base_set[].  No link is
- * down. */
-enum ftr_status dyn_count_all(struct ftr_cdg *g, struct ftr_err *err);
+/* dynwalk.c */
+/* Add 1 to count[] of every edge that the current entries of the LIDs cause, and add these LIDs to
+ * base_set[]; with add == false, undo this.  lids: set of LIDs.  Links with down_since <= epoch carry
+ * no packets.  Returns false if g->opts->stop() returned true. */
+bool dyn_count(struct ftr_cdg *g, const uint64_t *lids, uint32_t epoch, bool add);
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* returns false if out of memory */

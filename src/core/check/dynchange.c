@@ -155,12 +155,12 @@ static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 
 	if (got >> link_vl & 1)
 		return DONE;
-	if (!FTR_GROW(g->undo, g->n_undo, g->cap_undo) ||
-	    !FTR_GROW(g->queue, g->n_queue, g->cap_queue) ||
+	if (!FTR_GROW(g->step.undo, g->step.n_undo, g->step.cap_undo) ||
+	    !FTR_GROW(g->step.queue, g->step.n_queue, g->step.cap_queue) ||
 	    !map_set(&t->occ, key, (uint16_t)(mine | 1u << link_vl)))
 		return NO_MEMORY;
-	g->undo[g->n_undo++] = (struct dyn_slot){ key, mine };
-	g->queue[g->n_queue++] = (uint64_t)key << 8 | link_vl;
+	g->step.undo[g->step.n_undo++] = (struct dyn_slot){ key, mine };
+	g->step.queue[g->step.n_queue++] = (uint64_t)key << 8 | link_vl;
 	return DONE;
 }
 
@@ -204,15 +204,15 @@ static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 {
 	enum outcome r = DONE;
 
-	while (!r && g->n_queue) {
-		uint64_t q = g->queue[--g->n_queue];
+	while (!r && g->step.n_queue) {
+		uint64_t q = g->step.queue[--g->step.n_queue];
 		uint32_t key = (uint32_t)(q >> 8);
 		uint32_t link = key / g->n_sl, sl = key % g->n_sl;
 		ftr_sw s = g->link[link].to;
 
 		r = pass(g, t, link, q & 255, sl, *dyn_entry(g, s, t->lid));
-		if (!r && g->alt[s] != FTR_PORT_NONE)
-			r = pass(g, t, link, q & 255, sl, g->alt[s]);
+		if (!r && g->step.alt[s] != FTR_PORT_NONE)
+			r = pass(g, t, link, q & 255, sl, g->step.alt[s]);
 	}
 	return r;
 }
@@ -253,15 +253,15 @@ static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
 	enum outcome r = DONE;
 
 	for (uint32_t i = 0; i < n; i++)
-		g->alt[w[i].sw] = w[i].after;
+		g->step.alt[w[i].sw] = w[i].after;
 	for (uint32_t i = 0; !r && i < n; i++) {
 		r = start(g, t, w[i].sw, w[i].after);
 		if (!r)
 			r = drain_queue(g, t);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		g->alt[w[i].sw] = FTR_PORT_NONE;
-	g->n_queue = 0;
+		g->step.alt[w[i].sw] = FTR_PORT_NONE;
+	g->step.n_queue = 0;
 	for (uint32_t i = 0; !r && i < n; i++)
 		*dyn_entry(g, w[i].sw, t->lid) = w[i].after;
 	return r;
@@ -305,8 +305,8 @@ static void revert(struct ftr_cdg *g, struct dyn_lid *t,
 {
 	while (t->n_edge > b->n_edge)
 		g->count[t->edge[--t->n_edge]]--;
-	while (g->n_undo) {
-		const struct dyn_slot *u = &g->undo[--g->n_undo];
+	while (g->step.n_undo) {
+		const struct dyn_slot *u = &g->step.undo[--g->step.n_undo];
 
 		slot_of(&t->occ, u->key)->value = u->value;
 	}
@@ -354,7 +354,7 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 		t = dyn_open(g, lid);
 	if (t) {
 		b.n_edge = t->n_edge;
-		g->n_undo = 0;
+		g->step.n_undo = 0;
 		r = all_steps(g, t, w, n, &b);
 		if (r)
 			revert(g, t, w, n, &b);

@@ -25,15 +25,17 @@
 
 bool dyn_order_new(struct ftr_cdg *g)
 {
-	uint32_t n = g->n_vertices, most = 0;
+	struct dyn_order *o = &g->order;
+	uint32_t n = g->n_links * g->n_vl, most = 0;
 
 	for (ftr_sw s = 0; s < g->f->n_sw; s++)
 		most = FTR_MAX(most, dyn_degree(g, s));
-	g->words = (most * g->n_vl + 63) / 64;
-	return FTR_ZNEW(g->arena, g->out_bits, (size_t)n * g->words) &&
-	       FTR_NEW(g->arena, g->label, n) &&
-	       FTR_NEW(g->arena, g->next, n) && FTR_NEW(g->arena, g->prev, n) &&
-	       FTR_ZNEW(g->arena, g->mark, n) && FTR_NEW(g->arena, g->found, n);
+	o->n = n;
+	o->words = (most * g->n_vl + 63) / 64;
+	return FTR_ZNEW(g->arena, o->out_bits, (size_t)n * o->words) &&
+	       FTR_NEW(g->arena, o->label, n) &&
+	       FTR_NEW(g->arena, o->next, n) && FTR_NEW(g->arena, o->prev, n) &&
+	       FTR_ZNEW(g->arena, o->mark, n) && FTR_NEW(g->arena, o->found, n);
 }
 
 /* The counts of all possible edges from v; a count of 0 means that the edge does not exist.
@@ -48,7 +50,7 @@ static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v, uint32_t *fir
 
 static void set_bit(struct ftr_cdg *g, uint32_t v, uint32_t i)
 {
-	g->out_bits[(size_t)v * g->words + i / 64] |= UINT64_C(1) << i % 64;
+	g->order.out_bits[(size_t)v * g->order.words + i / 64] |= UINT64_C(1) << i % 64;
 }
 
 /* Assign labels in the order of the list, with gaps between them. */
@@ -56,52 +58,57 @@ static void give_labels(struct ftr_cdg *g)
 {
 	uint64_t i = 0;
 
-	for (uint32_t v = g->first; v != DYN_NONE; v = g->next[v])
-		g->label[v] = ++i << 32;
+	for (uint32_t v = g->order.first; v != DYN_NONE; v = g->order.next[v])
+		g->order.label[v] = ++i << 32;
 }
 
 static void make_list(struct ftr_cdg *g, const uint32_t *v, uint32_t n)
 {
-	g->first = n ? v[0] : DYN_NONE;
+	g->order.first = n ? v[0] : DYN_NONE;
 	for (uint32_t i = 0; i < n; i++) {
-		g->prev[v[i]] = i ? v[i - 1] : DYN_NONE;
-		g->next[v[i]] = i + 1 < n ? v[i + 1] : DYN_NONE;
+		g->order.prev[v[i]] = i ? v[i - 1] : DYN_NONE;
+		g->order.next[v[i]] = i + 1 < n ? v[i + 1] : DYN_NONE;
 	}
 	give_labels(g);
 }
 
 /* Write the vertices in topological order to list[], and record the edges.  in[]: scratch, all 0.
- * Returns the length of the list, which is less than n_vertices if there is a cycle (Kahn 1962). */
+ * Returns the length of the list, which is less than order.n if there is a cycle (Kahn 1962). */
 static uint32_t sort(struct ftr_cdg *g, uint32_t *in, uint32_t *list)
 {
+	const struct dyn_order *o = &g->order;
 	uint32_t head = 0, tail = 0, first;
 
-	for (uint32_t v = 0; v < g->n_vertices; v++) {
+	for (uint32_t v = 0; v < o->n; v++) {
 		const uint32_t *row = row_of(g, v, &first);
 
-		for (uint32_t i = 0; i < g->link[v / g->n_vl].row_len; i++)
+		for (uint32_t i = 0; i < g->link[v / g->n_vl].n_out * g->n_vl; i++)
 			if (row[i]) {
 				set_bit(g, v, i);
 				in[first + i]++;
 			}
 	}
-	for (uint32_t v = 0; v < g->n_vertices; v++)
+	for (uint32_t v = 0; v < o->n; v++)
 		if (!in[v])
 			list[tail++] = v;
 	while (head < tail) {
 		uint32_t v = list[head++];
-		const uint32_t *row = row_of(g, v, &first);
 
-		for (uint32_t i = 0; i < g->link[v / g->n_vl].row_len; i++)
-			if (row[i] && !--in[first + i])
-				list[tail++] = first + i;
+		row_of(g, v, &first);
+		for (uint32_t k = 0; k < o->words; k++)
+			for (uint64_t b = o->out_bits[(size_t)v * o->words + k]; b; b &= b - 1) {
+				uint32_t w = first + 64 * k + (uint32_t)__builtin_ctzll(b);
+
+				if (!--in[w])
+					list[tail++] = w;
+			}
 	}
 	return tail;
 }
 
 bool dyn_order_all(struct ftr_cdg *g, bool *acyclic)
 {
-	size_t n = g->n_vertices;
+	size_t n = g->order.n;
 	uint32_t *in = ftr_calloc(n + 1, sizeof(*in));
 	uint32_t *list = ftr_reallocarray(NULL, n + 1, sizeof(*list));
 	bool ok = in && list;
@@ -109,7 +116,7 @@ bool dyn_order_all(struct ftr_cdg *g, bool *acyclic)
 	if (ok) {
 		uint32_t found = sort(g, in, list);
 
-		*acyclic = found == g->n_vertices;
+		*acyclic = found == g->order.n;
 		make_list(g, list, found);
 	}
 	free(in);
@@ -121,8 +128,8 @@ bool dyn_order_all(struct ftr_cdg *g, bool *acyclic)
 
 static void find(struct ftr_cdg *g, uint32_t v, uint32_t *n)
 {
-	g->mark[v] = 1;
-	g->found[(*n)++] = (struct dyn_found){ g->label[v], v };
+	g->order.mark[v] = 1;
+	g->order.found[(*n)++] = (struct dyn_found){ g->order.label[v], v };
 }
 
 /* Find the successors of v with labels <= top.  Vertices of links that are down are left out. */
@@ -130,14 +137,14 @@ static void find_next(struct ftr_cdg *g, uint32_t v, uint64_t top, uint32_t *n)
 {
 	uint32_t first;
 	const uint32_t *row = row_of(g, v, &first);
-	uint64_t *bits = g->out_bits + (size_t)v * g->words;
+	uint64_t *bits = g->order.out_bits + (size_t)v * g->order.words;
 
-	for (uint32_t k = 0; k < g->words; k++)
+	for (uint32_t k = 0; k < g->order.words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
 			uint32_t w = first + i;
 
-			if (g->mark[w] || g->label[w] > top || dyn_is_down(g, w / g->n_vl))
+			if (g->order.mark[w] || g->order.label[w] > top || dyn_is_down(g, w / g->n_vl))
 				continue;
 			if (row[i])
 				find(g, w, n);
@@ -156,35 +163,35 @@ static int found_cmp(const void *x, const void *y)
 /* Move v in the list, directly behind `after`, which comes later. */
 static void move(struct ftr_cdg *g, uint32_t v, uint32_t after)
 {
-	uint32_t prev = g->prev[v], next = g->next[v];
+	uint32_t prev = g->order.prev[v], next = g->order.next[v];
 
 	if (prev == DYN_NONE)
-		g->first = next;
+		g->order.first = next;
 	else
-		g->next[prev] = next;
-	g->prev[next] = prev;
-	next = g->next[after];
-	g->prev[v] = after;
-	g->next[v] = next;
-	g->next[after] = v;
+		g->order.next[prev] = next;
+	g->order.prev[next] = prev;
+	next = g->order.next[after];
+	g->order.prev[v] = after;
+	g->order.next[v] = next;
+	g->order.next[after] = v;
 	if (next != DYN_NONE)
-		g->prev[next] = v;
+		g->order.prev[next] = v;
 }
 
 /* Move the n vertices of found[] directly behind v, in their present order. */
 static void move_found(struct ftr_cdg *g, uint32_t n, uint32_t v)
 {
-	uint64_t low = g->label[v], room = UINT64_C(1) << 32;
+	uint64_t low = g->order.label[v], room = UINT64_C(1) << 32;
 
-	if (g->next[v] != DYN_NONE)
-		room = (g->label[g->next[v]] - low) / (n + UINT64_C(1));
+	if (g->order.next[v] != DYN_NONE)
+		room = (g->order.label[g->order.next[v]] - low) / (n + UINT64_C(1));
 	if (room > (UINT64_MAX - low) / (n + UINT64_C(1)))
 		room = 0;
-	qsort(g->found, n, sizeof(*g->found), found_cmp);
+	qsort(g->order.found, n, sizeof(*g->order.found), found_cmp);
 	for (uint32_t i = 0; i < n; i++) {
-		move(g, g->found[i].v, v);
-		v = g->found[i].v;
-		g->label[v] = low += room;
+		move(g, g->order.found[i].v, v);
+		v = g->order.found[i].v;
+		g->order.label[v] = low += room;
 	}
 	if (!room)
 		give_labels(g);
@@ -192,17 +199,17 @@ static void move_found(struct ftr_cdg *g, uint32_t n, uint32_t v)
 
 bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
 {
-	uint64_t top = g->label[v];
+	uint64_t top = g->order.label[v];
 	uint32_t n = 0;
 	bool acyclic;
 
-	if (g->label[w] <= top) {
+	if (g->order.label[w] <= top) {
 		find(g, w, &n);
-		for (uint32_t i = 0; i < n && !g->mark[v]; i++)
-			find_next(g, g->found[i].v, top, &n);
-		acyclic = !g->mark[v];
+		for (uint32_t i = 0; i < n && !g->order.mark[v]; i++)
+			find_next(g, g->order.found[i].v, top, &n);
+		acyclic = !g->order.mark[v];
 		for (uint32_t i = 0; i < n; i++)
-			g->mark[g->found[i].v] = 0;
+			g->order.mark[g->order.found[i].v] = 0;
 		if (!acyclic)
 			return false;
 		move_found(g, n, v);

@@ -1,225 +1,168 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Counts the edges that entries cause while they do not change: for all LIDs at once when the graph
- * is made (dyn_count_all), and for one LID when it is drained (dyn_count).
+ * Counts the edges that the entries of some LIDs cause while they do not change: those of all LIDs
+ * when the graph is made, and those of the open LIDs when they are drained.
  *
- * Every switch s has one entry for a LID, so all packets to it leave s on one link.
+ * Every switch has one entry for a LID, so all packets to it leave a switch on one link.
  *
- * dyn_count() follows the path from each source until it ends or reaches a VL that was visited
- * before.  seen[s] is the set of VLs visited on the link out of s.  Each visited VL has at most one
- * successor, so at most one edge leads from it.  This takes O(n_sw * n_vl) for each SL.
- *
- * dyn_count_all() could do the same for each LID.  But then every step is in another row of the
- * tables and in another part of count[]: a graph of 11,664 hosts took three times as long.  So it
- * goes switch by switch instead.  A queue has the switches that packets have reached with some LIDs
- * since their last turn; at its turn, a switch passes all these LIDs on.  In a tree, a switch has
- * its turn once on the way up and once on the way down.  It takes O(n_sw * n_vl) for each LID and
- * SL, too.
+ * The walk goes switch by switch: at its turn, a switch passes on all LIDs whose packets have newly
+ * reached it.  In a tree, a switch has its turn once on the way up and once on the way down.
+ * Following the packets LID by LID takes two to three times as long, because then every step is in
+ * another row of the tables and in another part of count[].  O(n_sw * n_vl) for each LID and SL.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/dyn.h"
 
 struct walk {
 	struct ftr_cdg *g;
-	uint32_t sl, by;
-	ftr_lid lid;
+	const uint64_t *lids;
+	uint32_t sl, epoch;
+	uint32_t n_vl, lid_words;	/* those of g */
+	uint32_t by;			/* 1, or UINT32_MAX to subtract 1 */
+	bool stopped;
 };
 
-/* Set out[s] to the link onto which the entry of s leads.  DYN_NONE: no link, or a link that is
- * down for this walk (down_since <= epoch). */
-static void set_links_out(struct ftr_cdg *g, const uint8_t *col, uint32_t epoch)
+/* Where packets on one VL go by a link out of a switch. */
+struct hop {
+	const uint8_t *row;		/* the entries of the next switch */
+	const uint8_t *index_of;	/* [256] its links by port; by the index of its link: */
+	const uint8_t *vl;		/* VLs; NULL: VL 0 */
+	uint32_t *count;		/* [][n_vl] edges */
+	uint64_t *fresh;		/* its sets of LIDs */
+	uint32_t first_link;		/* its first link */
+};
+
+static uint64_t *fresh_set(const struct ftr_cdg *g, ftr_sw s, unsigned int vl)
 {
-	for (ftr_sw s = 0; s < g->f->n_sw; s++) {
-		g->out[s] = dyn_link_of(g, s, col[s]);
-		if (g->epoch && g->out[s] != DYN_NONE && g->link[g->out[s]].down_since <= epoch)
-			g->out[s] = DYN_NONE;
-	}
+	return g->fresh + ((size_t)s * g->n_vl + vl) * g->lid_words;
 }
 
-/* Follow packets from VL link_vl of the link, which is visited for the first time. */
-static void follow(const struct walk *w, uint32_t link, unsigned int link_vl)
+static bool is_up(const struct walk *w, uint32_t link)
 {
-	struct ftr_cdg *g = w->g;
-
-	for (;;) {
-		const struct dyn_link *in = &g->link[link];
-		unsigned int from = link_vl;
-		uint32_t out = g->out[in->to], index = out - g->first_link[in->to];
-
-		if (out == DYN_NONE)
-			return;
-		link_vl = dyn_vl(g, w->sl, in, index);
-		if (link_vl == FTR_VL_DROP)
-			return;
-		g->count[dyn_edge_at(g, in, from, index, link_vl)] += w->by;
-		if (g->seen[in->to] >> link_vl & 1)
-			return;
-		g->seen[in->to] |= (uint16_t)(1u << link_vl);
-		link = out;
-	}
+	return w->g->link[link].down_since > w->epoch;
 }
 
-static void walk_sl(const struct walk *w)
-{
-	struct ftr_cdg *g = w->g;
-
-	memset(g->seen, 0, g->f->n_sw * sizeof(*g->seen));
-	for (uint32_t i = 0; i < g->n_sources; i++) {
-		ftr_sw s = g->source[i];
-		uint32_t link = g->out[s];
-		uint32_t vls = link == DYN_NONE ? 0 : g->inject[w->sl * g->n_links + link];
-
-		for (; vls; vls &= vls - 1) {
-			unsigned int link_vl = (unsigned int)__builtin_ctz(vls);
-
-			if (g->seen[s] >> link_vl & 1)
-				continue;
-			g->seen[s] |= (uint16_t)(1u << link_vl);
-			follow(w, link, link_vl);
-		}
-	}
-}
-
-static void enter_base(const struct walk *w)
+/* Let the packets that enter the fabric at s leave s. */
+static void enter(const struct walk *w, ftr_sw s)
 {
 	const struct ftr_cdg *g = w->g;
-	const uint64_t bit = UINT64_C(1) << w->lid % 64;
+	const uint8_t *row = dyn_entry(g, s, 0);
+	uint16_t vls[256] = { 0 }, all = 0;	/* vls[]: by port */
 
-	for (ftr_sw s = 0; s < g->f->n_sw; s++)
-		for (unsigned int vl = 0; vl < g->n_vl; vl++) {
-			uint64_t *at = dyn_base_set(g, w->sl, s, vl) +
-				w->lid / 64;
+	for (uint32_t l = g->first_link[s]; l < g->first_link[s + 1]; l++)
+		if (is_up(w, l))
+			all |= vls[g->link[l].from_port] = g->inject[w->sl * g->n_links + l];
+	g->turn[s] = all != 0;
+	for (unsigned int vl = 0; all >> vl; vl++)
+		for (uint32_t k = 0; k < g->lid_words; k++) {
+			uint64_t b = 0;
 
-			if (g->seen[s] >> vl & 1)
-				*at |= bit;
-			else
-				*at &= ~bit;
+			if (!w->lids[k])
+				continue;
+			for (uint32_t i = 0; i < 64; i++)
+				b |= (uint64_t)(vls[row[64 * k + i]] >> vl & 1) << i;
+			fresh_set(g, s, vl)[k] = b & w->lids[k];
 		}
 }
 
-void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col, uint32_t epoch, bool base)
+static void set_hops(const struct walk *w, ftr_sw s, unsigned int vl, struct hop *hop)
 {
-	struct walk w = { g, 0, base ? 1 : UINT32_MAX, lid };
+	const struct ftr_cdg *g = w->g;
 
-	set_links_out(g, col, epoch);
-	for (; w.sl < g->n_sl; w.sl++) {
-		walk_sl(&w);
-		if (base)
-			enter_base(&w);
+	for (uint32_t i = g->first_link[s]; i < g->first_link[s + 1]; i++) {
+		const struct dyn_link *l = &g->link[i];
+
+		hop[l->from_port] = (struct hop){
+			.row = dyn_entry(g, l->to, 0),
+			.index_of = &g->index_of[(size_t)l->to << 8],
+			.vl = g->link_vl ? &g->link_vl[w->sl * g->n_pairs + l->pair] : NULL,
+			.count = &g->count[dyn_edge_at(g, l, vl, 0, 0)],
+			.fresh = fresh_set(g, l->to, 0),
+			.first_link = g->first_link[l->to],
+		};
+		g->turn[l->to] = true;
 	}
 }
 
-/* ---- all LIDs ---------------------------------------------------------- */
-
-/* For one SL, the LIDs that have reached a VL and not been passed on. */
-struct spread {
-	struct ftr_cdg *g;
-	uint32_t sl;
-	uint64_t *fresh;	/* [n_sw][n_vl][lid_words] the sets of LIDs, as in base_set[] */
-	ftr_sw *queue;		/* [n_sw] ring of the switches with such LIDs */
-	uint32_t first, n;
-	bool *queued;		/* [n_sw] */
-};
-
-static inline void reach(struct spread *p, ftr_sw s, unsigned int vl, ftr_lid lid)
+static inline void pass_on(const struct walk *w, const struct hop *h, uint32_t lid)
 {
-	const struct ftr_cdg *g = p->g;
+	uint32_t i = h->index_of[h->row[lid]], vl;
 
-	p->fresh[((size_t)s * g->n_vl + vl) * g->lid_words + lid / 64] |= UINT64_C(1) << lid % 64;
-	if (p->queued[s])
+	if (i == DYN_NO_INDEX || (w->epoch && !is_up(w, h->first_link + i)))
 		return;
-	p->queued[s] = true;
-	p->queue[(p->first + p->n++) % g->f->n_sw] = s;
-}
-
-/* The packets that enter the fabric at s. */
-static void reach_from_source(struct spread *p, ftr_sw s)
-{
-	const struct ftr_cdg *g = p->g;
-	const uint8_t *row = dyn_entry(g, s, 0);
-
-	for (uint32_t lid = 0; lid <= g->f->max_lid; lid++) {
-		uint32_t link = dyn_link_of(g, s, row[lid]), vls;
-
-		if (link == DYN_NONE || g->f->owner[lid].kind == FTR_OWNER_NONE)
-			continue;
-		vls = g->inject[p->sl * g->n_links + link];
-		for (; vls; vls &= vls - 1)
-			reach(p, s, (unsigned int)__builtin_ctz(vls), (ftr_lid)lid);
-	}
-}
-
-/* Pass on a LID whose packets leave s on VL link_vl. */
-static void pass_on(struct spread *p, ftr_sw s, unsigned int link_vl, ftr_lid lid)
-{
-	struct ftr_cdg *g = p->g;
-	const struct dyn_link *in = &g->link[dyn_link_of(g, s, *dyn_entry(g, s, lid))];
-	uint32_t out = dyn_link_of(g, in->to, *dyn_entry(g, in->to, lid));
-	uint32_t index = out - g->first_link[in->to];
-	unsigned int vl;
-
-	if (out == DYN_NONE)
-		return;
-	vl = dyn_vl(g, p->sl, in, index);
+	vl = h->vl ? h->vl[i] : 0;
 	if (vl == FTR_VL_DROP)
 		return;
-	g->count[dyn_edge_at(g, in, link_vl, index, vl)]++;
-	if (!(dyn_base_set(g, p->sl, in->to, vl)[lid / 64] >> lid % 64 & 1))
-		reach(p, in->to, vl, lid);
+	h->count[i * w->n_vl + vl] += w->by;
+	h->fresh[vl * w->lid_words + lid / 64] |= UINT64_C(1) << lid % 64;
 }
 
-static void take_turn(struct spread *p, ftr_sw s)
+/* Pass on all LIDs whose packets leave s on this VL and have not been passed on. */
+static void take_turn(const struct walk *walk, ftr_sw s, unsigned int vl)
 {
-	const struct ftr_cdg *g = p->g;
-	uint64_t *fresh = p->fresh + (size_t)s * g->n_vl * g->lid_words;
+	const struct walk w = *walk;	/* a copy that no pointer can change: this loop is hot */
+	const struct ftr_cdg *g = w.g;
+	const uint8_t *row = dyn_entry(g, s, 0);
+	uint64_t *fresh = fresh_set(g, s, vl), *base = dyn_base_set(g, w.sl, s, vl);
+	uint64_t any = 0, new = w.by == 1 ? UINT64_MAX : 0;
+	struct hop hop[256];
 
-	for (unsigned int vl = 0; vl < g->n_vl; vl++)
-		for (uint32_t w = 0; w < g->lid_words; w++) {
-			uint64_t b = *fresh;
+	for (uint32_t k = 0; k < w.lid_words; k++)
+		any |= fresh[k] &= base[k] ^ new;
+	if (!any)
+		return;
+	set_hops(walk, s, vl, hop);
+	for (uint32_t k = 0; k < w.lid_words; k++) {
+		uint64_t b = fresh[k];
 
-			*fresh++ = 0;
-			dyn_base_set(g, p->sl, s, vl)[w] |= b;
-			for (; b; b &= b - 1)
-				pass_on(p, s, vl, (ftr_lid)(w * 64 + (uint32_t)__builtin_ctzll(b)));
+		fresh[k] = 0;
+		base[k] ^= b;
+		for (; b; b &= b - 1) {
+			uint32_t lid = 64 * k + (uint32_t)__builtin_ctzll(b);
+
+			pass_on(&w, &hop[row[lid]], lid);
 		}
+	}
 }
 
-static enum ftr_status spread_sl(struct spread *p, struct ftr_err *err)
+/* Give each switch that packets may have reached its turn.  Returns false if there is none. */
+static bool take_turns(struct walk *w)
 {
-	struct ftr_cdg *g = p->g;
+	const struct ftr_cdg *g = w->g;
+	bool any = false;
 
-	for (uint32_t i = 0; i < g->n_sources; i++)
-		reach_from_source(p, g->source[i]);
-	while (p->n) {
-		ftr_sw s = p->queue[p->first];
+	for (uint32_t i = 0; i < g->n_order; i++) {
+		ftr_sw s = g->by_neighbour[i];
 
-		if (g->stop && g->stop(g->stop_ctx))
-			return ftr_fail(err, FTR_REFUSED, "stopped before the dependency graph was complete");
-		p->first = (p->first + 1) % g->f->n_sw;
-		p->n--;
-		p->queued[s] = false;
-		take_turn(p, s);
+		if (!g->turn[s])
+			continue;
+		if (g->opts && g->opts->stop && g->opts->stop(g->opts->stop_ctx)) {
+			w->stopped = true;
+			return false;
+		}
+		any = true;
+		g->turn[s] = false;
+		for (unsigned int vl = 0; vl < g->n_vl; vl++)
+			take_turn(w, s, vl);
 	}
-	return FTR_OK;
+	return any;
 }
 
-enum ftr_status dyn_count_all(struct ftr_cdg *g, struct ftr_err *err)
+bool dyn_count(struct ftr_cdg *g, const uint64_t *lids, uint32_t epoch, bool add)
 {
-	struct spread p = { .g = g };
-	struct ftr_arena *a = ftr_arena_new();
-	enum ftr_status st = FTR_OK;
+	struct walk w = {
+		.g = g, .lids = lids, .epoch = epoch, .n_vl = g->n_vl, .lid_words = g->lid_words,
+		.by = add ? 1 : UINT32_MAX,
+	};
 
-	if (!a || !FTR_NEW(a, p.queue, g->f->n_sw) || !FTR_ZNEW(a, p.queued, g->f->n_sw) ||
-	    !(p.fresh = ftr_arena_zalloc(a, (size_t)g->f->n_sw * g->n_vl,
-					 g->lid_words * sizeof(*p.fresh))))
-		st = ftr_nomem(err, "the dependencies of %u switches", g->f->n_sw);
-	for (; p.sl < g->n_sl; p.sl++) {
-		if (st)
-			break;
-		st = spread_sl(&p, err);
+	for (; w.sl < g->n_sl; w.sl++) {
+		for (uint32_t i = 0; i < g->n_order; i++)
+			enter(&w, g->by_neighbour[i]);
+		while (take_turns(&w))
+			;
+		if (w.stopped)
+			return false;
 	}
-	ftr_arena_free(a);
-	return st;
+	return true;
 }

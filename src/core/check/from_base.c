@@ -227,7 +227,7 @@ static uint32_t find_behind(const struct difference *z, ftr_sw root)
 		uint32_t end = led_up(b, s, z->was[s]) ? b->above[s] : b->first[s + 1];
 
 		for (uint32_t k = b->first[s]; k < end; k++) {
-			const struct near *x = &b->near[k];
+			const struct ftr_hop *x = &b->near[k];
 
 			if (z->was[x->sw] == x->port && z->changed[x->sw] != z->lid + 1u)
 				z->behind[n++] = x->sw;

@@ -147,10 +147,11 @@ static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
  * changes before the repair is made. */
 static bool is_carried(struct ftr_ddlr *r, ftr_sw s)
 {
-	if (r->carried[s] >> 1 != r->search_no)
-		r->carried[s] = r->search_no << 1 |
-			search_carried(r, s, CARRIED_DEPTH);
-	return r->carried[s] & 1;
+	uint32_t *cache = &r->search.carried[s];
+
+	if (*cache >> 1 != r->search.number)
+		*cache = r->search.number << 1 | search_carried(r, s, CARRIED_DEPTH);
+	return *cache & 1;
 }
 
 /* True if packets from hosts pass a switch whose entry the detour rewrites. */
@@ -268,15 +269,15 @@ static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 	struct detour *d = &z->cur;
 	uint32_t n = 0, k = at;
 
-	for (; k; k = r->from[queue[k]])
+	for (; k; k = r->search.from[queue[k]])
 		n++;
 	if (n > DETOUR_MAX)
 		return;
 	d->n = n;
-	for (k = at; n; k = r->from[queue[k]]) {
+	for (k = at; n; k = r->search.from[queue[k]]) {
 		d->sw[n--] = queue[k];
-		d->port[n] = r->by[queue[k]];
-		r->avoid[queue[r->from[queue[k]]]] = 1;
+		d->port[n] = r->search.by[queue[k]];
+		r->avoid[queue[r->search.from[queue[k]]]] = 1;
 	}
 	judge(z);
 	for (k = 0; k < d->n; k++)
@@ -289,12 +290,12 @@ static void all_paths(struct search *z, ftr_sw s)
 {
 	struct ftr_ddlr *r = z->r;
 	const struct ftr_shape *sh = r->sh;
-	ftr_sw *queue = r->queue;
+	ftr_sw *queue = r->search.queue;
 	uint32_t n = 0, hops;
 	uint8_t step;
 
 	queue[n++] = s;
-	r->seen[s] = 1;
+	r->search.seen[s] = 1;
 	for (uint32_t i = 0; i < n && z->n_kept < z->room; i++) {
 		ftr_sw x = queue[i];
 
@@ -307,16 +308,16 @@ static void all_paths(struct search *z, ftr_sw s)
 			ftr_sw t = sh->tree.groups[k].remote;
 			ftr_port p = best_link(r, x, &sh->tree.groups[k]);
 
-			if (p == FTR_PORT_NONE || r->seen[t])
+			if (p == FTR_PORT_NONE || r->search.seen[t])
 				continue;
-			r->seen[t] = 1;
-			r->from[t] = i;
-			r->by[t] = p;
+			r->search.seen[t] = 1;
+			r->search.from[t] = i;
+			r->search.by[t] = p;
 			queue[n++] = t;
 		}
 	}
 	while (n)
-		r->seen[queue[--n]] = 0;
+		r->search.seen[queue[--n]] = 0;
 }
 
 /* ---- trying detours ---------------------------------------------------- */
@@ -503,7 +504,7 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	enum ftr_status st;
 	bool carried;
 
-	r->search_no++;
+	r->search.number++;
 	carried = is_carried(r, s);
 	z.for_hosts = host && carried;
 	/* for packets from hosts to a switch, or from switches to a host, is_allowed() rejects all

@@ -146,17 +146,16 @@ static bool allocate(struct ftr_ddlr *r)
 {
 	struct ftr_arena *a = r->arena;
 	const struct ftr_fabric *f = r->f;
+	struct detour_search *x = &r->search;
 
 	return FTR_NEW(a, r->live_to, (size_t)f->n_sw << 8) && FTR_ZNEW(a, r->n_down, f->n_sw) &&
 	       FTR_ZNEW(a, r->dead_sw, f->n_sw) && FTR_ZNEW(a, r->has_hosts, f->n_sw) &&
 	       FTR_ZNEW(a, r->of_lid, (size_t)f->max_lid + 1) &&
 	       FTR_ZNEW(a, r->load, f->n_ports) && FTR_ZNEW(a, r->touched, f->n_sw) &&
-	       FTR_NEW(a, r->switches, f->n_sw) && FTR_NEW(a, r->before, f->n_sw) &&
-	       FTR_ZNEW(a, r->step_of, f->n_sw) && FTR_NEW(a, r->stepped, 2 * (size_t)f->n_sw) &&
-	       FTR_ZNEW(a, r->avoid, f->n_sw) && FTR_ZNEW(a, r->carried, f->n_sw) &&
-	       FTR_NEW(a, r->queue, f->n_sw) && FTR_NEW(a, r->from, f->n_sw) &&
-	       FTR_NEW(a, r->by, f->n_sw) && FTR_ZNEW(a, r->seen, f->n_sw) &&
-	       FTR_NEW(a, r->col, f->n_sw) && FTR_ZNEW(a, r->col_of, f->n_sw) && planes_new(r);
+	       FTR_ZNEW(a, r->step_of, f->n_sw) && FTR_ZNEW(a, r->avoid, f->n_sw) &&
+	       FTR_ZNEW(a, x->carried, f->n_sw) && FTR_NEW(a, x->queue, f->n_sw) &&
+	       FTR_NEW(a, x->from, f->n_sw) && FTR_NEW(a, x->by, f->n_sw) &&
+	       FTR_ZNEW(a, x->seen, f->n_sw) && FTR_NEW(a, r->col, f->n_sw) && FTR_ZNEW(a, r->col_of, f->n_sw) && planes_new(r);
 }
 
 static void set_lids(struct ftr_ddlr *r)

@@ -8,6 +8,7 @@
  * repair leads to the LID. The LID is therefore reachable in every intermediate state.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ddlr/planner.h"
 
@@ -15,8 +16,7 @@ void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 {
 	const struct lid_state *l = &r->of_lid[lid];
 
-	while (r->n_stepped)
-		r->step_of[r->stepped[--r->n_stepped]] = 0;
+	memset(r->step_of, 0, r->f->n_sw);
 	r->lid = lid;
 	r->exit_sw = l->exit_sw;
 	r->exit_port = l->exit_port;
@@ -25,10 +25,8 @@ void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 	for (uint32_t i = 0; l->in_plan && i < r->plan->n; i++) {
 		const struct ftr_change *w = &r->plan->write[i];
 
-		if (w->lid != lid)
-			continue;
-		r->step_of[w->sw] = w->step;
-		r->stepped[r->n_stepped++] = w->sw;
+		if (w->lid == lid)
+			r->step_of[w->sw] = (uint8_t)w->step;
 	}
 }
 
@@ -69,24 +67,18 @@ static bool reserve(struct ftr_ddlr *r, uint32_t n)
 	return true;
 }
 
-static void note(struct ftr_ddlr *r, const struct ftr_change *w,
-		 enum ftr_ddlr_how how)
+/* Add the next element of plan->write[] to the plan. */
+static void note(struct ftr_ddlr *r)
 {
 	struct ftr_ddlr_plan *p = r->plan;
+	const struct ftr_change *w = &p->write[p->n++];
 
-	p->write[p->n++] = (struct ftr_change){
-		.sw = w->sw, .lid = r->lid, .before = r->before[w->sw], .after = w->after,
-		.step = w->step, .how = (uint16_t)how,
-	};
-	p->how[how]++;
+	p->how[w->how]++;
 	p->n_steps = FTR_MAX(p->n_steps, w->step);
-	if (!r->touched[w->sw]) {
-		r->touched[w->sw] = 1;
-		r->switches[p->n_switches++] = w->sw;
-	}
+	p->n_switches += !r->touched[w->sw];
+	r->touched[w->sw] = 1;
 	r->of_lid[r->lid].in_plan = true;
-	r->step_of[w->sw] = w->step;
-	r->stepped[r->n_stepped++] = w->sw;
+	r->step_of[w->sw] = (uint8_t)w->step;
 }
 
 enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_change *w,
@@ -99,7 +91,10 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_change *w,
 	if (!reserve(r, n))
 		return ftr_nomem(err, "a plan of %u writes", r->plan->n + n);
 	for (uint32_t i = 0; i < n; i++)
-		r->before[w[i].sw] = ddlr_entry(r, w[i].sw);
+		r->plan->write[r->plan->n + i] = (struct ftr_change){
+			.sw = w[i].sw, .lid = r->lid, .before = ddlr_entry(r, w[i].sw),
+			.after = w[i].after, .step = w[i].step, .how = (uint16_t)how,
+		};
 	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
 	/* the edges of r->hosts are a subset of those of g */
 	if (!st && !closes && r->hosts) {
@@ -110,7 +105,7 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_change *w,
 	*made = !st && !closes;
 	r->plan->refused += closes;
 	for (uint32_t i = 0; *made && i < n; i++)
-		note(r, &w[i], how);
+		note(r);
 	return st;
 }
 
@@ -135,10 +130,10 @@ void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)
 	struct ftr_ddlr_plan *p = r->plan;
 
 	p->hosts_only = !r->hosts;
-	for (uint32_t i = 0; i < p->n_switches; i++)
-		r->touched[r->switches[i]] = 0;
-	for (uint32_t i = 0; i < p->n; i++)
+	for (uint32_t i = 0; i < p->n; i++) {
+		r->touched[p->write[i].sw] = 0;
 		r->of_lid[p->write[i].lid].in_plan = false;
+	}
 	if (p->n)
 		qsort(p->write, p->n, sizeof(*p->write), write_cmp);
 	if (st)

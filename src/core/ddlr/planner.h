@@ -44,6 +44,17 @@ struct lid_state {
 	bool in_plan;		/* the plan has a write for the LID */
 };
 
+/* detour.c */
+struct detour_search {
+	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
+	uint32_t number;	/* number of the current search_repair() */
+	/* breadth-first search, [n_sw] each */
+	ftr_sw *queue;
+	uint32_t *from;		/* from[s]: index in queue[] of the predecessor of s */
+	ftr_port *by;		/* by[s]: port of the predecessor that leads to s */
+	uint8_t *seen;
+};
+
 struct ftr_ddlr {
 	const struct ftr_shape *sh;
 	const struct ftr_fabric *f;
@@ -71,26 +82,16 @@ struct ftr_ddlr {
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
 				 * refused in this plan; parallel links do not count */
 	uint8_t *touched;	/* touched[s] == 1: the plan has a write for switch s */
-	uint32_t *switches;	/* list of the switches with touched[s] == 1 */
 	/* state of the current LID */
 	ftr_lid lid;
 	ftr_sw exit_sw;		/* the LID's owner, or the switch to which the owner is connected;
 				 * FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
-	ftr_port *before;	/* before[s]: entry of s before the writes of ddlr_try() */
 	uint8_t *step_of;	/* step_of[s]: step of the write for s in this plan; 0: no write */
-	ftr_sw *stepped;	/* list of the switches with step_of[s] != 0 */
-	uint32_t n_stepped;
 	bool clean_refused;	/* true: a clean detour for packets from hosts to hosts was refused,
 				 * because it would close a cycle */
 	uint8_t *avoid;		/* avoid[s] == 1: a path must not pass s */
-	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
-	uint32_t search_no;	/* number of the current search_repair() */
-	/* breadth-first search, [n_sw] each */
-	ftr_sw *queue;
-	uint32_t *from;		/* from[s]: index in queue[] of the predecessor of s */
-	ftr_port *by;		/* by[s]: port of the predecessor that leads to s */
-	uint8_t *seen;
+	struct detour_search search;
 	/* [n_sw] new entries for the current LID (lid_transition.c): sw, after, and step, which is
 	 * 0 until one_alone() sets it */
 	struct ftr_change *col;

@@ -18,7 +18,7 @@
 
 static void add_change(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
 {
-	r->col[(*n)++] = (struct ftr_change){ .sw = s, .after = p };
+	r->col[(*n)++] = (struct ftr_change){ .sw = s, .after = p, .step = p == FTR_PORT_NONE };
 }
 
 /* ---- the inverted order ------------------------------------------------ */
@@ -105,6 +105,13 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 
 /* ---- transition -------------------------------------------------------- */
 
+/* True if the new entry p is to be written.  Entries are cleared for LIDs without an owner only: packets
+ * to them cause dependencies, too. */
+static bool is_new(const struct ftr_ddlr *r, ftr_lid lid, ftr_port now, ftr_port p)
+{
+	return p != now && (p == FTR_PORT_NONE) == (r->f->owner[lid].kind == FTR_OWNER_NONE);
+}
+
 /* Set differs[lid] for each LID for which some switch has a new entry. of[s]: index of switch s in
  * the new fabric. */
 static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
@@ -119,8 +126,7 @@ static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 		row = ftr_tables_row(t, of[s]);
 		end = FTR_MIN(t->max_lid, r->f->max_lid) + 1u;
 		for (uint32_t lid = 1; lid < end; lid++)
-			differs[lid] |= row[lid] != now[lid] &&
-				row[lid] != FTR_PORT_NONE;
+			differs[lid] |= is_new(r, (ftr_lid)lid, now[lid], row[lid]);
 	}
 }
 
@@ -128,11 +134,12 @@ static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of,
 				     const struct ftr_tables *t, ftr_lid lid,
 				     bool *made, struct ftr_err *err)
 {
+	bool owned = r->f->owner[lid].kind != FTR_OWNER_NONE;
 	uint32_t n = 0;
 
 	*made = true;
 	ddlr_begin_lid(r, lid);
-	if (r->exit_sw == FTR_SW_NONE)
+	if (owned && r->exit_sw == FTR_SW_NONE)
 		return FTR_OK;
 	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
 		ftr_port p;
@@ -140,10 +147,11 @@ static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of,
 		if (of[s] == FTR_SW_NONE || r->dead_sw[s])
 			continue;
 		p = ftr_tables_get(t, of[s], lid);
-		if (p != FTR_PORT_NONE && p != ddlr_entry(r, s))
+		if (is_new(r, lid, ddlr_entry(r, s), p))
 			add_change(r, &n, s, p);
 	}
-	return column_change(r, n, FTR_HOW_NEW, made, err);
+	return owned ? column_change(r, n, FTR_HOW_NEW, made, err) :
+		ddlr_try(r, r->col, n, FTR_HOW_NEW, made, err);
 }
 
 /* For each switch s of r, set of[s] to its index in nf, or to FTR_SW_NONE. Returns FTR_INVAL if t
@@ -198,8 +206,7 @@ static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
 	for (uint32_t lid = 1; lid <= r->f->max_lid; lid++) {
 		enum ftr_status st;
 
-		if (!differs[lid] ||
-		    r->f->owner[lid].kind == FTR_OWNER_NONE)
+		if (!differs[lid])
 			continue;
 		st = change_lid(r, of, t, (ftr_lid)lid, &made, err);
 		if (st)

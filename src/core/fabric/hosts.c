@@ -127,40 +127,28 @@ void ftr_hosts_free(struct ftr_hosts *h)
 
 /* ---- rails of leaves ------------------------------------------------------- */
 
-struct place {
-	ftr_sw sw;
-	uint32_t rail;
-};
-
-static int by_switch(const void *x, const void *y)
-{
-	const struct place *a = x, *b = y;
-
-	return FTR_ORDER(a->sw, b->sw) ?: FTR_ORDER(a->rail, b->rail);
-}
-
 enum ftr_status ftr_hosts_leaf_rails(const struct ftr_fabric *f, const struct ftr_hosts *h,
 				     uint32_t *leaf, bool *by_rails, struct ftr_err *err)
 {
 	uint32_t n = h->n_ep, right = 0, most = 0, first = FTR_RAIL_NONE;
-	struct place *at = ftr_calloc(n + 1u, sizeof(*at));
+	uint64_t *at = ftr_calloc(n + 1u, sizeof(*at));	/* the switch and the rail of each */
 	bool several = false;
 
 	if (!at)
 		return ftr_nomem(err, "the rails of %u host ports", n);
 	for (uint32_t i = 0; i < n; i++)
-		at[i] = (struct place){ f->ep[h->ep[i]].sw, h->rail[h->ep[i]] };
-	qsort(at, n, sizeof(*at), by_switch);
+		at[i] = (uint64_t)f->ep[h->ep[i]].sw << 32 | h->rail[h->ep[i]];
+	qsort(at, n, sizeof(*at), ftr_u64_cmp);
 	memset(leaf, 0xff, f->n_sw * sizeof(*leaf));
 	for (uint32_t i = 0, same = 0; i < n; i++) {
-		same = i && !by_switch(&at[i - 1], &at[i]) ? same + 1 : 1;
-		if (!i || at[i].sw != at[i - 1].sw)
+		same = i && at[i - 1] == at[i] ? same + 1 : 1;
+		if (!i || at[i] >> 32 != at[i - 1] >> 32)
 			most = 0;
 		if (same <= most)
 			continue;
 		most = same;
 		right++;	/* the sum of `most` over all switches */
-		leaf[at[i].sw] = at[i].rail;
+		leaf[at[i] >> 32] = (uint32_t)at[i];
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		if (leaf[s] != FTR_RAIL_NONE && first == FTR_RAIL_NONE)

@@ -30,33 +30,23 @@ static enum ftr_status check_fit(const struct ftr_shape *sh,
 	return FTR_OK;
 }
 
-static enum ftr_status copy_costs(struct ftr_incr *lv, struct ftr_err *err)
-{
-	size_t bytes = (size_t)lv->base->f->n_sw * lv->base->reach.stride;
-
-	if (!FTR_NEW(lv->arena, lv->cost, bytes) ||
-	    !FTR_NEW(lv->arena, lv->down, bytes))
-		return incr_nomem(lv, err);
-	memcpy(lv->cost, lv->base->reach.cost, bytes);
-	memcpy(lv->down, lv->base->reach.down, bytes);
-	lv->view.reach.cost = lv->cost;
-	lv->view.reach.down = lv->down;
-	return FTR_OK;
-}
-
 static enum ftr_status build(struct ftr_incr *lv,
 			     const struct ftr_shape *nominal,
 			     const struct ftr_tables *t, struct ftr_err *err)
 {
+	struct ftr_arena *a = lv->arena;
+	const struct connect *plan = incr_plan(lv);
+	uint32_t n_leaf = lv->view.tree.n_leaf;
 	struct ftr_validity v;
-	enum ftr_status st = copy_costs(lv, err);
+	enum ftr_status st = incr_lists_new(&lv->lists, a, &lv->view, err);
 
 	if (!st)
-		st = incr_links(lv, nominal, err);
+		st = incr_costs_new(&lv->costs, a, &lv->view, &lv->lists, err);
 	if (!st)
-		st = incr_work_new(lv, err);
+		st = incr_links_new(&lv->links, a, &lv->view, nominal,
+				    lv->opts.paths == FTR_PATHS_ALL, err);
 	if (!st)
-		st = incr_costs_check(lv, err);
+		st = incr_costs_check(&lv->costs, a, err);
 	if (!st)
 		st = incr_extra_new(lv, err);
 	if (!st)
@@ -70,7 +60,10 @@ static enum ftr_status build(struct ftr_incr *lv,
 		memcpy(row, ftr_tables_row(t, s), t->max_lid + 1u);
 	}
 	ftr_shape_validity(&lv->view, &v);
-	lv->pairs.bad = v.bad_pairs;
+	lv->now.bad_pairs = v.bad_pairs;
+	for (uint32_t i = 0; i < plan->n_entries; i++)
+		lv->now.bad_pairs -= plan->entry[i].col < n_leaf &&
+			lv->view.numbering.col[plan->entry[i].sw] < n_leaf;
 	return incr_place_new(lv, err);
 }
 
@@ -91,7 +84,6 @@ enum ftr_status ftr_incr_new(const struct ftr_shape *sh,
 		free(lv);
 		return ftr_nomem(err, "incremental tables");
 	}
-	lv->base = sh;
 	lv->view = *sh;
 	lv->view.arena = NULL;
 	lv->opts = opts ? *opts : defaults;
@@ -114,37 +106,41 @@ void ftr_incr_free(struct ftr_incr *lv)
 	displaced_free(lv->displaced);
 	ftr_arena_free(lv->arena);
 	ftr_arena_free(lv->last);
-	ftr_arena_free(lv->plan[0].arena);
-	ftr_arena_free(lv->plan[1].arena);
-	free(lv->toggled);
-	free(lv->log);
-	free(lv->change);
-	free(lv->spared[0]);
-	free(lv->spared[1]);
+	free(lv->costs.log);
+	free(lv->changes.change);
+	for (int i = 0; i < 2; i++) {
+		ftr_arena_free(lv->plan_arena[i]);
+		free(lv->spared[i].entry);
+	}
 	free(lv);
 }
 
 /* ---- links that change ------------------------------------------------ */
 
-/* Find the link of an event.  *link: the lower of the numbers of its two ends, or NONE if the link
- * leads to a host, or if routing does not use it (view.c). */
+/* Find the link of an event.  *link: its end at the switch of lower rank (equal ranks: the end with
+ * the lower number), or NONE if the link leads to a host, or if routing does not use it (view.c). */
 static enum ftr_status find_link(const struct ftr_incr *lv,
 				 const struct ftr_incr_event *e,
 				 uint32_t *link, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = lv->view.f;
+	const struct incr_links *k = &lv->links;
+	enum incr_side side;
 
 	if (e->sw >= f->n_sw || !e->port || e->port > f->sw[e->sw].n_ports)
 		return ftr_fail(err, FTR_INVAL, "port %u of switch %u does not exist; the fabric has %u switches",
 				e->port, e->sw, f->n_sw);
-	*link = incr_link(lv, e->sw, e->port);
-	if (*link != NONE)
-		*link = FTR_MIN(*link, lv->far[*link]);
-	else if (ftr_fabric_port(f, e->sw, e->port)->peer_kind ==
-		 FTR_PEER_NONE)
+	*link = incr_link(k, e->sw, e->port);
+	if (*link != NONE) {
+		side = incr_side(k->rank, e->sw, incr_remote(k, *link));
+		if (side == INCR_DOWN || (side == INCR_EQUAL && k->far[*link] < *link))
+			*link = k->far[*link];
+	} else if (ftr_fabric_port(f, e->sw, e->port)->peer_kind ==
+		 FTR_PEER_NONE) {
 		return ftr_fail(err, FTR_INVAL, "no link is known at port %u of switch 0x%016"
 				PRIx64,
 				e->port, f->sw[e->sw].guid);
+	}
 	return FTR_OK;
 }
 
@@ -154,9 +150,12 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
 			       struct ftr_err *err)
 {
+	uint8_t *after;		/* [n_ends] state of the link after the events */
 	uint32_t kept = 0;
 
 	lv->n_toggled = 0;
+	if (!FTR_NEW(lv->last, lv->toggled, n + 1u) || !FTR_ZNEW(lv->last, after, lv->links.n_ends))
+		return incr_nomem(err);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t c = NONE;
 		enum ftr_status st = find_link(lv, &event[i], &c, err);
@@ -165,19 +164,14 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 			return st;
 		if (c == NONE)
 			continue;
-		if (!FTR_GROW(lv->toggled, lv->n_toggled, lv->cap_toggled))
-			return incr_nomem(lv, err);
 		lv->toggled[lv->n_toggled++] = c;
-		lv->alive_after[c] = event[i].up;
+		after[c] = event[i].up;
 	}
-	if (lv->n_toggled)
-		qsort(lv->toggled, lv->n_toggled, sizeof(*lv->toggled),
-		      ftr_u32_cmp);
+	qsort(lv->toggled, lv->n_toggled, sizeof(*lv->toggled), ftr_u32_cmp);
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		uint32_t c = lv->toggled[i];
 
-		if (lv->alive_after[c] != lv->alive[c] &&
-		    (!kept || lv->toggled[kept - 1] != c))
+		if (after[c] != lv->links.alive[c] && (!kept || lv->toggled[kept - 1] != c))
 			lv->toggled[kept++] = c;
 	}
 	lv->n_toggled = kept;
@@ -186,148 +180,108 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
-/* Put on the work list those entries of the switches a and b for which the present costs allow the
- * links between a and b.  b has the higher rank. */
-static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
-{
-	uint8_t *flag = lv->row[0];
-	size_t n = lv->view.reach.stride;
-
-	memset(flag, 0, n);
-	bytes_flag_less(flag, incr_down(lv, a), incr_cost(lv, b), n);
-	incr_touch_row(lv, JOB_ENTRY, b, flag);
-	bytes_flag_less(flag, incr_cost(lv, b), incr_cost(lv, a), n);
-	incr_touch_row(lv, JOB_ENTRY, a, flag);
-}
-
-/* The switches at the ends of a link.  equal: both have the same rank, and low and high are in any
- * order. */
-struct ends {
-	ftr_sw low, high;
-	bool equal;
-};
-
-static struct ends ends_of(const struct ftr_incr *lv, uint32_t link)
-{
-	ftr_sw near = incr_remote(lv, lv->far[link]), far = incr_remote(lv, link);
-	enum incr_side side = incr_side(lv, link);
-
-	if (side == INCR_UP)
-		return (struct ends){ near, far, false };
-	return (struct ends){ far, near, side == INCR_EQUAL };
-}
-
 static void toggle_all(struct ftr_incr *lv)
 {
 	for (uint32_t i = 0; i < lv->n_toggled; i++)
-		incr_toggle(lv, lv->toggled[i]);
+		incr_toggle(&lv->links, &lv->view, lv->toggled[i]);
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
-		struct ends e = ends_of(lv, lv->toggled[i]);
-
-		incr_pack(lv, e.low);
-		incr_pack(lv, e.high);
+		incr_pack(&lv->links, incr_near(&lv->links, lv->toggled[i]));
+		incr_pack(&lv->links, incr_remote(&lv->links, lv->toggled[i]));
 	}
 }
 
-/* Update links, groups, costs and extra turns.  Put the entries that depend on them on the work
- * list. */
-static enum ftr_status update_costs(struct ftr_incr *lv, struct ftr_err *err)
+/* Set *low and *high to the switches of toggled link i.  Returns false if they have the same rank. */
+static bool ends_of(const struct ftr_incr *lv, uint32_t i, ftr_sw *low, ftr_sw *high)
 {
+	*low = incr_near(&lv->links, lv->toggled[i]);
+	*high = incr_remote(&lv->links, lv->toggled[i]);
+	return incr_side(lv->links.rank, *low, *high) != INCR_EQUAL;
+}
+
+/* Update links, groups, costs and extra turns.  Put the entries that depend on them on the work
+ * list.  had: [n_toggled] scratch. */
+static enum ftr_status update_costs(struct ftr_incr *lv, uint8_t *had, struct ftr_err *err)
+{
+	ftr_sw low, high;
 	enum ftr_status st;
 
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
-		struct ends e = ends_of(lv, lv->toggled[i]);
-
-		lv->had[i] = incr_adjacent(lv, e.low, e.high);
-		if (lv->had[i] && !e.equal)
-			list_entries(lv, e.low, e.high);
+		if (!ends_of(lv, i, &low, &high))
+			continue;
+		had[i] = incr_adjacent(&lv->view, low, high);
+		if (had[i])
+			incr_touch_link(&lv->costs, low, high);
 	}
 	toggle_all(lv);
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
-		struct ends e = ends_of(lv, lv->toggled[i]);
-
-		if (e.equal || lv->had[i] == incr_adjacent(lv, e.low, e.high))
+		if (!ends_of(lv, i, &low, &high) || had[i] == incr_adjacent(&lv->view, low, high))
 			continue;
-		incr_touch_whole(lv, JOB_DOWN, e.high);
-		incr_touch_whole(lv, JOB_COST, e.low);
+		incr_touch_whole(&lv->lists, JOB_DOWN, high);
+		incr_touch_whole(&lv->lists, JOB_COST, low);
 	}
-	st = incr_costs(lv, err);
+	st = incr_costs_update(&lv->costs, err);
 	if (st)
 		return st;
-	for (uint32_t i = 0; i < lv->n_toggled; i++) {
-		struct ends e = ends_of(lv, lv->toggled[i]);
-
-		if (!e.equal && incr_adjacent(lv, e.low, e.high))
-			list_entries(lv, e.low, e.high);
-	}
+	for (uint32_t i = 0; i < lv->n_toggled; i++)
+		if (ends_of(lv, i, &low, &high) && incr_adjacent(&lv->view, low, high))
+			incr_touch_link(&lv->costs, low, high);
 	return incr_extra(lv, err);
 }
 
 static void set_entries(struct ftr_incr *lv, bool back)
 {
 	for (uint32_t i = 0; i < lv->result.n_changes; i++) {
-		const struct ftr_change *c = &lv->change[i];
+		const struct ftr_change *c = &lv->changes.change[i];
 
 		ftr_tables_row(lv->t, c->sw)[c->lid] =
 			back ? c->before : c->after;
 	}
 }
 
-static struct ftr_link link_of(const struct ftr_incr *lv, uint32_t c)
+static struct ftr_link link_of(const struct incr_links *k, uint32_t c)
 {
 	return (struct ftr_link){
-		.sw = incr_remote(lv, lv->far[c]), .port = lv->port[c],
-		.peer = incr_remote(lv, c), .peer_port = lv->port[lv->far[c]],
+		.sw = incr_near(k, c), .port = k->port[c],
+		.peer = incr_remote(k, c), .peer_port = k->port[k->far[c]],
 	};
-}
-
-static enum ftr_status report_extra(struct ftr_incr *lv, struct ftr_err *err)
-{
-	struct ftr_link *out = ftr_arena_alloc(lv->last, lv->n_absent,
-					       sizeof(*out));
-
-	if (!out)
-		return incr_nomem(lv, err);
-	lv->n_extra = 0;
-	for (uint32_t i = 0; i < lv->n_absent; i++)
-		if (lv->alive[lv->absent[i]])
-			out[lv->n_extra++] = link_of(lv, lv->absent[i]);
-	lv->extra = out;
-	return FTR_OK;
 }
 
 static enum ftr_status report_links(struct ftr_incr *lv, struct ftr_err *err)
 {
+	const struct incr_links *k = &lv->links;
 	struct ftr_incr_result *r = &lv->result;
-	struct ftr_link *out = ftr_arena_alloc(lv->last, lv->n_toggled,
-					       sizeof(*out));
+	struct ftr_link *out;
 
-	if (!out)
-		return incr_nomem(lv, err);
+	if (!FTR_NEW(lv->last, out, lv->n_toggled) || !FTR_NEW(lv->last, lv->extra, k->n_absent))
+		return incr_nomem(err);
 	for (int up = 0; up < 2; up++) {
 		r->n_gone = up ? r->n_links : 0;
 		for (uint32_t i = 0; i < lv->n_toggled; i++)
-			if (lv->alive[lv->toggled[i]] == up)
-				out[r->n_links++] =
-					link_of(lv, lv->toggled[i]);
+			if (k->alive[lv->toggled[i]] == up)
+				out[r->n_links++] = link_of(k, lv->toggled[i]);
 	}
 	r->link = out;
-	return report_extra(lv, err);
+	lv->n_extra = 0;
+	for (uint32_t i = 0; i < k->n_absent; i++)
+		if (k->alive[k->absent[i]])
+			lv->extra[lv->n_extra++] = link_of(k, k->absent[i]);
+	return FTR_OK;
 }
 
-static void revert(struct ftr_incr *lv)
+/* placed: the tables and the counters of flows include the changes. */
+static void revert(struct ftr_incr *lv, bool placed)
 {
-	incr_place_back(lv);
-	incr_spare_back(lv);
-	incr_values_back(lv);
+	if (placed)
+		incr_place(lv, true);
+	incr_costs_back(&lv->costs);
 	toggle_all(lv);
-	incr_extra_back(lv);
-	lv->pairs = lv->before;
+	lv->now = lv->before;
 }
 
-static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_err *err)
+static enum ftr_status run_incremental(struct ftr_incr *lv, uint8_t *had, struct ftr_err *err)
 {
-	enum ftr_status st = update_costs(lv, err);
+	enum ftr_status st = update_costs(lv, had, err);
+	bool placed;
 
 	if (!st) {
 		incr_spare_list(lv);
@@ -337,15 +291,17 @@ static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_err *err)
 		st = incr_sort(lv, err);
 	if (!st)
 		st = incr_spare(lv, err);
-	if (!st)
-		incr_place(lv);
-	if (!st)
+	placed = !st;
+	if (!st) {
+		incr_count_pairs(lv);
+		incr_place(lv, false);
 		st = incr_write_steps(lv, err);
+	}
 	if (!st)
 		st = report_links(lv, err);
-	incr_work_clear(lv);
+	incr_lists_clear(&lv->lists);
 	if (st)
-		revert(lv);
+		revert(lv, placed);
 	return st;
 }
 
@@ -354,28 +310,26 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 			       const struct ftr_incr_result **out,
 			       struct ftr_err *err)
 {
+	struct ftr_incr_result *r = &lv->result;
 	enum ftr_status st;
+	uint8_t *had;
 
 	lv->can_undo = false;
 	ftr_arena_free(lv->last);
-	lv->result = (struct ftr_incr_result){ 0 };
-	lv->n_log = 0;
-	lv->before = lv->pairs;
-	lv->replanned = false;
-	lv->placed = false;
-	lv->respared = false;
+	*r = (struct ftr_incr_result){ 0 };
+	lv->costs.n_log = 0;
+	lv->before = lv->now;
 	lv->last = ftr_arena_new();
-	st = lv->last ? find_toggled(lv, event, n, err) : incr_nomem(lv, err);
-	if (!st) {
-		lv->had = ftr_arena_alloc(lv->last, lv->n_toggled, 1);
-		st = lv->had ? run_incremental(lv, err) : incr_nomem(lv, err);
-	}
+	st = lv->last ? find_toggled(lv, event, n, err) : incr_nomem(err);
+	if (!st)
+		st = FTR_NEW(lv->last, had, n + 1u) ? run_incremental(lv, had, err) : incr_nomem(err);
 	if (st)
 		return st;
 	set_entries(lv, false);
-	lv->result.bad_pairs = ftr_incr_bad_pairs(lv);
+	lv->now.bad_pairs += r->lost_pairs - r->regained_pairs;
+	r->bad_pairs = lv->now.bad_pairs;
 	lv->can_undo = true;
-	*out = &lv->result;
+	*out = r;
 	return FTR_OK;
 }
 
@@ -384,7 +338,7 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	revert(lv);		/* needs the new tables, so it comes before set_entries() */
+	revert(lv, true);	/* needs the new tables, so it comes before set_entries() */
 	set_entries(lv, true);
 	return true;
 }
@@ -396,7 +350,7 @@ void ftr_incr_delta(const struct ftr_incr *lv, struct ftr_check_delta *out)
 	const struct ftr_incr_result *r = &lv->result;
 
 	*out = (struct ftr_check_delta){
-		.dead = lv->dead, .extra = lv->extra, .n_extra = lv->n_extra,
+		.dead = lv->links.dead, .extra = lv->extra, .n_extra = lv->n_extra,
 		.gone = r->link, .n_gone = r->n_gone,
 		.change = r->change, .n_changes = r->n_changes,
 		.rank = lv->view.tree.rank, .write_step = r->write_step,
@@ -413,22 +367,17 @@ const struct ftr_tables *ftr_incr_tables(const struct ftr_incr *lv)
 
 const uint64_t *ftr_incr_dead(const struct ftr_incr *lv)
 {
-	return lv->dead;
+	return lv->links.dead;
 }
 
 bool ftr_incr_connected(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 {
-	return incr_link(lv, s, p) != NONE;
+	return incr_link(&lv->links, s, p) != NONE;
 }
 
 bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 {
-	uint32_t c = incr_link(lv, s, p);
+	uint32_t c = incr_link(&lv->links, s, p);
 
-	return c != NONE && lv->alive[c];
-}
-
-uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv)
-{
-	return lv->pairs.bad - lv->pairs.extra - lv->pairs.spared;
+	return c != NONE && lv->links.alive[c];
 }

@@ -4,7 +4,7 @@
  *
  * The entries of all pairs (switch, column) on the work list are computed again, by the functions
  * that also compute whole tables.  A column is a destination switch.  Entries that differ from the
- * tables are stored in lv->change.  (engine/keep.c says why a whole routing has another loop.)
+ * tables are stored in lv->changes.  (engine/keep.c says why a whole routing has another loop.)
  *
  * One thread computes them.  A trap brings a few events at a time, so there is little work to
  * divide.
@@ -20,9 +20,9 @@ struct scratch {
 };
 
 #define for_each_column(lv, s, l)					\
-	for (uint32_t w_ = 0; w_ < (lv)->words; w_++)			\
-		for (uint64_t b_ = (lv)->work[JOB_ENTRY]		\
-			     .bit[(size_t)(s) * (lv)->words + w_], l;	\
+	for (uint32_t w_ = 0; w_ < (lv)->lists.words; w_++)		\
+		for (uint64_t b_ = (lv)->lists.work[JOB_ENTRY]		\
+			     .bit[(size_t)(s) * (lv)->lists.words + w_], l; \
 		     b_ && (l = w_ * 64 + (uint32_t)__builtin_ctzll(b_), 1); \
 		     b_ &= b_ - 1)
 
@@ -86,18 +86,18 @@ static uint32_t route_column(const struct ftr_incr *lv, struct scratch *b,
 	return n;
 }
 
-static bool make_room(struct ftr_incr *lv, uint64_t n)
+static bool make_room(struct incr_changes *c, uint64_t n)
 {
 	struct ftr_change *p;
 
-	if (n <= lv->cap_change)
+	if (n <= c->cap)
 		return true;
 	n += n / 4;	/* < 2^32, because there are fewer than 49,152 LIDs and switches */
-	p = ftr_reallocarray(lv->change, n, sizeof(*p));
+	p = ftr_reallocarray(c->change, n, sizeof(*p));
 	if (!p)
 		return false;
-	lv->change = p;
-	lv->cap_change = (uint32_t)n;
+	c->change = p;
+	c->cap = (uint32_t)n;
 	return true;
 }
 
@@ -111,9 +111,9 @@ static bool route_switch(struct ftr_incr *lv, struct scratch *b, ftr_sw s)
 
 	for_each_column(lv, s, l)
 		bound += first[l + 1] - first[l];
-	if (!make_room(lv, bound))
+	if (!make_room(&lv->changes, bound))
 		return false;
-	out = lv->change + lv->result.n_changes;
+	out = lv->changes.change + lv->result.n_changes;
 	place_switch(&b->place, &lv->view, s);
 	for_each_column(lv, s, l)
 		if (l != lv->view.numbering.col[s])
@@ -130,9 +130,9 @@ enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_err *err)
 	struct scratch b;
 
 	if (!FTR_NEW(lv->last, b.after, lids) || !FTR_ZNEW(lv->last, b.bit, lids / 64 + 1))
-		return incr_nomem(lv, err);
+		return incr_nomem(err);
 	for (ftr_sw s = 0; s < lv->view.f->n_sw; s++)
-		if (lv->work[JOB_ENTRY].listed[s] && !route_switch(lv, &b, s))
-			return incr_nomem(lv, err);
+		if (lv->lists.work[JOB_ENTRY].listed[s] && !route_switch(lv, &b, s))
+			return incr_nomem(err);
 	return FTR_OK;
 }

@@ -10,6 +10,8 @@
  * The counters depend only on the tables.  So on failure and on undo, changing the entries back
  * also restores the counters.
  */
+#include <string.h>
+
 #include "incremental/incremental.h"
 
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
@@ -18,8 +20,10 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	enum ftr_status st;
 
 	if (!FTR_ZNEW(lv->arena, lv->col_of, v->f->max_lid + 1u) ||
-	    !FTR_NEW(lv->arena, lv->entry, v->f->n_sw))
-		return incr_nomem(lv, err);
+	    !FTR_NEW(lv->arena, lv->entry, v->f->n_sw) ||
+	    !FTR_NEW(lv->arena, lv->changes.at, v->f->n_sw))
+		return incr_nomem(err);
+	memset(lv->changes.at, 0xff, v->f->n_sw * sizeof(*lv->changes.at));
 	for (uint32_t i = 0; i < v->numbering.n_dest; i++)
 		lv->col_of[v->numbering.dest[i].lid] = v->numbering.dest[i].col;
 	if (!lv->prefer)
@@ -27,23 +31,24 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	st = displaced_new(v, lv->t, lv->prefer, &lv->displaced, err);
 	if (st)
 		return st;
-	for (uint32_t c = 0; c < lv->n_ends; c++)
-		displaced_link(lv->displaced, incr_remote(lv, lv->far[c]),
-			       lv->port[c], incr_remote(lv, c));
+	for (uint32_t e = 0; e < lv->links.n_ends; e++)
+		displaced_link(lv->displaced, incr_near(&lv->links, e), lv->links.port[e],
+			       incr_remote(&lv->links, e));
 	return FTR_OK;
 }
 
 /* Enter the changes of lid into the tables, update the counters, and store the ports of displaced
- * entries in lv->change.  If `back` is true, revert tables and counters instead. */
+ * entries in lv->changes.  If `back` is true, revert tables and counters instead. */
 static void place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {
-	const uint32_t *list = lv->by_lid + lv->lid_first[lid];
-	uint32_t n = lv->lid_first[lid + 1] - lv->lid_first[lid];
+	struct incr_changes *z = &lv->changes;
+	const uint32_t *list = z->by_lid + z->lid_first[lid];
+	uint32_t n = z->lid_first[lid + 1] - z->lid_first[lid];
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct ftr_change *c = &lv->change[list[i]];
+		const struct ftr_change *c = &z->change[list[i]];
 
-		lv->at[c->sw] = list[i];
+		z->at[c->sw] = list[i];
 		lv->entry[i] = (struct ftr_change){
 			.sw = c->sw, .after = back ? c->before : c->after
 		};
@@ -53,30 +58,23 @@ static void place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 		ftr_sw s = lv->entry[i].sw;
 
 		if (!back)
-			lv->change[lv->at[s]].after = lv->entry[i].after;
-		lv->at[s] = NONE;
+			z->change[z->at[s]].after = lv->entry[i].after;
+		z->at[s] = NONE;
 	}
-}
-
-static void place_lids(struct ftr_incr *lv, bool back)
-{
-	displaced_begin(lv->displaced, &lv->view, incr_plan(lv)->n_turns > 0);
-	for (uint32_t lid = 0; lid <= lv->t->max_lid; lid++)
-		if (lv->lid_first[lid] < lv->lid_first[lid + 1])
-			place_lid(lv, (ftr_lid)lid, back);
 }
 
 enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err)
 {
+	struct incr_changes *z = &lv->changes;
 	uint32_t n = lv->result.n_changes;
 	uint32_t *first;
 
-	if (!FTR_NEW(lv->last, lv->by_lid, n) ||
-	    !FTR_ZNEW(lv->last, lv->lid_first, lv->t->max_lid + 2u))
-		return incr_nomem(lv, err);
-	first = lv->lid_first + 1;	/* later first[lid] is the end of the changes of lid */
+	if (!FTR_NEW(lv->last, z->by_lid, n) ||
+	    !FTR_ZNEW(lv->last, z->lid_first, lv->t->max_lid + 2u))
+		return incr_nomem(err);
+	first = z->lid_first + 1;	/* later first[lid] is the end of the changes of lid */
 	for (uint32_t i = 0; i < n; i++)
-		first[lv->change[i].lid]++;
+		first[z->change[i].lid]++;
 	for (uint32_t lid = 0, sum = 0; lid <= lv->t->max_lid; lid++) {
 		uint32_t k = first[lid];
 
@@ -84,21 +82,18 @@ enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err)
 		sum += k;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		lv->by_lid[first[lv->change[i].lid]++] = i;
+		z->by_lid[first[z->change[i].lid]++] = i;
 	return FTR_OK;
 }
 
-void incr_place(struct ftr_incr *lv)
+void incr_place(struct ftr_incr *lv, bool back)
 {
+	const uint32_t *first = lv->changes.lid_first;
+
 	if (!lv->displaced)
 		return;
-	lv->placed = true;
-	place_lids(lv, false);
-}
-
-void incr_place_back(struct ftr_incr *lv)
-{
-	if (lv->placed)
-		place_lids(lv, true);
-	lv->placed = false;
+	displaced_begin(lv->displaced, &lv->view, incr_plan(lv)->n_turns > 0);
+	for (uint32_t lid = 0; lid <= lv->t->max_lid; lid++)
+		if (first[lid] < first[lid + 1])
+			place_lid(lv, (ftr_lid)lid, back);
 }

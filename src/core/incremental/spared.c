@@ -23,48 +23,53 @@ void ftr_incr_spare(struct ftr_incr *lv, bool spare)
 
 void incr_spare_list(struct ftr_incr *lv)
 {
-	for (uint32_t i = 0; i < lv->n_spared[0]; i++)
-		incr_touch(lv, JOB_ENTRY, lv->spared[0][i].sw, lv->col_of[lv->spared[0][i].lid]);
+	const struct incr_spared *z = &lv->spared[lv->now.spared];
+
+	for (uint32_t i = 0; i < z->n; i++)
+		incr_touch(&lv->lists, JOB_ENTRY, z->entry[i].sw, lv->col_of[z->entry[i].lid]);
 }
 
-/* True if the path of change i, which has no candidate, still works.  lv->at must be set for its
- * LID. */
+/* True if the path of change i, which has no candidate, still works.  changes.at must be set
+ * for its LID. */
 static bool works(const struct ftr_incr *lv, uint32_t i)
 {
+	const struct ftr_change *change = lv->changes.change;
 	const struct ftr_fabric *f = lv->view.f;
-	ftr_lid lid = lv->change[i].lid;
-	ftr_sw s = lv->change[i].sw;
+	ftr_lid lid = change[i].lid;
+	ftr_sw s = change[i].sw;
 
 	for (uint32_t hops = 0; hops < f->n_sw; hops++) {
-		uint32_t k = lv->at[s], link;
-		ftr_port p = k == NONE ? ftr_tables_get(lv->t, s, lid) : lv->change[k].before;
+		uint32_t k = lv->changes.at[s], link;
+		ftr_port p = k == NONE ? ftr_tables_get(lv->t, s, lid) : change[k].before;
 
-		if (k != NONE && lv->change[k].after != FTR_PORT_NONE)
+		if (k != NONE && change[k].after != FTR_PORT_NONE)
 			return true;
-		link = incr_link(lv, s, p);
+		link = incr_link(&lv->links, s, p);
 		if (link == NONE)
 			return !p || (p <= f->sw[s].n_ports &&
 				      ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_EP);
-		if (!lv->alive[link])
+		if (!lv->links.alive[link])
 			return false;
-		s = incr_remote(lv, link);
+		s = incr_remote(&lv->links, link);
 	}
 	return false;
 }
 
-/* Set mark[i] to 1 for the spared ones of the n changes of a LID. */
-static uint32_t mark_lid(struct ftr_incr *lv, const uint32_t *list, uint32_t n, uint8_t *mark)
+/* Set mark[i] to 1 for the spared ones of the changes of a LID.  Returns their number. */
+static uint32_t mark_lid(const struct ftr_incr *lv, ftr_lid lid, uint8_t *mark)
 {
-	uint32_t marked = 0;
+	const struct incr_changes *z = &lv->changes;
+	const uint32_t *list = z->by_lid + z->lid_first[lid];
+	uint32_t n = z->lid_first[lid + 1] - z->lid_first[lid], marked = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		lv->at[lv->change[list[i]].sw] = list[i];
+		z->at[z->change[list[i]].sw] = list[i];
 	for (uint32_t i = 0; i < n; i++) {
-		mark[list[i]] = lv->change[list[i]].after == FTR_PORT_NONE && works(lv, list[i]);
+		mark[list[i]] = z->change[list[i]].after == FTR_PORT_NONE && works(lv, list[i]);
 		marked += mark[list[i]];
 	}
 	for (uint32_t i = 0; i < n; i++)
-		lv->at[lv->change[list[i]].sw] = NONE;
+		z->at[z->change[list[i]].sw] = NONE;
 	return marked;
 }
 
@@ -75,101 +80,115 @@ static int by_switch_and_lid(const void *x, const void *y)
 	return FTR_ORDER(a->sw, b->sw) ?: FTR_ORDER(a->lid, b->lid);
 }
 
-/* Move the marked changes from lv->change to out[]. */
-static void take_out(struct ftr_incr *lv, const uint8_t *mark, struct ftr_change *out)
+/* Move the marked changes from change[] to out[]. */
+static void take_out(struct ftr_incr_result *r, struct ftr_change *change, const uint8_t *mark,
+		     struct ftr_change *out)
 {
-	struct ftr_incr_result *r = &lv->result;
 	uint32_t kept = 0;
 
 	r->n_switches = 0;
 	for (uint32_t i = 0; i < r->n_changes; i++) {
 		if (mark[i]) {
-			*out++ = lv->change[i];
+			*out++ = change[i];
 			continue;
 		}
-		r->n_switches += !kept || lv->change[kept - 1].sw != lv->change[i].sw;
-		lv->change[kept++] = lv->change[i];
+		r->n_switches += !kept || change[kept - 1].sw != change[i].sw;
+		change[kept++] = change[i];
 	}
 	r->n_changes = kept;
 }
 
-/* True if the entries of s for all LIDs of column l are in spared[k]. */
-static bool spares_column(const struct ftr_incr *lv, unsigned int k, ftr_sw s, uint32_t l)
-{
-	const uint32_t *first = lv->view.numbering.dest_first;
-
-	if (!lv->n_spared[k])
-		return false;
-	for (uint32_t i = first[l]; i < first[l + 1]; i++) {
-		const struct ftr_change key = { .sw = s, .lid = lv->view.numbering.dest[i].lid };
-
-		if (!bsearch(&key, lv->spared[k], lv->n_spared[k], sizeof(key), by_switch_and_lid))
-			return false;
-	}
-	return true;
-}
-
-/* Correct the numbers of pairs of leaf switches.  So far each pair without an allowed path counts as
- * lost, even if spared entries connect it. */
-static void count_pairs(struct ftr_incr *lv, unsigned int k)
-{
-	const struct ftr_dest *dest = lv->view.numbering.dest;
-
-	for (uint32_t i = 0; i < lv->n_spared[k]; i++) {
-		ftr_sw s = lv->spared[k][i].sw;
-		uint32_t l = lv->col_of[lv->spared[k][i].lid];
-
-		if (lv->spared[k][i].lid != dest[lv->view.numbering.dest_first[l]].lid ||
-		    !incr_are_leaves(lv, s, l) || !spares_column(lv, k, s, l) ||
-		    spares_column(lv, !k, s, l))
-			continue;
-		lv->pairs.spared += k ? -1 : 1;
-		if (!k)
-			lv->result.lost_pairs--;
-		else if (incr_cost(lv, s)[l] != FTR_COST_INF || connect_find(incr_plan(lv), s, l))
-			lv->result.regained_pairs--;
-		else
-			lv->result.lost_pairs++;
-	}
-}
-
 enum ftr_status incr_spare(struct ftr_incr *lv, struct ftr_err *err)
 {
-	struct ftr_change *out;
+	struct incr_spared *z = &lv->spared[!lv->now.spared];
 	uint32_t n = 0;
 	uint8_t *mark;
 
-	if (!lv->spare && !lv->n_spared[0])
+	if (!lv->spare && !lv->spared[lv->now.spared].n)
 		return FTR_OK;
+	lv->now.spared ^= 1;
+	free(z->entry);
+	*z = (struct incr_spared){ 0 };
 	if (!FTR_ZNEW(lv->last, mark, lv->result.n_changes + 1u))
-		return incr_nomem(lv, err);
+		return incr_nomem(err);
 	for (uint32_t lid = 0; lv->spare && lid <= lv->t->max_lid; lid++)
-		n += mark_lid(lv, lv->by_lid + lv->lid_first[lid],
-			      lv->lid_first[lid + 1] - lv->lid_first[lid], mark);
-	out = n ? ftr_calloc(n, sizeof(*out)) : NULL;
-	if (n && !out)
-		return incr_nomem(lv, err);
-	if (n)
-		take_out(lv, mark, out);
-	free(lv->spared[1]);
-	lv->spared[1] = lv->spared[0];
-	lv->n_spared[1] = lv->n_spared[0];
-	lv->spared[0] = out;
-	lv->n_spared[0] = lv->result.n_spared = n;
-	lv->respared = true;
-	count_pairs(lv, 0);
-	count_pairs(lv, 1);
-	return n ? incr_sort(lv, err) : FTR_OK;
+		n += mark_lid(lv, (ftr_lid)lid, mark);
+	if (!n)
+		return FTR_OK;
+	z->entry = ftr_calloc(n, sizeof(*z->entry));
+	if (!z->entry)
+		return incr_nomem(err);
+	z->n = lv->result.n_spared = n;
+	take_out(&lv->result, lv->changes.change, mark, z->entry);
+	return incr_sort(lv, err);
 }
 
-void incr_spare_back(struct ftr_incr *lv)
+/* ---- pairs of leaf switches ---------------------------------------------- */
+
+/* True if the entries of s for all LIDs of column l are spared. */
+static bool spares_column(const struct ftr_incr *lv, const struct incr_spared *z, ftr_sw s,
+			  uint32_t l)
 {
-	if (!lv->respared)
+	const uint32_t *first = lv->view.numbering.dest_first;
+
+	for (uint32_t i = first[l]; i < first[l + 1]; i++) {
+		const struct ftr_change key = { .sw = s, .lid = lv->view.numbering.dest[i].lid };
+
+		if (!z->n || !bsearch(&key, z->entry, z->n, sizeof(key), by_switch_and_lid))
+			return false;
+	}
+	return first[l] < first[l + 1];
+}
+
+static bool has_path(const struct ftr_incr *lv, const struct incr_state *x, ftr_sw s, uint32_t l,
+		     uint8_t cost)
+{
+	return cost != FTR_COST_INF || connect_find(&lv->plan[x->plan], s, l) ||
+		spares_column(lv, &lv->spared[x->spared], s, l);
+}
+
+/* Count the pair (s, l), unless it was counted.  cost: its cost before the apply. */
+static void count_pair(struct ftr_incr *lv, ftr_sw s, uint32_t l, uint8_t cost)
+{
+	const uint32_t n_leaf = lv->view.tree.n_leaf;
+	bool had, has;
+
+	if (l >= n_leaf || lv->view.numbering.col[s] >= n_leaf ||
+	    !incr_touch(&lv->lists, JOB_COST, s, l))
 		return;
-	lv->respared = false;
-	free(lv->spared[0]);
-	lv->spared[0] = lv->spared[1];
-	lv->n_spared[0] = lv->n_spared[1];
-	lv->spared[1] = NULL;
-	lv->n_spared[1] = 0;
+	had = has_path(lv, &lv->before, s, l, cost);
+	has = has_path(lv, &lv->now, s, l, incr_cost(&lv->costs, s)[l]);
+	lv->result.lost_pairs += had && !has;
+	lv->result.regained_pairs += has && !had;
+}
+
+/* A pair can have lost or regained its path only if its cost has changed, or if a plan or spared
+ * entries connect it, or did.  The work list of costs, which is empty now, has the pairs that were
+ * counted. */
+void incr_count_pairs(struct ftr_incr *lv)
+{
+	const struct incr_state *state[2] = { &lv->before, &lv->now };
+	const struct incr_costs *c = &lv->costs;
+
+	for (uint32_t i = 0; i < c->n_log; i++) {
+		const struct incr_log *x = &c->log[i];
+
+		if (x->job == JOB_COST &&
+		    (x->before == FTR_COST_INF) != (incr_cost(c, x->sw)[x->col] == FTR_COST_INF))
+			count_pair(lv, x->sw, x->col, x->before);
+	}
+	for (int k = 0; k < 2; k++) {
+		const struct connect *p = &lv->plan[state[k]->plan];
+		const struct incr_spared *z = &lv->spared[state[k]->spared];
+
+		for (uint32_t i = 0; i < p->n_entries; i++)
+			count_pair(lv, p->entry[i].sw, p->entry[i].col,
+				   incr_cost(c, p->entry[i].sw)[p->entry[i].col]);
+		for (uint32_t i = 0; i < z->n; i++) {
+			ftr_sw s = z->entry[i].sw;
+			uint32_t l = lv->col_of[z->entry[i].lid];
+
+			count_pair(lv, s, l, incr_cost(c, s)[l]);
+		}
+	}
 }

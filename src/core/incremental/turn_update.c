@@ -49,8 +49,8 @@ static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 		      const struct ftr_turn *t, uint32_t n)
 {
 	for (; n-- > 0; t++)
-		if (incr_adjacent(lv, t->from, t->at) &&
-		    incr_adjacent(lv, t->at, t->to) && !has_turn(c, *t))
+		if (incr_adjacent(&lv->view, t->from, t->at) &&
+		    incr_adjacent(&lv->view, t->at, t->to) && !has_turn(c, *t))
 			return false;
 	return true;
 }
@@ -76,17 +76,18 @@ static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
 			    bool whole, const struct ftr_turn *turn,
 			    uint32_t n, struct ftr_err *err)
 {
+	struct ftr_arena **a = &lv->plan_arena[lv->now.plan];
+	struct connect *c = &lv->plan[lv->now.plan];
 	struct ftr_route_opts o = lv->opts;
-	struct incr_plan *p = &lv->plan[lv->planned];
 
 	o.turn = turn;
 	o.n_turns = n;
-	ftr_arena_free(p->arena);
-	p->arena = ftr_arena_new();
-	if (!p->arena)
-		return incr_nomem(lv, err);
-	p->c.links = links;
-	return connect_plan(&lv->view, &o, whole, p->arena, &p->c, err);
+	ftr_arena_free(*a);
+	*a = ftr_arena_new();
+	if (!*a)
+		return incr_nomem(err);
+	c->links = links;
+	return connect_plan(&lv->view, &o, whole, *a, c, err);
 }
 
 /* Make a plan.  In a fabric without horizontal links, only the value CONNECT_UP_DOWN is tried.
@@ -117,22 +118,6 @@ static enum ftr_status plan_with_fewest_links(struct ftr_incr *lv, enum connect_
 	return st;
 }
 
-/* True if e connects two leaf switches that have no up/down path to each other. */
-static bool joins_leaves(const struct ftr_incr *lv,
-			 const struct connect_entry *e)
-{
-	return incr_are_leaves(lv, e->sw, e->col);
-}
-
-static void count_extra(struct ftr_incr *lv)
-{
-	const struct connect *c = incr_plan(lv);
-
-	lv->pairs.extra = 0;
-	for (uint32_t i = 0; i < c->n_entries; i++)
-		lv->pairs.extra += joins_leaves(lv, &c->entry[i]);
-}
-
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 {
 	ftr_sw *sm = ftr_arena_alloc(lv->arena, lv->opts.n_sm + 1u,
@@ -140,10 +125,9 @@ enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 	struct ftr_turn *turn = ftr_arena_alloc(lv->arena,
 						lv->opts.n_turns + 1u,
 						sizeof(*turn));
-	enum ftr_status st;
 
 	if (!sm || !turn)
-		return incr_nomem(lv, err);
+		return incr_nomem(err);
 	if (lv->opts.n_sm)
 		memcpy(sm, lv->opts.sm, lv->opts.n_sm * sizeof(*sm));
 	if (lv->opts.n_turns)
@@ -152,57 +136,14 @@ enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 	lv->opts.turn = turn;
 	if (lv->opts.paths == FTR_PATHS_UPDOWN)
 		return FTR_OK;
-	st = plan_with_fewest_links(lv, CONNECT_UP_DOWN, turn, lv->opts.n_turns,
-				    lv->opts.n_turns, err);
-	if (!st)
-		count_extra(lv);
-	return st;
-}
-
-/* True if the plan connects the pair (s, l), which has no up/down path. */
-static bool connects(const struct connect *c, ftr_sw s, uint32_t l)
-{
-	return connect_find(c, s, l) != NULL;
-}
-
-/* Correct lost_pairs and regained_pairs of the result.  So far they count every pair without an
- * up/down path as lost, even if extra turns connect it. */
-static void count_pairs(struct ftr_incr *lv, const struct connect *old,
-			const struct connect *now)
-{
-	struct ftr_incr_result *r = &lv->result;
-	uint64_t n_new = 0, n_kept = 0;
-
-	for (uint32_t i = 0; i < now->n_entries; i++) {
-		const struct connect_entry *e = &now->entry[i];
-
-		n_new += joins_leaves(lv, e) && !connects(old, e->sw, e->col);
-	}
-	/* n_kept: pairs that lost their up/down path, but are connected by the plan */
-	for (uint32_t i = 0; n_new && i < lv->n_log; i++) {
-		const struct incr_log *c = &lv->log[i];
-
-		n_kept += c->job == JOB_COST && c->before != FTR_COST_INF &&
-			incr_are_leaves(lv, c->sw, c->col) && connects(now, c->sw, c->col);
-	}
-	r->lost_pairs -= n_kept;
-	r->regained_pairs += n_new - n_kept;
-	for (uint32_t i = 0; i < old->n_entries; i++) {
-		const struct connect_entry *e = &old->entry[i];
-
-		if (!joins_leaves(lv, e) || connects(now, e->sw, e->col))
-			continue;
-		if (incr_cost(lv, e->sw)[e->col] == FTR_COST_INF)
-			r->lost_pairs++;
-		else
-			r->regained_pairs--;
-	}
+	return plan_with_fewest_links(lv, CONNECT_UP_DOWN, turn, lv->opts.n_turns,
+				      lv->opts.n_turns, err);
 }
 
 static void list_entries(struct ftr_incr *lv, const struct connect *c)
 {
 	for (uint32_t i = 0; i < c->n_entries; i++)
-		incr_touch(lv, JOB_ENTRY, c->entry[i].sw, c->entry[i].col);
+		incr_touch(&lv->lists, JOB_ENTRY, c->entry[i].sw, c->entry[i].col);
 }
 
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err)
@@ -216,24 +157,12 @@ enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err)
 		return FTR_OK;
 	turn = list_turns(lv, old, &n);
 	if (!turn)
-		return incr_nomem(lv, err);
-	lv->planned ^= 1;
+		return incr_nomem(err);
+	lv->now.plan ^= 1;
 	st = plan_with_fewest_links(lv, old->links, turn, n, old->n_turns, err);
-	if (st) {
-		lv->planned ^= 1;
+	if (st)
 		return st;
-	}
-	lv->replanned = true;
-	count_extra(lv);
-	count_pairs(lv, old, incr_plan(lv));
 	list_entries(lv, old);
 	list_entries(lv, incr_plan(lv));
 	return FTR_OK;
-}
-
-void incr_extra_back(struct ftr_incr *lv)
-{
-	if (lv->replanned)
-		lv->planned ^= 1;
-	lv->replanned = false;
 }

@@ -45,7 +45,7 @@
 enum { DRAIN = 1, BEFORE_DRAIN = 2 };
 
 struct steps {
-	struct ftr_incr *lv;
+	const struct ftr_incr *lv;
 	const struct ftr_change *change;
 	uint16_t *write_step;	/* write_step[i]: step of change i; until number_write_steps() has
 				 * run, the level if change i is marked DRAIN */
@@ -56,18 +56,18 @@ struct steps {
 };
 
 /* The switch to which port p of s leads, or NONE. */
-static ftr_sw next_switch(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
+static ftr_sw next_switch(const struct incr_links *k, ftr_sw s, ftr_port p)
 {
-	uint32_t c = incr_link(lv, s, p);
+	uint32_t c = incr_link(k, s, p);
 
-	return c == NONE ? NONE : incr_remote(lv, c);
+	return c == NONE ? NONE : incr_remote(k, c);
 }
 
-static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
+static bool goes_up(const struct incr_links *k, ftr_sw s, ftr_port p)
 {
-	uint32_t c = incr_link(lv, s, p);
+	ftr_sw to = next_switch(k, s, p);
 
-	return c != NONE && incr_side(lv, c) == INCR_UP;
+	return to != NONE && incr_side(k->rank, s, to) == INCR_UP;
 }
 
 /* Returns the next changed entry on the new path of change i, which does not become FTR_PORT_NONE: a
@@ -76,12 +76,12 @@ static uint32_t waits_for(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
 	const struct ftr_change *c = &z->change[i];
-	ftr_sw s = next_switch(lv, c->sw, c->after);
+	ftr_sw s = next_switch(&lv->links, c->sw, c->after);
 
 	for (uint32_t hops = 0; s != NONE && hops < lv->view.f->n_sw; hops++) {
-		if (lv->at[s] != NONE)
-			return lv->at[s];
-		s = next_switch(lv, s, ftr_tables_get(lv->t, s, c->lid));
+		if (lv->changes.at[s] != NONE)
+			return lv->changes.at[s];
+		s = next_switch(&lv->links, s, ftr_tables_get(lv->t, s, c->lid));
 	}
 	return NONE;
 }
@@ -101,22 +101,22 @@ static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
 	const struct ftr_change *c = &z->change[i];
-	uint32_t link = incr_link(lv, c->sw, c->before), k;
+	uint32_t link = incr_link(&lv->links, c->sw, c->before), k;
 
-	if (link == NONE || !lv->alive[link])
+	if (link == NONE || !lv->links.alive[link])
 		return NONE;
-	k = lv->at[incr_remote(lv, link)];
+	k = lv->changes.at[incr_remote(&lv->links, link)];
 	if (k == NONE)
 		return NONE;
 	if (incr_plan(lv)->n_turns) {
-		ftr_sw to = next_switch(lv, z->change[k].sw,
+		ftr_sw to = next_switch(&lv->links, z->change[k].sw,
 					z->change[k].after);
 
 		return to == NONE || incr_legal(lv, c->sw, z->change[k].sw,
 						to) ? NONE : k;
 	}
-	if (incr_side(lv, link) == INCR_UP ||
-	    !goes_up(lv, z->change[k].sw, z->change[k].after))
+	if (goes_up(&lv->links, c->sw, c->before) ||
+	    !goes_up(&lv->links, z->change[k].sw, z->change[k].after))
 		return NONE;
 	return k;
 }
@@ -179,7 +179,7 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 	}
 }
 
-/* Compute the write steps of the n changes of one LID.  lv->at must be set for them. */
+/* Compute the write steps of the n changes of one LID.  changes.at must be set for them. */
 static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 {
 	uint32_t *drain = z->drain, n_drain = 0;
@@ -209,12 +209,12 @@ static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 
 static void write_step_all(struct steps *z)
 {
-	struct ftr_incr *lv = z->lv;
-	uint32_t *at = lv->at;
+	const struct incr_changes *c = &z->lv->changes;
+	uint32_t *at = c->at;
 
-	for (uint32_t lid = 0; lid <= lv->t->max_lid; lid++) {
-		const uint32_t *list = lv->by_lid + lv->lid_first[lid];
-		uint32_t n = lv->lid_first[lid + 1] - lv->lid_first[lid];
+	for (uint32_t lid = 0; lid <= z->lv->t->max_lid; lid++) {
+		const uint32_t *list = c->by_lid + c->lid_first[lid];
+		uint32_t n = c->lid_first[lid + 1] - c->lid_first[lid];
 
 		for (uint32_t i = 0; i < n; i++)
 			at[z->change[list[i]].sw] = list[i];
@@ -246,9 +246,9 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 {
 	struct ftr_incr_result *r = &lv->result;
 	struct ftr_arena *a = lv->last;
-	struct steps z = { .lv = lv, .change = lv->change };
+	struct steps z = { .lv = lv, .change = lv->changes.change };
 
-	r->change = lv->change;
+	r->change = z.change;
 	FTR_ZNEW(a, z.write_step, r->n_changes);
 	z.mark = ftr_arena_zalloc(a, r->n_changes, 1);
 	FTR_NEW(a, z.drain, lv->view.f->n_sw);
@@ -261,7 +261,7 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 	};
 	if (!z.write_step || !z.mark || !z.drain || !z.order.step ||
 	    !z.order.stack)
-		return incr_nomem(lv, err);
+		return incr_nomem(err);
 	write_step_all(&z);
 	number_write_steps(&z, r);
 	return FTR_OK;

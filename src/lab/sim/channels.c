@@ -52,7 +52,7 @@ static void set_port(struct sim *m, ftr_sw s, unsigned int p)
 	if (!mbps)
 		mbps = m->conf->default_mbps;
 	if (p == 0) {
-		mbps = m->conf->switch_mbps;
+		mbps = m->conf->traffic.switch_mbps;
 		set_channel(m, i, f->n_ep + s, true, mbps, 0);
 		set_channel(m, m->n_ports + f->n_ep + s, i, false, mbps, 0);
 	} else if (q->peer_kind == FTR_PEER_SW) {
@@ -126,6 +126,6 @@ enum ftr_status sim_net(struct sim *m, struct ftr_err *err)
 			set_port(m, s, p);
 	for (unsigned int v = 0; v < m->n_vls; v++)
 		m->quantum[v] = m->conf->weight[v] ? m->conf->weight[v] * 64 :
-				(int32_t)m->conf->bytes;
+				(int32_t)m->conf->traffic.bytes;
 	return FTR_OK;
 }

@@ -16,12 +16,12 @@ static void complete(struct ftr_sim_conf *c)
 {
 	if (!c->function)
 		c->function = &ftr_sim_lft;
-	if (!c->switch_mbps)
-		c->switch_mbps = 2000;
+	if (!c->traffic.switch_mbps)
+		c->traffic.switch_mbps = 2000;
 	if (!c->default_mbps)
 		c->default_mbps = 32000;
-	if (!c->bytes)
-		c->bytes = 2048;
+	if (!c->traffic.bytes)
+		c->traffic.bytes = 2048;
 	if (!c->n_vls)
 		c->n_vls = 1;
 	if (!c->buffer)
@@ -34,10 +34,9 @@ static void complete(struct ftr_sim_conf *c)
 		c->runs = 1;
 }
 
-static enum ftr_status check_traffic(const struct ftr_sim_conf *c, struct ftr_err *err)
+static enum ftr_status check_traffic(const struct ftr_sim_traffic *c, uint32_t n_ep,
+				     struct ftr_err *err)
 {
-	uint32_t n_ep = c->f->n_ep;
-
 	if (!(c->load >= 0) || !(c->switch_load >= 0))
 		return ftr_fail(err, FTR_INVAL, "load %g is below 0",
 				c->load >= 0 ? c->switch_load : c->load);
@@ -96,15 +95,15 @@ static enum ftr_status check_sizes(const struct ftr_sim_conf *c, struct ftr_err 
 	uint32_t least = FTR_MIN(c->buffer, c->switch_buffer);
 	uint32_t greatest = FTR_MAX(c->buffer, c->switch_buffer);
 
-	if (c->bytes > UINT16_MAX)
+	if (c->traffic.bytes > UINT16_MAX)
 		return ftr_fail(err, FTR_INVAL, "packets of %u bytes, but at most %d bytes are possible",
-				c->bytes, UINT16_MAX);
+				c->traffic.bytes, UINT16_MAX);
 	if (greatest > BUFFER_MAX)
 		return ftr_fail(err, FTR_INVAL, "buffers of %u bytes, but at most %d bytes are possible",
 				greatest, BUFFER_MAX);
-	if (c->bytes > least)
+	if (c->traffic.bytes > least)
 		return ftr_fail(err, FTR_INVAL, "packets of %u bytes are not possible with buffers of %u bytes",
-				c->bytes, least);
+				c->traffic.bytes, least);
 	return FTR_OK;
 }
 
@@ -130,7 +129,7 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c, struct ftr_err *
 		if (st)
 			return st;
 	}
-	return check_traffic(c, err);
+	return check_traffic(&c->traffic, c->f->n_ep, err);
 }
 
 /* ---- a run ------------------------------------------------------------------------ */

@@ -213,7 +213,7 @@ struct traffic {
 	ftr_ep *order;
 	uint32_t n_order;
 	uint32_t *place_of;	/* [n_ep] index of each host port in order[], or NONE */
-	uint32_t *pair_of;	/* [n_pairs] indices in conf->pair[], sorted by source */
+	uint32_t *pair_of;	/* [n_pairs] indices in conf->traffic.pair[], sorted by source */
 	struct steps steps;
 };
 

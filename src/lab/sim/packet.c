@@ -48,7 +48,7 @@ void sim_packet_free(struct sim *m, uint32_t p)
 	struct source *x = &m->traffic.src[m->pool.pkt[p].h.source];
 
 	x->in_flight--;
-	if (m->conf->window && x->in_flight + 1 == m->conf->window)
+	if (m->conf->traffic.window && x->in_flight + 1 == m->conf->traffic.window)
 		touch(m, m->n_ports + m->pool.pkt[p].h.source);
 	m->pool.pkt[p].next = m->pool.free_pkt;
 	m->pool.pkt[p].id = NONE;

@@ -105,7 +105,7 @@ void result_lost(struct sim *m, enum ftr_sim_loss why)
 	struct ftr_sim_slice *z = slice(m);
 
 	m->r->lost[why]++;
-	if (m->conf->pattern == FTR_SIM_STEPS)	/* the transfer never arrives completely */
+	if (m->conf->traffic.pattern == FTR_SIM_STEPS)	/* the transfer never arrives completely */
 		m->end = m->now;
 	if (z)
 		z->lost++;

@@ -136,7 +136,7 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 	int32_t credit = m->room.credit[c * m->n_vls + vl];
 	uint32_t n = m->queue.out_vl[c * m->n_vls + vl].first, own = NONE;
 
-	if (credit < (int32_t)m->conf->bytes)
+	if (credit < (int32_t)m->conf->traffic.bytes)
 		return NONE;
 	/* If transit_first is true, packets from other switches come first. own: the first node
 	 * whose packet comes from this switch or its hosts. */
@@ -224,8 +224,8 @@ static void inject(struct sim *m, uint32_t c)
 	struct packet *k;
 
 	if (!sim_source_head(m, st) || held(m, st) ||
-	    (m->conf->window && x->in_flight >= m->conf->window) ||
-	    m->room.credit[c * m->n_vls + x->vl] < (int32_t)m->conf->bytes)
+	    (m->conf->traffic.window && x->in_flight >= m->conf->traffic.window) ||
+	    m->room.credit[c * m->n_vls + x->vl] < (int32_t)m->conf->traffic.bytes)
 		return;
 	p = sim_packet_new(m);
 	if (p == NONE)
@@ -319,7 +319,7 @@ static void on_deliver(struct sim *m, uint32_t c, uint32_t p)
 		return;
 	}
 	result_delivered(m, k);
-	if (m->conf->pattern == FTR_SIM_STEPS && k->h.source < m->f->n_ep)
+	if (m->conf->traffic.pattern == FTR_SIM_STEPS && k->h.source < m->f->n_ep)
 		steps_arrived(m, k);
 	sim_packet_free(m, p);
 }

@@ -3,7 +3,7 @@
  * Sources of FTR_SIM_STEPS: transfers that wait for earlier ones.
  *
  * The transfers of a host port are sorted by step.  Those of one step are sent at the same time:
- * the source sends one packet of each in turn.  A host port begins its next step, conf.step_ps
+ * the source sends one packet of each in turn.  A host port begins its next step, conf.traffic.step_ps
  * later, when its transfers of earlier steps have arrived, those from it and those to it.  The
  * transfers of the lowest unfinished step never wait, so transfers cannot block each other.
  */
@@ -16,8 +16,8 @@
  * host port e.  A counting sort by host port of the transfers in the order of their steps. */
 static void sort(struct sim *m, const uint32_t *by_step, bool in, uint32_t *list, uint32_t *first)
 {
-	const struct ftr_transfer *x = m->conf->transfer;
-	uint32_t n = m->conf->n_transfers;
+	const struct ftr_transfer *x = m->conf->traffic.transfer;
+	uint32_t n = m->conf->traffic.n_transfers;
 
 	for (uint32_t i = 0; i < n; i++)
 		first[(in ? x[i].to : x[i].from) + 1]++;
@@ -35,7 +35,7 @@ static void sort(struct sim *m, const uint32_t *by_step, bool in, uint32_t *list
 
 static int by_step(const void *a, const void *b, void *sim)
 {
-	const struct ftr_transfer *x = ((const struct sim *)sim)->conf->transfer;
+	const struct ftr_transfer *x = ((const struct sim *)sim)->conf->traffic.transfer;
 	const uint32_t *i = a, *k = b;
 
 	return FTR_ORDER(x[*i].step, x[*k].step) ?: FTR_ORDER(*i, *k);
@@ -45,7 +45,7 @@ static int by_step(const void *a, const void *b, void *sim)
  * begin, set the time. */
 static void advance(struct sim *m, ftr_ep e)
 {
-	const struct ftr_transfer *x = m->conf->transfer;
+	const struct ftr_transfer *x = m->conf->traffic.transfer;
 	struct steps *s = &m->traffic.steps;
 	uint32_t out = s->at_out[e];
 
@@ -59,7 +59,7 @@ static void advance(struct sim *m, ftr_ep e)
 	s->open[e] = s->at_in[e] == s->first_in[e + 1] ||
 		x[s->in[s->at_in[e]]].step >= x[s->out[s->at_out[e]]].step;
 	if (s->open[e]) {
-		s->ready[e] = m->now + m->conf->step_ps;
+		s->ready[e] = m->now + m->conf->traffic.step_ps;
 		sim_push(m, s->ready[e], EV_MAKE, e, 0);
 	}
 }
@@ -67,7 +67,7 @@ static void advance(struct sim *m, ftr_ep e)
 enum ftr_status steps_init(struct sim *m, struct ftr_err *err)
 {
 	struct steps *s = &m->traffic.steps;
-	uint32_t n = m->conf->n_transfers, n_ep = m->f->n_ep;
+	uint32_t n = m->conf->traffic.n_transfers, n_ep = m->f->n_ep;
 	uint32_t *order = ftr_calloc(n + 1u, sizeof(*order));
 
 	if (!order || !FTR_NEW(m->arena, s->out, n + 1u) || !FTR_NEW(m->arena, s->in, n + 1u) ||
@@ -82,7 +82,7 @@ enum ftr_status steps_init(struct sim *m, struct ftr_err *err)
 	for (uint32_t i = 0; i < n; i++) {
 		order[i] = i;
 		s->sent[i] = 0;
-		s->left[i] = m->conf->transfer[i].bytes;
+		s->left[i] = m->conf->traffic.transfer[i].bytes;
 	}
 	qsort_r(order, n, sizeof(*order), by_step, m);
 	sort(m, order, false, s->out, s->first_out);
@@ -97,7 +97,7 @@ enum ftr_status steps_init(struct sim *m, struct ftr_err *err)
 
 bool steps_next(struct sim *m, ftr_ep e)
 {
-	const struct ftr_transfer *x = m->conf->transfer;
+	const struct ftr_transfer *x = m->conf->traffic.transfer;
 	struct steps *s = &m->traffic.steps;
 	struct source *src = &m->traffic.src[e];
 	uint32_t first = s->at_out[e], n = 0;
@@ -113,7 +113,7 @@ bool steps_next(struct sim *m, ftr_ep e)
 		if (s->sent[i] == x[i].bytes)
 			continue;
 		src->transfer = i;
-		src->bytes = (uint32_t)FTR_MIN(m->conf->bytes, x[i].bytes - s->sent[i]);
+		src->bytes = (uint32_t)FTR_MIN(m->conf->traffic.bytes, x[i].bytes - s->sent[i]);
 		s->sent[i] += src->bytes;
 		src->cursor = (src->cursor + k + 1) % n;
 		return true;
@@ -123,7 +123,7 @@ bool steps_next(struct sim *m, ftr_ep e)
 
 void steps_arrived(struct sim *m, const struct packet *p)
 {
-	const struct ftr_transfer *x = &m->conf->transfer[p->transfer];
+	const struct ftr_transfer *x = &m->conf->traffic.transfer[p->transfer];
 	struct steps *s = &m->traffic.steps;
 
 	s->left[p->transfer] -= p->h.bytes;
@@ -131,7 +131,7 @@ void steps_arrived(struct sim *m, const struct packet *p)
 		return;
 	advance(m, x->from);
 	advance(m, x->to);
-	if (++s->n_done == m->conf->n_transfers) {
+	if (++s->n_done == m->conf->traffic.n_transfers) {
 		m->r->finish_ps = m->now;
 		m->end = m->now;
 	}

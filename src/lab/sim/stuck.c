@@ -136,7 +136,7 @@ static void report_stuck(struct stuck *x)
 			continue;
 		r->stuck_buffers++;
 		r->stuck_packets += (uint64_t)m->room.occ[m->ch[c].dst * m->n_vls +
-			b % m->n_vls] / m->conf->bytes;
+			b % m->n_vls] / m->conf->traffic.bytes;
 		if (first == NONE && x->waits[b] != NONE)
 			first = b;
 	}

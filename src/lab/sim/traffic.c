@@ -8,7 +8,7 @@
  *
  * Each source has its own random generator, seeded by (seed, station).  So the traffic is the same
  * for all tables and all routing functions, with two exceptions.  At a load of 1 or more, a packet
- * is created when it leaves.  If conf.spare_dead is true, a destination depends on the links that
+ * is created when it leaves.  If conf.traffic.spare_dead is true, a destination depends on the links that
  * are up when it is drawn.
  */
 #include <math.h>
@@ -22,7 +22,7 @@
 
 static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 {
-	const struct ftr_sim_conf *c = m->conf;
+	const struct ftr_sim_traffic *c = &m->conf->traffic;
 	const struct ftr_fabric *f = m->f;
 	uint32_t n = c->order ? c->n_order : f->n_ep;
 
@@ -49,7 +49,7 @@ static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 
 static enum ftr_status take_pairs(struct sim *m, struct ftr_err *err)
 {
-	const struct ftr_sim_conf *c = m->conf;
+	const struct ftr_sim_traffic *c = &m->conf->traffic;
 	uint32_t sum = 0;
 
 	if (!FTR_NEW(m->arena, m->traffic.pair_of, c->n_pairs + 1u))
@@ -73,17 +73,17 @@ static bool has_target(const struct sim *m, ftr_ep e)
 {
 	uint32_t i = m->traffic.place_of[e], to;
 
-	if (m->conf->pattern == FTR_SIM_PAIRS)
+	if (m->conf->traffic.pattern == FTR_SIM_PAIRS)
 		return m->traffic.src[e].n_pairs > 0;
-	if (m->conf->pattern == FTR_SIM_STEPS)
+	if (m->conf->traffic.pattern == FTR_SIM_STEPS)
 		return m->traffic.steps.first_out[e] < m->traffic.steps.first_out[e + 1];
 	if (i == NONE)
 		return false;
-	switch (m->conf->pattern) {
+	switch (m->conf->traffic.pattern) {
 	case FTR_SIM_PERMUTATION:
 		return m->traffic.perm[i] != i;
 	case FTR_SIM_SHIFT:
-		to = (uint32_t)(((uint64_t)i + m->conf->shift) % m->traffic.n_order);
+		to = (uint32_t)(((uint64_t)i + m->conf->traffic.shift) % m->traffic.n_order);
 		return to != i && m->traffic.order[to] != FTR_EP_NONE;
 	default:
 		return m->traffic.n_order > 1;
@@ -111,8 +111,8 @@ static void start_source(struct sim *m, uint32_t st, double load)
 	k->sources++;
 	k->capacity += 8e12 * 1024 / c->ps1024;
 	if (!x->saturated) {
-		x->gap_ps = (double)wire_ps(c, m->conf->bytes) / load;
-		x->next_make = m->conf->periodic ?
+		x->gap_ps = (double)wire_ps(c, m->conf->traffic.bytes) / load;
+		x->next_make = m->conf->traffic.periodic ?
 			ftr_rng_next(&x->rng) % (uint64_t)(x->gap_ps + 1) :
 			gap(x, false);
 	}
@@ -121,7 +121,7 @@ static void start_source(struct sim *m, uint32_t st, double load)
 
 enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
 {
-	const struct ftr_sim_conf *c = m->conf;
+	const struct ftr_sim_traffic *c = &m->conf->traffic;
 	const struct ftr_fabric *f = m->f;
 	enum ftr_status st = take_order(m, err);
 	struct ftr_rng rng;
@@ -169,14 +169,14 @@ static ftr_ep any_target(struct sim *m, struct source *x, uint32_t i)
 	ftr_ep e = m->traffic.order[other(x, m->traffic.n_order, i)];
 
 	/* If 64 random ports are all cut off, the packet is sent to a port that may be cut off. */
-	for (int t = 0; t < 64 && m->conf->spare_dead && cut_off(m, e); t++)
+	for (int t = 0; t < 64 && m->conf->traffic.spare_dead && cut_off(m, e); t++)
 		e = m->traffic.order[other(x, m->traffic.n_order, i)];
 	return e;
 }
 
 static ftr_ep host_target(struct sim *m, struct source *x, ftr_ep e)
 {
-	const struct ftr_sim_conf *c = m->conf;
+	const struct ftr_sim_traffic *c = &m->conf->traffic;
 	uint32_t i = m->traffic.place_of[e], n = m->traffic.n_order;
 	ftr_ep hot;
 
@@ -219,7 +219,7 @@ static ftr_lid switch_target(struct sim *m, struct source *x, ftr_sw s)
 
 static void draw(struct sim *m, uint32_t st)
 {
-	const struct ftr_sim_conf *c = m->conf;
+	const struct ftr_sim_traffic *c = &m->conf->traffic;
 	struct source *x = &m->traffic.src[st];
 	unsigned int sl = FTR_SL_NONE;
 	bool host = st < m->f->n_ep;
@@ -244,7 +244,7 @@ bool sim_source_head(struct sim *m, uint32_t st)
 		return true;
 	if (!x->active)
 		return false;
-	if (m->conf->pattern == FTR_SIM_STEPS && st < m->f->n_ep && !steps_next(m, st))
+	if (m->conf->traffic.pattern == FTR_SIM_STEPS && st < m->f->n_ep && !steps_next(m, st))
 		return false;
 	if (x->saturated) {
 		draw(m, st);
@@ -257,7 +257,7 @@ bool sim_source_head(struct sim *m, uint32_t st)
 		return false;
 	}
 	x->made = x->next_make;
-	x->next_make += gap(x, m->conf->periodic);
+	x->next_make += gap(x, m->conf->traffic.periodic);
 	if (x->made >= m->warm)
 		class_of(m, st)->offered++;
 	draw(m, st);
@@ -273,9 +273,9 @@ void sim_sources_end(struct sim *m)
 			continue;
 		if (x->saturated && m->end > m->warm)
 			class_of(m, st)->offered += (m->end - m->warm) /
-				wire_ps(&m->ch[m->n_ports + st], m->conf->bytes);
+				wire_ps(&m->ch[m->n_ports + st], m->conf->traffic.bytes);
 		for (; !x->saturated && x->next_make < m->end;
-		     x->next_make += gap(x, m->conf->periodic))
+		     x->next_make += gap(x, m->conf->traffic.periodic))
 			if (x->next_make >= m->warm)
 				class_of(m, st)->offered++;
 	}

@@ -53,14 +53,14 @@ static const char *program(void)
 {
 	const char *path = getenv("IBFATTREE_HELPER");
 
-	return path && *path ? path : HELPER_PROGRAM;
+	return path ? path : HELPER_PROGRAM;
 }
 
 static unsigned int seconds(unsigned int otherwise)
 {
 	const char *s = getenv("IBFATTREE_HELPER_SECONDS");
 
-	return s && *s ? (unsigned int)strtoul(s, NULL, 10) : otherwise;
+	return s ? (unsigned int)strtoul(s, NULL, 10) : otherwise;
 }
 
 unsigned int helper_wait_ms(enum helper_kind kind)
@@ -117,8 +117,7 @@ enum ftr_status helper_start(enum helper_kind kind, struct helper **out, struct 
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ? errno :
 		spawn(h, pair[1]);
 	h->socket = pair[0];
-	if (pair[1] >= 0)
-		close(pair[1]);
+	close(pair[1]);
 	if (!e) {
 		*out = h;
 		return FTR_OK;
@@ -142,9 +141,7 @@ static bool end(struct helper *h, int *how)
 	*how = 0;
 	helper_kill(h);
 	for (int left = HELPER_END_MS; h->pid && left; left--) {
-		pid_t got = waitpid(h->pid, how, WNOHANG);
-
-		if (got > 0 || (got < 0 && errno != EINTR))
+		if (waitpid(h->pid, how, WNOHANG))
 			h->pid = 0;
 		else
 			nanosleep(&pause, NULL);
@@ -184,12 +181,9 @@ void helper_free(struct helper *h)
 	if (!h)
 		return;
 	helper_end(h);
-	if (h->request >= 0)
-		close(h->request);
-	if (h->result >= 0)
-		close(h->result);
-	if (h->socket >= 0)
-		close(h->socket);
+	close(h->request);	/* or -1 */
+	close(h->result);
+	close(h->socket);
 	free(h);
 }
 
@@ -208,12 +202,11 @@ enum ftr_status helper_send(struct helper *h, struct ftr_out *o, struct ftr_err 
 bool helper_is_busy(const struct helper *h, unsigned int ms)
 {
 	struct pollfd p = { .fd = h->socket, .events = POLLIN };
-	int n;
+	const struct timespec limit = { ms / 1000, ms % 1000 * 1000000L };
+	sigset_t all;
 
-	do
-		n = poll(&p, 1, (int)ms);
-	while (n < 0 && errno == EINTR);
-	return !n;
+	sigfillset(&all);	/* no signal ends the wait */
+	return !ppoll(&p, 1, &limit, &all);
 }
 
 static enum ftr_status await(struct helper *h, unsigned int ms, struct ftr_err *err)
@@ -231,6 +224,9 @@ enum ftr_status helper_result(struct helper *h, unsigned int ms, struct ftr_in *
 	char msg[UINT8_MAX + 1];
 	enum ftr_status st = await(h, ms, err);
 
+	/* the next request may be urgent, and emptying the file then would take milliseconds */
+	if (!st && ftruncate(h->request, 0))
+		st = ftr_fail(err, FTR_IO, "its request is not emptied: %s", strerror(errno));
 	if (!st)
 		st = ftr_in_fd(in, h->result, "its result", HELPER_RESULT, err);
 	if (st)

@@ -46,8 +46,7 @@ static void get_guids(struct ftr_in *in, struct ftr_guids *g)
 	uint64_t *guid;
 
 	g->n = (uint32_t)ftr_get(in, 4);
-	guid = ftr_calloc(g->n + (size_t)1, sizeof(*guid));
-	in->bad |= !guid;
+	guid = get_room(in, g->n, sizeof(*guid));
 	for (uint32_t i = 0; i < g->n && !in->bad; i++)
 		guid[i] = ftr_get(in, 8);
 	g->guid = guid;
@@ -59,8 +58,7 @@ static void get_opts(struct ftr_in *in, struct ftr_route_opts *o)
 
 	o->sm_switch = (ftr_sw)ftr_get(in, 4);
 	o->n_sm = (uint32_t)ftr_get(in, 4);
-	sm = ftr_calloc(o->n_sm + (size_t)1, sizeof(*sm));
-	in->bad |= !sm;
+	sm = get_room(in, o->n_sm, sizeof(*sm));
 	for (uint32_t i = 0; i < o->n_sm && !in->bad; i++)
 		sm[i] = (ftr_sw)ftr_get(in, 4);
 	o->sm = sm;
@@ -84,8 +82,7 @@ enum ftr_status get_search(struct ftr_in *in, struct search_job *j, struct ftr_s
 	get_guids(in, &j->shape.roots);
 	get_guids(in, &j->shape.cn);
 	get_guids(in, &j->shape.io);
-	st = in->bad ? ftr_in_damaged(in, err) :
-		ftr_get_nominal(in, &j->shape, &n, &reshaped, err);
+	st = ftr_get_nominal(in, &j->shape, &n, &reshaped, err);
 	if (!st)
 		st = ftr_get_fabric(in, &f, err);
 	if (st)

@@ -16,6 +16,15 @@
 #include <ftr/ddlr.h>
 #include <ftr/engine.h>
 
+/* Zeroed memory for n elements, at least one; NULL: there is none, and in->bad is set. */
+static inline void *get_room(struct ftr_in *in, size_t n, size_t size)
+{
+	void *p = ftr_calloc(n + 1, size);
+
+	in->bad |= !p;
+	return p;
+}
+
 /* ---- search -------------------------------------------------------------------- */
 
 #define JOB_ENGINE_MAX 16

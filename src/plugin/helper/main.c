@@ -11,7 +11,6 @@
  *
  * This file does not depend on OpenSM.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,10 +125,9 @@ static void limit(int resource, rlim_t max)
 {
 	struct rlimit r;
 
-	if (!getrlimit((__rlimit_resource_t)resource, &r) && r.rlim_max > max) {
-		r = (struct rlimit){ max, max };
-		(void)setrlimit((__rlimit_resource_t)resource, &r);
-	}
+	getrlimit((__rlimit_resource_t)resource, &r);
+	max = FTR_MIN(max, r.rlim_max);
+	setrlimit((__rlimit_resource_t)resource, &(struct rlimit){ max, max });
 }
 
 static void confine(const struct kind *k)
@@ -158,8 +156,8 @@ static void limit_cpu(rlim_t seconds)
 	struct rusage used;
 	struct rlimit r;
 
-	if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &r))
-		return;
+	getrusage(RUSAGE_SELF, &used);
+	getrlimit(RLIMIT_CPU, &r);
 	r.rlim_cur = FTR_MIN((rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds + 1,
 			     r.rlim_max);
 	(void)setrlimit(RLIMIT_CPU, &r);
@@ -188,13 +186,9 @@ static bool answer(const struct kind *k)
 /* Wait for a request.  Returns false if OpenSM has closed its end. */
 static bool await(void)
 {
-	ssize_t n;
 	char c;
 
-	do
-		n = recv(SOCKET, &c, 1, 0);
-	while (n < 0 && errno == EINTR);
-	return n == 1;
+	return recv(SOCKET, &c, 1, 0) == 1;	/* no signal has a handler, so none ends it */
 }
 
 int main(int argc, char **argv)

@@ -82,11 +82,10 @@ static void get_tree(struct ftr_in *in, struct parts *p, struct ftr_shape_tree *
 		n = p->n_up[s] = (uint32_t)ftr_get(in, 4);
 		n += p->n_down[s] = (uint32_t)ftr_get(in, 4);
 		n += p->n_equal[s] = (uint32_t)ftr_get(in, 4);
-		p->first[s] = p->n_groups;
 		while (n && get_group(in, p, s))
 			n--;
+		p->first[s + 1] = p->n_groups;
 	}
-	p->first[p->f->n_sw] = p->n_groups;
 	t->rank = p->rank;
 	t->stub = p->stub;
 	t->n_up = p->n_up;
@@ -116,26 +115,24 @@ static void get_classes(struct ftr_in *in, struct ftr_shape *sh)
 
 static enum ftr_status get_shape(struct ftr_in *in, struct ftr_shape **out, struct ftr_err *err)
 {
-	struct ftr_shape *sh = ftr_calloc(1, sizeof(*sh));
+	struct ftr_shape *sh = get_room(in, 1, sizeof(*sh));
 	struct ftr_fabric *f = NULL;
-	enum ftr_status st = sh ? ftr_get_fabric(in, &f, err) : ftr_nomem(err, "the shape");
+	enum ftr_status st = ftr_get_fabric(in, &f, err);
 	struct parts p = { .f = f };
-	size_t n;
 
 	if (st)
 		return st;
-	n = f->n_sw + (size_t)1;
-	p.rank = ftr_calloc(n, 1);
-	p.stub = ftr_calloc(n, 1);
-	p.first = ftr_calloc(n, sizeof(*p.first));
-	p.n_up = ftr_calloc(n, sizeof(*p.n_up));
-	p.n_down = ftr_calloc(n, sizeof(*p.n_down));
-	p.n_equal = ftr_calloc(n, sizeof(*p.n_equal));
-	if (!p.rank || !p.stub || !p.first || !p.n_up || !p.n_down || !p.n_equal)
-		return ftr_nomem(err, "the shape");
-	sh->f = f;
-	get_tree(in, &p, &sh->tree);
-	get_classes(in, sh);
+	p.rank = get_room(in, f->n_sw, 1);
+	p.stub = get_room(in, f->n_sw, 1);
+	p.first = get_room(in, f->n_sw, sizeof(*p.first));
+	p.n_up = get_room(in, f->n_sw, sizeof(*p.n_up));
+	p.n_down = get_room(in, f->n_sw, sizeof(*p.n_down));
+	p.n_equal = get_room(in, f->n_sw, sizeof(*p.n_equal));
+	if (!in->bad) {
+		sh->f = f;
+		get_tree(in, &p, &sh->tree);
+		get_classes(in, sh);
+	}
 	*out = sh;
 	return in->bad ? ftr_in_damaged(in, err) : FTR_OK;
 }
@@ -145,7 +142,8 @@ static enum ftr_status get_shape(struct ftr_in *in, struct ftr_shape **out, stru
 void put_planner(struct ftr_out *o, const struct planner_job *j)
 {
 	put_shape(o, j->sh);
-	ftr_put_tables(o, j->sh->f, j->t);
+	ftr_put(o, j->t->stride, 4);
+	ftr_put_bytes(o, j->t->lft, (size_t)j->t->n_sw * j->t->stride);
 	ftr_put(o, j->host_paths_only, 1);
 	ftr_put(o, j->pairs != NULL, 1);
 	if (!j->pairs)
@@ -156,12 +154,12 @@ void put_planner(struct ftr_out *o, const struct planner_job *j)
 
 static enum ftr_status get_pairs(struct ftr_in *in, struct ftr_vl_pairs *p, struct ftr_err *err)
 {
-	const uint8_t *straight = ftr_get_bytes(in, FTR_N_SL), *turn = ftr_get_bytes(in, FTR_N_SL);
+	const uint8_t *vl = ftr_get_bytes(in, 2 * FTR_N_SL);
 
-	if (!straight || !turn)
+	if (!vl)
 		return ftr_in_damaged(in, err);
-	memcpy(p->straight, straight, FTR_N_SL);
-	memcpy(p->turn, turn, FTR_N_SL);
+	memcpy(p->straight, vl, FTR_N_SL);
+	memcpy(p->turn, vl + FTR_N_SL, FTR_N_SL);
 	return FTR_OK;
 }
 
@@ -169,28 +167,33 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 			    struct ftr_err *err)
 {
 	struct ftr_ddlr_opts opts = { 0 };
+	struct ftr_tables t = { .lft = NULL };
 	struct ftr_vl_pairs pairs;
 	struct ftr_sl2vl *m = NULL;
-	struct ftr_tables *t = NULL;
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st = get_shape(in, &sh, err);
 
-	if (!st)
-		st = ftr_get_tables(in, sh->f, &t, err);
+	if (!st) {
+		/* the planner copies the rows; another copy would take long */
+		t.n_sw = sh->f->n_sw;
+		t.max_lid = sh->f->max_lid;
+		t.stride = (uint32_t)ftr_get(in, 4);
+		t.lft = (uint8_t *)(uintptr_t)ftr_get_bytes(in, (size_t)t.n_sw * t.stride);
+	}
 	opts.host_paths_only = ftr_get(in, 1);
 	opts.switch_sources = ftr_get(in, 1);
 	if (!st && opts.switch_sources)
 		st = get_pairs(in, &pairs, err);
-	st = ftr_in_end(in, st, err);
+	if (!st && (in->bad || in->at != in->end))
+		st = ftr_in_damaged(in, err);
 	if (!st && opts.switch_sources)
 		st = ftr_ddlr_sl2vl(sh, &pairs, &m, err);
 	opts.sl2vl = m;
 	if (!st)
-		st = ftr_ddlr_new(sh, t, &opts, r, err);
-	ftr_tables_free(t);
+		st = ftr_ddlr_new(sh, &t, &opts, r, err);
 	if (!st)
 		*f = sh->f;
-	return st;
+	return ftr_in_end(in, st, err);
 }
 
 /* ---- plans ------------------------------------------------------------------------ */
@@ -257,9 +260,11 @@ void put_plan(struct ftr_out *o, const struct ftr_ddlr_plan *plan)
 static bool is_write(const struct ftr_fabric *f, const struct ftr_change *w,
 		     const struct ftr_change *last)
 {
-	if (!w->step || w->sw >= f->n_sw || w->lid > f->max_lid ||
-	    f->owner[w->lid].kind == FTR_OWNER_NONE || w->after > f->sw[w->sw].n_ports ||
-	    ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE)
+	if (!w->step || w->sw >= f->n_sw || !w->lid || w->lid > f->max_lid)
+		return false;
+	if (f->owner[w->lid].kind == FTR_OWNER_NONE ? w->after != FTR_PORT_NONE :
+	    w->after > f->sw[w->sw].n_ports ||
+	    (w->after && ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE))
 		return false;
 	return !last || (FTR_ORDER(last->step, w->step) ?: FTR_ORDER(last->sw, w->sw) ?:
 			 FTR_ORDER(last->lid, w->lid)) < 0;

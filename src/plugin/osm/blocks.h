@@ -50,8 +50,9 @@ void ibf_blocks_fini(struct ibf_blocks *b);
 enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
 				struct ftr_tables *t, uint64_t *failed,
 				struct ftr_err *err) FTR_MUST_USE;
-/* Set each entry to FTR_PORT_NONE whose LID has no owner, or whose port the switch does not have.
- * Blocks that are equal in `valid` are skipped; NULL: none. */
+/* Set each entry to FTR_PORT_NONE whose LID the fabric cannot have, or whose port the switch does not
+ * have.  Entries for LIDs without an owner stay, because packets may still follow them.  Blocks that are
+ * equal in `valid` are skipped; NULL: none. */
 void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
 		       const struct ftr_tables *valid);
 

@@ -191,6 +191,15 @@ struct rr_written ibf_fast_wait(struct ibf_fast *f)
 	return w;
 }
 
+void ibf_fast_written(struct ibf_fast *f, bool proved)
+{
+	pthread_mutex_lock(&f->rr.mutex);
+	f->rr.written.last = rr_now(&f->rr);
+	if (!proved)
+		f->rr.written.unranked = f->rr.written.last;
+	pthread_mutex_unlock(&f->rr.mutex);
+}
+
 void ibf_fast_changed(struct ibf_fast *f, const struct ftr_tables_diff *c)
 {
 	if (!f)
@@ -221,9 +230,7 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 			ibf_count(c.switches, "switch", "switches").s);
 	for (; r; r = next) {
 		next = r->next;
-		r->rest.entries = c.entries;
-		r->rest.blocks = c.blocks;
-		r->rest.switches = c.switches;
+		r->rest = c;
 		ibf_event_write(f, r);
 		rr_repair_free(r);
 	}

@@ -29,15 +29,15 @@ void ibf_generation_put(struct ibf_generation *gen)
 {
 	if (!gen || atomic_fetch_sub(&gen->refs, 1) > 1)
 		return;
-	ftr_shape_free(gen->own);
+	ftr_shape_free(gen->stats.routed);
 	free(gen->sm);
-	free(gen->turn);
+	free(gen->stats.turn);
 	free(gen->given);
 	ftr_sl2vl_free(gen->vls);
 	ftr_tables_free(gen->tables);
 	ftr_tables_free(gen->prefer);
 	ftr_tables_free(gen->current);
-	free(gen->order);
+	free(gen->stats.order);
 	ftr_shape_free(gen->shape);
 	ibf_nominal_put(gen->nominal);
 	ftr_fabric_free(gen->fabric);
@@ -134,9 +134,9 @@ struct rr_routing ibf_routing_of(struct ibf_generation *gen)
 		.engine = gen->engine, .fabric = gen->fabric,
 		.shape = gen->shape, .routed = gen->routed,
 		.tables = gen->tables, .opts = &gen->opts,
-		.order = gen->order, .pairs = gen->vls ? &gen->pairs : NULL,
+		.order = gen->stats.order, .pairs = gen->vls ? &gen->pairs : NULL,
 		/* When links return, a sweep may find a better order of switches, better
 		 * extra turns, or better preferred tables. */
-		.improvable = gen->own || gen->opts.n_turns || gen->makeshift,
+		.improvable = gen->stats.routed || gen->opts.n_turns || gen->makeshift,
 	};
 }

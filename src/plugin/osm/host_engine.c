@@ -55,10 +55,10 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 }
 
 static void log_routed(const struct ibf_engine *e,
-		       const struct ibf_generation *gen,
-		       const struct ibf_timing *ms,
-		       const struct ftr_tables_diff *changes)
+		       const struct ibf_generation *gen)
 {
+	const struct ftr_tables_diff *changes = &gen->changes;
+	const double *ms = gen->ms;
 	const struct ftr_shape *sh = gen->shape;
 	const struct ftr_fabric *f = gen->fabric;
 	char subtree[FTR_NAME_MAX + 128] = "", balance[96] = "", turns[128] = "";
@@ -97,8 +97,8 @@ static void log_routed(const struct ibf_engine *e,
 		ibf_count(gen->unserved.hosts, "host pair", "host pairs").s,
 		gen->unserved.mixed,
 		ibf_count(gen->unserved.others, "other", "others").s, turns,
-		subtree, balance, ms->snapshot, ms->shape, ms->route, ms->check,
-		ms->commit,
+		subtree, balance, ms[IBF_PHASE_SNAPSHOT], ms[IBF_PHASE_SHAPE], ms[IBF_PHASE_ROUTE],
+		ms[IBF_PHASE_CHECK], ms[IBF_PHASE_COMMIT],
 		ibf_count(changes->entries, "entry", "entries").s,
 		ibf_count(changes->blocks, "block", "blocks").s,
 		ibf_count(changes->switches, "switch", "switches").s);
@@ -113,38 +113,34 @@ static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
 }
 
-static ftr_sw own_switch(const struct ibf_engine *e, const struct ftr_fabric *f)
-{
-	return port_switch(f, cl_ntoh64(e->plugin->osm->subn.sm_port_guid));
-}
-
 /* The switches of all subnet managers that OpenSM knows, including its own. */
-static enum ftr_status find_managers(const struct ibf_plugin *p,
-				     const struct ftr_fabric *f,
-				     struct ibf_routes *r, struct ftr_err *err)
+static enum ftr_status find_managers(const struct ibf_engine *e, struct ibf_generation *gen,
+				     struct ftr_err *err)
 {
+	const struct ibf_plugin *p = e->plugin;
 	const cl_qmap_t *tbl = &p->osm->subn.sm_guid_tbl;
 	uint32_t n = 0;
 
-	r->sm = ftr_calloc(cl_qmap_count(tbl) + 1u, sizeof(*r->sm));
-	if (!r->sm)
+	gen->opts.sm_switch = port_switch(gen->fabric, cl_ntoh64(p->osm->subn.sm_port_guid));
+	gen->sm = ftr_calloc(cl_qmap_count(tbl) + 1u, sizeof(*gen->sm));
+	if (!gen->sm)
 		return ftr_nomem(err, "the subnet managers");
-	if (r->opts.sm_switch != FTR_SW_NONE)
-		r->sm[n++] = r->opts.sm_switch;
+	if (gen->opts.sm_switch != FTR_SW_NONE)
+		gen->sm[n++] = gen->opts.sm_switch;
 	for (const cl_map_item_t *i = cl_qmap_head(tbl); i != cl_qmap_end(tbl);
 	     i = cl_qmap_next(i)) {
-		ftr_sw s = port_switch(f, cl_ntoh64(cl_qmap_key(i)));
+		ftr_sw s = port_switch(gen->fabric, cl_ntoh64(cl_qmap_key(i)));
 
 		if (s != FTR_SW_NONE)
-			r->sm[n++] = s;
+			gen->sm[n++] = s;
 	}
-	r->opts.sm = r->sm;
-	r->opts.n_sm = n;
+	gen->opts.sm = gen->sm;
+	gen->opts.n_sm = n;
 	return FTR_OK;
 }
 
 /*
- * Stores in r the extra turns from which the engine starts.  (An extra turn leads from a
+ * Stores in gen the extra turns from which the engine starts.  (An extra turn leads from a
  * downward to an upward link; it connects hosts that have no up/down path to each other.)
  *
  * The engine starts from the turns of the previous routing, so that few entries change.
@@ -156,9 +152,8 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
  * the same turns as in that routing, usually none.  So the tables are the same as before the
  * fault.  After a restart these turns are those of the state file.
  */
-static enum ftr_status carry_turns(const struct ibf_engine *e,
-				   const struct ibf_generation *gen,
-				   struct ibf_routes *r, struct ftr_err *err)
+static enum ftr_status carry_turns(const struct ibf_engine *e, struct ibf_generation *gen,
+				   struct ftr_err *err)
 {
 	const struct ibf_generation *whole = e->complete;
 	const struct ibf_generation *old = e->gen ? e->gen : e->prefer.gen;
@@ -166,136 +161,102 @@ static enum ftr_status carry_turns(const struct ibf_engine *e,
 
 	if (whole && whole->nominal == gen->nominal && ibf_is_complete(gen))
 		ok = ftr_turns_carry(whole->fabric, whole->given, whole->n_given,
-				     gen->fabric, &r->given, &r->opts.n_turns);
+				     gen->fabric, &gen->given, &gen->n_given);
 	else if (old)
 		ok = ftr_turns_carry(old->fabric, old->opts.turn, old->opts.n_turns,
-				     gen->fabric, &r->given, &r->opts.n_turns);
+				     gen->fabric, &gen->given, &gen->n_given);
 	else
 		return FTR_OK;
-	r->opts.turn = r->given;
+	gen->opts.turn = gen->given;
+	gen->opts.n_turns = gen->n_given;
 	return ok ? FTR_OK : ftr_nomem(err, "the extra turns");
 }
 
 /* Tables of a smaller fabric, or of one with other switches, are kept only if their load is near
  * that of tables that are computed from scratch.  Tables of another manager (adopt) are always
  * kept. */
-static enum ftr_status route_kept(struct ibf_engine *e, const struct ibf_generation *gen,
-				  struct ibf_routes *r, struct ftr_err *err)
+static enum ftr_status route_kept(struct ibf_engine *e, struct ibf_generation *gen,
+				  struct ftr_err *err)
 {
-	struct ftr_kept k = { r->t, r->stats, false };
+	struct ftr_kept k = { gen->tables, gen->stats, false };
 	enum ftr_status st;
 
 	if (!gen->prefer || !gen->keep.search_all || !ibf_is_complete(gen) ||
 	    e->prefer.stage == IBF_ADOPTING)
-		return e->ops->route(gen->shape, &r->opts, ibf_team(e->plugin), r->t, &r->stats,
-				     err);
-	st = ftr_route_kept(e->ops, gen->shape, &r->opts, ibf_team(e->plugin), &k, err);
-	r->t = k.t;
-	r->stats = k.stats;
+		return e->ops->route(gen->shape, &gen->opts, ibf_team(e->plugin), gen->tables,
+				     &gen->stats, err);
+	st = ftr_route_kept(e->ops, gen->shape, &gen->opts, ibf_team(e->plugin), &k, err);
+	gen->tables = k.t;
+	gen->stats = k.stats;
 	if (k.replaced)
 		ibf_log(e->plugin, IBF_REPLACED, "%s: the tables of the earlier fabric are not kept: tables computed from scratch have more than 5 %% less load; entries to change=%"
 			PRIu64, e->ops->name, k.stats.balance.moved);
 	return st;
 }
 
-static enum ftr_status compute(struct ibf_engine *e,
-			       const struct ibf_generation *gen,
-			       struct ibf_routes *r, struct ftr_err *err)
+static enum ftr_status compute(struct ibf_engine *e, struct ibf_generation *gen,
+			       struct ftr_err *err)
 {
 	const struct ftr_fabric *f = gen->fabric;
-	enum ftr_status st = ftr_tables_new(f, false, &r->t, err);
+	enum ftr_status st = ftr_tables_new(f, false, &gen->tables, err);
 
 	if (st)
 		return st;
-	r->stats.order = ftr_malloc(f->n_sw);
-	if (!r->stats.order)
+	gen->stats.order = ftr_malloc(f->n_sw);
+	if (!gen->stats.order)
 		return ftr_nomem(err, "the order of switches");
-	r->opts.sm_switch = own_switch(e, f);
-	r->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
-	r->opts.keep_turns = true;
-	r->opts.keep_routed = e->plugin->fast != NULL;
-	r->opts.nominal = ibf_nominal_shape(gen);
-	r->opts.balance = FTR_MIN(e->plugin->opt.balance, FTR_BALANCE_LOAD);
-	r->opts.keep = gen->prefer ? &gen->keep : NULL;
-	st = find_managers(e->plugin, f, r, err);
-	if (!st)
-		st = carry_turns(e, gen, r, err);
-	return st ? st : route_kept(e, gen, r, err);
-}
-
-static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
-			struct ibf_routes *r)
-{
-	gen->engine = e->ops->name;
-	gen->tables = r->t;
-	gen->stats = r->stats;
-	gen->opts = r->opts;
-	if (!r->stats.by_rank)	/* the paths do not go up and down by rank: no extra turns */
-		gen->opts.paths = FTR_PATHS_UPDOWN;
-	gen->sm = r->sm;
-	gen->given = r->given;
-	gen->n_given = r->opts.n_turns;
-	gen->turn = r->stats.turn;
-	gen->opts.turn = r->stats.turn;
-	gen->opts.n_turns = r->stats.turn ? r->stats.n_turns : 0;
-	r->sm = NULL;
-	r->given = NULL;
-	r->stats.turn = NULL;
-	gen->order = r->stats.order;
-	gen->own = r->stats.routed;
-	gen->routed = r->stats.by_rank ? gen->shape : gen->own;
-	r->t = NULL;
-	r->stats.order = NULL;
-	r->stats.routed = NULL;
+	gen->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
+	gen->opts.keep_turns = true;
+	gen->opts.keep_routed = e->plugin->fast != NULL;
+	gen->opts.nominal = ibf_nominal_shape(gen);
+	gen->opts.balance = FTR_MIN(e->plugin->opt.balance, FTR_BALANCE_LOAD);
+	gen->opts.keep = gen->prefer ? &gen->keep : NULL;
+	st = carry_turns(e, gen, err);
+	return st ? st : route_kept(e, gen, err);
 }
 
 /* Compute and check tables for gen. */
 static enum ftr_status new_tables(struct ibf_engine *e, struct ibf_generation *gen,
-				  struct ibf_timing *ms, enum ibf_msg *msg, struct ftr_err *err)
+				  enum ibf_msg *msg, struct ftr_err *err)
 {
-	struct ibf_routes r = { .stats.root = FTR_SW_NONE };
 	double t0 = ibf_now_ms(), t1;
 	enum ftr_status st = ibf_prefer(e, gen, err);
 
 	*msg = IBF_ENGINE;
+	gen->stats.root = FTR_SW_NONE;
 	if (!st)
-		st = compute(e, gen, &r, err);
+		st = compute(e, gen, err);
 	t1 = ibf_now_ms();
-	ms->route = t1 - t0;
+	gen->ms[IBF_PHASE_ROUTE] = t1 - t0;
 	if (!st) {
 		*msg = IBF_CHECK;
-		st = ibf_verify(e, gen, &r, &gen->unserved, err);
-		ms->check = ibf_now_ms() - t1;
+		st = ibf_verify(e, gen, err);
+		gen->ms[IBF_PHASE_CHECK] = ibf_now_ms() - t1;
 	}
-	if (!st)
-		keep_routes(e, gen, &r);
-	ftr_shape_free(r.stats.routed);
-	ftr_tables_free(r.t);
-	free(r.stats.order);
-	free(r.stats.turn);
-	free(r.sm);
-	free(r.given);
+	gen->engine = e->ops->name;
+	if (!gen->stats.by_rank)	/* the paths do not go up and down by rank: no extra turns */
+		gen->opts.paths = FTR_PATHS_UPDOWN;
+	gen->opts.turn = gen->stats.turn;
+	gen->opts.n_turns = gen->stats.turn ? gen->stats.n_turns : 0;
+	gen->routed = gen->stats.by_rank ? gen->shape : gen->stats.routed;
 	return st;
 }
 
 /* Compute, check and commit tables for gen; if it has been routed before, only commit them.  Logs its
  * own failures. */
 static enum ftr_status make_tables(struct ibf_engine *e,
-				   struct ibf_generation *gen,
-				   struct ibf_timing *ms,
-				   struct ftr_tables_diff *changes,
-				   struct ftr_err *err)
+				   struct ibf_generation *gen, struct ftr_err *err)
 {
 	bool write = !e->plugin->opt.observe;
 	enum ibf_msg msg = IBF_ENGINE;
-	enum ftr_status st = gen->tables ? FTR_OK : new_tables(e, gen, ms, &msg, err);
+	enum ftr_status st = gen->tables ? FTR_OK : new_tables(e, gen, &msg, err);
 
 	if (!st) {
 		double t0 = ibf_now_ms();
 
 		msg = IBF_COMMIT;
-		st = ibf_commit(e->plugin, gen->fabric, gen->tables, write, changes, err);
-		ms->commit = ibf_now_ms() - t0;
+		st = ibf_commit(e->plugin, gen->fabric, gen->tables, write, &gen->changes, err);
+		gen->ms[IBF_PHASE_COMMIT] = ibf_now_ms() - t0;
 	}
 	if (!st && write)
 		ibf_transition(e, gen);
@@ -307,9 +268,10 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 /* Option "observe": log the changes that the tables would make.  Returns FTR_REFUSED, so OpenSM
  * routes by the next engine of its list. */
 static enum ftr_status observed(struct ibf_engine *e,
-				const struct ibf_generation *gen,
-				const struct ftr_tables_diff *c)
+				const struct ibf_generation *gen)
 {
+	const struct ftr_tables_diff *c = &gen->changes;
+
 	snprintf(e->refusal, sizeof(e->refusal), "observe is on");
 	ibf_log(e->plugin, IBF_OBSERVED, "%s observes: its tables for %s and %s passed all checks and would change %s in %s of %s; without a path: %s; the next engine of routing_engine routes",
 		e->ops->name,
@@ -327,22 +289,15 @@ static enum ftr_status observed(struct ibf_engine *e,
 static bool same_input(struct ibf_engine *e, const struct ibf_generation *old,
 		       const struct ibf_generation *new)
 {
-	struct ibf_routes r = { .t = NULL };
-	struct ftr_err err;
-	bool same = old && old->tables && old->shape && old->nominal == new->nominal &&
+	return old && old->tables && old->shape && old->nominal == new->nominal &&
 		ibf_same_fabric(old->fabric, new->fabric) &&
 		old->drained.switches == new->drained.switches &&
 		old->drained.links == new->drained.links &&
 		old->drained.hosts == new->drained.hosts &&
 		!memcmp(old->mcast_able, new->mcast_able, new->fabric->n_sw) &&
-		ibf_prefer_same(e, old);
-
-	r.opts.sm_switch = own_switch(e, new->fabric);
-	same = same && !find_managers(e->plugin, new->fabric, &r, &err) &&
-		old->opts.sm_switch == r.opts.sm_switch && old->opts.n_sm == r.opts.n_sm &&
-		!memcmp(old->sm, r.sm, r.opts.n_sm * sizeof(*r.sm));
-	free(r.sm);
-	return same;
+		ibf_prefer_same(e, old) &&
+		old->opts.sm_switch == new->opts.sm_switch && old->opts.n_sm == new->opts.n_sm &&
+		!memcmp(old->sm, new->sm, new->opts.n_sm * sizeof(*new->sm));
 }
 
 /* If an earlier routing had the same input, replace *gen by its generation, so that nothing is computed
@@ -357,6 +312,8 @@ static bool routed_before(struct ibf_engine *e, struct ibf_generation **gen)
 	if (!old || e->ops->sl2vl)
 		return false;
 	old = ibf_generation_get(old);
+	memcpy(old->ms, (*gen)->ms, sizeof(old->ms));
+	old->changes = (*gen)->changes;
 	old->undrained = (*gen)->undrained;
 	(*gen)->undrained = NULL;
 	ibf_generation_put(*gen);
@@ -367,20 +324,24 @@ static bool routed_before(struct ibf_engine *e, struct ibf_generation **gen)
 static enum ftr_status route_snapshot(struct ibf_engine *e)
 {
 	struct ftr_err err = { 0 };
-	struct ibf_timing ms = { 0 };
-	struct ftr_tables_diff changes = { 0 };
 	struct ibf_generation *gen;
 	enum ftr_status st;
 
 	e->refusal[0] = '\0';
-	st = ibf_generation_new(e, &gen, &ms, &err);
-	if (!st && !routed_before(e, &gen))
-		st = ibf_generation_shape(e, gen, &ms, &err);
+	st = ibf_generation_new(e, &gen, &err);
 	if (st)
 		return st;
-	st = make_tables(e, gen, &ms, &changes, &err);
+	if (find_managers(e, gen, &err)) {
+		ibf_generation_put(gen);
+		return ibf_refuse(e, IBF_ENGINE, &err);
+	}
+	if (!routed_before(e, &gen))
+		st = ibf_generation_shape(e, gen, &err);
+	if (st)
+		return st;
+	st = make_tables(e, gen, &err);
 	if (!st && e->plugin->opt.observe)
-		st = observed(e, gen, &changes);
+		st = observed(e, gen);
 	if (st) {
 		ibf_generation_put(gen);
 		return st;
@@ -389,9 +350,9 @@ static enum ftr_status route_snapshot(struct ibf_engine *e)
 	ibf_state_store(e, gen);
 	ibf_ddlr_vls(e, gen);
 	ibf_engine_publish(e, gen);
-	ibf_fast_changed(e->plugin->fast, &changes);
-	log_routed(e, gen, &ms, &changes);
-	ibf_status_routed(e->plugin, gen, &ms, &gen->unserved, &changes);
+	ibf_fast_changed(e->plugin->fast, &gen->changes);
+	log_routed(e, gen);
+	ibf_status_routed(e->plugin, gen);
 	if (e->plugin->opt.ca_order_dump)
 		ibf_ca_order_write(e, gen);
 	return FTR_OK;

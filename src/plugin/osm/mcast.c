@@ -17,13 +17,10 @@
  */
 #include "osm/osm.h"
 
-struct seat {			/* switch port that leads to a member of a group */
-	ftr_sw sw;
-	ftr_port port;		/* 0: the switch itself is the member */
-};
-
 struct seats {
-	struct seat *seat;
+	/* the switch ports that lead to a member of a group: switch << 8 | port; port 0: the switch
+	 * itself is the member */
+	uint32_t *seat;
 	uint32_t n, cap;
 	uint32_t n_outside;	/* members that are not linked to a switch of the fabric */
 };
@@ -50,7 +47,7 @@ static bool add_seat(struct seats *list, const struct ftr_fabric *f,
 	}
 	if (!FTR_GROW(list->seat, list->n, list->cap))
 		return false;
-	list->seat[list->n++] = (struct seat){ s, at };
+	list->seat[list->n++] = s << 8 | at;
 	return true;
 }
 
@@ -76,13 +73,6 @@ static bool collect(struct seats *list, const struct ftr_fabric *f,
 	return ok;
 }
 
-static int seat_cmp(const void *x, const void *y)
-{
-	const struct seat *a = x, *b = y;
-
-	return FTR_ORDER(a->sw, b->sw) ?: (int)a->port - (int)b->port;
-}
-
 /* Sort the list and remove duplicates: a port may be in several groups. */
 static void unite(struct seats *list)
 {
@@ -90,9 +80,9 @@ static void unite(struct seats *list)
 
 	if (!list->n)
 		return;
-	qsort(list->seat, list->n, sizeof(*list->seat), seat_cmp);
+	qsort(list->seat, list->n, sizeof(*list->seat), ftr_u32_cmp);
 	for (uint32_t i = 0; i < list->n; i++)
-		if (!n || seat_cmp(&list->seat[n - 1], &list->seat[i]))
+		if (!n || list->seat[n - 1] != list->seat[i])
 			list->seat[n++] = list->seat[i];
 	list->n = n;
 }
@@ -121,9 +111,8 @@ static void write_tree(const struct ibf_plugin *p, const struct ibf_stree *t,
 		set_port(p, f, n->parent, mlid, n->down);
 	}
 	for (uint32_t i = 0; i < list->n; i++)
-		if (t->node[list->seat[i].sw].used)
-			set_port(p, f, list->seat[i].sw, mlid,
-				 list->seat[i].port);
+		if (t->node[list->seat[i] >> 8].used)
+			set_port(p, f, list->seat[i] >> 8, mlid, (ftr_port)list->seat[i]);
 }
 
 static uint32_t lost_seats(const struct ibf_stree *t, const struct seats *list)
@@ -131,7 +120,7 @@ static uint32_t lost_seats(const struct ibf_stree *t, const struct seats *list)
 	uint32_t n = list->n_outside;
 
 	for (uint32_t i = 0; i < list->n; i++)
-		n += !t->node[list->seat[i].sw].used;
+		n += !t->node[list->seat[i] >> 8].used;
 	return n;
 }
 
@@ -148,8 +137,8 @@ static bool build(struct ibf_engine *e, const struct seats *list,
 		return false;
 	t->n_members = 0;
 	for (uint32_t i = 0; i < list->n; i++)
-		if (!i || list->seat[i].sw != list->seat[i - 1].sw)
-			t->member[t->n_members++] = list->seat[i].sw;
+		if (!i || list->seat[i] >> 8 != list->seat[i - 1] >> 8)
+			t->member[t->n_members++] = list->seat[i] >> 8;
 	ibf_stree_build(t, mlid);
 	write_tree(e->plugin, t, list, mlid);
 	lost = lost_seats(t, list);
@@ -163,12 +152,11 @@ static bool build(struct ibf_engine *e, const struct seats *list,
 static bool refresh(struct ibf_engine *e)
 {
 	struct ibf_generation *gen;
-	struct ibf_timing ms;
 	struct ftr_err err = { 0 };
 
 	if (e->gen && !e->gen_stale)
 		return true;
-	if (ibf_generation_new(e, &gen, &ms, &err) || ibf_generation_shape(e, gen, &ms, &err))
+	if (ibf_generation_new(e, &gen, &err) || ibf_generation_shape(e, gen, &err))
 		return false;
 	ibf_engine_publish(e, gen);
 	return true;

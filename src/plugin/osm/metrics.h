@@ -21,7 +21,10 @@ enum ibf_sm_state {
 	IBF_N_SM_STATES
 };
 
-#define IBF_ROUTING_PHASES 5	/* snapshot, shape, route, check, commit */
+enum ibf_phase {
+	IBF_PHASE_SNAPSHOT, IBF_PHASE_SHAPE, IBF_PHASE_ROUTE, IBF_PHASE_CHECK, IBF_PHASE_COMMIT,
+	IBF_ROUTING_PHASES
+};
 #define IBF_REROUTE_PHASES 5	/* ports known, tables computed, tables checked, first and last
 				 * block acknowledged */
 
@@ -49,7 +52,7 @@ struct ibf_metrics {
 	double routing_ms[IBF_ROUTING_PHASES];
 	uint64_t changed_entries;
 	uint32_t switches, links, end_ports;
-	uint32_t missing_switches, missing_links, missing_end_ports;
+	struct ftr_drain_count missing;
 	uint64_t lost_hosts, lost_mixed, lost_others;	/* unreachable pairs */
 	uint32_t no_sm_path;	/* switches without a route to the SM */
 	bool load_known;

@@ -241,8 +241,9 @@ enum ftr_status ibf_options_path(const char *shared, char **path,
 
 	if (!copy)
 		return ftr_nomem(err, "the options");
-	for (char *w = strtok_r(copy, " \t,", &save); w && !st;
-	     w = strtok_r(NULL, " \t,", &save)) {
+	for (char *w = strtok_r(copy, " \t,", &save); w; w = strtok_r(NULL, " \t,", &save)) {
+		if (st)
+			break;
 		if (strncmp(w, PLUGIN_WORD, len) || (w[len] && w[len] != ':'))
 			continue;
 		if (w[len] != ':' || !w[len + 1])

@@ -27,6 +27,7 @@
 
 #include "base/base.h"
 #include "osm/clock.h"
+#include "osm/metrics.h"
 #include "osm/msg.h"
 #include "osm/name.h"
 #include "osm/options.h"
@@ -81,37 +82,20 @@ struct ibf_generation {
 	struct ftr_keep keep;
 	bool makeshift;		/* the preferred tables were made for a damaged fabric */
 	struct ftr_route_opts opts;
-	uint8_t *order;		/* [n_sw] level of each switch in the up/down order; NULL: there
-				 * is no such order of at most 255 levels */
-	/* The shape whose ranks, costs and groups the tables follow: `shape` or `own`; NULL: there
-	 * is none. */
+	/* The shape whose ranks, costs and groups the tables follow: `shape` or stats.routed; NULL:
+	 * there is none. */
 	const struct ftr_shape *routed;
-	struct ftr_shape *own;	/* shape with the engine's own order of switches, or NULL */
 	struct ftr_sl2vl *vls;	/* SL2VL tables if ddlr uses two VLs (ddlr_vls.c), else NULL */
 	struct ftr_vl_pairs pairs;	/* the VLs of these tables */
 	ftr_sw *sm;		/* the array to which opts.sm points; owned */
-	struct ftr_turn *turn;	/* the array to which opts.turn points: extra turns of the tables
-				 * (from a downward to an upward link); owned */
 	struct ftr_turn *given;	/* [n_given] extra turns from which the engine started */
 	uint32_t n_given;
-	struct ftr_route_stats stats;	/* the arrays to which it points have been freed */
+	struct ftr_route_stats stats;	/* owns stats.order, stats.routed and stats.turn, to which
+					 * opts.turn points */
 	struct ibf_unserved unserved;
+	double ms[IBF_ROUTING_PHASES];	/* the durations of the last routing with these tables */
+	struct ftr_tables_diff changes;	/* the entries that it changed */
 	uint32_t preferred;	/* ibf_prefer.changes after this routing */
-};
-
-/* Tables that an engine has computed, its options and its statistics. */
-struct ibf_routes {
-	struct ftr_tables *t;
-	struct ftr_route_opts opts;
-	struct ftr_route_stats stats;	/* owns stats.order and stats.turn */
-	ftr_sw *sm;		/* the array to which opts.sm points; owned */
-	struct ftr_turn *given;	/* the array to which opts.turn points: extra turns from which
-				 * the engine starts; owned */
-};
-
-/* Durations in milliseconds. */
-struct ibf_timing {
-	double snapshot, shape, route, check, commit;
 };
 
 /* Result of reading the tables of the switches, see adopt.c. */
@@ -213,7 +197,6 @@ struct ibf_plugin {
 	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
 				 * has not written them yet; 0: it has left none */
 	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
-	struct rr_written written;	/* by routings, also by OpenSM itself after IBF121 */
 	struct ibf_rank *rank;	/* [n_rank] of the last routing, by ascending GUID */
 	uint32_t n_rank;
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
@@ -250,10 +233,9 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
  * failures; ibf_generation_shape then drops gen.  The caller holds OpenSM's exclusive lock. */
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
 				   struct ibf_generation **out,
-				   struct ibf_timing *ms,
 				   struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status ibf_generation_shape(struct ibf_engine *e, struct ibf_generation *gen,
-				     struct ibf_timing *ms, struct ftr_err *err) FTR_MUST_USE;
+				     struct ftr_err *err) FTR_MUST_USE;
 /* Log err as the reason why the engine does not route; returns err->status. */
 enum ftr_status ibf_refuse(struct ibf_engine *e, enum ibf_msg msg,
 			   const struct ftr_err *err);
@@ -304,10 +286,9 @@ void ibf_guids_free(struct ibf_plugin *p);
 /* Log a warning if root_guid_file names no switch of the fabric, or not all top switches. */
 void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh);
 
-/* verify.c: check the computed tables r->t.  FTR_REFUSED: they must not be used; err says why. */
-enum ftr_status ibf_verify(struct ibf_engine *e,
-			   const struct ibf_generation *gen,
-			   const struct ibf_routes *r, struct ibf_unserved *un,
+/* verify.c: check the computed tables, and set gen->unserved.  FTR_REFUSED: they must not be used; err
+ * says why. */
+enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
 
 /* prefer.c.  Called before gen is routed: set gen->prefer, gen->current and gen->keep. */
@@ -408,9 +389,11 @@ void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 /* Post RR_EV_ROUTING (with OpenSM's exclusive lock held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
 void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
-/* Wait until a write of the fast path has ended, at most 5 s.  Returns the times of its last writes.
+/* Wait until a write of the fast path has ended, at most 5 s.  Returns the times of the last writes.
  * The caller does not hold OpenSM's lock.  f is not NULL. */
 struct rr_written ibf_fast_wait(struct ibf_fast *f);
+/* Tables of a routing have been written.  proved: see struct rr_written.  f is not NULL. */
+void ibf_fast_written(struct ibf_fast *f, bool proved);
 /* Store the numbers of changes of a routing.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ftr_tables_diff *c);
 /* ddlr_vls.c: decide how many VLs ddlr uses with the tables of gen.  The caller holds OpenSM's
@@ -438,10 +421,7 @@ struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
 /* Increment a counter: sweeps or refusals.  counter: its offset in struct ibf_metrics. */
 void ibf_status_count(struct ibf_plugin *p, size_t counter);
-void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
-		       const struct ibf_timing *ms,
-		       const struct ibf_unserved *un,
-		       const struct ftr_tables_diff *c);
+void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen);
 /* used: name of the engine that has routed; "": an engine of this plugin has failed, and no other
  * has routed yet.  ours: the engine `used` belongs to this plugin.  reason: why an engine of this
  * plugin has failed or was passed over in routing_engine; "": there is no such engine. */

@@ -189,7 +189,7 @@ void ibf_prefer_restore(struct ibf_engine *e, struct ibf_nominal *n, struct ftr_
 	gen->tables = s->t;
 	gen->given = s->given;
 	gen->n_given = s->n_given;
-	gen->turn = s->turn;
+	gen->stats.turn = s->turn;
 	gen->opts.turn = s->turn;
 	gen->opts.n_turns = s->n_turns;
 	prefer(r, gen);
@@ -455,11 +455,11 @@ static struct ibf_generation *better_with_hosts(const struct ibf_prefer *r,
 	    !ftr_turns_carry(gen->fabric, gen->given, gen->n_given, new->fabric, &new->given,
 			     &new->n_given) ||
 	    !ftr_turns_carry(gen->fabric, gen->opts.turn, gen->opts.n_turns, new->fabric,
-			     &new->turn, &new->opts.n_turns)) {
+			     &new->stats.turn, &new->opts.n_turns)) {
 		ibf_generation_put(new);
 		return NULL;
 	}
-	new->opts.turn = new->turn;
+	new->opts.turn = new->stats.turn;
 	ftr_tables_overlay(r->better->gen->fabric, r->better->t, new->fabric, new->tables);
 	return new;
 }

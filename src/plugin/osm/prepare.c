@@ -68,8 +68,7 @@ static void report_no_such_ports(struct ibf_plugin *p, const struct ftr_shape *s
 }
 
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
-				   struct ibf_generation **out,
-				   struct ibf_timing *ms, struct ftr_err *err)
+				   struct ibf_generation **out, struct ftr_err *err)
 {
 	struct ibf_plugin *p = e->plugin;
 	struct ibf_generation *gen = ftr_calloc(1, sizeof(*gen));
@@ -94,14 +93,14 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 			ibf_count(skips.n, "contradiction", "contradictions").s,
 			skips.first);
 	t1 = ibf_now_ms();
-	ms->snapshot = t1 - t0;
+	gen->ms[IBF_PHASE_SNAPSHOT] = t1 - t0;
 	gen->nominal = ibf_nominal_for(p, gen->fabric, &opts);
 	/* the nominal fabric contains the drained parts */
 	if (ibf_drain_apply(p, gen, err)) {
 		ibf_generation_put(gen);
 		return ibf_refuse(e, IBF_SNAPSHOT, err);
 	}
-	ms->shape = ibf_now_ms() - t1;
+	gen->ms[IBF_PHASE_SHAPE] = ibf_now_ms() - t1;
 	gen->mcast_able = ftr_calloc(gen->fabric->n_sw, 1);
 	if (!gen->mcast_able) {
 		ibf_generation_put(gen);
@@ -114,7 +113,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 }
 
 enum ftr_status ibf_generation_shape(struct ibf_engine *e, struct ibf_generation *gen,
-				     struct ibf_timing *ms, struct ftr_err *err)
+				     struct ftr_err *err)
 {
 	struct ibf_plugin *p = e->plugin;
 	struct ftr_shape_opts opts = {
@@ -128,7 +127,7 @@ enum ftr_status ibf_generation_shape(struct ibf_engine *e, struct ibf_generation
 		ibf_generation_put(gen);
 		return ibf_refuse(e, IBF_SHAPE, err);
 	}
-	ms->shape += ibf_now_ms() - t0;
+	gen->ms[IBF_PHASE_SHAPE] += ibf_now_ms() - t0;
 	report_no_such_ports(p, gen->shape);
 	ibf_roots_report(p, gen->shape);
 	return FTR_OK;

@@ -118,10 +118,7 @@ static uint32_t without_sm(const struct ibf_plugin *p,
 	return n;
 }
 
-void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
-		       const struct ibf_timing *ms,
-		       const struct ibf_unserved *un,
-		       const struct ftr_tables_diff *c)
+void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen)
 {
 	const struct ftr_shape *sh = gen->shape;
 	struct ibf_metrics *m;
@@ -132,22 +129,20 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 	pthread_mutex_lock(&p->status->mutex);
 	m->routings++;
 	m->routed = rr_wall();
-	m->routing_ms[0] = ms->snapshot;
-	m->routing_ms[1] = ms->shape;
-	m->routing_ms[2] = ms->route;
-	m->routing_ms[3] = ms->check;
-	m->routing_ms[4] = ms->commit;
-	m->changed_entries = c->entries;
+	memcpy(m->routing_ms, gen->ms, sizeof(m->routing_ms));
+	m->changed_entries = gen->changes.entries;
 	m->switches = gen->fabric->n_sw;
 	m->links = gen->fabric->n_sw_links;
 	m->end_ports = gen->fabric->n_ep;
 	/* drained parts are not missing */
-	m->missing_switches = sh->missing.n_missing_sw - gen->drained.switches;
-	m->missing_links = sh->missing.n_missing_links - gen->drained.links;
-	m->missing_end_ports = sh->missing.n_missing_hosts - gen->drained.hosts;
-	m->lost_hosts = un->hosts;
-	m->lost_mixed = un->mixed;
-	m->lost_others = un->others;
+	m->missing = (struct ftr_drain_count){
+		.switches = sh->missing.n_missing_sw - gen->drained.switches,
+		.links = sh->missing.n_missing_links - gen->drained.links,
+		.hosts = sh->missing.n_missing_hosts - gen->drained.hosts,
+	};
+	m->lost_hosts = gen->unserved.hosts;
+	m->lost_mixed = gen->unserved.mixed;
+	m->lost_others = gen->unserved.others;
 	m->no_sm_path = without_sm(p, gen);
 	pthread_mutex_unlock(&p->status->mutex);
 }
@@ -198,13 +193,13 @@ void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r)
 	m = &p->status->m;
 	pthread_mutex_lock(&p->status->mutex);
 	m->reroutes++;
-	m->failed_writes += r->failed;
-	m->rerouted = r->wall;
+	m->failed_writes += r->sets.failed;
+	m->rerouted = r->fault.wall;
 	m->reroute_ms[0] = r->known_ms;
 	m->reroute_ms[1] = r->computed_ms;
 	m->reroute_ms[2] = r->checked_ms;
-	m->reroute_ms[3] = r->first_ms;
-	m->reroute_ms[4] = r->last_ms;
+	m->reroute_ms[3] = r->sets.first_ms;
+	m->reroute_ms[4] = r->sets.last_ms;
 	write_all(p);
 	pthread_mutex_unlock(&p->status->mutex);
 }

@@ -9,19 +9,9 @@
  * have one.  So the plugin writes the new entries itself, in steps (<ftr/transition.h>).  If a pair
  * of hosts has a path in the old and in the new tables, it has a path after every write.
  *
- * Two designs were considered:
- *
- *	(a) OpenSM gets the old tables, and a thread of the plugin applies the difference after the
- *	    sweep, as the fast path does.  Nothing waits.  But old tables that fit the present fabric
- *	    do not always exist: links have failed, and hosts and switches are new.  Then OpenSM
- *	    would need a third kind of tables, which must be free of credit loops with the old and
- *	    with the new ones.  And during the transition, the answers of OpenSM's SA and the trees
- *	    of multicast groups would follow tables that are about to change.
- *	(b) The routing callback writes the difference, and OpenSM's own distribution then finds
- *	    nothing to write.
- *
- * This file is design (b), because each routing then has one set of new tables, as before, and if
- * anything goes wrong, OpenSM's distribution completes it.
+ * The routing callback writes the difference.  OpenSM's own distribution then finds nothing to write, or
+ * completes a transition that has failed.  A thread that writes after the sweep would need other tables
+ * for OpenSM meanwhile, and the old ones may not fit the fabric.
  *
  * OpenSM calls the routing callback with its lock held.  commit.c has already stored the new tables
  * in new_lft.  The lock is released while packets travel, and taken again afterwards.  This may
@@ -64,7 +54,7 @@
  *
  * Packets may also follow entries of before the last repair or routing, which the graph does not
  * contain.  They are waited for, unless the ranks prove that no mixture of these tables has a credit
- * loop.  Not covered: a repair by other ranks (to wait would delay the repair of paths).
+ * loop.
  *
  * There may be no order without a possible credit loop.  Two cases:
  *
@@ -120,7 +110,7 @@ struct change {
 	struct ftr_tables *now;
 	struct ibf_sets w;
 	double start, end;	/* by ibf_now_ms(); no step begins after `end` */
-	struct rr_written repaired;	/* by the fast path */
+	struct rr_written older;
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	bool other_ranks;	/* the last routing had other ranks */
 	uint32_t steps, rounds;
@@ -391,9 +381,7 @@ static enum ftr_status judge(struct change *x, enum verdict *v, struct ftr_err *
 /* Wait for packets that follow entries older than x->now, see above. */
 static void wait_for_older(struct change *x)
 {
-	const struct rr_written *a = &x->p->written, *b = &x->repaired;
-	double last = FTR_MAX(x->proved && !x->other_ranks ? a->unranked : a->last,
-			      x->proved ? b->unranked : b->last);
+	double last = x->proved && !x->other_ranks ? x->older.unranked : x->older.last;
 	double until = last > 0 ? last + ibf_packet_lifetime(x->p) : 0, t0 = ibf_now_ms();
 
 	while (ibf_now_ms() < until && !is_over(x))
@@ -493,8 +481,9 @@ static enum ftr_status without_loop(struct change *x, struct ftr_tables **out, s
 
 	if (!st)
 		memcpy((*out)->lft, x->now->lft, (size_t)x->now->n_sw * x->now->stride);
-	while (!st) {
-		st = ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
+	while (true) {
+		if (!st)
+			st = ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
 		if (st || rep->cdg != FTR_CDG_CYCLE)
 			break;
 		if (ibf_now_ms() > end)
@@ -607,8 +596,8 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 					     err);
 
 	for (ftr_sw s = 0; s < x->f->n_sw; s++)
-		for (uint32_t b = 0; failed && b < x->b.n; b++)
-			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
+		for (uint32_t b = 0; b < x->b.n; b++)
+			if (failed && *ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
 				x->w.silent[s] = 1;
 	x->unread += (uint32_t)failed;
 	ibf_clear_invalid(x->f, x->now, x->to);
@@ -636,14 +625,23 @@ static void settle(const struct change *x)
 	}
 }
 
-/* Another manager has taken over, and replaces the remaining entries.  OpenSM would go on with its sweep:
- * let it write the entries that the switches hold.  OpenSM's lock is held. */
+static bool has_link(const struct ftr_fabric *f, ftr_sw s)
+{
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+		if (ftr_fabric_next(f, s, (ftr_port)p) != FTR_SW_NONE)
+			return true;
+	return false;
+}
+
+/* Another manager has taken over, and replaces the remaining entries.  OpenSM goes on with its sweep: let
+ * it write the entries that the switches hold.  Only a switch without an Active link gets its new table:
+ * no packet can reach it, and OpenSM will activate its links.  OpenSM's lock is held. */
 static void leave_tables(const struct change *x)
 {
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
 
-		if (sw && sw->new_lft && !x->w.silent[s])
+		if (sw && sw->new_lft && !x->w.silent[s] && has_link(x->f, s))
 			memcpy(sw->new_lft, ftr_tables_row(x->now, s),
 			       FTR_MIN(sw->lft_size, x->f->max_lid + 1u));
 	}
@@ -743,7 +741,7 @@ static void report(struct change *x, const struct ibf_engine *e, const char *uns
 void ibf_transition_over(struct ibf_plugin *p)
 {
 	if (p->unordered_at)
-		p->written.last = p->written.unranked = ibf_now_ms();
+		ibf_fast_written(p->fast, false);
 	if (p->unordered_at)
 		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
 			ibf_count(p->unordered_pairs, "pair", "pairs").s,
@@ -756,7 +754,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
 		.p = p, .gen = gen, .to = gen->tables, .start = ibf_now_ms(),
-		.rank = gen->stats.order_known ? gen->order : NULL,
+		.rank = gen->stats.order_known ? gen->stats.order : NULL,
 		.f = gen->undrained ? gen->undrained : gen->fabric,
 	};
 	struct ftr_err err = { 0 }, unsafe = { 0 }, unknown;
@@ -770,7 +768,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	st = prepare(&x, e, &err);
 	if (!st) {
 		CL_PLOCK_RELEASE(&p->osm->lock);
-		x.repaired = ibf_fast_wait(p->fast);
+		x.older = ibf_fast_wait(p->fast);
 		st = read_unknown(&x, &err);
 		x.w.now = x.now;
 		x.end = ibf_now_ms() + p->opt.transition_limit_ms;
@@ -782,9 +780,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 		if (why_not(&x, &err))
 			x.lost_known = !add_lost(&x, &unknown);
 		if (x.w.blocks || x.w.failed)
-			p->written.last = ibf_now_ms();
-		if ((x.w.blocks || x.w.failed) && !x.proved)
-			p->written.unranked = p->written.last;
+			ibf_fast_written(p->fast, x.proved);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
 		if (!is_master(&x))

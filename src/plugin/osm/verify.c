@@ -136,24 +136,13 @@ static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 	}
 }
 
-struct lacking {
-	ftr_sw sw;
-	uint64_t lids;		/* number of host LIDs that the hosts on sw cannot reach */
-};
-
-static int lacking_cmp(const void *x, const void *y)
-{
-	const struct lacking *a = x, *b = y;
-
-	return FTR_ORDER(b->lids, a->lids) ?: FTR_ORDER(a->sw, b->sw);
-}
-
-/* List the switches whose hosts cannot reach all other hosts; returns their number.  The
- * switches with the most unreachable LIDs come first.  *hosts: number of hosts on these switches.
+/* List the switches whose hosts cannot reach all other hosts; returns their number.  The key of a
+ * switch is the complement of the number of unreachable LIDs, so that the greatest number comes
+ * first.  *hosts: number of hosts on these switches.
  * apart true: count the LIDs that are not physically connected to the switch.  apart false: count
  * the physically connected LIDs to which the engine promises no path. */
 static uint32_t find_lacking(const struct promise *p, bool apart,
-			     struct lacking *out, uint64_t *hosts)
+			     struct ftr_key *out, uint64_t *hosts)
 {
 	uint32_t n = 0;
 
@@ -166,10 +155,10 @@ static uint32_t find_lacking(const struct promise *p, bool apart,
 				lids += p->y[p->sh->numbering.col_sw[c]].host_lids;
 		if (!lids)
 			continue;
-		out[n++] = (struct lacking){ s, lids };
+		out[n++] = (struct ftr_key){ ~lids, s };
 		*hosts += p->y[s].hosts;
 	}
-	qsort(out, n, sizeof(*out), lacking_cmp);
+	qsort(out, n, sizeof(*out), ftr_key_cmp);
 	return n;
 }
 
@@ -184,7 +173,7 @@ static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 			 char *text, size_t size)
 {
 	const struct ftr_fabric *f = p->sh->f;
-	struct lacking *w = ftr_calloc(f->n_sw, sizeof(*w));
+	struct ftr_key *w = ftr_calloc(f->n_sw, sizeof(*w));
 	uint64_t hosts;
 	uint32_t n = w ? find_lacking(p, apart, w, &hosts) : 0, named = 0;
 	size_t at = 0;
@@ -196,13 +185,13 @@ static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 				      hosts, hosts == 1 ? " is" : "s are");
 	for (uint32_t i = 0; i < n; i++)
 		for (ftr_ep e = 0; e < f->n_ep && named < most; e++) {
-			if (!is_host_of(f, e, w[i].sw))
+			if (!is_host_of(f, e, w[i].idx))
 				continue;
 			at += (size_t)snprintf(text + at, size - at,
 					       "%s %s (%" PRIu64
 					       " unreachable)",
 					       named++ ? "," : "",
-					       ibf_ep_name(f, e).s, w[i].lids);
+					       ibf_ep_name(f, e).s, ~w[i].key);
 			if (at >= size)
 				named = most;
 		}
@@ -294,12 +283,10 @@ static enum ftr_status judge(const struct promise *p,
 	return judge_missing(p, t, err);
 }
 
-enum ftr_status ibf_verify(struct ibf_engine *e,
-			   const struct ibf_generation *gen,
-			   const struct ibf_routes *routes,
-			   struct ibf_unserved *un, struct ftr_err *err)
+enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen, struct ftr_err *err)
 {
-	const struct ftr_route_stats *stats = &routes->stats;
+	const struct ftr_route_stats *stats = &gen->stats;
+	struct ibf_unserved *un = &gen->unserved;
 	struct ftr_check_opts opts = {
 		.rank = stats->order_known ? stats->order : NULL,
 		.turn = stats->turn, .n_turns = stats->turn ? stats->n_turns : 0,
@@ -308,8 +295,8 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
 	struct tally *y = tally_new(gen->fabric);
 	struct promise p = {
-		.sh = gen->shape, .opts = &routes->opts, .y = y,
-		.what = e->ops->promise(&routes->opts),
+		.sh = gen->shape, .opts = &gen->opts, .y = y,
+		.what = e->ops->promise(&gen->opts),
 		.island = ftr_calloc(gen->fabric->n_sw, sizeof(*p.island)),
 	};
 	enum ftr_status st = FTR_OK;
@@ -320,11 +307,11 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 	else
 		ftr_check_parts(gen->fabric, p.island);
 	if (!st)
-		st = ftr_check_tables(gen->fabric, routes->t, &opts,
+		st = ftr_check_tables(gen->fabric, gen->tables, &opts,
 				      e->plugin->team, r, err);
 	if (!st) {
 		count_unserved(&p, un);
-		st = judge(&p, routes->t, r, err);
+		st = judge(&p, gen->tables, r, err);
 	}
 	if (!st) {
 		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)

@@ -263,25 +263,17 @@ bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j)
 	return true;
 }
 
-/* Wait at most `ms` milliseconds until no job is waiting or running.  Returns false if there still
- * is such a job.  The caller holds the mutex. */
-static bool wait_idle(struct ibf_writer *w, unsigned int ms)
-{
-	double end = ibf_now_ms() + ms;
-
-	while ((w->first || w->busy) && ibf_now_ms() < end)
-		ibf_cond_wait(&w->cond, &w->mutex, end);
-	return !w->first && !w->busy;
-}
-
 bool ibf_writer_flush(struct ibf_writer *w, unsigned int ms)
 {
+	double end = ibf_now_ms() + ms;
 	bool idle;
 
 	if (!w)
 		return true;
 	pthread_mutex_lock(&w->mutex);
-	idle = wait_idle(w, ms);
+	while ((w->first || w->busy) && ibf_now_ms() < end)
+		ibf_cond_wait(&w->cond, &w->mutex, end);
+	idle = !w->first && !w->busy;
 	pthread_mutex_unlock(&w->mutex);
 	return idle;
 }
@@ -327,12 +319,17 @@ static void drop_waiting(struct ibf_writer *w)
 
 void ibf_writer_free(struct ibf_writer *w)
 {
+	bool idle;
+
 	if (!w)
 		return;
 	pthread_mutex_lock(&w->mutex);
 	w->stop = true;
 	ibf_cond_wake(&w->cond);
-	if (!wait_idle(w, IBF_WRITER_DRAIN_MS)) {
+	pthread_mutex_unlock(&w->mutex);
+	idle = ibf_writer_flush(w, IBF_WRITER_DRAIN_MS);
+	pthread_mutex_lock(&w->mutex);
+	if (!idle) {
 		drop_waiting(w);
 		w->cancel = true;
 		if (w->helper)

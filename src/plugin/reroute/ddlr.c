@@ -133,8 +133,8 @@ static enum ftr_status push_plan(struct rr *f,
 
 	r->switches = FTR_MAX(r->switches, plan->n_switches);
 	r->write_steps += plan->n_steps;
-	st = rr_write(f, &what, r, err);
-	if (!st && (r->failed || f->view->mixed))
+	st = rr_write(f, &what, &r->fault, &r->sets, err);
+	if (!st && (r->sets.failed || f->view->mixed))
 		st = ftr_fail(err, FTR_REFUSED, "not all blocks were acknowledged");
 	if (st)
 		rr_ddlr_drop(f->view);
@@ -148,21 +148,21 @@ static enum ftr_status push_plan(struct rr *f,
 /* ---- local repair ------------------------------------------------------- */
 
 static enum ftr_status plan_local(struct rr *f,
-				    const struct rr_repair *r,
+				    const struct rr_fault *fault,
 				    struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err)
 {
-	struct ftr_event *ev = ftr_calloc(r->n_links, sizeof(*ev));
+	struct ftr_event *ev = ftr_calloc(fault->n_links, sizeof(*ev));
 	enum ftr_status st;
 
 	if (!ev)
 		return ftr_nomem(err, "changes of links");
-	for (uint32_t i = 0; i < r->n_links; i++)
+	for (uint32_t i = 0; i < fault->n_links; i++)
 		ev[i] = (struct ftr_event){
-			.kind = FTR_EVENT_LINK_DOWN, .sw = r->link[i].sw,
-			.port = r->link[i].port,
+			.kind = FTR_EVENT_LINK_DOWN, .sw = fault->link[i].sw,
+			.port = fault->link[i].port,
 		};
-	st = rr_planner_events(f->view->planner, ev, r->n_links, plan, err);
+	st = rr_planner_events(f->view->planner, ev, fault->n_links, plan, err);
 	free(ev);
 	return st;
 }
@@ -225,10 +225,10 @@ static void undo_plan(const struct trial *c, struct ftr_tables *t)
 			c->change[i].before;
 }
 
-static void list_dead_links(struct trial *c, const struct rr_repair *r)
+static void list_dead_links(struct trial *c, const struct rr_fault *fault)
 {
-	for (uint32_t i = 0; i < r->n_links; i++) {
-		const struct rr_link *x = &r->link[i];
+	for (uint32_t i = 0; i < fault->n_links; i++) {
+		const struct rr_link *x = &fault->link[i];
 
 		c->gone[i] = (struct ftr_link){
 			.sw = x->sw, .peer = x->peer, .port = x->port,
@@ -245,16 +245,15 @@ static void list_dead_links(struct trial *c, const struct rr_repair *r)
  * checker's dependency graph (<ftr/cdg.h>), which also covers packets in flight.  A path
  * may end at a dead port only if the plan reports entries that it could not repair.
  */
-static enum ftr_status check_plan(const struct rr *rr, const struct rr_repair *r,
+static enum ftr_status check_plan(const struct rr_view *v, const struct rr_fault *fault,
 				  const struct ftr_ddlr_plan *plan,
 				  struct ftr_err *err)
 {
-	const struct rr_view *v = rr->view;
 	const struct ftr_fabric *f = v->gen.fabric;
 	struct trial c = {
 		.change = ftr_calloc(plan->n + 1u, sizeof(*c.change)),
-		.gone = ftr_calloc(r->n_links + 1u, sizeof(*c.gone)),
-		.dead = rr_dead_with(v, r),
+		.gone = ftr_calloc(fault->n_links + 1u, sizeof(*c.gone)),
+		.dead = rr_dead_with(v, fault),
 	};
 	struct ftr_check_delta delta;
 	struct ftr_delta_report rep;
@@ -265,11 +264,11 @@ static enum ftr_status check_plan(const struct rr *rr, const struct rr_repair *r
 		return ftr_nomem(err, "changed entries");
 	}
 	enter_plan(&c, v->sent, plan);
-	list_dead_links(&c, r);
+	list_dead_links(&c, fault);
 	ftr_incr_delta(v->incr, &delta);
 	delta = (struct ftr_check_delta){
 		.dead = c.dead, .extra = delta.extra, .n_extra = delta.n_extra,
-		.gone = c.gone, .n_gone = r->n_links,
+		.gone = c.gone, .n_gone = fault->n_links,
 		.change = c.change, .n_changes = c.n, .rank = v->gen.order,
 	};
 	st = ftr_check_changes(f, v->sent, &delta, &rep, err);
@@ -292,13 +291,13 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 {
 	struct ftr_ddlr_plan plan = { 0 };
 	struct ftr_err err = { 0 };
-	enum ftr_status st = plan_local(f, r, &plan, &err);
+	enum ftr_status st = plan_local(f, &r->fault, &plan, &err);
 
 	if (!st) {
-		r->computed_ms = rr_now(f) - r->trap_at;
+		r->computed_ms = rr_now(f) - r->fault.trap_at;
 		r->unrepaired = plan.unrepaired;
-		st = check_plan(f, r, &plan, &err);
-		r->checked_ms = rr_now(f) - r->trap_at;
+		st = check_plan(f->view, &r->fault, &plan, &err);
+		r->checked_ms = rr_now(f) - r->fault.trap_at;
 		if (!st)
 			st = push_plan(f, &plan, r, &err);
 		ftr_ddlr_plan_fini(&plan);

@@ -93,8 +93,8 @@ void rr_repair_free(struct rr_repair *r)
 	if (!r)
 		return;
 	rr_routing_put(&r->gen);
-	free(r->link);
-	free(r->sets);
+	free(r->fault.link);
+	free(r->sets.text);
 	free(r);
 }
 
@@ -106,19 +106,19 @@ static struct rr_repair *repair_new(struct rr *f,
 
 	if (!r)
 		return NULL;
-	r->trap_at = n_traps ? trap[0].at : rr_now(f);
-	r->wall = rr_wall() - (rr_now(f) - r->trap_at) / 1e3;
+	r->fault.trap_at = n_traps ? trap[0].at : rr_now(f);
+	r->fault.wall = rr_wall() - (rr_now(f) - r->fault.trap_at) / 1e3;
 	r->gen = rr_routing_get(&f->view->gen);
 	r->number = f->n_repairs + 1;
-	r->n_traps = n_traps;
-	r->known_ms = r->computed_ms = r->checked_ms = -1;
-	r->first_ms = r->last_ms = r->reconciled_ms = -1;
+	r->fault.n_traps = n_traps;
+	r->sets = RR_NO_SETS;
+	r->known_ms = r->computed_ms = r->checked_ms = r->reconciled_ms = -1;
 	return r;
 }
 
 static double since(const struct rr *f, const struct rr_repair *r)
 {
-	return rr_now(f) - r->trap_at;
+	return rr_now(f) - r->fault.trap_at;
 }
 
 static enum ftr_status refuse_findings(const struct rr_view *v,
@@ -243,16 +243,16 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 			       const struct ftr_incr_result **res,
 			       struct ftr_err *err)
 {
-	struct ftr_incr_event *ev = ftr_calloc(r->n_links, sizeof(*ev));
+	struct ftr_incr_event *ev = ftr_calloc(r->fault.n_links, sizeof(*ev));
 	enum ftr_status st;
 
 	if (!ev)
 		return ftr_nomem(err, "changes of links");
-	for (uint32_t i = 0; i < r->n_links; i++)
+	for (uint32_t i = 0; i < r->fault.n_links; i++)
 		ev[i] = (struct ftr_incr_event){
-			r->link[i].sw, r->link[i].port, r->link[i].up
+			r->fault.link[i].sw, r->fault.link[i].port, r->fault.link[i].up
 		};
-	st = apply(f, ev, r->n_links, res, err);
+	st = apply(f, ev, r->fault.n_links, res, err);
 	free(ev);
 	r->computed_ms = since(f, r);
 	if (!st) {
@@ -298,7 +298,7 @@ static void keep_until_confirmed(struct rr *f, struct rr_repair *r)
 	*at = r;
 	f->state.unconfirmed++;
 	/* the sweep that should have confirmed this repair has already routed: request another */
-	if (f->state.sweep != RR_ROUTING && r->trap_at <= f->state.began)
+	if (f->state.sweep != RR_ROUTING && r->fault.trap_at <= f->state.began)
 		rr_damp_want(&f->state.want, rr_now(f));
 	pthread_mutex_unlock(&f->mutex);
 }
@@ -332,19 +332,19 @@ static void warn_flapping(struct rr *f, const struct ftr_fabric *fab,
 
 static void note_changes(struct rr *f, const struct rr_repair *r)
 {
-	for (uint32_t i = 0; i < r->n_links; i++)
-		if (rr_note(f, RR_NOTE_REPAIRED, &r->link[i]))
-			warn_flapping(f, r->gen.fabric, &r->link[i]);
+	for (uint32_t i = 0; i < r->fault.n_links; i++)
+		if (rr_note(f, RR_NOTE_REPAIRED, &r->fault.link[i]))
+			warn_flapping(f, r->gen.fabric, &r->fault.link[i]);
 }
 
 static void finish(struct rr *f, struct rr_repair *r)
 {
 	f->ops->report(f->ctx, r);
-	if (r->failed)
+	if (r->sets.failed)
 		rr_sweep_now(f);
-	else if (r->resent || r->unsettled)
-		rr_want_sweep(f);	/* the sweep writes these blocks again */
-	if (r->n_traps) {
+	else if (r->sets.again)
+		rr_want_sweep(f);
+	if (r->fault.n_traps) {
 		keep_until_confirmed(f, r);
 	} else {	/* OpenSM already knows the change, so no sweep will confirm the repair */
 		f->ops->record(f->ctx, r);
@@ -355,22 +355,23 @@ static void finish(struct rr *f, struct rr_repair *r)
 /* Report the local repair.  Then reset the numbers in r, which will count the transition. */
 static void report_local(struct rr *f, struct rr_repair *r)
 {
-	r->local = true;
+	bool again = r->sets.again;
+
+	r->stage = RR_LOCAL;
 	f->ops->report(f->ctx, r);
 	f->ops->record(f->ctx, r);
-	r->local = false;
-	free(r->sets);
-	r->sets = NULL;
-	r->sets_lost = false;
-	r->n_changes = r->lids = r->switches = r->blocks = r->write_steps = 0;
-	r->pathless = 0;
-	r->computed_ms = r->checked_ms = r->first_ms = r->last_ms = -1;
+	r->stage = RR_REROUTE;
+	free(r->sets.text);
+	r->sets = RR_NO_SETS;
+	r->sets.again = again;
+	r->switches = r->write_steps = 0;
+	r->computed_ms = r->checked_ms = -1;
 }
 
-static bool all_down(const struct rr_repair *r)
+static bool all_down(const struct rr_fault *fault)
 {
-	for (uint32_t i = 0; i < r->n_links; i++)
-		if (r->link[i].up)
+	for (uint32_t i = 0; i < fault->n_links; i++)
+		if (fault->link[i].up)
 			return false;
 	return true;
 }
@@ -409,7 +410,7 @@ static void stop_transition(struct rr *f, struct rr_repair *r,
 	if (!overtaken)
 		rr_warn(f, rr_ddlr_warning(err), "the transition is unfinished; a sweep will complete it: %s",
 			err->msg);
-	if (overtaken && !r->n_changes)
+	if (overtaken && !r->sets.n_changes)
 		rr_repair_free(r);
 	else
 		finish(f, r);
@@ -459,7 +460,7 @@ void rr_repair_continue(struct rr *f)
 static void repair_locally(struct rr *f, struct rr_repair *r)
 {
 	rr_repair_settle(f);	/* the fault interrupts the transition */
-	if (!all_down(r))
+	if (!all_down(&r->fault))
 		rr_ddlr_drop(f->view);
 	else if (rr_ddlr_detour(f, r))
 		report_local(f, r);
@@ -475,10 +476,10 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	struct rr_writes what;
 	enum ftr_status st;
 
-	for (uint32_t i = 0; i < r->n_links; i++)
-		if (!r->link[i].up)
-			rr_note(f, RR_NOTE_DOWN, &r->link[i]);
-	if (!all_down(r))
+	for (uint32_t i = 0; i < r->fault.n_links; i++)
+		if (!r->fault.link[i].up)
+			rr_note(f, RR_NOTE_DOWN, &r->fault.link[i]);
+	if (!all_down(&r->fault))
 		rr_ddlr_returned(f);
 	if (local)
 		repair_locally(f, r);
@@ -503,7 +504,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 		r->write_steps = res->n_write_steps;
 		r->drained = res->n_drain;
 		what = list_writes(res);
-		st = rr_write(f, &what, r, &err);
+		st = rr_write(f, &what, &r->fault, &r->sets, &err);
 	}
 	if (st) {
 		give_up(f, applied, &err);
@@ -541,13 +542,28 @@ static uint32_t trap_senders(const struct rr_view *v,
 	return k;
 }
 
-/* Remove from c[] the links that are back, but damped; returns the number of links left. */
+/* Packets may be in flight that followed entries of before the last write, and the ranks do not prove
+ * that no credit loop can form with them. */
+static bool has_older_packets(struct rr *f)
+{
+	double last;
+
+	pthread_mutex_lock(&f->mutex);
+	last = f->written.unranked;
+	pthread_mutex_unlock(&f->mutex);
+	return last > 0 && rr_now(f) < last + f->ops->lifetime(f->ctx);
+}
+
+/* Remove from c[] the links that are back, but damped; returns the number of links left.  While there
+ * are older packets, all links that are back are left to the next routing, which waits for these
+ * packets. */
 static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 {
+	bool older = has_older_packets(f);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!c[i].up || !rr_is_damped(f, &c[i]))
+		if (!c[i].up || !(older || rr_is_damped(f, &c[i])))
 			c[kept++] = c[i];
 	return kept;
 }
@@ -562,19 +578,19 @@ static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
 	bool unknown = false;
 
 	if (r)
-		r->link = ftr_calloc(n_ask, sizeof(*r->link));
-	if (!r || !r->link) {
+		r->fault.link = ftr_calloc(n_ask, sizeof(*r->fault.link));
+	if (!r || !r->fault.link) {
 		rr_repair_free(r);
 		rr_sweep_now(f);
 		return true;
 	}
-	r->n_links = rr_probe(f, ask, n_ask, n_traps > 0, &r->link,
+	r->fault.n_links = rr_probe(f, ask, n_ask, n_traps > 0, &r->fault.link,
 				&unknown);
-	r->n_links = drop_damped(f, r->link, r->n_links);
+	r->fault.n_links = drop_damped(f, r->fault.link, r->fault.n_links);
 	r->known_ms = since(f, r);
 	if (unknown)
 		rr_want_sweep(f);
-	if (r->n_links)
+	if (r->fault.n_links)
 		return repair(f, r) || !rr_is_overtaken(f);
 	rr_repair_free(r);
 	return !rr_is_overtaken(f);

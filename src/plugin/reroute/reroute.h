@@ -119,11 +119,8 @@ struct rr_view {
 				 * left the fabric */
 };
 
-/* One repair.  If traps caused it, the next sweep confirms it by a new routing. */
-struct rr_repair {
-	struct rr_repair *next;
-	struct rr_routing gen;	/* the routing to which the switch numbers of this repair refer */
-	uint32_t number;	/* repairs are numbered from the start of OpenSM on */
+/* The changes of links that one repair handles. */
+struct rr_fault {
 	/* Time of the first trap; if n_traps is 0, time at which the repair began.  wall: in
 	 * seconds since 1970.  trap_at: in ms of the clock of rr_ops. */
 	double wall;
@@ -131,23 +128,46 @@ struct rr_repair {
 	uint32_t n_traps;
 	uint32_t n_links;
 	struct rr_link *link;	/* [n_links] */
-	/* n_changes: number of changed entries.  lids: number of LIDs with a changed entry.  If the
-	 * repair is written in several parts, each number is the sum over the parts. */
-	uint32_t n_changes;
-	uint32_t lids;
+};
+
+/* The blocks that write.c has written.  If there were several writes, each number is the sum over
+ * them. */
+struct rr_sets {
+	uint32_t n_changes;	/* number of changed entries */
+	uint32_t lids;		/* number of LIDs with a changed entry */
 	uint32_t pathless;	/* number of entries changed to "no path" */
-	uint32_t spared;	/* number of entries without a path in the new tables that stay as
-				 * they are, because their old path works (ftr_incr_spare()) */
-	uint32_t switches, blocks, write_steps;
+	uint32_t blocks;
 	uint32_t failed;	/* number of blocks that were not written or not acknowledged,
 				 * except those of switches that are probably dead */
-	uint32_t resent;	/* number of blocks sent more than once */
-	uint32_t unsettled;	/* number of blocks that a sweep must write again */
+	bool again;		/* a sweep must write some blocks again */
+	/* when the first and the last block was acknowledged, in ms since the first trap;
+	 * negative: none was */
+	double first_ms, last_ms;
+	/* the written blocks as JSON objects, one per line; NULL: no block was written, or
+	 * text_lost is true */
+	char *text;
+	bool text_lost;		/* the text was not stored, because there are too many blocks, or
+				 * memory was exhausted */
+};
+
+#define RR_NO_SETS ((struct rr_sets){ .first_ms = -1, .last_ms = -1 })
+
+/* SWEPT: this is not a repair, but a report that a sweep has found the switch `whole` again. */
+enum rr_stage { RR_REROUTE, RR_LOCAL, RR_SWEPT };
+
+/* One repair.  If traps caused it, the next sweep confirms it by a new routing. */
+struct rr_repair {
+	struct rr_repair *next;
+	struct rr_routing gen;	/* the routing to which the switch numbers of this repair refer */
+	uint32_t number;	/* repairs are numbered from the start of OpenSM on */
+	enum rr_stage stage;
+	struct rr_fault fault;
+	struct rr_sets sets;
+	uint32_t spared;	/* number of entries without a path in the new tables that stay as
+				 * they are, because their old path works (ftr_incr_spare()) */
+	uint32_t switches, write_steps;
 	uint32_t drained;	/* number of entries written in drain steps: after packets that
 				 * follow old entries had left the fabric */
-	bool local;		/* this is a local repair by ddlr */
-	bool swept;		/* this is not a repair, but a report that a sweep has found the
-				 * switch `whole` again */
 	/* the switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
 	uint64_t unrepaired;	/* local repair: number of entries that still lead to a
@@ -155,22 +175,11 @@ struct rr_repair {
 	uint32_t held;		/* transition: number of LIDs that still use older entries */
 	/* pairs of leaf switches that have lost or regained their path */
 	uint64_t lost_pairs, regained_pairs;
-	/* Times of events, in ms since the first trap; negative: not reached.  known_ms: the
-	 * switches had been probed.  computed_ms, checked_ms: the entries had been computed and
-	 * checked.  first_ms, last_ms: the first and the last block was acknowledged.
+	/* Times in ms since the first trap; negative: not reached.  known_ms: the switches had
+	 * been probed.  computed_ms, checked_ms: the entries had been computed and checked.
 	 * reconciled_ms: the confirming sweep had written its tables. */
-	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
-	double reconciled_ms;
-	bool reconciled;
-	struct {		/* changes by the sweep that confirmed the repair */
-		uint64_t entries, blocks;
-		uint32_t switches;
-	} rest;
-	/* the written blocks as JSON objects, one per line; NULL: no block was written, or
-	 * sets_lost is true */
-	char *sets;
-	bool sets_lost;		/* the written blocks were not stored, because there are too many,
-				 * or memory was exhausted */
+	double known_ms, computed_ms, checked_ms, reconciled_ms;
+	struct ftr_tables_diff rest;	/* changes by the sweep that confirmed the repair */
 };
 
 /* PLANNER: the process of the planner has failed. */
@@ -341,9 +350,9 @@ void rr_search_suspect(struct rr_view *v, const struct rr_link *ask, uint32_t n)
 void rr_search_around(struct rr_view *v, const uint8_t *silent);
 /* Add both ends of a link to a set of ports. */
 void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_link *c);
-/* Returns the set of the ports of all links that are dead in v, or that died according to r.  The
- * caller frees it.  NULL: no memory. */
-uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r);
+/* Returns the set of the ports of all links that are dead in v, or that died according to
+ * `fault`.  The caller frees it.  NULL: no memory. */
+uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_fault *fault);
 
 /* probe.c.  Store the links between s and other switches, dead or alive, in out[], which has room
  * for FTR_PORT_MAX; returns their number. */
@@ -355,12 +364,12 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 
-/* write.c: write the entries of a repair, and free what->entry.  FTR_OK is also returned if some
- * blocks were not acknowledged (r->failed), or if a routing has begun after the first step.
+/* write.c: write the entries of a repair, add to *sets, and free what->entry.  FTR_OK is also returned
+ * if some blocks were not acknowledged (sets->failed), or if a routing has begun after the first step.
  * On all other results, nothing was written.  FTR_REFUSED: a routing has begun, or rr_ops.announce
  * has refused.  FTR_NOMEM: what->entry is NULL, or memory is exhausted. */
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
-			 struct rr_repair *r, struct ftr_err *err);
+			 const struct rr_fault *fault, struct rr_sets *sets, struct ftr_err *err);
 
 /* ddlr.c.  The view v will replace the current view: drop the planner of the current view, and start
  * to make one for v, if the engine of v is ddlr. */

@@ -104,10 +104,17 @@ static void put_in_front(struct rr_state *s, const struct rr_trap *trap,
 static unsigned int on_trap(struct rr_state *s, const struct rr_event *ev,
 			    double now)
 {
-	if (s->tables == RR_FOREIGN || !ev->master ||
-	    s->n_traps == RR_TRAPS_MAX)
+	const struct rr_trap trap = { ev->lid, now };
+
+	if (!ev->master || s->n_traps == RR_TRAPS_MAX)
 		return 0;
-	s->trap[s->n_traps++] = (struct rr_trap){ ev->lid, now };
+	if (s->tables == RR_FOREIGN) {
+		/* with sweep_on_trap FALSE, OpenSM does not act on it either */
+		if (s->sweep != RR_REST && s->n_later < RR_TRAPS_MAX)
+			s->later[s->n_later++] = trap;
+		return 0;
+	}
+	s->trap[s->n_traps++] = trap;
 	/* the trap may wait for the end of a routing, and no event follows if that routing fails;
 	 * so request a sweep in any case */
 	rr_damp_want(&s->want, now);

@@ -59,7 +59,8 @@
  *
  * Traps are never lost.  An accepted trap is in the queue, in the job, or in the list of traps
  * that are handled again when the links are up; or a sweep that will see the change of the link
- * is already wanted.
+ * is already wanted.  A trap during a sweep with FOREIGN tables is not accepted, but handled when the
+ * links are up, if an engine of this plugin routes.
  *
  * rr_step() reads no clock, takes no lock and calls no other module.  The caller must not call it
  * from two threads at the same time.  Times are milliseconds of one monotonic clock.
@@ -70,10 +71,11 @@
 #include "reroute/damp.h"
 #include "reroute/links.h"
 
-/* Times (ms) of the last writes; 0: none. */
+/* Times (ms) of the last writes of repairs and routings; 0: none. */
 struct rr_written {
 	double last;
-	double unranked;	/* of entries on paths that need not go up and then down by rank */
+	double unranked;	/* the ranks did not prove that no mixture of the old and the new entries
+				 * has a credit loop */
 };
 
 #define RR_TRAPS_MAX 512

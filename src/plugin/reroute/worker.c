@@ -35,7 +35,7 @@ static struct rr_repair *take_reconciled(struct rr *f)
 	struct rr_repair **at = &f->repairs;
 
 	while ((r = *at)) {
-		if (r->trap_at > f->state.began) {
+		if (r->fault.trap_at > f->state.began) {
 			at = &r->next;
 			continue;
 		}
@@ -44,8 +44,7 @@ static struct rr_repair *take_reconciled(struct rr *f)
 		r->next = NULL;
 		*end = r;
 		end = &r->next;
-		r->reconciled = true;
-		r->reconciled_ms = rr_now(f) - r->trap_at;
+		r->reconciled_ms = rr_now(f) - r->fault.trap_at;
 	}
 	return done;
 }

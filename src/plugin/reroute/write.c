@@ -52,7 +52,8 @@ struct push {
 	struct rr *f;
 	struct rr_view *v;
 	const struct rr_writes *what;
-	struct rr_repair *r;
+	const struct rr_fault *fault;
+	struct rr_sets *sets;
 	struct write *write;
 	struct rr_smp *job;	/* [n] job[i]: the request for write[i] */
 	struct rr_block *block;	/* [n] block[i]: the block of write[i] */
@@ -142,8 +143,8 @@ static bool settle(struct push *p, uint32_t epoch)
 		p->block[i].sure = !p->v->in_flight[s] && !p->block[i].open &&
 			p->job[i].state == RR_SMP_DONE;
 	}
-	p->r->unsettled += p->f->ops->settle(p->f->ctx, p->block, p->n, epoch,
-					     &rewrite);
+	if (p->f->ops->settle(p->f->ctx, p->block, p->n, epoch, &rewrite))
+		p->sets->again = true;
 	return rewrite;
 }
 
@@ -346,7 +347,7 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 		if (j->state == RR_SMP_DONE || !j->n_routes || j->skip)
 			continue;
 		p->v->in_flight[p->write[i].sw] = 1;
-		p->r->resent++;
+		p->sets->again = true;
 		if (rr_dr_route(p->v->tree[1], p->write[i].sw,
 				 &around)) {
 			j->route[1] = j->route[0];
@@ -418,7 +419,7 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 		p->doubt = true;
 		p->v->mixed |= has_live_link(p, s);
 		p->v->in_flight[s] |= p->job[i].n_routes != 0;
-		p->r->failed += !p->late[s];
+		p->sets->failed += !p->late[s];
 	}
 }
 
@@ -449,14 +450,14 @@ static void write_all(struct push *p, uint32_t epoch)
 		write_step(p, first, end);
 	}
 	for (uint32_t i = 0; i < p->n; i++) {
-		double ms = p->job[i].at - p->r->trap_at;
+		double ms = p->job[i].at - p->fault->trap_at;
 
 		if (p->job[i].state != RR_SMP_DONE)
 			continue;
-		if (p->r->first_ms < 0 || ms < p->r->first_ms)
-			p->r->first_ms = ms;
-		if (ms > p->r->last_ms)
-			p->r->last_ms = ms;
+		if (p->sets->first_ms < 0 || ms < p->sets->first_ms)
+			p->sets->first_ms = ms;
+		if (ms > p->sets->last_ms)
+			p->sets->last_ms = ms;
 	}
 }
 
@@ -467,7 +468,7 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 	const struct write *w = &p->write[i];
 
 	fprintf(out, "{\"ms\":%.3f,\"guid\":\"0x%016" PRIx64 "\",\"lids\":[",
-		p->job[i].at - p->r->trap_at,
+		p->job[i].at - p->fault->trap_at,
 		p->v->gen.fabric->sw[w->sw].guid);
 	for (uint32_t k = w->first; k < w->end; k++)
 		fprintf(out, "%s[%u,%u]", k > w->first ? "," : "",
@@ -479,31 +480,31 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
  * disk. */
 #define NOTED_MAX 16384
 
-/* Append the written blocks to r->sets.  A repair may be written in several parts. */
+/* Append the written blocks to sets->text.  A repair may be written in several parts. */
 static void note_writes(struct push *p)
 {
 	size_t size;
-	struct rr_repair *r = p->r;
+	struct rr_sets *sets = p->sets;
 	char *text = NULL;
 	FILE *out;
 
-	r->sets_lost |= p->what->n > NOTED_MAX;
-	out = r->sets_lost ? NULL : ftr_memstream(&text, &size);
+	sets->text_lost |= p->what->n > NOTED_MAX;
+	out = sets->text_lost ? NULL : ftr_memstream(&text, &size);
 	if (out) {
-		fputs(r->sets ? r->sets : "", out);
+		fputs(sets->text ? sets->text : "", out);
 		for (uint32_t i = 0; i < p->n; i++)
 			if (p->job[i].state == RR_SMP_DONE)
 				note_write(p, out, i);
 		ftr_memstream_end(out, &text);
 	}
-	free(r->sets);
-	r->sets = text;
-	r->sets_lost = !text;
+	free(sets->text);
+	sets->text = text;
+	sets->text_lost = !text;
 }
 
 /* ---- a whole write ------------------------------------------------------ */
 
-/* Add the numbers of this write to those in r.  A repair may be written in several parts. */
+/* Add the numbers of this write to those in p->sets. */
 static void count(struct push *p)
 {
 	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
@@ -511,14 +512,14 @@ static void count(struct push *p)
 	for (uint32_t i = 0; seen && i < p->what->n; i++) {
 		ftr_lid lid = p->what->entry[i].lid;
 
-		p->r->lids += !seen[lid];
-		p->r->pathless += p->what->entry[i].after == FTR_PORT_NONE;
+		p->sets->lids += !seen[lid];
+		p->sets->pathless += p->what->entry[i].after == FTR_PORT_NONE;
 		seen[lid] = 1;
 	}
 	free(seen);
 	for (uint32_t i = 0; i < p->n; i++)
-		p->r->blocks += !p->cut_off[p->write[i].sw];
-	p->r->n_changes += p->what->n;
+		p->sets->blocks += !p->cut_off[p->write[i].sw];
+	p->sets->n_changes += p->what->n;
 }
 
 static bool allocate(struct push *p)
@@ -531,7 +532,7 @@ static bool allocate(struct push *p)
 	p->known = ftr_calloc(n + 1u, 1);
 	p->cut_off = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->late = ftr_calloc(p->v->gen.fabric->n_sw, 1);
-	p->dead = rr_dead_with(p->v, p->r);
+	p->dead = rr_dead_with(p->v, p->fault);
 	return p->write && p->job && p->known && p->cut_off && p->late && p->block && p->dead;
 }
 
@@ -581,9 +582,11 @@ static bool find_routes(struct push *p, const uint8_t *silent)
 }
 
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
-			 struct rr_repair *r, struct ftr_err *err)
+			 const struct rr_fault *fault, struct rr_sets *sets, struct ftr_err *err)
 {
-	struct push p = { .f = f, .v = f->view, .what = what, .r = r };
+	struct push p = {
+		.f = f, .v = f->view, .what = what, .fault = fault, .sets = sets,
+	};
 	enum ftr_status st = FTR_OK;
 	uint32_t epoch;
 	bool begun = false, rewrite = false;
