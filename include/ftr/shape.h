@@ -314,6 +314,14 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 	return sh->reach.down + (size_t)s * sh->reach.stride;
 }
 
+/* Returns true if s is a leaf, or if there is a leaf in its pod (numbering.pod_first). */
+static inline bool ftr_shape_above_leaf(const struct ftr_shape *sh, ftr_sw s)
+{
+	return sh->numbering.col[s] < sh->tree.n_leaf || sh->numbering.pod_first[s] ||
+	       sh->numbering.pod_leaves[s] != 1 ||
+	       (sh->tree.n_leaf && ftr_shape_down(sh, s)[0] != FTR_COST_INF);
+}
+
 /* Returns true if lid is the base LID of a host in the host order (ftr_shape_host_order). */
 static inline bool ftr_shape_has_place(const struct ftr_shape *sh, ftr_lid lid)
 {

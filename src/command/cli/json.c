@@ -143,6 +143,14 @@ void cli_json_text(struct json_object *a, const char *text)
 	}
 }
 
+void cli_json_number(struct json_object *a, uint32_t n)
+{
+	struct json_object *val = n == UINT32_MAX ? NULL : json_object_new_uint64(n);
+
+	if (!a || (!val && n != UINT32_MAX) || json_object_array_add(a, val))
+		no_memory = true;
+}
+
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid)
 {
 	char text[32];

@@ -28,6 +28,8 @@ struct json_object *cli_json_array(struct json_object *o, const char *key);
 struct json_object *cli_json_element(struct json_object *a);
 /* Appends a string to the array a. */
 void cli_json_text(struct json_object *a, const char *text);
+/* Appends a number to the array a; UINT32_MAX: null. */
+void cli_json_number(struct json_object *a, uint32_t n);
 void cli_json_num(struct json_object *o, const char *key, uint64_t n);
 void cli_json_real(struct json_object *o, const char *key, double x);
 void cli_json_bool(struct json_object *o, const char *key, bool b);

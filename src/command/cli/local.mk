@@ -11,7 +11,7 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/completion.c \
 	src/command/cli/input.c src/command/cli/save.c src/command/cli/transition.c src/command/cli/transition.h \
 	src/command/cli/html.h src/command/cli/html.c src/command/cli/html_set.c \
-	src/command/cli/html_write.c src/command/cli/html_tables.c src/command/cli/slurm.c src/command/cli/ranks.c src/command/cli/jobs.c \
+	src/command/cli/html_write.c src/command/cli/html_tables.c src/command/cli/ranks.c src/command/cli/jobs.c \
 	src/command/cli/pairs.c src/command/cli/pairs.h src/command/cli/pairs_plan.c \
 	src/command/cli/jobs.h src/command/cli/collective.c src/command/cli/collective.h \
 	src/command/cli/collective_steps.c src/command/cli/unpack.c $(DOCTOR_SOURCES)
@@ -57,9 +57,9 @@ src/command/cli/html_parts.c: src/command/cli/html/parts.awk $(html_parts) src/c
 		$(srcdir)/src/command/cli/pairs/script >$@.tmp && \
 	mv $@.tmp $@
 
-# Python: programs that convert one file to another or show it, and need no other part of the command.
+# Python: programs that convert one file to another or show it.
 dist_bin_SCRIPTS += src/command/convert/ibfattree-nodes src/command/convert/ibfattree-topo \
-	src/command/top/ibfattree-top
+	src/command/convert/ibfattree-slurm src/command/top/ibfattree-top
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = src/command/cli/completion/ibfattree

@@ -20,6 +20,8 @@ static const struct cli_cmd cli_campaign = { .name = "campaign", .run = start_pr
 	.summary = "study thousands of fault sets, also on a cluster" };
 static const struct cli_cmd cli_topo = { .name = "topo", .run = start_program,
 	.summary = "convert cable plans and lists of links; write fabrics for simulators" };
+static const struct cli_cmd cli_slurm = { .name = "slurm", .run = start_program,
+	.summary = "write Slurm's topology.conf" };
 static const struct cli_cmd cli_nodes = { .name = "nodes", .run = start_program,
 	.summary = "print the places of hosts for Kubernetes and dynamic Slurm nodes" };
 static const struct cli_cmd cli_top = { .name = "top", .run = start_program,

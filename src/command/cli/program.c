@@ -22,6 +22,10 @@ int cli_exec(const char *name, char **argv)
 	ssize_t n = readlink("/proc/self/exe", dir, sizeof(dir));
 
 	snprintf(program, sizeof(program), "ibfattree-%s", name);
+	if (n > 0 && n < (ssize_t)sizeof(dir)) {
+		dir[n] = '\0';
+		setenv("IBFATTREE", dir, 0);	/* the command that the program runs */
+	}
 	while (n > 0 && dir[n - 1] != '/')
 		n--;
 	if (n > 0) {
