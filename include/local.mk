@@ -11,7 +11,7 @@ ftrinclude_HEADERS = include/ftr/balance.h include/ftr/cdg.h \
 	include/ftr/ftr.h include/ftr/gen.h include/ftr/hosts.h include/ftr/io.h \
 	include/ftr/jobs.h include/ftr/incremental.h \
 	include/ftr/load.h include/ftr/models.h include/ftr/nominal.h \
-	include/ftr/picture.h include/ftr/ddlr.h include/ftr/shape.h \
+	include/ftr/ddlr.h include/ftr/shape.h \
 	include/ftr/sim.h include/ftr/state.h include/ftr/status.h \
 	include/ftr/tables.h include/ftr/team.h include/ftr/text.h \
 	include/ftr/transition.h include/ftr/types.h include/ftr/vl.h

@@ -23,7 +23,6 @@
 #include <ftr/load.h>
 #include <ftr/models.h>
 #include <ftr/nominal.h>
-#include <ftr/picture.h>
 #include <ftr/ddlr.h>
 #include <ftr/shape.h>
 #include <ftr/sim.h>

@@ -148,11 +148,6 @@ enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 				struct ftr_load_report *out,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* Count the flows of shift k on every link.  FTR_NOMEM. */
-enum ftr_status ftr_load_shift_by_port(const struct ftr_load *ld, uint32_t k,
-				       uint64_t *by_port,
-				       struct ftr_err *err) FTR_MUST_USE;
-
 /* Count the flows of the random permutations (or bisections) 0 .. count - 1.  FTR_NOMEM.
  * O(count * n * hops). */
 enum ftr_status ftr_load_permutations(const struct ftr_load *ld, uint32_t count,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "incremental/incremental.h"
 #include "lib/draw.h"
 #include "lib/suite.h"
 #include "lib/switch_events.h"

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "incremental/incremental.h"
 #include "lib/follow.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"

@@ -36,10 +36,10 @@ tests_unit_test_write_order_SOURCES = tests/unit/test_write_order.c
 tests_unit_test_write_order_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_write_order_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_picture
-tests_unit_test_picture_SOURCES = tests/unit/test_picture.c
-tests_unit_test_picture_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_picture_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/unit/test_hosts
+tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c
+tests_unit_test_hosts_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_hosts_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_shape
 tests_unit_test_shape_SOURCES = tests/unit/test_shape.c

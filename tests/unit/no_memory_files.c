@@ -150,16 +150,6 @@ static enum ftr_status op_write(const struct scene *z, uint64_t *sum, struct ftr
 	return st;
 }
 
-static enum ftr_status op_picture(const struct scene *z, uint64_t *sum, struct ftr_err *err)
-{
-	struct ftr_picture *p;
-
-	TRY(ftr_picture_new(z->sh, &p, err));
-	*sum = p->n_pods;
-	ftr_picture_free(p);
-	return FTR_OK;
-}
-
 static enum ftr_status op_hosts(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
 	struct ftr_host_list *l;
@@ -347,7 +337,7 @@ static enum ftr_status op_gen(const struct scene *z, uint64_t *sum, struct ftr_e
 const struct op file_ops[] = {
 	{ "read a netfile", op_net }, { "read a netfile of ibsim", op_hand },
 	{ "write", op_write },
-	{ "picture", op_picture }, { "hosts", op_hosts }, { "read tables", op_tables },
+	{ "hosts", op_hosts }, { "read tables", op_tables },
 	{ "read lists", op_lists }, { "drains", op_drains }, { "state file", op_state },
 	{ "search job", op_job }, { "search result", op_result }, { "generators", op_gen },
 };

@@ -505,7 +505,6 @@ static enum ftr_status load_all(const struct scene *z, struct ftr_load *ld, uint
 	TRY(ftr_load_bisections(ld, 2, 0, z->team, &r, err));
 	TRY(ftr_load_pairs(ld, &pair, 1, by_port, &r, err));
 	TRY(ftr_load_pairs_most(ld, &pair, 1, &most, err));
-	TRY(ftr_load_shift_by_port(ld, 1, by_port, err));
 	return FTR_OK;
 }
 

@@ -23,7 +23,7 @@
 
 static bool no_memory;
 
-static struct json_object *put(struct json_object *o, const char *key, struct json_object *val)
+struct json_object *cli_json_put(struct json_object *o, const char *key, struct json_object *val)
 {
 	if (!o || !val) {
 		no_memory = true;
@@ -76,12 +76,12 @@ int cli_json_end(struct json_object *o, int status)
 
 struct json_object *cli_json_object(struct json_object *o, const char *key)
 {
-	return put(o, key, json_object_new_object());
+	return cli_json_put(o, key, json_object_new_object());
 }
 
 struct json_object *cli_json_array(struct json_object *o, const char *key)
 {
-	return put(o, key, json_object_new_array());
+	return cli_json_put(o, key, json_object_new_array());
 }
 
 struct json_object *cli_json_element(struct json_object *a)
@@ -97,7 +97,7 @@ struct json_object *cli_json_element(struct json_object *a)
 
 void cli_json_num(struct json_object *o, const char *key, uint64_t n)
 {
-	put(o, key, json_object_new_uint64(n));
+	cli_json_put(o, key, json_object_new_uint64(n));
 }
 
 /* Six significant digits. */
@@ -106,12 +106,12 @@ void cli_json_real(struct json_object *o, const char *key, double x)
 	char text[64];
 
 	snprintf(text, sizeof(text), "%.6g", x);
-	put(o, key, json_object_new_double_s(x, text));
+	cli_json_put(o, key, json_object_new_double_s(x, text));
 }
 
 void cli_json_bool(struct json_object *o, const char *key, bool b)
 {
-	put(o, key, json_object_new_boolean(b));
+	cli_json_put(o, key, json_object_new_boolean(b));
 }
 
 static struct json_object *new_string(const char *text)
@@ -128,7 +128,7 @@ static struct json_object *new_string(const char *text)
 void cli_json_str(struct json_object *o, const char *key, const char *text)
 {
 	if (text)
-		put(o, key, new_string(text));
+		cli_json_put(o, key, new_string(text));
 	else if (!o || json_object_object_add(o, key, NULL))
 		no_memory = true;
 }
@@ -165,6 +165,15 @@ void cli_json_switch(struct json_object *o, const char *key, const struct ftr_fa
 
 	cli_json_guid(w, "guid", f->sw[s].guid);
 	cli_json_str(w, "name", f->sw[s].name);
+}
+
+void cli_json_place(struct json_object *o, const struct ftr_shape *sh, ftr_sw s)
+{
+	cli_json_guid(o, "guid", sh->f->sw[s].guid);
+	cli_json_str(o, "name", sh->f->sw[s].name);
+	cli_json_num(o, "rank", sh->tree.rank[s]);
+	cli_json_num(o, "first_leaf", sh->numbering.pod_first[s]);
+	cli_json_num(o, "leaves", ftr_shape_above_leaf(sh, s) ? sh->numbering.pod_leaves[s] : 0);
 }
 
 void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, ftr_port port)

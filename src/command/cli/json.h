@@ -23,6 +23,8 @@ int cli_json_end(struct json_object *o, int status);
 /* Each of these functions adds a member to o.  If o is NULL (no memory), cli_json_end
  * reports the error. */
 struct json_object *cli_json_object(struct json_object *o, const char *key);
+/* Adds val, which o then owns; returns it. */
+struct json_object *cli_json_put(struct json_object *o, const char *key, struct json_object *val);
 struct json_object *cli_json_array(struct json_object *o, const char *key);
 /* Appends an object to the array a. */
 struct json_object *cli_json_element(struct json_object *a);
@@ -39,6 +41,8 @@ void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
 /* Adds an object with "guid" and "name" of a switch. */
 void cli_json_switch(struct json_object *o, const char *key, const struct ftr_fabric *f, ftr_sw s);
+/* Adds "guid" and "name" of switch s, and its place in the tree ("rank", "first_leaf", "leaves"), to o. */
+void cli_json_place(struct json_object *o, const struct ftr_shape *sh, ftr_sw s);
 /* Adds "from", "from_port", "to" and "to_port" to o: the link from that port of s to another
  * switch. */
 void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, ftr_port port);

@@ -7,55 +7,41 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/reach.c src/command/cli/reach.h src/command/cli/live.c src/command/cli/live.h src/command/cli/diff.c \
 	src/command/cli/drain.c src/command/cli/whatif.c src/command/cli/whatif.h src/command/cli/whatif_show.c \
 	src/command/cli/fault.c src/command/cli/find.c src/command/cli/measure.c src/command/cli/load.c \
-	src/command/cli/ddlr_repair.c src/command/cli/ddlr_repair.h \
+	src/command/cli/ddlr_repair.c src/command/cli/ddlr_repair.h src/command/cli/details.c \
 	src/command/cli/completion.c \
 	src/command/cli/input.c src/command/cli/save.c src/command/cli/transition.c src/command/cli/transition.h \
-	src/command/cli/html.h src/command/cli/html.c src/command/cli/html_set.c \
-	src/command/cli/html_write.c src/command/cli/html_tables.c src/command/cli/ranks.c src/command/cli/jobs.c \
+	src/command/cli/ranks.c src/command/cli/jobs.c \
 	src/command/cli/pairs.c src/command/cli/pairs.h src/command/cli/pairs_plan.c \
 	src/command/cli/jobs.h src/command/cli/collective.c src/command/cli/collective.h \
 	src/command/cli/collective_steps.c src/command/cli/unpack.c $(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/command/cli/doctor.c src/command/cli/doctor.h src/command/cli/doctor_links.c \
 	src/command/cli/doctor_local.c src/command/cli/doctor_paths.c src/command/cli/doctor_read.c \
 	src/command/cli/doctor_rails.c src/command/cli/doctor_result.c
-nodist_libcli_a_SOURCES = src/command/cli/html_parts.c
+nodist_libcli_a_SOURCES = src/command/cli/parts.c
 libcli_a_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
 	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'
 libcli_a_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(IBVERBS_CFLAGS) $(JSONC_CFLAGS) \
-	$(ZLIB_CFLAGS) $(UNPACK_CFLAGS)
+	$(UNPACK_CFLAGS)
 
 bin_PROGRAMS += ibfattree
 ibfattree_SOURCES = src/command/cli/main.c
-ibfattree_LDADD = libcli.a libftrtools.a libftrcore.a $(IBMAD_LIBS) $(IBVERBS_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) \
+ibfattree_LDADD = libcli.a libftrtools.a libftrcore.a $(IBMAD_LIBS) $(IBVERBS_LIBS) $(JSONC_LIBS) \
 	$(UNPACK_LIBS) -lm
 
 bin_PROGRAMS += ibfattree-sim
 ibfattree_sim_SOURCES = src/command/cli/sim_main.c src/command/cli/sim.c src/command/cli/sim.h src/command/cli/sim_input.c \
 	src/command/cli/sim_schedule.c src/command/cli/sim_writes.c src/command/cli/sim_events.c src/command/cli/sim_show.c src/command/cli/sim_json.c
 ibfattree_sim_CFLAGS = $(libcli_a_CFLAGS)
-ibfattree_sim_LDADD = libcli.a libftrtools.a libftrcore.a $(JSONC_LIBS) $(ZLIB_LIBS) \
+ibfattree_sim_LDADD = libcli.a libftrtools.a libftrcore.a $(JSONC_LIBS) \
 	$(UNPACK_LIBS) -lm
 
-# The page of ibfattree report, the bash completion and the script of pairs, as C strings.  The hashes go into its content security
-# policy, so that the browser runs this script and no other.
-html_scripts = src/command/cli/html/model.js src/command/cli/html/load.js src/command/cli/html/odd.js \
-	src/command/cli/html/draw.js src/command/cli/html/panel.js src/command/cli/html/main.js
-html_parts = src/command/cli/html/head.html src/command/cli/html/body.html \
-	src/command/cli/html/page.css $(html_scripts)
-EXTRA_DIST += src/command/cli/html/parts.awk $(html_parts) src/command/cli/pairs/script
-CLEANFILES += src/command/cli/html_parts.c src/command/cli/html_parts.js
-src/command/cli/html_parts.c: src/command/cli/html/parts.awk $(html_parts) src/command/cli/completion/ibfattree \
-		src/command/cli/pairs/script
+# The bash completion and the script of pairs, as C strings.
+parts = src/command/cli/completion/ibfattree src/command/cli/pairs/script
+EXTRA_DIST += src/command/cli/parts.awk src/command/cli/pairs/script
+CLEANFILES += src/command/cli/parts.c
+src/command/cli/parts.c: src/command/cli/parts.awk $(parts)
 	$(AM_V_GEN)$(MKDIR_P) src/command/cli && \
-	(cd $(srcdir) && cat $(html_scripts)) >src/command/cli/html_parts.js && \
-	$(AWK) -f $(srcdir)/src/command/cli/html/parts.awk \
-		-v script="`(echo; cat src/command/cli/html_parts.js) | sha256sum`" \
-		-v style="`(echo; cat $(srcdir)/src/command/cli/html/page.css) | sha256sum`" \
-		$(srcdir)/src/command/cli/html/head.html $(srcdir)/src/command/cli/html/page.css \
-		$(srcdir)/src/command/cli/html/body.html src/command/cli/html_parts.js \
-		$(srcdir)/src/command/cli/completion/ibfattree \
-		$(srcdir)/src/command/cli/pairs/script >$@.tmp && \
-	mv $@.tmp $@
+	(cd $(srcdir) && $(AWK) -f src/command/cli/parts.awk $(parts)) >$@.tmp && mv $@.tmp $@
 
 # Python: programs that convert one file to another or show it.
 dist_bin_SCRIPTS += src/command/convert/ibfattree-nodes src/command/convert/ibfattree-topo \

@@ -18,6 +18,8 @@ static const struct cli_cmd cli_sim = { .name = "sim", .run = start_program,
 	.summary = "simulate packets: throughput, latency, loss, deadlock" };
 static const struct cli_cmd cli_campaign = { .name = "campaign", .run = start_program,
 	.summary = "study thousands of fault sets, also on a cluster" };
+static const struct cli_cmd cli_page = { .name = "report", .run = start_program,
+	.summary = "write an HTML page with the fabric and its tables" };
 static const struct cli_cmd cli_topo = { .name = "topo", .run = start_program,
 	.summary = "convert cable plans and lists of links; write fabrics for simulators" };
 static const struct cli_cmd cli_slurm = { .name = "slurm", .run = start_program,
@@ -29,7 +31,7 @@ static const struct cli_cmd cli_top = { .name = "top", .run = start_program,
 
 static const struct cli_cmd *const commands[] = {
 	&cli_doctor, &cli_gen, &cli_route, &cli_check, &cli_load, &cli_collective, &cli_diff,
-	&cli_whatif, &cli_html, &cli_slurm, &cli_nodes, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim,
+	&cli_whatif, &cli_page, &cli_slurm, &cli_nodes, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim,
 	&cli_campaign,
 	&cli_save, &cli_restore, &cli_drain, &cli_undrain, &cli_drains, &cli_top,
 	&cli_completion, NULL

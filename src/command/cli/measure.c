@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/json.h"
 #include "cli/whatif.h"
 
 void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
@@ -21,6 +22,8 @@ void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
 
 	cli_must(ftr_check_tables(f, t, &opts, team, &r, &cli_err));
 	cli_judge(f, sh, &r, &none, &verdict);
+	if (out->details)
+		cli_json_put(out->details, "check", cli_report_json(f, sh, &r, &none, &verdict));
 	*reach = verdict.reach;
 	for (int i = 0; i < CLI_N_METRICS; i++)
 		out->v[i] = NAN;
@@ -44,41 +47,69 @@ void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
 		out->v[CLI_M_ALL_MAX] = (double)r.load_max;
 }
 
-struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const struct cli_loads *what)
+struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const uint64_t *guid, uint32_t n)
 {
-	ftr_ep *ep = cli_calloc(what->n, sizeof(*ep), "loads");
+	ftr_ep *ep = cli_calloc(n, sizeof(*ep), "loads");
 
-	for (uint32_t i = 0; i < what->n; i++)
-		ep[i] = what->place[i] ? ftr_fabric_find_ep(f, what->place[i]) : FTR_EP_NONE;
-	return (struct ftr_order){ ep, what->n };
+	for (uint32_t i = 0; i < n; i++)
+		ep[i] = guid[i] ? ftr_fabric_find_ep(f, guid[i]) : FTR_EP_NONE;
+	return (struct ftr_order){ ep, n };
+}
+
+/* Counts the flows of the pairs of --patterns.  A flow from or to a host port that the fabric has
+ * not is lost. */
+static void measure_given(const struct ftr_load *ld, struct ftr_order ends,
+			  struct ftr_load_report *r, struct cli_measure *out)
+{
+	struct ftr_load_pair *pair = cli_calloc(ends.n / 2, sizeof(*pair), "loads");
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < ends.n; i += 2) {
+		pair[n] = (struct ftr_load_pair){ ends.ep[i], ends.ep[i + 1] };
+		n += ends.ep[i] != FTR_EP_NONE && ends.ep[i + 1] != FTR_EP_NONE;
+	}
+	cli_must(ftr_load_pairs(ld, pair, n, NULL, r, &cli_err));
+	out->v[CLI_M_GIVEN_MAX] = (double)r->max;
+	out->v[CLI_M_GIVEN_LOST] = (double)(r->lost + ends.n / 2 - n);
+	free(pair);
 }
 
 void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
 		      const struct cli_loads *what, struct ftr_team *team, struct cli_measure *out)
 {
 	const struct ftr_fabric *f = sh->f;
-	struct ftr_order order = cli_hosts_at(f, what);
+	struct ftr_order order = cli_hosts_at(f, what->place, what->n);
+	struct ftr_order ends = cli_hosts_at(f, what->ends, what->n_ends);
 	struct ftr_load_report *r = cli_calloc(1, sizeof(*r), "loads");
+	uint64_t *by_port = out->details ? cli_calloc(f->n_ports, sizeof(*by_port), "loads") : NULL;
 	struct ftr_load *ld = NULL;
-	bool count = what->all && isnan(out->v[CLI_M_ALL_MAX]);
+	bool count = by_port || (what->all && isnan(out->v[CLI_M_ALL_MAX]));
 
 	if (what->all)
 		out->v[CLI_M_ALL_BOUND] = cli_bound(sh, order.ep, what->n);
-	if (count || what->shifts)
+	if (count || what->shifts || ends.n)
 		cli_must(ftr_load_new(f, t, order, team, &ld, &cli_err));
 	if (count) {
-		ftr_load_all(ld, NULL, r);
+		ftr_load_all(ld, by_port, r);
 		out->v[CLI_M_ALL_MAX] = (double)r->max;
+		out->v[CLI_M_ALL_LOST] = (double)r->lost;
 	}
 	r->patterns = 0;
 	if (what->shifts)
 		cli_must(ftr_load_shifts(ld, CLI_SHIFTS_MAX, 1, team, r, &cli_err));
 	if (r->patterns) {
 		out->v[CLI_M_SHIFT_MAX] = (double)r->max;
+		out->v[CLI_M_SHIFT_WORST] = r->worst;
 		out->v[CLI_M_SHIFT_MEAN] = cli_mean(r->sum_max, r->patterns);
 	}
+	if (ends.n)
+		measure_given(ld, ends, r, out);
+	if (by_port)
+		cli_details(out->details, sh, order, ends, by_port);
 	ftr_load_free(ld);
+	free(by_port);
 	free((ftr_ep *)(uintptr_t)order.ep);
+	free((ftr_ep *)(uintptr_t)ends.ep);
 	free(r);
 }
 

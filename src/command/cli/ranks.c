@@ -207,20 +207,6 @@ static int report_ranks(const struct ranks *j)
 	return j->list && j->list->n_unknown ? CLI_FINDINGS : CLI_CLEAN;
 }
 
-static void add_switches(const struct ranks *j, struct json_object *list)
-{
-	for (ftr_sw s = 0; s < j->f->n_sw; s++) {
-		struct json_object *o = cli_json_element(list);
-
-		cli_json_guid(o, "guid", j->f->sw[s].guid);
-		cli_json_str(o, "name", j->f->sw[s].name);
-		cli_json_num(o, "rank", j->sh->tree.rank[s]);
-		cli_json_num(o, "first_leaf", j->sh->numbering.pod_first[s]);
-		cli_json_num(o, "leaves", ftr_shape_above_leaf(j->sh, s) ?
-			     j->sh->numbering.pod_leaves[s] : 0);
-	}
-}
-
 static void add_hosts(const struct ranks *j, struct json_object *list, const bool *listed)
 {
 	uint32_t *place = places(j);
@@ -242,7 +228,7 @@ static void add_hosts(const struct ranks *j, struct json_object *list, const boo
 
 static int print_json(const struct ranks *j)
 {
-	struct json_object *o = cli_json_new("ranks"), *unknown;
+	struct json_object *o = cli_json_new("ranks"), *unknown, *switches;
 	bool *listed = cli_calloc(j->h->n, sizeof(*listed), "%u hosts", j->h->n);
 
 	cli_json_fabric(o, j->f, j->sh);
@@ -253,7 +239,9 @@ static int print_json(const struct ranks *j)
 			cli_json_text(unknown, j->list->entry[i].name);
 		else
 			listed[j->list->entry[i].host] = true;
-	add_switches(j, cli_json_array(o, "switches"));
+	switches = cli_json_array(o, "switches");
+	for (ftr_sw s = 0; s < j->f->n_sw; s++)
+		cli_json_place(cli_json_element(switches), j->sh, s);
 	add_hosts(j, cli_json_array(o, "hosts"), listed);
 	free(listed);
 	return cli_json_end(o, j->list && j->list->n_unknown ? CLI_FINDINGS : CLI_CLEAN);

@@ -32,8 +32,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/live.h"
 #include "cli/ddlr_repair.h"
+#include "cli/json.h"
+#include "cli/live.h"
 #include "cli/whatif.h"
 
 #define REPEAT_MAX 10000
@@ -42,7 +43,7 @@ struct whatif {
 	struct cli_in in;
 	struct cli_engine engine;
 	struct cli_list fail, drain, compare;
-	const char *metrics, *survival;
+	const char *metrics, *survival, *patterns, *details;
 	uint64_t seed;
 	unsigned int repeat, vls;
 	bool list, local, guarantee;
@@ -85,6 +86,9 @@ static const struct cli_opt options[] = {
 	    "make N runs, with consecutive seeds of the random faults", "1", 1, REPEAT_MAX),
 	OPT(STRING, "metrics", metrics, "LIST",
 	    "what to measure besides reachability: stale, load, shifts", "stale,load,shifts"),
+	OPT(FILE, "patterns", patterns, "FILE", "pairs of host ports that send at the same time"),
+	OPT(FILE, "details", details, "DIR",
+	    "with --json: also print the fabrics, and save the tables in DIR"),
 	OPT(FILES, "compare", compare, "FILE",
 	    "also show the tables in FILE on the damaged fabric"),
 	OPT(FLAG, "local", local, NULL, "also show the tables after ddlr's local repair"),
@@ -200,7 +204,15 @@ static void measure(struct whatif *j, const struct ftr_shape *sh,
 	struct ftr_sl2vl *m = NULL;
 	struct cli_reach reach;
 	struct ftr_check_opts how = { .base = j->checked };
+	char name[32];
 
+	if (j->details) {
+		snprintf(name, sizeof(name), "%td.lfts.gz", c - j->col);
+		cli_write_tables(cli_path(j->details, name), sh->f, t);
+		c->run[i].details = json_object_new_object();
+		if (!c->run[i].details)
+			cli_die("out of memory for the details");
+	}
 	if (j->vl_map)
 		how.sl2vl = m = cli_carry_vls(j->f, j->vl_map, sh->f);
 	cli_measure(sh, t, &how, j->inner, &c->run[i], &reach);
@@ -287,6 +299,21 @@ static void add_column(struct whatif *j, const char *title, const char *kind, un
 	};
 }
 
+static void read_pairs(struct whatif *j)
+{
+	struct ftr_load_pair *pair;
+	uint32_t n;
+
+	cli_must(ftr_read_pairs(j->patterns, j->f, &pair, &n, &cli_err));
+	j->loads.n_ends = 2 * n;
+	j->loads.ends = cli_calloc(j->loads.n_ends, sizeof(*j->loads.ends), "%u pairs", n);
+	for (uint32_t i = 0; i < n; i++) {
+		j->loads.ends[2 * i] = j->f->ep[pair[i].from].guid;
+		j->loads.ends[2 * i + 1] = j->f->ep[pair[i].to].guid;
+	}
+	free(pair);
+}
+
 static void read_all(struct whatif *j, const char *path)
 {
 	struct cli_live live = cli_input(&j->in, path);
@@ -295,6 +322,8 @@ static void read_all(struct whatif *j, const char *path)
 	cli_must(cli_shaping(&j->in, j->f, is_changed(j), &j->shaping, &cli_err));
 	j->faults = cli_faults_parse(j->f, "fail", &j->fail);
 	cli_drain_words(j->f, &j->drain, &j->drains);
+	if (j->patterns)
+		read_pairs(j);
 	for (unsigned int i = 0; i < j->compare.n; i++)
 		if (live.t && !i)
 			j->given[i] = live.t;
@@ -307,7 +336,7 @@ static void read_all(struct whatif *j, const char *path)
 /* Makes the objects from which the runs are computed. */
 static void set_bases(struct whatif *j, const struct ftr_tables *t)
 {
-	struct ftr_order hosts = cli_hosts_at(j->f, &j->loads);
+	struct ftr_order hosts = cli_hosts_at(j->f, j->loads.place, j->loads.n);
 	const struct ftr_check_before before = {
 		j->f, t, j->sh->tree.rank, j->loads.all ? &hosts : NULL,
 	};
@@ -502,6 +531,8 @@ static int run_whatif(int argc, char **argv)
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
 	if (j.drain.n && (j.local || j.guarantee || j.survival))
 		cli_die("whatif: --drain cannot be combined with --local, --guarantee or --survival");
+	if (j.details && (!j.in.json || j.repeat > 1 || j.guarantee || j.survival))
+		cli_die("whatif: --details needs --json, and cannot be combined with --repeat, --guarantee or --survival");
 	if (j.local && !j.fail.n)
 		cli_die("whatif: --local needs --fail SPEC");
 	if (j.survival) {

@@ -44,7 +44,9 @@ enum cli_metric {
 	CLI_M_CYCLE = CLI_M_FOUND + FTR_N_FINDINGS,
 	CLI_M_HOPS,
 	/* link loads */
-	CLI_M_ALL_MAX, CLI_M_ALL_BOUND, CLI_M_SHIFT_MAX, CLI_M_SHIFT_MEAN,
+	CLI_M_ALL_MAX, CLI_M_ALL_LOST, CLI_M_ALL_BOUND,
+	CLI_M_SHIFT_MAX, CLI_M_SHIFT_WORST, CLI_M_SHIFT_MEAN,
+	CLI_M_GIVEN_MAX, CLI_M_GIVEN_LOST,
 	CLI_M_ENTRIES, CLI_M_BLOCKS, CLI_M_CHANGED,
 	CLI_M_WRITES, CLI_M_STEPS, CLI_M_UNREPAIRED,	/* of a local repair */
 	CLI_M_ROUTE_MS,
@@ -55,6 +57,7 @@ enum cli_metric {
 struct cli_measure {
 	double v[CLI_N_METRICS];
 	bool bad;		/* ibfattree check would report findings for these tables */
+	struct json_object *details;	/* what --details adds to the run; NULL: nothing */
 };
 
 /* Checks t, the tables of the fabric of sh.  how: only the members sl2vl (NULL: all traffic on one VL)
@@ -70,14 +73,22 @@ struct cli_loads {
 	const uint64_t *place;	/* [n] the host order, as port GUIDs; a place is a gap if its GUID
 				 * is 0 or not in the fabric */
 	uint32_t n;
+	/* [n_ends] port GUIDs of the pairs of --patterns: sender, receiver, sender, ... */
+	uint64_t *ends;
+	uint32_t n_ends;
 	bool all, shifts;	/* what to measure: the load of all-to-all traffic, of shifts */
 };
-/* The host ports of f at the places.  The caller frees their array. */
-struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const struct cli_loads *what);
+/* The host ports of f with these GUIDs; FTR_EP_NONE: there is none.  The caller frees their array. */
+struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const uint64_t *guid, uint32_t n);
 /* Counts link loads, as *what requires, except those that cli_measure() has set. */
 void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
 		      const struct cli_loads *what, struct ftr_team *team, struct cli_measure *out);
 void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d);
+
+/* Adds the fabric of sh, the places of its switches in the tree, and lists of host ports to o.  load:
+ * flows of all-to-all at each port (details.c). */
+void cli_details(struct json_object *o, const struct ftr_shape *sh, struct ftr_order order,
+		 struct ftr_order ends, const uint64_t *load);
 
 /* ---- columns ----------------------------------------------------------- */
 

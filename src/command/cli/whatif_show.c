@@ -50,12 +50,16 @@ static const struct {
 			 false },
 	[CLI_M_ALL_MAX] = { "load: all-to-all, worst link", "load_all_max",
 			    COUNT, false },
+	[CLI_M_ALL_LOST] = { NULL, "load_all_lost", COUNT, false },
 	[CLI_M_ALL_BOUND] = { "load: all-to-all, lower bound",
 			      "load_all_bound", COUNT, false },
 	[CLI_M_SHIFT_MAX] = { "load: shifts, worst link", "load_shift_max",
 			      COUNT, false },
+	[CLI_M_SHIFT_WORST] = { NULL, "load_shift_worst", COUNT, false },
 	[CLI_M_SHIFT_MEAN] = { "load: shifts, worst link, mean",
 			       "load_shift_mean", REAL, false },
+	[CLI_M_GIVEN_MAX] = { "load: given pairs, worst link", "load_given_max", COUNT, false },
+	[CLI_M_GIVEN_LOST] = { "given pairs: unreachable", "load_given_lost", COUNT, true },
 	[CLI_M_ENTRIES] = { "changed entries", "changed_entries", COUNT,
 			    false },
 	[CLI_M_BLOCKS] = { "changed blocks", "changed_blocks", COUNT, false },
@@ -276,7 +280,10 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 				cli_json_str(run, "seed", NULL);
 			else
 				cli_json_num(run, "seed", v->seed + i);
+			cli_json_bool(run, "finding", col->run[i].bad);
 			put_run(run, &col->run[i]);
+			if (col->run[i].details)
+				cli_json_put(run, "details", col->run[i].details);
 		}
 	}
 	return cli_json_end(o, status);

@@ -249,20 +249,6 @@ enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 	return run_family(&y, a, team, out, err);
 }
 
-enum ftr_status ftr_load_shift_by_port(const struct ftr_load *ld, uint32_t k,
-				       uint64_t *by_port, struct ftr_err *err)
-{
-	struct ftr_arena *a = ftr_arena_new();
-	struct family y = { .ld = ld, .kind = SHIFT, .n = ld->n > 0, .k = &k, .by_port = by_port };
-	enum ftr_status st;
-
-	memset(by_port, 0, ld->f->n_ports * sizeof(*by_port));
-	k %= ld->n + !ld->n;
-	st = a ? count_family(&y, a, NULL, err) : ftr_nomem(err, "shift %u", k);
-	ftr_arena_free(a);
-	return st;
-}
-
 /* ---- random patterns ----------------------------------------------------- */
 
 static enum ftr_status run_random(struct family y, uint64_t seed, struct ftr_team *team,

@@ -42,6 +42,7 @@ function addState(z, old) {
 		lid: v[3], gbps: v[4], an: v[5],
 	}, old));
 	EP.forEach((e, i) => { e.i = i; });
+	z.order = z.order.map((i) => z.ep[i].i);
 	z.turned = [];
 	z.links = z.links.map((v, i) => {
 		const a = z.sw[v[0]].i, b = z.sw[v[2]].i, pa = v[1], pb = v[3];
@@ -157,7 +158,7 @@ const dirName = (d) => `${briefName(from(d))} port ${fromPort(d)} → ${briefNam
 const tables = new Map();
 
 // Decodes the tables of set k.  There is a row for each switch of its state, with the port to each
-// host port, sorted by switch and port (html_tables.c).
+// host port, sorted by switch and port (ibfattree-report).
 function decode(bytes, k) {
 	const z = D.states[D.sets[k].base], n = z.ep.length;
 	const t = new Uint8Array(SW.length * EP.length).fill(255);

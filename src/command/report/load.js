@@ -44,11 +44,11 @@ const podsOver = SW.map((s) => podAt.map((_, r) => podOver(s, r)).filter((pod) =
 
 // Counts the flows that must leave each pod (out) and enter it (in) under any tables.
 function countFlows(load, k, pattern) {
-	const off = new Set(D.sets[k].off), n = D.order.length;
+	const off = new Set(D.sets[k].off), order = D.states[D.sets[k].base].order, n = order.length;
 	load.out = new Array(PODS.length).fill(0);
 	load.in = new Array(PODS.length).fill(0);
 	const pods = (e) => podsOver[EP[e].sw];
-	const there = (e) => e >= 0 && !off.has(e);
+	const there = (e) => !off.has(e);
 	const flow = (a, b) => {
 		if (!there(a) || !there(b))
 			return;
@@ -60,9 +60,9 @@ function countFlows(load, k, pattern) {
 	if (pattern === 'pairs') {
 		D.given.forEach(([a, b]) => flow(a, b));
 	} else if (pattern === 'shift') {
-		D.order.forEach((a, i) => flow(a, D.order[(i + D.sets[k].shift) % n]));
+		order.forEach((a, i) => flow(a, order[(i + D.sets[k].shift) % n]));
 	} else {
-		const hosts = D.order.filter(there);
+		const hosts = order.filter(there);
 		for (const e of hosts)
 			pods(e).forEach((pod) => { load.out[pod]++; });
 		load.out.forEach((c, i) => { load.out[i] = load.in[i] = c * (hosts.length - c); });
