@@ -134,7 +134,11 @@ tests_unit_test_fast_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_LDADD = $(FAKE_LDADD)
 check_PROGRAMS += tests/unit/test_kept tests/unit/test_osm_nominal tests/unit/test_reboot \
-	tests/unit/test_search tests/unit/test_helper
+	tests/unit/test_search tests/unit/test_helper tests/unit/test_osm_values
+tests_unit_test_osm_values_SOURCES = tests/unit/test_osm_values.c
+tests_unit_test_osm_values_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_values_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_values_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_helper_SOURCES = tests/unit/test_helper.c tests/unit/bad_helper.h
 tests_unit_test_helper_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_helper_LDFLAGS = -Wl,--wrap=waitpid
