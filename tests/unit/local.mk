@@ -36,10 +36,10 @@ tests_unit_test_write_order_SOURCES = tests/unit/test_write_order.c
 tests_unit_test_write_order_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_write_order_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_slurm
-tests_unit_test_slurm_SOURCES = tests/unit/test_slurm.c
-tests_unit_test_slurm_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_slurm_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/unit/test_hosts
+tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c
+tests_unit_test_hosts_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_hosts_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_shape
 tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
@@ -134,7 +134,11 @@ tests_unit_test_fast_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_LDADD = $(FAKE_LDADD)
 check_PROGRAMS += tests/unit/test_kept tests/unit/test_osm_nominal tests/unit/test_reboot \
-	tests/unit/test_search tests/unit/test_helper
+	tests/unit/test_search tests/unit/test_helper tests/unit/test_osm_values
+tests_unit_test_osm_values_SOURCES = tests/unit/test_osm_values.c
+tests_unit_test_osm_values_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_values_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_values_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_helper_SOURCES = tests/unit/test_helper.c tests/unit/bad_helper.h
 tests_unit_test_helper_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_helper_LDFLAGS = -Wl,--wrap=waitpid
@@ -278,7 +282,7 @@ tests_unit_test_output_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS) -luti
 check_PROGRAMS += tests/unit/test_top
 tests_unit_test_top_SOURCES = tests/unit/test_top.c
 tests_unit_test_top_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_top_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
+tests_unit_test_top_LDADD = libsuite.a $(CHECK_LIBS) -lutil
 
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle tests/unit/test_claims
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h

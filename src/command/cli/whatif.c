@@ -516,6 +516,7 @@ static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	mallopt(M_ARENA_MAX, 1);
 }
 
 static int run_whatif(int argc, char **argv)

@@ -38,8 +38,7 @@ void ibf_ca_order_write(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	const struct ibf_job job = {
 		.msg = IBF_CA_ORDER,
-		.path = ftr_asprintf("%s/opensm-%s-ca-order.dump",
-				     e->plugin->osm->subn.opt.dump_files_dir,
+		.path = ftr_asprintf("%s/opensm-%s-ca-order.dump", ibf_dump_dir(e->plugin),
 				     e->ops->name),
 		.fill = fill, .release = release,
 		.ctx = ibf_generation_get(gen),

@@ -24,18 +24,10 @@ static enum ftr_status find_all(struct ibf_plugin *p,
 				struct ftr_err *err)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		sw[s] = ibf_host_switch(p, f->sw[s].guid);
-		if (!sw[s] || !sw[s]->new_lft || !sw[s]->lft)
-			return ftr_fail(err, FTR_INTERNAL,
-					"OpenSM has no table for switch %s (0x%016"
-					PRIx64 ")", f->sw[s].name,
-					f->sw[s].guid);
-		if (f->max_lid >= sw[s]->lft_size)
-			return ftr_fail(err, FTR_INTERNAL,
-					"LID %u does not fit OpenSM's table of %u entries for switch %s (0x%016"
-					PRIx64 ")", f->max_lid,
-					sw[s]->lft_size, f->sw[s].name,
-					f->sw[s].guid);
+		sw[s] = ibf_host_table(p, f->sw[s].guid, f->max_lid);
+		if (!sw[s])
+			return ftr_fail(err, FTR_INTERNAL, "OpenSM has no table up to LID %u for switch %s (0x%016"
+					PRIx64 ")", f->max_lid, f->sw[s].name, f->sw[s].guid);
 	}
 	return FTR_OK;
 }

@@ -357,15 +357,13 @@ static char *compose(const struct rr_repair *r, size_t *size)
 /* Append the text to the file, and free it.  text NULL: there was no memory for it. */
 static void put_text(struct ibf_plugin *p, char *text, size_t bytes, const char *what)
 {
-	const char *dir = p->osm->subn.opt.dump_files_dir;
 	struct ibf_job job = {
 		.msg = IBF_EVENT_FILE, .append = true, .fill = ibf_fill_text, .release = free,
 		.ctx = text, .bytes = bytes,
 	};
 
 	if (text)
-		job.path = ftr_asprintf("%s/ibfattree-events.jsonl",
-					dir ? dir : "/var/log");
+		job.path = ftr_asprintf("%s/ibfattree-events.jsonl", ibf_dump_dir(p));
 	if (!ibf_writer_put(p->writer, &job))
 		ibf_log(p, IBF_EVENT_FILE, "out of memory: the record of %s is lost", what);
 }

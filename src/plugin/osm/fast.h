@@ -52,7 +52,7 @@ struct ibf_fast {
 	/* used by the worker only */
 	struct ibf_suspect {
 		uint64_t guid;
-		uint32_t block;
+		uint32_t at;	/* its first LID */
 	} *suspect;		/* blocks that a sweep must write again */
 	uint32_t n_suspects;
 };

@@ -215,6 +215,22 @@ static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
 	return osm_get_switch_by_guid(&p->osm->subn, cl_hton64(guid));
 }
 
+/* The same, if OpenSM has both tables of the switch, with an entry for the LID. */
+static inline osm_switch_t *ibf_host_table(const struct ibf_plugin *p, uint64_t guid, uint32_t lid)
+{
+	osm_switch_t *sw = ibf_host_switch(p, guid);
+
+	return sw && sw->lft && sw->new_lft && lid < sw->lft_size ? sw : NULL;
+}
+
+/* The directory of OpenSM's option dump_files_dir. */
+static inline const char *ibf_dump_dir(const struct ibf_plugin *p)
+{
+	const char *dir = p->osm->subn.opt.dump_files_dir;
+
+	return dir ? dir : "/var/log";
+}
+
 /* Write a line of the form "ibfattree: [ERR |WRN ]IBFnnn: ..." to OpenSM's log. */
 void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
@@ -392,8 +408,9 @@ void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
 /* Wait until a write of the fast path has ended, at most 5 s.  Returns the times of the last writes.
  * The caller does not hold OpenSM's lock.  f is not NULL. */
 struct rr_written ibf_fast_wait(struct ibf_fast *f);
-/* Tables of a routing have been written.  proved: see struct rr_written.  f is not NULL. */
-void ibf_fast_written(struct ibf_fast *f, bool proved);
+/* Tables of a routing have been written.  proved: see struct rr_written.  changed: [n] 1: entries for
+ * this LID.  f is not NULL. */
+void ibf_fast_written(struct ibf_fast *f, bool proved, const uint8_t *changed, uint32_t n);
 /* Store the numbers of changes of a routing.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ftr_tables_diff *c);
 /* ddlr_vls.c: decide how many VLs ddlr uses with the tables of gen.  The caller holds OpenSM's

@@ -47,9 +47,14 @@ static bool has_routed(struct ibf_fast *f, uint32_t epoch)
 	return has;
 }
 
-static size_t offset(const struct rr_block *b)
+static uint32_t offset(const struct rr_block *b)
 {
-	return b->block * (size_t)FTR_LFT_BLOCK;
+	return b->block * FTR_LFT_BLOCK;
+}
+
+static osm_switch_t *table_of(const struct ibf_fast *f, const struct rr_block *b)
+{
+	return ibf_host_table(f->p, b->guid, offset(b) + FTR_LFT_BLOCK - 1);
 }
 
 static enum ftr_status writable(const struct ibf_fast *f,
@@ -58,18 +63,12 @@ static enum ftr_status writable(const struct ibf_fast *f,
 {
 	if (f->p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
 		return ftr_fail(err, FTR_REFUSED, "this subnet manager is no longer master");
-	for (uint32_t i = 0; i < n; i++) {
-		const osm_switch_t *sw = ibf_host_switch(f->p, b[i].guid);
-
-		if (b[i].skip)
-			continue;
-		if (!sw || !sw->lft || !sw->new_lft ||
-		    offset(&b[i]) + FTR_LFT_BLOCK > sw->lft_size)
+	for (uint32_t i = 0; i < n; i++)
+		if (!b[i].skip && !table_of(f, &b[i]))
 			return ftr_fail(err, FTR_REFUSED,
 					"OpenSM has no table for block %u of switch %s (0x%016"
 					PRIx64 ")", b[i].block, b[i].name,
 					b[i].guid);
-	}
 	return FTR_OK;
 }
 
@@ -136,19 +135,18 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
 	ours = !has_routed(f, epoch);
 	for (uint32_t i = 0; i < n; i++) {
-		size_t at = offset(&b[i]);
-		osm_switch_t *sw = ibf_host_switch(f->p, b[i].guid);
+		uint32_t at = offset(&b[i]);
+		osm_switch_t *sw = table_of(f, &b[i]);
 
 		if (b[i].skip)
 			continue;
-		if (ours && sw && sw->new_lft &&
-		    memcmp(sw->new_lft + at, b[i].data, FTR_LFT_BLOCK))
-			continue;	/* a later step writes this block again */
 		if (!ours)
-			f->suspect[f->n_suspects++] = (struct ibf_suspect){
-				b[i].guid, b[i].block
-			};
-		else if (sw && sw->lft && b[i].sure)
+			f->suspect[f->n_suspects++] = (struct ibf_suspect){ b[i].guid, at };
+		else if (!sw)
+			unsettled++;
+		else if (memcmp(sw->new_lft + at, b[i].data, FTR_LFT_BLOCK))
+			continue;	/* a later step writes this block again */
+		else if (b[i].sure)
 			memcpy(sw->lft + at, b[i].data, FTR_LFT_BLOCK);
 		else
 			unsettled++;
@@ -166,13 +164,11 @@ void ibf_patch_rewrite(void *ctx)
 
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
 	for (uint32_t i = 0; i < f->n_suspects; i++) {
-		osm_switch_t *sw = ibf_host_switch(f->p, f->suspect[i].guid);
-		size_t at = f->suspect[i].block * (size_t)FTR_LFT_BLOCK;
+		uint32_t at = f->suspect[i].at;
+		osm_switch_t *sw = ibf_host_table(f->p, f->suspect[i].guid, at + FTR_LFT_BLOCK - 1);
 
-		if (!sw || !sw->lft || !sw->new_lft ||
-		    at + FTR_LFT_BLOCK > sw->lft_size)
-			continue;
-		memset(sw->lft + at, IBF_LFT_UNKNOWN, FTR_LFT_BLOCK);
+		if (sw)
+			memset(sw->lft + at, IBF_LFT_UNKNOWN, FTR_LFT_BLOCK);
 	}
 	CL_PLOCK_RELEASE(&osm->lock);
 	f->n_suspects = 0;

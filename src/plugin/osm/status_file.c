@@ -60,7 +60,6 @@ void ibf_status_free(struct ibf_status *s)
 static void replace(struct ibf_plugin *p, const char *name,
 		    void (*compose)(FILE *, const struct ibf_metrics *))
 {
-	const char *dir = p->osm->subn.opt.dump_files_dir;
 	struct ibf_job job = {
 		.msg = IBF_STATUS_FILE, .fill = ibf_fill_text, .release = free,
 	};
@@ -70,7 +69,7 @@ static void replace(struct ibf_plugin *p, const char *name,
 	if (mem) {
 		compose(mem, &p->status->m);
 		if (ftr_memstream_end(mem, &text))
-			job.path = ftr_asprintf("%s/%s", dir ? dir : "/var/log", name);
+			job.path = ftr_asprintf("%s/%s", ibf_dump_dir(p), name);
 	}
 	job.ctx = text;
 	if (!ibf_writer_put(p->writer, &job))
