@@ -495,8 +495,7 @@ static enum ftr_status without_loop(struct change *x, struct ftr_tables **out, s
 	if (!st)
 		memcpy((*out)->lft, x->now->lft, (size_t)x->now->n_sw * x->now->stride);
 	while (true) {
-		if (!st)
-			st = ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
+		st = st ? st : ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
 		if (st || rep->cdg != FTR_CDG_CYCLE)
 			break;
 		if (ibf_now_ms() > end)
