@@ -48,9 +48,8 @@
  * changes LID after LID, and packets in flight are waited for.
  *
  * Packets may also follow entries of before the last repairs and routings, which the graph does not
- * contain.  They are waited for, unless the same ranks prove that no mixture of the tables has a credit
- * loop, each time.  This proof is about two tables, so the packets to LIDs whose entries change again are
- * always waited for.
+ * contain.  They are waited for, unless the same ranks prove each time that no mixture has a credit loop.
+ * This proof is about two tables, so the packets to LIDs whose entries change again are waited for.
  *
  * There may be no order without a possible credit loop.  Two cases:
  *
