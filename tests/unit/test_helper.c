@@ -300,6 +300,8 @@ START_TEST(no_files)
 	ftr_alloc_fail_at(1);
 	ck_assert_int_eq(helper_start(HELPER_FILES, &h, &err), FTR_NOMEM);
 	ftr_alloc_fail_at(0);
+	unsetenv("IBFATTREE_HELPER_SECONDS");
+	ck_assert_uint_eq(helper_wait_ms(HELPER_FILES), 60000);
 	unsetenv("IBFATTREE_HELPER");	/* the installed program, if there is one */
 	ck_assert(!helper_start(HELPER_FILES, &h, &err) || strstr(err.msg, "/ibfattree-helper does not start"));
 }
