@@ -25,7 +25,7 @@
  * that SL2VL gives.  The vertices of a link that is down lie on no cycle: a packet for such a
  * link is dropped and waits for nothing.
  *
- * Memory: for each (switch, LID), 1 byte and (number of SLs * number of VLs) bits.  For each
+ * Memory: for each (switch, LID), 1 byte and ((number of SLs + 1) * number of VLs) bits.  For each
  * switch, 4 bytes * (number of vertices into it) * (number of vertices out of it).
  *
  * To find cycles, the module maintains a topological order of the vertices (Pearce and

@@ -227,9 +227,10 @@ struct ftr_check_delta {
 	 * false, and no turns are claimed: the tables use no horizontal links.  If a changed entry
 	 * uses one, `proved` is false. */
 	bool horizontal;
-	/* The step in which each change is written; NULL: any order.  Before step first_drain, and
-	 * before each step after it, the caller waits until the packets in flight have arrived. */
-	const uint16_t *write_step;	/* [n_changes] */
+	/* true: the changes are written by ascending step; before step first_drain, and before each
+	 * step after it, the caller waits until the packets in flight have arrived.
+	 * false: in any order */
+	bool ordered;
 	uint32_t first_drain;
 };
 
@@ -257,7 +258,7 @@ struct ftr_delta_report {
 	struct ftr_check_sample mixed_at;	/* the first of these turns, if mixed > 0 */
 	/* Number of changed entries that are written too early: the next changed entry on the
 	 * path is written later, or in the same step.  An entry does not count if that next entry
-	 * becomes FTR_PORT_NONE.  0 if write_step is NULL. */
+	 * becomes FTR_PORT_NONE.  0 if the writes are not ordered. */
 	uint64_t early;
 	/* True if `mixed` is 0, and the changed entries make no unclaimed turn and use no
 	 * horizontal link that ftr_check_delta.horizontal excludes.  If the old tables, too, make

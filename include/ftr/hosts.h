@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Hosts by name, as schedulers and MPI know them; host files of MPI; files for Slurm.
+ * Hosts by name, as schedulers and MPI know them; lists of hosts.
  *
  * The channel adapters of one machine have node descriptions "NAME" or "NAME DEVICE", for example
  * "node12 mlx5_0" and "node12 HCA-2".  All channel adapters with the same NAME form one host of
@@ -22,8 +22,6 @@
 #ifndef FTR_HOSTS_H
 #define FTR_HOSTS_H
 
-#include <stdio.h>
-
 #include <ftr/fabric.h>
 
 #ifdef __cplusplus
@@ -32,8 +30,6 @@ extern "C" {
 
 #define FTR_HOST_NONE UINT32_MAX
 #define FTR_RAIL_NONE UINT32_MAX
-
-struct ftr_shape;
 
 struct ftr_host {
 	const char *name;
@@ -101,45 +97,6 @@ enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 				   struct ftr_host_list **out,
 				   struct ftr_err *err) FTR_MUST_USE;
 void ftr_host_list_free(struct ftr_host_list *l);	/* NULL is accepted */
-
-/* ---- Slurm --------------------------------------------------------------- */
-
-enum ftr_slurm_form { FTR_SLURM_TREE, FTR_SLURM_BLOCK };
-
-struct ftr_slurm_opts {
-	enum ftr_slurm_form form;
-	bool yaml;		/* true: topology.yaml (Slurm 25.05); false: topology.conf */
-	const struct ftr_hosts *hosts;	/* the hosts of the fabric */
-	const bool *wanted;	/* [hosts->n] true: write this host; NULL: write all hosts */
-};
-
-struct ftr_slurm_counts {
-	uint32_t nodes;		/* number of hosts written */
-	/* Number of hosts with ports on several leaves, counted only if no other host has ports on
-	 * exactly these leaves.  Such a host is written at its first leaf. */
-	uint32_t split;
-	/* numbers of hosts in the smallest and in the largest block; 0 with FTR_SLURM_TREE */
-	uint32_t block_min, block_max;
-};
-
-/*
- * Write topology.conf(5) of Slurm.  Below, a unit is a set of hosts with ports on the same leaf
- * switches (one leaf, or several if the hosts have several ports).  A pod is the set of
- * all switches of one rank above the same leaves.
- *
- * FTR_SLURM_TREE: every unit becomes one switch of the file, and so does every pod that has several
- * units or pods directly below it.  The switches of a pod reach the same hosts, so a scheduler need
- * not distinguish them.  Each island (connected component) of the fabric has its own root.
- *
- * FTR_SLURM_BLOCK: every pod of rank 1 becomes one block.  A unit outside these pods is a block of
- * its own.  In a fabric with fewer than three ranks, every unit is a block.
- *
- * FTR_SHAPE: there is no host to write.
- */
-enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
-				const struct ftr_slurm_opts *opts,
-				struct ftr_slurm_counts *counts,
-				struct ftr_err *err) FTR_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -91,11 +91,9 @@ struct ftr_incr_result {
 	 * the links that came up */
 	uint32_t n_links, n_gone;
 	const struct ftr_link *link;
-	/* changed entries, sorted by (switch, LID), and the write step of each,
-	 * 0 .. n_write_steps - 1 */
+	/* changed entries, sorted by (switch, LID), with their write steps, 0 .. n_write_steps - 1 */
 	uint32_t n_changes;
 	const struct ftr_change *change;
-	const uint16_t *write_step;
 	uint32_t n_write_steps;
 	/* Before step first_drain, and before each later step, wait until all previous writes are
 	 * acknowledged and the packets in flight have arrived.  If no step needs this, first_drain

@@ -29,8 +29,7 @@ enum ftr_status {
 	FTR_INVAL,		/* an argument, or the description of a fabric, is not valid */
 	FTR_PARSE,		/* a file is incomplete or not in the stated format */
 	FTR_IO,			/* a file could not be opened, read or written */
-	FTR_SHAPE,		/* no ranks can be assigned to the fabric; from ftr_write_slurm:
-				 * there is no host to write */
+	FTR_SHAPE,		/* no ranks can be assigned to the fabric */
 	FTR_LIMIT,		/* a documented size limit is exceeded */
 	FTR_REFUSED,		/* a check failed, so tables or changes are not used */
 	FTR_INTERNAL		/* an invariant is violated: always a bug in ibfattree */

@@ -15,7 +15,6 @@ pkgs.stdenv.mkDerivation {
   nativeBuildInputs = [ pkgs.pkg-config ];
   buildInputs = with pkgs; [
     json_c
-    ncurses
     rdma-core
     xz
     zlib

@@ -23,7 +23,6 @@ class Ibfattree(AutotoolsPackage):
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("json-c@0.14:")
-    depends_on("ncurses@6:")
     depends_on("xz")
     depends_on("zlib-api")
     depends_on("rdma-core")

@@ -80,7 +80,7 @@ static void by_dmodc(ftr_sw s, ftr_port p)
 	for (uint32_t i = 0; i < res->n_changes; i++)
 		entry[n_entries++] = (struct entry){
 			res->change[i].sw, res->change[i].lid,
-			res->change[i].after, res->write_step[i],
+			res->change[i].after, res->change[i].step,
 		};
 	ftr_incr_free(lv);
 }

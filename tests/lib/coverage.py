@@ -28,7 +28,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 LIMITS = dict.fromkeys(["core/check", "plugin/reroute", "core/incremental", "core/tables",
                         "core/fabric"], 100.0)
-COMMAND = {"command/cli": 95.0, "command/picture": 95.0}
+COMMAND = {"command/cli": 95.0}
 MARK = re.compile(r"not covered: \S")
 
 

@@ -219,7 +219,7 @@ static uint32_t count_writes(const struct ftr_incr_result *r)
 		if (c->sw != r->change[first].sw || c->lid / FTR_LFT_BLOCK !=
 		    r->change[first].lid / FTR_LFT_BLOCK)
 			first = i;
-		for (k = first; r->write_step[k] != r->write_step[i];)
+		for (k = first; r->change[k].step != r->change[i].step;)
 			k++;
 		n += k == i;
 	}

@@ -403,6 +403,7 @@ START_TEST(against_sets)
 				cut_link(&w);
 				break;
 			case 1:
+			case 2:
 				drain(&w);
 				break;
 			default:

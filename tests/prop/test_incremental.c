@@ -453,7 +453,7 @@ START_TEST(loop_on_the_new_path)
 			continue;
 		ck_assert(r->change[i].sw == a || r->change[i].sw == c);
 		ck_assert_uint_eq(r->change[i].after, 2);
-		ck_assert_uint_eq(r->write_step[i], 0);
+		ck_assert_uint_eq(r->change[i].step, 0);
 		n++;
 	}
 	ck_assert_uint_eq(n, 2);

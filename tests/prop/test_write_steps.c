@@ -157,7 +157,7 @@ static void write_one_step(struct writing *z, uint32_t write_step)
 	for (uint32_t i = 0; i < r->n_changes; i++) {
 		const struct ftr_change *c = &r->change[perm[i]];
 
-		if (r->write_step[perm[i]] != write_step)
+		if (c->step != write_step)
 			continue;
 		must(ftr_tables_get(z->now, c->sw, c->lid) == c->before,
 		     "seed %" PRIu64 ": the old entry of a change is wrong",

@@ -104,6 +104,34 @@ class Layout(Case):
         for rank, x0, x1, n in d['blocks']:
             self.assertEqual(n, sum(s[1] == rank and x0 < s[2] < x1 for s in switches))
 
+    def test_blocks(self):
+        """A block is a pod, or the switches of one plane if a plane has several in a pod."""
+        d = self.page(self.gen('kary:4,3', '--random-guids'))
+        self.assertEqual(sorted((rank, n) for rank, _, _, n in d['blocks']),
+                         [(rank, 4) for rank in (0, 1, 2) for _ in range(4)])
+        switches = d['states'][0]['sw']
+        tops = [{b for b in range(len(switches)) if switches[b][3] == i}
+                for i, block in enumerate(d['blocks']) if block[0] == 2]
+        below = [{a if b in top else b for a, _, b, _, _ in d['states'][0]['links']
+                  if a in top or b in top} for top in tops]
+        self.assertEqual([len(x) for x in below], [4] * 4)
+        self.assertEqual(len(set().union(*below)), 16)
+
+    def test_guess(self):
+        """Of several possible parents, those with the most unconnected ports are guessed."""
+        def switch(ports, rank, parents=1, expected=1):
+            return {'ports': ports, 'rank': rank, 'parents': parents,
+                    'expected_parents': expected, 'cables_to_parent': 1}
+        # 0 and 1 are linked to 2; 1 also to 3, 4, 5; 5 has no unconnected port
+        fabric = {'switches': [switch(4, 0, 1, 2), switch(4, 0, 4, 4), switch(4, 1), switch(2, 1),
+                               switch(3, 1), switch(1, 1)],
+                  'cables': [{'from': a, 'to': b} for a, b in ((0, 2), (1, 2), (1, 3), (1, 4),
+                                                               (1, 5))],
+                  'end_ports': [], 'absent': [], 'incomplete': [], 'nominal': False}
+        self.assertEqual(report.layout.missing_links(fabric), [(0, 4, 1, 1)])
+        fabric['switches'][0]['expected_parents'] = 4
+        self.assertEqual(report.layout.missing_links(fabric), [(0, 3, 1, 1), (0, 4, 1, 1)])
+
     def test_missing(self):
         """The missing links are inferred: as many as were removed, at switches that lack links."""
         d = self.page(self.gen('2;6,12;1,6;1,2', '--random-guids', '--random-ports',
@@ -183,6 +211,10 @@ class Loads(Case):
             loads = s.loads(None)
             self.assertEqual(loads['shift']['max'], column['load_shift_max'])
             self.assertEqual(set(loads), {'all', 'shift'})
+            order, k = column['details']['order'], column['load_shift_worst']
+            self.assertEqual(loads['shift']['load'], s.load([
+                (guids[order[i]], guids[order[(i + k) % len(order)]])
+                for i in range(len(order))], True)['load'])
 
     def test_missing_entries(self):
         """Flows without an entry are lost.  A switch without a table is a finding."""
@@ -199,6 +231,22 @@ class Loads(Case):
         self.assertEqual((load['flows'], load['lost']), (16 * 15, 4 * 15 + 12 * 4))
         self.assertEqual(d['sets'][0]['about']['name'], lfts)
         self.assertEqual(len(d['sets']), 1)
+
+    def test_missing_table(self):
+        """A table is missing that no path needs."""
+        net, lfts = self.gen('2;4,4;1,2;1,1'), self.path('f.lfts')
+        with open(net, 'a', encoding='utf-8') as file:
+            file.write('\nSwitch\t4 "S-00000000000000aa"\t\t# "alone" base port 0 lid 30 lmc 0\n')
+        self.run_it('route', net, '-o', lfts)
+        with open(lfts, encoding='utf-8') as file:
+            text = file.read()
+        for words, status in ((text, 0),
+                              (re.sub('Unicast.*alone(.*\n)*?.*dumped\n', '', text), 1)):
+            with open(lfts, 'w', encoding='utf-8') as file:
+                file.write(words)
+            d = self.page(net, '--lfts', lfts, status=status)
+            self.assertEqual(d['sets'][0]['about']['bad'], bool(status))
+            self.assertEqual(d['sets'][0]['loads']['all']['lost'], 0)
 
     def test_patterns(self):
         net = self.gen('2;4,4;1,4;1,1')
@@ -317,16 +365,14 @@ class Sets(Case):
         d = self.page(self.gen('2;4,6;1,4;1,1'), '--engine', 'dmodc', '--engine', 'sftree')
         most = len(self.parts.found['script'][0])
         self.assertTrue(all(d['tables']))
+        size = most + sum(map(len, map(report.read_part, (*report.SCRIPTS, 'page.css'))))
+        options, arguments = report.parse([self.path('f.net'), '--engine=dmodc', '--engine=sftree'])
         before = report.PAGE_MAX
-        try:
-            report.PAGE_MAX = 0
-            options, arguments = report.parse([self.path('f.net')])
+        self.addCleanup(setattr, report, 'PAGE_MAX', before)
+        for room, want in ((0, ['', '']), (size - len(d['tables'][1]) - 1, [d['tables'][0], ''])):
+            report.PAGE_MAX = room
             text = report.make_page(report.Page(options, arguments), None)
-        finally:
-            report.PAGE_MAX = before
-        data = json.loads(Parts(text).found['script'][0])
-        self.assertEqual(data['tables'], [''])
-        self.assertLess(len(text), most + 100000)
+            self.assertEqual(json.loads(Parts(text).found['script'][0])['tables'], want)
 
 
 class Text(Case):
@@ -370,8 +416,8 @@ class Text(Case):
             with open(self.path('d.json'), 'w', encoding='latin-1') as file:
                 file.write(bad)
             run = self.run_it('report', net, '--doctor', self.path('d.json'), status=2)
-            self.assertEqual((run.stdout, run.stderr), (
-                '', f'ibfattree: {self.path("d.json")}: not the output of ibfattree doctor --json\n'))
+            self.assertEqual(run.stderr, f'ibfattree: {self.path("d.json")}: '
+                             'not the output of ibfattree doctor --json\n')
 
 
 class Options(Case):

@@ -36,10 +36,10 @@ tests_unit_test_write_order_SOURCES = tests/unit/test_write_order.c
 tests_unit_test_write_order_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_write_order_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_slurm
-tests_unit_test_slurm_SOURCES = tests/unit/test_slurm.c
-tests_unit_test_slurm_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_slurm_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/unit/test_hosts
+tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c
+tests_unit_test_hosts_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_hosts_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_shape
 tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
@@ -282,7 +282,7 @@ tests_unit_test_output_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS) -luti
 check_PROGRAMS += tests/unit/test_top
 tests_unit_test_top_SOURCES = tests/unit/test_top.c
 tests_unit_test_top_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_top_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
+tests_unit_test_top_LDADD = libsuite.a $(CHECK_LIBS) -lutil
 
 check_PROGRAMS += tests/unit/test_check tests/unit/test_check_oracle tests/unit/test_claims
 tests_unit_test_check_SOURCES = tests/unit/test_check.c tests/unit/check_net.h

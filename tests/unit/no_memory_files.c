@@ -150,24 +150,6 @@ static enum ftr_status op_write(const struct scene *z, uint64_t *sum, struct ftr
 	return st;
 }
 
-static enum ftr_status op_slurm(const struct scene *z, uint64_t *sum, struct ftr_err *err)
-{
-	struct ftr_slurm_opts o = { .form = FTR_SLURM_BLOCK };
-	struct ftr_slurm_counts counts;
-	struct ftr_hosts *h = NULL;
-	FILE *out = fopen("/dev/null", "w");
-	enum ftr_status st = ftr_hosts_new(z->f, true, &h, err);
-
-	o.hosts = h;
-	for (int i = 0; i < 2 && !st; i++, o.form = FTR_SLURM_TREE)
-		st = ftr_write_slurm(out, z->sh, &o, &counts, err);
-	if (!st)
-		*sum = counts.nodes;
-	fclose(out);
-	ftr_hosts_free(h);
-	return st;
-}
-
 static enum ftr_status op_hosts(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
 	struct ftr_host_list *l;
@@ -355,7 +337,7 @@ static enum ftr_status op_gen(const struct scene *z, uint64_t *sum, struct ftr_e
 const struct op file_ops[] = {
 	{ "read a netfile", op_net }, { "read a netfile of ibsim", op_hand },
 	{ "write", op_write },
-	{ "Slurm", op_slurm }, { "hosts", op_hosts }, { "read tables", op_tables },
+	{ "hosts", op_hosts }, { "read tables", op_tables },
 	{ "read lists", op_lists }, { "drains", op_drains }, { "state file", op_state },
 	{ "search job", op_job }, { "search result", op_result }, { "generators", op_gen },
 };

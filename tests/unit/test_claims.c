@@ -141,8 +141,10 @@ START_TEST(order_of_writes)
 	const ftr_port *leaf = writes[_i].leaf, *spine = writes[_i].spine;
 	const ftr_lid lid = HOST(writes[_i].host);
 	const struct ftr_change change[2] = {
-		{ .sw = 0, .lid = lid, .before = leaf[0], .after = leaf[1] },
-		{ .sw = 2, .lid = lid, .before = spine[0], .after = spine[1] },
+		{ .sw = 0, .lid = lid, .before = leaf[0], .after = leaf[1],
+		  .step = writes[_i].step[0] },
+		{ .sw = 2, .lid = lid, .before = spine[0], .after = spine[1],
+		  .step = writes[_i].step[1] },
 	};
 	struct ftr_check_delta d = { .rank = net_tree_rank };
 	struct ftr_delta_report r;
@@ -151,7 +153,7 @@ START_TEST(order_of_writes)
 	r = judge(&n, &d, change, 2);
 	ck_assert_uint_eq(r.mixed, writes[_i].any_order);
 	ck_assert_uint_eq(r.early, 0);
-	d.write_step = writes[_i].step;
+	d.ordered = true;
 	d.first_drain = writes[_i].first_drain;
 	r = judge(&n, &d, change, 2);
 	ck_assert_uint_eq(r.early, writes[_i].early);

@@ -508,12 +508,14 @@ END_TEST
 
 /* Seeds for which an order without a credit loop exists, and was not found once: packets to hosts that
  * were gone did not count, or their entries were not cleared before others changed (400246, 500230,
- * 500270), plans were refused that wrote the entry of a switch for its own LID (500225, 500284), and links
- * that returned were used while packets followed entries of before the last routing (462, 616). */
+ * 500270), plans were refused that wrote the entry of a switch for its own LID (500225, 500284), links
+ * that returned were used while packets followed entries of before the last routing (462, 616), and entries
+ * for a LID changed twice while packets followed those of before the first change, although the ranks prove
+ * only two tables at a time (2341). */
 START_TEST(orders_are_found)
 {
 	static const uint64_t seed[] = {
-		462, 616, 400246, 500225, 500230, 500270, 500284,
+		462, 616, 2341, 400246, 500225, 500230, 500270, 500284,
 	};
 
 	memset(&sum, 0, sizeof(sum));
@@ -521,6 +523,18 @@ START_TEST(orders_are_found)
 		ck_assert_uint_eq(run(fabric(seed[i], ANY), seed[i], engines[seed[i] % 3],
 				      "takeover ordered\n", ANY), 0);
 	ck_assert_uint_eq(sum.forced, 0);
+}
+END_TEST
+
+/* A real fabric: another manager took over while switches returned with old and wrong tables, and OpenSM
+ * activated the links of switches that were to be cleared (500315). */
+START_TEST(handover_on_a_real_fabric)
+{
+	if (!getenv("FTR_TOPOLOGIES")) {
+		skip_case("FTR_TOPOLOGIES is not set");
+		return;
+	}
+	ck_assert_uint_eq(run(fabric(500315, ANY), 500315, "ddlr", "takeover ordered\n", ANY), 0);
 }
 END_TEST
 
@@ -555,6 +569,7 @@ int main(void)
 	tcase_add_test(any, no_change_loses_a_path);
 	tcase_add_test(t, seeds_of_defects);
 	tcase_add_test(t, orders_are_found);
+	tcase_add_test(t, handover_on_a_real_fabric);
 	tcase_add_test(t, wide_switches);
 	tcase_add_test(t, plain_loses_paths);
 	suite_add_tcase(s, random);

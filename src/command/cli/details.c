@@ -37,11 +37,8 @@ static void put_place(struct json_object *o, const struct ftr_shape *sh, ftr_sw 
 		cli_json_num(e, "to", g->remote);
 		cli_json_num(e, "cables", g->n_nominal - g->n);
 	}
-	cli_json_num(o, "rank", sh->tree.rank[s]);
 	cli_json_bool(o, "leaf", sh->numbering.col[s] < sh->tree.n_leaf);
 	cli_json_bool(o, "stub", sh->tree.stub[s]);
-	cli_json_num(o, "first_leaf", sh->numbering.pod_first[s]);
-	cli_json_num(o, "leaves", ftr_shape_above_leaf(sh, s) ? sh->numbering.pod_leaves[s] : 0);
 	cli_json_num(o, "parents", parents);
 	cli_json_num(o, "expected_parents", sh->numbering.n_slots[s]);
 	cli_json_num(o, "cables_to_parent", links);
@@ -54,8 +51,7 @@ static void put_switches(struct json_object *o, const struct ftr_shape *sh)
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
 		e = cli_json_element(list);
-		cli_json_guid(e, "guid", sh->f->sw[s].guid);
-		cli_json_str(e, "name", sh->f->sw[s].name);
+		cli_json_place(e, sh, s);
 		cli_json_num(e, "ports", sh->f->sw[s].n_ports);
 		put_place(e, sh, s, lost);
 	}

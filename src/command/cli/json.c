@@ -167,6 +167,15 @@ void cli_json_switch(struct json_object *o, const char *key, const struct ftr_fa
 	cli_json_str(w, "name", f->sw[s].name);
 }
 
+void cli_json_place(struct json_object *o, const struct ftr_shape *sh, ftr_sw s)
+{
+	cli_json_guid(o, "guid", sh->f->sw[s].guid);
+	cli_json_str(o, "name", sh->f->sw[s].name);
+	cli_json_num(o, "rank", sh->tree.rank[s]);
+	cli_json_num(o, "first_leaf", sh->numbering.pod_first[s]);
+	cli_json_num(o, "leaves", ftr_shape_above_leaf(sh, s) ? sh->numbering.pod_leaves[s] : 0);
+}
+
 void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, ftr_port port)
 {
 	const struct ftr_swport *p = ftr_fabric_port(f, s, port);
@@ -280,12 +289,4 @@ bool cli_json_uint(struct json_object *value, uint64_t max, uint64_t *out)
 		return false;
 	*out = n;
 	return true;
-}
-
-uint64_t cli_json_get_uint(struct json_object *o, const char *key)
-{
-	uint64_t n = 0;
-
-	(void)cli_json_uint(json_object_object_get(o, key), UINT64_MAX, &n);
-	return n;
 }

@@ -41,6 +41,8 @@ void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
 /* Adds an object with "guid" and "name" of a switch. */
 void cli_json_switch(struct json_object *o, const char *key, const struct ftr_fabric *f, ftr_sw s);
+/* Adds "guid" and "name" of switch s, and its place in the tree ("rank", "first_leaf", "leaves"), to o. */
+void cli_json_place(struct json_object *o, const struct ftr_shape *sh, ftr_sw s);
 /* Adds "from", "from_port", "to" and "to_port" to o: the link from that port of s to another
  * switch. */
 void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, ftr_port port);
@@ -67,7 +69,5 @@ bool cli_json_get_real(struct json_object *o, const char *key, double *out);
 /* Returns false, and leaves *out unchanged, if the value is not an integer from 0 to max, written
  * without point or exponent. */
 bool cli_json_uint(struct json_object *value, uint64_t max, uint64_t *out);
-/* Returns the member, or 0 if it is missing or no such integer. */
-uint64_t cli_json_get_uint(struct json_object *o, const char *key);
 
 #endif

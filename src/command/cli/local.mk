@@ -10,11 +10,10 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/ddlr_repair.c src/command/cli/ddlr_repair.h src/command/cli/details.c \
 	src/command/cli/completion.c \
 	src/command/cli/input.c src/command/cli/save.c src/command/cli/transition.c src/command/cli/transition.h \
-	src/command/cli/slurm.c src/command/cli/ranks.c src/command/cli/jobs.c \
+	src/command/cli/ranks.c src/command/cli/jobs.c \
 	src/command/cli/pairs.c src/command/cli/pairs.h src/command/cli/pairs_plan.c \
 	src/command/cli/jobs.h src/command/cli/collective.c src/command/cli/collective.h \
-	src/command/cli/collective_steps.c src/command/cli/unpack.c src/command/cli/top.c src/command/cli/top.h \
-	src/command/cli/top_read.c src/command/cli/top_show.c $(DOCTOR_SOURCES)
+	src/command/cli/collective_steps.c src/command/cli/unpack.c $(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/command/cli/doctor.c src/command/cli/doctor.h src/command/cli/doctor_links.c \
 	src/command/cli/doctor_local.c src/command/cli/doctor_paths.c src/command/cli/doctor_read.c \
 	src/command/cli/doctor_rails.c src/command/cli/doctor_result.c
@@ -22,12 +21,12 @@ nodist_libcli_a_SOURCES = src/command/cli/parts.c
 libcli_a_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
 	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'
 libcli_a_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(IBVERBS_CFLAGS) $(JSONC_CFLAGS) \
-	$(UNPACK_CFLAGS) $(NCURSES_CFLAGS)
+	$(UNPACK_CFLAGS)
 
 bin_PROGRAMS += ibfattree
 ibfattree_SOURCES = src/command/cli/main.c
 ibfattree_LDADD = libcli.a libftrtools.a libftrcore.a $(IBMAD_LIBS) $(IBVERBS_LIBS) $(JSONC_LIBS) \
-	$(UNPACK_LIBS) $(NCURSES_LIBS) -lm
+	$(UNPACK_LIBS) -lm
 
 bin_PROGRAMS += ibfattree-sim
 ibfattree_sim_SOURCES = src/command/cli/sim_main.c src/command/cli/sim.c src/command/cli/sim.h src/command/cli/sim_input.c \
@@ -44,8 +43,9 @@ src/command/cli/parts.c: src/command/cli/parts.awk $(parts)
 	$(AM_V_GEN)$(MKDIR_P) src/command/cli && \
 	(cd $(srcdir) && $(AWK) -f src/command/cli/parts.awk $(parts)) >$@.tmp && mv $@.tmp $@
 
-# Python: programs that convert one file to another, and need no other part of the command.
-dist_bin_SCRIPTS += src/command/convert/ibfattree-nodes src/command/convert/ibfattree-topo
+# Python: programs that convert one file to another or show it.
+dist_bin_SCRIPTS += src/command/convert/ibfattree-nodes src/command/convert/ibfattree-topo \
+	src/command/convert/ibfattree-slurm src/command/top/ibfattree-top
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = src/command/cli/completion/ibfattree

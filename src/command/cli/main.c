@@ -22,8 +22,12 @@ static const struct cli_cmd cli_page = { .name = "report", .run = start_program,
 	.summary = "write an HTML page with the fabric and its tables" };
 static const struct cli_cmd cli_topo = { .name = "topo", .run = start_program,
 	.summary = "convert cable plans and lists of links; write fabrics for simulators" };
+static const struct cli_cmd cli_slurm = { .name = "slurm", .run = start_program,
+	.summary = "write Slurm's topology.conf" };
 static const struct cli_cmd cli_nodes = { .name = "nodes", .run = start_program,
 	.summary = "print the places of hosts for Kubernetes and dynamic Slurm nodes" };
+static const struct cli_cmd cli_top = { .name = "top", .run = start_program,
+	.summary = "show status and repairs of the plugin in a terminal" };
 
 static const struct cli_cmd *const commands[] = {
 	&cli_doctor, &cli_gen, &cli_route, &cli_check, &cli_load, &cli_collective, &cli_diff,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * ibfattree ranks: writes the hosts of a job as a file for an MPI launcher, in the order for which
- * the tables are balanced.
+ * the tables are balanced.  With --json, it prints the hosts with their switches, for ibfattree-slurm.
  */
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 
 enum form { OPENMPI, RANKFILE, MPICH, SLURM, PORTS };
 
@@ -13,9 +14,10 @@ struct ranks {
 	struct cli_in in;
 	const char *hosts;
 	unsigned int form, slots;
-	bool rails;
+	bool rails, full_names;
 
 	struct ftr_fabric *f;
+	struct ftr_shape *sh;	/* NULL: the order comes from a file */
 	struct ftr_hosts *h;
 	struct ftr_host_list *list;
 	ftr_ep *order;
@@ -36,11 +38,13 @@ static const struct cli_opt options[] = {
 	    "0", 0, UINT16_MAX),
 	OPT(FLAG, "rails", rails, NULL,
 	    "one rank on each adapter, rail by rail (rankfile, slurm, ports)"),
+	OPT(FLAG, "full-names", full_names, NULL, "do not cut host names at the first dot"),
 	CLI_OPT_ORDER,
 	CLI_OPTS_GUIDS,
 	CLI_OPT_LEAF_ORDER,
 	CLI_OPT_NOMINAL,
 	CLI_OPT_LMC,
+	CLI_OPT_JSON,
 	CLI_OPT_OUTPUT,
 	CLI_OPT_END
 };
@@ -57,15 +61,12 @@ struct line {
 
 static void read_order(struct ranks *j)
 {
-	struct ftr_shape *sh = NULL;
-
 	if (j->in.order) {
 		cli_must(ftr_read_order(j->in.order, j->f, &j->order, &j->n_order, &cli_err));
 		return;
 	}
-	cli_must(cli_shape(&j->in, j->f, &sh, &cli_err));
-	j->order = cli_host_order(sh, &j->n_order);
-	ftr_shape_free(sh);
+	cli_must(cli_shape(&j->in, j->f, &j->sh, &cli_err));
+	j->order = cli_host_order(j->sh, &j->n_order);
 }
 
 /* Returns an array [h->n]: the first place of each host in the host order; UINT32_MAX: none. */
@@ -121,7 +122,8 @@ static void lines(struct ranks *j)
 	}
 	free(place);
 	if (!j->n)
-		cli_die("no host to write");
+		cli_die("no host to write: %u ports of channel adapters have no host name in their description",
+			j->h->n_nameless);
 	qsort(j->line, j->n, sizeof(*j->line), by_place);
 }
 
@@ -205,6 +207,46 @@ static int report_ranks(const struct ranks *j)
 	return j->list && j->list->n_unknown ? CLI_FINDINGS : CLI_CLEAN;
 }
 
+static void add_hosts(const struct ranks *j, struct json_object *list, const bool *listed)
+{
+	uint32_t *place = places(j);
+
+	for (uint32_t i = 0; i < j->h->n; i++) {
+		const struct ftr_host *h = &j->h->host[i];
+		struct json_object *o = cli_json_element(list), *sw;
+
+		cli_json_str(o, "name", h->name);
+		cli_json_bool(o, "listed", !j->list || listed[i]);
+		if (place[i] != UINT32_MAX)
+			cli_json_num(o, "place", place[i]);
+		sw = cli_json_array(o, "switches");
+		for (uint32_t k = 0; k < h->n; k++)
+			cli_json_number(sw, j->f->ep[j->h->ep[h->first + k]].sw);
+	}
+	free(place);
+}
+
+static int print_json(const struct ranks *j)
+{
+	struct json_object *o = cli_json_new("ranks"), *unknown, *switches;
+	bool *listed = cli_calloc(j->h->n, sizeof(*listed), "%u hosts", j->h->n);
+
+	cli_json_fabric(o, j->f, j->sh);
+	cli_json_num(o, "nameless_ports", j->h->n_nameless);
+	unknown = cli_json_array(o, "unknown_hosts");
+	for (uint32_t i = 0; j->list && i < j->list->n; i++)
+		if (j->list->entry[i].host == FTR_HOST_NONE)
+			cli_json_text(unknown, j->list->entry[i].name);
+		else
+			listed[j->list->entry[i].host] = true;
+	switches = cli_json_array(o, "switches");
+	for (ftr_sw s = 0; s < j->f->n_sw; s++)
+		cli_json_place(cli_json_element(switches), j->sh, s);
+	add_hosts(j, cli_json_array(o, "hosts"), listed);
+	free(listed);
+	return cli_json_end(o, j->list && j->list->n_unknown ? CLI_FINDINGS : CLI_CLEAN);
+}
+
 static int run_ranks(int argc, char **argv)
 {
 	static struct ranks j;
@@ -214,11 +256,15 @@ static int run_ranks(int argc, char **argv)
 		cli_die("ranks: --rails requires --form rankfile, slurm or ports, and no --slots");
 	if (j.form == PORTS && j.slots)
 		cli_die("ranks: --form ports has one rank on each adapter, and no --slots");
+	if (j.in.json && (j.form || j.slots || j.rails || j.in.order || j.in.output))
+		cli_die("ranks: --json prints all hosts, and excludes --form, --slots, --rails, --order and --output");
 	cli_must(ftr_read_fabric(argv[0], j.in.lmc, &j.f, &cli_err));
-	j.h = cli_hosts(j.f);
+	cli_must(ftr_hosts_new(j.f, j.full_names, &j.h, &cli_err));
 	if (j.hosts)
 		cli_must(ftr_read_host_list(j.hosts, false, j.h, &j.list, &cli_err));
 	read_order(&j);
+	if (j.in.json)
+		return print_json(&j);
 	lines(&j);
 	if (j.rails || j.form == PORTS)
 		divide_rails(&j);

@@ -43,7 +43,7 @@ struct whatif {
 	struct cli_in in;
 	struct cli_engine engine;
 	struct cli_list fail, drain, compare;
-	const char *metrics, *survival, *patterns, *details;
+	const char *metrics, *survival, *details;
 	uint64_t seed;
 	unsigned int repeat, vls;
 	bool list, local, guarantee;
@@ -62,7 +62,6 @@ struct whatif {
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
 	struct cli_loads loads;
-	bool stale;			/* measure the column "not rerouted" */
 	unsigned int done;		/* number of finished runs */
 	pthread_mutex_t lock;		/* for done, and for the worst run of each column */
 	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live, given[0] are the tables in use */
@@ -86,7 +85,7 @@ static const struct cli_opt options[] = {
 	    "make N runs, with consecutive seeds of the random faults", "1", 1, REPEAT_MAX),
 	OPT(STRING, "metrics", metrics, "LIST",
 	    "what to measure besides reachability: stale, load, shifts", "stale,load,shifts"),
-	OPT(FILE, "patterns", patterns, "FILE", "pairs of host ports that send at the same time"),
+	OPT(FILE, "patterns", loads.patterns, "FILE", "pairs of host ports that send at the same time"),
 	OPT(FILE, "details", details, "DIR",
 	    "with --json: also print the fabrics, and save the tables in DIR"),
 	OPT(FILES, "compare", compare, "FILE",
@@ -274,7 +273,7 @@ static void one_run(struct whatif *j, unsigned int i)
 	struct ftr_tables_diff d;
 
 	c += j->before != NULL;
-	if (j->stale)
+	if (j->loads.stale)
 		measure_old(j, j->before, sh, c++, i);
 	if (j->local)
 		measure_ddlr(j, sh, c++, i);
@@ -304,7 +303,7 @@ static void read_pairs(struct whatif *j)
 	struct ftr_load_pair *pair;
 	uint32_t n;
 
-	cli_must(ftr_read_pairs(j->patterns, j->f, &pair, &n, &cli_err));
+	cli_must(ftr_read_pairs(j->loads.patterns, j->f, &pair, &n, &cli_err));
 	j->loads.n_ends = 2 * n;
 	j->loads.ends = cli_calloc(j->loads.n_ends, sizeof(*j->loads.ends), "%u pairs", n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -322,7 +321,7 @@ static void read_all(struct whatif *j, const char *path)
 	cli_must(cli_shaping(&j->in, j->f, is_changed(j), &j->shaping, &cli_err));
 	j->faults = cli_faults_parse(j->f, "fail", &j->fail);
 	cli_drain_words(j->f, &j->drain, &j->drains);
-	if (j->patterns)
+	if (j->loads.patterns)
 		read_pairs(j);
 	for (unsigned int i = 0; i < j->compare.n; i++)
 		if (live.t && !i)
@@ -372,7 +371,7 @@ static void set_up(struct whatif *j)
 		add_column(j, "before", "before", 1);
 		measure(j, j->sh, t, &j->col[0], 0);
 		j->col[0].run[0].v[CLI_M_ROUTE_MS] = ms;
-		if (j->stale)
+		if (j->loads.stale)
 			add_column(j, "not rerouted", "not_rerouted", j->repeat);
 		if (j->local)
 			add_column(j, "local", "local", j->repeat);
@@ -394,7 +393,7 @@ static int report_whatif(const struct whatif *j)
 		.places = j->loads.shifts ? j->loads.n : 0, .vl_map = j->vl_map != NULL,
 		.list = j->list,
 	};
-	const struct cli_column *after = &j->col[is_changed(j) ? 1u + j->stale + j->local : 0];
+	const struct cli_column *after = &j->col[is_changed(j) ? 1u + j->loads.stale + j->local : 0];
 	int status = CLI_CLEAN;
 
 	for (unsigned int i = 0; i < after->n; i++)
@@ -500,7 +499,7 @@ static void parse_metrics(struct whatif *j)
 	snprintf(words, sizeof(words), "%s", j->metrics);
 	for (char *m = strtok_r(words, ",", &save); m; m = strtok_r(NULL, ",", &save)) {
 		if (!strcmp(m, "stale"))
-			j->stale = j->fail.n && !j->guarantee;
+			j->loads.stale = j->fail.n && !j->guarantee;
 		else if (!strcmp(m, "load"))
 			j->loads.all = true;
 		else if (!strcmp(m, "shifts"))
@@ -517,6 +516,7 @@ static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	mallopt(M_ARENA_MAX, 1);
 }
 
 static int run_whatif(int argc, char **argv)

@@ -73,10 +73,13 @@ struct cli_loads {
 	const uint64_t *place;	/* [n] the host order, as port GUIDs; a place is a gap if its GUID
 				 * is 0 or not in the fabric */
 	uint32_t n;
-	/* [n_ends] port GUIDs of the pairs of --patterns: sender, receiver, sender, ... */
+	const char *patterns;	/* file of pairs, or NULL */
+	/* [n_ends] port GUIDs of these pairs: sender, receiver, sender, ... */
 	uint64_t *ends;
 	uint32_t n_ends;
-	bool all, shifts;	/* what to measure: the load of all-to-all traffic, of shifts */
+	/* what to measure: the load of all-to-all traffic, of shifts; whatif's column "not
+	 * rerouted" */
+	bool all, shifts, stale;
 };
 /* The host ports of f with these GUIDs; FTR_EP_NONE: there is none.  The caller frees their array. */
 struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const uint64_t *guid, uint32_t n);

@@ -137,7 +137,6 @@ static uint32_t find_listed(struct sweep *z, uint32_t d)
 		for (n++; k > 0 && distance(z, z->listed[k - 1]) > far; k--)
 			z->listed[k] = z->listed[k - 1];
 		z->listed[k] = s;
-		balance_column_forget(&z->col, s);
 	}
 	return n;
 }
@@ -291,9 +290,11 @@ static bool sweep_column(struct sweep *z, const struct balance_copy *copy, uint3
 		d++;
 	if (d == net->first[l + 1])
 		return true;
-	if (z->w->only && !net->in->extra)
+	if (z->w->only && !net->in->extra) {
 		balance_column_begin(&z->col, l);
-	else if (!balance_column_set(&z->col, l, balance_copy_of(copy, d)))
+		for (uint32_t i = z->w->only->first[d]; i < z->w->only->first[net->first[l + 1]]; i++)
+			balance_column_forget(&z->col, z->w->only->sw[i]);
+	} else if (!balance_column_set(&z->col, l, balance_copy_of(copy, d)))
 		return true;
 	z->flows.to = net->in->shape->numbering.col_sw[l];
 	z->flows.sh = z->col.sh;

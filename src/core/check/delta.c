@@ -251,8 +251,8 @@ static bool drained_before(const struct delta_check *c, uint32_t k, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
 
-	return d->write_step && d->write_step[i] >= d->first_drain &&
-		d->write_step[k] < d->write_step[i];
+	return d->ordered && d->change[i].step >= d->first_drain &&
+		d->change[k].step < d->change[i].step;
 }
 
 static void mixed(struct delta_check *c, ftr_sw from, ftr_sw at, ftr_lid lid)
@@ -280,15 +280,14 @@ static void check_below(struct delta_check *c, uint32_t i)
 			mixed(c, x->sw, s, x->lid);
 	}
 	k = c->ahead[x->sw];
-	c->r.early += d->write_step && k != NONE &&
-		d->change[k].after != FTR_PORT_NONE &&
-		d->write_step[k] >= d->write_step[i];
+	c->r.early += d->ordered && k != NONE &&
+		d->change[k].after != FTR_PORT_NONE && d->change[k].step >= x->step;
 	if (!peer_of(c, x->sw, x->after, &s, &q) || (k = c->at[s]) == NONE)
 		return;
 	y = &d->change[k];
 	if (illegal(c, x->sw, s, y->before) &&
 	    !illegal(c, x->sw, s, y->after) &&
-	    !(d->write_step && d->write_step[k] < d->write_step[i]))
+	    !(d->ordered && y->step < x->step))
 		mixed(c, x->sw, s, x->lid);
 }
 

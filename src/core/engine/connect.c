@@ -164,7 +164,7 @@ static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;
 	struct step x = {
-		.key = key_at(p, t) + KEY_HOP + p->hub[t],
+		.key = key_at(p, t) + KEY_HOP + p->needs.hub[t],
 		.sw = s, .channel = c,
 	};
 	uint32_t n;
@@ -217,7 +217,7 @@ static void seed_all(struct plan *p)
 
 	for (ftr_sw s = 0; s < p->sh->f->n_sw; s++) {
 		if (plan_by_rank(p, s) || p->state[s] == CONNECTED ||
-		    p->island[s] != p->island[to])
+		    p->needs.island[s] != p->needs.island[to])
 			continue;
 		for_each_channel(&p->turns, s, c)
 			if (plan_by_rank(p, p->turns.channel[c].to))
@@ -249,9 +249,9 @@ static void connected(struct plan *p, ftr_sw s)
 	p->connected[p->n_connected++] = s;
 	p->label[s].key &= KEY_TURN - 1;	/* the turns of its path are no longer new */
 	p->left -= p->needed[s];
-	if (p->ends[s] && p->need[p->l] & NEED_ENDS)
-		p->pairs += (uint64_t)p->ends[s] *
-			p->lids[p->sh->numbering.col_sw[p->l]];
+	if (p->needs.ends[s] && p->needs.need[p->l] & NEED_ENDS)
+		p->found.pairs += (uint64_t)p->needs.ends[s] *
+			p->needs.lids[p->sh->numbering.col_sw[p->l]];
 }
 
 static enum ftr_status admit_path(struct plan *p, ftr_sw s)
@@ -326,7 +326,7 @@ static enum ftr_status run_stage(struct plan *p, const struct stage *stage)
 		unlabel(p);
 		p->tries[stage - stages] -= st == FTR_REFUSED;
 	}
-	p->closed = !st;
+	p->found.closed = !st;
 	return st == FTR_REFUSED ? FTR_OK : st;
 }
 
@@ -334,17 +334,17 @@ static enum ftr_status run_stage(struct plan *p, const struct stage *stage)
 
 static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop, uint32_t n)
 {
-	struct connect *o = p->out;
+	struct connect *o = p->found.out;
 
-	if (!FTR_GROW(o->entry, o->n_entries, p->cap_entries))
+	if (!FTR_GROW(o->entry, o->n_entries, p->found.cap_entries))
 		return false;
 	o->entry[o->n_entries++] = (struct connect_entry){
-		.sw = s, .col = p->l, .first = p->n_via, .n = n,
+		.sw = s, .col = p->l, .first = p->found.n_via, .n = n,
 	};
 	for (uint32_t i = 0; i < n; i++) {
-		if (!FTR_GROW(o->via, p->n_via, p->cap_via))
+		if (!FTR_GROW(o->via, p->found.n_via, p->found.cap_via))
 			return false;
-		o->via[p->n_via++] = p->turns.channel[hop[i]].to;
+		o->via[p->found.n_via++] = p->turns.channel[hop[i]].to;
 		o->horizontal |= p->turns.channel[hop[i]].kind ==
 			CHANNEL_HORIZONTAL;
 	}
@@ -379,9 +379,9 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 	p->l = l;
 	p->back = ftr_shape_cost(p->sh, p->sh->numbering.col_sw[l]);
 	p->left = 0;
-	for (uint32_t i = p->pair_first[l]; i < p->pair_first[l + 1]; i++) {
-		plan_touch(p, p->pair[i]);
-		p->needed[p->pair[i]] = 1;
+	for (uint32_t i = p->needs.pair_first[l]; i < p->needs.pair_first[l + 1]; i++) {
+		plan_touch(p, p->needs.pair[i]);
+		p->needed[p->needs.pair[i]] = 1;
 		p->left++;
 	}
 	for (size_t i = 0; p->left && i < N_STAGES; i++) {
@@ -389,8 +389,8 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 		if (st)
 			break;
 	}
-	p->complete &= !p->left;
-	p->closed &= p->left > 0;
+	p->found.complete &= !p->left;
+	p->found.closed &= p->left > 0;
 	if (p->spread)
 		plan_spread(p);
 	if ((!end_column(p) || p->nomem) && !st)
@@ -400,17 +400,17 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 
 static bool publish(struct plan *p)
 {
-	struct connect *o = p->out;
+	struct connect *o = p->found.out;
 	struct connect_entry *entry = o->entry;
 	ftr_sw *via = o->via;
 	bool ok = FTR_NEW(p->arena, o->entry, o->n_entries + 1u) &&
-		  FTR_NEW(p->arena, o->via, p->n_via + 1u) &&
+		  FTR_NEW(p->arena, o->via, p->found.n_via + 1u) &&
 		  FTR_NEW(p->arena, o->turn, p->turns.n_extra + 1u);
 
 	if (ok && o->n_entries)
 		memcpy(o->entry, entry, o->n_entries * sizeof(*entry));
-	if (ok && p->n_via)
-		memcpy(o->via, via, p->n_via * sizeof(*via));
+	if (ok && p->found.n_via)
+		memcpy(o->via, via, p->found.n_via * sizeof(*via));
 	free(entry);
 	free(via);
 	if (!ok)
@@ -427,8 +427,8 @@ static bool publish(struct plan *p)
 	}
 	if (o->n_turns)
 		qsort(o->turn, o->n_turns, sizeof(*o->turn), connect_turn_cmp);
-	o->pairs = p->pairs;
-	o->complete = p->complete;
+	o->pairs = p->found.pairs;
+	o->complete = p->found.complete;
 	return true;
 }
 
@@ -439,8 +439,8 @@ static bool allocate(struct plan *p)
 	uint32_t n = p->sh->f->n_sw;
 	struct ftr_arena *a = p->arena;
 
-	return FTR_NEW(a, p->island, n) && FTR_ZNEW(a, p->ends, n) &&
-	       FTR_ZNEW(a, p->lids, n) && FTR_ZNEW(a, p->need, n) &&
+	return FTR_NEW(a, p->needs.island, n) && FTR_ZNEW(a, p->needs.ends, n) &&
+	       FTR_ZNEW(a, p->needs.lids, n) && FTR_ZNEW(a, p->needs.need, n) &&
 	       FTR_ZNEW(a, p->state, n) && FTR_ZNEW(a, p->needed, n) &&
 	       FTR_ZNEW(a, p->noted, n) && FTR_NEW(a, p->label, n) &&
 	       FTR_ZNEW(a, p->hops, n) && FTR_NEW(a, p->touched, n) &&
@@ -468,19 +468,19 @@ static enum ftr_status admit_given(struct plan *p)
  * no turn.  Then every turn that could help was refused before, and refusals are final. */
 static bool gives_up(const struct plan *p)
 {
-	return p->whole && !p->complete && p->closed;
+	return p->whole && !p->found.complete && p->found.closed;
 }
 
 static enum ftr_status pass(struct plan *p)
 {
 	enum ftr_status st = FTR_OK;
 
-	p->out->n_entries = p->n_via = 0;
-	p->out->horizontal = false;
-	p->pairs = 0;
-	p->complete = true;
+	p->found.out->n_entries = p->found.n_via = 0;
+	p->found.out->horizontal = false;
+	p->found.pairs = 0;
+	p->found.complete = true;
 	for (uint32_t l = 0; l < p->sh->f->n_sw && !gives_up(p); l++) {
-		if (p->pair_first[l] < p->pair_first[l + 1])
+		if (p->needs.pair_first[l] < p->needs.pair_first[l + 1])
 			st = connect_column(p, l);
 		if (st)
 			return st;
@@ -494,17 +494,17 @@ static enum ftr_status pass(struct plan *p)
  * were added. */
 static enum ftr_status run_connect(struct plan *p)
 {
-	enum connect_links links = p->out->links;
+	enum connect_links links = p->found.out->links;
 	uint32_t n;
 	enum ftr_status st;
 
 	if (!allocate(p))
 		return FTR_NOMEM;
 	plan_count_ends(p);
-	engine_islands(p->sh, p->island);
+	engine_islands(p->sh, p->needs.island);
 	if (!plan_find_pairs(p))
 		return FTR_NOMEM;
-	if (!p->pair_first[p->sh->f->n_sw] && !p->opts->n_turns)
+	if (!p->needs.pair_first[p->sh->f->n_sw] && !p->opts->n_turns)
 		return FTR_OK;
 	if (!turns_init(&p->turns, p->sh, links != CONNECT_UP_DOWN, p->arena) ||
 	    (links == CONNECT_ACROSS && !turns_allow_across(&p->turns)) ||
@@ -531,8 +531,8 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 			     struct ftr_err *err)
 {
 	struct plan p = {
-		.sh = sh, .opts = opts, .arena = arena, .out = out,
-		.complete = true, .whole = whole,
+		.sh = sh, .opts = opts, .arena = arena, .whole = whole,
+		.found = { .out = out, .complete = true },
 	};
 	enum ftr_status st = FTR_OK;
 

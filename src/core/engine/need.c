@@ -19,22 +19,22 @@ void plan_count_ends(struct plan *p)
 
 		if (ep->sw == FTR_SW_NONE || !ep->lid)
 			continue;
-		p->ends[ep->sw]++;
-		p->lids[ep->sw] += 1u << ep->lmc;
-		p->need[p->sh->numbering.col[ep->sw]] |= NEED_ENDS;
+		p->needs.ends[ep->sw]++;
+		p->needs.lids[ep->sw] += 1u << ep->lmc;
+		p->needs.need[p->sh->numbering.col[ep->sw]] |= NEED_ENDS;
 	}
 	for (uint32_t i = 0; i < p->opts->n_sm; i++)
 		if (p->opts->sm[i] < f->n_sw)
-			p->need[p->sh->numbering.col[p->opts->sm[i]]] |= NEED_ALL;
+			p->needs.need[p->sh->numbering.col[p->opts->sm[i]]] |= NEED_ALL;
 	if (p->opts->sm_switch < f->n_sw)
-		p->need[p->sh->numbering.col[p->opts->sm_switch]] |= NEED_ALL;
+		p->needs.need[p->sh->numbering.col[p->opts->sm_switch]] |= NEED_ALL;
 }
 
 static bool is_needed(struct plan *p, ftr_sw s, uint32_t l)
 {
-	return (p->need[l] & NEED_ALL ||
-		(p->need[l] & NEED_ENDS && p->ends[s])) &&
-		p->island[s] == p->island[p->sh->numbering.col_sw[l]];
+	return (p->needs.need[l] & NEED_ALL ||
+		(p->needs.need[l] & NEED_ENDS && p->needs.ends[s])) &&
+		p->needs.island[s] == p->needs.island[p->sh->numbering.col_sw[l]];
 }
 
 static bool may_need(const struct plan *p, const uint8_t *row)
@@ -57,7 +57,7 @@ static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
 	for (ftr_sw s = 0; s < n; s++) {
 		const uint8_t *row = ftr_shape_cost(sh, s), *at = row;
 
-		if (!p->ends[s] && !may_need(p, row))
+		if (!p->needs.ends[s] && !may_need(p, row))
 			continue;
 		while ((at = memchr(at, FTR_COST_INF,
 				    (size_t)(row + n - at)))) {
@@ -82,11 +82,11 @@ bool plan_find_pairs(struct plan *p)
 	visit_pairs(p, count + 2, NULL);
 	for (uint32_t l = 0; l < n; l++)
 		count[l + 2] += count[l + 1];
-	FTR_NEW(p->arena, p->pair, count[n + 1] + 1u);
-	if (!p->pair)
+	FTR_NEW(p->arena, p->needs.pair, count[n + 1] + 1u);
+	if (!p->needs.pair)
 		return false;
-	visit_pairs(p, count + 1, p->pair);
-	p->pair_first = count;
+	visit_pairs(p, count + 1, p->needs.pair);
+	p->needs.pair_first = count;
 	return true;
 }
 
@@ -120,16 +120,16 @@ bool plan_find_hubs(struct plan *p)
 	ftr_sw *queue;
 
 	if (!FTR_ZNEW(p->arena, seen, n) || !FTR_NEW(p->arena, queue, n) ||
-	    !FTR_NEW(p->arena, o, n) || !FTR_NEW(p->arena, p->hub, n))
+	    !FTR_NEW(p->arena, o, n) || !FTR_NEW(p->arena, p->needs.hub, n))
 		return false;
 	for (ftr_sw s = 0; s < n; s++) {
 		uint32_t above = sh->numbering.col[s] < sh->tree.n_leaf ?
 			count_above(p, s, seen, queue) : 0;
 
-		o[s] = (struct ftr_key){ (uint64_t)(UINT32_MAX - above) << 32 | p->ends[s], s };
+		o[s] = (struct ftr_key){ (uint64_t)(UINT32_MAX - above) << 32 | p->needs.ends[s], s };
 	}
 	qsort(o, n, sizeof(*o), ftr_key_cmp);
 	for (uint32_t i = 0; i < n; i++)
-		p->hub[o[i].idx] = i;
+		p->needs.hub[o[i].idx] = i;
 	return true;
 }

@@ -353,7 +353,7 @@ void ftr_incr_delta(const struct ftr_incr *lv, struct ftr_check_delta *out)
 		.dead = lv->links.dead, .extra = lv->extra, .n_extra = lv->n_extra,
 		.gone = r->link, .n_gone = r->n_gone,
 		.change = r->change, .n_changes = r->n_changes,
-		.rank = lv->view.tree.rank, .write_step = r->write_step,
+		.rank = lv->view.tree.rank, .ordered = true,
 		.turn = incr_plan(lv)->turn, .n_turns = incr_plan(lv)->n_turns,
 		.horizontal = incr_plan(lv)->links != CONNECT_UP_DOWN,
 		.first_drain = r->first_drain,

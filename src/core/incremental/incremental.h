@@ -275,8 +275,8 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place(struct ftr_incr *lv, bool back);
 
-/* write_steps.c: set these members of lv->result: `change`, `write_step`, `n_write_steps`,
- * `first_drain` and `n_drain`. */
+/* write_steps.c: set the steps of the changes, and these members of lv->result: `change`,
+ * `n_write_steps`, `first_drain` and `n_drain`. */
 enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err);
 
 static inline enum ftr_status incr_nomem(struct ftr_err *err)

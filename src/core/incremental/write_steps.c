@@ -46,9 +46,8 @@ enum { DRAIN = 1, BEFORE_DRAIN = 2 };
 
 struct steps {
 	const struct ftr_incr *lv;
-	const struct ftr_change *change;
-	uint16_t *write_step;	/* write_step[i]: step of change i; until number_write_steps() has
-				 * run, the level if change i is marked DRAIN */
+	struct ftr_change *change;	/* until number_write_steps() has run, the step of a change
+					 * that is marked DRAIN is its level */
 	uint8_t *mark;		/* mark[i]: marks of change i */
 	struct write_order order;	/* step[i] is WRITE_NEVER for changes marked DRAIN */
 	uint32_t *drain;	/* [n_sw] those changes of the current LID that are marked DRAIN */
@@ -134,7 +133,7 @@ static void find_step(struct steps *z, uint32_t i)
 	if (step == WRITE_NEVER)
 		z->mark[i] |= DRAIN;
 	else
-		z->write_step[i] = (uint16_t)(step - 1);
+		z->change[i].step = (uint16_t)(step - 1);
 }
 
 static int by_falling_rank(const void *x, const void *y, void *ctx)
@@ -149,10 +148,10 @@ static int by_falling_rank(const void *x, const void *y, void *ctx)
 
 static bool raise(struct steps *z, uint32_t i, uint32_t level)
 {
-	bool raised = level > z->write_step[i];
+	bool raised = level > z->change[i].step;
 
-	z->write_step[i] = (uint16_t)FTR_MAX(z->write_step[i], level);
-	z->n_levels = FTR_MAX(z->n_levels, z->write_step[i] + 1u);
+	z->change[i].step = (uint16_t)FTR_MAX(z->change[i].step, level);
+	z->n_levels = FTR_MAX(z->n_levels, z->change[i].step + 1u);
 	return raised;
 }
 
@@ -170,10 +169,10 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 			uint32_t x = list[i], w = waits_for(z, x), y;
 
 			again |= raise(z, x, w != NONE && z->mark[w] & DRAIN ?
-				       z->write_step[w] + 1u : 0);
+				       z->change[w].step + 1u : 0);
 			y = bad_turn_after(z, x);
 			if (y != NONE)
-				again |= raise(z, y, z->write_step[x] + 1u);
+				again |= raise(z, y, z->change[x].step + 1u);
 		}
 		again &= incr_plan(z->lv)->n_turns > 0;
 	}
@@ -230,14 +229,13 @@ static void number_write_steps(struct steps *z, struct ftr_incr_result *r)
 {
 	for (uint32_t i = 0; i < r->n_changes; i++)
 		if (!(z->mark[i] & DRAIN))
-			z->n_normal = FTR_MAX(z->n_normal, z->write_step[i] + 1u);
+			z->n_normal = FTR_MAX(z->n_normal, z->change[i].step + 1u);
 	for (uint32_t i = 0; i < r->n_changes; i++) {
 		if (!(z->mark[i] & DRAIN))
 			continue;
-		z->write_step[i] = (uint16_t)(z->write_step[i] + z->n_normal);
+		z->change[i].step = (uint16_t)(z->change[i].step + z->n_normal);
 		r->n_drain++;
 	}
-	r->write_step = z->write_step;
 	r->first_drain = z->n_normal;
 	r->n_write_steps = z->n_normal + z->n_levels;
 }
@@ -249,7 +247,6 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 	struct steps z = { .lv = lv, .change = lv->changes.change };
 
 	r->change = z.change;
-	FTR_ZNEW(a, z.write_step, r->n_changes);
 	z.mark = ftr_arena_zalloc(a, r->n_changes, 1);
 	FTR_NEW(a, z.drain, lv->view.f->n_sw);
 	z.order = (struct write_order){
@@ -259,7 +256,7 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 		.stack = ftr_arena_alloc(a, lv->view.f->n_sw,
 					 sizeof(*z.order.stack)),
 	};
-	if (!z.write_step || !z.mark || !z.drain || !z.order.step ||
+	if (!z.mark || !z.drain || !z.order.step ||
 	    !z.order.stack)
 		return incr_nomem(err);
 	write_step_all(&z);

@@ -151,14 +151,16 @@ enum ftr_status ibf_sets_new(struct ibf_sets *w, const struct ibf_blocks *b, str
 
 	w->b = b;
 	w->silent = ftr_calloc(b->f->n_sw + 1u, 1);
+	w->changed = ftr_calloc(b->n + 1u, FTR_LFT_BLOCK);
 	w->data = ftr_calloc(BATCH, sizeof(*w->data));
-	return ok && w->silent && w->data ? FTR_OK : ftr_nomem(err, "writes");
+	return ok && w->silent && w->changed && w->data ? FTR_OK : ftr_nomem(err, "writes");
 }
 
 void ibf_sets_fini(struct ibf_sets *w)
 {
 	batch_fini(&w->q);
 	free(w->silent);
+	free(w->changed);
 	free(w->data);
 }
 
@@ -198,6 +200,14 @@ static void read_unsettled(struct ibf_sets *w, const struct rr_smp_policy *polic
 		ibf_smp_run(w->b->p->smp, w->q.job, w->q.n, policy);
 }
 
+bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s)
+{
+	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+		if (ftr_fabric_next(f, s, (ftr_port)p) != FTR_SW_NONE)
+			return true;
+	return false;
+}
+
 void ibf_sets_send(struct ibf_sets *w)
 {
 	struct rr_smp_policy policy = policy_of(w->b);
@@ -212,7 +222,10 @@ void ibf_sets_send(struct ibf_sets *w)
 		ftr_sw s = w->q.sw[i];
 		uint8_t *now = ftr_tables_row(w->now, s) + j->mod * FTR_LFT_BLOCK;
 		uint8_t *mark = ibf_block(w->b, s, j->mod);
+		bool linked = ibf_has_link(w->b->f, s);
 
+		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
+			w->changed[j->mod * FTR_LFT_BLOCK + k] |= linked && now[k] != w->data[i][k];
 		if (j->state != RR_SMP_DONE ||
 		    (!j->payload && memcmp(j->answer, w->data[i], FTR_LFT_BLOCK))) {
 			*mark |= IBF_BLOCK_UNSURE;

@@ -71,6 +71,7 @@ struct ibf_sets {
 				 * by the caller before ibf_sets_add() */
 	uint8_t *silent;	/* [n_sw] 1: it is not known whether a Set was carried out, or it was
 				 * not */
+	uint8_t *changed;	/* [LIDs] 1: entries of switches with links may have changed */
 	uint64_t entries, blocks;	/* numbers of changed entries, and of Sets carried out */
 	uint32_t failed;	/* number of other Sets */
 	/* used by blocks.c only */
@@ -87,6 +88,9 @@ void ibf_sets_fini(struct ibf_sets *w);
 uint8_t *ibf_sets_add(struct ibf_sets *w, ftr_sw s, uint32_t block);
 /* Send the Sets that were added, and wait for their acknowledgements. */
 void ibf_sets_send(struct ibf_sets *w);
+
+/* True if the fabric has a link between s and another switch.  If not, no packet passes s. */
+bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s);
 
 static inline bool ibf_block_equal(const struct ftr_tables *t, const struct ftr_tables *u, ftr_sw s,
 				   uint32_t block)

@@ -191,12 +191,17 @@ struct rr_written ibf_fast_wait(struct ibf_fast *f)
 	return w;
 }
 
-void ibf_fast_written(struct ibf_fast *f, bool proved)
+void ibf_fast_written(struct ibf_fast *f, bool proved, const uint8_t *changed, uint32_t n)
 {
+	struct rr_written *w = &f->rr.written;
+
 	pthread_mutex_lock(&f->rr.mutex);
-	f->rr.written.last = rr_now(&f->rr);
+	w->last = rr_now(&f->rr);
 	if (!proved)
-		f->rr.written.unranked = f->rr.written.last;
+		w->unranked = w->last;
+	for (uint32_t lid = 0; lid < n; lid++)
+		if (changed[lid])
+			w->lid[lid] = w->last;
 	pthread_mutex_unlock(&f->rr.mutex);
 }
 

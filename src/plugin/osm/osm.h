@@ -408,8 +408,9 @@ void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
 /* Wait until a write of the fast path has ended, at most 5 s.  Returns the times of the last writes.
  * The caller does not hold OpenSM's lock.  f is not NULL. */
 struct rr_written ibf_fast_wait(struct ibf_fast *f);
-/* Tables of a routing have been written.  proved: see struct rr_written.  f is not NULL. */
-void ibf_fast_written(struct ibf_fast *f, bool proved);
+/* Tables of a routing have been written.  proved: see struct rr_written.  changed: [n] 1: entries for
+ * this LID.  f is not NULL. */
+void ibf_fast_written(struct ibf_fast *f, bool proved, const uint8_t *changed, uint32_t n);
 /* Store the numbers of changes of a routing.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ftr_tables_diff *c);
 /* ddlr_vls.c: decide how many VLs ddlr uses with the tables of gen.  The caller holds OpenSM's

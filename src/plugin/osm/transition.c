@@ -17,18 +17,15 @@
  * in new_lft.  The lock is released while packets travel, and taken again afterwards.  This may
  * happen meanwhile:
  *
- * - The SA answers queries by new_lft, that is, by the new tables.  This is also so in OpenSM
- *   between the routing and the end of its distribution.
+ * - The SA answers queries by new_lft, as always between a routing and the end of its distribution.
  * - Traps arrive.  The fast path queues them, as in every routing.  A repair follows the sweep.
- * - Hosts join multicast groups.  OpenSM builds their trees later, in the sweeper's thread, which
- *   is the thread of this callback.
+ * - Hosts join multicast groups.  The thread of this callback builds their trees later.
  * - This manager loses the mastership, or OpenSM exits.  The transition then ends after the current
  *   packets.  In the first case OpenSM changes no further entry: the new master does.
  * - A write of the fast path is not over yet.  (Only a reroute can begin during such a write.)  The
  *   callback waits for its end, and reads the blocks of this write from the switches.
  *
- * Nothing else changes OpenSM's switches, their ports and tables: only the sweeper's thread does,
- * and the fast path outside of routings.
+ * OpenSM's switches change only by the sweeper's thread, and by the fast path outside of routings.
  *
  * The old tables are those in lft, OpenSM's copy of what the switches have acknowledged.  A block
  * of lft is not known if it has entries that no table can have: OpenSM clears a block before it
@@ -45,16 +42,15 @@
  * fabric cannot be routed without these links, it is routed with them, because OpenSM activates no
  * link if no engine routes.
  *
- * Steps.  If no mixture of the old and the new tables can have a credit loop (ftr_check_mixtures()),
- * or if the channel dependencies of all states during the steps of <ftr/transition.h> have no cycle
- * (<ftr/cdg.h>), these steps suffice.  On a PGFT the first is always so, and takes a tenth of the
- * time.
- * Otherwise the planner of ddlr (<ftr/ddlr.h>) changes LID after LID, and packets in flight are
- * waited for.
+ * Steps.  If no mixture of the old and the new tables can have a credit loop (ftr_check_mixtures(),
+ * which is quick), or if the channel dependencies of all states during the steps of <ftr/transition.h>
+ * have no cycle (<ftr/cdg.h>), these steps suffice.  Otherwise the planner of ddlr (<ftr/ddlr.h>)
+ * changes LID after LID, and packets in flight are waited for.
  *
- * Packets may also follow entries of before the last repair or routing, which the graph does not
- * contain.  They are waited for, unless the ranks prove that no mixture of these tables has a credit
- * loop.
+ * Packets may also follow entries of before the last repairs and routings, which the graph does not
+ * contain.  They are waited for, unless the same ranks prove that no mixture of the tables has a credit
+ * loop, each time.  This proof is about two tables, so the packets to LIDs whose entries change again are
+ * always waited for.
  *
  * There may be no order without a possible credit loop.  Two cases:
  *
@@ -63,11 +59,9 @@
  *   flight are waited for, and the other LIDs are changed as above.
  * - The planner finds no order for some LIDs, or not within the time limit.  They are changed last.
  *
- * In both cases these LIDs are changed in the order of <ftr/transition.h>, which loses no packet.
- * The alternative would be to clear their entries, to wait for the packets in flight, and to write
- * the new entries: no credit loop could form, but all packets to these LIDs would be lost for more
- * than a second.  The steps take some milliseconds, in which a deadlock is unlikely, and the switches
- * end a deadlock by the head-of-queue lifetime.  IBF121 reports the pairs of hosts and the time.
+ * In both cases these LIDs are changed in the order of <ftr/transition.h>, which loses no packet and
+ * takes some milliseconds.  (Clearing their entries first would exclude credit loops, but lose all packets
+ * to these LIDs for more than a second.)  IBF121 reports the pairs of hosts and the time.
  *
  * All packets to a switch take the same route, so the switch carries them out in the order in which
  * they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read before
@@ -378,12 +372,31 @@ static enum ftr_status judge(struct change *x, enum verdict *v, struct ftr_err *
 	return st;
 }
 
+/* The time of the last write of entries for a LID that is about to change. */
+static double last_change(const struct change *x)
+{
+	uint32_t end = x->f->max_lid + 1u;
+	double last = 0;
+
+	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
+		const uint8_t *step = x->plan.step + (size_t)s * x->now->stride;
+
+		for (uint32_t lid = ibf_has_link(x->f, s) ? 1 : end; lid < end; lid++)
+			if (step[lid] != FTR_TRANSITION_NONE)
+				last = FTR_MAX(last, x->older.lid[lid]);
+	}
+	return last;
+}
+
 /* Wait for packets that follow entries older than x->now, see above. */
 static void wait_for_older(struct change *x)
 {
-	double last = x->proved && !x->other_ranks ? x->older.unranked : x->older.last;
-	double until = last > 0 ? last + ibf_packet_lifetime(x->p) : 0, t0 = ibf_now_ms();
+	double life = ibf_packet_lifetime(x->p), t0 = ibf_now_ms(), until = x->older.last + life;
 
+	if (x->older.last <= 0 || until < t0)
+		return;
+	if (x->proved && !x->other_ranks)
+		until = FTR_MAX(x->older.unranked, last_change(x)) + life;
 	while (ibf_now_ms() < until && !is_over(x))
 		ibf_sleep_ms(1 + (unsigned int)FTR_MIN(until - ibf_now_ms(), 100));
 	x->end += FTR_MAX(until - t0, 0);
@@ -625,14 +638,6 @@ static void settle(const struct change *x)
 	}
 }
 
-static bool has_link(const struct ftr_fabric *f, ftr_sw s)
-{
-	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
-		if (ftr_fabric_next(f, s, (ftr_port)p) != FTR_SW_NONE)
-			return true;
-	return false;
-}
-
 /* Another manager has taken over, and replaces the remaining entries.  OpenSM goes on with its sweep: let
  * it write the entries that the switches hold.  Only a switch without an Active link gets its new table:
  * no packet can reach it, and OpenSM will activate its links.  OpenSM's lock is held. */
@@ -641,7 +646,7 @@ static void leave_tables(const struct change *x)
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
 
-		if (sw && sw->new_lft && !x->w.silent[s] && has_link(x->f, s))
+		if (sw && sw->new_lft && !x->w.silent[s] && ibf_has_link(x->f, s))
 			memcpy(sw->new_lft, ftr_tables_row(x->now, s),
 			       FTR_MIN(sw->lft_size, x->f->max_lid + 1u));
 	}
@@ -741,7 +746,7 @@ static void report(struct change *x, const struct ibf_engine *e, const char *uns
 void ibf_transition_over(struct ibf_plugin *p)
 {
 	if (p->unordered_at)
-		ibf_fast_written(p->fast, false);
+		ibf_fast_written(p->fast, false, NULL, 0);
 	if (p->unordered_at)
 		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
 			ibf_count(p->unordered_pairs, "pair", "pairs").s,
@@ -780,7 +785,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 		if (why_not(&x, &err))
 			x.lost_known = !add_lost(&x, &unknown);
 		if (x.w.blocks || x.w.failed)
-			ibf_fast_written(p->fast, x.proved);
+			ibf_fast_written(p->fast, x.proved, x.w.changed, x.b.n * FTR_LFT_BLOCK);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
 		if (!is_master(&x))

@@ -198,12 +198,10 @@ static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res)
 	bool closes = !w || graph_now(f, &g, &err);
 	uint16_t step = 0;
 
-	for (uint32_t i = 0; !closes && i < res->n_changes; i++) {
-		w[i] = res->change[i];
-		w[i].step = res->write_step[i];
-	}
-	if (!closes)
+	if (!closes) {
+		memcpy(w, res->change, res->n_changes * sizeof(*w));
 		qsort(w, res->n_changes, sizeof(*w), by_step_and_lid);
+	}
 	for (uint32_t i = 0, end; !closes && i < res->n_changes; i = end) {
 		for (end = i + 1; end < res->n_changes && !by_step_and_lid(&w[i], &w[end]); end++)
 			;
@@ -274,16 +272,11 @@ static struct rr_writes list_writes(const struct ftr_incr_result *res)
 	if (at)
 		out.entry = ftr_calloc(res->n_changes + 1u, sizeof(*out.entry));
 	for (uint32_t i = 0; out.entry && i < res->n_changes; i++)
-		at[res->write_step[i] + 1]++;
+		at[res->change[i].step + 1]++;
 	for (uint32_t i = 0; out.entry && i < res->n_write_steps; i++)
 		at[i + 1] += at[i];
-	for (uint32_t i = 0; out.entry && i < res->n_changes; i++) {
-		const struct ftr_change *c = &res->change[i];
-
-		out.entry[at[res->write_step[i]]++] = (struct ftr_change){
-			.sw = c->sw, .lid = c->lid, .after = c->after, .step = res->write_step[i],
-		};
-	}
+	for (uint32_t i = 0; out.entry && i < res->n_changes; i++)
+		out.entry[at[res->change[i].step]++] = res->change[i];
 	free(at);
 	return out;
 }

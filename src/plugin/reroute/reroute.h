@@ -231,6 +231,7 @@ struct rr {
 	bool stop;
 	struct rr_state state;
 	struct rr_written written;
+	double written_lid[FTR_LID_MAX + 1];	/* written.lid */
 	/* the last routing, until the worker builds a view of it */
 	struct rr_routing fresh;
 	struct rr_repair *repairs;	/* repairs that no sweep has confirmed yet, oldest

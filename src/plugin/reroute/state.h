@@ -76,6 +76,7 @@ struct rr_written {
 	double last;
 	double unranked;	/* the ranks did not prove that no mixture of the old and the new entries
 				 * has a credit loop */
+	double *lid;		/* [FTR_LID_MAX + 1] of entries for each LID */
 };
 
 #define RR_TRAPS_MAX 512

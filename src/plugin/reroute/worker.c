@@ -156,6 +156,7 @@ void rr_init(struct rr *f)
 	pthread_mutex_init(&f->view_lock, NULL);
 	pthread_mutex_init(&f->mutex, NULL);
 	rr_state_init(&f->state);
+	f->written.lid = f->written_lid;
 }
 
 void rr_fini(struct rr *f)

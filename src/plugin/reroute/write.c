@@ -552,10 +552,12 @@ static bool begin_write(struct rr *f, uint32_t *epoch)
 	return ok;
 }
 
-static void end_write(struct rr *f, bool rewrite)
+static void end_write(struct rr *f, const struct rr_writes *what, bool rewrite)
 {
 	pthread_mutex_lock(&f->mutex);
 	f->written.last = rr_now(f);
+	for (uint32_t i = 0; i < what->n; i++)
+		f->written.lid[what->entry[i].lid] = f->written.last;
 	rr_post_locked(f, &(struct rr_event){ .kind = RR_EV_WRITE_END, .rewrite = rewrite });
 	pthread_mutex_unlock(&f->mutex);
 }
@@ -611,7 +613,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 		}
 	}
 	if (begun)
-		end_write(f, rewrite);
+		end_write(f, what, rewrite);
 	if (!st) {
 		count(&p);
 		note_writes(&p);
