@@ -56,7 +56,7 @@ def export(build):
     out = subprocess.run(command, capture_output=True, check=True).stdout
     for file in json.loads(out)["data"][0]["files"]:
         path = pathlib.Path(file["filename"])
-        if path.is_relative_to(TOP / "src"):
+        if path.is_relative_to(TOP / "src") and path.exists():  # not of an earlier build
             yield str(path.relative_to(TOP / "src")), file
 
 

@@ -253,6 +253,18 @@ START_TEST(no_memory)
 }
 END_TEST
 
+START_TEST(long_path)
+{
+	static char path[PATH_MAX + 1];
+	struct ftr_out o = { .n = 0 };
+
+	memset(path, 'x', PATH_MAX);
+	put_file(&o, path, false, "text", 4);
+	ck_assert_int_eq(get(&message[MESSAGES - 1], o.at, o.n), FTR_PARSE);
+	free(o.at);
+}
+END_TEST
+
 /* ---- processes ------------------------------------------------------------------------ */
 
 static bool never_ends;		/* processes */
@@ -288,6 +300,10 @@ START_TEST(no_files)
 	ftr_alloc_fail_at(1);
 	ck_assert_int_eq(helper_start(HELPER_FILES, &h, &err), FTR_NOMEM);
 	ftr_alloc_fail_at(0);
+	unsetenv("IBFATTREE_HELPER_SECONDS");
+	ck_assert_uint_eq(helper_wait_ms(HELPER_FILES), 60000);
+	unsetenv("IBFATTREE_HELPER");	/* the installed program, if there is one */
+	ck_assert(!helper_start(HELPER_FILES, &h, &err) || strstr(err.msg, "/ibfattree-helper does not start"));
 }
 END_TEST
 
@@ -307,6 +323,73 @@ START_TEST(does_not_end)
 	ck_assert(helper_end(h));
 	helper_free(h);
 	use_real_helper();
+}
+END_TEST
+
+/* A search ends before its request, and one that has an empty result. */
+START_TEST(ends_early)
+{
+	struct ftr_out o = { .n = 0 };
+	char path[] = "/tmp/ibf-result-XXXXXX", text[64];
+	int fd = mkstemp(path);
+	struct helper *h;
+	struct ftr_in in;
+
+	ck_assert_int_ge(fd, 0);
+	ok(ftr_out_fd(&o, fd, path, HELPER_RESULT, &err));
+	snprintf(text, sizeof(text), "cat %s", path);
+	for (int i = 0; i < 2; i++) {
+		use_script("search", i ? text : "exit 0");
+		ok(helper_start(HELPER_SEARCH, &h, &err));
+		ck_assert(!helper_is_busy(h, 600000));
+		if (i) {
+			ck_assert_int_eq(helper_result(h, 600000, &in, &err), FTR_PARSE);
+		} else {
+			ftr_put_text(&o, "x");
+			ck_assert_int_eq(helper_send(h, &o, &err), FTR_IO);
+			ck_assert_str_eq(err.msg, "it ended before the request");
+		}
+		helper_free(h);
+		use_real_helper();
+	}
+	unlink(path);
+	close(fd);
+}
+END_TEST
+
+/* Send the message without its last bytes. */
+static enum ftr_status send_cut(struct helper *h, void (*put)(struct ftr_out *o), size_t cut)
+{
+	struct ftr_out o = { .n = 0 };
+	struct ftr_in in;
+	enum ftr_status st;
+
+	put(&o);
+	o.n -= cut;
+	ok(helper_send(h, &o, &err));
+	st = helper_result(h, 600000, &in, &err);
+	if (!st)
+		free(in.text);
+	return st;
+}
+
+START_TEST(cut_requests)
+{
+	struct helper *h;
+
+	make_parts();
+	ok(helper_start(HELPER_SEARCH, &h, &err));
+	ck_assert_int_eq(send_cut(h, put_a_job, 3), FTR_REFUSED);
+	helper_free(h);
+	ok(helper_start(HELPER_FILES, &h, &err));
+	ck_assert_int_eq(send_cut(h, put_a_file, 3), FTR_REFUSED);
+	helper_free(h);
+	ok(helper_start(HELPER_PLANNER, &h, &err));
+	ck_assert_int_eq(send_cut(h, put_a_planner, 3), FTR_REFUSED);
+	ok(send_cut(h, put_a_planner, 0));
+	ck_assert_int_eq(send_cut(h, put_a_transition, 3), FTR_REFUSED);
+	ck_assert_int_eq(send_cut(h, put_some_events, 3), FTR_REFUSED);
+	helper_free(h);
 }
 END_TEST
 
@@ -410,6 +493,9 @@ int main(void)
 	tcase_add_loop_test(c, no_memory, 0, MESSAGES);
 	tcase_add_test(c, no_files);
 	tcase_add_test(c, does_not_end);
+	tcase_add_test(c, ends_early);
+	tcase_add_test(c, cut_requests);
+	tcase_add_test(c, long_path);
 	tcase_add_test(c, searches);
 	tcase_add_test(c, runs_alone);
 	suite_add_tcase(s, c);

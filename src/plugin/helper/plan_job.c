@@ -295,7 +295,7 @@ enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 	*plan = (struct ftr_ddlr_plan){ .unrepaired = ftr_get(in, 8) };
 	plan->held = (uint32_t)ftr_get(in, 4);
 	plan->done = ftr_get(in, 1);
-	for (uint64_t left = ftr_get(in, 4); left && !in->bad; left--) {
+	for (uint64_t left = ftr_get(in, 4); left; left--) {
 		struct ftr_change w = { .step = (uint16_t)ftr_get(in, 2) };
 
 		w.sw = (ftr_sw)ftr_get(in, 4);
