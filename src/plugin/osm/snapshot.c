@@ -307,12 +307,14 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 		.p = p, .subn = &p->osm->subn, .b = ftr_builder_new(),
 		.skips = skips
 	};
+	size_t n_lids = cl_ptr_vector_get_size(&s.subn->port_lid_tbl);
 	enum ftr_status st;
 
 	if (!s.b)
 		return ftr_nomem(err, "the fabric");
 	p->idle_links = 0;
 	s.in_use = is_in_use(&s);
+	ftr_builder_lids(s.b, (ftr_lid)((n_lids - !!n_lids) | (FTR_LFT_BLOCK - 1)));
 	st = fill(&s, err);
 	if (!st)
 		st = ftr_builder_freeze(s.b, out, err);
