@@ -228,9 +228,9 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc,
 					struct ftr_err *err) FTR_MUST_USE;
 
-/* Let max_lid of the fabric be at least `lid`, which is at most FTR_LID_MAX: switches may have entries
- * for LIDs without an owner. */
-void ftr_builder_lids(struct ftr_builder *b, ftr_lid lid);
+/* Let max_lid of the fabric be at least `lid` (or FTR_LID_MAX, if that is less): switches may have entries for
+ * LIDs without an owner. */
+void ftr_builder_lids(struct ftr_builder *b, uint32_t lid);
 
 /*
  * Verify the data and make the fabric.  On success the builder is freed; on failure its contents

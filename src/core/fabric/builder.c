@@ -27,7 +27,7 @@ struct ftr_builder {
 	struct b_link *link;
 	uint32_t n_sw, n_ep, n_link;
 	uint32_t cap_sw, cap_ep, cap_link;
-	ftr_lid max_lid;	/* see ftr_builder_lids() */
+	uint32_t max_lid;	/* see ftr_builder_lids() */
 	struct ftr_map sw_by_guid;
 	struct ftr_map ep_by_end;	/* keys: end_key() */
 	struct ftr_map ep_by_guid;
@@ -259,9 +259,9 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 
 /* ---- LIDs -------------------------------------------------------------- */
 
-void ftr_builder_lids(struct ftr_builder *b, ftr_lid lid)
+void ftr_builder_lids(struct ftr_builder *b, uint32_t lid)
 {
-	b->max_lid = lid;
+	b->max_lid = FTR_MIN(lid, FTR_LID_MAX);
 }
 
 static void mark(uint8_t *used, ftr_lid lid, unsigned int lmc)

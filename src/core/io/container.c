@@ -380,13 +380,10 @@ enum ftr_status ftr_get_fabric(struct ftr_in *in, struct ftr_fabric **f, struct 
 {
 	struct ftr_builder *b = ftr_builder_new();
 	enum ftr_status st;
-	uint64_t lids;
 
 	if (!b)
 		return ftr_nomem(err, "%s", in->name);
-	lids = ftr_get(in, 2);
-	in->bad |= lids > FTR_LID_MAX;
-	ftr_builder_lids(b, (ftr_lid)lids);
+	ftr_builder_lids(b, (uint32_t)ftr_get(in, 2));
 	st = get_parts(in, b, err);
 	if (!st && in->bad)
 		st = ftr_in_damaged(in, err);

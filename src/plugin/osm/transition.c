@@ -51,7 +51,7 @@
  * contain.  They are waited for, unless the same ranks prove each time that no mixture has a credit loop.
  * This proof is about two tables, so the packets to LIDs whose entries change again are waited for.
  *
- * There may be no order without a possible credit loop.  Two cases:
+ * Perhaps no order is found that excludes a credit loop.  Two cases:
  *
  * - The tables in use have a credit loop.  The LIDs whose packets can be on it are changed first,
  *   then those on the next credit loop of the tables that result, until there is none.  Packets in
@@ -548,7 +548,7 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *why, struct f
 	if (v == UNSAFE && !change_lids(x, &held, why)) {
 		if (!held)
 			return write_in_order(x, err);
-		ftr_fail(why, FTR_REFUSED, "every order of writes of the new entries of %s would close a credit loop",
+		ftr_fail(why, FTR_REFUSED, "no order of writes that excludes a credit loop was found for the new entries of %s",
 			 ibf_count(held, "LID", "LIDs").s);
 	}
 	st = ftr_transition_plan(&x->plan, err);
