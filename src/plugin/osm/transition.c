@@ -48,9 +48,8 @@
  * changes LID after LID, and packets in flight are waited for.
  *
  * Packets may also follow entries of before the last repairs and routings, which the graph does not
- * contain.  They are waited for, unless the same ranks prove that no mixture of the tables has a credit
- * loop, each time.  This proof is about two tables, so the packets to LIDs whose entries change again are
- * always waited for.
+ * contain.  They are waited for, unless the same ranks prove each time that no mixture has a credit loop.
+ * This proof is about two tables, so the packets to LIDs whose entries change again are waited for.
  *
  * There may be no order without a possible credit loop.  Two cases:
  *
@@ -495,8 +494,7 @@ static enum ftr_status without_loop(struct change *x, struct ftr_tables **out, s
 	if (!st)
 		memcpy((*out)->lft, x->now->lft, (size_t)x->now->n_sw * x->now->stride);
 	while (true) {
-		if (!st)
-			st = ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
+		st = st ? st : ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
 		if (st || rep->cdg != FTR_CDG_CYCLE)
 			break;
 		if (ibf_now_ms() > end)
