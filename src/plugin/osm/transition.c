@@ -280,12 +280,6 @@ static enum ftr_status drain(struct change *x, struct ftr_err *err)
 	return FTR_OK;
 }
 
-static enum ftr_status in_time(struct change *x, struct ftr_err *err)
-{
-	return is_over(x) ? ftr_fail(err, FTR_REFUSED, "the time limit of %d ms has passed",
-				     x->p->opt.transition_limit_ms) : FTR_OK;
-}
-
 /* Start the planner of ddlr, and wait until it is ready. */
 static enum ftr_status start_planner(struct change *x, struct rr_planner **r, struct ftr_err *err)
 {
@@ -302,11 +296,10 @@ static enum ftr_status start_planner(struct change *x, struct rr_planner **r, st
 	ftr_shape_free(undrained);
 	if (st)
 		return st;
-	while (rr_planner_is_busy(*r, 10)) {
-		st = in_time(x, err);
-		if (st)
-			return st;
-	}
+	while (rr_planner_is_busy(*r, 10))
+		if (is_over(x))
+			return ftr_fail(err, FTR_REFUSED, "the time limit of %d ms has passed",
+					x->p->opt.transition_limit_ms);
 	return rr_planner_ready(*r, err);
 }
 
@@ -321,8 +314,6 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 	for (bool done = false; !done; drained = true) {
 		struct ftr_ddlr_plan plan = { .n = 0 };
 
-		if (!st)
-			st = in_time(x, err);
 		if (!st)
 			st = rr_planner_transition(r, x->plan.to, drained, &plan, err);
 		if (st)
