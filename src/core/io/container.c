@@ -162,7 +162,7 @@ static bool write_out(struct ftr_out *o, FILE *out, const char *magic, hash_fn *
 {
 	bool written = out && !o->nomem &&
 		fprintf(out, FIRST_LINE, magic, hash(FTR_HASH_INIT, o->at, o->n), o->n) > 0 &&
-		fwrite(o->at, 1, o->n, out) == o->n;
+		(!o->n || fwrite(o->at, 1, o->n, out) == o->n);
 
 	free(o->at);
 	if (o->nomem)
