@@ -54,16 +54,9 @@ bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
 /* Make room for n more writes in the plan. */
 static bool reserve(struct ftr_ddlr *r, uint32_t n)
 {
-	while (r->plan->n + n > r->cap_write) {
-		uint32_t cap = r->cap_write ? 2 * r->cap_write : 64;
-		void *p = ftr_reallocarray(r->plan->write, cap,
-					   sizeof(*r->plan->write));
-
-		if (!p)
+	while (r->plan->n + n > r->cap_write)
+		if (!ftr_grow((void **)&r->plan->write, &r->cap_write, sizeof(*r->plan->write)))
 			return false;
-		r->plan->write = p;
-		r->cap_write = cap;
-	}
 	return true;
 }
 

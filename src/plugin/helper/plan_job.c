@@ -246,6 +246,7 @@ void plan_job_fini(struct plan_job *j)
 void put_plan(struct ftr_out *o, const struct ftr_ddlr_plan *plan)
 {
 	ftr_put(o, plan->unrepaired, 8);
+	ftr_put(o, plan->n_switches, 4);
 	ftr_put(o, plan->held, 4);
 	ftr_put(o, plan->done, 1);
 	ftr_put(o, plan->n, 4);
@@ -270,22 +271,6 @@ static bool is_write(const struct ftr_fabric *f, const struct ftr_change *w,
 			 FTR_ORDER(last->lid, w->lid)) < 0;
 }
 
-/* Count the switches of the plan. */
-static enum ftr_status count_switches(const struct ftr_fabric *f, struct ftr_ddlr_plan *plan,
-				      struct ftr_err *err)
-{
-	uint8_t *seen = ftr_calloc(f->n_sw, 1);
-
-	if (!seen)
-		return ftr_nomem(err, "a plan");
-	for (uint32_t i = 0; i < plan->n; i++) {
-		plan->n_switches += !seen[plan->write[i].sw];
-		seen[plan->write[i].sw] = 1;
-	}
-	free(seen);
-	return FTR_OK;
-}
-
 enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 			 struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
@@ -293,6 +278,7 @@ enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 	uint32_t cap = 0;
 
 	*plan = (struct ftr_ddlr_plan){ .unrepaired = ftr_get(in, 8) };
+	plan->n_switches = (uint32_t)ftr_get(in, 4);
 	plan->held = (uint32_t)ftr_get(in, 4);
 	plan->done = ftr_get(in, 1);
 	for (uint64_t left = ftr_get(in, 4); left; left--) {
@@ -311,8 +297,6 @@ enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 		plan->write[plan->n++] = w;
 		plan->n_steps = w.step;
 	}
-	if (!st)
-		st = count_switches(f, plan, err);
 	st = ftr_in_end(in, st, err);
 	if (st)
 		ftr_ddlr_plan_fini(plan);
