@@ -194,7 +194,7 @@ static bool await(void)
 	return recv(SOCKET, &c, 1, 0) == 1;	/* no signal has a handler, so none ends it */
 }
 
-/* The data of a planner of a large fabric would cause 18,000 page faults, and wait 40 ms for them.  So
+/* At 11,664 hosts, the first use of the planner's memory causes 18,000 page faults, of 2 us each.  So
  * touch memory while OpenSM still writes the request, and keep it for the planner. */
 static void touch_memory(void)
 {
@@ -203,8 +203,8 @@ static void touch_memory(void)
 	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 	p = malloc(TOUCHED);
-	for (size_t i = 0; p && i < TOUCHED; i += TOUCHED / 64) {
-		if (recv(SOCKET, p, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
+	for (size_t i = 0; i < TOUCHED; i += TOUCHED / 64) {
+		if (!p || recv(SOCKET, p, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
 			break;
 		memset(p + i, 0, TOUCHED / 64);
 	}
