@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -27,7 +28,7 @@
 #include "helper/job.h"
 
 #define SOCKET 3
-#define TOUCHED ((size_t)64 << 20	/* bytes */)
+#define TOUCHED ((size_t)48 << 20	/* bytes */)
 #define MEMORY (UINT64_C(8) << 30)
 
 /* ---- what the kinds do ------------------------------------------------------------ */
@@ -89,7 +90,6 @@ static bool fill(FILE *out, const void *job)
 
 static enum ftr_status write_file(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
 {
-	char *text = in->text;
 	struct file_job j;
 	enum ftr_status st = get_file(in, &j, err);
 
@@ -98,7 +98,6 @@ static enum ftr_status write_file(struct ftr_in *in, struct ftr_out *out, struct
 		st = ftr_file_append(j.path, (const char *)j.at, j.n, err);
 	else if (!st)
 		st = ftr_file_replace(j.path, fill, &j, err);
-	free(text);
 	return st;
 }
 
@@ -168,14 +167,19 @@ static void limit_cpu(rlim_t seconds)
 
 /* ---- requests --------------------------------------------------------------------- */
 
-/* Returns false if the result could not be written. */
+/* Returns false if the request could not be read, or the result not be written. */
 static bool answer(const struct kind *k)
 {
 	struct ftr_out out = { 0 };
 	struct ftr_err err = { 0 };
 	struct ftr_in in;
-	enum ftr_status st = ftr_in_fd(&in, STDIN_FILENO, "the request", HELPER_REQUEST, &err);
+	size_t len = (size_t)lseek(STDIN_FILENO, 0, SEEK_END);
+	char *text = mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, STDIN_FILENO, 0);
+	enum ftr_status st;
 
+	if (text == MAP_FAILED)
+		return false;
+	st = ftr_in_memory(&in, text, len, HELPER_REQUEST, &err);
 	ftr_put_text(&out, "");
 	if (!st)
 		st = k->serve(&in, &out, &err);
@@ -183,6 +187,7 @@ static bool answer(const struct kind *k)
 		out.n = 0;
 		ftr_put_text(&out, err.msg);
 	}
+	munmap(text, len);
 	return !ftr_out_fd(&out, STDOUT_FILENO, "the result", HELPER_RESULT, &err);
 }
 

@@ -146,21 +146,8 @@ void put_planner(struct ftr_out *o, const struct planner_job *j)
 	ftr_put_bytes(o, j->t->lft, (size_t)j->t->n_sw * j->t->stride);
 	ftr_put(o, j->host_paths_only, 1);
 	ftr_put(o, j->pairs != NULL, 1);
-	if (!j->pairs)
-		return;
-	ftr_put_bytes(o, j->pairs->straight, FTR_N_SL);
-	ftr_put_bytes(o, j->pairs->turn, FTR_N_SL);
-}
-
-static enum ftr_status get_pairs(struct ftr_in *in, struct ftr_vl_pairs *p, struct ftr_err *err)
-{
-	const uint8_t *vl = ftr_get_bytes(in, 2 * FTR_N_SL);
-
-	if (!vl)
-		return ftr_in_damaged(in, err);
-	memcpy(p->straight, vl, FTR_N_SL);
-	memcpy(p->turn, vl + FTR_N_SL, FTR_N_SL);
-	return FTR_OK;
+	if (j->pairs)
+		ftr_put_bytes(o, j->pairs, sizeof(*j->pairs));
 }
 
 enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct ftr_fabric **f,
@@ -168,7 +155,7 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 {
 	struct ftr_ddlr_opts opts = { 0 };
 	struct ftr_tables t = { .lft = NULL };
-	struct ftr_vl_pairs pairs;
+	const struct ftr_vl_pairs *pairs;
 	struct ftr_sl2vl *m = NULL;
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st = get_shape(in, &sh, err);
@@ -182,12 +169,11 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 	}
 	opts.host_paths_only = ftr_get(in, 1);
 	opts.switch_sources = ftr_get(in, 1);
-	if (!st && opts.switch_sources)
-		st = get_pairs(in, &pairs, err);
+	pairs = opts.switch_sources ? (const void *)ftr_get_bytes(in, sizeof(*pairs)) : NULL;
 	if (!st && (in->bad || in->at != in->end))
 		st = ftr_in_damaged(in, err);
 	if (!st && opts.switch_sources)
-		st = ftr_ddlr_sl2vl(sh, &pairs, &m, err);
+		st = ftr_ddlr_sl2vl(sh, pairs, &m, err);
 	opts.sl2vl = m;
 	if (!st)
 		st = ftr_ddlr_new(sh, &t, &opts, r, err);
