@@ -225,14 +225,15 @@ static enum ftr_status open_container(struct ftr_in *in, const char *text, size_
 				      const char *magic, hash_fn *hash, struct ftr_err *err)
 {
 	const char *eol = memchr(text, '\n', FTR_MIN(len, (size_t)FIRST_LINE_MAX));
-	bool ours = eol && !strncmp(text, magic, strlen(magic));
-	char *at = NULL, again[FIRST_LINE_MAX + 1];
-	uint64_t sum = ours ? strtoull(text + strlen(magic), &at, 16) : 0;
-	size_t body = ours ? strtoull(at, NULL, 10) : 0;
+	char line[FIRST_LINE_MAX + 1] = "", again[sizeof(line)];
+	size_t body = 0, n = strlen(magic);
 	enum ftr_status st = FTR_OK;
+	uint64_t sum;
 
-	if (!ours || snprintf(again, sizeof(again), FIRST_LINE, magic, sum, body) != eol + 1 - text ||
-	    memcmp(text, again, (size_t)(eol + 1 - text)) != 0) {
+	if (eol)
+		memcpy(line, text, (size_t)(eol + 1 - text));
+	if (strncmp(line, magic, n) || sscanf(line + n, " %16" SCNx64 " %zu", &sum, &body) != 2 ||
+	    snprintf(again, sizeof(again), FIRST_LINE, magic, sum, body) < 0 || strcmp(line, again) != 0) {
 		st = ftr_fail(err, FTR_PARSE, "%s: the first line is not \"%s\", a checksum and a length",
 			      in->name, magic);
 	} else {

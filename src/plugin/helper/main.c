@@ -167,7 +167,7 @@ static void limit_cpu(rlim_t seconds)
 
 /* ---- requests --------------------------------------------------------------------- */
 
-/* Returns false if the request could not be read, or the result not be written. */
+/* Returns false if the result could not be written. */
 static bool answer(const struct kind *k)
 {
 	struct ftr_out out = { 0 };
@@ -175,11 +175,10 @@ static bool answer(const struct kind *k)
 	struct ftr_in in;
 	size_t len = (size_t)lseek(STDIN_FILENO, 0, SEEK_END);
 	char *text = mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, STDIN_FILENO, 0);
-	enum ftr_status st;
+	enum ftr_status st = text == MAP_FAILED ?
+		ftr_in_fd(&in, STDIN_FILENO, "the request", HELPER_REQUEST, &err) :
+		ftr_in_memory(&in, text, len, HELPER_REQUEST, &err);
 
-	if (text == MAP_FAILED)
-		return false;
-	st = ftr_in_memory(&in, text, len, HELPER_REQUEST, &err);
 	ftr_put_text(&out, "");
 	if (!st)
 		st = k->serve(&in, &out, &err);
@@ -187,7 +186,8 @@ static bool answer(const struct kind *k)
 		out.n = 0;
 		ftr_put_text(&out, err.msg);
 	}
-	munmap(text, len);
+	if (text != MAP_FAILED)
+		munmap(text, len);
 	return !ftr_out_fd(&out, STDOUT_FILENO, "the result", HELPER_RESULT, &err);
 }
 

@@ -155,7 +155,8 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 {
 	struct ftr_ddlr_opts opts = { 0 };
 	struct ftr_tables t = { .lft = NULL };
-	const struct ftr_vl_pairs *pairs;
+	struct ftr_vl_pairs pairs;
+	const uint8_t *vl;
 	struct ftr_sl2vl *m = NULL;
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st = get_shape(in, &sh, err);
@@ -169,11 +170,13 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 	}
 	opts.host_paths_only = ftr_get(in, 1);
 	opts.switch_sources = ftr_get(in, 1);
-	pairs = opts.switch_sources ? (const void *)ftr_get_bytes(in, sizeof(*pairs)) : NULL;
+	vl = opts.switch_sources ? ftr_get_bytes(in, sizeof(pairs)) : NULL;
+	if (vl)
+		memcpy(&pairs, vl, sizeof(pairs));
 	if (!st && (in->bad || in->at != in->end))
 		st = ftr_in_damaged(in, err);
 	if (!st && opts.switch_sources)
-		st = ftr_ddlr_sl2vl(sh, pairs, &m, err);
+		st = ftr_ddlr_sl2vl(sh, &pairs, &m, err);
 	opts.sl2vl = m;
 	if (!st)
 		st = ftr_ddlr_new(sh, &t, &opts, r, err);
