@@ -6,6 +6,11 @@
  *
  * The memory of a request that was read is never freed, so LeakSanitizer is off.
  */
+int helper_main(int argc, char **argv);
+#define main helper_main
+#include "helper/main.c"
+#undef main
+
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -393,8 +398,33 @@ START_TEST(cut_requests)
 }
 END_TEST
 
+/* The same in this process: the others are killed, and do not write what they have covered. */
+static enum ftr_status serve_cut(const char *kind, void (*put)(struct ftr_out *o), size_t cut)
+{
+	struct ftr_out o = { .n = 0 }, out = { .n = 0 };
+	struct ftr_in in = { .name = "the request" };
+
+	put(&o);
+	in.text = (char *)o.at;
+	in.at = o.at;
+	in.end = o.at + o.n - cut;
+	return find_kind(kind)->serve(&in, &out, &err);
+}
+
+START_TEST(cut_here)
+{
+	make_parts();
+	ck_assert_int_eq(serve_cut("files", put_a_file, 3), FTR_PARSE);
+	ck_assert_int_eq(serve_cut("planner", put_a_planner, 3), FTR_PARSE);
+	ok(serve_cut("planner", put_a_planner, 0));
+	ck_assert_int_eq(serve_cut("planner", put_a_transition, 3), FTR_PARSE);
+	ck_assert_int_eq(serve_cut("planner", put_some_events, 3), FTR_PARSE);
+	ok(serve_cut("planner", put_a_transition, 0));
+}
+END_TEST
+
 /* Returns the status of the search. */
-static enum ftr_status search(struct search_job *j)
+static enum ftr_status run_search(struct search_job *j)
 {
 	struct ftr_kept k = { .t = NULL };
 	struct ftr_out o = { .n = 0 };
@@ -421,14 +451,14 @@ START_TEST(searches)
 
 	make_parts();
 	j = a_job("none");
-	ck_assert_int_eq(search(&j), FTR_REFUSED);
+	ck_assert_int_eq(run_search(&j), FTR_REFUSED);
 	ck_assert_str_eq(err.msg, "no engine none");
 	for (int i = 0; i < 3; i++) {
 		j = a_job("dmodc");
 		j.given = i == 1;
 		if (i == 2)
 			signal(SIGCHLD, SIG_IGN);
-		ok(search(&j));
+		ok(run_search(&j));
 	}
 }
 END_TEST
@@ -495,6 +525,7 @@ int main(void)
 	tcase_add_test(c, does_not_end);
 	tcase_add_test(c, ends_early);
 	tcase_add_test(c, cut_requests);
+	tcase_add_test(c, cut_here);
 	tcase_add_test(c, long_path);
 	tcase_add_test(c, searches);
 	tcase_add_test(c, runs_alone);

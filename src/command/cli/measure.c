@@ -92,7 +92,8 @@ void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
 	if (count) {
 		ftr_load_all(ld, by_port, r);
 		out->v[CLI_M_ALL_MAX] = (double)r->max;
-		out->v[CLI_M_ALL_LOST] = (double)r->lost;
+		if (by_port)	/* not in the check by difference */
+			out->v[CLI_M_ALL_LOST] = (double)r->lost;
 	}
 	r->patterns = 0;
 	if (what->shifts)
