@@ -99,7 +99,7 @@ struct ftr_fabric {
 	uint32_t n_nodes;	/* number of end nodes (CAs and routers) */
 	uint32_t n_ports;	/* number of elements of ports[] */
 	uint32_t n_sw_links;	/* number of switch-to-switch links */
-	ftr_lid max_lid;	/* greatest LID in use, 0 if none */
+	ftr_lid max_lid;	/* no greater LID has an owner; 0 if there are no LIDs */
 	const struct ftr_switch *sw;
 	const ftr_sw *by_holder;	/* [n_sw] switches, sorted by holder; NULL: sw[] itself is
 					 * sorted by holder */
@@ -228,6 +228,10 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc,
 					struct ftr_err *err) FTR_MUST_USE;
 
+/* Let max_lid of the fabric be at least `lid` (or FTR_LID_MAX, if that is less): switches may have entries for
+ * LIDs without an owner. */
+void ftr_builder_lids(struct ftr_builder *b, uint32_t lid);
+
 /*
  * Verify the data and make the fabric.  On success the builder is freed; on failure its contents
  * are unchanged.  FTR_INVAL: a link has an end without a node, or at a port that the switch does
@@ -256,7 +260,7 @@ struct ftr_filter {
 };
 
 /* Copy a fabric without the parts that the filter drops; filter NULL: copy all parts.  GUIDs and
- * LIDs stay the same.  In the copy, the member `holder` of every switch is its own GUID. */
+ * LIDs stay the same, and so does max_lid.  In the copy, the member `holder` of every switch is its own GUID. */
 enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
 				   const struct ftr_filter *filter,
 				   struct ftr_fabric **out,

@@ -27,6 +27,7 @@ struct ftr_builder {
 	struct b_link *link;
 	uint32_t n_sw, n_ep, n_link;
 	uint32_t cap_sw, cap_ep, cap_link;
+	uint32_t max_lid;	/* see ftr_builder_lids() */
 	struct ftr_map sw_by_guid;
 	struct ftr_map ep_by_end;	/* keys: end_key() */
 	struct ftr_map ep_by_guid;
@@ -257,6 +258,11 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 }
 
 /* ---- LIDs -------------------------------------------------------------- */
+
+void ftr_builder_lids(struct ftr_builder *b, uint32_t lid)
+{
+	b->max_lid = FTR_MIN(lid, FTR_LID_MAX);
+}
 
 static void mark(uint8_t *used, ftr_lid lid, unsigned int lmc)
 {
@@ -496,10 +502,9 @@ static uint32_t last_lid(ftr_lid lid, unsigned int lmc)
 	return lid ? lid + (1u << lmc) - 1 : 0;
 }
 
-static enum ftr_status lay_lids(struct frozen *z, struct ftr_err *err)
+static enum ftr_status lay_lids(struct frozen *z, uint32_t max, struct ftr_err *err)
 {
 	struct ftr_fabric *f = z->f;
-	uint32_t max = 0;
 
 	for (uint32_t i = 0; i < f->n_sw; i++)
 		max = FTR_MAX(max, last_lid(z->sw[i].lid, z->sw[i].lmc));
@@ -542,7 +547,7 @@ static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
 	if (!st)
 		st = lay_links(b, z, err);
 	if (!st)
-		st = lay_lids(z, err);
+		st = lay_lids(z, b->max_lid, err);
 	if (!st && !ftr_mark_shared_names(z->sw, b->n_sw, z->ep, b->n_ep))
 		st = nomem(err);
 	z->f->ports = z->ports;

@@ -151,18 +151,14 @@ static uint32_t new_owner(const struct copy *c, ftr_lid lid)
 
 static bool copy_lids(struct copy *c)
 {
-	uint32_t max = c->f->max_lid;
-
-	while (max && new_owner(c, (ftr_lid)max) == DROPPED)
-		max--;
-	if (!FTR_ZNEW(c->g->arena, c->owner, max + 1u))
+	if (!FTR_ZNEW(c->g->arena, c->owner, c->f->max_lid + 1u))
 		return false;
-	for (uint32_t lid = 1; lid <= max; lid++)
+	for (uint32_t lid = 1; lid <= c->f->max_lid; lid++)
 		if (new_owner(c, (ftr_lid)lid) != DROPPED) {
 			c->owner[lid] = c->f->owner[lid];
 			c->owner[lid].idx = new_owner(c, (ftr_lid)lid);
 		}
-	c->g->max_lid = (ftr_lid)max;
+	c->g->max_lid = c->f->max_lid;
 	c->g->owner = c->owner;
 	return true;
 }

@@ -157,6 +157,7 @@ struct ftr_incr {
 	struct ftr_arena *plan_arena[2];
 	struct incr_spared spared[2];	/* now and before */
 	bool spare;			/* see ftr_incr_spare() */
+	uint8_t *refused;		/* [max_lid + 1] see ftr_incr_refuse() */
 
 	/* Placement of displaced entries (balance/displaced.h).  NULL: there are no preferred
 	 * tables. */

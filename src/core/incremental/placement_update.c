@@ -20,6 +20,7 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	enum ftr_status st;
 
 	if (!FTR_ZNEW(lv->arena, lv->col_of, v->f->max_lid + 1u) ||
+	    !FTR_ZNEW(lv->arena, lv->refused, v->f->max_lid + 1u) ||
 	    !FTR_NEW(lv->arena, lv->entry, v->f->n_sw) ||
 	    !FTR_NEW(lv->arena, lv->changes.at, v->f->n_sw))
 		return incr_nomem(err);

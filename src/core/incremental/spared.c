@@ -10,6 +10,9 @@
  * The path from a changed entry without a candidate is followed over old entries, until it reaches
  * a new entry, whose path is one of the new tables, or the LID.  As the entries on this path are
  * followed alike, they are spared together.
+ *
+ * If the new entries for a LID are refused because they could close a credit loop, all old entries for this
+ * LID are spared, if all their paths still work, or none.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,12 @@
 void ftr_incr_spare(struct ftr_incr *lv, bool spare)
 {
 	lv->spare = spare;
+	memset(lv->refused, 0, lv->t->max_lid + 1u);
+}
+
+void ftr_incr_refuse(struct ftr_incr *lv, ftr_lid lid)
+{
+	lv->refused[lid] = 1;
 }
 
 void incr_spare_list(struct ftr_incr *lv)
@@ -29,8 +38,8 @@ void incr_spare_list(struct ftr_incr *lv)
 		incr_touch(&lv->lists, JOB_ENTRY, z->entry[i].sw, lv->col_of[z->entry[i].lid]);
 }
 
-/* True if the path of change i, which has no candidate, still works.  changes.at must be set
- * for its LID. */
+/* True if the path of change i works over old entries, or, unless its LID is refused, until it reaches a
+ * new entry.  changes.at must be set for its LID. */
 static bool works(const struct ftr_incr *lv, uint32_t i)
 {
 	const struct ftr_change *change = lv->changes.change;
@@ -42,7 +51,7 @@ static bool works(const struct ftr_incr *lv, uint32_t i)
 		uint32_t k = lv->changes.at[s], link;
 		ftr_port p = k == NONE ? ftr_tables_get(lv->t, s, lid) : change[k].before;
 
-		if (k != NONE && change[k].after != FTR_PORT_NONE)
+		if (k != NONE && change[k].after != FTR_PORT_NONE && !lv->refused[lid])
 			return true;
 		link = incr_link(&lv->links, s, p);
 		if (link == NONE)
@@ -61,15 +70,21 @@ static uint32_t mark_lid(const struct ftr_incr *lv, ftr_lid lid, uint8_t *mark)
 	const struct incr_changes *z = &lv->changes;
 	const uint32_t *list = z->by_lid + z->lid_first[lid];
 	uint32_t n = z->lid_first[lid + 1] - z->lid_first[lid], marked = 0;
+	bool all = lv->refused[lid];
 
 	for (uint32_t i = 0; i < n; i++)
 		z->at[z->change[list[i]].sw] = list[i];
 	for (uint32_t i = 0; i < n; i++) {
-		mark[list[i]] = z->change[list[i]].after == FTR_PORT_NONE && works(lv, list[i]);
+		mark[list[i]] = (all || z->change[list[i]].after == FTR_PORT_NONE) &&
+			works(lv, list[i]);
 		marked += mark[list[i]];
 	}
-	for (uint32_t i = 0; i < n; i++)
+	if (all && marked < n)
+		marked = 0;
+	for (uint32_t i = 0; i < n; i++) {
 		z->at[z->change[list[i]].sw] = NONE;
+		mark[list[i]] &= marked > 0;
+	}
 	return marked;
 }
 

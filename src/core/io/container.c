@@ -3,7 +3,7 @@
  * Containers (container.h), and the parts that several containers have:
  *
  *	text	length:1 bytes
- *	fabric	n_sw:4, n_sw times guid:8 holder:8 n_ports:1 lid:2 lmc:1 name
+ *	fabric	max_lid:2 n_sw:4, n_sw times guid:8 holder:8 n_ports:1 lid:2 lmc:1 name
  *		n_ep:4, n_ep times guid:8 node_guid:8 port_num:1 type:1 lid:2 lmc:1 name
  *		n:4, n times the links: node_guid:8 port:1 of both ends, width:1 speed:1
  *	tables	n_sw rows of max_lid + 1 ports
@@ -108,6 +108,7 @@ static void put_links(struct ftr_out *o, const struct ftr_fabric *f)
 
 void ftr_put_fabric(struct ftr_out *o, const struct ftr_fabric *f)
 {
+	ftr_put(o, f->max_lid, 2);
 	ftr_put(o, f->n_sw, 4);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		ftr_put(o, f->sw[s].guid, 8);
@@ -390,6 +391,7 @@ enum ftr_status ftr_get_fabric(struct ftr_in *in, struct ftr_fabric **f, struct 
 
 	if (!b)
 		return ftr_nomem(err, "%s", in->name);
+	ftr_builder_lids(b, (uint32_t)ftr_get(in, 2));
 	st = get_parts(in, b, err);
 	if (!st && in->bad)
 		st = ftr_in_damaged(in, err);

@@ -70,7 +70,7 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 		snprintf(pathless, sizeof(pathless),
 			 " (%u without a path now)", r->sets.pathless);
 	if (r->spared)
-		snprintf(spared, sizeof(spared), " (%s without a new path stay, because the old path works)",
+		snprintf(spared, sizeof(spared), " (%s stay, because the old path works)",
 			 ibf_count(r->spared, "entry", "entries").s);
 	ibf_log(f->p, r->sets.failed ? IBF_FAST_WRITES : IBF_FAST,
 		"%s %u: %s; %s of %s changed%s, %s of %s written in %s%s; pairs of leaves: %"

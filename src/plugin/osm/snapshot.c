@@ -8,6 +8,9 @@
  * (osm_link_is_healthy).  Links for which ibf_fast_left_out returns true are left out, and so are
  * links that are not Active (is_idle()).
  *
+ * OpenSM writes the entries of all LIDs up to the greatest one that it has ever known.  So the fabric includes
+ * the LIDs of the blocks with these entries: packets to ports that are gone may hold links (<ftr/cdg.h>).
+ *
  * OpenSM's data can contradict itself if an error occurred while OpenSM set up the subnet.
  * For example, a port has LID 0, OpenSM's LID table assigns the port's LID to another port, or
  * the switch of a host did not answer.  Then the port gets no LID, or is left out; all other
@@ -307,12 +310,14 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 		.p = p, .subn = &p->osm->subn, .b = ftr_builder_new(),
 		.skips = skips
 	};
+	uint32_t n_lids = (uint32_t)cl_ptr_vector_get_size(&s.subn->port_lid_tbl);
 	enum ftr_status st;
 
 	if (!s.b)
 		return ftr_nomem(err, "the fabric");
 	p->idle_links = 0;
 	s.in_use = is_in_use(&s);
+	ftr_builder_lids(s.b, (n_lids - !!n_lids) | (FTR_LFT_BLOCK - 1));
 	st = fill(&s, err);
 	if (!st)
 		st = ftr_builder_freeze(s.b, out, err);

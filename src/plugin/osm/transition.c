@@ -51,7 +51,7 @@
  * contain.  They are waited for, unless the same ranks prove each time that no mixture has a credit loop.
  * This proof is about two tables, so the packets to LIDs whose entries change again are waited for.
  *
- * There may be no order without a possible credit loop.  Two cases:
+ * Perhaps no order is found that excludes a credit loop.  Two cases:
  *
  * - The tables in use have a credit loop.  The LIDs whose packets can be on it are changed first,
  *   then those on the next credit loop of the tables that result, until there is none.  Packets in
@@ -280,12 +280,6 @@ static enum ftr_status drain(struct change *x, struct ftr_err *err)
 	return FTR_OK;
 }
 
-static enum ftr_status in_time(struct change *x, struct ftr_err *err)
-{
-	return is_over(x) ? ftr_fail(err, FTR_REFUSED, "the time limit of %d ms has passed",
-				     x->p->opt.transition_limit_ms) : FTR_OK;
-}
-
 /* Start the planner of ddlr, and wait until it is ready. */
 static enum ftr_status start_planner(struct change *x, struct rr_planner **r, struct ftr_err *err)
 {
@@ -302,11 +296,10 @@ static enum ftr_status start_planner(struct change *x, struct rr_planner **r, st
 	ftr_shape_free(undrained);
 	if (st)
 		return st;
-	while (rr_planner_is_busy(*r, 10)) {
-		st = in_time(x, err);
-		if (st)
-			return st;
-	}
+	while (rr_planner_is_busy(*r, 10))
+		if (is_over(x))
+			return ftr_fail(err, FTR_REFUSED, "the time limit of %d ms has passed",
+					x->p->opt.transition_limit_ms);
 	return rr_planner_ready(*r, err);
 }
 
@@ -321,8 +314,6 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 	for (bool done = false; !done; drained = true) {
 		struct ftr_ddlr_plan plan = { .n = 0 };
 
-		if (!st)
-			st = in_time(x, err);
 		if (!st)
 			st = rr_planner_transition(r, x->plan.to, drained, &plan, err);
 		if (st)
@@ -548,7 +539,7 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *why, struct f
 	if (v == UNSAFE && !change_lids(x, &held, why)) {
 		if (!held)
 			return write_in_order(x, err);
-		ftr_fail(why, FTR_REFUSED, "every order of writes of the new entries of %s would close a credit loop",
+		ftr_fail(why, FTR_REFUSED, "no order of writes that excludes a credit loop was found for the new entries of %s",
 			 ibf_count(held, "LID", "LIDs").s);
 	}
 	st = ftr_transition_plan(&x->plan, err);

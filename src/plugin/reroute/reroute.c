@@ -187,54 +187,57 @@ static int by_step_and_lid(const void *x, const void *y)
 }
 
 /* Returns false unless the graph shows that no credit loop can form while the entries are written,
- * nor afterwards.  Before step first_drain, and before each later step, packets in flight are waited
- * for (write.c).  With 11,664 hosts, the graph takes some hundred milliseconds, but complete trees
- * never need it. */
+ * nor afterwards.  LIDs whose entries could close one are refused.  Before step first_drain, and before
+ * each later step, packets in flight are waited for (write.c).  With 11,664 hosts, the graph takes some
+ * hundred milliseconds, but complete trees never need it. */
 static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res)
 {
 	struct ftr_change *w = ftr_calloc(res->n_changes + 1u, sizeof(*w));
 	struct ftr_cdg *g = NULL;
 	struct ftr_err err;
-	bool closes = !w || graph_now(f, &g, &err);
+	bool made = w && !graph_now(f, &g, &err), safe = made, closes;
 	uint16_t step = 0;
 
-	if (!closes) {
+	if (made) {
 		memcpy(w, res->change, res->n_changes * sizeof(*w));
 		qsort(w, res->n_changes, sizeof(*w), by_step_and_lid);
 	}
-	for (uint32_t i = 0, end; !closes && i < res->n_changes; i = end) {
+	for (uint32_t i = 0, end; made && i < res->n_changes; i = end) {
 		for (end = i + 1; end < res->n_changes && !by_step_and_lid(&w[i], &w[end]); end++)
 			;
 		if (w[i].step != step && w[i].step >= res->first_drain)
 			ftr_cdg_drain_all(g);
 		step = w[i].step;
-		closes = ftr_cdg_change(g, w[i].lid, &w[i], end - i, &closes, &err) || closes;
+		if (ftr_cdg_change(g, w[i].lid, &w[i], end - i, &closes, &err) || closes) {
+			ftr_incr_refuse(f->view->incr, w[i].lid);
+			safe = false;
+		}
 	}
 	ftr_cdg_free(g);
 	free(w);
-	return !closes;
+	return safe;
 }
 
-/* Update the tables.  Entries are spared only if no credit loop can form.  The check of the changed
- * entries (check()) is not enough for that, because it relies on the paths of all other entries. */
+/* Update the tables.  Entries are spared only if no credit loop can form: first all, then without the
+ * refused LIDs, then none.  The check of the changed entries (check()) is not enough for that, because it
+ * relies on the paths of all other entries. */
 static enum ftr_status apply(struct rr *f, const struct ftr_incr_event *ev, uint32_t n,
 			     const struct ftr_incr_result **res, struct ftr_err *err)
 {
 	struct ftr_incr *lv = f->view->incr;
 	enum ftr_status st;
 
-	pthread_mutex_lock(&f->view_lock);
-	ftr_incr_spare(lv, true);
-	st = ftr_incr_apply(lv, ev, n, res, err);
-	pthread_mutex_unlock(&f->view_lock);
-	if (st || !(*res)->n_spared || is_free_of_loops(f, *res))
-		return st;
-	pthread_mutex_lock(&f->view_lock);
-	ftr_incr_undo(lv);
-	ftr_incr_spare(lv, false);
-	st = ftr_incr_apply(lv, ev, n, res, err);
-	pthread_mutex_unlock(&f->view_lock);
-	return st;
+	for (int pass = 0;; pass++) {
+		pthread_mutex_lock(&f->view_lock);
+		if (pass)
+			ftr_incr_undo(lv);
+		if (pass != 1)
+			ftr_incr_spare(lv, !pass);
+		st = ftr_incr_apply(lv, ev, n, res, err);
+		pthread_mutex_unlock(&f->view_lock);
+		if (st || !(*res)->n_spared || is_free_of_loops(f, *res))
+			return st;
+	}
 }
 
 static enum ftr_status compute(struct rr *f, struct rr_repair *r,
