@@ -28,7 +28,8 @@ int helper_main(int argc, char **argv);
 #include "lib/trees.h"
 #include "unit/bad_helper.h"
 
-const char *__asan_default_options(void);
+/* A process of the plugin never frees a request.  Called by the run-time library of the sanitizer. */
+const char *__asan_default_options(void) __attribute__((visibility("default")));
 const char *__asan_default_options(void)
 {
 	return "detect_leaks=0:allocator_may_return_null=1";

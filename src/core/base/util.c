@@ -60,11 +60,13 @@ void ftr_rng_perm(struct ftr_rng *r, uint32_t *perm, uint32_t n)
 uint64_t ftr_hash_words(uint64_t hash, const void *data, size_t n)
 {
 	const uint8_t *p = data;
-	uint64_t w;
+	uint64_t w[4];
 
 	for (; n >= sizeof(w); p += sizeof(w), n -= sizeof(w)) {
-		memcpy(&w, p, sizeof(w));
-		hash = (hash ^ w) * UINT64_C(0x100000001b3);
+		memcpy(w, p, sizeof(w));
+		hash ^= w[0] + w[1] * UINT64_C(0x9e3779b97f4a7c15) +
+			w[2] * UINT64_C(0xbf58476d1ce4e5b9) + w[3] * UINT64_C(0x94d049bb133111eb);
+		hash *= UINT64_C(0x100000001b3);
 		hash ^= hash >> 32;	/* else high bits do not change low ones */
 	}
 	return ftr_hash(hash, p, n);

@@ -51,22 +51,6 @@ bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
 
 /* ---- writes ------------------------------------------------------------ */
 
-/* Make room for n more writes in the plan. */
-static bool reserve(struct ftr_ddlr *r, uint32_t n)
-{
-	while (r->plan->n + n > r->cap_write) {
-		uint32_t cap = r->cap_write ? 2 * r->cap_write : 64;
-		void *p = ftr_reallocarray(r->plan->write, cap,
-					   sizeof(*r->plan->write));
-
-		if (!p)
-			return false;
-		r->plan->write = p;
-		r->cap_write = cap;
-	}
-	return true;
-}
-
 /* Add the next element of plan->write[] to the plan. */
 static void note(struct ftr_ddlr *r)
 {
@@ -88,8 +72,9 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_change *w,
 	bool closes = false;
 	enum ftr_status st;
 
-	if (!reserve(r, n))
-		return ftr_nomem(err, "a plan of %u writes", r->plan->n + n);
+	while (r->plan->n + n > r->cap_write)
+		if (!ftr_grow((void **)&r->plan->write, &r->cap_write, sizeof(*r->plan->write)))
+			return ftr_nomem(err, "a plan of %u writes", r->plan->n + n);
 	for (uint32_t i = 0; i < n; i++)
 		r->plan->write[r->plan->n + i] = (struct ftr_change){
 			.sw = w[i].sw, .lid = r->lid, .before = ddlr_entry(r, w[i].sw),

@@ -163,7 +163,7 @@ static bool write_out(struct ftr_out *o, FILE *out, const char *magic, hash_fn *
 {
 	bool written = out && !o->nomem &&
 		fprintf(out, FIRST_LINE, magic, hash(FTR_HASH_INIT, o->at, o->n), o->n) > 0 &&
-		fwrite(o->at, 1, o->n, out) == o->n;
+		(!o->n || fwrite(o->at, 1, o->n, out) == o->n);
 
 	free(o->at);
 	if (o->nomem)
@@ -199,7 +199,7 @@ enum ftr_status ftr_in_damaged(const struct ftr_in *in, struct ftr_err *err)
 	return ftr_fail(err, FTR_PARSE, "%s is incomplete or damaged", in->name);
 }
 
-/* Read the whole file, and append a NUL. */
+/* Read the whole file. */
 static enum ftr_status read_bytes(struct ftr_in *in, int fd, size_t *len, struct ftr_err *err)
 {
 	struct stat sb = { .st_size = -1 };
@@ -209,7 +209,7 @@ static enum ftr_status read_bytes(struct ftr_in *in, int fd, size_t *len, struct
 	if (fstat(fd, &sb) || !S_ISREG(sb.st_mode) || sb.st_size > FTR_IN_MAX)
 		return ftr_fail(err, FTR_IO, "%s: file of %lld bytes is no regular file, or is too large",
 				in->name, (long long)sb.st_size);
-	in->text = ftr_malloc((size_t)sb.st_size + 1);
+	in->text = ftr_malloc((size_t)sb.st_size);
 	if (!in->text)
 		return ftr_nomem(err, "%s", in->name);
 	while (*len < (size_t)sb.st_size && got > 0) {
@@ -219,31 +219,27 @@ static enum ftr_status read_bytes(struct ftr_in *in, int fd, size_t *len, struct
 		else if (got > 0)
 			*len += (size_t)got;
 	}
-	in->text[*len] = '\0';
 	return FTR_OK;
 }
 
-static enum ftr_status open_container(struct ftr_in *in, int fd, const char *magic, hash_fn *hash,
-				      struct ftr_err *err)
+static enum ftr_status open_container(struct ftr_in *in, const char *text, size_t len,
+				      const char *magic, hash_fn *hash, struct ftr_err *err)
 {
-	size_t len, body = 0, n = strlen(magic);
+	const char *eol = memchr(text, '\n', FTR_MIN(len, (size_t)FIRST_LINE_MAX));
+	char line[FIRST_LINE_MAX + 1] = "", again[sizeof(line)];
+	size_t body = 0, n = strlen(magic);
+	enum ftr_status st = FTR_OK;
 	uint64_t sum;
-	char *eol, again[FIRST_LINE_MAX + 1];
-	enum ftr_status st;
 
-	st = read_bytes(in, fd, &len, err);
-	if (st)
-		return st;
-	eol = memchr(in->text, '\n', FTR_MIN(len, (size_t)FIRST_LINE_MAX));
-	if (!eol || strncmp(in->text, magic, n) ||
-	    sscanf(in->text + n, " %16" SCNx64 " %zu", &sum, &body) != 2 ||
-	    snprintf(again, sizeof(again), FIRST_LINE, magic, sum, body) != eol + 1 - in->text ||
-	    memcmp(in->text, again, (size_t)(eol + 1 - in->text)) != 0) {
+	if (eol)
+		memcpy(line, text, (size_t)(eol + 1 - text));
+	if (strncmp(line, magic, n) || sscanf(line + n, " %16" SCNx64 " %zu", &sum, &body) != 2 ||
+	    snprintf(again, sizeof(again), FIRST_LINE, magic, sum, body) < 0 || strcmp(line, again) != 0) {
 		st = ftr_fail(err, FTR_PARSE, "%s: the first line is not \"%s\", a checksum and a length",
 			      in->name, magic);
 	} else {
 		in->at = (const uint8_t *)eol + 1;
-		in->end = (const uint8_t *)in->text + len;
+		in->end = (const uint8_t *)text + len;
 		if ((size_t)(in->end - in->at) != body)
 			st = ftr_fail(err, FTR_PARSE, "%s is incomplete: %zu bytes after the first line instead of %zu",
 				      in->name, (size_t)(in->end - in->at), body);
@@ -258,14 +254,26 @@ static enum ftr_status open_container(struct ftr_in *in, int fd, const char *mag
 enum ftr_status ftr_in_fd(struct ftr_in *in, int fd, const char *name, const char *magic,
 			  struct ftr_err *err)
 {
+	size_t len;
+	enum ftr_status st;
+
 	*in = (struct ftr_in){ .name = name };
-	return open_container(in, fd, magic, ftr_hash_words, err);
+	st = read_bytes(in, fd, &len, err);
+	return st ? st : open_container(in, in->text, len, magic, ftr_hash_words, err);
+}
+
+enum ftr_status ftr_in_memory(struct ftr_in *in, const char *text, size_t len, const char *magic,
+			      struct ftr_err *err)
+{
+	*in = (struct ftr_in){ .name = "the request" };
+	return open_container(in, text, len, magic, ftr_hash_words, err);
 }
 
 enum ftr_status ftr_in_file(struct ftr_in *in, const char *path, bool own, const char *magic,
 			    struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
+	size_t len;
 	int fd = -1;
 
 	if (own)
@@ -275,9 +283,9 @@ enum ftr_status ftr_in_file(struct ftr_in *in, const char *path, bool own, const
 	if (st)
 		return st;
 	*in = (struct ftr_in){ .name = path };
-	st = open_container(in, fd, magic, file_hash, err);
+	st = read_bytes(in, fd, &len, err);
 	close(fd);
-	return st;
+	return st ? st : open_container(in, in->text, len, magic, file_hash, err);
 }
 
 const uint8_t *ftr_get_bytes(struct ftr_in *in, size_t n)

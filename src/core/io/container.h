@@ -50,7 +50,7 @@ enum ftr_status ftr_out_fd(struct ftr_out *o, int fd, const char *name, const ch
 struct ftr_in {
 	const uint8_t *at, *end;
 	bool bad;
-	char *text;		/* the memory; freed by ftr_in_end */
+	char *text;		/* the memory; freed by ftr_in_end; NULL: it is the caller's */
 	const char *name;	/* path of the file, for messages */
 };
 
@@ -63,6 +63,9 @@ enum ftr_status ftr_in_file(struct ftr_in *in, const char *path, bool own, const
 /* The same for a message. */
 enum ftr_status ftr_in_fd(struct ftr_in *in, int fd, const char *name, const char *magic,
 			  struct ftr_err *err) FTR_MUST_USE;
+/* The same for a request in memory, which the caller frees. */
+enum ftr_status ftr_in_memory(struct ftr_in *in, const char *text, size_t len, const char *magic,
+			      struct ftr_err *err) FTR_MUST_USE;
 
 uint64_t ftr_get(struct ftr_in *in, unsigned int bytes);
 /* n bytes, which are freed with `in`; NULL: the content is shorter. */

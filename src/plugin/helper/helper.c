@@ -11,6 +11,9 @@
  * The alternative was a pipe for each direction.  A pipe holds 64 KiB.  So each side would need a
  * thread or non-blocking writes, because tables have megabytes.
  *
+ * The process maps a request, which saves a copy of the tables.  The parent copies a result: if the
+ * process truncated a mapped file, reading it would end OpenSM (SIGBUS).
+ *
  * A result is read like any file: checksum, length, and each value.  A search ends after its
  * result, and sends no byte: its end with status 0 says that the result is complete.
  *

@@ -11,9 +11,12 @@
  *
  * This file does not depend on OpenSM.
  */
+#include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -25,6 +28,7 @@
 #include "helper/job.h"
 
 #define SOCKET 3
+#define TOUCHED ((size_t)48 << 20	/* bytes */)
 #define MEMORY (UINT64_C(8) << 30)
 
 /* ---- what the kinds do ------------------------------------------------------------ */
@@ -86,7 +90,6 @@ static bool fill(FILE *out, const void *job)
 
 static enum ftr_status write_file(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
 {
-	char *text = in->text;
 	struct file_job j;
 	enum ftr_status st = get_file(in, &j, err);
 
@@ -95,7 +98,6 @@ static enum ftr_status write_file(struct ftr_in *in, struct ftr_out *out, struct
 		st = ftr_file_append(j.path, (const char *)j.at, j.n, err);
 	else if (!st)
 		st = ftr_file_replace(j.path, fill, &j, err);
-	free(text);
 	return st;
 }
 
@@ -171,7 +173,11 @@ static bool answer(const struct kind *k)
 	struct ftr_out out = { 0 };
 	struct ftr_err err = { 0 };
 	struct ftr_in in;
-	enum ftr_status st = ftr_in_fd(&in, STDIN_FILENO, "the request", HELPER_REQUEST, &err);
+	size_t len = (size_t)lseek(STDIN_FILENO, 0, SEEK_END);
+	char *text = mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, STDIN_FILENO, 0);
+	enum ftr_status st = text == MAP_FAILED ?
+		ftr_in_fd(&in, STDIN_FILENO, "the request", HELPER_REQUEST, &err) :
+		ftr_in_memory(&in, text, len, HELPER_REQUEST, &err);
 
 	ftr_put_text(&out, "");
 	if (!st)
@@ -180,6 +186,8 @@ static bool answer(const struct kind *k)
 		out.n = 0;
 		ftr_put_text(&out, err.msg);
 	}
+	if (text != MAP_FAILED)
+		munmap(text, len);
 	return !ftr_out_fd(&out, STDOUT_FILENO, "the result", HELPER_RESULT, &err);
 }
 
@@ -191,6 +199,23 @@ static bool await(void)
 	return recv(SOCKET, &c, 1, 0) == 1;	/* no signal has a handler, so none ends it */
 }
 
+/* At 11,664 hosts, the first use of the planner's memory causes 18,000 page faults, of 2 us each.  So
+ * touch memory while OpenSM still writes the request, and keep it for the planner. */
+static void touch_memory(void)
+{
+	char *p;
+
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	p = malloc(TOUCHED);
+	for (size_t i = 0; i < TOUCHED; i += TOUCHED / 64) {
+		if (!p || recv(SOCKET, p, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
+			break;
+		memset(p + i, 0, TOUCHED / 64);
+	}
+	free(p);
+}
+
 int main(int argc, char **argv)
 {
 	const struct kind *k = argc == 3 ? find_kind(argv[1]) : NULL;
@@ -198,6 +223,8 @@ int main(int argc, char **argv)
 	if (!k)
 		return 2;
 	confine(k);
+	if (k->serve == plan)
+		touch_memory();
 	while (await()) {
 		limit_cpu((rlim_t)strtoul(argv[2], NULL, 10));
 		if (!answer(k))

@@ -146,21 +146,8 @@ void put_planner(struct ftr_out *o, const struct planner_job *j)
 	ftr_put_bytes(o, j->t->lft, (size_t)j->t->n_sw * j->t->stride);
 	ftr_put(o, j->host_paths_only, 1);
 	ftr_put(o, j->pairs != NULL, 1);
-	if (!j->pairs)
-		return;
-	ftr_put_bytes(o, j->pairs->straight, FTR_N_SL);
-	ftr_put_bytes(o, j->pairs->turn, FTR_N_SL);
-}
-
-static enum ftr_status get_pairs(struct ftr_in *in, struct ftr_vl_pairs *p, struct ftr_err *err)
-{
-	const uint8_t *vl = ftr_get_bytes(in, 2 * FTR_N_SL);
-
-	if (!vl)
-		return ftr_in_damaged(in, err);
-	memcpy(p->straight, vl, FTR_N_SL);
-	memcpy(p->turn, vl + FTR_N_SL, FTR_N_SL);
-	return FTR_OK;
+	if (j->pairs)
+		ftr_put_bytes(o, j->pairs, sizeof(*j->pairs));
 }
 
 enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct ftr_fabric **f,
@@ -169,6 +156,7 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 	struct ftr_ddlr_opts opts = { 0 };
 	struct ftr_tables t = { .lft = NULL };
 	struct ftr_vl_pairs pairs;
+	const uint8_t *vl;
 	struct ftr_sl2vl *m = NULL;
 	struct ftr_shape *sh = NULL;
 	enum ftr_status st = get_shape(in, &sh, err);
@@ -182,8 +170,9 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 	}
 	opts.host_paths_only = ftr_get(in, 1);
 	opts.switch_sources = ftr_get(in, 1);
-	if (!st && opts.switch_sources)
-		st = get_pairs(in, &pairs, err);
+	vl = opts.switch_sources ? ftr_get_bytes(in, sizeof(pairs)) : NULL;
+	if (vl)
+		memcpy(&pairs, vl, sizeof(pairs));
 	if (!st && (in->bad || in->at != in->end))
 		st = ftr_in_damaged(in, err);
 	if (!st && opts.switch_sources)
@@ -246,6 +235,7 @@ void plan_job_fini(struct plan_job *j)
 void put_plan(struct ftr_out *o, const struct ftr_ddlr_plan *plan)
 {
 	ftr_put(o, plan->unrepaired, 8);
+	ftr_put(o, plan->n_switches, 4);
 	ftr_put(o, plan->held, 4);
 	ftr_put(o, plan->done, 1);
 	ftr_put(o, plan->n, 4);
@@ -270,22 +260,6 @@ static bool is_write(const struct ftr_fabric *f, const struct ftr_change *w,
 			 FTR_ORDER(last->lid, w->lid)) < 0;
 }
 
-/* Count the switches of the plan. */
-static enum ftr_status count_switches(const struct ftr_fabric *f, struct ftr_ddlr_plan *plan,
-				      struct ftr_err *err)
-{
-	uint8_t *seen = ftr_calloc(f->n_sw, 1);
-
-	if (!seen)
-		return ftr_nomem(err, "a plan");
-	for (uint32_t i = 0; i < plan->n; i++) {
-		plan->n_switches += !seen[plan->write[i].sw];
-		seen[plan->write[i].sw] = 1;
-	}
-	free(seen);
-	return FTR_OK;
-}
-
 enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 			 struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
@@ -293,6 +267,7 @@ enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 	uint32_t cap = 0;
 
 	*plan = (struct ftr_ddlr_plan){ .unrepaired = ftr_get(in, 8) };
+	plan->n_switches = (uint32_t)ftr_get(in, 4);
 	plan->held = (uint32_t)ftr_get(in, 4);
 	plan->done = ftr_get(in, 1);
 	for (uint64_t left = ftr_get(in, 4); left; left--) {
@@ -311,8 +286,6 @@ enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 		plan->write[plan->n++] = w;
 		plan->n_steps = w.step;
 	}
-	if (!st)
-		st = count_switches(f, plan, err);
 	st = ftr_in_end(in, st, err);
 	if (st)
 		ftr_ddlr_plan_fini(plan);
