@@ -58,8 +58,8 @@ struct ftr_cdg_opts {
 };
 
 /*
- * Make the graph of t over f.  Entries for LIDs without an owner count, too: hosts may still send packets
- * to a port that is gone.  f must outlive the graph; t is copied.  If opts is NULL, all
+ * Make the graph of t over f.  Entries for LIDs without an owner count, too: hosts may still send
+ * packets to a port that is gone.  f must outlive the graph; t is copied.  If opts is NULL, all
  * options are 0.  FTR_REFUSED: the graph has a cycle (every forwarding loop is one), or opts->stop
  * returned true.  FTR_INVAL: t or the SL2VL tables do not fit f.  FTR_LIMIT: there are more
  * than 2^32 - 1 pairs (vertex into a switch, vertex out of this switch).  FTR_NOMEM.

@@ -288,9 +288,9 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 
 /*
  * Prove that no mixture of two tables has a credit loop: a switch may have the entry of t[0] or that
- * of t[1] for each LID.  rank: [n_sw].  *proved is true if, in the union of both, every entry that leads
- * to a switch leads up or down by rank, and no packet can go up after a hop down.  All packets may
- * start at any switch.  If *proved is false, a mixture may have a credit loop.  Errors: as
+ * of t[1] for each LID.  rank: [n_sw].  *proved is true if, in the union of both, every entry that
+ * leads to a switch leads up or down by rank, and no packet can go up after a hop down.  All packets
+ * may start at any switch.  If *proved is false, a mixture may have a credit loop.  Errors: as
  * ftr_check_tables.  O(n_sw * LIDs).
  */
 enum ftr_status ftr_check_mixtures(const struct ftr_fabric *f, const struct ftr_tables *const t[2],

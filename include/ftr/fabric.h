@@ -228,8 +228,8 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc,
 					struct ftr_err *err) FTR_MUST_USE;
 
-/* Let max_lid of the fabric be at least `lid` (or FTR_LID_MAX, if that is less): switches may have entries for
- * LIDs without an owner. */
+/* Let max_lid of the fabric be at least `lid` (or FTR_LID_MAX, if that is less): switches may have
+ * entries for LIDs without an owner. */
 void ftr_builder_lids(struct ftr_builder *b, uint32_t lid);
 
 /*
@@ -260,7 +260,8 @@ struct ftr_filter {
 };
 
 /* Copy a fabric without the parts that the filter drops; filter NULL: copy all parts.  GUIDs and
- * LIDs stay the same, and so does max_lid.  In the copy, the member `holder` of every switch is its own GUID. */
+ * LIDs stay the same, and so does max_lid.  In the copy, the member `holder` of every switch is its own
+ * GUID. */
 enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
 				   const struct ftr_filter *filter,
 				   struct ftr_fabric **out,

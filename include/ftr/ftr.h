@@ -3,8 +3,8 @@
  * libftr: a library that routes, checks and describes InfiniBand fat-trees.
  *
  * Only ftr_set_unpacker and ftr_set_converter change global settings.  Two threads may use two
- * different objects at the same time, or share const objects.  The library copies the strings that the caller
- * passes.  A string that the library returns is valid as long as the object that contains it.
+ * different objects at the same time, or share const objects.  The library copies the strings that the
+ * caller passes.  A string that the library returns is valid as long as the object that contains it.
  */
 #ifndef FTR_FTR_H
 #define FTR_FTR_H
