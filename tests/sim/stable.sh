@@ -7,7 +7,7 @@ state() { echo "$SIM_DIR"/sm/ibfattree-state-*; }
 has_states() { [[ $(compgen -G "$SIM_DIR/sm/ibfattree-state-*" | wc -l) == "$1" ]]; }
 # has_switches N FILE: the state file holds a nominal fabric of N switches.
 has_switches() {
-	(($(tail -n +2 "$2" | od -An -tu4 -j 9 -N 4) == $1))
+	(($(tail -n +2 "$2" | od -An -tu4 -j 11 -N 4) == $1))
 }
 has_size() { [[ $(wc -c <"$2") == "$1" ]]; }
 
