@@ -65,7 +65,7 @@ bool balance_base_fits(const struct balance_base *b, const struct balance_net *n
 		return false;
 	for (ftr_sw s = 0; s < net->f->n_sw; s++)
 		if (net->f->sw[s].guid != old->f->sw[s].guid || net->hosts[s] != old->hosts[s] ||
-		    net->f->sw[s].first_port != old->f->sw[s].first_port ||
+		    net->links.ports[s].first != old->links.ports[s].first ||
 		    (net->rail_weight && net->in->shape->numbering.rail[s] !=
 					 old->in->shape->numbering.rail[s]))
 			return false;

@@ -157,7 +157,7 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 
 		for (uint32_t i = 0; i < g->n && rest < least; i++) {
 			ftr_port port = z->sh->tree.group_ports[g->first + (begin / n + i) % g->n];
-			uint64_t price = rest + price_link(z, net->f->sw[s].first_port + port,
+			uint64_t price = rest + price_link(z, net->links.ports[s].first + port,
 							   least - rest);
 
 			if (price < least) {

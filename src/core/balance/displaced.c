@@ -356,7 +356,7 @@ bool displaced_counts(const struct displaced *z, ftr_lid lid)
 
 void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 {
-	z->net->links.peer[z->net->f->sw[s].first_port + port] = t;
+	z->net->links.peer[z->net->links.ports[s].first + port] = t;
 }
 
 void displaced_begin(struct displaced *z, const struct ftr_shape *sh, bool turns)
