@@ -23,7 +23,6 @@ TOP = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..')
 IBFATTREE = os.path.join(os.environ.get('abs_top_builddir', os.path.join(TOP, 'build')),
                          'ibfattree')
 os.environ['IBFATTREE'] = IBFATTREE
-os.environ['PATH'] = f'{TOP}/src/command/report:{TOP}/src/command/convert:{os.environ["PATH"]}'
 PROGRAM = f'{TOP}/src/command/report/ibfattree-report'
 loader = importlib.machinery.SourceFileLoader('report', PROGRAM)
 report = importlib.util.module_from_spec(importlib.util.spec_from_loader('report', loader))

@@ -20,6 +20,14 @@
 
 extern osm_event_plugin_t osm_event_plugin;
 
+static void sweep_twice(struct fake *h)
+{
+	for (int i = 0; i < 2; i++) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+}
+
 /* ---- two fabrics ------------------------------------------------------------------------ */
 
 static struct ftr_fabric *a_fabric(void)
@@ -145,10 +153,7 @@ START_TEST(ddlr_vls)
 	cl_list_insert_tail(&policy.qos_levels, &level[1]);
 	h->osm->subn.p_qos_policy = _i % 2 ? &policy : NULL;
 	set_ports(h, v);
-	for (int i = 0; i < 2; i++) {
-		ck_assert(fake_sweep(h));
-		fake_settle(h);
-	}
+	sweep_twice(h);
 	ck_assert_msg(fake_logged(h, v->says) == 1, "case %d: the log does not say '%s' once: %s", _i,
 		      v->says, h->log);
 	memset(&before, 0xee, sizeof(before));
@@ -571,10 +576,7 @@ START_TEST(wrong_tables)
 	ck_assert_msg(fake_logged(h, "refuses to route: the computed tables h") == 1 &&
 		      fake_logged(h, says[_i]) >= 1, "%s", h->log);
 	e->ops = real;
-	for (int i = 0; i < 2; i++) {
-		ck_assert(fake_sweep(h));
-		fake_settle(h);
-	}
+	sweep_twice(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -711,10 +713,7 @@ START_TEST(lists)
 	}
 	opt->root_guid_file = NULL;
 	unlink(path);
-	for (int i = 0; i < 2; i++) {
-		ck_assert(fake_sweep(h));
-		fake_settle(h);
-	}
+	sweep_twice(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -764,10 +763,7 @@ START_TEST(states)
 		osm_event_plugin.report(h->plugin, OSM_EVENT_ID_STATE_CHANGE, NULL);
 	}
 	h->osm->subn.coming_out_of_standby = TRUE;
-	for (int i = 0; i < 2; i++) {
-		ck_assert(fake_sweep(h));
-		fake_settle(h);
-	}
+	sweep_twice(h);
 	fake_check_healed(h);
 	fake_free(h);
 }

@@ -482,17 +482,20 @@ static enum ftr_status without_loop(struct change *x, struct ftr_tables **out, s
 	struct ftr_check_report *rep = ftr_calloc(1, sizeof(*rep));
 	enum ftr_status st = rep ? ftr_tables_new(x->f, false, out, err) : ftr_nomem(err, "a check");
 
-	if (!st)
-		memcpy((*out)->lft, x->now->lft, (size_t)x->now->n_sw * x->now->stride);
+	if (st)
+		goto done;
+	memcpy((*out)->lft, x->now->lft, (size_t)x->now->n_sw * x->now->stride);
 	while (true) {
-		st = st ? st : ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
+		st = ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
 		if (st || rep->cdg != FTR_CDG_CYCLE)
 			break;
-		if (ibf_now_ms() > end)
+		if (ibf_now_ms() > end) {
 			st = ftr_fail(err, FTR_REFUSED, "the tables in use have too many credit loops");
-		else
-			leave_cycle(x, rep, *out);
+			break;
+		}
+		leave_cycle(x, rep, *out);
 	}
+done:
 	free(rep);
 	return st;
 }
@@ -590,6 +593,15 @@ static void copy_lft(struct change *x)
 	}
 }
 
+/* Switches with blocks that are still unknown are silent. */
+static void add_silent(struct change *x)
+{
+	for (ftr_sw s = 0; s < x->f->n_sw; s++)
+		for (uint32_t b = 0; b < x->b.n; b++)
+			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
+				x->w.silent[s] = 1;
+}
+
 /* Read the unknown blocks.  Switches that do not answer are silent. */
 static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 {
@@ -597,10 +609,8 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 	enum ftr_status st = ibf_blocks_read(&x->b, ibf_now_ms() + READ_LIMIT_MS, x->now, &failed,
 					     err);
 
-	for (ftr_sw s = 0; s < x->f->n_sw; s++)
-		for (uint32_t b = 0; b < x->b.n; b++)
-			if (failed && *ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
-				x->w.silent[s] = 1;
+	if (failed)
+		add_silent(x);
 	x->unread += (uint32_t)failed;
 	ibf_clear_invalid(x->f, x->now, x->to);
 	return st;
