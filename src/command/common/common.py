@@ -90,7 +90,7 @@ def parse(command, text, words, lists=()):
             raise CommonError(f'{command}: --{name} {value}: the option may be given at most '
                               f'{LIST_MAX} times')
     usage = text.partition('\n')[0].replace('Usage: ', '')
-    names = usage.split()[3:]           # after "ibfattree COMMAND [OPTION...]"
+    names = [name for name in usage.split()[2:] if name != '[OPTION...]']
     if len(arguments) < sum(name[0] != '[' for name in names):
         raise CommonError(f'{command}: missing argument; usage: {usage}')
     if len(arguments) > len(names):
