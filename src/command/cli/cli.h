@@ -103,8 +103,7 @@ uint64_t cli_time(const char *cmd, const char *option, const char *text);
 int cli_error(const char *fmt, ...) FTR_PRINTF(1, 2);
 /* Prints an error and ends the program with CLI_BAD. */
 _Noreturn void cli_die(const char *fmt, ...) FTR_PRINTF(1, 2);
-/* Makes cli_die call fn before it prints the error.  A second call with the same fn does
- * nothing. */
+/* Makes cli_die call fn before it prints the error.  fn must not die. */
 void cli_before_death(void (*fn)(void));
 /* Error argument for library calls.  cli_must prints its message. */
 extern struct ftr_err cli_err;
@@ -369,11 +368,9 @@ enum cli_colour { CLI_PLAIN = 0, CLI_GOOD, CLI_WRONG, CLI_DOUBT };
  * colours.  The sequence of CLI_PLAIN ends any colour. */
 const char *cli_colour(enum cli_colour c);
 
-/*
- * Progress line on stderr: current step, elapsed time, fraction done.  It appears after two
- * seconds, and only if stderr is a terminal.  `what` must be a constant string.
- * cli_progress_end removes the line, if there is one.
- */
+/* Progress line on stderr: the current step, and the fraction done.  It appears only if stderr is a
+ * terminal.  `what` must be a constant string.  cli_progress_end, and each error or note, remove the
+ * line, if there is one. */
 void cli_progress(const char *what);
 void cli_progress_step(unsigned int done, unsigned int of);
 void cli_progress_end(void);
