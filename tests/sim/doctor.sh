@@ -80,8 +80,7 @@ case_doctor_large() {
 	down
 }
 
-# On a terminal, a slow command shows its progress.  Here it is slow because the fabric does not
-# answer.
+# On a terminal, a command shows its progress.  Here it is slow because the fabric does not answer.
 case_doctor_progress() {
 	local pid
 	command -v script >/dev/null || skip "script is not installed"
@@ -94,7 +93,7 @@ case_doctor_progress() {
 	TERM=xterm in_sim script -qfc "$ibfattree doctor" "$T/typescript" \
 		>/dev/null 2>&1 </dev/null &
 	pid=$!
-	sim_until "$patience" grep -aq 'ibfattree: [a-z -]*, [0-9]* s' \
+	sim_until "$patience" grep -aq $'\r\033\\[Kibfattree: [a-z]' \
 		"$T/typescript" || fail "$(cat "$T/typescript")"
 	kill -CONT "$SIM_PID"
 	wait "$pid" || true

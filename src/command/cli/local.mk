@@ -12,8 +12,7 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/input.c src/command/cli/save.c src/command/cli/transition.c src/command/cli/transition.h \
 	src/command/cli/ranks.c src/command/cli/jobs.c \
 	src/command/cli/pairs.c src/command/cli/pairs.h src/command/cli/pairs_plan.c \
-	src/command/cli/jobs.h src/command/cli/collective.c src/command/cli/collective.h \
-	src/command/cli/collective_steps.c src/command/cli/unpack.c $(DOCTOR_SOURCES)
+	src/command/cli/jobs.h src/command/cli/count.c src/command/cli/unpack.c $(DOCTOR_SOURCES)
 DOCTOR_SOURCES = src/command/cli/doctor.c src/command/cli/doctor.h src/command/cli/doctor_links.c \
 	src/command/cli/doctor_local.c src/command/cli/doctor_paths.c src/command/cli/doctor_read.c \
 	src/command/cli/doctor_rails.c src/command/cli/doctor_result.c
@@ -45,7 +44,8 @@ src/command/cli/parts.c: src/command/cli/parts.awk $(parts)
 
 # Python: programs that convert one file to another or show it.
 dist_bin_SCRIPTS += src/command/convert/ibfattree-nodes src/command/convert/ibfattree-topo \
-	src/command/convert/ibfattree-slurm src/command/top/ibfattree-top
+	src/command/convert/ibfattree-slurm src/command/top/ibfattree-top \
+	src/command/collective/ibfattree-collective
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = src/command/cli/completion/ibfattree

@@ -26,6 +26,8 @@ static const struct cli_cmd cli_slurm = { .name = "slurm", .run = start_program,
 	.summary = "write Slurm's topology.conf" };
 static const struct cli_cmd cli_nodes = { .name = "nodes", .run = start_program,
 	.summary = "print the places of hosts for Kubernetes and dynamic Slurm nodes" };
+static const struct cli_cmd cli_collective = { .name = "collective", .run = start_program,
+	.summary = "compute the time of all-reduce, all-to-all and others" };
 static const struct cli_cmd cli_top = { .name = "top", .run = start_program,
 	.summary = "show status and repairs of the plugin in a terminal" };
 
@@ -73,5 +75,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; commands[i]; i++)
 		if (!strcmp(argv[1], commands[i]->name))
 			cli_exit(commands[i]->run(argc - 1, argv + 1));
+	if (!strcmp(argv[1], "count"))
+		cli_exit(cli_count_flows.run(argc - 1, argv + 1));
 	cli_die("unknown command '%s' (ibfattree --help lists the commands)", argv[1]);
 }

@@ -169,6 +169,7 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 				char **buf, size_t *len, struct ftr_err *err)
 {
 	size_t cap = 0, next, got;
+	bool nul = false;
 	enum ftr_status st = make_room(path, s->fd, &next, err);
 
 	if (st)
@@ -176,7 +177,7 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 	for (*len = 0;; *len += got) {
 		if (*len > FTR_SLURP_MAX)
 			return ftr_fail(err, FTR_LIMIT, "%s %s more than %u bytes",
-					path, s->z ? "unpacks to" : "has",
+					path, s->packed ? "unpacks to" : "has",
 					FTR_SLURP_MAX);
 		if (*len == cap) {
 			char *more = ftr_reallocarray(*buf, next, 1);
@@ -189,10 +190,12 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 			next = 2 * cap;
 		}
 		st = ftr_source_read(s, *buf + *len, cap - *len, &got);
-		if (st || !got)
+		if (st || (!got && !nul))
 			return st;
-		/* Reject NULs immediately, because a large sparse file consists of NULs. */
-		if (memchr(*buf + *len, '\0', got))
+		/* A large sparse file consists of NULs.  Only a compressed file is read on: if it is
+		 * damaged, the source reports it. */
+		nul |= memchr(*buf + *len, '\0', got) != NULL;
+		if (nul && (!got || !s->packed))
 			return ftr_fail(err, FTR_PARSE, "%s: NUL byte; this is not a text file",
 					path);
 	}
