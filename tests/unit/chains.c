@@ -9,10 +9,10 @@
 #define ALLOCATIONS 100000
 #define DEPTH 32
 
-/* chain[n]: a hash of the chain of calls that makes allocation n; a hash of n if the chain is not
- * known.  Written if `records`. */
-static uint64_t chain[ALLOCATIONS];
-static unsigned long all;
+/* hash[n]: of the chain of calls that makes allocation n; 0: not known.  Written if `records`. */
+static uint64_t hash[ALLOCATIONS];
+/* number[n]: of the chain of allocation n, in the order of their first allocations */
+static unsigned long number[ALLOCATIONS], all, chains;
 static bool records;
 
 static void record(unsigned long before)
@@ -24,7 +24,7 @@ static void record(unsigned long before)
 		return;
 	sum = ftr_hash(FTR_HASH_INIT, at, (size_t)backtrace(at, DEPTH) * sizeof(at[0])) | 1;
 	for (unsigned long n = before + 1; n <= ftr_alloc_count() && n < ALLOCATIONS; n++)
-		chain[n] = sum;
+		hash[n] = sum;
 }
 
 /* wraps name(args), with the names given */
@@ -50,7 +50,7 @@ WRAP(char *, ftr_arena_strndup, (struct ftr_arena *a, const char *s, size_t max)
 
 void chains_begin(void)
 {
-	memset(chain, 0, sizeof(chain));
+	memset(hash, 0, sizeof(hash));
 	records = true;
 	ftr_alloc_fail_at(0);
 }
@@ -60,26 +60,36 @@ unsigned long chains_end(void)
 	records = false;
 	all = ftr_alloc_count();
 	ck_assert_uint_lt(all, ALLOCATIONS);
-	for (unsigned long n = 1; n <= all; n++)
-		if (!chain[n])
-			chain[n] = ftr_hash(FTR_HASH_INIT, &n, sizeof(n)) | 1;
+	chains = 0;
+	for (unsigned long n = 1; n <= all; n++) {
+		unsigned long k = 1;
+
+		while (k < n && (!hash[n] || hash[k] != hash[n]))
+			k++;
+		number[n] = k < n ? number[k] : chains++;
+	}
 	return all;
 }
 
-static bool is_listed(unsigned long from, unsigned long to, uint64_t what)
+unsigned long chains_count(void)
+{
+	return chains;
+}
+
+static bool is_listed(unsigned long from, unsigned long to, unsigned long what)
 {
 	for (unsigned long n = from; n < to; n++)
-		if (chain[n] == what)
+		if (number[n] == what)
 			return true;
 	return false;
 }
 
-bool chains_is_first(unsigned long n, unsigned int share)
+bool chains_is_first(unsigned long n, unsigned long every)
 {
-	return chain[n] / 2 % 1000 < share && !is_listed(1, n, chain[n]);
+	return number[n] % every == 0 && !is_listed(1, n, number[n]);
 }
 
-bool chains_is_last(unsigned long n, unsigned int share)
+bool chains_is_last(unsigned long n, unsigned long every)
 {
-	return chain[n] / 2 % 1000 < share && !is_listed(n + 1, all + 1, chain[n]);
+	return number[n] % every == 0 && !is_listed(n + 1, all + 1, number[n]);
 }

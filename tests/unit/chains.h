@@ -12,9 +12,10 @@
 /* Record the allocations from now on, up to chains_end(), which returns their number. */
 void chains_begin(void);
 unsigned long chains_end(void);
-/* Is allocation n the first (the last) one of its chain?  share: of 1000 chains, about this number
- * counts; the result is false for the others. */
-bool chains_is_first(unsigned long n, unsigned int share);
-bool chains_is_last(unsigned long n, unsigned int share);
+unsigned long chains_count(void);	/* the number of chains */
+/* Is allocation n the first (the last) one of its chain?  False for a chain whose number, in the
+ * order of their first allocations, is no multiple of `every`. */
+bool chains_is_first(unsigned long n, unsigned long every);
+bool chains_is_last(unsigned long n, unsigned long every);
 
 #endif

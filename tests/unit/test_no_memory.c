@@ -675,6 +675,7 @@ static void one(const struct scene *z, const struct op *op, unsigned long n, boo
 static unsigned long try_op(const struct scene *z, const struct op *op)
 {
 	struct ftr_err err = { 0 };
+	const unsigned long every = FTR_MAX(1000 / trees_runs(999), 1u);
 	unsigned long all, tried = 0;
 	uint64_t sum = 0;
 	enum ftr_status st;
@@ -684,11 +685,11 @@ static unsigned long try_op(const struct scene *z, const struct op *op)
 	all = chains_end();
 	ck_assert_msg(st != FTR_NOMEM, "%s: %s", op->name, err.msg);
 	for (unsigned long n = 1; n <= all; n++) {
-		if (chains_is_first(n, trees_runs(999)))
+		if (chains_is_first(n, every))
 			one(z, op, n, true, st, sum);
-		if (chains_is_last(n, trees_runs(999)))
+		if (chains_is_last(n, every))
 			one(z, op, n, false, st, sum);
-		tried += chains_is_first(n, trees_runs(999)) + chains_is_last(n, trees_runs(999));
+		tried += chains_is_first(n, every) + chains_is_last(n, every);
 	}
 	ck_assert_msg(!__lsan_do_recoverable_leak_check || !__lsan_do_recoverable_leak_check(),
 		      "%s: memory is not freed", op->name);
