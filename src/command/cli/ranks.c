@@ -241,7 +241,7 @@ static int print_json(const struct ranks *j)
 			listed[j->list->entry[i].host] = true;
 	switches = cli_json_array(o, "switches");
 	for (ftr_sw s = 0; s < j->f->n_sw; s++)
-		cli_json_place(cli_json_element(switches), j->sh, s);
+		cli_json_place(cli_json_element(switches), j->sh->f, j->sh, s);
 	add_hosts(j, cli_json_array(o, "hosts"), listed);
 	free(listed);
 	return cli_json_end(o, j->list && j->list->n_unknown ? CLI_FINDINGS : CLI_CLEAN);
