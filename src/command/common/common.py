@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import types
@@ -162,6 +163,32 @@ def find_command(user, directory):
         raise CommonError(f'{user}: the command ibfattree is not installed; the variable IBFATTREE '
                           'may name it')
     return program
+
+
+def run_command(command, words, directory):
+    """Runs ibfattree, which prints its own errors.  Returns its JSON object."""
+    done = subprocess.run([find_command(command, directory), *words], stdout=subprocess.PIPE,
+                          check=False)
+    if done.returncode not in (0, 1):
+        raise CommonError(f'{command}: ibfattree: ended by signal {-done.returncode}'
+                          if done.returncode < 0 else '')
+    return json.loads(done.stdout)
+
+
+def find_hosts(data):
+    """data: the object that ibfattree count prints.  Adds to each host whether --hosts lists it, its
+    place in the host order, and its switches, and to data the hosts of --hosts that are not in the
+    fabric."""
+    place = {port: i for i, port in reversed(list(enumerate(data['order'])))}
+    entries = data.get('entries')
+    listed = {entry.get('host') for entry in entries or ()}
+    data['unknown_hosts'] = [entry['name'] for entry in entries or () if 'host' not in entry]
+    for i, host in enumerate(data['hosts']):
+        places = [place[port] for port in host['ports'] if port in place]
+        host['listed'] = entries is None or i in listed
+        host['place'] = min(places) if places else None
+        host['switches'] = [data['end_ports'][port]['switch'] for port in host['ports']]
+    return data
 
 
 def fill(file, text, path):
