@@ -22,17 +22,34 @@ extern "C" {
 #endif
 
 /*
- * Compressed files.  The library contains no decompressor.  A program may register one before it
- * reads any file.  All readers use it, except those of <ftr/state.h>.  Errors: FTR_PARSE: the
- * compressed file is damaged or truncated.  FTR_LIMIT: it unpacks to more than 2^33 bytes (to more
- * than 2^28 bytes for a fabric or a nominal fabric).
+ * Compressed files.  The library contains no decompressor.  A program may register a decompressor
+ * before it reads any file.  All readers use it, except those of <ftr/state.h>.  Errors:
+ * FTR_PARSE: the compressed file is damaged or truncated.  FTR_LIMIT: it unpacks to more than 2^33
+ * bytes (to more than 2^28 bytes for a fabric or a nominal fabric).
  */
+struct ftr_unpack_io {
+	const unsigned char *in;	/* the next packed byte; run() advances it */
+	size_t n_in;
+	unsigned char *out;	/* the next free byte of the output; run() advances it */
+	size_t n_out;
+	bool last;		/* true: no more packed bytes will follow */
+};
+
+enum ftr_unpacked {
+	FTR_UNPACKED_MORE,	/* call again with more bytes or more space */
+	FTR_UNPACKED_END,	/* everything is unpacked */
+	FTR_UNPACKED_DAMAGED,
+	FTR_UNPACKED_NOMEM
+};
+
 struct ftr_unpacker {
-	/* Begin to unpack the file fd, of which the first n <= 6 bytes, in head, have been read.
-	 * Returns a stream of the unpacked bytes; NULL: the file is not compressed. */
-	FILE *(*begin)(int fd, const unsigned char *head, size_t n);
-	/* Close the stream.  Returns NULL, or the reason why the file could not be unpacked. */
-	const char *(*end)(FILE *unpacked);
+	/* returns true if this decompressor can unpack a file that begins with these n bytes;
+	 * n <= 6 */
+	bool (*knows)(const unsigned char *head, size_t n);
+	void *(*begin)(const unsigned char *head);	/* NULL: no memory */
+	/* unpacks as much as it can */
+	enum ftr_unpacked (*run)(void *z, struct ftr_unpack_io *io);
+	void (*end)(void *z);
 };
 /* Register a decompressor; NULL: none.  Not thread safe. */
 void ftr_set_unpacker(const struct ftr_unpacker *u);

@@ -23,7 +23,7 @@ class Ibfattree(AutotoolsPackage):
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("json-c@0.14:")
-    depends_on("xz", type="run")
+    depends_on("xz")
     depends_on("zlib-api")
     depends_on("rdma-core")
     depends_on("python@3.11:", type="run")

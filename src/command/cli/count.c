@@ -156,7 +156,7 @@ static void print_fabric(const struct count *c)
 	put_hosts(o, c, h);
 	list = cli_json_array(o, "switches");
 	for (ftr_sw s = 0; c->sh && s < c->f->n_sw; s++)
-		cli_json_place(cli_json_element(list), c->sh, s);
+		cli_json_place(cli_json_element(list), c->f, c->sh, s);
 	ftr_hosts_free(h);
 	free(order);
 	cli_json_end(o, CLI_CLEAN);

@@ -14,6 +14,8 @@ static int start_program(int argc, char **argv)
 }
 
 /* Commands that are programs of their own. */
+static const struct cli_cmd cli_doctor = { .name = "doctor", .run = start_program,
+	.summary = "check node, fabric and tables before a change of the engine" };
 static const struct cli_cmd cli_sim = { .name = "sim", .run = start_program,
 	.summary = "simulate packets: throughput, latency, loss, deadlock" };
 static const struct cli_cmd cli_campaign = { .name = "campaign", .run = start_program,
@@ -38,7 +40,7 @@ static const struct cli_cmd *const commands[] = {
 	&cli_whatif, &cli_page, &cli_slurm, &cli_nodes, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim,
 	&cli_campaign,
 	&cli_save, &cli_restore, &cli_drain, &cli_undrain, &cli_drains, &cli_top,
-	&cli_completion, NULL
+	&cli_completion, &cli_facts, NULL
 };
 
 static void usage(FILE *out)
@@ -48,7 +50,8 @@ static void usage(FILE *out)
 	fprintf(out, "Usage: ibfattree COMMAND [OPTION...] [ARGUMENT...]\n"
 		"Routing and checking of InfiniBand fat-trees.\n\nCommands:\n");
 	for (const struct cli_cmd *const *c = commands; *c; c++)
-		fprintf(out, "  %-11s %s\n", (*c)->name, (*c)->summary);
+		if ((*c)->summary)	/* not a part of another command */
+			fprintf(out, "  %-11s %s\n", (*c)->name, (*c)->summary);
 	fprintf(out, "\nEngines:\n");
 	for (unsigned int i = 0; (e = ftr_engine_at(i)); i++)
 		fprintf(out, "  %-11s %s\n", e->name, e->summary);

@@ -1,63 +1,130 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compressed files.  Input for the readers of the library (<ftr/io.h>): by the programs gzip and xz.
- * Output: gzip, by zlib.
+ * Compressed files.  Input for the readers of the library (<ftr/io.h>): gzip by zlib, xz by
+ * liblzma.  Output: gzip.  As the tools gzip and xz do, this code accepts a file that consists of
+ * several concatenated streams.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <lzma.h>
 #include <zlib.h>
 
 #include "cli/cli.h"
 
-/* ---- input --------------------------------------------------------------- */
+#define GZIP "\x1f\x8b"
+#define XZ "\xfd" "7zXZ"	/* the NUL is part of the magic */
 
-/* Returns a file with the bytes in head and the rest of fd, which may be a pipe. */
-static int copy_of(int fd, const unsigned char *head, size_t n)
+/* bytes; a file compressed by "xz -9" needs 65 MiB */
+#define XZ_MEMORY (128u << 20)
+
+struct stream {
+	bool gzip;		/* true: gzip; false: xz */
+	bool between;		/* a gzip stream has ended, and the next has not begun */
+	z_stream z;
+	lzma_stream x;
+};
+
+static bool knows(const unsigned char *head, size_t n)
 {
-	FILE *copy = tmpfile();
-	unsigned char part[65536];
-	ssize_t got = (ssize_t)n;
-
-	memcpy(part, head, n);
-	for (; copy && got > 0; got = read(fd, part, sizeof(part)))
-		if (fwrite(part, 1, (size_t)got, copy) != (size_t)got)
-			copy = NULL;
-	if (!copy || got < 0 || fflush(copy))
-		cli_die("temporary file: %s", strerror(errno));
-	return fileno(copy);
+	return (n >= 2 && !memcmp(head, GZIP, 2)) ||
+	       (n >= 6 && !memcmp(head, XZ, 6));
 }
 
-static FILE *begin(int fd, const unsigned char *head, size_t n)
+static void *begin(const unsigned char *head)
 {
-	const char *program = n >= 2 && !memcmp(head, "\x1f\x8b", 2) ? "gzip -dc" :
-		n >= 6 && !memcmp(head, "\xfd" "7zXZ", 6) ? "xz -dc -M 128MiB" : NULL;
-	char command[128];
-	FILE *unpacked;
+	const lzma_stream none = LZMA_STREAM_INIT;
+	struct stream *s = calloc(1, sizeof(*s));
+	bool ok;
 
-	if (!program)
+	if (!s)
 		return NULL;
-	snprintf(command, sizeof(command), "exec %s </proc/%d/fd/%d 2>/dev/null", program, getpid(),
-		 lseek(fd, 0, SEEK_CUR) < 0 ? copy_of(fd, head, n) : fd);
-	unpacked = popen(command, "re");
-	if (!unpacked)
-		cli_die("%s: cannot start: %s", program, strerror(errno));
-	return unpacked;
+	s->gzip = head[0] == 0x1f;
+	s->x = none;
+	if (s->gzip)	/* 16: expect a gzip header */
+		ok = inflateInit2(&s->z, 16 + MAX_WBITS) == Z_OK;
+	else
+		ok = lzma_stream_decoder(&s->x, XZ_MEMORY, LZMA_CONCATENATED) == LZMA_OK;
+	if (ok)
+		return s;
+	free(s);
+	return NULL;
 }
 
-static const char *end(FILE *unpacked)
+static enum ftr_unpacked run_gzip(struct stream *s, struct ftr_unpack_io *io)
 {
-	int status = pclose(unpacked);
+	int ret;
 
-	return !status ? NULL : WIFEXITED(status) && WEXITSTATUS(status) == 127 ?
-		"the program gzip or xz, which unpacks the file, is not installed" :
-		"the compressed data are damaged or truncated";
+	if (s->between && !io->n_in)
+		return io->last ? FTR_UNPACKED_END : FTR_UNPACKED_MORE;
+	if (s->between && inflateReset(&s->z) != Z_OK)
+		return FTR_UNPACKED_DAMAGED;
+	s->between = false;
+	/* zlib does not write through next_in */
+	s->z.next_in = (Bytef *)(uintptr_t)io->in;
+	s->z.avail_in = (uInt)io->n_in;
+	s->z.next_out = io->out;
+	s->z.avail_out = (uInt)io->n_out;
+	ret = inflate(&s->z, Z_NO_FLUSH);
+	io->in = s->z.next_in;
+	io->n_in = s->z.avail_in;
+	io->out = s->z.next_out;
+	io->n_out = s->z.avail_out;
+	s->between = ret == Z_STREAM_END;
+	if (ret == Z_MEM_ERROR)
+		return FTR_UNPACKED_NOMEM;
+	if (ret != Z_OK && ret != Z_STREAM_END && ret != Z_BUF_ERROR)
+		return FTR_UNPACKED_DAMAGED;
+	return s->between && io->last ? FTR_UNPACKED_END : FTR_UNPACKED_MORE;
 }
 
-const struct ftr_unpacker cli_unpacker = { begin, end };
+static enum ftr_unpacked run_xz(struct stream *s, struct ftr_unpack_io *io)
+{
+	lzma_ret ret;
+
+	s->x.next_in = io->in;
+	s->x.avail_in = io->n_in;
+	s->x.next_out = io->out;
+	s->x.avail_out = io->n_out;
+	ret = lzma_code(&s->x, io->last ? LZMA_FINISH : LZMA_RUN);
+	io->in = s->x.next_in;
+	io->n_in = s->x.avail_in;
+	io->out = s->x.next_out;
+	io->n_out = s->x.avail_out;
+	switch (ret) {
+	case LZMA_OK:
+	case LZMA_BUF_ERROR:	/* more input is needed */
+		return FTR_UNPACKED_MORE;
+	case LZMA_STREAM_END:
+		return FTR_UNPACKED_END;
+	case LZMA_MEM_ERROR:
+	case LZMA_MEMLIMIT_ERROR:
+		return FTR_UNPACKED_NOMEM;
+	default:
+		return FTR_UNPACKED_DAMAGED;
+	}
+}
+
+static enum ftr_unpacked run_unpack(void *z, struct ftr_unpack_io *io)
+{
+	struct stream *s = z;
+
+	return s->gzip ? run_gzip(s, io) : run_xz(s, io);
+}
+
+static void end(void *z)
+{
+	struct stream *s = z;
+
+	if (s->gzip)
+		inflateEnd(&s->z);
+	else
+		lzma_end(&s->x);
+	free(s);
+}
+
+const struct ftr_unpacker cli_unpacker = { knows, begin, run_unpack, end };
 
 /* ---- output -------------------------------------------------------------- */
 

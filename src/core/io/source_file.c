@@ -2,16 +2,24 @@
 /*
  * The bytes of a file, unpacked if it is compressed.
  *
+ *	file -> head (6 bytes) -> [ packed -> unpacker -> ] caller's buffer
+ *
  * The first bytes show whether the file is compressed.  The library links no decompressor, so that
  * the plugin loads none into opensm.  A program that needs one registers it (ftr_set_unpacker).  If
- * none is registered, compressed bytes are returned as they are, and the reader rejects them.  A
- * file is rejected if it unpacks to more than UNPACKED_MAX bytes.
+ * none is registered, compressed bytes are returned as they are, and the reader rejects them.
+ *
+ * The memory in use is a buffer of PACKED bytes, the caller's buffer, and the memory of the
+ * unpacker, which has a limit of its own.  A file is rejected if it unpacks to more than
+ * UNPACKED_MAX bytes.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "io/source_file.h"
+
+#define PACKED (64u * 1024)
 
 /* Enough for the tables of the largest subnet, which are some GB as text. */
 #define UNPACKED_MAX (UINT64_C(1) << 33)
@@ -54,32 +62,75 @@ enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
 			break;
 		s->n_head += (size_t)n;
 	}
-	s->unpacked = unpacker ? unpacker->begin(fd, s->head, s->n_head) : NULL;
-	s->packed = s->unpacked;
+	if (!unpacker || !unpacker->knows(s->head, s->n_head))
+		return FTR_OK;
+	s->packed = ftr_malloc(PACKED);
+	s->z = s->packed ? unpacker->begin(s->head) : NULL;
+	if (!s->z)
+		return ftr_fail(err, FTR_NOMEM, "out of memory while unpacking %s",
+				path);
+	memcpy(s->packed, s->head, s->n_head);
+	s->io.in = s->packed;
+	s->io.n_in = s->n_head;
 	return FTR_OK;
 }
 
 void ftr_source_end(struct ftr_source *s)
 {
-	if (s->unpacked)
-		unpacker->end(s->unpacked);
-	s->unpacked = NULL;
+	if (s->z)
+		unpacker->end(s->z);
+	free(s->packed);
+	s->z = NULL;
+	s->packed = NULL;
 }
 
-static enum ftr_status read_unpacked(struct ftr_source *s, char *to, size_t room, size_t *got)
+static enum ftr_status refill(struct ftr_source *s)
 {
-	const char *why;
+	ssize_t n;
 
-	*got = s->unpacked ? fread(to, 1, room, s->unpacked) : 0;
+	if (s->io.n_in || s->io.last)
+		return FTR_OK;
+	n = read_some(s->fd, s->packed, PACKED);
+	if (n < 0)
+		return fail_read(s);
+	s->io.in = s->packed;
+	s->io.n_in = (size_t)n;
+	s->io.last = !n;
+	return FTR_OK;
+}
+
+static enum ftr_status unpack(struct ftr_source *s, char *to, size_t room,
+			      size_t *got)
+{
+	enum ftr_unpacked what = FTR_UNPACKED_MORE;
+	bool stuck = false;
+
+	s->io.out = (unsigned char *)to;
+	s->io.n_out = room;
+	while (!s->ended && s->io.n_out == room && !stuck && what == FTR_UNPACKED_MORE) {
+		enum ftr_status st = refill(s);
+
+		if (st)
+			return st;
+		stuck = s->io.last;	/* no more input will follow */
+		what = unpacker->run(s->z, &s->io);
+	}
+	*got = room - s->io.n_out;
 	s->given += *got;
+	s->ended = what == FTR_UNPACKED_END;
+	if (what == FTR_UNPACKED_NOMEM)
+		return ftr_fail(s->err, FTR_NOMEM, "out of memory while unpacking %s",
+				s->path);
+	if (what == FTR_UNPACKED_DAMAGED)
+		return ftr_fail(s->err, FTR_PARSE, "%s: the compressed data are damaged",
+				s->path);
+	if (stuck && !*got && !s->ended)
+		return ftr_fail(s->err, FTR_PARSE, "%s: the compressed data end early: the file is truncated",
+				s->path);
 	if (s->given > UNPACKED_MAX)
 		return ftr_fail(s->err, FTR_LIMIT, "%s unpacks to more than %llu bytes",
 				s->path, (unsigned long long)UNPACKED_MAX);
-	if (*got || !s->unpacked)
-		return FTR_OK;
-	why = unpacker->end(s->unpacked);
-	s->unpacked = NULL;
-	return why ? ftr_fail(s->err, FTR_PARSE, "%s: %s", s->path, why) : FTR_OK;
+	return FTR_OK;
 }
 
 enum ftr_status ftr_source_read(struct ftr_source *s, char *to, size_t room,
@@ -87,8 +138,8 @@ enum ftr_status ftr_source_read(struct ftr_source *s, char *to, size_t room,
 {
 	ssize_t n;
 
-	if (s->packed)
-		return read_unpacked(s, to, room, got);
+	if (s->z)
+		return unpack(s, to, room, got);
 	if (s->n_head) {
 		*got = s->n_head < room ? s->n_head : room;
 		memcpy(to, s->head, *got);

@@ -13,8 +13,10 @@ struct ftr_source {
 	unsigned char head[6];	/* the first bytes of the file.  If it is not compressed, bytes
 				 * that were returned to the caller are removed */
 	size_t n_head;
-	bool packed;		/* the file is compressed */
-	FILE *unpacked;		/* its content; NULL: not compressed, or everything was read */
+	void *z;		/* state of the unpacker; NULL: the file is not compressed */
+	unsigned char *packed;
+	struct ftr_unpack_io io;
+	bool ended;
 	uint64_t given;		/* number of unpacked bytes returned */
 };
 

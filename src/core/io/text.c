@@ -169,7 +169,6 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 				char **buf, size_t *len, struct ftr_err *err)
 {
 	size_t cap = 0, next, got;
-	bool nul = false;
 	enum ftr_status st = make_room(path, s->fd, &next, err);
 
 	if (st)
@@ -177,7 +176,7 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 	for (*len = 0;; *len += got) {
 		if (*len > FTR_SLURP_MAX)
 			return ftr_fail(err, FTR_LIMIT, "%s %s more than %u bytes",
-					path, s->packed ? "unpacks to" : "has",
+					path, s->z ? "unpacks to" : "has",
 					FTR_SLURP_MAX);
 		if (*len == cap) {
 			char *more = ftr_reallocarray(*buf, next, 1);
@@ -190,12 +189,10 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 			next = 2 * cap;
 		}
 		st = ftr_source_read(s, *buf + *len, cap - *len, &got);
-		if (st || (!got && !nul))
+		if (st || !got)
 			return st;
-		/* A large sparse file consists of NULs.  Only a compressed file is read on: if it is
-		 * damaged, the source reports it. */
-		nul |= memchr(*buf + *len, '\0', got) != NULL;
-		if (nul && (!got || !s->packed))
+		/* Reject NULs immediately, because a large sparse file consists of NULs. */
+		if (memchr(*buf + *len, '\0', got))
 			return ftr_fail(err, FTR_PARSE, "%s: NUL byte; this is not a text file",
 					path);
 	}
