@@ -14,6 +14,7 @@ import sys
 import tempfile
 import types
 
+U64_MAX = 2**64 - 1
 LIST_MAX = 64           # number of times that an option may be given
 # control characters, separators of lines, characters that change the direction of text, and bytes
 # that are not UTF-8 (surrogateescape)
@@ -35,14 +36,14 @@ def word(command, option, text, words):
 
 
 def number(command, option, text, least, most):
-    match = re.fullmatch('(0[xX](?=.))?[0-9a-fA-F]{1,18}', text)
+    match = re.fullmatch('(0[xX](?=.))?[0-9a-fA-F]{1,20}', text)
     try:
         value = int(text, 16 if match[1] else 8 if text.startswith('0') else 10) if match else None
     except ValueError:
         value = None
     if value is None or not least <= value <= most:
-        raise CommonError(f"{command}: --{option} expects a number from {least} to {most}, "
-                          f"not '{text}'")
+        limits = '' if most == U64_MAX else f' from {least} to {most}'
+        raise CommonError(f"{command}: --{option} expects a number{limits}, not '{text}'")
     return value
 
 
