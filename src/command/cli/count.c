@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree count: counts the flows of steps for ibfattree-collective, which makes the steps and
- * prints the results.  It is not listed in --help.
+ * ibfattree count: the hosts of a fabric in host order, for ibfattree-ranks and ibfattree-slurm, and
+ * the flows of steps, for ibfattree-collective, which makes the steps.  It is not listed in --help.
  *
- * It prints one JSON object with the LIDs of the hosts, then reads lines from --steps, and answers
- * all but "next" at once, each with a line:
+ * It prints one JSON object.  Host ports and switches are numbered as in their lists.  order: the
+ * host order; null: a gap.  entries: the hosts in --hosts; null: not in the fabric.
+ *
+ * Then it reads lines from --steps, and answers all but "next" at once, each with a line:
  *
  *	next				use the next --tables
  *	flows TIMES BYTES LID ...	a step, done TIMES times: the LIDs in the first half send
@@ -35,9 +37,11 @@ struct count {
 	const char *hosts_file, *steps;
 	unsigned int rate, n_tables;
 	uint64_t seed;
+	bool full_names;
 
 	struct ftr_fabric *f;		/* with the faults */
-	struct ftr_shape *sh;		/* of f; its nominal fabric is the one without the faults */
+	struct ftr_shape *sh;		/* of f; its nominal fabric is the one without the faults;
+					 * NULL: not needed */
 	struct ftr_tables *t;
 	struct ftr_load *ld;
 	double *speed;		/* [n_ports] bytes per second of the link at each switch port */
@@ -60,8 +64,10 @@ static const struct cli_opt options[] = {
 	OPT(UINT, "rate", rate, "N",
 	    "rate in Gbit/s of links whose rate is unknown; 0: not given", "0", 0, 100000),
 	OPT(FILE, "steps", steps, "FILE", "steps"),
+	OPT(FLAG, "full-names", full_names, NULL, "do not cut host names at the first dot"),
 	CLI_OPT_ORDER,
 	CLI_OPTS_GUIDS,
+	CLI_OPT_LEAF_ORDER,
 	CLI_OPTS_FABRIC,
 	CLI_OPT_THREADS,
 	CLI_OPT_END
@@ -76,47 +82,81 @@ static void read_fabric(struct count *c, const char *path)
 	struct cli_shaping s;
 
 	c->f = cli_faults_apply(whole, &faults, c->seed);
-	cli_must(cli_shaping(&c->in, whole, c->fail.n != 0, &s, &cli_err));
-	cli_must(ftr_shape_new(c->f, &s.opts, c->in.team, &c->sh, &cli_err));
-	cli_note_files(c->sh);
-	cli_shaping_free(&s);
+	if (c->tables.n || !c->in.order) {
+		cli_must(cli_shaping(&c->in, whole, c->fail.n != 0, &s, &cli_err));
+		cli_must(ftr_shape_new(c->f, &s.opts, c->in.team, &c->sh, &cli_err));
+		cli_note_files(c->sh);
+		cli_shaping_free(&s);
+	}
 	cli_faults_free(&faults);
 	ftr_fabric_free(whole);
 }
 
-/* Prints the LIDs in host order, those of each host, and whether --hosts lists the host. */
-static void print_hosts(const struct count *c)
+static void put_hosts(struct json_object *o, const struct count *c, const struct ftr_hosts *h)
 {
-	struct json_object *o = cli_json_new("count"), *list, *host;
-	struct ftr_host_list *listed = NULL;
-	struct ftr_hosts *h = NULL;
-	uint32_t n;
-	ftr_ep *order = cli_order(&c->in, c->sh, &n);
+	struct json_object *list = cli_json_array(o, "end_ports"), *e;
 
-	cli_must(ftr_hosts_new(c->f, false, &h, &cli_err));
-	if (c->hosts_file)
-		cli_must(ftr_read_host_list(c->hosts_file, false, h, &listed, &cli_err));
-	cli_drop_gaps(c->f, order, &n);
-	cli_json_fabric(o, c->f, c->sh);
-	cli_json_num(o, "seed", c->seed);
+	for (ftr_ep i = 0; i < c->f->n_ep; i++) {
+		e = cli_json_element(list);
+		cli_json_num(e, "lid", c->f->ep[i].lid);
+		cli_json_str(e, "name", c->f->ep[i].name);
+		if (c->f->ep[i].sw != FTR_SW_NONE)
+			cli_json_num(e, "switch", c->f->ep[i].sw);
+		if (h->rail[i] != FTR_RAIL_NONE)
+			cli_json_num(e, "rail", h->rail[i]);
+	}
 	cli_json_num(o, "nameless_ports", h->n_nameless);
-	list = cli_json_array(o, "order");
-	for (uint32_t i = 0; i < n; i++)
-		cli_json_number(list, c->f->ep[order[i]].lid);
 	list = cli_json_array(o, "hosts");
 	for (uint32_t i = 0; i < h->n; i++) {
-		host = cli_json_array(cli_json_element(list), "lids");
+		e = cli_json_element(list);
+		cli_json_str(e, "name", h->host[i].name);
+		e = cli_json_array(e, "ports");
 		for (uint32_t k = 0; k < h->host[i].n; k++)
-			cli_json_number(host, c->f->ep[h->ep[h->host[i].first + k]].lid);
+			cli_json_number(e, h->ep[h->host[i].first + k]);
 	}
-	list = c->hosts_file ? cli_json_array(o, "listed") : NULL;
-	for (uint32_t i = 0; listed && i < listed->n; i++) {
-		if (listed->entry[i].host == FTR_HOST_NONE)
-			cli_die("%s: host %s is not in the fabric", c->hosts_file,
-				listed->entry[i].name);
-		cli_json_number(list, listed->entry[i].host);
+}
+
+static void put_entries(struct json_object *o, const struct count *c, const struct ftr_hosts *h)
+{
+	struct ftr_host_list *l = NULL;
+	struct json_object *list, *e;
+
+	if (!c->hosts_file)
+		return;
+	cli_must(ftr_read_host_list(c->hosts_file, false, h, &l, &cli_err));
+	list = cli_json_array(o, "entries");
+	for (uint32_t i = 0; i < l->n; i++) {
+		e = cli_json_element(list);
+		cli_json_str(e, "name", l->entry[i].name);
+		if (l->entry[i].host != FTR_HOST_NONE)
+			cli_json_num(e, "host", l->entry[i].host);
+		cli_json_num(e, "slots", l->entry[i].slots);
 	}
-	ftr_host_list_free(listed);
+	ftr_host_list_free(l);
+}
+
+static void print_fabric(const struct count *c)
+{
+	struct json_object *o = cli_json_new("ranks"), *list;
+	struct ftr_hosts *h = NULL;
+	ftr_ep *order;
+	uint32_t n;
+
+	cli_must(ftr_hosts_new(c->f, c->full_names, &h, &cli_err));
+	put_entries(o, c, h);
+	if (c->in.order)
+		cli_must(ftr_read_order(c->in.order, c->f, &order, &n, &cli_err));
+	else
+		order = cli_host_order(c->sh, &n);
+	cli_json_fabric(o, c->f, c->sh);
+	cli_json_num(o, "seed", c->seed);
+	list = cli_json_array(o, "order");
+	for (uint32_t i = 0; i < n; i++)
+		cli_json_number(list, order[i]);
+	put_hosts(o, c, h);
+	list = cli_json_array(o, "switches");
+	for (ftr_sw s = 0; c->sh && s < c->f->n_sw; s++)
+		cli_json_place(cli_json_element(list), c->f, c->sh, s);
 	ftr_hosts_free(h);
 	free(order);
 	cli_json_end(o, CLI_CLEAN);
@@ -351,7 +391,7 @@ static int run_count(int argc, char **argv)
 	cli_progress("reading");
 	c.in.team = ftr_team_new(c.in.threads);
 	read_fabric(&c, argv[0]);
-	print_hosts(&c);
+	print_fabric(&c);
 	c.load = cli_calloc(2 * (size_t)c.f->n_ports, sizeof(*c.load), "the flows");
 	c.sum = cli_calloc(2 * (size_t)c.f->n_ports, sizeof(*c.sum), "the flows");
 	in = c.steps ? fopen(c.steps, "re") : NULL;
@@ -368,7 +408,7 @@ static int run_count(int argc, char **argv)
 const struct cli_cmd cli_count_flows = {
 	.name = "collective",	/* for errors, which are those of ibfattree collective */
 	.args = "FABRIC",
-	.text = "For ibfattree collective.\n",
+	.text = "For ibfattree collective, ranks and slurm.\n",
 	.opts = options,
 	.min_args = 1, .max_args = 1,
 	.run = run_count,

@@ -10,7 +10,7 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/ddlr_repair.c src/command/cli/ddlr_repair.h src/command/cli/details.c \
 	src/command/cli/completion.c \
 	src/command/cli/input.c src/command/cli/save.c src/command/cli/transition.c src/command/cli/transition.h \
-	src/command/cli/ranks.c src/command/cli/jobs.c \
+	src/command/cli/jobs.c \
 	src/command/cli/pairs.c src/command/cli/pairs.h src/command/cli/pairs_plan.c \
 	src/command/cli/jobs.h src/command/cli/count.c src/command/cli/unpack.c \
 	src/command/cli/conf.c src/command/cli/facts.c src/command/cli/facts.h \
@@ -41,7 +41,8 @@ src/command/cli/parts.c: src/command/cli/parts.awk $(parts)
 
 # Python: programs that convert one file to another or show it.
 dist_bin_SCRIPTS += src/command/convert/ibfattree-nodes src/command/convert/ibfattree-topo \
-	src/command/convert/ibfattree-slurm src/command/top/ibfattree-top \
+	src/command/convert/ibfattree-slurm src/command/convert/ibfattree-ranks \
+	src/command/top/ibfattree-top \
 	src/command/collective/ibfattree-collective
 
 completiondir = $(datadir)/bash-completion/completions

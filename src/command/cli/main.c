@@ -30,6 +30,8 @@ static const struct cli_cmd cli_nodes = { .name = "nodes", .run = start_program,
 	.summary = "print the places of hosts for Kubernetes and dynamic Slurm nodes" };
 static const struct cli_cmd cli_collective = { .name = "collective", .run = start_program,
 	.summary = "compute the time of all-reduce, all-to-all and others" };
+static const struct cli_cmd cli_ranks = { .name = "ranks", .run = start_program,
+	.summary = "write the host file of a job in an order that avoids congestion" };
 static const struct cli_cmd cli_top = { .name = "top", .run = start_program,
 	.summary = "show status and repairs of the plugin in a terminal" };
 

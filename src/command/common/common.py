@@ -9,10 +9,12 @@ import re
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import types
 
+U64_MAX = 2**64 - 1
 LIST_MAX = 64           # number of times that an option may be given
 # control characters, separators of lines, characters that change the direction of text, and bytes
 # that are not UTF-8 (surrogateescape)
@@ -34,14 +36,14 @@ def word(command, option, text, words):
 
 
 def number(command, option, text, least, most):
-    match = re.fullmatch('(0[xX](?=.))?[0-9a-fA-F]{1,18}', text)
+    match = re.fullmatch('(0[xX](?=.))?[0-9a-fA-F]{1,20}', text)
     try:
         value = int(text, 16 if match[1] else 8 if text.startswith('0') else 10) if match else None
     except ValueError:
         value = None
     if value is None or not least <= value <= most:
-        raise CommonError(f"{command}: --{option} expects a number from {least} to {most}, "
-                          f"not '{text}'")
+        limits = '' if most == U64_MAX else f' from {least} to {most}'
+        raise CommonError(f"{command}: --{option} expects a number{limits}, not '{text}'")
     return value
 
 
@@ -162,6 +164,32 @@ def find_command(user, directory):
         raise CommonError(f'{user}: the command ibfattree is not installed; the variable IBFATTREE '
                           'may name it')
     return program
+
+
+def run_command(command, words, directory):
+    """Runs ibfattree, which prints its own errors.  Returns its JSON object."""
+    done = subprocess.run([find_command(command, directory), *words], stdout=subprocess.PIPE,
+                          check=False)
+    if done.returncode not in (0, 1):
+        raise CommonError(f'{command}: ibfattree: ended by signal {-done.returncode}'
+                          if done.returncode < 0 else '')
+    return json.loads(done.stdout)
+
+
+def find_hosts(data):
+    """data: the object that ibfattree count prints.  Adds to each host whether --hosts lists it, its
+    place in the host order, and its switches, and to data the hosts of --hosts that are not in the
+    fabric."""
+    place = {port: i for i, port in reversed(list(enumerate(data['order'])))}
+    entries = data.get('entries')
+    listed = {entry.get('host') for entry in entries or ()}
+    data['unknown_hosts'] = [entry['name'] for entry in entries or () if 'host' not in entry]
+    for i, host in enumerate(data['hosts']):
+        places = [place[port] for port in host['ports'] if port in place]
+        host['listed'] = entries is None or i in listed
+        host['place'] = min(places) if places else None
+        host['switches'] = [data['end_ports'][port]['switch'] for port in host['ports']]
+    return data
 
 
 def fill(file, text, path):
