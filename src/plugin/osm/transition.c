@@ -765,10 +765,10 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	enum ftr_status st;
 
 	p->unordered_at = 0;
-	if (!p->smp || !p->opt.transition ||
-	    !(p->lft_known || p->opt.takeover || e->prefer.stage == IBF_ADOPTING))
-		return;
 	x.other_ranks = ibf_ranks_differ(p, x.f, x.rank);
+	if (!p->smp || !p->opt.transition || (p->lft_known ? !gen->changes.entries :
+	    !p->opt.takeover && e->prefer.stage != IBF_ADOPTING))
+		return;
 	st = prepare(&x, e, &err);
 	if (!st) {
 		CL_PLOCK_RELEASE(&p->osm->lock);
