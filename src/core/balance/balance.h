@@ -396,7 +396,7 @@ struct balance_base;
 struct balance_place {
 	const uint64_t *bits;	/* see balance_subset_new() */
 	const struct ftr_tables *prefer;	/* preferred tables, or NULL (displaced.h) */
-	const uint64_t *changed;	/* the entries that differ from `prefer`, or NULL: not known */
+	const uint64_t *changed;	/* with `prefer`: the entries that differ from it */
 	const struct balance_base *base;	/* made from `prefer`, or NULL */
 };
 

@@ -19,10 +19,14 @@
 #define UNSEEN (UINT16_MAX - 1)
 #define OPEN (UINT16_MAX - 2)	/* the key is being computed */
 
-static void sort_costs(const struct ftr_shape *sh, const uint8_t *from, uint8_t *sorted)
+/* Returns NULL if memory is exhausted. */
+static uint8_t *sort_costs(const struct ftr_shape *sh, struct ftr_arena *a, const uint8_t *from)
 {
 	const uint32_t n_sw = sh->f->n_sw;
+	uint8_t *sorted = ftr_arena_alloc(a, n_sw, n_sw);
 
+	if (!sorted)
+		return NULL;
 	for (uint32_t l = 0; l < n_sw; l += BYTES_COLUMNS) {
 		uint8_t *to[BYTES_COLUMNS] = { NULL };
 
@@ -30,6 +34,7 @@ static void sort_costs(const struct ftr_shape *sh, const uint8_t *from, uint8_t 
 			to[i] = sorted + (size_t)(l + i) * n_sw;
 		bytes_columns(to, from + l, sh->reach.stride, n_sw);
 	}
+	return sorted;
 }
 
 bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool many,
@@ -45,11 +50,10 @@ bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool
 	    !FTR_NEW(a, out->stack, (size_t)n_sw + net->n_links))
 		return false;
 	if (many) {
-		if (!FTR_NEW(a, out->cost, (size_t)n_sw * n_sw) ||
-		    !FTR_NEW(a, out->down, (size_t)n_sw * n_sw))
+		out->cost = sort_costs(in->shape, a, in->shape->reach.cost);
+		out->down = sort_costs(in->shape, a, in->shape->reach.down);
+		if (!out->cost || !out->down)
 			return false;
-		sort_costs(in->shape, in->shape->reach.cost, out->cost);
-		sort_costs(in->shape, in->shape->reach.down, out->down);
 	}
 	for (ftr_sw s = 0; s < n_sw; s++) {
 		uint32_t of_shape = ftr_shape_groups(in->shape, s);
