@@ -213,9 +213,9 @@ struct balance_column {
 	ftr_sw *stack;
 };
 
-/* many: most columns will be set, or many candidates computed.  Then sorting the costs saves time.
- * Returns false if memory is exhausted. */
-bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool many,
+/* all: all columns will be set, so sorting the costs saves time.  Returns false if memory is
+ * exhausted. */
+bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool all,
 			struct balance_column *out);
 /* Set the members for column l, which must have destinations.  of: the present entries for one of
  * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its

@@ -37,7 +37,7 @@ static uint8_t *sort_costs(const struct ftr_shape *sh, struct ftr_arena *a, cons
 	return sorted;
 }
 
-bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool many,
+bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool all,
 			struct balance_column *out)
 {
 	const struct ftr_balance_input *in = net->in;
@@ -49,7 +49,7 @@ bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool
 	    !FTR_NEW(a, out->key, n_sw) || !FTR_NEW(a, out->begin, n_sw) ||
 	    !FTR_NEW(a, out->stack, (size_t)n_sw + net->n_links))
 		return false;
-	if (many) {
+	if (all) {
 		out->cost = sort_costs(in->shape, a, in->shape->reach.cost);
 		out->down = sort_costs(in->shape, a, in->shape->reach.down);
 		if (!out->cost || !out->down)

@@ -335,8 +335,7 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy
 	const struct balance_net *net = l->net;
 	struct sweep z = { .l = l, .net = net, .w = w };
 	struct ftr_arena *a = ftr_arena_new();
-	bool many = !w->only || w->only->first[net->n_dests] > net->n_links;
-	bool ok = a && balance_column_new(net, a, many, &z.col) &&
+	bool ok = a && balance_column_new(net, a, !w->only, &z.col) &&
 		FTR_NEW(a, z.at, net->f->n_sw + 1u) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
 		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
 		FTR_NEW(a, z.examine, net->f->n_sw) &&
