@@ -702,7 +702,7 @@ static void one(const struct scene *z, const struct op *op, unsigned long n, boo
 static unsigned long try_op(const struct scene *z, const struct op *op)
 {
 	struct ftr_err err = { 0 };
-	const unsigned long every = FTR_MAX(1000 / trees_runs(999), 1u);
+	const unsigned long every = FTR_MAX(1000 / FTR_MAX(trees_runs(999), 1u), 1u);
 	unsigned long all, tried = 0;
 	uint64_t sum = 0;
 	enum ftr_status st;
