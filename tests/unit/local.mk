@@ -261,20 +261,11 @@ tests_unit_test_turns_LDADD = libftrtest.a $(FAKE_LDADD)
 endif
 
 # Tests of the command, linked with all of it except its main().
-check_PROGRAMS += tests/unit/test_doctor
-tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c tests/unit/doctor_node.h
-tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_doctor_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/prop/test_pairs
 tests_prop_test_pairs_SOURCES = tests/prop/test_pairs.c
 tests_prop_test_pairs_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_pairs_LDADD = libftrtest.a libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS)
-
-check_PROGRAMS += tests/unit/test_collective
-tests_unit_test_collective_SOURCES = tests/unit/test_collective.c
-tests_unit_test_collective_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_collective_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS)
 
 # Tests of the command in a pseudo terminal; forkpty and openpty are in libutil.
 check_PROGRAMS += tests/unit/test_output
