@@ -513,8 +513,7 @@ static struct ftr_tables *after_events(struct ftr_incr *lv, const struct ftr_fab
 	return t;
 }
 
-/* Refused LIDs keep all entries if all old paths of changed entries work, otherwise none.  could: the old
- * paths that work. */
+/* Refused LIDs keep the entries whose old paths work, and no others.  could: the old paths that work. */
 static void refuse_odd(struct ftr_incr *lv, const struct ftr_fabric *f,
 		       const struct ftr_incr_event *ev, uint32_t n,
 		       const struct ftr_tables *before, const uint8_t *could)
@@ -523,16 +522,12 @@ static void refuse_odd(struct ftr_incr *lv, const struct ftr_fabric *f,
 	struct ftr_tables *got = after_events(lv, f, ev, n, true);
 
 	for (uint32_t lid = 1; lid <= f->max_lid; lid += 2) {
-		bool stays = true;
-
 		if (f->owner[lid].kind != FTR_OWNER_EP)
 			continue;
-		for (ftr_sw s = 0; s < f->n_sw; s++)
-			if (ftr_tables_get(new, s, (ftr_lid)lid) != ftr_tables_get(before, s, (ftr_lid)lid))
-				stays &= could[(size_t)s * (f->max_lid + 1u) + lid];
 		for (ftr_sw s = 0; s < f->n_sw; s++) {
 			ftr_port old = ftr_tables_get(before, s, (ftr_lid)lid);
 			ftr_port to = ftr_tables_get(new, s, (ftr_lid)lid);
+			bool stays = could[(size_t)s * (f->max_lid + 1u) + lid];
 
 			ck_assert_uint_eq(ftr_tables_get(got, s, (ftr_lid)lid), stays ? old : to);
 			spares.kept += stays && old != to;
