@@ -191,11 +191,12 @@ static void write_tables(struct mix *m)
 #define PARTS 3
 
 /* Switches (with all their links) or single links fail, one after the other, and then return in the
- * same order.  Each routing gets the extra turns of the previous one, as in the plugin. */
+ * same order; with up/down paths only, also all at the same time.  Each routing gets the extra turns of the previous one, as in the plugin. */
 static void fail_and_return(struct mix *m, struct ftr_rng *r, bool links)
 {
 	ftr_sw s[PARTS];
 	uint32_t p[PARTS], n = 1 + ftr_rng_below(r, PARTS);
+	bool together = m->paths == FTR_PATHS_UPDOWN && ftr_rng_below(r, 2);
 
 	for (uint32_t i = 0; i < 2 * n; i++) {
 		uint32_t k = i % n;
@@ -214,6 +215,8 @@ static void fail_and_return(struct mix *m, struct ftr_rng *r, bool links)
 		for (unsigned int q = 1; q <= m->f->sw[s[k]].n_ports; q++)
 			if (!links || q == p[k])
 				set_link(m, s[k], q, i < n);
+		if (together && k + 1 < n)
+			continue;
 		m->now.stats.turn = NULL;
 		route(m, last || !by_rank ? NULL : turn, last || !by_rank ? 0 : n_turns);
 		free(turn);
