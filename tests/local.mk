@@ -20,6 +20,7 @@ include tests/prop/local.mk
 include tests/ddlr/local.mk
 include tests/cli/local.mk
 include tests/campaign/local.mk
+include tests/doctor/local.mk
 include tests/report/local.mk
 include tests/oom/local.mk
 include tests/sim/local.mk

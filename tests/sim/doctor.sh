@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# shellcheck shell=bash disable=SC2154,SC2034
+# shellcheck shell=bash disable=SC2154,SC2034,SC2153
 #
 # Tests of ibfattree doctor on simulated fabrics, with and without faults, and on dumps of tables.
-# tests/unit/test_doctor.c tests the faults that ibsim cannot simulate.
+# tests/doctor/test_doctor.py tests the faults that ibsim cannot simulate.
 
 # doctor WORD...: run ibfattree doctor.  $T/doctor has its output, $status its exit status.
 doctor() {
@@ -80,8 +80,7 @@ case_doctor_large() {
 	down
 }
 
-# On a terminal, a slow command shows its progress.  Here it is slow because the fabric does not
-# answer.
+# On a terminal, a command shows its progress.  Here it is slow because the fabric does not answer.
 case_doctor_progress() {
 	local pid
 	command -v script >/dev/null || skip "script is not installed"
@@ -91,10 +90,10 @@ case_doctor_progress() {
 	osm_wait sm "$patience" 'SUBNET UP'
 	osm_stop sm
 	kill -STOP "$SIM_PID"
-	TERM=xterm in_sim script -qfc "$ibfattree doctor" "$T/typescript" \
+	TERM=xterm in_sim script -qfc "$ibfattree doctor --only fabric" "$T/typescript" \
 		>/dev/null 2>&1 </dev/null &
 	pid=$!
-	sim_until "$patience" grep -aq 'ibfattree: [a-z -]*, [0-9]* s' \
+	sim_until "$patience" grep -aq $'\r\033\\[Kibfattree: [a-z]' \
 		"$T/typescript" || fail "$(cat "$T/typescript")"
 	kill -CONT "$SIM_PID"
 	wait "$pid" || true
@@ -204,6 +203,26 @@ case_doctor_missing_links() {
 	says WARNING files '2 files'
 	says ok ranks '2 ranks'
 	down
+}
+
+# A link of the leaf of the subnet manager fails while opensm is stopped: the switches whose paths
+# cross this link do not reach the subnet manager.
+case_doctor_sm_reach() {
+	local leaf near port
+	small 66
+	up </dev/null
+	leaf=$(awk -v id="$SIM_HOST" '/^[A-Z]/ { here = index($0, "\"" id "\"") }
+		here && /^\[/ { split($0, q, "\""); print q[2]; exit }' "$T/fabric.net")
+	IFS=$'\t' read -r near port _ < <(sim_cables "$T/fabric.net" |
+		awk -F '\t' -v leaf="$leaf" '$1 == leaf || $3 == leaf')
+	kill -STOP "${OSM_PID[sm]}"
+	sim_do "Unlink \"$near\"[$port]"
+	doctor
+	kill -CONT "${OSM_PID[sm]}"
+	ended 1
+	says FAILURE sm-reach 'missing paths from switches to subnet managers'
+	detailed '"sw-2-.*" to the subnet manager ".*" \(0x[0-9a-f]*\), lid [0-9]*$'
+	says FAILURE pairs
 }
 
 # opensm.conf has contradictory or missing lines.  Then the plugin is for another version of OpenSM.

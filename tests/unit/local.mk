@@ -12,13 +12,15 @@ tests_unit_test_core_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_core_LDADD = $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_no_memory
-tests_unit_test_no_memory_SOURCES = tests/unit/test_no_memory.c tests/unit/no_memory_files.c \
-	tests/unit/no_memory.h
-tests_unit_test_no_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
-tests_unit_test_no_memory_LDFLAGS = -Wl,--wrap=ftr_malloc -Wl,--wrap=ftr_calloc \
+CHAINS = tests/unit/chains.c tests/unit/chains.h
+WRAP_ALLOC = -Wl,--wrap=ftr_malloc -Wl,--wrap=ftr_calloc \
 	-Wl,--wrap=ftr_reallocarray -Wl,--wrap=ftr_aligned -Wl,--wrap=ftr_grow \
 	-Wl,--wrap=ftr_arena_new -Wl,--wrap=ftr_arena_alloc -Wl,--wrap=ftr_arena_zalloc \
 	-Wl,--wrap=ftr_arena_strndup
+tests_unit_test_no_memory_SOURCES = tests/unit/test_no_memory.c tests/unit/no_memory_files.c \
+	tests/unit/no_memory.h $(CHAINS)
+tests_unit_test_no_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
+tests_unit_test_no_memory_LDFLAGS = $(WRAP_ALLOC)
 tests_unit_test_no_memory_LDADD = libhelper.a libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_file
@@ -173,9 +175,10 @@ tests_unit_test_fast_lies_SOURCES = tests/unit/test_fast_lies.c
 tests_unit_test_fast_lies_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_lies_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_lies_LDADD = libftrtest.a $(FAKE_LDADD)
-tests_unit_test_fast_memory_SOURCES = tests/unit/test_fast_memory.c
+tests_unit_test_fast_memory_SOURCES = tests/unit/test_fast_memory.c $(CHAINS)
 tests_unit_test_fast_memory_CPPFLAGS = $(FAKE_CPPFLAGS)
-tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
+tests_unit_test_fast_memory_LDFLAGS = $(WRAP_ALLOC)
 tests_unit_test_fast_memory_LDADD = $(FAKE_LDADD)
 tests_unit_test_fast_flat_SOURCES = tests/unit/test_fast_flat.c
 tests_unit_test_fast_flat_CPPFLAGS = $(FAKE_CPPFLAGS)
@@ -262,20 +265,11 @@ tests_unit_test_turns_LDADD = libftrtest.a $(FAKE_LDADD)
 endif
 
 # Tests of the command, linked with all of it except its main().
-check_PROGRAMS += tests/unit/test_doctor
-tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c tests/unit/doctor_node.h
-tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_doctor_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/prop/test_pairs
 tests_prop_test_pairs_SOURCES = tests/prop/test_pairs.c
 tests_prop_test_pairs_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_pairs_LDADD = libftrtest.a libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS)
-
-check_PROGRAMS += tests/unit/test_collective
-tests_unit_test_collective_SOURCES = tests/unit/test_collective.c
-tests_unit_test_collective_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_unit_test_collective_LDADD = libsuite.a $(ibfattree_LDADD) $(CHECK_LIBS)
 
 # Tests of the command in a pseudo terminal; forkpty and openpty are in libutil.
 check_PROGRAMS += tests/unit/test_output

@@ -174,6 +174,30 @@ START_TEST(test_sweep_in_transition)
 }
 END_TEST
 
+/* The same, but another manager becomes master: the plugin writes no further entry. */
+START_TEST(test_standby_in_transition)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = "ddlr", .options = NO_SWEEPS
+	});
+	ftr_sw s = fake_leaf(h, 6);
+	uint32_t sets;
+
+	h->osm->subn.opt.packet_life_time = 21;
+	wait_for_planner(h);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
+	fake_settle(h);
+	ck_assert(transition_pends(h));
+	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
+	sets = fake_count_sets(h);
+	fake_until(!transition_pends(h));
+	fake_settle(h);
+	ck_assert_uint_eq(fake_count_sets(h), sets);
+	ck_assert_uint_eq(fake_logged(h, "fast reroute 1: "), 1);
+	fake_free(h);
+}
+END_TEST
+
 /* The detours of a local repair are checked before they are written.  In case 1 they must be
  * refused, because the tables have loops that the planner does not know.  In case 0 there are no
  * loops. */
@@ -204,6 +228,44 @@ START_TEST(test_detours_are_checked)
 	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), !_i);
 	fake_unload(h);
 	fake_free(h);
+}
+END_TEST
+
+/* The computed entries are checked before they are written.  From case 1 on, the view of the worker
+ * has a wrong order of the switches: in case 1, paths turn from down to up; in cases 2 and 3, all
+ * links are horizontal.  In case 3 the entries are not refused, because a planner checks for credit
+ * loops. */
+START_TEST(test_entries_are_checked)
+{
+	static const char *const says[] = {
+		"fast reroute 1: ", "the computed entries lead to a hop up after a hop down",
+		"old and new entries together may form a credit loop", "local repair 1: ",
+	};
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = _i == 3 ? "ddlr" : "dmodc", .options = NO_SWEEPS
+	});
+	ftr_sw s = fake_leaf(h, 6);
+	struct plan p = { .sw = s, .port = fake_uplink(h, s, 1) };
+	struct rr_view *v = h->fast->rr.view;
+	uint8_t *order = calloc(h->fab->n_sw, 1);
+
+	ck_assert_ptr_nonnull(order);
+	for (ftr_sw t = 0; _i == 1 && t < h->fab->n_sw; t++)
+		order[t] = (uint8_t)(99 - v->gen.order[t]);
+	if (_i == 3)
+		wait_for_planner(h);
+	if (_i)
+		v->gen.order = order;
+	cut(&p, h);
+	fake_settle(h);
+	ck_assert_msg(fake_logged(h, says[_i]) == 1, "%s", h->log);
+	ck_assert_uint_eq(fake_logged(h, "no fast reroute; a sweep will repair the tables: "),
+			  _i == 1 || _i == 2);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_free(h);
+	free(order);
 }
 END_TEST
 
@@ -339,6 +401,8 @@ int main(void)
 	tcase_add_test(t, test_repeated_discovery);
 	tcase_add_loop_test(t, test_long_discovery, 0, 2);
 	tcase_add_loop_test(t, test_detours_are_checked, 0, 2);
+	tcase_add_loop_test(t, test_entries_are_checked, 0, 4);
+	tcase_add_test(t, test_standby_in_transition);
 	tcase_add_test(t, test_sweep_in_transition);
 	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_traps_of_failed_routing);

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tests the plugin when allocations fail in a repair, in a routing, or in the first routing by a
- * new master subnet manager.  Either only allocation n fails, or allocation n and all later ones.
+ * Tests the plugin when allocations fail in a repair (also while packets are lost), when a link
+ * returns, in a routing, or in the first routing by a new master subnet manager.  Either only
+ * allocation n fails, or allocation n and all later ones.
  *
  * For every n the tables of the switches must have no loop, and the nominal fabric (all switches
  * and links seen so far) must keep its links.  The next sweep must write every block in which
  * OpenSM's copy of the tables differs from the switch.  When memory is available again, sweeps must
  * lead to tables that connect all hosts.
  *
- * By default the test tries some values of n; with FTR_SOAK=1, all values.
+ * Of the allocations that are made by the same chain of calls (chains.h), the first fails alone, and
+ * the last with all later ones.  By default the test tries some chains; with FTR_SOAK=1, all.
  */
 #include <check.h>
 #include <stdlib.h>
 
+#include "chains.h"
 #include "fake/opensm.h"
 #include "lib/suite.h"
 
-#define SAMPLE 12
+#define SAMPLE 8
 
 static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
 
@@ -40,6 +43,27 @@ static void sweep(struct fake *h)
 	fake_settle(h);
 }
 
+static void lose_some(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	(void)ctx;
+	fate->lose_request = p->plugin && p->number % 4 == 1;
+}
+
+/* A spine dies, and packets are lost. */
+static void cut_lossy(struct fake *h)
+{
+	fake_set_fate(h, lose_some, NULL);
+	fake_switch(h, fake_spine(h, 2), false);
+	fake_settle(h);
+	fake_set_fate(h, NULL, NULL);
+}
+
+static void restore(struct fake *h)
+{
+	fake_link(h, fake_leaf(h, 2), fake_uplink(h, fake_leaf(h, 2), 1), true);
+	sweep(h);
+}
+
 /* Make the first sweep of a new master subnet manager, which reads the state files. */
 static void take_over(struct fake *h)
 {
@@ -55,6 +79,7 @@ static void fail_from(unsigned long n, bool alone)
 		ftr_alloc_fail_at(n);
 }
 
+/* The number of allocations, whose chains are recorded. */
 static unsigned long count(int engine, void (*what)(struct fake *h))
 {
 	struct fake *h = start(engine);
@@ -62,9 +87,9 @@ static unsigned long count(int engine, void (*what)(struct fake *h))
 
 	if (what != cut)
 		cut(h);
-	ftr_alloc_fail_at(0);
+	chains_begin();
 	what(h);
-	n = ftr_alloc_count();
+	n = chains_end();
 	fake_free(h);
 	return n;
 }
@@ -109,18 +134,32 @@ static void one(int engine, void (*what)(struct fake *h), unsigned long n,
 static void all(int engine, void (*what)(struct fake *h))
 {
 	unsigned long total = count(engine, what);
-	unsigned long step = getenv("FTR_SOAK") ? 1 : total / SAMPLE + 1;
+	const unsigned long every = getenv("FTR_SOAK") ? 1 : chains_count() / SAMPLE + 1;
 
 	ck_assert_uint_gt(total, 10);
-	for (unsigned long n = 1; n <= total; n += step) {
-		one(engine, what, n, true);
-		one(engine, what, n, false);
+	for (unsigned long n = 1; n <= total; n++) {
+		if (chains_is_first(n, every))
+			one(engine, what, n, true);
+		if (chains_is_last(n, every))
+			one(engine, what, n, false);
 	}
 }
 
 START_TEST(in_repair)
 {
 	all(_i, cut);
+}
+END_TEST
+
+START_TEST(in_repair_with_loss)
+{
+	all(_i, cut_lossy);
+}
+END_TEST
+
+START_TEST(in_return)
+{
+	all(_i, restore);
 }
 END_TEST
 
@@ -142,6 +181,8 @@ int main(void)
 	TCase *t = tcase_create("all");
 
 	tcase_add_loop_test(t, in_repair, 0, 3);
+	tcase_add_loop_test(t, in_repair_with_loss, 0, 3);
+	tcase_add_loop_test(t, in_return, 0, 3);
 	tcase_add_loop_test(t, in_routing, 0, 3);
 	tcase_add_loop_test(t, in_take_over, 0, 3);
 	suite_add_tcase(s, t);

@@ -26,35 +26,59 @@ struct naive {
 	uint64_t flows, lost;
 };
 
-static void naive_flow(const struct net *n, struct naive *v, ftr_ep from,
-		       ftr_ep to)
+/* Follows a flow.  Returns the number of its links between switches, and stores them; -1: it does not
+ * arrive. */
+static int naive_path(const struct net *n, ftr_ep from, ftr_ep to, ftr_sw *at, uint8_t *port)
 {
 	const struct ftr_fabric *f = n->f;
-	uint8_t port[MAX_SW + 1];
-	ftr_sw at[MAX_SW + 1], s = f->ep[from].sw;
+	ftr_sw s = f->ep[from].sw;
 	ftr_lid lid = f->ep[to].lid;
 	uint32_t h = 0;
 
-	v->flows++;
 	while (s != FTR_SW_NONE && h <= f->n_sw) {
 		ftr_port p = ftr_tables_get(n->t, s, lid);
 
 		if (p == 0 || p > f->sw[s].n_ports)
 			break;
-		if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW) {
-			if (s != f->ep[to].sw || p != f->ep[to].sw_port)
-				break;
-			for (uint32_t i = 0; i < h; i++)
-				v->load[at[i]][port[i]]++;
-			v->sent[from]++;
-			v->got[to]++;
-			return;
-		}
+		if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW)
+			return s == f->ep[to].sw && p == f->ep[to].sw_port ? (int)h : -1;
 		at[h] = s;
 		port[h++] = p;
 		s = ftr_fabric_port(f, s, p)->peer;
 	}
-	v->lost++;
+	return -1;
+}
+
+static void naive_flow(const struct net *n, struct naive *v, ftr_ep from,
+		       ftr_ep to)
+{
+	uint8_t port[MAX_SW + 1];
+	ftr_sw at[MAX_SW + 1];
+	int hops = naive_path(n, from, to, at, port);
+
+	v->flows++;
+	if (hops < 0) {
+		v->lost++;
+		return;
+	}
+	for (int i = 0; i < hops; i++)
+		v->load[at[i]][port[i]]++;
+	v->sent[from]++;
+	v->got[to]++;
+}
+
+/* Returns the load of the most loaded link of a flow; UINT64_MAX: it does not arrive. */
+static uint64_t naive_most(const struct net *n, const struct naive *v, struct ftr_load_pair p)
+{
+	uint8_t port[MAX_SW + 1];
+	ftr_sw at[MAX_SW + 1];
+	int hops = naive_path(n, p.from, p.to, at, port);
+	uint64_t most = 0;
+
+	for (int i = 0; i < hops; i++)
+		if (v->load[at[i]][port[i]] > most)
+			most = v->load[at[i]][port[i]];
+	return hops < 0 ? UINT64_MAX : most;
 }
 
 struct figures {
@@ -355,7 +379,7 @@ static void test_pairs(struct scene *z, struct ftr_load *ld)
 {
 	struct ftr_load_pair pair[200];
 	struct naive v = { .flows = 0 };
-	uint64_t by_port[MAX_SW * (PORTS + 1)];
+	uint64_t by_port[MAX_SW * (PORTS + 1)], most[200];
 	struct ftr_load_report r, again;
 	uint32_t n = z->net.f->n_ep ? 200 : 0;
 
@@ -376,6 +400,10 @@ static void test_pairs(struct scene *z, struct ftr_load *ld)
 	same_links(&z->net, &v, &r);
 	ck_assert_int_eq(ftr_load_pairs(ld, pair, n, NULL, &again, &err), FTR_OK);
 	same_report(&r, &again);
+	ck_assert_int_eq(ftr_load_pairs_most(ld, pair, n, most, &err), FTR_OK);
+	for (uint32_t i = 0; i < n; i++)
+		if (pair[i].from != pair[i].to)
+			ck_assert_uint_eq(most[i], naive_most(&z->net, &v, pair[i]));
 }
 
 START_TEST(against_naive)

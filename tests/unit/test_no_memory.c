@@ -6,12 +6,10 @@
  * The operation must then fail with FTR_NOMEM (or FTR_IO: a file cannot be opened) and a message, or
  * give the same result as with enough memory.  It must leave no memory behind (LeakSanitizer, in build-asan) and its arguments unchanged.
  *
- * The linker replaces (--wrap) the functions that allocate, so that the test sees who calls them.  Of
- * the allocations of an operation that are made by the same chain of calls, it tries the first alone,
- * and the last with all later ones.  FTR_RUNS=1/n: only every n-th chain.
+ * Of the allocations of an operation that are made by the same chain of calls (chains.h), it tries the
+ * first alone, and the last with all later ones.  FTR_RUNS=1/n: only every n-th chain.
  */
 #include <errno.h>
-#include <execinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +17,7 @@
 #include "lib/irregular.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include "chains.h"
 #include "no_memory.h"
 
 uint64_t fold(uint64_t sum, const void *data, size_t n)
@@ -34,68 +33,6 @@ uint64_t fold_tables(uint64_t sum, const struct ftr_tables *t)
 static void must(enum ftr_status st, const struct ftr_err *err)
 {
 	ck_assert_msg(!st, "%s", err->msg);
-}
-
-/* ---- who allocates ------------------------------------------------------------------- */
-
-#define ALLOCATIONS 20000
-#define DEPTH 32
-
-/* chain[n]: a hash of the chain of calls that makes allocation n; 0: not known.  Written if `records`. */
-static uint64_t chain[ALLOCATIONS];
-static bool records;
-
-static void record(unsigned long before)
-{
-	void *at[DEPTH];
-	uint64_t sum;
-
-	if (!records)
-		return;
-	sum = fold(0, at, (size_t)backtrace(at, DEPTH) * sizeof(at[0])) | 1;
-	for (unsigned long n = before + 1; n <= ftr_alloc_count() && n < ALLOCATIONS; n++)
-		chain[n] = sum;
-}
-
-/* wraps name(args), with the names given */
-#define WRAP(type, name, args, given)					\
-	type __real_##name args;					\
-	type __wrap_##name args						\
-	{								\
-		unsigned long before = ftr_alloc_count();		\
-		type result = __real_##name given;			\
-									\
-		record(before);						\
-		return result;						\
-	}
-WRAP(void *, ftr_malloc, (size_t size), (size))
-WRAP(void *, ftr_calloc, (size_t n, size_t size), (n, size))
-WRAP(void *, ftr_reallocarray, (void *p, size_t n, size_t size), (p, n, size))
-WRAP(void *, ftr_aligned, (size_t size), (size))
-WRAP(bool, ftr_grow, (void **ptr, uint32_t *cap, size_t size), (ptr, cap, size))
-WRAP(struct ftr_arena *, ftr_arena_new, (void), ())
-WRAP(void *, ftr_arena_alloc, (struct ftr_arena *a, size_t n, size_t size), (a, n, size))
-WRAP(void *, ftr_arena_zalloc, (struct ftr_arena *a, size_t n, size_t size), (a, n, size))
-WRAP(char *, ftr_arena_strndup, (struct ftr_arena *a, const char *s, size_t max), (a, s, max))
-
-static bool is_listed(unsigned long from, unsigned long to, uint64_t what)
-{
-	for (unsigned long n = from; n < to; n++)
-		if (chain[n] == what)
-			return true;
-	return false;
-}
-
-/* Is allocation n one of the chosen chains, and the first or the last that this chain makes? */
-static bool is_first(unsigned long n)
-{
-	return !chain[n] || (chain[n] / 2 % 1000 < trees_runs(999) && !is_listed(1, n, chain[n]));
-}
-
-static bool is_last(unsigned long n, unsigned long all)
-{
-	return !chain[n] ||
-		(chain[n] / 2 % 1000 < trees_runs(999) && !is_listed(n + 1, all + 1, chain[n]));
 }
 
 /* ---- scenes ------------------------------------------------------------------------ */
@@ -738,24 +675,21 @@ static void one(const struct scene *z, const struct op *op, unsigned long n, boo
 static unsigned long try_op(const struct scene *z, const struct op *op)
 {
 	struct ftr_err err = { 0 };
+	const unsigned long every = FTR_MAX(1000 / trees_runs(999), 1u);
 	unsigned long all, tried = 0;
 	uint64_t sum = 0;
 	enum ftr_status st;
 
-	memset(chain, 0, sizeof(chain));
-	records = true;
-	ftr_alloc_fail_at(0);
+	chains_begin();
 	st = op->run(z, &sum, &err);
-	records = false;
-	all = ftr_alloc_count();
-	ck_assert_uint_lt(all, ALLOCATIONS);
+	all = chains_end();
 	ck_assert_msg(st != FTR_NOMEM, "%s: %s", op->name, err.msg);
 	for (unsigned long n = 1; n <= all; n++) {
-		if (is_first(n))
+		if (chains_is_first(n, every))
 			one(z, op, n, true, st, sum);
-		if (is_last(n, all))
+		if (chains_is_last(n, every))
 			one(z, op, n, false, st, sum);
-		tried += is_first(n) + is_last(n, all);
+		tried += chains_is_first(n, every) + chains_is_last(n, every);
 	}
 	ck_assert_msg(!__lsan_do_recoverable_leak_check || !__lsan_do_recoverable_leak_check(),
 		      "%s: memory is not freed", op->name);

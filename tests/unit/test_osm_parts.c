@@ -183,6 +183,32 @@ START_TEST(test_origins)
 }
 END_TEST
 
+/* A route has at most 63 links, of which the first leads from the manager's node to its switch.  In
+ * a ring of 600 switches, a switch is up to 300 hops away. */
+START_TEST(test_far_switches)
+{
+	struct ftr_torus ring;
+	struct ftr_fabric *f;
+	struct rr_dr_tree *t;
+	struct ftr_err err;
+	struct rr_dr dr;
+
+	ck_assert(!ftr_torus_parse("torus:600", &ring, &err));
+	ck_assert(!ftr_gen_torus(&ring, NULL, &f, &err));
+	t = rr_dr_tree_new(f->n_sw);
+	for (ftr_port port = 0; port < 2; port++) {
+		uint32_t near = 0;
+
+		rr_dr_search(t, f, &(struct ftr_hop){ 5, port }, NULL, NULL);
+		for (ftr_sw s = 0; s < f->n_sw; s++)
+			near += rr_dr_route(t, s, &dr);
+		ck_assert_uint_eq(near, 1 + 2 * (RR_DR_HOPS_MAX - port));
+	}
+	rr_dr_tree_free(t);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 START_TEST(test_nomem)
 {
 	struct rr_dr_tree *t = NULL;
@@ -207,6 +233,7 @@ int main(void)
 	tcase_add_test(t, test_sweep_always_comes);
 	tcase_add_loop_test(t, test_routes, 0, 40);
 	tcase_add_test(t, test_origins);
+	tcase_add_test(t, test_far_switches);
 	tcase_add_test(t, test_nomem);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -50,8 +50,8 @@ START_TEST(progress)
 	wait_for(master, seen, ", 1 of 3");
 	cli_progress("writing");
 	line = wait_for(master, seen, "writing");
-	*wait_for(master, line, "\r") = '\0';
 	cli_progress_end();
+	*wait_for(master, line, "\r") = '\0';
 	ck_assert_int_ge(dup2(err, STDERR_FILENO), 0);
 	ck_assert_msg(!strstr(line, " of "), "the progress line shows an old count: '%s'", line);
 }

@@ -258,6 +258,15 @@ START_TEST(test_damping)
 	/* failures far apart in time do not count as flapping */
 	for (double now = 1000; now < 2000; now += 60)
 		ck_assert(!rr_links_died(&t, b, now));
+	t.limit = 1;
+	ck_assert(rr_links_died(&t, c, 3000));
+	ck_assert(rr_links_died(&t, a, 2980));
+	ck_assert(rr_links_died(&t, b, 2990));
+	ck_assert_double_eq(rr_links_release_due(&t), 3030);	/* of a */
+	/* a failure after the window and the hold time is the first of a new window */
+	prepare(DAMPED);
+	ck_assert(!rr_links_died(&t, a, 200));
+	ck_assert_int_eq(state_of(&t, a), DEAD);
 	t.limit = 0;
 	for (double now = 2000; now < 2050; now += 1)
 		ck_assert(!rr_links_died(&t, c, now));
@@ -269,13 +278,34 @@ static struct rr_ends nth(uint64_t i)
 	return (struct rr_ends){ i, UINT64_MAX, 1, 1 };
 }
 
+/* A link between two ports of one switch is one link, whichever end is named first. */
+START_TEST(test_loopback)
+{
+	const struct rr_ends loop = { 5, 5, 3, 1 }, back = { 5, 5, 1, 3 };
+
+	fresh_table();
+	ck_assert(!rr_links_died(&t, loop, 1));
+	ck_assert(rr_links_died(&t, back, 2));
+	ck_assert(rr_links_damped(&t, loop, 3));
+	ck_assert_uint_eq(t.n, 1);
+}
+END_TEST
+
 /* A full table forgets the live link whose last failure is the oldest.  It never forgets a link in
  * another state. */
 START_TEST(test_full)
 {
+	const struct rr_ends other = nth(9 * RR_LINKS_MAX);
+	bool recheck = false;
+	uint32_t oldest = 0;
+
 	fresh_table();
 	for (uint32_t i = 0; i < RR_LINKS_MAX; i++) {
-		rr_links_died(&t, nth(i), i);
+		uint32_t at = i * 7919 % RR_LINKS_MAX;	/* every number below RR_LINKS_MAX once */
+
+		rr_links_died(&t, nth(i), at);
+		if (at == 1)
+			oldest = i;
 		if (i % 2)
 			rr_links_used(&t, nth(i));
 	}
@@ -283,11 +313,16 @@ START_TEST(test_full)
 	rr_links_died(&t, nth(RR_LINKS_MAX), 1e6);
 	ck_assert_uint_eq(t.n, RR_LINKS_MAX);
 	ck_assert_int_eq(state_of(&t, nth(RR_LINKS_MAX)), DEAD);
-	ck_assert(!rr_links_died(&t, nth(1), 2));	/* the failure of link 1 is forgotten */
+	ck_assert(!rr_links_died(&t, nth(oldest), 2));	/* its failure is forgotten */
 	ck_assert_int_eq(state_of(&t, nth(0)), DEAD);
 	for (uint32_t i = 0; i < RR_LINKS_MAX; i++)
 		rr_links_died(&t, nth(RR_LINKS_MAX + i), 2e6);
-	ck_assert(!rr_links_return(&t, nth(9 * RR_LINKS_MAX)));
+	/* no link is ALIVE: there is no room for another */
+	ck_assert(!rr_links_return(&t, other));
+	ck_assert(!rr_links_left_out(&t, other, true, 0, 3e6, &recheck));
+	rr_links_seen_down(&t, other, 3e6);
+	rr_links_leave(&t, other);
+	ck_assert_int_eq(state_of(&t, other), ALIVE);
 	ck_assert_int_eq(state_of(&t, nth(0)), DEAD);
 	for (uint32_t i = 1; i < t.n; i++)
 		ck_assert(t.link[i - 1].ends.guid < t.link[i].ends.guid);
@@ -319,6 +354,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, test_every_pair, 0, FTR_ARRAY_LEN(row));
 	tcase_add_test(tc, test_damping);
+	tcase_add_test(tc, test_loopback);
 	tcase_add_test(tc, test_full);
 	tcase_add_test(tc, test_take_in_parts);
 	suite_add_tcase(s, tc);

@@ -9,13 +9,17 @@
 
 #include "fake/opensm.h"
 #include "lib/suite.h"
+#include "lib/trees.h"
 #include "unit/bad_helper.h"
 
+/* An irregular tree, in which the search moves 19 entries. */
 static struct fake *start(void)
 {
-	/* an irregular tree, in which the search moves entries */
+	struct ftr_rng rng;
+
+	ftr_rng_seed(&rng, 5);
 	return fake_new(&(struct fake_opts){
-		.pgft = "2;6,7;1,3;1,2", .options = "balance full\n",
+		.fabric = trees_irregular(&rng), .options = "balance full\n",
 	});
 }
 
@@ -161,11 +165,10 @@ END_TEST
  * without nor after a handover. */
 START_TEST(succeeds)
 {
-	struct fake *h;
+	struct fake *h = _i ? fake_new(&(struct fake_opts){
+		.pgft = "2;4,4;1,4;1,1", .options = "balance full\n",
+	}) : start();
 
-	h = fake_new(&(struct fake_opts){
-		.pgft = _i ? "2;4,4;1,4;1,1" : "2;6,7;1,3;1,2", .options = "balance full\n",
-	});
 	for (int k = 0; k < 2; k++) {
 		await(h);
 		swept(h);
@@ -182,6 +185,56 @@ START_TEST(succeeds)
 }
 END_TEST
 
+/* The tables of all switches. */
+static uint8_t *tables(const struct fake *h)
+{
+	size_t size = h->fab->max_lid + 1u;
+	uint8_t *t = malloc(h->fab->n_sw * size);
+
+	ck_assert_ptr_nonnull(t);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		memcpy(t + s * size, h->sw[s].lft, size);
+	return t;
+}
+
+/* Hosts are off when the result is applied.  When they are back, they have the entries of the result,
+ * like in a fabric in which they were never off.  Case 1: all hosts of a switch are off. */
+START_TEST(hosts_missing)
+{
+	uint8_t *wanted = NULL;
+
+	for (int off = 0; off < 2; off++) {
+		struct fake *h = start();
+		const struct ftr_endport *ep = h->fab->ep;
+		size_t size = h->fab->n_sw * (h->fab->max_lid + 1u);
+		uint8_t *before = tables(h), *after;
+		const ftr_ep one = h->fab->n_ep - 1;
+
+		ck_assert_uint_ne(ep[one].sw, ep[h->sm].sw);
+		await(h);
+		for (ftr_ep e = 0; off && e < h->fab->n_ep; e++)
+			if (e == one || (_i && ep[e].sw == ep[one].sw))
+				fake_host(h, e, false);
+		swept(h);
+		ck_assert_uint_eq(fake_logged(h, "IBF008: dmodc: search done"), 1);
+		ck_assert_int_eq(ftr_fabric_find_ep(engine(h)->gen->fabric, ep[one].guid) ==
+				 FTR_EP_NONE, off);
+		for (ftr_ep e = 0; off && e < h->fab->n_ep; e++)
+			fake_host(h, e, true);
+		swept(h);
+		after = tables(h);
+		ck_assert(memcmp(before, after, size));
+		ck_assert(!wanted || !memcmp(wanted, after, size));
+		free(wanted);
+		wanted = after;
+		free(before);
+		fake_check_healed(h);
+		fake_free(h);
+	}
+	free(wanted);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("search process");
@@ -194,6 +247,7 @@ int main(void)
 	tcase_add_test(c, cancelled);
 	tcase_add_test(c, changed);
 	tcase_add_loop_test(c, succeeds, 0, 2);
+	tcase_add_loop_test(c, hosts_missing, 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -223,6 +223,36 @@ START_TEST(rails_of_leaves)
 }
 END_TEST
 
+/* Each host has its ports in the order of the rails. */
+START_TEST(rails_of_hosts)
+{
+	struct ftr_gen_opts o = { .nodes = 4 };
+	struct ftr_fabric *f;
+	struct ftr_hosts *h;
+	char name[301];
+
+	ck_assert(!ftr_gen_shape("superpod:H100:1", &o, &f, &err));
+	ck_assert(!ftr_hosts_new(f, false, &h, &err));
+	ck_assert_uint_eq(h->n_rails, 8);
+	ck_assert_uint_eq(h->n, 4);
+	for (uint32_t i = 0; i < 32; i++) {
+		ftr_ep e = h->ep[h->host[i / 8].first + i % 8];
+
+		snprintf(name, sizeof(name), "dgx-%04u mlx5_%u", i / 8 + 1,
+			 pod_devices("superpod:H100:1")[i % 8]);
+		ck_assert_str_eq(f->ep[e].name, name);
+		ck_assert_uint_eq(h->rail[e], i % 8);
+	}
+	ck_assert_uint_eq(ftr_hosts_find(h, h->host[1].name), 1);
+	memset(name, 'x', sizeof(name));
+	name[1] = '.';
+	name[sizeof(name) - 1] = '\0';
+	ck_assert_uint_eq(ftr_hosts_find(h, name), FTR_HOST_NONE);
+	ftr_hosts_free(h);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("superpod");
@@ -232,6 +262,7 @@ int main(void)
 	tcase_add_test(tc, superpod_options);
 	tcase_add_loop_test(tc, superpod_refused, 0, (int)FTR_ARRAY_LEN(no_pods));
 	tcase_add_test(tc, rails_of_leaves);
+	tcase_add_test(tc, rails_of_hosts);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

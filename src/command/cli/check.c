@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "cli/doctor.h"
+#include "cli/facts.h"
+#include "cli/json.h"
 #include "cli/live.h"
 
 struct check {
@@ -117,8 +118,6 @@ static void count_drops(const struct check *s, const struct ftr_check_opts *opts
  * verdict: the tables are not at fault. */
 static void compare_ports(const struct check *s, struct cli_report_opts *ro)
 {
-	static struct doctor d;
-	static struct doc_result rails, ports;
 	struct ftr_hosts *h;
 	bool several = false;
 
@@ -128,12 +127,10 @@ static void compare_ports(const struct check *s, struct cli_report_opts *ro)
 	ftr_hosts_free(h);
 	if (!several)
 		return;
-	d.net.f = s->f;
-	d.net.t = s->t;
-	doc_rails(&d, &rails);
-	doc_host_ports(&d, &ports);
-	ro->rails = &rails;
-	ro->host_ports = &ports;
+	ro->rails = cli_rails(s->f);
+	ro->host_ports = cli_host_ports(s->f, s->t);
+	if (!cli_json_string(ro->rails, 0) || !cli_json_string(ro->host_ports, 0))
+		cli_die("out of memory for the ports of hosts");
 }
 
 static int check(const struct check *s)

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The option --details of whatif, for programs that show a fabric, such as ibfattree report.
+ * A fabric as JSON, for programs that show it: whatif --details, for ibfattree-report, and facts, for
+ * ibfattree-doctor.
  *
  * Switches and host ports are numbered in the order of their lists, from 0.
  */
 #include "cli/json.h"
 #include "cli/whatif.h"
 
-/* Nominal Gbit/s of a link (4x EDR: 100), rounded down; 0: unknown. */
-static unsigned int gbps(const struct ftr_swport *p)
+static void put_rate(struct json_object *o, const struct ftr_swport *p)
 {
-	static const unsigned int four[FTR_SPEED_END] = {
-		[FTR_SPEED_SDR] = 10, [FTR_SPEED_DDR] = 20, [FTR_SPEED_QDR] = 40,
-		[FTR_SPEED_FDR10] = 40, [FTR_SPEED_FDR] = 56, [FTR_SPEED_EDR] = 100,
-		[FTR_SPEED_HDR] = 200, [FTR_SPEED_NDR] = 400, [FTR_SPEED_XDR] = 800,
-	};
-
-	return (unsigned int)p->speed < FTR_SPEED_END ? four[p->speed] * p->width / 4 : 0;
+	cli_json_num(o, "width", p->width);
+	cli_json_str(o, "speed", ftr_speed_str(p->speed));
 }
 
 /* Adds the place of s in the tree to o, and its incomplete upward groups to lost. */
@@ -39,27 +34,34 @@ static void put_place(struct json_object *o, const struct ftr_shape *sh, ftr_sw 
 	}
 	cli_json_bool(o, "leaf", sh->numbering.col[s] < sh->tree.n_leaf);
 	cli_json_bool(o, "stub", sh->tree.stub[s]);
+	cli_json_num(o, "above", sh->tree.n_up[s]);
 	cli_json_num(o, "parents", parents);
 	cli_json_num(o, "expected_parents", sh->numbering.n_slots[s]);
 	cli_json_num(o, "cables_to_parent", links);
 }
 
-static void put_switches(struct json_object *o, const struct ftr_shape *sh)
+static void put_switches(struct json_object *o, const struct ftr_fabric *f,
+			 const struct ftr_shape *sh)
 {
 	struct json_object *list = cli_json_array(o, "switches"), *e;
 	struct json_object *lost = cli_json_array(o, "incomplete");
 
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		e = cli_json_element(list);
-		cli_json_place(e, sh, s);
-		cli_json_num(e, "ports", sh->f->sw[s].n_ports);
-		put_place(e, sh, s, lost);
+		cli_json_place(e, f, sh, s);
+		cli_json_num(e, "ports", f->sw[s].n_ports);
+		if (sh)
+			put_place(e, sh, s, lost);
 	}
 	list = cli_json_array(o, "absent");
-	for (uint32_t i = 0; i < sh->missing.n_absent; i++) {
+	for (uint32_t i = 0; sh && i < sh->missing.n_absent; i++) {
+		const struct ftr_link *c = &sh->missing.absent[i];
+
 		e = cli_json_element(list);
-		cli_json_num(e, "from", sh->missing.absent[i].sw);
-		cli_json_num(e, "to", sh->missing.absent[i].peer);
+		cli_json_num(e, "from", c->sw);
+		cli_json_num(e, "from_port", c->port);
+		cli_json_num(e, "to", c->peer);
+		cli_json_num(e, "to_port", c->peer_port);
 	}
 }
 
@@ -77,7 +79,8 @@ static void put_end_ports(struct json_object *o, const struct ftr_fabric *f)
 			continue;
 		cli_json_num(e, "switch", p->sw);
 		cli_json_num(e, "port", p->sw_port);
-		cli_json_num(e, "gbps", gbps(ftr_fabric_port(f, p->sw, p->sw_port)));
+		cli_json_num(e, "own_port", p->port_num);
+		put_rate(e, ftr_fabric_port(f, p->sw, p->sw_port));
 	}
 }
 
@@ -97,10 +100,21 @@ static void put_cables(struct json_object *o, const struct ftr_fabric *f, const 
 			cli_json_num(e, "from_port", p);
 			cli_json_num(e, "to", q->peer);
 			cli_json_num(e, "to_port", q->peer_port);
-			cli_json_num(e, "gbps", gbps(q));
+			put_rate(e, q);
+			if (!load)
+				continue;
 			cli_json_num(e, "load", load[f->sw[s].first_port + p]);
 			cli_json_num(e, "load_back", load[f->sw[q->peer].first_port + q->peer_port]);
 		}
+}
+
+void cli_details_fabric(struct json_object *o, const struct ftr_fabric *f,
+			const struct ftr_shape *sh, const uint64_t *load)
+{
+	cli_json_fabric(o, f, sh);
+	put_switches(o, f, sh);
+	put_end_ports(o, f);
+	put_cables(o, f, load);
 }
 
 void cli_details(struct json_object *o, const struct ftr_shape *sh, struct ftr_order order,
@@ -108,11 +122,8 @@ void cli_details(struct json_object *o, const struct ftr_shape *sh, struct ftr_o
 {
 	struct json_object *list;
 
-	cli_json_fabric(o, sh->f, sh);
 	cli_json_bool(o, "nominal", sh->missing.from_nominal);
-	put_switches(o, sh);
-	put_end_ports(o, sh->f);
-	put_cables(o, sh->f, load);
+	cli_details_fabric(o, sh->f, sh, load);
 	list = cli_json_array(o, "order");
 	for (uint32_t i = 0; i < order.n; i++)
 		cli_json_number(list, order.ep[i]);

@@ -10,26 +10,20 @@
 
 #include "cli/cli.h"
 
-#define CLEANUPS_MAX 2
-
 struct ftr_err cli_err;
 
-static void (*cleanup[CLEANUPS_MAX])(void);
-static unsigned int n_cleanups;
+static void (*cleanup)(void);
 
 void cli_before_death(void (*fn)(void))
 {
-	for (unsigned int i = 0; i < n_cleanups; i++)
-		if (cleanup[i] == fn)
-			return;
-	if (n_cleanups < CLEANUPS_MAX)
-		cleanup[n_cleanups++] = fn;
+	cleanup = fn;
 }
 
 static void put_error(const char *fmt, va_list ap)
 {
 	char text[4096];
 
+	cli_progress_end();
 	fflush(stdout);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	fprintf(stderr, "ibfattree: %s\n", ftr_text_clean(text));
@@ -49,8 +43,8 @@ void cli_die(const char *fmt, ...)
 {
 	va_list ap;
 
-	while (n_cleanups)
-		cleanup[--n_cleanups]();
+	if (cleanup)
+		cleanup();
 	va_start(ap, fmt);
 	put_error(fmt, ap);
 	va_end(ap);

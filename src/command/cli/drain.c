@@ -14,8 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/doctor.h"
+#include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/whatif.h"
 
 #define DEFAULT_OPTIONS "/etc/opensm/ibfattree.conf"
 #define TIMEOUT_MAX 86400
@@ -62,27 +63,15 @@ static const struct cli_opt drains_options[] = {
 
 /* ---- the file of drained parts ------------------------------------------------ */
 
-/* The path of the file, for the plugin's options file in this opensm.conf. */
-static const char *path_beside(const struct doc_conf *c)
-{
-	static char *path;
-
-	free(path);	/* of an earlier call */
-	if (asprintf(&path, "%s.drains", c->options ? c->options : DEFAULT_OPTIONS) < 0)
-		cli_die("out of memory for a path");
-	return path;
-}
-
+/* The path of the file, which is beside the plugin's options file. */
 static const char *file_path(const struct drain *o)
 {
-	struct doctor d = { .o.conf = o->conf };
-	const char *path;
+	struct cli_conf c = cli_read_conf(o->conf);
+	static char *path;
 
-	doc_read_conf(&d);
-	if (o->conf && !d.conf.path)
-		cli_die("%s: cannot be read", o->conf);
-	path = path_beside(&d.conf);
-	doc_free_conf(&d.conf);
+	if (asprintf(&path, "%s.drains", c.options ? c.options : DEFAULT_OPTIONS) < 0)
+		cli_die("out of memory for a path");
+	cli_free_conf(&c);
 	return path;
 }
 
@@ -350,7 +339,7 @@ const struct cli_cmd cli_drain = {
 	.run = run_drain,
 };
 
-/* ---- undrain, drains and doctor ---------------------------------------------- */
+/* ---- undrain and drains ---------------------------------------------- */
 
 /* Removes the parts that a word names by name or GUID; with a port, only that link. */
 static void remove_word(struct ftr_drains *d, const char *word)
@@ -430,27 +419,6 @@ static const char *part_text(char buf[PART_TEXT_MAX], const struct ftr_drain *p)
 	snprintf(buf, PART_TEXT_MAX, "0x%016" PRIx64 "%s \"%s\" since=%s by=%s", p->guid, port,
 		 p->name, when, p->by);
 	return buf;
-}
-
-void doc_drains(struct doctor *d, struct doc_result *r)
-{
-	const char *path = path_beside(&d->conf);
-	char text[PART_TEXT_MAX];
-	struct ftr_drains drains = { 0 };
-	struct ftr_err err = { 0 };
-
-	if (!access(path, F_OK) && ftr_drains_read(path, true, &drains, &err)) {
-		doc_say(r, DOC_FAILURE, "%s", err.msg);
-		doc_remedy(r, "correct or remove the file; \"ibfattree drain\" and \"undrain\" write it");
-		return;
-	}
-	doc_say(r, drains.n ? DOC_WARNING : DOC_OK, "%s",
-		CLI_COUNT(drains.n, "drained part", "drained parts"));
-	for (uint32_t i = 0; i < drains.n; i++)
-		doc_detail(r, "%s", part_text(text, &drains.part[i]));
-	if (drains.n)
-		doc_remedy(r, "after the maintenance: ibfattree undrain PART");
-	ftr_drains_clear(&drains);
 }
 
 static int print_json(const struct ftr_drains *d, bool in_effect)

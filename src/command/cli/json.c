@@ -167,10 +167,13 @@ void cli_json_switch(struct json_object *o, const char *key, const struct ftr_fa
 	cli_json_str(w, "name", f->sw[s].name);
 }
 
-void cli_json_place(struct json_object *o, const struct ftr_shape *sh, ftr_sw s)
+void cli_json_place(struct json_object *o, const struct ftr_fabric *f, const struct ftr_shape *sh,
+		    ftr_sw s)
 {
-	cli_json_guid(o, "guid", sh->f->sw[s].guid);
-	cli_json_str(o, "name", sh->f->sw[s].name);
+	cli_json_guid(o, "guid", f->sw[s].guid);
+	cli_json_str(o, "name", f->sw[s].name);
+	if (!sh)
+		return;
 	cli_json_num(o, "rank", sh->tree.rank[s]);
 	cli_json_num(o, "first_leaf", sh->numbering.pod_first[s]);
 	cli_json_num(o, "leaves", ftr_shape_above_leaf(sh, s) ? sh->numbering.pod_leaves[s] : 0);

@@ -41,8 +41,10 @@ void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
 /* Adds an object with "guid" and "name" of a switch. */
 void cli_json_switch(struct json_object *o, const char *key, const struct ftr_fabric *f, ftr_sw s);
-/* Adds "guid" and "name" of switch s, and its place in the tree ("rank", "first_leaf", "leaves"), to o. */
-void cli_json_place(struct json_object *o, const struct ftr_shape *sh, ftr_sw s);
+/* Adds "guid" and "name" of switch s to o, and, unless sh is NULL, its place in the tree ("rank",
+ * "first_leaf", "leaves"). */
+void cli_json_place(struct json_object *o, const struct ftr_fabric *f, const struct ftr_shape *sh,
+		    ftr_sw s);
 /* Adds "from", "from_port", "to" and "to_port" to o: the link from that port of s to another
  * switch. */
 void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, ftr_port port);

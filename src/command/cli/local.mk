@@ -10,22 +10,18 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/ddlr_repair.c src/command/cli/ddlr_repair.h src/command/cli/details.c \
 	src/command/cli/completion.c \
 	src/command/cli/input.c src/command/cli/save.c src/command/cli/transition.c src/command/cli/transition.h \
-	src/command/cli/ranks.c src/command/cli/jobs.c \
+	src/command/cli/jobs.c \
 	src/command/cli/pairs.c src/command/cli/pairs.h src/command/cli/pairs_plan.c \
-	src/command/cli/jobs.h src/command/cli/collective.c src/command/cli/collective.h \
-	src/command/cli/collective_steps.c src/command/cli/unpack.c $(DOCTOR_SOURCES)
-DOCTOR_SOURCES = src/command/cli/doctor.c src/command/cli/doctor.h src/command/cli/doctor_links.c \
-	src/command/cli/doctor_local.c src/command/cli/doctor_paths.c src/command/cli/doctor_read.c \
-	src/command/cli/doctor_rails.c src/command/cli/doctor_result.c
+	src/command/cli/jobs.h src/command/cli/count.c src/command/cli/unpack.c \
+	src/command/cli/conf.c src/command/cli/facts.c src/command/cli/facts.h \
+	src/command/cli/facts_live.c src/command/cli/rails.c
 nodist_libcli_a_SOURCES = src/command/cli/parts.c
-libcli_a_CPPFLAGS = $(AM_CPPFLAGS) -DFTR_LIBDIR='"$(libdir)"' \
-	-DFTR_MULTIARCH='"$(host_cpu)-linux-gnu"'
-libcli_a_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(IBVERBS_CFLAGS) $(JSONC_CFLAGS) \
+libcli_a_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS) \
 	$(UNPACK_CFLAGS)
 
 bin_PROGRAMS += ibfattree
 ibfattree_SOURCES = src/command/cli/main.c
-ibfattree_LDADD = libcli.a libftrtools.a libftrcore.a $(IBMAD_LIBS) $(IBVERBS_LIBS) $(JSONC_LIBS) \
+ibfattree_LDADD = libcli.a libftrtools.a libftrcore.a $(IBMAD_LIBS) $(JSONC_LIBS) \
 	$(UNPACK_LIBS) -lm
 
 bin_PROGRAMS += ibfattree-sim
@@ -45,7 +41,9 @@ src/command/cli/parts.c: src/command/cli/parts.awk $(parts)
 
 # Python: programs that convert one file to another or show it.
 dist_bin_SCRIPTS += src/command/convert/ibfattree-nodes src/command/convert/ibfattree-topo \
-	src/command/convert/ibfattree-slurm src/command/top/ibfattree-top
+	src/command/convert/ibfattree-slurm src/command/convert/ibfattree-ranks \
+	src/command/top/ibfattree-top \
+	src/command/collective/ibfattree-collective
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = src/command/cli/completion/ibfattree

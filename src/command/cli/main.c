@@ -14,6 +14,8 @@ static int start_program(int argc, char **argv)
 }
 
 /* Commands that are programs of their own. */
+static const struct cli_cmd cli_doctor = { .name = "doctor", .run = start_program,
+	.summary = "check node, fabric and tables before a change of the engine" };
 static const struct cli_cmd cli_sim = { .name = "sim", .run = start_program,
 	.summary = "simulate packets: throughput, latency, loss, deadlock" };
 static const struct cli_cmd cli_campaign = { .name = "campaign", .run = start_program,
@@ -26,6 +28,10 @@ static const struct cli_cmd cli_slurm = { .name = "slurm", .run = start_program,
 	.summary = "write Slurm's topology.conf" };
 static const struct cli_cmd cli_nodes = { .name = "nodes", .run = start_program,
 	.summary = "print the places of hosts for Kubernetes and dynamic Slurm nodes" };
+static const struct cli_cmd cli_collective = { .name = "collective", .run = start_program,
+	.summary = "compute the time of all-reduce, all-to-all and others" };
+static const struct cli_cmd cli_ranks = { .name = "ranks", .run = start_program,
+	.summary = "write the host file of a job in an order that avoids congestion" };
 static const struct cli_cmd cli_top = { .name = "top", .run = start_program,
 	.summary = "show status and repairs of the plugin in a terminal" };
 
@@ -34,7 +40,7 @@ static const struct cli_cmd *const commands[] = {
 	&cli_whatif, &cli_page, &cli_slurm, &cli_nodes, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim,
 	&cli_campaign,
 	&cli_save, &cli_restore, &cli_drain, &cli_undrain, &cli_drains, &cli_top,
-	&cli_completion, NULL
+	&cli_completion, &cli_facts, NULL
 };
 
 static void usage(FILE *out)
@@ -44,7 +50,8 @@ static void usage(FILE *out)
 	fprintf(out, "Usage: ibfattree COMMAND [OPTION...] [ARGUMENT...]\n"
 		"Routing and checking of InfiniBand fat-trees.\n\nCommands:\n");
 	for (const struct cli_cmd *const *c = commands; *c; c++)
-		fprintf(out, "  %-11s %s\n", (*c)->name, (*c)->summary);
+		if ((*c)->summary)	/* not a part of another command */
+			fprintf(out, "  %-11s %s\n", (*c)->name, (*c)->summary);
 	fprintf(out, "\nEngines:\n");
 	for (unsigned int i = 0; (e = ftr_engine_at(i)); i++)
 		fprintf(out, "  %-11s %s\n", e->name, e->summary);
@@ -73,5 +80,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; commands[i]; i++)
 		if (!strcmp(argv[1], commands[i]->name))
 			cli_exit(commands[i]->run(argc - 1, argv + 1));
+	if (!strcmp(argv[1], "count"))
+		cli_exit(cli_count_flows.run(argc - 1, argv + 1));
 	cli_die("unknown command '%s' (ibfattree --help lists the commands)", argv[1]);
 }

@@ -6,8 +6,9 @@
  * kinds.  A pair of physically connected host ports must be reachable.
  * Any other pair must be reachable if it has an up/down path.
  */
+#include <inttypes.h>
+
 #include "cli/cli.h"
-#include "cli/doctor.h"
 #include "cli/json.h"
 
 static const struct {
@@ -219,13 +220,21 @@ static void put_hops(const uint64_t *hops)
 	}
 }
 
-static void put_ports(const char *title, const struct doc_result *r)
+static void put_ports(const char *title, struct json_object *r)
 {
+	struct json_object *details = json_object_object_get(r, "details");
+	size_t n = r ? json_object_array_length(details) : 0;
+	uint64_t count = json_object_get_uint64(json_object_object_get(r, "count"));
+
 	if (!r)
 		return;
-	printf("%-13s %s%s%s%s\n", title, cli_colour(r->verdict ? CLI_DOUBT : CLI_GOOD),
-	       doc_prefix(r->verdict), r->text, cli_colour(CLI_PLAIN));
-	doc_put_details(r, 14);
+	printf("%-13s %s%s%s\n", title, cli_colour(count ? CLI_DOUBT : CLI_GOOD),
+	       cli_json_get_text(r, "text"), cli_colour(CLI_PLAIN));
+	for (size_t i = 0; i < n; i++)
+		printf("%14s%s\n", "", json_object_get_string(json_object_array_get_idx(details, i)));
+	if (count > n)
+		printf("%14s... and %" PRIu64 " more\n", "", count - n);
+	json_object_put(r);
 }
 
 static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
@@ -320,17 +329,6 @@ static void json_cdg(struct json_object *o, const struct ftr_fabric *f,
 	}
 }
 
-static void json_ports(struct json_object *o, const char *key, const struct doc_result *r)
-{
-	if (!r)
-		return;
-	o = cli_json_object(o, key);
-	cli_json_str(o, "verdict", doc_key(r->verdict));
-	cli_json_str(o, "text", r->text);
-	cli_json_num(o, "count", r->n_details);
-	doc_json_details(o, r);
-}
-
 struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 				    const struct ftr_check_report *r,
 				    const struct cli_report_opts *opts, const struct cli_verdict *v)
@@ -353,8 +351,10 @@ struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr
 		cli_json_switch(n, "at", f, r->vl_drop.at);
 		cli_json_lid(cli_json_object(n, "to"), f, r->vl_drop.lid);
 	}
-	json_ports(o, "rails", opts->rails);
-	json_ports(o, "host_ports", opts->host_ports);
+	if (opts->rails) {
+		cli_json_put(o, "rails", opts->rails);
+		cli_json_put(o, "host_ports", opts->host_ports);
+	}
 	n = cli_json_object(o, "not_checked");
 	cli_json_bool(n, "multicast", true);
 	cli_json_bool(n, "virtual_lanes", !opts->sl2vl && !opts->psl);

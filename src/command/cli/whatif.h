@@ -88,8 +88,11 @@ void cli_measure_load(const struct ftr_shape *sh, const struct ftr_tables *t,
 		      const struct cli_loads *what, struct ftr_team *team, struct cli_measure *out);
 void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d);
 
-/* Adds the fabric of sh, the places of its switches in the tree, and lists of host ports to o.  load:
- * flows of all-to-all at each port (details.c). */
+/* details.c.  cli_details_fabric: add f and the places of its switches in the tree to o.  sh: NULL
+ * without ranks.  load: flows of all-to-all at each port, or NULL.  cli_details: also add these lists
+ * of host ports. */
+void cli_details_fabric(struct json_object *o, const struct ftr_fabric *f,
+			const struct ftr_shape *sh, const uint64_t *load);
 void cli_details(struct json_object *o, const struct ftr_shape *sh, struct ftr_order order,
 		 struct ftr_order ends, const uint64_t *load);
 
@@ -127,6 +130,8 @@ struct cli_whatif_view {
 	bool list;		/* list all affected nodes */
 };
 
+/* Adds the values to o. */
+void cli_measure_json(struct json_object *o, const struct cli_measure *m);
 /* Both functions print the columns and return status, or CLI_BAD on failure. */
 int cli_whatif_table(const struct cli_whatif_view *v, int status);
 int cli_whatif_json(const struct cli_whatif_view *v, int status);

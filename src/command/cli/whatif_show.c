@@ -222,7 +222,7 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 
 /* ---- JSON -------------------------------------------------------------- */
 
-static void put_run(struct json_object *o, const struct cli_measure *r)
+void cli_measure_json(struct json_object *o, const struct cli_measure *r)
 {
 	for (int m = 0; m < CLI_N_METRICS; m++) {
 		if (isnan(r->v[m]))
@@ -281,7 +281,7 @@ int cli_whatif_json(const struct cli_whatif_view *v, int status)
 			else
 				cli_json_num(run, "seed", v->seed + i);
 			cli_json_bool(run, "finding", col->run[i].bad);
-			put_run(run, &col->run[i]);
+			cli_measure_json(run, &col->run[i]);
 			if (col->run[i].details)
 				cli_json_put(run, "details", col->run[i].details);
 		}

@@ -1,16 +1,159 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What the programs ibfattree-report and ibfattree-slurm share: they run ibfattree, and write one
-file."""
+"""What the programs in Python share: options, errors, running the command ibfattree, and writing one
+file or one JSON object."""
+import contextlib
 import gzip
+import json
 import os
+import re
 import shutil
+import signal
 import stat
+import subprocess
+import sys
 import tempfile
+import types
+
+U64_MAX = 2**64 - 1
+LIST_MAX = 64           # number of times that an option may be given
+# control characters, separators of lines, characters that change the direction of text, and bytes
+# that are not UTF-8 (surrogateescape)
+HIDDEN = re.compile('[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]')
+OPTION = re.compile(r'  (?:-[a-z], )?--([a-z-]+)(?: (\S+))? +(\S.*)')
 
 
 class CommonError(Exception):
-    """The message is one line."""
+    """The message is one line.  No message: it has already been printed."""
 
+
+# ---- options ------------------------------------------------------------------------------------
+
+def word(command, option, text, words):
+    """words: "one|two"."""
+    if text not in words.split('|'):
+        raise CommonError(f"{command}: --{option} expects {words}, not '{text}'")
+    return text
+
+
+def number(command, option, text, least, most):
+    match = re.fullmatch('(0[xX](?=.))?[0-9a-fA-F]{1,20}', text)
+    try:
+        value = int(text, 16 if match[1] else 8 if text.startswith('0') else 10) if match else None
+    except ValueError:
+        value = None
+    if value is None or not least <= value <= most:
+        limits = '' if most == U64_MAX else f' from {least} to {most}'
+        raise CommonError(f"{command}: --{option} expects a number{limits}, not '{text}'")
+    return value
+
+
+def parse(command, text, words, lists=()):
+    """Parses words by the rules of the commands in C.  text, for --help, has the options, the
+    placeholders of their values, their defaults, and in its first line the arguments.  Returns the
+    options as attributes, and the arguments.  lists: options that may be given several times."""
+    kinds, options, arguments, words = {}, {}, [], list(words)
+    for match in filter(None, map(OPTION.fullmatch, text.splitlines())):
+        name, placeholder, more = match.groups()
+        default = re.search(r'\(default: (.*)\)$', more)
+        kinds[name] = placeholder
+        options[name] = [] if name in lists else default[1] if default else \
+            None if placeholder else False
+    while words:
+        given = words.pop(0)
+        if given == '--':
+            arguments += words
+            break
+        if given in ('-h', '--help'):
+            print(text, end='')
+            sys.exit(0)
+        if not given.startswith('-') or given == '-':
+            arguments.append(given)
+            continue
+        name, equals, value = ('output', '', '') if given == '-o' else given[2:].partition('=')
+        if name not in kinds or given[1] != '-' and given != '-o':
+            raise CommonError(f"{command}: unknown option '{given}' (ibfattree {command} --help lists "
+                              'the options)')
+        if not kinds[name]:
+            if equals:
+                raise CommonError(f"{command}: --{name} takes no value, but '{value}' is given")
+            options[name] = True
+            continue
+        if not equals:
+            if not words:
+                raise CommonError(f'{command}: --{name} expects a value: {kinds[name]}')
+            value = words.pop(0)
+        if re.fullmatch('[a-z]+([|][a-z]+)+', kinds[name]):
+            word(command, name, value, kinds[name])
+        if name not in lists:
+            options[name] = value
+        elif len(options[name]) < LIST_MAX:
+            options[name].append(value)
+        else:
+            raise CommonError(f'{command}: --{name} {value}: the option may be given at most '
+                              f'{LIST_MAX} times')
+    usage = text.partition('\n')[0].replace('Usage: ', '')
+    names = [name for name in usage.split()[2:] if name != '[OPTION...]']
+    if len(arguments) < sum(name[0] != '[' for name in names):
+        raise CommonError(f'{command}: missing argument; usage: {usage}')
+    if len(arguments) > len(names):
+        raise CommonError(f"{command}: '{arguments[len(names)]}' is one argument too many; usage: "
+                          f'{usage}')
+    return types.SimpleNamespace(**{name.replace('-', '_'): value
+                                    for name, value in options.items()}), arguments
+
+
+# ---- errors, text -------------------------------------------------------------------------------
+
+def error(message):
+    print(f'ibfattree: {HIDDEN.sub("?", message)}', file=sys.stderr)
+
+
+def note(message):
+    error(f'note: {message}')
+
+
+def run(main):
+    """Ends the program with the status that main returns, or after an error with 2."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for signum in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(signum, lambda *_: sys.exit(2))   # removes unfinished files
+    try:
+        sys.exit(main())
+    except CommonError as failure:
+        message = str(failure)
+    except OSError as failure:
+        message = f'stdout: cannot write: {failure.strerror}'
+    except KeyboardInterrupt:
+        sys.exit(130)
+    if message:
+        error(message)
+    os._exit(2)                         # what is left for stdout cannot be written
+
+
+def counted(count, one, many):
+    return f'{count:,} {one if count == 1 else many}'
+
+
+def switches(count):
+    return counted(count, 'switch', 'switches')
+
+
+def links(count):
+    return counted(count, 'link', 'links')
+
+
+def host_ports(count):
+    return counted(count, 'host port', 'host ports')
+
+
+def json_text(value):
+    """The text that the commands in C print, with six significant digits of a real number."""
+    return re.sub('(?m)(?<=: )-?[0-9][0-9.e+-]*(?=,?$)',
+                  lambda match: match[0] if match[0].isdigit() else f'{float(match[0]):.6g}',
+                  json.dumps(value, indent=2, ensure_ascii=False))
+
+
+# ---- the command, files -------------------------------------------------------------------------
 
 def find_command(user, directory):
     """user: the command that needs it.  Returns the path of ibfattree: $IBFATTREE, or in this directory, or in $PATH."""
@@ -23,7 +166,41 @@ def find_command(user, directory):
     return program
 
 
-def replace(path, data, old):
+def run_command(command, words, directory):
+    """Runs ibfattree, which prints its own errors.  Returns its JSON object."""
+    done = subprocess.run([find_command(command, directory), *words], stdout=subprocess.PIPE,
+                          check=False)
+    if done.returncode not in (0, 1):
+        raise CommonError(f'{command}: ibfattree: ended by signal {-done.returncode}'
+                          if done.returncode < 0 else '')
+    return json.loads(done.stdout)
+
+
+def find_hosts(data):
+    """data: the object that ibfattree count prints.  Adds to each host whether --hosts lists it, its
+    place in the host order, and its switches, and to data the hosts of --hosts that are not in the
+    fabric."""
+    place = {port: i for i, port in reversed(list(enumerate(data['order'])))}
+    entries = data.get('entries')
+    listed = {entry.get('host') for entry in entries or ()}
+    data['unknown_hosts'] = [entry['name'] for entry in entries or () if 'host' not in entry]
+    for i, host in enumerate(data['hosts']):
+        places = [place[port] for port in host['ports'] if port in place]
+        host['listed'] = entries is None or i in listed
+        host['place'] = min(places) if places else None
+        host['switches'] = [data['end_ports'][port]['switch'] for port in host['ports']]
+    return data
+
+
+def fill(file, text, path):
+    """text: str, or an iterable of them."""
+    packed = gzip.GzipFile('', 'wb', 6, file) if path.endswith('.gz') else contextlib.nullcontext(file)
+    with packed as out:
+        for part in [text] if isinstance(text, str) else text:
+            out.write(part.encode())
+
+
+def replace(path, text, old):
     """Writes a file under another name, and renames it.  old: status of the replaced file or None."""
     if old and stat.S_ISDIR(old.st_mode):
         raise CommonError(f'{path}: cannot replace: Is a directory')
@@ -31,8 +208,8 @@ def replace(path, data, old):
     try:
         handle, temporary = tempfile.mkstemp(prefix=os.path.basename(real) + '.',
                                              dir=os.path.dirname(real))
-    except OSError as error:
-        raise CommonError(f'{path}: cannot create: {error.strerror}') from error
+    except OSError as failure:
+        raise CommonError(f'{path}: cannot create: {failure.strerror}') from failure
     try:
         mask = os.umask(0)
         os.umask(mask)
@@ -44,7 +221,7 @@ def replace(path, data, old):
             except OSError:
                 mode &= 0o700 | 0o666 & ~mask
         with open(handle, 'wb') as file:
-            file.write(data)
+            fill(file, text, path)
             file.flush()
             os.fchmod(handle, mode)
             os.fsync(handle)
@@ -55,24 +232,21 @@ def replace(path, data, old):
 
 
 def write(path, text):
-    """Writes a file, compressed if its name ends in .gz.  path "-" or None: stdout.  A regular file
-    is replaced as a whole; all else is written directly."""
-    data = text.encode()
+    """Writes a file, compressed if its name ends in .gz.  text: str, or an iterable of them.  path "-"
+    or None: stdout.  A regular file is replaced as a whole; all else is written directly."""
     if path in (None, '-'):
         path = 'stdout'
-    elif path.endswith('.gz'):
-        data = gzip.compress(data, 6)
     try:
         if path == 'stdout':
             with open(1, 'wb', closefd=False) as file:
-                file.write(data)
+                fill(file, text, path)
             return
         old = os.stat(path) if os.path.exists(path) else None
         if old is None and os.path.islink(path) or \
                 old and not stat.S_ISREG(old.st_mode) and not stat.S_ISDIR(old.st_mode):
             with open(path, 'wb') as file:
-                file.write(data)
+                fill(file, text, path)
             return
-        replace(path, data, old)
-    except OSError as error:
-        raise CommonError(f'{path}: cannot write: {error.strerror}') from error
+        replace(path, text, old)
+    except OSError as failure:
+        raise CommonError(f'{path}: cannot write: {failure.strerror}') from failure

@@ -87,16 +87,6 @@ struct dyn_order {
 	} *found;		/* [n] vertices that a search found */
 };
 
-/* dynchange.c: the current change. */
-struct dyn_step {
-	uint8_t *alt;		/* alt[s]: new entry of s while a step is being written, or
-				 * FTR_PORT_NONE */
-	uint64_t *queue;	/* packets to follow: (key of dyn_lid.occ) << 8 | VL */
-	uint32_t n_queue, cap_queue;
-	struct dyn_slot *undo;	/* changes of dyn_lid.occ: the key in occ, and the old value */
-	uint32_t n_undo, cap_undo;
-};
-
 struct ftr_cdg {
 	const struct ftr_fabric *f;
 	const struct ftr_cdg_opts *opts;	/* NULL: the graph is complete */
@@ -132,7 +122,16 @@ struct ftr_cdg {
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;
 	uint32_t *open_of;	/* open_of[lid]: 1 + index of lid in open[]; 0: lid is drained */
-	struct dyn_step step;
+	/* dynchange.c: the current change. */
+	struct {
+		uint8_t *alt;		/* alt[s]: new entry of s while a step is being written, or
+					 * FTR_PORT_NONE */
+		uint64_t *queue;	/* packets to follow: (key of dyn_lid.occ) << 8 | VL */
+		uint32_t n_queue, cap_queue;
+		struct dyn_slot *undo;	/* changes of dyn_lid.occ: the key in occ, and the old
+					 * value */
+		uint32_t n_undo, cap_undo;
+	} step;
 };
 
 static inline uint32_t dyn_degree(const struct ftr_cdg *g, ftr_sw s)

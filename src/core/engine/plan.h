@@ -40,35 +40,25 @@ struct hop_list {		/* next hops of a switch towards the present destination swit
  * step is known.  LABELLED: label[] is the best step so far.  CONNECTED: a path is planned. */
 enum { OPEN = 0, LABELLED, CONNECTED };
 
-/* need.c: which switches need paths. */
-struct needs {
-	uint32_t *island;	/* [n_sw] */
-	/* ends[s]: number of host ports with a LID on switch s; lids[s]: number of their LIDs */
-	uint32_t *ends, *lids;
-	uint8_t *need;		/* need[l]: NEED_... of column l */
-	uint32_t *hub;		/* hub[s]: number of switches that are better gateways than s */
-	/* pair[pair_first[l]] .. pair[pair_first[l + 1] - 1]: the switches that need a path to
-	 * column l, but have no up/down path by rank */
-	uint32_t *pair_first;	/* [n_sw + 1] */
-	ftr_sw *pair;
-};
-
-/* connect.c: the result, and the capacities of its arrays. */
-struct found {
-	struct connect *out;
-	uint32_t cap_entries, n_via, cap_via;
-	uint64_t pairs;
-	bool complete;
-	bool closed;		/* true: some switches that need a path to the last column have
-				 * none, although its last stage refused no turn */
-};
-
 struct plan {
 	const struct ftr_shape *sh;
 	const struct ftr_route_opts *opts;
 	struct ftr_arena *arena;
 	struct turns turns;
-	struct needs needs;
+	/* need.c: which switches need paths. */
+	struct {
+		uint32_t *island;	/* [n_sw] */
+		/* ends[s]: number of host ports with a LID on switch s; lids[s]: number of their
+		 * LIDs */
+		uint32_t *ends, *lids;
+		uint8_t *need;		/* need[l]: NEED_... of column l */
+		uint32_t *hub;		/* hub[s]: number of switches that are better gateways
+					 * than s */
+		/* pair[pair_first[l]] .. pair[pair_first[l + 1] - 1]: the switches that need a path
+		 * to column l, but have no up/down path by rank */
+		uint32_t *pair_first;	/* [n_sw + 1] */
+		ftr_sw *pair;
+	} needs;
 	/* for the current column (the present destination switch) */
 	uint32_t l;
 	const uint8_t *back;	/* back[l]: cost from the current column's switch to column l */
@@ -92,7 +82,16 @@ struct plan {
 	uint32_t n_heap, cap_heap;
 	bool nomem;
 	bool whole;		/* true: the caller discards an incomplete result */
-	struct found found;
+	/* connect.c: the result, and the capacities of its arrays. */
+	struct {
+		struct connect *out;
+		uint32_t cap_entries, n_via, cap_via;
+		uint64_t pairs;
+		bool complete;
+		bool closed;		/* true: some switches that need a path to the last
+					 * column have none, although its last stage refused
+					 * no turn */
+	} found;
 };
 
 /* need.c.  plan_find_pairs() and plan_find_hubs() return false if out of memory.

@@ -175,61 +175,6 @@ struct steps {			/* FTR_SIM_STEPS, see steps.c */
 	uint32_t n_done;
 };
 
-struct room {			/* space in the input buffers */
-	uint32_t *feeder;	/* [n_ports] channel that leads to each port */
-	int32_t *credit;	/* [n_ch * n_vls] credits of the sender, in bytes */
-	int32_t *occ;		/* [n_ports * n_vls] occupied bytes of each buffer */
-	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that each buffer feeds now */
-};
-
-struct queue {			/* how packets wait */
-	struct list *fifo;	/* [n_ports * n_vls] packets of each buffer; FTR_SIM_FIFO only */
-	struct list *out_vl;	/* [n_ports * n_vls] elements of node[] that wait for each output
-				 * and VL */
-	uint32_t *voq;		/* [n_sw] index in node[] of the first queue of each switch */
-	struct node *node;	/* queues first, then own nodes of packets */
-	struct own *own;	/* own[i] belongs to node n_voq + i */
-	uint32_t n_voq, n_node, cap_node, cap_own, free_node;
-};
-
-struct pool {			/* the packets */
-	struct packet *pkt;
-	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
-	uint32_t *parked;
-	uint32_t n_parked, cap_parked;
-	uint32_t *fresh;	/* packets with their own nodes that were just routed */
-	uint32_t n_fresh, cap_fresh;
-};
-
-struct mail {			/* messages of routing functions */
-	struct message *msg;
-	uint32_t n_msg, cap_msg, free_msg;
-	struct list *messages;	/* [n_ports] messages that wait for each channel */
-};
-
-struct traffic {
-	struct source *src;
-	uint32_t *perm;
-	ftr_ep *order;
-	uint32_t n_order;
-	uint32_t *place_of;	/* [n_ep] index of each host port in order[], or NONE */
-	uint32_t *pair_of;	/* [n_pairs] indices in conf->traffic.pair[], sorted by source */
-	struct steps steps;
-};
-
-struct broken {
-	uint8_t *up;		/* [n_ports] 1: the link works; part of the view */
-	uint8_t *link_down, *sw_down, *held;
-};
-
-struct due {			/* work of the present instant */
-	uint32_t *dirty, *turn;	/* dirty: channels that may be able to send; turn: those of them
-				 * that choose_all() examines now */
-	uint32_t n_dirty;
-	struct event *batch;
-	uint32_t cap_batch;
-};
-
 struct sim {
 	const struct ftr_sim_conf *conf;
 	uint32_t run;		/* number of this run */
@@ -246,13 +191,58 @@ struct sim {
 	uint32_t n_ports, n_ch, n_st;
 	struct channel *ch;
 	uint32_t *port_sw;	/* [n_ports] */
-	struct room room;
-	struct queue queue;
-	struct pool pool;
-	struct mail mail;
-	struct traffic traffic;
-	struct broken broken;
-	struct due due;
+	struct {			/* space in the input buffers */
+		uint32_t *feeder;	/* [n_ports] channel that leads to each port */
+		int32_t *credit;	/* [n_ch * n_vls] credits of the sender, in bytes */
+		int32_t *occ;		/* [n_ports * n_vls] occupied bytes of each buffer */
+		uint16_t *reading;	/* [n_ports * n_vls] number of outputs that each buffer
+					 * feeds now */
+	} room;
+	struct {			/* how packets wait */
+		struct list *fifo;	/* [n_ports * n_vls] packets of each buffer;
+					 * FTR_SIM_FIFO only */
+		struct list *out_vl;	/* [n_ports * n_vls] elements of node[] that wait for
+					 * each output and VL */
+		uint32_t *voq;		/* [n_sw] index in node[] of the first queue of each
+					 * switch */
+		struct node *node;	/* queues first, then own nodes of packets */
+		struct own *own;	/* own[i] belongs to node n_voq + i */
+		uint32_t n_voq, n_node, cap_node, cap_own, free_node;
+	} queue;
+	struct {			/* the packets */
+		struct packet *pkt;
+		uint32_t n_pkt, cap_pkt, free_pkt, next_id;
+		uint32_t *parked;
+		uint32_t n_parked, cap_parked;
+		uint32_t *fresh;	/* packets with their own nodes that were just routed */
+		uint32_t n_fresh, cap_fresh;
+	} pool;
+	struct {			/* messages of routing functions */
+		struct message *msg;
+		uint32_t n_msg, cap_msg, free_msg;
+		struct list *messages;	/* [n_ports] messages that wait for each channel */
+	} mail;
+	struct {
+		struct source *src;
+		uint32_t *perm;
+		ftr_ep *order;
+		uint32_t n_order;
+		uint32_t *place_of;	/* [n_ep] index of each host port in order[], or NONE */
+		uint32_t *pair_of;	/* [n_pairs] indices in conf->traffic.pair[], sorted by
+					 * source */
+		struct steps steps;
+	} traffic;
+	struct {
+		uint8_t *up;		/* [n_ports] 1: the link works; part of the view */
+		uint8_t *link_down, *sw_down, *held;
+	} broken;
+	struct {			/* work of the present instant */
+		uint32_t *dirty, *turn;	/* dirty: channels that may be able to send; turn: those
+					 * of them that choose_all() examines now */
+		uint32_t n_dirty;
+		struct event *batch;
+		uint32_t cap_batch;
+	} due;
 	int32_t quantum[FTR_SIM_VLS];
 	bool no_memory;
 	bool any_last;		/* true: some packet had an exit with ftr_sim_exit.last */

@@ -27,7 +27,7 @@
 	{ #pointer, offsetof(struct osm_opensm, pointer), \
 	  offsetof(struct osm_opensm, target) }
 
-static const struct anchor {
+static const struct {
 	const char *name;
 	size_t at, to;		/* offsets of the pointer and of its target, in osm_opensm_t */
 } anchor[] = {

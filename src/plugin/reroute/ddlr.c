@@ -37,9 +37,7 @@
 
 static bool repairs_locally(const struct rr_routing *gen)
 {
-	const struct ftr_engine_ops *ops = ftr_engine_find(gen->engine);
-
-	return ops && ops->local_repair;
+	return ftr_engine_find(gen->engine)->local_repair;
 }
 
 static void stop(struct rr_view *v, struct rr_planner **p)

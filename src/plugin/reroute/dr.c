@@ -53,8 +53,7 @@ void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
 	while (head < tail) {
 		ftr_sw s = t->queue[head++];
 
-		if (t->hops[s] >= RR_DR_HOPS_MAX ||
-		    (s != from->sw && avoid && avoid[s]))
+		if (s != from->sw && avoid && avoid[s])
 			continue;
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			ftr_sw r = ftr_fabric_port(f, s, (ftr_port)p)->peer;
@@ -64,7 +63,7 @@ void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
 				continue;
 			t->parent[r] = s;
 			t->port[r] = (ftr_port)p;
-			t->hops[r] = (uint8_t)(t->hops[s] + 1);
+			t->hops[r] = (uint16_t)(t->hops[s] + 1);
 			t->queue[tail++] = r;
 		}
 	}

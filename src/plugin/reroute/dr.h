@@ -30,7 +30,7 @@ struct rr_dr_tree {
 	ftr_sw *parent;		/* [n_sw] previous switch of the route; FTR_SW_NONE: not
 				 * reached */
 	ftr_port *port;		/* [n_sw] port of the parent that leads to this switch */
-	uint8_t *hops;		/* [n_sw] number of switches on the route, without the last */
+	uint16_t *hops;		/* [n_sw] number of switches on the route, without the last */
 	ftr_sw *queue;		/* [n_sw] temporary data of the search */
 };
 

@@ -227,16 +227,13 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 	uint32_t kept = 0, at = 0;
 	bool ok = add_far_ends(&p, c, n);
 
-	if (ok && p.n)
-		ask_ports(f, &p, HEDGE_MS);
+	ask_ports(f, &p, HEDGE_MS);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct rr_smp *j = &p.job[at];
-
 		if (c[i].up) {
-			at++;
-			*unknown |= !ok || j->state != RR_SMP_DONE;
-			if (!ok || j->state != RR_SMP_DONE ||
-			    rr_smp_port_state(j) != RR_PORT_ACTIVE)
+			bool answered = ok && p.job[at++].state == RR_SMP_DONE;
+
+			*unknown |= !answered;
+			if (!answered || rr_smp_port_state(&p.job[at - 1]) != RR_PORT_ACTIVE)
 				continue;
 		}
 		c[kept++] = c[i];

@@ -7,9 +7,10 @@
 
 #include "reroute/reroute.h"
 
+/* Set avoid[] for the switches on the route to s, which the search has reached, without the ends. */
 static void mark_route(const struct rr_dr_tree *t, ftr_sw s, uint8_t *avoid)
 {
-	while (t->parent[s] != FTR_SW_NONE && t->parent[s] != s) {
+	while (t->parent[s] != s) {
 		s = t->parent[s];
 		avoid[s] = s != t->from.sw;
 	}

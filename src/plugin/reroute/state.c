@@ -308,7 +308,7 @@ static unsigned int on_done(struct rr_state *s, const struct rr_event *ev)
 
 unsigned int rr_step(struct rr_state *s, const struct rr_event *ev, double now)
 {
-	switch (ev->kind) {
+	switch (ev->kind) {	/* not covered: another kind than those below */
 	case RR_EV_TRAP:
 		return on_trap(s, ev, now);
 	case RR_EV_SWEEP_START:
@@ -334,7 +334,7 @@ unsigned int rr_step(struct rr_state *s, const struct rr_event *ev, double now)
 		return on_done(s, ev);
 	case RR_EV_WANT_SWEEP:
 		return on_want_sweep(s, ev->now, now);
-	case RR_N_EVENTS:
+	case RR_N_EVENTS:	/* not covered: it is no event */
 		break;
 	}
 	return 0;

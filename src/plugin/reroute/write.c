@@ -226,10 +226,9 @@ static bool may_reach(struct push *p, ftr_sw s, ftr_lid lid, ftr_sw end)
 
 	memset(p->seen, 0, p->v->gen.fabric->n_sw);
 	for (;; s = p->stack[--n]) {
-		bool changed = false;
-
-		while (s != FTR_SW_NONE && s != end && !p->seen[s] && !changed) {
+		while (s != FTR_SW_NONE && s != end && !p->seen[s]) {
 			uint32_t i = find_change(p, lid, s);
+			bool changed = false;
 
 			p->seen[s] = 1;
 			for (; i < p->what->n && p->by_lid[i]->lid == lid && p->by_lid[i]->sw == s; i++) {
@@ -243,7 +242,7 @@ static bool may_reach(struct push *p, ftr_sw s, ftr_lid lid, ftr_sw end)
 			if (!changed)
 				s = next_switch(p, s, ftr_tables_get(p->v->sent, s, lid));
 		}
-		if (s == end && !changed)
+		if (s == end)
 			return true;
 		if (!n)
 			return false;
@@ -261,14 +260,6 @@ static bool may_loop(struct push *p, const struct write *w)
 		if (may_reach(p, next_switch(p, e->sw, e->after), e->lid, e->sw))
 			return true;
 	}
-	return false;
-}
-
-static bool has_live_link(const struct push *p, ftr_sw s)
-{
-	for (unsigned int i = 1; i <= p->v->gen.fabric->sw[s].n_ports; i++)
-		if (next_switch(p, s, (ftr_port)i) != FTR_SW_NONE)
-			return true;
 	return false;
 }
 
@@ -417,7 +408,7 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 		if (p->job[i].state == RR_SMP_DONE || p->cut_off[s])
 			continue;
 		p->doubt = true;
-		p->v->mixed |= has_live_link(p, s);
+		p->v->mixed = true;
 		p->v->in_flight[s] |= p->job[i].n_routes != 0;
 		p->sets->failed += !p->late[s];
 	}
@@ -507,16 +498,15 @@ static void note_writes(struct push *p)
 /* Add the numbers of this write to those in p->sets. */
 static void count(struct push *p)
 {
-	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
+	uint64_t seen[FTR_LID_MAX / 64 + 1] = { 0 };
 
-	for (uint32_t i = 0; seen && i < p->what->n; i++) {
+	for (uint32_t i = 0; i < p->what->n; i++) {
 		ftr_lid lid = p->what->entry[i].lid;
 
-		p->sets->lids += !seen[lid];
+		p->sets->lids += !rr_port_has(seen, lid);
 		p->sets->pathless += p->what->entry[i].after == FTR_PORT_NONE;
-		seen[lid] = 1;
+		rr_port_put(seen, lid);
 	}
-	free(seen);
 	for (uint32_t i = 0; i < p->n; i++)
 		p->sets->blocks += !p->cut_off[p->write[i].sw];
 	p->sets->n_changes += p->what->n;
