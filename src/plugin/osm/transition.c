@@ -400,14 +400,14 @@ static void wait_for_older(struct change *x)
 /* Write all entries that have a step.  When a switch does not answer, plan again. */
 static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 {
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
 
-	do {
+	while (!write_steps(x, x->plan.n_steps) && !is_over(x)) {
 		st = ftr_transition_plan(&x->plan, err);
 		if (st)
-			return st;
-	} while (!write_steps(x, x->plan.n_steps) && !is_over(x));
-	return FTR_OK;
+			break;
+	}
+	return st;
 }
 
 static bool has_entries(const struct ftr_tables *t)
@@ -549,13 +549,13 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 	if (st || v == SAFE)
 		return st ? st : write_in_order(x, err);
 	if (v == UNSAFE && !change_lids(x, &held, &why)) {
-		if (!held)
-			return write_in_order(x, err);
-		ftr_fail(&why, FTR_REFUSED, "no order of writes that excludes a credit loop was found for the new entries of %s",
-			 ibf_count(held, "LID", "LIDs").s);
+		v = held ? UNSAFE : SAFE;
+		if (held)
+			ftr_fail(&why, FTR_REFUSED, "no order of writes that excludes a credit loop was found for the new entries of %s",
+				 ibf_count(held, "LID", "LIDs").s);
 	}
 	st = ftr_transition_plan(&x->plan, err);
-	return st ? st : write_unsafe(x, why.msg, err);
+	return st ? st : v == SAFE ? write_in_order(x, err) : write_unsafe(x, why.msg, err);
 }
 
 /* True if OpenSM's copy of a block is that of the switch: the block is not marked as unknown, and
@@ -765,10 +765,10 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	enum ftr_status st;
 
 	p->unordered_at = 0;
-	if (!p->smp || !p->opt.transition ||
-	    !(p->lft_known || p->opt.takeover || e->prefer.stage == IBF_ADOPTING))
-		return;
 	x.other_ranks = ibf_ranks_differ(p, x.f, x.rank);
+	if (!p->smp || !p->opt.transition || (p->lft_known ? !gen->changes.entries :
+	    !p->opt.takeover && e->prefer.stage != IBF_ADOPTING))
+		return;
 	st = prepare(&x, e, &err);
 	if (!st) {
 		CL_PLOCK_RELEASE(&p->osm->lock);
