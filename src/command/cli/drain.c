@@ -54,20 +54,6 @@ static struct ftr_drains read_drains(const char *path)
 	return d;
 }
 
-static struct ftr_drain *add_part(struct ftr_drains *d)
-{
-	struct ftr_drain *more;
-
-	if (d->n == FTR_DRAINS_MAX)
-		cli_die("more than %u drained parts", FTR_DRAINS_MAX);
-	more = realloc(d->part, (d->n + (size_t)1) * sizeof(*more));
-	if (!more)
-		cli_die("out of memory for %u drained parts", d->n + 1);
-	d->part = more;
-	more[d->n] = (struct ftr_drain){ .guid = 0 };
-	return &more[d->n++];
-}
-
 /* ---- names ------------------------------------------------------------------ */
 
 /* Adds a part unless it is drained already. */
@@ -82,9 +68,14 @@ static void add(struct ftr_drains *d, uint64_t guid, unsigned int port, const ch
 					  name, d->part[i].since, d->part[i].by);
 			return;
 		}
-	part = add_part(d);
-	part->guid = guid;
-	part->port = (ftr_port)port;
+	if (d->n == FTR_DRAINS_MAX)
+		cli_die("more than %u drained parts", FTR_DRAINS_MAX);
+	part = realloc(d->part, (d->n + (size_t)1) * sizeof(*part));
+	if (!part)
+		cli_die("out of memory for %u drained parts", d->n + 1);
+	d->part = part;
+	part += d->n++;
+	*part = (struct ftr_drain){ .guid = guid, .port = (ftr_port)port };
 	snprintf(part->name, sizeof(part->name), "%s", name);
 }
 
