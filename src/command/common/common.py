@@ -19,7 +19,7 @@ LIST_MAX = 64           # number of times that an option may be given
 # control characters, separators of lines, characters that change the direction of text, and bytes
 # that are not UTF-8 (surrogateescape)
 HIDDEN = re.compile('[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]')
-OPTION = re.compile(r'  (?:-[a-z], )?--([a-z-]+)(?: (\S+))? +(\S.*)')
+OPTION = re.compile(r'  (?:-[a-z], )?--([a-z0-9-]+)(?: (\S+))? +(\S.*)')
 
 
 class CommonError(Exception):
@@ -100,6 +100,14 @@ def parse(command, text, words, lists=()):
                           f'{usage}')
     return types.SimpleNamespace(**{name.replace('-', '_'): value
                                     for name, value in options.items()}), arguments
+
+
+def live_words(command, args):
+    """Returns those of the options --ca, --port and --m-key that are given, for ibfattree."""
+    number(command, 'port', args.port, 0, 254)
+    number(command, 'm-key', args.m_key, 0, U64_MAX)
+    return [f'--{name}={value}' for name, value in (('ca', args.ca), ('port', args.port),
+                                                    ('m-key', args.m_key)) if value not in (None, '0')]
 
 
 # ---- errors, text -------------------------------------------------------------------------------
