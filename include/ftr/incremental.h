@@ -165,8 +165,8 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
  * (<ftr/cdg.h>).  The next ftr_incr_apply computes spared entries again.
  */
 void ftr_incr_spare(struct ftr_incr *lv, bool spare);
-/* Until the next call of ftr_incr_spare, change all entries for this LID or, if the paths of all old
- * ones still work, none: the new ones with spared entries could close a credit loop. */
+/* Until the next call of ftr_incr_spare, spare all entries for this LID whose old paths still work along
+ * old entries: the new ones could close a credit loop. */
 void ftr_incr_refuse(struct ftr_incr *lv, ftr_lid lid);
 
 /* Undo the last ftr_incr_apply exactly.  Returns false, and changes nothing, if that call failed

@@ -84,6 +84,8 @@ void osm_log(osm_log_t *log, osm_log_level_t level, const char *fmt, ...)
 	h->log = must(realloc(h->log, h->log_size + n + 1));
 	memcpy(h->log + h->log_size, line, n + 1);
 	h->log_size += n;
+	if (h->logging)
+		h->logging(h->logging_ctx, line);
 	pthread_mutex_unlock(&h->mutex);
 }
 

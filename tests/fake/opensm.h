@@ -125,6 +125,9 @@ struct fake {
 	/* Called after each Set of a table, while the mutex of fake/wire.c is held; may be NULL. */
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
+	/* Called for each line of the log, with `mutex` held; may be NULL. */
+	void (*logging)(void *ctx, const char *line);
+	void *logging_ctx;
 	/* fiber_cause and fiber_follow, or NULL; links_past: hash of the events that have changed links */
 	uint64_t (*cause)(void);
 	void (*follow)(uint64_t cause);

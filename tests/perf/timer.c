@@ -15,7 +15,7 @@
  * sum over all trees built since the last such line.  If OpenSM builds the trees, their time is not
  * measured, and 0 is logged.  When the tables of a sweep are on the switches, the plugin logs
  * "ibftimer: pushed N blocks to M switches", from OpenSM's own count of acknowledged blocks.  At the
- * end of a discovery it logs "ibftimer: discovered".
+ * begin and the end of a discovery it logs "ibftimer: sweep" and "ibftimer: discovered".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +162,8 @@ static void report(void *ctx, osm_epi_event_id_t id, void *data)
 
 	if (id == OSM_EVENT_ID_HEAVY_SWEEP_START && !t->n)
 		watch_all(t);
+	if (id == OSM_EVENT_ID_HEAVY_SWEEP_START)
+		OSM_LOG(&t->osm->log, OSM_LOG_INFO, "ibftimer: sweep\n");
 	if (id == OSM_EVENT_ID_HEAVY_SWEEP_DONE)
 		OSM_LOG(&t->osm->log, OSM_LOG_INFO, "ibftimer: discovered\n");
 	if (id == OSM_EVENT_ID_LFT_CHANGE)

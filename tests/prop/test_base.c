@@ -157,6 +157,130 @@ static void with_faults(struct ftr_fabric *f, uint64_t seed, const char *engine,
 	free(ep);
 }
 
+/* Checks the tables over z->g, in which a value differs from z->f: the base must not be used. */
+static void not_by_difference(const struct state *z)
+{
+	uint32_t whole = n.whole;
+
+	same_check(z, z->before);
+	ck_assert_uint_eq(n.whole, whole + 1);
+}
+
+#define CHANGED(type, member, value)					\
+	do {								\
+		type was_ = (member);					\
+									\
+		(member) = (value);					\
+		not_by_difference(&z);					\
+		(member) = was_;					\
+	} while (0)
+
+/* The report is the same with and without the base.  difference: the base must be used. */
+static void same_with(const struct state *z, struct ftr_check_opts o, bool difference)
+{
+	struct ftr_check_report a, b;
+
+	ck_assert(!ftr_check_tables(z->g, z->before, &o, NULL, &a, &err));
+	o.base = z->checked;
+	ck_assert(!ftr_check_tables(z->g, z->before, &o, NULL, &b, &err));
+	ck_assert_msg((b.load_max > 0) == difference, "the base is%s used: rank %d, turns %u, VLs %d",
+		      difference ? " not" : "", o.rank != NULL, o.n_turns, o.sl2vl != NULL);
+	b.load_max = 0;
+	ck_assert(!memcmp(&a, &b, sizeof(a)));
+}
+
+/* The base of z is not used for a larger fabric, or one with more LIDs. */
+static void other_size(const struct state *z, const char *pgft, unsigned int lmc)
+{
+	struct state x = { .engine = "dmodc", .checked = z->checked };
+	struct ftr_pgft p;
+
+	ck_assert(!ftr_pgft_parse(pgft, &p, &err));
+	x.g = trees_grow(&p, 1, lmc);
+	ck_assert(!ftr_shape_new(x.g, NULL, NULL, &x.sh, &err));
+	x.before = route(&x, x.sh, NULL);
+	same_with(&x, (struct ftr_check_opts){ .rank = x.sh->tree.rank }, false);
+	ftr_tables_free(x.before);
+	ftr_shape_free(x.sh);
+	ftr_fabric_free(x.g);
+}
+
+/* A value of the fabric, or of the ranks, differs from that of the base. */
+START_TEST(other_values)
+{
+	struct state z = { .engine = "dmodc" };
+	struct ftr_switch *sw;
+	struct ftr_endport *ep;
+	struct ftr_swport *port;
+	struct ftr_lid_owner *owner;
+	struct ftr_pgft p;
+	struct ftr_turn turn = { .from = FTR_SW_NONE };
+	struct ftr_sl2vl *vls;
+	ftr_ep all[9];
+	uint8_t *rank;
+
+	ck_assert(!ftr_pgft_parse("2;2,4;1,2;1,1", &p, &err));
+	z.f = trees_grow(&p, 1, 0);
+	ck_assert_uint_eq(z.f->n_ep, 8);
+	ck_assert(!ftr_fabric_copy_if(z.f, NULL, &z.g, &err));
+	ck_assert(!ftr_shape_new(z.f, NULL, NULL, &z.sh, &err));
+	z.after = z.sh;
+	z.before = route(&z, z.sh, NULL);
+	rank = malloc(z.f->n_sw);
+	ck_assert_ptr_nonnull(rank);
+	memcpy(rank, z.sh->tree.rank, z.f->n_sw);
+	for (ftr_ep e = 0; e < 8; e++)
+		all[e] = e;
+	all[8] = FTR_EP_NONE;
+	z.hosts = (struct ftr_order){ all, 9 };
+	ck_assert(!ftr_check_base_new(&(struct ftr_check_before){
+		z.f, z.before, rank, &z.hosts,
+	}, NULL, &z.checked, &err));
+	sw = (void *)(uintptr_t)&z.g->sw[z.g->ep[0].sw];
+	ep = (void *)(uintptr_t)&z.g->ep[0];
+	port = (void *)(uintptr_t)ftr_fabric_port(z.g, ep->sw, ep->sw_port);
+	owner = (void *)(uintptr_t)&z.g->owner[ep->lid];
+	CHANGED(uint64_t, ep->guid, 77);
+	CHANGED(ftr_sw, ep->sw, z.g->ep[7].sw);
+	CHANGED(ftr_port, ep->sw_port, z.g->ep[1].sw_port);
+	CHANGED(ftr_lid, ep->lid, z.g->ep[1].lid);
+	CHANGED(uint32_t, owner->idx, 1);
+	CHANGED(__typeof__(owner->kind), owner->kind, FTR_OWNER_NONE);
+	CHANGED(uint32_t, port->peer, 1);
+	CHANGED(__typeof__(port->peer_kind), port->peer_kind, FTR_PEER_NONE);
+	CHANGED(__typeof__(port->peer_port), port->peer_port, (ftr_port)(port->peer_port + 1));
+	CHANGED(__typeof__(sw->n_ports), sw->n_ports, (__typeof__(sw->n_ports))(sw->n_ports - 1));
+	CHANGED(uint32_t, z.g->n_ep, 7);
+	CHANGED(uint8_t, rank[0], 9);
+	n.by_difference = 0;
+	same_check(&z, z.before);
+	ck_assert_uint_eq(n.by_difference, 1);
+	turn.at = ep->sw;	/* from one spine to the other */
+	for (unsigned int i = 1; i <= sw->n_ports; i++)
+		if (ftr_fabric_port(z.g, ep->sw, i)->peer_kind == FTR_PEER_SW) {
+			turn.from = turn.to;
+			turn.to = ftr_fabric_port(z.g, ep->sw, i)->peer;
+		}
+	same_with(&z, (struct ftr_check_opts){ .rank = z.sh->tree.rank }, true);
+	same_with(&z, (struct ftr_check_opts){ .rank = z.sh->tree.rank, .no_cdg = true }, true);
+	same_with(&z, (struct ftr_check_opts){ .no_cdg = true }, false);
+	same_with(&z, (struct ftr_check_opts){
+		.rank = z.sh->tree.rank, .turn = &turn, .n_turns = 1,
+	}, false);
+	ck_assert(!ftr_sl2vl_new(z.g, &vls, &err));
+	same_with(&z, (struct ftr_check_opts){ .rank = z.sh->tree.rank, .sl2vl = vls }, false);
+	ftr_sl2vl_free(vls);
+	other_size(&z, "2;2,5;1,2;1,1", 0);
+	other_size(&z, "2;2,4;1,2;1,1", 1);
+	ftr_check_base_free(z.checked);
+	ftr_tables_free(z.before);
+	ftr_shape_free(z.sh);
+	ftr_fabric_free(z.f);
+	ftr_fabric_free(z.g);
+	free(rank);
+}
+END_TEST
+
 static struct ftr_fabric *with_rails(void)
 {
 	struct ftr_gen_opts o = { .nodes = 38 };
@@ -208,6 +332,7 @@ int main(void)
 		files++;
 	tcase_add_test(tc, random_fabrics);
 	tcase_add_loop_test(tc, real_fabrics, 0, files);
+	tcase_add_test(tc, other_values);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -191,11 +191,12 @@ static void write_tables(struct mix *m)
 #define PARTS 3
 
 /* Switches (with all their links) or single links fail, one after the other, and then return in the
- * same order.  Each routing gets the extra turns of the previous one, as in the plugin. */
+ * same order; with up/down paths only, also all at the same time.  Each routing gets the extra turns of the previous one, as in the plugin. */
 static void fail_and_return(struct mix *m, struct ftr_rng *r, bool links)
 {
 	ftr_sw s[PARTS];
 	uint32_t p[PARTS], n = 1 + ftr_rng_below(r, PARTS);
+	bool together = m->paths == FTR_PATHS_UPDOWN && ftr_rng_below(r, 2);
 
 	for (uint32_t i = 0; i < 2 * n; i++) {
 		uint32_t k = i % n;
@@ -214,6 +215,8 @@ static void fail_and_return(struct mix *m, struct ftr_rng *r, bool links)
 		for (unsigned int q = 1; q <= m->f->sw[s[k]].n_ports; q++)
 			if (!links || q == p[k])
 				set_link(m, s[k], q, i < n);
+		if (together && k + 1 < n)
+			continue;
 		m->now.stats.turn = NULL;
 		route(m, last || !by_rank ? NULL : turn, last || !by_rank ? 0 : n_turns);
 		free(turn);
@@ -513,8 +516,7 @@ static struct ftr_tables *after_events(struct ftr_incr *lv, const struct ftr_fab
 	return t;
 }
 
-/* Refused LIDs keep all entries if all old paths of changed entries work, otherwise none.  could: the old
- * paths that work. */
+/* Refused LIDs keep the entries whose old paths work, and no others.  could: the old paths that work. */
 static void refuse_odd(struct ftr_incr *lv, const struct ftr_fabric *f,
 		       const struct ftr_incr_event *ev, uint32_t n,
 		       const struct ftr_tables *before, const uint8_t *could)
@@ -523,16 +525,12 @@ static void refuse_odd(struct ftr_incr *lv, const struct ftr_fabric *f,
 	struct ftr_tables *got = after_events(lv, f, ev, n, true);
 
 	for (uint32_t lid = 1; lid <= f->max_lid; lid += 2) {
-		bool stays = true;
-
 		if (f->owner[lid].kind != FTR_OWNER_EP)
 			continue;
-		for (ftr_sw s = 0; s < f->n_sw; s++)
-			if (ftr_tables_get(new, s, (ftr_lid)lid) != ftr_tables_get(before, s, (ftr_lid)lid))
-				stays &= could[(size_t)s * (f->max_lid + 1u) + lid];
 		for (ftr_sw s = 0; s < f->n_sw; s++) {
 			ftr_port old = ftr_tables_get(before, s, (ftr_lid)lid);
 			ftr_port to = ftr_tables_get(new, s, (ftr_lid)lid);
+			bool stays = could[(size_t)s * (f->max_lid + 1u) + lid];
 
 			ck_assert_uint_eq(ftr_tables_get(got, s, (ftr_lid)lid), stays ? old : to);
 			spares.kept += stays && old != to;

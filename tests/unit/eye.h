@@ -38,6 +38,12 @@ struct eye {
 	uint64_t looping;	/* sum of loops_to */
 	double life_ms;		/* how long a packet can be in the fabric */
 	uint64_t states, lost, loops, deadlocks;
+	/* [n_unsound] the states that are counted in lost, loops or deadlocks */
+	struct unsound {
+		double at;
+		bool only_waits;	/* a credit loop, but all packets arrive */
+	} *unsound;
+	uint64_t n_unsound;
 };
 
 /* The three functions below are called with the wire's mutex held. */
@@ -152,7 +158,12 @@ static void walk(struct eye *y, bool set)
 	y->states++;
 	y->lost += lost > 0;
 	y->loops += y->looping > 0;
-	y->deadlocks += waiting > 0;
+	if (!lost && !y->looping && !waiting)
+		return;
+	y->unsound = realloc(y->unsound, (y->n_unsound + 1) * sizeof(*y->unsound));
+	y->unsound[y->n_unsound++] = (struct unsound){
+		.at = fake_time(), .only_waits = !lost && !y->looping,
+	};
 }
 
 /* A Set was carried out.  If links have changed since the last state, this state is followed again
@@ -229,6 +240,7 @@ static void eye_fini(struct eye *y)
 	free(y->active);
 	free(y->failed);
 	free(y->ends);
+	free(y->unsound);
 }
 
 #endif

@@ -101,6 +101,10 @@ tests_unit_test_rr_state_SOURCES = tests/unit/test_rr_state.c
 tests_unit_test_rr_state_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_rr_state_LDADD = libftrtest.a libreroute.a libhelper.a \
 	$(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/unit/test_spared
+tests_unit_test_spared_SOURCES = tests/unit/test_spared.c
+tests_unit_test_spared_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_spared_LDADD = libftrtest.a libreroute.a libhelper.a $(CHECK_TEST_LDADD)
 tests_unit_test_osm_parts_SOURCES = tests/unit/test_osm_parts.c
 tests_unit_test_osm_parts_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_osm_parts_LDADD = libftrtest.a libreroute.a libhelper.a \

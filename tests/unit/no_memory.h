@@ -23,6 +23,7 @@ struct scene {
 	uint32_t n_turns;
 	uint8_t *order;			/* the levels that t claims, if order_known */
 	bool order_known;
+	ftr_ep *hosts;			/* [whole->n_ep] all hosts of whole */
 	struct ftr_team *team;
 	char dir[64];			/* the directory of the files */
 };

@@ -78,6 +78,9 @@ static void set_scene(struct scene *z, unsigned int kind)
 	must(ftr_tables_new(z->f, false, &z->t, &err), &err);
 	must(ftr_tables_new(z->whole, false, &z->old, &err), &err);
 	z->order = calloc(z->f->n_sw, 1);
+	z->hosts = calloc(z->whole->n_ep + 1, sizeof(*z->hosts));
+	for (ftr_ep e = 0; e < z->whole->n_ep; e++)
+		z->hosts[e] = e;
 	stats.order = z->order;
 	o.keep_turns = true;
 	must(dmodc->route(z->nominal->shape, &o, NULL, z->old, &stats, &err), &err);
@@ -98,6 +101,7 @@ static void clear_scene(struct scene *z)
 	files_clear(z);
 	ftr_team_free(z->team);
 	free(z->order);
+	free(z->hosts);
 	free(z->turn);
 	ftr_tables_free(z->carried);
 	ftr_tables_free(z->old);
@@ -633,6 +637,29 @@ static enum ftr_status op_carry(const struct scene *z, uint64_t *sum, struct ftr
 	return FTR_OK;
 }
 
+/* The check by the difference from tables of the whole fabric. */
+static enum ftr_status op_difference(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	const struct ftr_check_before before = {
+		.f = z->whole, .t = z->old, .rank = z->nominal->shape->tree.rank,
+		.hosts = &(struct ftr_order){ z->hosts, z->whole->n_ep },
+	};
+	struct ftr_check_opts o = { .rank = before.rank, .list_lost = true };
+	struct ftr_check_report r = { .lost = NULL };
+	struct ftr_check_base *b = NULL;
+	enum ftr_status st;
+
+	st = ftr_check_base_new(&before, z->team, &b, err);
+	o.base = b;
+	if (!st)
+		st = ftr_check_tables(z->f, z->carried, &o, z->team, &r, err);
+	if (!st)
+		*sum = fold(fold(0, r.found, sizeof(r.found)), r.bad, sizeof(r.bad));
+	free(r.lost);
+	ftr_check_base_free(b);
+	return st;
+}
+
 /* ---- all operations ----------------------------------------------------------------------- */
 
 static const struct op ops[] = {
@@ -644,7 +671,7 @@ static const struct op ops[] = {
 	{ "dmodc, kept", op_dmodc_kept }, { "sftree", op_sftree },
 	{ "sftree, kept", op_sftree_kept }, { "ddlr", op_ddlr }, { "ddlr, kept", op_ddlr_kept },
 	{ "bound", op_bound },
-	{ "check", op_check }, { "lost", op_lost }, { "check with VLs", op_check_vls },
+	{ "check", op_check }, { "lost", op_lost }, { "check by difference", op_difference }, { "check with VLs", op_check_vls },
 	{ "cdg", op_cdg }, { "load", op_load }, { "jobs", op_jobs },
 	{ "incremental", op_incr }, { "planner of ddlr", op_planner },
 	{ "transition", op_transition }, { "carry", op_carry },
@@ -675,7 +702,7 @@ static void one(const struct scene *z, const struct op *op, unsigned long n, boo
 static unsigned long try_op(const struct scene *z, const struct op *op)
 {
 	struct ftr_err err = { 0 };
-	const unsigned long every = FTR_MAX(1000 / trees_runs(999), 1u);
+	const unsigned long every = FTR_MAX(1000 / FTR_MAX(trees_runs(999), 1u), 1u);
 	unsigned long all, tried = 0;
 	uint64_t sum = 0;
 	enum ftr_status st;

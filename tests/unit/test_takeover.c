@@ -255,7 +255,7 @@ START_TEST(not_trees)
 		judge(&w, h);
 		cycle = w.cycles;
 		judged_sweep(&w, h);
-		reported = fake_logged(h, "IBF121") == 1;
+		reported = fake_logged(h, "IBF121") > 0;
 		ck_assert_msg(fake_logged(h, "IBF010") + reported == 1, "%s", h->log);
 		ck_assert_msg(!w.loops && !w.gaps && (reported || !w.cycles),
 			      "%s, seed %" PRIu64 ": of %u states, %u have a forwarding loop, %u a credit loop, and %u newly unreachable pairs",
@@ -337,7 +337,7 @@ START_TEST(loop_in_use)
 	judged_sweep(&w, h);
 	ck_assert_uint_eq(w.cycles, 1);
 	ck_assert_uint_eq(w.gaps, 0);
-	ck_assert_msg(fake_logged(h, "IBF121: dmodc: the tables were replaced in an order in which a credit loop was possible for ") == 1 &&
+	ck_assert_msg(fake_logged(h, "IBF121: dmodc: entries were replaced in an order in which a credit loop was possible for ") == 1 &&
 		      fake_logged(h, " between 9 pairs (host-25 to host-11, host-26 to host-11, host-24 to host-11, ...)") == 1,
 		      "%s", h->log);
 	fake_check_healed(h);

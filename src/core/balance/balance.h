@@ -205,14 +205,17 @@ struct balance_column {
 	const struct ftr_group **group;
 	uint32_t *first;
 	uint16_t *n_cand;
+	/* [n_sw][n_sw] costs of the shape, sorted by column; NULL: read them from the shape */
+	uint8_t *cost, *down;
 	/* scratch */
-	uint8_t *cost, *down;	/* [n_sw] */
 	uint16_t *key;
 	uint32_t *begin;
 	ftr_sw *stack;
 };
 
-bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
+/* all: all columns will be set, so sorting the costs saves time.  Returns false if memory is
+ * exhausted. */
+bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool all,
 			struct balance_column *out);
 /* Set the members for column l, which must have destinations.  of: the present entries for one of
  * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its
@@ -393,7 +396,7 @@ struct balance_base;
 struct balance_place {
 	const uint64_t *bits;	/* see balance_subset_new() */
 	const struct ftr_tables *prefer;	/* preferred tables, or NULL (displaced.h) */
-	const uint64_t *changed;	/* the entries that differ from `prefer`, or NULL: not known */
+	const uint64_t *changed;	/* with `prefer`: the entries that differ from it */
 	const struct balance_base *base;	/* made from `prefer`, or NULL */
 };
 

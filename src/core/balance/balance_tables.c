@@ -335,36 +335,6 @@ static bool put_back(struct work *w)
 	return kept;
 }
 
-/* Set w->changed to the entries that differ from the preferred tables. */
-static enum ftr_status find_changed(struct work *w, const struct balance_place *place,
-				    struct ftr_err *err)
-{
-	const struct ftr_tables *prefer = place->prefer;
-	size_t words = w->t->stride / 64;
-	uint64_t *bits;
-	enum ftr_status st;
-
-	if (place->changed)
-		return balance_subset_new(w->net, place->changed, &w->changed, err);
-	bits = ftr_calloc(w->t->n_sw * words, sizeof(*bits));
-	if (!bits)
-		return ftr_nomem(err, "balancing");
-	for (ftr_sw s = 0; s < w->t->n_sw; s++) {
-		const uint8_t *now = ftr_tables_row(w->t, s), *was = ftr_tables_row(prefer, s);
-
-		for (uint32_t at = 0; at <= w->t->max_lid; at += FTR_LFT_BLOCK) {
-			if (!memcmp(now + at, was + at, FTR_LFT_BLOCK))
-				continue;
-			for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++)
-				bits[s * words + at / 64] |=
-					(uint64_t)(now[at + i] != was[at + i]) << i;
-		}
-	}
-	st = balance_subset_new(w->net, bits, &w->changed, err);
-	free(bits);
-	return st;
-}
-
 /* True if a changed entry has a port, and is not to be placed. */
 static bool differs(const struct work *w)
 {
@@ -408,7 +378,7 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 	enum ftr_status st = balance_subset_new(w->net, place->bits, &w->place, err);
 
 	if (!st && place->prefer)
-		st = find_changed(w, place, err);
+		st = balance_subset_new(w->net, place->changed, &w->changed, err);
 	if (st)
 		return st;
 	w->copy.net = w->net;

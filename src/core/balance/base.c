@@ -79,23 +79,6 @@ bool balance_base_fits(const struct balance_base *b, const struct balance_net *n
 	return true;
 }
 
-/* Add (by: 1) or subtract (-1) the flows of z on the links of the path from s, up to an entry without
- * a port. */
-static void add_path(const struct balance_loads *l, const struct balance_net *net,
-		     struct balance_entries of, ftr_sw s, const struct balance_behind *z, int by)
-{
-	for (uint32_t hops = 0; s != z->to && hops < net->f->n_sw; hops++) {
-		uint32_t link = balance_link(net, of, s);
-
-		if (link == BALANCE_NONE)
-			return;
-		l->flows[link] += (uint32_t)by * z->hosts;
-		if (l->rail)
-			l->rail[link] += (uint32_t)by * z->rail;
-		s = net->links.peer[link];
-	}
-}
-
 enum ftr_status balance_base_copy(const struct balance_base *b,
 				  const struct balance_subset *changed, const struct ftr_tables *t,
 				  struct balance_copy *out, struct ftr_err *err)
@@ -121,6 +104,8 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 	const struct balance_net *net = l->net;
 	struct ftr_arena *a = ftr_arena_new();
 	struct balance_behind z = { .net = net };
+	struct balance_loads before = *l;	/* the counters of l, and the links before the faults */
+	struct balance_flows was = { .loads = &before }, is = { .loads = l };
 	bool ok = a && FTR_NEW(a, z.stack, net->f->n_sw) && FTR_NEW(a, z.source, net->n_sources + 1u) &&
 		FTR_ZNEW(a, z.stop, net->f->n_sw);
 
@@ -128,21 +113,25 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 		ftr_arena_free(a);
 		return ftr_nomem(err, "balancing");
 	}
+	before.net = b->net;
 	memcpy(l->flows, b->loads.flows, net->n_links * sizeof(*l->flows));
 	if (l->rail)
 		memcpy(l->rail, b->loads.rail, net->n_links * sizeof(*l->rail));
 	for (uint32_t d = 0; d < net->n_dests; d++) {
-		struct balance_entries was = balance_copy_of(&b->copy, d);
-
 		if (changed->first[d] == changed->first[d + 1])
 			continue;
 		balance_behind_begin(&z, balance_copy_of(copy, d), net->dest[d].col);
+		was.of = balance_copy_of(&b->copy, d);
+		is.of = z.of;
+		was.to = is.to = z.to;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
 			z.stop[changed->sw[i]] = true;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++) {
 			balance_behind(&z, changed->sw[i]);
-			add_path(l, b->net, was, changed->sw[i], &z, -1);
-			add_path(l, net, z.of, changed->sw[i], &z, 1);
+			was.hosts = is.hosts = z.hosts;
+			was.rail = is.rail = z.rail;
+			balance_add(&was, changed->sw[i], -1);
+			balance_add(&is, changed->sw[i], 1);
 		}
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
 			z.stop[changed->sw[i]] = false;

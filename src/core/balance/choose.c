@@ -93,7 +93,7 @@ static uint64_t price_path(const struct balance_flows *z, ftr_sw s, uint64_t lim
 	const struct balance_net *net = z->loads->net;
 	uint64_t sum = 0;
 
-	for (uint32_t hops = 0; s != z->to && sum < limit && hops < net->f->n_sw; hops++) {
+	for (uint32_t hops = 0; z->hosts && s != z->to && sum < limit && hops < net->f->n_sw; hops++) {
 		uint32_t link = balance_link(net, z->of, s);
 
 		if (link == BALANCE_NONE)
@@ -108,7 +108,7 @@ void balance_add(const struct balance_flows *z, ftr_sw s, int by)
 {
 	const struct balance_net *net = z->loads->net;
 
-	for (uint32_t hops = 0; s != z->to && hops < net->f->n_sw; hops++) {
+	for (uint32_t hops = 0; z->hosts && s != z->to && hops < net->f->n_sw; hops++) {
 		uint32_t link = balance_link(net, z->of, s);
 
 		if (link == BALANCE_NONE)

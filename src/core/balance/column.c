@@ -12,14 +12,32 @@
 #include <string.h>
 
 #include "balance/balance.h"
+#include "base/bytes.h"
 
 /* Sort keys of switches are below n_sw, except: */
 #define NO_PATH UINT16_MAX
 #define UNSEEN (UINT16_MAX - 1)
 #define OPEN (UINT16_MAX - 2)	/* the key is being computed */
 
+/* Returns NULL if memory is exhausted. */
+static uint8_t *sort_costs(const struct ftr_shape *sh, struct ftr_arena *a, const uint8_t *from)
+{
+	const uint32_t n_sw = sh->f->n_sw;
+	uint8_t *sorted = ftr_arena_alloc(a, n_sw, n_sw);
 
-bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
+	if (!sorted)
+		return NULL;
+	for (uint32_t l = 0; l < n_sw; l += BYTES_COLUMNS) {
+		uint8_t *to[BYTES_COLUMNS] = { NULL };
+
+		for (uint32_t i = 0; i < FTR_MIN(n_sw - l, BYTES_COLUMNS); i++)
+			to[i] = sorted + (size_t)(l + i) * n_sw;
+		bytes_columns(to, from + l, sh->reach.stride, n_sw);
+	}
+	return sorted;
+}
+
+bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool all,
 			struct balance_column *out)
 {
 	const struct ftr_balance_input *in = net->in;
@@ -27,11 +45,16 @@ bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
 
 	*out = (struct balance_column){ .net = net, .l = BALANCE_NONE };
 	if (!FTR_NEW(a, out->sw, n_sw) || !FTR_NEW(a, out->at, n_sw) ||
-	    !FTR_NEW(a, out->cost, n_sw) || !FTR_NEW(a, out->down, n_sw) ||
 	    !FTR_NEW(a, out->first, n_sw) || !FTR_NEW(a, out->n_cand, n_sw) ||
 	    !FTR_NEW(a, out->key, n_sw) || !FTR_NEW(a, out->begin, n_sw) ||
 	    !FTR_NEW(a, out->stack, (size_t)n_sw + net->n_links))
 		return false;
+	if (all) {
+		out->cost = sort_costs(in->shape, a, in->shape->reach.cost);
+		out->down = sort_costs(in->shape, a, in->shape->reach.down);
+		if (!out->cost || !out->down)
+			return false;
+	}
 	for (ftr_sw s = 0; s < n_sw; s++) {
 		uint32_t of_shape = ftr_shape_groups(in->shape, s);
 
@@ -121,7 +144,8 @@ static bool find_keys(struct balance_column *c, struct balance_entries of)
 	bool by_cost = !in->extra;
 
 	for (ftr_sw s = 0; s < c->net->f->n_sw; s++)
-		c->key[s] = by_cost && c->cost[s] != FTR_COST_INF ? c->cost[s] : UNSEEN;
+		c->key[s] = by_cost && c->costs.cost[s * c->costs.stride] != FTR_COST_INF ?
+			c->costs.cost[s * c->costs.stride] : UNSEEN;
 	c->key[in->shape->numbering.col_sw[c->l]] = 0;
 	for (ftr_sw s = 0; s < c->net->f->n_sw; s++) {
 		uint32_t n = c->key[s] == UNSEEN;
@@ -165,17 +189,18 @@ void balance_column_begin(struct balance_column *c, uint32_t l)
 	c->l = l;
 	c->sh = in->use_full && in->use_full[l] ? in->full : in->shape;
 	c->costs = ftr_shape_column(c->sh, l);
+	if (c->cost && c->sh == in->shape)
+		c->costs = (struct ftr_costs){
+			c->cost + (size_t)l * in->shape->f->n_sw,
+			c->down + (size_t)l * in->shape->f->n_sw, 1,
+		};
 }
 
 bool balance_column_set(struct balance_column *c, uint32_t l, struct balance_entries of)
 {
 	balance_column_begin(c, l);
-	for (ftr_sw s = 0; s < c->net->f->n_sw; s++) {
-		c->cost[s] = c->costs.cost[s * c->costs.stride];
-		c->down[s] = c->costs.down[s * c->costs.stride];
+	for (ftr_sw s = 0; s < c->net->f->n_sw; s++)
 		balance_column_forget(c, s);
-	}
-	c->costs = (struct ftr_costs){ c->cost, c->down, 1 };
 	if (!find_keys(c, of))
 		return false;
 	sort_switches(c);

@@ -50,7 +50,7 @@ struct sweep {
 
 /* ---- which entries ----------------------------------------------------------------- */
 
-static bool is_above(const struct sweep *z, uint32_t link)
+static inline bool is_above(const struct sweep *z, uint32_t link)
 {
 	uint64_t target = z->w->price.target;
 
@@ -59,7 +59,7 @@ static bool is_above(const struct sweep *z, uint32_t link)
 }
 
 /* True if a link may be bad: it has too many all-to-all flows, or too many in some shift. */
-static bool may_be_bad(const struct sweep *z, uint32_t link)
+static inline bool may_be_bad(const struct sweep *z, uint32_t link)
 {
 	return is_above(z, link) ||
 		(z->l->bins && z->d->pos != BALANCE_NONE && z->l->n_full[z->net->links.row[link]]);
@@ -141,7 +141,7 @@ static uint32_t find_listed(struct sweep *z, uint32_t d)
 	return n;
 }
 
-static struct passing *next_of(const struct sweep *z, ftr_sw s)
+static inline struct passing *next_of(const struct sweep *z, ftr_sw s)
 {
 	uint32_t link = balance_link(z->net, z->flows.of, s);
 
@@ -335,7 +335,7 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy
 	const struct balance_net *net = l->net;
 	struct sweep z = { .l = l, .net = net, .w = w };
 	struct ftr_arena *a = ftr_arena_new();
-	bool ok = a && balance_column_new(net, a, &z.col) &&
+	bool ok = a && balance_column_new(net, a, !w->only, &z.col) &&
 		FTR_NEW(a, z.at, net->f->n_sw + 1u) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
 		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
 		FTR_NEW(a, z.examine, net->f->n_sw) &&

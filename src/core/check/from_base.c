@@ -81,11 +81,11 @@ static bool fits(const struct ftr_check_base *b, const struct ftr_fabric *f, con
 {
 	const struct ftr_fabric *g = b->f;
 
-	if (f->n_sw != g->n_sw || f->max_lid != g->max_lid || f->n_ports != g->n_ports ||
-	    f->n_ep != g->n_ep || memcmp(rank, b->rank, f->n_sw))
+	if (f->n_sw != g->n_sw || f->max_lid != g->max_lid || f->n_ep != g->n_ep ||
+	    memcmp(rank, b->rank, f->n_sw))
 		return false;
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		if (f->sw[s].first_port != g->sw[s].first_port || f->sw[s].n_ports != g->sw[s].n_ports)
+	for (ftr_sw s = 0; s < f->n_sw; s++)	/* then the sums n_ports and first_port agree, too */
+		if (f->sw[s].n_ports != g->sw[s].n_ports)
 			return false;
 	for (uint32_t x = 0; x < f->n_ports; x++)
 		if (!same_port(&g->ports[x], &f->ports[x]))

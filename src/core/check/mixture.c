@@ -7,11 +7,12 @@
  * to an upward one (Gliksberg et al. 2020, section 4.1).  This is also so for entries that no path
  * uses, so the proof may fail although no mixture has a credit loop.
  *
- * 64 LIDs are examined at once.  The first pass over the switches makes the set of LIDs for which a
- * switch has an entry that leads up, the second looks up these sets.
+ * The first pass over the switches makes the set of LIDs for which a switch has an entry that leads up,
+ * the second looks up these sets.  Where a block is equal in both tables, one is examined.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check/check.h"
 
@@ -24,10 +25,9 @@ struct lead {
 
 struct mixture {
 	const struct ftr_tables *t[2];
-	uint32_t n_sw;
+	uint32_t n_blocks;	/* of 64 LIDs */
 	struct lead *lead;	/* [n_sw * 256] */
-	uint8_t *above;		/* [n_sw] 1: a link leads to a switch of lower rank */
-	uint64_t *up;		/* [FTR_TEAM_MAX * n_sw] see above; bit i: LID i of the block */
+	uint64_t *up;		/* [n_sw * n_blocks] see above; bit i: LID i of the block */
 	atomic_bool unproved;
 };
 
@@ -39,7 +39,6 @@ static void set_leads(struct mixture *m, const struct ftr_fabric *f, const uint8
 
 			if (q->peer_kind != FTR_PEER_SW)
 				continue;
-			m->above[s] |= rank[q->peer] < rank[s];
 			m->lead[(size_t)s * 256 + p] = (struct lead){
 				.down = (uint16_t)(rank[q->peer] < rank[s] ? q->peer + 1 : 0),
 				.up = rank[q->peer] > rank[s],
@@ -48,49 +47,57 @@ static void set_leads(struct mixture *m, const struct ftr_fabric *f, const uint8
 		}
 }
 
-static void check_block(struct mixture *m, uint64_t *up, uint32_t base)
+static const uint8_t *block(const struct mixture *m, unsigned int k, uint32_t i)
 {
-	bool flat = false, turns = false;
-
-	for (ftr_sw s = 0; s < m->n_sw; s++) {
-		const struct lead *lead = m->lead + (size_t)s * 256;
-		const uint8_t *a = ftr_tables_row(m->t[0], s) + base;
-		const uint8_t *b = ftr_tables_row(m->t[1], s) + base;
-
-		up[s] = 0;
-		for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++) {
-			up[s] |= (uint64_t)(lead[a[i]].up | lead[b[i]].up) << i;
-			flat |= lead[a[i]].flat | lead[b[i]].flat;
-		}
-	}
-	for (ftr_sw s = 0; s < m->n_sw; s++) {
-		const struct lead *lead = m->lead + (size_t)s * 256;
-		const uint8_t *a = ftr_tables_row(m->t[0], s) + base;
-		const uint8_t *b = ftr_tables_row(m->t[1], s) + base;
-
-		for (uint32_t i = 0; m->above[s] && i < FTR_LFT_BLOCK; i++) {
-			uint32_t x = lead[a[i]].down, y = lead[b[i]].down;
-
-			turns |= (x && up[x - 1] >> i & 1) || (y && up[y - 1] >> i & 1);
-		}
-	}
-	if (flat || turns)
-		atomic_store(&m->unproved, true);
+	return m->t[k]->lft + (size_t)i * FTR_LFT_BLOCK;
 }
 
-static void check_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+/* 1 if block i is equal in both tables, otherwise 2. */
+static unsigned int n_different(const struct mixture *m, uint32_t i)
+{
+	return memcmp(block(m, 0, i), block(m, 1, i), FTR_LFT_BLOCK) ? 2 : 1;
+}
+
+static void find_up(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	struct mixture *m = ctx;
 
-	for (uint32_t i = begin; i < end && !atomic_load(&m->unproved); i++)
-		check_block(m, m->up + (size_t)worker * m->n_sw, i * FTR_LFT_BLOCK);
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		const struct lead *lead = m->lead + (size_t)(i / m->n_blocks) * 256;
+		uint64_t up = 0;
+
+		for (unsigned int k = n_different(m, i); k-- > 0;)
+			for (uint32_t b = 0; b < FTR_LFT_BLOCK; b++)
+				up |= (uint64_t)lead[block(m, k, i)[b]].up << b;
+		m->up[i] = up;
+	}
+}
+
+static void find_turns(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	struct mixture *m = ctx;
+	bool bad = false;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end && !bad; i++)
+		for (unsigned int k = n_different(m, i); k-- > 0;)
+			for (uint32_t b = 0; b < FTR_LFT_BLOCK; b++) {
+				struct lead to = m->lead[(size_t)(i / m->n_blocks) * 256 +
+							 block(m, k, i)[b]];
+				size_t down = (to.down - 1u) * (size_t)m->n_blocks + i % m->n_blocks;
+
+				bad |= to.flat || (to.down && m->up[down] >> b & 1);
+			}
+	if (bad)
+		atomic_store(&m->unproved, true);
 }
 
 enum ftr_status ftr_check_mixtures(const struct ftr_fabric *f, const struct ftr_tables *const t[2],
 				   const uint8_t *rank, struct ftr_team *team, bool *proved,
 				   struct ftr_err *err)
 {
-	struct mixture m = { .t = { t[0], t[1] }, .n_sw = f->n_sw };
+	struct mixture m = { .t = { t[0], t[1] }, .n_blocks = t[0]->stride / FTR_LFT_BLOCK };
 	enum ftr_status st = chk_same_size(f, t[0], err);
 
 	if (!st)
@@ -101,17 +108,16 @@ enum ftr_status ftr_check_mixtures(const struct ftr_fabric *f, const struct ftr_
 	if (st)
 		return st;
 	m.lead = ftr_calloc((size_t)f->n_sw * 256 + 1, sizeof(*m.lead));
-	m.above = ftr_calloc(f->n_sw + 1u, 1);
-	m.up = ftr_calloc((size_t)f->n_sw * FTR_TEAM_MAX + 1, sizeof(*m.up));
-	if (m.lead && m.above && m.up) {
+	m.up = ftr_calloc((size_t)f->n_sw * m.n_blocks + 1, sizeof(*m.up));
+	if (m.lead && m.up) {
 		set_leads(&m, f, rank);
-		ftr_team_run(team, t[0]->stride / FTR_LFT_BLOCK, 4, check_blocks, &m);
+		ftr_team_run(team, f->n_sw * m.n_blocks, 1024, find_up, &m);
+		ftr_team_run(team, f->n_sw * m.n_blocks, 1024, find_turns, &m);
 		*proved = !m.unproved;
 	} else {
 		st = ftr_nomem(err, "the check of mixtures");
 	}
 	free(m.lead);
-	free(m.above);
 	free(m.up);
 	return st;
 }

@@ -47,7 +47,7 @@ struct keeping {
 	/* one bit for each (switch, LID), or NULL.  movable: the search may change the entry;
 	 * displaced: the port of the entry is chosen by the load of the links */
 	uint64_t *movable, *displaced;
-	uint64_t *changed;	/* with run->mark: entries that differ from the preferred tables */
+	uint64_t *changed;	/* entries that differ from the preferred tables */
 	const uint64_t *mark;	/* see struct engine_run */
 	const struct connect *extra;	/* the plan of extra turns, or NULL */
 	const uint32_t *col_of;	/* col_of[lid]: column (destination switch) of the LID;
@@ -128,10 +128,12 @@ static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
 		for (uint32_t at = 0; at < k->t->stride; at += FTR_LFT_BLOCK) {
 			if (!memcmp(row + at, prefer + at, FTR_LFT_BLOCK))
 				continue;
-			for (uint32_t i = at; i < at + FTR_LFT_BLOCK; i++)
+			for (uint32_t i = at; i < at + FTR_LFT_BLOCK; i++) {
 				if (row[i] != prefer[i])
-					keep_entry(k, s, (ftr_lid)i, &row[i],
-						   &v);
+					keep_entry(k, s, (ftr_lid)i, &row[i], &v);
+				if (row[i] != prefer[i])
+					set_bit(k, k->changed, s, (ftr_lid)i);
+			}
 		}
 	}
 }
@@ -243,7 +245,8 @@ enum ftr_status engine_keeps(const struct ftr_shape *sh, const struct ftr_tables
 
 	k.movable = ftr_calloc(words, sizeof(*k.movable));
 	k.displaced = ftr_calloc(words, sizeof(*k.displaced));
-	if (!st && (!k.movable || !k.displaced))
+	k.changed = ftr_calloc(words, sizeof(*k.changed));
+	if (!st && (!k.movable || !k.displaced || !k.changed))
 		st = ftr_nomem(err, "keeping entries");
 	if (!st)
 		st = dmodc_tables(sh, NULL, team, k.t, NULL, err);
@@ -254,6 +257,7 @@ enum ftr_status engine_keeps(const struct ftr_shape *sh, const struct ftr_tables
 	ftr_tables_free(k.t);
 	free(k.movable);
 	free(k.displaced);
+	free(k.changed);
 	return st;
 }
 
@@ -287,13 +291,12 @@ enum ftr_status engine_finish(const struct engine_run *run, struct ftr_balance_i
 	if (kept) {
 		k.movable = ftr_calloc(words, sizeof(*k.movable));
 		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
-		if (run->mark)
-			k.changed = ftr_calloc(words, sizeof(*k.changed));
+		k.changed = ftr_calloc(words, sizeof(*k.changed));
 		place = (struct balance_place){
 			k.displaced, keep->prefer, k.changed,
 			keep->base ? keep->base->balance : NULL,
 		};
-		st = k.movable && k.displaced && !run->mark == !k.changed ?
+		st = k.movable && k.displaced && k.changed ?
 			keep_all(&k, run->team, &search, err) : ftr_nomem(err, "keeping entries");
 	}
 	in->depth = all || search ? run->opts->balance : FTR_BALANCE_OFF;

@@ -11,8 +11,8 @@
  * a new entry, whose path is one of the new tables, or the LID.  As the entries on this path are
  * followed alike, they are spared together.
  *
- * If the new entries for a LID are refused because they could close a credit loop, all old entries for this
- * LID are spared, if all their paths still work, or none.
+ * If the new entries for a LID are refused because they could close a credit loop, all its entries are spared
+ * whose old paths work, also those that have a candidate.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,21 +70,16 @@ static uint32_t mark_lid(const struct ftr_incr *lv, ftr_lid lid, uint8_t *mark)
 	const struct incr_changes *z = &lv->changes;
 	const uint32_t *list = z->by_lid + z->lid_first[lid];
 	uint32_t n = z->lid_first[lid + 1] - z->lid_first[lid], marked = 0;
-	bool all = lv->refused[lid];
 
 	for (uint32_t i = 0; i < n; i++)
 		z->at[z->change[list[i]].sw] = list[i];
 	for (uint32_t i = 0; i < n; i++) {
-		mark[list[i]] = (all || z->change[list[i]].after == FTR_PORT_NONE) &&
+		mark[list[i]] = (lv->refused[lid] || z->change[list[i]].after == FTR_PORT_NONE) &&
 			works(lv, list[i]);
 		marked += mark[list[i]];
 	}
-	if (all && marked < n)
-		marked = 0;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++)
 		z->at[z->change[list[i]].sw] = NONE;
-		mark[list[i]] &= marked > 0;
-	}
 	return marked;
 }
 

@@ -283,18 +283,28 @@ static void trees_done(struct ibf_plugin *p)
 	}
 }
 
-/* The switches have the tables of the last routing. */
-static void written(struct ibf_plugin *p)
-{
-	ibf_transition_over(p);
-	if (p->routed && !p->routed->gen_stale)
-		ibf_drain_written(p);
-}
-
 static void status(struct ibf_plugin *p)
 {
 	ibf_status_write(p, p->routed && !p->routed->gen_stale ?
 			 p->routed->gen : NULL);
+}
+
+/* The switches have the tables of the last routing.  If links have become Active since, a reroute
+ * adds them, and a search waits for its tables. */
+static void written(struct ibf_plugin *p, bool rerouted)
+{
+	bool final = rerouted || !p->idle_links;
+
+	if (!final)
+		ibf_request_reroute(p);
+	for (unsigned int i = 0; i < p->n_engines; i++)
+		if (final)
+			ibf_prefer_search(&p->engine[i]);
+	ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
+	ibf_transition_over(p);
+	if (p->routed && !p->routed->gen_stale)
+		ibf_drain_written(p);
+	status(p);
 }
 
 static void report(void *data, osm_epi_event_id_t event, void *event_data)
@@ -320,21 +330,12 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
 		routing_done(p);
 		/* no SUBNET_UP follows a reroute */
-		if (event_data == (void *)UCAST_ROUTING_REROUTE) {
-			ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
-			written(p);
-			status(p);
-		}
+		if (event_data == (void *)UCAST_ROUTING_REROUTE)
+			written(p, true);
 		break;
 	case OSM_EVENT_ID_SUBNET_UP:
 		trees_done(p);
-		for (unsigned int i = 0; i < p->n_engines; i++)
-			ibf_prefer_search(&p->engine[i]);
-		ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
-		written(p);
-		if (p->idle_links)
-			ibf_request_reroute(p);
-		status(p);
+		written(p, false);
 		break;
 	default:
 		break;

@@ -9,9 +9,8 @@
  * have one.  So the plugin writes the new entries itself, in steps (<ftr/transition.h>).  If a pair
  * of hosts has a path in the old and in the new tables, it has a path after every write.
  *
- * The routing callback writes the difference.  OpenSM's own distribution then finds nothing to write, or
- * completes a transition that has failed.  A thread that writes after the sweep would need other tables
- * for OpenSM meanwhile, and the old ones may not fit the fabric.
+ * The routing callback writes the difference.  OpenSM's own distribution then finds nothing to
+ * write, or completes a transition that has failed.
  *
  * OpenSM calls the routing callback with its lock held.  commit.c has already stored the new tables
  * in new_lft.  The lock is released while packets travel, and taken again afterwards.  This may
@@ -22,8 +21,8 @@
  * - Hosts join multicast groups.  The thread of this callback builds their trees later.
  * - This manager loses the mastership, or OpenSM exits.  The transition then ends after the current
  *   packets.  In the first case OpenSM changes no further entry: the new master does.
- * - A write of the fast path is not over yet.  (Only a reroute can begin during such a write.)  The
- *   callback waits for its end, and reads the blocks of this write from the switches.
+ * - A write of the fast path is not over yet.  The callback waits for its end, and reads the blocks
+ *   of this write from the switches.
  *
  * OpenSM's switches change only by the sweeper's thread, and by the fast path outside of routings.
  *
@@ -43,31 +42,34 @@
  * link if no engine routes.
  *
  * Steps.  If no mixture of the old and the new tables can have a credit loop (ftr_check_mixtures(),
- * which is quick), or if the channel dependencies of all states during the steps of <ftr/transition.h>
- * have no cycle (<ftr/cdg.h>), these steps suffice.  Otherwise the planner of ddlr (<ftr/ddlr.h>)
- * changes LID after LID, and packets in flight are waited for.
+ * which is quick), or if the channel dependencies of all states during the steps of
+ * <ftr/transition.h> have no cycle (<ftr/cdg.h>), these steps suffice.  Otherwise the planner of
+ * ddlr (<ftr/ddlr.h>) changes LID after LID, and packets in flight are waited for.
  *
  * Packets may also follow entries of before the last repairs and routings, which the graph does not
- * contain.  They are waited for, unless the same ranks prove each time that no mixture has a credit loop.
- * This proof is about two tables, so the packets to LIDs whose entries change again are waited for.
+ * contain.  They are waited for, unless the same ranks prove each time that no mixture has a credit
+ * loop.  This proof is about two tables, so the packets to LIDs whose entries change again are
+ * waited for.  Packets of hosts that a fault has just cut off may be in any switch.  If the graph
+ * refuses the steps when all switches send packets, these packets are waited for, and then only
+ * hosts count.
  *
- * Perhaps no order is found that excludes a credit loop.  Two cases:
+ * No order is found that excludes a credit loop in two cases:
  *
  * - The tables in use have a credit loop.  The LIDs whose packets can be on it are changed first,
  *   then those on the next credit loop of the tables that result, until there is none.  Packets in
  *   flight are waited for, and the other LIDs are changed as above.
  * - The planner finds no order for some LIDs, or not within the time limit.  They are changed last.
  *
- * In both cases these LIDs are changed in the order of <ftr/transition.h>, which loses no packet and
- * takes some milliseconds.  (Clearing their entries first would exclude credit loops, but lose all packets
- * to these LIDs for more than a second.)  IBF121 reports the pairs of hosts and the time.
+ * These LIDs are changed in the order of <ftr/transition.h>, which loses no packet and takes some
+ * milliseconds.  (Clearing their entries first would exclude credit loops, but lose all packets to
+ * these LIDs for more than a second.)  Each time IBF121 reports the pairs of hosts and the time.
  *
  * All packets to a switch take the same route, so the switch carries them out in the order in which
- * they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read before
- * the next step.  If this read is not answered either, or the block has other entries, the switch is
- * left to OpenSM from then on, and the remaining steps are planned again: no entry is written whose
- * new path needs an unwritten entry of this switch.  Its old and its new entries may both be in use:
- * all other entries on the path from a new entry are written before it.
+ * they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read
+ * before the next step.  If this read is not answered either, or the block has other entries, the
+ * switch is left to OpenSM from then on, and the remaining steps are planned again: no entry is
+ * written whose new path needs an unwritten entry of this switch.  Its old and its new entries may
+ * both be in use: all other entries on the path from a new entry are written before it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -94,6 +96,7 @@ struct pairs {
 
 struct change {
 	struct ibf_plugin *p;
+	const char *name;	/* of the engine */
 	const struct ibf_generation *gen;
 	const uint8_t *rank;	/* [n_sw] the order of the new tables; NULL: not known */
 	const struct ftr_fabric *f;	/* with drained links: old entries may lead over them */
@@ -108,9 +111,8 @@ struct change {
 	bool other_ranks;	/* the last routing had other ranks */
 	uint32_t steps, rounds;
 	uint32_t unread;	/* number of blocks that were not read */
-	double unsafe_ms;	/* time during which a credit loop was possible; 0: none */
+	bool unsafe;		/* a credit loop was possible, and was reported */
 	uint32_t *hosts;	/* [n_sw] number of host ports with a LID */
-	struct pairs unsafe;	/* a credit loop was possible between them */
 	struct pairs lost;	/* without a path until OpenSM has written the remaining entries */
 	bool lost_known;
 };
@@ -233,12 +235,12 @@ static bool path_changes(const struct change *x, ftr_sw s, ftr_lid lid)
 	return false;
 }
 
-static void add_changing(struct change *x)
+static void add_changing(const struct change *x, struct pairs *out)
 {
 	for (uint32_t lid = 1; lid <= x->f->max_lid; lid++)
 		for (ftr_sw s = 0; s < x->f->n_sw; s++)
 			if (x->hosts[s] && path_changes(x, s, (ftr_lid)lid))
-				add_pairs(x, &x->unsafe, s, (ftr_lid)lid);
+				add_pairs(x, out, s, (ftr_lid)lid);
 }
 
 /* The number of pairs, with some names. */
@@ -335,9 +337,10 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 enum verdict { SAFE, UNSAFE, LOOP_IN_USE };
 
 /* Decide whether a state during the planned steps can have a credit loop, all packets being on one
- * VL. */
-static enum ftr_status judge(struct change *x, enum verdict *v, struct ftr_err *err)
+ * VL.  cut_off: packets of hosts that a fault has cut off count, too. */
+static enum ftr_status judge(struct change *x, bool cut_off, enum verdict *v, struct ftr_err *err)
 {
+	const struct ftr_cdg_opts opts = { .switch_sources = cut_off };
 	struct ftr_err why;
 	struct ftr_cdg *g = NULL;
 	bool closes = false;
@@ -350,7 +353,7 @@ static enum ftr_status judge(struct change *x, enum verdict *v, struct ftr_err *
 	if (st || x->proved)
 		return st;
 	*v = LOOP_IN_USE;
-	st = ftr_cdg_new(x->f, x->now, NULL, &g, &why);
+	st = ftr_cdg_new(x->f, x->now, &opts, &g, &why);
 	if (st == FTR_REFUSED)
 		return FTR_OK;
 	if (!st)
@@ -397,14 +400,14 @@ static void wait_for_older(struct change *x)
 /* Write all entries that have a step.  When a switch does not answer, plan again. */
 static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 {
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
 
-	do {
+	while (!write_steps(x, x->plan.n_steps) && !is_over(x)) {
 		st = ftr_transition_plan(&x->plan, err);
 		if (st)
-			return st;
-	} while (!write_steps(x, x->plan.n_steps) && !is_over(x));
-	return FTR_OK;
+			break;
+	}
+	return st;
 }
 
 static bool has_entries(const struct ftr_tables *t)
@@ -417,15 +420,20 @@ static bool has_entries(const struct ftr_tables *t)
 
 /* As write_in_order(), while a credit loop is possible.  The steps need no wait for packets, so they
  * have a time limit of their own: OpenSM's order would lose packets. */
-static enum ftr_status write_unsafe(struct change *x, struct ftr_err *err)
+static enum ftr_status write_unsafe(struct change *x, const char *why, struct ftr_err *err)
 {
+	uint64_t entries = x->w.entries, blocks = x->w.blocks;
+	struct pairs pairs = { 0 };
 	double t0 = ibf_now_ms();
 	enum ftr_status st;
 
-	add_changing(x);
+	add_changing(x, &pairs);
 	x->end = FTR_MAX(x->end, t0 + x->p->opt.transition_limit_ms);
 	st = write_in_order(x, err);
-	x->unsafe_ms += FTR_MAX(ibf_now_ms() - t0, 0.1);
+	x->unsafe = true;
+	ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: entries were replaced in an order in which a credit loop was possible for %.1f ms between %s, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64 " pairs=%" PRIu64,
+		x->name, FTR_MAX(ibf_now_ms() - t0, 0.1), pairs_text(&pairs).s, why,
+		x->w.entries - entries, x->w.blocks - blocks, pairs.n);
 	return st;
 }
 
@@ -510,7 +518,7 @@ static enum ftr_status break_loop(struct change *x, struct ftr_err *err)
 		x->plan.to = t;
 		st = ftr_transition_plan(&x->plan, err);
 		if (!st)
-			st = write_unsafe(x, err);
+			st = write_unsafe(x, "the tables in use had a credit loop", err);
 		x->plan.to = x->to;
 	}
 	ftr_tables_free(t);
@@ -519,34 +527,35 @@ static enum ftr_status break_loop(struct change *x, struct ftr_err *err)
 	return st ? st : ftr_transition_plan(&x->plan, err);
 }
 
-/* Write all entries that have a step.  *why: why a credit loop was possible. */
-static enum ftr_status write_all(struct change *x, struct ftr_err *why, struct ftr_err *err)
+/* Write all entries that have a step. */
+static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 {
+	struct ftr_err why = { .msg = "the tables in use have a credit loop" };
 	enum ftr_status st = ftr_transition_plan(&x->plan, err);
 	enum verdict v = SAFE;
 	uint32_t held = 0;
 
 	if (st || !(x->plan.n_entries + x->plan.n_never) || !has_entries(x->now))
 		return st;
-	st = judge(x, &v, err);
+	st = judge(x, true, &v, err);
+	if (!st && v != SAFE) {
+		x->older.last = ibf_now_ms();
+		st = judge(x, false, &v, err);
+	}
 	if (!st && v != LOOP_IN_USE)
 		wait_for_older(x);
-	if (!st && v == LOOP_IN_USE) {
-		if (!break_loop(x, why))
-			st = judge(x, &v, err);
-		if (!why->msg[0])
-			ftr_fail(why, FTR_REFUSED, "the tables in use had a credit loop");
-	}
+	if (!st && v == LOOP_IN_USE && !break_loop(x, &why))
+		st = judge(x, false, &v, err);
 	if (st || v == SAFE)
 		return st ? st : write_in_order(x, err);
-	if (v == UNSAFE && !change_lids(x, &held, why)) {
-		if (!held)
-			return write_in_order(x, err);
-		ftr_fail(why, FTR_REFUSED, "no order of writes that excludes a credit loop was found for the new entries of %s",
-			 ibf_count(held, "LID", "LIDs").s);
+	if (v == UNSAFE && !change_lids(x, &held, &why)) {
+		v = held ? UNSAFE : SAFE;
+		if (held)
+			ftr_fail(&why, FTR_REFUSED, "no order of writes that excludes a credit loop was found for the new entries of %s",
+				 ibf_count(held, "LID", "LIDs").s);
 	}
 	st = ftr_transition_plan(&x->plan, err);
-	return st ? st : write_unsafe(x, err);
+	return st ? st : v == SAFE ? write_in_order(x, err) : write_unsafe(x, why.msg, err);
 }
 
 /* True if OpenSM's copy of a block is that of the switch: the block is not marked as unknown, and
@@ -704,52 +713,43 @@ static const char *why_not(struct change *x, const struct ftr_err *err)
 	return is_over(x) ? "the time limit has passed" : NULL;
 }
 
-/* Log the entries that OpenSM writes in its own order. */
-static void report_rest(struct change *x, const struct ibf_engine *e, const char *why)
+/* Log what was written, and, if `why` is not NULL, what OpenSM writes in its own order. */
+static void report(struct change *x, const char *why)
 {
 	struct ftr_tables_diff left = { 0 };
+	double ms = ibf_now_ms() - x->start;
+	bool rest = why;
 
 	if (x->now)
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
-	if (!why || (x->plan.f && (!left.entries || !has_entries(x->now))))
-		return;
-	if (!is_master(x)) {
+	if (x->plan.f && (!left.entries || !has_entries(x->now)))
+		rest = false;
+	if (rest && !is_master(x)) {
 		ibf_log(x->p, IBF_TRANSITION, "%s: another manager has taken over: it replaces the remaining %s",
-			e->ops->name, ibf_count(left.entries, "entry", "entries").s);
-		return;
+			x->name, ibf_count(left.entries, "entry", "entries").s);
+	} else if (rest) {
+		x->p->unordered_at = ibf_now_ms();
+		x->p->unordered_pairs = x->lost.n;
+		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
+			x->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
+			"the tables in use were", why, x->lost_known ? pairs_text(&x->lost).s : "unknown");
 	}
-	x->p->unordered_at = ibf_now_ms();
-	x->p->unordered_pairs = x->lost.n;
-	ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
-		e->ops->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
-		"the tables in use were", why, x->lost_known ? pairs_text(&x->lost).s : "unknown");
-}
-
-static void report(struct change *x, const struct ibf_engine *e, const char *unsafe)
-{
-	double ms = ibf_now_ms() - x->start;
-
-	if (x->unsafe_ms > 0)
-		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: the tables were replaced in an order in which a credit loop was possible for %.1f ms between %s, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64 " pairs=%" PRIu64,
-			e->ops->name, x->unsafe_ms, pairs_text(&x->unsafe).s, unsafe, x->w.entries,
-			x->w.blocks, x->unsafe.n);
-	else if (x->w.entries)
+	if (x->w.entries && !x->unsafe)
 		ibf_log(x->p, IBF_TRANSITION, "%s: the tables in use were replaced in a checked order: %s in %s; steps=%u rounds=%u ms=%.0f",
-			e->ops->name, ibf_count(x->w.entries, "entry", "entries").s,
+			x->name, ibf_count(x->w.entries, "entry", "entries").s,
 			ibf_count(x->w.blocks, "block", "blocks").s, x->steps, x->rounds, ms);
-	else if (!x->p->unordered_at && !x->p->lft_known)
+	else if (!x->w.entries && !rest && !x->p->lft_known)
 		ibf_log(x->p, IBF_TRANSITION, "%s: no table is replaced: the switches already hold the new entries, or hold no entries; ms=%.0f",
-			e->ops->name, ms);
+			x->name, ms);
 }
 
 void ibf_transition_over(struct ibf_plugin *p)
 {
-	if (p->unordered_at)
-		ibf_fast_written(p->fast, false, NULL, 0);
-	if (p->unordered_at)
-		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
-			ibf_count(p->unordered_pairs, "pair", "pairs").s,
-			ibf_now_ms() - p->unordered_at);
+	if (!p->unordered_at)
+		return;
+	ibf_fast_written(p->fast, false, NULL, 0);
+	ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
+		ibf_count(p->unordered_pairs, "pair", "pairs").s, ibf_now_ms() - p->unordered_at);
 	p->unordered_at = 0;
 }
 
@@ -757,18 +757,18 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
-		.p = p, .gen = gen, .to = gen->tables, .start = ibf_now_ms(),
+		.p = p, .name = e->ops->name, .gen = gen, .to = gen->tables, .start = ibf_now_ms(),
 		.rank = gen->stats.order_known ? gen->stats.order : NULL,
 		.f = gen->undrained ? gen->undrained : gen->fabric,
 	};
-	struct ftr_err err = { 0 }, unsafe = { 0 }, unknown;
+	struct ftr_err err = { 0 }, unknown;
 	enum ftr_status st;
 
 	p->unordered_at = 0;
-	if (!p->smp || !p->opt.transition ||
-	    !(p->lft_known || p->opt.takeover || e->prefer.stage == IBF_ADOPTING))
-		return;
 	x.other_ranks = ibf_ranks_differ(p, x.f, x.rank);
+	if (!p->smp || !p->opt.transition || (p->lft_known ? !gen->changes.entries :
+	    !p->opt.takeover && e->prefer.stage != IBF_ADOPTING))
+		return;
 	st = prepare(&x, e, &err);
 	if (!st) {
 		CL_PLOCK_RELEASE(&p->osm->lock);
@@ -780,7 +780,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 			.f = x.f, .now = x.now, .to = x.to, .silent = x.w.silent,
 		};
 		if (!st)
-			st = write_all(&x, &unsafe, &err);
+			st = write_all(&x, &err);
 		if (why_not(&x, &err))
 			x.lost_known = !add_lost(&x, &unknown);
 		if (x.w.blocks || x.w.failed)
@@ -790,8 +790,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 		if (!is_master(&x))
 			leave_tables(&x);
 	}
-	report_rest(&x, e, why_not(&x, &err));
-	report(&x, e, unsafe.msg);
+	report(&x, why_not(&x, &err));
 	free(x.plan.step);
 	ibf_sets_fini(&x.w);
 	free(x.hosts);

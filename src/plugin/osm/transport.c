@@ -246,19 +246,13 @@ static uint32_t transport_timeout(double own)
 }
 
 /* Send a packet of the job.  Its MAD wrapper then belongs to OpenSM's transport.  A failed send is
- * reported to on_error.  Returns false if there was no MAD wrapper. */
-static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
-			double timeout, uint32_t slot, uint32_t seq)
+ * reported to on_error. */
+static void send_packet(struct ibf_smp *s, const struct rr_smp *job, double timeout,
+			const struct ticket *t, osm_madw_t *madw)
 {
 	const struct rr_dr *dr = &job->route[job->tries % job->n_routes];
-	struct ticket t = { TICKET_MAGIC, slot, seq };
-	osm_madw_t *madw = osm_mad_pool_get(&s->osm->mad_pool, s->bind,
-					    MAD_BLOCK_SIZE, NULL);
-	ib_smp_t *smp;
+	ib_smp_t *smp = osm_madw_get_smp_ptr(madw);
 
-	if (!madw)
-		return false;
-	smp = osm_madw_get_smp_ptr(madw);
 	ib_smp_init_new(smp, job->payload ? IB_MAD_METHOD_SET :
 			IB_MAD_METHOD_GET, next_tid(s), cl_hton16(job->attr),
 			cl_hton32(job->mod), dr->hops, job->m_key, dr->path,
@@ -270,12 +264,8 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 	madw->resp_expected = TRUE;
 	madw->timeout = transport_timeout(timeout);
 	madw->fail_msg = s->fail_msg;
-	memcpy(&madw->context, &t, sizeof(t));
-	pthread_mutex_lock(&s->mutex);
-	s->out++;
-	pthread_mutex_unlock(&s->mutex);
+	memcpy(&madw->context, t, sizeof(*t));
 	osm_vendor_send(s->bind, madw, TRUE);
-	return true;
 }
 
 /* ---- the runner --------------------------------------------------------- */
@@ -298,23 +288,24 @@ static double own_timeout(const struct rr_smp_policy *p)
 static void send_job(struct run *r, struct rr_smp *job)
 {
 	struct ibf_smp *s = r->s;
-	uint32_t i = 0, seq;
+	osm_madw_t *madw = osm_mad_pool_get(&s->osm->mad_pool, s->bind, MAD_BLOCK_SIZE, NULL);
+	struct ticket t = { .magic = TICKET_MAGIC };
 
 	pthread_mutex_lock(&s->mutex);
-	while (s->slot[i].state != SLOT_FREE)
-		i++;
-	s->slot[i].state = SLOT_SENT;
-	s->slot[i].job = job;
-	s->slot[i].sent = job->sent = ibf_now_ms();
-	seq = ++s->slot[i].seq;
+	while (s->slot[t.slot].state != SLOT_FREE)
+		t.slot++;
+	s->slot[t.slot].state = madw ? SLOT_SENT : SLOT_LOST;
+	s->slot[t.slot].job = job;
+	s->slot[t.slot].sent = job->sent = ibf_now_ms();
+	t.seq = ++s->slot[t.slot].seq;
+	if (madw)
+		s->out++;
+	else
+		s->fresh = LOST_PACKET;
 	pthread_mutex_unlock(&s->mutex);
 	r->on_wire++;
-	if (!send_packet(s, job, own_timeout(r->policy), i, seq)) {
-		pthread_mutex_lock(&s->mutex);
-		s->slot[i].state = SLOT_LOST;
-		s->fresh = LOST_PACKET;
-		pthread_mutex_unlock(&s->mutex);
-	}
+	if (madw)
+		send_packet(s, job, own_timeout(r->policy), &t, madw);
 	job->tries++;
 }
 

@@ -218,26 +218,30 @@ static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res)
 	return safe;
 }
 
-/* Update the tables.  Entries are spared only if no credit loop can form: first all, then without the
- * refused LIDs, then none.  The check of the changed entries (check()) is not enough for that, because it
- * relies on the paths of all other entries. */
-static enum ftr_status apply(struct rr *f, const struct ftr_incr_event *ev, uint32_t n,
-			     const struct ftr_incr_result **res, struct ftr_err *err)
+/* Update the tables.  Entries are spared only if no credit loop can form; if LIDs are refused, a second time.
+ * The check of the changed entries (check()) is not enough for that, because it relies on the paths of all
+ * other entries.  The planner of ddlr checks its writes itself. */
+enum ftr_status rr_apply(struct rr *f, const struct ftr_incr_event *ev, uint32_t n,
+			 const struct ftr_incr_result **res, struct ftr_err *err)
 {
 	struct ftr_incr *lv = f->view->incr;
 	enum ftr_status st;
 
-	for (int pass = 0;; pass++) {
+	for (int pass = 0; pass < 2; pass++) {
 		pthread_mutex_lock(&f->view_lock);
 		if (pass)
 			ftr_incr_undo(lv);
-		if (pass != 1)
-			ftr_incr_spare(lv, !pass);
+		else
+			ftr_incr_spare(lv, true);
 		st = ftr_incr_apply(lv, ev, n, res, err);
 		pthread_mutex_unlock(&f->view_lock);
-		if (st || !(*res)->n_spared || is_free_of_loops(f, *res))
+		if (st || f->view->planner || !(*res)->n_spared || is_free_of_loops(f, *res))
 			return st;
 	}
+	pthread_mutex_lock(&f->view_lock);
+	ftr_incr_undo(lv);
+	pthread_mutex_unlock(&f->view_lock);
+	return ftr_fail(err, FTR_REFUSED, "the new entries could close a credit loop with paths that still work");
 }
 
 static enum ftr_status compute(struct rr *f, struct rr_repair *r,
@@ -253,7 +257,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 		ev[i] = (struct ftr_incr_event){
 			r->fault.link[i].sw, r->fault.link[i].port, r->fault.link[i].up
 		};
-	st = apply(f, ev, r->fault.n_links, res, err);
+	st = rr_apply(f, ev, r->fault.n_links, res, err);
 	free(ev);
 	r->computed_ms = since(f, r);
 	if (!st) {

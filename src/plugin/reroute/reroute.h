@@ -294,6 +294,10 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 void rr_view_free(struct rr_view *v);		/* NULL is accepted */
 /* Replace the current view, which is freed; NULL: no view. */
 void rr_view_set(struct rr *f, struct rr_view *v);
+/* Call ftr_incr_apply() so that no working path is cut, and no credit loop can form with the entries that
+ * the new tables do not permit.  FTR_REFUSED: not possible; nothing is changed. */
+enum ftr_status rr_apply(struct rr *f, const struct ftr_incr_event *ev, uint32_t n,
+			 const struct ftr_incr_result **res, struct ftr_err *err);
 /* Probe the links of the switches that sent the traps, and repair the tables.  Returns false if
  * OpenSM has routed in the meantime: the traps must be handled again. */
 bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
