@@ -161,6 +161,30 @@ def json_text(value):
                   json.dumps(value, indent=2, ensure_ascii=False))
 
 
+# ---- opensm.conf --------------------------------------------------------------------------------
+
+def read_conf(path):
+    """path: None: in the usual places.  Returns the path, or None if no file is there, and the
+    values.  If a key is repeated, the last value is used, as in OpenSM."""
+    usual = ('/etc/opensm/opensm.conf', '/etc/rdma/opensm.conf')
+    found = path or next((name for name in usual if os.access(name, os.R_OK)), None)
+    values = {}
+    if found:
+        try:
+            with open(found, encoding='utf-8', errors='surrogateescape') as file:
+                values = dict(words for words in (line.strip().split(maxsplit=1) for line in file)
+                              if len(words) == 2)
+        except OSError as failure:
+            raise CommonError(f'{found}: cannot be read') from failure
+    return found, {key: value for key, value in values.items() if value.lower() != '(null)'}
+
+
+def options_file(conf):
+    """conf: the values of opensm.conf.  Returns the plugin's option file that it names, or None."""
+    found = re.search(r'(?:^|[ \t,])ibfattree:([^ \t,]+)', conf.get('event_plugin_options', ''))
+    return found[1] if found else None
+
+
 # ---- the command, files -------------------------------------------------------------------------
 
 def find_command(user, directory):
