@@ -365,9 +365,7 @@ class Sets(Case):
         most = len(self.parts.found['script'][0])
         self.assertTrue(all(d['tables']))
         size = most + sum(map(len, map(report.read_part, (*report.SCRIPTS, 'page.css'))))
-        options, arguments = report.common.parse('report', report.HELP, [
-            self.path('f.net'), '--engine=dmodc', '--engine=sftree'], report.LISTS)
-        options = {name.replace('_', '-'): value for name, value in vars(options).items()}
+        options, arguments = report.parse([self.path('f.net'), '--engine=dmodc', '--engine=sftree'])
         before = report.PAGE_MAX
         self.addCleanup(setattr, report, 'PAGE_MAX', before)
         for room, want in ((0, ['', '']), (size - len(d['tables'][1]) - 1, [d['tables'][0], ''])):

@@ -123,8 +123,6 @@ def note(message):
 def run(main):
     """Ends the program with the status that main returns, or after an error with 2."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    for signum in (signal.SIGHUP, signal.SIGTERM):
-        signal.signal(signum, lambda *_: sys.exit(2))   # removes unfinished files
     try:
         sys.exit(main())
     except CommonError as failure:
