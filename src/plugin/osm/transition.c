@@ -105,7 +105,7 @@ struct change {
 	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
 	struct ibf_sets w;
-	double start, end;	/* by ibf_now_ms(); no step begins after `end` */
+	double start, end;	/* by ibf_now_ms(); nothing is waited for or planned again after `end` */
 	struct rr_written older;
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	bool other_ranks;	/* the last routing had other ranks */
@@ -123,10 +123,14 @@ static bool is_master(const struct change *x)
 		IB_SMINFO_STATE_MASTER;
 }
 
+static bool may_write(const struct change *x)
+{
+	return is_master(x) && !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED);
+}
+
 static bool is_over(const struct change *x)
 {
-	return ibf_now_ms() > x->end || !is_master(x) ||
-		__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED);
+	return ibf_now_ms() > x->end || !may_write(x);
 }
 
 /* ---- writing -------------------------------------------------------------- */
@@ -159,14 +163,15 @@ static void write_step(struct change *x, uint8_t step)
 	x->steps += x->w.blocks != before;
 }
 
-/* Write the steps 1 .. n, and the entries with FTR_TRANSITION_LAST.  Returns false if a write was
- * not acknowledged, or if the time is over. */
+/* Write the steps 1 .. n, and the entries with FTR_TRANSITION_LAST, without a time limit: OpenSM
+ * would send as many packets for the rest.  Returns false if a write was not acknowledged, or if
+ * this manager may no longer write. */
 static bool write_steps(struct change *x, uint32_t n)
 {
 	uint32_t failed = x->w.failed;
 
 	for (uint32_t step = 1; step <= n + 1; step++) {
-		if (is_over(x))
+		if (!may_write(x))
 			return false;
 		write_step(x, step > n ? FTR_TRANSITION_LAST : (uint8_t)step);
 		if (x->w.failed > failed)
