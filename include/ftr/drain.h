@@ -55,9 +55,6 @@ struct ftr_drains {
  */
 enum ftr_status ftr_drains_read(const char *path, bool own, struct ftr_drains *out,
 				struct ftr_err *err) FTR_MUST_USE;
-/* Replace the file at path as a whole.  FTR_IO. */
-enum ftr_status ftr_drains_write(const char *path, const struct ftr_drains *d,
-				 struct ftr_err *err) FTR_MUST_USE;
 void ftr_drains_clear(struct ftr_drains *d);
 
 /* The fabric without its drained links. */

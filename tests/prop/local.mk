@@ -93,7 +93,8 @@ tests_prop_test_root_SOURCES = tests/prop/test_root.c tests/prop/sftree_both.h
 tests_prop_test_root_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_root_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
-libftrtest_a_SOURCES += tests/lib/world.c tests/lib/world.h tests/lib/switch_events.h
+libftrtest_a_SOURCES += tests/lib/world.c tests/lib/world.h tests/lib/switch_events.h \
+	tests/lib/drain_file.h
 
 check_PROGRAMS += tests/prop/test_balance_recount
 tests_prop_test_balance_recount_SOURCES = tests/prop/test_balance_recount.c

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/drain_file.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
@@ -434,7 +435,7 @@ START_TEST(file_returns_what_was_written)
 	};
 	struct ftr_drains d = { .request = UINT64_MAX, .part = part, .n = 2 }, got;
 
-	must(ftr_drains_write(path, &d, &err));
+	ck_assert(write_drains(path, &d));
 	must(ftr_drains_read(path, true, &got, &err));
 	ck_assert(got.request == d.request && got.n == 2);
 	for (int i = 0; i < 2; i++)

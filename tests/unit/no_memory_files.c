@@ -10,6 +10,7 @@
 #include "helper/helper.h"
 #include "helper/job.h"
 #include "io_util.h"
+#include "lib/drain_file.h"
 #include "no_memory.h"
 #include <ftr/hosts.h>
 
@@ -238,7 +239,8 @@ static enum ftr_status op_drains(const struct scene *z, uint64_t *sum, struct ft
 		if (s % 5 == 4)
 			part[d.n].guid = z->f->ep[s % z->f->n_ep].guid;
 	}
-	TRY(ftr_drains_write(path_in(z, "out"), &d, err));
+	if (!write_drains(path_in(z, "out"), &d))
+		return ftr_nomem(err, "a file of drained parts");
 	TRY(ftr_drains_read(path_in(z, "out"), true, &again, err));
 	st = apply_drains(z, &again, sum, err);
 	ftr_drains_clear(&again);

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "fake/opensm.h"
+#include "lib/drain_file.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
@@ -206,7 +207,6 @@ static void drain(struct fake *h, struct ftr_rng *r, struct ftr_drains *d)
 	ftr_sw s = ftr_rng_below(r, f->n_sw);
 	ftr_port p = (ftr_port)(1 + ftr_rng_below(r, f->sw[s].n_ports));
 	uint32_t known = fake_logged(h, "request=0x"), i = 0, looks = 0;
-	struct ftr_err err;
 	char path[128];
 
 	if (ftr_rng_below(r, 2) || ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW)
@@ -219,7 +219,7 @@ static void drain(struct fake *h, struct ftr_rng *r, struct ftr_drains *d)
 		d->part[d->n++] = (struct ftr_drain){ .guid = f->sw[s].guid, .port = p, .by = "test" };
 	d->request++;
 	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
-	ck_assert_msg(!ftr_drains_write(path, d, &err), "%s", err.msg);
+	ck_assert(write_drains(path, d));
 	for (; fake_logged(h, "request=0x") == known; usleep(1000))
 		ck_assert_msg(looks++ < 120000, "the drains are not read\n%s", h->log);
 }

@@ -228,7 +228,6 @@ void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f, const st
 /* ---- reading ------------------------------------------------------------ */
 
 #define DEPTH_MAX 16	/* nested objects and arrays; text with more is refused */
-#define FILE_MAX (16u << 20)
 
 struct json_object *cli_json_parse(const char *text, size_t len)
 {
@@ -244,23 +243,6 @@ struct json_object *cli_json_parse(const char *text, size_t len)
 		o = NULL;
 	}
 	json_tokener_free(tok);
-	return o;
-}
-
-struct json_object *cli_json_read(const char *path)
-{
-	FILE *in = fopen(path, "re");
-	char *text = in ? malloc(FILE_MAX) : NULL;
-	size_t n = text ? fread(text, 1, FILE_MAX, in) : 0;
-	struct json_object *o = NULL;
-
-	if (text && !ferror(in)) {
-		o = cli_json_parse(text, n);
-		errno = 0;
-	}
-	if (in)
-		fclose(in);
-	free(text);
 	return o;
 }
 

@@ -58,9 +58,6 @@ void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f, const st
 /* Parses len bytes of text, at most INT_MAX, which must be one JSON value.  Returns NULL if they are
  * not, or if memory is exhausted.  Free the value with json_object_put(). */
 struct json_object *cli_json_parse(const char *text, size_t len);
-/* Reads and parses a file of at most 16 MiB.  If it cannot be read, returns NULL with errno set; if
- * it is not one JSON value, returns NULL with errno 0. */
-struct json_object *cli_json_read(const char *path);
 /* The following functions read a member of o, which may be NULL or another value than an object.
  * Members of members: json_object_object_get(). */
 

@@ -43,7 +43,7 @@ src/command/cli/parts.c: src/command/cli/parts.awk $(parts)
 dist_bin_SCRIPTS += src/command/convert/ibfattree-nodes src/command/convert/ibfattree-topo \
 	src/command/convert/ibfattree-slurm src/command/convert/ibfattree-ranks \
 	src/command/top/ibfattree-top \
-	src/command/collective/ibfattree-collective
+	src/command/collective/ibfattree-collective src/command/drain/ibfattree-drain
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = src/command/cli/completion/ibfattree

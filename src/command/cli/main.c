@@ -13,6 +13,13 @@ static int start_program(int argc, char **argv)
 	return cli_exec(argv[0], argv);
 }
 
+/* One program, whose first argument is the name of the command. */
+static int start_drain(int argc, char **argv)
+{
+	(void)argc;
+	return cli_exec("drain", argv - 1);
+}
+
 /* Commands that are programs of their own. */
 static const struct cli_cmd cli_doctor = { .name = "doctor", .run = start_program,
 	.summary = "check node, fabric and tables before a change of the engine" };
@@ -36,6 +43,12 @@ static const struct cli_cmd cli_save = { .name = "save", .run = start_program,
 	.summary = "save the running fabric, its tables and the options of OpenSM" };
 static const struct cli_cmd cli_restore = { .name = "restore", .run = start_program,
 	.summary = "convert saved tables for OpenSM's engine \"file\"" };
+static const struct cli_cmd cli_drain = { .name = "drain", .run = start_drain,
+	.summary = "take switches, links or host ports out of use" };
+static const struct cli_cmd cli_undrain = { .name = "undrain", .run = start_drain,
+	.summary = "bring drained parts back into use" };
+static const struct cli_cmd cli_drains = { .name = "drains", .run = start_drain,
+	.summary = "list the drained parts" };
 static const struct cli_cmd cli_top = { .name = "top", .run = start_program,
 	.summary = "show status and repairs of the plugin in a terminal" };
 
@@ -44,7 +57,7 @@ static const struct cli_cmd *const commands[] = {
 	&cli_whatif, &cli_page, &cli_slurm, &cli_nodes, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim,
 	&cli_campaign,
 	&cli_save, &cli_restore, &cli_drain, &cli_undrain, &cli_drains, &cli_top,
-	&cli_completion, &cli_facts, NULL
+	&cli_completion, &cli_facts, &cli_drain_facts, NULL
 };
 
 static void usage(FILE *out)

@@ -95,8 +95,9 @@ def parse(command, text, words, lists=()):
     names = [name for name in usage.split()[2:] if name != '[OPTION...]']
     if len(arguments) < sum(name[0] != '[' for name in names):
         raise CommonError(f'{command}: missing argument; usage: {usage}')
-    if len(arguments) > len(names):
-        raise CommonError(f"{command}: '{arguments[len(names)]}' is one argument too many; usage: "
+    most = LIST_MAX if usage.rstrip(']').endswith('...') and names else len(names)
+    if len(arguments) > most:
+        raise CommonError(f"{command}: '{arguments[most]}' is one argument too many; usage: "
                           f'{usage}')
     return types.SimpleNamespace(**{name.replace('-', '_'): value
                                     for name, value in options.items()}), arguments

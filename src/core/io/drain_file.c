@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/file.h"
 #include "io/text.h"
 #include <ftr/drain.h>
 #include <ftr/text.h>
@@ -104,26 +103,6 @@ enum ftr_status ftr_drains_read(const char *path, bool own, struct ftr_drains *o
 		ftr_drains_clear(&r.d);
 	*out = r.d;
 	return r.t.status;
-}
-
-static bool fill(FILE *out, const void *ctx)
-{
-	const struct ftr_drains *d = ctx;
-
-	fprintf(out, "# Drained parts, written by \"ibfattree drain\" and \"ibfattree undrain\".\n"
-		"request 0x%" PRIx64 "\n", d->request);
-	for (uint32_t i = 0; i < d->n; i++) {
-		const struct ftr_drain *p = &d->part[i];
-
-		fprintf(out, "0x%016" PRIx64 " %u %" PRIu64 " %s \"%s\"\n", p->guid, p->port,
-			p->since, p->by, p->name);
-	}
-	return !ferror(out);
-}
-
-enum ftr_status ftr_drains_write(const char *path, const struct ftr_drains *d, struct ftr_err *err)
-{
-	return ftr_file_replace(path, fill, d, err);
 }
 
 void ftr_drains_clear(struct ftr_drains *d)
