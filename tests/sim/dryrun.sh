@@ -103,12 +103,15 @@ case_save_restore() {
 	EOF
 	osm_wait sm "$patience" 'SUBNET UP'
 	walk first
-	in_sim "$ibfattree" save --sl2vl --conf "$SIM_DIR/sm/opensm.conf" \
-		"$T/saved" >"$T/out"
+	{ cat "$SIM_DIR/sm/opensm.conf" && printf '%s\n' "root_guid_file $T/none" \
+		"cn_guid_file $T/none" 'io_guid_file (null)' "root_guid_file $T/roots"; } >"$T/opensm.conf"
+	in_sim "$ibfattree" save --sl2vl --conf "$T/opensm.conf" "$T/saved" >"$T/out" 2>"$T/notes"
+	grep -qx "ibfattree: note: $T/none: No such file or directory; it is not saved" "$T/notes"
+	cmp "$T/saved/roots" "$T/roots"
 	[[ $(stat -c %a "$T/saved") == 700 ]]	# opensm.conf may contain keys
 	cmp "$T/saved/fabric.net" "$T/first.net"
 	cmp "$T/saved/plugin.conf" "$T/plugin.conf"
-	cmp "$T/saved/opensm.conf" "$SIM_DIR/sm/opensm.conf"
+	cmp "$T/saved/opensm.conf" "$T/opensm.conf"
 	grep -qx 'opensm 3\.3\.[0-9]*' "$T/saved/versions"
 	"$ibfattree" check "$T/saved/fabric.net" --sl2vl "$T/saved/sl2vl" \
 		--lfts "$T/saved/lfts.gz" --save-lfts "$T/saved.lfts" >"$T/out"
@@ -116,6 +119,9 @@ case_save_restore() {
 	! in_sim "$ibfattree" save "$T/saved" >"$T/out" 2>&1 ||
 		fail "save writes into a directory that already exists"
 	grep -q "$T/saved: File exists" "$T/out"
+	! in_sim "$ibfattree" save --conf "$T/none" "$T/less" 2>"$T/out" || fail "saved without its opensm.conf"
+	grep -qx "ibfattree: $T/none: cannot be read" "$T/out"
+	[[ ! -e $T/less ]]
 	osm_stop sm
 
 	# start another manager, which assigns other LIDs

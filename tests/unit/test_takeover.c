@@ -494,6 +494,26 @@ START_TEST(lost_acknowledgements)
 }
 END_TEST
 
+/* The writes of each step take longer than the time limit.  All steps are written. */
+static void answer_slowly(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	(void)ctx;
+	fate->back_ms = p->plugin && p->set ? 150 : 0;
+}
+
+START_TEST(planned_steps_have_no_limit)
+{
+	struct fake *h = start(1, ORDERED "transition_limit_ms 100\n");
+
+	fake_set_fate(h, answer_slowly, NULL);
+	sweep(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF010: dmodc: the tables in use were replaced"), 1);
+	ck_assert_uint_eq(fake_logged(h, "IBF121"), 0);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* Returns the time in ms that a routing takes if no switch answers a Get.  Without a limit, reading
  * all tables would take many minutes. */
 static double silent(struct fake *h)
@@ -576,6 +596,7 @@ int main(void)
 	tcase_add_test(t, lost_sets);
 	tcase_add_test(t, late_copies);
 	tcase_add_test(t, lost_acknowledgements);
+	tcase_add_test(t, planned_steps_have_no_limit);
 	tcase_add_test(t, adopt_has_a_limit);
 	tcase_add_test(t, takeover_has_a_limit);
 	tcase_add_test(t, large);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * ibfattree facts: prints a fabric, its tables and those of the engines as JSON, for ibfattree-doctor,
- * which judges them.
+ * which judges them, and reads and writes files for ibfattree-save and ibfattree-restore (--lids).
  *
  * The fabric and the tables are read, and the ranks are computed, only once.  An error of reading a
  * running fabric, or a fabric without ranks, is a member of the output.
@@ -15,11 +15,12 @@
 
 struct facts {
 	struct cli_in in;
-	const char *lfts;
+	const char *lfts, *save_fabric, *save_lfts, *save_sl2vl;
 	struct cli_list states;
-	bool engines;
+	bool engines, lids;
 
 	struct cli_live net;
+	struct ftr_sl2vl *m;
 	struct ftr_shape *sh;	/* NULL: no ranks */
 };
 
@@ -28,6 +29,10 @@ static const struct cli_opt options[] = {
 	OPT(FILE, "lfts", lfts, "FILE", "with FABRIC: the forwarding tables in use"),
 	OPT(FILES, "state", states, "FILE", "a state file that may be of this fabric"),
 	OPT(FLAG, "engines", engines, NULL, "also measure the tables of each engine"),
+	OPT(FLAG, "lids", lids, NULL, "print only the fabric and the owners of the LIDs"),
+	OPT(FILE, "save-fabric", save_fabric, "FILE", "save the fabric"),
+	OPT(FILE, "save-lfts", save_lfts, "FILE", "save the tables"),
+	OPT(FILE, "save-sl2vl", save_sl2vl, "FILE", "with --lids: save the SL2VL tables"),
 	CLI_OPTS_GUIDS,
 	CLI_OPT_NOMINAL,
 	CLI_OPT_LMC,
@@ -198,6 +203,26 @@ static void put_engines(struct json_object *o, const struct facts *j)
 
 /* ---- the command --------------------------------------------------------- */
 
+static void save(const struct facts *j)
+{
+	if (j->save_fabric)
+		cli_write_fabric(j->save_fabric, j->net.f);
+	if (j->save_lfts)
+		cli_write_tables(j->save_lfts, j->net.f, j->net.t);
+	if (j->m)
+		cli_write_sl2vl(j->save_sl2vl, j->net.f, j->m);
+}
+
+static void put_lids(struct json_object *o, const struct ftr_fabric *f)
+{
+	struct json_object *list = cli_json_array(o, "lids");
+
+	cli_details_fabric(o, f, NULL, NULL);
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
+		if (f->owner[lid].kind != FTR_OWNER_NONE)
+			cli_json_lid(cli_json_element(list), f, (ftr_lid)lid);
+}
+
 static void put_all(struct json_object *o, struct facts *j)
 {
 	struct cli_shaping shaping;
@@ -240,7 +265,10 @@ static int run_facts(int argc, char **argv)
 	if (n) {
 		j.net.f = cli_read_fabric(&j.in, argv[0]);
 		if (j.lfts)
-			j.net.t = cli_read_lfts(j.lfts, j.net.f, &j.net.missing);
+			j.net.t = cli_read_lfts(j.lfts, j.net.f, j.lids ? NULL : &j.net.missing);
+	} else if (j.lids) {
+		cli_must(j.save_sl2vl ? cli_sl2vl_live(&j.in.from, &j.m, &j.net, &cli_err) :
+			 cli_live_read(&j.in.from, &j.net, &cli_err));
 	} else if (cli_facts_live(&j.in.from, o, &j.net, &cli_err)) {
 		error = cli_err.msg;
 	}
@@ -248,8 +276,13 @@ static int run_facts(int argc, char **argv)
 	cli_json_real(o, "seconds", cli_now() - t0);
 	cli_json_num(o, "without_table", j.net.missing);
 	if (j.net.f)
+		save(&j);
+	if (j.lids)
+		put_lids(o, j.net.f);
+	else if (j.net.f)
 		put_all(o, &j);
 	cli_progress_end();
+	ftr_sl2vl_free(j.m);
 	ftr_tables_free(j.net.t);
 	ftr_fabric_free(j.net.f);
 	ftr_team_free(j.in.team);

@@ -10,10 +10,13 @@
  * read by LID.  Each switch first gets one Get with AllPortSelect, which returns the sum over all
  * ports.  If the sum of any counter is not 0, or the switch does not answer, its ports are read one
  * by one.  (A switch may not support AllPortSelect.)
+ *
+ * With --lids, the command reads only the fabric, its tables and, with --save-sl2vl, its SL2VL tables.
  */
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "cli/facts.h"
 #include "cli/json.h"
@@ -24,6 +27,13 @@ enum ftr_status cli_facts_live(struct cli_live_opts *from, struct json_object *o
 			       struct cli_live *out, struct ftr_err *err)
 {
 	(void)o;
+	return cli_live_read(from, out, err);
+}
+
+enum ftr_status cli_sl2vl_live(struct cli_live_opts *from, struct ftr_sl2vl **m,
+			       struct cli_live *out, struct ftr_err *err)
+{
+	(void)m;
 	return cli_live_read(from, out, err);
 }
 
@@ -46,6 +56,7 @@ struct look {
 	const struct cli_live_opts *from;
 	struct ibmad_port *via;
 	struct json_object *o, *sms, *switches, *ports;
+	struct ftr_sl2vl *m;
 	uint32_t no_counters, no_adaptive;	/* numbers of switches that did not answer */
 };
 
@@ -238,6 +249,64 @@ enum ftr_status cli_facts_live(struct cli_live_opts *from, struct json_object *o
 	from->look = look;
 	from->ctx = &k;
 	return cli_live_read(from, out, err);
+}
+
+/* ---- SL2VL tables ------------------------------------------------------ */
+
+/* Reads the SL2VL table of every pair (input port, output port).  The input port may be port 0.
+ * Ports without a link are left out. */
+static void read_sl2vl(struct ftr_sl2vl *m, const struct ftr_fabric *f, ftr_sw s,
+		       const ibnd_node_t *node, struct ibmad_port *via)
+{
+	for (unsigned int in = 0; in <= f->sw[s].n_ports; in++)
+		for (unsigned int out = 1; out <= f->sw[s].n_ports; out++) {
+			uint8_t data[IB_SMP_DATA_SIZE] = { 0 };
+			ib_portid_t to = node->path_portid;
+
+			if (!ftr_fabric_port(f, s, out)->peer_kind ||
+			    (in && !ftr_fabric_port(f, s, in)->peer_kind))
+				continue;
+			if (!smp_query_via(data, &to, IB_ATTR_SLVL_TABLE,
+					   in << 8 | out, SM_TIMEOUT_MS, via))
+				cli_die("switch 0x%016" PRIx64 " does not answer a Get of its SL2VL tables",
+					node->guid);
+			for (unsigned int sl = 0; sl < FTR_N_SL; sl++)
+				ftr_sl2vl_set(m, s, (ftr_port)in, (ftr_port)out, sl,
+					      sl & 1 ? data[sl / 2] & 15 : data[sl / 2] >> 4);
+		}
+}
+
+static enum ftr_status look_sl2vl(void *ctx, struct ibnd_fabric *net, const struct ftr_fabric *f,
+				  struct ftr_err *err)
+{
+	struct look *k = ctx;
+	enum ftr_status st = ftr_sl2vl_new(f, &k->m, err);
+
+	k->via = st ? NULL : cli_live_open(k->from, err);
+	if (!k->via)
+		return st ? st : FTR_IO;
+	for (ibnd_node_t *node = net->nodes; node; node = node->next) {
+		ftr_sw s = node->type == IB_NODE_SWITCH ? ftr_fabric_find_sw(f, node->guid) :
+			   FTR_SW_NONE;
+
+		if (s != FTR_SW_NONE)
+			read_sl2vl(k->m, f, s, node, k->via);
+	}
+	mad_rpc_close_port(k->via);
+	return FTR_OK;
+}
+
+enum ftr_status cli_sl2vl_live(struct cli_live_opts *from, struct ftr_sl2vl **m,
+			       struct cli_live *out, struct ftr_err *err)
+{
+	struct look k = { .from = from };
+	enum ftr_status st;
+
+	from->look = look_sl2vl;
+	from->ctx = &k;
+	st = cli_live_read(from, out, err);
+	*m = k.m;
+	return st;
 }
 
 #endif

@@ -9,7 +9,7 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/fault.c src/command/cli/find.c src/command/cli/measure.c src/command/cli/load.c \
 	src/command/cli/ddlr_repair.c src/command/cli/ddlr_repair.h src/command/cli/details.c \
 	src/command/cli/completion.c \
-	src/command/cli/input.c src/command/cli/save.c src/command/cli/transition.c src/command/cli/transition.h \
+	src/command/cli/input.c src/command/cli/transition.c src/command/cli/transition.h \
 	src/command/cli/jobs.c \
 	src/command/cli/pairs.c src/command/cli/pairs.h src/command/cli/pairs_plan.c \
 	src/command/cli/jobs.h src/command/cli/count.c src/command/cli/unpack.c \

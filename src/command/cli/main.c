@@ -39,6 +39,10 @@ static const struct cli_cmd cli_collective = { .name = "collective", .run = star
 	.summary = "compute the time of all-reduce, all-to-all and others" };
 static const struct cli_cmd cli_ranks = { .name = "ranks", .run = start_program,
 	.summary = "write the host file of a job in an order that avoids congestion" };
+static const struct cli_cmd cli_save = { .name = "save", .run = start_program,
+	.summary = "save the running fabric, its tables and the options of OpenSM" };
+static const struct cli_cmd cli_restore = { .name = "restore", .run = start_program,
+	.summary = "convert saved tables for OpenSM's engine \"file\"" };
 static const struct cli_cmd cli_drain = { .name = "drain", .run = start_drain,
 	.summary = "take switches, links or host ports out of use" };
 static const struct cli_cmd cli_undrain = { .name = "undrain", .run = start_drain,

@@ -19,7 +19,7 @@ LIST_MAX = 64           # number of times that an option may be given
 # control characters, separators of lines, characters that change the direction of text, and bytes
 # that are not UTF-8 (surrogateescape)
 HIDDEN = re.compile('[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]')
-OPTION = re.compile(r'  (?:-[a-z], )?--([a-z-]+)(?: (\S+))? +(\S.*)')
+OPTION = re.compile(r'  (?:-[a-z], )?--([a-z0-9-]+)(?: (\S+))? +(\S.*)')
 
 
 class CommonError(Exception):
@@ -103,6 +103,14 @@ def parse(command, text, words, lists=()):
                                     for name, value in options.items()}), arguments
 
 
+def live_words(command, args):
+    """Returns those of the options --ca, --port and --m-key that are given, for ibfattree."""
+    number(command, 'port', args.port, 0, 254)
+    number(command, 'm-key', args.m_key, 0, U64_MAX)
+    return [f'--{name}={value}' for name, value in (('ca', args.ca), ('port', args.port),
+                                                    ('m-key', args.m_key)) if value not in (None, '0')]
+
+
 # ---- errors, text -------------------------------------------------------------------------------
 
 def error(message):
@@ -150,6 +158,30 @@ def json_text(value):
     return re.sub('(?m)(?<=: )-?[0-9][0-9.e+-]*(?=,?$)',
                   lambda match: match[0] if match[0].isdigit() else f'{float(match[0]):.6g}',
                   json.dumps(value, indent=2, ensure_ascii=False))
+
+
+# ---- opensm.conf --------------------------------------------------------------------------------
+
+def read_conf(path):
+    """path: None: in the usual places.  Returns the path, or None if no file is there, and the
+    values.  If a key is repeated, the last value is used, as in OpenSM."""
+    usual = ('/etc/opensm/opensm.conf', '/etc/rdma/opensm.conf')
+    found = path or next((name for name in usual if os.access(name, os.R_OK)), None)
+    values = {}
+    if found:
+        try:
+            with open(found, encoding='utf-8', errors='surrogateescape') as file:
+                values = dict(words for words in (line.strip().split(maxsplit=1) for line in file)
+                              if len(words) == 2)
+        except OSError as failure:
+            raise CommonError(f'{found}: cannot be read') from failure
+    return found, {key: value for key, value in values.items() if value.lower() != '(null)'}
+
+
+def options_file(conf):
+    """conf: the values of opensm.conf.  Returns the plugin's option file that it names, or None."""
+    found = re.search(r'(?:^|[ \t,])ibfattree:([^ \t,]+)', conf.get('event_plugin_options', ''))
+    return found[1] if found else None
 
 
 # ---- the command, files -------------------------------------------------------------------------

@@ -12,6 +12,8 @@ import os
 import platform
 import re
 
+import common
+
 NAME_MAX = 20           # UMAD_CA_NAME_LEN
 ADAPTERS_MAX = 32
 PLUGIN = 'libibfattree.so'
@@ -201,31 +203,12 @@ class Conf:
         self.path = None
         self.text = dict.fromkeys(('event_plugin_name', 'routing_engine', 'root_guid_file',
                                    'cn_guid_file', 'io_guid_file'))
-        self.ucast_cache = self.qos = self.no_sweep = False
-        self.prefix = 0                 # subnet_prefix; 0: the default
-        usual = ('/etc/opensm/opensm.conf', '/etc/rdma/opensm.conf')
-        path = path or next((name for name in usual if os.access(name, os.R_OK)), None)
         try:
-            with open(path or '', encoding='utf-8', errors='surrogateescape') as file:
-                for line in file:
-                    self.take(line)
-        except OSError:
-            return
-        self.path = path
-
-    def take(self, line):
-        """If a key is repeated, the last value is used, as in OpenSM."""
-        words = line.strip().split(maxsplit=1)
-        if len(words) < 2 or words[0].startswith('#'):
-            return
-        key, value = words
-        if key in self.text:
-            self.text[key] = None if value.lower() == '(null)' else value
-        elif key == 'use_ucast_cache':
-            self.ucast_cache = is_true(value)
-        elif key == 'qos':
-            self.qos = is_true(value)
-        elif key == 'subnet_prefix':
-            self.prefix = number(value)
-        elif key == 'sweep_interval':
-            self.no_sweep = value == '0'
+            self.path, values = common.read_conf(path)
+        except common.CommonError:
+            values = {}
+        self.text.update((key, values[key]) for key in self.text if key in values)
+        self.ucast_cache = is_true(values.get('use_ucast_cache', ''))
+        self.qos = is_true(values.get('qos', ''))
+        self.prefix = number(values.get('subnet_prefix', ''))      # 0: the default
+        self.no_sweep = values.get('sweep_interval') == '0'

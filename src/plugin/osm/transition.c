@@ -21,8 +21,7 @@
  * - Hosts join multicast groups.  The thread of this callback builds their trees later.
  * - This manager loses the mastership, or OpenSM exits.  The transition then ends after the current
  *   packets.  In the first case OpenSM changes no further entry: the new master does.
- * - A write of the fast path is not over yet.  The callback waits for its end, and reads the blocks
- *   of this write from the switches.
+ * - A write of the fast path is not over yet.  The callback waits, and reads its blocks again.
  *
  * OpenSM's switches change only by the sweeper's thread, and by the fast path outside of routings.
  *
@@ -163,9 +162,8 @@ static void write_step(struct change *x, uint8_t step)
 	x->steps += x->w.blocks != before;
 }
 
-/* Write the steps 1 .. n, and the entries with FTR_TRANSITION_LAST, without a time limit: OpenSM
- * would send as many packets for the rest.  Returns false if a write was not acknowledged, or if
- * this manager may no longer write. */
+/* Write the steps 1 .. n, and FTR_TRANSITION_LAST, without a time limit: OpenSM would send as many
+ * packets.  Returns false if one was not acknowledged, or if this manager may no longer write. */
 static bool write_steps(struct change *x, uint32_t n)
 {
 	uint32_t failed = x->w.failed;
@@ -342,7 +340,7 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 enum verdict { SAFE, UNSAFE, LOOP_IN_USE };
 
 /* Decide whether a state during the planned steps can have a credit loop, all packets being on one
- * VL.  cut_off: packets of hosts that a fault has cut off count, too. */
+ * VL.  cut_off: with packets of hosts that a fault has cut off. */
 static enum ftr_status judge(struct change *x, bool cut_off, enum verdict *v, struct ftr_err *err)
 {
 	const struct ftr_cdg_opts opts = { .switch_sources = cut_off };
@@ -423,8 +421,8 @@ static bool has_entries(const struct ftr_tables *t)
 	return false;
 }
 
-/* As write_in_order(), while a credit loop is possible.  The steps need no wait for packets, so they
- * have a time limit of their own: OpenSM's order would lose packets. */
+/* As write_in_order(), while a credit loop is possible.  With a time limit of its own, because
+ * OpenSM's order would lose packets. */
 static enum ftr_status write_unsafe(struct change *x, const char *why, struct ftr_err *err)
 {
 	uint64_t entries = x->w.entries, blocks = x->w.blocks;
@@ -487,8 +485,7 @@ static void leave_cycle(const struct change *x, const struct ftr_check_report *r
 }
 
 /* Compute tables without a credit loop from those in use: LIDs on a credit loop get their new
- * entries.  As the new tables have no credit loop, some LID of every cycle still has its old
- * ones. */
+ * entries.  As the new tables have none, some LID of every cycle still has its old ones. */
 static enum ftr_status without_loop(struct change *x, struct ftr_tables **out, struct ftr_err *err)
 {
 	double end = ibf_now_ms() + x->p->opt.transition_limit_ms / 2.0;
@@ -563,8 +560,7 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 	return st ? st : v == SAFE ? write_in_order(x, err) : write_unsafe(x, why.msg, err);
 }
 
-/* True if OpenSM's copy of a block is that of the switch: the block is not marked as unknown, and
- * OpenSM has not cleared it. */
+/* True if OpenSM's copy of a block is that of the switch: neither unknown nor cleared by OpenSM. */
 static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *row, uint32_t block)
 {
 	uint32_t first = block * FTR_LFT_BLOCK;
