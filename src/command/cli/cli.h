@@ -173,8 +173,6 @@ struct cli_engine {
 /* how a command reads its fabric */
 #define CLI_OPTS_FABRIC CLI_OPT_NOMINAL, CLI_OPT_LMC, CLI_OPT_TOLERANT
 #define CLI_OPT_OUTPUT OPT(FILE, "output", in.output, "FILE", "write to FILE instead of stdout")
-#define CLI_OPT_CONF \
-	OPT(FILE, "conf", conf, "FILE", "path of opensm.conf, if not in /etc/opensm or /etc/rdma")
 #define CLI_OPT_LIST \
 	OPT(FLAG, "list", list, NULL, "list all unreachable nodes, not only the first 10")
 #define CLI_OPT_ORDER \
@@ -246,16 +244,6 @@ uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
  * these ports that are physically connected.  Gaps, and host ports without a LID or a link, are
  * ignored.  0: no flow crosses a link. */
 double cli_bound(const struct ftr_shape *sh, const ftr_ep *order, uint32_t n);
-
-/* The files that opensm.conf names.  Strings are malloc()ed or NULL. */
-struct cli_conf {
-	char *path;		/* opensm.conf itself; NULL: not found */
-	char *roots, *cn, *io;
-	char *options;		/* the plugin's option file */
-};
-/* Reads opensm.conf.  path: NULL: in /etc/opensm or /etc/rdma.  Dies if path cannot be read.  (conf.c) */
-struct cli_conf cli_read_conf(const char *path);
-void cli_free_conf(struct cli_conf *c);
 
 /* ---- output files (output.c) ------------------------------------------- */
 

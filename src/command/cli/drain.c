@@ -13,34 +13,19 @@
 #include "cli/json.h"
 #include "cli/whatif.h"
 
-#define DEFAULT_OPTIONS "/etc/opensm/ibfattree.conf"
-
 struct drain {
 	struct cli_in in;
-	const char *fabric, *conf;
+	const char *fabric;
 };
 
 #define OPTS struct drain
 static const struct cli_opt options[] = {
 	OPT(FILE, "fabric", fabric, "FILE", "read the fabric from FILE, not from the switches"),
-	CLI_OPT_CONF,
 	CLI_OPTS_LOCAL(""),
 	CLI_OPT_END
 };
 
 /* ---- the file of drained parts ------------------------------------------------ */
-
-/* The path of the file, which is beside the plugin's options file. */
-static const char *file_path(const struct drain *o)
-{
-	struct cli_conf c = cli_read_conf(o->conf);
-	static char *path;
-
-	if (asprintf(&path, "%s.drains", c.options ? c.options : DEFAULT_OPTIONS) < 0)
-		cli_die("out of memory for a path");
-	cli_free_conf(&c);
-	return path;
-}
 
 /* Without a file, no part is drained.  Only the new file needs the owner that the plugin expects,
  * but a link or a foreign file would be refused there, so refuse it here, too. */
@@ -173,20 +158,18 @@ static int run_facts(int argc, char **argv)
 	static struct ftr_drains d;
 	int n = cli_parse(&cli_drain_facts, &o, argc, argv);
 	struct json_object *json = cli_json_new("drains");
-	const char *path = file_path(&o);
 	struct ftr_fabric *f = NULL;
 
 	o.in.from.on = !o.fabric;
-	if (n)
+	if (n > 1)
 		f = cli_input(&o.in, o.fabric).f;
-	d = read_drains(path);
-	cli_json_str(json, "file", path);
+	d = read_drains(argv[0]);
 	cli_json_guid(json, "request", d.request);
-	if (n)
+	if (n > 1)
 		put_effect(json, "before", f, &d);
-	for (int i = 0; i < n; i++)
+	for (int i = 1; i < n; i++)
 		add_word(&d, f, argv[i]);
-	if (n)
+	if (n > 1)
 		put_effect(json, "after", f, &d);
 	put_parts(json, &d);
 	return cli_json_end(json, CLI_CLEAN);
@@ -194,9 +177,9 @@ static int run_facts(int argc, char **argv)
 
 const struct cli_cmd cli_drain_facts = {
 	.name = "drain-facts",
-	.args = "[PART...]",
+	.args = "FILE [PART...]",
 	.text = "Prints the JSON from which ibfattree-drain works.\n",
 	.opts = options,
-	.min_args = 0, .max_args = CLI_LIST_MAX,
+	.min_args = 1, .max_args = CLI_LIST_MAX + 1,
 	.run = run_facts,
 };

@@ -13,7 +13,7 @@ libcli_a_SOURCES = src/command/cli/cli.h src/command/cli/opts.c src/command/cli/
 	src/command/cli/jobs.c \
 	src/command/cli/pairs.c src/command/cli/pairs.h src/command/cli/pairs_plan.c \
 	src/command/cli/jobs.h src/command/cli/count.c src/command/cli/unpack.c \
-	src/command/cli/conf.c src/command/cli/facts.c src/command/cli/facts.h \
+	src/command/cli/facts.c src/command/cli/facts.h \
 	src/command/cli/facts_live.c src/command/cli/rails.c
 nodist_libcli_a_SOURCES = src/command/cli/parts.c
 libcli_a_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS) $(JSONC_CFLAGS) \
