@@ -245,7 +245,6 @@ uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
  * ignored.  0: no flow crosses a link. */
 double cli_bound(const struct ftr_shape *sh, const ftr_ep *order, uint32_t n);
 
-
 /* ---- output files (output.c) ------------------------------------------- */
 
 /*

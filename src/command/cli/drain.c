@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Finds the parts of whatif --drain, and prints for ibfattree-drain as JSON ("ibfattree
- * drain-facts"): the content of FILE (<ftr/drain.h>) with PARTs added, and the effect of the drains
- * without and with PARTs.  Added parts have no user.
+ * drain-facts"): the file of drained parts (<ftr/drain.h>), its content with PARTs added, and the
+ * effect of the drains without and with PARTs.  Added parts have no user.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -180,6 +180,6 @@ const struct cli_cmd cli_drain_facts = {
 	.args = "FILE [PART...]",
 	.text = "Prints the JSON from which ibfattree-drain works.\n",
 	.opts = options,
-	.min_args = 1, .max_args = 1 + CLI_LIST_MAX,
+	.min_args = 1, .max_args = CLI_LIST_MAX + 1,
 	.run = run_facts,
 };
