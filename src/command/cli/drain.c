@@ -5,6 +5,7 @@
  * effect of the drains without and with PARTs.  Added parts have no user.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@ static struct ftr_drains read_drains(const char *path)
 {
 	struct ftr_drains d = { 0 };
 
-	if (access(path, F_OK) && errno == ENOENT)
+	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
 		return d;
 	cli_must(ftr_drains_read(path, true, &d, &cli_err));
 	return d;

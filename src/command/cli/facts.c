@@ -207,7 +207,7 @@ static void save(const struct facts *j)
 {
 	if (j->save_fabric)
 		cli_write_fabric(j->save_fabric, j->net.f);
-	if (j->save_lfts)
+	if (j->save_lfts && j->net.t)
 		cli_write_tables(j->save_lfts, j->net.f, j->net.t);
 	if (j->m)
 		cli_write_sl2vl(j->save_sl2vl, j->net.f, j->m);

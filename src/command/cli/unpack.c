@@ -171,7 +171,7 @@ static bool end_member(struct packer *p)
 	size_t room, n = 0;
 
 	p->from = NULL;
-	if (!from || fclose(from))
+	if (!from || fclose(from) || !p->text)	/* NULL: an allocation has failed */
 		return false;
 	/* 1: fast; 16: a gzip header */
 	if (deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK) {

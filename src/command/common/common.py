@@ -12,6 +12,8 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
+import traceback
 import types
 
 U64_MAX = 2**64 - 1
@@ -64,7 +66,7 @@ def parse(command, text, words, lists=()):
             arguments += words
             break
         if given in ('-h', '--help'):
-            print(text, end='')
+            print(text, end='', flush=True)
             sys.exit(0)
         if not given.startswith('-') or given == '-':
             arguments.append(given)
@@ -124,14 +126,22 @@ def note(message):
 def run(main):
     """Ends the program with the status that main returns, or after an error with 2."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.stderr = sys.stderr or open(os.devnull, 'w', encoding='utf-8')     # closed by the caller
     try:
+        if not sys.stdout:
+            raise CommonError('stdout: cannot write: Bad file descriptor')
+        for stream in (sys.stdout, sys.stderr):
+            stream.reconfigure(encoding='utf-8', errors='surrogateescape')
         sys.exit(main())
     except CommonError as failure:
         message = str(failure)
     except OSError as failure:
-        message = f'stdout: cannot write: {failure.strerror}'
+        message = f'{failure.filename or "stdout: cannot write"}: {failure.strerror}'
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as failure:        # pylint: disable=broad-except
+        place = traceback.extract_tb(failure.__traceback__)[-1]
+        message = f'internal error: {os.path.basename(place.filename)}:{place.lineno}: {failure!r}'
     if message:
         error(message)
     os._exit(2)                         # what is left for stdout cannot be written
@@ -151,6 +161,16 @@ def links(count):
 
 def host_ports(count):
     return counted(count, 'host port', 'host ports')
+
+
+def drained(part):
+    """A line about a drained part."""
+    try:
+        when = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(part['since']))
+    except (OverflowError, OSError, ValueError):
+        when = '?'
+    port = f'[{part["port"]}]' if part['port'] else ''
+    return f'{part["guid"]}{port} "{part["name"]}" since={when} by={part["by"]}'
 
 
 def json_text(value):
@@ -198,9 +218,10 @@ def find_command(user, directory):
 
 
 def run_command(command, words, directory):
-    """Runs ibfattree, which prints its own errors.  Returns its JSON object."""
+    """Runs ibfattree, which prints its own errors, and may open the /dev/fd/N of this program.
+    Returns its JSON object."""
     done = subprocess.run([find_command(command, directory), *words], stdout=subprocess.PIPE,
-                          check=False)
+                          check=False, close_fds=False)
     if done.returncode not in (0, 1):
         raise CommonError(f'{command}: ibfattree: ended by signal {-done.returncode}'
                           if done.returncode < 0 else '')

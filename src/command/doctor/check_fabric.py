@@ -2,9 +2,9 @@
 """Checks of a fabric: subnet managers, links and switches."""
 import collections
 
+import common
 from fabric import PORT_STATES, SPEEDS, SWITCH, supported
-from results import (FAILURE, NOT_CHECKED, OK, WARNING, host_ports_text, links_text, one_or, s,
-                     switches_text)
+from results import FAILURE, NOT_CHECKED, OK, WARNING, one_or, s
 
 ONE_VL = 1              # code of OperationalVLs (IBA 14.2.5.6): only VL0
 LINK_UP = 5             # PortPhysicalState
@@ -22,8 +22,8 @@ def fabric(d, r):
               'opensm, or give the M_Key with --m-key')
         return
     n, missing = facts['fabric'], facts['without_table']
-    text = (f'{switches_text(n["switches"])}, {host_ports_text(n["end_ports"])}, '
-            f'{links_text(n["switch_cables"])} between switches; read in {facts["seconds"]:.1f} s')
+    text = (f'{common.switches(n["switches"])}, {common.host_ports(n["end_ports"])}, '
+            f'{common.links(n["switch_cables"])} between switches; read in {facts["seconds"]:.1f} s')
     if missing:
         r.add(f'switches whose table could not be read: {missing}')
         r.say(FAILURE, text, 'find out why these switches do not answer; the paths over them are '
@@ -199,7 +199,7 @@ def link_flaps(d, r):
 def link_errors(d, r):
     list_counters(d, r, ERROR_COUNTERS, 'errors', 'clear the counters (perfquery -R) and look '
                   'again in an hour; if they grow, move the traffic away from the link (ibfattree '
-                  'drain SWITCH PORT), then clean or replace the cable')
+                  'drain "SWITCH[PORT]"), then clean or replace the cable')
 
 
 def lft_capacity(d, r):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Checks of this node, which node.py reads."""
-import datetime
 import json
 import os
 import subprocess
 
+import common
 import node
 from fabric import PORT_STATES
-from results import FAILURE, NOT_CHECKED, OK, WARNING, counted, s
+from results import FAILURE, NOT_CHECKED, OK, WARNING, s
 
 # The engines of the plugin, and those that use a second VL.
 ENGINES, SECOND_VL = ('dmodc', 'sftree', 'ddlr'), ('ddlr',)
@@ -199,8 +199,6 @@ def drains(d, r):
               'correct or remove the file; "ibfattree drain" and "undrain" write it')
         return
     for part in json.loads(done.stdout)['parts']:
-        when = datetime.datetime.fromtimestamp(part['since']).strftime('%Y-%m-%d %H:%M:%S')
-        port = f'[{part["port"]}]' if part['port'] else ''
-        r.add(f'{part["guid"]}{port} "{part["name"]}" since={when} by={part["by"]}')
-    r.say(WARNING if r.n else OK, counted(r.n, 'drained part', 'drained parts'),
+        r.add(common.drained(part))
+    r.say(WARNING if r.n else OK, common.counted(r.n, 'drained part', 'drained parts'),
           'after the maintenance: ibfattree undrain PART' if r.n else '')

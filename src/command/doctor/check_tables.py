@@ -2,8 +2,8 @@
 """Checks of files, ranks and tables."""
 import math
 
-from results import (FAILURE, NOT_CHECKED, OK, WARNING, counted, host_ports_text, links_text,
-                     one_or, s, switches_text)
+import common
+from results import FAILURE, NOT_CHECKED, OK, WARNING, one_or, s
 
 # Check "balance" warns if (load of the tables in use) / (load of the best engine's tables) exceeds
 # this number.  Load: the flows on the most loaded link, as the mean over all shifts.
@@ -52,12 +52,12 @@ def ranks(d, r):
               'list the root switches in a root_guid_file that matches this fabric')
         return
     horizontal = facts['horizontal_links']
-    text = (f'{counted(n["ranks"], "rank", "ranks")} '
+    text = (f'{common.counted(n["ranks"], "rank", "ranks")} '
             f'({"from root_guid_file" if facts["roots_given"] else "inferred"}), '
-            f'{counted(n["leaves"], "leaf switch", "leaf switches")}, '
-            f'{counted(n["planes"], "plane", "planes")}, {counted(n["pods"], "pod", "pods")}, '
-            f'{counted(horizontal, "horizontal link", "horizontal links")}, '
-            f'{counted(facts["hosts_above"], "host", "hosts")} on upper switches')
+            f'{common.counted(n["leaves"], "leaf switch", "leaf switches")}, '
+            f'{common.counted(n["planes"], "plane", "planes")}, {common.counted(n["pods"], "pod", "pods")}, '
+            f'{common.counted(horizontal, "horizontal link", "horizontal links")}, '
+            f'{common.counted(facts["hosts_above"], "host", "hosts")} on upper switches')
     if n['leaves'] == n['switches'] > 2:
         r.say(WARNING, text, 'all switches have hosts, so the fabric is a ring, a mesh or a torus '
               'rather than a fat-tree: compare the load of the engines\' tables (check "balance") '
@@ -86,9 +86,9 @@ def links_missing(d, r):
             r.add(f'{f.switch(c["from"])} port {c["from_port"]} - {f.switch(c["to"])} port '
                   f'{c["to_port"]}', f.guid(c['from']))
         bad = n['missing_cables'] or n['missing_switches']
-        text = (f'missing parts of {d.options["nominal"]}: {links_text(n["missing_cables"])} '
-                f'between switches, {switches_text(n["missing_switches"])}, '
-                f'{host_ports_text(n["missing_end_ports"])}')
+        text = (f'missing parts of {d.options["nominal"]}: {common.links(n["missing_cables"])} '
+                f'between switches, {common.switches(n["missing_switches"])}, '
+                f'{common.host_ports(n["missing_end_ports"])}')
     else:
         bad = 0
         for i, sw in enumerate(f.switches):
@@ -162,7 +162,7 @@ def loops(d, r):
         r.say(OK, 'no forwarding loop')
         return
     first = found['first']
-    r.say(FAILURE, f'{counted(found["count"], "path loops", "paths loop")}; the first: from '
+    r.say(FAILURE, f'{common.counted(found["count"], "path loops", "paths loop")}; the first: from '
           f'{f.name(first["from"], "switch")} to {f.end(first["to"])}',
           'make opensm reroute (kill -HUP); if routing_engine is file, correct the lfts_file')
 

@@ -67,7 +67,7 @@ class Node:
     """ca, number: the port that the user has chosen; None, 0: the first that is up."""
 
     def __init__(self, ca, number):
-        self.ca, self.number = ca.encode() if ca else None, number
+        self.ca, self.number = os.fsencode(ca) if ca else None, number
         self.umad, self.verbs = library('libibumad.so.3'), library('libibverbs.so.1')
         self.kernel, self.sysfs = os.uname().release, '/sys/class/infiniband'
 

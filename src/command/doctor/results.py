@@ -1,23 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The result of a check, and words of its text."""
+from common import HIDDEN
 
 OK, WARNING, FAILURE, NOT_CHECKED = 'ok', 'warning', 'failure', 'not_checked'
-
-
-def counted(n, one, many):
-    return f'{n:,} {one if n == 1 else many}'
-
-
-def switches_text(n):
-    return counted(n, 'switch', 'switches')
-
-
-def host_ports_text(n):
-    return counted(n, 'host port', 'host ports')
-
-
-def links_text(n):
-    return counted(n, 'link', 'links')
 
 
 def one_or(n, one, many):
@@ -38,10 +23,10 @@ class Result:
         self.details = []
 
     def say(self, verdict, text, remedy=''):
-        self.verdict, self.text, self.remedy = verdict, text, remedy
+        self.verdict, self.text, self.remedy = verdict, HIDDEN.sub('?', text), remedy
 
     def add(self, text, guid='0x0000000000000000', port=0):
-        self.details.append((text, guid, port))
+        self.details.append((HIDDEN.sub('?', text), guid, port))
 
     @property
     def n(self):

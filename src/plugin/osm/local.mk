@@ -25,7 +25,7 @@ libibfplugin_a_SOURCES = src/plugin/osm/adopt.c src/plugin/osm/blocks.c src/plug
 	src/plugin/osm/patch.c src/plugin/osm/plugin.c src/plugin/osm/prefer.c src/plugin/osm/prepare.c \
 	src/plugin/osm/transport.c src/plugin/osm/transport.h src/plugin/osm/snapshot.c \
 	src/plugin/osm/status_file.c src/plugin/osm/transition.c src/plugin/osm/trap.c src/plugin/osm/verify.c \
-	src/plugin/osm/writer.c src/plugin/osm/writer.h
+	src/plugin/osm/without_loop.c src/plugin/osm/writer.c src/plugin/osm/writer.h
 libibfplugin_a_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) \
 	-DIBF_CONF_FILE='"$(opensmconfdir)/ibfattree.conf"'
 libibfplugin_a_CFLAGS = $(AM_CFLAGS) -fPIC -O2

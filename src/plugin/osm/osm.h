@@ -369,6 +369,11 @@ void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
  * order, and log the result.  The caller holds OpenSM's exclusive lock.  It is released during the
  * writes, and held again on return. */
 void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen);
+/* without_loop.c.  Compute tables without a credit loop from those in use.  `new` has none.
+ * FTR_REFUSED: that takes more than half of the time limit. */
+enum ftr_status ibf_without_loop(struct ibf_plugin *p, const struct ftr_fabric *f,
+				 const struct ftr_tables *now, const struct ftr_tables *new,
+				 struct ftr_tables **out, struct ftr_err *err);
 /* OpenSM has written the tables of the last routing: log the time if ibf_transition left entries
  * to it. */
 void ibf_transition_over(struct ibf_plugin *p);

@@ -150,10 +150,13 @@ static void add_block(struct change *x, ftr_sw s, uint32_t block, uint8_t step)
 static void write_step(struct change *x, uint8_t step)
 {
 	uint64_t before = x->w.blocks;
+	uint32_t failed = x->w.failed;
 
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		const uint8_t *row = x->plan.step + (size_t)s * x->now->stride;
 
+		if (!may_write(x) || (x->w.failed > failed && is_over(x)))
+			break;
 		for (uint32_t b = 0; b < x->b.n && !x->w.silent[s]; b++)
 			if (memchr(row + b * FTR_LFT_BLOCK, step, FTR_LFT_BLOCK))
 				add_block(x, s, b, step);
@@ -270,7 +273,7 @@ static enum ftr_status write_plan(struct change *x, const struct ftr_ddlr_plan *
 		x->plan.step[(size_t)plan->write[i].sw * x->now->stride + plan->write[i].lid] =
 			plan->write[i].step;
 	return write_steps(x, plan->n_steps) ? FTR_OK :
-		ftr_fail(err, FTR_REFUSED, "a switch did not answer, or the time was over");
+		ftr_fail(err, FTR_REFUSED, "a switch did not answer");
 }
 
 /* Wait for the packets in flight.  FTR_REFUSED: this would take too long. */
@@ -384,18 +387,22 @@ static double last_change(const struct change *x)
 	return last;
 }
 
-/* Wait for packets that follow entries older than x->now, see above. */
-static void wait_for_older(struct change *x)
+/* Wait for packets that follow entries older than x->now, see above.  Returns false if this would take
+ * too long. */
+static bool wait_for_older(struct change *x)
 {
 	double life = ibf_packet_lifetime(x->p), t0 = ibf_now_ms(), until = x->older.last + life;
 
 	if (x->older.last <= 0 || until < t0)
-		return;
+		return true;
 	if (x->proved && !x->other_ranks)
 		until = FTR_MAX(x->older.unranked, last_change(x)) + life;
-	while (ibf_now_ms() < until && !is_over(x))
-		ibf_sleep_ms(1 + (unsigned int)FTR_MIN(until - ibf_now_ms(), 100));
+	if (until > t0 + x->p->opt.transition_limit_ms)
+		return false;
+	for (double now = t0; now < until && may_write(x); now = ibf_now_ms())
+		ibf_sleep_ms(1 + (unsigned int)FTR_MIN(until - now, 100));
 	x->end += FTR_MAX(until - t0, 0);
+	return true;
 }
 
 /* ---- the transition --------------------------------------------------------- */
@@ -430,6 +437,8 @@ static enum ftr_status write_unsafe(struct change *x, const char *why, struct ft
 	double t0 = ibf_now_ms();
 	enum ftr_status st;
 
+	if (!may_write(x))
+		return FTR_OK;
 	add_changing(x, &pairs);
 	x->end = FTR_MAX(x->end, t0 + x->p->opt.transition_limit_ms);
 	st = write_in_order(x, err);
@@ -440,81 +449,11 @@ static enum ftr_status write_unsafe(struct change *x, const char *why, struct ft
 	return st;
 }
 
-/* Count the LIDs with old entries in t whose packets may hold channel a and wait for b.  If `move` is
- * true, they get their new entries. */
-static uint32_t count_waiting(const struct change *x, struct ftr_tables *t,
-			      const struct ftr_channel *a, const struct ftr_channel *b, bool move)
-{
-	uint32_t n = 0;
-
-	for (uint32_t lid = 1; lid <= t->max_lid; lid++) {
-		bool old = false;
-
-		if (ftr_tables_get(t, a->sw, (ftr_lid)lid) != a->port ||
-		    ftr_tables_get(t, b->sw, (ftr_lid)lid) != b->port)
-			continue;
-		for (ftr_sw s = 0; s < t->n_sw; s++) {
-			ftr_port to = ftr_tables_get(x->to, s, (ftr_lid)lid);
-
-			old |= ftr_tables_get(t, s, (ftr_lid)lid) != to;
-			if (move)
-				ftr_tables_row(t, s)[lid] = to;
-		}
-		n += old;
-	}
-	return n;
-}
-
-/* Replace the old entries of the LIDs that cause one dependency of the cycle in `rep`: the one with
- * the fewest LIDs. */
-static void leave_cycle(const struct change *x, const struct ftr_check_report *rep,
-			struct ftr_tables *t)
-{
-	const struct ftr_channel *c = rep->cycle;
-	uint32_t best = 0, least = UINT32_MAX;
-
-	for (uint32_t i = 0; i < rep->cycle_len; i++) {
-		uint32_t n = count_waiting(x, t, &c[i], &c[(i + 1) % rep->cycle_len], false);
-
-		if (n && n < least) {
-			least = n;
-			best = i;
-		}
-	}
-	count_waiting(x, t, &c[best], &c[(best + 1) % rep->cycle_len], true);
-}
-
-/* Compute tables without a credit loop from those in use: LIDs on a credit loop get their new
- * entries.  As the new tables have none, some LID of every cycle still has its old ones. */
-static enum ftr_status without_loop(struct change *x, struct ftr_tables **out, struct ftr_err *err)
-{
-	double end = ibf_now_ms() + x->p->opt.transition_limit_ms / 2.0;
-	struct ftr_check_report *rep = ftr_calloc(1, sizeof(*rep));
-	enum ftr_status st = rep ? ftr_tables_new(x->f, false, out, err) : ftr_nomem(err, "a check");
-
-	if (st)
-		goto done;
-	memcpy((*out)->lft, x->now->lft, (size_t)x->now->n_sw * x->now->stride);
-	while (true) {
-		st = ftr_check_tables(x->f, *out, NULL, ibf_team(x->p), rep, err);
-		if (st || rep->cdg != FTR_CDG_CYCLE)
-			break;
-		if (ibf_now_ms() > end) {
-			st = ftr_fail(err, FTR_REFUSED, "the tables in use have too many credit loops");
-			break;
-		}
-		leave_cycle(x, rep, *out);
-	}
-done:
-	free(rep);
-	return st;
-}
-
 /* Change the LIDs on credit loops in use, and plan the others. */
 static enum ftr_status break_loop(struct change *x, struct ftr_err *err)
 {
 	struct ftr_tables *t = NULL;
-	enum ftr_status st = without_loop(x, &t, err);
+	enum ftr_status st = ibf_without_loop(x->p, x->f, x->now, x->to, &t, err);
 
 	if (!st) {
 		x->plan.to = t;
@@ -544,8 +483,8 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 		x->older.last = ibf_now_ms();
 		st = judge(x, false, &v, err);
 	}
-	if (!st && v != LOOP_IN_USE)
-		wait_for_older(x);
+	if (!st && v != LOOP_IN_USE && !wait_for_older(x))
+		return write_unsafe(x, "packets in flight cannot be waited for within the time limit", err);
 	if (!st && v == LOOP_IN_USE && !break_loop(x, &why))
 		st = judge(x, false, &v, err);
 	if (st || v == SAFE)
@@ -711,7 +650,7 @@ static const char *why_not(struct change *x, const struct ftr_err *err)
 		return err->msg;
 	if (x->w.failed + x->unread)
 		return "a write or a read was not acknowledged";
-	return is_over(x) ? "the time limit has passed" : NULL;
+	return may_write(x) ? NULL : "this manager may no longer write";
 }
 
 /* Log what was written, and, if `why` is not NULL, what OpenSM writes in its own order. */
@@ -765,6 +704,8 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	struct ftr_err err = { 0 }, unknown;
 	enum ftr_status st;
 
+	if (p->unordered_at)	/* no event has reported the end of OpenSM's writes */
+		ibf_fast_written(p->fast, false, NULL, 0);
 	p->unordered_at = 0;
 	x.other_ranks = ibf_ranks_differ(p, x.f, x.rank);
 	if (!p->smp || !p->opt.transition || (p->lft_known ? !gen->changes.entries :

@@ -15,7 +15,7 @@
  *	receiver	SENT -> ANSWERED | LOST		under the mutex
  *	runner		ANSWERED | LOST | timed out -> FREE
  *	runner		SENT -> FREE, if the job was answered over its other route
- *	runner		SENT -> LOST, if there is no MAD wrapper
+ *	runner		FREE -> LOST, if there is no MAD wrapper
  *
  * The mutex is never held while OpenSM's transport is called: if a send fails, osm_vendor_send
  * calls on_error, which takes the mutex.

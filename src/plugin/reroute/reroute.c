@@ -472,13 +472,15 @@ static bool repair(struct rr *f, struct rr_repair *r)
 {
 	const struct ftr_incr_result *res;
 	struct ftr_err err = { 0 };
-	bool local = rr_ddlr_ready(f), applied;
+	bool local = rr_ddlr_ready(f), applied, down = false;
 	struct rr_writes what;
 	enum ftr_status st;
 
 	for (uint32_t i = 0; i < r->fault.n_links; i++)
-		if (!r->fault.link[i].up)
+		if (!r->fault.link[i].up) {
 			rr_note(f, RR_NOTE_DOWN, &r->fault.link[i]);
+			down = true;
+		}
 	if (!all_down(&r->fault))
 		rr_ddlr_returned(f);
 	if (local)
@@ -509,7 +511,9 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	if (st) {
 		give_up(f, applied, &err);
 		rr_repair_free(r);
-		if (f->view->planner && !holds_tables_of(f->view))
+		/* the view shows the dead links as alive: a later repair could use them */
+		if ((down && !rr_is_overtaken(f)) ||
+		    (f->view->planner && !holds_tables_of(f->view)))
 			give_up_view(f);
 		return false;
 	}
