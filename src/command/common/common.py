@@ -126,6 +126,9 @@ def note(message):
 def run(main):
     """Ends the program with the status that main returns, or after an error with 2."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for signum in signal.SIGHUP, signal.SIGTERM:    # unfinished files and processes end, too
+        if signal.getsignal(signum) == signal.SIG_DFL:
+            signal.signal(signum, lambda given, _: sys.exit(128 + given))
     sys.stderr = sys.stderr or open(os.devnull, 'w', encoding='utf-8')     # closed by the caller
     try:
         if not sys.stdout:
