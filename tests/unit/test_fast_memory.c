@@ -6,7 +6,8 @@
  *
  * For every n the tables of the switches must have no loop, and the nominal fabric (all switches
  * and links seen so far) must keep its links.  The next sweep must write every block in which
- * OpenSM's copy of the tables differs from the switch.  When memory is available again, sweeps must
+ * OpenSM's copy of the tables differs from the switch.  After a refused repair, a second fault changes no
+ * entry.  When memory is available again, sweeps must
  * lead to tables that connect all hosts.
  *
  * Of the allocations that are made by the same chain of calls (chains.h), the first fails alone, and
@@ -15,6 +16,7 @@
  */
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "chains.h"
 #include "fake/opensm.h"
@@ -115,6 +117,22 @@ static uint32_t nominal_links(const struct fake *h)
 	return p->nominal->n->f->n_sw_links;
 }
 
+/* The repair was refused, so the view of the fabric still has the dead link.  Nothing is repaired after a
+ * second fault, because new entries could lead over that link. */
+static void check_second_fault(struct fake *h)
+{
+	size_t size = h->fab->max_lid + 1u;
+	uint8_t *before = calloc(h->fab->n_sw, size);
+
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		memcpy(before + s * size, h->sw[s].lft, size);
+	fake_link(h, fake_leaf(h, 3), fake_uplink(h, fake_leaf(h, 3), 2), false);
+	fake_settle(h);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		ck_assert(!memcmp(before + s * size, h->sw[s].lft, size));
+	free(before);
+}
+
 static void one(int engine, void (*what)(struct fake *h), unsigned long n,
 		bool alone)
 {
@@ -128,6 +146,8 @@ static void one(int engine, void (*what)(struct fake *h), unsigned long n,
 	ftr_alloc_fail_at(0);
 	fake_check_sound(h);
 	fake_check_copy(h);
+	if (what == cut && fake_logged(h, "no fast reroute; a sweep will repair"))
+		check_second_fault(h);
 	check_recovery(h);
 	ck_assert_msg(nominal_links(h) == links,
 		      "allocation %lu failed: the nominal fabric has %u links; it had %u before",

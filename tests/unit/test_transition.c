@@ -168,12 +168,11 @@ static void change(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *do
 	sum.changes++;
 }
 
-/* Up to three links, or all links of a switch fail, or all links return.  OpenSM sweeps only if the fast
- * path gives up. */
+/* Up to three links, or all links of a switch fail, or all links return.  OpenSM does not sweep, also if
+ * the fast path gives up. */
 static void change_links(struct eye *y, struct fake *h, struct ftr_rng *r)
 {
 	const struct ftr_fabric *f = h->fab;
-	uint32_t given_up = fake_logged(h, "; a sweep will repair the tables: ");
 	uint32_t kind = ftr_rng_below(r, 4);
 	ftr_sw s = ftr_rng_below(r, f->n_sw);
 
@@ -193,8 +192,6 @@ static void change_links(struct eye *y, struct fake *h, struct ftr_rng *r)
 	begin_here(y, h);
 	fake_settle(h);
 	ibf_sleep_ms((unsigned int)y->life_ms + 1);
-	if (fake_logged(h, "; a sweep will repair the tables: ") > given_up)
-		settle(y, h);
 	sum.changes++;
 }
 
