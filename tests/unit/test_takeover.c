@@ -503,14 +503,21 @@ static void answer_slowly(void *ctx, const struct fake_packet *p, struct fake_fa
 
 START_TEST(planned_steps_have_no_limit)
 {
-	struct fake *h = start(1, ORDERED "transition_limit_ms 100\n");
+	uint32_t changed[2];
 
-	fake_set_fate(h, answer_slowly, NULL);
-	sweep(h);
-	ck_assert_uint_eq(fake_logged(h, "IBF010: dmodc: the tables in use were replaced"), 1);
-	ck_assert_uint_eq(fake_logged(h, "IBF121"), 0);
-	fake_check_healed(h);
-	fake_free(h);
+	for (int slow = 0; slow < 2; slow++) {
+		struct fake *h = start(1, ORDERED "transition_limit_ms 100\n");
+
+		if (slow)
+			fake_set_fate(h, answer_slowly, NULL);
+		sweep(h);
+		changed[slow] = h->changed_entries;	/* by OpenSM */
+		ck_assert_uint_eq(fake_logged(h, "IBF010: dmodc: the tables in use were replaced"), 1);
+		ck_assert_uint_eq(fake_logged(h, "IBF121"), 0);
+		fake_check_healed(h);
+		fake_free(h);
+	}
+	ck_assert_uint_eq(changed[1], changed[0]);
 }
 END_TEST
 
