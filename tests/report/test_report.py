@@ -474,8 +474,8 @@ class Options(Case):
         for more, message in (({}, 'report: the command ibfattree is not installed; the variable '
                                'IBFATTREE may name it'),
                               ({'IBFATTREE': '/none'}, 'report: /none: No such file or directory')):
-            run = subprocess.run([sys.executable, PROGRAM, 'f.net'], env=env | more, text=True,
-                                 capture_output=True, check=False)
+            run = subprocess.run([sys.executable, '-B', PROGRAM, 'f.net'], env=env | more,
+                                 text=True, capture_output=True, check=False)
             self.assertEqual((run.returncode, run.stderr), (2, f'ibfattree: {message}\n'))
 
 
@@ -511,13 +511,13 @@ class Files(Case):
         with open(path, 'w', encoding='utf-8') as file:
             file.write('old')
         run = subprocess.run(['bash', '-c', 'trap "" XFSZ; ulimit -f 1; exec "$@"', 'bash',
-                              sys.executable, PROGRAM, self.path('f.net'), '-o', path],
+                              sys.executable, '-B', PROGRAM, self.path('f.net'), '-o', path],
                              capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 2, run.stderr)
         self.assertIn('File too large', run.stderr)
         # whatif waits for the pipe
         os.mkfifo(self.path('pipe'))
-        with subprocess.Popen([sys.executable, PROGRAM, self.path('pipe'), '-o', path],
+        with subprocess.Popen([sys.executable, '-B', PROGRAM, self.path('pipe'), '-o', path],
                               env=os.environ | {'TMPDIR': self.dir}) as program:
             with open(self.path('pipe'), 'w', encoding='utf-8'):
                 self.assertTrue(any(name.startswith('ibfattree-report.')
