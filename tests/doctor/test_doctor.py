@@ -561,8 +561,8 @@ class Conf(Case):
     def test_versions(self):
         for data, version in ((b'OpenSM 3.3.23\0', '3.3.23'), (b'xOpenSM 1.2\0', '1.2'),
                               (b'OpenSM 3.3.23 x\0', None), (b'OpenSM \0', None), (b'', None)):
-            self.assertEqual(doctor.node.file_version(self.file('f', data))[0], version, data)
-        self.assertEqual(doctor.node.file_version(self.path('none')),
+            self.assertEqual(doctor.common.file_version(self.file('f', data))[0], version, data)
+        self.assertEqual(doctor.common.file_version(self.path('none')),
                          (None, 'No such file or directory'))
 
 

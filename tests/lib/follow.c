@@ -383,6 +383,37 @@ static ftr_sw sender(const struct follow *w, uint32_t x)
 	return s;
 }
 
+uint32_t follow_all(const struct ftr_incr *lv, const struct ftr_fabric *f, const struct ftr_tables *t,
+		    bool hosts, uint8_t *arrives)
+{
+	uint8_t *up = calloc(f->n_ports, 1), *sends = calloc(f->n_sw, 1);
+	struct follow *w;
+	uint32_t waiting;
+
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
+			sends[f->ep[e].sw] = 1;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+			up[f->sw[s].first_port + p] = !ftr_incr_connected(lv, s, (ftr_port)p) ||
+				ftr_incr_alive(lv, s, (ftr_port)p);
+	w = follow_new(f, up);
+	follow_tables(w, t->lft, t->stride);
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
+		if (f->owner[lid].kind != FTR_OWNER_EP)
+			continue;
+		follow_begin(w, (ftr_lid)lid);
+		for (ftr_sw s = 0; s < f->n_sw; s++)
+			arrives[(size_t)lid * f->n_sw + s] = (sends[s] || !hosts) &&
+				follow(w, s) == FOLLOW_ARRIVES;
+	}
+	waiting = follow_waiting(w);
+	follow_free(w);
+	free(sends);
+	free(up);
+	return waiting;
+}
+
 static void print_dependency(const struct follow *w, uint32_t x, uint32_t y)
 {
 	const struct ftr_switch *s = &w->f->sw[w->f->ports[x].peer];

@@ -60,6 +60,11 @@ enum follow_fate follow(struct follow *w, ftr_sw s);
 /* The number of channels (directed links between switches) in or behind cycles of the channel
  * dependency graph, if all packets share one VL (Dally and Seitz 1987).  0: there is no cycle. */
 uint32_t follow_waiting(struct follow *w);
+/* Sets arrives[LID * n_sw + switch] to 1 for the packets to a host that tables t bring to it over the links
+ * that are up in lv (fabric: f).  hosts: only switches with hosts send; false: all.  Returns
+ * follow_waiting(). */
+uint32_t follow_all(const struct ftr_incr *lv, const struct ftr_fabric *f, const struct ftr_tables *t,
+		    bool hosts, uint8_t *arrives);
 /* Print one of these cycles, backwards, with the LIDs of the packets. */
 void follow_print_cycle(struct follow *w);
 

@@ -25,44 +25,6 @@ static struct {
 	uint32_t applies, spared, refused, second;
 } sum;
 
-static bool has_hosts(const struct ftr_fabric *f, ftr_sw s)
-{
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (f->ep[e].sw == s && f->ep[e].lid)
-			return true;
-	return false;
-}
-
-/* Set arrives[LID * n_sw + switch] to 1 for the packets of hosts that the tables bring to the host.  Returns
- * the number of channels that wait for each other. */
-static uint32_t follow_all(const struct ftr_incr *lv, const struct ftr_tables *t, uint8_t *arrives)
-{
-	const struct ftr_fabric *f = lv->view.f;
-	uint8_t *up = calloc(f->n_ports, 1);
-	struct follow *w;
-	uint32_t waiting;
-
-	ck_assert_ptr_nonnull(up);
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
-			up[f->sw[s].first_port + p] = !ftr_incr_connected(lv, s, (ftr_port)p) ||
-				ftr_incr_alive(lv, s, (ftr_port)p);
-	w = follow_new(f, up);
-	follow_tables(w, t->lft, t->stride);
-	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
-		if (f->owner[lid].kind != FTR_OWNER_EP)
-			continue;
-		follow_begin(w, (ftr_lid)lid);
-		for (ftr_sw s = 0; s < f->n_sw; s++)
-			arrives[lid * f->n_sw + s] = has_hosts(f, s) &&
-				follow(w, s) == FOLLOW_ARRIVES;
-	}
-	waiting = follow_waiting(w);
-	follow_free(w);
-	free(up);
-	return waiting;
-}
-
 static bool any_refused(const struct ftr_incr *lv)
 {
 	return memchr(lv->refused, 1, lv->t->max_lid + 1u);
@@ -103,8 +65,8 @@ static void change(struct ftr_rng *r, struct rr *rr, uint64_t seed)
 	} else {
 		sum.spared += res->n_spared > 0;
 		sum.second += any_refused(v->incr);
-		follow_all(v->incr, v->sent, could);
-		waiting = follow_all(v->incr, ftr_incr_tables(v->incr), can);
+		follow_all(v->incr, f, v->sent, true, could);
+		waiting = follow_all(v->incr, f, ftr_incr_tables(v->incr), true, can);
 		ck_assert_msg(!waiting, "seed %" PRIu64 ": a credit loop", seed);
 		for (size_t i = 0; i < n; i++)
 			ck_assert_msg(!could[i] || can[i], "seed %" PRIu64 ": a working path to LID %zu is cut",

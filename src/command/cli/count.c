@@ -137,7 +137,7 @@ static void put_entries(struct json_object *o, const struct count *c, const stru
 
 static void print_fabric(const struct count *c)
 {
-	struct json_object *o = cli_json_new("ranks"), *list;
+	struct json_object *o = cli_json_new("count"), *list;
 	struct ftr_hosts *h = NULL;
 	ftr_ep *order;
 	uint32_t n;
@@ -406,7 +406,7 @@ static int run_count(int argc, char **argv)
 }
 
 const struct cli_cmd cli_count_flows = {
-	.name = "collective",	/* for errors, which are those of ibfattree collective */
+	.name = "count",
 	.args = "FABRIC",
 	.text = "For ibfattree collective, ranks and slurm.\n",
 	.opts = options,

@@ -57,7 +57,7 @@ static const struct cli_cmd *const commands[] = {
 	&cli_whatif, &cli_page, &cli_slurm, &cli_nodes, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim,
 	&cli_campaign,
 	&cli_save, &cli_restore, &cli_drain, &cli_undrain, &cli_drains, &cli_top,
-	&cli_completion, &cli_facts, &cli_drain_facts, NULL
+	&cli_completion, &cli_facts, &cli_drain_facts, &cli_count_flows, NULL
 };
 
 static void usage(FILE *out)
@@ -97,7 +97,5 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; commands[i]; i++)
 		if (!strcmp(argv[1], commands[i]->name))
 			cli_exit(commands[i]->run(argc - 1, argv + 1));
-	if (!strcmp(argv[1], "count"))
-		cli_exit(cli_count_flows.run(argc - 1, argv + 1));
 	cli_die("unknown command '%s' (ibfattree --help lists the commands)", argv[1]);
 }

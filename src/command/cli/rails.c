@@ -115,6 +115,7 @@ struct json_object *cli_rails(const struct ftr_fabric *f)
 	ftr_hosts_free(h);
 	return o;
 }
+
 /* ---- ports of one host --------------------------------------------------- */
 
 struct host_ports {

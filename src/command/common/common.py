@@ -105,6 +105,12 @@ def parse(command, text, words, lists=()):
                                     for name, value in options.items()}), arguments
 
 
+def passed(args, names):
+    """Returns those of the options that are given, for ibfattree."""
+    return [f'--{name}={value}' for name in names
+            if (value := getattr(args, name.replace('-', '_'))) is not None]
+
+
 def live_words(command, args):
     """Returns those of the options --ca, --port and --m-key that are given, for ibfattree."""
     number(command, 'port', args.port, 0, 254)
@@ -183,7 +189,7 @@ def json_text(value):
                   json.dumps(value, indent=2, ensure_ascii=False))
 
 
-# ---- opensm.conf --------------------------------------------------------------------------------
+# ---- opensm and opensm.conf ---------------------------------------------------------------------
 
 def read_conf(path):
     """path: None: in the usual places.  Returns the path, or None if no file is there, and the
@@ -205,6 +211,29 @@ def options_file(conf):
     """conf: the values of opensm.conf.  Returns the plugin's option file that it names, or None."""
     found = re.search(r'(?:^|[ \t,])ibfattree:([^ \t,]+)', conf.get('event_plugin_options', ''))
     return found[1] if found else None
+
+
+def find_file(directories, name):
+    """The first readable file of this name, or None."""
+    return next((path for path in (os.path.join(d, name) for d in directories if d)
+                 if os.access(path, os.R_OK)), None)
+
+
+def find_opensm():
+    path = os.environ.get('PATH', '').split(':')
+    return find_file(['/usr/sbin', '/usr/local/sbin', '/sbin', *path], 'opensm')
+
+
+def file_version(path):
+    """The version in the first string "OpenSM VERSION" of the file, and None; or None and the reason.
+    The file is not run.  opensm compares the same string when it loads a plugin."""
+    try:
+        with open(path, 'rb') as file:
+            found = re.search(rb'OpenSM ([0-9.]{1,31})\0', file.read())
+    except OSError as failure:
+        return None, failure.strerror
+    return (found[1].decode(), None) if found else \
+        (None, 'the file contains no OpenSM version')
 
 
 # ---- the command, files -------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def mtu(d, r):
 
 
 def plugin(d, r):
-    opensm = d.options['opensm'] or node.find_opensm()
+    opensm = d.options['opensm'] or common.find_opensm()
     plugin = d.options['plugin'] or node.find_plugin(d.directory)
     if not opensm:
         # the only verdict "not checked" with a remedy
@@ -116,11 +116,11 @@ def plugin(d, r):
         r.say(FAILURE, 'libibfattree.so is not installed; opensm cannot load it',
               'install the package opensm-plugin-ibfattree')
         return
-    a, error = node.file_version(opensm)
+    a, error = common.file_version(opensm)
     if error:
         r.say(NOT_CHECKED, f'{opensm}: {error}')
         return
-    b, error = node.file_version(plugin)
+    b, error = common.file_version(plugin)
     if error:
         r.say(FAILURE, f'{plugin}: {error}', 'install the package opensm-plugin-ibfattree again')
         return

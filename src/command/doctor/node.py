@@ -141,40 +141,15 @@ class Node:
 
 # ---- files --------------------------------------------------------------------------------------
 
-def find_file(directories, name):
-    """The first readable file of this name, or None."""
-    return next((path for path in (os.path.join(d, name) for d in directories if d)
-                 if os.access(path, os.R_OK)), None)
-
-
-def search_path(variable):
-    return os.environ.get(variable, '').split(':')
-
-
-def find_opensm():
-    return find_file(['/usr/sbin', '/usr/local/sbin', '/sbin', *search_path('PATH')], 'opensm')
-
-
 def find_plugin(program):
     """Approximates the search path of the dynamic linker.  program: the directory of programs
     beside which the plugin may be installed."""
     multiarch = f'{platform.machine()}-linux-gnu'
     beside = [os.path.normpath(os.path.join(program, '..', lib))
               for lib in ('lib', 'lib64', f'lib/{multiarch}')]
-    return find_file([*search_path('LD_LIBRARY_PATH'), *beside, '/usr/local/lib', '/usr/lib64',
-                      '/usr/lib', f'/usr/lib/{multiarch}'], PLUGIN)
-
-
-def file_version(path):
-    """The version in the first string "OpenSM VERSION" of the file, and None; or None and the
-    reason."""
-    try:
-        with open(path, 'rb') as file:
-            found = re.search(rb'OpenSM ([0-9.]{1,31})\0', file.read())
-    except OSError as error:
-        return None, error.strerror
-    return (found[1].decode(), None) if found else \
-        (None, 'the file contains no OpenSM version')
+    given = os.environ.get('LD_LIBRARY_PATH', '').split(':')
+    return common.find_file([*given, *beside, '/usr/local/lib', '/usr/lib64', '/usr/lib',
+                             f'/usr/lib/{multiarch}'], PLUGIN)
 
 
 # ---- opensm.conf --------------------------------------------------------------------------------

@@ -227,9 +227,10 @@ static void note_displaced(struct ibf_engine *e, const struct ibf_generation *ge
 	for (ftr_sw s = 0; gen->prefer && s < f->n_sw; s++) {
 		const uint8_t *now = ftr_tables_row(gen->tables, s);
 		const uint8_t *was = ftr_tables_row(gen->prefer, s);
-		bool same = !memcmp(now, was, f->max_lid + 1u);
 
-		for (uint32_t lid = 1; lid <= f->max_lid && !same; lid++) {
+		if (!memcmp(now, was, f->max_lid + 1u))
+			continue;
+		for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
 			if (now[lid] == was[lid] || now[lid] == FTR_PORT_NONE)
 				continue;
 			if (!FTR_GROW(entry, n, cap)) {

@@ -34,13 +34,13 @@ struct rr_dr_tree {
 	ftr_sw *queue;		/* [n_sw] temporary data of the search */
 };
 
-/* In a set of ports, bit f->sw[s].first_port + p stands for port p of switch s. */
-static inline bool rr_port_has(const uint64_t *set, uint32_t bit)
+/* Sets of bits.  In a set of ports, bit f->sw[s].first_port + p stands for port p of switch s. */
+static inline bool rr_bit_has(const uint64_t *set, uint32_t bit)
 {
 	return set[bit / 64] >> (bit % 64) & 1;
 }
 
-static inline void rr_port_put(uint64_t *set, uint32_t bit)
+static inline void rr_bit_put(uint64_t *set, uint32_t bit)
 {
 	set[bit / 64] |= UINT64_C(1) << (bit % 64);
 }

@@ -73,8 +73,8 @@ unsigned int rr_routes_to(struct rr_view *v, ftr_sw s, struct rr_dr *out)
 
 void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_link *c)
 {
-	rr_port_put(set, f->sw[c->sw].first_port + c->port);
-	rr_port_put(set, f->sw[c->peer].first_port + c->peer_port);
+	rr_bit_put(set, f->sw[c->sw].first_port + c->port);
+	rr_bit_put(set, f->sw[c->peer].first_port + c->peer_port);
 }
 
 uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_fault *fault)

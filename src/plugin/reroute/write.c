@@ -213,7 +213,7 @@ static ftr_sw next_switch(const struct push *p, ftr_sw s, ftr_port port)
 	const struct ftr_fabric *f = p->v->gen.fabric;
 	ftr_sw next = ftr_fabric_next(f, s, port);
 
-	return next != FTR_SW_NONE && rr_port_has(p->dead, f->sw[s].first_port + port) ?
+	return next != FTR_SW_NONE && rr_bit_has(p->dead, f->sw[s].first_port + port) ?
 		FTR_SW_NONE : next;
 }
 
@@ -284,10 +284,10 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 			ftr_fabric_port(f, s, dr->path[i]);
 		uint32_t bit = f->sw[s].first_port + dr->path[i];
 
-		if (!proven || !rr_port_has(proven, bit))
-			rr_port_put(set, bit);
-		if (proven && !rr_port_has(proven, bit)) {
-			rr_port_put(set, f->sw[port->peer].first_port +
+		if (!proven || !rr_bit_has(proven, bit))
+			rr_bit_put(set, bit);
+		if (proven && !rr_bit_has(proven, bit)) {
+			rr_bit_put(set, f->sw[port->peer].first_port +
 			    port->peer_port);
 			return;
 		}
@@ -503,9 +503,9 @@ static void count(struct push *p)
 	for (uint32_t i = 0; i < p->what->n; i++) {
 		ftr_lid lid = p->what->entry[i].lid;
 
-		p->sets->lids += !rr_port_has(seen, lid);
+		p->sets->lids += !rr_bit_has(seen, lid);
 		p->sets->pathless += p->what->entry[i].after == FTR_PORT_NONE;
-		rr_port_put(seen, lid);
+		rr_bit_put(seen, lid);
 	}
 	for (uint32_t i = 0; i < p->n; i++)
 		p->sets->blocks += !p->cut_off[p->write[i].sw];
