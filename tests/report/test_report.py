@@ -523,7 +523,7 @@ class Files(Case):
                 self.assertTrue(any(name.startswith('ibfattree-report.')
                                     for name in os.listdir(self.dir)))
                 program.send_signal(signal.SIGTERM)
-                self.assertEqual(program.wait(), 128 + signal.SIGTERM)
+                self.assertEqual(program.wait(), -signal.SIGTERM)
         with open(path, encoding='utf-8') as file:
             self.assertEqual(file.read(), 'old')
         self.assertEqual(sorted(os.listdir(self.dir)), ['f.html', 'f.net', 'pipe'])

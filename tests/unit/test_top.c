@@ -479,7 +479,7 @@ START_TEST(hangup_ends_it)
 	until("dmodc", true);
 	close(vt.fd);
 	ck_assert(waitpid(vt.pid, &status, 0) == vt.pid);
-	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
+	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP, "status 0x%x", (unsigned int)status);
 }
 END_TEST
 

@@ -122,19 +122,28 @@ def live_words(command, args):
 # ---- errors, text -------------------------------------------------------------------------------
 
 def error(message):
-    print(f'ibfattree: {HIDDEN.sub("?", message)}', file=sys.stderr)
+    with contextlib.suppress(OSError):      # the reader of stderr is gone
+        print(f'ibfattree: {HIDDEN.sub("?", message)}', file=sys.stderr)
 
 
 def note(message):
     error(f'note: {message}')
 
 
+class Ended(BaseException):
+    """A signal ends the program, after its unfinished files and its processes."""
+
+
+def end(signum, _):
+    raise Ended(signum)
+
+
 def run(main):
     """Ends the program with the status that main returns, or after an error with 2."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    for signum in signal.SIGHUP, signal.SIGTERM:    # unfinished files and processes end, too
-        if signal.getsignal(signum) == signal.SIG_DFL:
-            signal.signal(signum, lambda given, _: sys.exit(128 + given))
+    for signum in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
+        if signal.getsignal(signum) != signal.SIG_IGN:
+            signal.signal(signum, end)
     sys.stderr = sys.stderr or open(os.devnull, 'w', encoding='utf-8')     # closed by the caller
     try:
         if not sys.stdout:
@@ -146,8 +155,9 @@ def run(main):
         message = str(failure)
     except OSError as failure:
         message = f'{failure.filename or "stdout: cannot write"}: {failure.strerror}'
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except Ended as ended:
+        signal.signal(ended.args[0], signal.SIG_DFL)
+        os.kill(os.getpid(), ended.args[0])
     except Exception as failure:        # pylint: disable=broad-except
         place = traceback.extract_tb(failure.__traceback__)[-1]
         message = f'internal error: {os.path.basename(place.filename)}:{place.lineno}: {failure!r}'
