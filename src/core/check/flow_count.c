@@ -47,7 +47,9 @@ bool flow_net_new(struct ftr_arena *a, const struct ftr_fabric *f, struct flow_n
 	    !FTR_NEW(a, out->row, f->n_ports))
 		return false;
 	for (ftr_sw s = 0; s < f->n_sw; s++)
-		out->ports[s] = (struct flow_ports){ f->sw[s].first_port, f->sw[s].n_ports };
+		out->ports[s] = (struct flow_span){
+			f->sw[s].first_port, f->sw[s].first_port + f->sw[s].n_ports + 1u,
+		};
 	for (uint32_t x = 0; x < f->n_ports; x++) {
 		bool is_link = f->ports[x].peer_kind == FTR_PEER_SW;
 

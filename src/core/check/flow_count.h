@@ -15,14 +15,14 @@
 
 #define FLOW_NONE UINT32_MAX	/* no link, no path, no destination */
 
-/* The ports of a switch.  Port p (1 .. n) sends on the link with index first + p. */
-struct flow_ports {
-	uint32_t first, n;
+/* The numbers begin .. end - 1. */
+struct flow_span {
+	uint32_t begin, end;
 };
 
 struct flow_net {
 	const struct ftr_fabric *f;
-	struct flow_ports *ports;	/* [n_sw] */
+	struct flow_span *ports;	/* [n_sw] port p of switch s sends on link ports[s].begin + p */
 	ftr_sw *peer;		/* [f->n_ports] far end of each link; FTR_SW_NONE: no link to a
 				 * switch */
 	uint32_t *row;		/* [f->n_ports] number of each link, 0 .. n_rows - 1, or FLOW_NONE */
@@ -42,7 +42,7 @@ struct flow_source {
 /* A host as a destination.  entry[s * stride]: the entry of switch s.  to: the switch that delivers;
  * FTR_SW_NONE: no flow arrives. */
 struct flow_dest {
-	const uint8_t *entry;
+	uint8_t *entry;
 	size_t stride;
 	ftr_sw to;
 };
@@ -50,9 +50,9 @@ struct flow_dest {
 /* Returns the link to which port p of s leads, or FLOW_NONE. */
 static inline uint32_t flow_link_to(const struct flow_net *net, ftr_sw s, ftr_port p)
 {
-	uint32_t link = net->ports[s].first + p;
+	uint32_t link = net->ports[s].begin + p;
 
-	return p > net->ports[s].n || net->peer[link] == FTR_SW_NONE ? FLOW_NONE : link;
+	return link >= net->ports[s].end || net->peer[link] == FTR_SW_NONE ? FLOW_NONE : link;
 }
 
 /* Writes the links of the path from s into link[n_sw].  Returns their number, or FLOW_NONE if the
