@@ -176,7 +176,7 @@ static bool stop(void *ctx)
 }
 
 static bool prepare(struct counting *c, struct ftr_arena *a, unsigned int workers,
-		    struct flow_shifts *out)
+		    struct flow_patterns *z)
 {
 	const struct balance_net *net = c->l->net;
 	ftr_sw *sw;
@@ -190,7 +190,7 @@ static bool prepare(struct counting *c, struct ftr_arena *a, unsigned int worker
 	for (unsigned int i = 0; i < workers; i++)
 		if (!FTR_NEW(a, c->most[i], net->n_pos + 1u))
 			return false;
-	return flow_shifts_new(a, sw, net->n_pos, NULL, net->n_pos, out);
+	return flow_set_shifts(z, a, sw, NULL);
 }
 
 enum ftr_status balance_count_shifts(struct balance_loads *l, const struct flow_dest *copy,
@@ -205,7 +205,7 @@ enum ftr_status balance_count_shifts(struct balance_loads *l, const struct flow_
 	};
 	unsigned int n = ftr_team_size(team);
 	struct ftr_arena *a = ftr_arena_new();
-	enum ftr_status st = a && prepare(&c, a, n, &z.shifts) ? FTR_OK :
+	enum ftr_status st = a && prepare(&c, a, n, &z) ? FTR_OK :
 		ftr_nomem(err, "counting shifts");
 
 	if (!st && !fill && l->bins && l->width == 1)
