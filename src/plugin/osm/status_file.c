@@ -193,7 +193,7 @@ void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r)
 	pthread_mutex_lock(&p->status->mutex);
 	m->reroutes++;
 	m->failed_writes += r->sets.failed;
-	m->rerouted = r->fault.wall;
+	m->rerouted = r->wall;
 	m->reroute_ms[0] = r->known_ms;
 	m->reroute_ms[1] = r->computed_ms;
 	m->reroute_ms[2] = r->checked_ms;
