@@ -45,7 +45,7 @@ static void describe_links(const struct rr_repair *r, char *out, size_t size)
 	const struct ftr_fabric *f = r->gen.fabric;
 	const struct rr_link *c = &r->link[0];
 	uint32_t up = count_up(r);
-	char more[112 + sizeof(struct ibf_name)] = "";
+	char more[160 + sizeof(struct ibf_text)] = "";
 
 	if (r->n_links > 1)
 		snprintf(more, sizeof(more), " and %s (%u down, %u up)%s%s",
@@ -60,7 +60,7 @@ static void describe_links(const struct rr_repair *r, char *out, size_t size)
 
 static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 {
-	char what[512], failed[64] = "", pathless[64] = "", spared[128] = "";
+	char what[512], failed[64] = "", pathless[64] = "", spared[160] = "";
 
 	describe_links(r, what, sizeof(what));
 	if (r->sets.failed)

@@ -139,9 +139,9 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen)
 		.links = sh->missing.n_missing_links - gen->drained.links,
 		.hosts = sh->missing.n_missing_hosts - gen->drained.hosts,
 	};
-	m->lost_hosts = gen->unserved.hosts;
-	m->lost_mixed = gen->unserved.mixed;
-	m->lost_others = gen->unserved.others;
+	m->lost_hosts = gen->unserved_hosts;
+	m->lost_mixed = gen->unserved_mixed;
+	m->lost_others = gen->unserved_others;
 	m->no_sm_path = without_sm(p, gen);
 	pthread_mutex_unlock(&p->status->mutex);
 }
