@@ -145,6 +145,18 @@ static struct fake *searches(void)
 	return fake_new(&(struct fake_opts){ .pgft = tree, .options = "balance full\n", .not_up = true });
 }
 
+/* The tables of the switches become the preferred ones. */
+static struct fake *adopts(void)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree, .options = "adopt yes\n" });
+	char command[128];
+
+	fake_restart(h, false);
+	snprintf(command, sizeof(command), "rm %s/ibfattree-state-*", h->dir);
+	ck_assert(!system(command));
+	return h;
+}
+
 static struct fake *vls(void)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree, .engine = "ddlr", .not_up = true });
@@ -170,15 +182,17 @@ static const struct scenario {
 	{ .name = "line", .start = line_tables, .act = sweep, .loops = true },
 	{ .name = "loop", .start = loop_tables, .act = sweep, .loops = true },
 	{ .name = "search", .start = searches, .act = sweep },
+	{ .name = "adopt", .start = adopts, .act = sweep },
 	{ .name = "VLs", .start = vls, .act = sweep },
 };
 
 static void end(struct fake *h)
 {
-	char path[128];
+	char path[192];
 
-	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
-	unlink(path);
+	/* with the default options there is an order of hosts */
+	snprintf(path, sizeof(path), "rm -f %s/conf.drains %s/opensm-*", h->dir, h->dir);
+	ck_assert(!system(path));
 	fake_free(h);
 }
 
