@@ -43,7 +43,6 @@ enum cli_kind {
 	CLI_FILE,		/* like CLI_STRING; a file name */
 	CLI_UINT,		/* unsigned int, min .. max */
 	CLI_U64,		/* uint64_t, decimal or 0x... */
-	CLI_PERCENT,		/* double: "93.5" becomes 0.935 */
 	CLI_WORD,		/* unsigned int: index of the given word in arg ("one|two") */
 	CLI_ENGINE,		/* const struct ftr_engine_ops * */
 	CLI_LIST,		/* struct cli_list; may be given more than once */

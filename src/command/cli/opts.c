@@ -51,16 +51,6 @@ static void set_number(const struct cli_cmd *cmd, const struct cli_opt *o,
 		*(unsigned int *)val = (unsigned int)n;
 }
 
-static double percent(const char *cmd, const char *option, const char *text)
-{
-	char *end;
-	double x = strtod(text, &end);
-
-	if (end == text || *end || *text < '0' || *text > '9' || x > 1e6)
-		cli_die("%s: --%s expects a percentage, not '%s'", cmd, option, text);
-	return x / 100;
-}
-
 static void set_word(const struct cli_cmd *cmd, const struct cli_opt *o,
 		     unsigned int *val, const char *text)
 {
@@ -102,9 +92,6 @@ static void set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 	case CLI_UINT:
 	case CLI_U64:
 		set_number(cmd, o, val, text);
-		break;
-	case CLI_PERCENT:
-		*(double *)val = percent(cmd->name, o->name, text);
 		break;
 	case CLI_WORD:
 		set_word(cmd, o, val, text);

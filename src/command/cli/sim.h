@@ -18,6 +18,7 @@ struct cli_sim {
 	struct cli_in in;
 	struct cli_engine engine;
 	const char *lfts, *sl2vl, *psl, *function, *pairs, *steps, *weights, *schedule;
+	const char *load, *switch_load;
 	uint64_t write_ps;	/* time between two writes of new tables; 0: all at once */
 	unsigned int worst;
 	bool plain, parts;

@@ -88,6 +88,8 @@ static void read_traffic(struct cli_sim *j)
 	struct ftr_load_pair *pair = NULL;
 	struct ftr_transfer *x = NULL;
 
+	c->load = strtod(j->load, NULL);
+	c->switch_load = strtod(j->switch_load, NULL);
 	if (j->psl)
 		cli_must(ftr_read_path_sl(j->psl, j->conf.f, &psl, &cli_err));
 	c->path_sl = psl;

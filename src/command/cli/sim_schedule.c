@@ -62,8 +62,7 @@ static void put_link(struct play *y, ftr_sw s, unsigned int port, bool down)
 		return;
 	y->down.dead_port[f->sw[s].first_port + port] = down;
 	if (q->peer_kind == FTR_PEER_SW)
-		y->down.dead_port[f->sw[q->peer].first_port + q->peer_port] =
-			down;
+		y->down.dead_port[f->sw[q->peer].first_port + q->peer_port] = down;
 	cli_sim_add(y->j, &g);
 }
 
@@ -81,28 +80,25 @@ static void put_marked(struct play *y, const struct cli_faults *z, bool down)
 	}
 }
 
-/* Takes down the switches, and the links between switches, that are in the fabric `whole` but not
- * in the fabric `less`. */
-static void put_missing(struct play *y, const struct ftr_fabric *whole,
-			const struct ftr_fabric *less)
+/* Takes down the switches, and the links between switches, that are not in the fabric `less`. */
+static void put_missing(struct play *y, const struct ftr_fabric *less)
 {
-	for (ftr_sw s = 0; s < whole->n_sw; s++) {
-		ftr_sw here = ftr_fabric_find_sw(y->j->conf.f, whole->sw[s].guid);
-		ftr_sw there = ftr_fabric_find_sw(less, whole->sw[s].guid);
+	const struct ftr_fabric *f = y->j->conf.f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		ftr_sw there = ftr_fabric_find_sw(less, f->sw[s].guid);
 
 		if (there == FTR_SW_NONE) {
-			put_switch(y, here, true);
+			put_switch(y, s, true);
 			continue;
 		}
-		for (unsigned int i = 1; i <= whole->sw[s].n_ports; i++) {
-			const struct ftr_swport *q =
-				ftr_fabric_port(whole, s, i);
+		for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
+			const struct ftr_swport *q = ftr_fabric_port(f, s, i);
 
-			if (q->peer_kind != FTR_PEER_SW ||
-			    ftr_fabric_find_sw(less, whole->sw[q->peer].guid) == FTR_SW_NONE)
-				continue;
-			if (ftr_fabric_port(less, there, i) ->peer_kind == FTR_PEER_NONE)
-				put_link(y, here, i, true);
+			if (q->peer_kind == FTR_PEER_SW &&
+			    ftr_fabric_find_sw(less, f->sw[q->peer].guid) != FTR_SW_NONE &&
+			    ftr_fabric_port(less, there, i)->peer_kind == FTR_PEER_NONE)
+				put_link(y, s, i, true);
 		}
 	}
 }
@@ -110,16 +106,13 @@ static void put_missing(struct play *y, const struct ftr_fabric *whole,
 /* Draws the random faults of z and applies them. */
 static void draw(struct play *y, const struct cli_faults *z)
 {
-	const struct cli_list none = { 0 };
-	struct ftr_fabric *now = cli_faults_apply(y->j->conf.f, &y->down, 0), *less;
-	struct cli_faults random = cli_faults_parse(now, "fail", &none);
+	struct cli_faults all = y->down;
+	struct ftr_fabric *less;
 
-	random.links = z->links;
-	random.switches = z->switches;
-	less = cli_faults_apply(now, &random, y->j->conf.seed + y->number);
-	put_missing(y, now, less);
-	cli_faults_free(&random);
-	ftr_fabric_free(now);
+	all.links = z->links;
+	all.switches = z->switches;
+	less = cli_faults_apply(y->j->conf.f, &all, y->j->conf.seed + y->number);
+	put_missing(y, less);
 	ftr_fabric_free(less);
 }
 
