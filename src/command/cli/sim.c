@@ -37,7 +37,7 @@ static const struct cli_opt options[] = {
 	OPT(UINT, "switch-buffer", conf.switch_buffer, "BYTES", "", NULL, 0, 1 << 28),
 	OPT(UINT, "speedup", conf.speedup, "N", "", NULL, 0, 255),
 	OPT(UINT, "vls", conf.n_vls, "N", "", "1", 1, FTR_SIM_VLS),
-	OPT(STRING, "vl-weights", weights, "N,N,...", ""),
+	OPT(STRING, "vl-weights", weights, "N,N,...", "", ""),
 	OPT(WORD, "queues", conf.queues, "voq|fifo", ""),
 	OPT(U64, "cable-delay", conf.link_ps, "PS", ""),
 	OPT(U64, "switch-delay", conf.switch_ps, "PS", ""),
@@ -62,10 +62,8 @@ static const struct cli_opt options[] = {
 
 static int list_functions(void)
 {
-	const struct ftr_sim_function *fn;
-
-	for (unsigned int i = 0; (fn = ftr_sim_function_at(i)); i++)
-		printf("%-20s %s\n", fn->name, fn->summary);
+	for (unsigned int i = 0; cli_sim_functions[i]; i++)
+		printf("%-20s %s\n", cli_sim_functions[i]->name, cli_sim_functions[i]->summary);
 	return CLI_CLEAN;
 }
 

@@ -6,7 +6,6 @@
 #ifndef FTR_CLI_SIM_H
 #define FTR_CLI_SIM_H
 
-#include <ftr/models.h>
 #include <ftr/sim.h>
 
 #include "cli/cli.h"
@@ -17,8 +16,9 @@ struct cli_sim {
 	struct ftr_sim_conf conf;
 	struct cli_in in;
 	struct cli_engine engine;
-	const char *lfts, *sl2vl, *psl, *function, *pairs, *steps, *weights, *schedule;
+	const char *lfts, *sl2vl, *psl, *function, *pairs, *steps, *schedule;
 	const char *load, *switch_load;
+	char *weights;
 	uint64_t write_ps;	/* time between two writes of new tables; 0: all at once */
 	unsigned int worst;
 	bool plain, parts;
@@ -34,6 +34,8 @@ struct cli_sim {
 };
 
 extern const struct cli_cmd cli_sim_program;
+/* The routing functions of --function, ended by NULL.  Another program can set others. */
+extern const struct ftr_sim_function *const *cli_sim_functions;
 
 /* These functions die after an error. */
 void cli_sim_read(struct cli_sim *j, const char *fabric);

@@ -3,6 +3,7 @@
  * Input of ibfattree simulate: fabric, tables, SL2VL tables, traffic.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/json.h"
 #include "cli/sim.h"
@@ -102,14 +103,20 @@ static void read_traffic(struct cli_sim *j)
 	c->pair = pair;
 }
 
+static const struct ftr_sim_function *const functions[] = { &ftr_sim_lft, NULL };
+const struct ftr_sim_function *const *cli_sim_functions = functions;
+
 static void set_function(struct cli_sim *j)
 {
+	const struct ftr_sim_function *const *fn = cli_sim_functions;
 	struct ftr_sim_conf *c = &j->conf;
 
-	c->function = ftr_sim_function_find(j->function);
-	if (!c->function)
-		cli_die("sim: there is no function '%s' (--function list prints all functions)",
+	while (*fn && strcmp((*fn)->name, j->function))
+		fn++;
+	if (!*fn)
+		cli_die("sim: there is no function '%s' (--function list prints all functions); functions from papers are in the program sim-models of the source, see docs/seeds.md",
 			j->function);
+	c->function = *fn;
 	if (c->function->tiers && j->sh)
 		c->arg = j->sh->tree.rank;
 	if (c->n_vls < c->function->min_vls)
@@ -118,25 +125,10 @@ static void set_function(struct cli_sim *j)
 		c->buffer = FTR_SIM_PORT_BUFFER / c->n_vls;
 }
 
-static void read_weights(const char *text, struct ftr_sim_conf *c)
-{
-	const char *s = text;
-	unsigned long w;
-	char *end;
-
-	for (unsigned int i = 0; ; i++, s = end + 1) {
-		w = strtoul(s, &end, 10);
-		if (end == s || !w || w > 255 || i >= c->n_vls || (*end && *end != ','))
-			cli_die("sim: --vl-weights expects up to %u numbers from 1 to 255, not '%s'",
-				c->n_vls, text);
-		c->weight[i] = (uint8_t)w;
-		if (!*end)
-			return;
-	}
-}
-
 void cli_sim_read(struct cli_sim *j, const char *fabric)
 {
+	char *weight = j->weights;
+
 	j->conf.f = cli_read_fabric(&j->in, fabric);
 	if (j->parts)
 		show_parts(j->conf.f);
@@ -144,6 +136,6 @@ void cli_sim_read(struct cli_sim *j, const char *fabric)
 	read_tables(j);
 	read_traffic(j);
 	set_function(j);
-	if (j->weights)
-		read_weights(j->weights, &j->conf);
+	for (unsigned int i = 0; i < j->conf.n_vls && *weight; i++, weight += *weight == ',')
+		j->conf.weight[i] = (uint8_t)strtoul(weight, &weight, 10);
 }
