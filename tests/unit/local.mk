@@ -337,29 +337,28 @@ tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/check_net.h
 tests_unit_test_sim_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_sim_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
 
+# with the routing functions of tests/seeds/models
+MODELS_TEST_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests/seeds
 check_PROGRAMS += tests/unit/test_sim_theorems
 tests_unit_test_sim_theorems_SOURCES = tests/unit/test_sim_theorems.c \
 	tests/unit/walk.h
-tests_unit_test_sim_theorems_CFLAGS = $(CHECK_TEST_CFLAGS) \
-	-I$(top_srcdir)/tests
-tests_unit_test_sim_theorems_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
+tests_unit_test_sim_theorems_CFLAGS = $(MODELS_TEST_CFLAGS)
+tests_unit_test_sim_theorems_LDADD = libmodels.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_functions
 tests_unit_test_sim_functions_SOURCES = tests/unit/test_sim_functions.c \
 	tests/unit/walk.h
-tests_unit_test_sim_functions_CFLAGS = $(CHECK_TEST_CFLAGS) \
-	-I$(top_srcdir)/tests
-tests_unit_test_sim_functions_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
+tests_unit_test_sim_functions_CFLAGS = $(MODELS_TEST_CFLAGS)
+tests_unit_test_sim_functions_LDADD = libmodels.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_messages
 tests_unit_test_sim_messages_SOURCES = tests/unit/test_sim_messages.c
-tests_unit_test_sim_messages_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_sim_messages_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
+tests_unit_test_sim_messages_CFLAGS = $(MODELS_TEST_CFLAGS)
+tests_unit_test_sim_messages_LDADD = libmodels.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_immunet
 tests_unit_test_sim_immunet_SOURCES = tests/unit/test_sim_immunet.c
-tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS) \
-	-I$(top_srcdir)/tests
-tests_unit_test_sim_immunet_LDADD = libftrtest.a libftrtools.a $(CHECK_TEST_LDADD)
+tests_unit_test_sim_immunet_CFLAGS = $(MODELS_TEST_CFLAGS)
+tests_unit_test_sim_immunet_LDADD = libmodels.a libftrtest.a $(CHECK_TEST_LDADD)
 endif
 EXTRA_DIST += tests/fuzz tests/upstream/run tests/upstream/events.c

@@ -107,17 +107,16 @@ static void *worker(void *arg)
 {
 	struct ibf_fast *f = arg;
 	struct rr *rr = &f->rr;
-	struct rr_task t;
 
 	pthread_mutex_lock(&rr->mutex);
 	while (!rr->stop) {
-		if (!rr_take(rr, &t)) {
+		if (!rr_take(rr)) {
 			ibf_cond_wait(&f->cond, &rr->mutex,
 				      rr_timer(&rr->state));
 			continue;
 		}
 		pthread_mutex_unlock(&rr->mutex);
-		rr_do(rr, &t);
+		rr_do(rr);
 		pthread_mutex_lock(&rr->mutex);
 	}
 	pthread_mutex_unlock(&rr->mutex);

@@ -159,7 +159,7 @@ static void delete(void *data)
 
 	ibf_drain_free(p->drain);
 	free(p->options);
-	free(p->rank);
+	ibf_generation_put(p->ranked);
 	ibf_fast_free(p->fast);
 	for (unsigned int i = 0; i < p->n_engines; i++) {
 		ibf_prefer_drop(&p->engine[i]);

@@ -358,7 +358,7 @@ static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen,
 		ibf_log(e->plugin, IBF_ADOPTED, "no tables read from the switches: the fast path, which reads them, is not available");
 		return FTR_OK;
 	}
-	st = ibf_adopt(e->plugin, gen->fabric, &gen->prefer, &r->adopted, err);
+	st = ibf_adopt(e, gen->fabric, &gen->prefer, err);
 	if (!st)
 		r->stage = step(r->stage, ADOPT);
 	gen->keep = (struct ftr_keep){ .prefer = gen->prefer, .search_all = true };
@@ -500,7 +500,7 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
 		return;
 	if (r->stage == IBF_ADOPTING)
-		ibf_adopt_report(e->plugin, gen, &r->adopted);
+		ibf_adopt_report(e, gen);
 	if (gen == e->gen || gen == e->complete) {	/* routed again */
 		note_displaced(e, gen);
 		return;
