@@ -16,6 +16,7 @@
 #include "lib/draw.h"
 #include "lib/drain_file.h"
 #include "lib/suite.h"
+#include "unit/fast_plans.h"
 #include "osm/host.h"
 #include "osm/name.h"
 #include <vendor/osm_vendor_api.h>
@@ -36,7 +37,7 @@ static struct ibf_plugin *plugin(struct fake *h)
 	return h->plugin;
 }
 
-static void cut(struct fake *h, bool up)
+static void change_link(struct fake *h, bool up)
 {
 	fake_link(h, fake_leaf(h, 1), fake_uplink(h, fake_leaf(h, 1), 1), up);
 	fake_settle(h);
@@ -111,6 +112,22 @@ cl_status_t __wrap_osm_register_external_routing_engine(osm_opensm_t *osm,
 		__real_osm_register_external_routing_engine(osm, m, ctx);
 }
 
+static int finding = -1;	/* the check of a local repair has this finding, too; -1: none */
+
+enum ftr_status __real_ftr_check_changes(const struct ftr_fabric *f, const struct ftr_tables *t,
+					 const struct ftr_check_delta *d, struct ftr_delta_report *rep,
+					 struct ftr_err *err);
+enum ftr_status __wrap_ftr_check_changes(const struct ftr_fabric *f, const struct ftr_tables *t,
+					 const struct ftr_check_delta *d, struct ftr_delta_report *rep,
+					 struct ftr_err *err)
+{
+	enum ftr_status st = __real_ftr_check_changes(f, t, d, rep, err);
+
+	if (!st && finding >= 0)
+		rep->found[finding]++;
+	return st;
+}
+
 static const struct refusal {
 	int thread, ids, bind;
 	const char *says;
@@ -141,7 +158,7 @@ START_TEST(starts)
 	ck_assert(fake_sweep(h));
 	if (h->fast) {
 		fake_settle(h);
-		cut(h, false);
+		change_link(h, false);
 		ck_assert_uint_eq(fake_logged(h, "IBF004: fast reroute 1: "), 1);
 	}
 	ck_assert(fake_sweep(h));
@@ -240,7 +257,7 @@ START_TEST(odd_packets)
 	host = h;
 	h->osm->sm.sm_trans_id = (atomic32_t)-3;
 	lose_wrappers = 5;
-	cut(h, false);
+	change_link(h, false);
 	ck_assert_int_eq(lose_wrappers, 0);
 	ck_assert(!zero_tid);
 	fake_check_repaired(h);
@@ -260,9 +277,45 @@ START_TEST(packets_of_others)
 	receive(madw[0], context, NULL);
 	receive(madw[1], context, madw[2]);
 	failed(context, madw[3]);
-	cut(h, false);
+	change_link(h, false);
 	fake_check_repaired(h);
 	fake_free(h);	/* all four were returned to the pool */
+}
+END_TEST
+
+/* ---- checks ------------------------------------------------------------------------------------ */
+
+static const struct check {
+	enum ftr_finding finding;
+	bool unrepaired;	/* the fault takes the only path */
+	bool refused;
+} check[] = {
+	{ FTR_FIND_LOOP, false, true }, { FTR_FIND_WRONG_END, false, true }, { FTR_FIND_DEAD_PORT, false, true },
+	{ FTR_FIND_TURN, false, false }, { FTR_FIND_DEAD_PORT, true, false },
+};
+
+/* The check of a local repair of ddlr has a finding: the repair is not written.  A path may end at a
+ * dead port if the plan says that it cannot repair all entries. */
+START_TEST(local_repair_is_refused)
+{
+	const struct check *c = &check[_i];
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = c->unrepaired ? "2;2,2;1,1;1,1" : "2;4,4;1,4;1,1", .engine = "ddlr",
+	});
+	uint32_t sets = fake_count_sets(h);
+	ftr_sw leaf = h->fab->ep[h->fab->n_ep - 1].sw;
+
+	wait_for_planner(h);
+	finding = (int)c->finding;
+	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
+	fake_settle(h);
+	finding = -1;
+	ck_assert_msg((fake_logged(h, "the planned local repair leads to") > 0) == c->refused, "%s", h->log);
+	ck_assert(c->unrepaired || (fake_count_sets(h) == sets) == c->refused);
+	for (int i = 0; i < 3; i++)
+		sweep(h);
+	fake_check_healed(h);
+	fake_free(h);
 }
 END_TEST
 
@@ -272,6 +325,7 @@ END_TEST
 START_TEST(cached_routing)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
+	struct osm_routing_engine *used;
 
 	h->osm->subn.opt.use_ucast_cache = TRUE;
 	sweep(h);
@@ -281,6 +335,13 @@ START_TEST(cached_routing)
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_SUBNET_UP, NULL);
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_UCAST_ROUTING_DONE, NULL);
 	ck_assert_ptr_null(plugin(h)->routed);
+	sweep(h);
+	/* no engine has routed: what was routed before counts */
+	used = h->osm->routing_engine_used;
+	h->osm->routing_engine_used = NULL;
+	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_UCAST_ROUTING_DONE, NULL);
+	h->osm->routing_engine_used = used;
+	ck_assert_ptr_nonnull(plugin(h)->routed);
 	sweep(h);
 	ck_assert_ptr_nonnull(plugin(h)->routed);
 	fake_check_healed(h);
@@ -595,6 +656,7 @@ int main(void)
 	tcase_add_test(c, creation);
 	tcase_add_test(c, odd_packets);
 	tcase_add_test(c, packets_of_others);
+	tcase_add_loop_test(c, local_repair_is_refused, 0, (int)FTR_ARRAY_LEN(check));
 	tcase_add_test(c, cached_routing);
 	tcase_add_test(c, no_engine_of_standby);
 	tcase_add_test(c, named_twice);
