@@ -27,13 +27,17 @@ static struct {
 	uint32_t applies, spared, refused, second;
 } sum;
 
+static unsigned long fail;	/* this allocation of each repair fails; 0: none */
+static unsigned long most;	/* the greatest number of allocations of a repair */
+static uint32_t lacking;	/* number of repairs that were given up, out of memory */
+
 static bool any_refused(const struct ftr_incr *lv)
 {
 	return memchr(lv->refused, 1, lv->t->max_lid + 1u);
 }
 
-/* Up to three links fail, or many return. */
-static void change(struct ftr_rng *r, struct rr *rr, uint64_t seed)
+/* Up to three links fail, or many return.  Returns false if out of memory. */
+static bool change(struct ftr_rng *r, struct rr *rr, uint64_t seed)
 {
 	struct rr_view *v = rr->view;
 	const struct ftr_fabric *f = v->gen.fabric;
@@ -58,7 +62,15 @@ static void change(struct ftr_rng *r, struct rr *rr, uint64_t seed)
 		if (ftr_incr_connected(v->incr, s, p))
 			ev[k++] = (struct ftr_incr_event){ s, p, up };
 	}
+	ftr_alloc_fail_once(fail);
 	st = rr_apply(rr, ev, k, &res, &err);
+	most = FTR_MAX(most, ftr_alloc_count());
+	ftr_alloc_fail_at(0);
+	if (st == FTR_NOMEM) {
+		ck_assert(fail);
+		lacking++;
+		goto done;
+	}
 	sum.applies++;
 	sum.refused += any_refused(v->incr);
 	if (st) {
@@ -75,8 +87,10 @@ static void change(struct ftr_rng *r, struct rr *rr, uint64_t seed)
 				      seed, i / f->n_sw);
 		memcpy(v->sent->lft, ftr_incr_tables(v->incr)->lft, size);
 	}
+done:
 	free(could);
 	free(can);
+	return st != FTR_NOMEM;
 }
 
 static void change_some(uint64_t seed)
@@ -103,7 +117,8 @@ static void change_some(uint64_t seed)
 		view.gen.fabric = f;
 		rr.view = &view;
 		for (int i = 0; i < 8; i++)
-			change(&r, &rr, seed);
+			if (!change(&r, &rr, seed))
+				break;
 		rr_graph_drop(&view);
 		ftr_incr_free(view.incr);
 		rr.view = NULL;
@@ -280,6 +295,21 @@ START_TEST(lids_are_refused)
 }
 END_TEST
 
+/* Every fifth allocation of each repair fails in turn: the repair is given up, or it is as sound as any other.  Without
+ * memory for the graph, LIDs are refused. */
+START_TEST(out_of_memory)
+{
+	uint32_t refused;
+
+	change_some(1629);
+	refused = sum.refused;
+	for (fail = 1; fail <= most; fail += 5)
+		change_some(1629);
+	ck_assert_uint_gt(lacking, 0);
+	ck_assert_uint_gt(sum.refused, refused);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("spared entries");
@@ -289,6 +319,7 @@ int main(void)
 	tcase_add_test(t, no_working_path_is_cut);
 	tcase_add_test(t, lids_are_refused);
 	tcase_add_test(t, older_packets_close_no_loop);
+	tcase_add_test(t, out_of_memory);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
