@@ -74,6 +74,12 @@ struct ibf_smp {
 	unsigned int out;	/* MAD wrappers that OpenSM's transport holds */
 	unsigned int timeout_ms;
 	struct slot slot[IBF_SMP_WINDOW_MAX];
+	/* Used by the runner only: the jobs of its present call. */
+	struct rr_smp *job;
+	unsigned int n, next;	/* job[next .. n-1] have not been sent yet */
+	unsigned int open;	/* jobs whose state is RR_SMP_OPEN */
+	unsigned int on_wire;
+	const struct rr_smp_policy *policy;
 };
 
 /* ---- receiver side ------------------------------------------------------ */
@@ -270,24 +276,14 @@ static void send_packet(struct ibf_smp *s, const struct rr_smp *job, double time
 
 /* ---- the runner --------------------------------------------------------- */
 
-struct run {
-	struct ibf_smp *s;
-	struct rr_smp *job;
-	unsigned int n, next;	/* job[next .. n-1] have not been sent yet */
-	unsigned int open;	/* jobs whose state is RR_SMP_OPEN */
-	unsigned int on_wire;
-	const struct rr_smp_policy *policy;
-};
-
 /* The time in ms for which the runner waits for an answer. */
 static double own_timeout(const struct rr_smp_policy *p)
 {
 	return p->limit > 0 ? FTR_MIN(p->limit, p->timeout) : p->timeout;
 }
 
-static void send_job(struct run *r, struct rr_smp *job)
+static void send_job(struct ibf_smp *s, struct rr_smp *job)
 {
-	struct ibf_smp *s = r->s;
 	osm_madw_t *madw = osm_mad_pool_get(&s->osm->mad_pool, s->bind, MAD_BLOCK_SIZE, NULL);
 	struct ticket t = { .magic = TICKET_MAGIC };
 
@@ -303,28 +299,27 @@ static void send_job(struct run *r, struct rr_smp *job)
 	else
 		s->fresh = LOST_PACKET;
 	pthread_mutex_unlock(&s->mutex);
-	r->on_wire++;
+	s->on_wire++;
 	if (madw)
-		send_packet(s, job, own_timeout(r->policy), &t, madw);
+		send_packet(s, job, own_timeout(s->policy), &t, madw);
 	job->tries++;
 }
 
 /* The caller holds the mutex. */
-static bool in_flight(const struct run *r, const struct rr_smp *job)
+static bool in_flight(const struct ibf_smp *s, const struct rr_smp *job)
 {
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)
-		if (r->s->slot[i].state == SLOT_SENT &&
-		    r->s->slot[i].job == job)
+		if (s->slot[i].state == SLOT_SENT &&
+		    s->slot[i].job == job)
 			return true;
 	return false;
 }
 
 /* Free the slots that are answered, lost or timed out, or whose job is done.  `again` gets the jobs
  * to be sent again; returns their number. */
-static unsigned int collect(struct run *r, double now,
+static unsigned int collect(struct ibf_smp *s, double now,
 			    struct rr_smp **again)
 {
-	struct ibf_smp *s = r->s;
 	unsigned int n = 0;
 
 	s->fresh = 0;
@@ -332,7 +327,7 @@ static unsigned int collect(struct run *r, double now,
 		struct slot *slot = &s->slot[i];
 		struct rr_smp *job = slot->job;
 		bool late = slot->state == SLOT_SENT &&
-			now >= slot->sent + r->policy->timeout;
+			now >= slot->sent + s->policy->timeout;
 
 		if (slot->state == SLOT_FREE)
 			continue;
@@ -344,40 +339,40 @@ static unsigned int collect(struct run *r, double now,
 			job->state = RR_SMP_DONE;
 			job->at = slot->at;
 			job->twice = slot->at - slot->sent >=
-				transport_timeout(own_timeout(r->policy));
+				transport_timeout(own_timeout(s->policy));
 			memcpy(job->answer, slot->data, sizeof(job->answer));
-			r->open--;
+			s->open--;
 		}
 		slot->state = SLOT_FREE;
-		r->on_wire--;
-		if (job->state != RR_SMP_OPEN || in_flight(r, job))
+		s->on_wire--;
+		if (job->state != RR_SMP_OPEN || in_flight(s, job))
 			continue;
-		if (job->tries < r->policy->tries) {
+		if (job->tries < s->policy->tries) {
 			again[n++] = job;
 			continue;
 		}
 		job->state = RR_SMP_FAILED;
-		r->open--;
+		s->open--;
 	}
 	return n;
 }
 
 /* `again` gets the jobs whose first packet was not answered within policy->hedge; returns their
  * number.  They are sent again over another route. */
-static unsigned int hedged(struct run *r, double now,
+static unsigned int hedged(struct ibf_smp *s, double now,
 			   struct rr_smp **again, unsigned int max)
 {
 	unsigned int n = 0;
 
-	if (r->policy->hedge <= 0)
+	if (s->policy->hedge <= 0)
 		return 0;
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX && n < max; i++) {
-		struct slot *slot = &r->s->slot[i];
+		struct slot *slot = &s->slot[i];
 		struct rr_smp *job = slot->job;
 
 		if (slot->state == SLOT_SENT && job->state == RR_SMP_OPEN &&
 		    job->n_routes > 1 && job->tries == 1 &&
-		    now >= job->sent + r->policy->hedge)
+		    now >= job->sent + s->policy->hedge)
 			again[n++] = job;
 	}
 	return n;
@@ -386,9 +381,9 @@ static unsigned int hedged(struct run *r, double now,
 /* The number of answers for which the runner waits: one quarter of the packets in flight if more
  * packets are to be sent, otherwise all.  Waking the runner for each answer would take longer than
  * sending a packet. */
-static uint32_t enough_answers(const struct run *r)
+static uint32_t enough_answers(const struct ibf_smp *s)
 {
-	return FTR_MAX(1u, r->next < r->n ? r->on_wire / 4 : r->on_wire);
+	return FTR_MAX(1u, s->next < s->n ? s->on_wire / 4 : s->on_wire);
 }
 
 static void wait_for_news(struct ibf_smp *s, double until)
@@ -398,20 +393,20 @@ static void wait_for_news(struct ibf_smp *s, double until)
 		;
 }
 
-static double next_deadline(const struct run *r, double start)
+static double next_deadline(const struct ibf_smp *s, double start)
 {
-	double until = start + (r->policy->limit > 0 ? r->policy->limit : 1e12);
+	double until = start + (s->policy->limit > 0 ? s->policy->limit : 1e12);
 
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++) {
-		const struct slot *slot = &r->s->slot[i];
+		const struct slot *slot = &s->slot[i];
 		double t;
 
 		if (slot->state != SLOT_SENT)
 			continue;
-		t = slot->sent + r->policy->timeout;
+		t = slot->sent + s->policy->timeout;
 		until = t < until ? t : until;
-		t = slot->job->sent + r->policy->hedge;
-		if (r->policy->hedge > 0 && slot->job->tries == 1 &&
+		t = slot->job->sent + s->policy->hedge;
+		if (s->policy->hedge > 0 && slot->job->tries == 1 &&
 		    slot->job->n_routes > 1 && t < until)
 			until = t;
 	}
@@ -419,21 +414,21 @@ static double next_deadline(const struct run *r, double start)
 }
 
 /* Free all slots, because the caller may free the jobs after the run. */
-static void abandon(struct run *r)
+static void abandon(struct ibf_smp *s)
 {
-	pthread_mutex_lock(&r->s->mutex);
+	pthread_mutex_lock(&s->mutex);
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)
-		r->s->slot[i].state = SLOT_FREE;
-	pthread_mutex_unlock(&r->s->mutex);
+		s->slot[i].state = SLOT_FREE;
+	pthread_mutex_unlock(&s->mutex);
 }
 
-static void start_jobs(struct run *r)
+static void start_jobs(struct ibf_smp *s)
 {
-	while (r->next < r->n && r->on_wire < r->policy->window) {
-		struct rr_smp *job = &r->job[r->next++];
+	while (s->next < s->n && s->on_wire < s->policy->window) {
+		struct rr_smp *job = &s->job[s->next++];
 
 		if (job->state == RR_SMP_OPEN && !job->skip)
-			send_job(r, job);
+			send_job(s, job);
 	}
 }
 
@@ -458,40 +453,42 @@ static void end_run(struct ibf_smp *s)
 unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			 unsigned int n, const struct rr_smp_policy *policy)
 {
-	struct run r = { .s = s, .job = job, .n = n, .policy = policy };
 	struct rr_smp *again[IBF_SMP_WINDOW_MAX];
 	unsigned int bad = 0;
 	bool stop = false;
 	double start, now;
 
 	begin_run(s);
+	s->job = job;
+	s->n = n;
+	s->next = s->open = s->on_wire = 0;
+	s->policy = policy;
 	start = now = ibf_now_ms();
 	for (unsigned int i = 0; i < n; i++) {
 		if (job[i].skip)
 			continue;
 		job[i].state = job[i].n_routes ? RR_SMP_OPEN : RR_SMP_FAILED;
 		job[i].tries = 0;
-		r.open += job[i].state == RR_SMP_OPEN;
+		s->open += job[i].state == RR_SMP_OPEN;
 	}
-	while (r.open && !stop &&
+	while (s->open && !stop &&
 	       (policy->limit <= 0 || now < start + policy->limit)) {
 		unsigned int n_again;
 
-		start_jobs(&r);
+		start_jobs(s);
 		pthread_mutex_lock(&s->mutex);
-		s->enough = enough_answers(&r);
-		if (s->fresh < s->enough && !s->stop)
-			wait_for_news(s, next_deadline(&r, start));
+		s->enough = enough_answers(s);
+		wait_for_news(s, next_deadline(s, start));
 		stop = s->stop;
 		now = ibf_now_ms();
-		n_again = collect(&r, now, again);
-		n_again += hedged(&r, now, again + n_again,
-				  IBF_SMP_WINDOW_MAX - r.on_wire - n_again);
+		n_again = collect(s, now, again);
+		n_again += hedged(s, now, again + n_again,
+				  IBF_SMP_WINDOW_MAX - s->on_wire - n_again);
 		pthread_mutex_unlock(&s->mutex);
 		for (unsigned int i = 0; i < n_again && !stop; i++)
-			send_job(&r, again[i]);
+			send_job(s, again[i]);
 	}
-	abandon(&r);
+	abandon(s);
 	end_run(s);
 	for (unsigned int i = 0; i < n; i++)
 		bad += !job[i].skip && job[i].state != RR_SMP_DONE;
