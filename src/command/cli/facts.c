@@ -144,7 +144,7 @@ static void put_check(struct json_object *o, const struct facts *j)
 					     .rank = j->sh ? j->sh->tree.rank : NULL };
 	const struct cli_report_opts none = { .strict = false };
 	static struct ftr_check_report report;
-	static struct cli_verdict verdict;
+	static struct cli_reach verdict;
 
 	cli_progress("checking the tables");
 	cli_must(ftr_check_tables(f, j->net.t, &opts, j->in.team, &report, &cli_err));
