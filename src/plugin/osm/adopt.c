@@ -33,10 +33,10 @@ static uint64_t mark_all(const struct ibf_blocks *b)
 
 	for (ftr_sw s = 0; s < b->f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(b->p, b->f->sw[s].guid);
-		uint32_t top = sw ? cl_ntoh16(sw->switch_info.lin_top) : 0;
+		uint32_t top = cl_ntoh16(sw->switch_info.lin_top);
 
 		top = FTR_MIN(top, b->f->max_lid);
-		for (uint32_t i = 0; sw && i <= top / FTR_LFT_BLOCK; i++, n++)
+		for (uint32_t i = 0; i <= top / FTR_LFT_BLOCK; i++, n++)
 			*ibf_block(b, s, i) |= IBF_BLOCK_UNKNOWN;
 	}
 	return n;

@@ -125,7 +125,7 @@ void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
 			if (lid % FTR_LFT_BLOCK == 0 && valid &&
 			    ibf_block_equal(t, valid, s, lid / FTR_LFT_BLOCK))
 				lid += FTR_LFT_BLOCK - 1;
-			else if (!lid || lid > f->max_lid || row[lid] > f->sw[s].n_ports)
+			else if (!lid || row[lid] > f->sw[s].n_ports)
 				row[lid] = FTR_PORT_NONE;
 	}
 }

@@ -45,11 +45,11 @@ static const osm_physp_t *least_port(struct ibf_plugin *p, const struct ftr_fabr
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
 
-		for (unsigned int i = 1; sw && i <= f->sw[s].n_ports; i++) {
+		for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
 			const osm_physp_t *port =
 				osm_node_get_physp_ptr(sw->p_node, i);
 
-			if (!port || ftr_fabric_port(f, s, (ftr_port)i)->peer_kind != FTR_PEER_SW)
+			if (ftr_fabric_port(f, s, (ftr_port)i)->peer_kind != FTR_PEER_SW)
 				continue;
 			if (!least || operational_vls(port) < operational_vls(least))
 				least = port;
@@ -171,25 +171,24 @@ static enum ftr_status choose_vls(struct ibf_engine *e, struct ibf_generation *g
 	return e->ops->sl2vl(gen->shape, pairs, &gen->vls, err);
 }
 
-/* For each range of SLs with the same VLs: "; SL 0-3: VL 2 instead of VL 0". */
-static void describe(const struct ftr_vl_pairs *pairs, char *text, size_t size)
+/* For each range of SLs with the same VLs: "; SL 0-3: VL 2 instead of VL 0".  At most 500 characters. */
+static void describe(const struct ftr_vl_pairs *pairs, char text[FTR_ERR_MAX])
 {
 	unsigned int sl = 0;
 	size_t n = 0;
 
-	text[0] = '\0';
-	while (sl < FTR_N_SL && n < size) {
+	while (sl < FTR_N_SL) {
 		const unsigned int first = sl;
 
 		while (sl < FTR_N_SL && pairs->straight[sl] == pairs->straight[first])
 			sl++;
-		n += (size_t)snprintf(text + n, size - n, "; SL %u", first);
-		if (sl - first > 1 && n < size)
-			n += (size_t)snprintf(text + n, size - n, "-%u", sl - 1);
-		if (n < size && pairs->straight[first] == FTR_VL_DROP)
-			n += (size_t)snprintf(text + n, size - n, ": dropped");
-		else if (n < size)
-			n += (size_t)snprintf(text + n, size - n, ": VL %u instead of VL %u",
+		n += (size_t)snprintf(text + n, FTR_ERR_MAX - n, "; SL %u", first);
+		if (sl - first > 1)
+			n += (size_t)snprintf(text + n, FTR_ERR_MAX - n, "-%u", sl - 1);
+		if (pairs->straight[first] == FTR_VL_DROP)
+			n += (size_t)snprintf(text + n, FTR_ERR_MAX - n, ": dropped");
+		else
+			n += (size_t)snprintf(text + n, FTR_ERR_MAX - n, ": VL %u instead of VL %u",
 					      pairs->turn[first], pairs->straight[first]);
 	}
 }
@@ -205,7 +204,7 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 	if (choose_vls(e, gen, &err))
 		snprintf(text, sizeof(text), "%s", err.msg);
 	else
-		describe(&gen->pairs, text, sizeof(text));
+		describe(&gen->pairs, text);
 	if (!strcmp(text, e->vls_text))
 		return;
 	memcpy(e->vls_text, text, sizeof(text));

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "osm/blocks.h"
 #include "osm/drain.h"
 #include "osm/fast.h"
 #include "osm/writer.h"
@@ -416,15 +417,13 @@ static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 	bool found = false;
 
 	pthread_mutex_lock(&f->rr.mutex);
-	for (uint32_t i = 0; i < f->n_down && !found; i++) {
+	for (uint32_t i = 0; i < f->n_down; i++) {
 		*s = ftr_fabric_find_sw(fab, f->down[i].guid);
-		for (unsigned int p = 1; *s != FTR_SW_NONE && !found &&
-		     p <= fab->sw[*s].n_ports; p++)
-			found = ftr_fabric_port(fab, *s, (ftr_port)p)
-				->peer_kind == FTR_PEER_SW;
+		found = *s != FTR_SW_NONE && ibf_has_link(fab, *s);
 		if (found) {
 			*d = f->down[i];
 			f->down[i] = f->down[--f->n_down];
+			break;
 		}
 	}
 	pthread_mutex_unlock(&f->rr.mutex);

@@ -155,7 +155,7 @@ static void wait_for_write(struct ibf_fast *f)
 	struct rr *rr = &f->rr;
 	double end = ibf_now_ms() + WRITE_LIMIT_MS;
 
-	while (rr->state.job == RR_WRITING && !rr->stop &&
+	while (rr->state.job == RR_WRITING &&
 	       !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED) &&
 	       ibf_now_ms() < end)
 		ibf_cond_wait(&f->cond, &rr->mutex, ibf_now_ms() + 100);

@@ -44,8 +44,6 @@ struct ibf_text ibf_count(uint64_t n, const char *one, const char *many)
 struct ibf_text ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &f->owner[lid];
-	struct ibf_text nobody = { "no port" };
 
-	return o->kind == FTR_OWNER_SW ? ibf_sw_name(f, o->idx) :
-		o->kind == FTR_OWNER_EP ? ibf_ep_name(f, o->idx) : nobody;
+	return o->kind == FTR_OWNER_SW ? ibf_sw_name(f, o->idx) : ibf_ep_name(f, o->idx);
 }

@@ -70,7 +70,7 @@ enum event {
 
 static bool is_computed(enum ibf_stage s)
 {
-	return s == IBF_NO_ROUTING || s == IBF_COMPUTED || s == IBF_CONFIRMED;
+	return s == IBF_COMPUTED || s == IBF_CONFIRMED;
 }
 
 static enum ibf_stage step(enum ibf_stage s, enum event ev)
@@ -90,10 +90,9 @@ static enum ibf_stage step(enum ibf_stage s, enum event ev)
 		return is_computed(s) ? IBF_CONFIRMED : IBF_SEARCHED;
 	case ROUTING:
 		return IBF_COMPUTED;
-	case DROPPED:
-		break;
+	default:	/* DROPPED */
+		return IBF_NO_ROUTING;
 	}
-	return IBF_NO_ROUTING;
 }
 
 /* ---- the preferred tables ------------------------------------------------------ */
@@ -276,7 +275,7 @@ static enum ftr_status read_current(struct ibf_engine *e,
 		const osm_switch_t *sw = ibf_host_switch(e->plugin,
 							 f->sw[s].guid);
 
-		if (sw && sw->lft)
+		if (sw->lft)
 			memcpy(ftr_tables_row(gen->current, s), sw->lft,
 			       FTR_MIN(sw->lft_size, f->max_lid + 1u));
 	}
@@ -415,7 +414,7 @@ bool ibf_prefer_same(struct ibf_engine *e, const struct ibf_generation *gen)
 
 static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 {
-	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
+	return a && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
 /* True if all hosts, links and LIDs of f are in g. */

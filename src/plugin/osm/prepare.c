@@ -46,7 +46,7 @@ static void mcast_ability(struct ibf_plugin *p, struct ibf_generation *gen)
 		const osm_switch_t *sw =
 			ibf_host_switch(p, gen->fabric->sw[s].guid);
 
-		gen->mcast_able[s] = sw && osm_switch_supports_mcast(sw);
+		gen->mcast_able[s] = osm_switch_supports_mcast(sw);
 	}
 }
 

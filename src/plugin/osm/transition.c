@@ -580,11 +580,10 @@ static void settle(const struct change *x)
 		osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
 		const uint8_t *now = ftr_tables_row(x->now, s);
 
-		for (uint32_t b = 0; sw && sw->lft && b < x->b.n; b++) {
+		for (uint32_t b = 0; b < x->b.n; b++) {
 			size_t at = b * (size_t)FTR_LFT_BLOCK;
 
 			if (*ibf_block(&x->b, s, b) == IBF_BLOCK_WRITTEN &&
-			    at + FTR_LFT_BLOCK <= sw->lft_size &&
 			    ibf_block_equal(x->now, x->to, s, b))
 				memcpy(sw->lft + at, now + at, FTR_LFT_BLOCK);
 		}
@@ -599,7 +598,7 @@ static void leave_tables(const struct change *x)
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
 
-		if (sw && sw->new_lft && !x->b.silent[s] && ibf_has_link(x->f, s))
+		if (!x->b.silent[s] && ibf_has_link(x->f, s))
 			memcpy(sw->new_lft, ftr_tables_row(x->now, s),
 			       FTR_MIN(sw->lft_size, x->f->max_lid + 1u));
 	}
