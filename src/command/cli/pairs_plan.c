@@ -19,15 +19,11 @@
 
 #define SAMPLE 32
 
-struct candidate {
-	ftr_sw leaf;		/* the switch of the first host */
-	ftr_ep to;
-};
-
 /* The candidates of one link, or of all links from hosts to one leaf. */
 struct sample {
 	uint32_t seen;		/* number of candidates, of which at most SAMPLE are kept */
-	struct candidate c[SAMPLE];
+	ftr_sw leaf[SAMPLE];	/* the switch of the first host */
+	ftr_ep to[SAMPLE];	/* the second host */
 };
 
 /* Sets p->path to the links from the leaf to the host port `to`.  Returns false if the tables do
@@ -59,43 +55,43 @@ static ftr_ep first_host(const struct pair_plan *p, ftr_sw leaf, ftr_ep to, ftr_
 	return best;
 }
 
-static void add_candidate(struct pair_plan *p, struct sample *to, struct candidate c)
+static void add_candidate(struct pair_plan *p, struct sample *x, ftr_sw leaf, ftr_ep to)
 {
-	uint32_t at = to->seen;
+	uint32_t at = x->seen;
 
 	if (at >= SAMPLE)
-		at = (uint32_t)(cli_draw(&p->random) % (to->seen + 1));
-	to->seen++;
-	if (at < SAMPLE)
-		to->c[at] = c;
+		at = (uint32_t)(cli_draw(&p->random) % (x->seen + 1));
+	x->seen++;
+	if (at < SAMPLE) {
+		x->leaf[at] = leaf;
+		x->to[at] = to;
+	}
 }
 
 static void find_candidates(struct pair_plan *p)
 {
 	for (ftr_sw s = 0; s < p->f->n_sw; s++)
 		for (ftr_ep e = 0; e < p->f->n_ep; e++) {
-			const struct candidate c = { s, e };
-
 			if (!p->member[e] || first_host(p, s, e, FTR_EP_NONE) == FTR_EP_NONE ||
 			    !walk(p, s, e))
 				continue;
-			add_candidate(p, &p->of_leaf[s], c);
+			add_candidate(p, &p->of_leaf[s], s, e);
 			for (uint32_t i = 0; i < p->hops; i++)
-				add_candidate(p, &p->of_link[p->path[i]], c);
+				add_candidate(p, &p->of_link[p->path[i]], s, e);
 		}
 }
 
 /* Adds the pair to the plan if its links are free.  Returns true if it was added. */
-static bool add_pair(struct pair_plan *p, const struct candidate *c, ftr_ep from)
+static bool add_pair(struct pair_plan *p, ftr_sw leaf, ftr_ep from, ftr_ep to)
 {
-	if (from == FTR_EP_NONE || p->busy[p->f->ep[c->to].node] || !walk(p, c->leaf, c->to))
+	if (from == FTR_EP_NONE || p->busy[p->f->ep[to].node] || !walk(p, leaf, to))
 		return false;
 	p->path[p->hops++] = p->f->n_ports + from;
 	for (uint32_t i = 0; i < p->hops; i++)
 		if (p->used[p->path[i]])
 			return false;
-	p->pair[p->n++] = (struct ftr_transfer){ from, c->to, p->rounds, 0 };
-	p->busy[p->f->ep[from].node] = p->busy[p->f->ep[c->to].node] = 1;
+	p->pair[p->n++] = (struct ftr_transfer){ from, to, p->rounds, 0 };
+	p->busy[p->f->ep[from].node] = p->busy[p->f->ep[to].node] = 1;
 	for (uint32_t i = 0; i < p->hops; i++) {
 		p->used[p->path[i]] = 1;
 		p->n_covered += !p->covered[p->path[i]];
@@ -125,7 +121,7 @@ static bool cover_link(struct pair_plan *p, uint32_t link)
 	const struct sample *x = sample_of(p, link, &only);
 
 	for (uint32_t i = 0; x && i < SAMPLE && i < x->seen; i++)
-		if (add_pair(p, &x->c[i], first_host(p, x->c[i].leaf, x->c[i].to, only)))
+		if (add_pair(p, x->leaf[i], first_host(p, x->leaf[i], x->to[i], only), x->to[i]))
 			return true;
 	return false;
 }

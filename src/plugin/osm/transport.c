@@ -4,10 +4,10 @@
  *
  * A job is one request (struct rr_smp), for which several packets may be sent.  The runner is the
  * thread that has called ibf_smp_run().  The receiver is a thread of OpenSM's transport.  Every
- * packet in flight has an element of the array slot[].  The context of the packet's MAD wrapper
- * holds the index of the slot and a sequence number.  OpenSM keeps the wrapper with the request,
- * and returns it with the answer.  An answer may come late, or a second time because the request
- * was sent over two routes.  Then the slot has another sequence number, and the answer is dropped.
+ * packet in flight has an element of the array slot[], which is identified by the packet's MAD
+ * wrapper: OpenSM keeps the wrapper with the request, and returns it with the answer.  An answer may
+ * come late, or a second time because the request was sent over two routes.  Then no slot has this
+ * wrapper, and the answer is dropped.
  *
  * Changes of the state of a slot:
  *
@@ -42,19 +42,13 @@ enum slot_state { SLOT_FREE = 0, SLOT_SENT, SLOT_ANSWERED, SLOT_LOST };
 
 struct slot {
 	enum slot_state state;
-	uint32_t seq;
+	const osm_madw_t *madw;
 	struct rr_smp *job;
 	double sent, at;	/* by ibf_now_ms(): when the packet was sent, and when its
 				 * answer or failure was reported */
 	uint8_t data[IB_SMP_DATA_SIZE];
 };
 
-/* The context of a MAD wrapper; it identifies the packet. */
-struct ticket {
-	uint32_t magic, slot, seq;
-};
-
-#define TICKET_MAGIC 0x66747234u
 /* A lost packet counts as this number of answers, so that it wakes the runner at once. */
 #define LOST_PACKET IBF_SMP_WINDOW_MAX
 
@@ -84,24 +78,16 @@ struct ibf_smp {
 
 /* ---- receiver side ------------------------------------------------------ */
 
-static bool ticket_of(const osm_madw_t *madw, struct ticket *t)
-{
-	memcpy(t, &madw->context, sizeof(*t));
-	return t->magic == TICKET_MAGIC && t->slot < IBF_SMP_WINDOW_MAX;
-}
-
 static void settle(struct ibf_smp *s, const osm_madw_t *request,
 		   const uint8_t *data)
 {
-	struct slot *slot;
-	struct ticket t;
-
-	if (!ticket_of(request, &t))
-		return;
 	pthread_mutex_lock(&s->mutex);
 	s->out--;
-	slot = &s->slot[t.slot];
-	if (slot->state == SLOT_SENT && slot->seq == t.seq) {
+	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++) {
+		struct slot *slot = &s->slot[i];
+
+		if (slot->state != SLOT_SENT || slot->madw != request)
+			continue;
 		slot->state = data ? SLOT_ANSWERED : SLOT_LOST;
 		slot->at = ibf_now_ms();
 		if (data)
@@ -254,7 +240,7 @@ static uint32_t transport_timeout(double own)
 /* Send a packet of the job.  Its MAD wrapper then belongs to OpenSM's transport.  A failed send is
  * reported to on_error. */
 static void send_packet(struct ibf_smp *s, const struct rr_smp *job, double timeout,
-			const struct ticket *t, osm_madw_t *madw)
+			osm_madw_t *madw)
 {
 	const struct rr_dr *dr = &job->route[job->tries % job->n_routes];
 	ib_smp_t *smp = osm_madw_get_smp_ptr(madw);
@@ -270,7 +256,6 @@ static void send_packet(struct ibf_smp *s, const struct rr_smp *job, double time
 	madw->resp_expected = TRUE;
 	madw->timeout = transport_timeout(timeout);
 	madw->fail_msg = s->fail_msg;
-	memcpy(&madw->context, t, sizeof(*t));
 	osm_vendor_send(s->bind, madw, TRUE);
 }
 
@@ -285,15 +270,15 @@ static double own_timeout(const struct rr_smp_policy *p)
 static void send_job(struct ibf_smp *s, struct rr_smp *job)
 {
 	osm_madw_t *madw = osm_mad_pool_get(&s->osm->mad_pool, s->bind, MAD_BLOCK_SIZE, NULL);
-	struct ticket t = { .magic = TICKET_MAGIC };
+	struct slot *slot = s->slot;
 
 	pthread_mutex_lock(&s->mutex);
-	while (s->slot[t.slot].state != SLOT_FREE)
-		t.slot++;
-	s->slot[t.slot].state = madw ? SLOT_SENT : SLOT_LOST;
-	s->slot[t.slot].job = job;
-	s->slot[t.slot].sent = job->sent = ibf_now_ms();
-	t.seq = ++s->slot[t.slot].seq;
+	while (slot->state != SLOT_FREE)
+		slot++;
+	slot->state = madw ? SLOT_SENT : SLOT_LOST;
+	slot->madw = madw;
+	slot->job = job;
+	slot->sent = job->sent = ibf_now_ms();
 	if (madw)
 		s->out++;
 	else
@@ -301,7 +286,7 @@ static void send_job(struct ibf_smp *s, struct rr_smp *job)
 	pthread_mutex_unlock(&s->mutex);
 	s->on_wire++;
 	if (madw)
-		send_packet(s, job, own_timeout(s->policy), &t, madw);
+		send_packet(s, job, own_timeout(s->policy), madw);
 	job->tries++;
 }
 
