@@ -108,14 +108,14 @@ static enum ftr_status get_result(struct ftr_in *in)
 
 static void put_a_planner(struct ftr_out *o)
 {
-	put_planner(o, &(struct planner_job){ .sh = sh, .t = t });
+	put_planner(o, sh, t, NULL);
 }
 
 static void put_planner_with_vls(struct ftr_out *o)
 {
 	struct ftr_vl_pairs pairs = { .straight = { 0 }, .turn = { 1 }, .n = 1 };
 
-	put_planner(o, &(struct planner_job){ .sh = sh, .t = t, .pairs = &pairs });
+	put_planner(o, sh, t, &pairs);
 }
 
 static enum ftr_status get_a_planner(struct ftr_in *in)

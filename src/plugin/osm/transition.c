@@ -296,16 +296,14 @@ static enum ftr_status drain(struct change *x, struct ftr_err *err)
 /* Start the planner of ddlr, and wait until it is ready. */
 static enum ftr_status start_planner(struct change *x, struct rr_planner **r, struct ftr_err *err)
 {
-	struct planner_job j = { .sh = x->gen->shape, .t = x->now };
 	struct ftr_shape *undrained = NULL;
 	enum ftr_status st = FTR_OK;
 
 	if (x->gen->undrained)
 		st = ftr_shape_new(x->f, NULL, ibf_team(x->p), &undrained, err);
-	if (undrained)
-		j.sh = undrained;
 	if (!st)
-		st = rr_planner_start(&j, (unsigned int)x->p->opt.transition_limit_ms, r, err);
+		st = rr_planner_start(undrained ? undrained : x->gen->shape, x->now, NULL,
+				      (unsigned int)x->p->opt.transition_limit_ms, r, err);
 	ftr_shape_free(undrained);
 	if (st)
 		return st;

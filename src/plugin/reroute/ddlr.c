@@ -65,17 +65,14 @@ static void warn(struct rr *f, const char *consequence, const struct ftr_err *er
 
 void rr_ddlr_start(struct rr *f, struct rr_view *v)
 {
-	const struct planner_job j = {
-		.sh = v->gen.shape, .t = v->gen.tables, .pairs = v->gen.pairs,
-		.host_paths_only = true,
-	};
 	struct ftr_err err;
 
 	if (f->view)	/* v will replace this view */
 		rr_ddlr_drop(f->view);
 	if (!repairs_locally(&v->gen))
 		return;
-	if (rr_planner_start(&j, helper_wait_ms(HELPER_PLANNER), &v->making, &err))
+	if (rr_planner_start(v->gen.shape, v->gen.tables, v->gen.pairs,
+			     helper_wait_ms(HELPER_PLANNER), &v->making, &err))
 		warn(f, NO_LOCAL_REPAIRS, &err);
 }
 
