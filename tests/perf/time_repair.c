@@ -232,9 +232,10 @@ static double seconds(const struct rusage *r)
 }
 
 /* The planner in a process. */
-static void time_process(const struct planner_job *j)
+static void time_process(const struct ftr_shape *sh, const struct ftr_tables *t,
+			 const struct ftr_vl_pairs *pairs)
 {
-	const struct ftr_fabric *f = j->sh->f;
+	const struct ftr_fabric *f = sh->f;
 	double begin = read_clock(CLOCK_MONOTONIC), t0 = now(), sent, ready, planned, child;
 	struct rusage used[2];
 	struct ftr_event e = { .kind = FTR_EVENT_LINK_DOWN };
@@ -244,7 +245,7 @@ static void time_process(const struct planner_job *j)
 	while (ftr_fabric_next(f, e.sw, e.port) == FTR_SW_NONE)
 		e.port++;
 	getrusage(RUSAGE_CHILDREN, &used[0]);
-	must(rr_planner_start(j, 60000, &p, &err));
+	must(rr_planner_start(sh, t, pairs, 60000, &p, &err));
 	t0 = now() - t0;
 	sent = read_clock(CLOCK_MONOTONIC);
 	while (rr_planner_is_busy(p, 60000))
@@ -297,9 +298,7 @@ int main(int argc, char **argv)
 		       f->n_ep, f->n_sw, read_clock(CLOCK_MONOTONIC) - begin, now() - t0);
 	}
 	for (int i = only_planners ? atoi(argv[3]) : 0; i > 0; i--)
-		time_process(&(struct planner_job){
-			.sh = sh, .t = t, .pairs = m ? &two_vls : NULL, .host_paths_only = true,
-		});
+		time_process(sh, t, m ? &two_vls : NULL);
 	if (cold)
 		time_all_cold(&(struct bench){ .opts = &ro, .sh = sh, .t = t });
 	if (only_planners || cold)

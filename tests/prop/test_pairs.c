@@ -93,9 +93,9 @@ static void check_plan(const struct ftr_fabric *f, const struct ftr_tables *t, c
 {
 	uint32_t n = f->n_ports + f->n_ep, covered = 0, left = 0;
 	uint32_t *all = calloc(n, sizeof(*all)), *possible = calloc(n, sizeof(*possible));
-	struct pair_plan plan;
+	struct pair_plan plan = { .f = f, .t = t, .member = member };
 
-	pairs_plan(f, t, member, &plan);
+	pairs_plan(&plan);
 	check_rounds(f, t, &plan, all, seed);
 	for (ftr_ep a = 0; a < f->n_ep; a++)
 		for (ftr_ep b = 0; b < f->n_ep; b++)

@@ -108,14 +108,14 @@ static enum ftr_status get_result(struct ftr_in *in)
 
 static void put_a_planner(struct ftr_out *o)
 {
-	put_planner(o, &(struct planner_job){ .sh = sh, .t = t });
+	put_planner(o, sh, t, NULL);
 }
 
 static void put_planner_with_vls(struct ftr_out *o)
 {
 	struct ftr_vl_pairs pairs = { .straight = { 0 }, .turn = { 1 }, .n = 1 };
 
-	put_planner(o, &(struct planner_job){ .sh = sh, .t = t, .pairs = &pairs });
+	put_planner(o, sh, t, &pairs);
 }
 
 static enum ftr_status get_a_planner(struct ftr_in *in)
@@ -411,7 +411,7 @@ START_TEST(cut_requests)
 END_TEST
 
 /* The same in this process: the others are killed, and do not write what they have covered. */
-static enum ftr_status serve_cut(const char *kind, void (*put)(struct ftr_out *o), size_t cut)
+static enum ftr_status serve_cut(enum helper_kind kind, void (*put)(struct ftr_out *o), size_t cut)
 {
 	struct ftr_out o = { .n = 0 }, out = { .n = 0 };
 	struct ftr_in in = { .name = "the request" };
@@ -420,18 +420,18 @@ static enum ftr_status serve_cut(const char *kind, void (*put)(struct ftr_out *o
 	in.text = (char *)o.at;
 	in.at = o.at;
 	in.end = o.at + o.n - cut;
-	return find_kind(kind)->serve(&in, &out, &err);
+	return serve(kind, &in, &out, &err);
 }
 
 START_TEST(cut_here)
 {
 	make_parts();
-	ck_assert_int_eq(serve_cut("files", put_a_file, 3), FTR_PARSE);
-	ck_assert_int_eq(serve_cut("planner", put_a_planner, 3), FTR_PARSE);
-	ok(serve_cut("planner", put_a_planner, 0));
-	ck_assert_int_eq(serve_cut("planner", put_a_transition, 3), FTR_PARSE);
-	ck_assert_int_eq(serve_cut("planner", put_some_events, 3), FTR_PARSE);
-	ok(serve_cut("planner", put_a_transition, 0));
+	ck_assert_int_eq(serve_cut(HELPER_FILES, put_a_file, 3), FTR_PARSE);
+	ck_assert_int_eq(serve_cut(HELPER_PLANNER, put_a_planner, 3), FTR_PARSE);
+	ok(serve_cut(HELPER_PLANNER, put_a_planner, 0));
+	ck_assert_int_eq(serve_cut(HELPER_PLANNER, put_a_transition, 3), FTR_PARSE);
+	ck_assert_int_eq(serve_cut(HELPER_PLANNER, put_some_events, 3), FTR_PARSE);
+	ok(serve_cut(HELPER_PLANNER, put_a_transition, 0));
 }
 END_TEST
 

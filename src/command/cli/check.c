@@ -149,7 +149,7 @@ static int check(const struct check *s)
 		.path_sl = s->path_sl,
 	};
 	static struct ftr_check_report report;
-	static struct cli_verdict verdict;
+	static struct cli_reach verdict;
 	static struct ftr_shape *sh;
 
 	cli_progress("checking the tables");

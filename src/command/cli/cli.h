@@ -385,25 +385,17 @@ struct cli_report_opts {
 	struct json_object *rails, *host_ports;
 };
 
-/* Content of a report, computed once for text and JSON. */
-struct cli_verdict {
-	struct cli_reach reach;	/* unreachable pairs */
-	/* [class of pairs] true: unreachable pairs of this class are a finding */
-	bool class_bad[FTR_N_CHECK_CLASSES];
-	bool found;		/* at least one finding */
-};
-
-/* sh may be NULL.  r: made with list_lost; r->lost is freed.  Free the result with
- * cli_reach_free(&v->reach). */
+/* Find the unreachable pairs and the findings.  sh may be NULL.  r: made with list_lost; r->lost is
+ * freed.  Free the result with cli_reach_free(). */
 void cli_judge(const struct ftr_fabric *f, const struct ftr_shape *sh, struct ftr_check_report *r,
-	       const struct cli_report_opts *o, struct cli_verdict *v);
+	       const struct cli_report_opts *o, struct cli_reach *v);
 /* Returns the report as JSON (<json-c/json.h>). */
 struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 				    const struct ftr_check_report *r,
-				    const struct cli_report_opts *o, const struct cli_verdict *v);
+				    const struct cli_report_opts *o, const struct cli_reach *v);
 /* Prints the report; returns CLI_CLEAN or CLI_FINDINGS. */
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
-	       const struct cli_report_opts *o, const struct cli_verdict *v);
+	       const struct cli_report_opts *o, const struct cli_reach *v);
 
 #endif

@@ -144,7 +144,7 @@ static void put_check(struct json_object *o, const struct facts *j)
 					     .rank = j->sh ? j->sh->tree.rank : NULL };
 	const struct cli_report_opts none = { .strict = false };
 	static struct ftr_check_report report;
-	static struct cli_verdict verdict;
+	static struct cli_reach verdict;
 
 	cli_progress("checking the tables");
 	cli_must(ftr_check_tables(f, j->net.t, &opts, j->in.team, &report, &cli_err));
@@ -184,7 +184,6 @@ static void put_engines(struct json_object *o, const struct facts *j)
 	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	const struct ftr_engine_ops *ops;
 
-	cli_progress("balance");
 	loads.place = place;
 	ro.balance = FTR_BALANCE_LOAD;	/* as in the first routing of the plugin */
 	if (j->net.t)
@@ -192,7 +191,7 @@ static void put_engines(struct json_object *o, const struct facts *j)
 	for (unsigned int i = 0; (ops = ftr_engine_at(i)); i++) {
 		struct ftr_tables *t = NULL;
 
-		cli_progress_step(i, 3);
+		cli_progress(ops->name);
 		cli_must(ftr_tables_new(j->net.f, false, &t, &cli_err));
 		cli_must(ops->route(j->sh, &ro, j->in.team, t, NULL, &cli_err));
 		put_tables(list, j, ops->name, t, &loads);

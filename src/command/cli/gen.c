@@ -12,28 +12,28 @@
 
 struct gen {
 	struct cli_in in;
-	uint64_t seed;
-	bool random_guids, random_ports, random_lids, random_order, no_lids;
-	unsigned int nodes, links, switches, hosts;
+	struct ftr_gen_opts opts;
+	struct ftr_damage damage;
+	bool random_order;
 };
 
 #define OPTS struct gen
 static const struct cli_opt options[] = {
-	OPT(U64, "seed", seed, "N", "seed of all random choices", "0"),
-	OPT(FLAG, "random-guids", random_guids, NULL,
+	OPT(U64, "seed", opts.seed, "N", "seed of all random choices", "0"),
+	OPT(FLAG, "random-guids", opts.random_guids, NULL,
 	    "GUIDs as vendors assign them, not in sequence"),
-	OPT(FLAG, "random-ports", random_ports, NULL, "connect links to random ports of a switch"),
-	OPT(FLAG, "random-lids", random_lids, NULL, "assign LIDs in random order"),
+	OPT(FLAG, "random-ports", opts.random_ports, NULL, "connect links to random ports of a switch"),
+	OPT(FLAG, "random-lids", opts.random_lids, NULL, "assign LIDs in random order"),
 	OPT(FLAG, "random-order", random_order, NULL, "write switches and hosts in random order"),
-	OPT(UINT, "nodes", nodes, "N",
+	OPT(UINT, "nodes", opts.nodes, "N",
 	    "superpod: number of nodes; 0: all places", "0", 0, COUNT_MAX),
-	OPT(UINT, "lmc", in.lmc, "N", "2^N LIDs per host port", "0", 0, FTR_LMC_MAX),
-	OPT(FLAG, "no-lids", no_lids, NULL, "omit LIDs; the subnet manager assigns them"),
-	OPT(UINT, "drop-links", links, "N",
+	OPT(UINT, "lmc", opts.lmc, "N", "2^N LIDs per host port", "0", 0, FTR_LMC_MAX),
+	OPT(FLAG, "no-lids", opts.no_lids, NULL, "omit LIDs; the subnet manager assigns them"),
+	OPT(UINT, "drop-links", damage.links, "N",
 	    "remove N random links between switches", "0", 0, COUNT_MAX),
-	OPT(UINT, "drop-switches", switches, "N",
+	OPT(UINT, "drop-switches", damage.switches, "N",
 	    "remove N random switches without hosts", "0", 0, COUNT_MAX),
-	OPT(UINT, "drop-hosts", hosts, "N", "remove N random hosts", "0", 0, COUNT_MAX),
+	OPT(UINT, "drop-hosts", damage.hosts, "N", "remove N random hosts", "0", 0, COUNT_MAX),
 	CLI_OPT_OUTPUT,
 	CLI_OPT_JSON,
 	CLI_OPT_END
@@ -41,21 +41,13 @@ static const struct cli_opt options[] = {
 
 static struct ftr_fabric *make(const struct gen *g, const char *shape)
 {
-	const struct ftr_gen_opts opts = {
-		.seed = g->seed, .random_guids = g->random_guids,
-		.random_ports = g->random_ports,
-		.random_lids = g->random_lids, .lmc = g->in.lmc,
-		.no_lids = g->no_lids, .nodes = g->nodes,
-	};
-	const struct ftr_damage d = {
-		.seed = g->seed, .links = g->links,
-		.switches = g->switches, .hosts = g->hosts,
-	};
+	struct ftr_damage d = g->damage;
 	struct ftr_fabric *whole = NULL, *f = NULL;
 
-	cli_must(ftr_gen_shape(shape, &opts, &whole, &cli_err));
+	cli_must(ftr_gen_shape(shape, &g->opts, &whole, &cli_err));
 	if (!d.links && !d.switches && !d.hosts)
 		return whole;
+	d.seed = g->opts.seed;
 	cli_must(ftr_gen_damage(whole, &d, &f, &cli_err));
 	ftr_fabric_free(whole);
 	return f;
@@ -73,7 +65,7 @@ static void write_all(const struct gen *g, const struct ftr_fabric *f)
 		return;
 	}
 	if (g->random_order)
-		cli_must(ftr_gen_order(f, g->seed, &order, &cli_err));
+		cli_must(ftr_gen_order(f, g->opts.seed, &order, &cli_err));
 	out = cli_create(g->in.output);
 	cli_finish(ftr_write_netfile(out, f, order, &cli_err));
 	free(order);
@@ -87,7 +79,7 @@ static int report_gen(const struct gen *g, const char *shape, const struct ftr_f
 		return CLI_CLEAN;
 	o = cli_json_new("gen");
 	cli_json_str(o, "shape", shape);
-	cli_json_num(o, "seed", g->seed);
+	cli_json_num(o, "seed", g->opts.seed);
 	cli_json_fabric(o, f, NULL);
 	cli_json_str(o, "output", g->in.output);
 	return cli_json_end(o, CLI_CLEAN);

@@ -18,16 +18,14 @@ void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
 	};
 	const struct cli_report_opts none = { .strict = false };
 	struct ftr_check_report r;
-	struct cli_verdict verdict;
 
 	cli_must(ftr_check_tables(f, t, &opts, team, &r, &cli_err));
-	cli_judge(f, sh, &r, &none, &verdict);
+	cli_judge(f, sh, &r, &none, reach);
 	if (out->details)
-		cli_json_put(out->details, "check", cli_report_json(f, sh, &r, &none, &verdict));
-	*reach = verdict.reach;
+		cli_json_put(out->details, "check", cli_report_json(f, sh, &r, &none, reach));
 	for (int i = 0; i < CLI_N_METRICS; i++)
 		out->v[i] = NAN;
-	out->bad = verdict.found;
+	out->bad = reach->found;
 	out->v[CLI_M_SWITCHES] = f->n_sw;
 	out->v[CLI_M_END_PORTS] = f->n_ep;
 	out->v[CLI_M_LINKS] = f->n_sw_links;

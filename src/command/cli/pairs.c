@@ -15,11 +15,8 @@ struct pairs {
 	struct cli_in in;
 	unsigned int form;
 
-	struct ftr_fabric *f;
-	struct ftr_tables *t;
 	struct ftr_hosts *h;
 	const char **name;	/* [n_ep] name of the host; NULL: the port takes no part */
-	bool *member;		/* [n_ep] */
 	struct pair_plan p;
 };
 
@@ -35,31 +32,33 @@ static const struct cli_opt options[] = {
 
 static void find_members(struct pairs *x)
 {
-	x->name = cli_calloc(x->f->n_ep + 1u, sizeof(*x->name), "host ports");
-	x->member = cli_calloc(x->f->n_ep + 1u, sizeof(*x->member), "host ports");
+	bool *member = cli_calloc(x->p.f->n_ep + 1u, sizeof(*member), "host ports");
+
+	x->name = cli_calloc(x->p.f->n_ep + 1u, sizeof(*x->name), "host ports");
+	x->p.member = member;
 	for (uint32_t i = 0; i < x->h->n; i++)
 		for (uint32_t k = 0; k < x->h->host[i].n; k++) {
 			ftr_ep e = x->h->ep[x->h->host[i].first + k];
 
 			x->name[e] = x->h->host[i].name;
-			x->member[e] = x->f->ep[e].lid != 0;
+			member[e] = x->p.f->ep[e].lid != 0;
 		}
 }
 
 static void write_left(FILE *out, const struct pairs *x)
 {
-	const struct ftr_fabric *f = x->f;
+	const struct ftr_fabric *f = x->p.f;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
 
-			if (port->peer_kind == FTR_PEER_EP && x->member[port->peer] &&
+			if (port->peer_kind == FTR_PEER_EP && x->p.member[port->peer] &&
 			    !x->p.covered[f->n_ports + port->peer])
 				fprintf(out, "# not covered: the link from %s\n",
 					CLI_EP(f, port->peer));
 			if ((port->peer_kind == FTR_PEER_SW ||
-			     (port->peer_kind == FTR_PEER_EP && x->member[port->peer])) &&
+			     (port->peer_kind == FTR_PEER_EP && x->p.member[port->peer])) &&
 			    !x->p.covered[f->sw[s].first_port + p])
 				fprintf(out, "# not covered: %s\n", CLI_LINK(f, s, p));
 		}
@@ -79,8 +78,8 @@ static void write_plan(const struct pairs *x)
 		const struct ftr_transfer *p = &x->p.pair[i];
 
 		fprintf(out, "%u %s 0x%016" PRIx64 " %s 0x%016" PRIx64 "\n", p->step + 1,
-			x->name[p->from], x->f->ep[p->from].guid, x->name[p->to],
-			x->f->ep[p->to].guid);
+			x->name[p->from], x->p.f->ep[p->from].guid, x->name[p->to],
+			x->p.f->ep[p->to].guid);
 	}
 	if (script)
 		fprintf(out, "'\n%s", part_pairs);
@@ -92,11 +91,11 @@ static int run_pairs(int argc, char **argv)
 	static struct pairs x;
 
 	cli_parse(&cli_pairs, &x, argc, argv);
-	x.f = cli_read_fabric(&x.in, argv[0]);
-	x.t = cli_read_lfts(argv[1], x.f, NULL);
-	cli_must(ftr_hosts_new(x.f, false, &x.h, &cli_err));
+	x.p.f = cli_read_fabric(&x.in, argv[0]);
+	x.p.t = cli_read_lfts(argv[1], x.p.f, NULL);
+	cli_must(ftr_hosts_new(x.p.f, false, &x.h, &cli_err));
 	find_members(&x);
-	pairs_plan(x.f, x.t, x.member, &x.p);
+	pairs_plan(&x.p);
 	if (!x.p.n)
 		cli_die("pairs: the tables connect no two hosts with names");
 	write_plan(&x);

@@ -11,13 +11,26 @@
 
 #include <ftr/ftr.h>
 
+struct sample;
+
 struct pair_plan {
+	/* set by the caller */
+	const struct ftr_fabric *f;
+	const struct ftr_tables *t;
+	const bool *member;	/* [n_ep] 1: the port takes part */
+	/* results */
 	struct ftr_transfer *pair;	/* sorted by `step`, the round; packets go to the base LID
 					 * of `to`; bytes is 0 */
 	uint32_t n, rounds;
 	uint8_t *covered;	/* [f->n_ports + f->n_ep] 1: a pair crosses the link */
 	uint32_t n_covered, n_left;	/* numbers of links that are covered, and that no pair
 					 * crosses */
+	/* temporary data */
+	uint64_t random;	/* state of cli_draw() */
+	struct sample *of_link, *of_leaf;	/* [n_ports], [n_sw] */
+	uint8_t *used, *busy;	/* [n_ports + n_ep], [n_nodes] 1: in use in this round */
+	uint32_t *path;		/* [n_sw + 1] links of the path of a pair */
+	uint32_t hops;
 };
 
 /*
@@ -26,7 +39,6 @@ struct pair_plan {
  * pair.  The links to other host ports are neither covered nor left.  A link is left only if no
  * pair of these ports crosses it by the tables t.  The result is the same for each call.
  */
-void pairs_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const bool *member,
-		struct pair_plan *out);
+void pairs_plan(struct pair_plan *p);
 
 #endif

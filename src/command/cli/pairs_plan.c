@@ -19,32 +19,16 @@
 
 #define SAMPLE 32
 
-struct candidate {
-	ftr_sw leaf;		/* the switch of the first host */
-	ftr_ep to;
-};
-
 /* The candidates of one link, or of all links from hosts to one leaf. */
 struct sample {
 	uint32_t seen;		/* number of candidates, of which at most SAMPLE are kept */
-	struct candidate c[SAMPLE];
-};
-
-struct planning {
-	const struct ftr_fabric *f;
-	const struct ftr_tables *t;
-	const bool *member;
-	struct pair_plan *plan;
-	uint64_t random;	/* state of cli_draw() */
-	struct sample *of_link, *of_leaf;	/* [n_ports], [n_sw] */
-	uint8_t *used, *busy;	/* [n_ports + n_ep], [n_nodes] 1: in use in this round */
-	uint32_t *path;		/* [n_sw + 1] links of the path of a pair */
-	uint32_t hops;
+	ftr_sw leaf[SAMPLE];	/* the switch of the first host */
+	ftr_ep to[SAMPLE];	/* the second host */
 };
 
 /* Sets p->path to the links from the leaf to the host port `to`.  Returns false if the tables do
  * not lead there. */
-static bool walk(struct planning *p, ftr_sw leaf, ftr_ep to)
+static bool walk(struct pair_plan *p, ftr_sw leaf, ftr_ep to)
 {
 	p->hops = ftr_tables_path(p->f, p->t, leaf, p->f->ep[to].lid, p->path);
 	return p->hops != FTR_NO_PATH;
@@ -52,7 +36,7 @@ static bool walk(struct planning *p, ftr_sw leaf, ftr_ep to)
 
 /* Returns the best first host on the leaf: one whose link is not covered yet, or else any.  Nodes
  * that are busy are left out.  only: FTR_EP_NONE, or the only host to choose from. */
-static ftr_ep first_host(const struct planning *p, ftr_sw leaf, ftr_ep to, ftr_ep only)
+static ftr_ep first_host(const struct pair_plan *p, ftr_sw leaf, ftr_ep to, ftr_ep only)
 {
 	const struct ftr_fabric *f = p->f;
 	ftr_ep best = FTR_EP_NONE;
@@ -64,62 +48,60 @@ static ftr_ep first_host(const struct planning *p, ftr_sw leaf, ftr_ep to, ftr_e
 		    (only != FTR_EP_NONE && x->peer != only) ||
 		    f->ep[x->peer].node == f->ep[to].node || p->busy[f->ep[x->peer].node])
 			continue;
-		if (!p->plan->covered[f->n_ports + x->peer])
+		if (!p->covered[f->n_ports + x->peer])
 			return x->peer;
 		best = x->peer;
 	}
 	return best;
 }
 
-static void add_candidate(struct planning *p, struct sample *to, struct candidate c)
+static void add_candidate(struct pair_plan *p, struct sample *x, ftr_sw leaf, ftr_ep to)
 {
-	uint32_t at = to->seen;
+	uint32_t at = x->seen;
 
 	if (at >= SAMPLE)
-		at = (uint32_t)(cli_draw(&p->random) % (to->seen + 1));
-	to->seen++;
-	if (at < SAMPLE)
-		to->c[at] = c;
+		at = (uint32_t)(cli_draw(&p->random) % (x->seen + 1));
+	x->seen++;
+	if (at < SAMPLE) {
+		x->leaf[at] = leaf;
+		x->to[at] = to;
+	}
 }
 
-static void find_candidates(struct planning *p)
+static void find_candidates(struct pair_plan *p)
 {
 	for (ftr_sw s = 0; s < p->f->n_sw; s++)
 		for (ftr_ep e = 0; e < p->f->n_ep; e++) {
-			const struct candidate c = { s, e };
-
 			if (!p->member[e] || first_host(p, s, e, FTR_EP_NONE) == FTR_EP_NONE ||
 			    !walk(p, s, e))
 				continue;
-			add_candidate(p, &p->of_leaf[s], c);
+			add_candidate(p, &p->of_leaf[s], s, e);
 			for (uint32_t i = 0; i < p->hops; i++)
-				add_candidate(p, &p->of_link[p->path[i]], c);
+				add_candidate(p, &p->of_link[p->path[i]], s, e);
 		}
 }
 
 /* Adds the pair to the plan if its links are free.  Returns true if it was added. */
-static bool add_pair(struct planning *p, const struct candidate *c, ftr_ep from)
+static bool add_pair(struct pair_plan *p, ftr_sw leaf, ftr_ep from, ftr_ep to)
 {
-	struct pair_plan *plan = p->plan;
-
-	if (from == FTR_EP_NONE || p->busy[p->f->ep[c->to].node] || !walk(p, c->leaf, c->to))
+	if (from == FTR_EP_NONE || p->busy[p->f->ep[to].node] || !walk(p, leaf, to))
 		return false;
 	p->path[p->hops++] = p->f->n_ports + from;
 	for (uint32_t i = 0; i < p->hops; i++)
 		if (p->used[p->path[i]])
 			return false;
-	plan->pair[plan->n++] = (struct ftr_transfer){ from, c->to, plan->rounds, 0 };
-	p->busy[p->f->ep[from].node] = p->busy[p->f->ep[c->to].node] = 1;
+	p->pair[p->n++] = (struct ftr_transfer){ from, to, p->rounds, 0 };
+	p->busy[p->f->ep[from].node] = p->busy[p->f->ep[to].node] = 1;
 	for (uint32_t i = 0; i < p->hops; i++) {
 		p->used[p->path[i]] = 1;
-		plan->n_covered += !plan->covered[p->path[i]];
-		plan->covered[p->path[i]] = 1;
+		p->n_covered += !p->covered[p->path[i]];
+		p->covered[p->path[i]] = 1;
 	}
 	return true;
 }
 
 /* The candidates of a link; NULL: it is no link, or leads from or to a host that takes no part. */
-static const struct sample *sample_of(const struct planning *p, uint32_t link, ftr_ep *only)
+static const struct sample *sample_of(const struct pair_plan *p, uint32_t link, ftr_ep *only)
 {
 	const struct ftr_fabric *f = p->f;
 
@@ -133,18 +115,18 @@ static const struct sample *sample_of(const struct planning *p, uint32_t link, f
 }
 
 /* Covers the link in this round, if possible. */
-static bool cover_link(struct planning *p, uint32_t link)
+static bool cover_link(struct pair_plan *p, uint32_t link)
 {
 	ftr_ep only;
 	const struct sample *x = sample_of(p, link, &only);
 
 	for (uint32_t i = 0; x && i < SAMPLE && i < x->seen; i++)
-		if (add_pair(p, &x->c[i], first_host(p, x->c[i].leaf, x->c[i].to, only)))
+		if (add_pair(p, x->leaf[i], first_host(p, x->leaf[i], x->to[i], only), x->to[i]))
 			return true;
 	return false;
 }
 
-static void plan_rounds(struct planning *p)
+static void plan_rounds(struct pair_plan *p)
 {
 	uint32_t n = p->f->n_ports + p->f->n_ep;
 	bool some = true;
@@ -155,37 +137,31 @@ static void plan_rounds(struct planning *p)
 		memset(p->used, 0, n);
 		memset(p->busy, 0, p->f->n_nodes);
 		for (uint32_t link = 0; link < n; link++)
-			if (!p->plan->covered[link])
+			if (!p->covered[link])
 				some |= cover_link(p, link);
-		p->plan->rounds += some;
+		p->rounds += some;
 	}
 	for (uint32_t link = 0; link < n; link++)
-		p->plan->n_left += !p->plan->covered[link] && sample_of(p, link, &only);
+		p->n_left += !p->covered[link] && sample_of(p, link, &only);
 }
 
-void pairs_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const bool *member,
-		struct pair_plan *out)
+void pairs_plan(struct pair_plan *p)
 {
-	uint32_t n = f->n_ports + f->n_ep;
-	struct planning p = {
-		.f = f, .t = t, .member = member, .plan = out,
-		.of_link = cli_calloc(f->n_ports + 1u, sizeof(*p.of_link), "the pairs"),
-		.of_leaf = cli_calloc(f->n_sw + 1u, sizeof(*p.of_leaf), "the pairs"),
-		.path = cli_calloc(f->n_sw + 1u, sizeof(*p.path), "the pairs"),
-		.used = cli_calloc(n + 1u, 1, "the pairs"),
-		.busy = cli_calloc(f->n_nodes + 1u, 1, "the pairs"),
-	};
+	uint32_t n = p->f->n_ports + p->f->n_ep;
 
+	p->of_link = cli_calloc(p->f->n_ports + 1u, sizeof(*p->of_link), "the pairs");
+	p->of_leaf = cli_calloc(p->f->n_sw + 1u, sizeof(*p->of_leaf), "the pairs");
+	p->path = cli_calloc(p->f->n_sw + 1u, sizeof(*p->path), "the pairs");
+	p->used = cli_calloc(n + 1u, 1, "the pairs");
+	p->busy = cli_calloc(p->f->n_nodes + 1u, 1, "the pairs");
 	/* each pair covers at least one more link */
-	*out = (struct pair_plan){
-		.pair = cli_calloc(n + 1u, sizeof(*out->pair), "the pairs"),
-		.covered = cli_calloc(n + 1u, 1, "the pairs"),
-	};
-	find_candidates(&p);
-	plan_rounds(&p);
-	free(p.path);
-	free(p.of_link);
-	free(p.of_leaf);
-	free(p.used);
-	free(p.busy);
+	p->pair = cli_calloc(n + 1u, sizeof(*p->pair), "the pairs");
+	p->covered = cli_calloc(n + 1u, 1, "the pairs");
+	find_candidates(p);
+	plan_rounds(p);
+	free(p->path);
+	free(p->of_link);
+	free(p->of_leaf);
+	free(p->used);
+	free(p->busy);
 }

@@ -64,6 +64,9 @@ struct cli_reach {
 	uint64_t missed[FTR_N_CHECK_CLASSES];
 	bool ranked;		/* the ranks are known, so no_updown is valid */
 	struct cli_affected_list list[CLI_N_AFFECTED];
+	/* set by cli_judge().  class_bad: unreachable pairs of this class are a finding.  found: there
+	 * is at least one finding. */
+	bool class_bad[FTR_N_CHECK_CLASSES], found;
 };
 
 /* sh NULL: no ranks.  lost: see ftr_check_report. */

@@ -40,16 +40,15 @@ static const char *const cdg_key[] = {
 };
 
 void cli_judge(const struct ftr_fabric *f, const struct ftr_shape *sh, struct ftr_check_report *r,
-	       const struct cli_report_opts *o, struct cli_verdict *v)
+	       const struct cli_report_opts *o, struct cli_reach *v)
 {
-	*v = (struct cli_verdict){ .found = false };
-	cli_reach(f, sh, r->lost, &v->reach);
+	cli_reach(f, sh, r->lost, v);
 	free(r->lost);
 	r->lost = NULL;
 	v->found = o->missing || o->silent || r->harmful || r->vl_drops ||
 		   r->cdg == FTR_CDG_CYCLE;
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++) {
-		v->class_bad[c] = cli_reach_due(&v->reach, c) ||
+		v->class_bad[c] = cli_reach_due(v, c) ||
 				  (o->strict && r->bad[c]);
 		v->found |= v->class_bad[c];
 	}
@@ -72,19 +71,19 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 }
 
 /* Prints one line for the class, and one for each cause of unreachable pairs. */
-static void put_class(const struct ftr_check_report *r, int cls, const struct cli_verdict *v)
+static void put_class(const struct ftr_check_report *r, int cls, const struct cli_reach *v)
 {
 	const struct {
 		uint64_t pairs;
 		const char *why;
 	} reason[] = {
-		{ v->reach.missed[cls], v->reach.ranked ?
+		{ v->missed[cls], v->ranked ?
 		  "although an up/down path exists" :
 		  "although physically connected" },
-		{ v->reach.no_updown[cls], cls == FTR_CHECK_HOST_HOST ?
+		{ v->no_updown[cls], cls == FTR_CHECK_HOST_HOST ?
 		  "although physically connected (no up/down path)" :
 		  "because no up/down path exists" },
-		{ v->reach.cut[cls], "because no physical path exists" },
+		{ v->cut[cls], "because no physical path exists" },
 	};
 
 	printf("%-13s %-22s %18s, ", cls ? "" : "paths", class[cls].name, CLI_PAIRS(r->pairs[cls]));
@@ -239,14 +238,14 @@ static void put_ports(const char *title, struct json_object *r)
 
 static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       const struct ftr_check_report *r, const struct cli_report_opts *o,
-		       const struct cli_verdict *v)
+		       const struct cli_reach *v)
 {
 	put_fabric(f, sh, o);
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
 		put_class(r, c, v);
 	printf("longest path  %s between switches\n", CLI_LINKS(r->max_hops));
 	put_hops(o->hops);
-	cli_reach_text(f, &v->reach, o->list);
+	cli_reach_text(f, v, o->list);
 	put_findings(f, r);
 	put_cdg(f, r, o->switch_sources);
 	put_drops(f, r);
@@ -260,7 +259,7 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 /* ---- JSON -------------------------------------------------------------- */
 
 static void json_classes(struct json_object *o, const struct ftr_check_report *r,
-			 const struct cli_verdict *v)
+			 const struct cli_reach *v)
 {
 	struct json_object *all = cli_json_object(o, "paths"), *c;
 
@@ -268,9 +267,9 @@ static void json_classes(struct json_object *o, const struct ftr_check_report *r
 		c = cli_json_object(all, class[i].key);
 		cli_json_num(c, "pairs", r->pairs[i]);
 		cli_json_num(c, "not_arriving", r->bad[i]);
-		cli_json_num(c, "no_physical_path", v->reach.cut[i]);
-		if (v->reach.ranked)
-			cli_json_num(c, "no_updown_path", v->reach.cut[i] + v->reach.no_updown[i]);
+		cli_json_num(c, "no_physical_path", v->cut[i]);
+		if (v->ranked)
+			cli_json_num(c, "no_updown_path", v->cut[i] + v->no_updown[i]);
 		else
 			cli_json_str(c, "no_updown_path", NULL);
 		cli_json_bool(c, "finding", v->class_bad[i]);
@@ -331,7 +330,7 @@ static void json_cdg(struct json_object *o, const struct ftr_fabric *f,
 
 struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
 				    const struct ftr_check_report *r,
-				    const struct cli_report_opts *opts, const struct cli_verdict *v)
+				    const struct cli_report_opts *opts, const struct cli_reach *v)
 {
 	struct json_object *o = cli_json_new("check"), *n;
 
@@ -342,7 +341,7 @@ struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr
 	json_classes(o, r, v);
 	cli_json_num(o, "longest_path", r->max_hops);
 	json_hops(o, opts->hops);
-	cli_reach_json(o, f, &v->reach, opts->list);
+	cli_reach_json(o, f, v, opts->list);
 	json_findings(o, f, r);
 	json_cdg(o, f, r, opts->switch_sources);
 	n = cli_json_object(o, "vl_drops");
@@ -369,7 +368,7 @@ struct json_object *cli_report_json(const struct ftr_fabric *f, const struct ftr
 
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
-	       const struct cli_report_opts *o, const struct cli_verdict *v)
+	       const struct cli_report_opts *o, const struct cli_reach *v)
 {
 	int status = v->found ? CLI_FINDINGS : CLI_CLEAN;
 

@@ -39,42 +39,12 @@
 
 #define REPEAT_MAX 10000
 
-struct whatif {
-	struct cli_in in;
-	struct cli_engine engine;
-	struct cli_list fail, drain, compare;
-	const char *metrics, *survival, *details;
-	uint64_t seed;
-	unsigned int repeat, vls;
-	bool list, local, guarantee;
-
-	struct cli_shaping shaping;
-	struct ftr_team *inner;		/* the threads of one run; NULL: one */
-	struct ftr_fabric *f;		/* the undamaged fabric */
-	struct cli_faults faults;
-	struct ftr_drains drains;
-	struct ftr_shape *sh;		/* shape of f */
-	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
-					 * --guarantee */
-	struct ftr_route_base *base;	/* made from them if there are several runs; or NULL */
-	struct ftr_check_base *checked;
-	struct ftr_turn *turn;		/* extra turns of these tables */
-	uint32_t n_turns;
-	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
-	struct cli_loads loads;
-	unsigned int done;		/* number of finished runs */
-	pthread_mutex_t lock;		/* for done, and for the worst run of each column */
-	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live, given[0] are the tables in use */
-	struct cli_column col[4 + CLI_LIST_MAX];
-	unsigned int n_col;
-};
-
-static bool is_changed(const struct whatif *j)
+static bool is_changed(const struct cli_whatif *j)
 {
 	return j->fail.n || j->drain.n;
 }
 
-#define OPTS struct whatif
+#define OPTS struct cli_whatif
 static const struct cli_opt options[] = {
 	CLI_OPTS_ENGINE("load"),
 	CLI_OPT_FAIL,
@@ -109,7 +79,7 @@ static const struct cli_opt options[] = {
 /* Routes f as the plugin would.  If the nominal next hop of an entry is missing, another next hop
  * is chosen: by link load, or by the formula with --balance off.  stats may be NULL.  Returns the
  * time in milliseconds. */
-static double route(const struct whatif *j, const struct ftr_fabric *f,
+static double route(const struct cli_whatif *j, const struct ftr_fabric *f,
 		    struct ftr_route_opts *ro, struct ftr_shape **sh,
 		    struct ftr_tables **t, struct ftr_route_stats *stats)
 {
@@ -124,7 +94,7 @@ static double route(const struct whatif *j, const struct ftr_fabric *f,
 
 /* Returns tables t of the undamaged fabric for f: t itself if f has the same switches and LIDs.
  * Free the result with drop(). */
-static const struct ftr_tables *carry(const struct whatif *j, const struct ftr_tables *t,
+static const struct ftr_tables *carry(const struct cli_whatif *j, const struct ftr_tables *t,
 				      const struct ftr_fabric *f)
 {
 	bool same = f->n_sw == j->f->n_sw && f->max_lid == t->max_lid;
@@ -143,7 +113,7 @@ static void drop(const struct ftr_tables *here, const struct ftr_tables *t)
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
  * load or full.  If they are kept, only the all-to-all load is
  * balanced, because the fabric is incomplete. */
-static double reroute(const struct whatif *j, const struct ftr_fabric *f,
+static double reroute(const struct cli_whatif *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {
 	struct ftr_route_opts ro = cli_damaged_opts(&j->engine, f);
@@ -181,7 +151,7 @@ static bool is_worst(const struct cli_column *c, unsigned int i)
 }
 
 /* If run i of column c is the worst so far, keeps its affected nodes. */
-static void keep_worst(struct whatif *j, struct cli_column *c, unsigned int i,
+static void keep_worst(struct cli_whatif *j, struct cli_column *c, unsigned int i,
 		       const struct ftr_fabric *f, struct cli_reach *reach)
 {
 	pthread_mutex_lock(&j->lock);
@@ -197,7 +167,7 @@ static void keep_worst(struct whatif *j, struct cli_column *c, unsigned int i,
 	pthread_mutex_unlock(&j->lock);
 }
 
-static void measure(struct whatif *j, const struct ftr_shape *sh,
+static void measure(struct cli_whatif *j, const struct ftr_shape *sh,
 		    const struct ftr_tables *t, struct cli_column *c, unsigned int i)
 {
 	struct ftr_sl2vl *m = NULL;
@@ -221,7 +191,7 @@ static void measure(struct whatif *j, const struct ftr_shape *sh,
 }
 
 /* Measures t, the tables of the undamaged fabric, on the damaged fabric. */
-static void measure_old(struct whatif *j, const struct ftr_tables *t,
+static void measure_old(struct cli_whatif *j, const struct ftr_tables *t,
 			const struct ftr_shape *sh, struct cli_column *c, unsigned int i)
 {
 	const struct ftr_tables *here = carry(j, t, sh->f);
@@ -230,7 +200,7 @@ static void measure_old(struct whatif *j, const struct ftr_tables *t,
 	drop(here, t);
 }
 
-static void measure_ddlr(struct whatif *j, const struct ftr_shape *sh,
+static void measure_ddlr(struct cli_whatif *j, const struct ftr_shape *sh,
 			 struct cli_column *c, unsigned int i)
 {
 	struct cli_measure *out = &c->run[i];
@@ -247,7 +217,7 @@ static void measure_ddlr(struct whatif *j, const struct ftr_shape *sh,
 }
 
 /* Applies the faults of a run, and the drains. */
-static struct ftr_fabric *damaged(const struct whatif *j, uint64_t seed)
+static struct ftr_fabric *damaged(const struct cli_whatif *j, uint64_t seed)
 {
 	struct ftr_fabric *f = cli_faults_apply(j->f, &j->faults, seed);
 	struct ftr_drained d;
@@ -263,7 +233,7 @@ static struct ftr_fabric *damaged(const struct whatif *j, uint64_t seed)
 }
 
 /* Measures run i, with its own seed, in every column of the damaged fabric. */
-static void one_run(struct whatif *j, unsigned int i)
+static void one_run(struct cli_whatif *j, unsigned int i)
 {
 	struct ftr_fabric *f = damaged(j, j->seed + i);
 	struct ftr_shape *sh = NULL;
@@ -290,7 +260,7 @@ static void one_run(struct whatif *j, unsigned int i)
 	ftr_fabric_free(f);
 }
 
-static void add_column(struct whatif *j, const char *title, const char *kind, unsigned int n)
+static void add_column(struct cli_whatif *j, const char *title, const char *kind, unsigned int n)
 {
 	j->col[j->n_col++] = (struct cli_column){
 		.title = title, .kind = kind, .n = n,
@@ -298,7 +268,7 @@ static void add_column(struct whatif *j, const char *title, const char *kind, un
 	};
 }
 
-static void read_pairs(struct whatif *j)
+static void read_pairs(struct cli_whatif *j)
 {
 	struct ftr_load_pair *pair;
 	uint32_t n;
@@ -313,7 +283,7 @@ static void read_pairs(struct whatif *j)
 	free(pair);
 }
 
-static void read_all(struct whatif *j, const char *path)
+static void read_all(struct cli_whatif *j, const char *path)
 {
 	struct cli_live live = cli_input(&j->in, path);
 
@@ -333,7 +303,7 @@ static void read_all(struct whatif *j, const char *path)
 }
 
 /* Makes the objects from which the runs are computed. */
-static void set_bases(struct whatif *j, const struct ftr_tables *t)
+static void set_bases(struct cli_whatif *j, const struct ftr_tables *t)
 {
 	struct ftr_order hosts = cli_hosts_at(j->f, j->loads.place, j->loads.n);
 	const struct ftr_check_before before = {
@@ -346,7 +316,7 @@ static void set_bases(struct whatif *j, const struct ftr_tables *t)
 }
 
 /* Routes the undamaged fabric, and adds the columns. */
-static void set_up(struct whatif *j)
+static void set_up(struct cli_whatif *j)
 {
 	struct ftr_route_stats stats = { .turn = NULL };
 	struct ftr_route_opts ro = cli_route_opts(&j->engine, j->f);
@@ -383,16 +353,8 @@ static void set_up(struct whatif *j)
 		add_column(j, j->compare.v[i], "compare", j->repeat);
 }
 
-static int report_whatif(const struct whatif *j)
+static int report_whatif(const struct cli_whatif *j)
 {
-	const struct cli_whatif_view v = {
-		.f = j->f, .sh = j->sh, .engine = j->engine.ops->name, .fail = &j->fail,
-		.drain = &j->drain,
-		.compare = &j->compare, .faults = &j->faults, .seed = j->seed,
-		.repeat = j->repeat, .col = j->col, .n_col = j->n_col,
-		.places = j->loads.shifts ? j->loads.n : 0, .vl_map = j->vl_map != NULL,
-		.list = j->list,
-	};
 	const struct cli_column *after = &j->col[is_changed(j) ? 1u + j->loads.stale + j->local : 0];
 	int status = CLI_CLEAN;
 
@@ -400,13 +362,13 @@ static int report_whatif(const struct whatif *j)
 		if (after->run[i].bad)
 			status = CLI_FINDINGS;
 	if (j->in.json)
-		return cli_whatif_json(&v, status);
-	return cli_whatif_table(&v, status);
+		return cli_whatif_json(j, status);
+	return cli_whatif_table(j, status);
 }
 
 /* Prints the number of further faults that ddlr is guaranteed to repair locally.  With --fail, the
  * faults of --fail are applied first. */
-static int report_guarantee(const struct whatif *j)
+static int report_guarantee(const struct cli_whatif *j)
 {
 	struct ftr_fabric *nf = cli_faults_apply(j->f, &j->faults, j->seed);
 	const struct ftr_guarantee g = cli_guarantee(j->sh, j->before, j->vl_map, nf);
@@ -421,7 +383,7 @@ static int report_guarantee(const struct whatif *j)
 
 static void some_runs(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
-	struct whatif *j = ctx;
+	struct cli_whatif *j = ctx;
 
 	(void)worker;
 	for (uint32_t i = begin; i < end; i++) {
@@ -432,7 +394,7 @@ static void some_runs(void *ctx, unsigned int worker, uint32_t begin, uint32_t e
 	}
 }
 
-static void all_runs(struct whatif *j)
+static void all_runs(struct cli_whatif *j)
 {
 
 	if (j->repeat > 1 && !j->faults.links && !j->faults.switches)
@@ -450,7 +412,7 @@ static void all_runs(struct whatif *j)
 }
 
 /* Counts what survives in the runs of the columns "local" and "after". */
-static struct cli_survival survived(const struct whatif *j)
+static struct cli_survival survived(const struct cli_whatif *j)
 {
 	struct cli_survival s = { .links = j->faults.links };
 
@@ -464,7 +426,7 @@ static struct cli_survival survived(const struct whatif *j)
 
 /* Makes the runs for each number of links in --survival.  The last of the faults is a placeholder
  * for this number. */
-static int report_survival(struct whatif *j)
+static int report_survival(struct cli_whatif *j)
 {
 	struct cli_survival row[CLI_LIST_MAX];
 	char words[400], spec[420], *save = NULL;
@@ -484,15 +446,11 @@ static int report_survival(struct whatif *j)
 		row[n++] = survived(j);
 	}
 	j->fail.n--;
-	return cli_whatif_survival(&(const struct cli_whatif_view){
-		.f = j->f, .sh = j->sh, .engine = j->engine.ops->name, .fail = &j->fail,
-		.drain = &j->drain,
-		.faults = &j->faults, .seed = j->seed, .repeat = j->repeat,
-	}, row, n, j->in.json);
+	return cli_whatif_survival(j, row, n);
 }
 
 /* Sets what to measure from the words of --metrics. */
-static void parse_metrics(struct whatif *j)
+static void parse_metrics(struct cli_whatif *j)
 {
 	char words[100], *save = NULL;
 
@@ -521,7 +479,7 @@ static void keep_memory(void)
 
 static int run_whatif(int argc, char **argv)
 {
-	static struct whatif j = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	static struct cli_whatif j = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	int n = cli_parse(&cli_whatif, &j, argc, argv), status;
 
 	cli_live_args("whatif", &j.in.from, n, 1, NULL);

@@ -6,6 +6,8 @@
 #ifndef FTR_CLI_WHATIF_H
 #define FTR_CLI_WHATIF_H
 
+#include <pthread.h>
+
 #include <ftr/ftr.h>
 
 #include "cli/cli.h"
@@ -115,26 +117,42 @@ struct cli_column {
 void cli_drain_words(const struct ftr_fabric *f, const struct cli_list *parts,
 		     struct ftr_drains *out);
 
-struct cli_whatif_view {
-	const struct ftr_fabric *f;
-	const struct ftr_shape *sh;
-	const char *engine;
-	const struct cli_list *fail, *drain, *compare;
-	const struct cli_faults *faults;
+/* The command: options, state and results. */
+struct cli_whatif {
+	struct cli_in in;
+	struct cli_engine engine;
+	struct cli_list fail, drain, compare;
+	const char *metrics, *survival, *details;
 	uint64_t seed;
-	unsigned int repeat;
-	const struct cli_column *col;
+	unsigned int repeat, vls;
+	bool list, local, guarantee;
+
+	struct cli_shaping shaping;
+	struct ftr_team *inner;		/* the threads of one run; NULL: one */
+	struct ftr_fabric *f;		/* the undamaged fabric */
+	struct cli_faults faults;
+	struct ftr_drains drains;
+	struct ftr_shape *sh;		/* shape of f */
+	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
+					 * --guarantee */
+	struct ftr_route_base *base;	/* made from them if there are several runs; or NULL */
+	struct ftr_check_base *checked;
+	struct ftr_turn *turn;		/* extra turns of these tables */
+	uint32_t n_turns;
+	struct ftr_sl2vl *vl_map;	/* SL2VL tables of ddlr for f, see cli_vls; or NULL */
+	struct cli_loads loads;
+	unsigned int done;		/* number of finished runs */
+	pthread_mutex_t lock;		/* for done, and for the worst run of each column */
+	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live, given[0] are the tables in use */
+	struct cli_column col[4 + CLI_LIST_MAX];
 	unsigned int n_col;
-	uint32_t places;	/* length of the host order for which loads are computed */
-	bool vl_map;		/* true: the SL2VL tables of ddlr are used, see --vls */
-	bool list;		/* list all affected nodes */
 };
 
 /* Adds the values to o. */
 void cli_measure_json(struct json_object *o, const struct cli_measure *m);
 /* Both functions print the columns and return status, or CLI_BAD on failure. */
-int cli_whatif_table(const struct cli_whatif_view *v, int status);
-int cli_whatif_json(const struct cli_whatif_view *v, int status);
+int cli_whatif_table(const struct cli_whatif *v, int status);
+int cli_whatif_json(const struct cli_whatif *v, int status);
 
 enum { CLI_BY_CABLING, CLI_BY_REPAIR, CLI_BY_TABLES, CLI_N_SURVIVAL };
 /* For a number of random link faults: the number of fault sets after which every two host ports
@@ -145,7 +163,7 @@ struct cli_survival {
 	unsigned int n[CLI_N_SURVIVAL];
 };
 /* Prints n rows, of v->repeat fault sets each. */
-int cli_whatif_survival(const struct cli_whatif_view *v,
-			const struct cli_survival *row, unsigned int n, bool json);
+int cli_whatif_survival(const struct cli_whatif *v,
+			const struct cli_survival *row, unsigned int n);
 
 #endif

@@ -74,7 +74,7 @@ static const struct {
 };
 
 /* Returns true if metric m is in the table: at least one column has a value for it. */
-static bool shown(const struct cli_whatif_view *v, int m)
+static bool shown(const struct cli_whatif *v, int m)
 {
 	for (unsigned int c = 0; metric[m].text && c < v->n_col; c++)
 		for (unsigned int i = 0; i < v->col[c].n; i++)
@@ -136,29 +136,29 @@ static const char *title(const struct cli_column *c)
 	return slash ? slash + 1 : c->title;
 }
 
-static void put_head(const struct cli_whatif_view *v)
+static void put_head(const struct cli_whatif *v)
 {
-	printf("engine  %s\n", v->engine);
-	if (v->fail->n) {
+	printf("engine  %s\n", v->engine.ops->name);
+	if (v->fail.n) {
 		printf("faults ");
-		for (unsigned int i = 0; i < v->fail->n; i++)
-			printf(" %s", v->fail->v[i]);
-		if (v->faults->links || v->faults->switches)
+		for (unsigned int i = 0; i < v->fail.n; i++)
+			printf(" %s", v->fail.v[i]);
+		if (v->faults.links || v->faults.switches)
 			printf(" (seed %llu)", (unsigned long long)v->seed);
 		putchar('\n');
 	}
-	for (unsigned int i = 0; i < v->drain->n; i++)
-		printf("%s%s%s", i ? " " : "drained ", v->drain->v[i],
-		       i + 1 == v->drain->n ? "\n" : "");
+	for (unsigned int i = 0; i < v->drain.n; i++)
+		printf("%s%s%s", i ? " " : "drained ", v->drain.v[i],
+		       i + 1 == v->drain.n ? "\n" : "");
 	if (v->repeat > 1)
 		printf("runs    %u, with seeds from %llu on%s\n", v->repeat,
 		       (unsigned long long)v->seed,
-		       v->n_col ? "; values are minimum/median/maximum" : "");
+		       v->survival ? "" : "; values are minimum/median/maximum");
 	putchar('\n');
 }
 
 /* Prints, for each column, the nodes that are unreachable or cut off. */
-static void put_affected(const struct cli_whatif_view *v)
+static void put_affected(const struct cli_whatif *v)
 {
 	for (unsigned int c = 0; c < v->n_col; c++) {
 		const struct cli_column *col = &v->col[c];
@@ -179,7 +179,7 @@ static void put_affected(const struct cli_whatif_view *v)
 	}
 }
 
-int cli_whatif_table(const struct cli_whatif_view *v, int status)
+int cli_whatif_table(const struct cli_whatif *v, int status)
 {
 	double *scratch = cli_calloc(v->repeat, sizeof(*scratch), "the table");
 	int *width = cli_calloc(v->n_col, sizeof(*width), "the table");
@@ -213,8 +213,8 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 	put_affected(v);
 	printf("\nnot checked: multicast, %scredit loops caused by packets that switches send\n",
 	       v->vl_map ? "" : "VLs (all traffic is assumed to share one),\n");
-	if (v->places > CLI_SHIFTS_MAX + 1)
-		printf("shifts: %u of %u, drawn at random\n", CLI_SHIFTS_MAX, v->places - 1);
+	if (v->loads.shifts && v->loads.n > CLI_SHIFTS_MAX + 1)
+		printf("shifts: %u of %u, drawn at random\n", CLI_SHIFTS_MAX, v->loads.n - 1);
 	free(scratch);
 	free(width);
 	return status;
@@ -234,7 +234,7 @@ void cli_measure_json(struct json_object *o, const struct cli_measure *r)
 	}
 }
 
-static void put_worst(struct json_object *o, const struct cli_whatif_view *v,
+static void put_worst(struct json_object *o, const struct cli_whatif *v,
 		      const struct cli_column *col)
 {
 	struct json_object *w = cli_json_object(o, "affected");
@@ -246,24 +246,24 @@ static void put_worst(struct json_object *o, const struct cli_whatif_view *v,
 	cli_reach_json(w, v->f, &col->worst, v->list);
 }
 
-int cli_whatif_json(const struct cli_whatif_view *v, int status)
+int cli_whatif_json(const struct cli_whatif *v, int status)
 {
 	struct json_object *o = cli_json_new("whatif"), *list, *e, *runs;
 
 	cli_json_fabric(o, v->f, v->sh);
-	cli_json_str(o, "engine", v->engine);
+	cli_json_str(o, "engine", v->engine.ops->name);
 	list = cli_json_array(o, "faults");
-	for (unsigned int i = 0; i < v->fail->n; i++)
-		cli_json_text(list, v->fail->v[i]);
+	for (unsigned int i = 0; i < v->fail.n; i++)
+		cli_json_text(list, v->fail.v[i]);
 	list = cli_json_array(o, "drains");
-	for (unsigned int i = 0; i < v->drain->n; i++)
-		cli_json_text(list, v->drain->v[i]);
-	cli_json_num(o, "random_links", v->faults->links);
-	cli_json_num(o, "random_switches", v->faults->switches);
+	for (unsigned int i = 0; i < v->drain.n; i++)
+		cli_json_text(list, v->drain.v[i]);
+	cli_json_num(o, "random_links", v->faults.links);
+	cli_json_num(o, "random_switches", v->faults.switches);
 	cli_json_num(o, "seed", v->seed);
 	cli_json_num(o, "repeat", v->repeat);
-	cli_json_num(o, "shifts", !v->places ? 0 : v->places > CLI_SHIFTS_MAX ? CLI_SHIFTS_MAX :
-		     v->places - 1);
+	cli_json_num(o, "shifts", !v->loads.shifts || !v->loads.n ? 0 :
+		     v->loads.n > CLI_SHIFTS_MAX ? CLI_SHIFTS_MAX : v->loads.n - 1);
 	list = cli_json_array(o, "columns");
 	for (unsigned int c = 0; c < v->n_col; c++) {
 		const struct cli_column *col = &v->col[c];
@@ -302,7 +302,7 @@ static void wilson(double x, double n, double ends[2])
 	ends[1] = fmin(1, (middle + half) / (1 + zz));
 }
 
-static int survival_json(const struct cli_whatif_view *v,
+static int survival_json(const struct cli_whatif *v,
 			 const struct cli_survival *row, unsigned int n)
 {
 	static const char *const key[CLI_N_SURVIVAL] = { "cabling", "local", "after" };
@@ -310,10 +310,10 @@ static int survival_json(const struct cli_whatif_view *v,
 	double ends[2];
 
 	cli_json_fabric(o, v->f, v->sh);
-	cli_json_str(o, "engine", v->engine);
+	cli_json_str(o, "engine", v->engine.ops->name);
 	list = cli_json_array(o, "faults");
-	for (unsigned int i = 0; i < v->fail->n; i++)
-		cli_json_text(list, v->fail->v[i]);
+	for (unsigned int i = 0; i < v->fail.n; i++)
+		cli_json_text(list, v->fail.v[i]);
 	cli_json_num(o, "seed", v->seed);
 	cli_json_num(o, "repeat", v->repeat);
 	list = cli_json_array(o, "survival");
@@ -331,13 +331,13 @@ static int survival_json(const struct cli_whatif_view *v,
 	return cli_json_end(o, CLI_CLEAN);
 }
 
-int cli_whatif_survival(const struct cli_whatif_view *v,
-			const struct cli_survival *row, unsigned int n, bool json)
+int cli_whatif_survival(const struct cli_whatif *v,
+			const struct cli_survival *row, unsigned int n)
 {
 	char buf[CELL_MAX];
 	double ends[2];
 
-	if (json)
+	if (v->in.json)
 		return survival_json(v, row, n);
 	put_head(v);
 	printf("percentage of the fault sets that are survived (95 %% confidence interval)\n"

@@ -51,17 +51,11 @@ enum ftr_status get_found(struct ftr_in *in, const struct ftr_fabric *f, struct 
 
 /* ---- planner ------------------------------------------------------------------- */
 
-/* The request that makes the planner.  Of the shape only what the planner reads is sent: ranks,
- * stubs, groups and classes.  So both processes use the same shape, and the other one need not
- * compute it. */
-struct planner_job {
-	const struct ftr_shape *sh;
-	const struct ftr_tables *t;		/* tables of sh->f */
-	const struct ftr_vl_pairs *pairs;	/* the VLs (ftr_ddlr_sl2vl()); NULL: VL = SL */
-	bool host_paths_only;			/* as in struct ftr_ddlr_opts */
-};
-
-void put_planner(struct ftr_out *o, const struct planner_job *j);
+/* The request that makes the planner of the tables t of sh->f.  Of the shape only what the planner reads
+ * is sent: ranks, stubs, groups and classes.  So both processes use the same shape, and the other one
+ * need not compute it.  pairs: the VLs (ftr_ddlr_sl2vl()); NULL: VL = SL. */
+void put_planner(struct ftr_out *o, const struct ftr_shape *sh, const struct ftr_tables *t,
+		 const struct ftr_vl_pairs *pairs);
 /* Makes the planner; *f: its fabric.  Other errors: as ftr_ddlr_new(). */
 enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct ftr_fabric **f,
 			    struct ftr_err *err) FTR_MUST_USE;

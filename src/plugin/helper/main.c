@@ -81,13 +81,12 @@ static bool fill(FILE *out, const void *request)
 	return fwrite(in->at, 1, n, out) == n;
 }
 
-static enum ftr_status write_file(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
+static enum ftr_status write_file(struct ftr_in *in, struct ftr_err *err)
 {
 	char path[PATH_MAX];
 	bool append;
 	enum ftr_status st = get_file(in, path, &append, err);
 
-	(void)out;
 	if (!st && append)
 		st = ftr_file_append(path, (const char *)in->at, (size_t)(in->end - in->at), err);
 	else if (!st)
@@ -95,24 +94,26 @@ static enum ftr_status write_file(struct ftr_in *in, struct ftr_out *out, struct
 	return st;
 }
 
-/* serve: read the request to its end, do it, and write the result after the error text. */
-static const struct kind {
-	const char *name;
-	enum ftr_status (*serve)(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err);
-	bool once;		/* one request; it may take long */
-	bool any_size;		/* writes files of any size */
-} kinds[] = {
-	{ .name = "search", .serve = search, .once = true },
-	{ .name = "planner", .serve = plan },
-	{ .name = "files", .serve = write_file, .any_size = true },
-};
-
-static const struct kind *find_kind(const char *name)
+/* Read the request to its end, do it, and write the result after the error text. */
+static enum ftr_status serve(enum helper_kind kind, struct ftr_in *in, struct ftr_out *out,
+			     struct ftr_err *err)
 {
-	for (unsigned int i = 0; i < FTR_ARRAY_LEN(kinds); i++)
-		if (!strcmp(kinds[i].name, name))
-			return &kinds[i];
-	return NULL;
+	switch (kind) {
+	case HELPER_SEARCH:
+		return search(in, out, err);
+	case HELPER_PLANNER:
+		return plan(in, out, err);
+	case HELPER_FILES:
+		break;
+	}
+	return write_file(in, err);
+}
+
+static bool find_kind(const char *name, enum helper_kind *kind)
+{
+	*kind = !strcmp(name, "search") ? HELPER_SEARCH :
+		!strcmp(name, "planner") ? HELPER_PLANNER : HELPER_FILES;
+	return *kind != HELPER_FILES || !strcmp(name, "files");
 }
 
 /* ---- limits ----------------------------------------------------------------------- */
@@ -126,7 +127,7 @@ static void limit(int resource, rlim_t max)
 	setrlimit((__rlimit_resource_t)resource, &(struct rlimit){ max, max });
 }
 
-static void confine(const struct kind *k)
+static void confine(enum helper_kind kind)
 {
 	/* systemd stops all processes of a unit at once, but OpenSM still has to write files */
 	signal(SIGTERM, SIG_IGN);
@@ -138,9 +139,9 @@ static void confine(const struct kind *k)
 	limit(RLIMIT_AS, MEMORY);
 #endif
 	limit(RLIMIT_CORE, 0);
-	if (!k->any_size)
+	if (kind != HELPER_FILES)	/* the files may have any size */
 		limit(RLIMIT_FSIZE, FTR_IN_MAX);
-	if (k->once) {
+	if (kind == HELPER_SEARCH) {	/* one request, which may take long */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)setpriority(PRIO_PROCESS, 0, 10);
 	}
@@ -162,7 +163,7 @@ static void limit_cpu(rlim_t seconds)
 /* ---- requests --------------------------------------------------------------------- */
 
 /* Returns false if the result could not be written. */
-static bool answer(const struct kind *k)
+static bool answer(enum helper_kind kind)
 {
 	struct ftr_out out = { 0 };
 	struct ftr_err err = { 0 };
@@ -175,7 +176,7 @@ static bool answer(const struct kind *k)
 
 	ftr_put_text(&out, "");
 	if (!st)
-		st = k->serve(&in, &out, &err);
+		st = serve(kind, &in, &out, &err);
 	if (st) {
 		out.n = 0;
 		ftr_put_text(&out, err.msg);
@@ -212,18 +213,18 @@ static void touch_memory(void)
 
 int main(int argc, char **argv)
 {
-	const struct kind *k = argc == 3 ? find_kind(argv[1]) : NULL;
+	enum helper_kind kind;
 
-	if (!k)
+	if (argc != 3 || !find_kind(argv[1], &kind))
 		return 2;
-	confine(k);
-	if (k->serve == plan)
+	confine(kind);
+	if (kind == HELPER_PLANNER)
 		touch_memory();
 	while (await()) {
 		limit_cpu((rlim_t)strtoul(argv[2], NULL, 10));
-		if (!answer(k))
+		if (!answer(kind))
 			_exit(1);
-		if (k->once || send(SOCKET, "x", 1, MSG_NOSIGNAL) != 1)
+		if (kind == HELPER_SEARCH || send(SOCKET, "x", 1, MSG_NOSIGNAL) != 1)
 			break;
 	}
 	/* not exit(): the memory of requests is not freed, and LeakSanitizer would report it */

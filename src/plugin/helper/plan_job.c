@@ -139,21 +139,21 @@ static enum ftr_status get_shape(struct ftr_in *in, struct ftr_shape **out, stru
 
 /* ---- the planner ------------------------------------------------------------------ */
 
-void put_planner(struct ftr_out *o, const struct planner_job *j)
+void put_planner(struct ftr_out *o, const struct ftr_shape *sh, const struct ftr_tables *t,
+		 const struct ftr_vl_pairs *pairs)
 {
-	put_shape(o, j->sh);
-	ftr_put(o, j->t->stride, 4);
-	ftr_put_bytes(o, j->t->lft, (size_t)j->t->n_sw * j->t->stride);
-	ftr_put(o, j->host_paths_only, 1);
-	ftr_put(o, j->pairs != NULL, 1);
-	if (j->pairs)
-		ftr_put_bytes(o, j->pairs, sizeof(*j->pairs));
+	put_shape(o, sh);
+	ftr_put(o, t->stride, 4);
+	ftr_put_bytes(o, t->lft, (size_t)t->n_sw * t->stride);
+	ftr_put(o, pairs != NULL, 1);
+	if (pairs)
+		ftr_put_bytes(o, pairs, sizeof(*pairs));
 }
 
 enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct ftr_fabric **f,
 			    struct ftr_err *err)
 {
-	struct ftr_ddlr_opts opts = { 0 };
+	struct ftr_ddlr_opts opts = { .host_paths_only = true };	/* only repairs read it */
 	struct ftr_tables t = { .lft = NULL };
 	struct ftr_vl_pairs pairs;
 	const uint8_t *vl;
@@ -168,7 +168,6 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 		t.stride = (uint32_t)ftr_get(in, 4);
 		t.lft = (uint8_t *)(uintptr_t)ftr_get_bytes(in, (size_t)t.n_sw * t.stride);
 	}
-	opts.host_paths_only = ftr_get(in, 1);
 	opts.switch_sources = ftr_get(in, 1);
 	vl = opts.switch_sources ? ftr_get_bytes(in, sizeof(pairs)) : NULL;
 	if (vl)

@@ -36,6 +36,10 @@ void ibf_blocks_fini(struct ibf_blocks *b)
 	free(b->key);
 	free(b->mark);
 	free(b->route);
+	free(b->job);
+	free(b->silent);
+	free(b->changed);
+	free(b->data);
 }
 
 /* ---- batches ---------------------------------------------------------------- */
@@ -128,33 +132,24 @@ void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
 
 /* ---- writing ---------------------------------------------------------------- */
 
-enum ftr_status ibf_sets_new(struct ibf_sets *w, const struct ibf_blocks *b, struct ftr_err *err)
+enum ftr_status ibf_sets_new(struct ibf_blocks *b, struct ftr_err *err)
 {
-	w->b = b;
-	w->job = ftr_calloc(BATCH, sizeof(*w->job));
-	w->silent = ftr_calloc(b->f->n_sw + 1u, 1);
-	w->changed = ftr_calloc(b->n + 1u, FTR_LFT_BLOCK);
-	w->data = ftr_calloc(BATCH, sizeof(*w->data));
-	return w->job && w->silent && w->changed && w->data ? FTR_OK : ftr_nomem(err, "writes");
+	b->job = ftr_calloc(BATCH, sizeof(*b->job));
+	b->silent = ftr_calloc(b->f->n_sw + 1u, 1);
+	b->changed = ftr_calloc(b->n + 1u, FTR_LFT_BLOCK);
+	b->data = ftr_calloc(BATCH, sizeof(*b->data));
+	return b->job && b->silent && b->changed && b->data ? FTR_OK : ftr_nomem(err, "writes");
 }
 
-void ibf_sets_fini(struct ibf_sets *w)
-{
-	free(w->job);
-	free(w->silent);
-	free(w->changed);
-	free(w->data);
-}
-
-uint8_t *ibf_sets_add(struct ibf_sets *w, ftr_sw s, uint32_t block)
+uint8_t *ibf_sets_add(struct ibf_blocks *b, ftr_sw s, uint32_t block)
 {
 	uint8_t *data;
 
-	if (w->n == BATCH)
-		ibf_sets_send(w);
-	data = w->data[w->n];
-	memcpy(data, ftr_tables_row(w->now, s) + block * FTR_LFT_BLOCK, FTR_LFT_BLOCK);
-	make_get(&w->job[w->n++], w->b, s, block)->payload = data;
+	if (b->n_jobs == BATCH)
+		ibf_sets_send(b);
+	data = b->data[b->n_jobs];
+	memcpy(data, ftr_tables_row(b->now, s) + block * FTR_LFT_BLOCK, FTR_LFT_BLOCK);
+	make_get(&b->job[b->n_jobs++], b, s, block)->payload = data;
 	return data;
 }
 
@@ -166,12 +161,12 @@ static bool is_settled(const struct rr_smp *j)
 
 /* Send Gets of the blocks whose Sets are not settled.  If such a Get is answered, no copy of the Set
  * can be carried out later, because no packet overtakes another on the same route. */
-static void read_unsettled(struct ibf_sets *w, const struct rr_smp_policy *policy)
+static void read_unsettled(struct ibf_blocks *b, const struct rr_smp_policy *policy)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < w->n; i++) {
-		struct rr_smp *j = &w->job[i];
+	for (uint32_t i = 0; i < b->n_jobs; i++) {
+		struct rr_smp *j = &b->job[i];
 
 		j->skip = is_settled(j);
 		any |= !j->skip;
@@ -179,7 +174,7 @@ static void read_unsettled(struct ibf_sets *w, const struct rr_smp_policy *polic
 			j->payload = NULL;
 	}
 	if (any)
-		ibf_smp_run(w->b->p->smp, w->job, w->n, policy);
+		ibf_smp_run(b->p->smp, b->job, b->n_jobs, policy);
 }
 
 bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s)
@@ -190,35 +185,35 @@ bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s)
 	return false;
 }
 
-void ibf_sets_send(struct ibf_sets *w)
+void ibf_sets_send(struct ibf_blocks *b)
 {
-	struct rr_smp_policy policy = policy_of(w->b);
+	struct rr_smp_policy policy = policy_of(b);
 
 	policy.window = FTR_MIN(policy.window, WRITE_WINDOW_MAX);
-	if (w->n) {
-		ibf_smp_run(w->b->p->smp, w->job, w->n, &policy);
-		read_unsettled(w, &policy);
+	if (b->n_jobs) {
+		ibf_smp_run(b->p->smp, b->job, b->n_jobs, &policy);
+		read_unsettled(b, &policy);
 	}
-	for (uint32_t i = 0; i < w->n; i++) {
-		const struct rr_smp *j = &w->job[i];
-		uint8_t *now = ftr_tables_row(w->now, j->sw) + j->mod * FTR_LFT_BLOCK;
-		uint8_t *mark = ibf_block(w->b, j->sw, j->mod);
-		bool linked = ibf_has_link(w->b->f, j->sw);
+	for (uint32_t i = 0; i < b->n_jobs; i++) {
+		const struct rr_smp *j = &b->job[i];
+		uint8_t *now = ftr_tables_row(b->now, j->sw) + j->mod * FTR_LFT_BLOCK;
+		uint8_t *mark = ibf_block(b, j->sw, j->mod);
+		bool linked = ibf_has_link(b->f, j->sw);
 
 		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
-			w->changed[j->mod * FTR_LFT_BLOCK + k] |= linked && now[k] != w->data[i][k];
+			b->changed[j->mod * FTR_LFT_BLOCK + k] |= linked && now[k] != b->data[i][k];
 		if (j->state != RR_SMP_DONE ||
-		    (!j->payload && memcmp(j->answer, w->data[i], FTR_LFT_BLOCK))) {
+		    (!j->payload && memcmp(j->answer, b->data[i], FTR_LFT_BLOCK))) {
 			*mark |= IBF_BLOCK_UNSURE;
-			w->silent[j->sw] = 1;
-			w->failed++;
+			b->silent[j->sw] = 1;
+			b->failed++;
 			continue;
 		}
 		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
-			w->entries += now[k] != w->data[i][k];
-		w->blocks++;
-		memcpy(now, w->data[i], FTR_LFT_BLOCK);
+			b->entries += now[k] != b->data[i][k];
+		b->sets++;
+		memcpy(now, b->data[i], FTR_LFT_BLOCK);
 		*mark |= IBF_BLOCK_WRITTEN;
 	}
-	w->n = 0;
+	b->n_jobs = 0;
 }

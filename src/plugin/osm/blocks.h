@@ -33,6 +33,18 @@ struct ibf_blocks {
 	/* [n_sw] directed routes over the links of f; for switches that they do not reach, the route
 	 * by which OpenSM has found the switch, over links that are not Active */
 	struct rr_dr *route;
+	/* The members below are for Sets, see ibf_sets_new(). */
+	struct ftr_tables *now;	/* the tables of the switches, with all Sets that were carried out; set
+				 * by the caller before ibf_sets_add() */
+	uint8_t *silent;	/* [n_sw] 1: it is not known whether a Set was carried out, or it was
+				 * not */
+	uint8_t *changed;	/* [LIDs] 1: entries of switches with links may have changed */
+	uint64_t entries, sets;	/* numbers of changed entries, and of Sets carried out */
+	uint32_t failed;	/* number of other Sets */
+	/* used by blocks.c only */
+	struct rr_smp *job;	/* [n_jobs] the Sets that were not sent yet */
+	uint32_t n_jobs;
+	uint8_t (*data)[FTR_LFT_BLOCK];
 };
 
 static inline uint8_t *ibf_block(const struct ibf_blocks *b, ftr_sw s, uint32_t i)
@@ -59,30 +71,12 @@ void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
 /* Sets.  All packets to a switch take the same route, so the switch carries them out in the order in
  * which they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read
  * before the next batch. */
-struct ibf_sets {
-	const struct ibf_blocks *b;
-	struct ftr_tables *now;	/* the tables of the switches, with all Sets that were carried out; set
-				 * by the caller before ibf_sets_add() */
-	uint8_t *silent;	/* [n_sw] 1: it is not known whether a Set was carried out, or it was
-				 * not */
-	uint8_t *changed;	/* [LIDs] 1: entries of switches with links may have changed */
-	uint64_t entries, blocks;	/* numbers of changed entries, and of Sets carried out */
-	uint32_t failed;	/* number of other Sets */
-	/* used by blocks.c only */
-	struct rr_smp *job;	/* [n] the Sets that were not sent yet */
-	uint32_t n;
-	uint8_t (*data)[FTR_LFT_BLOCK];
-};
-
-/* *w is all 0.  ibf_sets_fini() must also be called after FTR_NOMEM. */
-enum ftr_status ibf_sets_new(struct ibf_sets *w, const struct ibf_blocks *b,
-			     struct ftr_err *err) FTR_MUST_USE;
-void ibf_sets_fini(struct ibf_sets *w);
+enum ftr_status ibf_sets_new(struct ibf_blocks *b, struct ftr_err *err) FTR_MUST_USE;
 /* Add a Set of a block.  Returns its entries, a copy of those in `now`, for the caller to change.  May
  * send earlier Sets. */
-uint8_t *ibf_sets_add(struct ibf_sets *w, ftr_sw s, uint32_t block);
+uint8_t *ibf_sets_add(struct ibf_blocks *b, ftr_sw s, uint32_t block);
 /* Send the Sets that were added, and wait for their acknowledgements. */
-void ibf_sets_send(struct ibf_sets *w);
+void ibf_sets_send(struct ibf_blocks *b);
 
 /* True if the fabric has a link between s and another switch.  If not, no packet passes s. */
 bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s);

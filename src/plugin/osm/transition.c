@@ -92,13 +92,6 @@ extern volatile unsigned int osm_exit_flag;
 #define READ_LIMIT_MS 1000	/* time for reading unknown blocks */
 #define PAIRS_NAMED 3
 
-/* Pairs of a host and another host or a switch, for messages. */
-struct pairs {
-	uint64_t n;
-	uint32_t named;
-	char names[512];	/* of the first PAIRS_NAMED pairs */
-};
-
 struct change {
 	struct ibf_plugin *p;
 	const char *name;	/* of the engine */
@@ -109,7 +102,6 @@ struct change {
 	struct ibf_blocks b;
 	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
-	struct ibf_sets w;
 	double start, end;	/* by ibf_now_ms(); nothing is waited for or planned again after `end` */
 	struct rr_written older;
 	struct ftr_cdg *graph;	/* of the last judgement; NULL: `proved` */
@@ -120,7 +112,12 @@ struct change {
 	uint32_t unread;	/* number of blocks that were not read */
 	bool unsafe;		/* a credit loop was possible, and was reported */
 	uint32_t *hosts;	/* [n_sw] number of host ports with a LID */
-	struct pairs lost;	/* without a path until OpenSM has written the remaining entries */
+	/* The pairs of a host and another host or a switch that were counted last, for messages: with
+	 * an entry that changes, or, at the end, without a path until OpenSM has written the remaining
+	 * entries. */
+	uint64_t n_pairs;
+	uint32_t n_named;
+	char names[512];	/* of the first PAIRS_NAMED pairs */
 	bool lost_known;
 };
 
@@ -148,7 +145,7 @@ static void add_block(struct change *x, ftr_sw s, uint32_t block, uint8_t step)
 	size_t at = block * (size_t)FTR_LFT_BLOCK;
 	const uint8_t *steps = x->plan.step + (size_t)s * x->now->stride + at;
 	const uint8_t *to = ftr_tables_row(x->plan.to, s) + at;
-	uint8_t *data = ibf_sets_add(&x->w, s, block);
+	uint8_t *data = ibf_sets_add(&x->b, s, block);
 
 	for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
 		if (steps[k] == step)
@@ -157,20 +154,20 @@ static void add_block(struct change *x, ftr_sw s, uint32_t block, uint8_t step)
 
 static void write_step(struct change *x, uint8_t step)
 {
-	uint64_t before = x->w.blocks;
-	uint32_t failed = x->w.failed;
+	uint64_t before = x->b.sets;
+	uint32_t failed = x->b.failed;
 
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		const uint8_t *row = x->plan.step + (size_t)s * x->now->stride;
 
-		if (!may_write(x) || (x->w.failed > failed && is_over(x)))
+		if (!may_write(x) || (x->b.failed > failed && is_over(x)))
 			break;
-		for (uint32_t b = 0; b < x->b.n && !x->w.silent[s]; b++)
+		for (uint32_t b = 0; b < x->b.n && !x->b.silent[s]; b++)
 			if (memchr(row + b * FTR_LFT_BLOCK, step, FTR_LFT_BLOCK))
 				add_block(x, s, b, step);
 	}
-	ibf_sets_send(&x->w);
-	x->steps += x->w.blocks != before;
+	ibf_sets_send(&x->b);
+	x->steps += x->b.sets != before;
 }
 
 /* Write the steps 1 .. n, and FTR_TRANSITION_LAST, without a time limit: OpenSM would send as many
@@ -178,13 +175,13 @@ static void write_step(struct change *x, uint8_t step)
  * entries are not written, no entry is cleared: packets that follow an old entry may need it. */
 static bool write_steps(struct change *x, uint32_t n)
 {
-	uint32_t failed = x->w.failed;
+	uint32_t failed = x->b.failed;
 
 	for (uint32_t step = 1; step <= n + !x->plan.n_never; step++) {
 		if (!may_write(x))
 			return false;
 		write_step(x, step > n ? FTR_TRANSITION_LAST : (uint8_t)step);
-		if (x->w.failed > failed)
+		if (x->b.failed > failed)
 			return false;
 	}
 	return true;
@@ -198,7 +195,7 @@ static bool is_host(const struct ftr_fabric *f, ftr_ep e)
 }
 
 /* Count the pairs (host on s, owner of the LID: a host or a switch), and name the first ones. */
-static void add_pairs(const struct change *x, struct pairs *out, ftr_sw s, ftr_lid lid)
+static void add_pairs(struct change *x, ftr_sw s, ftr_lid lid)
 {
 	const struct ftr_fabric *f = x->f;
 	bool port = f->owner[lid].kind == FTR_OWNER_EP;
@@ -206,15 +203,21 @@ static void add_pairs(const struct change *x, struct pairs *out, ftr_sw s, ftr_l
 
 	if (f->owner[lid].kind == FTR_OWNER_NONE || (port && !is_host(f, to)) || !x->hosts[s])
 		return;
-	out->n += x->hosts[s] - (port && f->ep[to].sw == s);
-	for (ftr_ep e = 0; e < f->n_ep && out->named < PAIRS_NAMED; e++) {
-		size_t at = strlen(out->names);
+	x->n_pairs += x->hosts[s] - (port && f->ep[to].sw == s);
+	for (ftr_ep e = 0; e < f->n_ep && x->n_named < PAIRS_NAMED; e++) {
+		size_t at = strlen(x->names);
 
 		if (f->ep[e].sw == s && e != to && is_host(f, e))
-			snprintf(out->names + at, sizeof(out->names) - at, "%s%s to %s",
-				 out->named++ ? ", " : "", ibf_ep_name(f, e).s,
+			snprintf(x->names + at, sizeof(x->names) - at, "%s%s to %s",
+				 x->n_named++ ? ", " : "", ibf_ep_name(f, e).s,
 				 ibf_lid_name(f, lid).s);
 	}
+}
+
+static void forget_pairs(struct change *x)
+{
+	x->n_pairs = x->n_named = 0;
+	x->names[0] = '\0';
 }
 
 /* Count the pairs without a path that have one in the new tables. */
@@ -225,12 +228,13 @@ static enum ftr_status add_lost(struct change *x, struct ftr_err *err)
 	enum ftr_status st = r ? ftr_check_tables(x->f, x->now, &opts, NULL, r, err) :
 		ftr_nomem(err, "the check");
 
+	forget_pairs(x);
 	if (!st)
 		for (uint32_t lid = 1; lid <= x->f->max_lid; lid++)
 			for (ftr_sw s = 0; s < x->f->n_sw; s++)
 				if (r->lost[(size_t)(lid / 64) * x->f->n_sw + s] >> lid % 64 & 1 &&
 				    ftr_tables_get(x->to, s, (ftr_lid)lid) != FTR_PORT_NONE)
-					add_pairs(x, &x->lost, s, (ftr_lid)lid);
+					add_pairs(x, s, (ftr_lid)lid);
 	if (r)
 		free(r->lost);
 	free(r);
@@ -250,22 +254,23 @@ static bool path_changes(const struct change *x, ftr_sw s, ftr_lid lid)
 	return false;
 }
 
-static void add_changing(const struct change *x, struct pairs *out)
+static void add_changing(struct change *x)
 {
+	forget_pairs(x);
 	for (uint32_t lid = 1; lid <= x->f->max_lid; lid++)
 		for (ftr_sw s = 0; s < x->f->n_sw; s++)
 			if (x->hosts[s] && path_changes(x, s, (ftr_lid)lid))
-				add_pairs(x, out, s, (ftr_lid)lid);
+				add_pairs(x, s, (ftr_lid)lid);
 }
 
 #define PAIRS_TEXT 640
 
 /* The number of pairs, with some names. */
-static const char *pairs_text(const struct pairs *w, char text[PAIRS_TEXT])
+static const char *pairs_text(const struct change *x, char text[PAIRS_TEXT])
 {
 	snprintf(text, PAIRS_TEXT, "%s%s%s%s",
-		 ibf_count(w->n, "pair", "pairs").s, w->n ? " (" : "", w->names,
-		 !w->n ? "" : w->n > w->named ? ", ...)" : ")");
+		 ibf_count(x->n_pairs, "pair", "pairs").s, x->n_pairs ? " (" : "", x->names,
+		 !x->n_pairs ? "" : x->n_pairs > x->n_named ? ", ...)" : ")");
 	return text;
 }
 
@@ -300,16 +305,14 @@ static enum ftr_status drain(struct change *x, struct ftr_err *err)
 /* Start the planner of ddlr, and wait until it is ready. */
 static enum ftr_status start_planner(struct change *x, struct rr_planner **r, struct ftr_err *err)
 {
-	struct planner_job j = { .sh = x->gen->shape, .t = x->now };
 	struct ftr_shape *undrained = NULL;
 	enum ftr_status st = FTR_OK;
 
 	if (x->gen->undrained)
 		st = ftr_shape_new(x->f, NULL, ibf_team(x->p), &undrained, err);
-	if (undrained)
-		j.sh = undrained;
 	if (!st)
-		st = rr_planner_start(&j, (unsigned int)x->p->opt.transition_limit_ms, r, err);
+		st = rr_planner_start(undrained ? undrained : x->gen->shape, x->now, NULL,
+				      (unsigned int)x->p->opt.transition_limit_ms, r, err);
 	ftr_shape_free(undrained);
 	if (st)
 		return st;
@@ -326,7 +329,7 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 {
 	struct rr_planner *r = NULL;
 	bool drained = false;
-	enum ftr_status st = x->unread + x->w.failed ?	/* the planner writes to all switches */
+	enum ftr_status st = x->unread + x->b.failed ?	/* the planner writes to all switches */
 		ftr_fail(err, FTR_REFUSED, "a switch did not answer") : start_planner(x, &r, err);
 
 	for (bool done = false; !done; drained = true) {
@@ -442,21 +445,20 @@ static bool has_entries(const struct ftr_tables *t)
  * OpenSM's order would lose packets. */
 static enum ftr_status write_unsafe(struct change *x, const char *why, struct ftr_err *err)
 {
-	uint64_t entries = x->w.entries, blocks = x->w.blocks;
-	struct pairs pairs = { 0 };
+	uint64_t entries = x->b.entries, blocks = x->b.sets;
 	char text[PAIRS_TEXT];
 	double t0 = ibf_now_ms();
 	enum ftr_status st;
 
 	if (!may_write(x))
 		return FTR_OK;
-	add_changing(x, &pairs);
+	add_changing(x);
 	x->end = FTR_MAX(x->end, t0 + x->p->opt.transition_limit_ms);
 	st = write_in_order(x, err);
 	x->unsafe = true;
 	ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: entries were replaced in an order in which a credit loop was possible for %.1f ms between %s, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64 " pairs=%" PRIu64,
-		x->name, FTR_MAX(ibf_now_ms() - t0, 0.1), pairs_text(&pairs, text), why,
-		x->w.entries - entries, x->w.blocks - blocks, pairs.n);
+		x->name, FTR_MAX(ibf_now_ms() - t0, 0.1), pairs_text(x, text), why,
+		x->b.entries - entries, x->b.sets - blocks, x->n_pairs);
 	return st;
 }
 
@@ -560,7 +562,7 @@ static void add_silent(struct change *x)
 	for (ftr_sw s = 0; s < x->f->n_sw; s++)
 		for (uint32_t b = 0; b < x->b.n; b++)
 			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
-				x->w.silent[s] = 1;
+				x->b.silent[s] = 1;
 }
 
 /* Read the unknown blocks.  Switches that do not answer are silent. */
@@ -605,7 +607,7 @@ static void leave_tables(const struct change *x)
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
 
-		if (!x->w.silent[s] && ibf_has_link(x->f, s))
+		if (!x->b.silent[s] && ibf_has_link(x->f, s))
 			memcpy(sw->new_lft, ftr_tables_row(x->now, s),
 			       FTR_MIN(sw->lft_size, x->f->max_lid + 1u));
 	}
@@ -637,7 +639,7 @@ static enum ftr_status prepare(struct change *x, struct ibf_engine *e, struct ft
 	enum ftr_status st = ibf_blocks_new(x->p, f, &x->b, err);
 
 	if (!st)
-		st = ibf_sets_new(&x->w, &x->b, err);
+		st = ibf_sets_new(&x->b, err);
 	x->hosts = ftr_calloc(f->n_sw + 1u, sizeof(*x->hosts));
 	if (!st && !x->hosts)
 		st = ftr_nomem(err, "writes");
@@ -659,7 +661,7 @@ static const char *why_not(struct change *x, const struct ftr_err *err)
 {
 	if (err->msg[0])
 		return err->msg;
-	if (x->w.failed + x->unread)
+	if (x->b.failed + x->unread)
 		return "a write or a read was not acknowledged";
 	return may_write(x) ? NULL : "this manager may no longer write";
 }
@@ -681,16 +683,16 @@ static void report(struct change *x, const char *why)
 			x->name, ibf_count(left.entries, "entry", "entries").s);
 	} else if (rest) {
 		x->p->unordered_at = ibf_now_ms();
-		x->p->unordered_pairs = x->lost.n;
+		x->p->unordered_pairs = x->lost_known ? x->n_pairs : 0;
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
 			x->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
-			"the tables in use were", why, x->lost_known ? pairs_text(&x->lost, text) : "unknown");
+			"the tables in use were", why, x->lost_known ? pairs_text(x, text) : "unknown");
 	}
-	if (x->w.entries && !x->unsafe)
+	if (x->b.entries && !x->unsafe)
 		ibf_log(x->p, IBF_TRANSITION, "%s: the tables in use were replaced in a checked order: %s in %s; steps=%u rounds=%u ms=%.0f",
-			x->name, ibf_count(x->w.entries, "entry", "entries").s,
-			ibf_count(x->w.blocks, "block", "blocks").s, x->steps, x->rounds, ms);
-	else if (!x->w.entries && !rest && !x->p->lft_known)
+			x->name, ibf_count(x->b.entries, "entry", "entries").s,
+			ibf_count(x->b.sets, "block", "blocks").s, x->steps, x->rounds, ms);
+	else if (!x->b.entries && !rest && !x->p->lft_known)
 		ibf_log(x->p, IBF_TRANSITION, "%s: no table is replaced: the switches already hold the new entries, or hold no entries; ms=%.0f",
 			x->name, ms);
 }
@@ -728,17 +730,17 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 		CL_PLOCK_RELEASE(&p->osm->lock);
 		x.older = ibf_fast_wait(p->fast);
 		st = read_unknown(&x, &err);
-		x.w.now = x.now;
+		x.b.now = x.now;
 		x.end = ibf_now_ms() + p->opt.transition_limit_ms;
 		x.plan = (struct ftr_transition){
-			.f = x.f, .now = x.now, .to = x.to, .silent = x.w.silent,
+			.f = x.f, .now = x.now, .to = x.to, .silent = x.b.silent,
 		};
 		if (!st)
 			st = write_all(&x, &err);
 		if (why_not(&x, &err))
 			x.lost_known = !add_lost(&x, &unknown);
-		if (x.w.blocks || x.w.failed)
-			ibf_fast_written(p->fast, x.proved, x.w.changed, x.b.n * FTR_LFT_BLOCK);
+		if (x.b.sets || x.b.failed)
+			ibf_fast_written(p->fast, x.proved, x.b.changed, x.b.n * FTR_LFT_BLOCK);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
 		if (!is_master(&x))
@@ -749,7 +751,6 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 		x.graph = __atomic_exchange_n(&gen->graph, x.graph, __ATOMIC_ACQ_REL);
 	ftr_cdg_free(x.graph);
 	free(x.plan.step);
-	ibf_sets_fini(&x.w);
 	free(x.hosts);
 	ftr_tables_free(x.now);
 	ibf_blocks_fini(&x.b);

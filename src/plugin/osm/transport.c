@@ -4,10 +4,10 @@
  *
  * A job is one request (struct rr_smp), for which several packets may be sent.  The runner is the
  * thread that has called ibf_smp_run().  The receiver is a thread of OpenSM's transport.  Every
- * packet in flight has an element of the array slot[].  The context of the packet's MAD wrapper
- * holds the index of the slot and a sequence number.  OpenSM keeps the wrapper with the request,
- * and returns it with the answer.  An answer may come late, or a second time because the request
- * was sent over two routes.  Then the slot has another sequence number, and the answer is dropped.
+ * packet in flight has an element of the array slot[], which is identified by the packet's MAD
+ * wrapper: OpenSM keeps the wrapper with the request, and returns it with the answer.  An answer may
+ * come late, or a second time because the request was sent over two routes.  Then no slot has this
+ * wrapper, and the answer is dropped.
  *
  * Changes of the state of a slot:
  *
@@ -42,19 +42,13 @@ enum slot_state { SLOT_FREE = 0, SLOT_SENT, SLOT_ANSWERED, SLOT_LOST };
 
 struct slot {
 	enum slot_state state;
-	uint32_t seq;
+	const osm_madw_t *madw;
 	struct rr_smp *job;
 	double sent, at;	/* by ibf_now_ms(): when the packet was sent, and when its
 				 * answer or failure was reported */
 	uint8_t data[IB_SMP_DATA_SIZE];
 };
 
-/* The context of a MAD wrapper; it identifies the packet. */
-struct ticket {
-	uint32_t magic, slot, seq;
-};
-
-#define TICKET_MAGIC 0x66747234u
 /* A lost packet counts as this number of answers, so that it wakes the runner at once. */
 #define LOST_PACKET IBF_SMP_WINDOW_MAX
 
@@ -74,28 +68,26 @@ struct ibf_smp {
 	unsigned int out;	/* MAD wrappers that OpenSM's transport holds */
 	unsigned int timeout_ms;
 	struct slot slot[IBF_SMP_WINDOW_MAX];
+	/* Used by the runner only: the jobs of its present call. */
+	struct rr_smp *job;
+	unsigned int n, next;	/* job[next .. n-1] have not been sent yet */
+	unsigned int open;	/* jobs whose state is RR_SMP_OPEN */
+	unsigned int on_wire;
+	const struct rr_smp_policy *policy;
 };
 
 /* ---- receiver side ------------------------------------------------------ */
 
-static bool ticket_of(const osm_madw_t *madw, struct ticket *t)
-{
-	memcpy(t, &madw->context, sizeof(*t));
-	return t->magic == TICKET_MAGIC && t->slot < IBF_SMP_WINDOW_MAX;
-}
-
 static void settle(struct ibf_smp *s, const osm_madw_t *request,
 		   const uint8_t *data)
 {
-	struct slot *slot;
-	struct ticket t;
-
-	if (!ticket_of(request, &t))
-		return;
 	pthread_mutex_lock(&s->mutex);
 	s->out--;
-	slot = &s->slot[t.slot];
-	if (slot->state == SLOT_SENT && slot->seq == t.seq) {
+	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++) {
+		struct slot *slot = &s->slot[i];
+
+		if (slot->state != SLOT_SENT || slot->madw != request)
+			continue;
 		slot->state = data ? SLOT_ANSWERED : SLOT_LOST;
 		slot->at = ibf_now_ms();
 		if (data)
@@ -248,7 +240,7 @@ static uint32_t transport_timeout(double own)
 /* Send a packet of the job.  Its MAD wrapper then belongs to OpenSM's transport.  A failed send is
  * reported to on_error. */
 static void send_packet(struct ibf_smp *s, const struct rr_smp *job, double timeout,
-			const struct ticket *t, osm_madw_t *madw)
+			osm_madw_t *madw)
 {
 	const struct rr_dr *dr = &job->route[job->tries % job->n_routes];
 	ib_smp_t *smp = osm_madw_get_smp_ptr(madw);
@@ -264,20 +256,10 @@ static void send_packet(struct ibf_smp *s, const struct rr_smp *job, double time
 	madw->resp_expected = TRUE;
 	madw->timeout = transport_timeout(timeout);
 	madw->fail_msg = s->fail_msg;
-	memcpy(&madw->context, t, sizeof(*t));
 	osm_vendor_send(s->bind, madw, TRUE);
 }
 
 /* ---- the runner --------------------------------------------------------- */
-
-struct run {
-	struct ibf_smp *s;
-	struct rr_smp *job;
-	unsigned int n, next;	/* job[next .. n-1] have not been sent yet */
-	unsigned int open;	/* jobs whose state is RR_SMP_OPEN */
-	unsigned int on_wire;
-	const struct rr_smp_policy *policy;
-};
 
 /* The time in ms for which the runner waits for an answer. */
 static double own_timeout(const struct rr_smp_policy *p)
@@ -285,46 +267,44 @@ static double own_timeout(const struct rr_smp_policy *p)
 	return p->limit > 0 ? FTR_MIN(p->limit, p->timeout) : p->timeout;
 }
 
-static void send_job(struct run *r, struct rr_smp *job)
+static void send_job(struct ibf_smp *s, struct rr_smp *job)
 {
-	struct ibf_smp *s = r->s;
 	osm_madw_t *madw = osm_mad_pool_get(&s->osm->mad_pool, s->bind, MAD_BLOCK_SIZE, NULL);
-	struct ticket t = { .magic = TICKET_MAGIC };
+	struct slot *slot = s->slot;
 
 	pthread_mutex_lock(&s->mutex);
-	while (s->slot[t.slot].state != SLOT_FREE)
-		t.slot++;
-	s->slot[t.slot].state = madw ? SLOT_SENT : SLOT_LOST;
-	s->slot[t.slot].job = job;
-	s->slot[t.slot].sent = job->sent = ibf_now_ms();
-	t.seq = ++s->slot[t.slot].seq;
+	while (slot->state != SLOT_FREE)
+		slot++;
+	slot->state = madw ? SLOT_SENT : SLOT_LOST;
+	slot->madw = madw;
+	slot->job = job;
+	slot->sent = job->sent = ibf_now_ms();
 	if (madw)
 		s->out++;
 	else
 		s->fresh = LOST_PACKET;
 	pthread_mutex_unlock(&s->mutex);
-	r->on_wire++;
+	s->on_wire++;
 	if (madw)
-		send_packet(s, job, own_timeout(r->policy), &t, madw);
+		send_packet(s, job, own_timeout(s->policy), madw);
 	job->tries++;
 }
 
 /* The caller holds the mutex. */
-static bool in_flight(const struct run *r, const struct rr_smp *job)
+static bool in_flight(const struct ibf_smp *s, const struct rr_smp *job)
 {
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)
-		if (r->s->slot[i].state == SLOT_SENT &&
-		    r->s->slot[i].job == job)
+		if (s->slot[i].state == SLOT_SENT &&
+		    s->slot[i].job == job)
 			return true;
 	return false;
 }
 
 /* Free the slots that are answered, lost or timed out, or whose job is done.  `again` gets the jobs
  * to be sent again; returns their number. */
-static unsigned int collect(struct run *r, double now,
+static unsigned int collect(struct ibf_smp *s, double now,
 			    struct rr_smp **again)
 {
-	struct ibf_smp *s = r->s;
 	unsigned int n = 0;
 
 	s->fresh = 0;
@@ -332,7 +312,7 @@ static unsigned int collect(struct run *r, double now,
 		struct slot *slot = &s->slot[i];
 		struct rr_smp *job = slot->job;
 		bool late = slot->state == SLOT_SENT &&
-			now >= slot->sent + r->policy->timeout;
+			now >= slot->sent + s->policy->timeout;
 
 		if (slot->state == SLOT_FREE)
 			continue;
@@ -344,40 +324,40 @@ static unsigned int collect(struct run *r, double now,
 			job->state = RR_SMP_DONE;
 			job->at = slot->at;
 			job->twice = slot->at - slot->sent >=
-				transport_timeout(own_timeout(r->policy));
+				transport_timeout(own_timeout(s->policy));
 			memcpy(job->answer, slot->data, sizeof(job->answer));
-			r->open--;
+			s->open--;
 		}
 		slot->state = SLOT_FREE;
-		r->on_wire--;
-		if (job->state != RR_SMP_OPEN || in_flight(r, job))
+		s->on_wire--;
+		if (job->state != RR_SMP_OPEN || in_flight(s, job))
 			continue;
-		if (job->tries < r->policy->tries) {
+		if (job->tries < s->policy->tries) {
 			again[n++] = job;
 			continue;
 		}
 		job->state = RR_SMP_FAILED;
-		r->open--;
+		s->open--;
 	}
 	return n;
 }
 
 /* `again` gets the jobs whose first packet was not answered within policy->hedge; returns their
  * number.  They are sent again over another route. */
-static unsigned int hedged(struct run *r, double now,
+static unsigned int hedged(struct ibf_smp *s, double now,
 			   struct rr_smp **again, unsigned int max)
 {
 	unsigned int n = 0;
 
-	if (r->policy->hedge <= 0)
+	if (s->policy->hedge <= 0)
 		return 0;
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX && n < max; i++) {
-		struct slot *slot = &r->s->slot[i];
+		struct slot *slot = &s->slot[i];
 		struct rr_smp *job = slot->job;
 
 		if (slot->state == SLOT_SENT && job->state == RR_SMP_OPEN &&
 		    job->n_routes > 1 && job->tries == 1 &&
-		    now >= job->sent + r->policy->hedge)
+		    now >= job->sent + s->policy->hedge)
 			again[n++] = job;
 	}
 	return n;
@@ -386,9 +366,9 @@ static unsigned int hedged(struct run *r, double now,
 /* The number of answers for which the runner waits: one quarter of the packets in flight if more
  * packets are to be sent, otherwise all.  Waking the runner for each answer would take longer than
  * sending a packet. */
-static uint32_t enough_answers(const struct run *r)
+static uint32_t enough_answers(const struct ibf_smp *s)
 {
-	return FTR_MAX(1u, r->next < r->n ? r->on_wire / 4 : r->on_wire);
+	return FTR_MAX(1u, s->next < s->n ? s->on_wire / 4 : s->on_wire);
 }
 
 static void wait_for_news(struct ibf_smp *s, double until)
@@ -398,20 +378,20 @@ static void wait_for_news(struct ibf_smp *s, double until)
 		;
 }
 
-static double next_deadline(const struct run *r, double start)
+static double next_deadline(const struct ibf_smp *s, double start)
 {
-	double until = start + (r->policy->limit > 0 ? r->policy->limit : 1e12);
+	double until = start + (s->policy->limit > 0 ? s->policy->limit : 1e12);
 
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++) {
-		const struct slot *slot = &r->s->slot[i];
+		const struct slot *slot = &s->slot[i];
 		double t;
 
 		if (slot->state != SLOT_SENT)
 			continue;
-		t = slot->sent + r->policy->timeout;
+		t = slot->sent + s->policy->timeout;
 		until = t < until ? t : until;
-		t = slot->job->sent + r->policy->hedge;
-		if (r->policy->hedge > 0 && slot->job->tries == 1 &&
+		t = slot->job->sent + s->policy->hedge;
+		if (s->policy->hedge > 0 && slot->job->tries == 1 &&
 		    slot->job->n_routes > 1 && t < until)
 			until = t;
 	}
@@ -419,21 +399,21 @@ static double next_deadline(const struct run *r, double start)
 }
 
 /* Free all slots, because the caller may free the jobs after the run. */
-static void abandon(struct run *r)
+static void abandon(struct ibf_smp *s)
 {
-	pthread_mutex_lock(&r->s->mutex);
+	pthread_mutex_lock(&s->mutex);
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)
-		r->s->slot[i].state = SLOT_FREE;
-	pthread_mutex_unlock(&r->s->mutex);
+		s->slot[i].state = SLOT_FREE;
+	pthread_mutex_unlock(&s->mutex);
 }
 
-static void start_jobs(struct run *r)
+static void start_jobs(struct ibf_smp *s)
 {
-	while (r->next < r->n && r->on_wire < r->policy->window) {
-		struct rr_smp *job = &r->job[r->next++];
+	while (s->next < s->n && s->on_wire < s->policy->window) {
+		struct rr_smp *job = &s->job[s->next++];
 
 		if (job->state == RR_SMP_OPEN && !job->skip)
-			send_job(r, job);
+			send_job(s, job);
 	}
 }
 
@@ -458,40 +438,42 @@ static void end_run(struct ibf_smp *s)
 unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			 unsigned int n, const struct rr_smp_policy *policy)
 {
-	struct run r = { .s = s, .job = job, .n = n, .policy = policy };
 	struct rr_smp *again[IBF_SMP_WINDOW_MAX];
 	unsigned int bad = 0;
 	bool stop = false;
 	double start, now;
 
 	begin_run(s);
+	s->job = job;
+	s->n = n;
+	s->next = s->open = s->on_wire = 0;
+	s->policy = policy;
 	start = now = ibf_now_ms();
 	for (unsigned int i = 0; i < n; i++) {
 		if (job[i].skip)
 			continue;
 		job[i].state = job[i].n_routes ? RR_SMP_OPEN : RR_SMP_FAILED;
 		job[i].tries = 0;
-		r.open += job[i].state == RR_SMP_OPEN;
+		s->open += job[i].state == RR_SMP_OPEN;
 	}
-	while (r.open && !stop &&
+	while (s->open && !stop &&
 	       (policy->limit <= 0 || now < start + policy->limit)) {
 		unsigned int n_again;
 
-		start_jobs(&r);
+		start_jobs(s);
 		pthread_mutex_lock(&s->mutex);
-		s->enough = enough_answers(&r);
-		if (s->fresh < s->enough && !s->stop)
-			wait_for_news(s, next_deadline(&r, start));
+		s->enough = enough_answers(s);
+		wait_for_news(s, next_deadline(s, start));
 		stop = s->stop;
 		now = ibf_now_ms();
-		n_again = collect(&r, now, again);
-		n_again += hedged(&r, now, again + n_again,
-				  IBF_SMP_WINDOW_MAX - r.on_wire - n_again);
+		n_again = collect(s, now, again);
+		n_again += hedged(s, now, again + n_again,
+				  IBF_SMP_WINDOW_MAX - s->on_wire - n_again);
 		pthread_mutex_unlock(&s->mutex);
 		for (unsigned int i = 0; i < (stop ? 0 : n_again); i++)
-			send_job(&r, again[i]);
+			send_job(s, again[i]);
 	}
-	abandon(&r);
+	abandon(s);
 	end_run(s);
 	for (unsigned int i = 0; i < n; i++)
 		bad += !job[i].skip && job[i].state != RR_SMP_DONE;

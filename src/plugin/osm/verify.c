@@ -50,40 +50,39 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 			r->cycle_len, ibf_sw_name(f, c->sw).s, c->port);
 }
 
-/* Numbers of ports of adapters and routers at a switch.  Aggregation Nodes do not count as
- * hosts: those of upper switches have no up/down path to each other even in an intact tree. */
-struct tally {
-	/* hosts: number of host ports, with or without a LID.  host_lids: number of LIDs of these
-	 * ports.  ends: number of all ports with a LID, including those of Aggregation Nodes. */
-	uint32_t hosts, host_lids, ends;
-};
-
-static struct tally *tally_new(const struct ftr_fabric *f)
-{
-	struct tally *y = ftr_calloc(f->n_sw, sizeof(*y));
-
-	for (ftr_ep e = 0; y && e < f->n_ep; e++) {
-		const struct ftr_endport *ep = &f->ep[e];
-		uint32_t lids = ep->lid ? 1u << ep->lmc : 0;
-
-		if (ep->sw == FTR_SW_NONE)
-			continue;
-		y[ep->sw].ends += lids != 0;
-		if (ftr_ep_is_aggregation(ep))
-			continue;
-		y[ep->sw].hosts++;
-		y[ep->sw].host_lids += lids;
-	}
-	return y;
-}
-
 struct promise {
 	const struct ftr_shape *sh;
 	const struct ftr_route_opts *opts;
 	enum ftr_promise what;
 	uint32_t *island;	/* [n_sw] connected component of the switch */
-	const struct tally *y;
+	/* [n_sw] numbers of ports of adapters and routers at the switch.  hosts: host ports, with or
+	 * without a LID.  Those of Aggregation Nodes do not count: at upper switches they have no
+	 * up/down path to each other even in an intact tree.  host_lids: LIDs of these ports.  ends:
+	 * all ports with a LID. */
+	uint32_t *hosts, *host_lids, *ends;
 };
+
+/* p->island has room for four arrays. */
+static void count_ports(struct promise *p)
+{
+	const struct ftr_fabric *f = p->sh->f;
+
+	p->hosts = p->island + f->n_sw;
+	p->host_lids = p->hosts + f->n_sw;
+	p->ends = p->host_lids + f->n_sw;
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *ep = &f->ep[e];
+		uint32_t lids = ep->lid ? 1u << ep->lmc : 0;
+
+		if (ep->sw == FTR_SW_NONE)
+			continue;
+		p->ends[ep->sw] += lids != 0;
+		if (ftr_ep_is_aggregation(ep))
+			continue;
+		p->hosts[ep->sw]++;
+		p->host_lids[ep->sw] += lids;
+	}
+}
 
 static bool joined(const struct promise *p, ftr_sw from, uint32_t col)
 {
@@ -107,7 +106,7 @@ static bool promised(const struct promise *p, ftr_sw from, uint32_t col)
 	if (p->what == FTR_PROMISE_UPDOWN || !joined(p, from, col))
 		return false;
 	return p->what == FTR_PROMISE_ALL ||
-	       (p->y[from].ends && p->y[to].ends) || has_manager(p, to);
+	       (p->ends[from] && p->ends[to]) || has_manager(p, to);
 }
 
 /* Count the pairs that the engine does not promise to connect.  Returns the number of those pairs of
@@ -115,7 +114,6 @@ static bool promised(const struct promise *p, ftr_sw from, uint32_t col)
 static uint64_t count_unserved(const struct promise *p, struct ibf_generation *gen)
 {
 	const struct ftr_shape *sh = p->sh;
-	const struct tally *y = p->y;
 	const struct ftr_fabric *f = sh->f;
 	uint64_t apart = 0;
 
@@ -126,12 +124,12 @@ static uint64_t count_unserved(const struct promise *p, struct ibf_generation *g
 
 			if (promised(p, s, c))
 				continue;
-			gen->unserved_hosts += (uint64_t)y[s].hosts * y[to].host_lids;
+			gen->unserved_hosts += (uint64_t)p->hosts[s] * p->host_lids[to];
 			if (!joined(p, s, c))
-				apart += (uint64_t)y[s].hosts * y[to].host_lids;
-			gen->unserved_mixed += y[to].host_lids;
+				apart += (uint64_t)p->hosts[s] * p->host_lids[to];
+			gen->unserved_mixed += p->host_lids[to];
 			if (f->sw[to].lid)
-				gen->unserved_mixed += (uint64_t)y[s].hosts << f->sw[to].lmc;
+				gen->unserved_mixed += (uint64_t)p->hosts[s] << f->sw[to].lmc;
 		}
 	}
 	return apart;
@@ -151,13 +149,13 @@ static uint32_t find_lacking(const struct promise *p, bool apart,
 	for (ftr_sw s = 0; s < p->sh->f->n_sw; s++) {
 		uint64_t lids = 0;
 
-		for (uint32_t c = 0; p->y[s].hosts && c < p->sh->f->n_sw; c++)
+		for (uint32_t c = 0; p->hosts[s] && c < p->sh->f->n_sw; c++)
 			if (!promised(p, s, c) && joined(p, s, c) != apart)
-				lids += p->y[p->sh->numbering.col_sw[c]].host_lids;
+				lids += p->host_lids[p->sh->numbering.col_sw[c]];
 		if (!lids)
 			continue;
 		out[n++] = (struct ftr_key){ ~lids, s };
-		*hosts += p->y[s].hosts;
+		*hosts += p->hosts[s];
 	}
 	qsort(out, n, sizeof(*out), ftr_key_cmp);
 	return n;
@@ -289,16 +287,14 @@ enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen, str
 		.switch_sources = true
 	};
 	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
-	struct tally *y = tally_new(gen->fabric);
 	struct promise p = {
-		.sh = gen->shape, .opts = &gen->opts, .y = y,
-		.what = e->ops->promise(&gen->opts),
-		.island = ftr_calloc(gen->fabric->n_sw, sizeof(*p.island)),
+		.sh = gen->shape, .opts = &gen->opts, .what = e->ops->promise(&gen->opts),
+		.island = ftr_calloc(4 * (size_t)gen->fabric->n_sw, sizeof(*p.island)),
 	};
 	uint64_t apart = 0, lost = 0;
 	enum ftr_status st = FTR_OK;
 
-	if (!r || !y || !p.island)
+	if (!r || !p.island)
 		st = ftr_nomem(err, "the check");
 	else
 		ftr_check_parts(gen->fabric, p.island);
@@ -306,6 +302,7 @@ enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen, str
 		st = ftr_check_tables(gen->fabric, gen->tables, &opts,
 				      e->plugin->team, r, err);
 	if (!st) {
+		count_ports(&p);
 		apart = count_unserved(&p, gen);
 		st = judge(&p, gen->tables, r, err);
 	}
@@ -319,7 +316,6 @@ enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen, str
 				e->ops->name);
 	}
 	free(p.island);
-	free(y);
 	free(r);
 	return st;
 }

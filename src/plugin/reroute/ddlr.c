@@ -66,17 +66,14 @@ static void warn(struct rr *f, const char *consequence, const struct ftr_err *er
 
 void rr_ddlr_start(struct rr *f, struct rr_view *v)
 {
-	const struct planner_job j = {
-		.sh = v->gen.shape, .t = v->gen.tables, .pairs = v->gen.pairs,
-		.host_paths_only = true,
-	};
 	struct ftr_err err;
 
 	if (f->view)	/* v will replace this view */
 		rr_ddlr_drop(f->view);
 	if (!repairs_locally(&v->gen))
 		return;
-	if (rr_planner_start(&j, helper_wait_ms(HELPER_PLANNER), &v->making, &err))
+	if (rr_planner_start(v->gen.shape, v->gen.tables, v->gen.pairs,
+			     helper_wait_ms(HELPER_PLANNER), &v->making, &err))
 		warn(f, NO_LOCAL_REPAIRS, &err);
 }
 
@@ -111,29 +108,19 @@ void rr_ddlr_returned(struct rr *f)
 		rr_want_sweep(f);
 }
 
-static struct rr_writes list_writes(const struct ftr_ddlr_plan *plan)
-{
-	struct rr_writes out = {
-		.entry = ftr_calloc(plan->n + 1u, sizeof(*out.entry)),
-		.n = plan->n, .first_drain = UINT32_MAX,
-	};
-
-	if (out.entry && plan->n)
-		memcpy(out.entry, plan->write, plan->n * sizeof(*out.entry));
-	return out;
-}
-
 /* Write the plan. On an error the planner is dropped. */
 static enum ftr_status push_plan(struct rr *f,
 				 const struct ftr_ddlr_plan *plan,
 				 struct rr_repair *r, struct ftr_err *err)
 {
-	struct rr_writes what = list_writes(plan);
+	struct ftr_change *entry = ftr_calloc(plan->n + 1u, sizeof(*entry));
 	enum ftr_status st;
 
+	if (entry && plan->n)
+		memcpy(entry, plan->write, plan->n * sizeof(*entry));
 	r->switches = FTR_MAX(r->switches, plan->n_switches);
 	r->write_steps += plan->n_steps;
-	st = rr_write(f, &what, r, err);
+	st = rr_write(f, entry, plan->n, UINT32_MAX, r, err);
 	if (!st && (r->sets.failed || f->view->mixed))
 		st = ftr_fail(err, FTR_REFUSED, "not all blocks were acknowledged");
 	if (st)

@@ -24,7 +24,8 @@ static enum ftr_status failed(enum ftr_status st, struct ftr_err *err)
 	return st && st != FTR_REFUSED ? ftr_err_prefix(err, "the process of the planner failed") : st;
 }
 
-enum ftr_status rr_planner_start(const struct planner_job *j, unsigned int ms,
+enum ftr_status rr_planner_start(const struct ftr_shape *sh, const struct ftr_tables *t,
+				 const struct ftr_vl_pairs *pairs, unsigned int ms,
 				 struct rr_planner **out, struct ftr_err *err)
 {
 	struct rr_planner *p = ftr_calloc(1, sizeof(*p));
@@ -33,14 +34,14 @@ enum ftr_status rr_planner_start(const struct planner_job *j, unsigned int ms,
 		ftr_nomem(err, "a planner");
 
 	if (!st) {
-		put_planner(&o, j);
+		put_planner(&o, sh, t, pairs);
 		st = helper_send(p->helper, &o, err);
 	}
 	if (st) {
 		rr_planner_free(p);
 		return failed(st, err);
 	}
-	p->f = j->sh->f;
+	p->f = sh->f;
 	p->ms = ms;
 	*out = p;
 	return FTR_OK;

@@ -9,9 +9,11 @@
 
 struct rr_planner;
 
-/* Start to make a planner.  ms: the longest wait for a plan.  Only the fabric of j->sh must outlive
- * the planner.  Does not wait until the planner is ready.  FTR_IO, FTR_NOMEM. */
-enum ftr_status rr_planner_start(const struct planner_job *j, unsigned int ms,
+/* Start to make a planner.  sh, t, pairs: as for put_planner(); only the fabric of sh must outlive the
+ * planner.  ms: the longest wait for a plan.  Does not wait until the planner is ready.  FTR_IO,
+ * FTR_NOMEM. */
+enum ftr_status rr_planner_start(const struct ftr_shape *sh, const struct ftr_tables *t,
+				 const struct ftr_vl_pairs *pairs, unsigned int ms,
 				 struct rr_planner **out, struct ftr_err *err) FTR_MUST_USE;
 /* Wait at most ms milliseconds.  True: the planner is still being made. */
 bool rr_planner_is_busy(const struct rr_planner *p, unsigned int ms);

@@ -289,22 +289,20 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	return st;
 }
 
-/* List the changed entries, sorted by write step. */
-static struct rr_writes list_writes(const struct ftr_incr_result *res)
+/* Returns the changed entries, sorted by write step; NULL: no memory. */
+static struct ftr_change *list_writes(const struct ftr_incr_result *res)
 {
-	struct rr_writes out = {
-		.n = res->n_changes, .first_drain = res->first_drain,
-	};
+	struct ftr_change *out = NULL;
 	uint32_t *at = ftr_calloc(res->n_write_steps + 1u, sizeof(*at));
 
 	if (at)
-		out.entry = ftr_calloc(res->n_changes + 1u, sizeof(*out.entry));
-	for (uint32_t i = 0; out.entry && i < res->n_changes; i++)
+		out = ftr_calloc(res->n_changes + 1u, sizeof(*out));
+	for (uint32_t i = 0; out && i < res->n_changes; i++)
 		at[res->change[i].step + 1]++;
-	for (uint32_t i = 0; out.entry && i < res->n_write_steps; i++)
+	for (uint32_t i = 0; out && i < res->n_write_steps; i++)
 		at[i + 1] += at[i];
-	for (uint32_t i = 0; out.entry && i < res->n_changes; i++)
-		out.entry[at[res->change[i].step]++] = res->change[i];
+	for (uint32_t i = 0; out && i < res->n_changes; i++)
+		out[at[res->change[i].step]++] = res->change[i];
 	free(at);
 	return out;
 }
@@ -495,7 +493,6 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	const struct ftr_incr_result *res;
 	struct ftr_err err = { 0 };
 	bool local = rr_ddlr_ready(f), applied, down = false;
-	struct rr_writes what;
 	double begun = rr_now(f);
 	enum ftr_status st;
 
@@ -528,8 +525,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 		r->switches = res->n_switches;
 		r->write_steps = res->n_write_steps;
 		r->drained = res->n_drain;
-		what = list_writes(res);
-		st = rr_write(f, &what, r, &err);
+		st = rr_write(f, list_writes(res), res->n_changes, res->first_drain, r, &err);
 	}
 	if (!st && f->view->unsafe) {
 		rr_warn(f, RR_WARN_UNSAFE, "fast reroute %u: entries were replaced in an order in which a credit loop was possible for %.1f ms with packets that follow older entries, because the failed links lost all packets; entries=%u",

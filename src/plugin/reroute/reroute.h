@@ -68,15 +68,6 @@ struct rr_link {
 	bool up;		/* true: the link is back; false: it died */
 };
 
-/* Entries to be written, sorted by (step, switch, LID).  A step begins when all packets of earlier
- * steps have been acknowledged or given up.  The steps from number first_drain on also wait until
- * packets that followed the old entries have left the fabric.  write.c sets entry[].before. */
-struct rr_writes {
-	struct ftr_change *entry;
-	uint32_t n;
-	uint32_t first_drain;
-};
-
 /* A block to be written.  The operations `announce` and `settle` of rr_ops get an array of blocks. */
 struct rr_block {
 	ftr_sw sw;
@@ -92,7 +83,7 @@ struct rr_block {
 	/* used by write.c only */
 	bool late;		/* the answer is awaited for LATE_MS only */
 	uint16_t step;
-	uint32_t first, end;	/* the changed entries: rr_writes.entry[first .. end-1] */
+	uint32_t first, end;	/* the changed entries: entry[first .. end-1] of rr_write() */
 };
 
 /* The view: the worker's copy of shape and tables, with data for probes and writes.  Only the
@@ -383,13 +374,15 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 
-/* write.c: write the entries of the repair r, add to r->sets, and free what->entry.  FTR_OK is also
- * returned if some blocks were not acknowledged (r->sets.failed), or if a routing has begun after the
- * first step.
- * On all other results, nothing was written.  FTR_REFUSED: a routing has begun, or rr_ops.announce
- * has refused.  FTR_NOMEM: what->entry is NULL, or memory is exhausted. */
-enum ftr_status rr_write(struct rr *f, const struct rr_writes *what, struct rr_repair *r,
-			 struct ftr_err *err);
+/* write.c: write entry[n], sorted by (step, switch, LID), and add to r->sets.  Sets entry[].before, and
+ * frees entry.  A step begins when all packets of earlier steps have been acknowledged or given up.
+ * The steps from number first_drain on also wait until packets that followed the old entries have left
+ * the fabric.  FTR_OK is also returned if some blocks were not acknowledged (r->sets.failed), or if a
+ * routing has begun after the first step.  On all other results, nothing was written.  FTR_REFUSED: a
+ * routing has begun, or rr_ops.announce has refused.  FTR_NOMEM: entry is NULL, or memory is
+ * exhausted. */
+enum ftr_status rr_write(struct rr *f, struct ftr_change *entry, uint32_t n, uint32_t first_drain,
+			 struct rr_repair *r, struct ftr_err *err);
 
 /* ddlr.c.  The view v will replace the current view: drop the planner of the current view, and start
  * to make one for v, if the engine of v is ddlr. */

@@ -42,17 +42,18 @@
 struct push {
 	struct rr *f;
 	struct rr_view *v;
-	const struct rr_writes *what;
+	struct ftr_change *entry;	/* [n_entries] as for rr_write() */
+	uint32_t n_entries, first_drain;
 	struct rr_repair *r;
 	struct rr_block *block;	/* [n] skip: no directed route leads to the switch.  (If it is alive,
 				 * OpenSM will discover it again, and write its whole table.) */
 	struct rr_smp *job;	/* [n] job[i]: the request for block[i] */
 	uint32_t n;
 	bool doubt;		/* a write was not acknowledged */
-	uint8_t *known;		/* [what->n] 1: the write of the entry was acknowledged */
+	uint8_t *known;		/* [n_entries] 1: the write of the entry was acknowledged */
 	/* made if `doubt` */
-	struct ftr_change **by_lid;	/* [what->n] the entries, sorted by (LID, switch) */
-	ftr_sw *stack;		/* [2 * what->n + 1] */
+	struct ftr_change **by_lid;	/* [n_entries] the entries, sorted by (LID, switch) */
+	ftr_sw *stack;		/* [2 * n_entries + 1] */
 	uint8_t *seen;		/* [n_sw] */
 	uint64_t *dead;		/* set of the ports of all dead links, including those that the view
 				 * still shows as alive during a local repair */
@@ -70,10 +71,10 @@ static bool same_block(const struct ftr_change *a, const struct ftr_change *b)
 static void list_blocks(struct push *p)
 {
 	const struct ftr_switch *sw = p->v->gen.fabric->sw;
-	struct ftr_change *e = p->what->entry;
+	struct ftr_change *e = p->entry;
 	struct rr_block *b = NULL;
 
-	for (uint32_t i = 0; i < p->what->n; i++) {
+	for (uint32_t i = 0; i < p->n_entries; i++) {
 		uint8_t *row = ftr_tables_row(p->v->sent, e[i].sw);
 
 		if (!i || !same_block(&e[i], &e[i - 1])) {
@@ -86,16 +87,16 @@ static void list_blocks(struct push *p)
 		b->end = i + 1;
 		e[i].before = row[e[i].lid];
 		row[e[i].lid] = e[i].after;
-		if (i + 1 == p->what->n || !same_block(&e[i], &e[i + 1]))
+		if (i + 1 == p->n_entries || !same_block(&e[i], &e[i + 1]))
 			memcpy(b->data, row + b->block * FTR_LFT_BLOCK, sizeof(b->data));
 	}
 }
 
 static void undo_writes(struct push *p)
 {
-	const struct ftr_change *e = p->what->entry;
+	const struct ftr_change *e = p->entry;
 
-	for (uint32_t i = p->what->n; i-- > 0;)
+	for (uint32_t i = p->n_entries; i-- > 0;)
 		ftr_tables_row(p->v->sent, e[i].sw)[e[i].lid] = e[i].before;
 }
 
@@ -144,7 +145,7 @@ static int by_lid_and_switch(const void *x, const void *y)
 /* A write was not acknowledged.  Returns false if out of memory. */
 static bool begin_doubt(struct push *p)
 {
-	uint32_t n = p->what->n;
+	uint32_t n = p->n_entries;
 
 	if (p->by_lid)
 		return true;
@@ -154,7 +155,7 @@ static bool begin_doubt(struct push *p)
 	if (!p->by_lid || !p->stack || !p->seen)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		p->by_lid[i] = &p->what->entry[i];
+		p->by_lid[i] = &p->entry[i];
 	qsort(p->by_lid, n, sizeof(*p->by_lid), by_lid_and_switch);
 	return true;
 }
@@ -164,7 +165,7 @@ static uint32_t find_change(const struct push *p, ftr_lid lid, ftr_sw s)
 {
 	struct ftr_change key = { .lid = lid, .sw = s };
 	const struct ftr_change *k = &key;
-	uint32_t lo = 0, hi = p->what->n;
+	uint32_t lo = 0, hi = p->n_entries;
 
 	while (lo < hi) {
 		uint32_t mid = (lo + hi) / 2;
@@ -201,12 +202,12 @@ static bool may_reach(struct push *p, ftr_sw s, ftr_lid lid, ftr_sw end)
 			bool changed = false;
 
 			p->seen[s] = 1;
-			for (; i < p->what->n && p->by_lid[i]->lid == lid && p->by_lid[i]->sw == s; i++) {
+			for (; i < p->n_entries && p->by_lid[i]->lid == lid && p->by_lid[i]->sw == s; i++) {
 				const struct ftr_change *c = p->by_lid[i];
 
 				changed = true;
 				p->stack[n++] = next_switch(p, s, c->after);
-				if (!p->known[c - p->what->entry])
+				if (!p->known[c - p->entry])
 					p->stack[n++] = next_switch(p, s, c->before);
 			}
 			if (!changed)
@@ -225,7 +226,7 @@ static bool may_loop(struct push *p, const struct rr_block *b)
 	if (!begin_doubt(p))
 		return true;
 	for (uint32_t i = b->first; i < b->end; i++) {
-		const struct ftr_change *e = &p->what->entry[i];
+		const struct ftr_change *e = &p->entry[i];
 
 		if (may_reach(p, next_switch(p, e->sw, e->after), e->lid, e->sw))
 			return true;
@@ -403,7 +404,7 @@ static void write_all(struct push *p, uint32_t epoch)
 			break;
 		for (end = first; end < p->n && p->block[end].step == step; end++)
 			;
-		if (step >= p->what->first_drain)
+		if (step >= p->first_drain)
 			p->f->ops->sleep(p->f->ctx, DRAIN_MS);
 		write_step(p, first, end);
 	}
@@ -430,7 +431,7 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 		b->guid);
 	for (uint32_t k = b->first; k < b->end; k++)
 		fprintf(out, "%s[%u,%u]", k > b->first ? "," : "",
-			p->what->entry[k].lid, p->what->entry[k].after);
+			p->entry[k].lid, p->entry[k].after);
 	fprintf(out, "]}\n");
 }
 
@@ -446,7 +447,7 @@ static void note_writes(struct push *p)
 	char *text = NULL;
 	FILE *out;
 
-	sets->text_lost |= p->what->n > NOTED_MAX;
+	sets->text_lost |= p->n_entries > NOTED_MAX;
 	out = sets->text_lost ? NULL : ftr_memstream(&text, &size);
 	if (out) {
 		fputs(sets->text ? sets->text : "", out);
@@ -467,21 +468,21 @@ static void count(struct push *p)
 {
 	uint64_t seen[FTR_LID_MAX / 64 + 1] = { 0 };
 
-	for (uint32_t i = 0; i < p->what->n; i++) {
-		ftr_lid lid = p->what->entry[i].lid;
+	for (uint32_t i = 0; i < p->n_entries; i++) {
+		ftr_lid lid = p->entry[i].lid;
 
 		p->r->sets.lids += !rr_bit_has(seen, lid);
-		p->r->sets.pathless += p->what->entry[i].after == FTR_PORT_NONE;
+		p->r->sets.pathless += p->entry[i].after == FTR_PORT_NONE;
 		rr_bit_put(seen, lid);
 	}
 	for (uint32_t i = 0; i < p->n; i++)
 		p->r->sets.blocks += !p->block[i].skip;
-	p->r->sets.n_changes += p->what->n;
+	p->r->sets.n_changes += p->n_entries;
 }
 
 static bool allocate(struct push *p)
 {
-	uint32_t n = p->what->n;
+	uint32_t n = p->n_entries;
 
 	p->job = ftr_calloc(n + 1u, sizeof(*p->job));
 	p->block = ftr_calloc(n + 1u, sizeof(*p->block));
@@ -506,14 +507,16 @@ static bool begin_write(struct rr *f, uint32_t *epoch)
 	return ok;
 }
 
-static void end_write(struct rr *f, const struct rr_writes *what, bool rewrite)
+static void end_write(const struct push *p, bool rewrite)
 {
+	struct rr *f = p->f;
+
 	pthread_mutex_lock(&f->mutex);
 	f->written.last = rr_now(f);
 	if (f->view->graph || f->view->planner)
 		f->written.unranked = f->written.last;
-	for (uint32_t i = 0; i < what->n; i++)
-		f->written.lid[what->entry[i].lid] = f->written.last;
+	for (uint32_t i = 0; i < p->n_entries; i++)
+		f->written.lid[p->entry[i].lid] = f->written.last;
 	rr_post_locked(f, &(struct rr_event){ .kind = RR_EV_WRITE_END, .rewrite = rewrite });
 	pthread_mutex_unlock(&f->mutex);
 }
@@ -539,15 +542,18 @@ static bool find_routes(struct push *p, const uint8_t *silent)
 	return all;
 }
 
-enum ftr_status rr_write(struct rr *f, const struct rr_writes *what, struct rr_repair *r,
-			 struct ftr_err *err)
+enum ftr_status rr_write(struct rr *f, struct ftr_change *entry, uint32_t n, uint32_t first_drain,
+			 struct rr_repair *r, struct ftr_err *err)
 {
-	struct push p = { .f = f, .v = f->view, .what = what, .r = r };
+	struct push p = {
+		.f = f, .v = f->view, .r = r, .entry = entry, .n_entries = n,
+		.first_drain = first_drain,
+	};
 	enum ftr_status st = FTR_OK;
 	uint32_t epoch;
 	bool begun = false, rewrite = false;
 
-	if (!what->entry)
+	if (!entry)
 		st = ftr_nomem(err, "changed entries");
 	else if (!allocate(&p))
 		st = ftr_nomem(err, "writes");
@@ -566,12 +572,12 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what, struct rr_r
 		}
 	}
 	if (begun)
-		end_write(f, what, rewrite);
+		end_write(&p, rewrite);
 	if (!st) {
 		count(&p);
 		note_writes(&p);
 	}
-	free(what->entry);
+	free(entry);
 	free(p.job);
 	free(p.block);
 	free(p.known);
