@@ -8,15 +8,16 @@
  * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
  * of fabrics.
  */
-#include <check.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/balance.h"
 #include "engine/engine.h"
 #include <ftr/gen.h>
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include "unit/check_net.h"
 
 static struct ftr_err err;
 
@@ -140,7 +141,7 @@ static void with_faults(struct ftr_fabric *f, uint64_t seed, const char *engine,
 		ep[e] = e;
 	z.hosts = (struct ftr_order){ ep, f->n_ep };
 	ck_assert(!ftr_check_base_new(&(struct ftr_check_before){
-		f, z.before, z.sh->tree.rank, &z.hosts,
+		f, z.before, z.sh->tree.rank, seed % 8 ? &z.hosts : NULL,
 	}, NULL, &z.checked, &err));
 	ck_assert(!ftr_gen_damage(f, &damage, &z.g, &err));
 	if (z.g->max_lid == f->max_lid && z.g->n_sw == f->n_sw) {
@@ -281,6 +282,104 @@ START_TEST(other_values)
 }
 END_TEST
 
+/* ---- tables made by hand --------------------------------------------------------------- */
+
+/* net->t is the base.  z->before: a copy, which is checked with the base and without. */
+static void from_net(struct state *z, struct net *net, const uint8_t *rank)
+{
+	ftr_ep all[8];
+
+	ck_assert_uint_le(net->f->n_ep, 8);
+	for (ftr_ep e = 0; e < net->f->n_ep; e++)
+		all[e] = e;
+	*z = (struct state){ .f = net->f, .g = net->f };
+	ck_assert(!ftr_check_base_new(&(struct ftr_check_before){
+		net->f, net->t, rank, &(struct ftr_order){ all, net->f->n_ep },
+	}, NULL, &z->checked, &err));
+	ck_assert(!ftr_tables_new(net->f, false, &z->before, &err));
+	memcpy(z->before->lft, net->t->lft, (size_t)net->t->n_sw * net->t->stride);
+}
+
+static void done(struct state *z, struct net *net)
+{
+	ftr_check_base_free(z->checked);
+	ftr_tables_free(z->before);
+	net_free(net);
+}
+
+/* The tree of check_net.h, with a host port that is not connected.  The paths of the base from leaf 0 to
+ * the last host end at spine 2.  Entries that differ from it: of an unused LID, behind the greatest LID,
+ * and a port that the base does not use. */
+START_TEST(paths_that_end)
+{
+	const struct ftr_check_opts o = { .rank = net_tree_rank };
+	struct net net = net_new(4, 5, true, 0);
+	struct state z;
+	ftr_lid last;
+
+	for (uint32_t leaf = 0; leaf < 2; leaf++) {
+		net_host(&net, leaf, 1);
+		net_link(&net, leaf, 3, 2, leaf + 1);
+		net_link(&net, leaf, 4, 3, leaf + 1);
+	}
+	net_host(&net, FTR_SW_NONE, 0);
+	net_freeze(&net);
+	net_route_all(&net, NULL);
+	last = net.f->ep[1].lid;
+	*net_at(&net, 2, 4) = *net_at(&net, 3, 3) = *net_at(&net, 2, last) = FTR_PORT_NONE;
+	from_net(&z, &net, net_tree_rank);
+	ck_assert_uint_eq(net.t->max_lid, last + 1);
+	same_with(&z, o, true);
+	ftr_tables_row(z.before, 0)[last + 2] = 1;
+	ftr_tables_row(z.before, 0)[last - 2] = 1;
+	same_with(&z, o, true);
+	ftr_tables_row(z.before, 1)[1] = 4;	/* to leaf 0 */
+	same_with(&z, o, true);
+	ftr_tables_row(z.before, 0)[last] = 4;	/* now the path arrives */
+	same_with(&z, o, false);
+	done(&z, &net);
+}
+END_TEST
+
+/* A base with a turn at a leaf, which no claimed rank proves, is not used. */
+START_TEST(base_with_a_turn)
+{
+	struct net net = net_tree(0);
+	struct state z;
+
+	*net_at(&net, 2, 4) = 2;	/* spine 2 reaches spine 3 through leaf 1 */
+	from_net(&z, &net, net_tree_rank);
+	same_with(&z, (struct ftr_check_opts){ .rank = net_tree_rank }, false);
+	done(&z, &net);
+}
+END_TEST
+
+/* A base has one byte for the hops of a path.  Paths with 253 hops fit, with 254 they do not. */
+START_TEST(longest_paths)
+{
+	struct net net = net_new(254 + (uint32_t)_i, 3, false, 0);
+	const uint32_t top = net.n_sw - 1;
+	struct ftr_check_opts o;
+	uint8_t rank[256];
+	struct state z;
+
+	net_host(&net, 0, 3);
+	net_host(&net, top, 3);
+	for (uint32_t s = 0; s < top; s++)
+		net_link(&net, s, 2, s + 1, 1);
+	net_freeze(&net);
+	for (uint32_t s = 0; s <= top; s++) {
+		rank[s] = (uint8_t)s;
+		*net_at(&net, s, 64) = s ? 1 : 3;
+		*net_at(&net, s, 65) = s < top ? 2 : 3;
+	}
+	o = (struct ftr_check_opts){ .rank = rank };
+	from_net(&z, &net, rank);
+	same_with(&z, o, !_i);
+	done(&z, &net);
+}
+END_TEST
+
 static struct ftr_fabric *with_rails(void)
 {
 	struct ftr_gen_opts o = { .nodes = 38 };
@@ -333,6 +432,9 @@ int main(void)
 	tcase_add_test(tc, random_fabrics);
 	tcase_add_loop_test(tc, real_fabrics, 0, files);
 	tcase_add_test(tc, other_values);
+	tcase_add_test(tc, paths_that_end);
+	tcase_add_test(tc, base_with_a_turn);
+	tcase_add_loop_test(tc, longest_paths, 0, 2);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

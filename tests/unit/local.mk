@@ -39,8 +39,8 @@ tests_unit_test_write_order_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_write_order_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_hosts
-tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c
-tests_unit_test_hosts_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c tests/unit/io_util.h
+tests_unit_test_hosts_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_hosts_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_shape

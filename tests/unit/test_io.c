@@ -345,7 +345,7 @@ END_TEST
 START_TEST(order_of_records)
 {
 	struct ftr_fabric *f = must_parse(good_net), *g;
-	static const uint32_t order[] = { 2, 1, 0 }, bad[] = { 0, 0, 1 };
+	static const uint32_t order[] = { 2, 1, 0 }, bad[] = { 0, 0, 1 }, large[] = { 0, 3, 1 };
 	char *text = written(f, order);
 	FILE *null = fopen("/dev/null", "w");
 
@@ -354,10 +354,56 @@ START_TEST(order_of_records)
 	same_fabric(f, g);
 	ck_assert_int_eq(ftr_write_netfile(null, f, bad, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "order of records: entry 1 is 0; the entries must be a permutation of 0..2");
+	ck_assert_int_eq(ftr_write_netfile(null, f, large, &err), FTR_INVAL);
+	ck_assert_str_eq(err.msg, "order of records: entry 1 is 3; the entries must be a permutation of 0..2");
 	fclose(null);
 	ftr_fabric_free(f);
 	ftr_fabric_free(g);
 	free(text);
+}
+END_TEST
+
+/* The ports of a node are written by number, whatever their GUIDs are.  Ports without a link are left
+ * out, and nodes without any. */
+START_TEST(ports_of_nodes)
+{
+	static const struct {
+		uint64_t node, guid;
+		ftr_port num;
+		bool link;
+	} port[] = {
+		{ 0x100, 0x101, 3, true }, { 0x100, 0x102, 1, true }, { 0x100, 0x103, 2, true },
+		{ 0x100, 0x104, 4, false }, { 0x200, 0x201, 1, false },
+	};
+	struct ftr_builder *b = ftr_builder_new();
+	static const char *const want[] = {
+		"\nCa\t3 \"H-0000000000000100\"", "\n[1](0000000000000102)", "\n[2](0000000000000103)", "\n[3](0000000000000101)",
+	};
+	struct ftr_fabric *f;
+	char text[2000] = "", *at = text;
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x10, .n_ports = 8, .lid = 1, .name = "sw",
+	}, &err));
+	for (uint32_t i = 0; i < FTR_ARRAY_LEN(port); i++) {
+		ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = port[i].node, .guid = port[i].guid,
+			.port_num = port[i].num, .lid = (ftr_lid)(i + 2), .name = "node",
+		}, &err));
+		ck_assert(!port[i].link ||
+			  !ftr_builder_add_link(b, (struct ftr_end){ 0x10, (ftr_port)(i + 1) },
+						(struct ftr_end){ port[i].node, port[i].num }, 4,
+						FTR_SPEED_HDR, &err));
+	}
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	ck_assert(!ftr_write_netfile(out, f, NULL, &err) && !fclose(out));
+	for (int i = 0; i < 4; i++) {
+		at = strstr(at, want[i]);
+		ck_assert_msg(at != NULL, "no line %s", want[i] + 1);
+	}
+	ck_assert(!strstr(text, "0000000000000200") && !strstr(text, "0000000000000104"));
+	ftr_fabric_free(f);
 }
 END_TEST
 
@@ -453,6 +499,7 @@ int main(void)
 	tcase_add_test(tc, nul_byte);
 	tcase_add_test(tc, no_such_file);
 	tcase_add_test(tc, order_of_records);
+	tcase_add_test(tc, ports_of_nodes);
 	tcase_add_test(tc, full_disk);
 	tcase_add_test(tc, generated_round_trips);
 	tcase_add_loop_test(tc, real_fabrics_are_read, 0, (int)FTR_ARRAY_LEN(real));

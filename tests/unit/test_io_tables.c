@@ -74,6 +74,27 @@ START_TEST(opensm_dump)
 }
 END_TEST
 
+/* The compact form: a foreign switch, LID 0, and LIDs behind the greatest one of the fabric do not
+ * count.  A LID may be listed twice with the same port. */
+START_TEST(lids_without_place)
+{
+	struct ftr_tables *t = NULL;
+	struct ftr_parts gaps;
+
+	puts_file(HEAD9 "0x0000: 0102030405060708090a\n" TAIL
+		  HEAD1 "0x0000: 0a0bff0d0e0f10111213\n" TAIL
+		  HEAD2 "0x0000 001\n0x0001 003\n0x0001 003\n0x0030 001\n" TAIL);
+	ck_assert_int_eq(ftr_read_lfts(path, f, &t, &gaps, &err), FTR_OK);
+	ck_assert(gaps.known == 2 && gaps.foreign == 1);
+	ck_assert_uint_eq(t->max_lid, 7);
+	ck_assert_uint_eq(ftr_tables_get(t, 0, 1), 11);
+	ck_assert_uint_eq(ftr_tables_get(t, 0, 2), FTR_PORT_NONE);
+	ck_assert_uint_eq(ftr_tables_get(t, 0, 7), 0x11);
+	ck_assert_uint_eq(ftr_tables_get(t, 1, 1), 3);
+	ftr_tables_free(t);
+}
+END_TEST
+
 START_TEST(ibroute_dump)
 {
 	struct ftr_tables *t = NULL;
@@ -186,6 +207,10 @@ START_TEST(tables_round_trip)
 	ck_assert_uint_eq(d.entries, 0);
 	ck_assert(gaps.known == fab->n_sw && !gaps.foreign);
 	ck_assert_int_eq(ftr_write_lfts(stdout, f, t, &err), FTR_INVAL);
+	ck_assert_int_eq(ftr_write_lfts_compact(stdout, f, t, &err), FTR_INVAL);
+	u->max_lid++;
+	ck_assert_int_eq(ftr_write_lfts(stdout, fab, u, &err), FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "do not fit a fabric of 54 switches"));
 	ftr_tables_free(t);
 	ftr_tables_free(u);
 	ftr_fabric_free(fab);
@@ -313,6 +338,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, opensm_dump);
+	tcase_add_test(tc, lids_without_place);
 	tcase_add_test(tc, ibroute_dump);
 	tcase_add_loop_test(tc, torn_dump, 0, (int)FTR_ARRAY_LEN(torn));
 	tcase_add_test(tc, tables_round_trip);

@@ -761,6 +761,34 @@ START_TEST(refused)
 }
 END_TEST
 
+/* Two of three jobs share all of their links, and the third one shares none. */
+START_TEST(three_jobs)
+{
+	struct scene z = { .n = 0 };
+	ftr_ep one[] = { 0, 3 }, other[] = { 1, 4 };
+	struct ftr_job_pair pair[3][3];
+	struct ftr_job job[] = {
+		{ .order = { one, 2 }, .pair = pair[0] }, { .order = { one, 2 }, .pair = pair[1] },
+		{ .order = { other, 2 }, .pair = pair[2] },
+	};
+
+	two_level(&z, 3);
+	ck_assert(!ftr_jobs_load(z.net.f, z.net.t, job, 3, NULL, &err));
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(job[i].links, 4);	/* two in each direction */
+		ck_assert_uint_eq(job[i].shared, i < 2 ? 4 : 0);
+		ck_assert(job[i].alone == 1 && job[i].with_all == (i < 2 ? 2 : 1));
+		for (int j = 0; j < 3; j++) {
+			bool share = i != j && i < 2 && j < 2;
+
+			ck_assert_uint_eq(pair[i][j].shared, share ? 4 : 0);
+			ck_assert(pair[i][j].interference == (share ? 2 : 1));
+		}
+	}
+	net_free(&z.net);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("link load");
@@ -774,6 +802,7 @@ int main(void)
 	tcase_add_test(tc, samples);
 	tcase_add_loop_test(tc, dmodc_shifts, 0, 2);
 	tcase_add_test(tc, refused);
+	tcase_add_test(tc, three_jobs);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -316,6 +316,30 @@ ROUTE(sftree_kept, "sftree", FTR_BALANCE_LOAD, true)
 ROUTE(ddlr, "ddlr", FTR_BALANCE_OFF, false)
 ROUTE(ddlr_kept, "ddlr", FTR_BALANCE_OFF, true)
 
+/* Tables of the damaged fabric, computed from those of the whole one. */
+static enum ftr_status op_base(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	const struct ftr_shape *sh = z->nominal->shape;
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_keep keep = { .prefer = z->old };
+	struct ftr_route_base *base = NULL;
+	struct ftr_tables *t = NULL;
+	enum ftr_status st = ftr_route_base_new(sh, z->old, z->team, &base, err);
+
+	keep.base = base;
+	o.keep = &keep;
+	o.balance = FTR_BALANCE_LOAD;
+	if (!st)
+		st = ftr_tables_new(z->f, false, &t, err);
+	if (!st)
+		st = ftr_engine_find("dmodc")->route(z->sh, &o, z->team, t, NULL, err);
+	if (!st)
+		*sum = fold_tables(0, t);
+	ftr_tables_free(t);
+	ftr_route_base_free(base);
+	return st;
+}
+
 static enum ftr_status op_bound(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
 	uint32_t *hosts = calloc(z->f->n_sw, sizeof(*hosts)), bound = 0;
@@ -534,12 +558,14 @@ static enum ftr_status apply_events(const struct scene *z, struct ftr_incr *lv, 
 	return FTR_OK;
 }
 
-static enum ftr_status op_incr(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+static enum ftr_status incr(const struct scene *z, const struct ftr_keep *keep, uint64_t *sum,
+			    struct ftr_err *err)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 	struct ftr_incr *lv;
 	enum ftr_status st;
 
+	o.keep = keep;
 	o.turn = z->turn;
 	o.n_turns = z->n_turns;
 	*sum = 0;
@@ -547,6 +573,17 @@ static enum ftr_status op_incr(const struct scene *z, uint64_t *sum, struct ftr_
 	st = apply_events(z, lv, sum, err);
 	ftr_incr_free(lv);
 	return st;
+}
+
+static enum ftr_status op_incr(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	return incr(z, NULL, sum, err);
+}
+
+/* Displaced entries are placed by load. */
+static enum ftr_status op_incr_kept(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	return incr(z, &(struct ftr_keep){ .prefer = z->carried }, sum, err);
 }
 
 static enum ftr_status plan_ddlr(const struct scene *z, struct ftr_ddlr *r, uint64_t *sum,
@@ -670,10 +707,10 @@ static const struct op ops[] = {
 	{ "dmodc", op_dmodc }, { "dmodc, full search", op_dmodc_full },
 	{ "dmodc, kept", op_dmodc_kept }, { "sftree", op_sftree },
 	{ "sftree, kept", op_sftree_kept }, { "ddlr", op_ddlr }, { "ddlr, kept", op_ddlr_kept },
-	{ "bound", op_bound },
+	{ "base", op_base }, { "bound", op_bound },
 	{ "check", op_check }, { "lost", op_lost }, { "check by difference", op_difference }, { "check with VLs", op_check_vls },
 	{ "cdg", op_cdg }, { "load", op_load }, { "jobs", op_jobs },
-	{ "incremental", op_incr }, { "planner of ddlr", op_planner },
+	{ "incremental", op_incr }, { "incremental, kept", op_incr_kept }, { "planner of ddlr", op_planner },
 	{ "transition", op_transition }, { "carry", op_carry },
 };
 

@@ -67,7 +67,9 @@ static uint32_t find_id(const struct ftr_raw *r, const struct ftr_cur *id,
 	for (;; ++*key) {
 		uint32_t i = ftr_map_get(&r->by_id, *key);
 
-		if (i == FTR_MAP_NONE || ftr_cur_same(&r->node[i].id, id))
+		if (i == FTR_MAP_NONE)
+			return i;
+		if (ftr_cur_same(&r->node[i].id, id))	/* not covered: two ids with one hash */
 			return i;
 	}
 }
