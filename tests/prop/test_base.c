@@ -354,6 +354,24 @@ START_TEST(base_with_a_turn)
 }
 END_TEST
 
+/* Neither is a base with a path between switches of the same rank. */
+START_TEST(base_with_a_horizontal_link)
+{
+	static const uint8_t rank[] = { 0, 0 };
+	struct net net = net_new(2, 3, true, 0);
+	struct state z;
+
+	net_host(&net, 0, 1);
+	net_host(&net, 1, 1);
+	net_link(&net, 0, 2, 1, 2);
+	net_freeze(&net);
+	net_route_all(&net, NULL);
+	from_net(&z, &net, rank);
+	same_with(&z, (struct ftr_check_opts){ .rank = rank }, false);
+	done(&z, &net);
+}
+END_TEST
+
 /* A base has one byte for the hops of a path.  Paths with 253 hops fit, with 254 they do not. */
 START_TEST(longest_paths)
 {
@@ -666,6 +684,7 @@ int main(void)
 	tcase_add_test(tc, other_values);
 	tcase_add_test(tc, paths_that_end);
 	tcase_add_test(tc, base_with_a_turn);
+	tcase_add_test(tc, base_with_a_horizontal_link);
 	tcase_add_loop_test(tc, longest_paths, 0, 2);
 	tcase_add_test(tc, flows_of_another_fabric);
 	tcase_add_test(tc, flows_with_a_loop);

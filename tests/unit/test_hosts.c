@@ -107,6 +107,7 @@ static const struct {
 	{ false, "n[1x]", NULL, "'1x' is not a range of hosts" },
 	{ false, "n[1-x]", NULL, "'1-x' is not a range of hosts" },
 	{ true, "a n[1-:]", NULL, "'1-:' is not a range of hosts" },
+	{ false, "n[1-+2]", NULL, "'1-+2' is not a range of hosts" },
 	{ true, "a n[:]", NULL, "':' is not a range of hosts" },
 	{ false, "n[1-2-3]", NULL, "'1-2-3' is not a range of hosts" },
 	{ false, "n[2-1]", NULL, "'2-1' is not a range of hosts" },

@@ -84,6 +84,27 @@ START_TEST(given_lmc)
 }
 END_TEST
 
+/* 400 hosts with 128 LIDs each: there are not enough LIDs. */
+START_TEST(too_many_lids)
+{
+	struct ftr_fabric *f = NULL;
+	size_t len;
+	char *text;
+	FILE *out = open_memstream(&text, &len);
+
+	for (int i = 0; i < 400; i++)
+		fprintf(out, "%s[%d] \"h%d\"[1]\n", i % 200 ? "" : i ? "\nSwitch 254 \"b\"\n" :
+			"Switch 254 \"a\"\n", i % 200 + 1, i);
+	for (int i = 0; i < 400; i++)
+		fprintf(out, "\nHca 1 \"h%d\"\n[1] \"%s\"[%d]\n", i, i < 200 ? "a" : "b", i % 200 + 1);
+	fclose(out);
+	ck_assert_int_eq(ftr_parse_fabric(PATH, text, len, 7, &f, &err), FTR_LIMIT);
+	ck_assert_msg(!strncmp(err.msg, "t.net: ", 7), "%s", err.msg);
+	ck_assert_ptr_null(f);
+	free(text);
+}
+END_TEST
+
 /* Records without a GUID get GUIDs in the same way as in ibsim. */
 START_TEST(guid_counters)
 {
@@ -656,6 +677,7 @@ int main(void)
 	tcase_add_test(tc, discovered);
 	tcase_add_test(tc, hand_written);
 	tcase_add_test(tc, given_lmc);
+	tcase_add_test(tc, too_many_lids);
 	tcase_add_test(tc, guid_counters);
 	tcase_add_test(tc, optional_parts_of_lines);
 	tcase_add_test(tc, modules);

@@ -217,6 +217,33 @@ START_TEST(tables_round_trip)
 }
 END_TEST
 
+static const char router_net[] =
+	"switchguid=0x10(10)\n"
+	"Switch\t4 \"S-10\"\t\t# \"leaf\" base port 0 lid 1 lmc 0\n"
+	"[1]\t\"R-300\"[1](301) \t\t# \"router\" lid 3 4xNDR\n\n"
+	"rtguid=0x300\n"
+	"Rt\t1 \"R-300\"\t\t# \"router\"\n"
+	"[1](301) \t\"S-10\"[1]\t\t# lid 3 lmc 0 \"leaf\" lid 1 4xNDR\n";
+
+START_TEST(names_of_owners)
+{
+	struct ftr_fabric *r = must_parse(router_net);
+	char text[1000] = "";
+	struct ftr_tables *t;
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	ck_assert(!ftr_tables_new(r, true, &t, &err));
+	for (ftr_lid lid = 1; lid <= 3; lid++)
+		ftr_tables_row(t, 0)[lid] = (uint8_t)(lid / 2);
+	ck_assert(!ftr_write_lfts(out, r, t, &err) && !fclose(out));
+	ck_assert(strstr(text, "0x0001 000 # Switch portguid 0x0000000000000010: 'leaf'\n") &&
+		  strstr(text, "0x0002 001 # unknown node and type\n") &&
+		  strstr(text, "0x0003 001 # Router portguid 0x0000000000000301: 'router'\n"));
+	ftr_tables_free(t);
+	ftr_fabric_free(r);
+}
+END_TEST
+
 /* A cut dump is accepted only if it ends with a complete section.  A dump with one to four random
  * bytes may be read or refused, but must not cause a crash. */
 START_TEST(broken_dumps)
@@ -342,6 +369,7 @@ int main(void)
 	tcase_add_test(tc, ibroute_dump);
 	tcase_add_loop_test(tc, torn_dump, 0, (int)FTR_ARRAY_LEN(torn));
 	tcase_add_test(tc, tables_round_trip);
+	tcase_add_test(tc, names_of_owners);
 	tcase_add_test(tc, broken_dumps);
 	tcase_add_test(tc, guid_list);
 	tcase_add_test(tc, guid_names);

@@ -116,6 +116,10 @@ static void must_read(enum form form, const char *text, struct got *g)
 #define FDBS_2 "dump_ucast_routes: Switch 0x0000000000000020\n" \
 	"LID    : Port : Hops : Optimal\n"
 #define FDBS_9 "dump_ucast_routes: Switch 0x0000000000000099\n"
+#define TEN(port) "0x0001 : " port LINE "0x0002 : " port LINE "0x0003 : " port LINE \
+	"0x0004 : " port LINE "0x0005 : " port LINE "0x0006 : " port LINE "0x0007 : " port LINE \
+	"0x0008 : " port LINE "0x0009 : " port LINE "0x000a : " port LINE
+#define LINE " : 01 : yes\n"
 static const char fdbs[] =
 	FDBS_1
 	"0x0001 : 000  : 00   : yes\n"
@@ -142,10 +146,11 @@ START_TEST(fdbs_form)
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 1), 3);
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 4), FTR_PORT_NONE);
 	drop(&g);
-	/* a foreign switch */
-	must_read(FDBS, FDBS_9 "0x0001 : 002  : 00   : yes\n" FDBS_1 "0x0001 : 000  : 00   : yes\n", &g);
+	/* a foreign switch, and LIDs up to 10, although the greatest one of the fabric is 9 */
+	must_read(FDBS, FDBS_9 TEN("002") FDBS_1 TEN("001"), &g);
 	ck_assert_uint_eq(g.missing, 1);
-	ck_assert_uint_eq(ftr_tables_get(g.t, 0, 1), 0);
+	for (ftr_lid lid = 1; lid <= 9; lid++)
+		ck_assert_uint_eq(ftr_tables_get(g.t, 0, lid), 1);
 	drop(&g);
 	/* older versions and ibdiagnet write this form */
 	must_read(FDBS, "osm_ucast_mgr_dump_ucast_routes: Switch 0x20\n"
