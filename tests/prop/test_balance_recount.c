@@ -46,7 +46,7 @@ struct counted {
 	struct ftr_balance_input in;
 	struct balance_net *net;
 	struct balance_loads l;
-	struct balance_copy copy;
+	struct flow_dest *copy;
 	struct ftr_tables *t;
 };
 
@@ -59,14 +59,14 @@ static void start_count(struct counted *x, struct ftr_tables *t, uint32_t width)
 	ck_assert(!balance_net_new(&x->in, &x->net, &err));
 	ck_assert(!balance_loads_new(x->net, &x->l, &err));
 	ck_assert(!balance_copy_new(x->net, t, NULL, &x->copy, &err));
-	ck_assert(!balance_count_flows(&x->l, t, &x->copy, NULL, &loop, &err) && !loop);
+	ck_assert(!balance_count_flows(&x->l, t, x->copy, NULL, &loop, &err) && !loop);
 	ck_assert(!balance_bins_new(&x->l, width, &err));
-	ck_assert(!balance_count_shifts(&x->l, &x->copy, true, NULL, &sum, &err));
+	ck_assert(!balance_count_shifts(&x->l, x->copy, true, NULL, &sum, &err));
 }
 
 static void end_count(struct counted *x)
 {
-	free(x->copy.entry);
+	free(x->copy);
 	balance_loads_free(&x->l);
 	balance_net_free(x->net);
 }
@@ -133,7 +133,7 @@ static void counters_match(struct counted *x, struct ftr_team *team, uint64_t se
 	struct recount *slow;
 	uint64_t sum = 0;
 
-	balance_copy_write(&x->copy, x->t);
+	balance_copy_write(x->net, x->copy, x->t);
 	slow = recount_new(x->in.shape, x->t);
 	ck_assert_uint_eq(x->net->n_pos, slow->n_pos);
 	for (uint32_t i = 0; i < x->net->n_links; i++) {
@@ -146,7 +146,7 @@ static void counters_match(struct counted *x, struct ftr_team *team, uint64_t se
 	}
 	rails_match(x);
 	ck_assert_uint_eq(balance_most(&x->l, x->l.flows), slow->max);
-	ck_assert(!balance_count_shifts(&x->l, &x->copy, seed % 2, team, &sum, &err));
+	ck_assert(!balance_count_shifts(&x->l, x->copy, seed % 2, team, &sum, &err));
 	ck_assert_uint_eq(sum, slow->sum);
 	recount_free(slow);
 }
@@ -178,7 +178,7 @@ static uint64_t sweep_and_match(struct counted *x, struct ftr_team *team,
 	counters_match(x, team, seed);
 	for (int i = 0; i < 4; i++, s.price.over <<= 6) {
 		stop = seed % 3 ? 0 : (uint32_t)(seed / 3 % 8) * (unsigned int)i;
-		ck_assert(!balance_sweep(&x->l, &x->copy, &s, &err));
+		ck_assert(!balance_sweep(&x->l, x->copy, &s, &err));
 		stop = 0;
 		moved += s.moved;
 		counters_match(x, team, seed);
@@ -262,10 +262,10 @@ static uint64_t same_sweeps(const struct ftr_shape *sh, struct ftr_tables *t,
 
 		s.price.target = of.price.target = 1 + balance_most(&x.l, x.l.flows) / 2;
 		of.only = &set;
-		ck_assert(!balance_sweep(&x.l, &x.copy, &s, &err));
-		ck_assert(!balance_sweep(&y.l, &y.copy, &of, &err));
+		ck_assert(!balance_sweep(&x.l, x.copy, &s, &err));
+		ck_assert(!balance_sweep(&y.l, y.copy, &of, &err));
 		ck_assert_msg(s.moved == of.moved &&
-			      !memcmp(x.copy.entry, y.copy.entry, x.net->n_dests * sh->f->n_sw) &&
+			      !memcmp(x.copy->entry, y.copy->entry, x.net->n_dests * sh->f->n_sw) &&
 			      !memcmp(x.l.flows, y.l.flows, x.net->n_links * sizeof(*x.l.flows)),
 			      "seed %" PRIu64 ": a set of all entries gives another result", seed);
 		moved += s.moved;

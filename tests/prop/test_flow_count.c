@@ -377,7 +377,7 @@ START_TEST(count_is_stopped)
 	const uint32_t gap = FLOW_NONE;
 	struct stopped x = { 0 };
 	struct flow_net net;
-	const struct flow_patterns z = {
+	struct flow_patterns z = {
 		.net = &net, .dest_at = &gap, .n = 1, .n_patterns = FTR_ARRAY_LEN(none),
 		.from = none, .multiple = 1, .fn = take, .stop = stop, .ctx = &x,
 	};

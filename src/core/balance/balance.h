@@ -48,13 +48,6 @@
 
 /* ---- net.c ----------------------------------------------------------------- */
 
-/* A destination: the base LID of a host. */
-struct balance_dest {
-	ftr_lid lid;
-	uint32_t col;
-	uint32_t pos;		/* position of the host, or BALANCE_NONE */
-};
-
 struct balance_net {
 	const struct ftr_balance_input *in;
 	const struct ftr_fabric *f;
@@ -71,9 +64,11 @@ struct balance_net {
 	uint32_t rail_weight;	/* see net.c; 0: the fabric has no rails */
 	uint32_t n_pos;		/* number of positions, and of shifts (shift 0 included) */
 	uint32_t *dest_at;	/* dest_at[p]: index in dest[] of the host at position p */
-	/* dest: sorted by column; first[l]: index in dest[] of the first destination of column l */
+	/* dest: those of the shape that are base LIDs of hosts, sorted by column; first[l]: index in
+	 * dest[] of the first destination of column l */
 	uint32_t n_dests;
-	struct balance_dest *dest;
+	struct ftr_dest *dest;
+	uint32_t *pos;		/* [n_dests] position of the host, or BALANCE_NONE */
 	uint32_t *first;
 	uint32_t *dest_of;	/* dest_of[lid]: index in dest[], or BALANCE_NONE */
 };
@@ -112,14 +107,9 @@ static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s, 
 	return flow_link_to(&net->links, s, port);
 }
 
-/* Consecutive shifts. */
-struct balance_range {
-	uint32_t begin, end;
-};
-
 /* The shifts in which the hosts of a source send to position pos, one host in each shift.  The host
  * at pos must be on another switch. */
-static inline struct balance_range
+static inline struct flow_span
 balance_shifts_of(const struct balance_net *net,
 		  const struct flow_source *src, uint32_t pos)
 {
@@ -127,7 +117,7 @@ balance_shifts_of(const struct balance_net *net,
 
 	if (k >= net->n_pos)
 		k -= net->n_pos;
-	return (struct balance_range){ k, k + src->n };
+	return (struct flow_span){ k, k + src->n };
 }
 
 /* A set of entries: those of the switches sw[first[d]] .. sw[first[d + 1] - 1], in ascending order,
@@ -142,47 +132,23 @@ enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t
 				   struct balance_subset *out, struct ftr_err *err) FTR_MUST_USE;
 void balance_subset_free(struct balance_subset *z);
 
-/* The entries of all switches for one destination: entry[s * stride] is that of switch s. */
-struct balance_entries {
-	uint8_t *entry;
-	size_t stride;
-};
-
-static inline struct balance_entries
-balance_entries_of(const struct ftr_tables *t, ftr_lid lid)
-{
-	return (struct balance_entries){ t->lft + lid, t->stride };
-}
-
 /* The link onto which the entry of s leads, or BALANCE_NONE. */
-static inline uint32_t balance_link(const struct balance_net *net,
-				    struct balance_entries of, ftr_sw s)
+static inline uint32_t balance_link(const struct balance_net *net, struct flow_dest of, ftr_sw s)
 {
 	return balance_link_to(net, s, of.entry[s * of.stride]);
 }
 
-/* A copy of the tables, sorted by destination: entry[n_dests][n_sw].  Fast to read. */
-struct balance_copy {
-	const struct balance_net *net;
-	uint8_t *entry;		/* from ftr_malloc() */
-};
+/* A copy of the tables, which is fast to read, is an array of the destinations of net: copy[d] has
+ * stride 1, and copy[0].entry[n_dests][n_sw] are all entries.  It is freed by free(). */
 
-static inline struct balance_entries
-balance_copy_of(const struct balance_copy *c, uint32_t d)
-{
-	return (struct balance_entries){ c->entry + (size_t)d * c->net->f->n_sw, 1 };
-}
-
+/* Returns a copy with entries that are not set; NULL: out of memory. */
+struct flow_dest *balance_copy_alloc(const struct balance_net *net);
 enum ftr_status balance_copy_new(const struct balance_net *net,
 				 const struct ftr_tables *t, struct ftr_team *team,
-				 struct balance_copy *out,
-				 struct ftr_err *err) FTR_MUST_USE;
+				 struct flow_dest **out, struct ftr_err *err) FTR_MUST_USE;
 /* Write the copy into the tables.  Returns the number of entries that change. */
-uint64_t balance_copy_write(const struct balance_copy *c, struct ftr_tables *t);
-/* Returns the destinations of net with their entries in copy or, if it is NULL, in t; NULL: out of
- * memory.  From malloc(). */
-struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
-				    const struct balance_copy *copy);
+uint64_t balance_copy_write(const struct balance_net *net, const struct flow_dest *copy,
+			    struct ftr_tables *t);
 
 /* ---- column.c -------------------------------------------------------------- */
 
@@ -220,7 +186,7 @@ bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool
 /* Set the members for column l, which must have destinations.  of: the present entries for one of
  * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its
  * contract.) */
-bool balance_column_set(struct balance_column *c, uint32_t l, struct balance_entries of);
+bool balance_column_set(struct balance_column *c, uint32_t l, struct flow_dest of);
 /* Set only the members that balance_candidates() needs.  The candidates of a switch must be computed
  * after balance_column_forget(). */
 void balance_column_begin(struct balance_column *c, uint32_t l);
@@ -264,10 +230,10 @@ enum ftr_status balance_loads_new(const struct balance_net *net,
 void balance_loads_free(struct balance_loads *l);
 void balance_bins_free(struct balance_loads *l);
 
-/* Count the all-to-all flows of tables t; or, if copy is not NULL, of *copy.  *loop: true if a path
- * has a loop; the numbers are then not valid. */
+/* Count the all-to-all flows of tables t; or, if copy is not NULL, of the copy.  *loop: true if a
+ * path has a loop; the numbers are then not valid. */
 enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_tables *t,
-				    const struct balance_copy *copy,
+				    const struct flow_dest *copy,
 				    struct ftr_team *team, bool *loop,
 				    struct ftr_err *err) FTR_MUST_USE;
 
@@ -276,18 +242,17 @@ struct balance_behind {
 	const struct balance_net *net;
 	const struct ftr_shape *sh;
 	struct ftr_costs costs;
-	struct balance_entries of;
-	ftr_sw to;		/* the switch of the destination */
+	struct flow_dest of;
 	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */
 	ftr_sw *stack;		/* [n_sw] scratch */
 	/* results of balance_behind(): the indices of the sources whose flows pass or end at the
-	 * entry, their number of hosts, and the number of those on the rail of `to` */
+	 * entry, their number of hosts, and the number of those on the rail of of.to */
 	uint16_t *source;	/* [n_sources] */
 	uint32_t n, hosts, rail;
 };
 
-/* Set the destination: one of column l, with the entries `of`, whose paths must have no loop. */
-void balance_behind_begin(struct balance_behind *z, struct balance_entries of, uint32_t l);
+/* Set the destination: one of column l.  Its paths must have no loop. */
+void balance_behind_begin(struct balance_behind *z, struct flow_dest of, uint32_t l);
 /* Find the sources behind the entry of s.  The work grows with the number of switches behind it. */
 void balance_behind(struct balance_behind *z, ftr_sw s);
 
@@ -301,17 +266,17 @@ enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width,
 				 struct ftr_err *err) FTR_MUST_USE;
 /* Add `by` flows (1 or -1) on a link in each of the shifts `of`. */
 void balance_bins_add(struct balance_loads *l, uint32_t link,
-		      struct balance_range of, int by);
+		      struct flow_span of, int by);
 /* Set l->many, and compute l->full and l->n_full if it has changed.  balance_bins_add() keeps them up
  * to date. */
 void balance_bins_full(struct balance_loads *l, uint32_t many);
 /* Returns true if a bin of the link that covers some of the shifts `of` is full. */
-bool balance_bins_any(const struct balance_loads *l, uint32_t link, struct balance_range of);
+bool balance_bins_any(const struct balance_loads *l, uint32_t link, struct flow_span of);
 
 /* Count the flows of all shifts.  fill: store them in the bins of l, too.  *sum: the load of the
  * most loaded link of each shift, added up; or BALANCE_CANCELLED if the search was cancelled. */
 #define BALANCE_CANCELLED UINT64_MAX
-enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balance_copy *copy,
+enum ftr_status balance_count_shifts(struct balance_loads *l, const struct flow_dest *copy,
 				     bool fill, struct ftr_team *team, uint64_t *sum,
 				     struct ftr_err *err) FTR_MUST_USE;
 
@@ -338,12 +303,11 @@ struct balance_flows {
 	struct balance_loads *loads;
 	const struct balance_price *price;
 	const struct ftr_shape *sh;
-	struct balance_entries of;
-	ftr_sw to;		/* the switch of the destination */
+	struct flow_dest of;
 	uint32_t hosts;		/* number of hosts that send the flows */
 	uint32_t rail;		/* sum of balance_rail() */
 	uint32_t n_shifts;	/* shift[0 .. n_shifts - 1]: the shifts of the flows */
-	struct balance_range *shift;
+	struct flow_span *shift;
 };
 
 /* Add (by: 1) or subtract (by: -1) the flows on the links of the path from s. */
@@ -375,8 +339,8 @@ struct balance_sweep {
 	bool cancelled;		/* output: true if the search was cancelled */
 };
 
-/* Make one sweep.  The entries of *copy change, and the counters of l are kept up to date. */
-enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy,
+/* Make one sweep.  The entries of the copy change, and the counters of l are kept up to date. */
+enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 			      struct balance_sweep *w, struct ftr_err *err) FTR_MUST_USE;
 
 /* ---- balance_tables.c ------------------------------------------------------ */
@@ -427,22 +391,22 @@ enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_ta
 void balance_base_free(struct balance_base *b);	/* NULL is accepted */
 /* True if the base has the same hosts, and net only lacks some of its links. */
 bool balance_base_fits(const struct balance_base *b, const struct balance_net *net);
-/* Set out->entry to a copy of tables t.  changed: the entries that differ from the base. */
+/* Set *out to a copy of tables t.  changed: the entries that differ from the base. */
 enum ftr_status balance_base_copy(const struct balance_base *b,
 				  const struct balance_subset *changed, const struct ftr_tables *t,
-				  struct balance_copy *out, struct ftr_err *err) FTR_MUST_USE;
-/* Count the all-to-all flows of *copy.  changed: as above, or more entries. */
+				  struct flow_dest **out, struct ftr_err *err) FTR_MUST_USE;
+/* Count the all-to-all flows of the copy.  changed: as above, or more entries. */
 enum ftr_status balance_base_flows(const struct balance_base *b,
 				   const struct balance_subset *changed,
-				   const struct balance_copy *copy, struct balance_loads *l,
+				   const struct flow_dest *copy, struct balance_loads *l,
 				   struct ftr_err *err) FTR_MUST_USE;
 
 /* ---- displaced.c ------------------------------------------------------------ */
 
 /* Count in the bins the flows that have passed a displaced entry, that is, an entry that differs
  * from the preferred tables. */
-void balance_count_displaced(struct balance_loads *l, const struct balance_copy *now,
-			     const struct balance_copy *prefer);
+void balance_count_displaced(struct balance_loads *l, const struct flow_dest *now,
+			     const struct flow_dest *prefer);
 /* Set *out to the price by which displaced entries are placed.  width: number of shifts of a
  * bin. */
 void balance_place_price(const struct balance_net *net, const struct ftr_shape *sh,

@@ -86,7 +86,7 @@ struct work {
 	struct ftr_balance_report *r;
 	struct balance_net *net;
 	struct balance_loads loads;
-	struct balance_copy copy;	/* the present tables */
+	struct flow_dest *copy;	/* the present tables */
 	uint8_t *best_entry;	/* the best tables so far: as in copy, or, if in->movable is set,
 				 * only the movable entries, in their order */
 	/* entries: to be placed; that the search may change; that differ from the preferred tables */
@@ -110,20 +110,21 @@ static size_t best_bytes(const struct work *w)
 static void save_best(struct work *w)
 {
 	if (!w->in->movable)
-		memcpy(w->best_entry, w->copy.entry, best_bytes(w));
+		memcpy(w->best_entry, w->copy[0].entry, best_bytes(w));
 	for (uint32_t d = 0; w->in->movable && d < w->net->n_dests; d++)
 		for (uint32_t i = w->movable.first[d]; i < w->movable.first[d + 1]; i++)
-			w->best_entry[i] = balance_copy_of(&w->copy, d).entry[w->movable.sw[i]];
+			w->best_entry[i] = w->copy[d].entry[w->movable.sw[i]];
 }
 
 /* Write the best tables.  Returns the number of entries that change. */
 static uint64_t write_best(const struct work *w)
 {
-	const struct balance_copy best = { w->net, w->best_entry };
 	uint64_t differ = 0;
 
-	if (!w->in->movable)
-		return balance_copy_write(&best, w->t);
+	if (!w->in->movable) {
+		memcpy(w->copy[0].entry, w->best_entry, best_bytes(w));
+		return balance_copy_write(w->net, w->copy, w->t);
+	}
 	for (uint32_t d = 0; d < w->net->n_dests; d++)
 		for (uint32_t i = w->movable.first[d]; i < w->movable.first[d + 1]; i++) {
 			uint8_t *entry = ftr_tables_row(w->t, w->movable.sw[i]) +
@@ -182,7 +183,7 @@ static enum ftr_status judge(struct work *w, struct ftr_err *err)
 
 	set_max(w);
 	if (w->shifts)
-		st = balance_count_shifts(&w->loads, &w->copy, false, w->team, &w->now.sum, err);
+		st = balance_count_shifts(&w->loads, w->copy, false, w->team, &w->now.sum, err);
 	if (w->now.sum == BALANCE_CANCELLED)
 		w->r->cancelled = true;
 	else if (!st)
@@ -196,7 +197,7 @@ static enum ftr_status sweep(struct work *w, struct ftr_err *err)
 	enum ftr_status st;
 
 	w->sweep.only = w->in->movable ? &w->movable : NULL;
-	st = balance_sweep(&w->loads, &w->copy, &w->sweep, err);
+	st = balance_sweep(&w->loads, w->copy, &w->sweep, err);
 	w->r->cancelled = w->sweep.cancelled;
 	w->r->sweeps++;
 	return st || !w->sweep.moved || w->r->cancelled ? st : judge(w, err);
@@ -311,7 +312,7 @@ static void clear_entries(struct work *w)
 {
 	for (uint32_t d = 0; d < w->net->n_dests; d++)
 		for (uint32_t i = w->place.first[d]; i < w->place.first[d + 1]; i++)
-			balance_copy_of(&w->copy, d).entry[w->place.sw[i]] = FTR_PORT_NONE;
+			w->copy[d].entry[w->place.sw[i]] = FTR_PORT_NONE;
 }
 
 /* Put the ports of placed entries into the tables.  An entry that got no port keeps that of the
@@ -323,7 +324,7 @@ static bool put_back(struct work *w)
 	for (uint32_t d = 0; d < w->net->n_dests; d++)
 		for (uint32_t i = w->place.first[d]; i < w->place.first[d + 1]; i++) {
 			ftr_sw s = w->place.sw[i];
-			uint8_t *placed = &balance_copy_of(&w->copy, d).entry[s];
+			uint8_t *placed = &w->copy[d].entry[s];
 			uint8_t *entry = &ftr_tables_row(w->t, s)[w->net->dest[d].lid];
 
 			if (*placed == FTR_PORT_NONE) {
@@ -343,7 +344,7 @@ static bool differs(const struct work *w)
 		     i < w->changed.first[d + 1]; i++) {
 			if (k < w->place.first[d + 1] && w->place.sw[k] == w->changed.sw[i])
 				k++;
-			else if (balance_copy_of(&w->copy, d).entry[w->changed.sw[i]] !=
+			else if (w->copy[d].entry[w->changed.sw[i]] !=
 				 FTR_PORT_NONE)
 				return true;
 		}
@@ -356,7 +357,7 @@ static enum ftr_status count_displaced(struct work *w, const struct balance_plac
 				       struct ftr_err *err)
 {
 	const struct ftr_tables *prefer = place->prefer;
-	struct balance_copy copy = { 0 };
+	struct flow_dest *copy = NULL;
 	enum ftr_status st;
 
 	st = balance_bins_new(&w->loads, w->net->most_hosts, err);
@@ -364,8 +365,8 @@ static enum ftr_status count_displaced(struct work *w, const struct balance_plac
 		return st;
 	st = balance_copy_new(w->net, prefer, w->team, &copy, err);
 	if (!st)
-		balance_count_displaced(&w->loads, &w->copy, &copy);
-	free(copy.entry);
+		balance_count_displaced(&w->loads, w->copy, copy);
+	free(copy);
 	return st;
 }
 
@@ -381,14 +382,13 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 		st = balance_subset_new(w->net, place->changed, &w->changed, err);
 	if (st)
 		return st;
-	w->copy.net = w->net;
 	st = base ? balance_base_copy(base, &w->changed, w->t, &w->copy, err) :
 		balance_copy_new(w->net, w->t, w->team, &w->copy, err);
 	if (st)
 		return st;
 	clear_entries(w);
-	st = base ? balance_base_flows(base, &w->changed, &w->copy, &w->loads, err) :
-		balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err);
+	st = base ? balance_base_flows(base, &w->changed, w->copy, &w->loads, err) :
+		balance_count_flows(&w->loads, w->t, w->copy, w->team, loop, err);
 	if (st || *loop)
 		return st;
 	st = count_displaced(w, place, err);
@@ -397,10 +397,10 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 	s->only = &w->place;
 	s->place = true;
 	balance_place_price(w->net, w->in->shape, w->loads.width, &s->price);
-	st = balance_sweep(&w->loads, &w->copy, s, err);
+	st = balance_sweep(&w->loads, w->copy, s, err);
 	if (st)
 		return st;
-	return put_back(w) ? balance_count_flows(&w->loads, w->t, &w->copy, w->team, loop, err) :
+	return put_back(w) ? balance_count_flows(&w->loads, w->t, w->copy, w->team, loop, err) :
 		FTR_OK;
 }
 
@@ -412,7 +412,7 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 	size_t all = (size_t)w->net->links.n_rows * w->net->n_pos * sizeof(*w->loads.bins);
 	enum ftr_status st = FTR_OK;
 
-	if (!w->copy.entry)
+	if (!w->copy)
 		st = balance_copy_new(w->net, w->t, w->team, &w->copy, err);
 	if (!st && w->in->movable)
 		st = balance_subset_new(w->net, w->in->movable, &w->movable, err);
@@ -425,7 +425,7 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 	if (!st && w->shifts)
 		st = balance_bins_new(&w->loads, (uint32_t)(all / BINS_BYTES) + 1, err);
 	if (!st && w->shifts)
-		st = balance_count_shifts(&w->loads, &w->copy, true, w->team, &w->now.sum, err);
+		st = balance_count_shifts(&w->loads, w->copy, true, w->team, &w->now.sum, err);
 	w->r->cancelled = w->now.sum == BALANCE_CANCELLED;
 	return st;
 }
@@ -520,7 +520,7 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 	if (!st)
 		st = run(w, place, err);
 	balance_loads_free(&w->loads);
-	free(w->copy.entry);
+	free(w->copy);
 	free(w->best_entry);
 	balance_subset_free(&w->place);
 	balance_subset_free(&w->movable);

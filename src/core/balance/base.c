@@ -16,7 +16,7 @@
 struct balance_base {
 	struct ftr_balance_input in;
 	struct balance_net *net;
-	struct balance_copy copy;
+	struct flow_dest *copy;
 	struct balance_loads loads;
 	bool loop;		/* a path of the tables has a loop, so the flows are not known */
 };
@@ -37,7 +37,7 @@ enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_ta
 	if (!st)
 		st = balance_loads_new(b->net, &b->loads, err);
 	if (!st)
-		st = balance_count_flows(&b->loads, t, &b->copy, team, &b->loop, err);
+		st = balance_count_flows(&b->loads, t, b->copy, team, &b->loop, err);
 	if (st)
 		balance_base_free(b);
 	else
@@ -50,7 +50,7 @@ void balance_base_free(struct balance_base *b)
 	if (!b)
 		return;
 	balance_loads_free(&b->loads);
-	free(b->copy.entry);
+	free(b->copy);
 	balance_net_free(b->net);
 	free(b);
 }
@@ -65,7 +65,7 @@ bool balance_base_fits(const struct balance_base *b, const struct balance_net *n
 		return false;
 	for (ftr_sw s = 0; s < net->f->n_sw; s++)
 		if (net->f->sw[s].guid != old->f->sw[s].guid || net->hosts[s] != old->hosts[s] ||
-		    net->links.ports[s].first != old->links.ports[s].first ||
+		    net->links.ports[s].begin != old->links.ports[s].begin ||
 		    (net->rail_weight && net->in->shape->numbering.rail[s] !=
 					 old->in->shape->numbering.rail[s]))
 			return false;
@@ -81,24 +81,24 @@ bool balance_base_fits(const struct balance_base *b, const struct balance_net *n
 
 enum ftr_status balance_base_copy(const struct balance_base *b,
 				  const struct balance_subset *changed, const struct ftr_tables *t,
-				  struct balance_copy *out, struct ftr_err *err)
+				  struct flow_dest **out, struct ftr_err *err)
 {
-	size_t bytes = (size_t)b->net->n_dests * b->net->f->n_sw;
+	struct flow_dest *copy = *out = balance_copy_alloc(b->net);
 
-	out->entry = ftr_malloc(bytes + 1);
-	if (!out->entry)
+	if (!copy)
 		return ftr_nomem(err, "balancing");
-	memcpy(out->entry, b->copy.entry, bytes);
-	for (uint32_t d = 0; d < b->net->n_dests; d++)
+	for (uint32_t d = 0; d < b->net->n_dests; d++) {
+		memcpy(copy[d].entry, b->copy[d].entry, b->net->f->n_sw);
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
-			balance_copy_of(out, d).entry[changed->sw[i]] =
+			copy[d].entry[changed->sw[i]] =
 				ftr_tables_get(t, changed->sw[i], b->net->dest[d].lid);
+	}
 	return FTR_OK;
 }
 
 enum ftr_status balance_base_flows(const struct balance_base *b,
 				   const struct balance_subset *changed,
-				   const struct balance_copy *copy, struct balance_loads *l,
+				   const struct flow_dest *copy, struct balance_loads *l,
 				   struct ftr_err *err)
 {
 	const struct balance_net *net = l->net;
@@ -120,10 +120,9 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 	for (uint32_t d = 0; d < net->n_dests; d++) {
 		if (changed->first[d] == changed->first[d + 1])
 			continue;
-		balance_behind_begin(&z, balance_copy_of(copy, d), net->dest[d].col);
-		was.of = balance_copy_of(&b->copy, d);
+		balance_behind_begin(&z, copy[d], net->dest[d].col);
+		was.of = b->copy[d];
 		is.of = z.of;
-		was.to = is.to = z.to;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
 			z.stop[changed->sw[i]] = true;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++) {

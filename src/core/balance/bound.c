@@ -21,13 +21,9 @@
 
 #include "balance/balance.h"
 
-struct cut_link {
-	uint16_t sw, peer;
-	uint8_t low, high;
-};
-
 struct cuts {
 	uint32_t n_sw;
+	const uint8_t *tier;	/* ftr_shape_tree.tier */
 	const uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	uint32_t *all;		/* all[s]: number of hosts in the island of switch s */
 	/* uf: union-find of the switches.  set[s]: a switch that represents the set of switch s */
@@ -35,7 +31,7 @@ struct cuts {
 	/* inside[r]: number of hosts in the set that switch r represents; links[r]: number of links
 	 * that leave this set */
 	uint32_t *inside, *links;
-	struct cut_link *link;
+	struct ftr_link *link;
 	uint32_t n_links;
 	uint32_t bound;
 };
@@ -82,10 +78,10 @@ static void join(struct cuts *c, uint32_t low, uint32_t high, bool horizontal)
 {
 	ftr_uf_init(c->uf, c->n_sw);
 	for (uint32_t i = 0; i < c->n_links; i++) {
-		const struct cut_link *l = &c->link[i];
+		const struct ftr_link *l = &c->link[i];
+		uint8_t a = c->tier[l->sw], b = c->tier[l->peer];
 
-		if (l->low >= low && l->high <= high &&
-		    (horizontal || l->low != l->high) &&
+		if (FTR_MIN(a, b) >= low && FTR_MAX(a, b) <= high && (horizontal || a != b) &&
 		    c->uf[l->sw] != c->uf[l->peer])
 			ftr_uf_union(c->uf, l->sw, l->peer);
 	}
@@ -98,25 +94,19 @@ void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts)
 			hosts[f->ep[e].sw]++;
 }
 
-static uint32_t list_links(struct cuts *c, const struct ftr_shape *sh)
+static uint32_t list_links(struct cuts *c, const struct ftr_fabric *f)
 {
-	const struct ftr_fabric *f = sh->f;
-	const uint8_t *tier = sh->tree.tier;
 	uint32_t top = 0;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const struct ftr_swport *port = ftr_fabric_port(f, s, 0);
 
-		top = FTR_MAX(top, tier[s]);
+		top = FTR_MAX(top, c->tier[s]);
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			ftr_sw t = port[p].peer;
 
 			if (port[p].peer_kind == FTR_PEER_SW && s < t)
-				c->link[c->n_links++] = (struct cut_link){
-					(uint16_t)s, (uint16_t)t,
-					FTR_MIN(tier[s], tier[t]),
-					FTR_MAX(tier[s], tier[t]),
-				};
+				c->link[c->n_links++] = (struct ftr_link){ .sw = s, .peer = t };
 		}
 	}
 	return top;
@@ -143,7 +133,7 @@ enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
-	struct cuts c = { .n_sw = f->n_sw, .hosts = hosts };
+	struct cuts c = { .n_sw = f->n_sw, .tier = sh->tree.tier, .hosts = hosts };
 	uint32_t *own, top;
 
 	own = ftr_calloc(6 * (size_t)f->n_sw + 1, sizeof(*own));
@@ -162,7 +152,7 @@ enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 		balance_count_hosts(f, own);
 		c.hosts = own;
 	}
-	top = list_links(&c, sh);
+	top = list_links(&c, f);
 	join(&c, 0, top, true);
 	find_sets(&c);
 	for (ftr_sw s = 0; s < f->n_sw; s++)

@@ -62,7 +62,7 @@ static uint64_t price_flows(const struct balance_flows *z, uint32_t link)
 	return p->over * over + (p->idle ? flows * z->hosts / 256 : 0);
 }
 
-static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struct balance_range of)
+static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struct flow_span of)
 {
 	const struct balance_loads *l = z->loads;
 	uint32_t bin = of.begin / l->width, next = (bin + 1) * l->width;
@@ -93,7 +93,7 @@ static uint64_t price_path(const struct balance_flows *z, ftr_sw s, uint64_t lim
 	const struct balance_net *net = z->loads->net;
 	uint64_t sum = 0;
 
-	for (uint32_t hops = 0; z->hosts && s != z->to && sum < limit && hops < net->f->n_sw; hops++) {
+	for (uint32_t hops = 0; z->hosts && s != z->of.to && sum < limit && hops < net->f->n_sw; hops++) {
 		uint32_t link = balance_link(net, z->of, s);
 
 		if (link == BALANCE_NONE)
@@ -108,7 +108,7 @@ void balance_add(const struct balance_flows *z, ftr_sw s, int by)
 {
 	const struct balance_net *net = z->loads->net;
 
-	for (uint32_t hops = 0; z->hosts && s != z->to && hops < net->f->n_sw; hops++) {
+	for (uint32_t hops = 0; z->hosts && s != z->of.to && hops < net->f->n_sw; hops++) {
 		uint32_t link = balance_link(net, z->of, s);
 
 		if (link == BALANCE_NONE)
@@ -124,8 +124,8 @@ void balance_add(const struct balance_flows *z, ftr_sw s, int by)
 
 void balance_add_shifts(struct balance_flows *z, const struct flow_source *src, uint32_t pos)
 {
-	struct balance_range of = balance_shifts_of(z->loads->net, src, pos);
-	struct balance_range *last = z->shift + z->n_shifts - 1;
+	struct flow_span of = balance_shifts_of(z->loads->net, src, pos);
+	struct flow_span *last = z->shift + z->n_shifts - 1;
 
 	if (of.begin == of.end)
 		return;
@@ -157,7 +157,7 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 
 		for (uint32_t i = 0; i < g->n && rest < least; i++) {
 			ftr_port port = z->sh->tree.group_ports[g->first + (begin / n + i) % g->n];
-			uint64_t price = rest + price_link(z, net->links.ports[s].first + port,
+			uint64_t price = rest + price_link(z, net->links.ports[s].begin + port,
 							   least - rest);
 
 			if (price < least) {

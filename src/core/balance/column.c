@@ -94,7 +94,7 @@ const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_
 
 /* The switches to which the candidates of s lead.  in->extra == NULL: a present entry for extra
  * turns is not known to be a candidate, so its switch is included. */
-static uint32_t next_switches(struct balance_column *c, struct balance_entries of,
+static uint32_t next_switches(struct balance_column *c, struct flow_dest of,
 			      ftr_sw s, ftr_sw *next)
 {
 	uint32_t n, link;
@@ -110,7 +110,7 @@ static uint32_t next_switches(struct balance_column *c, struct balance_entries o
 
 /* Visit s, the top of the stack of n switches, for the first or the second time.  Returns the new
  * number, or 0 if the candidates lead in a circle or to a switch without a path. */
-static uint32_t visit(struct balance_column *c, struct balance_entries of, uint32_t n)
+static uint32_t visit(struct balance_column *c, struct flow_dest of, uint32_t n)
 {
 	ftr_sw s = c->stack[n - 1], next[FTR_PORT_MAX + 2];
 	uint16_t key = NO_PATH, opened = c->key[s];
@@ -138,7 +138,7 @@ static uint32_t visit(struct balance_column *c, struct balance_entries of, uint3
 
 /* Compute the sort keys.  Returns false if there are none, because the candidates do not lead to
  * the column.  Without extra turns the candidates have a lower cost. */
-static bool find_keys(struct balance_column *c, struct balance_entries of)
+static bool find_keys(struct balance_column *c, struct flow_dest of)
 {
 	const struct ftr_balance_input *in = c->net->in;
 	bool by_cost = !in->extra;
@@ -196,7 +196,7 @@ void balance_column_begin(struct balance_column *c, uint32_t l)
 		};
 }
 
-bool balance_column_set(struct balance_column *c, uint32_t l, struct balance_entries of)
+bool balance_column_set(struct balance_column *c, uint32_t l, struct flow_dest of)
 {
 	balance_column_begin(c, l);
 	for (ftr_sw s = 0; s < c->net->f->n_sw; s++)

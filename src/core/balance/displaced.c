@@ -31,8 +31,7 @@ struct passing {
 /* The paths to one destination. */
 struct paths {
 	struct balance_loads *l;
-	struct balance_entries now, prefer;	/* present and preferred entries */
-	ftr_sw to;
+	struct flow_dest now, prefer;	/* present and preferred entries */
 	uint32_t pos;		/* position of the destination, or BALANCE_NONE */
 	bool only_shifts;	/* true: do not count all-to-all flows */
 };
@@ -53,7 +52,7 @@ struct displaced {
 	uint32_t *first;	/* [n_sw + 1] source[first[i]] .. source[first[i + 1] - 1]: the
 				 * sources whose flows pass the i-th entry */
 	uint32_t n_sources;
-	struct balance_range *shift;	/* [n_sources] */
+	struct flow_span *shift;	/* [n_sources] */
 	uint32_t *changed, now;	/* changed[s] == now: the entry of s is changed */
 };
 
@@ -71,7 +70,7 @@ static void walk(const struct paths *p, const struct flow_source *src, ftr_sw s,
 {
 	const struct balance_net *net = p->l->net;
 
-	for (uint32_t hops = 0; s != p->to && hops < net->f->n_sw; hops++) {
+	for (uint32_t hops = 0; s != p->now.to && hops < net->f->n_sw; hops++) {
 		uint32_t link = balance_link(net, p->now, s);
 
 		if (link == BALANCE_NONE)
@@ -80,28 +79,28 @@ static void walk(const struct paths *p, const struct flow_source *src, ftr_sw s,
 		if (!p->only_shifts)
 			p->l->flows[link] += (uint32_t)by * src->hosts;
 		if (!p->only_shifts && p->l->rail)
-			p->l->rail[link] += (uint32_t)by * balance_rail(net, src, p->to);
+			p->l->rail[link] += (uint32_t)by * balance_rail(net, src, p->now.to);
 		if (displaced && p->pos != BALANCE_NONE && src->n)
 			balance_bins_add(p->l, link, balance_shifts_of(net, src, p->pos), by);
 		s = net->links.peer[link];
 	}
 }
 
-void balance_count_displaced(struct balance_loads *l, const struct balance_copy *now,
-			     const struct balance_copy *prefer)
+void balance_count_displaced(struct balance_loads *l, const struct flow_dest *now,
+			     const struct flow_dest *prefer)
 {
 	const struct balance_net *net = l->net;
 
 	for (uint32_t d = 0; d < net->n_dests; d++) {
 		struct paths p = {
-			.l = l, .now = balance_copy_of(now, d), .prefer = balance_copy_of(prefer, d),
-			.to = balance_switch(net, d), .pos = net->dest[d].pos, .only_shifts = true,
+			.l = l, .now = now[d], .prefer = prefer[d], .pos = net->pos[d],
+			.only_shifts = true,
 		};
 
 		if (p.pos == BALANCE_NONE || !memcmp(p.now.entry, p.prefer.entry, net->f->n_sw))
 			continue;
 		for (uint32_t k = 0; k < net->n_sources; k++)
-			if (net->source[k].sw != p.to)
+			if (net->source[k].sw != p.now.to)
 				walk(&p, &net->source[k], net->source[k].sw, false, 1);
 	}
 }
@@ -162,7 +161,7 @@ static void gather(struct displaced *z, ftr_sw s)
 		for (; k < ftr_shape_groups(z->sh, u.sw) && depth < n_sw; k++) {
 			ftr_sw y = g[k].remote;
 
-			if (z->changed[y] != z->now && y != z->paths.to && next_of(z, y) == u.sw)
+			if (z->changed[y] != z->now && y != z->paths.now.to && next_of(z, y) == u.sw)
 				z->stack[depth++] = (struct passing){
 					y, u.displaced || is_displaced(&z->paths, y),
 				};
@@ -193,7 +192,7 @@ static void place(struct displaced *z, const struct ftr_costs *costs,
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	struct balance_flows flows = {
 		.loads = &z->loads, .price = &z->price, .sh = z->sh,
-		.of = z->paths.now, .to = z->paths.to, .shift = z->shift,
+		.of = z->paths.now, .shift = z->shift,
 	};
 	uint32_t n = ftr_shape_candidates_at(z->sh, e->sw, costs, cand);
 
@@ -204,7 +203,7 @@ static void place(struct displaced *z, const struct ftr_costs *costs,
 			&z->net->source[z->net->source_of[z->source[k].sw]];
 
 		flows.hosts += src->hosts;
-		flows.rail += balance_rail(z->net, src, z->paths.to);
+		flows.rail += balance_rail(z->net, src, z->paths.now.to);
 		if (z->paths.pos != BALANCE_NONE)
 			balance_add_shifts(&flows, src, z->paths.pos);
 	}
@@ -233,12 +232,12 @@ void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 {
 	struct ftr_costs costs = ftr_shape_column(z->sh, l);
 	uint32_t d = z->net->dest_of[lid];
+	ftr_sw to = z->sh->numbering.col_sw[l];
 
 	z->paths = (struct paths){
-		.l = &z->loads, .now = balance_entries_of(z->t, lid),
-		.prefer = balance_entries_of(z->prefer, lid),
-		.to = z->sh->numbering.col_sw[l],
-		.pos = d == BALANCE_NONE ? BALANCE_NONE : z->net->dest[d].pos,
+		.l = &z->loads, .now = { z->t->lft + lid, z->t->stride, to },
+		.prefer = { z->prefer->lft + lid, z->prefer->stride, to },
+		.pos = d == BALANCE_NONE ? BALANCE_NONE : z->net->pos[d],
 	};
 	qsort_r(e, n, sizeof(*e), nearest_first, &costs);
 	z->now++;
@@ -289,7 +288,7 @@ static bool allocate(struct displaced *z)
 
 static enum ftr_status count(struct displaced *z, struct ftr_err *err)
 {
-	struct balance_copy now = { 0 }, prefer = { 0 };
+	struct flow_dest *now = NULL, *prefer = NULL;
 	enum ftr_status st;
 	bool loop;
 
@@ -303,9 +302,9 @@ static enum ftr_status count(struct displaced *z, struct ftr_err *err)
 	if (!st)
 		st = balance_copy_new(z->net, z->prefer, NULL, &prefer, err);
 	if (!st)
-		balance_count_displaced(&z->loads, &now, &prefer);
-	free(now.entry);
-	free(prefer.entry);
+		balance_count_displaced(&z->loads, now, prefer);
+	free(now);
+	free(prefer);
 	return st;
 }
 
@@ -356,7 +355,7 @@ bool displaced_counts(const struct displaced *z, ftr_lid lid)
 
 void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 {
-	z->net->links.peer[z->net->links.ports[s].first + port] = t;
+	z->net->links.peer[z->net->links.ports[s].begin + port] = t;
 }
 
 void displaced_begin(struct displaced *z, const struct ftr_shape *sh, bool turns)

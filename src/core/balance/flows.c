@@ -42,16 +42,24 @@ static enum ftr_status count_rails(struct balance_loads *l, const struct flow_al
 }
 
 enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_tables *t,
-				    const struct balance_copy *copy, struct ftr_team *team,
+				    const struct flow_dest *copy, struct ftr_team *team,
 				    bool *loop, struct ftr_err *err)
 {
-	struct flow_dest *dest = balance_dests_new(l->net, t, copy);
+	const struct balance_net *net = l->net;
+	struct flow_dest *dest = copy ? NULL : ftr_calloc(net->n_dests + 1u, sizeof(*dest));
 	struct flow_all c = {
-		.net = &l->net->links, .source = l->net->source, .n_sources = l->net->n_sources,
-		.dest = dest, .n_dests = l->net->n_dests, .flows = l->flows,
+		.net = &net->links, .source = net->source, .n_sources = net->n_sources,
+		.dest = copy ? copy : dest, .n_dests = net->n_dests, .flows = l->flows,
 	};
-	enum ftr_status st = dest ? flow_count_all(&c, team, err) : ftr_nomem(err, "counting flows");
+	enum ftr_status st;
 
+	if (!c.dest)
+		return ftr_nomem(err, "counting flows");
+	for (uint32_t d = 0; !copy && d < net->n_dests; d++)
+		dest[d] = (struct flow_dest){
+			t->lft + net->dest[d].lid, t->stride, balance_switch(net, d),
+		};
+	st = flow_count_all(&c, team, err);
 	if (!st && l->rail && !c.loop)
 		st = count_rails(l, &c, team, err);
 	free(dest);
@@ -77,13 +85,12 @@ void balance_loads_free(struct balance_loads *l)
 	balance_bins_free(l);
 }
 
-void balance_behind_begin(struct balance_behind *z, struct balance_entries of, uint32_t l)
+void balance_behind_begin(struct balance_behind *z, struct flow_dest of, uint32_t l)
 {
 	const struct ftr_balance_input *in = z->net->in;
 
 	z->sh = in->use_full && in->use_full[l] ? in->full : in->shape;
 	z->costs = ftr_shape_column(z->sh, l);
-	z->to = z->sh->numbering.col_sw[l];
 	z->of = of;
 }
 
@@ -109,12 +116,12 @@ void balance_behind(struct balance_behind *z, ftr_sw s)
 
 		if (src != BALANCE_NONE) {
 			z->hosts += net->source[src].hosts;
-			z->rail += balance_rail(net, &net->source[src], z->to);
+			z->rail += balance_rail(net, &net->source[src], z->of.to);
 			z->source[z->n++] = (uint16_t)src;
 		}
 		for (; k < ftr_shape_groups(sh, u); k++) {
 			ftr_sw y = g[k].remote;
-			uint32_t link = y == z->to || (z->stop && z->stop[y]) ? BALANCE_NONE :
+			uint32_t link = y == z->of.to || (z->stop && z->stop[y]) ? BALANCE_NONE :
 				balance_link(net, z->of, y);
 
 			if (link != BALANCE_NONE && net->links.peer[link] == u)

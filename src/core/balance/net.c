@@ -53,10 +53,11 @@ static bool set_dests(struct balance_net *net)
 	uint32_t n = 0;
 
 	FTR_NEW(net->arena, net->dest, sh->numbering.n_dest);
+	FTR_NEW(net->arena, net->pos, sh->numbering.n_dest);
 	FTR_NEW(net->arena, net->first, net->f->n_sw + 1u);
 	FTR_NEW(net->arena, net->dest_of, net->f->max_lid + 1u);
 	FTR_NEW(net->arena, net->dest_at, sh->numbering.n_dest);
-	if (!net->dest || !net->first || !net->dest_of || !net->dest_at)
+	if (!net->dest || !net->pos || !net->first || !net->dest_of || !net->dest_at)
 		return false;
 	memset(net->dest_of, 0xff,
 	       (net->f->max_lid + 1u) * sizeof(*net->dest_of));
@@ -68,21 +69,19 @@ static bool set_dests(struct balance_net *net)
 		     i++) {
 			const struct ftr_dest *d = &sh->numbering.dest[i];
 			const struct ftr_lid_owner *o = &net->f->owner[d->lid];
-			struct balance_dest *to = &net->dest[n];
 
 			if (o->kind != FTR_OWNER_EP || o->offset ||
 			    !balance_is_host(&net->f->ep[o->idx]))
 				continue;
-			net->dest_of[d->lid] = n++;
-			to->lid = d->lid;
-			to->col = l;
-			to->pos = BALANCE_NONE;
+			net->dest_of[d->lid] = n;
+			net->dest[n] = *d;
+			net->pos[n++] = BALANCE_NONE;
 			if (!ftr_shape_has_place(sh, d->lid))
 				continue;
-			net->dest_at[net->n_pos] = n - 1;
-			to->pos = net->n_pos++;
 			if (!net->source[src].n++)
-				net->source[src].first = to->pos;
+				net->source[src].first = net->n_pos;
+			net->dest_at[net->n_pos] = n - 1;
+			net->pos[n - 1] = net->n_pos++;
 		}
 	}
 	net->first[net->f->n_sw] = net->n_dests = n;
@@ -214,14 +213,15 @@ void balance_subset_free(struct balance_subset *z)
 /* ---- copy of the tables ------------------------------------------------------ */
 
 struct copy_job {
-	const struct balance_copy *copy;
+	const struct balance_net *net;
+	struct flow_dest *copy;
 	const struct ftr_tables *t;
 };
 
 static void read_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	const struct copy_job *j = ctx;
-	const struct balance_net *net = j->copy->net;
+	const struct balance_net *net = j->net;
 
 	(void)worker;
 	for (uint32_t b = begin; b < end; b++) {
@@ -230,29 +230,40 @@ static void read_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 
 		for (uint32_t i = 0; i < FTR_LFT_BLOCK && at + i <= net->f->max_lid; i++)
 			if (net->dest_of[at + i] != BALANCE_NONE)
-				entry[i] = balance_copy_of(j->copy, net->dest_of[at + i]).entry;
+				entry[i] = j->copy[net->dest_of[at + i]].entry;
 		bytes_columns(entry, ftr_tables_row(j->t, 0) + at, j->t->stride, net->f->n_sw);
 	}
 }
 
+struct flow_dest *balance_copy_alloc(const struct balance_net *net)
+{
+	size_t n = net->n_dests + 1u, n_sw = net->f->n_sw;
+	struct flow_dest *copy = ftr_malloc(n * (sizeof(*copy) + n_sw));
+
+	for (uint32_t d = 0; copy && d < net->n_dests; d++)
+		copy[d] = (struct flow_dest){
+			(uint8_t *)(copy + n) + d * n_sw, 1, balance_switch(net, d),
+		};
+	return copy;
+}
+
 enum ftr_status balance_copy_new(const struct balance_net *net,
 				 const struct ftr_tables *t, struct ftr_team *team,
-				 struct balance_copy *out, struct ftr_err *err)
+				 struct flow_dest **out, struct ftr_err *err)
 {
-	struct copy_job j = { .copy = out, .t = t };
+	struct copy_job j = { .net = net, .copy = balance_copy_alloc(net), .t = t };
 	_Static_assert(BYTES_COLUMNS == FTR_LFT_BLOCK, "a block at a time");
 
-	out->net = net;
-	out->entry = ftr_malloc(((size_t)net->n_dests + 1) * net->f->n_sw);
-	if (!out->entry)
+	*out = j.copy;
+	if (!j.copy)
 		return nomem(err);
 	ftr_team_run(team, net->f->max_lid / FTR_LFT_BLOCK + 1, 1, read_blocks, &j);
 	return FTR_OK;
 }
 
-uint64_t balance_copy_write(const struct balance_copy *c, struct ftr_tables *t)
+uint64_t balance_copy_write(const struct balance_net *net, const struct flow_dest *copy,
+			    struct ftr_tables *t)
 {
-	const struct balance_net *net = c->net;
 	uint64_t differ = 0;
 
 	/* a few destinations at a time, so that a cache line is written while it is in the cache */
@@ -261,25 +272,11 @@ uint64_t balance_copy_write(const struct balance_copy *c, struct ftr_tables *t)
 			uint8_t *row = ftr_tables_row(t, s);
 
 			for (uint32_t d = first; d < FTR_MIN(first + FTR_LFT_BLOCK, net->n_dests); d++) {
-				uint8_t entry = balance_copy_of(c, d).entry[s];
+				uint8_t entry = copy[d].entry[s];
 
 				differ += row[net->dest[d].lid] != entry;
 				row[net->dest[d].lid] = entry;
 			}
 		}
 	return differ;
-}
-
-struct flow_dest *balance_dests_new(const struct balance_net *net, const struct ftr_tables *t,
-				    const struct balance_copy *copy)
-{
-	struct flow_dest *dest = ftr_calloc(net->n_dests + 1u, sizeof(*dest));
-
-	for (uint32_t d = 0; dest && d < net->n_dests; d++) {
-		struct balance_entries of = copy ? balance_copy_of(copy, d) :
-			balance_entries_of(t, net->dest[d].lid);
-
-		dest[d] = (struct flow_dest){ of.entry, of.stride, balance_switch(net, d) };
-	}
-	return dest;
 }

@@ -45,7 +45,7 @@ enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width, struct
 	return FTR_OK;
 }
 
-void balance_bins_add(struct balance_loads *l, uint32_t link, struct balance_range of, int by)
+void balance_bins_add(struct balance_loads *l, uint32_t link, struct flow_span of, int by)
 {
 	uint32_t row = l->net->links.row[link], bin = of.begin / l->width;
 	uint32_t next = (bin + 1) * l->width;
@@ -88,7 +88,7 @@ void balance_bins_full(struct balance_loads *l, uint32_t many)
 	}
 }
 
-bool balance_bins_any(const struct balance_loads *l, uint32_t link, struct balance_range of)
+bool balance_bins_any(const struct balance_loads *l, uint32_t link, struct flow_span of)
 {
 	uint32_t row = l->net->links.row[link];
 	uint32_t begin = of.begin / l->width, last = (of.end - 1) / l->width;
@@ -176,7 +176,7 @@ static bool stop(void *ctx)
 }
 
 static bool prepare(struct counting *c, struct ftr_arena *a, unsigned int workers,
-		    struct flow_shifts *out)
+		    struct flow_patterns *z)
 {
 	const struct balance_net *net = c->l->net;
 	ftr_sw *sw;
@@ -190,23 +190,22 @@ static bool prepare(struct counting *c, struct ftr_arena *a, unsigned int worker
 	for (unsigned int i = 0; i < workers; i++)
 		if (!FTR_NEW(a, c->most[i], net->n_pos + 1u))
 			return false;
-	return flow_shifts_new(a, sw, net->n_pos, NULL, net->n_pos, out);
+	return flow_set_shifts(z, a, sw, NULL);
 }
 
-enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balance_copy *copy,
+enum ftr_status balance_count_shifts(struct balance_loads *l, const struct flow_dest *copy,
 				     bool fill, struct ftr_team *team, uint64_t *sum,
 				     struct ftr_err *err)
 {
 	const struct balance_net *net = l->net;
 	struct counting c = { .l = l, .fill = fill };
-	struct flow_dest *dest = balance_dests_new(net, NULL, copy);
 	struct flow_patterns z = {
-		.net = &net->links, .dest = dest, .dest_at = net->dest_at, .n = net->n_pos,
+		.net = &net->links, .dest = copy, .dest_at = net->dest_at, .n = net->n_pos,
 		.n_patterns = net->n_pos, .multiple = fill ? l->width : 1, .fn = take_slice, .stop = stop, .ctx = &c,
 	};
 	unsigned int n = ftr_team_size(team);
 	struct ftr_arena *a = ftr_arena_new();
-	enum ftr_status st = a && dest && prepare(&c, a, n, &z.shifts) ? FTR_OK :
+	enum ftr_status st = a && prepare(&c, a, n, &z) ? FTR_OK :
 		ftr_nomem(err, "counting shifts");
 
 	if (!st && !fill && l->bins && l->width == 1)
@@ -218,7 +217,6 @@ enum ftr_status balance_count_shifts(struct balance_loads *l, const struct balan
 		*sum += st ? 0 : c.sum[i];
 	if (c.stopped)
 		*sum = BALANCE_CANCELLED;
-	free(dest);
 	ftr_arena_free(a);
 	return st;
 }

@@ -39,7 +39,8 @@ struct sweep {
 	struct balance_sweep *w;
 	struct balance_column col;
 	struct balance_flows flows;
-	const struct balance_dest *d;
+	const struct ftr_dest *d;
+	uint32_t pos;		/* of d, see balance_net.pos */
 	struct passing *at;	/* at[s]: the flows that pass switch s; at[n_sw]: the flows that end
 				 * at an entry without a port */
 	uint16_t *tour;		/* [n_sources] indices in net->source[] */
@@ -62,7 +63,7 @@ static inline bool is_above(const struct sweep *z, uint32_t link)
 static inline bool may_be_bad(const struct sweep *z, uint32_t link)
 {
 	return is_above(z, link) ||
-		(z->l->bins && z->d->pos != BALANCE_NONE && z->l->n_full[z->net->links.row[link]]);
+		(z->l->bins && z->pos != BALANCE_NONE && z->l->n_full[z->net->links.row[link]]);
 }
 
 /* Set examine[s] for the switches of the column.  Returns false if it is false for all; or if the
@@ -73,7 +74,7 @@ static bool find_entries(const struct sweep *z)
 	const struct balance_column *c = &z->col;
 	bool any = false;
 
-	z->examine[z->flows.to] = false;
+	z->examine[z->flows.of.to] = false;
 	for (uint32_t i = c->n - 1; i-- > 0;) {
 		ftr_sw s = c->sw[i];
 		uint32_t link = balance_link(z->net, z->flows.of, s);
@@ -97,7 +98,7 @@ static bool is_candidate(const struct sweep *z, ftr_sw s)
 {
 	if (z->w->place)
 		return z->flows.of.entry[s] == FTR_PORT_NONE;
-	while (s != z->flows.to) {
+	while (s != z->flows.of.to) {
 		uint32_t link = balance_link(z->net, z->flows.of, s);
 
 		if (link == BALANCE_NONE)
@@ -157,7 +158,7 @@ static void find_flows(const struct sweep *z)
 		struct passing *p = &z->at[z->net->source[k].sw];
 
 		p->hosts = z->net->source[k].hosts;
-		p->rail = balance_rail(z->net, &z->net->source[k], z->flows.to);
+		p->rail = balance_rail(z->net, &z->net->source[k], z->flows.of.to);
 		p->n = 1;
 	}
 	for (uint32_t i = 0; i + 1 < c->n; i++) {
@@ -174,7 +175,7 @@ static void find_flows(const struct sweep *z)
 static void set_tour(const struct sweep *z)
 {
 	const struct balance_column *c = &z->col;
-	struct passing *to = &z->at[z->flows.to], *lost = &z->at[z->net->f->n_sw];
+	struct passing *to = &z->at[z->flows.of.to], *lost = &z->at[z->net->f->n_sw];
 
 	to->first = 0;
 	to->left = to->n;
@@ -208,7 +209,7 @@ static bool is_bad(const struct sweep *z, uint32_t link)
 
 static bool path_is_bad(const struct sweep *z, ftr_sw s)
 {
-	while (s != z->flows.to) {
+	while (s != z->flows.of.to) {
 		uint32_t link = balance_link(z->net, z->flows.of, s);
 
 		if (is_bad(z, link))
@@ -231,8 +232,8 @@ static void examine(struct sweep *z, ftr_sw s)
 	z->flows.hosts = p->hosts;
 	z->flows.rail = p->rail;
 	z->flows.n_shifts = 0;
-	for (uint32_t i = 0; z->l->bins && z->d->pos != BALANCE_NONE && i < p->n; i++)
-		balance_add_shifts(&z->flows, &z->net->source[z->tour[p->first + i]], z->d->pos);
+	for (uint32_t i = 0; z->l->bins && z->pos != BALANCE_NONE && i < p->n; i++)
+		balance_add_shifts(&z->flows, &z->net->source[z->tour[p->first + i]], z->pos);
 	if (!z->w->place && !path_is_bad(z, s))
 		return;
 	balance_add(&z->flows, s, -1);
@@ -250,7 +251,7 @@ static void sweep_all(struct sweep *z)
 	if (!find_entries(z))
 		return;
 	find_flows(z);
-	if (z->l->bins && z->d->pos != BALANCE_NONE)
+	if (z->l->bins && z->pos != BALANCE_NONE)
 		set_tour(z);
 	for (uint32_t i = z->col.n - 1; i-- > 0;) {
 		ftr_sw s = z->col.sw[i];
@@ -281,7 +282,7 @@ static bool is_visited(const struct sweep *z, uint32_t d)
 }
 
 /* Returns false if the sweep was cancelled. */
-static bool sweep_column(struct sweep *z, const struct balance_copy *copy, uint32_t l)
+static bool sweep_column(struct sweep *z, const struct flow_dest *copy, uint32_t l)
 {
 	const struct balance_net *net = z->net;
 	uint32_t d = net->first[l];
@@ -294,16 +295,16 @@ static bool sweep_column(struct sweep *z, const struct balance_copy *copy, uint3
 		balance_column_begin(&z->col, l);
 		for (uint32_t i = z->w->only->first[d]; i < z->w->only->first[net->first[l + 1]]; i++)
 			balance_column_forget(&z->col, z->w->only->sw[i]);
-	} else if (!balance_column_set(&z->col, l, balance_copy_of(copy, d)))
+	} else if (!balance_column_set(&z->col, l, copy[d]))
 		return true;
-	z->flows.to = net->in->shape->numbering.col_sw[l];
 	z->flows.sh = z->col.sh;
 	for (; d < net->first[l + 1]; d++) {
 		z->w->cancelled = !z->w->place && balance_cancelled(net);
 		if (z->w->cancelled)
 			return false;
-		z->flows.of = balance_copy_of(copy, d);
+		z->flows.of = copy[d];
 		z->d = &net->dest[d];
+		z->pos = net->pos[d];
 		if (z->w->only)
 			sweep_listed(z, d);
 		else
@@ -319,7 +320,7 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 
 /* Columns that are neighbours in the host order are not visited one after the other, because flows
  * to neighbours are in the same shifts. */
-static void sweep_columns(struct sweep *z, const struct balance_copy *copy)
+static void sweep_columns(struct sweep *z, const struct flow_dest *copy)
 {
 	uint32_t n = z->net->f->n_sw, step = z->w->place ? 1 : n * 5 / 8 + 1, l = 0;
 
@@ -329,7 +330,7 @@ static void sweep_columns(struct sweep *z, const struct balance_copy *copy)
 		l = (l + step) % n;
 }
 
-enum ftr_status balance_sweep(struct balance_loads *l, struct balance_copy *copy,
+enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 			      struct balance_sweep *w, struct ftr_err *err)
 {
 	const struct balance_net *net = l->net;

@@ -131,6 +131,10 @@ struct ftr_cdg {
 		struct dyn_slot *undo;	/* changes of dyn_lid.occ: the key in occ, and the old
 					 * value */
 		uint32_t n_undo, cap_undo;
+		/* the state before the change; port[i]: entry that write i replaces */
+		uint32_t n_edge;
+		bool was_open;
+		uint8_t *port;
 	} step;
 };
 

@@ -288,18 +288,9 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 	return FTR_OK;
 }
 
-/* The state before a change. */
-struct before {
-	uint32_t n_edge;
-	bool was_open;
-	uint8_t *port;		/* port[i]: entry that write i replaces */
-};
-
-static void revert(struct ftr_cdg *g, struct dyn_lid *t,
-		      const struct ftr_change *w, uint32_t n,
-		      const struct before *b)
+static void revert(struct ftr_cdg *g, struct dyn_lid *t, const struct ftr_change *w, uint32_t n)
 {
-	while (t->n_edge > b->n_edge)
+	while (t->n_edge > g->step.n_edge)
 		g->count[t->edge[--t->n_edge]]--;
 	while (g->step.n_undo) {
 		const struct dyn_slot *u = &g->step.undo[--g->step.n_undo];
@@ -307,22 +298,22 @@ static void revert(struct ftr_cdg *g, struct dyn_lid *t,
 		slot_of(&t->occ, u->key)->value = u->value;
 	}
 	for (uint32_t i = n; i-- > 0;)
-		*dyn_entry(g, w[i].sw, t->lid) = b->port[i];
-	if (!b->was_open)
+		*dyn_entry(g, w[i].sw, t->lid) = g->step.port[i];
+	if (!g->step.was_open)
 		dyn_close_last(g);
 }
 
 static enum outcome all_steps(struct ftr_cdg *g, struct dyn_lid *t,
-			      const struct ftr_change *w, uint32_t n,
-			      struct before *b)
+			      const struct ftr_change *w, uint32_t n)
 {
+	uint8_t *port = g->step.port;
 	enum outcome r = DONE;
 	uint32_t end;
 
 	for (uint32_t i = 0; i < n; i++) {
-		b->port[i] = *dyn_entry(g, w[i].sw, t->lid);
+		port[i] = *dyn_entry(g, w[i].sw, t->lid);
 		if (!map_get(&t->base, w[i].sw) &&
-		    !map_set(&t->base, w[i].sw, (uint16_t)(b->port[i] + 1)))
+		    !map_set(&t->base, w[i].sw, (uint16_t)(port[i] + 1)))
 			r = NO_MEMORY;
 	}
 	for (uint32_t i = 0; !r && i < n; i = end) {
@@ -337,25 +328,24 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 			       const struct ftr_change *w, uint32_t n,
 			       bool *closes, struct ftr_err *err)
 {
-	struct before b = { .was_open = false };
 	struct dyn_lid *t = NULL;
 	enum outcome r = NO_MEMORY;
 	enum ftr_status st = refuse(g, lid, w, n, err);
 
 	if (st)
 		return st;
-	b.was_open = g->open_of[lid] != 0;
-	b.port = ftr_malloc((size_t)n + 1);
-	if (b.port)
+	g->step.was_open = g->open_of[lid] != 0;
+	g->step.port = ftr_malloc((size_t)n + 1);
+	if (g->step.port)
 		t = dyn_open(g, lid);
 	if (t) {
-		b.n_edge = t->n_edge;
+		g->step.n_edge = t->n_edge;
 		g->step.n_undo = 0;
-		r = all_steps(g, t, w, n, &b);
+		r = all_steps(g, t, w, n);
 		if (r)
-			revert(g, t, w, n, &b);
+			revert(g, t, w, n);
 	}
-	free(b.port);
+	free(g->step.port);
 	if (r == NO_MEMORY)
 		return ftr_nomem(err, "changing the entries of LID %u", lid);
 	*closes = r == CLOSES;

@@ -25,7 +25,6 @@
  * memory most of the time, and for large fabrics, whose slices had few shifts, it followed each path
  * several times.
  */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +46,9 @@ bool flow_net_new(struct ftr_arena *a, const struct ftr_fabric *f, struct flow_n
 	    !FTR_NEW(a, out->row, f->n_ports))
 		return false;
 	for (ftr_sw s = 0; s < f->n_sw; s++)
-		out->ports[s] = (struct flow_ports){ f->sw[s].first_port, f->sw[s].n_ports };
+		out->ports[s] = (struct flow_span){
+			f->sw[s].first_port, f->sw[s].first_port + f->sw[s].n_ports + 1u,
+		};
 	for (uint32_t x = 0; x < f->n_ports; x++) {
 		bool is_link = f->ports[x].peer_kind == FTR_PEER_SW;
 
@@ -89,12 +90,6 @@ struct all_worker {
 	uint32_t full;		/* number of destinations that all sources reach */
 	uint64_t arrived, most;
 	bool loop;
-};
-
-struct all_job {
-	struct flow_all *c;
-	struct all_worker *worker;
-	atomic_bool loop;	/* give up */
 };
 
 /* Moves flows that are at switch s over one link, which counts them `by` times. */
@@ -187,14 +182,13 @@ static void whole_flows(const struct flow_all *c, struct all_worker *w, const st
 
 static void count_dests(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
-	struct all_job *j = ctx;
-	const struct flow_all *c = j->c;
-	struct all_worker *w = &j->worker[worker];
+	struct flow_all *c = ctx;
+	struct all_worker *w = &c->worker[worker];
 	uint32_t hosts = 0, moved;
 
 	for (uint32_t k = 0; k < c->n_sources; k++)
 		hosts += c->source[k].hosts;
-	for (uint32_t d = begin; d < end && !atomic_load(&j->loop); d++)
+	for (uint32_t d = begin; d < end && !atomic_load(&c->loop); d++)
 		if (c->dest[d].to == FTR_SW_NONE) {
 			continue;
 		} else if (c->whole) {
@@ -202,7 +196,7 @@ static void count_dests(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 		} else {
 			move_all(c, w, &c->dest[d], 1, &moved);
 			if (w->loop)
-				atomic_store(&j->loop, true);
+				atomic_store(&c->loop, true);
 		}
 }
 
@@ -214,7 +208,8 @@ static void add_up(struct flow_all *c, const struct all_worker *w)
 		c->reached[k] += w->full + w->reached[k];
 	c->arrived += w->arrived;
 	c->most = FTR_MAX(c->most, w->most);
-	c->loop |= w->loop;
+	if (w->loop)
+		c->loop = true;
 }
 
 static bool new_counter(struct ftr_arena *a, const struct flow_all *c, struct all_worker *w)
@@ -228,18 +223,17 @@ static bool new_counter(struct ftr_arena *a, const struct flow_all *c, struct al
 
 enum ftr_status flow_count_all(struct flow_all *c, struct ftr_team *team, struct ftr_err *err)
 {
-	struct all_job j = { .c = c };
 	unsigned int n = ftr_team_size(team);
 	struct ftr_arena *a = ftr_arena_new();
-	bool ok = a && FTR_ZNEW(a, j.worker, n);
+	bool ok = a && FTR_ZNEW(a, c->worker, n);
 
 	for (unsigned int i = 0; i < n; i++)
-		ok = ok && new_counter(a, c, &j.worker[i]);
+		ok = ok && new_counter(a, c, &c->worker[i]);
 	if (ok) {
-		ftr_team_run(team, c->n_dests, CHUNK, count_dests, &j);
+		ftr_team_run(team, c->n_dests, CHUNK, count_dests, c);
 		memset(c->flows, 0, c->net->f->n_ports * sizeof(*c->flows));
 		for (unsigned int i = 0; i < n; i++)
-			add_up(c, &j.worker[i]);
+			add_up(c, &c->worker[i]);
 	}
 	ftr_arena_free(a);
 	return ok ? FTR_OK : ftr_nomem(err, "counting flows");
@@ -247,28 +241,30 @@ enum ftr_status flow_count_all(struct flow_all *c, struct ftr_team *team, struct
 
 /* ---- shifts ------------------------------------------------------------------- */
 
-bool flow_shifts_new(struct ftr_arena *a, const ftr_sw *sw, uint32_t n, const uint32_t *shift,
-		     uint32_t n_shifts, struct flow_shifts *out)
+bool flow_set_shifts(struct flow_patterns *z, struct ftr_arena *a, const ftr_sw *sw,
+		     const uint32_t *shift)
 {
-	uint32_t *since, *before, *all;
+	uint32_t *since, *before, *all, n = z->n, n_shifts = z->n_patterns;
 
-	*out = (struct flow_shifts){ .sw = sw, .shift = shift };
+	z->sw = sw;
+	z->shift = shift;
+	z->senders = 0;
 	if (!FTR_NEW(a, since, n + 1u) || !FTR_NEW(a, before, n + 1u) || !FTR_NEW(a, all, n + 1u))
 		return false;
 	if (!shift)
-		out->shift = all;
+		z->shift = all;
 	for (uint32_t i = 0; i < n; i++) {
 		all[i] = i;
 		since[i] = i && sw[i] == sw[i - 1] ? since[i - 1] + 1 : 1;
-		out->senders += since[i] == 1;
+		z->senders += since[i] == 1;
 	}
 	for (uint32_t k = 0, j = 0; k <= n; k++) {
 		before[k] = j;
-		j += j < n_shifts && out->shift[j] == k;
+		j += j < n_shifts && z->shift[j] == k;
 	}
-	out->senders = FTR_MIN(out->senders, n_shifts);
-	out->since = since;
-	out->before = before;
+	z->senders = FTR_MIN(z->senders, n_shifts);
+	z->since = since;
+	z->before = before;
 	return true;
 }
 
@@ -297,13 +293,6 @@ struct slice_worker {
 	struct run *run;
 	uint32_t n_runs, run_cap;
 	bool no_memory;
-};
-
-struct slice_job {
-	const struct flow_patterns *z;
-	uint32_t patterns;	/* of a slice */
-	struct slice_worker *worker;
-	atomic_bool stop, no_memory;
 };
 
 /* Ends the runs of all links of the path but the last n.  Pattern `end` is the first without them. */
@@ -343,41 +332,37 @@ static bool enter(const struct flow_net *net, struct slice_worker *w, const stru
 	return true;
 }
 
-/* The flows from switch sw in some patterns, of which end - 1 is the last.  FTR_SW_NONE: none. */
-struct sender {
-	ftr_sw sw;
-	uint32_t end;
-};
-
-/* Returns from where position pos receives its flow in pattern k and in those that follow. */
-static struct sender sender_of(const struct flow_patterns *z, uint32_t pos, uint32_t k)
+/* Returns the switch that sends to position pos in the patterns k .. *end - 1, or FTR_SW_NONE. */
+static ftr_sw sender_of(const struct flow_patterns *z, uint32_t pos, uint32_t k, uint32_t *end)
 {
-	const struct flow_shifts *x = &z->shifts;
 	uint32_t shift, from;
 
+	*end = k + 1;
 	if (z->from)
-		return (struct sender){ z->from[(size_t)k * z->n + pos], k + 1 };
-	shift = x->shift[k];
+		return z->from[(size_t)k * z->n + pos];
+	shift = z->shift[k];
 	from = pos < shift ? pos + z->n - shift : pos - shift;
-	return (struct sender){ x->sw[from], x->before[FTR_MIN(shift + x->since[from], z->n)] };
+	*end = z->before[FTR_MIN(shift + z->since[from], z->n)];
+	return z->sw[from];
 }
 
 static void find_runs(const struct flow_patterns *z, struct slice_worker *w, uint32_t pos)
 {
 	const struct flow_dest *d = &z->dest[z->dest_at[pos]];
 	struct flow_slice *b = &w->of;
-	struct sender from;
+	uint32_t end;
 
 	if (d->to != FTR_SW_NONE)
 		w->ahead[d->to] = 0;
-	for (uint32_t k = b->begin; k < b->end; k = from.end) {
-		from = sender_of(z, pos, k);
-		from.end = FTR_MIN(from.end, b->end);
-		if (from.sw != FTR_SW_NONE) {
-			b->flows += from.end - k;
-			if (d->to != FTR_SW_NONE && enter(z->net, w, d, from.sw, k - b->begin))
+	for (uint32_t k = b->begin; k < b->end; k = end) {
+		ftr_sw from = sender_of(z, pos, k, &end);
+
+		end = FTR_MIN(end, b->end);
+		if (from != FTR_SW_NONE) {
+			b->flows += end - k;
+			if (d->to != FTR_SW_NONE && enter(z->net, w, d, from, k - b->begin))
 				continue;
-			b->lost += from.end - k;
+			b->lost += end - k;
 		}
 		leave(w, 0, k - b->begin);
 	}
@@ -433,21 +418,20 @@ const uint16_t *flow_slice_link(const struct flow_slice *b, uint32_t row)
 
 static void some_slices(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
-	struct slice_job *j = ctx;
-	const struct flow_patterns *z = j->z;
-	struct slice_worker *w = &j->worker[worker];
+	struct flow_patterns *z = ctx;
+	struct slice_worker *w = &z->worker[worker];
 
-	for (uint32_t i = begin; i < end && !atomic_load(&j->stop); i++) {
-		w->of.begin = i * j->patterns;
-		w->of.end = FTR_MIN(w->of.begin + j->patterns, z->n_patterns);
+	for (uint32_t i = begin; i < end && !atomic_load(&z->stopped); i++) {
+		w->of.begin = i * z->of_slice;
+		w->of.end = FTR_MIN(w->of.begin + z->of_slice, z->n_patterns);
 		/* worker 0 is the calling thread */
 		if (!worker && z->stop && z->stop(z->ctx)) {
-			atomic_store(&j->stop, true);
+			atomic_store(&z->stopped, true);
 		} else if (count_slice(z, w)) {
 			z->fn(z->ctx, &w->of);
 		} else {
-			atomic_store(&j->no_memory, true);
-			atomic_store(&j->stop, true);
+			atomic_store(&z->no_memory, true);
+			atomic_store(&z->stopped, true);
 		}
 	}
 }
@@ -456,43 +440,45 @@ static void some_slices(void *ctx, unsigned int worker, uint32_t begin, uint32_t
  * slices. */
 static uint32_t slice_patterns(const struct flow_patterns *z, uint32_t workers)
 {
-	double senders = z->from ? z->n_patterns : z->shifts.senders;
+	double senders = z->from ? z->n_patterns : z->senders;
 	double n = z->n_patterns / FTR_MAX(2. * z->n * senders / SLICE_RUNS, 2. * workers);
 
 	n = FTR_MIN(n, INT16_MAX);	/* then the numbers of a run fit 16 bits */
 	return ((uint32_t)n / z->multiple + 1) * z->multiple;
 }
 
-static bool new_worker(struct ftr_arena *a, const struct slice_job *j, unsigned int i)
+static bool new_worker(struct ftr_arena *a, const struct flow_patterns *z, unsigned int i)
 {
-	const struct flow_net *net = j->z->net;
-	struct slice_worker *w = &j->worker[i];
+	const struct flow_net *net = z->net;
+	struct slice_worker *w = &z->worker[i];
 
 	w->of.worker = i;
 	if (!FTR_NEW(a, w->path, net->f->n_sw) || !FTR_NEW(a, w->walk, net->f->n_sw) ||
-	    !FTR_NEW(a, w->ahead, net->f->n_sw) || !FTR_NEW(a, w->of.n, j->patterns) ||
+	    !FTR_NEW(a, w->ahead, net->f->n_sw) || !FTR_NEW(a, w->of.n, z->of_slice) ||
 	    !FTR_NEW(a, w->of.first, net->n_rows + 2u))
 		return false;
 	memset(w->ahead, 0xff, net->f->n_sw * sizeof(*w->ahead));
 	return true;
 }
 
-enum ftr_status flow_count_patterns(const struct flow_patterns *z, struct ftr_team *team,
+enum ftr_status flow_count_patterns(struct flow_patterns *z, struct ftr_team *team,
 				    struct ftr_err *err)
 {
 	unsigned int n = ftr_team_size(team);
-	struct slice_job j = { .z = z, .patterns = slice_patterns(z, n) };
 	struct ftr_arena *a = ftr_arena_new();
-	bool ok = a && FTR_ZNEW(a, j.worker, n);
+	bool ok = a && FTR_ZNEW(a, z->worker, n);
 
+	z->of_slice = slice_patterns(z, n);
+	z->stopped = z->no_memory = false;
 	for (unsigned int i = 0; i < n; i++)
-		ok = ok && new_worker(a, &j, i);
+		ok = ok && new_worker(a, z, i);
 	if (ok)
-		ftr_team_run(team, (z->n_patterns + j.patterns - 1) / j.patterns, 1, some_slices, &j);
-	ok = ok && !j.no_memory;
-	for (unsigned int i = 0; j.worker && i < n; i++) {
-		free(j.worker[i].run);
-		free(j.worker[i].of.range);
+		ftr_team_run(team, (z->n_patterns + z->of_slice - 1) / z->of_slice, 1, some_slices,
+			     z);
+	ok = ok && !z->no_memory;
+	for (unsigned int i = 0; a && z->worker && i < n; i++) {
+		free(z->worker[i].run);
+		free(z->worker[i].of.range);
 	}
 	ftr_arena_free(a);
 	return ok ? FTR_OK : ftr_nomem(err, "counting %u patterns", z->n_patterns);

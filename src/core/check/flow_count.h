@@ -9,20 +9,22 @@
 #ifndef FTR_CHECK_FLOW_COUNT_H
 #define FTR_CHECK_FLOW_COUNT_H
 
+#include <stdatomic.h>
+
 #include "base/base.h"
 #include <ftr/fabric.h>
 #include <ftr/team.h>
 
 #define FLOW_NONE UINT32_MAX	/* no link, no path, no destination */
 
-/* The ports of a switch.  Port p (1 .. n) sends on the link with index first + p. */
-struct flow_ports {
-	uint32_t first, n;
+/* The numbers begin .. end - 1. */
+struct flow_span {
+	uint32_t begin, end;
 };
 
 struct flow_net {
 	const struct ftr_fabric *f;
-	struct flow_ports *ports;	/* [n_sw] */
+	struct flow_span *ports;	/* [n_sw] port p of switch s sends on link ports[s].begin + p */
 	ftr_sw *peer;		/* [f->n_ports] far end of each link; FTR_SW_NONE: no link to a
 				 * switch */
 	uint32_t *row;		/* [f->n_ports] number of each link, 0 .. n_rows - 1, or FLOW_NONE */
@@ -42,7 +44,7 @@ struct flow_source {
 /* A host as a destination.  entry[s * stride]: the entry of switch s.  to: the switch that delivers;
  * FTR_SW_NONE: no flow arrives. */
 struct flow_dest {
-	const uint8_t *entry;
+	uint8_t *entry;
 	size_t stride;
 	ftr_sw to;
 };
@@ -50,9 +52,9 @@ struct flow_dest {
 /* Returns the link to which port p of s leads, or FLOW_NONE. */
 static inline uint32_t flow_link_to(const struct flow_net *net, ftr_sw s, ftr_port p)
 {
-	uint32_t link = net->ports[s].first + p;
+	uint32_t link = net->ports[s].begin + p;
 
-	return p > net->ports[s].n || net->peer[link] == FTR_SW_NONE ? FLOW_NONE : link;
+	return link >= net->ports[s].end || net->peer[link] == FTR_SW_NONE ? FLOW_NONE : link;
 }
 
 /* Writes the links of the path from s into link[n_sw].  Returns their number, or FLOW_NONE if the
@@ -69,13 +71,14 @@ struct flow_all {
 				 * links up to its end */
 	/* results */
 	uint32_t *flows;	/* [f->n_ports], from the caller: the flows on each link */
-	bool loop;		/* the path of a flow loops; if whole is false, the other results are
+	atomic_bool loop;	/* the path of a flow loops; if whole is false, the other results are
 				 * then not valid */
 	uint64_t arrived;	/* if whole is true: the flows that arrive, and for each dest[].to
 				 * the hosts on this switch */
 	uint64_t most;		/* the same for the destination with the most */
 	uint32_t *reached;	/* [n_sources], NULL if whole is false: the number of destinations
 				 * that each source reaches */
+	struct all_worker *worker;	/* private */
 };
 
 /* Counts the flows from each source to each destination.  O(n_dests * n_sources).  FTR_NOMEM. */
@@ -100,21 +103,6 @@ struct flow_slice {
  * call.  row: number of the link. */
 const uint16_t *flow_slice_link(const struct flow_slice *b, uint32_t row);
 
-/* In shift k, position i sends to position (i + k) mod n. */
-struct flow_shifts {
-	const ftr_sw *sw;	/* [n] switch of each position; FTR_SW_NONE: a gap */
-	const uint32_t *shift;	/* the shifts, less than n, sorted */
-	/* private */
-	const uint32_t *since;	/* [n] number of positions on this switch, up to this position */
-	const uint32_t *before;	/* [n + 1] number of shifts before this one */
-	uint32_t senders;	/* number of switches that send to a destination, at most */
-};
-
-/* shift: NULL for all shifts 0 .. n - 1.  Returns false if memory is exhausted.  sw and shift must
- * outlive *out. */
-bool flow_shifts_new(struct ftr_arena *a, const ftr_sw *sw, uint32_t n, const uint32_t *shift,
-		     uint32_t n_shifts, struct flow_shifts *out);
-
 struct flow_patterns {
 	const struct flow_net *net;
 	const struct flow_dest *dest;
@@ -122,18 +110,34 @@ struct flow_patterns {
 	uint32_t n;
 	uint32_t n_patterns;
 	const ftr_sw *from;	/* [n_patterns * n] from[k * n + p]: the switch that sends to position
-				 * p in pattern k; FTR_SW_NONE: none.  NULL: `shifts`. */
-	struct flow_shifts shifts;
+				 * p in pattern k; FTR_SW_NONE: none.  NULL: set by
+				 * flow_set_shifts() */
 	uint32_t multiple;	/* slices begin at multiples of this number, at most 65,535 */
 	/* Receives each slice, in any order, on any thread. */
 	void (*fn)(void *ctx, const struct flow_slice *b);
 	bool (*stop)(void *ctx);	/* called by the calling thread only; may be NULL */
 	void *ctx;
+	/* private: the shifts */
+	const ftr_sw *sw;	/* [n] switch of each position; FTR_SW_NONE: a gap */
+	const uint32_t *shift;	/* [n_patterns] */
+	const uint32_t *since;	/* [n] number of positions on this switch, up to this position */
+	const uint32_t *before;	/* [n + 1] number of shifts before this one */
+	uint32_t senders;	/* number of switches that send to a destination, at most */
+	/* private: the workers */
+	uint32_t of_slice;	/* number of patterns of a slice */
+	struct slice_worker *worker;
+	atomic_bool stopped, no_memory;
 };
+
+/* Let pattern k be shift[k], or k if shift is NULL.  (In shift k, position i sends to position
+ * (i + k) mod n.)  The shifts are less than n and sorted.  sw[n]: see above.  z->n and z->n_patterns
+ * are set.  Returns false if memory is exhausted.  sw and shift must outlive *z. */
+bool flow_set_shifts(struct flow_patterns *z, struct ftr_arena *a, const ftr_sw *sw,
+		     const uint32_t *shift);
 
 /* Counts the flows of the patterns 0 .. n_patterns - 1.  Returns FTR_OK before all slices are counted
  * if stop() returns true.  O(n * senders) paths.  FTR_NOMEM. */
-enum ftr_status flow_count_patterns(const struct flow_patterns *z, struct ftr_team *team,
+enum ftr_status flow_count_patterns(struct flow_patterns *z, struct ftr_team *team,
 				    struct ftr_err *err) FTR_MUST_USE;
 
 #endif

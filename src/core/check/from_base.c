@@ -43,19 +43,13 @@
 
 /* ---- changed entries ------------------------------------------------------------------ */
 
-struct entry {
-	ftr_lid lid;
-	uint16_t sw;
-	ftr_port port;
-};
-
 struct difference {
 	const struct ftr_check_base *b;
 	const struct chk *c;
 	struct chk_part *w;
-	struct entry *change;	/* [n] by LID */
+	struct ftr_change *change;	/* [n] by LID; the members sw, lid and after */
 	uint32_t n, cap;
-	struct entry *found;	/* [n] by switch; from malloc() */
+	struct ftr_change *found;	/* [n] by switch; from malloc() */
 	uint64_t paths[2 * CHK_HOPS];	/* an up/down path by 256 ranks has up to 510 hops */
 	uint64_t *flows;
 	bool give_up;		/* the whole tables must be checked */
@@ -109,7 +103,9 @@ static bool add(struct difference *z, ftr_sw s, uint32_t lid, ftr_port port)
 		return true;
 	if (z->n > (uint64_t)f->n_sw * f->max_lid / SHARE || !FTR_GROW(z->found, z->n, z->cap))
 		return false;
-	z->found[z->n++] = (struct entry){ (ftr_lid)lid, (uint16_t)s, port };
+	z->found[z->n++] = (struct ftr_change){
+		.sw = s, .lid = (ftr_lid)lid, .after = port,
+	};
 	return true;
 }
 
@@ -281,7 +277,7 @@ static void check_change(struct difference *z, ftr_sw root)
 		move_flows(z, n, st == ST_GOOD);
 }
 
-static void check_lid(struct difference *z, const struct entry *change, uint32_t n)
+static void check_lid(struct difference *z, const struct ftr_change *change, uint32_t n)
 {
 	const uint32_t n_sw = z->c->f->n_sw;
 
@@ -291,7 +287,7 @@ static void check_lid(struct difference *z, const struct entry *change, uint32_t
 	z->hops = z->b->hops + (size_t)z->lid * n_sw;
 	memcpy(z->is, z->was, n_sw);
 	for (uint32_t i = 0; i < n; i++) {
-		z->is[change[i].sw] = change[i].port;
+		z->is[change[i].sw] = change[i].after;
 		z->changed[change[i].sw] = z->lid + 1u;
 	}
 	for (uint32_t i = 0; i < n && !z->give_up; i++)

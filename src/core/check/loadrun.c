@@ -124,14 +124,14 @@ static enum ftr_status count_family(struct family *y, struct ftr_arena *a, struc
 	uint32_t batch = y->kind == SHIFT ? y->n : FTR_MIN(y->n, BATCH_SENDERS / (ld->n + 1) + 1);
 	struct flow_patterns z = {
 		.net = &ld->net, .dest = ld->dest, .dest_at = ld->dest_at, .n = ld->n,
-		.multiple = 1, .fn = take_slice, .ctx = y,
+		.n_patterns = batch, .multiple = 1, .fn = take_slice, .ctx = y,
 	};
 	bool ok = FTR_ZNEW(a, y->max, y->n) && FTR_ZNEW(a, y->part, ftr_team_size(team));
 
 	for (unsigned int i = 0; i < ftr_team_size(team); i++)
 		ok = ok && FTR_NEW(a, y->part[i].most, batch) && FTR_NEW(a, y->part[i].perm, ld->n);
 	if (ok && y->kind == SHIFT)
-		ok = flow_shifts_new(a, ld->sw, ld->n, y->k, y->n, &z.shifts);
+		ok = flow_set_shifts(&z, a, ld->sw, y->k);
 	else if (ok)
 		ok = FTR_NEW(a, y->from, (size_t)batch * ld->n);
 	if (!ok)
@@ -289,11 +289,6 @@ enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
 
 /* ---- the caller's pairs -------------------------------------------------- */
 
-struct pairs {
-	uint64_t *load, *sent, *got;
-	uint32_t *walk;
-};
-
 static uint32_t walk_pair(const struct ftr_load *ld, const struct ftr_load_pair *p, uint32_t *walk)
 {
 	struct flow_dest d = load_dest(ld, p->to);
@@ -302,33 +297,15 @@ static uint32_t walk_pair(const struct ftr_load *ld, const struct ftr_load_pair 
 		flow_walk(&ld->net, &d, ld->f->ep[p->from].sw, walk) : FLOW_NONE;
 }
 
-static void add_pair(const struct ftr_load *ld, struct pairs *w,
-		     const struct ftr_load_pair *p, struct ftr_load_report *r)
+/* Returns false if the flow of the pair does not arrive. */
+static bool add_pair(const struct ftr_load *ld, const struct ftr_load_pair *p, uint64_t *load,
+		     uint32_t *walk)
 {
-	uint32_t hops;
+	uint32_t hops = walk_pair(ld, p, walk);
 
-	if (p->from == p->to)
-		return;
-	r->flows++;
-	hops = walk_pair(ld, p, w->walk);
-	if (hops == FLOW_NONE) {
-		r->lost++;
-		return;
-	}
-	for (uint32_t h = 0; h < hops; h++)
-		w->load[w->walk[h]]++;
-	w->sent[p->from]++;
-	w->got[p->to]++;
-}
-
-static void sum_hosts(const struct ftr_load *ld, const struct pairs *w,
-		      const uint8_t *named, struct ftr_load_report *r)
-{
-	for (ftr_ep e = 0; e < ld->f->n_ep; e++) {
-		r->hosts += named[e];
-		r->host_max = FTR_MAX(r->host_max, w->sent[e]);
-		r->host_max = FTR_MAX(r->host_max, w->got[e]);
-	}
+	for (uint32_t h = 0; hops != FLOW_NONE && h < hops; h++)
+		load[walk[h]]++;
+	return hops != FLOW_NONE;
 }
 
 enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
@@ -339,7 +316,8 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 	struct ftr_load_report r = { .patterns = 1 };
 	const struct ftr_fabric *f = ld->f;
 	struct ftr_arena *a;
-	struct pairs w;
+	uint64_t *load, *sent, *got;
+	uint32_t *walk;
 	uint8_t *named;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -347,8 +325,8 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 			return ftr_fail(err, FTR_INVAL, "pair %u names host ports %u and %u, but the fabric has %u host ports",
 					i, pair[i].from, pair[i].to, f->n_ep);
 	a = ftr_arena_new();
-	if (!a || !FTR_ZNEW(a, w.load, f->n_ports) || !FTR_ZNEW(a, w.sent, f->n_ep) ||
-	    !FTR_ZNEW(a, w.got, f->n_ep) || !FTR_NEW(a, w.walk, f->n_sw) ||
+	if (!a || !FTR_ZNEW(a, load, f->n_ports) || !FTR_ZNEW(a, sent, f->n_ep) ||
+	    !FTR_ZNEW(a, got, f->n_ep) || !FTR_NEW(a, walk, f->n_sw) ||
 	    !FTR_ZNEW(a, named, f->n_ep)) {
 		ftr_arena_free(a);
 		return ftr_nomem(err, "the load of %u links", ld->net.n_rows);
@@ -356,12 +334,23 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 	for (uint32_t i = 0; i < n; i++) {
 		named[pair[i].from] = 1;
 		named[pair[i].to] = 1;
-		add_pair(ld, &w, &pair[i], &r);
+		if (pair[i].from == pair[i].to)
+			continue;
+		r.flows++;
+		if (!add_pair(ld, &pair[i], load, walk)) {
+			r.lost++;
+			continue;
+		}
+		sent[pair[i].from]++;
+		got[pair[i].to]++;
 	}
-	sum_hosts(ld, &w, named, &r);
-	load_report_one(ld, w.load, &r);
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		r.hosts += named[e];
+		r.host_max = FTR_MAX(r.host_max, FTR_MAX(sent[e], got[e]));
+	}
+	load_report_one(ld, load, &r);
 	if (by_port)
-		memcpy(by_port, w.load, f->n_ports * sizeof(*by_port));
+		memcpy(by_port, load, f->n_ports * sizeof(*by_port));
 	ftr_arena_free(a);
 	*out = r;
 	return FTR_OK;

@@ -16,17 +16,15 @@
 
 #include "check/check.h"
 
-/* Where the entries with a port lead. */
-struct lead {
-	uint16_t down;	/* 1 + the switch, if it has a lower rank; otherwise 0 */
-	uint8_t up;	/* 1: to a switch of higher rank */
-	uint8_t flat;	/* 1: to a switch of the same rank */
-};
+/* Where the entries with a port lead: 0: to no switch; UP, FLAT: to a switch of higher or of the same
+ * rank; else 1 + the switch, which has a lower rank. */
+enum { UP = UINT16_MAX, FLAT = UINT16_MAX - 1 };
+_Static_assert(CHK_SW_MAX < FLAT, "a switch is not UP or FLAT");
 
 struct mixture {
 	const struct ftr_tables *t[2];
 	uint32_t n_blocks;	/* of 64 LIDs */
-	struct lead *lead;	/* [n_sw * 256] */
+	uint16_t *lead;		/* [n_sw * 256] */
 	uint64_t *up;		/* [n_sw * n_blocks] see above; bit i: LID i of the block */
 	atomic_bool unproved;
 };
@@ -39,11 +37,9 @@ static void set_leads(struct mixture *m, const struct ftr_fabric *f, const uint8
 
 			if (q->peer_kind != FTR_PEER_SW)
 				continue;
-			m->lead[(size_t)s * 256 + p] = (struct lead){
-				.down = (uint16_t)(rank[q->peer] < rank[s] ? q->peer + 1 : 0),
-				.up = rank[q->peer] > rank[s],
-				.flat = rank[q->peer] == rank[s],
-			};
+			m->lead[(size_t)s * 256 + p] = (uint16_t)
+				(rank[q->peer] > rank[s] ? UP :
+				 rank[q->peer] == rank[s] ? FLAT : q->peer + 1);
 		}
 }
 
@@ -64,12 +60,12 @@ static void find_up(void *ctx, unsigned int worker, uint32_t begin, uint32_t end
 
 	(void)worker;
 	for (uint32_t i = begin; i < end; i++) {
-		const struct lead *lead = m->lead + (size_t)(i / m->n_blocks) * 256;
+		const uint16_t *lead = m->lead + (size_t)(i / m->n_blocks) * 256;
 		uint64_t up = 0;
 
 		for (unsigned int k = n_different(m, i); k-- > 0;)
 			for (uint32_t b = 0; b < FTR_LFT_BLOCK; b++)
-				up |= (uint64_t)lead[block(m, k, i)[b]].up << b;
+				up |= (uint64_t)(lead[block(m, k, i)[b]] == UP) << b;
 		m->up[i] = up;
 	}
 }
@@ -83,11 +79,11 @@ static void find_turns(void *ctx, unsigned int worker, uint32_t begin, uint32_t 
 	for (uint32_t i = begin; i < end && !bad; i++)
 		for (unsigned int k = n_different(m, i); k-- > 0;)
 			for (uint32_t b = 0; b < FTR_LFT_BLOCK; b++) {
-				struct lead to = m->lead[(size_t)(i / m->n_blocks) * 256 +
+				uint16_t to = m->lead[(size_t)(i / m->n_blocks) * 256 +
 							 block(m, k, i)[b]];
-				size_t down = (to.down - 1u) * (size_t)m->n_blocks + i % m->n_blocks;
+				size_t down = (to - 1u) * (size_t)m->n_blocks + i % m->n_blocks;
 
-				bad |= to.flat || (to.down && m->up[down] >> b & 1);
+				bad |= to == FLAT || (to && to != UP && m->up[down] >> b & 1);
 			}
 	if (bad)
 		atomic_store(&m->unproved, true);

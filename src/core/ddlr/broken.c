@@ -128,37 +128,31 @@ static void forget_switches(struct ftr_ddlr *r)
 	r->now = ftr_cdg_tables(r->g);
 }
 
-static uint32_t count_left(const struct ftr_ddlr *r, const struct broken *b,
-			   uint32_t n)
+/* In the following functions l has the broken entries of one LID with the same value of `late`. */
+
+static uint32_t count_left(const struct ftr_ddlr *r, const struct broken_list *l)
 {
 	uint32_t left = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		left += is_broken(r, b[i].sw);
+	for (uint32_t i = 0; i < l->n; i++)
+		left += is_broken(r, l->b[i].sw);
 	return left;
 }
 
-/* The broken entries of one LID with the same value of `late`. */
-struct job {
-	const struct broken *b;
-	uint32_t n;
-	struct inverted *inverted;
-};
-
-/* Repair the entries of j by detours, until no further detour is found. */
-static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
+/* Repair the entries of l by detours, until no further detour is found. */
+static enum ftr_status repair_some(struct ftr_ddlr *r, const struct broken_list *l,
 				 bool clean_only, struct ftr_err *err)
 {
 	bool again, repaired;
 
 	do {
 		again = false;
-		for (uint32_t i = 0; i < j->n; i++) {
+		for (uint32_t i = 0; i < l->n; i++) {
 			enum ftr_status st;
 
-			if (!is_broken(r, j->b[i].sw))
+			if (!is_broken(r, l->b[i].sw))
 				continue;
-			st = search_repair(r, j->b[i].sw, clean_only, &repaired, err);
+			st = search_repair(r, l->b[i].sw, clean_only, &repaired, err);
 			if (st)
 				return st;
 			again |= repaired;
@@ -167,15 +161,15 @@ static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 	return FTR_OK;
 }
 
-/* Repair the entries of j by detours. If entries are still broken, use the tables of sftree. */
-static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
-				struct ftr_err *err)
+/* Repair the entries of l by detours. If entries are still broken, use the tables of sftree. */
+static enum ftr_status repair_all(struct ftr_ddlr *r, const struct broken_list *l,
+				  struct inverted *v, struct ftr_err *err)
 {
-	enum ftr_status st = repair_some(r, j, false, err);
+	enum ftr_status st = repair_some(r, l, false, err);
 	bool repaired;
 
-	if (!st && count_left(r, j->b, j->n))
-		st = transition_inverted(r, j->inverted, &repaired, err);
+	if (!st && count_left(r, l))
+		st = transition_inverted(r, v, &repaired, err);
 	return st;
 }
 
@@ -190,36 +184,35 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
  * would be worse to lead packets from hosts into a plane that is not clean. Packets from switches
  * are also ignored if entries stay broken after all other attempts.
  */
-static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
-				  struct ftr_err *err)
+static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct broken_list *l,
+				    struct inverted *v, struct ftr_err *err)
 {
 	enum ftr_status st;
 
 	r->clean_refused = false;
-	st = repair_some(r, j, true, err);
-	if (!st && r->hosts && r->clean_refused &&
-	    count_left(r, j->b, j->n)) {
+	st = repair_some(r, l, true, err);
+	if (!st && r->hosts && r->clean_refused && count_left(r, l)) {
 		forget_switches(r);
-		st = repair_some(r, j, true, err);
+		st = repair_some(r, l, true, err);
 	}
-	if (!st && count_left(r, j->b, j->n))
-		st = repair_all(r, j, err);
-	if (!st && r->hosts && count_left(r, j->b, j->n)) {
+	if (!st && count_left(r, l))
+		st = repair_all(r, l, v, err);
+	if (!st && r->hosts && count_left(r, l)) {
 		forget_switches(r);
-		st = repair_all(r, j, err);
+		st = repair_all(r, l, v, err);
 	}
 	return st;
 }
 
-static enum ftr_status repair_lid(struct ftr_ddlr *r, const struct job *j,
-				struct ftr_err *err)
+static enum ftr_status repair_lid(struct ftr_ddlr *r, const struct broken_list *l,
+				  struct inverted *v, struct ftr_err *err)
 {
 	enum ftr_status st;
 
 	if (r->exit_sw == FTR_SW_NONE)
 		return FTR_OK;
-	st = j->b->late ? repair_some(r, j, false, err) : repair_hosts(r, j, err);
-	r->plan->unrepaired += count_left(r, j->b, j->n);
+	st = l->b->late ? repair_some(r, l, false, err) : repair_hosts(r, l, v, err);
+	r->plan->unrepaired += count_left(r, l);
 	return st;
 }
 
@@ -231,7 +224,7 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, struct ftr_err *err)
 	uint32_t end;
 
 	for (uint32_t i = 0; i < l.n; i = end) {
-		struct job j = { .b = l.b + i, .inverted = &v };
+		struct broken_list same = { .b = l.b + i };
 
 		if (st)
 			break;
@@ -239,8 +232,8 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, struct ftr_err *err)
 		while (end < l.n && l.b[end].lid == l.b[i].lid && l.b[end].late == l.b[i].late)
 			end++;
 		ddlr_begin_lid(r, l.b[i].lid);
-		j.n = end - i;
-		st = repair_lid(r, &j, err);
+		same.n = end - i;
+		st = repair_lid(r, &same, &v, err);
 	}
 	transition_inverted_fini(&v);
 	free(l.b);

@@ -56,28 +56,16 @@
 #include "ddlr/planner.h"
 
 #define KEPT 16			/* maximum number of detours of one form that are kept */
-#define PATHS_MAX 20000		/* maximum number of paths, of any length up to form.n, that one
-				 * call of find() examines; all_paths() has no such limit */
+#define PATHS_MAX 20000		/* maximum number of paths, of any length up to that of the form,
+				 * that one call of find() examines; all_paths() has no such limit */
 /* Maximum number of refused detours for packets from or to switches in one plan. Each refused
  * detour costs a search of the dependency graph, and hosts are not rerouted before the plan is
  * finished. */
 #define LATE_REFUSALS 100
 
-#define FORM_MAX 4
-
-enum dir { DOWN, UP, ANY };
-
-struct form {
-	uint32_t n;		/* number of rewritten entries; 0: any number up to DETOUR_MAX */
-	enum dir dir[FORM_MAX];
-};
-
-static const struct form next_door = { 1, { ANY } };
-static const struct form turn = { 2, { DOWN, UP } };
-static const struct form turn_2 = { 3, { DOWN, DOWN, UP } };
-static const struct form turn_2_up = { 4, { DOWN, DOWN, UP, UP } };
-static const struct form any_2 = { 2, { ANY, ANY } };
-static const struct form any_path = { 0, { ANY } };
+/* The form of a detour: for each rewritten entry 'd' (it leads down), 'u' (up) or '*' (anywhere).
+ * ANY_PATH: up to DETOUR_MAX entries that lead anywhere. */
+#define ANY_PATH ""
 
 struct search {
 	struct ftr_ddlr *r;
@@ -85,7 +73,7 @@ struct search {
 				 * the entry */
 	bool host;		/* the LID is a host's */
 	bool clean_only;
-	const struct form *form;
+	const char *form;
 	struct detour cur;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
@@ -226,8 +214,7 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 	z->paths_left--;
 		/* a switch inside the detour must not have a write in this plan, and must not be
 		 * the switch of the LID */
-	if (at + 1 < z->form->n && (r->step_of[g->remote] ||
-			      g->remote == r->exit_sw))
+	if (z->form[at + 1] && (r->step_of[g->remote] || g->remote == r->exit_sw))
 		return;
 	p = best_link(r, s, g);
 	if (p == FTR_PORT_NONE)
@@ -244,14 +231,14 @@ static void extend(struct search *z, uint32_t at)
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint32_t first = 0, end = sh->tree.group_first[s + 1] - sh->tree.group_first[s];
 
-	if (at == z->form->n) {
+	if (!z->form[at]) {
 		z->cur.n = at;
 		judge(z);
 		return;
 	}
-	if (z->form->dir[at] == UP) {
+	if (z->form[at] == 'u') {
 		end = sh->tree.n_up[s];
-	} else if (z->form->dir[at] == DOWN) {
+	} else if (z->form[at] == 'd') {
 		first = sh->tree.n_up[s];
 		end = first + sh->tree.n_down[s];
 	}
@@ -369,7 +356,7 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 	return FTR_OK;
 }
 
-static void find(struct search *z, ftr_sw s, const struct form *form,
+static void find(struct search *z, ftr_sw s, const char *form,
 		 bool clean_only, bool allowed_only, uint32_t room)
 {
 	z->room = room;
@@ -380,7 +367,7 @@ static void find(struct search *z, ftr_sw s, const struct form *form,
 	z->n_kept = 0;
 	z->paths_left = PATHS_MAX;
 	z->cur.sw[0] = s;
-	if (form->n)
+	if (*form)
 		extend(z, 0);
 	else
 		all_paths(z, s);
@@ -412,14 +399,14 @@ static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
  * kept[] was too small for all detours, the search is repeated, and keeps only detours that
  * is_allowed() permits. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
-				const struct form *form, bool clean_only,
+				const char *form, bool clean_only,
 				bool *made, struct ftr_err *err)
 {
 	enum ftr_status st;
 	uint32_t tried = 0;
 
 	*made = false;
-	if (form->n) {
+	if (*form) {
 		find(z, s, form, clean_only, !z->for_hosts, 1);
 		st = try_kept(z, 0, made, err);
 		if (st || *made || !z->n_kept)
@@ -443,7 +430,7 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 	ftr_port p = ddlr_entry(z->r, s);
 	ftr_sw t = ftr_fabric_port(z->r->f, s, p)->peer;
 
-	z->form = &next_door;
+	z->form = "*";
 	z->clean_only = false;
 	z->allowed_only = true;
 	z->n_kept = 0;
@@ -484,19 +471,19 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 			    bool *repaired, struct ftr_err *err)
 {
 	static const struct attempt {
-		const struct form *form;
+		const char *form;
 		bool clean_only;
 	} clean_paths[] = {
-		{ &next_door, true }, { &turn, true }, { &turn_2, true },
-		{ &turn_2_up, true }, { &any_2, true }, { &any_path, true },
-		{ &next_door, false }, { &turn, false }, { &any_2, false },
-		{ &turn_2, false }, { &turn_2_up, false },
-		{ &any_path, false }, { NULL, false }
+		{ "*", true }, { "du", true }, { "ddu", true },
+		{ "dduu", true }, { "**", true }, { ANY_PATH, true },
+		{ "*", false }, { "du", false }, { "**", false },
+		{ "ddu", false }, { "dduu", false },
+		{ ANY_PATH, false }, { NULL, false }
 	}, short_paths[] = {
-		{ &next_door, true }, { &turn, true }, { &next_door, false },
-		{ &turn, false }, { &any_2, false }, { &turn_2, true },
-		{ &turn_2_up, true }, { &turn_2, false },
-		{ &turn_2_up, false }, { &any_path, false }, { NULL, false }
+		{ "*", true }, { "du", true }, { "*", false },
+		{ "du", false }, { "**", false }, { "ddu", true },
+		{ "dduu", true }, { "ddu", false },
+		{ "dduu", false }, { ANY_PATH, false }, { NULL, false }
 	};
 	bool host = r->of_lid[r->lid].cls == FTR_CLASS_HOST;
 	struct search z = { .r = r, .host = host };

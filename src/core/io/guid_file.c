@@ -26,40 +26,35 @@ static bool guid(struct ftr_text *t, struct ftr_cur c, uint64_t *out)
 /* Greatest number of GUIDs in a file; a subnet has far fewer LIDs. */
 #define GUIDS_MAX (1u << 20)
 
-struct list {
-	struct ftr_text t;
-	uint64_t *guid;
-	uint32_t n, cap;
-};
-
-static bool line(void *ctx, struct ftr_cur *c)
-{
-	struct list *l = ctx;
-
-	if (l->n == GUIDS_MAX)
-		return ftr_text_fail(&l->t, FTR_LIMIT, "more than %u GUIDs",
-				     GUIDS_MAX);
-	if (!FTR_GROW(l->guid, l->n, l->cap))
-		return ftr_text_nomem(&l->t);
-	return guid(&l->t, *c, &l->guid[l->n++]);
-}
-
 static enum ftr_status read_guids(const char *path, bool own, uint64_t **guids,
 				  uint32_t *n, struct ftr_err *err)
 {
-	struct list l = { .guid = NULL };
+	struct ftr_text t;
+	struct ftr_cur c;
+	uint64_t *list = NULL;
+	uint32_t n_list = 0, cap = 0;
+	/* *guids is not NULL even for an empty list. */
+	bool ok = ftr_text_open(&t, path, own, err) &&
+		(FTR_GROW(list, n_list, cap) || ftr_text_nomem(&t));
 
-	if (ftr_text_open(&l.t, path, own, err) &&
-	    /* *guids is not NULL even for an empty list. */
-	    (FTR_GROW(l.guid, l.n, l.cap) || ftr_text_nomem(&l.t)) &&
-	    ftr_text_each(&l.t, line, &l)) {
-		*guids = l.guid;
-		*n = l.n;
-	} else {
-		free(l.guid);
+	while (ok) {
+		if (!ftr_text_meaningful(&t, &c) || !c.p)
+			break;
+		if (n_list == GUIDS_MAX)
+			ok = ftr_text_fail(&t, FTR_LIMIT, "more than %u GUIDs", GUIDS_MAX);
+		else if (!FTR_GROW(list, n_list, cap))
+			ok = ftr_text_nomem(&t);
+		else
+			ok = guid(&t, c, &list[n_list++]);
 	}
-	ftr_text_close(&l.t);
-	return l.t.status;
+	ftr_text_close(&t);
+	if (t.status) {
+		free(list);
+		return t.status;
+	}
+	*guids = list;
+	*n = n_list;
+	return FTR_OK;
 }
 
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids, uint32_t *n,
