@@ -465,7 +465,7 @@ START_TEST(flows_of_another_fabric)
 	UNFIT(uint32_t, x.net->n_dests, x.net->n_dests - 1);
 	UNFIT(uint32_t, x.net->n_pos, x.net->n_pos + 1);
 	UNFIT(uint32_t, x.net->hosts[0], x.net->hosts[0] + 1);
-	UNFIT(__typeof__(x.net->links.ports[0].first), x.net->links.ports[0].first, 7);
+	UNFIT(__typeof__(x.net->links.ports[0].begin), x.net->links.ports[0].begin, 7);
 	UNFIT(ftr_lid, x.net->dest[0].lid, x.net->dest[0].lid + 1);
 	UNFIT(uint32_t, x.net->dest[0].col, x.net->dest[0].col + 1);
 	UNFIT(ftr_sw, x.net->links.peer[link], (x.net->links.peer[link] + 1) % x.z.f->n_sw);
