@@ -440,15 +440,16 @@ START_TEST(another_fabric)
 END_TEST
 
 /* OpenSM ends while the fast path writes and a sweep waits for it. */
+static volatile double ended_at;	/* time at which OpenSM ends; 0: not yet */
+
 static void end_opensm(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 {
-	volatile double *at = ctx;
-
+	(void)ctx;
 	if (!p->plugin || !p->set)
 		return;
 	fate->lose_request = true;
-	if (!*at) {
-		*at = fake_time();
+	if (!ended_at) {
+		ended_at = fake_time();
 		__atomic_store_n(&osm_exit_flag, 1, __ATOMIC_RELAXED);
 	}
 }
@@ -456,14 +457,14 @@ static void end_opensm(void *ctx, const struct fake_packet *p, struct fake_fate 
 START_TEST(end_during_write)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree, .options = "fast_timeout_ms 4000\n" });
-	volatile double at = 0;
 
-	fake_set_fate(h, end_opensm, (void *)&at);
+	ended_at = 0;
+	fake_set_fate(h, end_opensm, NULL);
 	fake_link(h, fake_leaf(h, 1), fake_uplink(h, fake_leaf(h, 1), 1), false);
-	fake_until(at > 0);
+	fake_until(ended_at > 0);
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_HEAVY_SWEEP_START, NULL);
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_HEAVY_SWEEP_DONE, NULL);
-	ck_assert(fake_time() - at < 4000);	/* the sweep has not waited for the write */
+	ck_assert(fake_time() - ended_at < 4000);	/* the sweep has not waited for the write */
 	fake_set_fate(h, NULL, NULL);
 	__atomic_store_n(&osm_exit_flag, 0, __ATOMIC_RELAXED);
 	fake_settle(h);
