@@ -11,8 +11,8 @@ CL_PLOCK_ACQUIRE or tolower) do not count: they have no width in our source.  A 
 show that it changes the outcome of the decision while the others do not change.
 
 A function that records an error and returns false (ALWAYS_FALSE) has one outcome; the other one
-does not count.  A line with a branch that no test can take has a comment "not covered: REASON", and its branches and
-conditions do not count.  The limits are goals: the exit status is 0 if they are not reached.
+does not count.  A line with a branch that no test can take has a comment "not covered: REASON", and
+its branches and conditions do not count.  The limits are goals: the exit status is 0 if they are not reached.
 
 --missing lists the branches of a module that were never taken, and the conditions without MC/DC.
 --files prints a row for each file of a module.
