@@ -82,7 +82,7 @@ def outcomes(name, file):
         if line in skip:
             skipped += 2
             continue
-        if ALWAYS_FALSE.match(text[line - 1], column - 1):
+        if ALWAYS_FALSE.match("".join(text[line - 1:line]), column - 1):
             skipped += 1
         else:
             branches[line, f"{column}, true"] |= true > 0
