@@ -37,8 +37,8 @@ static enum ftr_status read_guids(const char *path, bool own, uint64_t **guids,
 	bool ok = ftr_text_open(&t, path, own, err) &&
 		(FTR_GROW(list, n_list, cap) || ftr_text_nomem(&t));
 
-	while (ok) {
-		if (!ftr_text_meaningful(&t, &c) || !c.p)
+	for (;;) {
+		if (!ok || !ftr_text_meaningful(&t, &c) || !c.p)
 			break;
 		if (n_list == GUIDS_MAX)
 			ok = ftr_text_fail(&t, FTR_LIMIT, "more than %u GUIDs", GUIDS_MAX);
