@@ -8,15 +8,16 @@
  * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
  * of fabrics.
  */
-#include <check.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/balance.h"
 #include "engine/engine.h"
 #include <ftr/gen.h>
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include "unit/check_net.h"
 
 static struct ftr_err err;
 
@@ -140,7 +141,7 @@ static void with_faults(struct ftr_fabric *f, uint64_t seed, const char *engine,
 		ep[e] = e;
 	z.hosts = (struct ftr_order){ ep, f->n_ep };
 	ck_assert(!ftr_check_base_new(&(struct ftr_check_before){
-		f, z.before, z.sh->tree.rank, &z.hosts,
+		f, z.before, z.sh->tree.rank, seed % 8 ? &z.hosts : NULL,
 	}, NULL, &z.checked, &err));
 	ck_assert(!ftr_gen_damage(f, &damage, &z.g, &err));
 	if (z.g->max_lid == f->max_lid && z.g->n_sw == f->n_sw) {
@@ -281,6 +282,122 @@ START_TEST(other_values)
 }
 END_TEST
 
+/* ---- tables made by hand --------------------------------------------------------------- */
+
+/* net->t is the base.  z->before: a copy, which is checked with the base and without. */
+static void from_net(struct state *z, struct net *net, const uint8_t *rank)
+{
+	ftr_ep all[8];
+
+	ck_assert_uint_le(net->f->n_ep, 8);
+	for (ftr_ep e = 0; e < net->f->n_ep; e++)
+		all[e] = e;
+	*z = (struct state){ .f = net->f, .g = net->f };
+	ck_assert(!ftr_check_base_new(&(struct ftr_check_before){
+		net->f, net->t, rank, &(struct ftr_order){ all, net->f->n_ep },
+	}, NULL, &z->checked, &err));
+	ck_assert(!ftr_tables_new(net->f, false, &z->before, &err));
+	memcpy(z->before->lft, net->t->lft, (size_t)net->t->n_sw * net->t->stride);
+}
+
+static void done(struct state *z, struct net *net)
+{
+	ftr_check_base_free(z->checked);
+	ftr_tables_free(z->before);
+	net_free(net);
+}
+
+/* The tree of check_net.h, with a host port that is not connected.  The paths of the base from leaf 0 to
+ * the last host end at spine 2.  Entries that differ from it: of an unused LID, behind the greatest LID,
+ * and a port that the base does not use. */
+START_TEST(paths_that_end)
+{
+	const struct ftr_check_opts o = { .rank = net_tree_rank };
+	struct net net = net_new(4, 5, true, 0);
+	struct state z;
+	ftr_lid last;
+
+	for (uint32_t leaf = 0; leaf < 2; leaf++) {
+		net_host(&net, leaf, 1);
+		net_link(&net, leaf, 3, 2, leaf + 1);
+		net_link(&net, leaf, 4, 3, leaf + 1);
+	}
+	net_host(&net, FTR_SW_NONE, 0);
+	net_freeze(&net);
+	net_route_all(&net, NULL);
+	last = net.f->ep[1].lid;
+	*net_at(&net, 2, 4) = *net_at(&net, 3, 3) = *net_at(&net, 2, last) = FTR_PORT_NONE;
+	from_net(&z, &net, net_tree_rank);
+	ck_assert_uint_eq(net.t->max_lid, last + 1);
+	same_with(&z, o, true);
+	ftr_tables_row(z.before, 0)[last + 2] = 1;
+	ftr_tables_row(z.before, 0)[last - 2] = 1;
+	same_with(&z, o, true);
+	ftr_tables_row(z.before, 1)[1] = 4;	/* to leaf 0 */
+	same_with(&z, o, true);
+	ftr_tables_row(z.before, 0)[last] = 4;	/* now the path arrives */
+	same_with(&z, o, false);
+	done(&z, &net);
+}
+END_TEST
+
+/* A base with a turn at a leaf, which no claimed rank proves, is not used. */
+START_TEST(base_with_a_turn)
+{
+	struct net net = net_tree(0);
+	struct state z;
+
+	*net_at(&net, 2, 4) = 2;	/* spine 2 reaches spine 3 through leaf 1 */
+	from_net(&z, &net, net_tree_rank);
+	same_with(&z, (struct ftr_check_opts){ .rank = net_tree_rank }, false);
+	done(&z, &net);
+}
+END_TEST
+
+/* Neither is a base with a path between switches of the same rank. */
+START_TEST(base_with_a_horizontal_link)
+{
+	static const uint8_t rank[] = { 0, 0 };
+	struct net net = net_new(2, 3, true, 0);
+	struct state z;
+
+	net_host(&net, 0, 1);
+	net_host(&net, 1, 1);
+	net_link(&net, 0, 2, 1, 2);
+	net_freeze(&net);
+	net_route_all(&net, NULL);
+	from_net(&z, &net, rank);
+	same_with(&z, (struct ftr_check_opts){ .rank = rank }, false);
+	done(&z, &net);
+}
+END_TEST
+
+/* A base has one byte for the hops of a path.  Paths with 253 hops fit, with 254 they do not. */
+START_TEST(longest_paths)
+{
+	struct net net = net_new(254 + (uint32_t)_i, 3, false, 0);
+	const uint32_t top = net.n_sw - 1;
+	struct ftr_check_opts o;
+	uint8_t rank[256];
+	struct state z;
+
+	net_host(&net, 0, 3);
+	net_host(&net, top, 3);
+	for (uint32_t s = 0; s < top; s++)
+		net_link(&net, s, 2, s + 1, 1);
+	net_freeze(&net);
+	for (uint32_t s = 0; s <= top; s++) {
+		rank[s] = (uint8_t)s;
+		*net_at(&net, s, 64) = s ? 1 : 3;
+		*net_at(&net, s, 65) = s < top ? 2 : 3;
+	}
+	o = (struct ftr_check_opts){ .rank = rank };
+	from_net(&z, &net, rank);
+	same_with(&z, o, !_i);
+	done(&z, &net);
+}
+END_TEST
+
 static struct ftr_fabric *with_rails(void)
 {
 	struct ftr_gen_opts o = { .nodes = 38 };
@@ -289,6 +406,238 @@ static struct ftr_fabric *with_rails(void)
 	ck_assert(!ftr_gen_shape("superpod:H100:2", &o, &f, &err));
 	return f;
 }
+
+/* ---- a base that does not fit --------------------------------------------------------------- */
+
+struct fit {
+	struct state z;
+	struct ftr_route_base *base;
+	struct ftr_balance_input in;
+	struct balance_net *net;	/* of the same shape */
+};
+
+static void fit_new(struct fit *x, struct ftr_fabric *f, const struct ftr_shape *nominal)
+{
+	const struct ftr_shape_opts o = { .nominal = nominal };
+
+	*x = (struct fit){ .z = { .f = f, .engine = "dmodc" } };
+	ck_assert(!ftr_shape_new(f, &o, NULL, &x->z.sh, &err));
+	x->z.before = route(&x->z, x->z.sh, NULL);
+	ck_assert(!ftr_route_base_new(x->z.sh, x->z.before, NULL, &x->base, &err));
+	x->in.shape = x->z.sh;
+	ck_assert(!balance_net_new(&x->in, &x->net, &err));
+	ck_assert(balance_base_fits(x->base->balance, x->net));
+}
+
+static void fit_free(struct fit *x)
+{
+	balance_net_free(x->net);
+	ftr_route_base_free(x->base);
+	ftr_tables_free(x->z.before);
+	ftr_shape_free(x->z.sh);
+	ftr_fabric_free(x->z.f);
+}
+
+/* The flows of the base are not used if a value differs. */
+#define UNFIT(type, member, value)					\
+	do {								\
+		type *at_ = (type *)(uintptr_t)&(member), was_ = *at_;	\
+									\
+		*at_ = (type)(value);					\
+		ck_assert(!balance_base_fits(x.base->balance, x.net));	\
+		*at_ = was_;						\
+		ck_assert(balance_base_fits(x.base->balance, x.net));	\
+	} while (0)
+
+START_TEST(flows_of_another_fabric)
+{
+	uint8_t *rail;
+	struct fit x;
+	uint32_t link = 0;
+
+	fit_new(&x, with_rails(), NULL);
+	rail = malloc(x.z.f->n_sw);
+	ck_assert(x.net->rail_weight > 0 && rail);
+	while (x.net->links.peer[link] == FTR_SW_NONE)
+		link++;
+	UNFIT(uint32_t, x.net->rail_weight, 0);
+	UNFIT(uint32_t, x.net->n_links, x.net->n_links + 1);
+	UNFIT(uint32_t, x.net->n_dests, x.net->n_dests - 1);
+	UNFIT(uint32_t, x.net->n_pos, x.net->n_pos + 1);
+	UNFIT(uint32_t, x.net->hosts[0], x.net->hosts[0] + 1);
+	UNFIT(__typeof__(x.net->links.ports[0].begin), x.net->links.ports[0].begin, 7);
+	UNFIT(ftr_lid, x.net->dest[0].lid, x.net->dest[0].lid + 1);
+	UNFIT(uint32_t, x.net->dest[0].col, x.net->dest[0].col + 1);
+	UNFIT(ftr_sw, x.net->links.peer[link], (x.net->links.peer[link] + 1) % x.z.f->n_sw);
+	{
+		struct ftr_fabric other = *x.z.f;
+		struct ftr_shape with = *x.z.sh;
+		struct ftr_switch *sw = malloc(other.n_sw * sizeof(*sw));
+
+		ck_assert_ptr_nonnull(sw);
+		memcpy(sw, other.sw, other.n_sw * sizeof(*sw));
+		other.sw = sw;
+		x.net->f = &other;
+		UNFIT(uint64_t, sw[1].guid, 99);
+		UNFIT(uint32_t, other.n_sw, other.n_sw - 1);
+		x.net->f = x.z.f;
+		memcpy(rail, with.numbering.rail, x.z.f->n_sw);
+		with.numbering.rail = rail;
+		x.in.shape = &with;
+		balance_net_free(x.net);
+		ck_assert(!balance_net_new(&x.in, &x.net, &err));
+		UNFIT(uint8_t, rail[0], 200);
+		x.in.shape = x.z.sh;
+		free(sw);
+	}
+	fit_free(&x);
+	free(rail);
+}
+END_TEST
+
+/* The flows of tables with a loop are not known. */
+START_TEST(flows_with_a_loop)
+{
+	struct net net = net_tree(0);
+	struct ftr_balance_input in = { .depth = FTR_BALANCE_OFF };
+	struct balance_base *base;
+	struct balance_net *of;
+	struct ftr_shape *sh;
+
+	ck_assert(!ftr_shape_new(net.f, NULL, NULL, &sh, &err));
+	in.shape = sh;
+	*net_at(&net, 2, net.f->ep[3].lid) = 1;	/* back to leaf 0 */
+	ck_assert(!balance_base_new(sh, net.t, NULL, &base, &err));
+	ck_assert(!balance_net_new(&in, &of, &err));
+	ck_assert(!balance_base_fits(base, of));
+	balance_net_free(of);
+	balance_base_free(base);
+	ftr_shape_free(sh);
+	net_free(&net);
+}
+END_TEST
+
+/* True if the entries that may change are known. */
+static bool marks(const struct fit *x, const struct ftr_shape *sh, const struct ftr_tables *current)
+{
+	struct ftr_keep keep = { .prefer = x->z.before, .current = current };
+	uint64_t *mark;
+	bool known;
+
+	ck_assert(!engine_base_marks(x->base, sh, &keep, &mark, &err));
+	known = mark != NULL;
+	free(mark);
+	return known;
+}
+
+#define UNMARKED(type, member, value)					\
+	do {								\
+		type was_ = (member);					\
+									\
+		(member) = (type)(value);				\
+		ck_assert(!marks(&x, &sh, NULL));			\
+		(member) = was_;					\
+		ck_assert(marks(&x, &sh, NULL));			\
+	} while (0)
+
+/* All entries are computed if a value of the shape differs. */
+START_TEST(marks_of_another_shape)
+{
+	struct ftr_fabric *f = NULL, other;
+	struct ftr_shape sh;
+	struct ftr_dest *dest;
+	uint32_t *col;
+	struct fit x;
+
+	ck_assert(!ftr_gen_shape("2;2,4;1,2;1,1", NULL, &f, &err));
+	fit_new(&x, f, NULL);
+	sh = *x.z.sh;
+	other = *f;
+	sh.f = &other;
+	dest = malloc(sh.numbering.n_dest * sizeof(*dest));
+	col = malloc(f->n_sw * sizeof(*col));
+	ck_assert(dest && col);
+	memcpy(dest, sh.numbering.dest, sh.numbering.n_dest * sizeof(*dest));
+	memcpy(col, sh.numbering.col, f->n_sw * sizeof(*col));
+	sh.numbering.dest = dest;
+	sh.numbering.col = col;
+	ck_assert(marks(&x, &sh, NULL));
+	ck_assert(!marks(&x, &sh, x.z.before));
+	UNMARKED(uint32_t, other.n_sw, other.n_sw - 1);
+	UNMARKED(__typeof__(other.max_lid), other.max_lid, other.max_lid + 1);
+	UNMARKED(uint32_t, sh.numbering.n_dest, sh.numbering.n_dest - 1);
+	UNMARKED(size_t, sh.reach.stride, 2 * sh.reach.stride);
+	UNMARKED(uint32_t, col[0], col[1]);
+	UNMARKED(ftr_lid, dest[1].lid, dest[0].lid);
+	UNMARKED(__typeof__(dest[1].col), dest[1].col, dest[1].col + 1);
+	UNMARKED(__typeof__(dest[1].port), dest[1].port, dest[1].port + 1);
+	free(dest);
+	free(col);
+	fit_free(&x);
+}
+END_TEST
+
+/* A leaf (0 or 2) and a spine (1) with links of the ports `port`, and another leaf.  Both leaves have
+ * hosts. */
+static struct ftr_fabric *moved_link(uint32_t leaf, const uint8_t *port)
+{
+	struct net net = net_new(3, 8, true, 0);
+	struct ftr_fabric *f;
+
+	net_host(&net, 0, 7);
+	net_host(&net, 2, 7);
+	net_link(&net, 2 - leaf, 1, 1, 1);
+	for (int i = 0; i < 3; i++)
+		if (port[i])
+			net_link(&net, leaf, port[i], 1, port[i]);
+	net_freeze(&net);
+	f = net.f;
+	ftr_tables_free(net.t);
+	return f;
+}
+
+static const struct {
+	uint8_t was[3], is[3];
+	bool known;
+} move[] = {
+	{ { 3, 4 }, { 3, 4 }, true },
+	{ { 3, 4 }, { 3, 0 }, true },
+	{ { 3, 4 }, { 3, 5 }, true },	/* the link at port 4 is now at port 5 */
+	{ { 3, 0 }, { 3, 4 }, false },	/* a second link */
+	{ { 0, 0 }, { 3, 0 }, false },	/* the first link */
+};
+
+/* Links move.  The tables are the same with and without the base, whether it is used or not. */
+START_TEST(links_that_move)
+{
+	for (uint32_t leaf = 0; leaf <= 2; leaf += 2) {
+		struct fit x;
+		struct ftr_fabric *g = moved_link(leaf, move[_i].is);
+		struct ftr_fabric *whole = moved_link(leaf, (const uint8_t []){ 3, 4, 5 });
+		struct ftr_tables *t, *u;
+		struct ftr_keep keep;
+		struct ftr_shape *sh, *nominal;
+
+		ck_assert(!ftr_shape_new(whole, NULL, NULL, &nominal, &err));
+		fit_new(&x, moved_link(leaf, move[_i].was), nominal);
+		ck_assert(!ftr_shape_new(g, &(struct ftr_shape_opts){ .nominal = nominal }, NULL, &sh,
+					 &err));
+		ck_assert_int_eq(marks(&x, sh, NULL), move[_i].known);
+		keep = (struct ftr_keep){ .prefer = x.z.before };
+		t = route(&x.z, sh, &keep);
+		keep.base = x.base;
+		u = route(&x.z, sh, &keep);
+		ck_assert(!memcmp(t->lft, u->lft, (size_t)t->n_sw * t->stride));
+		ftr_tables_free(t);
+		ftr_tables_free(u);
+		ftr_shape_free(sh);
+		ftr_fabric_free(g);
+		fit_free(&x);
+		ftr_shape_free(nominal);
+		ftr_fabric_free(whole);
+	}
+}
+END_TEST
 
 START_TEST(random_fabrics)
 {
@@ -333,6 +682,14 @@ int main(void)
 	tcase_add_test(tc, random_fabrics);
 	tcase_add_loop_test(tc, real_fabrics, 0, files);
 	tcase_add_test(tc, other_values);
+	tcase_add_test(tc, paths_that_end);
+	tcase_add_test(tc, base_with_a_turn);
+	tcase_add_test(tc, base_with_a_horizontal_link);
+	tcase_add_loop_test(tc, longest_paths, 0, 2);
+	tcase_add_test(tc, flows_of_another_fabric);
+	tcase_add_test(tc, flows_with_a_loop);
+	tcase_add_test(tc, marks_of_another_shape);
+	tcase_add_loop_test(tc, links_that_move, 0, (int)FTR_ARRAY_LEN(move));
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

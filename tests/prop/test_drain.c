@@ -447,6 +447,8 @@ START_TEST(file_returns_what_was_written)
 }
 END_TEST
 
+#define LONG "a name of 16 ..."
+
 static const struct {
 	const char *text, *want;
 } bad[] = {
@@ -465,6 +467,11 @@ static const struct {
 	{ "request 1\n0x1 1 1 abcdefghijklmnopqrstuvwxyz0123456\n", ":2: expected a user name" },
 	{ "request 1\n0x1 1 1 root name\n", ":2: expected a name in quotes, found 'name'" },
 	{ "request 1\n0x1 1 1 root \"name\n", ":2: expected a name in quotes" },
+	{ "request 1\n0x1 1 1 root \"\n", ":2: expected a name in quotes" },
+	{ "request 1\n0x1 1 1 root \"" LONG LONG LONG LONG LONG "\"\n",
+	  ":2: expected a name in quotes" },
+	{ "request 1\n0x1 1 1 {\n", ":2: expected a user name" },
+	{ "request 1\n0x1 1 1 [\n", ":2: expected a user name" },
 	{ "request 1\n0x1 1 1 a\n0x2 1 1 a\n0x1 1 2 b\n",
 	  ":4: 0x0000000000000001 port 1 is listed twice" },
 };
@@ -478,6 +485,30 @@ START_TEST(bad_lines_are_reported)
 	ck_assert(!got.part && !got.n);
 	ck_assert_msg(!strncmp(err.msg, path, strlen(path)) && strstr(err.msg, bad[_i].want),
 		      "\"%s\", expected \"%s\"", err.msg, bad[_i].want);
+}
+END_TEST
+
+/* Two ports of one switch are two parts.  At most FTR_DRAINS_MAX parts are read. */
+START_TEST(as_many_parts_as_allowed)
+{
+	struct ftr_drains got = { 0 };
+
+	for (uint32_t n = FTR_DRAINS_MAX; n <= FTR_DRAINS_MAX + 1; n++) {
+		FILE *out = fopen(path, "w");
+
+		ck_assert(out && fputs("request 1\n", out) >= 0);
+		for (uint32_t i = 0; i < n; i++)
+			fprintf(out, "0x%x %u 1 Root\n", i / 2 + 1, i % 2 + 1);
+		ck_assert(!fclose(out));
+		if (n > FTR_DRAINS_MAX) {
+			ck_assert_int_eq(ftr_drains_read(path, true, &got, &err), FTR_LIMIT);
+			ck_assert(!got.part && !got.n);
+			continue;
+		}
+		must(ftr_drains_read(path, true, &got, &err));
+		ck_assert_uint_eq(got.n, n);
+		ftr_drains_clear(&got);
+	}
 }
 END_TEST
 
@@ -515,6 +546,7 @@ int main(void)
 	suite_add_tcase(s, t);
 	tcase_add_checked_fixture(file, setup, teardown);
 	tcase_add_test(file, file_returns_what_was_written);
+	tcase_add_test(file, as_many_parts_as_allowed);
 	tcase_add_loop_test(file, bad_lines_are_reported, 0, (int)(sizeof(bad) / sizeof(bad[0])));
 	tcase_add_test(file, links_and_foreign_files_are_refused);
 	suite_add_tcase(s, file);

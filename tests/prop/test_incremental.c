@@ -337,6 +337,7 @@ START_TEST(invalid_arguments)
 	ck_assert(!ftr_incr_new(w.sh, NULL, w.t, NULL, &lv, &err));	/* without options */
 	ck_assert(!memcmp(ftr_incr_tables(lv)->lft, w.t->lft, (size_t)w.t->n_sw * w.t->stride));
 	ftr_incr_free(lv);
+	ftr_incr_free(NULL);
 	ftr_fabric_free(other);
 	world_stop(&w);
 }

@@ -18,7 +18,7 @@ WRAP_ALLOC = -Wl,--wrap=ftr_malloc -Wl,--wrap=ftr_calloc \
 	-Wl,--wrap=ftr_arena_new -Wl,--wrap=ftr_arena_alloc -Wl,--wrap=ftr_arena_zalloc \
 	-Wl,--wrap=ftr_arena_strndup
 tests_unit_test_no_memory_SOURCES = tests/unit/test_no_memory.c tests/unit/no_memory_files.c \
-	tests/unit/no_memory.h $(CHAINS)
+	tests/unit/no_memory_shapes.c tests/unit/no_memory.h $(CHAINS)
 tests_unit_test_no_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
 tests_unit_test_no_memory_LDFLAGS = $(WRAP_ALLOC)
 tests_unit_test_no_memory_LDADD = libhelper.a libftrtest.a $(CHECK_TEST_LDADD)
@@ -39,8 +39,8 @@ tests_unit_test_write_order_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_write_order_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_hosts
-tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c
-tests_unit_test_hosts_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c tests/unit/io_util.h
+tests_unit_test_hosts_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_hosts_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_shape

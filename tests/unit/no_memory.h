@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Shared by the two source files of test_no_memory. */
+/* Shared by the source files of test_no_memory. */
 #ifndef FTR_TEST_NO_MEMORY_H
 #define FTR_TEST_NO_MEMORY_H
 
@@ -16,6 +16,8 @@
 /* A fabric, a damaged copy f, and their tables. */
 struct scene {
 	struct ftr_fabric *whole, *f;
+	struct ftr_fabric *other;	/* another damaged copy, without a switch and a host */
+	struct ftr_fabric *torus;
 	struct ftr_nominal *nominal;	/* made from whole */
 	struct ftr_shape *sh;		/* of f */
 	struct ftr_tables *old, *carried, *t;	/* of whole; the same for f; of f */
@@ -35,8 +37,8 @@ struct op {
 	enum ftr_status (*run)(const struct scene *z, uint64_t *sum, struct ftr_err *err);
 };
 
-extern const struct op file_ops[];
-extern const unsigned int n_file_ops;
+extern const struct op shape_ops[], file_ops[];
+extern const unsigned int n_shape_ops, n_file_ops;
 
 void files_set(struct scene *z);
 void files_clear(struct scene *z);

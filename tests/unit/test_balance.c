@@ -2,8 +2,8 @@
 /*
  * Tests the search for tables in which the most loaded link has fewer flows, and the lower bounds
  * of this load.  The bounds are compared with values worked out by hand.  Some entries must not
- * change, the search is cancelled at every moment, and allocations fail.  For random fabrics see
- * tests/prop/test_balance_recount.c.
+ * change, the search is cancelled at every moment, and tables are kept or made from scratch.  For
+ * random fabrics see tests/prop/test_balance_recount.c.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -444,7 +444,104 @@ START_TEST(cancelled_while_flows_are_counted)
 }
 END_TEST
 
-/* ---- memory ------------------------------------------------------------------------ */
+/* ---- kept tables, or tables from scratch -------------------------------------------- */
+
+/* Loads of the kept tables and of those from scratch, which the engine below reports. */
+struct loads {
+	uint32_t max, bound;
+	double shift;
+	bool cancelled;
+};
+
+static const struct {
+	struct loads kept, scratch;
+	bool routed, replaced;	/* tables from scratch were made; and they are better */
+} choice[] = {
+	{ { 100, 100, 1, false }, { 100, 100, 1, false }, false, false },
+	{ { 200, 100, 9, true }, { 100, 100, 1, false }, false, false },
+	{ { 110, 100, 1, false }, { 100, 100, 1, false }, true, true },
+	{ { 110, 100, 1, false }, { 108, 100, 1, false }, true, false },
+	{ { 110, 100, 2, false }, { 100, 100, 2.2, false }, true, false },
+	{ { 100, 100, 2, false }, { 100, 100, 1, false }, true, true },
+	{ { 100, 100, 2, false }, { 110, 100, 1, false }, true, false },
+	{ { 110, 100, 2, false }, { 100, 100, 1, false }, true, true },
+};
+static int chosen;
+static bool routed;
+
+static enum ftr_status says_loads(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
+				  struct ftr_team *team, struct ftr_tables *out,
+				  struct ftr_route_stats *stats, struct ftr_err *e)
+{
+	const struct loads *l = opts->keep ? &choice[chosen].kept : &choice[chosen].scratch;
+
+	(void)sh;
+	(void)team;
+	(void)e;
+	routed |= !opts->keep;
+	memset(out->lft, opts->keep ? 1 : 2, bytes_of(out));
+	stats->balance = (struct ftr_balance_report){
+		.max_after = l->max, .bound = l->bound, .shift_after = l->shift,
+		.cancelled = l->cancelled, .max_before = opts->keep ? 300 : 0,
+	};
+	return FTR_OK;
+}
+
+START_TEST(kept_or_from_scratch)
+{
+	const struct ftr_engine_ops ops = { .name = "fake", .route = says_loads };
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_keep keep = { .prefer = NULL };
+	struct ftr_kept k = { .t = NULL };
+	struct ftr_tables_diff d;
+	struct tree w;
+
+	chosen = _i;
+	routed = false;
+	tree_shape(&w, pgft("2;4,4;1,4;1,1", 0, 0));
+	keep.prefer = w.start;
+	o.keep = &keep;
+	ck_assert(!ftr_tables_new(w.f, false, &k.t, &err));
+	k.stats.order = malloc(w.f->n_sw);
+	ck_assert(!ftr_route_kept(&ops, w.sh, &o, NULL, &k, &err));
+	ck_assert_int_eq(routed, choice[_i].routed);
+	ck_assert_int_eq(k.replaced, choice[_i].replaced);
+	ck_assert_uint_eq(k.t->lft[0], choice[_i].replaced ? 2 : 1);
+	ck_assert_uint_eq(k.stats.balance.max_before, 300);
+	ck_assert_uint_eq(k.stats.balance.max_after, choice[_i].replaced ?
+			  choice[_i].scratch.max : choice[_i].kept.max);
+	ftr_tables_diff(w.f, w.start, w.f, k.t, &d);
+	if (k.replaced)
+		ck_assert_uint_eq(k.stats.balance.moved, d.entries);
+	free(k.stats.order);
+	ftr_tables_free(k.t);
+	tree_free(&w);
+}
+END_TEST
+
+/* Options that ask for nothing do not change the tables: nothing to keep, no turns, and a manager on a
+ * switch that is unknown. */
+START_TEST(options_without_effect)
+{
+	static const char *const engine[] = { "dmodc", "sftree", "ddlr" };
+	const struct ftr_engine_ops *ops = ftr_engine_find(engine[_i]);
+	const ftr_sw unknown = FTR_SW_NONE;
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_keep nothing = { .prefer = NULL };
+	struct ftr_route_stats stats = { .order = NULL };
+	struct tree w;
+
+	tree_shape(&w, pgft("3;2,2,2;1,2,2;1,1,2", 3, 7));
+	ck_assert(!ops->route(w.sh, NULL, NULL, w.start, NULL, &err));
+	o.keep = &nothing;
+	o.sm = &unknown;
+	o.n_sm = 1;
+	ck_assert(!ops->route(w.sh, &o, NULL, w.t, &stats, &err));
+	ck_assert(!memcmp(w.t->lft, w.start->lft, bytes_of(w.t)));
+	ck_assert_int_eq(ops->promise(NULL), ops->promise(&o));
+	tree_free(&w);
+}
+END_TEST
 
 int main(void)
 {
@@ -459,6 +556,8 @@ int main(void)
 	tcase_add_test(t, fixed_entries_stay);
 	tcase_add_test(t, cancelled_at_any_moment);
 	tcase_add_test(t, cancelled_while_flows_are_counted);
+	tcase_add_loop_test(t, kept_or_from_scratch, 0, (int)FTR_ARRAY_LEN(choice));
+	tcase_add_loop_test(t, options_without_effect, 0, 3);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -3,6 +3,11 @@
  * Tests the readers and the writer of topologies: every format; refused files, with the messages
  * and line numbers; round trips (write, then read again); real fabrics, if their files are present.
  */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#include "io/source_file.h"
 #include "lib/suite.h"
 #include "unit/io_util.h"
 
@@ -76,6 +81,27 @@ START_TEST(given_lmc)
 	ck_assert_uint_eq(f->ep[0].lid % 4, 0);
 	ck_assert_uint_eq(f->sw[0].lmc, 0);
 	ftr_fabric_free(f);
+}
+END_TEST
+
+/* 400 hosts with 128 LIDs each: there are not enough LIDs. */
+START_TEST(too_many_lids)
+{
+	struct ftr_fabric *f = NULL;
+	size_t len;
+	char *text;
+	FILE *out = open_memstream(&text, &len);
+
+	for (int i = 0; i < 400; i++)
+		fprintf(out, "%s[%d] \"h%d\"[1]\n", i % 200 ? "" : i ? "\nSwitch 254 \"b\"\n" :
+			"Switch 254 \"a\"\n", i % 200 + 1, i);
+	for (int i = 0; i < 400; i++)
+		fprintf(out, "\nHca 1 \"h%d\"\n[1] \"%s\"[%d]\n", i, i < 200 ? "a" : "b", i % 200 + 1);
+	fclose(out);
+	ck_assert_int_eq(ftr_parse_fabric(PATH, text, len, 7, &f, &err), FTR_LIMIT);
+	ck_assert_msg(!strncmp(err.msg, "t.net: ", 7), "%s", err.msg);
+	ck_assert_ptr_null(f);
+	free(text);
 }
 END_TEST
 
@@ -332,11 +358,165 @@ END_TEST
 START_TEST(no_such_file)
 {
 	struct ftr_fabric *f = NULL;
+	uint64_t *guid;
+	uint32_t n;
 
 	ck_assert_int_eq(ftr_read_fabric("/nowhere/x", 0, &f, &err), FTR_IO);
 	ck_assert_str_eq(err.msg, "cannot open /nowhere/x: No such file or directory");
 	ck_assert_int_eq(ftr_read_fabric("/", 0, &f, &err), FTR_IO);
 	ck_assert_str_eq(err.msg, "cannot read /: Is a directory");
+	ck_assert_int_eq(ftr_read_guids("/", &guid, &n, &err), FTR_IO);
+	ck_assert_str_eq(err.msg, "cannot read /: Is a directory");
+}
+END_TEST
+
+/* ---- bytes of a file ------------------------------------------------------ */
+
+static int pipe_end = -1;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	if (write(pipe_end, "0x12\n", 5) != 5)
+		_exit(1);
+	close(pipe_end);
+}
+
+/* A signal interrupts the read of a pipe, and its handler writes the last line. */
+START_TEST(interrupted_read)
+{
+	const struct itimerval soon = { .it_value = { .tv_usec = 20000 } };
+	struct sigaction act = { .sa_handler = on_alarm };	/* without SA_RESTART */
+	char path[64];
+	uint64_t *guid;
+	uint32_t n;
+	int end[2];
+
+	ck_assert(!pipe(end));
+	pipe_end = end[1];
+	ck_assert_int_eq(write(end[1], "0x100\n", 6), 6);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", end[0]);
+	ck_assert(!sigaction(SIGALRM, &act, NULL) && !setitimer(ITIMER_REAL, &soon, NULL));
+	ck_assert_msg(!ftr_read_guids(path, &guid, &n, &err), "%s", err.msg);
+	ck_assert(n == 2 && guid[0] == 0x100 && guid[1] == 0x12);
+	free(guid);
+	close(end[0]);
+}
+END_TEST
+
+/* An error after the first bytes.  The first bytes are returned in parts if there is less room. */
+START_TEST(error_after_the_first_bytes)
+{
+	struct ftr_source s;
+	char to[4] = "";
+	size_t got;
+	int end[2];
+
+	ck_assert(!pipe(end) && !fcntl(end[0], F_SETFL, O_NONBLOCK));
+	ck_assert_int_eq(write(end[1], "abcdef", 6), 6);
+	ck_assert(!ftr_source_begin(&s, "pipe", end[0], &err));
+	ck_assert(!ftr_source_read(&s, to, 4, &got) && got == 4 && !memcmp(to, "abcd", 4));
+	ck_assert(!ftr_source_read(&s, to, 4, &got) && got == 2 && !memcmp(to, "ef", 2));
+	ck_assert_int_eq(ftr_source_read(&s, to, 4, &got), FTR_IO);
+	ck_assert(!got && strstr(err.msg, "cannot read pipe: "));
+	ftr_source_end(&s);
+	close(end[0]);
+	close(end[1]);
+}
+END_TEST
+
+/* An unpacker that takes its input in pieces of `bite` bytes, and returns `what` when it has taken all of
+ * it, with `gives` bytes. */
+static struct {
+	bool begins, takes;
+	size_t gives;
+	enum ftr_unpacked what;
+} fake;
+
+static bool fake_knows(const unsigned char *head, size_t n)
+{
+	return n && head[0] == 'Z';
+}
+
+static void *fake_begin(const unsigned char *head)
+{
+	(void)head;
+	return fake.begins ? &fake : NULL;
+}
+
+static enum ftr_unpacked fake_run(void *z, struct ftr_unpack_io *io)
+{
+	(void)z;
+	if (fake.takes)
+		io->n_in = 0;
+	io->n_out -= FTR_MIN(fake.gives, io->n_out);
+	return fake.what;
+}
+
+static void fake_end(void *z)
+{
+	ck_assert_ptr_eq(z, &fake);
+}
+
+static const struct {
+	bool begins, takes;
+	size_t gives;
+	enum ftr_unpacked what;
+	bool blocks;		/* the file is a pipe that has no more bytes now */
+	enum ftr_status want;
+	const char *msg;
+} packed[] = {
+	{ false, true, 0, FTR_UNPACKED_MORE, false, FTR_NOMEM, "out of memory while unpacking pipe" },
+	{ true, true, 0, FTR_UNPACKED_NOMEM, false, FTR_NOMEM, "out of memory while unpacking pipe" },
+	{ true, true, 0, FTR_UNPACKED_DAMAGED, false, FTR_PARSE,
+	  "pipe: the compressed data are damaged" },
+	{ true, true, 0, FTR_UNPACKED_MORE, false, FTR_PARSE,
+	  "pipe: the compressed data end early: the file is truncated" },
+	{ true, true, 0, FTR_UNPACKED_MORE, true, FTR_IO, "cannot read pipe: " },
+	{ true, false, SIZE_MAX, FTR_UNPACKED_MORE, false, FTR_LIMIT,
+	  "pipe unpacks to more than 8589934592 bytes" },
+	{ true, true, 10, FTR_UNPACKED_MORE, false, FTR_OK, NULL },
+	{ true, true, 10, FTR_UNPACKED_END, false, FTR_OK, NULL },
+};
+
+/* Reads of a compressed file, until one fails. */
+START_TEST(unpackers)
+{
+	static const struct ftr_unpacker u = {
+		.knows = fake_knows, .begin = fake_begin, .run = fake_run, .end = fake_end,
+	};
+	size_t room = packed[_i].gives == SIZE_MAX ? (size_t)1 << 30 : 100, got = 1;
+	char *to = malloc(room);
+	struct ftr_source s;
+	enum ftr_status st;
+	int end[2];
+
+	fake = (__typeof__(fake)){
+		packed[_i].begins, packed[_i].takes, packed[_i].gives, packed[_i].what
+	};
+	ck_assert(to && !pipe(end) && !fcntl(end[0], F_SETFL, O_NONBLOCK));
+	ck_assert_int_eq(write(end[1], "Z23456789", 9), 9);
+	if (!packed[_i].blocks)
+		close(end[1]);
+	ftr_set_unpacker(&u);
+	st = ftr_source_begin(&s, "pipe", end[0], &err);
+	for (int i = 0; i < 20 && !st && got; i++) {
+		st = ftr_source_read(&s, to, room, &got);
+		if (st || packed[_i].gives != 10)
+			continue;
+		ck_assert_uint_eq(got, i > (packed[_i].what == FTR_UNPACKED_END ? 0 : 3) ? 0 : 10);
+		if (i == 3)
+			fake.what = FTR_UNPACKED_END;
+		fake.gives = i < 3 ? 10 : 0;
+	}
+	ck_assert_int_eq(st, packed[_i].want);
+	ck_assert_msg(!st || strstr(err.msg, packed[_i].msg), "%s", err.msg);
+	ftr_source_end(&s);
+	ftr_set_unpacker(NULL);
+	free(to);
+	close(end[0]);
+	if (packed[_i].blocks)
+		close(end[1]);
 }
 END_TEST
 
@@ -345,7 +525,7 @@ END_TEST
 START_TEST(order_of_records)
 {
 	struct ftr_fabric *f = must_parse(good_net), *g;
-	static const uint32_t order[] = { 2, 1, 0 }, bad[] = { 0, 0, 1 };
+	static const uint32_t order[] = { 2, 1, 0 }, bad[] = { 0, 0, 1 }, large[] = { 0, 3, 1 };
 	char *text = written(f, order);
 	FILE *null = fopen("/dev/null", "w");
 
@@ -354,10 +534,56 @@ START_TEST(order_of_records)
 	same_fabric(f, g);
 	ck_assert_int_eq(ftr_write_netfile(null, f, bad, &err), FTR_INVAL);
 	ck_assert_str_eq(err.msg, "order of records: entry 1 is 0; the entries must be a permutation of 0..2");
+	ck_assert_int_eq(ftr_write_netfile(null, f, large, &err), FTR_INVAL);
+	ck_assert_str_eq(err.msg, "order of records: entry 1 is 3; the entries must be a permutation of 0..2");
 	fclose(null);
 	ftr_fabric_free(f);
 	ftr_fabric_free(g);
 	free(text);
+}
+END_TEST
+
+/* The ports of a node are written by number, whatever their GUIDs are.  Ports without a link are left
+ * out, and nodes without any. */
+START_TEST(ports_of_nodes)
+{
+	static const struct {
+		uint64_t node, guid;
+		ftr_port num;
+		bool link;
+	} port[] = {
+		{ 0x100, 0x101, 3, true }, { 0x100, 0x102, 1, true }, { 0x100, 0x103, 2, true },
+		{ 0x100, 0x104, 4, false }, { 0x200, 0x201, 1, false },
+	};
+	struct ftr_builder *b = ftr_builder_new();
+	static const char *const want[] = {
+		"\nCa\t3 \"H-0000000000000100\"", "\n[1](0000000000000102)", "\n[2](0000000000000103)", "\n[3](0000000000000101)",
+	};
+	struct ftr_fabric *f;
+	char text[2000] = "", *at = text;
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
+		.guid = 0x10, .n_ports = 8, .lid = 1, .name = "sw",
+	}, &err));
+	for (uint32_t i = 0; i < FTR_ARRAY_LEN(port); i++) {
+		ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = port[i].node, .guid = port[i].guid,
+			.port_num = port[i].num, .lid = (ftr_lid)(i + 2), .name = "node",
+		}, &err));
+		ck_assert(!port[i].link ||
+			  !ftr_builder_add_link(b, (struct ftr_end){ 0x10, (ftr_port)(i + 1) },
+						(struct ftr_end){ port[i].node, port[i].num }, 4,
+						FTR_SPEED_HDR, &err));
+	}
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	ck_assert(!ftr_write_netfile(out, f, NULL, &err) && !fclose(out));
+	for (int i = 0; i < 4; i++) {
+		at = strstr(at, want[i]);
+		ck_assert_msg(at != NULL, "no line %s", want[i] + 1);
+	}
+	ck_assert(!strstr(text, "0000000000000200") && !strstr(text, "0000000000000104"));
+	ftr_fabric_free(f);
 }
 END_TEST
 
@@ -370,6 +596,11 @@ START_TEST(full_disk)
 		ck_assert_int_eq(ftr_write_netfile(full, f, NULL, &err),
 				 FTR_IO);
 		ck_assert_str_eq(err.msg, "cannot write the netfile: No space left on device");
+		fclose(full);
+		/* the last write fails before the stream is flushed */
+		full = fopen("/dev/full", "w");
+		setvbuf(full, NULL, _IONBF, 0);
+		ck_assert_int_eq(ftr_write_netfile(full, f, NULL, &err), FTR_IO);
 		fclose(full);
 	}
 	ftr_fabric_free(f);
@@ -446,13 +677,18 @@ int main(void)
 	tcase_add_test(tc, discovered);
 	tcase_add_test(tc, hand_written);
 	tcase_add_test(tc, given_lmc);
+	tcase_add_test(tc, too_many_lids);
 	tcase_add_test(tc, guid_counters);
 	tcase_add_test(tc, optional_parts_of_lines);
 	tcase_add_test(tc, modules);
 	tcase_add_loop_test(tc, refused, 0, (int)FTR_ARRAY_LEN(refusals));
 	tcase_add_test(tc, nul_byte);
 	tcase_add_test(tc, no_such_file);
+	tcase_add_test(tc, interrupted_read);
+	tcase_add_test(tc, error_after_the_first_bytes);
+	tcase_add_loop_test(tc, unpackers, 0, (int)FTR_ARRAY_LEN(packed));
 	tcase_add_test(tc, order_of_records);
+	tcase_add_test(tc, ports_of_nodes);
 	tcase_add_test(tc, full_disk);
 	tcase_add_test(tc, generated_round_trips);
 	tcase_add_loop_test(tc, real_fabrics_are_read, 0, (int)FTR_ARRAY_LEN(real));

@@ -74,6 +74,27 @@ START_TEST(opensm_dump)
 }
 END_TEST
 
+/* The compact form: a foreign switch, LID 0, and LIDs behind the greatest one of the fabric do not
+ * count.  A LID may be listed twice with the same port. */
+START_TEST(lids_without_place)
+{
+	struct ftr_tables *t = NULL;
+	struct ftr_parts gaps;
+
+	puts_file(HEAD9 "0x0000: 0102030405060708090a\n" TAIL
+		  HEAD1 "0x0000: 0a0bff0d0e0f10111213\n" TAIL
+		  HEAD2 "0x0000 001\n0x0001 003\n0x0001 003\n0x0030 001\n" TAIL);
+	ck_assert_int_eq(ftr_read_lfts(path, f, &t, &gaps, &err), FTR_OK);
+	ck_assert(gaps.known == 2 && gaps.foreign == 1);
+	ck_assert_uint_eq(t->max_lid, 7);
+	ck_assert_uint_eq(ftr_tables_get(t, 0, 1), 11);
+	ck_assert_uint_eq(ftr_tables_get(t, 0, 2), FTR_PORT_NONE);
+	ck_assert_uint_eq(ftr_tables_get(t, 0, 7), 0x11);
+	ck_assert_uint_eq(ftr_tables_get(t, 1, 1), 3);
+	ftr_tables_free(t);
+}
+END_TEST
+
 START_TEST(ibroute_dump)
 {
 	struct ftr_tables *t = NULL;
@@ -186,9 +207,40 @@ START_TEST(tables_round_trip)
 	ck_assert_uint_eq(d.entries, 0);
 	ck_assert(gaps.known == fab->n_sw && !gaps.foreign);
 	ck_assert_int_eq(ftr_write_lfts(stdout, f, t, &err), FTR_INVAL);
+	ck_assert_int_eq(ftr_write_lfts_compact(stdout, f, t, &err), FTR_INVAL);
+	u->max_lid++;
+	ck_assert_int_eq(ftr_write_lfts(stdout, fab, u, &err), FTR_INVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "do not fit a fabric of 54 switches"));
 	ftr_tables_free(t);
 	ftr_tables_free(u);
 	ftr_fabric_free(fab);
+}
+END_TEST
+
+static const char router_net[] =
+	"switchguid=0x10(10)\n"
+	"Switch\t4 \"S-10\"\t\t# \"leaf\" base port 0 lid 1 lmc 0\n"
+	"[1]\t\"R-300\"[1](301) \t\t# \"router\" lid 3 4xNDR\n\n"
+	"rtguid=0x300\n"
+	"Rt\t1 \"R-300\"\t\t# \"router\"\n"
+	"[1](301) \t\"S-10\"[1]\t\t# lid 3 lmc 0 \"leaf\" lid 1 4xNDR\n";
+
+START_TEST(names_of_owners)
+{
+	struct ftr_fabric *r = must_parse(router_net);
+	char text[1000] = "";
+	struct ftr_tables *t;
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	ck_assert(!ftr_tables_new(r, true, &t, &err));
+	for (ftr_lid lid = 1; lid <= 3; lid++)
+		ftr_tables_row(t, 0)[lid] = (uint8_t)(lid / 2);
+	ck_assert(!ftr_write_lfts(out, r, t, &err) && !fclose(out));
+	ck_assert(strstr(text, "0x0001 000 # Switch portguid 0x0000000000000010: 'leaf'\n") &&
+		  strstr(text, "0x0002 001 # unknown node and type\n") &&
+		  strstr(text, "0x0003 001 # Router portguid 0x0000000000000301: 'router'\n"));
+	ftr_tables_free(t);
+	ftr_fabric_free(r);
 }
 END_TEST
 
@@ -313,9 +365,11 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, opensm_dump);
+	tcase_add_test(tc, lids_without_place);
 	tcase_add_test(tc, ibroute_dump);
 	tcase_add_loop_test(tc, torn_dump, 0, (int)FTR_ARRAY_LEN(torn));
 	tcase_add_test(tc, tables_round_trip);
+	tcase_add_test(tc, names_of_owners);
 	tcase_add_test(tc, broken_dumps);
 	tcase_add_test(tc, guid_list);
 	tcase_add_test(tc, guid_names);

@@ -116,6 +116,10 @@ static void must_read(enum form form, const char *text, struct got *g)
 #define FDBS_2 "dump_ucast_routes: Switch 0x0000000000000020\n" \
 	"LID    : Port : Hops : Optimal\n"
 #define FDBS_9 "dump_ucast_routes: Switch 0x0000000000000099\n"
+#define TEN(port) "0x0001 : " port LINE "0x0002 : " port LINE "0x0003 : " port LINE \
+	"0x0004 : " port LINE "0x0005 : " port LINE "0x0006 : " port LINE "0x0007 : " port LINE \
+	"0x0008 : " port LINE "0x0009 : " port LINE "0x000a : " port LINE
+#define LINE " : 01 : yes\n"
 static const char fdbs[] =
 	FDBS_1
 	"0x0001 : 000  : 00   : yes\n"
@@ -142,6 +146,12 @@ START_TEST(fdbs_form)
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 1), 3);
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 4), FTR_PORT_NONE);
 	drop(&g);
+	/* a foreign switch, and LIDs up to 10, although the greatest one of the fabric is 9 */
+	must_read(FDBS, FDBS_9 TEN("002") FDBS_1 TEN("001"), &g);
+	ck_assert_uint_eq(g.missing, 1);
+	for (ftr_lid lid = 1; lid <= 9; lid++)
+		ck_assert_uint_eq(ftr_tables_get(g.t, 0, lid), 1);
+	drop(&g);
 	/* older versions and ibdiagnet write this form */
 	must_read(FDBS, "osm_ucast_mgr_dump_ucast_routes: Switch 0x20\n"
 		  "LID    : Port : Hops : Optimal\n0x0001 : 003  : 01   : yes\n",
@@ -166,6 +176,10 @@ static const char sl2vl[] =
 	"0   0   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7 \n"
 	"#--------------------------------------------------------\n"
 	"\n"
+	"Router 0x0000000000000300, base LID 7, \"router\"\n"
+	"0   0   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7 \n"
+	"#--------------------------------------------------------\n"
+	"\n"
 	"0x0000000000000020 3 1 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7\n";
 
 START_TEST(sl2vl_form)
@@ -186,6 +200,8 @@ START_TEST(sl2vl_form)
 				  sl == 15 ? 7 : sl);
 	}
 	drop(&g);
+	ck_assert(!ftr_read_sl2vl(path, f, &g.m, NULL, &err));
+	drop(&g);
 	must_read(SL2VL, strstr(sl2vl, "0x0000000000000020"), &g);
 	ck_assert_uint_eq(g.missing, 1);
 	drop(&g);
@@ -203,6 +219,8 @@ static const char path_sl[] =
 	"0x0007\t:\t15 \n"
 	"Switch 0x0000000000000020, base LID 2, \"spine\"\n"
 	"0x0008 : 1\n"
+	"Router 0x0000000000000300, base LID 9, \"router\"\n"
+	"0x0004 : 7\n"
 	"Channel Adapter 0x0000000000000200, base LID 9, \"by its node\"\n"
 	"0x0001 : 6\n";
 
@@ -245,7 +263,8 @@ START_TEST(order_form)
 END_TEST
 
 /* The GUIDs of `net` are as small as LIDs.  The tests below need a fabric with larger GUIDs. */
-static struct ftr_fabric *big_guids(void)
+/* The third node has two ports; `unlinked`: one, and a fourth node has a port without a link. */
+static struct ftr_fabric *big_guids(bool unlinked)
 {
 	struct ftr_builder *b = ftr_builder_new();
 	struct ftr_fabric *g = NULL;
@@ -253,7 +272,12 @@ static struct ftr_fabric *big_guids(void)
 	ck_assert(!ftr_builder_add_switch(b, &(struct ftr_switch){
 		.guid = 0x900000, .n_ports = 8, .lid = 1, .name = "sw",
 	}, NULL));
-	for (unsigned int i = 0; i < 4; i++) {
+	if (unlinked)
+		ck_assert(!ftr_builder_add_endport(b, &(struct ftr_endport){
+			.type = FTR_NODE_CA, .node_guid = 0x50000, .guid = 0x10000004,
+			.port_num = 1, .lid = 8, .name = "alone",
+		}, NULL));
+	for (unsigned int i = 0; i < (unlinked ? 3 : 4); i++) {
 		uint64_t node = i < 2 ? 0x100000 * (i + 1) : 0x300000;
 		struct ftr_end a = { 0x900000, (ftr_port)(1 + i) };
 		struct ftr_end z = { node, (ftr_port)(i == 3 ? 2 : 1) };
@@ -274,6 +298,7 @@ static const struct {
 	const char *text, *msg;
 } pair_case[] = {
 	{ "4 0x5\n0x100000 0x10000003 # no newline", NULL },
+	{ "99 4\n", ":1: LID 99 belongs to no host port of the fabric" },
 	{ "4 99\n", ":1: LID 99 belongs to no host port of the fabric" },
 	{ "4 1\n", ":1: LID 1 belongs to no host port of the fabric" },
 	{ "4 0x12345678\n",
@@ -295,7 +320,7 @@ START_TEST(pair_forms)
 	bool bad = pair_case[_i].msg != NULL;
 
 	ftr_fabric_free(f);
-	f = big_guids();
+	f = big_guids(false);
 	put(pair_case[_i].text, strlen(pair_case[_i].text));
 	ck_assert_int_eq(read_form(PAIRS, &g) != FTR_OK, bad);
 	if (bad) {
@@ -306,6 +331,46 @@ START_TEST(pair_forms)
 		ck_assert(g.pair[1].from == 0 && g.pair[1].to == 3);
 	}
 	drop(&g);
+}
+END_TEST
+
+static const struct {
+	const char *text, *msg;
+} transfer_case[] = {
+	{ "0 0x10000000 0x300000 5 # one\n4294967295 5 4 1099511627776\n", NULL },
+	{ "-1 4 5 5\n", ":1: expected a step from 0 to 4294967295, found '-1 4 5 5'" },
+	{ "0 99 5 5\n", ":1: LID 99 belongs to no host port of the fabric" },
+	{ "0 4 99 5\n", ":1: LID 99 belongs to no host port of the fabric" },
+	{ "0 4 5 x\n", ":1: expected 1 to 1099511627776 bytes, found 'x'" },
+	{ "0 4 5 0\n", ":1: a transfer of 0 bytes" },
+	{ "0 4 5 1 1\n", ":1: expected a step, two host ports, a number of bytes and nothing else, found '1'" },
+	{ "0 4 4 1\n", ":1: a transfer from 'node1' to itself" },
+	{ "0 8 4 1\n", ":1: host port 0x0000000010000004 has no link" },
+	{ "0 4 8 1\n", ":1: host port 0x0000000010000004 has no link" },
+	{ "\n", ":1: the file contains no transfer" },
+};
+
+START_TEST(transfer_forms)
+{
+	struct ftr_transfer *x = NULL;
+	uint32_t n = 0;
+
+	ftr_fabric_free(f);
+	f = big_guids(true);
+	put(transfer_case[_i].text, strlen(transfer_case[_i].text));
+	memset(&err, 0, sizeof(err));
+	ck_assert_int_eq(ftr_read_transfers(path, f, &x, &n, &err) != FTR_OK,
+			 transfer_case[_i].msg != NULL);
+	if (transfer_case[_i].msg) {
+		ck_assert_str_eq(err.msg + strlen(path), transfer_case[_i].msg);
+		ck_assert_ptr_null(x);
+		return;
+	}
+	ck_assert_uint_eq(n, 2);
+	ck_assert(x[0].step == 0 && x[0].from == 0 && x[0].to == 2 && x[0].bytes == 5);
+	ck_assert(x[1].step == UINT32_MAX && x[1].from == 1 && x[1].to == 0 &&
+		  x[1].bytes == UINT64_C(1) << 40);
+	free(x);
 }
 END_TEST
 
@@ -575,6 +640,7 @@ int main(void)
 	tcase_add_test(tc, path_sl_form);
 	tcase_add_test(tc, order_form);
 	tcase_add_loop_test(tc, pair_forms, 0, (int)FTR_ARRAY_LEN(pair_case));
+	tcase_add_loop_test(tc, transfer_forms, 0, (int)FTR_ARRAY_LEN(transfer_case));
 	tcase_add_loop_test(tc, refused, 0, (int)FTR_ARRAY_LEN(torn));
 	tcase_add_test(tc, sl2vl_round_trip);
 	tcase_add_loop_test(tc, cuts, 0, n);

@@ -754,9 +754,29 @@ START_TEST(refused)
 	/* a job of one host port uses no link */
 	job.order = (struct ftr_order){ z.order, 1 };
 	ck_assert_int_eq(ftr_jobs_load(z.net.f, z.net.t, &job, 1, NULL, &err), FTR_OK);
-	ck_assert(!job.links && !job.shared && job.with_all == 1);
-	ck_assert_uint_eq(job.worst_sw, FTR_SW_NONE);
+	ck_assert(!job.links && !job.shared && job.with_all == 1 && job.worst_sw == FTR_SW_NONE);
 	ftr_load_free(ld);
+	net_free(&z.net);
+}
+END_TEST
+
+/* Two of three jobs share all of their links, and the third one shares none. */
+START_TEST(three_jobs)
+{
+	struct scene z = { .n = 0 };
+	ftr_ep ep[] = { 0, 3, 0, 3, 1, 4 };
+	struct ftr_job_pair pair[3][3];
+	struct ftr_job job[3];
+
+	two_level(&z, 3);
+	for (int i = 0; i < 3; i++)
+		job[i] = (struct ftr_job){ .order = { ep + 2 * i, 2 }, .pair = pair[i] };
+	ck_assert(!ftr_jobs_load(z.net.f, z.net.t, job, 3, NULL, &err));
+	for (int i = 0; i < 3; i++) {
+		ck_assert(job[i].shared == (i < 2 ? 4 : 0) && job[i].with_all == (i < 2 ? 2 : 1));
+		for (int j = 0; j < 3; j++)
+			ck_assert(pair[i][j].interference == (i + j == 1 ? 2 : 1));
+	}
 	net_free(&z.net);
 }
 END_TEST
@@ -774,6 +794,7 @@ int main(void)
 	tcase_add_test(tc, samples);
 	tcase_add_loop_test(tc, dmodc_shifts, 0, 2);
 	tcase_add_test(tc, refused);
+	tcase_add_test(tc, three_jobs);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -35,7 +35,18 @@ static void must(enum ftr_status st, const struct ftr_err *err)
 	ck_assert_msg(!st, "%s", err->msg);
 }
 
+#define KINDS 6
+
 /* ---- scenes ------------------------------------------------------------------------ */
+
+static struct ftr_fabric *with_rails(void)
+{
+	struct ftr_fabric *f = NULL;
+	struct ftr_err err = { 0 };
+
+	must(ftr_gen_shape("superpod:H100:1", &(struct ftr_gen_opts){ .nodes = 2 }, &f, &err), &err);
+	return f;
+}
 
 static struct ftr_fabric *grow(unsigned int kind, struct ftr_rng *rng)
 {
@@ -52,6 +63,8 @@ static struct ftr_fabric *grow(unsigned int kind, struct ftr_rng *rng)
 		return trees_irregular(rng);
 	case 3:
 		return irregular_two_trees(rng, 2, false, 10);
+	case 4:
+		return with_rails();
 	default:
 		return irregular_small(rng);
 	}
@@ -68,10 +81,14 @@ static void set_scene(struct scene *z, unsigned int kind)
 	struct ftr_rng rng;
 
 	memset(z, 0, sizeof(*z));
-	ftr_rng_seed(&rng, kind + 4);
+	ftr_rng_seed(&rng, kind == KINDS - 1 ? 8 : kind + 4);
 	z->whole = grow(kind, &rng);
 	must(ftr_gen_damage(z->whole, &(struct ftr_damage){ .seed = 3,
 				.links = z->whole->n_sw_links / 12 + 1 }, &z->f, &err), &err);
+	must(ftr_gen_damage(z->whole, &(struct ftr_damage){ .seed = 5, .links = 1, .switches = 1,
+				.hosts = 1 }, &z->other, &err), &err);
+	must(ftr_gen_shape("torus:3,3;1", &(struct ftr_gen_opts){ .seed = 1, .random_guids = true },
+			   &z->torus, &err), &err);
 	must(ftr_nominal_new(z->whole, NULL, NULL, &z->nominal, NULL, &err), &err);
 	so.nominal = z->nominal->shape;
 	must(ftr_shape_new(z->f, &so, NULL, &z->sh, &err), &err);
@@ -109,163 +126,9 @@ static void clear_scene(struct scene *z)
 	ftr_shape_free(z->sh);
 	ftr_nominal_free(z->nominal);
 	ftr_fabric_free(z->f);
+	ftr_fabric_free(z->other);
+	ftr_fabric_free(z->torus);
 	ftr_fabric_free(z->whole);
-}
-
-/* ---- fabric, shape ------------------------------------------------------------------- */
-
-static enum ftr_status op_copy(const struct scene *z, uint64_t *sum, struct ftr_err *err)
-{
-	struct ftr_fabric *f;
-
-	TRY(ftr_fabric_copy_if(z->whole, NULL, &f, err));
-	*sum = fold(0, f->ports, f->n_ports * sizeof(f->ports[0]));
-	ftr_fabric_free(f);
-	return FTR_OK;
-}
-
-static enum ftr_status add_all(struct ftr_builder *b, const struct ftr_fabric *f,
-			       struct ftr_err *err)
-{
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		TRY(ftr_builder_add_switch(b, &(struct ftr_switch){
-			.guid = f->sw[s].guid, .holder = f->sw[s].holder ^ 1,
-			.n_ports = f->sw[s].n_ports, .name = f->sw[s].name,
-		}, err));
-	}
-	for (ftr_ep e = 0; e < f->n_ep; e++) {
-		const struct ftr_endport *p = &f->ep[e];
-		struct ftr_end own = { p->node_guid, p->port_num }, far = { 0, p->sw_port };
-
-		TRY(ftr_builder_add_endport(b, &(struct ftr_endport){
-			.type = p->type, .node_guid = p->node_guid,
-			.guid = p->guid, .port_num = p->port_num, .name = p->name,
-		}, err));
-		if (p->sw == FTR_SW_NONE)
-			continue;
-		far.node_guid = f->sw[p->sw].guid;
-		TRY(ftr_builder_add_link(b, own, far, 4, FTR_SPEED_HDR, err));
-	}
-	return ftr_builder_assign_lids(b, 1, err);
-}
-
-static enum ftr_status op_build(const struct scene *z, uint64_t *sum, struct ftr_err *err)
-{
-	struct ftr_builder *b = ftr_builder_new();
-	struct ftr_fabric *f;
-	enum ftr_status st = b ? add_all(b, z->whole, err) : ftr_nomem(err, "a builder");
-
-	if (!st)
-		st = ftr_builder_freeze(b, &f, err);
-	if (st) {
-		ftr_builder_free(b);
-		return st;
-	}
-	*sum = fold(0, f->owner, (f->max_lid + 1u) * sizeof(f->owner[0]));
-	ftr_fabric_free(f);
-	return FTR_OK;
-}
-
-static uint64_t fold_shape(const struct ftr_shape *sh)
-{
-	uint64_t sum = fold(0, sh->tree.rank, sh->f->n_sw);
-
-	sum = fold(sum, sh->numbering.col, sh->f->n_sw * sizeof(uint32_t));
-	return fold(sum, sh->reach.cost, (size_t)sh->f->n_sw * sh->reach.stride);
-}
-
-static enum ftr_status shape_with(const struct ftr_fabric *f, const struct ftr_shape_opts *o,
-				  struct ftr_team *team, uint64_t *sum, struct ftr_err *err)
-{
-	struct ftr_shape *sh;
-
-	TRY(ftr_shape_new(f, o, team, &sh, err));
-	*sum = fold_shape(sh);
-	ftr_shape_free(sh);
-	return FTR_OK;
-}
-
-static enum ftr_status op_shape(const struct scene *z, uint64_t *sum, struct ftr_err *err)
-{
-	return shape_with(z->f, NULL, z->team, sum, err);
-}
-
-static enum ftr_status op_shape_by_name(const struct scene *z, uint64_t *sum, struct ftr_err *err)
-{
-	return shape_with(z->f, &(struct ftr_shape_opts){ .leaf_order = FTR_LEAF_BY_NAME }, NULL,
-			  sum, err);
-}
-
-static enum ftr_status op_shape_over(const struct scene *z, uint64_t *sum, struct ftr_err *err)
-{
-	return shape_with(z->f, &(struct ftr_shape_opts){ .nominal = z->nominal->shape }, NULL,
-			  sum, err);
-}
-
-/* Roots, compute nodes, and earlier ranks. */
-static enum ftr_status op_shape_lists(const struct scene *z, uint64_t *sum, struct ftr_err *err)
-{
-	const struct ftr_shape *sh = z->nominal->shape;
-	uint64_t *root = calloc(sh->f->n_sw, sizeof(*root));
-	struct ftr_old_rank *old = calloc(sh->f->n_sw, sizeof(*old));
-	struct ftr_shape_opts o = { .cn = { &sh->f->ep[0].guid, 1 }, .roots = { root, 0 } };
-	enum ftr_status st;
-	uint64_t again = 0;
-
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		old[s] = (struct ftr_old_rank){ sh->f->sw[s].guid, sh->tree.rank[s],
-						sh->numbering.col[s] < sh->tree.n_leaf, false };
-		if (sh->tree.rank[s] == sh->tree.n_ranks - 1)
-			root[o.roots.n++] = sh->f->sw[s].guid;
-	}
-	st = shape_with(z->f, &o, NULL, sum, err);
-	o.roots.n = 0;
-	if (!st) {
-		o.old = &(struct ftr_old_ranks){ old, sh->f->n_sw, z->nominal->lists };
-		st = shape_with(z->f, &o, NULL, &again, err);
-		*sum = fold(*sum, &again, sizeof(again));
-	}
-	free(root);
-	free(old);
-	return st;
-}
-
-static enum ftr_status op_reorder(const struct scene *z, uint64_t *sum, struct ftr_err *err)
-{
-	uint16_t *level = calloc(z->f->n_sw, sizeof(*level));
-	enum ftr_status st = FTR_OK;
-
-	for (ftr_sw s = 0; s < z->f->n_sw; s++)
-		level[s] = (uint16_t)(s * 7 % 11);
-	for (int how = FTR_REORDER_KEEP; how <= FTR_REORDER_ALL && !st; how++) {
-		struct ftr_shape *sh;
-
-		st = ftr_shape_reorder(z->sh, level, (enum ftr_reorder)how, NULL, &sh, err);
-		if (st)
-			break;
-		*sum += fold_shape(sh);
-		ftr_shape_free(sh);
-	}
-	free(level);
-	return st;
-}
-
-/* A nominal fabric that grows, and one in which a switch was replaced. */
-static enum ftr_status op_nominal(const struct scene *z, uint64_t *sum, struct ftr_err *err)
-{
-	struct ftr_nominal *a = NULL, *b = NULL;
-	struct ftr_nominal_change c;
-	enum ftr_status st;
-
-	TRY(ftr_nominal_new(z->f, NULL, NULL, &a, &c, err));
-	st = ftr_nominal_new(z->whole, NULL, a, &b, &c, err);
-	if (!st)
-		st = ftr_nominal_compare(b, z->f, &c, err);
-	if (!st)
-		*sum = ftr_nominal_id(b);
-	ftr_nominal_free(a);
-	ftr_nominal_free(b);
-	return st;
 }
 
 /* ---- routing -------------------------------------------------------------------------- */
@@ -315,6 +178,30 @@ ROUTE(sftree, "sftree", FTR_BALANCE_FULL, false)
 ROUTE(sftree_kept, "sftree", FTR_BALANCE_LOAD, true)
 ROUTE(ddlr, "ddlr", FTR_BALANCE_OFF, false)
 ROUTE(ddlr_kept, "ddlr", FTR_BALANCE_OFF, true)
+
+/* Tables of the damaged fabric, computed from those of the whole one. */
+static enum ftr_status op_base(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	const struct ftr_shape *sh = z->nominal->shape;
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_keep keep = { .prefer = z->old };
+	struct ftr_route_base *base = NULL;
+	struct ftr_tables *t = NULL;
+	enum ftr_status st = ftr_route_base_new(sh, z->old, z->team, &base, err);
+
+	keep.base = base;
+	o.keep = &keep;
+	o.balance = FTR_BALANCE_LOAD;
+	if (!st)
+		st = ftr_tables_new(z->f, false, &t, err);
+	if (!st)
+		st = ftr_engine_find("dmodc")->route(z->sh, &o, z->team, t, NULL, err);
+	if (!st)
+		*sum = fold_tables(0, t);
+	ftr_tables_free(t);
+	ftr_route_base_free(base);
+	return st;
+}
 
 static enum ftr_status op_bound(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
@@ -534,12 +421,14 @@ static enum ftr_status apply_events(const struct scene *z, struct ftr_incr *lv, 
 	return FTR_OK;
 }
 
-static enum ftr_status op_incr(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+static enum ftr_status incr(const struct scene *z, const struct ftr_keep *keep, uint64_t *sum,
+			    struct ftr_err *err)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 	struct ftr_incr *lv;
 	enum ftr_status st;
 
+	o.keep = keep;
 	o.turn = z->turn;
 	o.n_turns = z->n_turns;
 	*sum = 0;
@@ -547,6 +436,17 @@ static enum ftr_status op_incr(const struct scene *z, uint64_t *sum, struct ftr_
 	st = apply_events(z, lv, sum, err);
 	ftr_incr_free(lv);
 	return st;
+}
+
+static enum ftr_status op_incr(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	return incr(z, NULL, sum, err);
+}
+
+/* Displaced entries are placed by load. */
+static enum ftr_status op_incr_kept(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	return incr(z, &(struct ftr_keep){ .prefer = z->carried }, sum, err);
 }
 
 static enum ftr_status plan_ddlr(const struct scene *z, struct ftr_ddlr *r, uint64_t *sum,
@@ -663,17 +563,13 @@ static enum ftr_status op_difference(const struct scene *z, uint64_t *sum, struc
 /* ---- all operations ----------------------------------------------------------------------- */
 
 static const struct op ops[] = {
-	{ "copy", op_copy }, { "build", op_build },
-	{ "shape", op_shape }, { "shape, leaves by name", op_shape_by_name },
-	{ "shape with a nominal shape", op_shape_over }, { "shape with lists", op_shape_lists },
-	{ "reorder", op_reorder }, { "nominal", op_nominal },
 	{ "dmodc", op_dmodc }, { "dmodc, full search", op_dmodc_full },
 	{ "dmodc, kept", op_dmodc_kept }, { "sftree", op_sftree },
 	{ "sftree, kept", op_sftree_kept }, { "ddlr", op_ddlr }, { "ddlr, kept", op_ddlr_kept },
-	{ "bound", op_bound },
+	{ "base", op_base }, { "bound", op_bound },
 	{ "check", op_check }, { "lost", op_lost }, { "check by difference", op_difference }, { "check with VLs", op_check_vls },
 	{ "cdg", op_cdg }, { "load", op_load }, { "jobs", op_jobs },
-	{ "incremental", op_incr }, { "planner of ddlr", op_planner },
+	{ "incremental", op_incr }, { "incremental, kept", op_incr_kept }, { "planner of ddlr", op_planner },
 	{ "transition", op_transition }, { "carry", op_carry },
 };
 
@@ -723,8 +619,6 @@ static unsigned long try_op(const struct scene *z, const struct op *op)
 	return tried;
 }
 
-#define KINDS 5
-
 START_TEST(each_allocation)
 {
 	struct scene z;
@@ -733,6 +627,8 @@ START_TEST(each_allocation)
 	set_scene(&z, (unsigned int)_i);
 	for (size_t i = 0; i < FTR_ARRAY_LEN(ops); i++)
 		n += try_op(&z, &ops[i]);
+	for (unsigned int i = 0; i < n_shape_ops; i++)
+		n += try_op(&z, &shape_ops[i]);
 	for (unsigned int i = 0; i < n_file_ops; i++)
 		n += try_op(&z, &file_ops[i]);
 	printf("scene %d: %u switches, %u turns: %lu runs\n", _i, z.f->n_sw, z.n_turns, n);

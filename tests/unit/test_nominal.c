@@ -612,6 +612,49 @@ START_TEST(share_of_pairs)
 }
 END_TEST
 
+/* ---- single differences ---------------------------------------------------------- */
+
+/* Compares f with n while a value differs: what is counted, and the example. */
+#define DIFFERS(type, member, value, count, text)				\
+	do {									\
+		type *at_ = (type *)(uintptr_t)&(member), was_ = *at_;		\
+		struct ftr_nominal_change c_;					\
+										\
+		*at_ = (type)(value);						\
+		ck_assert(!ftr_nominal_compare(n, f, &c_, &err));		\
+		ck_assert_msg(c_.count == 1 && strstr(c_.example, text), "%u: %s",	\
+			      c_.count, c_.example);				\
+		*at_ = was_;							\
+	} while (0)
+
+START_TEST(single_differences)
+{
+	struct ftr_fabric *f = NULL;
+	struct ftr_nominal *n = NULL;
+	struct ftr_nominal_change c;
+	ftr_ep last;
+
+	ck_assert(!ftr_gen_shape("2;2,3;1,2;1,1", NULL, &f, &err));
+	ck_assert(!ftr_nominal_new(f, NULL, NULL, &n, NULL, &err));
+	ck_assert(!ftr_nominal_compare(n, f, &c, &err) && !c.changed && !c.grew && !c.example[0]);
+	last = f->n_ep - 1;
+	DIFFERS(ftr_port, f->ep[last].sw_port, f->ep[last].sw_port + 1, changed, "at another place");
+	DIFFERS(uint64_t, f->ep[last].node_guid, 77, changed, "of another node");
+	DIFFERS(ftr_port, f->ep[last].port_num, 2, changed, "of another node");
+	DIFFERS(uint8_t, f->ep[last].type, FTR_NODE_ROUTER, changed, "of another node");
+	DIFFERS(uint8_t, f->ep[last].lmc, 3, changed, "with another LMC");
+	DIFFERS(uint8_t, f->sw[0].lmc, 2, changed, "with LMC 2 instead of 0");
+	DIFFERS(ftr_sw, n->f->ep[last].sw, FTR_SW_NONE, new_hosts, "host port 0x");
+	strcpy((char *)(uintptr_t)f->ep[last].name, "Mellanox Technologies Aggregation Node");
+	DIFFERS(uint8_t, f->ep[last].type, FTR_NODE_CA, changed, "of another kind");
+	/* a description that is not known is no difference */
+	*(char *)(uintptr_t)n->f->ep[last].name = '\0';
+	ck_assert(!ftr_nominal_compare(n, f, &c, &err) && !c.changed);
+	ftr_nominal_free(n);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("nominal");
@@ -639,6 +682,7 @@ int main(void)
 	tcase_add_test(tc, link_inferred_at_a_full_switch);
 	tcase_add_test(tc, divider_over_an_inferred_slot);
 	tcase_add_test(tc, share_of_pairs);
+	tcase_add_test(tc, single_differences);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -6,6 +6,7 @@
  * begins with seed N; FTR_RUNS multiplies the number of files with invalid content.
  */
 #include <check.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "base/file.h"
+#include "io/container.h"
 #include "lib/draw.h"
 #include "lib/edit.h"
 #include "lib/suite.h"
@@ -368,6 +370,8 @@ START_TEST(no_such_file)
 	save((const uint8_t *)"vendid=0x2c9\n", 13);
 	ck_assert(!ftr_state_is_file(path));
 	ck_assert_int_eq(try_read(true), FTR_PARSE);
+	unlink(path);
+	ck_assert_int_eq(try_read(false), FTR_IO);
 	strcpy(path, "/tmp");
 	ck_assert_int_eq(try_read(false), FTR_IO);
 }
@@ -391,6 +395,124 @@ START_TEST(write_fails)
 }
 END_TEST
 
+/* ---- content made by hand --------------------------------------------------------- */
+
+static bool fill(FILE *out, const void *content)
+{
+	return ftr_out_file((struct ftr_out *)(uintptr_t)content, out, "ibfattree-state 1");
+}
+
+/* A nominal fabric with stored ranks: those of its shape, or one of them too large, or missing. */
+static void put_ranks(struct ftr_out *o, uint32_t large, uint32_t n)
+{
+	const struct ftr_shape *sh = nominal->shape;
+
+	ftr_put(o, nominal->leaf_order, 1);
+	ftr_put(o, nominal->lists, 8);
+	ftr_put_fabric(o, f);
+	ftr_put(o, 1, 1);
+	for (ftr_sw s = 0; s < n; s++) {
+		ftr_put(o, s == large ? 200 : sh->tree.rank[s], 1);
+		ftr_put(o, sh->numbering.col[s] < sh->tree.n_leaf, 1);
+		ftr_put(o, 0, 1);
+	}
+	if (n == f->n_sw)
+		ftr_put_text(o, "");
+}
+
+START_TEST(stored_ranks)
+{
+	struct ftr_out o = { 0 };
+	enum ftr_status st = FTR_NOMEM;
+	struct ftr_state s;
+
+	put_ranks(&o, f->n_sw, f->n_sw);
+	ok(ftr_file_replace(path, fill, &o, &err));
+	ok(ftr_state_read(path, true, NULL, &s, &err));
+	ck_assert(!s.reshaped && !s.t);
+	ck_assert(!memcmp(s.nominal->shape->tree.rank, nominal->shape->tree.rank, f->n_sw));
+	ftr_state_clear(&s);
+	for (unsigned long k = 1; st; k++) {
+		ftr_alloc_fail_at(k);
+		st = ftr_state_read(path, true, NULL, &s, &err);
+		ftr_alloc_fail_at(0);
+		ck_assert(!st || ((st == FTR_NOMEM || st == FTR_IO) && !s.nominal));
+	}
+	ftr_state_clear(&s);
+	for (uint32_t n = 1; n <= f->n_sw; n++) {
+		o = (struct ftr_out){ 0 };
+		put_ranks(&o, n < f->n_sw ? f->n_sw : 1, n);
+		ok(ftr_file_replace(path, fill, &o, &err));
+		ck_assert_int_eq(try_read(true), FTR_PARSE);
+		ck_assert_ptr_nonnull(strstr(err.msg, "is incomplete or damaged"));
+	}
+}
+END_TEST
+
+/* The content ends in the name of the engine. */
+START_TEST(cut_name)
+{
+	struct ftr_out o = { 0 };
+
+	ftr_put_nominal(&o, nominal);
+	ftr_put(&o, 5, 1);
+	ftr_put_bytes(&o, "dmo", 3);
+	ok(ftr_file_replace(path, fill, &o, &err));
+	ck_assert_int_eq(try_read(true), FTR_PARSE);
+}
+END_TEST
+
+/* A turn is left out if any of its switches is unknown. */
+START_TEST(turns_of_unknown_switches)
+{
+	struct ftr_out o = { 0 };
+	struct ftr_turn *got;
+	struct ftr_in in;
+	uint32_t n;
+	int fd = open(path, O_RDWR);
+
+	ftr_put(&o, 4, 4);
+	for (unsigned int i = 0; i < 4; i++)
+		for (unsigned int k = 0; k < 3; k++)
+			ftr_put(&o, i == k ? 12345 : f->sw[k].guid, 8);
+	ok(ftr_out_fd(&o, fd, path, "turns", &err));
+	ok(ftr_in_fd(&in, fd, path, "turns", &err));
+	ok(ftr_get_turns(&in, f, &got, &n, &err));
+	ok(ftr_in_end(&in, FTR_OK, &err));
+	ck_assert(n == 1 && got->from == 0 && got->at == 1 && got->to == 2);
+	free(got);
+	close(fd);
+}
+END_TEST
+
+/* Descriptors that cannot be written or read. */
+START_TEST(bad_descriptors)
+{
+	const int reads = open(path, O_RDONLY), writes = open(path, O_WRONLY),
+		full = open("/dev/full", O_WRONLY);
+	const int out_fd[] = { -1, reads, full };
+	static const char big[100000];
+	struct ftr_in in;
+
+	for (size_t i = 0; i < 2 * FTR_ARRAY_LEN(out_fd); i++) {
+		struct ftr_out o = { 0 };
+
+		/* not more than the buffer of the stream, and more */
+		ftr_put_bytes(&o, big, i % 2 ? sizeof(big) : 1);
+		ck_assert_int_eq(ftr_out_fd(&o, out_fd[i / 2], "the target", "magic", &err), FTR_IO);
+		ck_assert_ptr_nonnull(strstr(err.msg, "the target is not written: "));
+	}
+	save((const uint8_t *)"magic", 5);
+	ck_assert_int_eq(ftr_in_fd(&in, -1, "the source", "magic", &err), FTR_IO);
+	ck_assert_int_eq(ftr_in_fd(&in, full, "the source", "magic", &err), FTR_IO);
+	ck_assert_int_eq(ftr_in_fd(&in, writes, "the source", "magic", &err), FTR_PARSE);
+	ck_assert_ptr_nonnull(strstr(err.msg, "the source: the first line is not \"magic\""));
+	close(reads);
+	close(writes);
+	close(full);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("state file");
@@ -405,6 +527,10 @@ int main(void)
 	tcase_add_test(c, damaged_content);
 	tcase_add_test(c, no_such_file);
 	tcase_add_test(c, write_fails);
+	tcase_add_test(c, stored_ranks);
+	tcase_add_test(c, cut_name);
+	tcase_add_test(c, turns_of_unknown_switches);
+	tcase_add_test(c, bad_descriptors);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

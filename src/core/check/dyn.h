@@ -203,6 +203,6 @@ bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w);
 /* dynchange.c */
 /* The dyn_lid of lid. If lid is drained, it is opened. NULL: out of memory. */
 struct dyn_lid *dyn_open(struct ftr_cdg *g, ftr_lid lid);
-void dyn_close(struct ftr_cdg *g, ftr_lid lid);
+void dyn_close_last(struct ftr_cdg *g);
 
 #endif

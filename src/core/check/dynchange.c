@@ -42,15 +42,11 @@ struct dyn_lid *dyn_open(struct ftr_cdg *g, ftr_lid lid)
 	return t;
 }
 
-void dyn_close(struct ftr_cdg *g, ftr_lid lid)
+void dyn_close_last(struct ftr_cdg *g)
 {
-	uint32_t at = g->open_of[lid] - 1;
-	struct dyn_lid *t = g->open[at];
+	struct dyn_lid *t = g->open[--g->n_open];
 
-	g->open_of[lid] = 0;
-	g->open[at] = g->open[--g->n_open];
-	if (at < g->n_open)
-		g->open_of[g->open[at]->lid] = at + 1;
+	g->open_of[t->lid] = 0;
 	free(t->occ.slot);
 	free(t->base.slot);
 	free(t->edge);
@@ -304,7 +300,7 @@ static void revert(struct ftr_cdg *g, struct dyn_lid *t, const struct ftr_change
 	for (uint32_t i = n; i-- > 0;)
 		*dyn_entry(g, w[i].sw, t->lid) = g->step.port[i];
 	if (!g->step.was_open)
-		dyn_close(g, t->lid);
+		dyn_close_last(g);
 }
 
 static enum outcome all_steps(struct ftr_cdg *g, struct dyn_lid *t,

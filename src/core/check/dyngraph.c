@@ -244,7 +244,7 @@ void ftr_cdg_free(struct ftr_cdg *g)
 	if (!g)
 		return;
 	while (g->n_open)
-		dyn_close(g, g->open[g->n_open - 1]->lid);
+		dyn_close_last(g);
 	free(g->open);
 	free(g->step.queue);
 	free(g->step.undo);
@@ -316,7 +316,7 @@ void ftr_cdg_drain_all(struct ftr_cdg *g)
 		for (uint32_t i = 0; i < t->n_edge; i++)
 			g->count[t->edge[i]]--;
 		g->epoch_of[t->lid] = g->epoch;
-		dyn_close(g, t->lid);
+		dyn_close_last(g);
 	}
 	dyn_count(g, lids, g->epoch, true);
 }

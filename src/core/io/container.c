@@ -185,7 +185,9 @@ enum ftr_status ftr_out_fd(struct ftr_out *o, int fd, const char *name, const ch
 	bool written = write_out(o, out, magic, ftr_hash_words);
 	int why = errno;
 
-	if (out ? fclose(out) && written : own >= 0 && close(own)) {
+	if (!out && own >= 0)
+		close(own);
+	if (out && fclose(out) && written) {
 		written = false;
 		why = errno;
 	}
@@ -203,7 +205,7 @@ enum ftr_status ftr_in_damaged(const struct ftr_in *in, struct ftr_err *err)
 static enum ftr_status read_bytes(struct ftr_in *in, int fd, size_t *len, struct ftr_err *err)
 {
 	struct stat sb = { .st_size = -1 };
-	ssize_t got = 1;
+	ssize_t got;
 
 	*len = 0;
 	if (fstat(fd, &sb) || !S_ISREG(sb.st_mode) || sb.st_size > FTR_IN_MAX)
@@ -212,13 +214,10 @@ static enum ftr_status read_bytes(struct ftr_in *in, int fd, size_t *len, struct
 	in->text = ftr_malloc((size_t)sb.st_size);
 	if (!in->text)
 		return ftr_nomem(err, "%s", in->name);
-	while (*len < (size_t)sb.st_size && got > 0) {
+	do {	/* a signal does not interrupt the read of a regular file */
 		got = pread(fd, in->text + *len, (size_t)sb.st_size - *len, (off_t)*len);
-		if (got < 0 && errno == EINTR)
-			got = 1;
-		else if (got > 0)
-			*len += (size_t)got;
-	}
+		*len += got > 0 ? (size_t)got : 0;
+	} while (got > 0);
 	return FTR_OK;
 }
 
@@ -226,15 +225,16 @@ static enum ftr_status open_container(struct ftr_in *in, const char *text, size_
 				      const char *magic, hash_fn *hash, struct ftr_err *err)
 {
 	const char *eol = memchr(text, '\n', FTR_MIN(len, (size_t)FIRST_LINE_MAX));
-	char line[FIRST_LINE_MAX + 1] = "", again[sizeof(line)];
+	char line[FIRST_LINE_MAX + 1] = "", again[sizeof(line)] = "";
 	size_t body = 0, n = strlen(magic);
 	enum ftr_status st = FTR_OK;
 	uint64_t sum;
 
 	if (eol)
 		memcpy(line, text, (size_t)(eol + 1 - text));
-	if (strncmp(line, magic, n) || sscanf(line + n, " %16" SCNx64 " %zu", &sum, &body) != 2 ||
-	    snprintf(again, sizeof(again), FIRST_LINE, magic, sum, body) < 0 || strcmp(line, again) != 0) {
+	if (!strncmp(line, magic, n) && sscanf(line + n, " %16" SCNx64 " %zu", &sum, &body) == 2)
+		snprintf(again, sizeof(again), FIRST_LINE, magic, sum, body);
+	if (!again[0] || strcmp(line, again) != 0) {
 		st = ftr_fail(err, FTR_PARSE, "%s: the first line is not \"%s\", a checksum and a length",
 			      in->name, magic);
 	} else {

@@ -61,7 +61,7 @@ static bool add_range(struct reading *r, const char *head, int head_len,
 	char name[2 * WORD_MAX], *end;
 	unsigned long lo = strtoul(range, &end, 10), hi = lo;
 	int width = (int)(end - range);
-	bool ok = width && range[0] >= '0' && range[0] <= '9';
+	bool ok = range[0] >= '0' && range[0] <= '9';
 
 	if (ok && *end == '-') {
 		ok = end[1] >= '0' && end[1] <= '9';

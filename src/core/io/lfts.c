@@ -231,11 +231,6 @@ static bool fdbs_closed(struct reader *r)
 	return fdbs_not_empty(r);
 }
 
-static bool fdbs_end(struct reader *r)
-{
-	return !r->open || (fdbs_not_empty(r) && fdbs_closed(r));
-}
-
 /* Returns true if the text after the port has the form ": 01 : ..." or ": HOPS UNKNOWN". */
 static bool rest_is_good(struct ftr_cur at)
 {
@@ -257,8 +252,8 @@ static bool fdbs_entry(struct reader *r, struct ftr_cur *c)
 {
 	uint64_t lid, port;
 
-	if (!in_section(r, c) ||
-	    !ftr_text_uint(&r->t, c, 16, UINT16_MAX, "a LID 0x0001..0xffff", &lid))
+	/* the first line of this format begins a section */
+	if (!ftr_text_uint(&r->t, c, 16, UINT16_MAX, "a LID 0x0001..0xffff", &lid))
 		return false;
 	if (lid != r->lid + 1u)
 		return ftr_text_fail(&r->t, FTR_PARSE, "LID %u follows LID %u: lines are missing",
@@ -311,7 +306,7 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 	ok = ok && (r.reported || ftr_text_nomem(&r.t)) &&
 		ftr_text_ok(&r.t, ftr_tables_new(f, true, &r.tables, err)) &&
 		ftr_text_each(&r.t, line, &r) &&
-		(r.fdbs ? fdbs_end(&r) : lfts_closed(&r)) &&
+		(r.fdbs ? fdbs_not_empty(&r) && fdbs_closed(&r) : lfts_closed(&r)) &&
 		ftr_parts_end(&r.parts, &r.t, "switch", "switch");
 	ftr_text_close(&r.t);
 	free(r.reported);

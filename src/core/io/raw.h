@@ -29,7 +29,7 @@ struct ftr_raw_port {
 	uint64_t guid, far_guid;	/* port GUIDs; for ports of end nodes only */
 	ftr_lid lid, far_lid;
 	uint8_t lmc;
-	ftr_port num, far_num;
+	ftr_port num, far_num;	/* 1..254 */
 	uint8_t width, speed;
 	bool left_out;		/* true: only one end reports the link, so it is left out */
 };

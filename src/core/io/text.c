@@ -71,9 +71,6 @@ struct ftr_quoted ftr_quote(const char *s, size_t len)
 
 	memcpy(q.s, s, n);
 	q.s[n] = '\0';
-	for (size_t i = 0; i < n; i++)
-		if (!q.s[i])
-			q.s[i] = '?';
 	if (len > room) {
 		/* Do not cut within a UTF-8 character. */
 		for (n = room - 3; n && ((unsigned char)s[n] & 0xc0) == 0x80;)
