@@ -128,7 +128,7 @@ static enum ftr_status get_a_planner(struct ftr_in *in)
 
 static void put_some_events(struct ftr_out *o)
 {
-	struct ftr_event ev[20] = { { FTR_EVENT_LINK_DOWN, 0, 1 } };
+	struct ftr_hop ev[20] = { { 0, 1 } };
 
 	put_events(o, ev, 20);
 }

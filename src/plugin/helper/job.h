@@ -58,7 +58,7 @@ struct planner_job {
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;		/* tables of sh->f */
 	const struct ftr_vl_pairs *pairs;	/* the VLs (ftr_ddlr_sl2vl()); NULL: VL = SL */
-	bool host_paths_only;			/* as in struct ftr_ddlr_opts */
+	bool host_paths_only;			/* see ftr_ddlr_new() */
 };
 
 void put_planner(struct ftr_out *o, const struct planner_job *j);
@@ -68,11 +68,11 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 
 /* Requests for a plan: a local repair, or a round of the transition to the tables t of f.  drained:
  * call ftr_ddlr_drained() first. */
-void put_events(struct ftr_out *o, const struct ftr_event *ev, uint32_t n);
+void put_events(struct ftr_out *o, const struct ftr_hop *ev, uint32_t n);
 void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t,
 		    bool drained);
 struct plan_job {
-	struct ftr_event *ev;		/* [n] */
+	struct ftr_hop *ev;		/* [n] */
 	uint32_t n;
 	struct ftr_tables *t;		/* NULL: a local repair */
 	bool drained;

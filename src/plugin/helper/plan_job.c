@@ -153,12 +153,13 @@ void put_planner(struct ftr_out *o, const struct planner_job *j)
 enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct ftr_fabric **f,
 			    struct ftr_err *err)
 {
-	struct ftr_ddlr_opts opts = { 0 };
+	struct ftr_cdg_opts opts = { 0 };
 	struct ftr_tables t = { .lft = NULL };
 	struct ftr_vl_pairs pairs;
 	const uint8_t *vl;
 	struct ftr_sl2vl *m = NULL;
 	struct ftr_shape *sh = NULL;
+	bool host_paths_only;
 	enum ftr_status st = get_shape(in, &sh, err);
 
 	if (!st) {
@@ -168,7 +169,7 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 		t.stride = (uint32_t)ftr_get(in, 4);
 		t.lft = (uint8_t *)(uintptr_t)ftr_get_bytes(in, (size_t)t.n_sw * t.stride);
 	}
-	opts.host_paths_only = ftr_get(in, 1);
+	host_paths_only = ftr_get(in, 1);
 	opts.switch_sources = ftr_get(in, 1);
 	vl = opts.switch_sources ? ftr_get_bytes(in, sizeof(pairs)) : NULL;
 	if (vl)
@@ -179,7 +180,7 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 		st = ftr_ddlr_sl2vl(sh, &pairs, &m, err);
 	opts.sl2vl = m;
 	if (!st)
-		st = ftr_ddlr_new(sh, &t, &opts, r, err);
+		st = ftr_ddlr_new(sh, &t, &opts, host_paths_only, r, err);
 	if (!st)
 		*f = sh->f;
 	return ftr_in_end(in, st, err);
@@ -187,12 +188,11 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 
 /* ---- plans ------------------------------------------------------------------------ */
 
-void put_events(struct ftr_out *o, const struct ftr_event *ev, uint32_t n)
+void put_events(struct ftr_out *o, const struct ftr_hop *ev, uint32_t n)
 {
 	ftr_put(o, PLAN_EVENTS, 1);
 	ftr_put(o, n, 4);
 	for (uint32_t i = 0; i < n; i++) {
-		ftr_put(o, ev[i].kind, 1);
 		ftr_put(o, ev[i].sw, 4);
 		ftr_put(o, ev[i].port, 1);
 	}
@@ -219,7 +219,6 @@ enum ftr_status get_plan_job(struct ftr_in *in, const struct ftr_fabric *f, stru
 	for (uint64_t left = ftr_get(in, 4); left && !in->bad; left--) {
 		if (!FTR_GROW(j->ev, j->n, cap))
 			return ftr_nomem(err, "%s", in->name);
-		j->ev[j->n].kind = (uint8_t)ftr_get(in, 1);
 		j->ev[j->n].sw = (ftr_sw)ftr_get(in, 4);
 		j->ev[j->n++].port = (ftr_port)ftr_get(in, 1);
 	}
