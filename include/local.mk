@@ -10,7 +10,7 @@ ftrinclude_HEADERS = include/ftr/balance.h include/ftr/cdg.h \
 	include/ftr/check.h include/ftr/drain.h include/ftr/engine.h include/ftr/fabric.h \
 	include/ftr/ftr.h include/ftr/gen.h include/ftr/hosts.h include/ftr/io.h \
 	include/ftr/jobs.h include/ftr/incremental.h \
-	include/ftr/load.h include/ftr/models.h include/ftr/nominal.h \
+	include/ftr/load.h include/ftr/nominal.h \
 	include/ftr/ddlr.h include/ftr/shape.h \
 	include/ftr/sim.h include/ftr/state.h include/ftr/status.h \
 	include/ftr/tables.h include/ftr/team.h include/ftr/text.h \

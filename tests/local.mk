@@ -32,8 +32,8 @@ EXTRA_DIST += tests/seeds tests/compat tests/library/run tests/mutants tests/pro
 # After a build inside the source tree, these directories also contain objects, which are not
 # part of a release.
 dist-hook:
-	rm -rf $(distdir)/tests/seeds/*.o $(distdir)/tests/seeds/.deps \
-		$(distdir)/tests/seeds/.dirstamp
+	for d in seeds seeds/models; do rm -rf $(distdir)/tests/$$d/*.o \
+		$(distdir)/tests/$$d/.deps $(distdir)/tests/$$d/.dirstamp; done
 
 .PHONY: print-tests
 print-tests:

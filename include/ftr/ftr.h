@@ -21,7 +21,6 @@
 #include <ftr/jobs.h>
 #include <ftr/incremental.h>
 #include <ftr/load.h>
-#include <ftr/models.h>
 #include <ftr/nominal.h>
 #include <ftr/ddlr.h>
 #include <ftr/shape.h>

@@ -218,8 +218,7 @@ void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 /* For a routing function that is out of memory: the run ends with FTR_NOMEM. */
 void ftr_sim_no_memory(const struct ftr_sim_view *v);
 
-/* The routing function of InfiniBand switches: linear forwarding tables and SL2VL
- * tables.  Other functions: <ftr/models.h>. */
+/* The routing function of InfiniBand switches: linear forwarding tables and SL2VL tables. */
 extern const struct ftr_sim_function ftr_sim_lft;
 
 /* ---- input ----------------------------------------------------------------- */
@@ -306,8 +305,7 @@ struct ftr_sim_conf {
 	const struct ftr_tables *t;
 	const struct ftr_sl2vl *sl2vl;		/* NULL: VL = SL */
 	const struct ftr_sim_function *function;	/* NULL: lft */
-	/* argument of the function: see ftr_sim_function.tiers and struct
-	 * ftr_sim_immunet in <ftr/models.h>; NULL: the defaults of the function */
+	/* argument of the function, see ftr_sim_function.tiers; NULL: the function's defaults */
 	const void *arg;
 	struct ftr_sim_traffic traffic;
 	uint32_t buffer;	/* bytes per input port and VL; 0 means

@@ -17,7 +17,7 @@ accepted() {
 	shift 3
 	[[ $faults == 0 ]] || set -- "$@" --fail "${faults}links@0us"
 	[[ $faults == 0 || $1 == --function ]] || set -- "$@" --reroute 1us
-	ibfattree sim "$@" --pattern hotspot --hot host-0 --hot-percent "$hot" \
+	"$build/sim-models" "$@" --pattern hotspot --hot host-0 --hot-percent "$hot" \
 		--seed "$seed" --load 60 --packet 256 --buffer 512 \
 		--warmup 300us --duration ${us}us --json 4-ary-3-tree.net \
 		>hot.json || (($? == 1))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2011: src/lab/models deviates from some published steps; this script
+# Sem-Jacobsen et al. 2011: tests/seeds/models deviates from some published steps; this script
 # measures the effect of these steps.  Every host sends to all others in turn on the 4-ary 3-tree,
 # with up to k-1 faults.
 # shellcheck source=/dev/null

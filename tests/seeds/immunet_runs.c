@@ -269,7 +269,7 @@ static void print_state(void *state)
 	printf("# origins %llu\n", (unsigned long long)x->n_origins);
 	printf("# safe %llu\n", (unsigned long long)x->n_safe);
 	printf("# distance %llu\n", (unsigned long long)x->n_distance);
-	ftr_sim_function_find("immunet")->finish(state);
+	model_find("immunet")->finish(state);
 }
 
 /* A part has `part` cycles.  Find the first part after which the mean number of packets that a host
@@ -361,8 +361,8 @@ static void take_words(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
-	struct ftr_sim_immunet o;
+	struct ftr_sim_function fn = *model_find("immunet");
+	struct immunet_opts o;
 	struct ftr_sim_conf c;
 	struct ftr_sim_result r;
 	struct ftr_fabric *f = NULL;
@@ -377,7 +377,7 @@ int main(int argc, char **argv)
 	must(ftr_tables_new(f, true, &t, &err), &err);
 	whole = f;
 	draw_faults(f, &faults);
-	o = (struct ftr_sim_immunet){
+	o = (struct immunet_opts){
 		.signal_ps = value("signal") * CYCLE,
 		.control_ps = value("control") * CYCLE,
 		.control_bytes = value("cpacket") * PHIT,

@@ -51,9 +51,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "models/models.h"
 #include <ftr/ftr.h>
-#include <ftr/sim.h>
 
 #define HOLD_MAX 16	/* the greatest value of -h */
 #define PLACES_MAX 31
@@ -648,7 +647,7 @@ int main(int argc, char **argv)
 	printf("function,faults,deadlock,accepted,wire,queue,up,down,input,latency\n");
 	for (int i = optind + 1; i < argc; i++) {
 		s.state = NULL;
-		s.fn = *ftr_sim_function_find(argv[i]);
+		s.fn = *model_find(argv[i]);
 		for (unsigned int j = 0; j < job.n_n; j++)
 			measure(argv[i], job.n[j]);
 	}

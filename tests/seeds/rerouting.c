@@ -43,7 +43,7 @@
  * Schemes:
  *
  *	det-links ... misroute	a routing function, on dmodc's tables for the whole tree
- *	FUNCTION/STEP	a routing function that does STEP as published; in this step src/lab/models
+ *	FUNCTION/STEP	a routing function that does STEP as published; in this step tests/seeds/models
  *			deviates from the paper
  *	adaptive-links/once	like adaptive-links, but an exit is chosen when the packet is
  *			routed, not when it can leave.  A packet is routed when it arrives
@@ -60,7 +60,7 @@
 #include <unistd.h>
 
 #include "ddlr/fault_state.h"
-#include <ftr/sim.h>
+#include "models/models.h"
 
 #define CYCLE (512 * FTR_SIM_NS)
 #define BYTES 256
@@ -130,7 +130,7 @@ static bool leads_up(const struct ftr_sim_view *v, ftr_sw s, ftr_port p)
 static unsigned int as_is(const char *name, void *state,
 			  const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
-	return ftr_sim_function_find(name)->route(state, v, a);
+	return model_find(name)->route(state, v, a);
 }
 
 /* Step 2b as published: a packet that leaves downward by its arrival port is always in layer ML. */
@@ -219,7 +219,7 @@ static bool take_function(struct scheme *k, const char *name)
 	char base[64];
 
 	snprintf(base, sizeof(base), "%.*s", (int)strcspn(name, "/+"), name);
-	fn = ftr_sim_function_find(base);
+	fn = model_find(base);
 	if (!fn)
 		return false;
 	k->fn = *fn;
@@ -244,7 +244,7 @@ static void take_scheme(const char *name)
 	if (job.n_schemes++ == SCHEMES_MAX)
 		refuse("too many schemes; the first one too many is", name);
 	k->name = name;
-	k->fn = *ftr_sim_function_find("lft");
+	k->fn = *model_find("lft");
 	if (!strcmp(name, "ddlr1") || !strcmp(name, "ddlr2"))
 		k->vls = name[4] == '1' ? 1 : 2;
 	else if (!strcmp(name, "dmodc") || !strcmp(name, "sftree"))

@@ -19,7 +19,7 @@
  * tried, otherwise SETS random sets, in which a fault can be drawn twice.  KIND is the kind of
  * faults: links, switches (without hosts) or mixed.
  *
- * R is the function of src/lab/models.  All states of packets under R are visited, from a host
+ * R is the function of tests/seeds/models.  All states of packets under R are visited, from a host
  * of every leaf switch to a host of every other leaf switch.  If the vector of tried ports is
  * stored in a switch, the marks of other packets are ignored, as if they had expired.  A vector in
  * the packet is used as it is.
@@ -149,7 +149,7 @@ static void grow(const char *shape, const char *function)
 	up = array(f->n_ports, 1);
 	v = (struct ftr_sim_view){ .f = f, .t = t, .up = up, .n_vls = 3,
 				   .arg = &ranks };
-	fn = ftr_sim_function_find(function);
+	fn = model_find(function);
 	if (!fn || !fn->tiers) {
 		fprintf(stderr, "static: unknown function '%s'\n", function);
 		exit(2);

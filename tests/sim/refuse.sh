@@ -76,7 +76,7 @@ case_broken_root_guid_file() {
 	osm_mark sm
 	kill -HUP "${OSM_PID[sm]}"
 	osm_wait sm "$patience" 'SUBNET UP'
-	logged "ERR IBF204: root_guid_file is not used: .*$T/roots.*; the list of 16 GUIDs last read from $T/roots stays in use"
+	logged "ERR IBF204: root_guid_file is not used: .*$T/roots.*; the list of 16 GUIDs last read stays in use"
 	allow 'ERR IBF204'
 	logged 'IBF002: .*from root_guid_file.* 1 thread;'
 	never_logged 'IBF201'

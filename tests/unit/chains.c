@@ -7,22 +7,22 @@
 #include "chains.h"
 
 #define ALLOCATIONS 100000
-#define DEPTH 32
 
 /* hash[n]: of the chain of calls that makes allocation n; 0: not known.  Written if `records`. */
 static uint64_t hash[ALLOCATIONS];
 /* number[n]: of the chain of allocation n, in the order of their first allocations */
 static unsigned long number[ALLOCATIONS], all, chains;
 static bool records;
+static unsigned int depth;
 
 static void record(unsigned long before)
 {
-	void *at[DEPTH];
+	void *at[CHAINS_WHOLE];
 	uint64_t sum;
 
 	if (!records)
 		return;
-	sum = ftr_hash(FTR_HASH_INIT, at, (size_t)backtrace(at, DEPTH) * sizeof(at[0])) | 1;
+	sum = ftr_hash(FTR_HASH_INIT, at, (size_t)backtrace(at, (int)depth) * sizeof(at[0])) | 1;
 	for (unsigned long n = before + 1; n <= ftr_alloc_count() && n < ALLOCATIONS; n++)
 		hash[n] = sum;
 }
@@ -48,8 +48,9 @@ WRAP(void *, ftr_arena_alloc, (struct ftr_arena *a, size_t n, size_t size), (a, 
 WRAP(void *, ftr_arena_zalloc, (struct ftr_arena *a, size_t n, size_t size), (a, n, size))
 WRAP(char *, ftr_arena_strndup, (struct ftr_arena *a, const char *s, size_t max), (a, s, max))
 
-void chains_begin(void)
+void chains_begin(unsigned int innermost)
 {
+	depth = innermost;
 	memset(hash, 0, sizeof(hash));
 	records = true;
 	ftr_alloc_fail_at(0);

@@ -9,8 +9,10 @@
 
 #include <stdbool.h>
 
-/* Record the allocations from now on, up to chains_end(), which returns their number. */
-void chains_begin(void);
+/* Record the allocations from now on, up to chains_end(), which returns their number.  depth: number of
+ * innermost calls that count, at most CHAINS_WHOLE. */
+#define CHAINS_WHOLE 32
+void chains_begin(unsigned int depth);
 unsigned long chains_end(void);
 unsigned long chains_count(void);	/* the number of chains */
 /* Is allocation n the first (the last) one of its chain?  False for a chain whose number, in the

@@ -180,6 +180,23 @@ tests_unit_test_fast_memory_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
 tests_unit_test_fast_memory_LDFLAGS = $(WRAP_ALLOC)
 tests_unit_test_fast_memory_LDADD = $(FAKE_LDADD)
+check_PROGRAMS += tests/unit/test_osm_prefer tests/unit/test_osm_errors tests/unit/test_osm_calls
+tests_unit_test_osm_calls_SOURCES = tests/unit/test_osm_calls.c
+tests_unit_test_osm_calls_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_calls_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
+tests_unit_test_osm_calls_LDFLAGS = -Wl,--wrap=pthread_create -Wl,--wrap=cl_disp_register \
+	-Wl,--wrap=osm_vendor_bind -Wl,--wrap=osm_vendor_send -Wl,--wrap=osm_mad_pool_get \
+	-Wl,--wrap=osm_register_external_routing_engine
+tests_unit_test_osm_calls_LDADD = libftrtest.a $(FAKE_LDADD)
+tests_unit_test_osm_prefer_SOURCES = tests/unit/test_osm_prefer.c
+tests_unit_test_osm_prefer_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_prefer_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_prefer_LDADD = libftrtest.a $(FAKE_LDADD)
+tests_unit_test_osm_errors_SOURCES = tests/unit/test_osm_errors.c tests/unit/bad_helper.h $(CHAINS)
+tests_unit_test_osm_errors_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_errors_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
+tests_unit_test_osm_errors_LDFLAGS = $(WRAP_ALLOC)
+tests_unit_test_osm_errors_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_fast_flat_SOURCES = tests/unit/test_fast_flat.c
 tests_unit_test_fast_flat_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_flat_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -320,29 +337,28 @@ tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/check_net.h
 tests_unit_test_sim_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_sim_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
 
+# with the routing functions of tests/seeds/models
+MODELS_TEST_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests/seeds
 check_PROGRAMS += tests/unit/test_sim_theorems
 tests_unit_test_sim_theorems_SOURCES = tests/unit/test_sim_theorems.c \
 	tests/unit/walk.h
-tests_unit_test_sim_theorems_CFLAGS = $(CHECK_TEST_CFLAGS) \
-	-I$(top_srcdir)/tests
-tests_unit_test_sim_theorems_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
+tests_unit_test_sim_theorems_CFLAGS = $(MODELS_TEST_CFLAGS)
+tests_unit_test_sim_theorems_LDADD = libmodels.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_functions
 tests_unit_test_sim_functions_SOURCES = tests/unit/test_sim_functions.c \
 	tests/unit/walk.h
-tests_unit_test_sim_functions_CFLAGS = $(CHECK_TEST_CFLAGS) \
-	-I$(top_srcdir)/tests
-tests_unit_test_sim_functions_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
+tests_unit_test_sim_functions_CFLAGS = $(MODELS_TEST_CFLAGS)
+tests_unit_test_sim_functions_LDADD = libmodels.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_messages
 tests_unit_test_sim_messages_SOURCES = tests/unit/test_sim_messages.c
-tests_unit_test_sim_messages_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_sim_messages_LDADD = libftrtools.a $(CHECK_TEST_LDADD)
+tests_unit_test_sim_messages_CFLAGS = $(MODELS_TEST_CFLAGS)
+tests_unit_test_sim_messages_LDADD = libmodels.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_sim_immunet
 tests_unit_test_sim_immunet_SOURCES = tests/unit/test_sim_immunet.c
-tests_unit_test_sim_immunet_CFLAGS = $(CHECK_TEST_CFLAGS) \
-	-I$(top_srcdir)/tests
-tests_unit_test_sim_immunet_LDADD = libftrtest.a libftrtools.a $(CHECK_TEST_LDADD)
+tests_unit_test_sim_immunet_CFLAGS = $(MODELS_TEST_CFLAGS)
+tests_unit_test_sim_immunet_LDADD = libmodels.a libftrtest.a $(CHECK_TEST_LDADD)
 endif
 EXTRA_DIST += tests/fuzz tests/upstream/run tests/upstream/events.c

@@ -582,7 +582,6 @@ static void write_long(struct fake *h, struct ibf_generation *gen)
 	struct rr_repair r = {
 		.gen = ibf_routing_of(gen), .number = 1, .whole = FTR_SW_NONE
 	};
-	struct rr_fault *a = &r.fault;
 	size_t size;
 	FILE *out = open_memstream(&r.sets.text, &size);
 
@@ -595,15 +594,15 @@ static void write_long(struct fake *h, struct ibf_generation *gen)
 		fputs("]}\n", out);
 	}
 	ck_assert(!fclose(out));
-	a->link = calloc(500, sizeof(*a->link));
-	for (; a->n_links < 500; a->n_links++)
-		a->link[a->n_links] = (struct rr_link){
-			0, 1, (ftr_port)(a->n_links % 250 + 1),
-			(ftr_port)(a->n_links / 250 + 1), false
+	r.link = calloc(500, sizeof(*r.link));
+	for (; r.n_links < 500; r.n_links++)
+		r.link[r.n_links] = (struct rr_link){
+			0, 1, (ftr_port)(r.n_links % 250 + 1),
+			(ftr_port)(r.n_links / 250 + 1), false
 		};
 	ibf_event_write(h->fast, &r);
 	free(r.sets.text);
-	free(a->link);
+	free(r.link);
 }
 
 /* A long record is divided into several lines.  No line may exceed the limit in ibfattree-json(5),

@@ -93,7 +93,7 @@ static unsigned long count(int engine, void (*what)(struct fake *h))
 
 	if (what != cut)
 		cut(h);
-	chains_begin();
+	chains_begin(CHAINS_WHOLE);
 	what(h);
 	n = chains_end();
 	fake_free(h);

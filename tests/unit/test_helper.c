@@ -128,8 +128,13 @@ static enum ftr_status get_a_planner(struct ftr_in *in)
 
 static void put_some_events(struct ftr_out *o)
 {
-	struct ftr_hop ev[20] = { { 0, 1 } };
+	struct ftr_hop ev[20];
+	ftr_port p = 1;
 
+	while (ftr_fabric_port(f, 0, p)->peer_kind != FTR_PEER_SW)
+		p++;
+	for (int i = 0; i < 20; i++)
+		ev[i] = (struct ftr_hop){ 0, p };
 	put_events(o, ev, 20);
 }
 
@@ -138,12 +143,15 @@ static void put_a_transition(struct ftr_out *o)
 	put_transition(o, f, t, true);
 }
 
-static enum ftr_status get_events(struct ftr_in *in)
+static enum ftr_status get_a_plan_job(struct ftr_in *in)
 {
-	struct plan_job j;
-	enum ftr_status st = ftr_in_end(in, get_plan_job(in, f, &j, &err), &err);
+	struct ftr_ddlr_plan plan = { .n = 0 };
+	struct ftr_ddlr *r = NULL;
+	enum ftr_status st = ftr_ddlr_new(sh, t, NULL, &r, &err);
 
-	plan_job_fini(&j);
+	st = st ? ftr_in_end(in, st, &err) : get_plan_job(in, r, f, &plan, &err);
+	ftr_ddlr_plan_fini(&plan);
+	ftr_ddlr_free(r);
 	return st;
 }
 
@@ -179,9 +187,12 @@ static void put_a_file(struct ftr_out *o)
 
 static enum ftr_status get_a_file(struct ftr_in *in)
 {
-	struct file_job j;
+	char path[PATH_MAX];
+	bool append;
+	enum ftr_status st = get_file(in, path, &append, &err);
 
-	return ftr_in_end(in, get_file(in, &j, &err), &err);
+	in->at = in->end;
+	return ftr_in_end(in, st, &err);
 }
 
 static const struct message {
@@ -191,7 +202,7 @@ static const struct message {
 } message[] = {
 	{ put_a_job, get_a_job, true }, { put_result, get_result, false },
 	{ put_a_planner, get_a_planner, true }, { put_planner_with_vls, get_a_planner, true },
-	{ put_some_events, get_events, false }, { put_a_transition, get_events, false },
+	{ put_some_events, get_a_plan_job, false }, { put_a_transition, get_a_plan_job, false },
 	{ put_a_plan, get_a_plan, false }, { put_a_file, get_a_file, false },
 };
 

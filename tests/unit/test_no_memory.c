@@ -705,7 +705,7 @@ static unsigned long try_op(const struct scene *z, const struct op *op)
 	uint64_t sum = 0;
 	enum ftr_status st;
 
-	chains_begin();
+	chains_begin(CHAINS_WHOLE);
 	st = op->run(z, &sum, &err);
 	all = chains_end();
 	ck_assert_msg(st != FTR_NOMEM, "%s: %s", op->name, err.msg);

@@ -680,7 +680,7 @@ static const struct list {
 } list[] = {
 	{ 1, 0, "lacks 11 top switches: " },
 	{ 10, 0, "lacks 2 top switches: " },
-	{ 0, 0, "holds no GUID; the list of 10 GUIDs last read from" },
+	{ 0, 0, "holds no GUID; the list of 10 GUIDs last read stays in use" },
 	{ 0, 0x77, "names no switch of this fabric" },
 };
 

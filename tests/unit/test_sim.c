@@ -717,9 +717,6 @@ START_TEST(refused)
 	REFUSED(c.traffic.hot_percent = 101);
 	for (unsigned int i = 0; i < FTR_ARRAY_LEN(g); i++)
 		REFUSED(c.change = &g[i]; c.n_changes = 1);
-	ck_assert_ptr_null(ftr_sim_function_find("bogus"));
-	ck_assert_str_eq(ftr_sim_function_at(0)->name, "lft");
-	ck_assert_ptr_eq(ftr_sim_function_find("lft"), ftr_sim_function_at(0));
 	ck_assert_uint_eq(ftr_sim_mbps(4, FTR_SPEED_EDR), 100000);
 	ck_assert_uint_eq(ftr_sim_mbps(1, FTR_SPEED_SDR), 2000);
 	ck_assert_uint_eq(ftr_sim_mbps(0, FTR_SPEED_SDR), 0);

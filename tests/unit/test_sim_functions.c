@@ -4,8 +4,8 @@
  * the properties proved there, on k-ary n-trees with all or many sets of faults.
  *
  * Terms of the papers: a tier is a rank.  A packet makes a U-turn if it comes down to a switch and
- * goes up again.  D is the list of a switch's upward ports (src/lab/models/tiers.h).  NL is the normal
- * virtual layer, VL 0; ML or ML1 is VL 1, and ML2 is VL 2 (src/lab/models/det.c).  R_det is
+ * goes up again.  D is the list of a switch's upward ports (tests/seeds/models/tiers.h).  NL is the normal
+ * virtual layer, VL 0; ML or ML1 is VL 1, and ML2 is VL 2 (tests/seeds/models/det.c).  R_det is
  * deterministic rerouting.
  */
 #include "models/tiers.h"
@@ -513,7 +513,7 @@ START_TEST(steps)
 	struct world w;
 
 	world_new(&w, "kary:3,3");
-	w.fn = ftr_sim_function_find(_i ? "det-switches" :
+	w.fn = model_find(_i ? "det-switches" :
 				     "adaptive-switches");
 	for (size_t i = 0; i < n; i++)
 		try_step(&w, &x[i]);
@@ -552,7 +552,7 @@ START_TEST(full_load)
 		c = (struct ftr_sim_conf){
 			.f = w.f, .t = w.t, .traffic.load = 1, .link_ps = 10000,
 			.switch_ps = 100000, .change = g, .n_changes = 3,
-			.function = ftr_sim_function_find(link_functions[_i]),
+			.function = model_find(link_functions[_i]),
 			.n_vls = 3, .buffer = 4096,
 			.run_ps = 60 * FTR_SIM_US, .check_ps = 5 * FTR_SIM_US,
 		};
@@ -620,7 +620,7 @@ START_TEST(hybrid)
 		struct ftr_sim_conf c = {
 			.f = w.f, .t = w.t, .traffic.load = 0.5, .link_ps = 10000,
 			.switch_ps = 100000, .change = g, .n_changes = i < 2 ? 2 : 1,
-			.function = ftr_sim_function_find(i ? "det-links" : "lft"),
+			.function = model_find(i ? "det-links" : "lft"),
 			.n_vls = 2, .run_ps = 100 * FTR_SIM_US, .n_series = 20,
 		};
 
@@ -651,7 +651,7 @@ END_TEST
  * and traffic deadlocks. */
 START_TEST(one_layer_deadlocks)
 {
-	struct ftr_sim_function one = *ftr_sim_function_find("det-links");
+	struct ftr_sim_function one = *model_find("det-links");
 	struct world w;
 	struct link *c;
 	uint32_t n, cycles = 0, dead = 0;
@@ -698,6 +698,15 @@ START_TEST(one_layer_deadlocks)
 }
 END_TEST
 
+START_TEST(by_name)
+{
+	ck_assert_ptr_null(model_find("bogus"));
+	ck_assert_ptr_eq(model_functions[0], &ftr_sim_lft);
+	for (unsigned int i = 0; model_functions[i]; i++)
+		ck_assert_ptr_eq(model_find(model_functions[i]->name), model_functions[i]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("sim_functions");
@@ -717,6 +726,7 @@ int main(void)
 	tcase_add_loop_test(c, full_load, 0, N_FUNCTIONS);
 	tcase_add_test(c, hybrid);
 	tcase_add_test(c, one_layer_deadlocks);
+	tcase_add_test(c, by_name);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

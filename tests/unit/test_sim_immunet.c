@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tests Immunet (Puente et al. 2004, see src/lab/models/immunet.c) with the examples of the paper, and
+ * Tests Immunet (Puente et al. 2004, see tests/seeds/models/immunet.c) with the examples of the paper, and
  * with random faults at random times.  After the faults, rings and tables are compared with a
  * search over the links.
  *
@@ -25,7 +25,7 @@
 
 static struct ftr_err err;
 static struct ftr_fabric *f;
-static struct ftr_sim_immunet opts;
+static struct immunet_opts opts;
 static struct ftr_tables *t;
 static uint8_t *up;		/* [n_ports] 1: the link works at the end of the run */
 static enum ftr_sim_queues queues;
@@ -199,7 +199,7 @@ static void mark(const struct ftr_sim_change *g)
 static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 				   struct ftr_sim_result *r, double load)
 {
-	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
+	struct ftr_sim_function fn = *model_find("immunet");
 	struct ftr_sim_conf c = {
 		.f = f, .t = t, .function = &fn, .n_vls = 2, .traffic.load = load,
 		.link_ps = 10000, .switch_ps = 100000, .change = g,
@@ -221,7 +221,7 @@ static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 
 static void forget(struct ftr_sim_result *r)
 {
-	ftr_sim_function_find("immunet")->finish(last_state);
+	model_find("immunet")->finish(last_state);
 	ftr_sim_result_fini(r, 1);
 }
 
@@ -448,7 +448,7 @@ START_TEST(any_number)
 	grow(shapes[_i / 2]);
 	check_tables = true;
 	queues = _i & 1 ? FTR_SIM_FIFO : FTR_SIM_VOQ;
-	opts = (struct ftr_sim_immunet){ .inject = 3 };
+	opts = (struct immunet_opts){ .inject = 3 };
 	n = draw(g, all ? (uint32_t)f->n_sw_links : 5, false, (uint64_t)_i);
 	ck_assert_uint_ge(n, 5);
 	if (all)
@@ -478,7 +478,7 @@ START_TEST(dead_switches)
 	grow(shapes[_i]);
 	check_tables = true;
 	queues = FTR_SIM_FIFO;
-	opts = (struct ftr_sim_immunet){ .inject = 3 };
+	opts = (struct immunet_opts){ .inject = 3 };
 	n = draw(g, 4, true, (uint64_t)_i);
 	ck_assert_uint_eq(n, 4);
 	after(g, n, &r, 0.2);
@@ -497,7 +497,7 @@ END_TEST
  * So VL 1 can carry all packets on shortest paths. */
 static unsigned int safe_only(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
-	unsigned int n = ftr_sim_function_find("immunet")->route(state, v, a);
+	unsigned int n = model_find("immunet")->route(state, v, a);
 	struct ftr_sim_exit *e = a->exit;
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -513,7 +513,7 @@ static unsigned int safe_only(void *state, const struct ftr_sim_view *v, struct 
 
 START_TEST(torus_rings)
 {
-	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
+	struct ftr_sim_function fn = *model_find("immunet");
 	struct ftr_sim_conf c;
 	struct ftr_sim_result r;
 
@@ -550,7 +550,7 @@ START_TEST(control_packets)
 
 	grow("torus:8,8");
 	check_tables = true;
-	opts = (struct ftr_sim_immunet){
+	opts = (struct immunet_opts){
 		.signal_ps = 100 * cycle, .control_ps = 1000 * cycle,
 		.control_bytes = 80,
 	};
@@ -597,7 +597,7 @@ static bool bubble;
 
 static unsigned int ring_only(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
 {
-	unsigned int n = ftr_sim_function_find("immunet")->route(state, v, a);
+	unsigned int n = model_find("immunet")->route(state, v, a);
 	struct ftr_sim_exit *e = a->exit;
 	unsigned int left = 0;
 
@@ -612,13 +612,13 @@ static unsigned int ring_only(void *state, const struct ftr_sim_view *v, struct 
 
 START_TEST(bubbles)
 {
-	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
+	struct ftr_sim_function fn = *model_find("immunet");
 	struct ftr_sim_conf c;
 	struct ftr_sim_result r;
 
 	fn.route = ring_only;
 	bubble = _i & 1;
-	opts = (struct ftr_sim_immunet){ .one_ring = _i & 2,
+	opts = (struct immunet_opts){ .one_ring = _i & 2,
 					 .one_vl = true };
 	grow("torus:4,4");
 	c = (struct ftr_sim_conf){
@@ -684,9 +684,9 @@ static unsigned int ring_then(void *state, const struct ftr_sim_view *v, struct 
 
 START_TEST(drains)
 {
-	struct ftr_sim_function fn = *ftr_sim_function_find("immunet");
+	struct ftr_sim_function fn = *model_find("immunet");
 	const struct ftr_sim_change g = dies(1, 2, 100 * FTR_SIM_US);
-	const struct ftr_sim_immunet o = {
+	const struct immunet_opts o = {
 		.one_ring = true, .one_vl = true, .no_drain = _i & 1,
 	};
 	struct ftr_sim_conf c;
@@ -718,7 +718,7 @@ END_TEST
 
 /* Links fail one after the other.  In case 1 each switch counts only its own emergencies, as
  * in the paper.  A switch may then declare a level that no other switch follows, and some
- * rings keep a dead link.  In case 0 the switches count as src/lab/models/immunet.c describes
+ * rings keep a dead link.  In case 0 the switches count as tests/seeds/models/immunet.c describes
  * (a deviation from the paper), and no ring keeps a dead link. */
 START_TEST(levels)
 {
@@ -732,7 +732,7 @@ START_TEST(levels)
 		uint32_t n;
 
 		grow("torus:8,8");
-		opts = (struct ftr_sim_immunet){ .own_count = _i };
+		opts = (struct immunet_opts){ .own_count = _i };
 		n = draw(g, 8, false, seed);
 		for (uint32_t i = 0; i < n; i++)
 			g[i].at = 10 * FTR_SIM_US * (i + 1);

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lib/suite.h"
+#include "models/models.h"
 #include <ftr/ftr.h>
 
 #define BYTES 2048u
@@ -271,7 +271,7 @@ START_TEST(hosts_on_an_upper_switch)
 		for (ftr_sw s = 0; s < 2; s++)
 			ftr_tables_row(t, s)[f->ep[e].lid] =
 				f->ep[e].sw == s ? f->ep[e].sw_port : 1;
-	conf.function = ftr_sim_function_find(_i ? "det-switches" : "det-links");
+	conf.function = model_find(_i ? "det-switches" : "det-links");
 	conf.arg = rank;
 	conf.n_vls = 3;
 	conf.traffic.load = 0.2;

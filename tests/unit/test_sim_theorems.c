@@ -68,7 +68,7 @@ static unsigned int without_vector(void *state, const struct ftr_sim_view *v,
 				   struct ftr_sim_arrival *a)
 {
 	a->p->vector = 0;
-	return ftr_sim_function_find("misroute")->route(state, v, a);
+	return model_find("misroute")->route(state, v, a);
 }
 
 /* R_det on one VL, except that a U-turn switch never sends a packet back up to where it came from.
@@ -76,7 +76,7 @@ static unsigned int without_vector(void *state, const struct ftr_sim_view *v,
 static unsigned int another_port(void *state, const struct ftr_sim_view *v,
 				 struct ftr_sim_arrival *a)
 {
-	const struct ftr_sim_function *det = ftr_sim_function_find("det-links");
+	const struct ftr_sim_function *det = model_find("det-links");
 	unsigned int n;
 
 	a->vl = 0;
@@ -104,7 +104,7 @@ START_TEST(one_fault_one_vl)
 		{ "det-links", another_port, false },
 		{ "det-links", on_one_vl, true },
 	};
-	struct ftr_sim_function fn = *ftr_sim_function_find(how[_i % 3].base);
+	struct ftr_sim_function fn = *model_find(how[_i % 3].base);
 	struct world w;
 	struct link *c;
 	uint32_t n, cycles = 0;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "models/models.h"
 #include <ftr/ftr.h>
 
 #define VLS 3
@@ -59,7 +59,7 @@ static inline void world_new(struct world *w, const char *shape)
 
 static inline void use(struct world *w, const char *name)
 {
-	w->fn = ftr_sim_function_find(name);
+	w->fn = model_find(name);
 	ck_assert_ptr_nonnull(w->fn);
 	if (w->state)
 		w->fn->finish(w->state);
@@ -264,7 +264,7 @@ static inline unsigned int on_one_vl(void *state, const struct ftr_sim_view *v,
 	unsigned int n;
 
 	a->vl = (uint8_t)a->p->field;
-	n = ftr_sim_function_find("det-links")->route(state, v, a);
+	n = model_find("det-links")->route(state, v, a);
 	if (n)
 		a->p->field = a->exit->vl;
 	a->exit->vl = 0;

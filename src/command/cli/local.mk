@@ -24,11 +24,14 @@ ibfattree_SOURCES = src/command/cli/main.c
 ibfattree_LDADD = libcli.a libftrtools.a libftrcore.a $(IBMAD_LIBS) $(JSONC_LIBS) \
 	$(UNPACK_LIBS) -lm
 
-bin_PROGRAMS += ibfattree-sim
-ibfattree_sim_SOURCES = src/command/cli/sim_main.c src/command/cli/sim.c src/command/cli/sim.h src/command/cli/sim_input.c \
+# ibfattree-sim without main(): a program of tests/seeds has other routing functions.
+noinst_LIBRARIES += libsim.a
+libsim_a_SOURCES = src/command/cli/sim.c src/command/cli/sim.h src/command/cli/sim_input.c \
 	src/command/cli/sim_schedule.c src/command/cli/sim_writes.c src/command/cli/sim_events.c src/command/cli/sim_show.c src/command/cli/sim_json.c
-ibfattree_sim_CFLAGS = $(libcli_a_CFLAGS)
-ibfattree_sim_LDADD = libcli.a libftrtools.a libftrcore.a $(JSONC_LIBS) \
+libsim_a_CFLAGS = $(libcli_a_CFLAGS)
+bin_PROGRAMS += ibfattree-sim
+ibfattree_sim_SOURCES = src/command/cli/sim_main.c
+ibfattree_sim_LDADD = libsim.a libcli.a libftrtools.a libftrcore.a $(JSONC_LIBS) \
 	$(UNPACK_LIBS) -lm
 
 # The bash completion and the script of pairs, as C strings.

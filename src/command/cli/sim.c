@@ -89,10 +89,8 @@ static const struct cli_opt options[] = {
 
 static int list_functions(void)
 {
-	const struct ftr_sim_function *fn;
-
-	for (unsigned int i = 0; (fn = ftr_sim_function_at(i)); i++)
-		printf("%-20s %s\n", fn->name, fn->summary);
+	for (unsigned int i = 0; cli_sim_functions[i]; i++)
+		printf("%-20s %s\n", cli_sim_functions[i]->name, cli_sim_functions[i]->summary);
 	return CLI_CLEAN;
 }
 

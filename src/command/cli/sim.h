@@ -7,7 +7,6 @@
 #ifndef FTR_CLI_SIM_H
 #define FTR_CLI_SIM_H
 
-#include <ftr/models.h>
 #include <ftr/sim.h>
 
 #include "cli/cli.h"
@@ -41,6 +40,8 @@ struct cli_sim {
 };
 
 extern const struct cli_cmd cli_sim_program;
+/* The routing functions of --function, ended by NULL.  Another program can set others. */
+extern const struct ftr_sim_function *const *cli_sim_functions;
 
 void cli_sim_read(struct cli_sim *j);
 

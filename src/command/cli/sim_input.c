@@ -201,14 +201,20 @@ static void read_weights(const char *text, struct ftr_sim_conf *c)
 	}
 }
 
+static const struct ftr_sim_function *const functions[] = { &ftr_sim_lft, NULL };
+const struct ftr_sim_function *const *cli_sim_functions = functions;
+
 static void set_function(struct cli_sim *j)
 {
+	const struct ftr_sim_function *const *fn = cli_sim_functions;
 	struct ftr_sim_conf *c = &j->conf;
 
-	c->function = ftr_sim_function_find(j->function);
-	if (!c->function)
-		cli_die("sim: there is no function '%s' (--function list prints all functions)",
+	while (*fn && strcmp((*fn)->name, j->function))
+		fn++;
+	if (!*fn)
+		cli_die("sim: there is no function '%s' (--function list prints all functions); functions from papers are in the program sim-models of the source, see docs/seeds.md",
 			j->function);
+	c->function = *fn;
 	if (c->function->tiers && j->sh)
 		c->arg = j->sh->tree.rank;
 	if (c->n_vls < c->function->min_vls)

@@ -11,8 +11,12 @@ import hashlib
 import json
 import os
 import re
-import tomllib
+try:
+    import tomllib
+except ImportError:                     # before Python 3.11
+    import tomli as tomllib
 from dataclasses import dataclass
+from typing import Optional
 
 COMMANDS = ('whatif', 'load', 'sim', 'collective')
 SEEDED = ('sim', 'collective')      # depend on the seed also without faults
@@ -48,8 +52,8 @@ class Study:
     fabrics: dict           # name -> {'gen': SHAPE} or {'file': path}, 'options', 'engines', 'seeds'
     cases: list
     tasks: list
-    until: float | None     # stop a case when the survival is known this well
-    metrics: list | None
+    until: Optional[float]  # stop a case when the survival is known this well
+    metrics: Optional[list]
     digest: str
 
 

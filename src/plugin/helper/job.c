@@ -153,18 +153,17 @@ void put_file(struct ftr_out *o, const char *path, bool append, const void *at, 
 	ftr_put_bytes(o, at, n);
 }
 
-enum ftr_status get_file(struct ftr_in *in, struct file_job *j, struct ftr_err *err)
+enum ftr_status get_file(struct ftr_in *in, char path[PATH_MAX], bool *append, struct ftr_err *err)
 {
-	const uint8_t *path;
+	const uint8_t *text;
 	size_t len;
 
-	*j = (struct file_job){ .append = ftr_get(in, 1) };
+	*append = ftr_get(in, 1);
 	len = ftr_get(in, 4);
-	path = ftr_get_bytes(in, len);
-	j->n = ftr_get(in, 8);
-	j->at = ftr_get_bytes(in, j->n);
-	if (!path || !j->at || len >= sizeof(j->path))
+	text = ftr_get_bytes(in, len);
+	if (ftr_get(in, 8) != (size_t)(in->end - in->at) || !text || len >= PATH_MAX)
 		return ftr_in_damaged(in, err);
-	memcpy(j->path, path, len);
+	memcpy(path, text, len);
+	path[len] = '\0';
 	return FTR_OK;
 }

@@ -71,15 +71,10 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 void put_events(struct ftr_out *o, const struct ftr_hop *ev, uint32_t n);
 void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t,
 		    bool drained);
-struct plan_job {
-	struct ftr_hop *ev;		/* [n] */
-	uint32_t n;
-	struct ftr_tables *t;		/* NULL: a local repair */
-	bool drained;
-};
-enum ftr_status get_plan_job(struct ftr_in *in, const struct ftr_fabric *f, struct plan_job *j,
-			     struct ftr_err *err) FTR_MUST_USE;
-void plan_job_fini(struct plan_job *j);
+/* Reads the request to its end, and makes the plan.  Other errors: as ftr_ddlr_events() and
+ * ftr_ddlr_transition().  f: the fabric of r. */
+enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct ftr_fabric *f,
+			     struct ftr_ddlr_plan *plan, struct ftr_err *err) FTR_MUST_USE;
 
 /* The result: of the plan the members write, n, n_steps, n_switches, unrepaired, held and done.
  * get_plan() checks that each write is of a switch and a LID of f, that its port has a link, and
@@ -91,15 +86,9 @@ enum ftr_status get_plan(struct ftr_in *in, const struct ftr_fabric *f,
 /* ---- files ----------------------------------------------------------------------- */
 
 /* Replace the file, or append complete lines to it (base/file.h).  The result is empty. */
-struct file_job {
-	char path[PATH_MAX];
-	bool append;
-	const uint8_t *at;	/* [n] */
-	size_t n;
-};
-
 void put_file(struct ftr_out *o, const char *path, bool append, const void *at, size_t n);
-/* j->at points into the request. */
-enum ftr_status get_file(struct ftr_in *in, struct file_job *j, struct ftr_err *err) FTR_MUST_USE;
+/* The content is the rest of the request, from in->at to in->end. */
+enum ftr_status get_file(struct ftr_in *in, char path[PATH_MAX], bool *append,
+			 struct ftr_err *err) FTR_MUST_USE;
 
 #endif

@@ -61,43 +61,37 @@ static const struct ftr_fabric *planned;
 
 static enum ftr_status plan(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
 {
-	const struct ftr_fabric *f = planned;
 	struct ftr_ddlr_plan p = { .n = 0 };
-	struct plan_job j;
 	enum ftr_status st;
 
 	if (!planner)
 		return get_planner(in, &planner, &planned, err);
-	st = ftr_in_end(in, get_plan_job(in, f, &j, err), err);
-	if (!st && j.drained)
-		ftr_ddlr_drained(planner);
-	if (!st)
-		st = j.t ? ftr_ddlr_transition(planner, f, j.t, &p, err) :
-			ftr_ddlr_events(planner, j.ev, j.n, &p, err);
+	st = get_plan_job(in, planner, planned, &p, err);
 	if (!st)
 		put_plan(out, &p);
 	ftr_ddlr_plan_fini(&p);
-	plan_job_fini(&j);
 	return st;
 }
 
-static bool fill(FILE *out, const void *job)
+static bool fill(FILE *out, const void *request)
 {
-	const struct file_job *j = job;
+	const struct ftr_in *in = request;
+	size_t n = (size_t)(in->end - in->at);
 
-	return fwrite(j->at, 1, j->n, out) == j->n;
+	return fwrite(in->at, 1, n, out) == n;
 }
 
 static enum ftr_status write_file(struct ftr_in *in, struct ftr_out *out, struct ftr_err *err)
 {
-	struct file_job j;
-	enum ftr_status st = get_file(in, &j, err);
+	char path[PATH_MAX];
+	bool append;
+	enum ftr_status st = get_file(in, path, &append, err);
 
 	(void)out;
-	if (!st && j.append)
-		st = ftr_file_append(j.path, (const char *)j.at, j.n, err);
+	if (!st && append)
+		st = ftr_file_append(path, (const char *)in->at, (size_t)(in->end - in->at), err);
 	else if (!st)
-		st = ftr_file_replace(j.path, fill, &j, err);
+		st = ftr_file_replace(path, fill, in, err);
 	return st;
 }
 

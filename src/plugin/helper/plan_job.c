@@ -206,29 +206,39 @@ void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct 
 	ftr_put_tables(o, f, t);
 }
 
-enum ftr_status get_plan_job(struct ftr_in *in, const struct ftr_fabric *f, struct plan_job *j,
-			     struct ftr_err *err)
+static enum ftr_status get_events(struct ftr_in *in, struct ftr_hop **ev, uint32_t *n,
+				  struct ftr_err *err)
 {
 	uint32_t cap = 0;
 
-	*j = (struct plan_job){ .n = 0 };
-	if (ftr_get(in, 1) == PLAN_TRANSITION) {
-		j->drained = ftr_get(in, 1);
-		return ftr_get_tables(in, f, &j->t, err);
-	}
 	for (uint64_t left = ftr_get(in, 4); left && !in->bad; left--) {
-		if (!FTR_GROW(j->ev, j->n, cap))
+		if (!FTR_GROW(*ev, *n, cap))
 			return ftr_nomem(err, "%s", in->name);
-		j->ev[j->n].sw = (ftr_sw)ftr_get(in, 4);
-		j->ev[j->n++].port = (ftr_port)ftr_get(in, 1);
+		(*ev)[*n].sw = (ftr_sw)ftr_get(in, 4);
+		(*ev)[(*n)++].port = (ftr_port)ftr_get(in, 1);
 	}
 	return FTR_OK;
 }
 
-void plan_job_fini(struct plan_job *j)
+enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct ftr_fabric *f,
+			     struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
-	ftr_tables_free(j->t);
-	free(j->ev);
+	bool transition = ftr_get(in, 1) == PLAN_TRANSITION, drained = transition && ftr_get(in, 1);
+	struct ftr_tables *t = NULL;
+	struct ftr_hop *ev = NULL;
+	uint32_t n = 0;
+	enum ftr_status st = transition ? ftr_get_tables(in, f, &t, err) :
+		get_events(in, &ev, &n, err);
+
+	st = ftr_in_end(in, st, err);
+	if (!st && drained)
+		ftr_ddlr_drained(r);
+	if (!st)
+		st = transition ? ftr_ddlr_transition(r, f, t, plan, err) :
+			ftr_ddlr_events(r, ev, n, plan, err);
+	ftr_tables_free(t);
+	free(ev);
+	return st;
 }
 
 void put_plan(struct ftr_out *o, const struct ftr_ddlr_plan *plan)

@@ -33,34 +33,34 @@ static uint64_t mark_all(const struct ibf_blocks *b)
 
 	for (ftr_sw s = 0; s < b->f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(b->p, b->f->sw[s].guid);
-		uint32_t top = sw ? cl_ntoh16(sw->switch_info.lin_top) : 0;
+		uint32_t top = cl_ntoh16(sw->switch_info.lin_top);
 
 		top = FTR_MIN(top, b->f->max_lid);
-		for (uint32_t i = 0; sw && i <= top / FTR_LFT_BLOCK; i++, n++)
+		for (uint32_t i = 0; i <= top / FTR_LFT_BLOCK; i++, n++)
 			*ibf_block(b, s, i) |= IBF_BLOCK_UNKNOWN;
 	}
 	return n;
 }
 
-enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
-			  struct ftr_tables **out, struct ibf_adopted *done,
+enum ftr_status ibf_adopt(struct ibf_engine *e, const struct ftr_fabric *f, struct ftr_tables **out,
 			  struct ftr_err *err)
 {
+	struct ibf_prefer *r = &e->prefer;
 	struct ftr_tables *t = NULL;
 	struct ibf_blocks b = { 0 };
 	double t0 = ibf_now_ms();
-	enum ftr_status st = ibf_blocks_new(p, f, &b, err);
+	enum ftr_status st = ibf_blocks_new(e->plugin, f, &b, err);
 
-	*done = (struct ibf_adopted){ 0 };
+	r->blocks = r->unanswered = 0;
 	if (!st)
 		st = ftr_tables_new(f, true, &t, err);
 	if (!st) {
-		done->blocks = mark_all(&b);
-		st = ibf_blocks_read(&b, t0 + READ_LIMIT_MS, t, &done->failed, err);
+		r->blocks = mark_all(&b);
+		st = ibf_blocks_read(&b, t0 + READ_LIMIT_MS, t, &r->unanswered, err);
 	}
 	if (!st) {
 		ibf_clear_invalid(f, t, NULL);
-		done->ms = ibf_now_ms() - t0;
+		r->read_ms = ibf_now_ms() - t0;
 		*out = t;
 		t = NULL;
 	}
@@ -69,9 +69,9 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 	return st;
 }
 
-void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
-		      const struct ibf_adopted *done)
+void ibf_adopt_report(struct ibf_engine *e, const struct ibf_generation *gen)
 {
+	const struct ibf_prefer *r = &e->prefer;
 	const struct ftr_fabric *f = gen->fabric;
 	uint64_t kept = 0, found = 0, all = 0;
 
@@ -87,8 +87,8 @@ void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 			kept += was[lid] == now[lid];
 		}
 	}
-	ibf_log(p, IBF_ADOPTED, "tables read from the switches: %" PRIu64 " of %"
+	ibf_log(e->plugin, IBF_ADOPTED, "tables read from the switches: %" PRIu64 " of %"
 		PRIu64 " entries found, %" PRIu64 " kept; blocks=%" PRIu64
 		" unanswered=%" PRIu64 " ms=%.0f", found, all, kept,
-		done->blocks, done->failed, done->ms);
+		r->blocks, r->unanswered, r->read_ms);
 }

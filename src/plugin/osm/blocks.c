@@ -38,32 +38,15 @@ void ibf_blocks_fini(struct ibf_blocks *b)
 	free(b->route);
 }
 
-
 /* ---- batches ---------------------------------------------------------------- */
 
-static bool batch_new(struct ibf_batch *q)
+/* Make *j a Get. */
+static struct rr_smp *make_get(struct rr_smp *j, const struct ibf_blocks *b, ftr_sw s, uint32_t block)
 {
-	*q = (struct ibf_batch){
-		.job = ftr_calloc(BATCH, sizeof(*q->job)), .sw = ftr_calloc(BATCH, sizeof(*q->sw)),
+	*j = (struct rr_smp){
+		.attr = RR_ATTR_LFT, .mod = block, .m_key = b->key[s], .n_routes = 1, .sw = s,
 	};
-	return q->job && q->sw;
-}
-
-static void batch_fini(struct ibf_batch *q)
-{
-	free(q->job);
-	free(q->sw);
-}
-
-/* Add a Get. */
-static struct rr_smp *add(struct ibf_batch *q, const struct ibf_blocks *b, ftr_sw s, uint32_t block)
-{
-	struct rr_smp *j = &q->job[q->n];
-
-	*j = (struct rr_smp){ .attr = RR_ATTR_LFT, .mod = block, .m_key = b->key[s] };
-	j->n_routes = 1;
 	j->route[0] = b->route[s];
-	q->sw[q->n++] = s;
 	return j;
 }
 
@@ -80,27 +63,26 @@ static struct rr_smp_policy policy_of(const struct ibf_blocks *b)
 /* ---- reading ---------------------------------------------------------------- */
 
 /* Returns the number of blocks that were not read. */
-static uint64_t read_batch(struct ibf_batch *q, const struct ibf_blocks *b, double end,
+static uint64_t read_batch(const struct ibf_blocks *b, struct rr_smp *job, uint32_t n, double end,
 			   struct ftr_tables *t)
 {
 	struct rr_smp_policy policy = policy_of(b);
 	uint64_t failed = 0;
 
 	policy.limit = end - ibf_now_ms();
-	if (policy.limit > 0 && q->n && !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED))
-		ibf_smp_run(b->p->smp, q->job, q->n, &policy);
-	for (unsigned int i = 0; i < q->n; i++) {
-		const struct rr_smp *j = &q->job[i];
+	if (policy.limit > 0 && n && !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED))
+		ibf_smp_run(b->p->smp, job, n, &policy);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rr_smp *j = &job[i];
 
 		if (j->state != RR_SMP_DONE) {
 			failed++;
 			continue;
 		}
-		memcpy(ftr_tables_row(t, q->sw[i]) + j->mod * FTR_LFT_BLOCK, j->answer,
+		memcpy(ftr_tables_row(t, j->sw) + j->mod * FTR_LFT_BLOCK, j->answer,
 		       FTR_LFT_BLOCK);
-		*ibf_block(b, q->sw[i], j->mod) &= (uint8_t)~IBF_BLOCK_UNKNOWN;
+		*ibf_block(b, j->sw, j->mod) &= (uint8_t)~IBF_BLOCK_UNKNOWN;
 	}
-	q->n = 0;
 	return failed;
 }
 
@@ -108,23 +90,24 @@ enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
 				struct ftr_tables *t, uint64_t *failed,
 				struct ftr_err *err)
 {
-	struct ibf_batch q;
+	struct rr_smp *job = ftr_calloc(BATCH, sizeof(*job));
+	uint32_t n = 0;
 
 	*failed = 0;
-	if (!batch_new(&q)) {
-		batch_fini(&q);
+	if (!job)
 		return ftr_nomem(err, "reading the tables of %u switches", b->f->n_sw);
-	}
 	for (ftr_sw s = 0; s < b->f->n_sw; s++)
 		for (uint32_t i = 0; i < b->n; i++) {
 			if (!(*ibf_block(b, s, i) & IBF_BLOCK_UNKNOWN))
 				continue;
-			if (q.n == BATCH)
-				*failed += read_batch(&q, b, end, t);
-			add(&q, b, s, i);
+			if (n == BATCH) {
+				*failed += read_batch(b, job, n, end, t);
+				n = 0;
+			}
+			make_get(&job[n++], b, s, i);
 		}
-	*failed += read_batch(&q, b, end, t);
-	batch_fini(&q);
+	*failed += read_batch(b, job, n, end, t);
+	free(job);
 	return FTR_OK;
 }
 
@@ -138,7 +121,7 @@ void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
 			if (lid % FTR_LFT_BLOCK == 0 && valid &&
 			    ibf_block_equal(t, valid, s, lid / FTR_LFT_BLOCK))
 				lid += FTR_LFT_BLOCK - 1;
-			else if (!lid || lid > f->max_lid || row[lid] > f->sw[s].n_ports)
+			else if (!lid || row[lid] > f->sw[s].n_ports)
 				row[lid] = FTR_PORT_NONE;
 	}
 }
@@ -147,18 +130,17 @@ void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
 
 enum ftr_status ibf_sets_new(struct ibf_sets *w, const struct ibf_blocks *b, struct ftr_err *err)
 {
-	bool ok = batch_new(&w->q);
-
 	w->b = b;
+	w->job = ftr_calloc(BATCH, sizeof(*w->job));
 	w->silent = ftr_calloc(b->f->n_sw + 1u, 1);
 	w->changed = ftr_calloc(b->n + 1u, FTR_LFT_BLOCK);
 	w->data = ftr_calloc(BATCH, sizeof(*w->data));
-	return ok && w->silent && w->changed && w->data ? FTR_OK : ftr_nomem(err, "writes");
+	return w->job && w->silent && w->changed && w->data ? FTR_OK : ftr_nomem(err, "writes");
 }
 
 void ibf_sets_fini(struct ibf_sets *w)
 {
-	batch_fini(&w->q);
+	free(w->job);
 	free(w->silent);
 	free(w->changed);
 	free(w->data);
@@ -168,11 +150,11 @@ uint8_t *ibf_sets_add(struct ibf_sets *w, ftr_sw s, uint32_t block)
 {
 	uint8_t *data;
 
-	if (w->q.n == BATCH)
+	if (w->n == BATCH)
 		ibf_sets_send(w);
-	data = w->data[w->q.n];
+	data = w->data[w->n];
 	memcpy(data, ftr_tables_row(w->now, s) + block * FTR_LFT_BLOCK, FTR_LFT_BLOCK);
-	add(&w->q, w->b, s, block)->payload = data;
+	make_get(&w->job[w->n++], w->b, s, block)->payload = data;
 	return data;
 }
 
@@ -188,8 +170,8 @@ static void read_unsettled(struct ibf_sets *w, const struct rr_smp_policy *polic
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < w->q.n; i++) {
-		struct rr_smp *j = &w->q.job[i];
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct rr_smp *j = &w->job[i];
 
 		j->skip = is_settled(j);
 		any |= !j->skip;
@@ -197,7 +179,7 @@ static void read_unsettled(struct ibf_sets *w, const struct rr_smp_policy *polic
 			j->payload = NULL;
 	}
 	if (any)
-		ibf_smp_run(w->b->p->smp, w->q.job, w->q.n, policy);
+		ibf_smp_run(w->b->p->smp, w->job, w->n, policy);
 }
 
 bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s)
@@ -213,23 +195,22 @@ void ibf_sets_send(struct ibf_sets *w)
 	struct rr_smp_policy policy = policy_of(w->b);
 
 	policy.window = FTR_MIN(policy.window, WRITE_WINDOW_MAX);
-	if (w->q.n) {
-		ibf_smp_run(w->b->p->smp, w->q.job, w->q.n, &policy);
+	if (w->n) {
+		ibf_smp_run(w->b->p->smp, w->job, w->n, &policy);
 		read_unsettled(w, &policy);
 	}
-	for (uint32_t i = 0; i < w->q.n; i++) {
-		const struct rr_smp *j = &w->q.job[i];
-		ftr_sw s = w->q.sw[i];
-		uint8_t *now = ftr_tables_row(w->now, s) + j->mod * FTR_LFT_BLOCK;
-		uint8_t *mark = ibf_block(w->b, s, j->mod);
-		bool linked = ibf_has_link(w->b->f, s);
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct rr_smp *j = &w->job[i];
+		uint8_t *now = ftr_tables_row(w->now, j->sw) + j->mod * FTR_LFT_BLOCK;
+		uint8_t *mark = ibf_block(w->b, j->sw, j->mod);
+		bool linked = ibf_has_link(w->b->f, j->sw);
 
 		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)
 			w->changed[j->mod * FTR_LFT_BLOCK + k] |= linked && now[k] != w->data[i][k];
 		if (j->state != RR_SMP_DONE ||
 		    (!j->payload && memcmp(j->answer, w->data[i], FTR_LFT_BLOCK))) {
 			*mark |= IBF_BLOCK_UNSURE;
-			w->silent[s] = 1;
+			w->silent[j->sw] = 1;
 			w->failed++;
 			continue;
 		}
@@ -239,5 +220,5 @@ void ibf_sets_send(struct ibf_sets *w)
 		memcpy(now, w->data[i], FTR_LFT_BLOCK);
 		*mark |= IBF_BLOCK_WRITTEN;
 	}
-	w->q.n = 0;
+	w->n = 0;
 }

@@ -56,12 +56,6 @@ enum ftr_status ibf_blocks_read(const struct ibf_blocks *b, double end,
 void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
 		       const struct ftr_tables *valid);
 
-struct ibf_batch {
-	struct rr_smp *job;
-	ftr_sw *sw;		/* the switch of each request */
-	uint32_t n;
-};
-
 /* Sets.  All packets to a switch take the same route, so the switch carries them out in the order in
  * which they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read
  * before the next batch. */
@@ -75,7 +69,8 @@ struct ibf_sets {
 	uint64_t entries, blocks;	/* numbers of changed entries, and of Sets carried out */
 	uint32_t failed;	/* number of other Sets */
 	/* used by blocks.c only */
-	struct ibf_batch q;
+	struct rr_smp *job;	/* [n] the Sets that were not sent yet */
+	uint32_t n;
 	uint8_t (*data)[FTR_LFT_BLOCK];
 };
 

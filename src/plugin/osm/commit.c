@@ -101,21 +101,18 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 	return st;
 }
 
-bool ibf_ranks_differ(struct ibf_plugin *p, const struct ftr_fabric *f, const uint8_t *rank)
+bool ibf_ranks_differ(struct ibf_plugin *p, struct ibf_generation *gen)
 {
-	uint32_t n = rank ? f->n_sw : 0, k = 0;
-	struct ibf_rank *new = ftr_calloc(n + 1u, sizeof(*new));
-	bool differ = !n || !new;
+	const struct ibf_generation *old = p->ranked;
+	const struct ftr_fabric *f = gen->fabric;
+	bool differ = !gen->stats.order_known;
 
-	for (ftr_sw s = 0; new && s < n; s++) {
-		new[s] = (struct ibf_rank){ f->sw[s].guid, rank[s] };
-		while (k < p->n_rank && p->rank[k].guid < new[s].guid)
-			k++;
-		differ |= k < p->n_rank && p->rank[k].guid == new[s].guid &&
-			p->rank[k].rank != new[s].rank;
+	for (ftr_sw s = 0; old && old->stats.order_known && !differ && s < f->n_sw; s++) {
+		ftr_sw t = ftr_fabric_find_sw(old->fabric, f->sw[s].guid);
+
+		differ = t != FTR_SW_NONE && old->stats.order[t] != gen->stats.order[s];
 	}
-	free(p->rank);
-	p->rank = new;
-	p->n_rank = new ? n : 0;
+	ibf_generation_put(p->ranked);
+	p->ranked = ibf_generation_get(gen);
 	return differ;
 }

@@ -24,13 +24,6 @@
 #include <opensm/osm_partition.h>
 #include <opensm/osm_qos_policy.h>
 
-/* What the ports of all links between switches have. */
-struct least {
-	const osm_physp_t *port;	/* a port with the fewest operational VLs; NULL: no link */
-	unsigned int vls;		/* its number of operational VLs */
-	unsigned int arb_low, arb_high;	/* entries of the smallest VL arbitration tables */
-};
-
 /* PortInfo.OperationalVLs is 1 for VL 0, 2 for VL 0 and 1, 3 for VL 0 to 3, 4 for VL 0 to 7, and 5
  * for VL 0 to 14 (IBA 14.2.5.6). */
 static unsigned int operational_vls(const osm_physp_t *port)
@@ -41,28 +34,30 @@ static unsigned int operational_vls(const osm_physp_t *port)
 	return code < (unsigned int)FTR_ARRAY_LEN(vls) ? vls[code] : 1;
 }
 
-static struct least least_port(struct ibf_plugin *p, const struct ftr_fabric *f)
+/* A port of a link between switches with the fewest operational VLs; NULL: there is no link.  *low,
+ * *high: entries of the smallest VL arbitration tables of all such ports. */
+static const osm_physp_t *least_port(struct ibf_plugin *p, const struct ftr_fabric *f,
+				     unsigned int *low, unsigned int *high)
 {
-	struct least l = { .vls = 15, .arb_low = 64, .arb_high = 64 };
+	const osm_physp_t *least = NULL;
 
+	*low = *high = 64;
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
 
-		for (unsigned int i = 1; sw && i <= f->sw[s].n_ports; i++) {
+		for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
 			const osm_physp_t *port =
 				osm_node_get_physp_ptr(sw->p_node, i);
 
-			if (!port || ftr_fabric_port(f, s, (ftr_port)i)->peer_kind != FTR_PEER_SW)
+			if (ftr_fabric_port(f, s, (ftr_port)i)->peer_kind != FTR_PEER_SW)
 				continue;
-			if (!l.port || operational_vls(port) < l.vls) {
-				l.port = port;
-				l.vls = operational_vls(port);
-			}
-			l.arb_low = FTR_MIN(l.arb_low, port->port_info.vl_arb_low_cap);
-			l.arb_high = FTR_MIN(l.arb_high, port->port_info.vl_arb_high_cap);
+			if (!least || operational_vls(port) < operational_vls(least))
+				least = port;
+			*low = FTR_MIN(*low, port->port_info.vl_arb_low_cap);
+			*high = FTR_MIN(*high, port->port_info.vl_arb_high_cap);
 		}
 	}
-	return l;
+	return least;
 }
 
 /* The SLs that OpenSM gives to paths, as a set of bits. */
@@ -126,18 +121,18 @@ static unsigned int served(const char *c, unsigned int room)
 }
 
 /* A VL of `pairs` that the site's VL arbitration does not serve; 15: none.  If the site has not set
- * the tables, OpenSM's own serve all VLs. */
-static unsigned int unserved_vl(const osm_subn_opt_t *o, const struct least *l,
-				const struct ftr_vl_pairs *pairs)
+ * the tables, OpenSM's own serve all VLs.  arb_low, arb_high: as for least_port(). */
+static unsigned int unserved_vl(const osm_subn_opt_t *o, unsigned int arb_low,
+				unsigned int arb_high, const struct ftr_vl_pairs *pairs)
 {
 	const char *low = o->qos_swe_options.vlarb_low, *high = o->qos_swe_options.vlarb_high;
 	unsigned int vls;
 
 	low = low ? low : o->qos_options.vlarb_low;
 	high = high ? high : o->qos_options.vlarb_high;
-	if (!low || !l->arb_low)
+	if (!low || !arb_low)
 		return FTR_VL_DROP;
-	vls = served(low, l->arb_low) | (high ? served(high, l->arb_high) : 1);
+	vls = served(low, arb_low) | (high ? served(high, arb_high) : 1);
 	for (unsigned int sl = 0; sl < FTR_N_SL; sl++)
 		if (pairs->turn[sl] != FTR_VL_DROP && !(vls >> pairs->turn[sl] & 1))
 			return pairs->turn[sl];
@@ -150,50 +145,50 @@ static enum ftr_status choose_vls(struct ibf_engine *e, struct ibf_generation *g
 {
 	struct ftr_vl_pairs *pairs = &gen->pairs;
 	const osm_subn_t *subn = &e->plugin->osm->subn;
-	const struct least l = least_port(e->plugin, gen->fabric);
+	unsigned int low, high, missing;
+	const osm_physp_t *port = least_port(e->plugin, gen->fabric, &low, &high);
+	unsigned int vls = port ? operational_vls(port) : 15;
 	uint8_t vl[FTR_N_SL];
-	unsigned int missing;
 	enum ftr_status st;
 	uint16_t sls;
 
 	if (!subn->opt.qos)
 		return ftr_fail(err, FTR_REFUSED, "qos is off");
 	sls = site_vls(subn, vl);
-	st = ftr_vl_pairs_choose(vl, sls, l.vls, pairs, err);
-	if (st == FTR_LIMIT && l.port)
+	st = ftr_vl_pairs_choose(vl, sls, vls, pairs, err);
+	if (st == FTR_LIMIT && port)
 		return ftr_err_prefix(err, "%s (0x%016" PRIx64 ") port %u has %s",
-				      l.port->p_node->print_desc,
-				      cl_ntoh64(osm_node_get_node_guid(l.port->p_node)),
-				      l.port->port_num,
-				      ibf_count(l.vls, "operational VL", "operational VLs").s);
+				      port->p_node->print_desc,
+				      cl_ntoh64(osm_node_get_node_guid(port->p_node)),
+				      port->port_num,
+				      ibf_count(vls, "operational VL", "operational VLs").s);
 	if (st)
 		return st;
-	missing = unserved_vl(&subn->opt, &l, pairs);
+	missing = unserved_vl(&subn->opt, low, high, pairs);
 	if (missing != FTR_VL_DROP)
 		return ftr_fail(err, FTR_REFUSED, "the VL arbitration of the switches (qos_swe_vlarb_low and _high) has no weight for VL %u, which packets need after a change of direction; add it",
 				missing);
 	return e->ops->sl2vl(gen->shape, pairs, &gen->vls, err);
 }
 
-/* For each range of SLs with the same VLs: "; SL 0-3: VL 2 instead of VL 0". */
-static void describe(const struct ftr_vl_pairs *pairs, char *text, size_t size)
+/* For each range of SLs with the same VLs: "; SL 0-3: VL 2 instead of VL 0".  At most 500 characters. */
+static void describe(const struct ftr_vl_pairs *pairs, char text[FTR_ERR_MAX])
 {
 	unsigned int sl = 0;
 	size_t n = 0;
 
-	text[0] = '\0';
-	while (sl < FTR_N_SL && n < size) {
+	while (sl < FTR_N_SL) {
 		const unsigned int first = sl;
 
 		while (sl < FTR_N_SL && pairs->straight[sl] == pairs->straight[first])
 			sl++;
-		n += (size_t)snprintf(text + n, size - n, "; SL %u", first);
-		if (sl - first > 1 && n < size)
-			n += (size_t)snprintf(text + n, size - n, "-%u", sl - 1);
-		if (n < size && pairs->straight[first] == FTR_VL_DROP)
-			n += (size_t)snprintf(text + n, size - n, ": dropped");
-		else if (n < size)
-			n += (size_t)snprintf(text + n, size - n, ": VL %u instead of VL %u",
+		n += (size_t)snprintf(text + n, FTR_ERR_MAX - n, "; SL %u", first);
+		if (sl - first > 1)
+			n += (size_t)snprintf(text + n, FTR_ERR_MAX - n, "-%u", sl - 1);
+		if (pairs->straight[first] == FTR_VL_DROP)
+			n += (size_t)snprintf(text + n, FTR_ERR_MAX - n, ": dropped");
+		else
+			n += (size_t)snprintf(text + n, FTR_ERR_MAX - n, ": VL %u instead of VL %u",
 					      pairs->turn[first], pairs->straight[first]);
 	}
 }
@@ -209,7 +204,7 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 	if (choose_vls(e, gen, &err))
 		snprintf(text, sizeof(text), "%s", err.msg);
 	else
-		describe(&gen->pairs, text, sizeof(text));
+		describe(&gen->pairs, text);
 	if (!strcmp(text, e->vls_text))
 		return;
 	memcpy(e->vls_text, text, sizeof(text));

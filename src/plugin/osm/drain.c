@@ -2,7 +2,6 @@
 /*
  * Reads the file of drained parts, see drain.h.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -31,10 +30,7 @@ struct ibf_drain {
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
-		a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-		a->st_uid == b->st_uid && a->st_mode == b->st_mode;
+	return a->st_ino == b->st_ino && !memcmp(&a->st_ctim, &b->st_ctim, sizeof(a->st_ctim));
 }
 
 static void publish(struct ibf_drain *d)
@@ -50,7 +46,7 @@ static bool look(struct ibf_drain *d)
 	struct stat st = { 0 };
 	bool changed = false;
 
-	if (lstat(d->path, &st) && errno == ENOENT)
+	if (lstat(d->path, &st))
 		memset(&st, 0, sizeof(st));
 	if (same_file(&st, &d->seen))
 		return false;

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "osm/blocks.h"
 #include "osm/drain.h"
 #include "osm/fast.h"
 #include "osm/writer.h"
@@ -31,26 +32,26 @@
 #define LINE_MAX_BYTES 16384
 #define DRAIN_MAX_BYTES 1024	/* more than the longest text of a drained part */
 
-static uint32_t count_up(const struct rr_fault *a)
+static uint32_t count_up(const struct rr_repair *r)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < a->n_links; i++)
-		n += a->link[i].up;
+	for (uint32_t i = 0; i < r->n_links; i++)
+		n += r->link[i].up;
 	return n;
 }
 
 static void describe_links(const struct rr_repair *r, char *out, size_t size)
 {
 	const struct ftr_fabric *f = r->gen.fabric;
-	const struct rr_link *c = &r->fault.link[0];
-	uint32_t up = count_up(&r->fault);
-	char more[112 + sizeof(struct ibf_name)] = "";
+	const struct rr_link *c = &r->link[0];
+	uint32_t up = count_up(r);
+	char more[160 + sizeof(struct ibf_text)] = "";
 
-	if (r->fault.n_links > 1)
+	if (r->n_links > 1)
 		snprintf(more, sizeof(more), " and %s (%u down, %u up)%s%s",
-			 ibf_count(r->fault.n_links - 1, "other", "others").s,
-			 r->fault.n_links - up, up,
+			 ibf_count(r->n_links - 1, "other", "others").s,
+			 r->n_links - up, up,
 			 r->whole == FTR_SW_NONE ? "" : ", all at switch ",
 			 r->whole == FTR_SW_NONE ? "" : ibf_sw_name(f, r->whole).s);
 	snprintf(out, size, "%s port %u - %s port %u %s%s", ibf_sw_name(f, c->sw).s, c->port,
@@ -60,7 +61,7 @@ static void describe_links(const struct rr_repair *r, char *out, size_t size)
 
 static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 {
-	char what[512], failed[64] = "", pathless[64] = "", spared[128] = "";
+	char what[512], failed[64] = "", pathless[64] = "", spared[160] = "";
 
 	describe_links(r, what, sizeof(what));
 	if (r->sets.failed)
@@ -89,10 +90,10 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- switches that are down ---------------------------------------------- */
 
-static bool has_link(const struct rr_fault *a, ftr_sw s, unsigned int port)
+static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 {
-	for (uint32_t i = 0; i < a->n_links; i++) {
-		const struct rr_link *c = &a->link[i];
+	for (uint32_t i = 0; i < r->n_links; i++) {
+		const struct rr_link *c = &r->link[i];
 
 		if ((c->sw == s && c->port == port) ||
 		    (c->peer == s && c->peer_port == port))
@@ -102,7 +103,7 @@ static bool has_link(const struct rr_fault *a, ftr_sw s, unsigned int port)
 }
 
 /* True if s still has a link to another switch after the links of r went down. */
-static bool is_linked(const struct rr_view *v, const struct rr_fault *a,
+static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
 		      ftr_sw s)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
@@ -110,15 +111,15 @@ static bool is_linked(const struct rr_view *v, const struct rr_fault *a,
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
 		if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
 		    FTR_PEER_SW && ftr_incr_alive(v->incr, s, (ftr_port)p) &&
-		    !has_link(a, s, p))
+		    !has_link(r, s, p))
 			return true;
 	return false;
 }
 
-static bool all_links_at(const struct rr_fault *a, ftr_sw s)
+static bool all_links_at(const struct rr_repair *r, ftr_sw s)
 {
-	for (uint32_t i = 0; i < a->n_links; i++)
-		if (a->link[i].sw != s && a->link[i].peer != s)
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (r->link[i].sw != s && r->link[i].peer != s)
 			return false;
 	return true;
 }
@@ -149,14 +150,14 @@ static bool is_down(struct ibf_fast *f, uint64_t guid)
 static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
 {
 	const struct ftr_fabric *fab = r->gen.fabric;
-	ftr_sw end[2] = { r->fault.link[0].sw, r->fault.link[0].peer };
-	uint32_t up = count_up(&r->fault);
+	ftr_sw end[2] = { r->link[0].sw, r->link[0].peer };
+	uint32_t up = count_up(r);
 
 	r->whole = FTR_SW_NONE;
 	for (int i = 0; i < 2 && r->whole == FTR_SW_NONE; i++)
-		if (all_links_at(&r->fault, end[i]) &&
-		    (!up ? f->rr.view && !is_linked(f->rr.view, &r->fault, end[i]) :
-		     up == r->fault.n_links && is_down(f, fab->sw[end[i]].guid)))
+		if (all_links_at(r, end[i]) &&
+		    (!up ? f->rr.view && !is_linked(f->rr.view, r, end[i]) :
+		     up == r->n_links && is_down(f, fab->sw[end[i]].guid)))
 			r->whole = end[i];
 }
 
@@ -176,9 +177,9 @@ static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 		return;
 	pthread_mutex_lock(&f->rr.mutex);
 	i = find_down(f, r->gen.fabric->sw[r->whole].guid);
-	if (r->fault.link[0].up && i < f->n_down)
+	if (r->link[0].up && i < f->n_down)
 		f->down[i] = f->down[--f->n_down];
-	else if (!r->fault.link[0].up && i == f->n_down &&
+	else if (!r->link[0].up && i == f->n_down &&
 		 FTR_GROW(f->down, f->n_down, f->cap_down))
 		f->down[f->n_down++] = (struct ibf_down){
 			r->gen.fabric->sw[r->whole].guid, r->number
@@ -220,9 +221,9 @@ static void add_ms(FILE *t, const char *key, double ms, const char *sep)
 
 static const char *kind(const struct rr_repair *r)
 {
-	uint32_t up = count_up(&r->fault);
+	uint32_t up = count_up(r);
 
-	if (up && up < r->fault.n_links)
+	if (up && up < r->n_links)
 		return "mixed";
 	if (r->whole != FTR_SW_NONE)
 		return up ? "switch-up" : "switch-down";
@@ -233,7 +234,7 @@ static void add_head(FILE *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts)
 {
 	fprintf(t, "{\"schema\":%d,\"event\":\"%s\",\"number\":%u,\"part\":%u,\"parts\":%u,\"time\":%.6f",
-		EVENT_SCHEMA, kind(r), r->number, part, parts, r->fault.wall);
+		EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
 }
 
 static void add_facts(FILE *t, const struct rr_repair *r)
@@ -248,7 +249,7 @@ static void add_facts(FILE *t, const struct rr_repair *r)
 		"\"drained\":%u,\"failed\":%u,\"unhealed\":%" PRIu64
 		",\"held\":%u,\"lost_leaf_pairs\":%" PRIu64
 		",\"regained_leaf_pairs\":%" PRIu64 ",\"ms\":{",
-		r->gen.engine, stage[r->stage], r->fault.n_traps, r->sets.lids, r->sets.n_changes,
+		r->gen.engine, stage[r->stage], r->n_traps, r->sets.lids, r->sets.n_changes,
 		r->sets.pathless, r->spared, r->switches, r->sets.blocks, r->write_steps, r->drained,
 		r->sets.failed, r->unrepaired, r->held, r->lost_pairs, r->regained_pairs);
 	add_ms(t, "known", r->known_ms, ",");
@@ -315,8 +316,8 @@ static char *list_text(const struct rr_repair *r)
 	size_t size;
 	FILE *t = ftr_memstream(&text, &size);
 
-	for (uint32_t i = 0; t && i < r->fault.n_links; i++)
-		add_link(t, r->gen.fabric, &r->fault.link[i]);
+	for (uint32_t i = 0; t && i < r->n_links; i++)
+		add_link(t, r->gen.fabric, &r->link[i]);
 	if (t)
 		ftr_memstream_end(t, &text);
 	return text;
@@ -416,29 +417,27 @@ static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 	bool found = false;
 
 	pthread_mutex_lock(&f->rr.mutex);
-	for (uint32_t i = 0; i < f->n_down && !found; i++) {
+	for (uint32_t i = 0; i < f->n_down; i++) {
 		*s = ftr_fabric_find_sw(fab, f->down[i].guid);
-		for (unsigned int p = 1; *s != FTR_SW_NONE && !found &&
-		     p <= fab->sw[*s].n_ports; p++)
-			found = ftr_fabric_port(fab, *s, (ftr_port)p)
-				->peer_kind == FTR_PEER_SW;
+		found = *s != FTR_SW_NONE && ibf_has_link(fab, *s);
 		if (found) {
 			*d = f->down[i];
 			f->down[i] = f->down[--f->n_down];
+			break;
 		}
 	}
 	pthread_mutex_unlock(&f->rr.mutex);
 	return found;
 }
 
-static void list_links(const struct ftr_fabric *f, ftr_sw s, struct rr_fault *a)
+static void list_links(const struct ftr_fabric *f, ftr_sw s, struct rr_repair *r)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 		const struct ftr_swport *port =
 			ftr_fabric_port(f, s, (ftr_port)p);
 
 		if (port->peer_kind == FTR_PEER_SW)
-			a->link[a->n_links++] = (struct rr_link){
+			r->link[r->n_links++] = (struct rr_link){
 				s, port->peer, (ftr_port)p, port->peer_port,
 				true
 			};
@@ -456,14 +455,13 @@ void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen)
 			.whole = s, .sets = RR_NO_SETS, .known_ms = -1, .computed_ms = -1,
 			.checked_ms = -1, .reconciled_ms = -1,
 		};
-		struct rr_fault *a = &r.fault;
 
-		a->link = ftr_calloc(gen->fabric->sw[s].n_ports + 1u, sizeof(*a->link));
-		a->wall = rr_wall();
-		if (a->link) {
-			list_links(gen->fabric, s, a);
+		r.link = ftr_calloc(gen->fabric->sw[s].n_ports + 1u, sizeof(*r.link));
+		r.wall = rr_wall();
+		if (r.link) {
+			list_links(gen->fabric, s, &r);
 			ibf_event_write(f, &r);
 		}
-		free(a->link);
+		free(r.link);
 	}
 }

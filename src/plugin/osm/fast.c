@@ -107,17 +107,16 @@ static void *worker(void *arg)
 {
 	struct ibf_fast *f = arg;
 	struct rr *rr = &f->rr;
-	struct rr_task t;
 
 	pthread_mutex_lock(&rr->mutex);
 	while (!rr->stop) {
-		if (!rr_take(rr, &t)) {
+		if (!rr_take(rr)) {
 			ibf_cond_wait(&f->cond, &rr->mutex,
 				      rr_timer(&rr->state));
 			continue;
 		}
 		pthread_mutex_unlock(&rr->mutex);
-		rr_do(rr, &t);
+		rr_do(rr);
 		pthread_mutex_lock(&rr->mutex);
 	}
 	pthread_mutex_unlock(&rr->mutex);
@@ -156,7 +155,7 @@ static void wait_for_write(struct ibf_fast *f)
 	struct rr *rr = &f->rr;
 	double end = ibf_now_ms() + WRITE_LIMIT_MS;
 
-	while (rr->state.job == RR_WRITING && !rr->stop &&
+	while (rr->state.job == RR_WRITING &&
 	       !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED) &&
 	       ibf_now_ms() < end)
 		ibf_cond_wait(&f->cond, &rr->mutex, ibf_now_ms() + 100);

@@ -14,11 +14,10 @@
 #include "osm/osm.h"
 #include <ftr/io.h>
 
-static void drop(struct ibf_guids *g)
+static void drop(struct ftr_guids *g)
 {
-	free(g->guid);
-	free(g->path);
-	memset(g, 0, sizeof(*g));
+	free((void *)(uintptr_t)g->guid);
+	*g = (struct ftr_guids){ .guid = NULL };
 }
 
 void ibf_guids_free(struct ibf_plugin *p)
@@ -28,64 +27,58 @@ void ibf_guids_free(struct ibf_plugin *p)
 	drop(&p->io);
 }
 
-static enum ftr_status read_list(const char *path, struct ibf_guids *out,
-				 struct ftr_err *err)
+static enum ftr_status read_list(const char *path, struct ftr_guids *out, struct ftr_err *err)
 {
-	struct ibf_guids g = { 0 };
-	enum ftr_status st = ftr_read_guids_own(path, &g.guid, &g.n, err);
+	uint64_t *guid = NULL;
+	uint32_t n = 0;
+	enum ftr_status st = ftr_read_guids_own(path, &guid, &n, err);
 
-	if (!st && !g.n)	/* an empty list would mean that the option is not set */
+	if (!st && !n)	/* an empty list would mean that the option is not set */
 		st = ftr_fail(err, FTR_PARSE, "%s holds no GUID", path);
-	if (!st && !(g.path = ftr_strdup(path)))
-		st = ftr_nomem(err, "%s", path);
 	if (st) {
-		drop(&g);
+		free(guid);
 		return st;
 	}
 	drop(out);
-	*out = g;
+	*out = (struct ftr_guids){ .guid = guid, .n = n };
 	return FTR_OK;
 }
 
-/* The GUIDs from the file of an option.  path NULL: the option is not set.  If the file cannot be
+/* Read the GUIDs from the file of an option.  path NULL: the option is not set.  If the file cannot be
  * used, and no list was read before, `without` is logged: it says how the engine routes then. */
-static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
-				const char *path, struct ibf_guids *last,
-				const char *without)
+static void update(struct ibf_plugin *p, const char *option, const char *path,
+		   struct ftr_guids *last, const char *without)
 {
 	struct ftr_err err = { 0 };
 
 	if (!path)
 		drop(last);
 	else if (read_list(path, last, &err) && last->n)
-		ibf_log(p, IBF_GUID_FILE, "%s is not used: %s; the list of %s last read from %s stays in use",
-			option, err.msg, ibf_count(last->n, "GUID", "GUIDs").s,
-			last->path);
+		ibf_log(p, IBF_GUID_FILE, "%s is not used: %s; the list of %s last read stays in use",
+			option, err.msg, ibf_count(last->n, "GUID", "GUIDs").s);
 	else if (err.status)
 		ibf_log(p, IBF_GUID_FILE, "%s is not used: %s; %s", option,
 			err.msg, without);
-	return (struct ftr_guids){ .guid = last->guid, .n = last->n };
 }
 
 void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out)
 {
 	const osm_subn_opt_t *opt = &p->osm->subn.opt;
 
-	out->roots = list_of(p, "root_guid_file", opt->root_guid_file,
-			     &p->roots, "ranks are inferred");
-	out->roots_mode = (enum ftr_roots)p->opt.roots;
-	out->cn = list_of(p, "cn_guid_file", opt->cn_guid_file, &p->cn,
-			  "all host ports count as compute nodes");
-	out->io = list_of(p, "io_guid_file", opt->io_guid_file, &p->io,
-			  "no host port counts as I/O node");
+	update(p, "root_guid_file", opt->root_guid_file, &p->roots, "ranks are inferred");
+	update(p, "cn_guid_file", opt->cn_guid_file, &p->cn,
+	       "all host ports count as compute nodes");
+	update(p, "io_guid_file", opt->io_guid_file, &p->io,
+	       "no host port counts as I/O node");
+	ibf_guids_current(p, out);
 }
 
 void ibf_guids_current(const struct ibf_plugin *p, struct ftr_shape_opts *out)
 {
-	out->roots = (struct ftr_guids){ .guid = p->roots.guid, .n = p->roots.n };
+	out->roots = p->roots;
 	out->roots_mode = (enum ftr_roots)p->opt.roots;
-	out->cn = (struct ftr_guids){ .guid = p->cn.guid, .n = p->cn.n };
-	out->io = (struct ftr_guids){ .guid = p->io.guid, .n = p->io.n };
+	out->cn = p->cn;
+	out->io = p->io;
 }
 
 #define MAX_NAMED 10
@@ -98,7 +91,7 @@ void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh)
 
 	if (sh->tree.roots_unknown)
 		ibf_log(p, IBF_ROOTS, "root_guid_file %s names no switch of this fabric; ranks are inferred; correct the file",
-			p->roots.path);
+			p->osm->subn.opt.root_guid_file);
 	if (!sh->tree.n_unlisted)
 		return;
 	for (uint32_t i = 0; i < named; i++) {
@@ -112,7 +105,7 @@ void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh)
 		snprintf(more, sizeof(more), " and %u more",
 			 sh->tree.n_unlisted - named);
 	ibf_log(p, IBF_ROOTS, "root_guid_file %s lacks %s: %s%s; %s; complete the file",
-		p->roots.path,
+		p->osm->subn.opt.root_guid_file,
 		ibf_count(sh->tree.n_unlisted, "top switch", "top switches").s, names, more,
 		p->opt.roots == FTR_ROOTS_FILE ?
 		"most of their links are not used" :

@@ -61,7 +61,7 @@ static void log_routed(const struct ibf_engine *e,
 	const double *ms = gen->ms;
 	const struct ftr_shape *sh = gen->shape;
 	const struct ftr_fabric *f = gen->fabric;
-	char subtree[FTR_NAME_MAX + 128] = "", balance[96] = "", turns[128] = "";
+	char subtree[FTR_NAME_MAX + 192] = "", balance[96] = "", turns[256] = "";
 
 	if (gen->stats.root != FTR_SW_NONE)
 		snprintf(subtree, sizeof(subtree),
@@ -70,7 +70,7 @@ static void log_routed(const struct ibf_engine *e,
 			 ibf_count(gen->stats.detours, "host pair", "host pairs").s);
 	/* The lower bound includes pairs without a path, so the ratio is logged only if there
 	 * are none. */
-	if (gen->stats.balance.hosts && gen->stats.balance.bound && !gen->unserved.hosts)
+	if (gen->stats.balance.hosts && gen->stats.balance.bound && !gen->unserved_hosts)
 		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
 			 (double)gen->stats.balance.max_after / gen->stats.balance.bound);
 
@@ -94,9 +94,9 @@ static void log_routed(const struct ibf_engine *e,
 		ibf_count(f->n_sw_links, "link", "links").s,
 		sh->tree.n_horizontal,
 		ibf_count(ftr_team_size(e->plugin->team), "thread", "threads").s,
-		ibf_count(gen->unserved.hosts, "host pair", "host pairs").s,
-		gen->unserved.mixed,
-		ibf_count(gen->unserved.others, "other", "others").s, turns,
+		ibf_count(gen->unserved_hosts, "host pair", "host pairs").s,
+		gen->unserved_mixed,
+		ibf_count(gen->unserved_others, "other", "others").s, turns,
 		subtree, balance, ms[IBF_PHASE_SNAPSHOT], ms[IBF_PHASE_SHAPE], ms[IBF_PHASE_ROUTE],
 		ms[IBF_PHASE_CHECK], ms[IBF_PHASE_COMMIT],
 		ibf_count(changes->entries, "entry", "entries").s,
@@ -280,7 +280,7 @@ static enum ftr_status observed(struct ibf_engine *e,
 		ibf_count(c->entries, "entry", "entries").s,
 		ibf_count(c->blocks, "block", "blocks").s,
 		ibf_count(c->switches, "switch", "switches").s,
-		ibf_count(gen->unserved.hosts, "host pair", "host pairs").s);
+		ibf_count(gen->unserved_hosts, "host pair", "host pairs").s);
 	return FTR_REFUSED;
 }
 

@@ -91,10 +91,9 @@ static void set_port(const struct ibf_plugin *p, const struct ftr_fabric *f,
 		     ftr_sw s, uint16_t mlid, ftr_port port)
 {
 	osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
-	osm_mcast_tbl_t *tbl = sw ? osm_switch_get_mcast_tbl_ptr(sw) : NULL;
 
-	if (tbl && tbl->p_mask_tbl && mlid <= tbl->max_mlid_ho)
-		osm_mcast_tbl_set(tbl, mlid, port);
+	if (sw && sw->mcast_tbl.p_mask_tbl && mlid <= sw->mcast_tbl.max_mlid_ho)
+		osm_mcast_tbl_set(&sw->mcast_tbl, mlid, port);
 }
 
 static void write_tree(const struct ibf_plugin *p, const struct ibf_stree *t,

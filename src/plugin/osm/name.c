@@ -10,9 +10,9 @@
 
 #include "osm/name.h"
 
-static struct ibf_name name_of(const char *name, bool shared, uint64_t guid)
+static struct ibf_text name_of(const char *name, bool shared, uint64_t guid)
 {
-	struct ibf_name n;
+	struct ibf_text n;
 
 	if (!name[0])
 		snprintf(n.s, sizeof(n.s), "0x%016" PRIx64, guid);
@@ -23,29 +23,27 @@ static struct ibf_name name_of(const char *name, bool shared, uint64_t guid)
 	return n;
 }
 
-struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s)
+struct ibf_text ibf_sw_name(const struct ftr_fabric *f, ftr_sw s)
 {
 	return name_of(f->sw[s].name, f->sw[s].name_shared, f->sw[s].guid);
 }
 
-struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e)
+struct ibf_text ibf_ep_name(const struct ftr_fabric *f, ftr_ep e)
 {
 	return name_of(f->ep[e].name, f->ep[e].name_shared, f->ep[e].guid);
 }
 
-struct ibf_count ibf_count(uint64_t n, const char *one, const char *many)
+struct ibf_text ibf_count(uint64_t n, const char *one, const char *many)
 {
-	struct ibf_count c;
+	struct ibf_text c;
 
 	snprintf(c.s, sizeof(c.s), "%" PRIu64 " %s", n, n == 1 ? one : many);
 	return c;
 }
 
-struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid)
+struct ibf_text ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &f->owner[lid];
-	struct ibf_name nobody = { "no port" };
 
-	return o->kind == FTR_OWNER_SW ? ibf_sw_name(f, o->idx) :
-		o->kind == FTR_OWNER_EP ? ibf_ep_name(f, o->idx) : nobody;
+	return o->kind == FTR_OWNER_SW ? ibf_sw_name(f, o->idx) : ibf_ep_name(f, o->idx);
 }

@@ -5,22 +5,19 @@
 
 #include <ftr/fabric.h>
 
-struct ibf_name {
+/* A text for a message, returned by value. */
+struct ibf_text {
 	char s[FTR_NAME_MAX + 32];
 };
 
 /* Names for messages, see name.c. */
-struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
-struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
+struct ibf_text ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
+struct ibf_text ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
 /* The name of the port that has the LID lid, which is at most f->max_lid; "no port": no port has
  * it. */
-struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
-
-struct ibf_count {
-	char s[48];
-};
+struct ibf_text ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
 
 /* "1 entry", "0 entries". */
-struct ibf_count ibf_count(uint64_t n, const char *one, const char *many);
+struct ibf_text ibf_count(uint64_t n, const char *one, const char *many);
 
 #endif

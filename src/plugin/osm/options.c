@@ -137,12 +137,8 @@ static char *trim(char *line)
 	return line;
 }
 
-struct parse {
-	struct ibf_options opt;
-	uint64_t seen;		/* bit i: the option of row i of the table was given */
-};
-
-static enum ftr_status parse_line(struct parse *p, char *line,
+/* Bit i of *seen: the option of row i of the table was given. */
+static enum ftr_status parse_line(struct ibf_options *o, uint64_t *seen, char *line,
 				  struct ftr_err *err)
 {
 	const struct ibf_option *opt = ibf_option_table;
@@ -164,19 +160,20 @@ static enum ftr_status parse_line(struct parse *p, char *line,
 		opt++;
 	if (!opt->name)
 		return ftr_fail(err, FTR_PARSE, "unknown key \"%s\"", line);
-	if (p->seen & 1ull << (opt - ibf_option_table))
+	if (*seen & 1ull << (opt - ibf_option_table))
 		return ftr_fail(err, FTR_PARSE, "%s is given twice", line);
-	p->seen |= 1ull << (opt - ibf_option_table);
+	*seen |= 1ull << (opt - ibf_option_table);
 	if (!*value)
 		return ftr_fail(err, FTR_PARSE, "%s has no value", line);
-	return opt->words ? set_word(opt, value, value_of(&p->opt, opt), err) :
-			    set_number(opt, value, value_of(&p->opt, opt), err);
+	return opt->words ? set_word(opt, value, value_of(o, opt), err) :
+			    set_number(opt, value, value_of(o, opt), err);
 }
 
-static enum ftr_status parse_file(FILE *in, const char *path, struct parse *p,
+static enum ftr_status parse_file(FILE *in, const char *path, struct ibf_options *o,
 				  struct ftr_err *err)
 {
 	char line[LINE_MAX_BYTES + 2];
+	uint64_t seen = 0;
 	unsigned int n = 0;
 
 	for (;;) {
@@ -200,7 +197,7 @@ static enum ftr_status parse_file(FILE *in, const char *path, struct parse *p,
 		if (strlen(line) != len)
 			return ftr_fail(err, FTR_PARSE, "%s:%u: holds a NUL byte",
 					path, n);
-		st = parse_line(p, line, err);
+		st = parse_line(o, &seen, line, err);
 		if (st)
 			return ftr_err_prefix(err, "%s:%u", path, n);
 	}
@@ -209,7 +206,7 @@ static enum ftr_status parse_file(FILE *in, const char *path, struct parse *p,
 enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 				 bool *missing, struct ftr_err *err)
 {
-	struct parse p = { .opt = *o };
+	struct ibf_options opt = *o;
 	enum ftr_status st;
 	FILE *in;
 	int fd;
@@ -225,10 +222,10 @@ enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 		close(fd);
 		return ftr_nomem(err, "the options");
 	}
-	st = parse_file(in, path, &p, err);
+	st = parse_file(in, path, &opt, err);
 	fclose(in);
 	if (!st)
-		*o = p.opt;
+		*o = opt;
 	return st;
 }
 

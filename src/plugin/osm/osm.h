@@ -41,26 +41,11 @@
 
 #define IBF_MAX_ENGINES 8
 
-/* Number of contradictions that a snapshot found in OpenSM's data, and a text about the first. */
-struct ibf_skips {
-	uint32_t n;
-	char first[192];
-};
-
 /* The nominal fabric (all switches and links seen so far), shared by reference. */
 struct ibf_nominal {
 	atomic_uint refs;
 	struct ftr_nominal *n;
 	uint64_t id;		/* ftr_nominal_id(n) */
-};
-
-/* Numbers of pairs (source, LID).  `hosts`, `apart` and `mixed` count pairs that the engine does
- * not promise to connect; some of them may have a path. */
-struct ibf_unserved {
-	uint64_t hosts;		/* from host to host */
-	uint64_t apart;		/* those pairs of `hosts` that are not physically connected */
-	uint64_t mixed;		/* from host to switch, or from switch to host */
-	uint64_t others;	/* max(0, pairs without a path - hosts - mixed) */
 };
 
 /* A fabric with its shape and tables.  Shared by reference; constant once its routing is done.  A
@@ -92,17 +77,14 @@ struct ibf_generation {
 	uint32_t n_given;
 	struct ftr_route_stats stats;	/* owns stats.order, stats.routed and stats.turn, to which
 					 * opts.turn points */
-	struct ibf_unserved unserved;
+	/* Numbers of pairs (source, LID).  The first two are those that the engine does not promise to
+	 * connect; some of them may have a path. */
+	uint64_t unserved_hosts;	/* from host to host */
+	uint64_t unserved_mixed;	/* from host to switch, or from switch to host */
+	uint64_t unserved_others;	/* max(0, pairs without a path - the first two numbers) */
 	double ms[IBF_ROUTING_PHASES];	/* the durations of the last routing with these tables */
 	struct ftr_tables_diff changes;	/* the entries that it changed */
 	uint32_t preferred;	/* ibf_prefer.changes after this routing */
-};
-
-/* Result of reading the tables of the switches, see adopt.c. */
-struct ibf_adopted {
-	uint64_t blocks;	/* requested */
-	uint64_t failed;	/* not answered */
-	double ms;
 };
 
 /* Where the preferred tables come from. */
@@ -125,7 +107,9 @@ struct ibf_prefer {
 	uint64_t nominal;	/* identity of the nominal fabric in the last routing */
 	struct ibf_search *search;	/* running search, or NULL */
 	struct ibf_search *better;	/* a search that has found better tables, or NULL */
-	struct ibf_adopted adopted;
+	/* The last read of the tables of all switches (adopt.c): blocks requested, not answered */
+	uint64_t blocks, unanswered;
+	double read_ms;
 	struct ftr_displaced *entry;	/* [n_entries] displaced entries */
 	uint32_t n_entries;
 	bool new_displaced;	/* displaced entries have changed since the last search */
@@ -150,13 +134,6 @@ struct ibf_engine {
 	double trees_ms;
 };
 
-/* The GUIDs last read from a file. */
-struct ibf_guids {
-	uint64_t *guid;		/* [n]; NULL: no list was read */
-	uint32_t n;
-	char *path;
-};
-
 struct ibf_drain;	/* drain.h */
 struct helper;		/* helper/helper.h */
 struct ibf_fast;
@@ -164,12 +141,6 @@ struct ibf_smp;		/* transport.h */
 struct ibf_writer;	/* writer.h */
 struct rr_repair;
 struct ibf_status;
-
-/* The order of a switch in the tables (ftr_route_stats.order). */
-struct ibf_rank {
-	uint64_t guid;
-	uint8_t rank;
-};
 
 struct ibf_plugin {
 	struct osm_opensm *osm;
@@ -183,7 +154,7 @@ struct ibf_plugin {
 	 * state has changed. */
 	const struct ibf_engine *stored;
 	struct ibf_options opt;
-	struct ibf_guids roots, cn, io;
+	struct ftr_guids roots, cn, io;	/* owned; last read from OpenSM's GUID files */
 	struct ftr_team *team;
 	bool team_tried;	/* the plugin has tried to start the team's threads */
 	bool cache_warned;	/* IBF104 was logged */
@@ -197,8 +168,7 @@ struct ibf_plugin {
 	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
 				 * has not written them yet; 0: it has left none */
 	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
-	struct ibf_rank *rank;	/* [n_rank] of the last routing, by ascending GUID */
-	uint32_t n_rank;
+	struct ibf_generation *ranked;	/* the last routing; NULL: none yet */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
 	bool use_idle;		/* snapshots do not leave out these links */
@@ -275,9 +245,9 @@ const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen);
  * OpenSM's lock, or is the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
 
-/* snapshot.c: copy OpenSM's subnet into a fabric.  The caller holds OpenSM's exclusive lock. */
+/* snapshot.c: copy OpenSM's subnet into a fabric, and log contradictions in OpenSM's data.  The caller
+ * holds OpenSM's exclusive lock. */
 enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
-			     struct ibf_skips *skips,
 			     struct ftr_err *err) FTR_MUST_USE;
 
 /* state_store.c: add the new parts of f to the nominal fabric.  If there is no nominal fabric yet,
@@ -302,7 +272,7 @@ void ibf_guids_free(struct ibf_plugin *p);
 /* Log a warning if root_guid_file names no switch of the fabric, or not all top switches. */
 void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh);
 
-/* verify.c: check the computed tables, and set gen->unserved.  FTR_REFUSED: they must not be used; err
+/* verify.c: check the computed tables, and set the numbers of unserved pairs.  FTR_REFUSED: they must not be used; err
  * says why. */
 enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
@@ -355,20 +325,18 @@ void ibf_search_join(struct ibf_search *z, bool cancel);
 void ibf_search_free(struct ibf_search *z);
 
 /* adopt.c: read the forwarding tables of the switches of f, with the transport p->smp.  If a
- * request for a block is not answered, the entries of the block are empty.  The caller holds
- * OpenSM's lock. */
-enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
-			  struct ftr_tables **out, struct ibf_adopted *done,
+ * request for a block is not answered, the entries of the block are empty.  Sets the numbers of the last
+ * read in e->prefer.  The caller holds OpenSM's lock. */
+enum ftr_status ibf_adopt(struct ibf_engine *e, const struct ftr_fabric *f, struct ftr_tables **out,
 			  struct ftr_err *err) FTR_MUST_USE;
 /* Called after the routing: log how many of the entries that were read are unchanged in the new
  * tables. */
-void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
-		      const struct ibf_adopted *done);
+void ibf_adopt_report(struct ibf_engine *e, const struct ibf_generation *gen);
 
 /* transition.c: write the tables of gen, which ibf_commit has copied, to the switches in a checked
  * order, and log the result.  The caller holds OpenSM's exclusive lock.  It is released during the
  * writes, and held again on return. */
-void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen);
+void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen);
 /* without_loop.c.  Compute tables without a credit loop from those in use.  `new` has none.
  * FTR_REFUSED: that takes more than half of the time limit. */
 enum ftr_status ibf_without_loop(struct ibf_plugin *p, const struct ftr_fabric *f,
@@ -384,9 +352,9 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 			   const struct ftr_tables *t, bool write,
 			   struct ftr_tables_diff *changes,
 			   struct ftr_err *err) FTR_MUST_USE;
-/* True if a switch had another rank in the last call, or if the ranks are not known (NULL).  Stores the
- * ranks [f->n_sw]. */
-bool ibf_ranks_differ(struct ibf_plugin *p, const struct ftr_fabric *f, const uint8_t *rank);
+/* True if a switch has another rank in the tables of gen than in those of the last call, or if the
+ * ranks of gen are not known.  Keeps a reference to gen until the next call. */
+bool ibf_ranks_differ(struct ibf_plugin *p, struct ibf_generation *gen);
 
 /* mcast.c: the callback that OpenSM calls to build the tree of an MLID; ctx is the struct
  * ibf_engine. */

@@ -61,7 +61,8 @@
 
 static void read_options(struct ibf_plugin *p)
 {
-	char *path = NULL, text[] = IBF_CONF_FILE;
+	char *path = NULL;
+	const char *name = IBF_CONF_FILE;
 	struct ftr_err err = { 0 };
 	bool missing = false;
 	enum ftr_status st;
@@ -69,19 +70,20 @@ static void read_options(struct ibf_plugin *p)
 	ibf_options_default(&p->opt);
 	st = ibf_options_path(p->osm->subn.opt.event_plugin_options, &path,
 			      &err);
+	if (path)
+		name = path;
 	if (!st)
-		st = ibf_options_read(path ? path : text, &p->opt, &missing,
-				      &err);
-	if (st == FTR_IO && missing && !path)
+		st = ibf_options_read(name, &p->opt, &missing, &err);
+	if (missing && !path)
 		st = FTR_OK;
 	if (st)
 		ibf_log(p, IBF_OPTIONS, "%s; all options of this plugin have their defaults until this is corrected and opensm is restarted",
 			err.msg);
 	if (!p->opt.observe)
-		p->options = ftr_strdup(path ? path : text);
+		p->options = ftr_strdup(name);
 	ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION " for " OSM_VERSION
 		", options from %s",
-		st || missing ? "no file, all defaults" : path ? path : text);
+		st || missing ? "no file, all defaults" : name);
 	free(path);
 }
 
@@ -157,7 +159,7 @@ static void delete(void *data)
 
 	ibf_drain_free(p->drain);
 	free(p->options);
-	free(p->rank);
+	ibf_generation_put(p->ranked);
 	ibf_fast_free(p->fast);
 	for (unsigned int i = 0; i < p->n_engines; i++) {
 		ibf_prefer_drop(&p->engine[i]);

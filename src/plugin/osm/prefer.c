@@ -70,7 +70,7 @@ enum event {
 
 static bool is_computed(enum ibf_stage s)
 {
-	return s == IBF_NO_ROUTING || s == IBF_COMPUTED || s == IBF_CONFIRMED;
+	return s == IBF_COMPUTED || s == IBF_CONFIRMED;
 }
 
 static enum ibf_stage step(enum ibf_stage s, enum event ev)
@@ -90,10 +90,9 @@ static enum ibf_stage step(enum ibf_stage s, enum event ev)
 		return is_computed(s) ? IBF_CONFIRMED : IBF_SEARCHED;
 	case ROUTING:
 		return IBF_COMPUTED;
-	case DROPPED:
-		break;
+	default:	/* DROPPED */
+		return IBF_NO_ROUTING;
 	}
-	return IBF_NO_ROUTING;
 }
 
 /* ---- the preferred tables ------------------------------------------------------ */
@@ -276,7 +275,7 @@ static enum ftr_status read_current(struct ibf_engine *e,
 		const osm_switch_t *sw = ibf_host_switch(e->plugin,
 							 f->sw[s].guid);
 
-		if (sw && sw->lft)
+		if (sw->lft)
 			memcpy(ftr_tables_row(gen->current, s), sw->lft,
 			       FTR_MIN(sw->lft_size, f->max_lid + 1u));
 	}
@@ -359,7 +358,7 @@ static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen,
 		ibf_log(e->plugin, IBF_ADOPTED, "no tables read from the switches: the fast path, which reads them, is not available");
 		return FTR_OK;
 	}
-	st = ibf_adopt(e->plugin, gen->fabric, &gen->prefer, &r->adopted, err);
+	st = ibf_adopt(e, gen->fabric, &gen->prefer, err);
 	if (!st)
 		r->stage = step(r->stage, ADOPT);
 	gen->keep = (struct ftr_keep){ .prefer = gen->prefer, .search_all = true };
@@ -415,7 +414,7 @@ bool ibf_prefer_same(struct ibf_engine *e, const struct ibf_generation *gen)
 
 static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 {
-	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
+	return a && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
 /* True if all hosts, links and LIDs of f are in g. */
@@ -501,7 +500,7 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
 		return;
 	if (r->stage == IBF_ADOPTING)
-		ibf_adopt_report(e->plugin, gen, &r->adopted);
+		ibf_adopt_report(e, gen);
 	if (gen == e->gen || gen == e->complete) {	/* routed again */
 		note_displaced(e, gen);
 		return;

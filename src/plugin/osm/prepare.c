@@ -46,7 +46,7 @@ static void mcast_ability(struct ibf_plugin *p, struct ibf_generation *gen)
 		const osm_switch_t *sw =
 			ibf_host_switch(p, gen->fabric->sw[s].guid);
 
-		gen->mcast_able[s] = sw && osm_switch_supports_mcast(sw);
+		gen->mcast_able[s] = osm_switch_supports_mcast(sw);
 	}
 }
 
@@ -72,7 +72,6 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 {
 	struct ibf_plugin *p = e->plugin;
 	struct ibf_generation *gen = ftr_calloc(1, sizeof(*gen));
-	struct ibf_skips skips = { 0 };
 	struct ftr_shape_opts opts = {
 		.leaf_order = (enum ftr_leaf_order)p->opt.leaf_order,
 	};
@@ -84,14 +83,10 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 	}
 	atomic_init(&gen->refs, 1);
 	ibf_guids_read(p, &opts);
-	if (ibf_snapshot(p, &gen->fabric, &skips, err)) {
+	if (ibf_snapshot(p, &gen->fabric, err)) {
 		ibf_generation_put(gen);
 		return ibf_refuse(e, IBF_SNAPSHOT, err);
 	}
-	if (skips.n)
-		ibf_log(p, IBF_SKIPPED, "%s in OpenSM's data; the objects concerned are left out or have no LID; first: %s",
-			ibf_count(skips.n, "contradiction", "contradictions").s,
-			skips.first);
 	t1 = ibf_now_ms();
 	gen->ms[IBF_PHASE_SNAPSHOT] = t1 - t0;
 	gen->nominal = ibf_nominal_for(p, gen->fabric, &opts);

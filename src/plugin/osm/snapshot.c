@@ -14,7 +14,7 @@
  * OpenSM's data can contradict itself if an error occurred while OpenSM set up the subnet.
  * For example, a port has LID 0, OpenSM's LID table assigns the port's LID to another port, or
  * the switch of a host did not answer.  Then the port gets no LID, or is left out; all other
- * ports are routed.  struct ibf_skips counts these cases.
+ * ports are routed.  A message counts these cases.
  *
  * The name of a node is its print_desc, which OpenSM sets according to the node-name-map.
  * The name of an Aggregation Node (SHARP) is its NodeDescription.
@@ -29,7 +29,8 @@ struct snap {
 	struct ibf_plugin *p;
 	const osm_subn_t *subn;
 	struct ftr_builder *b;
-	struct ibf_skips *skips;
+	uint32_t n_skipped;	/* number of contradictions */
+	char first[192];	/* a text about the first one */
 	bool in_use;		/* the tables in use are replaced in order, so links that are not Active
 				 * are left out */
 };
@@ -40,17 +41,17 @@ static void skip(struct snap *s, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (s->skips->n++)
+	if (s->n_skipped++)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(s->skips->first, sizeof(s->skips->first), fmt, ap);
+	vsnprintf(s->first, sizeof(s->first), fmt, ap);
 	va_end(ap);
 }
 
 /* Other nodes may have the same name, so the GUID is always appended. */
-static struct ibf_name node_name(const osm_node_t *node)
+static struct ibf_text node_name(const osm_node_t *node)
 {
-	struct ibf_name n;
+	struct ibf_text n;
 
 	snprintf(n.s, sizeof(n.s), "%.*s (0x%016" PRIx64 ")", FTR_NAME_MAX,
 		 node->print_desc, cl_ntoh64(osm_node_get_node_guid(node)));
@@ -303,13 +304,9 @@ static enum ftr_status fill(struct snap *s, struct ftr_err *err)
 	return st;
 }
 
-enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
-			     struct ibf_skips *skips, struct ftr_err *err)
+enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out, struct ftr_err *err)
 {
-	struct snap s = {
-		.p = p, .subn = &p->osm->subn, .b = ftr_builder_new(),
-		.skips = skips
-	};
+	struct snap s = { .p = p, .subn = &p->osm->subn, .b = ftr_builder_new() };
 	uint32_t n_lids = (uint32_t)cl_ptr_vector_get_size(&s.subn->port_lid_tbl);
 	enum ftr_status st;
 
@@ -323,5 +320,8 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 		st = ftr_builder_freeze(s.b, out, err);
 	if (st)
 		ftr_builder_free(s.b);
+	else if (s.n_skipped)
+		ibf_log(p, IBF_SKIPPED, "%s in OpenSM's data; the objects concerned are left out or have no LID; first: %s",
+			ibf_count(s.n_skipped, "contradiction", "contradictions").s, s.first);
 	return st;
 }

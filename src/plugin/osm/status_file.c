@@ -139,9 +139,9 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen)
 		.links = sh->n_missing_links - gen->drained.links,
 		.hosts = sh->n_missing_hosts - gen->drained.hosts,
 	};
-	m->lost_hosts = gen->unserved.hosts;
-	m->lost_mixed = gen->unserved.mixed;
-	m->lost_others = gen->unserved.others;
+	m->lost_hosts = gen->unserved_hosts;
+	m->lost_mixed = gen->unserved_mixed;
+	m->lost_others = gen->unserved_others;
 	m->no_sm_path = without_sm(p, gen);
 	pthread_mutex_unlock(&p->status->mutex);
 }
@@ -193,7 +193,7 @@ void ibf_status_repair(struct ibf_plugin *p, const struct rr_repair *r)
 	pthread_mutex_lock(&p->status->mutex);
 	m->reroutes++;
 	m->failed_writes += r->sets.failed;
-	m->rerouted = r->fault.wall;
+	m->rerouted = r->wall;
 	m->reroute_ms[0] = r->known_ms;
 	m->reroute_ms[1] = r->computed_ms;
 	m->reroute_ms[2] = r->checked_ms;

@@ -21,7 +21,7 @@ struct ibf_stree *ibf_stree_new(const struct ftr_shape *shape,
 
 	if (a && FTR_ZNEW(a, t, 1) && FTR_ZNEW(a, t->member, n) &&
 	    FTR_ZNEW(a, t->used, n) && FTR_ZNEW(a, t->node, n) &&
-	    FTR_ZNEW(a, t->n_children, n) && FTR_ZNEW(a, t->queue, n)) {
+	    FTR_ZNEW(a, t->queue, n)) {
 		t->arena = a;
 		t->shape = shape;
 		t->able = able;
@@ -74,10 +74,9 @@ static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 	if (!n)
 		return FTR_SW_NONE;
 	n = hash % n;
-	for (ftr_sw s = 0; s < n_sw; s++)
+	for (ftr_sw s = 0;; s++)
 		if (t->shape->tree.rank[s] == best && covers(t, s) && n-- == 0)
 			return s;
-	return FTR_SW_NONE;
 }
 
 /* Breadth-first search from the root over the switches that no search has reached yet. */
@@ -160,43 +159,29 @@ static void search_any(struct ibf_stree *t, uint32_t hash)
 
 static void mark_used(struct ibf_stree *t)
 {
-	memset(t->n_children, 0, t->shape->f->n_sw * sizeof(*t->n_children));
 	for (uint32_t i = 0; i < t->n_members; i++) {
 		ftr_sw s = t->member[i];
 
-		t->node[s].member = t->node[s].seen;
 		while (t->node[s].seen && !t->node[s].used) {
 			t->node[s].used = true;
 			s = t->node[s].parent;
 			if (s == FTR_SW_NONE)
 				break;
-			t->n_children[s]++;
 		}
 	}
 }
 
-/* Store the marked switches in t->used.  A root that is not a member and has only one child is
- * dropped, and the child becomes the root.  In the queue, parents come before their children. */
+/* Store the switches that lead to members in t->used, the root first.  The root has several such
+ * children, or is a member: otherwise covering_root() would have found its child. */
 static void prune(struct ibf_stree *t)
 {
 	mark_used(t);
 	t->n_used = 0;
 	for (uint32_t i = 0; i < t->n_seen; i++) {
 		ftr_sw s = t->queue[i];
-		struct ibf_stree_node *n = &t->node[s];
 
-		if (!n->used)
-			continue;
-		if (n->parent != FTR_SW_NONE && !t->node[n->parent].used)
-			n->parent = FTR_SW_NONE;
-		if (n->parent == FTR_SW_NONE) {
-			t->root = s;
-			if (t->n_children[s] == 1 && !n->member) {
-				n->used = false;
-				continue;
-			}
-		}
-		t->used[t->n_used++] = s;
+		if (t->node[s].used)
+			t->used[t->n_used++] = s;
 	}
 }
 

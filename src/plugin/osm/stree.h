@@ -29,7 +29,6 @@ struct ibf_stree_node {
 	ftr_port up;		/* port of this switch that leads to the parent */
 	ftr_port down;		/* port of the parent that leads to this switch */
 	bool seen;
-	bool member;
 	bool used;		/* in the pruned tree */
 };
 
@@ -48,7 +47,6 @@ struct ibf_stree {
 	ftr_sw *used;		/* [n_sw] switches of the tree, root first */
 	struct ibf_stree_node *node;	/* [n_sw] */
 	/* Temporary data of a build. */
-	uint32_t *n_children;	/* [n_sw] number of children that lead to members */
 	ftr_sw *queue;		/* switches in the order in which the last search reached them */
 	uint32_t n_seen;	/* length of queue */
 };

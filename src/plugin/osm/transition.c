@@ -249,15 +249,15 @@ static void add_changing(const struct change *x, struct pairs *out)
 				add_pairs(x, out, s, (ftr_lid)lid);
 }
 
-/* The number of pairs, with some names. */
-static struct pairs_text { char s[600]; } pairs_text(const struct pairs *w)
-{
-	struct pairs_text t;
+#define PAIRS_TEXT 640
 
-	snprintf(t.s, sizeof(t.s), "%s%s%s%s",
+/* The number of pairs, with some names. */
+static const char *pairs_text(const struct pairs *w, char text[PAIRS_TEXT])
+{
+	snprintf(text, PAIRS_TEXT, "%s%s%s%s",
 		 ibf_count(w->n, "pair", "pairs").s, w->n ? " (" : "", w->names,
 		 !w->n ? "" : w->n > w->named ? ", ...)" : ")");
-	return t;
+	return text;
 }
 
 /* ---- credit loops ----------------------------------------------------------- */
@@ -434,6 +434,7 @@ static enum ftr_status write_unsafe(struct change *x, const char *why, struct ft
 {
 	uint64_t entries = x->w.entries, blocks = x->w.blocks;
 	struct pairs pairs = { 0 };
+	char text[PAIRS_TEXT];
 	double t0 = ibf_now_ms();
 	enum ftr_status st;
 
@@ -444,7 +445,7 @@ static enum ftr_status write_unsafe(struct change *x, const char *why, struct ft
 	st = write_in_order(x, err);
 	x->unsafe = true;
 	ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: entries were replaced in an order in which a credit loop was possible for %.1f ms between %s, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64 " pairs=%" PRIu64,
-		x->name, FTR_MAX(ibf_now_ms() - t0, 0.1), pairs_text(&pairs).s, why,
+		x->name, FTR_MAX(ibf_now_ms() - t0, 0.1), pairs_text(&pairs, text), why,
 		x->w.entries - entries, x->w.blocks - blocks, pairs.n);
 	return st;
 }
@@ -575,11 +576,10 @@ static void settle(const struct change *x)
 		osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
 		const uint8_t *now = ftr_tables_row(x->now, s);
 
-		for (uint32_t b = 0; sw && sw->lft && b < x->b.n; b++) {
+		for (uint32_t b = 0; b < x->b.n; b++) {
 			size_t at = b * (size_t)FTR_LFT_BLOCK;
 
 			if (*ibf_block(&x->b, s, b) == IBF_BLOCK_WRITTEN &&
-			    at + FTR_LFT_BLOCK <= sw->lft_size &&
 			    ibf_block_equal(x->now, x->to, s, b))
 				memcpy(sw->lft + at, now + at, FTR_LFT_BLOCK);
 		}
@@ -594,7 +594,7 @@ static void leave_tables(const struct change *x)
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
 
-		if (sw && sw->new_lft && !x->w.silent[s] && ibf_has_link(x->f, s))
+		if (!x->w.silent[s] && ibf_has_link(x->f, s))
 			memcpy(sw->new_lft, ftr_tables_row(x->now, s),
 			       FTR_MIN(sw->lft_size, x->f->max_lid + 1u));
 	}
@@ -602,25 +602,25 @@ static void leave_tables(const struct change *x)
 
 /* Get the tables of the switches of which OpenSM knows nothing, as this manager has not routed as
  * master yet. */
-static enum ftr_status read_all(struct change *x, const struct ibf_engine *e, struct ftr_err *err)
+static enum ftr_status read_all(struct change *x, struct ibf_engine *e, struct ftr_err *err)
 {
-	struct ibf_adopted done = e->prefer.adopted;
+	const struct ibf_prefer *r = &e->prefer;
 	const struct ftr_fabric *f = x->f;
 	enum ftr_status st;
 
-	if (e->prefer.stage == IBF_ADOPTING)
+	if (r->stage == IBF_ADOPTING)
 		st = ftr_tables_carry(f, x->gen->prefer, f, &x->now, err);
 	else
-		st = ibf_adopt(x->p, f, &x->now, &done, err);
-	if (!st && done.failed)
+		st = ibf_adopt(e, f, &x->now, err);
+	if (!st && r->unanswered)
 		st = ftr_fail(err, FTR_REFUSED, "%" PRIu64 " of %" PRIu64
 			      " blocks could not be read from the switches",
-			      done.failed, done.blocks);
+			      r->unanswered, r->blocks);
 	return st;
 }
 
 /* Allocate everything, and copy what OpenSM's lock protects. */
-static enum ftr_status prepare(struct change *x, const struct ibf_engine *e, struct ftr_err *err)
+static enum ftr_status prepare(struct change *x, struct ibf_engine *e, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = x->f;
 	enum ftr_status st = ibf_blocks_new(x->p, f, &x->b, err);
@@ -658,6 +658,7 @@ static void report(struct change *x, const char *why)
 {
 	struct ftr_tables_diff left = { 0 };
 	double ms = ibf_now_ms() - x->start;
+	char text[PAIRS_TEXT];
 	bool rest = why;
 
 	if (x->now)
@@ -672,7 +673,7 @@ static void report(struct change *x, const char *why)
 		x->p->unordered_pairs = x->lost.n;
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
 			x->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
-			"the tables in use were", why, x->lost_known ? pairs_text(&x->lost).s : "unknown");
+			"the tables in use were", why, x->lost_known ? pairs_text(&x->lost, text) : "unknown");
 	}
 	if (x->w.entries && !x->unsafe)
 		ibf_log(x->p, IBF_TRANSITION, "%s: the tables in use were replaced in a checked order: %s in %s; steps=%u rounds=%u ms=%.0f",
@@ -693,7 +694,7 @@ void ibf_transition_over(struct ibf_plugin *p)
 	p->unordered_at = 0;
 }
 
-void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
+void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_plugin *p = e->plugin;
 	struct change x = {
@@ -707,7 +708,7 @@ void ibf_transition(struct ibf_engine *e, const struct ibf_generation *gen)
 	if (p->unordered_at)	/* no event has reported the end of OpenSM's writes */
 		ibf_fast_written(p->fast, false, NULL, 0);
 	p->unordered_at = 0;
-	x.other_ranks = ibf_ranks_differ(p, x.f, x.rank);
+	x.other_ranks = ibf_ranks_differ(p, gen);
 	if (!p->smp || !p->opt.transition || (p->lft_known ? !gen->changes.entries :
 	    !p->opt.takeover && e->prefer.stage != IBF_ADOPTING))
 		return;

@@ -488,7 +488,7 @@ unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 		n_again += hedged(&r, now, again + n_again,
 				  IBF_SMP_WINDOW_MAX - r.on_wire - n_again);
 		pthread_mutex_unlock(&s->mutex);
-		for (unsigned int i = 0; i < n_again && !stop; i++)
+		for (unsigned int i = 0; i < (stop ? 0 : n_again); i++)
 			send_job(&r, again[i]);
 	}
 	abandon(&r);

@@ -110,28 +110,31 @@ static bool promised(const struct promise *p, ftr_sw from, uint32_t col)
 	       (p->y[from].ends && p->y[to].ends) || has_manager(p, to);
 }
 
-static void count_unserved(const struct promise *p, struct ibf_unserved *out)
+/* Count the pairs that the engine does not promise to connect.  Returns the number of those pairs of
+ * hosts that are not physically connected. */
+static uint64_t count_unserved(const struct promise *p, struct ibf_generation *gen)
 {
 	const struct ftr_shape *sh = p->sh;
 	const struct tally *y = p->y;
 	const struct ftr_fabric *f = sh->f;
+	uint64_t apart = 0;
 
+	gen->unserved_hosts = gen->unserved_mixed = gen->unserved_others = 0;
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		for (uint32_t c = 0; c < f->n_sw; c++) {
 			ftr_sw to = sh->numbering.col_sw[c];
 
 			if (promised(p, s, c))
 				continue;
-			out->hosts += (uint64_t)y[s].hosts * y[to].host_lids;
+			gen->unserved_hosts += (uint64_t)y[s].hosts * y[to].host_lids;
 			if (!joined(p, s, c))
-				out->apart += (uint64_t)y[s].hosts *
-					y[to].host_lids;
-			out->mixed += y[to].host_lids;
+				apart += (uint64_t)y[s].hosts * y[to].host_lids;
+			gen->unserved_mixed += y[to].host_lids;
 			if (f->sw[to].lid)
-				out->mixed += (uint64_t)y[s].hosts <<
-					      f->sw[to].lmc;
+				gen->unserved_mixed += (uint64_t)y[s].hosts << f->sw[to].lmc;
 		}
 	}
+	return apart;
 }
 
 /* List the switches whose hosts cannot reach all other hosts; returns their number.  The key of a
@@ -197,17 +200,17 @@ static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 }
 
 static void warn_unserved(struct ibf_engine *e, const struct promise *p,
-			  const struct ibf_unserved *un)
+			  const struct ibf_generation *gen, uint64_t apart)
 {
-	uint64_t barred = un->hosts - un->apart;
+	uint64_t barred = gen->unserved_hosts - apart;
 	uint32_t most = (uint32_t)e->plugin->opt.log_samples;
 	char sample[1600];
 
-	if (un->apart) {
+	if (apart) {
 		name_lacking(p, true, most, sample, sizeof(sample));
 		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no physical path for %s; they cannot reach each other until links connect their switches%s",
 			e->ops->name,
-			ibf_count(un->apart, "pair of hosts", "pairs of hosts").s, sample);
+			ibf_count(apart, "pair of hosts", "pairs of hosts").s, sample);
 	}
 	if (barred) {
 		name_lacking(p, false, most, sample, sizeof(sample));
@@ -217,10 +220,10 @@ static void warn_unserved(struct ibf_engine *e, const struct promise *p,
 			p->sh->tree.roots_given ?
 			" by the ranks that root_guid_file gives" : "", sample);
 	}
-	if (un->mixed)
+	if (gen->unserved_mixed)
 		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no %s path for %s; all others are routed",
 			e->ops->name, p->what == FTR_PROMISE_ALL ? "physical" : "up/down",
-			ibf_count(un->mixed, "pair of a host and a switch",
+			ibf_count(gen->unserved_mixed, "pair of a host and a switch",
 				  "pairs of a host and a switch").s);
 }
 
@@ -280,7 +283,6 @@ static enum ftr_status judge(const struct promise *p,
 enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen, struct ftr_err *err)
 {
 	const struct ftr_route_stats *stats = &gen->stats;
-	struct ibf_unserved *un = &gen->unserved;
 	struct ftr_check_opts opts = {
 		.rank = stats->order_known ? stats->order : NULL,
 		.turn = stats->turn, .n_turns = stats->turn ? stats->n_turns : 0,
@@ -293,9 +295,9 @@ enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen, str
 		.what = e->ops->promise(&gen->opts),
 		.island = ftr_calloc(gen->fabric->n_sw, sizeof(*p.island)),
 	};
+	uint64_t apart = 0, lost = 0;
 	enum ftr_status st = FTR_OK;
 
-	memset(un, 0, sizeof(*un));
 	if (!r || !y || !p.island)
 		st = ftr_nomem(err, "the check");
 	else
@@ -304,14 +306,14 @@ enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen, str
 		st = ftr_check_tables(gen->fabric, gen->tables, &opts,
 				      e->plugin->team, r, err);
 	if (!st) {
-		count_unserved(&p, un);
+		apart = count_unserved(&p, gen);
 		st = judge(&p, gen->tables, r, err);
 	}
 	if (!st) {
 		for (int i = 0; i < FTR_N_CHECK_CLASSES; i++)
-			un->others += r->bad[i];
-		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
-		warn_unserved(e, &p, un);
+			lost += r->bad[i];
+		gen->unserved_others = lost - FTR_MIN(lost, gen->unserved_hosts + gen->unserved_mixed);
+		warn_unserved(e, &p, gen, apart);
 		if (stats->reordered)
 			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all pairs are routed in an order like that of sftree, and the most loaded link may carry more flows (see IBF002); repair links, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name);

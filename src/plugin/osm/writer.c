@@ -20,17 +20,12 @@
 #include "helper/job.h"
 #include "osm/writer.h"
 
-struct queued {
-	struct queued *next;
-	struct ibf_job job;
-};
-
 struct ibf_writer {
 	struct ibf_plugin *p;
 	pthread_t thread;
 	pthread_mutex_t mutex;	/* guards the members below */
 	pthread_cond_t cond;
-	struct queued *first, **end;
+	struct ibf_job *first, **end;
 	size_t n, bytes;	/* number of waiting jobs, and their memory in bytes */
 	bool busy;		/* a job is running */
 	bool stop;		/* no more jobs are accepted */
@@ -136,7 +131,7 @@ static enum ftr_status run(struct ibf_writer *w, const struct ibf_job *j, struct
 
 static size_t size_of(const struct ibf_job *j)
 {
-	return sizeof(struct queued) + j->bytes;
+	return sizeof(*j) + j->bytes;
 }
 
 static void drop(const struct ibf_job *j)
@@ -146,25 +141,25 @@ static void drop(const struct ibf_job *j)
 }
 
 /* Remove *at, which may be NULL, from the queue, and return it.  The caller holds the mutex. */
-static struct queued *take(struct ibf_writer *w, struct queued **at)
+static struct ibf_job *take(struct ibf_writer *w, struct ibf_job **at)
 {
-	struct queued *q = *at;
+	struct ibf_job *j = *at;
 
-	if (!q)
+	if (!j)
 		return NULL;
-	*at = q->next;
+	*at = j->next;
 	if (!*at)
 		w->end = at;
 	w->n--;
-	w->bytes -= size_of(&q->job);
-	return q;
+	w->bytes -= size_of(j);
+	return j;
 }
 
-static void free_queued(struct queued *q)
+static void free_queued(struct ibf_job *j)
 {
-	if (q)
-		drop(&q->job);
-	free(q);
+	if (j)
+		drop(j);
+	free(j);
 }
 
 /* Count a failed job of the kind msg.  If st is FTR_OK, the job has succeeded: end the series of
@@ -195,20 +190,20 @@ static void *writer(void *arg)
 	while (!w->stop || w->first) {
 		bool pause = !w->stop && ibf_now_ms() < w->pause;
 		struct ftr_err err = { 0 };
-		struct queued *q = pause ? NULL : take(w, &w->first);
+		struct ibf_job *j = pause ? NULL : take(w, &w->first);
 		enum ftr_status st;
 
-		if (!q) {
+		if (!j) {
 			ibf_cond_wait(&w->cond, &w->mutex, pause && w->first ? w->pause : -1);
 			continue;
 		}
 		w->busy = true;
 		pthread_mutex_unlock(&w->mutex);
-		st = run(w, &q->job, &err);
+		st = run(w, j, &err);
 		pthread_mutex_lock(&w->mutex);
 		w->busy = false;
-		note(w, q->job.msg, st, &err);
-		free_queued(q);
+		note(w, j->msg, st, &err);
+		free_queued(j);
 		ibf_cond_wake(&w->cond);
 	}
 	pthread_mutex_unlock(&w->mutex);
@@ -219,27 +214,27 @@ static void *writer(void *arg)
 
 /* Remove from the queue the job that j replaces, and return it.  NULL: there is no such job.  The
  * caller holds the mutex. */
-static struct queued *take_older(struct ibf_writer *w, const struct ibf_job *j)
+static struct ibf_job *take_older(struct ibf_writer *w, const struct ibf_job *j)
 {
-	struct queued **at = &w->first;
+	struct ibf_job **at = &w->first;
 
 	if (j->append)
 		return NULL;
-	while (*at && !(!(*at)->job.append && !strcmp((*at)->job.path, j->path)))
+	while (*at && ((*at)->append || strcmp((*at)->path, j->path)))
 		at = &(*at)->next;
 	return take(w, at);
 }
 
 bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j)
 {
-	struct queued *q = w && j->path ? ftr_calloc(1, sizeof(*q)) : NULL;
-	struct queued *old;
+	struct ibf_job *q = w && j->path ? ftr_calloc(1, sizeof(*q)) : NULL;
+	struct ibf_job *old;
 
 	if (!q) {
 		drop(j);
 		return !w;
 	}
-	q->job = *j;
+	*q = *j;
 	pthread_mutex_lock(&w->mutex);
 	old = take_older(w, j);
 	if (w->stop || w->n == IBF_WRITER_JOBS ||
@@ -309,11 +304,11 @@ static void report(struct ibf_writer *w)
 
 static void drop_waiting(struct ibf_writer *w)
 {
-	struct queued *q;
+	struct ibf_job *j;
 
-	while ((q = take(w, &w->first))) {
-		w->series[q->job.msg]++;
-		free_queued(q);
+	while ((j = take(w, &w->first))) {
+		w->series[j->msg]++;
+		free_queued(j);
 	}
 }
 

@@ -23,6 +23,7 @@
 
 /* A job writes one file. */
 struct ibf_job {
+	struct ibf_job *next;	/* used by writer.c only */
 	enum ibf_msg msg;	/* kind of the job, and the message if it fails */
 	char *path;		/* allocated; freed with the job */
 	/* true: append complete lines.  false: replace the file; while the job waits, a newer job

@@ -131,7 +131,7 @@ static enum ftr_status push_plan(struct rr *f,
 
 	r->switches = FTR_MAX(r->switches, plan->n_switches);
 	r->write_steps += plan->n_steps;
-	st = rr_write(f, &what, &r->fault, &r->sets, err);
+	st = rr_write(f, &what, r, err);
 	if (!st && (r->sets.failed || f->view->mixed))
 		st = ftr_fail(err, FTR_REFUSED, "not all blocks were acknowledged");
 	if (st)
@@ -146,38 +146,22 @@ static enum ftr_status push_plan(struct rr *f,
 /* ---- local repair ------------------------------------------------------- */
 
 static enum ftr_status plan_local(struct rr *f,
-				    const struct rr_fault *fault,
+				    const struct rr_repair *r,
 				    struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err)
 {
-	struct ftr_hop *ev = ftr_calloc(fault->n_links, sizeof(*ev));
+	struct ftr_hop *ev = ftr_calloc(r->n_links, sizeof(*ev));
 	enum ftr_status st;
 
 	if (!ev)
 		return ftr_nomem(err, "changes of links");
-	for (uint32_t i = 0; i < fault->n_links; i++)
+	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_hop){
-			.sw = fault->link[i].sw,
-			.port = fault->link[i].port,
+			.sw = r->link[i].sw, .port = r->link[i].port,
 		};
-	st = rr_planner_events(f->view->planner, ev, fault->n_links, plan, err);
+	st = rr_planner_events(f->view->planner, ev, r->n_links, plan, err);
 	free(ev);
 	return st;
-}
-
-/* Input of the checker for one plan. */
-struct trial {
-	struct ftr_change *change;	/* [n] changed entries, without duplicates */
-	uint32_t n;
-	struct ftr_link *gone;	/* links of this repair that died */
-	uint64_t *dead;		/* set of the ports of all dead links */
-};
-
-static void trial_fini(struct trial *c)
-{
-	free(c->change);
-	free(c->gone);
-	free(c->dead);
 }
 
 static int by_switch_and_lid(const void *x, const void *y)
@@ -187,48 +171,47 @@ static int by_switch_and_lid(const void *x, const void *y)
 	return FTR_ORDER(a->sw, b->sw) ?: FTR_ORDER(a->lid, b->lid);
 }
 
-/* Enter the plan into the tables t, and store the changed entries in c.  If the plan writes an
- * entry several times, the last write counts. */
-static void enter_plan(struct trial *c, struct ftr_tables *t,
-		       const struct ftr_ddlr_plan *plan)
+/* Enter the plan into the tables t, and store the changed entries in change[]; returns their number.
+ * If the plan writes an entry several times, the last write counts. */
+static uint32_t enter_plan(const struct ftr_ddlr_plan *plan, struct ftr_tables *t,
+			   struct ftr_change *change)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < plan->n; i++) {
 		const struct ftr_change *w = &plan->write[i];
 
-		c->change[i] = *w;
-		c->change[i].before = ftr_tables_row(t, w->sw)[w->lid];
+		change[i] = *w;
+		change[i].before = ftr_tables_row(t, w->sw)[w->lid];
 	}
 	for (uint32_t i = 0; i < plan->n; i++)
 		ftr_tables_row(t, plan->write[i].sw)[plan->write[i].lid] =
 			plan->write[i].after;
-	qsort(c->change, plan->n, sizeof(*c->change), by_switch_and_lid);
+	qsort(change, plan->n, sizeof(*change), by_switch_and_lid);
 	for (uint32_t i = 0; i < plan->n; i++) {
-		struct ftr_change *x = &c->change[i];
+		struct ftr_change *x = &change[i];
 
-		if (n && !by_switch_and_lid(x, &c->change[n - 1]))
+		if (n && !by_switch_and_lid(x, &change[n - 1]))
 			continue;
 		x->after = ftr_tables_row(t, x->sw)[x->lid];
 		if (x->before != x->after)
-			c->change[n++] = *x;
+			change[n++] = *x;
 	}
-	c->n = n;
+	return n;
 }
 
-static void undo_plan(const struct trial *c, struct ftr_tables *t)
+static void undo_changes(const struct ftr_change *change, uint32_t n, struct ftr_tables *t)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		ftr_tables_row(t, c->change[i].sw)[c->change[i].lid] =
-			c->change[i].before;
+	for (uint32_t i = 0; i < n; i++)
+		ftr_tables_row(t, change[i].sw)[change[i].lid] = change[i].before;
 }
 
-static void list_dead_links(struct trial *c, const struct rr_fault *fault)
+static void list_dead_links(const struct rr_repair *r, struct ftr_link *gone)
 {
-	for (uint32_t i = 0; i < fault->n_links; i++) {
-		const struct rr_link *x = &fault->link[i];
+	for (uint32_t i = 0; i < r->n_links; i++) {
+		const struct rr_link *x = &r->link[i];
 
-		c->gone[i] = (struct ftr_link){
+		gone[i] = (struct ftr_link){
 			.sw = x->sw, .peer = x->peer, .port = x->port,
 			.peer_port = x->peer_port,
 		};
@@ -243,34 +226,31 @@ static void list_dead_links(struct trial *c, const struct rr_fault *fault)
  * checker's dependency graph (<ftr/cdg.h>), which also covers packets in flight.  A path
  * may end at a dead port only if the plan reports entries that it could not repair.
  */
-static enum ftr_status check_plan(const struct rr_view *v, const struct rr_fault *fault,
+static enum ftr_status check_plan(const struct rr_view *v, const struct rr_repair *r,
 				  const struct ftr_ddlr_plan *plan,
 				  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
-	struct trial c = {
-		.change = ftr_calloc(plan->n + 1u, sizeof(*c.change)),
-		.gone = ftr_calloc(fault->n_links + 1u, sizeof(*c.gone)),
-		.dead = rr_dead_with(v, fault),
-	};
+	struct ftr_change *change = ftr_calloc(plan->n + 1u, sizeof(*change));
+	struct ftr_link *gone = ftr_calloc(r->n_links + 1u, sizeof(*gone));
+	uint64_t *dead = rr_dead_with(v, r);
 	struct ftr_check_delta delta;
 	struct ftr_delta_report rep;
 	enum ftr_status st;
 
-	if (!c.change || !c.gone || !c.dead) {
-		trial_fini(&c);
-		return ftr_nomem(err, "changed entries");
+	if (!change || !gone || !dead) {
+		st = ftr_nomem(err, "changed entries");
+		goto done;
 	}
-	enter_plan(&c, v->sent, plan);
-	list_dead_links(&c, fault);
+	list_dead_links(r, gone);
 	ftr_incr_delta(v->incr, &delta);
 	delta = (struct ftr_check_delta){
-		.dead = c.dead, .extra = delta.extra, .n_extra = delta.n_extra,
-		.gone = c.gone, .n_gone = fault->n_links,
-		.change = c.change, .n_changes = c.n, .rank = v->gen.order,
+		.dead = dead, .extra = delta.extra, .n_extra = delta.n_extra,
+		.gone = gone, .n_gone = r->n_links, .rank = v->gen.order,
+		.change = change, .n_changes = enter_plan(plan, v->sent, change),
 	};
 	st = ftr_check_changes(f, v->sent, &delta, &rep, err);
-	undo_plan(&c, v->sent);
+	undo_changes(change, delta.n_changes, v->sent);
 	for (int i = 0; i < FTR_N_FINDINGS; i++) {
 		if (st)
 			break;
@@ -281,7 +261,10 @@ static enum ftr_status check_plan(const struct rr_view *v, const struct rr_fault
 			st = rr_refuse(f, "the planned local repair leads to",
 				       &rep, (enum ftr_finding)i, err);
 	}
-	trial_fini(&c);
+done:
+	free(change);
+	free(gone);
+	free(dead);
 	return st;
 }
 
@@ -289,13 +272,13 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 {
 	struct ftr_ddlr_plan plan = { 0 };
 	struct ftr_err err = { 0 };
-	enum ftr_status st = plan_local(f, &r->fault, &plan, &err);
+	enum ftr_status st = plan_local(f, r, &plan, &err);
 
 	if (!st) {
-		r->computed_ms = rr_now(f) - r->fault.trap_at;
+		r->computed_ms = rr_now(f) - r->trap_at;
 		r->unrepaired = plan.unrepaired;
-		st = check_plan(f->view, &r->fault, &plan, &err);
-		r->checked_ms = rr_now(f) - r->fault.trap_at;
+		st = check_plan(f->view, r, &plan, &err);
+		r->checked_ms = rr_now(f) - r->trap_at;
 		if (!st)
 			st = push_plan(f, &plan, r, &err);
 		ftr_ddlr_plan_fini(&plan);

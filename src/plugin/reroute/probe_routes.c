@@ -77,7 +77,7 @@ void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_lin
 	rr_bit_put(set, f->sw[c->peer].first_port + c->peer_port);
 }
 
-uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_fault *fault)
+uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
 	size_t words = (f->n_ports + 63) / 64;
@@ -86,9 +86,9 @@ uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_fault *fault)
 	if (!dead)
 		return NULL;
 	memcpy(dead, ftr_incr_dead(v->incr), words * sizeof(*dead));
-	for (uint32_t i = 0; i < fault->n_links; i++)
-		if (!fault->link[i].up)
-			rr_mark_link(f, dead, &fault->link[i]);
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (!r->link[i].up)
+			rr_mark_link(f, dead, &r->link[i]);
 	return dead;
 }
 

@@ -93,7 +93,7 @@ void rr_repair_free(struct rr_repair *r)
 	if (!r)
 		return;
 	rr_routing_put(&r->gen);
-	free(r->fault.link);
+	free(r->link);
 	free(r->sets.text);
 	free(r);
 }
@@ -106,11 +106,11 @@ static struct rr_repair *repair_new(struct rr *f,
 
 	if (!r)
 		return NULL;
-	r->fault.trap_at = n_traps ? trap[0].at : rr_now(f);
-	r->fault.wall = rr_wall() - (rr_now(f) - r->fault.trap_at) / 1e3;
+	r->trap_at = n_traps ? trap[0].at : rr_now(f);
+	r->wall = rr_wall() - (rr_now(f) - r->trap_at) / 1e3;
 	r->gen = rr_routing_get(&f->view->gen);
 	r->number = f->n_repairs + 1;
-	r->fault.n_traps = n_traps;
+	r->n_traps = n_traps;
 	r->sets = RR_NO_SETS;
 	r->known_ms = r->computed_ms = r->checked_ms = r->reconciled_ms = -1;
 	return r;
@@ -118,7 +118,7 @@ static struct rr_repair *repair_new(struct rr *f,
 
 static double since(const struct rr *f, const struct rr_repair *r)
 {
-	return rr_now(f) - r->fault.trap_at;
+	return rr_now(f) - r->trap_at;
 }
 
 static enum ftr_status refuse_findings(const struct rr_view *v,
@@ -248,16 +248,16 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 			       const struct ftr_incr_result **res,
 			       struct ftr_err *err)
 {
-	struct ftr_incr_event *ev = ftr_calloc(r->fault.n_links, sizeof(*ev));
+	struct ftr_incr_event *ev = ftr_calloc(r->n_links, sizeof(*ev));
 	enum ftr_status st;
 
 	if (!ev)
 		return ftr_nomem(err, "changes of links");
-	for (uint32_t i = 0; i < r->fault.n_links; i++)
+	for (uint32_t i = 0; i < r->n_links; i++)
 		ev[i] = (struct ftr_incr_event){
-			r->fault.link[i].sw, r->fault.link[i].port, r->fault.link[i].up
+			r->link[i].sw, r->link[i].port, r->link[i].up
 		};
-	st = rr_apply(f, ev, r->fault.n_links, res, err);
+	st = rr_apply(f, ev, r->n_links, res, err);
 	free(ev);
 	r->computed_ms = since(f, r);
 	if (!st) {
@@ -298,7 +298,7 @@ static void keep_until_confirmed(struct rr *f, struct rr_repair *r)
 	*at = r;
 	f->state.unconfirmed++;
 	/* the sweep that should have confirmed this repair has already routed: request another */
-	if (f->state.sweep != RR_ROUTING && r->fault.trap_at <= f->state.began)
+	if (f->state.sweep != RR_ROUTING && r->trap_at <= f->state.began)
 		rr_damp_want(&f->state.want, rr_now(f));
 	pthread_mutex_unlock(&f->mutex);
 }
@@ -332,9 +332,9 @@ static void warn_flapping(struct rr *f, const struct ftr_fabric *fab,
 
 static void note_changes(struct rr *f, const struct rr_repair *r)
 {
-	for (uint32_t i = 0; i < r->fault.n_links; i++)
-		if (rr_note(f, RR_NOTE_REPAIRED, &r->fault.link[i]))
-			warn_flapping(f, r->gen.fabric, &r->fault.link[i]);
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (rr_note(f, RR_NOTE_REPAIRED, &r->link[i]))
+			warn_flapping(f, r->gen.fabric, &r->link[i]);
 }
 
 static void finish(struct rr *f, struct rr_repair *r)
@@ -344,7 +344,7 @@ static void finish(struct rr *f, struct rr_repair *r)
 		rr_sweep_now(f);
 	else if (r->sets.again)
 		rr_want_sweep(f);
-	if (r->fault.n_traps) {
+	if (r->n_traps) {
 		keep_until_confirmed(f, r);
 	} else {	/* OpenSM already knows the change, so no sweep will confirm the repair */
 		f->ops->record(f->ctx, r);
@@ -368,10 +368,10 @@ static void report_local(struct rr *f, struct rr_repair *r)
 	r->computed_ms = r->checked_ms = -1;
 }
 
-static bool all_down(const struct rr_fault *fault)
+static bool all_down(const struct rr_repair *r)
 {
-	for (uint32_t i = 0; i < fault->n_links; i++)
-		if (fault->link[i].up)
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (r->link[i].up)
 			return false;
 	return true;
 }
@@ -460,7 +460,7 @@ void rr_repair_continue(struct rr *f)
 static void repair_locally(struct rr *f, struct rr_repair *r)
 {
 	rr_repair_settle(f);	/* the fault interrupts the transition */
-	if (!all_down(&r->fault))
+	if (!all_down(r))
 		rr_ddlr_drop(f->view);
 	else if (rr_ddlr_detour(f, r))
 		report_local(f, r);
@@ -476,12 +476,12 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	struct rr_writes what;
 	enum ftr_status st;
 
-	for (uint32_t i = 0; i < r->fault.n_links; i++)
-		if (!r->fault.link[i].up) {
-			rr_note(f, RR_NOTE_DOWN, &r->fault.link[i]);
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (!r->link[i].up) {
+			rr_note(f, RR_NOTE_DOWN, &r->link[i]);
 			down = true;
 		}
-	if (!all_down(&r->fault))
+	if (!all_down(r))
 		rr_ddlr_returned(f);
 	if (local)
 		repair_locally(f, r);
@@ -506,7 +506,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 		r->write_steps = res->n_write_steps;
 		r->drained = res->n_drain;
 		what = list_writes(res);
-		st = rr_write(f, &what, &r->fault, &r->sets, &err);
+		st = rr_write(f, &what, r, &err);
 	}
 	if (st) {
 		give_up(f, applied, &err);
@@ -582,19 +582,19 @@ static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
 	bool unknown = false;
 
 	if (r)
-		r->fault.link = ftr_calloc(n_ask, sizeof(*r->fault.link));
-	if (!r || !r->fault.link) {
+		r->link = ftr_calloc(n_ask, sizeof(*r->link));
+	if (!r || !r->link) {
 		rr_repair_free(r);
 		rr_sweep_now(f);
 		return true;
 	}
-	r->fault.n_links = rr_probe(f, ask, n_ask, n_traps > 0, &r->fault.link,
+	r->n_links = rr_probe(f, ask, n_ask, n_traps > 0, &r->link,
 				&unknown);
-	r->fault.n_links = drop_damped(f, r->fault.link, r->fault.n_links);
+	r->n_links = drop_damped(f, r->link, r->n_links);
 	r->known_ms = since(f, r);
 	if (unknown)
 		rr_want_sweep(f);
-	if (r->fault.n_links)
+	if (r->n_links)
 		return repair(f, r) || !rr_is_overtaken(f);
 	rr_repair_free(r);
 	return !rr_is_overtaken(f);

@@ -73,17 +73,22 @@ struct rr_writes {
 	uint32_t first_drain;
 };
 
-/* A block to be written, for the operations `announce` and `settle` of rr_ops. */
+/* A block to be written.  The operations `announce` and `settle` of rr_ops get an array of blocks. */
 struct rr_block {
+	ftr_sw sw;
 	uint64_t guid;
 	const char *name;
 	uint32_t block;
-	const uint8_t *data;	/* the entries, FTR_LFT_BLOCK bytes */
+	uint8_t data[FTR_LFT_BLOCK];	/* the entries */
 	bool skip;		/* not written, because there is no directed route to the switch */
 	bool open;		/* OpenSM has sent this block, but the switch has not acknowledged
 				 * it yet */
 	bool sure;		/* the write was acknowledged, and no earlier packet to the switch
 				 * can still arrive */
+	/* used by write.c only */
+	bool late;		/* the answer is awaited for LATE_MS only */
+	uint16_t step;
+	uint32_t first, end;	/* the changed entries: rr_writes.entry[first .. end-1] */
 };
 
 /* The view: the worker's copy of shape and tables, with data for probes and writes.  Only the
@@ -119,17 +124,6 @@ struct rr_view {
 				 * left the fabric */
 };
 
-/* The changes of links that one repair handles. */
-struct rr_fault {
-	/* Time of the first trap; if n_traps is 0, time at which the repair began.  wall: in
-	 * seconds since 1970.  trap_at: in ms of the clock of rr_ops. */
-	double wall;
-	double trap_at;
-	uint32_t n_traps;
-	uint32_t n_links;
-	struct rr_link *link;	/* [n_links] */
-};
-
 /* The blocks that write.c has written.  If there were several writes, each number is the sum over
  * them. */
 struct rr_sets {
@@ -161,7 +155,13 @@ struct rr_repair {
 	struct rr_routing gen;	/* the routing to which the switch numbers of this repair refer */
 	uint32_t number;	/* repairs are numbered from the start of OpenSM on */
 	enum rr_stage stage;
-	struct rr_fault fault;
+	/* Time of the first trap; if n_traps is 0, time at which the repair began.  wall: in
+	 * seconds since 1970.  trap_at: in ms of the clock of rr_ops. */
+	double wall;
+	double trap_at;
+	uint32_t n_traps;
+	uint32_t n_links;
+	struct rr_link *link;	/* [n_links] the changed links */
 	struct rr_sets sets;
 	uint32_t spared;	/* number of entries without a path in the new tables that stay as
 				 * they are, because their old path works (ftr_incr_spare()) */
@@ -240,14 +240,10 @@ struct rr {
 	pthread_mutex_t view_lock;	/* taken after all other locks; never held during a wait */
 	struct rr_view *view;	/* only the worker changes it */
 
-	uint32_t n_repairs;	/* used by the worker only */
-};
-
-/* The next job of the worker, copied from rr.state. */
-struct rr_task {
-	unsigned int todo;	/* the actions to carry out: a set of enum rr_action */
-	struct rr_routing fresh;
-	bool up;		/* OpenSM has set all links Active */
+	/* used by the worker only */
+	uint32_t n_repairs;
+	unsigned int todo;	/* its present job: a set of enum rr_action */
+	struct rr_routing taken;	/* taken from `fresh` for RR_ACT_NEW_VIEW */
 };
 
 /* post.c */
@@ -283,9 +279,9 @@ void rr_fini(struct rr *f);
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
 /* Take the next job.  The caller is the worker and holds the mutex.  Returns false if there is
  * nothing to do until the time of rr_timer() or the next event. */
-bool rr_take(struct rr *f, struct rr_task *t);
+bool rr_take(struct rr *f);
 /* Run the job from start to end; called without the mutex. */
-void rr_do(struct rr *f, struct rr_task *t);
+void rr_do(struct rr *f);
 
 /* reroute.c.  These functions are called by the worker only.  rr_view_new returns NULL, with the
  * reason in err, if it failed. */
@@ -356,8 +352,8 @@ void rr_search_around(struct rr_view *v, const uint8_t *silent);
 /* Add both ends of a link to a set of ports. */
 void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_link *c);
 /* Returns the set of the ports of all links that are dead in v, or that died according to
- * `fault`.  The caller frees it.  NULL: no memory. */
-uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_fault *fault);
+ * r.  The caller frees it.  NULL: no memory. */
+uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r);
 
 /* probe.c.  Store the links between s and other switches, dead or alive, in out[], which has room
  * for FTR_PORT_MAX; returns their number. */
@@ -369,12 +365,13 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 
-/* write.c: write the entries of a repair, add to *sets, and free what->entry.  FTR_OK is also returned
- * if some blocks were not acknowledged (sets->failed), or if a routing has begun after the first step.
+/* write.c: write the entries of the repair r, add to r->sets, and free what->entry.  FTR_OK is also
+ * returned if some blocks were not acknowledged (r->sets.failed), or if a routing has begun after the
+ * first step.
  * On all other results, nothing was written.  FTR_REFUSED: a routing has begun, or rr_ops.announce
  * has refused.  FTR_NOMEM: what->entry is NULL, or memory is exhausted. */
-enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
-			 const struct rr_fault *fault, struct rr_sets *sets, struct ftr_err *err);
+enum ftr_status rr_write(struct rr *f, const struct rr_writes *what, struct rr_repair *r,
+			 struct ftr_err *err);
 
 /* ddlr.c.  The view v will replace the current view: drop the planner of the current view, and start
  * to make one for v, if the engine of v is ddlr. */

@@ -31,6 +31,7 @@ struct rr_smp {
 	unsigned int n_routes;	/* number of routes; 0: the request fails immediately */
 	const uint8_t *payload;	/* RR_SMP_DATA bytes of a Set; NULL: the request is a Get */
 	bool skip;		/* do not send this request, and do not change its results */
+	ftr_sw sw;		/* the switch, for the caller's use */
 	/* results */
 	enum rr_smp_state state;
 	double at;		/* time of the answer, by the clock of rr_ops */

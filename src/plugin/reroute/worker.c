@@ -35,7 +35,7 @@ static struct rr_repair *take_reconciled(struct rr *f)
 	struct rr_repair **at = &f->repairs;
 
 	while ((r = *at)) {
-		if (r->fault.trap_at > f->state.began) {
+		if (r->trap_at > f->state.began) {
 			at = &r->next;
 			continue;
 		}
@@ -44,7 +44,7 @@ static struct rr_repair *take_reconciled(struct rr *f)
 		r->next = NULL;
 		*end = r;
 		end = &r->next;
-		r->reconciled_ms = rr_now(f) - r->fault.trap_at;
+		r->reconciled_ms = rr_now(f) - r->trap_at;
 	}
 	return done;
 }
@@ -96,54 +96,52 @@ static void new_view(struct rr *f, struct rr_routing *gen)
 	rr_routing_put(gen);
 }
 
-bool rr_take(struct rr *f, struct rr_task *t)
+bool rr_take(struct rr *f)
 {
 	struct rr_event ev = {
 		.kind = RR_EV_TIMER, .master = f->ops->is_master(f->ctx)
 	};
 
-	t->todo = rr_step(&f->state, &ev, rr_now(f));
-	t->up = f->state.job_up;
-	t->fresh.owner = NULL;
-	if (t->todo & RR_ACT_NEW_VIEW) {
-		t->fresh = f->fresh;
+	f->todo = rr_step(&f->state, &ev, rr_now(f));
+	if (f->todo & RR_ACT_NEW_VIEW) {
+		f->taken = f->fresh;
 		f->fresh.owner = NULL;
 	}
-	return t->todo != 0;
+	return f->todo != 0;
 }
 
-void rr_do(struct rr *f, struct rr_task *t)
+void rr_do(struct rr *f)
 {
 	struct rr_event done = { .kind = RR_EV_SMP_DONE };
 
-	if (t->todo & RR_ACT_DROP_VIEW) {
+	if (f->todo & RR_ACT_DROP_VIEW) {
 		rr_repair_settle(f);
 		rr_view_set(f, NULL);
 	}
-	if (t->todo & RR_ACT_NEW_VIEW)
-		new_view(f, &t->fresh);
+	if (f->todo & RR_ACT_NEW_VIEW)
+		new_view(f, &f->taken);
 	if (f->view) {
-		f->view->brought_up = t->up;
+		f->view->brought_up = f->state.job_up;
 		f->view->saw_init = false;
 	}
-	if (t->todo & RR_ACT_REWRITE) {
+	if (f->todo & RR_ACT_REWRITE) {
 		f->ops->rewrite(f->ctx);
 		rr_sweep_now(f);
 	}
-	if (t->todo & RR_ACT_TRAPS) {
+	if (f->todo & RR_ACT_TRAPS) {
 		done.repeat = !handle_traps(f);
 		done.init = f->view && f->view->saw_init;
 	}
 	rr_repair_unknown(f);
-	if (t->todo & RR_ACT_SETTLE)
+	if (f->todo & RR_ACT_SETTLE)
 		rr_repair_settle(f);
-	if (t->todo & RR_ACT_TRANSITION && f->view)
+	if (f->todo & RR_ACT_TRANSITION && f->view)
 		rr_repair_continue(f);
 	rr_repair_unknown(f);
-	if (t->todo & RR_ACT_RETURNS)
-		rr_repair_returns(f, t->todo & RR_ACT_SWEPT);
+	if (f->todo & RR_ACT_RETURNS)
+		rr_repair_returns(f, f->todo & RR_ACT_SWEPT);
 	rr_repair_unknown(f);
-	if (t->todo & RR_ACT_SWEEP)
+	if (f->todo & RR_ACT_SWEEP)
 		rr_sweep_now(f);
 	done.due = f->view ? f->view->transition_due : -1;
 	rr_post(f, &done);

@@ -38,25 +38,15 @@
  * queue. */
 #define DRAIN_MS 5
 
-/* One packet to be written. */
-struct write {
-	ftr_sw sw;
-	uint16_t step;
-	uint32_t block;
-	uint32_t first, end;	/* its entries: rr_writes.entry[first .. end-1] */
-	uint8_t data[FTR_LFT_BLOCK];
-};
-
 /* One call of rr_write. */
 struct push {
 	struct rr *f;
 	struct rr_view *v;
 	const struct rr_writes *what;
-	const struct rr_fault *fault;
-	struct rr_sets *sets;
-	struct write *write;
-	struct rr_smp *job;	/* [n] job[i]: the request for write[i] */
-	struct rr_block *block;	/* [n] block[i]: the block of write[i] */
+	struct rr_repair *r;
+	struct rr_block *block;	/* [n] skip: no directed route leads to the switch.  (If it is alive,
+				 * OpenSM will discover it again, and write its whole table.) */
+	struct rr_smp *job;	/* [n] job[i]: the request for block[i] */
 	uint32_t n;
 	bool doubt;		/* a write was not acknowledged */
 	uint8_t *known;		/* [what->n] 1: the write of the entry was acknowledged */
@@ -64,10 +54,6 @@ struct push {
 	struct ftr_change **by_lid;	/* [what->n] the entries, sorted by (LID, switch) */
 	ftr_sw *stack;		/* [2 * what->n + 1] */
 	uint8_t *seen;		/* [n_sw] */
-	/* [n_sw] 1: no directed route leads to the switch.  (If it is alive, OpenSM will discover
-	 * it again, and write its whole table.) */
-	uint8_t *cut_off;
-	uint8_t *late;		/* [n_sw] 1: answers of the switch are awaited for LATE_MS only */
 	uint64_t *dead;		/* set of the ports of all dead links, including those that the view
 				 * still shows as alive during a local repair */
 };
@@ -80,28 +66,28 @@ static bool same_block(const struct ftr_change *a, const struct ftr_change *b)
 		a->lid / FTR_LFT_BLOCK == b->lid / FTR_LFT_BLOCK;
 }
 
-/* Enter the changes into view->sent, and make the packets. */
-static void make_writes(struct push *p)
+/* Enter the changes into view->sent, and list the blocks. */
+static void list_blocks(struct push *p)
 {
+	const struct ftr_switch *sw = p->v->gen.fabric->sw;
 	struct ftr_change *e = p->what->entry;
-	struct write *w = NULL;
+	struct rr_block *b = NULL;
 
 	for (uint32_t i = 0; i < p->what->n; i++) {
 		uint8_t *row = ftr_tables_row(p->v->sent, e[i].sw);
 
 		if (!i || !same_block(&e[i], &e[i - 1])) {
-			w = &p->write[p->n++];
-			w->sw = e[i].sw;
-			w->step = e[i].step;
-			w->block = e[i].lid / FTR_LFT_BLOCK;
-			w->first = i;
+			b = &p->block[p->n++];
+			*b = (struct rr_block){
+				.sw = e[i].sw, .guid = sw[e[i].sw].guid, .name = sw[e[i].sw].name,
+				.block = e[i].lid / FTR_LFT_BLOCK, .step = e[i].step, .first = i,
+			};
 		}
-		w->end = i + 1;
+		b->end = i + 1;
 		e[i].before = row[e[i].lid];
 		row[e[i].lid] = e[i].after;
 		if (i + 1 == p->what->n || !same_block(&e[i], &e[i + 1]))
-			memcpy(w->data, row + w->block * FTR_LFT_BLOCK,
-			       sizeof(w->data));
+			memcpy(b->data, row + b->block * FTR_LFT_BLOCK, sizeof(b->data));
 	}
 }
 
@@ -115,21 +101,6 @@ static void undo_writes(struct push *p)
 
 /* ---- OpenSM's copy of the tables ------------------------------------------ */
 
-static void list_blocks(struct push *p)
-{
-	const struct ftr_fabric *f = p->v->gen.fabric;
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct write *w = &p->write[i];
-
-		p->block[i] = (struct rr_block){
-			.guid = f->sw[w->sw].guid, .name = f->sw[w->sw].name,
-			.block = w->block, .data = w->data,
-			.skip = p->cut_off[w->sw],
-		};
-	}
-}
-
 /* Call rr_ops.settle.  The member `sure` of a block shows that two conditions are true: the last
  * write of the block, which contains all its entries, was acknowledged; and no packet to the switch
  * has timed out since the view was made, so that no older packet can arrive later. */
@@ -138,13 +109,12 @@ static bool settle(struct push *p, uint32_t epoch)
 	bool rewrite = false;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		ftr_sw s = p->write[i].sw;
+		struct rr_block *b = &p->block[i];
 
-		p->block[i].sure = !p->v->in_flight[s] && !p->block[i].open &&
-			p->job[i].state == RR_SMP_DONE;
+		b->sure = !p->v->in_flight[b->sw] && !b->open && p->job[i].state == RR_SMP_DONE;
 	}
 	if (p->f->ops->settle(p->f->ctx, p->block, p->n, epoch, &rewrite))
-		p->sets->again = true;
+		p->r->sets.again = true;
 	return rewrite;
 }
 
@@ -152,14 +122,14 @@ static bool settle(struct push *p, uint32_t epoch)
 
 static void make_job(struct push *p, uint32_t i)
 {
-	const struct write *w = &p->write[i];
+	const struct rr_block *b = &p->block[i];
 	struct rr_smp *j = &p->job[i];
 
 	j->attr = RR_ATTR_LFT;
-	j->mod = w->block;
-	j->m_key = p->v->m_key[w->sw];
-	j->payload = w->data;
-	j->n_routes = !p->cut_off[w->sw];
+	j->mod = b->block;
+	j->m_key = p->v->m_key[b->sw];
+	j->payload = b->data;
+	j->n_routes = !b->skip;
 }
 
 /* ---- loops ---------------------------------------------------------------- */
@@ -250,11 +220,11 @@ static bool may_reach(struct push *p, ftr_sw s, ftr_lid lid, ftr_sw end)
 }
 
 /* True if the write could close a loop, because another one was not acknowledged. */
-static bool may_loop(struct push *p, const struct write *w)
+static bool may_loop(struct push *p, const struct rr_block *b)
 {
 	if (!begin_doubt(p))
 		return true;
-	for (uint32_t i = w->first; i < w->end; i++) {
+	for (uint32_t i = b->first; i < b->end; i++) {
 		const struct ftr_change *e = &p->what->entry[i];
 
 		if (may_reach(p, next_switch(p, e->sw, e->after), e->lid, e->sw))
@@ -337,10 +307,9 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 
 		if (j->state == RR_SMP_DONE || !j->n_routes || j->skip)
 			continue;
-		p->v->in_flight[p->write[i].sw] = 1;
-		p->sets->again = true;
-		if (rr_dr_route(p->v->tree[1], p->write[i].sw,
-				 &around)) {
+		p->v->in_flight[p->block[i].sw] = 1;
+		p->r->sets.again = true;
+		if (rr_dr_route(p->v->tree[1], p->block[i].sw, &around)) {
 			j->route[1] = j->route[0];
 			j->route[0] = around;
 			j->n_routes = 2;
@@ -359,8 +328,8 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
  * slow. */
 #define LATE_MS 10
 
-/* Send packets of one step: if `late` is true, those for the switches with p->late[] set, otherwise
- * all others. */
+/* Send packets of one step: if `late` is true, those of the blocks that are late, otherwise all
+ * others. */
 static void write_some(struct push *p, uint32_t first, uint32_t end,
 		       bool late)
 {
@@ -374,8 +343,7 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 	for (uint32_t i = first; i < end; i++) {
 		struct rr_smp *j = &p->job[i];
 
-		if (j->state == RR_SMP_DONE ||
-		    (bool)p->late[p->write[i].sw] != late)
+		if (j->state == RR_SMP_DONE || p->block[i].late != late)
 			j->skip = true;
 		else
 			todo += j->n_routes != 0;
@@ -394,23 +362,23 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 {
 	for (uint32_t i = first; i < end; i++) {
 		make_job(p, i);
-		if (p->doubt && may_loop(p, &p->write[i]))
+		if (p->doubt && may_loop(p, &p->block[i]))
 			p->job[i].n_routes = 0;
 	}
 	write_some(p, first, end, false);
 	write_some(p, first, end, true);
 	for (uint32_t i = first; i < end; i++) {
-		ftr_sw s = p->write[i].sw;
+		const struct rr_block *b = &p->block[i];
 
-		p->v->in_flight[s] |= p->job[i].twice;
+		p->v->in_flight[b->sw] |= p->job[i].twice;
 		if (p->job[i].state == RR_SMP_DONE)
-			memset(p->known + p->write[i].first, 1, p->write[i].end - p->write[i].first);
-		if (p->job[i].state == RR_SMP_DONE || p->cut_off[s])
+			memset(p->known + b->first, 1, b->end - b->first);
+		if (p->job[i].state == RR_SMP_DONE || b->skip)
 			continue;
 		p->doubt = true;
 		p->v->mixed = true;
-		p->v->in_flight[s] |= p->job[i].n_routes != 0;
-		p->sets->failed += !p->late[s];
+		p->v->in_flight[b->sw] |= p->job[i].n_routes != 0;
+		p->r->sets.failed += !b->late;
 	}
 }
 
@@ -429,26 +397,25 @@ static bool overtaken(struct push *p, uint32_t epoch)
 static void write_all(struct push *p, uint32_t epoch)
 {
 	for (uint32_t first = 0, end; first < p->n; first = end) {
-		uint16_t step = p->write[first].step;
+		uint16_t step = p->block[first].step;
 
 		if (overtaken(p, epoch))
 			break;
-		for (end = first; end < p->n && p->write[end].step == step;
-		     end++)
+		for (end = first; end < p->n && p->block[end].step == step; end++)
 			;
 		if (step >= p->what->first_drain)
 			p->f->ops->sleep(p->f->ctx, DRAIN_MS);
 		write_step(p, first, end);
 	}
 	for (uint32_t i = 0; i < p->n; i++) {
-		double ms = p->job[i].at - p->fault->trap_at;
+		double ms = p->job[i].at - p->r->trap_at;
 
 		if (p->job[i].state != RR_SMP_DONE)
 			continue;
-		if (p->sets->first_ms < 0 || ms < p->sets->first_ms)
-			p->sets->first_ms = ms;
-		if (ms > p->sets->last_ms)
-			p->sets->last_ms = ms;
+		if (p->r->sets.first_ms < 0 || ms < p->r->sets.first_ms)
+			p->r->sets.first_ms = ms;
+		if (ms > p->r->sets.last_ms)
+			p->r->sets.last_ms = ms;
 	}
 }
 
@@ -456,13 +423,13 @@ static void write_all(struct push *p, uint32_t epoch)
 
 static void note_write(const struct push *p, FILE *out, uint32_t i)
 {
-	const struct write *w = &p->write[i];
+	const struct rr_block *b = &p->block[i];
 
 	fprintf(out, "{\"ms\":%.3f,\"guid\":\"0x%016" PRIx64 "\",\"lids\":[",
-		p->job[i].at - p->fault->trap_at,
-		p->v->gen.fabric->sw[w->sw].guid);
-	for (uint32_t k = w->first; k < w->end; k++)
-		fprintf(out, "%s[%u,%u]", k > w->first ? "," : "",
+		p->job[i].at - p->r->trap_at,
+		b->guid);
+	for (uint32_t k = b->first; k < b->end; k++)
+		fprintf(out, "%s[%u,%u]", k > b->first ? "," : "",
 			p->what->entry[k].lid, p->what->entry[k].after);
 	fprintf(out, "]}\n");
 }
@@ -471,11 +438,11 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
  * disk. */
 #define NOTED_MAX 16384
 
-/* Append the written blocks to sets->text.  A repair may be written in several parts. */
+/* Append the written blocks to sets.text.  A repair may be written in several parts. */
 static void note_writes(struct push *p)
 {
 	size_t size;
-	struct rr_sets *sets = p->sets;
+	struct rr_sets *sets = &p->r->sets;
 	char *text = NULL;
 	FILE *out;
 
@@ -495,7 +462,7 @@ static void note_writes(struct push *p)
 
 /* ---- a whole write ------------------------------------------------------ */
 
-/* Add the numbers of this write to those in p->sets. */
+/* Add the numbers of this write to those in r->sets. */
 static void count(struct push *p)
 {
 	uint64_t seen[FTR_LID_MAX / 64 + 1] = { 0 };
@@ -503,27 +470,24 @@ static void count(struct push *p)
 	for (uint32_t i = 0; i < p->what->n; i++) {
 		ftr_lid lid = p->what->entry[i].lid;
 
-		p->sets->lids += !rr_bit_has(seen, lid);
-		p->sets->pathless += p->what->entry[i].after == FTR_PORT_NONE;
+		p->r->sets.lids += !rr_bit_has(seen, lid);
+		p->r->sets.pathless += p->what->entry[i].after == FTR_PORT_NONE;
 		rr_bit_put(seen, lid);
 	}
 	for (uint32_t i = 0; i < p->n; i++)
-		p->sets->blocks += !p->cut_off[p->write[i].sw];
-	p->sets->n_changes += p->what->n;
+		p->r->sets.blocks += !p->block[i].skip;
+	p->r->sets.n_changes += p->what->n;
 }
 
 static bool allocate(struct push *p)
 {
 	uint32_t n = p->what->n;
 
-	p->write = ftr_calloc(n + 1u, sizeof(*p->write));
 	p->job = ftr_calloc(n + 1u, sizeof(*p->job));
 	p->block = ftr_calloc(n + 1u, sizeof(*p->block));
 	p->known = ftr_calloc(n + 1u, 1);
-	p->cut_off = ftr_calloc(p->v->gen.fabric->n_sw, 1);
-	p->late = ftr_calloc(p->v->gen.fabric->n_sw, 1);
-	p->dead = rr_dead_with(p->v, p->fault);
-	return p->write && p->job && p->known && p->cut_off && p->late && p->block && p->dead;
+	p->dead = rr_dead_with(p->v, p->r);
+	return p->job && p->known && p->block && p->dead;
 }
 
 /* Returns true if the worker may write now.  If a discovery ends meanwhile, OpenSM waits for
@@ -560,25 +524,23 @@ static bool find_routes(struct push *p, const uint8_t *silent)
 
 	rr_dr_search(p->v->tree[0], p->v->gen.fabric, &p->v->origin, p->dead, silent);
 	for (uint32_t i = 0; i < p->n; i++) {
-		ftr_sw s = p->write[i].sw;
+		struct rr_block *b = &p->block[i];
 		struct rr_smp *j = &p->job[i];
 
 		if (j->n_routes)
 			continue;
-		j->n_routes = rr_dr_route(p->v->tree[0], s, &j->route[0]);
-		p->late[s] = !silent || p->v->silent[s];
-		p->cut_off[s] = !j->n_routes;
+		j->n_routes = rr_dr_route(p->v->tree[0], b->sw, &j->route[0]);
+		b->late = !silent || p->v->silent[b->sw];
+		b->skip = !j->n_routes;
 		all = all && j->n_routes;
 	}
 	return all;
 }
 
-enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
-			 const struct rr_fault *fault, struct rr_sets *sets, struct ftr_err *err)
+enum ftr_status rr_write(struct rr *f, const struct rr_writes *what, struct rr_repair *r,
+			 struct ftr_err *err)
 {
-	struct push p = {
-		.f = f, .v = f->view, .what = what, .fault = fault, .sets = sets,
-	};
+	struct push p = { .f = f, .v = f->view, .what = what, .r = r };
 	enum ftr_status st = FTR_OK;
 	uint32_t epoch;
 	bool begun = false, rewrite = false;
@@ -588,10 +550,9 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 	else if (!allocate(&p))
 		st = ftr_nomem(err, "writes");
 	if (!st) {
-		make_writes(&p);
+		list_blocks(&p);
 		if (!find_routes(&p, p.v->silent))
 			find_routes(&p, NULL);
-		list_blocks(&p);
 		begun = begin_write(f, &epoch);
 		st = begun ? f->ops->announce(f->ctx, p.block, p.n, epoch, err) :
 			     ftr_fail(err, FTR_REFUSED, "OpenSM is routing, or has just routed");
@@ -609,15 +570,12 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 		note_writes(&p);
 	}
 	free(what->entry);
-	free(p.write);
 	free(p.job);
 	free(p.block);
 	free(p.known);
 	free(p.by_lid);
 	free(p.stack);
 	free(p.seen);
-	free(p.cut_off);
-	free(p.late);
 	free(p.dead);
 	return st;
 }

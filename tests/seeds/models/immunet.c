@@ -31,7 +31,7 @@
  *
  * Messages of an earlier level are ignored.
  *
- * conf.arg is a struct ftr_sim_immunet.  It contains the time that a switch needs for a signal or a
+ * conf.arg is a struct immunet_opts.  It contains the time that a switch needs for a signal or a
  * control packet, and the size of a control packet.  If these are 0 (the default), each signal or
  * control packet needs the delay of one link and one switch, and no bandwidth.
  *
@@ -470,7 +470,7 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state, s
 	x->n = f->n_sw;
 	x->free_signal = NO_SIGNAL;
 	if (*v->arg)
-		x->o = *(const struct ftr_sim_immunet *)*v->arg;
+		x->o = *(const struct immunet_opts *)*v->arg;
 	if (!x->o.moves)
 		x->o.moves = MOVES;
 	st = check_size(f, err);

@@ -29,7 +29,7 @@ struct immunet_torus {
 struct immunet {
 	struct ftr_arena *arena;	/* memory of all arrays except signal[] */
 	const struct ftr_sim_view *v;
-	struct ftr_sim_immunet o;
+	struct immunet_opts o;
 	uint32_t n;		/* number of switches */
 	struct immunet_torus torus;
 	struct immunet_node *node;

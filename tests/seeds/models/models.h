@@ -3,20 +3,33 @@
  * Published routing functions for the simulator.  Each switch computes its next hops by itself,
  * which no InfiniBand switch can do.  The engines are compared with these algorithms
  * (docs/seeds.md).
+ *
+ * Each function is a table of operations, struct ftr_sim_function of <ftr/sim.h>, and uses the
+ * simulator only through that header.  To add a function, write a new file and add a line to
+ * models.c.
+ *
+ *	tiers.c		the upward and downward ports of fat-tree switches
+ *	det.c		det-links, det-switches
+ *	adaptive.c	adaptive-links, adaptive-switches, misroute
+ *	immunet.c	immunet
+ *	models.c	the list of functions
+ *	sim_models.c	the program sim-models: ibfattree-sim with these functions
  */
-#ifndef FTR_MODELS_H
-#define FTR_MODELS_H
+#ifndef FTR_MODELS_MODELS_H
+#define FTR_MODELS_MODELS_H
 
+#include "base/base.h"
 #include <ftr/sim.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+extern const struct ftr_sim_function model_det_links, model_det_switches;
+extern const struct ftr_sim_function model_adaptive_links,
+	model_adaptive_switches;
+extern const struct ftr_sim_function model_misroute, model_immunet;
 
-/* The i-th routing function; ftr_sim_lft is the first.  NULL past the last. */
-const struct ftr_sim_function *ftr_sim_function_at(unsigned int i);
+/* All routing functions, ended by NULL; ftr_sim_lft is the first. */
+extern const struct ftr_sim_function *const model_functions[];
 /* Find a routing function by name; NULL: there is none of that name. */
-const struct ftr_sim_function *ftr_sim_function_find(const char *name);
+const struct ftr_sim_function *model_find(const char *name);
 
 /*
  * Options of the routing function "immunet" (conf.arg).  Puente et al. 2004, section 6, state the
@@ -26,13 +39,13 @@ const struct ftr_sim_function *ftr_sim_function_find(const char *name);
  *	ring		a closed path through all switches, for packets that have no adaptive
  *			exit with space in the next buffer
  *	emergency	after a fault or a repair, the exchange of messages by which the switches
- *			make a new ring (src/lab/models/immunet.c)
+ *			make a new ring (immunet.c)
  *	level		the priority of an emergency; switches join the emergency with the
  *			highest level
  *	distance	a control packet, sent from neighbour to neighbour, with the number of
  *			hops to a switch; the switches compute the shortest paths from these
  */
-struct ftr_sim_immunet {
+struct immunet_opts {
 	/* Delays of an emergency signal and of a control packet in a switch.  The time of a link
 	 * and a switch (conf.link_ps + conf.switch_ps) is added to the delay of a signal.  If
 	 * control_bytes is 0, it is also added to the delay of a control packet. */
@@ -63,7 +76,4 @@ struct ftr_sim_immunet {
 				 * ring is ready (it still delivers packets to its hosts) */
 };
 
-#ifdef __cplusplus
-}
-#endif
 #endif

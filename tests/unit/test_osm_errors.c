@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Tests the plugin when an allocation fails in a restart, in a change of the preferred tables, in a
+ * takeover of tables that need an unsafe order or have a loop, at the start of a search, with drained
+ * parts and with VLs of ddlr; and when a thread does not start or OpenSM refuses a request.
+ *
+ * The first allocation of each chain of calls (chains.h) fails; chains that agree in their innermost
+ * calls count as one.  By default a sample of them fails, with FTR_SOAK=1 each of them.  In every case the tables of the switches have no loop, and when memory is
+ * available again, sweeps lead to tables that connect all hosts.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chains.h"
+#include "fake/opensm.h"
+#include "lib/draw.h"
+#include "lib/drain_file.h"
+#include "lib/suite.h"
+#include "unit/bad_helper.h"
+
+static struct ftr_err err;
+
+static void sweep(struct fake *h)
+{
+	fake_sweep(h);
+	fake_settle(h);
+}
+
+static struct ibf_plugin *plugin(struct fake *h)
+{
+	return h->plugin;
+}
+
+/* ---- what fails ----------------------------------------------------------------------- */
+
+#define DEPTH 4
+#define SAMPLE 15
+
+static const char tree[] = "2;2,2;1,2;1,1";
+
+/* The state file contains displaced entries, and there is one of another manager. */
+static struct fake *two_files(void)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
+	char path[128];
+
+	fake_link(h, fake_leaf(h, 1), fake_uplink(h, fake_leaf(h, 1), 1), false);
+	fake_settle(h);
+	sweep(h);
+	snprintf(path, sizeof(path), "%s/ibfattree-state-00000000000000aa", h->dir);
+	ck_assert(!ftr_state_write(path, &(struct ftr_state){ .nominal = plugin(h)->nominal->n }, &err));
+	return h;
+}
+
+static void restart(struct fake *h)
+{
+	fake_restart(h, false);
+	sweep(h);
+}
+
+/* A search has found the tables of sftree, and a host is off. */
+static struct fake *better(void)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;3,3;1,3;1,1", .options = "balance load\n" });
+	struct ibf_engine *e = plugin(h)->routed;
+	struct ibf_search *z = calloc(1, sizeof(*z));
+
+	ck_assert_ptr_nonnull(z);
+	z->e = e;
+	z->gen = ibf_generation_get(e->gen);
+	z->balance.moved = 1;
+	ck_assert(!ftr_tables_new(e->gen->fabric, false, &z->t, &err));
+	ck_assert(!ftr_engine_find("sftree")->route(e->gen->shape, &(struct ftr_route_opts)FTR_ROUTE_OPTS_INIT, NULL,
+						    z->t, NULL, &err));
+	e->prefer.better = z;
+	fake_host(h, h->fab->n_ep - 1, false);
+	return h;
+}
+
+/* The leaf with SM has two drained uplinks less; the links are in the nominal fabric. */
+static struct fake *drains(void)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
+	const struct ftr_switch *sw = &h->fab->sw[fake_leaf(h, 1)];
+	struct ftr_drain part = { .guid = sw->guid, .port = fake_uplink(h, fake_leaf(h, 1), 0), .by = "test" };
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
+	ck_assert(write_drains(path, &(struct ftr_drains){ .request = 7, .n = 1, .part = &part }));
+	return h;
+}
+
+static const char ordered[] = "takeover ordered\ntransition_limit_ms 20000\n";
+
+/* The tables in use are those of shortest paths in a ring, clockwise from each switch; they may have a
+ * credit loop. */
+static struct fake *ring(bool cycle)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = draw("a: b e h1\nb: c h1\nc: d h1\nd: e h1\ne: h1\n"), .options = ordered, .not_up = true,
+	});
+	const struct ftr_fabric *f = h->fab;
+
+	h->osm->subn.opt.packet_life_time = OSM_DEFAULT_SWITCH_PACKET_LIFE;
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
+		const struct ftr_lid_owner *o = &f->owner[lid];
+		ftr_sw last;
+
+		if (o->kind == FTR_OWNER_NONE)
+			continue;
+		last = o->kind == FTR_OWNER_SW ? o->idx : f->ep[o->idx].sw;
+		for (ftr_sw s = 0; s < f->n_sw; s++) {
+			/* right: as far as half of the ring; all to the right except over the last link */
+			uint32_t right = (last + f->n_sw - s) % f->n_sw;
+			bool is_right = cycle ? right <= f->n_sw / 2 : s < last;
+			ftr_sw next = (s + (is_right ? 1 : f->n_sw - 1)) % f->n_sw;
+
+			if (s == last) {
+				h->sw[s].lft[lid] = o->kind == FTR_OWNER_SW ? 0 : f->ep[o->idx].sw_port;
+				continue;
+			}
+			for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+				if (ftr_fabric_next(f, s, (ftr_port)p) == next)
+					h->sw[s].lft[lid] = (uint8_t)p;
+		}
+	}
+	return h;
+}
+
+static struct fake *line_tables(void)
+{
+	return ring(false);
+}
+
+static struct fake *loop_tables(void)
+{
+	return ring(true);
+}
+
+/* A search starts after the first routing. */
+static struct fake *searches(void)
+{
+	return fake_new(&(struct fake_opts){ .pgft = tree, .options = "balance full\n", .not_up = true });
+}
+
+/* The tables of the switches become the preferred ones. */
+static struct fake *adopts(void)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree, .options = "adopt yes\n" });
+	char command[128];
+
+	fake_restart(h, false);
+	snprintf(command, sizeof(command), "rm %s/ibfattree-state-*", h->dir);
+	ck_assert(!system(command));
+	return h;
+}
+
+static struct fake *vls(void)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree, .engine = "ddlr", .not_up = true });
+
+	h->osm->subn.opt.qos = TRUE;
+	cl_qmap_init(&h->osm->subn.prtn_pkey_tbl);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++)
+			h->sw_node[s]->physp_table[p].port_info.vl_enforce = 4 << 4;
+	return h;
+}
+
+static const struct scenario {
+	const char *name;
+	struct fake *(*start)(void);
+	void (*act)(struct fake *h);
+	bool loops;		/* the tables in use have a credit loop, or min-hop makes one */
+	bool loads;		/* begins with an allocation without which OpenSM does not load the plugin */
+} scenario[] = {
+	{ .name = "restart", .start = two_files, .act = restart, .loads = true },
+	{ .name = "better tables", .start = better, .act = sweep },
+	{ .name = "drains", .start = drains, .act = restart, .loads = true },
+	{ .name = "line", .start = line_tables, .act = sweep, .loops = true },
+	{ .name = "loop", .start = loop_tables, .act = sweep, .loops = true },
+	{ .name = "search", .start = searches, .act = sweep },
+	{ .name = "adopt", .start = adopts, .act = sweep },
+	{ .name = "VLs", .start = vls, .act = sweep },
+};
+
+static void end(struct fake *h)
+{
+	char path[192];
+
+	/* with the default options there is an order of hosts */
+	snprintf(path, sizeof(path), "rm -f %s/conf.drains %s/opensm-*", h->dir, h->dir);
+	ck_assert(!system(path));
+	fake_free(h);
+}
+
+static void fail_one(const struct scenario *c, unsigned long n)
+{
+	struct fake *h = c->start();
+
+	ftr_alloc_fail_once(n);
+	c->act(h);
+	ftr_alloc_fail_at(0);
+	if (!c->loops)
+		fake_check_sound(h);
+	for (ftr_ep e = 0; e < h->fab->n_ep; e++)
+		fake_host(h, e, true);
+	for (int i = 0; i < 3; i++)
+		sweep(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	end(h);
+}
+
+START_TEST(allocations)
+{
+	const struct scenario *c = &scenario[_i];
+	struct fake *h = c->start();
+	unsigned long total, every;
+
+	chains_begin(DEPTH);
+	c->act(h);
+	total = chains_end();
+	end(h);
+	every = getenv("FTR_SOAK") ? 1 : chains_count() / SAMPLE + 1;
+	for (unsigned long n = 1 + c->loads; n <= total; n++)
+		if (chains_is_first(n, every))
+			fail_one(c, n);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("errors of the plugin");
+	TCase *c = tcase_create("all");
+
+	if (!find_helper())
+		return 77;
+	tcase_add_loop_test(c, allocations, 0, (int)(sizeof(scenario) / sizeof(scenario[0])));
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
