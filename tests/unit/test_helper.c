@@ -147,7 +147,7 @@ static enum ftr_status get_a_plan_job(struct ftr_in *in)
 {
 	struct ftr_ddlr_plan plan = { .n = 0 };
 	struct ftr_ddlr *r = NULL;
-	enum ftr_status st = ftr_ddlr_new(sh, t, NULL, &r, &err);
+	enum ftr_status st = ftr_ddlr_new(sh, t, NULL, false, &r, &err);
 
 	st = st ? ftr_in_end(in, st, &err) : get_plan_job(in, r, f, &plan, &err);
 	ftr_ddlr_plan_fini(&plan);
