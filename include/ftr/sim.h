@@ -345,8 +345,8 @@ struct ftr_sim_conf {
 
 /* ---- results ------------------------------------------------------------------ */
 
-/* Histogram of latencies, with 32 bins per power of two.  So the error of a percentile is at most
- * 3%. */
+/* Histogram of latencies in ps.  Each value below 32 has its own bin.  From 32 on, each range 2^i to
+ * 2^(i+1) is divided into 32 bins.  So the error of a percentile is at most 3%. */
 #define FTR_SIM_BINS (64 * 32)
 
 struct ftr_sim_latency {
@@ -355,10 +355,6 @@ struct ftr_sim_latency {
 	uint64_t min_ps, max_ps;
 	uint64_t *bin;		/* [FTR_SIM_BINS] */
 };
-
-/* The latency that a fraction p (0 to 1) of the packets does not exceed.  Returns the upper edge of
- * the bin of this latency, but at most max_ps; 0 if the histogram is empty. */
-uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p);
 
 /* The results for one class of sources: host ports, or ports 0 of switches. */
 struct ftr_sim_class {

@@ -1,7 +1,7 @@
 # The command line without a simulator.
 dist_check_SCRIPTS += tests/cli/run
 EXTRA_DIST += tests/cli/golden tests/cli/lists.py tests/cli/slurm.py \
-	tests/cli/collective.py
+	tests/cli/collective.py tests/cli/events.py
 TESTS += tests/cli/run
 
 noinst_PROGRAMS += jsonq

@@ -18,7 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/sim.h"
 #include "base/base.h"
 #include "osm/options.h"
 #include <ftr/ftr.h>
@@ -29,7 +28,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct ftr_fabric *fabric;	/* fuzzed tables, orders and events refer to this fabric */
+static struct ftr_fabric *fabric;	/* fuzzed tables and orders refer to this fabric */
 static char path[64];			/* file with the input, for readers that open a file */
 static void (*run)(const uint8_t *data, size_t size);
 
@@ -233,38 +232,6 @@ static void fuzz_options(const uint8_t *data, size_t size)
 	put_file(data, size);
 	ibf_options_default(&o);
 	must_explain(ibf_options_read(path, &o, NULL, &err), &err);
-}
-
-/* ---- events ----------------------------------------------------------------- */
-
-static void in_range(const struct ftr_sim_change *g)
-{
-	must(g->sw < fabric->n_sw, "the switch of an event is out of range");
-	if (g->kind == FTR_SIM_ENTRY)
-		must(g->lid <= FTR_LID_MAX && (g->port == FTR_PORT_NONE ||
-		     g->port <= fabric->sw[g->sw].n_ports), "an entry of an event is out of range");
-	else
-		must(g->port && g->port <= fabric->sw[g->sw].n_ports,
-		     "the port of an event is out of range");
-}
-
-/* For src/command/cli/json.c, which no target makes print. */
-int cli_error(const char *fmt, ...)
-{
-	(void)fmt;
-	return CLI_BAD;
-}
-
-static void fuzz_events(const uint8_t *data, size_t size)
-{
-	struct cli_sim j = { .conf.f = fabric };
-	struct ftr_err err = { 0 };
-
-	put_file(data, size);
-	must_explain(cli_sim_events(&j, path, &err), &err);
-	for (uint32_t i = 0; i < j.n_changes; i++)
-		in_range(&j.change[i]);
-	free(j.change);
 }
 
 static void fuzz_text(const uint8_t *data, size_t size)
@@ -518,7 +485,7 @@ static const struct {
 	{ "order", fuzz_order }, { "pairs", fuzz_pairs },
 	{ "sl2vl", fuzz_sl2vl }, { "psl", fuzz_psl },
 	{ "state", fuzz_state }, { "options", fuzz_options },
-	{ "events", fuzz_events }, { "text", fuzz_text },
+	{ "text", fuzz_text },
 };
 
 static void clean_up(void)

@@ -180,19 +180,24 @@ tests_unit_test_fast_memory_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
 tests_unit_test_fast_memory_LDFLAGS = $(WRAP_ALLOC)
 tests_unit_test_fast_memory_LDADD = $(FAKE_LDADD)
-check_PROGRAMS += tests/unit/test_osm_prefer tests/unit/test_osm_errors tests/unit/test_osm_calls
-tests_unit_test_osm_calls_SOURCES = tests/unit/test_osm_calls.c
+check_PROGRAMS += tests/unit/test_osm_prefer tests/unit/test_osm_errors tests/unit/test_osm_calls \
+	tests/unit/test_osm_odd
+tests_unit_test_osm_odd_SOURCES = tests/unit/test_osm_odd.c
+tests_unit_test_osm_odd_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_odd_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_odd_LDADD = libftrtest.a $(FAKE_LDADD)
+tests_unit_test_osm_calls_SOURCES = tests/unit/test_osm_calls.c tests/unit/fast_plans.h
 tests_unit_test_osm_calls_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_osm_calls_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
 tests_unit_test_osm_calls_LDFLAGS = -Wl,--wrap=pthread_create -Wl,--wrap=cl_disp_register \
 	-Wl,--wrap=osm_vendor_bind -Wl,--wrap=osm_vendor_send -Wl,--wrap=osm_mad_pool_get \
-	-Wl,--wrap=osm_register_external_routing_engine
+	-Wl,--wrap=osm_register_external_routing_engine -Wl,--wrap=ftr_check_changes
 tests_unit_test_osm_calls_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_osm_prefer_SOURCES = tests/unit/test_osm_prefer.c
 tests_unit_test_osm_prefer_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_osm_prefer_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_osm_prefer_LDADD = libftrtest.a $(FAKE_LDADD)
-tests_unit_test_osm_errors_SOURCES = tests/unit/test_osm_errors.c tests/unit/bad_helper.h $(CHAINS)
+tests_unit_test_osm_errors_SOURCES = tests/unit/test_osm_errors.c $(CHAINS)
 tests_unit_test_osm_errors_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_osm_errors_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
 tests_unit_test_osm_errors_LDFLAGS = $(WRAP_ALLOC)

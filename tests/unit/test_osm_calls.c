@@ -16,6 +16,7 @@
 #include "lib/draw.h"
 #include "lib/drain_file.h"
 #include "lib/suite.h"
+#include "unit/fast_plans.h"
 #include "osm/host.h"
 #include "osm/name.h"
 #include <vendor/osm_vendor_api.h>
@@ -36,7 +37,7 @@ static struct ibf_plugin *plugin(struct fake *h)
 	return h->plugin;
 }
 
-static void cut(struct fake *h, bool up)
+static void change_link(struct fake *h, bool up)
 {
 	fake_link(h, fake_leaf(h, 1), fake_uplink(h, fake_leaf(h, 1), 1), up);
 	fake_settle(h);
@@ -50,6 +51,7 @@ static osm_vend_mad_recv_callback_t receive;
 static osm_vend_mad_send_err_callback_t failed;
 static void *context;
 static bool zero_tid;
+static struct fake *host;	/* for packets without wrappers */
 
 int __real_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
@@ -96,7 +98,9 @@ osm_madw_t *__real_osm_mad_pool_get(osm_mad_pool_t *pool, osm_bind_handle_t b, u
 osm_madw_t *__wrap_osm_mad_pool_get(osm_mad_pool_t *pool, osm_bind_handle_t b, uint32_t size,
 				    const osm_mad_addr_t *addr)
 {
-	return b && lose_wrappers && lose_wrappers-- % 2 ? NULL : __real_osm_mad_pool_get(pool, b, size, addr);
+	bool plugin = b && host && !pthread_equal(pthread_self(), fake_wire_thread(host));
+
+	return lose_wrappers && plugin && lose_wrappers-- % 2 ? NULL : __real_osm_mad_pool_get(pool, b, size, addr);
 }
 
 cl_status_t __real_osm_register_external_routing_engine(osm_opensm_t *osm,
@@ -106,6 +110,22 @@ cl_status_t __wrap_osm_register_external_routing_engine(osm_opensm_t *osm,
 {
 	return !strcmp(m->name, "sftree") && no_engine ? CL_INSUFFICIENT_MEMORY :
 		__real_osm_register_external_routing_engine(osm, m, ctx);
+}
+
+static int finding = -1;	/* the check of a local repair has this finding, too; -1: none */
+
+enum ftr_status __real_ftr_check_changes(const struct ftr_fabric *f, const struct ftr_tables *t,
+					 const struct ftr_check_delta *d, struct ftr_delta_report *rep,
+					 struct ftr_err *err);
+enum ftr_status __wrap_ftr_check_changes(const struct ftr_fabric *f, const struct ftr_tables *t,
+					 const struct ftr_check_delta *d, struct ftr_delta_report *rep,
+					 struct ftr_err *err)
+{
+	enum ftr_status st = __real_ftr_check_changes(f, t, d, rep, err);
+
+	if (!st && finding >= 0)
+		rep->found[finding]++;
+	return st;
 }
 
 static const struct refusal {
@@ -138,7 +158,7 @@ START_TEST(starts)
 	ck_assert(fake_sweep(h));
 	if (h->fast) {
 		fake_settle(h);
-		cut(h, false);
+		change_link(h, false);
 		ck_assert_uint_eq(fake_logged(h, "IBF004: fast reroute 1: "), 1);
 	}
 	ck_assert(fake_sweep(h));
@@ -234,9 +254,10 @@ START_TEST(odd_packets)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1" });
 
+	host = h;
 	h->osm->sm.sm_trans_id = (atomic32_t)-3;
 	lose_wrappers = 5;
-	cut(h, false);
+	change_link(h, false);
 	ck_assert_int_eq(lose_wrappers, 0);
 	ck_assert(!zero_tid);
 	fake_check_repaired(h);
@@ -256,9 +277,45 @@ START_TEST(packets_of_others)
 	receive(madw[0], context, NULL);
 	receive(madw[1], context, madw[2]);
 	failed(context, madw[3]);
-	cut(h, false);
+	change_link(h, false);
 	fake_check_repaired(h);
 	fake_free(h);	/* all four were returned to the pool */
+}
+END_TEST
+
+/* ---- checks ------------------------------------------------------------------------------------ */
+
+static const struct check {
+	enum ftr_finding finding;
+	bool unrepaired;	/* the fault takes the only path */
+	bool refused;
+} check[] = {
+	{ FTR_FIND_LOOP, false, true }, { FTR_FIND_WRONG_END, false, true }, { FTR_FIND_DEAD_PORT, false, true },
+	{ FTR_FIND_TURN, false, false }, { FTR_FIND_DEAD_PORT, true, false },
+};
+
+/* The check of a local repair of ddlr has a finding: the repair is not written.  A path may end at a
+ * dead port if the plan says that it cannot repair all entries. */
+START_TEST(local_repair_is_refused)
+{
+	const struct check *c = &check[_i];
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = c->unrepaired ? "2;2,2;1,1;1,1" : "2;4,4;1,4;1,1", .engine = "ddlr",
+	});
+	uint32_t sets = fake_count_sets(h);
+	ftr_sw leaf = h->fab->ep[h->fab->n_ep - 1].sw;
+
+	wait_for_planner(h);
+	finding = (int)c->finding;
+	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
+	fake_settle(h);
+	finding = -1;
+	ck_assert_msg((fake_logged(h, "the planned local repair leads to") > 0) == c->refused, "%s", h->log);
+	ck_assert(c->unrepaired || (fake_count_sets(h) == sets) == c->refused);
+	for (int i = 0; i < 3; i++)
+		sweep(h);
+	fake_check_healed(h);
+	fake_free(h);
 }
 END_TEST
 
@@ -268,6 +325,7 @@ END_TEST
 START_TEST(cached_routing)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
+	struct osm_routing_engine *used;
 
 	h->osm->subn.opt.use_ucast_cache = TRUE;
 	sweep(h);
@@ -277,6 +335,13 @@ START_TEST(cached_routing)
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_SUBNET_UP, NULL);
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_UCAST_ROUTING_DONE, NULL);
 	ck_assert_ptr_null(plugin(h)->routed);
+	sweep(h);
+	/* no engine has routed: what was routed before counts */
+	used = h->osm->routing_engine_used;
+	h->osm->routing_engine_used = NULL;
+	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_UCAST_ROUTING_DONE, NULL);
+	h->osm->routing_engine_used = used;
+	ck_assert_ptr_nonnull(plugin(h)->routed);
 	sweep(h);
 	ck_assert_ptr_nonnull(plugin(h)->routed);
 	fake_check_healed(h);
@@ -480,24 +545,42 @@ END_TEST
 static const struct apart {
 	const char *fabric, *options, *says, *says_not;
 } apart[] = {
-	{ "a: h1\nb: an\n", "", "1 host port is affected", NULL },
-	{ "a: h2\nb: h2\n", "log_samples 0\n", "until links connect their switches", "are affected" },
-	{ "a: h2\nb: h2\n", "log_samples 3\n", "4 host ports are affected", NULL },
-	{ "a: h60\nb: h60\n", "log_samples 1000\n", "120 host ports are affected", NULL },
+	{ "a: b h2 an\nb: h1\n", "log_samples 16\n", "3 host ports are affected", "Aggregation" },
+	{ "a: b h2\nb: h2\n", "log_samples 0\n", "until links connect their switches", "are affected" },
+	{ "a: b h2\nb: h2\n", "log_samples 3\n", "4 host ports are affected", NULL },
+	{ "a: b h60\nb: h60\n", "log_samples 16\n", "120 host ports are affected", NULL },
 };
+
+/* OpenSM does not know the far end of the link while it routes. */
+static void part(void *ctx, struct fake *h, enum fake_moment m)
+{
+	osm_physp_t **far = ctx, *p = &h->sw_node[0]->physp_table[1];
+
+	if (m == FAKE_LOCKED) {
+		*far = p->p_remote_physp;
+		p->p_remote_physp = (*far)->p_remote_physp = NULL;
+	} else if (m == FAKE_ROUTING) {
+		p->p_remote_physp = *far;
+		(*far)->p_remote_physp = p;
+		h->moment = NULL;
+	}
+}
 
 START_TEST(islands)
 {
+	osm_physp_t *far;
 	const struct apart *a = &apart[_i];
 	struct fake *h = fake_new(&(struct fake_opts){
 		.fabric = draw(a->fabric), .options = a->options, .not_up = true,
 	});
 
 	for (ftr_ep e = 0; e < h->fab->n_ep; e++)
-		if (!_i || _i == 3) {
+		if (_i == 3) {
 			free(h->ep_node[e]->print_desc);
-			h->ep_node[e]->print_desc = strdup("a host with a long name");
+			h->ep_node[e]->print_desc = strdup("a host with a name that is longer than those of most other hosts, and that is not unique");
 		}
+	h->moment_ctx = &far;
+	h->moment = part;
 	sweep(h);
 	ck_assert_msg(fake_logged(h, a->says) == 1, "case %d: %s", _i, h->log);
 	ck_assert(!a->says_not || !fake_logged(h, a->says_not));
@@ -510,8 +593,10 @@ END_TEST
 
 static void await_drains(struct fake *h, const char *says, unsigned int n)
 {
-	while (fake_logged(h, says) < n)
+	for (int looks = 0; fake_logged(h, says) < n; looks++) {
+		ck_assert_msg(looks < 120000, "the drains are not read: %s", h->log);
 		usleep(1000);	/* the thread that reads the file uses the real clock */
+	}
 }
 
 /* Each change of the file is noticed; the same request with another number of parts is a change;
@@ -526,6 +611,7 @@ START_TEST(drains)
 	};
 	struct ftr_drains d = { .request = 7, .n = 1, .part = part };
 	char path[128];
+	FILE *out;
 
 	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
 	ck_assert(write_drains(path, &d));
@@ -535,7 +621,7 @@ START_TEST(drains)
 	d.n = 2;
 	ck_assert(write_drains(path, &d));
 	await_drains(h, "request=0x7 drained=2 parts", 1);
-	/* the routing has not seen the new list, so it is not reported as written */
+	fake_until(fake_sweep_wanted(h));
 	sweep(h);
 	ck_assert_uint_eq(plugin(h)->routed->gen->drained.links, 2);
 	/* a standby reads the file, and does not sweep */
@@ -543,11 +629,12 @@ START_TEST(drains)
 	d.request = 8;
 	ck_assert(write_drains(path, &d));
 	await_drains(h, "request=0x8 drained=2 parts", 1);
+	/* the same file becomes invalid: it is not used, and the parts stay drained */
+	out = fopen(path, "a");
+	ck_assert(out && fputs("garbage\n", out) > 0 && !fclose(out));
+	await_drains(h, "the drained parts stay as they were: 2 parts", 1);
 	ck_assert(!fake_sweep_wanted(h));
 	h->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
-	/* others may write to the file: it is not used, and the parts stay drained */
-	ck_assert(!chmod(path, 0666));
-	await_drains(h, "the drained parts stay as they were: 2 parts", 1);
 	sweep(h);
 	ck_assert_uint_eq(plugin(h)->routed->gen->drained.links, 2);
 	ck_assert(!unlink(path));
@@ -569,6 +656,7 @@ int main(void)
 	tcase_add_test(c, creation);
 	tcase_add_test(c, odd_packets);
 	tcase_add_test(c, packets_of_others);
+	tcase_add_loop_test(c, local_repair_is_refused, 0, (int)FTR_ARRAY_LEN(check));
 	tcase_add_test(c, cached_routing);
 	tcase_add_test(c, no_engine_of_standby);
 	tcase_add_test(c, named_twice);

@@ -159,6 +159,7 @@ START_TEST(test_shared_string)
 		{ "other  ibfattree:c,more:ibfattree:/x", "c", FTR_OK },
 		{ "ibfattree", NULL, FTR_INVAL },
 		{ "x ibfattree:", NULL, FTR_INVAL },
+		{ "ibfattree: ibfattree:/a more", NULL, FTR_INVAL },
 		{ "ibfattree:/a ibfattree:/b", NULL, FTR_INVAL },
 	};
 

@@ -236,6 +236,63 @@ START_TEST(displaced_result)
 }
 END_TEST
 
+/* A result of a complete fabric waits until the fabric is complete again. */
+START_TEST(result_waits)
+{
+	struct fake *h = tree();
+	struct ibf_prefer *r = &engine(h)->prefer;
+	struct ibf_search *z = result(h, false);
+	ftr_sw leaf = fake_leaf(h, 1);
+
+	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
+	fake_settle(h);
+	r->better = z;
+	sweep(h);
+	sweep(h);
+	ck_assert_ptr_eq(r->better, z);
+	ck_assert_int_eq(r->stage, IBF_COMPUTED);
+	fake_link(h, leaf, fake_uplink(h, leaf, 0), true);
+	for (int i = 0; i < 3; i++)
+		sweep(h);
+	ck_assert_ptr_null(r->better);
+	ck_assert_int_eq(r->stage, IBF_SEARCHED);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+static void await(struct ibf_prefer *r)
+{
+	fake_until(!r->search || ibf_search_done(r->search));
+}
+
+/* After a fault, the displaced entries are searched once, and the complete fabric not again. */
+START_TEST(displaced_search)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1", .options = "balance full\n" });
+	struct ibf_prefer *r = &engine(h)->prefer;
+	ftr_sw leaf = fake_leaf(h, 1);
+
+	await(r);
+	sweep(h);
+	ck_assert(r->stage == IBF_CONFIRMED || r->stage == IBF_SEARCHED);
+	ck_assert_ptr_null(r->search);
+	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
+	fake_settle(h);
+	sweep(h);
+	ck_assert_uint_gt(r->n_entries, 0);
+	ck_assert(r->search && r->search->displaced);
+	await(r);
+	sweep(h);
+	await(r);
+	sweep(h);
+	ck_assert_ptr_null(r->search);
+	ck_assert_uint_ge(fake_logged(h, "search for displaced entries done"), 1);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 static void *nothing(void *arg)
 {
 	return arg;
@@ -383,6 +440,9 @@ int main(void)
 
 	tcase_add_loop_test(c, other_fabrics, 0, DIFFERENCES);
 	tcase_add_test(c, displaced_result);
+	tcase_add_test(c, result_waits);
+	if (getenv("IBFATTREE_HELPER"))
+		tcase_add_test(c, displaced_search);
 	tcase_add_test(c, replaced_result);
 	tcase_add_test(c, no_search);
 	tcase_add_loop_test(c, makeshift, 0, 2);

@@ -2,7 +2,8 @@
 /*
  * Tests which entries a repair spares (rr_apply()): no path that works is cut, and the tables have no credit
  * loop.  The check that follows in the plugin (ftr_check_changes()) is left out, so the graph of
- * dependencies must find all credit loops.
+ * dependencies must find all credit loops, also with packets that follow the entries of before all earlier
+ * repairs.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -18,6 +19,7 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "reroute/reroute.h"
+#include <ftr/cdg.h>
 
 static struct ftr_err err;
 
@@ -25,13 +27,17 @@ static struct {
 	uint32_t applies, spared, refused, second;
 } sum;
 
+static unsigned long fail;	/* this allocation of each repair fails; 0: none */
+static unsigned long most;	/* the greatest number of allocations of a repair */
+static uint32_t lacking;	/* number of repairs that were given up, out of memory */
+
 static bool any_refused(const struct ftr_incr *lv)
 {
 	return memchr(lv->refused, 1, lv->t->max_lid + 1u);
 }
 
-/* Up to three links fail, or many return. */
-static void change(struct ftr_rng *r, struct rr *rr, uint64_t seed)
+/* Up to three links fail, or many return.  Returns false if out of memory. */
+static bool change(struct ftr_rng *r, struct rr *rr, uint64_t seed)
 {
 	struct rr_view *v = rr->view;
 	const struct ftr_fabric *f = v->gen.fabric;
@@ -56,7 +62,15 @@ static void change(struct ftr_rng *r, struct rr *rr, uint64_t seed)
 		if (ftr_incr_connected(v->incr, s, p))
 			ev[k++] = (struct ftr_incr_event){ s, p, up };
 	}
+	ftr_alloc_fail_once(fail);
 	st = rr_apply(rr, ev, k, &res, &err);
+	most = FTR_MAX(most, ftr_alloc_count());
+	ftr_alloc_fail_at(0);
+	if (st == FTR_NOMEM) {
+		ck_assert(fail);
+		lacking++;
+		goto done;
+	}
 	sum.applies++;
 	sum.refused += any_refused(v->incr);
 	if (st) {
@@ -73,8 +87,10 @@ static void change(struct ftr_rng *r, struct rr *rr, uint64_t seed)
 				      seed, i / f->n_sw);
 		memcpy(v->sent->lft, ftr_incr_tables(v->incr)->lft, size);
 	}
+done:
 	free(could);
 	free(can);
+	return st != FTR_NOMEM;
 }
 
 static void change_some(uint64_t seed)
@@ -101,7 +117,9 @@ static void change_some(uint64_t seed)
 		view.gen.fabric = f;
 		rr.view = &view;
 		for (int i = 0; i < 8; i++)
-			change(&r, &rr, seed);
+			if (!change(&r, &rr, seed))
+				break;
+		rr_graph_drop(&view);
 		ftr_incr_free(view.incr);
 		rr.view = NULL;
 		rr_fini(&rr);
@@ -111,6 +129,148 @@ static void change_some(uint64_t seed)
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
 }
+
+/* ---- packets that follow older entries ---------------------------------------- */
+
+#define LIFE_MS 1000
+
+static double now(void *ctx)
+{
+	(void)ctx;
+	return 1;
+}
+
+static double lifetime(void *ctx)
+{
+	(void)ctx;
+	return LIFE_MS;
+}
+
+static const struct rr_ops ops = { .now = now, .lifetime = lifetime };
+
+static struct {
+	uint32_t applies, sound, second, unsafe, states;
+} older;
+
+static void follow_lid(struct follow *w, const struct ftr_fabric *f, ftr_lid lid)
+{
+	follow_begin(w, lid);
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
+			follow(w, f->ep[e].sw);
+}
+
+/* Write the new entries one by one, and follow the packets after each. */
+static void write_steps(struct follow *w, const struct ftr_fabric *f, struct ftr_tables *t,
+			const struct ftr_incr_result *res, uint64_t seed)
+{
+	for (uint32_t step = 0; step < res->n_write_steps; step++)
+		for (uint32_t i = 0; i < res->n_changes; i++) {
+			const struct ftr_change *c = &res->change[i];
+
+			if (c->step != step)
+				continue;
+			ftr_tables_row(t, c->sw)[c->lid] = c->after;
+			follow_lid(w, f, c->lid);
+			older.states++;
+			ck_assert_msg(!follow_waiting(w), "seed %" PRIu64 ": a credit loop", seed);
+		}
+}
+
+/* Links of a switch fail.  Returns false if packets that follow older entries are no longer known. */
+static bool fail_links(struct ftr_rng *r, struct rr *rr, struct follow *w, uint8_t *usable,
+		       uint64_t seed)
+{
+	struct rr_view *v = rr->view;
+	const struct ftr_fabric *f = v->gen.fabric;
+	ftr_sw s = ftr_rng_below(r, f->n_sw);
+	const struct ftr_incr_result *res;
+	struct ftr_incr_event ev[FTR_PORT_MAX];
+	uint32_t k = 0;
+
+	for (ftr_port p = 1; p <= f->sw[s].n_ports; p++) {
+		const struct ftr_swport *port = ftr_fabric_port(f, s, p);
+
+		if (!ftr_incr_connected(v->incr, s, p) || ftr_rng_below(r, 2))
+			continue;
+		ev[k++] = (struct ftr_incr_event){ s, p, false };
+		usable[f->sw[s].first_port + p] = 0;
+		usable[f->sw[port->peer].first_port + port->peer_port] = 0;
+	}
+	follow_links(w);
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
+		follow_lid(w, f, (ftr_lid)lid);
+	if (rr_apply(rr, ev, k, &res, &err))
+		return false;
+	older.applies++;
+	older.sound += !v->unsafe;
+	older.second += !v->unsafe && any_refused(v->incr);
+	older.unsafe += v->unsafe;
+	if (!v->unsafe)
+		write_steps(w, f, v->sent, res, seed);
+	return !v->unsafe;
+}
+
+static void fail_some(uint64_t seed)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_stats stats = { 0 };
+	struct ftr_shape *sh = NULL;
+	struct rr_view view = { 0 };
+	struct rr rr = { .ops = &ops };
+	struct follow *w;
+	struct ftr_fabric *f;
+	struct ftr_rng r;
+	uint8_t *usable;
+
+	ftr_rng_seed(&r, seed);
+	f = seed % 4 ? irregular_small(&r) : irregular_two_trees(&r, 1 + seed % 8, seed % 2, 3);
+	usable = malloc(f->n_ports + 1u);
+	ck_assert_ptr_nonnull(usable);
+	memset(usable, 1, f->n_ports);
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+	ck_assert(!ftr_tables_new(f, false, &view.sent, &err));
+	o.keep_turns = true;
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, &o, NULL, view.sent, &stats, &err));
+	o.turn = stats.turn;
+	o.n_turns = stats.n_turns;
+	if (stats.by_rank && !ftr_cdg_new(f, view.sent, NULL, &view.graph, &err)) {
+		w = follow_new(f, usable);
+		follow_tables(w, view.sent->lft, view.sent->stride);
+		follow_time(w, 1, LIFE_MS);
+		for (uint32_t lid = 1; lid <= f->max_lid; lid++)
+			follow_lid(w, f, (ftr_lid)lid);
+		ck_assert(!ftr_incr_new(sh, NULL, view.sent, &o, &view.incr, &err));
+		rr_init(&rr);
+		rr.written.unranked = rr.written.last = 1;
+		view.gen.fabric = f;
+		rr.view = &view;
+		for (int i = 0; i < 6 && fail_links(&r, &rr, w, usable, seed); i++)
+			;
+		rr_graph_drop(&view);
+		ftr_incr_free(view.incr);
+		rr.view = NULL;
+		rr_fini(&rr);
+		follow_free(w);
+	}
+	free(stats.turn);
+	ftr_tables_free(view.sent);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+	free(usable);
+}
+
+/* No packet leaves the fabric while links fail again and again. */
+START_TEST(older_packets_close_no_loop)
+{
+	for (uint32_t i = 0; i < trees_runs(150); i++)
+		fail_some(trees_first_seed() + i);
+	printf("%u repairs while packets follow older entries: %u sound, %u of them after LIDs were refused, %u not; %u states\n",
+	       older.applies, older.sound, older.second, older.unsafe, older.states);
+	runs_show(older.sound > 100);
+	runs_show(older.unsafe > 0);
+}
+END_TEST
 
 START_TEST(no_working_path_is_cut)
 {
@@ -135,6 +295,21 @@ START_TEST(lids_are_refused)
 }
 END_TEST
 
+/* Every fifth allocation of each repair fails in turn: the repair is given up, or it is as sound as any other.  Without
+ * memory for the graph, LIDs are refused. */
+START_TEST(out_of_memory)
+{
+	uint32_t refused;
+
+	change_some(1629);
+	refused = sum.refused;
+	for (fail = 1; fail <= most; fail += 5)
+		change_some(1629);
+	ck_assert_uint_gt(lacking, 0);
+	ck_assert_uint_gt(sum.refused, refused);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("spared entries");
@@ -143,6 +318,8 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_add_test(t, no_working_path_is_cut);
 	tcase_add_test(t, lids_are_refused);
+	tcase_add_test(t, older_packets_close_no_loop);
+	tcase_add_test(t, out_of_memory);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -587,6 +587,54 @@ START_TEST(large)
 }
 END_TEST
 
+/* ---- many blocks ---------------------------------------------------------- */
+
+extern volatile unsigned int osm_exit_flag;
+
+enum { ANSWERED, SILENT, ENDING, MANY_CASES };
+
+static void no_answer(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	fate->lose_request = p->plugin;
+	if (p->plugin && *(const int *)ctx == ENDING)
+		__atomic_store_n(&osm_exit_flag, 1, __ATOMIC_RELAXED);
+}
+
+/* The switches hold 2592 blocks, more than one batch, and more than one batch is written in one step.
+ * If no switch answers, the second batch is not read, because the time limit has passed; nor is it if
+ * OpenSM ends. */
+START_TEST(many_blocks)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = draw_lmc("s:\nt:\na: s t h27\nb: s t h27\nc: s t h27\nd: s t h27\ne: s t h27\nf: s t h27\n", 7),
+		.options = ORDERED, .not_up = true,
+	});
+	const struct ftr_fabric *f = h->fab;
+
+	hold(h, "dmodc");
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
+		for (ftr_sw s = 0; s < f->n_sw; s++)
+			if (f->owner[lid].kind == FTR_OWNER_EP && !h->sh->tree.rank[s] &&
+			    f->ep[f->owner[lid].idx].sw != s)
+				h->sw[s].lft[lid] = fake_uplink(h, s, h->sw[s].lft[lid] == fake_uplink(h, s, 0));
+	if (_i != ANSWERED)
+		fake_set_fate(h, no_answer, &_i);
+	fake_sweep(h);
+	fake_set_fate(h, NULL, NULL);
+	__atomic_store_n(&osm_exit_flag, 0, __ATOMIC_RELAXED);
+	fake_settle(h);
+	if (_i == ANSWERED)
+		ck_assert_msg(fake_logged(h, "IBF010: dmodc: the tables in use were replaced in a checked order") == 1,
+			      "%s", h->log);
+	else
+		ck_assert_msg(fake_logged(h, "blocks could not be read from the switches") == 1, "%s", h->log);
+	sweep(h);
+	fake_check_sound(h);
+	fake_check_copy_clean(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("takeover");
@@ -605,6 +653,7 @@ int main(void)
 	tcase_add_test(t, lost_acknowledgements);
 	tcase_add_test(t, planned_steps_have_no_limit);
 	tcase_add_test(t, adopt_has_a_limit);
+	tcase_add_loop_test(t, many_blocks, 0, MANY_CASES);
 	tcase_add_test(t, takeover_has_a_limit);
 	tcase_add_test(t, large);
 	suite_add_tcase(s, t);

@@ -46,6 +46,8 @@ static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
 enum kind {
 	FAULTS,	/* links and switches fail and return */
 	REPAIRS,	/* links fail and return, and OpenSM rarely sweeps */
+	HASTY,	/* the same while packets follow older entries, and OpenSM often sweeps */
+	DEAF,	/* links, switches and roots change, and a switch stops answering during a routing */
 	OTHER,	/* also drains, roots, a new master, lost packets */
 	ANY	/* also groups of switches, replaced switches, restarts, hand-over, other tables */
 };
@@ -195,6 +197,70 @@ static void change_links(struct eye *y, struct fake *h, struct ftr_rng *r)
 	sum.changes++;
 }
 
+/* Links and switches fail and return, and packets still follow entries of before the last repairs and
+ * routings. */
+static void change_hastily(struct eye *y, struct fake *h, struct ftr_rng *r)
+{
+	const struct ftr_fabric *f = h->fab;
+
+	memset(y->failed, 0, f->n_ports);
+	for (uint32_t i = 2 + ftr_rng_below(r, 4); i-- > 0;) {
+		uint32_t kind = ftr_rng_below(r, 4);
+		ftr_sw s = ftr_rng_below(r, f->n_sw);
+
+		if (!kind)
+			for (s = 0; s < f->n_sw; s++)
+				set_links(h, s, true);
+		else if (kind == 1 && s != f->ep[h->sm].sw)
+			set_links(h, s, false);
+		for (; kind > 1; kind--) {
+			const struct ftr_swport *port = &f->ports[ftr_rng_below(r, f->n_ports)];
+
+			if (port->peer_kind == FTR_PEER_SW)
+				fake_link(h, port->peer, port->peer_port, false);
+		}
+		fake_repeat_traps(h);
+		begin_here(y, h);
+		if (ftr_rng_below(r, 2))
+			(void)!fake_sweep(h);
+		else
+			ibf_sleep_ms(1 + ftr_rng_below(r, 3));
+		begin_here(y, h);
+	}
+	settle(y, h);
+	sum.changes++;
+}
+
+/* A switch that answers nothing any more when a routing has written `left` more blocks. */
+struct deaf {
+	ftr_sw sw;
+	uint32_t left;
+	bool carries_out, routing;
+};
+
+static void is_deaf(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	struct deaf *x = ctx;
+
+	if (!x->routing || !p->plugin)
+		return;
+	if (p->set && x->left && !p->copy)
+		x->left--;
+	else if (!x->left && p->to == x->sw) {
+		fate->lose_request = !x->carries_out || !p->set;
+		fate->lose_answer = true;
+	}
+}
+
+static void note_routing(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct deaf *x = ctx;
+
+	fake_lock(h);
+	x->routing = m == FAKE_LOCKED;
+	fake_unlock(h);
+}
+
 /* ---- other changes ----------------------------------------------------------- */
 
 /* Add or remove a drained part, and wait until the plugin has read the list. */
@@ -241,6 +307,25 @@ static void change_roots(struct fake *h, struct ftr_rng *r)
 			fprintf(out, "0x%" PRIx64 "\n", f->sw[s].guid);
 	ck_assert(!fclose(out));
 	h->osm->subn.opt.root_guid_file = strdup(path);
+}
+
+static void change_deaf(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *down)
+{
+	struct deaf x = {
+		ftr_rng_below(r, h->fab->n_sw), ftr_rng_below(r, 32), ftr_rng_below(r, 2), false,
+	};
+
+	h->moment_ctx = &x;
+	h->moment = note_routing;
+	fake_set_fate(h, is_deaf, &x);
+	if (ftr_rng_below(r, 2))
+		change_roots(h, r);
+	else
+		change(y, h, r, down);
+	settle(y, h);
+	fake_release(h);
+	h->moment = NULL;
+	settle(y, h);
 }
 
 /* One packet in five gets lost, and the others take different times. */
@@ -456,6 +541,10 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 			other_change(&y, h, &r, down, &drains);
 		else if (kind == REPAIRS)
 			change_links(&y, h, &r);
+		else if (kind == HASTY)
+			change_hastily(&y, h, &r);
+		else if (kind == DEAF)
+			change_deaf(&y, h, &r, down);
 		else
 			change(&y, h, &r, down);
 		if (kind == REPAIRS && i + 1 < CHANGES)
@@ -503,7 +592,7 @@ static struct ftr_fabric *fabric(uint64_t seed, enum kind kind)
 
 	if (kind == ANY && seed % 4 == 3 && getenv("FTR_TOPOLOGIES"))
 		return trees_real(trees_real_files[seed / 4 % 5]);
-	if (kind == REPAIRS || getenv("FTR_GRAPHS"))
+	if (kind == REPAIRS || kind == HASTY || kind == DEAF || getenv("FTR_GRAPHS"))
 		return graph(seed);
 	ftr_rng_seed(&r, seed);
 	if (other && seed % 8 == 4)
@@ -553,6 +642,20 @@ START_TEST(repairs_lose_no_path)
 }
 END_TEST
 
+START_TEST(hasty_changes_lose_no_path)
+{
+	ck_assert_uint_eq(run_all("transition ordered\n", HASTY), 0);
+	runs_show(sum.ordered > 0);
+}
+END_TEST
+
+START_TEST(deaf_switches_lose_no_path)
+{
+	ck_assert_uint_eq(run_all("transition ordered\n", DEAF), 0);
+	runs_show(sum.plain > 0);
+}
+END_TEST
+
 START_TEST(other_changes_lose_no_path)
 {
 	ck_assert_uint_eq(run_all("transition ordered\ntakeover ordered\n", OTHER), 0);
@@ -572,8 +675,10 @@ END_TEST
  * for packets in flight), old paths over drained links were not seen (11), a part of the fabric that
  * OpenSM reached only over links in Init was not written in order (graph 1150), a routing did not
  * wait for packets in flight after a local repair (200303, 200354), OpenSM wrote the rest of a
- * routing after another manager had taken over (any change, 70), and the graph did not contain the packets
- * of hosts that a fault had just cut off (graph, any change, 900392). */
+ * routing after another manager had taken over (any change, 70), the graph did not contain the packets
+ * of hosts that a fault had just cut off (graph, any change, 900392), ddlr's planner did not know the packets
+ * that follow entries of before the routing (1361), and entries were cleared although a switch that did not
+ * answer still sent packets there (3033, 4158). */
 START_TEST(seeds_of_defects)
 {
 	static const struct {
@@ -585,7 +690,8 @@ START_TEST(seeds_of_defects)
 		{ 186, FAULTS, false }, { 1150, FAULTS, true }, { 101106, FAULTS, false },
 		{ 200303, FAULTS, false }, { 200354, FAULTS, false }, { 70, ANY, false },
 		{ 39, FAULTS, true }, { 1230, FAULTS, true }, { 1449, FAULTS, true },
-		{ 900392, ANY, true },
+		{ 900392, ANY, true }, { 1361, HASTY, true }, { 3033, DEAF, true },
+		{ 4158, DEAF, true },
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(defect); i++)
@@ -655,11 +761,14 @@ int main(void)
 {
 	Suite *s = suite_create("transition");
 	TCase *random = tcase_create("random"), *repairs = tcase_create("repairs");
+	TCase *hasty = tcase_create("hasty"), *deaf = tcase_create("deaf");
 	TCase *any = tcase_create("any"), *t = tcase_create("transition");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_add_test(random, no_set_loses_a_path);
 	tcase_add_test(repairs, repairs_lose_no_path);
+	tcase_add_test(hasty, hasty_changes_lose_no_path);
+	tcase_add_test(deaf, deaf_switches_lose_no_path);
 	tcase_add_test(random, other_changes_lose_no_path);
 	tcase_add_test(any, no_change_loses_a_path);
 	tcase_add_test(t, seeds_of_defects);
@@ -669,6 +778,8 @@ int main(void)
 	tcase_add_test(t, plain_loses_paths);
 	suite_add_tcase(s, random);
 	suite_add_tcase(s, repairs);
+	suite_add_tcase(s, hasty);
+	suite_add_tcase(s, deaf);
 	suite_add_tcase(s, any);
 	suite_add_tcase(s, t);
 	return run_suite(s);

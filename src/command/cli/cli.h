@@ -43,8 +43,6 @@ enum cli_kind {
 	CLI_FILE,		/* like CLI_STRING; a file name */
 	CLI_UINT,		/* unsigned int, min .. max */
 	CLI_U64,		/* uint64_t, decimal or 0x... */
-	CLI_TIME,		/* uint64_t, picoseconds; see cli_time */
-	CLI_PERCENT,		/* double: "93.5" becomes 0.935 */
 	CLI_WORD,		/* unsigned int: index of the given word in arg ("one|two") */
 	CLI_ENGINE,		/* const struct ftr_engine_ops * */
 	CLI_LIST,		/* struct cli_list; may be given more than once */
@@ -93,9 +91,6 @@ extern const char part_completion[], part_pairs[];
  * arguments ends the program.
  */
 int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv);
-/* Converts a time ("1.5ms", "20us", "300ns", "10ps") to picoseconds.  If text is not a time, dies
- * with an error that names the option. */
-uint64_t cli_time(const char *cmd, const char *option, const char *text);
 
 /* ---- errors (die.c) ---------------------------------------------------- */
 

@@ -227,42 +227,11 @@ void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f, const st
 
 /* ---- reading ------------------------------------------------------------ */
 
-#define DEPTH_MAX 16	/* nested objects and arrays; text with more is refused */
-
-struct json_object *cli_json_parse(const char *text, size_t len)
-{
-	struct json_tokener *tok = json_tokener_new_ex(DEPTH_MAX);
-	struct json_object *o = NULL;
-
-	if (!tok || len > INT_MAX)
-		return NULL;
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-	o = json_tokener_parse_ex(tok, text, (int)len);
-	if (json_tokener_get_parse_end(tok) != len) {
-		json_object_put(o);
-		o = NULL;
-	}
-	json_tokener_free(tok);
-	return o;
-}
-
 const char *cli_json_get_text(struct json_object *o, const char *key)
 {
 	struct json_object *v = json_object_object_get(o, key);
 
 	return json_object_is_type(v, json_type_string) ? json_object_get_string(v) : "";
-}
-
-bool cli_json_get_real(struct json_object *o, const char *key, double *out)
-{
-	struct json_object *v = json_object_object_get(o, key);
-	double x = json_object_get_double(v);
-
-	if ((!json_object_is_type(v, json_type_double) &&
-	     !json_object_is_type(v, json_type_int)) || !isfinite(x))
-		return false;
-	*out = x;
-	return true;
 }
 
 bool cli_json_uint(struct json_object *value, uint64_t max, uint64_t *out)

@@ -2,7 +2,6 @@
 /*
  * json: output of --json, built with json-c.  One object per command; members appear
  * in the order of the calls.  Describe a new member in ibfattree-json(5), which is the schema.
- * Also reads the plugin's status and events, and the output of other commands.
  */
 #ifndef FTR_CLI_JSON_H
 #define FTR_CLI_JSON_H
@@ -55,16 +54,11 @@ void cli_json_lid(struct json_object *o, const struct ftr_fabric *f, ftr_lid lid
  * parts. */
 void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f, const struct ftr_shape *sh);
 
-/* Parses len bytes of text, at most INT_MAX, which must be one JSON value.  Returns NULL if they are
- * not, or if memory is exhausted.  Free the value with json_object_put(). */
-struct json_object *cli_json_parse(const char *text, size_t len);
 /* The following functions read a member of o, which may be NULL or another value than an object.
  * Members of members: json_object_object_get(). */
 
 /* Returns a string, or "" if the member is missing or not a string. */
 const char *cli_json_get_text(struct json_object *o, const char *key);
-/* Returns false, and leaves *out unchanged, if the member is not a finite number. */
-bool cli_json_get_real(struct json_object *o, const char *key, double *out);
 /* Returns false, and leaves *out unchanged, if the value is not an integer from 0 to max, written
  * without point or exponent. */
 bool cli_json_uint(struct json_object *value, uint64_t max, uint64_t *out);

@@ -24,14 +24,14 @@ ibfattree_SOURCES = src/command/cli/main.c
 ibfattree_LDADD = libcli.a libftrtools.a libftrcore.a $(IBMAD_LIBS) $(JSONC_LIBS) \
 	$(UNPACK_LIBS) -lm
 
-# ibfattree-sim without main(): a program of tests/seeds has other routing functions.
+# ibfattree-simulate without main(): a program of tests/seeds has other routing functions.
 noinst_LIBRARIES += libsim.a
 libsim_a_SOURCES = src/command/cli/sim.c src/command/cli/sim.h src/command/cli/sim_input.c \
-	src/command/cli/sim_schedule.c src/command/cli/sim_writes.c src/command/cli/sim_events.c src/command/cli/sim_show.c src/command/cli/sim_json.c
+	src/command/cli/sim_schedule.c src/command/cli/sim_writes.c src/command/cli/sim_results.c
 libsim_a_CFLAGS = $(libcli_a_CFLAGS)
-bin_PROGRAMS += ibfattree-sim
-ibfattree_sim_SOURCES = src/command/cli/sim_main.c
-ibfattree_sim_LDADD = libsim.a libcli.a libftrtools.a libftrcore.a $(JSONC_LIBS) \
+bin_PROGRAMS += ibfattree-simulate
+ibfattree_simulate_SOURCES = src/command/cli/sim_main.c
+ibfattree_simulate_LDADD = libsim.a libcli.a libftrtools.a libftrcore.a $(JSONC_LIBS) \
 	$(UNPACK_LIBS) -lm
 
 # The bash completion and the script of pairs, as C strings.
@@ -46,7 +46,7 @@ src/command/cli/parts.c: src/command/cli/parts.awk $(parts)
 dist_bin_SCRIPTS += src/command/convert/ibfattree-nodes src/command/convert/ibfattree-topo \
 	src/command/convert/ibfattree-slurm src/command/convert/ibfattree-ranks \
 	src/command/top/ibfattree-top \
-	src/command/collective/ibfattree-collective src/command/drain/ibfattree-drain
+	src/command/collective/ibfattree-collective src/command/drain/ibfattree-drain src/command/sim/ibfattree-sim
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = src/command/cli/completion/ibfattree

@@ -25,6 +25,7 @@ static const struct cli_cmd cli_doctor = { .name = "doctor", .run = start_progra
 	.summary = "check node, fabric and tables before a change of the engine" };
 static const struct cli_cmd cli_sim = { .name = "sim", .run = start_program,
 	.summary = "simulate packets: throughput, latency, loss, deadlock" };
+static const struct cli_cmd cli_simulate = { .name = "simulate", .run = start_program };
 static const struct cli_cmd cli_campaign = { .name = "campaign", .run = start_program,
 	.summary = "study thousands of fault sets, also on a cluster" };
 static const struct cli_cmd cli_page = { .name = "report", .run = start_program,
@@ -57,7 +58,7 @@ static const struct cli_cmd *const commands[] = {
 	&cli_whatif, &cli_page, &cli_slurm, &cli_nodes, &cli_ranks, &cli_pairs, &cli_topo, &cli_sim,
 	&cli_campaign,
 	&cli_save, &cli_restore, &cli_drain, &cli_undrain, &cli_drains, &cli_top,
-	&cli_completion, &cli_facts, &cli_drain_facts, &cli_count_flows, NULL
+	&cli_completion, &cli_facts, &cli_drain_facts, &cli_count_flows, &cli_simulate, NULL
 };
 
 static void usage(FILE *out)

@@ -51,31 +51,6 @@ static void set_number(const struct cli_cmd *cmd, const struct cli_opt *o,
 		*(unsigned int *)val = (unsigned int)n;
 }
 
-uint64_t cli_time(const char *cmd, const char *option, const char *text)
-{
-	static const struct { const char *name; double ps; } unit[] = {
-		{ "ps", 1 }, { "ns", 1e3 }, { "us", 1e6 }, { "ms", 1e9 }, { "s", 1e12 },
-	};
-	char *end;
-	double x = strtod(text, &end);
-
-	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
-		if (end != text && *text >= '0' && *text <= '9' &&
-		    !strcmp(end, unit[i].name) && x * unit[i].ps < 1e18)
-			return (uint64_t)(x * unit[i].ps + 0.5);
-	cli_die("%s: --%s expects a time like 20us, not '%s'", cmd, option, text);
-}
-
-static double percent(const char *cmd, const char *option, const char *text)
-{
-	char *end;
-	double x = strtod(text, &end);
-
-	if (end == text || *end || *text < '0' || *text > '9' || x > 1e6)
-		cli_die("%s: --%s expects a percentage, not '%s'", cmd, option, text);
-	return x / 100;
-}
-
 static void set_word(const struct cli_cmd *cmd, const struct cli_opt *o,
 		     unsigned int *val, const char *text)
 {
@@ -117,12 +92,6 @@ static void set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 	case CLI_UINT:
 	case CLI_U64:
 		set_number(cmd, o, val, text);
-		break;
-	case CLI_TIME:
-		*(uint64_t *)val = cli_time(cmd->name, o->name, text);
-		break;
-	case CLI_PERCENT:
-		*(double *)val = percent(cmd->name, o->name, text);
 		break;
 	case CLI_WORD:
 		set_word(cmd, o, val, text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The program ibfattree-sim.
+ * The program ibfattree-simulate.
  */
 #include "cli/sim.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * --write-time: new tables reach the switches block by block, as a subnet manager writes them.
+ * The list of changes, and --write-time: new tables reach the switches block by block, as a subnet
+ * manager writes them.
  *
  * With "--write-order plain", the order is that of OpenSM: block after block of 64 LIDs, and within
  * a block number, switch after switch by ascending GUID.  With "ordered", it is the order in which
@@ -13,6 +14,22 @@
 
 #include "cli/sim.h"
 #include <ftr/transition.h>
+
+/* Maximum number of changes; no simulation needs that many. */
+#define CHANGES_MAX (4u << 20)
+
+void cli_sim_add(struct cli_sim *j, const struct ftr_sim_change *g)
+{
+	if (j->n_changes == CHANGES_MAX)
+		cli_die("more than %u changes of links and entries", CHANGES_MAX);
+	if (j->n_changes == j->cap_changes) {
+		j->cap_changes = j->cap_changes ? 2 * j->cap_changes : 64;
+		j->change = realloc(j->change, j->cap_changes * sizeof(*j->change));
+		if (!j->change)
+			cli_die("out of memory for %u changes", j->cap_changes);
+	}
+	j->change[j->n_changes++] = *g;
+}
 
 struct writes {
 	struct cli_sim *j;
@@ -35,7 +52,7 @@ static void write_block(struct writes *w, ftr_sw s, uint32_t block, uint8_t step
 			continue;
 		g.lid = (ftr_lid)lid;
 		g.port = to[lid];
-		cli_must(cli_sim_add(w->j, &g, &cli_err));
+		cli_sim_add(w->j, &g);
 	}
 	if (w->j->n_changes > before)
 		w->at += w->j->write_ps;
@@ -57,7 +74,7 @@ void cli_sim_write(struct cli_sim *j, uint64_t at, const struct ftr_tables *now,
 		.x = { .f = j->conf.f, .now = now, .to = to, .silent = down },
 	};
 
-	if (j->write_order == CLI_SIM_PLAIN) {
+	if (j->plain) {
 		write_step(&w, FTR_TRANSITION_NONE);
 		return;
 	}
@@ -80,6 +97,6 @@ void cli_sim_clear(struct cli_sim *j, uint64_t at, struct ftr_tables *now, ftr_s
 			continue;
 		g.lid = (ftr_lid)lid;
 		row[lid] = FTR_PORT_NONE;
-		cli_must(cli_sim_add(j, &g, &cli_err));
+		cli_sim_add(j, &g);
 	}
 }

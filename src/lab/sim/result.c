@@ -9,8 +9,6 @@
 
 /* ---- latencies ------------------------------------------------------------- */
 
-/* Returns the bin of value x. Each value below 32 has its own bin. From 32 on, each range 2^i to
- * 2^(i+1) is divided into 32 bins. */
 static uint32_t bin_of(uint64_t x)
 {
 	unsigned int octave;
@@ -19,28 +17,6 @@ static uint32_t bin_of(uint64_t x)
 		return (uint32_t)x;
 	octave = 63u - (unsigned int)__builtin_clzll(x);
 	return (octave - 4) * 32 + (uint32_t)((x >> (octave - 5)) & 31);
-}
-
-static uint64_t bin_top(uint32_t i)
-{
-	if (i < 32)
-		return i;
-	return ((UINT64_C(32) + i % 32 + 1) << (i / 32 - 1)) - 1;
-}
-
-uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p)
-{
-	uint64_t sum = 0, want = (uint64_t)(p * (double)l->n);
-
-	if (!l->n)
-		return 0;
-	want = FTR_MIN(FTR_MAX(want, 1), l->n);
-	for (uint32_t i = 0; i < FTR_SIM_BINS; i++) {
-		sum += l->bin[i];
-		if (sum >= want)
-			return FTR_MIN(bin_top(i), l->max_ps);
-	}
-	return l->max_ps;
 }
 
 static void add_latency(struct ftr_sim_latency *l, uint64_t ps)

@@ -177,7 +177,7 @@ static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 		return;
 	pthread_mutex_lock(&f->rr.mutex);
 	i = find_down(f, r->gen.fabric->sw[r->whole].guid);
-	if (r->link[0].up && i < f->n_down)
+	if (r->link[0].up && i < f->n_down)	/* not covered: a sweep has removed it meanwhile */
 		f->down[i] = f->down[--f->n_down];
 	else if (!r->link[0].up && i == f->n_down &&
 		 FTR_GROW(f->down, f->n_down, f->cap_down))

@@ -89,7 +89,7 @@ static void op_warn(void *ctx, enum rr_warning what, const char *text)
 	if (what == RR_WARN_PLANNER)
 		atomic_fetch_add(&f->p->helper_failures, 1);
 	ibf_log(f->p, what == RR_WARN_FLAPPING ? IBF_FLAPPING :
-		IBF_FAST_FAILED, "%s", text);
+		what == RR_WARN_UNSAFE ? IBF_TRANSITION_PLAIN : IBF_FAST_FAILED, "%s", text);
 }
 
 static const struct rr_ops ops = {

@@ -29,6 +29,7 @@ void ibf_generation_put(struct ibf_generation *gen)
 {
 	if (!gen || atomic_fetch_sub(&gen->refs, 1) > 1)
 		return;
+	ftr_cdg_free(gen->graph);
 	ftr_shape_free(gen->stats.routed);
 	free(gen->sm);
 	free(gen->stats.turn);
@@ -135,6 +136,7 @@ struct rr_routing ibf_routing_of(struct ibf_generation *gen)
 		.shape = gen->shape, .routed = gen->routed,
 		.tables = gen->tables, .opts = &gen->opts,
 		.order = gen->stats.order, .pairs = gen->vls ? &gen->pairs : NULL,
+		.graph = &gen->graph,
 		/* When links return, a sweep may find a better order of switches, better
 		 * extra turns, or better preferred tables. */
 		.improvable = gen->stats.routed || gen->opts.n_turns || gen->makeshift,

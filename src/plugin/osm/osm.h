@@ -84,6 +84,7 @@ struct ibf_generation {
 	uint64_t unserved_others;	/* max(0, pairs without a path - the first two numbers) */
 	double ms[IBF_ROUTING_PHASES];	/* the durations of the last routing with these tables */
 	struct ftr_tables_diff changes;	/* the entries that it changed */
+	struct ftr_cdg *graph;	/* that has judged their writes, until the fast path takes it, or NULL */
 	uint32_t preferred;	/* ibf_prefer.changes after this routing */
 };
 

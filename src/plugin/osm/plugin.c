@@ -110,7 +110,7 @@ static void register_engines(struct ibf_plugin *p)
 	const struct ftr_engine_ops *ops;
 
 	for (unsigned int i = 0;
-	     i < IBF_MAX_ENGINES && (ops = ftr_engine_at(i)); i++) {
+	     i < IBF_MAX_ENGINES && (ops = ftr_engine_at(i)); i++) {	/* not covered: fewer exist */
 		struct ibf_engine *e = &p->engine[p->n_engines];
 		external_routing_engine_module_t module = {
 			.name = ops->name, .setup = ibf_engine_setup,

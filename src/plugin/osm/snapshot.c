@@ -86,8 +86,7 @@ static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
 		const osm_port_t *port = l < cl_ptr_vector_get_size(tbl) ?
 			cl_ptr_vector_get(tbl, l) : NULL;
 
-		if (!port || port->p_physp != p || (lid & (n - 1)) ||
-		    l > FTR_LID_MAX) {
+		if (!port || port->p_physp != p || (lid & (n - 1))) {
 			skip(s, "%s port %u claims LID %u, which OpenSM's table gives to %s",
 			     node_name(p->p_node).s, p->port_num, l,
 			     port ? node_name(port->p_node).s : "no port");

@@ -67,8 +67,14 @@
  * they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read
  * before the next step.  If this read is not answered either, or the block has other entries, the
  * switch is left to OpenSM from then on, and the remaining steps are planned again: no entry is
- * written whose new path needs an unwritten entry of this switch.  Its old and its new entries may
- * both be in use: all other entries on the path from a new entry are written before it.
+ * written whose new path needs an unwritten entry of this switch, and no entry is cleared.
+ * Its old and its new entries may both be in use: all other entries on the path from a new entry are
+ * written before it.
+ *
+ * The new plan needs no new judgement.  Whenever all new entries on the new path of each written entry are
+ * written, too, a packet follows old entries up to the first written one, and then its new path.  So each
+ * of its dependencies is one of an old path, one of a new path, or leads from a link of an old path to the
+ * first of a new one.  The graph of the first plan has all of them, and keeps them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -96,7 +102,7 @@ struct pairs {
 struct change {
 	struct ibf_plugin *p;
 	const char *name;	/* of the engine */
-	const struct ibf_generation *gen;
+	struct ibf_generation *gen;
 	const uint8_t *rank;	/* [n_sw] the order of the new tables; NULL: not known */
 	const struct ftr_fabric *f;	/* with drained links: old entries may lead over them */
 	const struct ftr_tables *to;	/* the new tables */
@@ -106,6 +112,8 @@ struct change {
 	struct ibf_sets w;
 	double start, end;	/* by ibf_now_ms(); nothing is waited for or planned again after `end` */
 	struct rr_written older;
+	struct ftr_cdg *graph;	/* of the last judgement; NULL: `proved` */
+	bool safe;		/* and it was SAFE */
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	bool other_ranks;	/* the last routing had other ranks */
 	uint32_t steps, rounds;
@@ -166,12 +174,13 @@ static void write_step(struct change *x, uint8_t step)
 }
 
 /* Write the steps 1 .. n, and FTR_TRANSITION_LAST, without a time limit: OpenSM would send as many
- * packets.  Returns false if one was not acknowledged, or if this manager may no longer write. */
+ * packets.  Returns false if one was not acknowledged, or if this manager may no longer write.  If some
+ * entries are not written, no entry is cleared: packets that follow an old entry may need it. */
 static bool write_steps(struct change *x, uint32_t n)
 {
 	uint32_t failed = x->w.failed;
 
-	for (uint32_t step = 1; step <= n + 1; step++) {
+	for (uint32_t step = 1; step <= n + !x->plan.n_never; step++) {
 		if (!may_write(x))
 			return false;
 		write_step(x, step > n ? FTR_TRANSITION_LAST : (uint8_t)step);
@@ -316,8 +325,9 @@ static enum ftr_status start_planner(struct change *x, struct rr_planner **r, st
 static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_err *err)
 {
 	struct rr_planner *r = NULL;
-	enum ftr_status st = start_planner(x, &r, err);
 	bool drained = false;
+	enum ftr_status st = x->unread + x->w.failed ?	/* the planner writes to all switches */
+		ftr_fail(err, FTR_REFUSED, "a switch did not answer") : start_planner(x, &r, err);
 
 	for (bool done = false; !done; drained = true) {
 		struct ftr_ddlr_plan plan = { .n = 0 };
@@ -348,10 +358,11 @@ static enum ftr_status judge(struct change *x, bool cut_off, enum verdict *v, st
 {
 	const struct ftr_cdg_opts opts = { .switch_sources = cut_off };
 	struct ftr_err why;
-	struct ftr_cdg *g = NULL;
 	bool closes = false;
 	enum ftr_status st = FTR_OK;
 
+	ftr_cdg_free(x->graph);
+	x->graph = NULL;
 	*v = SAFE;
 	if (x->rank)
 		st = ftr_check_mixtures(x->f, (const struct ftr_tables *[]){ x->now, x->plan.to },
@@ -359,12 +370,11 @@ static enum ftr_status judge(struct change *x, bool cut_off, enum verdict *v, st
 	if (st || x->proved)
 		return st;
 	*v = LOOP_IN_USE;
-	st = ftr_cdg_new(x->f, x->now, &opts, &g, &why);
+	st = ftr_cdg_new(x->f, x->now, &opts, &x->graph, &why);
 	if (st == FTR_REFUSED)
 		return FTR_OK;
 	if (!st)
-		st = ftr_cdg_steps(g, x->plan.to, x->plan.step, &closes, &why);
-	ftr_cdg_free(g);
+		st = ftr_cdg_steps(x->graph, x->plan.to, x->plan.step, &closes, &why);
 	*v = closes ? UNSAFE : SAFE;
 	if (st)
 		*err = why;
@@ -488,7 +498,8 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 		return write_unsafe(x, "packets in flight cannot be waited for within the time limit", err);
 	if (!st && v == LOOP_IN_USE && !break_loop(x, &why))
 		st = judge(x, false, &v, err);
-	if (st || v == SAFE)
+	x->safe = !st && v == SAFE;
+	if (st || x->safe)
 		return st ? st : write_in_order(x, err);
 	if (v == UNSAFE && !change_lids(x, &held, &why)) {
 		v = held ? UNSAFE : SAFE;
@@ -734,6 +745,9 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 			leave_tables(&x);
 	}
 	report(&x, why_not(&x, &err));
+	if (x.safe && !why_not(&x, &err) && x.f == gen->fabric)	/* the fast path goes on with the graph */
+		x.graph = __atomic_exchange_n(&gen->graph, x.graph, __ATOMIC_ACQ_REL);
+	ftr_cdg_free(x.graph);
 	free(x.plan.step);
 	ibf_sets_fini(&x.w);
 	free(x.hosts);

@@ -182,8 +182,8 @@ static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 	text[0] = '\0';
 	if (n && most)
 		at = (size_t)snprintf(text, size, "; %" PRIu64
-				      " host port%s affected, those with the most unreachable LIDs first:",
-				      hosts, hosts == 1 ? " is" : "s are");
+				      " host ports are affected, those with the most unreachable LIDs first:",
+				      hosts);
 	for (uint32_t i = 0; i < n; i++)
 		for (ftr_ep e = 0; e < f->n_ep && named < most; e++) {
 			if (!is_host_of(f, e, w[i].idx))

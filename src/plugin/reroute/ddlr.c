@@ -22,7 +22,8 @@
  * planner that is made after the routing of this sweep includes the link.
  *
  * Making a planner takes longer than rerouting a fault without a planner.  If a fault occurs before
- * the planner is ready, the fault is rerouted without local repair.  The planner does not know this
+ * the planner is ready, or while packets follow entries of before the routing, which the planner does not
+ * know, the fault is rerouted without local repair.  The planner does not know this
  * fault, so its process is killed.  It is also killed if a plan fails, is wrong or comes late, at the
  * next routing, and at the end of OpenSM.  A killed process is waited for when the view is freed: by
  * then it has ended.
@@ -84,7 +85,8 @@ bool rr_ddlr_ready(struct rr *f)
 	struct rr_view *v = f->view;
 	struct ftr_err err;
 
-	if (v->making && !rr_planner_is_busy(v->making, 0)) {
+	if (v->making && !rr_has_older(f, false) && !rr_planner_is_busy(v->making, 0)) {
+		rr_graph_drop(v);
 		if (rr_planner_ready(v->making, &err)) {
 			warn(f, NO_LOCAL_REPAIRS, &err);
 		} else {
@@ -136,9 +138,6 @@ static enum ftr_status push_plan(struct rr *f,
 		st = ftr_fail(err, FTR_REFUSED, "not all blocks were acknowledged");
 	if (st)
 		rr_ddlr_drop(f->view);
-	pthread_mutex_lock(&f->mutex);
-	f->written.unranked = rr_now(f);
-	pthread_mutex_unlock(&f->mutex);
 	f->view->drained_at = rr_now(f) + f->ops->lifetime(f->ctx);
 	return st;
 }

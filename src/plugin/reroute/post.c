@@ -85,6 +85,16 @@ bool rr_is_overtaken(struct rr *f)
 	return is;
 }
 
+bool rr_has_older(struct rr *f, bool unranked)
+{
+	double last;
+
+	pthread_mutex_lock(&f->mutex);
+	last = unranked ? f->written.unranked : f->written.last;
+	pthread_mutex_unlock(&f->mutex);
+	return last > 0 && rr_now(f) < last + f->ops->lifetime(f->ctx);
+}
+
 /* ---- sweeps -------------------------------------------------------------- */
 
 void rr_want_sweep(struct rr *f)

@@ -117,7 +117,9 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s,
 				false
 			};
 	}
-	for (uint32_t i = 0; i < sh->n_absent && n < FTR_PORT_MAX; i++) {
+	for (uint32_t i = 0; i < sh->n_absent; i++) {
+		if (n == FTR_PORT_MAX)	/* not covered: each link has a port of its own */
+			break;
 		const struct ftr_link *a = &sh->absent[i];
 
 		if (a->sw == s)

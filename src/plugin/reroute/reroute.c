@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "reroute/reroute.h"
-#include <ftr/cdg.h>
 
 /* ---- the view ----------------------------------------------------------- */
 
@@ -28,6 +27,7 @@ void rr_view_free(struct rr_view *v)
 	rr_repair_free(v->pending);
 	rr_ddlr_drop(v);
 	rr_planner_free(v->stopped);
+	ftr_cdg_free(v->graph);
 	ftr_incr_free(v->incr);
 	ftr_tables_free(v->sent);
 	rr_routing_put(&v->gen);
@@ -82,6 +82,7 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 	       (size_t)n * gen->tables->stride);
 	f->ops->read_keys(f->ctx, gen->fabric, v->m_key);
 	v->transition_due = -1;
+	v->graph = __atomic_exchange_n(gen->graph, NULL, __ATOMIC_ACQ_REL);
 	rr_ddlr_start(f, v);
 	return v;
 }
@@ -160,13 +161,14 @@ static bool must_stop(void *ctx)
 	return rr_is_overtaken(ctx);
 }
 
-/* Make the graph of the channel dependencies of the tables in the switches. */
-static enum ftr_status graph_now(struct rr *rr, struct ftr_cdg **g, struct ftr_err *err)
+/* Make the graph of the channel dependencies of the tables in the switches, unless there is one, and enter
+ * the dead links. */
+static enum ftr_status graph_now(struct rr *rr, struct ftr_err *err)
 {
 	const struct ftr_cdg_opts opts = { .stop = must_stop, .stop_ctx = rr };
-	const struct rr_view *v = rr->view;
+	struct rr_view *v = rr->view;
 	const struct ftr_fabric *f = v->gen.fabric;
-	enum ftr_status st = ftr_cdg_new(f, v->sent, &opts, g, err);
+	enum ftr_status st = v->graph ? FTR_OK : ftr_cdg_new(f, v->sent, &opts, &v->graph, err);
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -174,7 +176,7 @@ static enum ftr_status graph_now(struct rr *rr, struct ftr_cdg **g, struct ftr_e
 				return st;
 			if (ftr_incr_connected(v->incr, s, (ftr_port)p) &&
 			    !ftr_incr_alive(v->incr, s, (ftr_port)p))
-				st = ftr_cdg_link_down(*g, s, (ftr_port)p, err);
+				st = ftr_cdg_link_down(v->graph, s, (ftr_port)p, err);
 		}
 	return st;
 }
@@ -186,60 +188,79 @@ static int by_step_and_lid(const void *x, const void *y)
 	return FTR_ORDER(a->step, b->step) ?: FTR_ORDER(a->lid, b->lid);
 }
 
+static int by_lid_and_step(const void *x, const void *y)
+{
+	const struct ftr_change *a = x, *b = y;
+
+	return FTR_ORDER(a->lid, b->lid) ?: FTR_ORDER(a->step, b->step);
+}
+
 /* Returns false unless the graph shows that no credit loop can form while the entries are written,
- * nor afterwards.  LIDs whose entries could close one are refused.  Before step first_drain, and before
- * each later step, packets in flight are waited for (write.c).  With 11,664 hosts, the graph takes some
- * hundred milliseconds, but complete trees never need it. */
-static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res)
+ * nor afterwards.  LIDs whose entries could close one are refused.
+ *
+ * older: the present graph is used, which also contains packets that follow older entries.  Otherwise a new
+ * one is made.  Before step first_drain, and before each later step, packets in flight are waited for
+ * (write.c), but not older ones.  With 11,664 hosts, a new graph takes some hundred milliseconds, but
+ * complete trees never need it. */
+static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res, bool older)
 {
 	struct ftr_change *w = ftr_calloc(res->n_changes + 1u, sizeof(*w));
-	struct ftr_cdg *g = NULL;
 	struct ftr_err err;
-	bool made = w && !graph_now(f, &g, &err), safe = made, closes;
+	bool made, safe, closes;
 	uint16_t step = 0;
 
-	if (made) {
+	made = safe = w && !graph_now(f, &err);
+	if (made && res->n_changes) {
 		memcpy(w, res->change, res->n_changes * sizeof(*w));
-		qsort(w, res->n_changes, sizeof(*w), by_step_and_lid);
+		qsort(w, res->n_changes, sizeof(*w), older ? by_lid_and_step : by_step_and_lid);
 	}
 	for (uint32_t i = 0, end; made && i < res->n_changes; i = end) {
-		for (end = i + 1; end < res->n_changes && !by_step_and_lid(&w[i], &w[end]); end++)
+		for (end = i + 1; end < res->n_changes && w[i].lid == w[end].lid &&
+		     (older || w[i].step == w[end].step); end++)
 			;
-		if (w[i].step != step && w[i].step >= res->first_drain)
-			ftr_cdg_drain_all(g);
+		if (!older && w[i].step != step && w[i].step >= res->first_drain)
+			ftr_cdg_drain_all(f->view->graph);
 		step = w[i].step;
-		if (ftr_cdg_change(g, w[i].lid, &w[i], end - i, &closes, &err) || closes) {
+		if (ftr_cdg_change(f->view->graph, w[i].lid, &w[i], end - i, &closes, &err) || closes) {
 			ftr_incr_refuse(f->view->incr, w[i].lid);
 			safe = false;
 		}
 	}
-	ftr_cdg_free(g);
 	free(w);
 	return safe;
 }
 
 /* Update the tables.  Entries are spared only if no credit loop can form; if LIDs are refused, a second time.
  * The check of the changed entries (check()) is not enough for that, because it relies on the paths of all
- * other entries.  The planner of ddlr checks its writes itself. */
+ * other entries.  The planner of ddlr checks its writes itself.
+ *
+ * Packets that follow older entries are in the graph in passes 0 and 1.  If a credit loop with them is not
+ * excluded, they are ignored: until the repair is written, all packets to the dead links are lost. */
 enum ftr_status rr_apply(struct rr *f, const struct ftr_incr_event *ev, uint32_t n,
 			 const struct ftr_incr_result **res, struct ftr_err *err)
 {
-	struct ftr_incr *lv = f->view->incr;
+	struct rr_view *v = f->view;
+	bool older = !v->planner && rr_has_older(f, true);
+	const int first = older && v->graph ? 0 : 2;
 	enum ftr_status st;
 
-	for (int pass = 0; pass < 2; pass++) {
+	for (int pass = first; pass < 4; pass++) {
 		pthread_mutex_lock(&f->view_lock);
-		if (pass)
-			ftr_incr_undo(lv);
-		else
-			ftr_incr_spare(lv, true);
-		st = ftr_incr_apply(lv, ev, n, res, err);
+		if (pass > first)
+			ftr_incr_undo(v->incr);
+		if (pass % 2 == 0)
+			ftr_incr_spare(v->incr, true);
+		st = ftr_incr_apply(v->incr, ev, n, res, err);
 		pthread_mutex_unlock(&f->view_lock);
-		if (st || f->view->planner || !(*res)->n_spared || is_free_of_loops(f, *res))
+		v->unsafe = older && pass > 1;
+		if (pass > 1)
+			rr_graph_drop(v);
+		if (st || v->planner || (pass > 1 && !(*res)->n_spared) ||
+		    is_free_of_loops(f, *res, pass < 2))
 			return st;
 	}
 	pthread_mutex_lock(&f->view_lock);
-	ftr_incr_undo(lv);
+	ftr_incr_undo(v->incr);
 	pthread_mutex_unlock(&f->view_lock);
 	return ftr_fail(err, FTR_REFUSED, "the new entries could close a credit loop with paths that still work");
 }
@@ -312,6 +333,7 @@ static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 		ftr_incr_undo(f->view->incr);
 		pthread_mutex_unlock(&f->view_lock);
 	}
+	rr_graph_drop(f->view);
 	if (rr_is_overtaken(f))
 		return;
 	rr_warn(f, RR_WARN_FAILED, "no fast reroute; a sweep will repair the tables: %s",
@@ -474,6 +496,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	struct ftr_err err = { 0 };
 	bool local = rr_ddlr_ready(f), applied, down = false;
 	struct rr_writes what;
+	double begun = rr_now(f);
 	enum ftr_status st;
 
 	for (uint32_t i = 0; i < r->n_links; i++)
@@ -507,6 +530,11 @@ static bool repair(struct rr *f, struct rr_repair *r)
 		r->drained = res->n_drain;
 		what = list_writes(res);
 		st = rr_write(f, &what, r, &err);
+	}
+	if (!st && f->view->unsafe) {
+		rr_warn(f, RR_WARN_UNSAFE, "fast reroute %u: entries were replaced in an order in which a credit loop was possible for %.1f ms with packets that follow older entries, because the failed links lost all packets; entries=%u",
+			r->number, FTR_MAX(rr_now(f) - begun, 0.1), r->sets.n_changes);
+		rr_graph_drop(f->view);	/* it does not contain these packets */
 	}
 	if (st) {
 		give_up(f, applied, &err);
@@ -546,24 +574,12 @@ static uint32_t trap_senders(const struct rr_view *v,
 	return k;
 }
 
-/* Packets may be in flight that followed entries of before the last write, and the ranks do not prove
- * that no credit loop can form with them. */
-static bool has_older_packets(struct rr *f)
-{
-	double last;
-
-	pthread_mutex_lock(&f->mutex);
-	last = f->written.unranked;
-	pthread_mutex_unlock(&f->mutex);
-	return last > 0 && rr_now(f) < last + f->ops->lifetime(f->ctx);
-}
-
 /* Remove from c[] the links that are back, but damped; returns the number of links left.  While there
  * are older packets, all links that are back are left to the next routing, which waits for these
  * packets. */
 static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 {
-	bool older = has_older_packets(f);
+	bool older = rr_has_older(f, true);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++)

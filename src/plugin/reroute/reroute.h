@@ -35,6 +35,7 @@
 #include "reroute/planner.h"
 #include "reroute/smp.h"
 #include "reroute/state.h"
+#include <ftr/cdg.h>
 #include <ftr/check.h>
 #include <ftr/incremental.h>
 
@@ -54,6 +55,9 @@ struct rr_routing {
 	const uint8_t *order;	/* [n_sw] level of each switch in the up/down
 				 * order */
 	const struct ftr_vl_pairs *pairs;	/* the VLs of ddlr; NULL: one VL */
+	/* *graph: the dependencies of packets that may still follow the tables of before this routing;
+	 * the view takes it.  *graph NULL: the ranks prove all mixtures, or it is not known */
+	struct ftr_cdg **graph;
 	bool improvable;	/* when links return, a routing may find better tables */
 };
 
@@ -114,6 +118,10 @@ struct rr_view {
 	bool brought_up;		/* the sweep of this routing has set all links Active */
 	bool saw_init;			/* the last probe found a port in Init whose link the view
 					 * shows as alive */
+	/* The dependencies of `sent` and of all entries that packets may still follow; NULL: they are not
+	 * known, or there are no packets that follow entries without a proof by the ranks. */
+	struct ftr_cdg *graph;
+	bool unsafe;		/* rr_apply() did not exclude a credit loop with these packets */
 	/* The planner of engine ddlr (ddlr.c); at most one of these is not NULL.  stopped: it was
 	 * killed, and may not have ended yet.  All NULL: another engine, or none could be started. */
 	struct rr_planner *planner, *making, *stopped;
@@ -123,6 +131,12 @@ struct rr_view {
 	double drained_at;	/* time (ms) at which all packets that follow older entries have
 				 * left the fabric */
 };
+
+static inline void rr_graph_drop(struct rr_view *v)
+{
+	ftr_cdg_free(v->graph);
+	v->graph = NULL;
+}
 
 /* The blocks that write.c has written.  If there were several writes, each number is the sum over
  * them. */
@@ -182,8 +196,8 @@ struct rr_repair {
 	struct ftr_tables_diff rest;	/* changes by the sweep that confirmed the repair */
 };
 
-/* PLANNER: the process of the planner has failed. */
-enum rr_warning { RR_WARN_FAILED, RR_WARN_PLANNER, RR_WARN_FLAPPING };
+/* PLANNER: the process of the planner has failed.  UNSAFE: a credit loop was possible. */
+enum rr_warning { RR_WARN_FAILED, RR_WARN_PLANNER, RR_WARN_FLAPPING, RR_WARN_UNSAFE };
 
 /* Operations of the caller; ctx is the member ctx of struct rr. */
 struct rr_ops {
@@ -260,6 +274,9 @@ unsigned int rr_post(struct rr *f, const struct rr_event *ev);
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
 /* Take the mutex and return rr_overtaken() of the state. */
 bool rr_is_overtaken(struct rr *f);
+/* True if packets may be in flight that followed entries of before the last write; unranked: and the ranks
+ * do not prove that no credit loop can form with them. */
+bool rr_has_older(struct rr *f, bool unranked);
 /* Request a heavy sweep from OpenSM.  rr_want_sweep() requests it at the time that damp.h defines,
  * rr_sweep_now() immediately, or at the end of a discovery that is under way (state.c). */
 void rr_want_sweep(struct rr *f);
@@ -291,7 +308,8 @@ void rr_view_free(struct rr_view *v);		/* NULL is accepted */
 /* Replace the current view, which is freed; NULL: no view. */
 void rr_view_set(struct rr *f, struct rr_view *v);
 /* Call ftr_incr_apply() so that no working path is cut, and no credit loop can form with the entries that
- * the new tables do not permit.  FTR_REFUSED: not possible; nothing is changed. */
+ * the new tables do not permit, nor with packets that follow older entries, unless view->unsafe is true
+ * then.  FTR_REFUSED: not possible; nothing is changed. */
 enum ftr_status rr_apply(struct rr *f, const struct ftr_incr_event *ev, uint32_t n,
 			 const struct ftr_incr_result **res, struct ftr_err *err);
 /* Probe the links of the switches that sent the traps, and repair the tables.  Returns false if

@@ -510,6 +510,8 @@ static void end_write(struct rr *f, const struct rr_writes *what, bool rewrite)
 {
 	pthread_mutex_lock(&f->mutex);
 	f->written.last = rr_now(f);
+	if (f->view->graph || f->view->planner)
+		f->written.unranked = f->written.last;
 	for (uint32_t i = 0; i < what->n; i++)
 		f->written.lid[what->entry[i].lid] = f->written.last;
 	rr_post_locked(f, &(struct rr_event){ .kind = RR_EV_WRITE_END, .rewrite = rewrite });
