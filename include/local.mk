@@ -30,7 +30,7 @@ libftr.map: $(ftrinclude_HEADERS) $(srcdir)/include/local.mk
 	$(AM_V_GEN)(echo '{ global:' && (cd $(srcdir) && cat $(ftrinclude_HEADERS)) | \
 		$(SED) -n -e '/^extern const /s/.*\<\(ftr_[a-z0-9_]*\);.*/\1/p' \
 		-e 's/[^a-z0-9_]\(ftr_[a-z0-9_]*\)(/\n\1\n/gp' | \
-		grep '^ftr_' | LC_ALL=C sort -u | $(SED) 's/$$/;/' && \
+		grep '^ftr_[a-z0-9_]*$$' | LC_ALL=C sort -u | $(SED) 's/$$/;/' && \
 		echo 'local: *; };') >$@.tmp && mv $@.tmp $@
 
 install-exec-hook:

@@ -78,34 +78,6 @@
 extern "C" {
 #endif
 
-struct ftr_ddlr_opts {
-	/* the SL2VL tables in force, for example those of ftr_ddlr_sl2vl; NULL: VL = SL */
-	const struct ftr_sl2vl *sl2vl;
-	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
-	/* true: the dependency graph also covers packets that switches send.  Do not set this with
-	 * tables of sftree and one VL: nearly every detour would then close a cycle.
-	 * If a detour for packets between hosts would close a cycle in this graph, the planner
-	 * ignores packets from switches from then on, and sets plan.hosts_only.  In that case make
-	 * a new planner when the next full tables are in force. */
-	bool switch_sources;
-	/* true: after a fault, repair only entries that packets from hosts to LIDs of host ports
-	 * use.  All other broken entries stay until the transition.  The plan is ready sooner and
-	 * has fewer writes: in a large tree, after a fault of a link between upper switches, a few
-	 * dozen instead of a thousand.  The plugin sets this. */
-	bool host_paths_only;
-};
-
-enum ftr_event_kind {
-	FTR_EVENT_LINK_DOWN = 0,
-	FTR_EVENT_SWITCH_DOWN	/* with all its links */
-};
-
-struct ftr_event {
-	uint8_t kind;		/* enum ftr_event_kind */
-	ftr_sw sw;
-	ftr_port port;		/* port of sw; FTR_EVENT_LINK_DOWN only */
-};
-
 enum ftr_ddlr_how {
 	FTR_HOW_PARALLEL = 0,	/* another link to the same switch */
 	FTR_HOW_NEXT,		/* another neighbour whose entry leads to the LID */
@@ -145,10 +117,21 @@ struct ftr_ddlr;
  * Make a planner for t, the tables in force on the fabric of sh.  sh must outlive the planner, and
  * must not have been made by ftr_shape_reorder.  Errors: as ftr_cdg_new, for example FTR_REFUSED
  * if the dependency graph of t has a cycle with these VLs.
+ *
+ * opts		Options of the dependency graph: the SL2VL tables in force, for example those of
+ *		ftr_ddlr_sl2vl, and so on.  Do not set switch_sources with tables of sftree and
+ *		one VL: nearly every detour would then close a cycle.  If a detour for packets
+ *		between hosts would close a cycle in this graph, the planner ignores packets from
+ *		switches from then on, and sets plan.hosts_only.  In that case make a new planner
+ *		when the next full tables are in force.
+ * host_paths_only	true: after a fault, repair only entries that packets from hosts to LIDs
+ *		of host ports use.  All other broken entries stay until the transition.  The plan
+ *		is ready sooner and has fewer writes: in a large tree, after a fault of a link
+ *		between upper switches, a few dozen instead of a thousand.  The plugin sets this.
  */
 enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 			     const struct ftr_tables *t,
-			     const struct ftr_ddlr_opts *opts,
+			     const struct ftr_cdg_opts *opts, bool host_paths_only,
 			     struct ftr_ddlr **out,
 			     struct ftr_err *err) FTR_MUST_USE;
 void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
@@ -157,8 +140,9 @@ void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
 const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
 
 /*
- * Plan the local repair for any number of events at once.  An event that reports the current state
- * changes nothing.  A planner knows no links or switches that come back: when they are in use
+ * Plan the local repair for any number of events at once.  Event ev[i]: the link at port ev[i].port
+ * of switch ev[i].sw goes down or, if the port is 0, the switch with all its links.  An event that
+ * reports the current state changes nothing.  A planner knows no links or switches that come back: when they are in use
  * again, make a new planner.
  *
  * FTR_INVAL: a switch does not exist, or a port has no link to a switch in the planner's fabric;
@@ -166,7 +150,7 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  * tree.
  */
 enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
-				const struct ftr_event *ev, uint32_t n,
+				const struct ftr_hop *ev, uint32_t n,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err) FTR_MUST_USE;
 

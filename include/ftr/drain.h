@@ -86,7 +86,7 @@ struct ftr_drain_count {
 };
 
 /* Count the parts of the nominal fabric n that d drains and that f lacks.  They are counted as
- * missing in struct ftr_shape_missing.  FTR_NOMEM. */
+ * missing in struct ftr_shape.  FTR_NOMEM. */
 enum ftr_status ftr_drain_missing(const struct ftr_fabric *n, const struct ftr_fabric *f,
 				  const struct ftr_drains *d, struct ftr_drain_count *out,
 				  struct ftr_err *err) FTR_MUST_USE;

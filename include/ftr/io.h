@@ -62,11 +62,9 @@ void ftr_set_unpacker(const struct ftr_unpacker *u);
  * FTR_PARSE.  Not thread safe.
  */
 #define FTR_CONVERTED_MAX 32
-struct ftr_converter {
-	enum ftr_status (*convert)(const char *path, const char *text, size_t len,
-				   char file[FTR_CONVERTED_MAX], struct ftr_err *err);
-};
-void ftr_set_converter(const struct ftr_converter *c);
+typedef enum ftr_status (*ftr_convert_fn)(const char *path, const char *text, size_t len,
+					  char file[FTR_CONVERTED_MAX], struct ftr_err *err);
+void ftr_set_converter(ftr_convert_fn fn);
 
 /*
  * Read a fabric: an ibsim netfile, the output of ibnetdiscover, or a list of links.  The

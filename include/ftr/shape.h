@@ -282,23 +282,19 @@ struct ftr_costs {
 	size_t stride;
 };
 
-/* Parts of the nominal fabric that f lacks; all 0 without a nominal shape. */
-struct ftr_shape_missing {
-	bool from_nominal;
-	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
-	uint32_t n_absent;	/* number of elements of absent[] */
-	/* Nominal links that f lacks although it has both switches, sorted by (sw, port).  Each
-	 * link is listed once, normally with sw < peer.  (If one switch has replaced another, sw
-	 * may be greater than peer.) */
-	const struct ftr_link *absent;
-};
-
 struct ftr_shape {
 	const struct ftr_fabric *f;
 	struct ftr_shape_tree tree;
 	struct ftr_shape_numbering numbering;
 	struct ftr_costs reach;	/* rows of all columns */
-	struct ftr_shape_missing missing;
+	/* parts of the nominal fabric that f lacks; all 0 without a nominal shape */
+	bool from_nominal;
+	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
+	/* absent[n_absent]: nominal links that f lacks although it has both switches, sorted by (sw,
+	 * port).  Each link is listed once, normally with sw < peer.  (If one switch has replaced
+	 * another, sw may be greater than peer.) */
+	uint32_t n_absent;
+	const struct ftr_link *absent;
 	struct ftr_arena *arena;
 };
 
@@ -359,19 +355,16 @@ uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
 				 const struct ftr_costs *c,
 				 const struct ftr_group **cand);
 
-/* A set of ports. */
-struct ftr_port_set {
-	uint64_t bit[4];	/* port p is in the set if bit p % 64 of bit[p / 64] is set */
-};
-
-/* Set *out to the ports of all links of the n groups cand. */
+/* Set out[] to the ports of all links of the n groups cand: port p is in the set if bit p % 64 of
+ * out[p / 64] is set. */
+#define FTR_PORT_SET 4		/* length of the array */
 void ftr_shape_ports(const struct ftr_shape *sh,
 		     const struct ftr_group *const *cand, uint32_t n,
-		     struct ftr_port_set *out);
+		     uint64_t *out);
 
-static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
+static inline bool ftr_port_set_has(const uint64_t *set, ftr_port p)
 {
-	return set->bit[p / 64] >> p % 64 & 1;
+	return set[p / 64] >> p % 64 & 1;
 }
 
 /*
@@ -387,7 +380,7 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
  *
  * A fabric without hosts, or with several islands, is not an error.  opts->nominal may itself have
  * been made with a nominal shape S.  The result then differs from a shape made directly with S only
- * in the member `missing`.
+ * in from_nominal and the members after it.
  * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
  */
 enum ftr_status ftr_shape_new(const struct ftr_fabric *f,

@@ -115,7 +115,7 @@ static void naive_repair(struct world *w, ftr_lid lid, ftr_sw c)
 	}
 }
 
-static void naive_event(struct world *w, struct ftr_event e)
+static void naive_event(struct world *w, struct ftr_hop e)
 {
 	const struct ftr_swport *x = ftr_fabric_port(w->f, e.sw, e.port);
 	struct { ftr_sw s; ftr_port p; } end[2] = {
@@ -145,7 +145,7 @@ static void local_run(struct world *w, const uint32_t *set, unsigned int n,
 	world_reset(w);
 	for (unsigned int i = 0; i <= n; i++) {
 		if (i) {
-			struct ftr_event e = world_fault(w, set[i - 1]);
+			struct ftr_hop e = world_fault(w, set[i - 1]);
 			struct ftr_ddlr_plan p;
 
 			world_suffer(w, e, true);
@@ -172,7 +172,7 @@ static void naive_run(struct world *w, const uint32_t *set, unsigned int n,
 	world_reset(w);
 	w->switches = false;
 	for (unsigned int i = 1; i <= n; i++) {
-		struct ftr_event e = world_fault(w, set[i - 1]);
+		struct ftr_hop e = world_fault(w, set[i - 1]);
 
 		world_suffer(w, e, true);
 		naive_event(w, e);

@@ -120,15 +120,12 @@ static void find_peers(struct world *w)
 
 void world_reset(struct world *w)
 {
-	const struct ftr_ddlr_opts o = {
-		.sl2vl = w->m, .switch_sources = w->switches,
-		.host_paths_only = w->host_paths_only,
-	};
+	const struct ftr_cdg_opts o = { .sl2vl = w->m, .switch_sources = w->switches };
 	struct ftr_err err = { 0 };
 
 	ftr_ddlr_free(w->r);
 	w->r = NULL;
-	must(ftr_ddlr_new(w->sh, w->base, &o, &w->r, &err), &err);
+	must(ftr_ddlr_new(w->sh, w->base, &o, w->host_paths_only, &w->r, &err), &err);
 	memset(w->dead_sw, 0, w->f->n_sw);
 	memset(w->dead_port, 0, w->f->n_ports);
 	memset(w->arrives, 0, (size_t)w->f->n_sw * (w->f->max_lid + 1u));
@@ -143,26 +140,24 @@ uint32_t world_n_faults(const struct world *w)
 	return w->n_links + w->n_inner;
 }
 
-struct ftr_event world_fault(const struct world *w, uint32_t i)
+struct ftr_hop world_fault(const struct world *w, uint32_t i)
 {
-	struct ftr_event e = { 0 };
+	struct ftr_hop e = { 0 };
 
 	if (i < w->n_links) {
-		e.kind = FTR_EVENT_LINK_DOWN;
 		e.sw = w->link[i].sw;
 		e.port = w->link[i].port;
 	} else {
-		e.kind = FTR_EVENT_SWITCH_DOWN;
 		e.sw = w->inner[i - w->n_links];
 	}
 	return e;
 }
 
-void world_suffer(struct world *w, struct ftr_event e, bool dead)
+void world_suffer(struct world *w, struct ftr_hop e, bool dead)
 {
 	const struct ftr_swport *x;
 
-	if (e.kind == FTR_EVENT_SWITCH_DOWN) {
+	if (!e.port) {
 		w->dead_sw[e.sw] = dead;
 	} else {
 		x = ftr_fabric_port(w->f, e.sw, e.port);

@@ -55,9 +55,9 @@ void world_reset(struct world *w);
 /* Faults are numbered: links first, then switches without hosts.  world_fault() returns the event
  * of fault i. */
 uint32_t world_n_faults(const struct world *w);
-struct ftr_event world_fault(const struct world *w, uint32_t i);
+struct ftr_hop world_fault(const struct world *w, uint32_t i);
 /* The link or switch of the event is dead, or no longer dead. */
-void world_suffer(struct world *w, struct ftr_event e, bool dead);
+void world_suffer(struct world *w, struct ftr_hop e, bool dead);
 
 /* The properties of one state of the tables. */
 struct verdict {

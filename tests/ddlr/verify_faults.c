@@ -133,10 +133,10 @@ static void report_verify(const struct job *j, uint64_t number, const uint32_t *
 	fprintf(stderr, "%s, %u VLs, seed %llu, set %llu:", j->shape,
 		j->vls, (unsigned long long)seed, (unsigned long long)number);
 	for (unsigned int i = 0; i < n; i++) {
-		struct ftr_event e = world_fault(world, set[i]);
+		struct ftr_hop e = world_fault(world, set[i]);
 
 		fprintf(stderr, " %u", set[i]);
-		if (e.kind == FTR_EVENT_LINK_DOWN)
+		if (e.port)
 			fprintf(stderr, "=%s[%u]",
 				world->f->sw[e.sw].name, e.port);
 		else
@@ -145,7 +145,7 @@ static void report_verify(const struct job *j, uint64_t number, const uint32_t *
 	fprintf(stderr, ": %s\n", what);
 }
 
-static const char *one_fault(struct ftr_event e, struct tally *t)
+static const char *one_fault(struct ftr_hop e, struct tally *t)
 {
 	struct ftr_ddlr_plan p;
 	struct ftr_err err = { 0 };
@@ -170,7 +170,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	t->inverted += p.how[FTR_HOW_INVERTED] != 0;
 	if (p.n_switches > t->most_switches)
 		t->most_switches = p.n_switches;
-	if (p.n_switches > t->most_link && e.kind == FTR_EVENT_LINK_DOWN)
+	if (p.n_switches > t->most_link && e.port)
 		t->most_link = p.n_switches;
 	if (p.n_steps > t->most_steps)
 		t->most_steps = p.n_steps;

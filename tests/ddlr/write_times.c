@@ -87,12 +87,11 @@ static void by_dmodc(ftr_sw s, ftr_port p)
 
 static void by_ddlr(ftr_sw s, ftr_port p)
 {
-	const struct ftr_ddlr_opts opts = { .host_paths_only = true };	/* as in the plugin */
-	const struct ftr_event e = { FTR_EVENT_LINK_DOWN, s, p };
+	const struct ftr_hop e = { s, p };
 	struct ftr_ddlr_plan plan;
 	struct ftr_ddlr *r = NULL;
 
-	must(ftr_ddlr_new(sh, t, &opts, &r, &err));
+	must(ftr_ddlr_new(sh, t, NULL, true, &r, &err));
 	must(ftr_ddlr_events(r, &e, 1, &plan, &err));
 	entry = array(plan.n, sizeof(*entry));
 	for (uint32_t i = 0; i < plan.n; i++)

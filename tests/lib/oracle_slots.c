@@ -425,7 +425,7 @@ static void check_absent(const struct ftr_shape *sh, const struct ftr_shape *n,
 		for (unsigned int q = 1; q <= nf->sw[t].n_ports; q++) {
 			const struct ftr_swport *port =
 				ftr_fabric_port(nf, t, (ftr_port)q);
-			const struct ftr_link *a = &sh->missing.absent[k];
+			const struct ftr_link *a = &sh->absent[k];
 			ftr_sw s = ftr_fabric_find_sw(f, nf->sw[t].guid), z;
 
 			if (port->peer_kind != FTR_PEER_SW || port->peer < t)
@@ -438,7 +438,7 @@ static void check_absent(const struct ftr_shape *sh, const struct ftr_shape *n,
 			lost++;
 			if (s == FTR_SW_NONE || z == FTR_SW_NONE)
 				continue;
-			ck_assert_msg(k < sh->missing.n_absent && a->sw == s &&
+			ck_assert_msg(k < sh->n_absent && a->sw == s &&
 				      a->port == q && a->peer == z &&
 				      a->peer_port == port->peer_port,
 				      "seed %" PRIu64 ": missing link %u of the list is wrong",
@@ -450,11 +450,11 @@ static void check_absent(const struct ftr_shape *sh, const struct ftr_shape *n,
 		hosts += nf->ep[e].sw != FTR_SW_NONE;
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		hosts -= f->ep[e].sw != FTR_SW_NONE;
-	ck_assert_uint_eq(sh->missing.n_absent, k);
-	ck_assert_uint_eq(sh->missing.n_missing_links, lost);
-	ck_assert_uint_eq(sh->missing.n_missing_hosts, hosts);
-	ck_assert_uint_eq(sh->missing.n_missing_sw, nf->n_sw - f->n_sw);
-	ck_assert(sh->missing.from_nominal);
+	ck_assert_uint_eq(sh->n_absent, k);
+	ck_assert_uint_eq(sh->n_missing_links, lost);
+	ck_assert_uint_eq(sh->n_missing_hosts, hosts);
+	ck_assert_uint_eq(sh->n_missing_sw, nf->n_sw - f->n_sw);
+	ck_assert(sh->from_nominal);
 }
 
 static void check_costs(const struct ftr_shape *sh, uint64_t seed)

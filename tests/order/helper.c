@@ -11,7 +11,7 @@
 #include "order/order.h"
 
 struct helper {
-	const struct kind *kind;
+	enum helper_kind kind;
 	struct ftr_ddlr *planner;
 	const struct ftr_fabric *planned;
 	struct ftr_out result;
@@ -21,13 +21,11 @@ struct helper {
 
 enum ftr_status helper_start(enum helper_kind kind, struct helper **out, struct ftr_err *err)
 {
-	static const char *const name[] = { "search", "planner", "files" };
-
 	(void)err;
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		abort();
-	(*out)->kind = find_kind(name[kind]);
+	(*out)->kind = kind;
 	return FTR_OK;
 }
 
@@ -47,7 +45,7 @@ enum ftr_status helper_send(struct helper *h, struct ftr_out *o, struct ftr_err 
 	planner = h->planner;
 	planned = h->planned;
 	h->result = (struct ftr_out){ 0 };
-	h->status = h->kind->serve(&in, &h->result, &h->err);
+	h->status = serve(h->kind, &in, &h->result, &h->err);
 	h->planner = planner;
 	h->planned = planned;
 	return FTR_OK;
@@ -55,7 +53,7 @@ enum ftr_status helper_send(struct helper *h, struct ftr_out *o, struct ftr_err 
 
 bool helper_is_busy(const struct helper *h, unsigned int ms)
 {
-	return strcmp(h->kind->name, "planner") || (!ms && choose(2, 1, 0));
+	return h->kind != HELPER_PLANNER || (!ms && choose(2, 1, 0));
 }
 
 enum ftr_status helper_result(struct helper *h, unsigned int ms, struct ftr_in *in,

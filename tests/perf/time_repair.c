@@ -49,7 +49,7 @@ static double now(void)
 }
 
 static void one(struct ftr_ddlr *r, const struct ftr_fabric *f,
-		struct ftr_event e, const char *what)
+		struct ftr_hop e, const char *what)
 {
 	struct ftr_ddlr_plan p;
 	double t0 = now(), t1, t2;
@@ -69,7 +69,7 @@ static void time_link(struct ftr_ddlr *r, const struct ftr_shape *sh,
 		  unsigned int rank, const char *down)
 {
 	for (ftr_sw s = sh->f->n_sw / 3; s < sh->f->n_sw; s++) {
-		struct ftr_event e = { FTR_EVENT_LINK_DOWN, s, 0 };
+		struct ftr_hop e = { s, 0 };
 
 		if (sh->tree.rank[s] != rank || !sh->tree.n_up[s])
 			continue;
@@ -102,7 +102,7 @@ static void evict(void)
 }
 
 struct bench {
-	const struct ftr_ddlr_opts *opts;
+	const struct ftr_cdg_opts *opts;
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;	/* the original tables */
 	struct ftr_tables *sent;	/* copy of t; the check of a plan applies its writes here */
@@ -126,7 +126,7 @@ static void mark_dead(const struct ftr_fabric *f, uint64_t *dead, ftr_sw s, ftr_
 
 /* Check the plan for event e, a failed link, as check_plan() of the plugin does
  * (src/plugin/reroute/ddlr.c).  The plan must write no entry twice.  Returns the elapsed time. */
-static double check(const struct bench *b, const struct ftr_event *e,
+static double check(const struct bench *b, const struct ftr_hop *e,
 		    const struct ftr_ddlr_plan *p)
 {
 	const struct ftr_fabric *f = b->sh->f;
@@ -176,11 +176,11 @@ static double repair_cold(const struct bench *b, ftr_sw s, uint32_t *writes, dou
 	const struct ftr_shape *sh = b->sh;
 	struct ftr_ddlr *r = NULL;
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	struct ftr_event e = { FTR_EVENT_LINK_DOWN, s, sh->tree.group_ports[g->first] };
+	struct ftr_hop e = { s, sh->tree.group_ports[g->first] };
 	struct ftr_ddlr_plan p;
 	double t0, ms;
 
-	must(ftr_ddlr_new(sh, b->t, b->opts, &r, &err));
+	must(ftr_ddlr_new(sh, b->t, b->opts, true, &r, &err));
 	evict();
 	t0 = now();
 	must(ftr_ddlr_events(r, &e, 1, &p, &err));
@@ -238,7 +238,7 @@ static void time_process(const struct ftr_shape *sh, const struct ftr_tables *t,
 	const struct ftr_fabric *f = sh->f;
 	double begin = read_clock(CLOCK_MONOTONIC), t0 = now(), sent, ready, planned, child;
 	struct rusage used[2];
-	struct ftr_event e = { .kind = FTR_EVENT_LINK_DOWN };
+	struct ftr_hop e = { 0, 0 };
 	struct ftr_ddlr_plan plan = { .n = 0 };
 	struct rr_planner *p;
 
@@ -266,7 +266,7 @@ int main(int argc, char **argv)
 {
 	const struct ftr_vl_pairs two_vls = { .turn = { 1 } };	/* SL 0 */
 	struct ftr_gen_opts o = { .seed = 1, .random_guids = true };
-	struct ftr_ddlr_opts ro = { .host_paths_only = true };
+	struct ftr_cdg_opts ro = { 0 };
 	struct ftr_pgft g;
 	struct ftr_fabric *f = NULL;
 	struct ftr_shape *sh = NULL;
@@ -293,7 +293,7 @@ int main(int argc, char **argv)
 		ftr_ddlr_free(r);
 		t0 = now();
 		begin = read_clock(CLOCK_MONOTONIC);
-		must(ftr_ddlr_new(sh, t, &ro, &r, &err));
+		must(ftr_ddlr_new(sh, t, &ro, true, &r, &err));
 		printf("%u hosts, %u switches: planner made in %.1f ms, %.1f ms of processor time\n",
 		       f->n_ep, f->n_sw, read_clock(CLOCK_MONOTONIC) - begin, now() - t0);
 	}
@@ -308,8 +308,7 @@ int main(int argc, char **argv)
 	for (unsigned int rank = 1; !links && rank < sh->tree.n_ranks; rank++)
 		for (ftr_sw s = 0; s < f->n_sw; s++)
 			if (sh->tree.rank[s] == rank) {
-				struct ftr_event e = { FTR_EVENT_SWITCH_DOWN,
-						       s, 0 };
+				struct ftr_hop e = { s, 0 };
 
 				one(r, f, e, "switch down");
 				break;

@@ -91,9 +91,9 @@ static void write_plan(struct move *m, const struct ftr_ddlr_plan *p)
 static bool start_move(struct move *m)
 {
 	ftr_sw gone = ftr_rng_below(&m->rng, 12);
-	const struct ftr_event down = { FTR_EVENT_SWITCH_DOWN, gone, 0 };
+	const struct ftr_hop down = { gone, 0 };
 	const struct ftr_filter filter = { .keep_sw = keep_switch, .ctx = &gone };
-	const struct ftr_ddlr_opts o = { .sls = 1, .host_paths_only = m->seed % 3 == 0 };
+	const struct ftr_cdg_opts o = { .sls = 1 };
 	static const char *const engine[] = { "dmodc", "sftree", "ddlr" };
 	struct ftr_shape *after = NULL;
 	struct ftr_ddlr_plan p;
@@ -112,7 +112,7 @@ static bool start_move(struct move *m)
 								      NULL, &err);
 	ftr_shape_free(after);
 	m->arrives = calloc(m->f->n_sw, 1);
-	if (st || ftr_ddlr_new(m->sh, m->now, &o, &m->r, &err))
+	if (st || ftr_ddlr_new(m->sh, m->now, &o, m->seed % 3 == 0, &m->r, &err))
 		return false;
 	m->dead = m->seed % 4 < 2 ? gone : FTR_SW_NONE;
 	ck_assert(!(m->seed % 4 == 1 ? ftr_ddlr_events(m->r, &down, 1, &p, &err) :

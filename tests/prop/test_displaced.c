@@ -42,7 +42,7 @@ static struct ftr_tables *first_tables(const struct kept *k)
 {
 	const struct ftr_shape *sh = k->w->sh;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	struct ftr_port_set valid;
+	uint64_t valid[FTR_PORT_SET];
 	struct ftr_tables *t;
 
 	ck_assert(!ftr_tables_new(sh->f, false, &t, &err));
@@ -55,8 +55,8 @@ static struct ftr_tables *first_tables(const struct kept *k)
 			if (d->col == sh->numbering.col[s])
 				continue;
 			ftr_shape_ports(sh, cand, ftr_shape_candidates(
-						sh, s, d->col, cand), &valid);
-			if (ftr_port_set_has(&valid, prefer))
+						sh, s, d->col, cand), valid);
+			if (ftr_port_set_has(valid, prefer))
 				ftr_tables_row(t, s)[d->lid] = prefer;
 		}
 	return t;
@@ -100,17 +100,17 @@ static void check_entry(const struct kept *k, ftr_sw s,
 	ftr_port is = ftr_tables_get(ftr_incr_tables(k->lv), s, d->lid);
 	ftr_port was = ftr_tables_get(k->before, s, d->lid);
 	ftr_port prefer = ftr_tables_get(k->prefer, s, d->lid);
-	struct ftr_port_set valid;
+	uint64_t valid[FTR_PORT_SET];
 	ftr_port want;
 	uint32_t n;
 
 	if (d->col == v->numbering.col[s])
 		return;
 	n = ftr_shape_candidates(v, s, d->col, cand);
-	ftr_shape_ports(v, cand, n, &valid);
-	want = ftr_port_set_has(&valid, prefer) ? prefer :
-		ftr_port_set_has(&valid, was) ? was :
-		ftr_port_set_has(&valid, is) ? is : FTR_PORT_NONE;
+	ftr_shape_ports(v, cand, n, valid);
+	want = ftr_port_set_has(valid, prefer) ? prefer :
+		ftr_port_set_has(valid, was) ? was :
+		ftr_port_set_has(valid, is) ? is : FTR_PORT_NONE;
 	must(is == want && (is != FTR_PORT_NONE || !n), "seed %" PRIu64
 	     ": switch %u LID %u: port %u (before: %u, preferred: %u), %u candidates",
 	     k->w->seed, s, d->lid, is, was, prefer, n);

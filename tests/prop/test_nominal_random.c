@@ -164,10 +164,10 @@ static void whole_is_own_shape(const struct ftr_fabric *f, uint64_t seed)
 	ck_assert_msg(!ftr_shape_new(f, NULL, NULL, &own, &err), "%s",
 		      err.msg);
 	same_shape(own, over, seed);
-	ck_assert(over->missing.from_nominal && !over->missing.n_absent &&
-		  !over->missing.n_missing_sw && !over->missing.n_missing_links &&
-		  !over->missing.n_missing_hosts);
-	ck_assert(!own->missing.from_nominal && !own->missing.n_absent);
+	ck_assert(over->from_nominal && !over->n_absent &&
+		  !over->n_missing_sw && !over->n_missing_links &&
+		  !over->n_missing_hosts);
+	ck_assert(!own->from_nominal && !own->n_absent);
 	ftr_shape_free(own);
 	ftr_shape_free(over);
 	ftr_nominal_free(n);
@@ -363,9 +363,9 @@ START_TEST(shape_over_a_shape)
 		opts.nominal = n->shape;
 		ck_assert(!ftr_shape_new(g, &opts, team, &direct, &err));
 		same_shape(over_g, direct, seed);
-		ck_assert_uint_eq(over_f->missing.n_missing_links +
-				  over_g->missing.n_missing_links,
-				  direct->missing.n_missing_links);
+		ck_assert_uint_eq(over_f->n_missing_links +
+				  over_g->n_missing_links,
+				  direct->n_missing_links);
 		ftr_shape_free(over_f);
 		ftr_shape_free(over_g);
 		ftr_shape_free(direct);

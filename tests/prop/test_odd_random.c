@@ -404,7 +404,7 @@ static void route_again(struct odd *o, const struct past *p, const struct ftr_sh
 	bool complete;
 
 	shape_of(o, nominal);
-	complete = !o->sh->missing.n_missing_sw && !o->sh->missing.n_missing_links;
+	complete = !o->sh->n_missing_sw && !o->sh->n_missing_links;
 	ok(ftr_tables_carry(p->f, p->t, o->f, &prefer, &err));
 	if (!complete) {
 		ok(ftr_tables_carry(p->last_f, p->last.t, o->f, &current, &err));

@@ -27,9 +27,7 @@ struct setup {
 static void begin_with(struct setup *x, struct ftr_fabric *f, unsigned int vls,
 		       bool host_paths_only)
 {
-	struct ftr_ddlr_opts o = {
-		.switch_sources = vls > 1, .host_paths_only = host_paths_only,
-	};
+	struct ftr_cdg_opts o = { .switch_sources = vls > 1 };
 
 	*x = (struct setup){ .f = f };
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &x->sh, &err));
@@ -44,7 +42,7 @@ static void begin_with(struct setup *x, struct ftr_fabric *f, unsigned int vls,
 	if (vls > 1)
 		ck_assert(!ftr_ddlr_sl2vl(x->sh, NULL, &x->m, &err));
 	o.sl2vl = x->m;
-	ck_assert(!ftr_ddlr_new(x->sh, x->t, &o, &x->r, &err));
+	ck_assert(!ftr_ddlr_new(x->sh, x->t, &o, host_paths_only, &x->r, &err));
 }
 
 static void begin(struct setup *x, struct ftr_fabric *f, unsigned int vls)
@@ -70,10 +68,10 @@ static struct ftr_fabric *grow(const char *text)
 }
 
 /* Returns the event that the first upward link of switch n (0, 1, ...) of a rank fails. */
-static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
+static struct ftr_hop link_of(const struct ftr_shape *sh, unsigned int rank,
 				uint32_t n)
 {
-	struct ftr_event e = { FTR_EVENT_LINK_DOWN, 0, 0 };
+	struct ftr_hop e = { 0, 0 };
 
 	for (e.sw = 0; sh->tree.rank[e.sw] != rank || n-- > 0; e.sw++)
 		;
@@ -110,7 +108,7 @@ START_TEST(three_switches)
 
 			begin_with(&x, grow(tree[i / 2]), vls, host_paths_only);
 			for (unsigned int rank = 0; rank + 1 < x.sh->tree.n_ranks; rank++) {
-				struct ftr_event e = link_of(x.sh, rank, 1);
+				struct ftr_hop e = link_of(x.sh, rank, 1);
 				struct ftr_ddlr_plan p;
 
 				ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
@@ -134,7 +132,7 @@ END_TEST
 START_TEST(parallel_links_first)
 {
 	struct setup x;
-	struct ftr_event e;
+	struct ftr_hop e;
 	struct ftr_ddlr_plan p;
 
 	begin(&x, grow("2;3,3;1,3;1,2"), 1);
@@ -166,7 +164,7 @@ START_TEST(plans_are_in_order)
 		begin(&x, trees_grow(&g, seed, 0), 1 + (unsigned int)seed % 2);
 		for (unsigned int i = 0; i < 6; i++) {
 			ftr_sw s = ftr_rng_below(&rng, x.f->n_sw);
-			struct ftr_event e = { FTR_EVENT_LINK_DOWN, s,
+			struct ftr_hop e = { s,
 				(ftr_port)(1 + ftr_rng_below(&rng,
 							     x.f->sw[s].n_ports)) };
 			struct ftr_ddlr_plan p;
@@ -261,7 +259,7 @@ static ftr_port best_port(const struct setup *x, ftr_sw leaf, ftr_port dead, ftr
 
 /* Draw a leaf with a host.  Store in *e the failure of its first upward link.  Returns false if 100
  * draws find no such leaf. */
-static bool draw_link_of_leaf(const struct setup *x, struct ftr_rng *rng, struct ftr_event *e)
+static bool draw_link_of_leaf(const struct setup *x, struct ftr_rng *rng, struct ftr_hop *e)
 {
 	const struct ftr_shape_tree *tree = &x->sh->tree;
 
@@ -270,7 +268,7 @@ static bool draw_link_of_leaf(const struct setup *x, struct ftr_rng *rng, struct
 
 		if (s == FTR_SW_NONE || tree->rank[s] || !tree->n_up[s])
 			continue;
-		*e = (struct ftr_event){ FTR_EVENT_LINK_DOWN, s,
+		*e = (struct ftr_hop){ s,
 			tree->group_ports[tree->groups[tree->group_first[s]].first] };
 		return true;
 	}
@@ -288,7 +286,7 @@ static const struct ftr_change *find_write(const struct ftr_ddlr_plan *p, ftr_sw
 
 /* Compare the leaf's new entries for hosts with those of best_port(), in the order in which the
  * planner repairs them.  Returns the number of compared entries. */
-static uint32_t compare_with_search(const struct setup *x, const struct ftr_event *e,
+static uint32_t compare_with_search(const struct setup *x, const struct ftr_hop *e,
 				    const struct ftr_ddlr_plan *p)
 {
 	uint32_t load[256] = { 0 }, n = 0;
@@ -322,7 +320,7 @@ START_TEST(best_neighbours)
 	uint32_t n = 0;
 
 	for (uint64_t seed = first; seed < first + trees_runs(800); seed++) {
-		struct ftr_event e;
+		struct ftr_hop e;
 		struct ftr_ddlr_plan p;
 		struct ftr_rng rng;
 		struct setup x;
@@ -350,7 +348,7 @@ static bool hosts_pass(const struct setup *x, const struct ftr_tables *t, ftr_sw
 }
 
 /* Returns the switch whose entry for lid leads onto the link of e, or FTR_SW_NONE. */
-static ftr_sw broken_at(const struct setup *x, const struct ftr_event *e, ftr_lid lid)
+static ftr_sw broken_at(const struct setup *x, const struct ftr_hop *e, ftr_lid lid)
 {
 	const struct ftr_swport *link = ftr_fabric_port(x->f, e->sw, e->port);
 
@@ -361,7 +359,7 @@ static ftr_sw broken_at(const struct setup *x, const struct ftr_event *e, ftr_li
 
 /* Returns true if packets from hosts to lid pass s before or after the repair, or if s is on the
  * new path from a switch that sent such packets onto one of the n dead links e. */
-static bool is_needed(const struct setup *x, const struct ftr_event *e, uint32_t n, ftr_sw s,
+static bool is_needed(const struct setup *x, const struct ftr_hop *e, uint32_t n, ftr_sw s,
 		      ftr_lid lid)
 {
 	const struct ftr_tables *now = ftr_ddlr_tables(x->r);
@@ -379,10 +377,10 @@ static bool is_needed(const struct setup *x, const struct ftr_event *e, uint32_t
 /* Check the plan p, which repairs the last of the n failed links e.  Returns the number of entries
  * that still lead onto this link.  Packets from hosts to hosts must not use these entries, unless
  * the plan says that it leaves entries unrepaired. */
-static uint32_t check_paths_of_hosts(const struct setup *x, const struct ftr_event *e, uint32_t n,
+static uint32_t check_paths_of_hosts(const struct setup *x, const struct ftr_hop *e, uint32_t n,
 				     const struct ftr_ddlr_plan *p)
 {
-	const struct ftr_event *last = &e[n - 1];
+	const struct ftr_hop *last = &e[n - 1];
 	const struct ftr_swport *link = ftr_fabric_port(x->f, last->sw, last->port);
 	const struct ftr_tables *now = ftr_ddlr_tables(x->r);
 	uint32_t broken = 0;
@@ -409,9 +407,9 @@ static uint32_t check_paths_of_hosts(const struct setup *x, const struct ftr_eve
 	return broken;
 }
 
-static struct ftr_event draw_link(const struct ftr_fabric *f, struct ftr_rng *rng)
+static struct ftr_hop draw_link(const struct ftr_fabric *f, struct ftr_rng *rng)
 {
-	struct ftr_event e = { FTR_EVENT_LINK_DOWN, 0, 0 };
+	struct ftr_hop e = { 0, 0 };
 
 	do {
 		e.sw = ftr_rng_below(rng, f->n_sw);
@@ -430,7 +428,7 @@ START_TEST(only_paths_of_hosts)
 	uint32_t n = 0;
 
 	for (uint64_t seed = first; seed < first + trees_runs(100); seed++) {
-		struct ftr_event e[2];
+		struct ftr_hop e[2];
 		struct ftr_rng rng;
 		struct setup x;
 
@@ -499,8 +497,7 @@ START_TEST(slim_leaf)
 	ftr_ddlr_guarantee(x.r, &g);
 	ck_assert_uint_eq(g.k, 1);
 	ck_assert_uint_eq(g.weakest, draw_sw(x.f, "B"));
-	ck_assert(!ftr_ddlr_events(x.r, &(struct ftr_event){ FTR_EVENT_SWITCH_DOWN,
-				   draw_sw(x.f, "B"), 0 }, 1, &p, &err));
+	ck_assert(!ftr_ddlr_events(x.r, &(struct ftr_hop){ draw_sw(x.f, "B"), 0 }, 1, &p, &err));
 	ftr_ddlr_plan_fini(&p);
 	ftr_ddlr_guarantee(x.r, &g);
 	ck_assert_uint_ne(g.weakest, draw_sw(x.f, "B"));
@@ -557,7 +554,7 @@ END_TEST
 
 START_TEST(invalid_arguments)
 {
-	struct ftr_event e = { FTR_EVENT_LINK_DOWN, 0, 0 };
+	struct ftr_hop e = { 0, 0 };
 	struct ftr_ddlr_plan p;
 	struct ftr_fabric *other = draw("Z: h2\n");
 	struct ftr_tables *t = NULL;
@@ -565,7 +562,6 @@ START_TEST(invalid_arguments)
 	struct setup x;
 
 	begin(&x, grow("kary:2,2"), 1);
-	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
 	e.port = 255;
 	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "port 255: no link to a switch"));
@@ -573,10 +569,6 @@ START_TEST(invalid_arguments)
 	e.port = x.f->ep[0].sw_port;	/* a host */
 	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "no link to a switch"));
-	e.kind = 9;
-	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
-	ck_assert_ptr_nonnull(strstr(err.msg, "unknown kind 9"));
-	e.kind = FTR_EVENT_LINK_DOWN;
 	e.sw = x.f->n_sw;
 	ck_assert_int_eq(ftr_ddlr_events(x.r, &e, 1, &p, &err), FTR_INVAL);
 	e = link_of(x.sh, 0, 0);
@@ -588,7 +580,7 @@ START_TEST(invalid_arguments)
 	ftr_ddlr_plan_fini(&p);
 	/* tables of another fabric are refused */
 	ck_assert(!ftr_tables_new(other, true, &t, &err));
-	ck_assert_int_eq(ftr_ddlr_new(x.sh, t, NULL, &r, &err), FTR_INVAL);
+	ck_assert_int_eq(ftr_ddlr_new(x.sh, t, NULL, false, &r, &err), FTR_INVAL);
 	ck_assert_int_eq(ftr_ddlr_transition(x.r, other, t, &p, &err),
 			 FTR_INVAL);
 	ck_assert_int_eq(ftr_ddlr_transition(x.r, other, x.t, &p, &err),
@@ -666,7 +658,7 @@ END_TEST
 START_TEST(equal_planners)
 {
 	struct ftr_fabric *cut;
-	struct ftr_event e;
+	struct ftr_hop e;
 	struct ftr_ddlr_plan p, q;
 	struct setup x, y;
 
@@ -702,7 +694,7 @@ START_TEST(real_fabrics)
 		struct ftr_fabric *f = trees_real(trees_real_files[i]);
 		struct ftr_check_opts co = { .switch_sources = true };
 		struct ftr_check_report after;
-		struct ftr_ddlr_opts o = { .switch_sources = true };
+		struct ftr_cdg_opts o = { .switch_sources = true };
 		struct ftr_rng rng;
 		struct setup x;
 
@@ -713,7 +705,7 @@ START_TEST(real_fabrics)
 		o.sl2vl = co.sl2vl = x.m;
 		for (unsigned int k = 0; k < 12;) {
 			ftr_sw s = ftr_rng_below(&rng, f->n_sw);
-			struct ftr_event e = { FTR_EVENT_LINK_DOWN, s,
+			struct ftr_hop e = { s,
 				(ftr_port)(1 + ftr_rng_below(&rng,
 							     f->sw[s].n_ports)) };
 			struct ftr_ddlr_plan p;
@@ -734,7 +726,7 @@ START_TEST(real_fabrics)
 			ftr_ddlr_plan_fini(&p);
 			ftr_ddlr_free(x.r);
 			x.r = NULL;
-			ck_assert(!ftr_ddlr_new(x.sh, x.t, &o, &x.r, &err));
+			ck_assert(!ftr_ddlr_new(x.sh, x.t, &o, false, &x.r, &err));
 		}
 		end(&x);
 	}

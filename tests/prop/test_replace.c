@@ -353,7 +353,7 @@ START_TEST(repeated_replacements)
 			ck_assert_uint_eq(n->f->n_sw, f->n_sw);
 			so.nominal = n->shape;
 			ok(ftr_shape_new(now, &so, NULL, &sh, &err));
-			ck_assert(!sh->missing.n_missing_sw && !sh->missing.n_missing_links);
+			ck_assert(!sh->n_missing_sw && !sh->n_missing_links);
 			for (ftr_sw q = 0; q < f->n_sw; q++)
 				ck_assert_uint_eq(n->f->sw[q].guid, guid[q]);
 			ftr_shape_free(sh);

@@ -373,7 +373,7 @@ static void set_free(struct set *x)
 		world_free(x->w[l]);
 }
 
-static void heal(struct world *w, struct ftr_event e)
+static void heal(struct world *w, struct ftr_hop e)
 {
 	struct ftr_ddlr_plan p;
 	struct ftr_err err = { 0 };
@@ -389,8 +389,8 @@ static void heal(struct world *w, struct ftr_event e)
 /* Apply fault i, and update the tables of all schemes. */
 static void suffer(struct set *x, unsigned int i)
 {
-	struct ftr_event e = world_fault(x->w[0], x->fault[i]);
-	bool link = e.kind == FTR_EVENT_LINK_DOWN;
+	struct ftr_hop e = world_fault(x->w[0], x->fault[i]);
+	bool link = e.port != 0;
 
 	x->change[i] = (struct ftr_sim_change){
 		.kind = link ? FTR_SIM_LINK_DOWN : FTR_SIM_SWITCH_DOWN,

@@ -105,9 +105,9 @@ static inline void dropped(const struct grown *g, uint32_t sw, uint32_t links,
 static inline void missing(const struct grown *g, uint32_t sw, uint32_t links,
 		    uint32_t hosts)
 {
-	ck_assert_uint_eq(g->sh->missing.n_missing_sw, sw);
-	ck_assert_uint_eq(g->sh->missing.n_missing_links, links);
-	ck_assert_uint_eq(g->sh->missing.n_missing_hosts, hosts);
+	ck_assert_uint_eq(g->sh->n_missing_sw, sw);
+	ck_assert_uint_eq(g->sh->n_missing_links, links);
+	ck_assert_uint_eq(g->sh->n_missing_hosts, hosts);
 }
 
 #endif

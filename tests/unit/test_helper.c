@@ -128,13 +128,13 @@ static enum ftr_status get_a_planner(struct ftr_in *in)
 
 static void put_some_events(struct ftr_out *o)
 {
-	struct ftr_event ev[20];
+	struct ftr_hop ev[20];
 	ftr_port p = 1;
 
 	while (ftr_fabric_port(f, 0, p)->peer_kind != FTR_PEER_SW)
 		p++;
 	for (int i = 0; i < 20; i++)
-		ev[i] = (struct ftr_event){ FTR_EVENT_LINK_DOWN, 0, p };
+		ev[i] = (struct ftr_hop){ 0, p };
 	put_events(o, ev, 20);
 }
 
@@ -147,7 +147,7 @@ static enum ftr_status get_a_plan_job(struct ftr_in *in)
 {
 	struct ftr_ddlr_plan plan = { .n = 0 };
 	struct ftr_ddlr *r = NULL;
-	enum ftr_status st = ftr_ddlr_new(sh, t, NULL, &r, &err);
+	enum ftr_status st = ftr_ddlr_new(sh, t, NULL, false, &r, &err);
 
 	st = st ? ftr_in_end(in, st, &err) : get_plan_job(in, r, f, &plan, &err);
 	ftr_ddlr_plan_fini(&plan);

@@ -454,8 +454,7 @@ static enum ftr_status plan_ddlr(const struct scene *z, struct ftr_ddlr *r, uint
 {
 	for (ftr_sw i = 0; i < 5; i++) {
 		struct ftr_link l = some_link(z->f, i * 4);
-		struct ftr_event e = { i == 4 ? FTR_EVENT_SWITCH_DOWN : FTR_EVENT_LINK_DOWN,
-				       i == 4 ? z->f->n_sw - 1 : l.sw, l.port };
+		struct ftr_hop e = { i == 4 ? z->f->n_sw - 1 : l.sw, i == 4 ? 0 : l.port };
 		struct ftr_ddlr_plan plan;
 		enum ftr_status st = i == 3 ? ftr_ddlr_to(r, z->f, &plan, err) :
 			ftr_ddlr_events(r, &e, 1, &plan, err);
@@ -487,14 +486,13 @@ static enum ftr_status turn_ddlr(const struct scene *z, struct ftr_ddlr *r, uint
 
 static enum ftr_status op_planner(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
-	struct ftr_ddlr_opts o = { .sls = 1, .switch_sources = true };
+	struct ftr_cdg_opts o = { .sls = 1, .switch_sources = true };
 	enum ftr_status st = FTR_OK;
 
 	for (int i = 0; i < 2 && !st; i++) {
 		struct ftr_ddlr *r;
 
-		o.host_paths_only = i;
-		TRY(ftr_ddlr_new(z->sh, z->t, &o, &r, err));
+		TRY(ftr_ddlr_new(z->sh, z->t, &o, i, &r, err));
 		st = plan_ddlr(z, r, sum, err);
 		if (!st)
 			st = turn_ddlr(z, r, sum, err);

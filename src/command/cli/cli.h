@@ -251,13 +251,14 @@ double cli_bound(const struct ftr_shape *sh, const ftr_ep *order, uint32_t n);
 FILE *cli_create(const char *path);
 void cli_finish(enum ftr_status st);
 /* program.c.  cli_exec: replace this process by the program ibfattree-NAME, which is in the directory
- * of this program or in PATH; returns after an error, with a message.  cli_converter: for
+ * of this program or in PATH; returns after an error, with a message.  cli_convert: for
  * ftr_set_converter.  cli_is_plan: is this the name of a cable plan of ibdiagnet (.topo)?  path may be
  * NULL.  cli_read_plan: convert the plan to a netfile, with the GUIDs of the nodes of f that have the
  * same names; returns its name.  cli_write_plan: write the plan of f, and its IBNL files to
  * ibdiag_ibnl in the same directory. */
 int cli_exec(const char *name, char **argv);
-extern const struct ftr_converter cli_converter;
+enum ftr_status cli_convert(const char *path, const char *text, size_t len,
+			    char file[FTR_CONVERTED_MAX], struct ftr_err *err);
 bool cli_is_plan(const char *path);
 const char *cli_read_plan(const char *path, const struct ftr_fabric *f);
 void cli_write_plan(const char *path, const struct ftr_fabric *f);

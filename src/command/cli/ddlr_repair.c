@@ -55,13 +55,13 @@ static struct ftr_ddlr *repaired(const struct ftr_shape *sh, const struct ftr_ta
 				 const struct ftr_sl2vl *m, const struct ftr_fabric *nf,
 				 struct ftr_ddlr_plan *plan)
 {
-	const struct ftr_ddlr_opts o = {
+	const struct ftr_cdg_opts o = {
 		.sl2vl = m, .switch_sources = m != NULL,
 	};
 	struct ftr_ddlr *r = NULL;
 
 	*plan = (struct ftr_ddlr_plan){ .n = 0 };
-	cli_must(ftr_ddlr_new(sh, t, &o, &r, &cli_err));
+	cli_must(ftr_ddlr_new(sh, t, &o, false, &r, &cli_err));
 	cli_must(ftr_ddlr_to(r, nf, plan, &cli_err));
 	return r;
 }

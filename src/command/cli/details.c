@@ -54,8 +54,8 @@ static void put_switches(struct json_object *o, const struct ftr_fabric *f,
 			put_place(e, sh, s, lost);
 	}
 	list = cli_json_array(o, "absent");
-	for (uint32_t i = 0; sh && i < sh->missing.n_absent; i++) {
-		const struct ftr_link *c = &sh->missing.absent[i];
+	for (uint32_t i = 0; sh && i < sh->n_absent; i++) {
+		const struct ftr_link *c = &sh->absent[i];
 
 		e = cli_json_element(list);
 		cli_json_num(e, "from", c->sw);
@@ -122,7 +122,7 @@ void cli_details(struct json_object *o, const struct ftr_shape *sh, struct ftr_o
 {
 	struct json_object *list;
 
-	cli_json_bool(o, "nominal", sh->missing.from_nominal);
+	cli_json_bool(o, "nominal", sh->from_nominal);
 	cli_details_fabric(o, sh->f, sh, load);
 	list = cli_json_array(o, "order");
 	for (uint32_t i = 0; i < order.n; i++)

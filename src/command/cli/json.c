@@ -220,9 +220,9 @@ void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f, const st
 	cli_json_num(n, "leaves", sh->tree.n_leaf);
 	cli_json_num(n, "planes", sh->tree.n_planes);
 	cli_json_num(n, "pods", sh->tree.n_pods);
-	cli_json_num(n, "missing_switches", sh->missing.n_missing_sw);
-	cli_json_num(n, "missing_cables", sh->missing.n_missing_links);
-	cli_json_num(n, "missing_end_ports", sh->missing.n_missing_hosts);
+	cli_json_num(n, "missing_switches", sh->n_missing_sw);
+	cli_json_num(n, "missing_cables", sh->n_missing_links);
+	cli_json_num(n, "missing_end_ports", sh->n_missing_hosts);
 }
 
 /* ---- reading ------------------------------------------------------------ */

@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 		cli_exit(CLI_CLEAN);
 	}
 	ftr_set_unpacker(&cli_unpacker);
-	ftr_set_converter(&cli_converter);
+	ftr_set_converter(cli_convert);
 	for (unsigned int i = 0; commands[i]; i++)
 		if (!strcmp(argv[1], commands[i]->name))
 			cli_exit(commands[i]->run(argc - 1, argv + 1));

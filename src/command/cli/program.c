@@ -62,8 +62,8 @@ static FILE *temporary(char name[static FTR_CONVERTED_MAX])
 	return file;
 }
 
-static enum ftr_status convert(const char *path, const char *text, size_t len,
-			       char file[FTR_CONVERTED_MAX], struct ftr_err *err)
+enum ftr_status cli_convert(const char *path, const char *text, size_t len,
+			    char file[FTR_CONVERTED_MAX], struct ftr_err *err)
 {
 	char in[FTR_CONVERTED_MAX], message[FTR_ERR_MAX] = "", *place;
 	FILE *from = temporary(in);
@@ -80,8 +80,6 @@ static enum ftr_status convert(const char *path, const char *text, size_t len,
 	return ftr_fail(err, FTR_PARSE, "%s%s", place ? path : "",
 			place ? place + strlen(in) : message);
 }
-
-const struct ftr_converter cli_converter = { convert };
 
 bool cli_is_plan(const char *path)
 {

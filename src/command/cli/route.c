@@ -87,11 +87,11 @@ static void summary(const struct route *x)
 		fprintf(stderr, "%s: %s not on leaf switches, %s\n", engine,
 			CLI_HOST_PORTS(sh->tree.n_odd),
 			CLI_COUNT(sh->tree.n_horizontal, "horizontal link", "horizontal links"));
-	if (sh->missing.from_nominal)
+	if (sh->from_nominal)
 		fprintf(stderr, "%s: missing parts of the nominal fabric: %s, %s, %s\n", engine,
-			CLI_SWITCHES(sh->missing.n_missing_sw),
-			CLI_LINKS(sh->missing.n_missing_links),
-			CLI_HOST_PORTS(sh->missing.n_missing_hosts));
+			CLI_SWITCHES(sh->n_missing_sw),
+			CLI_LINKS(sh->n_missing_links),
+			CLI_HOST_PORTS(sh->n_missing_hosts));
 	fprintf(stderr, "%s: %s, %s without a path, shape %.1f ms, route %.1f ms\n", engine,
 		CLI_COUNT(sh->numbering.n_dest, "LID", "LIDs"),
 		CLI_ENTRIES(x->stats.no_path), x->shape_s * 1e3, x->route_s * 1e3);

@@ -7,6 +7,6 @@
 int main(int argc, char **argv)
 {
 	ftr_set_unpacker(&cli_unpacker);
-	ftr_set_converter(&cli_converter);
+	ftr_set_converter(cli_convert);
 	cli_exit(cli_sim_program.run(argc, argv));
 }

@@ -180,10 +180,9 @@ static void find_gaps(const struct ftr_fabric *f, const struct ftr_tables *a,
 static void find_order(const struct ftr_shape *sh, const struct ftr_tables *a,
 		       const struct ftr_tables *b, struct cli_transition *out)
 {
-	const struct ftr_ddlr_opts opts = { .sls = 0 };
 	struct ftr_ddlr *r = NULL;
 
-	cli_must(ftr_ddlr_new(sh, a, &opts, &r, &cli_err));
+	cli_must(ftr_ddlr_new(sh, a, NULL, false, &r, &cli_err));
 	while (!out->ordered && out->rounds < ROUNDS_MAX) {
 		struct ftr_ddlr_plan plan = { .n = 0 };
 

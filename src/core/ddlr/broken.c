@@ -163,13 +163,13 @@ static enum ftr_status repair_some(struct ftr_ddlr *r, const struct broken_list 
 
 /* Repair the entries of l by detours. If entries are still broken, use the tables of sftree. */
 static enum ftr_status repair_all(struct ftr_ddlr *r, const struct broken_list *l,
-				  struct inverted *v, struct ftr_err *err)
+				  struct ftr_err *err)
 {
 	enum ftr_status st = repair_some(r, l, false, err);
 	bool repaired;
 
 	if (!st && count_left(r, l))
-		st = transition_inverted(r, v, &repaired, err);
+		st = transition_inverted(r, &repaired, err);
 	return st;
 }
 
@@ -185,7 +185,7 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct broken_list *
  * are also ignored if entries stay broken after all other attempts.
  */
 static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct broken_list *l,
-				    struct inverted *v, struct ftr_err *err)
+				    struct ftr_err *err)
 {
 	enum ftr_status st;
 
@@ -196,22 +196,22 @@ static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct broken_list
 		st = repair_some(r, l, true, err);
 	}
 	if (!st && count_left(r, l))
-		st = repair_all(r, l, v, err);
+		st = repair_all(r, l, err);
 	if (!st && r->hosts && count_left(r, l)) {
 		forget_switches(r);
-		st = repair_all(r, l, v, err);
+		st = repair_all(r, l, err);
 	}
 	return st;
 }
 
 static enum ftr_status repair_lid(struct ftr_ddlr *r, const struct broken_list *l,
-				  struct inverted *v, struct ftr_err *err)
+				  struct ftr_err *err)
 {
 	enum ftr_status st;
 
 	if (r->exit_sw == FTR_SW_NONE)
 		return FTR_OK;
-	st = l->b->late ? repair_some(r, l, false, err) : repair_hosts(r, l, v, err);
+	st = l->b->late ? repair_some(r, l, false, err) : repair_hosts(r, l, err);
 	r->plan->unrepaired += count_left(r, l);
 	return st;
 }
@@ -219,7 +219,6 @@ static enum ftr_status repair_lid(struct ftr_ddlr *r, const struct broken_list *
 enum ftr_status repair_broken(struct ftr_ddlr *r, struct ftr_err *err)
 {
 	struct broken_list l = { NULL, 0, 0 };
-	struct inverted v = { NULL, NULL, NULL };
 	enum ftr_status st = list_broken(r, &l, err);
 	uint32_t end;
 
@@ -233,9 +232,9 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, struct ftr_err *err)
 			end++;
 		ddlr_begin_lid(r, l.b[i].lid);
 		same.n = end - i;
-		st = repair_lid(r, &same, &v, err);
+		st = repair_lid(r, &same, err);
 	}
-	transition_inverted_fini(&v);
+	transition_inverted_fini(r);
 	free(l.b);
 	return st;
 }

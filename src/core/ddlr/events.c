@@ -10,13 +10,13 @@
 /* ---- events ------------------------------------------------------------ */
 
 static enum ftr_status refuse(const struct ftr_ddlr *r,
-			      const struct ftr_event *e, struct ftr_err *err)
+			      const struct ftr_hop *e, struct ftr_err *err)
 {
-	if (e->sw >= r->f->n_sw || e->kind > FTR_EVENT_SWITCH_DOWN)
-		return ftr_fail(err, FTR_INVAL, "event of unknown kind %u, or at a switch (%u) that is not in the fabric, which has %u switches",
-				e->kind, e->sw, r->f->n_sw);
-	if (e->kind == FTR_EVENT_LINK_DOWN &&
-	    (!e->port || e->port > r->f->sw[e->sw].n_ports ||
+	if (e->sw >= r->f->n_sw)
+		return ftr_fail(err, FTR_INVAL, "event at switch %u, but the fabric has %u switches",
+				e->sw, r->f->n_sw);
+	if (e->port &&
+	    (e->port > r->f->sw[e->sw].n_ports ||
 	     ftr_fabric_port(r->f, e->sw, e->port)->peer_kind != FTR_PEER_SW))
 		return ftr_fail(err, FTR_INVAL, "event at switch %u, port %u: no link to a switch",
 				e->sw, e->port);
@@ -43,10 +43,10 @@ static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return FTR_OK;
 }
 
-static enum ftr_status take_event(struct ftr_ddlr *r, const struct ftr_event *e,
+static enum ftr_status take_event(struct ftr_ddlr *r, const struct ftr_hop *e,
 				  struct ftr_err *err)
 {
-	if (e->kind == FTR_EVENT_LINK_DOWN)
+	if (e->port)
 		return link_down(r, e->sw, e->port, err);
 	r->dead_sw[e->sw] = 1;
 	for (unsigned int p = 1; p <= r->f->sw[e->sw].n_ports; p++) {
@@ -58,7 +58,7 @@ static enum ftr_status take_event(struct ftr_ddlr *r, const struct ftr_event *e,
 	return FTR_OK;
 }
 
-static enum ftr_status take_events(struct ftr_ddlr *r, const struct ftr_event *ev,
+static enum ftr_status take_events(struct ftr_ddlr *r, const struct ftr_hop *ev,
 				   uint32_t n, struct ftr_err *err)
 {
 	enum ftr_status st;
@@ -77,7 +77,7 @@ static enum ftr_status take_events(struct ftr_ddlr *r, const struct ftr_event *e
 }
 
 enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
-				const struct ftr_event *ev, uint32_t n,
+				const struct ftr_hop *ev, uint32_t n,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err)
 {
@@ -108,17 +108,17 @@ static bool has_link(const struct ftr_ddlr *r, const struct ftr_fabric *now,
 
 /* Append to ev[] the events of switch s; returns the new number of events. */
 static uint32_t compare_switch(const struct ftr_ddlr *r, const struct ftr_fabric *now,
-			       ftr_sw s, struct ftr_event *ev, uint32_t n)
+			       ftr_sw s, struct ftr_hop *ev, uint32_t n)
 {
 	ftr_sw there = ftr_fabric_find_sw(now, r->f->sw[s].guid);
 
 	if (there == FTR_SW_NONE) {
-		ev[n++] = (struct ftr_event){ FTR_EVENT_SWITCH_DOWN, s, 0 };
+		ev[n++] = (struct ftr_hop){ s, 0 };
 		return n;
 	}
 	for (unsigned int p = 1; p <= r->f->sw[s].n_ports; p++)
 		if (ddlr_live(r, s, (ftr_port)p) && !has_link(r, now, there, s, p))
-			ev[n++] = (struct ftr_event){ FTR_EVENT_LINK_DOWN, s, (ftr_port)p };
+			ev[n++] = (struct ftr_hop){ s, (ftr_port)p };
 	return n;
 }
 
@@ -127,7 +127,7 @@ enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    struct ftr_ddlr_plan *plan,
 			    struct ftr_err *err)
 {
-	struct ftr_event *ev = ftr_calloc(r->f->n_ports + 1u, sizeof(*ev));
+	struct ftr_hop *ev = ftr_calloc(r->f->n_ports + 1u, sizeof(*ev));
 	uint32_t n = 0;
 	enum ftr_status st;
 
@@ -196,23 +196,20 @@ static void set_neighbours(struct ftr_ddlr *r)
 }
 
 static enum ftr_status build(struct ftr_ddlr *r, const struct ftr_tables *t,
-			     const struct ftr_ddlr_opts *o,
+			     const struct ftr_cdg_opts *o,
 			     struct ftr_err *err)
 {
-	struct ftr_cdg_opts co = {
-		.sl2vl = o->sl2vl, .sls = o->sls,
-		.switch_sources = o->switch_sources,
-	};
+	struct ftr_cdg_opts hosts = *o;
 	enum ftr_status st;
 
+	hosts.switch_sources = false;
 	if (!allocate(r))
 		return ftr_nomem(err, "repairs of %u switches", r->f->n_sw);
 	set_lids(r);
 	set_neighbours(r);
-	st = ftr_cdg_new(r->f, t, &co, &r->g, err);
-	co.switch_sources = false;
+	st = ftr_cdg_new(r->f, t, o, &r->g, err);
 	if (!st && o->switch_sources)
-		st = ftr_cdg_new(r->f, t, &co, &r->hosts, err);
+		st = ftr_cdg_new(r->f, t, &hosts, &r->hosts, err);
 	if (!st)
 		r->now = ftr_cdg_tables(r->g);
 	return st;
@@ -220,10 +217,10 @@ static enum ftr_status build(struct ftr_ddlr *r, const struct ftr_tables *t,
 
 enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 			     const struct ftr_tables *t,
-			     const struct ftr_ddlr_opts *opts,
+			     const struct ftr_cdg_opts *opts, bool host_paths_only,
 			     struct ftr_ddlr **out, struct ftr_err *err)
 {
-	static const struct ftr_ddlr_opts none = { 0 };
+	static const struct ftr_cdg_opts none = { 0 };
 	struct ftr_ddlr *r = ftr_calloc(1, sizeof(*r));
 	enum ftr_status st;
 
@@ -231,11 +228,10 @@ enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 		free(r);
 		return ftr_nomem(err, "repairs");
 	}
-	opts = opts ? opts : &none;
 	r->sh = sh;
 	r->f = sh->f;
-	r->host_paths_only = opts->host_paths_only;
-	st = build(r, t, opts, err);
+	r->host_paths_only = host_paths_only;
+	st = build(r, t, opts ? opts : &none, err);
 	if (st)
 		ftr_ddlr_free(r);
 	else

@@ -62,7 +62,7 @@ struct ftr_ddlr {
 	struct ftr_cdg *g;	/* dependency graph, which decides whether a write is allowed */
 	struct ftr_cdg *hosts;	/* like g, but without dependencies of packets from switches; NULL:
 				 * g has no such dependencies either */
-	bool host_paths_only;	/* as in struct ftr_ddlr_opts */
+	bool host_paths_only;	/* see ftr_ddlr_new() */
 	const struct ftr_tables *now;	/* the current tables: ftr_cdg_tables(g) */
 	ftr_sw *live_to;	/* live_to[s << 8 | p]: switch at the other end of a live link;
 				 * FTR_SW_NONE: no live link to a switch at port p */
@@ -82,6 +82,11 @@ struct ftr_ddlr {
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
 				 * refused in this plan; parallel links do not count */
 	uint8_t *touched;	/* touched[s] == 1: the plan has a write for switch s */
+	/* the damaged fabric, and its tables by sftree (the inverted order), computed on first
+	 * use; there[s]: index in it of the planner's switch s, or FTR_SW_NONE */
+	struct ftr_fabric *damaged;
+	struct ftr_tables *sftree;
+	ftr_sw *there;
 	/* state of the current LID */
 	ftr_lid lid;
 	ftr_sw exit_sw;		/* the LID's owner, or the switch to which the owner is connected;
@@ -179,14 +184,8 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 
 /* ---- table_transition.c -------------------------------------------------------- */
 
-/* The tables of sftree (the inverted order) on the damaged fabric, computed on first use. */
-struct inverted {
-	struct ftr_fabric *f;
-	struct ftr_tables *t;
-	ftr_sw *of;		/* of[s]: index in f of the planner's switch s, or FTR_SW_NONE */
-};
-enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
-				    bool *repaired, struct ftr_err *err);
-void transition_inverted_fini(struct inverted *v);
+/* Change the entries for the current LID to those of r->sftree. */
+enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct ftr_err *err);
+void transition_inverted_fini(struct ftr_ddlr *r);
 
 #endif

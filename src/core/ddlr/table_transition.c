@@ -48,42 +48,43 @@ static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 }
 
 /* Route the damaged fabric by sftree. */
-static enum ftr_status route_inverted(struct ftr_ddlr *r, struct inverted *v,
-				      struct ftr_err *err)
+static enum ftr_status route_inverted(struct ftr_ddlr *r, struct ftr_err *err)
 {
 	const struct ftr_filter filter = { keep_sw, keep_ep, keep_link, r, NULL };
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st = ftr_fabric_copy_if(r->f, &filter, &v->f, err);
+	enum ftr_status st = ftr_fabric_copy_if(r->f, &filter, &r->damaged, err);
 
 	if (!st)
-		st = ftr_shape_new(v->f, NULL, NULL, &sh, err);
+		st = ftr_shape_new(r->damaged, NULL, NULL, &sh, err);
 	if (!st)
-		st = ftr_tables_new(v->f, false, &v->t, err);
+		st = ftr_tables_new(r->damaged, false, &r->sftree, err);
 	if (!st)
-		st = ftr_engine_find("sftree")->route(sh, NULL, NULL, v->t,
+		st = ftr_engine_find("sftree")->route(sh, NULL, NULL, r->sftree,
 						      NULL, err);
 	ftr_shape_free(sh);
 	if (st)
 		return st;
-	v->of = ftr_reallocarray(NULL, r->f->n_sw, sizeof(*v->of));
-	if (!v->of)
+	r->there = ftr_reallocarray(NULL, r->f->n_sw, sizeof(*r->there));
+	if (!r->there)
 		return ftr_nomem(err, "%u switches", r->f->n_sw);
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)
-		v->of[s] = ftr_fabric_find_sw(v->f, r->f->sw[s].guid);
+		r->there[s] = ftr_fabric_find_sw(r->damaged, r->f->sw[s].guid);
 	return FTR_OK;
 }
 
-void transition_inverted_fini(struct inverted *v)
+void transition_inverted_fini(struct ftr_ddlr *r)
 {
-	ftr_tables_free(v->t);
-	ftr_fabric_free(v->f);
-	free(v->of);
+	ftr_tables_free(r->sftree);
+	ftr_fabric_free(r->damaged);
+	free(r->there);
+	r->sftree = NULL;
+	r->damaged = NULL;
+	r->there = NULL;
 }
 
-enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
-				    bool *repaired, struct ftr_err *err)
+enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct ftr_err *err)
 {
-	enum ftr_status st = v->f ? FTR_OK : route_inverted(r, v, err);
+	enum ftr_status st = r->damaged ? FTR_OK : route_inverted(r, err);
 	uint32_t n = 0;
 
 	*repaired = false;
@@ -93,9 +94,9 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 		ftr_port p;
 
 		/* do not change entries that this plan has already written */
-		if (v->of[s] == FTR_SW_NONE || r->step_of[s])
+		if (r->there[s] == FTR_SW_NONE || r->step_of[s])
 			continue;
-		p = ftr_tables_get(v->t, v->of[s], r->lid);
+		p = ftr_tables_get(r->sftree, r->there[s], r->lid);
 		if (p != FTR_PORT_NONE &&
 		    p != ddlr_entry(r, s))
 			add_change(r, &n, s, p);

@@ -21,115 +21,116 @@
 
 #include "engine/turns.h"
 
-struct trees {
-	const struct turns *tn;
-	uint32_t *tree;		/* [n_sw] union-find: the switches of a tree have one
-				 * representative r, which identifies the tree */
-	uint32_t *size;		/* size[r]: number of switches of tree r */
-	/* below[r]: number of levels that tree r is below the highest tree; UINT16_MAX: tree r has
-	 * no level yet */
-	uint16_t *below;
-};
-
-static void find_trees(struct trees *z)
-{
-	uint32_t n = z->tn->sh->f->n_sw;
-
-	ftr_uf_init(z->tree, n);
-	for (uint32_t c = 0; c < z->tn->n; c++)
-		if (z->tn->channel[c].kind == CHANNEL_UP)
-			ftr_uf_union(z->tree, z->tn->channel[c].from,
-				     z->tn->channel[c].to);
-	for (ftr_sw s = 0; s < n; s++)
-		z->size[ftr_uf_find(z->tree, s)]++;
-}
-
-static uint32_t largest(const struct trees *z)
+/* The largest tree without a level, or UINT32_MAX. */
+static uint32_t largest(uint32_t n, const uint32_t *size, const uint16_t *below)
 {
 	uint32_t best = UINT32_MAX;
 
-	for (uint32_t i = 0; i < z->tn->sh->f->n_sw; i++)
-		if (z->size[i] && z->below[i] == UINT16_MAX &&
-		    (best == UINT32_MAX || z->size[i] > z->size[best]))
+	for (uint32_t i = 0; i < n; i++)
+		if (size[i] && below[i] == UINT16_MAX &&
+		    (best == UINT32_MAX || size[i] > size[best]))
 			best = i;
 	return best;
 }
 
 /* For each tree b that has no level yet and is linked to a tree a with below[a] == depth, set
  * below[b] = depth + 1.  Returns false if there is no such tree. */
-static bool lower_neighbours(struct trees *z, uint16_t depth)
+static bool lower_neighbours(const struct turns *tn, uint32_t *tree, uint16_t *below,
+			     uint16_t depth)
 {
 	bool any = false;
 
-	for (uint32_t c = 0; c < z->tn->n; c++) {
-		const struct turns_channel *ch = &z->tn->channel[c];
+	for (uint32_t c = 0; c < tn->n; c++) {
+		const struct turns_channel *ch = &tn->channel[c];
 		uint32_t a, b;
 
 		if (ch->kind != CHANNEL_HORIZONTAL)
 			continue;
-		a = ftr_uf_find(z->tree, ch->from);
-		b = ftr_uf_find(z->tree, ch->to);
-		if (z->below[a] != depth || z->below[b] != UINT16_MAX)
+		a = ftr_uf_find(tree, ch->from);
+		b = ftr_uf_find(tree, ch->to);
+		if (below[a] != depth || below[b] != UINT16_MAX)
 			continue;
-		z->below[b] = (uint16_t)(depth + 1);
+		below[b] = (uint16_t)(depth + 1);
 		any = true;
 	}
 	return any;
 }
 
-static enum turns_kind kind_of(const struct trees *z, uint32_t c)
+/* Set level[s] to the number of levels that the tree of switch s is below the highest tree.  A tree is
+ * a set of switches that upward links connect.  Returns false if memory is exhausted. */
+static bool find_levels(const struct turns *tn, uint16_t *level)
 {
-	const struct turns_channel *ch = &z->tn->channel[c];
+	uint32_t n = tn->sh->f->n_sw, *tree, *size;
+	uint16_t *below;	/* below[r]: level of the tree that switch r represents */
+
+	if (!FTR_NEW(tn->arena, tree, n) || !FTR_ZNEW(tn->arena, size, n) ||
+	    !FTR_NEW(tn->arena, below, n))
+		return false;
+	memset(below, 0xff, n * sizeof(*below));
+	ftr_uf_init(tree, n);
+	for (uint32_t c = 0; c < tn->n; c++)
+		if (tn->channel[c].kind == CHANNEL_UP)
+			ftr_uf_union(tree, tn->channel[c].from, tn->channel[c].to);
+	for (ftr_sw s = 0; s < n; s++)
+		size[ftr_uf_find(tree, s)]++;
+	for (;;) {
+		uint32_t first = largest(n, size, below);
+
+		if (first == UINT32_MAX)
+			break;
+		below[first] = 0;
+		for (uint16_t d = 0; lower_neighbours(tn, tree, below, d); d++)
+			;
+	}
+	for (ftr_sw s = 0; s < n; s++)
+		level[s] = below[ftr_uf_find(tree, s)];
+	return true;
+}
+
+static enum turns_kind kind_of(const struct turns *tn, const uint16_t *level, uint32_t c)
+{
+	const struct turns_channel *ch = &tn->channel[c];
 	uint16_t from, to;
 
 	if (ch->kind != CHANNEL_HORIZONTAL)
 		return (enum turns_kind)ch->kind;
-	from = z->below[ftr_uf_find(z->tree, ch->from)];
-	to = z->below[ftr_uf_find(z->tree, ch->to)];
+	from = level[ch->from];
+	to = level[ch->to];
 	return from == to ? CHANNEL_HORIZONTAL :
 		from > to ? CHANNEL_UP : CHANNEL_DOWN;
 }
 
-static bool may_follow(const struct trees *z, uint32_t in, uint32_t out)
+static bool may_follow(const struct turns *tn, const uint16_t *level, uint32_t in,
+		       uint32_t out)
 {
-	enum turns_kind a = kind_of(z, in), b = kind_of(z, out);
+	enum turns_kind a = kind_of(tn, level, in), b = kind_of(tn, level, out);
 
-	return z->tn->channel[in].back != out &&
+	return tn->channel[in].back != out &&
 		(a == CHANNEL_UP || b == CHANNEL_DOWN) &&
 		(a != CHANNEL_DOWN || b == CHANNEL_DOWN);
 }
 
-static bool add_turns(struct turns *tn, const struct trees *z, uint32_t h)
+static bool add_turns(struct turns *tn, const uint16_t *level, uint32_t h)
 {
 	for_each_channel(tn, tn->channel[h].from, c)
-		if (may_follow(z, tn->channel[c].back, h) &&
+		if (may_follow(tn, level, tn->channel[c].back, h) &&
 		    !turns_add(tn, tn->channel[c].back, h))
 			return false;
 	for_each_channel(tn, tn->channel[h].to, c)
 		if (tn->channel[c].kind != CHANNEL_HORIZONTAL &&
-		    may_follow(z, h, c) && !turns_add(tn, h, c))
+		    may_follow(tn, level, h, c) && !turns_add(tn, h, c))
 			return false;
 	return true;
 }
 
 bool turns_allow_across(struct turns *tn)
 {
-	uint32_t n = tn->sh->f->n_sw, first;
-	struct trees z = { .tn = tn };
+	uint16_t *level;
 
-	if (!FTR_NEW(tn->arena, z.tree, n) || !FTR_ZNEW(tn->arena, z.size, n) ||
-	    !FTR_NEW(tn->arena, z.below, n))
+	if (!FTR_NEW(tn->arena, level, tn->sh->f->n_sw) || !find_levels(tn, level))
 		return false;
-	memset(z.below, 0xff, n * sizeof(*z.below));
-	find_trees(&z);
-	while ((first = largest(&z)) != UINT32_MAX) {
-		z.below[first] = 0;
-		for (uint16_t d = 0; lower_neighbours(&z, d); d++)
-			;
-	}
 	for (uint32_t h = 0; h < tn->n; h++)
-		if (tn->channel[h].kind == CHANNEL_HORIZONTAL &&
-		    !add_turns(tn, &z, h))
+		if (tn->channel[h].kind == CHANNEL_HORIZONTAL && !add_turns(tn, level, h))
 			return false;
 	return true;
 }

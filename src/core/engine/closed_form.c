@@ -70,13 +70,18 @@ struct pattern {
 	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is not routed */
 };
 
-/* Scratch of a thread.  The arrays have one byte for each column (destination switch), and describe
- * the present switch s. */
-struct per_worker {
+/* The row that a thread computes: that of switch s.  The arrays have one byte for each column
+ * (destination switch). */
+struct row {
+	const struct job *j;
+	ftr_sw s;
 	uint8_t *n_cand;	/* number of candidates of s */
 	uint8_t *n_above;	/* number of upward candidates; 0 if s must route downward */
 	uint8_t *one;		/* index of the last candidate among all groups of s */
 	uint8_t *must;		/* not 0: s must route downward */
+	uint8_t *lft;
+	const struct pattern *t;	/* pattern of s, or NULL */
+	struct port_choice place;
 };
 
 struct job {
@@ -88,7 +93,7 @@ struct job {
 	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
 	uint64_t *displaced;	/* see dmodc_tables() */
 	ftr_lid *lid;		/* LID of each destination */
-	struct per_worker per_worker[FTR_TEAM_MAX];
+	struct row row[FTR_TEAM_MAX];	/* by worker */
 };
 
 /* ---- patterns ---------------------------------------------------------- */
@@ -164,8 +169,9 @@ static bool allocate(struct job *j, unsigned int workers)
 	    !FTR_NEW(j->arena, j->lid, j->sh->numbering.n_dest))
 		return false;
 	for (unsigned int i = 0; i < workers; i++) {
-		struct per_worker *l = &j->per_worker[i];
+		struct row *l = &j->row[i];
 
+		l->j = j;
 		if (!FTR_NEW(j->arena, l->n_cand, stride) ||
 		    !FTR_NEW(j->arena, l->n_above, stride) ||
 		    !FTR_NEW(j->arena, l->one, stride) || !FTR_NEW(j->arena, l->must, stride))
@@ -194,9 +200,10 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 
 /* ---- candidates of a row ----------------------------------------------- */
 
-static void count_candidates(const struct ftr_shape *sh, struct per_worker *w,
-			     ftr_sw s)
+static void count_candidates(struct row *w)
 {
+	const struct ftr_shape *sh = w->j->sh;
+	ftr_sw s = w->s;
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s];
 	size_t n = sh->reach.stride;
@@ -210,15 +217,6 @@ static void count_candidates(const struct ftr_shape *sh, struct per_worker *w,
 }
 
 /* ---- columns ----------------------------------------------------------- */
-
-struct row {
-	const struct job *j;
-	const struct per_worker *w;
-	ftr_sw s;
-	uint8_t *lft;
-	const struct pattern *t;	/* pattern of s, or NULL */
-	struct port_choice place;
-};
 
 static void own_column(const struct row *r, uint32_t l)
 {
@@ -281,12 +279,11 @@ static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 
 /* Correct the entries that were made with the pattern.  If the switch has no pattern, compute all
  * its entries. */
-static void patch_columns(struct row *r, const struct per_worker *w)
+static void patch_columns(struct row *r)
 {
 	const struct ftr_shape *sh = r->j->sh;
 	const uint32_t *first = sh->numbering.dest_first;
-	const uint8_t *n_cand = w->n_cand, *n_above = w->n_above;
-	const uint8_t *one = w->one;
+	const uint8_t *n_cand = r->n_cand, *n_above = r->n_above, *one = r->one;
 	uint32_t own = sh->numbering.col[r->s], n_sw = sh->f->n_sw;
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
@@ -320,27 +317,24 @@ static void patch_columns(struct row *r, const struct per_worker *w)
 	}
 }
 
-static void route_switch(const struct job *j, struct per_worker *w, ftr_sw s)
+static void route_switch(struct row *r, ftr_sw s)
 {
-	const struct ftr_shape *sh = j->sh;
+	const struct job *j = r->j;
 	ftr_port ports[256];
-	struct row r;
 
-	r.j = j;
-	r.w = w;
-	r.s = s;
-	r.lft = ftr_tables_row(j->out, s);
-	r.t = NULL;
-	count_candidates(sh, w, s);
-	place_switch(&r.place, sh, s);
+	r->s = s;
+	r->lft = ftr_tables_row(j->out, s);
+	r->t = NULL;
+	count_candidates(r);
+	place_switch(&r->place, j->sh, s);
 	if (j->pattern_of[s] == NO_PATTERN) {
-		memset(r.lft, FTR_PORT_NONE, j->out->stride);
+		memset(r->lft, FTR_PORT_NONE, j->out->stride);
 	} else {
-		r.t = &j->pattern[j->pattern_of[s]];
-		list_ports(&r, ports);
-		bytes_lookup(r.lft, r.t->place, j->out->stride, ports);
+		r->t = &j->pattern[j->pattern_of[s]];
+		list_ports(r, ports);
+		bytes_lookup(r->lft, r->t->place, j->out->stride, ports);
 	}
-	patch_columns(&r, w);
+	patch_columns(r);
 }
 
 static void route_some(void *ctx, unsigned int worker, uint32_t begin,
@@ -349,7 +343,7 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 	struct job *j = ctx;
 
 	for (uint32_t s = begin; s < end; s++)
-		route_switch(j, &j->per_worker[worker], s);
+		route_switch(&j->row[worker], s);
 }
 
 static void fill_extra(const struct job *j, const struct connect *extra)

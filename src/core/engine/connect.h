@@ -70,7 +70,7 @@ uint32_t connect_allowed(const struct ftr_shape *sh, const struct connect *c, ft
 
 /* The port that an entry keeps: the preferred port, or else the present one, if it is allowed.
  * FTR_PORT_NONE: neither is allowed, and a port must be chosen. */
-ftr_port connect_kept(const struct ftr_port_set *allowed, ftr_port prefer, ftr_port now);
+ftr_port connect_kept(const uint64_t *allowed, ftr_port prefer, ftr_port now);
 
 /* Compare turns by (from, at, to), for qsort() and bsearch(). */
 int connect_turn_cmp(const void *x, const void *y);

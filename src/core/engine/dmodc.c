@@ -88,7 +88,8 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 		st = reordered(sh, opts, team, out, stats, err);
 	} else if (!st) {
 		struct engine_run run = {
-			opts, team, out, stats ? &stats->balance : NULL, &extra, displaced, NULL,
+			.opts = opts, .team = team, .t = out, .extra = &extra,
+			.report = stats ? &stats->balance : NULL, .displaced = displaced,
 		};
 
 		if (opts->keep && !extra.n_entries)

@@ -67,12 +67,19 @@ struct engine_run {
 	/* from engine_base_marks(): only the marked entries are computed, and the tables have no
 	 * entries yet; NULL: all entries are computed */
 	const uint64_t *mark;
+	/* private to keep.c.  place, movable, changed: one bit for each (switch, LID).  place: the
+	 * port of the entry is chosen by the load of the links; movable: the search may change the
+	 * entry; changed: the entry differs from the preferred tables */
+	const struct ftr_balance_input *in;
+	uint64_t *place, *movable, *changed;
+	const uint32_t *col_of;	/* col_of[lid]: column (destination switch) of the LID;
+				 * UINT32_MAX: not routed */
 };
 
 /* keep.c, the last three steps of a routing: keep entries of earlier tables (opts->keep), choose
  * ports for displaced entries by the load of the links, and run the search for balance.  in: input
  * of the search; the caller sets the members `shape`, `full` and `use_full`. */
-enum ftr_status engine_finish(const struct engine_run *run, struct ftr_balance_input *in,
+enum ftr_status engine_finish(struct engine_run *run, struct ftr_balance_input *in,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 /* All port groups of switch s, including horizontal groups. */

@@ -63,7 +63,7 @@ uint32_t connect_allowed(const struct ftr_shape *sh, const struct connect *c, ft
 	return e ? connect_candidates(sh, c, e, cand) : ftr_shape_candidates(sh, s, l, cand);
 }
 
-ftr_port connect_kept(const struct ftr_port_set *allowed, ftr_port prefer, ftr_port now)
+ftr_port connect_kept(const uint64_t *allowed, ftr_port prefer, ftr_port now)
 {
 	return ftr_port_set_has(allowed, prefer) ? prefer :
 		ftr_port_set_has(allowed, now) ? now : FTR_PORT_NONE;

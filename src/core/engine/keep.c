@@ -40,20 +40,6 @@
 #include "engine/engine.h"
 #include "engine/place.h"
 
-struct keeping {
-	const struct ftr_balance_input *in;
-	const struct ftr_keep *keep;
-	struct ftr_tables *t;
-	/* one bit for each (switch, LID), or NULL.  movable: the search may change the entry;
-	 * displaced: the port of the entry is chosen by the load of the links */
-	uint64_t *movable, *displaced;
-	uint64_t *changed;	/* entries that differ from the preferred tables */
-	const uint64_t *mark;	/* see struct engine_run */
-	const struct connect *extra;	/* the plan of extra turns, or NULL */
-	const uint32_t *col_of;	/* col_of[lid]: column (destination switch) of the LID;
-				 * UINT32_MAX: not routed */
-};
-
 static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
 					uint32_t l)
 {
@@ -63,66 +49,66 @@ static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
 /* The candidate ports of a switch for column col (a destination switch). */
 struct valid {
 	uint32_t col;
-	struct ftr_port_set ports;
+	uint64_t ports[FTR_PORT_SET];
 	bool by_turn;		/* true: the ports are from the plan of extra turns */
 };
 
-static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
+static void find_valid(const struct engine_run *k, ftr_sw s, uint32_t l,
 		       struct valid *v)
 {
 	const struct ftr_shape *sh = shape_of(k->in, l);
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	uint32_t n = connect_allowed(sh, k->extra, s, l, cand, &v->by_turn);
 
-	ftr_shape_ports(sh, cand, n, &v->ports);
+	ftr_shape_ports(sh, cand, n, v->ports);
 	v->col = l;
 }
 
-static size_t word_of(const struct keeping *k, ftr_sw s, ftr_lid lid)
+static size_t word_of(const struct engine_run *k, ftr_sw s, ftr_lid lid)
 {
 	return (size_t)s * (k->t->stride / 64) + lid / 64;
 }
 
-static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
+static void set_bit(const struct engine_run *k, uint64_t *bits, ftr_sw s,
 		    ftr_lid lid)
 {
 	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
 }
 
-static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
+static void keep_entry(const struct engine_run *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {
 	uint32_t l = k->col_of[lid];
-	ftr_port prefer = ftr_tables_get(k->keep->prefer, s, lid);
-	ftr_port now = k->keep->current ?
-		ftr_tables_get(k->keep->current, s, lid) : FTR_PORT_NONE, kept;
+	ftr_port prefer = ftr_tables_get(k->opts->keep->prefer, s, lid);
+	ftr_port now = k->opts->keep->current ?
+		ftr_tables_get(k->opts->keep->current, s, lid) : FTR_PORT_NONE, kept;
 
 	if (l == UINT32_MAX || *entry == FTR_PORT_NONE)
 		return;
 	if (v->col != l)
 		find_valid(k, s, l, v);
-	if (!ftr_port_set_has(&v->ports, *entry))	/* lid is that of s or of a host on s */
+	if (!ftr_port_set_has(v->ports, *entry))	/* lid is that of s or of a host on s */
 		return;
-	kept = connect_kept(&v->ports, prefer, now);
+	kept = connect_kept(v->ports, prefer, now);
 	if (kept != FTR_PORT_NONE)
 		*entry = kept;
-	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
+	if (*entry != prefer && (*entry != now || k->opts->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
 	/* An entry without a preferred port (new switch, new host) keeps its computed port. */
 	if (prefer != FTR_PORT_NONE && *entry != prefer && *entry != now &&
 	    !v->by_turn)
-		set_bit(k, k->displaced, s, lid);
+		set_bit(k, k->place, s, lid);
 }
 
 static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
 		      uint32_t end)
 {
-	const struct keeping *k = ctx;
+	const struct engine_run *k = ctx;
 
 	(void)worker;
 	for (ftr_sw s = begin; s < end; s++) {
 		uint8_t *row = ftr_tables_row(k->t, s);
-		const uint8_t *prefer = ftr_tables_row(k->keep->prefer, s);
+		const uint8_t *prefer = ftr_tables_row(k->opts->keep->prefer, s);
 		struct valid v = { .col = UINT32_MAX };
 
 		for (uint32_t at = 0; at < k->t->stride; at += FTR_LFT_BLOCK) {
@@ -139,7 +125,7 @@ static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
 }
 
 /* Computes the entries of s for column l, one by one. */
-static void keep_column(const struct keeping *k, struct port_choice *place, ftr_sw s, uint32_t l,
+static void keep_column(const struct engine_run *k, struct port_choice *place, ftr_sw s, uint32_t l,
 			uint8_t *row)
 {
 	const struct ftr_shape *sh = k->in->shape;
@@ -148,13 +134,13 @@ static void keep_column(const struct keeping *k, struct port_choice *place, ftr_
 	uint32_t n = ftr_shape_candidates(sh, s, l, cand);
 	struct valid v = { .col = l };
 
-	ftr_shape_ports(sh, cand, n, &v.ports);
+	ftr_shape_ports(sh, cand, n, v.ports);
 	if (n)
 		place_column(place, l, cand, n);
 	for (uint32_t i = u->dest_first[l]; i < u->dest_first[l + 1]; i++) {
 		uint8_t *entry = &row[u->dest[i].lid], prefer = *entry;
 
-		if (prefer != FTR_PORT_NONE && ftr_port_set_has(&v.ports, prefer))
+		if (prefer != FTR_PORT_NONE && ftr_port_set_has(v.ports, prefer))
 			continue;
 		*entry = n ? place_port(place, &u->dest[i]) : FTR_PORT_NONE;
 		keep_entry(k, s, u->dest[i].lid, entry, &v);
@@ -165,7 +151,7 @@ static void keep_column(const struct keeping *k, struct port_choice *place, ftr_
 
 static void keep_marked(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
-	const struct keeping *k = ctx;
+	const struct engine_run *k = ctx;
 	const struct ftr_shape *sh = k->in->shape;
 	const uint32_t words = (uint32_t)(sh->reach.stride / 64);
 
@@ -174,7 +160,7 @@ static void keep_marked(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 		uint8_t *row = ftr_tables_row(k->t, s);
 		struct port_choice place;
 
-		memcpy(row, ftr_tables_row(k->keep->prefer, s), k->t->stride);
+		memcpy(row, ftr_tables_row(k->opts->keep->prefer, s), k->t->stride);
 		place_switch(&place, sh, s);
 		for (uint32_t w = 0; w < words; w++)
 			for (uint64_t b = k->mark[(size_t)s * words + w]; b; b &= b - 1) {
@@ -210,7 +196,7 @@ static bool any(const uint64_t *bits, size_t n)
 static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
 				 const struct ftr_group **cand)
 {
-	const struct keeping *k = ctx;
+	const struct engine_run *k = ctx;
 	const struct ftr_shape *sh = k->in->shape;
 	const struct connect_entry *e;
 
@@ -220,18 +206,34 @@ static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
 	return e ? connect_candidates(sh, k->extra, e, cand) : FTR_BALANCE_BY_COST;
 }
 
-static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
-				bool *displaced, struct ftr_err *err)
+static enum ftr_status keep_all(struct engine_run *k, bool *displaced, struct ftr_err *err)
 {
 	uint32_t *col = columns_of_lids(k->in->shape, k->t);
 
 	if (!col)
 		return ftr_nomem(err, "keeping entries");
 	k->col_of = col;
-	ftr_team_run(team, k->t->n_sw, 8, k->mark ? keep_marked : keep_rows, k);
+	ftr_team_run(k->team, k->t->n_sw, 8, k->mark ? keep_marked : keep_rows, k);
 	free(col);
 	*displaced = any(k->movable, (size_t)k->t->n_sw * (k->t->stride / 64));
 	return FTR_OK;
+}
+
+static enum ftr_status alloc_bits(struct engine_run *k, struct ftr_err *err)
+{
+	size_t words = (size_t)k->t->n_sw * (k->t->stride / 64);
+
+	k->movable = ftr_calloc(words, sizeof(*k->movable));
+	k->place = ftr_calloc(words, sizeof(*k->place));
+	k->changed = ftr_calloc(words, sizeof(*k->changed));
+	return k->movable && k->place && k->changed ? FTR_OK : ftr_nomem(err, "keeping entries");
+}
+
+static void free_bits(struct engine_run *k)
+{
+	free(k->movable);
+	free(k->place);
+	free(k->changed);
 }
 
 enum ftr_status engine_keeps(const struct ftr_shape *sh, const struct ftr_tables *t,
@@ -239,25 +241,20 @@ enum ftr_status engine_keeps(const struct ftr_shape *sh, const struct ftr_tables
 {
 	const struct ftr_balance_input in = { .shape = sh };
 	const struct ftr_keep keep = { .prefer = t };
-	struct keeping k = { .in = &in, .keep = &keep };
-	size_t words = (size_t)t->n_sw * (t->stride / 64);
+	const struct ftr_route_opts opts = { .keep = &keep };
+	struct engine_run k = { .opts = &opts, .team = team, .in = &in };
 	enum ftr_status st = ftr_tables_new(sh->f, false, &k.t, err);
 
-	k.movable = ftr_calloc(words, sizeof(*k.movable));
-	k.displaced = ftr_calloc(words, sizeof(*k.displaced));
-	k.changed = ftr_calloc(words, sizeof(*k.changed));
-	if (!st && (!k.movable || !k.displaced || !k.changed))
-		st = ftr_nomem(err, "keeping entries");
+	if (!st)
+		st = alloc_bits(&k, err);
 	if (!st)
 		st = dmodc_tables(sh, NULL, team, k.t, NULL, err);
 	if (!st)
-		st = keep_all(&k, team, keeps, err);
+		st = keep_all(&k, keeps, err);
 	*keeps = !st && k.t->stride == t->stride &&
 		!memcmp(k.t->lft, t->lft, (size_t)t->n_sw * t->stride);
 	ftr_tables_free(k.t);
-	free(k.movable);
-	free(k.displaced);
-	free(k.changed);
+	free_bits(&k);
 	return st;
 }
 
@@ -272,44 +269,39 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 	return *out ? FTR_OK : ftr_nomem(err, "placing displaced entries");
 }
 
-enum ftr_status engine_finish(const struct engine_run *run, struct ftr_balance_input *in,
+enum ftr_status engine_finish(struct engine_run *run, struct ftr_balance_input *in,
 			      struct ftr_err *err)
 {
 	const struct ftr_keep *keep = run->opts->keep;
 	bool kept = keep && keep->prefer, search = true;
 	bool all = !kept || keep->search_all;
-	struct keeping k = { .in = in, .keep = keep, .t = run->t, .mark = run->mark };
 	size_t words = (size_t)run->t->n_sw * (run->t->stride / 64);
 	struct balance_place place = { .bits = run->displaced };
 	enum ftr_status st = FTR_OK;
 
+	run->in = in;
 	if (run->extra && run->extra->n_entries) {
-		k.extra = run->extra;
 		in->extra = extra_candidates;
-		in->extra_ctx = &k;
+		in->extra_ctx = run;
 	}
 	if (kept) {
-		k.movable = ftr_calloc(words, sizeof(*k.movable));
-		k.displaced = ftr_calloc(words, sizeof(*k.displaced));
-		k.changed = ftr_calloc(words, sizeof(*k.changed));
+		st = alloc_bits(run, err);
 		place = (struct balance_place){
-			k.displaced, keep->prefer, k.changed,
+			run->place, keep->prefer, run->changed,
 			keep->base ? keep->base->balance : NULL,
 		};
-		st = k.movable && k.displaced && k.changed ?
-			keep_all(&k, run->team, &search, err) : ftr_nomem(err, "keeping entries");
+		if (!st)
+			st = keep_all(run, &search, err);
 	}
 	in->depth = all || search ? run->opts->balance : FTR_BALANCE_OFF;
 	in->cancelled = run->opts->cancelled;
 	in->ctx = run->opts->cancel_ctx;
-	in->movable = all ? NULL : k.movable;
+	in->movable = all ? NULL : run->movable;
 	if (!st)
 		st = balance_run(in, place.bits && any(place.bits, words) ? &place : NULL, run->t,
 				 run->team, run->report, err);
 	in->movable = NULL;
 	in->extra = NULL;
-	free(k.movable);
-	free(k.displaced);
-	free(k.changed);
+	free_bits(run);
 	return st;
 }

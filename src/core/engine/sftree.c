@@ -276,7 +276,8 @@ static enum ftr_status inverted(struct work *w,
 			.use_full = w->use_full,
 		};
 		struct engine_run run = {
-			opts, w->team, w->out, stats ? &stats->balance : NULL, NULL, displaced, NULL,
+			.opts = opts, .team = w->team, .t = w->out,
+			.report = stats ? &stats->balance : NULL, .displaced = displaced,
 		};
 
 		st = engine_finish(&run, &in, w->err);

@@ -107,10 +107,10 @@ void ftr_incr_free(struct ftr_incr *lv)
 	ftr_arena_free(lv->arena);
 	ftr_arena_free(lv->last);
 	free(lv->costs.log);
-	free(lv->changes.change);
+	free(lv->change);
 	for (int i = 0; i < 2; i++) {
 		ftr_arena_free(lv->plan_arena[i]);
-		free(lv->spared[i].entry);
+		free(lv->spared[i]);
 	}
 	free(lv);
 }
@@ -231,7 +231,7 @@ static enum ftr_status update_costs(struct ftr_incr *lv, uint8_t *had, struct ft
 static void set_entries(struct ftr_incr *lv, bool back)
 {
 	for (uint32_t i = 0; i < lv->result.n_changes; i++) {
-		const struct ftr_change *c = &lv->changes.change[i];
+		const struct ftr_change *c = &lv->change[i];
 
 		ftr_tables_row(lv->t, c->sw)[c->lid] =
 			back ? c->before : c->after;

@@ -119,27 +119,11 @@ struct incr_costs {
 	uint32_t n_log, cap_log;
 };
 
-/* The changed entries of the last apply, for the functions that order them. */
-struct incr_changes {
-	struct ftr_change *change;	/* [result.n_changes] */
-	uint32_t cap;
-	uint32_t *by_lid;	/* The changes of lid are change[by_lid[i]], lid_first[lid] <= i <
-				 * lid_first[lid + 1]. */
-	uint32_t *lid_first;
-	uint32_t *at;		/* [n_sw] scratch: for one LID, the index in change[] of the changed
-				 * entry of switch s, or NONE; all NONE between uses */
-};
-
-/* Spared entries, sorted by (switch, LID). */
-struct incr_spared {
-	struct ftr_change *entry;
-	uint32_t n;
-};
-
 /* The members that a revert sets back. */
 struct incr_state {
 	unsigned int plan;	/* ftr_incr.plan[plan] is the plan of the tables */
-	unsigned int spared;	/* ftr_incr.spared[spared]: the spared entries in the tables */
+	unsigned int spared;	/* ftr_incr.spared[spared]: the spared entries in the tables,
+				 * sorted by (switch, LID) */
 	uint64_t bad_pairs;	/* ordered pairs of leaf switches without a path */
 };
 
@@ -155,7 +139,8 @@ struct ftr_incr {
 	struct incr_costs costs;
 	struct connect plan[2];		/* now and before */
 	struct ftr_arena *plan_arena[2];
-	struct incr_spared spared[2];	/* now and before */
+	struct ftr_change *spared[2];	/* now and before */
+	uint32_t n_spared[2];
 	bool spare;			/* see ftr_incr_spare() */
 	uint8_t *refused;		/* [max_lid + 1] see ftr_incr_refuse() */
 
@@ -170,7 +155,13 @@ struct ftr_incr {
 	uint32_t *toggled;	/* [n_toggled] links that change state: for each, the end at the
 				 * switch of lower rank */
 	uint32_t n_toggled;
-	struct incr_changes changes;
+	struct ftr_change *change;	/* [result.n_changes] the changed entries */
+	uint32_t cap_changes;
+	uint32_t *by_lid;	/* the changes of lid are change[by_lid[i]], lid_first[lid] <= i <
+				 * lid_first[lid + 1] */
+	uint32_t *lid_first;
+	uint32_t *change_at;	/* [n_sw] scratch: for one LID, the index in change[] of the changed
+				 * entry of switch s, or NONE; all NONE between uses */
 	struct ftr_link *extra;	/* live links that are not in the fabric */
 	uint32_t n_extra;
 	struct ftr_incr_result result;
@@ -258,7 +249,7 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 }
 
 /* entry_update.c: compute the entries on the work list, and store those that differ from the tables
- * in lv->changes.  The tables are not changed. */
+ * in lv->change.  The tables are not changed. */
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_err *err);
 
 /* spared.c.  incr_spare_list: put the spared entries on the work list.  incr_spare: remove the

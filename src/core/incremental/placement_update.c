@@ -22,9 +22,9 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	if (!FTR_ZNEW(lv->arena, lv->col_of, v->f->max_lid + 1u) ||
 	    !FTR_ZNEW(lv->arena, lv->refused, v->f->max_lid + 1u) ||
 	    !FTR_NEW(lv->arena, lv->entry, v->f->n_sw) ||
-	    !FTR_NEW(lv->arena, lv->changes.at, v->f->n_sw))
+	    !FTR_NEW(lv->arena, lv->change_at, v->f->n_sw))
 		return incr_nomem(err);
-	memset(lv->changes.at, 0xff, v->f->n_sw * sizeof(*lv->changes.at));
+	memset(lv->change_at, 0xff, v->f->n_sw * sizeof(*lv->change_at));
 	for (uint32_t i = 0; i < v->numbering.n_dest; i++)
 		lv->col_of[v->numbering.dest[i].lid] = v->numbering.dest[i].col;
 	if (!lv->prefer)
@@ -39,17 +39,16 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 }
 
 /* Enter the changes of lid into the tables, update the counters, and store the ports of displaced
- * entries in lv->changes.  If `back` is true, revert tables and counters instead. */
+ * entries in lv->change.  If `back` is true, revert tables and counters instead. */
 static void place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {
-	struct incr_changes *z = &lv->changes;
-	const uint32_t *list = z->by_lid + z->lid_first[lid];
-	uint32_t n = z->lid_first[lid + 1] - z->lid_first[lid];
+	const uint32_t *list = lv->by_lid + lv->lid_first[lid];
+	uint32_t n = lv->lid_first[lid + 1] - lv->lid_first[lid];
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct ftr_change *c = &z->change[list[i]];
+		const struct ftr_change *c = &lv->change[list[i]];
 
-		z->at[c->sw] = list[i];
+		lv->change_at[c->sw] = list[i];
 		lv->entry[i] = (struct ftr_change){
 			.sw = c->sw, .after = back ? c->before : c->after
 		};
@@ -59,23 +58,22 @@ static void place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 		ftr_sw s = lv->entry[i].sw;
 
 		if (!back)
-			z->change[z->at[s]].after = lv->entry[i].after;
-		z->at[s] = NONE;
+			lv->change[lv->change_at[s]].after = lv->entry[i].after;
+		lv->change_at[s] = NONE;
 	}
 }
 
 enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err)
 {
-	struct incr_changes *z = &lv->changes;
 	uint32_t n = lv->result.n_changes;
 	uint32_t *first;
 
-	if (!FTR_NEW(lv->last, z->by_lid, n) ||
-	    !FTR_ZNEW(lv->last, z->lid_first, lv->t->max_lid + 2u))
+	if (!FTR_NEW(lv->last, lv->by_lid, n) ||
+	    !FTR_ZNEW(lv->last, lv->lid_first, lv->t->max_lid + 2u))
 		return incr_nomem(err);
-	first = z->lid_first + 1;	/* later first[lid] is the end of the changes of lid */
+	first = lv->lid_first + 1;	/* later first[lid] is the end of the changes of lid */
 	for (uint32_t i = 0; i < n; i++)
-		first[z->change[i].lid]++;
+		first[lv->change[i].lid]++;
 	for (uint32_t lid = 0, sum = 0; lid <= lv->t->max_lid; lid++) {
 		uint32_t k = first[lid];
 
@@ -83,13 +81,13 @@ enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err)
 		sum += k;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		z->by_lid[first[z->change[i].lid]++] = i;
+		lv->by_lid[first[lv->change[i].lid]++] = i;
 	return FTR_OK;
 }
 
 void incr_place(struct ftr_incr *lv, bool back)
 {
-	const uint32_t *first = lv->changes.lid_first;
+	const uint32_t *first = lv->lid_first;
 
 	if (!lv->displaced)
 		return;

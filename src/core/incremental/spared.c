@@ -32,23 +32,23 @@ void ftr_incr_refuse(struct ftr_incr *lv, ftr_lid lid)
 
 void incr_spare_list(struct ftr_incr *lv)
 {
-	const struct incr_spared *z = &lv->spared[lv->now.spared];
+	const struct ftr_change *c = lv->spared[lv->now.spared];
 
-	for (uint32_t i = 0; i < z->n; i++)
-		incr_touch(&lv->lists, JOB_ENTRY, z->entry[i].sw, lv->col_of[z->entry[i].lid]);
+	for (uint32_t i = 0; i < lv->n_spared[lv->now.spared]; i++)
+		incr_touch(&lv->lists, JOB_ENTRY, c[i].sw, lv->col_of[c[i].lid]);
 }
 
 /* True if the path of change i works over old entries, or, unless its LID is refused, until it reaches a
- * new entry.  changes.at must be set for its LID. */
+ * new entry.  change_at must be set for its LID. */
 static bool works(const struct ftr_incr *lv, uint32_t i)
 {
-	const struct ftr_change *change = lv->changes.change;
+	const struct ftr_change *change = lv->change;
 	const struct ftr_fabric *f = lv->view.f;
 	ftr_lid lid = change[i].lid;
 	ftr_sw s = change[i].sw;
 
 	for (uint32_t hops = 0; hops < f->n_sw; hops++) {
-		uint32_t k = lv->changes.at[s], link;
+		uint32_t k = lv->change_at[s], link;
 		ftr_port p = k == NONE ? ftr_tables_get(lv->t, s, lid) : change[k].before;
 
 		if (k != NONE && change[k].after != FTR_PORT_NONE && !lv->refused[lid])
@@ -67,19 +67,18 @@ static bool works(const struct ftr_incr *lv, uint32_t i)
 /* Set mark[i] to 1 for the spared ones of the changes of a LID.  Returns their number. */
 static uint32_t mark_lid(const struct ftr_incr *lv, ftr_lid lid, uint8_t *mark)
 {
-	const struct incr_changes *z = &lv->changes;
-	const uint32_t *list = z->by_lid + z->lid_first[lid];
-	uint32_t n = z->lid_first[lid + 1] - z->lid_first[lid], marked = 0;
+	const uint32_t *list = lv->by_lid + lv->lid_first[lid];
+	uint32_t n = lv->lid_first[lid + 1] - lv->lid_first[lid], marked = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		z->at[z->change[list[i]].sw] = list[i];
+		lv->change_at[lv->change[list[i]].sw] = list[i];
 	for (uint32_t i = 0; i < n; i++) {
-		mark[list[i]] = (lv->refused[lid] || z->change[list[i]].after == FTR_PORT_NONE) &&
+		mark[list[i]] = (lv->refused[lid] || lv->change[list[i]].after == FTR_PORT_NONE) &&
 			works(lv, list[i]);
 		marked += mark[list[i]];
 	}
 	for (uint32_t i = 0; i < n; i++)
-		z->at[z->change[list[i]].sw] = NONE;
+		lv->change_at[lv->change[list[i]].sw] = NONE;
 	return marked;
 }
 
@@ -110,41 +109,42 @@ static void take_out(struct ftr_incr_result *r, struct ftr_change *change, const
 
 enum ftr_status incr_spare(struct ftr_incr *lv, struct ftr_err *err)
 {
-	struct incr_spared *z = &lv->spared[!lv->now.spared];
+	unsigned int k = !lv->now.spared;
 	uint32_t n = 0;
 	uint8_t *mark;
 
-	if (!lv->spare && !lv->spared[lv->now.spared].n)
+	if (!lv->spare && !lv->n_spared[lv->now.spared])
 		return FTR_OK;
-	lv->now.spared ^= 1;
-	free(z->entry);
-	*z = (struct incr_spared){ 0 };
+	lv->now.spared = k;
+	free(lv->spared[k]);
+	lv->spared[k] = NULL;
+	lv->n_spared[k] = 0;
 	if (!FTR_ZNEW(lv->last, mark, lv->result.n_changes + 1u))
 		return incr_nomem(err);
 	for (uint32_t lid = 0; lv->spare && lid <= lv->t->max_lid; lid++)
 		n += mark_lid(lv, (ftr_lid)lid, mark);
 	if (!n)
 		return FTR_OK;
-	z->entry = ftr_calloc(n, sizeof(*z->entry));
-	if (!z->entry)
+	lv->spared[k] = ftr_calloc(n, sizeof(*lv->spared[k]));
+	if (!lv->spared[k])
 		return incr_nomem(err);
-	z->n = lv->result.n_spared = n;
-	take_out(&lv->result, lv->changes.change, mark, z->entry);
+	lv->n_spared[k] = lv->result.n_spared = n;
+	take_out(&lv->result, lv->change, mark, lv->spared[k]);
 	return incr_sort(lv, err);
 }
 
 /* ---- pairs of leaf switches ---------------------------------------------- */
 
-/* True if the entries of s for all LIDs of column l are spared. */
-static bool spares_column(const struct ftr_incr *lv, const struct incr_spared *z, ftr_sw s,
-			  uint32_t l)
+/* True if the entries of s for all LIDs of column l are in spared[k]. */
+static bool spares_column(const struct ftr_incr *lv, unsigned int k, ftr_sw s, uint32_t l)
 {
 	const uint32_t *first = lv->view.numbering.dest_first;
 
 	for (uint32_t i = first[l]; i < first[l + 1]; i++) {
 		const struct ftr_change key = { .sw = s, .lid = lv->view.numbering.dest[i].lid };
 
-		if (!z->n || !bsearch(&key, z->entry, z->n, sizeof(key), by_switch_and_lid))
+		if (!lv->n_spared[k] || !bsearch(&key, lv->spared[k], lv->n_spared[k], sizeof(key),
+						   by_switch_and_lid))
 			return false;
 	}
 	return first[l] < first[l + 1];
@@ -154,7 +154,7 @@ static bool has_path(const struct ftr_incr *lv, const struct incr_state *x, ftr_
 		     uint8_t cost)
 {
 	return cost != FTR_COST_INF || connect_find(&lv->plan[x->plan], s, l) ||
-		spares_column(lv, &lv->spared[x->spared], s, l);
+		spares_column(lv, x->spared, s, l);
 }
 
 /* Count the pair (s, l), unless it was counted.  cost: its cost before the apply. */
@@ -189,14 +189,14 @@ void incr_count_pairs(struct ftr_incr *lv)
 	}
 	for (int k = 0; k < 2; k++) {
 		const struct connect *p = &lv->plan[state[k]->plan];
-		const struct incr_spared *z = &lv->spared[state[k]->spared];
+		const struct ftr_change *z = lv->spared[state[k]->spared];
 
 		for (uint32_t i = 0; i < p->n_entries; i++)
 			count_pair(lv, p->entry[i].sw, p->entry[i].col,
 				   incr_cost(c, p->entry[i].sw)[p->entry[i].col]);
-		for (uint32_t i = 0; i < z->n; i++) {
-			ftr_sw s = z->entry[i].sw;
-			uint32_t l = lv->col_of[z->entry[i].lid];
+		for (uint32_t i = 0; i < lv->n_spared[state[k]->spared]; i++) {
+			ftr_sw s = z[i].sw;
+			uint32_t l = lv->col_of[z[i].lid];
 
 			count_pair(lv, s, l, incr_cost(c, s)[l]);
 		}

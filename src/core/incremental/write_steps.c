@@ -78,8 +78,8 @@ static uint32_t waits_for(const struct steps *z, uint32_t i)
 	ftr_sw s = next_switch(&lv->links, c->sw, c->after);
 
 	for (uint32_t hops = 0; s != NONE && hops < lv->view.f->n_sw; hops++) {
-		if (lv->changes.at[s] != NONE)
-			return lv->changes.at[s];
+		if (lv->change_at[s] != NONE)
+			return lv->change_at[s];
 		s = next_switch(&lv->links, s, ftr_tables_get(lv->t, s, c->lid));
 	}
 	return NONE;
@@ -104,7 +104,7 @@ static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 
 	if (link == NONE || !lv->links.alive[link])
 		return NONE;
-	k = lv->changes.at[incr_remote(&lv->links, link)];
+	k = lv->change_at[incr_remote(&lv->links, link)];
 	if (k == NONE)
 		return NONE;
 	if (incr_plan(lv)->n_turns) {
@@ -178,7 +178,7 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 	}
 }
 
-/* Compute the write steps of the n changes of one LID.  changes.at must be set for them. */
+/* Compute the write steps of the n changes of one LID.  change_at must be set for them. */
 static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 {
 	uint32_t *drain = z->drain, n_drain = 0;
@@ -208,8 +208,8 @@ static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 
 static void write_step_all(struct steps *z)
 {
-	const struct incr_changes *c = &z->lv->changes;
-	uint32_t *at = c->at;
+	const struct ftr_incr *c = z->lv;
+	uint32_t *at = c->change_at;
 
 	for (uint32_t lid = 0; lid <= z->lv->t->max_lid; lid++) {
 		const uint32_t *list = c->by_lid + c->lid_first[lid];
@@ -244,7 +244,7 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 {
 	struct ftr_incr_result *r = &lv->result;
 	struct ftr_arena *a = lv->last;
-	struct steps z = { .lv = lv, .change = lv->changes.change };
+	struct steps z = { .lv = lv, .change = lv->change };
 
 	r->change = z.change;
 	z.mark = ftr_arena_zalloc(a, r->n_changes, 1);

@@ -26,35 +26,43 @@ static bool guid(struct ftr_text *t, struct ftr_cur c, uint64_t *out)
 /* Greatest number of GUIDs in a file; a subnet has far fewer LIDs. */
 #define GUIDS_MAX (1u << 20)
 
+static bool read_list(struct ftr_text *t, uint64_t **list, uint32_t *n)
+{
+	struct ftr_cur c;
+	uint32_t cap = 0;
+
+	/* *list is not NULL even for an empty list. */
+	if (!FTR_GROW(*list, *n, cap))
+		return ftr_text_nomem(t);
+	for (;;) {
+		if (!ftr_text_meaningful(t, &c))
+			return false;
+		if (!c.p)
+			return true;
+		if (*n == GUIDS_MAX)
+			return ftr_text_fail(t, FTR_LIMIT, "more than %u GUIDs", GUIDS_MAX);
+		if (!FTR_GROW(*list, *n, cap))
+			return ftr_text_nomem(t);
+		if (!guid(t, c, &(*list)[(*n)++]))
+			return false;
+	}
+}
+
 static enum ftr_status read_guids(const char *path, bool own, uint64_t **guids,
 				  uint32_t *n, struct ftr_err *err)
 {
 	struct ftr_text t;
-	struct ftr_cur c;
 	uint64_t *list = NULL;
-	uint32_t n_list = 0, cap = 0;
-	/* *guids is not NULL even for an empty list. */
-	bool ok = ftr_text_open(&t, path, own, err) &&
-		(FTR_GROW(list, n_list, cap) || ftr_text_nomem(&t));
+	uint32_t n_list = 0;
 
-	for (;;) {
-		if (!ok || !ftr_text_meaningful(&t, &c) || !c.p)
-			break;
-		if (n_list == GUIDS_MAX)
-			ok = ftr_text_fail(&t, FTR_LIMIT, "more than %u GUIDs", GUIDS_MAX);
-		else if (!FTR_GROW(list, n_list, cap))
-			ok = ftr_text_nomem(&t);
-		else
-			ok = guid(&t, c, &list[n_list++]);
+	if (ftr_text_open(&t, path, own, err) && read_list(&t, &list, &n_list)) {
+		*guids = list;
+		*n = n_list;
+	} else {
+		free(list);
 	}
 	ftr_text_close(&t);
-	if (t.status) {
-		free(list);
-		return t.status;
-	}
-	*guids = list;
-	*n = n_list;
-	return FTR_OK;
+	return t.status;
 }
 
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids, uint32_t *n,

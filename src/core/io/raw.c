@@ -237,27 +237,20 @@ static bool verify(struct ftr_raw *r)
 
 /* ---- building ---------------------------------------------------------- */
 
-struct build {
-	struct ftr_raw *r;
-	struct ftr_builder *b;
-	uint32_t *lid_line;	/* [FTR_LID_MAX + 1] line of the node with this LID; 0: none */
-	bool lids_missing;
-};
-
-static bool own_lids(struct build *x, uint32_t line,
+static bool own_lids(struct ftr_raw *r, uint32_t line,
 		     const struct ftr_raw_node *n, ftr_lid lid, unsigned int lmc)
 {
 	if (!lid) {
-		x->lids_missing = true;
+		r->lids_missing = true;
 		return true;
 	}
 	for (uint32_t k = lid; k < lid + (1u << lmc); k++) {
-		if (x->lid_line[k])
-			return ftr_text_fail_at(x->r->t, line, FTR_INVAL,
+		if (r->lid_line[k])
+			return ftr_text_fail_at(r->t, line, FTR_INVAL,
 						"LID %u of \"%s\" is also a LID of the node on line %u",
 						k, name_of(n).s,
-						x->lid_line[k]);
-		x->lid_line[k] = line;
+						r->lid_line[k]);
+		r->lid_line[k] = line;
 	}
 	return true;
 }
@@ -281,22 +274,20 @@ static char *copy_name(struct ftr_raw *r, const struct ftr_raw_node *n)
 	return name;
 }
 
-static bool add_switch(struct build *x, const struct ftr_raw_node *n)
+static bool add_switch(struct ftr_raw *r, const struct ftr_raw_node *n)
 {
-	struct ftr_raw *r = x->r;
 	const struct ftr_switch s = {
 		.guid = n->guid, .n_ports = n->n_ports, .lid = n->lid, .lmc = n->lmc,
 		.name = copy_name(r, n),
 	};
 
 	return s.name &&
-		placed(r, n->line, ftr_builder_add_switch(x->b, &s, r->t->err)) &&
-		own_lids(x, n->line, n, n->lid, n->lmc);
+		placed(r, n->line, ftr_builder_add_switch(r->builder, &s, r->t->err)) &&
+		own_lids(r, n->line, n, n->lid, n->lmc);
 }
 
-static bool add_endport(struct build *x, const struct ftr_raw_port *p)
+static bool add_endport(struct ftr_raw *r, const struct ftr_raw_port *p)
 {
-	struct ftr_raw *r = x->r;
 	const struct ftr_raw_node *n = &r->node[p->node];
 	const struct ftr_endport e = {
 		.guid = p->guid ? p->guid : n->guid + p->num, .node_guid = n->guid,
@@ -305,52 +296,49 @@ static bool add_endport(struct build *x, const struct ftr_raw_port *p)
 	};
 
 	return e.name &&
-		placed(r, p->line, ftr_builder_add_endport(x->b, &e, r->t->err)) &&
-		own_lids(x, p->line, n, p->lid, p->lmc);
+		placed(r, p->line, ftr_builder_add_endport(r->builder, &e, r->t->err)) &&
+		own_lids(r, p->line, n, p->lid, p->lmc);
 }
 
-static bool add_link(struct build *x, const struct ftr_raw_port *p)
+static bool add_link(struct ftr_raw *r, const struct ftr_raw_port *p)
 {
-	struct ftr_raw *r = x->r;
 	struct ftr_end a = { r->node[p->node].guid, p->num };
 	struct ftr_end z = { r->node[p->far].guid, p->far_num };
 
 	return placed(r, p->line,
-		      ftr_builder_add_link(x->b, a, z, p->width, p->speed,
+		      ftr_builder_add_link(r->builder, a, z, p->width, p->speed,
 					   r->t->err));
 }
 
-static bool fill_builder(struct build *x)
+static bool fill_builder(struct ftr_raw *r)
 {
-	const struct ftr_raw *r = x->r;
-
 	for (uint32_t i = 0; i < r->n_node; i++)
 		if (r->node[i].type == FTR_NODE_SWITCH &&
-		    !add_switch(x, &r->node[i]))
+		    !add_switch(r, &r->node[i]))
 			return false;
 	for (uint32_t i = 0; i < r->n_port; i++) {
 		const struct ftr_raw_port *p = &r->port[i];
 
 		if (r->node[p->node].type != FTR_NODE_SWITCH &&
-		    !add_endport(x, p))
+		    !add_endport(r, p))
 			return false;
-		if (!p->left_out && !add_link(x, p))
+		if (!p->left_out && !add_link(r, p))
 			return false;
 	}
 	return true;
 }
 
-static bool publish(struct build *x, unsigned int lmc, struct ftr_fabric **out)
+static bool publish(struct ftr_raw *r, unsigned int lmc, struct ftr_fabric **out)
 {
-	struct ftr_text *t = x->r->t;
+	struct ftr_text *t = r->t;
 	enum ftr_status st = FTR_OK;
 
-	if (x->lids_missing)
-		st = ftr_builder_assign_lids(x->b, lmc, t->err);
+	if (r->lids_missing)
+		st = ftr_builder_assign_lids(r->builder, lmc, t->err);
 	if (!st)
-		st = ftr_builder_freeze(x->b, out, t->err);
+		st = ftr_builder_freeze(r->builder, out, t->err);
 	if (!st)
-		x->b = NULL;
+		r->builder = NULL;
 	else if (st != FTR_NOMEM)
 		ftr_err_prefix(t->err, "%s", t->path);
 	return ftr_text_ok(t, st);
@@ -358,7 +346,6 @@ static bool publish(struct build *x, unsigned int lmc, struct ftr_fabric **out)
 
 bool ftr_raw_build(struct ftr_raw *r, unsigned int lmc, struct ftr_fabric **out)
 {
-	struct build x = { .r = r };
 	bool ok;
 
 	if (!r->n_node)
@@ -367,11 +354,11 @@ bool ftr_raw_build(struct ftr_raw *r, unsigned int lmc, struct ftr_fabric **out)
 		return ftr_text_fail(r->t, FTR_PARSE, "the file contains no link");
 	if (!verify(r))
 		return false;
-	x.b = ftr_builder_new();
-	x.lid_line = ftr_calloc(FTR_LID_MAX + 1, sizeof(*x.lid_line));
-	ok = ((x.b && x.lid_line) || ftr_text_nomem(r->t)) &&
-		fill_builder(&x) && publish(&x, lmc, out);
-	ftr_builder_free(x.b);
-	free(x.lid_line);
+	r->builder = ftr_builder_new();
+	r->lid_line = ftr_calloc(FTR_LID_MAX + 1, sizeof(*r->lid_line));
+	ok = ((r->builder && r->lid_line) || ftr_text_nomem(r->t)) &&
+		fill_builder(r) && publish(r, lmc, out);
+	ftr_builder_free(r->builder);
+	free(r->lid_line);
 	return ok;
 }

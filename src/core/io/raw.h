@@ -47,6 +47,10 @@ struct ftr_raw {
 	struct ftr_map by_id;	/* node index by the hash of the node's id (raw.c) */
 	struct ftr_map by_guid;
 	struct ftr_map by_port;	/* port index by (node << 8 | num) */
+	/* for ftr_raw_build() */
+	struct ftr_builder *builder;
+	uint32_t *lid_line;	/* [FTR_LID_MAX + 1] line of the node with this LID; 0: none */
+	bool lids_missing;
 };
 
 bool ftr_raw_init(struct ftr_raw *r, struct ftr_text *t,

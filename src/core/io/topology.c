@@ -8,11 +8,11 @@
 
 #include "io/raw.h"
 
-static const struct ftr_converter *converter;
+static ftr_convert_fn convert;
 
-void ftr_set_converter(const struct ftr_converter *c)
+void ftr_set_converter(ftr_convert_fn fn)
 {
-	converter = c;
+	convert = fn;
 }
 
 /* Is this a list of links?  The first line shows it that is not blank, not a comment, and not one
@@ -28,7 +28,7 @@ static bool find_format(struct ftr_text *t, bool *is_list)
 			return false;
 	} while (c.p && ftr_cur_word(&c, "DR"));
 	*is_list = c.p && (*c.p == '{' || ftr_cur_str(&c, "START_"));
-	return !*is_list || converter ||
+	return !*is_list || convert ||
 		ftr_text_fail(t, FTR_PARSE, "a list of links; ibfattree topo converts it to a netfile");
 }
 
@@ -45,8 +45,7 @@ static enum ftr_status parse(struct ftr_text t, unsigned int lmc, struct ftr_rea
 	if (!find_format(&head, &is_list))
 		return head.status;
 	if (is_list) {
-		if (!ftr_text_ok(&t, converter->convert(t.path, t.at, (size_t)(t.end - t.at),
-						     file, t.err)) ||
+		if (!ftr_text_ok(&t, convert(t.path, t.at, (size_t)(t.end - t.at), file, t.err)) ||
 		    !ftr_text_ok(&t, ftr_slurp(file, false, &text, &len, t.err)))
 			return t.status;
 		ftr_text_mem(&t, t.path, text, len, t.err);

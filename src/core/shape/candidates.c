@@ -53,13 +53,13 @@ uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 
 void ftr_shape_ports(const struct ftr_shape *sh,
 		     const struct ftr_group *const *cand, uint32_t n,
-		     struct ftr_port_set *out)
+		     uint64_t *out)
 {
-	memset(out, 0, sizeof(*out));
+	memset(out, 0, FTR_PORT_SET * sizeof(*out));
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < cand[i]->n; k++) {
 			ftr_port p = sh->tree.group_ports[cand[i]->first + k];
 
-			out->bit[p / 64] |= UINT64_C(1) << p % 64;
+			out[p / 64] |= UINT64_C(1) << p % 64;
 		}
 }

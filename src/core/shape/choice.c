@@ -105,33 +105,28 @@ struct ranking {
 	bool estimated;		/* true: cost is set */
 };
 
-/* The number of hosts of a switch, and the number of its links to other switches. */
-struct host_ratio {
-	uint32_t hosts, links;
-};
+/* Host ratio: (number of hosts of a switch) / (number of its links to other switches). */
 
 static int ratio_cmp(const void *x, const void *y)
 {
-	const struct host_ratio *a = x, *b = y;
-	uint64_t p = (uint64_t)a->hosts * b->links;
-	uint64_t q = (uint64_t)b->hosts * a->links;
+	const struct ratio *a = x, *b = y;
 
-	return (p < q) - (p > q);
+	return ratio_above(*b, *a) - ratio_above(*a, *b);
 }
 
 /* Set cut[k] to the last ratio before the k-th largest gap in the n ratios, which are sorted.
  * Returns the number of gaps, at most MAX_CUTS. */
-static uint32_t find_cuts(const struct host_ratio *host_ratio, uint32_t n, struct host_ratio *cut)
+static uint32_t find_cuts(const struct ratio *host_ratio, uint32_t n, struct ratio *cut)
 {
 	double gap[MAX_CUTS];
 	uint32_t n_cuts = 0;
 
 	for (uint32_t i = 0; i + 1 < n; i++) {
-		double ratio = (double)host_ratio[i].hosts * host_ratio[i + 1].links /
-			((double)host_ratio[i + 1].hosts * host_ratio[i].links);
+		double ratio = (double)host_ratio[i].part * host_ratio[i + 1].of /
+			((double)host_ratio[i + 1].part * host_ratio[i].of);
 		uint32_t k;
 
-		if (!host_ratio[i].links || ratio < MIN_GAP)
+		if (!host_ratio[i].of || ratio < MIN_GAP)
 			continue;
 		if (n_cuts < MAX_CUTS)
 			n_cuts++;
@@ -217,29 +212,29 @@ static enum ftr_status compare(struct shaping *z, struct ranking *r,
 
 /* Set host_ratio[] to the ratios of all switches with hosts, the largest first.  Returns their
  * number. */
-static uint32_t sorted_ratios(const struct shaping *z, struct host_ratio *host_ratio)
+static uint32_t sorted_ratios(const struct shaping *z, struct ratio *host_ratio)
 {
 	uint32_t n = 0;
 
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
 		if (z->hosts[s])
-			host_ratio[n++] = (struct host_ratio){ z->hosts[s], rank_links(z, s) };
+			host_ratio[n++] = (struct ratio){ z->hosts[s], rank_links(z, s) };
 	qsort(host_ratio, n, sizeof(*host_ratio), ratio_cmp);
 	return n;
 }
 
 /* Mark the switches whose ratio is at least *cut as leaf seeds.  Returns false if these switches
  * have less than half of the hosts. */
-static bool seed_by_ratio(struct shaping *z, const struct host_ratio *cut)
+static bool seed_by_ratio(struct shaping *z, const struct ratio *cut)
 {
 	uint64_t seeds = 0, all = 0;
 
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		struct host_ratio m = { z->hosts[s], rank_links(z, s) };
+		struct ratio m = { z->hosts[s], rank_links(z, s) };
 
-		z->is_leaf[s] = m.hosts && ratio_cmp(&m, cut) <= 0;
-		seeds += z->is_leaf[s] ? m.hosts : 0;
-		all += m.hosts;
+		z->is_leaf[s] = m.part && ratio_cmp(&m, cut) <= 0;
+		seeds += z->is_leaf[s] ? m.part : 0;
+		all += m.part;
 	}
 	return 2 * seeds >= all;
 }
@@ -443,8 +438,8 @@ enum ftr_status shape_heights(struct shaping *z)
 {
 	uint32_t n = z->f->n_sw, n_cuts, k;
 	uint32_t *tmp = ftr_arena_alloc(z->scratch, n, sizeof(*tmp));
-	struct host_ratio cut[MAX_CUTS];
-	struct host_ratio *host_ratio = ftr_arena_alloc(z->scratch, n, sizeof(*host_ratio));
+	struct ratio cut[MAX_CUTS];
+	struct ratio *host_ratio = ftr_arena_alloc(z->scratch, n, sizeof(*host_ratio));
 	struct ranking r[MAX_CUTS + 2], flat[2], old, *best = r;
 	bool given = z->opts->roots.n > 0;
 	enum ftr_status st;

@@ -146,14 +146,10 @@ static void links(struct cover *c)
 
 /* ---- another fabric? --------------------------------------------------- */
 
-/* The number of switches (or host ports, or links) in f, in n, and in both. */
-struct common {
-	uint32_t f, n, both;
-};
-
-static bool little_in_common(struct common x)
+/* f, n, both: the number of switches (or host ports, or links) in f, in n, and in both. */
+static bool little_in_common(uint32_t f, uint32_t n, uint32_t both)
 {
-	return 4 * (uint64_t)x.both < FTR_MIN(x.f, x.n) || !x.f || !x.n;
+	return 4 * (uint64_t)both < FTR_MIN(f, n) || !f || !n;
 }
 
 uint32_t cover_connected(const struct ftr_fabric *f)
@@ -171,35 +167,35 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;
-	struct common sw = { c->f->n_sw, c->n->n_sw, 0 };
-	struct common ep = { cover_connected(c->f), cover_connected(c->n), 0 };
-	struct common link = { c->f->n_sw_links, c->n->n_sw_links, 0 };
-	struct common host_link = ep;
+	const struct ftr_fabric *f = c->f, *n = c->n;
+	uint32_t ep_f = cover_connected(f), ep_n = cover_connected(n);
+	uint32_t sw = 0, ep = 0, link = 0, host_link = 0;	/* in both */
 
-	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
-		sw.both += c->sw[s] != FTR_SW_NONE &&
-			c->n->sw[c->sw[s]].holder == c->f->sw[s].guid;
-		for (unsigned int p = 1; p <= c->f->sw[s].n_ports; p++)
-			link.both += cover_reported_here(c->f, s, p) &&
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		sw += c->sw[s] != FTR_SW_NONE &&
+			n->sw[c->sw[s]].holder == f->sw[s].guid;
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+			link += cover_reported_here(f, s, p) &&
 				connected_alike(c, s, p);
 	}
-	for (ftr_ep e = 0; e < c->f->n_ep; e++) {
-		const struct ftr_endport *x = &c->f->ep[e], *y;
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		const struct ftr_endport *x = &f->ep[e], *y;
 
 		if (x->sw == FTR_SW_NONE || c->ep[e] == FTR_EP_NONE)
 			continue;
-		y = &c->n->ep[c->ep[e]];
-		ep.both += y->sw != FTR_SW_NONE;
-		host_link.both += y->sw != FTR_SW_NONE && c->sw[x->sw] == y->sw &&
+		y = &n->ep[c->ep[e]];
+		ep += y->sw != FTR_SW_NONE;
+		host_link += y->sw != FTR_SW_NONE && c->sw[x->sw] == y->sw &&
 			x->sw_port == y->sw_port;
 	}
-	g->same_sw = sw.both;
-	g->same_hosts = ep.both;
-	g->old_sw = sw.n;
-	g->old_hosts = ep.n;
-	g->other = (little_in_common(sw) && little_in_common(ep)) ||
-		(link.f + host_link.f && link.n + host_link.n &&
-		 little_in_common(link) && little_in_common(host_link));
+	g->same_sw = sw;
+	g->same_hosts = ep;
+	g->old_sw = n->n_sw;
+	g->old_hosts = ep_n;
+	g->other = (little_in_common(f->n_sw, n->n_sw, sw) && little_in_common(ep_f, ep_n, ep)) ||
+		(f->n_sw_links + ep_f && n->n_sw_links + ep_n &&
+		 little_in_common(f->n_sw_links, n->n_sw_links, link) &&
+		 little_in_common(ep_f, ep_n, host_link));
 }
 
 bool cover_compare(struct cover *c, struct ftr_arena *a,

@@ -237,11 +237,11 @@ static enum ftr_status missing(struct projection *p)
 	struct ftr_shape *sh = z->sh;
 	struct ftr_link *absent;
 
-	sh->missing.from_nominal = true;
-	sh->missing.n_missing_sw = nf->n_sw - f->n_sw;
-	sh->missing.n_missing_links = nf->n_sw_links - f->n_sw_links;
-	sh->missing.n_missing_hosts = cover_connected(nf) - cover_connected(f);
-	if (!FTR_NEW(z->keep, absent, sh->missing.n_missing_links + 1u))
+	sh->from_nominal = true;
+	sh->n_missing_sw = nf->n_sw - f->n_sw;
+	sh->n_missing_links = nf->n_sw_links - f->n_sw_links;
+	sh->n_missing_hosts = cover_connected(nf) - cover_connected(f);
+	if (!FTR_NEW(z->keep, absent, sh->n_missing_links + 1u))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		ftr_sw t = p->c.sw[s];
@@ -252,14 +252,14 @@ static enum ftr_status missing(struct projection *p)
 			if (!is_absent(p, s, t, q))
 				continue;
 			port = ftr_fabric_port(nf, t, q);
-			absent[sh->missing.n_absent++] = (struct ftr_link){
+			absent[sh->n_absent++] = (struct ftr_link){
 				.sw = s, .port = (ftr_port)q,
 				.peer = p->sw[port->peer],
 				.peer_port = port->peer_port,
 			};
 		}
 	}
-	sh->missing.absent = absent;
+	sh->absent = absent;
 	return FTR_OK;
 }
 

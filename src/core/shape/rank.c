@@ -148,66 +148,56 @@ void rank_seed_leaves(struct shaping *z, uint32_t *tmp)
 	}
 }
 
-/* The share of a switch in rule 2 is low / all.  low: number of neighbours with a height; all:
- * number of neighbours. */
-struct share {
-	uint32_t low, all;
-};
-
-static bool larger(struct share a, struct share b)
+/* Set the share of every switch in rule 2: (number of neighbours with a height) / (number of
+ * neighbours); for a switch with a height, set 0.  Returns the largest share. */
+static struct ratio shares(const struct shaping *z, const int32_t *height,
+			   struct ratio *share)
 {
-	return (uint64_t)a.low * b.all > (uint64_t)b.low * a.all;
-}
-
-/* Set the share of every switch; for a switch with a height, set 0.  Returns the largest share. */
-static struct share shares(const struct shaping *z, const int32_t *height,
-			   struct share *share)
-{
-	struct share best = { 0, 1 };
+	struct ratio best = { 0, 1 };
 
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		share[s] = (struct share){ 0, 1 };
+		share[s] = (struct ratio){ 0, 1 };
 		if (height[s] != NO_HEIGHT)
 			continue;
 		for_each_nbr(z, s, n)
-			share[s].low += height[n->sw] != NO_HEIGHT;
-		share[s].all = FTR_MAX(n_nbrs(z, s), 1u);
-		if (larger(share[s], best))
+			share[s].part += height[n->sw] != NO_HEIGHT;
+		share[s].of = FTR_MAX(n_nbrs(z, s), 1u);
+		if (ratio_above(share[s], best))
 			best = share[s];
 	}
 	return best;
 }
 
 /* Returns true if s gets a height in this round of rule 2. */
-static bool qualifies(const struct shaping *z, const struct share *share, ftr_sw s,
+static bool qualifies(const struct shaping *z, const struct ratio *share, ftr_sw s,
 		  uint32_t low_share)
 {
 	uint32_t better = 0;
 
-	if (share[s].low * low_share < share[s].all)
+	if (share[s].part * low_share < share[s].of)
 		return false;
 	for_each_nbr(z, s, n)
-		better += larger(share[n->sw], share[s]);
-	return better <= share[s].low;
+		better += ratio_above(share[n->sw], share[s]);
+	return better <= share[s].part;
 }
 
 /* Run round k of rule 2.  Returns false if no further switch can get a height. */
 static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
-			uint32_t low_share, struct share *share)
+			uint32_t low_share, struct ratio *share)
 {
-	struct share best = shares(z, height, share);
+	struct ratio best = shares(z, height, share);
 	bool any = false;
 
-	if (!best.low)
+	if (!best.part)
 		return false;
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		if (share[s].low && qualifies(z, share, s, low_share)) {
+		if (share[s].part && qualifies(z, share, s, low_share)) {
 			height[s] = k;
 			any = true;
 		}
 	}
 	for (ftr_sw s = 0; !any && s < z->f->n_sw; s++)
-		if (share[s].low && !larger(best, share[s]))
+		if (share[s].part && !ratio_above(best, share[s]))
 			height[s] = k;
 	return true;
 }
@@ -375,7 +365,7 @@ enum ftr_status rank_heights(struct shaping *z, int32_t *height,
 			     uint32_t low_share)
 {
 	uint32_t n = z->f->n_sw;
-	struct share *share;
+	struct ratio *share;
 	int32_t *depth, k;
 	uint32_t *tmp;
 	uint8_t *seen;

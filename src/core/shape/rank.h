@@ -12,6 +12,16 @@
 #define MAX_RANKS 128		/* so that the longest path, 2 * (MAX_RANKS - 1) hops, has a cost
 				 * below FTR_COST_INF */
 
+/* part / of; infinite if `of` is 0 */
+struct ratio {
+	uint32_t part, of;
+};
+
+static inline bool ratio_above(struct ratio a, struct ratio b)
+{
+	return (uint64_t)a.part * b.of > (uint64_t)b.part * a.of;
+}
+
 uint32_t rank_links(const struct shaping *z, ftr_sw s);
 /* Find the leaf seeds by rule 1, and mark them in z->is_leaf.  tmp: [n_sw] scratch. */
 void rank_seed_leaves(struct shaping *z, uint32_t *tmp);

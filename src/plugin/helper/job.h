@@ -62,7 +62,7 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 
 /* Requests for a plan: a local repair, or a round of the transition to the tables t of f.  drained:
  * call ftr_ddlr_drained() first. */
-void put_events(struct ftr_out *o, const struct ftr_event *ev, uint32_t n);
+void put_events(struct ftr_out *o, const struct ftr_hop *ev, uint32_t n);
 void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t,
 		    bool drained);
 /* Reads the request to its end, and makes the plan.  Other errors: as ftr_ddlr_events() and

@@ -153,7 +153,7 @@ void put_planner(struct ftr_out *o, const struct ftr_shape *sh, const struct ftr
 enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct ftr_fabric **f,
 			    struct ftr_err *err)
 {
-	struct ftr_ddlr_opts opts = { .host_paths_only = true };	/* only repairs read it */
+	struct ftr_cdg_opts opts = { 0 };
 	struct ftr_tables t = { .lft = NULL };
 	struct ftr_vl_pairs pairs;
 	const uint8_t *vl;
@@ -178,7 +178,7 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 		st = ftr_ddlr_sl2vl(sh, &pairs, &m, err);
 	opts.sl2vl = m;
 	if (!st)
-		st = ftr_ddlr_new(sh, &t, &opts, r, err);
+		st = ftr_ddlr_new(sh, &t, &opts, true, r, err);	/* only repairs read `true` */
 	if (!st)
 		*f = sh->f;
 	return ftr_in_end(in, st, err);
@@ -186,12 +186,11 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
 
 /* ---- plans ------------------------------------------------------------------------ */
 
-void put_events(struct ftr_out *o, const struct ftr_event *ev, uint32_t n)
+void put_events(struct ftr_out *o, const struct ftr_hop *ev, uint32_t n)
 {
 	ftr_put(o, PLAN_EVENTS, 1);
 	ftr_put(o, n, 4);
 	for (uint32_t i = 0; i < n; i++) {
-		ftr_put(o, ev[i].kind, 1);
 		ftr_put(o, ev[i].sw, 4);
 		ftr_put(o, ev[i].port, 1);
 	}
@@ -205,7 +204,7 @@ void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct 
 	ftr_put_tables(o, f, t);
 }
 
-static enum ftr_status get_events(struct ftr_in *in, struct ftr_event **ev, uint32_t *n,
+static enum ftr_status get_events(struct ftr_in *in, struct ftr_hop **ev, uint32_t *n,
 				  struct ftr_err *err)
 {
 	uint32_t cap = 0;
@@ -213,7 +212,6 @@ static enum ftr_status get_events(struct ftr_in *in, struct ftr_event **ev, uint
 	for (uint64_t left = ftr_get(in, 4); left && !in->bad; left--) {
 		if (!FTR_GROW(*ev, *n, cap))
 			return ftr_nomem(err, "%s", in->name);
-		(*ev)[*n].kind = (uint8_t)ftr_get(in, 1);
 		(*ev)[*n].sw = (ftr_sw)ftr_get(in, 4);
 		(*ev)[(*n)++].port = (ftr_port)ftr_get(in, 1);
 	}
@@ -225,7 +223,7 @@ enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct
 {
 	bool transition = ftr_get(in, 1) == PLAN_TRANSITION, drained = transition && ftr_get(in, 1);
 	struct ftr_tables *t = NULL;
-	struct ftr_event *ev = NULL;
+	struct ftr_hop *ev = NULL;
 	uint32_t n = 0;
 	enum ftr_status st = transition ? ftr_get_tables(in, f, &t, err) :
 		get_events(in, &ev, &n, err);

@@ -84,8 +84,8 @@ bool ibf_same_fabric(const struct ftr_fabric *a, const struct ftr_fabric *b)
 
 bool ibf_is_complete(const struct ibf_generation *gen)
 {
-	return gen->nominal && (!gen->shape || (!gen->shape->missing.n_missing_sw &&
-						!gen->shape->missing.n_missing_links));
+	return gen->nominal && (!gen->shape || (!gen->shape->n_missing_sw &&
+						!gen->shape->n_missing_links));
 }
 
 void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen)

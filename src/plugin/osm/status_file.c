@@ -135,9 +135,9 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen)
 	m->end_ports = gen->fabric->n_ep;
 	/* drained parts are not missing */
 	m->missing = (struct ftr_drain_count){
-		.switches = sh->missing.n_missing_sw - gen->drained.switches,
-		.links = sh->missing.n_missing_links - gen->drained.links,
-		.hosts = sh->missing.n_missing_hosts - gen->drained.hosts,
+		.switches = sh->n_missing_sw - gen->drained.switches,
+		.links = sh->n_missing_links - gen->drained.links,
+		.hosts = sh->n_missing_hosts - gen->drained.hosts,
 	};
 	m->lost_hosts = gen->unserved_hosts;
 	m->lost_mixed = gen->unserved_mixed;

@@ -136,15 +136,14 @@ static enum ftr_status plan_local(struct rr *f,
 				    struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err)
 {
-	struct ftr_event *ev = ftr_calloc(r->n_links, sizeof(*ev));
+	struct ftr_hop *ev = ftr_calloc(r->n_links, sizeof(*ev));
 	enum ftr_status st;
 
 	if (!ev)
 		return ftr_nomem(err, "changes of links");
 	for (uint32_t i = 0; i < r->n_links; i++)
-		ev[i] = (struct ftr_event){
-			.kind = FTR_EVENT_LINK_DOWN, .sw = r->link[i].sw,
-			.port = r->link[i].port,
+		ev[i] = (struct ftr_hop){
+			.sw = r->link[i].sw, .port = r->link[i].port,
 		};
 	st = rr_planner_events(f->view->planner, ev, r->n_links, plan, err);
 	free(ev);

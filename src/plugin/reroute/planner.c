@@ -71,7 +71,7 @@ static enum ftr_status ask(struct rr_planner *p, struct ftr_out *o, struct ftr_d
 	return failed(st ? st : get_plan(&in, p->f, plan, err), err);
 }
 
-enum ftr_status rr_planner_events(struct rr_planner *p, const struct ftr_event *ev, uint32_t n,
+enum ftr_status rr_planner_events(struct rr_planner *p, const struct ftr_hop *ev, uint32_t n,
 				  struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
 	struct ftr_out o = { 0 };

@@ -28,7 +28,7 @@ enum ftr_status rr_planner_ready(struct rr_planner *p, struct ftr_err *err) FTR_
  * FTR_REFUSED: there is no plan; err says why.  FTR_IO, FTR_PARSE, FTR_LIMIT, FTR_NOMEM: the process
  * has failed.  After an error, the planner can only be freed.
  */
-enum ftr_status rr_planner_events(struct rr_planner *p, const struct ftr_event *ev, uint32_t n,
+enum ftr_status rr_planner_events(struct rr_planner *p, const struct ftr_hop *ev, uint32_t n,
 				  struct ftr_ddlr_plan *plan, struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status rr_planner_transition(struct rr_planner *p, const struct ftr_tables *t, bool drained,
 				      struct ftr_ddlr_plan *plan, struct ftr_err *err) FTR_MUST_USE;

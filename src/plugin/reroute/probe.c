@@ -117,10 +117,10 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s,
 				false
 			};
 	}
-	for (uint32_t i = 0; i < sh->missing.n_absent; i++) {
+	for (uint32_t i = 0; i < sh->n_absent; i++) {
 		if (n == FTR_PORT_MAX)	/* not covered: each link has a port of its own */
 			break;
-		const struct ftr_link *a = &sh->missing.absent[i];
+		const struct ftr_link *a = &sh->absent[i];
 
 		if (a->sw == s)
 			out[n++] = (struct rr_link){

@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 		return cli_exec("sim", argv);
 	}
 	ftr_set_unpacker(&cli_unpacker);
-	ftr_set_converter(&cli_converter);
+	ftr_set_converter(cli_convert);
 	cli_sim_functions = model_functions;
 	cli_exit(cli_sim_program.run(argc - 1, argv + 1));
 }
