@@ -13,17 +13,12 @@
 
 #define ROW(p) __builtin_assume_aligned((p), 64)
 
-void bytes_relax(uint8_t *restrict to_, const uint8_t *restrict from_,
-		 size_t n)
+void bytes_step(uint8_t *row, size_t n)
 {
-	uint8_t *to = ROW(to_);
-	const uint8_t *from = ROW(from_);
+	uint8_t *to = ROW(row);
 
-	for (size_t i = 0; i < n; i++) {
-		uint8_t v = (uint8_t)(from[i] + (from[i] != FTR_BYTE_INF));
-
-		to[i] = v < to[i] ? v : to[i];
-	}
+	for (size_t i = 0; i < n; i++)
+		to[i] = (uint8_t)(to[i] + (to[i] != FTR_BYTE_INF));
 }
 
 void bytes_min(uint8_t *restrict to_, const uint8_t *restrict from_, size_t n)

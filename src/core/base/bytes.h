@@ -27,8 +27,8 @@ static inline uint64_t bytes_word(const uint8_t *row)
 	return word;
 }
 
-/* to[i] = min(to[i], from[i] + 1) */
-void bytes_relax(uint8_t *to, const uint8_t *from, size_t n);
+/* Adds 1 to each byte that is not FTR_BYTE_INF. */
+void bytes_step(uint8_t *row, size_t n);
 
 /* to[i] = min(to[i], from[i]) */
 void bytes_min(uint8_t *to, const uint8_t *from, size_t n);

@@ -35,10 +35,11 @@ void cost_down_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 	size_t own = sh->numbering.col[s];
 
 	memset(row, FTR_COST_INF, n);
+	for (uint32_t k = 0; k < sh->tree.n_down[s]; k++)
+		bytes_min(row, ftr_shape_down(sh, g[k].remote) + from, n);
+	bytes_step(row, n);
 	if (own >= from && own < from + n)
 		row[own - from] = 0;
-	for (uint32_t k = 0; k < sh->tree.n_down[s]; k++)
-		bytes_relax(row, ftr_shape_down(sh, g[k].remote) + from, n);
 }
 
 void cost_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
@@ -52,9 +53,11 @@ void cost_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 	for (uint32_t k = 0; k < sh->tree.n_up[s]; k++) {
 		const uint8_t *theirs = ftr_shape_cost(sh, g[k].remote) + from;
 
-		bytes_relax(row, theirs, n);
-		bytes_flag_less(must, down, theirs, n);
+		bytes_min(row, theirs, n);
+		if (sh->tree.n_down[s])		/* or else only the cost to s itself is finite */
+			bytes_flag_less(must, down, theirs, n);
 	}
+	bytes_step(row, n);
 	bytes_min(row, down, n);
 	bytes_take(row, down, must, n);
 }
