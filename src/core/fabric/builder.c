@@ -32,6 +32,12 @@ struct ftr_builder {
 	struct ftr_map ep_by_end;	/* keys: end_key() */
 	struct ftr_map ep_by_guid;
 	struct ftr_map link_by_end;
+	/* ftr_builder_freeze(): the fabric under construction, and writable pointers to its arrays */
+	struct ftr_fabric *f;
+	struct ftr_switch *f_sw;
+	struct ftr_endport *f_ep;
+	struct ftr_swport *f_ports;
+	struct ftr_lid_owner *f_owner;
 };
 
 /*
@@ -329,50 +335,41 @@ out:
 
 /* ---- freezing ---------------------------------------------------------- */
 
-/* The fabric under construction, and writable pointers to its arrays. */
-struct frozen {
-	struct ftr_fabric *f;
-	struct ftr_switch *sw;
-	struct ftr_endport *ep;
-	struct ftr_swport *ports;
-	struct ftr_lid_owner *owner;
-};
-
-static bool lay_switches(const struct ftr_builder *b, struct frozen *z)
+static bool lay_switches(struct ftr_builder *b)
 {
-	struct ftr_fabric *f = z->f;
+	struct ftr_fabric *f = b->f;
 
-	if (!FTR_NEW(f->arena, z->sw, b->n_sw))
+	if (!FTR_NEW(f->arena, b->f_sw, b->n_sw))
 		return false;
 	if (b->n_sw)
-		memcpy(z->sw, b->sw, b->n_sw * sizeof(*z->sw));
-	qsort(z->sw, b->n_sw, sizeof(*z->sw), ftr_u64_cmp);
+		memcpy(b->f_sw, b->sw, b->n_sw * sizeof(*b->f_sw));
+	qsort(b->f_sw, b->n_sw, sizeof(*b->f_sw), ftr_u64_cmp);
 	for (uint32_t i = 0; i < b->n_sw; i++) {
-		z->sw[i].first_port = f->n_ports;
-		f->n_ports += z->sw[i].n_ports + 1u;
+		b->f_sw[i].first_port = f->n_ports;
+		f->n_ports += b->f_sw[i].n_ports + 1u;
 	}
-	f->sw = z->sw;
+	f->sw = b->f_sw;
 	f->n_sw = b->n_sw;
-	return FTR_ZNEW(f->arena, z->ports, f->n_ports) != NULL;
+	return FTR_ZNEW(f->arena, b->f_ports, f->n_ports) != NULL;
 }
 
 /* Set by_holder if some switch was replaced, so that its place has another holder.  FTR_INVAL: one
  * switch holds two places. */
-static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
+static enum ftr_status lay_holders(struct ftr_builder *b, struct ftr_err *err)
 {
-	uint32_t n = z->f->n_sw;
+	uint32_t n = b->f->n_sw;
 	struct ftr_key *key;
 	bool any = false;
 	ftr_sw *list;
 
 	for (uint32_t i = 0; i < n; i++)
-		any |= z->sw[i].holder != z->sw[i].guid;
+		any |= b->f_sw[i].holder != b->f_sw[i].guid;
 	if (!any)
 		return FTR_OK;
-	if (!FTR_NEW(z->f->arena, list, n) || !FTR_NEW(z->f->arena, key, n))
+	if (!FTR_NEW(b->f->arena, list, n) || !FTR_NEW(b->f->arena, key, n))
 		return nomem(err);
 	for (uint32_t i = 0; i < n; i++)
-		key[i] = (struct ftr_key){ z->sw[i].holder, i };
+		key[i] = (struct ftr_key){ b->f_sw[i].holder, i };
 	qsort(key, n, sizeof(*key), ftr_u64_cmp);
 	for (uint32_t i = 0; i < n; i++) {
 		if (i && key[i].key == key[i - 1].key)
@@ -380,23 +377,23 @@ static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
 					" holds two places of the nominal fabric", key[i].key);
 		list[i] = key[i].idx;
 	}
-	z->f->by_holder = list;
+	b->f->by_holder = list;
 	return FTR_OK;
 }
 
-static bool lay_endports(const struct ftr_builder *b, struct frozen *z)
+static bool lay_endports(struct ftr_builder *b)
 {
-	struct ftr_fabric *f = z->f;
+	struct ftr_fabric *f = b->f;
 	struct ftr_map nodes = { 0 };
 	bool ok = true;
 
-	if (!FTR_NEW(f->arena, z->ep, b->n_ep))
+	if (!FTR_NEW(f->arena, b->f_ep, b->n_ep))
 		return false;
 	if (b->n_ep)
-		memcpy(z->ep, b->ep, b->n_ep * sizeof(*z->ep));
-	qsort(z->ep, b->n_ep, sizeof(*z->ep), ftr_u64_cmp);
+		memcpy(b->f_ep, b->ep, b->n_ep * sizeof(*b->f_ep));
+	qsort(b->f_ep, b->n_ep, sizeof(*b->f_ep), ftr_u64_cmp);
 	for (uint32_t i = 0; i < b->n_ep; i++) {
-		struct ftr_endport *e = &z->ep[i];
+		struct ftr_endport *e = &b->f_ep[i];
 
 		e->node = ftr_map_get(&nodes, e->node_guid);
 		if (e->node != FTR_MAP_NONE)
@@ -407,27 +404,26 @@ static bool lay_endports(const struct ftr_builder *b, struct frozen *z)
 			break;
 	}
 	ftr_map_fini(&nodes);
-	f->ep = z->ep;
+	f->ep = b->f_ep;
 	f->n_ep = b->n_ep;
 	return ok;
 }
 
 /* Fill out with one end of a link, as the port at the other end shows it. */
-static enum ftr_status find_end(const struct ftr_builder *b,
-				const struct frozen *z, struct ftr_end end,
+static enum ftr_status find_end(const struct ftr_builder *b, struct ftr_end end,
 				struct ftr_end far, struct ftr_swport *out,
 				struct ftr_err *err)
 {
-	ftr_sw s = ftr_fabric_find_sw(z->f, end.node_guid);
+	ftr_sw s = ftr_fabric_find_sw(b->f, end.node_guid);
 	uint32_t i;
 
 	out->peer_port = end.port;
 	if (s != FTR_SW_NONE) {
-		if (end.port > z->sw[s].n_ports)
+		if (end.port > b->f_sw[s].n_ports)
 			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
 					" has %u ports, but its port %u is connected to node 0x%016"
 					PRIx64 " port %u", end.node_guid,
-					z->sw[s].n_ports, end.port,
+					b->f_sw[s].n_ports, end.port,
 					far.node_guid, far.port);
 		out->peer = s;
 		out->peer_kind = FTR_PEER_SW;
@@ -440,57 +436,56 @@ static enum ftr_status find_end(const struct ftr_builder *b,
 				" port %u, but there is no such node or host port",
 				far.node_guid, far.port, end.node_guid,
 				end.port);
-	out->peer = ftr_fabric_find_ep(z->f, b->ep[i].guid);
+	out->peer = ftr_fabric_find_ep(b->f, b->ep[i].guid);
 	out->peer_kind = FTR_PEER_EP;
 	return FTR_OK;
 }
 
-static void plug(struct frozen *z, const struct ftr_swport *near, const struct ftr_swport *far)
+static void plug(struct ftr_builder *b, const struct ftr_swport *near, const struct ftr_swport *far)
 {
 	if (near->peer_kind == FTR_PEER_SW) {
-		z->ports[z->sw[near->peer].first_port + near->peer_port] = *far;
+		b->f_ports[b->f_sw[near->peer].first_port + near->peer_port] = *far;
 	} else if (far->peer_kind == FTR_PEER_SW) {
-		z->ep[near->peer].sw = far->peer;
-		z->ep[near->peer].sw_port = far->peer_port;
+		b->f_ep[near->peer].sw = far->peer;
+		b->f_ep[near->peer].sw_port = far->peer_port;
 	}
 }
 
-static enum ftr_status lay_links(const struct ftr_builder *b,
-				 struct frozen *z, struct ftr_err *err)
+static enum ftr_status lay_links(struct ftr_builder *b, struct ftr_err *err)
 {
 	for (uint32_t i = 0; i < b->n_link; i++) {
 		const struct b_link *c = &b->link[i];
 		struct ftr_swport x = { .width = c->width, .speed = c->speed }, y = x;
-		enum ftr_status st = find_end(b, z, c->a, c->z, &x, err);
+		enum ftr_status st = find_end(b, c->a, c->z, &x, err);
 
 		if (!st)
-			st = find_end(b, z, c->z, c->a, &y, err);
+			st = find_end(b, c->z, c->a, &y, err);
 		if (st)
 			return st;
-		plug(z, &x, &y);
-		plug(z, &y, &x);
+		plug(b, &x, &y);
+		plug(b, &y, &x);
 		if (x.peer_kind == FTR_PEER_SW && y.peer_kind == FTR_PEER_SW)
-			z->f->n_sw_links++;
+			b->f->n_sw_links++;
 	}
 	return FTR_OK;
 }
 
-static uint64_t owner_guid(const struct frozen *z, struct ftr_lid_owner o)
+static uint64_t owner_guid(const struct ftr_builder *b, struct ftr_lid_owner o)
 {
-	return o.kind == FTR_OWNER_SW ? z->sw[o.idx].guid : z->ep[o.idx].guid;
+	return o.kind == FTR_OWNER_SW ? b->f_sw[o.idx].guid : b->f_ep[o.idx].guid;
 }
 
 /* Set the owner of the 2^lmc LIDs from lid on.  FTR_INVAL: a LID has an owner already. */
-static enum ftr_status own(struct frozen *z, ftr_lid lid, unsigned int lmc,
+static enum ftr_status own(struct ftr_builder *b, ftr_lid lid, unsigned int lmc,
 			   struct ftr_lid_owner mine, struct ftr_err *err)
 {
 	for (uint32_t k = 0; lid && k < 1u << lmc; k++) {
-		struct ftr_lid_owner *o = &z->owner[lid + k];
+		struct ftr_lid_owner *o = &b->f_owner[lid + k];
 
 		if (o->kind != FTR_OWNER_NONE)
 			return ftr_fail(err, FTR_INVAL, "LID %u of 0x%016" PRIx64
 					" is also a LID of 0x%016" PRIx64,
-					lid + k, owner_guid(z, mine), owner_guid(z, *o));
+					lid + k, owner_guid(b, mine), owner_guid(b, *o));
 		*o = mine;
 		o->offset = (uint8_t)k;
 	}
@@ -502,26 +497,27 @@ static uint32_t last_lid(ftr_lid lid, unsigned int lmc)
 	return lid ? lid + (1u << lmc) - 1 : 0;
 }
 
-static enum ftr_status lay_lids(struct frozen *z, uint32_t max, struct ftr_err *err)
+static enum ftr_status lay_lids(struct ftr_builder *b, struct ftr_err *err)
 {
-	struct ftr_fabric *f = z->f;
+	struct ftr_fabric *f = b->f;
+	uint32_t max = b->max_lid;
 
 	for (uint32_t i = 0; i < f->n_sw; i++)
-		max = FTR_MAX(max, last_lid(z->sw[i].lid, z->sw[i].lmc));
+		max = FTR_MAX(max, last_lid(b->f_sw[i].lid, b->f_sw[i].lmc));
 	for (uint32_t i = 0; i < f->n_ep; i++)
-		max = FTR_MAX(max, last_lid(z->ep[i].lid, z->ep[i].lmc));
-	if (!FTR_ZNEW(f->arena, z->owner, (size_t)max + 1))
+		max = FTR_MAX(max, last_lid(b->f_ep[i].lid, b->f_ep[i].lmc));
+	if (!FTR_ZNEW(f->arena, b->f_owner, (size_t)max + 1))
 		return nomem(err);
 	f->max_lid = (ftr_lid)max;
-	f->owner = z->owner;
+	f->owner = b->f_owner;
 	for (uint32_t i = 0; i < f->n_sw + f->n_ep; i++) {
 		enum ftr_status st;
 
 		if (i < f->n_sw)
-			st = own(z, z->sw[i].lid, z->sw[i].lmc,
+			st = own(b, b->f_sw[i].lid, b->f_sw[i].lmc,
 				 (struct ftr_lid_owner){ i, FTR_OWNER_SW, 0 }, err);
 		else
-			st = own(z, z->ep[i - f->n_sw].lid, z->ep[i - f->n_sw].lmc,
+			st = own(b, b->f_ep[i - f->n_sw].lid, b->f_ep[i - f->n_sw].lmc,
 				 (struct ftr_lid_owner){ i - f->n_sw, FTR_OWNER_EP, 0 }, err);
 		if (st)
 			return st;
@@ -529,8 +525,7 @@ static enum ftr_status lay_lids(struct frozen *z, uint32_t max, struct ftr_err *
 	return FTR_OK;
 }
 
-static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
-			       struct ftr_err *err)
+static enum ftr_status lay_out(struct ftr_builder *b, struct ftr_err *err)
 {
 	enum ftr_status st;
 
@@ -541,16 +536,16 @@ static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
 					" belongs to a switch and to the host port 0x%016"
 					PRIx64, b->ep[i].node_guid,
 					b->ep[i].guid);
-	if (!lay_switches(b, z) || !lay_endports(b, z))
+	if (!lay_switches(b) || !lay_endports(b))
 		return nomem(err);
-	st = lay_holders(z, err);
+	st = lay_holders(b, err);
 	if (!st)
-		st = lay_links(b, z, err);
+		st = lay_links(b, err);
 	if (!st)
-		st = lay_lids(z, b->max_lid, err);
-	if (!st && !ftr_mark_shared_names(z->sw, b->n_sw, z->ep, b->n_ep))
+		st = lay_lids(b, err);
+	if (!st && !ftr_mark_shared_names(b->f_sw, b->n_sw, b->f_ep, b->n_ep))
 		st = nomem(err);
-	z->f->ports = z->ports;
+	b->f->ports = b->f_ports;
 	return st;
 }
 
@@ -558,16 +553,15 @@ enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 				   struct ftr_fabric **out,
 				   struct ftr_err *err)
 {
-	struct frozen z = { 0 };
 	enum ftr_status st;
 
-	if (!FTR_ZNEW(b->arena, z.f, 1))
+	if (!FTR_ZNEW(b->arena, b->f, 1))
 		return nomem(err);
-	z.f->arena = b->arena;
-	st = lay_out(b, &z, err);
+	b->f->arena = b->arena;
+	st = lay_out(b, err);
 	if (st)
 		return st;
-	*out = z.f;
+	*out = b->f;
 	b->arena = NULL;	/* it belongs to the fabric now */
 	ftr_builder_free(b);
 	return FTR_OK;

@@ -13,27 +13,21 @@
  * has not left the sender, the packet is marked as cut: it continues, but counts as lost when it
  * is delivered or discarded.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/dataplane.h"
 
-/* Packets without an exit. After all lists have been updated, they are routed again or lost. */
-struct orphans {
-	uint32_t *p;
-	uint32_t n, cap;
-};
-
-static void orphan(struct sim *m, struct orphans *o, uint32_t p)
+/* p has no exit.  After all lists have been updated, it is routed again or lost. */
+static void orphan(struct sim *m, uint32_t p)
 {
-	if (!FTR_GROW(o->p, o->n, o->cap))
+	if (!FTR_GROW(m->pool.orphan, m->pool.n_orphans, m->pool.cap_orphans))
 		m->no_memory = true;
 	else
-		o->p[o->n++] = p;
+		m->pool.orphan[m->pool.n_orphans++] = p;
 }
 
 /* Make orphans of all packets in queue n of channel c and VL vl. */
-static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n, struct orphans *o)
+static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 {
 	struct node *q = &m->queue.node[n];
 	uint32_t p = q->head, last = q->tail, next;
@@ -42,7 +36,7 @@ static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n, 
 	q->head = NONE;
 	for (; ; p = next) {
 		next = m->pool.pkt[p].next;
-		orphan(m, o, p);
+		orphan(m, p);
 		if (p == last)
 			return;
 	}
@@ -50,7 +44,7 @@ static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n, 
 
 /* Remove node n, which stands for one exit of a packet. A packet without exits becomes an
  * orphan. */
-static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
+static void drop_exit(struct sim *m, uint32_t n)
 {
 	uint32_t p = m->queue.node[n].head;
 	uint32_t *link = &m->pool.pkt[p].nodes;
@@ -60,26 +54,26 @@ static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 	*link = m->queue.node[n].tail;
 	sim_free_node(m, n);
 	if (m->pool.pkt[p].nodes == NONE)
-		orphan(m, o, p);
+		orphan(m, p);
 }
 
 /* Remove all packets from the lists of channel c. */
-static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
+static void empty_lists(struct sim *m, uint32_t c)
 {
 	for (unsigned int v = 0; c < m->n_ports && v < m->n_vls; v++) {
 		struct list *l = &m->queue.out_vl[c * m->n_vls + v];
 
 		while (l->first != NONE) {
 			if (l->first < m->queue.n_voq)
-				empty_queue(m, c, v, l->first, o);
+				empty_queue(m, c, v, l->first);
 			else
-				drop_exit(m, l->first, o);
+				drop_exit(m, l->first);
 		}
 	}
 }
 
 /* Make orphans of all parked packets of s. */
-static void unpark(struct sim *m, ftr_sw s, struct orphans *o)
+static void unpark(struct sim *m, ftr_sw s)
 {
 	uint32_t n = 0;
 
@@ -91,7 +85,7 @@ static void unpark(struct sim *m, ftr_sw s, struct orphans *o)
 			continue;
 		}
 		m->pool.pkt[p].parked = false;
-		orphan(m, o, p);
+		orphan(m, p);
 	}
 	m->pool.n_parked = n;
 }
@@ -100,14 +94,14 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 {
 	struct sim *m = v->sim;
 	uint32_t first = m->f->sw[s].first_port;
-	struct orphans o = { 0 };
+	uint32_t n = m->pool.n_orphans;		/* of a change that is not complete */
 
 	for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
-		empty_lists(m, first + p, &o);
-	unpark(m, s, &o);
-	for (uint32_t i = 0; i < o.n; i++)
-		sim_route(m, o.p[i]);
-	free(o.p);
+		empty_lists(m, first + p);
+	unpark(m, s);
+	for (uint32_t i = n; i < m->pool.n_orphans; i++)
+		sim_route(m, m->pool.orphan[i]);
+	m->pool.n_orphans = n;
 }
 
 /* Returns the first packet of the buffer, or NONE if that packet is parked.  If buffers are not
@@ -177,7 +171,7 @@ void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold)
 	}
 }
 
-static void kill_channel(struct sim *m, uint32_t c, struct orphans *o)
+static void kill_channel(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
 
@@ -185,7 +179,7 @@ static void kill_channel(struct sim *m, uint32_t c, struct orphans *o)
 	h->epoch++;
 	if (h->busy && h->packet != NONE && m->pool.pkt[h->packet].id == h->packet_id)
 		m->pool.pkt[h->packet].cut = true;
-	empty_lists(m, c, o);
+	empty_lists(m, c);
 	if (c < m->n_ports)
 		sim_messages_lost(m, c);
 }
@@ -201,10 +195,10 @@ static void revive_channel(struct sim *m, uint32_t c)
 	touch(m, c);
 }
 
-static void settle(struct sim *m, struct orphans *o, enum ftr_sim_loss why)
+static void settle(struct sim *m, enum ftr_sim_loss why)
 {
-	for (uint32_t i = 0; i < o->n; i++) {
-		uint32_t p = o->p[i], port = m->pool.pkt[p].at;
+	for (uint32_t i = 0; i < m->pool.n_orphans; i++) {
+		uint32_t p = m->pool.orphan[i], port = m->pool.pkt[p].at;
 		unsigned int vl = m->pool.pkt[p].vl;
 
 		if (m->fn->requeue && why == FTR_SIM_LOST_QUEUE) {
@@ -216,7 +210,7 @@ static void settle(struct sim *m, struct orphans *o, enum ftr_sim_loss why)
 		if (m->conf->queues == FTR_SIM_FIFO && !m->broken.sw_down[m->port_sw[port]])
 			sim_next_head(m, port, vl);
 	}
-	o->n = 0;
+	m->pool.n_orphans = 0;
 }
 
 /* Returns the switch port at the other end of the link of port i, or NONE. */
@@ -240,7 +234,7 @@ static void report_change(struct sim *m, uint32_t i)
 
 /* Take the channels of the link at port i up or down, to match the state of the link and of the
  * switches at its ends. i must not be a port 0. */
-static void refresh(struct sim *m, uint32_t i, struct orphans *o)
+static void refresh(struct sim *m, uint32_t i)
 {
 	uint32_t far = far_port(m, i);
 	uint32_t back = m->room.feeder[i];
@@ -257,8 +251,8 @@ static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 		revive_channel(m, i);
 		revive_channel(m, back);
 	} else {
-		kill_channel(m, i, o);
-		kill_channel(m, back, o);
+		kill_channel(m, i);
+		kill_channel(m, back);
 	}
 	report_change(m, i);
 	if (far != NONE)
@@ -285,7 +279,6 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 {
 	uint32_t first = m->f->sw[s].first_port;
 	uint32_t station = m->n_ports + m->f->n_ep + s;
-	struct orphans near = { 0 }, o = { 0 };
 
 	if (m->broken.sw_down[s] == down)
 		return;
@@ -294,10 +287,10 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 		/* All packets that wait in the switch are lost. */
 		for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
 			if (m->ch[first + p].up)
-				kill_channel(m, first + p, &near);
-		kill_channel(m, station, &near);
-		unpark(m, s, &near);
-		settle(m, &near, FTR_SIM_LOST_SWITCH);
+				kill_channel(m, first + p);
+		kill_channel(m, station);
+		unpark(m, s);
+		settle(m, FTR_SIM_LOST_SWITCH);
 		if (m->conf->queues == FTR_SIM_FIFO)
 			empty_fifos(m, s);
 		for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
@@ -309,23 +302,19 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 	}
 	for (unsigned int p = 1; p <= m->f->sw[s].n_ports; p++)
 		if (m->ch[first + p].wired)
-			refresh(m, first + p, &o);
-	settle(m, &o, FTR_SIM_LOST_QUEUE);
-	free(near.p);
-	free(o.p);
+			refresh(m, first + p);
+	settle(m, FTR_SIM_LOST_QUEUE);
 }
 
 static void change_link(struct sim *m, uint32_t i, bool down)
 {
 	uint32_t far = far_port(m, i);
-	struct orphans o = { 0 };
 
 	m->broken.link_down[i] = down;
 	if (far != NONE)
 		m->broken.link_down[far] = down;
-	refresh(m, i, &o);
-	settle(m, &o, FTR_SIM_LOST_QUEUE);
-	free(o.p);
+	refresh(m, i);
+	settle(m, FTR_SIM_LOST_QUEUE);
 }
 
 void sim_change(struct sim *m, const struct ftr_sim_change *g)

@@ -182,7 +182,7 @@ static void tear_down(struct sim *m)
 {
 	if (m->fn && m->fn->finish)
 		m->fn->finish(m->state);
-	free(m->heap.event);
+	free(m->event);
 	if (m->t)
 		free(m->t->lft);
 	free(m->t);
@@ -191,6 +191,7 @@ static void tear_down(struct sim *m)
 	free(m->pool.pkt);
 	free(m->pool.fresh);
 	free(m->pool.parked);
+	free(m->pool.orphan);
 	free(m->mail.msg);
 	free(m->due.batch);
 	ftr_arena_free(m->arena);

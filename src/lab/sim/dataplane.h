@@ -53,7 +53,7 @@
 
 #define NONE UINT32_MAX
 
-/* ---- events (heap.c) ------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------- */
 
 /* The events of one instant are handled in the order of these types. */
 enum event_type {
@@ -77,16 +77,6 @@ struct event {
 	uint16_t x;
 	uint8_t type, vl;
 };
-
-struct heap {
-	struct event *event;	/* event[0] is the first one */
-	uint32_t n, cap;
-};
-
-/* Add an event. Returns false if out of memory. */
-bool heap_push(struct heap *h, const struct event *e);
-/* Remove the first event and return it. There must be one. */
-struct event heap_pop(struct heap *h);
 
 /* ---- a run ------------------------------------------------------------------ */
 
@@ -185,7 +175,8 @@ struct sim {
 	void *state;
 	struct ftr_tables *t;	/* the run's own copy of the tables */
 	struct ftr_arena *arena;
-	struct heap heap;
+	struct event *event;	/* the event queue; event[0] is the first one */
+	uint32_t n_events, cap_events;
 	uint64_t now, warm, end;
 	unsigned int n_vls;
 	uint32_t n_ports, n_ch, n_st;
@@ -214,6 +205,8 @@ struct sim {
 		uint32_t n_pkt, cap_pkt, free_pkt, next_id;
 		uint32_t *parked;
 		uint32_t n_parked, cap_parked;
+		uint32_t *orphan;	/* packets without an exit, during a change (change.c) */
+		uint32_t n_orphans, cap_orphans;
 		uint32_t *fresh;	/* packets with their own nodes that were just routed */
 		uint32_t n_fresh, cap_fresh;
 	} pool;
@@ -285,8 +278,10 @@ static inline void touch(struct sim *m, uint32_t c)
 	m->due.dirty[m->due.n_dirty++] = c;
 }
 
+/* heap.c.  sim_pop_event: remove the first event and return it.  There must be one. */
 void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a, uint32_t b);
 void sim_push_event(struct sim *m, const struct event *e);
+struct event sim_pop_event(struct sim *m);
 
 /* channels.c */
 enum ftr_status sim_net(struct sim *m, struct ftr_err *err);

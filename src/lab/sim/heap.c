@@ -16,31 +16,39 @@ static bool earlier(const struct event *x, const struct event *y)
 	return x->vl != y->vl ? x->vl < y->vl : x->b < y->b;
 }
 
-bool heap_push(struct heap *h, const struct event *e)
+void sim_push_event(struct sim *m, const struct event *e)
 {
-	uint32_t i = h->n;
+	uint32_t i = m->n_events;
 
-	if (!FTR_GROW(h->event, h->n, h->cap))
-		return false;
-	h->n++;
-	for (; i && earlier(e, &h->event[(i - 1) / 2]); i = (i - 1) / 2)
-		h->event[i] = h->event[(i - 1) / 2];
-	h->event[i] = *e;
-	return true;
+	if (!FTR_GROW(m->event, m->n_events, m->cap_events)) {
+		m->no_memory = true;
+		return;
+	}
+	m->n_events++;
+	for (; i && earlier(e, &m->event[(i - 1) / 2]); i = (i - 1) / 2)
+		m->event[i] = m->event[(i - 1) / 2];
+	m->event[i] = *e;
 }
 
-struct event heap_pop(struct heap *h)
+void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a, uint32_t b)
 {
-	const struct event first = h->event[0], last = h->event[--h->n];
+	const struct event e = { .at = at, .a = a, .b = b, .type = (uint8_t)type };
+
+	sim_push_event(m, &e);
+}
+
+struct event sim_pop_event(struct sim *m)
+{
+	struct event *const h = m->event, first = h[0], last = h[--m->n_events];
 	uint32_t i = 0, k;
 
-	while ((k = 2 * i + 1) < h->n) {
-		k += k + 1 < h->n && earlier(&h->event[k + 1], &h->event[k]);
-		if (!earlier(&h->event[k], &last))
+	while ((k = 2 * i + 1) < m->n_events) {
+		k += k + 1 < m->n_events && earlier(&h[k + 1], &h[k]);
+		if (!earlier(&h[k], &last))
 			break;
-		h->event[i] = h->event[k];
+		h[i] = h[k];
 		i = k;
 	}
-	h->event[i] = last;
+	h[i] = last;
 	return first;
 }

@@ -9,19 +9,6 @@
 
 #include "sim/dataplane.h"
 
-void sim_push_event(struct sim *m, const struct event *e)
-{
-	if (!heap_push(&m->heap, e))
-		m->no_memory = true;
-}
-
-void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a, uint32_t b)
-{
-	const struct event e = { .at = at, .a = a, .b = b, .type = (uint8_t)type };
-
-	sim_push_event(m, &e);
-}
-
 /* ---- packets ------------------------------------------------------------- */
 
 uint32_t sim_packet_new(struct sim *m)

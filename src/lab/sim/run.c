@@ -442,12 +442,12 @@ static uint32_t gather(struct sim *m)
 {
 	uint32_t n = 0;
 
-	while (m->heap.n && m->heap.event[0].at == m->now) {
+	while (m->n_events && m->event[0].at == m->now) {
 		if (!FTR_GROW(m->due.batch, n, m->due.cap_batch)) {
 			m->no_memory = true;
 			break;
 		}
-		m->due.batch[n++] = heap_pop(&m->heap);
+		m->due.batch[n++] = sim_pop_event(m);
 	}
 	return n;
 }
@@ -458,8 +458,8 @@ void sim_loop(struct sim *m)
 	uint32_t n;
 
 	choose_all(m);
-	while (m->heap.n && m->heap.event[0].at < m->end && !m->no_memory) {
-		m->now = m->view.now = m->heap.event[0].at;
+	while (m->n_events && m->event[0].at < m->end && !m->no_memory) {
+		m->now = m->view.now = m->event[0].at;
 		n = gather(m);
 		m->r->events += n;
 		for (uint32_t i = 0; i < n; i++) {
