@@ -171,22 +171,20 @@ struct ftr_check_report {
 	uint64_t load_max;
 };
 
-/* Tables from which a base is made. */
-struct ftr_check_before {
-	const struct ftr_fabric *f;
-	const struct ftr_tables *t;
-	const uint8_t *rank;	/* [n_sw] claimed ranks */
-	const struct ftr_order *hosts;	/* all-to-all traffic (<ftr/load.h>); NULL: not counted */
-};
-
 /*
  * Make a base from checked tables, for checks of other tables over the same fabric without some of
- * its links.  Several threads may use the base at the same time.  f, t and rank must outlive *out;
- * hosts is copied.  The base takes twice as much memory as t, or nearly none if t has findings other
- * than missing entries: then it saves nothing.  Errors: as ftr_check_tables and ftr_load_new.
+ * its links.  rank[s]: the claimed rank of switch s.  Several threads may use the base at the same
+ * time.  f, t and rank must outlive *out.  The base takes twice as much memory as t, or nearly none if
+ * t has findings other than missing entries: then it saves nothing.  Errors: as ftr_check_tables.
+ *
+ * ftr_check_base_load adds all-to-all traffic (<ftr/load.h>), so that the checks set
+ * ftr_check_report.load_max.  hosts is copied.  Errors: as ftr_load_new.
  */
-enum ftr_status ftr_check_base_new(const struct ftr_check_before *before, struct ftr_team *team,
+enum ftr_status ftr_check_base_new(const struct ftr_fabric *f, const struct ftr_tables *t,
+				   const uint8_t *rank, struct ftr_team *team,
 				   struct ftr_check_base **out, struct ftr_err *err) FTR_MUST_USE;
+enum ftr_status ftr_check_base_load(struct ftr_check_base *b, struct ftr_order hosts,
+				    struct ftr_team *team, struct ftr_err *err) FTR_MUST_USE;
 void ftr_check_base_free(struct ftr_check_base *b);	/* NULL is accepted */
 
 /*

@@ -140,9 +140,9 @@ static void with_faults(struct ftr_fabric *f, uint64_t seed, const char *engine,
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		ep[e] = e;
 	z.hosts = (struct ftr_order){ ep, f->n_ep };
-	ck_assert(!ftr_check_base_new(&(struct ftr_check_before){
-		f, z.before, z.sh->tree.rank, seed % 8 ? &z.hosts : NULL,
-	}, NULL, &z.checked, &err));
+	ck_assert(!ftr_check_base_new(f, z.before, z.sh->tree.rank, NULL, &z.checked, &err));
+	if (seed % 8)
+		ck_assert(!ftr_check_base_load(z.checked, z.hosts, NULL, &err));
 	ck_assert(!ftr_gen_damage(f, &damage, &z.g, &err));
 	if (z.g->max_lid == f->max_lid && z.g->n_sw == f->n_sw) {
 		ck_assert(!ftr_shape_new(z.g, &(struct ftr_shape_opts){ .nominal = z.sh }, NULL,
@@ -234,9 +234,8 @@ START_TEST(other_values)
 		all[e] = e;
 	all[8] = FTR_EP_NONE;
 	z.hosts = (struct ftr_order){ all, 9 };
-	ck_assert(!ftr_check_base_new(&(struct ftr_check_before){
-		z.f, z.before, rank, &z.hosts,
-	}, NULL, &z.checked, &err));
+	ck_assert(!ftr_check_base_new(z.f, z.before, rank, NULL, &z.checked, &err));
+	ck_assert(!ftr_check_base_load(z.checked, z.hosts, NULL, &err));
 	sw = (void *)(uintptr_t)&z.g->sw[z.g->ep[0].sw];
 	ep = (void *)(uintptr_t)&z.g->ep[0];
 	port = (void *)(uintptr_t)ftr_fabric_port(z.g, ep->sw, ep->sw_port);
@@ -293,9 +292,9 @@ static void from_net(struct state *z, struct net *net, const uint8_t *rank)
 	for (ftr_ep e = 0; e < net->f->n_ep; e++)
 		all[e] = e;
 	*z = (struct state){ .f = net->f, .g = net->f };
-	ck_assert(!ftr_check_base_new(&(struct ftr_check_before){
-		net->f, net->t, rank, &(struct ftr_order){ all, net->f->n_ep },
-	}, NULL, &z->checked, &err));
+	ck_assert(!ftr_check_base_new(net->f, net->t, rank, NULL, &z->checked, &err));
+	ck_assert(!ftr_check_base_load(z->checked, (struct ftr_order){ all, net->f->n_ep }, NULL,
+				       &err));
 	ck_assert(!ftr_tables_new(net->f, false, &z->before, &err));
 	memcpy(z->before->lft, net->t->lft, (size_t)net->t->n_sw * net->t->stride);
 }

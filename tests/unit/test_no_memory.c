@@ -538,16 +538,15 @@ static enum ftr_status op_carry(const struct scene *z, uint64_t *sum, struct ftr
 /* The check by the difference from tables of the whole fabric. */
 static enum ftr_status op_difference(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
-	const struct ftr_check_before before = {
-		.f = z->whole, .t = z->old, .rank = z->nominal->shape->tree.rank,
-		.hosts = &(struct ftr_order){ z->hosts, z->whole->n_ep },
-	};
-	struct ftr_check_opts o = { .rank = before.rank, .list_lost = true };
+	const struct ftr_order hosts = { z->hosts, z->whole->n_ep };
+	struct ftr_check_opts o = { .rank = z->nominal->shape->tree.rank, .list_lost = true };
 	struct ftr_check_report r = { .lost = NULL };
 	struct ftr_check_base *b = NULL;
 	enum ftr_status st;
 
-	st = ftr_check_base_new(&before, z->team, &b, err);
+	st = ftr_check_base_new(z->whole, z->old, o.rank, z->team, &b, err);
+	if (!st)
+		st = ftr_check_base_load(b, hosts, z->team, err);
 	o.base = b;
 	if (!st)
 		st = ftr_check_tables(z->f, z->carried, &o, z->team, &r, err);

@@ -306,12 +306,11 @@ static void read_all(struct cli_whatif *j, const char *path)
 static void set_bases(struct cli_whatif *j, const struct ftr_tables *t)
 {
 	struct ftr_order hosts = cli_hosts_at(j->f, j->loads.place, j->loads.n);
-	const struct ftr_check_before before = {
-		j->f, t, j->sh->tree.rank, j->loads.all ? &hosts : NULL,
-	};
 
 	cli_must(ftr_route_base_new(j->sh, t, j->in.team, &j->base, &cli_err));
-	cli_must(ftr_check_base_new(&before, j->in.team, &j->checked, &cli_err));
+	cli_must(ftr_check_base_new(j->f, t, j->sh->tree.rank, j->in.team, &j->checked, &cli_err));
+	if (j->loads.all)
+		cli_must(ftr_check_base_load(j->checked, hosts, j->in.team, &cli_err));
 	free((ftr_ep *)(uintptr_t)hosts.ep);
 }
 

@@ -12,14 +12,6 @@
 
 #define UNKNOWN 0xff
 
-struct filling {
-	struct ftr_check_base *b;
-	struct {
-		uint32_t *stack;
-		uint64_t paths[CHK_HOPS];
-	} of[FTR_TEAM_MAX];
-};
-
 static void set_hops(const struct ftr_check_base *b, ftr_lid lid, uint32_t *stack, uint64_t *paths)
 {
 	const uint8_t *entry = b->entry + (size_t)lid * b->f->n_sw;
@@ -45,8 +37,8 @@ static void set_hops(const struct ftr_check_base *b, ftr_lid lid, uint32_t *stac
 
 static void fill_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
-	struct filling *z = ctx;
-	const struct ftr_check_base *b = z->b;
+	struct ftr_check_base *b = ctx;
+	uint64_t paths[CHK_HOPS] = { 0 };
 
 	for (uint32_t at = begin * FTR_LFT_BLOCK; at < end * FTR_LFT_BLOCK; at += FTR_LFT_BLOCK) {
 		uint8_t *to[BYTES_COLUMNS] = { NULL };
@@ -57,9 +49,12 @@ static void fill_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 		bytes_columns(to, ftr_tables_row(b->t, 0) + at, b->t->stride, b->f->n_sw);
 		for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++)
 			if (to[i])
-				set_hops(b, (ftr_lid)(at + i), z->of[worker].stack,
-					 z->of[worker].paths);
+				set_hops(b, (ftr_lid)(at + i), b->stack + (size_t)worker * b->f->n_sw,
+					 paths);
 	}
+	for (int h = 0; h < CHK_HOPS; h++)
+		if (paths[h])
+			__atomic_fetch_add(&b->paths[h], paths[h], __ATOMIC_RELAXED);
 }
 
 static void list_near(struct ftr_check_base *b)
@@ -87,42 +82,40 @@ static void list_near(struct ftr_check_base *b)
 static enum ftr_status fill(struct ftr_check_base *b, struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_arena *a = b->arena;
-	struct filling *z = ftr_arena_zalloc(a, 1, sizeof(*z));
 	size_t n = ((size_t)b->f->max_lid + 1) * b->f->n_sw;
-	bool ok = z && FTR_NEW(a, b->entry, n) && FTR_NEW(a, b->hops, n) &&
-		FTR_NEW(a, b->near, b->f->n_ports) && FTR_NEW(a, b->first, b->f->n_sw + 1u) &&
-		FTR_NEW(a, b->above, b->f->n_sw);
 
-	for (unsigned int i = 0; i < ftr_team_size(team); i++)
-		if (!ok || !FTR_NEW(a, z->of[i].stack, b->f->n_sw))
-			return ftr_nomem(err, "the paths of %u switches", b->f->n_sw);
-	z->b = b;
+	if (!FTR_NEW(a, b->entry, n) || !FTR_NEW(a, b->hops, n) ||
+	    !FTR_NEW(a, b->near, b->f->n_ports) || !FTR_NEW(a, b->first, b->f->n_sw + 1u) ||
+	    !FTR_NEW(a, b->above, b->f->n_sw) ||
+	    !FTR_NEW(a, b->stack, (size_t)ftr_team_size(team) * b->f->n_sw))
+		return ftr_nomem(err, "the paths of %u switches", b->f->n_sw);
 	list_near(b);
-	ftr_team_run(team, b->f->max_lid / FTR_LFT_BLOCK + 1, 1, fill_blocks, z);
-	for (unsigned int i = 0; i < ftr_team_size(team); i++)
-		for (int h = 0; h < CHK_HOPS; h++)
-			b->paths[h] += z->of[i].paths[h];
+	ftr_team_run(team, b->f->max_lid / FTR_LFT_BLOCK + 1, 1, fill_blocks, b);
 	return FTR_OK;
 }
 
-static enum ftr_status count_flows(struct ftr_check_base *b, const struct ftr_order *hosts,
-				   struct ftr_team *team, struct ftr_err *err)
+enum ftr_status ftr_check_base_load(struct ftr_check_base *b, struct ftr_order hosts,
+				    struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_load *ld = NULL;
 	enum ftr_status st;
 
-	if (!FTR_NEW(b->arena, b->flows, b->f->n_ports) ||
-	    !FTR_ZNEW(b->arena, b->hosts, b->f->n_sw) ||
-	    !FTR_ZNEW(b->arena, b->is_dest, b->f->max_lid + 1u))
+	if (!b->clean)
+		return FTR_OK;
+	if (!FTR_ZNEW(b->arena, b->hosts, b->f->n_sw) ||
+	    !FTR_ZNEW(b->arena, b->is_dest, b->f->max_lid + 1u) ||
+	    !FTR_NEW(b->arena, b->flows, b->f->n_ports))
 		return ftr_nomem(err, "the load of links");
-	st = ftr_load_new(b->f, b->t, *hosts, team, &ld, err);
-	if (st)
+	st = ftr_load_new(b->f, b->t, hosts, team, &ld, err);
+	if (st) {
+		b->flows = NULL;
 		return st;
+	}
 	ftr_load_all(ld, b->flows, NULL);
 	ftr_load_free(ld);
-	for (uint32_t i = 0; i < hosts->n; i++) {
-		const struct ftr_endport *e = hosts->ep[i] == FTR_EP_NONE ? NULL :
-			&b->f->ep[hosts->ep[i]];
+	for (uint32_t i = 0; i < hosts.n; i++) {
+		const struct ftr_endport *e = hosts.ep[i] == FTR_EP_NONE ? NULL :
+			&b->f->ep[hosts.ep[i]];
 
 		if (e && chk_is_source(e)) {
 			b->hosts[e->sw]++;
@@ -140,10 +133,11 @@ static bool is_clean(const struct ftr_check_report *r)
 	return r->cdg == FTR_CDG_PROVED && r->max_hops < CHK_NO_PATH;
 }
 
-enum ftr_status ftr_check_base_new(const struct ftr_check_before *before, struct ftr_team *team,
+enum ftr_status ftr_check_base_new(const struct ftr_fabric *f, const struct ftr_tables *t,
+				   const uint8_t *rank, struct ftr_team *team,
 				   struct ftr_check_base **out, struct ftr_err *err)
 {
-	const struct ftr_check_opts opts = { .rank = before->rank, .list_lost = true };
+	const struct ftr_check_opts opts = { .rank = rank, .list_lost = true };
 	struct ftr_arena *a = ftr_arena_new();
 	struct ftr_check_base *b = a ? ftr_arena_zalloc(a, 1, sizeof(*b)) : NULL;
 	enum ftr_status st;
@@ -152,15 +146,11 @@ enum ftr_status ftr_check_base_new(const struct ftr_check_before *before, struct
 		ftr_arena_free(a);
 		return ftr_nomem(err, "the base of checks");
 	}
-	*b = (struct ftr_check_base){
-		.f = before->f, .t = before->t, .rank = before->rank, .arena = a,
-	};
-	st = ftr_check_tables(b->f, b->t, &opts, team, &b->r, err);
+	*b = (struct ftr_check_base){ .f = f, .t = t, .rank = rank, .arena = a };
+	st = ftr_check_tables(f, t, &opts, team, &b->r, err);
 	b->clean = !st && is_clean(&b->r);
 	if (b->clean)
 		st = fill(b, team, err);
-	if (!st && b->clean && before->hosts)
-		st = count_flows(b, before->hosts, team, err);
 	if (st)
 		ftr_check_base_free(b);
 	else

@@ -23,6 +23,7 @@ struct ftr_check_base {
 	 * near[first[s + 1] - 1]; those below it come first, up to near[above[s] - 1] */
 	struct ftr_hop *near;
 	uint32_t *first, *above;
+	uint32_t *stack;	/* scratch of base.c: [workers][n_sw] */
 	/* all-to-all traffic; flows is NULL if it is not counted */
 	uint64_t *flows;	/* [n_ports] */
 	uint32_t *hosts;	/* [n_sw] number of hosts */
