@@ -121,13 +121,6 @@ struct ftr_old_rank {
 	bool leaf, stub;
 };
 
-/* The ranks of an earlier shape. */
-struct ftr_old_ranks {
-	const struct ftr_old_rank *sw;	/* ascending by GUID */
-	uint32_t n;
-	uint64_t lists;		/* hash of the GUIDs in opts.roots, cn and io of that shape */
-};
-
 struct ftr_shape_opts {
 	/* Node GUIDs of the roots, the switches of the top rank.  In every island (connected
 	 * component) with a listed root, the ranks follow from the roots. */
@@ -145,10 +138,12 @@ struct ftr_shape_opts {
 	 * because they were applied to the nominal shape.  After ftr_shape_new has returned, the
 	 * nominal shape is no longer used. */
 	const struct ftr_shape *nominal;
-	/* Earlier ranks, or NULL.  They are kept, unless the inferred ranks are clearly better
-	 * (src/core/shape/choice.c) or roots are given.  After ftr_shape_new has returned, *old is
-	 * no longer used. */
-	const struct ftr_old_ranks *old;
+	/* The ranks of an earlier shape, ascending by GUID, or NULL.  They are kept, unless the
+	 * inferred ranks are clearly better (src/core/shape/choice.c) or roots are given.  After
+	 * ftr_shape_new has returned, old is no longer used. */
+	const struct ftr_old_rank *old;
+	uint32_t n_old;
+	uint64_t old_lists;	/* hash of the GUIDs in opts.roots, cn and io of that shape */
 };
 
 #define FTR_SLOT_NONE UINT32_MAX

@@ -429,8 +429,7 @@ START_TEST(no_congestion)
 		{ .guid = 1, .rank = 1, .leaf = true }, { .guid = 2, .rank = 2 },
 		{ .guid = 3, .rank = 0 },
 	};
-	const struct ftr_old_ranks old = { .sw = rank, .n = 3 };
-	const struct ftr_shape_opts opts = { .old = &old };
+	const struct ftr_shape_opts opts = { .old = rank, .n_old = 3 };
 	struct ftr_builder *b = ftr_builder_new();
 	struct ftr_shape *sh = NULL;
 	struct ftr_fabric *f;

@@ -112,7 +112,9 @@ static enum ftr_status op_shape_lists(const struct scene *z, uint64_t *sum, stru
 	st = shape_with(z->f, &o, NULL, sum, err);
 	o.roots.n = 0;
 	if (!st) {
-		o.old = &(struct ftr_old_ranks){ old, sh->f->n_sw, z->nominal->lists };
+		o.old = old;
+		o.n_old = sh->f->n_sw;
+		o.old_lists = z->nominal->lists;
 		st = shape_with(z->f, &o, NULL, &again, err);
 		*sum = fold(*sum, &again, sizeof(again));
 	}

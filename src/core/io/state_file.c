@@ -88,7 +88,6 @@ enum ftr_status ftr_get_nominal(struct ftr_in *in, const struct ftr_shape_opts *
 	enum ftr_leaf_order order = (enum ftr_leaf_order)ftr_get(in, 1);
 	uint64_t lists = ftr_get(in, 8);
 	struct ftr_old_rank *rank = NULL;
-	struct ftr_old_ranks ranks;
 	struct ftr_fabric *f = NULL;
 	enum ftr_status st = ftr_get_fabric(in, &f, err);
 
@@ -97,8 +96,9 @@ enum ftr_status ftr_get_nominal(struct ftr_in *in, const struct ftr_shape_opts *
 	if (opts)
 		with = *opts;
 	if (!st) {
-		ranks = (struct ftr_old_ranks){ rank, f->n_sw, lists };
-		with.old = rank ? &ranks : NULL;
+		with.old = rank;
+		with.n_old = f->n_sw;
+		with.old_lists = lists;
 		st = ftr_nominal_new(f, &with, NULL, n, NULL, err);
 	}
 	if (!st)

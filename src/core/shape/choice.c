@@ -326,9 +326,9 @@ static int old_rank_cmp(const void *x, const void *y)
 
 static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
 {
-	const struct ftr_old_ranks *old = z->opts->old;
+	const struct ftr_shape_opts *o = z->opts;
 
-	return bsearch(&z->f->sw[s].guid, old->sw, old->n, sizeof(*old->sw), old_rank_cmp);
+	return bsearch(&z->f->sw[s].guid, o->old, o->n_old, sizeof(*o->old), old_rank_cmp);
 }
 
 /* Set *shift to the most frequent value of (earlier rank - height); on a tie, to the least of these

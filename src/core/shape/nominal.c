@@ -67,35 +67,36 @@ static enum ftr_status no_memory(struct ftr_err *err)
 	return ftr_nomem(err, "a nominal fabric");
 }
 
-/* Set *out to the ranks of n that may be kept.  A switch that has neither upward nor downward links
- * is left out, so that its first such link can decide its rank.  Returns false if out of memory. */
+/* Set the earlier ranks of *opts to the ranks of n that may be kept.  A switch that has neither
+ * upward nor downward links is left out, so that its first such link can decide its rank.  Returns
+ * false if out of memory. */
 static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
-		     struct ftr_old_ranks *out)
+		     struct ftr_shape_opts *opts)
 {
 	const struct ftr_shape *sh = n->shape;
 	struct ftr_old_rank *r = ftr_arena_alloc(a, n->f->n_sw, sizeof(*r));
 
-	*out = (struct ftr_old_ranks){ .sw = r, .lists = n->lists };
+	opts->old = r;
+	opts->n_old = 0;
+	opts->old_lists = n->lists;
 	for (ftr_sw s = 0; r && s < n->f->n_sw; s++)
 		if (sh->tree.n_up[s] + sh->tree.n_down[s])
-			r[out->n++] = (struct ftr_old_rank){
+			r[opts->n_old++] = (struct ftr_old_rank){
 				n->f->sw[s].guid, sh->tree.rank[s],
 				sh->numbering.col[s] < sh->tree.n_leaf, sh->tree.stub[s],
 			};
 	return r != NULL;
 }
 
-/* Set opts->old to the earlier ranks: those of `old`; if `old` is NULL, those that opts->old has
- * already.  If they are from another fabric (`other`) or from other GUID lists, set opts->old to
- * NULL.  Returns false if out of memory. */
+/* Set the earlier ranks of *opts: those of `old`; if `old` is NULL, those that it has already.  If
+ * they are from another fabric (`other`) or from other GUID lists, set opts->old to NULL.  Returns
+ * false if out of memory. */
 static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *old, bool other,
-		       uint64_t lists, struct ftr_arena *a, struct ftr_old_ranks *space)
+		       uint64_t lists, struct ftr_arena *a)
 {
-	if (old)
-		opts->old = space;
-	if (old && !ranks_of(old, a, space))
+	if (old && !ranks_of(old, a, opts))
 		return false;
-	if (opts->old && (other || opts->old->lists != lists))
+	if (other || opts->old_lists != lists)
 		opts->old = NULL;
 	return true;
 }
@@ -166,7 +167,6 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 {
 	struct ftr_shape_opts own = { .leaf_order = FTR_LEAF_BY_GUID };
 	struct ftr_nominal_change result;
-	struct ftr_old_ranks ranks;
 	struct ftr_fabric *united = NULL;
 	struct ftr_arena *a = ftr_arena_new();
 	struct cover c;
@@ -192,8 +192,7 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 		*out = old;
 		st = FTR_OK;
 	} else {
-		st = keep_ranks(&own, old, result.other, lists, a, &ranks) ? FTR_OK :
-			no_memory(err);
+		st = keep_ranks(&own, old, result.other, lists, a) ? FTR_OK : no_memory(err);
 		if (!st)
 			st = unite(&c, a, &result, &united, err);
 		if (!st)
