@@ -64,16 +64,13 @@
 #include "engine/plan.h"
 
 /* The stages, in order.  A stage fails if one of its turns would close a cycle.
- * tries: number of times that the stage may fail for one destination switch.
- * all_tries: number of times that it may fail for all destination switches and passes together. */
-static const struct stage {
-	unsigned int mode, tries, all_tries;
-} stages[] = {
-	{ 0, 1, UINT32_MAX }, { NEW | BOTH, 3, 6 }, { NEW, 3, 12 },
-};
+ * tries[i]: number of times that stage i may fail for one destination switch.
+ * all_tries[i]: number of times that it may fail for all destination switches and passes
+ * together. */
+static const unsigned int modes[PLAN_STAGES] = { 0, NEW | BOTH, NEW };
+static const uint32_t tries[PLAN_STAGES] = { 1, 3, 3 };
+static const uint32_t all_tries[PLAN_STAGES] = { UINT32_MAX, 6, 12 };
 
-#define N_STAGES FTR_ARRAY_LEN(stages)
-_Static_assert(N_STAGES == PLAN_STAGES, "PLAN_STAGES must be the number of stages");
 /* Greatest number of passes over all destination switches.  A further pass is made only if the pass
  * before it has added turns, and gives_up() has not returned true. */
 #define PASSES 5
@@ -315,16 +312,16 @@ static void unlabel(struct plan *p)
 			p->state[p->touched[i]] = OPEN;
 }
 
-static enum ftr_status run_stage(struct plan *p, const struct stage *stage)
+static enum ftr_status run_stage(struct plan *p, unsigned int stage)
 {
 	enum ftr_status st = FTR_REFUSED;
 
-	p->mode = stage->mode;
+	p->mode = modes[stage];
 	for (unsigned int i = 0; st == FTR_REFUSED && p->left &&
-	     i < stage->tries && p->tries[stage - stages]; i++) {
+	     i < tries[stage] && p->tries[stage]; i++) {
 		st = grow(p);
 		unlabel(p);
-		p->tries[stage - stages] -= st == FTR_REFUSED;
+		p->tries[stage] -= st == FTR_REFUSED;
 	}
 	p->found.closed = !st;
 	return st == FTR_REFUSED ? FTR_OK : st;
@@ -384,8 +381,8 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 		p->needed[p->needs.pair[i]] = 1;
 		p->left++;
 	}
-	for (size_t i = 0; p->left && i < N_STAGES; i++) {
-		st = run_stage(p, &stages[i]);
+	for (unsigned int i = 0; p->left && i < PLAN_STAGES; i++) {
+		st = run_stage(p, i);
 		if (st)
 			break;
 	}
@@ -510,8 +507,7 @@ static enum ftr_status run_connect(struct plan *p)
 	    (links == CONNECT_ACROSS && !turns_allow_across(&p->turns)) ||
 	    !plan_find_hubs(p))
 		return FTR_NOMEM;
-	for (size_t i = 0; i < N_STAGES; i++)
-		p->tries[i] = stages[i].all_tries;
+	memcpy(p->tries, all_tries, sizeof(all_tries));
 	st = admit_given(p);
 	p->spread = links == CONNECT_ACROSS;
 	n = p->turns.n_extra;
