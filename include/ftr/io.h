@@ -134,7 +134,7 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
  * description in quotes, which only one host port may have.
  * *pair is malloc()ed for the caller. */
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
-			       struct ftr_load_pair **pair, uint32_t *n,
+			       struct ftr_transfer **pair, uint32_t *n,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 /* Read transfers, one per line: step, sender, receiver, bytes (1 to 2^40).  Both host ports are

@@ -96,13 +96,10 @@ struct ftr_load_report {
 	struct ftr_load_link link[FTR_LOAD_WORST_MAX];
 };
 
-struct ftr_load_pair {
-	ftr_ep from, to;
-};
-
-/* Data that one host port sends to another in one step of a collective operation. */
+/* A pair of host ports, of which one sends to the other.  step and bytes describe a transfer of a
+ * collective operation; functions that take pairs ignore them. */
 struct ftr_transfer {
-	ftr_ep from, to;	/* different host ports */
+	ftr_ep from, to;	/* of a transfer: different host ports */
 	uint32_t step;
 	uint64_t bytes;		/* > 0 */
 };
@@ -164,14 +161,14 @@ enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
  * or to a host port without a LID or a link are lost.  by_port may be NULL.  FTR_INVAL: the fabric
  * has no such host port; FTR_NOMEM. */
 enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
-			       const struct ftr_load_pair *pair, uint32_t n,
+			       const struct ftr_transfer *pair, uint32_t n,
 			       uint64_t *by_port, struct ftr_load_report *out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 /* For each pair, set most[] to the load of the most loaded link of its path, as ftr_load_pairs
  * counts it: 0 if the path has no link between switches, UINT64_MAX if the flow is lost.
  * FTR_NOMEM.  O(n * hops). */
-enum ftr_status ftr_load_pairs_most(const struct ftr_load *ld, const struct ftr_load_pair *pair,
+enum ftr_status ftr_load_pairs_most(const struct ftr_load *ld, const struct ftr_transfer *pair,
 				    uint32_t n, uint64_t *most,
 				    struct ftr_err *err) FTR_MUST_USE;
 

@@ -272,7 +272,7 @@ struct ftr_sim_traffic {
 	const ftr_ep *hot;
 	uint32_t n_hot;
 	unsigned int hot_percent;
-	const struct ftr_load_pair *pair;
+	const struct ftr_transfer *pair;
 	uint32_t n_pairs;
 	/* FTR_SIM_STEPS: a transfer begins when all transfers of lower steps from and to its sender
 	 * have arrived, step_ps later.  The packets of transfers of one step take turns.  load is

@@ -172,7 +172,7 @@ static void fuzz_order(const uint8_t *data, size_t size)
 
 static void fuzz_pairs(const uint8_t *data, size_t size)
 {
-	struct ftr_load_pair *pair = NULL;
+	struct ftr_transfer *pair = NULL;
 	struct ftr_transfer *transfer = NULL;
 	struct ftr_err err = { 0 };
 	uint32_t n;

@@ -273,7 +273,7 @@ static void inject(struct slow *x, uint32_t c)
 {
 	ftr_ep e = c - x->n_ports;
 	uint32_t n = 0, want = x->cursor[e], mine = 0;
-	const struct ftr_load_pair *to = NULL;
+	const struct ftr_transfer *to = NULL;
 	struct pkt *p;
 	unsigned int sl;
 
@@ -400,7 +400,7 @@ static void random_vls(struct ftr_rng *rng, const struct ftr_fabric *f,
 }
 
 static uint32_t random_pairs(struct ftr_rng *rng, const struct ftr_fabric *f,
-			     struct ftr_load_pair *pair)
+			     struct ftr_transfer *pair)
 {
 	uint32_t n = 0;
 
@@ -409,7 +409,7 @@ static uint32_t random_pairs(struct ftr_rng *rng, const struct ftr_fabric *f,
 			ftr_ep b = ftr_rng_below(rng, f->n_ep);
 
 			if (b != a)
-				pair[n++] = (struct ftr_load_pair){ a, b };
+				pair[n++] = (struct ftr_transfer){ .from = a, .to = b };
 		}
 	return n;
 }
@@ -437,7 +437,7 @@ START_TEST(slow_and_fast)
 {
 	uint64_t seed = trees_first_seed() + (uint64_t)_i;
 	struct slow *x = calloc(1, sizeof(*x));
-	struct ftr_load_pair pair[512];
+	struct ftr_transfer pair[512];
 	struct ftr_sim_result r;
 	struct ftr_tables *t;
 	struct ftr_sl2vl *m;

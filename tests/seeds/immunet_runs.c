@@ -309,11 +309,11 @@ static void print_result(const struct ftr_sim_result *r)
 }
 
 /* The hosts form a square grid.  Each host sends to the other hosts of its row and column. */
-static struct ftr_load_pair *row_and_column(const struct ftr_fabric *f,
+static struct ftr_transfer *row_and_column(const struct ftr_fabric *f,
 					    uint32_t *n)
 {
 	uint32_t side = 1;
-	struct ftr_load_pair *pair;
+	struct ftr_transfer *pair;
 
 	while (side * side < f->n_ep)
 		side++;
@@ -325,9 +325,9 @@ static struct ftr_load_pair *row_and_column(const struct ftr_fabric *f,
 			ftr_ep col = (e + i * side) % (side * side);
 
 			if (row < f->n_ep)
-				pair[(*n)++] = (struct ftr_load_pair){ e, row };
+				pair[(*n)++] = (struct ftr_transfer){ .from = e, .to = row };
 			if (col < f->n_ep)
-				pair[(*n)++] = (struct ftr_load_pair){ e, col };
+				pair[(*n)++] = (struct ftr_transfer){ .from = e, .to = col };
 		}
 	return pair;
 }
@@ -367,7 +367,7 @@ int main(int argc, char **argv)
 	struct ftr_sim_result r;
 	struct ftr_fabric *f = NULL;
 	struct ftr_tables *t = NULL;
-	struct ftr_load_pair *pair = NULL;
+	struct ftr_transfer *pair = NULL;
 	struct ftr_err err = { 0 };
 	uint64_t cycles;
 

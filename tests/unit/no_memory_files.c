@@ -193,7 +193,7 @@ static enum ftr_status op_tables(const struct scene *z, uint64_t *sum, struct ft
 static enum ftr_status op_lists(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
 	struct ftr_transfer *transfer;
-	struct ftr_load_pair *pair;
+	struct ftr_transfer *pair;
 	uint64_t *guid;
 	ftr_ep *order;
 	uint32_t n;

@@ -65,7 +65,7 @@ struct got {
 	struct ftr_sl2vl *m;
 	struct ftr_path_sl *p;
 	ftr_ep *order;
-	struct ftr_load_pair *pair;
+	struct ftr_transfer *pair;
 	uint32_t n, missing;
 };
 

@@ -68,7 +68,7 @@ static void naive_flow(const struct net *n, struct naive *v, ftr_ep from,
 }
 
 /* Returns the load of the most loaded link of a flow; UINT64_MAX: it does not arrive. */
-static uint64_t naive_most(const struct net *n, const struct naive *v, struct ftr_load_pair p)
+static uint64_t naive_most(const struct net *n, const struct naive *v, struct ftr_transfer p)
 {
 	uint8_t port[MAX_SW + 1];
 	ftr_sw at[MAX_SW + 1];
@@ -377,14 +377,14 @@ static void same_report(const struct ftr_load_report *a,
 
 static void test_pairs(struct scene *z, struct ftr_load *ld)
 {
-	struct ftr_load_pair pair[200];
+	struct ftr_transfer pair[200];
 	struct naive v = { .flows = 0 };
 	uint64_t by_port[MAX_SW * (PORTS + 1)], most[200];
 	struct ftr_load_report r, again;
 	uint32_t n = z->net.f->n_ep ? 200 : 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct ftr_load_pair *p = &pair[i];
+		struct ftr_transfer *p = &pair[i];
 
 		p->from = ftr_rng_below(&z->rng, z->net.f->n_ep);
 		p->to = ftr_rng_below(&z->rng, z->net.f->n_ep);
@@ -605,11 +605,11 @@ END_TEST
  * From the sum of these numbers over a few shifts, shifts_of() finds out which shifts they are. */
 static uint64_t shift_code(const struct scene *z, const struct ftr_load *ld, uint32_t k)
 {
-	struct ftr_load_pair pair[512];
+	struct ftr_transfer pair[512];
 	struct ftr_load_report r;
 
 	for (uint32_t i = 0; i < z->n; i++)
-		pair[i] = (struct ftr_load_pair){ z->order[i], z->order[(i + k) % z->n] };
+		pair[i] = (struct ftr_transfer){ .from = z->order[i], .to = z->order[(i + k) % z->n] };
 	ck_assert(!ftr_load_pairs(ld, pair, z->n, NULL, &r, &err));
 	return (UINT64_C(1) << 4 * r.max) + (r.load << 16) + ((uint64_t)r.used << 32);
 }
@@ -722,7 +722,7 @@ END_TEST
 START_TEST(refused)
 {
 	struct scene z = { .n = 0 };
-	const struct ftr_load_pair pair[] = { { 0, 6 }, { 6, 0 } };
+	const struct ftr_transfer pair[] = { { .from = 0, .to = 6 }, { .from = 6, .to = 0 } };
 	struct ftr_job_pair itself;
 	struct ftr_job job = { .pair = &itself };
 	struct ftr_load *ld = NULL;

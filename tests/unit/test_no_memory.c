@@ -321,7 +321,7 @@ static enum ftr_status op_cdg(const struct scene *z, uint64_t *sum, struct ftr_e
 static enum ftr_status load_all(const struct scene *z, struct ftr_load *ld, uint64_t *by_port,
 				uint64_t *sum, struct ftr_err *err)
 {
-	struct ftr_load_pair pair = { 0, z->f->n_ep - 1 };
+	struct ftr_transfer pair = { .from = 0, .to = z->f->n_ep - 1 };
 	struct ftr_load_report r;
 	uint64_t most;
 

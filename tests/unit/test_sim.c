@@ -81,7 +81,7 @@ static struct net ring(uint32_t k)
 START_TEST(latency)
 {
 	struct net n = dumbbell();
-	const struct ftr_load_pair pair = { 0, 3 };
+	const struct ftr_transfer pair = { .from = 0, .to = 3 };
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_sim_result r;
 
@@ -135,7 +135,7 @@ END_TEST
 START_TEST(credit_stall)
 {
 	struct net n = net_new(1, 2, true, 0);
-	const struct ftr_load_pair pair = { 0, 1 };
+	const struct ftr_transfer pair = { .from = 0, .to = 1 };
 	struct ftr_sim_conf c;
 	struct ftr_sim_result r;
 	const uint64_t period = 2 * LINK + SWITCH + WIRE;
@@ -188,7 +188,7 @@ END_TEST
 START_TEST(fair_share)
 {
 	struct net n = dumbbell();
-	const struct ftr_load_pair pair[] = { { 0, 2 }, { 1, 3 } };
+	const struct ftr_transfer pair[] = { { .from = 0, .to = 2 }, { .from = 1, .to = 3 } };
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_sim_result r;
 	uint64_t a, b;
@@ -215,7 +215,7 @@ END_TEST
 START_TEST(weights)
 {
 	struct net n = dumbbell();
-	const struct ftr_load_pair pair[] = { { 0, 2 }, { 1, 3 } };
+	const struct ftr_transfer pair[] = { { .from = 0, .to = 2 }, { .from = 1, .to = 3 } };
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_path_sl *sl;
 	struct ftr_sim_result r;
@@ -247,7 +247,9 @@ END_TEST
 START_TEST(head_of_line)
 {
 	struct net n = net_new(1, 4, true, 0);
-	const struct ftr_load_pair pair[] = { { 0, 2 }, { 0, 3 }, { 1, 2 } };
+	const struct ftr_transfer pair[] = {
+		{ .from = 0, .to = 2 }, { .from = 0, .to = 3 }, { .from = 1, .to = 2 },
+	};
 	struct ftr_sim_conf c;
 	struct ftr_sim_result voq, fifo;
 
@@ -279,7 +281,7 @@ END_TEST
 START_TEST(transit_first)
 {
 	struct net n = dumbbell();
-	const struct ftr_load_pair pair[] = { { 0, 2 }, { 3, 2 } };
+	const struct ftr_transfer pair[] = { { .from = 0, .to = 2 }, { .from = 3, .to = 2 } };
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_sim_result r;
 	uint64_t all, over;
@@ -306,7 +308,7 @@ END_TEST
 START_TEST(window)
 {
 	struct net n = dumbbell();
-	const struct ftr_load_pair pair = { 0, 3 };
+	const struct ftr_transfer pair = { .from = 0, .to = 3 };
 	const uint64_t trip = 3 * LINK + 2 * SWITCH + WIRE;
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_sim_result r;
@@ -426,7 +428,7 @@ END_TEST
 START_TEST(dying_link)
 {
 	struct net n = dumbbell();
-	const struct ftr_load_pair pair[] = { { 0, 2 }, { 1, 2 } };
+	const struct ftr_transfer pair[] = { { .from = 0, .to = 2 }, { .from = 1, .to = 2 } };
 	struct ftr_sim_change g[] = {
 		{ .at = 20 * FTR_SIM_US, .kind = FTR_SIM_LINK_DOWN, .sw = 1,
 		  .port = 3 },
@@ -474,7 +476,7 @@ END_TEST
 START_TEST(dying_switch)
 {
 	struct net n = dumbbell();
-	const struct ftr_load_pair pair[] = { { 0, 1 }, { 1, 2 } };
+	const struct ftr_transfer pair[] = { { .from = 0, .to = 1 }, { .from = 1, .to = 2 } };
 	const struct ftr_sim_change g[] = {
 		{ .at = 20 * FTR_SIM_US, .kind = FTR_SIM_SWITCH_DOWN, .sw = 0 },
 		{ .at = 50 * FTR_SIM_US, .kind = FTR_SIM_SWITCH_UP, .sw = 0 },
@@ -506,7 +508,7 @@ END_TEST
 START_TEST(bad_tables)
 {
 	struct net n = dumbbell();
-	const struct ftr_load_pair pair[] = { { 0, 2 } };
+	const struct ftr_transfer pair[] = { { .from = 0, .to = 2 } };
 	struct ftr_sim_conf c = conf_of(&n);
 	struct ftr_sl2vl *m;
 	struct ftr_sim_result r;
@@ -685,7 +687,7 @@ END_TEST
 START_TEST(refused)
 {
 	struct net n = dumbbell(), other = ring(5);
-	const struct ftr_load_pair pair = { 0, 4 };
+	const struct ftr_transfer pair = { .from = 0, .to = 4 };
 	const ftr_ep far = 4;
 	const struct ftr_sim_change g[] = {
 		{ .kind = FTR_SIM_LINK_DOWN, .sw = 2, .port = 1 },

@@ -92,7 +92,7 @@ static unsigned int round_route(void *state, const struct ftr_sim_view *v,
 }
 
 static struct ftr_sim_function fn;
-static struct ftr_load_pair pair[2];
+static struct ftr_transfer pair[2];
 static struct ftr_sim_conf conf;
 
 static void set_up(void)
@@ -101,8 +101,8 @@ static void set_up(void)
 	ck_assert(!ftr_gen_shape("torus:2;2", NULL, &f, &err));
 	ck_assert(!ftr_tables_new(f, true, &t, &err));
 	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->peer_port, 2);
-	pair[0] = (struct ftr_load_pair){ 0, 2 };
-	pair[1] = (struct ftr_load_pair){ 1, 3 };
+	pair[0] = (struct ftr_transfer){ .from = 0, .to = 2 };
+	pair[1] = (struct ftr_transfer){ .from = 1, .to = 3 };
 	fn = (struct ftr_sim_function){
 		.name = "test", .min_vls = 1, .start = start, .route = route,
 		.timer = begin, .message = message,

@@ -50,7 +50,7 @@ struct count {
 	uint64_t *load;
 	double *sum;
 	ftr_ep *ep;		/* the LIDs of a step */
-	struct ftr_load_pair *pair;
+	struct ftr_transfer *pair;
 	uint32_t n, room;	/* number of elements of ep[]; number for which ep[] and pair[] have
 				 * room */
 };
@@ -292,7 +292,9 @@ static void flows(struct count *c, bool both, double bytes, unsigned int times)
 	struct ftr_load_report r;
 
 	for (uint32_t i = 0; i < all; i++)
-		c->pair[i] = (struct ftr_load_pair){ c->ep[i], c->ep[i < n ? n + i : i - n] };
+		c->pair[i] = (struct ftr_transfer){
+			.from = c->ep[i], .to = c->ep[i < n ? n + i : i - n],
+		};
 	cli_must(ftr_load_pairs(c->ld, c->pair, all, c->load, &r, &cli_err));
 	memset(c->load + c->f->n_ports, 0, c->f->n_ports * sizeof(*c->load));
 	for (uint32_t i = 0; i < all; i++) {

@@ -34,7 +34,7 @@ struct load {
 	ftr_ep *order;
 	uint32_t n, gaps;	/* number of host ports in order[], and of gaps removed from it */
 	double bound;		/* lower bound for all-to-all; 0: unknown */
-	struct ftr_load_pair *pair;
+	struct ftr_transfer *pair;
 	uint32_t n_pairs;
 };
 

@@ -59,11 +59,11 @@ struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const uint64_t *guid, 
 static void measure_given(const struct ftr_load *ld, struct ftr_order ends,
 			  struct ftr_load_report *r, struct cli_measure *out)
 {
-	struct ftr_load_pair *pair = cli_calloc(ends.n / 2, sizeof(*pair), "loads");
+	struct ftr_transfer *pair = cli_calloc(ends.n / 2, sizeof(*pair), "loads");
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < ends.n; i += 2) {
-		pair[n] = (struct ftr_load_pair){ ends.ep[i], ends.ep[i + 1] };
+		pair[n] = (struct ftr_transfer){ .from = ends.ep[i], .to = ends.ep[i + 1] };
 		n += ends.ep[i] != FTR_EP_NONE && ends.ep[i + 1] != FTR_EP_NONE;
 	}
 	cli_must(ftr_load_pairs(ld, pair, n, NULL, r, &cli_err));

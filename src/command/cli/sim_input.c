@@ -86,8 +86,7 @@ static void read_traffic(struct cli_sim *j)
 {
 	struct ftr_sim_traffic *c = &j->conf.traffic;
 	struct ftr_path_sl *psl = NULL;
-	struct ftr_load_pair *pair = NULL;
-	struct ftr_transfer *x = NULL;
+	struct ftr_transfer *pair = NULL, *x = NULL;
 
 	c->load = strtod(j->load, NULL);
 	c->switch_load = strtod(j->switch_load, NULL);

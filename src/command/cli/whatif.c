@@ -270,7 +270,7 @@ static void add_column(struct cli_whatif *j, const char *title, const char *kind
 
 static void read_pairs(struct cli_whatif *j)
 {
-	struct ftr_load_pair *pair;
+	struct ftr_transfer *pair;
 	uint32_t n;
 
 	cli_must(ftr_read_pairs(j->loads.patterns, j->f, &pair, &n, &cli_err));

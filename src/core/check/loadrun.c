@@ -289,7 +289,7 @@ enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
 
 /* ---- the caller's pairs -------------------------------------------------- */
 
-static uint32_t walk_pair(const struct ftr_load *ld, const struct ftr_load_pair *p, uint32_t *walk)
+static uint32_t walk_pair(const struct ftr_load *ld, const struct ftr_transfer *p, uint32_t *walk)
 {
 	struct flow_dest d = load_dest(ld, p->to);
 
@@ -298,7 +298,7 @@ static uint32_t walk_pair(const struct ftr_load *ld, const struct ftr_load_pair 
 }
 
 /* Returns false if the flow of the pair does not arrive. */
-static bool add_pair(const struct ftr_load *ld, const struct ftr_load_pair *p, uint64_t *load,
+static bool add_pair(const struct ftr_load *ld, const struct ftr_transfer *p, uint64_t *load,
 		     uint32_t *walk)
 {
 	uint32_t hops = walk_pair(ld, p, walk);
@@ -309,7 +309,7 @@ static bool add_pair(const struct ftr_load *ld, const struct ftr_load_pair *p, u
 }
 
 enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
-			       const struct ftr_load_pair *pair, uint32_t n,
+			       const struct ftr_transfer *pair, uint32_t n,
 			       uint64_t *by_port, struct ftr_load_report *out,
 			       struct ftr_err *err)
 {
@@ -356,7 +356,7 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 	return FTR_OK;
 }
 
-enum ftr_status ftr_load_pairs_most(const struct ftr_load *ld, const struct ftr_load_pair *pair,
+enum ftr_status ftr_load_pairs_most(const struct ftr_load *ld, const struct ftr_transfer *pair,
 				    uint32_t n, uint64_t *most, struct ftr_err *err)
 {
 	uint64_t *by_port = ftr_calloc(ld->f->n_ports, sizeof(*by_port));

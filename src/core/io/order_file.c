@@ -35,10 +35,9 @@
 struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
-	/* the list of the file: one of these arrays */
+	/* the list of the file: one of these arrays; pair: pairs or transfers */
 	ftr_ep *ep;
-	struct ftr_load_pair *pair;
-	struct ftr_transfer *transfer;
+	struct ftr_transfer *pair;
 	uint32_t n, cap;
 	uint32_t *reported;	/* [n_ep] line that names the host port; 0: none yet */
 	struct ftr_key *by_node;	/* [n_ep] */
@@ -81,7 +80,6 @@ static enum ftr_status read_lines(struct reader *p, const char *path, ftr_line_f
 	if (p->t.status) {
 		free(p->ep);
 		free(p->pair);
-		free(p->transfer);
 	}
 	return p->t.status;
 }
@@ -230,7 +228,7 @@ static bool end_of_line(struct reader *p, struct ftr_cur *c, const char *what)
 static bool pair(void *ctx, struct ftr_cur *c)
 {
 	struct reader *p = ctx;
-	struct ftr_load_pair v;
+	struct ftr_transfer v = { .step = 0 };
 
 	if (!end_port(p, c, &v.from) || !end_port(p, c, &v.to) ||
 	    !end_of_line(p, c, "two host ports and nothing else"))
@@ -266,14 +264,14 @@ static bool transfer(void *ctx, struct ftr_cur *c)
 		return ftr_text_fail(&p->t, FTR_INVAL, "host port 0x%016" PRIx64 " has no link",
 				     p->f->ep[none].guid);
 	v.step = (uint32_t)step;
-	if (!FTR_GROW(p->transfer, p->n, p->cap))
+	if (!FTR_GROW(p->pair, p->n, p->cap))
 		return ftr_text_nomem(&p->t);
-	p->transfer[p->n++] = v;
+	p->pair[p->n++] = v;
 	return true;
 }
 
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
-			       struct ftr_load_pair **out, uint32_t *n,
+			       struct ftr_transfer **out, uint32_t *n,
 			       struct ftr_err *err)
 {
 	struct reader p = { .f = f };
@@ -293,7 +291,7 @@ enum ftr_status ftr_read_transfers(const char *path, const struct ftr_fabric *f,
 
 	if (read_lines(&p, path, transfer, "transfer", err))
 		return p.t.status;
-	*out = p.transfer;
+	*out = p.pair;
 	*n = p.n;
 	return FTR_OK;
 }
