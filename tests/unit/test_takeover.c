@@ -346,8 +346,8 @@ START_TEST(loop_in_use)
 }
 END_TEST
 
-/* While packets follow the entries of before a takeover that was reported as unsafe, a link fails that no
- * entry uses.  No entry is replaced, so nothing is reported. */
+/* While packets follow the entries of before a takeover that was reported as unsafe, a link fails that
+ * no entry uses.  No entry is replaced, so nothing is reported. */
 START_TEST(unused_link)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
