@@ -119,15 +119,12 @@ struct cli_in {
 	unsigned int lmc, threads, leaf_order;
 	bool tolerant, json;
 	struct cli_live_opts from;
-	struct ftr_team *team;	/* not an option; set by the command; NULL: one thread */
-};
-
-/* An engine and its options, set by CLI_OPTS_ENGINE. */
-struct cli_engine {
-	const struct ftr_engine_ops *ops;
+	/* CLI_OPTS_ENGINE: the engine and its options */
+	const struct ftr_engine_ops *engine;
 	unsigned int balance;
 	unsigned int paths;	/* enum ftr_paths */
 	uint64_t sm_switch;	/* node GUID; 0: not given */
+	struct ftr_team *team;	/* not an option; set by the command; NULL: one thread */
 };
 
 /* An entry of a table of options.  m: member for the value.  The file defines OPTS as the type of the
@@ -140,15 +137,13 @@ struct cli_engine {
 	OPT(UINT, "threads", in.threads, "N", \
 	    "number of threads; 0: one per core", "0", 0, FTR_TEAM_MAX)
 /* depth: the default value of --balance */
-#define CLI_OPT_BALANCE(m, depth) \
-	OPT(WORD, "balance", m, "off|load|full", \
-	    "load: balance all-to-all traffic; full: also shift permutations", depth)
 #define CLI_OPTS_ENGINE(depth) \
-	OPT(ENGINE, "engine", engine.ops, "NAME", "routing engine", "dmodc"), \
-	CLI_OPT_BALANCE(engine.balance, depth), \
-	OPT(WORD, "paths", engine.paths, "all|updown", \
+	OPT(ENGINE, "engine", in.engine, "NAME", "routing engine", "dmodc"), \
+	OPT(WORD, "balance", in.balance, "off|load|full", \
+	    "load: balance all-to-all traffic; full: also shift permutations", depth), \
+	OPT(WORD, "paths", in.paths, "all|updown", \
 	    "dmodc: connect all host ports, or use only up/down paths", "all"), \
-	OPT(U64, "sm-switch", engine.sm_switch, "GUID", \
+	OPT(U64, "sm-switch", in.sm_switch, "GUID", \
 	    "sftree: node GUID of the subnet manager's switch; 0: not given", "0")
 #define CLI_OPT_ROOTS OPT(FILE, "roots", in.roots, "FILE", "node GUIDs of the root switches")
 #define CLI_OPTS_GUIDS \
@@ -190,9 +185,9 @@ struct cli_engine {
 /* ---- shared by several commands (common.c) ----------------------------- */
 
 /* Returns the options for routing f, a damaged fabric.  Ignores an sm_switch that is not in f. */
-struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e, const struct ftr_fabric *f);
+struct ftr_route_opts cli_damaged_opts(const struct cli_in *in, const struct ftr_fabric *f);
 /* Like cli_damaged_opts, but dies if sm_switch is not a switch of f. */
-struct ftr_route_opts cli_route_opts(const struct cli_engine *e, const struct ftr_fabric *f);
+struct ftr_route_opts cli_route_opts(const struct cli_in *in, const struct ftr_fabric *f);
 
 /* Reads the fabric from the file at path, with LIDs by --lmc.  With --tolerant, a link that only one
  * end reports is left out, with a note on stderr.  Dies after an error. */

@@ -15,7 +15,6 @@
 struct cli_sim {
 	struct ftr_sim_conf conf;
 	struct cli_in in;
-	struct cli_engine engine;
 	const char *lfts, *sl2vl, *psl, *function, *pairs, *steps, *schedule;
 	const char *load, *switch_load;
 	char *weights;

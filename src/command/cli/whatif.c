@@ -88,7 +88,7 @@ static double route(const struct cli_whatif *j, const struct ftr_fabric *f,
 	cli_must(ftr_shape_new(f, &j->shaping.opts, j->inner, sh, &cli_err));
 	ro->nominal = j->shaping.opts.nominal;
 	cli_must(ftr_tables_new(f, false, t, &cli_err));
-	cli_must(j->engine.ops->route(*sh, ro, j->inner, *t, stats, &cli_err));
+	cli_must(j->in.engine->route(*sh, ro, j->inner, *t, stats, &cli_err));
 	return (cli_now() - t0) * 1e3;
 }
 
@@ -116,7 +116,7 @@ static void drop(const struct ftr_tables *here, const struct ftr_tables *t)
 static double reroute(const struct cli_whatif *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {
-	struct ftr_route_opts ro = cli_damaged_opts(&j->engine, f);
+	struct ftr_route_opts ro = cli_damaged_opts(&j->in, f);
 	const struct ftr_tables *prefer = j->before;
 	struct ftr_turn *turn = NULL;
 	struct ftr_keep keep;
@@ -319,7 +319,7 @@ static void set_bases(struct cli_whatif *j, const struct ftr_tables *t)
 static void set_up(struct cli_whatif *j)
 {
 	struct ftr_route_stats stats = { .turn = NULL };
-	struct ftr_route_opts ro = cli_route_opts(&j->engine, j->f);
+	struct ftr_route_opts ro = cli_route_opts(&j->in, j->f);
 	struct ftr_tables *t = NULL;
 	double ms;
 
@@ -348,7 +348,7 @@ static void set_up(struct cli_whatif *j)
 	} else {
 		ftr_tables_free(t);
 	}
-	add_column(j, is_changed(j) ? "after" : j->engine.ops->name, "after", j->repeat);
+	add_column(j, is_changed(j) ? "after" : j->in.engine->name, "after", j->repeat);
 	for (unsigned int i = 0; i < j->compare.n; i++)
 		add_column(j, j->compare.v[i], "compare", j->repeat);
 }

@@ -120,7 +120,6 @@ void cli_drain_words(const struct ftr_fabric *f, const struct cli_list *parts,
 /* The command: options, state and results. */
 struct cli_whatif {
 	struct cli_in in;
-	struct cli_engine engine;
 	struct cli_list fail, drain, compare;
 	const char *metrics, *survival, *details;
 	uint64_t seed;

@@ -138,7 +138,7 @@ static const char *title(const struct cli_column *c)
 
 static void put_head(const struct cli_whatif *v)
 {
-	printf("engine  %s\n", v->engine.ops->name);
+	printf("engine  %s\n", v->in.engine->name);
 	if (v->fail.n) {
 		printf("faults ");
 		for (unsigned int i = 0; i < v->fail.n; i++)
@@ -167,7 +167,7 @@ static void put_affected(const struct cli_whatif *v)
 		uint32_t n = 0;
 
 		for (int k = 0; k < CLI_N_AFFECTED; k++)
-			n += r->list[k].n;
+			n += r->n[k];
 		if (!n)
 			continue;
 		printf("\n%s", title(col));
@@ -251,7 +251,7 @@ int cli_whatif_json(const struct cli_whatif *v, int status)
 	struct json_object *o = cli_json_new("whatif"), *list, *e, *runs;
 
 	cli_json_fabric(o, v->f, v->sh);
-	cli_json_str(o, "engine", v->engine.ops->name);
+	cli_json_str(o, "engine", v->in.engine->name);
 	list = cli_json_array(o, "faults");
 	for (unsigned int i = 0; i < v->fail.n; i++)
 		cli_json_text(list, v->fail.v[i]);
@@ -310,7 +310,7 @@ static int survival_json(const struct cli_whatif *v,
 	double ends[2];
 
 	cli_json_fabric(o, v->f, v->sh);
-	cli_json_str(o, "engine", v->engine.ops->name);
+	cli_json_str(o, "engine", v->in.engine->name);
 	list = cli_json_array(o, "faults");
 	for (unsigned int i = 0; i < v->fail.n; i++)
 		cli_json_text(list, v->fail.v[i]);
