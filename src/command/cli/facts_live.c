@@ -23,18 +23,18 @@
 
 #ifndef HAVE_IBMAD
 
-enum ftr_status cli_facts_live(struct cli_live_opts *from, struct json_object *o,
+enum ftr_status cli_facts_live(struct cli_in *in, struct json_object *o,
 			       struct cli_live *out, struct ftr_err *err)
 {
 	(void)o;
-	return cli_live_read(from, out, err);
+	return cli_live_read(in, out, err);
 }
 
-enum ftr_status cli_sl2vl_live(struct cli_live_opts *from, struct ftr_sl2vl **m,
+enum ftr_status cli_sl2vl_live(struct cli_in *in, struct ftr_sl2vl **m,
 			       struct cli_live *out, struct ftr_err *err)
 {
 	(void)m;
-	return cli_live_read(from, out, err);
+	return cli_live_read(in, out, err);
 }
 
 #else
@@ -53,7 +53,7 @@ enum ftr_status cli_sl2vl_live(struct cli_live_opts *from, struct ftr_sl2vl **m,
 #define VENDOR_NVIDIA	0x2c9
 
 struct look {
-	const struct cli_live_opts *from;
+	const struct cli_in *in;
 	struct ibmad_port *via;
 	struct json_object *o, *sms, *switches, *ports;
 	struct ftr_sl2vl *m;
@@ -224,7 +224,7 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net, const struct ftr
 				 net->from_node->ports[net->from_portnum] : NULL;
 
 	(void)f;
-	k->via = cli_live_open(k->from, err);
+	k->via = cli_live_open(k->in, err);
 	if (!k->via)
 		return FTR_IO;
 	if (own)
@@ -241,14 +241,14 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net, const struct ftr
 	return FTR_OK;
 }
 
-enum ftr_status cli_facts_live(struct cli_live_opts *from, struct json_object *o,
+enum ftr_status cli_facts_live(struct cli_in *in, struct json_object *o,
 			       struct cli_live *out, struct ftr_err *err)
 {
-	struct look k = { .from = from, .o = o };
+	struct look k = { .in = in, .o = o };
 
-	from->look = look;
-	from->ctx = &k;
-	return cli_live_read(from, out, err);
+	in->look = look;
+	in->look_ctx = &k;
+	return cli_live_read(in, out, err);
 }
 
 /* ---- SL2VL tables ------------------------------------------------------ */
@@ -282,7 +282,7 @@ static enum ftr_status look_sl2vl(void *ctx, struct ibnd_fabric *net, const stru
 	struct look *k = ctx;
 	enum ftr_status st = ftr_sl2vl_new(f, &k->m, err);
 
-	k->via = st ? NULL : cli_live_open(k->from, err);
+	k->via = st ? NULL : cli_live_open(k->in, err);
 	if (!k->via)
 		return st ? st : FTR_IO;
 	for (ibnd_node_t *node = net->nodes; node; node = node->next) {
@@ -296,15 +296,15 @@ static enum ftr_status look_sl2vl(void *ctx, struct ibnd_fabric *net, const stru
 	return FTR_OK;
 }
 
-enum ftr_status cli_sl2vl_live(struct cli_live_opts *from, struct ftr_sl2vl **m,
+enum ftr_status cli_sl2vl_live(struct cli_in *in, struct ftr_sl2vl **m,
 			       struct cli_live *out, struct ftr_err *err)
 {
-	struct look k = { .from = from };
+	struct look k = { .in = in };
 	enum ftr_status st;
 
-	from->look = look_sl2vl;
-	from->ctx = &k;
-	st = cli_live_read(from, out, err);
+	in->look = look_sl2vl;
+	in->look_ctx = &k;
+	st = cli_live_read(in, out, err);
 	*m = k.m;
 	return st;
 }

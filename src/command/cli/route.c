@@ -202,7 +202,7 @@ static void write_all(const struct route *x)
 		cli_write_sl2vl(x->sl2vl, x->of, x->vl_map);
 	if (x->alternatives)
 		write_alternatives(x->alternatives, x->sh);
-	if (x->in.output || !x->in.from.on)
+	if (x->in.output || !x->in.live)
 		cli_write_tables(x->in.output, x->of, x->t);
 	cli_write_end();
 }
@@ -268,19 +268,19 @@ static int run_route(int argc, char **argv)
 	static struct route x = { .stats = { .root = FTR_SW_NONE } };
 	int n = cli_parse(&cli_route, &x, argc, argv);
 	const char *const outputs[] = {
-		x.in.output ? x.in.output : x.in.from.on ? NULL : "-", x.sl2vl, x.alternatives,
+		x.in.output ? x.in.output : x.in.live ? NULL : "-", x.sl2vl, x.alternatives,
 	};
 	const unsigned int n_outputs = sizeof(outputs) / sizeof(outputs[0]);
 
-	cli_live_args("route", &x.in.from, n, 1, n ? argv[0] : x.fail.n ? "--fail" : NULL);
-	if (x.in.json && (!x.in.from.on || x.in.output) &&
+	cli_live_args("route", &x.in, n, 1, n ? argv[0] : x.fail.n ? "--fail" : NULL);
+	if (x.in.json && (!x.in.live || x.in.output) &&
 	    (!x.in.output || !strcmp(x.in.output, "-")))
 		cli_die("route: with --json, the tables cannot go to stdout; give --output FILE");
 	if (x.vls > 1 && !x.in.engine->local_repair)
 		cli_die("route: --vls requires --engine ddlr");
 	if (x.alternatives && strcmp(x.in.engine->name, "dmodc"))
 		cli_die("route: --alternatives requires --engine dmodc");
-	cli_check_outputs("route", x.in.json || x.in.from.on, outputs, n_outputs);
+	cli_check_outputs("route", x.in.json || x.in.live, outputs, n_outputs);
 	cli_check_inputs("route", outputs, n_outputs, (const char *[]){
 			argv[0], x.in.nominal, x.in.roots, x.in.cn,
 			x.in.io }, 5);

@@ -482,10 +482,10 @@ static int run_whatif(int argc, char **argv)
 	static struct cli_whatif j = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	int n = cli_parse(&cli_whatif, &j, argc, argv), status;
 
-	cli_live_args("whatif", &j.in.from, n, 1, NULL);
-	if (j.compare.n + (unsigned int)n + j.in.from.on - 1 > CLI_LIST_MAX)
+	cli_live_args("whatif", &j.in, n, 1, NULL);
+	if (j.compare.n + (unsigned int)n + j.in.live - 1 > CLI_LIST_MAX)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
-	if (j.guarantee && (j.compare.n || n + j.in.from.on > 1 || j.repeat > 1 || j.local))
+	if (j.guarantee && (j.compare.n || n + j.in.live > 1 || j.repeat > 1 || j.local))
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
 	if (j.drain.n && (j.local || j.guarantee || j.survival))
 		cli_die("whatif: --drain cannot be combined with --local, --guarantee or --survival");
@@ -494,7 +494,7 @@ static int run_whatif(int argc, char **argv)
 	if (j.local && !j.fail.n)
 		cli_die("whatif: --local needs --fail SPEC");
 	if (j.survival) {
-		if (j.compare.n || n + j.in.from.on > 1 || j.guarantee || j.fail.n == CLI_LIST_MAX)
+		if (j.compare.n || n + j.in.live > 1 || j.guarantee || j.fail.n == CLI_LIST_MAX)
 			cli_die("whatif: --survival cannot be combined with --compare, --guarantee or %u --fail",
 				CLI_LIST_MAX);
 		j.fail.v[j.fail.n++] = "0links";
@@ -502,12 +502,12 @@ static int run_whatif(int argc, char **argv)
 		j.metrics = "none";
 	}
 	/* the tables in use come first */
-	if (j.in.from.on && !j.guarantee && !j.survival) {
+	if (j.in.live && !j.guarantee && !j.survival) {
 		memmove(&j.compare.v[1], &j.compare.v[0], j.compare.n * sizeof(j.compare.v[0]));
 		j.compare.v[0] = "in use";
 		j.compare.n++;
 	}
-	for (int i = j.in.from.on ? 0 : 1; i < n; i++)
+	for (int i = j.in.live ? 0 : 1; i < n; i++)
 		j.compare.v[j.compare.n++] = argv[i];
 	cli_progress("reading and routing");
 	parse_metrics(&j);
