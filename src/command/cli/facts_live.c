@@ -60,11 +60,6 @@ struct look {
 	uint32_t no_counters, no_adaptive;	/* numbers of switches that did not answer */
 };
 
-struct field {
-	const char *key;
-	enum MAD_FIELDS field;
-};
-
 static unsigned int info(const ibnd_port_t *p, enum MAD_FIELDS which)
 {
 	return mad_get_field((void *)(uintptr_t)p->info, 0, (int)which);
@@ -134,20 +129,28 @@ static void put_switch(struct look *k, ibnd_node_t *node)
 
 static struct json_object *put_port(struct json_object *list, uint64_t guid, const ibnd_port_t *p)
 {
-	static const struct field fields[] = {
-		{ "state", IB_PORT_STATE_F }, { "physical_state", IB_PORT_PHYS_STATE_F },
-		{ "widths", IB_PORT_LINK_WIDTH_SUPPORTED_F },
-		{ "speeds", IB_PORT_LINK_SPEED_SUPPORTED_F },
-		{ "extended_speeds", IB_PORT_LINK_SPEED_EXT_SUPPORTED_F },
-		{ "vls", IB_PORT_OPER_VLS_F },
-	};
 	struct json_object *e = cli_json_element(list);
 
 	cli_json_guid(e, "guid", guid);
 	cli_json_num(e, "port", (uint64_t)p->portnum);
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		cli_json_num(e, fields[i].key, info(p, fields[i].field));
+	cli_json_num(e, "state", info(p, IB_PORT_STATE_F));
+	cli_json_num(e, "physical_state", info(p, IB_PORT_PHYS_STATE_F));
+	cli_json_num(e, "widths", info(p, IB_PORT_LINK_WIDTH_SUPPORTED_F));
+	cli_json_num(e, "speeds", info(p, IB_PORT_LINK_SPEED_SUPPORTED_F));
+	cli_json_num(e, "extended_speeds", info(p, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F));
+	cli_json_num(e, "vls", info(p, IB_PORT_OPER_VLS_F));
 	return e;
+}
+
+/* Adds the counter to c, unless it is 0 or c is NULL.  Returns 1 if it is not 0. */
+static int put_counter(struct json_object *c, const char *key, uint8_t *data,
+		       enum MAD_FIELDS which)
+{
+	unsigned int value = mad_get_field(data, 0, (int)which);
+
+	if (value && c)
+		cli_json_num(c, key, value);
+	return value != 0;
 }
 
 /* Reads the counters that a bad cable increases (PortCounters, IBA 16.1.3.5), and adds those that
@@ -155,26 +158,18 @@ static struct json_object *put_port(struct json_object *list, uint64_t guid, con
 static int read_counters(const struct look *k, const ibnd_node_t *node, int port,
 			 struct json_object *c)
 {
-	static const struct field counters[] = {
-		{ "LinkDowned", IB_PC_LINK_DOWNED_F }, { "SymbolErrors", IB_PC_ERR_SYM_F },
-		{ "LinkErrorRecovery", IB_PC_LINK_RECOVERS_F },
-		{ "PortRcvErrors", IB_PC_ERR_RCV_F },
-		{ "LocalLinkIntegrityErrors", IB_PC_ERR_LOCALINTEG_F },
-		{ "ExcessiveBufferOverrunErrors", IB_PC_ERR_EXCESS_OVR_F },
-	};
 	uint8_t data[1024] = { 0 };
 	ib_portid_t to = { .lid = node->smalid, .qp = 1, .qkey = IB_DEFAULT_QP1_QKEY };
-	int n = 0;
+	int n;
 
 	if (!pma_query_via(data, &to, port, PMA_TIMEOUT_MS, IB_GSI_PORT_COUNTERS, k->via))
 		return -1;
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-		unsigned int value = mad_get_field(data, 0, (int)counters[i].field);
-
-		n += value != 0;
-		if (value && c)
-			cli_json_num(c, counters[i].key, value);
-	}
+	n = put_counter(c, "LinkDowned", data, IB_PC_LINK_DOWNED_F);
+	n += put_counter(c, "SymbolErrors", data, IB_PC_ERR_SYM_F);
+	n += put_counter(c, "LinkErrorRecovery", data, IB_PC_LINK_RECOVERS_F);
+	n += put_counter(c, "PortRcvErrors", data, IB_PC_ERR_RCV_F);
+	n += put_counter(c, "LocalLinkIntegrityErrors", data, IB_PC_ERR_LOCALINTEG_F);
+	n += put_counter(c, "ExcessiveBufferOverrunErrors", data, IB_PC_ERR_EXCESS_OVR_F);
 	return n;
 }
 
