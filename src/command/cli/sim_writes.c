@@ -61,11 +61,12 @@ static void write_step(struct cli_sim *j, const struct ftr_transition *x,
 				write_block(j, x, g, b, step);
 }
 
-void cli_sim_write(struct cli_sim *j, uint64_t at, const struct ftr_tables *now,
-		   const struct ftr_tables *to, const uint8_t *down)
+void cli_sim_write(struct cli_sim *j, const struct ftr_tables *to)
 {
-	struct ftr_transition x = { .f = j->conf.f, .now = now, .to = to, .silent = down };
-	struct ftr_sim_change g = { .at = at, .kind = FTR_SIM_ENTRY };
+	struct ftr_transition x = {
+		.f = j->conf.f, .now = j->now, .to = to, .silent = j->down.dead_sw,
+	};
+	struct ftr_sim_change g = { .at = j->at, .kind = FTR_SIM_ENTRY };
 
 	if (j->plain) {
 		write_step(j, &x, &g, FTR_TRANSITION_NONE);
@@ -78,14 +79,14 @@ void cli_sim_write(struct cli_sim *j, uint64_t at, const struct ftr_tables *now,
 	free(x.step);
 }
 
-void cli_sim_clear(struct cli_sim *j, uint64_t at, struct ftr_tables *now, ftr_sw s)
+void cli_sim_clear(struct cli_sim *j, ftr_sw s)
 {
-	uint8_t *row = ftr_tables_row(now, s);
+	uint8_t *row = ftr_tables_row(j->now, s);
 	struct ftr_sim_change g = {
-		.at = at, .kind = FTR_SIM_ENTRY, .sw = s, .port = FTR_PORT_NONE,
+		.at = j->at, .kind = FTR_SIM_ENTRY, .sw = s, .port = FTR_PORT_NONE,
 	};
 
-	for (uint32_t lid = 1; lid <= now->max_lid; lid++) {
+	for (uint32_t lid = 1; lid <= j->now->max_lid; lid++) {
 		if (row[lid] == FTR_PORT_NONE)
 			continue;
 		g.lid = (ftr_lid)lid;
