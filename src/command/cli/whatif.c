@@ -411,24 +411,22 @@ static void all_runs(struct cli_whatif *j)
 	cli_progress_end();
 }
 
-/* Counts what survives in the runs of the columns "local" and "after". */
-static struct cli_survival survived(const struct cli_whatif *j)
+/* Counts what survives in the runs of the columns "local" and "after".  row: all 0. */
+static void count_survived(const struct cli_whatif *j, unsigned int row[CLI_N_SURVIVAL])
 {
-	struct cli_survival s = { .links = j->faults.links };
-
+	row[CLI_FAILED_LINKS] = j->faults.links;
 	for (unsigned int i = 0; i < j->repeat; i++) {
-		s.n[CLI_BY_CABLING] += j->col[2].run[i].v[CLI_M_CUT] <= 0;
-		s.n[CLI_BY_REPAIR] += j->col[1].run[i].v[CLI_M_LOST] <= 0;
-		s.n[CLI_BY_TABLES] += j->col[2].run[i].v[CLI_M_LOST] <= 0;
+		row[CLI_BY_CABLING] += j->col[2].run[i].v[CLI_M_CUT] <= 0;
+		row[CLI_BY_REPAIR] += j->col[1].run[i].v[CLI_M_LOST] <= 0;
+		row[CLI_BY_TABLES] += j->col[2].run[i].v[CLI_M_LOST] <= 0;
 	}
-	return s;
 }
 
 /* Makes the runs for each number of links in --survival.  The last of the faults is a placeholder
  * for this number. */
 static int report_survival(struct cli_whatif *j)
 {
-	struct cli_survival row[CLI_LIST_MAX];
+	unsigned int row[CLI_LIST_MAX][CLI_N_SURVIVAL] = { 0 };
 	char words[400], spec[420], *save = NULL;
 	unsigned int n = 0;
 
@@ -443,7 +441,7 @@ static int report_survival(struct cli_whatif *j)
 		j->faults = cli_faults_parse(j->f, "survival", &j->fail);
 		j->done = 0;
 		all_runs(j);
-		row[n++] = survived(j);
+		count_survived(j, row[n++]);
 	}
 	j->fail.n--;
 	return cli_whatif_survival(j, row, n);
