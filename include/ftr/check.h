@@ -174,8 +174,9 @@ struct ftr_check_report {
 /*
  * Make a base from checked tables, for checks of other tables over the same fabric without some of
  * its links.  rank[s]: the claimed rank of switch s.  Several threads may use the base at the same
- * time.  f, t and rank must outlive *out.  The base takes twice as much memory as t, or nearly none if
- * t has findings other than missing entries: then it saves nothing.  Errors: as ftr_check_tables.
+ * time.  f, t and rank must outlive *out.  The base takes twice as much memory as t, or nearly none
+ * if t has findings other than missing entries: then it saves nothing.  Errors: as
+ * ftr_check_tables.
  *
  * ftr_check_base_load adds all-to-all traffic (<ftr/load.h>), so that the checks set
  * ftr_check_report.load_max.  hosts is copied.  Errors: as ftr_load_new.

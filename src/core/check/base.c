@@ -49,8 +49,8 @@ static void fill_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 		bytes_columns(to, ftr_tables_row(b->t, 0) + at, b->t->stride, b->f->n_sw);
 		for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++)
 			if (to[i])
-				set_hops(b, (ftr_lid)(at + i), b->stack + (size_t)worker * b->f->n_sw,
-					 paths);
+				set_hops(b, (ftr_lid)(at + i),
+					 b->stack + (size_t)worker * b->f->n_sw, paths);
 	}
 	for (int h = 0; h < CHK_HOPS; h++)
 		if (paths[h])

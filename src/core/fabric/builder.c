@@ -32,7 +32,7 @@ struct ftr_builder {
 	struct ftr_map ep_by_end;	/* keys: end_key() */
 	struct ftr_map ep_by_guid;
 	struct ftr_map link_by_end;
-	/* ftr_builder_freeze(): the fabric under construction, and writable pointers to its arrays */
+	/* ftr_builder_freeze(): the new fabric, and writable pointers to its arrays */
 	struct ftr_fabric *f;
 	struct ftr_switch *f_sw;
 	struct ftr_endport *f_ep;
