@@ -101,6 +101,12 @@ static inline ftr_sw balance_switch(const struct balance_net *net, uint32_t d)
 	return net->in->shape->numbering.col_sw[net->dest[d].col];
 }
 
+/* The shape that the entries for column l follow. */
+static inline const struct ftr_shape *balance_shape(const struct balance_net *net, uint32_t l)
+{
+	return net->in->use_full && net->in->use_full[l] ? net->in->full : net->in->shape;
+}
+
 /* The link of port `port` of s, or BALANCE_NONE if no switch is connected to this port. */
 static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s, ftr_port port)
 {
@@ -164,7 +170,7 @@ struct balance_column {
 	 * sw[]; 0: no path */
 	uint16_t *sw;
 	uint32_t n;
-	uint32_t *at;
+	uint16_t *at;
 	struct ftr_costs costs;	/* costs and down-costs from each switch to the column */
 	/* The candidates of s are group[first[s]] .. group[first[s] + n_cand[s] - 1].
 	 * n_cand[s] == UNKNOWN_CAND: not computed yet */
@@ -240,6 +246,7 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 /* The sources behind an entry. */
 struct balance_behind {
 	const struct balance_net *net;
+	/* the destination, whose paths must have no loop: see struct balance_column */
 	const struct ftr_shape *sh;
 	struct ftr_costs costs;
 	struct flow_dest of;
@@ -251,8 +258,6 @@ struct balance_behind {
 	uint32_t n, hosts, rail;
 };
 
-/* Set the destination: one of column l.  Its paths must have no loop. */
-void balance_behind_begin(struct balance_behind *z, struct flow_dest of, uint32_t l);
 /* Find the sources behind the entry of s.  The work grows with the number of switches behind it. */
 void balance_behind(struct balance_behind *z, ftr_sw s);
 

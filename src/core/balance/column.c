@@ -177,7 +177,7 @@ static void sort_switches(struct balance_column *c)
 	}
 	for (ftr_sw s = 0; s < n_sw; s++)
 		if (c->key[s] != NO_PATH) {
-			c->at[s] = ++c->begin[c->key[s]];
+			c->at[s] = (uint16_t)++c->begin[c->key[s]];
 			c->sw[c->at[s] - 1] = (uint16_t)s;
 		}
 }
@@ -187,7 +187,7 @@ void balance_column_begin(struct balance_column *c, uint32_t l)
 	const struct ftr_balance_input *in = c->net->in;
 
 	c->l = l;
-	c->sh = in->use_full && in->use_full[l] ? in->full : in->shape;
+	c->sh = balance_shape(c->net, l);
 	c->costs = ftr_shape_column(c->sh, l);
 	if (c->cost && c->sh == in->shape)
 		c->costs = (struct ftr_costs){

@@ -66,13 +66,15 @@ static inline bool may_be_bad(const struct sweep *z, uint32_t link)
 		(z->l->bins && z->pos != BALANCE_NONE && z->l->n_full[z->net->links.row[link]]);
 }
 
-/* True if an entry for the destination leads onto a link that may be bad. */
+/* True if an entry for the destination may lead onto a bad link. */
 static bool uses_bad_link(const struct sweep *z)
 {
-	for (ftr_sw s = 0; s < z->net->f->n_sw; s++) {
-		uint32_t link = balance_link(z->net, z->flows.of, s);
+	const struct flow_span *ports = z->net->links.ports;
 
-		if (link != BALANCE_NONE && may_be_bad(z, link))
+	for (ftr_sw s = 0; s < z->net->f->n_sw; s++) {
+		uint32_t link = ports[s].begin + z->flows.of.entry[s];
+
+		if (z->l->bins || (link < ports[s].end && is_above(z, link)))
 			return true;
 	}
 	return false;
@@ -269,7 +271,9 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 {
 	uint32_t n = find_listed(z, d);
 
-	balance_behind_begin(&z->behind, z->flows.of, z->d->col);
+	z->behind.sh = z->col.sh;
+	z->behind.costs = z->col.costs;
+	z->behind.of = z->flows.of;
 	for (uint32_t i = 0; i < n; i++) {
 		balance_behind(&z->behind, z->listed[i]);
 		z->at[z->listed[i]] = (struct passing){
@@ -350,7 +354,8 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 	const struct balance_net *net = l->net;
 	struct sweep z = { .l = l, .net = net, .w = w };
 	struct ftr_arena *a = ftr_arena_new();
-	bool ok = a && balance_column_new(net, a, !w->only, &z.col) &&
+	bool all = !w->only || w->only->first[net->n_dests] > net->f->n_sw;
+	bool ok = a && balance_column_new(net, a, all, &z.col) &&
 		FTR_NEW(a, z.at, net->f->n_sw) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
 		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
 		FTR_NEW(a, z.examine, net->f->n_sw) &&
