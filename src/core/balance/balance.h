@@ -71,6 +71,8 @@ struct balance_net {
 	uint32_t *pos;		/* [n_dests] position of the host, or BALANCE_NONE */
 	uint32_t *first;
 	uint32_t *dest_of;	/* dest_of[lid]: index in dest[], or BALANCE_NONE */
+	/* [n_sw][n_sw] costs of the shape, sorted by column; NULL: read them from the shape */
+	uint8_t *cost, *down;
 };
 
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
@@ -177,17 +179,17 @@ struct balance_column {
 	const struct ftr_group **group;
 	uint32_t *first;
 	uint16_t *n_cand;
-	/* [n_sw][n_sw] costs of the shape, sorted by column; NULL: read them from the shape */
-	uint8_t *cost, *down;
 	/* scratch */
 	uint16_t *key;
 	uint32_t *begin;
 	ftr_sw *stack;
 };
 
-/* all: all columns will be set, so sorting the costs saves time.  Returns false if memory is
+/* Sort the costs, which saves time if many columns will be set.  Returns false if memory is
  * exhausted. */
-bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool all,
+bool balance_sort_costs(struct balance_net *net);
+/* Returns false if memory is exhausted. */
+bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
 			struct balance_column *out);
 /* Set the members for column l, which must have destinations.  of: the present entries for one of
  * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its

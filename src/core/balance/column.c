@@ -37,7 +37,18 @@ static uint8_t *sort_costs(const struct ftr_shape *sh, struct ftr_arena *a, cons
 	return sorted;
 }
 
-bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool all,
+bool balance_sort_costs(struct balance_net *net)
+{
+	const struct ftr_shape *sh = net->in->shape;
+
+	if (!net->down) {
+		net->cost = sort_costs(sh, net->arena, sh->reach.cost);
+		net->down = sort_costs(sh, net->arena, sh->reach.down);
+	}
+	return net->cost && net->down;
+}
+
+bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
 			struct balance_column *out)
 {
 	const struct ftr_balance_input *in = net->in;
@@ -49,12 +60,6 @@ bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool
 	    !FTR_NEW(a, out->key, n_sw) || !FTR_NEW(a, out->begin, n_sw) ||
 	    !FTR_NEW(a, out->stack, (size_t)n_sw + net->n_links))
 		return false;
-	if (all) {
-		out->cost = sort_costs(in->shape, a, in->shape->reach.cost);
-		out->down = sort_costs(in->shape, a, in->shape->reach.down);
-		if (!out->cost || !out->down)
-			return false;
-	}
 	for (ftr_sw s = 0; s < n_sw; s++) {
 		uint32_t of_shape = ftr_shape_groups(in->shape, s);
 
@@ -189,10 +194,10 @@ void balance_column_begin(struct balance_column *c, uint32_t l)
 	c->l = l;
 	c->sh = balance_shape(c->net, l);
 	c->costs = ftr_shape_column(c->sh, l);
-	if (c->cost && c->sh == in->shape)
+	if (c->net->down && c->sh == in->shape)
 		c->costs = (struct ftr_costs){
-			c->cost + (size_t)l * in->shape->f->n_sw,
-			c->down + (size_t)l * in->shape->f->n_sw, 1,
+			c->net->cost + (size_t)l * in->shape->f->n_sw,
+			c->net->down + (size_t)l * in->shape->f->n_sw, 1,
 		};
 }
 

@@ -354,8 +354,7 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 	const struct balance_net *net = l->net;
 	struct sweep z = { .l = l, .net = net, .w = w };
 	struct ftr_arena *a = ftr_arena_new();
-	bool all = !w->only || w->only->first[net->n_dests] > net->f->n_sw;
-	bool ok = a && balance_column_new(net, a, all, &z.col) &&
+	bool ok = a && balance_column_new(net, a, &z.col) &&
 		FTR_NEW(a, z.at, net->f->n_sw) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
 		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
 		FTR_NEW(a, z.examine, net->f->n_sw) &&
