@@ -20,10 +20,10 @@
 #define OPEN (UINT16_MAX - 2)	/* the key is being computed */
 
 /* Returns NULL if memory is exhausted. */
-static uint8_t *sort_costs(const struct ftr_shape *sh, struct ftr_arena *a, const uint8_t *from)
+static uint8_t *sort_costs(struct balance_net *net, const uint8_t *from)
 {
-	const uint32_t n_sw = sh->f->n_sw;
-	uint8_t *sorted = ftr_arena_alloc(a, n_sw, n_sw);
+	const uint32_t n_sw = net->f->n_sw;
+	uint8_t *sorted = ftr_arena_alloc(net->arena, n_sw, n_sw);
 
 	if (!sorted)
 		return NULL;
@@ -32,18 +32,16 @@ static uint8_t *sort_costs(const struct ftr_shape *sh, struct ftr_arena *a, cons
 
 		for (uint32_t i = 0; i < FTR_MIN(n_sw - l, BYTES_COLUMNS); i++)
 			to[i] = sorted + (size_t)(l + i) * n_sw;
-		bytes_columns(to, from + l, sh->reach.stride, n_sw);
+		bytes_columns(to, from + l, net->in->shape->reach.stride, n_sw);
 	}
 	return sorted;
 }
 
 bool balance_sort_costs(struct balance_net *net)
 {
-	const struct ftr_shape *sh = net->in->shape;
-
 	if (!net->down) {
-		net->cost = sort_costs(sh, net->arena, sh->reach.cost);
-		net->down = sort_costs(sh, net->arena, sh->reach.down);
+		net->cost = sort_costs(net, net->in->shape->reach.cost);
+		net->down = sort_costs(net, net->in->shape->reach.down);
 	}
 	return net->cost && net->down;
 }

@@ -273,11 +273,10 @@ uint64_t balance_copy_write(const struct balance_net *net, const struct flow_des
 
 			for (uint32_t lid = b; lid < FTR_MIN(b + FTR_LFT_BLOCK, net->f->max_lid + 1u); lid++) {
 				uint32_t d = net->dest_of[lid];
+				uint8_t entry = d == BALANCE_NONE ? row[lid] : copy[d].entry[s];
 
-				if (d == BALANCE_NONE || row[lid] == copy[d].entry[s])
-					continue;
-				differ++;
-				row[lid] = copy[d].entry[s];
+				differ += row[lid] != entry;
+				row[lid] = entry;
 			}
 		}
 	return differ;

@@ -30,8 +30,7 @@
 /* Flows that pass a switch.  Their sources are tour[first .. first + n - 1]. */
 struct passing {
 	uint32_t hosts, rail;	/* rail: sum of balance_rail() */
-	uint16_t n, first;
-	uint16_t left;		/* scratch of set_tour() */
+	uint16_t n, first, left;	/* left: scratch of set_tour() */
 };
 
 struct sweep {
@@ -69,12 +68,10 @@ static inline bool may_be_bad(const struct sweep *z, uint32_t link)
 /* True if an entry for the destination may lead onto a bad link. */
 static bool uses_bad_link(const struct sweep *z)
 {
-	const struct flow_span *ports = z->net->links.ports;
-
 	for (ftr_sw s = 0; s < z->net->f->n_sw; s++) {
-		uint32_t link = ports[s].begin + z->flows.of.entry[s];
+		uint32_t link = z->net->links.ports[s].begin + z->flows.of.entry[s];
 
-		if (z->l->bins || (link < ports[s].end && is_above(z, link)))
+		if (z->l->bins || (link < z->net->links.ports[s].end && is_above(z, link)))
 			return true;
 	}
 	return false;
@@ -192,9 +189,9 @@ static void set_tour(const struct sweep *z)
 	to->left = to->n;
 	for (uint32_t i = c->n - 1; i-- > 0;) {
 		struct passing *p = &z->at[c->sw[i]];
-		uint32_t link = balance_link(z->net, z->flows.of, c->sw[i]);
 		uint32_t src = z->net->source_of[c->sw[i]];
-		struct passing *next = &z->at[z->net->links.peer[link]];
+		struct passing *next =
+			&z->at[z->net->links.peer[balance_link(z->net, z->flows.of, c->sw[i])]];
 
 		next->left -= p->n;
 		p->first = next->left;
@@ -284,27 +281,15 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 	}
 }
 
-/* Begin destination d.  Returns false if no entry has to change. */
-static bool begin_dest(struct sweep *z, const struct flow_dest *copy, uint32_t d)
-{
-	const struct balance_subset *only = z->w->only;
-
-	z->flows.of = copy[d];
-	z->d = &z->net->dest[d];
-	z->pos = z->net->pos[d];
-	return only ? only->first[d] < only->first[d + 1] : uses_bad_link(z);
-}
-
 /* Set z->col for column l.  Returns false if the candidates lead in a circle. */
 static bool begin_column(struct sweep *z, struct flow_dest of, uint32_t l)
 {
 	const struct balance_subset *only = z->w->only;
-	const uint32_t *first = z->net->first;
 
 	if (!only || z->net->in->extra)
 		return balance_column_set(&z->col, l, of);
 	balance_column_begin(&z->col, l);
-	for (uint32_t i = only->first[first[l]]; i < only->first[first[l + 1]]; i++)
+	for (uint32_t i = only->first[z->net->first[l]]; i < only->first[z->net->first[l + 1]]; i++)
 		balance_column_forget(&z->col, only->sw[i]);
 	return true;
 }
@@ -313,9 +298,13 @@ static bool begin_column(struct sweep *z, struct flow_dest of, uint32_t l)
 static bool sweep_column(struct sweep *z, const struct flow_dest *copy, uint32_t l)
 {
 	const struct balance_net *net = z->net;
+	const struct balance_subset *only = z->w->only;
 
 	for (uint32_t d = net->first[l]; d < net->first[l + 1]; d++) {
-		if (!begin_dest(z, copy, d))
+		z->flows.of = copy[d];
+		z->d = &net->dest[d];
+		z->pos = net->pos[d];
+		if (only ? only->first[d] == only->first[d + 1] : !uses_bad_link(z))
 			continue;
 		if (z->col.l != l && !begin_column(z, copy[net->first[l]], l))
 			return true;
@@ -323,7 +312,7 @@ static bool sweep_column(struct sweep *z, const struct flow_dest *copy, uint32_t
 		if (z->w->cancelled)
 			return false;
 		z->flows.sh = z->col.sh;
-		if (z->w->only)
+		if (only)
 			sweep_listed(z, d);
 		else
 			sweep_all(z);
