@@ -2,6 +2,7 @@
 # listed in tests/<class>/local.mk; the end-to-end runs in tests/sim.
 CHECK_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -I$(top_srcdir)/tests
 CHECK_TEST_LDADD = libsuite.a libftrtools.a libftrcore.a $(CHECK_LIBS)
+EXTRA_DIST += tests/lib/coverage.py
 if HAVE_CHECK
 check_LIBRARIES += libsuite.a
 libsuite_a_SOURCES = tests/lib/suite.c tests/lib/suite.h tests/lib/at_rest.h

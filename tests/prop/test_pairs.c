@@ -59,7 +59,7 @@ static bool cross(const struct ftr_fabric *f, const struct ftr_tables *t, ftr_ep
 }
 
 static void check_rounds(const struct ftr_fabric *f, const struct ftr_tables *t,
-			 const struct pair_plan *plan, uint32_t *all, uint64_t seed)
+			 const struct pairs *plan, uint32_t *all, uint64_t seed)
 {
 	uint32_t n = f->n_ports + f->n_ep, in_round = 0;
 	uint32_t *used = calloc(n, sizeof(*used)), *node = calloc(f->n_nodes + 1u, sizeof(*node));
@@ -88,12 +88,12 @@ static void check_rounds(const struct ftr_fabric *f, const struct ftr_tables *t,
 	free(node);
 }
 
-static void check_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const bool *member,
+static void check_plan(const struct ftr_fabric *f, const struct ftr_tables *t, const char **member,
 		       uint64_t seed)
 {
 	uint32_t n = f->n_ports + f->n_ep, covered = 0, left = 0;
 	uint32_t *all = calloc(n, sizeof(*all)), *possible = calloc(n, sizeof(*possible));
-	struct pair_plan plan = { .f = f, .t = t, .member = member };
+	struct pairs plan = { .f = f, .t = t, .name = member };
 
 	pairs_plan(&plan);
 	check_rounds(f, t, &plan, all, seed);
@@ -103,7 +103,7 @@ static void check_plan(const struct ftr_fabric *f, const struct ftr_tables *t, c
 				cross(f, t, a, b, possible);
 	for (uint32_t x = 0; x < n; x++) {
 		bool host = x < f->n_ports && f->ports[x].peer_kind == FTR_PEER_EP;
-		bool link = x >= f->n_ports ? member[x - f->n_ports] :
+		bool link = x >= f->n_ports ? member[x - f->n_ports] != NULL :
 			f->ports[x].peer_kind != FTR_PEER_NONE &&
 			(!host || member[f->ports[x].peer]);
 
@@ -132,7 +132,7 @@ START_TEST(random_fabrics)
 		struct ftr_shape *sh;
 		struct ftr_tables *t;
 		struct ftr_rng r;
-		bool *member;
+		const char **member;
 
 		suite_now(seed);
 		ftr_rng_seed(&r, seed);
@@ -140,10 +140,10 @@ START_TEST(random_fabrics)
 		ok(ftr_shape_new(f, NULL, NULL, &sh, &err));
 		ok(ftr_tables_new(f, false, &t, &err));
 		ok(ftr_engine_find("dmodc")->route(sh, &opts, NULL, t, NULL, &err));
-		member = calloc(f->n_ep + 1u, 1);
+		member = calloc(f->n_ep + 1u, sizeof(*member));
 		for (ftr_ep e = 0; e < f->n_ep; e++)
 			member[e] = f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid &&
-				ftr_rng_below(&r, 10) > i % 3;
+				ftr_rng_below(&r, 10) > i % 3 ? "host" : NULL;
 		check_plan(f, t, member, seed);
 		free(member);
 		ftr_tables_free(t);

@@ -206,9 +206,13 @@ static bool fail_links(struct ftr_rng *r, struct rr *rr, struct follow *w, uint8
 	older.sound += !v->unsafe;
 	older.second += !v->unsafe && any_refused(v->incr);
 	older.unsafe += v->unsafe;
-	if (!v->unsafe)
-		write_steps(w, f, v->sent, res, seed);
-	return !v->unsafe;
+	if (v->unsafe)
+		return false;
+	write_steps(w, f, v->sent, res, seed);
+	/* the next repair starts from the entries in the switches */
+	ck_assert_mem_eq(ftr_cdg_tables(v->graph)->lft, v->sent->lft,
+			 (size_t)f->n_sw * v->sent->stride);
+	return true;
 }
 
 static void fail_some(uint64_t seed)

@@ -346,6 +346,39 @@ START_TEST(loop_in_use)
 }
 END_TEST
 
+/* While packets follow the entries of before a takeover that was reported as unsafe, a link fails that
+ * no entry uses.  No entry is replaced, so nothing is reported. */
+START_TEST(unused_link)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = draw("a: b e f f f f f f f f f f f f h1\n"
+			"b: c h1\nc: d h1\nd: e h1\ne: h1\nf: h1\n"),
+		.options = ORDERED "transition_limit_ms 100\n", .not_up = true,
+	});
+	const struct ftr_fabric *f = h->fab;
+	ftr_sw a = f->ep[0].sw;
+	ftr_port unused = 0;
+
+	h->osm->subn.opt.packet_life_time = OSM_DEFAULT_SWITCH_PACKET_LIFE;
+	hold_shortest(h, 2);
+	sweep(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF121"), 2);
+	for (unsigned int p = 1; p <= f->sw[a].n_ports; p++) {
+		const struct ftr_swport *q = ftr_fabric_port(f, a, (ftr_port)p);
+
+		if (q->peer_kind == FTR_PEER_SW && !memchr(h->sw[a].lft, (int)p, f->max_lid + 1u) &&
+		    !memchr(h->sw[q->peer].lft, q->peer_port, f->max_lid + 1u))
+			unused = (ftr_port)p;
+	}
+	ck_assert(unused);
+	fake_link(h, a, unused, false);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
+	ck_assert_msg(fake_logged(h, "IBF121") == 2, "%s", h->log);
+	fake_free(h);
+}
+END_TEST
+
 /* Make the plugin's engine refuse once, so that another engine routes. */
 struct refusal {
 	uint8_t *lft;
@@ -647,6 +680,7 @@ int main(void)
 	tcase_add_test(t, planner_fails);
 	tcase_add_test(t, fresh_switches);
 	tcase_add_test(t, loop_in_use);
+	tcase_add_test(t, unused_link);
 	tcase_add_loop_test(t, after_another_engine, 0, 2);
 	tcase_add_test(t, lost_sets);
 	tcase_add_test(t, late_copies);

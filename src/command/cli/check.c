@@ -48,15 +48,15 @@ static void read_all(struct check *s, const char *fabric)
 	struct cli_live *n = &s->net;
 	double t0 = cli_now();
 
-	if (s->in.from.on) {
-		cli_must(cli_live_read(&s->in.from, n, &cli_err));
+	if (s->in.live) {
+		cli_must(cli_live_read(&s->in, n, &cli_err));
 	} else {
 		n->f = cli_read_fabric(&s->in, fabric);
 		n->t = cli_read_lfts(s->lfts, n->f, &n->missing);
 	}
 	s->f = n->f;
 	s->t = n->t;
-	if (s->in.from.on)
+	if (s->in.live)
 		snprintf(s->source, sizeof(s->source), "read from the switches in %.2f s",
 			 cli_now() - t0);
 	else
@@ -177,11 +177,11 @@ static int run_check(int argc, char **argv)
 			n ? argv[0] : NULL, s.lfts, s.sl2vl, s.psl,
 			s.in.nominal, s.in.roots, s.in.cn,
 			s.in.io }, 8);
-	cli_live_args("check", &s.in.from, n, 0, NULL);
-	if (s.in.from.on && (s.lfts || n))
+	cli_live_args("check", &s.in, n, 0, NULL);
+	if (s.in.live && (s.lfts || n))
 		cli_die("check: --live reads fabric and tables from the switches; '%s' cannot be given with it",
 			s.lfts ? "--lfts" : argv[0]);
-	if (!s.in.from.on && (!s.lfts || !n))
+	if (!s.in.live && (!s.lfts || !n))
 		cli_die("check: FABRIC and --lfts FILE are needed, or --live");
 	cli_progress("reading");
 	read_all(&s, argv[0]);

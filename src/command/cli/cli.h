@@ -118,16 +118,23 @@ struct cli_in {
 	const char *roots, *cn, *io, *nominal, *order, *output;
 	unsigned int lmc, threads, leaf_order;
 	bool tolerant, json;
-	struct cli_live_opts from;
-	struct ftr_team *team;	/* not an option; set by the command; NULL: one thread */
-};
-
-/* An engine and its options, set by CLI_OPTS_ENGINE. */
-struct cli_engine {
-	const struct ftr_engine_ops *ops;
+	/* CLI_OPTS_LIVE */
+	bool live;
+	const char *ca;		/* local adapter; NULL: the first with a port that is up */
+	unsigned int port;	/* port of that adapter; 0: the first that is up */
+	uint64_t m_key;
+	/* CLI_OPTS_ENGINE: the engine and its options */
+	const struct ftr_engine_ops *engine;
 	unsigned int balance;
 	unsigned int paths;	/* enum ftr_paths */
 	uint64_t sm_switch;	/* node GUID; 0: not given */
+	/* not options, but set by the command */
+	struct ftr_team *team;	/* NULL: one thread */
+	/* If not NULL, cli_live_read() calls it after the discovery, before tables are read.  net:
+	 * the libibnetdisc fabric from which f was built.  f may have no LIDs. */
+	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net, const struct ftr_fabric *f,
+				struct ftr_err *err);
+	void *look_ctx;
 };
 
 /* An entry of a table of options.  m: member for the value.  The file defines OPTS as the type of the
@@ -140,15 +147,13 @@ struct cli_engine {
 	OPT(UINT, "threads", in.threads, "N", \
 	    "number of threads; 0: one per core", "0", 0, FTR_TEAM_MAX)
 /* depth: the default value of --balance */
-#define CLI_OPT_BALANCE(m, depth) \
-	OPT(WORD, "balance", m, "off|load|full", \
-	    "load: balance all-to-all traffic; full: also shift permutations", depth)
 #define CLI_OPTS_ENGINE(depth) \
-	OPT(ENGINE, "engine", engine.ops, "NAME", "routing engine", "dmodc"), \
-	CLI_OPT_BALANCE(engine.balance, depth), \
-	OPT(WORD, "paths", engine.paths, "all|updown", \
+	OPT(ENGINE, "engine", in.engine, "NAME", "routing engine", "dmodc"), \
+	OPT(WORD, "balance", in.balance, "off|load|full", \
+	    "load: balance all-to-all traffic; full: also shift permutations", depth), \
+	OPT(WORD, "paths", in.paths, "all|updown", \
 	    "dmodc: connect all host ports, or use only up/down paths", "all"), \
-	OPT(U64, "sm-switch", engine.sm_switch, "GUID", \
+	OPT(U64, "sm-switch", in.sm_switch, "GUID", \
 	    "sftree: node GUID of the subnet manager's switch; 0: not given", "0")
 #define CLI_OPT_ROOTS OPT(FILE, "roots", in.roots, "FILE", "node GUIDs of the root switches")
 #define CLI_OPTS_GUIDS \
@@ -176,23 +181,23 @@ struct cli_engine {
 	OPT(LIST, "fail", fail, "SPEC", "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)")
 #define CLI_OPT_SEED OPT(U64, "seed", seed, "N", "seed of the random faults", "0")
 #define CLI_OPTS_LIVE \
-	OPT(FLAG, "live", in.from.on, NULL, "read fabric and tables from the switches"), \
+	OPT(FLAG, "live", in.live, NULL, "read fabric and tables from the switches"), \
 	CLI_OPTS_LOCAL("--live: ")
 /* The options that choose the local port.  when: text before each description. */
 #define CLI_OPTS_LOCAL(when) \
-	OPT(STRING, "ca", in.from.ca, "NAME", \
+	OPT(STRING, "ca", in.ca, "NAME", \
 	    when "local adapter; if not given, the first with a port that is up"), \
-	OPT(UINT, "port", in.from.port, "N", \
+	OPT(UINT, "port", in.port, "N", \
 	    when "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX), \
-	OPT(U64, "m-key", in.from.m_key, "KEY", when "M_Key of the switches", "0")
+	OPT(U64, "m-key", in.m_key, "KEY", when "M_Key of the switches", "0")
 #define CLI_OPT_END { .name = NULL }
 
 /* ---- shared by several commands (common.c) ----------------------------- */
 
 /* Returns the options for routing f, a damaged fabric.  Ignores an sm_switch that is not in f. */
-struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e, const struct ftr_fabric *f);
+struct ftr_route_opts cli_damaged_opts(const struct cli_in *in, const struct ftr_fabric *f);
 /* Like cli_damaged_opts, but dies if sm_switch is not a switch of f. */
-struct ftr_route_opts cli_route_opts(const struct cli_engine *e, const struct ftr_fabric *f);
+struct ftr_route_opts cli_route_opts(const struct cli_in *in, const struct ftr_fabric *f);
 
 /* Reads the fabric from the file at path, with LIDs by --lmc.  With --tolerant, a link that only one
  * end reports is left out, with a note on stderr.  Dies after an error. */

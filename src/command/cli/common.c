@@ -32,14 +32,14 @@ const char *cli_num(char *buf, uint64_t n)
 	return buf;
 }
 
-struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e, const struct ftr_fabric *f)
+struct ftr_route_opts cli_damaged_opts(const struct cli_in *in, const struct ftr_fabric *f)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 
-	o.balance = (enum ftr_balance)e->balance;
-	o.paths = (enum ftr_paths)e->paths;
-	if (e->sm_switch)
-		o.sm_switch = ftr_fabric_find_sw(f, e->sm_switch);
+	o.balance = (enum ftr_balance)in->balance;
+	o.paths = (enum ftr_paths)in->paths;
+	if (in->sm_switch)
+		o.sm_switch = ftr_fabric_find_sw(f, in->sm_switch);
 	return o;
 }
 
@@ -49,13 +49,13 @@ const char *cli_count(char *buf, uint64_t n, const char *one, const char *many)
 	return buf;
 }
 
-struct ftr_route_opts cli_route_opts(const struct cli_engine *e, const struct ftr_fabric *f)
+struct ftr_route_opts cli_route_opts(const struct cli_in *in, const struct ftr_fabric *f)
 {
-	struct ftr_route_opts o = cli_damaged_opts(e, f);
+	struct ftr_route_opts o = cli_damaged_opts(in, f);
 
-	if (e->sm_switch && o.sm_switch == FTR_SW_NONE)
+	if (in->sm_switch && o.sm_switch == FTR_SW_NONE)
 		cli_die("--sm-switch 0x%016" PRIx64 ": no switch of the fabric has that GUID",
-			e->sm_switch);
+			in->sm_switch);
 	return o;
 }
 

@@ -97,38 +97,31 @@ struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh, const struct ftr_
 	return out;
 }
 
-/* What tests/ddlr/verify has run with k-1 faults on trees with this k, without a failure
- * (docs/ddlr.md). */
-static const struct tested {
-	unsigned int k;
-	const char *sets, *trees;
-} tested[] = {
-	{ 2, "all sets", "2-ary 2-, 3- and 4-tree" },
-	{ 3, "all sets", "3-ary 2- and 3-tree" },
-	{ 4, "all sets", "4-ary 2-tree; 200,000 random sets: 4-ary 3-tree" },
-	{ 5, "random sets", "5-ary 2-tree (3,000) and 3-tree (30)" },
-	{ 6, "random sets", "6-ary 3-tree (22)" },
-	{ 8, "random sets", "8-ary 2-tree (5,300)" },
-	{ 10, "random sets", "10-ary 2-tree (200)" },
-	{ 12, "random sets", "12-ary 2-tree (350)" },
-	{ 16, "random sets", "16-ary 2-tree (60)" },
-	{ 18, "random sets", "18-ary 2-tree (10), 2-level tree of 648 hosts (45)" },
-	{ 20, "random sets", "2-level tree of 800 hosts (4)" },
-	{ 0, "none", "no tree with this k" }	/* all others */
+/* [k] what tests/ddlr/verify has run with k-1 faults on trees with this k, without a failure
+ * (docs/ddlr.md): sets of faults, and trees.  [0]: for each k that is not listed. */
+static const char *const tested[][2] = {
+	[0] = { "none", "no tree with this k" },
+	[2] = { "all sets", "2-ary 2-, 3- and 4-tree" },
+	[3] = { "all sets", "3-ary 2- and 3-tree" },
+	[4] = { "all sets", "4-ary 2-tree; 200,000 random sets: 4-ary 3-tree" },
+	[5] = { "random sets", "5-ary 2-tree (3,000) and 3-tree (30)" },
+	[6] = { "random sets", "6-ary 3-tree (22)" },
+	[8] = { "random sets", "8-ary 2-tree (5,300)" },
+	[10] = { "random sets", "10-ary 2-tree (200)" },
+	[12] = { "random sets", "12-ary 2-tree (350)" },
+	[16] = { "random sets", "16-ary 2-tree (60)" },
+	[18] = { "random sets", "18-ary 2-tree (10), 2-level tree of 648 hosts (45)" },
+	[20] = { "random sets", "2-level tree of 800 hosts (4)" },
 };
 
-static const struct tested *tested_of(unsigned int k)
+static const char *const *tested_of(unsigned int k)
 {
-	const struct tested *t = tested;
-
-	while (t->k && t->k != k)
-		t++;
-	return t;
+	return tested[k < sizeof(tested) / sizeof(*tested) && *tested[k] ? k : 0];
 }
 
 void cli_guarantee_text(const struct ftr_fabric *f, const struct ftr_guarantee *g, unsigned int vls)
 {
-	const struct tested *t = tested_of(g->k);
+	const char *const *t = tested_of(g->k);
 
 	if (g->weakest == FTR_SW_NONE) {
 		printf("guarantee     none: no switch with hosts has a switch above it\n");
@@ -144,7 +137,7 @@ void cli_guarantee_text(const struct ftr_fabric *f, const struct ftr_guarantee *
 	       "tested        %s%s%s\n"
 	       "not covered   I/O nodes, routers, Aggregation Nodes, hosts on switches that are not leaves,\n"
 	       "              LIDs of switches, links that return, faults before the planner is ready\n",
-	       t->k ? t->sets : "", t->k ? " of k-1 faults: " : "", t->trees);
+	       t == *tested ? "" : t[0], t == *tested ? "" : " of k-1 faults: ", t[1]);
 	printf("weakest       %s%s%s%s\n", CLI_SW(f, g->weakest),
 	       g->n_weakest > 1 ? " (one of " : "", g->n_weakest > 1 ? CLI_NUM(g->n_weakest) : "",
 	       g->n_weakest > 1 ? ")" : "");
@@ -162,8 +155,8 @@ int cli_guarantee_json(const struct ftr_fabric *f, const struct ftr_guarantee *g
 	x = cli_json_object(o, "guarantee");
 	cli_json_num(x, "k", g->k);
 	cli_json_num(x, "faults", g->faults);
-	cli_json_str(x, "tested", tested_of(g->k)->sets);
-	cli_json_str(x, "tested_trees", tested_of(g->k)->trees);
+	cli_json_str(x, "tested", tested_of(g->k)[0]);
+	cli_json_str(x, "tested_trees", tested_of(g->k)[1]);
 	cli_json_num(x, "planes", g->planes);
 	cli_json_num(x, "clean_planes", g->clean);
 	if (g->weakest == FTR_SW_NONE)

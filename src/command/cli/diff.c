@@ -145,9 +145,9 @@ static void read_all(char **argv, struct diff *r)
 	r->f = live.f;
 	r->a = live.t;
 	r->ms_per_block = cli_live_ms_per_block(&live);
-	if (!r->in.from.on)
+	if (!r->in.live)
 		r->a = cli_read_lfts(argv[1], r->f, NULL);
-	r->b = cli_read_lfts(argv[r->in.from.on ? 0 : 2], r->f, NULL);
+	r->b = cli_read_lfts(argv[r->in.live ? 0 : 2], r->f, NULL);
 }
 
 static void examine(struct diff *r)
@@ -166,8 +166,8 @@ static int run_diff(int argc, char **argv)
 	static struct diff r;
 	int n = cli_parse(&cli_diff, &r, argc, argv), status;
 
-	cli_live_args("diff", &r.in.from, n, 3, NULL);
-	if (r.in.from.on && n != 1)
+	cli_live_args("diff", &r.in, n, 3, NULL);
+	if (r.in.live && n != 1)
 		cli_die("diff: --live expects one argument, the tables to compare with those in use");
 	if (r.in.roots && !r.transition)
 		cli_die("diff: --roots requires --transition");

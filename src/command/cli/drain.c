@@ -161,7 +161,7 @@ static int run_facts(int argc, char **argv)
 	struct json_object *json = cli_json_new("drains");
 	struct ftr_fabric *f = NULL;
 
-	o.in.from.on = !o.fabric;
+	o.in.live = !o.fabric;
 	if (n > 1)
 		f = cli_input(&o.in, o.fabric).f;
 	d = read_drains(argv[0]);

@@ -266,9 +266,9 @@ static int run_facts(int argc, char **argv)
 		if (j.lfts)
 			j.net.t = cli_read_lfts(j.lfts, j.net.f, j.lids ? NULL : &j.net.missing);
 	} else if (j.lids) {
-		cli_must(j.save_sl2vl ? cli_sl2vl_live(&j.in.from, &j.m, &j.net, &cli_err) :
-			 cli_live_read(&j.in.from, &j.net, &cli_err));
-	} else if (cli_facts_live(&j.in.from, o, &j.net, &cli_err)) {
+		cli_must(j.save_sl2vl ? cli_sl2vl_live(&j.in, &j.m, &j.net, &cli_err) :
+			 cli_live_read(&j.in, &j.net, &cli_err));
+	} else if (cli_facts_live(&j.in, o, &j.net, &cli_err)) {
 		error = cli_err.msg;
 	}
 	cli_json_str(o, "error", error);

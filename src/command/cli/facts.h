@@ -16,12 +16,12 @@
 
 /* Reads the fabric and its tables from the switches.  Adds "m_key", "sms", "live_switches", "live_ports",
  * "no_counters" and "no_adaptive" to o, also if the tables cannot be read. */
-enum ftr_status cli_facts_live(struct cli_live_opts *from, struct json_object *o,
+enum ftr_status cli_facts_live(struct cli_in *in, struct json_object *o,
 			       struct cli_live *out, struct ftr_err *err) FTR_MUST_USE;
 
 /* Reads the fabric, its tables and its SL2VL tables from the switches.  Dies if a switch does not
  * answer a Get of its SL2VL tables. */
-enum ftr_status cli_sl2vl_live(struct cli_live_opts *from, struct ftr_sl2vl **m,
+enum ftr_status cli_sl2vl_live(struct cli_in *in, struct ftr_sl2vl **m,
 			       struct cli_live *out, struct ftr_err *err) FTR_MUST_USE;
 
 /* Return an object with "verdict" ("ok" or "warning"), "text", "count", "details" and "places": what

@@ -23,18 +23,18 @@
 
 #ifndef HAVE_IBMAD
 
-enum ftr_status cli_facts_live(struct cli_live_opts *from, struct json_object *o,
+enum ftr_status cli_facts_live(struct cli_in *in, struct json_object *o,
 			       struct cli_live *out, struct ftr_err *err)
 {
 	(void)o;
-	return cli_live_read(from, out, err);
+	return cli_live_read(in, out, err);
 }
 
-enum ftr_status cli_sl2vl_live(struct cli_live_opts *from, struct ftr_sl2vl **m,
+enum ftr_status cli_sl2vl_live(struct cli_in *in, struct ftr_sl2vl **m,
 			       struct cli_live *out, struct ftr_err *err)
 {
 	(void)m;
-	return cli_live_read(from, out, err);
+	return cli_live_read(in, out, err);
 }
 
 #else
@@ -53,16 +53,11 @@ enum ftr_status cli_sl2vl_live(struct cli_live_opts *from, struct ftr_sl2vl **m,
 #define VENDOR_NVIDIA	0x2c9
 
 struct look {
-	const struct cli_live_opts *from;
+	const struct cli_in *in;
 	struct ibmad_port *via;
 	struct json_object *o, *sms, *switches, *ports;
 	struct ftr_sl2vl *m;
 	uint32_t no_counters, no_adaptive;	/* numbers of switches that did not answer */
-};
-
-struct field {
-	const char *key;
-	enum MAD_FIELDS field;
 };
 
 static unsigned int info(const ibnd_port_t *p, enum MAD_FIELDS which)
@@ -134,20 +129,28 @@ static void put_switch(struct look *k, ibnd_node_t *node)
 
 static struct json_object *put_port(struct json_object *list, uint64_t guid, const ibnd_port_t *p)
 {
-	static const struct field fields[] = {
-		{ "state", IB_PORT_STATE_F }, { "physical_state", IB_PORT_PHYS_STATE_F },
-		{ "widths", IB_PORT_LINK_WIDTH_SUPPORTED_F },
-		{ "speeds", IB_PORT_LINK_SPEED_SUPPORTED_F },
-		{ "extended_speeds", IB_PORT_LINK_SPEED_EXT_SUPPORTED_F },
-		{ "vls", IB_PORT_OPER_VLS_F },
-	};
 	struct json_object *e = cli_json_element(list);
 
 	cli_json_guid(e, "guid", guid);
 	cli_json_num(e, "port", (uint64_t)p->portnum);
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		cli_json_num(e, fields[i].key, info(p, fields[i].field));
+	cli_json_num(e, "state", info(p, IB_PORT_STATE_F));
+	cli_json_num(e, "physical_state", info(p, IB_PORT_PHYS_STATE_F));
+	cli_json_num(e, "widths", info(p, IB_PORT_LINK_WIDTH_SUPPORTED_F));
+	cli_json_num(e, "speeds", info(p, IB_PORT_LINK_SPEED_SUPPORTED_F));
+	cli_json_num(e, "extended_speeds", info(p, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F));
+	cli_json_num(e, "vls", info(p, IB_PORT_OPER_VLS_F));
 	return e;
+}
+
+/* Adds the counter to c, unless it is 0 or c is NULL.  Returns 1 if it is not 0. */
+static int put_counter(struct json_object *c, const char *key, uint8_t *data,
+		       enum MAD_FIELDS which)
+{
+	unsigned int value = mad_get_field(data, 0, (int)which);
+
+	if (value && c)
+		cli_json_num(c, key, value);
+	return value != 0;
 }
 
 /* Reads the counters that a bad cable increases (PortCounters, IBA 16.1.3.5), and adds those that
@@ -155,26 +158,18 @@ static struct json_object *put_port(struct json_object *list, uint64_t guid, con
 static int read_counters(const struct look *k, const ibnd_node_t *node, int port,
 			 struct json_object *c)
 {
-	static const struct field counters[] = {
-		{ "LinkDowned", IB_PC_LINK_DOWNED_F }, { "SymbolErrors", IB_PC_ERR_SYM_F },
-		{ "LinkErrorRecovery", IB_PC_LINK_RECOVERS_F },
-		{ "PortRcvErrors", IB_PC_ERR_RCV_F },
-		{ "LocalLinkIntegrityErrors", IB_PC_ERR_LOCALINTEG_F },
-		{ "ExcessiveBufferOverrunErrors", IB_PC_ERR_EXCESS_OVR_F },
-	};
 	uint8_t data[1024] = { 0 };
 	ib_portid_t to = { .lid = node->smalid, .qp = 1, .qkey = IB_DEFAULT_QP1_QKEY };
-	int n = 0;
+	int n;
 
 	if (!pma_query_via(data, &to, port, PMA_TIMEOUT_MS, IB_GSI_PORT_COUNTERS, k->via))
 		return -1;
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-		unsigned int value = mad_get_field(data, 0, (int)counters[i].field);
-
-		n += value != 0;
-		if (value && c)
-			cli_json_num(c, counters[i].key, value);
-	}
+	n = put_counter(c, "LinkDowned", data, IB_PC_LINK_DOWNED_F);
+	n += put_counter(c, "SymbolErrors", data, IB_PC_ERR_SYM_F);
+	n += put_counter(c, "LinkErrorRecovery", data, IB_PC_LINK_RECOVERS_F);
+	n += put_counter(c, "PortRcvErrors", data, IB_PC_ERR_RCV_F);
+	n += put_counter(c, "LocalLinkIntegrityErrors", data, IB_PC_ERR_LOCALINTEG_F);
+	n += put_counter(c, "ExcessiveBufferOverrunErrors", data, IB_PC_ERR_EXCESS_OVR_F);
 	return n;
 }
 
@@ -224,7 +219,7 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net, const struct ftr
 				 net->from_node->ports[net->from_portnum] : NULL;
 
 	(void)f;
-	k->via = cli_live_open(k->from, err);
+	k->via = cli_live_open(k->in, err);
 	if (!k->via)
 		return FTR_IO;
 	if (own)
@@ -241,14 +236,14 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net, const struct ftr
 	return FTR_OK;
 }
 
-enum ftr_status cli_facts_live(struct cli_live_opts *from, struct json_object *o,
+enum ftr_status cli_facts_live(struct cli_in *in, struct json_object *o,
 			       struct cli_live *out, struct ftr_err *err)
 {
-	struct look k = { .from = from, .o = o };
+	struct look k = { .in = in, .o = o };
 
-	from->look = look;
-	from->ctx = &k;
-	return cli_live_read(from, out, err);
+	in->look = look;
+	in->look_ctx = &k;
+	return cli_live_read(in, out, err);
 }
 
 /* ---- SL2VL tables ------------------------------------------------------ */
@@ -282,7 +277,7 @@ static enum ftr_status look_sl2vl(void *ctx, struct ibnd_fabric *net, const stru
 	struct look *k = ctx;
 	enum ftr_status st = ftr_sl2vl_new(f, &k->m, err);
 
-	k->via = st ? NULL : cli_live_open(k->from, err);
+	k->via = st ? NULL : cli_live_open(k->in, err);
 	if (!k->via)
 		return st ? st : FTR_IO;
 	for (ibnd_node_t *node = net->nodes; node; node = node->next) {
@@ -296,15 +291,15 @@ static enum ftr_status look_sl2vl(void *ctx, struct ibnd_fabric *net, const stru
 	return FTR_OK;
 }
 
-enum ftr_status cli_sl2vl_live(struct cli_live_opts *from, struct ftr_sl2vl **m,
+enum ftr_status cli_sl2vl_live(struct cli_in *in, struct ftr_sl2vl **m,
 			       struct cli_live *out, struct ftr_err *err)
 {
-	struct look k = { .from = from };
+	struct look k = { .in = in };
 	enum ftr_status st;
 
-	from->look = look_sl2vl;
-	from->ctx = &k;
-	st = cli_live_read(from, out, err);
+	in->look = look_sl2vl;
+	in->look_ctx = &k;
+	st = cli_live_read(in, out, err);
 	*m = k.m;
 	return st;
 }

@@ -6,14 +6,14 @@
 #include "cli/cli.h"
 #include "cli/live.h"
 
-void cli_live_args(const char *cmd, const struct cli_live_opts *from,
+void cli_live_args(const char *cmd, const struct cli_in *in,
 		   int n_args, int least, const char *excluded)
 {
-	if (!from->on && (from->ca || from->port || from->m_key))
+	if (!in->live && (in->ca || in->port || in->m_key))
 		cli_die("%s: --ca, --port and --m-key require --live", cmd);
-	if (!from->on && n_args < least)
+	if (!in->live && n_args < least)
 		cli_die("%s: missing argument; FABRIC is needed, or --live", cmd);
-	if (from->on && excluded)
+	if (in->live && excluded)
 		cli_die("%s: --live reads the fabric from the switches; '%s' cannot be given with it",
 			cmd, excluded);
 }
@@ -22,11 +22,11 @@ struct cli_live cli_input(const struct cli_in *in, const char *path)
 {
 	struct cli_live l = { .f = NULL };
 
-	if (!in->from.on) {
+	if (!in->live) {
 		l.f = cli_read_fabric(in, path);
 		return l;
 	}
-	cli_must(cli_live_read(&in->from, &l, &cli_err));
+	cli_must(cli_live_read(in, &l, &cli_err));
 	if (l.missing)
 		cli_error("note: switches without a table: %u; all their entries count as missing",
 			  l.missing);

@@ -21,10 +21,9 @@
 
 #ifndef HAVE_IBMAD
 
-enum ftr_status cli_live_read(const struct cli_live_opts *opts,
-			      struct cli_live *out, struct ftr_err *err)
+enum ftr_status cli_live_read(const struct cli_in *in, struct cli_live *out, struct ftr_err *err)
 {
-	(void)opts;
+	(void)in;
 	(void)out;
 	return ftr_fail(err, FTR_INVAL, "this ibfattree was built without libibmad, libibumad and libibnetdisc: it cannot read a running fabric");
 }
@@ -155,15 +154,15 @@ static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out, struc
 	return FTR_OK;
 }
 
-struct ibmad_port *cli_live_open(const struct cli_live_opts *opts, struct ftr_err *err)
+struct ibmad_port *cli_live_open(const struct cli_in *in, struct ftr_err *err)
 {
 	int classes[] = { IB_SMI_CLASS, IB_SMI_DIRECT_CLASS,
 			  IB_PERFORMANCE_CLASS };
 	struct ibmad_port *via =
-		mad_rpc_open_port((char *)(uintptr_t)opts->ca, (int)opts->port, classes, 3);
+		mad_rpc_open_port((char *)(uintptr_t)in->ca, (int)in->port, classes, 3);
 
 	if (via)
-		smp_mkey_set(via, opts->m_key);
+		smp_mkey_set(via, in->m_key);
 	else
 		ftr_fail(err, FTR_IO, "cannot open the local InfiniBand port for queries: %s",
 			 strerror(errno));
@@ -215,11 +214,11 @@ static bool read_table(const struct ftr_fabric *f, ftr_sw s, ibnd_node_t *node, 
 	return true;
 }
 
-static enum ftr_status read_tables(const struct cli_live_opts *opts,
+static enum ftr_status read_tables(const struct cli_in *in,
 				   ibnd_fabric_t *net, struct cli_live *out, struct ftr_err *err)
 {
 	enum ftr_status st = ftr_tables_new(out->f, true, &out->t, err);
-	struct ibmad_port *via = st ? NULL : cli_live_open(opts, err);
+	struct ibmad_port *via = st ? NULL : cli_live_open(in, err);
 	double t0 = cli_now();
 
 	if (!via)
@@ -240,22 +239,21 @@ static enum ftr_status read_tables(const struct cli_live_opts *opts,
 
 /* Returns true if SMPs must be sent through another device: in adapters for planarized XDR fabrics,
  * one device has only the ports for SMPs, and the other one says IsSMDisabled. */
-static bool leaves_smps(const struct cli_live_opts *opts)
+static bool leaves_smps(const struct cli_in *in)
 {
 	umad_port_t p;
 	bool leaves;
 
-	if (umad_get_port(opts->ca, (int)opts->port, &p) < 0)
+	if (umad_get_port(in->ca, (int)in->port, &p) < 0)
 		return false;
 	leaves = be32toh(p.capmask) & CAP_SM_DISABLED;
 	umad_release_port(&p);
 	return leaves;
 }
 
-enum ftr_status cli_live_read(const struct cli_live_opts *opts,
-			      struct cli_live *out, struct ftr_err *err)
+enum ftr_status cli_live_read(const struct cli_in *in, struct cli_live *out, struct ftr_err *err)
 {
-	struct ibnd_config cfg = { .max_smps = IN_FLIGHT_MAX, .mkey = opts->m_key };
+	struct ibnd_config cfg = { .max_smps = IN_FLIGHT_MAX, .mkey = in->m_key };
 	char *ca = NULL, n[CLI_COUNT_MAX];
 	ibnd_fabric_t *net;
 	enum ftr_status st;
@@ -263,26 +261,26 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 	memset(out, 0, sizeof(*out));
 	if (umad_init() < 0)
 		return ftr_fail(err, FTR_IO, "cannot use InfiniBand management datagrams on this machine (is the ib_umad module loaded?)");
-	if (opts->ca) {
-		ca = strdup(opts->ca);
+	if (in->ca) {
+		ca = strdup(in->ca);
 		if (!ca)
 			return ftr_fail(err, FTR_NOMEM, "out of memory");
 	}
-	net = ibnd_discover_fabric(ca, (int)opts->port, NULL, &cfg);
+	net = ibnd_discover_fabric(ca, (int)in->port, NULL, &cfg);
 	free(ca);
 	if (!net)
 		return ftr_fail(err, FTR_IO, "cannot discover the fabric from the local port %s:%u%s",
-				opts->ca ? opts->ca : "(any)", opts->port, leaves_smps(opts) ?
+				in->ca ? in->ca : "(any)", in->port, leaves_smps(in) ?
 				"; it leaves SMPs to another device, as planarized XDR adapters do: give that device, such as smi0, with --ca" :
 				"");
 	st = to_fabric(net, out, err);
-	if (!st && opts->look)
-		st = opts->look(opts->ctx, net, out->f, err);
+	if (!st && in->look)
+		st = in->look(in->look_ctx, net, out->f, err);
 	if (!st && !out->f->max_lid)
 		st = ftr_fail(err, FTR_INVAL, "the running fabric has %s, but no subnet manager has assigned LIDs",
 			      cli_count(n, out->f->n_sw, "switch", "switches"));
 	if (!st)
-		st = read_tables(opts, net, out, err);
+		st = read_tables(in, net, out, err);
 	ibnd_destroy_fabric(net);
 	if (st) {
 		ftr_tables_free(out->t);

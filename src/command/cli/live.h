@@ -11,18 +11,6 @@ struct cli_in;
 struct ibnd_fabric;
 struct ibmad_port;
 
-struct cli_live_opts {
-	bool on;		/* --live */
-	const char *ca;		/* local adapter; NULL: the first with a port that is up */
-	unsigned int port;	/* port of that adapter; 0: the first that is up */
-	uint64_t m_key;
-	/* If not NULL, called after the discovery, before tables are read.  net: the
-	 * libibnetdisc fabric from which f was built.  f may have no LIDs. */
-	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net, const struct ftr_fabric *f,
-				struct ftr_err *err);
-	void *ctx;
-};
-
 struct cli_live {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
@@ -36,7 +24,7 @@ struct cli_live {
 /* Without --live, dies if --ca, --port or --m-key is given, or if there are fewer than `least`
  * arguments.  With --live, dies if excluded, an argument or option that names a fabric, is not
  * NULL. */
-void cli_live_args(const char *cmd, const struct cli_live_opts *from,
+void cli_live_args(const char *cmd, const struct cli_in *in,
 		   int n_args, int least, const char *excluded);
 /* Reads the fabric from the file at path; with --live, the fabric and the tables in use from the
  * switches. */
@@ -46,12 +34,11 @@ double cli_live_ms_per_block(const struct cli_live *l);
 
 /* Opens the local port for single Get requests: SMPs and performance counters.  Close it with
  * mad_rpc_close_port.  Needs libibmad. */
-struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
-				 struct ftr_err *err) FTR_MUST_USE;
+struct ibmad_port *cli_live_open(const struct cli_in *in, struct ftr_err *err) FTR_MUST_USE;
 
 /* Reads fabric and tables from the switches.  Names each switch or link that did not answer on
  * stderr.  Needs libibmad. */
-enum ftr_status cli_live_read(const struct cli_live_opts *opts, struct cli_live *out,
+enum ftr_status cli_live_read(const struct cli_in *in, struct cli_live *out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 #endif

@@ -355,8 +355,8 @@ static int run_load(int argc, char **argv)
 	const char *fabric;
 	int n = cli_parse(&cli_load, &l, argc, argv), status;
 
-	cli_live_args("load", &l.in.from, n, 1, n ? argv[0] : NULL);
-	if (!l.lfts && !l.in.from.on)
+	cli_live_args("load", &l.in, n, 1, n ? argv[0] : NULL);
+	if (!l.lfts && !l.in.live)
 		cli_die("load: --lfts FILE is needed, or --live");
 	if (l.rail && l.jobs)
 		cli_die("load: --jobs has no --rail");
@@ -365,7 +365,7 @@ static int run_load(int argc, char **argv)
 	x[4].done = l.patterns != NULL;
 	cli_progress("reading");
 	l.in.team = ftr_team_new(l.in.threads);
-	fabric = l.in.from.on ? "live" : argv[0];
+	fabric = l.in.live ? "live" : argv[0];
 	read_all(&l, fabric);
 	if (l.jobs) {
 		status = cli_load_jobs(&l.in, l.jobs, l.f, l.t, tables_of(&l));

@@ -11,15 +11,6 @@
 
 enum form { LIST, SCRIPT };
 
-struct pairs {
-	struct cli_in in;
-	unsigned int form;
-
-	struct ftr_hosts *h;
-	const char **name;	/* [n_ep] name of the host; NULL: the port takes no part */
-	struct pair_plan p;
-};
-
 #define OPTS struct pairs
 static const struct cli_opt options[] = {
 	OPT(WORD, "form", form, "list|script",
@@ -32,34 +23,34 @@ static const struct cli_opt options[] = {
 
 static void find_members(struct pairs *x)
 {
-	bool *member = cli_calloc(x->p.f->n_ep + 1u, sizeof(*member), "host ports");
+	const struct ftr_hosts *h;
 
-	x->name = cli_calloc(x->p.f->n_ep + 1u, sizeof(*x->name), "host ports");
-	x->p.member = member;
-	for (uint32_t i = 0; i < x->h->n; i++)
-		for (uint32_t k = 0; k < x->h->host[i].n; k++) {
-			ftr_ep e = x->h->ep[x->h->host[i].first + k];
+	cli_must(ftr_hosts_new(x->f, false, &x->hosts, &cli_err));
+	h = x->hosts;
+	x->name = cli_calloc(x->f->n_ep + 1u, sizeof(*x->name), "host ports");
+	for (uint32_t i = 0; i < h->n; i++)
+		for (uint32_t k = 0; k < h->host[i].n; k++) {
+			ftr_ep e = h->ep[h->host[i].first + k];
 
-			x->name[e] = x->h->host[i].name;
-			member[e] = x->p.f->ep[e].lid != 0;
+			x->name[e] = x->f->ep[e].lid ? h->host[i].name : NULL;
 		}
 }
 
 static void write_left(FILE *out, const struct pairs *x)
 {
-	const struct ftr_fabric *f = x->p.f;
+	const struct ftr_fabric *f = x->f;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
 
-			if (port->peer_kind == FTR_PEER_EP && x->p.member[port->peer] &&
-			    !x->p.covered[f->n_ports + port->peer])
+			if (port->peer_kind == FTR_PEER_EP && x->name[port->peer] &&
+			    !x->covered[f->n_ports + port->peer])
 				fprintf(out, "# not covered: the link from %s\n",
 					CLI_EP(f, port->peer));
 			if ((port->peer_kind == FTR_PEER_SW ||
-			     (port->peer_kind == FTR_PEER_EP && x->p.member[port->peer])) &&
-			    !x->p.covered[f->sw[s].first_port + p])
+			     (port->peer_kind == FTR_PEER_EP && x->name[port->peer])) &&
+			    !x->covered[f->sw[s].first_port + p])
 				fprintf(out, "# not covered: %s\n", CLI_LINK(f, s, p));
 		}
 }
@@ -70,16 +61,16 @@ static void write_plan(const struct pairs *x)
 	bool script = x->form == SCRIPT;
 
 	fprintf(out, "%s# %s in %s; links, counted per direction: %u covered, %u not covered\n",
-		script ? "#!/bin/bash\n" : "", CLI_PAIRS(x->p.n),
-		CLI_COUNT(x->p.rounds, "round", "rounds"), x->p.n_covered, x->p.n_left);
+		script ? "#!/bin/bash\n" : "", CLI_PAIRS(x->n),
+		CLI_COUNT(x->rounds, "round", "rounds"), x->n_covered, x->n_left);
 	write_left(out, x);
 	fputs(script ? "pairs='" : "# round, sender, its port GUID, receiver, its port GUID\n", out);
-	for (uint32_t i = 0; i < x->p.n; i++) {
-		const struct ftr_transfer *p = &x->p.pair[i];
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct ftr_transfer *p = &x->pair[i];
 
 		fprintf(out, "%u %s 0x%016" PRIx64 " %s 0x%016" PRIx64 "\n", p->step + 1,
-			x->name[p->from], x->p.f->ep[p->from].guid, x->name[p->to],
-			x->p.f->ep[p->to].guid);
+			x->name[p->from], x->f->ep[p->from].guid, x->name[p->to],
+			x->f->ep[p->to].guid);
 	}
 	if (script)
 		fprintf(out, "'\n%s", part_pairs);
@@ -91,18 +82,17 @@ static int run_pairs(int argc, char **argv)
 	static struct pairs x;
 
 	cli_parse(&cli_pairs, &x, argc, argv);
-	x.p.f = cli_read_fabric(&x.in, argv[0]);
-	x.p.t = cli_read_lfts(argv[1], x.p.f, NULL);
-	cli_must(ftr_hosts_new(x.p.f, false, &x.h, &cli_err));
+	x.f = cli_read_fabric(&x.in, argv[0]);
+	x.t = cli_read_lfts(argv[1], x.f, NULL);
 	find_members(&x);
-	pairs_plan(&x.p);
-	if (!x.p.n)
+	pairs_plan(&x);
+	if (!x.n)
 		cli_die("pairs: the tables connect no two hosts with names");
 	write_plan(&x);
-	if (x.p.n_left)
+	if (x.n_left)
 		cli_error("note: links that no path between two hosts crosses, counted per direction: %u; they are listed at the beginning of the output",
-			  x.p.n_left);
-	return x.p.n_left ? CLI_FINDINGS : CLI_CLEAN;
+			  x.n_left);
+	return x.n_left ? CLI_FINDINGS : CLI_CLEAN;
 }
 
 const struct cli_cmd cli_pairs = {

@@ -9,15 +9,19 @@
 #ifndef FTR_CLI_PAIRS_H
 #define FTR_CLI_PAIRS_H
 
-#include <ftr/ftr.h>
+#include "cli/cli.h"
 
 struct sample;
 
-struct pair_plan {
-	/* set by the caller */
+struct pairs {
+	/* options */
+	struct cli_in in;
+	unsigned int form;
+	/* set by the caller of pairs_plan() */
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
-	const bool *member;	/* [n_ep] 1: the port takes part */
+	struct ftr_hosts *hosts;	/* owns the names */
+	const char **name;	/* [n_ep] name of the host; NULL: the port takes no part */
 	/* results */
 	struct ftr_transfer *pair;	/* sorted by `step`, the round; packets go to the base LID
 					 * of `to`; bytes is 0 */
@@ -34,11 +38,11 @@ struct pair_plan {
 };
 
 /*
- * Plans pairs of the host ports with member[e] = true.  The ends of a pair are ports of different
+ * Plans pairs of the host ports that have a name.  The ends of a pair are ports of different
  * nodes.  In a round, every link has at most one pair, and every node is an end of at most one
  * pair.  The links to other host ports are neither covered nor left.  A link is left only if no
  * pair of these ports crosses it by the tables t.  The result is the same for each call.
  */
-void pairs_plan(struct pair_plan *p);
+void pairs_plan(struct pairs *p);
 
 #endif

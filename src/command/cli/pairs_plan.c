@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/pairs.h"
 
 #define SAMPLE 32
@@ -28,7 +27,7 @@ struct sample {
 
 /* Sets p->path to the links from the leaf to the host port `to`.  Returns false if the tables do
  * not lead there. */
-static bool walk(struct pair_plan *p, ftr_sw leaf, ftr_ep to)
+static bool walk(struct pairs *p, ftr_sw leaf, ftr_ep to)
 {
 	p->hops = ftr_tables_path(p->f, p->t, leaf, p->f->ep[to].lid, p->path);
 	return p->hops != FTR_NO_PATH;
@@ -36,7 +35,7 @@ static bool walk(struct pair_plan *p, ftr_sw leaf, ftr_ep to)
 
 /* Returns the best first host on the leaf: one whose link is not covered yet, or else any.  Nodes
  * that are busy are left out.  only: FTR_EP_NONE, or the only host to choose from. */
-static ftr_ep first_host(const struct pair_plan *p, ftr_sw leaf, ftr_ep to, ftr_ep only)
+static ftr_ep first_host(const struct pairs *p, ftr_sw leaf, ftr_ep to, ftr_ep only)
 {
 	const struct ftr_fabric *f = p->f;
 	ftr_ep best = FTR_EP_NONE;
@@ -44,7 +43,7 @@ static ftr_ep first_host(const struct pair_plan *p, ftr_sw leaf, ftr_ep to, ftr_
 	for (unsigned int port = 1; port <= f->sw[leaf].n_ports; port++) {
 		const struct ftr_swport *x = ftr_fabric_port(f, leaf, port);
 
-		if (x->peer_kind != FTR_PEER_EP || !p->member[x->peer] ||
+		if (x->peer_kind != FTR_PEER_EP || !p->name[x->peer] ||
 		    (only != FTR_EP_NONE && x->peer != only) ||
 		    f->ep[x->peer].node == f->ep[to].node || p->busy[f->ep[x->peer].node])
 			continue;
@@ -55,7 +54,7 @@ static ftr_ep first_host(const struct pair_plan *p, ftr_sw leaf, ftr_ep to, ftr_
 	return best;
 }
 
-static void add_candidate(struct pair_plan *p, struct sample *x, ftr_sw leaf, ftr_ep to)
+static void add_candidate(struct pairs *p, struct sample *x, ftr_sw leaf, ftr_ep to)
 {
 	uint32_t at = x->seen;
 
@@ -68,11 +67,11 @@ static void add_candidate(struct pair_plan *p, struct sample *x, ftr_sw leaf, ft
 	}
 }
 
-static void find_candidates(struct pair_plan *p)
+static void find_candidates(struct pairs *p)
 {
 	for (ftr_sw s = 0; s < p->f->n_sw; s++)
 		for (ftr_ep e = 0; e < p->f->n_ep; e++) {
-			if (!p->member[e] || first_host(p, s, e, FTR_EP_NONE) == FTR_EP_NONE ||
+			if (!p->name[e] || first_host(p, s, e, FTR_EP_NONE) == FTR_EP_NONE ||
 			    !walk(p, s, e))
 				continue;
 			add_candidate(p, &p->of_leaf[s], s, e);
@@ -82,7 +81,7 @@ static void find_candidates(struct pair_plan *p)
 }
 
 /* Adds the pair to the plan if its links are free.  Returns true if it was added. */
-static bool add_pair(struct pair_plan *p, ftr_sw leaf, ftr_ep from, ftr_ep to)
+static bool add_pair(struct pairs *p, ftr_sw leaf, ftr_ep from, ftr_ep to)
 {
 	if (from == FTR_EP_NONE || p->busy[p->f->ep[to].node] || !walk(p, leaf, to))
 		return false;
@@ -101,7 +100,7 @@ static bool add_pair(struct pair_plan *p, ftr_sw leaf, ftr_ep from, ftr_ep to)
 }
 
 /* The candidates of a link; NULL: it is no link, or leads from or to a host that takes no part. */
-static const struct sample *sample_of(const struct pair_plan *p, uint32_t link, ftr_ep *only)
+static const struct sample *sample_of(const struct pairs *p, uint32_t link, ftr_ep *only)
 {
 	const struct ftr_fabric *f = p->f;
 
@@ -109,13 +108,13 @@ static const struct sample *sample_of(const struct pair_plan *p, uint32_t link, 
 	if (link < f->n_ports)
 		return f->ports[link].peer_kind == FTR_PEER_SW ||
 			(f->ports[link].peer_kind == FTR_PEER_EP &&
-			 p->member[f->ports[link].peer]) ? &p->of_link[link] : NULL;
+			 p->name[f->ports[link].peer]) ? &p->of_link[link] : NULL;
 	*only = link - f->n_ports;
-	return p->member[*only] ? &p->of_leaf[f->ep[*only].sw] : NULL;
+	return p->name[*only] ? &p->of_leaf[f->ep[*only].sw] : NULL;
 }
 
 /* Covers the link in this round, if possible. */
-static bool cover_link(struct pair_plan *p, uint32_t link)
+static bool cover_link(struct pairs *p, uint32_t link)
 {
 	ftr_ep only;
 	const struct sample *x = sample_of(p, link, &only);
@@ -126,7 +125,7 @@ static bool cover_link(struct pair_plan *p, uint32_t link)
 	return false;
 }
 
-static void plan_rounds(struct pair_plan *p)
+static void plan_rounds(struct pairs *p)
 {
 	uint32_t n = p->f->n_ports + p->f->n_ep;
 	bool some = true;
@@ -145,7 +144,7 @@ static void plan_rounds(struct pair_plan *p)
 		p->n_left += !p->covered[link] && sample_of(p, link, &only);
 }
 
-void pairs_plan(struct pair_plan *p)
+void pairs_plan(struct pairs *p)
 {
 	uint32_t n = p->f->n_ports + p->f->n_ep;
 

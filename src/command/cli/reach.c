@@ -34,7 +34,7 @@ struct build {
 void cli_reach_free(struct cli_reach *r)
 {
 	for (int k = 0; k < CLI_N_AFFECTED; k++)
-		free(r->list[k].v);
+		free(r->list[k]);
 	*r = (struct cli_reach){ .ranked = false };
 }
 
@@ -53,27 +53,33 @@ static bool has_updown(const struct ftr_shape *sh, ftr_sw s, ftr_sw t)
 				FTR_COST_INF;
 }
 
+static void append(struct cli_reach *r, enum cli_affected_kind k, struct cli_affected a)
+{
+	r->list[k][r->n[k]++] = a;
+}
+
 static void enter(struct build *b, const struct ftr_lid_owner *o, ftr_sw s,
 		  uint32_t n_ep, uint32_t n_sw)
 {
 	bool ep = o->kind == FTR_OWNER_EP;
-	struct cli_affected_list *l = &b->r->list[ep ? CLI_TO_EP : CLI_TO_SW];
+	enum cli_affected_kind k = ep ? CLI_TO_EP : CLI_TO_SW;
+	struct cli_affected *last;
 
 	if (!n_ep && !n_sw)
 		return;
 	if (b->last.kind != o->kind || b->last.idx != o->idx) {
 		b->last = *o;
 		b->dest++;
-		l->v[l->n++] = (struct cli_affected){ .idx = o->idx,
-						      .first = s };
+		append(b->r, k, (struct cli_affected){ .idx = o->idx, .first = s });
 	}
 	if (b->seen[s] == b->dest)	/* already counted for another LID of the same owner */
 		return;
 	b->seen[s] = b->dest;
-	l->v[l->n - 1].n_ep += n_ep;
-	l->v[l->n - 1].n_sw += n_sw;
-	if (s < l->v[l->n - 1].first)
-		l->v[l->n - 1].first = s;
+	last = &b->r->list[k][b->r->n[k] - 1];
+	last->n_ep += n_ep;
+	last->n_sw += n_sw;
+	if (s < last->first)
+		last->first = s;
 	(ep ? b->to_ep : b->to_sw)[s]++;
 }
 
@@ -126,14 +132,10 @@ static void each_lost(struct build *b, const uint64_t *lost, uint32_t *list)
 
 static void list_sources(struct build *b)
 {
-	struct cli_affected_list *l = &b->r->list[CLI_FROM];
-
 	for (ftr_sw s = 0; s < b->f->n_sw; s++)
 		if (b->to_ep[s] || b->to_sw[s])
-			l->v[l->n++] = (struct cli_affected){
-				.idx = s, .first = s, .n_ep = b->to_ep[s],
-				.n_sw = b->to_sw[s],
-			};
+			append(b->r, CLI_FROM, (struct cli_affected){
+				.idx = s, .first = s, .n_ep = b->to_ep[s], .n_sw = b->to_sw[s] });
 }
 
 /* Lists the nodes outside the component with the most host ports.  count: scratch [n_sw], all
@@ -141,7 +143,6 @@ static void list_sources(struct build *b)
 static void list_cut(struct build *b, uint32_t *count)
 {
 	const struct ftr_fabric *f = b->f;
-	struct cli_affected_list *ep = &b->r->list[CLI_CUT_EP], *sw = &b->r->list[CLI_CUT_SW];
 	uint32_t main_part = 0;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
@@ -153,18 +154,14 @@ static void list_cut(struct build *b, uint32_t *count)
 		ftr_sw s = f->ep[e].sw;
 
 		if (s == FTR_SW_NONE || b->part[s] != main_part)
-			ep->v[ep->n++] = (struct cli_affected){
+			append(b->r, CLI_CUT_EP, (struct cli_affected){
 				.idx = e, .first = s,
-				.n_ep = s == FTR_SW_NONE ? 1 :
-					count[b->part[s]],
-			};
+				.n_ep = s == FTR_SW_NONE ? 1 : count[b->part[s]] });
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		if (b->part[s] != main_part)
-			sw->v[sw->n++] = (struct cli_affected){
-				.idx = s, .first = s,
-				.n_ep = count[b->part[s]],
-			};
+			append(b->r, CLI_CUT_SW, (struct cli_affected){
+				.idx = s, .first = s, .n_ep = count[b->part[s]] });
 }
 
 void cli_reach(const struct ftr_fabric *f, const struct ftr_shape *sh, const uint64_t *lost,
@@ -175,10 +172,8 @@ void cli_reach(const struct ftr_fabric *f, const struct ftr_shape *sh, const uin
 
 	*r = (struct cli_reach){ .ranked = sh != NULL };
 	for (int k = 0; k < CLI_N_AFFECTED; k++) {
-		struct cli_affected_list *l = &r->list[k];
-
-		l->of = cli_affects_ep(k) ? f->n_ep : f->n_sw;
-		l->v = cli_calloc(l->of, sizeof(*l->v), PAIRS);
+		r->of[k] = cli_affects_ep(k) ? f->n_ep : f->n_sw;
+		r->list[k] = cli_calloc(r->of[k], sizeof(*r->list[k]), PAIRS);
 	}
 	b.part = mem;
 	b.hosts = b.part + f->n_sw;
@@ -205,22 +200,16 @@ static void move_sw(const struct ftr_fabric *f, const struct ftr_fabric *g, uint
 		*s = ftr_fabric_find_sw(g, f->sw[*s].guid);
 }
 
-static void move_list(struct cli_affected_list *l, bool ep,
-		      const struct ftr_fabric *f, const struct ftr_fabric *g)
-{
-	for (uint32_t i = 0; i < l->n; i++) {
-		if (ep)
-			l->v[i].idx = ftr_fabric_find_ep(g, f->ep[l->v[i].idx].guid);
-		else
-			move_sw(f, g, &l->v[i].idx);
-		move_sw(f, g, &l->v[i].first);
-	}
-}
-
 void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f, const struct ftr_fabric *g)
 {
 	for (int k = 0; k < CLI_N_AFFECTED; k++)
-		move_list(&r->list[k], cli_affects_ep(k), f, g);
+		for (struct cli_affected *a = r->list[k]; a < r->list[k] + r->n[k]; a++) {
+			if (cli_affects_ep(k))
+				a->idx = ftr_fabric_find_ep(g, f->ep[a->idx].guid);
+			else
+				move_sw(f, g, &a->idx);
+			move_sw(f, g, &a->first);
+		}
 }
 
 /* ---- text -------------------------------------------------------------- */
@@ -266,8 +255,8 @@ static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
 	}
 }
 
-static void put_list(const struct ftr_fabric *f,
-		     const struct cli_affected_list *l, enum cli_affected_kind what, bool all)
+static void put_list(const struct ftr_fabric *f, const struct cli_reach *r,
+		     enum cli_affected_kind what, bool all)
 {
 	static const struct {
 		const char *head, *nodes, *consequence;
@@ -283,24 +272,23 @@ static void put_list(const struct ftr_fabric *f,
 		[CLI_CUT_SW] = { "cut off", "switches",
 			     "no physical path to the largest part of the fabric" },
 	};
-	uint32_t shown = all || l->n <= CLI_REACH_SHORT ? l->n :
-			 CLI_REACH_SHORT;
+	uint32_t n = r->n[what], shown = all || n <= CLI_REACH_SHORT ? n : CLI_REACH_SHORT;
 
-	if (!l->n)
+	if (!n)
 		return;
 	printf("%-13s %s%s%s of %s %s: %s\n", text[what].head,
-	       cli_colour(what < CLI_CUT_EP ? CLI_WRONG : CLI_DOUBT), CLI_NUM(l->n),
-	       cli_colour(CLI_PLAIN), CLI_NUM(l->of), text[what].nodes, text[what].consequence);
+	       cli_colour(what < CLI_CUT_EP ? CLI_WRONG : CLI_DOUBT), CLI_NUM(n),
+	       cli_colour(CLI_PLAIN), CLI_NUM(r->of[what]), text[what].nodes, text[what].consequence);
 	for (uint32_t i = 0; i < shown; i++)
-		put_one(f, &l->v[i], what);
-	if (shown < l->n)
-		printf("              ... and %s more (--list)\n", CLI_NUM(l->n - shown));
+		put_one(f, &r->list[what][i], what);
+	if (shown < n)
+		printf("              ... and %s more (--list)\n", CLI_NUM(n - shown));
 }
 
 void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r, bool all)
 {
 	for (int k = 0; k < CLI_N_AFFECTED; k++)
-		put_list(f, &r->list[k], k, all);
+		put_list(f, r, k, all);
 }
 
 /* ---- JSON -------------------------------------------------------------- */
@@ -340,15 +328,13 @@ void cli_reach_json(struct json_object *o, const struct ftr_fabric *f,
 	struct json_object *parent = NULL, *c, *list;
 
 	for (int k = 0; k < CLI_N_AFFECTED; k++) {
-		const struct cli_affected_list *l = &r->list[k];
-
 		if (k == CLI_TO_EP || k == CLI_CUT_EP)
 			parent = cli_json_object(o, k == CLI_TO_EP ? "unreachable" : "cut_off");
 		c = cli_json_object(parent, key[k]);
-		cli_json_num(c, "count", l->n);
-		cli_json_num(c, "of", l->of);
+		cli_json_num(c, "count", r->n[k]);
+		cli_json_num(c, "of", r->of[k]);
 		list = cli_json_array(c, "list");
-		for (uint32_t i = 0; i < l->n && (all || i < CLI_REACH_SHORT); i++)
-			json_one(cli_json_element(list), f, &l->v[i], k);
+		for (uint32_t i = 0; i < r->n[k] && (all || i < CLI_REACH_SHORT); i++)
+			json_one(cli_json_element(list), f, &r->list[k][i], k);
 	}
 }

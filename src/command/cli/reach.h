@@ -31,12 +31,6 @@ struct cli_affected {
 	uint32_t n_ep, n_sw;	/* counts, see struct cli_reach */
 };
 
-struct cli_affected_list {
-	struct cli_affected *v;	/* destinations: sorted by LID; other lists: by idx */
-	uint32_t n;
-	uint32_t of;		/* number of host ports, or of switches, in the fabric */
-};
-
 /* The lists of affected nodes. */
 enum cli_affected_kind {
 	/* destinations of unreachable, due pairs; n_ep, n_sw: numbers of host ports and switches
@@ -63,7 +57,10 @@ struct cli_reach {
 	uint64_t no_updown[FTR_N_CHECK_CLASSES];
 	uint64_t missed[FTR_N_CHECK_CLASSES];
 	bool ranked;		/* the ranks are known, so no_updown is valid */
-	struct cli_affected_list list[CLI_N_AFFECTED];
+	/* the lists and their lengths; destinations: sorted by LID; other lists: by idx */
+	struct cli_affected *list[CLI_N_AFFECTED];
+	uint32_t n[CLI_N_AFFECTED];
+	uint32_t of[CLI_N_AFFECTED];	/* number of host ports, or of switches, in the fabric */
 	/* set by cli_judge().  class_bad: unreachable pairs of this class are a finding.  found: there
 	 * is at least one finding. */
 	bool class_bad[FTR_N_CHECK_CLASSES], found;

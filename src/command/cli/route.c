@@ -15,7 +15,6 @@
 
 struct route {
 	struct cli_in in;
-	struct cli_engine engine;
 	const char *sl2vl, *alternatives;
 	struct cli_list fail;
 	uint64_t seed;
@@ -75,7 +74,7 @@ static void balance(const char *engine, const struct ftr_balance_report *b)
 static void summary(const struct route *x)
 {
 	const struct ftr_shape *sh = x->sh;
-	const char *engine = x->engine.ops->name;
+	const char *engine = x->in.engine->name;
 
 	fprintf(stderr, "%s: %s%s, %s, %u of them leaves, %s, %s, %s\n", engine,
 		CLI_COUNT(sh->tree.n_ranks, "rank", "ranks"),
@@ -132,7 +131,7 @@ static int summary_json(const struct route *x)
 	const struct ftr_shape *sh = x->sh;
 	struct json_object *o = cli_json_new("route");
 
-	cli_json_str(o, "engine", x->engine.ops->name);
+	cli_json_str(o, "engine", x->in.engine->name);
 	cli_json_str(o, "output", x->in.output);
 	cli_json_str(o, "sl2vl", x->sl2vl);
 	cli_json_fabric(o, sh->f, sh);
@@ -203,7 +202,7 @@ static void write_all(const struct route *x)
 		cli_write_sl2vl(x->sl2vl, x->of, x->vl_map);
 	if (x->alternatives)
 		write_alternatives(x->alternatives, x->sh);
-	if (x->in.output || !x->in.from.on)
+	if (x->in.output || !x->in.live)
 		cli_write_tables(x->in.output, x->of, x->t);
 	cli_write_end();
 }
@@ -225,18 +224,18 @@ static void repair(struct route *x)
 
 static void route(struct route *x)
 {
-	bool local = x->engine.ops->local_repair;
+	bool local = x->in.engine->local_repair;
 	double t0 = cli_now(), t1;
 	struct ftr_route_opts ro;
 
 	x->of = x->damaged && !local ? x->damaged : x->f;
-	ro = cli_route_opts(&x->engine, x->of);
+	ro = cli_route_opts(&x->in, x->of);
 	cli_progress("finding ranks");
 	cli_must(cli_shape(&x->in, x->of, &x->sh, &cli_err));
 	t1 = cli_now();
 	cli_progress("routing");
 	cli_must(ftr_tables_new(x->of, false, &x->t, &cli_err));
-	cli_must(x->engine.ops->route(x->sh, &ro, x->in.team, x->t, &x->stats, &cli_err));
+	cli_must(x->in.engine->route(x->sh, &ro, x->in.team, x->t, &x->stats, &cli_err));
 	x->shape_s = t1 - t0;
 	x->route_s = cli_now() - t1;
 	if (local)
@@ -269,19 +268,19 @@ static int run_route(int argc, char **argv)
 	static struct route x = { .stats = { .root = FTR_SW_NONE } };
 	int n = cli_parse(&cli_route, &x, argc, argv);
 	const char *const outputs[] = {
-		x.in.output ? x.in.output : x.in.from.on ? NULL : "-", x.sl2vl, x.alternatives,
+		x.in.output ? x.in.output : x.in.live ? NULL : "-", x.sl2vl, x.alternatives,
 	};
 	const unsigned int n_outputs = sizeof(outputs) / sizeof(outputs[0]);
 
-	cli_live_args("route", &x.in.from, n, 1, n ? argv[0] : x.fail.n ? "--fail" : NULL);
-	if (x.in.json && (!x.in.from.on || x.in.output) &&
+	cli_live_args("route", &x.in, n, 1, n ? argv[0] : x.fail.n ? "--fail" : NULL);
+	if (x.in.json && (!x.in.live || x.in.output) &&
 	    (!x.in.output || !strcmp(x.in.output, "-")))
 		cli_die("route: with --json, the tables cannot go to stdout; give --output FILE");
-	if (x.vls > 1 && !x.engine.ops->local_repair)
+	if (x.vls > 1 && !x.in.engine->local_repair)
 		cli_die("route: --vls requires --engine ddlr");
-	if (x.alternatives && strcmp(x.engine.ops->name, "dmodc"))
+	if (x.alternatives && strcmp(x.in.engine->name, "dmodc"))
 		cli_die("route: --alternatives requires --engine dmodc");
-	cli_check_outputs("route", x.in.json || x.in.from.on, outputs, n_outputs);
+	cli_check_outputs("route", x.in.json || x.in.live, outputs, n_outputs);
 	cli_check_inputs("route", outputs, n_outputs, (const char *[]){
 			argv[0], x.in.nominal, x.in.roots, x.in.cn,
 			x.in.io }, 5);

@@ -15,7 +15,6 @@
 struct cli_sim {
 	struct ftr_sim_conf conf;
 	struct cli_in in;
-	struct cli_engine engine;
 	const char *lfts, *sl2vl, *psl, *function, *pairs, *steps, *schedule;
 	const char *load, *switch_load;
 	char *weights;
@@ -29,6 +28,11 @@ struct cli_sim {
 	struct cli_shaping shaping;
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
+	/* state while the schedule is applied */
+	uint64_t at;			/* time and number of the present record */
+	unsigned int number;
+	struct cli_faults down;		/* the faults at this time */
+	struct ftr_tables *now;		/* with --write-time: the tables at this time */
 	struct ftr_sim_result *result;	/* [conf.runs] */
 	double seconds;
 };
@@ -47,11 +51,10 @@ void cli_sim_add(struct cli_sim *j, const struct ftr_sim_change *g);
 /* Prints the results as JSON. */
 int cli_sim_results(const struct cli_sim *j);
 
-/* Adds the writes that replace the tables `now` by `to`, beginning at time `at`, with write_ps
- * between two of them.  down: [n_sw] 1: the switch is down and gets no writes. */
-void cli_sim_write(struct cli_sim *j, uint64_t at, const struct ftr_tables *now,
-		   const struct ftr_tables *to, const uint8_t *down);
-/* Switch s loses all entries at time `at`.  They are cleared in `now`, too. */
-void cli_sim_clear(struct cli_sim *j, uint64_t at, struct ftr_tables *now, ftr_sw s);
+/* Adds the writes that replace the tables j->now by `to`, beginning at time j->at, with write_ps
+ * between two of them.  Switches that are down get no writes. */
+void cli_sim_write(struct cli_sim *j, const struct ftr_tables *to);
+/* Switch s loses all entries at time j->at.  They are cleared in j->now, too. */
+void cli_sim_clear(struct cli_sim *j, ftr_sw s);
 
 #endif

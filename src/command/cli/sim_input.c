@@ -11,12 +11,12 @@
 struct ftr_tables *cli_sim_route(const struct cli_sim *j,
 				 const struct ftr_fabric *f, struct ftr_shape **sh)
 {
-	struct ftr_route_opts ro = cli_damaged_opts(&j->engine, f);
+	struct ftr_route_opts ro = cli_damaged_opts(&j->in, f);
 	struct ftr_tables *t = NULL;
 
 	cli_must(ftr_shape_new(f, &j->shaping.opts, j->in.team, sh, &cli_err));
 	cli_must(ftr_tables_new(f, false, &t, &cli_err));
-	cli_must(j->engine.ops->route(*sh, &ro, j->in.team, t, NULL, &cli_err));
+	cli_must(j->in.engine->route(*sh, &ro, j->in.team, t, NULL, &cli_err));
 	return t;
 }
 
@@ -27,7 +27,7 @@ static void read_tables(struct cli_sim *j)
 	if (j->lfts) {
 		j->conf.t = cli_read_lfts(j->lfts, j->conf.f, NULL);
 	} else {
-		cli_route_opts(&j->engine, j->conf.f);	/* checks --sm-switch */
+		cli_route_opts(&j->in, j->conf.f);	/* checks --sm-switch */
 		j->conf.t = cli_sim_route(j, j->conf.f, &j->sh);
 	}
 	if (j->sl2vl)

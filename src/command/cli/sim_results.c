@@ -97,11 +97,7 @@ static void put_bins(struct json_object *o, const char *key, const struct cli_si
 
 /* ---- links between switches --------------------------------------------------------- */
 
-struct use {
-	const struct ftr_sim_channel_use *c;
-	double use;		/* fraction of the time in which c was busy, mean over runs */
-};
-
+/* Returns the fraction of the time in which channel i was busy, the mean over the runs. */
 static double use_of(const struct cli_sim *j, uint32_t i)
 {
 	double sum = 0;
@@ -113,17 +109,19 @@ static double use_of(const struct cli_sim *j, uint32_t i)
 	return sum / j->conf.runs;
 }
 
-static int by_use(const void *a, const void *b)
+static int by_use(const void *a, const void *b, void *uses)
 {
-	const struct use *x = a, *y = b;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const double *use = uses;
 
-	return FTR_ORDER(y->use, x->use) ?: FTR_ORDER(x->c, y->c);
+	return FTR_ORDER(use[y], use[x]) ?: FTR_ORDER(x, y);
 }
 
 static void put_use(struct json_object *o, const struct cli_sim *j)
 {
 	const struct ftr_sim_result *r = j->result;
-	struct use *u = cli_calloc(r->n_channels, sizeof(*u), "%u channels", r->n_channels);
+	double *use = cli_calloc(r->n_channels, sizeof(*use), "%u channels", r->n_channels);
+	uint32_t *order = cli_calloc(r->n_channels, sizeof(*order), "%u channels", r->n_channels);
 	struct json_object *list = cli_json_array(o, "worst_links");
 	uint32_t n = 0;
 	double sum = 0;
@@ -134,15 +132,20 @@ static void put_use(struct json_object *o, const struct cli_sim *j)
 		if (c->sw == FTR_SW_NONE ||
 		    ftr_fabric_port(j->conf.f, c->sw, c->port)->peer_kind != FTR_PEER_SW)
 			continue;
-		u[n] = (struct use){ c, use_of(j, i) };
-		sum += u[n++].use;
+		order[n++] = i;
+		use[i] = use_of(j, i);
+		sum += use[i];
 	}
-	qsort(u, n, sizeof(*u), by_use);
+	qsort_r(order, n, sizeof(*order), by_use, use);
 	put_real(o, "mean_use", n ? sum / n : 0);
-	put_real(o, "max_use", n ? u[0].use : 0);
-	for (uint32_t i = 0; i < n && i < j->worst; i++)
-		put_real(put_link(list, j->conf.f, u[i].c->sw, u[i].c->port), "use", u[i].use);
-	free(u);
+	put_real(o, "max_use", n ? use[order[0]] : 0);
+	for (uint32_t i = 0; i < n && i < j->worst; i++) {
+		const struct ftr_sim_channel_use *c = &r->channel[order[i]];
+
+		put_real(put_link(list, j->conf.f, c->sw, c->port), "use", use[order[i]]);
+	}
+	free(use);
+	free(order);
 }
 
 static uint32_t count_changes(const struct cli_sim *j, enum ftr_sim_change_kind kind)

@@ -24,72 +24,64 @@
 #include "cli/ddlr_repair.h"
 #include "cli/sim.h"
 
-struct play {
-	struct cli_sim *j;
-	uint64_t at;		/* of the current record */
-	unsigned int number;
-	struct cli_faults down;	/* faults at the current time */
-	struct ftr_tables *now;	/* with --write-time: the tables at the current time */
-};
-
 /* ---- faults ------------------------------------------------------------------- */
 
-static void put_switch(struct play *y, ftr_sw s, bool down)
+static void put_switch(struct cli_sim *j, ftr_sw s, bool down)
 {
 	const struct ftr_sim_change g = {
-		.at = y->at, .sw = s,
+		.at = j->at, .sw = s,
 		.kind = down ? FTR_SIM_SWITCH_DOWN : FTR_SIM_SWITCH_UP,
 	};
 
-	if (y->down.dead_sw[s] == down)
+	if (j->down.dead_sw[s] == down)
 		return;
-	y->down.dead_sw[s] = down;
-	cli_sim_add(y->j, &g);
-	if (down && y->now)
-		cli_sim_clear(y->j, y->at, y->now, s);
+	j->down.dead_sw[s] = down;
+	cli_sim_add(j, &g);
+	if (down && j->now)
+		cli_sim_clear(j, s);
 }
 
-static void put_link(struct play *y, ftr_sw s, unsigned int port, bool down)
+static void put_link(struct cli_sim *j, ftr_sw s, unsigned int port, bool down)
 {
-	const struct ftr_fabric *f = y->j->conf.f;
+	const struct ftr_fabric *f = j->conf.f;
 	const struct ftr_swport *q = ftr_fabric_port(f, s, port);
 	const struct ftr_sim_change g = {
-		.at = y->at, .sw = s, .port = (ftr_port)port,
+		.at = j->at, .sw = s, .port = (ftr_port)port,
 		.kind = down ? FTR_SIM_LINK_DOWN : FTR_SIM_LINK_UP,
 	};
 
-	if (y->down.dead_port[f->sw[s].first_port + port] == down)
+	if (j->down.dead_port[f->sw[s].first_port + port] == down)
 		return;
-	y->down.dead_port[f->sw[s].first_port + port] = down;
+	j->down.dead_port[f->sw[s].first_port + port] = down;
 	if (q->peer_kind == FTR_PEER_SW)
-		y->down.dead_port[f->sw[q->peer].first_port + q->peer_port] = down;
-	cli_sim_add(y->j, &g);
+		j->down.dead_port[f->sw[q->peer].first_port + q->peer_port] = down;
+	cli_sim_add(j, &g);
 }
 
 /* Takes down the links and switches that are marked in z, or restores them if `down` is false. */
-static void put_marked(struct play *y, const struct cli_faults *z, bool down)
+static void put_marked(struct cli_sim *j, const struct cli_faults *z, bool down)
 {
-	const struct ftr_fabric *f = y->j->conf.f;
+	const struct ftr_fabric *f = j->conf.f;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		if (z->dead_sw[s])
-			put_switch(y, s, down);
+			put_switch(j, s, down);
 		for (unsigned int i = 1; i <= f->sw[s].n_ports; i++)
 			if (z->dead_port[f->sw[s].first_port + i])
-				put_link(y, s, i, down);
+				put_link(j, s, i, down);
 	}
 }
 
 /* Takes down the switches, and the links between switches, that are not in the fabric `less`. */
-static void put_missing(struct play *y, const struct ftr_fabric *less)
+static void put_missing(struct cli_sim *j, const struct ftr_fabric *less)
 {
-	const struct ftr_fabric *f = y->j->conf.f;
+	const struct ftr_fabric *f = j->conf.f;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		ftr_sw there = ftr_fabric_find_sw(less, f->sw[s].guid);
 
 		if (there == FTR_SW_NONE) {
-			put_switch(y, s, true);
+			put_switch(j, s, true);
 			continue;
 		}
 		for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
@@ -98,77 +90,77 @@ static void put_missing(struct play *y, const struct ftr_fabric *less)
 			if (q->peer_kind == FTR_PEER_SW &&
 			    ftr_fabric_find_sw(less, f->sw[q->peer].guid) != FTR_SW_NONE &&
 			    ftr_fabric_port(less, there, i)->peer_kind == FTR_PEER_NONE)
-				put_link(y, s, i, true);
+				put_link(j, s, i, true);
 		}
 	}
 }
 
 /* Draws the random faults of z and applies them. */
-static void draw(struct play *y, const struct cli_faults *z)
+static void draw(struct cli_sim *j, const struct cli_faults *z)
 {
-	struct cli_faults all = y->down;
+	struct cli_faults all = j->down;
 	struct ftr_fabric *less;
 
 	all.links = z->links;
 	all.switches = z->switches;
-	less = cli_faults_apply(y->j->conf.f, &all, y->j->conf.seed + y->number);
-	put_missing(y, less);
+	less = cli_faults_apply(j->conf.f, &all, j->conf.seed + j->number);
+	put_missing(j, less);
 	ftr_fabric_free(less);
 }
 
-static void fail(struct play *y, char *what)
+static void fail(struct cli_sim *j, char *what)
 {
 	const struct cli_list one = { 1, { what } };
-	struct cli_faults z = cli_faults_parse(y->j->conf.f, "fail", &one);
+	struct cli_faults z = cli_faults_parse(j->conf.f, "fail", &one);
 
-	put_marked(y, &z, true);
+	put_marked(j, &z, true);
 	if (z.links || z.switches)
-		draw(y, &z);
+		draw(j, &z);
 	cli_faults_free(&z);
 }
 
-static void recover(struct play *y, char *what)
+static void recover(struct cli_sim *j, char *what)
 {
 	const struct cli_list one = { 1, { what } };
 	struct cli_faults z;
 
 	if (!strcmp(what, "all")) {
-		put_marked(y, &y->down, false);
+		put_marked(j, &j->down, false);
 		return;
 	}
-	z = cli_faults_parse(y->j->conf.f, "recover", &one);
+	z = cli_faults_parse(j->conf.f, "recover", &one);
 	if (z.links || z.switches)
 		cli_die("--recover %s: expected a switch, a link or the word 'all'", what);
-	put_marked(y, &z, false);
+	put_marked(j, &z, false);
 	cli_faults_free(&z);
 }
 
 /* ---- tables --------------------------------------------------------------------- */
 
-static void put_tables(struct play *y, struct ftr_tables *t)
+static void put_tables(struct cli_sim *j, struct ftr_tables *t)
 {
 	const struct ftr_sim_change g = {
-		.at = y->at, .kind = FTR_SIM_TABLES, .tables = t,
+		.at = j->at, .kind = FTR_SIM_TABLES, .tables = t,
 	};
 
-	if (!y->now) {
-		cli_sim_add(y->j, &g);
+	if (!j->now) {
+		cli_sim_add(j, &g);
 		return;
 	}
-	cli_sim_write(y->j, y->at, y->now, t, y->down.dead_sw);
+	cli_sim_write(j, t);
 	for (ftr_sw s = 0; s < t->n_sw; s++)
-		if (!y->down.dead_sw[s])
-			memcpy(ftr_tables_row(y->now, s), ftr_tables_row(t, s), t->stride);
+		if (!j->down.dead_sw[s])
+			memcpy(ftr_tables_row(j->now, s), ftr_tables_row(t, s), t->stride);
 	ftr_tables_free(t);
 }
 
-static void reroute(struct play *y)
+static void reroute(struct cli_sim *j)
 {
-	struct ftr_fabric *now = cli_faults_apply(y->j->conf.f, &y->down, 0);
+	struct ftr_fabric *now = cli_faults_apply(j->conf.f, &j->down, 0);
 	struct ftr_shape *sh = NULL;
-	struct ftr_tables *t = cli_sim_route(y->j, now, &sh);
+	struct ftr_tables *t = cli_sim_route(j, now, &sh);
 
-	put_tables(y, cli_carry_tables(now, t, y->j->conf.f));
+	put_tables(j, cli_carry_tables(now, t, j->conf.f));
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
 	ftr_fabric_free(now);
@@ -176,58 +168,57 @@ static void reroute(struct play *y)
 
 /* ---- the schedule ------------------------------------------------------------------ */
 
-static void change(struct play *y, const char *text)
+static void change(struct cli_sim *j, const char *text)
 {
-	struct ftr_sim_change g = { .at = y->at, .sw = y->number };
+	struct ftr_sim_change g = { .at = j->at, .sw = j->number };
 	unsigned int kind = 0, port = 0, lid = 0;
 
 	sscanf(text, "%u %u %u", &kind, &port, &lid);
 	g.kind = kind;
 	g.port = (ftr_port)port;
 	g.lid = (ftr_lid)lid;
-	cli_sim_add(y->j, &g);
+	cli_sim_add(j, &g);
 }
 
-static void apply(struct play *y, char *record)
+static void apply(struct cli_sim *j, char *record)
 {
-	struct cli_sim *j = y->j;
 	char kind = 0, *text;
 	int n = 0;
 
-	sscanf(record, "%" SCNu64 " %c %u%n", &y->at, &kind, &y->number, &n);
+	sscanf(record, "%" SCNu64 " %c %u%n", &j->at, &kind, &j->number, &n);
 	text = record + n + 1;
 	if (kind == 'h' && j->conf.traffic.n_hot < CLI_LIST_MAX)
-		j->hot[j->conf.traffic.n_hot++] = y->number;
+		j->hot[j->conf.traffic.n_hot++] = j->number;
 	else if (kind == 'f')
-		fail(y, text);
+		fail(j, text);
 	else if (kind == 'r')
-		recover(y, text);
+		recover(j, text);
 	else if (kind == 't')
-		put_tables(y, cli_read_lfts(text, j->conf.f, NULL));
+		put_tables(j, cli_read_lfts(text, j->conf.f, NULL));
 	else if (kind == 'n')
-		reroute(y);
+		reroute(j);
 	else
-		change(y, text);
+		change(j, text);
 }
 
 void cli_sim_schedule(struct cli_sim *j)
 {
 	const struct cli_list none = { 0 };
-	struct play y = { .j = j, .down = cli_faults_parse(j->conf.f, "fail", &none) };
 	FILE *in = fopen(j->schedule, "re");
 	char *record = NULL;
 	size_t size = 0;
 
 	if (!in)
 		cli_die("cannot open %s: %s", j->schedule, strerror(errno));
+	j->down = cli_faults_parse(j->conf.f, "fail", &none);
 	if (j->write_ps)
-		y.now = cli_carry_tables(j->conf.f, j->conf.t, j->conf.f);
+		j->now = cli_carry_tables(j->conf.f, j->conf.t, j->conf.f);
 	while (getdelim(&record, &size, '\0', in) > 0)
-		apply(&y, record);
+		apply(j, record);
 	fclose(in);
 	free(record);
-	cli_faults_free(&y.down);
-	ftr_tables_free(y.now);
+	cli_faults_free(&j->down);
+	ftr_tables_free(j->now);
 	j->conf.traffic.hot = j->hot;
 	j->conf.change = j->change;
 	j->conf.n_changes = j->n_changes;

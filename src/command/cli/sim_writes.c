@@ -31,68 +31,62 @@ void cli_sim_add(struct cli_sim *j, const struct ftr_sim_change *g)
 	j->change[j->n_changes++] = *g;
 }
 
-struct writes {
-	struct cli_sim *j;
-	struct ftr_transition x;
-	uint64_t at;
-};
-
-/* Write the entries of a block that differ; if the order is planned, only those with this step. */
-static void write_block(struct writes *w, ftr_sw s, uint32_t block, uint8_t step)
+/* Write the entries of a block of g->sw that differ, at g->at; if the order is planned, only those
+ * with this step.  Sets g->at to the time of the next write. */
+static void write_block(struct cli_sim *j, const struct ftr_transition *x,
+			struct ftr_sim_change *g, uint32_t block, uint8_t step)
 {
-	const struct ftr_transition *x = &w->x;
-	const uint8_t *now = ftr_tables_row(x->now, s), *to = ftr_tables_row(x->to, s);
-	struct ftr_sim_change g = { .at = w->at, .kind = FTR_SIM_ENTRY, .sw = s };
-	uint32_t before = w->j->n_changes, first = block * FTR_LFT_BLOCK;
+	const uint8_t *now = ftr_tables_row(x->now, g->sw), *to = ftr_tables_row(x->to, g->sw);
+	uint32_t before = j->n_changes, first = block * FTR_LFT_BLOCK;
 
 	for (uint32_t lid = first; lid < first + FTR_LFT_BLOCK; lid++) {
 		if (now[lid] == to[lid] || lid > x->now->max_lid)
 			continue;
-		if (x->step && x->step[(size_t)s * x->now->stride + lid] != step)
+		if (x->step && x->step[(size_t)g->sw * x->now->stride + lid] != step)
 			continue;
-		g.lid = (ftr_lid)lid;
-		g.port = to[lid];
-		cli_sim_add(w->j, &g);
+		g->lid = (ftr_lid)lid;
+		g->port = to[lid];
+		cli_sim_add(j, g);
 	}
-	if (w->j->n_changes > before)
-		w->at += w->j->write_ps;
+	if (j->n_changes > before)
+		g->at += j->write_ps;
 }
 
-static void write_step(struct writes *w, uint8_t step)
+static void write_step(struct cli_sim *j, const struct ftr_transition *x,
+		       struct ftr_sim_change *g, uint8_t step)
 {
-	for (uint32_t b = 0; b < w->x.now->stride / FTR_LFT_BLOCK; b++)
-		for (ftr_sw s = 0; s < w->x.f->n_sw; s++)
-			if (!w->x.silent[s])
-				write_block(w, s, b, step);
+	for (uint32_t b = 0; b < x->now->stride / FTR_LFT_BLOCK; b++)
+		for (g->sw = 0; g->sw < x->f->n_sw; g->sw++)
+			if (!x->silent[g->sw])
+				write_block(j, x, g, b, step);
 }
 
-void cli_sim_write(struct cli_sim *j, uint64_t at, const struct ftr_tables *now,
-		   const struct ftr_tables *to, const uint8_t *down)
+void cli_sim_write(struct cli_sim *j, const struct ftr_tables *to)
 {
-	struct writes w = {
-		.j = j, .at = at,
-		.x = { .f = j->conf.f, .now = now, .to = to, .silent = down },
+	struct ftr_transition x = {
+		.f = j->conf.f, .now = j->now, .to = to, .silent = j->down.dead_sw,
 	};
+	struct ftr_sim_change g = { .at = j->at, .kind = FTR_SIM_ENTRY };
 
 	if (j->plain) {
-		write_step(&w, FTR_TRANSITION_NONE);
+		write_step(j, &x, &g, FTR_TRANSITION_NONE);
 		return;
 	}
-	cli_must(ftr_transition_plan(&w.x, &cli_err));
-	for (uint32_t step = 1; step <= w.x.n_steps; step++)
-		write_step(&w, (uint8_t)step);
-	write_step(&w, FTR_TRANSITION_LAST);
-	free(w.x.step);
+	cli_must(ftr_transition_plan(&x, &cli_err));
+	for (uint32_t step = 1; step <= x.n_steps; step++)
+		write_step(j, &x, &g, (uint8_t)step);
+	write_step(j, &x, &g, FTR_TRANSITION_LAST);
+	free(x.step);
 }
 
-void cli_sim_clear(struct cli_sim *j, uint64_t at, struct ftr_tables *now, ftr_sw s)
+void cli_sim_clear(struct cli_sim *j, ftr_sw s)
 {
-	uint8_t *row = ftr_tables_row(now, s);
+	uint8_t *row = ftr_tables_row(j->now, s);
 	struct ftr_sim_change g = {
-		.at = at, .kind = FTR_SIM_ENTRY, .sw = s, .port = FTR_PORT_NONE,
+		.at = j->at, .kind = FTR_SIM_ENTRY, .sw = s, .port = FTR_PORT_NONE,
 	};
 
-	for (uint32_t lid = 1; lid <= now->max_lid; lid++) {
+	for (uint32_t lid = 1; lid <= j->now->max_lid; lid++) {
 		if (row[lid] == FTR_PORT_NONE)
 			continue;
 		g.lid = (ftr_lid)lid;

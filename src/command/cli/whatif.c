@@ -88,7 +88,7 @@ static double route(const struct cli_whatif *j, const struct ftr_fabric *f,
 	cli_must(ftr_shape_new(f, &j->shaping.opts, j->inner, sh, &cli_err));
 	ro->nominal = j->shaping.opts.nominal;
 	cli_must(ftr_tables_new(f, false, t, &cli_err));
-	cli_must(j->engine.ops->route(*sh, ro, j->inner, *t, stats, &cli_err));
+	cli_must(j->in.engine->route(*sh, ro, j->inner, *t, stats, &cli_err));
 	return (cli_now() - t0) * 1e3;
 }
 
@@ -116,7 +116,7 @@ static void drop(const struct ftr_tables *here, const struct ftr_tables *t)
 static double reroute(const struct cli_whatif *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {
-	struct ftr_route_opts ro = cli_damaged_opts(&j->engine, f);
+	struct ftr_route_opts ro = cli_damaged_opts(&j->in, f);
 	const struct ftr_tables *prefer = j->before;
 	struct ftr_turn *turn = NULL;
 	struct ftr_keep keep;
@@ -319,7 +319,7 @@ static void set_bases(struct cli_whatif *j, const struct ftr_tables *t)
 static void set_up(struct cli_whatif *j)
 {
 	struct ftr_route_stats stats = { .turn = NULL };
-	struct ftr_route_opts ro = cli_route_opts(&j->engine, j->f);
+	struct ftr_route_opts ro = cli_route_opts(&j->in, j->f);
 	struct ftr_tables *t = NULL;
 	double ms;
 
@@ -348,7 +348,7 @@ static void set_up(struct cli_whatif *j)
 	} else {
 		ftr_tables_free(t);
 	}
-	add_column(j, is_changed(j) ? "after" : j->engine.ops->name, "after", j->repeat);
+	add_column(j, is_changed(j) ? "after" : j->in.engine->name, "after", j->repeat);
 	for (unsigned int i = 0; i < j->compare.n; i++)
 		add_column(j, j->compare.v[i], "compare", j->repeat);
 }
@@ -411,24 +411,22 @@ static void all_runs(struct cli_whatif *j)
 	cli_progress_end();
 }
 
-/* Counts what survives in the runs of the columns "local" and "after". */
-static struct cli_survival survived(const struct cli_whatif *j)
+/* Counts what survives in the runs of the columns "local" and "after".  row: all 0. */
+static void count_survived(const struct cli_whatif *j, unsigned int row[CLI_N_SURVIVAL])
 {
-	struct cli_survival s = { .links = j->faults.links };
-
+	row[CLI_FAILED_LINKS] = j->faults.links;
 	for (unsigned int i = 0; i < j->repeat; i++) {
-		s.n[CLI_BY_CABLING] += j->col[2].run[i].v[CLI_M_CUT] <= 0;
-		s.n[CLI_BY_REPAIR] += j->col[1].run[i].v[CLI_M_LOST] <= 0;
-		s.n[CLI_BY_TABLES] += j->col[2].run[i].v[CLI_M_LOST] <= 0;
+		row[CLI_BY_CABLING] += j->col[2].run[i].v[CLI_M_CUT] <= 0;
+		row[CLI_BY_REPAIR] += j->col[1].run[i].v[CLI_M_LOST] <= 0;
+		row[CLI_BY_TABLES] += j->col[2].run[i].v[CLI_M_LOST] <= 0;
 	}
-	return s;
 }
 
 /* Makes the runs for each number of links in --survival.  The last of the faults is a placeholder
  * for this number. */
 static int report_survival(struct cli_whatif *j)
 {
-	struct cli_survival row[CLI_LIST_MAX];
+	unsigned int row[CLI_LIST_MAX][CLI_N_SURVIVAL] = { 0 };
 	char words[400], spec[420], *save = NULL;
 	unsigned int n = 0;
 
@@ -443,7 +441,7 @@ static int report_survival(struct cli_whatif *j)
 		j->faults = cli_faults_parse(j->f, "survival", &j->fail);
 		j->done = 0;
 		all_runs(j);
-		row[n++] = survived(j);
+		count_survived(j, row[n++]);
 	}
 	j->fail.n--;
 	return cli_whatif_survival(j, row, n);
@@ -482,10 +480,10 @@ static int run_whatif(int argc, char **argv)
 	static struct cli_whatif j = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	int n = cli_parse(&cli_whatif, &j, argc, argv), status;
 
-	cli_live_args("whatif", &j.in.from, n, 1, NULL);
-	if (j.compare.n + (unsigned int)n + j.in.from.on - 1 > CLI_LIST_MAX)
+	cli_live_args("whatif", &j.in, n, 1, NULL);
+	if (j.compare.n + (unsigned int)n + j.in.live - 1 > CLI_LIST_MAX)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
-	if (j.guarantee && (j.compare.n || n + j.in.from.on > 1 || j.repeat > 1 || j.local))
+	if (j.guarantee && (j.compare.n || n + j.in.live > 1 || j.repeat > 1 || j.local))
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
 	if (j.drain.n && (j.local || j.guarantee || j.survival))
 		cli_die("whatif: --drain cannot be combined with --local, --guarantee or --survival");
@@ -494,7 +492,7 @@ static int run_whatif(int argc, char **argv)
 	if (j.local && !j.fail.n)
 		cli_die("whatif: --local needs --fail SPEC");
 	if (j.survival) {
-		if (j.compare.n || n + j.in.from.on > 1 || j.guarantee || j.fail.n == CLI_LIST_MAX)
+		if (j.compare.n || n + j.in.live > 1 || j.guarantee || j.fail.n == CLI_LIST_MAX)
 			cli_die("whatif: --survival cannot be combined with --compare, --guarantee or %u --fail",
 				CLI_LIST_MAX);
 		j.fail.v[j.fail.n++] = "0links";
@@ -502,12 +500,12 @@ static int run_whatif(int argc, char **argv)
 		j.metrics = "none";
 	}
 	/* the tables in use come first */
-	if (j.in.from.on && !j.guarantee && !j.survival) {
+	if (j.in.live && !j.guarantee && !j.survival) {
 		memmove(&j.compare.v[1], &j.compare.v[0], j.compare.n * sizeof(j.compare.v[0]));
 		j.compare.v[0] = "in use";
 		j.compare.n++;
 	}
-	for (int i = j.in.from.on ? 0 : 1; i < n; i++)
+	for (int i = j.in.live ? 0 : 1; i < n; i++)
 		j.compare.v[j.compare.n++] = argv[i];
 	cli_progress("reading and routing");
 	parse_metrics(&j);

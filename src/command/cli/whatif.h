@@ -120,7 +120,6 @@ void cli_drain_words(const struct ftr_fabric *f, const struct cli_list *parts,
 /* The command: options, state and results. */
 struct cli_whatif {
 	struct cli_in in;
-	struct cli_engine engine;
 	struct cli_list fail, drain, compare;
 	const char *metrics, *survival, *details;
 	uint64_t seed;
@@ -154,16 +153,12 @@ void cli_measure_json(struct json_object *o, const struct cli_measure *m);
 int cli_whatif_table(const struct cli_whatif *v, int status);
 int cli_whatif_json(const struct cli_whatif *v, int status);
 
-enum { CLI_BY_CABLING, CLI_BY_REPAIR, CLI_BY_TABLES, CLI_N_SURVIVAL };
-/* For a number of random link faults: the number of fault sets after which every two host ports
- * have a physical path (CLI_BY_CABLING), a path in the tables after a local repair (CLI_BY_REPAIR),
- * or in the engine's new tables (CLI_BY_TABLES). */
-struct cli_survival {
-	uint32_t links;
-	unsigned int n[CLI_N_SURVIVAL];
-};
+/* The columns of a row of --survival: a number of random link faults, and the number of fault sets
+ * after which every two host ports have a physical path (CLI_BY_CABLING), a path in the tables after
+ * a local repair (CLI_BY_REPAIR), or in the engine's new tables (CLI_BY_TABLES). */
+enum { CLI_FAILED_LINKS, CLI_BY_CABLING, CLI_BY_REPAIR, CLI_BY_TABLES, CLI_N_SURVIVAL };
 /* Prints n rows, of v->repeat fault sets each. */
-int cli_whatif_survival(const struct cli_whatif *v,
-			const struct cli_survival *row, unsigned int n);
+int cli_whatif_survival(const struct cli_whatif *v, unsigned int row[][CLI_N_SURVIVAL],
+			unsigned int n);
 
 #endif

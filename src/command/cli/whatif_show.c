@@ -138,7 +138,7 @@ static const char *title(const struct cli_column *c)
 
 static void put_head(const struct cli_whatif *v)
 {
-	printf("engine  %s\n", v->engine.ops->name);
+	printf("engine  %s\n", v->in.engine->name);
 	if (v->fail.n) {
 		printf("faults ");
 		for (unsigned int i = 0; i < v->fail.n; i++)
@@ -167,7 +167,7 @@ static void put_affected(const struct cli_whatif *v)
 		uint32_t n = 0;
 
 		for (int k = 0; k < CLI_N_AFFECTED; k++)
-			n += r->list[k].n;
+			n += r->n[k];
 		if (!n)
 			continue;
 		printf("\n%s", title(col));
@@ -251,7 +251,7 @@ int cli_whatif_json(const struct cli_whatif *v, int status)
 	struct json_object *o = cli_json_new("whatif"), *list, *e, *runs;
 
 	cli_json_fabric(o, v->f, v->sh);
-	cli_json_str(o, "engine", v->engine.ops->name);
+	cli_json_str(o, "engine", v->in.engine->name);
 	list = cli_json_array(o, "faults");
 	for (unsigned int i = 0; i < v->fail.n; i++)
 		cli_json_text(list, v->fail.v[i]);
@@ -302,15 +302,15 @@ static void wilson(double x, double n, double ends[2])
 	ends[1] = fmin(1, (middle + half) / (1 + zz));
 }
 
-static int survival_json(const struct cli_whatif *v,
-			 const struct cli_survival *row, unsigned int n)
+static int survival_json(const struct cli_whatif *v, unsigned int row[][CLI_N_SURVIVAL],
+			 unsigned int n)
 {
-	static const char *const key[CLI_N_SURVIVAL] = { "cabling", "local", "after" };
+	static const char *const key[] = { "failed_links", "cabling", "local", "after" };
 	struct json_object *o = cli_json_new("whatif"), *list, *e, *x;
 	double ends[2];
 
 	cli_json_fabric(o, v->f, v->sh);
-	cli_json_str(o, "engine", v->engine.ops->name);
+	cli_json_str(o, "engine", v->in.engine->name);
 	list = cli_json_array(o, "faults");
 	for (unsigned int i = 0; i < v->fail.n; i++)
 		cli_json_text(list, v->fail.v[i]);
@@ -319,11 +319,11 @@ static int survival_json(const struct cli_whatif *v,
 	list = cli_json_array(o, "survival");
 	for (unsigned int i = 0; i < n; i++) {
 		e = cli_json_element(list);
-		cli_json_num(e, "failed_links", row[i].links);
-		for (int k = 0; k < CLI_N_SURVIVAL; k++) {
-			wilson(row[i].n[k], v->repeat, ends);
+		cli_json_num(e, key[CLI_FAILED_LINKS], row[i][CLI_FAILED_LINKS]);
+		for (int k = CLI_BY_CABLING; k < CLI_N_SURVIVAL; k++) {
+			wilson(row[i][k], v->repeat, ends);
 			x = cli_json_object(e, key[k]);
-			cli_json_num(x, "survived", row[i].n[k]);
+			cli_json_num(x, "survived", row[i][k]);
 			cli_json_real(x, "share_low", ends[0]);
 			cli_json_real(x, "share_high", ends[1]);
 		}
@@ -331,8 +331,8 @@ static int survival_json(const struct cli_whatif *v,
 	return cli_json_end(o, CLI_CLEAN);
 }
 
-int cli_whatif_survival(const struct cli_whatif *v,
-			const struct cli_survival *row, unsigned int n)
+int cli_whatif_survival(const struct cli_whatif *v, unsigned int row[][CLI_N_SURVIVAL],
+			unsigned int n)
 {
 	char buf[CELL_MAX];
 	double ends[2];
@@ -343,11 +343,11 @@ int cli_whatif_survival(const struct cli_whatif *v,
 	printf("percentage of the fault sets that are survived (95 %% confidence interval)\n"
 	       "%12s  %24s  %24s  %24s\n", "failed links", "cabling", "local repair", "after");
 	for (unsigned int i = 0; i < n; i++) {
-		printf("%12u", row[i].links);
-		for (int k = 0; k < CLI_N_SURVIVAL; k++) {
-			wilson(row[i].n[k], v->repeat, ends);
+		printf("%12u", row[i][CLI_FAILED_LINKS]);
+		for (int k = CLI_BY_CABLING; k < CLI_N_SURVIVAL; k++) {
+			wilson(row[i][k], v->repeat, ends);
 			snprintf(buf, sizeof(buf), "%.2f (%.2f to %.2f)",
-				 100.0 * row[i].n[k] / v->repeat, 100 * ends[0], 100 * ends[1]);
+				 100.0 * row[i][k] / v->repeat, 100 * ends[0], 100 * ends[1]);
 			printf("  %24s", buf);
 		}
 		putchar('\n');

@@ -43,7 +43,7 @@
  *	conf.c		checks the configuration and distributes the runs
  *	function.c	routing by the tables
  *
- * Other routing functions are in src/lab/models.
+ * Other routing functions are in tests/seeds/models.
  */
 #ifndef FTR_SIM_DATAPLANE_H
 #define FTR_SIM_DATAPLANE_H

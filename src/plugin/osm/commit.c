@@ -43,61 +43,40 @@ static uint32_t block_diff(const uint8_t *old, const uint8_t *row, uint32_t n)
 	return diff;
 }
 
-struct job {
-	const struct ftr_fabric *f;
-	const struct ftr_tables *t;
-	osm_switch_t **sw;
-	bool write;
-	struct ftr_tables_diff by_worker[FTR_TEAM_MAX];
-};
-
-static void put_switches(void *ctx, unsigned int worker, uint32_t begin,
-			 uint32_t end)
+/* Counts the entries of row[n] that differ from the table of the switch. */
+static void count_changes(const osm_switch_t *sw, const uint8_t *row, uint32_t n,
+			  struct ftr_tables_diff *c)
 {
-	struct job *j = ctx;
-	struct ftr_tables_diff c = { 0 };
+	uint64_t before = c->blocks;
 
-	for (ftr_sw s = begin; s < end; s++) {
-		const uint8_t *row = ftr_tables_row(j->t, s);
-		uint32_t n = j->f->max_lid + 1u, before = (uint32_t)c.blocks;
+	for (uint32_t at = 0; at < n; at += FTR_LFT_BLOCK) {
+		uint32_t diff = block_diff(sw->lft + at, row + at, FTR_MIN(n - at, FTR_LFT_BLOCK));
 
-		for (uint32_t at = 0; at < n; at += FTR_LFT_BLOCK) {
-			uint32_t len = FTR_MIN(n - at, FTR_LFT_BLOCK);
-			uint32_t diff = block_diff(j->sw[s]->lft + at, row + at,
-						   len);
-
-			if (j->write)
-				memcpy(j->sw[s]->new_lft + at, row + at, len);
-			c.entries += diff;
-			c.blocks += diff != 0;
-		}
-		c.switches += c.blocks != before;
+		c->entries += diff;
+		c->blocks += diff != 0;
 	}
-	j->by_worker[worker].entries += c.entries;
-	j->by_worker[worker].blocks += c.blocks;
-	j->by_worker[worker].switches += c.switches;
+	c->switches += c->blocks != before;
 }
 
 enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 			   const struct ftr_tables *t, bool write,
 			   struct ftr_tables_diff *changes, struct ftr_err *err)
 {
-	struct job j = {
-		.f = f, .t = t, .write = write, .sw = ftr_calloc(f->n_sw, sizeof(*j.sw))
-	};
+	osm_switch_t **sw = ftr_calloc(f->n_sw, sizeof(*sw));
+	uint32_t n = f->max_lid + 1u;
 	enum ftr_status st;
 
-	if (!j.sw)
+	if (!sw)
 		return ftr_nomem(err, "copying the tables to OpenSM");
-	st = find_all(p, f, j.sw, err);
-	if (!st)
-		ftr_team_run(p->team, f->n_sw, 16, put_switches, &j);
-	for (unsigned int i = 0; i < FTR_TEAM_MAX; i++) {
-		changes->entries += j.by_worker[i].entries;
-		changes->blocks += j.by_worker[i].blocks;
-		changes->switches += j.by_worker[i].switches;
+	st = find_all(p, f, sw, err);
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		if (st)
+			break;
+		count_changes(sw[s], ftr_tables_row(t, s), n, changes);
+		if (write)
+			memcpy(sw[s]->new_lft, ftr_tables_row(t, s), n);
 	}
-	free(j.sw);
+	free(sw);
 	return st;
 }
 

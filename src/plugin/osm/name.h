@@ -13,8 +13,7 @@ struct ibf_text {
 /* Names for messages, see name.c. */
 struct ibf_text ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
 struct ibf_text ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
-/* The name of the port that has the LID lid, which is at most f->max_lid; "no port": no port has
- * it. */
+/* The name of the port that has the LID lid.  The LID must have an owner. */
 struct ibf_text ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
 
 /* "1 entry", "0 entries". */

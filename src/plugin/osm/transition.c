@@ -747,9 +747,12 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 			leave_tables(&x);
 	}
 	report(&x, why_not(&x, &err));
-	if (x.safe && !why_not(&x, &err) && x.f == gen->fabric)	/* the fast path goes on with the graph */
-		x.graph = __atomic_exchange_n(&gen->graph, x.graph, __ATOMIC_ACQ_REL);
-	ftr_cdg_free(x.graph);
+	if (!x.safe || why_not(&x, &err) || x.f != gen->fabric) {
+		ftr_cdg_free(x.graph);
+		x.graph = NULL;
+	}
+	/* the fast path goes on with the graph */
+	ftr_cdg_free(__atomic_exchange_n(&gen->graph, x.graph, __ATOMIC_ACQ_REL));
 	free(x.plan.step);
 	free(x.hosts);
 	ftr_tables_free(x.now);

@@ -528,8 +528,9 @@ static bool repair(struct rr *f, struct rr_repair *r)
 		st = rr_write(f, list_writes(res), res->n_changes, res->first_drain, r, &err);
 	}
 	if (!st && f->view->unsafe) {
-		rr_warn(f, RR_WARN_UNSAFE, "fast reroute %u: entries were replaced in an order in which a credit loop was possible for %.1f ms with packets that follow older entries, because the failed links lost all packets; entries=%u",
-			r->number, FTR_MAX(rr_now(f) - begun, 0.1), r->sets.n_changes);
+		if (r->sets.n_changes)
+			rr_warn(f, RR_WARN_UNSAFE, "fast reroute %u: entries were replaced in an order in which a credit loop was possible for %.1f ms with packets that follow older entries, because the failed links lost all packets; entries=%u",
+				r->number, FTR_MAX(rr_now(f) - begun, 0.1), r->sets.n_changes);
 		rr_graph_drop(f->view);	/* it does not contain these packets */
 	}
 	if (st) {
