@@ -234,15 +234,15 @@ static void examine(struct sweep *z, ftr_sw s)
 	ftr_port port, *entry = &z->flows.of.entry[s];
 	uint32_t n;
 
+	cand = balance_candidates(&z->col, s, &n);
+	if (!n || (n == 1 && cand[0]->n == 1 && !z->w->place))
+		return;
 	z->flows.hosts = p->hosts;
 	z->flows.rail = p->rail;
 	z->flows.n_shifts = 0;
 	for (uint32_t i = 0; z->l->bins && z->pos != BALANCE_NONE && i < p->n; i++)
 		balance_add_shifts(&z->flows, &z->net->source[z->tour[p->first + i]], z->pos);
 	if (!z->w->place && !path_is_bad(z, s))
-		return;
-	cand = balance_candidates(&z->col, s, &n);
-	if (!n || (n == 1 && cand[0]->n == 1 && !z->w->place))
 		return;
 	balance_add(&z->flows, s, -1);
 	port = balance_choose(&z->flows, s, cand, n,
