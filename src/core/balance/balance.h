@@ -71,6 +71,8 @@ struct balance_net {
 	uint32_t *pos;		/* [n_dests] position of the host, or BALANCE_NONE */
 	uint32_t *first;
 	uint32_t *dest_of;	/* dest_of[lid]: index in dest[], or BALANCE_NONE */
+	/* [n_sw][n_sw] costs of the shape, sorted by column; NULL: read them from the shape */
+	uint8_t *cost, *down;
 };
 
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
@@ -99,6 +101,12 @@ void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts);
 static inline ftr_sw balance_switch(const struct balance_net *net, uint32_t d)
 {
 	return net->in->shape->numbering.col_sw[net->dest[d].col];
+}
+
+/* The shape that the entries for column l follow. */
+static inline const struct ftr_shape *balance_shape(const struct balance_net *net, uint32_t l)
+{
+	return net->in->use_full && net->in->use_full[l] ? net->in->full : net->in->shape;
 }
 
 /* The link of port `port` of s, or BALANCE_NONE if no switch is connected to this port. */
@@ -164,24 +172,24 @@ struct balance_column {
 	 * sw[]; 0: no path */
 	uint16_t *sw;
 	uint32_t n;
-	uint32_t *at;
+	uint16_t *at;
 	struct ftr_costs costs;	/* costs and down-costs from each switch to the column */
 	/* The candidates of s are group[first[s]] .. group[first[s] + n_cand[s] - 1].
 	 * n_cand[s] == UNKNOWN_CAND: not computed yet */
 	const struct ftr_group **group;
 	uint32_t *first;
 	uint16_t *n_cand;
-	/* [n_sw][n_sw] costs of the shape, sorted by column; NULL: read them from the shape */
-	uint8_t *cost, *down;
 	/* scratch */
 	uint16_t *key;
 	uint32_t *begin;
 	ftr_sw *stack;
 };
 
-/* all: all columns will be set, so sorting the costs saves time.  Returns false if memory is
+/* Sort the costs, which saves time if many columns will be set.  Returns false if memory is
  * exhausted. */
-bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool all,
+bool balance_sort_costs(struct balance_net *net);
+/* Returns false if memory is exhausted. */
+bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
 			struct balance_column *out);
 /* Set the members for column l, which must have destinations.  of: the present entries for one of
  * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its
@@ -240,6 +248,7 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 /* The sources behind an entry. */
 struct balance_behind {
 	const struct balance_net *net;
+	/* the destination, whose paths must have no loop: see struct balance_column */
 	const struct ftr_shape *sh;
 	struct ftr_costs costs;
 	struct flow_dest of;
@@ -251,8 +260,6 @@ struct balance_behind {
 	uint32_t n, hosts, rail;
 };
 
-/* Set the destination: one of column l.  Its paths must have no loop. */
-void balance_behind_begin(struct balance_behind *z, struct flow_dest of, uint32_t l);
 /* Find the sources behind the entry of s.  The work grows with the number of switches behind it. */
 void balance_behind(struct balance_behind *z, ftr_sw s);
 

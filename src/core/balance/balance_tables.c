@@ -392,6 +392,8 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 	if (st || *loop)
 		return st;
 	st = count_displaced(w, place, err);
+	if (!st && w->place.first[w->net->n_dests] > w->net->f->n_sw && !balance_sort_costs(w->net))
+		st = ftr_nomem(err, "balancing");
 	if (st)
 		return st;
 	s->only = &w->place;
@@ -418,7 +420,7 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 		st = balance_subset_new(w->net, w->in->movable, &w->movable, err);
 	if (!st) {
 		w->best_entry = ftr_malloc(best_bytes(w) + 1);
-		if (!w->best_entry)
+		if (!w->best_entry || !(w->in->movable || balance_sort_costs(w->net)))
 			return ftr_nomem(err, "balancing");
 		save_best(w);
 	}

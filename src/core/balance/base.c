@@ -120,7 +120,9 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 	for (uint32_t d = 0; d < net->n_dests; d++) {
 		if (changed->first[d] == changed->first[d + 1])
 			continue;
-		balance_behind_begin(&z, copy[d], net->dest[d].col);
+		z.sh = balance_shape(net, net->dest[d].col);
+		z.costs = ftr_shape_column(z.sh, net->dest[d].col);
+		z.of = copy[d];
 		was.of = b->copy[d];
 		is.of = z.of;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)

@@ -20,10 +20,10 @@
 #define OPEN (UINT16_MAX - 2)	/* the key is being computed */
 
 /* Returns NULL if memory is exhausted. */
-static uint8_t *sort_costs(const struct ftr_shape *sh, struct ftr_arena *a, const uint8_t *from)
+static uint8_t *sort_costs(struct balance_net *net, const uint8_t *from)
 {
-	const uint32_t n_sw = sh->f->n_sw;
-	uint8_t *sorted = ftr_arena_alloc(a, n_sw, n_sw);
+	const uint32_t n_sw = net->f->n_sw;
+	uint8_t *sorted = ftr_arena_alloc(net->arena, n_sw, n_sw);
 
 	if (!sorted)
 		return NULL;
@@ -32,12 +32,21 @@ static uint8_t *sort_costs(const struct ftr_shape *sh, struct ftr_arena *a, cons
 
 		for (uint32_t i = 0; i < FTR_MIN(n_sw - l, BYTES_COLUMNS); i++)
 			to[i] = sorted + (size_t)(l + i) * n_sw;
-		bytes_columns(to, from + l, sh->reach.stride, n_sw);
+		bytes_columns(to, from + l, net->in->shape->reach.stride, n_sw);
 	}
 	return sorted;
 }
 
-bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool all,
+bool balance_sort_costs(struct balance_net *net)
+{
+	if (!net->down) {
+		net->cost = sort_costs(net, net->in->shape->reach.cost);
+		net->down = sort_costs(net, net->in->shape->reach.down);
+	}
+	return net->cost && net->down;
+}
+
+bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
 			struct balance_column *out)
 {
 	const struct ftr_balance_input *in = net->in;
@@ -49,12 +58,6 @@ bool balance_column_new(const struct balance_net *net, struct ftr_arena *a, bool
 	    !FTR_NEW(a, out->key, n_sw) || !FTR_NEW(a, out->begin, n_sw) ||
 	    !FTR_NEW(a, out->stack, (size_t)n_sw + net->n_links))
 		return false;
-	if (all) {
-		out->cost = sort_costs(in->shape, a, in->shape->reach.cost);
-		out->down = sort_costs(in->shape, a, in->shape->reach.down);
-		if (!out->cost || !out->down)
-			return false;
-	}
 	for (ftr_sw s = 0; s < n_sw; s++) {
 		uint32_t of_shape = ftr_shape_groups(in->shape, s);
 
@@ -177,7 +180,7 @@ static void sort_switches(struct balance_column *c)
 	}
 	for (ftr_sw s = 0; s < n_sw; s++)
 		if (c->key[s] != NO_PATH) {
-			c->at[s] = ++c->begin[c->key[s]];
+			c->at[s] = (uint16_t)++c->begin[c->key[s]];
 			c->sw[c->at[s] - 1] = (uint16_t)s;
 		}
 }
@@ -187,12 +190,12 @@ void balance_column_begin(struct balance_column *c, uint32_t l)
 	const struct ftr_balance_input *in = c->net->in;
 
 	c->l = l;
-	c->sh = in->use_full && in->use_full[l] ? in->full : in->shape;
+	c->sh = balance_shape(c->net, l);
 	c->costs = ftr_shape_column(c->sh, l);
-	if (c->cost && c->sh == in->shape)
+	if (c->net->down && c->sh == in->shape)
 		c->costs = (struct ftr_costs){
-			c->cost + (size_t)l * in->shape->f->n_sw,
-			c->down + (size_t)l * in->shape->f->n_sw, 1,
+			c->net->cost + (size_t)l * in->shape->f->n_sw,
+			c->net->down + (size_t)l * in->shape->f->n_sw, 1,
 		};
 }
 

@@ -85,15 +85,6 @@ void balance_loads_free(struct balance_loads *l)
 	balance_bins_free(l);
 }
 
-void balance_behind_begin(struct balance_behind *z, struct flow_dest of, uint32_t l)
-{
-	const struct ftr_balance_input *in = z->net->in;
-
-	z->sh = in->use_full && in->use_full[l] ? in->full : in->shape;
-	z->costs = ftr_shape_column(z->sh, l);
-	z->of = of;
-}
-
 /* True if all flows that pass u come from below: paths go up and then down, and u has no path
  * down. */
 static bool from_below(const struct balance_behind *z, ftr_sw u)

@@ -266,16 +266,17 @@ uint64_t balance_copy_write(const struct balance_net *net, const struct flow_des
 {
 	uint64_t differ = 0;
 
-	/* a few destinations at a time, so that a cache line is written while it is in the cache */
-	for (uint32_t first = 0; first < net->n_dests; first += FTR_LFT_BLOCK)
+	/* a few LIDs at a time, so that a cache line is written while it is in the cache */
+	for (uint32_t b = 0; b <= net->f->max_lid; b += FTR_LFT_BLOCK)
 		for (ftr_sw s = 0; s < net->f->n_sw; s++) {
 			uint8_t *row = ftr_tables_row(t, s);
 
-			for (uint32_t d = first; d < FTR_MIN(first + FTR_LFT_BLOCK, net->n_dests); d++) {
-				uint8_t entry = copy[d].entry[s];
+			for (uint32_t lid = b; lid < FTR_MIN(b + FTR_LFT_BLOCK, net->f->max_lid + 1u); lid++) {
+				uint32_t d = net->dest_of[lid];
+				uint8_t entry = d == BALANCE_NONE ? row[lid] : copy[d].entry[s];
 
-				differ += row[net->dest[d].lid] != entry;
-				row[net->dest[d].lid] = entry;
+				differ += row[lid] != entry;
+				row[lid] = entry;
 			}
 		}
 	return differ;

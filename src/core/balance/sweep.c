@@ -29,8 +29,8 @@
 
 /* Flows that pass a switch.  Their sources are tour[first .. first + n - 1]. */
 struct passing {
-	uint32_t hosts, rail, n, first;	/* rail: sum of balance_rail() */
-	uint32_t left;		/* scratch of set_tour() */
+	uint32_t hosts, rail;	/* rail: sum of balance_rail() */
+	uint16_t n, first, left;	/* left: scratch of set_tour() */
 };
 
 struct sweep {
@@ -41,12 +41,11 @@ struct sweep {
 	struct balance_flows flows;
 	const struct ftr_dest *d;
 	uint32_t pos;		/* of d, see balance_net.pos */
-	struct passing *at;	/* at[s]: the flows that pass switch s; at[n_sw]: the flows that end
-				 * at an entry without a port */
+	struct passing *at;	/* at[s]: the flows that pass switch s */
 	uint16_t *tour;		/* [n_sources] indices in net->source[] */
 	struct balance_behind behind;	/* its array of sources is tour[] */
 	bool *examine;		/* examine[s]: the entry of s may have to change */
-	uint16_t *listed;	/* [n_sw] see find_listed() */
+	uint16_t *listed;	/* [n_sw] see find_entries() and find_listed() */
 };
 
 /* ---- which entries ----------------------------------------------------------------- */
@@ -66,31 +65,37 @@ static inline bool may_be_bad(const struct sweep *z, uint32_t link)
 		(z->l->bins && z->pos != BALANCE_NONE && z->l->n_full[z->net->links.row[link]]);
 }
 
-/* Set examine[s] for the switches of the column.  Returns false if it is false for all; or if the
- * entries do not follow the order of the column: the entry of a switch with a path must lead to a
- * later switch, and the entry of a source without a path must lead to no switch. */
-static bool find_entries(const struct sweep *z)
+/* True if an entry for the destination may lead onto a bad link. */
+static bool uses_bad_link(const struct sweep *z)
+{
+	for (ftr_sw s = 0; s < z->net->f->n_sw; s++) {
+		uint32_t link = z->net->links.ports[s].begin + z->flows.of.entry[s];
+
+		if (z->l->bins || (link < z->net->links.ports[s].end && is_above(z, link)))
+			return true;
+	}
+	return false;
+}
+
+/* Set listed[] to the entries that may have to change, nearest first, and return their number. */
+static uint32_t find_entries(const struct sweep *z)
 {
 	const struct balance_column *c = &z->col;
-	bool any = false;
+	uint32_t least = FTR_MAX(z->w->least, 1u), n = 0;
 
 	z->examine[z->flows.of.to] = false;
 	for (uint32_t i = c->n - 1; i-- > 0;) {
 		ftr_sw s = c->sw[i];
-		uint32_t link = balance_link(z->net, z->flows.of, s);
+		uint32_t link;
 
-		if (link == BALANCE_NONE || c->at[z->net->links.peer[link]] <= c->at[s])
-			return false;
+		if (z->at[s].hosts < least)
+			continue;
+		link = balance_link(z->net, z->flows.of, s);
 		z->examine[s] = may_be_bad(z, link) || z->examine[z->net->links.peer[link]];
-		any |= z->examine[s];
+		if (z->examine[s])
+			z->listed[n++] = (uint16_t)s;
 	}
-	for (uint32_t k = 0; k < z->net->n_sources; k++) {
-		ftr_sw s = z->net->source[k].sw;
-
-		if (!c->at[s] && balance_link(z->net, z->flows.of, s) != BALANCE_NONE)
-			return false;
-	}
-	return any;
+	return n;
 }
 
 /* True if the entry of s may have to change: it has no port, or its path a link that may be bad. */
@@ -142,48 +147,51 @@ static uint32_t find_listed(struct sweep *z, uint32_t d)
 	return n;
 }
 
-static inline struct passing *next_of(const struct sweep *z, ftr_sw s)
-{
-	uint32_t link = balance_link(z->net, z->flows.of, s);
-
-	return &z->at[link == BALANCE_NONE ? z->net->f->n_sw : z->net->links.peer[link]];
-}
-
-static void find_flows(const struct sweep *z)
+/* Set at[].  Returns false if the entries do not follow the order of the column: the entry of a
+ * switch with a path must lead to a later switch, and the entry of a source without a path must
+ * lead to no switch. */
+static bool find_flows(const struct sweep *z)
 {
 	const struct balance_column *c = &z->col;
 
-	memset(z->at, 0, (z->net->f->n_sw + 1u) * sizeof(*z->at));
+	memset(z->at, 0, z->net->f->n_sw * sizeof(*z->at));
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
-		struct passing *p = &z->at[z->net->source[k].sw];
+		ftr_sw s = z->net->source[k].sw;
 
-		p->hosts = z->net->source[k].hosts;
-		p->rail = balance_rail(z->net, &z->net->source[k], z->flows.of.to);
-		p->n = 1;
+		if (!c->at[s] && balance_link(z->net, z->flows.of, s) != BALANCE_NONE)
+			return false;
+		z->at[s].hosts = z->net->source[k].hosts;
+		z->at[s].rail = balance_rail(z->net, &z->net->source[k], z->flows.of.to);
+		z->at[s].n = 1;
 	}
 	for (uint32_t i = 0; i + 1 < c->n; i++) {
 		const struct passing *p = &z->at[c->sw[i]];
-		struct passing *next = next_of(z, c->sw[i]);
+		uint32_t link = balance_link(z->net, z->flows.of, c->sw[i]);
+		struct passing *next;
 
+		if (link == BALANCE_NONE || c->at[z->net->links.peer[link]] <= i + 1)
+			return false;
+		next = &z->at[z->net->links.peer[link]];
 		next->hosts += p->hosts;
 		next->rail += p->rail;
 		next->n += p->n;
 	}
+	return true;
 }
 
 /* Give each switch its range of the array: a part of the range of the next switch. */
 static void set_tour(const struct sweep *z)
 {
 	const struct balance_column *c = &z->col;
-	struct passing *to = &z->at[z->flows.of.to], *lost = &z->at[z->net->f->n_sw];
+	struct passing *to = &z->at[z->flows.of.to];
 
 	to->first = 0;
 	to->left = to->n;
-	lost->first = to->n;
-	lost->left = to->n + lost->n;
 	for (uint32_t i = c->n - 1; i-- > 0;) {
-		struct passing *p = &z->at[c->sw[i]], *next = next_of(z, c->sw[i]);
+		struct passing *p = &z->at[c->sw[i]];
 		uint32_t src = z->net->source_of[c->sw[i]];
+		struct passing *next =
+			&z->at[z->net->links.peer[balance_link(z->net, z->flows.of, c->sw[i])]];
 
 		next->left -= p->n;
 		p->first = next->left;
@@ -248,64 +256,63 @@ static void examine(struct sweep *z, ftr_sw s)
 
 static void sweep_all(struct sweep *z)
 {
-	if (!find_entries(z))
-		return;
-	find_flows(z);
-	if (z->l->bins && z->pos != BALANCE_NONE)
-		set_tour(z);
-	for (uint32_t i = z->col.n - 1; i-- > 0;) {
-		ftr_sw s = z->col.sw[i];
+	uint32_t n = find_flows(z) ? find_entries(z) : 0;
 
-		if (z->examine[s] && z->at[s].hosts >= FTR_MAX(z->w->least, 1u))
-			examine(z, s);
-	}
+	if (n && z->l->bins && z->pos != BALANCE_NONE)
+		set_tour(z);
+	for (uint32_t i = 0; i < n; i++)
+		examine(z, z->listed[i]);
 }
 
 static void sweep_listed(struct sweep *z, uint32_t d)
 {
 	uint32_t n = find_listed(z, d);
 
-	balance_behind_begin(&z->behind, z->flows.of, z->d->col);
+	z->behind.sh = z->col.sh;
+	z->behind.costs = z->col.costs;
+	z->behind.of = z->flows.of;
 	for (uint32_t i = 0; i < n; i++) {
 		balance_behind(&z->behind, z->listed[i]);
 		z->at[z->listed[i]] = (struct passing){
-			z->behind.hosts, z->behind.rail, z->behind.n, 0, 0,
+			z->behind.hosts, z->behind.rail, (uint16_t)z->behind.n, 0, 0,
 		};
 		if (z->w->place || z->behind.hosts >= FTR_MAX(z->w->least, 1u))
 			examine(z, z->listed[i]);
 	}
 }
 
-static bool is_visited(const struct sweep *z, uint32_t d)
+/* Set z->col for column l.  Returns false if the candidates lead in a circle. */
+static bool begin_column(struct sweep *z, struct flow_dest of, uint32_t l)
 {
-	return !z->w->only || z->w->only->first[d] < z->w->only->first[d + 1];
+	const struct balance_subset *only = z->w->only;
+
+	if (!only || z->net->in->extra)
+		return balance_column_set(&z->col, l, of);
+	balance_column_begin(&z->col, l);
+	for (uint32_t i = only->first[z->net->first[l]]; i < only->first[z->net->first[l + 1]]; i++)
+		balance_column_forget(&z->col, only->sw[i]);
+	return true;
 }
 
 /* Returns false if the sweep was cancelled. */
 static bool sweep_column(struct sweep *z, const struct flow_dest *copy, uint32_t l)
 {
 	const struct balance_net *net = z->net;
-	uint32_t d = net->first[l];
+	const struct balance_subset *only = z->w->only;
 
-	while (d < net->first[l + 1] && !is_visited(z, d))
-		d++;
-	if (d == net->first[l + 1])
-		return true;
-	if (z->w->only && !net->in->extra) {
-		balance_column_begin(&z->col, l);
-		for (uint32_t i = z->w->only->first[d]; i < z->w->only->first[net->first[l + 1]]; i++)
-			balance_column_forget(&z->col, z->w->only->sw[i]);
-	} else if (!balance_column_set(&z->col, l, copy[d]))
-		return true;
-	z->flows.sh = z->col.sh;
-	for (; d < net->first[l + 1]; d++) {
-		z->w->cancelled = !z->w->place && balance_cancelled(net);
-		if (z->w->cancelled)
-			return false;
+	for (uint32_t d = net->first[l]; d < net->first[l + 1]; d++) {
 		z->flows.of = copy[d];
 		z->d = &net->dest[d];
 		z->pos = net->pos[d];
-		if (z->w->only)
+		if (only ? only->first[d] == only->first[d + 1] : !uses_bad_link(z))
+			continue;
+		if (z->col.l != l && !begin_column(z, copy[net->first[l]], l))
+			return true;
+		z->w->cancelled = !z->w->place && balance_cancelled(net);
+		if (z->w->cancelled)
+			return false;
+		z->flows.sh = z->col.sh;
+		if (only)
 			sweep_listed(z, d);
 		else
 			sweep_all(z);
@@ -336,8 +343,8 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 	const struct balance_net *net = l->net;
 	struct sweep z = { .l = l, .net = net, .w = w };
 	struct ftr_arena *a = ftr_arena_new();
-	bool ok = a && balance_column_new(net, a, !w->only, &z.col) &&
-		FTR_NEW(a, z.at, net->f->n_sw + 1u) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
+	bool ok = a && balance_column_new(net, a, &z.col) &&
+		FTR_NEW(a, z.at, net->f->n_sw) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
 		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
 		FTR_NEW(a, z.examine, net->f->n_sw) &&
 		FTR_NEW(a, z.flows.shift, net->n_sources + 1u);
