@@ -182,7 +182,7 @@ static void tear_down(struct sim *m)
 {
 	if (m->fn && m->fn->finish)
 		m->fn->finish(m->state);
-	free(m->event);
+	free(m->heap.event);
 	if (m->t)
 		free(m->t->lft);
 	free(m->t);

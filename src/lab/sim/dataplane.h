@@ -175,8 +175,10 @@ struct sim {
 	void *state;
 	struct ftr_tables *t;	/* the run's own copy of the tables */
 	struct ftr_arena *arena;
-	struct event *event;	/* the event queue; event[0] is the first one */
-	uint32_t n_events, cap_events;
+	struct {			/* events to come */
+		struct event *event;	/* event[0] is the first one */
+		uint32_t n, cap;
+	} heap;
 	uint64_t now, warm, end;
 	unsigned int n_vls;
 	uint32_t n_ports, n_ch, n_st;

@@ -18,16 +18,16 @@ static bool earlier(const struct event *x, const struct event *y)
 
 void sim_push_event(struct sim *m, const struct event *e)
 {
-	uint32_t i = m->n_events;
+	uint32_t i = m->heap.n;
 
-	if (!FTR_GROW(m->event, m->n_events, m->cap_events)) {
+	if (!FTR_GROW(m->heap.event, m->heap.n, m->heap.cap)) {
 		m->no_memory = true;
 		return;
 	}
-	m->n_events++;
-	for (; i && earlier(e, &m->event[(i - 1) / 2]); i = (i - 1) / 2)
-		m->event[i] = m->event[(i - 1) / 2];
-	m->event[i] = *e;
+	m->heap.n++;
+	for (; i && earlier(e, &m->heap.event[(i - 1) / 2]); i = (i - 1) / 2)
+		m->heap.event[i] = m->heap.event[(i - 1) / 2];
+	m->heap.event[i] = *e;
 }
 
 void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a, uint32_t b)
@@ -39,11 +39,11 @@ void sim_push(struct sim *m, uint64_t at, enum event_type type, uint32_t a, uint
 
 struct event sim_pop_event(struct sim *m)
 {
-	struct event *const h = m->event, first = h[0], last = h[--m->n_events];
+	struct event *const h = m->heap.event, first = h[0], last = h[--m->heap.n];
 	uint32_t i = 0, k;
 
-	while ((k = 2 * i + 1) < m->n_events) {
-		k += k + 1 < m->n_events && earlier(&h[k + 1], &h[k]);
+	while ((k = 2 * i + 1) < m->heap.n) {
+		k += k + 1 < m->heap.n && earlier(&h[k + 1], &h[k]);
 		if (!earlier(&h[k], &last))
 			break;
 		h[i] = h[k];

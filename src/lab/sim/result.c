@@ -155,7 +155,7 @@ void result_end(struct sim *m)
 		m->queue.cap_own * sizeof(*m->queue.own) +
 		m->pool.cap_pkt * sizeof(*m->pool.pkt) +
 		m->mail.cap_msg * sizeof(*m->mail.msg) +
-		m->cap_events * sizeof(*m->event);
+		m->heap.cap * sizeof(*m->heap.event);
 }
 
 void ftr_sim_result_fini(struct ftr_sim_result *r, uint32_t n)

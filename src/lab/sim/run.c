@@ -442,7 +442,7 @@ static uint32_t gather(struct sim *m)
 {
 	uint32_t n = 0;
 
-	while (m->n_events && m->event[0].at == m->now) {
+	while (m->heap.n && m->heap.event[0].at == m->now) {
 		if (!FTR_GROW(m->due.batch, n, m->due.cap_batch)) {
 			m->no_memory = true;
 			break;
@@ -458,8 +458,8 @@ void sim_loop(struct sim *m)
 	uint32_t n;
 
 	choose_all(m);
-	while (m->n_events && m->event[0].at < m->end && !m->no_memory) {
-		m->now = m->view.now = m->event[0].at;
+	while (m->heap.n && m->heap.event[0].at < m->end && !m->no_memory) {
+		m->now = m->view.now = m->heap.event[0].at;
 		n = gather(m);
 		m->r->events += n;
 		for (uint32_t i = 0; i < n; i++) {
