@@ -345,10 +345,12 @@ large_fabric() {
 	fi
 }
 
+# A fault less than a packet lifetime after the last write has no local repair.  The cases of stages
+# set the lifetime to 67 ms, so that each fault has one.
 case_ddlr_stages_one_vl() {
 	local vls=1
 	large_fabric
-	ddlr_up </dev/null
+	ddlr_up <<<'packet_life_time 0x0e'
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))
 	down
@@ -357,7 +359,7 @@ case_ddlr_stages_one_vl() {
 case_ddlr_stages_two_vls() {
 	local vls=2
 	large_fabric
-	ddlr_up <<<'qos TRUE'
+	ddlr_up <<<$'qos TRUE\npacket_life_time 0x0e'
 	logged 'IBF007: ddlr: packets use a second VL on the link after .*; SL 0-15: VL 1 instead of VL 0'
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))
