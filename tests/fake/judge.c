@@ -210,6 +210,12 @@ void fake_check_copy_clean(struct fake *h)
 	ck_assert_uint_eq(marked, 0);
 }
 
+void fake_check_sweep(struct fake *h)
+{
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+}
+
 void fake_check_quiet_sweep(struct fake *h)
 {
 	ck_assert(fake_sweep(h));

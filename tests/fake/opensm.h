@@ -277,6 +277,8 @@ void fake_check_copy(struct fake *h);
 uint32_t fake_marked(struct fake *h);
 /* Every block of OpenSM's copy equals the switch's block. */
 void fake_check_copy_clean(struct fake *h);
+/* A sweep is not aborted; then fake_settle. */
+void fake_check_sweep(struct fake *h);
 /* A sweep changes no entry; then fake_check_healed and fake_check_copy_clean hold. */
 void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: fake_check_healed and fake_check_copy_clean hold, the plugin requests a

@@ -26,12 +26,6 @@ extern volatile unsigned int osm_exit_flag;
 
 static const char tree[] = "2;2,2;1,2;1,1";
 
-static void sweep(struct fake *h)
-{
-	ck_assert(fake_sweep(h));
-	fake_settle(h);
-}
-
 static struct ibf_plugin *plugin(struct fake *h)
 {
 	return h->plugin;
@@ -173,10 +167,10 @@ START_TEST(no_team)
 	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree, .options = "threads 4\n", .not_up = true });
 
 	countdown = 1;
-	sweep(h);
+	fake_check_sweep(h);
 	countdown = 0;
 	ck_assert_uint_eq(fake_logged(h, "no threads could be started; one thread routes"), 1);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "no threads could be started; one thread routes"), 1);
 	fake_check_healed(h);
 	fake_free(h);
@@ -190,12 +184,12 @@ START_TEST(no_thread_for_search)
 	struct ibf_prefer *r;
 
 	countdown = 1;
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_int_eq(countdown, 0);
 	r = &plugin(h)->routed->prefer;
 	ck_assert_ptr_null(r->search);
 	ck_assert_int_eq(r->stage, IBF_COMPUTED);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert(r->search || r->stage == IBF_CONFIRMED);
 	fake_check_healed(h);
 	fake_free(h);
@@ -240,7 +234,7 @@ START_TEST(creation)
 	opt->routing_engine_names = names;
 	snprintf(path, sizeof(path), "%s/conf2", h->dir);
 	ck_assert(!rmdir(path));
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -313,7 +307,7 @@ START_TEST(local_repair_is_refused)
 	ck_assert_msg((fake_logged(h, "the planned local repair leads to") > 0) == c->refused, "%s", h->log);
 	ck_assert(c->unrepaired || (fake_count_sets(h) == sets) == c->refused);
 	for (int i = 0; i < 3; i++)
-		sweep(h);
+		fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -328,21 +322,21 @@ START_TEST(cached_routing)
 	struct osm_routing_engine *used;
 
 	h->osm->subn.opt.use_ucast_cache = TRUE;
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "use_ucast_cache is TRUE"), 1);
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_HEAVY_SWEEP_START, NULL);
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_SUBNET_UP, NULL);
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_UCAST_ROUTING_DONE, NULL);
 	ck_assert_ptr_null(plugin(h)->routed);
-	sweep(h);
+	fake_check_sweep(h);
 	/* no engine has routed: what was routed before counts */
 	used = h->osm->routing_engine_used;
 	h->osm->routing_engine_used = NULL;
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_UCAST_ROUTING_DONE, NULL);
 	h->osm->routing_engine_used = used;
 	ck_assert_ptr_nonnull(plugin(h)->routed);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_ptr_nonnull(plugin(h)->routed);
 	fake_check_healed(h);
 	fake_free(h);
@@ -365,7 +359,7 @@ START_TEST(no_engine_of_standby)
 	h->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
 	osm_event_plugin.report(h->plugin, OSM_EVENT_ID_HEAVY_SWEEP_START, NULL);
 	ck_assert_uint_eq(fake_logged(h, says), 1);
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -431,7 +425,7 @@ START_TEST(switches_return)
 	for (unsigned int i = 0; i < 3; i++) {
 		fake_switch(h, fake_spine(h, i), false);
 		fake_settle(h);
-		sweep(h);
+		fake_check_sweep(h);
 	}
 	ck_assert_uint_eq(fake_events(h, "\"event\":\"switch-down\""), 3);
 	for (unsigned int i = 0; i < 3; i++) {
@@ -441,7 +435,7 @@ START_TEST(switches_return)
 			fake_link_quietly(h, s, (ftr_port)p, true);
 	}
 	for (int i = 0; i < 3; i++)
-		sweep(h);
+		fake_check_sweep(h);
 	ck_assert_uint_eq(fake_events(h, "\"event\":\"switch-up\""), 3);
 	fake_check_healed(h);
 	fake_free(h);
@@ -478,7 +472,7 @@ START_TEST(state_directory)
 		n += !found;
 		ck_assert_uint_eq(fake_logged(h, "the nominal fabric is the present fabric"), n);
 	}
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -498,7 +492,7 @@ START_TEST(another_fabric)
 	ck_assert_uint_eq(fake_logged(h, "this is another fabric: 0 of 4 switches and 0 of 4 host ports"), 1);
 	ibf_nominal_put(n);
 	ftr_fabric_free(f);
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -533,8 +527,8 @@ START_TEST(end_during_write)
 	fake_set_fate(h, NULL, NULL);
 	__atomic_store_n(&osm_exit_flag, 0, __ATOMIC_RELAXED);
 	fake_settle(h);
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -581,7 +575,7 @@ START_TEST(islands)
 		}
 	h->moment_ctx = &far;
 	h->moment = part;
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_msg(fake_logged(h, a->says) == 1, "case %d: %s", _i, h->log);
 	ck_assert(!a->says_not || !fake_logged(h, a->says_not));
 	ck_assert_ptr_nonnull(plugin(h)->routed);
@@ -617,12 +611,12 @@ START_TEST(drains)
 	ck_assert(write_drains(path, &d));
 	await_drains(h, "request=0x7 drained=1 part", 1);
 	fake_until(fake_sweep_wanted(h));
-	sweep(h);
+	fake_check_sweep(h);
 	d.n = 2;
 	ck_assert(write_drains(path, &d));
 	await_drains(h, "request=0x7 drained=2 parts", 1);
 	fake_until(fake_sweep_wanted(h));
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(plugin(h)->routed->gen->drained.links, 2);
 	/* a standby reads the file, and does not sweep */
 	h->osm->subn.sm_state = IB_SMINFO_STATE_STANDBY;
@@ -635,11 +629,11 @@ START_TEST(drains)
 	await_drains(h, "the drained parts stay as they were: 2 parts", 1);
 	ck_assert(!fake_sweep_wanted(h));
 	h->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(plugin(h)->routed->gen->drained.links, 2);
 	ck_assert(!unlink(path));
 	await_drains(h, "request=0x0 drained=0 parts", 1);
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }

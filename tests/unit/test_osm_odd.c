@@ -15,12 +15,6 @@
 
 static const char tree[] = "2;2,2;1,2;1,1";
 
-static void sweep(struct fake *h)
-{
-	ck_assert(fake_sweep(h));
-	fake_settle(h);
-}
-
 static struct ibf_plugin *plugin(struct fake *h)
 {
 	return h->plugin;
@@ -113,11 +107,11 @@ START_TEST(contradictions)
 	host = h;
 	h->moment = contradict;
 	h->moment_ctx = &_i;
-	sweep(h);
+	fake_check_sweep(h);
 	h->moment = NULL;
 	ck_assert_ptr_nonnull(plugin(h)->routed);
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	ck_assert_uint_eq(plugin(h)->routed->gen->fabric->n_ep, h->fab->n_ep);
 	ck_assert_uint_eq(plugin(h)->routed->gen->fabric->n_sw_links, h->fab->n_sw_links);
@@ -154,7 +148,7 @@ START_TEST(ddlr_vls)
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 		for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++)
 			h->sw_node[s]->physp_table[p].port_info.vl_enforce = 4 << 4;
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_msg(fake_logged(h, v->says) == 1, "case %d: %s", _i, h->log);
 	/* a switch that is not in the fabric */
 	node->node_info.node_guid = 1;
@@ -221,7 +215,7 @@ START_TEST(multicast)
 		h->osw[s]->mcast_tbl.p_mask_tbl = (void *)&masks[s];
 		h->osw[s]->mcast_tbl.max_mlid_ho = MLID;
 	}
-	sweep(h);
+	fake_check_sweep(h);
 	lone.p_physp = &port;
 	ck_assert_int_eq(build(h, three, 3), IB_SUCCESS);
 	ck_assert_uint_eq(fake_logged(h, "1 of 3 members is not connected"), 1);
@@ -249,7 +243,7 @@ START_TEST(multicast)
 	ibf_engine_publish(e, NULL);
 	ck_assert_int_eq(build(h, three, 2), IB_SUCCESS);
 	ck_assert_uint_eq(ports_in_tree(), all);
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -271,7 +265,7 @@ START_TEST(large_load)
 	ibf_status_write(plugin(h), &large);	/* would read beyond its end */
 	ck_assert_ptr_nonnull(gen->tables);
 	free(f);
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	snprintf(command, sizeof(command), "rm %s/opensm-*", h->dir);
 	fake_flush(h);
@@ -308,7 +302,7 @@ START_TEST(table_vanishes)
 	h->written = NULL;
 	ck_assert_ptr_nonnull(lft);
 	h->osw[changing]->lft = lft;
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_check_copy_clean(h);
 	fake_free(h);
@@ -337,8 +331,8 @@ START_TEST(no_longer_master)
 	ck_assert_uint_eq(fake_count_sets(h), sets);
 	ck_assert_uint_eq(fake_logged(h, "IBF004"), 0);
 	h->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -365,7 +359,7 @@ START_TEST(other_notices)
 		fake_settle(h);
 		ck_assert_uint_eq(fake_logged(h, "IBF004: fast reroute 1: "), i == 2);
 	}
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -401,12 +395,12 @@ START_TEST(no_text)
 	ops = *real;
 	ops.route = silent_route;
 	e->ops = &ops;
-	sweep(h);
+	fake_check_sweep(h);
 	snprintf(says, sizeof(says), "dmodc refuses to route: %s", ftr_status_str(FTR_INTERNAL));
 	ck_assert_uint_eq(fake_logged(h, says), 1);
 	e->ops = real;
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -434,8 +428,8 @@ START_TEST(idle_link_is_needed)
 	struct ibf_engine *e;
 
 	fake_link_quietly(h, leaf, port, false);
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	e = plugin(h)->routed;
 	ops = *e->ops;
 	fake_link_quietly(h, leaf, port, true);
@@ -444,12 +438,12 @@ START_TEST(idle_link_is_needed)
 	e->ops = &ops;
 	failures = 1;
 	ibf_engine_publish(e, NULL);	/* there is no routing that could be used again */
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_msg(fake_logged(h, "dmodc refuses to route: not yet") == 1 && !fake_logged(h, "IBF210"), "%s", h->log);
 	ck_assert_uint_eq(fake_logged(h, "IBF210"), 0);
 	ck_assert_uint_eq(plugin(h)->routed->gen->fabric->n_sw_links, h->fab->n_sw_links);
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	e->ops = real_ops;
 	fake_check_healed(h);
 	fake_free(h);

@@ -12,12 +12,6 @@
 
 static struct ftr_err err;
 
-static void sweep(struct fake *h)
-{
-	ck_assert(fake_sweep(h));
-	fake_settle(h);
-}
-
 static struct ibf_plugin *plugin(struct fake *h)
 {
 	return h->plugin;
@@ -151,14 +145,14 @@ START_TEST(other_fabrics)
 		h->moment_ctx = &far;
 		h->moment = unlink_host;
 	}
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "the nominal fabric was read from "), 1);
 	ck_assert_ptr_nonnull(r->gen);
 	ck_assert_msg((ftr_fabric_find_ep(r->gen->fabric, 26 << 8) != FTR_EP_NONE) == (kept || _i == NOTHING),
 		      "case %d: %s", _i, h->log);
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_healed(h);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(h->changed_entries, 0);
 	fake_free(h);
 	ftr_fabric_free(was);
@@ -212,12 +206,12 @@ START_TEST(displaced_result)
 	ck_assert(!ftr_tables_carry(h->fab, engine(h)->gen->tables, h->fab, &before, &err));
 	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
 	fake_settle(h);
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_gt(r->n_entries, 0);
 	r->better = result(h, true);
 	ck_assert(!ftr_tables_carry(h->fab, r->better->t, h->fab, &found, &err));
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_ptr_null(r->better);
 	fake_check_healed(h);
 	/* entries that are displaced anyway are those of the result */
@@ -227,7 +221,7 @@ START_TEST(displaced_result)
 						 r->entry[i].lid));
 	fake_link(h, leaf, fake_uplink(h, leaf, 0), true);
 	for (int i = 0; i < 3; i++)
-		sweep(h);
+		fake_check_sweep(h);
 	ck_assert_uint_eq(others(h, before), 0);
 	ck_assert_uint_eq(r->n_entries, 0);
 	ftr_tables_free(before);
@@ -247,13 +241,13 @@ START_TEST(result_waits)
 	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
 	fake_settle(h);
 	r->better = z;
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	ck_assert_ptr_eq(r->better, z);
 	ck_assert_int_eq(r->stage, IBF_COMPUTED);
 	fake_link(h, leaf, fake_uplink(h, leaf, 0), true);
 	for (int i = 0; i < 3; i++)
-		sweep(h);
+		fake_check_sweep(h);
 	ck_assert_ptr_null(r->better);
 	ck_assert_int_eq(r->stage, IBF_SEARCHED);
 	fake_check_healed(h);
@@ -274,18 +268,18 @@ START_TEST(displaced_search)
 	ftr_sw leaf = fake_leaf(h, 1);
 
 	await(r);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert(r->stage == IBF_CONFIRMED || r->stage == IBF_SEARCHED);
 	ck_assert_ptr_null(r->search);
 	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
 	fake_settle(h);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_gt(r->n_entries, 0);
 	ck_assert(r->search && r->search->displaced);
 	await(r);
-	sweep(h);
+	fake_check_sweep(h);
 	await(r);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_ptr_null(r->search);
 	ck_assert_uint_ge(fake_logged(h, "search for displaced entries done"), 1);
 	fake_check_healed(h);
@@ -309,7 +303,7 @@ START_TEST(replaced_result)
 	atomic_init(&z->done, true);
 	ck_assert(ibf_thread_start(&z->thread, nothing, NULL));
 	r->search = z;
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "computed from scratch, because the kept tables were more than 5 % behind; entries to change=1 "), 1);
 	ck_assert_ptr_null(r->search);
 	ck_assert_int_eq(r->stage, IBF_SEARCHED);
@@ -337,7 +331,7 @@ START_TEST(no_search)
 	ck_assert_ptr_null(r->search);
 	r->stage = IBF_NO_ROUTING;
 	plugin(h)->opt.balance = FTR_BALANCE_LOAD;
-	sweep(h);
+	fake_check_sweep(h);
 	plugin(h)->opt.balance = FTR_BALANCE_FULL;
 	gen = e->gen;
 	ck_assert_int_eq(r->stage, IBF_COMPUTED);
@@ -391,7 +385,7 @@ START_TEST(makeshift)
 	for (unsigned int p = 1; p <= h->fab->sw[spine].n_ports; p++)
 		if (ftr_fabric_next(h->fab, spine, (ftr_port)p) != FTR_SW_NONE)
 			fake_link_quietly(h, spine, (ftr_port)p, false);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert(!ibf_is_complete(r->gen));
 	ck_assert_int_eq(r->stage, _i ? IBF_GIVEN : IBF_COMPUTED);
 	fake_check_healed(h);
@@ -399,7 +393,7 @@ START_TEST(makeshift)
 		if (ftr_fabric_port(h->fab, spine, (ftr_port)p)->peer_kind == FTR_PEER_SW)
 			fake_link_quietly(h, spine, (ftr_port)p, true);
 	for (int i = 0; i < 3; i++)
-		sweep(h);
+		fake_check_sweep(h);
 	ck_assert(ibf_is_complete(r->gen));
 	ck_assert_uint_ne(ftr_fabric_find_sw(r->gen->fabric, 12 << 8), FTR_SW_NONE);
 	fake_check_healed(h);
@@ -423,7 +417,7 @@ START_TEST(old_displaced)
 	for (unsigned int p = 1; p <= h->fab->sw[spine].n_ports; p++)
 		if (ftr_fabric_next(h->fab, spine, (ftr_port)p) != FTR_SW_NONE)
 			fake_link_quietly(h, spine, (ftr_port)p, false);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "the nominal fabric was read from "), 1);
 	for (uint32_t i = 0; i < r->n_entries; i++)
 		ck_assert(r->entry[i].guid != 12 << 8 && r->entry[i].lid <= h->fab->max_lid);

@@ -94,18 +94,12 @@ static struct fake *start(uint64_t seed, const char *options)
 	return h;
 }
 
-static void sweep(struct fake *h)
-{
-	ck_assert(fake_sweep(h));
-	fake_settle(h);
-}
-
 /* The tables are judged after each write. */
 static void judged_sweep(struct watch *w, struct fake *h)
 {
 	h->written_ctx = w;
 	h->written = written;
-	sweep(h);
+	fake_check_sweep(h);
 	h->written = NULL;
 }
 
@@ -126,7 +120,7 @@ static struct watch watched(uint64_t seed, const char *options, bool *ordered)
 			  !strcmp(options, ORDERED));
 	fake_check_healed(h);
 	/* takeover happens only once, so the next sweep logs nothing about it */
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF010") + fake_logged(h, "IBF121"),
 			  !strcmp(options, ORDERED));
 	ftr_tables_free(w.t);
@@ -361,7 +355,7 @@ START_TEST(unused_link)
 
 	h->osm->subn.opt.packet_life_time = OSM_DEFAULT_SWITCH_PACKET_LIFE;
 	hold_shortest(h, 2);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF121"), 2);
 	for (unsigned int p = 1; p <= f->sw[a].n_ports; p++) {
 		const struct ftr_swport *q = ftr_fabric_port(f, a, (ftr_port)p);
@@ -413,8 +407,8 @@ START_TEST(after_another_engine)
 	struct fake *h = start(1, ORDERED);
 	struct refusal r = { .lost = _i };
 
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(takeovers(h), 1);
 	h->moment_ctx = &r;
 	h->moment = refuse;
@@ -422,13 +416,13 @@ START_TEST(after_another_engine)
 		ck_assert(fake_reroute(h));
 		fake_settle(h);
 	} else {
-		sweep(h);
+		fake_check_sweep(h);
 		ck_assert_uint_eq(fake_logged(h, "IBF210"), 1);
 		ck_assert_uint_eq(takeovers(h), 1);
-		sweep(h);
+		fake_check_sweep(h);
 	}
 	ck_assert_uint_eq(takeovers(h), 2);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(takeovers(h), 2);
 	fake_check_sound(h);
 	fake_check_healed(h);
@@ -452,7 +446,7 @@ START_TEST(lost_sets)
 
 	h->sw[h->fab->ep[0].sw].lft[h->fab->ep[26].lid] = FTR_PORT_NONE;
 	fake_set_fate(h, lose, &sets);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_msg(fake_logged(h, "not acknowledged; OpenSM writes the remaining entries in its own order; no path now: 3 pairs (host-") == 1 &&
 		      fake_logged(h, "IBF121: OpenSM has written the remaining entries: 3 pairs had no path for at most ") == 1,
 		      "%s", h->log);
@@ -478,7 +472,7 @@ static void add_link(struct fake *h, ftr_sw s, ftr_port p)
 {
 	fake_link(h, s, p, true);
 	for (int i = 0; i < 3; i++)
-		sweep(h);
+		fake_check_sweep(h);
 }
 
 /* Two links are added.  After the second one, blocks are written over other routes.  No copy of an
@@ -492,8 +486,8 @@ START_TEST(late_copies)
 
 	for (unsigned int i = 0; i < 2; i++)
 		fake_link_quietly(h, s, fake_uplink(h, s, i), false);
-	sweep(h);
-	sweep(h);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
 	fake_set_fate(h, answer_late, NULL);
 	add_link(h, s, fake_uplink(h, s, 1));
 	ck_assert_uint_eq(fake_logged(h, "IBF010: dmodc: the tables in use were replaced"), 1);
@@ -519,7 +513,7 @@ START_TEST(lost_acknowledgements)
 	struct fake *h = start(1, ORDERED "transition_limit_ms 60000\n");
 
 	fake_set_fate(h, lose_acknowledgements, NULL);
-	sweep(h);
+	fake_check_sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF010: dmodc: the tables in use were replaced"), 1);
 	ck_assert_uint_eq(fake_logged(h, "IBF121"), 0);
 	fake_check_healed(h);
@@ -543,7 +537,7 @@ START_TEST(planned_steps_have_no_limit)
 
 		if (slow)
 			fake_set_fate(h, answer_slowly, NULL);
-		sweep(h);
+		fake_check_sweep(h);
 		changed[slow] = h->changed_entries;	/* by OpenSM */
 		ck_assert_uint_eq(fake_logged(h, "IBF010: dmodc: the tables in use were replaced"), 1);
 		ck_assert_uint_eq(fake_logged(h, "IBF121"), 0);
@@ -562,7 +556,7 @@ static double silent(struct fake *h)
 	double t0 = ibf_now_ms();
 
 	fake_set_fate(h, lose, &sets);
-	sweep(h);
+	fake_check_sweep(h);
 	return ibf_now_ms() - t0;
 }
 
@@ -609,7 +603,7 @@ START_TEST(large)
 	char text[32];
 
 	hold(h, "dmodc");
-	sweep(h);
+	fake_check_sweep(h);
 	snprintf(text, sizeof(text), "blocks=%u ", blocks);
 	line = strstr(h->log, "IBF009");
 	ck_assert_msg(line && fake_logged(h, text) == 1, "%s", h->log);
@@ -661,7 +655,7 @@ START_TEST(many_blocks)
 			      "%s", h->log);
 	else
 		ck_assert_msg(fake_logged(h, "blocks could not be read from the switches") == 1, "%s", h->log);
-	sweep(h);
+	fake_check_sweep(h);
 	fake_check_sound(h);
 	fake_check_copy_clean(h);
 	fake_free(h);

@@ -166,6 +166,11 @@ def run(main):
     os._exit(2)                         # what is left for stdout cannot be written
 
 
+def has_colours():
+    return sys.stdout.isatty() and os.environ.get('TERM', 'dumb') != 'dumb' and \
+        not os.environ.get('NO_COLOR')
+
+
 def counted(count, one, many):
     return f'{count:,} {one if count == 1 else many}'
 
@@ -265,9 +270,35 @@ def run_command(command, words, directory):
     done = subprocess.run([find_command(command, directory), *words], stdout=subprocess.PIPE,
                           check=False, close_fds=False)
     if done.returncode not in (0, 1):
-        raise CommonError(f'{command}: ibfattree: ended by signal {-done.returncode}'
-                          if done.returncode < 0 else '')
+        raise has_ended(command, done.returncode)
     return json.loads(done.stdout)
+
+
+def has_ended(command, code):
+    return CommonError(f'{command}: ibfattree: ended by signal {-code}' if code < 0 else '')
+
+
+class Running:
+    """Runs ibfattree, which prints its own errors, and reads from `pipe` through its option."""
+
+    def __init__(self, command, directory, words, option, fabric):
+        records, self.pipe = os.pipe()
+        os.set_inheritable(records, True)
+        self.command = command
+        self.process = subprocess.Popen(    # pylint: disable=consider-using-with
+            [find_command(command, directory), *words, f'--{option}=/dev/fd/{records}', '--', fabric],
+            stdout=subprocess.PIPE, close_fds=False)
+        os.close(records)
+
+    def line(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise has_ended(self.command, self.process.wait())
+        return line
+
+    def read(self):
+        """Returns the next JSON object."""
+        return json.loads(b''.join(iter(self.line, b'}\n')) + b'}')
 
 
 def find_hosts(data):
