@@ -24,7 +24,7 @@ ranks_of() { sort -n | sed 's/^[0-9]* //' | xargs; }
 
 openmpi_run() {
 	# shellcheck disable=SC2016
-	timeout -k 10 500 mpirun.openmpi --allow-run-as-root --hostfile "$T/hostfile" \
+	timeout -k 10 120 mpirun.openmpi --allow-run-as-root --hostfile "$T/hostfile" \
 		--mca plm_rsh_agent "$T/agent" \
 		--mca plm_rsh_no_tree_spawn 1 \
 		bash -c 'echo "$OMPI_COMM_WORLD_RANK $FTR_TEST_HOST"' >"$T/ranks"
