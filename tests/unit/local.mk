@@ -183,7 +183,11 @@ tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototype
 tests_unit_test_fast_memory_LDFLAGS = $(WRAP_ALLOC)
 tests_unit_test_fast_memory_LDADD = $(FAKE_LDADD)
 check_PROGRAMS += tests/unit/test_osm_prefer tests/unit/test_osm_errors tests/unit/test_osm_calls \
-	tests/unit/test_osm_odd
+	tests/unit/test_osm_odd tests/unit/test_osm_states
+tests_unit_test_osm_states_SOURCES = tests/unit/test_osm_states.c
+tests_unit_test_osm_states_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_states_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_states_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_osm_odd_SOURCES = tests/unit/test_osm_odd.c
 tests_unit_test_osm_odd_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_osm_odd_CFLAGS = $(CHECK_TEST_CFLAGS)
