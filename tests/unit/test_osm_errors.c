@@ -99,7 +99,7 @@ static const char ordered[] = "takeover ordered\ntransition_limit_ms 20000\n";
 static struct fake *ring(bool cycle)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
-		.fabric = draw("a: b e h1\nb: c h1\nc: d h1\nd: e h1\ne: h1\n"), .options = ordered, .not_up = true,
+		.fabric = draw("a: b e h1 an\nb: c h1\nc: d h1\nd: e h1\ne: h1\n"), .options = ordered, .not_up = true,
 	});
 	const struct ftr_fabric *f = h->fab;
 
@@ -134,9 +134,19 @@ static struct fake *line_tables(void)
 	return ring(false);
 }
 
+/* The tables also have a forwarding loop for a LID that no host has now, and lack the entry of a switch
+ * for its own host. */
 static struct fake *loop_tables(void)
 {
-	return ring(true);
+	struct fake *h = ring(true);
+	const struct ftr_endport *off = &h->fab->ep[2], *own = &h->fab->ep[4];
+
+	for (unsigned int p = 1; p <= h->fab->sw[off->sw].n_ports; p++)
+		if (ftr_fabric_next(h->fab, off->sw, (ftr_port)p) == (off->sw + 1) % h->fab->n_sw)
+			h->sw[off->sw].lft[off->lid] = (uint8_t)p;
+	h->sw[own->sw].lft[own->lid] = FTR_PORT_NONE;
+	fake_host(h, 2, false);
+	return h;
 }
 
 /* A search starts after the first routing. */
@@ -196,7 +206,7 @@ static struct fake *vls(void)
 static struct fake *files(void)
 {
 	return fake_new(&(struct fake_opts){
-		.pgft = "2;4,4;1,4;1,1", .engine = "ddlr", .options = "status_files yes\nca_order_dump yes\n",
+		.pgft = "2;4,4;1,4;1,1", .engine = "ddlr", .options = "status_files on\nca_order_dump on\n",
 	});
 }
 
@@ -212,6 +222,63 @@ static void fail_and_return(struct fake *h)
 	sweep(h);
 }
 
+/* Two leaves have no common upper switch, and are connected by an extra turn. */
+static struct fake *turns(void)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;2,3;1,2;1,1" });
+
+	for (unsigned int i = 0; i < 2; i++) {
+		fake_link(h, fake_leaf(h, i), fake_uplink(h, fake_leaf(h, i), i), false);
+		fake_settle(h);
+	}
+	sweep(h);
+	sweep(h);
+	ck_assert_uint_gt(plugin(h)->routed->gen->opts.n_turns, 0);
+	return h;
+}
+
+/* A host is switched off, and OpenSM starts again. */
+static void lose_host(struct fake *h)
+{
+	fake_host(h, h->fab->n_ep - 1, false);
+	sweep(h);
+	restart(h);
+}
+
+/* Two parts of the fabric are not connected. */
+static struct fake *islands(void)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .fabric = draw("a: b h2\nb: h2 c\nc: h1\n"), .not_up = true });
+
+	fake_link_quietly(h, 0, fake_uplink(h, 0, 0) ? fake_uplink(h, 0, 0) : 1, false);
+	return h;
+}
+
+/* A routing is written while a switch does not answer. */
+static void lose_all(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	const ftr_sw *silent = ctx;
+
+	fate->lose_request = p->plugin && p->to == *silent;
+}
+
+static void write_lossy(struct fake *h)
+{
+	ftr_sw silent = fake_leaf(h, 1);
+
+	fake_link_quietly(h, fake_leaf(h, 2), fake_uplink(h, fake_leaf(h, 2), 1), false);
+	fake_link_quietly(h, silent, fake_uplink(h, silent, 0), false);
+	fake_set_fate(h, lose_all, &silent);
+	sweep(h);
+	fake_set_fate(h, NULL, NULL);
+}
+
+static void sweep_twice(struct fake *h)
+{
+	sweep(h);	/* requests a reroute, after which a search starts */
+	sweep(h);
+}
+
 static const struct scenario {
 	const char *name;
 	struct fake *(*start)(void);
@@ -224,10 +291,13 @@ static const struct scenario {
 	{ .name = "drains", .start = drains, .act = restart, .loads = true },
 	{ .name = "line", .start = line_tables, .act = sweep, .loops = true },
 	{ .name = "loop", .start = loop_tables, .act = sweep, .loops = true },
-	{ .name = "search", .start = searches, .act = sweep },
+	{ .name = "search", .start = searches, .act = sweep_twice },
 	{ .name = "adopt", .start = adopts, .act = sweep },
 	{ .name = "silent switch", .start = plain, .act = fail_silently },
 	{ .name = "files", .start = files, .act = fail_and_return },
+	{ .name = "turns", .start = turns, .act = lose_host },
+	{ .name = "islands", .start = islands, .act = sweep },
+	{ .name = "lost writes", .start = plain, .act = write_lossy },
 	{ .name = "VLs", .start = vls, .act = sweep },
 };
 
