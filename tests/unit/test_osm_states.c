@@ -328,6 +328,62 @@ START_TEST(only_link)
 }
 END_TEST
 
+/* OpenSM runs on a switch: the directed routes of the fast path begin at its port 0. */
+START_TEST(manager_on_switch)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1", .not_up = true });
+
+	h->on_switch = true;
+	h->osm->subn.sm_port_guid = cl_hton64(h->fab->sw[h->fab->ep[h->sm].sw].guid);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
+	fake_link(h, fake_leaf(h, 1), fake_uplink(h, fake_leaf(h, 1), 1), false);
+	fake_settle(h);
+	ck_assert_msg(fake_logged(h, "IBF004: fast reroute 1: ") == 1, "%s", h->log);
+	fake_check_repaired(h);
+	/* a failed switch and an uplink of OpenSM's switch */
+	fake_switch(h, fake_spine(h, 2), false);
+	fake_settle(h);
+	fake_check_repaired_in_parts(h);
+	fake_free(h);
+}
+END_TEST
+
+/* OpenSM loses the table of a switch while the engine reads it: nothing is stored. */
+static void lose_table(void *ctx, struct fake *h, enum fake_moment m)
+{
+	uint8_t **lft = ctx;
+	osm_switch_t *sw = h->osw[fake_leaf(h, 2)];
+
+	if (m == FAKE_LOCKED) {
+		*lft = sw->lft;
+		sw->lft = NULL;
+	} else if (m == FAKE_ROUTING) {
+		sw->lft = *lft;
+	}
+}
+
+START_TEST(no_table)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1" });
+	uint8_t *lft = NULL;
+
+	fail_link(h);
+	h->moment = lose_table;
+	h->moment_ctx = &lft;
+	fake_sweep(h);
+	fake_settle(h);
+	h->moment = NULL;
+	ck_assert_ptr_nonnull(lft);
+	ck_assert_uint_eq(fake_logged(h, "OpenSM has no table up to LID "), 2);
+	for (int i = 0; i < 3; i++)
+		fake_check_sweep(h);
+	ck_assert_ptr_nonnull(plugin(h)->routed);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* A block that the next sweep should write again is one of a switch that OpenSM has removed. */
 START_TEST(rewrite_of_removed_switch)
 {
@@ -497,6 +553,8 @@ int main(void)
 	tcase_add_loop_test(c, own_state, 0, 3);
 	tcase_add_test(c, drains_change);
 	tcase_add_test(c, only_link);
+	tcase_add_test(c, manager_on_switch);
+	tcase_add_test(c, no_table);
 	tcase_add_test(c, rewrite_of_removed_switch);
 	tcase_add_test(c, order_unknown);
 	tcase_add_test(c, impossible_port);
