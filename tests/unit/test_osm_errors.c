@@ -60,14 +60,18 @@ static void restart(struct fake *h)
 	sweep(h);
 }
 
-/* A search has found the tables of sftree, and a host is off. */
+/* A search has found the tables of sftree, and a host is off.  The leaves a and b are connected by an extra
+ * turn. */
 static struct fake *better(void)
 {
-	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;3,3;1,3;1,1", .options = "balance load\n" });
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = draw("x: a c\ny: b c\na: h2\nb: h2\nc: h2\n"), .options = "balance load\n",
+	});
 	struct ibf_engine *e = plugin(h)->routed;
 	struct ibf_search *z = calloc(1, sizeof(*z));
 
 	ck_assert_ptr_nonnull(z);
+	ck_assert_uint_gt(e->gen->opts.n_turns, 0);
 	z->e = e;
 	z->gen = ibf_generation_get(e->gen);
 	z->balance.moved = 1;
