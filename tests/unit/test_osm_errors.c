@@ -277,6 +277,53 @@ static void write_lossy(struct fake *h)
 	fake_set_fate(h, NULL, NULL);
 }
 
+/* A link returns, and its upper switch fails at the end of the sweep, before the link is used. */
+static void kill_spine(void *ctx, struct fake *h, enum fake_moment m)
+{
+	ftr_sw s = fake_spine(h, 1);
+
+	(void)ctx;
+	if (m != FAKE_SWEEP_ENDS)
+		return;
+	for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++)
+		if (ftr_fabric_next(h->fab, s, (ftr_port)p) != FTR_SW_NONE)
+			fake_link_quietly(h, s, (ftr_port)p, false);
+	h->moment = NULL;
+}
+
+static struct fake *link_down(void)
+{
+	struct fake *h = plain();
+
+	fake_link(h, fake_leaf(h, 2), fake_uplink(h, fake_leaf(h, 2), 1), false);
+	fake_settle(h);
+	sweep(h);
+	return h;
+}
+
+static void return_and_fail(struct fake *h)
+{
+	fake_link(h, fake_leaf(h, 2), fake_uplink(h, fake_leaf(h, 2), 1), true);
+	h->moment = kill_spine;
+	sweep(h);
+	h->moment = NULL;
+}
+
+/* The link over which a trap has come fails, too. */
+static void lose_way_of_trap(struct fake *h)
+{
+	ftr_sw leaf = fake_leaf(h, 2);
+	ftr_port way = h->sw[leaf].lft[h->fab->ep[h->sm].lid];
+
+	for (unsigned int i = 0; i < 4; i++)
+		if (fake_uplink(h, leaf, i) != way) {
+			fake_link(h, leaf, fake_uplink(h, leaf, i), false);
+			break;
+		}
+	fake_link_quietly(h, leaf, way, false);
+	fake_settle(h);
+}
+
 static void sweep_twice(struct fake *h)
 {
 	sweep(h);	/* requests a reroute, after which a search starts */
@@ -302,6 +349,8 @@ static const struct scenario {
 	{ .name = "turns", .start = turns, .act = lose_host },
 	{ .name = "islands", .start = islands, .act = sweep },
 	{ .name = "lost writes", .start = plain, .act = write_lossy },
+	{ .name = "return and failure", .start = link_down, .act = return_and_fail },
+	{ .name = "way of a trap", .start = plain, .act = lose_way_of_trap },
 	{ .name = "VLs", .start = vls, .act = sweep },
 };
 
