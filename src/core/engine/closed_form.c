@@ -24,8 +24,8 @@
  * missing ones.  So a fault changes few entries.  If the shape has upward paths, the number q in
  * up_path (<ftr/shape.h>) is used for hosts instead of floor(d / Pi).
  *
- * Patterns.  On a complete tree, C contains all W upward groups of s for nearly every s and
- * l.  Let each group have p links.  Then the port depends on d only through two numbers, the group
+ * Patterns.  In most fabrics, C contains all present upward groups of s for nearly every s and l.  Let
+ * each group have p nominal links.  Then the port depends on d only through two numbers, the group
  * i and its link j:
  *
  *	i = floor(d / Pi) mod W,  j = floor(d / (Pi * W)) mod p
@@ -39,9 +39,10 @@
  *	   - LIDs on s itself and on switches below s
  *	   - LIDs for which some upward group of s is not in C
  *
- * A switch that has lost an upward link, or whose upward groups have different numbers of links,
- * has no pattern.  Its entries are computed one by one.  This takes longer, but gives the same
- * ports.
+ * If groups have different numbers of links, p is the greatest of them, and link j mod n is used of
+ * a group with n links; n must divide p.  The entries for a group or link that is missing are computed
+ * one by one.  So are all entries of a switch without a pattern.  This takes longer, but gives the
+ * same ports.
  *
  * The corrections are found by comparing whole rows of costs, many columns (destination switches)
  * per instruction.
@@ -66,7 +67,7 @@ struct pattern {
 	const struct ftr_up_path *up_path;	/* [n_d] the number q of each host; NULL: q is
 						 * d / pi */
 	uint32_t w;		/* number of nominal upward groups */
-	uint32_t p;		/* number of links of each group */
+	uint32_t p;		/* greatest number of nominal links of a group */
 	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is not routed */
 };
 
@@ -98,20 +99,19 @@ struct job {
 
 /* ---- patterns ---------------------------------------------------------- */
 
-/* Set w and p of *t by the groups above s.  Returns false if a group or link is missing, if the
- * groups have different numbers of links, or if w * p is too large. */
+/* Set w and p of *t by the groups above s.  Returns false if a group has no slot, if its number of
+ * links does not divide p, or if w * p is too large. */
 static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 			 struct pattern *t)
 {
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	uint32_t n = sh->tree.n_up[s];
-
 	t->w = sh->numbering.n_slots[s];
-	t->p = n ? g[0].n : 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (g[i].slot == FTR_SLOT_NONE || g[i].n != t->p || g[i].n_nominal != t->p)
+	t->p = 0;
+	for_each_up(sh, s, g)
+		t->p = FTR_MAX(t->p, g->n_nominal);
+	for_each_up(sh, s, g)
+		if (g->slot == FTR_SLOT_NONE || t->p % g->n_nominal)
 			return false;
-	return n && n == t->w && t->w * t->p <= FTR_PORT_MAX;
+	return t->p && t->w <= FTR_PORT_MAX && t->w * t->p <= FTR_PORT_MAX;
 }
 
 static void choose_patterns(struct job *j)
@@ -233,14 +233,17 @@ static void fill_column(uint8_t *restrict row, const ftr_lid *restrict lid,
 		row[lid[i]] = port;
 }
 
-/* Set ports[i * p + j] to the port of link j of the upward group in slot i. */
-static void list_ports(const struct row *r, ftr_port *ports)
+/* Set ports[i * p + j] to the port of link j mod n of the upward group in slot i, which has n links,
+ * or to FTR_PORT_NONE if the group or the link is missing.  Returns true if one is missing. */
+static bool list_ports(const struct row *r, ftr_port *ports)
 {
 	const struct ftr_shape *sh = r->j->sh;
 
 	memset(ports, FTR_PORT_NONE, 256);
 	for_each_up(sh, r->s, g)
-		memcpy(ports + g->slot * r->t->p, sh->tree.group_ports + g->first, r->t->p);
+		for (uint32_t j = 0; j < r->t->p; j++)
+			ports[g->slot * r->t->p + j] = place_link(sh, g, j % g->n_nominal);
+	return memchr(ports, FTR_PORT_NONE, r->t->w * r->t->p);
 }
 
 /* Compute the entry for destination i.  Call place_column() for the destination's switch first. */
@@ -261,7 +264,7 @@ static void patch(struct row *r, uint32_t l)
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	uint32_t n = ftr_shape_candidates(sh, r->s, l, cand);
 
-	place_column(&r->place, l, cand, n);
+	place_column(&r->place, cand, n);
 	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
 		place_entry(r, i);
 }
@@ -275,6 +278,14 @@ static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 	for (uint32_t k = 0; k < n; k++)
 		only[k] = g[k].n == 1 ? sh->tree.group_ports[g[k].first] :
 			FTR_PORT_NONE;
+}
+
+/* True if the candidates for column l are all upward groups of s, for which the pattern is made. */
+static bool is_served(const struct row *r, uint32_t l)
+{
+	uint32_t n = r->j->sh->tree.n_up[r->s];
+
+	return r->t && r->n_above[l] == n && r->n_cand[l] == n;
 }
 
 /* Correct the entries that were made with the pattern.  If the switch has no pattern, compute all
@@ -302,8 +313,7 @@ static void patch_columns(struct row *r)
 			continue;
 		}
 		n = first[l + 1] - first[l];
-		if (n_above[l] == n_served && n_cand[l] == n_served &&
-		    n_served)
+		if (is_served(r, l))
 			continue;
 		if (l == own) {
 			own_column(r, l);
@@ -317,10 +327,28 @@ static void patch_columns(struct row *r)
 	}
 }
 
+/* Compute the entries for which the pattern has a missing link. */
+static void fill_missing(struct row *r)
+{
+	const struct ftr_shape *sh = r->j->sh;
+	const uint32_t *first = sh->numbering.dest_first;
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t n = 0;
+
+	for_each_up(sh, r->s, g)
+		cand[n++] = g;
+	place_column(&r->place, cand, n);
+	for (uint32_t l = 0; l < sh->f->n_sw; l++)
+		for (uint32_t i = first[l]; i < first[l + 1] && is_served(r, l); i++)
+			if (r->lft[r->j->lid[i]] == FTR_PORT_NONE)
+				place_entry(r, i);
+}
+
 static void route_switch(struct row *r, ftr_sw s)
 {
 	const struct job *j = r->j;
 	ftr_port ports[256];
+	bool missing = false;
 
 	r->s = s;
 	r->lft = ftr_tables_row(j->out, s);
@@ -331,19 +359,22 @@ static void route_switch(struct row *r, ftr_sw s)
 		memset(r->lft, FTR_PORT_NONE, j->out->stride);
 	} else {
 		r->t = &j->pattern[j->pattern_of[s]];
-		list_ports(r, ports);
+		missing = list_ports(r, ports);
 		bytes_lookup(r->lft, r->t->place, j->out->stride, ports);
 	}
 	patch_columns(r);
+	if (missing)
+		fill_missing(r);
 }
 
 static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		       uint32_t end)
 {
 	struct job *j = ctx;
+	struct row r = j->row[worker];	/* a copy, in cache lines of its own */
 
 	for (uint32_t s = begin; s < end; s++)
-		route_switch(&j->row[worker], s);
+		route_switch(&r, s);
 }
 
 static void fill_extra(const struct job *j, const struct connect *extra)
@@ -358,7 +389,7 @@ static void fill_extra(const struct job *j, const struct connect *extra)
 		uint32_t n = connect_candidates(sh, extra, e, cand);
 
 		place_switch(&pl, sh, e->sw);
-		place_column(&pl, e->col, cand, n);
+		place_column(&pl, cand, n);
 		for (uint32_t k = sh->numbering.dest_first[e->col];
 		     k < sh->numbering.dest_first[e->col + 1]; k++) {
 			ftr_lid lid = j->lid[k];
