@@ -39,10 +39,10 @@
  *	   - LIDs on s itself and on switches below s
  *	   - LIDs for which some upward group of s is not in C
  *
- * If groups have different numbers of links, p is the greatest of them, and link j mod n is used of
- * a group with n links; n must divide p.  The entries for a group or link that is missing are computed
- * one by one.  So are all entries of a switch without a pattern.  This takes longer, but gives the
- * same ports.
+ * If groups have different numbers of links, p is their least common multiple, and link j mod n is
+ * used of a group with n links.  The entries for a group or link that is missing are computed one by
+ * one.  So are all entries of a switch without a pattern.  This takes longer, but gives the same
+ * ports.
  *
  * The corrections are found by comparing whole rows of costs, many columns (destination switches)
  * per instruction.
@@ -67,7 +67,7 @@ struct pattern {
 	const struct ftr_up_path *up_path;	/* [n_d] the number q of each host; NULL: q is
 						 * d / pi */
 	uint32_t w;		/* number of nominal upward groups */
-	uint32_t p;		/* greatest number of nominal links of a group */
+	uint32_t p;		/* a multiple of the number of nominal links of each group */
 	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is not routed */
 };
 
@@ -99,19 +99,22 @@ struct job {
 
 /* ---- patterns ---------------------------------------------------------- */
 
-/* Set w and p of *t by the groups above s.  Returns false if a group has no slot, if its number of
- * links does not divide p, or if w * p is too large. */
+/* Set w and p of *t by the groups above s.  Returns false if there are none, if a group has no slot,
+ * or if w * p is too large. */
 static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 			 struct pattern *t)
 {
 	t->w = sh->numbering.n_slots[s];
-	t->p = 0;
-	for_each_up(sh, s, g)
-		t->p = FTR_MAX(t->p, g->n_nominal);
-	for_each_up(sh, s, g)
-		if (g->slot == FTR_SLOT_NONE || t->p % g->n_nominal)
+	t->p = 1;
+	for_each_up(sh, s, g) {
+		uint32_t p = t->p;
+
+		while (t->p % g->n_nominal)
+			t->p += p;
+		if (g->slot == FTR_SLOT_NONE || t->w > FTR_PORT_MAX || t->w * t->p > FTR_PORT_MAX)
 			return false;
-	return t->p && t->w <= FTR_PORT_MAX && t->w * t->p <= FTR_PORT_MAX;
+	}
+	return sh->tree.n_up[s] > 0;
 }
 
 static void choose_patterns(struct job *j)
@@ -262,8 +265,11 @@ static void patch(struct row *r, uint32_t l)
 {
 	const struct ftr_shape *sh = r->j->sh;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = ftr_shape_candidates(sh, r->s, l, cand);
+	uint32_t n = 1;
 
+	cand[0] = &sh->tree.groups[sh->tree.group_first[r->s] + r->one[l]];
+	if (r->n_cand[l] != 1)
+		n = ftr_shape_candidates(sh, r->s, l, cand);
 	place_column(&r->place, cand, n);
 	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
 		place_entry(r, i);
