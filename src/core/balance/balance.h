@@ -154,9 +154,8 @@ struct flow_dest *balance_copy_alloc(const struct balance_net *net);
 enum ftr_status balance_copy_new(const struct balance_net *net,
 				 const struct ftr_tables *t, struct ftr_team *team,
 				 struct flow_dest **out, struct ftr_err *err) FTR_MUST_USE;
-/* Write the copy into the tables.  Returns the number of entries that change. */
-uint64_t balance_copy_write(const struct balance_net *net, const struct flow_dest *copy,
-			    struct ftr_tables *t);
+void balance_copy_read(const struct balance_net *net, const struct ftr_tables *t,
+		       struct ftr_team *team, struct flow_dest *copy);
 
 /* ---- column.c -------------------------------------------------------------- */
 
