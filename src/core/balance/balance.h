@@ -167,8 +167,8 @@ struct balance_column {
 	const struct ftr_shape *sh;	/* the shape that the entries for the column follow */
 	uint32_t l;
 	/* sw[0 .. n - 1]: the switches that have a path to the column, such that every candidate of
-	 * a switch comes after it.  The switch of the column is last.  at[s]: 1 + index of s in
-	 * sw[]; 0: no path */
+	 * a switch comes after it.  The switch of the column is last.  The switches without a path
+	 * follow.  at[s]: 1 + index of s in sw[]; 0: no path */
 	uint16_t *sw;
 	uint32_t n;
 	uint16_t *at;
