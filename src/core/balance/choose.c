@@ -48,6 +48,8 @@ static uint64_t rise(const struct balance_price *p, uint64_t flows, uint64_t mor
 {
 	uint64_t was = above(p, flows), is = above(p, flows + more);
 
+	if (!is)
+		return 0;
 	return p->square ? is * is - was * was : is - was;
 }
 
@@ -78,7 +80,7 @@ static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struc
 
 /* The price of a link.  If it is not below the limit, the result may be any number that is not
  * below the limit. */
-static uint64_t price_link(const struct balance_flows *z, uint32_t link, uint64_t limit)
+static inline uint64_t price_link(const struct balance_flows *z, uint32_t link, uint64_t limit)
 {
 	uint64_t sum = price_flows(z, link);
 
