@@ -159,8 +159,6 @@ void balance_copy_read(const struct balance_net *net, const struct ftr_tables *t
 
 /* ---- column.c -------------------------------------------------------------- */
 
-#define UNKNOWN_CAND UINT16_MAX
-
 /* What a sweep must know about a column. */
 struct balance_column {
 	const struct balance_net *net;
@@ -174,7 +172,7 @@ struct balance_column {
 	uint16_t *at;
 	struct ftr_costs costs;	/* costs and down-costs from each switch to the column */
 	/* The candidates of s are group[first[s]] .. group[first[s] + n_cand[s] - 1].
-	 * n_cand[s] == UNKNOWN_CAND: not computed yet */
+	 * n_cand[s] == UINT16_MAX: not computed yet */
 	const struct ftr_group **group;
 	uint32_t *first;
 	uint16_t *n_cand;
@@ -194,13 +192,8 @@ bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
  * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its
  * contract.) */
 bool balance_column_set(struct balance_column *c, uint32_t l, struct flow_dest of);
-/* Set only the members that balance_candidates() needs.  The candidates of a switch must be computed
- * after balance_column_forget(). */
+/* Set only the members that balance_candidates() needs. */
 void balance_column_begin(struct balance_column *c, uint32_t l);
-static inline void balance_column_forget(struct balance_column *c, ftr_sw s)
-{
-	c->n_cand[s] = UNKNOWN_CAND;
-}
 /* The candidates of s.  *n: their number. */
 const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_sw s,
 						  uint32_t *n);

@@ -87,7 +87,7 @@ const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_
 {
 	const struct ftr_group **cand = c->group + c->first[s];
 
-	if (c->n_cand[s] == UNKNOWN_CAND)
+	if (c->n_cand[s] == UINT16_MAX)
 		c->n_cand[s] = (uint16_t)find_candidates(c, s, cand);
 	*n = c->n_cand[s];
 	return cand;
@@ -195,6 +195,7 @@ void balance_column_begin(struct balance_column *c, uint32_t l)
 {
 	const struct ftr_balance_input *in = c->net->in;
 
+	memset(c->n_cand, 0xff, in->shape->f->n_sw * sizeof(*c->n_cand));
 	c->l = l;
 	c->sh = balance_shape(c->net, l);
 	c->costs = ftr_shape_column(c->sh, l);
@@ -208,7 +209,6 @@ void balance_column_begin(struct balance_column *c, uint32_t l)
 bool balance_column_set(struct balance_column *c, uint32_t l, struct flow_dest of)
 {
 	balance_column_begin(c, l);
-	memset(c->n_cand, 0xff, c->net->f->n_sw * sizeof(*c->n_cand));	/* UNKNOWN_CAND */
 	if (!find_keys(c, of))
 		return false;
 	sort_switches(c);

@@ -284,21 +284,18 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 /* Set z->col for column l.  Returns false if the candidates lead in a circle. */
 static bool begin_column(struct sweep *z, struct flow_dest of, uint32_t l)
 {
-	const struct balance_subset *only = z->w->only;
-
-	for (uint32_t k = 0; k < z->net->n_sources && !only; k++) {
+	if (z->w->only && !z->net->in->extra) {
+		balance_column_begin(&z->col, l);
+		return true;
+	}
+	for (uint32_t k = 0; k < z->net->n_sources; k++) {
 		const struct flow_source *src = &z->net->source[k];
 
 		z->own[src->sw] = (struct passing){
 			src->hosts, balance_rail(z->net, src, of.to), 1, 0, 0,
 		};
 	}
-	if (!only || z->net->in->extra)
-		return balance_column_set(&z->col, l, of);
-	balance_column_begin(&z->col, l);
-	for (uint32_t i = only->first[z->net->first[l]]; i < only->first[z->net->first[l + 1]]; i++)
-		balance_column_forget(&z->col, only->sw[i]);
-	return true;
+	return balance_column_set(&z->col, l, of);
 }
 
 /* Returns false if the sweep was cancelled. */

@@ -221,9 +221,10 @@ static void count_candidates(struct row *w)
 
 /* ---- columns ----------------------------------------------------------- */
 
-static void own_column(const struct row *r, uint32_t l)
+static void own_column(const struct row *r)
 {
 	const struct ftr_shape *sh = r->j->sh;
+	uint32_t l = sh->numbering.col[r->s];
 
 	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
 		r->lft[r->j->lid[i]] = sh->numbering.dest[i].port;
@@ -301,7 +302,7 @@ static void patch_columns(struct row *r)
 	const struct ftr_shape *sh = r->j->sh;
 	const uint32_t *first = sh->numbering.dest_first;
 	const uint8_t *n_cand = r->n_cand, *n_above = r->n_above, *one = r->one;
-	uint32_t own = sh->numbering.col[r->s], n_sw = sh->f->n_sw;
+	uint32_t n_sw = sh->f->n_sw;
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
 	uint64_t served;	/* each of its bytes is n_served */
@@ -321,9 +322,7 @@ static void patch_columns(struct row *r)
 		n = first[l + 1] - first[l];
 		if (is_served(r, l))
 			continue;
-		if (l == own) {
-			own_column(r, l);
-		} else if (n_cand[l] == 0) {
+		if (n_cand[l] == 0) {
 			fill_column(r->lft, lid + first[l], n, FTR_PORT_NONE);
 		} else if (n_cand[l] == 1 && only[one[l]] != FTR_PORT_NONE) {
 			fill_column(r->lft, lid + first[l], n, only[one[l]]);
@@ -369,6 +368,7 @@ static void route_switch(struct row *r, ftr_sw s)
 		bytes_lookup(r->lft, r->t->place, j->out->stride, ports);
 	}
 	patch_columns(r);
+	own_column(r);
 	if (missing)
 		fill_missing(r);
 }
