@@ -262,29 +262,29 @@ static void place_entry(struct row *r, uint32_t i)
 			UINT64_C(1) << lid % 64;
 }
 
+/* Compute the entries for column l.  A single candidate is known without looking for candidates. */
 static void patch(struct row *r, uint32_t l)
 {
 	const struct ftr_shape *sh = r->j->sh;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = 1;
+	uint32_t n = r->n_cand[l], i = sh->numbering.dest_first[l];
+	uint32_t end = sh->numbering.dest_first[l + 1];
+	ftr_port port = FTR_PORT_NONE;
 
-	cand[0] = &sh->tree.groups[sh->tree.group_first[r->s] + r->one[l]];
-	if (r->n_cand[l] != 1)
-		n = ftr_shape_candidates(sh, r->s, l, cand);
+	if (n == 1) {
+		cand[0] = &sh->tree.groups[sh->tree.group_first[r->s] + r->one[l]];
+		if (cand[0]->n == 1)
+			port = sh->tree.group_ports[cand[0]->first];
+	} else if (n) {
+		ftr_shape_candidates(sh, r->s, l, cand);
+	}
+	if (n == 0 || port != FTR_PORT_NONE) {
+		fill_column(r->lft, r->j->lid + i, end - i, port);
+		return;
+	}
 	place_column(&r->place, cand, n);
-	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
+	for (; i < end; i++)
 		place_entry(r, i);
-}
-
-/* Set only[k] to the port of group k of s, or to FTR_PORT_NONE if the group has several links. */
-static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
-{
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	uint32_t n = sh->tree.n_up[s] + sh->tree.n_down[s];
-
-	for (uint32_t k = 0; k < n; k++)
-		only[k] = g[k].n == 1 ? sh->tree.group_ports[g[k].first] :
-			FTR_PORT_NONE;
 }
 
 /* True if the candidates for column l are all upward groups of s, for which the pattern is made. */
@@ -299,37 +299,16 @@ static bool is_served(const struct row *r, uint32_t l)
  * its entries. */
 static void patch_columns(struct row *r)
 {
-	const struct ftr_shape *sh = r->j->sh;
-	const uint32_t *first = sh->numbering.dest_first;
-	const uint8_t *n_cand = r->n_cand, *n_above = r->n_above, *one = r->one;
-	uint32_t n_sw = sh->f->n_sw;
-	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
-	const ftr_lid *lid = r->j->lid;
+	uint32_t n_served = r->t ? r->j->sh->tree.n_up[r->s] : 0;
 	uint64_t served;	/* each of its bytes is n_served */
-	ftr_port only[FTR_PORT_MAX + 1];
 
-	only_ports(sh, r->s, only);
 	memset(&served, (int)n_served, sizeof(served));
-	for (uint32_t l = 0; l < n_sw; l++) {
-		uint32_t n;
-
-		if (n_served && l % BYTES_WORD == 0 &&
-		    bytes_word(n_above + l) == served &&
-		    bytes_word(n_cand + l) == served) {
+	for (uint32_t l = 0; l < r->j->sh->f->n_sw; l++)
+		if (n_served && l % BYTES_WORD == 0 && bytes_word(r->n_above + l) == served &&
+		    bytes_word(r->n_cand + l) == served)
 			l += BYTES_WORD - 1;
-			continue;
-		}
-		n = first[l + 1] - first[l];
-		if (is_served(r, l))
-			continue;
-		if (n_cand[l] == 0) {
-			fill_column(r->lft, lid + first[l], n, FTR_PORT_NONE);
-		} else if (n_cand[l] == 1 && only[one[l]] != FTR_PORT_NONE) {
-			fill_column(r->lft, lid + first[l], n, only[one[l]]);
-		} else {
+		else if (!is_served(r, l))
 			patch(r, l);
-		}
-	}
 }
 
 /* Compute the entries for which the pattern has a missing link. */
