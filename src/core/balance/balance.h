@@ -109,12 +109,6 @@ static inline const struct ftr_shape *balance_shape(const struct balance_net *ne
 	return net->in->use_full && net->in->use_full[l] ? net->in->full : net->in->shape;
 }
 
-/* The link of port `port` of s, or BALANCE_NONE if no switch is connected to this port. */
-static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s, ftr_port port)
-{
-	return flow_link_to(&net->links, s, port);
-}
-
 /* The shifts in which the hosts of a source send to position pos, one host in each shift.  The host
  * at pos must be on another switch. */
 static inline struct flow_span
@@ -143,7 +137,7 @@ void balance_subset_free(struct balance_subset *z);
 /* The link onto which the entry of s leads, or BALANCE_NONE. */
 static inline uint32_t balance_link(const struct balance_net *net, struct flow_dest of, ftr_sw s)
 {
-	return balance_link_to(net, s, of.entry[s * of.stride]);
+	return flow_link_to(&net->links, s, of.entry[s * of.stride]);
 }
 
 /* A copy of the tables, which is fast to read, is an array of the destinations of net: copy[d] has

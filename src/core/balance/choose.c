@@ -48,8 +48,6 @@ static uint64_t rise(const struct balance_price *p, uint64_t flows, uint64_t mor
 {
 	uint64_t was = above(p, flows), is = above(p, flows + more);
 
-	if (!is)
-		return 0;
 	return p->square ? is * is - was * was : is - was;
 }
 
