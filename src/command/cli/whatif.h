@@ -18,6 +18,7 @@
 struct cli_faults {
 	uint8_t *dead_sw;	/* [n_sw] 1: the switch fails */
 	uint8_t *dead_port;	/* [n_ports] 1: the link at this port fails; set for both ends */
+	bool named;		/* at least one of them is given by name */
 	uint32_t links, switches;	/* numbers of random faults, drawn with the seed */
 };
 
