@@ -135,6 +135,7 @@ struct cli_whatif {
 	struct ftr_shape *sh;		/* shape of f */
 	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
 					 * --guarantee */
+	struct ftr_tables **tables;	/* [threads] of the last run of each thread */
 	struct ftr_route_base *base;	/* made from them if there are several runs; or NULL */
 	struct ftr_check_base *checked;
 	struct ftr_turn *turn;		/* extra turns of these tables */

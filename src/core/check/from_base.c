@@ -115,7 +115,7 @@ static bool find_in_row(struct difference *z, ftr_sw s)
 	const uint8_t *is = ftr_tables_row(z->c->t, s), *was = ftr_tables_row(z->b->t, s);
 
 	for (uint32_t at = 0; at <= f->max_lid; at += FTR_LFT_BLOCK) {
-		if (!memcmp(is + at, was + at, FTR_LFT_BLOCK))
+		if (ftr_tables_alike(z->b->t, z->c->t, s, at) || !memcmp(is + at, was + at, FTR_LFT_BLOCK))
 			continue;
 		for (uint32_t i = at; i < at + FTR_LFT_BLOCK; i++)
 			if (is[i] != was[i] && !add(z, s, i, is[i]))

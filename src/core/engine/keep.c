@@ -160,7 +160,6 @@ static void keep_marked(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 		uint8_t *row = ftr_tables_row(k->t, s);
 		struct port_choice place;
 
-		memcpy(row, ftr_tables_row(k->opts->keep->prefer, s), k->t->stride);
 		place_switch(&place, sh, s);
 		for (uint32_t w = 0; w < words; w++)
 			for (uint64_t b = k->mark[(size_t)s * words + w]; b; b &= b - 1) {
@@ -225,7 +224,10 @@ static enum ftr_status alloc_bits(struct engine_run *k, struct ftr_err *err)
 
 	k->movable = ftr_calloc(words, sizeof(*k->movable));
 	k->place = ftr_calloc(words, sizeof(*k->place));
-	k->changed = ftr_calloc(words, sizeof(*k->changed));
+	if (!k->mark)
+		k->changed = ftr_calloc(words, sizeof(*k->changed));
+	else if (ftr_tables_copy(k->t, k->opts->keep->prefer))
+		k->changed = k->t->differ;
 	return k->movable && k->place && k->changed ? FTR_OK : ftr_nomem(err, "keeping entries");
 }
 
@@ -233,7 +235,8 @@ static void free_bits(struct engine_run *k)
 {
 	free(k->movable);
 	free(k->place);
-	free(k->changed);
+	if (!k->mark)
+		free(k->changed);
 }
 
 enum ftr_status engine_keeps(const struct ftr_shape *sh, const struct ftr_tables *t,
