@@ -10,7 +10,7 @@
 #include "check/base.h"
 #include <ftr/load.h>
 
-#define UNKNOWN 0xff
+#define UNKNOWN 0x7f
 
 static void set_hops(const struct ftr_check_base *b, ftr_lid lid, uint32_t *stack, uint64_t *paths)
 {
@@ -29,8 +29,12 @@ static void set_hops(const struct ftr_check_base *b, ftr_lid lid, uint32_t *stac
 
 		for (x = s; hops[x] == UNKNOWN; x = ftr_fabric_next(b->f, x, entry[x]))
 			stack[depth++] = x;
-		for (n = hops[x]; depth;)
-			hops[stack[--depth]] = n == CHK_NO_PATH ? n : ++n;
+		n = hops[x] & (uint8_t)~CHK_BEHIND;
+		while (depth) {
+			hops[x] |= CHK_BEHIND;
+			x = stack[--depth];
+			hops[x] = n == CHK_NO_PATH ? n : ++n;
+		}
 		paths[n] += n != CHK_NO_PATH;
 	}
 }

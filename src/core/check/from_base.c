@@ -13,7 +13,7 @@
  *	  \ /
  *	   r ---> new path: walked with the new tables
  *
- * So for each changed entry the new path is walked.  If it arrives after the same number of hops,
+ * So for each changed entry the new path is walked, once for each switch.  If it arrives after the same number of hops,
  * nothing changes for the switches behind it.  Otherwise they are found by going backward over the
  * entries of the base, up to other changed entries, and their hops or findings are corrected.  The
  * flows of all-to-all traffic are corrected in the same way: those from the switches behind r leave
@@ -59,6 +59,9 @@ struct difference {
 	const uint8_t *was, *hops;	/* the entries and hops of the base */
 	uint8_t *is;		/* [n_sw] the entries of the new tables */
 	uint32_t *changed;	/* changed[s] == lid + 1: the entry of s is changed */
+	/* walked[s] / WALKED == lid + 1: the new path from s was walked.  The other bits: see walk() */
+	uint32_t *walked;
+	ftr_sw *path;		/* [n_sw] scratch of walk() */
 	ftr_sw *behind;		/* [n_sw] */
 };
 
@@ -158,30 +161,43 @@ static bool find_changes(struct difference *z, struct ftr_arena *a, uint32_t *fi
 
 /* ---- one LID -------------------------------------------------------------------------- */
 
-/* Follow the new path from s.  Returns its result (ST_...).  *n: its hops. */
-static uint8_t walk(struct difference *z, ftr_sw s, uint32_t *n)
+#define WALKED 0x10000u
+#define WALK_UP 0x8000u		/* the path begins with a hop up */
+#define WALK_BAD 0x4000u	/* it does not arrive; the other bits are its result (ST_...), not its hops */
+
+/* Follow the new path from s.  Returns WALK_BAD + its result, or its hops.  Paths that join an earlier
+ * one for the same LID end there. */
+static uint32_t walk(struct difference *z, ftr_sw s)
 {
 	const struct chk *c = z->c;
-	bool down = false;
+	uint32_t n = 0, result, row, known;
+	bool up = true, down;
 
-	for (*n = 0;; ++*n) {
-		uint32_t row;
-		bool up;
-
-		if (s == z->out.sw && z->is[s] == z->out.port)
-			return ST_GOOD;
+	for (;; s = row) {
+		known = z->walked[s] / WALKED == z->lid + 1u ? z->walked[s] % WALKED : 0;
+		down = !up;
+		if (known || (s == z->out.sw && z->is[s] == z->out.port))
+			break;
 		row = c->hop[(size_t)s * CHK_HOPS + z->is[s]] / CHK_BATCH;
 		if (row >= c->f->n_sw) {
 			z->give_up |= row == c->f->n_sw + END_SIDE;
-			return chk_end_state[row - c->f->n_sw];
+			known = WALK_BAD | chk_end_state[row - c->f->n_sw];
+			break;
 		}
 		up = c->rank[row] > c->rank[s];
 		z->give_up |= up && down;
 		if (z->give_up)
-			return ST_PENDING;
-		down = !up;
-		s = row;
+			return 0;
+		z->path[n++] = s;
 	}
+	z->give_up |= down && known & WALK_UP;
+	result = known & ~WALK_UP;
+	for (row = s; n; row = s) {
+		s = z->path[--n];
+		result += !(result & WALK_BAD);
+		z->walked[s] = (z->lid + 1u) * WALKED + result + (c->rank[s] < c->rank[row]) * WALK_UP;
+	}
+	return result;
 }
 
 /* Add (by: 1) or subtract (-1) flows on the path from s to switch `to`. */
@@ -210,13 +226,12 @@ static bool led_up(const struct ftr_check_base *b, ftr_sw s, ftr_port port)
 	return next != FTR_SW_NONE && b->rank[next] > b->rank[s];
 }
 
-/* Set z->behind to root and the switches behind it, and return their number. */
-static uint32_t find_behind(const struct difference *z, ftr_sw root)
+/* Add the switches behind the root z->behind[0] to z->behind, and return the number of all. */
+static uint32_t find_behind(const struct difference *z)
 {
 	const struct ftr_check_base *b = z->b;
 	uint32_t n = 1;
 
-	z->behind[0] = root;
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_sw s = z->behind[i];
 		/* only a switch below leads to one that led up */
@@ -253,28 +268,31 @@ static void move_flows(const struct difference *z, uint32_t n, bool arrives)
 static void check_change(struct difference *z, ftr_sw root)
 {
 	const struct ftr_check_base *b = z->b;
-	bool count = z->flows && b->is_dest[z->lid];
-	uint32_t hops, n;
-	uint8_t st = walk(z, root, &hops);
+	bool is_behind = z->hops[root] & CHK_BEHIND;
+	bool count = z->flows && b->is_dest[z->lid] && (is_behind || b->hosts[root]);
+	uint8_t was = z->hops[root] & (uint8_t)~CHK_BEHIND;
+	uint32_t n = 1, is = walk(z, root);
 
 	if (leads_up(z->c, root, z->is[root]) && !led_up(b, root, z->was[root]))
 		for (uint32_t k = b->above[root]; k < b->first[root + 1]; k++)
 			z->give_up |= z->is[b->near[k].sw] == b->near[k].port;
-	z->give_up |= z->hops[root] == CHK_NO_PATH;
-	if (z->give_up || (st == ST_GOOD && hops == z->hops[root] && !count))
+	z->give_up |= was == CHK_NO_PATH;
+	if (z->give_up || (is == was && !count))
 		return;
-	n = find_behind(z, root);
+	z->behind[0] = root;
+	if (is_behind)
+		n = find_behind(z);
 	for (uint32_t i = 0; i < n; i++) {
-		ftr_sw s = z->behind[i];
+		uint8_t hops = z->hops[z->behind[i]] & (uint8_t)~CHK_BEHIND;
 
-		z->paths[z->hops[s]]--;
-		if (st == ST_GOOD)
-			z->paths[z->hops[s] - z->hops[root] + hops]++;
+		z->paths[hops]--;
+		if (is < WALK_BAD)
+			z->paths[hops - was + is]++;
 		else
-			chk_bad(z->c, z->w, s, z->lid, st);
+			chk_bad(z->c, z->w, z->behind[i], z->lid, (uint8_t)is);
 	}
 	if (count)
-		move_flows(z, n, st == ST_GOOD);
+		move_flows(z, n, is < WALK_BAD);
 }
 
 static void check_lid(struct difference *z, const struct ftr_change *change, uint32_t n)
@@ -287,6 +305,7 @@ static void check_lid(struct difference *z, const struct ftr_change *change, uin
 	z->hops = z->b->hops + (size_t)z->lid * n_sw;
 	memcpy(z->is, z->was, n_sw);
 	for (uint32_t i = 0; i < n; i++) {
+		__builtin_prefetch(&z->hops[change[i].sw]);
 		z->is[change[i].sw] = change[i].after;
 		z->changed[change[i].sw] = z->lid + 1u;
 	}
@@ -312,7 +331,8 @@ static bool set_up(struct difference *z, struct ftr_arena *a)
 	if (b->flows && FTR_NEW(a, z->flows, b->f->n_ports))
 		memcpy(z->flows, b->flows, b->f->n_ports * sizeof(*z->flows));
 	return (z->flows || !b->flows) && FTR_NEW(a, z->is, b->f->n_sw) &&
-		FTR_ZNEW(a, z->changed, b->f->n_sw) && FTR_NEW(a, z->behind, b->f->n_sw);
+		FTR_ZNEW(a, z->changed, b->f->n_sw) && FTR_NEW(a, z->behind, b->f->n_sw) &&
+		FTR_ZNEW(a, z->walked, b->f->n_sw) && FTR_NEW(a, z->path, b->f->n_sw);
 }
 
 /* first[lid]: the first change of a LID.  Returns false if the whole tables must be checked. */
