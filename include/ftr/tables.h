@@ -50,12 +50,14 @@ static inline uint8_t *ftr_tables_row(const struct ftr_tables *t, ftr_sw s)
  * with bits are copied if t->like was `from`.  Returns false if out of memory. */
 bool ftr_tables_copy(struct ftr_tables *t, const struct ftr_tables *from) FTR_MUST_USE;
 
-/* True if b is known to have the same entries as a for the block of LIDs at switch s. */
-static inline bool ftr_tables_alike(const struct ftr_tables *a, const struct ftr_tables *b, ftr_sw s,
-				    uint32_t lid)
+/* One bit for each entry of switch s in the block of the LID, which is 0 if b is known to have the same
+ * entry as a. */
+static inline uint64_t ftr_tables_differ(const struct ftr_tables *a, const struct ftr_tables *b,
+					 ftr_sw s, uint32_t lid)
 {
-	return a == b || (b->like == a &&
-			  !b->differ[((size_t)s * b->stride + lid) / FTR_LFT_BLOCK]);
+	if (a == b)
+		return 0;
+	return b->like == a ? b->differ[((size_t)s * b->stride + lid) / FTR_LFT_BLOCK] : UINT64_MAX;
 }
 
 static inline ftr_port ftr_tables_get(const struct ftr_tables *t, ftr_sw s,

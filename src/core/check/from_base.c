@@ -118,11 +118,16 @@ static bool find_in_row(struct difference *z, ftr_sw s)
 	const uint8_t *is = ftr_tables_row(z->c->t, s), *was = ftr_tables_row(z->b->t, s);
 
 	for (uint32_t at = 0; at <= f->max_lid; at += FTR_LFT_BLOCK) {
-		if (ftr_tables_alike(z->b->t, z->c->t, s, at) || !memcmp(is + at, was + at, FTR_LFT_BLOCK))
+		uint64_t bits = ftr_tables_differ(z->b->t, z->c->t, s, at);
+
+		if (!bits || !memcmp(is + at, was + at, FTR_LFT_BLOCK))
 			continue;
-		for (uint32_t i = at; i < at + FTR_LFT_BLOCK; i++)
+		for (; bits; bits &= bits - 1) {
+			uint32_t i = at + (uint32_t)__builtin_ctzll(bits);
+
 			if (is[i] != was[i] && !add(z, s, i, is[i]))
 				return false;
+		}
 	}
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 		if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_NONE ||

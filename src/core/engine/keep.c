@@ -124,7 +124,8 @@ static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
-/* Computes the entries of s for column l, one by one. */
+/* Computes the entries of s for column l, as keep_rows() does if there are no current tables and no
+ * extra turns. */
 static void keep_column(const struct engine_run *k, struct port_choice *place, ftr_sw s, uint32_t l,
 			uint8_t *row)
 {
@@ -132,20 +133,24 @@ static void keep_column(const struct engine_run *k, struct port_choice *place, f
 	const struct ftr_shape_numbering *u = &sh->numbering;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	uint32_t n = ftr_shape_candidates(sh, s, l, cand);
-	struct valid v = { .col = l };
+	uint64_t ports[FTR_PORT_SET];
 
-	ftr_shape_ports(sh, cand, n, v.ports);
+	ftr_shape_ports(sh, cand, n, ports);
 	if (n)
 		place_column(place, l, cand, n);
 	for (uint32_t i = u->dest_first[l]; i < u->dest_first[l + 1]; i++) {
 		uint8_t *entry = &row[u->dest[i].lid], prefer = *entry;
 
-		if (prefer != FTR_PORT_NONE && ftr_port_set_has(v.ports, prefer))
+		if (prefer != FTR_PORT_NONE && ftr_port_set_has(ports, prefer))
 			continue;
 		*entry = n ? place_port(place, &u->dest[i]) : FTR_PORT_NONE;
-		keep_entry(k, s, u->dest[i].lid, entry, &v);
-		if (*entry != prefer)
-			set_bit(k, k->changed, s, u->dest[i].lid);
+		if (*entry == prefer)
+			continue;
+		set_bit(k, k->changed, s, u->dest[i].lid);
+		if (n)
+			set_bit(k, k->movable, s, u->dest[i].lid);
+		if (n && prefer != FTR_PORT_NONE)
+			set_bit(k, k->place, s, u->dest[i].lid);
 	}
 }
 

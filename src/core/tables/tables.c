@@ -76,7 +76,7 @@ static void diff_row(const struct ftr_tables *a, ftr_sw sa,
 			ftr_tables_row(b, sb) + at : none;
 		uint32_t n = 0;
 
-		if ((sa == sb && ftr_tables_alike(a, b, sa, at)) || !memcmp(x, y, FTR_LFT_BLOCK))
+		if ((sa == sb && !ftr_tables_differ(a, b, sa, at)) || !memcmp(x, y, FTR_LFT_BLOCK))
 			continue;
 		for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++)
 			n += x[i] != y[i];
