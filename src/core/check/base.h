@@ -20,10 +20,6 @@ struct ftr_check_base {
 	/* [max_lid + 1][n_sw] the entries; the hops of the paths, or CHK_NO_PATH, plus CHK_BEHIND */
 	uint8_t *entry, *hops;
 	uint64_t paths[CHK_HOPS];	/* number of (switch, LID) by hops */
-	/* the neighbours of s, with their ports that lead to s, are near[first[s]] ..
-	 * near[first[s + 1] - 1]; those below it come first, up to near[above[s] - 1] */
-	struct ftr_hop *near;
-	uint32_t *first, *above;
 	uint32_t *stack;	/* scratch of base.c: [workers][n_sw] */
 	/* all-to-all traffic; flows is NULL if it is not counted */
 	uint64_t *flows;	/* [n_ports] */

@@ -13,7 +13,7 @@
  *	  \ /
  *	   r ---> new path: walked with the new tables
  *
- * So for each changed entry the new path is walked, once for each switch.  If it arrives after the same number of hops,
+ * So for each changed entry the new path is walked.  If it arrives after the same number of hops,
  * nothing changes for the switches behind it.  Otherwise they are found by going backward over the
  * entries of the base, up to other changed entries, and their hops or findings are corrected.  The
  * flows of all-to-all traffic are corrected in the same way: those from the switches behind r leave
@@ -59,9 +59,6 @@ struct difference {
 	const uint8_t *was, *hops;	/* the entries and hops of the base */
 	uint8_t *is;		/* [n_sw] the entries of the new tables */
 	uint32_t *changed;	/* changed[s] == lid + 1: the entry of s is changed */
-	/* walked[s] / WALKED == lid + 1: the new path from s was walked.  The other bits: see walk() */
-	uint32_t *walked;
-	ftr_sw *path;		/* [n_sw] scratch of walk() */
 	ftr_sw *behind;		/* [n_sw] */
 };
 
@@ -166,43 +163,30 @@ static bool find_changes(struct difference *z, struct ftr_arena *a, uint32_t *fi
 
 /* ---- one LID -------------------------------------------------------------------------- */
 
-#define WALKED 0x10000u
-#define WALK_UP 0x8000u		/* the path begins with a hop up */
-#define WALK_BAD 0x4000u	/* it does not arrive; the other bits are its result (ST_...), not its hops */
-
-/* Follow the new path from s.  Returns WALK_BAD + its result, or its hops.  Paths that join an earlier
- * one for the same LID end there. */
-static uint32_t walk(struct difference *z, ftr_sw s)
+/* Follow the new path from s.  Returns its result (ST_...).  *n: its hops. */
+static uint8_t walk(struct difference *z, ftr_sw s, uint32_t *n)
 {
 	const struct chk *c = z->c;
-	uint32_t n = 0, result, row, known;
-	bool up = true, down;
+	bool down = false;
 
-	for (;; s = row) {
-		known = z->walked[s] / WALKED == z->lid + 1u ? z->walked[s] % WALKED : 0;
-		down = !up;
-		if (known || (s == z->out.sw && z->is[s] == z->out.port))
-			break;
+	for (*n = 0;; ++*n) {
+		uint32_t row;
+		bool up;
+
+		if (s == z->out.sw && z->is[s] == z->out.port)
+			return ST_GOOD;
 		row = c->hop[(size_t)s * CHK_HOPS + z->is[s]] / CHK_BATCH;
 		if (row >= c->f->n_sw) {
 			z->give_up |= row == c->f->n_sw + END_SIDE;
-			known = WALK_BAD | chk_end_state[row - c->f->n_sw];
-			break;
+			return chk_end_state[row - c->f->n_sw];
 		}
 		up = c->rank[row] > c->rank[s];
 		z->give_up |= up && down;
 		if (z->give_up)
-			return 0;
-		z->path[n++] = s;
+			return ST_PENDING;
+		down = !up;
+		s = row;
 	}
-	z->give_up |= down && known & WALK_UP;
-	result = known & ~WALK_UP;
-	for (row = s; n; row = s) {
-		s = z->path[--n];
-		result += !(result & WALK_BAD);
-		z->walked[s] = (z->lid + 1u) * WALKED + result + (c->rank[s] < c->rank[row]) * WALK_UP;
-	}
-	return result;
 }
 
 /* Add (by: 1) or subtract (-1) flows on the path from s to switch `to`. */
@@ -234,19 +218,20 @@ static bool led_up(const struct ftr_check_base *b, ftr_sw s, ftr_port port)
 /* Add the switches behind the root z->behind[0] to z->behind, and return the number of all. */
 static uint32_t find_behind(const struct difference *z)
 {
-	const struct ftr_check_base *b = z->b;
+	const struct ftr_fabric *f = z->b->f;
 	uint32_t n = 1;
 
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_sw s = z->behind[i];
-		/* only a switch below leads to one that led up */
-		uint32_t end = led_up(b, s, z->was[s]) ? b->above[s] : b->first[s + 1];
 
-		for (uint32_t k = b->first[s]; k < end; k++) {
-			const struct ftr_hop *x = &b->near[k];
+		if (!(z->hops[s] & CHK_BEHIND))
+			continue;
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *x = ftr_fabric_port(f, s, p);
 
-			if (z->was[x->sw] == x->port && z->changed[x->sw] != z->lid + 1u)
-				z->behind[n++] = x->sw;
+			if (x->peer_kind == FTR_PEER_SW && z->was[x->peer] == x->peer_port &&
+			    z->changed[x->peer] != z->lid + 1u)
+				z->behind[n++] = x->peer;
 		}
 	}
 	return n;
@@ -273,31 +258,35 @@ static void move_flows(const struct difference *z, uint32_t n, bool arrives)
 static void check_change(struct difference *z, ftr_sw root)
 {
 	const struct ftr_check_base *b = z->b;
-	bool is_behind = z->hops[root] & CHK_BEHIND;
-	bool count = z->flows && b->is_dest[z->lid] && (is_behind || b->hosts[root]);
+	bool count = z->flows && b->is_dest[z->lid] &&
+		(z->hops[root] & CHK_BEHIND || b->hosts[root]);
 	uint8_t was = z->hops[root] & (uint8_t)~CHK_BEHIND;
-	uint32_t n = 1, is = walk(z, root);
+	uint32_t n, is;
+	uint8_t st = walk(z, root, &is);
 
 	if (leads_up(z->c, root, z->is[root]) && !led_up(b, root, z->was[root]))
-		for (uint32_t k = b->above[root]; k < b->first[root + 1]; k++)
-			z->give_up |= z->is[b->near[k].sw] == b->near[k].port;
+		for (unsigned int p = 1; p <= b->f->sw[root].n_ports; p++) {
+			const struct ftr_swport *x = ftr_fabric_port(b->f, root, p);
+
+			z->give_up |= x->peer_kind == FTR_PEER_SW && z->is[x->peer] == x->peer_port &&
+				b->rank[x->peer] > b->rank[root];
+		}
 	z->give_up |= was == CHK_NO_PATH;
-	if (z->give_up || (is == was && !count))
+	if (z->give_up || (st == ST_GOOD && is == was && !count))
 		return;
 	z->behind[0] = root;
-	if (is_behind)
-		n = find_behind(z);
+	n = find_behind(z);
 	for (uint32_t i = 0; i < n; i++) {
 		uint8_t hops = z->hops[z->behind[i]] & (uint8_t)~CHK_BEHIND;
 
 		z->paths[hops]--;
-		if (is < WALK_BAD)
+		if (st == ST_GOOD)
 			z->paths[hops - was + is]++;
 		else
-			chk_bad(z->c, z->w, z->behind[i], z->lid, (uint8_t)is);
+			chk_bad(z->c, z->w, z->behind[i], z->lid, st);
 	}
 	if (count)
-		move_flows(z, n, is < WALK_BAD);
+		move_flows(z, n, st == ST_GOOD);
 }
 
 static void check_lid(struct difference *z, const struct ftr_change *change, uint32_t n)
@@ -336,8 +325,7 @@ static bool set_up(struct difference *z, struct ftr_arena *a)
 	if (b->flows && FTR_NEW(a, z->flows, b->f->n_ports))
 		memcpy(z->flows, b->flows, b->f->n_ports * sizeof(*z->flows));
 	return (z->flows || !b->flows) && FTR_NEW(a, z->is, b->f->n_sw) &&
-		FTR_ZNEW(a, z->changed, b->f->n_sw) && FTR_NEW(a, z->behind, b->f->n_sw) &&
-		FTR_ZNEW(a, z->walked, b->f->n_sw) && FTR_NEW(a, z->path, b->f->n_sw);
+		FTR_ZNEW(a, z->changed, b->f->n_sw) && FTR_NEW(a, z->behind, b->f->n_sw);
 }
 
 /* first[lid]: the first change of a LID.  Returns false if the whole tables must be checked. */
