@@ -402,6 +402,7 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 	}
 	j->sh = sh;
 	j->out = out;
+	out->like = NULL;
 	j->displaced = displaced;
 	st = prepare(j, team, err);
 	if (!st) {
