@@ -480,7 +480,8 @@ static int run_whatif(int argc, char **argv)
 	int n = cli_parse(&cli_whatif, &j, argc, argv), status;
 
 	cli_live_args("whatif", &j.in, n, 1, NULL);
-	if (j.compare.n + (unsigned int)n + j.in.live - 1 > CLI_LIST_MAX)
+	/* FABRIC is no table, and with --live there are the tables in use, too */
+	if (j.compare.n + (unsigned int)n + 2u * j.in.live - 1 > CLI_LIST_MAX)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
 	if (j.guarantee && (j.compare.n || n + j.in.live > 1 || j.repeat > 1 || j.local))
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
