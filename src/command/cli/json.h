@@ -54,13 +54,4 @@ void cli_json_lid(struct json_object *o, const struct ftr_fabric *f, ftr_lid lid
  * parts. */
 void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f, const struct ftr_shape *sh);
 
-/* The following functions read a member of o, which may be NULL or another value than an object.
- * Members of members: json_object_object_get(). */
-
-/* Returns a string, or "" if the member is missing or not a string. */
-const char *cli_json_get_text(struct json_object *o, const char *key);
-/* Returns false, and leaves *out unchanged, if the value is not an integer from 0 to max, written
- * without point or exponent. */
-bool cli_json_uint(struct json_object *value, uint64_t max, uint64_t *out);
-
 #endif
