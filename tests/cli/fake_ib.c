@@ -155,7 +155,7 @@ static void set_switch(ftr_sw s, ibnd_port_t ***ports)
 	n->smalmc = sw->lmc;
 	mad_set_field(n->switchinfo, 0, IB_SW_LINEAR_FDB_CAP_F, FTR_LID_MAX);
 	mad_set_field(n->switchinfo, 0, IB_SW_LINEAR_FDB_TOP_F,
-		      fault("low-top") ? 1 : fake.f->max_lid);
+		      fault("low-top") ? 1 : fault("high-top") ? FTR_LID_MAX : fake.f->max_lid);
 	for (unsigned int i = 0; i <= sw->n_ports; i++) {
 		const struct ftr_swport *p = ftr_fabric_port(fake.f, s, i);
 		ibnd_port_t *port = &fake.port[sw->first_port + i];
@@ -177,7 +177,8 @@ static void set_end_port(ftr_ep e)
 
 	set_port(port, n, ep->port_num);
 	port->guid = ep->guid;
-	port->base_lid = fault("no-lids") ? 0 : fault("one-lid") ? 1 : ep->lid;
+	port->base_lid = fault("no-lids") || (!e && fault("lidless-host")) ? 0 :
+		fault("one-lid") ? 1 : ep->lid;
 	port->lmc = ep->lmc;
 	if (ep->sw != FTR_SW_NONE) {
 		const struct ftr_swport *p = ftr_fabric_port(fake.f, ep->sw, ep->sw_port);

@@ -184,10 +184,8 @@ void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, 
 
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f, ftr_lid lid)
 {
-	struct ftr_lid_owner w = { 0 };
+	const struct ftr_lid_owner w = f->owner[lid];
 
-	if (lid <= f->max_lid)
-		w = f->owner[lid];
 	cli_json_num(o, "lid", lid);
 	if (w.kind == FTR_OWNER_NONE) {
 		cli_json_str(o, "kind", "none");

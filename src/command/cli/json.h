@@ -47,7 +47,7 @@ void cli_json_place(struct json_object *o, const struct ftr_fabric *f, const str
 /* Adds "from", "from_port", "to" and "to_port" to o: the link from that port of s to another
  * switch. */
 void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, ftr_port port);
-/* Adds "lid", "kind", "guid" and "name" of a destination to o. */
+/* Adds "lid", "kind", "guid" and "name" of a destination to o.  lid: at most f->max_lid. */
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f, ftr_lid lid);
 /* Adds the object "fabric": the numbers of switches, host ports, end nodes and links of f, and the
  * highest LID.  If sh is not NULL, also adds the numbers of ranks, leaves, planes, pods and missing
