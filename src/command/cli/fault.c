@@ -85,6 +85,7 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, const char *word,
 
 	if (st)
 		return st;
+	z->named = true;
 	if (!port) {
 		z->dead_sw[s] = 1;
 		return FTR_OK;
@@ -164,10 +165,11 @@ struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
 	};
 	struct ftr_fabric *named = NULL, *out = NULL;
 
-	cli_must(ftr_fabric_copy_if(f, &filter, &named, &cli_err));
+	if (z->named || (!d.links && !d.switches))
+		cli_must(ftr_fabric_copy_if(f, &filter, &named, &cli_err));
 	if (!d.links && !d.switches)
 		return named;
-	if (ftr_gen_damage(named, &d, &out, &cli_err))
+	if (ftr_gen_damage(named ? named : f, &d, &out, &cli_err))
 		cli_die("--fail: %s", cli_err.msg);
 	ftr_fabric_free(named);
 	return out;
