@@ -82,7 +82,9 @@ void balance_bins_full(struct balance_loads *l, uint32_t many)
 
 			for (uint32_t k = i; k < end; k++)
 				most = FTR_MAX(most, n[k]);
-			for (uint32_t k = i; k < end && most > many; k++) {
+			if (most <= many)
+				continue;
+			for (uint32_t k = i; k < end; k++) {
 				full[k / 64] |= (uint64_t)(n[k] > many) << k % 64;
 				l->n_full[x] += n[k] > many;
 			}
