@@ -266,23 +266,13 @@ static void patch(struct row *r, uint32_t l)
 {
 	const struct ftr_shape *sh = r->j->sh;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = r->n_cand[l], i = sh->numbering.dest_first[l];
-	uint32_t end = sh->numbering.dest_first[l + 1];
-	ftr_port port = FTR_PORT_NONE;
+	uint32_t n = r->n_cand[l];
 
-	if (n == 1) {
-		cand[0] = &sh->tree.groups[sh->tree.group_first[r->s] + r->one[l]];
-		if (cand[0]->n == 1)
-			port = sh->tree.group_ports[cand[0]->first];
-	} else if (n) {
+	cand[0] = &sh->tree.groups[sh->tree.group_first[r->s] + r->one[l]];
+	if (n > 1)
 		ftr_shape_candidates(sh, r->s, l, cand);
-	}
-	if (n == 0 || port != FTR_PORT_NONE) {
-		fill_column(r->lft, r->j->lid + i, end - i, port);
-		return;
-	}
 	place_column(&r->place, cand, n);
-	for (; i < end; i++)
+	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
 		place_entry(r, i);
 }
 
@@ -296,14 +286,29 @@ static bool is_served(const struct row *r, uint32_t l)
  * its entries. */
 static void patch_columns(struct row *r)
 {
+	/* local variables stay in registers while entries are written */
+	const struct ftr_shape_tree tree = r->j->sh->tree;
+	const struct ftr_group *g = &tree.groups[tree.group_first[r->s]];
+	const uint32_t *first = r->j->sh->numbering.dest_first;
+	const struct row row = *r;
+	const ftr_lid *lid = r->j->lid;
+	uint32_t n_sw = r->j->sh->f->n_sw;
 	uint64_t served;	/* each of its bytes is n_served */
 
-	memset(&served, (int)r->n_served, sizeof(served));
-	for (uint32_t l = 0; l < r->j->sh->f->n_sw; l++)
-		if (r->n_served && l % BYTES_WORD == 0 && bytes_word(r->n_above + l) == served &&
-		    bytes_word(r->n_cand + l) == served)
+	memset(&served, (int)row.n_served, sizeof(served));
+	for (uint32_t l = 0; l < n_sw; l++)
+		if (row.n_served && l % BYTES_WORD == 0 &&
+		    bytes_word(row.n_above + l) == served &&
+		    bytes_word(row.n_cand + l) == served)
 			l += BYTES_WORD - 1;
-		else if (!is_served(r, l))
+		else if (is_served(&row, l))
+			continue;
+		else if (row.n_cand[l] == 0)
+			fill_column(row.lft, lid + first[l], first[l + 1] - first[l], FTR_PORT_NONE);
+		else if (row.n_cand[l] == 1 && g[row.one[l]].n == 1)
+			fill_column(row.lft, lid + first[l], first[l + 1] - first[l],
+				    tree.group_ports[g[row.one[l]].first]);
+		else
 			patch(r, l);
 }
 
