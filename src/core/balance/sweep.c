@@ -268,7 +268,6 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 {
 	uint32_t n = find_listed(z, d);
 
-	z->behind.sh = z->col.sh;
 	z->behind.costs = z->col.costs;
 	z->behind.of = z->flows.of;
 	for (uint32_t i = 0; i < n; i++) {
