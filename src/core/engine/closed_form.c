@@ -297,9 +297,8 @@ static void patch_columns(struct row *r)
 
 	memset(&served, (int)row.n_served, sizeof(served));
 	for (uint32_t l = 0; l < n_sw; l++)
-		if (row.n_served && l % BYTES_WORD == 0 &&
-		    bytes_word(row.n_above + l) == served &&
-		    bytes_word(row.n_cand + l) == served)
+		if (row.n_served && l % BYTES_WORD == 0 && bytes_word(row.n_cand + l) == served &&
+		    bytes_word(row.n_above + l) == served)
 			l += BYTES_WORD - 1;
 		else if (is_served(&row, l))
 			continue;

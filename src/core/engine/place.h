@@ -78,7 +78,6 @@ ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t);
 
 /* The port of the link with nominal position `link` in the group; FTR_PORT_NONE: the link is
  * missing. */
-ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
-		    uint32_t link);
+ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g, uint32_t link);
 
 #endif
