@@ -24,9 +24,9 @@
  * missing ones.  So a fault changes few entries.  If the shape has upward paths, the number q in
  * up_path (<ftr/shape.h>) is used for hosts instead of floor(d / Pi).
  *
- * Patterns.  In most fabrics, C contains all present upward groups of s for nearly every s and l.  Let
- * each group have p nominal links.  Then the port depends on d only through two numbers, the group
- * i and its link j:
+ * Patterns.  In most fabrics, C contains all present upward groups of s for nearly every s and l.
+ * Let each group have p nominal links.  Then the port depends on d only through two numbers, the
+ * group i and its link j:
  *
  *	i = floor(d / Pi) mod W,  j = floor(d / (Pi * W)) mod p
  *
