@@ -197,7 +197,8 @@ tests_unit_test_osm_calls_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_osm_calls_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
 tests_unit_test_osm_calls_LDFLAGS = -Wl,--wrap=pthread_create -Wl,--wrap=cl_disp_register \
 	-Wl,--wrap=osm_vendor_bind -Wl,--wrap=osm_vendor_send -Wl,--wrap=osm_mad_pool_get \
-	-Wl,--wrap=osm_register_external_routing_engine -Wl,--wrap=ftr_check_changes
+	-Wl,--wrap=osm_register_external_routing_engine -Wl,--wrap=ftr_check_changes \
+	-Wl,--wrap=rr_planner_events
 tests_unit_test_osm_calls_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_osm_prefer_SOURCES = tests/unit/test_osm_prefer.c
 tests_unit_test_osm_prefer_CPPFLAGS = $(FAKE_CPPFLAGS)
