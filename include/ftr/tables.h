@@ -27,6 +27,11 @@ struct ftr_tables {
 	uint32_t stride;	/* number of bytes of a row, multiple of FTR_LFT_BLOCK */
 	ftr_lid max_lid;
 	uint8_t *lft;		/* n_sw rows */
+	/* like: NULL, or tables of the same size.  An entry may differ from theirs only if bit lid % 64
+	 * of differ[sw * stride / 64 + lid / 64] is set.  Engines set like; whoever changes entries
+	 * later sets their bits, or sets like to NULL. */
+	const struct ftr_tables *like;
+	uint64_t *differ;
 };
 
 /* Make tables for f.  If fill is true, all entries are FTR_PORT_NONE.  If fill is false, they are
@@ -39,6 +44,20 @@ void ftr_tables_free(struct ftr_tables *t);	/* NULL is accepted */
 static inline uint8_t *ftr_tables_row(const struct ftr_tables *t, ftr_sw s)
 {
 	return t->lft + (size_t)s * t->stride;
+}
+
+/* Make t a copy of `from`, with t->like == from and no bits set.  t has the size of `from`.  Only blocks
+ * with bits are copied if t->like was `from`.  Returns false if out of memory. */
+bool ftr_tables_copy(struct ftr_tables *t, const struct ftr_tables *from) FTR_MUST_USE;
+
+/* One bit for each entry of switch s in the block of the LID, which is 0 if b is known to have the same
+ * entry as a. */
+static inline uint64_t ftr_tables_differ(const struct ftr_tables *a, const struct ftr_tables *b,
+					 ftr_sw s, uint32_t lid)
+{
+	if (a == b)
+		return 0;
+	return b->like == a ? b->differ[((size_t)s * b->stride + lid) / FTR_LFT_BLOCK] : UINT64_MAX;
 }
 
 static inline ftr_port ftr_tables_get(const struct ftr_tables *t, ftr_sw s,

@@ -112,6 +112,7 @@ struct fake {
 	osm_port_t **sw_port, **ep_port;
 	osm_switch_t **osw;	/* [fab->n_sw] NULL: unknown to OpenSM */
 	ftr_ep sm;		/* OpenSM's port */
+	bool on_switch;		/* directed routes begin at port 0 of the switch of `sm` */
 	void *plugin;		/* the plugin object; NULL after fake_unload */
 	struct ibf_fast *fast;	/* the plugin's fast path, or NULL */
 	char dir[64];

@@ -87,8 +87,9 @@ static void find_switches(struct fake *h, struct finding *f)
 	    IB_LINK_INIT) {
 		f->sw[f->n++] = sm->sw;
 		f->found[sm->sw] = true;
-		h->sw[sm->sw].route = (struct rr_dr){ .hops = 1 };
-		h->sw[sm->sw].route.path[1] = sm->port_num;
+		h->sw[sm->sw].route = (struct rr_dr){ .hops = h->on_switch ? 0 : 1 };
+		if (!h->on_switch)
+			h->sw[sm->sw].route.path[1] = sm->port_num;
 	}
 	for (uint32_t i = 0; i < f->n; i++) {
 		ftr_sw s = f->sw[i];

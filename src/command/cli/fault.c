@@ -35,13 +35,13 @@ static bool is_plural(const char *s, const char *one)
  * remove. */
 static uint32_t count_removable(const struct ftr_fabric *f)
 {
-	uint8_t *host = calloc((size_t)f->n_sw + 1, 1);
+	uint8_t *host = cli_calloc(f->n_sw, 1, "%u switches", f->n_sw);
 	uint32_t n = 0;
 
-	for (ftr_ep e = 0; host && e < f->n_ep; e++)
+	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && !ftr_ep_is_aggregation(&f->ep[e]))
 			host[f->ep[e].sw] = 1;
-	for (ftr_sw s = 0; host && s < f->n_sw; s++)
+	for (ftr_sw s = 0; s < f->n_sw; s++)
 		n += !host[s];
 	free(host);
 	return n;
@@ -85,6 +85,7 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, const char *word,
 
 	if (st)
 		return st;
+	z->named = true;
 	if (!port) {
 		z->dead_sw[s] = 1;
 		return FTR_OK;
@@ -164,10 +165,11 @@ struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
 	};
 	struct ftr_fabric *named = NULL, *out = NULL;
 
-	cli_must(ftr_fabric_copy_if(f, &filter, &named, &cli_err));
+	if (z->named || (!d.links && !d.switches))
+		cli_must(ftr_fabric_copy_if(f, &filter, &named, &cli_err));
 	if (!d.links && !d.switches)
 		return named;
-	if (ftr_gen_damage(named, &d, &out, &cli_err))
+	if (ftr_gen_damage(named ? named : f, &d, &out, &cli_err))
 		cli_die("--fail: %s", cli_err.msg);
 	ftr_fabric_free(named);
 	return out;

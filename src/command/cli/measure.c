@@ -38,8 +38,7 @@ void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
 					 reach->no_updown[FTR_CHECK_HOST_HOST]);
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		out->v[CLI_M_FOUND + i] = (double)r.found[i];
-	if (r.cdg != FTR_CDG_NOT_CHECKED)
-		out->v[CLI_M_CYCLE] = r.cycle_len;
+	out->v[CLI_M_CYCLE] = r.cycle_len;
 	out->v[CLI_M_HOPS] = r.max_hops;
 	if (r.load_max)
 		out->v[CLI_M_ALL_MAX] = (double)r.load_max;
@@ -49,8 +48,14 @@ struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const uint64_t *guid, 
 {
 	ftr_ep *ep = cli_calloc(n, sizeof(*ep), "loads");
 
-	for (uint32_t i = 0; i < n; i++)
-		ep[i] = guid[i] ? ftr_fabric_find_ep(f, guid[i]) : FTR_EP_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t next = i ? ep[i - 1] + 1 : 0;	/* mostly right */
+
+		if (guid[i] && next < f->n_ep && f->ep[next].guid == guid[i])
+			ep[i] = next;
+		else
+			ep[i] = guid[i] ? ftr_fabric_find_ep(f, guid[i]) : FTR_EP_NONE;
+	}
 	return (struct ftr_order){ ep, n };
 }
 

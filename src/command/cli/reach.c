@@ -19,6 +19,7 @@ struct build {
 	const struct ftr_shape *sh;
 	struct cli_reach *r;
 	uint32_t *part;		/* [n_sw] connected component, see ftr_check_parts */
+	bool connected;		/* there is one component, and sh is not NULL */
 	uint32_t *hosts;	/* [n_sw] number of host ports that are sources */
 	uint32_t *seen;		/* [n_sw] number (dest) of the last destination for which the
 				 * switch was counted; 0: none */
@@ -106,20 +107,47 @@ static void lost_pair(struct build *b, ftr_sw s, ftr_lid lid)
 		enter(b, o, s, n_ep, 0);
 }
 
-/* Call lost_pair() for each bit, by ascending LID and switch.  list: scratch [n_sw]. */
-static void each_lost(struct build *b, const uint64_t *lost, uint32_t *list)
+/* Counts the pairs from s to switches without an up/down path, which are most of the lost pairs, and
+ * returns the other bits.  col: the columns of the switches whose LIDs have the bits of `sws`. */
+static uint64_t count_switches(const struct build *b, ftr_sw s, uint64_t lost, uint64_t sws,
+			       const uint32_t *col)
+{
+	const uint8_t *cost = ftr_shape_cost(b->sh, s);
+	uint64_t none = 0, n;
+
+	for (uint64_t left = lost & sws; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+
+		none |= (uint64_t)(cost[col[i]] == FTR_COST_INF) << i;
+	}
+	n = (uint64_t)__builtin_popcountll(none);
+	b->r->no_updown[FTR_CHECK_HOST_SW] += n * b->hosts[s];
+	b->r->no_updown[FTR_CHECK_SW_SW] += n;
+	return lost & ~none;
+}
+
+/* Call lost_pair() for each bit that count_switches() leaves, by ascending LID and switch.  list:
+ * scratch [n_sw]. */
+static void each_lost(struct build *b, uint64_t *lost, uint32_t *list)
 {
 	const uint32_t n_sw = b->f->n_sw;
 
 	for (uint32_t w = 0; w <= b->f->max_lid / 64u; w++, lost += n_sw) {
-		uint64_t any = 0;
-		uint32_t n = 0;
+		uint32_t n = 0, col[64];
+		uint64_t any = 0, sws = 0;
 
-		for (ftr_sw s = 0; s < n_sw; s++)
-			if (lost[s]) {
-				list[n++] = s;
-				any |= lost[s];
+		for (uint32_t i = 0; b->connected && i < 64 && w * 64 + i <= b->f->max_lid; i++)
+			if (b->f->owner[w * 64 + i].kind == FTR_OWNER_SW) {
+				sws |= UINT64_C(1) << i;
+				col[i] = b->sh->numbering.col[b->f->owner[w * 64 + i].idx];
 			}
+		for (ftr_sw s = 0; s < n_sw; s++) {
+			if (lost[s] & sws)
+				lost[s] = count_switches(b, s, lost[s], sws, col);
+			if (lost[s])
+				list[n++] = s;
+			any |= lost[s];
+		}
 		for (; any; any &= any - 1) {
 			uint32_t bit = (uint32_t)__builtin_ctzll(any);
 
@@ -164,7 +192,7 @@ static void list_cut(struct build *b, uint32_t *count)
 				.idx = s, .first = s, .n_ep = count[b->part[s]] });
 }
 
-void cli_reach(const struct ftr_fabric *f, const struct ftr_shape *sh, const uint64_t *lost,
+void cli_reach(const struct ftr_fabric *f, const struct ftr_shape *sh, uint64_t *lost,
 	       struct cli_reach *r)
 {
 	uint32_t *mem = cli_calloc((size_t)f->n_sw * 6, sizeof(*mem), PAIRS), *scratch;
@@ -182,6 +210,9 @@ void cli_reach(const struct ftr_fabric *f, const struct ftr_shape *sh, const uin
 	b.to_sw = b.to_ep + f->n_sw;
 	scratch = b.to_sw + f->n_sw;
 	ftr_check_parts(f, b.part);
+	b.connected = sh != NULL;
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		b.connected &= b.part[s] == 0;
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
 			b.hosts[f->ep[e].sw]++;
@@ -233,7 +264,7 @@ static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
 	char n[2 * CLI_COUNT_MAX];
 
 	printf("              %s", cli_affects_ep(what) ? CLI_EP(f, a->idx) : CLI_SW(f, a->idx));
-	switch (what) {
+	switch (what) {	/* not covered: another kind */
 	case CLI_TO_EP:
 	case CLI_TO_SW:
 		printf(": from %s, the first at %s\n", counts(n, a), CLI_SW(f, a->first));
@@ -301,7 +332,7 @@ static void json_one(struct json_object *e, const struct ftr_fabric *f,
 	cli_json_guid(e, "guid", ep ? f->ep[a->idx].guid : f->sw[a->idx].guid);
 	cli_json_str(e, "name", ep ? f->ep[a->idx].name : f->sw[a->idx].name);
 	cli_json_num(e, "lid", ep ? f->ep[a->idx].lid : f->sw[a->idx].lid);
-	switch (what) {
+	switch (what) {	/* not covered: another kind */
 	case CLI_TO_EP:
 	case CLI_TO_SW:
 		cli_json_num(e, "from_end_ports", a->n_ep);

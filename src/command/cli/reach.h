@@ -66,8 +66,8 @@ struct cli_reach {
 	bool class_bad[FTR_N_CHECK_CLASSES], found;
 };
 
-/* sh NULL: no ranks.  lost: see ftr_check_report. */
-void cli_reach(const struct ftr_fabric *f, const struct ftr_shape *sh, const uint64_t *lost,
+/* sh NULL: no ranks.  lost: see ftr_check_report; the function clears some of its bits. */
+void cli_reach(const struct ftr_fabric *f, const struct ftr_shape *sh, uint64_t *lost,
 	       struct cli_reach *r);
 void cli_reach_free(struct cli_reach *r);
 

@@ -76,7 +76,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-/* Routes f as the plugin would.  If the nominal next hop of an entry is missing, another next hop
+/* Routes f as the plugin would.  *t: NULL, or tables whose memory is used again.  If the nominal next hop of an entry is missing, another next hop
  * is chosen: by link load, or by the formula with --balance off.  stats may be NULL.  Returns the
  * time in milliseconds. */
 static double route(const struct cli_whatif *j, const struct ftr_fabric *f,
@@ -87,21 +87,22 @@ static double route(const struct cli_whatif *j, const struct ftr_fabric *f,
 
 	cli_must(ftr_shape_new(f, &j->shaping.opts, j->inner, sh, &cli_err));
 	ro->nominal = j->shaping.opts.nominal;
-	cli_must(ftr_tables_new(f, false, t, &cli_err));
+	if (*t && ((*t)->n_sw != f->n_sw || (*t)->max_lid != f->max_lid)) {
+		ftr_tables_free(*t);
+		*t = NULL;
+	}
+	if (!*t)
+		cli_must(ftr_tables_new(f, false, t, &cli_err));
 	cli_must(j->in.engine->route(*sh, ro, j->inner, *t, stats, &cli_err));
 	return (cli_now() - t0) * 1e3;
 }
 
-/* Returns tables t of the undamaged fabric for f: t itself if f has the same switches and LIDs.
- * Free the result with drop(). */
+/* Returns tables t of the undamaged fabric for f, a copy of it without some parts: t itself if f has
+ * all switches.  Free the result with drop(). */
 static const struct ftr_tables *carry(const struct cli_whatif *j, const struct ftr_tables *t,
 				      const struct ftr_fabric *f)
 {
-	bool same = f->n_sw == j->f->n_sw && f->max_lid == t->max_lid;
-
-	for (ftr_sw s = 0; same && s < f->n_sw; s++)
-		same = f->sw[s].guid == j->f->sw[s].guid;
-	return same ? t : cli_carry_tables(j->f, t, f);
+	return f->n_sw == j->f->n_sw ? t : cli_carry_tables(j->f, t, f);
 }
 
 static void drop(const struct ftr_tables *here, const struct ftr_tables *t)
@@ -232,13 +233,12 @@ static struct ftr_fabric *damaged(const struct cli_whatif *j, uint64_t seed)
 	return f;
 }
 
-/* Measures run i, with its own seed, in every column of the damaged fabric. */
-static void one_run(struct cli_whatif *j, unsigned int i)
+/* Measures run i, with its own seed, in every column of the damaged fabric.  *t: as in route(). */
+static void one_run(struct cli_whatif *j, unsigned int i, struct ftr_tables **t)
 {
 	struct ftr_fabric *f = damaged(j, j->seed + i);
 	struct ftr_shape *sh = NULL;
-	struct ftr_tables *t = NULL;
-	double ms = reroute(j, f, &sh, &t);
+	double ms = reroute(j, f, &sh, t);
 	struct cli_column *c = j->col;
 	struct ftr_tables_diff d;
 
@@ -247,15 +247,14 @@ static void one_run(struct cli_whatif *j, unsigned int i)
 		measure_old(j, j->before, sh, c++, i);
 	if (j->local)
 		measure_ddlr(j, sh, c++, i);
-	measure(j, sh, t, c, i);
+	measure(j, sh, *t, c, i);
 	c->run[i].v[CLI_M_ROUTE_MS] = ms;
 	if (j->before) {
-		ftr_tables_diff(j->f, j->before, f, t, &d);
+		ftr_tables_diff(j->f, j->before, f, *t, &d);
 		cli_measure_churn(&c->run[i], &d);
 	}
 	for (unsigned int k = 0; k < j->compare.n; k++)
 		measure_old(j, j->given[k], sh, ++c, i);
-	ftr_tables_free(t);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
 }
@@ -384,9 +383,8 @@ static void some_runs(void *ctx, unsigned int worker, uint32_t begin, uint32_t e
 {
 	struct cli_whatif *j = ctx;
 
-	(void)worker;
 	for (uint32_t i = begin; i < end; i++) {
-		one_run(j, i);
+		one_run(j, i, &j->tables[worker]);
 		pthread_mutex_lock(&j->lock);
 		cli_progress_step(++j->done, j->repeat);
 		pthread_mutex_unlock(&j->lock);
@@ -401,6 +399,8 @@ static void all_runs(struct cli_whatif *j)
 			j->repeat);
 	cli_progress("applying faults, routing and checking");
 	cli_progress_step(0, j->repeat);
+	if (!j->tables)
+		j->tables = cli_calloc(ftr_team_size(j->in.team), sizeof(struct ftr_tables *), "tables");
 	if (j->repeat < 2 * ftr_team_size(j->in.team)) {
 		some_runs(j, 0, 0, j->repeat);
 	} else {
@@ -480,7 +480,8 @@ static int run_whatif(int argc, char **argv)
 	int n = cli_parse(&cli_whatif, &j, argc, argv), status;
 
 	cli_live_args("whatif", &j.in, n, 1, NULL);
-	if (j.compare.n + (unsigned int)n + j.in.live - 1 > CLI_LIST_MAX)
+	/* FABRIC is no table, and with --live there are the tables in use, too */
+	if (j.compare.n + (unsigned int)n + 2u * j.in.live - 1 > CLI_LIST_MAX)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
 	if (j.guarantee && (j.compare.n || n + j.in.live > 1 || j.repeat > 1 || j.local))
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");

@@ -18,6 +18,7 @@
 struct cli_faults {
 	uint8_t *dead_sw;	/* [n_sw] 1: the switch fails */
 	uint8_t *dead_port;	/* [n_ports] 1: the link at this port fails; set for both ends */
+	bool named;		/* at least one of them is given by name */
 	uint32_t links, switches;	/* numbers of random faults, drawn with the seed */
 };
 
@@ -134,6 +135,7 @@ struct cli_whatif {
 	struct ftr_shape *sh;		/* shape of f */
 	struct ftr_tables *before;	/* tables of f; NULL without --fail, --drain and
 					 * --guarantee */
+	struct ftr_tables **tables;	/* [threads] of the last run of each thread */
 	struct ftr_route_base *base;	/* made from them if there are several runs; or NULL */
 	struct ftr_check_base *checked;
 	struct ftr_turn *turn;		/* extra turns of these tables */

@@ -10,7 +10,7 @@
 #include "check/base.h"
 #include <ftr/load.h>
 
-#define UNKNOWN 0xff
+#define UNKNOWN 0x7f
 
 static void set_hops(const struct ftr_check_base *b, ftr_lid lid, uint32_t *stack, uint64_t *paths)
 {
@@ -29,8 +29,12 @@ static void set_hops(const struct ftr_check_base *b, ftr_lid lid, uint32_t *stac
 
 		for (x = s; hops[x] == UNKNOWN; x = ftr_fabric_next(b->f, x, entry[x]))
 			stack[depth++] = x;
-		for (n = hops[x]; depth;)
-			hops[stack[--depth]] = n == CHK_NO_PATH ? n : ++n;
+		n = hops[x] & (uint8_t)~CHK_BEHIND;
+		while (depth) {
+			hops[x] |= CHK_BEHIND;
+			x = stack[--depth];
+			hops[x] = n == CHK_NO_PATH ? n : ++n;
+		}
 		paths[n] += n != CHK_NO_PATH;
 	}
 }
@@ -57,39 +61,14 @@ static void fill_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 			__atomic_fetch_add(&b->paths[h], paths[h], __ATOMIC_RELAXED);
 }
 
-static void list_near(struct ftr_check_base *b)
-{
-	const struct ftr_fabric *f = b->f;
-	uint32_t n = 0;
-
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		b->first[s] = n;
-		for (int up = 0; up < 2; up++) {
-			for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-				const struct ftr_swport *x = ftr_fabric_port(f, s, p);
-
-				if (x->peer_kind == FTR_PEER_SW &&
-				    (up ? b->rank[x->peer] > b->rank[s] : b->rank[x->peer] < b->rank[s]))
-					b->near[n++] = (struct ftr_hop){ x->peer, x->peer_port };
-			}
-			if (!up)
-				b->above[s] = n;
-		}
-	}
-	b->first[f->n_sw] = n;
-}
-
 static enum ftr_status fill(struct ftr_check_base *b, struct ftr_team *team, struct ftr_err *err)
 {
 	struct ftr_arena *a = b->arena;
 	size_t n = ((size_t)b->f->max_lid + 1) * b->f->n_sw;
 
 	if (!FTR_NEW(a, b->entry, n) || !FTR_NEW(a, b->hops, n) ||
-	    !FTR_NEW(a, b->near, b->f->n_ports) || !FTR_NEW(a, b->first, b->f->n_sw + 1u) ||
-	    !FTR_NEW(a, b->above, b->f->n_sw) ||
 	    !FTR_NEW(a, b->stack, (size_t)ftr_team_size(team) * b->f->n_sw))
 		return ftr_nomem(err, "the paths of %u switches", b->f->n_sw);
-	list_near(b);
 	ftr_team_run(team, b->f->max_lid / FTR_LFT_BLOCK + 1, 1, fill_blocks, b);
 	return FTR_OK;
 }

@@ -7,7 +7,8 @@
 
 #include "check/check.h"
 
-#define CHK_NO_PATH 0xfe
+#define CHK_NO_PATH 0x7e
+#define CHK_BEHIND 0x80		/* at least one other switch leads to this one */
 
 struct ftr_check_base {
 	const struct ftr_fabric *f;
@@ -16,13 +17,9 @@ struct ftr_check_base {
 	struct ftr_arena *arena;
 	struct ftr_check_report r;
 	bool clean;		/* from_base.c */
-	/* [max_lid + 1][n_sw] the entries; the hops of the paths, or CHK_NO_PATH */
+	/* [max_lid + 1][n_sw] the entries; the hops of the paths, or CHK_NO_PATH, plus CHK_BEHIND */
 	uint8_t *entry, *hops;
 	uint64_t paths[CHK_HOPS];	/* number of (switch, LID) by hops */
-	/* the neighbours of s, with their ports that lead to s, are near[first[s]] ..
-	 * near[first[s + 1] - 1]; those below it come first, up to near[above[s] - 1] */
-	struct ftr_hop *near;
-	uint32_t *first, *above;
 	uint32_t *stack;	/* scratch of base.c: [workers][n_sw] */
 	/* all-to-all traffic; flows is NULL if it is not counted */
 	uint64_t *flows;	/* [n_ports] */

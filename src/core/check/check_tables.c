@@ -75,16 +75,12 @@ static void merge_vls(struct ftr_check_report *sum,
 
 /* ---- set-up -------------------------------------------------------------- */
 
+/* Where port p of s leads.  p is not 0. */
 static uint32_t meaning(const struct chk *c, ftr_sw s, uint32_t p)
 {
 	const struct ftr_fabric *f = c->f;
-	const struct ftr_swport *port;
+	const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
-	if (p == FTR_PORT_NONE)
-		return f->n_sw + END_MISSING;
-	if (p == 0 || p > f->sw[s].n_ports)
-		return f->n_sw + END_DEAD;
-	port = ftr_fabric_port(f, s, p);
 	if (port->peer_kind == FTR_PEER_NONE)
 		return f->n_sw + END_DEAD;
 	if (port->peer_kind == FTR_PEER_EP)
@@ -96,10 +92,15 @@ static uint32_t meaning(const struct chk *c, ftr_sw s, uint32_t p)
 
 static void set_hops(struct chk *c)
 {
-	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
+		uint32_t *hop = c->hop + (size_t)s * CHK_HOPS;
+
 		for (uint32_t p = 0; p < CHK_HOPS; p++)
-			c->hop[(size_t)s * CHK_HOPS + p] =
-				meaning(c, s, p) * CHK_BATCH;
+			hop[p] = (c->f->n_sw + END_DEAD) * CHK_BATCH;
+		for (uint32_t p = 1; p <= c->f->sw[s].n_ports; p++)
+			hop[p] = meaning(c, s, p) * CHK_BATCH;
+		hop[FTR_PORT_NONE] = (c->f->n_sw + END_MISSING) * CHK_BATCH;
+	}
 }
 
 static void set_sources(struct chk *c)

@@ -115,11 +115,16 @@ static bool find_in_row(struct difference *z, ftr_sw s)
 	const uint8_t *is = ftr_tables_row(z->c->t, s), *was = ftr_tables_row(z->b->t, s);
 
 	for (uint32_t at = 0; at <= f->max_lid; at += FTR_LFT_BLOCK) {
-		if (!memcmp(is + at, was + at, FTR_LFT_BLOCK))
+		uint64_t bits = ftr_tables_differ(z->b->t, z->c->t, s, at);
+
+		if (!bits || !memcmp(is + at, was + at, FTR_LFT_BLOCK))
 			continue;
-		for (uint32_t i = at; i < at + FTR_LFT_BLOCK; i++)
+		for (; bits; bits &= bits - 1) {
+			uint32_t i = at + (uint32_t)__builtin_ctzll(bits);
+
 			if (is[i] != was[i] && !add(z, s, i, is[i]))
 				return false;
+		}
 	}
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 		if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_NONE ||
@@ -210,23 +215,23 @@ static bool led_up(const struct ftr_check_base *b, ftr_sw s, ftr_port port)
 	return next != FTR_SW_NONE && b->rank[next] > b->rank[s];
 }
 
-/* Set z->behind to root and the switches behind it, and return their number. */
-static uint32_t find_behind(const struct difference *z, ftr_sw root)
+/* Add the switches behind the root z->behind[0] to z->behind, and return the number of all. */
+static uint32_t find_behind(const struct difference *z)
 {
-	const struct ftr_check_base *b = z->b;
+	const struct ftr_fabric *f = z->b->f;
 	uint32_t n = 1;
 
-	z->behind[0] = root;
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_sw s = z->behind[i];
-		/* only a switch below leads to one that led up */
-		uint32_t end = led_up(b, s, z->was[s]) ? b->above[s] : b->first[s + 1];
 
-		for (uint32_t k = b->first[s]; k < end; k++) {
-			const struct ftr_hop *x = &b->near[k];
+		if (!(z->hops[s] & CHK_BEHIND))
+			continue;
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			const struct ftr_swport *x = ftr_fabric_port(f, s, p);
 
-			if (z->was[x->sw] == x->port && z->changed[x->sw] != z->lid + 1u)
-				z->behind[n++] = x->sw;
+			if (x->peer_kind == FTR_PEER_SW && z->was[x->peer] == x->peer_port &&
+			    z->changed[x->peer] != z->lid + 1u)
+				z->behind[n++] = x->peer;
 		}
 	}
 	return n;
@@ -253,25 +258,32 @@ static void move_flows(const struct difference *z, uint32_t n, bool arrives)
 static void check_change(struct difference *z, ftr_sw root)
 {
 	const struct ftr_check_base *b = z->b;
-	bool count = z->flows && b->is_dest[z->lid];
-	uint32_t hops, n;
-	uint8_t st = walk(z, root, &hops);
+	bool count = z->flows && b->is_dest[z->lid] &&
+		(z->hops[root] & CHK_BEHIND || b->hosts[root]);
+	uint8_t was = z->hops[root] & (uint8_t)~CHK_BEHIND;
+	uint32_t n, is;
+	uint8_t st = walk(z, root, &is);
 
 	if (leads_up(z->c, root, z->is[root]) && !led_up(b, root, z->was[root]))
-		for (uint32_t k = b->above[root]; k < b->first[root + 1]; k++)
-			z->give_up |= z->is[b->near[k].sw] == b->near[k].port;
-	z->give_up |= z->hops[root] == CHK_NO_PATH;
-	if (z->give_up || (st == ST_GOOD && hops == z->hops[root] && !count))
-		return;
-	n = find_behind(z, root);
-	for (uint32_t i = 0; i < n; i++) {
-		ftr_sw s = z->behind[i];
+		for (unsigned int p = 1; p <= b->f->sw[root].n_ports; p++) {
+			const struct ftr_swport *x = ftr_fabric_port(b->f, root, p);
 
-		z->paths[z->hops[s]]--;
+			z->give_up |= x->peer_kind == FTR_PEER_SW && z->is[x->peer] == x->peer_port &&
+				b->rank[x->peer] > b->rank[root];
+		}
+	z->give_up |= was == CHK_NO_PATH;
+	if (z->give_up || (st == ST_GOOD && is == was && !count))
+		return;
+	z->behind[0] = root;
+	n = find_behind(z);
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t hops = z->hops[z->behind[i]] & (uint8_t)~CHK_BEHIND;
+
+		z->paths[hops]--;
 		if (st == ST_GOOD)
-			z->paths[z->hops[s] - z->hops[root] + hops]++;
+			z->paths[hops - was + is]++;
 		else
-			chk_bad(z->c, z->w, s, z->lid, st);
+			chk_bad(z->c, z->w, z->behind[i], z->lid, st);
 	}
 	if (count)
 		move_flows(z, n, st == ST_GOOD);
@@ -287,6 +299,7 @@ static void check_lid(struct difference *z, const struct ftr_change *change, uin
 	z->hops = z->b->hops + (size_t)z->lid * n_sw;
 	memcpy(z->is, z->was, n_sw);
 	for (uint32_t i = 0; i < n; i++) {
+		__builtin_prefetch(&z->hops[change[i].sw]);
 		z->is[change[i].sw] = change[i].after;
 		z->changed[change[i].sw] = z->lid + 1u;
 	}

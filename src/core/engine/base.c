@@ -6,7 +6,7 @@
  * An entry is kept if its port in the preferred tables is a candidate (keep.c).  Let the preferred
  * tables be those of the base.  Whether a group of switch s is a candidate for column l depends on
  * the costs and down-costs of s and of its neighbours for l.  If none of them differs from the base,
- * and no group that was a candidate for l lost a link, then the entries of s for column l keep their
+ * and no entry of s for column l uses a lost link, then the entries of s for column l keep their
  * ports.  All other pairs (s, l) are marked.  keep.c computes the marked entries one by one, and
  * copies the rest from the preferred tables.
  *
@@ -61,6 +61,7 @@ void ftr_route_base_free(struct ftr_route_base *b)
 
 struct marking {
 	const struct ftr_shape *was, *is;
+	const struct ftr_tables *t;	/* preferred tables */
 	uint32_t words;		/* 64-bit words of a set of columns */
 	uint64_t *cost, *down;	/* [n_sw][words] columns for which the cost or down-cost differs */
 	uint64_t *mark;		/* [n_sw][words] result */
@@ -97,21 +98,27 @@ static void add_bits(uint64_t *to, const uint64_t *from, uint32_t words)
 		to[i] |= from[i];
 }
 
-/* Marks the columns for which group g of s, which has lost a link, was a candidate. */
-static void mark_group(const struct marking *m, ftr_sw s, const struct ftr_group *g, bool up)
+/* Marks the columns of the entries of s with the ports of group g that group h has not.  h NULL: no
+ * ports.  Other entries keep their ports, because a lost link removes no other candidate. */
+static void mark_ports(const struct marking *m, ftr_sw s, const struct ftr_group *g,
+		       const struct ftr_group *h)
 {
-	const uint8_t *mine = ftr_shape_cost(m->was, s);
-	const uint8_t *theirs = up ? ftr_shape_cost(m->was, g->remote) :
-		ftr_shape_down(m->was, g->remote);
+	const struct ftr_fabric *f = m->was->f;
+	const uint8_t *row = ftr_tables_row(m->t, s), *end = row + f->max_lid + 1;
 
-	for (uint32_t l = 0; l < m->was->f->n_sw; l++)
-		m->mark[(size_t)s * m->words + l / 64] |= (uint64_t)(theirs[l] < mine[l]) << l % 64;
-}
+	for (uint32_t i = 0; i < g->n; i++) {
+		ftr_port p = m->was->tree.group_ports[g->first + i];
 
-static bool same_ports(const struct marking *m, const struct ftr_group *a, const struct ftr_group *b)
-{
-	return a->n == b->n && !memcmp(m->was->tree.group_ports + a->first,
-				       m->is->tree.group_ports + b->first, a->n);
+		if (h && memchr(m->is->tree.group_ports + h->first, p, h->n))
+			continue;
+		for (const uint8_t *x = row; (x = memchr(x, p, (size_t)(end - x))); x++) {
+			const struct ftr_lid_owner *o = &f->owner[x - row];
+			ftr_sw to = o->kind == FTR_OWNER_EP ? f->ep[o->idx].sw : o->idx;
+			uint32_t l = m->was->numbering.col[to];
+
+			m->mark[(size_t)s * m->words + l / 64] |= UINT64_C(1) << l % 64;
+		}
+	}
 }
 
 /* Marks what depends on the upward or downward groups of s.  Returns false if s has a group that it
@@ -131,8 +138,7 @@ static bool mark_side(const struct marking *m, ftr_sw s, bool up)
 			 (up ? m->cost : m->down) + (size_t)g->remote * m->words, m->words);
 		if (present && h->n > g->n)
 			return false;
-		if (!present || !same_ports(m, g, h))
-			mark_group(m, s, g, up);
+		mark_ports(m, s, g, present ? h : NULL);
 		h += present;
 	}
 	return h == h_end;
@@ -161,7 +167,7 @@ enum ftr_status engine_base_marks(const struct ftr_route_base *b, const struct f
 				  const struct ftr_keep *keep, uint64_t **out,
 				  struct ftr_err *err)
 {
-	struct marking m = { .is = sh };
+	struct marking m = { .is = sh, .t = keep->prefer };
 	size_t n;
 
 	*out = NULL;

@@ -124,7 +124,8 @@ static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
-/* Computes the entries of s for column l, one by one. */
+/* Computes the entries of s for column l, as keep_rows() does if there are no current tables and no
+ * extra turns. */
 static void keep_column(const struct engine_run *k, struct port_choice *place, ftr_sw s, uint32_t l,
 			uint8_t *row)
 {
@@ -132,20 +133,24 @@ static void keep_column(const struct engine_run *k, struct port_choice *place, f
 	const struct ftr_shape_numbering *u = &sh->numbering;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	uint32_t n = ftr_shape_candidates(sh, s, l, cand);
-	struct valid v = { .col = l };
+	uint64_t ports[FTR_PORT_SET];
 
-	ftr_shape_ports(sh, cand, n, v.ports);
+	ftr_shape_ports(sh, cand, n, ports);
 	if (n)
-		place_column(place, l, cand, n);
+		place_column(place, cand, n);
 	for (uint32_t i = u->dest_first[l]; i < u->dest_first[l + 1]; i++) {
 		uint8_t *entry = &row[u->dest[i].lid], prefer = *entry;
 
-		if (prefer != FTR_PORT_NONE && ftr_port_set_has(v.ports, prefer))
+		if (prefer != FTR_PORT_NONE && ftr_port_set_has(ports, prefer))
 			continue;
 		*entry = n ? place_port(place, &u->dest[i]) : FTR_PORT_NONE;
-		keep_entry(k, s, u->dest[i].lid, entry, &v);
-		if (*entry != prefer)
-			set_bit(k, k->changed, s, u->dest[i].lid);
+		if (*entry == prefer)
+			continue;
+		set_bit(k, k->changed, s, u->dest[i].lid);
+		if (n)
+			set_bit(k, k->movable, s, u->dest[i].lid);
+		if (n && prefer != FTR_PORT_NONE)
+			set_bit(k, k->place, s, u->dest[i].lid);
 	}
 }
 
@@ -160,7 +165,6 @@ static void keep_marked(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 		uint8_t *row = ftr_tables_row(k->t, s);
 		struct port_choice place;
 
-		memcpy(row, ftr_tables_row(k->opts->keep->prefer, s), k->t->stride);
 		place_switch(&place, sh, s);
 		for (uint32_t w = 0; w < words; w++)
 			for (uint64_t b = k->mark[(size_t)s * words + w]; b; b &= b - 1) {
@@ -225,7 +229,10 @@ static enum ftr_status alloc_bits(struct engine_run *k, struct ftr_err *err)
 
 	k->movable = ftr_calloc(words, sizeof(*k->movable));
 	k->place = ftr_calloc(words, sizeof(*k->place));
-	k->changed = ftr_calloc(words, sizeof(*k->changed));
+	if (!k->mark)
+		k->changed = ftr_calloc(words, sizeof(*k->changed));
+	else if (ftr_tables_copy(k->t, k->opts->keep->prefer))
+		k->changed = k->t->differ;
 	return k->movable && k->place && k->changed ? FTR_OK : ftr_nomem(err, "keeping entries");
 }
 
@@ -233,7 +240,8 @@ static void free_bits(struct engine_run *k)
 {
 	free(k->movable);
 	free(k->place);
-	free(k->changed);
+	if (!k->mark)
+		free(k->changed);
 }
 
 enum ftr_status engine_keeps(const struct ftr_shape *sh, const struct ftr_tables *t,

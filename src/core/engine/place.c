@@ -147,10 +147,8 @@ void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 	bytes_clear(paths, must, n);
 }
 
-void place_column(struct port_choice *pl, uint32_t l,
-		  const struct ftr_group *const *cand, uint32_t n)
+void place_column(struct port_choice *pl, const struct ftr_group *const *cand, uint32_t n)
 {
-	pl->l = l;
 	pl->cand = cand;
 	pl->n = n;
 	pl->slots = pl->w > 0;

@@ -20,6 +20,7 @@ struct copy {
 	struct ftr_endport *ep;
 	struct ftr_swport *ports;
 	struct ftr_lid_owner *owner;
+	bool shared;		/* some names are shared in f */
 	/* new index of each switch, host port and end node, or DROPPED */
 	uint32_t *sw_of, *ep_of, *node_of;
 };
@@ -48,6 +49,7 @@ static bool copy_switches(struct copy *c)
 		if (c->sw_of[s] == DROPPED)
 			continue;
 		*to = f->sw[s];
+		c->shared |= to->name_shared;
 		to->holder = to->guid;
 		to->first_port = g->n_ports;
 		to->name_shared = false;
@@ -79,6 +81,7 @@ static bool copy_endports(struct copy *c)
 		if (*node == DROPPED)
 			*node = g->n_nodes++;
 		*to = f->ep[e];
+		c->shared |= to->name_shared;
 		to->node = *node;
 		to->sw = FTR_SW_NONE;
 		to->sw_port = 0;
@@ -172,7 +175,7 @@ static bool copy_all(struct copy *c, struct ftr_arena *scratch)
 	    !copy_switches(c) || !copy_endports(c) || !copy_lids(c))
 		return false;
 	copy_links(c);
-	return ftr_mark_shared_names(c->sw, c->g->n_sw, c->ep, c->g->n_ep);
+	return !c->shared || ftr_mark_shared_names(c->sw, c->g->n_sw, c->ep, c->g->n_ep);
 }
 
 enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,

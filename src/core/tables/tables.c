@@ -37,7 +37,26 @@ void ftr_tables_free(struct ftr_tables *t)
 	if (!t)
 		return;
 	free(t->lft);
+	free(t->differ);
 	free(t);
+}
+
+bool ftr_tables_copy(struct ftr_tables *t, const struct ftr_tables *from)
+{
+	const size_t blocks = (size_t)t->n_sw * (t->stride / FTR_LFT_BLOCK);
+
+	if (!t->differ)
+		t->differ = ftr_calloc(blocks, sizeof(*t->differ));
+	if (!t->differ)
+		return false;
+	for (size_t i = 0; i < blocks; i++) {
+		if (t->like != from || t->differ[i])
+			memcpy(t->lft + i * FTR_LFT_BLOCK, from->lft + i * FTR_LFT_BLOCK,
+			       FTR_LFT_BLOCK);
+		t->differ[i] = 0;
+	}
+	t->like = from;
+	return true;
 }
 
 static void diff_row(const struct ftr_tables *a, ftr_sw sa,
@@ -57,7 +76,7 @@ static void diff_row(const struct ftr_tables *a, ftr_sw sa,
 			ftr_tables_row(b, sb) + at : none;
 		uint32_t n = 0;
 
-		if (!memcmp(x, y, FTR_LFT_BLOCK))
+		if ((sa == sb && !ftr_tables_differ(a, b, sa, at)) || !memcmp(x, y, FTR_LFT_BLOCK))
 			continue;
 		for (uint32_t i = 0; i < FTR_LFT_BLOCK; i++)
 			n += x[i] != y[i];

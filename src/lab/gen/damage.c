@@ -86,11 +86,11 @@ static enum ftr_status choose(const struct ftr_fabric *f,
 	st = draw_dead(z, n, d->links, z->dead_port, "links between switches");
 	if (st)
 		return st;
-	n = list_bare_switches(f, z);
+	n = d->switches ? list_bare_switches(f, z) : 0;
 	st = draw_dead(z, n, d->switches, z->dead_sw, "switches without hosts");
 	if (st)
 		return st;
-	n = list_hosts(f, z->list);
+	n = d->hosts ? list_hosts(f, z->list) : 0;
 	return draw_dead(z, n, d->hosts, z->dead_node, "hosts");
 }
 
@@ -104,10 +104,11 @@ static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 {
 	const struct loss *z = ctx;
 	const struct ftr_endport *p = &f->ep[e];
+	bool dead = p->sw != FTR_SW_NONE && z->dead_sw[p->sw];
 
-	if (ftr_ep_is_aggregation(p) && p->sw != FTR_SW_NONE)
-		return !z->dead_sw[p->sw];
-	return !z->dead_node[p->node];
+	if (dead == z->dead_node[p->node])	/* most host ports: no search in the name */
+		return !dead;
+	return ftr_ep_is_aggregation(p) && p->sw != FTR_SW_NONE ? !dead : !z->dead_node[p->node];
 }
 
 static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)

@@ -28,7 +28,7 @@ struct ibf_writer {
 	struct ibf_job *first, **end;
 	size_t n, bytes;	/* number of waiting jobs, and their memory in bytes */
 	bool busy;		/* a job is running */
-	bool stop;		/* no more jobs are accepted */
+	bool stop;		/* the thread ends when no job is left */
 	bool cancel;		/* no write is waited for any longer */
 	struct helper *helper;	/* set by the thread only; NULL: not started, or ended */
 	uint64_t series[IBF_N_MSG];	/* failed jobs of each kind since a job of this kind last
@@ -237,8 +237,7 @@ bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j)
 	*q = *j;
 	pthread_mutex_lock(&w->mutex);
 	old = take_older(w, j);
-	if (w->stop || w->n == IBF_WRITER_JOBS ||
-	    size_of(j) > IBF_WRITER_BYTES - w->bytes) {
+	if (w->n == IBF_WRITER_JOBS || size_of(j) > IBF_WRITER_BYTES - w->bytes) {
 		static const struct ftr_err full = {
 			FTR_LIMIT, "the disk does not keep up, the queue is full"
 		};
