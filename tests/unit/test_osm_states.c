@@ -480,7 +480,7 @@ START_TEST(handed_over)
 	fake_sweep(h);
 	fake_settle(h);
 	fake_set_fate(h, NULL, NULL);
-	ck_assert_uint_eq(fake_logged(h, "another manager has taken over: it replaces the remaining "), 1);
+	ck_assert_uint_eq(fake_logged(h, "the next master replaces the remaining "), 1);
 	fake_check_sound(h);
 	h->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
 	for (int i = 0; i < 3; i++)
