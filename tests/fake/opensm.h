@@ -86,6 +86,7 @@ typedef void (*fake_moment_fn)(void *ctx, struct fake *h, enum fake_moment m);
 
 struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] table in the switch */
+	uint16_t top;		/* LinearFDBTop: the switch drops packets to greater LIDs; 0: not known */
 	ib_net64_t m_key;	/* 0: the switch accepts every M_Key */
 	bool silent;		/* does not answer */
 	bool changed;		/* PortStateChange */

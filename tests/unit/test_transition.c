@@ -162,6 +162,7 @@ static void change(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *do
 			if (down[s]) {
 				fake_lock(h);
 				memset(h->sw[s].lft, ftr_rng_below(r, 2) ? FTR_PORT_NONE : 1, y->row);
+				h->sw[s].top = 0;
 				fake_unlock(h);
 			}
 		} else if (ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW) {
@@ -379,6 +380,7 @@ static void turn(struct eye *y, struct fake *h, struct ftr_rng *r, ftr_sw s, boo
 	fake_lock(h);
 	if (!on && table)
 		memset(h->sw[s].lft, table == 1 ? FTR_PORT_NONE : 1, y->row);
+	h->sw[s].top = on ? h->sw[s].top : 0;
 	fake_unlock(h);
 }
 

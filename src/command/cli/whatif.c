@@ -123,7 +123,7 @@ static double reroute(const struct cli_whatif *j, const struct ftr_fabric *f,
 	struct ftr_keep keep;
 	double ms;
 
-	if (j->before && ro.balance && j->shaping.opts.nominal) {
+	if (j->before && ro.balance) {
 		prefer = carry(j, j->before, f);
 		keep = (struct ftr_keep){ .prefer = prefer, .base = j->base };
 		ro.keep = &keep;

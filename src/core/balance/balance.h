@@ -235,7 +235,6 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 struct balance_behind {
 	const struct balance_net *net;
 	/* the destination, whose paths must have no loop: see struct balance_column */
-	const struct ftr_shape *sh;
 	struct ftr_costs costs;
 	struct flow_dest of;
 	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */

@@ -116,8 +116,8 @@ static void save_best(struct work *w)
 			w->best_entry[i] = w->copy[d].entry[w->movable.sw[i]];
 }
 
-/* Write the best tables.  The copy becomes one of the tables before, if any entry may change.  Returns
- * the number of entries that change. */
+/* Write the best tables.  If any entry may change, the copy becomes one of the tables before.
+ * Returns the number of entries that change. */
 static uint64_t write_best(const struct work *w)
 {
 	const uint8_t *best = w->best_entry;

@@ -144,10 +144,9 @@ static uint32_t visit(struct balance_column *c, struct flow_dest of, uint32_t n)
 static bool find_keys(struct balance_column *c, struct flow_dest of)
 {
 	const struct ftr_balance_input *in = c->net->in;
-	bool by_cost = !in->extra;
 
 	for (ftr_sw s = 0; s < c->net->f->n_sw; s++)
-		c->key[s] = by_cost && c->costs.cost[s * c->costs.stride] != FTR_COST_INF ?
+		c->key[s] = !in->extra && c->costs.cost[s * c->costs.stride] != FTR_COST_INF ?
 			c->costs.cost[s * c->costs.stride] : UNSEEN;
 	c->key[in->shape->numbering.col_sw[c->l]] = 0;
 	for (ftr_sw s = 0; s < c->net->f->n_sw; s++) {

@@ -268,7 +268,6 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 {
 	uint32_t n = find_listed(z, d);
 
-	z->behind.sh = z->col.sh;
 	z->behind.costs = z->col.costs;
 	z->behind.of = z->flows.of;
 	for (uint32_t i = 0; i < n; i++) {
@@ -348,9 +347,9 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 	struct sweep z = { .l = l, .net = net, .w = w };
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && balance_column_new(net, a, &z.col) &&
-		FTR_NEW(a, z.at, net->f->n_sw) && FTR_ZNEW(a, z.own, net->f->n_sw) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
+		FTR_NEW(a, z.at, net->f->n_sw) && FTR_ZNEW(a, z.own, net->f->n_sw) &&
 		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
-		FTR_NEW(a, z.examine, net->f->n_sw) &&
+		FTR_NEW(a, z.examine, net->f->n_sw) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
 		FTR_NEW(a, z.flows.shift, net->n_sources + 1u);
 
 	w->moved = 0;

@@ -189,11 +189,10 @@ static uint8_t walk(struct difference *z, ftr_sw s, uint32_t *n)
 	}
 }
 
-/* Add (by: 1) or subtract (-1) flows on the path from s to switch `to`. */
-static void add_flows(const struct difference *z, const uint8_t *entry, ftr_sw s, ftr_sw to,
-		      uint64_t flows)
+/* Add flows on the path from s. */
+static void add_flows(const struct difference *z, const uint8_t *entry, ftr_sw s, uint64_t flows)
 {
-	while (s != to) {
+	while (s != z->out.sw) {
 		uint32_t x = z->b->f->sw[s].first_port + entry[s];
 
 		z->flows[x] += flows;
@@ -201,18 +200,11 @@ static void add_flows(const struct difference *z, const uint8_t *entry, ftr_sw s
 	}
 }
 
-static bool leads_up(const struct chk *c, ftr_sw s, ftr_port port)
+static bool leads_up(const struct chk *c, const struct ftr_fabric *f, ftr_sw s, ftr_port port)
 {
-	uint32_t row = c->hop[(size_t)s * CHK_HOPS + port] / CHK_BATCH;
+	ftr_sw next = ftr_fabric_next(f, s, port);
 
-	return row < c->f->n_sw && c->rank[row] > c->rank[s];
-}
-
-static bool led_up(const struct ftr_check_base *b, ftr_sw s, ftr_port port)
-{
-	ftr_sw next = ftr_fabric_next(b->f, s, port);
-
-	return next != FTR_SW_NONE && b->rank[next] > b->rank[s];
+	return next != FTR_SW_NONE && c->rank[next] > c->rank[s];
 }
 
 /* Add the switches behind the root z->behind[0] to z->behind, and return the number of all. */
@@ -237,34 +229,17 @@ static uint32_t find_behind(const struct difference *z)
 	return n;
 }
 
-static void move_flows(const struct difference *z, uint32_t n, bool arrives)
-{
-	const struct ftr_check_base *b = z->b;
-	ftr_sw root = z->behind[0];
-	uint64_t hosts = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		hosts += b->hosts[z->behind[i]];
-		if (!arrives && b->hosts[z->behind[i]])
-			add_flows(z, z->was, z->behind[i], root, -(uint64_t)b->hosts[z->behind[i]]);
-	}
-	if (!hosts)
-		return;
-	add_flows(z, z->was, root, z->out.sw, -hosts);
-	if (arrives)
-		add_flows(z, z->is, root, z->out.sw, hosts);
-}
-
 static void check_change(struct difference *z, ftr_sw root)
 {
 	const struct ftr_check_base *b = z->b;
 	bool count = z->flows && b->is_dest[z->lid] &&
 		(z->hops[root] & CHK_BEHIND || b->hosts[root]);
 	uint8_t was = z->hops[root] & (uint8_t)~CHK_BEHIND;
+	uint64_t hosts = 0;
 	uint32_t n, is;
 	uint8_t st = walk(z, root, &is);
 
-	if (leads_up(z->c, root, z->is[root]) && !led_up(b, root, z->was[root]))
+	if (leads_up(z->c, z->c->f, root, z->is[root]) && !leads_up(z->c, b->f, root, z->was[root]))
 		for (unsigned int p = 1; p <= b->f->sw[root].n_ports; p++) {
 			const struct ftr_swport *x = ftr_fabric_port(b->f, root, p);
 
@@ -277,16 +252,23 @@ static void check_change(struct difference *z, ftr_sw root)
 	z->behind[0] = root;
 	n = find_behind(z);
 	for (uint32_t i = 0; i < n; i++) {
-		uint8_t hops = z->hops[z->behind[i]] & (uint8_t)~CHK_BEHIND;
+		ftr_sw s = z->behind[i];
+		uint8_t hops = z->hops[s] & (uint8_t)~CHK_BEHIND;
 
 		z->paths[hops]--;
 		if (st == ST_GOOD)
 			z->paths[hops - was + is]++;
 		else
-			chk_bad(z->c, z->w, z->behind[i], z->lid, st);
+			chk_bad(z->c, z->w, s, z->lid, st);
+		if (st == ST_GOOD && count)
+			hosts += b->hosts[s];
+		else if (count && b->hosts[s])
+			add_flows(z, z->was, s, -(uint64_t)b->hosts[s]);
 	}
-	if (count)
-		move_flows(z, n, st == ST_GOOD);
+	if (!hosts)
+		return;
+	add_flows(z, z->was, root, -hosts);
+	add_flows(z, z->is, root, hosts);
 }
 
 static void check_lid(struct difference *z, const struct ftr_change *change, uint32_t n)

@@ -103,8 +103,7 @@ static void add_bits(uint64_t *to, const uint64_t *from, uint32_t words)
 static void mark_ports(const struct marking *m, ftr_sw s, const struct ftr_group *g,
 		       const struct ftr_group *h)
 {
-	const struct ftr_fabric *f = m->was->f;
-	const uint8_t *row = ftr_tables_row(m->t, s), *end = row + f->max_lid + 1;
+	const uint8_t *row = ftr_tables_row(m->t, s), *end = row + m->t->max_lid + 1;
 
 	for (uint32_t i = 0; i < g->n; i++) {
 		ftr_port p = m->was->tree.group_ports[g->first + i];
@@ -112,9 +111,7 @@ static void mark_ports(const struct marking *m, ftr_sw s, const struct ftr_group
 		if (h && memchr(m->is->tree.group_ports + h->first, p, h->n))
 			continue;
 		for (const uint8_t *x = row; (x = memchr(x, p, (size_t)(end - x))); x++) {
-			const struct ftr_lid_owner *o = &f->owner[x - row];
-			ftr_sw to = o->kind == FTR_OWNER_EP ? f->ep[o->idx].sw : o->idx;
-			uint32_t l = m->was->numbering.col[to];
+			uint32_t l = engine_column(m->was, (ftr_lid)(x - row));
 
 			m->mark[(size_t)s * m->words + l / 64] |= UINT64_C(1) << l % 64;
 		}

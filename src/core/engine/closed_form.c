@@ -24,9 +24,9 @@
  * missing ones.  So a fault changes few entries.  If the shape has upward paths, the number q in
  * up_path (<ftr/shape.h>) is used for hosts instead of floor(d / Pi).
  *
- * Patterns.  In most fabrics, C contains all present upward groups of s for nearly every s and l.  Let
- * each group have p nominal links.  Then the port depends on d only through two numbers, the group
- * i and its link j:
+ * Patterns.  In most fabrics, C contains all present upward groups of s for nearly every s and l.
+ * Let each group have p nominal links.  Then the port depends on d only through two numbers, the
+ * group i and its link j:
  *
  *	i = floor(d / Pi) mod W,  j = floor(d / (Pi * W)) mod p
  *
@@ -81,7 +81,8 @@ struct row {
 	uint8_t *one;		/* index of the last candidate among all groups of s */
 	uint8_t *must;		/* not 0: s must route downward */
 	uint8_t *lft;
-	const struct pattern *t;	/* pattern of s, or NULL */
+	const struct pattern *t;	/* pattern of s, if n_served is not 0 */
+	uint32_t n_served;	/* number of upward groups of s; 0: s has no pattern */
 	struct port_choice place;
 };
 
@@ -101,8 +102,7 @@ struct job {
 
 /* Set w and p of *t by the groups above s.  Returns false if there are none, if a group has no slot,
  * or if w * p is too large. */
-static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
-			 struct pattern *t)
+static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s, struct pattern *t)
 {
 	t->w = sh->numbering.n_slots[s];
 	t->p = 1;
@@ -144,8 +144,7 @@ static void choose_patterns(struct job *j)
 	}
 }
 
-static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
-			  uint32_t end)
+static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	struct job *j = ctx;
 
@@ -267,47 +266,48 @@ static void patch(struct row *r, uint32_t l)
 {
 	const struct ftr_shape *sh = r->j->sh;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = r->n_cand[l], i = sh->numbering.dest_first[l];
-	uint32_t end = sh->numbering.dest_first[l + 1];
-	ftr_port port = FTR_PORT_NONE;
+	uint32_t n = r->n_cand[l];
 
-	if (n == 1) {
-		cand[0] = &sh->tree.groups[sh->tree.group_first[r->s] + r->one[l]];
-		if (cand[0]->n == 1)
-			port = sh->tree.group_ports[cand[0]->first];
-	} else if (n) {
+	cand[0] = &sh->tree.groups[sh->tree.group_first[r->s] + r->one[l]];
+	if (n > 1)
 		ftr_shape_candidates(sh, r->s, l, cand);
-	}
-	if (n == 0 || port != FTR_PORT_NONE) {
-		fill_column(r->lft, r->j->lid + i, end - i, port);
-		return;
-	}
 	place_column(&r->place, cand, n);
-	for (; i < end; i++)
+	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
 		place_entry(r, i);
 }
 
 /* True if the candidates for column l are all upward groups of s, for which the pattern is made. */
 static bool is_served(const struct row *r, uint32_t l)
 {
-	uint32_t n = r->j->sh->tree.n_up[r->s];
-
-	return r->t && r->n_above[l] == n && r->n_cand[l] == n;
+	return r->n_served && r->n_above[l] == r->n_served && r->n_cand[l] == r->n_served;
 }
 
 /* Correct the entries that were made with the pattern.  If the switch has no pattern, compute all
  * its entries. */
 static void patch_columns(struct row *r)
 {
-	uint32_t n_served = r->t ? r->j->sh->tree.n_up[r->s] : 0;
+	/* local variables stay in registers while entries are written */
+	const struct ftr_shape_tree tree = r->j->sh->tree;
+	const struct ftr_group *g = &tree.groups[tree.group_first[r->s]];
+	const uint32_t *first = r->j->sh->numbering.dest_first;
+	const struct row row = *r;
+	const ftr_lid *lid = r->j->lid;
+	uint32_t n_sw = r->j->sh->f->n_sw;
 	uint64_t served;	/* each of its bytes is n_served */
 
-	memset(&served, (int)n_served, sizeof(served));
-	for (uint32_t l = 0; l < r->j->sh->f->n_sw; l++)
-		if (n_served && l % BYTES_WORD == 0 && bytes_word(r->n_above + l) == served &&
-		    bytes_word(r->n_cand + l) == served)
+	memset(&served, (int)row.n_served, sizeof(served));
+	for (uint32_t l = 0; l < n_sw; l++)
+		if (row.n_served && l % BYTES_WORD == 0 && bytes_word(row.n_cand + l) == served &&
+		    bytes_word(row.n_above + l) == served)
 			l += BYTES_WORD - 1;
-		else if (!is_served(r, l))
+		else if (is_served(&row, l))
+			continue;
+		else if (row.n_cand[l] == 0)
+			fill_column(row.lft, lid + first[l], first[l + 1] - first[l], FTR_PORT_NONE);
+		else if (row.n_cand[l] == 1 && g[row.one[l]].n == 1)
+			fill_column(row.lft, lid + first[l], first[l + 1] - first[l],
+				    tree.group_ports[g[row.one[l]].first]);
+		else
 			patch(r, l);
 }
 
@@ -323,8 +323,8 @@ static void fill_missing(struct row *r)
 		cand[n++] = g;
 	place_column(&r->place, cand, n);
 	for (uint32_t l = 0; l < sh->f->n_sw; l++)
-		for (uint32_t i = first[l]; i < first[l + 1] && is_served(r, l); i++)
-			if (r->lft[r->j->lid[i]] == FTR_PORT_NONE)
+		for (uint32_t i = first[l]; i < first[l + 1]; i++)
+			if (r->lft[r->j->lid[i]] == FTR_PORT_NONE && is_served(r, l))
 				place_entry(r, i);
 }
 
@@ -336,13 +336,14 @@ static void route_switch(struct row *r, ftr_sw s)
 
 	r->s = s;
 	r->lft = ftr_tables_row(j->out, s);
-	r->t = NULL;
+	r->n_served = 0;
 	count_candidates(r);
 	place_switch(&r->place, j->sh, s);
 	if (j->pattern_of[s] == NO_PATTERN) {
 		memset(r->lft, FTR_PORT_NONE, j->out->stride);
 	} else {
 		r->t = &j->pattern[j->pattern_of[s]];
+		r->n_served = j->sh->tree.n_up[s];
 		missing = list_ports(r, ports);
 		bytes_lookup(r->lft, r->t->place, j->out->stride, ports);
 	}
@@ -352,8 +353,7 @@ static void route_switch(struct row *r, ftr_sw s)
 		fill_missing(r);
 }
 
-static void route_some(void *ctx, unsigned int worker, uint32_t begin,
-		       uint32_t end)
+static void route_some(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	struct job *j = ctx;
 	struct row r = j->row[worker];	/* a copy, in cache lines of its own */

@@ -72,9 +72,15 @@ struct engine_run {
 	 * entry; changed: the entry differs from the preferred tables */
 	const struct ftr_balance_input *in;
 	uint64_t *place, *movable, *changed;
-	const uint32_t *col_of;	/* col_of[lid]: column (destination switch) of the LID;
-				 * UINT32_MAX: not routed */
 };
+
+/* The column (destination switch) of a LID that is routed. */
+static inline uint32_t engine_column(const struct ftr_shape *sh, ftr_lid lid)
+{
+	const struct ftr_lid_owner *o = &sh->f->owner[lid];
+
+	return sh->numbering.col[o->kind == FTR_OWNER_EP ? sh->f->ep[o->idx].sw : o->idx];
+}
 
 /* keep.c, the last three steps of a routing: keep entries of earlier tables (opts->keep), choose
  * ports for displaced entries by the load of the links, and run the search for balance.  in: input

@@ -78,13 +78,14 @@ static void set_bit(const struct engine_run *k, uint64_t *bits, ftr_sw s,
 static void keep_entry(const struct engine_run *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {
-	uint32_t l = k->col_of[lid];
 	ftr_port prefer = ftr_tables_get(k->opts->keep->prefer, s, lid);
 	ftr_port now = k->opts->keep->current ?
 		ftr_tables_get(k->opts->keep->current, s, lid) : FTR_PORT_NONE, kept;
+	uint32_t l;
 
-	if (l == UINT32_MAX || *entry == FTR_PORT_NONE)
+	if (*entry == FTR_PORT_NONE)
 		return;
+	l = engine_column(k->in->shape, lid);
 	if (v->col != l)
 		find_valid(k, s, l, v);
 	if (!ftr_port_set_has(v->ports, *entry))	/* lid is that of s or of a host on s */
@@ -176,19 +177,6 @@ static void keep_marked(void *ctx, unsigned int worker, uint32_t begin, uint32_t
 	}
 }
 
-static uint32_t *columns_of_lids(const struct ftr_shape *sh,
-				 const struct ftr_tables *t)
-{
-	uint32_t *col = ftr_malloc(t->stride * sizeof(*col));
-
-	if (!col)
-		return NULL;
-	memset(col, 0xff, t->stride * sizeof(*col));
-	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
-		col[sh->numbering.dest[i].lid] = sh->numbering.dest[i].col;
-	return col;
-}
-
 static bool any(const uint64_t *bits, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -210,17 +198,11 @@ static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
 	return e ? connect_candidates(sh, k->extra, e, cand) : FTR_BALANCE_BY_COST;
 }
 
-static enum ftr_status keep_all(struct engine_run *k, bool *displaced, struct ftr_err *err)
+/* Returns true if some entries could not be kept. */
+static bool keep_all(struct engine_run *k)
 {
-	uint32_t *col = columns_of_lids(k->in->shape, k->t);
-
-	if (!col)
-		return ftr_nomem(err, "keeping entries");
-	k->col_of = col;
 	ftr_team_run(k->team, k->t->n_sw, 8, k->mark ? keep_marked : keep_rows, k);
-	free(col);
-	*displaced = any(k->movable, (size_t)k->t->n_sw * (k->t->stride / 64));
-	return FTR_OK;
+	return any(k->movable, (size_t)k->t->n_sw * (k->t->stride / 64));
 }
 
 static enum ftr_status alloc_bits(struct engine_run *k, struct ftr_err *err)
@@ -258,7 +240,7 @@ enum ftr_status engine_keeps(const struct ftr_shape *sh, const struct ftr_tables
 	if (!st)
 		st = dmodc_tables(sh, NULL, team, k.t, NULL, err);
 	if (!st)
-		st = keep_all(&k, keeps, err);
+		keep_all(&k);
 	*keeps = !st && k.t->stride == t->stride &&
 		!memcmp(k.t->lft, t->lft, (size_t)t->n_sw * t->stride);
 	ftr_tables_free(k.t);
@@ -298,8 +280,7 @@ enum ftr_status engine_finish(struct engine_run *run, struct ftr_balance_input *
 			run->place, keep->prefer, run->changed,
 			keep->base ? keep->base->balance : NULL,
 		};
-		if (!st)
-			st = keep_all(run, &search, err);
+		search = !st && keep_all(run);
 	}
 	in->depth = all || search ? run->opts->balance : FTR_BALANCE_OFF;
 	in->cancelled = run->opts->cancelled;

@@ -53,8 +53,9 @@ void place_switch(struct port_choice *pl, const struct ftr_shape *sh, ftr_sw s);
 void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 		     uint8_t *one, uint8_t *must);
 
-/* Prepare place_port() for destinations with the same candidates.  cand[n]: these candidates, sorted by
- * the member `pos`.  The array must stay valid until the last place_port() for these destinations. */
+/* Prepare place_port() for destinations with the same candidates.  cand[n]: these candidates,
+ * sorted by the member `pos`.  The array must stay valid until the last place_port() for these
+ * destinations. */
 void place_column(struct port_choice *pl, const struct ftr_group *const *cand, uint32_t n);
 
 /* The number q of the formula in place.c.  For a host with an upward path, q is in up_path[d].
@@ -78,7 +79,6 @@ ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t);
 
 /* The port of the link with nominal position `link` in the group; FTR_PORT_NONE: the link is
  * missing. */
-ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
-		    uint32_t link);
+ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g, uint32_t link);
 
 #endif
