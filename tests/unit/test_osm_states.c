@@ -277,7 +277,9 @@ START_TEST(drains_change)
 	char path[128];
 
 	for (unsigned int i = 0; i < 200; i++) {
-		part[i] = (struct ftr_drain){ .guid = h->fab->sw[fake_leaf(h, 1)].guid, .port = (ftr_port)(i ? 20 + i : 3), .by = "test" };
+		part[i] = (struct ftr_drain){
+			.guid = h->fab->sw[fake_leaf(h, 1)].guid, .port = (ftr_port)(i ? 20 + i : 3), .by = "test",
+		};
 		memset(part[i].name, 'x', sizeof(part[i].name) - 1);
 	}
 	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
