@@ -149,8 +149,7 @@ struct ftr_check_report {
 	uint64_t harmful;
 	uint32_t max_hops;	/* number of switch-to-switch hops of the longest good walk */
 	enum ftr_cdg_verdict cdg;
-	/* number of channels in cycle[]; only the first FTR_CYCLE_MAX channels of a cycle are
-	 * stored and counted */
+	/* number of channels of the cycle; only the first FTR_CYCLE_MAX are stored in cycle[] */
 	uint32_t cycle_len;
 	struct ftr_channel cycle[FTR_CYCLE_MAX];
 	/* number of VLs of each link in the graph; 0: all packets share one VL, or

@@ -409,6 +409,7 @@ class Checks(Case):
             self.assertEqual(self.verdict(other), doctor.OK)
             self.assertEqual(self.verdict(own), doctor.WARNING)
             self.assertTrue(self.r.details[0][0].endswith(f': {name}=11'), self.r.details)
+            self.assertIn('ibfattree drain', self.r.remedy)
             del values[name]
         values.update(LocalLinkIntegrityErrors=15, SymbolErrors=7000)
         self.assertEqual(self.verdict('link-errors'), doctor.WARNING)

@@ -67,7 +67,7 @@ static void set_up(unsigned int w, unsigned int n_links, unsigned int slots, uns
 	b->sh.tree.group_ports = b->port;
 	b->pl.sh = &b->sh;
 	b->pl.w = w;
-	place_column(&b->pl, 0, b->cand, n);
+	place_column(&b->pl, b->cand, n);
 }
 
 static unsigned int port_of(uint32_t d)

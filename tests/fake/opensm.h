@@ -86,6 +86,7 @@ typedef void (*fake_moment_fn)(void *ctx, struct fake *h, enum fake_moment m);
 
 struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] table in the switch */
+	uint16_t top;		/* LinearFDBTop: the switch drops packets to greater LIDs; 0: not known */
 	ib_net64_t m_key;	/* 0: the switch accepts every M_Key */
 	bool silent;		/* does not answer */
 	bool changed;		/* PortStateChange */
@@ -111,6 +112,7 @@ struct fake {
 	osm_port_t **sw_port, **ep_port;
 	osm_switch_t **osw;	/* [fab->n_sw] NULL: unknown to OpenSM */
 	ftr_ep sm;		/* OpenSM's port */
+	bool on_switch;		/* directed routes begin at port 0 of the switch of `sm` */
 	void *plugin;		/* the plugin object; NULL after fake_unload */
 	struct ibf_fast *fast;	/* the plugin's fast path, or NULL */
 	char dir[64];

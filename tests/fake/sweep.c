@@ -87,8 +87,9 @@ static void find_switches(struct fake *h, struct finding *f)
 	    IB_LINK_INIT) {
 		f->sw[f->n++] = sm->sw;
 		f->found[sm->sw] = true;
-		h->sw[sm->sw].route = (struct rr_dr){ .hops = 1 };
-		h->sw[sm->sw].route.path[1] = sm->port_num;
+		h->sw[sm->sw].route = (struct rr_dr){ .hops = h->on_switch ? 0 : 1 };
+		if (!h->on_switch)
+			h->sw[sm->sw].route.path[1] = sm->port_num;
 	}
 	for (uint32_t i = 0; i < f->n; i++) {
 		ftr_sw s = f->sw[i];
@@ -233,6 +234,11 @@ static void send_lft_block(struct fake *h, ftr_sw s, uint32_t block)
 static void set_fwd_tables(struct fake *h, uint16_t lids)
 {
 	h->sets = h->changed_blocks = h->changed_entries = 0;
+	fake_lock(h);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		if (h->osw[s])
+			h->sw[s].top = lids;
+	fake_unlock(h);
 	for (uint32_t b = 0; b <= (uint32_t)lids / FTR_LFT_BLOCK; b++)
 		for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 			if (h->osw[s])

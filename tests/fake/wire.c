@@ -171,10 +171,10 @@ static ftr_sw walk(const struct fake *h, const ib_smp_t *smp)
 	const struct ftr_endport *sm = &h->fab->ep[h->sm];
 	ftr_sw s = sm->sw;
 
-	if (!smp->hop_count || smp->initial_path[1] != sm->port_num ||
-	    !link_up(h, s, sm->sw_port))
+	if (!h->on_switch &&
+	    (!smp->hop_count || smp->initial_path[1] != sm->port_num || !link_up(h, s, sm->sw_port)))
 		return FTR_SW_NONE;
-	for (unsigned int i = 2; i <= smp->hop_count; i++) {
+	for (unsigned int i = h->on_switch ? 1 : 2; i <= smp->hop_count; i++) {
 		const struct ftr_swport *port;
 		ftr_port p = smp->initial_path[i];
 

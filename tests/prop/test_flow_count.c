@@ -187,7 +187,7 @@ static bool has_loop(const struct world *w, const struct balance_net *net)
 			for (uint32_t hops = 0; s != to && s != FTR_SW_NONE; hops++) {
 				ftr_port port = ftr_tables_get(w->t, s,
 							       net->dest[d].lid);
-				uint32_t link = balance_link_to(net, s, port);
+				uint32_t link = flow_link_to(&net->links, s, port);
 
 				s = link == BALANCE_NONE ? FTR_SW_NONE :
 					net->links.peer[link];

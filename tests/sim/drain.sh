@@ -54,6 +54,8 @@ case_drain_spine() {
 	[[ $("$SIM_BUILD/jsonq" "$SIM_DIR/sm/ibfattree-status.json" missing_links) == 0 ]] ||
 		fail 'drained links count as missing'
 	avoided drained "$spine" "$lid"
+	sim_until "$patience" grep -Eq "^ibfattree_drained_since_timestamp_seconds\\{guid=\"$guid\",port=\"0\",by=\"[^\"]+\",name=\"[^\"]+\"} [1-9][0-9]{9}\$" \
+		"$SIM_DIR/sm/ibfattree.prom" || fail "$(grep drained "$SIM_DIR/sm/ibfattree.prom")"
 
 	osm_mark sm
 	sim_do "Unlink \"$spine\""
@@ -69,6 +71,7 @@ case_drain_spine() {
 	grep -q "$guid" "$T/list"
 	drain undrain "$guid"
 	until_same before after
+	! grep drained_since "$SIM_DIR/sm/ibfattree.prom" || fail 'a drained part in the metrics'
 	# one record for the drain, and one without a drained part
 	grep -o '"event":"drains".*"number_drained":[01]' "$SIM_DIR/sm/ibfattree-events.jsonl" |
 		sed 's/.*://' | tr '\n' ' ' >"$T/drain-events"

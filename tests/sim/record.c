@@ -4,19 +4,25 @@
  * or of a port state, by OpenSM or by the plugin, in the order of acknowledgement.  A record is one
  * line of the file $FTR_RECORD:
  *
- *	lft|port <ports of the directed route> : <attribute modifier> <64 bytes of data>
+ *	lft|port <host> <ports of the directed route> : <attribute modifier> <64 bytes of data>
  *
- * The ports are hexadecimal, separated by dots; "-" is OpenSM's own node.  The file is opened for appending, so a script may
- * append lines of its own (tests/sim/replay.c).
+ * The host is the node of this opensm ($SIM_HOST).  The ports are hexadecimal, separated by dots; "-" is
+ * the host.  The file is opened for appending, so several processes may use it, and a script may append
+ * lines of its own (tests/sim/replay.c).
+ *
+ * For each Set of a table, one byte of the file $FTR_RECORD.end is removed.  The process that removes the
+ * last one gets SIGTERM.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <infiniband/umad.h>
@@ -54,7 +60,10 @@ static int is_table_or_port(const uint8_t *mad)
 static void record(const uint8_t *mad)
 {
 	char line[512];
-	int n = snprintf(line, sizeof(line), "%s ", mad[ATTR + 1] == ATTR_LFT ? "lft" : "port");
+	int table = mad[ATTR + 1] == ATTR_LFT;
+	struct stat end;
+	int n = snprintf(line, sizeof(line), "%s %.64s ", table ? "lft" : "port",
+			 getenv("SIM_HOST"));
 
 	if (!mad[HOPS])
 		n += snprintf(line + n, sizeof(line) - (size_t)n, "-");
@@ -67,6 +76,13 @@ static void record(const uint8_t *mad)
 	line[n++] = '\n';
 	if (write(out, line, (size_t)n) != n)
 		abort();
+	snprintf(line, sizeof(line), "%s.end", getenv("FTR_RECORD"));
+	if (!table || stat(line, &end) || !end.st_size)
+		return;
+	if (truncate(line, end.st_size - 1))
+		abort();
+	if (end.st_size == 1)
+		kill(getpid(), SIGTERM);
 }
 
 int umad_send(int fd, int agentid, void *umad, int length, int timeout_ms, int retries)

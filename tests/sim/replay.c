@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * replay NETFILE HOST RECORD: replays what record.c has recorded in an opensm on node HOST (the ID
- * of ibsim), and follows all pairs of hosts after each Set of a forwarding table.  It shares no
- * code with the plugin's planner and checker, except the reader of netfiles.
+ * replay NETFILE RECORD: replays what record.c has recorded in one or more opensm, and follows all
+ * pairs of hosts after each Set of a forwarding table.  It shares no code with the plugin's planner
+ * and checker, except the reader of netfiles.
  *
  * These lines of RECORD are appended by the test:
  *
- *	cut ID		the links of node ID to switches go down
+ *	cut ID [PORT]	the links of switch ID to switches go down, or only the link at this port
  *	empty ID	the node loses its forwarding table
  *	watch		count the states from here on
  *
@@ -27,7 +27,6 @@
 
 struct replay {
 	struct ftr_fabric *f;
-	uint64_t start;		/* node GUID of HOST */
 	uint8_t *lft;		/* [n_sw][row] */
 	size_t row;
 	uint8_t *active;	/* [n_ports] 1: this port was set Active */
@@ -110,10 +109,17 @@ static void walk(struct replay *r, bool set)
 
 /* ---- the record ------------------------------------------------------------ */
 
-/* The switch at the end of the route, or FTR_SW_NONE. */
-static ftr_sw end_of_route(const struct replay *r, char *route)
+/* ibsim names a node by a letter and its GUID. */
+static uint64_t guid_of(const char *id)
 {
-	ftr_sw s = ftr_fabric_find_sw(r->f, r->start);
+	return strtoull(id + strcspn(id, "0123456789abcdef"), NULL, 16);
+}
+
+/* The switch at the end of the route from the host, or FTR_SW_NONE. */
+static ftr_sw end_of_route(const struct replay *r, const char *host, char *route)
+{
+	uint64_t start = guid_of(host);
+	ftr_sw s = ftr_fabric_find_sw(r->f, start);
 	char *save = NULL;
 
 	if (!strcmp(route, "-"))
@@ -122,9 +128,9 @@ static ftr_sw end_of_route(const struct replay *r, char *route)
 		unsigned long p = strtoul(w, NULL, 16);
 		const struct ftr_swport *port;
 
-		if (s == FTR_SW_NONE) {	/* the route leaves HOST */
+		if (s == FTR_SW_NONE) {	/* the route leaves the host */
 			for (ftr_ep e = 0; e < r->f->n_ep; e++)
-				if (r->f->ep[e].node_guid == r->start &&
+				if (r->f->ep[e].node_guid == start &&
 				    r->f->ep[e].port_num == p)
 					s = r->f->ep[e].sw;
 			if (s == FTR_SW_NONE)
@@ -143,18 +149,24 @@ static ftr_sw end_of_route(const struct replay *r, char *route)
 
 static ftr_sw find(const struct replay *r, const char *id)
 {
-	ftr_sw s = ftr_fabric_find_sw(r->f, strtoull(id + strcspn(id, "0123456789abcdef"), NULL, 16));
+	ftr_sw s = ftr_fabric_find_sw(r->f, guid_of(id));
 
 	if (s == FTR_SW_NONE)
 		die("no such switch", id);
 	return s;
 }
 
-static void cut(struct replay *r, ftr_sw s)
+/* The line names a switch, and perhaps a port. */
+static void cut(struct replay *r, const char *line)
 {
+	ftr_sw s = find(r, line);
+	const char *only = strchr(line + 1, ' ');
+
 	for (unsigned int p = 1; p <= r->f->sw[s].n_ports; p++) {
 		const struct ftr_swport *port = ftr_fabric_port(r->f, s, (ftr_port)p);
 
+		if (only && strtoul(only, NULL, 10) != p)
+			continue;
 		r->active[r->f->sw[s].first_port + p] = 0;
 		if (port->peer_kind == FTR_PEER_SW)
 			r->active[r->f->sw[port->peer].first_port + port->peer_port] = 0;
@@ -174,19 +186,20 @@ static bool take_lft(struct replay *r, ftr_sw s, unsigned int block, const uint8
 
 static void take_set(struct replay *r, const char *line)
 {
-	char kind[8], route[256], hex[129];
+	char kind[8], host[65], route[256], hex[129];
 	uint8_t data[64];
 	unsigned int mod;
 	ftr_sw s;
 
-	if (sscanf(line, "%7s %255s : %u %128s", kind, route, &mod, hex) != 4 || strlen(hex) != 128)
+	if (sscanf(line, "%7s %64s %255s : %u %128s", kind, host, route, &mod, hex) != 5 ||
+	    strlen(hex) != 128)
 		die("not a record", line);
 	for (unsigned int i = 0; i < 64; i++) {
 		const char byte[3] = { hex[2 * i], hex[2 * i + 1], '\0' };
 
 		data[i] = (uint8_t)strtoul(byte, NULL, 16);
 	}
-	s = end_of_route(r, route);
+	s = end_of_route(r, host, route);
 	if (s == FTR_SW_NONE)
 		return;
 	if (!strcmp(kind, "lft")) {
@@ -207,7 +220,7 @@ static void take(struct replay *r, char *line)
 	if (!strncmp(line, "watch", 5))
 		r->watching = true;
 	else if (!strncmp(line, "cut ", 4))
-		cut(r, find(r, arg));
+		cut(r, arg);
 	else if (!strncmp(line, "empty ", 6))
 		memset(r->lft + find(r, arg) * r->row, FTR_PORT_NONE, r->row);
 	else
@@ -225,11 +238,10 @@ int main(int argc, char **argv)
 	char line[1024];
 	FILE *in;
 
-	if (argc != 4)
-		die("usage", "replay NETFILE HOST RECORD");
+	if (argc != 3)
+		die("usage", "replay NETFILE RECORD");
 	if (ftr_read_fabric(argv[1], 0, &r.f, &err))
 		die("cannot read the fabric", err.msg);
-	r.start = strtoull(argv[2] + strcspn(argv[2], "0123456789abcdef"), NULL, 16);
 	r.row = (r.f->max_lid / FTR_LFT_BLOCK + 1u) * FTR_LFT_BLOCK;
 	r.lft = room(r.f->n_sw, r.row);
 	memset(r.lft, FTR_PORT_NONE, r.f->n_sw * r.row);
@@ -241,9 +253,9 @@ int main(int argc, char **argv)
 		if (r.f->ep[e].sw != FTR_SW_NONE)
 			r.ends[r.f->ep[e].sw]++;
 	r.walk = follow_new(r.f, r.usable);
-	in = fopen(argv[3], "r");
+	in = fopen(argv[2], "r");
 	if (!in)
-		die("cannot read", argv[3]);
+		die("cannot read", argv[2]);
 	while (fgets(line, sizeof(line), in))
 		take(&r, line);
 	fclose(in);

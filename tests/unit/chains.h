@@ -8,6 +8,7 @@
 #define FTR_TEST_CHAINS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Record the allocations from now on, up to chains_end(), which returns their number.  depth: number of
  * innermost calls that count, at most CHAINS_WHOLE. */
@@ -19,5 +20,12 @@ unsigned long chains_count(void);	/* the number of chains */
  * order of their first allocations, is no multiple of `every`. */
 bool chains_is_first(unsigned long n, unsigned long every);
 bool chains_is_last(unsigned long n, unsigned long every);
+
+/* A chain of the last recording that no earlier call of this function returned, whatever was recorded
+ * since; 0: there is none. */
+uint64_t chains_new(void);
+/* The next allocation of this chain fails, and no other; 0: none fails.  Does not depend on the order of
+ * the threads. */
+void chains_fail(uint64_t chain);
 
 #endif

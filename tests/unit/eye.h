@@ -48,25 +48,27 @@ struct eye {
 
 /* The three functions below are called with the wire's mutex held. */
 
+/* A switch has no entries for LIDs above its LinearFDBTop. */
 static bool read_tables(struct eye *y, const struct fake *h)
 {
 	bool changed = false;
 
 	for (ftr_sw s = 0; s < y->f->n_sw; s++) {
 		uint8_t *was = y->lft + (size_t)s * y->row;
+		uint16_t top = h->sw[s].top;
 
-		if (!memcmp(was, h->sw[s].lft, y->row))
-			continue;
-		changed = true;
 		for (uint32_t lid = 1; lid < y->row; lid++) {
-			if (was[lid] == h->sw[s].lft[lid])
+			uint8_t now = top && lid > top ? FTR_PORT_NONE : h->sw[s].lft[lid];
+
+			if (was[lid] == now)
 				continue;
 			if (y->trace)
 				printf("%.2f ms: switch %u: LID %u: port %u, was %u\n",
-				       fake_time(), s, lid, h->sw[s].lft[lid], was[lid]);
+				       fake_time(), s, lid, now, was[lid]);
 			y->changed[lid] = 1;
+			was[lid] = now;
+			changed = true;
 		}
-		memcpy(was, h->sw[s].lft, y->row);
 	}
 	return changed;
 }

@@ -16,7 +16,9 @@ CHAINS = tests/unit/chains.c tests/unit/chains.h
 WRAP_ALLOC = -Wl,--wrap=ftr_malloc -Wl,--wrap=ftr_calloc \
 	-Wl,--wrap=ftr_reallocarray -Wl,--wrap=ftr_aligned -Wl,--wrap=ftr_grow \
 	-Wl,--wrap=ftr_arena_new -Wl,--wrap=ftr_arena_alloc -Wl,--wrap=ftr_arena_zalloc \
-	-Wl,--wrap=ftr_arena_strndup
+	-Wl,--wrap=ftr_arena_strndup -Wl,--wrap=ftr_strdup -Wl,--wrap=ftr_fdopen \
+	-Wl,--wrap=ftr_opendir -Wl,--wrap=ftr_memstream -Wl,--wrap=ftr_memstream_end \
+	-Wl,--wrap=ftr_asprintf
 tests_unit_test_no_memory_SOURCES = tests/unit/test_no_memory.c tests/unit/no_memory_files.c \
 	tests/unit/no_memory_shapes.c tests/unit/no_memory.h $(CHAINS)
 tests_unit_test_no_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
@@ -181,7 +183,11 @@ tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototype
 tests_unit_test_fast_memory_LDFLAGS = $(WRAP_ALLOC)
 tests_unit_test_fast_memory_LDADD = $(FAKE_LDADD)
 check_PROGRAMS += tests/unit/test_osm_prefer tests/unit/test_osm_errors tests/unit/test_osm_calls \
-	tests/unit/test_osm_odd
+	tests/unit/test_osm_odd tests/unit/test_osm_states
+tests_unit_test_osm_states_SOURCES = tests/unit/test_osm_states.c
+tests_unit_test_osm_states_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_states_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_states_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_osm_odd_SOURCES = tests/unit/test_osm_odd.c
 tests_unit_test_osm_odd_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_osm_odd_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -191,7 +197,8 @@ tests_unit_test_osm_calls_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_osm_calls_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
 tests_unit_test_osm_calls_LDFLAGS = -Wl,--wrap=pthread_create -Wl,--wrap=cl_disp_register \
 	-Wl,--wrap=osm_vendor_bind -Wl,--wrap=osm_vendor_send -Wl,--wrap=osm_mad_pool_get \
-	-Wl,--wrap=osm_register_external_routing_engine -Wl,--wrap=ftr_check_changes
+	-Wl,--wrap=osm_register_external_routing_engine -Wl,--wrap=ftr_check_changes \
+	-Wl,--wrap=rr_planner_events
 tests_unit_test_osm_calls_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_osm_prefer_SOURCES = tests/unit/test_osm_prefer.c
 tests_unit_test_osm_prefer_CPPFLAGS = $(FAKE_CPPFLAGS)

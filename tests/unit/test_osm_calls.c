@@ -106,6 +106,8 @@ cl_status_t __wrap_osm_register_external_routing_engine(osm_opensm_t *osm,
 		__real_osm_register_external_routing_engine(osm, m, ctx);
 }
 
+static int overtaken_check;	/* number of checks until OpenSM routes and the check fails; 0: never */
+
 static int finding = -1;	/* the check of a local repair has this finding, too; -1: none */
 
 enum ftr_status __real_ftr_check_changes(const struct ftr_fabric *f, const struct ftr_tables *t,
@@ -117,8 +119,31 @@ enum ftr_status __wrap_ftr_check_changes(const struct ftr_fabric *f, const struc
 {
 	enum ftr_status st = __real_ftr_check_changes(f, t, d, rep, err);
 
+	if (overtaken_check && !--overtaken_check) {
+		ibf_fast_post(host->fast, RR_EV_ROUTING);
+		return ftr_fail(err, FTR_REFUSED, "OpenSM routes");
+	}
 	if (!st && finding >= 0)
 		rep->found[finding]++;
+	return st;
+}
+
+static bool repeat_write;	/* a plan writes its last entry twice */
+
+enum ftr_status __real_rr_planner_events(struct rr_planner *p, const struct ftr_hop *ev, uint32_t n,
+					 struct ftr_ddlr_plan *plan, struct ftr_err *err);
+enum ftr_status __wrap_rr_planner_events(struct rr_planner *p, const struct ftr_hop *ev, uint32_t n,
+					 struct ftr_ddlr_plan *plan, struct ftr_err *err)
+{
+	enum ftr_status st = __real_rr_planner_events(p, ev, n, plan, err);
+
+	if (!st && repeat_write && plan->n) {
+		plan->write = realloc(plan->write, (plan->n + 1) * sizeof(plan->write[0]));
+		ck_assert_ptr_nonnull(plan->write);
+		plan->write[plan->n] = plan->write[plan->n - 1];
+		plan->write[plan->n++].step = (uint16_t)++plan->n_steps;
+		repeat_write = false;
+	}
 	return st;
 }
 
@@ -309,6 +334,48 @@ START_TEST(local_repair_is_refused)
 	for (int i = 0; i < 3; i++)
 		fake_check_sweep(h);
 	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* A plan writes an entry twice: the last write counts. */
+START_TEST(entry_twice)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1", .engine = "ddlr" });
+	ftr_sw leaf = h->fab->ep[h->fab->n_ep - 1].sw;
+
+	wait_for_planner(h);
+	repeat_write = true;
+	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
+	fake_settle(h);
+	ck_assert(!repeat_write);
+	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), 1);
+	for (int i = 0; i < 2; i++)
+		fake_check_sweep(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	fake_free(h);
+}
+END_TEST
+
+/* OpenSM begins to route after a local repair, during the check of the tables that should follow.  The
+ * local repair stays until the routing. */
+START_TEST(overtaken)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1", .engine = "ddlr" });
+	ftr_sw s = h->fab->ep[h->fab->n_ep - 1].sw;
+
+	host = h;
+	wait_for_planner(h);
+	overtaken_check = 2;
+	fake_link(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	ck_assert_int_eq(overtaken_check, 0);
+	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), 1);
+	for (int i = 0; i < 3; i++)
+		fake_check_sweep(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
 	fake_free(h);
 }
 END_TEST
@@ -651,6 +718,8 @@ int main(void)
 	tcase_add_test(c, odd_packets);
 	tcase_add_test(c, packets_of_others);
 	tcase_add_loop_test(c, local_repair_is_refused, 0, (int)FTR_ARRAY_LEN(check));
+	tcase_add_test(c, entry_twice);
+	tcase_add_test(c, overtaken);
 	tcase_add_test(c, cached_routing);
 	tcase_add_test(c, no_engine_of_standby);
 	tcase_add_test(c, named_twice);

@@ -30,7 +30,7 @@ static struct ibf_engine *engine(struct fake *h)
 
 enum difference {
 	NOTHING, ONE_HOST, OTHER_PORTS, OTHER_PEER, MORE_PORTS, NO_LINK, OTHER_SWITCH, NO_SWITCH_LID,
-	HOST_LID, HOST_LMC, HOST_UNLINKED, HOST_ELSEWHERE, DIFFERENCES
+	HOST_LID, HOST_LMC, HOST_UNLINKED, HOST_ELSEWHERE, HOST_REPLACED, HOST_WAS_UNLINKED, DIFFERENCES
 };
 
 static void add_link(struct ftr_builder *b, uint64_t x, uint64_t px, uint64_t y, uint64_t py)
@@ -40,7 +40,7 @@ static void add_link(struct ftr_builder *b, uint64_t x, uint64_t px, uint64_t y,
 }
 
 /* Two leaves (1, 2) with three hosts each, two upper switches (11, 12) with two links to each leaf.
- * Host 26 exists only if `all`. */
+ * Host 26 exists only if `all`; the LIDs of host 24 are 40 and, if it has two, 41. */
 static struct ftr_fabric *fabric(enum difference d, bool all)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -70,23 +70,24 @@ static struct ftr_fabric *fabric(enum difference d, bool all)
 	}
 	for (uint64_t e = 21; e <= 26; e++) {
 		struct ftr_endport ep = {
-			.guid = e << 8, .node_guid = e << 8, .port_num = 1, .lid = (ftr_lid)e, .type = FTR_NODE_CA,
-			.name = "host",
+			.guid = e << 8, .node_guid = e << 8, .port_num = 1, .lid = (ftr_lid)(e == 24 ? 40 : e),
+			.type = FTR_NODE_CA, .name = "host",
 		};
 		uint64_t leaf = e > 23 ? 2 : 1;
 
 		if (e == 26 && !all)
 			continue;
 		if (e == 22 && d == HOST_LID)
-			ep.lid = 40;
-		if (e == 22 && d == HOST_LMC) {
-			ep.lid = 40;
+			ep.lid = 50;
+		if (e == 24 && d == HOST_LMC)
 			ep.lmc = 1;
-		}
+		if (e == 25 && d == HOST_REPLACED)
+			ep.guid = ep.node_guid = 30 << 8;
 		if (e == 22 && d == HOST_ELSEWHERE)
 			leaf = 2;
 		ck_assert(!ftr_builder_add_endport(b, &ep, &err));
-		add_link(b, leaf << 8, e - 16, ep.guid, 1);
+		if (e != 22 || d != HOST_WAS_UNLINKED)
+			add_link(b, leaf << 8, e - 16, ep.guid, 1);
 	}
 	ck_assert_msg(!ftr_builder_freeze(b, &f, &err), "%s", err.msg);
 	return f;
@@ -132,9 +133,10 @@ static void unlink_host(void *ctx, struct fake *h, enum fake_moment m)
  * preferred ones, with entries for the host, only if nothing else differs. */
 START_TEST(other_fabrics)
 {
-	struct ftr_fabric *was = fabric(NOTHING, true);
+	struct ftr_fabric *was = fabric(_i == HOST_WAS_UNLINKED ? HOST_WAS_UNLINKED : NOTHING, true);
 	struct fake *h = fake_new(&(struct fake_opts){
-		.fabric = fabric((enum difference)_i, _i == NOTHING), .not_up = true, .options = "balance load\n",
+		.fabric = fabric(_i == HOST_WAS_UNLINKED ? NOTHING : (enum difference)_i, _i == NOTHING),
+		.not_up = true, .options = "balance load\n",
 	});
 	struct ibf_prefer *r = &engine(h)->prefer;
 	osm_physp_t *far;
@@ -292,6 +294,12 @@ static void *nothing(void *arg)
 	return arg;
 }
 
+/* Changes, none, and changes of displaced entries that reduce the load of rails. */
+static const struct ftr_balance_report result_balance[] = {
+	{ .moved = 1, .max_before = 9, .max_after = 1 }, { .moved = 0 },
+	{ .moved = 1, .max_before = 9, .max_after = 9, .rail_before = 9, .rail_after = 1 },
+};
+
 /* The thread of a search has ended; the tables were computed from scratch. */
 START_TEST(replaced_result)
 {
@@ -300,13 +308,16 @@ START_TEST(replaced_result)
 	struct ibf_search *z = result(h, false);
 
 	z->replaced = true;
+	z->displaced = _i > 0;
+	z->balance = result_balance[_i];
 	atomic_init(&z->done, true);
 	ck_assert(ibf_thread_start(&z->thread, nothing, NULL));
 	r->search = z;
 	fake_check_sweep(h);
-	ck_assert_uint_eq(fake_logged(h, "computed from scratch, because the kept tables were more than 5 % behind; entries to change=1 "), 1);
+	ck_assert_uint_eq(fake_logged(h, _i == 1 ? "entries to change=0 " : "entries to change=1 "), 1);
+	ck_assert_uint_eq(fake_logged(h, "computed from scratch, because the kept tables were more than 5 % behind"), 1);
 	ck_assert_ptr_null(r->search);
-	ck_assert_int_eq(r->stage, IBF_SEARCHED);
+	ck_assert_int_eq(r->stage, _i ? IBF_COMPUTED : IBF_SEARCHED);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -354,8 +365,25 @@ START_TEST(no_search)
 	ck_assert_ptr_null(r->search);
 	ibf_search_free(r->better);
 	r->better = NULL;
+	/* a search for displaced entries is due, but none are displaced any more */
+	r->stage = IBF_CONFIRMED;
+	r->new_displaced = true;
+	ck_assert_ptr_null(gen->prefer);
+	ibf_prefer_search(e);
+	ck_assert_ptr_null(r->search);
+	/* no memory for the search: it stays due */
+	gen->prefer = gen->tables;
+	ftr_alloc_fail_once(1);
+	ibf_prefer_search(e);
+	ftr_alloc_fail_at(0);
+	ck_assert_ptr_null(r->search);
+	ck_assert(r->new_displaced);
+	gen->prefer = NULL;
+	r->new_displaced = false;
+	r->stage = IBF_COMPUTED;
 	ibf_prefer_search(e);
 	ck_assert_ptr_nonnull(r->search);
+	ck_assert_ptr_eq(r->search->gen, r->gen);
 	fake_free(h);
 }
 END_TEST
@@ -437,7 +465,7 @@ int main(void)
 	tcase_add_test(c, result_waits);
 	if (getenv("IBFATTREE_HELPER"))
 		tcase_add_test(c, displaced_search);
-	tcase_add_test(c, replaced_result);
+	tcase_add_loop_test(c, replaced_result, 0, (int)FTR_ARRAY_LEN(result_balance));
 	tcase_add_test(c, no_search);
 	tcase_add_loop_test(c, makeshift, 0, 2);
 	tcase_add_test(c, old_displaced);

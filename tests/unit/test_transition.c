@@ -34,6 +34,8 @@
 #include "unit/eye.h"
 #include <ftr/drain.h>
 
+extern volatile unsigned int osm_exit_flag;
+
 #define RUNS 24
 #define OTHER_RUNS 12
 #define CHANGES 5
@@ -48,6 +50,7 @@ enum kind {
 	REPAIRS,	/* links fail and return, and OpenSM rarely sweeps */
 	HASTY,	/* the same while packets follow older entries, and OpenSM often sweeps */
 	DEAF,	/* links, switches and roots change, and a switch stops answering during a routing */
+	ENDING,	/* groups of switches fail and return, OpenSM ends during a routing, and starts again */
 	OTHER,	/* also drains, roots, a new master, lost packets */
 	ANY	/* also groups of switches, replaced switches, restarts, hand-over, other tables */
 };
@@ -159,6 +162,7 @@ static void change(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *do
 			if (down[s]) {
 				fake_lock(h);
 				memset(h->sw[s].lft, ftr_rng_below(r, 2) ? FTR_PORT_NONE : 1, y->row);
+				h->sw[s].top = 0;
 				fake_unlock(h);
 			}
 		} else if (ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW) {
@@ -376,6 +380,7 @@ static void turn(struct eye *y, struct fake *h, struct ftr_rng *r, ftr_sw s, boo
 	fake_lock(h);
 	if (!on && table)
 		memset(h->sw[s].lft, table == 1 ? FTR_PORT_NONE : 1, y->row);
+	h->sw[s].top = on ? h->sw[s].top : 0;
 	fake_unlock(h);
 }
 
@@ -414,10 +419,11 @@ static void restart(struct fake *h)
 	h->osm->subn.opt.packet_life_time = LIFE;
 }
 
-/* Another manager takes over when the plugin has sent `left` more Sets. */
+/* When the plugin has sent `left` more Sets, another manager takes over, or OpenSM ends. */
 struct handover {
 	struct fake *h;
 	uint32_t left;
+	bool ends;
 };
 
 static void hand_over(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
@@ -425,15 +431,35 @@ static void hand_over(void *ctx, const struct fake_packet *p, struct fake_fate *
 	struct handover *x = ctx;
 
 	(void)fate;
-	if (p->plugin && p->set && x->left && !--x->left)
+	if (!p->plugin || !p->set || !x->left || --x->left)
+		return;
+	if (x->ends)
+		__atomic_store_n(&osm_exit_flag, 1, __ATOMIC_RELAXED);
+	else
 		__atomic_store_n(&x->h->osm->subn.sm_state, IB_SMINFO_STATE_STANDBY,
 				 __ATOMIC_RELAXED);
+}
+
+static void change_and_end(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *down)
+{
+	struct handover x = { h, 1 + ftr_rng_below(r, 30), true };
+
+	fake_set_fate(h, hand_over, &x);
+	change_group(y, h, r, down);
+	fake_settle(h);
+	(void)!fake_sweep(h);
+	fake_settle(h);
+	fake_release(h);
+	begin_here(y, h);
+	restart(h);
+	settle(y, h);
+	sum.changes++;
 }
 
 static void any_change(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *down,
 		       struct ftr_drains *d)
 {
-	struct handover x = { h, 1 + ftr_rng_below(r, 30) };
+	struct handover x = { h, 1 + ftr_rng_below(r, 30), false };
 
 	switch (ftr_rng_below(r, 6)) {
 	case 0:
@@ -545,6 +571,8 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 			change_hastily(&y, h, &r);
 		else if (kind == DEAF)
 			change_deaf(&y, h, &r, down);
+		else if (kind == ENDING)
+			change_and_end(&y, h, &r, down);
 		else
 			change(&y, h, &r, down);
 		if (kind == REPAIRS && i + 1 < CHANGES)
@@ -568,6 +596,7 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 	sum.states += y.states;
 	sum.ordered += fake_logged(h, "IBF010");
 	sum.plain += fake_logged(h, "IBF121");
+	ck_assert_uint_eq(fake_logged(h, "this manager may no longer write"), 0);
 	free(down);
 	eye_fini(&y);
 	remove_files(h);
@@ -592,7 +621,7 @@ static struct ftr_fabric *fabric(uint64_t seed, enum kind kind)
 
 	if (kind == ANY && seed % 4 == 3 && getenv("FTR_TOPOLOGIES"))
 		return trees_real(trees_real_files[seed / 4 % 5]);
-	if (kind == REPAIRS || kind == HASTY || kind == DEAF || getenv("FTR_GRAPHS"))
+	if ((kind >= REPAIRS && kind <= ENDING) || getenv("FTR_GRAPHS"))
 		return graph(seed);
 	ftr_rng_seed(&r, seed);
 	if (other && seed % 8 == 4)
@@ -653,6 +682,13 @@ START_TEST(deaf_switches_lose_no_path)
 {
 	ck_assert_uint_eq(run_all("transition ordered\n", DEAF), 0);
 	runs_show(sum.plain > 0);
+}
+END_TEST
+
+START_TEST(endings_lose_no_path)
+{
+	ck_assert_uint_eq(run_all("transition ordered\ntakeover ordered\n", ENDING), 0);
+	runs_show(sum.ordered > 0);
 }
 END_TEST
 
@@ -762,13 +798,14 @@ int main(void)
 	Suite *s = suite_create("transition");
 	TCase *random = tcase_create("random"), *repairs = tcase_create("repairs");
 	TCase *hasty = tcase_create("hasty"), *deaf = tcase_create("deaf");
-	TCase *any = tcase_create("any"), *t = tcase_create("transition");
+	TCase *ending = tcase_create("ending"), *any = tcase_create("any"), *t = tcase_create("transition");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_add_test(random, no_set_loses_a_path);
 	tcase_add_test(repairs, repairs_lose_no_path);
 	tcase_add_test(hasty, hasty_changes_lose_no_path);
 	tcase_add_test(deaf, deaf_switches_lose_no_path);
+	tcase_add_test(ending, endings_lose_no_path);
 	tcase_add_test(random, other_changes_lose_no_path);
 	tcase_add_test(any, no_change_loses_a_path);
 	tcase_add_test(t, seeds_of_defects);
@@ -780,6 +817,7 @@ int main(void)
 	suite_add_tcase(s, repairs);
 	suite_add_tcase(s, hasty);
 	suite_add_tcase(s, deaf);
+	suite_add_tcase(s, ending);
 	suite_add_tcase(s, any);
 	suite_add_tcase(s, t);
 	return run_suite(s);

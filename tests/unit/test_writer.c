@@ -118,6 +118,29 @@ START_TEST(bounded)
 }
 END_TEST
 
+/* A text that is larger than the limit of the queue is lost.  While a job runs, a flush gives up. */
+START_TEST(too_large)
+{
+	struct fake *h = start(NULL, true);
+	struct ibf_writer *w = ((struct ibf_plugin *)h->plugin)->writer;
+	const struct ibf_job large = {
+		.msg = IBF_EVENT_FILE, .bytes = IBF_WRITER_BYTES + 1, .fill = fill, .append = true,
+		.path = ftr_asprintf("%s/lines", h->dir), .release = release, .ctx = ftr_asprintf("large"),
+	};
+
+	ck_assert(ibf_writer_put(w, &large));
+	ck_assert_uint_eq(fake_logged(h, "the queue is full"), 1);
+	ck_assert_uint_eq(freed, 1);
+	pthread_mutex_lock(&gate);
+	put(h, "lines", true);
+	for (int i = 0; i < 20; i++)
+		ck_assert(!ibf_writer_flush(w, 2));
+	pthread_mutex_unlock(&gate);
+	ck_assert_str_eq(content(h, "lines"), "0 ");
+	finish(h);
+}
+END_TEST
+
 /* Of several queued jobs that replace the same file, only the last is written. */
 START_TEST(newest_counts)
 {
@@ -244,6 +267,7 @@ int main(void)
 	if (!find_helper())
 		return 77;
 	tcase_add_test(t, bounded);
+	tcase_add_test(t, too_large);
 	tcase_add_test(t, newest_counts);
 	tcase_add_test(t, series_of_failures);
 	tcase_add_loop_test(t, fails, 0, N_BAD);

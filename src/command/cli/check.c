@@ -129,7 +129,7 @@ static void compare_ports(const struct check *s, struct cli_report_opts *ro)
 		return;
 	ro->rails = cli_rails(s->f);
 	ro->host_ports = cli_host_ports(s->f, s->t);
-	if (!cli_json_string(ro->rails, 0) || !cli_json_string(ro->host_ports, 0))
+	if (!cli_json_string(ro->host_ports, 0))
 		cli_die("out of memory for the ports of hosts");
 }
 

@@ -328,13 +328,12 @@ const char *cli_count(char *buf, uint64_t n, const char *one, const char *many);
 const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s);
 /* Writes the name of a host port, with its base LID if it has one. */
 const char *cli_ep_name(char *buf, const struct ftr_fabric *f, ftr_ep e);
+/* lid: at most f->max_lid. */
 const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
 /* Writes the link at a port of s in the form "near" port 3 -> "far" port 7.  buf holds at least
  * CLI_LINK_MAX bytes. */
 #define CLI_LINK_MAX (2 * CLI_NAME_MAX + 32)
 const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s, unsigned int port);
-/* Like cli_link_name, but without a direction: "near" port 3 - "far" port 7. */
-const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s, unsigned int port);
 
 /* Like the functions above and cli_num and cli_count, in a buffer that is valid to the end of the
  * enclosing block. */

@@ -159,7 +159,8 @@ static void print_fabric(const struct count *c)
 		cli_json_place(cli_json_element(list), c->f, c->sh, s);
 	ftr_hosts_free(h);
 	free(order);
-	cli_json_end(o, CLI_CLEAN);
+	if (cli_json_end(o, CLI_CLEAN))
+		exit(CLI_BAD);
 	fflush(stdout);
 }
 

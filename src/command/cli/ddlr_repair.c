@@ -12,14 +12,13 @@ struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa, const struct ft
 				    const struct ftr_fabric *fb)
 {
 	struct ftr_tables *out = NULL;
-	uint32_t max_lid = fb->max_lid < t->max_lid ? fb->max_lid : t->max_lid;
 
 	cli_must(ftr_tables_new(fb, true, &out, &cli_err));
 	for (ftr_sw s = 0; s < fb->n_sw; s++) {
 		ftr_sw old = ftr_fabric_find_sw(fa, fb->sw[s].guid);
 
 		if (old != FTR_SW_NONE)
-			memcpy(ftr_tables_row(out, s), ftr_tables_row(t, old), max_lid + 1u);
+			memcpy(ftr_tables_row(out, s), ftr_tables_row(t, old), t->max_lid + 1u);
 	}
 	return out;
 }
@@ -34,9 +33,8 @@ struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa, const struct ftr_sl
 		ftr_sw old = ftr_fabric_find_sw(fa, fb->sw[s].guid);
 		uint32_t width = out->width[s];
 
-		if (old != FTR_SW_NONE && m->width[old] == width)
-			memcpy(ftr_sl2vl_word(out, s, 0, 0), ftr_sl2vl_word(m, old, 0, 0),
-			       (size_t)width * width * sizeof(uint64_t));
+		memcpy(ftr_sl2vl_word(out, s, 0, 0), ftr_sl2vl_word(m, old, 0, 0),
+		       (size_t)width * width * sizeof(uint64_t));
 	}
 	return out;
 }

@@ -10,12 +10,13 @@
 #define CLI_OPT_VLS \
 	OPT(UINT, "vls", vls, "N", "operational VLs; with 2 or more, ddlr uses two", "1", 1, 15)
 
-/* Converts t, the tables of fa, to tables of fb.  Switches are matched by GUID, LIDs by number.
+/* Converts t, the tables of fa, to tables of fb: a copy of fa without some parts, or the other way
+ * round, so that both have the same max_lid.  Switches are matched by GUID, LIDs by number.
  * An entry is kept even if its LID has another owner in fb, or none: a switch would keep it, too.
  * (ftr_tables_carry does not keep it.) */
 struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa, const struct ftr_tables *t,
 				    const struct ftr_fabric *fb);
-/* Converts m, the SL2VL tables of fa, to tables of fb.  Switches are matched by GUID. */
+/* Converts m, the SL2VL tables of fa, to tables of fb, a copy of fa without some parts. */
 struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa, const struct ftr_sl2vl *m,
 				const struct ftr_fabric *fb);
 

@@ -54,7 +54,7 @@ void cli_die(const char *fmt, ...)
 void cli_must(enum ftr_status st)
 {
 	if (st)
-		cli_die("%s", cli_err.msg[0] ? cli_err.msg : ftr_status_str(st));
+		cli_die("%s", cli_err.msg);
 }
 
 void *cli_calloc(size_t n, size_t size, const char *fmt, ...)

@@ -173,6 +173,7 @@ static int run_facts(int argc, char **argv)
 	if (n > 1)
 		put_effect(json, "after", f, &d);
 	put_parts(json, &d);
+	ftr_fabric_free(f);
 	return cli_json_end(json, CLI_CLEAN);
 }
 

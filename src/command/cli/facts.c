@@ -127,9 +127,9 @@ static void put_unreached(struct json_object *o, const struct ftr_fabric *f,
 	for (size_t i = 0; sms && i < json_object_array_length(sms); i++) {
 		struct json_object *sm = json_object_array_get_idx(sms, i);
 		struct json_object *list = cli_json_array(sm, "unreached_from");
-		uint64_t lid = 0;
+		uint64_t lid = json_object_get_uint64(json_object_object_get(sm, "lid"));
 
-		if (!cli_json_uint(json_object_object_get(sm, "lid"), f->max_lid, &lid) || !lid)
+		if (!lid || lid > f->max_lid)
 			continue;
 		for (ftr_sw s = 0; s < f->n_sw; s++)
 			if (ftr_tables_path(f, t, s, (ftr_lid)lid, NULL) == FTR_NO_PATH)

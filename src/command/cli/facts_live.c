@@ -89,7 +89,7 @@ static void put_sms(const struct look *k, const ibnd_node_t *node)
 	int last = node->type == IB_NODE_SWITCH ? 0 : node->numports;
 
 	for (int i = first; i <= last; i++) {
-		const ibnd_port_t *p = node->ports ? node->ports[i] : NULL;
+		const ibnd_port_t *p = node->ports[i];
 
 		if (p && info(p, IB_PORT_CAPMASK_F) & CAP_IS_SM)
 			put_sm(k, node, p);
@@ -215,8 +215,7 @@ static enum ftr_status look(void *ctx, struct ibnd_fabric *net, const struct ftr
 			    struct ftr_err *err)
 {
 	struct look *k = ctx;
-	const ibnd_port_t *own = net->from_node && net->from_node->ports ?
-				 net->from_node->ports[net->from_portnum] : NULL;
+	const ibnd_port_t *own = net->from_node ? net->from_node->ports[net->from_portnum] : NULL;
 
 	(void)f;
 	k->via = cli_live_open(k->in, err);

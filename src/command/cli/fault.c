@@ -35,13 +35,13 @@ static bool is_plural(const char *s, const char *one)
  * remove. */
 static uint32_t count_removable(const struct ftr_fabric *f)
 {
-	uint8_t *host = calloc((size_t)f->n_sw + 1, 1);
+	uint8_t *host = cli_calloc(f->n_sw, 1, "%u switches", f->n_sw);
 	uint32_t n = 0;
 
-	for (ftr_ep e = 0; host && e < f->n_ep; e++)
+	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && !ftr_ep_is_aggregation(&f->ep[e]))
 			host[f->ep[e].sw] = 1;
-	for (ftr_sw s = 0; host && s < f->n_sw; s++)
+	for (ftr_sw s = 0; s < f->n_sw; s++)
 		n += !host[s];
 	free(host);
 	return n;

@@ -71,17 +71,17 @@ static unsigned int distance(const char *a, const char *b)
 }
 
 /* Writes the names of n switches to buf.  If all > n, adds "and N more", for example: "a", "b" and
- * 4 more.  buf should have room for LISTED + 1 names. */
+ * 4 more.  buf must have room for LISTED + 1 names. */
 static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 		       const ftr_sw *sw, unsigned int n, unsigned int all)
 {
 	size_t at = 0;
 
 	buf[0] = '\0';
-	for (unsigned int i = 0; i < n && at < size; i++)
+	for (unsigned int i = 0; i < n; i++)
 		at += (size_t)snprintf(buf + at, size - at, "%s%s", i ? ", " : "",
 				       CLI_SW(f, sw[i]));
-	if (all > n && at < size)
+	if (all > n)
 		snprintf(buf + at, size - at, " and %u more", all - n);
 }
 

@@ -25,17 +25,21 @@ static bool no_memory;
 
 struct json_object *cli_json_put(struct json_object *o, const char *key, struct json_object *val)
 {
-	if (!o || !val) {
-		no_memory = true;
-		json_object_put(val);
-		return NULL;
-	}
-	if (json_object_object_add(o, key, val)) {
-		no_memory = true;
-		json_object_put(val);
-		return NULL;
-	}
-	return val;
+	if (o && val && !json_object_object_add(o, key, val))
+		return val;
+	no_memory = true;
+	json_object_put(val);
+	return NULL;
+}
+
+/* Appends val, which a then owns; returns it. */
+static struct json_object *append(struct json_object *a, struct json_object *val)
+{
+	if (a && val && !json_object_array_add(a, val))
+		return val;
+	no_memory = true;
+	json_object_put(val);
+	return NULL;
 }
 
 struct json_object *cli_json_new(const char *command)
@@ -55,7 +59,7 @@ const char *cli_json_string(struct json_object *o, int flags)
 
 	/* when memory is exhausted, json-c drops text and sets only errno */
 	errno = 0;
-	if (o && !no_memory)
+	if (!no_memory)
 		text = json_object_to_json_string_ext(o, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
 	return errno == ENOMEM ? NULL : text;
 }
@@ -86,13 +90,7 @@ struct json_object *cli_json_array(struct json_object *o, const char *key)
 
 struct json_object *cli_json_element(struct json_object *a)
 {
-	struct json_object *o = a ? json_object_new_object() : NULL;
-
-	if (o && !json_object_array_add(a, o))
-		return o;
-	no_memory = true;
-	json_object_put(o);
-	return NULL;
+	return append(a, json_object_new_object());
 }
 
 void cli_json_num(struct json_object *o, const char *key, uint64_t n)
@@ -135,19 +133,14 @@ void cli_json_str(struct json_object *o, const char *key, const char *text)
 
 void cli_json_text(struct json_object *a, const char *text)
 {
-	struct json_object *o = a ? new_string(text) : NULL;
-
-	if (!o || json_object_array_add(a, o)) {
-		no_memory = true;
-		json_object_put(o);
-	}
+	append(a, new_string(text));
 }
 
 void cli_json_number(struct json_object *a, uint32_t n)
 {
-	struct json_object *val = n == UINT32_MAX ? NULL : json_object_new_uint64(n);
-
-	if (!a || (!val && n != UINT32_MAX) || json_object_array_add(a, val))
+	if (n != UINT32_MAX)
+		append(a, json_object_new_uint64(n));
+	else if (!a || json_object_array_add(a, NULL))
 		no_memory = true;
 }
 
@@ -191,10 +184,8 @@ void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, 
 
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f, ftr_lid lid)
 {
-	struct ftr_lid_owner w = { 0 };
+	const struct ftr_lid_owner w = f->owner[lid];
 
-	if (lid <= f->max_lid)
-		w = f->owner[lid];
 	cli_json_num(o, "lid", lid);
 	if (w.kind == FTR_OWNER_NONE) {
 		cli_json_str(o, "kind", "none");
@@ -223,24 +214,4 @@ void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f, const st
 	cli_json_num(n, "missing_switches", sh->n_missing_sw);
 	cli_json_num(n, "missing_cables", sh->n_missing_links);
 	cli_json_num(n, "missing_end_ports", sh->n_missing_hosts);
-}
-
-/* ---- reading ------------------------------------------------------------ */
-
-const char *cli_json_get_text(struct json_object *o, const char *key)
-{
-	struct json_object *v = json_object_object_get(o, key);
-
-	return json_object_is_type(v, json_type_string) ? json_object_get_string(v) : "";
-}
-
-bool cli_json_uint(struct json_object *value, uint64_t max, uint64_t *out)
-{
-	uint64_t n = json_object_get_uint64(value);
-
-	if (!json_object_is_type(value, json_type_int) || n > max ||
-	    json_object_get_int64(value) < 0)
-		return false;
-	*out = n;
-	return true;
 }

@@ -47,20 +47,11 @@ void cli_json_place(struct json_object *o, const struct ftr_fabric *f, const str
 /* Adds "from", "from_port", "to" and "to_port" to o: the link from that port of s to another
  * switch. */
 void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s, ftr_port port);
-/* Adds "lid", "kind", "guid" and "name" of a destination to o. */
+/* Adds "lid", "kind", "guid" and "name" of a destination to o.  lid: at most f->max_lid. */
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f, ftr_lid lid);
 /* Adds the object "fabric": the numbers of switches, host ports, end nodes and links of f, and the
  * highest LID.  If sh is not NULL, also adds the numbers of ranks, leaves, planes, pods and missing
  * parts. */
 void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f, const struct ftr_shape *sh);
-
-/* The following functions read a member of o, which may be NULL or another value than an object.
- * Members of members: json_object_object_get(). */
-
-/* Returns a string, or "" if the member is missing or not a string. */
-const char *cli_json_get_text(struct json_object *o, const char *key);
-/* Returns false, and leaves *out unchanged, if the value is not an integer from 0 to max, written
- * without point or exponent. */
-bool cli_json_uint(struct json_object *value, uint64_t max, uint64_t *out);
 
 #endif

@@ -38,8 +38,7 @@ void cli_measure(const struct ftr_shape *sh, const struct ftr_tables *t,
 					 reach->no_updown[FTR_CHECK_HOST_HOST]);
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		out->v[CLI_M_FOUND + i] = (double)r.found[i];
-	if (r.cdg != FTR_CDG_NOT_CHECKED)
-		out->v[CLI_M_CYCLE] = r.cycle_len;
+	out->v[CLI_M_CYCLE] = r.cycle_len;
 	out->v[CLI_M_HOPS] = r.max_hops;
 	if (r.load_max)
 		out->v[CLI_M_ALL_MAX] = (double)r.load_max;

@@ -84,7 +84,7 @@ static void set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 	void *val = (char *)conf + o->at;
 	const struct ftr_engine_ops *ops;
 
-	switch (o->kind) {
+	switch (o->kind) {	/* not covered: another kind */
 	case CLI_STRING:
 	case CLI_FILE:
 		*(const char **)val = text;

@@ -49,7 +49,7 @@ static struct sigaction before[N_ENDING];
 /* Signal handler.  The loop includes staged[n_staged]: mkstemp may just have created this file. */
 static void remove_staged(int sig)
 {
-	for (int i = 0; i <= n_staged && i < STAGED_MAX; i++)
+	for (int i = 0; i <= n_staged && i < STAGED_MAX; i++)	/* not covered: the signal ends it */
 		unlink(staged[i].tmp);
 	signal(sig, SIG_DFL);
 	raise(sig);
@@ -108,7 +108,7 @@ static FILE *stage(const char *path)
 {
 	int i = n_staged, fd;
 
-	if (i == STAGED_MAX)
+	if (i == STAGED_MAX)	/* not covered: no command writes so many */
 		cli_die("more than %d output files", STAGED_MAX);
 	if (now.replaces && S_ISDIR(now.old.st_mode)) {
 		errno = EISDIR;
@@ -138,10 +138,10 @@ static bool complete(int fd)
 	umask(mask);
 	if (now.replaces) {
 		mode = now.old.st_mode & 0777;
-		if (fchown(fd, now.old.st_uid, now.old.st_gid))
+		if (fchown(fd, now.old.st_uid, now.old.st_gid))	/* not covered: needs a second user */
 			mode &= 0700 | (0666 & ~mask);	/* the new file has another owner */
 	}
-	return !fchmod(fd, mode) && !fsync(fd);
+	return !fchmod(fd, mode) && !fsync(fd);	/* not covered: fails on broken disks only */
 }
 
 FILE *cli_create(const char *path)

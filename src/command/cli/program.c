@@ -22,13 +22,13 @@ int cli_exec(const char *name, char **argv)
 	ssize_t n = readlink("/proc/self/exe", dir, sizeof(dir));
 
 	snprintf(program, sizeof(program), "ibfattree-%s", name);
-	if (n > 0 && n < (ssize_t)sizeof(dir)) {
+	if (n > 0 && n < (ssize_t)sizeof(dir)) {	/* not covered: without /proc */
 		dir[n] = '\0';
 		setenv("IBFATTREE", dir, 0);	/* the command that the program runs */
 	}
-	while (n > 0 && dir[n - 1] != '/')
+	while (n > 0 && dir[n - 1] != '/')	/* not covered: as above */
 		n--;
-	if (n > 0) {
+	if (n > 0) {	/* not covered: as above */
 		snprintf(path, sizeof(path), "%.*s%s", (int)n, dir, program);
 		execv(path, argv);
 	}
@@ -46,7 +46,7 @@ static int run_topo(const char *const *argv, int out, int err)
 	if (!pid)
 		_exit(dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ? CLI_BAD :
 		      cli_exec("topo", (char **)(uintptr_t)argv));
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)	/* not covered: no process left */
 		cli_die("ibfattree-topo: %s", strerror(errno));
 	return status;
 }
@@ -69,11 +69,11 @@ enum ftr_status cli_convert(const char *path, const char *text, size_t len,
 	FILE *from = temporary(in);
 	int to = fileno(temporary(file));
 
-	if (fwrite(text, 1, len, from) != len || fflush(from))
+	if (fwrite(text, 1, len, from) != len || fflush(from))	/* not covered: /tmp is full */
 		cli_die("temporary file: %s", strerror(errno));
 	if (!run_topo((const char *[]){ "ibfattree topo", in, NULL }, to, to))
 		return FTR_OK;
-	if (pread(to, message, sizeof(message) - 1, 0) < 0)
+	if (pread(to, message, sizeof(message) - 1, 0) < 0)	/* not covered: a broken disk */
 		cli_die("temporary file: %s", strerror(errno));
 	message[strcspn(message, "\n")] = '\0';
 	place = strstr(message, in);

@@ -264,7 +264,7 @@ static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
 	char n[2 * CLI_COUNT_MAX];
 
 	printf("              %s", cli_affects_ep(what) ? CLI_EP(f, a->idx) : CLI_SW(f, a->idx));
-	switch (what) {
+	switch (what) {	/* not covered: another kind */
 	case CLI_TO_EP:
 	case CLI_TO_SW:
 		printf(": from %s, the first at %s\n", counts(n, a), CLI_SW(f, a->first));
@@ -332,7 +332,7 @@ static void json_one(struct json_object *e, const struct ftr_fabric *f,
 	cli_json_guid(e, "guid", ep ? f->ep[a->idx].guid : f->sw[a->idx].guid);
 	cli_json_str(e, "name", ep ? f->ep[a->idx].name : f->sw[a->idx].name);
 	cli_json_num(e, "lid", ep ? f->ep[a->idx].lid : f->sw[a->idx].lid);
-	switch (what) {
+	switch (what) {	/* not covered: another kind */
 	case CLI_TO_EP:
 	case CLI_TO_SW:
 		cli_json_num(e, "from_end_ports", a->n_ep);

@@ -35,8 +35,7 @@ static const char *const finding_key[FTR_N_FINDINGS] = {
 };
 
 static const char *const cdg_key[] = {
-	[FTR_CDG_NOT_CHECKED] = "not checked", [FTR_CDG_PROVED] = "proved",
-	[FTR_CDG_ACYCLIC] = "acyclic", [FTR_CDG_CYCLE] = "cycle",
+	[FTR_CDG_PROVED] = "proved", [FTR_CDG_ACYCLIC] = "acyclic", [FTR_CDG_CYCLE] = "cycle",
 };
 
 void cli_judge(const struct ftr_fabric *f, const struct ftr_shape *sh, struct ftr_check_report *r,
@@ -117,11 +116,9 @@ static void put_findings(const struct ftr_fabric *f, const struct ftr_check_repo
 
 static void put_cycle(const struct ftr_fabric *f, const struct ftr_check_report *r)
 {
-	uint32_t n = r->cycle_len;
+	uint32_t n = r->cycle_len < FTR_CYCLE_MAX ? r->cycle_len : FTR_CYCLE_MAX;
 	char link[CLI_LINK_MAX], vl[16] = "";
 
-	if (n > FTR_CYCLE_MAX)
-		n = FTR_CYCLE_MAX;
 	printf("credit loops  %sFOUND%s: %u links, each waits for the next:\n",
 	       cli_colour(CLI_WRONG), cli_colour(CLI_PLAIN), r->cycle_len);
 	for (uint32_t i = 0; i < n; i++) {
@@ -141,22 +138,12 @@ static void put_cdg(const struct ftr_fabric *f,
 	const char *who = switch_sources ? "host ports and switches" :
 			  "host ports";
 
-	switch (r->cdg) {
-	case FTR_CDG_PROVED:
-		printf("credit loops  none among packets of %s: all paths go up by rank, then down\n",
-		       who);
-		break;
-	case FTR_CDG_ACYCLIC:
-		printf("credit loops  none among packets of %s: the dependency graph has no cycle\n",
-		       who);
-		break;
-	case FTR_CDG_CYCLE:
+	if (r->cdg == FTR_CDG_CYCLE)
 		put_cycle(f, r);
-		break;
-	case FTR_CDG_NOT_CHECKED:
-		printf("credit loops  NOT CHECKED\n");
-		break;
-	}
+	else
+		printf("credit loops  none among packets of %s: %s\n", who,
+		       r->cdg == FTR_CDG_PROVED ? "all paths go up by rank, then down" :
+		       "the dependency graph has no cycle");
 }
 
 /* Prints what is assumed for SL2VL tables and path SLs that are not given. */
@@ -210,7 +197,7 @@ static void put_hops(const uint64_t *hops)
 {
 	const char *head = "hops";
 
-	for (unsigned int h = 0; hops && h < FTR_HOPS_MAX; h++) {
+	for (unsigned int h = 0; h < FTR_HOPS_MAX; h++) {
 		if (!hops[h])
 			continue;
 		printf("%-13s %2u%-20s %18s of host ports\n", head, h,
@@ -222,13 +209,11 @@ static void put_hops(const uint64_t *hops)
 static void put_ports(const char *title, struct json_object *r)
 {
 	struct json_object *details = json_object_object_get(r, "details");
-	size_t n = r ? json_object_array_length(details) : 0;
+	size_t n = json_object_array_length(details);
 	uint64_t count = json_object_get_uint64(json_object_object_get(r, "count"));
 
-	if (!r)
-		return;
 	printf("%-13s %s%s%s\n", title, cli_colour(count ? CLI_DOUBT : CLI_GOOD),
-	       cli_json_get_text(r, "text"), cli_colour(CLI_PLAIN));
+	       json_object_get_string(json_object_object_get(r, "text")), cli_colour(CLI_PLAIN));
 	for (size_t i = 0; i < n; i++)
 		printf("%14s%s\n", "", json_object_get_string(json_object_array_get_idx(details, i)));
 	if (count > n)
@@ -249,8 +234,10 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	put_findings(f, r);
 	put_cdg(f, r, o->switch_sources);
 	put_drops(f, r);
-	put_ports("rails", o->rails);
-	put_ports("host ports", o->host_ports);
+	if (o->rails) {
+		put_ports("rails", o->rails);
+		put_ports("host ports", o->host_ports);
+	}
 	put_not_checked(o, r, sh);
 	printf("verdict       %s%s%s\n", cli_colour(v->found ? CLI_WRONG : CLI_GOOD),
 	       v->found ? "FINDINGS" : "clean", cli_colour(CLI_PLAIN));

@@ -20,7 +20,7 @@
 
 void cli_sim_add(struct cli_sim *j, const struct ftr_sim_change *g)
 {
-	if (j->n_changes == CHANGES_MAX)
+	if (j->n_changes == CHANGES_MAX)	/* not covered: takes minutes */
 		cli_die("more than %u changes of links and entries", CHANGES_MAX);
 	if (j->n_changes == j->cap_changes) {
 		j->cap_changes = j->cap_changes ? 2 * j->cap_changes : 64;

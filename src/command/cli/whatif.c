@@ -97,16 +97,12 @@ static double route(const struct cli_whatif *j, const struct ftr_fabric *f,
 	return (cli_now() - t0) * 1e3;
 }
 
-/* Returns tables t of the undamaged fabric for f: t itself if f has the same switches and LIDs.
- * Free the result with drop(). */
+/* Returns tables t of the undamaged fabric for f, a copy of it without some parts: t itself if f has
+ * all switches.  Free the result with drop(). */
 static const struct ftr_tables *carry(const struct cli_whatif *j, const struct ftr_tables *t,
 				      const struct ftr_fabric *f)
 {
-	bool same = f->n_sw == j->f->n_sw && f->max_lid == t->max_lid;
-
-	for (ftr_sw s = 0; same && s < f->n_sw; s++)
-		same = f->sw[s].guid == j->f->sw[s].guid;
-	return same ? t : cli_carry_tables(j->f, t, f);
+	return f->n_sw == j->f->n_sw ? t : cli_carry_tables(j->f, t, f);
 }
 
 static void drop(const struct ftr_tables *here, const struct ftr_tables *t)
@@ -127,7 +123,7 @@ static double reroute(const struct cli_whatif *j, const struct ftr_fabric *f,
 	struct ftr_keep keep;
 	double ms;
 
-	if (j->before && ro.balance && j->shaping.opts.nominal) {
+	if (j->before && ro.balance) {
 		prefer = carry(j, j->before, f);
 		keep = (struct ftr_keep){ .prefer = prefer, .base = j->base };
 		ro.keep = &keep;
@@ -484,7 +480,8 @@ static int run_whatif(int argc, char **argv)
 	int n = cli_parse(&cli_whatif, &j, argc, argv), status;
 
 	cli_live_args("whatif", &j.in, n, 1, NULL);
-	if (j.compare.n + (unsigned int)n + j.in.live - 1 > CLI_LIST_MAX)
+	/* FABRIC is no table, and with --live there are the tables in use, too */
+	if (j.compare.n + (unsigned int)n + 2u * j.in.live - 1 > CLI_LIST_MAX)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
 	if (j.guarantee && (j.compare.n || n + j.in.live > 1 || j.repeat > 1 || j.local))
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");

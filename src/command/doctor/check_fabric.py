@@ -12,6 +12,8 @@ LINK_UP = 5             # PortPhysicalState
 FLAP_COUNTERS = {'LinkDowned': 255}
 ERROR_COUNTERS = {'SymbolErrors': 65535, 'LinkErrorRecovery': 255, 'PortRcvErrors': 65535,
                   'LocalLinkIntegrityErrors': 15, 'ExcessiveBufferOverrunErrors': 15}
+REMEDY = ('clear the counters (perfquery -R) and look again in an hour; if they grow, move the traffic away '
+          'from the link (ibfattree drain "SWITCH[PORT]"), then clean or replace the cable')
 SM_STATES = ('not active', 'discovering', 'standby', 'master')
 
 
@@ -192,14 +194,11 @@ def list_counters(d, r, counters, option, remedy):
 
 
 def link_flaps(d, r):
-    list_counters(d, r, FLAP_COUNTERS, 'flaps', 'clear the counters (perfquery -R), look again in '
-                  'an hour, and replace cables whose count grows')
+    list_counters(d, r, FLAP_COUNTERS, 'flaps', REMEDY)
 
 
 def link_errors(d, r):
-    list_counters(d, r, ERROR_COUNTERS, 'errors', 'clear the counters (perfquery -R) and look '
-                  'again in an hour; if they grow, move the traffic away from the link (ibfattree '
-                  'drain "SWITCH[PORT]"), then clean or replace the cable')
+    list_counters(d, r, ERROR_COUNTERS, 'errors', REMEDY)
 
 
 def lft_capacity(d, r):

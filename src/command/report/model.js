@@ -210,7 +210,7 @@ for (const s of D.sets) {
 	Object.assign(s, s.about, {
 		pairs: hosts.pairs, lost: hosts.not_arriving, no_path: hosts.no_physical_path,
 		hops: c.longest_path, cycle_links: loop.length || 0,
-		credit: loop.verdict === 'cycle' ? 'found' : loop.verdict === 'not checked' ? 'not checked' : 'none',
+		credit: loop.verdict === 'cycle' ? 'found' : 'none',
 		cycle: (loop.cycle || []).map((l) => exits[at(l.from)].get(l.from_port)).filter((d) => d !== undefined),
 		found: Object.entries(c.findings).filter(([, f]) => f.count).map(([kind, f]) => ({
 			kind, n: f.count, at: at(f.first.at),

@@ -109,12 +109,6 @@ static inline const struct ftr_shape *balance_shape(const struct balance_net *ne
 	return net->in->use_full && net->in->use_full[l] ? net->in->full : net->in->shape;
 }
 
-/* The link of port `port` of s, or BALANCE_NONE if no switch is connected to this port. */
-static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s, ftr_port port)
-{
-	return flow_link_to(&net->links, s, port);
-}
-
 /* The shifts in which the hosts of a source send to position pos, one host in each shift.  The host
  * at pos must be on another switch. */
 static inline struct flow_span
@@ -143,7 +137,7 @@ void balance_subset_free(struct balance_subset *z);
 /* The link onto which the entry of s leads, or BALANCE_NONE. */
 static inline uint32_t balance_link(const struct balance_net *net, struct flow_dest of, ftr_sw s)
 {
-	return balance_link_to(net, s, of.entry[s * of.stride]);
+	return flow_link_to(&net->links, s, of.entry[s * of.stride]);
 }
 
 /* A copy of the tables, which is fast to read, is an array of the destinations of net: copy[d] has
@@ -154,13 +148,10 @@ struct flow_dest *balance_copy_alloc(const struct balance_net *net);
 enum ftr_status balance_copy_new(const struct balance_net *net,
 				 const struct ftr_tables *t, struct ftr_team *team,
 				 struct flow_dest **out, struct ftr_err *err) FTR_MUST_USE;
-/* Write the copy into the tables.  Returns the number of entries that change. */
-uint64_t balance_copy_write(const struct balance_net *net, const struct flow_dest *copy,
-			    struct ftr_tables *t);
+void balance_copy_read(const struct balance_net *net, const struct ftr_tables *t,
+		       struct ftr_team *team, struct flow_dest *copy);
 
 /* ---- column.c -------------------------------------------------------------- */
-
-#define UNKNOWN_CAND UINT16_MAX
 
 /* What a sweep must know about a column. */
 struct balance_column {
@@ -168,14 +159,14 @@ struct balance_column {
 	const struct ftr_shape *sh;	/* the shape that the entries for the column follow */
 	uint32_t l;
 	/* sw[0 .. n - 1]: the switches that have a path to the column, such that every candidate of
-	 * a switch comes after it.  The switch of the column is last.  at[s]: 1 + index of s in
-	 * sw[]; 0: no path */
+	 * a switch comes after it.  The switch of the column is last.  The switches without a path
+	 * follow.  at[s]: 1 + index of s in sw[]; 0: no path */
 	uint16_t *sw;
 	uint32_t n;
 	uint16_t *at;
 	struct ftr_costs costs;	/* costs and down-costs from each switch to the column */
 	/* The candidates of s are group[first[s]] .. group[first[s] + n_cand[s] - 1].
-	 * n_cand[s] == UNKNOWN_CAND: not computed yet */
+	 * n_cand[s] == UINT16_MAX: not computed yet */
 	const struct ftr_group **group;
 	uint32_t *first;
 	uint16_t *n_cand;
@@ -195,13 +186,8 @@ bool balance_column_new(const struct balance_net *net, struct ftr_arena *a,
  * them.  Returns false if the candidates lead in a circle.  (in->extra then breaks its
  * contract.) */
 bool balance_column_set(struct balance_column *c, uint32_t l, struct flow_dest of);
-/* Set only the members that balance_candidates() needs.  The candidates of a switch must be computed
- * after balance_column_forget(). */
+/* Set only the members that balance_candidates() needs. */
 void balance_column_begin(struct balance_column *c, uint32_t l);
-static inline void balance_column_forget(struct balance_column *c, ftr_sw s)
-{
-	c->n_cand[s] = UNKNOWN_CAND;
-}
 /* The candidates of s.  *n: their number. */
 const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_sw s,
 						  uint32_t *n);
@@ -249,7 +235,6 @@ enum ftr_status balance_count_flows(struct balance_loads *l, const struct ftr_ta
 struct balance_behind {
 	const struct balance_net *net;
 	/* the destination, whose paths must have no loop: see struct balance_column */
-	const struct ftr_shape *sh;
 	struct ftr_costs costs;
 	struct flow_dest of;
 	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */

@@ -116,16 +116,22 @@ static void save_best(struct work *w)
 			w->best_entry[i] = w->copy[d].entry[w->movable.sw[i]];
 }
 
-/* Write the best tables.  Returns the number of entries that change. */
+/* Write the best tables.  If any entry may change, the copy becomes one of the tables before.
+ * Returns the number of entries that change. */
 static uint64_t write_best(const struct work *w)
 {
+	const uint8_t *best = w->best_entry;
 	uint64_t differ = 0;
 
-	if (!w->in->movable) {
-		memcpy(w->copy[0].entry, w->best_entry, best_bytes(w));
-		return balance_copy_write(w->net, w->copy, w->t);
-	}
-	for (uint32_t d = 0; d < w->net->n_dests; d++)
+	if (!w->in->movable)
+		balance_copy_read(w->net, w->t, w->team, w->copy);
+	for (uint32_t d = 0; d < w->net->n_dests && !w->in->movable; d++)
+		for (ftr_sw s = 0; s < w->net->f->n_sw; s++, best++)
+			if (w->copy[d].entry[s] != *best) {
+				ftr_tables_row(w->t, s)[w->net->dest[d].lid] = *best;
+				differ++;
+			}
+	for (uint32_t d = 0; d < w->net->n_dests && w->in->movable; d++)
 		for (uint32_t i = w->movable.first[d]; i < w->movable.first[d + 1]; i++) {
 			uint8_t *entry = ftr_tables_row(w->t, w->movable.sw[i]) +
 				w->net->dest[d].lid;

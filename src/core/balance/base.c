@@ -120,8 +120,7 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 	for (uint32_t d = 0; d < net->n_dests; d++) {
 		if (changed->first[d] == changed->first[d + 1])
 			continue;
-		z.sh = balance_shape(net, net->dest[d].col);
-		z.costs = ftr_shape_column(z.sh, net->dest[d].col);
+		z.costs = ftr_shape_column(balance_shape(net, net->dest[d].col), net->dest[d].col);
 		z.of = copy[d];
 		was.of = b->copy[d];
 		is.of = z.of;

@@ -78,7 +78,7 @@ static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struc
 
 /* The price of a link.  If it is not below the limit, the result may be any number that is not
  * below the limit. */
-static uint64_t price_link(const struct balance_flows *z, uint32_t link, uint64_t limit)
+static inline uint64_t price_link(const struct balance_flows *z, uint32_t link, uint64_t limit)
 {
 	uint64_t sum = price_flows(z, link);
 

@@ -87,7 +87,7 @@ const struct ftr_group *const *balance_candidates(struct balance_column *c, ftr_
 {
 	const struct ftr_group **cand = c->group + c->first[s];
 
-	if (c->n_cand[s] == UNKNOWN_CAND)
+	if (c->n_cand[s] == UINT16_MAX)
 		c->n_cand[s] = (uint16_t)find_candidates(c, s, cand);
 	*n = c->n_cand[s];
 	return cand;
@@ -144,15 +144,16 @@ static uint32_t visit(struct balance_column *c, struct flow_dest of, uint32_t n)
 static bool find_keys(struct balance_column *c, struct flow_dest of)
 {
 	const struct ftr_balance_input *in = c->net->in;
-	bool by_cost = !in->extra;
 
 	for (ftr_sw s = 0; s < c->net->f->n_sw; s++)
-		c->key[s] = by_cost && c->costs.cost[s * c->costs.stride] != FTR_COST_INF ?
+		c->key[s] = !in->extra && c->costs.cost[s * c->costs.stride] != FTR_COST_INF ?
 			c->costs.cost[s * c->costs.stride] : UNSEEN;
 	c->key[in->shape->numbering.col_sw[c->l]] = 0;
 	for (ftr_sw s = 0; s < c->net->f->n_sw; s++) {
-		uint32_t n = c->key[s] == UNSEEN;
+		uint32_t n = 1;
 
+		if (c->key[s] != UNSEEN)
+			continue;
 		c->stack[0] = s;
 		while (n)
 			n = visit(c, of, n);
@@ -164,15 +165,17 @@ static bool find_keys(struct balance_column *c, struct flow_dest of)
 
 static void sort_switches(struct balance_column *c)
 {
-	uint32_t n_sw = c->net->f->n_sw;
+	uint32_t n_sw = c->net->f->n_sw, n_keys = 0, end = n_sw;
 
 	memset(c->begin, 0, n_sw * sizeof(*c->begin));
 	memset(c->at, 0, n_sw * sizeof(*c->at));
 	for (ftr_sw s = 0; s < n_sw; s++)
-		if (c->key[s] != NO_PATH)
+		if (c->key[s] != NO_PATH) {
 			c->begin[c->key[s]]++;
+			n_keys = FTR_MAX(n_keys, c->key[s] + 1u);
+		}
 	c->n = 0;
-	for (uint32_t k = n_sw; k-- > 0;) {
+	for (uint32_t k = n_keys; k-- > 0;) {
 		uint32_t n = c->begin[k];
 
 		c->begin[k] = c->n;
@@ -182,6 +185,8 @@ static void sort_switches(struct balance_column *c)
 		if (c->key[s] != NO_PATH) {
 			c->at[s] = (uint16_t)++c->begin[c->key[s]];
 			c->sw[c->at[s] - 1] = (uint16_t)s;
+		} else {
+			c->sw[--end] = (uint16_t)s;
 		}
 }
 
@@ -189,6 +194,7 @@ void balance_column_begin(struct balance_column *c, uint32_t l)
 {
 	const struct ftr_balance_input *in = c->net->in;
 
+	memset(c->n_cand, 0xff, in->shape->f->n_sw * sizeof(*c->n_cand));
 	c->l = l;
 	c->sh = balance_shape(c->net, l);
 	c->costs = ftr_shape_column(c->sh, l);
@@ -202,8 +208,6 @@ void balance_column_begin(struct balance_column *c, uint32_t l)
 bool balance_column_set(struct balance_column *c, uint32_t l, struct flow_dest of)
 {
 	balance_column_begin(c, l);
-	for (ftr_sw s = 0; s < c->net->f->n_sw; s++)
-		balance_column_forget(c, s);
 	if (!find_keys(c, of))
 		return false;
 	sort_switches(c);

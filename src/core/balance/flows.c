@@ -85,39 +85,39 @@ void balance_loads_free(struct balance_loads *l)
 	balance_bins_free(l);
 }
 
-/* True if all flows that pass u come from below: paths go up and then down, and u has no path
- * down. */
-static bool from_below(const struct balance_behind *z, ftr_sw u)
+/* True if no flow comes to u from another switch: paths go up and then down, and u has no path
+ * down, and no switch below. */
+static bool is_lowest(const struct balance_behind *z, ftr_sw u)
 {
-	return !z->net->in->extra && z->costs.down[u * z->costs.stride] == FTR_COST_INF;
+	const struct ftr_balance_input *in = z->net->in;
+
+	return !in->extra && !in->use_full && !in->shape->tree.n_down[u] &&
+		z->costs.down[u * z->costs.stride] == FTR_COST_INF;
 }
 
 void balance_behind(struct balance_behind *z, ftr_sw s)
 {
 	const struct balance_net *net = z->net;
-	const struct ftr_shape *sh = z->sh;
 	uint32_t depth = 0;
 
 	z->n = z->hosts = z->rail = 0;
 	z->stack[depth++] = s;
 	while (depth) {
 		ftr_sw u = z->stack[--depth];
-		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[u]];
-		uint32_t src = net->source_of[u], k = from_below(z, u) ? sh->tree.n_up[u] : 0;
+		const struct ftr_swport *x = ftr_fabric_port(net->f, u, 1);
+		const struct ftr_swport *end = is_lowest(z, u) ? x : x + net->f->sw[u].n_ports;
+		uint32_t src = net->source_of[u];
 
 		if (src != BALANCE_NONE) {
 			z->hosts += net->source[src].hosts;
 			z->rail += balance_rail(net, &net->source[src], z->of.to);
 			z->source[z->n++] = (uint16_t)src;
 		}
-		for (; k < ftr_shape_groups(sh, u); k++) {
-			ftr_sw y = g[k].remote;
-			uint32_t link = y == z->of.to || (z->stop && z->stop[y]) ? BALANCE_NONE :
-				balance_link(net, z->of, y);
-
-			if (link != BALANCE_NONE && net->links.peer[link] == u)
-				z->stack[depth++] = y;
-		}
+		for (; x < end; x++)
+			if (x->peer_kind == FTR_PEER_SW && x->peer != z->of.to &&
+			    z->of.entry[x->peer * z->of.stride] == x->peer_port &&
+			    !(z->stop && z->stop[x->peer]))
+				z->stack[depth++] = x->peer;
 	}
 }
 

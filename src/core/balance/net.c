@@ -247,37 +247,22 @@ struct flow_dest *balance_copy_alloc(const struct balance_net *net)
 	return copy;
 }
 
+void balance_copy_read(const struct balance_net *net, const struct ftr_tables *t,
+		       struct ftr_team *team, struct flow_dest *copy)
+{
+	struct copy_job j = { .net = net, .copy = copy, .t = t };
+	_Static_assert(BYTES_COLUMNS == FTR_LFT_BLOCK, "a block at a time");
+
+	ftr_team_run(team, net->f->max_lid / FTR_LFT_BLOCK + 1, 1, read_blocks, &j);
+}
+
 enum ftr_status balance_copy_new(const struct balance_net *net,
 				 const struct ftr_tables *t, struct ftr_team *team,
 				 struct flow_dest **out, struct ftr_err *err)
 {
-	struct copy_job j = { .net = net, .copy = balance_copy_alloc(net), .t = t };
-	_Static_assert(BYTES_COLUMNS == FTR_LFT_BLOCK, "a block at a time");
-
-	*out = j.copy;
-	if (!j.copy)
+	*out = balance_copy_alloc(net);
+	if (!*out)
 		return nomem(err);
-	ftr_team_run(team, net->f->max_lid / FTR_LFT_BLOCK + 1, 1, read_blocks, &j);
+	balance_copy_read(net, t, team, *out);
 	return FTR_OK;
-}
-
-uint64_t balance_copy_write(const struct balance_net *net, const struct flow_dest *copy,
-			    struct ftr_tables *t)
-{
-	uint64_t differ = 0;
-
-	/* a few LIDs at a time, so that a cache line is written while it is in the cache */
-	for (uint32_t b = 0; b <= net->f->max_lid; b += FTR_LFT_BLOCK)
-		for (ftr_sw s = 0; s < net->f->n_sw; s++) {
-			uint8_t *row = ftr_tables_row(t, s);
-
-			for (uint32_t lid = b; lid < FTR_MIN(b + FTR_LFT_BLOCK, net->f->max_lid + 1u); lid++) {
-				uint32_t d = net->dest_of[lid];
-				uint8_t entry = d == BALANCE_NONE ? row[lid] : copy[d].entry[s];
-
-				differ += row[lid] != entry;
-				row[lid] = entry;
-			}
-		}
-	return differ;
 }

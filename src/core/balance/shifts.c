@@ -70,20 +70,24 @@ void balance_bins_full(struct balance_loads *l, uint32_t many)
 	if (l->many == many)
 		return;
 	l->many = many;
-	if (many >= UINT16_MAX) {	/* no bin is full */
-		memset(l->full, 0, (size_t)l->net->links.n_rows * l->words * sizeof(*l->full));
-		memset(l->n_full, 0, l->net->links.n_rows * sizeof(*l->n_full));
-		return;
-	}
 	for (uint32_t x = 0; x < l->net->links.n_rows; x++) {
 		const uint16_t *n = l->bins + (size_t)x * l->n_bins;
 		uint64_t *full = l->full + (size_t)x * l->words;
 
 		memset(full, 0, l->words * sizeof(*full));
 		l->n_full[x] = 0;
-		for (uint32_t i = 0; i < l->n_bins; i++) {
-			full[i / 64] |= (uint64_t)(n[i] > many) << i % 64;
-			l->n_full[x] += n[i] > many;
+		for (uint32_t i = 0; i < l->n_bins; i += 64) {
+			uint32_t end = FTR_MIN(i + 64, l->n_bins);
+			uint16_t most = 0;
+
+			for (uint32_t k = i; k < end; k++)
+				most = FTR_MAX(most, n[k]);
+			if (most <= many)
+				continue;
+			for (uint32_t k = i; k < end; k++) {
+				full[k / 64] |= (uint64_t)(n[k] > many) << k % 64;
+				l->n_full[x] += n[k] > many;
+			}
 		}
 	}
 }

@@ -42,6 +42,7 @@ struct sweep {
 	const struct ftr_dest *d;
 	uint32_t pos;		/* of d, see balance_net.pos */
 	struct passing *at;	/* at[s]: the flows that pass switch s */
+	struct passing *own;	/* own[s]: the flows that begin at switch s */
 	uint16_t *tour;		/* [n_sources] indices in net->source[] */
 	struct balance_behind behind;	/* its array of sources is tour[] */
 	bool *examine;		/* examine[s]: the entry of s may have to change */
@@ -80,15 +81,16 @@ static bool uses_bad_link(const struct sweep *z)
 /* Set listed[] to the entries that may have to change, nearest first, and return their number. */
 static uint32_t find_entries(const struct sweep *z)
 {
-	const struct balance_column *c = &z->col;
+	const uint16_t *sw = z->col.sw;
+	const struct passing *at = z->at;
 	uint32_t least = FTR_MAX(z->w->least, 1u), n = 0;
 
 	z->examine[z->flows.of.to] = false;
-	for (uint32_t i = c->n - 1; i-- > 0;) {
-		ftr_sw s = c->sw[i];
+	for (uint32_t i = z->col.n - 1; i-- > 0;) {
+		ftr_sw s = sw[i];
 		uint32_t link;
 
-		if (z->at[s].hosts < least)
+		if (at[s].hosts < least)
 			continue;
 		link = balance_link(z->net, z->flows.of, s);
 		z->examine[s] = may_be_bad(z, link) || z->examine[z->net->links.peer[link]];
@@ -153,25 +155,23 @@ static uint32_t find_listed(struct sweep *z, uint32_t d)
 static bool find_flows(const struct sweep *z)
 {
 	const struct balance_column *c = &z->col;
+	const struct flow_net net = z->net->links;	/* a copy, so that it stays in registers */
+	const struct flow_dest of = z->flows.of;
+	struct passing *at = z->at;
 
-	memset(z->at, 0, z->net->f->n_sw * sizeof(*z->at));
-	for (uint32_t k = 0; k < z->net->n_sources; k++) {
-		ftr_sw s = z->net->source[k].sw;
-
-		if (!c->at[s] && balance_link(z->net, z->flows.of, s) != BALANCE_NONE)
+	for (uint32_t i = c->n; i < net.f->n_sw; i++)
+		if (z->net->source_of[c->sw[i]] != BALANCE_NONE &&
+		    balance_link(z->net, of, c->sw[i]) != BALANCE_NONE)
 			return false;
-		z->at[s].hosts = z->net->source[k].hosts;
-		z->at[s].rail = balance_rail(z->net, &z->net->source[k], z->flows.of.to);
-		z->at[s].n = 1;
-	}
-	for (uint32_t i = 0; i + 1 < c->n; i++) {
-		const struct passing *p = &z->at[c->sw[i]];
-		uint32_t link = balance_link(z->net, z->flows.of, c->sw[i]);
+	memcpy(at, z->own, net.f->n_sw * sizeof(*at));
+	for (uint32_t i = 0, n = c->n; i + 1 < n; i++) {
+		const struct passing *p = &at[c->sw[i]];
+		uint32_t link = flow_link_to(&net, c->sw[i], of.entry[c->sw[i]]);
 		struct passing *next;
 
-		if (link == BALANCE_NONE || c->at[z->net->links.peer[link]] <= i + 1)
+		if (link == BALANCE_NONE || c->at[net.peer[link]] <= i + 1)
 			return false;
-		next = &z->at[z->net->links.peer[link]];
+		next = &at[net.peer[link]];
 		next->hosts += p->hosts;
 		next->rail += p->rail;
 		next->n += p->n;
@@ -268,7 +268,6 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 {
 	uint32_t n = find_listed(z, d);
 
-	z->behind.sh = z->col.sh;
 	z->behind.costs = z->col.costs;
 	z->behind.of = z->flows.of;
 	for (uint32_t i = 0; i < n; i++) {
@@ -284,14 +283,18 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 /* Set z->col for column l.  Returns false if the candidates lead in a circle. */
 static bool begin_column(struct sweep *z, struct flow_dest of, uint32_t l)
 {
-	const struct balance_subset *only = z->w->only;
+	if (z->w->only && !z->net->in->extra) {
+		balance_column_begin(&z->col, l);
+		return true;
+	}
+	for (uint32_t k = 0; k < z->net->n_sources; k++) {
+		const struct flow_source *src = &z->net->source[k];
 
-	if (!only || z->net->in->extra)
-		return balance_column_set(&z->col, l, of);
-	balance_column_begin(&z->col, l);
-	for (uint32_t i = only->first[z->net->first[l]]; i < only->first[z->net->first[l + 1]]; i++)
-		balance_column_forget(&z->col, only->sw[i]);
-	return true;
+		z->own[src->sw] = (struct passing){
+			src->hosts, balance_rail(z->net, src, of.to), 1, 0, 0,
+		};
+	}
+	return balance_column_set(&z->col, l, of);
 }
 
 /* Returns false if the sweep was cancelled. */
@@ -344,9 +347,9 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 	struct sweep z = { .l = l, .net = net, .w = w };
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && balance_column_new(net, a, &z.col) &&
-		FTR_NEW(a, z.at, net->f->n_sw) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
+		FTR_NEW(a, z.at, net->f->n_sw) && FTR_ZNEW(a, z.own, net->f->n_sw) &&
 		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
-		FTR_NEW(a, z.examine, net->f->n_sw) &&
+		FTR_NEW(a, z.examine, net->f->n_sw) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
 		FTR_NEW(a, z.flows.shift, net->n_sources + 1u);
 
 	w->moved = 0;

@@ -209,8 +209,8 @@ static void report(const struct search *z, struct ftr_check_report *r)
 	for (uint32_t i = 1; i < z->best_len; i++)
 		if (z->best[i] < z->best[low])
 			low = i;
-	r->cycle_len = FTR_MIN(z->best_len, (uint32_t)FTR_CYCLE_MAX);
-	for (uint32_t i = 0; i < r->cycle_len; i++) {
+	r->cycle_len = z->best_len;
+	for (uint32_t i = 0; i < FTR_MIN(z->best_len, (uint32_t)FTR_CYCLE_MAX); i++) {
 		uint32_t v = z->best[(low + i) % z->best_len];
 		uint32_t port = v / z->c->n_vl;
 		const struct ftr_swport *p = &f->ports[port];

@@ -198,19 +198,19 @@ static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 /* Follow the queued packets by the old and by the new entries of their switches. */
 static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 {
-	enum outcome r = DONE;
-
-	while (!r && g->step.n_queue) {
+	while (g->step.n_queue) {
 		uint64_t q = g->step.queue[--g->step.n_queue];
 		uint32_t key = (uint32_t)(q >> 8);
 		uint32_t link = key / g->n_sl, sl = key % g->n_sl;
 		ftr_sw s = g->link[link].to;
+		enum outcome r = pass(g, t, link, q & 255, sl, *dyn_entry(g, s, t->lid));
 
-		r = pass(g, t, link, q & 255, sl, *dyn_entry(g, s, t->lid));
 		if (!r && g->step.alt[s] != FTR_PORT_NONE)
 			r = pass(g, t, link, q & 255, sl, g->step.alt[s]);
+		if (r)
+			return r;
 	}
-	return r;
+	return DONE;
 }
 
 /* Let all packets that may be at s leave it through `port`, the port of the new entry of s. */
@@ -218,29 +218,30 @@ static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 			  ftr_port port)
 {
 	uint32_t out = dyn_link_of(g, s, port);
-	enum outcome r = DONE;
+	enum outcome r;
 
 	if (out == DYN_NONE || dyn_is_down(g, out))
 		return DONE;
-	for (uint32_t sl = 0; !r && sl < g->n_sl; sl++) {
+	for (uint32_t sl = 0; sl < g->n_sl; sl++) {
 		uint32_t vls = g->inject[sl * g->n_links + out];
 
-		for (; !r && vls; vls &= vls - 1)
-			r = occupy(g, t, out,
-				   (unsigned int)__builtin_ctz(vls), sl);
-		for (uint32_t i = 0; !r && i < dyn_degree(g, s); i++) {
-			const struct dyn_link *l =
-				&g->link[g->first_link[s] + i];
+		for (; vls; vls &= vls - 1) {
+			r = occupy(g, t, out, (unsigned int)__builtin_ctz(vls), sl);
+			if (r)
+				return r;
+		}
+		for (uint32_t i = 0; i < dyn_degree(g, s); i++) {
+			const struct dyn_link *l = &g->link[g->first_link[s] + i];
 			uint32_t in = g->first_link[l->to] + l->to_index;
 
-			vls = occupied(g, t, in, t->lid, sl);
-			for (; !r && vls; vls &= vls - 1)
-				r = pass(g, t, in,
-					 (unsigned int)__builtin_ctz(vls),
-					 sl, port);
+			for (vls = occupied(g, t, in, t->lid, sl); vls; vls &= vls - 1) {
+				r = pass(g, t, in, (unsigned int)__builtin_ctz(vls), sl, port);
+				if (r)
+					return r;
+			}
 		}
 	}
-	return r;
+	return DONE;
 }
 
 static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
@@ -250,17 +251,21 @@ static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
 
 	for (uint32_t i = 0; i < n; i++)
 		g->step.alt[w[i].sw] = w[i].after;
-	for (uint32_t i = 0; !r && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		r = start(g, t, w[i].sw, w[i].after);
 		if (!r)
 			r = drain_queue(g, t);
+		if (r)
+			break;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		g->step.alt[w[i].sw] = FTR_PORT_NONE;
 	g->step.n_queue = 0;
-	for (uint32_t i = 0; !r && i < n; i++)
+	if (r)
+		return r;
+	for (uint32_t i = 0; i < n; i++)
 		*dyn_entry(g, w[i].sw, t->lid) = w[i].after;
-	return r;
+	return DONE;
 }
 
 /* ---- a change ---------------------------------------------------------- */
@@ -316,12 +321,16 @@ static enum outcome all_steps(struct ftr_cdg *g, struct dyn_lid *t,
 		    !map_set(&t->base, w[i].sw, (uint16_t)(port[i] + 1)))
 			r = NO_MEMORY;
 	}
-	for (uint32_t i = 0; !r && i < n; i = end) {
+	if (r)
+		return r;
+	for (uint32_t i = 0; i < n; i = end) {
 		for (end = i + 1; end < n && w[end].step == w[i].step; end++)
 			;
 		r = one_step(g, t, w + i, end - i);
+		if (r)
+			return r;
 	}
-	return r;
+	return DONE;
 }
 
 enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,

@@ -84,7 +84,7 @@ struct all_worker {
 				 * destinations */
 	ftr_sw *at;		/* [n_sw] the switches at which flows wait */
 	uint32_t n_at;
-	uint32_t in;		/* number of flows that have arrived at the destination */
+	uint32_t in;		/* scratch: number of flows that have arrived at the destination */
 	uint32_t *path;		/* [n_sw] */
 	uint32_t *reached;	/* [n_sources], without the destinations counted by `full` */
 	uint32_t full;		/* number of destinations that all sources reach */
@@ -114,32 +114,36 @@ static inline void move(const struct flow_net *net, struct all_worker *w, const 
 
 /* Moves the flows from all sources to d.  *moved: their number, without those from d->to.  Returns
  * the number of those that arrive. */
-static uint32_t move_all(const struct flow_all *c, struct all_worker *w, const struct flow_dest *d,
-			 uint32_t by, uint32_t *moved)
+static uint32_t move_all(const struct flow_all *c, struct all_worker *worker,
+			 const struct flow_dest *d, uint32_t by, uint32_t *moved)
 {
-	uint32_t rounds = 1;
+	const struct flow_net net = *c->net;	/* copies, which stay in registers */
+	const struct flow_source *end = c->source + c->n_sources;
+	struct all_worker w = *worker;
+	uint32_t rounds = 1, all = 0;
 
-	*moved = w->in = w->n_at = 0;
-	for (uint32_t k = 0; k < c->n_sources; k++)
-		if (c->source[k].sw != d->to) {
-			*moved += c->source[k].hosts;
-			move(c->net, w, d, c->source[k].sw, c->source[k].hosts, by);
+	w.in = w.n_at = 0;
+	for (const struct flow_source *src = c->source; src < end; src++)
+		if (src->sw != d->to) {
+			all += src->hosts;
+			move(&net, &w, d, src->sw, src->hosts, by);
 		}
-	while (w->n_at && rounds++ < c->net->f->n_sw) {
-		uint32_t n = w->n_at;
+	while (w.n_at && rounds++ < net.f->n_sw) {
+		uint32_t n = w.n_at;
 
-		w->n_at = 0;
+		w.n_at = 0;
 		for (uint32_t i = 0; i < n; i++) {
-			uint32_t flows = w->wait[w->at[i]];
+			uint32_t flows = w.wait[w.at[i]];
 
-			w->wait[w->at[i]] = 0;
-			move(c->net, w, d, w->at[i], flows, by);
+			w.wait[w.at[i]] = 0;
+			move(&net, &w, d, w.at[i], flows, by);
 		}
 	}
-	w->loop |= w->n_at > 0;
-	while (w->n_at)
-		w->wait[w->at[--w->n_at]] = 0;
-	return w->in;
+	worker->loop |= w.n_at > 0;
+	while (w.n_at)
+		w.wait[w.at[--w.n_at]] = 0;
+	*moved = all;
+	return w.in;
 }
 
 /* Counts only the flows that arrive, source by source. */

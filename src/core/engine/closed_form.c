@@ -24,9 +24,9 @@
  * missing ones.  So a fault changes few entries.  If the shape has upward paths, the number q in
  * up_path (<ftr/shape.h>) is used for hosts instead of floor(d / Pi).
  *
- * Patterns.  On a complete tree, C contains all W upward groups of s for nearly every s and
- * l.  Let each group have p links.  Then the port depends on d only through two numbers, the group
- * i and its link j:
+ * Patterns.  In most fabrics, C contains all present upward groups of s for nearly every s and l.
+ * Let each group have p nominal links.  Then the port depends on d only through two numbers, the
+ * group i and its link j:
  *
  *	i = floor(d / Pi) mod W,  j = floor(d / (Pi * W)) mod p
  *
@@ -39,8 +39,9 @@
  *	   - LIDs on s itself and on switches below s
  *	   - LIDs for which some upward group of s is not in C
  *
- * A switch that has lost an upward link, or whose upward groups have different numbers of links,
- * has no pattern.  Its entries are computed one by one.  This takes longer, but gives the same
+ * If groups have different numbers of links, p is their least common multiple, and link j mod n is
+ * used of a group with n links.  The entries for a group or link that is missing are computed one by
+ * one.  So are all entries of a switch without a pattern.  This takes longer, but gives the same
  * ports.
  *
  * The corrections are found by comparing whole rows of costs, many columns (destination switches)
@@ -66,7 +67,7 @@ struct pattern {
 	const struct ftr_up_path *up_path;	/* [n_d] the number q of each host; NULL: q is
 						 * d / pi */
 	uint32_t w;		/* number of nominal upward groups */
-	uint32_t p;		/* number of links of each group */
+	uint32_t p;		/* a multiple of the number of nominal links of each group */
 	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is not routed */
 };
 
@@ -80,7 +81,8 @@ struct row {
 	uint8_t *one;		/* index of the last candidate among all groups of s */
 	uint8_t *must;		/* not 0: s must route downward */
 	uint8_t *lft;
-	const struct pattern *t;	/* pattern of s, or NULL */
+	const struct pattern *t;	/* pattern of s, if n_served is not 0 */
+	uint32_t n_served;	/* number of upward groups of s; 0: s has no pattern */
 	struct port_choice place;
 };
 
@@ -98,20 +100,21 @@ struct job {
 
 /* ---- patterns ---------------------------------------------------------- */
 
-/* Set w and p of *t by the groups above s.  Returns false if a group or link is missing, if the
- * groups have different numbers of links, or if w * p is too large. */
-static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
-			 struct pattern *t)
+/* Set w and p of *t by the groups above s.  Returns false if there are none, if a group has no slot,
+ * or if w * p is too large. */
+static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s, struct pattern *t)
 {
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	uint32_t n = sh->tree.n_up[s];
-
 	t->w = sh->numbering.n_slots[s];
-	t->p = n ? g[0].n : 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (g[i].slot == FTR_SLOT_NONE || g[i].n != t->p || g[i].n_nominal != t->p)
+	t->p = 1;
+	for_each_up(sh, s, g) {
+		uint32_t p = t->p;
+
+		while (t->p % g->n_nominal)
+			t->p += p;
+		if (g->slot == FTR_SLOT_NONE || t->w > FTR_PORT_MAX || t->w * t->p > FTR_PORT_MAX)
 			return false;
-	return n && n == t->w && t->w * t->p <= FTR_PORT_MAX;
+	}
+	return sh->tree.n_up[s] > 0;
 }
 
 static void choose_patterns(struct job *j)
@@ -141,8 +144,7 @@ static void choose_patterns(struct job *j)
 	}
 }
 
-static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin,
-			  uint32_t end)
+static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	struct job *j = ctx;
 
@@ -218,9 +220,10 @@ static void count_candidates(struct row *w)
 
 /* ---- columns ----------------------------------------------------------- */
 
-static void own_column(const struct row *r, uint32_t l)
+static void own_column(const struct row *r)
 {
 	const struct ftr_shape *sh = r->j->sh;
+	uint32_t l = sh->numbering.col[r->s];
 
 	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
 		r->lft[r->j->lid[i]] = sh->numbering.dest[i].port;
@@ -233,14 +236,17 @@ static void fill_column(uint8_t *restrict row, const ftr_lid *restrict lid,
 		row[lid[i]] = port;
 }
 
-/* Set ports[i * p + j] to the port of link j of the upward group in slot i. */
-static void list_ports(const struct row *r, ftr_port *ports)
+/* Set ports[i * p + j] to the port of link j mod n of the upward group in slot i, which has n links,
+ * or to FTR_PORT_NONE if the group or the link is missing.  Returns true if one is missing. */
+static bool list_ports(const struct row *r, ftr_port *ports)
 {
 	const struct ftr_shape *sh = r->j->sh;
 
 	memset(ports, FTR_PORT_NONE, 256);
 	for_each_up(sh, r->s, g)
-		memcpy(ports + g->slot * r->t->p, sh->tree.group_ports + g->first, r->t->p);
+		for (uint32_t j = 0; j < r->t->p; j++)
+			ports[g->slot * r->t->p + j] = place_link(sh, g, j % g->n_nominal);
+	return memchr(ports, FTR_PORT_NONE, r->t->w * r->t->p);
 }
 
 /* Compute the entry for destination i.  Call place_column() for the destination's switch first. */
@@ -255,95 +261,105 @@ static void place_entry(struct row *r, uint32_t i)
 			UINT64_C(1) << lid % 64;
 }
 
+/* Compute the entries for column l.  A single candidate is known without looking for candidates. */
 static void patch(struct row *r, uint32_t l)
 {
 	const struct ftr_shape *sh = r->j->sh;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n = ftr_shape_candidates(sh, r->s, l, cand);
+	uint32_t n = r->n_cand[l];
 
-	place_column(&r->place, l, cand, n);
+	cand[0] = &sh->tree.groups[sh->tree.group_first[r->s] + r->one[l]];
+	if (n > 1)
+		ftr_shape_candidates(sh, r->s, l, cand);
+	place_column(&r->place, cand, n);
 	for (uint32_t i = sh->numbering.dest_first[l]; i < sh->numbering.dest_first[l + 1]; i++)
 		place_entry(r, i);
 }
 
-/* Set only[k] to the port of group k of s, or to FTR_PORT_NONE if the group has several links. */
-static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
+/* True if the candidates for column l are all upward groups of s, for which the pattern is made. */
+static bool is_served(const struct row *r, uint32_t l)
 {
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	uint32_t n = sh->tree.n_up[s] + sh->tree.n_down[s];
-
-	for (uint32_t k = 0; k < n; k++)
-		only[k] = g[k].n == 1 ? sh->tree.group_ports[g[k].first] :
-			FTR_PORT_NONE;
+	return r->n_served && r->n_above[l] == r->n_served && r->n_cand[l] == r->n_served;
 }
 
 /* Correct the entries that were made with the pattern.  If the switch has no pattern, compute all
  * its entries. */
 static void patch_columns(struct row *r)
 {
+	/* local variables stay in registers while entries are written */
+	const struct ftr_shape_tree tree = r->j->sh->tree;
+	const struct ftr_group *g = &tree.groups[tree.group_first[r->s]];
+	const uint32_t *first = r->j->sh->numbering.dest_first;
+	const struct row row = *r;
+	const ftr_lid *lid = r->j->lid;
+	uint32_t n_sw = r->j->sh->f->n_sw;
+	uint64_t served;	/* each of its bytes is n_served */
+
+	memset(&served, (int)row.n_served, sizeof(served));
+	for (uint32_t l = 0; l < n_sw; l++)
+		if (row.n_served && l % BYTES_WORD == 0 && bytes_word(row.n_cand + l) == served &&
+		    bytes_word(row.n_above + l) == served)
+			l += BYTES_WORD - 1;
+		else if (is_served(&row, l))
+			continue;
+		else if (row.n_cand[l] == 0)
+			fill_column(row.lft, lid + first[l], first[l + 1] - first[l], FTR_PORT_NONE);
+		else if (row.n_cand[l] == 1 && g[row.one[l]].n == 1)
+			fill_column(row.lft, lid + first[l], first[l + 1] - first[l],
+				    tree.group_ports[g[row.one[l]].first]);
+		else
+			patch(r, l);
+}
+
+/* Compute the entries for which the pattern has a missing link. */
+static void fill_missing(struct row *r)
+{
 	const struct ftr_shape *sh = r->j->sh;
 	const uint32_t *first = sh->numbering.dest_first;
-	const uint8_t *n_cand = r->n_cand, *n_above = r->n_above, *one = r->one;
-	uint32_t own = sh->numbering.col[r->s], n_sw = sh->f->n_sw;
-	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
-	const ftr_lid *lid = r->j->lid;
-	uint64_t served;	/* each of its bytes is n_served */
-	ftr_port only[FTR_PORT_MAX + 1];
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t n = 0;
 
-	only_ports(sh, r->s, only);
-	memset(&served, (int)n_served, sizeof(served));
-	for (uint32_t l = 0; l < n_sw; l++) {
-		uint32_t n;
-
-		if (n_served && l % BYTES_WORD == 0 &&
-		    bytes_word(n_above + l) == served &&
-		    bytes_word(n_cand + l) == served) {
-			l += BYTES_WORD - 1;
-			continue;
-		}
-		n = first[l + 1] - first[l];
-		if (n_above[l] == n_served && n_cand[l] == n_served &&
-		    n_served)
-			continue;
-		if (l == own) {
-			own_column(r, l);
-		} else if (n_cand[l] == 0) {
-			fill_column(r->lft, lid + first[l], n, FTR_PORT_NONE);
-		} else if (n_cand[l] == 1 && only[one[l]] != FTR_PORT_NONE) {
-			fill_column(r->lft, lid + first[l], n, only[one[l]]);
-		} else {
-			patch(r, l);
-		}
-	}
+	for_each_up(sh, r->s, g)
+		cand[n++] = g;
+	place_column(&r->place, cand, n);
+	for (uint32_t l = 0; l < sh->f->n_sw; l++)
+		for (uint32_t i = first[l]; i < first[l + 1]; i++)
+			if (r->lft[r->j->lid[i]] == FTR_PORT_NONE && is_served(r, l))
+				place_entry(r, i);
 }
 
 static void route_switch(struct row *r, ftr_sw s)
 {
 	const struct job *j = r->j;
 	ftr_port ports[256];
+	bool missing = false;
 
 	r->s = s;
 	r->lft = ftr_tables_row(j->out, s);
-	r->t = NULL;
+	r->n_served = 0;
 	count_candidates(r);
 	place_switch(&r->place, j->sh, s);
 	if (j->pattern_of[s] == NO_PATTERN) {
 		memset(r->lft, FTR_PORT_NONE, j->out->stride);
 	} else {
 		r->t = &j->pattern[j->pattern_of[s]];
-		list_ports(r, ports);
+		r->n_served = j->sh->tree.n_up[s];
+		missing = list_ports(r, ports);
 		bytes_lookup(r->lft, r->t->place, j->out->stride, ports);
 	}
 	patch_columns(r);
+	own_column(r);
+	if (missing)
+		fill_missing(r);
 }
 
-static void route_some(void *ctx, unsigned int worker, uint32_t begin,
-		       uint32_t end)
+static void route_some(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	struct job *j = ctx;
+	struct row r = j->row[worker];	/* a copy, in cache lines of its own */
 
 	for (uint32_t s = begin; s < end; s++)
-		route_switch(&j->row[worker], s);
+		route_switch(&r, s);
 }
 
 static void fill_extra(const struct job *j, const struct connect *extra)
@@ -358,7 +374,7 @@ static void fill_extra(const struct job *j, const struct connect *extra)
 		uint32_t n = connect_candidates(sh, extra, e, cand);
 
 		place_switch(&pl, sh, e->sw);
-		place_column(&pl, e->col, cand, n);
+		place_column(&pl, cand, n);
 		for (uint32_t k = sh->numbering.dest_first[e->col];
 		     k < sh->numbering.dest_first[e->col + 1]; k++) {
 			ftr_lid lid = j->lid[k];

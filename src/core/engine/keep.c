@@ -138,7 +138,7 @@ static void keep_column(const struct engine_run *k, struct port_choice *place, f
 
 	ftr_shape_ports(sh, cand, n, ports);
 	if (n)
-		place_column(place, l, cand, n);
+		place_column(place, cand, n);
 	for (uint32_t i = u->dest_first[l]; i < u->dest_first[l + 1]; i++) {
 		uint8_t *entry = &row[u->dest[i].lid], prefer = *entry;
 

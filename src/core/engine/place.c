@@ -147,10 +147,8 @@ void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 	bytes_clear(paths, must, n);
 }
 
-void place_column(struct port_choice *pl, uint32_t l,
-		  const struct ftr_group *const *cand, uint32_t n)
+void place_column(struct port_choice *pl, const struct ftr_group *const *cand, uint32_t n)
 {
-	pl->l = l;
 	pl->cand = cand;
 	pl->n = n;
 	pl->slots = pl->w > 0;
@@ -176,8 +174,7 @@ static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 }
 
 /* The displacement c, a number from 1 to W - 1.  W must be greater than 1. */
-static uint32_t displacement(const struct port_choice *pl, int32_t a,
-			     uint32_t period)
+static uint32_t displacement(const struct port_choice *pl, int32_t a, uint32_t period)
 {
 	return 1 + mod(floor_div(a, pl->b) +
 		       (int32_t)(period * ((pl->w - 1) / pl->r) + pl->w / 2 -
@@ -226,8 +223,7 @@ static const struct ftr_group *slot_group(struct port_choice *pl,
 
 /* ---- links ------------------------------------------------------------- */
 
-ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
-		    uint32_t link)
+ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g, uint32_t link)
 {
 	const uint8_t *pos = sh->tree.port_pos + g->first;
 
@@ -242,8 +238,7 @@ ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 /* The port of link k = z mod n of the group.  If link k is missing, take the first present link
  * from link k + 1 + floor(z / n) mod (n - 1) on.  So the destinations of the missing link are
  * divided among the other links. */
-static ftr_port link_port(const struct ftr_shape *sh,
-			  const struct ftr_group *g, uint32_t z)
+static ftr_port link_port(const struct ftr_shape *sh, const struct ftr_group *g, uint32_t z)
 {
 	uint32_t n = g->n_nominal, k = n == 1 ? 0 : z % n;
 	ftr_port port = place_link(sh, g, k);

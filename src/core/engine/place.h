@@ -8,7 +8,7 @@
  *	struct port_choice pl;			on the stack, nothing is allocated
  *	place_switch(&pl, sh, s)
  *	  n = ftr_shape_candidates(sh, s, l, cand)
- *	  place_column(&pl, l, cand, n)		once per column
+ *	  place_column(&pl, cand, n)		once per column
  *	    place_port(&pl, dest)		any number of times
  *
  * place.c describes the rules.
@@ -33,7 +33,6 @@ struct port_choice {
 	int32_t b;		/* B: number of consecutive blocks with the same displacement */
 	int32_t pod_first;	/* number of the block that is the pod of the switch */
 	/* set by place_column() */
-	uint32_t l;
 	const struct ftr_group *const *cand;
 	uint32_t n;
 	bool slots;		/* true: every candidate has a slot (nominal position of an upward
@@ -54,11 +53,10 @@ void place_switch(struct port_choice *pl, const struct ftr_shape *sh, ftr_sw s);
 void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 		     uint8_t *one, uint8_t *must);
 
-/* Prepare place_port() for the destinations of column l, which are on one switch.  cand[n]: the
- * candidates for these destinations, sorted by the member `pos`.  The array must stay valid until
- * the last place_port() for these destinations. */
-void place_column(struct port_choice *pl, uint32_t l,
-		  const struct ftr_group *const *cand, uint32_t n);
+/* Prepare place_port() for destinations with the same candidates.  cand[n]: these candidates,
+ * sorted by the member `pos`.  The array must stay valid until the last place_port() for these
+ * destinations. */
+void place_column(struct port_choice *pl, const struct ftr_group *const *cand, uint32_t n);
 
 /* The number q of the formula in place.c.  For a host with an upward path, q is in up_path[d].
  * Otherwise q = floor(d / Pi). */
@@ -76,13 +74,11 @@ static inline uint32_t place_number(const struct ftr_shape *sh,
 const struct ftr_up_path *place_up_path(const struct ftr_shape *sh, ftr_sw s);
 
 /* The port for destination t on the switch of the last place_switch(); FTR_PORT_NONE: there is no
- * candidate.  t must be on the destination switch of the last place_column().  The two switches
- * must differ. */
+ * candidate.  t must have the candidates of the last place_column(), and be on another switch. */
 ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t);
 
 /* The port of the link with nominal position `link` in the group; FTR_PORT_NONE: the link is
  * missing. */
-ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
-		    uint32_t link);
+ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g, uint32_t link);
 
 #endif

@@ -62,7 +62,7 @@ static uint32_t route_column(const struct ftr_incr *lv, struct port_choice *plac
 	uint64_t allowed[FTR_PORT_SET];
 
 	by_load = keep && !by_turn && n_cand;
-	place_column(place, l, cand, n_cand);
+	place_column(place, cand, n_cand);
 	if (keep)
 		ftr_shape_ports(v, cand, n_cand, allowed);
 	for (uint32_t i = v->numbering.dest_first[l]; i < v->numbering.dest_first[l + 1]; i++) {

@@ -196,7 +196,9 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 			any = true;
 		}
 	}
-	for (ftr_sw s = 0; !any && s < z->f->n_sw; s++)
+	if (any)
+		return true;
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
 		if (share[s].part && !ratio_above(best, share[s]))
 			height[s] = k;
 	return true;

@@ -113,12 +113,14 @@ static void add_node(struct gen_growth *z, unsigned int l, uint32_t i)
 		return;
 	snprintf(name, sizeof(name), "host-%u", i);
 	z->shape->name(z, l, i, name);
-	if (l > 0)
+	if (l > 0) {
 		z->status = ftr_builder_add_switch(z->b, &(struct ftr_switch){
 			.guid = v->guid[i], .n_ports = (ftr_port)v->n_ports,
 			.lid = next_lid(z), .name = name,
 		}, z->err);
-	for (unsigned int p = 1; !l && p <= v->n_ports; p++)
+		return;
+	}
+	for (unsigned int p = 1; p <= v->n_ports; p++)
 		if (!z->status)
 			z->status = ftr_builder_add_endport(z->b, &(struct ftr_endport){
 				.guid = v->guid[i] + p, .node_guid = v->guid[i],

@@ -189,9 +189,10 @@ static void revive_channel(struct sim *m, uint32_t c)
 	struct channel *h = &m->ch[c];
 
 	h->up = true;
-	for (unsigned int v = 0; !h->to_station && v < m->n_vls; v++)
-		m->room.credit[c * m->n_vls + v] = buffer_behind(m, c) -
-			m->room.occ[h->dst * m->n_vls + v];
+	if (!h->to_station)
+		for (unsigned int v = 0; v < m->n_vls; v++)
+			m->room.credit[c * m->n_vls + v] = buffer_behind(m, c) -
+				m->room.occ[h->dst * m->n_vls + v];
 	touch(m, c);
 }
 

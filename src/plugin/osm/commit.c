@@ -84,12 +84,13 @@ bool ibf_ranks_differ(struct ibf_plugin *p, struct ibf_generation *gen)
 {
 	const struct ibf_generation *old = p->ranked;
 	const struct ftr_fabric *f = gen->fabric;
+	bool compare = gen->stats.order_known && old && old->stats.order_known;
 	bool differ = !gen->stats.order_known;
 
-	for (ftr_sw s = 0; old && old->stats.order_known && !differ && s < f->n_sw; s++) {
+	for (ftr_sw s = 0; compare && s < f->n_sw; s++) {
 		ftr_sw t = ftr_fabric_find_sw(old->fabric, f->sw[s].guid);
 
-		differ = t != FTR_SW_NONE && old->stats.order[t] != gen->stats.order[s];
+		differ |= t != FTR_SW_NONE && old->stats.order[t] != gen->stats.order[s];
 	}
 	ibf_generation_put(p->ranked);
 	p->ranked = ibf_generation_get(gen);

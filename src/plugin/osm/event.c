@@ -156,7 +156,7 @@ static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
 	r->whole = FTR_SW_NONE;
 	for (int i = 0; i < 2 && r->whole == FTR_SW_NONE; i++)
 		if (all_links_at(r, end[i]) &&
-		    (!up ? f->rr.view && !is_linked(f->rr.view, r, end[i]) :
+		    (!up ? !is_linked(f->rr.view, r, end[i]) :
 		     up == r->n_links && is_down(f, fab->sw[end[i]].guid)))
 			r->whole = end[i];
 }

@@ -157,6 +157,19 @@ void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m)
 	}
 	head(out, "drained_parts", false, "Drained switches, links and host ports.");
 	fprintf(out, "ibfattree_drained_parts %" PRIu32 "\n", m->drain.now.n);
+	if (m->drain.now.n)
+		head(out, "drained_since_timestamp_seconds", false,
+		     "When a part was drained, in seconds since 1970; port 0: all ports.");
+	for (uint32_t i = 0; i < m->drain.now.n; i++) {
+		const struct ftr_drain *p = &m->drain.now.part[i];
+
+		fprintf(out, "ibfattree_drained_since_timestamp_seconds{guid=\"0x%016" PRIx64
+			"\",port=\"%u\",by=\"", p->guid, p->port);
+		put_label(out, p->by);
+		fputs("\",name=\"", out);
+		put_label(out, p->name);
+		fprintf(out, "\"} %" PRIu64 "\n", p->since);
+	}
 	head(out, "unreachable_pairs", false,
 	     "Unreachable pairs of ports, by the kind of their ends.");
 	fprintf(out, "ibfattree_unreachable_pairs{ends=\"hosts\"} %" PRIu64 "\n"

@@ -408,8 +408,7 @@ bool ibf_prefer_same(struct ibf_engine *e, const struct ibf_generation *gen)
 	struct ibf_prefer *r = &e->prefer;
 
 	take_result(e);
-	return r->gen && !r->better && r->stage != IBF_ADOPTING && r->changes == gen->preferred &&
-		!has_grown(r, gen);
+	return r->gen && !r->better && r->changes == gen->preferred;
 }
 
 static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)

@@ -86,7 +86,7 @@ static uint32_t list_files(const char *own, struct state_file **file,
 		char *path;
 
 		if (!is_state_name(d->d_name) ||
-		    fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+		    fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) ||	/* not covered: a file that vanishes */
 		    (st.st_uid && st.st_uid != geteuid()))
 			continue;
 		path = ftr_asprintf("%s/%s", state_dir(), d->d_name);
@@ -123,6 +123,19 @@ static bool set_nominal(struct ibf_plugin *p, struct ftr_nominal *n)
 	return true;
 }
 
+/* Give the tables to their engine, if it has not routed yet. */
+static void restore_tables(struct ibf_plugin *p, const struct state_file *file, struct ftr_state *s)
+{
+	for (unsigned int i = 0; i < p->n_engines && s->t; i++) {
+		struct ibf_engine *e = &p->engine[i];
+
+		if (strcmp(e->ops->name, s->engine) || e->prefer.stage != IBF_NO_ROUTING)
+			continue;
+		ibf_prefer_restore(e, p->nominal, s);
+		p->stored = file->own ? e : NULL;
+	}
+}
+
 /* Use what was read from the file: the nominal fabric, and the tables of one engine.  *nomem:
  * memory was exhausted. */
 static void use_state(struct ibf_plugin *p, const struct state_file *file, struct ftr_state *s,
@@ -137,14 +150,8 @@ static void use_state(struct ibf_plugin *p, const struct state_file *file, struc
 	if (s->reshaped)
 		ibf_log(p, IBF_NOMINAL, "%s was made with other options or GUID files; the shape of the nominal fabric is computed again",
 			file->path);
-	for (unsigned int i = 0; i < p->n_engines && s->t && !s->reshaped; i++) {
-		struct ibf_engine *e = &p->engine[i];
-
-		if (strcmp(e->ops->name, s->engine) || e->prefer.stage != IBF_NO_ROUTING)
-			continue;
-		ibf_prefer_restore(e, p->nominal, s);
-		p->stored = file->own ? e : NULL;
-	}
+	else
+		restore_tables(p, file, s);
 	if (!file->own)
 		ibf_log(p, IBF_NOMINAL, "the nominal fabric was read from %s", file->path);
 }

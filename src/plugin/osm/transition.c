@@ -20,7 +20,7 @@
  * - Traps arrive.  The fast path queues them, as in every routing.  A repair follows the sweep.
  * - Hosts join multicast groups.  The thread of this callback builds their trees later.
  * - This manager loses the mastership, or OpenSM exits.  The transition then ends after the current
- *   packets.  In the first case OpenSM changes no further entry: the new master does.
+ *   packets, and OpenSM changes no further entry: the next master does.
  * - A write of the fast path is not over yet.  The callback waits, and reads its blocks again.
  *
  * OpenSM's switches change only by the sweeper's thread, and by the fast path outside of routings.
@@ -121,15 +121,10 @@ struct change {
 	bool lost_known;
 };
 
-static bool is_master(const struct change *x)
-{
-	return __atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) ==
-		IB_SMINFO_STATE_MASTER;
-}
-
 static bool may_write(const struct change *x)
 {
-	return is_master(x) && !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED);
+	return __atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) ==
+		IB_SMINFO_STATE_MASTER && !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED);
 }
 
 static bool is_over(const struct change *x)
@@ -599,9 +594,9 @@ static void settle(const struct change *x)
 	}
 }
 
-/* Another manager has taken over, and replaces the remaining entries.  OpenSM goes on with its sweep: let
- * it write the entries that the switches hold.  Only a switch without an Active link gets its new table:
- * no packet can reach it, and OpenSM will activate its links.  OpenSM's lock is held. */
+/* The next master replaces the remaining entries.  OpenSM goes on with its sweep: let it write the entries
+ * that the switches hold.  Only a switch without an Active link gets its new table: no packet can reach it,
+ * and OpenSM will activate its links.  OpenSM's lock is held. */
 static void leave_tables(const struct change *x)
 {
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
@@ -678,8 +673,8 @@ static void report(struct change *x, const char *why)
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
 	if (x->plan.f && (!left.entries || !has_entries(x->now)))
 		rest = false;
-	if (rest && !is_master(x)) {
-		ibf_log(x->p, IBF_TRANSITION, "%s: another manager has taken over: it replaces the remaining %s",
+	if (rest && x->plan.f && !may_write(x)) {
+		ibf_log(x->p, IBF_TRANSITION, "%s: this manager is no longer the master, or ends; the next master replaces the remaining %s",
 			x->name, ibf_count(left.entries, "entry", "entries").s);
 	} else if (rest) {
 		x->p->unordered_at = ibf_now_ms();
@@ -743,7 +738,7 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 			ibf_fast_written(p->fast, x.proved, x.b.changed, x.b.n * FTR_LFT_BLOCK);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
-		if (!is_master(&x))
+		if (!may_write(&x))
 			leave_tables(&x);
 	}
 	report(&x, why_not(&x, &err));

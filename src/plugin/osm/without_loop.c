@@ -41,17 +41,17 @@ static void leave_cycle(struct ftr_tables *t, const struct ftr_tables *new,
 			const struct ftr_check_report *rep)
 {
 	const struct ftr_channel *c = rep->cycle;
-	uint32_t best = 0, least = UINT32_MAX;
+	uint32_t best = 0, least = UINT32_MAX, len = FTR_MIN(rep->cycle_len, (uint32_t)FTR_CYCLE_MAX);
 
-	for (uint32_t i = 0; i < rep->cycle_len; i++) {
-		uint32_t n = count_waiting(t, new, &c[i], &c[(i + 1) % rep->cycle_len], false);
+	for (uint32_t i = 0; i < len; i++) {
+		uint32_t n = count_waiting(t, new, &c[i], &c[(i + 1) % len], false);
 
 		if (n && n < least) {
 			least = n;
 			best = i;
 		}
 	}
-	count_waiting(t, new, &c[best], &c[(best + 1) % rep->cycle_len], true);
+	count_waiting(t, new, &c[best], &c[(best + 1) % len], true);
 }
 
 enum ftr_status ibf_without_loop(struct ibf_plugin *p, const struct ftr_fabric *f,

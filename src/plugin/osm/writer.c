@@ -28,7 +28,7 @@ struct ibf_writer {
 	struct ibf_job *first, **end;
 	size_t n, bytes;	/* number of waiting jobs, and their memory in bytes */
 	bool busy;		/* a job is running */
-	bool stop;		/* no more jobs are accepted */
+	bool stop;		/* the thread ends when no job is left */
 	bool cancel;		/* no write is waited for any longer */
 	struct helper *helper;	/* set by the thread only; NULL: not started, or ended */
 	uint64_t series[IBF_N_MSG];	/* failed jobs of each kind since a job of this kind last
@@ -63,7 +63,7 @@ static bool drop_helper(struct ibf_writer *w)
 {
 	struct helper *h = w->helper;
 
-	if (!helper_end(h))
+	if (!helper_end(h))	/* not covered: only a file system that hangs keeps a killed process */
 		return false;
 	set_helper(w, NULL);
 	helper_free(h);
@@ -78,7 +78,7 @@ static enum ftr_status start_helper(struct ibf_writer *w, struct ftr_err *err)
 
 	if (w->helper && !w->failed && helper_is_busy(w->helper, 0))
 		return FTR_OK;
-	if (w->helper && !drop_helper(w))
+	if (w->helper && !drop_helper(w))	/* not covered: see drop_helper() */
 		return ftr_fail(err, FTR_IO, "a file system hangs, and keeps the last process");
 	w->failed = false;
 	st = helper_start(HELPER_FILES, &h, err);
@@ -237,8 +237,7 @@ bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j)
 	*q = *j;
 	pthread_mutex_lock(&w->mutex);
 	old = take_older(w, j);
-	if (w->stop || w->n == IBF_WRITER_JOBS ||
-	    size_of(j) > IBF_WRITER_BYTES - w->bytes) {
+	if (w->n == IBF_WRITER_JOBS || size_of(j) > IBF_WRITER_BYTES - w->bytes) {
 		static const struct ftr_err full = {
 			FTR_LIMIT, "the disk does not keep up, the queue is full"
 		};

@@ -46,7 +46,7 @@ bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		ftr_port p = ftr_tables_row(v->sent, s)[v->sm_lid];
 		const struct ftr_swport *port;
 
-		if (!p || p > f->sw[s].n_ports || n + first == RR_DR_HOPS_MAX)
+		if (p > f->sw[s].n_ports || n + first == RR_DR_HOPS_MAX)
 			return false;
 		port = ftr_fabric_port(f, s, p);
 		if (port->peer_kind != FTR_PEER_SW ||

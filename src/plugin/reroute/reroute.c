@@ -188,13 +188,6 @@ static int by_step_and_lid(const void *x, const void *y)
 	return FTR_ORDER(a->step, b->step) ?: FTR_ORDER(a->lid, b->lid);
 }
 
-static int by_lid_and_step(const void *x, const void *y)
-{
-	const struct ftr_change *a = x, *b = y;
-
-	return FTR_ORDER(a->lid, b->lid) ?: FTR_ORDER(a->step, b->step);
-}
-
 /* Returns false unless the graph shows that no credit loop can form while the entries are written,
  * nor afterwards.  LIDs whose entries could close one are refused.
  *
@@ -212,11 +205,10 @@ static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res, bo
 	made = safe = w && !graph_now(f, &err);
 	if (made && res->n_changes) {
 		memcpy(w, res->change, res->n_changes * sizeof(*w));
-		qsort(w, res->n_changes, sizeof(*w), older ? by_lid_and_step : by_step_and_lid);
+		qsort(w, res->n_changes, sizeof(*w), by_step_and_lid);
 	}
 	for (uint32_t i = 0, end; made && i < res->n_changes; i = end) {
-		for (end = i + 1; end < res->n_changes && w[i].lid == w[end].lid &&
-		     (older || w[i].step == w[end].step); end++)
+		for (end = i + 1; end < res->n_changes && !by_step_and_lid(&w[i], &w[end]); end++)
 			;
 		if (!older && w[i].step != step && w[i].step >= res->first_drain)
 			ftr_cdg_drain_all(f->view->graph);
@@ -234,29 +226,29 @@ static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res, bo
  * The check of the changed entries (check()) is not enough for that, because it relies on the paths of all
  * other entries.  The planner of ddlr checks its writes itself.
  *
- * Packets that follow older entries are in the graph in passes 0 and 1.  If a credit loop with them is not
+ * Packets that follow older entries are in the graph in pass 0.  If a credit loop with them is not
  * excluded, they are ignored: until the repair is written, all packets to the dead links are lost. */
 enum ftr_status rr_apply(struct rr *f, const struct ftr_incr_event *ev, uint32_t n,
 			 const struct ftr_incr_result **res, struct ftr_err *err)
 {
 	struct rr_view *v = f->view;
 	bool older = !v->planner && rr_has_older(f, true);
-	const int first = older && v->graph ? 0 : 2;
+	const int first = older && v->graph ? 0 : 1;
 	enum ftr_status st;
 
-	for (int pass = first; pass < 4; pass++) {
+	for (int pass = first; pass < 3; pass++) {
 		pthread_mutex_lock(&f->view_lock);
 		if (pass > first)
 			ftr_incr_undo(v->incr);
-		if (pass % 2 == 0)
+		if (pass < 2)
 			ftr_incr_spare(v->incr, true);
 		st = ftr_incr_apply(v->incr, ev, n, res, err);
 		pthread_mutex_unlock(&f->view_lock);
-		v->unsafe = older && pass > 1;
-		if (pass > 1)
+		v->unsafe = older && pass;
+		if (pass)
 			rr_graph_drop(v);
-		if (st || v->planner || (pass > 1 && !(*res)->n_spared) ||
-		    is_free_of_loops(f, *res, pass < 2))
+		if (st || v->planner || (pass && !(*res)->n_spared) ||
+		    is_free_of_loops(f, *res, !pass))
 			return st;
 	}
 	pthread_mutex_lock(&f->view_lock);
