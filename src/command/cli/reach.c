@@ -107,8 +107,8 @@ static void lost_pair(struct build *b, ftr_sw s, ftr_lid lid)
 		enter(b, o, s, n_ep, 0);
 }
 
-/* Counts the pairs from s to switches without an up/down path, which are most of the lost pairs, and
- * returns the other bits.  col: the columns of the switches whose LIDs have the bits of `sws`. */
+/* Counts the pairs from s to switches without an up/down path (most of the lost pairs), and returns
+ * the other bits.  col: the columns of the switches whose LIDs have the bits of `sws`. */
 static uint64_t count_switches(const struct build *b, ftr_sw s, uint64_t lost, uint64_t sws,
 			       const uint32_t *col)
 {

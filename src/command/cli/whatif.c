@@ -76,9 +76,9 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-/* Routes f as the plugin would.  *t: NULL, or tables whose memory is used again.  If the nominal next hop of an entry is missing, another next hop
- * is chosen: by link load, or by the formula with --balance off.  stats may be NULL.  Returns the
- * time in milliseconds. */
+/* Routes f as the plugin would.  If the nominal next hop of an entry is missing, another next hop is
+ * chosen: by link load, or by the formula with --balance off.  *t: NULL, or tables whose memory is
+ * used again.  stats may be NULL.  Returns the time in milliseconds. */
 static double route(const struct cli_whatif *j, const struct ftr_fabric *f,
 		    struct ftr_route_opts *ro, struct ftr_shape **sh,
 		    struct ftr_tables **t, struct ftr_route_stats *stats)
@@ -97,8 +97,8 @@ static double route(const struct cli_whatif *j, const struct ftr_fabric *f,
 	return (cli_now() - t0) * 1e3;
 }
 
-/* Returns tables t of the undamaged fabric for f, a copy of it without some parts: t itself if f has
- * all switches.  Free the result with drop(). */
+/* Returns tables t of the undamaged fabric for f, a copy of this fabric without some parts: t itself
+ * if f has all switches.  Free the result with drop(). */
 static const struct ftr_tables *carry(const struct cli_whatif *j, const struct ftr_tables *t,
 				      const struct ftr_fabric *f)
 {
@@ -111,9 +111,8 @@ static void drop(const struct ftr_tables *here, const struct ftr_tables *t)
 		ftr_tables_free((struct ftr_tables *)(uintptr_t)here);
 }
 
-/* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
- * load or full.  If they are kept, only the all-to-all load is
- * balanced, because the fabric is incomplete. */
+/* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance load or
+ * full.  If they are kept, only the all-to-all load is balanced, because the fabric is incomplete. */
 static double reroute(const struct cli_whatif *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {
@@ -400,7 +399,7 @@ static void all_runs(struct cli_whatif *j)
 	cli_progress("applying faults, routing and checking");
 	cli_progress_step(0, j->repeat);
 	if (!j->tables)
-		j->tables = cli_calloc(ftr_team_size(j->in.team), sizeof(struct ftr_tables *), "tables");
+		j->tables = cli_calloc(ftr_team_size(j->in.team), sizeof(*j->tables), "tables");
 	if (j->repeat < 2 * ftr_team_size(j->in.team)) {
 		some_runs(j, 0, 0, j->repeat);
 	} else {
