@@ -29,7 +29,8 @@ struct ftr_tables {
 	uint8_t *lft;		/* n_sw rows */
 	/* like: NULL, or tables of the same size.  An entry may differ from theirs only if bit lid % 64
 	 * of differ[sw * stride / 64 + lid / 64] is set.  Engines set like; code that changes
-	 * entries later sets their bits, or sets like to NULL. */
+	 * entries later sets their bits, or sets like to NULL.  like must be NULL before the tables
+	 * to which it points change or are freed. */
 	const struct ftr_tables *like;
 	uint64_t *differ;
 };

@@ -138,6 +138,22 @@ static void same_again(const struct state *z, const struct ftr_keep *keep,
 	}
 }
 
+/* The search may move all entries: the base changes neither the tables, nor their differences, and the
+ * memory can be used again. */
+static void search_everything(const struct state *z, const struct ftr_keep *keep,
+			      struct ftr_tables *u)
+{
+	struct ftr_keep with = *keep, without = { .prefer = z->before, .search_all = true };
+	struct ftr_tables *t = route(z, z->after, &without);
+
+	with.search_all = true;
+	for (uint32_t i = 0; i < 2; i++) {
+		route_into(z, z->after, &with, u);
+		same_entries(z, t, u, "a search of all entries");
+	}
+	ftr_tables_free(t);
+}
+
 static void same_tables(const struct state *z)
 {
 	struct ftr_keep keep = { .prefer = z->before };
@@ -153,6 +169,7 @@ static void same_tables(const struct state *z)
 	n.like += u->like != NULL;
 	same_entries(z, t, u, "the base");
 	same_again(z, &keep, t, u);
+	search_everything(z, &keep, u);
 	ck_assert(!engine_base_marks(base, z->after, &keep, &mark, &err));
 	n.marked += mark != NULL;
 	n.differ += mark && memcmp(t->lft, z->before->lft, bytes) != 0;

@@ -69,8 +69,7 @@ static size_t word_of(const struct engine_run *k, ftr_sw s, ftr_lid lid)
 	return (size_t)s * (k->t->stride / 64) + lid / 64;
 }
 
-static void set_bit(const struct engine_run *k, uint64_t *bits, ftr_sw s,
-		    ftr_lid lid)
+static void set_bit(const struct engine_run *k, uint64_t *bits, ftr_sw s, ftr_lid lid)
 {
 	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
 }
@@ -289,6 +288,8 @@ enum ftr_status engine_finish(struct engine_run *run, struct ftr_balance_input *
 	if (!st)
 		st = balance_run(in, place.bits && any(place.bits, words) ? &place : NULL, run->t,
 				 run->team, run->report, err);
+	if (all)	/* any entry may have changed */
+		run->t->like = NULL;
 	in->movable = NULL;
 	in->extra = NULL;
 	free_bits(run);

@@ -567,8 +567,7 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 	enum ftr_status st = ibf_blocks_read(&x->b, ibf_now_ms() + READ_LIMIT_MS, x->now, &failed,
 					     err);
 
-	if (failed)
-		add_silent(x);
+	add_silent(x);
 	x->unread += (uint32_t)failed;
 	ibf_clear_invalid(x->f, x->now, x->to);
 	return st;
