@@ -4,7 +4,12 @@
 # Tests of the engine ddlr.  After a fault, a local repair writes a few blocks.  Then the transition
 # to new tables follows.  The next sweep finds nothing to change.
 
-ddlr_up() { fast_up < <(echo 'routing_engine ddlr'; cat); }
+# A fault less than a packet lifetime after the last write has no local repair, so packets live for only
+# 67 ms.  Links that are cut several times are not damped.
+ddlr_up() {
+	fast_up 'fast_flap_limit 0' < \
+		<(printf '%s\n' 'routing_engine ddlr' 'packet_life_time 0x0e'; cat)
+}
 
 # stage_event STAGE KEY: print the value of KEY in the last event of this stage.
 stage_event() {
@@ -345,12 +350,10 @@ large_fabric() {
 	fi
 }
 
-# A fault less than a packet lifetime after the last write has no local repair.  The cases of stages
-# set the lifetime to 67 ms, so that each fault has one.
 case_ddlr_stages_one_vl() {
 	local vls=1
 	large_fabric
-	ddlr_up <<<'packet_life_time 0x0e'
+	ddlr_up </dev/null
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))
 	down
@@ -359,7 +362,7 @@ case_ddlr_stages_one_vl() {
 case_ddlr_stages_two_vls() {
 	local vls=2
 	large_fabric
-	ddlr_up <<<$'qos TRUE\npacket_life_time 0x0e'
+	ddlr_up <<<'qos TRUE'
 	logged 'IBF007: ddlr: packets use a second VL on the link after .*; SL 0-15: VL 1 instead of VL 0'
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))
