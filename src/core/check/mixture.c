@@ -76,7 +76,7 @@ static void find_turns(void *ctx, unsigned int worker, uint32_t begin, uint32_t 
 	bool bad = false;
 
 	(void)worker;
-	for (uint32_t i = begin; i < end; i++)
+	for (uint32_t i = begin; i < end; i++) {
 		for (unsigned int k = n_different(m, i); k-- > 0;)
 			for (uint32_t b = 0; b < FTR_LFT_BLOCK; b++) {
 				uint16_t to = m->lead[(size_t)(i / m->n_blocks) * 256 +
@@ -85,8 +85,11 @@ static void find_turns(void *ctx, unsigned int worker, uint32_t begin, uint32_t 
 
 				bad |= to == FLAT || (to && to != UP && m->up[down] >> b & 1);
 			}
-	if (bad)
-		atomic_store(&m->unproved, true);
+		if (bad) {
+			atomic_store(&m->unproved, true);
+			return;
+		}
+	}
 }
 
 enum ftr_status ftr_check_mixtures(const struct ftr_fabric *f, const struct ftr_tables *const t[2],

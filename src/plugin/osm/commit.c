@@ -90,7 +90,10 @@ bool ibf_ranks_differ(struct ibf_plugin *p, struct ibf_generation *gen)
 	for (ftr_sw s = 0; compare && s < f->n_sw; s++) {
 		ftr_sw t = ftr_fabric_find_sw(old->fabric, f->sw[s].guid);
 
-		differ |= t != FTR_SW_NONE && old->stats.order[t] != gen->stats.order[s];
+		if (t != FTR_SW_NONE && old->stats.order[t] != gen->stats.order[s]) {
+			differ = true;
+			break;
+		}
 	}
 	ibf_generation_put(p->ranked);
 	p->ranked = ibf_generation_get(gen);

@@ -126,13 +126,14 @@ static bool set_nominal(struct ibf_plugin *p, struct ftr_nominal *n)
 /* Give the tables to their engine, if it has not routed yet. */
 static void restore_tables(struct ibf_plugin *p, const struct state_file *file, struct ftr_state *s)
 {
-	for (unsigned int i = 0; i < p->n_engines && s->t; i++) {
+	for (unsigned int i = 0; i < p->n_engines; i++) {
 		struct ibf_engine *e = &p->engine[i];
 
 		if (strcmp(e->ops->name, s->engine) || e->prefer.stage != IBF_NO_ROUTING)
 			continue;
 		ibf_prefer_restore(e, p->nominal, s);
 		p->stored = file->own ? e : NULL;
+		return;
 	}
 }
 
@@ -150,7 +151,7 @@ static void use_state(struct ibf_plugin *p, const struct state_file *file, struc
 	if (s->reshaped)
 		ibf_log(p, IBF_NOMINAL, "%s was made with other options or GUID files; the shape of the nominal fabric is computed again",
 			file->path);
-	else
+	else if (s->t)
 		restore_tables(p, file, s);
 	if (!file->own)
 		ibf_log(p, IBF_NOMINAL, "the nominal fabric was read from %s", file->path);
