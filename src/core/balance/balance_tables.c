@@ -116,22 +116,29 @@ static void save_best(struct work *w)
 			w->best_entry[i] = w->copy[d].entry[w->movable.sw[i]];
 }
 
-/* Write the best tables.  If any entry may change, the copy becomes one of the tables before.
- * Returns the number of entries that change. */
-static uint64_t write_best(const struct work *w)
+/* Write the best tables if any entry may change.  The copy becomes one of the tables before, because
+ * comparing with the tables themselves takes longer.  Returns the number of entries that change. */
+static uint64_t write_all(const struct work *w)
 {
 	const uint8_t *best = w->best_entry;
 	uint64_t differ = 0;
 
-	if (!w->in->movable)
-		balance_copy_read(w->net, w->t, w->team, w->copy);
-	for (uint32_t d = 0; d < w->net->n_dests && !w->in->movable; d++)
+	balance_copy_read(w->net, w->t, w->team, w->copy);
+	for (uint32_t d = 0; d < w->net->n_dests; d++)
 		for (ftr_sw s = 0; s < w->net->f->n_sw; s++, best++)
 			if (w->copy[d].entry[s] != *best) {
 				ftr_tables_row(w->t, s)[w->net->dest[d].lid] = *best;
 				differ++;
 			}
-	for (uint32_t d = 0; d < w->net->n_dests && w->in->movable; d++)
+	return differ;
+}
+
+/* The same if only the entries in w->movable may change. */
+static uint64_t write_movable(const struct work *w)
+{
+	uint64_t differ = 0;
+
+	for (uint32_t d = 0; d < w->net->n_dests; d++)
 		for (uint32_t i = w->movable.first[d]; i < w->movable.first[d + 1]; i++) {
 			uint8_t *entry = ftr_tables_row(w->t, w->movable.sw[i]) +
 				w->net->dest[d].lid;
@@ -458,7 +465,7 @@ static void report(struct work *w)
 		r->shift_after = mean(w, w->best.sum);
 	}
 	if (w->best_entry)
-		r->moved = write_best(w);
+		r->moved = w->in->movable ? write_movable(w) : write_all(w);
 }
 
 static enum ftr_status search(struct work *w, struct ftr_err *err)
