@@ -48,14 +48,8 @@ struct ftr_order cli_hosts_at(const struct ftr_fabric *f, const uint64_t *guid, 
 {
 	ftr_ep *ep = cli_calloc(n, sizeof(*ep), "loads");
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t next = i ? ep[i - 1] + 1 : 0;	/* mostly right */
-
-		if (guid[i] && next < f->n_ep && f->ep[next].guid == guid[i])
-			ep[i] = next;
-		else
-			ep[i] = guid[i] ? ftr_fabric_find_ep(f, guid[i]) : FTR_EP_NONE;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		ep[i] = guid[i] ? ftr_fabric_find_ep(f, guid[i]) : FTR_EP_NONE;
 	return (struct ftr_order){ ep, n };
 }
 

@@ -2,10 +2,10 @@
 /*
  * Checks tables by their difference from checked tables, the base.
  *
- * A base is clean if all its paths are up/down paths that arrive or end at a missing entry.  For each
- * LID, the base has the entry of every switch, and the number of hops from there.  An entry of the
- * new tables is changed if it differs from the base, or if its link is down.  A path without a changed
- * entry is the same as in the base.  All other paths pass a first changed entry:
+ * A base is clean if all its paths are up/down paths that arrive or end at a missing entry, after at
+ * most 125 hops.  For each LID, the base has the entry of every switch, and the number of hops from
+ * there.  An entry of the new tables is changed if it differs from the base, or if its link is down.  A
+ * path without a changed entry is the same as in the base.  All other paths pass a first changed entry:
  *
  *	   c          a, b, c, r: unchanged entries on the way to r
  *	    \
@@ -281,7 +281,6 @@ static void check_lid(struct difference *z, const struct ftr_change *change, uin
 	z->hops = z->b->hops + (size_t)z->lid * n_sw;
 	memcpy(z->is, z->was, n_sw);
 	for (uint32_t i = 0; i < n; i++) {
-		__builtin_prefetch(&z->hops[change[i].sw]);
 		z->is[change[i].sw] = change[i].after;
 		z->changed[change[i].sw] = z->lid + 1u;
 	}

@@ -104,11 +104,10 @@ static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 {
 	const struct loss *z = ctx;
 	const struct ftr_endport *p = &f->ep[e];
-	bool dead = p->sw != FTR_SW_NONE && z->dead_sw[p->sw];
 
-	if (dead == z->dead_node[p->node])	/* most host ports: no search in the name */
-		return !dead;
-	return ftr_ep_is_aggregation(p) && p->sw != FTR_SW_NONE ? !dead : !z->dead_node[p->node];
+	if (ftr_ep_is_aggregation(p) && p->sw != FTR_SW_NONE)
+		return !z->dead_sw[p->sw];
+	return !z->dead_node[p->node];
 }
 
 static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
