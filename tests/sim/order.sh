@@ -13,6 +13,12 @@ record_up() {
 	export FTR_RECORD=$T/record SIM_PRELOAD=${SIM_PRELOAD:+$SIM_PRELOAD:}$SIM_BUILD/librecord.so
 }
 
+# record_tree: the same with a tree of 64 hosts.
+record_tree() {
+	gen "$tree" --random-guids --random-ports --seed 91
+	record_up
+}
+
 # ordered_conf [OPTION...]: opensm.conf of the plugin with these options; more lines are on stdin.
 ordered_conf() {
 	[[ $* == *balance* ]] || set -- "$@" 'balance load'
@@ -72,8 +78,7 @@ power_cycle() {
 # empties a block of a leaf.
 case_order_spine_returns() {
 	local status=0
-	gen "$tree" --random-guids --random-ports --seed 91
-	record_up
+	record_tree
 	begin_watch "$(plugin_conf </dev/null)"
 	power_cycle "$(spine)" before
 	sound
@@ -87,8 +92,7 @@ case_order_spine_returns() {
 # The same with ddlr, and a link that fails and returns.
 case_order_ddlr() {
 	local near port far far_port
-	gen "$tree" --random-guids --random-ports --seed 91
-	record_up
+	record_tree
 	# packets live for 67 ms, so that the steps do not take long
 	begin_watch "$(ordered_conf 'fast_timeout_ms 5000' <<<$'routing_engine ddlr\npacket_life_time 0xe')"
 	IFS=$'\t' read -r near port far far_port _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
@@ -119,8 +123,7 @@ case_order_takeover() {
 # opensm ends; a spine loses its power; opensm starts; and the same when the spine returns.
 case_order_restart() {
 	local it
-	gen "$tree" --random-guids --random-ports --seed 91
-	record_up
+	record_tree
 	begin_watch "$(ordered_conf </dev/null)"
 	it=$(spine)
 	osm_stop sm || fail "opensm ended with status $?"
@@ -141,8 +144,7 @@ case_order_restart() {
 case_order_handover() {
 	local polling=$'sminfo_polling_timeout 200\npolling_retry_number 2' it
 	two_managers
-	gen "$tree" --random-guids --random-ports --seed 91
-	record_up
+	record_tree
 	begin_watch "$(ordered_conf <<<"sm_priority 10"$'\n'"$polling")"
 	it=$(spine)
 	OSM_HOST["standby"]=$(sim_hosts "$T/fabric.net" | tail -n 1)
@@ -167,9 +169,8 @@ case_order_handover() {
 
 # SIGHUP: the file of root switches has changed.
 case_order_roots() {
-	gen "$tree" --random-guids --random-ports --seed 91
+	record_tree
 	spine | sed 's/^S-/0x/' >"$T/roots"
-	record_up
 	# packets live for 67 ms, so that the steps between which they are waited for do not take too long
 	begin_watch "$(ordered_conf <<<"root_guid_file $T/roots"$'\npacket_life_time 0xe')"
 	sim_cables "$T/fabric.net" | cut -f 1 | tail -n 1 | sed 's/^S-/0x/' >"$T/roots"
@@ -195,8 +196,7 @@ case_order_search() {
 # A switch is drained, dies, returns, and is in use again.
 case_order_drain() {
 	local it
-	gen "$tree" --random-guids --random-ports --seed 91
-	record_up
+	record_tree
 	begin_watch "$(plugin_conf </dev/null)"
 	it=$(spine)
 	drain drain "0x${it#S-}" >"$T/drained.txt" || fail "drain: $(<"$T/drained.txt")"
