@@ -108,7 +108,7 @@ static FILE *stage(const char *path)
 {
 	int i = n_staged, fd;
 
-	if (i == STAGED_MAX)	/* not covered: no command writes so many */
+	if (i == STAGED_MAX)	/* not covered: no command has so many output files */
 		cli_die("more than %d output files", STAGED_MAX);
 	if (now.replaces && S_ISDIR(now.old.st_mode)) {
 		errno = EISDIR;
