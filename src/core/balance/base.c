@@ -19,56 +19,42 @@ struct balance_base {
 	struct flow_dest *copy;
 	struct balance_loads loads;
 	bool loop;		/* a path of the tables has a loop, so the flows are not known */
-	/* bits of the entries that flows pass: by_dest[d][s], by_switch[s][d] */
-	uint64_t *by_dest, *by_switch;
+	uint64_t *used;		/* used[s][d / 64]: bits of the entries that flows pass; NULL: loop */
 };
 
-static size_t words(uint32_t n)
+static uint64_t *used_word(const struct balance_base *b, ftr_sw s, uint32_t d)
 {
-	return n / 64 + 1u;
-}
-
-/* Returns true if the bit was set before. */
-static bool set(uint64_t *bits, uint32_t i)
-{
-	bool was = bits[i / 64] >> i % 64 & 1;
-
-	bits[i / 64] |= UINT64_C(1) << i % 64;
-	return was;
-}
-
-/* Finds the entries that flows pass.  The tables have no loop. */
-static void mark_passed(struct balance_base *b)
-{
-	const struct balance_net *net = b->net;
-
-	for (uint32_t d = 0; d < net->n_dests; d++)
-		for (uint32_t i = 0; i < net->n_sources; i++) {
-			uint64_t *bits = b->by_dest + d * words(net->f->n_sw);
-			ftr_sw s = net->source[i].sw;
-
-			while (!set(bits, s)) {
-				uint32_t link = balance_link(net, b->copy[d], s);
-
-				set(b->by_switch + s * words(net->n_dests), d);
-				if (s == b->copy[d].to || link == BALANCE_NONE)
-					break;
-				s = net->links.peer[link];
-			}
-		}
-}
-
-static bool passes(const struct balance_base *b, ftr_sw s, uint32_t d)
-{
-	return b->by_dest[d * words(b->net->f->n_sw) + s / 64] >> s % 64 & 1;
+	return b->used + s * (b->net->n_dests / 64 + (size_t)1) + d / 64;
 }
 
 bool balance_base_idle(const struct balance_base *b, ftr_sw s, ftr_lid lid)
 {
 	uint32_t d = b->net->dest_of[lid];
 
-	return d != BALANCE_NONE && !b->loop &&
-		!(b->by_switch[s * words(b->net->n_dests) + d / 64] >> d % 64 & 1);
+	return d != BALANCE_NONE && b->used && !(*used_word(b, s, d) >> d % 64 & 1);
+}
+
+static enum ftr_status find_used(struct balance_base *b, struct ftr_err *err)
+{
+	const struct balance_net *net = b->net;
+
+	b->used = ftr_calloc(net->f->n_sw, (net->n_dests / 64 + 1u) * sizeof(*b->used));
+	if (!b->used)
+		return ftr_nomem(err, "balancing");
+	for (uint32_t d = 0; d < net->n_dests; d++)
+		for (uint32_t i = 0; i < net->n_sources; i++) {
+			ftr_sw s = net->source[i].sw;
+
+			while (s != b->copy[d].to && balance_base_idle(b, s, net->dest[d].lid)) {
+				uint32_t link = balance_link(net, b->copy[d], s);
+
+				*used_word(b, s, d) |= UINT64_C(1) << d % 64;
+				if (link == BALANCE_NONE)
+					break;
+				s = net->links.peer[link];
+			}
+		}
+	return FTR_OK;
 }
 
 enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_tables *t,
@@ -88,14 +74,8 @@ enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_ta
 		st = balance_loads_new(b->net, &b->loads, err);
 	if (!st)
 		st = balance_count_flows(&b->loads, t, b->copy, team, &b->loop, err);
-	if (!st) {
-		b->by_dest = ftr_calloc(b->net->n_dests + 1u, 8 * words(sh->f->n_sw));
-		b->by_switch = ftr_calloc(sh->f->n_sw + 1u, 8 * words(b->net->n_dests));
-		if (!b->by_dest || !b->by_switch)
-			st = ftr_nomem(err, "balancing");
-		else if (!b->loop)
-			mark_passed(b);
-	}
+	if (!st && !b->loop)
+		st = find_used(b, err);
 	if (st)
 		balance_base_free(b);
 	else
@@ -109,8 +89,7 @@ void balance_base_free(struct balance_base *b)
 		return;
 	balance_loads_free(&b->loads);
 	free(b->copy);
-	free(b->by_dest);
-	free(b->by_switch);
+	free(b->used);
 	balance_net_free(b->net);
 	free(b);
 }
@@ -187,7 +166,7 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
 			z.stop[changed->sw[i]] = true;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++) {
-			if (!passes(b, changed->sw[i], d))
+			if (balance_base_idle(b, changed->sw[i], net->dest[d].lid))
 				continue;
 			balance_behind(&z, changed->sw[i]);
 			was.hosts = is.hosts = z.hosts;
