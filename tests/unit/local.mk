@@ -50,6 +50,11 @@ tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shape_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/unit/test_ddlr
+tests_unit_test_ddlr_SOURCES = tests/unit/test_ddlr.c
+tests_unit_test_ddlr_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_ddlr_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/unit/test_balance tests/unit/test_balance_steps
 tests_unit_test_balance_SOURCES = tests/unit/test_balance.c
 tests_unit_test_balance_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
