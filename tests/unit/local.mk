@@ -64,7 +64,12 @@ tests_unit_test_balance_steps_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/test
 tests_unit_test_balance_steps_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_nominal tests/unit/test_state_file \
-	tests/unit/test_nominal_places
+	tests/unit/test_nominal_places tests/unit/test_nominal_claims
+tests_unit_test_nominal_claims_SOURCES = tests/unit/test_nominal_claims.c \
+	tests/unit/grown.h
+tests_unit_test_nominal_claims_CFLAGS = $(CHECK_TEST_CFLAGS) \
+	-I$(top_srcdir)/tests
+tests_unit_test_nominal_claims_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 tests_unit_test_nominal_places_SOURCES = tests/unit/test_nominal_places.c \
 	tests/unit/grown.h
 tests_unit_test_nominal_places_CFLAGS = $(CHECK_TEST_CFLAGS) \
