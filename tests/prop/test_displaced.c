@@ -359,6 +359,192 @@ START_TEST(events_on_graphs)
 }
 END_TEST
 
+/* ---- changes without events ---------------------------------------------------------- */
+
+/* Tables of a fabric without faults, and the counters of their changes.  start: the tables of dmodc,
+ * which the odd switches prefer; the preferred ports of the others are missing. */
+struct plain {
+	struct ftr_fabric *f;
+	const struct ftr_shape *sh;
+	struct ftr_tables *start, *prefer, *t;
+	struct displaced *z;
+};
+
+static void plain_start(struct plain *x, const struct ftr_shape *sh)
+{
+	x->sh = sh;
+	ck_assert(!ftr_tables_new(x->f, false, &x->prefer, &err));
+	ck_assert(!ftr_tables_new(x->f, false, &x->start, &err));
+	ck_assert(!dmodc_tables(sh, NULL, NULL, x->start, NULL, &err));
+	x->t = world_copy_of_tables(x->f, x->start);
+	for (ftr_sw s = 1; s < x->f->n_sw; s += 2)
+		memcpy(ftr_tables_row(x->prefer, s), ftr_tables_row(x->start, s), x->t->stride);
+	ck_assert(!displaced_new(sh, x->t, x->prefer, &x->z, &err));
+}
+
+static void plain_end(struct plain *x)
+{
+	displaced_free(x->z);
+	ftr_tables_free(x->start);
+	ftr_tables_free(x->prefer);
+	ftr_tables_free(x->t);
+}
+
+/* The counters must be those that a count from scratch gives. */
+static void must_be_fresh(const struct plain *x)
+{
+	const struct balance_loads *is = displaced_loads(x->z), *want;
+	struct displaced *fresh;
+
+	ck_assert(!displaced_new(x->sh, x->t, x->prefer, &fresh, &err));
+	want = displaced_loads(fresh);
+	ck_assert(!memcmp(is->flows, want->flows, x->f->n_ports * sizeof(*is->flows)));
+	ck_assert_uint_eq(is->n_bins, want->n_bins);
+	ck_assert(!memcmp(is->bins, want->bins,
+			  (size_t)is->net->links.n_rows * is->n_bins * sizeof(*is->bins)));
+	displaced_free(fresh);
+}
+
+static uint64_t sum_of_bins(const struct plain *x)
+{
+	const struct balance_loads *l = displaced_loads(x->z);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < (size_t)l->net->links.n_rows * l->n_bins; i++)
+		sum += l->bins[i];
+	return sum;
+}
+
+/* Displace all entries for a LID: they get another candidate, or are placed. */
+static uint32_t displace(const struct plain *x, ftr_ep to, struct ftr_change *e)
+{
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t l = x->sh->numbering.col[x->f->ep[to].sw], n = 0;
+
+	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
+		uint32_t k = s == x->f->ep[to].sw ? 0 : ftr_shape_candidates(x->sh, s, l, cand);
+		ftr_port now = ftr_tables_get(x->t, s, x->f->ep[to].lid), port;
+
+		if (k < 2)
+			continue;
+		port = x->sh->tree.group_ports[cand[0]->first];
+		if (port == now)
+			port = x->sh->tree.group_ports[cand[1]->first];
+		e[n++] = (struct ftr_change){ .sw = s, .after = s % 2 ? port : DISPLACED_PLACE };
+	}
+	return n;
+}
+
+/* Change entries for a few LIDs, and change them back. */
+static void change_and_restore(struct plain *x)
+{
+	struct ftr_change *e = malloc(x->f->n_sw * sizeof(*e));
+	uint64_t sum = sum_of_bins(x);
+	uint32_t step = x->f->n_ep / 20 + 1;
+
+	for (int back = 0; back < 2; back++) {
+		for (ftr_ep to = 0; to < x->f->n_ep; to += step) {
+			ftr_lid lid = x->f->ep[to].lid;
+			uint32_t n = displace(x, to, e);
+
+			for (uint32_t i = 0; back && i < n; i++)
+				e[i].after = ftr_tables_get(x->start, e[i].sw, lid);
+			displaced_change(x->z, x->sh->numbering.col[x->f->ep[to].sw], lid, e, n);
+			for (uint32_t i = 0; i < n; i++)
+				ck_assert_uint_eq(ftr_tables_get(x->t, e[i].sw, lid), e[i].after);
+		}
+		must_be_fresh(x);
+		ck_assert((sum_of_bins(x) == sum) == back);
+	}
+	free(e);
+}
+
+static struct plain plain_tree(const char *shape)
+{
+	struct plain x = { NULL };
+
+	ck_assert(!ftr_gen_shape(shape, NULL, &x.f, &err));
+	return x;
+}
+
+/* Some hosts are no compute nodes, on one switch all hosts.  They have no position, so their flows are
+ * in no bin, but count on the links. */
+START_TEST(hosts_without_a_position)
+{
+	struct plain x = plain_tree("2;4,4;1,4;1,1");
+	uint64_t guid[16];
+	struct ftr_shape_opts o = { .cn = { guid, 0 } };
+	struct ftr_shape *sh;
+
+	for (ftr_ep e = 0; e < x.f->n_ep; e++)
+		if (x.f->ep[e].sw != x.f->ep[0].sw && e % 3)
+			guid[o.cn.n++] = x.f->ep[e].guid;
+	ck_assert(!ftr_shape_new(x.f, &o, NULL, &sh, &err));
+	plain_start(&x, sh);
+	ck_assert_uint_eq(displaced_loads(x.z)->net->n_hosts, x.f->n_ep);
+	ck_assert_uint_eq(displaced_loads(x.z)->net->n_pos, o.cn.n);
+	change_and_restore(&x);
+	plain_end(&x);
+	ftr_shape_free(sh);
+	ftr_fabric_free(x.f);
+}
+END_TEST
+
+/* An order of more levels than a rank can have: the shape has no ranks. */
+START_TEST(without_ranks)
+{
+	struct plain x = plain_tree("2;1,130;1,130;1,1");
+	struct ftr_shape *sh, *order;
+	uint16_t *level = malloc(x.f->n_sw * sizeof(*level));
+
+	ck_assert(!ftr_shape_new(x.f, NULL, NULL, &sh, &err));
+	for (ftr_sw s = 0; s < x.f->n_sw; s++)
+		level[s] = (uint16_t)(sh->tree.rank[s] * x.f->n_sw + s);
+	ck_assert(!ftr_shape_reorder(sh, level, FTR_REORDER_ALL, NULL, &order, &err));
+	ck_assert_ptr_null(order->tree.rank);
+	plain_start(&x, order);
+	change_and_restore(&x);
+	plain_end(&x);
+	ftr_shape_free(order);
+	ftr_shape_free(sh);
+	ftr_fabric_free(x.f);
+	free(level);
+}
+END_TEST
+
+/* Entries that lead in a circle: their flows are taken off when the entries change back.  Tables with
+ * a circle are refused. */
+START_TEST(entries_in_a_circle)
+{
+	struct plain x = plain_tree("2;4,4;1,4;1,1");
+	struct displaced *none = NULL;
+	const struct ftr_endport *to = &x.f->ep[0];
+	struct ftr_change e[2];
+	struct ftr_shape *sh;
+	const struct ftr_group *g;
+	ftr_sw s = x.f->ep[x.f->n_ep - 1].sw;
+
+	ck_assert(!ftr_shape_new(x.f, NULL, NULL, &sh, &err));
+	ck_assert_uint_ne(s, to->sw);
+	plain_start(&x, sh);
+	g = &sh->tree.groups[sh->tree.group_first[s]];
+	e[0] = (struct ftr_change){ .sw = s, .after = sh->tree.group_ports[g->first] };
+	e[1] = (struct ftr_change){
+		.sw = g->remote, .after = ftr_fabric_port(x.f, s, e[0].after)->peer_port,
+	};
+	displaced_change(x.z, sh->numbering.col[to->sw], to->lid, e, 2);
+	ck_assert_int_eq(displaced_new(sh, x.t, x.prefer, &none, &err), FTR_INVAL);
+	ck_assert_ptr_null(none);
+	for (int i = 0; i < 2; i++)
+		e[i].after = ftr_tables_get(x.start, e[i].sw, to->lid);
+	displaced_change(x.z, sh->numbering.col[to->sw], to->lid, e, 2);
+	must_be_fresh(&x);
+	plain_end(&x);
+	ftr_shape_free(sh);
+	ftr_fabric_free(x.f);
+}
+END_TEST
+
 /* ---- memory ------------------------------------------------------------------- */
 
 START_TEST(no_memory_no_change)
@@ -403,6 +589,9 @@ int main(void)
 	tcase_add_test(t, events_on_chassis);
 	tcase_add_test(t, events_on_rails);
 	tcase_add_test(t, events_on_graphs);
+	tcase_add_test(t, hosts_without_a_position);
+	tcase_add_test(t, without_ranks);
+	tcase_add_test(t, entries_in_a_circle);
 	tcase_add_test(t, no_memory_no_change);
 	suite_add_tcase(s, t);
 	return run_suite(s);

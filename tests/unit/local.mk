@@ -50,13 +50,26 @@ tests_unit_test_shape_SOURCES = tests/unit/test_shape.c
 tests_unit_test_shape_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shape_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/unit/test_balance
+check_PROGRAMS += tests/unit/test_ddlr
+tests_unit_test_ddlr_SOURCES = tests/unit/test_ddlr.c
+tests_unit_test_ddlr_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_ddlr_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+
+check_PROGRAMS += tests/unit/test_balance tests/unit/test_balance_steps
 tests_unit_test_balance_SOURCES = tests/unit/test_balance.c
 tests_unit_test_balance_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_balance_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
+tests_unit_test_balance_steps_SOURCES = tests/unit/test_balance_steps.c
+tests_unit_test_balance_steps_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_balance_steps_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_nominal tests/unit/test_state_file \
-	tests/unit/test_nominal_places
+	tests/unit/test_nominal_places tests/unit/test_nominal_claims
+tests_unit_test_nominal_claims_SOURCES = tests/unit/test_nominal_claims.c \
+	tests/unit/grown.h
+tests_unit_test_nominal_claims_CFLAGS = $(CHECK_TEST_CFLAGS) \
+	-I$(top_srcdir)/tests
+tests_unit_test_nominal_claims_LDADD = libftrtest.a $(CHECK_TEST_LDADD)
 tests_unit_test_nominal_places_SOURCES = tests/unit/test_nominal_places.c \
 	tests/unit/grown.h
 tests_unit_test_nominal_places_CFLAGS = $(CHECK_TEST_CFLAGS) \

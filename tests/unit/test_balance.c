@@ -323,6 +323,48 @@ START_TEST(depths)
 }
 END_TEST
 
+/* The number of sweeps, and whether shifts are counted, depends on the number of paths (switches with
+ * hosts * hosts). */
+static const struct size {
+	const char *shape;
+	enum ftr_balance depth;
+	uint32_t sweeps;	/* at most */
+} size[] = {
+	{ "2;5,100;1,5;1,1", FTR_BALANCE_LOAD, 10 },	/* 50,000 paths */
+	{ "2;7,125;1,7;1,1", FTR_BALANCE_FULL, 12 },	/* 109,375 */
+	{ "2;10,230;1,5;1,1", FTR_BALANCE_FULL, 6 },	/* 529,000 */
+	{ "2;33,250;1,4;1,1", FTR_BALANCE_FULL, 3 },	/* 2,062,500 */
+};
+
+START_TEST(sizes)
+{
+	const struct size *z = &size[_i];
+	struct ftr_balance_report r;
+	struct recount *was, *now;
+	struct tree w;
+
+	tree_shape(&w, pgft(z->shape, 25, 1));
+	r = balance(&w, (struct ftr_balance_input){ .depth = z->depth });
+	ck_assert_uint_gt(r.max_before, r.bound + r.bound / 33 + 1);
+	ck_assert_uint_le(r.max_after, r.bound + r.bound / 33 + 1);
+	ck_assert(r.sweeps && r.sweeps <= z->sweeps);
+	if (z->depth == FTR_BALANCE_LOAD)
+		ck_assert(r.shift_before == 0 && r.shift_after == 0);
+	else
+		ck_assert(r.shift_after < r.shift_before);
+	if (_i < 2) {		/* otherwise it takes seconds */
+		was = recount_new(w.sh, w.start);
+		now = recount_new(w.sh, w.t);
+		ck_assert_uint_eq(r.max_before, was->max);
+		ck_assert_uint_eq(r.max_after, now->max);
+		ck_assert_uint_eq(now->lost, 0);
+		recount_free(was);
+		recount_free(now);
+	}
+	tree_free(&w);
+}
+END_TEST
+
 /* ---- fixed entries ------------------------------------------------------------ */
 
 START_TEST(fixed_entries_stay)
@@ -553,6 +595,7 @@ int main(void)
 	tcase_add_test(t, bounds_by_weights);
 	tcase_add_test(t, weights_grow_within_range);
 	tcase_add_test(t, depths);
+	tcase_add_loop_test(t, sizes, 0, (int)FTR_ARRAY_LEN(size));
 	tcase_add_test(t, fixed_entries_stay);
 	tcase_add_test(t, cancelled_at_any_moment);
 	tcase_add_test(t, cancelled_while_flows_are_counted);

@@ -92,6 +92,7 @@ static void set_scene(struct scene *z, unsigned int kind)
 	must(ftr_nominal_new(z->whole, NULL, NULL, &z->nominal, NULL, &err), &err);
 	so.nominal = z->nominal->shape;
 	must(ftr_shape_new(z->f, &so, NULL, &z->sh, &err), &err);
+	must(ftr_shape_new(z->whole, &so, NULL, &z->before, &err), &err);
 	must(ftr_tables_new(z->f, false, &z->t, &err), &err);
 	must(ftr_tables_new(z->whole, false, &z->old, &err), &err);
 	z->order = calloc(z->f->n_sw, 1);
@@ -100,7 +101,8 @@ static void set_scene(struct scene *z, unsigned int kind)
 		z->hosts[e] = e;
 	stats.order = z->order;
 	o.keep_turns = true;
-	must(dmodc->route(z->nominal->shape, &o, NULL, z->old, &stats, &err), &err);
+	must(dmodc->route(z->before, &o, NULL, z->old, &stats, &err), &err);
+	ck_assert_uint_ne(ftr_tables_get(z->old, 0, z->whole->ep[0].lid), FTR_PORT_NONE);
 	free(stats.turn);
 	stats.turn = NULL;
 	o.nominal = z->nominal->shape;
@@ -124,6 +126,7 @@ static void clear_scene(struct scene *z)
 	ftr_tables_free(z->old);
 	ftr_tables_free(z->t);
 	ftr_shape_free(z->sh);
+	ftr_shape_free(z->before);
 	ftr_nominal_free(z->nominal);
 	ftr_fabric_free(z->f);
 	ftr_fabric_free(z->other);
@@ -182,12 +185,11 @@ ROUTE(ddlr_kept, "ddlr", FTR_BALANCE_OFF, true)
 /* Tables of the damaged fabric, computed from those of the whole one. */
 static enum ftr_status op_base(const struct scene *z, uint64_t *sum, struct ftr_err *err)
 {
-	const struct ftr_shape *sh = z->nominal->shape;
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
 	struct ftr_keep keep = { .prefer = z->old };
 	struct ftr_route_base *base = NULL;
 	struct ftr_tables *t = NULL;
-	enum ftr_status st = ftr_route_base_new(sh, z->old, z->team, &base, err);
+	enum ftr_status st = ftr_route_base_new(z->before, z->old, z->team, &base, err);
 
 	keep.base = base;
 	o.keep = &keep;

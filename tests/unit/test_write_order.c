@@ -164,6 +164,49 @@ START_TEST(steps_of_tables)
 }
 END_TEST
 
+/* A has no entry for the host on B, so this LID is urgent, and its two changes are written first.  The
+ * entry of t for the host on A leads to a link, to a port without a link, nowhere, or to t itself. */
+START_TEST(urgent_lids_first)
+{
+	enum { TO_S = 1, TO_B = 2, UNUSED = 3, SELF = 0 };
+	static const struct {
+		uint8_t before;
+		uint8_t step;
+	} c[] = { { TO_B, 3 }, { SELF, 3 }, { UNUSED, 1 }, { FTR_PORT_NONE, 1 } };
+	struct ftr_fabric *f = draw("A: s h1\ns: t B\nt: B\nB: h1\n");
+	const ftr_sw a = draw_sw(f, "A"), s = draw_sw(f, "s"), t = draw_sw(f, "t"), b = draw_sw(f, "B");
+	const ftr_lid of_a = f->ep[draw_host(f, "A", 0)].lid, of_b = f->ep[draw_host(f, "B", 0)].lid;
+	struct ftr_err err = { 0 };
+
+	ck_assert_int_eq(ftr_fabric_port(f, t, UNUSED)->peer_kind, FTR_PEER_NONE);
+	for (size_t i = 0; i < FTR_ARRAY_LEN(c); i++) {
+		struct ftr_transition x = { .f = f };
+		struct ftr_tables *now = NULL, *to = NULL;
+
+		ck_assert(!ftr_tables_new(f, true, &now, &err) && !ftr_tables_new(f, true, &to, &err));
+		ftr_tables_row(now, b)[of_b] = 3;
+		ftr_tables_row(now, s)[of_a] = 1;
+		ftr_tables_row(now, a)[of_a] = 2;
+		memcpy(to->lft, now->lft, (size_t)now->n_sw * now->stride);
+		ftr_tables_row(now, s)[of_b] = 2;	/* to t, which has no entry */
+		ftr_tables_row(to, s)[of_b] = 3;	/* to B */
+		ftr_tables_row(to, a)[of_b] = 1;
+		ftr_tables_row(now, t)[of_a] = c[i].before;
+		ftr_tables_row(to, t)[of_a] = TO_S;
+		x.now = now;
+		x.to = to;
+		ck_assert(!ftr_transition_plan(&x, &err));
+		ck_assert_uint_eq(x.step[s * now->stride + of_b], 1);
+		ck_assert_uint_eq(x.step[a * now->stride + of_b], 2);
+		ck_assert_uint_eq(x.step[t * now->stride + of_a], c[i].step);
+		free(x.step);
+		ftr_tables_free(now);
+		ftr_tables_free(to);
+	}
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("write_order");
@@ -171,6 +214,7 @@ int main(void)
 
 	tcase_add_test(t, equal_the_oracle);
 	tcase_add_test(t, steps_of_tables);
+	tcase_add_test(t, urgent_lids_first);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -145,10 +145,12 @@ static bool from_below(const struct displaced *z, ftr_sw s)
 	return !z->turns && rank && next != FTR_SW_NONE && rank[next] > rank[s];
 }
 
-/* Append to z->source the sources whose flows reach s without passing another changed entry. */
+/* Append to z->source the sources whose flows reach s without passing another changed entry.  s has
+ * a changed entry or no port, so no path leads back to s, and each switch is visited at most once:
+ * it has one entry. */
 static void gather(struct displaced *z, ftr_sw s)
 {
-	uint32_t depth = 0, n_sw = z->net->f->n_sw;
+	uint32_t depth = 0;
 
 	z->stack[depth++] = (struct passing){ s, false };
 	while (depth) {
@@ -156,9 +158,9 @@ static void gather(struct displaced *z, ftr_sw s)
 		const struct ftr_group *g = &z->sh->tree.groups[z->sh->tree.group_first[u.sw]];
 		uint32_t k = from_below(z, u.sw) ? z->sh->tree.n_up[u.sw] : 0;
 
-		if (z->net->source_of[u.sw] != BALANCE_NONE && z->n_sources < z->net->n_sources)
+		if (z->net->source_of[u.sw] != BALANCE_NONE)
 			z->source[z->n_sources++] = u;
-		for (; k < ftr_shape_groups(z->sh, u.sw) && depth < n_sw; k++) {
+		for (; k < ftr_shape_groups(z->sh, u.sw); k++) {
 			ftr_sw y = g[k].remote;
 
 			if (z->changed[y] != z->now && y != z->paths.now.to && next_of(z, y) == u.sw)

@@ -124,14 +124,15 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 }
 
 /* Call unclean_turn() for the turns that packets from the detour make at its end and on their
- * further path to the LID. Returns true if one of them is unclean. */
+ * further path to the LID (which they reach: see struct detour). Returns true if one of them is
+ * unclean. */
 static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 			 enum arcs what)
 {
 	ftr_sw z = d->sw[d->n - 1], y = d->sw[d->n], next;
 	bool bad = false;
 
-	for (uint32_t hops = 0; y != r->exit_sw && hops < r->f->n_sw; hops++) {
+	while (y != r->exit_sw) {
 		next = ddlr_next(r, y, ddlr_entry(r, y));
 		if (above(r, z, y) && above(r, next, y))
 			bad |= unclean_turn(r, z, y, next, what);

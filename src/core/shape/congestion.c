@@ -29,9 +29,9 @@
 struct estimate {
 	const struct shaping *z;
 	const int32_t *height;
-	uint64_t *order;	/* [n] the switches with a height, by ascending height:
-				 * (height + 2^31) << 32 | index of the switch */
-	uint32_t n;		/* number of switches with a height */
+	uint32_t n;		/* number of switches */
+	uint64_t *order;	/* [n] the switches by ascending height: (height + 2^31) << 32 | index
+				 * of the switch */
 	/* for the current column (destination switch); arrays by switch */
 	uint32_t *cost, *down;	/* cost and down-cost; FAR: no path */
 	uint8_t *must;		/* 1: the switch must route downward */
@@ -44,11 +44,10 @@ struct estimate {
 				 * number of these pairs without a path */
 };
 
-static void sort_switches(struct estimate *e)
+static void sort_switches(const struct estimate *e)
 {
-	for (ftr_sw s = 0; s < e->z->f->n_sw; s++)
-		if (e->height[s] != NO_HEIGHT)
-			e->order[e->n++] = ((uint64_t)e->height[s] + (UINT64_C(1) << 31)) << 32 | s;
+	for (ftr_sw s = 0; s < e->n; s++)
+		e->order[s] = ((uint64_t)e->height[s] + (UINT64_C(1) << 31)) << 32 | s;
 	qsort(e->order, e->n, sizeof(*e->order), ftr_u64_cmp);
 }
 
@@ -59,7 +58,7 @@ static inline bool is_above(const struct estimate *e, ftr_sw t, ftr_sw s)
 
 static inline bool is_below(const struct estimate *e, ftr_sw t, ftr_sw s)
 {
-	return e->height[t] < e->height[s] && e->height[t] != NO_HEIGHT;
+	return e->height[t] < e->height[s];
 }
 
 /* Set cost[], down[] and must[] of all switches.  Returns the greatest finite cost. */
@@ -175,7 +174,7 @@ static struct congestion sum_up(const struct estimate *e)
 	double scale = e->apart < e->pairs ? e->pairs / (e->pairs - e->apart) : 1;
 	uint32_t most = 1;
 
-	for (ftr_sw s = 0; s < e->z->f->n_sw; s++) {
+	for (ftr_sw s = 0; s < e->n; s++) {
 		uint32_t n_links = 0;
 
 		for_each_nbr(e->z, s, t) {
@@ -201,7 +200,7 @@ enum ftr_status shape_congestion(struct shaping *z, const int32_t *height,
 	uint32_t n = z->f->n_sw, k = 0, *uf;
 	struct ftr_arena *a = ftr_arena_new();
 	struct estimate e = {
-		.z = z, .height = height,
+		.z = z, .height = height, .n = n,
 		.step = (uint32_t)((uint64_t)n * z->nbr_first[n] / MAX_WORK) + 1,
 	};
 
@@ -216,7 +215,7 @@ enum ftr_status shape_congestion(struct shaping *z, const int32_t *height,
 	sort_switches(&e);
 	rank_components(z, uf);
 	for (ftr_sw s = 0; s < n; s++)
-		if (z->hosts[s] && height[s] != NO_HEIGHT && k++ % e.step == 0)
+		if (z->hosts[s] && k++ % e.step == 0)
 			push(&e, s, uf);
 	*out = sum_up(&e);
 	ftr_arena_free(a);

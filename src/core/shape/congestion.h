@@ -24,7 +24,7 @@ struct congestion {
 
 /*
  * Estimate the congestion if links lead up to the switch with the greater height.  height[s]: the
- * height of switch s, any number; NO_HEIGHT (rank.h): s is left out.
+ * height of switch s, any number.
  * O(switches with hosts * links).
  *
  * On large fabrics only flows to some of the switches are counted, and `max` and `squares` cover

@@ -29,8 +29,8 @@
  *       numbered like a leaf, so that a rack that is switched off keeps its place in the order.
  *  4. Hanging leaves.  A leaf without a neighbour above it, but with other leaves as neighbours,
  *     is placed below these leaves.  This is repeated for chains of leaves.
- *  5. Flat components.  If all switches of a connected component have the same height, they are
- *     ranked breadth first from the switch with the most neighbours.  Examples: a ring, or two
+ *  5. Flat components.  If all switches of a connected component have the same height, or none, they
+ *     are ranked breadth first from the switch with the most neighbours.  Examples: a ring, or two
  *     switches back to back.  The new ranks connect all switches, but do not balance traffic well.
  *  6. Choice (choice.c).  Rule 1 fails if upper switches have as many hosts as leaves.  Rule 5
  *     leaves some links unused.  So rules 2 to 5 are also applied to other leaf seeds,
@@ -215,8 +215,7 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 			if (height[s] != h - 1)
 				continue;
 			for_each_nbr(z, s, n)
-				if (height[n->sw] != NO_HEIGHT &&
-				    height[n->sw] < h)
+				if (height[n->sw] < h)
 					ftr_uf_union(uf, s, n->sw);
 		}
 		if (h < 2)
@@ -393,12 +392,10 @@ uint32_t rank_height_range(const struct shaping *z, const int32_t *height)
 	int32_t min = INT32_MAX, max = INT32_MIN;
 
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		if (height[s] == NO_HEIGHT)
-			continue;
 		min = FTR_MIN(min, height[s]);
 		max = FTR_MAX(max, height[s]);
 	}
-	return min <= max ? (uint32_t)(max - min) : 0;
+	return (uint32_t)(max - min);
 }
 
 /* ---- roots ------------------------------------------------------------- */
@@ -571,17 +568,14 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 	uint32_t n_ranks = rank_height_range(z, height) + 1;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
-		if (height[s] != NO_HEIGHT)
-			min = FTR_MIN(min, height[s]);
+		min = FTR_MIN(min, height[s]);
 	if (n_ranks > MAX_RANKS)
 		return ftr_fail(z->err, FTR_SHAPE, "the fabric has %u ranks of switches, more than %u",
 				n_ranks, MAX_RANKS);
 	if (!FTR_NEW(z->keep, z->rank, f->n_sw))
 		return shape_nomem(z);
-	/* A switch without a height is not connected to any leaf, so any rank will do. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
-		z->rank[s] = height[s] == NO_HEIGHT ? 0 :
-			(uint8_t)(height[s] - min);
+		z->rank[s] = (uint8_t)(height[s] - min);
 	return shape_by_rank(z, n_ranks);
 }
 

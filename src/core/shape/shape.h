@@ -57,7 +57,7 @@ struct shaping {
 	/* by switch; rank.c explains leaf, stub and height */
 	uint8_t *is_leaf;		/* 1: a leaf, or an empty leaf */
 	uint8_t *is_stub;		/* 1: a stub; becomes tree.stub */
-	int32_t *height;		/* NO_HEIGHT: none */
+	int32_t *height;
 	uint8_t *rank;			/* becomes tree.rank */
 	const struct ftr_shape *keep_to;	/* with FTR_REORDER_KEEP: the original shape;
 						 * otherwise NULL */
