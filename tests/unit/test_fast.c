@@ -409,6 +409,35 @@ START_TEST(test_mixed_traps)
 }
 END_TEST
 
+/* A switch has joined after the last sweep, and its LID is greater than all that the fast path knows: its
+ * trap asks no switch, and leads to a sweep. */
+static void count_packets(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	atomic_uint *n = ctx;
+
+	(void)fate;
+	atomic_fetch_add(n, p->plugin);
+}
+
+START_TEST(test_trap_of_new_switch)
+{
+	struct fake *h = fake_new(NULL);
+	struct ftr_switch *s = (void *)(uintptr_t)&h->fab->sw[fake_leaf(h, 4)];
+	ftr_lid lid = s->lid;
+	atomic_uint n = 0;
+
+	fake_set_fate(h, count_packets, &n);
+	s->lid = FTR_LID_MAX;
+	fake_trap(h, fake_leaf(h, 4), 128);
+	s->lid = lid;
+	fake_settle(h);
+	ck_assert_uint_eq(atomic_load(&n), 0);
+	ck_assert(fake_wait_wanted(h));
+	fake_check_quiet_sweep(h);
+	fake_free(h);
+}
+END_TEST
+
 /* rescan() is a trap handler that also changes sweep_on_trap, as if opensm.conf were read again at
  * that time. */
 static struct fake *rescanning;
@@ -493,6 +522,7 @@ int main(void)
 	tcase_add_loop_test(t, test_m_key, 0, 2);
 	tcase_add_loop_test(t, test_other_traps, 0, 4);
 	tcase_add_test(t, test_mixed_traps);
+	tcase_add_test(t, test_trap_of_new_switch);
 	tcase_add_loop_test(t, test_option_changes, 0, 2);
 	tcase_add_test(t, test_no_sweep_on_trap);
 	suite_add_tcase(s, t);

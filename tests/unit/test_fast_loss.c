@@ -242,6 +242,40 @@ START_TEST(test_silent)
 }
 END_TEST
 
+/* A spine dies.  A leaf answers, but not for its port to this spine: it is asked again for this port when the
+ * spine is found to be dead. */
+struct one_port {
+	ftr_sw sw;
+	ftr_port port;
+	unsigned int n;		/* number of Gets of this port, without copies */
+};
+
+static void lose_port(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	struct one_port *l = ctx;
+
+	if (!p->plugin || p->set || p->to != l->sw || p->mod != l->port)
+		return;
+	l->n += !p->copy;
+	fate->lose_request = l->n <= 2;
+}
+
+START_TEST(test_lost_port)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1" });
+	struct one_port l = { .sw = fake_leaf(h, 2) };
+
+	l.port = fake_uplink(h, l.sw, 1);
+	fake_set_fate(h, lose_port, &l);
+	fake_switch(h, fake_spine(h, 1), false);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "(4 down, 0 up)"), 1);
+	fake_check_healed(h);
+	check_after(h);
+	fake_free(h);
+}
+END_TEST
+
 /* ---- packets are lost while OpenSM waits for answers --------------------- */
 
 /* OpenSM's own Sets; guarded by the wire's mutex (tests/fake/wire.c) */
@@ -574,6 +608,7 @@ int main(void)
 	tcase_add_loop_test(t, test_lost_gets, 0,
 			    sizeof(lost_gets) / sizeof(lost_gets[0]));
 	tcase_add_loop_test(t, test_silent, 0, 2);
+	tcase_add_test(t, test_lost_port);
 	tcase_add_test(t, test_error_path);
 	tcase_add_test(t, test_stale_set);
 	tcase_add_test(t, test_stale_set_of_silent);

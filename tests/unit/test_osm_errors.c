@@ -306,6 +306,12 @@ static struct fake *link_down(void)
 	return h;
 }
 
+static void link_returns(struct fake *h)
+{
+	fake_link(h, fake_leaf(h, 2), fake_uplink(h, fake_leaf(h, 2), 1), true);
+	sweep(h);
+}
+
 static void return_and_fail(struct fake *h)
 {
 	fake_link(h, fake_leaf(h, 2), fake_uplink(h, fake_leaf(h, 2), 1), true);
@@ -354,6 +360,7 @@ static const struct scenario {
 	{ .name = "turns", .start = turns, .act = lose_host },
 	{ .name = "islands", .start = islands, .act = sweep },
 	{ .name = "lost writes", .start = plain, .act = write_lossy },
+	{ .name = "return", .start = link_down, .act = link_returns },
 	{ .name = "return and failure", .start = link_down, .act = return_and_fail },
 	{ .name = "way of a trap", .start = plain, .act = lose_way_of_trap },
 	{ .name = "VLs", .start = vls, .act = sweep },

@@ -368,6 +368,40 @@ START_TEST(trap_without_path)
 }
 END_TEST
 
+/* Two switches are cut off, and a trap of the farther one arrives afterwards.  ddlr has left their entries for
+ * OpenSM's LID: no request is sent over the dead link. */
+static void count_lost(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	unsigned int *lost = ctx;
+
+	(void)fate;
+	*lost += p->plugin && p->to == FTR_SW_NONE;
+}
+
+START_TEST(trap_over_dead_link)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = draw("a: b c h2\nb: c h2\nc: d h1\nd: e h1\ne: h2\n"), .engine = "ddlr",
+	});
+	ftr_sw e = h->fab->ep[h->fab->n_ep - 1].sw, d = ftr_fabric_next(h->fab, e, fake_uplink(h, e, 0));
+	unsigned int lost = 0;
+
+	while (h->fast->rr.view->making && rr_planner_is_busy(h->fast->rr.view->making, 100))
+		;
+	fake_link(h, d, fake_uplink(h, d, 0), false);
+	fake_settle(h);
+	fake_set_fate(h, count_lost, &lost);
+	fake_trap(h, e, 128);
+	fake_settle(h);
+	ck_assert_uint_eq(lost, 0);
+	fake_set_fate(h, NULL, NULL);
+	for (int i = 0; i < 2; i++)
+		fake_check_sweep(h);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* OpenSM runs on a switch: the directed routes of the fast path begin at its port 0. */
 START_TEST(manager_on_switch)
 {
@@ -381,6 +415,14 @@ START_TEST(manager_on_switch)
 	fake_settle(h);
 	ck_assert_msg(fake_logged(h, "IBF004: fast reroute 1: ") == 1, "%s", h->log);
 	fake_check_repaired(h);
+	/* an uplink of OpenSM's switch fails without a trap: packets are lost, and sent over another one */
+	fake_link_quietly(h, fake_leaf(h, 0), fake_uplink(h, fake_leaf(h, 0), 0), false);
+	fake_link(h, fake_leaf(h, 2), fake_uplink(h, fake_leaf(h, 2), 3), false);
+	fake_settle(h);
+	ck_assert_msg(fake_logged(h, "IBF004: fast reroute 2: ") == 1, "%s", h->log);
+	for (int i = 0; i < 2; i++)
+		fake_check_sweep(h);
+	fake_check_healed(h);
 	/* a failed switch and an uplink of OpenSM's switch */
 	fake_switch(h, fake_spine(h, 2), false);
 	fake_settle(h);
@@ -596,6 +638,7 @@ int main(void)
 	tcase_add_test(c, returning_links_of_others);
 	tcase_add_test(c, trap_without_path);
 	tcase_add_test(c, manager_on_switch);
+	tcase_add_test(c, trap_over_dead_link);
 	tcase_add_test(c, no_table);
 	tcase_add_test(c, rewrite_of_removed_switch);
 	tcase_add_test(c, order_unknown);

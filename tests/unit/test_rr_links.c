@@ -182,7 +182,7 @@ static const struct {
 	  { DEAD, DAMPED, DAMPED, DAMPED, DAMPED },
 	  { false, true, true, true, true } },
 	{ "used", used, { ALIVE, ALIVE, ALIVE, ALIVE, ALIVE }, { false } },
-	{ "leave", leave, { LEFT, LEFT, LEFT, LEFT, LEFT }, { false } },
+	{ "leave", leave, { LEFT, LEFT, DAMPED, LEFT, LEFT }, { false } },
 	{ "return", return_again,
 	  { RETURNING, RETURNING, DAMPED, RETURNING, RETURNING },
 	  { true, true, true, true, true } },

@@ -143,7 +143,7 @@ void rr_links_leave(struct rr_links *t, struct rr_ends e)
 {
 	struct rr_link_entry *l = find_or_add(t, e);
 
-	if (l)
+	if (l && l->state != RR_LINK_DAMPED)
 		l->state = RR_LINK_LEFT;
 }
 

@@ -82,7 +82,7 @@ void rr_links_seen_down(struct rr_links *t, struct rr_ends e, double now);
 bool rr_links_died(struct rr_links *t, struct rr_ends e, double now);
 /* Report that the link was taken into use. */
 void rr_links_used(struct rr_links *t, struct rr_ends e);
-/* Report that the link could not be taken into use: make it LEFT. */
+/* Report that the link could not be taken into use: make it LEFT, unless it is damped. */
 void rr_links_leave(struct rr_links *t, struct rr_ends e);
 /* Make the link RETURNING, unless it is damped.  Returns false if the table is full. */
 bool rr_links_return(struct rr_links *t, struct rr_ends e);

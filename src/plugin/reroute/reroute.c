@@ -528,9 +528,9 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	if (st) {
 		give_up(f, applied, &err);
 		rr_repair_free(r);
-		/* the view shows the dead links as alive: a later repair could use them */
-		if ((down && !rr_is_overtaken(f)) ||
-		    (f->view->planner && !holds_tables_of(f->view)))
+		/* the view shows the dead links as alive: a later repair could use them; a local repair may
+		 * have been written */
+		if ((down && !rr_is_overtaken(f)) || f->view->planner)
 			give_up_view(f);
 		return false;
 	}
@@ -633,12 +633,10 @@ static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 	bool any = false;
 
 	for (uint32_t i = 0; f->view && i < n; i++) {
-		if (ftr_incr_alive(f->view->incr, c[i].sw, c[i].port) ||
-		    rr_is_damped(f, &c[i]) ||
-		    (!sweep_over && rr_note(f, RR_NOTE_RETURN, &c[i])))
+		if (ftr_incr_alive(f->view->incr, c[i].sw, c[i].port))
 			continue;
-		rr_note(f, RR_NOTE_LEFT, &c[i]);
-		any = true;
+		rr_note(f, sweep_over ? RR_NOTE_LEFT : RR_NOTE_RETURN, &c[i]);
+		any = sweep_over;
 	}
 	if (any)
 		rr_want_sweep(f);

@@ -324,8 +324,7 @@ enum rr_note {
 	RR_NOTE_DOWN,		/* a port of the link is Down: routings leave the link out */
 	RR_NOTE_REPAIRED,	/* the tables were repaired for the new state of the link;
 				 * rr_note() returns true if the link is damped now */
-	RR_NOTE_RETURN,		/* the link is RETURNING again; rr_note() returns false if the
-				 * table is full */
+	RR_NOTE_RETURN,		/* the link is RETURNING again */
 	RR_NOTE_LEFT,		/* the fast path could not take the link into use: routings use
 				 * it if OpenSM finds it */
 };

@@ -38,7 +38,7 @@ bool rr_note(struct rr *f, enum rr_note what, const struct rr_link *c)
 	else if (what == RR_NOTE_LEFT)
 		rr_links_leave(t, e);
 	else if (what == RR_NOTE_RETURN)
-		yes = rr_links_return(t, e);
+		rr_links_return(t, e);
 	else if (c->up)
 		rr_links_used(t, e);
 	else

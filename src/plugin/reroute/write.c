@@ -220,16 +220,21 @@ static bool may_reach(struct push *p, ftr_sw s, ftr_lid lid, ftr_sw end)
 	}
 }
 
-/* True if the write could close a loop, because another one was not acknowledged. */
+/* True if the write could close a loop, because another one was not acknowledged.  The block also contains
+ * its entries of earlier steps, which may not have been written. */
 static bool may_loop(struct push *p, const struct rr_block *b)
 {
 	if (!begin_doubt(p))
 		return true;
-	for (uint32_t i = b->first; i < b->end; i++) {
-		const struct ftr_change *e = &p->entry[i];
+	for (const struct rr_block *x = p->block; x <= b; x++) {
+		if (x->sw != b->sw || x->block != b->block)
+			continue;
+		for (uint32_t i = x->first; i < x->end; i++) {
+			const struct ftr_change *e = &p->entry[i];
 
-		if (may_reach(p, next_switch(p, e->sw, e->after), e->lid, e->sw))
-			return true;
+			if (!p->known[i] && may_reach(p, next_switch(p, e->sw, e->after), e->lid, e->sw))
+				return true;
+		}
 	}
 	return false;
 }
