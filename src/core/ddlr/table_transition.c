@@ -170,10 +170,8 @@ static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const st
 
 /* For each switch s of r, set of[s] to its index in nf, or to FTR_SW_NONE. Returns FTR_INVAL if t
  * does not fit nf, or if nf has a switch that is not in r or has another number of ports in r. */
-static enum ftr_status match(const struct ftr_ddlr *r,
-			     const struct ftr_fabric *nf,
-			     const struct ftr_tables *t, ftr_sw *of,
-			     struct ftr_err *err)
+static enum ftr_status match(const struct ftr_ddlr *r, const struct ftr_fabric *nf,
+			     const struct ftr_tables *t, ftr_sw *of, struct ftr_err *err)
 {
 	uint32_t found = 0;
 
@@ -251,10 +249,8 @@ static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
 	return FTR_OK;
 }
 
-enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
-				    const struct ftr_fabric *nf,
-				    const struct ftr_tables *t,
-				    struct ftr_ddlr_plan *plan,
+enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric *nf,
+				    const struct ftr_tables *t, struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err)
 {
 	ftr_sw *of = ftr_reallocarray(NULL, (size_t)r->f->n_sw + 1,
