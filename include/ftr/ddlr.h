@@ -169,7 +169,8 @@ void ftr_ddlr_drained(struct ftr_ddlr *r);
  * Plan the transition to t, full tables for the damaged fabric nf.  The faults of nf must have
  * been reported before by ftr_ddlr_to.  An entry stays as it is if t has no entry there, or if
  * the path in t does not reach the LID.  A LID is held (keeps its old entries in this plan) if its
- * new entries would close a cycle with the entries that packets still follow.  Send the plan,
+ * new entries would close a cycle with the entries that packets still follow.  If all LIDs are
+ * drained, and all LIDs that differ would be held, their entries are tried one by one.  Send the plan,
  * drain, and call again with the same tables, until plan->done is true.
  *
  * FTR_INVAL: t does not fit nf; nf has a switch that the planner's fabric does not have; or a

@@ -7,6 +7,7 @@ libftrtest_a_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \
 	tests/lib/oracle_place.h tests/lib/deps.c tests/lib/deps.h \
 	tests/lib/recount.c tests/lib/recount.h \
 	tests/lib/follow.c tests/lib/follow.h \
+	tests/lib/orders.c tests/lib/orders.h \
 	tests/lib/random_graph.c tests/lib/random_graph.h \
 	tests/lib/dual.c tests/lib/dual.h tests/lib/subtree.c tests/lib/subtree.h
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/orders.h"
 #include "lib/random_graph.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
@@ -26,12 +27,15 @@ struct move {
 	struct ftr_shape *sh;
 	struct ftr_tables *now, *to;	/* of f; of nf */
 	struct ftr_ddlr *r;
+	uint8_t *first;			/* the tables before the transition */
 	uint8_t *arrives;		/* [n_sw] */
 	ftr_sw dead;			/* a switch of f that has failed; FTR_SW_NONE: none */
 };
 
 static struct {
 	uint32_t moves, writes, held;
+	uint32_t agreed;		/* orders of the planner; the search finds one, too */
+	uint32_t found[ORDERS_N_FOUND];	/* no order of the planner; results of the search */
 } moved;
 
 static bool keep_switch(void *ctx, const struct ftr_fabric *f, ftr_sw s)
@@ -123,8 +127,26 @@ static bool start_move(struct move *m)
 	return true;
 }
 
+/* Search for an order, by code that the planner does not contain.  What the planner has found exists. */
+static void compare(const struct move *m, uint32_t held)
+{
+	struct orders o = {
+		.f = m->f, .old = m->first, .new = m->to->lft, .row = m->to->stride, .most = 5000,
+	};
+	enum orders_found found;
+
+	if (m->nf->n_sw != m->f->n_sw || m->dead != FTR_SW_NONE || m->to->stride != m->now->stride)
+		return;
+	found = orders_search(&o);
+	moved.agreed += !held && found == ORDERS_EXIST;
+	ck_assert_msg(held || found != ORDERS_NONE, "seed %" PRIu64 ": an order is found that does not exist",
+		      m->seed);
+	moved.found[found] += held > 0;
+}
+
 static void end_move(struct move *m)
 {
+	free(m->first);
 	ftr_ddlr_free(m->r);
 	free(m->arrives);
 	ftr_tables_free(m->to);
@@ -154,7 +176,10 @@ START_TEST(transitions_to_other_tables)
 				if (!ftr_rng_below(&m.rng, 50))
 					ftr_tables_row(m.to, s)[lid] = (ftr_port)
 						ftr_rng_below(&m.rng, m.nf->sw[s].n_ports + 1u);
-		for (int k = 0; k < 30 && !done; k++) {
+		m.first = malloc((size_t)m.now->n_sw * m.now->stride);
+		ck_assert_ptr_nonnull(m.first);
+		memcpy(m.first, m.now->lft, (size_t)m.now->n_sw * m.now->stride);
+		for (int k = 0; k < 1000 && !done; k++) {
 			struct ftr_ddlr_plan p;
 
 			ftr_ddlr_drained(m.r);
@@ -174,13 +199,18 @@ START_TEST(transitions_to_other_tables)
 					  ftr_tables_get(m.to, s, (ftr_lid)lid) ==
 					  ftr_tables_get(m.now, at, (ftr_lid)lid));
 		}
+		compare(&m, held);
 		moved.held += held;
 		moved.moves++;
 		end_move(&m);
 	}
 	printf("%u transitions: %u entries written, %u LIDs held\n", moved.moves, moved.writes,
 	       moved.held);
-	runs_show(moved.moves > 0 && moved.held > 0);
+	printf("orders: %u found by the planner and by the search; not found by the planner: %u exist, %u do not, %u unknown, %u with unsound tables\n",
+	       moved.agreed, moved.found[ORDERS_EXIST], moved.found[ORDERS_NONE],
+	       moved.found[ORDERS_UNKNOWN], moved.found[ORDERS_UNSOUND]);
+	runs_show(moved.moves > 0 && moved.held > 0 && moved.found[ORDERS_NONE] > 0);
+	runs_show(moved.agreed > 50 * moved.found[ORDERS_EXIST]);
 }
 END_TEST
 

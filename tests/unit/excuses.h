@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/orders.h"
 #include "unit/eye.h"
+
+/* Tables for which no order was found: of before and after the routing. */
+struct orderless {
+	uint8_t *old, *new, *active;
+};
 
 /* The times of which IBF121 reports that states may be unsound, and in which packets may follow entries
  * of that time: while the plugin writes entries for which it found no order, a credit loop is possible;
@@ -24,7 +30,55 @@ struct excuses {
 	uint32_t n;
 	bool open;		/* OpenSM has not written all entries yet */
 	double life_ms;
+	/* Only with FTR_ORDERS: the fake, the eye, the tables when a routing began, and the failures. */
+	struct fake *h;
+	struct eye *y;
+	uint8_t *start;
+	struct orderless *orderless;	/* [n_orderless] */
+	uint32_t n_orderless;
 };
+
+/* Copy the tables of the switches. */
+static uint8_t *copy_tables(const struct fake *h, const struct eye *y)
+{
+	uint8_t *t = calloc(y->f->n_sw, y->row);
+
+	ck_assert(t);
+	for (ftr_sw s = 0; s < y->f->n_sw; s++)
+		for (uint32_t lid = 1; lid < y->row; lid++)
+			t[(size_t)s * y->row + lid] = h->sw[s].top && lid > h->sw[s].top ?
+				FTR_PORT_NONE : h->sw[s].lft[lid];
+	return t;
+}
+
+static void keep_start(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct excuses *x = ctx;
+
+	if (m != FAKE_LOCKED)
+		return;
+	fake_lock(h);
+	free(x->start);
+	x->start = copy_tables(h, x->y);
+	fake_unlock(h);
+}
+
+static void keep_orderless(struct excuses *x)
+{
+	struct orderless *o;
+	uint8_t *active = calloc(x->y->f->n_ports, 1);
+
+	ck_assert(active);
+	x->orderless = realloc(x->orderless, (x->n_orderless + 1) * sizeof(*x->orderless));
+	o = &x->orderless[x->n_orderless++];
+	for (uint32_t i = 0; i < x->y->f->n_ports; i++)
+		active[i] = x->y->f->ports[i].peer_kind == FTR_PEER_EP ||
+			x->h->link[i] == IB_LINK_ACTIVE;
+	o->active = active;
+	o->old = x->start;
+	o->new = copy_tables(x->h, x->y);
+	x->start = NULL;
+}
 
 /* A line of the log.  Times in it are rounded to 0.1 ms. */
 static void logging(void *ctx, const char *line)
@@ -45,6 +99,8 @@ static void logging(void *ctx, const char *line)
 		(struct excuse){ now - 0.1 - atof(strstr(ms, "for ") + 4), now + x->life_ms, false } :
 		(struct excuse){ now, HUGE_VAL, true };
 	x->open = !ms;
+	if (ms && x->start && strstr(line, "no order of writes"))
+		keep_orderless(x);
 }
 
 static bool is_excused(const struct excuses *x, const struct unsound *u)

@@ -16,7 +16,8 @@
  * With "transition plain" OpenSM writes the tables; this shows that the rules can fail.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics (200 in
- * scripts/test transition-long).  FTR_GRAPHS=1 takes small graphs and joined trees only.  FTR_TRACE=1
+ * scripts/test transition-long).  FTR_GRAPHS=1 takes small graphs and joined trees only.  FTR_ORDERS=N
+ * searches up to N states for each order that the plugin has not found (lib/orders.h).  FTR_TRACE=1
  * prints every change of a table, and FTR_LOG=1 the log of a run with an unsound state or a credit loop.
  */
 #include <check.h>
@@ -485,6 +486,34 @@ static void remove_files(struct fake *h)
 	}
 }
 
+/* Search for the orders that the plugin has not found. */
+static void search_orders(struct excuses *x, uint64_t seed, const char *engine)
+{
+	static const char *const found[] = { "exists", "none", "unknown", "unsound tables" };
+
+	for (uint32_t i = 0; i < x->n_orderless; i++) {
+		struct orderless *l = &x->orderless[i];
+
+		for (int rule = 0; rule < ORDERS_N_RULES; rule++) {
+			struct orders o = {
+				.f = x->y->f, .usable = l->active, .old = l->old, .new = l->new,
+				.row = x->y->row, .rule = (enum orders_rule)rule,
+				.most = strtoull(getenv("FTR_ORDERS"), NULL, 10),
+			};
+			const char *result = found[orders_search(&o)];
+
+			printf("order: seed %" PRIu64 ", %s, rule %d: %s; %u LIDs, %u entries, %"
+			       PRIu64 " states\n", seed, engine, rule, result, o.lids, o.entries,
+			       o.states);
+		}
+		free(l->old);
+		free(l->new);
+		free(l->active);
+	}
+	free(x->orderless);
+	free(x->start);
+}
+
 static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, const char *options,
 		    enum kind kind)
 {
@@ -506,6 +535,12 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 	h->written_ctx = &y;
 	h->logging_ctx = &excuses;
 	h->logging = logging;
+	if (getenv("FTR_ORDERS")) {
+		excuses.h = h;
+		excuses.y = &y;
+		h->moment_ctx = &excuses;
+		h->moment = keep_start;
+	}
 	if (kind == ANY && prepare(&y, h, &r, down)) {
 		begin_here(&y, h);
 		h->written = written;
@@ -547,6 +582,7 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 		       fake_logged(h, "IBF121"));
 	if (getenv("FTR_LOG") && (bad || forced))
 		puts(h->log);
+	search_orders(&excuses, seed, engine);
 	sum.states += y.states;
 	sum.ordered += fake_logged(h, "IBF010");
 	sum.plain += fake_logged(h, "IBF121");

@@ -7,6 +7,7 @@
  * into steps, and the dependency graph decides whether the change is allowed. If a change to new
  * tables is not allowed, the LID is held: the change may be allowed later, when packets
  * that follow older entries have been drained. If all LIDs are drained and a round changes nothing,
+ * the entries of the held LIDs are changed one by one. If this changes nothing, either,
  * the held LIDs keep their current entries. These entries lead to the LIDs, except broken entries
  * that no repair could replace.
  */
@@ -131,36 +132,46 @@ static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 	}
 }
 
-static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of,
-				     const struct ftr_tables *t, ftr_lid lid,
-				     bool *made, struct ftr_err *err)
+/* Change the entries for a LID together.  single: one by one, as far as the graph permits.
+ * *made: false if the graph refused entries. */
+static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
+				  bool single, bool *made, struct ftr_err *err)
 {
-	bool owned = r->f->owner[lid].kind != FTR_OWNER_NONE;
+	bool owned = r->f->owner[r->lid].kind != FTR_OWNER_NONE, all = true;
 	uint32_t n = 0;
 
 	*made = true;
-	ddlr_begin_lid(r, lid);
 	if (owned && r->exit_sw == FTR_SW_NONE)
 		return FTR_OK;
 	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
+		enum ftr_status st;
 		ftr_port p;
 
 		if (of[s] == FTR_SW_NONE || r->dead_sw[s])
 			continue;
-		p = ftr_tables_get(t, of[s], lid);
-		if (is_new(r, lid, ddlr_entry(r, s), p))
-			add_change(r, &n, s, p);
+		p = ftr_tables_get(t, of[s], r->lid);
+		if (!is_new(r, r->lid, ddlr_entry(r, s), p))
+			continue;
+		add_change(r, &n, s, p);
+		if (!single || !owned)
+			continue;
+		st = column_change(r, n, FTR_HOW_NEW, made, err);
+		if (st)
+			return st;
+		all &= ddlr_entry(r, s) == p;
+		n = 0;
 	}
+	*made = all;
+	if (!n)
+		return FTR_OK;
 	return owned ? column_change(r, n, FTR_HOW_NEW, made, err) :
 		ddlr_try(r, r->col, n, FTR_HOW_NEW, made, err);
 }
 
 /* For each switch s of r, set of[s] to its index in nf, or to FTR_SW_NONE. Returns FTR_INVAL if t
  * does not fit nf, or if nf has a switch that is not in r or has another number of ports in r. */
-static enum ftr_status match(const struct ftr_ddlr *r,
-			     const struct ftr_fabric *nf,
-			     const struct ftr_tables *t, ftr_sw *of,
-			     struct ftr_err *err)
+static enum ftr_status match(const struct ftr_ddlr *r, const struct ftr_fabric *nf,
+			     const struct ftr_tables *t, ftr_sw *of, struct ftr_err *err)
 {
 	uint32_t found = 0;
 
@@ -197,34 +208,49 @@ static void complete(struct ftr_ddlr *r, const uint8_t *held)
 	}
 }
 
-static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
-				 const struct ftr_tables *t, uint8_t *differs,
-				 struct ftr_err *err)
+/* Change all LIDs with differs[lid].  Those that are held keep differs[lid]. */
+static enum ftr_status change_lids(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
+				   bool single, uint8_t *differs, struct ftr_err *err)
 {
-	bool quiet = !ftr_cdg_undrained(r->g), made = false;
+	bool made = false;
 
-	mark_lids(r, of, t, differs);
+	r->plan->held = 0;
 	for (uint32_t lid = 1; lid <= r->f->max_lid; lid++) {
 		enum ftr_status st;
 
 		if (!differs[lid])
 			continue;
-		st = change_lid(r, of, t, (ftr_lid)lid, &made, err);
+		ddlr_begin_lid(r, (ftr_lid)lid);
+		st = change_lid(r, of, t, single, &made, err);
 		if (st)
 			return st;
 		differs[lid] = !made;
 		r->plan->held += differs[lid];
 	}
+	return FTR_OK;
+}
+
+static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
+				 const struct ftr_tables *t, uint8_t *differs,
+				 struct ftr_err *err)
+{
+	bool quiet = !ftr_cdg_undrained(r->g);
+	enum ftr_status st;
+
+	mark_lids(r, of, t, differs);
+	st = change_lids(r, of, t, false, differs, err);
+	if (!st && quiet && r->plan->held && !r->plan->n)
+		st = change_lids(r, of, t, true, differs, err);
+	if (st)
+		return st;
 	r->plan->done = !r->plan->held || (quiet && !r->plan->n);
 	if (r->plan->done)
 		complete(r, differs);
 	return FTR_OK;
 }
 
-enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
-				    const struct ftr_fabric *nf,
-				    const struct ftr_tables *t,
-				    struct ftr_ddlr_plan *plan,
+enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric *nf,
+				    const struct ftr_tables *t, struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err)
 {
 	ftr_sw *of = ftr_reallocarray(NULL, (size_t)r->f->n_sw + 1,
