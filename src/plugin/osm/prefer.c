@@ -373,6 +373,10 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 	bool first, grown;
 	enum ftr_status st;
 
+	if (e->plugin->opt.balance != FTR_BALANCE_FULL) {	/* the option has changed */
+		stop_search(r);
+		drop_better(r);
+	}
 	if (e->plugin->opt.balance == FTR_BALANCE_OFF || !gen->nominal)
 		return FTR_OK;
 	take_result(e);
