@@ -439,7 +439,7 @@ void fake_report(struct fake *h, osm_epi_event_id_t id, void *data)
 
 /* ---- start and end ------------------------------------------------------ */
 
-static void write_options(struct fake *h, const struct fake_opts *o)
+void fake_write_options(struct fake *h, const char *options)
 {
 	static const char common[] =
 		"threads 1\nca_order_dump off\nfast_window 16\n"
@@ -447,13 +447,9 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		"fast_sweep_cap_ms 20\nfast_flap_limit 0\n"
 		/* with "balance full", a thread of the plugin requests sweeps at any time */
 		"balance load\n";
-	const char *tmp = getenv("TMPDIR");
 	char path[128];
 	FILE *out;
 
-	if (snprintf(h->dir, sizeof(h->dir), "%s/ibf-fake-XXXXXX", tmp ? tmp : "/tmp") >=
-	    (int)sizeof(h->dir) || !mkdtemp(h->dir))
-		fake_fail("no temporary directory");
 	snprintf(path, sizeof(path), "%s/conf", h->dir);
 	out = fopen(path, "w");
 	if (!out)
@@ -464,13 +460,22 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		char name[64];
 
 		snprintf(name, sizeof(name), "%.*s ", (int)key, line);
-		if (!o->options || !strstr(o->options, name))
+		if (!options || !strstr(options, name))
 			fwrite(line, 1, n, out);
 		line += n;
 	}
-	if (o->options)
-		fputs(o->options, out);
+	if (options)
+		fputs(options, out);
 	fclose(out);
+}
+
+static void make_directory(struct fake *h)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	if (snprintf(h->dir, sizeof(h->dir), "%s/ibf-fake-XXXXXX", tmp ? tmp : "/tmp") >=
+	    (int)sizeof(h->dir) || !mkdtemp(h->dir))
+		fake_fail("no temporary directory");
 	if (setenv("OSM_CACHE_DIR", h->dir, 1))
 		fake_fail("out of memory");
 }
@@ -598,7 +603,8 @@ struct fake *fake_new(const struct fake_opts *opts)
 	h->opts = must(malloc(sizeof(*o)));
 	*h->opts = *o;
 	make_fabric(h, o);
-	write_options(h, o);
+	make_directory(h);
+	fake_write_options(h, o->options);
 	make_osm(h, o);
 	h->wire = fake_wire_new(h);
 	load_plugin(h);

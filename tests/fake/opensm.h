@@ -211,6 +211,9 @@ void fake_set_fate(struct fake *h, fake_fate_fn fn, void *ctx);
 void fake_release(struct fake *h);
 /* Make a heavy sweep on this thread.  Returns false if it was aborted. */
 bool fake_sweep(struct fake *h);
+/* Replace the option file, which the plugin reads at the beginning of each sweep.  options: lines that
+ * override the test's defaults, or NULL. */
+void fake_write_options(struct fake *h, const char *options);
 /* Reroute like the console command "reroute", which reports only the event UCAST_ROUTING_DONE. */
 bool fake_reroute(struct fake *h);
 /* Start a thread that makes the requested sweeps, until fake_unload. */

@@ -180,6 +180,24 @@ case_order_roots() {
 	sound
 }
 
+# SIGHUP: the options have changed; before that, with a file that has an error, which changes nothing.
+case_order_options() {
+	gen "$tree" --random-guids --random-ports --drop-links 9 --seed 91
+	record_up
+	begin_watch "$(ordered_conf 'balance off' </dev/null)"
+	printf '%s\n' 'takeover ordered' 'balance full' 'leaf_order size' >"$T/ordered.conf"
+	until_same before bad
+	logged "ERR IBF201.*$T/ordered.conf:3: leaf_order is \"size\", not one of: guid, name; the options stay as they were"
+	allow 'ERR IBF201.*ordered.conf:3'
+	printf '%s\n' 'takeover ordered' 'balance load' 'threads 1' >"$T/ordered.conf"
+	resweep
+	logged 'IBF013: option balance is load now, not off'
+	logged 'IBF123: option threads is 1 now, but 0 stays in use'
+	until_healed after
+	differ before after
+	sound
+}
+
 # The background search ends, and its tables are written.
 case_order_search() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71

@@ -252,7 +252,8 @@ static void check_values(const struct ibf_option *o, const char *list)
 		      listed, o->name, n);
 }
 
-/* Every key has a tagged paragraph in the page, with its values and its default. */
+/* Every key has a tagged paragraph in the page, with its values, its default, and whether a new value needs
+ * a restart. */
 START_TEST(test_man_options)
 {
 	char *page = slurp("man/ibfattree.conf.5");
@@ -278,6 +279,8 @@ START_TEST(test_man_options)
 		ck_assert_msg(given, "the page does not name the default of %s", o->name);
 		ck_assert_msg(!strncmp(given, want, strlen(want)),
 			      "the page names a wrong default of %s", o->name);
+		ck_assert_msg(!strstr(own, "\nA new value needs a restart of OpenSM.\n") == !o->at_start,
+			      "the page does not say when a new value of %s is used", o->name);
 		free(own);
 	}
 	for (char *c = page; (c = strstr(c, "\n.TP\n")); c++)

@@ -203,6 +203,57 @@ START_TEST(setup)
 }
 END_TEST
 
+/* A sweep reads the options again.  An invalid file changes nothing; options that are read at the start
+ * only keep their values. */
+START_TEST(new_options)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "2;4,4;1,4;1,1", .options = "balance full\n", .not_up = true,
+	});
+	struct ibf_plugin *p = plugin(h);
+	struct ibf_generation *first;
+
+	fake_check_sweep(h);
+	fake_check_quiet_sweep(h);
+	first = p->routed->gen;
+	ck_assert_uint_eq(fake_logged(h, "IBF013") + fake_logged(h, "IBF201"), 0);
+
+	for (int i = 0; i < 2; i++) {
+		fake_write_options(h, "balance off\nleaf_order size\n");
+		fake_check_quiet_sweep(h);
+		ck_assert_int_eq(p->opt.balance, FTR_BALANCE_FULL);
+		ck_assert_ptr_eq(p->routed->gen, first);
+		ck_assert_uint_eq(fake_logged(h, "/conf:9: leaf_order is \"size\", not one of: guid, name; the options stay as they were"), 1);
+	}
+	fake_write_options(h, "leaf_order name\nfast_flap_limit 7\nfast_sweep_cap_ms 30\nthreads 3\nfast_window 8\n");
+	ck_assert(fake_sweep(h));
+	ck_assert_ptr_ne(p->routed->gen, first);
+	ck_assert_int_eq(p->opt.leaf_order, FTR_LEAF_BY_NAME);
+	ck_assert_uint_eq(h->fast->rr.state.links.limit, 7);
+	ck_assert(h->fast->rr.state.want.cap == 30);
+	ck_assert_uint_eq(fake_logged(h, "IBF013: option leaf_order is name now, not guid"), 1);
+	ck_assert_uint_eq(fake_logged(h, "IBF013: option balance is load now, not full"), 1);
+	ck_assert_uint_eq(fake_logged(h, "IBF013: option fast_flap_limit is 7 now, not 0"), 1);
+	ck_assert_int_eq(p->opt.threads, 1);
+	ck_assert_int_eq(p->opt.fast_window, 16);
+	ck_assert_uint_eq(fake_logged(h, "IBF123: option threads is 3 now, but 1 stays in use until opensm is restarted"), 1);
+	ck_assert(!p->routed->prefer.search && !p->routed->prefer.better);
+	fake_check_sweep(h);
+	fake_check_quiet_sweep(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF123"), 2);
+
+	fake_write_options(h, NULL);
+	fake_check_sweep(h);
+	fake_write_options(h, "balance off\n");
+	fake_check_sweep(h);
+	ck_assert_int_eq(p->routed->gen->options.balance, FTR_BALANCE_OFF);
+	ck_assert_uint_eq(fake_logged(h, "IBF013: option threads is 1 now, not 3"), 1);
+	ck_assert_uint_eq(fake_logged(h, "IBF123"), 2);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* ---- state files ------------------------------------------------------------------------------ */
 
 /* The plugin's own state file is damaged, is older than the list of roots, or does not fit it. */
@@ -632,6 +683,7 @@ int main(void)
 	tcase_add_test(c, lists_of_others);
 	tcase_add_test(c, engine_names);
 	tcase_add_test(c, setup);
+	tcase_add_test(c, new_options);
 	tcase_add_loop_test(c, own_state, 0, 3);
 	tcase_add_test(c, drains_change);
 	tcase_add_test(c, only_link);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Tests that tables are replaced soundly: in a fake OpenSM, links, switches and groups of switches
- * fail and return, switches are replaced, parts are drained, the root file changes, the manager becomes
- * master again, ends or hands over, and packets are lost or overtake each other.  After every Set of a
+ * fail and return, switches are replaced, parts are drained, the root file and options change, the manager
+ * becomes master again, ends or hands over, and packets are lost or overtake each other.  After every Set of a
  * table all paths are followed (lib/follow.h), by no code of the planner, the engines or the checker.
  *
  * Rules, for packets between host ports over Active links:
@@ -53,6 +53,7 @@ enum kind {
 	HASTY,	/* the same while packets follow older entries, and OpenSM often sweeps */
 	DEAF,	/* links, switches and roots change, and a switch stops answering during a routing */
 	ENDING,	/* groups of switches fail and return, OpenSM ends during a routing, and starts again */
+	OPTIONS,	/* links and switches fail and return, and options change */
 	OTHER,	/* also drains, roots, a new master, lost packets */
 	ANY	/* also groups of switches, replaced switches, restarts, hand-over, other tables */
 };
@@ -266,6 +267,23 @@ static void change_roots(struct fake *h, struct ftr_rng *r)
 			fprintf(out, "0x%" PRIx64 "\n", f->sw[s].guid);
 	ck_assert(!fclose(out));
 	h->osm->subn.opt.root_guid_file = strdup(path);
+}
+
+/* As after SIGHUP: options of the plugin have changed. */
+static void change_options(struct eye *y, struct fake *h, struct ftr_rng *r)
+{
+	static const char *const values[][4] = {
+		{ "balance", "off", "load", "load" }, { "leaf_order", "guid", "name", "name" },
+	};
+	char text[256] = "";
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(values); i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %s\n", values[i][0],
+			 values[i][1 + ftr_rng_below(r, 3)]);
+	fake_write_options(h, text);
+	settle(y, h);
+	ck_assert_uint_eq(fake_logged(h, "IBF201"), 0);
+	sum.changes++;
 }
 
 static void change_deaf(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *down)
@@ -562,6 +580,8 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 			change_deaf(&y, h, &r, down);
 		else if (kind == ENDING)
 			change_and_end(&y, h, &r, down);
+		else if (kind == OPTIONS && ftr_rng_below(&r, 3))
+			change_options(&y, h, &r);
 		else
 			change(&y, h, &r, down);
 		if (kind == REPAIRS && i + 1 < CHANGES)
@@ -682,6 +702,13 @@ START_TEST(endings_lose_no_path)
 }
 END_TEST
 
+START_TEST(new_options_lose_no_path)
+{
+	ck_assert_uint_eq(run_all("transition ordered\n", OPTIONS), 0);
+	runs_show(sum.ordered > 0);
+}
+END_TEST
+
 START_TEST(other_changes_lose_no_path)
 {
 	ck_assert_uint_eq(run_all("transition ordered\ntakeover ordered\n", OTHER), 0);
@@ -796,6 +823,7 @@ int main(void)
 	tcase_add_test(hasty, hasty_changes_lose_no_path);
 	tcase_add_test(deaf, deaf_switches_lose_no_path);
 	tcase_add_test(ending, endings_lose_no_path);
+	tcase_add_test(random, new_options_lose_no_path);
 	tcase_add_test(random, other_changes_lose_no_path);
 	tcase_add_test(any, no_change_loses_a_path);
 	tcase_add_test(t, seeds_of_defects);

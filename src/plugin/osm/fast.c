@@ -131,6 +131,19 @@ void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind)
 		rr_post(&f->rr, &(struct rr_event){ .kind = kind });
 }
 
+/* The caller holds rr.mutex, or the worker does not run yet. */
+static void set_limits(struct ibf_fast *f)
+{
+	const struct ibf_options *o = &f->p->opt;
+	struct rr_state *s = &f->rr.state;
+
+	s->want.delay = o->fast_sweep_delay_ms;
+	s->want.cap = o->fast_sweep_cap_ms;
+	s->links.limit = (uint32_t)o->fast_flap_limit;
+	s->links.window = o->fast_flap_window_ms;
+	s->links.hold = o->fast_flap_hold_ms;
+}
+
 void ibf_fast_sweep_start(struct ibf_fast *f)
 {
 	struct rr_event ev = { .kind = RR_EV_SWEEP_START };
@@ -141,7 +154,10 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 	osm = f->p->osm;
 	ev.unknown = osm->subn.coming_out_of_standby || ibf_other_routed(f->p);
 	ev.routed = osm->routing_engine_used != NULL;
-	rr_post(&f->rr, &ev);
+	pthread_mutex_lock(&f->rr.mutex);
+	set_limits(f);
+	rr_post_locked(&f->rr, &ev);
+	pthread_mutex_unlock(&f->rr.mutex);
 }
 
 /* Maximum time to wait for a write, in ms.  With the default options a write takes longer only if
@@ -259,11 +275,7 @@ static void set_up(struct ibf_fast *f)
 	rr->timeout = o->fast_timeout_ms;
 	ibf_cond_init(&f->cond);
 	rr_init(rr);
-	rr->state.want.delay = o->fast_sweep_delay_ms;
-	rr->state.want.cap = o->fast_sweep_cap_ms;
-	rr->state.links.limit = (uint32_t)o->fast_flap_limit;
-	rr->state.links.window = o->fast_flap_window_ms;
-	rr->state.links.hold = o->fast_flap_hold_ms;
+	set_limits(f);
 }
 
 struct ibf_fast *ibf_fast_new(struct ibf_plugin *p)

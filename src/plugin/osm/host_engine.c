@@ -290,6 +290,7 @@ static bool same_input(struct ibf_engine *e, const struct ibf_generation *old,
 		       const struct ibf_generation *new)
 {
 	return old && old->tables && old->shape && old->nominal == new->nominal &&
+		!memcmp(&old->options, &new->options, sizeof(new->options)) &&
 		ibf_same_fabric(old->fabric, new->fabric) &&
 		old->drained.switches == new->drained.switches &&
 		old->drained.links == new->drained.links &&

@@ -26,6 +26,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(TRANSITION, 10, INFO, "tables replaced in a checked order")	 \
 	M(REPLACED, 11, INFO, "kept tables are replaced by better ones")	\
 	M(DRAINED, 12, INFO, "the list of drained parts has changed")	\
+	M(OPTION, 13, INFO, "an option has changed")			\
 	M(OBSERVED, 20, INFO, "changes that an engine would make (observe)")	\
 	M(UNREACHABLE, 101, WARN, "unreachable pairs")			\
 	M(SKIPPED, 102, WARN, "OpenSM's data contradicts itself")	\
@@ -46,6 +47,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(REORDERED, 119, WARN, "dmodc uses an order of switches like that of sftree") \
 	M(TRANSITION_PLAIN, 121, WARN, "tables not replaced in a checked order") \
 	M(SEARCH_FAILED, 122, WARN, "the search process failed")	\
+	M(RESTART, 123, WARN, "a changed option needs a restart of OpenSM") \
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
 	M(REGISTER, 202, ERROR, "OpenSM refused an engine")	\
 	/* 203 was used before 0.1.0 */					\

@@ -40,47 +40,45 @@ static const char *const path_rules[] = {
 	[FTR_PATHS_ALL] = "all", [FTR_PATHS_UPDOWN] = "updown", NULL
 };
 
-#define WORD(key, field, list, value) \
+#define AT_START true	/* struct ibf_option.at_start */
+#define AT_SWEEP false
+
+#define WORD(key, field, list, value, when) \
 	{ .name = key, .offset = offsetof(struct ibf_options, field), \
-	  .words = list, .def = value }
-#define NUMBER(key, field, least, most, value) \
+	  .words = list, .def = value, .at_start = when }
+#define NUMBER(key, field, least, most, value, when) \
 	{ .name = key, .offset = offsetof(struct ibf_options, field), \
-	  .min = least, .max = most, .def = value }
+	  .min = least, .max = most, .def = value, .at_start = when }
 
 const struct ibf_option ibf_option_table[] = {
-	NUMBER("threads", threads, 0, FTR_TEAM_MAX, 0),
-	WORD("leaf_order", leaf_order, leaf_orders, FTR_LEAF_BY_GUID),
-	WORD("roots", roots, root_modes, FTR_ROOTS_AUTO),
-	WORD("ca_order_dump", ca_order_dump, off_on, 1),
-	WORD("status_files", status_files, off_on, 1),
-	NUMBER("log_samples", log_samples, 0, 16, 10),
-	WORD("balance", balance, balances, FTR_BALANCE_FULL),
-	WORD("adopt", adopt, no_yes, 0),
-	WORD("transition", transition, orders, 1),
-	NUMBER("transition_limit_ms", transition_limit_ms, 100, 60000, 2000),
-	WORD("takeover", takeover, orders, 0),
-	WORD("paths", paths, path_rules, FTR_PATHS_ALL),
-	WORD("observe", observe, no_yes, 0),
-	WORD("fast_reroute", fast_reroute, off_on, 1),
-	NUMBER("fast_window", fast_window, 1, 256, 64),
-	NUMBER("fast_timeout_ms", fast_timeout_ms, 5, 5000, 50),
-	NUMBER("fast_sweep_delay_ms", fast_sweep_delay_ms, 0, 60000, 500),
-	NUMBER("fast_sweep_cap_ms", fast_sweep_cap_ms, 0, 600000, 5000),
-	NUMBER("fast_flap_limit", fast_flap_limit, 0, 1000, 5),
-	NUMBER("fast_flap_window_ms", fast_flap_window_ms, 0, 3600000, 60000),
-	NUMBER("fast_flap_hold_ms", fast_flap_hold_ms, 0, 3600000, 60000),
+	NUMBER("threads", threads, 0, FTR_TEAM_MAX, 0, AT_START),
+	WORD("leaf_order", leaf_order, leaf_orders, FTR_LEAF_BY_GUID, AT_SWEEP),
+	WORD("roots", roots, root_modes, FTR_ROOTS_AUTO, AT_SWEEP),
+	WORD("ca_order_dump", ca_order_dump, off_on, 1, AT_SWEEP),
+	WORD("status_files", status_files, off_on, 1, AT_START),
+	NUMBER("log_samples", log_samples, 0, 16, 10, AT_SWEEP),
+	WORD("balance", balance, balances, FTR_BALANCE_FULL, AT_SWEEP),
+	WORD("adopt", adopt, no_yes, 0, AT_SWEEP),
+	WORD("transition", transition, orders, 1, AT_SWEEP),
+	NUMBER("transition_limit_ms", transition_limit_ms, 100, 60000, 2000, AT_SWEEP),
+	WORD("takeover", takeover, orders, 0, AT_SWEEP),
+	WORD("paths", paths, path_rules, FTR_PATHS_ALL, AT_SWEEP),
+	WORD("observe", observe, no_yes, 0, AT_START),
+	WORD("fast_reroute", fast_reroute, off_on, 1, AT_START),
+	NUMBER("fast_window", fast_window, 1, 256, 64, AT_START),
+	NUMBER("fast_timeout_ms", fast_timeout_ms, 5, 5000, 50, AT_START),
+	NUMBER("fast_sweep_delay_ms", fast_sweep_delay_ms, 0, 60000, 500, AT_SWEEP),
+	NUMBER("fast_sweep_cap_ms", fast_sweep_cap_ms, 0, 600000, 5000, AT_SWEEP),
+	NUMBER("fast_flap_limit", fast_flap_limit, 0, 1000, 5, AT_SWEEP),
+	NUMBER("fast_flap_window_ms", fast_flap_window_ms, 0, 3600000, 60000, AT_SWEEP),
+	NUMBER("fast_flap_hold_ms", fast_flap_hold_ms, 0, 3600000, 60000, AT_SWEEP),
 	{ .name = NULL }
 };
-
-static int *value_of(struct ibf_options *o, const struct ibf_option *opt)
-{
-	return (int *)(void *)((char *)o + opt->offset);
-}
 
 void ibf_options_default(struct ibf_options *o)
 {
 	for (const struct ibf_option *opt = ibf_option_table; opt->name; opt++)
-		*value_of(o, opt) = opt->def;
+		*ibf_option_value(o, opt) = opt->def;
 }
 
 static enum ftr_status set_word(const struct ibf_option *opt, const char *text,
@@ -165,8 +163,8 @@ static enum ftr_status parse_line(struct ibf_options *o, uint64_t *seen, char *l
 	*seen |= 1ull << (opt - ibf_option_table);
 	if (!*value)
 		return ftr_fail(err, FTR_PARSE, "%s has no value", line);
-	return opt->words ? set_word(opt, value, value_of(o, opt), err) :
-			    set_number(opt, value, value_of(o, opt), err);
+	return opt->words ? set_word(opt, value, ibf_option_value(o, opt), err) :
+			    set_number(opt, value, ibf_option_value(o, opt), err);
 }
 
 static enum ftr_status parse_file(FILE *in, const char *path, struct ibf_options *o,

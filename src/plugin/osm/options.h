@@ -46,12 +46,18 @@ struct ibf_option {
 	/* The permitted words; the value is an index into this array.  NULL: the value is a
 	 * number. */
 	const char *const *words;
+	bool at_start;		/* a new value needs a restart of OpenSM */
 };
 
 /* The table of options; its last entry has no name. */
 extern const struct ibf_option ibf_option_table[];
 
 void ibf_options_default(struct ibf_options *o);
+
+static inline int *ibf_option_value(struct ibf_options *o, const struct ibf_option *opt)
+{
+	return (int *)(void *)((char *)o + opt->offset);
+}
 
 /*
  * Read the file; its values replace those in *o.

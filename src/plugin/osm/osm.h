@@ -59,6 +59,7 @@ struct ibf_generation {
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] 1: the switch supports multicast */
 	struct ftr_drain_count drained;	/* drained parts that `fabric` lacks */
+	struct ibf_options options;	/* with which the tables were computed */
 	/* The members below describe the routing.  Their pointers are NULL before it. */
 	const char *engine;
 	struct ftr_tables *tables;
@@ -154,7 +155,9 @@ struct ibf_plugin {
 	/* The state file has the present state of this engine, or its write is queued.  NULL: the
 	 * state has changed. */
 	const struct ibf_engine *stored;
-	struct ibf_options opt;
+	struct ibf_options opt;	/* in use; only the sweeper's thread reads and changes them after the start */
+	struct ibf_options read;	/* in the file when it was read last without an error */
+	char options_error[FTR_ERR_MAX];	/* of the last read, or "" */
 	struct ftr_guids roots, cn, io;	/* owned; last read from OpenSM's GUID files */
 	struct ftr_team *team;
 	bool team_tried;	/* the plugin has tried to start the team's threads */

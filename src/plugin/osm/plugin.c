@@ -8,7 +8,7 @@
  *  create		main		none		options, registry, the
  *							fast path: its thread,
  *							trap hook, port binding
- *  report: events of	sweeper		none		flags, log, event file;
+ *  report: events of	sweeper		none		flags, options, log, event file;
  *    sweeps						may wait, see below
  *  report: traps, SA,	any		any		nothing: returns
  *    counters
@@ -41,9 +41,16 @@
  * worker has ended its current write.  If this manager is not master, or comes out of standby, it
  * cancels the search and waits for the end of the search thread.
  *
- * If an option is invalid, this is logged, and all options have their defaults.  The plugin runs
- * nevertheless: without it, OpenSM would use another engine, which may have credit loops, or would
- * not route at all (no_fallback).
+ * If an option is invalid when OpenSM starts, this is logged, and all options have their defaults.  The
+ * plugin runs nevertheless: without it, OpenSM would use another engine, which may have credit loops, or
+ * would not route at all (no_fallback).
+ *
+ * OpenSM reads its options again when a heavy sweep begins, and SIGHUP only requests such a sweep.  The
+ * plugin does the same at the event of its begin: in the only thread that uses the options later, so no
+ * lock is needed.  (The other design was to compare the file's inode and time in each routing.  It needs
+ * more state, misses a file behind a symbolic link that has moved, and no rule says when OpenSM's and
+ * the plugin's options change together.)  A generation has a copy of its options, so the next
+ * routing computes new tables, which ibf_transition writes like all others.
  */
 #include "config.h"
 
@@ -59,32 +66,80 @@
 #include "osm/writer.h"
 #include <opensm/osm_version.h>
 
+/* Read the options file into *o.  *path: its name in opensm.conf, allocated; NULL: it has none.  *none:
+ * there is no file.  An error is logged with its consequence, unless the last read had the same one. */
+static enum ftr_status read_file(struct ibf_plugin *p, struct ibf_options *o, char **path, bool *none,
+				 const char *consequence)
+{
+	struct ftr_err err = { 0 };
+	enum ftr_status st;
+
+	ibf_options_default(o);
+	st = ibf_options_path(p->osm->subn.opt.event_plugin_options, path,
+			      &err);
+	if (!st)
+		st = ibf_options_read(*path ? *path : IBF_CONF_FILE, o, none, &err);
+	if (*none && !*path)
+		st = FTR_OK;
+	if (st && strcmp(err.msg, p->options_error))
+		ibf_log(p, IBF_OPTIONS, "%s; %s", err.msg, consequence);
+	snprintf(p->options_error, sizeof(p->options_error), "%s", st ? err.msg : "");
+	return st;
+}
+
 static void read_options(struct ibf_plugin *p)
 {
 	char *path = NULL;
-	const char *name = IBF_CONF_FILE;
-	struct ftr_err err = { 0 };
-	bool missing = false;
-	enum ftr_status st;
+	bool none = false;
+	enum ftr_status st = read_file(p, &p->opt, &path, &none,
+				       "all options of this plugin have their defaults until this is corrected, and opensm is restarted or receives SIGHUP");
 
-	ibf_options_default(&p->opt);
-	st = ibf_options_path(p->osm->subn.opt.event_plugin_options, &path,
-			      &err);
-	if (path)
-		name = path;
-	if (!st)
-		st = ibf_options_read(name, &p->opt, &missing, &err);
-	if (missing && !path)
-		st = FTR_OK;
-	if (st)
-		ibf_log(p, IBF_OPTIONS, "%s; all options of this plugin have their defaults until this is corrected and opensm is restarted",
-			err.msg);
+	p->read = p->opt;
 	if (!p->opt.observe)
-		p->options = ftr_strdup(name);
+		p->options = ftr_strdup(path ? path : IBF_CONF_FILE);
 	ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION " for " OSM_VERSION
 		", options from %s",
-		st || missing ? "no file, all defaults" : name);
+		st || none ? "no file, all defaults" : path ? path : IBF_CONF_FILE);
 	free(path);
+}
+
+static struct ibf_text value_text(const struct ibf_option *opt, int value)
+{
+	struct ibf_text t;
+
+	if (opt->words)
+		snprintf(t.s, sizeof(t.s), "%s", opt->words[value]);
+	else
+		snprintf(t.s, sizeof(t.s), "%d", value);
+	return t;
+}
+
+/* Read the options again, and use those that can change while OpenSM runs. */
+static void update_options(struct ibf_plugin *p)
+{
+	struct ibf_options new;
+	char *path = NULL;
+	bool none = false;
+
+	if (read_file(p, &new, &path, &none, "the options stay as they were"))
+		new = p->read;
+	free(path);
+	for (const struct ibf_option *opt = ibf_option_table; opt->name; opt++) {
+		int *used = ibf_option_value(&p->opt, opt), *read = ibf_option_value(&p->read, opt);
+		int value = *ibf_option_value(&new, opt), before = *read;
+
+		*read = value;
+		if (value == before)
+			continue;
+		if (opt->at_start && value != *used) {
+			ibf_log(p, IBF_RESTART, "option %s is %s now, but %s stays in use until opensm is restarted",
+				opt->name, value_text(opt, value).s, value_text(opt, *used).s);
+			continue;
+		}
+		*used = value;
+		ibf_log(p, IBF_OPTION, "option %s is %s now, not %s", opt->name,
+			value_text(opt, value).s, value_text(opt, before).s);
+	}
 }
 
 /* OpenSM logs an unknown name in routing_engine, and routes by another engine.  Suggest the right
@@ -315,6 +370,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 
 	switch (event) {
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
+		update_options(p);
 		sweep_start(p);
 		ibf_status_count(p, offsetof(struct ibf_metrics, sweeps));
 		ibf_fast_sweep_start(p->fast);

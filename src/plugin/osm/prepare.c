@@ -82,6 +82,7 @@ enum ftr_status ibf_generation_new(struct ibf_engine *e,
 		return ibf_refuse(e, IBF_SNAPSHOT, err);
 	}
 	atomic_init(&gen->refs, 1);
+	gen->options = p->opt;
 	ibf_guids_read(p, &opts);
 	if (ibf_snapshot(p, &gen->fabric, err)) {
 		ibf_generation_put(gen);
