@@ -312,6 +312,15 @@ void balance_add_shifts(struct balance_flows *z, const struct flow_source *src, 
 ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 			const struct ftr_group *const *cand, uint32_t n, uint32_t begin);
 
+/* The port that balance_choose() returns if no flows pass. */
+static inline ftr_port balance_idle_port(const struct ftr_shape *sh,
+					 const struct ftr_group *const *cand, uint32_t n, uint32_t begin)
+{
+	const struct ftr_group *g = cand[begin % n];
+
+	return sh->tree.group_ports[g->first + begin / n % g->n];
+}
+
 /* ---- sweep.c --------------------------------------------------------------- */
 
 /* The parameters of a sweep.  A link is bad if flows[] or weight * rail[] is above price.target, or
@@ -381,6 +390,8 @@ enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_ta
 				 struct ftr_team *team, struct balance_base **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 void balance_base_free(struct balance_base *b);	/* NULL is accepted */
+/* True if lid is a destination, and no flows to it pass the entry of s. */
+bool balance_base_idle(const struct balance_base *b, ftr_sw s, ftr_lid lid);
 /* True if the base has the same hosts, and net only lacks some of its links. */
 bool balance_base_fits(const struct balance_base *b, const struct balance_net *net);
 /* Set *out to a copy of tables t.  changed: the entries that differ from the base. */

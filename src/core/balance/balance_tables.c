@@ -349,16 +349,17 @@ static bool put_back(struct work *w)
 	return kept;
 }
 
-/* True if a changed entry has a port, and is not to be placed. */
-static bool differs(const struct work *w)
+/* True if a changed entry has a port, is not to be placed, and flows may pass it. */
+static bool differs(const struct work *w, const struct balance_base *base)
 {
 	for (uint32_t d = 0; d < w->net->n_dests; d++)
 		for (uint32_t i = w->changed.first[d], k = w->place.first[d];
 		     i < w->changed.first[d + 1]; i++) {
 			if (k < w->place.first[d + 1] && w->place.sw[k] == w->changed.sw[i])
 				k++;
-			else if (w->copy[d].entry[w->changed.sw[i]] !=
-				 FTR_PORT_NONE)
+			else if (w->copy[d].entry[w->changed.sw[i]] != FTR_PORT_NONE &&
+				 !(base && balance_base_idle(base, w->changed.sw[i],
+							     w->net->dest[d].lid)))
 				return true;
 		}
 	return false;
@@ -367,14 +368,14 @@ static bool differs(const struct work *w)
 /* Count in the bins the flows that have passed a displaced entry.  (Flows end at an entry without a
  * port.) */
 static enum ftr_status count_displaced(struct work *w, const struct balance_place *place,
-				       struct ftr_err *err)
+				       const struct balance_base *base, struct ftr_err *err)
 {
 	const struct ftr_tables *prefer = place->prefer;
 	struct flow_dest *copy = NULL;
 	enum ftr_status st;
 
 	st = balance_bins_new(&w->loads, w->net->most_hosts, err);
-	if (st || !prefer || !differs(w))
+	if (st || !prefer || !differs(w, base))
 		return st;
 	st = balance_copy_new(w->net, prefer, w->team, &copy, err);
 	if (!st)
@@ -404,7 +405,7 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 		balance_count_flows(&w->loads, w->t, w->copy, w->team, loop, err);
 	if (st || *loop)
 		return st;
-	st = count_displaced(w, place, err);
+	st = count_displaced(w, place, base, err);
 	if (!st && w->place.first[w->net->n_dests] > w->net->f->n_sw && !balance_sort_costs(w->net))
 		st = ftr_nomem(err, "balancing");
 	if (st)

@@ -19,7 +19,43 @@ struct balance_base {
 	struct flow_dest *copy;
 	struct balance_loads loads;
 	bool loop;		/* a path of the tables has a loop, so the flows are not known */
+	uint64_t *used;		/* used[s][d / 64]: bits of the entries that flows pass; NULL: loop */
 };
+
+static uint64_t *used_word(const struct balance_base *b, ftr_sw s, uint32_t d)
+{
+	return b->used + s * (b->net->n_dests / 64 + (size_t)1) + d / 64;
+}
+
+bool balance_base_idle(const struct balance_base *b, ftr_sw s, ftr_lid lid)
+{
+	uint32_t d = b->net->dest_of[lid];
+
+	return d != BALANCE_NONE && b->used && !(*used_word(b, s, d) >> d % 64 & 1);
+}
+
+static enum ftr_status find_used(struct balance_base *b, struct ftr_err *err)
+{
+	const struct balance_net *net = b->net;
+
+	b->used = ftr_calloc(net->f->n_sw, (net->n_dests / 64 + 1u) * sizeof(*b->used));
+	if (!b->used)
+		return ftr_nomem(err, "balancing");
+	for (uint32_t d = 0; d < net->n_dests; d++)
+		for (uint32_t i = 0; i < net->n_sources; i++) {
+			ftr_sw s = net->source[i].sw;
+
+			while (s != b->copy[d].to && balance_base_idle(b, s, net->dest[d].lid)) {
+				uint32_t link = balance_link(net, b->copy[d], s);
+
+				*used_word(b, s, d) |= UINT64_C(1) << d % 64;
+				if (link == BALANCE_NONE)
+					break;
+				s = net->links.peer[link];
+			}
+		}
+	return FTR_OK;
+}
 
 enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_tables *t,
 				     struct ftr_team *team, struct balance_base **out,
@@ -38,6 +74,8 @@ enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_ta
 		st = balance_loads_new(b->net, &b->loads, err);
 	if (!st)
 		st = balance_count_flows(&b->loads, t, b->copy, team, &b->loop, err);
+	if (!st && !b->loop)
+		st = find_used(b, err);
 	if (st)
 		balance_base_free(b);
 	else
@@ -51,6 +89,7 @@ void balance_base_free(struct balance_base *b)
 		return;
 	balance_loads_free(&b->loads);
 	free(b->copy);
+	free(b->used);
 	balance_net_free(b->net);
 	free(b);
 }
@@ -127,6 +166,8 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
 			z.stop[changed->sw[i]] = true;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++) {
+			if (balance_base_idle(b, changed->sw[i], net->dest[d].lid))
+				continue;
 			balance_behind(&z, changed->sw[i]);
 			was.hosts = is.hosts = z.hosts;
 			was.rail = is.rail = z.rail;

@@ -125,15 +125,17 @@ static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
 }
 
 /* Computes the entries of s for column l, as keep_rows() does if there are no current tables and no
- * extra turns. */
+ * extra turns.  Entries that flows do not pass are placed at once. */
 static void keep_column(const struct engine_run *k, struct port_choice *place, ftr_sw s, uint32_t l,
 			uint8_t *row)
 {
 	const struct ftr_shape *sh = k->in->shape;
 	const struct ftr_shape_numbering *u = &sh->numbering;
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	const struct balance_base *base = k->opts->keep->base->balance;
 	uint32_t n = ftr_shape_candidates(sh, s, l, cand);
 	uint64_t ports[FTR_PORT_SET];
+	bool idle;
 
 	ftr_shape_ports(sh, cand, n, ports);
 	if (n)
@@ -143,13 +145,15 @@ static void keep_column(const struct engine_run *k, struct port_choice *place, f
 
 		if (prefer != FTR_PORT_NONE && ftr_port_set_has(ports, prefer))
 			continue;
-		*entry = n ? place_port(place, &u->dest[i]) : FTR_PORT_NONE;
+		idle = n && prefer != FTR_PORT_NONE && balance_base_idle(base, s, u->dest[i].lid);
+		*entry = idle ? balance_idle_port(sh, cand, n, u->dest[i].lid + u->col[s]) :
+			n ? place_port(place, &u->dest[i]) : FTR_PORT_NONE;
 		if (*entry == prefer)
 			continue;
 		set_bit(k, k->changed, s, u->dest[i].lid);
 		if (n)
 			set_bit(k, k->movable, s, u->dest[i].lid);
-		if (n && prefer != FTR_PORT_NONE)
+		if (n && prefer != FTR_PORT_NONE && !idle)
 			set_bit(k, k->place, s, u->dest[i].lid);
 	}
 }
