@@ -115,7 +115,7 @@ REFUSALS = (
      "1: expected '}', found '{ CA-SM Ports:02 SystemGUID:000000000000...'"),
     (LST, 'Ports:04', 'Ports:FF', '1: the node has 255 ports (allowed: 1 to 254)'),
     (LST, 'Ports:04', 'Ports:05',
-     '2: node 0x0000000000000010 has node type 2 and 4 ports here but node type 2 and 5 ports on '
+     '2: node 0x0000000000000010 has node type 2 and ports 1..4 here but node type 2 and ports 1..5 on '
      'line 1 (1: channel adapter, 2: switch, 3: router)'),
     (LST, 'LID:0001', 'LID:0003',
      '2: switch 0x0000000000000010 has LID 1 here but LID 3 on line 1'),

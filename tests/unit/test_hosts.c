@@ -103,6 +103,8 @@ static const struct {
 	{ false, "n]1[", NULL, "'n]1[': the brackets do not match" },
 	{ false, "n[1]m[2]", NULL, "'n[1]m[2]': the brackets do not match" },
 	{ false, "n[x]", NULL, "'x' is not a range of hosts" },
+	{ false, "n[]", NULL, "'' is not a range of hosts" },
+	{ false, "n[1,,2]", NULL, "'' is not a range of hosts" },
 	{ false, "n[-1]", NULL, "'-1' is not a range of hosts" },
 	{ false, "n[1x]", NULL, "'1x' is not a range of hosts" },
 	{ false, "n[1-x]", NULL, "'1-x' is not a range of hosts" },

@@ -211,7 +211,7 @@ struct ftr_hosts *cli_hosts(const struct ftr_fabric *f)
 
 	cli_must(ftr_hosts_new(f, false, &h, &cli_err));
 	if (!h->n)
-		cli_die("no host: %u ports of channel adapters have no host name in their description",
+		cli_die("no host; ports of channel adapters without a host name in their description: %u",
 			h->n_nameless);
 	return h;
 }

@@ -4,7 +4,8 @@
  * which judges them, and reads and writes files for ibfattree-save and ibfattree-restore (--lids).
  *
  * The fabric and the tables are read, and the ranks are computed, only once.  An error of reading a
- * running fabric, or a fabric without ranks, is a member of the output.
+ * running fabric, or a fabric without ranks, is a member of the output; a lack of memory ends the
+ * program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,14 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
+/* Adds the message of an error to o, or null. */
+static void put_error(struct json_object *o, const char *key, enum ftr_status st)
+{
+	if (st == FTR_NOMEM)
+		cli_must(st);
+	cli_json_str(o, key, st ? cli_err.msg : NULL);
+}
+
 /* ---- files of this fabric ---------------------------------------------- */
 
 static void put_guids(struct json_object *o, const char *key, const char *path,
@@ -53,8 +62,7 @@ static void put_guids(struct json_object *o, const char *key, const char *path,
 	if (!path)
 		return;
 	o = cli_json_object(o, key);
-	if (ftr_read_guids(path, &guid, &n, &cli_err))
-		cli_json_str(o, "error", cli_err.msg);
+	put_error(o, "error", ftr_read_guids(path, &guid, &n, &cli_err));
 	for (uint32_t i = 0; i < n; i++) {
 		bool here = switches ? ftr_fabric_find_sw(f, guid[i]) != FTR_SW_NONE :
 			    ftr_fabric_find_ep(f, guid[i]) != FTR_EP_NONE;
@@ -87,7 +95,7 @@ static void put_states(struct json_object *o, const struct facts *j)
 		ftr_nominal_free(n);
 		e = cli_json_element(list);
 		cli_json_bool(e, "is_state", ftr_state_is_file(path));
-		cli_json_str(e, "error", st ? cli_err.msg : NULL);
+		put_error(e, "error", st);
 	}
 }
 
@@ -230,7 +238,7 @@ static void put_all(struct json_object *o, struct facts *j)
 
 	if (!st)
 		st = ftr_shape_new(f, &shaping.opts, j->in.team, &j->sh, &cli_err);
-	cli_json_str(o, "ranks_error", st ? cli_err.msg : NULL);
+	put_error(o, "ranks_error", st);
 	cli_details_fabric(o, f, j->sh, NULL);
 	if (j->sh) {
 		cli_json_bool(o, "roots_given", j->sh->tree.roots_given);
@@ -256,7 +264,7 @@ static int run_facts(int argc, char **argv)
 	static struct facts j;
 	int n = cli_parse(&cli_facts, &j, argc, argv);
 	struct json_object *o = cli_json_new("facts");
-	const char *error = NULL;
+	enum ftr_status st = FTR_OK;
 	double t0 = cli_now();
 
 	j.in.team = ftr_team_new(j.in.threads);
@@ -268,10 +276,10 @@ static int run_facts(int argc, char **argv)
 	} else if (j.lids) {
 		cli_must(j.save_sl2vl ? cli_sl2vl_live(&j.in, &j.m, &j.net, &cli_err) :
 			 cli_live_read(&j.in, &j.net, &cli_err));
-	} else if (cli_facts_live(&j.in, o, &j.net, &cli_err)) {
-		error = cli_err.msg;
+	} else {
+		st = cli_facts_live(&j.in, o, &j.net, &cli_err);
 	}
-	cli_json_str(o, "error", error);
+	put_error(o, "error", st);
 	cli_json_real(o, "seconds", cli_now() - t0);
 	cli_json_num(o, "without_table", j.net.missing);
 	if (j.net.f)

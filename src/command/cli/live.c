@@ -269,9 +269,9 @@ enum ftr_status cli_live_read(const struct cli_in *in, struct cli_live *out, str
 	net = ibnd_discover_fabric(ca, (int)in->port, NULL, &cfg);
 	free(ca);
 	if (!net)
-		return ftr_fail(err, FTR_IO, "cannot discover the fabric from the local port %s:%u%s",
-				in->ca ? in->ca : "(any)", in->port, leaves_smps(in) ?
-				"; it leaves SMPs to another device, as planarized XDR adapters do: give that device, such as smi0, with --ca" :
+		return ftr_fail(err, FTR_IO, "cannot discover the fabric: adapter=%s port=%.0u%s%s",
+				in->ca ? in->ca : "any", in->port, in->port ? "" : "any", leaves_smps(in) ?
+				"; the adapter leaves SMPs to another device, as planarized XDR adapters do: give that device, such as smi0, with --ca" :
 				"");
 	st = to_fabric(net, out, err);
 	if (!st && in->look)

@@ -425,12 +425,12 @@ static void count_survived(const struct cli_whatif *j, unsigned int row[CLI_N_SU
 static int report_survival(struct cli_whatif *j)
 {
 	unsigned int row[CLI_LIST_MAX][CLI_N_SURVIVAL] = { 0 };
-	char words[400], spec[420], *save = NULL;
+	char words[400], spec[420], *left = words, *m;
 	unsigned int n = 0;
 
 	snprintf(words, sizeof(words), "%s", j->survival);
-	for (char *m = strtok_r(words, ",", &save); m; m = strtok_r(NULL, ",", &save)) {
-		if (n == CLI_LIST_MAX || m[strspn(m, "0123456789%")])
+	while ((m = strsep(&left, ","))) {
+		if (n == CLI_LIST_MAX || !m[0] || m[strspn(m, "0123456789%")])
 			cli_die("whatif: --survival expects up to %u numbers of links, as 18 or 5%%, separated by commas; not '%s'",
 				CLI_LIST_MAX, m);
 		snprintf(spec, sizeof(spec), "%slinks", m);
@@ -448,10 +448,10 @@ static int report_survival(struct cli_whatif *j)
 /* Sets what to measure from the words of --metrics. */
 static void parse_metrics(struct cli_whatif *j)
 {
-	char words[100], *save = NULL;
+	char words[100], *left = words, *m;
 
 	snprintf(words, sizeof(words), "%s", j->metrics);
-	for (char *m = strtok_r(words, ",", &save); m; m = strtok_r(NULL, ",", &save)) {
+	while ((m = strsep(&left, ","))) {
 		if (!strcmp(m, "stale"))
 			j->loads.stale = j->fail.n && !j->guarantee;
 		else if (!strcmp(m, "load"))

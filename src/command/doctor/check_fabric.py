@@ -246,7 +246,7 @@ def adaptive(d, r):
         if sw['adaptive']:
             r.add(f.switch(i), sw['guid'])
     if not r.n and silent:
-        r.say(NOT_CHECKED, f'{silent} switches of NVIDIA did not answer a Get of '
+        r.say(NOT_CHECKED, f'{common.switches(silent)} of NVIDIA did not answer a Get of '
               'AdaptiveRoutingInfo')
     elif not r.n:
         r.say(OK, 'no switch reports adaptive routing')

@@ -17,7 +17,7 @@ def check_guids(d, r, option, what, kind):
     path, found = d.guids[option], d.facts.get(option)
     if not found:
         return
-    if 'error' in found:
+    if found['error']:
         r.add(f'{what}: {found["error"]}')
     elif found['unknown'] or not found['count']:
         first = found.get('first', '0x0000000000000000')

@@ -80,7 +80,7 @@ static bool add_range(struct reading *r, const char *head, int head_len,
 
 static bool expand(struct reading *r, char *word, uint32_t slots)
 {
-	char *open = strchr(word, '['), *close = strchr(word, ']'), *save;
+	char *open = strchr(word, '['), *close = strchr(word, ']'), *s;
 
 	if (!open && !close)
 		return add(r, word, slots);
@@ -88,7 +88,7 @@ static bool expand(struct reading *r, char *word, uint32_t slots)
 		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s': the brackets do not match",
 				     word);
 	*close = '\0';
-	for (char *s = strtok_r(open + 1, ",", &save); s; s = strtok_r(NULL, ",", &save))
+	for (char *left = open + 1; (s = strsep(&left, ","));)
 		if (!add_range(r, word, (int)(open - word), s, close + 1, slots))
 			return false;
 	return true;

@@ -47,4 +47,4 @@ def submit(store, shards, options, dry_run):
         return [f'sbatch {array}', f'sbatch --dependency=afterany:JOB {merge}']
     job = sbatch(array)
     after = sbatch(f'--dependency=afterany:{job}', merge)
-    return [f'array job {job}, {shards} shards; merge: job {after}']
+    return [f'array job {job}, shards={shards}; merge: job {after}']

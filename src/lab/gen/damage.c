@@ -28,8 +28,8 @@ static enum ftr_status draw_dead(struct loss *z, uint32_t n_list, uint32_t n, ui
 				 const char *what)
 {
 	if (n > n_list)
-		return ftr_fail(z->err, FTR_INVAL, "cannot remove %u %s: the fabric has %u",
-				n, what, n_list);
+		return ftr_fail(z->err, FTR_INVAL, "cannot remove %u of %u %s",
+				n, n_list, what);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = i + ftr_rng_below(&z->rng, n_list - i);
 		uint32_t pick = z->list[k];
