@@ -5,7 +5,9 @@
 #ifndef FTR_TEST_EXCUSES_H
 #define FTR_TEST_EXCUSES_H
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +112,45 @@ static bool is_excused(const struct excuses *x, const struct unsound *u)
 		    (u->only_waits || x->excuse[i].paths))
 			return true;
 	return false;
+}
+
+/* If FTR_ORDERS is set, keep the tables for which the plugin finds no order. */
+static void watch_orders(struct excuses *x, struct fake *h, struct eye *y)
+{
+	if (!getenv("FTR_ORDERS"))
+		return;
+	x->h = h;
+	x->y = y;
+	h->moment_ctx = x;
+	h->moment = keep_start;
+}
+
+/* Search for the orders that the plugin has not found. */
+static void search_orders(struct excuses *x, uint64_t seed, const char *engine)
+{
+	static const char *const found[] = { "exists", "none", "unknown", "unsound tables" };
+
+	for (uint32_t i = 0; i < x->n_orderless; i++) {
+		struct orderless *l = &x->orderless[i];
+
+		for (int rule = 0; rule < ORDERS_N_RULES; rule++) {
+			struct orders o = {
+				.f = x->y->f, .usable = l->active, .old = l->old, .new = l->new,
+				.row = x->y->row, .rule = (enum orders_rule)rule,
+				.most = strtoull(getenv("FTR_ORDERS"), NULL, 10),
+			};
+			const char *result = found[orders_search(&o)];
+
+			printf("order: seed %" PRIu64 ", %s, rule %d: %s; %u LIDs, %u entries, %"
+			       PRIu64 " states\n", seed, engine, rule, result, o.lids, o.entries,
+			       o.states);
+		}
+		free(l->old);
+		free(l->new);
+		free(l->active);
+	}
+	free(x->orderless);
+	free(x->start);
 }
 
 #endif

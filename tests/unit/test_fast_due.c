@@ -390,6 +390,124 @@ START_TEST(test_clock_stands_still)
 }
 END_TEST
 
+/* ddlr has written its local repair, and writes the new tables.  A Set of them is lost, and a reroute begins
+ * before the plugin gives it up.  The repair is reported with its writes, but without a warning: the reroute
+ * writes all tables. */
+struct lost_round {
+	atomic_bool local;	/* the local repair has been reported */
+	atomic_uint lost;
+	ftr_sw to;
+	bool ended;
+};
+
+static void see_local(void *ctx, const char *line)
+{
+	struct lost_round *l = ctx;
+
+	if (strstr(line, "local repair 1: "))
+		atomic_store(&l->local, true);
+}
+
+static void lose_round(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	struct lost_round *l = ctx;
+
+	if (!p->plugin || !p->set || !atomic_load(&l->local) || l->ended)
+		return;
+	if (l->to == FTR_SW_NONE)
+		l->to = p->to;
+	fate->lose_request = p->to == l->to;
+	atomic_fetch_add(&l->lost, fate->lose_request);
+}
+
+static void end_of_round(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct lost_round *l = ctx;
+
+	if (m != FAKE_ROUTED)
+		return;
+	fake_settle(h);
+	l->ended = true;
+}
+
+START_TEST(test_reroute_in_transition)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .engine = "ddlr" });
+	struct lost_round l = { .to = FTR_SW_NONE };
+	ftr_sw s = fake_leaf(h, 6);
+
+	wait_for_planner(h);
+	h->logging = see_local;
+	h->logging_ctx = &l;
+	fake_set_fate(h, lose_round, &l);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
+	fake_until(atomic_load(&l.lost));
+	h->moment = end_of_round;
+	h->moment_ctx = &l;
+	ck_assert(fake_reroute(h));
+	ck_assert(l.ended);
+	ck_assert_uint_eq(fake_logged(h, "IBF110: fast reroute 1: "), 1);
+	ck_assert_uint_eq(fake_logged(h, "the transition is unfinished"), 0);
+	fake_settle(h);
+	fake_check_copy(h);
+	ck_assert(fake_wait_wanted(h));
+	sweep_until_quiet(h, 3);
+	fake_free(h);
+}
+END_TEST
+
+/* The worker probes a link that may be used again.  But its lower switch has died, and a leaf does not
+ * acknowledge the local repair of ddlr: the fast path gives up its tables, and sweeps do the rest. */
+struct deaf {
+	ftr_sw sw;
+};
+
+static void hear_no_set(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	const struct deaf *d = ctx;
+
+	fate->lose_request = p->plugin && p->set && p->to == d->sw;
+}
+
+START_TEST(test_return_gives_up)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = "ddlr",
+		.options = "fast_flap_limit 1\nfast_flap_hold_ms 30000\nfast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n",
+	});
+	struct deaf d = { fake_leaf(h, 5) };
+	ftr_sw s = ftr_fabric_next(h->fab, d.sw, fake_uplink(h, d.sw, 0));
+	ftr_port p = fake_uplink(h, s, 0);
+
+	fake_link(h, s, p, false);
+	fake_settle(h);
+	fake_link_quietly(h, s, p, true);
+	for (int i = 0; i < 2; i++)
+		fake_check_sweep(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);
+	wait_for_planner(h);
+	for (unsigned int i = 1; i <= h->fab->sw[s].n_ports; i++)
+		if (ftr_fabric_next(h->fab, s, (ftr_port)i) != FTR_SW_NONE)
+			fake_link_quietly(h, s, (ftr_port)i, false);
+	fake_set_fate(h, hear_no_set, &d);
+	fake_wait_released(h);
+	fake_settle(h);
+	ck_assert_ptr_null(h->fast->rr.view);
+	ck_assert(fake_sweep_wanted(h));
+	fake_set_fate(h, NULL, NULL);
+	fake_check_copy(h);
+	for (int i = 0; i < 2; i++)
+		fake_check_sweep(h);
+	fake_check_healed(h);
+	fake_switch(h, s, true);
+	fake_wait_released(h);
+	for (int i = 0; i < 4; i++)
+		fake_check_sweep(h);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_due");
@@ -404,6 +522,8 @@ int main(void)
 	tcase_add_loop_test(t, test_entries_are_checked, 0, 4);
 	tcase_add_test(t, test_standby_in_transition);
 	tcase_add_test(t, test_sweep_in_transition);
+	tcase_add_test(t, test_reroute_in_transition);
+	tcase_add_test(t, test_return_gives_up);
 	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_traps_of_failed_routing);
 	suite_add_tcase(s, t);

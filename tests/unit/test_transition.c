@@ -34,6 +34,7 @@
 #include "lib/trees.h"
 #include "unit/excuses.h"
 #include "unit/eye.h"
+#include "unit/run_files.h"
 #include <ftr/drain.h>
 
 extern volatile unsigned int osm_exit_flag;
@@ -247,40 +248,10 @@ static void drain(struct fake *h, struct ftr_rng *r, struct ftr_drains *d)
 		ck_assert_msg(looks++ < 120000, "the drains are not read\n%s", h->log);
 }
 
-/* As after SIGHUP: opensm.conf names another root file, or none. */
-static void change_roots(struct fake *h, struct ftr_rng *r)
-{
-	const struct ftr_fabric *f = h->fab;
-	uint32_t few = ftr_rng_below(r, 3);
-	char path[128];
-	FILE *out;
-
-	free(h->osm->subn.opt.root_guid_file);
-	h->osm->subn.opt.root_guid_file = NULL;
-	if (!few)
-		return;
-	snprintf(path, sizeof(path), "%s/roots", h->dir);
-	out = fopen(path, "w");
-	ck_assert_ptr_nonnull(out);
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		if (few == 1 ? !ftr_rng_below(r, f->n_sw / 2 + 1) || !s : !h->sh->tree.rank[s])
-			fprintf(out, "0x%" PRIx64 "\n", f->sw[s].guid);
-	ck_assert(!fclose(out));
-	h->osm->subn.opt.root_guid_file = strdup(path);
-}
-
 /* As after SIGHUP: options of the plugin have changed. */
 static void change_options(struct eye *y, struct fake *h, struct ftr_rng *r)
 {
-	static const char *const values[][4] = {
-		{ "balance", "off", "load", "load" }, { "leaf_order", "guid", "name", "name" },
-	};
-	char text[256] = "";
-
-	for (size_t i = 0; i < FTR_ARRAY_LEN(values); i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %s\n", values[i][0],
-			 values[i][1 + ftr_rng_below(r, 3)]);
-	fake_write_options(h, text);
+	write_options(h, r);
 	settle(y, h);
 	ck_assert_uint_eq(fake_logged(h, "IBF201"), 0);
 	sum.changes++;
@@ -491,47 +462,6 @@ static bool prepare(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_t *d
 	return start;
 }
 
-static void remove_files(struct fake *h)
-{
-	static const char *const names[] = { "conf.drains", "roots" };
-	char path[128];
-
-	free(h->osm->subn.opt.root_guid_file);
-	h->osm->subn.opt.root_guid_file = NULL;
-	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/%s", h->dir, names[i]);
-		unlink(path);
-	}
-}
-
-/* Search for the orders that the plugin has not found. */
-static void search_orders(struct excuses *x, uint64_t seed, const char *engine)
-{
-	static const char *const found[] = { "exists", "none", "unknown", "unsound tables" };
-
-	for (uint32_t i = 0; i < x->n_orderless; i++) {
-		struct orderless *l = &x->orderless[i];
-
-		for (int rule = 0; rule < ORDERS_N_RULES; rule++) {
-			struct orders o = {
-				.f = x->y->f, .usable = l->active, .old = l->old, .new = l->new,
-				.row = x->y->row, .rule = (enum orders_rule)rule,
-				.most = strtoull(getenv("FTR_ORDERS"), NULL, 10),
-			};
-			const char *result = found[orders_search(&o)];
-
-			printf("order: seed %" PRIu64 ", %s, rule %d: %s; %u LIDs, %u entries, %"
-			       PRIu64 " states\n", seed, engine, rule, result, o.lids, o.entries,
-			       o.states);
-		}
-		free(l->old);
-		free(l->new);
-		free(l->active);
-	}
-	free(x->orderless);
-	free(x->start);
-}
-
 static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, const char *options,
 		    enum kind kind)
 {
@@ -553,12 +483,7 @@ static uint64_t run(struct ftr_fabric *f, uint64_t seed, const char *engine, con
 	h->written_ctx = &y;
 	h->logging_ctx = &excuses;
 	h->logging = logging;
-	if (getenv("FTR_ORDERS")) {
-		excuses.h = h;
-		excuses.y = &y;
-		h->moment_ctx = &excuses;
-		h->moment = keep_start;
-	}
+	watch_orders(&excuses, h, &y);
 	if (kind == ANY && prepare(&y, h, &r, down)) {
 		begin_here(&y, h);
 		h->written = written;
