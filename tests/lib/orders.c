@@ -148,29 +148,37 @@ static void note(struct search *z, struct state *t, uint32_t from, uint32_t to)
 	t->edge[t->n++] = e;
 }
 
+#define BY_MASK UINT32_MAX
+
+/* Follow the packets of the hosts at s.  An entry is new if its change is in t->mask; or, if `from` is not
+ * BY_MASK, from that hop on.  Notes the dependencies; returns false if the packets loop. */
+static bool follow(struct search *z, const struct column *c, struct state *t, ftr_sw s, uint32_t from)
+{
+	uint32_t in = NO_EDGE;
+	ftr_sw at = s;
+
+	for (uint32_t hops = 0; hops <= z->f->n_sw; hops++) {
+		bool arrives, new = from != BY_MASK ? hops >= from :
+			c->change[at] >= 0 && t->mask >> c->change[at] & 1;
+		uint32_t x = channel(z, at, c->lid, entry(z, at, c->lid, new), &arrives);
+
+		t->arrives |= (uint64_t)arrives << s;
+		if (x == NO_EDGE)
+			return true;
+		if (in != NO_EDGE)
+			note(z, t, in, x);
+		in = x;
+		at = z->f->ports[x].peer;
+	}
+	return false;
+}
+
 /* Follow the packets of all hosts in a state of the column. */
 static void follow_state(struct search *z, const struct column *c, struct state *t)
 {
-	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		uint32_t in = NO_EDGE, hops = 0;
-		ftr_sw at = s;
-
-		if (!(z->ends >> s & 1))
-			continue;
-		while (hops++ <= z->f->n_sw) {
-			bool arrives, new = c->change[at] >= 0 && t->mask >> c->change[at] & 1;
-			uint32_t x = channel(z, at, c->lid, entry(z, at, c->lid, new), &arrives);
-
-			t->arrives |= (uint64_t)arrives << s;
-			if (x == NO_EDGE)
-				break;
-			if (in != NO_EDGE)
-				note(z, t, in, x);
-			in = x;
-			at = z->f->ports[x].peer;
-		}
-		t->loops |= hops > z->f->n_sw + 1;
-	}
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		if (z->ends >> s & 1)
+			t->loops |= !follow(z, c, t, s, BY_MASK);
 	if (t->n)
 		qsort(t->edge, t->n, sizeof(*t->edge), cmp);
 }
@@ -374,23 +382,8 @@ static uint32_t add_edges(struct search *z, const struct state *t)
 static void whole_column(struct search *z, const struct column *c, struct state *t)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
-		for (uint32_t from = 0; (z->ends >> s & 1) && from <= z->f->n_sw + 1; from++) {
-			uint32_t in = NO_EDGE;
-			ftr_sw at = s;
-
-			for (uint32_t hops = 0; hops <= z->f->n_sw + 1; hops++) {
-				bool arrives;
-				uint32_t x = channel(z, at, c->lid, entry(z, at, c->lid, hops >= from),
-						     &arrives);
-
-				if (x == NO_EDGE)
-					break;
-				if (in != NO_EDGE)
-					note(z, t, in, x);
-				in = x;
-				at = z->f->ports[x].peer;
-			}
-		}
+		for (uint32_t from = 0; (z->ends >> s & 1) && from <= z->f->n_sw + 1; from++)
+			(void)follow(z, c, t, s, from);
 }
 
 /* Write the changes `add` of column c.  Returns the number of new dependencies, or NO_EDGE if the write is

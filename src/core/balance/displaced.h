@@ -36,10 +36,10 @@ void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t);
 void displaced_begin(struct displaced *z, const struct ftr_shape *sh, bool turns);
 
 /*
- * Set the entries of n different switches for one LID.  Its destination switch is column l.  If the member `after` of an
- * entry is DISPLACED_PLACE, the entry gets the port of least price, which is also stored in `after`
- * (FTR_PORT_NONE: there is no candidate).  Otherwise the entry becomes `after`.  The counters
- * depend only on the tables, so changing the entries back also restores the counters.
+ * Set the entries of n different switches for one LID.  Its destination switch is column l.  If the
+ * member `after` of an entry is DISPLACED_PLACE, the entry gets the port of least price, which is also
+ * stored in `after` (FTR_PORT_NONE: there is no candidate).  Otherwise the entry becomes `after`.  The
+ * counters depend only on the tables, so changing the entries back also restores the counters.
  */
 void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 		      struct ftr_change *e, uint32_t n);

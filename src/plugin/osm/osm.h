@@ -155,7 +155,8 @@ struct ibf_plugin {
 	/* The state file has the present state of this engine, or its write is queued.  NULL: the
 	 * state has changed. */
 	const struct ibf_engine *stored;
-	struct ibf_options opt;	/* in use; only the sweeper's thread reads and changes them after the start */
+	struct ibf_options opt;	/* in use; after the start only the sweeper's thread reads and
+				 * changes them */
 	struct ibf_options read;	/* in the file when it was read last without an error */
 	char options_error[FTR_ERR_MAX];	/* of the last read, or "" */
 	struct ftr_guids roots, cn, io;	/* owned; last read from OpenSM's GUID files */
