@@ -93,6 +93,7 @@ static void settle(struct ibf_smp *s, const osm_madw_t *request,
 		if (data)
 			memcpy(slot->data, data, sizeof(slot->data));
 		s->fresh += data ? 1 : LOST_PACKET;
+		break;
 	}
 	if (s->fresh >= s->enough || !s->out)
 		ibf_cond_wake(&s->cond);
