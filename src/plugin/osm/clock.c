@@ -91,16 +91,21 @@ void ibf_sleep_ms(unsigned int ms)
 	pthread_mutex_destroy(&mutex);
 }
 
-bool ibf_thread_start(pthread_t *t, void *(*run)(void *), void *arg)
+bool ibf_clock_start(const struct ibf_clock *c, pthread_t *t, void *(*run)(void *), void *arg)
 {
 	sigset_t all, old;
 	int failed;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	failed = ibf_clock->start(t, run, arg);
+	failed = c->start(t, run, arg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return !failed;
+}
+
+bool ibf_thread_start(pthread_t *t, void *(*run)(void *), void *arg)
+{
+	return ibf_clock_start(ibf_clock, t, run, arg);
 }
 
 void ibf_thread_join(pthread_t t)

@@ -3,7 +3,6 @@
  * Reads the file of drained parts, see drain.h.
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -69,12 +68,6 @@ static bool look(struct ibf_drain *d)
 	return changed;
 }
 
-static bool is_master(const struct ibf_plugin *p)
-{
-	return __atomic_load_n(&p->osm->subn.sm_state, __ATOMIC_RELAXED) ==
-		IB_SMINFO_STATE_MASTER;
-}
-
 static void *watch(void *arg)
 {
 	struct ibf_drain *d = arg;
@@ -83,24 +76,12 @@ static void *watch(void *arg)
 	pthread_mutex_lock(&d->mutex);
 	while (!d->stop) {
 		changed = look(d);
-		if (changed && is_master(d->p))
+		if (changed && ibf_is_master(d->p))
 			ibf_request_sweep(d->p->osm);
 		ibf_real_clock.wait(&d->cond, &d->mutex, ibf_real_clock.now() + INTERVAL_MS);
 	}
 	pthread_mutex_unlock(&d->mutex);
 	return NULL;
-}
-
-static bool start(struct ibf_drain *d)
-{
-	sigset_t all, old;
-	int failed;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	failed = ibf_real_clock.start(&d->thread, watch, d);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return !failed;
 }
 
 struct ibf_drain *ibf_drain_new(struct ibf_plugin *p, const char *options)
@@ -114,7 +95,7 @@ struct ibf_drain *ibf_drain_new(struct ibf_plugin *p, const char *options)
 		ibf_cond_init(&d->cond);
 		if (d->path)
 			look(d);
-		if (d->path && start(d))
+		if (d->path && ibf_clock_start(&ibf_real_clock, &d->thread, watch, d))
 			return d;
 		ftr_drains_clear(&d->now);
 		free(d->path);

@@ -43,8 +43,7 @@ static bool op_is_master(void *ctx)
 {
 	const struct ibf_fast *f = ctx;
 
-	return __atomic_load_n(&f->p->osm->subn.sm_state, __ATOMIC_RELAXED) ==
-		IB_SMINFO_STATE_MASTER;
+	return ibf_is_master(f->p);
 }
 
 static void op_find_manager(void *ctx, const struct ftr_fabric *fab,
@@ -206,6 +205,16 @@ struct rr_written ibf_fast_wait(struct ibf_fast *f)
 	return w;
 }
 
+bool ibf_fast_has_traps(struct ibf_fast *f)
+{
+	bool any;
+
+	pthread_mutex_lock(&f->rr.mutex);
+	any = f->rr.state.n_traps || f->rr.state.n_later;
+	pthread_mutex_unlock(&f->rr.mutex);
+	return any;
+}
+
 void ibf_fast_written(struct ibf_fast *f, bool proved, const uint8_t *changed, uint32_t n)
 {
 	struct rr_written *w = &f->rr.written;
@@ -266,13 +275,12 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
 
 static void set_up(struct ibf_fast *f)
 {
-	const struct ibf_options *o = &f->p->opt;
 	struct rr *rr = &f->rr;
 
 	rr->ops = &ops;
 	rr->ctx = f;
-	rr->window = (unsigned int)o->fast_window;
-	rr->timeout = o->fast_timeout_ms;
+	rr->window = (unsigned int)f->p->opt.fast_window;
+	rr->timeout = f->p->opt.fast_timeout_ms;
 	ibf_cond_init(&f->cond);
 	rr_init(rr);
 	set_limits(f);

@@ -183,6 +183,12 @@ struct ibf_plugin {
 	struct ibf_engine engine[IBF_MAX_ENGINES];
 };
 
+/* Any thread may call this, without a lock. */
+static inline bool ibf_is_master(const struct ibf_plugin *p)
+{
+	return __atomic_load_n(&p->osm->subn.sm_state, __ATOMIC_RELAXED) == IB_SMINFO_STATE_MASTER;
+}
+
 /* OpenSM's switch with this node GUID; NULL: none.  The caller holds OpenSM's lock. */
 static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
 					    uint64_t guid)
@@ -386,6 +392,8 @@ void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
 /* Wait until a write of the fast path has ended, at most 5 s.  Returns the times of the last writes.
  * The caller does not hold OpenSM's lock.  f is not NULL. */
 struct rr_written ibf_fast_wait(struct ibf_fast *f);
+/* True if traps wait for the end of the routing.  f is not NULL. */
+bool ibf_fast_has_traps(struct ibf_fast *f);
 /* Tables of a routing have been written.  proved: see struct rr_written.  changed: [n] 1: entries for
  * this LID.  f is not NULL. */
 void ibf_fast_written(struct ibf_fast *f, bool proved, const uint8_t *changed, uint32_t n);

@@ -17,7 +17,8 @@
  * happen meanwhile:
  *
  * - The SA answers queries by new_lft, as always between a routing and the end of its distribution.
- * - Traps arrive.  The fast path queues them, as in every routing.  A repair follows the sweep.
+ * - Traps arrive.  The fast path queues them, as in every routing.  A repair follows the sweep; so the
+ *   plugin does not wait for more packets then than the time limit permits.
  * - Hosts join multicast groups.  The thread of this callback builds their trees later.
  * - This manager loses the mastership, or OpenSM exits.  The transition then ends after the current
  *   packets, and OpenSM changes no further entry: the next master does.
@@ -102,7 +103,9 @@ struct change {
 	struct ibf_blocks b;
 	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
-	double start, end;	/* by ibf_now_ms(); nothing is waited for or planned again after `end` */
+	/* by ibf_now_ms(); nothing is planned again after `end`, to which the waits for packets add */
+	double start, end;
+	double waited;		/* ms for packets in flight */
 	struct rr_written older;
 	struct ftr_cdg *graph;	/* of the last judgement; NULL: `proved` */
 	bool safe;		/* and it was SAFE */
@@ -115,7 +118,7 @@ struct change {
 	/* The pairs of a host and another host or a switch that were counted last, for messages: with
 	 * an entry that changes, or, at the end, without a path until OpenSM has written the remaining
 	 * entries. */
-	uint64_t n_pairs;
+	uint64_t n_pairs, n_host_pairs;	/* n_host_pairs: with a host at both ends */
 	uint32_t n_named;
 	char names[512];	/* of the first PAIRS_NAMED pairs */
 	bool lost_known;
@@ -123,8 +126,7 @@ struct change {
 
 static bool may_write(const struct change *x)
 {
-	return __atomic_load_n(&x->p->osm->subn.sm_state, __ATOMIC_RELAXED) ==
-		IB_SMINFO_STATE_MASTER && !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED);
+	return ibf_is_master(x->p) && !__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED);
 }
 
 static bool is_over(const struct change *x)
@@ -199,6 +201,7 @@ static void add_pairs(struct change *x, ftr_sw s, ftr_lid lid)
 	if (f->owner[lid].kind == FTR_OWNER_NONE || (port && !is_host(f, to)) || !x->hosts[s])
 		return;
 	x->n_pairs += x->hosts[s] - (port && f->ep[to].sw == s);
+	x->n_host_pairs += port;
 	for (ftr_ep e = 0; e < f->n_ep && x->n_named < PAIRS_NAMED; e++) {
 		size_t at = strlen(x->names);
 
@@ -211,7 +214,7 @@ static void add_pairs(struct change *x, ftr_sw s, ftr_lid lid)
 
 static void forget_pairs(struct change *x)
 {
-	x->n_pairs = x->n_named = 0;
+	x->n_pairs = x->n_host_pairs = x->n_named = 0;
 	x->names[0] = '\0';
 }
 
@@ -285,15 +288,24 @@ static enum ftr_status write_plan(struct change *x, const struct ftr_ddlr_plan *
 		ftr_fail(err, FTR_REFUSED, "a switch did not answer");
 }
 
-/* Wait for the packets in flight.  FTR_REFUSED: this would take too long. */
-static enum ftr_status drain(struct change *x, struct ftr_err *err)
+/* Wait until the packets that were sent before this time have left.  FTR_REFUSED: this would take longer
+ * than the time limit, which is for all waits together if hosts have no path, or a trap waits for its
+ * repair. */
+static enum ftr_status drain(struct change *x, double sent, struct ftr_err *err)
 {
-	unsigned int ms = (unsigned int)ibf_packet_lifetime(x->p) + 1;
+	double t0 = ibf_now_ms(), until = sent + ibf_packet_lifetime(x->p) + 1;
+	double ms = FTR_MAX(until - t0, 0), limit = x->p->opt.transition_limit_ms;
+	bool late = x->waited + ms > limit;
+	bool stop = ms > limit || (late && (add_lost(x, err) || x->n_host_pairs));
 
-	if (is_over(x) || ibf_now_ms() + ms > x->end)
-		return ftr_fail(err, FTR_REFUSED, "packets in flight cannot be waited for within the time limit of %d ms",
-				x->p->opt.transition_limit_ms);
-	ibf_sleep_ms(ms);
+	x->waited += ms;
+	x->end += ms;
+	for (double now = t0; now < until; now = ibf_now_ms()) {
+		if (stop || is_over(x) || (late && ibf_fast_has_traps(x->p->fast)))
+			return ftr_fail(err, FTR_REFUSED, "packets in flight cannot be waited for within the time limit of %.0f ms",
+					limit);
+		ibf_sleep_ms(1 + (unsigned int)FTR_MIN(until - now, 100));
+	}
 	return FTR_OK;
 }
 
@@ -340,7 +352,7 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 		st = write_plan(x, &plan, err);
 		ftr_ddlr_plan_fini(&plan);
 		if (!st && !done)
-			st = drain(x, err);
+			st = drain(x, ibf_now_ms(), err);
 	}
 	if (st && rr_ddlr_warning(err) == RR_WARN_PLANNER)
 		atomic_fetch_add(&x->p->helper_failures, 1);
@@ -395,22 +407,16 @@ static double last_change(const struct change *x)
 	return last;
 }
 
-/* Wait for packets that follow entries older than x->now, see above.  Returns false if this would take
- * too long. */
-static bool wait_for_older(struct change *x)
+/* Wait for packets that follow entries older than x->now, see above. */
+static enum ftr_status wait_for_older(struct change *x, struct ftr_err *err)
 {
-	double life = ibf_packet_lifetime(x->p), t0 = ibf_now_ms(), until = x->older.last + life;
+	double last = x->older.last;
 
-	if (x->older.last <= 0 || until < t0)
-		return true;
+	if (last <= 0 || last + ibf_packet_lifetime(x->p) < ibf_now_ms())
+		return FTR_OK;
 	if (x->proved && !x->other_ranks)
-		until = FTR_MAX(x->older.unranked, last_change(x)) + life;
-	if (until > t0 + x->p->opt.transition_limit_ms)
-		return false;
-	for (double now = t0; now < until && may_write(x); now = ibf_now_ms())
-		ibf_sleep_ms(1 + (unsigned int)FTR_MIN(until - now, 100));
-	x->end += FTR_MAX(until - t0, 0);
-	return true;
+		last = FTR_MAX(x->older.unranked, last_change(x));
+	return drain(x, last, err);
 }
 
 /* ---- the transition --------------------------------------------------------- */
@@ -472,7 +478,7 @@ static enum ftr_status break_loop(struct change *x, struct ftr_err *err)
 	}
 	ftr_tables_free(t);
 	if (!st)
-		st = drain(x, err);
+		st = drain(x, ibf_now_ms(), err);
 	return st ? st : ftr_transition_plan(&x->plan, err);
 }
 
@@ -491,8 +497,8 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 		x->older.last = ibf_now_ms();
 		st = judge(x, false, &v, err);
 	}
-	if (!st && v != LOOP_IN_USE && !wait_for_older(x))
-		return write_unsafe(x, "packets in flight cannot be waited for within the time limit", err);
+	if (!st && v != LOOP_IN_USE && wait_for_older(x, &why))
+		return write_unsafe(x, why.msg, err);
 	if (!st && v == LOOP_IN_USE && !break_loop(x, &why))
 		st = judge(x, false, &v, err);
 	x->safe = !st && v == SAFE;
