@@ -5,11 +5,11 @@
  *
  * In each case this file chooses the new entries for a LID. lid_transition.c divides the change
  * into steps, and the dependency graph decides whether the change is allowed. If a change to new
- * tables is not allowed, the LID is held: the change may be allowed later, when packets
- * that follow older entries have been drained. If all LIDs are drained and a round changes nothing,
- * the entries of the held LIDs are changed one by one. If this changes nothing, either,
- * the held LIDs keep their current entries. These entries lead to the LIDs, except broken entries
- * that no repair could replace.
+ * tables is not allowed, the entries of the LID are changed one by one, as far as the graph allows it.
+ * If some remain, the LID is held: their change may be allowed later, when packets that follow older
+ * entries have been drained. If all LIDs are drained and a round changes nothing, the held LIDs keep
+ * their current entries. These entries lead to the LIDs, except broken entries that no repair could
+ * replace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -128,18 +128,19 @@ static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 	}
 }
 
-/* List the new entries for the current LID or, with `clear`, the entries that the new tables do not have
- * and that no path needs which they do have.  Packets that follow those cause dependencies. */
+/* List the new entries for the current LID or, with `clear`, the entries that the new tables do not have,
+ * except on paths from switches with a new entry.  Packets that follow them cause dependencies. */
 static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t, bool clear)
 {
-	uint32_t n = 0, hops;
-	uint8_t step;
+	uint32_t n = 0;
 
-	for (ftr_sw u = 0; clear && u < r->f->n_sw; u++)
-		if (of[u] != FTR_SW_NONE && ftr_tables_get(t, of[u], r->lid) != FTR_PORT_NONE &&
-		    ddlr_arrives(r, u, &hops, &step))
-			for (ftr_sw s = u; s != FTR_SW_NONE; s = ddlr_next(r, s, ddlr_entry(r, s)))
-				r->col_of[s] = 1;
+	for (ftr_sw u = 0; clear && u < r->f->n_sw; u++) {
+		ftr_sw s = of[u] == FTR_SW_NONE || ftr_tables_get(t, of[u], r->lid) == FTR_PORT_NONE ?
+			FTR_SW_NONE : u;
+
+		for (; s != FTR_SW_NONE && !r->col_of[s]; s = ddlr_next(r, s, ddlr_entry(r, s)))
+			r->col_of[s] = 1;
+	}
 	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
 		bool needed = r->col_of[s] || of[s] == FTR_SW_NONE || r->dead_sw[s];
 		ftr_port p = needed ? FTR_PORT_NONE : ftr_tables_get(t, of[s], r->lid);
