@@ -165,14 +165,16 @@ void incr_costs_back(struct incr_costs *c)
 	}
 }
 
-/* Change a value and log the old value.  Returns false if out of memory. */
+/* Change a value and log the old value.  Returns false, and notes it, if out of memory. */
 static bool set(struct incr_costs *c, enum incr_job job, ftr_sw s, uint32_t l,
 		uint8_t value)
 {
 	uint8_t *at = &values(c, job, s)[l];
 
-	if (!FTR_GROW(c->log, c->n_log, c->cap_log))
+	if (!FTR_GROW(c->log, c->n_log, c->cap_log)) {
+		c->nomem = true;
 		return false;
+	}
 	c->log[c->n_log++] = (struct incr_log){ s, l, *at, (uint8_t)job };
 	*at = value;
 	return true;
@@ -197,8 +199,8 @@ static void list_dependent(struct incr_costs *c, enum incr_job job, ftr_sw s, ui
 }
 
 /* Compute n values of s again, from column `from` on.  If a value changes, list the values and
- * entries that depend on it.  Returns false if out of memory. */
-static bool update_columns(struct incr_costs *c, enum incr_job job, ftr_sw s,
+ * entries that depend on it. */
+static void update_columns(struct incr_costs *c, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {
 	const uint8_t *before = values(c, job, s);
@@ -206,51 +208,44 @@ static bool update_columns(struct incr_costs *c, enum incr_job job, ftr_sw s,
 	uint8_t *row = c->row[0];
 
 	compute(c, job, s, from, n, row);
-	for (uint32_t l = from; l < end; l++) {
-		if (row[l - from] == before[l])
-			continue;
-		if (!set(c, job, s, l, row[l - from]))
-			return false;
-		list_dependent(c, job, s, l);
-	}
-	return true;
+	for (uint32_t l = from; l < end; l++)
+		if (row[l - from] != before[l] && set(c, job, s, l, row[l - from]))
+			list_dependent(c, job, s, l);
 }
 
-static bool update_switch(struct incr_costs *c, enum incr_job job, ftr_sw s)
+static void update_switch(struct incr_costs *c, enum incr_job job, ftr_sw s)
 {
 	const uint64_t *bit = row_bits(c->lists, job, s);
 
-	if (c->lists->work[job].whole[s])
-		return update_columns(c, job, s, 0, c->view->reach.stride);
+	if (c->lists->work[job].whole[s]) {
+		update_columns(c, job, s, 0, c->view->reach.stride);
+		return;
+	}
 	for (uint32_t i = 0; i < c->lists->words; i++)
-		if (bit[i] && !update_columns(c, job, s, i * SEGMENT, SEGMENT))
-			return false;
-	return true;
+		if (bit[i])
+			update_columns(c, job, s, i * SEGMENT, SEGMENT);
 }
 
 /* Update all switches on the list of rank r.  An update lists switches of other ranks for this job,
  * but none of rank r. */
-static bool update_rank(struct incr_costs *c, enum incr_job job, uint32_t r)
+static void update_rank(struct incr_costs *c, enum incr_job job, uint32_t r)
 {
 	uint32_t *head = &c->lists->work[job].head[r];
 
 	for (; *head != NONE; *head = c->lists->work[job].next[*head]) {
-		if (!update_switch(c, job, *head))
-			return false;
+		update_switch(c, job, *head);
 		unlist(c->lists, job, *head);
 	}
-	return true;
 }
 
 enum ftr_status incr_costs_update(struct incr_costs *c, struct ftr_err *err)
 {
+	c->nomem = false;
 	for (uint32_t r = 0; r < c->view->tree.n_ranks; r++)
-		if (!update_rank(c, JOB_DOWN, r))
-			return incr_nomem(err);
+		update_rank(c, JOB_DOWN, r);
 	for (uint32_t r = c->view->tree.n_ranks; r-- > 0;)
-		if (!update_rank(c, JOB_COST, r))
-			return incr_nomem(err);
-	return FTR_OK;
+		update_rank(c, JOB_COST, r);
+	return c->nomem ? incr_nomem(err) : FTR_OK;
 }
 
 /* ---- check of the initial costs -------------------------------------- */

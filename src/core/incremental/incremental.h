@@ -117,6 +117,7 @@ struct incr_costs {
 	uint8_t *row[2];	/* [view->reach.stride] scratch */
 	struct incr_log *log;	/* the changes by the last apply */
 	uint32_t n_log, cap_log;
+	bool nomem;		/* a change is not in the log, and was not made */
 };
 
 /* The members that a revert sets back. */
