@@ -141,7 +141,7 @@ static void compute(const struct incr_costs *c, enum incr_job job, ftr_sw s,
 		return;
 	}
 	cost_down_row(c->view, s, from, n, row);
-	for (size_t i = 0; c->keep && i < n; i++) {
+	for (size_t i = 0; c->kept && i < n; i++) {
 		size_t l = from + i;
 
 		if (c->keep[(size_t)s * c->lists->words * 8 + l / 8] >> l % 8 & 1)
@@ -259,21 +259,17 @@ static enum ftr_status not_its_costs(const struct incr_costs *c, ftr_sw s,
 
 /* c->row[0] holds down-costs of s computed from those of the switches below s.  Set the bits of
  * c->keep for the columns with a finite down-cost in `row`, and an infinite one in the shape. */
-static enum ftr_status find_kept(struct incr_costs *c, struct ftr_arena *arena, ftr_sw s,
-				 struct ftr_err *err)
+static enum ftr_status find_kept(struct incr_costs *c, ftr_sw s, struct ftr_err *err)
 {
 	const uint8_t *row = c->row[0];
 	const uint8_t *down = incr_down(c, s);
-	uint32_t n = c->view->f->n_sw;
 
-	for (uint32_t l = 0; l < n; l++) {
+	for (uint32_t l = 0; l < c->view->f->n_sw; l++) {
 		if (row[l] == down[l])
 			continue;
 		if (down[l] != FTR_COST_INF)
 			return not_its_costs(c, s, err);
-		if (!c->keep &&
-		    !FTR_ZNEW(arena, c->keep, (size_t)n * c->lists->words * 8))
-			return incr_nomem(err);
+		c->kept = true;
 		c->keep[(size_t)s * c->lists->words * 8 + l / 8] |=
 			(uint8_t)(1u << l % 8);
 	}
@@ -287,7 +283,8 @@ enum ftr_status incr_costs_new(struct incr_costs *c, struct ftr_arena *arena, st
 
 	if (!FTR_NEW(arena, c->cost, bytes) || !FTR_NEW(arena, c->down, bytes) ||
 	    !FTR_NEW(arena, c->row[0], view->reach.stride) ||
-	    !FTR_NEW(arena, c->row[1], view->reach.stride))
+	    !FTR_NEW(arena, c->row[1], view->reach.stride) ||
+	    !FTR_ZNEW(arena, c->keep, (size_t)view->f->n_sw * lists->words * 8))
 		return incr_nomem(err);
 	memcpy(c->cost, view->reach.cost, bytes);
 	memcpy(c->down, view->reach.down, bytes);
@@ -298,7 +295,7 @@ enum ftr_status incr_costs_new(struct incr_costs *c, struct ftr_arena *arena, st
 	return FTR_OK;
 }
 
-enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_arena *arena, struct ftr_err *err)
+enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_err *err)
 {
 	uint32_t n = c->view->f->n_sw;
 	enum ftr_status st;
@@ -306,7 +303,7 @@ enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_arena *arena, 
 	for (ftr_sw s = 0; s < n; s++) {
 		compute(c, JOB_DOWN, s, 0, c->view->reach.stride,
 			c->row[0]);
-		st = find_kept(c, arena, s, err);
+		st = find_kept(c, s, err);
 		if (st)
 			return st;
 		compute(c, JOB_COST, s, 0, c->view->reach.stride,
