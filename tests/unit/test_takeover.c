@@ -340,6 +340,32 @@ START_TEST(planner_fails)
 }
 END_TEST
 
+/* One bit of a step number of the first plan is wrong.  The plan is refused, even if this is the number of
+ * the last step. */
+START_TEST(plan_changed)
+{
+	bool last = false;
+
+	for (unsigned int i = 0; i < 50 && !last; i++) {
+		char text[64];
+		struct fake *h = fake_new(&(struct fake_opts){
+			.fabric = odd_fabric(&odds[2]), .not_up = true, .options = ORDERED,
+		});
+
+		snprintf(text, sizeof(text), "exec $BAD change 2 %u \"$@\"", 23 + 9 * i);
+		use_script("planner", text);
+		hold_shortest(h, 2);
+		fake_check_sweep(h);
+		use_real_helper();
+		last = fake_logged(h, "the order of writes has 257 steps");
+		ck_assert_msg(last || fake_logged(h, "of its plan is impossible"), "%s", h->log);
+		fake_check_healed(h);
+		fake_free(h);
+	}
+	ck_assert(last);
+}
+END_TEST
+
 /* The process stands still.  (Then the virtual clock does, too.) */
 START_TEST(planner_stands_still)
 {
@@ -746,6 +772,7 @@ int main(void)
 	tcase_add_loop_test(t, waits_end, 0, 3);
 	tcase_add_loop_test(t, not_trees, 0, 2 * (int)(sizeof(odds) / sizeof(odds[0])));
 	tcase_add_test(t, planner_fails);
+	tcase_add_test(t, plan_changed);
 	tcase_add_test(t, planner_stands_still);
 	tcase_add_test(t, fresh_switches);
 	tcase_add_test(t, loop_in_use);
