@@ -100,6 +100,13 @@ static void host_without_lid(bool make)
 	port->port_info.base_lid = make ? 0 : cl_hton16(host->fab->ep[1].lid);
 }
 
+static void spine_without_lid(bool make)
+{
+	ftr_sw s = fake_spine(host, 0);
+
+	host->sw_node[s]->physp_table[0].port_info.base_lid = make ? 0 : cl_hton16(host->fab->sw[s].lid);
+}
+
 static void no_contradiction(bool make)
 {
 	(void)make;
@@ -107,7 +114,7 @@ static void no_contradiction(bool make)
 
 static void (*const contradiction[])(bool make) = {
 	no_contradiction, far_end_invalid, no_port_0, no_ports, same_far_end, far_port_too_high, half_active,
-	extended_speed, host_without_lid,
+	extended_speed, host_without_lid, spine_without_lid,
 };
 
 static void contradict(void *ctx, struct fake *h, enum fake_moment m)

@@ -232,7 +232,7 @@ START_TEST(displaced_result)
 }
 END_TEST
 
-/* A result of a complete fabric waits until the fabric is complete again. */
+/* A result of a complete fabric waits until the fabric is complete again.  Without one, no search starts. */
 START_TEST(result_waits)
 {
 	struct fake *h = tree();
@@ -247,6 +247,13 @@ START_TEST(result_waits)
 	fake_check_sweep(h);
 	ck_assert_ptr_eq(r->better, z);
 	ck_assert_int_eq(r->stage, IBF_COMPUTED);
+	plugin(h)->opt.balance = FTR_BALANCE_FULL;
+	r->better = NULL;
+	r->new_displaced = false;
+	ibf_prefer_search(engine(h));
+	ck_assert_ptr_null(r->search);
+	plugin(h)->opt.balance = FTR_BALANCE_LOAD;
+	r->better = z;
 	fake_link(h, leaf, fake_uplink(h, leaf, 0), true);
 	for (int i = 0; i < 3; i++)
 		fake_check_sweep(h);
