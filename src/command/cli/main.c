@@ -2,7 +2,9 @@
 /*
  * The command ibfattree: finds the subcommand and runs it.
  */
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "config.h"
 #include "cli/cli.h"
@@ -96,7 +98,10 @@ int main(int argc, char **argv)
 	ftr_set_unpacker(&cli_unpacker);
 	ftr_set_converter(cli_convert);
 	for (unsigned int i = 0; commands[i]; i++)
-		if (!strcmp(argv[1], commands[i]->name))
+		if (!strcmp(argv[1], commands[i]->name)) {
+			if (!commands[i]->summary)	/* ends with the program that started it */
+				prctl(PR_SET_PDEATHSIG, SIGKILL);
 			cli_exit(commands[i]->run(argc - 1, argv + 1));
+		}
 	cli_die("unknown command '%s' (ibfattree --help lists the commands)", argv[1]);
 }

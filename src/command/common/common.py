@@ -139,18 +139,22 @@ def end(signum, _):
 
 
 def run(main):
-    """Ends the program with the status that main returns, or after an error with 2."""
+    """Ends the program with the status that main returns, or after an error with 2.  The command ibfattree
+    blocks SIGINT, which would print a traceback during the imports."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     for signum in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
         if signal.getsignal(signum) != signal.SIG_IGN:
             signal.signal(signum, end)
     sys.stderr = sys.stderr or open(os.devnull, 'w', encoding='utf-8')     # closed by the caller
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         if not sys.stdout:
             raise CommonError('stdout: cannot write: Bad file descriptor')
         for stream in (sys.stdout, sys.stderr):
             stream.reconfigure(encoding='utf-8', errors='surrogateescape')
-        sys.exit(main())
+        status = main()
+        sys.stdout.flush()
+        sys.exit(status)
     except CommonError as failure:
         message = str(failure)
     except OSError as failure:
@@ -322,7 +326,7 @@ def fill(file, text, path):
     packed = gzip.GzipFile('', 'wb', 6, file) if path.endswith('.gz') else contextlib.nullcontext(file)
     with packed as out:
         for part in [text] if isinstance(text, str) else text:
-            out.write(part.encode())
+            out.write(part.encode(errors='surrogateescape'))
 
 
 def replace(path, text, old):
