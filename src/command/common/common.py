@@ -17,6 +17,7 @@ import traceback
 import types
 
 U64_MAX = 2**64 - 1
+LINE_MAX = 16 << 20
 LIST_MAX = 64           # number of times that an option may be given
 # control characters, separators of lines, characters that change the direction of text, and bytes
 # that are not UTF-8 (surrogateescape)
@@ -80,10 +81,10 @@ def parse(command, text, words, lists=()):
                 raise CommonError(f"{command}: --{name} takes no value, but '{value}' is given")
             options[name] = True
             continue
-        if not equals:
-            if not words:
-                raise CommonError(f'{command}: --{name} expects a value: {kinds[name]}')
+        if not equals and words:
             value = words.pop(0)
+        if not value:
+            raise CommonError(f'{command}: --{name} expects a value: {kinds[name]}')
         if re.fullmatch('[a-z]+([|][a-z]+)+', kinds[name]):
             word(command, name, value, kinds[name])
         if name not in lists:
@@ -319,6 +320,16 @@ def find_hosts(data):
         host['place'] = min(places) if places else None
         host['switches'] = [data['end_ports'][port]['switch'] for port in host['ports']]
     return data
+
+
+def lines(file, path):
+    """Yields the lines of a file.  Refuses a long line, such as that of /dev/zero."""
+    number = 0
+    while line := file.readline(LINE_MAX):
+        number += 1
+        if len(line) == LINE_MAX:
+            raise CommonError(f'{path}:{number}: line of more than {LINE_MAX - 1} bytes')
+        yield line
 
 
 def fill(file, text, path):
