@@ -62,10 +62,11 @@ static uint64_t price_flows(const struct balance_flows *z, uint32_t link)
 	return p->over * over + (p->idle ? flows * z->hosts / 256 : 0);
 }
 
-static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struct flow_span of)
+static inline uint64_t price_shifts(const struct balance_flows *z, uint32_t link,
+				    struct flow_span of)
 {
 	const struct balance_loads *l = z->loads;
-	uint32_t bin = of.begin / l->width, next = (bin + 1) * l->width;
+	uint32_t bin = balance_bin(l, of.begin), next = (bin + 1) * l->width;
 	const uint16_t *n = l->bins + (size_t)l->net->links.row[link] * l->n_bins;
 	uint64_t sum = 0;
 
@@ -156,7 +157,7 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 		uint64_t rest = price_path(z, g->remote, least);
 
 		for (uint32_t i = 0; i < g->n && rest < least; i++) {
-			ftr_port port = z->sh->tree.group_ports[g->first + (begin / n + i) % g->n];
+			ftr_port port = balance_port(z->sh, g, begin / n + i);
 			uint64_t price = rest + price_link(z, net->links.ports[s].begin + port,
 							   least - rest);
 

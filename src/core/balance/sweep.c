@@ -47,6 +47,14 @@ struct sweep {
 	struct balance_behind behind;	/* its array of sources is tour[] */
 	bool *examine;		/* examine[s]: the entry of s may have to change */
 	uint16_t *listed;	/* [n_sw] see find_entries() and find_listed() */
+	/* without bins: above[0 .. n_above - 1] are the links above the target, and links that were
+	 * above it; is_noted[link]: the link is one of them */
+	struct {
+		uint32_t link;
+		ftr_sw from;
+	} *above;
+	uint32_t n_above;
+	bool *is_noted;
 };
 
 /* ---- which entries ----------------------------------------------------------------- */
@@ -66,16 +74,28 @@ static inline bool may_be_bad(const struct sweep *z, uint32_t link)
 		(z->l->bins && z->pos != BALANCE_NONE && z->l->n_full[z->net->links.row[link]]);
 }
 
+/* Add a link to above[] if it is above the target. */
+static void note_above(struct sweep *z, uint32_t link)
+{
+	const struct ftr_swport *x = &z->net->f->ports[link];
+
+	if (z->is_noted[link] || !is_above(z, link) || z->net->links.peer[link] == FTR_SW_NONE)
+		return;
+	z->is_noted[link] = true;
+	z->above[z->n_above].link = link;
+	z->above[z->n_above++].from = ftr_fabric_port(z->net->f, x->peer, x->peer_port)->peer;
+}
+
 /* True if an entry for the destination may lead onto a bad link. */
 static bool uses_bad_link(const struct sweep *z)
 {
-	for (ftr_sw s = 0; s < z->net->f->n_sw; s++) {
-		uint32_t link = z->net->links.ports[s].begin + z->flows.of.entry[s];
+	for (uint32_t i = 0; i < z->n_above; i++) {
+		uint32_t link = z->above[i].link;
 
-		if (z->l->bins || (link < z->net->links.ports[s].end && is_above(z, link)))
+		if (balance_link(z->net, z->flows.of, z->above[i].from) == link && is_above(z, link))
 			return true;
 	}
-	return false;
+	return z->l->bins != NULL;
 }
 
 /* Set listed[] to the entries that may have to change, nearest first, and return their number. */
@@ -232,7 +252,7 @@ static void examine(struct sweep *z, ftr_sw s)
 	const struct passing *p = &z->at[s];
 	const struct ftr_group *const *cand;
 	ftr_port port, *entry = &z->flows.of.entry[s];
-	uint32_t n;
+	uint32_t n, link;
 
 	cand = balance_candidates(&z->col, s, &n);
 	if (!n || (n == 1 && cand[0]->n == 1 && !z->w->place))
@@ -250,6 +270,10 @@ static void examine(struct sweep *z, ftr_sw s)
 	z->w->moved += port != *entry;
 	*entry = (uint8_t)port;
 	balance_add(&z->flows, s, 1);
+	while (!z->w->place && s != z->flows.of.to && (link = balance_link(z->net, z->flows.of, s)) != BALANCE_NONE) {
+		note_above(z, link);
+		s = z->net->links.peer[link];
+	}
 }
 
 /* ---- all destinations ---------------------------------------------------------------- */
@@ -264,6 +288,30 @@ static void sweep_all(struct sweep *z)
 		examine(z, z->listed[i]);
 }
 
+/* Start reading the bins of the first two paths of an entry that is examined soon. */
+static void fetch_bins(struct sweep *z, ftr_sw s)
+{
+	const struct balance_net *net = z->net;
+	uint32_t n, begin = z->d->lid + net->in->shape->numbering.col[s], src = net->source_of[s];
+	const struct ftr_group *const *cand = balance_candidates(&z->col, s, &n);
+	uint32_t bin;
+
+	if (!z->l->bins || z->pos == BALANCE_NONE || src == BALANCE_NONE)
+		return;
+	bin = balance_bin(z->l, balance_shifts_of(net, &net->source[src], z->pos).begin);
+	for (uint32_t k = 0; k < FTR_MIN(n, 2u); k++) {
+		const struct ftr_group *g = cand[(begin + k) % n];
+		uint32_t link = net->links.ports[s].begin + z->flows.sh->tree.group_ports[g->first];
+
+		while (link != BALANCE_NONE) {
+			__builtin_prefetch(z->l->bins + (size_t)net->links.row[link] * z->l->n_bins + bin);
+			if (net->links.peer[link] == z->flows.of.to)
+				break;
+			link = balance_link(net, z->flows.of, net->links.peer[link]);
+		}
+	}
+}
+
 static void sweep_listed(struct sweep *z, uint32_t d)
 {
 	uint32_t n = find_listed(z, d);
@@ -271,6 +319,8 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 	z->behind.costs = z->col.costs;
 	z->behind.of = z->flows.of;
 	for (uint32_t i = 0; i < n; i++) {
+		if (i + 1 < n)
+			fetch_bins(z, z->listed[i + 1]);
 		balance_behind(&z->behind, z->listed[i]);
 		z->at[z->listed[i]] = (struct passing){
 			z->behind.hosts, z->behind.rail, (uint16_t)z->behind.n, 0, 0,
@@ -307,7 +357,8 @@ static bool sweep_column(struct sweep *z, const struct flow_dest *copy, uint32_t
 		z->flows.of = copy[d];
 		z->d = &net->dest[d];
 		z->pos = net->pos[d];
-		if (only ? only->first[d] == only->first[d + 1] : !uses_bad_link(z))
+		if ((only && only->first[d] == only->first[d + 1]) ||
+		    (!z->w->place && !uses_bad_link(z)))
 			continue;
 		if (z->col.l != l && !begin_column(z, copy[net->first[l]], l))
 			return true;
@@ -349,7 +400,8 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 	bool ok = a && balance_column_new(net, a, &z.col) &&
 		FTR_NEW(a, z.at, net->f->n_sw) && FTR_ZNEW(a, z.own, net->f->n_sw) &&
 		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
-		FTR_NEW(a, z.examine, net->f->n_sw) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
+		FTR_NEW(a, z.examine, net->f->n_sw) && FTR_NEW(a, z.above, net->n_links) &&
+		FTR_ZNEW(a, z.is_noted, net->n_links) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
 		FTR_NEW(a, z.flows.shift, net->n_sources + 1u);
 
 	w->moved = 0;
@@ -361,6 +413,8 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 		if (l->bins)
 			balance_bins_full(l, w->place || w->meet == UINT16_MAX ? UINT16_MAX :
 					  (w->meet - 1) * l->width);
+		for (uint32_t x = 0; !w->place && x < net->n_links; x++)
+			note_above(&z, x);
 		sweep_columns(&z, copy);
 	}
 	ftr_arena_free(a);
