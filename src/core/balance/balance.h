@@ -140,6 +140,11 @@ static inline uint32_t balance_link(const struct balance_net *net, struct flow_d
 	return flow_link_to(&net->links, s, of.entry[s * of.stride]);
 }
 
+/* For each link of the path from s to `of`, up to a missing entry.  s is changed. */
+#define for_each_link(net, of, s, link)								\
+	for (uint32_t link, hops_ = 0; (s) != (of).to && hops_ < (net)->f->n_sw &&			\
+	     (link = balance_link(net, of, s)) != BALANCE_NONE; (s) = (net)->links.peer[link], hops_++)
+
 /* A copy of the tables, which is fast to read, is an array of the destinations of net: copy[d] has
  * stride 1, and copy[0].entry[n_dests][n_sw] are all entries.  It is freed by free(). */
 

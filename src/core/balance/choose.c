@@ -94,13 +94,10 @@ static uint64_t price_path(const struct balance_flows *z, ftr_sw s, uint64_t lim
 	const struct balance_net *net = z->loads->net;
 	uint64_t sum = 0;
 
-	for (uint32_t hops = 0; z->hosts && s != z->of.to && sum < limit && hops < net->f->n_sw; hops++) {
-		uint32_t link = balance_link(net, z->of, s);
-
-		if (link == BALANCE_NONE)
-			break;
+	for_each_link(net, z->of, s, link) {
 		sum += price_link(z, link, limit - sum);
-		s = net->links.peer[link];
+		if (sum >= limit)
+			break;
 	}
 	return sum;
 }
@@ -109,17 +106,12 @@ void balance_add(const struct balance_flows *z, ftr_sw s, int by)
 {
 	const struct balance_net *net = z->loads->net;
 
-	for (uint32_t hops = 0; z->hosts && s != z->of.to && hops < net->f->n_sw; hops++) {
-		uint32_t link = balance_link(net, z->of, s);
-
-		if (link == BALANCE_NONE)
-			return;
+	for_each_link(net, z->of, s, link) {
 		z->loads->flows[link] += (uint32_t)by * z->hosts;
 		if (z->rail)
 			z->loads->rail[link] += (uint32_t)by * z->rail;
 		for (uint32_t i = 0; i < z->n_shifts; i++)
 			balance_bins_add(z->loads, link, z->shift[i], by);
-		s = net->links.peer[link];
 	}
 }
 

@@ -47,13 +47,9 @@ struct sweep {
 	struct balance_behind behind;	/* its array of sources is tour[] */
 	bool *examine;		/* examine[s]: the entry of s may have to change */
 	uint16_t *listed;	/* [n_sw] see find_entries() and find_listed() */
-	/* without bins: above[0 .. n_above - 1] are the links above the target, and links that were
-	 * above it; is_noted[link]: the link is one of them */
-	struct {
-		uint32_t link;
-		ftr_sw from;
-	} *above;
-	uint32_t n_above;
+	/* above[0 .. n_above - 1]: the links above the target, and links that were above it;
+	 * is_noted[link]: the link is one of them */
+	uint32_t *above, n_above;
 	bool *is_noted;
 };
 
@@ -77,22 +73,23 @@ static inline bool may_be_bad(const struct sweep *z, uint32_t link)
 /* Add a link to above[] if it is above the target. */
 static void note_above(struct sweep *z, uint32_t link)
 {
-	const struct ftr_swport *x = &z->net->f->ports[link];
-
-	if (z->is_noted[link] || !is_above(z, link) || z->net->links.peer[link] == FTR_SW_NONE)
+	if (z->w->place || z->is_noted[link] || !is_above(z, link))
 		return;
 	z->is_noted[link] = true;
-	z->above[z->n_above].link = link;
-	z->above[z->n_above++].from = ftr_fabric_port(z->net->f, x->peer, x->peer_port)->peer;
+	z->above[z->n_above++] = link;
 }
 
 /* True if an entry for the destination may lead onto a bad link. */
 static bool uses_bad_link(const struct sweep *z)
 {
-	for (uint32_t i = 0; i < z->n_above; i++) {
-		uint32_t link = z->above[i].link;
+	const struct ftr_fabric *f = z->net->f;
 
-		if (balance_link(z->net, z->flows.of, z->above[i].from) == link && is_above(z, link))
+	for (uint32_t i = 0; i < z->n_above; i++) {
+		uint32_t link = z->above[i];
+		const struct ftr_swport *x = &f->ports[link];
+		ftr_sw s = ftr_fabric_port(f, x->peer, x->peer_port)->peer;
+
+		if (balance_link(z->net, z->flows.of, s) == link && is_above(z, link))
 			return true;
 	}
 	return z->l->bins != NULL;
@@ -125,15 +122,9 @@ static bool is_candidate(const struct sweep *z, ftr_sw s)
 {
 	if (z->w->place)
 		return z->flows.of.entry[s] == FTR_PORT_NONE;
-	while (s != z->flows.of.to) {
-		uint32_t link = balance_link(z->net, z->flows.of, s);
-
-		if (link == BALANCE_NONE)
-			return false;
+	for_each_link(z->net, z->flows.of, s, link)
 		if (may_be_bad(z, link))
 			return true;
-		s = z->net->links.peer[link];
-	}
 	return false;
 }
 
@@ -237,13 +228,9 @@ static bool is_bad(const struct sweep *z, uint32_t link)
 
 static bool path_is_bad(const struct sweep *z, ftr_sw s)
 {
-	while (s != z->flows.of.to) {
-		uint32_t link = balance_link(z->net, z->flows.of, s);
-
+	for_each_link(z->net, z->flows.of, s, link)
 		if (is_bad(z, link))
 			return true;
-		s = z->net->links.peer[link];
-	}
 	return false;
 }
 
@@ -252,7 +239,7 @@ static void examine(struct sweep *z, ftr_sw s)
 	const struct passing *p = &z->at[s];
 	const struct ftr_group *const *cand;
 	ftr_port port, *entry = &z->flows.of.entry[s];
-	uint32_t n, link;
+	uint32_t n;
 
 	cand = balance_candidates(&z->col, s, &n);
 	if (!n || (n == 1 && cand[0]->n == 1 && !z->w->place))
@@ -270,10 +257,8 @@ static void examine(struct sweep *z, ftr_sw s)
 	z->w->moved += port != *entry;
 	*entry = (uint8_t)port;
 	balance_add(&z->flows, s, 1);
-	while (!z->w->place && s != z->flows.of.to && (link = balance_link(z->net, z->flows.of, s)) != BALANCE_NONE) {
+	for_each_link(z->net, z->flows.of, s, link)
 		note_above(z, link);
-		s = z->net->links.peer[link];
-	}
 }
 
 /* ---- all destinations ---------------------------------------------------------------- */
@@ -288,27 +273,22 @@ static void sweep_all(struct sweep *z)
 		examine(z, z->listed[i]);
 }
 
-/* Start reading the bins of the first two paths of an entry that is examined soon. */
+/* Prefetch the bins of the first two paths of an entry that is examined soon. */
 static void fetch_bins(struct sweep *z, ftr_sw s)
 {
 	const struct balance_net *net = z->net;
 	uint32_t n, begin = z->d->lid + net->in->shape->numbering.col[s], src = net->source_of[s];
 	const struct ftr_group *const *cand = balance_candidates(&z->col, s, &n);
-	uint32_t bin;
+	const uint16_t *bin = z->l->bins;
 
-	if (!z->l->bins || z->pos == BALANCE_NONE || src == BALANCE_NONE)
+	if (!bin || z->pos == BALANCE_NONE || src == BALANCE_NONE)
 		return;
-	bin = balance_bin(z->l, balance_shifts_of(net, &net->source[src], z->pos).begin);
+	bin += balance_bin(z->l, balance_shifts_of(net, &net->source[src], z->pos).begin);
 	for (uint32_t k = 0; k < FTR_MIN(n, 2u); k++) {
-		const struct ftr_group *g = cand[(begin + k) % n];
-		uint32_t link = net->links.ports[s].begin + z->flows.sh->tree.group_ports[g->first];
+		ftr_sw from = cand[(begin + k) % n]->remote;
 
-		while (link != BALANCE_NONE) {
-			__builtin_prefetch(z->l->bins + (size_t)net->links.row[link] * z->l->n_bins + bin);
-			if (net->links.peer[link] == z->flows.of.to)
-				break;
-			link = balance_link(net, z->flows.of, net->links.peer[link]);
-		}
+		for_each_link(net, z->flows.of, from, link)
+			__builtin_prefetch(bin + (size_t)net->links.row[link] * z->l->n_bins);
 	}
 }
 
@@ -413,7 +393,7 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 		if (l->bins)
 			balance_bins_full(l, w->place || w->meet == UINT16_MAX ? UINT16_MAX :
 					  (w->meet - 1) * l->width);
-		for (uint32_t x = 0; !w->place && x < net->n_links; x++)
+		for (uint32_t x = 0; x < net->n_links; x++)
 			note_above(&z, x);
 		sweep_columns(&z, copy);
 	}
