@@ -69,6 +69,13 @@ static struct ftr_fabric *damaged(uint64_t seed)
 	return out;
 }
 
+static void activate(struct fake *h)
+{
+	for (uint32_t x = 0; x < h->fab->n_ports; x++)
+		if (h->link[x] == IB_LINK_INIT)
+			h->link[x] = IB_LINK_ACTIVE;
+}
+
 static void hold(struct fake *h, const char *engine)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
@@ -82,6 +89,7 @@ static void hold(struct fake *h, const char *engine)
 		memcpy(h->sw[s].lft, ftr_tables_row(t, s), h->fab->max_lid + 1u);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
+	activate(h);
 }
 
 static struct fake *start(uint64_t seed, const char *options)
@@ -192,6 +200,7 @@ static void hold_shortest(struct fake *h, uint64_t seed)
 	struct ftr_rng r;
 
 	ck_assert_ptr_nonnull(dist);
+	activate(h);
 	ftr_rng_seed(&r, seed);
 	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
 		const struct ftr_lid_owner *o = &f->owner[lid];
@@ -292,9 +301,9 @@ START_TEST(waits_end)
 	double t0 = ibf_now_ms();
 
 	h->osm->subn.opt.packet_life_time = OSM_DEFAULT_SWITCH_PACKET_LIFE;
-	hold_shortest(h, 2);
+	hold_shortest(h, 5);
 	if (_i == 2)
-		h->sw[8].lft[h->fab->ep[21].lid] = FTR_PORT_NONE;
+		h->sw[5].lft[h->fab->ep[21].lid] = FTR_PORT_NONE;
 	h->written_ctx = &left;
 	h->written = trap_in_wait;
 	fake_check_sweep(h);

@@ -177,6 +177,7 @@ struct ibf_plugin {
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
 	bool use_idle;		/* snapshots do not leave out these links */
+	bool in_use;		/* the switches may have carried packets at the last snapshot */
 	/* The engine that made the last routing; NULL: not an engine of this plugin. */
 	struct ibf_engine *routed;
 	unsigned int n_engines;

@@ -140,7 +140,7 @@ static bool is_in_use(const struct snap *s)
 {
 	const struct ibf_plugin *p = s->p;
 
-	return p->smp && p->opt.transition && !p->use_idle &&
+	return p->smp && p->opt.transition &&
 		(p->lft_known || ((p->opt.takeover || p->opt.adopt) && has_active_link(s)));
 }
 
@@ -312,7 +312,8 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out, stru
 	if (!s.b)
 		return ftr_nomem(err, "the fabric");
 	p->idle_links = 0;
-	s.in_use = is_in_use(&s);
+	p->in_use = is_in_use(&s);
+	s.in_use = p->in_use && !p->use_idle;
 	ftr_builder_lids(s.b, (n_lids - !!n_lids) | (FTR_LFT_BLOCK - 1));
 	st = fill(&s, err);
 	if (!st)
