@@ -135,10 +135,10 @@ static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct 
 	uint32_t n = 0;
 
 	for (ftr_sw u = 0; clear && u < r->f->n_sw; u++) {
-		ftr_sw s = of[u] == FTR_SW_NONE || ftr_tables_get(t, of[u], r->lid) == FTR_PORT_NONE ?
-			FTR_SW_NONE : u;
+		bool keeps = of[u] != FTR_SW_NONE && ftr_tables_get(t, of[u], r->lid) != FTR_PORT_NONE;
 
-		for (; s != FTR_SW_NONE && !r->col_of[s]; s = ddlr_next(r, s, ddlr_entry(r, s)))
+		for (ftr_sw s = keeps ? u : FTR_SW_NONE; s != FTR_SW_NONE && !r->col_of[s];
+		     s = ddlr_next(r, s, ddlr_entry(r, s)))
 			r->col_of[s] = 1;
 	}
 	for (ftr_sw s = 0; s < r->f->n_sw; s++) {

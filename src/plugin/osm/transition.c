@@ -374,12 +374,10 @@ static enum ftr_status judge(struct change *x, bool cut_off, enum verdict *v, st
 	ftr_cdg_free(x->graph);
 	x->graph = NULL;
 	*v = SAFE;
-	if (!x->p->in_use)
-		return FTR_OK;
 	if (x->rank)
 		st = ftr_check_mixtures(x->f, (const struct ftr_tables *[]){ x->now, x->plan.to },
 					x->rank, ibf_team(x->p), &x->proved, err);
-	if (st || x->proved)
+	if (st || x->proved || !x->p->in_use)
 		return st;
 	*v = LOOP_IN_USE;
 	st = ftr_cdg_new(x->f, x->now, &opts, &x->graph, &why);
