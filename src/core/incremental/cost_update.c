@@ -166,8 +166,7 @@ void incr_costs_back(struct incr_costs *c)
 }
 
 /* Change a value and log the old value.  Returns false if out of memory. */
-static bool set(struct incr_costs *c, enum incr_job job, ftr_sw s, uint32_t l,
-		uint8_t value)
+static bool set(struct incr_costs *c, enum incr_job job, ftr_sw s, uint32_t l, uint8_t value)
 {
 	uint8_t *at = &values(c, job, s)[l];
 
@@ -255,8 +254,7 @@ enum ftr_status incr_costs_update(struct incr_costs *c, struct ftr_err *err)
 
 /* ---- check of the initial costs -------------------------------------- */
 
-static enum ftr_status not_its_costs(const struct incr_costs *c, ftr_sw s,
-				     struct ftr_err *err)
+static enum ftr_status not_its_costs(const struct incr_costs *c, ftr_sw s, struct ftr_err *err)
 {
 	return ftr_fail(err, FTR_INVAL, "costs of switch 0x%016" PRIx64
 			" in the shape do not follow from its links", c->view->f->sw[s].guid);
@@ -279,8 +277,7 @@ static enum ftr_status find_kept(struct incr_costs *c, struct ftr_arena *arena, 
 		if (!c->keep &&
 		    !FTR_ZNEW(arena, c->keep, (size_t)n * c->lists->words * 8))
 			return incr_nomem(err);
-		c->keep[(size_t)s * c->lists->words * 8 + l / 8] |=
-			(uint8_t)(1u << l % 8);
+		c->keep[(size_t)s * c->lists->words * 8 + l / 8] |= (uint8_t)(1u << l % 8);
 	}
 	return FTR_OK;
 }
@@ -309,13 +306,11 @@ enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_arena *arena, 
 	enum ftr_status st;
 
 	for (ftr_sw s = 0; s < n; s++) {
-		compute(c, JOB_DOWN, s, 0, c->view->reach.stride,
-			c->row[0]);
+		compute(c, JOB_DOWN, s, 0, c->view->reach.stride, c->row[0]);
 		st = find_kept(c, arena, s, err);
 		if (st)
 			return st;
-		compute(c, JOB_COST, s, 0, c->view->reach.stride,
-			c->row[0]);
+		compute(c, JOB_COST, s, 0, c->view->reach.stride, c->row[0]);
 		if (memcmp(c->row[0], incr_cost(c, s), n))
 			return not_its_costs(c, s, err);
 	}

@@ -116,11 +116,9 @@ static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 	if (k == NONE)
 		return NONE;
 	if (incr_plan(lv)->n_turns) {
-		ftr_sw to = next_switch(&lv->links, z->change[k].sw,
-					z->change[k].after);
+		ftr_sw to = next_switch(&lv->links, z->change[k].sw, z->change[k].after);
 
-		return to == NONE || incr_legal(lv, c->sw, z->change[k].sw,
-						to) ? NONE : k;
+		return to == NONE || incr_legal(lv, c->sw, z->change[k].sw, to) ? NONE : k;
 	}
 	if (goes_up(&lv->links, c->sw, c->before) ||
 	    !goes_up(&lv->links, z->change[k].sw, z->change[k].after))
