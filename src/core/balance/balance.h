@@ -409,8 +409,6 @@ void balance_base_free(struct balance_base *b);	/* NULL is accepted */
 uint32_t balance_base_dest(const struct balance_base *b, ftr_lid lid);
 /* True if no flows to destination d pass the entry of s. */
 bool balance_base_idle(const struct balance_base *b, ftr_sw s, uint32_t d);
-/* True if the base has the same hosts, and net only lacks some of its links. */
-bool balance_base_fits(const struct balance_base *b, const struct balance_net *net);
 /* Set *out to a copy of tables t.  changed: the entries that differ from the base. */
 enum ftr_status balance_base_copy(const struct balance_base *b,
 				  const struct balance_subset *changed, const struct ftr_tables *t,

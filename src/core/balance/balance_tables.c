@@ -386,8 +386,7 @@ static enum ftr_status count_displaced(struct work *w, const struct balance_plac
 static enum ftr_status place_entries(struct work *w, const struct balance_place *place,
 				     bool *loop, struct ftr_err *err)
 {
-	const struct balance_base *base =
-		place->base && balance_base_fits(place->base, w->net) ? place->base : NULL;
+	const struct balance_base *base = place->base;
 	struct balance_sweep *s = &w->sweep;
 	enum ftr_status st = balance_subset_new(w->net, place->bits, &w->place, err);
 

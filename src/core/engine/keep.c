@@ -286,7 +286,7 @@ enum ftr_status engine_finish(struct engine_run *run, struct ftr_balance_input *
 		st = alloc_bits(run, err);
 		place = (struct balance_place){
 			run->place, keep->prefer, run->changed,
-			keep->base ? keep->base->balance : NULL,
+			run->mark ? keep->base->balance : NULL,
 		};
 		search = !st && keep_all(run);
 	}
