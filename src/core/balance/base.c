@@ -105,12 +105,9 @@ enum ftr_status balance_base_copy(const struct balance_base *b,
 
 	if (!copy)
 		return ftr_nomem(err, "balancing");
-	for (uint32_t d = 0; d < b->net->n_dests; d++) {
-		memcpy(copy[d].entry, b->copy[d].entry, b->net->f->n_sw);
-		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
-			copy[d].entry[changed->sw[i]] =
-				ftr_tables_get(t, changed->sw[i], b->net->dest[d].lid);
-	}
+	memcpy(copy[0].entry, b->copy[0].entry, (size_t)b->net->n_dests * b->net->f->n_sw);
+	for_each_entry(b->net, changed, d, i)
+		copy[d].entry[changed->sw[i]] = ftr_tables_get(t, changed->sw[i], b->net->dest[d].lid);
 	return FTR_OK;
 }
 

@@ -149,7 +149,7 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 		uint64_t rest = price_path(z, g->remote, least);
 
 		for (uint32_t i = 0; i < g->n && rest < least; i++) {
-			ftr_port port = balance_port(z->sh, g, begin / n + i);
+			ftr_port port = balance_port(z->sh, g, n, begin, i);
 			uint64_t price = rest + price_link(z, net->links.ports[s].begin + port,
 							   least - rest);
 

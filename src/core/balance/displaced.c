@@ -70,11 +70,7 @@ static void walk(const struct paths *p, const struct flow_source *src, ftr_sw s,
 {
 	const struct balance_net *net = p->l->net;
 
-	for (uint32_t hops = 0; s != p->now.to && hops < net->f->n_sw; hops++) {
-		uint32_t link = balance_link(net, p->now, s);
-
-		if (link == BALANCE_NONE)
-			return;
+	for_each_link(net, p->now, s, link) {
 		displaced |= is_displaced(p, s);
 		if (!p->only_shifts)
 			p->l->flows[link] += (uint32_t)by * src->hosts;
@@ -82,7 +78,6 @@ static void walk(const struct paths *p, const struct flow_source *src, ftr_sw s,
 			p->l->rail[link] += (uint32_t)by * balance_rail(net, src, p->now.to);
 		if (displaced && p->pos != BALANCE_NONE && src->n)
 			balance_bins_add(p->l, link, balance_shifts_of(net, src, p->pos), by);
-		s = net->links.peer[link];
 	}
 }
 

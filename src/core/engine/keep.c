@@ -149,7 +149,9 @@ static void keep_column(const struct engine_run *k, struct port_choice *place, f
 		if (!n) {
 			row[lid] = FTR_PORT_NONE;
 		} else if (prefer != FTR_PORT_NONE && d != BALANCE_NONE) {
-			row[lid] = balance_first_port(sh, cand, n, lid + sh->numbering.col[s]);
+			uint32_t begin = lid + sh->numbering.col[s];
+
+			row[lid] = balance_port(sh, cand[begin % n], n, begin, 0);
 			if (!balance_base_idle(base, s, d))
 				set_bit(k, k->place, s, lid);
 		} else {
