@@ -47,14 +47,12 @@ static enum ftr_status find_used(struct balance_base *b, struct ftr_err *err)
 		for (uint32_t i = 0; i < net->n_sources; i++) {
 			ftr_sw s = net->source[i].sw;
 
-			while (s != b->copy[d].to && balance_base_idle(b, s, d)) {
-				uint32_t link = balance_link(net, b->copy[d], s);
-
-				*used_word(b, s, d) |= UINT64_C(1) << d % 64;
-				if (link == BALANCE_NONE)
+			for_each_link(net, b->copy[d], s, link) {
+				if (!balance_base_idle(b, s, d))
 					break;
-				s = net->links.peer[link];
+				*used_word(b, s, d) |= UINT64_C(1) << d % 64;
 			}
+			*used_word(b, s, d) |= UINT64_C(1) << d % 64;
 		}
 	return FTR_OK;
 }

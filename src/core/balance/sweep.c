@@ -82,14 +82,11 @@ static void note_above(struct sweep *z, uint32_t link)
 /* True if an entry for the destination may lead onto a bad link. */
 static bool uses_bad_link(const struct sweep *z)
 {
-	const struct ftr_fabric *f = z->net->f;
-
 	for (uint32_t i = 0; i < z->n_above; i++) {
-		uint32_t link = z->above[i];
-		const struct ftr_swport *x = &f->ports[link];
-		ftr_sw s = ftr_fabric_port(f, x->peer, x->peer_port)->peer;
+		const struct ftr_swport *x = &z->net->f->ports[z->above[i]];
+		ftr_sw s = ftr_fabric_port(z->net->f, x->peer, x->peer_port)->peer;
 
-		if (balance_link(z->net, z->flows.of, s) == link && is_above(z, link))
+		if (balance_link(z->net, z->flows.of, s) == z->above[i] && is_above(z, z->above[i]))
 			return true;
 	}
 	return z->l->bins != NULL;

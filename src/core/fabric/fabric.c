@@ -34,10 +34,9 @@ ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid)
 
 static bool same_or_lost(const struct ftr_swport *is, const struct ftr_swport *was)
 {
-	if (was->peer_kind == FTR_PEER_SW && is->peer_kind == FTR_PEER_NONE)
-		return true;
-	return was->peer_kind == is->peer_kind && was->peer == is->peer &&
-		was->peer_port == is->peer_port;
+	return (was->peer_kind == FTR_PEER_SW && is->peer_kind == FTR_PEER_NONE) ||
+	       (was->peer_kind == is->peer_kind && was->peer == is->peer &&
+		was->peer_port == is->peer_port);
 }
 
 bool ftr_fabric_lacks_links(const struct ftr_fabric *f, const struct ftr_fabric *g)
