@@ -219,11 +219,6 @@ static int nearest_first(const void *x, const void *y, void *ctx)
 	return FTR_ORDER(ca, cb) ?: FTR_ORDER(a, b);
 }
 
-static bool leads_on(const struct ftr_change *e)
-{
-	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;
-}
-
 /* False if no flow passes the entry without passing another changed one before: the unchanged entries
  * lead to no switch whose entry is missing before or after the change. */
 static bool may_be_passed(const struct displaced *z, const struct ftr_change *e)
@@ -261,7 +256,7 @@ void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 		set_entry(z, e[i].sw, e[i].after == DISPLACED_PLACE ?
 			  FTR_PORT_NONE : e[i].after);
 	for (uint32_t i = 0; i < n; i++)
-		if (leads_on(&e[i]))
+		if (e[i].after != DISPLACED_PLACE && e[i].after != FTR_PORT_NONE)
 			walk_from(z, e[i].sw, i, 1);
 	z->now++;
 	for (uint32_t i = 0; i < n; i++)

@@ -296,12 +296,11 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 	z->behind.costs = z->col.costs;
 	z->behind.of = z->flows.of;
 	for (uint32_t i = 0; i < n; i++) {
-		if (i + 1 < n)
+		if (z->w->place && i + 1 < n)
 			fetch_bins(z, z->listed[i + 1]);
 		balance_behind(&z->behind, z->listed[i]);
-		z->at[z->listed[i]] = (struct passing){
-			z->behind.hosts, z->behind.rail, (uint16_t)z->behind.n, 0, 0,
-		};
+		z->at[z->listed[i]] = (struct passing){ z->behind.hosts, z->behind.rail,
+							(uint16_t)z->behind.n, 0, 0 };
 		if (z->w->place || z->behind.hosts >= FTR_MAX(z->w->least, 1u))
 			examine(z, z->listed[i]);
 	}

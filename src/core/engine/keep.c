@@ -158,8 +158,7 @@ static void keep_column(const struct engine_run *k, struct port_choice *place, f
 			place_column(place, cand, n);
 			row[lid] = place_port(place, t);
 		}
-		if (row[lid] != prefer)
-			set_bit(k, k->changed, s, lid);
+		set_bit(k, k->changed, s, lid);
 	}
 }
 
