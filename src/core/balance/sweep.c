@@ -73,7 +73,7 @@ static inline bool may_be_bad(const struct sweep *z, uint32_t link)
 /* Add a link to above[] if it is above the target. */
 static void note_above(struct sweep *z, uint32_t link)
 {
-	if (z->w->place || z->is_noted[link] || !is_above(z, link))
+	if (z->is_noted[link] || !is_above(z, link))
 		return;
 	z->is_noted[link] = true;
 	z->above[z->n_above++] = link;
@@ -254,8 +254,9 @@ static void examine(struct sweep *z, ftr_sw s)
 	z->w->moved += port != *entry;
 	*entry = (uint8_t)port;
 	balance_add(&z->flows, s, 1);
-	for_each_link(z->net, z->flows.of, s, link)
-		note_above(z, link);
+	if (!z->w->place)
+		for_each_link(z->net, z->flows.of, s, link)
+			note_above(z, link);
 }
 
 /* ---- all destinations ---------------------------------------------------------------- */
@@ -316,9 +317,8 @@ static bool begin_column(struct sweep *z, struct flow_dest of, uint32_t l)
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
 		const struct flow_source *src = &z->net->source[k];
 
-		z->own[src->sw] = (struct passing){
-			src->hosts, balance_rail(z->net, src, of.to), 1, 0, 0,
-		};
+		z->own[src->sw] = (struct passing){ src->hosts, balance_rail(z->net, src, of.to),
+						    1, 0, 0 };
 	}
 	return balance_column_set(&z->col, l, of);
 }
