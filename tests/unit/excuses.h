@@ -133,18 +133,14 @@ static void search_orders(struct excuses *x, uint64_t seed, const char *engine)
 	for (uint32_t i = 0; i < x->n_orderless; i++) {
 		struct orderless *l = &x->orderless[i];
 
-		for (int rule = 0; rule < ORDERS_N_RULES; rule++) {
-			struct orders o = {
-				.f = x->y->f, .usable = l->active, .old = l->old, .new = l->new,
-				.row = x->y->row, .rule = (enum orders_rule)rule,
-				.most = strtoull(getenv("FTR_ORDERS"), NULL, 10),
-			};
-			const char *result = found[orders_search(&o)];
+		struct orders o = {
+			.f = x->y->f, .usable = l->active, .old = l->old, .new = l->new,
+			.row = x->y->row, .most = strtoull(getenv("FTR_ORDERS"), NULL, 10),
+		};
+		const char *result = found[orders_search(&o)];
 
-			printf("order: seed %" PRIu64 ", %s, rule %d: %s; %u LIDs, %u entries, %"
-			       PRIu64 " states\n", seed, engine, rule, result, o.lids, o.entries,
-			       o.states);
-		}
+		printf("order: seed %" PRIu64 ", %s: %s; %u LIDs, %u entries, %" PRIu64 " states\n",
+		       seed, engine, result, o.lids, o.entries, o.states);
 		free(l->old);
 		free(l->new);
 		free(l->active);

@@ -358,8 +358,7 @@ static bool differs(const struct work *w, const struct balance_base *base)
 			if (k < w->place.first[d + 1] && w->place.sw[k] == w->changed.sw[i])
 				k++;
 			else if (w->copy[d].entry[w->changed.sw[i]] != FTR_PORT_NONE &&
-				 !(base && balance_base_idle(base, w->changed.sw[i],
-							     w->net->dest[d].lid)))
+				 !(base && balance_base_idle(base, w->changed.sw[i], d)))
 				return true;
 		}
 	return false;
@@ -416,6 +415,10 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 	st = balance_sweep(&w->loads, w->copy, s, err);
 	if (st)
 		return st;
+	if (place->changed == w->in->movable) {
+		w->movable = w->changed;
+		w->changed = (struct balance_subset){ NULL, NULL };
+	}
 	return put_back(w) ? balance_count_flows(&w->loads, w->t, w->copy, w->team, loop, err) :
 		FTR_OK;
 }
@@ -430,7 +433,7 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 
 	if (!w->copy)
 		st = balance_copy_new(w->net, w->t, w->team, &w->copy, err);
-	if (!st && w->in->movable)
+	if (!st && w->in->movable && !w->movable.first)
 		st = balance_subset_new(w->net, w->in->movable, &w->movable, err);
 	if (!st) {
 		w->best_entry = ftr_malloc(best_bytes(w) + 1);

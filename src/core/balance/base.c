@@ -27,11 +27,14 @@ static uint64_t *used_word(const struct balance_base *b, ftr_sw s, uint32_t d)
 	return b->used + s * (b->net->n_dests / 64 + (size_t)1) + d / 64;
 }
 
-bool balance_base_idle(const struct balance_base *b, ftr_sw s, ftr_lid lid)
+uint32_t balance_base_dest(const struct balance_base *b, ftr_lid lid)
 {
-	uint32_t d = b->net->dest_of[lid];
+	return b->net->dest_of[lid];
+}
 
-	return d != BALANCE_NONE && b->used && !(*used_word(b, s, d) >> d % 64 & 1);
+bool balance_base_idle(const struct balance_base *b, ftr_sw s, uint32_t d)
+{
+	return b->used && !(*used_word(b, s, d) >> d % 64 & 1);
 }
 
 static enum ftr_status find_used(struct balance_base *b, struct ftr_err *err)
@@ -45,7 +48,7 @@ static enum ftr_status find_used(struct balance_base *b, struct ftr_err *err)
 		for (uint32_t i = 0; i < net->n_sources; i++) {
 			ftr_sw s = net->source[i].sw;
 
-			while (s != b->copy[d].to && balance_base_idle(b, s, net->dest[d].lid)) {
+			while (s != b->copy[d].to && balance_base_idle(b, s, d)) {
 				uint32_t link = balance_link(net, b->copy[d], s);
 
 				*used_word(b, s, d) |= UINT64_C(1) << d % 64;
@@ -166,7 +169,7 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
 			z.stop[changed->sw[i]] = true;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++) {
-			if (balance_base_idle(b, changed->sw[i], net->dest[d].lid))
+			if (balance_base_idle(b, changed->sw[i], d))
 				continue;
 			balance_behind(&z, changed->sw[i]);
 			was.hosts = is.hosts = z.hosts;

@@ -46,7 +46,7 @@ static enum ftr_status build(struct ftr_incr *lv,
 		st = incr_links_new(&lv->links, a, &lv->view, nominal,
 				    lv->opts.paths == FTR_PATHS_ALL, err);
 	if (!st)
-		st = incr_costs_check(&lv->costs, a, err);
+		st = incr_costs_check(&lv->costs, err);
 	if (!st)
 		st = incr_extra_new(lv, err);
 	if (!st)

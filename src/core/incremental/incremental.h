@@ -113,10 +113,12 @@ struct incr_costs {
 	struct incr_lists *lists;
 	uint8_t *cost, *down;	/* [n_sw][view->reach.stride] */
 	uint8_t *keep;		/* [n_sw][8 * words] bit (s, l): the down-cost of s for column l
-				 * stays infinite; NULL: no bit is set */
+				 * stays infinite */
+	bool kept;		/* such a bit is set */
 	uint8_t *row[2];	/* [view->reach.stride] scratch */
 	struct incr_log *log;	/* the changes by the last apply */
 	uint32_t n_log, cap_log;
+	bool nomem;		/* a change is not in the log, and was not made */
 };
 
 /* The members that a revert sets back. */
@@ -230,7 +232,7 @@ void incr_lists_clear(struct incr_lists *w);
  * follow from the links of the view, and sets `keep`. */
 enum ftr_status incr_costs_new(struct incr_costs *c, struct ftr_arena *arena, struct ftr_shape *view,
 			       struct incr_lists *lists, struct ftr_err *err);
-enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_arena *arena, struct ftr_err *err);
+enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_err *err);
 /* Compute the costs and down-costs on the work lists again, and log the changes. */
 enum ftr_status incr_costs_update(struct incr_costs *c, struct ftr_err *err);
 /* Restore the costs and down-costs from the log. */

@@ -22,25 +22,34 @@ static bool must_descend(const struct ftr_shape *sh, ftr_sw s,
 	return false;
 }
 
+/* Insert those of the groups g .. end - 1 whose neighbour costs less than `cost` into cand[n], sorted
+ * by pos.  of->cost: the costs or the down-costs.  Returns the new number. */
+static inline uint32_t add(const struct ftr_group *g, const struct ftr_group *end, struct ftr_costs of,
+			   uint8_t cost, const struct ftr_group **cand, uint32_t n)
+{
+	for (; g < end; g++) {
+		uint32_t i;
+
+		if (of.cost[g->remote * of.stride] >= cost)
+			continue;
+		for (i = n++; i > 0 && cand[i - 1]->pos > g->pos; i--)
+			cand[i] = cand[i - 1];
+		cand[i] = g;
+	}
+	return n;
+}
+
 uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
 				 const struct ftr_costs *c,
 				 const struct ftr_group **cand)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s], n = 0;
+	const struct ftr_group *down = g + sh->tree.n_up[s], *end = down + sh->tree.n_down[s];
+	const struct ftr_costs of_down = { .cost = c->down, .stride = c->stride };
 	uint8_t cost = c->cost[s * c->stride];
+	uint32_t n = must_descend(sh, s, c) ? 0 : add(g, down, *c, cost, cand, 0);
 
-	for (uint32_t k = must_descend(sh, s, c) ? up : 0; k < all; k++) {
-		const uint8_t *of = k < up ? c->cost : c->down;
-		uint32_t i;
-
-		if (of[g[k].remote * c->stride] >= cost)
-			continue;
-		for (i = n++; i > 0 && cand[i - 1]->pos > g[k].pos; i--)
-			cand[i] = cand[i - 1];
-		cand[i] = &g[k];
-	}
-	return n;
+	return add(down, end, of_down, cost, cand, n);
 }
 
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
@@ -56,10 +65,10 @@ void ftr_shape_ports(const struct ftr_shape *sh,
 		     uint64_t *out)
 {
 	memset(out, 0, FTR_PORT_SET * sizeof(*out));
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < cand[i]->n; k++) {
-			ftr_port p = sh->tree.group_ports[cand[i]->first + k];
+	for (uint32_t i = 0; i < n; i++) {
+		const ftr_port *p = sh->tree.group_ports + cand[i]->first, *end = p + cand[i]->n;
 
-			out[p / 64] |= UINT64_C(1) << p % 64;
-		}
+		for (; p < end; p++)
+			out[*p / 64] |= UINT64_C(1) << *p % 64;
+	}
 }
