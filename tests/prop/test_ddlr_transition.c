@@ -144,7 +144,7 @@ static void compare(const struct move *m, uint32_t held)
 	};
 	enum orders_found found;
 
-	if (m->nf->n_sw != m->f->n_sw || m->dead != FTR_SW_NONE || m->to->stride != m->now->stride)
+	if (!m->clear || m->nf->n_sw != m->f->n_sw || m->dead != FTR_SW_NONE || m->to->stride != m->now->stride)
 		return;
 	found = orders_search(&o);
 	moved.agreed += !held && found == ORDERS_EXIST;
@@ -171,7 +171,7 @@ static void end_move(struct move *m)
 START_TEST(transitions_to_other_tables)
 {
 	for (uint32_t i = 0; i < trees_runs(300); i++) {
-		struct move m = { .seed = trees_first_seed() + i, .clear = i % 3 };
+		struct move m = { .seed = trees_first_seed() + i, .clear = i % 8 };
 		bool wild = m.seed % 2, done = false;
 		uint32_t held = 0;
 
@@ -219,7 +219,7 @@ START_TEST(transitions_to_other_tables)
 	       moved.agreed, moved.found[ORDERS_EXIST], moved.found[ORDERS_NONE],
 	       moved.found[ORDERS_UNKNOWN], moved.found[ORDERS_UNSOUND]);
 	runs_show(moved.moves > 0 && moved.held > 0 && moved.found[ORDERS_NONE] > 0);
-	runs_show(moved.agreed > 50 * moved.found[ORDERS_EXIST]);
+	runs_show(!moved.found[ORDERS_EXIST] && !moved.found[ORDERS_UNKNOWN]);
 }
 END_TEST
 

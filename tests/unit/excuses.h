@@ -125,8 +125,9 @@ static void watch_orders(struct excuses *x, struct fake *h, struct eye *y)
 	h->moment = keep_start;
 }
 
-/* Search for the orders that the plugin has not found. */
-static void search_orders(struct excuses *x, uint64_t seed, const char *engine)
+/* Search for the orders that the plugin has not found.  Adds the number of each result to n[]. */
+static void search_orders(struct excuses *x, uint64_t seed, const char *engine,
+			  uint32_t n[ORDERS_N_FOUND])
 {
 	static const char *const found[] = { "exists", "none", "unknown", "unsound tables" };
 
@@ -137,10 +138,11 @@ static void search_orders(struct excuses *x, uint64_t seed, const char *engine)
 			.f = x->y->f, .usable = l->active, .old = l->old, .new = l->new,
 			.row = x->y->row, .most = strtoull(getenv("FTR_ORDERS"), NULL, 10),
 		};
-		const char *result = found[orders_search(&o)];
+		enum orders_found result = orders_search(&o);
 
+		n[result]++;
 		printf("order: seed %" PRIu64 ", %s: %s; %u LIDs, %u entries, %" PRIu64 " states\n",
-		       seed, engine, result, o.lids, o.entries, o.states);
+		       seed, engine, found[result], o.lids, o.entries, o.states);
 		free(l->old);
 		free(l->new);
 		free(l->active);

@@ -134,6 +134,11 @@ enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t
 				   struct balance_subset *out, struct ftr_err *err) FTR_MUST_USE;
 void balance_subset_free(struct balance_subset *z);
 
+/* For each entry i of each destination d of the set. */
+#define for_each_entry(net, set, d, i)						\
+	for (uint32_t d = 0; d < (net)->n_dests; d++)				\
+		for (uint32_t i = (set)->first[d]; i < (set)->first[d + 1]; i++)
+
 /* The link onto which the entry of s leads, or BALANCE_NONE. */
 static inline uint32_t balance_link(const struct balance_net *net, struct flow_dest of, ftr_sw s)
 {
@@ -324,16 +329,12 @@ void balance_add_shifts(struct balance_flows *z, const struct flow_source *src, 
 ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 			const struct ftr_group *const *cand, uint32_t n, uint32_t begin);
 
-static inline ftr_port balance_port(const struct ftr_shape *sh, const struct ftr_group *g, uint32_t i)
+/* The i-th port of the candidate g in the order of this search.  If no flows pass, the result is the
+ * first port of candidate number begin % n. */
+static inline ftr_port balance_port(const struct ftr_shape *sh, const struct ftr_group *g,
+				    uint32_t n, uint32_t begin, uint32_t i)
 {
-	return sh->tree.group_ports[g->first + i % g->n];
-}
-
-/* The port that balance_choose() returns if no flows pass. */
-static inline ftr_port balance_first_port(const struct ftr_shape *sh,
-					  const struct ftr_group *const *cand, uint32_t n, uint32_t begin)
-{
-	return balance_port(sh, cand[begin % n], begin / n);
+	return sh->tree.group_ports[g->first + (begin / n + i) % g->n];
 }
 
 /* ---- sweep.c --------------------------------------------------------------- */
@@ -409,8 +410,6 @@ void balance_base_free(struct balance_base *b);	/* NULL is accepted */
 uint32_t balance_base_dest(const struct balance_base *b, ftr_lid lid);
 /* True if no flows to destination d pass the entry of s. */
 bool balance_base_idle(const struct balance_base *b, ftr_sw s, uint32_t d);
-/* True if the base has the same hosts, and net only lacks some of its links. */
-bool balance_base_fits(const struct balance_base *b, const struct balance_net *net);
 /* Set *out to a copy of tables t.  changed: the entries that differ from the base. */
 enum ftr_status balance_base_copy(const struct balance_base *b,
 				  const struct balance_subset *changed, const struct ftr_tables *t,

@@ -91,10 +91,9 @@ static inline uint64_t price_link(const struct balance_flows *z, uint32_t link, 
 /* The price of the path from s.  limit: see price_link(). */
 static uint64_t price_path(const struct balance_flows *z, ftr_sw s, uint64_t limit)
 {
-	const struct balance_net *net = z->loads->net;
 	uint64_t sum = 0;
 
-	for_each_link(net, z->of, s, link) {
+	for_each_link(z->loads->net, z->of, s, link) {
 		sum += price_link(z, link, limit - sum);
 		if (sum >= limit)
 			break;
@@ -104,9 +103,7 @@ static uint64_t price_path(const struct balance_flows *z, ftr_sw s, uint64_t lim
 
 void balance_add(const struct balance_flows *z, ftr_sw s, int by)
 {
-	const struct balance_net *net = z->loads->net;
-
-	for_each_link(net, z->of, s, link) {
+	for_each_link(z->loads->net, z->of, s, link) {
 		z->loads->flows[link] += (uint32_t)by * z->hosts;
 		if (z->rail)
 			z->loads->rail[link] += (uint32_t)by * z->rail;
@@ -149,7 +146,7 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 		uint64_t rest = price_path(z, g->remote, least);
 
 		for (uint32_t i = 0; i < g->n && rest < least; i++) {
-			ftr_port port = balance_port(z->sh, g, begin / n + i);
+			ftr_port port = balance_port(z->sh, g, n, begin, i);
 			uint64_t price = rest + price_link(z, net->links.ports[s].begin + port,
 							   least - rest);
 

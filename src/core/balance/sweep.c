@@ -73,7 +73,7 @@ static inline bool may_be_bad(const struct sweep *z, uint32_t link)
 /* Add a link to above[] if it is above the target. */
 static void note_above(struct sweep *z, uint32_t link)
 {
-	if (z->w->place || z->is_noted[link] || !is_above(z, link))
+	if (z->is_noted[link] || !is_above(z, link))
 		return;
 	z->is_noted[link] = true;
 	z->above[z->n_above++] = link;
@@ -82,14 +82,11 @@ static void note_above(struct sweep *z, uint32_t link)
 /* True if an entry for the destination may lead onto a bad link. */
 static bool uses_bad_link(const struct sweep *z)
 {
-	const struct ftr_fabric *f = z->net->f;
-
 	for (uint32_t i = 0; i < z->n_above; i++) {
-		uint32_t link = z->above[i];
-		const struct ftr_swport *x = &f->ports[link];
-		ftr_sw s = ftr_fabric_port(f, x->peer, x->peer_port)->peer;
+		const struct ftr_swport *x = &z->net->f->ports[z->above[i]];
+		ftr_sw s = ftr_fabric_port(z->net->f, x->peer, x->peer_port)->peer;
 
-		if (balance_link(z->net, z->flows.of, s) == link && is_above(z, link))
+		if (balance_link(z->net, z->flows.of, s) == z->above[i] && is_above(z, z->above[i]))
 			return true;
 	}
 	return z->l->bins != NULL;
@@ -257,8 +254,9 @@ static void examine(struct sweep *z, ftr_sw s)
 	z->w->moved += port != *entry;
 	*entry = (uint8_t)port;
 	balance_add(&z->flows, s, 1);
-	for_each_link(z->net, z->flows.of, s, link)
-		note_above(z, link);
+	if (!z->w->place)
+		for_each_link(z->net, z->flows.of, s, link)
+			note_above(z, link);
 }
 
 /* ---- all destinations ---------------------------------------------------------------- */
@@ -299,12 +297,11 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 	z->behind.costs = z->col.costs;
 	z->behind.of = z->flows.of;
 	for (uint32_t i = 0; i < n; i++) {
-		if (i + 1 < n)
+		if (z->w->place && i + 1 < n)
 			fetch_bins(z, z->listed[i + 1]);
 		balance_behind(&z->behind, z->listed[i]);
-		z->at[z->listed[i]] = (struct passing){
-			z->behind.hosts, z->behind.rail, (uint16_t)z->behind.n, 0, 0,
-		};
+		z->at[z->listed[i]] = (struct passing){ z->behind.hosts, z->behind.rail,
+							(uint16_t)z->behind.n, 0, 0 };
 		if (z->w->place || z->behind.hosts >= FTR_MAX(z->w->least, 1u))
 			examine(z, z->listed[i]);
 	}
@@ -320,9 +317,8 @@ static bool begin_column(struct sweep *z, struct flow_dest of, uint32_t l)
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
 		const struct flow_source *src = &z->net->source[k];
 
-		z->own[src->sw] = (struct passing){
-			src->hosts, balance_rail(z->net, src, of.to), 1, 0, 0,
-		};
+		z->own[src->sw] = (struct passing){ src->hosts, balance_rail(z->net, src, of.to),
+						    1, 0, 0 };
 	}
 	return balance_column_set(&z->col, l, of);
 }

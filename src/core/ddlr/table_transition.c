@@ -5,11 +5,11 @@
  *
  * In each case this file chooses the new entries for a LID. lid_transition.c divides the change
  * into steps, and the dependency graph decides whether the change is allowed. If a change to new
- * tables is not allowed, the LID is held: the change may be allowed later, when packets
- * that follow older entries have been drained. If all LIDs are drained and a round changes nothing,
- * the entries of the held LIDs are changed one by one. If this changes nothing, either,
- * the held LIDs keep their current entries. These entries lead to the LIDs, except broken entries
- * that no repair could replace.
+ * tables is not allowed, the entries of the LID are changed one by one, as far as the graph allows it.
+ * If some remain, the LID is held: their change may be allowed later, when packets that follow older
+ * entries have been drained. If all LIDs are drained and a round changes nothing, the held LIDs keep
+ * their current entries. These entries lead to the LIDs, except broken entries that no repair could
+ * replace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -128,31 +128,24 @@ static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 	}
 }
 
-/* True if switch s has another entry for the current LID in the new tables: *p. */
-static bool differs_at(const struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
-		       ftr_sw s, ftr_port *p)
+/* List the new entries for the current LID or, with `clear`, the entries that the new tables do not have,
+ * except on paths from switches with a new entry.  Packets that follow them cause dependencies. */
+static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t, bool clear)
 {
-	if (of[s] == FTR_SW_NONE || r->dead_sw[s])
-		return false;
-	*p = ftr_tables_get(t, of[s], r->lid);
-	return *p != ddlr_entry(r, s);
-}
+	uint32_t n = 0;
 
-/* List the entries that the new tables do not have, and that no path needs which they do have.  Packets
- * that follow them cause dependencies. */
-static uint32_t list_cleared(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t)
-{
-	uint32_t n = 0, hops;
-	uint8_t step;
-	ftr_port p;
+	for (ftr_sw u = 0; clear && u < r->f->n_sw; u++) {
+		ftr_sw s = of[u] == FTR_SW_NONE || ftr_tables_get(t, of[u], r->lid) == FTR_PORT_NONE ?
+			FTR_SW_NONE : u;
 
-	for (ftr_sw u = 0; u < r->f->n_sw; u++)
-		if (of[u] != FTR_SW_NONE && ftr_tables_get(t, of[u], r->lid) != FTR_PORT_NONE &&
-		    ddlr_arrives(r, u, &hops, &step))
-			for (ftr_sw s = u; s != FTR_SW_NONE; s = ddlr_next(r, s, ddlr_entry(r, s)))
-				r->col_of[s] = 1;
+		for (; s != FTR_SW_NONE && !r->col_of[s]; s = ddlr_next(r, s, ddlr_entry(r, s)))
+			r->col_of[s] = 1;
+	}
 	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
-		if (!r->col_of[s] && differs_at(r, of, t, s, &p) && p == FTR_PORT_NONE)
+		bool needed = r->col_of[s] || of[s] == FTR_SW_NONE || r->dead_sw[s];
+		ftr_port p = needed ? FTR_PORT_NONE : ftr_tables_get(t, of[s], r->lid);
+
+		if (!needed && (p == FTR_PORT_NONE) == clear && p != ddlr_entry(r, s))
 			add_change(r, &n, s, p);
 		r->col_of[s] = 0;
 	}
@@ -164,28 +157,22 @@ static uint32_t list_cleared(struct ftr_ddlr *r, const ftr_sw *of, const struct 
 static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
 				  bool clear, bool *made, struct ftr_err *err)
 {
-	uint32_t n = clear ? list_cleared(r, of, t) : 0, left = 0;
+	uint32_t n = clear ? list_changes(r, of, t, true) : 0, left = 0;
 	enum ftr_status st = n ? ddlr_try(r, r->col, n, FTR_HOW_NEW, made, err) : FTR_OK;
-	ftr_port p;
 
 	*made = true;
-	n = 0;
-	for (ftr_sw s = 0; r->exit_sw != FTR_SW_NONE && s < r->f->n_sw; s++)
-		if (differs_at(r, of, t, s, &p) && p != FTR_PORT_NONE)
-			add_change(r, &n, s, p);
-	if (!st && n)
+	n = st || r->exit_sw == FTR_SW_NONE ? 0 : list_changes(r, of, t, false);
+	if (n)
 		st = column_change(r, n, FTR_HOW_NEW, made, err);
 	if (st || *made)
 		return st;
-	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
-		if (!differs_at(r, of, t, s, &p) || p == FTR_PORT_NONE)
-			continue;
-		n = 0;
-		add_change(r, &n, s, p);
-		st = column_change(r, n, FTR_HOW_NEW, made, err);
+	for (uint32_t i = 0; i < n; i++) {
+		r->col[0] = r->col[i];
+		r->col[0].step = 0;
+		st = column_change(r, 1, FTR_HOW_NEW, made, err);
 		if (st)
 			return st;
-		left += ddlr_entry(r, s) != p;
+		left += ddlr_entry(r, r->col[0].sw) != r->col[0].after;
 	}
 	*made = !left;
 	return FTR_OK;

@@ -149,15 +149,16 @@ static void keep_column(const struct engine_run *k, struct port_choice *place, f
 		if (!n) {
 			row[lid] = FTR_PORT_NONE;
 		} else if (prefer != FTR_PORT_NONE && d != BALANCE_NONE) {
-			row[lid] = balance_first_port(sh, cand, n, lid + sh->numbering.col[s]);
+			uint32_t begin = lid + sh->numbering.col[s];
+
+			row[lid] = balance_port(sh, cand[begin % n], n, begin, 0);
 			if (!balance_base_idle(base, s, d))
 				set_bit(k, k->place, s, lid);
 		} else {
 			place_column(place, cand, n);
 			row[lid] = place_port(place, t);
 		}
-		if (row[lid] != prefer)
-			set_bit(k, k->changed, s, lid);
+		set_bit(k, k->changed, s, lid);
 	}
 }
 
@@ -286,7 +287,7 @@ enum ftr_status engine_finish(struct engine_run *run, struct ftr_balance_input *
 		st = alloc_bits(run, err);
 		place = (struct balance_place){
 			run->place, keep->prefer, run->changed,
-			keep->base ? keep->base->balance : NULL,
+			run->mark ? keep->base->balance : NULL,
 		};
 		search = !st && keep_all(run);
 	}

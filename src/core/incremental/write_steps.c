@@ -35,8 +35,8 @@
  *
  * If there is no drain step, the entries for late LIDs are written after all others.  No packet
  * between hosts follows them: the LID is that of a switch, or its changed entries are missing before
- * or after the change, and none is that of a leaf switch.  When a link of a leaf fails or returns,
- * these are more than half of the blocks.  A LID is not late if it shares a block with one that has
+ * or after the change, and no host is connected to their switches.  When a link of a leaf fails or
+ * returns, these are more than half of the blocks.  A LID is not late if it shares a block with one that has
  * several changes and is not late, because blocks would be written twice.
  */
 #include <stdlib.h>
@@ -116,11 +116,9 @@ static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 	if (k == NONE)
 		return NONE;
 	if (incr_plan(lv)->n_turns) {
-		ftr_sw to = next_switch(&lv->links, z->change[k].sw,
-					z->change[k].after);
+		ftr_sw to = next_switch(&lv->links, z->change[k].sw, z->change[k].after);
 
-		return to == NONE || incr_legal(lv, c->sw, z->change[k].sw,
-						to) ? NONE : k;
+		return to == NONE || incr_legal(lv, c->sw, z->change[k].sw, to) ? NONE : k;
 	}
 	if (goes_up(&lv->links, c->sw, c->before) ||
 	    !goes_up(&lv->links, z->change[k].sw, z->change[k].after))
@@ -217,14 +215,12 @@ static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 /* Set early[] and shared[] for a LID with the n changes in `list`. */
 static void note_early(struct steps *z, uint32_t lid, const uint32_t *list, uint32_t n)
 {
-	const struct ftr_shape *v = &z->lv->view;
-
-	if (n > 1 && v->f->owner[lid].kind == FTR_OWNER_SW)
+	if (n > 1 && z->lv->view.f->owner[lid].kind == FTR_OWNER_SW)
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_change *c = &z->change[list[i]];
 
-		z->early[lid] |= v->numbering.col[c->sw] < v->tree.n_leaf ||
+		z->early[lid] |= z->lv->hosts[c->sw] ||
 			(c->before != FTR_PORT_NONE && c->after != FTR_PORT_NONE);
 	}
 	z->shared[lid / FTR_LFT_BLOCK] |= n > 1 && z->early[lid];

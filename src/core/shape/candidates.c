@@ -22,34 +22,29 @@ static bool must_descend(const struct ftr_shape *sh, ftr_sw s,
 	return false;
 }
 
-/* Insert those of the groups g .. end - 1 whose neighbour costs less than `cost` into cand[n], sorted
- * by pos.  of->cost: the costs or the down-costs.  Returns the new number. */
-static inline uint32_t add(const struct ftr_group *g, const struct ftr_group *end, struct ftr_costs of,
-			   uint8_t cost, const struct ftr_group **cand, uint32_t n)
-{
-	for (; g < end; g++) {
-		uint32_t i;
-
-		if (of.cost[g->remote * of.stride] >= cost)
-			continue;
-		for (i = n++; i > 0 && cand[i - 1]->pos > g->pos; i--)
-			cand[i] = cand[i - 1];
-		cand[i] = g;
-	}
-	return n;
-}
-
 uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
 				 const struct ftr_costs *c,
 				 const struct ftr_group **cand)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	const struct ftr_group *down = g + sh->tree.n_up[s], *end = down + sh->tree.n_down[s];
-	const struct ftr_costs of_down = { .cost = c->down, .stride = c->stride };
+	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s], n = 0;
 	uint8_t cost = c->cost[s * c->stride];
-	uint32_t n = must_descend(sh, s, c) ? 0 : add(g, down, *c, cost, cand, 0);
 
-	return add(down, end, of_down, cost, cand, n);
+	for (uint32_t k = must_descend(sh, s, c) ? up : 0, end; k < all; k = end) {
+		const uint8_t *of = k < up ? c->cost : c->down;
+
+		end = k < up ? up : all;
+		for (const struct ftr_group *x = g + k; x < g + end; x++) {
+			uint32_t i;
+
+			if (of[x->remote * c->stride] >= cost)
+				continue;
+			for (i = n++; i > 0 && cand[i - 1]->pos > x->pos; i--)
+				cand[i] = cand[i - 1];
+			cand[i] = x;
+		}
+	}
+	return n;
 }
 
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,

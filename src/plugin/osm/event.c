@@ -103,8 +103,7 @@ static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 }
 
 /* True if s still has a link to another switch after the links of r went down. */
-static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
-		      ftr_sw s)
+static bool is_linked(const struct rr_view *v, const struct rr_repair *r, ftr_sw s)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
 
@@ -184,8 +183,7 @@ static void add_name(FILE *t, const char *key, const char *s)
 	fprintf(t, "\"");
 }
 
-static void add_link(FILE *t, const struct ftr_fabric *f,
-		     const struct rr_link *c)
+static void add_link(FILE *t, const struct ftr_fabric *f, const struct rr_link *c)
 {
 	fprintf(t, "{\"guid\":\"0x%016" PRIx64 "\",\"port\":%u,",
 		f->sw[c->sw].guid, c->port);
@@ -215,8 +213,7 @@ static const char *kind(const struct rr_repair *r)
 	return up ? "link-up" : "link-down";
 }
 
-static void add_head(FILE *t, const struct rr_repair *r, uint32_t part,
-		     uint32_t parts)
+static void add_head(FILE *t, const struct rr_repair *r, uint32_t part, uint32_t parts)
 {
 	fprintf(t, "{\"schema\":%d,\"event\":\"%s\",\"number\":%u,\"part\":%u,\"parts\":%u,\"time\":%.6f",
 		EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
@@ -418,8 +415,7 @@ static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 static void list_links(const struct ftr_fabric *f, ftr_sw s, struct rr_repair *r)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(f, s, (ftr_port)p);
+		const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
 
 		if (port->peer_kind == FTR_PEER_SW)
 			r->link[r->n_links++] = (struct rr_link){
