@@ -218,12 +218,9 @@ def read_conf(path):
     found = path or next((name for name in usual if os.access(name, os.R_OK)), None)
     values = {}
     if found:
-        try:
-            with open(found, encoding='utf-8', errors='surrogateescape') as file:
-                values = dict(words for words in (line.strip().split(maxsplit=1) for line in file)
-                              if len(words) == 2)
-        except OSError as failure:
-            raise CommonError(f'{found}: cannot be read') from failure
+        with open(found, encoding='utf-8', errors='surrogateescape') as file:
+            values = dict(words for words in (line.strip().split(maxsplit=1) for line in file)
+                          if len(words) == 2)
     return found, {key: value for key, value in values.items() if value.lower() != '(null)'}
 
 
