@@ -167,18 +167,19 @@ void ftr_ddlr_drained(struct ftr_ddlr *r);
 
 /*
  * Plan the transition to t, full tables for the damaged fabric nf.  The faults of nf must have
- * been reported before by ftr_ddlr_to.  An entry stays as it is if t has no entry there, or if
- * the path in t does not reach the LID.  A LID is held (keeps its old entries in this plan) if its
- * new entries would close a cycle with the entries that packets still follow.  If all LIDs are
- * drained, and all LIDs that differ would be held, their entries are tried one by one.  Send the plan,
- * drain, and call again with the same tables, until plan->done is true.
+ * been reported before by ftr_ddlr_to.  An entry stays as it is if the path in t does not reach the LID, or
+ * if t has no entry there; but it is cleared for LIDs without an owner, and, if `clear` is true, for others
+ * as soon as no switch needs it that has an entry in t.  If the new entries for a LID would close a cycle
+ * with the entries that packets still follow, they are tried one by one, and the LID is held if some of
+ * them keep their old value.  Send the plan, drain, and call again with the same tables, until plan->done
+ * is true.
  *
  * FTR_INVAL: t does not fit nf; nf has a switch that the planner's fabric does not have; or a
  * switch has another number of ports in nf than in the planner's fabric.  FTR_NOMEM.
  */
 enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
 				    const struct ftr_fabric *nf,
-				    const struct ftr_tables *t,
+				    const struct ftr_tables *t, bool clear,
 				    struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err) FTR_MUST_USE;
 

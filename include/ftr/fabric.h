@@ -140,6 +140,9 @@ static inline ftr_sw ftr_fabric_next(const struct ftr_fabric *f, ftr_sw s, unsig
 		ftr_fabric_port(f, s, p)->peer : FTR_SW_NONE;
 }
 
+/* True if f is the fabric g, perhaps without some of its links between switches. */
+bool ftr_fabric_lacks_links(const struct ftr_fabric *f, const struct ftr_fabric *g);
+
 /* Find a switch or a host port by GUID.  Returns its index; FTR_SW_NONE or FTR_EP_NONE: the GUID is
  * unknown.  O(log n). */
 ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid);

@@ -88,9 +88,9 @@ struct ftr_host_list {
 /*
  * Read a list of hosts.  If jobs is true, read a list of jobs instead, with lines "JOB HOST HOST
  * ..."; a job may have several lines.  '#' begins a comment.  If a host of h appears several times
- * in the list (or in one job), it has one entry with the sum of its slots.  FTR_PARSE: brackets
- * that do not match; a range that is not valid or has more than 65,536 numbers; a number of slots
- * that is not in 1 .. 65,535.
+ * in the list (or in one job), it has one entry with the sum of its slots.  FTR_PARSE: no host;
+ * brackets that do not match; a range that is not valid or has more than 65,536 numbers; a number of
+ * slots that is not in 1 .. 65,535.
  */
 enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 				   const struct ftr_hosts *h,

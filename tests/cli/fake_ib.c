@@ -252,6 +252,7 @@ ibnd_fabric_t *ibnd_discover_fabric(char *ca, int number, ib_portid_t *from,
 	if (!fault("no-discovery") && discover())
 		return &fake.net;
 	ibnd_destroy_fabric(&fake.net);
+	errno = fault("no-memory") ? ENOMEM : EIO;
 	return NULL;
 }
 

@@ -193,7 +193,7 @@ class Tests:
         out = io.StringIO()
         try:
             self.topo.put_list('FILE', text.splitlines(keepends=True), out)
-        except self.topo.BadInput as error:
+        except self.topo.Failure as error:
             must(str(error).startswith('FILE:'), f'{error}: {text}')
             return None
         return out.getvalue()

@@ -41,7 +41,7 @@ exports_wrong() {
 	echo before >"$T/x"
 	topo "$@" -o "$T/x" 2>"$T/err" || status=$?
 	((status == 2)) || fail "'$*' gives exit status $status: $(cat "$T/err")"
-	[[ $(cat "$T/err") == "ibfattree topo: $text" ]] || fail "'$*' says: $(cat "$T/err"), not: $text"
+	[[ $(cat "$T/err") == "ibfattree: $text" ]] || fail "'$*' says: $(cat "$T/err"), not: $text"
 	[[ $(cat "$T/x") == before && ! -e $T/x.part ]] || fail "'$*' leaves files"
 }
 
@@ -77,15 +77,15 @@ case_exports_files() {
 	[[ -p $T/pipe ]] || fail "the pipe was replaced"
 	ln -s /dev/full "$T/full"
 	! topo --export sst --lfts "$T/f.lfts" "$T/f.net" -o "$T/full" 2>"$T/err" || fail "no error"
-	[[ -c $T/full && $(cat "$T/err") == "ibfattree topo: $T/full: No space left on device" ]] ||
+	[[ -c $T/full && $(cat "$T/err") == "ibfattree: $T/full: cannot write: No space left on device" ]] ||
 		fail "$(cat "$T/err")"
 	# options without effect
 	for name in write "guids x" "ibnl x"; do
 		# shellcheck disable=SC2086	# an option and its value
-		exports_wrong "arguments: --export and --${name% *} exclude each other" \
+		exports_wrong "topo: --export and --${name% *} exclude each other" \
 			--export sst --lfts "$T/f.lfts" "$T/f.net" --$name
 	done
-	exports_wrong "arguments: --write and --guids exclude each other" --write --guids x "$T/f.net"
+	exports_wrong "topo: --write and --guids exclude each other" --write --guids x "$T/f.net"
 }
 
 # CODES knows hosts by the GUIDs of their adapters.

@@ -7,16 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "lib/orders.h"
 
 #define NO_EDGE UINT32_MAX
 #define MASK_BITS 64
+#define MASKS_MOST 1000000
 
 /* A column when some of its entries are written. */
 struct state {
 	uint64_t mask;		/* bit i: change i is written */
 	uint64_t arrives;	/* bit s: packets of hosts at switch s arrive */
 	bool known, loops;
+	bool reached;		/* see none_exists() */
 	uint32_t n;
 	uint32_t *edge;		/* [n] dependencies, sorted */
 };
@@ -52,7 +55,8 @@ struct search {
 	uint32_t *mark, *queue;	/* [n_ports] */
 	uint32_t stamp;
 	uint64_t *visited;	/* hash table of states: hashes of n_col masks */
-	uint64_t n_visited, room_visited;
+	uint64_t n_visited, room_visited, most;
+	uint64_t n_reached;
 	bool gave_up;
 };
 
@@ -148,37 +152,28 @@ static void note(struct search *z, struct state *t, uint32_t from, uint32_t to)
 	t->edge[t->n++] = e;
 }
 
-#define BY_MASK UINT32_MAX
-
-/* Follow the packets of the hosts at s.  An entry is new if its change is in t->mask; or, if `from` is not
- * BY_MASK, from that hop on.  Notes the dependencies; returns false if the packets loop. */
-static bool follow(struct search *z, const struct column *c, struct state *t, ftr_sw s, uint32_t from)
+/* Follow the packets of all hosts in a state of the column, and note their dependencies. */
+static void follow(struct search *z, const struct column *c, struct state *t)
 {
-	uint32_t in = NO_EDGE;
-	ftr_sw at = s;
+	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
+		uint32_t in = NO_EDGE, hops = 0;
+		ftr_sw at = s;
 
-	for (uint32_t hops = 0; hops <= z->f->n_sw; hops++) {
-		bool arrives, new = from != BY_MASK ? hops >= from :
-			c->change[at] >= 0 && t->mask >> c->change[at] & 1;
-		uint32_t x = channel(z, at, c->lid, entry(z, at, c->lid, new), &arrives);
+		while ((z->ends >> s & 1) && hops <= z->f->n_sw) {
+			bool arrives, new = c->change[at] >= 0 && t->mask >> c->change[at] & 1;
+			uint32_t x = channel(z, at, c->lid, entry(z, at, c->lid, new), &arrives);
 
-		t->arrives |= (uint64_t)arrives << s;
-		if (x == NO_EDGE)
-			return true;
-		if (in != NO_EDGE)
-			note(z, t, in, x);
-		in = x;
-		at = z->f->ports[x].peer;
+			t->arrives |= (uint64_t)arrives << s;
+			if (x == NO_EDGE)
+				break;
+			if (in != NO_EDGE)
+				note(z, t, in, x);
+			in = x;
+			at = z->f->ports[x].peer;
+			hops++;
+		}
+		t->loops |= hops > z->f->n_sw;
 	}
-	return false;
-}
-
-/* Follow the packets of all hosts in a state of the column. */
-static void follow_state(struct search *z, const struct column *c, struct state *t)
-{
-	for (ftr_sw s = 0; s < z->f->n_sw; s++)
-		if (z->ends >> s & 1)
-			t->loops |= !follow(z, c, t, s, BY_MASK);
 	if (t->n)
 		qsort(t->edge, t->n, sizeof(*t->edge), cmp);
 }
@@ -216,7 +211,7 @@ static const struct state *state(struct search *z, struct column *c, uint64_t ma
 	if (!t->known) {
 		*t = (struct state){ .mask = mask, .known = true };
 		c->n_states++;
-		follow_state(z, c, t);
+		follow(z, c, t);
 	}
 	return t;
 }
@@ -292,7 +287,7 @@ static bool same_column(const struct search *z, const struct column *c, ftr_lid 
 			    (entry(z, s, lid, 0) == entry(z, s, lid, 1)))
 				return false;
 		}
-	return a->kind != FTR_OWNER_NONE && b->kind != FTR_OWNER_NONE;
+	return (a->kind == FTR_OWNER_NONE) == (b->kind == FTR_OWNER_NONE);
 }
 
 static void add_column(struct search *z, ftr_lid lid, uint64_t reached)
@@ -336,8 +331,7 @@ static void find_columns(struct search *z)
 	uint64_t *reached = room(z->f->max_lid + 1u, sizeof(*reached));
 
 	for (uint32_t lid = 1; lid <= z->f->max_lid; lid++)
-		if (z->f->owner[lid].kind != FTR_OWNER_NONE)
-			reached[lid] = mixtures(z, (ftr_lid)lid);
+		reached[lid] = mixtures(z, (ftr_lid)lid);
 	for (uint32_t e = 0; e < z->n_edge; e++)
 		z->edge[e].cyclic = reaches(z, z->edge[e].to, z->edge[e].from, true);
 	z->col = room(z->f->max_lid + 1u, sizeof(*z->col));
@@ -377,46 +371,28 @@ static uint32_t add_edges(struct search *z, const struct state *t)
 	return closes ? NO_EDGE : new;
 }
 
-/* The dependencies while all entries of the column are written without a wait: packets follow the old
- * entries, and then the new ones. */
-static void whole_column(struct search *z, const struct column *c, struct state *t)
+/* True if a write that changes the state of column c loses no path, and does not cause a loop. */
+static bool keeps_paths(const struct column *c, const struct state *from, const struct state *to)
 {
-	for (ftr_sw s = 0; s < z->f->n_sw; s++)
-		for (uint32_t from = 0; (z->ends >> s & 1) && from <= z->f->n_sw + 1; from++)
-			(void)follow(z, c, t, s, from);
+	return !to->loops && !(from->arrives & c->keeps & ~to->arrives);
 }
 
-/* Write the changes `add` of column c.  Returns the number of new dependencies, or NO_EDGE if the write is
+/* Write change i of column c.  Returns the number of new dependencies, or NO_EDGE if the write is
  * not sound; nothing is changed then. */
-static uint32_t write_changes(struct search *z, struct column *c, uint64_t add)
+static uint32_t write_change(struct search *z, struct column *c, uint32_t i)
 {
-	struct state from = *state(z, c, c->now), to = *state(z, c, c->now | add), mixed = { 0 };
-	const struct state *now = &from;
-	uint32_t new = 0;
+	struct state from = *state(z, c, c->now), to = *state(z, c, c->now | UINT64_C(1) << i);
+	uint32_t new;
 
-	if (to.loops || (from.arrives & c->keeps & ~to.arrives))
+	if (!keeps_paths(c, &from, &to))
 		return NO_EDGE;
-	if (add & (add - 1)) {
-		whole_column(z, c, &mixed);
-		new = add_edges(z, &mixed);
-	}
-	if (new != NO_EDGE) {
-		uint32_t k = add_edges(z, &to);
-
-		new = k == NO_EDGE ? k : new + k;
-		now = k == NO_EDGE ? &to : &from;
-	} else {
-		now = NULL;
-	}
-	count(z, &mixed, false, false);
-	if (now)
-		count(z, now, false, false);
-	free(mixed.edge);
+	new = add_edges(z, &to);
+	count(z, new == NO_EDGE ? &to : &from, false, false);
 	if (new == NO_EDGE)
 		return new;
-	c->now |= add;
-	for (uint32_t i = 0; c->now == c->all && i < to.n; i++)
-		z->edge[to.edge[i]].lasting++;
+	c->now = to.mask;
+	for (uint32_t k = 0; c->now == c->all && k < to.n; k++)
+		z->edge[to.edge[k]].lasting++;
 	return new;
 }
 
@@ -486,7 +462,7 @@ static bool write_quietly(struct search *z, struct column *c)
 
 			if (was >> i & 1)
 				continue;
-			switch (write_changes(z, c, UINT64_C(1) << i)) {
+			switch (write_change(z, c, i)) {
 			case 0:
 				more = true;
 				break;
@@ -506,22 +482,15 @@ static bool write_quietly(struct search *z, struct column *c)
 static bool search(struct search *z);
 
 /* Try all next writes with few new dependencies (pass 0: none). */
-static bool try_columns(struct search *z, const struct column *only, uint32_t pass)
+static bool try_columns(struct search *z, uint32_t pass)
 {
 	for (uint32_t k = 0; k < z->n_col; k++) {
 		struct column *c = &z->col[k];
 		uint64_t before = c->now;
-		uint32_t n = z->o->rule == ORDERS_WHOLE_LIDS ? 1 : c->n;
 
-		if (before == c->all || (only && only != c))
-			continue;
-		for (uint32_t i = 0; i < n && !z->gave_up; i++) {
-			uint64_t add = z->o->rule == ORDERS_WHOLE_LIDS ? c->all : UINT64_C(1) << i;
-			uint32_t new;
+		for (uint32_t i = 0; i < c->n && !z->gave_up; i++) {
+			uint32_t new = before >> i & 1 ? NO_EDGE : write_change(z, c, i);
 
-			if (before & add)
-				continue;
-			new = write_changes(z, c, add);
 			if (new == NO_EDGE)
 				continue;
 			if ((new > 0) == pass && search(z))
@@ -535,21 +504,18 @@ static bool try_columns(struct search *z, const struct column *only, uint32_t pa
 /* True if the writes that remain have a sound order. */
 static bool search(struct search *z)
 {
-	const struct column *partial = NULL;
 	bool done = true;
 
 	if (visit(z))
 		return false;
-	if (z->n_visited > z->o->most) {
+	if (z->n_visited > z->most) {
 		z->gave_up = true;
 		return false;
 	}
 	for (uint32_t k = 0; k < z->n_col; k++) {
-		struct column *c = &z->col[k];
+		const struct column *c = &z->col[k];
 
 		done &= c->now == c->all;
-		if (c->now && c->now != c->all && z->o->rule == ORDERS_BY_LID)
-			partial = c;
 	}
 	if (done)
 		return true;
@@ -557,16 +523,149 @@ static bool search(struct search *z)
 		struct column *c = &z->col[k];
 		uint64_t before = c->now;
 
-		if (before == c->all || z->o->rule == ORDERS_WHOLE_LIDS || !costs_nothing(z, c) ||
-		    !write_quietly(z, c))
+		if (before == c->all || !costs_nothing(z, c) || !write_quietly(z, c))
 			continue;
 		done = search(z);
 		if (!done)
 			go_back(z, c, before);
 		return done;
 	}
-	return try_columns(z, partial, 0) || try_columns(z, partial, 1);
+	return try_columns(z, 0) || try_columns(z, 1);
 }
+
+/* Search, and begin again in another order of the columns when a search has taken too long. */
+static bool search_again(struct search *z)
+{
+	struct ftr_rng r;
+	uint64_t left = z->o->most;
+
+	ftr_rng_seed(&r, 1);
+	for (z->most = 100; ; z->most *= 2) {
+		z->most = FTR_MIN(z->most, left);
+		z->gave_up = false;
+		if (search(z))
+			return true;
+		if (!z->gave_up || z->most == left)
+			return false;
+		left -= z->most;
+		for (uint32_t k = 0; k < z->n_col; k++)
+			go_back(z, &z->col[k], 0);
+		memset(z->visited, 0, z->room_visited * sizeof(*z->visited));
+		z->o->states += z->n_visited;
+		z->n_visited = 0;
+		for (uint32_t k = z->n_col; k > 1; k--) {
+			uint32_t i = ftr_rng_below(&r, k);
+			struct column c = z->col[i];
+
+			z->col[i] = z->col[k - 1];
+			z->col[k - 1] = c;
+		}
+	}
+}
+
+/* ---- proof that there is no order ---------------------------------------------------- */
+
+/* The masks of a column that are not excluded. */
+struct reach {
+	uint64_t *mask;		/* [n] */
+	uint32_t n;
+	uint32_t *edge, n_edge;	/* the dependencies that it has in all of them */
+};
+
+static void count_common(struct search *z, const struct reach *r, uint32_t by)
+{
+	for (uint32_t i = 0; i < r->n_edge; i++)
+		z->edge[r->edge[i]].count += by;
+}
+
+/* Add a mask, unless it is known. */
+static void reach_add(struct search *z, struct column *c, struct reach *r, const struct state *t)
+{
+	struct state *s = slot(c, t->mask);
+	uint32_t n = 0, k = 0;
+
+	if (s->reached)
+		return;
+	s->reached = true;
+	if (!(r->n & (r->n - 1)))
+		r->mask = realloc(r->mask, (2 * r->n + 1) * sizeof(*r->mask));
+	if (!r->mask)
+		abort();
+	r->mask[r->n++] = t->mask;
+	z->n_reached++;
+	for (uint32_t i = 0; i < r->n_edge; i++) {
+		while (k < t->n && t->edge[k] < r->edge[i])
+			k++;
+		if (k < t->n && t->edge[k] == r->edge[i])
+			r->edge[n++] = r->edge[i];
+	}
+	r->n_edge = n;
+}
+
+/* Find the masks of one column that writes may reach, if all others have those dependencies only that
+ * they have in each mask they may reach. */
+static void extend(struct search *z, struct column *c, struct reach *r)
+{
+	for (uint32_t k = 0; k < r->n && z->n_reached < MASKS_MOST; k++)
+		for (uint32_t i = 0; i < c->n; i++) {
+			struct state from = *state(z, c, r->mask[k]), to;
+
+			if (from.mask >> i & 1)
+				continue;
+			to = *state(z, c, from.mask | UINT64_C(1) << i);
+			if (!to.reached && keeps_paths(c, &from, &to)) {
+				bool sound = add_edges(z, &from) != NO_EDGE;
+
+				if (add_edges(z, &to) != NO_EDGE && sound)
+					reach_add(z, c, r, &to);
+				count(z, &from, false, false);
+				count(z, &to, false, false);
+			}
+		}
+}
+
+/*
+ * A mask of a column is reached in an order only by writes that are sound beside the dependencies that
+ * all masks of each other column have which an order reaches.  The masks that such writes reach are
+ * found, starting with the old tables, until there are no more.  Returns true if the new entries of
+ * some column are not among them.
+ */
+static bool none_exists(struct search *z)
+{
+	struct reach *r = room(z->n_col, sizeof(*r));
+	uint64_t before = UINT64_MAX;
+	bool none = false;
+
+	for (uint32_t e = 0; e < z->n_edge; e++)
+		z->edge[e].count = 0;
+	for (uint32_t k = 0; k < z->n_col; k++) {
+		struct state t = *state(z, &z->col[k], 0);
+
+		r[k].edge = room(t.n, sizeof(*r[k].edge));
+		r[k].n_edge = t.n;
+		if (t.n)
+			memcpy(r[k].edge, t.edge, t.n * sizeof(*t.edge));
+		reach_add(z, &z->col[k], &r[k], &t);
+		count_common(z, &r[k], 1);
+	}
+	while (before != z->n_reached) {
+		before = z->n_reached;
+		for (uint32_t k = 0; k < z->n_col; k++) {
+			count_common(z, &r[k], UINT32_MAX);
+			extend(z, &z->col[k], &r[k]);
+			count_common(z, &r[k], 1);
+		}
+	}
+	for (uint32_t k = 0; k < z->n_col; k++) {
+		none |= !state(z, &z->col[k], z->col[k].all)->reached;
+		free(r[k].mask);
+		free(r[k].edge);
+	}
+	free(r);
+	return none && z->n_reached < MASKS_MOST;
+}
+
+/* ---- the answer ---------------------------------------------------------------------- */
 
 /* True if old or new tables have no loop and no cycle of dependencies.  The edges stay counted. */
 static bool is_sound(struct search *z, bool new)
@@ -605,9 +704,9 @@ static enum orders_found run(struct search *z)
 		z->o->lids += z->col[k].n > 0;
 		z->o->entries += z->col[k].n;
 	}
-	if (search(z))
+	if (search_again(z))
 		return ORDERS_EXIST;
-	return z->gave_up ? ORDERS_UNKNOWN : ORDERS_NONE;
+	return !z->gave_up || none_exists(z) ? ORDERS_NONE : ORDERS_UNKNOWN;
 }
 
 enum orders_found orders_search(struct orders *o)
@@ -626,7 +725,7 @@ enum orders_found orders_search(struct orders *o)
 	z.queue = room(o->f->n_ports, sizeof(*z.queue));
 	find_columns(&z);
 	found = run(&z);
-	o->states = z.n_visited;
+	o->states += z.n_visited + z.n_reached;
 	for (uint32_t k = 0; k < z.n_col; k++) {
 		for (uint32_t i = 0; i < z.col[k].room; i++)
 			free(z.col[k].state[i].edge);

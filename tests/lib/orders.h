@@ -25,20 +25,12 @@ enum orders_found {
 	ORDERS_N_FOUND
 };
 
-enum orders_rule {
-	ORDERS_ANY,		/* any entry may be written next */
-	ORDERS_BY_LID,		/* the entries for a LID are written one after the other */
-	ORDERS_WHOLE_LIDS,	/* the same, without a wait between them: each after those on its new path */
-	ORDERS_N_RULES
-};
-
 struct orders {
 	const struct ftr_fabric *f;
 	const uint8_t *usable;		/* [n_ports] 1: the link at this port can be used; NULL: all */
 	/* The entry of switch s for LID d is old[s * row + d]. */
 	const uint8_t *old, *new;
 	size_t row;
-	enum orders_rule rule;
 	uint64_t most;			/* give up after so many states */
 	/* results */
 	uint64_t states;

@@ -22,6 +22,7 @@ static struct ftr_err err;
 
 struct move {
 	uint64_t seed;
+	bool clear;			/* entries that the new tables do not have are cleared */
 	struct ftr_rng rng;
 	struct ftr_fabric *f, *nf;	/* nf: without a switch and a link, or the same */
 	struct ftr_shape *sh;
@@ -73,7 +74,15 @@ static bool reaches(const struct move *m, ftr_sw s, ftr_lid lid)
 	return false;
 }
 
-/* Write the entries of a plan one by one.  No write takes a path away. */
+/* True if switch s has an entry for the LID in the new tables. */
+static bool stays(const struct move *m, ftr_sw s, ftr_lid lid)
+{
+	ftr_sw at = ftr_fabric_find_sw(m->nf, m->f->sw[s].guid);
+
+	return at != FTR_SW_NONE && ftr_tables_get(m->to, at, lid) != FTR_PORT_NONE;
+}
+
+/* Write the entries of a plan one by one.  No write takes a path away that the new tables have, too. */
 static void write_plan(struct move *m, const struct ftr_ddlr_plan *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -83,8 +92,8 @@ static void write_plan(struct move *m, const struct ftr_ddlr_plan *p)
 			m->arrives[s] = reaches(m, s, c->lid);
 		ftr_tables_row(m->now, c->sw)[c->lid] = c->after;
 		for (ftr_sw s = 0; s < m->f->n_sw; s++)
-			ck_assert_msg(!m->arrives[s] || reaches(m, s, c->lid), "seed %" PRIu64
-				      ": write %u, at switch %u for LID %u: switch %u loses its path",
+			ck_assert_msg(!m->arrives[s] || reaches(m, s, c->lid) || (m->clear && !stays(m, s, c->lid)),
+				      "seed %" PRIu64 ": write %u, at switch %u for LID %u: switch %u loses its path",
 				      m->seed, i, c->sw, c->lid, s);
 		moved.writes++;
 	}
@@ -135,7 +144,7 @@ static void compare(const struct move *m, uint32_t held)
 	};
 	enum orders_found found;
 
-	if (m->nf->n_sw != m->f->n_sw || m->dead != FTR_SW_NONE || m->to->stride != m->now->stride)
+	if (!m->clear || m->nf->n_sw != m->f->n_sw || m->dead != FTR_SW_NONE || m->to->stride != m->now->stride)
 		return;
 	found = orders_search(&o);
 	moved.agreed += !held && found == ORDERS_EXIST;
@@ -162,7 +171,7 @@ static void end_move(struct move *m)
 START_TEST(transitions_to_other_tables)
 {
 	for (uint32_t i = 0; i < trees_runs(300); i++) {
-		struct move m = { .seed = trees_first_seed() + i };
+		struct move m = { .seed = trees_first_seed() + i, .clear = i % 8 };
 		bool wild = m.seed % 2, done = false;
 		uint32_t held = 0;
 
@@ -183,7 +192,7 @@ START_TEST(transitions_to_other_tables)
 			struct ftr_ddlr_plan p;
 
 			ftr_ddlr_drained(m.r);
-			ck_assert_msg(!ftr_ddlr_transition(m.r, m.nf, m.to, &p, &err), "%s", err.msg);
+			ck_assert_msg(!ftr_ddlr_transition(m.r, m.nf, m.to, m.clear, &p, &err), "%s", err.msg);
 			write_plan(&m, &p);
 			done = p.done;
 			held = p.held;
@@ -210,7 +219,7 @@ START_TEST(transitions_to_other_tables)
 	       moved.agreed, moved.found[ORDERS_EXIST], moved.found[ORDERS_NONE],
 	       moved.found[ORDERS_UNKNOWN], moved.found[ORDERS_UNSOUND]);
 	runs_show(moved.moves > 0 && moved.held > 0 && moved.found[ORDERS_NONE] > 0);
-	runs_show(moved.agreed > 50 * moved.found[ORDERS_EXIST]);
+	runs_show(!moved.found[ORDERS_EXIST] && !moved.found[ORDERS_UNKNOWN]);
 }
 END_TEST
 

@@ -122,7 +122,8 @@ static const struct {
 	{ false, "n1:65536", NULL, "invalid number of slots '65536': expected 1 to 65535" },
 	{ true, "a: n1 n2\nb n2:3\na n3\nc\n", "a/n1=1 a/n2=1 b/n2:3=1 a/n3=1 ", NULL },
 	{ true, "a node1 node1\nb node1\n", "a/node1=2 b/node1=1 ", NULL },
-	{ false, "# none\n", "", NULL },
+	{ false, "# none\n", NULL, "the file contains no host" },
+	{ true, "a\nb\n", NULL, "the file contains no host" },
 };
 
 START_TEST(host_lists)

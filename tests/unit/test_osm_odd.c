@@ -100,6 +100,13 @@ static void host_without_lid(bool make)
 	port->port_info.base_lid = make ? 0 : cl_hton16(host->fab->ep[1].lid);
 }
 
+static void spine_without_lid(bool make)
+{
+	ftr_sw s = fake_spine(host, 0);
+
+	host->sw_node[s]->physp_table[0].port_info.base_lid = make ? 0 : cl_hton16(host->fab->sw[s].lid);
+}
+
 static void no_contradiction(bool make)
 {
 	(void)make;
@@ -107,7 +114,7 @@ static void no_contradiction(bool make)
 
 static void (*const contradiction[])(bool make) = {
 	no_contradiction, far_end_invalid, no_port_0, no_ports, same_far_end, far_port_too_high, half_active,
-	extended_speed, host_without_lid,
+	extended_speed, host_without_lid, spine_without_lid,
 };
 
 static void contradict(void *ctx, struct fake *h, enum fake_moment m)
@@ -145,6 +152,51 @@ START_TEST(contradictions)
 	fake_check_healed(h);
 	ck_assert_uint_eq(plugin(h)->routed->gen->fabric->n_ep, h->fab->n_ep);
 	ck_assert_uint_eq(plugin(h)->routed->gen->fabric->n_sw_links, h->fab->n_sw_links);
+	fake_free(h);
+}
+END_TEST
+
+/* A switch sends packets to one of its hosts back up, which is a loop.  The entry that ends it concerns
+ * the hosts elsewhere.  At the switch it concerns nobody: of its other two hosts, one has lost its LID in
+ * OpenSM's data, and one its link. */
+static osm_physp_t *lost;
+
+static void lose_hosts(void *ctx, struct fake *h, enum fake_moment m)
+{
+	osm_physp_t *a = h->ep_port[1]->p_physp, *b = h->ep_port[2]->p_physp;
+
+	(void)ctx;
+	if (m == FAKE_LOCKED) {
+		lost = b->p_remote_physp;
+		b->p_remote_physp = NULL;
+		a->port_info.base_lid = 0;
+	} else if (m == FAKE_ROUTING) {
+		b->p_remote_physp = lost;
+		a->port_info.base_lid = cl_hton16(h->fab->ep[1].lid);
+	}
+}
+
+START_TEST(loop_beside_odd_hosts)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = draw("a: s t h3\nb: s t h3\ns:\nt:\n"), .sm = 3,
+	});
+	ftr_sw a = draw_sw(h->fab, "a");
+	ftr_port p = fake_uplink(h, a, 0);
+	const struct ftr_swport *up = ftr_fabric_port(h->fab, a, p);
+	ftr_lid lid = h->fab->ep[0].lid;
+
+	fake_check_sweep(h);
+	h->sw[a].lft[lid] = h->osw[a]->lft[lid] = p;
+	h->sw[up->peer].lft[lid] = h->osw[up->peer]->lft[lid] = up->peer_port;
+	h->moment = lose_hosts;
+	fake_sweep(h);
+	h->moment = NULL;
+	ck_assert_msg(fake_logged(h, "IBF121: dmodc: entries were replaced in an order in which a credit loop was possible") == 1 &&
+		      fake_logged(h, " between 3 pairs (host3 to host0, host4 to host0, host5 to host0)") == 1, "%s", h->log);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
+	fake_check_healed(h);
 	fake_free(h);
 }
 END_TEST
@@ -482,6 +534,7 @@ int main(void)
 	TCase *c = tcase_create("all");
 
 	tcase_add_loop_test(c, contradictions, 0, (int)FTR_ARRAY_LEN(contradiction));
+	tcase_add_test(c, loop_beside_odd_hosts);
 	tcase_add_loop_test(c, ddlr_vls, 0, (int)FTR_ARRAY_LEN(vls));
 	tcase_add_test(c, multicast);
 	tcase_add_test(c, large_load);

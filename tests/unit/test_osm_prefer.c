@@ -232,7 +232,7 @@ START_TEST(displaced_result)
 }
 END_TEST
 
-/* A result of a complete fabric waits until the fabric is complete again. */
+/* A result of a complete fabric waits until the fabric is complete again.  Without one, no search starts. */
 START_TEST(result_waits)
 {
 	struct fake *h = tree();
@@ -247,6 +247,13 @@ START_TEST(result_waits)
 	fake_check_sweep(h);
 	ck_assert_ptr_eq(r->better, z);
 	ck_assert_int_eq(r->stage, IBF_COMPUTED);
+	plugin(h)->opt.balance = FTR_BALANCE_FULL;
+	r->better = NULL;
+	r->new_displaced = false;
+	ibf_prefer_search(engine(h));
+	ck_assert_ptr_null(r->search);
+	plugin(h)->opt.balance = FTR_BALANCE_LOAD;
+	r->better = z;
 	fake_link(h, leaf, fake_uplink(h, leaf, 0), true);
 	for (int i = 0; i < 3; i++)
 		fake_check_sweep(h);
@@ -388,6 +395,77 @@ START_TEST(no_search)
 }
 END_TEST
 
+/* A search starts from the last routing if there are no preferred tables (the fabric has grown, and the
+ * routing of the larger one has failed), if they were read from a file, or if their nominal fabric has been
+ * replaced. */
+START_TEST(search_of_last_routing)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1", .options = "balance load\n" });
+	struct ibf_engine *e = engine(h);
+	struct ibf_prefer *r = &e->prefer;
+	struct ibf_generation *kept = r->gen, other = *kept;
+	struct ibf_nominal nominal = *kept->nominal;
+
+	if (_i == 1)
+		other.shape = NULL;
+	else
+		other.nominal = &nominal;
+	plugin(h)->opt.balance = FTR_BALANCE_FULL;
+	r->gen = _i ? &other : NULL;
+	ibf_prefer_search(e);
+	r->gen = kept;
+	ck_assert_ptr_nonnull(r->search);
+	ck_assert_ptr_eq(r->search->gen, e->gen);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- kept tables that are worse than others --------------------------------------------- */
+
+static const struct ftr_engine_ops *real_ops;
+
+static enum ftr_status route_badly(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
+				   struct ftr_team *team, struct ftr_tables *out,
+				   struct ftr_route_stats *stats, struct ftr_err *e)
+{
+	enum ftr_status st = real_ops->route(sh, opts, team, out, stats, e);
+
+	stats->balance.max_after *= opts->keep ? 2 : 1;
+	return st;
+}
+
+/* The fabric has a link more than that of the state file.  The tables of the file would lead to twice the
+ * load of tables that are computed from scratch, so they are not kept. */
+START_TEST(worse_than_scratch)
+{
+	struct ftr_fabric *was = fabric(NO_LINK, true);
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = fabric(NOTHING, true), .not_up = true, .options = "balance load\n",
+	});
+	struct ibf_engine *e = engine(h);
+	struct ftr_engine_ops ops = *e->ops;
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_tables *t;
+
+	put_state(h, was, NULL, 0);
+	real_ops = e->ops;
+	ops.route = route_badly;
+	e->ops = &ops;
+	fake_check_sweep(h);
+	e->ops = real_ops;
+	ck_assert_msg(fake_logged(h, "the tables of the earlier fabric are not kept: tables computed from scratch have more than 5 % less load") == 1,
+		      "%s", h->log);
+	o.balance = FTR_BALANCE_LOAD;
+	ck_assert(!ftr_tables_new(h->fab, false, &t, &err));
+	ck_assert(!real_ops->route(e->gen->shape, &o, NULL, t, NULL, &err));
+	ck_assert(!memcmp(t->lft, e->gen->tables->lft, (size_t)t->n_sw * t->stride));
+	fake_check_healed(h);
+	ftr_tables_free(t);
+	fake_free(h);
+	ftr_fabric_free(was);
+}
+END_TEST
+
 /* ---- tables that miss a switch --------------------------------------------------------- */
 
 /* The first routing lacks a switch of the nominal fabric, so its tables are not kept when it returns.
@@ -467,6 +545,8 @@ int main(void)
 		tcase_add_test(c, displaced_search);
 	tcase_add_loop_test(c, replaced_result, 0, (int)FTR_ARRAY_LEN(result_balance));
 	tcase_add_test(c, no_search);
+	tcase_add_loop_test(c, search_of_last_routing, 0, 3);
+	tcase_add_test(c, worse_than_scratch);
 	tcase_add_loop_test(c, makeshift, 0, 2);
 	tcase_add_test(c, old_displaced);
 	suite_add_tcase(s, c);

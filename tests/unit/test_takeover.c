@@ -340,6 +340,50 @@ START_TEST(planner_fails)
 }
 END_TEST
 
+/* One bit of a step number of the first plan is wrong.  The plan is refused, even if this is the number of
+ * the last step. */
+START_TEST(plan_changed)
+{
+	bool last = false;
+
+	for (unsigned int i = 0; i < 50 && !last; i++) {
+		char text[64];
+		struct fake *h = fake_new(&(struct fake_opts){
+			.fabric = odd_fabric(&odds[2]), .not_up = true, .options = ORDERED,
+		});
+
+		snprintf(text, sizeof(text), "exec $BAD change 2 %u \"$@\"", 23 + 9 * i);
+		use_script("planner", text);
+		hold_shortest(h, 2);
+		fake_check_sweep(h);
+		use_real_helper();
+		last = fake_logged(h, "the order of writes has 257 steps");
+		ck_assert_msg(last || fake_logged(h, "of its plan is impossible"), "%s", h->log);
+		fake_check_healed(h);
+		fake_free(h);
+	}
+	ck_assert(last);
+}
+END_TEST
+
+/* The process stands still.  (Then the virtual clock does, too.) */
+START_TEST(planner_stands_still)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = odd_fabric(&odds[2]), .not_up = true, .real_time = true,
+		.options = ORDERED "transition_limit_ms 200\n",
+	});
+
+	use_script("planner", "kill -STOP $$");
+	hold_shortest(h, 2);
+	fake_check_sweep(h);
+	use_real_helper();
+	ck_assert_msg(fake_logged(h, "the time limit of 200 ms has passed") == 1, "%s", h->log);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* If the switches have no tables, takeover has nothing to do. */
 START_TEST(fresh_switches)
 {
@@ -657,23 +701,42 @@ END_TEST
 
 extern volatile unsigned int osm_exit_flag;
 
-enum { ANSWERED, SILENT, ENDING, MANY_CASES };
+enum { ANSWERED, SILENT, ENDING, ENDS_WRITING, DEAF, DEAF_TOO_LONG, MANY_CASES };
 
-static void no_answer(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+/* What is logged, and how many blocks are written. */
+static const char *const many_says[][2] = {
+	[ANSWERED] = { "IBF010: dmodc: the tables in use were replaced in a checked order", " in 1620 blocks" },
+	[SILENT] = { "blocks could not be read from the switches", "" },
+	[ENDING] = { "blocks could not be read from the switches", "" },
+	[ENDS_WRITING] = { "; the next master replaces the remaining ", " in 1080 blocks" },
+	[DEAF] = { "a write or a read was not acknowledged", " in 1350 blocks" },
+	[DEAF_TOO_LONG] = { "a write or a read was not acknowledged", " in 810 blocks" },
+};
+
+/* DEAF: the Sets to switch a, to which the first ones go, are lost. */
+static void many_fate(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 {
-	fate->lose_request = p->plugin;
-	if (p->plugin && *(const int *)ctx == ENDING)
+	int which = *(const int *)ctx;
+	bool reads = which == SILENT || which == ENDING;
+
+	if (!p->plugin || (!reads && !p->set))
+		return;
+	fate->lose_request = reads || (which >= DEAF && p->to == 2);
+	if (which == ENDING || which == ENDS_WRITING)
 		__atomic_store_n(&osm_exit_flag, 1, __ATOMIC_RELAXED);
 }
 
 /* The switches hold 2592 blocks, more than one batch, and more than one batch is written in one step.
  * If no switch answers, the second batch is not read, because the time limit has passed; nor is it if
- * OpenSM ends. */
+ * OpenSM ends.  If OpenSM ends while the first batch is written, or a switch does not answer until the time
+ * limit has passed, the second one is not written; if there is time left, it is. */
 START_TEST(many_blocks)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
 		.fabric = draw_lmc("s:\nt:\na: s t h27\nb: s t h27\nc: s t h27\nd: s t h27\ne: s t h27\nf: s t h27\n", 7),
-		.options = ORDERED, .not_up = true,
+		.options = _i == DEAF ? ORDERED "transition_limit_ms 60000\n" :
+			_i == DEAF_TOO_LONG ? ORDERED "transition_limit_ms 100\n" : ORDERED,
+		.not_up = true,
 	});
 	const struct ftr_fabric *f = h->fab;
 
@@ -684,16 +747,13 @@ START_TEST(many_blocks)
 			    f->ep[f->owner[lid].idx].sw != s)
 				h->sw[s].lft[lid] = fake_uplink(h, s, h->sw[s].lft[lid] == fake_uplink(h, s, 0));
 	if (_i != ANSWERED)
-		fake_set_fate(h, no_answer, &_i);
+		fake_set_fate(h, many_fate, &_i);
 	fake_sweep(h);
 	fake_set_fate(h, NULL, NULL);
 	__atomic_store_n(&osm_exit_flag, 0, __ATOMIC_RELAXED);
 	fake_settle(h);
-	if (_i == ANSWERED)
-		ck_assert_msg(fake_logged(h, "IBF010: dmodc: the tables in use were replaced in a checked order") == 1,
-			      "%s", h->log);
-	else
-		ck_assert_msg(fake_logged(h, "blocks could not be read from the switches") == 1, "%s", h->log);
+	for (int i = 0; i < 2; i++)
+		ck_assert_msg(strstr(h->log, many_says[_i][i]), "%s", h->log);
 	fake_check_sweep(h);
 	fake_check_sound(h);
 	fake_check_copy_clean(h);
@@ -712,6 +772,8 @@ int main(void)
 	tcase_add_loop_test(t, waits_end, 0, 3);
 	tcase_add_loop_test(t, not_trees, 0, 2 * (int)(sizeof(odds) / sizeof(odds[0])));
 	tcase_add_test(t, planner_fails);
+	tcase_add_test(t, plan_changed);
+	tcase_add_test(t, planner_stands_still);
 	tcase_add_test(t, fresh_switches);
 	tcase_add_test(t, loop_in_use);
 	tcase_add_test(t, unused_link);

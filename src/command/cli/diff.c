@@ -166,9 +166,10 @@ static int run_diff(int argc, char **argv)
 	static struct diff r;
 	int n = cli_parse(&cli_diff, &r, argc, argv), status;
 
-	cli_live_args("diff", &r.in, n, 3, NULL);
-	if (r.in.live && n != 1)
-		cli_die("diff: --live expects one argument, the tables to compare with those in use");
+	cli_live_args("diff", &r.in, n, 0, NULL);
+	if (n != (r.in.live ? 1 : 3))
+		cli_die("diff: expected FABRIC A B, or with --live only B; given: %s",
+			CLI_COUNT((uint64_t)n, "argument", "arguments"));
 	if (r.in.roots && !r.transition)
 		cli_die("diff: --roots requires --transition");
 	cli_progress("comparing");

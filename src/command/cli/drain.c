@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,8 +49,8 @@ static void add(struct ftr_drains *d, uint64_t guid, unsigned int port, const ch
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->part[i].guid == guid && d->part[i].port == port) {
 			if (*d->part[i].by)
-				cli_error("note: %s is drained already, since %" PRIu64 ", by %s",
-					  name, d->part[i].since, d->part[i].by);
+				cli_error("note: %s is drained already, by %s; ibfattree drains shows when",
+					  name, d->part[i].by);
 			return;
 		}
 	if (d->n == FTR_DRAINS_MAX)

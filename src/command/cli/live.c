@@ -139,7 +139,7 @@ static enum ftr_status to_fabric(ibnd_fabric_t *net, struct cli_live *out, struc
 	enum ftr_status st = FTR_OK;
 
 	if (!b)
-		return ftr_fail(err, FTR_NOMEM, "out of memory");
+		return ftr_nomem(err, "the running fabric");
 	for (ibnd_node_t *n = net->nodes; n; n = n->next) {
 		st = add_node(b, n, &out->silent, err);
 		if (st)
@@ -254,23 +254,19 @@ static bool leaves_smps(const struct cli_in *in)
 enum ftr_status cli_live_read(const struct cli_in *in, struct cli_live *out, struct ftr_err *err)
 {
 	struct ibnd_config cfg = { .max_smps = IN_FLIGHT_MAX, .mkey = in->m_key };
-	char *ca = NULL, n[CLI_COUNT_MAX];
 	ibnd_fabric_t *net;
 	enum ftr_status st;
 
 	memset(out, 0, sizeof(*out));
 	if (umad_init() < 0)
 		return ftr_fail(err, FTR_IO, "cannot use InfiniBand management datagrams on this machine (is the ib_umad module loaded?)");
-	if (in->ca) {
-		ca = strdup(in->ca);
-		if (!ca)
-			return ftr_fail(err, FTR_NOMEM, "out of memory");
-	}
-	net = ibnd_discover_fabric(ca, (int)in->port, NULL, &cfg);
-	free(ca);
+	errno = 0;
+	net = ibnd_discover_fabric((char *)(uintptr_t)in->ca, (int)in->port, NULL, &cfg);
+	if (!net && errno == ENOMEM)
+		return ftr_nomem(err, "the running fabric");
 	if (!net)
-		return ftr_fail(err, FTR_IO, "cannot discover the fabric: adapter=%s port=%.0u%s%s",
-				in->ca ? in->ca : "any", in->port, in->port ? "" : "any", leaves_smps(in) ?
+		return ftr_fail(err, FTR_IO, "cannot discover the fabric: adapter=%s port=%s%s",
+				in->ca ? in->ca : "any", in->port ? CLI_NUM(in->port) : "any", leaves_smps(in) ?
 				"; the adapter leaves SMPs to another device, as planarized XDR adapters do: give that device, such as smi0, with --ca" :
 				"");
 	st = to_fabric(net, out, err);
@@ -278,7 +274,7 @@ enum ftr_status cli_live_read(const struct cli_in *in, struct cli_live *out, str
 		st = in->look(in->look_ctx, net, out->f, err);
 	if (!st && !out->f->max_lid)
 		st = ftr_fail(err, FTR_INVAL, "the running fabric has %s, but no subnet manager has assigned LIDs",
-			      cli_count(n, out->f->n_sw, "switch", "switches"));
+			      CLI_SWITCHES(out->f->n_sw));
 	if (!st)
 		st = read_tables(in, net, out, err);
 	ibnd_destroy_fabric(net);

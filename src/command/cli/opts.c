@@ -148,11 +148,10 @@ static void take(const struct cli_cmd *cmd, void *conf, int argc, char **argv, i
 			cmd->name, word, cmd->name);
 	if (o->kind == CLI_FLAG && value)
 		cli_die("%s: --%s takes no value, but '%s' is given", cmd->name, o->name, value);
-	if (o->kind != CLI_FLAG && !value) {
-		if (*i + 1 >= argc)
-			cli_die("%s: --%s expects a value: %s", cmd->name, o->name, o->arg);
-		value = argv[++*i];
-	}
+	if (o->kind != CLI_FLAG && !value)
+		value = *i + 1 < argc ? argv[++*i] : "";
+	if (o->kind != CLI_FLAG && !*value)
+		cli_die("%s: --%s expects a value: %s", cmd->name, o->name, o->arg);
 	set_value(cmd, o, conf, value);
 }
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -20,7 +21,12 @@ int cli_exec(const char *name, char **argv)
 {
 	char dir[PATH_MAX], program[64], path[sizeof(dir) + sizeof(program)];
 	ssize_t n = readlink("/proc/self/exe", dir, sizeof(dir));
+	sigset_t ctrl_c;
 
+	/* Python would print a traceback during its imports; common.py unblocks the signal */
+	sigemptyset(&ctrl_c);
+	sigaddset(&ctrl_c, SIGINT);
+	sigprocmask(SIG_BLOCK, &ctrl_c, NULL);
 	snprintf(program, sizeof(program), "ibfattree-%s", name);
 	if (n > 0 && n < (ssize_t)sizeof(dir)) {	/* not covered: without /proc */
 		dir[n] = '\0';

@@ -186,7 +186,7 @@ static void find_order(const struct ftr_shape *sh, const struct ftr_tables *a,
 	while (!out->ordered && out->rounds < ROUNDS_MAX) {
 		struct ftr_ddlr_plan plan = { .n = 0 };
 
-		cli_must(ftr_ddlr_transition(r, sh->f, b, &plan, &cli_err));
+		cli_must(ftr_ddlr_transition(r, sh->f, b, true, &plan, &cli_err));
 		out->rounds += plan.n > 0;
 		out->steps += plan.n_steps;
 		out->writes += plan.n;

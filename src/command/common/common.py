@@ -17,6 +17,7 @@ import traceback
 import types
 
 U64_MAX = 2**64 - 1
+LINE_MAX = 16 << 20
 LIST_MAX = 64           # number of times that an option may be given
 # control characters, separators of lines, characters that change the direction of text, and bytes
 # that are not UTF-8 (surrogateescape)
@@ -80,10 +81,10 @@ def parse(command, text, words, lists=()):
                 raise CommonError(f"{command}: --{name} takes no value, but '{value}' is given")
             options[name] = True
             continue
-        if not equals:
-            if not words:
-                raise CommonError(f'{command}: --{name} expects a value: {kinds[name]}')
+        if not equals and words:
             value = words.pop(0)
+        if not value:
+            raise CommonError(f'{command}: --{name} expects a value: {kinds[name]}')
         if re.fullmatch('[a-z]+([|][a-z]+)+', kinds[name]):
             word(command, name, value, kinds[name])
         if name not in lists:
@@ -139,18 +140,22 @@ def end(signum, _):
 
 
 def run(main):
-    """Ends the program with the status that main returns, or after an error with 2."""
+    """Ends the program with the status that main returns, or after an error with 2.  The command ibfattree
+    blocks SIGINT, which would print a traceback during the imports."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     for signum in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
         if signal.getsignal(signum) != signal.SIG_IGN:
             signal.signal(signum, end)
     sys.stderr = sys.stderr or open(os.devnull, 'w', encoding='utf-8')     # closed by the caller
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         if not sys.stdout:
             raise CommonError('stdout: cannot write: Bad file descriptor')
         for stream in (sys.stdout, sys.stderr):
             stream.reconfigure(encoding='utf-8', errors='surrogateescape')
-        sys.exit(main())
+        status = main()
+        sys.stdout.flush()
+        sys.exit(status)
     except CommonError as failure:
         message = str(failure)
     except OSError as failure:
@@ -213,12 +218,9 @@ def read_conf(path):
     found = path or next((name for name in usual if os.access(name, os.R_OK)), None)
     values = {}
     if found:
-        try:
-            with open(found, encoding='utf-8', errors='surrogateescape') as file:
-                values = dict(words for words in (line.strip().split(maxsplit=1) for line in file)
-                              if len(words) == 2)
-        except OSError as failure:
-            raise CommonError(f'{found}: cannot be read') from failure
+        with open(found, encoding='utf-8', errors='surrogateescape') as file:
+            values = dict(words for words in (line.strip().split(maxsplit=1) for line in file)
+                          if len(words) == 2)
     return found, {key: value for key, value in values.items() if value.lower() != '(null)'}
 
 
@@ -317,12 +319,22 @@ def find_hosts(data):
     return data
 
 
+def lines(file, path):
+    """Yields the lines of a file.  Refuses a long line, such as that of /dev/zero."""
+    number = 0
+    while line := file.readline(LINE_MAX):
+        number += 1
+        if len(line) == LINE_MAX:
+            raise CommonError(f'{path}:{number}: line of more than {LINE_MAX - 1} bytes')
+        yield line
+
+
 def fill(file, text, path):
     """text: str, or an iterable of them."""
     packed = gzip.GzipFile('', 'wb', 6, file) if path.endswith('.gz') else contextlib.nullcontext(file)
     with packed as out:
         for part in [text] if isinstance(text, str) else text:
-            out.write(part.encode())
+            out.write(part.encode(errors='surrogateescape'))
 
 
 def replace(path, text, old):

@@ -180,7 +180,7 @@ class Conf:
                                    'cn_guid_file', 'io_guid_file'))
         try:
             self.path, values = common.read_conf(path)
-        except common.CommonError:
+        except OSError:
             values = {}
         self.text.update((key, values[key]) for key in self.text if key in values)
         self.ucast_cache = is_true(values.get('use_ucast_cache', ''))

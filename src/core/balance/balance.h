@@ -134,11 +134,21 @@ enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t
 				   struct balance_subset *out, struct ftr_err *err) FTR_MUST_USE;
 void balance_subset_free(struct balance_subset *z);
 
+/* For each entry i of each destination d of the set. */
+#define for_each_entry(net, set, d, i)						\
+	for (uint32_t d = 0; d < (net)->n_dests; d++)				\
+		for (uint32_t i = (set)->first[d]; i < (set)->first[d + 1]; i++)
+
 /* The link onto which the entry of s leads, or BALANCE_NONE. */
 static inline uint32_t balance_link(const struct balance_net *net, struct flow_dest of, ftr_sw s)
 {
 	return flow_link_to(&net->links, s, of.entry[s * of.stride]);
 }
+
+/* For each link of the path from s to `of`, up to a missing entry.  s is changed. */
+#define for_each_link(net, of, s, link)								\
+	for (uint32_t link, hops_ = 0; (s) != (of).to && hops_ < (net)->f->n_sw &&			\
+	     (link = balance_link(net, of, s)) != BALANCE_NONE; (s) = (net)->links.peer[link], hops_++)
 
 /* A copy of the tables, which is fast to read, is an array of the destinations of net: copy[d] has
  * stride 1, and copy[0].entry[n_dests][n_sw] are all entries.  It is freed by free(). */
@@ -208,6 +218,7 @@ struct balance_loads {
 	uint32_t *flows;	/* [n_links] */
 	uint32_t *rail;		/* [n_links], or NULL: the fabric has no rails */
 	uint32_t width;		/* number of shifts per bin */
+	uint64_t per_shift;	/* see balance_bin() */
 	uint32_t n_bins;	/* number of bins per link */
 	uint16_t *bins;		/* [n_rows][n_bins]; NULL: shifts are not counted.  Link x has row
 				 * net->links.row[x] */
@@ -256,6 +267,12 @@ uint32_t balance_most(const struct balance_loads *l, const uint32_t *flows);
 /* Allocate bins of `width` shifts, all 0. */
 enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width,
 				 struct ftr_err *err) FTR_MUST_USE;
+/* The bin of a shift: shift / width.  (shift * width is below 2^32.) */
+static inline uint32_t balance_bin(const struct balance_loads *l, uint32_t shift)
+{
+	return (uint32_t)(shift * l->per_shift >> 32);
+}
+
 /* Add `by` flows (1 or -1) on a link in each of the shifts `of`. */
 void balance_bins_add(struct balance_loads *l, uint32_t link,
 		      struct flow_span of, int by);
@@ -312,13 +329,12 @@ void balance_add_shifts(struct balance_flows *z, const struct flow_source *src, 
 ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 			const struct ftr_group *const *cand, uint32_t n, uint32_t begin);
 
-/* The port that balance_choose() returns if no flows pass. */
-static inline ftr_port balance_idle_port(const struct ftr_shape *sh,
-					 const struct ftr_group *const *cand, uint32_t n, uint32_t begin)
+/* The i-th port of the candidate g in the order of this search.  If no flows pass, the result is the
+ * first port of candidate number begin % n. */
+static inline ftr_port balance_port(const struct ftr_shape *sh, const struct ftr_group *g,
+				    uint32_t n, uint32_t begin, uint32_t i)
 {
-	const struct ftr_group *g = cand[begin % n];
-
-	return sh->tree.group_ports[g->first + begin / n % g->n];
+	return sh->tree.group_ports[g->first + (begin / n + i) % g->n];
 }
 
 /* ---- sweep.c --------------------------------------------------------------- */
@@ -390,10 +406,10 @@ enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_ta
 				 struct ftr_team *team, struct balance_base **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 void balance_base_free(struct balance_base *b);	/* NULL is accepted */
-/* True if lid is a destination, and no flows to it pass the entry of s. */
-bool balance_base_idle(const struct balance_base *b, ftr_sw s, ftr_lid lid);
-/* True if the base has the same hosts, and net only lacks some of its links. */
-bool balance_base_fits(const struct balance_base *b, const struct balance_net *net);
+/* The index of lid in net->dest[] of the base, or BALANCE_NONE. */
+uint32_t balance_base_dest(const struct balance_base *b, ftr_lid lid);
+/* True if no flows to destination d pass the entry of s. */
+bool balance_base_idle(const struct balance_base *b, ftr_sw s, uint32_t d);
 /* Set *out to a copy of tables t.  changed: the entries that differ from the base. */
 enum ftr_status balance_base_copy(const struct balance_base *b,
 				  const struct balance_subset *changed, const struct ftr_tables *t,

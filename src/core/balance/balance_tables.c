@@ -109,11 +109,12 @@ static size_t best_bytes(const struct work *w)
 
 static void save_best(struct work *w)
 {
-	if (!w->in->movable)
+	if (!w->in->movable) {
 		memcpy(w->best_entry, w->copy[0].entry, best_bytes(w));
-	for (uint32_t d = 0; w->in->movable && d < w->net->n_dests; d++)
-		for (uint32_t i = w->movable.first[d]; i < w->movable.first[d + 1]; i++)
-			w->best_entry[i] = w->copy[d].entry[w->movable.sw[i]];
+		return;
+	}
+	for_each_entry(w->net, &w->movable, d, i)
+		w->best_entry[i] = w->copy[d].entry[w->movable.sw[i]];
 }
 
 /* Write the best tables if any entry may change.  The copy becomes one of the tables before, because
@@ -138,14 +139,12 @@ static uint64_t write_movable(const struct work *w)
 {
 	uint64_t differ = 0;
 
-	for (uint32_t d = 0; d < w->net->n_dests; d++)
-		for (uint32_t i = w->movable.first[d]; i < w->movable.first[d + 1]; i++) {
-			uint8_t *entry = ftr_tables_row(w->t, w->movable.sw[i]) +
-				w->net->dest[d].lid;
+	for_each_entry(w->net, &w->movable, d, i) {
+		uint8_t *entry = ftr_tables_row(w->t, w->movable.sw[i]) + w->net->dest[d].lid;
 
-			differ += *entry != w->best_entry[i];
-			*entry = w->best_entry[i];
-		}
+		differ += *entry != w->best_entry[i];
+		*entry = w->best_entry[i];
+	}
 	return differ;
 }
 
@@ -323,9 +322,8 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 
 static void clear_entries(struct work *w)
 {
-	for (uint32_t d = 0; d < w->net->n_dests; d++)
-		for (uint32_t i = w->place.first[d]; i < w->place.first[d + 1]; i++)
-			w->copy[d].entry[w->place.sw[i]] = FTR_PORT_NONE;
+	for_each_entry(w->net, &w->place, d, i)
+		w->copy[d].entry[w->place.sw[i]] = FTR_PORT_NONE;
 }
 
 /* Put the ports of placed entries into the tables.  An entry that got no port keeps that of the
@@ -334,18 +332,17 @@ static bool put_back(struct work *w)
 {
 	bool kept = false;
 
-	for (uint32_t d = 0; d < w->net->n_dests; d++)
-		for (uint32_t i = w->place.first[d]; i < w->place.first[d + 1]; i++) {
-			ftr_sw s = w->place.sw[i];
-			uint8_t *placed = &w->copy[d].entry[s];
-			uint8_t *entry = &ftr_tables_row(w->t, s)[w->net->dest[d].lid];
+	for_each_entry(w->net, &w->place, d, i) {
+		ftr_sw s = w->place.sw[i];
+		uint8_t *placed = &w->copy[d].entry[s];
+		uint8_t *entry = &ftr_tables_row(w->t, s)[w->net->dest[d].lid];
 
-			if (*placed == FTR_PORT_NONE) {
-				*placed = *entry;
-				kept = true;
-			}
-			*entry = *placed;
+		if (*placed == FTR_PORT_NONE) {
+			*placed = *entry;
+			kept = true;
 		}
+		*entry = *placed;
+	}
 	return kept;
 }
 
@@ -358,8 +355,7 @@ static bool differs(const struct work *w, const struct balance_base *base)
 			if (k < w->place.first[d + 1] && w->place.sw[k] == w->changed.sw[i])
 				k++;
 			else if (w->copy[d].entry[w->changed.sw[i]] != FTR_PORT_NONE &&
-				 !(base && balance_base_idle(base, w->changed.sw[i],
-							     w->net->dest[d].lid)))
+				 !(base && balance_base_idle(base, w->changed.sw[i], d)))
 				return true;
 		}
 	return false;
@@ -368,14 +364,14 @@ static bool differs(const struct work *w, const struct balance_base *base)
 /* Count in the bins the flows that have passed a displaced entry.  (Flows end at an entry without a
  * port.) */
 static enum ftr_status count_displaced(struct work *w, const struct balance_place *place,
-				       const struct balance_base *base, struct ftr_err *err)
+				       struct ftr_err *err)
 {
 	const struct ftr_tables *prefer = place->prefer;
 	struct flow_dest *copy = NULL;
 	enum ftr_status st;
 
 	st = balance_bins_new(&w->loads, w->net->most_hosts, err);
-	if (st || !prefer || !differs(w, base))
+	if (st || !prefer || !differs(w, place->base))
 		return st;
 	st = balance_copy_new(w->net, prefer, w->team, &copy, err);
 	if (!st)
@@ -387,8 +383,7 @@ static enum ftr_status count_displaced(struct work *w, const struct balance_plac
 static enum ftr_status place_entries(struct work *w, const struct balance_place *place,
 				     bool *loop, struct ftr_err *err)
 {
-	const struct balance_base *base =
-		place->base && balance_base_fits(place->base, w->net) ? place->base : NULL;
+	const struct balance_base *base = place->base;
 	struct balance_sweep *s = &w->sweep;
 	enum ftr_status st = balance_subset_new(w->net, place->bits, &w->place, err);
 
@@ -405,7 +400,7 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 		balance_count_flows(&w->loads, w->t, w->copy, w->team, loop, err);
 	if (st || *loop)
 		return st;
-	st = count_displaced(w, place, base, err);
+	st = count_displaced(w, place, err);
 	if (!st && w->place.first[w->net->n_dests] > w->net->f->n_sw && !balance_sort_costs(w->net))
 		st = ftr_nomem(err, "balancing");
 	if (st)

@@ -18,8 +18,7 @@ struct balance_base {
 	struct balance_net *net;
 	struct flow_dest *copy;
 	struct balance_loads loads;
-	bool loop;		/* a path of the tables has a loop, so the flows are not known */
-	uint64_t *used;		/* used[s][d / 64]: bits of the entries that flows pass; NULL: loop */
+	uint64_t *used;		/* used[s][d / 64]: bits of the entries that flows pass */
 };
 
 static uint64_t *used_word(const struct balance_base *b, ftr_sw s, uint32_t d)
@@ -27,11 +26,14 @@ static uint64_t *used_word(const struct balance_base *b, ftr_sw s, uint32_t d)
 	return b->used + s * (b->net->n_dests / 64 + (size_t)1) + d / 64;
 }
 
-bool balance_base_idle(const struct balance_base *b, ftr_sw s, ftr_lid lid)
+uint32_t balance_base_dest(const struct balance_base *b, ftr_lid lid)
 {
-	uint32_t d = b->net->dest_of[lid];
+	return b->net->dest_of[lid];
+}
 
-	return d != BALANCE_NONE && b->used && !(*used_word(b, s, d) >> d % 64 & 1);
+bool balance_base_idle(const struct balance_base *b, ftr_sw s, uint32_t d)
+{
+	return !(*used_word(b, s, d) >> d % 64 & 1);
 }
 
 static enum ftr_status find_used(struct balance_base *b, struct ftr_err *err)
@@ -45,14 +47,12 @@ static enum ftr_status find_used(struct balance_base *b, struct ftr_err *err)
 		for (uint32_t i = 0; i < net->n_sources; i++) {
 			ftr_sw s = net->source[i].sw;
 
-			while (s != b->copy[d].to && balance_base_idle(b, s, net->dest[d].lid)) {
-				uint32_t link = balance_link(net, b->copy[d], s);
-
-				*used_word(b, s, d) |= UINT64_C(1) << d % 64;
-				if (link == BALANCE_NONE)
+			for_each_link(net, b->copy[d], s, link) {
+				if (!balance_base_idle(b, s, d))
 					break;
-				s = net->links.peer[link];
+				*used_word(b, s, d) |= UINT64_C(1) << d % 64;
 			}
+			*used_word(b, s, d) |= UINT64_C(1) << d % 64;
 		}
 	return FTR_OK;
 }
@@ -63,6 +63,7 @@ enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_ta
 {
 	struct balance_base *b = ftr_calloc(1, sizeof(*b));
 	enum ftr_status st;
+	bool loop;
 
 	if (!b)
 		return ftr_nomem(err, "balancing");
@@ -73,8 +74,8 @@ enum ftr_status balance_base_new(const struct ftr_shape *sh, const struct ftr_ta
 	if (!st)
 		st = balance_loads_new(b->net, &b->loads, err);
 	if (!st)
-		st = balance_count_flows(&b->loads, t, b->copy, team, &b->loop, err);
-	if (!st && !b->loop)
+		st = balance_count_flows(&b->loads, t, b->copy, team, &loop, err);
+	if (!st)
 		st = find_used(b, err);
 	if (st)
 		balance_base_free(b);
@@ -94,30 +95,6 @@ void balance_base_free(struct balance_base *b)
 	free(b);
 }
 
-bool balance_base_fits(const struct balance_base *b, const struct balance_net *net)
-{
-	const struct balance_net *old = b->net;
-
-	if (b->loop || !net->rail_weight != !old->rail_weight ||
-	    net->f->n_sw != old->f->n_sw || net->n_links != old->n_links ||
-	    net->n_dests != old->n_dests || net->n_pos != old->n_pos)
-		return false;
-	for (ftr_sw s = 0; s < net->f->n_sw; s++)
-		if (net->f->sw[s].guid != old->f->sw[s].guid || net->hosts[s] != old->hosts[s] ||
-		    net->links.ports[s].begin != old->links.ports[s].begin ||
-		    (net->rail_weight && net->in->shape->numbering.rail[s] !=
-					 old->in->shape->numbering.rail[s]))
-			return false;
-	for (uint32_t d = 0; d < net->n_dests; d++)
-		if (net->dest[d].lid != old->dest[d].lid ||
-		    balance_switch(net, d) != balance_switch(old, d))
-			return false;
-	for (uint32_t x = 0; x < net->n_links; x++)
-		if (net->links.peer[x] != FTR_SW_NONE && net->links.peer[x] != old->links.peer[x])
-			return false;
-	return true;
-}
-
 enum ftr_status balance_base_copy(const struct balance_base *b,
 				  const struct balance_subset *changed, const struct ftr_tables *t,
 				  struct flow_dest **out, struct ftr_err *err)
@@ -126,12 +103,9 @@ enum ftr_status balance_base_copy(const struct balance_base *b,
 
 	if (!copy)
 		return ftr_nomem(err, "balancing");
-	for (uint32_t d = 0; d < b->net->n_dests; d++) {
-		memcpy(copy[d].entry, b->copy[d].entry, b->net->f->n_sw);
-		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
-			copy[d].entry[changed->sw[i]] =
-				ftr_tables_get(t, changed->sw[i], b->net->dest[d].lid);
-	}
+	memcpy(copy[0].entry, b->copy[0].entry, (size_t)b->net->n_dests * b->net->f->n_sw);
+	for_each_entry(b->net, changed, d, i)
+		copy[d].entry[changed->sw[i]] = ftr_tables_get(t, changed->sw[i], b->net->dest[d].lid);
 	return FTR_OK;
 }
 
@@ -166,7 +140,7 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
 			z.stop[changed->sw[i]] = true;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++) {
-			if (balance_base_idle(b, changed->sw[i], net->dest[d].lid))
+			if (balance_base_idle(b, changed->sw[i], d))
 				continue;
 			balance_behind(&z, changed->sw[i]);
 			was.hosts = is.hosts = z.hosts;

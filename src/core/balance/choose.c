@@ -62,10 +62,11 @@ static uint64_t price_flows(const struct balance_flows *z, uint32_t link)
 	return p->over * over + (p->idle ? flows * z->hosts / 256 : 0);
 }
 
-static uint64_t price_shifts(const struct balance_flows *z, uint32_t link, struct flow_span of)
+static inline uint64_t price_shifts(const struct balance_flows *z, uint32_t link,
+				    struct flow_span of)
 {
 	const struct balance_loads *l = z->loads;
-	uint32_t bin = of.begin / l->width, next = (bin + 1) * l->width;
+	uint32_t bin = balance_bin(l, of.begin), next = (bin + 1) * l->width;
 	const uint16_t *n = l->bins + (size_t)l->net->links.row[link] * l->n_bins;
 	uint64_t sum = 0;
 
@@ -90,35 +91,24 @@ static inline uint64_t price_link(const struct balance_flows *z, uint32_t link, 
 /* The price of the path from s.  limit: see price_link(). */
 static uint64_t price_path(const struct balance_flows *z, ftr_sw s, uint64_t limit)
 {
-	const struct balance_net *net = z->loads->net;
 	uint64_t sum = 0;
 
-	for (uint32_t hops = 0; z->hosts && s != z->of.to && sum < limit && hops < net->f->n_sw; hops++) {
-		uint32_t link = balance_link(net, z->of, s);
-
-		if (link == BALANCE_NONE)
-			break;
+	for_each_link(z->loads->net, z->of, s, link) {
 		sum += price_link(z, link, limit - sum);
-		s = net->links.peer[link];
+		if (sum >= limit)
+			break;
 	}
 	return sum;
 }
 
 void balance_add(const struct balance_flows *z, ftr_sw s, int by)
 {
-	const struct balance_net *net = z->loads->net;
-
-	for (uint32_t hops = 0; z->hosts && s != z->of.to && hops < net->f->n_sw; hops++) {
-		uint32_t link = balance_link(net, z->of, s);
-
-		if (link == BALANCE_NONE)
-			return;
+	for_each_link(z->loads->net, z->of, s, link) {
 		z->loads->flows[link] += (uint32_t)by * z->hosts;
 		if (z->rail)
 			z->loads->rail[link] += (uint32_t)by * z->rail;
 		for (uint32_t i = 0; i < z->n_shifts; i++)
 			balance_bins_add(z->loads, link, z->shift[i], by);
-		s = net->links.peer[link];
 	}
 }
 
@@ -156,7 +146,7 @@ ftr_port balance_choose(const struct balance_flows *z, ftr_sw s,
 		uint64_t rest = price_path(z, g->remote, least);
 
 		for (uint32_t i = 0; i < g->n && rest < least; i++) {
-			ftr_port port = z->sh->tree.group_ports[g->first + (begin / n + i) % g->n];
+			ftr_port port = balance_port(z->sh, g, n, begin, i);
 			uint64_t price = rest + price_link(z, net->links.ports[s].begin + port,
 							   least - rest);
 

@@ -70,11 +70,7 @@ static void walk(const struct paths *p, const struct flow_source *src, ftr_sw s,
 {
 	const struct balance_net *net = p->l->net;
 
-	for (uint32_t hops = 0; s != p->now.to && hops < net->f->n_sw; hops++) {
-		uint32_t link = balance_link(net, p->now, s);
-
-		if (link == BALANCE_NONE)
-			return;
+	for_each_link(net, p->now, s, link) {
 		displaced |= is_displaced(p, s);
 		if (!p->only_shifts)
 			p->l->flows[link] += (uint32_t)by * src->hosts;
@@ -82,7 +78,6 @@ static void walk(const struct paths *p, const struct flow_source *src, ftr_sw s,
 			p->l->rail[link] += (uint32_t)by * balance_rail(net, src, p->now.to);
 		if (displaced && p->pos != BALANCE_NONE && src->n)
 			balance_bins_add(p->l, link, balance_shifts_of(net, src, p->pos), by);
-		s = net->links.peer[link];
 	}
 }
 
@@ -224,9 +219,12 @@ static int nearest_first(const void *x, const void *y, void *ctx)
 	return FTR_ORDER(ca, cb) ?: FTR_ORDER(a, b);
 }
 
-static bool leads_on(const struct ftr_change *e)
+/* False if no flow passes the entry without passing another changed one before: the unchanged entries
+ * lead to no switch whose entry is missing before or after the change. */
+static bool may_be_passed(const struct displaced *z, const struct ftr_change *e)
 {
-	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;
+	return z->net->source_of[e->sw] != BALANCE_NONE || (e->after != FTR_PORT_NONE &&
+		z->paths.now.entry[e->sw * z->paths.now.stride] != FTR_PORT_NONE);
 }
 
 void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
@@ -248,7 +246,7 @@ void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 	z->n_sources = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		z->first[i] = z->n_sources;
-		if (d != BALANCE_NONE)
+		if (d != BALANCE_NONE && may_be_passed(z, &e[i]))
 			gather(z, e[i].sw);
 	}
 	z->first[n] = z->n_sources;
@@ -258,7 +256,7 @@ void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 		set_entry(z, e[i].sw, e[i].after == DISPLACED_PLACE ?
 			  FTR_PORT_NONE : e[i].after);
 	for (uint32_t i = 0; i < n; i++)
-		if (leads_on(&e[i]))
+		if (e[i].after != DISPLACED_PLACE && e[i].after != FTR_PORT_NONE)
 			walk_from(z, e[i].sw, i, 1);
 	z->now++;
 	for (uint32_t i = 0; i < n; i++)

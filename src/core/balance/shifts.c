@@ -34,6 +34,7 @@ enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width, struct
 
 	balance_bins_free(l);
 	l->width = width;
+	l->per_shift = (1ull << 32) / width + 1;
 	l->n_bins = (net->n_pos + width - 1) / width;
 	l->words = l->n_bins / 64 + 1;
 	l->many = UINT16_MAX;
@@ -47,7 +48,7 @@ enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width, struct
 
 void balance_bins_add(struct balance_loads *l, uint32_t link, struct flow_span of, int by)
 {
-	uint32_t row = l->net->links.row[link], bin = of.begin / l->width;
+	uint32_t row = l->net->links.row[link], bin = balance_bin(l, of.begin);
 	uint32_t next = (bin + 1) * l->width;
 	uint16_t *n = l->bins + (size_t)row * l->n_bins;
 	uint64_t *full = l->full + (size_t)row * l->words;
@@ -95,7 +96,7 @@ void balance_bins_full(struct balance_loads *l, uint32_t many)
 bool balance_bins_any(const struct balance_loads *l, uint32_t link, struct flow_span of)
 {
 	uint32_t row = l->net->links.row[link];
-	uint32_t begin = of.begin / l->width, last = (of.end - 1) / l->width;
+	uint32_t begin = balance_bin(l, of.begin), last = balance_bin(l, of.end - 1);
 	const uint64_t *full = l->full + (size_t)row * l->words;
 	uint64_t word = full[begin / 64] & ~UINT64_C(0) << begin % 64;
 

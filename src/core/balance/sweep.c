@@ -47,6 +47,10 @@ struct sweep {
 	struct balance_behind behind;	/* its array of sources is tour[] */
 	bool *examine;		/* examine[s]: the entry of s may have to change */
 	uint16_t *listed;	/* [n_sw] see find_entries() and find_listed() */
+	/* above[0 .. n_above - 1]: the links above the target, and links that were above it;
+	 * is_noted[link]: the link is one of them */
+	uint32_t *above, n_above;
+	bool *is_noted;
 };
 
 /* ---- which entries ----------------------------------------------------------------- */
@@ -66,16 +70,26 @@ static inline bool may_be_bad(const struct sweep *z, uint32_t link)
 		(z->l->bins && z->pos != BALANCE_NONE && z->l->n_full[z->net->links.row[link]]);
 }
 
+/* Add a link to above[] if it is above the target. */
+static void note_above(struct sweep *z, uint32_t link)
+{
+	if (z->is_noted[link] || !is_above(z, link))
+		return;
+	z->is_noted[link] = true;
+	z->above[z->n_above++] = link;
+}
+
 /* True if an entry for the destination may lead onto a bad link. */
 static bool uses_bad_link(const struct sweep *z)
 {
-	for (ftr_sw s = 0; s < z->net->f->n_sw; s++) {
-		uint32_t link = z->net->links.ports[s].begin + z->flows.of.entry[s];
+	for (uint32_t i = 0; i < z->n_above; i++) {
+		const struct ftr_swport *x = &z->net->f->ports[z->above[i]];
+		ftr_sw s = ftr_fabric_port(z->net->f, x->peer, x->peer_port)->peer;
 
-		if (z->l->bins || (link < z->net->links.ports[s].end && is_above(z, link)))
+		if (balance_link(z->net, z->flows.of, s) == z->above[i] && is_above(z, z->above[i]))
 			return true;
 	}
-	return false;
+	return z->l->bins != NULL;
 }
 
 /* Set listed[] to the entries that may have to change, nearest first, and return their number. */
@@ -105,15 +119,9 @@ static bool is_candidate(const struct sweep *z, ftr_sw s)
 {
 	if (z->w->place)
 		return z->flows.of.entry[s] == FTR_PORT_NONE;
-	while (s != z->flows.of.to) {
-		uint32_t link = balance_link(z->net, z->flows.of, s);
-
-		if (link == BALANCE_NONE)
-			return false;
+	for_each_link(z->net, z->flows.of, s, link)
 		if (may_be_bad(z, link))
 			return true;
-		s = z->net->links.peer[link];
-	}
 	return false;
 }
 
@@ -217,13 +225,9 @@ static bool is_bad(const struct sweep *z, uint32_t link)
 
 static bool path_is_bad(const struct sweep *z, ftr_sw s)
 {
-	while (s != z->flows.of.to) {
-		uint32_t link = balance_link(z->net, z->flows.of, s);
-
+	for_each_link(z->net, z->flows.of, s, link)
 		if (is_bad(z, link))
 			return true;
-		s = z->net->links.peer[link];
-	}
 	return false;
 }
 
@@ -250,6 +254,9 @@ static void examine(struct sweep *z, ftr_sw s)
 	z->w->moved += port != *entry;
 	*entry = (uint8_t)port;
 	balance_add(&z->flows, s, 1);
+	if (!z->w->place)
+		for_each_link(z->net, z->flows.of, s, link)
+			note_above(z, link);
 }
 
 /* ---- all destinations ---------------------------------------------------------------- */
@@ -264,6 +271,25 @@ static void sweep_all(struct sweep *z)
 		examine(z, z->listed[i]);
 }
 
+/* Prefetch the bins of the first two paths of an entry that is examined soon. */
+static void fetch_bins(struct sweep *z, ftr_sw s)
+{
+	const struct balance_net *net = z->net;
+	uint32_t n, begin = z->d->lid + net->in->shape->numbering.col[s], src = net->source_of[s];
+	const struct ftr_group *const *cand = balance_candidates(&z->col, s, &n);
+	const uint16_t *bin = z->l->bins;
+
+	if (!bin || z->pos == BALANCE_NONE || src == BALANCE_NONE)
+		return;
+	bin += balance_bin(z->l, balance_shifts_of(net, &net->source[src], z->pos).begin);
+	for (uint32_t k = 0; k < FTR_MIN(n, 2u); k++) {
+		ftr_sw from = cand[(begin + k) % n]->remote;
+
+		for_each_link(net, z->flows.of, from, link)
+			__builtin_prefetch(bin + (size_t)net->links.row[link] * z->l->n_bins);
+	}
+}
+
 static void sweep_listed(struct sweep *z, uint32_t d)
 {
 	uint32_t n = find_listed(z, d);
@@ -271,10 +297,11 @@ static void sweep_listed(struct sweep *z, uint32_t d)
 	z->behind.costs = z->col.costs;
 	z->behind.of = z->flows.of;
 	for (uint32_t i = 0; i < n; i++) {
+		if (z->w->place && i + 1 < n)
+			fetch_bins(z, z->listed[i + 1]);
 		balance_behind(&z->behind, z->listed[i]);
-		z->at[z->listed[i]] = (struct passing){
-			z->behind.hosts, z->behind.rail, (uint16_t)z->behind.n, 0, 0,
-		};
+		z->at[z->listed[i]] = (struct passing){ z->behind.hosts, z->behind.rail,
+							(uint16_t)z->behind.n, 0, 0 };
 		if (z->w->place || z->behind.hosts >= FTR_MAX(z->w->least, 1u))
 			examine(z, z->listed[i]);
 	}
@@ -290,9 +317,8 @@ static bool begin_column(struct sweep *z, struct flow_dest of, uint32_t l)
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
 		const struct flow_source *src = &z->net->source[k];
 
-		z->own[src->sw] = (struct passing){
-			src->hosts, balance_rail(z->net, src, of.to), 1, 0, 0,
-		};
+		z->own[src->sw] = (struct passing){ src->hosts, balance_rail(z->net, src, of.to),
+						    1, 0, 0 };
 	}
 	return balance_column_set(&z->col, l, of);
 }
@@ -307,7 +333,8 @@ static bool sweep_column(struct sweep *z, const struct flow_dest *copy, uint32_t
 		z->flows.of = copy[d];
 		z->d = &net->dest[d];
 		z->pos = net->pos[d];
-		if (only ? only->first[d] == only->first[d + 1] : !uses_bad_link(z))
+		if ((only && only->first[d] == only->first[d + 1]) ||
+		    (!z->w->place && !uses_bad_link(z)))
 			continue;
 		if (z->col.l != l && !begin_column(z, copy[net->first[l]], l))
 			return true;
@@ -349,7 +376,8 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 	bool ok = a && balance_column_new(net, a, &z.col) &&
 		FTR_NEW(a, z.at, net->f->n_sw) && FTR_ZNEW(a, z.own, net->f->n_sw) &&
 		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
-		FTR_NEW(a, z.examine, net->f->n_sw) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
+		FTR_NEW(a, z.examine, net->f->n_sw) && FTR_NEW(a, z.above, net->n_links) &&
+		FTR_ZNEW(a, z.is_noted, net->n_links) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
 		FTR_NEW(a, z.flows.shift, net->n_sources + 1u);
 
 	w->moved = 0;
@@ -361,6 +389,8 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 		if (l->bins)
 			balance_bins_full(l, w->place || w->meet == UINT16_MAX ? UINT16_MAX :
 					  (w->meet - 1) * l->width);
+		for (uint32_t x = 0; x < net->n_links; x++)
+			note_above(&z, x);
 		sweep_columns(&z, copy);
 	}
 	ftr_arena_free(a);

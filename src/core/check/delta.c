@@ -176,8 +176,7 @@ static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 }
 
 /* Follow the path from s, which is not known. Set fate[], ahead[] and hops[] of all switches on it. */
-static uint8_t follow(struct delta_check *c, ftr_sw s,
-		      ftr_lid lid)
+static uint8_t follow(struct delta_check *c, ftr_sw s, ftr_lid lid)
 {
 	const uint8_t *rank = c->d->rank;
 	struct ftr_hop x = chk_exit_of(c->f, lid);
@@ -257,8 +256,7 @@ static bool drained_before(const struct delta_check *c, uint32_t k, uint32_t i)
 
 static void mixed(struct delta_check *c, ftr_sw from, ftr_sw at, ftr_lid lid)
 {
-	chk_sample(&c->r.mixed_at, !c->r.mixed++,
-		   (struct ftr_check_sample){ from, at, lid });
+	chk_sample(&c->r.mixed_at, !c->r.mixed++, (struct ftr_check_sample){ from, at, lid });
 }
 
 /* Find forbidden turns between an old and a new entry: compare change i with the changes at the

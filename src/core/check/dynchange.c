@@ -18,6 +18,7 @@
  * If a change would close a cycle, it is undone: counts, occupied VLs and entries.  The order of
  * the vertices is not undone, because it is also valid for fewer edges.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "check/dyn.h"
@@ -281,11 +282,10 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 		if (w[i].sw >= g->f->n_sw)
 			return ftr_fail(err, FTR_INVAL, "switch %u is not in the fabric, which has %u switches",
 					w[i].sw, g->f->n_sw);
-		if (w[i].after != FTR_PORT_NONE &&
-		    w[i].after > g->f->sw[w[i].sw].n_ports)
-			return ftr_fail(err, FTR_INVAL, "port %u does not exist on switch %u, which has %u ports",
-					w[i].after, w[i].sw,
-					g->f->sw[w[i].sw].n_ports);
+		if (w[i].after != FTR_PORT_NONE && w[i].after > g->f->sw[w[i].sw].n_ports)
+			return ftr_fail(err, FTR_INVAL, "LID %u leads to port %u of switch 0x%016" PRIx64 " \"%s\", which has %u ports",
+					lid, w[i].after, g->f->sw[w[i].sw].guid,
+					g->f->sw[w[i].sw].name, g->f->sw[w[i].sw].n_ports);
 		if (i && w[i].step < w[i - 1].step)
 			return ftr_fail(err, FTR_INVAL, "writes are not in order: step %u is listed after step %u",
 					w[i].step, w[i - 1].step);

@@ -62,38 +62,6 @@ struct difference {
 	ftr_sw *behind;		/* [n_sw] */
 };
 
-static bool same_port(const struct ftr_swport *was, const struct ftr_swport *is)
-{
-	if (was->peer_kind == FTR_PEER_SW && is->peer_kind == FTR_PEER_NONE)
-		return true;
-	return was->peer_kind == is->peer_kind && was->peer == is->peer &&
-		was->peer_port == is->peer_port;
-}
-
-/* True if f has all parts of the fabric of the base, except links between switches. */
-static bool fits(const struct ftr_check_base *b, const struct ftr_fabric *f, const uint8_t *rank)
-{
-	const struct ftr_fabric *g = b->f;
-
-	if (f->n_sw != g->n_sw || f->max_lid != g->max_lid || f->n_ep != g->n_ep ||
-	    memcmp(rank, b->rank, f->n_sw))
-		return false;
-	for (ftr_sw s = 0; s < f->n_sw; s++)	/* then the sums n_ports and first_port agree, too */
-		if (f->sw[s].n_ports != g->sw[s].n_ports)
-			return false;
-	for (uint32_t x = 0; x < f->n_ports; x++)
-		if (!same_port(&g->ports[x], &f->ports[x]))
-			return false;
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (f->ep[e].guid != g->ep[e].guid || f->ep[e].sw != g->ep[e].sw ||
-		    f->ep[e].sw_port != g->ep[e].sw_port || f->ep[e].lid != g->ep[e].lid)
-			return false;
-	for (uint32_t lid = 0; lid <= f->max_lid; lid++)
-		if (f->owner[lid].kind != g->owner[lid].kind || f->owner[lid].idx != g->owner[lid].idx)
-			return false;
-	return true;
-}
-
 /* Returns false if there are too many, or if memory is exhausted; the whole check then decides. */
 static bool add(struct difference *z, ftr_sw s, uint32_t lid, ftr_port port)
 {
@@ -326,7 +294,8 @@ bool chk_from_base(const struct chk *c, const struct ftr_check_base *b, struct f
 {
 	struct difference z = { .b = b, .c = c, .w = &c->part[0] };
 	uint32_t *first = NULL;
-	bool ok = b->clean && c->rank && !c->claims && !c->vls && fits(b, c->f, c->rank) &&
+	bool ok = b->clean && c->rank && !c->claims && !c->vls &&
+		ftr_fabric_lacks_links(c->f, b->f) && !memcmp(c->rank, b->rank, b->f->n_sw) &&
 		FTR_ZNEW(a, first, c->f->max_lid + 2u) && set_up(&z, a) && find_changes(&z, a, first);
 
 	free(z.found);

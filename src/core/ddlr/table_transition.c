@@ -5,11 +5,11 @@
  *
  * In each case this file chooses the new entries for a LID. lid_transition.c divides the change
  * into steps, and the dependency graph decides whether the change is allowed. If a change to new
- * tables is not allowed, the LID is held: the change may be allowed later, when packets
- * that follow older entries have been drained. If all LIDs are drained and a round changes nothing,
- * the entries of the held LIDs are changed one by one. If this changes nothing, either,
- * the held LIDs keep their current entries. These entries lead to the LIDs, except broken entries
- * that no repair could replace.
+ * tables is not allowed, the entries of the LID are changed one by one, as far as the graph allows it.
+ * If some remain, the LID is held: their change may be allowed later, when packets that follow older
+ * entries have been drained. If all LIDs are drained and a round changes nothing, the held LIDs keep
+ * their current entries. These entries lead to the LIDs, except broken entries that no repair could
+ * replace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -107,15 +107,10 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct f
 
 /* ---- transition -------------------------------------------------------- */
 
-/* True if the new entry p is to be written.  Entries are cleared for LIDs without an owner only: packets
- * to them cause dependencies, too. */
-static bool is_new(const struct ftr_ddlr *r, ftr_lid lid, ftr_port now, ftr_port p)
-{
-	return p != now && (p == FTR_PORT_NONE) == (r->f->owner[lid].kind == FTR_OWNER_NONE);
-}
+/* Set differs[lid] for each LID for which some switch has a new entry (NEW), or an entry that the new
+ * tables do not have (NO_ENTRY).  of[s]: index of switch s in the new fabric. */
+enum { NEW = 1, NO_ENTRY = 2 };
 
-/* Set differs[lid] for each LID for which some switch has a new entry. of[s]: index of switch s in
- * the new fabric. */
 static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 		      const struct ftr_tables *t, uint8_t *differs)
 {
@@ -128,44 +123,59 @@ static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 		row = ftr_tables_row(t, of[s]);
 		end = FTR_MIN(t->max_lid, r->f->max_lid) + 1u;
 		for (uint32_t lid = 1; lid < end; lid++)
-			differs[lid] |= is_new(r, (ftr_lid)lid, now[lid], row[lid]);
+			if (now[lid] != row[lid])
+				differs[lid] |= row[lid] == FTR_PORT_NONE ? NO_ENTRY : NEW;
 	}
 }
 
-/* Change the entries for a LID together.  single: one by one, as far as the graph permits.
- * *made: false if the graph refused entries. */
-static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
-				  bool single, bool *made, struct ftr_err *err)
+/* List the new entries for the current LID or, with `clear`, the entries that the new tables do not have,
+ * except on paths from switches with a new entry.  Packets that follow them cause dependencies. */
+static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t, bool clear)
 {
-	bool owned = r->f->owner[r->lid].kind != FTR_OWNER_NONE, all = true;
 	uint32_t n = 0;
 
-	*made = true;
-	if (owned && r->exit_sw == FTR_SW_NONE)
-		return FTR_OK;
-	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
-		enum ftr_status st;
-		ftr_port p;
+	for (ftr_sw u = 0; clear && u < r->f->n_sw; u++) {
+		ftr_sw s = of[u] == FTR_SW_NONE || ftr_tables_get(t, of[u], r->lid) == FTR_PORT_NONE ?
+			FTR_SW_NONE : u;
 
-		if (of[s] == FTR_SW_NONE || r->dead_sw[s])
-			continue;
-		p = ftr_tables_get(t, of[s], r->lid);
-		if (!is_new(r, r->lid, ddlr_entry(r, s), p))
-			continue;
-		add_change(r, &n, s, p);
-		if (!single || !owned)
-			continue;
+		for (; s != FTR_SW_NONE && !r->col_of[s]; s = ddlr_next(r, s, ddlr_entry(r, s)))
+			r->col_of[s] = 1;
+	}
+	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
+		bool needed = r->col_of[s] || of[s] == FTR_SW_NONE || r->dead_sw[s];
+		ftr_port p = needed ? FTR_PORT_NONE : ftr_tables_get(t, of[s], r->lid);
+
+		if (!needed && (p == FTR_PORT_NONE) == clear && p != ddlr_entry(r, s))
+			add_change(r, &n, s, p);
+		r->col_of[s] = 0;
+	}
+	return n;
+}
+
+/* Change the entries for a LID together or, if the graph refuses that, one by one, as far as it
+ * permits.  *made: false if it refused entries. */
+static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
+				  bool clear, bool *made, struct ftr_err *err)
+{
+	uint32_t n = clear ? list_changes(r, of, t, true) : 0, left = 0;
+	enum ftr_status st = n ? ddlr_try(r, r->col, n, FTR_HOW_NEW, made, err) : FTR_OK;
+
+	*made = true;
+	n = st || r->exit_sw == FTR_SW_NONE ? 0 : list_changes(r, of, t, false);
+	if (n)
 		st = column_change(r, n, FTR_HOW_NEW, made, err);
+	if (st || *made)
+		return st;
+	for (uint32_t i = 0; i < n; i++) {
+		r->col[0] = r->col[i];
+		r->col[0].step = 0;
+		st = column_change(r, 1, FTR_HOW_NEW, made, err);
 		if (st)
 			return st;
-		all &= ddlr_entry(r, s) == p;
-		n = 0;
+		left += ddlr_entry(r, r->col[0].sw) != r->col[0].after;
 	}
-	*made = all;
-	if (!n)
-		return FTR_OK;
-	return owned ? column_change(r, n, FTR_HOW_NEW, made, err) :
-		ddlr_try(r, r->col, n, FTR_HOW_NEW, made, err);
+	*made = !left;
+	return FTR_OK;
 }
 
 /* For each switch s of r, set of[s] to its index in nf, or to FTR_SW_NONE. Returns FTR_INVAL if t
@@ -208,41 +218,26 @@ static void complete(struct ftr_ddlr *r, const uint8_t *held)
 	}
 }
 
-/* Change all LIDs with differs[lid].  Those that are held keep differs[lid]. */
-static enum ftr_status change_lids(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
-				   bool single, uint8_t *differs, struct ftr_err *err)
+static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
+				     const struct ftr_tables *t, bool clear,
+				     uint8_t *differs, struct ftr_err *err)
 {
-	bool made = false;
+	bool quiet = !ftr_cdg_undrained(r->g), made = false;
 
-	r->plan->held = 0;
+	mark_lids(r, of, t, differs);
 	for (uint32_t lid = 1; lid <= r->f->max_lid; lid++) {
 		enum ftr_status st;
 
 		if (!differs[lid])
 			continue;
 		ddlr_begin_lid(r, (ftr_lid)lid);
-		st = change_lid(r, of, t, single, &made, err);
+		st = change_lid(r, of, t, differs[lid] & NO_ENTRY &&
+				(clear || r->f->owner[lid].kind == FTR_OWNER_NONE), &made, err);
 		if (st)
 			return st;
 		differs[lid] = !made;
 		r->plan->held += differs[lid];
 	}
-	return FTR_OK;
-}
-
-static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
-				 const struct ftr_tables *t, uint8_t *differs,
-				 struct ftr_err *err)
-{
-	bool quiet = !ftr_cdg_undrained(r->g);
-	enum ftr_status st;
-
-	mark_lids(r, of, t, differs);
-	st = change_lids(r, of, t, false, differs, err);
-	if (!st && quiet && r->plan->held && !r->plan->n)
-		st = change_lids(r, of, t, true, differs, err);
-	if (st)
-		return st;
 	r->plan->done = !r->plan->held || (quiet && !r->plan->n);
 	if (r->plan->done)
 		complete(r, differs);
@@ -250,8 +245,8 @@ static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
 }
 
 enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric *nf,
-				    const struct ftr_tables *t, struct ftr_ddlr_plan *plan,
-				    struct ftr_err *err)
+				    const struct ftr_tables *t, bool clear,
+				    struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
 	ftr_sw *of = ftr_reallocarray(NULL, (size_t)r->f->n_sw + 1,
 				      sizeof(*of));
@@ -264,7 +259,7 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric 
 	else
 		st = ftr_nomem(err, "a transition");
 	if (!st)
-		st = change_tables(r, of, t, differs, err);
+		st = change_tables(r, of, t, clear, differs, err);
 	ddlr_end_plan(r, st);
 	free(of);
 	free(differs);

@@ -71,9 +71,9 @@ static bool same_destinations(const struct ftr_shape *a, const struct ftr_shape 
 {
 	const struct ftr_shape_numbering *x = &a->numbering, *y = &b->numbering;
 
-	if (a->f->n_sw != b->f->n_sw || a->f->max_lid != b->f->max_lid || x->n_dest != y->n_dest ||
-	    a->reach.stride != b->reach.stride ||
-	    memcmp(x->col, y->col, a->f->n_sw * sizeof(*x->col)))
+	if (x->n_dest != y->n_dest || a->reach.stride != b->reach.stride || !x->rail != !y->rail ||
+	    memcmp(x->col, y->col, a->f->n_sw * sizeof(*x->col)) ||
+	    (x->rail && memcmp(x->rail, y->rail, a->f->n_sw)))
 		return false;
 	for (uint32_t i = 0; i < x->n_dest; i++)
 		if (x->dest[i].lid != y->dest[i].lid || x->dest[i].col != y->dest[i].col ||
@@ -168,7 +168,8 @@ enum ftr_status engine_base_marks(const struct ftr_route_base *b, const struct f
 	size_t n;
 
 	*out = NULL;
-	if (!b || !b->keeps || keep->prefer != b->t || keep->current || !same_destinations(b->sh, sh))
+	if (!b || !b->keeps || keep->prefer != b->t || keep->current ||
+	    !ftr_fabric_lacks_links(sh->f, b->sh->f) || !same_destinations(b->sh, sh))
 		return FTR_OK;
 	m.was = b->sh;
 	m.words = sh->reach.stride / 64;

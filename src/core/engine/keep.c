@@ -125,36 +125,40 @@ static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
 }
 
 /* Computes the entries of s for column l, as keep_rows() does if there are no current tables and no
- * extra turns.  Entries that flows do not pass are placed at once. */
+ * extra turns.  Entries for hosts are placed by load later, or, if no flows pass them, at once. */
 static void keep_column(const struct engine_run *k, struct port_choice *place, ftr_sw s, uint32_t l,
 			uint8_t *row)
 {
 	const struct ftr_shape *sh = k->in->shape;
-	const struct ftr_shape_numbering *u = &sh->numbering;
+	const struct ftr_dest *t = sh->numbering.dest + sh->numbering.dest_first[l];
+	const struct ftr_dest *end = sh->numbering.dest + sh->numbering.dest_first[l + 1];
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	const struct balance_base *base = k->opts->keep->base->balance;
 	uint32_t n = ftr_shape_candidates(sh, s, l, cand);
 	uint64_t ports[FTR_PORT_SET];
-	bool idle;
 
 	ftr_shape_ports(sh, cand, n, ports);
-	if (n)
-		place_column(place, cand, n);
-	for (uint32_t i = u->dest_first[l]; i < u->dest_first[l + 1]; i++) {
-		uint8_t *entry = &row[u->dest[i].lid], prefer = *entry;
+	for (; t < end; t++) {
+		ftr_lid lid = t->lid;
+		uint8_t prefer = row[lid];
+		uint32_t d;
 
 		if (prefer != FTR_PORT_NONE && ftr_port_set_has(ports, prefer))
 			continue;
-		idle = n && prefer != FTR_PORT_NONE && balance_base_idle(base, s, u->dest[i].lid);
-		*entry = idle ? balance_idle_port(sh, cand, n, u->dest[i].lid + u->col[s]) :
-			n ? place_port(place, &u->dest[i]) : FTR_PORT_NONE;
-		if (*entry == prefer)
-			continue;
-		set_bit(k, k->changed, s, u->dest[i].lid);
-		if (n)
-			set_bit(k, k->movable, s, u->dest[i].lid);
-		if (n && prefer != FTR_PORT_NONE && !idle)
-			set_bit(k, k->place, s, u->dest[i].lid);
+		d = balance_base_dest(base, lid);
+		if (!n) {
+			row[lid] = FTR_PORT_NONE;
+		} else if (prefer != FTR_PORT_NONE && d != BALANCE_NONE) {
+			uint32_t begin = lid + sh->numbering.col[s];
+
+			row[lid] = balance_port(sh, cand[begin % n], n, begin, 0);
+			if (!balance_base_idle(base, s, d))
+				set_bit(k, k->place, s, lid);
+		} else {
+			place_column(place, cand, n);
+			row[lid] = place_port(place, t);
+		}
+		set_bit(k, k->changed, s, lid);
 	}
 }
 
@@ -212,21 +216,23 @@ static enum ftr_status alloc_bits(struct engine_run *k, struct ftr_err *err)
 {
 	size_t words = (size_t)k->t->n_sw * (k->t->stride / 64);
 
-	k->movable = ftr_calloc(words, sizeof(*k->movable));
 	k->place = ftr_calloc(words, sizeof(*k->place));
-	if (!k->mark)
+	if (!k->mark) {
 		k->changed = ftr_calloc(words, sizeof(*k->changed));
-	else if (ftr_tables_copy(k->t, k->opts->keep->prefer))
-		k->changed = k->t->differ;
+		k->movable = ftr_calloc(words, sizeof(*k->movable));
+	} else if (ftr_tables_copy(k->t, k->opts->keep->prefer)) {
+		k->changed = k->movable = k->t->differ;
+	}
 	return k->movable && k->place && k->changed ? FTR_OK : ftr_nomem(err, "keeping entries");
 }
 
 static void free_bits(struct engine_run *k)
 {
-	free(k->movable);
 	free(k->place);
-	if (!k->mark)
-		free(k->changed);
+	if (k->mark)
+		return;
+	free(k->movable);
+	free(k->changed);
 }
 
 enum ftr_status engine_keeps(const struct ftr_shape *sh, const struct ftr_tables *t,
@@ -281,7 +287,7 @@ enum ftr_status engine_finish(struct engine_run *run, struct ftr_balance_input *
 		st = alloc_bits(run, err);
 		place = (struct balance_place){
 			run->place, keep->prefer, run->changed,
-			keep->base ? keep->base->balance : NULL,
+			run->mark ? keep->base->balance : NULL,
 		};
 		search = !st && keep_all(run);
 	}

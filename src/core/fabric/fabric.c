@@ -32,6 +32,33 @@ ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid)
 		f->by_holder[i] : FTR_SW_NONE;
 }
 
+static bool same_or_lost(const struct ftr_swport *is, const struct ftr_swport *was)
+{
+	return (was->peer_kind == FTR_PEER_SW && is->peer_kind == FTR_PEER_NONE) ||
+	       (was->peer_kind == is->peer_kind && was->peer == is->peer &&
+		was->peer_port == is->peer_port);
+}
+
+bool ftr_fabric_lacks_links(const struct ftr_fabric *f, const struct ftr_fabric *g)
+{
+	if (f->n_sw != g->n_sw || f->max_lid != g->max_lid || f->n_ep != g->n_ep)
+		return false;
+	for (ftr_sw s = 0; s < f->n_sw; s++)	/* then the sums n_ports and first_port agree, too */
+		if (f->sw[s].guid != g->sw[s].guid || f->sw[s].n_ports != g->sw[s].n_ports)
+			return false;
+	for (uint32_t x = 0; x < f->n_ports; x++)
+		if (!same_or_lost(&f->ports[x], &g->ports[x]))
+			return false;
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].guid != g->ep[e].guid || f->ep[e].sw != g->ep[e].sw ||
+		    f->ep[e].sw_port != g->ep[e].sw_port || f->ep[e].lid != g->ep[e].lid)
+			return false;
+	for (uint32_t lid = 0; lid <= f->max_lid; lid++)
+		if (f->owner[lid].kind != g->owner[lid].kind || f->owner[lid].idx != g->owner[lid].idx)
+			return false;
+	return true;
+}
+
 ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid)
 {
 	uint32_t i;

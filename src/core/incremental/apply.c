@@ -46,7 +46,7 @@ static enum ftr_status build(struct ftr_incr *lv,
 		st = incr_links_new(&lv->links, a, &lv->view, nominal,
 				    lv->opts.paths == FTR_PATHS_ALL, err);
 	if (!st)
-		st = incr_costs_check(&lv->costs, a, err);
+		st = incr_costs_check(&lv->costs, err);
 	if (!st)
 		st = incr_extra_new(lv, err);
 	if (!st)
@@ -135,8 +135,7 @@ static enum ftr_status find_link(const struct ftr_incr *lv,
 		side = incr_side(k->rank, e->sw, incr_remote(k, *link));
 		if (side == INCR_DOWN || (side == INCR_EQUAL && k->far[*link] < *link))
 			*link = k->far[*link];
-	} else if (ftr_fabric_port(f, e->sw, e->port)->peer_kind ==
-		 FTR_PEER_NONE) {
+	} else if (ftr_fabric_port(f, e->sw, e->port)->peer_kind == FTR_PEER_NONE) {
 		return ftr_fail(err, FTR_INVAL, "no link is known at port %u of switch 0x%016"
 				PRIx64,
 				e->port, f->sw[e->sw].guid);
@@ -233,8 +232,7 @@ static void set_entries(struct ftr_incr *lv, bool back)
 	for (uint32_t i = 0; i < lv->result.n_changes; i++) {
 		const struct ftr_change *c = &lv->change[i];
 
-		ftr_tables_row(lv->t, c->sw)[c->lid] =
-			back ? c->before : c->after;
+		ftr_tables_row(lv->t, c->sw)[c->lid] = back ? c->before : c->after;
 	}
 }
 

@@ -141,7 +141,7 @@ static void compute(const struct incr_costs *c, enum incr_job job, ftr_sw s,
 		return;
 	}
 	cost_down_row(c->view, s, from, n, row);
-	for (size_t i = 0; c->keep && i < n; i++) {
+	for (size_t i = 0; c->kept && i < n; i++) {
 		size_t l = from + i;
 
 		if (c->keep[(size_t)s * c->lists->words * 8 + l / 8] >> l % 8 & 1)
@@ -165,14 +165,16 @@ void incr_costs_back(struct incr_costs *c)
 	}
 }
 
-/* Change a value and log the old value.  Returns false if out of memory. */
+/* Change a value and log the old value.  Returns false, and notes it, if out of memory. */
 static bool set(struct incr_costs *c, enum incr_job job, ftr_sw s, uint32_t l,
 		uint8_t value)
 {
 	uint8_t *at = &values(c, job, s)[l];
 
-	if (!FTR_GROW(c->log, c->n_log, c->cap_log))
+	if (!FTR_GROW(c->log, c->n_log, c->cap_log)) {
+		c->nomem = true;
 		return false;
+	}
 	c->log[c->n_log++] = (struct incr_log){ s, l, *at, (uint8_t)job };
 	*at = value;
 	return true;
@@ -197,8 +199,8 @@ static void list_dependent(struct incr_costs *c, enum incr_job job, ftr_sw s, ui
 }
 
 /* Compute n values of s again, from column `from` on.  If a value changes, list the values and
- * entries that depend on it.  Returns false if out of memory. */
-static bool update_columns(struct incr_costs *c, enum incr_job job, ftr_sw s,
+ * entries that depend on it. */
+static void update_columns(struct incr_costs *c, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {
 	const uint8_t *before = values(c, job, s);
@@ -206,51 +208,44 @@ static bool update_columns(struct incr_costs *c, enum incr_job job, ftr_sw s,
 	uint8_t *row = c->row[0];
 
 	compute(c, job, s, from, n, row);
-	for (uint32_t l = from; l < end; l++) {
-		if (row[l - from] == before[l])
-			continue;
-		if (!set(c, job, s, l, row[l - from]))
-			return false;
-		list_dependent(c, job, s, l);
-	}
-	return true;
+	for (uint32_t l = from; l < end; l++)
+		if (row[l - from] != before[l] && set(c, job, s, l, row[l - from]))
+			list_dependent(c, job, s, l);
 }
 
-static bool update_switch(struct incr_costs *c, enum incr_job job, ftr_sw s)
+static void update_switch(struct incr_costs *c, enum incr_job job, ftr_sw s)
 {
 	const uint64_t *bit = row_bits(c->lists, job, s);
 
-	if (c->lists->work[job].whole[s])
-		return update_columns(c, job, s, 0, c->view->reach.stride);
+	if (c->lists->work[job].whole[s]) {
+		update_columns(c, job, s, 0, c->view->reach.stride);
+		return;
+	}
 	for (uint32_t i = 0; i < c->lists->words; i++)
-		if (bit[i] && !update_columns(c, job, s, i * SEGMENT, SEGMENT))
-			return false;
-	return true;
+		if (bit[i])
+			update_columns(c, job, s, i * SEGMENT, SEGMENT);
 }
 
 /* Update all switches on the list of rank r.  An update lists switches of other ranks for this job,
  * but none of rank r. */
-static bool update_rank(struct incr_costs *c, enum incr_job job, uint32_t r)
+static void update_rank(struct incr_costs *c, enum incr_job job, uint32_t r)
 {
 	uint32_t *head = &c->lists->work[job].head[r];
 
 	for (; *head != NONE; *head = c->lists->work[job].next[*head]) {
-		if (!update_switch(c, job, *head))
-			return false;
+		update_switch(c, job, *head);
 		unlist(c->lists, job, *head);
 	}
-	return true;
 }
 
 enum ftr_status incr_costs_update(struct incr_costs *c, struct ftr_err *err)
 {
+	c->nomem = false;
 	for (uint32_t r = 0; r < c->view->tree.n_ranks; r++)
-		if (!update_rank(c, JOB_DOWN, r))
-			return incr_nomem(err);
+		update_rank(c, JOB_DOWN, r);
 	for (uint32_t r = c->view->tree.n_ranks; r-- > 0;)
-		if (!update_rank(c, JOB_COST, r))
-			return incr_nomem(err);
-	return FTR_OK;
+		update_rank(c, JOB_COST, r);
+	return c->nomem ? incr_nomem(err) : FTR_OK;
 }
 
 /* ---- check of the initial costs -------------------------------------- */
@@ -264,21 +259,17 @@ static enum ftr_status not_its_costs(const struct incr_costs *c, ftr_sw s,
 
 /* c->row[0] holds down-costs of s computed from those of the switches below s.  Set the bits of
  * c->keep for the columns with a finite down-cost in `row`, and an infinite one in the shape. */
-static enum ftr_status find_kept(struct incr_costs *c, struct ftr_arena *arena, ftr_sw s,
-				 struct ftr_err *err)
+static enum ftr_status find_kept(struct incr_costs *c, ftr_sw s, struct ftr_err *err)
 {
 	const uint8_t *row = c->row[0];
 	const uint8_t *down = incr_down(c, s);
-	uint32_t n = c->view->f->n_sw;
 
-	for (uint32_t l = 0; l < n; l++) {
+	for (uint32_t l = 0; l < c->view->f->n_sw; l++) {
 		if (row[l] == down[l])
 			continue;
 		if (down[l] != FTR_COST_INF)
 			return not_its_costs(c, s, err);
-		if (!c->keep &&
-		    !FTR_ZNEW(arena, c->keep, (size_t)n * c->lists->words * 8))
-			return incr_nomem(err);
+		c->kept = true;
 		c->keep[(size_t)s * c->lists->words * 8 + l / 8] |=
 			(uint8_t)(1u << l % 8);
 	}
@@ -292,7 +283,8 @@ enum ftr_status incr_costs_new(struct incr_costs *c, struct ftr_arena *arena, st
 
 	if (!FTR_NEW(arena, c->cost, bytes) || !FTR_NEW(arena, c->down, bytes) ||
 	    !FTR_NEW(arena, c->row[0], view->reach.stride) ||
-	    !FTR_NEW(arena, c->row[1], view->reach.stride))
+	    !FTR_NEW(arena, c->row[1], view->reach.stride) ||
+	    !FTR_ZNEW(arena, c->keep, (size_t)view->f->n_sw * lists->words * 8))
 		return incr_nomem(err);
 	memcpy(c->cost, view->reach.cost, bytes);
 	memcpy(c->down, view->reach.down, bytes);
@@ -303,7 +295,7 @@ enum ftr_status incr_costs_new(struct incr_costs *c, struct ftr_arena *arena, st
 	return FTR_OK;
 }
 
-enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_arena *arena, struct ftr_err *err)
+enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_err *err)
 {
 	uint32_t n = c->view->f->n_sw;
 	enum ftr_status st;
@@ -311,7 +303,7 @@ enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_arena *arena, 
 	for (ftr_sw s = 0; s < n; s++) {
 		compute(c, JOB_DOWN, s, 0, c->view->reach.stride,
 			c->row[0]);
-		st = find_kept(c, arena, s, err);
+		st = find_kept(c, s, err);
 		if (st)
 			return st;
 		compute(c, JOB_COST, s, 0, c->view->reach.stride,

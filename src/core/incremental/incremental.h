@@ -113,10 +113,12 @@ struct incr_costs {
 	struct incr_lists *lists;
 	uint8_t *cost, *down;	/* [n_sw][view->reach.stride] */
 	uint8_t *keep;		/* [n_sw][8 * words] bit (s, l): the down-cost of s for column l
-				 * stays infinite; NULL: no bit is set */
+				 * stays infinite */
+	bool kept;		/* such a bit is set */
 	uint8_t *row[2];	/* [view->reach.stride] scratch */
 	struct incr_log *log;	/* the changes by the last apply */
 	uint32_t n_log, cap_log;
+	bool nomem;		/* a change is not in the log, and was not made */
 };
 
 /* The members that a revert sets back. */
@@ -142,6 +144,7 @@ struct ftr_incr {
 	struct ftr_change *spared[2];	/* now and before */
 	uint32_t n_spared[2];
 	bool spare;			/* see ftr_incr_spare() */
+	uint8_t *hosts;			/* [n_sw] 1: the switch has hosts */
 	uint8_t *refused;		/* [max_lid + 1] see ftr_incr_refuse() */
 
 	/* Placement of displaced entries (balance/displaced.h).  NULL: there are no preferred
@@ -230,7 +233,7 @@ void incr_lists_clear(struct incr_lists *w);
  * follow from the links of the view, and sets `keep`. */
 enum ftr_status incr_costs_new(struct incr_costs *c, struct ftr_arena *arena, struct ftr_shape *view,
 			       struct incr_lists *lists, struct ftr_err *err);
-enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_arena *arena, struct ftr_err *err);
+enum ftr_status incr_costs_check(struct incr_costs *c, struct ftr_err *err);
 /* Compute the costs and down-costs on the work lists again, and log the changes. */
 enum ftr_status incr_costs_update(struct incr_costs *c, struct ftr_err *err);
 /* Restore the costs and down-costs from the log. */
@@ -259,10 +262,10 @@ void incr_spare_list(struct ftr_incr *lv);
 enum ftr_status incr_spare(struct ftr_incr *lv, struct ftr_err *err);
 void incr_count_pairs(struct ftr_incr *lv);
 
-/* placement_update.c.  incr_place_new: set col_of, and make the counters of flows (lv->displaced).
- * incr_sort: set by_lid.  incr_place: if there are counters, choose a port for each displaced
- * entry, and enter all changes into the tables; `back` reverts counters and tables, and must be set
- * before the links get back their old state. */
+/* placement_update.c.  incr_place_new: set col_of and hosts, and make the counters of flows
+ * (lv->displaced).  incr_sort: set by_lid.  incr_place: if there are counters, choose a port for each
+ * displaced entry, and enter all changes into the tables; `back` reverts counters and tables, and must
+ * be set before the links get back their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place(struct ftr_incr *lv, bool back);

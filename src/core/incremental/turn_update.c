@@ -57,8 +57,7 @@ static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 
 /* Returns an array of the turns of the old plan, followed by those of lv->opts.  *n: their number.
  * NULL: out of memory. */
-static struct ftr_turn *list_turns(struct ftr_incr *lv,
-				   const struct connect *old, uint32_t *n)
+static struct ftr_turn *list_turns(struct ftr_incr *lv, const struct connect *old, uint32_t *n)
 {
 	struct ftr_turn *t;
 
@@ -67,8 +66,7 @@ static struct ftr_turn *list_turns(struct ftr_incr *lv,
 	if (t && old->n_turns)
 		memcpy(t, old->turn, old->n_turns * sizeof(*t));
 	if (t && lv->opts.n_turns)
-		memcpy(t + old->n_turns, lv->opts.turn,
-		       lv->opts.n_turns * sizeof(*t));
+		memcpy(t + old->n_turns, lv->opts.turn, lv->opts.n_turns * sizeof(*t));
 	return t;
 }
 
@@ -120,8 +118,7 @@ static enum ftr_status plan_with_fewest_links(struct ftr_incr *lv, enum connect_
 
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 {
-	ftr_sw *sm = ftr_arena_alloc(lv->arena, lv->opts.n_sm + 1u,
-				     sizeof(*sm));
+	ftr_sw *sm = ftr_arena_alloc(lv->arena, lv->opts.n_sm + 1u, sizeof(*sm));
 	struct ftr_turn *turn = ftr_arena_alloc(lv->arena,
 						lv->opts.n_turns + 1u,
 						sizeof(*turn));

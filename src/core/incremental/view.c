@@ -62,8 +62,7 @@ static enum ftr_status find_source(const struct ftr_shape *sh, const struct ftr_
 		return incr_nomem(err);
 	memset(src->here, 0xff, src->sh->f->n_sw * sizeof(ftr_sw));
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		ftr_sw t = nominal ? ftr_fabric_find_holder(nominal->f,
-							    f->sw[s].guid) : s;
+		ftr_sw t = nominal ? ftr_fabric_find_holder(nominal->f, f->sw[s].guid) : s;
 
 		if (t == FTR_SW_NONE)
 			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
@@ -157,10 +156,8 @@ static enum ftr_status join_ends(struct incr_links *k, const struct source *src,
 
 			if (c == NONE)
 				continue;
-			port = ftr_fabric_port(src->sh->f, src->there[s],
-					       (ftr_port)p);
-			k->far[c] = incr_link(k, src->here[port->peer],
-					       port->peer_port);
+			port = ftr_fabric_port(src->sh->f, src->there[s], (ftr_port)p);
+			k->far[c] = incr_link(k, src->here[port->peer], port->peer_port);
 			if (k->far[c] == NONE)
 				return ftr_fail(err, FTR_INVAL, "the other end of the link at port %u of switch 0x%016"
 						PRIx64 " is not known",

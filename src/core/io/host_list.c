@@ -191,15 +191,15 @@ static bool line(void *ctx, struct ftr_cur *c)
 
 static bool publish(struct reading *r)
 {
-	struct ftr_host_entry *entry =
-		ftr_arena_alloc(r->l->arena, r->n + 1u, sizeof(*entry));
+	struct ftr_host_entry *entry = ftr_arena_alloc(r->l->arena, r->n, sizeof(*entry));
 	const char **group = ftr_arena_alloc(r->l->arena, r->n_groups + 1u,
 					     sizeof(*group));
 
+	if (!r->n)
+		return ftr_text_fail(&r->t, FTR_PARSE, "the file contains no host");
 	if (!entry || !group)
 		return ftr_text_nomem(&r->t);
-	if (r->n)
-		memcpy(entry, r->entry, r->n * sizeof(*entry));
+	memcpy(entry, r->entry, r->n * sizeof(*entry));
 	if (r->n_groups)
 		memcpy(group, r->group, r->n_groups * sizeof(*group));
 	r->l->entry = entry;

@@ -186,7 +186,7 @@ enum ftr_status ftr_write_netfile(FILE *out, const struct ftr_fabric *f,
 		st = ftr_nomem(err, "a netfile");
 		goto out;
 	}
-	fprintf(out, "# %u switches, %u end nodes, %u links between switches\n",
+	fprintf(out, "# switches: %u, end nodes: %u, links between switches: %u\n",
 		f->n_sw, f->n_nodes, f->n_sw_links);
 	for (uint32_t i = 0; i < f->n_sw + f->n_nodes; i++) {
 		uint32_t k = order ? order[i] : i;

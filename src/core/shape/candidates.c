@@ -30,15 +30,19 @@ uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
 	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s], n = 0;
 	uint8_t cost = c->cost[s * c->stride];
 
-	for (uint32_t k = must_descend(sh, s, c) ? up : 0; k < all; k++) {
+	for (uint32_t k = must_descend(sh, s, c) ? up : 0, end; k < all; k = end) {
 		const uint8_t *of = k < up ? c->cost : c->down;
-		uint32_t i;
 
-		if (of[g[k].remote * c->stride] >= cost)
-			continue;
-		for (i = n++; i > 0 && cand[i - 1]->pos > g[k].pos; i--)
-			cand[i] = cand[i - 1];
-		cand[i] = &g[k];
+		end = k < up ? up : all;
+		for (const struct ftr_group *x = g + k; x < g + end; x++) {
+			uint32_t i;
+
+			if (of[x->remote * c->stride] >= cost)
+				continue;
+			for (i = n++; i > 0 && cand[i - 1]->pos > x->pos; i--)
+				cand[i] = cand[i - 1];
+			cand[i] = x;
+		}
 	}
 	return n;
 }
@@ -56,10 +60,10 @@ void ftr_shape_ports(const struct ftr_shape *sh,
 		     uint64_t *out)
 {
 	memset(out, 0, FTR_PORT_SET * sizeof(*out));
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < cand[i]->n; k++) {
-			ftr_port p = sh->tree.group_ports[cand[i]->first + k];
+	for (uint32_t i = 0; i < n; i++) {
+		const ftr_port *p = sh->tree.group_ports + cand[i]->first, *end = p + cand[i]->n;
 
-			out[p / 64] |= UINT64_C(1) << p % 64;
-		}
+		for (; p < end; p++)
+			out[*p / 64] |= UINT64_C(1) << *p % 64;
+	}
 }

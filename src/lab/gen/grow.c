@@ -22,8 +22,8 @@ bool gen_number(struct gen_text *t, const char *what, unsigned int max, unsigned
 	unsigned long v = strtoul(t->at, &end, 10);
 
 	if (*t->at < '0' || *t->at > '9')
-		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": %s expected at \"%s\"",
-				     t->text, what, t->at);
+		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": %s expected after \"%.*s\"",
+				     t->text, what, (int)(t->at - t->text), t->text);
 	else if (v < 1 || v > max)
 		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": %s is %lu (allowed: 1 to %u)",
 				     t->text, what, v, max);
@@ -37,8 +37,8 @@ bool gen_mark(struct gen_text *t, char c)
 	if (*t->at == c)
 		t->at++;
 	else if (c)
-		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": '%c' expected at \"%s\"",
-				     t->text, c, t->at);
+		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": '%c' expected after \"%.*s\"",
+				     t->text, c, (int)(t->at - t->text), t->text);
 	else
 		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": unexpected text at \"%s\"",
 				     t->text, t->at);

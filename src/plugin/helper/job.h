@@ -64,7 +64,7 @@ enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct
  * call ftr_ddlr_drained() first. */
 void put_events(struct ftr_out *o, const struct ftr_hop *ev, uint32_t n);
 void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t,
-		    bool drained);
+		    bool drained, bool clear);
 /* Reads the request to its end, and makes the plan.  Other errors: as ftr_ddlr_events() and
  * ftr_ddlr_transition().  f: the fabric of r. */
 enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct ftr_fabric *f,

@@ -197,10 +197,11 @@ void put_events(struct ftr_out *o, const struct ftr_hop *ev, uint32_t n)
 }
 
 void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t,
-		    bool drained)
+		    bool drained, bool clear)
 {
 	ftr_put(o, PLAN_TRANSITION, 1);
 	ftr_put(o, drained, 1);
+	ftr_put(o, clear, 1);
 	ftr_put_tables(o, f, t);
 }
 
@@ -221,7 +222,8 @@ static enum ftr_status get_events(struct ftr_in *in, struct ftr_hop **ev, uint32
 enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct ftr_fabric *f,
 			     struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
-	bool transition = ftr_get(in, 1) == PLAN_TRANSITION, drained = transition && ftr_get(in, 1);
+	bool transition = ftr_get(in, 1) == PLAN_TRANSITION, drained = transition && ftr_get(in, 1),
+	     clear = transition && ftr_get(in, 1);
 	struct ftr_tables *t = NULL;
 	struct ftr_hop *ev = NULL;
 	uint32_t n = 0;
@@ -232,7 +234,7 @@ enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct
 	if (!st && drained)
 		ftr_ddlr_drained(r);
 	if (!st)
-		st = transition ? ftr_ddlr_transition(r, f, t, plan, err) :
+		st = transition ? ftr_ddlr_transition(r, f, t, clear, plan, err) :
 			ftr_ddlr_events(r, ev, n, plan, err);
 	ftr_tables_free(t);
 	free(ev);
@@ -259,9 +261,9 @@ static bool is_write(const struct ftr_fabric *f, const struct ftr_change *w,
 {
 	if (!w->step || w->sw >= f->n_sw || !w->lid || w->lid > f->max_lid)
 		return false;
-	if (f->owner[w->lid].kind == FTR_OWNER_NONE ? w->after != FTR_PORT_NONE :
-	    w->after > f->sw[w->sw].n_ports ||
-	    (w->after && ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE))
+	if (w->after != FTR_PORT_NONE &&
+	    (f->owner[w->lid].kind == FTR_OWNER_NONE || w->after > f->sw[w->sw].n_ports ||
+	     (w->after && ftr_fabric_port(f, w->sw, w->after)->peer_kind == FTR_PEER_NONE)))
 		return false;
 	return !last || (FTR_ORDER(last->step, w->step) ?: FTR_ORDER(last->sw, w->sw) ?:
 			 FTR_ORDER(last->lid, w->lid)) < 0;

@@ -15,8 +15,8 @@
  *
  * The event is "switch-down" if all links of the repair belong to one switch, and this switch
  * no longer has a link to another switch.  The event "switch-up" follows when the switch has
- * such a link again.  Its record is written by the repair that takes the link into use, or by
- * the routing of a sweep.
+ * such a link again.  Its record is written by the routing of a sweep: a repair takes a link into
+ * use only if both switches answer over other links (confirm_up() in probe.c).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 	ibf_log(f->p, r->sets.failed ? IBF_FAST_WRITES : IBF_FAST,
 		"%s %u: %s; %s of %s changed%s, %s of %s written in %s%s; pairs of leaves: %"
 		PRIu64 " lost their path%s, %" PRIu64
-		" regained one; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last %.2f",
+		" regained one; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last for hosts %.2f, last %.2f",
 		r->stage == RR_LOCAL ? "local repair" : "fast reroute", r->number, what,
 		ibf_count(r->sets.n_changes, "entry", "entries").s,
 		ibf_count(r->sets.lids, "destination", "destinations").s, pathless,
@@ -84,7 +84,7 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 		ibf_count(r->switches, "switch", "switches").s,
 		ibf_count(r->write_steps, "write step", "write steps").s, failed, r->lost_pairs,
 		spared, r->regained_pairs, r->known_ms, r->computed_ms, r->checked_ms, r->sets.first_ms,
-		r->sets.last_ms);
+		FTR_MAX(r->sets.hosts_ms, 0), r->sets.last_ms);
 	ibf_status_repair(f->p, r);
 }
 
@@ -103,8 +103,7 @@ static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 }
 
 /* True if s still has a link to another switch after the links of r went down. */
-static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
-		      ftr_sw s)
+static bool is_linked(const struct rr_view *v, const struct rr_repair *r, ftr_sw s)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
 
@@ -135,29 +134,17 @@ static uint32_t find_down(const struct ibf_fast *f, uint64_t guid)
 	return i;
 }
 
-static bool is_down(struct ibf_fast *f, uint64_t guid)
+/* If this repair reports that a switch has failed ("switch-down"), set r->whole to this switch,
+ * otherwise to FTR_SW_NONE. */
+static void find_whole_switch(const struct ibf_fast *f, struct rr_repair *r)
 {
-	bool down;
-
-	pthread_mutex_lock(&f->rr.mutex);
-	down = find_down(f, guid) < f->n_down;
-	pthread_mutex_unlock(&f->rr.mutex);
-	return down;
-}
-
-/* If this repair reports that a switch has failed ("switch-down") or returned ("switch-up"), set
- * r->whole to this switch, otherwise to FTR_SW_NONE. */
-static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
-{
-	const struct ftr_fabric *fab = r->gen.fabric;
 	ftr_sw end[2] = { r->link[0].sw, r->link[0].peer };
-	uint32_t up = count_up(r);
 
 	r->whole = FTR_SW_NONE;
+	if (count_up(r))
+		return;
 	for (int i = 0; i < 2 && r->whole == FTR_SW_NONE; i++)
-		if (all_links_at(r, end[i]) &&
-		    (!up ? !is_linked(f->rr.view, r, end[i]) :
-		     up == r->n_links && is_down(f, fab->sw[end[i]].guid)))
+		if (all_links_at(r, end[i]) && !is_linked(f->rr.view, r, end[i]))
 			r->whole = end[i];
 }
 
@@ -173,14 +160,11 @@ static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 {
 	uint32_t i;
 
-	if (r->whole == FTR_SW_NONE)
+	if (r->whole == FTR_SW_NONE || r->link[0].up)
 		return;
 	pthread_mutex_lock(&f->rr.mutex);
 	i = find_down(f, r->gen.fabric->sw[r->whole].guid);
-	if (r->link[0].up && i < f->n_down)	/* not covered: a sweep has removed it meanwhile */
-		f->down[i] = f->down[--f->n_down];
-	else if (!r->link[0].up && i == f->n_down &&
-		 FTR_GROW(f->down, f->n_down, f->cap_down))
+	if (i == f->n_down && FTR_GROW(f->down, f->n_down, f->cap_down))
 		f->down[f->n_down++] = (struct ibf_down){
 			r->gen.fabric->sw[r->whole].guid, r->number
 		};
@@ -199,8 +183,7 @@ static void add_name(FILE *t, const char *key, const char *s)
 	fprintf(t, "\"");
 }
 
-static void add_link(FILE *t, const struct ftr_fabric *f,
-		     const struct rr_link *c)
+static void add_link(FILE *t, const struct ftr_fabric *f, const struct rr_link *c)
 {
 	fprintf(t, "{\"guid\":\"0x%016" PRIx64 "\",\"port\":%u,",
 		f->sw[c->sw].guid, c->port);
@@ -230,8 +213,7 @@ static const char *kind(const struct rr_repair *r)
 	return up ? "link-up" : "link-down";
 }
 
-static void add_head(FILE *t, const struct rr_repair *r, uint32_t part,
-		     uint32_t parts)
+static void add_head(FILE *t, const struct rr_repair *r, uint32_t part, uint32_t parts)
 {
 	fprintf(t, "{\"schema\":%d,\"event\":\"%s\",\"number\":%u,\"part\":%u,\"parts\":%u,\"time\":%.6f",
 		EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
@@ -433,8 +415,7 @@ static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 static void list_links(const struct ftr_fabric *f, ftr_sw s, struct rr_repair *r)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(f, s, (ftr_port)p);
+		const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)p);
 
 		if (port->peer_kind == FTR_PEER_SW)
 			r->link[r->n_links++] = (struct rr_link){

@@ -328,7 +328,7 @@ struct ibf_search *ibf_search_start(struct ibf_engine *e, struct ibf_generation 
 				    bool displaced);
 /* True if the thread of the search has ended, or will end without waiting. */
 bool ibf_search_done(const struct ibf_search *z);
-/* True if the search has found tables that should replace those of gen. */
+/* True if the search, which has not failed, has found tables that should replace those of gen. */
 bool ibf_search_found(const struct ibf_search *z);
 /* Wait for the end of the thread.  `cancel` ends the search early. */
 void ibf_search_join(struct ibf_search *z, bool cancel);

@@ -96,8 +96,7 @@ static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 /* Reserve room in f->suspect for n more blocks that a sweep must write again. */
 static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
 {
-	void *grown = ftr_reallocarray(f->suspect, f->n_suspects + n + 1u,
-				       sizeof(*f->suspect));
+	void *grown = ftr_reallocarray(f->suspect, f->n_suspects + n + 1u, sizeof(*f->suspect));
 
 	if (grown)
 		f->suspect = grown;

@@ -90,10 +90,9 @@ bool ibf_search_found(const struct ibf_search *z)
 {
 	const struct ftr_balance_report *b = &z->balance;
 
-	return !z->status && b->moved &&
-		(!z->displaced || is_gain(b->max_before, b->max_after) ||
-		 is_gain(b->rail_before, b->rail_after) ||
-		 is_gain(b->shift_before, b->shift_after));
+	return b->moved && (!z->displaced || is_gain(b->max_before, b->max_after) ||
+			    is_gain(b->rail_before, b->rail_after) ||
+			    is_gain(b->shift_before, b->shift_after));
 }
 
 /* ---- the thread ---------------------------------------------------------------- */

@@ -343,7 +343,7 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 		struct ftr_ddlr_plan plan = { .n = 0 };
 
 		if (!st)
-			st = rr_planner_transition(r, x->plan.to, drained, &plan, err);
+			st = rr_planner_transition(r, x->plan.to, drained, true, &plan, err);
 		if (st)
 			break;
 		done = plan.done;

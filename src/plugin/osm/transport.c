@@ -78,8 +78,7 @@ struct ibf_smp {
 
 /* ---- receiver side ------------------------------------------------------ */
 
-static void settle(struct ibf_smp *s, const osm_madw_t *request,
-		   const uint8_t *data)
+static void settle(struct ibf_smp *s, const osm_madw_t *request, const uint8_t *data)
 {
 	pthread_mutex_lock(&s->mutex);
 	s->out--;
@@ -135,8 +134,7 @@ static void on_failed_at_host(void *context, void *data)
 static bool register_failures(struct ibf_smp *s)
 {
 	for (cl_disp_msgid_t id = OSM_MSG_MAX; id < OSM_MSG_MAX + 64; id++) {
-		s->disp = cl_disp_register(&s->osm->disp, id,
-					   on_failed_at_host, s);
+		s->disp = cl_disp_register(&s->osm->disp, id, on_failed_at_host, s);
 		if (s->disp != CL_DISP_INVALID_HANDLE) {
 			s->fail_msg = id;
 			return true;
@@ -303,8 +301,7 @@ static bool in_flight(const struct ibf_smp *s, const struct rr_smp *job)
 
 /* Free the slots that are answered, lost or timed out, or whose job is done.  `again` gets the jobs
  * to be sent again; returns their number. */
-static unsigned int collect(struct ibf_smp *s, double now,
-			    struct rr_smp **again)
+static unsigned int collect(struct ibf_smp *s, double now, struct rr_smp **again)
 {
 	unsigned int n = 0;
 
@@ -374,8 +371,7 @@ static uint32_t enough_answers(const struct ibf_smp *s)
 
 static void wait_for_news(struct ibf_smp *s, double until)
 {
-	while (s->fresh < s->enough && !s->stop &&
-	       ibf_cond_wait(&s->cond, &s->mutex, until))
+	while (s->fresh < s->enough && !s->stop && ibf_cond_wait(&s->cond, &s->mutex, until))
 		;
 }
 
@@ -457,8 +453,7 @@ unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 		job[i].tries = 0;
 		s->open += job[i].state == RR_SMP_OPEN;
 	}
-	while (s->open && !stop &&
-	       (policy->limit <= 0 || now < start + policy->limit)) {
+	while (s->open && !stop && (policy->limit <= 0 || now < start + policy->limit)) {
 		unsigned int n_again;
 
 		start_jobs(s);

@@ -287,7 +287,7 @@ enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 	bool done;
 
 	st = rr_planner_transition(v->planner, ftr_incr_tables(v->incr),
-				   rr_now(f) >= v->drained_at, &plan, err);
+				   rr_now(f) >= v->drained_at, false, &plan, err);
 	if (st) {
 		rr_ddlr_drop(v);
 		return st;

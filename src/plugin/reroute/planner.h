@@ -31,7 +31,8 @@ enum ftr_status rr_planner_ready(struct rr_planner *p, struct ftr_err *err) FTR_
 enum ftr_status rr_planner_events(struct rr_planner *p, const struct ftr_hop *ev, uint32_t n,
 				  struct ftr_ddlr_plan *plan, struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status rr_planner_transition(struct rr_planner *p, const struct ftr_tables *t, bool drained,
-				      struct ftr_ddlr_plan *plan, struct ftr_err *err) FTR_MUST_USE;
+				      bool clear, struct ftr_ddlr_plan *plan,
+				      struct ftr_err *err) FTR_MUST_USE;
 
 /* Kill the process.  Does not wait for its end, as rr_planner_free() does. */
 void rr_planner_kill(struct rr_planner *p);

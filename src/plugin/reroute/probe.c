@@ -100,16 +100,14 @@ static bool add(struct probe *p, const struct rr_link *c,
 	return true;
 }
 
-uint32_t rr_links_of(const struct rr_view *v, ftr_sw s,
-		       struct rr_link *out)
+uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out)
 {
 	const struct ftr_shape *sh = v->gen.shape;
 	const struct ftr_fabric *f = sh->f;
 	uint32_t n = 0;
 
 	for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(f, s, (ftr_port)i);
+		const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)i);
 
 		if (port->peer_kind == FTR_PEER_SW)
 			out[n++] = (struct rr_link){
@@ -136,8 +134,7 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s,
 
 /* ---- answers ------------------------------------------------------------ */
 
-static bool listed(const struct rr_link *out, uint32_t n,
-		   const struct rr_link *c)
+static bool listed(const struct rr_link *out, uint32_t n, const struct rr_link *c)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if ((out[i].sw == c->sw && out[i].port == c->port) ||
@@ -222,8 +219,7 @@ static bool add_far_ends(struct probe *p, const struct rr_link *c, uint32_t n)
 
 /* Ask the far ends of those links in c[] that are back.  Remove from c[] the links whose far end
  * does not report Active.  Returns the number of links left. */
-static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
-			   bool *unknown)
+static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n, bool *unknown)
 {
 	struct probe p = { .v = f->view };
 	uint32_t kept = 0, at = 0;
@@ -297,8 +293,7 @@ static void try_routes(struct rr *f, struct target *target, uint32_t n)
 
 /* For each trap, find out whether the link over which the sender sent it is still alive.  Requests
  * and answers are stored in q.  Returns false if out of memory. */
-static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
-			  struct probe *q)
+static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n, struct probe *q)
 {
 	uint32_t at = 0;
 
@@ -418,8 +413,7 @@ static bool has_answered(const struct probe *p, ftr_sw s)
 
 /* True if the switch at the far end of c[i] has not answered, and c[i] is the first dead link
  * in c[] that leads to it. */
-static bool is_first_unanswered(const struct probe *p, const struct rr_link *c,
-			  uint32_t i)
+static bool is_first_unanswered(const struct probe *p, const struct rr_link *c, uint32_t i)
 {
 	uint32_t k = 0;
 
@@ -473,8 +467,7 @@ static void ask_one_neighbour(struct rr *f, const struct probe *p,
 		job[i].attr = RR_ATTR_PORT_INFO;
 		job[i].mod = link.port;
 		job[i].m_key = v->m_key[link.sw];
-		job[i].n_routes = rr_routes_around(v, link.sw, v->suspect,
-						job[i].route);
+		job[i].n_routes = rr_routes_around(v, link.sw, v->suspect, job[i].route);
 	}
 	ask_briefly(f, job, n);
 	for (uint32_t i = 0; i < n; i++)

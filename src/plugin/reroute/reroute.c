@@ -46,8 +46,7 @@ void rr_view_set(struct rr *f, struct rr_view *v)
 	rr_view_free(old);
 }
 
-struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
-			      struct ftr_err *err)
+struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
 	struct rr_view *v = a ? ftr_arena_zalloc(a, 1, sizeof(*v)) : NULL;
@@ -78,8 +77,7 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 		rr_view_free(v);
 		return NULL;
 	}
-	memcpy(v->sent->lft, gen->tables->lft,
-	       (size_t)n * gen->tables->stride);
+	memcpy(v->sent->lft, gen->tables->lft, (size_t)n * gen->tables->stride);
 	f->ops->read_keys(f->ctx, gen->fabric, v->m_key);
 	v->transition_due = -1;
 	v->graph = __atomic_exchange_n(gen->graph, NULL, __ATOMIC_ACQ_REL);
@@ -112,6 +110,7 @@ static struct rr_repair *repair_new(struct rr *f,
 	r->gen = rr_routing_get(&f->view->gen);
 	r->number = f->n_repairs + 1;
 	r->n_traps = n_traps;
+	r->first_late = UINT32_MAX;
 	r->sets = RR_NO_SETS;
 	r->known_ms = r->computed_ms = r->checked_ms = r->reconciled_ms = -1;
 	return r;
@@ -151,8 +150,7 @@ static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 
 	ftr_incr_delta(v->incr, &delta);
 	delta.rank = v->gen.order;
-	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->incr),
-			       &delta, &rep, err);
+	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->incr), &delta, &rep, err);
 	return st ? st : refuse_findings(v, &rep, err);
 }
 
@@ -331,8 +329,7 @@ static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 	rr_sweep_now(f);
 }
 
-static void warn_flapping(struct rr *f, const struct ftr_fabric *fab,
-			  const struct rr_link *c)
+static void warn_flapping(struct rr *f, const struct ftr_fabric *fab, const struct rr_link *c)
 {
 	const struct ftr_switch *a = &fab->sw[c->sw], *b = &fab->sw[c->peer];
 
@@ -414,8 +411,7 @@ static bool holds_tables_of(const struct rr_view *v)
 
 /* The transition failed.  If the reason is that OpenSM has routed in the meantime, no warning is
  * logged, and no sweep is requested. */
-static void stop_transition(struct rr *f, struct rr_repair *r,
-			  const struct ftr_err *err)
+static void stop_transition(struct rr *f, struct rr_repair *r, const struct ftr_err *err)
 {
 	bool overtaken = rr_is_overtaken(f);
 
@@ -516,6 +512,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	if (!st) {
 		r->switches = res->n_switches;
 		r->write_steps = res->n_write_steps;
+		r->first_late = res->first_late;
 		r->drained = res->n_drain;
 		st = rr_write(f, list_writes(res), res->n_changes, res->first_drain, r, &err);
 	}
@@ -593,8 +590,7 @@ static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
 		rr_sweep_now(f);
 		return true;
 	}
-	r->n_links = rr_probe(f, ask, n_ask, n_traps > 0, &r->link,
-				&unknown);
+	r->n_links = rr_probe(f, ask, n_ask, n_traps > 0, &r->link, &unknown);
 	r->n_links = drop_damped(f, r->link, r->n_links);
 	r->known_ms = since(f, r);
 	if (unknown)
@@ -605,13 +601,11 @@ static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
 	return !rr_is_overtaken(f);
 }
 
-bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
-		      uint32_t n)
+bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n)
 {
 	ftr_sw sw[RR_TRAPS_MAX];
 	uint32_t n_sw = trap_senders(f->view, trap, n, sw), n_ask = 0;
-	struct rr_link *ask = ftr_calloc(n_sw * (size_t)FTR_PORT_MAX + 1,
-					   sizeof(*ask));
+	struct rr_link *ask = ftr_calloc(n_sw * (size_t)FTR_PORT_MAX + 1, sizeof(*ask));
 	bool done = true;
 
 	for (uint32_t i = 0; ask && i < n_sw; i++)
@@ -627,8 +621,7 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 /* Change the state of those of the n links that could not be taken into use.  If sweep_over is
  * true, the new state is LEFT (to OpenSM): routings use the links if OpenSM finds them.  Otherwise
  * it is RETURNING: the links are probed again at the end of the sweep. */
-static void leave_to_sweep(struct rr *f, const struct rr_link *c,
-			   uint32_t n, bool sweep_over)
+static void leave_to_sweep(struct rr *f, const struct rr_link *c, uint32_t n, bool sweep_over)
 {
 	bool any = false;
 
@@ -656,8 +649,7 @@ void rr_repair_returns(struct rr *f, bool swept)
 		pthread_mutex_unlock(&f->mutex);
 	}
 	if (n)
-		leave_to_sweep(f, ask, n,
-			       probe_and_repair(f, ask, n, NULL, 0) && swept);
+		leave_to_sweep(f, ask, n, probe_and_repair(f, ask, n, NULL, 0) && swept);
 	/* RETURNING links were dropped, or a routing with the links of ask[] may be better */
 	if (lost || (n && f->view && f->view->gen.improvable))
 		rr_want_sweep(f);

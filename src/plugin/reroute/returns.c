@@ -16,8 +16,7 @@
 
 #include "reroute/reroute.h"
 
-static struct rr_ends ends_of(const struct ftr_fabric *f,
-			      const struct rr_link *c)
+static struct rr_ends ends_of(const struct ftr_fabric *f, const struct rr_link *c)
 {
 	return (struct rr_ends){
 		f->sw[c->sw].guid, f->sw[c->peer].guid, c->port, c->peer_port
@@ -58,8 +57,7 @@ bool rr_is_damped(struct rr *f, const struct rr_link *c)
 	return damped;
 }
 
-uint32_t rr_take_returns(struct rr *f, struct rr_link *out,
-			  uint32_t max, bool *lost)
+uint32_t rr_take_returns(struct rr *f, struct rr_link *out, uint32_t max, bool *lost)
 {
 	const struct ftr_fabric *fab = f->view->gen.fabric;
 	struct rr_ends *e = ftr_calloc(max, sizeof(*e));

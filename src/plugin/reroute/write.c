@@ -256,8 +256,7 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 
 	for (unsigned int i = p->v->origin.port ? 2 : 1; i <= dr->hops;
 	     i++) {
-		const struct ftr_swport *port =
-			ftr_fabric_port(f, s, dr->path[i]);
+		const struct ftr_swport *port = ftr_fabric_port(f, s, dr->path[i]);
 		uint32_t bit = f->sw[s].first_port + dr->path[i];
 
 		if (!proven || !rr_bit_has(proven, bit))
@@ -336,8 +335,7 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
 
 /* Send packets of one step: if `late` is true, those of the blocks that are late, otherwise all
  * others. */
-static void write_some(struct push *p, uint32_t first, uint32_t end,
-		       bool late)
+static void write_some(struct push *p, uint32_t first, uint32_t end, bool late)
 {
 	struct rr_smp_policy policy = {
 		.window = p->f->window,
@@ -356,8 +354,7 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 	}
 	quick.timeout *= QUICK_TIMEOUTS;
 	quick.tries = 1;
-	if (todo && p->f->ops->run(p->f->ctx, p->job + first, end - first,
-				&quick) && !late)
+	if (todo && p->f->ops->run(p->f->ctx, p->job + first, end - first, &quick) && !late)
 		second_try(p, first, end, &policy);
 	for (uint32_t i = first; i < end; i++)
 		p->job[i].skip = false;
@@ -420,8 +417,9 @@ static void write_all(struct push *p, uint32_t epoch)
 			continue;
 		if (p->r->sets.first_ms < 0 || ms < p->r->sets.first_ms)
 			p->r->sets.first_ms = ms;
-		if (ms > p->r->sets.last_ms)
-			p->r->sets.last_ms = ms;
+		p->r->sets.last_ms = FTR_MAX(p->r->sets.last_ms, ms);
+		if (p->block[i].step < p->r->first_late)
+			p->r->sets.hosts_ms = FTR_MAX(p->r->sets.hosts_ms, ms);
 	}
 }
 
