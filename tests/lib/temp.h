@@ -10,8 +10,8 @@
 /* path: room for at least TEMP_ROOM bytes; name: at most 15 bytes. */
 #define TEMP_ROOM 64
 
-/* The directory is $TMPDIR, or /tmp if $TMPDIR would not fit or has characters that mean something in a
- * shell or in OpenSM's configuration. */
+/* The directory is $TMPDIR, or /tmp if $TMPDIR would not fit or has characters that mean something
+ * in a shell or in OpenSM's configuration. */
 static inline void temp_pattern(char *path, const char *name)
 {
 	const char *tmp = getenv("TMPDIR");
