@@ -17,6 +17,7 @@
 #include "helper/helper.h"
 #include "helper/job.h"
 #include "lib/suite.h"
+#include "lib/temp.h"
 #include "lib/trees.h"
 #include <ftr/ftr.h>
 
@@ -219,12 +220,12 @@ static void same(struct bytes a, struct bytes b, uint64_t seed)
 
 static void write_state(const struct ftr_state *s)
 {
-	char dir[] = "/tmp/ftr-codec-XXXXXX", name[64];
+	char dir[TEMP_ROOM], name[80];
 	char buffer[4096];
 	FILE *in;
 	size_t n;
 
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_ptr_nonnull(temp_dir(dir, "ftr-codec"));
 	snprintf(name, sizeof(name), "%s/state", dir);
 	ok(ftr_state_write(name, s, &err));
 	ck_assert_int_eq(ftruncate(file, 0), 0);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fake/opensm.h"
+#include "lib/temp.h"
 #include <ftr/io.h>
 #include "osm/writer.h"
 #include <complib/cl_debug.h>
@@ -471,10 +472,7 @@ void fake_write_options(struct fake *h, const char *options)
 
 static void make_directory(struct fake *h)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	if (snprintf(h->dir, sizeof(h->dir), "%s/ibf-fake-XXXXXX", tmp ? tmp : "/tmp") >=
-	    (int)sizeof(h->dir) || !mkdtemp(h->dir))
+	if (!temp_dir(h->dir, "ibf-fake"))
 		fake_fail("no temporary directory");
 	if (setenv("OSM_CACHE_DIR", h->dir, 1))
 		fake_fail("out of memory");

@@ -27,6 +27,7 @@
 #ifndef FTR_FAKE_OPENSM_H
 #define FTR_FAKE_OPENSM_H
 
+#include "lib/temp.h"
 #include "osm/fast.h"
 #include <ftr/gen.h>
 
@@ -115,7 +116,7 @@ struct fake {
 	bool on_switch;		/* directed routes begin at port 0 of the switch of `sm` */
 	void *plugin;		/* the plugin object; NULL after fake_unload */
 	struct ibf_fast *fast;	/* the plugin's fast path, or NULL */
-	char dir[64];
+	char dir[TEMP_ROOM];
 	struct fake_opts *opts;
 	struct osm_routing_engine minhop;	/* the stock engine */
 	cl_disp_reg_handle_t lft_disp, poster;

@@ -15,7 +15,7 @@
  * - The exit status is 2, standard error has one error line, and standard output is empty.  Either
  *   all of the files are written or none.
  *
- * Lines that contain a time are not compared.
+ * Lines that contain a time are not compared.  Temporary files are in the current directory.
  *
  * The last line of output is "N runs, M wrong".  The exit status is 0 if no run is wrong.
  */
@@ -40,7 +40,7 @@ struct outcome {
 static const char *library;
 static char *file[FILES_MAX];
 static unsigned int n_files;
-static char dir[] = "/tmp/oomrun.XXXXXX";
+static char dir[] = "oomrun.XXXXXX";
 
 static void die(const char *what)
 {

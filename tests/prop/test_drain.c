@@ -18,6 +18,7 @@
 #include "lib/drain_file.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"
+#include "lib/temp.h"
 #include "lib/trees.h"
 #include "unit/check_net.h"
 
@@ -405,12 +406,11 @@ END_TEST
 
 /* ---- the file ------------------------------------------------------------------ */
 
-static char dir[64], path[80];
+static char dir[TEMP_ROOM], path[80];
 
 static void setup(void)
 {
-	strcpy(dir, "/tmp/test_drain.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_ptr_nonnull(temp_dir(dir, "test_drain"));
 	snprintf(path, sizeof(path), "%s/drains", dir);
 }
 

@@ -20,6 +20,7 @@
 #include "lib/oracle_slots.h"
 #include "lib/random_graph.h"
 #include "lib/suite.h"
+#include "lib/temp.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -66,9 +67,9 @@ static struct ftr_fabric *random_tree(struct ftr_rng *r, uint64_t seed,
 
 static char *state_of(struct ftr_nominal *n, size_t *len)
 {
-	char path[] = "/tmp/ftr-nominal-XXXXXX", *text;
+	char path[TEMP_ROOM], *text;
 	FILE *in;
-	int fd = mkstemp(path);
+	int fd = temp_file(path, "ftr-nominal");
 
 	ck_assert_int_ge(fd, 0);
 	close(fd);
@@ -678,9 +679,9 @@ END_TEST
 
 static void round_trip(struct ftr_nominal *n, uint64_t seed)
 {
-	char path[] = "/tmp/ftr-nominal-XXXXXX";
+	char path[TEMP_ROOM];
 	struct ftr_state back;
-	int fd = mkstemp(path);
+	int fd = temp_file(path, "ftr-nominal");
 
 	ck_assert_int_ge(fd, 0);
 	close(fd);

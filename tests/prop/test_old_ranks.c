@@ -19,6 +19,7 @@
 #include "lib/edit.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"
+#include "lib/temp.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -106,11 +107,11 @@ static bool same_ranks(const struct ftr_shape *a, const struct ftr_shape *b)
  * the same. */
 static void round_trip(const struct ftr_fabric *f, struct ftr_nominal *n, uint64_t seed)
 {
-	char path[] = "/tmp/ftr-nominal-XXXXXX";
+	char path[TEMP_ROOM];
 	struct ftr_nominal *back = NULL;
 	struct routed old, new;
 	struct ftr_tables_diff diff;
-	int fd = mkstemp(path);
+	int fd = temp_file(path, "ftr-nominal");
 
 	ck_assert_int_ge(fd, 0);
 	close(fd);

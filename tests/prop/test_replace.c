@@ -17,6 +17,7 @@
 #include "base/base.h"
 #include "lib/edit.h"
 #include "lib/suite.h"
+#include "lib/temp.h"
 #include "lib/trees.h"
 
 static struct ftr_err err;
@@ -115,9 +116,9 @@ static uint32_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 
 static struct ftr_nominal *restarted(struct ftr_nominal *n)
 {
-	char path[] = "/tmp/ftr-replace-XXXXXX";
+	char path[TEMP_ROOM];
 	struct ftr_nominal *back = NULL;
-	int fd = mkstemp(path);
+	int fd = temp_file(path, "ftr-replace");
 
 	ck_assert_int_ge(fd, 0);
 	close(fd);

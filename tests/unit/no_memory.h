@@ -3,6 +3,7 @@
 #ifndef FTR_TEST_NO_MEMORY_H
 #define FTR_TEST_NO_MEMORY_H
 
+#include "lib/temp.h"
 #include <ftr/ftr.h>
 
 #define TRY(call)							\
@@ -27,7 +28,7 @@ struct scene {
 	bool order_known;
 	ftr_ep *hosts;			/* [whole->n_ep] all hosts of whole */
 	struct ftr_team *team;
-	char dir[64];			/* the directory of the files */
+	char dir[TEMP_ROOM];			/* the directory of the files */
 };
 
 /* An operation: *sum is a hash of its result.  It allocates only with functions that can be made to

@@ -11,6 +11,7 @@
 #include "helper/job.h"
 #include "io_util.h"
 #include "lib/drain_file.h"
+#include "lib/temp.h"
 #include "no_memory.h"
 #include <ftr/hosts.h>
 
@@ -82,8 +83,7 @@ void files_set(struct scene *z)
 	struct ftr_err err = { 0 };
 	FILE *out;
 
-	strcpy(z->dir, "/tmp/ftr-no-memory-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(z->dir));
+	ck_assert_ptr_nonnull(temp_dir(z->dir, "ftr-no-memory"));
 	out = create(z, "net");
 	must(ftr_write_netfile(out, z->f, NULL, &err), &err);
 	fclose(out);

@@ -19,6 +19,7 @@
 
 #include "fake/opensm.h"
 #include "lib/suite.h"
+#include "lib/temp.h"
 #include <ftr/io.h>
 
 /* the number of random link changes, and the greatest number of links that are down at once */
@@ -104,8 +105,8 @@ static void write_net(const struct place *p, const char *path)
 
 static struct fake *start(const struct place *p)
 {
-	char path[] = "/tmp/ibfattree-scale.XXXXXX";
-	int fd = mkstemp(path);
+	char path[TEMP_ROOM];
+	int fd = temp_file(path, "ibfattree-scale");
 	struct fake *h;
 
 	ck_assert_int_ge(fd, 0);

@@ -19,15 +19,15 @@
 #include "base/file.h"
 #include "io/text.h"
 #include "lib/suite.h"
+#include "lib/temp.h"
 #include <ftr/text.h>
 
-static char dir[64], path[80], other[80];
+static char dir[TEMP_ROOM], path[80], other[80];
 static struct ftr_err err;
 
 static void setup(void)
 {
-	strcpy(dir, "/tmp/test_file.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_ptr_nonnull(temp_dir(dir, "test_file"));
 	snprintf(path, sizeof(path), "%s/file", dir);
 	snprintf(other, sizeof(other), "%s/other", dir);
 	memset(&err, 0, sizeof(err));

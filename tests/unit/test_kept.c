@@ -18,6 +18,7 @@
 #include "lib/edit.h"
 #include "lib/recount.h"
 #include "lib/suite.h"
+#include "lib/temp.h"
 #include "lib/trees.h"
 
 struct loads {
@@ -26,7 +27,7 @@ struct loads {
 
 /* A file with the GUIDs of the switches without hosts. */
 struct roots {
-	char path[32];
+	char path[TEMP_ROOM];
 };
 
 static bool has_hosts(const struct ftr_fabric *f, ftr_sw s)
@@ -40,8 +41,8 @@ static bool has_hosts(const struct ftr_fabric *f, ftr_sw s)
 
 static struct roots roots_new(const struct ftr_fabric *f)
 {
-	struct roots r = { "/tmp/ibf-roots-XXXXXX" };
-	int fd = mkstemp(r.path);
+	struct roots r;
+	int fd = temp_file(r.path, "ibf-roots");
 	FILE *out = fdopen(fd, "w");
 
 	ck_assert_ptr_nonnull(out);
@@ -132,10 +133,10 @@ struct seen {
 static void replace_each(const struct ftr_fabric *f, const char *engine, bool with_roots,
 			 ftr_sw step, uint64_t seed, struct seen *seen)
 {
-	char state[] = "/tmp/ibf-state-XXXXXX", text[512];
+	char state[TEMP_ROOM], text[512];
 	struct roots r = roots_new(f);
 	const struct roots *given = with_roots ? &r : NULL;
-	int fd = mkstemp(state);
+	int fd = temp_file(state, "ibf-state");
 	struct fake *h = start(replaced(f, FTR_SW_NONE), engine, given, NULL);
 	struct loads best = loads(h), got;
 

@@ -10,19 +10,19 @@
 
 #include "base/base.h"
 #include "lib/suite.h"
+#include "lib/temp.h"
 #include "osm/hint.h"
 #include "osm/msg.h"
 #include "osm/options.h"
 #include <ftr/shape.h>
 
-static char path[] = "/tmp/test_osm_options.XXXXXX";
+static char path[TEMP_ROOM];
 
 static void setup(void)
 {
 	int fd;
 
-	memcpy(path + sizeof(path) - 7, "XXXXXX", 6);
-	fd = mkstemp(path);
+	fd = temp_file(path, "osm_options");
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 }

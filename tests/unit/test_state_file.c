@@ -19,6 +19,7 @@
 #include "lib/draw.h"
 #include "lib/edit.h"
 #include "lib/suite.h"
+#include "lib/temp.h"
 #include "lib/trees.h"
 #include <ftr/ftr.h>
 
@@ -30,7 +31,7 @@ static struct ftr_nominal *nominal;
 static struct ftr_tables *t;
 static struct ftr_displaced entry[20];
 static struct ftr_turn turn[2];
-static char path[64];
+static char path[TEMP_ROOM];
 
 static void ok(enum ftr_status st)
 {
@@ -43,8 +44,7 @@ static void setup(void)
 	struct ftr_shape *sh;
 	int fd;
 
-	strcpy(path, "/tmp/ftr-state-XXXXXX");
-	fd = mkstemp(path);
+	fd = temp_file(path, "ftr-state");
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	ok(ftr_gen_shape("2;4,4;1,4;1,1", &go, &f, &err));
@@ -380,12 +380,12 @@ END_TEST
 START_TEST(write_fails)
 {
 	const struct ftr_state s = { .nominal = nominal };
-	char dir[] = "/tmp/ftr-state-XXXXXX", target[80];
+	char dir[TEMP_ROOM], target[80];
 
 	ck_assert_int_eq(ftr_state_write("/nonexistent/dir/file", &s, &err), FTR_IO);
 	ck_assert_ptr_nonnull(strstr(err.msg, "/nonexistent/dir/file"));
 	/* a directory cannot be replaced */
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_ptr_nonnull(temp_dir(dir, "ftr-state"));
 	snprintf(target, sizeof(target), "%s/state", dir);
 	ck_assert(!mkdir(target, 0700));
 	ck_assert_int_eq(ftr_state_write(target, &s, &err), FTR_IO);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/suite.h"
+#include "lib/temp.h"
 
 #define PATIENCE_S 600
 
@@ -25,7 +26,7 @@ enum { CLEAN, FINDINGS, BAD };	/* exit statuses */
 
 /* ---- files ----------------------------------------------------------------- */
 
-static char dir[64], path_status[96], path_events[96];
+static char dir[TEMP_ROOM], path_status[96], path_events[96];
 
 static void put_file(const char *path, const char *text)
 {
@@ -345,10 +346,7 @@ static int ended(void)
 
 static void setup(void)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	snprintf(dir, sizeof(dir), "%.40s/test_top.XXXXXX", tmp ? tmp : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_ptr_nonnull(temp_dir(dir, "test_top"));
 	snprintf(path_status, sizeof(path_status), "%s/ibfattree-status.json",
 		 dir);
 	snprintf(path_events, sizeof(path_events), "%s/ibfattree-events.jsonl",
