@@ -142,7 +142,7 @@ struct rr_sets {
 	/* when the first and the last block was acknowledged, in ms since the first trap;
 	 * negative: none was */
 	double first_ms, last_ms;
-	double hosts_ms;	/* likewise the last block of a step before rr_repair.first_late */
+	double hosts_ms;	/* the same for the last block of a step before rr_repair.first_late */
 	/* the written blocks as JSON objects, one per line; NULL: no block was written, or
 	 * text_lost is true */
 	char *text;
