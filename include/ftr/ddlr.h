@@ -167,12 +167,13 @@ void ftr_ddlr_drained(struct ftr_ddlr *r);
 
 /*
  * Plan the transition to t, full tables for the damaged fabric nf.  The faults of nf must have
- * been reported before by ftr_ddlr_to.  An entry stays as it is if the path in t does not reach the LID, or
- * if t has no entry there; but it is cleared for LIDs without an owner, and, if `clear` is true, for others
- * as soon as no switch needs it that has an entry in t.  If the new entries for a LID would close a cycle
- * with the entries that packets still follow, they are tried one by one, and the LID is held if some of
- * them keep their old value.  Send the plan, drain, and call again with the same tables, until plan->done
- * is true.
+ * been reported before by ftr_ddlr_to.  An entry stays as it is if the path in t does not reach the
+ * LID, or if t has no entry there.  Exception: for LIDs without an owner, and, if `clear` is true, for
+ * all LIDs, each call clears entries that t does not have, except on the present paths of switches
+ * that have an entry in t.  So some of them may be left when plan->done is true.  If the new entries
+ * for a LID would close a cycle with the entries that packets still follow, they are tried one by
+ * one, and the LID is held if some of them keep their old value.  Send the plan, drain, and call
+ * again with the same tables, until plan->done is true.
  *
  * FTR_INVAL: t does not fit nf; nf has a switch that the planner's fabric does not have; or a
  * switch has another number of ports in nf than in the planner's fabric.  FTR_NOMEM.

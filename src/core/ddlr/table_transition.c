@@ -107,10 +107,10 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct f
 
 /* ---- transition -------------------------------------------------------- */
 
-/* Set differs[lid] for each LID for which some switch has a new entry (NEW), or an entry that the new
- * tables do not have (NO_ENTRY).  of[s]: index of switch s in the new fabric. */
 enum { NEW = 1, NO_ENTRY = 2 };
 
+/* Set differs[lid] for each LID for which some switch has a new entry (NEW), or an entry that the
+ * new tables do not have (NO_ENTRY).  of[s]: index of switch s in the new fabric. */
 static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 		      const struct ftr_tables *t, uint8_t *differs)
 {
@@ -128,9 +128,11 @@ static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 	}
 }
 
-/* List the new entries for the current LID or, with `clear`, the entries that the new tables do not have,
- * except on paths from switches with a new entry.  Packets that follow them cause dependencies. */
-static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t, bool clear)
+/* List the new entries for the current LID or, with `clear`, the entries that the new tables do not
+ * have, because packets that follow them cause dependencies.  Those on the present paths of switches
+ * with an entry in the new tables are left out. */
+static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
+			     bool clear)
 {
 	uint32_t n = 0;
 
@@ -205,7 +207,7 @@ static enum ftr_status match(const struct ftr_ddlr *r, const struct ftr_fabric *
 }
 
 /* At the end of a transition: from now on, the current tables are the original tables.
- * held[lid] == 1: the LID is held, that is, it keeps its old entries, which may contain detours. */
+ * held[lid] == 1: the LID is held, that is, it keeps old entries, which may contain detours. */
 static void complete(struct ftr_ddlr *r, const uint8_t *held)
 {
 	memset(r->load, 0, r->f->n_ports * sizeof(*r->load));

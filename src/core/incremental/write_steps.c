@@ -36,8 +36,9 @@
  * If there is no drain step, the entries for late LIDs are written after all others.  No packet
  * between hosts follows them: the LID is that of a switch, or its changed entries are missing before
  * or after the change, and no host is connected to their switches.  When a link of a leaf fails or
- * returns, these are more than half of the blocks.  A LID is not late if it shares a block with one that has
- * several changes and is not late, because blocks would be written twice.
+ * returns, these are more than half of the blocks.  Two rules avoid that many blocks are written
+ * twice.  A LID is not late if it shares a block with one that has several changes and is not late.
+ * And a switch's LID with only one change is treated like that of a host.
  */
 #include <stdlib.h>
 

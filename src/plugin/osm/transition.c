@@ -107,7 +107,7 @@ struct change {
 	double start, end;
 	double waited;		/* ms for packets in flight */
 	struct rr_written older;
-	struct ftr_cdg *graph;	/* of the last judgement; NULL: `proved` */
+	struct ftr_cdg *graph;	/* of the last judgement; NULL: `proved`, or no packets before */
 	bool safe;		/* and it was SAFE */
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	bool other_ranks;	/* the last routing had other ranks */
