@@ -103,7 +103,8 @@ struct change {
 	struct ibf_blocks b;
 	struct ftr_transition plan;	/* now: a copy of the tables of the switches */
 	struct ftr_tables *now;
-	/* by ibf_now_ms(); nothing is planned again after `end`, to which the waits for packets add */
+	/* by ibf_now_ms(); nothing is planned again after `end`, which is set after the judgement, and
+	 * to which the waits for packets add */
 	double start, end;
 	double waited;		/* ms for packets in flight */
 	struct rr_written older;
@@ -118,10 +119,10 @@ struct change {
 	/* The pairs of a host and another host or a switch that were counted last, for messages: with
 	 * an entry that changes, or, at the end, without a path until OpenSM has written the remaining
 	 * entries. */
-	uint64_t n_pairs, n_host_pairs;	/* n_host_pairs: with a host at both ends */
+	uint64_t n_pairs;
 	uint32_t n_named;
 	char names[512];	/* of the first PAIRS_NAMED pairs */
-	bool lost_known;
+	bool lost_known, host_pairs;	/* host_pairs: some pairs have a host at both ends */
 };
 
 static bool may_write(const struct change *x)
@@ -201,7 +202,7 @@ static void add_pairs(struct change *x, ftr_sw s, ftr_lid lid)
 	if (f->owner[lid].kind == FTR_OWNER_NONE || (port && !is_host(f, to)) || !x->hosts[s])
 		return;
 	x->n_pairs += x->hosts[s] - (port && f->ep[to].sw == s);
-	x->n_host_pairs += port;
+	x->host_pairs |= port;
 	for (ftr_ep e = 0; e < f->n_ep && x->n_named < PAIRS_NAMED; e++) {
 		size_t at = strlen(x->names);
 
@@ -214,7 +215,7 @@ static void add_pairs(struct change *x, ftr_sw s, ftr_lid lid)
 
 static void forget_pairs(struct change *x)
 {
-	x->n_pairs = x->n_host_pairs = x->n_named = 0;
+	x->n_pairs = x->n_named = x->host_pairs = 0;
 	x->names[0] = '\0';
 }
 
@@ -296,7 +297,7 @@ static enum ftr_status drain(struct change *x, double sent, struct ftr_err *err)
 	double t0 = ibf_now_ms(), until = sent + ibf_packet_lifetime(x->p) + 1;
 	double ms = FTR_MAX(until - t0, 0), limit = x->p->opt.transition_limit_ms;
 	bool late = x->waited + ms > limit;
-	bool stop = ms > limit || (late && (add_lost(x, err) || x->n_host_pairs));
+	bool stop = ms > limit || (late && (add_lost(x, err) || x->host_pairs));
 
 	x->waited += ms;
 	x->end += ms;
@@ -497,6 +498,7 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 		x->older.last = ibf_now_ms();
 		st = judge(x, false, &v, err);
 	}
+	x->end = ibf_now_ms() + x->p->opt.transition_limit_ms;
 	if (!st && v != LOOP_IN_USE && wait_for_older(x, &why))
 		return write_unsafe(x, why.msg, err);
 	if (!st && v == LOOP_IN_USE && !break_loop(x, &why))
@@ -731,7 +733,6 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 		x.older = ibf_fast_wait(p->fast);
 		st = read_unknown(&x, &err);
 		x.b.now = x.now;
-		x.end = ibf_now_ms() + p->opt.transition_limit_ms;
 		x.plan = (struct ftr_transition){
 			.f = x.f, .now = x.now, .to = x.to, .silent = x.b.silent,
 		};
