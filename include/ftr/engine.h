@@ -49,7 +49,7 @@ struct ftr_keep {
 	 * the entries that could not be kept. */
 	bool search_all, search_displaced;
 	/* NULL, or made from `prefer` and the shape for which they were computed; saves time if few
-	 * entries differ from them.  The result is the same, bit for bit */
+	 * entries differ from them.  The tables are the same, bit for bit */
 	const struct ftr_route_base *base;
 };
 

@@ -18,7 +18,9 @@ struct balance_base {
 	struct balance_net *net;
 	struct flow_dest *copy;
 	struct balance_loads loads;
-	uint64_t *used;		/* used[s][d / 64]: bits of the entries that flows pass */
+	/* used[s][d / 64]: bits of the entries that flows pass.  These and the loads are not valid if
+	 * the tables have a loop; but the engine keeps no such tables (ftr_route_base.keeps) */
+	uint64_t *used;
 };
 
 static uint64_t *used_word(const struct balance_base *b, ftr_sw s, uint32_t d)

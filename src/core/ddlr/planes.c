@@ -14,7 +14,7 @@
  * A packet that goes down from plane p to a switch and from there up into plane q makes an arc from
  * p to q. Such turns are the extra turns of ddlr. A plane of level m becomes unclean ("dirty") with
  * the first arc that leaves it, and stays so until the transition to new tables is done. After the
- * transition, a plane is unclean only if an arc of a held LID leaves it. (A held LID keeps its old
+ * transition, a plane is unclean only if an arc of a held LID leaves it. (A held LID keeps old
  * entries in a transition.)
  *
  * The rule of clean planes: an arc leads only into a clean plane. As long as the rule is kept, the
