@@ -48,7 +48,8 @@ struct sweep {
 	bool *examine;		/* examine[s]: the entry of s may have to change */
 	uint16_t *listed;	/* [n_sw] see find_entries() and find_listed() */
 	/* above[0 .. n_above - 1]: the links above the target, and links that were above it;
-	 * is_noted[link]: the link is one of them */
+	 * is_noted[link]: the link is one of them.  Not used in sweeps that place entries, or with
+	 * bins */
 	uint32_t *above, n_above;
 	bool *is_noted;
 };
@@ -79,8 +80,8 @@ static void note_above(struct sweep *z, uint32_t link)
 	z->above[z->n_above++] = link;
 }
 
-/* True if an entry for the destination may lead onto a bad link. */
-static bool uses_bad_link(const struct sweep *z)
+/* True if an entry for the destination leads onto a link above the target. */
+static bool uses_above(const struct sweep *z)
 {
 	for (uint32_t i = 0; i < z->n_above; i++) {
 		const struct ftr_swport *x = &z->net->f->ports[z->above[i]];
@@ -89,7 +90,7 @@ static bool uses_bad_link(const struct sweep *z)
 		if (balance_link(z->net, z->flows.of, s) == z->above[i] && is_above(z, z->above[i]))
 			return true;
 	}
-	return z->l->bins != NULL;
+	return false;
 }
 
 /* Set listed[] to the entries that may have to change, nearest first, and return their number. */
@@ -254,7 +255,7 @@ static void examine(struct sweep *z, ftr_sw s)
 	z->w->moved += port != *entry;
 	*entry = (uint8_t)port;
 	balance_add(&z->flows, s, 1);
-	if (!z->w->place)
+	if (!z->w->place && !z->l->bins)
 		for_each_link(z->net, z->flows.of, s, link)
 			note_above(z, link);
 }
@@ -334,7 +335,7 @@ static bool sweep_column(struct sweep *z, const struct flow_dest *copy, uint32_t
 		z->d = &net->dest[d];
 		z->pos = net->pos[d];
 		if ((only && only->first[d] == only->first[d + 1]) ||
-		    (!z->w->place && !uses_bad_link(z)))
+		    (!z->w->place && !z->l->bins && !uses_above(z)))
 			continue;
 		if (z->col.l != l && !begin_column(z, copy[net->first[l]], l))
 			return true;
