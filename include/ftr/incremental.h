@@ -59,7 +59,7 @@
  * Threads: during ftr_incr_apply and ftr_incr_undo, no other thread may use the object.  At other
  * times, several threads may call the functions that take a const object.
  *
- * Memory: 2 n_sw^2 bytes of costs, 3 n_sw^2 bits of work lists, the tables, and
+ * Memory: 2 n_sw^2 bytes of costs, 4 n_sw^2 bits of work lists and marks, the tables, and
  * about 60 bytes per switch port.  ftr_incr_apply also uses 20 bytes per change and 10
  * bytes per examined entry, for up to 2^19 entries at a time.  A fabric with 11,664 hosts on 1,620
  * switches takes 34 MB, of which 22 MB are tables.
