@@ -95,8 +95,6 @@ struct ftr_incr_result {
 	uint32_t n_changes;
 	const struct ftr_change *change;
 	uint32_t n_write_steps;
-	/* no packet between hosts follows the entries of step first_late and of later steps */
-	uint32_t first_late;
 	/* Before step first_drain, and before each later step, wait until all previous writes are
 	 * acknowledged and the packets in flight have arrived.  If no step needs this, first_drain
 	 * is n_write_steps. */

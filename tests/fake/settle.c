@@ -95,6 +95,7 @@ static bool damped(struct fake *h)
 void fake_wait_released(struct fake *h)
 {
 	fake_until(!damped(h));
+	fake_let_others_work();	/* the worker wakes up at this time, too */
 }
 
 bool fake_sweep_wanted(struct fake *h)

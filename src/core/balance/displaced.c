@@ -219,14 +219,6 @@ static int nearest_first(const void *x, const void *y, void *ctx)
 	return FTR_ORDER(ca, cb) ?: FTR_ORDER(a, b);
 }
 
-/* False if no flow passes the entry without passing another changed one before: the unchanged entries
- * lead to no switch whose entry is missing before or after the change. */
-static bool may_be_passed(const struct displaced *z, const struct ftr_change *e)
-{
-	return z->net->source_of[e->sw] != BALANCE_NONE || (e->after != FTR_PORT_NONE &&
-		z->paths.now.entry[e->sw * z->paths.now.stride] != FTR_PORT_NONE);
-}
-
 void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 		      struct ftr_change *e, uint32_t n)
 {
@@ -246,7 +238,7 @@ void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 	z->n_sources = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		z->first[i] = z->n_sources;
-		if (d != BALANCE_NONE && may_be_passed(z, &e[i]))
+		if (d != BALANCE_NONE)
 			gather(z, e[i].sw);
 	}
 	z->first[n] = z->n_sources;

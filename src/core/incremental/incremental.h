@@ -144,7 +144,6 @@ struct ftr_incr {
 	struct ftr_change *spared[2];	/* now and before */
 	uint32_t n_spared[2];
 	bool spare;			/* see ftr_incr_spare() */
-	uint8_t *hosts;			/* [n_sw] 1: the switch has hosts */
 	uint8_t *refused;		/* [max_lid + 1] see ftr_incr_refuse() */
 
 	/* Placement of displaced entries (balance/displaced.h).  NULL: there are no preferred
@@ -262,10 +261,10 @@ void incr_spare_list(struct ftr_incr *lv);
 enum ftr_status incr_spare(struct ftr_incr *lv, struct ftr_err *err);
 void incr_count_pairs(struct ftr_incr *lv);
 
-/* placement_update.c.  incr_place_new: set col_of and hosts, and make the counters of flows
- * (lv->displaced).  incr_sort: set by_lid.  incr_place: if there are counters, choose a port for each
- * displaced entry, and enter all changes into the tables; `back` reverts counters and tables, and must
- * be set before the links get back their old state. */
+/* placement_update.c.  incr_place_new: set col_of, and make the counters of flows (lv->displaced).
+ * incr_sort: set by_lid.  incr_place: if there are counters, choose a port for each displaced
+ * entry, and enter all changes into the tables; `back` reverts counters and tables, and must be set
+ * before the links get back their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place(struct ftr_incr *lv, bool back);

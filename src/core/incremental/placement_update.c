@@ -21,14 +21,10 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 
 	if (!FTR_ZNEW(lv->arena, lv->col_of, v->f->max_lid + 1u) ||
 	    !FTR_ZNEW(lv->arena, lv->refused, v->f->max_lid + 1u) ||
-	    !FTR_ZNEW(lv->arena, lv->hosts, v->f->n_sw) ||
 	    !FTR_NEW(lv->arena, lv->entry, v->f->n_sw) ||
 	    !FTR_NEW(lv->arena, lv->change_at, v->f->n_sw))
 		return incr_nomem(err);
 	memset(lv->change_at, 0xff, v->f->n_sw * sizeof(*lv->change_at));
-	for (ftr_ep e = 0; e < v->f->n_ep; e++)
-		if (v->f->ep[e].sw != FTR_SW_NONE)
-			lv->hosts[v->f->ep[e].sw] = 1;
 	for (uint32_t i = 0; i < v->numbering.n_dest; i++)
 		lv->col_of[v->numbering.dest[i].lid] = v->numbering.dest[i].col;
 	if (!lv->prefer)

@@ -32,12 +32,6 @@
  * entry waits for them.  They are written at once, because new entries of other switches could
  * repair their old paths with a turn that is not allowed.  (If such a path still works, the entry
  * is usually spared, see spared.c.)
- *
- * If there is no drain step, the entries for late LIDs are written after all others.  No packet
- * between hosts follows them: the LID is that of a switch, or its changed entries are missing before
- * or after the change, and no host is connected to their switches.  When a link of a leaf fails or
- * returns, these are more than half of the blocks.  A LID is not late if it shares a block with one that has
- * several changes and is not late, because blocks would be written twice.
  */
 #include <stdlib.h>
 
@@ -57,8 +51,6 @@ struct steps {
 	uint8_t *mark;		/* mark[i]: marks of change i */
 	struct write_order order;	/* step[i] is WRITE_NEVER for changes marked DRAIN */
 	uint32_t *drain;	/* [n_sw] those changes of the current LID that are marked DRAIN */
-	uint8_t *early;		/* [max_lid + 1] 1: a packet between hosts may follow a changed entry */
-	uint8_t *shared;	/* [blocks] 1: the block has an early LID with several changes */
 	uint32_t n_normal, n_levels;
 };
 
@@ -212,25 +204,6 @@ static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 		find_levels(z, drain, n_drain);
 }
 
-/* Set early[] and shared[] for a LID with the n changes in `list`. */
-static void note_early(struct steps *z, uint32_t lid, const uint32_t *list, uint32_t n)
-{
-	if (n > 1 && z->lv->view.f->owner[lid].kind == FTR_OWNER_SW)
-		return;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ftr_change *c = &z->change[list[i]];
-
-		z->early[lid] |= z->lv->hosts[c->sw] ||
-			(c->before != FTR_PORT_NONE && c->after != FTR_PORT_NONE);
-	}
-	z->shared[lid / FTR_LFT_BLOCK] |= n > 1 && z->early[lid];
-}
-
-static bool is_late(const struct steps *z, ftr_lid lid)
-{
-	return !z->n_levels && !z->early[lid] && !z->shared[lid / FTR_LFT_BLOCK];
-}
-
 static void write_step_all(struct steps *z)
 {
 	const struct ftr_incr *c = z->lv;
@@ -243,7 +216,6 @@ static void write_step_all(struct steps *z)
 		for (uint32_t i = 0; i < n; i++)
 			at[z->change[list[i]].sw] = list[i];
 		write_step_lid(z, list, n);
-		note_early(z, lid, list, n);
 		for (uint32_t i = 0; i < n; i++)
 			at[z->change[list[i]].sw] = NONE;
 	}
@@ -253,21 +225,17 @@ static void write_step_all(struct steps *z)
 
 static void number_write_steps(struct steps *z, struct ftr_incr_result *r)
 {
-	uint32_t after = 0;	/* number of steps of the entries for late LIDs, or in drain steps */
-
 	for (uint32_t i = 0; i < r->n_changes; i++)
-		if (!(z->mark[i] & DRAIN) && !is_late(z, z->change[i].lid))
+		if (!(z->mark[i] & DRAIN))
 			z->n_normal = FTR_MAX(z->n_normal, z->change[i].step + 1u);
 	for (uint32_t i = 0; i < r->n_changes; i++) {
-		if (!(z->mark[i] & DRAIN) && !is_late(z, z->change[i].lid))
+		if (!(z->mark[i] & DRAIN))
 			continue;
-		after = FTR_MAX(after, z->change[i].step + 1u);
 		z->change[i].step = (uint16_t)(z->change[i].step + z->n_normal);
-		r->n_drain += z->mark[i] & DRAIN;
+		r->n_drain++;
 	}
-	r->n_write_steps = z->n_normal + after;
-	r->first_drain = z->n_levels ? z->n_normal : r->n_write_steps;
-	r->first_late = z->n_levels ? r->n_write_steps : z->n_normal;
+	r->first_drain = z->n_normal;
+	r->n_write_steps = z->n_normal + z->n_levels;
 }
 
 enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
@@ -279,8 +247,6 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 	r->change = z.change;
 	z.mark = ftr_arena_zalloc(a, r->n_changes, 1);
 	FTR_NEW(a, z.drain, lv->view.f->n_sw);
-	FTR_ZNEW(a, z.early, lv->t->max_lid + 1u);
-	FTR_ZNEW(a, z.shared, lv->t->max_lid / FTR_LFT_BLOCK + 1u);
 	z.order = (struct write_order){
 		.ctx = &z, .next = next_change, .limit = UINT16_MAX + 1u,
 		.step = ftr_arena_zalloc(a, r->n_changes,
@@ -288,7 +254,8 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 		.stack = ftr_arena_alloc(a, lv->view.f->n_sw,
 					 sizeof(*z.order.stack)),
 	};
-	if (!z.mark || !z.drain || !z.early || !z.shared || !z.order.step || !z.order.stack)
+	if (!z.mark || !z.drain || !z.order.step ||
+	    !z.order.stack)
 		return incr_nomem(err);
 	write_step_all(&z);
 	number_write_steps(&z, r);

@@ -76,7 +76,7 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 	ibf_log(f->p, r->sets.failed ? IBF_FAST_WRITES : IBF_FAST,
 		"%s %u: %s; %s of %s changed%s, %s of %s written in %s%s; pairs of leaves: %"
 		PRIu64 " lost their path%s, %" PRIu64
-		" regained one; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last for hosts %.2f, last %.2f",
+		" regained one; ms after the trap: ports known %.2f, computed %.2f, checked %.2f, first acknowledged %.2f, last %.2f",
 		r->stage == RR_LOCAL ? "local repair" : "fast reroute", r->number, what,
 		ibf_count(r->sets.n_changes, "entry", "entries").s,
 		ibf_count(r->sets.lids, "destination", "destinations").s, pathless,
@@ -84,7 +84,7 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 		ibf_count(r->switches, "switch", "switches").s,
 		ibf_count(r->write_steps, "write step", "write steps").s, failed, r->lost_pairs,
 		spared, r->regained_pairs, r->known_ms, r->computed_ms, r->checked_ms, r->sets.first_ms,
-		FTR_MAX(r->sets.hosts_ms, 0), r->sets.last_ms);
+		r->sets.last_ms);
 	ibf_status_repair(f->p, r);
 }
 

@@ -110,7 +110,6 @@ static struct rr_repair *repair_new(struct rr *f,
 	r->gen = rr_routing_get(&f->view->gen);
 	r->number = f->n_repairs + 1;
 	r->n_traps = n_traps;
-	r->first_late = UINT32_MAX;
 	r->sets = RR_NO_SETS;
 	r->known_ms = r->computed_ms = r->checked_ms = r->reconciled_ms = -1;
 	return r;
@@ -512,7 +511,6 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	if (!st) {
 		r->switches = res->n_switches;
 		r->write_steps = res->n_write_steps;
-		r->first_late = res->first_late;
 		r->drained = res->n_drain;
 		st = rr_write(f, list_writes(res), res->n_changes, res->first_drain, r, &err);
 	}

@@ -142,7 +142,6 @@ struct rr_sets {
 	/* when the first and the last block was acknowledged, in ms since the first trap;
 	 * negative: none was */
 	double first_ms, last_ms;
-	double hosts_ms;	/* the same for the last block of a step before rr_repair.first_late */
 	/* the written blocks as JSON objects, one per line; NULL: no block was written, or
 	 * text_lost is true */
 	char *text;
@@ -150,7 +149,7 @@ struct rr_sets {
 				 * memory was exhausted */
 };
 
-#define RR_NO_SETS ((struct rr_sets){ .first_ms = -1, .last_ms = -1, .hosts_ms = -1 })
+#define RR_NO_SETS ((struct rr_sets){ .first_ms = -1, .last_ms = -1 })
 
 /* SWEPT: this is not a repair, but a report that a sweep has found the switch `whole` again. */
 enum rr_stage { RR_REROUTE, RR_LOCAL, RR_SWEPT };
@@ -172,7 +171,6 @@ struct rr_repair {
 	uint32_t spared;	/* number of entries without a path in the new tables that stay as
 				 * they are, because their old path works (ftr_incr_spare()) */
 	uint32_t switches, write_steps;
-	uint32_t first_late;	/* see struct ftr_incr_result */
 	uint32_t drained;	/* number of entries written in drain steps: after packets that
 				 * follow old entries had left the fabric */
 	/* the switch that lost its last link, or has links again; FTR_SW_NONE: none */

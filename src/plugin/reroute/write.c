@@ -417,9 +417,8 @@ static void write_all(struct push *p, uint32_t epoch)
 			continue;
 		if (p->r->sets.first_ms < 0 || ms < p->r->sets.first_ms)
 			p->r->sets.first_ms = ms;
-		p->r->sets.last_ms = FTR_MAX(p->r->sets.last_ms, ms);
-		if (p->block[i].step < p->r->first_late)
-			p->r->sets.hosts_ms = FTR_MAX(p->r->sets.hosts_ms, ms);
+		if (ms > p->r->sets.last_ms)
+			p->r->sets.last_ms = ms;
 	}
 }
 
