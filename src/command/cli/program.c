@@ -23,10 +23,11 @@ int cli_exec(const char *name, char **argv)
 	ssize_t n = readlink("/proc/self/exe", dir, sizeof(dir));
 	sigset_t ctrl_c;
 
-	/* Python would print a traceback during its imports; common.py unblocks the signal */
+	/* Python would print a traceback during its imports; common.py unblocks the signal.  ibfattree-simulate
+	 * is not in Python. */
 	sigemptyset(&ctrl_c);
 	sigaddset(&ctrl_c, SIGINT);
-	sigprocmask(SIG_BLOCK, &ctrl_c, NULL);
+	sigprocmask(strcmp(name, "simulate") ? SIG_BLOCK : SIG_UNBLOCK, &ctrl_c, NULL);
 	snprintf(program, sizeof(program), "ibfattree-%s", name);
 	if (n > 0 && n < (ssize_t)sizeof(dir)) {	/* not covered: without /proc */
 		dir[n] = '\0';
