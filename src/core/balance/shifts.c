@@ -31,6 +31,7 @@ void balance_bins_free(struct balance_loads *l)
 enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width, struct ftr_err *err)
 {
 	const struct balance_net *net = l->net;
+	size_t n;
 
 	balance_bins_free(l);
 	l->width = width;
@@ -38,11 +39,15 @@ enum ftr_status balance_bins_new(struct balance_loads *l, uint32_t width, struct
 	l->n_bins = (net->n_pos + width - 1) / width;
 	l->words = l->n_bins / 64 + 1;
 	l->many = UINT16_MAX;
-	l->bins = ftr_calloc((size_t)net->links.n_rows * l->n_bins + 1, sizeof(*l->bins));
+	n = (size_t)net->links.n_rows * l->n_bins + 1;
+	l->bins = ftr_reallocarray(NULL, n, sizeof(*l->bins));
 	l->full = ftr_calloc((size_t)net->links.n_rows * l->words + 1, sizeof(*l->full));
 	l->n_full = ftr_calloc(net->links.n_rows + 1u, sizeof(*l->n_full));
 	if (!l->bins || !l->full || !l->n_full)
 		return ftr_nomem(err, "counting %u shifts on %u links", net->n_pos, net->links.n_rows);
+	/* calloc() would be slow: a new page that is read before it is written has two page faults, and
+	 * the second one interrupts the cores of all other threads. */
+	memset(l->bins, 0, n * sizeof(*l->bins));
 	return FTR_OK;
 }
 
