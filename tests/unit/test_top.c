@@ -389,7 +389,7 @@ END_TEST
 
 START_TEST(missing_and_torn_files)
 {
-	start(30, 100, "vt100");
+	start(30, 160, "vt100");
 	until("! status", true);
 	until("No such file", true);
 	put_status("dmodc", "true", 0);
