@@ -128,10 +128,12 @@ static void fill_bins(struct balance_loads *l, uint32_t row, const uint16_t *flo
 {
 	uint16_t *bin = l->bins + (size_t)row * l->n_bins + begin / l->width;
 
-	for (uint32_t k = begin; k < end; k += l->width, bin++) {
-		*bin = 0;
+	for (uint32_t k = begin; k < end; k += l->width) {
+		uint32_t sum = 0;
+
 		for (uint32_t i = k; i < FTR_MIN(k + l->width, end); i++)
-			*bin = (uint16_t)(*bin + flows[i - begin]);
+			sum += flows[i - begin];
+		*bin++ = (uint16_t)sum;
 	}
 }
 
