@@ -478,7 +478,7 @@ static enum ftr_status turn_ddlr(const struct scene *z, struct ftr_ddlr *r, uint
 	struct ftr_ddlr_plan plan = { .done = false };
 
 	for (int i = 0; i < 8 && !plan.done; i++) {
-		TRY(ftr_ddlr_transition(r, z->f, z->carried, true, &plan, err));
+		TRY(ftr_ddlr_transition(r, z->f, z->carried, &plan, err));
 		*sum = fold(*sum, &plan.n, sizeof(plan.n));
 		ftr_ddlr_plan_fini(&plan);
 		ftr_ddlr_drained(r);

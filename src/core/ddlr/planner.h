@@ -76,8 +76,10 @@ struct ftr_ddlr {
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number; 1: the plane is not
 				 * clean */
+	uint32_t attempt;	/* the number of the attempt to find an order, from 0 */
 	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
+	uint32_t round;
 	uint32_t cap_write;
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
 				 * refused in this plan; parallel links do not count */

@@ -10,6 +10,10 @@
  * entries have been drained. If all LIDs are drained and a round changes nothing, the held LIDs keep
  * their current entries. These entries lead to the LIDs, except broken entries that no repair could
  * replace.
+ *
+ * Each LID is changed as early as the graph allows it, and this can be a dead end: its new
+ * dependencies exclude the change of another LID for ever. So if an order holds LIDs, others are
+ * tried, in which some LIDs do not change before a certain round.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +110,10 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct f
 }
 
 /* ---- transition -------------------------------------------------------- */
+
+#define ROUNDS_MAX (UINT16_MAX / FTR_DDLR_STEPS)
+#define ATTEMPTS_MAX 64u
+#define ENTRIES_MAX (1u << 21)	/* of all attempts */
 
 enum { NEW = 1, NO_ENTRY = 2 };
 
@@ -220,35 +228,60 @@ static void complete(struct ftr_ddlr *r, const uint8_t *held)
 	}
 }
 
-static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
-				     const struct ftr_tables *t, bool clear,
-				     uint8_t *differs, struct ftr_err *err)
+/* From this round on, all LIDs may change. */
+static uint32_t late_rounds(const struct ftr_ddlr *r)
 {
+	return r->attempt ? 1 + r->attempt / 8 : 0;
+}
+
+static bool is_late(const struct ftr_ddlr *r, uint32_t lid)
+{
+	return r->round < ftr_mix((uint64_t)r->attempt << 16 | lid) % (late_rounds(r) + 1);
+}
+
+/* Plan one round.  clear: as in an order. */
+static enum ftr_status plan_round(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
+				  bool clear, uint8_t *differs, struct ftr_err *err)
+{
+	struct ftr_ddlr_plan *p = r->plan;
+	uint32_t n = p->n, steps = p->n_steps;
 	bool quiet = !ftr_cdg_undrained(r->g), made = false;
 
+	p->held = p->n_steps = 0;
+	memset(differs, 0, r->f->max_lid + 1u);
 	mark_lids(r, of, t, differs);
 	for (uint32_t lid = 1; lid <= r->f->max_lid; lid++) {
-		enum ftr_status st;
+		enum ftr_status st = FTR_OK;
 
 		if (!differs[lid])
 			continue;
+		made = false;
 		ddlr_begin_lid(r, (ftr_lid)lid);
-		st = change_lid(r, of, t, differs[lid] & NO_ENTRY &&
-				(clear || r->f->owner[lid].kind == FTR_OWNER_NONE), &made, err);
+		if (!is_late(r, lid))
+			st = change_lid(r, of, t, differs[lid] & NO_ENTRY &&
+					(clear || r->f->owner[lid].kind == FTR_OWNER_NONE), &made, err);
 		if (st)
 			return st;
 		differs[lid] = !made;
-		r->plan->held += differs[lid];
+		p->held += differs[lid];
 	}
-	r->plan->done = !r->plan->held || (quiet && !r->plan->n);
-	if (r->plan->done)
+	p->done = !p->held || (quiet && p->n == n && r->round >= late_rounds(r));
+	p->n_steps += steps;
+	for (uint32_t i = n; i < p->n; i++) {
+		p->write[i].step = (uint16_t)(p->write[i].step + p->n_rounds * FTR_DDLR_STEPS);
+		r->of_lid[p->write[i].lid].in_plan = false;
+	}
+	p->n_rounds += p->n > n;
+	r->round++;
+	if (p->done)
 		complete(r, differs);
 	return FTR_OK;
 }
 
-enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric *nf,
-				    const struct ftr_tables *t, bool clear,
-				    struct ftr_ddlr_plan *plan, struct ftr_err *err)
+/* Plan one round, or all. */
+static enum ftr_status plan_rounds(struct ftr_ddlr *r, const struct ftr_fabric *nf,
+				   const struct ftr_tables *t, bool all,
+				   struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
 	ftr_sw *of = ftr_reallocarray(NULL, (size_t)r->f->n_sw + 1,
 				      sizeof(*of));
@@ -260,10 +293,68 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric 
 		st = match(r, nf, t, of, err);
 	else
 		st = ftr_nomem(err, "a transition");
-	if (!st)
-		st = change_tables(r, of, t, clear, differs, err);
+	while (!st) {
+		if (all)
+			ftr_ddlr_drained(r);
+		st = plan_round(r, of, t, all, differs, err);
+		if (!all || plan->done || plan->n_rounds == ROUNDS_MAX)
+			break;
+	}
 	ddlr_end_plan(r, st);
 	free(of);
 	free(differs);
+	return st;
+}
+
+enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric *nf,
+				    const struct ftr_tables *t, struct ftr_ddlr_plan *plan,
+				    struct ftr_err *err)
+{
+	return plan_rounds(r, nf, t, false, plan, err);
+}
+
+/* Try other orders from the same tables while LIDs are held. */
+static enum ftr_status try_others(const struct ftr_ddlr *r, const struct ftr_tables *from,
+				  const struct ftr_tables *t, struct ftr_ddlr_plan *plan,
+				  struct ftr_err *err)
+{
+	uint32_t most = FTR_MIN(ATTEMPTS_MAX, ENTRIES_MAX / (r->f->n_sw * (r->f->max_lid + 1u)));
+
+	for (uint32_t k = 1; k < most && plan->held; k++) {
+		struct ftr_ddlr_plan other = { .n = 0 }, worse;
+		struct ftr_ddlr *z = NULL;
+		enum ftr_status st = ftr_ddlr_new(r->sh, from, NULL, true, &z, err);
+
+		if (!st) {
+			z->attempt = k;
+			st = plan_rounds(z, r->f, t, true, &other, err);
+		}
+		ftr_ddlr_free(z);
+		if (st)
+			return st;
+		worse = other.held < plan->held ? *plan : other;
+		if (other.held < plan->held)
+			*plan = other;
+		ftr_ddlr_plan_fini(&worse);
+	}
+	return FTR_OK;
+}
+
+enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t,
+			       struct ftr_ddlr_plan *plan, struct ftr_err *err)
+{
+	struct ftr_tables *from = NULL;
+	enum ftr_status st = ftr_tables_new(r->f, false, &from, err);
+
+	*plan = (struct ftr_ddlr_plan){ .n = 0 };
+	if (!st) {
+		memcpy(from->lft, r->now->lft, (size_t)from->n_sw * from->stride);
+		st = plan_rounds(r, r->f, t, true, plan, err);
+	}
+	if (!st)
+		st = try_others(r, from, t, plan, err);
+	if (st)
+		ftr_ddlr_plan_fini(plan);
+	ftr_tables_free(from);
 	return st;
 }
