@@ -193,8 +193,8 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
  * that t does not have are cleared for all LIDs.  The step of a write of round r, from 0, is r *
  * FTR_DDLR_STEPS + its step in the round.  Drain before each round except the first.
  *
- * If LIDs are held, a limited number of other orders are tried, in which some LIDs change in later rounds.
- * The plan is the first one with the smallest number of held LIDs.
+ * If LIDs are held, up to 16 other orders are tried, with fewer in large fabrics.  The plan is the first
+ * one that holds the fewest LIDs.
  *
  * Errors as above.
  */

@@ -12,8 +12,10 @@
  * replace.
  *
  * Each LID is changed as early as the graph allows it, and this can be a dead end: its new
- * dependencies exclude the change of another LID for ever. So if an order holds LIDs, others are
- * tried, in which some LIDs do not change before a certain round.
+ * dependencies exclude the change of another LID for ever. So if an order holds LIDs, the way back
+ * from the new tables is planned, where other LIDs are changed early. The entries are then changed in
+ * the reverse order, as far as the graph allows it. (Packets in flight cause other dependencies in the
+ * reverse direction.) This is repeated with LIDs that go back later.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -112,8 +114,8 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct f
 /* ---- transition -------------------------------------------------------- */
 
 #define ROUNDS_MAX (UINT16_MAX / FTR_DDLR_STEPS)
-#define ATTEMPTS_MAX 64u
-#define ENTRIES_MAX (1u << 21)	/* of all attempts */
+#define WAYS_BACK_MAX 16u
+#define ENTRIES_MAX (1u << 21)	/* in the tables of all ways back */
 
 enum { NEW = 1, NO_ENTRY = 2 };
 
@@ -138,7 +140,7 @@ static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 
 /* List the new entries for the current LID or, with `clear`, the entries that the new tables do not
  * have, because packets that follow them cause dependencies.  Those on the present paths of switches
- * with an entry in the new tables are left out. */
+ * with an entry in the new tables are left out, and so are those that may only change later. */
 static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
 			     bool clear)
 {
@@ -155,27 +157,33 @@ static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct 
 		bool needed = r->col_of[s] || of[s] == FTR_SW_NONE || r->dead_sw[s];
 		ftr_port p = needed ? FTR_PORT_NONE : ftr_tables_get(t, of[s], r->lid);
 
-		if (!needed && (p == FTR_PORT_NONE) == clear && p != ddlr_entry(r, s))
-			add_change(r, &n, s, p);
 		r->col_of[s] = 0;
+		if (needed || (p == FTR_PORT_NONE) != clear || p == ddlr_entry(r, s))
+			continue;
+		if (r->first && r->first[(size_t)s * r->now->stride + r->lid] > r->round)
+			r->n_late++;
+		else
+			add_change(r, &n, s, p);
 	}
 	return n;
 }
 
 /* Change the entries for a LID together or, if the graph refuses that, one by one, as far as it
- * permits.  *made: false if it refused entries. */
+ * permits.  *made: false if it refused entries, or if some may only change later. */
 static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
 				  bool clear, bool *made, struct ftr_err *err)
 {
-	uint32_t n = clear ? list_changes(r, of, t, true) : 0, left = 0;
+	uint32_t late = r->n_late, left = 0, n = clear ? list_changes(r, of, t, true) : 0;
 	enum ftr_status st = n ? ddlr_try(r, r->col, n, FTR_HOW_NEW, made, err) : FTR_OK;
 
 	*made = true;
 	n = st || r->exit_sw == FTR_SW_NONE ? 0 : list_changes(r, of, t, false);
 	if (n)
 		st = column_change(r, n, FTR_HOW_NEW, made, err);
-	if (st || *made)
+	if (st || *made) {
+		*made = r->n_late == late;
 		return st;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		r->col[0] = r->col[i];
 		r->col[0].step = 0;
@@ -184,7 +192,7 @@ static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const st
 			return st;
 		left += ddlr_entry(r, r->col[0].sw) != r->col[0].after;
 	}
-	*made = !left;
+	*made = !left && r->n_late == late;
 	return FTR_OK;
 }
 
@@ -228,17 +236,6 @@ static void complete(struct ftr_ddlr *r, const uint8_t *held)
 	}
 }
 
-/* From this round on, all LIDs may change. */
-static uint32_t late_rounds(const struct ftr_ddlr *r)
-{
-	return r->attempt ? 1 + r->attempt / 8 : 0;
-}
-
-static bool is_late(const struct ftr_ddlr *r, uint32_t lid)
-{
-	return r->round < ftr_mix((uint64_t)r->attempt << 16 | lid) % (late_rounds(r) + 1);
-}
-
 /* Plan one round.  clear: as in an order. */
 static enum ftr_status plan_round(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
 				  bool clear, uint8_t *differs, struct ftr_err *err)
@@ -247,25 +244,23 @@ static enum ftr_status plan_round(struct ftr_ddlr *r, const ftr_sw *of, const st
 	uint32_t n = p->n, steps = p->n_steps;
 	bool quiet = !ftr_cdg_undrained(r->g), made = false;
 
-	p->held = p->n_steps = 0;
+	p->held = p->n_steps = r->n_late = 0;
 	memset(differs, 0, r->f->max_lid + 1u);
 	mark_lids(r, of, t, differs);
 	for (uint32_t lid = 1; lid <= r->f->max_lid; lid++) {
-		enum ftr_status st = FTR_OK;
+		enum ftr_status st;
 
 		if (!differs[lid])
 			continue;
-		made = false;
 		ddlr_begin_lid(r, (ftr_lid)lid);
-		if (!is_late(r, lid))
-			st = change_lid(r, of, t, differs[lid] & NO_ENTRY &&
-					(clear || r->f->owner[lid].kind == FTR_OWNER_NONE), &made, err);
+		st = change_lid(r, of, t, differs[lid] & NO_ENTRY &&
+				(clear || r->f->owner[lid].kind == FTR_OWNER_NONE), &made, err);
 		if (st)
 			return st;
 		differs[lid] = !made;
 		p->held += differs[lid];
 	}
-	p->done = !p->held || (quiet && p->n == n && r->round >= late_rounds(r));
+	p->done = !p->held || (quiet && p->n == n && !r->n_late);
 	p->n_steps += steps;
 	for (uint32_t i = n; i < p->n; i++) {
 		p->write[i].step = (uint16_t)(p->write[i].step + p->n_rounds * FTR_DDLR_STEPS);
@@ -313,31 +308,67 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric 
 	return plan_rounds(r, nf, t, false, plan, err);
 }
 
-/* Try other orders from the same tables while LIDs are held. */
-static enum ftr_status try_others(const struct ftr_ddlr *r, const struct ftr_tables *from,
-				  const struct ftr_tables *t, struct ftr_ddlr_plan *plan,
-				  struct ftr_err *err)
+/* Plan an order with a new planner.  first: see struct ftr_ddlr. */
+static enum ftr_status plan_anew(const struct ftr_shape *sh, const struct ftr_tables *from,
+				 const struct ftr_tables *to, const uint8_t *first,
+				 struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
-	uint32_t most = FTR_MIN(ATTEMPTS_MAX, ENTRIES_MAX / (r->f->n_sw * (r->f->max_lid + 1u)));
+	struct ftr_ddlr *r = NULL;
+	enum ftr_status st = ftr_ddlr_new(sh, from, NULL, true, &r, err);
 
-	for (uint32_t k = 1; k < most && plan->held; k++) {
-		struct ftr_ddlr_plan other = { .n = 0 }, worse;
-		struct ftr_ddlr *z = NULL;
-		enum ftr_status st = ftr_ddlr_new(r->sh, from, NULL, true, &z, err);
-
-		if (!st) {
-			z->attempt = k;
-			st = plan_rounds(z, r->f, t, true, &other, err);
-		}
-		ftr_ddlr_free(z);
-		if (st)
-			return st;
-		worse = other.held < plan->held ? *plan : other;
-		if (other.held < plan->held)
-			*plan = other;
-		ftr_ddlr_plan_fini(&worse);
+	*plan = (struct ftr_ddlr_plan){ .n = 0 };
+	if (!st) {
+		r->first = first;
+		st = plan_rounds(r, sh->f, to, true, plan, err);
 	}
-	return FTR_OK;
+	ftr_ddlr_free(r);
+	return st;
+}
+
+/* Plan way back k from `to`: LIDs change in a pseudo-random round below k or later.  Set first[] to its
+ * rounds in the reverse order. */
+static enum ftr_status plan_back(const struct ftr_shape *sh, const struct ftr_tables *from,
+				 const struct ftr_tables *to, uint32_t k, uint8_t *first,
+				 struct ftr_err *err)
+{
+	size_t size = (size_t)from->n_sw * from->stride;
+	struct ftr_ddlr_plan p;
+	enum ftr_status st;
+
+	for (size_t i = 0; i < size; i++)
+		first[i] = (uint8_t)(ftr_mix((uint64_t)k << 16 | i % from->stride) % k);
+	st = plan_anew(sh, to, from, first, &p, err);
+	memset(first, 0, size);
+	for (uint32_t i = 0; i < p.n; i++)
+		first[(size_t)p.write[i].sw * from->stride + p.write[i].lid] =
+			(uint8_t)(p.n_rounds - 1 - p.write[i].step / FTR_DDLR_STEPS);
+	ftr_ddlr_plan_fini(&p);
+	return st;
+}
+
+/* Replace the plan by orders that hold fewer LIDs. */
+static enum ftr_status try_reverse(const struct ftr_shape *sh, const struct ftr_tables *from,
+				   const struct ftr_tables *to, struct ftr_ddlr_plan *plan,
+				   struct ftr_err *err)
+{
+	size_t size = (size_t)from->n_sw * from->stride;
+	uint8_t *first = ftr_calloc(size + 1, 1);
+	enum ftr_status st = first ? FTR_OK : ftr_nomem(err, "an order");
+
+	for (uint32_t k = 1; plan->held && k <= FTR_MIN(WAYS_BACK_MAX, ENTRIES_MAX / size); k++) {
+		struct ftr_ddlr_plan p = { .n = 0 }, best = *plan;
+
+		if (!st)
+			st = plan_back(sh, from, to, k, first, err);
+		if (!st)
+			st = plan_anew(sh, from, to, first, &p, err);
+		if (st)
+			break;
+		*plan = p.held < best.held ? p : best;
+		ftr_ddlr_plan_fini(p.held < best.held ? &best : &p);
+	}
+	free(first);
+	return st == FTR_REFUSED ? FTR_OK : st;	/* `to` has a credit loop */
 }
 
 enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t,
@@ -352,7 +383,7 @@ enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t,
 		st = plan_rounds(r, r->f, t, true, plan, err);
 	}
 	if (!st)
-		st = try_others(r, from, t, plan, err);
+		st = try_reverse(r->sh, from, t, plan, err);
 	if (st)
 		ftr_ddlr_plan_fini(plan);
 	ftr_tables_free(from);
