@@ -114,8 +114,9 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct f
 /* ---- transition -------------------------------------------------------- */
 
 #define ROUNDS_MAX (UINT16_MAX / FTR_DDLR_STEPS)
-#define WAYS_BACK_MAX 16u
-#define ENTRIES_MAX (1u << 21)	/* in the tables of all ways back */
+/* Limits of the ways back: some tenths of a second. */
+#define WAYS_BACK_MAX 16
+#define TRIES_MAX (1u << 16)
 
 enum { NEW = 1, NO_ENTRY = 2 };
 
@@ -325,47 +326,41 @@ static enum ftr_status plan_anew(const struct ftr_shape *sh, const struct ftr_ta
 	return st;
 }
 
-/* Plan way back k from `to`: LIDs change in a pseudo-random round below k or later.  Set first[] to its
- * rounds in the reverse order. */
-static enum ftr_status plan_back(const struct ftr_shape *sh, const struct ftr_tables *from,
-				 const struct ftr_tables *to, uint32_t k, uint8_t *first,
-				 struct ftr_err *err)
-{
-	size_t size = (size_t)from->n_sw * from->stride;
-	struct ftr_ddlr_plan p;
-	enum ftr_status st;
-
-	for (size_t i = 0; i < size; i++)
-		first[i] = (uint8_t)(ftr_mix((uint64_t)k << 16 | i % from->stride) % k);
-	st = plan_anew(sh, to, from, first, &p, err);
-	memset(first, 0, size);
-	for (uint32_t i = 0; i < p.n; i++)
-		first[(size_t)p.write[i].sw * from->stride + p.write[i].lid] =
-			(uint8_t)(p.n_rounds - 1 - p.write[i].step / FTR_DDLR_STEPS);
-	ftr_ddlr_plan_fini(&p);
-	return st;
-}
-
-/* Replace the plan by orders that hold fewer LIDs. */
+/* Replace the plan by orders that hold fewer LIDs: the reverse of ways back, in which a LID changes in a
+ * pseudo-random round or later. */
 static enum ftr_status try_reverse(const struct ftr_shape *sh, const struct ftr_tables *from,
 				   const struct ftr_tables *to, struct ftr_ddlr_plan *plan,
 				   struct ftr_err *err)
 {
 	size_t size = (size_t)from->n_sw * from->stride;
-	uint8_t *first = ftr_calloc(size + 1, 1);
-	enum ftr_status st = first ? FTR_OK : ftr_nomem(err, "an order");
+	uint64_t tries = plan->refused + plan->n + size / 64;
+	uint8_t *first = ftr_calloc(size, 1);
+	enum ftr_status st = FTR_OK;
 
-	for (uint32_t k = 1; plan->held && k <= FTR_MIN(WAYS_BACK_MAX, ENTRIES_MAX / size); k++) {
-		struct ftr_ddlr_plan p = { .n = 0 }, best = *plan;
+	if (!first)
+		return ftr_nomem(err, "an order");
+	for (uint32_t k = 1; plan->held && k <= WAYS_BACK_MAX && tries < TRIES_MAX; k++) {
+		struct ftr_ddlr_plan back = { .n = 0 }, p = { .n = 0 };
 
-		if (!st)
-			st = plan_back(sh, from, to, k, first, err);
+		for (size_t i = 0; i < size; i++)
+			first[i] = (uint8_t)(ftr_mix((uint64_t)k << 16 | i % from->stride) % k);
+		st = plan_anew(sh, to, from, first, &back, err);
+		memset(first, 0, size);
+		for (uint32_t i = 0; i < back.n; i++)
+			first[(size_t)back.write[i].sw * from->stride + back.write[i].lid] =
+				(uint8_t)(back.n_rounds - 1 - back.write[i].step / FTR_DDLR_STEPS);
 		if (!st)
 			st = plan_anew(sh, from, to, first, &p, err);
+		tries += back.refused + back.n + p.refused + p.n;
+		ftr_ddlr_plan_fini(&back);
+		if (!st && p.held < plan->held) {
+			back = *plan;
+			*plan = p;
+			p = back;
+		}
+		ftr_ddlr_plan_fini(&p);
 		if (st)
 			break;
-		*plan = p.held < best.held ? p : best;
-		ftr_ddlr_plan_fini(p.held < best.held ? &best : &p);
 	}
 	free(first);
 	return st == FTR_REFUSED ? FTR_OK : st;	/* `to` has a credit loop */
