@@ -181,10 +181,9 @@ static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const st
 	n = st || r->exit_sw == FTR_SW_NONE ? 0 : list_changes(r, of, t, false);
 	if (n)
 		st = column_change(r, n, FTR_HOW_NEW, made, err);
-	if (st || *made) {
-		*made = r->n_late == late;
+	if (st)
 		return st;
-	}
+	n = *made ? 0 : n;
 	for (uint32_t i = 0; i < n; i++) {
 		r->col[0] = r->col[i];
 		r->col[0].step = 0;
