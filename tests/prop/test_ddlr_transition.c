@@ -229,11 +229,11 @@ START_TEST(transitions_to_other_tables)
 }
 END_TEST
 
-/* An order exists, which needs entries of a LID that change at different times (114, 198, 258), or entries that
- * are cleared before others change (50, 170). */
+/* An order exists, which needs entries of a LID that change at different times (114, 198, 258), entries that
+ * are cleared before others change (50, 170), or LIDs that change later than they could. */
 START_TEST(orders_are_found)
 {
-	static const uint64_t seed[] = { 50, 114, 170, 198, 258 };
+	static const uint64_t seed[] = { 50, 114, 170, 198, 258, 1650, 1850, 3638, 4662, 4826 };
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(seed); i++)
 		change(seed[i], true);
