@@ -311,7 +311,7 @@ START_TEST(waits_end)
 	ck_assert_uint_eq(left, 0);
 	ck_assert_msg(fake_logged(h, "packets in flight cannot be waited for within the time limit of 2000 ms") == (_i > 0),
 		      "%s", h->log);
-	ck_assert_msg(_i ? ibf_now_ms() - t0 < 2500 : ibf_now_ms() - t0 > 4000, "%s", h->log);
+	ck_assert_msg(_i ? ibf_now_ms() - t0 < 2500 : ibf_now_ms() - t0 > 3000, "%s", h->log);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -349,13 +349,11 @@ START_TEST(planner_fails)
 }
 END_TEST
 
-/* One bit of a step number of the first plan is wrong.  The plan is refused, even if this is the number of
- * the last step. */
+/* One bit of a step number of the first round is wrong, so that this write would follow later.  The plan
+ * is refused. */
 START_TEST(plan_changed)
 {
-	bool last = false;
-
-	for (unsigned int i = 0; i < 50 && !last; i++) {
+	for (unsigned int i = 0; i < 8; i++) {
 		char text[64];
 		struct fake *h = fake_new(&(struct fake_opts){
 			.fabric = odd_fabric(&odds[2]), .not_up = true, .options = ORDERED,
@@ -366,12 +364,10 @@ START_TEST(plan_changed)
 		hold_shortest(h, 2);
 		fake_check_sweep(h);
 		use_real_helper();
-		last = fake_logged(h, "the order of writes has 257 steps");
-		ck_assert_msg(last || fake_logged(h, "of its plan is impossible"), "%s", h->log);
+		ck_assert_msg(fake_logged(h, "of its plan is impossible"), "%s", h->log);
 		fake_check_healed(h);
 		fake_free(h);
 	}
-	ck_assert(last);
 }
 END_TEST
 
