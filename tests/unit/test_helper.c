@@ -435,6 +435,91 @@ START_TEST(cut_here)
 }
 END_TEST
 
+/* True if a plan with this write, and one after it, is taken. */
+static bool gets_plan(struct ftr_change first, struct ftr_change second)
+{
+	struct ftr_change w[] = { first, second };
+	const struct ftr_ddlr_plan plan = { .write = w, .n = 2 };
+	struct ftr_out o = { .n = 0 };
+	struct ftr_ddlr_plan got;
+	struct ftr_in in;
+	enum ftr_status st;
+
+	put_plan(&o, &plan);
+	in = (struct ftr_in){ .name = "a plan", .at = o.at, .end = o.at + o.n };
+	st = get_plan(&in, f, &got, &err);
+	if (!st)
+		ftr_ddlr_plan_fini(&got);
+	free(o.at);
+	return !st;
+}
+
+START_TEST(impossible_writes)
+{
+	ftr_lid lid;
+	struct ftr_lid_owner *owner;
+	struct ftr_swport *port;
+
+	make_parts();
+	lid = f->ep[0].lid;
+	const struct ftr_change good = { .sw = 1, .lid = lid, .after = 1, .step = 2 };
+	const struct ftr_change clear = { .sw = 1, .lid = lid, .after = FTR_PORT_NONE, .step = 2 };
+	const struct ftr_change last = { .sw = 1, .lid = lid, .after = 0, .step = 3 };
+	const struct ftr_change bad[] = {
+		{ .sw = 1, .lid = lid, .after = 1, .step = 0 },
+		{ .sw = f->n_sw, .lid = lid, .after = 1, .step = 2 },
+		{ .sw = 1, .lid = 0, .after = 1, .step = 2 },
+		{ .sw = 1, .lid = f->max_lid + 1, .after = 1, .step = 2 },
+		{ .sw = 1, .lid = lid, .after = f->sw[1].n_ports + 1, .step = 2 },
+	};
+	const struct ftr_change early[] = {	/* not after `good` */
+		good, { .sw = 1, .lid = lid, .after = 1, .step = 1 },
+		{ .sw = 0, .lid = lid, .after = 1, .step = 2 },
+	};
+	ck_assert(gets_plan(good, last) && gets_plan(clear, last));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert(!gets_plan(bad[i], last));
+	for (size_t i = 0; i < sizeof(early) / sizeof(early[0]); i++)
+		ck_assert(!gets_plan(good, early[i]));
+	port = (void *)(uintptr_t)ftr_fabric_port(f, 1, 1);
+	port->peer_kind = FTR_PEER_NONE;
+	ck_assert(!gets_plan(good, last) && gets_plan(clear, last));
+	owner = (void *)(uintptr_t)&f->owner[lid];
+	owner->kind = FTR_OWNER_NONE;
+	ck_assert(!gets_plan(last, (struct ftr_change){ .sw = 1, .lid = lid, .after = FTR_PORT_NONE, .step = 4 }));
+}
+END_TEST
+
+/* The greatest use of memory so far, in bytes. */
+static size_t peak(void)
+{
+	struct rusage u;
+
+	ck_assert(!getrusage(RUSAGE_SELF, &u));
+	return (size_t)u.ru_maxrss * 1024;
+}
+
+/* Memory is touched until a request arrives. */
+START_TEST(touches_memory)
+{
+	int pair[2];
+	size_t before = peak(), early;
+	char c;
+
+	ck_assert(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	pair[0] = fcntl(pair[0], F_DUPFD, SOCKET + 1);
+	ck_assert(pair[0] > SOCKET && dup2(pair[1], SOCKET) == SOCKET);
+	ck_assert_int_eq(send(pair[0], "x", 1, 0), 1);
+	touch_memory();
+	early = peak();
+	ck_assert_uint_lt(early - before, TOUCHED / 2);
+	ck_assert_int_eq(recv(SOCKET, &c, 1, 0), 1);
+	touch_memory();
+	ck_assert_uint_gt(peak() - early, TOUCHED / 2);
+	close(pair[0]);
+}
+END_TEST
+
 /* Returns the status of the search. */
 static enum ftr_status run_search(struct search_job *j)
 {
@@ -538,6 +623,8 @@ int main(void)
 	tcase_add_test(c, ends_early);
 	tcase_add_test(c, cut_requests);
 	tcase_add_test(c, cut_here);
+	tcase_add_test(c, impossible_writes);
+	tcase_add_test(c, touches_memory);
 	tcase_add_test(c, long_path);
 	tcase_add_test(c, searches);
 	tcase_add_test(c, runs_alone);
