@@ -10,6 +10,7 @@
 #include "fake/opensm.h"
 #include "lib/draw.h"
 #include "lib/suite.h"
+#include "osm/clock.h"
 #include "osm/metrics.h"
 #include <opensm/osm_multicast.h>
 
@@ -331,6 +332,34 @@ START_TEST(multicast)
 }
 END_TEST
 
+static unsigned int n_waits;
+
+static double no_time(void)
+{
+	return 0;
+}
+
+static bool wake_twice(pthread_cond_t *cond, pthread_mutex_t *mutex, double when)
+{
+	(void)cond;
+	(void)mutex;
+	ck_assert(when > 0);
+	return ++n_waits < 3;
+}
+
+/* A wait may end before its time, without a reason.  Then a sleep goes on. */
+START_TEST(spurious_wakeups)
+{
+	static const struct ibf_clock clock = { .now = no_time, .wait = wake_twice };
+	const struct ibf_clock *before = ibf_clock;
+
+	ibf_clock = &clock;
+	ibf_sleep_ms(5);
+	ibf_clock = before;
+	ck_assert_uint_eq(n_waits, 3);
+}
+END_TEST
+
 /* The load of a large fabric is not computed. */
 START_TEST(large_load)
 {
@@ -537,6 +566,7 @@ int main(void)
 	tcase_add_test(c, loop_beside_odd_hosts);
 	tcase_add_loop_test(c, ddlr_vls, 0, (int)FTR_ARRAY_LEN(vls));
 	tcase_add_test(c, multicast);
+	tcase_add_test(c, spurious_wakeups);
 	tcase_add_test(c, large_load);
 	tcase_add_test(c, table_vanishes);
 	tcase_add_test(c, no_longer_master);
