@@ -104,10 +104,14 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 	reported = n;
 	if (m == FAKE_LOCKED) {
 		fake_lose_late(h);	/* no packet lives that long */
-		if (rare_left() && want != THE_END && choose(2, 1, 0)) {
-			say("the routing gets no memory");
-			barrier(101, m);
-			h->no_memory = true;
+		if (rare_left() && want != THE_END)
+			n = choose(strchr(world.s->engine, ',') ? 3 : 2, 1, 0);
+		else
+			n = 0;
+		if (n) {
+			say("%s engine gets memory", n == 1 ? "no" : "only the second");
+			barrier(101, n);
+			*(n == 1 ? &h->no_memory : &h->no_memory_first) = true;
 		}
 	}
 	if (m == FAKE_PUSHING && stalled)
