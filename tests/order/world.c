@@ -123,6 +123,15 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 	fiber_park(MOMENT);
 }
 
+/* True if OpenSM does not reach all switches. */
+static bool some_missing(const struct fake *h)
+{
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		if (!h->osw[s])
+			return true;
+	return false;
+}
+
 static void *sweeper(void *arg)
 {
 	struct fake *h = arg;
@@ -138,7 +147,8 @@ static void *sweeper(void *arg)
 			reroute = false;
 			fake_reroute(h);
 		} else if (fake_sweep(h) && before == takeovers) {
-			world.wild = fake_marked(h);
+			/* a switch that a wild routing did not reach keeps its old entries */
+			world.wild = fake_marked(h) || (world.wild && some_missing(h));
 		}
 		pushing.is = false;
 		/* packets were lost; not if no engine has routed */
