@@ -11,7 +11,7 @@
  * lead to tables that connect all hosts.
  *
  * Of the allocations that are made by the same chain of calls (chains.h), the first fails alone, and
- * the last with all later ones.  By default the test tries all chains of a repair without lost packets,
+ * the last with all later ones.  By default the test tries all chains of a repair by dmodc and ddlr,
  * and some of the others; with FTR_SOAK=1, all.
  */
 #include <check.h>
@@ -33,7 +33,8 @@ static struct fake *start(int engine)
 		.pgft = "2;4,4;1,4;1,1", .engine = engines[engine],
 	});
 
-	wait_for_planner(h);
+	if (!strcmp(engines[engine], "ddlr"))
+		wait_for_planner(h);
 	return h;
 }
 
@@ -162,7 +163,7 @@ static void one(int engine, void (*what)(struct fake *h), unsigned long n,
 static void all(int engine, void (*what)(struct fake *h))
 {
 	unsigned long total = count(engine, what);
-	const bool each = getenv("FTR_SOAK") || what == cut_link;
+	const bool each = getenv("FTR_SOAK") || (what == cut_link && engine != 1);
 	const unsigned long every = each ? 1 : chains_count() / SAMPLE + 1;
 
 	ck_assert_uint_gt(total, 10);
