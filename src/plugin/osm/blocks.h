@@ -14,10 +14,12 @@
 
 /* Marks of a block.  UNKNOWN: its content is not known, it must be read.  UNSURE: a sweep should
  * write it even if it has the right content, because the switch may still carry out an older Set.
- * WRITTEN: it was written, and the Set was acknowledged. */
+ * WRITTEN: it was written, and the Set was acknowledged.  UNUSED: OpenSM has never written it, and it is
+ * above the LinearFDBTop of the switch. */
 #define IBF_BLOCK_UNKNOWN 1
 #define IBF_BLOCK_UNSURE 2
 #define IBF_BLOCK_WRITTEN 4
+#define IBF_BLOCK_UNUSED 8
 
 /* OpenSM's copy of a block has only entries with this port if the content of the block in the switch
  * is not known.  (No table sends 64 LIDs in succession to port 254.  If one did, the block would only

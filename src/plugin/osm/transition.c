@@ -188,6 +188,18 @@ static bool write_steps(struct change *x, uint32_t n)
 	return true;
 }
 
+/* Write the blocks that no packet uses before OpenSM raises LinearFDBTop.  Later all of them are in use at
+ * once, so they are written although this manager may be about to end. */
+static void write_unused(struct change *x)
+{
+	for (ftr_sw s = 0; s < x->f->n_sw; s++)
+		for (uint32_t b = 0; b < x->b.n; b++)
+			if (*ibf_block(&x->b, s, b) == IBF_BLOCK_UNUSED && !x->b.silent[s])
+				memcpy(ibf_sets_add(&x->b, s, b),
+				       ftr_tables_row(x->to, s) + b * FTR_LFT_BLOCK, FTR_LFT_BLOCK);
+	ibf_sets_send(&x->b);
+}
+
 /* ---- pairs of hosts ---------------------------------------------------------- */
 
 static bool is_host(const struct ftr_fabric *f, ftr_ep e)
@@ -545,6 +557,12 @@ static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *ro
 	return true;
 }
 
+static bool is_empty(const uint8_t *row, uint32_t block)
+{
+	row += block * FTR_LFT_BLOCK;
+	return *row == FTR_PORT_NONE && !memcmp(row, row + 1, FTR_LFT_BLOCK - 1);
+}
+
 /* Copy OpenSM's lft to x->now, and mark the blocks that are not known.  OpenSM's lock is held. */
 static void copy_lft(struct change *x)
 {
@@ -553,7 +571,7 @@ static void copy_lft(struct change *x)
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
 		uint8_t *row = ftr_tables_row(x->now, s);
-		uint32_t used = 0;
+		uint32_t used = 0, top = cl_ntoh16(sw->switch_info.lin_top);
 
 		memcpy(row, sw->lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
 		while (used <= f->max_lid && row[used] == FTR_PORT_NONE)
@@ -561,7 +579,9 @@ static void copy_lft(struct change *x)
 		for (uint32_t b = 0; b < x->b.n; b++)
 			if (used > f->max_lid || (!ibf_block_equal(x->now, x->to, s, b) &&
 						  !is_plausible(f, s, row, b)))
-				*ibf_block(&x->b, s, b) |= IBF_BLOCK_UNKNOWN | IBF_BLOCK_UNSURE;
+				*ibf_block(&x->b, s, b) = IBF_BLOCK_UNKNOWN | IBF_BLOCK_UNSURE;
+			else if (b * FTR_LFT_BLOCK > top && is_empty(row, b))
+				*ibf_block(&x->b, s, b) = IBF_BLOCK_UNUSED;
 	}
 }
 
@@ -766,8 +786,10 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 		x.plan = (struct ftr_transition){
 			.f = x.f, .now = x.now, .to = x.to, .silent = x.b.silent,
 		};
-		if (!st)
+		if (!st) {
+			write_unused(&x);
 			st = write_all(&x, &err);
+		}
 		if (why_not(&x, &err))
 			x.lost_known = !add_lost(&x, &unknown);
 		if (x.b.sets || x.b.failed)
