@@ -172,14 +172,13 @@ struct ibf_plugin {
 	bool own_reroute;	/* ibf_request_reroute was called since the last sweep began */
 	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
 				 * has not written them yet; 0: it has left none */
-	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
 	bool remain;		/* entries were not replaced because they need those of a switch that did not
 				 * answer; the next sweep replaces them */
 	struct ibf_generation *ranked;	/* the last routing; NULL: none yet */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
-	bool use_idle;		/* snapshots do not leave out these links */
-	bool in_use;		/* the switches may have carried packets at the last snapshot */
+	bool in_use;		/* the switches may have carried packets at the last snapshot, so it left
+				 * out these links */
 	/* The engine that made the last routing; NULL: not an engine of this plugin. */
 	struct ibf_engine *routed;
 	unsigned int n_engines;

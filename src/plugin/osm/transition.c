@@ -37,9 +37,7 @@
  * distribution.  So while tables are in use, a routing leaves out such links between switches
  * (snapshot.c).  When the sweep is done, the plugin requests a reroute, which adds them.  So the
  * links of a switch that returns become Active, it gets its table, and only then its neighbours
- * send packets through it.  Hosts of a leaf that returns get their paths in this reroute.  If the
- * fabric cannot be routed without these links, it is routed with them, because OpenSM activates no
- * link if no engine routes.
+ * send packets through it.  Hosts of a leaf that returns get their paths in this reroute.
  *
  * Steps.  If no mixture of the old and the new tables can have a credit loop (ftr_check_mixtures(),
  * which is quick), or if the channel dependencies of all states during the steps of
@@ -114,7 +112,6 @@ struct change {
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	bool other_ranks;	/* the last routing had other ranks */
 	uint32_t steps, rounds;
-	uint32_t unread;	/* number of blocks that were not read */
 	bool unsafe;		/* a credit loop was possible, and was reported */
 	bool only_silent;	/* all is written, except the entries of silent switches and those that
 				 * need them */
@@ -355,7 +352,7 @@ static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_
 {
 	struct rr_planner *r = NULL;
 	bool drained = false;
-	enum ftr_status st = x->unread + x->b.failed ?	/* the planner writes to all switches */
+	enum ftr_status st = x->b.n_silent ?	/* the planner writes to all switches */
 		ftr_fail(err, FTR_REFUSED, "a switch did not answer") : start_planner(x, &r, err);
 
 	for (bool done = false; !done; drained = true) {
@@ -449,7 +446,7 @@ static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 		if (ftr_transition_plan(&x->plan, err))
 			return FTR_NOMEM;
 	}
-	x->only_silent = x->b.failed + x->unread;
+	x->only_silent = x->b.n_silent;
 	return FTR_OK;
 }
 
@@ -557,10 +554,9 @@ static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *ro
 	return true;
 }
 
-static bool is_empty(const uint8_t *row, uint32_t block)
+static bool is_empty(const uint8_t *row, uint32_t n)
 {
-	row += block * FTR_LFT_BLOCK;
-	return *row == FTR_PORT_NONE && !memcmp(row, row + 1, FTR_LFT_BLOCK - 1);
+	return *row == FTR_PORT_NONE && !memcmp(row, row + 1, n - 1);
 }
 
 /* Copy OpenSM's lft to x->now, and mark the blocks that are not known.  OpenSM's lock is held. */
@@ -571,16 +567,16 @@ static void copy_lft(struct change *x)
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
 		uint8_t *row = ftr_tables_row(x->now, s);
-		uint32_t used = 0, top = cl_ntoh16(sw->switch_info.lin_top);
+		uint32_t top = cl_ntoh16(sw->switch_info.lin_top);
+		bool new;
 
 		memcpy(row, sw->lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
-		while (used <= f->max_lid && row[used] == FTR_PORT_NONE)
-			used++;
+		new = is_empty(row, f->max_lid + 1u);
 		for (uint32_t b = 0; b < x->b.n; b++)
-			if (used > f->max_lid || (!ibf_block_equal(x->now, x->to, s, b) &&
-						  !is_plausible(f, s, row, b)))
+			if (new || (!ibf_block_equal(x->now, x->to, s, b) && !is_plausible(f, s, row, b)))
 				*ibf_block(&x->b, s, b) = IBF_BLOCK_UNKNOWN | IBF_BLOCK_UNSURE;
-			else if (b * FTR_LFT_BLOCK > top && is_empty(row, b))
+			else if (b * FTR_LFT_BLOCK > top &&
+				 is_empty(row + b * FTR_LFT_BLOCK, FTR_LFT_BLOCK))
 				*ibf_block(&x->b, s, b) = IBF_BLOCK_UNUSED;
 	}
 }
@@ -591,7 +587,7 @@ static void add_silent(struct change *x)
 	for (ftr_sw s = 0; s < x->f->n_sw; s++)
 		for (uint32_t b = 0; b < x->b.n; b++)
 			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
-				x->b.silent[s] = 1;
+				ibf_sets_silent(&x->b, s);
 }
 
 /* Read the unknown blocks.  Switches that do not answer are silent. */
@@ -602,7 +598,6 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 					     err);
 
 	add_silent(x);
-	x->unread += (uint32_t)failed;
 	ibf_clear_invalid(x->f, x->now, x->to);
 	return st;
 }
@@ -695,18 +690,9 @@ static const char *why_not(struct change *x, const struct ftr_err *err)
 {
 	if (err->msg[0])
 		return err->msg;
-	if (x->b.failed + x->unread)
+	if (x->b.n_silent)
 		return "a write or a read was not acknowledged";
 	return may_write(x) ? NULL : "this manager is no longer the master, or ends";
-}
-
-static uint32_t count_silent(const struct change *x)
-{
-	uint32_t n = 0;
-
-	for (ftr_sw s = 0; s < x->f->n_sw; s++)
-		n += x->b.silent[s];
-	return n;
 }
 
 /* Log what was written, and, if `why` is not NULL, what remains.  OpenSM may write the table of one silent
@@ -722,12 +708,11 @@ static void report(struct change *x, const char *why)
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
 	if (x->plan.f && (!left.entries || !has_entries(x->now)))
 		rest = false;
-	if (rest && x->plan.f && (!may_write(x) || (x->only_silent && count_silent(x) == 1))) {
+	if (rest && x->plan.f && (!may_write(x) || (x->only_silent && x->b.n_silent == 1))) {
 		ibf_log(x->p, IBF_TRANSITION, "%s: %s; the next %s replaces the remaining %s", x->name, why,
 			may_write(x) ? "sweep" : "master", ibf_count(left.entries, "entry", "entries").s);
 	} else if (rest) {
 		x->p->unordered_at = ibf_now_ms();
-		x->p->unordered_pairs = x->lost_known ? x->n_pairs : 0;
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
 			x->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
 			"the tables in use were", why, x->lost_known ? pairs_text(x, text) : "unknown");
@@ -755,8 +740,8 @@ bool ibf_transition_over(struct ibf_plugin *p)
 	bool remain = p->remain;
 
 	if (p->unordered_at)
-		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
-			ibf_count(p->unordered_pairs, "pair", "pairs").s, ibf_now_ms() - p->unordered_at);
+		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries within %.0f ms",
+			ibf_now_ms() - p->unordered_at);
 	forget_rest(p);
 	return remain;
 }
