@@ -27,7 +27,7 @@ class Store:
         self.study = study
         self.version = version
         try:
-            for name in ('', 'fabrics', 'parts', 'log'):
+            for name in ('fabrics', 'parts', 'log'):
                 os.makedirs(os.path.join(path, name), exist_ok=True)
         except OSError as e:
             raise StoreError(f'{e.filename}: {e.strerror}') from e
