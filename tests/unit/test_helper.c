@@ -395,8 +395,8 @@ END_TEST
 START_TEST(ends_early)
 {
 	struct ftr_out o = { .n = 0 };
-	char path[] = "/tmp/ibf-result-XXXXXX", text[64];
-	int fd = mkstemp(path);
+	char path[TEMP_ROOM], text[TEMP_ROOM + 10];
+	int fd = temp_file(path, "ibf-result");
 	struct helper *h;
 	struct ftr_in in;
 
