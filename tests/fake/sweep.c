@@ -239,8 +239,10 @@ static void set_fwd_tables(struct fake *h, uint16_t lids)
 	h->sets = h->changed_blocks = h->changed_entries = 0;
 	fake_lock(h);
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
-		if (h->osw[s])
+		if (h->osw[s]) {
 			h->sw[s].top = lids;
+			h->osw[s]->switch_info.lin_top = cl_hton16(lids);
+		}
 	fake_unlock(h);
 	for (uint32_t b = 0; b <= (uint32_t)lids / FTR_LFT_BLOCK; b++)
 		for (ftr_sw s = 0; s < h->fab->n_sw; s++)

@@ -359,6 +359,41 @@ START_TEST(drains_change)
 }
 END_TEST
 
+/* A switch does not take its new table.  A drain ends only when it has. */
+static void lose_sets(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	fate->lose_request = p->set && p->to == *(const ftr_sw *)ctx;
+}
+
+START_TEST(drain_needs_all_tables)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "2;2,4;1,4;1,1", .options = _i ? "transition plain\n" : "",
+	});
+	ftr_sw leaf = fake_leaf(h, 1);
+	struct ftr_drain part = {
+		.guid = h->fab->sw[leaf].guid, .port = fake_uplink(h, leaf, 0), .by = "test",
+	};
+	struct ftr_drains d = { .request = 7, .n = 1, .part = &part };
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
+	ck_assert(write_drains(path, &d));
+	await_request(h, "request=0x7 drained=1 part");
+	fake_set_fate(h, lose_sets, &leaf);
+	(void)!fake_sweep(h);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "not acknowledged; the next sweep replaces the remaining "), !_i);
+	ck_assert_uint_eq(fake_events(h, "\"request\":\"0x7\""), 0);
+	fake_release(h);
+	fake_check_sweep(h);
+	ck_assert_uint_eq(fake_events(h, "\"request\":\"0x7\""), 1);
+	ck_assert_uint_eq(fake_logged(h, "IBF121"), 0);
+	ck_assert(!unlink(path));
+	fake_free(h);
+}
+END_TEST
+
 /* ---- repairs ------------------------------------------------------------------------------------ */
 
 /* The only link of a leaf fails and returns before OpenSM has swept: the events are those of a switch. */
@@ -686,6 +721,7 @@ int main(void)
 	tcase_add_test(c, new_options);
 	tcase_add_loop_test(c, own_state, 0, 3);
 	tcase_add_test(c, drains_change);
+	tcase_add_loop_test(c, drain_needs_all_tables, 0, 2);
 	tcase_add_test(c, only_link);
 	tcase_add_test(c, returning_links_of_others);
 	tcase_add_test(c, trap_without_path);

@@ -54,8 +54,7 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 	return n;
 }
 
-static void log_routed(const struct ibf_engine *e,
-		       const struct ibf_generation *gen)
+static void log_routed(const struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	const struct ftr_tables_diff *changes = &gen->changes;
 	const double *ms = gen->ms;
@@ -64,8 +63,7 @@ static void log_routed(const struct ibf_engine *e,
 	char subtree[FTR_NAME_MAX + 192] = "", balance[96] = "", turns[256] = "";
 
 	if (gen->stats.root != FTR_SW_NONE)
-		snprintf(subtree, sizeof(subtree),
-			 "; root %s, %s on detours",
+		snprintf(subtree, sizeof(subtree), "; root %s, %s on detours",
 			 ibf_sw_name(f, gen->stats.root).s,
 			 ibf_count(gen->stats.detours, "host pair", "host pairs").s);
 	/* The lower bound includes pairs without a path, so the ratio is logged only if there
@@ -78,8 +76,7 @@ static void log_routed(const struct ibf_engine *e,
 		snprintf(turns, sizeof(turns), "; %s %s",
 			 ibf_count(gen->stats.n_turns, "extra turn connects",
 				   "extra turns connect").s,
-			 ibf_count(gen->stats.extra_pairs, "host pair",
-				   "host pairs").s);
+			 ibf_count(gen->stats.extra_pairs, "host pair", "host pairs").s);
 	ibf_log(e->plugin, IBF_ROUTED,
 		"%s: %s (%s), %s, %s, %s (%u not on leaves), %s, %s, %s, %s between switches (%u horizontal), %s; without a path: %s, %"
 		PRIu64 " host and switch, %s%s%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %s in %s of %s",
@@ -362,7 +359,6 @@ static enum ftr_status route_snapshot(struct ibf_engine *e)
 static enum ftr_status route(struct ibf_engine *e)
 {
 	struct ibf_plugin *p = e->plugin;
-	enum ftr_status st;
 
 	warn_cache(p);
 	if (p->own_reroute) {
@@ -371,13 +367,7 @@ static enum ftr_status route(struct ibf_engine *e)
 		p->own_reroute = false;
 	}
 	ibf_fast_post(p->fast, RR_EV_ROUTING);
-	st = route_snapshot(e);
-	if (st && p->idle_links) {
-		p->use_idle = true;
-		st = route_snapshot(e);
-		p->use_idle = false;
-	}
-	return st;
+	return route_snapshot(e);
 }
 
 /* ---- callbacks ---------------------------------------------------------- */

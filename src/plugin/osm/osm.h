@@ -172,12 +172,13 @@ struct ibf_plugin {
 	bool own_reroute;	/* ibf_request_reroute was called since the last sweep began */
 	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
 				 * has not written them yet; 0: it has left none */
-	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
+	bool remain;		/* entries were not replaced because they need those of a switch that did not
+				 * answer; the next sweep replaces them */
 	struct ibf_generation *ranked;	/* the last routing; NULL: none yet */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
-	bool use_idle;		/* snapshots do not leave out these links */
-	bool in_use;		/* the switches may have carried packets at the last snapshot */
+	bool in_use;		/* the switches may have carried packets at the last snapshot, so it left
+				 * out these links */
 	/* The engine that made the last routing; NULL: not an engine of this plugin. */
 	struct ibf_engine *routed;
 	unsigned int n_engines;
@@ -355,8 +356,8 @@ enum ftr_status ibf_without_loop(struct ibf_plugin *p, const struct ftr_fabric *
 				 const struct ftr_tables *now, const struct ftr_tables *new,
 				 struct ftr_tables **out, struct ftr_err *err);
 /* OpenSM has written the tables of the last routing: log the time if ibf_transition left entries
- * to it. */
-void ibf_transition_over(struct ibf_plugin *p);
+ * to it.  Returns true if entries remain for another sweep. */
+bool ibf_transition_over(struct ibf_plugin *p);
 
 /* commit.c: copy all tables to OpenSM's new_lft, or none on failure.  write: false to count
  * the changes only. */
