@@ -126,6 +126,7 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* published generation; NULL: none yet */
 	struct ibf_generation *complete;	/* last published routing of a complete fabric;
 						 * NULL: none yet */
+	struct ibf_generation *whole;	/* last published routing without drained links; NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
 	char vls_text[FTR_ERR_MAX];	/* the last choice of VLs that was logged, or "" */
