@@ -361,6 +361,7 @@ static enum ftr_status route_snapshot(struct ibf_engine *e)
 static enum ftr_status route(struct ibf_engine *e)
 {
 	struct ibf_plugin *p = e->plugin;
+	enum ftr_status st;
 
 	warn_cache(p);
 	if (p->own_reroute) {
@@ -369,7 +370,13 @@ static enum ftr_status route(struct ibf_engine *e)
 		p->own_reroute = false;
 	}
 	ibf_fast_post(p->fast, RR_EV_ROUTING);
-	return route_snapshot(e);
+	st = route_snapshot(e);
+	if (st && p->idle_links) {
+		p->use_idle = true;
+		st = route_snapshot(e);
+		p->use_idle = false;
+	}
+	return st;
 }
 
 /* ---- callbacks ---------------------------------------------------------- */

@@ -178,8 +178,8 @@ struct ibf_plugin {
 	struct ibf_generation *ranked;	/* the last routing; NULL: none yet */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
-	bool in_use;		/* the switches may have carried packets at the last snapshot, so it left
-				 * out these links */
+	bool use_idle;		/* snapshots do not leave out these links */
+	bool in_use;		/* the switches may have carried packets at the last snapshot */
 	/* The engine that made the last routing; NULL: not an engine of this plugin. */
 	struct ibf_engine *routed;
 	unsigned int n_engines;
