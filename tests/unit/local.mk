@@ -27,7 +27,9 @@ tests_unit_test_no_memory_LDADD = libhelper.a libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_file
 tests_unit_test_file_SOURCES = tests/unit/test_file.c
-tests_unit_test_file_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_file_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
+tests_unit_test_file_LDFLAGS = -Wl,--wrap=fstat -Wl,--wrap=pread -Wl,--wrap=ftruncate \
+	-Wl,--wrap=write -Wl,--wrap=close -Wl,--wrap=fclose
 tests_unit_test_file_LDADD = $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_fabric

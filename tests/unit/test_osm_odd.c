@@ -10,7 +10,9 @@
 #include "fake/opensm.h"
 #include "lib/draw.h"
 #include "lib/suite.h"
+#include "osm/clock.h"
 #include "osm/metrics.h"
+#include "osm/transport.h"
 #include <opensm/osm_multicast.h>
 
 static const char tree[] = "2;2,2;1,2;1,1";
@@ -331,6 +333,68 @@ START_TEST(multicast)
 }
 END_TEST
 
+static void answer_late(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	(void)ctx;
+	fate->back_ms = p->plugin ? 20 : 0;
+}
+
+/* As many requests as possible are in flight, and none is answered within the time after which it is
+ * also sent over its other route. */
+START_TEST(full_window)
+{
+	static struct rr_smp job[IBF_SMP_WINDOW_MAX + 20];
+	const struct rr_smp_policy policy = {
+		.window = IBF_SMP_WINDOW_MAX, .timeout = 100, .tries = 3, .hedge = 5,
+	};
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
+	double began = ibf_now_ms();
+
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(job); i++) {
+		job[i] = (struct rr_smp){ .attr = RR_ATTR_PORT_INFO, .mod = 1, .n_routes = 2 };
+		for (unsigned int k = 0; k < 2; k++) {
+			job[i].route[k].hops = 1;
+			job[i].route[k].path[1] = h->fab->ep[h->sm].port_num;
+		}
+	}
+	fake_set_fate(h, answer_late, NULL);
+	ck_assert_uint_eq(ibf_smp_run(plugin(h)->smp, job, FTR_ARRAY_LEN(job), &policy), 0);
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(job); i++)
+		ck_assert_int_eq(job[i].state, RR_SMP_DONE);
+	ck_assert(ibf_now_ms() - began >= 40 && ibf_now_ms() - began < 60);
+	fake_set_fate(h, NULL, NULL);
+	fake_free(h);
+}
+END_TEST
+
+static unsigned int n_waits;
+
+static double no_time(void)
+{
+	return 0;
+}
+
+static bool wake_twice(pthread_cond_t *cond, pthread_mutex_t *mutex, double when)
+{
+	(void)cond;
+	(void)mutex;
+	ck_assert(when > 0);
+	return ++n_waits < 3;
+}
+
+/* A wait may end before its time, without a reason.  Then a sleep goes on. */
+START_TEST(spurious_wakeups)
+{
+	static const struct ibf_clock clock = { .now = no_time, .wait = wake_twice };
+	const struct ibf_clock *before = ibf_clock;
+
+	ibf_clock = &clock;
+	ibf_sleep_ms(5);
+	ibf_clock = before;
+	ck_assert_uint_eq(n_waits, 3);
+}
+END_TEST
+
 /* The load of a large fabric is not computed. */
 START_TEST(large_load)
 {
@@ -537,6 +601,8 @@ int main(void)
 	tcase_add_test(c, loop_beside_odd_hosts);
 	tcase_add_loop_test(c, ddlr_vls, 0, (int)FTR_ARRAY_LEN(vls));
 	tcase_add_test(c, multicast);
+	tcase_add_test(c, full_window);
+	tcase_add_test(c, spurious_wakeups);
 	tcase_add_test(c, large_load);
 	tcase_add_test(c, table_vanishes);
 	tcase_add_test(c, no_longer_master);

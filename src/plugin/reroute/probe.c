@@ -116,7 +116,7 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out)
 			};
 	}
 	for (uint32_t i = 0; i < sh->n_absent; i++) {
-		if (n == FTR_PORT_MAX)	/* not covered: each link has a port of its own */
+		if (n == FTR_PORT_MAX)	/* a port may have another link now */
 			break;
 		const struct ftr_link *a = &sh->absent[i];
 
