@@ -37,7 +37,9 @@
  * distribution.  So while tables are in use, a routing leaves out such links between switches
  * (snapshot.c).  When the sweep is done, the plugin requests a reroute, which adds them.  So the
  * links of a switch that returns become Active, it gets its table, and only then its neighbours
- * send packets through it.  Hosts of a leaf that returns get their paths in this reroute.
+ * send packets through it.  Hosts of a leaf that returns get their paths in this reroute.  If the
+ * fabric cannot be routed without these links (IBF207), it is routed with them, because OpenSM activates
+ * no link if no engine routes; then packets may be lost until they are Active.
  *
  * Steps.  If no mixture of the old and the new tables can have a credit loop (ftr_check_mixtures(),
  * which is quick), or if the channel dependencies of all states during the steps of
