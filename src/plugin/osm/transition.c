@@ -44,7 +44,7 @@
  * Steps.  If no mixture of the old and the new tables can have a credit loop (ftr_check_mixtures(),
  * which is quick), or if the channel dependencies of all states during the steps of
  * <ftr/transition.h> have no cycle (<ftr/cdg.h>), these steps suffice.  Otherwise the planner of
- * ddlr (<ftr/ddlr.h>) changes LID after LID, and packets in flight are waited for.
+ * ddlr (<ftr/ddlr.h>) plans rounds of changes, and packets in flight are waited for between them.
  *
  * Packets may also follow entries of before the last repairs and routings, which the graph does not
  * contain.  They are waited for, unless the same ranks prove each time that no mixture has a credit
