@@ -352,14 +352,14 @@ static enum ftr_status try_reverse(const struct ftr_shape *sh, const struct ftr_
 			st = plan_anew(sh, from, to, first, &p, err);
 		tries += back.refused + back.n + p.refused + p.n;
 		ftr_ddlr_plan_fini(&back);
-		if (!st && p.held < plan->held) {
-			back = *plan;
-			*plan = p;
-			p = back;
-		}
-		ftr_ddlr_plan_fini(&p);
 		if (st)
 			break;
+		if (p.held < plan->held) {
+			ftr_ddlr_plan_fini(plan);
+			*plan = p;
+		} else {
+			ftr_ddlr_plan_fini(&p);
+		}
 	}
 	free(first);
 	return st == FTR_REFUSED ? FTR_OK : st;	/* `to` has a credit loop */
@@ -376,7 +376,7 @@ enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t,
 		memcpy(from->lft, r->now->lft, (size_t)from->n_sw * from->stride);
 		st = plan_rounds(r, r->f, t, true, plan, err);
 	}
-	if (!st)
+	if (!st && plan->held)
 		st = try_reverse(r->sh, from, t, plan, err);
 	if (st)
 		ftr_ddlr_plan_fini(plan);
