@@ -349,8 +349,8 @@ START_TEST(planner_fails)
 }
 END_TEST
 
-/* One bit of a step number of the first round is wrong, so that this write would follow later.  The plan
- * is refused. */
+/* One bit of a step number of the first round is wrong, so that this write would follow later.  The
+ * plan is refused. */
 START_TEST(plan_changed)
 {
 	for (unsigned int i = 0; i < 8; i++) {
