@@ -299,15 +299,17 @@ static bool same_input(struct ibf_engine *e, const struct ibf_generation *old,
 }
 
 /* If an earlier routing had the same input, replace *gen by its generation, so that nothing is computed
- * and checked again.  This is so in a sweep without changes; and when a switch or a link returns: the
+ * and checked again.  This is so in a sweep without changes; when a switch or a link returns: the
  * first routing leaves out its links, which are not Active yet, and the second one has the fabric from
- * before the failure.  (With ddlr the VLs depend on options of OpenSM, too.) */
+ * before the failure; and when nothing is drained any more.  (With VLs the input includes options of
+ * OpenSM.) */
 static bool routed_before(struct ibf_engine *e, struct ibf_generation **gen)
 {
 	struct ibf_generation *old = same_input(e, e->gen, *gen) ? e->gen :
-		same_input(e, e->complete, *gen) ? e->complete : NULL;
+		same_input(e, e->complete, *gen) ? e->complete :
+		same_input(e, e->whole, *gen) ? e->whole : NULL;
 
-	if (!old || e->ops->sl2vl)
+	if (!old || old->vls || (e->ops->sl2vl && e->plugin->osm->subn.opt.qos))
 		return false;
 	old = ibf_generation_get(old);
 	memcpy(old->ms, (*gen)->ms, sizeof(old->ms));
@@ -359,6 +361,7 @@ static enum ftr_status route_snapshot(struct ibf_engine *e)
 static enum ftr_status route(struct ibf_engine *e)
 {
 	struct ibf_plugin *p = e->plugin;
+	enum ftr_status st;
 
 	warn_cache(p);
 	if (p->own_reroute) {
@@ -367,7 +370,13 @@ static enum ftr_status route(struct ibf_engine *e)
 		p->own_reroute = false;
 	}
 	ibf_fast_post(p->fast, RR_EV_ROUTING);
-	return route_snapshot(e);
+	st = route_snapshot(e);
+	if (st && p->idle_links) {
+		p->use_idle = true;
+		st = route_snapshot(e);
+		p->use_idle = false;
+	}
+	return st;
 }
 
 /* ---- callbacks ---------------------------------------------------------- */

@@ -126,6 +126,7 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* published generation; NULL: none yet */
 	struct ibf_generation *complete;	/* last published routing of a complete fabric;
 						 * NULL: none yet */
+	struct ibf_generation *whole;	/* last published routing without drained links; NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
 	char vls_text[FTR_ERR_MAX];	/* the last choice of VLs that was logged, or "" */
@@ -177,8 +178,8 @@ struct ibf_plugin {
 	struct ibf_generation *ranked;	/* the last routing; NULL: none yet */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
-	bool in_use;		/* the switches may have carried packets at the last snapshot, so it left
-				 * out these links */
+	bool use_idle;		/* snapshots do not leave out these links */
+	bool in_use;		/* the switches may have carried packets at the last snapshot */
 	/* The engine that made the last routing; NULL: not an engine of this plugin. */
 	struct ibf_engine *routed;
 	unsigned int n_engines;

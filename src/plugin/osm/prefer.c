@@ -500,7 +500,7 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 		return;
 	if (r->stage == IBF_ADOPTING)
 		ibf_adopt_report(e, gen);
-	if (gen == e->gen || gen == e->complete) {	/* routed again */
+	if (gen == e->gen || gen == e->complete || gen == e->whole) {	/* routed again */
 		note_displaced(e, gen);
 		return;
 	}

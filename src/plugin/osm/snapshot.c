@@ -112,7 +112,7 @@ static const osm_physp_t *usable_remote(const osm_physp_t *p)
  * no data (transition.c). */
 static bool is_idle(const struct snap *s, const osm_physp_t *p, const osm_physp_t *r)
 {
-	return s->p->in_use && !is_active(p, r);
+	return s->p->in_use && !s->p->use_idle && !is_active(p, r);
 }
 
 /* True if a link between switches is Active: this fabric was already up before OpenSM started. */
