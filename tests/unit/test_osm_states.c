@@ -371,9 +371,7 @@ START_TEST(drain_needs_all_tables)
 		.pgft = "2;2,4;1,4;1,1", .options = _i ? "transition plain\n" : "",
 	});
 	ftr_sw leaf = fake_leaf(h, 1);
-	struct ftr_drain part = {
-		.guid = h->fab->sw[leaf].guid, .port = fake_uplink(h, leaf, 0), .by = "test",
-	};
+	struct ftr_drain part = { .guid = h->fab->sw[leaf].guid, .port = fake_uplink(h, leaf, 0), .by = "test" };
 	struct ftr_drains d = { .request = 7, .n = 1, .part = &part };
 	char path[128];
 
@@ -426,7 +424,7 @@ START_TEST(undrained)
 	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "3;4,4,4;1,4,4;1,1,1", .engine = engine[_i] });
 	size_t size = (size_t)h->fab->n_sw * (h->fab->max_lid + 1u);
 	uint32_t changed = 0;
-	uint8_t *before;
+	uint8_t *before, *now;
 	struct ftr_rng r;
 
 	ftr_rng_seed(&r, 5);
@@ -442,8 +440,6 @@ START_TEST(undrained)
 		struct ftr_drains d = { .request = 2 * s, .part = &part };
 
 		for (uint32_t n = 2; h->sh->tree.rank[s] == 1 && n-- > 0;) {
-			uint8_t *now;
-
 			ask(h, &d, n);
 			now = tables(h);
 			changed += memcmp(before, now, size) != 0;
