@@ -578,7 +578,7 @@ enum memory { FREE, REQUEST, NO_MEMORY };
  * fixed number. */
 static bool touches(enum memory m)
 {
-	struct rlimit none = { 1 << 20, 1 << 20 };
+	struct rlimit unlimited, little;
 	struct rusage before, after;
 	int pair[2], how;
 	pid_t pid;
@@ -590,9 +590,13 @@ static bool touches(enum memory m)
 	if (!pid) {
 		dup2(pair[1], SOCKET);
 		getrusage(RUSAGE_SELF, &before);
-		if (m == NO_MEMORY && setrlimit(RLIMIT_AS, &none))
+		getrlimit(RLIMIT_AS, &unlimited);
+		little = unlimited;
+		little.rlim_cur = 1 << 20;
+		if (m == NO_MEMORY && setrlimit(RLIMIT_AS, &little))
 			_exit(99);
 		touch_memory();
+		setrlimit(RLIMIT_AS, &unlimited);
 		getrusage(RUSAGE_SELF, &after);
 		_exit(after.ru_maxrss - before.ru_maxrss > (long)(TOUCHED / 2048));
 	}

@@ -289,18 +289,23 @@ static const char *pairs_text(const struct change *x, char text[PAIRS_TEXT])
 
 /* ---- credit loops ----------------------------------------------------------- */
 
-/* Carry out a plan of the planner of ddlr. */
-static enum ftr_status write_plan(struct change *x, const struct ftr_ddlr_plan *plan,
-				  struct ftr_err *err)
+/* Carry out the round of a plan that begins with write *i.  *i: set to the first write of the next one. */
+static enum ftr_status write_round(struct change *x, const struct ftr_ddlr_plan *plan, uint32_t *i,
+				   struct ftr_err *err)
 {
-	if (plan->n_steps >= FTR_TRANSITION_LAST)
-		return ftr_fail(err, FTR_REFUSED, "the order of writes has %u steps", plan->n_steps);
+	uint32_t round = plan->write[*i].step / FTR_DDLR_STEPS, last = 0;
+
 	memset(x->plan.step, FTR_TRANSITION_NONE, (size_t)x->now->n_sw * x->now->stride);
-	for (uint32_t i = 0; i < plan->n; i++)
-		x->plan.step[(size_t)plan->write[i].sw * x->now->stride + plan->write[i].lid] =
-			plan->write[i].step;
-	return write_steps(x, plan->n_steps) ? FTR_OK :
-		ftr_fail(err, FTR_REFUSED, "a switch did not answer");
+	for (; *i < plan->n && plan->write[*i].step / FTR_DDLR_STEPS == round; ++*i) {
+		const struct ftr_change *w = &plan->write[*i];
+
+		last = w->step % FTR_DDLR_STEPS;
+		x->plan.step[(size_t)w->sw * x->now->stride + w->lid] = (uint8_t)last;
+	}
+	if (last >= FTR_TRANSITION_LAST)
+		return ftr_fail(err, FTR_REFUSED, "the order of writes has %u steps", last);
+	x->rounds++;
+	return write_steps(x, last) ? FTR_OK : ftr_fail(err, FTR_REFUSED, "a switch did not answer");
 }
 
 /* Wait until the packets that were sent before this time have left.  FTR_REFUSED: this would take longer
@@ -352,26 +357,22 @@ static enum ftr_status start_planner(struct change *x, struct rr_planner **r, st
  * that it cannot change. */
 static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_err *err)
 {
+	struct ftr_ddlr_plan plan = { .n = 0 };
 	struct rr_planner *r = NULL;
-	bool drained = false;
 	enum ftr_status st = x->b.n_silent ?	/* the planner writes to all switches */
 		ftr_fail(err, FTR_REFUSED, "a switch did not answer") : start_planner(x, &r, err);
 
-	for (bool done = false; !done; drained = true) {
-		struct ftr_ddlr_plan plan = { .n = 0 };
-
-		if (!st)
-			st = rr_planner_transition(r, x->plan.to, drained, true, &plan, err);
+	if (!st)
+		st = rr_planner_transition(r, x->plan.to, false, true, &plan, err);
+	*held = plan.held;
+	for (uint32_t i = 0; i < plan.n;) {
+		st = write_round(x, &plan, &i, err);
+		if (!st && (i < plan.n || plan.held))
+			st = drain(x, ibf_now_ms(), err);
 		if (st)
 			break;
-		done = plan.done;
-		*held = plan.held;
-		x->rounds += plan.n > 0;
-		st = write_plan(x, &plan, err);
-		ftr_ddlr_plan_fini(&plan);
-		if (!st && !done)
-			st = drain(x, ibf_now_ms(), err);
 	}
+	ftr_ddlr_plan_fini(&plan);
 	if (st && rr_ddlr_warning(err) == RR_WARN_PLANNER)
 		atomic_fetch_add(&x->p->helper_failures, 1);
 	rr_planner_free(r);
