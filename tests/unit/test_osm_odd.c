@@ -592,6 +592,44 @@ START_TEST(idle_link_is_needed)
 }
 END_TEST
 
+/* While the Sets of a routing travel, other threads of OpenSM can take its lock. */
+struct attempts {
+	uint32_t taken, failed;
+};
+
+static void take_lock(void *ctx, struct fake *h)
+{
+	struct attempts *x = ctx;
+	bool taken = !pthread_rwlock_trywrlock(&h->osm->lock.lock);
+
+	x->taken += taken;
+	x->failed += !taken;
+	if (taken)
+		pthread_rwlock_unlock(&h->osm->lock.lock);
+}
+
+START_TEST(lock_is_free)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
+	ftr_sw leaf = fake_leaf(h, 1);
+	struct attempts x = { 0 };
+
+	h->written_ctx = &x;
+	h->written = take_lock;
+	for (int i = 0; i < 4; i++) {
+		fake_link_quietly(h, leaf, fake_uplink(h, leaf, 1), i % 2);
+		fake_check_sweep(h);
+		fake_check_sweep(h);
+	}
+	h->written = NULL;
+	ck_assert_uint_gt(fake_logged(h, "IBF010"), 0);
+	ck_assert_uint_gt(x.taken, 0);
+	ck_assert_uint_eq(x.failed, 0);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("odd data of OpenSM");
@@ -609,6 +647,7 @@ int main(void)
 	tcase_add_test(c, other_notices);
 	tcase_add_test(c, no_text);
 	tcase_add_test(c, idle_link_is_needed);
+	tcase_add_test(c, lock_is_free);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
