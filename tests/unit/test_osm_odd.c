@@ -594,34 +594,35 @@ END_TEST
 
 /* While the Sets of a routing travel, other threads of OpenSM can take its lock. */
 struct attempts {
+	struct fake *h;
 	uint32_t taken, failed;
 };
 
-static void take_lock(void *ctx, struct fake *h)
+static void take_lock(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 {
 	struct attempts *x = ctx;
-	bool taken = !pthread_rwlock_trywrlock(&h->osm->lock.lock);
+	bool taken = !pthread_rwlock_trywrlock(&x->h->osm->lock.lock);
 
-	x->taken += taken;
-	x->failed += !taken;
+	(void)fate;
+	x->taken += taken && p->plugin && p->set;
+	x->failed += !taken && p->plugin && p->set;
 	if (taken)
-		pthread_rwlock_unlock(&h->osm->lock.lock);
+		pthread_rwlock_unlock(&x->h->osm->lock.lock);
 }
 
 START_TEST(lock_is_free)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
 	ftr_sw leaf = fake_leaf(h, 1);
-	struct attempts x = { 0 };
+	struct attempts x = { .h = h };
 
-	h->written_ctx = &x;
-	h->written = take_lock;
+	fake_set_fate(h, take_lock, &x);
 	for (int i = 0; i < 4; i++) {
 		fake_link_quietly(h, leaf, fake_uplink(h, leaf, 1), i % 2);
 		fake_check_sweep(h);
 		fake_check_sweep(h);
 	}
-	h->written = NULL;
+	fake_release(h);
 	ck_assert_uint_gt(fake_logged(h, "IBF010"), 0);
 	ck_assert_uint_gt(x.taken, 0);
 	ck_assert_uint_eq(x.failed, 0);
