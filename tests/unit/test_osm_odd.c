@@ -548,6 +548,89 @@ START_TEST(no_text)
 }
 END_TEST
 
+static const struct ftr_engine_ops *real_ops;
+static int failures;
+
+static enum ftr_status route_later(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
+				   struct ftr_team *team, struct ftr_tables *out,
+				   struct ftr_route_stats *stats, struct ftr_err *err)
+{
+	return failures-- > 0 ? ftr_fail(err, FTR_REFUSED, "not yet") :
+		real_ops->route(sh, opts, team, out, stats, err);
+}
+
+/* A link has come up but is not Active, and the engine refuses the fabric without it: the second
+ * attempt uses it. */
+START_TEST(idle_link_is_needed)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree, .not_up = true });
+	ftr_sw leaf = fake_leaf(h, 1);
+	ftr_port port = fake_uplink(h, leaf, 1);
+	struct ftr_engine_ops ops;
+	struct ibf_engine *e;
+
+	fake_link_quietly(h, leaf, port, false);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
+	e = plugin(h)->routed;
+	ops = *e->ops;
+	fake_link_quietly(h, leaf, port, true);
+	real_ops = e->ops;
+	ops.route = route_later;
+	e->ops = &ops;
+	failures = 1;
+	ibf_engine_publish(e, NULL);	/* there is no routing that could be used again */
+	fake_check_sweep(h);
+	ck_assert_msg(fake_logged(h, "dmodc refuses to route: not yet") == 1 && !fake_logged(h, "IBF210"), "%s", h->log);
+	ck_assert_uint_eq(fake_logged(h, "IBF210"), 0);
+	ck_assert_uint_eq(plugin(h)->routed->gen->fabric->n_sw_links, h->fab->n_sw_links);
+	fake_check_sweep(h);
+	fake_check_sweep(h);
+	e->ops = real_ops;
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* While the Sets of a routing travel, other threads of OpenSM can take its lock. */
+struct attempts {
+	struct fake *h;
+	uint32_t taken, failed;
+};
+
+static void take_lock(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	struct attempts *x = ctx;
+	bool taken = !pthread_rwlock_trywrlock(&x->h->osm->lock.lock);
+
+	(void)fate;
+	x->taken += taken && p->plugin && p->set;
+	x->failed += !taken && p->plugin && p->set;
+	if (taken)
+		pthread_rwlock_unlock(&x->h->osm->lock.lock);
+}
+
+START_TEST(lock_is_free)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
+	ftr_sw leaf = fake_leaf(h, 1);
+	struct attempts x = { .h = h };
+
+	fake_set_fate(h, take_lock, &x);
+	for (int i = 0; i < 4; i++) {
+		fake_link_quietly(h, leaf, fake_uplink(h, leaf, 1), i % 2);
+		fake_check_sweep(h);
+		fake_check_sweep(h);
+	}
+	fake_release(h);
+	ck_assert_uint_gt(fake_logged(h, "IBF010"), 0);
+	ck_assert_uint_gt(x.taken, 0);
+	ck_assert_uint_eq(x.failed, 0);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("odd data of OpenSM");
@@ -564,6 +647,8 @@ int main(void)
 	tcase_add_test(c, no_longer_master);
 	tcase_add_test(c, other_notices);
 	tcase_add_test(c, no_text);
+	tcase_add_test(c, idle_link_is_needed);
+	tcase_add_test(c, lock_is_free);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -371,9 +371,7 @@ START_TEST(drain_needs_all_tables)
 		.pgft = "2;2,4;1,4;1,1", .options = _i ? "transition plain\n" : "",
 	});
 	ftr_sw leaf = fake_leaf(h, 1);
-	struct ftr_drain part = {
-		.guid = h->fab->sw[leaf].guid, .port = fake_uplink(h, leaf, 0), .by = "test",
-	};
+	struct ftr_drain part = { .guid = h->fab->sw[leaf].guid, .port = fake_uplink(h, leaf, 0), .by = "test" };
 	struct ftr_drains d = { .request = 7, .n = 1, .part = &part };
 	char path[128];
 
@@ -394,7 +392,6 @@ START_TEST(drain_needs_all_tables)
 }
 END_TEST
 
-/* Links have failed, and other switches are drained and in use again: the tables are those of before. */
 static uint8_t *tables(const struct fake *h)
 {
 	size_t row = h->fab->max_lid + 1u;
@@ -420,13 +417,14 @@ static void ask(struct fake *h, struct ftr_drains *d, uint32_t n)
 	ck_assert(n || !unlink(path));
 }
 
+/* Links have failed, and other switches are drained and in use again: the tables are those of before. */
 START_TEST(undrained)
 {
 	static const char *const engine[] = { "dmodc", "sftree", "ddlr" };
 	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "3;4,4,4;1,4,4;1,1,1", .engine = engine[_i] });
 	size_t size = (size_t)h->fab->n_sw * (h->fab->max_lid + 1u);
 	uint32_t changed = 0;
-	uint8_t *before;
+	uint8_t *before, *now;
 	struct ftr_rng r;
 
 	ftr_rng_seed(&r, 5);
@@ -440,18 +438,14 @@ START_TEST(undrained)
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++) {
 		struct ftr_drain part = { .guid = h->fab->sw[s].guid, .by = "test" };
 		struct ftr_drains d = { .request = 2 * s, .part = &part };
-		uint8_t *now;
 
-		if (h->sh->tree.rank[s] != 1)
-			continue;
-		ask(h, &d, 1);
-		now = tables(h);
-		changed += memcmp(before, now, size) != 0;
-		free(now);
-		ask(h, &d, 0);
-		now = tables(h);
-		ck_assert_mem_eq(before, now, size);
-		free(now);
+		for (uint32_t n = 2; h->sh->tree.rank[s] == 1 && n-- > 0;) {
+			ask(h, &d, n);
+			now = tables(h);
+			changed += memcmp(before, now, size) != 0;
+			ck_assert(n || !memcmp(before, now, size));
+			free(now);
+		}
 	}
 	ck_assert_uint_gt(changed, 0);
 	free(before);

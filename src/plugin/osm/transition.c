@@ -39,7 +39,7 @@
  * links of a switch that returns become Active, it gets its table, and only then its neighbours
  * send packets through it.  Hosts of a leaf that returns get their paths in this reroute.  If the
  * fabric cannot be routed without these links (IBF207), it is routed with them, because OpenSM activates
- * no link if no engine routes; then packets may be lost until they are Active.
+ * no link if no engine routes.  Then packets may be lost.
  *
  * Steps.  If no mixture of the old and the new tables can have a credit loop (ftr_check_mixtures(),
  * which is quick), or if the channel dependencies of all states during the steps of
@@ -70,8 +70,7 @@
  * switch is left to OpenSM from then on, and the remaining steps are planned again: no entry is
  * written whose new path needs an unwritten entry of this switch, and no entry is cleared.
  * Its old and its new entries may both be in use: all other entries on the path from a new entry are
- * written before it.  So OpenSM may write its table in any order.  The next sweep replaces the other
- * remaining entries.
+ * written before it.  So OpenSM may write its table in any order.  The next sweep replaces the rest.
  *
  * The new plan needs no new judgement.  Whenever all new entries on the new path of each written entry are
  * written, too, a packet follows old entries up to the first written one, and then its new path.  So each
