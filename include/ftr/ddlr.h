@@ -63,6 +63,8 @@
  *	  transition(new tables) -> plan: send, drained(), repeat until plan.done
  *	ftr_ddlr_free
  *
+ * Or, without faults: ftr_ddlr_new, order(new tables) -> plan for the whole transition, ftr_ddlr_free.
+ *
  * The planner assumes that every plan is sent completely.  If a write fails, free the planner and
  * make a new one.  The results depend on the arguments only.
  */
@@ -92,6 +94,7 @@ struct ftr_ddlr_plan {
 	struct ftr_change *write;	/* sorted by (step, switch, LID); step: from 1 */
 	uint32_t n;
 	uint32_t n_steps;
+	uint32_t n_rounds;	/* number of rounds with writes; see ftr_ddlr_order() */
 	uint32_t n_switches;	/* number of switches with a write */
 	uint64_t how[FTR_N_HOWS];	/* number of writes by enum ftr_ddlr_how */
 	/* number of entries that still lead onto a link that is down, although their switch and the
@@ -168,21 +171,36 @@ void ftr_ddlr_drained(struct ftr_ddlr *r);
 /*
  * Plan the transition to t, full tables for the damaged fabric nf.  The faults of nf must have
  * been reported before by ftr_ddlr_to.  An entry stays as it is if the path in t does not reach the
- * LID, or if t has no entry there.  Exception: for LIDs without an owner, and, if `clear` is true, for
- * all LIDs, each call clears entries that t does not have, except on the present paths of switches
- * that have an entry in t.  So some of them may be left when plan->done is true.  If the new entries
- * for a LID would close a cycle with the entries that packets still follow, they are tried one by
- * one, and the LID is held if some of them keep their old value.  Send the plan, drain, and call
- * again with the same tables, until plan->done is true.
+ * LID, or if t has no entry there.  Exception: for LIDs without an owner, each call clears entries that
+ * t does not have, except on the present paths of switches that have an entry in t.  So some of them
+ * may be left when plan->done is true.  If the new entries for a LID would close a cycle with the
+ * entries that packets still follow, they are tried one by one, and the LID is held if some of them
+ * keep their old value.  Send the plan, drain, and call again with the same tables, until plan->done is
+ * true.
  *
  * FTR_INVAL: t does not fit nf; nf has a switch that the planner's fabric does not have; or a
  * switch has another number of ports in nf than in the planner's fabric.  FTR_NOMEM.
  */
 enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
 				    const struct ftr_fabric *nf,
-				    const struct ftr_tables *t, bool clear,
+				    const struct ftr_tables *t,
 				    struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err) FTR_MUST_USE;
+
+/*
+ * Plan the whole transition to t, full tables for the planner's fabric.  The planner is new and without
+ * options, and can only be freed afterwards.  The rounds are those of ftr_ddlr_transition(), but entries
+ * that t does not have are cleared for all LIDs.  The step of a write of round r, from 0, is r *
+ * FTR_DDLR_STEPS + its step in the round.  Drain before each round except the first.
+ *
+ * If LIDs are held, up to 16 other orders are tried, with fewer in large fabrics.  The plan is the first
+ * one that holds the fewest LIDs.
+ *
+ * Errors as above.
+ */
+#define FTR_DDLR_STEPS 256
+enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t,
+			       struct ftr_ddlr_plan *plan, struct ftr_err *err) FTR_MUST_USE;
 
 void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
 

@@ -66,7 +66,6 @@ extern "C" {
 #endif
 
 #define FTR_SIM_VLS 8		/* maximum number of data VLs */
-#define FTR_SIM_PS UINT64_C(1)
 #define FTR_SIM_NS UINT64_C(1000)
 #define FTR_SIM_US UINT64_C(1000000)
 #define FTR_SIM_MS UINT64_C(1000000000)

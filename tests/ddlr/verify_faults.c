@@ -224,7 +224,7 @@ static const char *hand_over(struct tally *t)
 		what = "the damaged fabric is not routed";
 	for (unsigned int i = 0; !done && !what && i < 30; i++) {
 		ftr_ddlr_drained(world->r);
-		if (ftr_ddlr_transition(world->r, f, to, false, &p, &err)) {
+		if (ftr_ddlr_transition(world->r, f, to, &p, &err)) {
 			fprintf(stderr, "%s\n", err.msg);
 			what = "a transition is refused";
 			break;

@@ -312,7 +312,7 @@ static void new_switch(struct fake *h, ftr_sw s)
 	sw->num_ports = (uint8_t)n->physp_tbl_size;
 	sw->need_update = 2;
 	h->osw[s] = n->sw = sw;
-	sw->switch_info.lin_top = cl_hton16(h->fab->max_lid);
+	sw->switch_info.lin_top = cl_hton16(h->sw[s].top ? h->sw[s].top : h->fab->max_lid);
 	cl_qmap_insert(&h->osm->subn.sw_guid_tbl, n->node_info.node_guid,
 		       &sw->map_item);
 	know(h, n, h->sw_port[s], h->fab->sw[s].lid, h->fab->sw[s].lmc);

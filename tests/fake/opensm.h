@@ -124,7 +124,8 @@ struct fake {
 	fake_moment_fn moment;
 	void *moment_ctx;
 	bool fail_routing;	/* set by tests: the stock engine fails */
-	bool no_memory;		/* set by tests: no engine gets memory in the next routing */
+	/* Set by tests: in the next routing, no engine gets memory, or not the first one that is called. */
+	bool no_memory, no_memory_first;
 	/* Called after each Set of a table, while the mutex of fake/wire.c is held; may be NULL. */
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;

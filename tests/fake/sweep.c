@@ -193,11 +193,11 @@ static struct osm_routing_engine *find_engine(struct fake *h, const char *name,
 static void choose_engine(struct fake *h)
 {
 	const char *w = h->osm->subn.opt.routing_engine_names;
-	bool no_memory = h->no_memory;
+	bool no_memory = h->no_memory, first = h->no_memory_first;
 
 	h->osm->routing_engine_used = NULL;
-	h->no_memory = false;
-	if (no_memory)
+	h->no_memory = h->no_memory_first = false;
+	if (no_memory || first)
 		ftr_alloc_fail_at(1);
 	while (*(w += strspn(w, ","))) {
 		size_t len = strcspn(w, ",");
@@ -205,11 +205,14 @@ static void choose_engine(struct fake *h)
 
 		if (re && try_engine(h, re))
 			break;
+		if (first)
+			ftr_alloc_fail_at(0);
 		w += len;
 	}
+	ftr_alloc_fail_at(0);
 	if (no_memory)
-		ftr_alloc_fail_at(0);
-	else if (!h->osm->routing_engine_used)
+		return;
+	if (!h->osm->routing_engine_used)
 		try_engine(h, h->osm->default_routing_engine);
 }
 
@@ -236,8 +239,10 @@ static void set_fwd_tables(struct fake *h, uint16_t lids)
 	h->sets = h->changed_blocks = h->changed_entries = 0;
 	fake_lock(h);
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
-		if (h->osw[s])
+		if (h->osw[s]) {
 			h->sw[s].top = lids;
+			h->osw[s]->switch_info.lin_top = cl_hton16(lids);
+		}
 	fake_unlock(h);
 	for (uint32_t b = 0; b <= (uint32_t)lids / FTR_LFT_BLOCK; b++)
 		for (ftr_sw s = 0; s < h->fab->n_sw; s++)

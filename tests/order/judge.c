@@ -222,6 +222,14 @@ static bool is_makeshift(void)
 	return false;
 }
 
+/* True if the first engine of the list has routed. */
+static bool is_first(const struct fake *h)
+{
+	const char *name = h->osm->routing_engine_used ? h->osm->routing_engine_used->name : "";
+
+	return !strncmp(world.s->engine, name, strlen(name));
+}
+
 void judge_end(void)
 {
 	struct fake *h = world.h;
@@ -231,8 +239,9 @@ void judge_end(void)
 
 	fiber_control(NULL, NULL);
 	fake_control(h, false);
-	/* a sweep sets links Active; then the fast path uses them, which the next sweep confirms */
-	for (int i = 0; i < 2 && world.s->alone; i++) {
+	/* a sweep sets links Active; then the fast path uses them, which the next sweep confirms; after a
+	 * routing of the second engine, OpenSM asks the first one again */
+	for (int i = 0; i < 2 && (world.s->alone || !is_first(h)); i++) {
 		fake_sweep(h);
 		fake_settle(h);
 	}

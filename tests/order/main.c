@@ -44,6 +44,12 @@ static const struct scenario scenario[] = {
 	{ "late", "dmodc", FIVE, "-0-11", 2, true },
 	{ "stall", "dmodc", FIVE, "-0R", 1, true },
 	{ "eight", "dmodc", EIGHT, "-0", 0, false },
+	{ "engines", "dmodc,sftree", FOUR, "-0", 1, false },
+	{ "engines-reroute", "ddlr,dmodc", FOUR, "R-0", 1, false },
+	{ "engines-restart", "dmodc,ddlr", FOUR, "-0X", 1, false },
+	{ "three", "dmodc", FIVE, "-0-11S", 0, false },
+	{ "three-reroute", "dmodc", FOUR, "-0R+0", 0, false },
+	{ "three-restart", "dmodc", FOUR, "-0+0X", 0, false },
 };
 
 static const char usage[] =
@@ -154,6 +160,7 @@ static struct scenario find_scenario(const char *name, char *text, size_t room)
 static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
 {
 	static const char *const engine[] = { "dmodc", "sftree", "ddlr" };
+	static const char *const two[] = { "dmodc,sftree", "sftree,ddlr", "ddlr,dmodc" };
 	static const char *const pgft[] = {
 		FOUR, FIVE, EIGHT, "2;3,4;1,3;1,1", "3;2,2,2;1,2,2;1,1,1", "3;2,2,3;1,2,2;1,1,2",
 	};
@@ -171,6 +178,8 @@ static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
 		s.pgft = pgft[ftr_rng_below(&rng, FTR_ARRAY_LEN(pgft))];
 		s.rare = ftr_rng_below(&rng, 7);
 		draw_script(&rng, script);
+		if (!ftr_rng_below(&rng, 4))
+			s.engine = two[ftr_rng_below(&rng, FTR_ARRAY_LEN(two))];
 		if (fixed)
 			s = find_scenario(fixed, text, sizeof(text));
 		snprintf(name, sizeof(name), "%s/%s/%s/%u%s", s.engine, s.pgft, s.script, s.rare,

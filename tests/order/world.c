@@ -104,10 +104,14 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 	reported = n;
 	if (m == FAKE_LOCKED) {
 		fake_lose_late(h);	/* no packet lives that long */
-		if (rare_left() && want != THE_END && choose(2, 1, 0)) {
-			say("the routing gets no memory");
-			barrier(101, m);
-			h->no_memory = true;
+		if (rare_left() && want != THE_END)
+			n = choose(strchr(world.s->engine, ',') ? 3 : 2, 1, 0);
+		else
+			n = 0;
+		if (n) {
+			say("%s engine gets memory", n == 1 ? "no" : "only the second");
+			barrier(101, n);
+			*(n == 1 ? &h->no_memory : &h->no_memory_first) = true;
 		}
 	}
 	if (m == FAKE_PUSHING && stalled)
@@ -117,6 +121,15 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 	pushing.quiet = false;
 	moment = m;
 	fiber_park(MOMENT);
+}
+
+/* True if OpenSM does not reach all switches. */
+static bool some_missing(const struct fake *h)
+{
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		if (!h->osw[s])
+			return true;
+	return false;
 }
 
 static void *sweeper(void *arg)
@@ -134,7 +147,8 @@ static void *sweeper(void *arg)
 			reroute = false;
 			fake_reroute(h);
 		} else if (fake_sweep(h) && before == takeovers) {
-			world.wild = fake_marked(h);
+			/* a switch that a wild routing did not reach keeps its old entries */
+			world.wild = fake_marked(h) || (world.wild && some_missing(h));
 		}
 		pushing.is = false;
 		/* packets were lost; not if no engine has routed */

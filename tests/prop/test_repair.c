@@ -538,7 +538,7 @@ START_TEST(plane_with_a_dead_link)
 		ck_assert(!ftr_shape_new(cut, NULL, NULL, &sh, &err));
 		ck_assert(!ftr_tables_new(cut, false, &to, &err));
 		ck_assert(!ftr_engine_find("ddlr")->route(sh, NULL, NULL, to, NULL, &err));
-		ck_assert(!ftr_ddlr_transition(x.r, cut, to, false, &p, &err));
+		ck_assert(!ftr_ddlr_transition(x.r, cut, to, &p, &err));
 		ck_assert(p.done);
 		ftr_ddlr_plan_fini(&p);
 		ftr_ddlr_guarantee(x.r, &g);
@@ -581,9 +581,9 @@ START_TEST(invalid_arguments)
 	/* tables of another fabric are refused */
 	ck_assert(!ftr_tables_new(other, true, &t, &err));
 	ck_assert_int_eq(ftr_ddlr_new(x.sh, t, NULL, false, &r, &err), FTR_INVAL);
-	ck_assert_int_eq(ftr_ddlr_transition(x.r, other, t, false, &p, &err),
+	ck_assert_int_eq(ftr_ddlr_transition(x.r, other, t, &p, &err),
 			 FTR_INVAL);
-	ck_assert_int_eq(ftr_ddlr_transition(x.r, other, x.t, false, &p, &err),
+	ck_assert_int_eq(ftr_ddlr_transition(x.r, other, x.t, &p, &err),
 			 FTR_INVAL);
 	ftr_tables_free(t);
 	ftr_fabric_free(other);
@@ -636,14 +636,14 @@ START_TEST(other_links)
 		ck_assert(i ? p.unrepaired > 0 : !p.unrepaired);	/* there is no other path */
 		ftr_ddlr_plan_fini(&p);
 		ck_assert(!ftr_tables_new(now[i], true, &t, &err));
-		ck_assert_int_eq(ftr_ddlr_transition(x.r, now[i], t, false, &p, &err),
+		ck_assert_int_eq(ftr_ddlr_transition(x.r, now[i], t, &p, &err),
 				 i == 3 ? FTR_INVAL : FTR_OK);
 		if (i == 3)
 			ck_assert_str_eq(err.msg, "a switch has 1 ports now, but had 4 before");
 		else
 			ftr_ddlr_plan_fini(&p);
 		t->max_lid--;
-		ck_assert_int_eq(ftr_ddlr_transition(x.r, now[i], t, false, &p, &err), FTR_INVAL);
+		ck_assert_int_eq(ftr_ddlr_transition(x.r, now[i], t, &p, &err), FTR_INVAL);
 		ck_assert_ptr_nonnull(strstr(err.msg, "do not fit a fabric of 3 switches"));
 		t->max_lid++;
 		ftr_tables_free(t);

@@ -28,6 +28,40 @@ case_hostile_files() {
 	[[ -p $T/sim/sm/ibfattree-events.jsonl ]] || fail 'the FIFO was replaced'
 }
 
+# ibfattree.conf is not what opensm expects: the log says why, all options have their defaults, and
+# the engine routes.
+case_hostile_options() {
+	local kind reason
+	gen kary:2,2
+	sim_start "$T/sim" "$T/fabric.net"
+	while IFS='|' read -r kind reason; do
+		rm -rf "$T/c.conf"
+		case $kind in
+		directory) mkdir "$T/c.conf" ;;
+		zero) ln -s /dev/zero "$T/c.conf" ;;
+		fifo) mkfifo "$T/c.conf" ;;
+		mark) printf '\xef\xbb\xbfbalance load\n' >"$T/c.conf" ;;
+		dos) printf 'threads 1\r\nbalance\tload\r\n' >"$T/c.conf" ;;
+		esac
+		osm_start sm <<-EOF
+		event_plugin_name ibfattree
+		routing_engine dmodc
+		event_plugin_options ibfattree:$T/c.conf
+		EOF
+		osm_wait sm "$patience" 'SUBNET UP'
+		logged "$reason"
+		logged 'IBF002: dmodc'
+		osm_stop sm
+	done <<-EOF
+	missing|ERR IBF201: $T/c.conf: cannot open
+	directory|ERR IBF201: $T/c.conf: refused: it is not a regular file
+	zero|ERR IBF201: $T/c.conf: refused: it is a symbolic link
+	fifo|ERR IBF201: $T/c.conf: refused: it is not a regular file
+	mark|ERR IBF201: $T/c.conf:1: unknown key
+	dos|options from $T/c.conf
+	EOF
+}
+
 # The description of an Aggregation Node has an escape sequence, a C1 control character and a
 # character that reverses text.  None of them reaches the log, the output of the command, or the
 # plugin's files. (In a netfile of ibsim, a description cannot have a newline.)

@@ -35,8 +35,10 @@ begin_watch() {
 	echo watch >>"$T/record"
 }
 
-# record_replayed RECORD NET: replay the record on the fabric that walk has read as NET.
-record_replayed() { "$SIM_BUILD/replay" "$T/$2.net" "$1" >"$T/replay.txt" 2>&1; }
+# record_replayed RECORD NET: replay the record on the fabric that walk has read as NET.  Packets leave it
+# within $life ms: packet_life_time, by default 0x12.
+life=1074
+record_replayed() { "$SIM_BUILD/replay" "$T/$2.net" "$1" "$life" >"$T/replay.txt" 2>&1; }
 
 # sound: the states that were recorded since begin_watch are sound, and no manager has reported a
 # transition for which it found no order.
@@ -93,7 +95,7 @@ case_order_spine_returns() {
 case_order_ddlr() {
 	local near port far far_port
 	record_tree
-	# packets live for 67 ms, so that the steps do not take long
+	life=67	# so that the steps do not take long
 	begin_watch "$(ordered_conf 'fast_timeout_ms 5000' <<<$'routing_engine ddlr\npacket_life_time 0xe')"
 	IFS=$'\t' read -r near port far far_port _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
 	osm_mark sm
@@ -170,8 +172,8 @@ case_order_handover() {
 # SIGHUP: the file of root switches has changed.
 case_order_roots() {
 	record_tree
+	life=67	# so that the steps between which packets are waited for do not take too long
 	spine | sed 's/^S-/0x/' >"$T/roots"
-	# packets live for 67 ms, so that the steps between which they are waited for do not take too long
 	begin_watch "$(ordered_conf <<<"root_guid_file $T/roots"$'\npacket_life_time 0xe')"
 	sim_cables "$T/fabric.net" | cut -f 1 | tail -n 1 | sed 's/^S-/0x/' >"$T/roots"
 	resweep

@@ -4,7 +4,7 @@
  * or of a port state, by OpenSM or by the plugin, in the order of acknowledgement.  A record is one
  * line of the file $FTR_RECORD:
  *
- *	lft|port <host> <ports of the directed route> : <attribute modifier> <64 bytes of data>
+ *	lft|port <host> <ports of the directed route> : <attribute modifier> <64 bytes of data> <ms>
  *
  * The host is the node of this opensm ($SIM_HOST).  The ports are hexadecimal, separated by dots; "-" is
  * the host.  The file is opened for appending, so several processes may use it, and a script may append
@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <infiniband/umad.h>
@@ -60,6 +61,7 @@ static int is_table_or_port(const uint8_t *mad)
 static void record(const uint8_t *mad)
 {
 	char line[512];
+	struct timespec now;
 	int table = mad[ATTR + 1] == ATTR_LFT;
 	struct stat end;
 	int n = snprintf(line, sizeof(line), "%s %.64s ", table ? "lft" : "port",
@@ -73,7 +75,9 @@ static void record(const uint8_t *mad)
 	n += snprintf(line + n, sizeof(line) - (size_t)n, " : %u ", be32(mad + MODIFIER));
 	for (unsigned int i = 0; i < 64; i++)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, "%02x", mad[DATA + i]);
-	line[n++] = '\n';
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	n += snprintf(line + n, sizeof(line) - (size_t)n, " %.3f\n",
+		      (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6);
 	if (write(out, line, (size_t)n) != n)
 		abort();
 	snprintf(line, sizeof(line), "%s.end", getenv("FTR_RECORD"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * replay NETFILE RECORD: replays what record.c has recorded in one or more opensm, and follows all
+ * replay NETFILE RECORD LIFETIME: replays what record.c has recorded in one or more opensm, and follows all
  * pairs of hosts after each Set of a forwarding table.  It shares no code with the plugin's planner
- * and checker, except the reader of netfiles.
+ * and checker, except the reader of netfiles.  Packets leave the fabric within LIFETIME ms (tests/lib/follow.h).
  *
  * These lines of RECORD are appended by the test:
  *
@@ -35,6 +35,7 @@ struct replay {
 	uint8_t *had;		/* [n_sw][row] 1: packets from this switch to this LID arrived in the
 				 * previous state */
 	struct follow *walk;
+	double now, life;	/* ms */
 	bool watching;
 	uint64_t states, unsound, worst, loops, deadlocks;
 };
@@ -77,7 +78,9 @@ static void walk(struct replay *r, bool set)
 	uint64_t lost = 0, loops = 0;
 	bool deadlock;
 
-	follow_tables(r->walk, r->lft, r->row);
+	if (!set)
+		follow_links(r->walk);
+	follow_time(r->walk, r->now, r->life);
 	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
 		const struct ftr_lid_owner *o = &f->owner[lid];
 
@@ -191,7 +194,7 @@ static void take_set(struct replay *r, const char *line)
 	unsigned int mod;
 	ftr_sw s;
 
-	if (sscanf(line, "%7s %64s %255s : %u %128s", kind, host, route, &mod, hex) != 5 ||
+	if (sscanf(line, "%7s %64s %255s : %u %128s %lf", kind, host, route, &mod, hex, &r->now) != 6 ||
 	    strlen(hex) != 128)
 		die("not a record", line);
 	for (unsigned int i = 0; i < 64; i++) {
@@ -238,8 +241,8 @@ int main(int argc, char **argv)
 	char line[1024];
 	FILE *in;
 
-	if (argc != 3)
-		die("usage", "replay NETFILE RECORD");
+	if (argc != 4)
+		die("usage", "replay NETFILE RECORD LIFETIME");
 	if (ftr_read_fabric(argv[1], 0, &r.f, &err))
 		die("cannot read the fabric", err.msg);
 	r.row = (r.f->max_lid / FTR_LFT_BLOCK + 1u) * FTR_LFT_BLOCK;
@@ -252,7 +255,9 @@ int main(int argc, char **argv)
 	for (ftr_ep e = 0; e < r.f->n_ep; e++)
 		if (r.f->ep[e].sw != FTR_SW_NONE)
 			r.ends[r.f->ep[e].sw]++;
+	r.life = strtod(argv[3], NULL);
 	r.walk = follow_new(r.f, r.usable);
+	follow_tables(r.walk, r.lft, r.row);
 	in = fopen(argv[2], "r");
 	if (!in)
 		die("cannot read", argv[2]);

@@ -14,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *real_helper, bad_script[64];
+#include "lib/temp.h"
+
+static char *real_helper, bad_script[TEMP_ROOM];
 
 /* The path of ibfattree-helper, which make check sets.  False: it is not set. */
 static inline bool find_helper(void)
@@ -34,8 +36,7 @@ static inline void use_script(const char *kind, const char *text)
 	int fd;
 	FILE *out;
 
-	strcpy(bad_script, "/tmp/ibf-helper-XXXXXX");
-	fd = mkstemp(bad_script);
+	fd = temp_file(bad_script, "ibf-helper");
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(fchmod(fd, 0700), 0);
 	out = fdopen(fd, "w");
@@ -54,7 +55,7 @@ static inline void use_real_helper(void)
 	bad_script[0] = '\0';
 }
 
-static char pid_file[64];
+static char pid_file[TEMP_ROOM];
 
 /* Let the plugin start ibfattree-helper for this kind of process; kill_helper() kills it. */
 static inline void use_mortal_helper(const char *kind)
@@ -62,8 +63,7 @@ static inline void use_mortal_helper(const char *kind)
 	char text[128];
 	int fd;
 
-	strcpy(pid_file, "/tmp/ibf-pid-XXXXXX");
-	fd = mkstemp(pid_file);
+	fd = temp_file(pid_file, "ibf-pid");
 	ck_assert(fd >= 0 && !close(fd));
 	snprintf(text, sizeof(text), "echo $$ >%s; exec $REAL \"$@\"", pid_file);
 	use_script(kind, text);

@@ -27,7 +27,9 @@ tests_unit_test_no_memory_LDADD = libhelper.a libftrtest.a $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_file
 tests_unit_test_file_SOURCES = tests/unit/test_file.c
-tests_unit_test_file_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_file_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
+tests_unit_test_file_LDFLAGS = -Wl,--wrap=fstat -Wl,--wrap=pread -Wl,--wrap=ftruncate \
+	-Wl,--wrap=write -Wl,--wrap=close -Wl,--wrap=fclose
 tests_unit_test_file_LDADD = $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_fabric
@@ -172,7 +174,8 @@ bad_helper_LDFLAGS = -Wl,--wrap=ftr_out_fd
 bad_helper_LDADD = libhelper.a libftrcore.a
 tests_unit_test_search_SOURCES = tests/unit/test_search.c tests/unit/bad_helper.h
 tests_unit_test_search_CPPFLAGS = $(FAKE_CPPFLAGS)
-tests_unit_test_search_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_search_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototypes
+tests_unit_test_search_LDFLAGS = -Wl,--wrap=ftr_check_tables
 tests_unit_test_search_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_reboot_SOURCES = tests/unit/test_reboot.c
 tests_unit_test_reboot_CPPFLAGS = $(FAKE_CPPFLAGS)

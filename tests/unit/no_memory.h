@@ -18,7 +18,7 @@
 struct scene {
 	struct ftr_fabric *whole, *f;
 	struct ftr_fabric *other;	/* another damaged copy, without a switch and a host */
-	struct ftr_fabric *torus;
+	struct ftr_fabric *torus, *ring;
 	struct ftr_nominal *nominal;	/* made from whole */
 	struct ftr_shape *sh, *before;	/* of f; of whole */
 	struct ftr_tables *old, *carried, *t;	/* of whole; the same for f; of f */

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "base/bytes.h"
 #include "base/base.h"
@@ -117,6 +118,17 @@ START_TEST(each_function_fails)
 	p = ftr_reallocarray(NULL, 1, 0);
 	ck_assert_ptr_nonnull(p);
 	free(p);
+}
+END_TEST
+
+/* vasprintf() fails: the character is not in the character set of the "C" locale. */
+START_TEST(text_that_cannot_be_printed)
+{
+	char *text = ftr_asprintf("%ls", L"a");
+
+	ck_assert_str_eq(text, "a");
+	free(text);
+	ck_assert_ptr_null(ftr_asprintf("%ls", L"\u20ac"));
 }
 END_TEST
 
@@ -350,6 +362,7 @@ int main(void)
 	tcase_add_test(t, columns_of_bytes);
 	tcase_add_test(t, allocations_fail_on_request);
 	tcase_add_test(t, each_function_fails);
+	tcase_add_test(t, text_that_cannot_be_printed);
 	tcase_add_test(t, texts_of_errors);
 	tcase_add_test(t, rng_is_seeded_and_uniform);
 	tcase_add_test(t, natural_order);

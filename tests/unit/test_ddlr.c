@@ -228,7 +228,7 @@ END_TEST
 
 static void transition(struct setup *x, const struct ftr_tables *to)
 {
-	ck_assert(!ftr_ddlr_transition(x->r, x->f, to, false, &x->p, &err));
+	ck_assert(!ftr_ddlr_transition(x->r, x->f, to, &x->p, &err));
 }
 
 /* A new entry of A would lead into the circle of t and r.  A keeps its entry; another new entry of A is

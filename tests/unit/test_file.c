@@ -25,6 +25,60 @@
 static char dir[TEMP_ROOM], path[80], other[80];
 static struct ftr_err err;
 
+/* ---- system calls that fail ------------------------------------------------- */
+
+/* The call that fails next, once.  The linker replaces these calls (--wrap). */
+static enum call { NONE, FSTAT, PREAD, FTRUNCATE, CLOSE, FCLOSE, INTERRUPT } next_fails;
+
+static bool fails(enum call c)
+{
+	if (next_fails != c)
+		return false;
+	next_fails = NONE;
+	errno = c == INTERRUPT ? EINTR : EIO;
+	return true;
+}
+
+int __real_fstat(int fd, struct stat *sb);
+int __wrap_fstat(int fd, struct stat *sb)
+{
+	return fails(FSTAT) ? -1 : __real_fstat(fd, sb);
+}
+
+ssize_t __real_pread(int fd, void *buf, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t at)
+{
+	return fails(PREAD) ? -1 : __real_pread(fd, buf, n, at);
+}
+
+int __real_ftruncate(int fd, off_t size);
+int __wrap_ftruncate(int fd, off_t size)
+{
+	return fails(FTRUNCATE) ? -1 : __real_ftruncate(fd, size);
+}
+
+ssize_t __real_write(int fd, const void *buf, size_t n);
+ssize_t __wrap_write(int fd, const void *buf, size_t n)
+{
+	return fails(INTERRUPT) ? -1 : __real_write(fd, buf, n);
+}
+
+int __real_close(int fd);
+int __wrap_close(int fd)
+{
+	int failed = __real_close(fd);
+
+	return fails(CLOSE) ? -1 : failed;
+}
+
+int __real_fclose(FILE *file);
+int __wrap_fclose(FILE *file)
+{
+	int failed = __real_fclose(file);
+
+	return fails(FCLOSE) ? EOF : failed;
+}
+
 static void setup(void)
 {
 	ck_assert_ptr_nonnull(temp_dir(dir, "test_file"));
@@ -67,6 +121,14 @@ static void check_content(const char *name, const char *want)
 static bool fill_new(FILE *out, const void *ctx)
 {
 	return fputs(ctx, out) >= 0;
+}
+
+static bool fill_nothing(FILE *out, const void *ctx)
+{
+	(void)out;
+	(void)ctx;
+	errno = ENOSPC;
+	return false;
 }
 
 /* ---- other objects in place of the file ----------------------------------- */
@@ -218,6 +280,71 @@ START_TEST(torn_record)
 }
 END_TEST
 
+/* A network disk, or a broken one: a system call fails.  The file keeps its complete lines, and the next
+ * record is appended to them. */
+START_TEST(failing_calls)
+{
+	static const struct {
+		enum call call;
+		const char *why, *content;
+	} c[] = {
+		{ FSTAT, "inspect", "one\nto" },
+		{ PREAD, "it does not consist of lines", "one\nto" },
+		{ FTRUNCATE, "remove an incomplete line", "one\nto" },
+		{ CLOSE, "write", "one\nthree\n" },
+	};
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(c); i++) {
+		put(path, "one\nto");
+		next_fails = c[i].call;
+		ck_assert_int_eq(ftr_file_append(path, "three\n", 6, &err), FTR_IO);
+		ck_assert_int_eq(next_fails, NONE);
+		ck_assert_msg(strstr(err.msg, c[i].why) && strstr(err.msg, path), "%s", err.msg);
+		check_content(path, c[i].content);
+		ck_assert(!ftr_file_append(path, "four\n", 5, &err));
+		check_content(path, c[i].call == CLOSE ? "one\nthree\nfour\n" : "one\nfour\n");
+	}
+	put(path, "old\n");
+	next_fails = FCLOSE;
+	ck_assert_int_eq(ftr_file_replace(path, fill_new, "new\n", &err), FTR_IO);
+	ck_assert_ptr_nonnull(strstr(err.msg, strerror(EIO)));
+	next_fails = FCLOSE;	/* the first error is reported */
+	ck_assert_int_eq(ftr_file_replace(path, fill_nothing, NULL, &err), FTR_IO);
+	ck_assert_ptr_nonnull(strstr(err.msg, strerror(ENOSPC)));
+	check_content(path, "old\n");
+}
+END_TEST
+
+/* The disk is full, and what was written of the record cannot be removed.  The next record is complete. */
+START_TEST(full_disk_keeps_a_torn_record)
+{
+	put(path, "one\n");
+	limit_file_size(6);
+	next_fails = FTRUNCATE;
+	ck_assert_int_eq(ftr_file_append(path, "two\n", 4, &err), FTR_IO);
+	limit_file_size(RLIM_INFINITY);
+	ck_assert_ptr_nonnull(strstr(err.msg, "remove an incomplete line"));
+	check_content(path, "one\ntw");
+	limit_file_size(6);
+	next_fails = CLOSE;	/* the first error is reported */
+	ck_assert_int_eq(ftr_file_append(path, "two\n", 4, &err), FTR_IO);
+	limit_file_size(RLIM_INFINITY);
+	ck_assert_ptr_nonnull(strstr(err.msg, strerror(EFBIG)));
+	check_content(path, "one\n");
+	ck_assert(!ftr_file_append(path, "three\n", 6, &err));
+	check_content(path, "one\nthree\n");
+}
+END_TEST
+
+START_TEST(interrupted_write)
+{
+	next_fails = INTERRUPT;
+	ck_assert(!ftr_file_append(path, "one\n", 4, &err));
+	ck_assert_int_eq(next_fails, NONE);
+	check_content(path, "one\n");
+}
+END_TEST
+
 /* A large file without a newline is not a file of records.  It stays as it is. */
 START_TEST(no_lines)
 {
@@ -263,14 +390,6 @@ START_TEST(own_file)
 	ck_assert(!chmod(dir, 0700));
 }
 END_TEST
-
-static bool fill_nothing(FILE *out, const void *ctx)
-{
-	(void)out;
-	(void)ctx;
-	errno = ENOSPC;
-	return false;
-}
 
 /* An error of write(), which fflush() does not report again. */
 static bool fill_unbuffered(FILE *out, const void *ctx)
@@ -396,6 +515,9 @@ int main(void)
 	tcase_add_test(t, full_disk);
 	tcase_add_test(t, full_disk_replace);
 	tcase_add_test(t, torn_record);
+	tcase_add_test(t, failing_calls);
+	tcase_add_test(t, full_disk_keeps_a_torn_record);
+	tcase_add_test(t, interrupted_write);
 	tcase_add_test(t, no_lines);
 	tcase_add_test(t, unix_socket);
 	tcase_add_test(t, own_file);

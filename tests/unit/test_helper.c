@@ -270,6 +270,54 @@ START_TEST(no_memory)
 }
 END_TEST
 
+static enum ftr_status plan_of(const struct ftr_change *w, uint32_t n)
+{
+	struct ftr_ddlr_plan plan = { .write = (struct ftr_change *)(uintptr_t)w, .n = n };
+	struct ftr_out o = { .n = 0 };
+	enum ftr_status st;
+
+	put_plan(&o, &plan);
+	st = get(&(struct message){ .get = get_a_plan }, o.at, o.n);
+	free(o.at);
+	return st;
+}
+
+/* No switch carries out a plan with an impossible write. */
+START_TEST(impossible_writes)
+{
+	struct ftr_change good = { .step = 1, .sw = 0, .lid = 1, .after = 1 }, bad[6], two[2];
+	struct ftr_swport *port;
+	struct ftr_lid_owner *owner;
+
+	make_parts();
+	port = (struct ftr_swport *)(uintptr_t)ftr_fabric_port(f, 0, 1);
+	owner = (struct ftr_lid_owner *)(uintptr_t)&f->owner[1];
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(bad); i++)
+		bad[i] = good;
+	bad[0].step = 0;
+	bad[1].sw = f->n_sw;
+	bad[2].lid = 0;
+	bad[3].lid = (ftr_lid)(f->max_lid + 1);
+	bad[4].after = f->sw[0].n_ports + 1;
+	bad[5].after = FTR_PORT_NONE - 1;
+	ok(plan_of(&good, 1));
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(bad); i++)
+		ck_assert_msg(plan_of(&bad[i], 1) == FTR_PARSE, "write %u", i);
+	two[0] = two[1] = good;
+	ck_assert_int_eq(plan_of(two, 2), FTR_PARSE);	/* the same entry twice */
+	two[1].step = 2;
+	ok(plan_of(two, 2));
+	port->peer_kind = FTR_PEER_NONE;
+	ck_assert_int_eq(plan_of(&good, 1), FTR_PARSE);
+	good.after = 0;
+	ok(plan_of(&good, 1));
+	owner->kind = FTR_OWNER_NONE;
+	ck_assert_int_eq(plan_of(&good, 1), FTR_PARSE);
+	good.after = FTR_PORT_NONE;
+	ok(plan_of(&good, 1));
+}
+END_TEST
+
 START_TEST(long_path)
 {
 	static char path[PATH_MAX + 1];
@@ -524,6 +572,52 @@ START_TEST(runs_alone)
 }
 END_TEST
 
+enum memory { FREE, REQUEST, NO_MEMORY };
+
+/* Returns true if the memory for the planner is in use.  In a process of its own, because the socket has a
+ * fixed number. */
+static bool touches(enum memory m)
+{
+	struct rlimit unlimited, little;
+	struct rusage before, after;
+	int pair[2], how;
+	pid_t pid;
+
+	ck_assert(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	if (m == REQUEST)
+		ck_assert_int_eq(send(pair[0], "x", 1, 0), 1);
+	pid = fork();
+	if (!pid) {
+		dup2(pair[1], SOCKET);
+		getrusage(RUSAGE_SELF, &before);
+		getrlimit(RLIMIT_AS, &unlimited);
+		little = unlimited;
+		little.rlim_cur = 1 << 20;
+		if (m == NO_MEMORY && setrlimit(RLIMIT_AS, &little))
+			_exit(99);
+		touch_memory();
+		setrlimit(RLIMIT_AS, &unlimited);
+		getrusage(RUSAGE_SELF, &after);
+		_exit(after.ru_maxrss - before.ru_maxrss > (long)(TOUCHED / 2048));
+	}
+	ck_assert_int_eq(waitpid(pid, &how, 0), pid);
+	close(pair[0]);
+	close(pair[1]);
+	ck_assert(WIFEXITED(how) && WEXITSTATUS(how) < 2);
+	return WEXITSTATUS(how);
+}
+
+/* The planner's process touches memory until it has a request. */
+START_TEST(memory_is_touched)
+{
+	ck_assert(touches(FREE));
+	ck_assert(!touches(REQUEST));
+#ifndef __SANITIZE_ADDRESS__	/* which needs memory itself */
+	ck_assert(!touches(NO_MEMORY));
+#endif
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("helper");
@@ -538,9 +632,11 @@ int main(void)
 	tcase_add_test(c, ends_early);
 	tcase_add_test(c, cut_requests);
 	tcase_add_test(c, cut_here);
+	tcase_add_test(c, impossible_writes);
 	tcase_add_test(c, long_path);
 	tcase_add_test(c, searches);
 	tcase_add_test(c, runs_alone);
+	tcase_add_test(c, memory_is_touched);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

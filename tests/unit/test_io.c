@@ -520,6 +520,26 @@ START_TEST(unpackers)
 }
 END_TEST
 
+/* Two ids with the same hash (FNV-1a) are two nodes. */
+START_TEST(ids_with_one_hash)
+{
+	static const char one[] = "8yn0iYCKYHlIj4-BwPqk", two[] = "GReLUrM4wMqfg9yzV3KQ";
+	char text[512];
+	struct ftr_fabric *f;
+
+	ck_assert_uint_eq(ftr_hash(FTR_HASH_INIT, one, strlen(one)),
+			  ftr_hash(FTR_HASH_INIT, two, strlen(two)));
+	snprintf(text, sizeof(text), "Switch 8 \"%s\"\n[1] \"%s\"[2]\n[3] \"H\"[1]\n\n"
+		 "Switch 8 \"%s\"\n[2] \"%s\"[1]\n\nHca 1 \"H\"\n[1] \"%s\"[3]\n",
+		 one, two, two, one, one);
+	f = must_parse(text);
+	ck_assert_uint_eq(f->n_sw, 2);
+	ck_assert_uint_eq(ftr_fabric_port(f, sw_named(f, one), 1)->peer, sw_named(f, two));
+	ck_assert_uint_eq(f->ep[0].sw, sw_named(f, one));
+	ftr_fabric_free(f);
+}
+END_TEST
+
 /* ---- writing ----------------------------------------------------------- */
 
 START_TEST(order_of_records)
@@ -687,6 +707,7 @@ int main(void)
 	tcase_add_test(tc, interrupted_read);
 	tcase_add_test(tc, error_after_the_first_bytes);
 	tcase_add_loop_test(tc, unpackers, 0, (int)FTR_ARRAY_LEN(packed));
+	tcase_add_test(tc, ids_with_one_hash);
 	tcase_add_test(tc, order_of_records);
 	tcase_add_test(tc, ports_of_nodes);
 	tcase_add_test(tc, full_disk);

@@ -89,6 +89,8 @@ static void set_scene(struct scene *z, unsigned int kind)
 				.hosts = 1 }, &z->other, &err), &err);
 	must(ftr_gen_shape("torus:3,3;1", &(struct ftr_gen_opts){ .seed = 1, .random_guids = true },
 			   &z->torus, &err), &err);
+	if (!kind)
+		must(ftr_gen_shape("torus:6;1", &(struct ftr_gen_opts){ .seed = 1 }, &z->ring, &err), &err);
 	must(ftr_nominal_new(z->whole, NULL, NULL, &z->nominal, NULL, &err), &err);
 	so.nominal = z->nominal->shape;
 	must(ftr_shape_new(z->f, &so, NULL, &z->sh, &err), &err);
@@ -131,6 +133,7 @@ static void clear_scene(struct scene *z)
 	ftr_fabric_free(z->f);
 	ftr_fabric_free(z->other);
 	ftr_fabric_free(z->torus);
+	ftr_fabric_free(z->ring);
 	ftr_fabric_free(z->whole);
 }
 
@@ -478,7 +481,7 @@ static enum ftr_status turn_ddlr(const struct scene *z, struct ftr_ddlr *r, uint
 	struct ftr_ddlr_plan plan = { .done = false };
 
 	for (int i = 0; i < 8 && !plan.done; i++) {
-		TRY(ftr_ddlr_transition(r, z->f, z->carried, true, &plan, err));
+		TRY(ftr_ddlr_transition(r, z->f, z->carried, &plan, err));
 		*sum = fold(*sum, &plan.n, sizeof(plan.n));
 		ftr_ddlr_plan_fini(&plan);
 		ftr_ddlr_drained(r);
@@ -499,6 +502,40 @@ static enum ftr_status op_planner(const struct scene *z, uint64_t *sum, struct f
 		if (!st)
 			st = turn_ddlr(z, r, sum, err);
 		ftr_ddlr_free(r);
+	}
+	return st;
+}
+
+/* In one scene: from the tables of a ring to those with another root, for which LIDs are held. */
+static enum ftr_status op_order(const struct scene *z, uint64_t *sum, struct ftr_err *err)
+{
+	struct ftr_shape_opts so = { .roots = { z->ring ? &z->ring->sw[3].guid : NULL, 1 } };
+	struct ftr_ddlr_plan plan = { .n = 0 };
+	struct ftr_shape *sh[2] = { NULL };
+	struct ftr_tables *t[2] = { NULL };
+	struct ftr_ddlr *r = NULL;
+	enum ftr_status st = FTR_OK;
+
+	if (!z->ring)
+		return FTR_OK;
+	for (int i = 0; i < 2 && !st; i++) {
+		st = ftr_shape_new(z->ring, i ? &so : NULL, NULL, &sh[i], err);
+		if (!st)
+			st = ftr_tables_new(z->ring, false, &t[i], err);
+		if (!st)
+			st = ftr_engine_find("dmodc")->route(sh[i], NULL, NULL, t[i], NULL, err);
+	}
+	if (!st)
+		st = ftr_ddlr_new(sh[0], t[0], NULL, false, &r, err);
+	if (!st)
+		st = ftr_ddlr_order(r, t[1], &plan, err);
+	ck_assert(st || plan.held);
+	*sum = fold(plan.held, &plan.n, sizeof(plan.n));
+	ftr_ddlr_plan_fini(&plan);
+	ftr_ddlr_free(r);
+	for (int i = 0; i < 2; i++) {
+		ftr_tables_free(t[i]);
+		ftr_shape_free(sh[i]);
 	}
 	return st;
 }
@@ -569,7 +606,7 @@ static const struct op ops[] = {
 	{ "check", op_check }, { "lost", op_lost }, { "check by difference", op_difference }, { "check with VLs", op_check_vls },
 	{ "cdg", op_cdg }, { "load", op_load }, { "jobs", op_jobs },
 	{ "incremental", op_incr }, { "incremental, kept", op_incr_kept }, { "planner of ddlr", op_planner },
-	{ "transition", op_transition }, { "carry", op_carry },
+	{ "order", op_order }, { "transition", op_transition }, { "carry", op_carry },
 };
 
 /* LeakSanitizer, if the program is built with it. */

@@ -10,7 +10,9 @@
 #include "fake/opensm.h"
 #include "lib/draw.h"
 #include "lib/suite.h"
+#include "osm/clock.h"
 #include "osm/metrics.h"
+#include "osm/transport.h"
 #include <opensm/osm_multicast.h>
 
 static const char tree[] = "2;2,2;1,2;1,1";
@@ -331,6 +333,68 @@ START_TEST(multicast)
 }
 END_TEST
 
+static void answer_late(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	(void)ctx;
+	fate->back_ms = p->plugin ? 20 + p->number % 256 / 10.0 : 0;
+}
+
+/* As many requests as possible are in flight, and none is answered within the time after which it is
+ * also sent over its other route.  The first answers make room for some of these packets. */
+START_TEST(full_window)
+{
+	static struct rr_smp job[IBF_SMP_WINDOW_MAX + 20];
+	const struct rr_smp_policy policy = {
+		.window = IBF_SMP_WINDOW_MAX, .timeout = 100, .tries = 3, .hedge = 5,
+	};
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
+	double began = ibf_now_ms();
+
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(job); i++) {
+		job[i] = (struct rr_smp){ .attr = RR_ATTR_PORT_INFO, .mod = 1, .n_routes = 2 };
+		for (unsigned int k = 0; k < 2; k++) {
+			job[i].route[k].hops = 1;
+			job[i].route[k].path[1] = h->fab->ep[h->sm].port_num;
+		}
+	}
+	fake_set_fate(h, answer_late, NULL);
+	ck_assert_uint_eq(ibf_smp_run(plugin(h)->smp, job, FTR_ARRAY_LEN(job), &policy), 0);
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(job); i++)
+		ck_assert_int_eq(job[i].state, RR_SMP_DONE);
+	ck_assert(ibf_now_ms() - began >= 40 && ibf_now_ms() - began < policy.timeout);
+	fake_set_fate(h, NULL, NULL);
+	fake_free(h);
+}
+END_TEST
+
+static unsigned int n_waits;
+
+static double no_time(void)
+{
+	return 0;
+}
+
+static bool wake_twice(pthread_cond_t *cond, pthread_mutex_t *mutex, double when)
+{
+	(void)cond;
+	(void)mutex;
+	ck_assert(when > 0);
+	return ++n_waits < 3;
+}
+
+/* A wait may end before its time, without a reason.  Then a sleep goes on. */
+START_TEST(spurious_wakeups)
+{
+	static const struct ibf_clock clock = { .now = no_time, .wait = wake_twice };
+	const struct ibf_clock *before = ibf_clock;
+
+	ibf_clock = &clock;
+	ibf_sleep_ms(5);
+	ibf_clock = before;
+	ck_assert_uint_eq(n_waits, 3);
+}
+END_TEST
+
 /* The load of a large fabric is not computed. */
 START_TEST(large_load)
 {
@@ -484,50 +548,6 @@ START_TEST(no_text)
 }
 END_TEST
 
-static const struct ftr_engine_ops *real_ops;
-static int failures;
-
-static enum ftr_status route_later(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
-				   struct ftr_team *team, struct ftr_tables *out,
-				   struct ftr_route_stats *stats, struct ftr_err *err)
-{
-	return failures-- > 0 ? ftr_fail(err, FTR_REFUSED, "not yet") :
-		real_ops->route(sh, opts, team, out, stats, err);
-}
-
-/* A link has come up but is not Active, and the engine refuses the fabric without it: the second
- * attempt uses it. */
-START_TEST(idle_link_is_needed)
-{
-	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree, .not_up = true });
-	ftr_sw leaf = fake_leaf(h, 1);
-	ftr_port port = fake_uplink(h, leaf, 1);
-	struct ftr_engine_ops ops;
-	struct ibf_engine *e;
-
-	fake_link_quietly(h, leaf, port, false);
-	fake_check_sweep(h);
-	fake_check_sweep(h);
-	e = plugin(h)->routed;
-	ops = *e->ops;
-	fake_link_quietly(h, leaf, port, true);
-	real_ops = e->ops;
-	ops.route = route_later;
-	e->ops = &ops;
-	failures = 1;
-	ibf_engine_publish(e, NULL);	/* there is no routing that could be used again */
-	fake_check_sweep(h);
-	ck_assert_msg(fake_logged(h, "dmodc refuses to route: not yet") == 1 && !fake_logged(h, "IBF210"), "%s", h->log);
-	ck_assert_uint_eq(fake_logged(h, "IBF210"), 0);
-	ck_assert_uint_eq(plugin(h)->routed->gen->fabric->n_sw_links, h->fab->n_sw_links);
-	fake_check_sweep(h);
-	fake_check_sweep(h);
-	e->ops = real_ops;
-	fake_check_healed(h);
-	fake_free(h);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("odd data of OpenSM");
@@ -537,12 +557,13 @@ int main(void)
 	tcase_add_test(c, loop_beside_odd_hosts);
 	tcase_add_loop_test(c, ddlr_vls, 0, (int)FTR_ARRAY_LEN(vls));
 	tcase_add_test(c, multicast);
+	tcase_add_test(c, full_window);
+	tcase_add_test(c, spurious_wakeups);
 	tcase_add_test(c, large_load);
 	tcase_add_test(c, table_vanishes);
 	tcase_add_test(c, no_longer_master);
 	tcase_add_test(c, other_notices);
 	tcase_add_test(c, no_text);
-	tcase_add_test(c, idle_link_is_needed);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

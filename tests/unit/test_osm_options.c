@@ -315,7 +315,8 @@ START_TEST(test_man_messages)
 }
 END_TEST
 
-/* A hint is given for an engine name in the wrong case or with up to two wrong letters. */
+/* A hint is given for an engine name in the wrong case or with up to two neighbouring wrong
+ * letters. */
 START_TEST(test_hint)
 {
 	static const char *const none[] = {

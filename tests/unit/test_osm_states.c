@@ -359,6 +359,106 @@ START_TEST(drains_change)
 }
 END_TEST
 
+/* A switch does not take its new table.  A drain ends only when it has. */
+static void lose_sets(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	fate->lose_request = p->set && p->to == *(const ftr_sw *)ctx;
+}
+
+START_TEST(drain_needs_all_tables)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "2;2,4;1,4;1,1", .options = _i ? "transition plain\n" : "",
+	});
+	ftr_sw leaf = fake_leaf(h, 1);
+	struct ftr_drain part = {
+		.guid = h->fab->sw[leaf].guid, .port = fake_uplink(h, leaf, 0), .by = "test",
+	};
+	struct ftr_drains d = { .request = 7, .n = 1, .part = &part };
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
+	ck_assert(write_drains(path, &d));
+	await_request(h, "request=0x7 drained=1 part");
+	fake_set_fate(h, lose_sets, &leaf);
+	(void)!fake_sweep(h);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "not acknowledged; the next sweep replaces the remaining "), !_i);
+	ck_assert_uint_eq(fake_events(h, "\"request\":\"0x7\""), 0);
+	fake_release(h);
+	fake_check_sweep(h);
+	ck_assert_uint_eq(fake_events(h, "\"request\":\"0x7\""), 1);
+	ck_assert_uint_eq(fake_logged(h, "IBF121"), 0);
+	ck_assert(!unlink(path));
+	fake_free(h);
+}
+END_TEST
+
+/* Links have failed, and other switches are drained and in use again: the tables are those of before. */
+static uint8_t *tables(const struct fake *h)
+{
+	size_t row = h->fab->max_lid + 1u;
+	uint8_t *t = malloc(h->fab->n_sw * row);
+
+	ck_assert_ptr_nonnull(t);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		memcpy(t + s * row, h->sw[s].lft, row);
+	return t;
+}
+
+static void ask(struct fake *h, struct ftr_drains *d, uint32_t n)
+{
+	char path[128], says[64];
+
+	d->n = n;
+	d->request++;
+	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
+	snprintf(says, sizeof(says), "request=0x%x drained=%u part", (unsigned int)d->request, n);
+	ck_assert(write_drains(path, d));
+	await_request(h, says);
+	fake_check_sweep(h);
+	ck_assert(n || !unlink(path));
+}
+
+START_TEST(undrained)
+{
+	static const char *const engine[] = { "dmodc", "sftree", "ddlr" };
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "3;4,4,4;1,4,4;1,1,1", .engine = engine[_i] });
+	size_t size = (size_t)h->fab->n_sw * (h->fab->max_lid + 1u);
+	uint32_t changed = 0;
+	uint8_t *before;
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, 5);
+	for (int i = 0; i < 6; i++) {
+		ftr_sw leaf = fake_leaf(h, ftr_rng_below(&r, 16));
+
+		fake_link_quietly(h, leaf, fake_uplink(h, leaf, ftr_rng_below(&r, 3)), false);
+		fake_check_sweep(h);
+	}
+	before = tables(h);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++) {
+		struct ftr_drain part = { .guid = h->fab->sw[s].guid, .by = "test" };
+		struct ftr_drains d = { .request = 2 * s, .part = &part };
+		uint8_t *now;
+
+		if (h->sh->tree.rank[s] != 1)
+			continue;
+		ask(h, &d, 1);
+		now = tables(h);
+		changed += memcmp(before, now, size) != 0;
+		free(now);
+		ask(h, &d, 0);
+		now = tables(h);
+		ck_assert_mem_eq(before, now, size);
+		free(now);
+	}
+	ck_assert_uint_gt(changed, 0);
+	free(before);
+	fake_free(h);
+}
+END_TEST
+
 /* ---- repairs ------------------------------------------------------------------------------------ */
 
 /* The only link of a leaf fails and returns before OpenSM has swept: the events are those of a switch. */
@@ -686,6 +786,8 @@ int main(void)
 	tcase_add_test(c, new_options);
 	tcase_add_loop_test(c, own_state, 0, 3);
 	tcase_add_test(c, drains_change);
+	tcase_add_loop_test(c, drain_needs_all_tables, 0, 2);
+	tcase_add_loop_test(c, undrained, 0, 3);
 	tcase_add_test(c, only_link);
 	tcase_add_test(c, returning_links_of_others);
 	tcase_add_test(c, trap_without_path);

@@ -57,38 +57,12 @@ START_TEST(progress)
 }
 END_TEST
 
-/* If no order was found, the JSON members that describe an order are not printed. */
-START_TEST(no_order)
-{
-	static const struct ftr_fabric f;
-	const struct cli_transition x = {
-		.d = { .entries = 9, .blocks = 2, .switches = 2 }, .lids = 3, .held = 3,
-	};
-	char text[4096] = "";
-	FILE *in = tmpfile();
-	int out = dup(STDOUT_FILENO);
-
-	ck_assert_ptr_nonnull(in);
-	fflush(stdout);
-	ck_assert_int_ge(dup2(fileno(in), STDOUT_FILENO), 0);
-	cli_transition_text(&f, &x);
-	fflush(stdout);
-	ck_assert_int_ge(dup2(out, STDOUT_FILENO), 0);
-	rewind(in);
-	ck_assert_uint_gt(fread(text, 1, sizeof(text) - 1, in), 0);
-	fclose(in);
-	ck_assert_ptr_nonnull(strstr(text, "no order found"));
-	ck_assert_msg(!strstr(text, "LIDs keep"), "%s", text);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("output");
 	TCase *t = tcase_create("output");
 
 	tcase_add_test(t, progress);
-	tcase_add_test(t, no_order);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "lib/suite.h"
 #include "reroute/links.h"
+#include "reroute/reroute.h"
 
 #define ALIVE RR_LINK_ALIVE
 #define DEAD RR_LINK_DEAD
@@ -347,6 +348,35 @@ START_TEST(test_take_in_parts)
 }
 END_TEST
 
+/* A switch with links at all of its ports, and a nominal link that now has another switch at one end.
+ * No more links than ports are listed. */
+START_TEST(test_links_of_a_full_switch)
+{
+	static struct rr_link out[FTR_PORT_MAX + 1];
+	struct ftr_link moved = { .sw = 1, .port = 2, .peer = 0, .peer_port = 1 };
+	struct ftr_shape sh = { .absent = &moved, .n_absent = 1 };
+	const struct rr_view v = { .gen.shape = &sh };
+	struct ftr_builder *net = ftr_builder_new();
+	struct ftr_fabric *f;
+	struct ftr_err err;
+
+	for (unsigned int i = 0; i <= FTR_PORT_MAX; i++)
+		ck_assert(!ftr_builder_add_switch(net, &(struct ftr_switch){
+				.guid = 1 + i, .name = "s",
+				.n_ports = i ? 2 : FTR_PORT_MAX }, &err));
+	for (unsigned int i = 1; i <= FTR_PORT_MAX; i++)
+		ck_assert(!ftr_builder_add_link(net, (struct ftr_end){ 1, (ftr_port)i },
+						(struct ftr_end){ 1 + i, 1 }, 4, FTR_SPEED_NDR, &err));
+	ck_assert(!ftr_builder_freeze(net, &f, &err));
+	sh.f = f;
+	ck_assert_uint_eq(rr_links_of(&v, 1, out), 2);
+	ck_assert_uint_eq(out[1].port, 2);
+	ck_assert_uint_eq(rr_links_of(&v, 0, out), FTR_PORT_MAX);
+	ck_assert_uint_eq(out[FTR_PORT_MAX].port, 0);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("rr_links");
@@ -357,6 +387,7 @@ int main(void)
 	tcase_add_test(tc, test_loopback);
 	tcase_add_test(tc, test_full);
 	tcase_add_test(tc, test_take_in_parts);
+	tcase_add_test(tc, test_links_of_a_full_switch);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

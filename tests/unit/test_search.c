@@ -161,6 +161,59 @@ START_TEST(changed)
 }
 END_TEST
 
+/* What the checker says about the result, in addition; FTR_N_FINDINGS: a credit loop; -1: memory is
+ * exhausted. */
+static const int verdicts[] = {
+	FTR_FIND_LOOP, FTR_FIND_WRONG_END, FTR_FIND_DEAD_PORT, FTR_N_FINDINGS, -1,
+};
+static const int *verdict;
+
+enum ftr_status __real_ftr_check_tables(const struct ftr_fabric *f, const struct ftr_tables *t,
+					const struct ftr_check_opts *opts, struct ftr_team *team,
+					struct ftr_check_report *r, struct ftr_err *err);
+enum ftr_status __wrap_ftr_check_tables(const struct ftr_fabric *f, const struct ftr_tables *t,
+					const struct ftr_check_opts *opts, struct ftr_team *team,
+					struct ftr_check_report *r, struct ftr_err *err)
+{
+	enum ftr_status st = __real_ftr_check_tables(f, t, opts, team, r, err);
+
+	if (st || opts || !verdict)	/* routings have options */
+		return st;
+	if (*verdict < 0)
+		return ftr_fail(err, FTR_NOMEM, "out of memory: the judge");
+	if (*verdict == FTR_N_FINDINGS)
+		r->cdg = FTR_CDG_CYCLE;
+	else
+		r->found[*verdict] = 1;
+	return st;
+}
+
+/* A result with bad tables is refused, whatever is wrong. */
+START_TEST(judged)
+{
+	const char *says = verdicts[_i] < 0 ? "out of memory: the judge" :
+		"its tables have a loop, a wrong path or a credit loop";
+	struct fake *h;
+
+	verdict = &verdicts[_i];
+	h = start();
+	await(h);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "WRN IBF122"), 1);
+	ck_assert_msg(fake_logged(h, says) == 1, "%s", h->log);
+	swept(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF008: dmodc: search done"), 0);
+	verdict = NULL;
+	engine(h)->prefer.retry = 0;
+	swept(h);
+	await(h);
+	swept(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF008: dmodc: search done"), 1);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* The result is applied, or is stored if there is none better; then no second search runs, neither
  * without nor after a handover. */
 START_TEST(succeeds)
@@ -246,6 +299,7 @@ int main(void)
 	tcase_add_test(c, missing);
 	tcase_add_test(c, cancelled);
 	tcase_add_test(c, changed);
+	tcase_add_loop_test(c, judged, 0, (int)FTR_ARRAY_LEN(verdicts));
 	tcase_add_loop_test(c, succeeds, 0, 2);
 	tcase_add_loop_test(c, hosts_missing, 0, 2);
 	suite_add_tcase(s, c);

@@ -540,7 +540,7 @@ START_TEST(lost_sets)
 	fake_set_fate(h, lose, &sets);
 	fake_check_sweep(h);
 	ck_assert_msg(fake_logged(h, "not acknowledged; OpenSM writes the remaining entries in its own order; no path now: 3 pairs (host-") == 1 &&
-		      fake_logged(h, "IBF121: OpenSM has written the remaining entries: 3 pairs had no path for at most ") == 1,
+		      fake_logged(h, "IBF121: OpenSM has written the remaining entries within ") == 1,
 		      "%s", h->log);
 	fake_check_healed(h);
 	fake_free(h);

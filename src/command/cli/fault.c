@@ -97,14 +97,6 @@ static enum ftr_status parse_named(const struct ftr_fabric *f, const char *word,
 	return FTR_OK;
 }
 
-static enum ftr_status parse_spec(const struct ftr_fabric *f, const char *spec,
-				  struct cli_faults *z, struct ftr_err *err)
-{
-	int random = parse_random(f, spec, z, err);
-
-	return random >= 0 ? (enum ftr_status)random : parse_named(f, spec, z, err);
-}
-
 struct cli_faults cli_faults_parse(const struct ftr_fabric *f, const char *option,
 				   const struct cli_list *specs)
 {
@@ -112,10 +104,13 @@ struct cli_faults cli_faults_parse(const struct ftr_fabric *f, const char *optio
 		.dead_sw = cli_calloc(f->n_sw, 1, "faults"),
 		.dead_port = cli_calloc(f->n_ports, 1, "faults"),
 	};
+	int bad;
 
-	for (unsigned int i = 0; i < specs->n; i++)
-		if (parse_spec(f, specs->v[i], &z, &cli_err))
+	for (unsigned int i = 0; i < specs->n; i++) {
+		bad = parse_random(f, specs->v[i], &z, &cli_err);
+		if (bad > 0 || (bad && parse_named(f, specs->v[i], &z, &cli_err)))
 			cli_die("--%s %s: %s", option, specs->v[i], cli_err.msg);
+	}
 	return z;
 }
 
@@ -167,6 +162,8 @@ struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
 
 	if (z->named || (!d.links && !d.switches))
 		cli_must(ftr_fabric_copy_if(f, &filter, &named, &cli_err));
+	if (named && !named->n_sw && f->n_sw)
+		cli_die("--fail: no switch is left");
 	if (!d.links && !d.switches)
 		return named;
 	if (ftr_gen_damage(named ? named : f, &d, &out, &cli_err))

@@ -76,7 +76,7 @@ enum ftr_status cli_convert(const char *path, const char *text, size_t len,
 	FILE *from = temporary(in);
 	int to = fileno(temporary(file));
 
-	if (fwrite(text, 1, len, from) != len || fflush(from))	/* not covered: /tmp is full */
+	if (fwrite(text, 1, len, from) != len || fflush(from))
 		cli_die("temporary file: %s", strerror(errno));
 	if (!run_topo((const char *[]){ "ibfattree topo", in, NULL }, to, to))
 		return FTR_OK;

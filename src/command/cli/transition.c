@@ -18,7 +18,7 @@
  * All orders of writes are considered.  If no effect is found, none is possible; but an effect that
  * is found may not occur in a real run.
  *
- * The repair planner (ftr_ddlr_transition) looks for an order that avoids both effects.  The order
+ * The repair planner (ftr_ddlr_order) looks for an order that avoids both effects.  The order
  * consists of rounds; packets drain between two rounds.  A round consists of steps; each step
  * begins when the previous one is acknowledged.
  */
@@ -28,8 +28,6 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/transition.h"
-
-#define ROUNDS_MAX 64
 
 /* ---- any order: credit loops ------------------------------------------- */
 
@@ -180,21 +178,17 @@ static void find_gaps(const struct ftr_fabric *f, const struct ftr_tables *a,
 static void find_order(const struct ftr_shape *sh, const struct ftr_tables *a,
 		       const struct ftr_tables *b, struct cli_transition *out)
 {
+	struct ftr_ddlr_plan plan;
 	struct ftr_ddlr *r = NULL;
 
 	cli_must(ftr_ddlr_new(sh, a, NULL, false, &r, &cli_err));
-	while (!out->ordered && out->rounds < ROUNDS_MAX) {
-		struct ftr_ddlr_plan plan = { .n = 0 };
-
-		cli_must(ftr_ddlr_transition(r, sh->f, b, true, &plan, &cli_err));
-		out->rounds += plan.n > 0;
-		out->steps += plan.n_steps;
-		out->writes += plan.n;
-		out->held = plan.held;
-		out->ordered = plan.done;
-		ftr_ddlr_plan_fini(&plan);
-		ftr_ddlr_drained(r);
-	}
+	cli_must(ftr_ddlr_order(r, b, &plan, &cli_err));
+	out->ordered = true;
+	out->rounds = plan.n_rounds;
+	out->steps = plan.n_steps;
+	out->writes = plan.n;
+	out->held = plan.held;
+	ftr_ddlr_plan_fini(&plan);
 	ftr_ddlr_free(r);
 }
 
@@ -252,8 +246,6 @@ void cli_transition_text(const struct ftr_fabric *f, const struct cli_transition
 		printf("in steps      not tried: the new tables have credit loops\n");
 	else if (x->before_cycle)
 		printf("in steps      not tried: the tables in use have credit loops\n");
-	else if (!x->ordered)
-		printf("in steps      no order found\n");
 	else
 		printf("in steps      %ssafe%s: %s in %s and %s%s\n", cli_colour(CLI_GOOD),
 		       cli_colour(CLI_PLAIN), CLI_COUNT(x->writes, "write", "writes"),

@@ -26,7 +26,7 @@ struct cli_transition {
 	ftr_sw gap_sw;		/* the first of these pairs, in the order of LIDs */
 	ftr_lid gap_lid;
 	/* if the writes take effect in the order that ddlr's planner found: */
-	bool ordered;		/* the planner found an order; if not, rounds, steps, writes and
+	bool ordered;		/* an order was planned; if not, rounds, steps, writes and
 				 * held have no meaning */
 	uint32_t rounds;	/* number of rounds; packets must drain between two rounds */
 	uint32_t steps, writes;

@@ -33,8 +33,7 @@ static const struct {
 			 "host_host_not_arriving", COUNT, true },
 	{ "unreachable: host port -> switch", "host_switch_not_arriving", COUNT, false },
 	{ "unreachable: switch -> host port", "switch_host_not_arriving", COUNT, false },
-	{ "unreachable: switch -> switch", "switch_switch_not_arriving", COUNT,
-	  false },
+	{ "unreachable: switch -> switch", "switch_switch_not_arriving", COUNT, false },
 	[CLI_M_CUT] = { "host port pairs: no physical path",
 			"host_host_no_physical_path", COUNT, false },
 	[CLI_M_NO_PATH] = { "host port pairs: no up/down path",
@@ -44,12 +43,9 @@ static const struct {
 	{ "wrong ends", "wrong_ends", COUNT, true },
 	{ "loops", "loops", COUNT, true },
 	{ "turns", "turns", COUNT, false },
-	[CLI_M_CYCLE] = { "credit loop, shortest (links)", "credit_loop_length",
-			  NONE_IF_0, true },
-	[CLI_M_HOPS] = { "longest path (links)", "longest_path", COUNT,
-			 false },
-	[CLI_M_ALL_MAX] = { "load: all-to-all, worst link", "load_all_max",
-			    COUNT, false },
+	[CLI_M_CYCLE] = { "credit loop, shortest (links)", "credit_loop_length", NONE_IF_0, true },
+	[CLI_M_HOPS] = { "longest path (links)", "longest_path", COUNT, false },
+	[CLI_M_ALL_MAX] = { "load: all-to-all, worst link", "load_all_max", COUNT, false },
 	[CLI_M_ALL_LOST] = { NULL, "load_all_lost", COUNT, false },
 	[CLI_M_ALL_BOUND] = { "load: all-to-all, lower bound",
 			      "load_all_bound", COUNT, false },
@@ -60,8 +56,7 @@ static const struct {
 			       "load_shift_mean", REAL, false },
 	[CLI_M_GIVEN_MAX] = { "load: given pairs, worst link", "load_given_max", COUNT, false },
 	[CLI_M_GIVEN_LOST] = { "given pairs: unreachable", "load_given_lost", COUNT, true },
-	[CLI_M_ENTRIES] = { "changed entries", "changed_entries", COUNT,
-			    false },
+	[CLI_M_ENTRIES] = { "changed entries", "changed_entries", COUNT, false },
 	[CLI_M_BLOCKS] = { "changed blocks", "changed_blocks", COUNT, false },
 	[CLI_M_CHANGED] = { "changed switches", "changed_switches", COUNT,
 			    false },
@@ -183,6 +178,8 @@ int cli_whatif_table(const struct cli_whatif *v, int status)
 {
 	double *scratch = cli_calloc(v->repeat, sizeof(*scratch), "the table");
 	int *width = cli_calloc(v->n_col, sizeof(*width), "the table");
+	double before = v->col[0].run[0].v[CLI_M_ALL_BOUND];
+	double after = v->col[v->n_col - 1].run[0].v[CLI_M_ALL_BOUND];
 	char buf[CELL_MAX];
 
 	put_head(v);
@@ -211,6 +208,9 @@ int cli_whatif_table(const struct cli_whatif *v, int status)
 		putchar('\n');
 	}
 	put_affected(v);
+	if (v->drain.n && before > 0 && after > before)
+		printf("\nlost bandwidth: %.1f %% (all-to-all, by the lower bounds)\n",
+		       100 * (1 - before / after));
 	printf("\nnot checked: multicast, %scredit loops caused by packets that switches send\n",
 	       v->vl_map ? "" : "VLs (all traffic is assumed to share one),\n");
 	if (v->loads.shifts && v->loads.n > CLI_SHIFTS_MAX + 1)

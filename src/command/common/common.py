@@ -149,8 +149,9 @@ def run(main):
     sys.stderr = sys.stderr or open(os.devnull, 'w', encoding='utf-8')     # closed by the caller
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        if not sys.stdout:
-            raise CommonError('stdout: cannot write: Bad file descriptor')
+        if not sys.stdout:              # closed by the caller: only writing is an error
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 1)
+            sys.stdout = open(1, 'w', encoding='utf-8', closefd=False)
         for stream in (sys.stdout, sys.stderr):
             stream.reconfigure(encoding='utf-8', errors='surrogateescape')
         status = main()
@@ -325,7 +326,7 @@ def lines(file, path):
     while line := file.readline(LINE_MAX):
         number += 1
         if len(line) == LINE_MAX:
-            raise CommonError(f'{path}:{number}: line of more than {LINE_MAX - 1} bytes')
+            raise CommonError(f'{path}:{number}: line of at least {LINE_MAX - 1} bytes')
         yield line
 
 

@@ -42,7 +42,7 @@ static enum ftr_status refuse(struct ftr_err *err, const char *path,
 static enum ftr_status check(int fd, const char *path, bool append,
 			     struct stat *sb, struct ftr_err *err)
 {
-	if (fstat(fd, sb))	/* not covered: only a broken file system refuses it */
+	if (fstat(fd, sb))
 		return fail(err, path, "inspect");
 	if (!S_ISREG(sb->st_mode))
 		return refuse(err, path, "it is not a regular file");
@@ -95,7 +95,7 @@ static bool find_end(int fd, off_t *size)
 		size_t n = (size_t)FTR_MIN(end - stop, (off_t)sizeof(buf));
 		const char *nl;
 
-		if (pread(fd, buf, n, end - (off_t)n) != (ssize_t)n)	/* not covered: as above */
+		if (pread(fd, buf, n, end - (off_t)n) != (ssize_t)n)
 			return false;
 		nl = memrchr(buf, '\n', n);
 		end -= (off_t)n;
@@ -116,7 +116,7 @@ static enum ftr_status cut_torn_line(int fd, const char *path, off_t *size,
 
 	if (!find_end(fd, &end))
 		return refuse(err, path, "it does not consist of lines");
-	if (end < *size && ftruncate(fd, end))	/* not covered: it fails on network disks only */
+	if (end < *size && ftruncate(fd, end))
 		return fail(err, path, "remove an incomplete line");
 	*size = end;
 	return FTR_OK;
@@ -127,7 +127,7 @@ static bool write_all(int fd, const char *text, size_t len)
 	while (len) {
 		ssize_t n = write(fd, text, len);
 
-		if (n < 0 && errno == EINTR)	/* not covered: on slow devices only */
+		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return false;
@@ -152,10 +152,10 @@ enum ftr_status ftr_file_append(const char *path, const char *text, size_t len,
 	st = cut_torn_line(fd, path, &size, err);
 	if (!st && !write_all(fd, text, len)) {
 		st = fail(err, path, "write");
-		if (ftruncate(fd, size))	/* not covered: as above */
+		if (ftruncate(fd, size))
 			st = fail(err, path, "remove an incomplete line");
 	}
-	if (close(fd) && !st)	/* not covered: network file systems report errors here */
+	if (close(fd) && !st)
 		st = fail(err, path, "write");
 	return st;
 }
@@ -188,7 +188,7 @@ static enum ftr_status fill_new(int fd, const char *path, ftr_file_fill fill,
 	errno = 0;
 	if (!fill(out, ctx) || fflush(out) || ferror(out) || fsync(fd))
 		st = fail(err, path, "write");
-	if (fclose(out) && !st)	/* not covered: after fflush() nothing is left to write */
+	if (fclose(out) && !st)
 		st = fail(err, path, "write");
 	return st;
 }

@@ -96,7 +96,7 @@ char *ftr_asprintf(const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	return n < 0 ? NULL : text;	/* not covered: malloc() must fail for n < 0 */
+	return n < 0 ? NULL : text;
 }
 
 static bool fails_with_errno(void)

@@ -185,7 +185,7 @@ static void move_found(struct ftr_cdg *g, uint32_t n, uint32_t v)
 
 	if (g->order.next[v] != DYN_NONE)
 		room = (g->order.label[g->order.next[v]] - low) / (n + UINT64_C(1));
-	if (room > (UINT64_MAX - low) / (n + UINT64_C(1)))	/* not covered: after 2^32 moves */
+	if (room > (UINT64_MAX - low) / (n + UINT64_C(1)))
 		room = 0;
 	qsort(g->order.found, n, sizeof(*g->order.found), found_cmp);
 	for (uint32_t i = 0; i < n; i++) {

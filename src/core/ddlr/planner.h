@@ -76,8 +76,13 @@ struct ftr_ddlr {
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number; 1: the plane is not
 				 * clean */
+	/* first[]: the first rounds in which the entries may change, in the order of lft of struct
+	 * ftr_tables; NULL: 0 */
+	const uint8_t *first;
+	uint32_t n_late;	/* number of entries that could not change in this round for this reason */
 	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
+	uint32_t round;
 	uint32_t cap_write;
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
 				 * refused in this plan; parallel links do not count */

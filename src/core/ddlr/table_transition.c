@@ -10,6 +10,12 @@
  * entries have been drained. If all LIDs are drained and a round changes nothing, the held LIDs keep
  * their current entries. These entries lead to the LIDs, except broken entries that no repair could
  * replace.
+ *
+ * Each LID is changed as early as the graph allows it, and this can be a dead end: its new
+ * dependencies exclude the change of another LID for ever. So if an order holds LIDs, the way back
+ * from the new tables is planned, where other LIDs are changed early. The entries are then changed in
+ * the reverse order, as far as the graph allows it. (Packets in flight cause other dependencies in the
+ * reverse direction.) This is repeated with LIDs that go back later.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +113,11 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct f
 
 /* ---- transition -------------------------------------------------------- */
 
+#define ROUNDS_MAX (UINT16_MAX / FTR_DDLR_STEPS)
+/* Limits of the ways back: some tenths of a second. */
+#define WAYS_BACK_MAX 16
+#define TRIES_MAX (1u << 16)
+
 enum { NEW = 1, NO_ENTRY = 2 };
 
 /* Set differs[lid] for each LID for which some switch has a new entry (NEW), or an entry that the
@@ -130,7 +141,7 @@ static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 
 /* List the new entries for the current LID or, with `clear`, the entries that the new tables do not
  * have, because packets that follow them cause dependencies.  Those on the present paths of switches
- * with an entry in the new tables are left out. */
+ * with an entry in the new tables are left out, and so are those that may only change later. */
 static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
 			     bool clear)
 {
@@ -147,27 +158,32 @@ static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct 
 		bool needed = r->col_of[s] || of[s] == FTR_SW_NONE || r->dead_sw[s];
 		ftr_port p = needed ? FTR_PORT_NONE : ftr_tables_get(t, of[s], r->lid);
 
-		if (!needed && (p == FTR_PORT_NONE) == clear && p != ddlr_entry(r, s))
-			add_change(r, &n, s, p);
 		r->col_of[s] = 0;
+		if (needed || (p == FTR_PORT_NONE) != clear || p == ddlr_entry(r, s))
+			continue;
+		if (r->first && r->first[(size_t)s * r->now->stride + r->lid] > r->round)
+			r->n_late++;
+		else
+			add_change(r, &n, s, p);
 	}
 	return n;
 }
 
 /* Change the entries for a LID together or, if the graph refuses that, one by one, as far as it
- * permits.  *made: false if it refused entries. */
+ * permits.  *made: false if it refused entries, or if some may only change later. */
 static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
 				  bool clear, bool *made, struct ftr_err *err)
 {
-	uint32_t n = clear ? list_changes(r, of, t, true) : 0, left = 0;
+	uint32_t late = r->n_late, left = 0, n = clear ? list_changes(r, of, t, true) : 0;
 	enum ftr_status st = n ? ddlr_try(r, r->col, n, FTR_HOW_NEW, made, err) : FTR_OK;
 
 	*made = true;
 	n = st || r->exit_sw == FTR_SW_NONE ? 0 : list_changes(r, of, t, false);
 	if (n)
 		st = column_change(r, n, FTR_HOW_NEW, made, err);
-	if (st || *made)
+	if (st)
 		return st;
+	n = *made ? 0 : n;
 	for (uint32_t i = 0; i < n; i++) {
 		r->col[0] = r->col[i];
 		r->col[0].step = 0;
@@ -176,7 +192,7 @@ static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const st
 			return st;
 		left += ddlr_entry(r, r->col[0].sw) != r->col[0].after;
 	}
-	*made = !left;
+	*made = !left && r->n_late == late;
 	return FTR_OK;
 }
 
@@ -220,12 +236,16 @@ static void complete(struct ftr_ddlr *r, const uint8_t *held)
 	}
 }
 
-static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
-				     const struct ftr_tables *t, bool clear,
-				     uint8_t *differs, struct ftr_err *err)
+/* Plan one round.  clear: as in an order. */
+static enum ftr_status plan_round(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
+				  bool clear, uint8_t *differs, struct ftr_err *err)
 {
+	struct ftr_ddlr_plan *p = r->plan;
+	uint32_t n = p->n, steps = p->n_steps;
 	bool quiet = !ftr_cdg_undrained(r->g), made = false;
 
+	p->held = p->n_steps = r->n_late = 0;
+	memset(differs, 0, r->f->max_lid + 1u);
 	mark_lids(r, of, t, differs);
 	for (uint32_t lid = 1; lid <= r->f->max_lid; lid++) {
 		enum ftr_status st;
@@ -238,17 +258,25 @@ static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
 		if (st)
 			return st;
 		differs[lid] = !made;
-		r->plan->held += differs[lid];
+		p->held += differs[lid];
 	}
-	r->plan->done = !r->plan->held || (quiet && !r->plan->n);
-	if (r->plan->done)
+	p->done = !p->held || (quiet && p->n == n && !r->n_late);
+	p->n_steps += steps;
+	for (uint32_t i = n; i < p->n; i++) {
+		p->write[i].step = (uint16_t)(p->write[i].step + p->n_rounds * FTR_DDLR_STEPS);
+		r->of_lid[p->write[i].lid].in_plan = false;
+	}
+	p->n_rounds += p->n > n;
+	r->round++;
+	if (p->done)
 		complete(r, differs);
 	return FTR_OK;
 }
 
-enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric *nf,
-				    const struct ftr_tables *t, bool clear,
-				    struct ftr_ddlr_plan *plan, struct ftr_err *err)
+/* Plan one round, or all. */
+static enum ftr_status plan_rounds(struct ftr_ddlr *r, const struct ftr_fabric *nf,
+				   const struct ftr_tables *t, bool all,
+				   struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
 	ftr_sw *of = ftr_reallocarray(NULL, (size_t)r->f->n_sw + 1,
 				      sizeof(*of));
@@ -260,10 +288,98 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric 
 		st = match(r, nf, t, of, err);
 	else
 		st = ftr_nomem(err, "a transition");
-	if (!st)
-		st = change_tables(r, of, t, clear, differs, err);
+	while (!st) {
+		if (all)
+			ftr_ddlr_drained(r);
+		st = plan_round(r, of, t, all, differs, err);
+		if (!all || plan->done || plan->n_rounds == ROUNDS_MAX)
+			break;
+	}
 	ddlr_end_plan(r, st);
 	free(of);
 	free(differs);
+	return st;
+}
+
+enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric *nf,
+				    const struct ftr_tables *t, struct ftr_ddlr_plan *plan,
+				    struct ftr_err *err)
+{
+	return plan_rounds(r, nf, t, false, plan, err);
+}
+
+/* Plan an order with a new planner.  first: see struct ftr_ddlr. */
+static enum ftr_status plan_anew(const struct ftr_shape *sh, const struct ftr_tables *from,
+				 const struct ftr_tables *to, const uint8_t *first,
+				 struct ftr_ddlr_plan *plan, struct ftr_err *err)
+{
+	struct ftr_ddlr *r = NULL;
+	enum ftr_status st = ftr_ddlr_new(sh, from, NULL, true, &r, err);
+
+	*plan = (struct ftr_ddlr_plan){ .n = 0 };
+	if (!st) {
+		r->first = first;
+		st = plan_rounds(r, sh->f, to, true, plan, err);
+	}
+	ftr_ddlr_free(r);
+	return st;
+}
+
+/* Replace the plan by orders that hold fewer LIDs: the reverse of ways back, in which a LID changes in a
+ * pseudo-random round or later. */
+static enum ftr_status try_reverse(const struct ftr_shape *sh, const struct ftr_tables *from,
+				   const struct ftr_tables *to, struct ftr_ddlr_plan *plan,
+				   struct ftr_err *err)
+{
+	size_t size = (size_t)from->n_sw * from->stride;
+	uint64_t tries = plan->refused + plan->n + size / 64;
+	uint8_t *first = ftr_calloc(size, 1);
+	enum ftr_status st = FTR_OK;
+
+	if (!first)
+		return ftr_nomem(err, "an order");
+	for (uint32_t k = 1; plan->held && k <= WAYS_BACK_MAX && tries < TRIES_MAX; k++) {
+		struct ftr_ddlr_plan back = { .n = 0 }, p = { .n = 0 };
+
+		for (size_t i = 0; i < size; i++)
+			first[i] = (uint8_t)(ftr_mix((uint64_t)k << 16 | i % from->stride) % k);
+		st = plan_anew(sh, to, from, first, &back, err);
+		memset(first, 0, size);
+		for (uint32_t i = 0; i < back.n; i++)
+			first[(size_t)back.write[i].sw * from->stride + back.write[i].lid] =
+				(uint8_t)(back.n_rounds - 1 - back.write[i].step / FTR_DDLR_STEPS);
+		if (!st)
+			st = plan_anew(sh, from, to, first, &p, err);
+		tries += back.refused + back.n + p.refused + p.n;
+		ftr_ddlr_plan_fini(&back);
+		if (!st && p.held < plan->held) {
+			back = *plan;
+			*plan = p;
+			p = back;
+		}
+		ftr_ddlr_plan_fini(&p);
+		if (st)
+			break;
+	}
+	free(first);
+	return st == FTR_REFUSED ? FTR_OK : st;	/* `to` has a credit loop */
+}
+
+enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t,
+			       struct ftr_ddlr_plan *plan, struct ftr_err *err)
+{
+	struct ftr_tables *from = NULL;
+	enum ftr_status st = ftr_tables_new(r->f, false, &from, err);
+
+	*plan = (struct ftr_ddlr_plan){ .n = 0 };
+	if (!st) {
+		memcpy(from->lft, r->now->lft, (size_t)from->n_sw * from->stride);
+		st = plan_rounds(r, r->f, t, true, plan, err);
+	}
+	if (!st)
+		st = try_reverse(r->sh, from, t, plan, err);
+	if (st)
+		ftr_ddlr_plan_fini(plan);
+	ftr_tables_free(from);
 	return st;
 }

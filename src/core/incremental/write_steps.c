@@ -161,7 +161,7 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 	bool again = true;
 
 	qsort_r(list, n, sizeof(*list), by_falling_rank, z);
-	for (int pass = 0; again && pass < MAX_PASSES; pass++) {	/* not covered: no cycle is known */
+	for (int pass = 0; again && pass < MAX_PASSES; pass++) {
 		again = false;
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t x = list[i], w = waits_for(z, x), y;

@@ -69,7 +69,7 @@ static uint32_t find_id(const struct ftr_raw *r, const struct ftr_cur *id,
 
 		if (i == FTR_MAP_NONE)
 			return i;
-		if (ftr_cur_same(&r->node[i].id, id))	/* not covered: two ids with one hash */
+		if (ftr_cur_same(&r->node[i].id, id))
 			return i;
 	}
 }

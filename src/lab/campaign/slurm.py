@@ -26,25 +26,25 @@ def sbatch(*arguments):
     except FileNotFoundError as e:
         raise SlurmError('sbatch is not installed; --shard I/N works with any scheduler') from e
     except subprocess.CalledProcessError as e:
-        raise SlurmError(f'sbatch: {e.stderr.strip()}') from e
+        raise SlurmError('; '.join(e.stderr.strip().split('\n'))) from e
     return out.strip().split(';')[0]
 
 
 def submit(store, shards, options, dry_run):
     """Write the two scripts and submit them.  Returns the lines to print."""
     program = shlex.join([sys.executable, os.path.abspath(sys.argv[0])])
-    common = f'{program} {{}} {shlex.quote(os.path.abspath(store.study.path))} ' \
-        f'--dir {shlex.quote(os.path.abspath(store.path))}'
+    files = shlex.join([os.path.abspath(store.study.path), '--dir', os.path.abspath(store.path)])
+    # sbatch replaces %a and the like in names of files
+    log = '--output=' + os.path.abspath(store.file('log')).replace('%', '%%')
     array = script(store, 'array.sh',
-                   common.format('run') + f' --shard "$SLURM_ARRAY_TASK_ID/{shards}"',
-                   [f'--job-name={store.study.name[:40]!r}', f'--array=0-{shards - 1}',
-                    '--requeue', '--open-mode=append',
-                    f'--output={os.path.abspath(store.file("log"))}/shard-%a.log', *options])
-    merge = script(store, 'merge.sh', common.format('merge'),
-                   [f'--output={os.path.abspath(store.file("log"))}/merge.log',
-                    '--open-mode=append', *options])
+                   f'{program} run {files} --shard "$SLURM_ARRAY_TASK_ID/{shards}"',
+                   ['--job-name=' + shlex.quote(store.study.name[:40]), f'--array=0-{shards - 1}',
+                    '--requeue', '--open-mode=append', shlex.quote(f'{log}/shard-%a.log'), *options])
+    merge = script(store, 'merge.sh', f'{program} merge {files}',
+                   [shlex.quote(f'{log}/merge.log'), '--open-mode=append', *options])
     if dry_run:
-        return [f'sbatch {array}', f'sbatch --dependency=afterany:JOB {merge}']
+        return [f'sbatch {shlex.quote(array)}',
+                f'sbatch --dependency=afterany:JOB {shlex.quote(merge)}']
     job = sbatch(array)
     after = sbatch(f'--dependency=afterany:{job}', merge)
     return [f'array job {job}, shards={shards}; merge: job {after}']

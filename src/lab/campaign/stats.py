@@ -12,6 +12,7 @@ The share of the fault sets has a 95 % confidence interval by Wilson (1927).  Th
 1.96 times its standard error.  Quantiles are values that occur (the smallest value that is not
 exceeded by at least this share of the sets).
 """
+import collections
 import math
 
 Z = 1.959964        # 97.5 % quantile of the normal distribution
@@ -50,10 +51,21 @@ def outcomes(record):
     return out
 
 
-def enough(records, until):
-    """True if the share of sets that the tables survive is known within +-until."""
-    low, high = wilson(sum(outcomes(r)['tables'] for r in records), len(records))
-    return high - low <= 2 * until
+class Survived:
+    """Counts the sets of a case, and for each kind of survival those that survive."""
+
+    def __init__(self):
+        self.sets, self.hits = 0, collections.Counter()
+
+    def add(self, records):
+        self.sets += len(records)
+        for record in records:
+            self.hits.update(outcomes(record))
+
+    def enough(self, until):
+        """True if the share of each kind is known within +-until."""
+        ends = [wilson(hits, self.sets) for hits in self.hits.values()]
+        return bool(ends) and all(high - low <= 2 * until for low, high in ends)
 
 
 def survival(records):

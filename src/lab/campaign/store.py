@@ -27,7 +27,7 @@ class Store:
         self.study = study
         self.version = version
         try:
-            for name in ('', 'fabrics', 'parts', 'log'):
+            for name in ('fabrics', 'parts', 'log'):
                 os.makedirs(os.path.join(path, name), exist_ok=True)
         except OSError as e:
             raise StoreError(f'{e.filename}: {e.strerror}') from e
@@ -36,14 +36,15 @@ class Store:
             self.write('study.json', json.dumps(mine, indent=2) + '\n')
         try:
             with open(self.file('study.json'), encoding='utf-8') as file:
-                other = json.load(file)
-        except (OSError, ValueError) as e:
+                other = dict(json.load(file))
+        except (OSError, ValueError, TypeError) as e:
             raise StoreError(f'{self.file("study.json")}: {e}') from e
-        for key, what in (('digest', 'is the directory of another study'),
-                          ('version', 'has results of another version of ibfattree')):
+        for line, key, what in ((3, 'digest', 'another study'),
+                                (4, 'version', 'another version of ibfattree')):
             if other.get(key) != mine[key]:
-                raise StoreError(f'{path}: {what}: {key} {other.get(key)}, expected {mine[key]}; '
-                                 'nothing was written; use --dir for another directory')
+                raise StoreError(f'{self.file("study.json")}:{line}: the directory has results of {what}: '
+                                 f'{key} {other.get(key)}, expected {mine[key]}; nothing was written; '
+                                 'use --dir for another directory')
 
     def file(self, *names):
         return os.path.join(self.path, *names)
@@ -94,7 +95,7 @@ class Store:
             for key in ('digest', 'version'):
                 mine = getattr(self.study if key == 'digest' else self, key)
                 if header[key] != mine:
-                    raise StoreError(f'{self.part(task)}: {key} {header[key]}, expected {mine}; '
+                    raise StoreError(f'{self.part(task)}:1: {key} {header[key]}, expected {mine}; '
                                      'nothing was overwritten')
             if not whole or header['task'] != task.number:
                 return None

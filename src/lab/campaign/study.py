@@ -3,7 +3,7 @@
 
 A study is the product fabrics x engines x faults x commands; each element of the product is a
 case.  A case has one fault set for each seed.  A task is a case with at most `batch` consecutive
-seeds, so that one run of ibfattree computes several sets.  Without faults ("none") there is one
+seeds, so that one run of ibfattree computes several sets.  Without random faults there is one
 set, except for the commands SEEDED, whose traffic depends on the seed.  The numbers of cases and
 tasks depend only on the study file, not on how the work is divided.
 """
@@ -20,7 +20,10 @@ from typing import Optional
 
 COMMANDS = ('whatif', 'load', 'sim', 'collective')
 SEEDED = ('sim', 'collective')      # depend on the seed also without faults
-FAULT = re.compile(r'[0-9.]+%?(links|switches)|0x[0-9a-fA-F]+(\[[0-9]+\])?|.*\[[0-9]+\]')
+BATCH_MAX = 10000       # --repeat of whatif
+TASKS_MAX = 1000000
+RANDOM = re.compile(r'[0-9.]+%?(links?|switch|switches)')
+NAMED = re.compile(r'[^0-9].*|0x[0-9a-fA-F]+|[0-9a-fA-F]{16}|.*\[[0-9]+\]')
 
 
 class StudyError(Exception):
@@ -49,7 +52,8 @@ class Task:
 class Study:
     path: str
     name: str
-    fabrics: dict           # name -> {'gen': SHAPE} or {'file': path}, 'options', 'engines', 'seeds'
+    fabrics: dict           # name -> {'gen': SHAPE} or {'file': path}, 'options', and
+                            # 'engines', 'faults', 'seeds' if they are not those of the study
     cases: list
     tasks: list
     until: Optional[float]  # stop a case when the survival is known this well
@@ -66,6 +70,7 @@ class Reader:
             with open(path, encoding='utf-8') as file:
                 self.text = file.read()
             self.data = tomllib.loads(self.text)
+            self.first = 1      # line from which fail() searches
         except OSError as e:
             raise StudyError(f'{path}: {e.strerror}') from e
         except UnicodeDecodeError as e:
@@ -78,19 +83,31 @@ class Reader:
     def fail(self, word, message):
         """word: a key or value that is on the line of the error."""
         lines = self.text.splitlines()
-        found = [n for n, line in enumerate(lines, 1)
-                 if re.search(rf'(?<![\w-]){re.escape(str(word))}(?![\w-])', line)]
-        raise StudyError(f'{self.path}:{found[0] if found else 1}: {message}')
+        found = [n for n, line in enumerate(lines, 1) if n >= self.first and
+                 re.search(rf'(?<![\w-]){re.escape(str(word))}(?![\w-])', line.partition('#')[0])]
+        raise StudyError(f'{self.path}:{found[0] if found else self.first}: {message}')
 
     def take(self, table, key, kinds, default=None):
         if key not in table:
             if default is None:
-                raise StudyError(f'{self.path}:1: the key "{key}" is missing')
+                raise StudyError(f'{self.path}:{self.first}: the key "{key}" is missing')
             return default
         value = table.pop(key)
         if not isinstance(value, kinds) or isinstance(value, bool):
             self.fail(key, f'"{key}" is {value!r}, which has the wrong type')
         return value
+
+    def tables(self, key, default):
+        """Yields the tables [[key]]."""
+        lines = self.text.splitlines()
+        heads = [n for n, line in enumerate(lines, 1)
+                 if re.match(rf'\s*\[\[\s*{key}\s*\]\]', line)]
+        for table in self.take(self.data, key, list, default):
+            if not isinstance(table, dict):
+                self.fail(key, f'"{key}" contains {table!r}, which is not a table')
+            self.first = heads.pop(0) if heads else 1
+            yield table
+        self.first = 1
 
     def words(self, table, key, default):
         value = self.take(table, key, list, default)
@@ -104,9 +121,23 @@ class Reader:
             self.fail(key, f'unknown key "{key}" in {where}')
 
 
-def read_fabrics(r, data):
+def read_faults(r, table):
+    faults = []
+    for value in r.take(table, 'faults', list, ['none']):
+        specs = value if isinstance(value, list) else [value]
+        if not specs:
+            r.fail('faults', '"faults" contains an empty list')
+        for spec in specs:
+            if not isinstance(spec, str) or value != 'none' and (
+                    spec == 'none' or not (RANDOM.fullmatch(spec) or NAMED.fullmatch(spec))):
+                r.fail(spec, f'fault {spec!r}: see --fail in ibfattree-whatif(1)')
+        faults.append(() if value == 'none' else tuple(specs))
+    return faults
+
+
+def read_fabrics(r):
     fabrics = {}
-    for table in r.take(data, 'fabric', list, []):
+    for table in r.tables('fabric', []):
         name = r.take(table, 'name', str)
         if not re.fullmatch(r'[\w.+-]+', name):
             r.fail(name, f'fabric name "{name}": allowed are letters, digits and . _ + -')
@@ -115,10 +146,14 @@ def read_fabrics(r, data):
         fabric = {'options': r.words(table, 'options', [])}
         if 'engines' in table:
             fabric['engines'] = r.words(table, 'engines', [])
+            if not fabric['engines']:
+                r.fail('engines', f'fabric "{name}" has no engine')
+        if 'faults' in table:
+            fabric['faults'] = read_faults(r, table)
         if 'seeds' in table:
             fabric['seeds'] = r.take(table, 'seeds', int)
             if fabric['seeds'] < 1:
-                r.fail(name, f'fabric "{name}": seeds = {fabric["seeds"]}, must be positive')
+                r.fail('seeds', f'fabric "{name}": seeds = {fabric["seeds"]}, must be positive')
         if ('gen' in table) == ('file' in table):
             r.fail(name, f'fabric "{name}" needs one of the keys "gen" and "file"')
         if 'gen' in table:
@@ -133,21 +168,9 @@ def read_fabrics(r, data):
     return fabrics
 
 
-def read_faults(r, data):
-    faults = []
-    for value in r.take(data, 'faults', list, ['none']):
-        specs = value if isinstance(value, list) else [value]
-        for spec in specs:
-            if not isinstance(spec, str) or not (
-                    FAULT.fullmatch(spec) or value == 'none'):
-                r.fail(spec, f'fault {spec!r}: see --fail in ibfattree-whatif(1)')
-        faults.append(() if value == 'none' else tuple(specs))
-    return faults
-
-
-def read_commands(r, data):
+def read_commands(r):
     commands = []
-    for table in r.take(data, 'command', list, [{'run': 'whatif'}]):
+    for table in r.tables('command', [{'run': 'whatif'}]):
         run = r.take(table, 'run', str)
         if run not in COMMANDS:
             r.fail(run, f'command "{run}" (allowed: {", ".join(COMMANDS)})')
@@ -183,19 +206,20 @@ def read(path):
     r = Reader(path)
     data = r.data
     name = r.take(data, 'name', str)
-    fabrics = read_fabrics(r, data)
+    fabrics = read_fabrics(r)
     engines = r.words(data, 'engines', ['dmodc'])
     faults = read_faults(r, data)
-    commands = read_commands(r, data)
+    commands = read_commands(r)
     first = r.take(data, 'first_seed', int, 1)
     count = r.take(data, 'seeds', int, 1)
     batch = r.take(data, 'batch', int, 10)
     until = read_share(r, data)
     metrics = r.words(data, 'metrics', []) or None
     r.end(data, 'the study')
-    if first < 0 or count < 1 or batch < 1:
-        r.fail('seeds', f'first_seed = {first}, seeds = {count}, batch = {batch}: '
-               'the seed must not be negative, the others must be positive')
+    if first < 0 or count < 1 or not 1 <= batch <= BATCH_MAX:
+        r.fail('batch' if count > 0 <= first else 'seeds', f'first_seed = {first}, seeds = {count}, '
+               f'batch = {batch}: the seed must not be negative, the others must be positive, and '
+               f'batch at most {BATCH_MAX}')
     if not (fabrics and engines and faults and commands):
         raise StudyError(f'{path}:1: the study has no case: fabrics {len(fabrics)}, engines '
                          f'{len(engines)}, faults {len(faults)}, commands {len(commands)}')
@@ -203,11 +227,15 @@ def read(path):
     for fabric in fabrics:
         for command, options in commands:
             for engine in fabrics[fabric].get('engines', engines):
-                for spec in faults:
+                for spec in fabrics[fabric].get('faults', faults):
                     cases.append(Case(len(cases), fabric, engine, spec, command, options))
     for case in cases:
-        n = fabrics[case.fabric].get('seeds', count) if case.faults or case.command in SEEDED else 1
+        varies = case.command in SEEDED or any(map(RANDOM.fullmatch, case.faults))
+        n = fabrics[case.fabric].get('seeds', count) if varies else 1
         for seed in range(first, first + n, batch):
+            if len(tasks) == TASKS_MAX:
+                r.fail('seeds', f'the study has more than {TASKS_MAX} tasks; a larger batch makes '
+                       'fewer')
             tasks.append(Task(len(tasks), case, seed, min(batch, first + n - seed)))
     return Study(path, name, fabrics, cases, tasks, until, metrics,
                  digest_of(fabrics, cases, tasks, until, metrics))

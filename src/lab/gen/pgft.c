@@ -51,7 +51,7 @@ static bool parse_pgft(struct gen_text *t, struct ftr_pgft *out)
 	static const char *const what[] = { "m", "w", "p" };
 	unsigned int *list[] = { out->m, out->w, out->p };
 
-	if (!gen_number(t, "h", FTR_PGFT_MAX_H, &out->h))
+	if (!gen_number(t, "number of levels H", FTR_PGFT_MAX_H, &out->h))
 		return false;
 	for (int k = 0; k < 3; k++)
 		for (unsigned int i = 0; i < out->h; i++)

@@ -102,8 +102,8 @@ static enum ftr_status check_sizes(const struct ftr_sim_conf *c, struct ftr_err 
 		return ftr_fail(err, FTR_INVAL, "buffers of %u bytes, but at most %d bytes are possible",
 				greatest, BUFFER_MAX);
 	if (c->traffic.bytes > least)
-		return ftr_fail(err, FTR_INVAL, "packets of %u bytes are not possible with buffers of %u bytes",
-				c->traffic.bytes, least);
+		return ftr_fail(err, FTR_INVAL, "packets of %u bytes are not possible with buffers of %u byte%s",
+				c->traffic.bytes, least, least == 1 ? "" : "s");
 	return FTR_OK;
 }
 

@@ -197,11 +197,11 @@ void put_events(struct ftr_out *o, const struct ftr_hop *ev, uint32_t n)
 }
 
 void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t,
-		    bool drained, bool clear)
+		    bool drained, bool all)
 {
 	ftr_put(o, PLAN_TRANSITION, 1);
 	ftr_put(o, drained, 1);
-	ftr_put(o, clear, 1);
+	ftr_put(o, all, 1);
 	ftr_put_tables(o, f, t);
 }
 
@@ -223,7 +223,7 @@ enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct
 			     struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
 	bool transition = ftr_get(in, 1) == PLAN_TRANSITION, drained = transition && ftr_get(in, 1),
-	     clear = transition && ftr_get(in, 1);
+	     all = transition && ftr_get(in, 1);
 	struct ftr_tables *t = NULL;
 	struct ftr_hop *ev = NULL;
 	uint32_t n = 0;
@@ -234,7 +234,8 @@ enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct
 	if (!st && drained)
 		ftr_ddlr_drained(r);
 	if (!st)
-		st = transition ? ftr_ddlr_transition(r, f, t, clear, plan, err) :
+		st = all ? ftr_ddlr_order(r, t, plan, err) :
+			transition ? ftr_ddlr_transition(r, f, t, plan, err) :
 			ftr_ddlr_events(r, ev, n, plan, err);
 	ftr_tables_free(t);
 	free(ev);
@@ -259,7 +260,7 @@ void put_plan(struct ftr_out *o, const struct ftr_ddlr_plan *plan)
 static bool is_write(const struct ftr_fabric *f, const struct ftr_change *w,
 		     const struct ftr_change *last)
 {
-	if (!w->step || w->sw >= f->n_sw || !w->lid || w->lid > f->max_lid)
+	if (!(w->step % FTR_DDLR_STEPS) || w->sw >= f->n_sw || !w->lid || w->lid > f->max_lid)
 		return false;
 	if (w->after != FTR_PORT_NONE &&
 	    (f->owner[w->lid].kind == FTR_OWNER_NONE || w->after > f->sw[w->sw].n_ports ||

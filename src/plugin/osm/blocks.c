@@ -141,6 +141,12 @@ enum ftr_status ibf_sets_new(struct ibf_blocks *b, struct ftr_err *err)
 	return b->job && b->silent && b->changed && b->data ? FTR_OK : ftr_nomem(err, "writes");
 }
 
+void ibf_sets_silent(struct ibf_blocks *b, ftr_sw s)
+{
+	b->n_silent += !b->silent[s];
+	b->silent[s] = 1;
+}
+
 uint8_t *ibf_sets_add(struct ibf_blocks *b, ftr_sw s, uint32_t block)
 {
 	uint8_t *data;
@@ -205,7 +211,7 @@ void ibf_sets_send(struct ibf_blocks *b)
 		if (j->state != RR_SMP_DONE ||
 		    (!j->payload && memcmp(j->answer, b->data[i], FTR_LFT_BLOCK))) {
 			*mark |= IBF_BLOCK_UNSURE;
-			b->silent[j->sw] = 1;
+			ibf_sets_silent(b, j->sw);
 			b->failed++;
 			continue;
 		}

@@ -14,10 +14,12 @@
 
 /* Marks of a block.  UNKNOWN: its content is not known, it must be read.  UNSURE: a sweep should
  * write it even if it has the right content, because the switch may still carry out an older Set.
- * WRITTEN: it was written, and the Set was acknowledged. */
+ * WRITTEN: it was written, and the Set was acknowledged.  UNUSED: OpenSM has never written it, and it is
+ * above the LinearFDBTop of the switch. */
 #define IBF_BLOCK_UNKNOWN 1
 #define IBF_BLOCK_UNSURE 2
 #define IBF_BLOCK_WRITTEN 4
+#define IBF_BLOCK_UNUSED 8
 
 /* OpenSM's copy of a block has only entries with this port if the content of the block in the switch
  * is not known.  (No table sends 64 LIDs in succession to port 254.  If one did, the block would only
@@ -41,6 +43,7 @@ struct ibf_blocks {
 	uint8_t *changed;	/* [LIDs] 1: entries of switches with links may have changed */
 	uint64_t entries, sets;	/* numbers of changed entries, and of Sets carried out */
 	uint32_t failed;	/* number of other Sets */
+	uint32_t n_silent;	/* number of silent switches */
 	/* used by blocks.c only */
 	struct rr_smp *job;	/* [n_jobs] the Sets that were not sent yet */
 	uint32_t n_jobs;
@@ -72,6 +75,7 @@ void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
  * which they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read
  * before the next batch. */
 enum ftr_status ibf_sets_new(struct ibf_blocks *b, struct ftr_err *err) FTR_MUST_USE;
+void ibf_sets_silent(struct ibf_blocks *b, ftr_sw s);
 /* Add a Set of a block.  Returns its entries, a copy of those in `now`, for the caller to change.  May
  * send earlier Sets. */
 uint8_t *ibf_sets_add(struct ibf_blocks *b, ftr_sw s, uint32_t block);

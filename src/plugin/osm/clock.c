@@ -84,7 +84,7 @@ void ibf_sleep_ms(unsigned int ms)
 
 	ibf_cond_init(&never);
 	pthread_mutex_lock(&mutex);
-	while (ibf_cond_wait(&never, &mutex, end))	/* not covered: a spurious wakeup */
+	while (ibf_cond_wait(&never, &mutex, end))
 		;
 	pthread_mutex_unlock(&mutex);
 	pthread_cond_destroy(&never);

@@ -31,8 +31,9 @@ void ibf_cond_init(pthread_cond_t *cond);
  * limit).  Returns false if `when` has passed. */
 bool ibf_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double when);
 void ibf_cond_wake(pthread_cond_t *cond);
-/* Start a thread with all signals blocked: OpenSM's main thread handles signals. */
+/* Starts a thread with all signals blocked: OpenSM's main thread handles signals. */
 bool ibf_clock_start(const struct ibf_clock *c, pthread_t *t, void *(*run)(void *), void *arg);
+/* The same with ibf_clock. */
 bool ibf_thread_start(pthread_t *t, void *(*run)(void *), void *arg);
 void ibf_thread_join(pthread_t t);
 

@@ -65,11 +65,9 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 
 	describe_links(r, what, sizeof(what));
 	if (r->sets.failed)
-		snprintf(failed, sizeof(failed), ", %u NOT acknowledged",
-			 r->sets.failed);
+		snprintf(failed, sizeof(failed), ", %u NOT acknowledged", r->sets.failed);
 	if (r->sets.pathless)
-		snprintf(pathless, sizeof(pathless),
-			 " (%u without a path now)", r->sets.pathless);
+		snprintf(pathless, sizeof(pathless), " (%u without a path now)", r->sets.pathless);
 	if (r->spared)
 		snprintf(spared, sizeof(spared), " (%s stay, because the old path works)",
 			 ibf_count(r->spared, "entry", "entries").s);
@@ -280,8 +278,7 @@ static void add_line(FILE *t, const struct rr_repair *r, uint32_t part,
 	fprintf(t, "}\n");
 }
 
-static uint32_t add_record(FILE *t, const struct rr_repair *r, const char *links,
-			   uint32_t parts)
+static uint32_t add_record(FILE *t, const struct rr_repair *r, const char *links, uint32_t parts)
 {
 	const char *sets = r->sets.text;
 	uint32_t part = 0;

@@ -99,6 +99,10 @@ void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen)
 		ibf_generation_put(e->complete);
 		e->complete = ibf_generation_get(gen);
 	}
+	if (!gen || !(gen->drained.switches + gen->drained.links + gen->drained.hosts)) {
+		ibf_generation_put(e->whole);
+		e->whole = ibf_generation_get(gen);
+	}
 }
 
 const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Suggests an engine for a misspelt name.  The suggestion is the engine of this plugin
- * whose name has the smallest edit distance (Levenshtein 1966) to the misspelt name.  If
- * the distance is greater than MAX_EDITS, there is no suggestion.  Case is ignored.
+ * Suggests an engine for a misspelt name: the engine of this plugin whose name differs from it in the
+ * fewest letters, at most MAX_EDITS between a common beginning and a common end.  Case is ignored.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -12,7 +11,6 @@
 #include "osm/hint.h"
 #include <ftr/engine.h>
 
-#define MAX_NAME 16
 #define MAX_EDITS 2
 
 static const char *const stock[] = {
@@ -20,27 +18,16 @@ static const char *const stock[] = {
 	"nue", "dfsssp", "sssp", "no_fallback", NULL
 };
 
-static unsigned int edits(const char *a, size_t la, const char *b, size_t lb)
+/* The number of letters that are left of the longer word without the common beginning and end. */
+static size_t difference(const char *a, size_t la, const char *b, size_t lb)
 {
-	unsigned int row[MAX_NAME + 1];
+	size_t n = FTR_MIN(la, lb), from = 0, to = 0;
 
-	for (size_t j = 0; j <= lb; j++)
-		row[j] = (unsigned int)j;
-	for (size_t i = 1; i <= la; i++) {
-		unsigned int diagonal = row[0];
-
-		row[0] = (unsigned int)i;
-		for (size_t j = 1; j <= lb; j++) {
-			bool same = tolower((unsigned char)a[i - 1]) ==
-				tolower((unsigned char)b[j - 1]);
-			unsigned int best = diagonal + !same;
-
-			diagonal = row[j];
-			best = FTR_MIN(best, row[j] + 1);
-			row[j] = FTR_MIN(best, row[j - 1] + 1);
-		}
-	}
-	return row[lb];
+	while (from < n && tolower((unsigned char)a[from]) == b[from])
+		from++;
+	while (to < n - from && tolower((unsigned char)a[la - 1 - to]) == b[lb - 1 - to])
+		to++;
+	return FTR_MAX(la, lb) - from - to;
 }
 
 static bool is_word(const char *word, size_t len, const char *name)
@@ -52,19 +39,16 @@ const char *ibf_hint(const char *word, size_t len)
 {
 	const struct ftr_engine_ops *ops;
 	const char *best = NULL;
-	unsigned int least = MAX_EDITS + 1;
+	size_t least = MAX_EDITS + 1;
 
-	if (len > MAX_NAME)
-		return NULL;
 	for (unsigned int i = 0; stock[i]; i++)
 		if (is_word(word, len, stock[i]))
 			return NULL;
 	for (unsigned int i = 0; (ops = ftr_engine_at(i)); i++) {
-		unsigned int n;
+		size_t n = difference(word, len, ops->name, strlen(ops->name));
 
 		if (is_word(word, len, ops->name))
 			return NULL;
-		n = edits(word, len, ops->name, strlen(ops->name));
 		if (n < least) {
 			least = n;
 			best = ops->name;

@@ -54,8 +54,7 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 	return n;
 }
 
-static void log_routed(const struct ibf_engine *e,
-		       const struct ibf_generation *gen)
+static void log_routed(const struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	const struct ftr_tables_diff *changes = &gen->changes;
 	const double *ms = gen->ms;
@@ -64,8 +63,7 @@ static void log_routed(const struct ibf_engine *e,
 	char subtree[FTR_NAME_MAX + 192] = "", balance[96] = "", turns[256] = "";
 
 	if (gen->stats.root != FTR_SW_NONE)
-		snprintf(subtree, sizeof(subtree),
-			 "; root %s, %s on detours",
+		snprintf(subtree, sizeof(subtree), "; root %s, %s on detours",
 			 ibf_sw_name(f, gen->stats.root).s,
 			 ibf_count(gen->stats.detours, "host pair", "host pairs").s);
 	/* The lower bound includes pairs without a path, so the ratio is logged only if there
@@ -78,8 +76,7 @@ static void log_routed(const struct ibf_engine *e,
 		snprintf(turns, sizeof(turns), "; %s %s",
 			 ibf_count(gen->stats.n_turns, "extra turn connects",
 				   "extra turns connect").s,
-			 ibf_count(gen->stats.extra_pairs, "host pair",
-				   "host pairs").s);
+			 ibf_count(gen->stats.extra_pairs, "host pair", "host pairs").s);
 	ibf_log(e->plugin, IBF_ROUTED,
 		"%s: %s (%s), %s, %s, %s (%u not on leaves), %s, %s, %s, %s between switches (%u horizontal), %s; without a path: %s, %"
 		PRIu64 " host and switch, %s%s%s%s; ms: snapshot %.1f, shape %.1f, route %.1f, check %.1f, commit %.1f; changed: %s in %s of %s",
@@ -302,15 +299,17 @@ static bool same_input(struct ibf_engine *e, const struct ibf_generation *old,
 }
 
 /* If an earlier routing had the same input, replace *gen by its generation, so that nothing is computed
- * and checked again.  This is so in a sweep without changes; and when a switch or a link returns: the
+ * and checked again.  This is so in a sweep without changes; when a switch or a link returns: the
  * first routing leaves out its links, which are not Active yet, and the second one has the fabric from
- * before the failure.  (With ddlr the VLs depend on options of OpenSM, too.) */
+ * before the failure; and when nothing is drained any more.  (With VLs the input includes options of
+ * OpenSM.) */
 static bool routed_before(struct ibf_engine *e, struct ibf_generation **gen)
 {
 	struct ibf_generation *old = same_input(e, e->gen, *gen) ? e->gen :
-		same_input(e, e->complete, *gen) ? e->complete : NULL;
+		same_input(e, e->complete, *gen) ? e->complete :
+		same_input(e, e->whole, *gen) ? e->whole : NULL;
 
-	if (!old || e->ops->sl2vl)
+	if (!old || old->vls || (e->ops->sl2vl && e->plugin->osm->subn.opt.qos))
 		return false;
 	old = ibf_generation_get(old);
 	memcpy(old->ms, (*gen)->ms, sizeof(old->ms));

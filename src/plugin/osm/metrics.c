@@ -39,8 +39,7 @@ static const struct row {
 	const char *help;
 } row[] = {
 	ROW("sweeps_total", sweeps, U64, true, "Heavy sweeps that OpenSM began."),
-	ROW("routings_total", routings, U64, true,
-	    "Routings by an engine of the plugin."),
+	ROW("routings_total", routings, U64, true, "Routings by an engine of the plugin."),
 	ROW("refusals_total", refusals, U64, true,
 	    "Routings that an engine of the plugin refused."),
 	ROW("reroutes_total", reroutes, U64, true,
@@ -71,8 +70,7 @@ static const struct row {
 };
 #define N_ROWS (sizeof(row) / sizeof(row[0]))
 
-static void put_value(FILE *out, const struct ibf_metrics *m,
-		      const struct row *r)
+static void put_value(FILE *out, const struct ibf_metrics *m, const struct row *r)
 {
 	const char *at = (const char *)m + r->at;
 
@@ -123,8 +121,7 @@ static void put_engine(FILE *out, const struct ibf_metrics *m)
 {
 	head(out, "info", false, "The plugin; always 1.");
 	fputs("ibfattree_info{version=\"" PACKAGE_VERSION "\"} 1\n", out);
-	head(out, "engine_info", false,
-	     "The routing engine that OpenSM uses; always 1.");
+	head(out, "engine_info", false, "The routing engine that OpenSM uses; always 1.");
 	fputs("ibfattree_engine_info{engine=\"", out);
 	put_label(out, m->engine[0] ? m->engine : "none");
 	fputs("\"} 1\n", out);
@@ -138,8 +135,7 @@ static void put_engine(FILE *out, const struct ibf_metrics *m)
 	for (int i = 0; i < IBF_N_SM_STATES; i++)
 		fprintf(out, "ibfattree_state_seconds_total{state=\"%s\"} %.3f\n",
 			state_name[i], m->state_seconds[i]);
-	head(out, "start_timestamp_seconds", false,
-	     "Start of the plugin, in seconds since 1970.");
+	head(out, "start_timestamp_seconds", false, "Start of the plugin, in seconds since 1970.");
 	fprintf(out, "ibfattree_start_timestamp_seconds %.3f\n", m->started);
 	head(out, "written_timestamp_seconds", false,
 	     "When this file was written, in seconds since 1970.");
@@ -179,12 +175,10 @@ void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m)
 	if (m->load_known) {
 		head(out, "link_load_max_flows", false,
 		     "Flows on the most loaded link if every host sends to every other.");
-		fprintf(out, "ibfattree_link_load_max_flows %" PRIu64 "\n",
-			m->load_max);
+		fprintf(out, "ibfattree_link_load_max_flows %" PRIu64 "\n", m->load_max);
 		head(out, "link_load_bound_flows", false,
 		     "Lower bound of the flows on the most loaded link.");
-		fprintf(out, "ibfattree_link_load_bound_flows %" PRIu64 "\n",
-			m->load_least);
+		fprintf(out, "ibfattree_link_load_bound_flows %" PRIu64 "\n", m->load_least);
 	}
 	put_phases(out, "last_routing_phase_seconds",
 		   "Time that each phase of the last routing took, in seconds.",
@@ -211,8 +205,7 @@ static void put_string(FILE *out, const char *key, const char *text)
 	fputs("\",", out);
 }
 
-static void put_ms(FILE *out, const char *key, const char *const *phase,
-		   const double *ms, int n)
+static void put_ms(FILE *out, const char *key, const char *const *phase, const double *ms, int n)
 {
 	fprintf(out, "\"%s\":{", key);
 	for (int i = 0; i < n; i++) {
@@ -254,8 +247,7 @@ void ibf_metrics_json(FILE *out, const struct ibf_metrics *m)
 	fprintf(out, "\"time\":%.3f,\"started\":%.3f,\"state_seconds\":{",
 		m->now, m->started);
 	for (int i = 0; i < IBF_N_SM_STATES; i++)
-		fprintf(out, "%s\"%s\":%.3f", i ? "," : "", state_name[i],
-			m->state_seconds[i]);
+		fprintf(out, "%s\"%s\":%.3f", i ? "," : "", state_name[i], m->state_seconds[i]);
 	fputs("},", out);
 	for (size_t i = 0; i < N_ROWS; i++) {
 		fprintf(out, "\"%s\":", row[i].name);
@@ -271,12 +263,10 @@ void ibf_metrics_json(FILE *out, const struct ibf_metrics *m)
 			PRIu64 "},", m->load_max, m->load_least);
 	else
 		fputs("\"link_load\":null,", out);
-	put_ms(out, "last_routing_ms", routing_phase, m->routing_ms,
-	       IBF_ROUTING_PHASES);
+	put_ms(out, "last_routing_ms", routing_phase, m->routing_ms, IBF_ROUTING_PHASES);
 	putc(',', out);
 	if (m->reroutes)
-		put_ms(out, "last_reroute_ms", reroute_phase, m->reroute_ms,
-		       IBF_REROUTE_PHASES);
+		put_ms(out, "last_reroute_ms", reroute_phase, m->reroute_ms, IBF_REROUTE_PHASES);
 	else
 		fputs("\"last_reroute_ms\":null", out);
 	fputs("}\n", out);

@@ -99,8 +99,7 @@ static enum ftr_status set_word(const struct ibf_option *opt, const char *text,
 			opt->name, ftr_quote(text, strlen(text)).s, known);
 }
 
-static enum ftr_status set_number(const struct ibf_option *opt,
-				  const char *text, int *out,
+static enum ftr_status set_number(const struct ibf_option *opt, const char *text, int *out,
 				  struct ftr_err *err)
 {
 	char *end;
@@ -183,8 +182,7 @@ static enum ftr_status parse_file(FILE *in, const char *path, struct ibf_options
 		       len <= LINE_MAX_BYTES)
 			line[len++] = (char)c;
 		if (ferror(in))
-			return ftr_fail(err, FTR_IO, "%s: %s", path,
-					strerror(errno));
+			return ftr_fail(err, FTR_IO, "%s: %s", path, strerror(errno));
 		if (c == EOF && !len)
 			return FTR_OK;
 		n++;
@@ -193,8 +191,7 @@ static enum ftr_status parse_file(FILE *in, const char *path, struct ibf_options
 			return ftr_fail(err, FTR_PARSE, "%s:%u: longer than %d bytes",
 					path, n, LINE_MAX_BYTES);
 		if (strlen(line) != len)
-			return ftr_fail(err, FTR_PARSE, "%s:%u: holds a NUL byte",
-					path, n);
+			return ftr_fail(err, FTR_PARSE, "%s:%u: holds a NUL byte", path, n);
 		st = parse_line(o, &seen, line, err);
 		if (st)
 			return ftr_err_prefix(err, "%s:%u", path, n);
@@ -227,8 +224,7 @@ enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 	return st;
 }
 
-enum ftr_status ibf_options_path(const char *shared, char **path,
-				 struct ftr_err *err)
+enum ftr_status ibf_options_path(const char *shared, char **path, struct ftr_err *err)
 {
 	const size_t len = strlen(PLUGIN_WORD);
 	char *copy = ftr_strdup(shared ? shared : ""), *save, *found = NULL;

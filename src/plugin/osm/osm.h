@@ -126,6 +126,7 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* published generation; NULL: none yet */
 	struct ibf_generation *complete;	/* last published routing of a complete fabric;
 						 * NULL: none yet */
+	struct ibf_generation *whole;	/* last published routing without drained links; NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
 	char vls_text[FTR_ERR_MAX];	/* the last choice of VLs that was logged, or "" */
@@ -172,7 +173,8 @@ struct ibf_plugin {
 	bool own_reroute;	/* ibf_request_reroute was called since the last sweep began */
 	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
 				 * has not written them yet; 0: it has left none */
-	uint64_t unordered_pairs;	/* pairs of hosts without a path since then */
+	bool remain;		/* entries were not replaced because they need those of a switch that did not
+				 * answer; the next sweep replaces them */
 	struct ibf_generation *ranked;	/* the last routing; NULL: none yet */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */
@@ -355,8 +357,8 @@ enum ftr_status ibf_without_loop(struct ibf_plugin *p, const struct ftr_fabric *
 				 const struct ftr_tables *now, const struct ftr_tables *new,
 				 struct ftr_tables **out, struct ftr_err *err);
 /* OpenSM has written the tables of the last routing: log the time if ibf_transition left entries
- * to it. */
-void ibf_transition_over(struct ibf_plugin *p);
+ * to it.  Returns true if entries remain for another sweep. */
+bool ibf_transition_over(struct ibf_plugin *p);
 
 /* commit.c: copy all tables to OpenSM's new_lft, or none on failure.  write: false to count
  * the changes only. */

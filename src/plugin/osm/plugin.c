@@ -347,19 +347,22 @@ static void status(struct ibf_plugin *p)
 }
 
 /* The switches have the tables of the last routing.  If links have become Active since, a reroute
- * adds them, and a search waits for its tables. */
+ * adds them, and a search waits for its tables.  If entries remain, another sweep writes them. */
 static void written(struct ibf_plugin *p, bool rerouted)
 {
-	bool final = rerouted || !p->idle_links;
+	bool remain = ibf_transition_over(p), final = !remain && (rerouted || !p->idle_links);
+	bool failed = p->osm->subn.subnet_initialization_error;	/* OpenSM sweeps again by itself */
 
-	if (!final)
+	if (remain && !failed)
+		ibf_request_sweep(p->osm);
+	else if (!remain && !final)
 		ibf_request_reroute(p);
 	for (unsigned int i = 0; i < p->n_engines; i++)
 		if (final)
 			ibf_prefer_search(&p->engine[i]);
-	ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
-	ibf_transition_over(p);
-	if (p->routed && !p->routed->gen_stale)
+	if (!remain)
+		ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
+	if (!remain && !failed && p->routed && !p->routed->gen_stale)
 		ibf_drain_written(p);
 	status(p);
 }

@@ -257,8 +257,7 @@ static void note_displaced(struct ibf_engine *e, const struct ibf_generation *ge
 /* Set gen->current to the result of a search for displaced entries, if there is one.  Otherwise
  * set it to the tables that the switches hold according to OpenSM.  An entry that OpenSM does not
  * know yet is taken from the stored displaced entries. */
-static enum ftr_status read_current(struct ibf_engine *e,
-				    struct ibf_generation *gen,
+static enum ftr_status read_current(struct ibf_engine *e, struct ibf_generation *gen,
 				    struct ftr_err *err)
 {
 	const struct ftr_fabric *f = gen->fabric;
@@ -272,8 +271,7 @@ static enum ftr_status read_current(struct ibf_engine *e,
 	if (st)
 		return st;
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		const osm_switch_t *sw = ibf_host_switch(e->plugin,
-							 f->sw[s].guid);
+		const osm_switch_t *sw = ibf_host_switch(e->plugin, f->sw[s].guid);
 
 		if (sw->lft)
 			memcpy(ftr_tables_row(gen->current, s), sw->lft,
@@ -346,8 +344,7 @@ static void take_result(struct ibf_engine *e)
 
 /* Option "adopt": the tables that the switches hold become the preferred tables.  The engine moves
  * entries away from overloaded links. */
-static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen,
-			     struct ftr_err *err)
+static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen, struct ftr_err *err)
 {
 	struct ibf_prefer *r = &e->prefer;
 	enum ftr_status st;
@@ -365,8 +362,7 @@ static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen,
 	return st;
 }
 
-enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
-			   struct ftr_err *err)
+enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen, struct ftr_err *err)
 {
 	struct ibf_prefer *r = &e->prefer;
 	const struct ibf_search *better;
@@ -504,7 +500,7 @@ void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
 		return;
 	if (r->stage == IBF_ADOPTING)
 		ibf_adopt_report(e, gen);
-	if (gen == e->gen || gen == e->complete) {	/* routed again */
+	if (gen == e->gen || gen == e->complete || gen == e->whole) {	/* routed again */
 		note_displaced(e, gen);
 		return;
 	}

@@ -31,8 +31,6 @@ struct snap {
 	struct ftr_builder *b;
 	uint32_t n_skipped;	/* number of contradictions */
 	char first[192];	/* a text about the first one */
-	bool in_use;		/* the tables in use are replaced in order, so links that are not Active
-				 * are left out */
 };
 
 static void skip(struct snap *s, const char *fmt, ...) FTR_PRINTF(2, 3);
@@ -114,7 +112,7 @@ static const osm_physp_t *usable_remote(const osm_physp_t *p)
  * no data (transition.c). */
 static bool is_idle(const struct snap *s, const osm_physp_t *p, const osm_physp_t *r)
 {
-	return s->in_use && !is_active(p, r);
+	return s->p->in_use && !s->p->use_idle && !is_active(p, r);
 }
 
 /* True if a link between switches is Active: this fabric was already up before OpenSM started. */
@@ -313,7 +311,6 @@ enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out, stru
 		return ftr_nomem(err, "the fabric");
 	p->idle_links = 0;
 	p->in_use = is_in_use(&s);
-	s.in_use = p->in_use && !p->use_idle;
 	ftr_builder_lids(s.b, (n_lids - !!n_lids) | (FTR_LFT_BLOCK - 1));
 	st = fill(&s, err);
 	if (!st)

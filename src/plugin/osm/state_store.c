@@ -72,8 +72,7 @@ static bool is_state_name(const char *name)
 
 /* List the state files, the newest first.  Files of other users, which may be many, are left out.
  * *nomem: memory was exhausted, and the list is incomplete. */
-static uint32_t list_files(const char *own, struct state_file **file,
-			   bool *nomem)
+static uint32_t list_files(const char *own, struct state_file **file, bool *nomem)
 {
 	DIR *dir = ftr_opendir(state_dir());
 	const struct dirent *d;
@@ -212,8 +211,7 @@ static bool read_state(struct ibf_plugin *p, const struct ftr_fabric *f,
 	return !nomem;
 }
 
-static void log_change(struct ibf_plugin *p,
-		       const struct ftr_nominal_change *c, bool first)
+static void log_change(struct ibf_plugin *p, const struct ftr_nominal_change *c, bool first)
 {
 	const struct ftr_fabric *f = p->nominal->n->f;
 
@@ -247,16 +245,14 @@ static void update(struct ibf_plugin *p, const struct ftr_fabric *f,
 	st = ftr_nominal_new(f, opts, old, &new, &change, &err);
 	if (st) {
 		if (st != FTR_SHAPE)
-			ibf_log(p, IBF_STATE_FILE, "no nominal fabric: %s",
-				err.msg);
+			ibf_log(p, IBF_STATE_FILE, "no nominal fabric: %s", err.msg);
 		ibf_nominal_forget(p);
 	} else if (new != old && set_nominal(p, new)) {
 		log_change(p, &change, !old);
 	}
 }
 
-struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
-				    const struct ftr_fabric *f,
+struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p, const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts)
 {
 	/* if memory was exhausted, the present fabric must not replace the stored one */

@@ -73,8 +73,7 @@ static void replace(struct ibf_plugin *p, const char *name,
 	}
 	job.ctx = text;
 	if (!ibf_writer_put(p->writer, &job))
-		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
-			name);
+		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory", name);
 }
 
 static void count_state(struct ibf_status *s)
@@ -106,8 +105,7 @@ void ibf_status_count(struct ibf_plugin *p, size_t counter)
 	pthread_mutex_unlock(&p->status->mutex);
 }
 
-static uint32_t without_sm(const struct ibf_plugin *p,
-			   const struct ibf_generation *gen)
+static uint32_t without_sm(const struct ibf_plugin *p, const struct ibf_generation *gen)
 {
 	const ftr_lid sm = cl_ntoh16(p->osm->subn.sm_base_lid);
 	uint32_t n = 0;
@@ -170,8 +168,7 @@ void ibf_status_drains(struct ibf_plugin *p, const struct ftr_drains *d, uint64_
 	pthread_mutex_unlock(&p->status->mutex);
 }
 
-void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours,
-		       const char *reason)
+void ibf_status_engine(struct ibf_plugin *p, const char *used, bool ours, const char *reason)
 {
 	if (!p->status)
 		return;

@@ -10,7 +10,7 @@
  * of hosts has a path in the old and in the new tables, it has a path after every write.
  *
  * The routing callback writes the difference.  OpenSM's own distribution then finds nothing to
- * write, or completes a transition that has failed.
+ * write, or the table of a switch that did not answer, or completes a transition that has failed.
  *
  * OpenSM calls the routing callback with its lock held.  commit.c has already stored the new tables
  * in new_lft.  The lock is released while packets travel, and taken again afterwards.  This may
@@ -38,8 +38,8 @@
  * (snapshot.c).  When the sweep is done, the plugin requests a reroute, which adds them.  So the
  * links of a switch that returns become Active, it gets its table, and only then its neighbours
  * send packets through it.  Hosts of a leaf that returns get their paths in this reroute.  If the
- * fabric cannot be routed without these links, it is routed with them, because OpenSM activates no
- * link if no engine routes.
+ * fabric cannot be routed without these links (IBF207), it is routed with them, because OpenSM activates
+ * no link if no engine routes; then packets may be lost until they are Active.
  *
  * Steps.  If no mixture of the old and the new tables can have a credit loop (ftr_check_mixtures(),
  * which is quick), or if the channel dependencies of all states during the steps of
@@ -70,7 +70,8 @@
  * switch is left to OpenSM from then on, and the remaining steps are planned again: no entry is
  * written whose new path needs an unwritten entry of this switch, and no entry is cleared.
  * Its old and its new entries may both be in use: all other entries on the path from a new entry are
- * written before it.
+ * written before it.  So OpenSM may write its table in any order.  The next sweep replaces the other
+ * remaining entries.
  *
  * The new plan needs no new judgement.  Whenever all new entries on the new path of each written entry are
  * written, too, a packet follows old entries up to the first written one, and then its new path.  So each
@@ -113,8 +114,9 @@ struct change {
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	bool other_ranks;	/* the last routing had other ranks */
 	uint32_t steps, rounds;
-	uint32_t unread;	/* number of blocks that were not read */
 	bool unsafe;		/* a credit loop was possible, and was reported */
+	bool only_silent;	/* all is written, except the entries of silent switches and those that
+				 * need them */
 	uint32_t *hosts;	/* [n_sw] number of host ports with a LID */
 	/* The pairs of a host and another host or a switch that were counted last, for messages: with
 	 * an entry that changes, or, at the end, without a path until OpenSM has written the remaining
@@ -183,6 +185,18 @@ static bool write_steps(struct change *x, uint32_t n)
 			return false;
 	}
 	return true;
+}
+
+/* Write the blocks that no packet uses before OpenSM raises LinearFDBTop.  Later all of them are in use at
+ * once, so they are written although this manager may be about to end. */
+static void write_unused(struct change *x)
+{
+	for (ftr_sw s = 0; s < x->f->n_sw; s++)
+		for (uint32_t b = 0; b < x->b.n; b++)
+			if (*ibf_block(&x->b, s, b) == IBF_BLOCK_UNUSED && !x->b.silent[s])
+				memcpy(ibf_sets_add(&x->b, s, b),
+				       ftr_tables_row(x->to, s) + b * FTR_LFT_BLOCK, FTR_LFT_BLOCK);
+	ibf_sets_send(&x->b);
 }
 
 /* ---- pairs of hosts ---------------------------------------------------------- */
@@ -275,18 +289,23 @@ static const char *pairs_text(const struct change *x, char text[PAIRS_TEXT])
 
 /* ---- credit loops ----------------------------------------------------------- */
 
-/* Carry out a plan of the planner of ddlr. */
-static enum ftr_status write_plan(struct change *x, const struct ftr_ddlr_plan *plan,
-				  struct ftr_err *err)
+/* Carry out the round of a plan that begins with write *i.  *i: set to the first write of the next one. */
+static enum ftr_status write_round(struct change *x, const struct ftr_ddlr_plan *plan, uint32_t *i,
+				   struct ftr_err *err)
 {
-	if (plan->n_steps >= FTR_TRANSITION_LAST)
-		return ftr_fail(err, FTR_REFUSED, "the order of writes has %u steps", plan->n_steps);
+	uint32_t round = plan->write[*i].step / FTR_DDLR_STEPS, last = 0;
+
 	memset(x->plan.step, FTR_TRANSITION_NONE, (size_t)x->now->n_sw * x->now->stride);
-	for (uint32_t i = 0; i < plan->n; i++)
-		x->plan.step[(size_t)plan->write[i].sw * x->now->stride + plan->write[i].lid] =
-			plan->write[i].step;
-	return write_steps(x, plan->n_steps) ? FTR_OK :
-		ftr_fail(err, FTR_REFUSED, "a switch did not answer");
+	for (; *i < plan->n && plan->write[*i].step / FTR_DDLR_STEPS == round; ++*i) {
+		const struct ftr_change *w = &plan->write[*i];
+
+		last = w->step % FTR_DDLR_STEPS;
+		x->plan.step[(size_t)w->sw * x->now->stride + w->lid] = (uint8_t)last;
+	}
+	if (last >= FTR_TRANSITION_LAST)
+		return ftr_fail(err, FTR_REFUSED, "the order of writes has %u steps", last);
+	x->rounds++;
+	return write_steps(x, last) ? FTR_OK : ftr_fail(err, FTR_REFUSED, "a switch did not answer");
 }
 
 /* Wait until the packets that were sent before this time have left.  FTR_REFUSED: this would take longer
@@ -296,9 +315,12 @@ static enum ftr_status drain(struct change *x, double sent, struct ftr_err *err)
 {
 	double t0 = ibf_now_ms(), until = sent + ibf_packet_lifetime(x->p) + 1;
 	double ms = FTR_MAX(until - t0, 0), limit = x->p->opt.transition_limit_ms;
-	bool late = x->waited + ms > limit;
-	bool stop = ms > limit || (late && (add_lost(x, err) || x->host_pairs));
+	bool late = x->waited + ms > limit, stop;
+	enum ftr_status st = late && ms <= limit ? add_lost(x, err) : FTR_OK;
 
+	if (st)
+		return st;
+	stop = ms > limit || (late && x->host_pairs);
 	x->waited += ms;
 	x->end += ms;
 	for (double now = t0; now < until; now = ibf_now_ms()) {
@@ -335,26 +357,22 @@ static enum ftr_status start_planner(struct change *x, struct rr_planner **r, st
  * that it cannot change. */
 static enum ftr_status change_lids(struct change *x, uint32_t *held, struct ftr_err *err)
 {
+	struct ftr_ddlr_plan plan = { .n = 0 };
 	struct rr_planner *r = NULL;
-	bool drained = false;
-	enum ftr_status st = x->unread + x->b.failed ?	/* the planner writes to all switches */
+	enum ftr_status st = x->b.n_silent ?	/* the planner writes to all switches */
 		ftr_fail(err, FTR_REFUSED, "a switch did not answer") : start_planner(x, &r, err);
 
-	for (bool done = false; !done; drained = true) {
-		struct ftr_ddlr_plan plan = { .n = 0 };
-
-		if (!st)
-			st = rr_planner_transition(r, x->plan.to, drained, true, &plan, err);
+	if (!st)
+		st = rr_planner_transition(r, x->plan.to, false, true, &plan, err);
+	*held = plan.held;
+	for (uint32_t i = 0; i < plan.n;) {
+		st = write_round(x, &plan, &i, err);
+		if (!st && (i < plan.n || plan.held))
+			st = drain(x, ibf_now_ms(), err);
 		if (st)
 			break;
-		done = plan.done;
-		*held = plan.held;
-		x->rounds += plan.n > 0;
-		st = write_plan(x, &plan, err);
-		ftr_ddlr_plan_fini(&plan);
-		if (!st && !done)
-			st = drain(x, ibf_now_ms(), err);
 	}
+	ftr_ddlr_plan_fini(&plan);
 	if (st && rr_ddlr_warning(err) == RR_WARN_PLANNER)
 		atomic_fetch_add(&x->p->helper_failures, 1);
 	rr_planner_free(r);
@@ -425,14 +443,14 @@ static enum ftr_status wait_for_older(struct change *x, struct ftr_err *err)
 /* Write all entries that have a step.  When a switch does not answer, plan again. */
 static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 {
-	enum ftr_status st = FTR_OK;
-
-	while (!write_steps(x, x->plan.n_steps) && !is_over(x)) {
-		st = ftr_transition_plan(&x->plan, err);
-		if (st)
-			break;
+	while (!write_steps(x, x->plan.n_steps)) {
+		if (is_over(x))
+			return FTR_OK;
+		if (ftr_transition_plan(&x->plan, err))
+			return FTR_NOMEM;
 	}
-	return st;
+	x->only_silent = x->b.n_silent;
+	return FTR_OK;
 }
 
 static bool has_entries(const struct ftr_tables *t)
@@ -539,6 +557,11 @@ static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *ro
 	return true;
 }
 
+static bool is_empty(const uint8_t *row, uint32_t n)
+{
+	return *row == FTR_PORT_NONE && !memcmp(row, row + 1, n - 1);
+}
+
 /* Copy OpenSM's lft to x->now, and mark the blocks that are not known.  OpenSM's lock is held. */
 static void copy_lft(struct change *x)
 {
@@ -547,15 +570,17 @@ static void copy_lft(struct change *x)
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
 		uint8_t *row = ftr_tables_row(x->now, s);
-		uint32_t used = 0;
+		uint32_t top = cl_ntoh16(sw->switch_info.lin_top);
+		bool new;
 
 		memcpy(row, sw->lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
-		while (used <= f->max_lid && row[used] == FTR_PORT_NONE)
-			used++;
+		new = is_empty(row, f->max_lid + 1u);
 		for (uint32_t b = 0; b < x->b.n; b++)
-			if (used > f->max_lid || (!ibf_block_equal(x->now, x->to, s, b) &&
-						  !is_plausible(f, s, row, b)))
-				*ibf_block(&x->b, s, b) |= IBF_BLOCK_UNKNOWN | IBF_BLOCK_UNSURE;
+			if (new || (!ibf_block_equal(x->now, x->to, s, b) && !is_plausible(f, s, row, b)))
+				*ibf_block(&x->b, s, b) = IBF_BLOCK_UNKNOWN | IBF_BLOCK_UNSURE;
+			else if (b * FTR_LFT_BLOCK > top &&
+				 is_empty(row + b * FTR_LFT_BLOCK, FTR_LFT_BLOCK))
+				*ibf_block(&x->b, s, b) = IBF_BLOCK_UNUSED;
 	}
 }
 
@@ -565,7 +590,7 @@ static void add_silent(struct change *x)
 	for (ftr_sw s = 0; s < x->f->n_sw; s++)
 		for (uint32_t b = 0; b < x->b.n; b++)
 			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
-				x->b.silent[s] = 1;
+				ibf_sets_silent(&x->b, s);
 }
 
 /* Read the unknown blocks.  Switches that do not answer are silent. */
@@ -576,7 +601,6 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 					     err);
 
 	add_silent(x);
-	x->unread += (uint32_t)failed;
 	ibf_clear_invalid(x->f, x->now, x->to);
 	return st;
 }
@@ -601,18 +625,24 @@ static void settle(const struct change *x)
 	}
 }
 
-/* The next master replaces the remaining entries.  OpenSM goes on with its sweep: let it write the entries
- * that the switches hold.  Only a switch without an Active link gets its new table: no packet can reach it,
- * and OpenSM will activate its links.  OpenSM's lock is held. */
-static void leave_tables(const struct change *x)
+/* The next master, or the next sweep, replaces the remaining entries.  OpenSM goes on with its sweep: let it
+ * write the entries that the switches hold.  Only silent switches get their new tables, and a switch without
+ * an Active link: no packet can reach it, and OpenSM will activate its links.  Returns true if entries
+ * remain.  OpenSM's lock is held. */
+static bool leave_tables(const struct change *x)
 {
+	bool remain = false;
+
 	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
 		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
+		uint32_t n = FTR_MIN(sw->lft_size, x->f->max_lid + 1u);
 
-		if (!x->b.silent[s] && ibf_has_link(x->f, s))
-			memcpy(sw->new_lft, ftr_tables_row(x->now, s),
-			       FTR_MIN(sw->lft_size, x->f->max_lid + 1u));
+		if (x->b.silent[s] || !ibf_has_link(x->f, s))
+			continue;
+		remain |= memcmp(sw->new_lft, ftr_tables_row(x->now, s), n);
+		memcpy(sw->new_lft, ftr_tables_row(x->now, s), n);
 	}
+	return remain;
 }
 
 /* Get the tables of the switches of which OpenSM knows nothing, as this manager has not routed as
@@ -663,12 +693,13 @@ static const char *why_not(struct change *x, const struct ftr_err *err)
 {
 	if (err->msg[0])
 		return err->msg;
-	if (x->b.failed + x->unread)
+	if (x->b.n_silent)
 		return "a write or a read was not acknowledged";
-	return may_write(x) ? NULL : "this manager may no longer write";
+	return may_write(x) ? NULL : "this manager is no longer the master, or ends";
 }
 
-/* Log what was written, and, if `why` is not NULL, what OpenSM writes in its own order. */
+/* Log what was written, and, if `why` is not NULL, what remains.  OpenSM may write the table of one silent
+ * switch in any order: all other entries on its new paths are written. */
 static void report(struct change *x, const char *why)
 {
 	struct ftr_tables_diff left = { 0 };
@@ -680,12 +711,11 @@ static void report(struct change *x, const char *why)
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
 	if (x->plan.f && (!left.entries || !has_entries(x->now)))
 		rest = false;
-	if (rest && x->plan.f && !may_write(x)) {
-		ibf_log(x->p, IBF_TRANSITION, "%s: this manager is no longer the master, or ends; the next master replaces the remaining %s",
-			x->name, ibf_count(left.entries, "entry", "entries").s);
+	if (rest && x->plan.f && (!may_write(x) || (x->only_silent && x->b.n_silent == 1))) {
+		ibf_log(x->p, IBF_TRANSITION, "%s: %s; the next %s replaces the remaining %s", x->name, why,
+			may_write(x) ? "sweep" : "master", ibf_count(left.entries, "entry", "entries").s);
 	} else if (rest) {
 		x->p->unordered_at = ibf_now_ms();
-		x->p->unordered_pairs = x->lost_known ? x->n_pairs : 0;
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
 			x->name, x->plan.f ? ibf_count(left.entries, "entry was", "entries were").s :
 			"the tables in use were", why, x->lost_known ? pairs_text(x, text) : "unknown");
@@ -699,14 +729,24 @@ static void report(struct change *x, const char *why)
 			x->name, ms);
 }
 
-void ibf_transition_over(struct ibf_plugin *p)
+/* OpenSM has written entries in its own order. */
+static void forget_rest(struct ibf_plugin *p)
 {
-	if (!p->unordered_at)
-		return;
-	ibf_fast_written(p->fast, false, NULL, 0);
-	ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries: %s had no path for at most %.0f ms",
-		ibf_count(p->unordered_pairs, "pair", "pairs").s, ibf_now_ms() - p->unordered_at);
+	if (p->unordered_at || p->remain)
+		ibf_fast_written(p->fast, false, NULL, 0);
 	p->unordered_at = 0;
+	p->remain = false;
+}
+
+bool ibf_transition_over(struct ibf_plugin *p)
+{
+	bool remain = p->remain;
+
+	if (p->unordered_at)
+		ibf_log(p, IBF_TRANSITION_PLAIN, "OpenSM has written the remaining entries within %.0f ms",
+			ibf_now_ms() - p->unordered_at);
+	forget_rest(p);
+	return remain;
 }
 
 void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
@@ -720,9 +760,7 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 	struct ftr_err err = { 0 }, unknown;
 	enum ftr_status st;
 
-	if (p->unordered_at)	/* no event has reported the end of OpenSM's writes */
-		ibf_fast_written(p->fast, false, NULL, 0);
-	p->unordered_at = 0;
+	forget_rest(p);		/* perhaps no event has reported the end of OpenSM's writes */
 	x.other_ranks = ibf_ranks_differ(p, gen);
 	if (!p->smp || !p->opt.transition || (p->lft_known ? !gen->changes.entries :
 	    !p->opt.takeover && e->prefer.stage != IBF_ADOPTING))
@@ -736,16 +774,18 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 		x.plan = (struct ftr_transition){
 			.f = x.f, .now = x.now, .to = x.to, .silent = x.b.silent,
 		};
-		if (!st)
+		if (!st) {
+			write_unused(&x);
 			st = write_all(&x, &err);
+		}
 		if (why_not(&x, &err))
 			x.lost_known = !add_lost(&x, &unknown);
 		if (x.b.sets || x.b.failed)
 			ibf_fast_written(p->fast, x.proved, x.b.changed, x.b.n * FTR_LFT_BLOCK);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
 		settle(&x);
-		if (!may_write(&x))
-			leave_tables(&x);
+		if (!may_write(&x) || x.only_silent)
+			p->remain = leave_tables(&x) && may_write(&x);
 	}
 	report(&x, why_not(&x, &err));
 	if (!x.safe || why_not(&x, &err) || x.f != gen->fabric) {

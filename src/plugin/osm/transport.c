@@ -388,8 +388,8 @@ static double next_deadline(const struct ibf_smp *s, double start)
 		t = slot->sent + s->policy->timeout;
 		until = t < until ? t : until;
 		t = slot->job->sent + s->policy->hedge;
-		if (s->policy->hedge > 0 && slot->job->tries == 1 &&
-		    slot->job->n_routes > 1 && t < until)
+		if (s->policy->hedge > 0 && s->on_wire < IBF_SMP_WINDOW_MAX &&
+		    slot->job->tries == 1 && slot->job->n_routes > 1 && t < until)
 			until = t;
 	}
 	return until;

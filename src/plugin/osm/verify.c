@@ -22,16 +22,14 @@
 #include "osm/osm.h"
 #include <ftr/check.h>
 
-static enum ftr_status refuse_finding(const struct ftr_fabric *f,
-				      const struct ftr_tables *t,
+static enum ftr_status refuse_finding(const struct ftr_fabric *f, const struct ftr_tables *t,
 				      const struct ftr_check_report *r,
 				      enum ftr_finding what,
 				      struct ftr_err *err)
 {
 	const struct ftr_check_sample *s = &r->sample[what];
 
-	return ftr_fail(err, FTR_REFUSED,
-			"the computed tables hold %s (%" PRIu64
+	return ftr_fail(err, FTR_REFUSED, "the computed tables hold %s (%" PRIu64
 			" in all): from switch %s towards LID %u of %s, at switch %s port %u",
 			ftr_finding_name(what), r->found[what],
 			ibf_sw_name(f, s->from).s, s->lid,
@@ -39,8 +37,7 @@ static enum ftr_status refuse_finding(const struct ftr_fabric *f,
 			ftr_tables_get(t, s->at, s->lid));
 }
 
-static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
-				    const struct ftr_check_report *r,
+static enum ftr_status refuse_cycle(const struct ftr_fabric *f, const struct ftr_check_report *r,
 				    struct ftr_err *err)
 {
 	const struct ftr_channel *c = r->cycle;
@@ -186,8 +183,7 @@ static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 		for (ftr_ep e = 0; e < f->n_ep && named < most; e++) {
 			if (!is_host_of(f, e, w[i].idx))
 				continue;
-			at += (size_t)snprintf(text + at, size - at,
-					       "%s %s (%" PRIu64
+			at += (size_t)snprintf(text + at, size - at, "%s %s (%" PRIu64
 					       " unreachable)",
 					       named++ ? "," : "",
 					       ibf_ep_name(f, e).s, ~w[i].key);
@@ -234,8 +230,7 @@ static enum ftr_status refuse_missing(const struct promise *p, ftr_sw s,
 			ibf_sw_name(f, s).s, lid, ibf_lid_name(f, lid).s);
 }
 
-static enum ftr_status judge_missing(const struct promise *p,
-				     const struct ftr_tables *t,
+static enum ftr_status judge_missing(const struct promise *p, const struct ftr_tables *t,
 				     struct ftr_err *err)
 {
 	const struct ftr_fabric *f = p->sh->f;
@@ -259,8 +254,7 @@ static enum ftr_status judge_missing(const struct promise *p,
 	return FTR_OK;
 }
 
-static enum ftr_status judge(const struct promise *p,
-			     const struct ftr_tables *t,
+static enum ftr_status judge(const struct promise *p, const struct ftr_tables *t,
 			     const struct ftr_check_report *r,
 			     struct ftr_err *err)
 {
@@ -268,8 +262,7 @@ static enum ftr_status judge(const struct promise *p,
 
 	for (int i = FTR_FIND_DEAD_PORT; i < FTR_N_FINDINGS; i++)
 		if (r->found[i])
-			return refuse_finding(f, t, r, (enum ftr_finding)i,
-					      err);
+			return refuse_finding(f, t, r, (enum ftr_finding)i, err);
 	if (r->cdg == FTR_CDG_CYCLE)
 		return refuse_cycle(f, r, err);
 	if (r->cdg == FTR_CDG_NOT_CHECKED)	/* not covered: this check is not switched off */
@@ -299,8 +292,7 @@ enum ftr_status ibf_verify(struct ibf_engine *e, struct ibf_generation *gen, str
 	else
 		ftr_check_parts(gen->fabric, p.island);
 	if (!st)
-		st = ftr_check_tables(gen->fabric, gen->tables, &opts,
-				      e->plugin->team, r, err);
+		st = ftr_check_tables(gen->fabric, gen->tables, &opts, e->plugin->team, r, err);
 	if (!st) {
 		count_ports(&p);
 		apart = count_unserved(&p, gen);

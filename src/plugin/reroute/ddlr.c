@@ -109,8 +109,7 @@ void rr_ddlr_returned(struct rr *f)
 }
 
 /* Write the plan. On an error the planner is dropped. */
-static enum ftr_status push_plan(struct rr *f,
-				 const struct ftr_ddlr_plan *plan,
+static enum ftr_status push_plan(struct rr *f, const struct ftr_ddlr_plan *plan,
 				 struct rr_repair *r, struct ftr_err *err)
 {
 	struct ftr_change *entry = ftr_calloc(plan->n + 1u, sizeof(*entry));
@@ -131,8 +130,7 @@ static enum ftr_status push_plan(struct rr *f,
 
 /* ---- local repair ------------------------------------------------------- */
 
-static enum ftr_status plan_local(struct rr *f,
-				    const struct rr_repair *r,
+static enum ftr_status plan_local(struct rr *f, const struct rr_repair *r,
 				    struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err)
 {
@@ -278,8 +276,7 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 
 /* ---- transition --------------------------------------------------------- */
 
-enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
-				   struct ftr_err *err)
+enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r, struct ftr_err *err)
 {
 	struct rr_view *v = f->view;
 	struct ftr_ddlr_plan plan = { 0 };

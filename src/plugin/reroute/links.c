@@ -14,7 +14,7 @@ static struct rr_ends in_order(struct rr_ends e)
 {
 	struct rr_ends b = { e.peer_guid, e.guid, e.peer_port, e.port };
 
-	return b.guid < e.guid || (b.guid == e.guid && b.port < e.port) ? b : e;
+	return *(b.guid < e.guid || (b.guid == e.guid && b.port < e.port) ? &b : &e);
 }
 
 /* The index of e, or the index at which e must be inserted. */

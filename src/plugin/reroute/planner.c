@@ -81,12 +81,12 @@ enum ftr_status rr_planner_events(struct rr_planner *p, const struct ftr_hop *ev
 }
 
 enum ftr_status rr_planner_transition(struct rr_planner *p, const struct ftr_tables *t, bool drained,
-				      bool clear, struct ftr_ddlr_plan *plan, struct ftr_err *err)
+				      bool all, struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
 	struct ftr_out o = { 0 };
 	enum ftr_status st;
 
-	put_transition(&o, p->f, t, drained, clear);
+	put_transition(&o, p->f, t, drained, all);
 	st = ask(p, &o, plan, err);
 	for (uint32_t i = 0; i < plan->n; i++) {
 		if (st)

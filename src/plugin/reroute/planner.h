@@ -21,8 +21,8 @@ bool rr_planner_is_busy(const struct rr_planner *p, unsigned int ms);
 enum ftr_status rr_planner_ready(struct rr_planner *p, struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * The planner is ready: plan as ftr_ddlr_events() and ftr_ddlr_transition().  t: tables of the fabric
- * of the planner.  drained: call ftr_ddlr_drained() before.  The switches, LIDs, ports and order of the
+ * The planner is ready: plan as ftr_ddlr_events(), ftr_ddlr_transition() and, with `all`,
+ * ftr_ddlr_order().  t: tables of the fabric of the planner.  drained: call ftr_ddlr_drained() before.  The switches, LIDs, ports and order of the
  * writes were checked; in a transition, each write is an entry of t.
  *
  * FTR_REFUSED: there is no plan; err says why.  FTR_IO, FTR_PARSE, FTR_LIMIT, FTR_NOMEM: the process
@@ -31,7 +31,7 @@ enum ftr_status rr_planner_ready(struct rr_planner *p, struct ftr_err *err) FTR_
 enum ftr_status rr_planner_events(struct rr_planner *p, const struct ftr_hop *ev, uint32_t n,
 				  struct ftr_ddlr_plan *plan, struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status rr_planner_transition(struct rr_planner *p, const struct ftr_tables *t, bool drained,
-				      bool clear, struct ftr_ddlr_plan *plan,
+				      bool all, struct ftr_ddlr_plan *plan,
 				      struct ftr_err *err) FTR_MUST_USE;
 
 /* Kill the process.  Does not wait for its end, as rr_planner_free() does. */

@@ -116,7 +116,7 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out)
 			};
 	}
 	for (uint32_t i = 0; i < sh->n_absent; i++) {
-		if (n == FTR_PORT_MAX)	/* not covered: each link has a port of its own */
+		if (n == FTR_PORT_MAX)	/* a port may have another link now */
 			break;
 		const struct ftr_link *a = &sh->absent[i];
 
@@ -426,8 +426,7 @@ static bool is_first_unanswered(const struct probe *p, const struct rr_link *c, 
 
 /* Find a link of s that is alive in the view, is not in c[], and does not lead to a silent switch.
  * *out: the link, named from its far end.  Returns false if there is no such link. */
-static bool find_other_link(const struct rr_view *v, ftr_sw s,
-		       const struct rr_link *c, uint32_t n,
+static bool find_other_link(const struct rr_view *v, ftr_sw s, const struct rr_link *c, uint32_t n,
 		       struct rr_link *out)
 {
 	struct rr_link link[FTR_PORT_MAX];
@@ -493,8 +492,7 @@ static void mark_silent_far_ends(struct rr *f, const struct probe *p,
 
 /* A switch may hang although its links are alive.  So ask the switches at the far ends of dead
  * links themselves. */
-static void ask_far_ends(struct rr *f, const struct probe *p,
-			 const struct rr_link *c, uint32_t n)
+static void ask_far_ends(struct rr *f, const struct probe *p, const struct rr_link *c, uint32_t n)
 {
 	struct rr_view *v = f->view;
 	struct rr_smp *job = ftr_calloc(n + 1u, sizeof(*job));
@@ -504,8 +502,7 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 		job[i].attr = RR_ATTR_NODE_INFO;
 		job[i].m_key = v->m_key[c[i].peer];
 		if (is_first_unanswered(p, c, i) && !v->silent[c[i].peer])
-			job[i].n_routes = rr_routes_around(v, c[i].peer, v->suspect,
-							job[i].route);
+			job[i].n_routes = rr_routes_around(v, c[i].peer, v->suspect, job[i].route);
 	}
 	if (job)
 		ask_briefly(f, job, n);
@@ -549,8 +546,7 @@ static bool is_known(const struct probe *p, const struct rr_link *found,
 /* For each link of s, add to q a request to the neighbour at the far end.  Links that are dead in
  * the view, links to silent neighbours, and links whose state is already known, are left out.
  * Returns false if out of memory. */
-static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
-			   const struct probe *p,
+static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent, const struct probe *p,
 			   const struct rr_link *found, uint32_t n_found)
 {
 	struct rr_link link[FTR_PORT_MAX];
@@ -563,8 +559,7 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 
 		if (ftr_incr_alive(q->v->incr, s, c->port) &&
 		    !silent[far.sw] && !is_known(p, found, n_found, &far) &&
-		    !add(q, &far, route,
-			 rr_routes_around(q->v, far.sw, q->v->suspect, route)))
+		    !add(q, &far, route, rr_routes_around(q->v, far.sw, q->v->suspect, route)))
 			return false;
 	}
 	return true;

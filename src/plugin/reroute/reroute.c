@@ -219,12 +219,33 @@ static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res, bo
 	return safe;
 }
 
+/* True if an entry no longer leads in the same direction (up or down), or if faults bring an entry where
+ * none was.  If no entry does so in several changes in succession, and each table has only up/down paths by
+ * the same ranks, no mixture of all these tables has a credit loop. */
+static bool has_turned(const struct rr_view *v, const struct ftr_incr_result *res)
+{
+	const struct ftr_fabric *f = v->gen.fabric;
+	const uint8_t *rank = v->gen.order;
+
+	for (uint32_t i = 0; i < res->n_changes; i++) {
+		const struct ftr_change *c = &res->change[i];
+		ftr_sw was = ftr_fabric_next(f, c->sw, c->before), is = ftr_fabric_next(f, c->sw, c->after);
+
+		if (is != FTR_SW_NONE &&
+		    (was == FTR_SW_NONE ? res->n_gone > 0 :
+		     FTR_ORDER(rank[was], rank[c->sw]) != FTR_ORDER(rank[is], rank[c->sw])))
+			return true;
+	}
+	return false;
+}
+
 /* Update the tables.  Entries are spared only if no credit loop can form; if LIDs are refused, a second time.
  * The check of the changed entries (check()) is not enough for that, because it relies on the paths of all
  * other entries.  The planner of ddlr checks its writes itself.
  *
  * Packets that follow older entries are in the graph in pass 0.  If a credit loop with them is not
- * excluded, they are ignored: until the repair is written, all packets to the dead links are lost. */
+ * excluded, by the graph or by the ranks, they are ignored: until the repair is written, all packets to the
+ * dead links are lost. */
 enum ftr_status rr_apply(struct rr *f, const struct ftr_incr_event *ev, uint32_t n,
 			 const struct ftr_incr_result **res, struct ftr_err *err)
 {
@@ -241,7 +262,8 @@ enum ftr_status rr_apply(struct rr *f, const struct ftr_incr_event *ev, uint32_t
 			ftr_incr_spare(v->incr, true);
 		st = ftr_incr_apply(v->incr, ev, n, res, err);
 		pthread_mutex_unlock(&f->view_lock);
-		v->unsafe = older && pass;
+		v->turned = !st && has_turned(v, *res);
+		v->unsafe = pass && (older || (v->turned && !v->planner && rr_has_older(f, false)));
 		if (pass)
 			rr_graph_drop(v);
 		if (st || v->planner || (pass && !(*res)->n_spared) ||

@@ -113,6 +113,7 @@ struct rr_view {
 	 * known, or there are no packets that follow entries without a proof by the ranks. */
 	struct ftr_cdg *graph;
 	bool unsafe;		/* rr_apply() did not exclude a credit loop with these packets */
+	bool turned;		/* and the ranks do not prove the last repair */
 	/* The planner of engine ddlr (ddlr.c); at most one of these is not NULL.  stopped: it was
 	 * killed, and may not have ended yet.  All NULL: another engine, or none could be started. */
 	struct rr_planner *planner, *making, *stopped;

@@ -515,7 +515,7 @@ static void end_write(const struct push *p, bool rewrite)
 
 	pthread_mutex_lock(&f->mutex);
 	f->written.last = rr_now(f);
-	if (f->view->graph || f->view->planner)
+	if (f->view->graph || f->view->planner || f->view->turned)
 		f->written.unranked = f->written.last;
 	for (uint32_t i = 0; i < p->n_entries; i++)
 		f->written.lid[p->entry[i].lid] = f->written.last;
