@@ -302,16 +302,21 @@ static void read_all(struct cli_whatif *j, const char *path)
 		ftr_tables_free(live.t);	/* with --guarantee or --survival */
 }
 
-/* Makes the objects from which the runs are computed. */
+/* Makes the objects from which the runs are computed.  The memory of the runs gets huge pages: a
+ * tenth less time, because their accesses are scattered. */
 static void set_bases(struct cli_whatif *j, const struct ftr_tables *t)
 {
 	struct ftr_order hosts = cli_hosts_at(j->f, j->loads.place, j->loads.n);
+	void *heap;
 
 	cli_must(ftr_route_base_new(j->sh, t, j->in.team, &j->base, &cli_err));
 	cli_must(ftr_check_base_new(j->f, t, j->sh->tree.rank, j->in.team, &j->checked, &cli_err));
 	if (j->loads.all)
 		cli_must(ftr_check_base_load(j->checked, hosts, j->in.team, &cli_err));
 	free((ftr_ep *)(uintptr_t)hosts.ep);
+	heap = aligned_alloc(2 << 20, HEAP);
+	madvise(heap, HEAP, MADV_HUGEPAGE);
+	free(heap);
 }
 
 /* Routes the undamaged fabric, and adds the columns. */
@@ -467,17 +472,12 @@ static void parse_metrics(struct cli_whatif *j)
 }
 
 /* A run allocates and frees the same blocks as the run before it.  If free() returned their memory
- * to the kernel, a third of the time would go into page faults.  Huge pages save another tenth. */
+ * to the kernel, a third of the time would go into page faults. */
 static void keep_memory(void)
 {
-	void *heap;
-
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 	mallopt(M_ARENA_MAX, 1);
-	heap = aligned_alloc(2 << 20, HEAP);
-	madvise(heap, HEAP, MADV_HUGEPAGE);
-	free(heap);
 }
 
 static int run_whatif(int argc, char **argv)

@@ -64,14 +64,9 @@ static void find_valid(const struct engine_run *k, ftr_sw s, uint32_t l,
 	v->col = l;
 }
 
-static size_t word_of(const struct engine_run *k, ftr_sw s, ftr_lid lid)
-{
-	return (size_t)s * (k->t->stride / 64) + lid / 64;
-}
-
 static void set_bit(const struct engine_run *k, uint64_t *bits, ftr_sw s, ftr_lid lid)
 {
-	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
+	bits[(size_t)s * (k->t->stride / 64) + lid / 64] |= UINT64_C(1) << lid % 64;
 }
 
 static void keep_entry(const struct engine_run *k, ftr_sw s, ftr_lid lid,

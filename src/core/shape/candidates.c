@@ -27,22 +27,18 @@ uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
 				 const struct ftr_group **cand)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s], n = 0;
+	const struct ftr_group *down = g + sh->tree.n_up[s], *end = down + sh->tree.n_down[s];
 	uint8_t cost = c->cost[s * c->stride];
+	uint32_t n = 0;
 
-	for (uint32_t k = must_descend(sh, s, c) ? up : 0, end; k < all; k = end) {
-		const uint8_t *of = k < up ? c->cost : c->down;
+	for (const struct ftr_group *x = must_descend(sh, s, c) ? down : g; x < end; x++) {
+		const struct ftr_group **at = cand + n;
 
-		end = k < up ? up : all;
-		for (const struct ftr_group *x = g + k; x < g + end; x++) {
-			uint32_t i;
-
-			if (of[x->remote * c->stride] >= cost)
-				continue;
-			for (i = n++; i > 0 && cand[i - 1]->pos > x->pos; i--)
-				cand[i] = cand[i - 1];
-			cand[i] = x;
-		}
+		if ((x < down ? c->cost : c->down)[x->remote * c->stride] >= cost)
+			continue;
+		for (n++; at > cand && at[-1]->pos > x->pos; at--)
+			*at = at[-1];
+		*at = x;
 	}
 	return n;
 }
