@@ -106,7 +106,7 @@ void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan)
 {
 	*plan = (struct ftr_ddlr_plan){ .n = 0 };
 	r->plan = plan;
-	r->cap_write = r->round = 0;
+	r->cap_write = r->late.round = 0;
 	r->late_refused = 0;
 }
 

@@ -55,6 +55,22 @@ struct detour_search {
 	uint8_t *seen;
 };
 
+/* table_transition.c */
+struct late_entries {
+	/* the first rounds in which the entries may change, in the order of lft of struct ftr_tables;
+	 * NULL: 0 */
+	const uint8_t *first;
+	uint32_t round;
+	uint32_t n;		/* number of entries that could not change in this round for this reason */
+};
+
+/* inverted.c: computed on first use */
+struct inverted_order {
+	struct ftr_fabric *f;	/* the damaged fabric */
+	struct ftr_tables *t;	/* its tables by sftree */
+	ftr_sw *at;		/* at[s]: index in f of the planner's switch s, or FTR_SW_NONE */
+};
+
 struct ftr_ddlr {
 	const struct ftr_shape *sh;
 	const struct ftr_fabric *f;
@@ -76,22 +92,14 @@ struct ftr_ddlr {
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number; 1: the plane is not
 				 * clean */
-	/* first[]: the first rounds in which the entries may change, in the order of lft of struct
-	 * ftr_tables; NULL: 0 */
-	const uint8_t *first;
-	uint32_t n_late;	/* number of entries that could not change in this round for this reason */
 	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
-	uint32_t round;
+	struct late_entries late;
 	uint32_t cap_write;
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
 				 * refused in this plan; parallel links do not count */
 	uint8_t *touched;	/* touched[s] == 1: the plan has a write for switch s */
-	/* the damaged fabric, and its tables by sftree (the inverted order), computed on first
-	 * use; there[s]: index in it of the planner's switch s, or FTR_SW_NONE */
-	struct ftr_fabric *damaged;
-	struct ftr_tables *sftree;
-	ftr_sw *there;
+	struct inverted_order inverted;
 	/* state of the current LID */
 	ftr_lid lid;
 	ftr_sw exit_sw;		/* the LID's owner, or the switch to which the owner is connected;
@@ -129,6 +137,12 @@ static inline bool ddlr_live(const struct ftr_ddlr *r, ftr_sw s,
 static inline ftr_port ddlr_entry(const struct ftr_ddlr *r, ftr_sw s)
 {
 	return ftr_tables_row(r->now, s)[r->lid];
+}
+
+/* Add a new entry for the current LID to col[0 .. *n - 1]. */
+static inline void ddlr_add_change(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
+{
+	r->col[(*n)++] = (struct ftr_change){ .sw = s, .after = p, .step = p == FTR_PORT_NONE };
 }
 
 void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan);
@@ -187,9 +201,9 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 			      enum ftr_ddlr_how how, bool *made,
 			      struct ftr_err *err);
 
-/* ---- table_transition.c -------------------------------------------------------- */
+/* ---- inverted.c -------------------------------------------------------- */
 
-/* Change the entries for the current LID to those of r->sftree. */
+/* Change the entries for the current LID to those of the inverted order. */
 enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct ftr_err *err);
 void transition_inverted_fini(struct ftr_ddlr *r);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Changes the entries of a LID at many switches: to new tables, or, as the last resort of a repair,
- * to the tables of sftree (the inverted order).
+ * Changes all tables to new ones.
  *
- * In each case this file chooses the new entries for a LID. lid_transition.c divides the change
- * into steps, and the dependency graph decides whether the change is allowed. If a change to new
- * tables is not allowed, the entries of the LID are changed one by one, as far as the graph allows it.
+ * This file chooses the new entries for a LID. lid_transition.c divides the change into steps, and the
+ * dependency graph decides whether the change is allowed. If it is not, the entries of the LID are
+ * changed one by one, as far as the graph allows it.
  * If some remain, the LID is held: their change may be allowed later, when packets that follow older
  * entries have been drained. If all LIDs are drained and a round changes nothing, the held LIDs keep
  * their current entries. These entries lead to the LIDs, except broken entries that no repair could
@@ -21,97 +20,6 @@
 #include <string.h>
 
 #include "ddlr/planner.h"
-#include <ftr/engine.h>
-
-static void add_change(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
-{
-	r->col[(*n)++] = (struct ftr_change){ .sw = s, .after = p, .step = p == FTR_PORT_NONE };
-}
-
-/* ---- the inverted order ------------------------------------------------ */
-
-static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
-{
-	const struct ftr_ddlr *r = ctx;
-
-	(void)f;
-	return !r->dead_sw[s];
-}
-
-static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
-{
-	const struct ftr_ddlr *r = ctx;
-
-	return f->ep[e].sw != FTR_SW_NONE && !r->dead_sw[f->ep[e].sw];
-}
-
-static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
-		      ftr_port p)
-{
-	const struct ftr_ddlr *r = ctx;
-
-	(void)f;
-	return !ftr_cdg_link_is_down(r->g, s, p);
-}
-
-/* Route the damaged fabric by sftree. */
-static enum ftr_status route_inverted(struct ftr_ddlr *r, struct ftr_err *err)
-{
-	const struct ftr_filter filter = { keep_sw, keep_ep, keep_link, r, NULL };
-	struct ftr_shape *sh = NULL;
-	enum ftr_status st = ftr_fabric_copy_if(r->f, &filter, &r->damaged, err);
-
-	if (!st)
-		st = ftr_shape_new(r->damaged, NULL, NULL, &sh, err);
-	if (!st)
-		st = ftr_tables_new(r->damaged, false, &r->sftree, err);
-	if (!st)
-		st = ftr_engine_find("sftree")->route(sh, NULL, NULL, r->sftree,
-						      NULL, err);
-	ftr_shape_free(sh);
-	if (st)
-		return st;
-	r->there = ftr_reallocarray(NULL, r->f->n_sw, sizeof(*r->there));
-	if (!r->there)
-		return ftr_nomem(err, "%u switches", r->f->n_sw);
-	for (ftr_sw s = 0; s < r->f->n_sw; s++)
-		r->there[s] = ftr_fabric_find_sw(r->damaged, r->f->sw[s].guid);
-	return FTR_OK;
-}
-
-void transition_inverted_fini(struct ftr_ddlr *r)
-{
-	ftr_tables_free(r->sftree);
-	ftr_fabric_free(r->damaged);
-	free(r->there);
-	r->sftree = NULL;
-	r->damaged = NULL;
-	r->there = NULL;
-}
-
-enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct ftr_err *err)
-{
-	enum ftr_status st = r->damaged ? FTR_OK : route_inverted(r, err);
-	uint32_t n = 0;
-
-	*repaired = false;
-	if (st)
-		return st;
-	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
-		ftr_port p;
-
-		/* do not change entries that this plan has already written */
-		if (r->there[s] == FTR_SW_NONE || r->step_of[s])
-			continue;
-		p = ftr_tables_get(r->sftree, r->there[s], r->lid);
-		if (p != FTR_PORT_NONE &&
-		    p != ddlr_entry(r, s))
-			add_change(r, &n, s, p);
-	}
-	return n ? column_change(r, n, FTR_HOW_INVERTED, repaired, err) : FTR_OK;
-}
-
-/* ---- transition -------------------------------------------------------- */
 
 #define ROUNDS_MAX (UINT16_MAX / FTR_DDLR_STEPS)
 /* Limits of the ways back: some tenths of a second. */
@@ -161,10 +69,10 @@ static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct 
 		r->col_of[s] = 0;
 		if (needed || (p == FTR_PORT_NONE) != clear || p == ddlr_entry(r, s))
 			continue;
-		if (r->first && r->first[(size_t)s * r->now->stride + r->lid] > r->round)
-			r->n_late++;
+		if (r->late.first && r->late.first[(size_t)s * r->now->stride + r->lid] > r->late.round)
+			r->late.n++;
 		else
-			add_change(r, &n, s, p);
+			ddlr_add_change(r, &n, s, p);
 	}
 	return n;
 }
@@ -174,7 +82,7 @@ static uint32_t list_changes(struct ftr_ddlr *r, const ftr_sw *of, const struct 
 static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const struct ftr_tables *t,
 				  bool clear, bool *made, struct ftr_err *err)
 {
-	uint32_t late = r->n_late, left = 0, n = clear ? list_changes(r, of, t, true) : 0;
+	uint32_t late = r->late.n, left = 0, n = clear ? list_changes(r, of, t, true) : 0;
 	enum ftr_status st = n ? ddlr_try(r, r->col, n, FTR_HOW_NEW, made, err) : FTR_OK;
 
 	*made = true;
@@ -192,7 +100,7 @@ static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of, const st
 			return st;
 		left += ddlr_entry(r, r->col[0].sw) != r->col[0].after;
 	}
-	*made = !left && r->n_late == late;
+	*made = !left && r->late.n == late;
 	return FTR_OK;
 }
 
@@ -244,7 +152,7 @@ static enum ftr_status plan_round(struct ftr_ddlr *r, const ftr_sw *of, const st
 	uint32_t n = p->n, steps = p->n_steps;
 	bool quiet = !ftr_cdg_undrained(r->g), made = false;
 
-	p->held = p->n_steps = r->n_late = 0;
+	p->held = p->n_steps = r->late.n = 0;
 	memset(differs, 0, r->f->max_lid + 1u);
 	mark_lids(r, of, t, differs);
 	for (uint32_t lid = 1; lid <= r->f->max_lid; lid++) {
@@ -260,14 +168,14 @@ static enum ftr_status plan_round(struct ftr_ddlr *r, const ftr_sw *of, const st
 		differs[lid] = !made;
 		p->held += differs[lid];
 	}
-	p->done = !p->held || (quiet && p->n == n && !r->n_late);
+	p->done = !p->held || (quiet && p->n == n && !r->late.n);
 	p->n_steps += steps;
 	for (uint32_t i = n; i < p->n; i++) {
 		p->write[i].step = (uint16_t)(p->write[i].step + p->n_rounds * FTR_DDLR_STEPS);
 		r->of_lid[p->write[i].lid].in_plan = false;
 	}
 	p->n_rounds += p->n > n;
-	r->round++;
+	r->late.round++;
 	if (p->done)
 		complete(r, differs);
 	return FTR_OK;
@@ -284,16 +192,11 @@ static enum ftr_status plan_rounds(struct ftr_ddlr *r, const struct ftr_fabric *
 	enum ftr_status st;
 
 	ddlr_begin_plan(r, plan);
-	if (of && differs)
-		st = match(r, nf, t, of, err);
-	else
-		st = ftr_nomem(err, "a transition");
-	while (!st) {
+	st = of && differs ? match(r, nf, t, of, err) : ftr_nomem(err, "a transition");
+	for (bool more = !st; more; more = !st && all && !plan->done && plan->n_rounds < ROUNDS_MAX) {
 		if (all)
 			ftr_ddlr_drained(r);
 		st = plan_round(r, of, t, all, differs, err);
-		if (!all || plan->done || plan->n_rounds == ROUNDS_MAX)
-			break;
 	}
 	ddlr_end_plan(r, st);
 	free(of);
@@ -318,7 +221,7 @@ static enum ftr_status plan_anew(const struct ftr_shape *sh, const struct ftr_ta
 
 	*plan = (struct ftr_ddlr_plan){ .n = 0 };
 	if (!st) {
-		r->first = first;
+		r->late.first = first;
 		st = plan_rounds(r, sh->f, to, true, plan, err);
 	}
 	ftr_ddlr_free(r);

@@ -301,7 +301,7 @@ static bool same_input(struct ibf_engine *e, const struct ibf_generation *old,
 /* If an earlier routing had the same input, replace *gen by its generation, so that nothing is computed
  * and checked again.  This is so in a sweep without changes; when a switch or a link returns: the
  * first routing leaves out its links, which are not Active yet, and the second one has the fabric from
- * before the failure; and when nothing is drained any more.  (With VLs the input includes options of
+ * before the failure; and after the last drain has ended.  (With VLs the input includes options of
  * OpenSM.) */
 static bool routed_before(struct ibf_engine *e, struct ibf_generation **gen)
 {
