@@ -9,7 +9,8 @@
  *	detour.c		finds a detour for one broken entry
  *	planes.c		planes, arcs between them, struct ftr_guarantee
  *	lid_transition.c	write steps of the changed entries of one LID
- *	table_transition.c	changes to new tables, and to tables of sftree
+ *	table_transition.c	changes to new tables
+ *	inverted.c		changes to tables of sftree
  */
 #ifndef FTR_DDLR_PLANNER_H
 #define FTR_DDLR_PLANNER_H

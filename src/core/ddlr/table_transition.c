@@ -211,7 +211,7 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r, const struct ftr_fabric 
 	return plan_rounds(r, nf, t, false, plan, err);
 }
 
-/* Plan an order with a new planner.  first: see struct ftr_ddlr. */
+/* Plan an order with a new planner.  first: see struct late_entries. */
 static enum ftr_status plan_anew(const struct ftr_shape *sh, const struct ftr_tables *from,
 				 const struct ftr_tables *to, const uint8_t *first,
 				 struct ftr_ddlr_plan *plan, struct ftr_err *err)
@@ -253,7 +253,7 @@ static enum ftr_status try_reverse(const struct ftr_shape *sh, const struct ftr_
 				(uint8_t)(back.n_rounds - 1 - back.write[i].step / FTR_DDLR_STEPS);
 		if (!st)
 			st = plan_anew(sh, from, to, first, &p, err);
-		tries += back.refused + back.n + p.refused + p.n;
+		tries += back.refused + back.n + p.refused + p.n + size / 1024;
 		ftr_ddlr_plan_fini(&back);
 		if (st)
 			break;

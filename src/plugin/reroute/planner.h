@@ -22,8 +22,9 @@ enum ftr_status rr_planner_ready(struct rr_planner *p, struct ftr_err *err) FTR_
 
 /*
  * The planner is ready: plan as ftr_ddlr_events(), ftr_ddlr_transition() and, with `all`,
- * ftr_ddlr_order().  t: tables of the fabric of the planner.  drained: call ftr_ddlr_drained() before.  The switches, LIDs, ports and order of the
- * writes were checked; in a transition, each write is an entry of t.
+ * ftr_ddlr_order().  t: tables of the fabric of the planner.  drained: call ftr_ddlr_drained()
+ * before.  The switches, LIDs, ports and order of the writes were checked; in a transition, each
+ * write is an entry of t.
  *
  * FTR_REFUSED: there is no plan; err says why.  FTR_IO, FTR_PARSE, FTR_LIMIT, FTR_NOMEM: the process
  * has failed.  After an error, the planner can only be freed.
