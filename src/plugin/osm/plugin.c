@@ -289,8 +289,9 @@ static void routing_done(struct ibf_plugin *p)
 	p->routing_done = true;
 	p->lft_known = true;
 	e = used ? engine_by_name(p, used->name, strlen(used->name)) : NULL;
-	/* with use_ucast_cache OpenSM may have routed without calling the engine */
-	ibf_fast_routed(p->fast, e && !e->gen_stale ? e->gen : NULL);
+	/* With use_ucast_cache OpenSM may have routed without calling the engine.  If entries remain, the
+	 * switches do not hold its tables. */
+	ibf_fast_routed(p->fast, e && !e->gen_stale && !p->remain ? e->gen : NULL);
 	if (!used)
 		return;
 	p->routed = e && !e->gen_stale ? e : NULL;
