@@ -422,6 +422,42 @@ START_TEST(test_flapping)
 }
 END_TEST
 
+static void lose_tables(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	fate->lose_request = p->set && p->to == *(const ftr_sw *)ctx;
+}
+
+/* A switch that has returned without a table does not take its new one, so the entries that lead to it are not
+ * written.  When a link fails before the next sweep, the fast path does not write them either. */
+START_TEST(test_entries_remain)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1" });
+	ftr_sw spine = fake_spine(h, 1), leaf = fake_leaf(h, 1);
+
+	fake_switch(h, spine, false);
+	fake_check_sweep(h);
+	fake_lock(h);
+	memset(h->sw[spine].lft, FTR_PORT_NONE, h->fab->max_lid + 1u);
+	fake_unlock(h);
+	fake_switch(h, spine, true);
+	fake_set_fate(h, lose_tables, &spine);
+	for (int i = 0; i < 2; i++) {
+		(void)!fake_sweep(h);
+		fake_settle(h);
+	}
+	ck_assert_uint_eq(fake_logged(h, "not acknowledged; the next sweep replaces the remaining 40 entries"), 1);
+	fake_check_healed(h);
+	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF004"), 0);
+	fake_check_sound(h);
+	fake_release(h);
+	fake_check_sweep(h);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_sweep");
@@ -441,6 +477,7 @@ int main(void)
 	tcase_add_test(t, test_no_engine);
 	tcase_add_test(t, test_trap_storm);
 	tcase_add_test(t, test_flapping);
+	tcase_add_test(t, test_entries_remain);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -392,37 +392,6 @@ START_TEST(drain_needs_all_tables)
 }
 END_TEST
 
-/* A switch that has returned without a table does not take its new one, so the entries that lead to it are not
- * written.  When a link fails before the next sweep, the fast path does not write them either. */
-START_TEST(fault_while_entries_remain)
-{
-	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1" });
-	ftr_sw spine = fake_spine(h, 1), leaf = fake_leaf(h, 1);
-
-	fake_switch(h, spine, false);
-	fake_check_sweep(h);
-	fake_lock(h);
-	memset(h->sw[spine].lft, FTR_PORT_NONE, h->fab->max_lid + 1u);
-	fake_unlock(h);
-	fake_switch(h, spine, true);
-	fake_set_fate(h, lose_sets, &spine);
-	for (int i = 0; i < 2; i++) {
-		(void)!fake_sweep(h);
-		fake_settle(h);
-	}
-	ck_assert_uint_eq(fake_logged(h, "not acknowledged; the next sweep replaces the remaining 40 entries"), 1);
-	fake_check_healed(h);
-	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
-	fake_settle(h);
-	ck_assert_uint_eq(fake_logged(h, "IBF004"), 0);
-	fake_check_sound(h);
-	fake_release(h);
-	fake_check_sweep(h);
-	fake_check_healed(h);
-	fake_free(h);
-}
-END_TEST
-
 static uint8_t *tables(const struct fake *h)
 {
 	size_t row = h->fab->max_lid + 1u;
@@ -812,7 +781,6 @@ int main(void)
 	tcase_add_loop_test(c, own_state, 0, 3);
 	tcase_add_test(c, drains_change);
 	tcase_add_loop_test(c, drain_needs_all_tables, 0, 2);
-	tcase_add_test(c, fault_while_entries_remain);
 	tcase_add_loop_test(c, undrained, 0, 3);
 	tcase_add_test(c, only_link);
 	tcase_add_test(c, returning_links_of_others);
