@@ -22,7 +22,7 @@ COMMANDS = ('whatif', 'load', 'sim', 'collective')
 SEEDED = ('sim', 'collective')      # depend on the seed also without faults
 BATCH_MAX = 10000       # --repeat of whatif
 TASKS_MAX = 1000000
-RANDOM = re.compile(r'[0-9.]+%?(links?|switch|switches)')
+RANDOM = re.compile(r'[0-9]+(\.[0-9]*)?%?(links?|switch|switches)')
 NAMED = re.compile(r'[^0-9].*|0x[0-9a-fA-F]+|[0-9a-fA-F]{16}|.*\[[0-9]+\]')
 
 
@@ -150,6 +150,8 @@ def read_fabrics(r):
                 r.fail('engines', f'fabric "{name}" has no engine')
         if 'faults' in table:
             fabric['faults'] = read_faults(r, table)
+            if not fabric['faults']:
+                r.fail('faults', f'fabric "{name}" has no faults; use ["none"] for no fault')
         if 'seeds' in table:
             fabric['seeds'] = r.take(table, 'seeds', int)
             if fabric['seeds'] < 1:
@@ -217,9 +219,9 @@ def read(path):
     metrics = r.words(data, 'metrics', []) or None
     r.end(data, 'the study')
     if first < 0 or count < 1 or not 1 <= batch <= BATCH_MAX:
-        r.fail('batch' if count > 0 <= first else 'seeds', f'first_seed = {first}, seeds = {count}, '
-               f'batch = {batch}: the seed must not be negative, the others must be positive, and '
-               f'batch at most {BATCH_MAX}')
+        r.fail('first_seed' if first < 0 else 'seeds' if count < 1 else 'batch',
+               f'first_seed = {first}, seeds = {count}, batch = {batch}: the seed must not be '
+               f'negative, the others must be positive, and batch at most {BATCH_MAX}')
     if not (fabrics and engines and faults and commands):
         raise StudyError(f'{path}:1: the study has no case: fabrics {len(fabrics)}, engines '
                          f'{len(engines)}, faults {len(faults)}, commands {len(commands)}')
