@@ -456,7 +456,7 @@ case_fast_other_traps() {
 case_fast_flapping() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 72
 	fast_up 'fast_flap_limit 3' 'fast_flap_hold_ms 30000' \
-		'fast_flap_window_ms 3600000' 'fast_sweep_cap_ms 1000' </dev/null
+		'fast_flap_window_ms 3600000' 'fast_sweep_cap_ms 1000' <<<'packet_life_time 0x08'
 	walk before
 	pick 1
 	osm_mark sm

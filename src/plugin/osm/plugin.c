@@ -347,14 +347,30 @@ static void status(struct ibf_plugin *p)
 			 p->routed->gen : NULL);
 }
 
+/* True if the switches have acknowledged all tables of the last routing. */
+static bool all_acknowledged(struct ibf_plugin *p)
+{
+	const struct ibf_generation *gen = p->routed->gen;
+	const struct ftr_fabric *f = gen->undrained ? gen->undrained : gen->fabric;
+	bool all = true;
+
+	CL_PLOCK_ACQUIRE(&p->osm->lock);
+	for (ftr_sw s = 0; s < f->n_sw && all; s++) {
+		const osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
+
+		all = sw && !memcmp(sw->lft, sw->new_lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
+	}
+	CL_PLOCK_RELEASE(&p->osm->lock);
+	return all;
+}
+
 /* The switches have the tables of the last routing.  If links have become Active since, a reroute
  * adds them, and a search waits for its tables.  If entries remain, another sweep writes them. */
 static void written(struct ibf_plugin *p, bool rerouted)
 {
 	bool remain = ibf_transition_over(p), final = !remain && (rerouted || !p->idle_links);
-	bool failed = p->osm->subn.subnet_initialization_error;	/* OpenSM sweeps again by itself */
 
-	if (remain && !failed)
+	if (remain && !p->osm->subn.subnet_initialization_error)	/* else OpenSM sweeps again by itself */
 		ibf_request_sweep(p->osm);
 	else if (!remain && !final)
 		ibf_request_reroute(p);
@@ -363,7 +379,7 @@ static void written(struct ibf_plugin *p, bool rerouted)
 			ibf_prefer_search(&p->engine[i]);
 	if (!remain)
 		ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
-	if (!remain && !failed && p->routed && !p->routed->gen_stale)
+	if (!remain && p->routed && !p->routed->gen_stale && all_acknowledged(p))
 		ibf_drain_written(p);
 	status(p);
 }
