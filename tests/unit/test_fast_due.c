@@ -198,6 +198,41 @@ START_TEST(test_standby_in_transition)
 }
 END_TEST
 
+static void routed_by_another(struct plan *p, struct fake *h)
+{
+	(void)p;
+	pthread_mutex_lock(&h->fast->rr.mutex);
+	h->fast->rr.state.transition = 0;	/* due */
+	pthread_mutex_unlock(&h->fast->rr.mutex);
+	ibf_fast_routed(h->fast, NULL);
+}
+
+/* The next step of the transition is due when a routing ends whose tables are not known: the view is
+ * dropped, and with it the transition. */
+START_TEST(test_view_dropped_in_transition)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = "ddlr", .options = NO_SWEEPS
+	});
+	struct plan p = { .when = FAKE_PUSHING, .what = routed_by_another, .wait = true };
+	ftr_sw s = fake_leaf(h, 6);
+
+	h->osm->subn.opt.packet_life_time = 21;
+	wait_for_planner(h);
+	fake_link(h, s, fake_uplink(h, s, 1), false);
+	fake_settle(h);
+	ck_assert(transition_pends(h));
+	sweep_due(h);
+	plan(h, &p);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert(p.done && !transition_pends(h));
+	sweep_until_quiet(h, 5);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* The detours of a local repair are checked before they are written.  In case 1 they must be
  * refused, because the tables have loops that the planner does not know.  In case 0 there are no
  * loops. */
@@ -522,6 +557,7 @@ int main(void)
 	tcase_add_loop_test(t, test_entries_are_checked, 0, 4);
 	tcase_add_test(t, test_standby_in_transition);
 	tcase_add_test(t, test_sweep_in_transition);
+	tcase_add_test(t, test_view_dropped_in_transition);
 	tcase_add_test(t, test_reroute_in_transition);
 	tcase_add_test(t, test_return_gives_up);
 	tcase_add_test(t, test_left_out);
