@@ -373,7 +373,7 @@ struct plain {
 static void plain_start(struct plain *x, const struct ftr_shape *sh)
 {
 	x->sh = sh;
-	ck_assert(!ftr_tables_new(x->f, false, &x->prefer, &err));
+	ck_assert(!ftr_tables_new(x->f, true, &x->prefer, &err));
 	ck_assert(!ftr_tables_new(x->f, false, &x->start, &err));
 	ck_assert(!dmodc_tables(sh, NULL, NULL, x->start, NULL, &err));
 	x->t = world_copy_of_tables(x->f, x->start);

@@ -445,7 +445,7 @@ START_TEST(test_entries_remain)
 		(void)!fake_sweep(h);
 		fake_settle(h);
 	}
-	ck_assert_uint_eq(fake_logged(h, "not acknowledged; the next sweep replaces the remaining 40 entries"), 1);
+	ck_assert_uint_ge(fake_logged(h, "not acknowledged; the next sweep replaces the remaining 40 entries"), 1);
 	fake_check_healed(h);
 	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
 	fake_settle(h);
