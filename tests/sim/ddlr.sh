@@ -199,9 +199,6 @@ case_ddlr_random_648() { random_faults 648 $((${FTR_SOAK:-0} ? 20 : 1)); }
 
 # ---- a large fabric, stage by stage ----------------------------------------------
 
-# Suspend the process of OpenSM, and so the plugin, too.  Packets under way still arrive.
-osm_halt() { kill -STOP "${OSM_PID[sm]}"; }
-osm_go_on() { kill -CONT "${OSM_PID[sm]}"; }
 said() { grep -Eq "$1" <(osm_log sm); }
 
 # Suspend opensm after it has written the local repair, and perhaps some entries of the transition.

@@ -215,10 +215,10 @@ case_doctor_sm_reach() {
 		here && /^\[/ { split($0, q, "\""); print q[2]; exit }' "$T/fabric.net")
 	IFS=$'\t' read -r near port _ < <(sim_cables "$T/fabric.net" |
 		awk -F '\t' -v leaf="$leaf" '$1 == leaf || $3 == leaf')
-	kill -STOP "${OSM_PID[sm]}"
+	osm_halt
 	sim_do "Unlink \"$near\"[$port]"
 	doctor
-	kill -CONT "${OSM_PID[sm]}"
+	osm_go_on
 	ended 1
 	says FAILURE sm-reach 'missing paths from switches to subnet managers'
 	detailed '"sw-2-.*" to the subnet manager ".*" \(0x[0-9a-f]*\), lid [0-9]*$'

@@ -191,6 +191,17 @@ at_rest() {
 		fail "sweeps do not end"
 }
 
+# Suspend the process of OpenSM, and so the plugin, too: all its threads have stopped.  Packets under way
+# still arrive.
+osm_halt() {
+	kill -STOP "${OSM_PID[sm]}"
+	sim_until "$patience" osm_is_halted || fail "opensm did not stop"
+}
+osm_is_halted() {
+	awk '/^State:/ && !/stopped/ { runs = 1 } END { exit runs }' "/proc/${OSM_PID[sm]}/task/"*/status
+}
+osm_go_on() { kill -CONT "${OSM_PID[sm]}"; }
+
 down() {
 	osm_stop "$manager" || fail "opensm ended with status $?"
 	# the plugin waits two seconds for its last writes; a busy disk may need longer

@@ -148,9 +148,8 @@ START_TEST(test_long_discovery)
 }
 END_TEST
 
-/* ddlr writes new tables in several steps, and a sweep of OpenSM ends this transition early.  The
- * repair must be reported exactly once. */
-START_TEST(test_sweep_in_transition)
+/* A link fails, and ddlr waits for packets in flight before it writes the next new tables. */
+static struct fake *start_transition(void)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
 		.engine = "ddlr", .options = NO_SWEEPS
@@ -162,6 +161,15 @@ START_TEST(test_sweep_in_transition)
 	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);
 	ck_assert(transition_pends(h));
+	return h;
+}
+
+/* ddlr writes new tables in several steps, and a sweep of OpenSM ends this transition early.  The
+ * repair must be reported exactly once. */
+START_TEST(test_sweep_in_transition)
+{
+	struct fake *h = start_transition();
+
 	sweep_due(h);
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
@@ -177,17 +185,9 @@ END_TEST
 /* The same, but another manager becomes master: the plugin writes no further entry. */
 START_TEST(test_standby_in_transition)
 {
-	struct fake *h = fake_new(&(struct fake_opts){
-		.engine = "ddlr", .options = NO_SWEEPS
-	});
-	ftr_sw s = fake_leaf(h, 6);
+	struct fake *h = start_transition();
 	uint32_t sets;
 
-	h->osm->subn.opt.packet_life_time = 21;
-	wait_for_planner(h);
-	fake_link(h, s, fake_uplink(h, s, 1), false);
-	fake_settle(h);
-	ck_assert(transition_pends(h));
 	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
 	sets = fake_count_sets(h);
 	fake_until(!transition_pends(h));
@@ -211,17 +211,9 @@ static void routed_by_another(struct plan *p, struct fake *h)
  * dropped, and with it the transition. */
 START_TEST(test_view_dropped_in_transition)
 {
-	struct fake *h = fake_new(&(struct fake_opts){
-		.engine = "ddlr", .options = NO_SWEEPS
-	});
+	struct fake *h = start_transition();
 	struct plan p = { .when = FAKE_PUSHING, .what = routed_by_another, .wait = true };
-	ftr_sw s = fake_leaf(h, 6);
 
-	h->osm->subn.opt.packet_life_time = 21;
-	wait_for_planner(h);
-	fake_link(h, s, fake_uplink(h, s, 1), false);
-	fake_settle(h);
-	ck_assert(transition_pends(h));
 	sweep_due(h);
 	plan(h, &p);
 	ck_assert(fake_sweep(h));

@@ -39,7 +39,7 @@
 #include "cli/whatif.h"
 
 #define REPEAT_MAX 10000
-#define HEAP ((size_t)1000 << 20)
+#define HEAP ((size_t)1000 << 20)	/* less than M_MMAP_THRESHOLD in keep_memory() */
 
 static bool is_changed(const struct cli_whatif *j)
 {
@@ -303,7 +303,8 @@ static void read_all(struct cli_whatif *j, const char *path)
 }
 
 /* Makes the objects from which the runs are computed.  The memory of the runs gets huge pages: a
- * tenth less time, because their accesses are scattered. */
+ * tenth less time, because their accesses are scattered.  As free() returns nothing to the kernel
+ * (keep_memory), the runs get the memory that is advised here. */
 static void set_bases(struct cli_whatif *j, const struct ftr_tables *t)
 {
 	struct ftr_order hosts = cli_hosts_at(j->f, j->loads.place, j->loads.n);
