@@ -654,7 +654,9 @@ static void leave_to_sweep(struct rr *f, const struct rr_link *c, uint32_t n, bo
 		rr_note(f, sweep_over ? RR_NOTE_LEFT : RR_NOTE_RETURN, &c[i]);
 		any = sweep_over;
 	}
-	if (any)
+	if (any && rr_has_older(f, true))
+		rr_sweep_now(f);	/* hosts may have no other path */
+	else if (any)
 		rr_want_sweep(f);
 }
 
