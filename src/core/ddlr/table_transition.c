@@ -250,12 +250,11 @@ static void try_reverse(const struct ftr_shape *sh, const struct ftr_tables *fro
 	enum ftr_status st = first ? FTR_OK : FTR_NOMEM;
 	struct ftr_err err;
 
-	for (uint32_t k = 1; plan->held && k <= WAYS_BACK_MAX && tries < TRIES_MAX; k++) {
+	for (uint32_t k = 1; !st && plan->held && k <= WAYS_BACK_MAX && tries < TRIES_MAX &&
+	     now_ms() + lasts <= end; k++) {
 		struct ftr_ddlr_plan back = { .n = 0 }, p = { .n = 0 };
 		double begun = now_ms();
 
-		if (st || begun + lasts > end)
-			break;
 		for (size_t i = 0; i < size; i++)
 			first[i] = (uint8_t)(ftr_mix((uint64_t)k << 16 | i % from->stride) % k);
 		st = plan_anew(sh, to, from, first, &back, &err);
