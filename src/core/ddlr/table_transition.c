@@ -262,8 +262,7 @@ static void try_reverse(const struct ftr_shape *sh, const struct ftr_tables *fro
 		for (uint32_t i = 0; i < back.n; i++)
 			first[(size_t)back.write[i].sw * from->stride + back.write[i].lid] =
 				(uint8_t)(back.n_rounds - 1 - back.write[i].step / FTR_DDLR_STEPS);
-		if (!st)
-			st = plan_anew(sh, from, to, first, &p, &err);
+		st = st ? st : plan_anew(sh, from, to, first, &p, &err);
 		tries += back.refused + back.n + p.refused + p.n + size / 1024;
 		ftr_ddlr_plan_fini(&back);
 		if (!st && p.held < plan->held) {
