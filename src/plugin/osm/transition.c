@@ -253,10 +253,11 @@ static enum ftr_status add_lost(struct change *x, struct ftr_err *err)
 	return st;
 }
 
-/* True if an entry on the present path from s is about to change. */
+/* True if an entry on the present path from s is about to change.  A loop has such an entry, because the
+ * tables that are about to be written have no loop (ibf_verify(), ibf_without_loop()). */
 static bool path_changes(const struct change *x, ftr_sw s, ftr_lid lid)
 {
-	for (uint32_t hops = 0; s != FTR_SW_NONE && hops < x->f->n_sw; hops++) {
+	while (s != FTR_SW_NONE) {
 		ftr_port p = ftr_tables_get(x->now, s, lid);
 
 		if (p != ftr_tables_get(x->plan.to, s, lid))
@@ -301,8 +302,6 @@ static enum ftr_status write_round(struct change *x, const struct ftr_ddlr_plan 
 		last = w->step % FTR_DDLR_STEPS;
 		x->plan.step[(size_t)w->sw * x->now->stride + w->lid] = (uint8_t)last;
 	}
-	if (last >= FTR_TRANSITION_LAST)
-		return ftr_fail(err, FTR_REFUSED, "the order of writes has %u steps", last);
 	x->rounds++;
 	return write_steps(x, last) ? FTR_OK : ftr_fail(err, FTR_REFUSED, "a switch did not answer");
 }
@@ -314,12 +313,9 @@ static enum ftr_status drain(struct change *x, double sent, struct ftr_err *err)
 {
 	double t0 = ibf_now_ms(), until = sent + ibf_packet_lifetime(x->p) + 1;
 	double ms = FTR_MAX(until - t0, 0), limit = x->p->opt.transition_limit_ms;
-	bool late = x->waited + ms > limit, stop;
-	enum ftr_status st = late && ms <= limit ? add_lost(x, err) : FTR_OK;
+	bool late = x->waited + ms > limit;
+	bool stop = ms > limit || (late && (add_lost(x, err) || x->host_pairs));
 
-	if (st)
-		return st;
-	stop = ms > limit || (late && x->host_pairs);
 	x->waited += ms;
 	x->end += ms;
 	for (double now = t0; now < until; now = ibf_now_ms()) {
@@ -758,11 +754,12 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 	};
 	struct ftr_err err = { 0 }, unknown;
 	enum ftr_status st;
+	bool due = p->lft_known ? gen->changes.entries :
+		p->opt.takeover || e->prefer.stage == IBF_ADOPTING;
 
 	forget_rest(p);		/* perhaps no event has reported the end of OpenSM's writes */
 	x.other_ranks = ibf_ranks_differ(p, gen);
-	if (!p->smp || !p->opt.transition || (p->lft_known ? !gen->changes.entries :
-	    !p->opt.takeover && e->prefer.stage != IBF_ADOPTING))
+	if (!p->smp || !p->opt.transition || !due)
 		return;
 	st = prepare(&x, e, &err);
 	if (!st) {
