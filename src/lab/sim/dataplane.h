@@ -38,7 +38,6 @@
  *	steps.c		transfers that wait for earlier ones
  *	change.c	faults, repairs and new tables
  *	stuck.c		finds deadlocks
- *	message.c	messages between routing functions
  *	result.c	statistics
  *	conf.c		checks the configuration and distributes the runs
  *	function.c	routing by the tables
@@ -112,14 +111,6 @@ struct list {
 	uint32_t first, last;
 };
 
-struct message {
-	uint64_t what;
-	uint32_t channel, bytes;
-	uint32_t next;
-	uint16_t epoch;		/* channel.epoch when the message was sent */
-	bool after;		/* true: the message is sent only while no packet can be sent */
-};
-
 struct channel {
 	uint32_t dst;		/* port or station at the far end */
 	uint32_t ps1024;	/* time to send one byte, in units of 1/1024 ps */
@@ -163,6 +154,16 @@ struct steps {			/* FTR_SIM_STEPS, see steps.c */
 	uint64_t *ready;	/* [n_ep] time when the present step begins */
 	bool *open;		/* [n_ep] true: the present step may begin at this time */
 	uint32_t n_done;
+};
+
+struct sim;
+
+/* Messages between the routing functions of switches, see tests/seeds/models/extra.c. */
+struct sim_mail {
+	/* Start a message on channel c.  Returns false if none is due.  idle: no packet can start */
+	bool (*start)(struct sim *m, uint32_t c, bool idle);
+	void (*arrived)(struct sim *m, uint32_t i);	/* EV_MESSAGE */
+	void (*down)(struct sim *m, uint32_t c);	/* channel c has just gone down */
 };
 
 struct sim {
@@ -212,11 +213,7 @@ struct sim {
 		uint32_t *fresh;	/* packets with their own nodes that were just routed */
 		uint32_t n_fresh, cap_fresh;
 	} pool;
-	struct {			/* messages of routing functions */
-		struct message *msg;
-		uint32_t n_msg, cap_msg, free_msg;
-		struct list *messages;	/* [n_ports] messages that wait for each channel */
-	} mail;
+	const struct sim_mail *mail;	/* NULL: no message was sent */
 	struct {
 		struct source *src;
 		uint32_t *perm;
@@ -329,14 +326,9 @@ void sim_next_head(struct sim *m, uint32_t port, unsigned int vl);
 /* change.c */
 enum ftr_status sim_changes(struct sim *m, struct ftr_err *err);
 void sim_change(struct sim *m, const struct ftr_sim_change *g);
-
-/* message.c */
-bool sim_message_waits(const struct sim *m, uint32_t c);
-/* Returns true if channel c must send a waiting message before it sends packets. */
-bool sim_message_due(const struct sim *m, uint32_t c);
-void sim_message_start(struct sim *m, uint32_t c);
-void sim_message_event(struct sim *m, uint32_t i);
-void sim_messages_lost(struct sim *m, uint32_t c);
+/* Make orphans of all packets in the lists of channel c, or of all parked packets of s. */
+void sim_empty_lists(struct sim *m, uint32_t c);
+void sim_unpark(struct sim *m, ftr_sw s);
 
 /* stuck.c. Returns false if out of memory. */
 bool sim_check(struct sim *m);

@@ -213,7 +213,7 @@ static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
 		m->pool.fresh[m->pool.n_fresh++] = p;
 }
 
-/* Keep p, which has no exit, until ftr_sim_again() is called or its switch goes down. */
+/* Keep p, which has no exit, until its switch routes its packets again or goes down. */
 static void park(struct sim *m, uint32_t p)
 {
 	m->pool.pkt[p].parked = true;

@@ -189,10 +189,8 @@ static void choose(struct sim *m, uint32_t c)
 	unsigned int vl = h->out_vl;
 	int32_t left = h->left;
 
-	if (sim_message_due(m, c)) {
-		sim_message_start(m, c);
+	if (m->mail && m->mail->start(m, c, false))
 		return;
-	}
 	for (unsigned int i = 0; i <= m->n_vls; i++) {
 		uint32_t n = left > 0 ? pick(m, c, vl) : NONE;
 
@@ -205,8 +203,8 @@ static void choose(struct sim *m, uint32_t c)
 		vl = vl + 1u < m->n_vls ? vl + 1u : 0;
 		left = m->quantum[vl];
 	}
-	if (sim_message_waits(m, c))
-		sim_message_start(m, c);
+	if (m->mail)
+		m->mail->start(m, c, true);
 }
 
 static bool held(const struct sim *m, uint32_t st)
@@ -334,7 +332,7 @@ static void handle(struct sim *m, const struct event *e)
 		m->fn->timer(m->state, &m->view, (uint64_t)e->b << 32 | e->a);
 		break;
 	case EV_MESSAGE:
-		sim_message_event(m, e->a);
+		m->mail->arrived(m, e->a);
 		break;
 	case EV_FREE:
 		on_free(m, e->a);
