@@ -17,8 +17,7 @@
 
 #include "sim/dataplane.h"
 
-/* p has no exit.  After all lists have been updated, it is routed again or lost. */
-static void orphan(struct sim *m, uint32_t p)
+void sim_orphan(struct sim *m, uint32_t p)
 {
 	if (!FTR_GROW(m->pool.orphan, m->pool.n_orphans, m->pool.cap_orphans))
 		m->no_memory = true;
@@ -36,25 +35,10 @@ static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 	q->head = NONE;
 	for (; ; p = next) {
 		next = m->pool.pkt[p].next;
-		orphan(m, p);
+		sim_orphan(m, p);
 		if (p == last)
 			return;
 	}
-}
-
-/* Remove node n, which stands for one exit of a packet. A packet without exits becomes an
- * orphan. */
-static void drop_exit(struct sim *m, uint32_t n)
-{
-	uint32_t p = m->queue.node[n].head;
-	uint32_t *link = &m->pool.pkt[p].nodes;
-
-	while (*link != n)
-		link = &m->queue.node[*link].tail;
-	*link = m->queue.node[n].tail;
-	sim_free_node(m, n);
-	if (m->pool.pkt[p].nodes == NONE)
-		orphan(m, p);
 }
 
 void sim_empty_lists(struct sim *m, uint32_t c)
@@ -66,7 +50,7 @@ void sim_empty_lists(struct sim *m, uint32_t c)
 			if (l->first < m->queue.n_voq)
 				empty_queue(m, c, v, l->first);
 			else
-				drop_exit(m, l->first);
+				m->fn->extra->drop(m, l->first);
 		}
 	}
 }
@@ -83,7 +67,7 @@ void sim_unpark(struct sim *m, ftr_sw s)
 			continue;
 		}
 		m->pool.pkt[p].parked = false;
-		orphan(m, p);
+		sim_orphan(m, p);
 	}
 	m->pool.n_parked = n;
 }
@@ -98,7 +82,7 @@ static void kill_channel(struct sim *m, uint32_t c)
 		m->pool.pkt[h->packet].cut = true;
 	sim_empty_lists(m, c);
 	if (m->mail && c < m->n_ports)
-		m->mail->down(m, c);
+		m->fn->extra->lose_messages(m, c);
 }
 
 static void revive_channel(struct sim *m, uint32_t c)

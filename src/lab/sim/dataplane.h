@@ -18,9 +18,7 @@
  * list while it contains a packet.
  *
  * An exit of a packet is a possible next hop.  A packet with several exits is in no queue: it has
- * its own nodes, one for each exit.  A packet also has its own nodes if it requires room for more
- * than one packet in the next buffer.  If the routing function has the operation taken(), all
- * packets have their own nodes.
+ * its own nodes, one for each exit (tests/seeds/models/extra.c).
  *
  * The nodes of a list are served in turn.  When a packet of a queue has started and the queue
  * contains further packets, the queue moves to the end of the list.
@@ -158,12 +156,25 @@ struct steps {			/* FTR_SIM_STEPS, see steps.c */
 
 struct sim;
 
-/* Messages between the routing functions of switches, see tests/seeds/models/extra.c. */
-struct sim_mail {
-	/* Start a message on channel c.  Returns false if none is due.  idle: no packet can start */
-	bool (*start)(struct sim *m, uint32_t c, bool idle);
-	void (*arrived)(struct sim *m, uint32_t i);	/* EV_MESSAGE */
-	void (*down)(struct sim *m, uint32_t c);	/* channel c has just gone down */
+/* What routing functions of the literature need, and an InfiniBand switch does not do
+ * (tests/seeds/models/extra.c). */
+struct sim_extra {
+	/* Packets with own nodes.  wait: make the nodes of p.  may_start: has the exit of node n
+	 * room?  best: the node of the best free exit, or NONE.  take: p leaves through the exit of
+	 * node n.  filled: the buffer at the far end of channel c has less room than before, and
+	 * any_last is true.  drop: the channel of node n has gone down. */
+	void (*wait)(struct sim *m, uint32_t p, ftr_sw s, const struct ftr_sim_exit *e,
+		     unsigned int n);
+	bool (*may_start)(const struct sim *m, uint32_t n);
+	uint32_t (*best)(const struct sim *m, uint32_t p);
+	void (*take)(struct sim *m, uint32_t n);
+	void (*filled)(struct sim *m, uint32_t c, unsigned int vl);
+	void (*drop)(struct sim *m, uint32_t n);
+	/* Messages.  start_message: start one on channel c; false: none is due.  idle: no packet
+	 * can start.  message_arrived: EV_MESSAGE.  lose_messages: channel c has just gone down. */
+	bool (*start_message)(struct sim *m, uint32_t c, bool idle);
+	void (*message_arrived)(struct sim *m, uint32_t i);
+	void (*lose_messages)(struct sim *m, uint32_t c);
 };
 
 struct sim {
@@ -213,7 +224,7 @@ struct sim {
 		uint32_t *fresh;	/* packets with their own nodes that were just routed */
 		uint32_t n_fresh, cap_fresh;
 	} pool;
-	const struct sim_mail *mail;	/* NULL: no message was sent */
+	struct sim_mail *mail;	/* NULL: no message was sent */
 	struct {
 		struct source *src;
 		uint32_t *perm;
@@ -317,15 +328,13 @@ void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
 void sim_leave_buffer(struct sim *m, uint32_t p);
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes);
 void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t node);
-/* Remove node n from the list of its (channel, VL), and free it. n must be one of a packet's own
- * nodes, not a queue. */
-void sim_free_node(struct sim *m, uint32_t n);
-void sim_drop_nodes(struct sim *m, uint32_t p);
 void sim_next_head(struct sim *m, uint32_t port, unsigned int vl);
 
 /* change.c */
 enum ftr_status sim_changes(struct sim *m, struct ftr_err *err);
 void sim_change(struct sim *m, const struct ftr_sim_change *g);
+/* p has no exit.  After all lists have been updated, it is routed again or lost. */
+void sim_orphan(struct sim *m, uint32_t p);
 /* Make orphans of all packets in the lists of channel c, or of all parked packets of s. */
 void sim_empty_lists(struct sim *m, uint32_t c);
 void sim_unpark(struct sim *m, ftr_sw s);

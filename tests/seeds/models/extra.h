@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the routing functions of models.h may do in addition to <ftr/sim.h>: set timers, send
- * messages, and move or hold packets.
+ * What the routing functions of models.h may do in addition to <ftr/sim.h>: return several exits,
+ * set timers, send messages, and move or hold packets.
  */
 #ifndef FTR_MODELS_EXTRA_H
 #define FTR_MODELS_EXTRA_H
 
 #include <ftr/sim.h>
+
+/* For ftr_sim_function.extra. */
+extern const struct sim_extra model_extra;
 
 /* Let the simulator call timer() after ps picoseconds, ps > 0, with the argument `what`.  Only
  * link(), timer() and message() may use this function. */
