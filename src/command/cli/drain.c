@@ -104,17 +104,8 @@ static void add_word(struct ftr_drains *d, const struct ftr_fabric *f, const cha
 void cli_drain_words(const struct ftr_fabric *f, const struct cli_list *parts,
 		     struct ftr_drains *out)
 {
-	struct ftr_drained d;
-
 	for (unsigned int i = 0; i < parts->n; i++)
 		add_word(out, f, parts->v[i]);
-	if (!out->n)
-		return;
-	cli_must(ftr_drain_apply(f, out, FTR_SW_NONE, &d, &cli_err));
-	if (d.n_cut)
-		cli_error("note: %s reached only over drained parts",
-			  CLI_COUNT(d.n_cut, "host port is", "host ports are"));
-	ftr_drained_clear(&d);
 }
 
 /* ---- drain-facts -------------------------------------------------------------- */
