@@ -142,23 +142,16 @@ static double reroute(const struct cli_whatif *j, const struct ftr_fabric *f,
 	return ms;
 }
 
-/* True if run i of column c is worse than the worst finished run, or as bad and before it. */
-static bool is_worst(const struct cli_column *c, unsigned int i)
-{
-	double lost = c->run[i].v[CLI_M_LOST], most;
-
-	if (!c->any)
-		return true;
-	most = c->run[c->worst_run].v[CLI_M_LOST];
-	return lost > most || (lost >= most && i < c->worst_run);
-}
-
-/* If run i of column c is the worst so far, keeps its affected nodes. */
+/* If run i of column c is the worst so far, or as bad and before it, keeps its affected nodes. */
 static void keep_worst(struct cli_whatif *j, struct cli_column *c, unsigned int i,
 		       const struct ftr_fabric *f, struct cli_reach *reach)
 {
+	double lost = c->run[i].v[CLI_M_LOST], most = -1;
+
 	pthread_mutex_lock(&j->lock);
-	if (is_worst(c, i)) {
+	if (c->any)
+		most = c->run[c->worst_run].v[CLI_M_LOST];
+	if (lost > most || (lost >= most && i < c->worst_run)) {
 		cli_reach_free(&c->worst);
 		cli_reach_move(reach, f, j->f);
 		c->worst = *reach;
@@ -314,7 +307,8 @@ static void read_all(struct cli_whatif *j, const char *path)
 	j->f = live.f;
 	cli_must(cli_shaping(&j->in, j->f, is_changed(j), &j->shaping, &cli_err));
 	j->faults = cli_faults_parse(j->f, "fail", &j->fail);
-	cli_drain_words(j->f, &j->drain, &j->drains);
+	for (unsigned int i = 0; i < j->drain.n; i++)
+		cli_drain_word(&j->drains, j->f, j->drain.v[i]);
 	if (j->loads.patterns)
 		read_pairs(j);
 	for (unsigned int i = 0; i < j->compare.n; i++)
