@@ -16,7 +16,7 @@ try:
 except ImportError:                     # before Python 3.11
     import tomli as tomllib
 from dataclasses import dataclass
-from typing import Optional
+from typing import Callable, Optional
 
 COMMANDS = ('whatif', 'load', 'sim', 'collective')
 SEEDED = ('sim', 'collective')      # depend on the seed also without faults
@@ -61,6 +61,7 @@ class Study:
     until: Optional[float]  # stop a case when the survival is known this well
     metrics: Optional[list]
     digest: str
+    fail: Callable          # fail(word, message): raise StudyError for the first line with the word
 
 
 class Reader:
@@ -246,4 +247,4 @@ def read(path):
                        'fewer')
             tasks.append(Task(len(tasks), case, seed, min(batch, first + n - seed)))
     return Study(path, name, fabrics, cases, tasks, until, metrics,
-                 digest_of(fabrics, cases, tasks, until, metrics))
+                 digest_of(fabrics, cases, tasks, until, metrics), r.fail)
