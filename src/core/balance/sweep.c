@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "balance/balance.h"
+#include "base/bytes.h"
 
 /* Flows that pass a switch.  Their sources are tour[first .. first + n - 1]. */
 struct passing {
@@ -284,8 +285,11 @@ static void fetch_bins(struct sweep *z, ftr_sw s)
 		return;
 	bin += balance_bin(z->l, balance_shifts_of(net, &net->source[src], z->pos).begin);
 	for (uint32_t k = 0; k < FTR_MIN(n, 2u); k++) {
-		ftr_sw from = cand[(begin + k) % n]->remote;
+		const struct ftr_group *g = cand[(begin + k) % n];
+		ftr_sw from = g->remote;
+		uint32_t own = net->links.ports[s].begin + balance_port(z->flows.sh, g, n, begin, 0);
 
+		__builtin_prefetch(bin + (size_t)net->links.row[own] * z->l->n_bins);
 		for_each_link(net, z->flows.of, from, link)
 			__builtin_prefetch(bin + (size_t)net->links.row[link] * z->l->n_bins);
 	}
@@ -343,6 +347,8 @@ static bool sweep_column(struct sweep *z, const struct flow_dest *copy, uint32_t
 		if (z->w->cancelled)
 			return false;
 		z->flows.sh = z->col.sh;
+		if (z->w->place)
+			bytes_fetch(copy[d].entry + net->f->n_sw, net->f->n_sw);
 		if (only)
 			sweep_listed(z, d);
 		else
