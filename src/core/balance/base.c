@@ -122,7 +122,7 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 	struct balance_behind z = { .net = net };
 	struct balance_loads before = *l;	/* the counters of l, and the links before the faults */
 	struct balance_flows was = { .loads = &before }, is = { .loads = l };
-	bool ok = a && FTR_NEW(a, z.stack, net->f->n_sw) && FTR_NEW(a, z.source, net->n_sources + 1u) &&
+	bool ok = a && FTR_NEW(a, z.sw, net->f->n_sw) && FTR_NEW(a, z.source, net->n_sources + 1u) &&
 		FTR_ZNEW(a, z.stop, net->f->n_sw);
 
 	if (!ok) {
