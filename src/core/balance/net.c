@@ -122,11 +122,6 @@ static enum ftr_status set_rail_weight(struct balance_net *net, struct ftr_err *
 
 /* ---- new and free ------------------------------------------------------------ */
 
-static enum ftr_status nomem(struct ftr_err *err)
-{
-	return ftr_nomem(err, "counting flows");
-}
-
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 				  struct balance_net **out, struct ftr_err *err)
 {
@@ -143,7 +138,7 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 	}
 	if (!net || !flow_net_new(a, net->f, &net->links) || !set_sources(net) || !set_dests(net)) {
 		ftr_arena_free(a);
-		return nomem(err);
+		return ftr_nomem(err, "counting flows");
 	}
 	st = ftr_balance_bound(in->shape, net->hosts, &net->bound, err);
 	if (!st && in->shape->numbering.rail)
@@ -189,7 +184,7 @@ enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t
 
 	out->first = ftr_calloc(net->n_dests + 2u, sizeof(*out->first));
 	if (!out->first)
-		return nomem(err);
+		return ftr_nomem(err, "counting flows");
 	each_bit(net, bits, out->first + 1, NULL);
 	for (uint32_t d = 1; d <= net->n_dests; d++) {
 		uint32_t k = out->first[d];
@@ -199,7 +194,7 @@ enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t
 	}
 	out->sw = ftr_reallocarray(NULL, n + 1u, sizeof(*out->sw));
 	if (!out->sw)
-		return nomem(err);
+		return ftr_nomem(err, "counting flows");
 	each_bit(net, bits, out->first + 1, out->sw);
 	return FTR_OK;
 }
@@ -262,7 +257,7 @@ enum ftr_status balance_copy_new(const struct balance_net *net,
 {
 	*out = balance_copy_alloc(net);
 	if (!*out)
-		return nomem(err);
+		return ftr_nomem(err, "counting flows");
 	balance_copy_read(net, t, team, *out);
 	return FTR_OK;
 }
