@@ -23,8 +23,7 @@
 static bool set_sources(struct balance_net *net)
 {
 	const struct ftr_fabric *f = net->f;
-	uint32_t *hosts = ftr_arena_zalloc(net->arena, f->n_sw,
-					   sizeof(*hosts));
+	uint32_t *hosts = ftr_arena_zalloc(net->arena, f->n_sw, sizeof(*hosts));
 
 	net->hosts = hosts;
 	FTR_ZNEW(net->arena, net->source, f->n_sw);
@@ -59,8 +58,7 @@ static bool set_dests(struct balance_net *net)
 	FTR_NEW(net->arena, net->dest_at, sh->numbering.n_dest);
 	if (!net->dest || !net->pos || !net->first || !net->dest_of || !net->dest_at)
 		return false;
-	memset(net->dest_of, 0xff,
-	       (net->f->max_lid + 1u) * sizeof(*net->dest_of));
+	memset(net->dest_of, 0xff, (net->f->max_lid + 1u) * sizeof(*net->dest_of));
 	for (uint32_t l = 0; l < net->f->n_sw; l++) {
 		uint32_t src = net->source_of[sh->numbering.col_sw[l]];
 
@@ -126,8 +124,7 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 				  struct balance_net **out, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct balance_net *net = a ? ftr_arena_zalloc(a, 1, sizeof(*net)) :
-		NULL;
+	struct balance_net *net = a ? ftr_arena_zalloc(a, 1, sizeof(*net)) : NULL;
 	enum ftr_status st;
 
 	if (net) {
