@@ -104,9 +104,9 @@ static inline ftr_sw balance_switch(const struct balance_net *net, uint32_t d)
 }
 
 /* The shape that the entries for column l follow. */
-static inline const struct ftr_shape *balance_shape(const struct balance_net *net, uint32_t l)
+static inline const struct ftr_shape *balance_shape(const struct ftr_balance_input *in, uint32_t l)
 {
-	return net->in->use_full && net->in->use_full[l] ? net->in->full : net->in->shape;
+	return in->use_full && in->use_full[l] ? in->full : in->shape;
 }
 
 /* The shifts in which the hosts of a source send to position pos, one host in each shift.  The host

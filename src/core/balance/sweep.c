@@ -81,26 +81,23 @@ static void note_above(struct sweep *z, uint32_t link)
 	z->above[z->n_above++] = link;
 }
 
-/* True if an entry for the destination leads onto a link above the target.  mark: set examine[] for
- * all switches whose paths pass such a link. */
+/* True if an entry for the destination leads onto a link above the target.  mark: instead, set
+ * examine[] for all switches whose paths pass such a link. */
 static bool uses_above(struct sweep *z, bool mark)
 {
-	bool used = false;
-
 	for (uint32_t i = 0; i < z->n_above; i++) {
 		const struct ftr_swport *x = &z->net->f->ports[z->above[i]];
 		ftr_sw s = ftr_fabric_port(z->net->f, x->peer, x->peer_port)->peer;
 
 		if (balance_link(z->net, z->flows.of, s) != z->above[i] || !is_above(z, z->above[i]))
 			continue;
-		used = true;
 		if (!mark)
-			break;
+			return true;
 		balance_behind(&z->behind, s);
 		for (uint32_t k = 0; k < z->behind.n_sw; k++)
 			z->examine[z->behind.sw[k]] = true;
 	}
-	return used;
+	return false;
 }
 
 /* Set listed[] to the entries that may have to change, nearest first, and return their number. */
