@@ -249,9 +249,11 @@ struct balance_behind {
 	struct ftr_costs costs;
 	struct flow_dest of;
 	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */
-	ftr_sw *stack;		/* [n_sw] scratch */
-	/* results of balance_behind(): the indices of the sources whose flows pass or end at the
-	 * entry, their number of hosts, and the number of those on the rail of of.to */
+	/* results of balance_behind(): the switches whose flows pass or end at the entry, s first */
+	ftr_sw *sw;		/* [net->f->n_sw] */
+	uint32_t n_sw;
+	/* the indices of the sources among them, their number of hosts, and the number of those on
+	 * the rail of of.to */
 	uint16_t *source;	/* [n_sources] */
 	uint32_t n, hosts, rail;
 };

@@ -354,8 +354,8 @@ static bool differs(const struct work *w, const struct balance_base *base)
 		     i < w->changed.first[d + 1]; i++) {
 			if (k < w->place.first[d + 1] && w->place.sw[k] == w->changed.sw[i])
 				k++;
-			else if (w->copy[d].entry[w->changed.sw[i]] != FTR_PORT_NONE &&
-				 !(base && balance_base_idle(base, w->changed.sw[i], d)))
+			else if (!(base && balance_base_idle(base, w->changed.sw[i], d)) &&
+				 w->copy[d].entry[w->changed.sw[i]] != FTR_PORT_NONE)
 				return true;
 		}
 	return false;
