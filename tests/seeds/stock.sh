@@ -39,7 +39,7 @@ stock_conf() {
 		printf '%s\n' 'qos TRUE' 'event_plugin_name ibfvls'
 	[[ ! -s $dir/roots ]] || echo "root_guid_file $dir/roots"
 	[[ ! -s $dir/order ]] || echo "guid_routing_order_file $dir/order"
-	echo 'max_wire_smps 64'
+	printf '%s\n' 'max_wire_smps 64' 'transaction_timeout 2000'
 	echo 'log_flags 0x03'
 }
 
