@@ -84,8 +84,8 @@
  * it acknowledges none, OpenSM reports errors, and sweeps at its own interval.)  Only LIDs to which
  * hosts have no path are changed nevertheless, and IBF121 reports it.
  *
- * If the table of a silent switch could not be read either, OpenSM writes all new entries, and IBF121 reports it,
- * unless this is the only silent switch, and all entries that do not need it are written.
+ * If the table of a silent switch could not be read either, all entries are written, and IBF121 reports
+ * it, unless this is the only silent switch, and all entries that do not need it are written in order.
  */
 #include <inttypes.h>
 #include <stdlib.h>
