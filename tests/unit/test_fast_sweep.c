@@ -113,6 +113,39 @@ START_TEST(test_recovery)
 }
 END_TEST
 
+/* A link returns while packets follow older entries that no rank proves (case 1).  So the fast path does not
+ * use it, but requests the next routing at once, although the delay of sweeps is a minute. */
+START_TEST(test_early_return)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	uint8_t *before = all_tables(h);
+	ftr_sw s = fake_leaf(h, 2);
+	ftr_port p = fake_uplink(h, s, 0);
+	struct rr *rr = &h->fast->rr;
+
+	fake_link(h, s, p, false);
+	fake_settle(h);
+	fake_check_quiet_sweep(h);
+	fake_link_quietly(h, s, p, true);
+	pthread_mutex_lock(&rr->mutex);
+	if (_i)
+		rr->written.unranked = rr_now(rr);
+	pthread_mutex_unlock(&rr->mutex);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_int_eq(tables_are(h, before), !_i);
+	ck_assert_int_eq(fake_sweep_wanted(h), _i);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert(tables_are(h, before));
+	fake_check_healed(h);
+	free(before);
+	fake_free(h);
+}
+END_TEST
+
 /* A link is down for a moment only, and its ports are then in Init.  The tables must avoid the
  * link until a sweep has activated the ports. */
 START_TEST(test_short_failure)
@@ -502,6 +535,7 @@ int main(void)
 	tcase_add_loop_test(t, test_cut_at, 0, 4 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_stale_discovery);
 	tcase_add_loop_test(t, test_recovery, 0, 2);
+	tcase_add_loop_test(t, test_early_return, 0, 2);
 	tcase_add_test(t, test_short_failure);
 	tcase_add_loop_test(t, test_recovery_at, 0, 2 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_spine_back);

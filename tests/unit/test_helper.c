@@ -141,7 +141,7 @@ static void put_some_events(struct ftr_out *o)
 
 static void put_a_transition(struct ftr_out *o)
 {
-	put_transition(o, f, t, true, true);
+	put_transition(o, f, t, true, 1000);
 }
 
 static enum ftr_status get_a_plan_job(struct ftr_in *in)
