@@ -198,6 +198,8 @@ struct deaf {
 	ftr_sw sw;
 	uint32_t left;
 	bool carries_out, routing;
+	void (*moment)(void *ctx, struct fake *h, enum fake_moment m);	/* also called; NULL: none */
+	void *moment_ctx;
 };
 
 static void is_deaf(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
@@ -221,6 +223,8 @@ static void note_routing(void *ctx, struct fake *h, enum fake_moment m)
 	fake_lock(h);
 	x->routing = m == FAKE_LOCKED;
 	fake_unlock(h);
+	if (x->moment)
+		x->moment(x->moment_ctx, h, m);
 }
 
 /* ---- other changes ----------------------------------------------------------- */
@@ -262,6 +266,7 @@ static void change_deaf(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_
 {
 	struct deaf x = {
 		ftr_rng_below(r, h->fab->n_sw), ftr_rng_below(r, 32), ftr_rng_below(r, 2), false,
+		h->moment, h->moment_ctx,
 	};
 
 	h->moment_ctx = &x;
@@ -273,7 +278,8 @@ static void change_deaf(struct eye *y, struct fake *h, struct ftr_rng *r, uint8_
 		change(y, h, r, down);
 	settle(y, h);
 	fake_release(h);
-	h->moment = NULL;
+	h->moment = x.moment;
+	h->moment_ctx = x.moment_ctx;
 	settle(y, h);
 }
 

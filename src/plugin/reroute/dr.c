@@ -50,7 +50,7 @@ void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
 	t->parent[from->sw] = from->sw;
 	t->hops[from->sw] = 0;
 	t->queue[tail++] = from->sw;
-	while (head < tail) {
+	while (head < tail && tail < t->n_sw) {
 		ftr_sw s = t->queue[head++];
 
 		if (s != from->sw && avoid && avoid[s])

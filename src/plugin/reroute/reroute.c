@@ -554,6 +554,9 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	f->n_repairs++;
 	note_changes(f, r);
 	finish(f, r);
+	pthread_mutex_lock(&f->view_lock);
+	ftr_incr_settle(f->view->incr);
+	pthread_mutex_unlock(&f->view_lock);
 	return true;
 }
 
