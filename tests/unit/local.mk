@@ -249,7 +249,7 @@ tests_unit_test_unacknowledged_SOURCES = tests/unit/test_unacknowledged.c
 tests_unit_test_unacknowledged_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_unacknowledged_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_unacknowledged_LDADD = libftrtest.a $(FAKE_LDADD)
-tests_unit_test_transition_SOURCES = tests/unit/test_transition.c tests/unit/excuses.h \
+tests_unit_test_transition_SOURCES = tests/unit/test_transition.c tests/unit/deaf.h tests/unit/excuses.h \
 	tests/unit/run_files.h \
 	tests/unit/eye.h
 tests_unit_test_transition_CPPFLAGS = $(FAKE_CPPFLAGS)

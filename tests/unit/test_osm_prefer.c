@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fake/opensm.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 
 static struct ftr_err err;

@@ -18,6 +18,7 @@
 #include "io/container.h"
 #include "lib/draw.h"
 #include "lib/edit.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "lib/temp.h"
 #include "lib/trees.h"

@@ -112,8 +112,7 @@ static inline const struct ftr_shape *balance_shape(const struct ftr_balance_inp
 /* The shifts in which the hosts of a source send to position pos, one host in each shift.  The host
  * at pos must be on another switch. */
 static inline struct flow_span
-balance_shifts_of(const struct balance_net *net,
-		  const struct flow_source *src, uint32_t pos)
+balance_shifts_of(const struct balance_net *net, const struct flow_source *src, uint32_t pos)
 {
 	uint32_t k = pos + 1 + net->n_pos - src->first - src->n;
 

@@ -125,11 +125,15 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 	bool ok = a && FTR_NEW(a, z.sw, net->f->n_sw) && FTR_NEW(a, z.source, net->n_sources + 1u) &&
 		FTR_ZNEW(a, z.stop, net->f->n_sw);
 
+	if (!ok) {
+		ftr_arena_free(a);
+		return ftr_nomem(err, "balancing");
+	}
 	before.net = b->net;
 	memcpy(l->flows, b->loads.flows, net->n_links * sizeof(*l->flows));
 	if (l->rail)
 		memcpy(l->rail, b->loads.rail, net->n_links * sizeof(*l->rail));
-	for (uint32_t d = 0; ok && d < net->n_dests; d++) {
+	for (uint32_t d = 0; d < net->n_dests; d++) {
 		if (changed->first[d] == changed->first[d + 1])
 			continue;
 		z.costs = ftr_shape_column(balance_shape(net->in, net->dest[d].col), net->dest[d].col);
@@ -153,5 +157,5 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 			z.stop[changed->sw[i]] = false;
 	}
 	ftr_arena_free(a);
-	return ok ? FTR_OK : ftr_nomem(err, "balancing");
+	return FTR_OK;
 }

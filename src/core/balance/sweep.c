@@ -336,8 +336,7 @@ static bool begin_column(struct sweep *z, struct flow_dest of, uint32_t l)
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
 		const struct flow_source *src = &z->net->source[k];
 
-		z->own[src->sw] = (struct passing){ src->hosts, balance_rail(z->net, src, of.to),
-						    1, 0, 0 };
+		z->own[src->sw] = (struct passing){ src->hosts, balance_rail(z->net, src, of.to), 1, 0, 0 };
 	}
 	return balance_column_set(&z->col, l, of);
 }

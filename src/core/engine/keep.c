@@ -47,8 +47,7 @@ struct valid {
 	bool by_turn;		/* true: the ports are from the plan of extra turns */
 };
 
-static void find_valid(const struct engine_run *k, ftr_sw s, uint32_t l,
-		       struct valid *v)
+static void find_valid(const struct engine_run *k, ftr_sw s, uint32_t l, struct valid *v)
 {
 	const struct ftr_shape *sh = balance_shape(k->in, l);
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
@@ -89,8 +88,7 @@ static void keep_entry(const struct engine_run *k, ftr_sw s, ftr_lid lid,
 		set_bit(k, k->place, s, lid);
 }
 
-static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
-		      uint32_t end)
+static void keep_rows(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	const struct engine_run *k = ctx;
 
