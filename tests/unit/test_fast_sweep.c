@@ -455,9 +455,12 @@ START_TEST(test_flapping)
 }
 END_TEST
 
+/* Switches without new tables: sw[0], and sw[1], which takes those that OpenSM sends. */
 static void lose_tables(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 {
-	fate->lose_request = p->set && p->to == *(const ftr_sw *)ctx;
+	const ftr_sw *sw = ctx;
+
+	fate->lose_request = p->set && (p->to == sw[0] || (p->plugin && p->to == sw[1]));
 }
 
 /* A switch that has returned without a table does not take its new one, so the entries that lead to it are not
@@ -473,7 +476,7 @@ START_TEST(test_entries_remain)
 	memset(h->sw[spine].lft, FTR_PORT_NONE, h->fab->max_lid + 1u);
 	fake_unlock(h);
 	fake_switch(h, spine, true);
-	fake_set_fate(h, lose_tables, &spine);
+	fake_set_fate(h, lose_tables, (ftr_sw[]){ spine, spine });
 	for (int i = 0; i < 2; i++) {
 		(void)!fake_sweep(h);
 		fake_settle(h);
@@ -487,6 +490,39 @@ START_TEST(test_entries_remain)
 	fake_release(h);
 	fake_check_sweep(h);
 	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* The same, while a leaf has lost a link, and takes no Set of the plugin.  OpenSM writes its table, without
+ * the entries that lead to the switch without a table. */
+START_TEST(test_two_silent)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1" });
+	ftr_sw spine = fake_spine(h, 1), leaf = fake_leaf(h, 2);
+	uint8_t *lft = h->sw[leaf].lft;
+
+	fake_switch(h, spine, false);
+	fake_check_sweep(h);
+	fake_lock(h);
+	memset(h->sw[spine].lft, FTR_PORT_NONE, h->fab->max_lid + 1u);
+	fake_unlock(h);
+	fake_switch(h, spine, true);
+	fake_set_fate(h, lose_tables, (ftr_sw[]){ spine, leaf });
+	(void)!fake_sweep(h);
+	fake_settle(h);
+	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
+	fake_settle(h);
+	(void)!fake_sweep(h);
+	fake_settle(h);
+	ck_assert(!memchr(lft, fake_uplink(h, leaf, 1), h->fab->max_lid + 1u));
+	fake_release(h);
+	for (int i = 0; i < 2; i++) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	fake_check_healed(h);
+	ck_assert(memchr(lft, fake_uplink(h, leaf, 1), h->fab->max_lid + 1u));
 	fake_free(h);
 }
 END_TEST
@@ -512,6 +548,7 @@ int main(void)
 	tcase_add_test(t, test_trap_storm);
 	tcase_add_test(t, test_flapping);
 	tcase_add_test(t, test_entries_remain);
+	tcase_add_test(t, test_two_silent);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -24,6 +24,7 @@ int helper_main(int argc, char **argv);
 
 #include "helper/helper.h"
 #include "helper/job.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "unit/bad_helper.h"

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "lib/irregular.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "chains.h"

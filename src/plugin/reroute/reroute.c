@@ -590,7 +590,7 @@ static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!c[i].up || !(older || rr_is_damped(f, &c[i])))
+		if (!c[i].up || (!older && !rr_is_damped(f, &c[i])))
 			c[kept++] = c[i];
 	return kept;
 }
