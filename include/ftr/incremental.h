@@ -56,8 +56,9 @@
  * The list of changes includes changes at switches that the subnet manager cannot reach.  When
  * such a switch is reachable again, the caller must write all of its blocks.
  *
- * Threads: during ftr_incr_apply, ftr_incr_settle and ftr_incr_undo, no other thread may use the
- * object.  At other times, several threads may call the functions that take a const object.
+ * Threads: during ftr_incr_apply and ftr_incr_undo, no other thread may use the object.  At other
+ * times, several threads may call the functions that take a const object; but during ftr_incr_settle
+ * not ftr_incr_tables.
  *
  * Memory: 2 n_sw^2 bytes of costs, 4 n_sw^2 bits of work lists and marks, the tables, and
  * about 60 bytes per switch port.  ftr_incr_apply also uses 20 bytes per change and 10

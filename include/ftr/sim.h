@@ -189,9 +189,9 @@ struct ftr_sim_function {
 	 * channel failed; may be NULL if no messages are sent */
 	void (*message)(void *state, const struct ftr_sim_view *v,
 			uint64_t what, bool lost);
-	/* operations of the simulator for functions that send messages, return several exits or
-	 * one with more room than 1, or have taken(): in tests/seeds/models, not in the library;
-	 * otherwise NULL */
+	/* operations of the simulator for functions that send messages, let packets wait
+	 * (FTR_SIM_WAIT), return several exits or one with more room than 1, or have taken(): in
+	 * tests/seeds/models, not in the library; otherwise NULL */
 	const struct sim_extra *extra;
 };
 

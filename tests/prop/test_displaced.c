@@ -18,6 +18,7 @@
 #include "balance/displaced.h"
 #include "engine/engine.h"
 #include <ftr/gen.h>
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "lib/switch_events.h"
 #include "lib/trees.h"

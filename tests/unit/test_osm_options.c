@@ -92,6 +92,7 @@ static const struct {
 	{ "threads\n", ":1: ", "threads has no value" },
 	{ "threads =\n", ":1: ", "threads has no value" },
 	{ "threads # 2\n", ":1: ", "threads has no value" },
+	{ "threads#2\n", ":1: ", "unknown key \"threads#2\"" },
 	{ "fast_window 0\n", ":1: ", "\"0\", not a number 1..256" },
 	{ "threads 65\n", ":1: ", "\"65\", not a number 0..64" },
 	{ "threads -1\n", ":1: ", "\"-1\"" },

@@ -55,23 +55,6 @@ void sim_empty_lists(struct sim *m, uint32_t c)
 	}
 }
 
-void sim_unpark(struct sim *m, ftr_sw s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < m->pool.n_parked; i++) {
-		uint32_t p = m->pool.parked[i];
-
-		if (m->port_sw[m->pool.pkt[p].at] != s) {
-			m->pool.parked[n++] = p;
-			continue;
-		}
-		m->pool.pkt[p].parked = false;
-		sim_orphan(m, p);
-	}
-	m->pool.n_parked = n;
-}
-
 static void kill_channel(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
@@ -191,7 +174,8 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 			if (m->ch[first + p].up)
 				kill_channel(m, first + p);
 		kill_channel(m, station);
-		sim_unpark(m, s);
+		if (m->pool.n_parked)
+			m->fn->extra->unpark(m, s);
 		settle(m, FTR_SIM_LOST_SWITCH);
 		if (m->conf->queues == FTR_SIM_FIFO)
 			empty_fifos(m, s);

@@ -170,6 +170,10 @@ struct sim_extra {
 	void (*take)(struct sim *m, uint32_t n);
 	void (*filled)(struct sim *m, uint32_t c, unsigned int vl);
 	void (*drop)(struct sim *m, uint32_t n);
+	/* Packets without an exit.  park: keep p until its switch routes its packets again or goes
+	 * down.  unpark: make orphans of all parked packets of s. */
+	void (*park)(struct sim *m, uint32_t p);
+	void (*unpark)(struct sim *m, ftr_sw s);
 	/* Messages.  start_message: start one on channel c; false: none is due.  idle: no packet
 	 * can start.  message_arrived: EV_MESSAGE.  lose_messages: channel c has just gone down. */
 	bool (*start_message)(struct sim *m, uint32_t c, bool idle);
@@ -335,9 +339,8 @@ enum ftr_status sim_changes(struct sim *m, struct ftr_err *err);
 void sim_change(struct sim *m, const struct ftr_sim_change *g);
 /* p has no exit.  After all lists have been updated, it is routed again or lost. */
 void sim_orphan(struct sim *m, uint32_t p);
-/* Make orphans of all packets in the lists of channel c, or of all parked packets of s. */
+/* Make orphans of all packets in the lists of channel c. */
 void sim_empty_lists(struct sim *m, uint32_t c);
-void sim_unpark(struct sim *m, ftr_sw s);
 
 /* stuck.c. Returns false if out of memory. */
 bool sim_check(struct sim *m);

@@ -152,16 +152,6 @@ static void wait_in_queue(struct sim *m, uint32_t p, ftr_sw s, const struct ftr_
 	touch(m, c);
 }
 
-/* Keep p, which has no exit, until its switch routes its packets again or goes down. */
-static void park(struct sim *m, uint32_t p)
-{
-	m->pool.pkt[p].parked = true;
-	if (!FTR_GROW(m->pool.parked, m->pool.n_parked, m->pool.cap_parked))
-		m->no_memory = true;
-	else
-		m->pool.parked[m->pool.n_parked++] = p;
-}
-
 /* Set k->ready, the earliest time when the packet may leave. An output that is faster than the
  * input must not run out of data before the last byte has arrived. */
 static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
@@ -203,7 +193,7 @@ void sim_route(struct sim *m, uint32_t p)
 			a.why = FTR_SIM_LOST_VL;
 	}
 	if (!left && a.why == FTR_SIM_WAIT) {
-		park(m, p);
+		m->fn->extra->park(m, p);
 		return;
 	}
 	if (!left) {

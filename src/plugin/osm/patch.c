@@ -68,10 +68,8 @@ static enum ftr_status announce(const struct ibf_fast *f, struct rr_block *b, ui
 		osm_switch_t *sw = b[i].skip ? NULL : table_of(f, &b[i]);
 
 		if (!b[i].skip && !sw)
-			return ftr_fail(err, FTR_REFUSED,
-					"OpenSM has no table for block %u of switch %s (0x%016"
-					PRIx64 ")", b[i].block, b[i].name,
-					b[i].guid);
+			return ftr_fail(err, FTR_REFUSED, "OpenSM has no table for block %u of switch %s (0x%016"
+					PRIx64 ")", b[i].block, b[i].name, b[i].guid);
 		b[i].host = sw;
 		b[i].open = sw && memcmp(sw->lft + offset(&b[i]), sw->new_lft + offset(&b[i]),
 					 FTR_LFT_BLOCK);

@@ -84,8 +84,8 @@
  * it acknowledges none, OpenSM reports errors, and sweeps at its own interval.)  Only LIDs to which
  * hosts have no path are changed nevertheless, and IBF121 reports it.
  *
- * If the table of a silent switch could not be read either, OpenSM writes all new entries, and IBF121 reports it,
- * unless this is the only silent switch, and all entries that do not need it are written.
+ * If the table of a silent switch could not be read either, all entries are written, and IBF121 reports
+ * it, unless this is the only silent switch, and all entries that do not need it are written in order.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -119,13 +119,12 @@ struct change {
 	double waited;		/* ms for packets in flight */
 	struct rr_written older;
 	struct ftr_cdg *graph;	/* of the last judgement; NULL: `proved`, or no packets before */
-	bool safe;		/* and it was SAFE */
+	bool safe;		/* and it was SAFE, and all entries with a step were written */
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	bool other_ranks;	/* the last routing had other ranks */
 	uint32_t steps, rounds;
 	bool unsafe;		/* a credit loop was possible, and was reported */
 	bool blind;		/* the table of a switch with links is not known */
-	bool stopped;		/* the time limit passed before all entries with a step were written */
 	bool left;		/* unwritten entries are left to the next sweep, or the next master */
 	uint32_t *hosts;	/* [n_sw] number of host ports with a LID */
 	/* The pairs of a host and another host or a switch that were counted last, for messages: with
@@ -243,13 +242,6 @@ static void forget_pairs(struct change *x)
 	x->names[0] = '\0';
 }
 
-/* Set the entries for a LID to the new ones. */
-static void set_lid(const struct change *x, struct ftr_tables *t, uint32_t lid)
-{
-	for (ftr_sw s = 0; s < x->f->n_sw; s++)
-		ftr_tables_row(t, s)[lid] = ftr_tables_row(x->to, s)[lid];
-}
-
 /* Count the pairs without a path that have one in the new tables.  The LIDs of pairs of hosts get their new
  * entries in `part`; NULL: no table. */
 static enum ftr_status add_lost(struct change *x, struct ftr_tables *part, struct ftr_err *err)
@@ -267,8 +259,9 @@ static enum ftr_status add_lost(struct change *x, struct ftr_tables *part, struc
 			if (r->lost[(size_t)(lid / 64) * x->f->n_sw + s] >> lid % 64 & 1 &&
 			    ftr_tables_get(x->to, s, (ftr_lid)lid) != FTR_PORT_NONE)
 				add_pairs(x, s, (ftr_lid)lid);
-		if (part && x->n_pairs != before && x->f->owner[lid].kind == FTR_OWNER_EP)
-			set_lid(x, part, lid);
+		for (ftr_sw s = 0; part && x->n_pairs != before && s < x->f->n_sw; s++)
+			if (x->f->owner[lid].kind == FTR_OWNER_EP)
+				ftr_tables_row(part, s)[lid] = ftr_tables_row(x->to, s)[lid];
 	}
 	if (r)
 		free(r->lost);
@@ -323,12 +316,9 @@ static enum ftr_status drain(struct change *x, double sent, struct ftr_err *err)
 {
 	double t0 = ibf_now_ms(), until = sent + ibf_packet_lifetime(x->p) + 1;
 	double ms = FTR_MAX(until - t0, 0), limit = x->p->opt.transition_limit_ms;
-	bool late = x->waited + ms > limit, stop;
-	enum ftr_status st = late && ms <= limit ? add_lost(x, NULL, err) : FTR_OK;
+	bool late = x->waited + ms > limit;
+	bool stop = ms > limit || (late && (add_lost(x, NULL, err) || x->host_pairs));
 
-	if (st)
-		return st;
-	stop = ms > limit || (late && x->host_pairs);
 	x->waited += ms;
 	x->end += ms;
 	for (double now = t0; now < until; now = ibf_now_ms()) {
@@ -453,17 +443,17 @@ static enum ftr_status wait_for_older(struct change *x, struct ftr_err *err)
  * one switch remain, and those that need them. */
 static bool may_leave(const struct change *x)
 {
-	return x->b.n_silent && (!x->blind || (x->safe && !x->stopped && x->b.n_silent == 1));
+	return x->b.n_silent && (!x->blind || (x->safe && x->b.n_silent == 1));
 }
 
 /* Write all entries that have a step.  When a switch does not answer, plan again. */
 static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 {
-	x->stopped = false;
 	while (!write_steps(x, x->plan.n_steps)) {
-		x->stopped = is_over(x);
-		if (x->stopped)
+		if (is_over(x)) {
+			x->safe = false;
 			return FTR_OK;
+		}
 		if (ftr_transition_plan(&x->plan, err))
 			return FTR_NOMEM;
 	}
@@ -499,6 +489,20 @@ static enum ftr_status write_unsafe(struct change *x, const char *why, struct ft
 	return st;
 }
 
+/* Write what differs from `part` by write_unsafe(). */
+static enum ftr_status write_part(struct change *x, const struct ftr_tables *part, const char *why,
+				  struct ftr_err *err)
+{
+	enum ftr_status st;
+
+	x->plan.to = part;
+	st = ftr_transition_plan(&x->plan, err);
+	if (!st && (x->plan.n_entries || !may_leave(x)))
+		st = write_unsafe(x, why, err);
+	x->plan.to = x->to;
+	return st;
+}
+
 /* Write the entries for which no order is known that excludes a credit loop: all, or, if some should be left,
  * those for the LIDs to which hosts have no path. */
 static enum ftr_status write_unproved(struct change *x, const char *why, struct ftr_err *err)
@@ -506,21 +510,15 @@ static enum ftr_status write_unproved(struct change *x, const char *why, struct 
 	struct ftr_tables *part = NULL;
 	enum ftr_status st;
 
-	if (!may_leave(x)) {
-		st = ftr_transition_plan(&x->plan, err);
-		return st ? st : write_unsafe(x, why, err);
-	}
+	if (!may_leave(x))
+		return write_part(x, x->to, why, err);
 	st = ftr_tables_new(x->f, false, &part, err);
 	if (!st) {
 		memcpy(part->lft, x->now->lft, (size_t)part->n_sw * part->stride);
 		st = add_lost(x, part, err);
 	}
-	x->plan.to = part;
-	if (!st)
-		st = ftr_transition_plan(&x->plan, err);
-	if (!st && x->plan.n_entries)
-		st = write_unsafe(x, why, err);
-	x->plan.to = x->to;
+	if (!st && x->host_pairs)
+		st = write_part(x, part, why, err);
 	ftr_tables_free(part);
 	return st;
 }
@@ -531,13 +529,8 @@ static enum ftr_status break_loop(struct change *x, struct ftr_err *err)
 	struct ftr_tables *t = NULL;
 	enum ftr_status st = ibf_without_loop(x->p, x->f, x->now, x->to, &t, err);
 
-	if (!st) {
-		x->plan.to = t;
-		st = ftr_transition_plan(&x->plan, err);
-		if (!st)
-			st = write_unsafe(x, "the tables in use had a credit loop", err);
-		x->plan.to = x->to;
-	}
+	if (!st)
+		st = write_part(x, t, "the tables in use had a credit loop", err);
 	ftr_tables_free(t);
 	if (!st)
 		st = drain(x, ibf_now_ms(), err);
@@ -714,11 +707,12 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 	};
 	struct ftr_err err = { 0 }, unknown;
 	enum ftr_status st;
+	bool due = p->lft_known ? gen->changes.entries :
+		p->opt.takeover || e->prefer.stage == IBF_ADOPTING;
 
 	forget_rest(p);		/* perhaps no event has reported the end of OpenSM's writes */
 	x.other_ranks = ibf_ranks_differ(p, gen);
-	if (!p->smp || !p->opt.transition || (p->lft_known ? !gen->changes.entries :
-	    !p->opt.takeover && e->prefer.stage != IBF_ADOPTING))
+	if (!p->smp || !p->opt.transition || !due)
 		return;
 	st = prepare(&x, e, &err);
 	if (!st) {

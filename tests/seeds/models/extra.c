@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The functions of extra.h, and packets with several exits.
+ * The functions of extra.h, and packets with several exits or none.
  *
  * A packet with several exits is in no queue: it has its own nodes, one for each exit.  So has a
  * packet that requires room for more than one packet in the next buffer.  If the routing function
@@ -289,10 +289,39 @@ static void drop_exit(struct sim *m, uint32_t n)
 		sim_orphan(m, p);
 }
 
+/* ---- packets without an exit --------------------------------------------------- */
+
+static void park(struct sim *m, uint32_t p)
+{
+	m->pool.pkt[p].parked = true;
+	if (!FTR_GROW(m->pool.parked, m->pool.n_parked, m->pool.cap_parked))
+		m->no_memory = true;
+	else
+		m->pool.parked[m->pool.n_parked++] = p;
+}
+
+static void unpark(struct sim *m, ftr_sw s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->pool.n_parked; i++) {
+		uint32_t p = m->pool.parked[i];
+
+		if (m->port_sw[m->pool.pkt[p].at] != s) {
+			m->pool.parked[n++] = p;
+			continue;
+		}
+		m->pool.pkt[p].parked = false;
+		sim_orphan(m, p);
+	}
+	m->pool.n_parked = n;
+}
+
 const struct sim_extra model_extra = {
 	.wait = wait_for_any, .may_start = may_start, .best = best_node, .take = take,
-	.filled = touch_last, .drop = drop_exit, .start_message = start_message,
-	.message_arrived = message_arrived, .lose_messages = lose_messages,
+	.filled = touch_last, .drop = drop_exit, .park = park, .unpark = unpark,
+	.start_message = start_message, .message_arrived = message_arrived,
+	.lose_messages = lose_messages,
 };
 
 /* ---- other functions ---------------------------------------------------------- */
@@ -305,7 +334,7 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 
 	for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
 		sim_empty_lists(m, first + p);
-	sim_unpark(m, s);
+	unpark(m, s);
 	for (uint32_t i = n; i < m->pool.n_orphans; i++)
 		sim_route(m, m->pool.orphan[i]);
 	m->pool.n_orphans = n;
