@@ -6,7 +6,7 @@ EXTRA_DIST += tests/lib/coverage.py
 if HAVE_CHECK
 check_LIBRARIES += libsuite.a
 libsuite_a_SOURCES = tests/lib/suite.c tests/lib/suite.h tests/lib/at_rest.h \
-	tests/lib/temp.h
+	tests/lib/temp.h tests/lib/alloc.c tests/lib/alloc.h
 libsuite_a_CFLAGS = $(CHECK_TEST_CFLAGS)
 endif
 AM_TESTS_ENVIRONMENT = abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \

@@ -193,13 +193,14 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
  * that t does not have are cleared for all LIDs.  The step of a write of round r, from 0, is r *
  * FTR_DDLR_STEPS + its step in the round.  Drain before each round except the first.
  *
- * If LIDs are held, up to 16 other orders are tried, with fewer in large fabrics.  The plan is the first
- * one that holds the fewest LIDs.
+ * If LIDs are held, up to 16 other orders are tried, with fewer in large fabrics, and none that would end,
+ * as far as can be foreseen, later than `ms` milliseconds after the call, or for which memory is lacking.  The
+ * plan is the first one that holds the fewest LIDs.
  *
  * Errors as above.
  */
 #define FTR_DDLR_STEPS 256
-enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t,
+enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t, unsigned int ms,
 			       struct ftr_ddlr_plan *plan, struct ftr_err *err) FTR_MUST_USE;
 
 void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);

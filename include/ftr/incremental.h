@@ -57,7 +57,8 @@
  * such a switch is reachable again, the caller must write all of its blocks.
  *
  * Threads: during ftr_incr_apply and ftr_incr_undo, no other thread may use the object.  At other
- * times, several threads may call the functions that take a const object.
+ * times, several threads may call the functions that take a const object; but during ftr_incr_settle
+ * not ftr_incr_tables.
  *
  * Memory: 2 n_sw^2 bytes of costs, 4 n_sw^2 bits of work lists and marks, the tables, and
  * about 60 bytes per switch port.  ftr_incr_apply also uses 20 bytes per change and 10
@@ -168,6 +169,10 @@ void ftr_incr_spare(struct ftr_incr *lv, bool spare);
 /* Until the next call of ftr_incr_spare, spare all entries for this LID whose old paths still work along
  * old entries: the new ones could close a credit loop. */
 void ftr_incr_refuse(struct ftr_incr *lv, ftr_lid lid);
+
+/* Do that part of the work of the last ftr_incr_apply that does not change its result: count the flows of
+ * the new entries.  Otherwise the next ftr_incr_apply does it. */
+void ftr_incr_settle(struct ftr_incr *lv);
 
 /* Undo the last ftr_incr_apply exactly.  Returns false, and changes nothing, if that call failed
  * or was undone already. */

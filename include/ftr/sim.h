@@ -88,8 +88,8 @@ enum ftr_sim_loss {
 				 * FTR_SIM_HOPS_MAX) */
 	FTR_SIM_LOST_GIVEN_UP,	/* discarded by the routing function */
 	FTR_SIM_N_LOSSES,
-	/* not a loss: route() has found no exit for now; the packet stays in its buffer until
-	 * ftr_sim_again() is called */
+	/* not a loss: route() has found no exit for now; the packet stays in its buffer until the
+	 * switch routes its packets again */
 	FTR_SIM_WAIT = FTR_SIM_N_LOSSES
 };
 #define FTR_SIM_HOPS_MAX 250
@@ -144,7 +144,7 @@ struct ftr_sim_view {		/* data that a function may read but not change */
 	unsigned int n_vls;
 	uint64_t now;
 	uint64_t hop_ps;		/* delay of a link plus delay of a switch */
-	struct sim *sim;		/* the run; used by the functions ftr_sim_...() below */
+	struct sim *sim;		/* the run */
 	const void *const *arg;	/* points to conf.arg */
 };
 
@@ -183,39 +183,17 @@ struct ftr_sim_function {
 	 * may be NULL */
 	void (*link)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		     ftr_port port, bool up);
-	/* called at the time that ftr_sim_after() has set; may be NULL if ftr_sim_after() is not
-	 * used */
+	/* called at the time that the function has set; may be NULL if it sets none */
 	void (*timer)(void *state, const struct ftr_sim_view *v, uint64_t what);
-	/* called when a message of ftr_sim_send() has arrived completely, or was lost because its
+	/* called when a message of the function has arrived completely, or was lost because its
 	 * channel failed; may be NULL if no messages are sent */
 	void (*message)(void *state, const struct ftr_sim_view *v,
 			uint64_t what, bool lost);
+	/* operations of the simulator for functions that send messages, let packets wait
+	 * (FTR_SIM_WAIT), return several exits or one with more room than 1, or have taken(): in
+	 * tests/seeds/models, not in the library; otherwise NULL */
+	const struct sim_extra *extra;
 };
-
-/* Let the simulator call timer() after ps picoseconds, ps > 0, with the argument `what`.  Only
- * link(), timer() and message() may use this function. */
-void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
-/*
- * Send a message of `bytes` bytes through port `port` of s.  The link must be up.  message() is
- * called with `what` when the message has arrived or was lost.  Messages have a VL of their own and
- * need no credit.  A channel sends packets and messages in turn.  If `after` is true, the channel
- * sends the message only while it can send no packet.
- */
-void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
-		  uint32_t bytes, bool after, uint64_t what);
-/* Call route() again for all packets that wait in switch s. */
-void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
-/* Move the first waiting packet from the buffer of `port` and vl to the buffer of port 0 and vl,
- * which has space for any number of such packets.  The packet continues as if it had arrived at
- * port 0. */
-void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
-		   unsigned int vl);
-/* If hold is true, the host ports and port 0 of s start no packets until this function is called
- * with hold == false. */
-void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
-
-/* For a routing function that is out of memory: the run ends with FTR_NOMEM. */
-void ftr_sim_no_memory(const struct ftr_sim_view *v);
 
 /* The routing function of InfiniBand switches: linear forwarding tables and SL2VL tables. */
 extern const struct ftr_sim_function ftr_sim_lft;

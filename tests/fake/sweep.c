@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "fake/opensm.h"
+#include "lib/alloc.h"
 
 static void moment(struct fake *h, enum fake_moment m)
 {

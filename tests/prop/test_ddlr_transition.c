@@ -9,10 +9,12 @@
  */
 #include <check.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/alloc.h"
 #include "lib/orders.h"
 #include "lib/random_graph.h"
 #include "lib/suite.h"
@@ -192,7 +194,7 @@ static void change(uint64_t seed, bool order)
 		struct ftr_ddlr_plan p;
 
 		ftr_ddlr_drained(m.r);
-		ck_assert_msg(!(m.order ? ftr_ddlr_order(m.r, m.to, &p, &err) :
+		ck_assert_msg(!(m.order ? ftr_ddlr_order(m.r, m.to, UINT_MAX, &p, &err) :
 				ftr_ddlr_transition(m.r, m.nf, m.to, &p, &err)), "%s", err.msg);
 		write_plan(&m, &p);
 		done = p.done;
@@ -242,6 +244,31 @@ START_TEST(orders_are_found)
 }
 END_TEST
 
+/* The first order, which holds LIDs, remains if there is no time (1) or no memory (2) for others. */
+START_TEST(first_order_remains)
+{
+	struct ftr_ddlr_plan p[3];
+	unsigned long n = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct move m = { .seed = 3638 };
+
+		ftr_rng_seed(&m.rng, m.seed);
+		ck_assert(start_move(&m));
+		ftr_alloc_fail_at(i == 2 ? n + 1 : 0);
+		ck_assert(!ftr_ddlr_order(m.r, m.to, i == 1 ? 0 : UINT_MAX, &p[i], &err));
+		n = ftr_alloc_count();
+		ftr_alloc_fail_at(0);
+		end_move(&m);
+	}
+	ck_assert_uint_lt(p[0].held, p[1].held);
+	ck_assert_uint_eq(p[1].held, p[2].held);
+	ck_assert_uint_eq(p[1].n, p[2].n);
+	for (int i = 0; i < 3; i++)
+		ftr_ddlr_plan_fini(&p[i]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("transition of ddlr");
@@ -249,6 +276,7 @@ int main(void)
 
 	tcase_add_test(t, transitions_to_other_tables);
 	tcase_add_test(t, orders_are_found);
+	tcase_add_test(t, first_order_remains);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

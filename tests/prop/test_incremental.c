@@ -15,6 +15,7 @@
 
 #include "incremental/incremental.h"
 #include "lib/draw.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "lib/switch_events.h"
 #include "lib/trees.h"

@@ -2,7 +2,8 @@
 noinst_LIBRARIES += libmodels.a
 libmodels_a_SOURCES = tests/seeds/models/models.h tests/seeds/models/models.c \
 	tests/seeds/models/tiers.h tests/seeds/models/tiers.c tests/seeds/models/det.c \
-	tests/seeds/models/adaptive.c tests/seeds/models/immunet.h tests/seeds/models/immunet.c
+	tests/seeds/models/adaptive.c tests/seeds/models/immunet.h tests/seeds/models/immunet.c \
+	tests/seeds/models/extra.h tests/seeds/models/extra.c
 libmodels_a_CFLAGS = $(MODELS_CFLAGS)
 MODELS_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests/seeds
 MODELS_LDADD = libmodels.a libftrtools.a libftrcore.a

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "chains.h"
+#include "lib/alloc.h"
 
 #define ALLOCATIONS 100000
 

@@ -199,7 +199,11 @@ tests_unit_test_fast_memory_CFLAGS = $(CHECK_TEST_CFLAGS) -Wno-missing-prototype
 tests_unit_test_fast_memory_LDFLAGS = $(WRAP_ALLOC)
 tests_unit_test_fast_memory_LDADD = $(FAKE_LDADD)
 check_PROGRAMS += tests/unit/test_osm_prefer tests/unit/test_osm_errors tests/unit/test_osm_calls \
-	tests/unit/test_osm_odd tests/unit/test_osm_states
+	tests/unit/test_osm_odd tests/unit/test_osm_states tests/unit/test_osm_tables
+tests_unit_test_osm_tables_SOURCES = tests/unit/test_osm_tables.c
+tests_unit_test_osm_tables_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_osm_tables_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_osm_tables_LDADD = libftrtest.a $(FAKE_LDADD)
 tests_unit_test_osm_states_SOURCES = tests/unit/test_osm_states.c
 tests_unit_test_osm_states_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_osm_states_CFLAGS = $(CHECK_TEST_CFLAGS)
@@ -245,7 +249,7 @@ tests_unit_test_unacknowledged_SOURCES = tests/unit/test_unacknowledged.c
 tests_unit_test_unacknowledged_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_unacknowledged_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_unacknowledged_LDADD = libftrtest.a $(FAKE_LDADD)
-tests_unit_test_transition_SOURCES = tests/unit/test_transition.c tests/unit/excuses.h \
+tests_unit_test_transition_SOURCES = tests/unit/test_transition.c tests/unit/deaf.h tests/unit/excuses.h \
 	tests/unit/run_files.h \
 	tests/unit/eye.h
 tests_unit_test_transition_CPPFLAGS = $(FAKE_CPPFLAGS)

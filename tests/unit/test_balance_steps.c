@@ -137,6 +137,33 @@ START_TEST(flows_in_a_circle)
 }
 END_TEST
 
+/* The entries of spine[0] and leaf[1] lead to each other.  Each switch before spine[0] is found
+ * once. */
+START_TEST(switches_in_a_circle)
+{
+	uint16_t source[8];
+	ftr_sw sw[8];
+	struct balance_behind z = { .sw = sw, .source = source };
+	struct small x;
+
+	small_new(&x, NULL);
+	z.net = x.net;
+	z.costs = ftr_shape_column(x.sh, x.sh->numbering.col[x.leaf[0]]);
+	z.of = x.z.of;
+	memset(z.of.entry, FTR_PORT_NONE, x.f->n_sw);
+	z.of.entry[x.spine[0]] = port_to(&x, x.spine[0], x.leaf[1]);
+	for (int i = 1; i < 3; i++)
+		z.of.entry[x.leaf[i]] = port_to(&x, x.leaf[i], x.spine[0]);
+	balance_behind(&z, x.spine[0]);
+	ck_assert_uint_eq(z.n_sw, 3);
+	ck_assert_uint_eq(sw[0], x.spine[0]);
+	ck_assert_uint_eq(sw[1] + sw[2], x.leaf[1] + x.leaf[2]);
+	ck_assert_uint_eq(z.n, 2);
+	ck_assert_uint_eq(z.hosts, 8);
+	small_free(&x);
+}
+END_TEST
+
 /* The path over spine[0] ends there: its links behind the spine cost nothing. */
 START_TEST(path_that_ends)
 {
@@ -371,6 +398,7 @@ int main(void)
 	TCase *t = tcase_create("balance");
 
 	tcase_add_test(t, flows_in_a_circle);
+	tcase_add_test(t, switches_in_a_circle);
 	tcase_add_test(t, path_that_ends);
 	tcase_add_test(t, entries_before_a_missing_one);
 	tcase_add_loop_test(t, odd_extra_turns, 0, 2 * DETOUR + 2);

@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/base.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 
 START_TEST(arena_aligns_and_keeps)

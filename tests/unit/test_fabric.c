@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "lib/draw.h"
 #include "lib/edit.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 
 static struct ftr_builder *b;

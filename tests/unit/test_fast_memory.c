@@ -20,6 +20,7 @@
 
 #include "chains.h"
 #include "fake/opensm.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 

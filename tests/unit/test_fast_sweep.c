@@ -113,6 +113,39 @@ START_TEST(test_recovery)
 }
 END_TEST
 
+/* A link returns while packets follow older entries that no rank proves (case 1).  So the fast path does not
+ * use it, but requests the next routing at once, although the delay of sweeps is a minute. */
+START_TEST(test_early_return)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
+	});
+	uint8_t *before = all_tables(h);
+	ftr_sw s = fake_leaf(h, 2);
+	ftr_port p = fake_uplink(h, s, 0);
+	struct rr *rr = &h->fast->rr;
+
+	fake_link(h, s, p, false);
+	fake_settle(h);
+	fake_check_quiet_sweep(h);
+	fake_link_quietly(h, s, p, true);
+	pthread_mutex_lock(&rr->mutex);
+	if (_i)
+		rr->written.unranked = rr_now(rr);
+	pthread_mutex_unlock(&rr->mutex);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert_int_eq(tables_are(h, before), !_i);
+	ck_assert_int_eq(fake_sweep_wanted(h), _i);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	ck_assert(tables_are(h, before));
+	fake_check_healed(h);
+	free(before);
+	fake_free(h);
+}
+END_TEST
+
 /* A link is down for a moment only, and its ports are then in Init.  The tables must avoid the
  * link until a sweep has activated the ports. */
 START_TEST(test_short_failure)
@@ -422,9 +455,12 @@ START_TEST(test_flapping)
 }
 END_TEST
 
+/* Switches without new tables: sw[0], and sw[1], which takes those that OpenSM sends. */
 static void lose_tables(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 {
-	fate->lose_request = p->set && p->to == *(const ftr_sw *)ctx;
+	const ftr_sw *sw = ctx;
+
+	fate->lose_request = p->set && (p->to == sw[0] || (p->plugin && p->to == sw[1]));
 }
 
 /* A switch that has returned without a table does not take its new one, so the entries that lead to it are not
@@ -440,7 +476,7 @@ START_TEST(test_entries_remain)
 	memset(h->sw[spine].lft, FTR_PORT_NONE, h->fab->max_lid + 1u);
 	fake_unlock(h);
 	fake_switch(h, spine, true);
-	fake_set_fate(h, lose_tables, &spine);
+	fake_set_fate(h, lose_tables, (ftr_sw[]){ spine, spine });
 	for (int i = 0; i < 2; i++) {
 		(void)!fake_sweep(h);
 		fake_settle(h);
@@ -458,6 +494,39 @@ START_TEST(test_entries_remain)
 }
 END_TEST
 
+/* The same, while a leaf has lost a link, and takes no Set of the plugin.  OpenSM writes its table, without
+ * the entries that lead to the switch without a table. */
+START_TEST(test_two_silent)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1" });
+	ftr_sw spine = fake_spine(h, 1), leaf = fake_leaf(h, 2);
+	uint8_t *lft = h->sw[leaf].lft;
+
+	fake_switch(h, spine, false);
+	fake_check_sweep(h);
+	fake_lock(h);
+	memset(h->sw[spine].lft, FTR_PORT_NONE, h->fab->max_lid + 1u);
+	fake_unlock(h);
+	fake_switch(h, spine, true);
+	fake_set_fate(h, lose_tables, (ftr_sw[]){ spine, leaf });
+	(void)!fake_sweep(h);
+	fake_settle(h);
+	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
+	fake_settle(h);
+	(void)!fake_sweep(h);
+	fake_settle(h);
+	ck_assert(!memchr(lft, fake_uplink(h, leaf, 1), h->fab->max_lid + 1u));
+	fake_release(h);
+	for (int i = 0; i < 2; i++) {
+		ck_assert(fake_sweep(h));
+		fake_settle(h);
+	}
+	fake_check_healed(h);
+	ck_assert(memchr(lft, fake_uplink(h, leaf, 1), h->fab->max_lid + 1u));
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_sweep");
@@ -466,6 +535,7 @@ int main(void)
 	tcase_add_loop_test(t, test_cut_at, 0, 4 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_stale_discovery);
 	tcase_add_loop_test(t, test_recovery, 0, 2);
+	tcase_add_loop_test(t, test_early_return, 0, 2);
 	tcase_add_test(t, test_short_failure);
 	tcase_add_loop_test(t, test_recovery_at, 0, 2 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_spine_back);
@@ -478,6 +548,7 @@ int main(void)
 	tcase_add_test(t, test_trap_storm);
 	tcase_add_test(t, test_flapping);
 	tcase_add_test(t, test_entries_remain);
+	tcase_add_test(t, test_two_silent);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -24,6 +24,7 @@ int helper_main(int argc, char **argv);
 
 #include "helper/helper.h"
 #include "helper/job.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "unit/bad_helper.h"
@@ -140,7 +141,7 @@ static void put_some_events(struct ftr_out *o)
 
 static void put_a_transition(struct ftr_out *o)
 {
-	put_transition(o, f, t, true, true);
+	put_transition(o, f, t, true, 1000);
 }
 
 static enum ftr_status get_a_plan_job(struct ftr_in *in)

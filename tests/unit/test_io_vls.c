@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "unit/io_util.h"
 

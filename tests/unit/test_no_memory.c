@@ -10,11 +10,13 @@
  * first alone, and the last with all later ones.  FTR_RUNS=1/n: only every n-th chain.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/irregular.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "chains.h"
@@ -528,7 +530,7 @@ static enum ftr_status op_order(const struct scene *z, uint64_t *sum, struct ftr
 	if (!st)
 		st = ftr_ddlr_new(sh[0], t[0], NULL, false, &r, err);
 	if (!st)
-		st = ftr_ddlr_order(r, t[1], &plan, err);
+		st = ftr_ddlr_order(r, t[1], UINT_MAX, &plan, err);
 	ck_assert(st || plan.held);
 	*sum = fold(plan.held, &plan.n, sizeof(plan.n));
 	ftr_ddlr_plan_fini(&plan);

@@ -484,6 +484,30 @@ START_TEST(manager)
 }
 END_TEST
 
+/* Another manager, on a port that is not in the fabric, does not change the routing.  The options file
+ * vanishes: the options stay, and that is reported once. */
+START_TEST(unknown_manager)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree, .options = "balance load\n" });
+	osm_remote_sm_t other = { .smi = { .guid = 77 } };
+	char path[128];
+
+	cl_qmap_insert(&h->osm->subn.sm_guid_tbl, other.smi.guid, &other.map_item);
+	snprintf(path, sizeof(path), "%s/conf", h->dir);
+	ck_assert(!unlink(path));
+	for (int i = 0; i < 2; i++) {
+		fake_check_sweep(h);
+		ck_assert_uint_eq(h->changed_entries, 0);
+	}
+	ck_assert_msg(fake_logged(h, "ERR IBF201: ") == 1 && fake_logged(h, "/conf: ") == 1, "%s", h->log);
+	ck_assert_uint_eq(plugin(h)->routed->gen->opts.n_sm, 1);
+	ck_assert_int_eq(plugin(h)->opt.balance, FTR_BALANCE_LOAD);
+	cl_qmap_remove_item(&h->osm->subn.sm_guid_tbl, &other.map_item);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* Three switches are reported as failed, and return without traps: a sweep reports each once. */
 START_TEST(switches_return)
 {
@@ -504,6 +528,20 @@ START_TEST(switches_return)
 	for (int i = 0; i < 3; i++)
 		fake_check_sweep(h);
 	ck_assert_uint_eq(fake_events(h, "\"event\":\"switch-up\""), 3);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* A switch that has a link to itself fails. */
+START_TEST(switch_with_loop)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .fabric = draw("x: a b h1\ny: y a b\na: h1\nb: h1\n") });
+
+	fake_switch(h, draw_sw(h->fab, "y"), false);
+	fake_settle(h);
+	fake_check_sweep(h);
+	ck_assert_msg(fake_events(h, "\"event\":\"switch-down\"") == 1, "%s", h->log);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -610,6 +648,8 @@ static const struct apart {
 	{ "a: b h2\nb: h2\n", "log_samples 0\n", "until links connect their switches", "are affected" },
 	{ "a: b h2\nb: h2\n", "log_samples 3\n", "4 host ports are affected", NULL },
 	{ "a: b h60\nb: h60\n", "log_samples 16\n", "120 host ports are affected", NULL },
+	{ "a: d h1\nb: e h1\nc: d e h1\nd:\ne:\n", "paths updown\n",
+	  "no up/down path for 2 pairs of hosts; they are not routed", "by the ranks that root_guid_file gives" },
 };
 
 /* OpenSM does not know the far end of the link while it routes. */
@@ -641,7 +681,7 @@ START_TEST(islands)
 			h->ep_node[e]->print_desc = strdup("a host with a name that is longer than those of most other hosts, and that is not unique");
 		}
 	h->moment_ctx = &far;
-	h->moment = part;
+	h->moment = _i < 4 ? part : NULL;
 	fake_check_sweep(h);
 	ck_assert_msg(fake_logged(h, a->says) == 1, "case %d: %s", _i, h->log);
 	ck_assert(!a->says_not || !fake_logged(h, a->says_not));
@@ -660,11 +700,23 @@ static void await_drains(struct fake *h, const char *says, unsigned int n)
 	}
 }
 
+/* Wait until the status file says why the drains are not read, or no longer. */
+static void await_error(struct fake *h, bool is)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "grep -q garbage %s/ibfattree-status.json", h->dir);
+	for (int looks = 0; !system(command) != is; looks++) {
+		ck_assert_int_lt(looks, 120000);
+		usleep(1000);
+	}
+}
+
 /* Each change of the file is noticed; the same request with another number of parts is a change;
  * a file that did not change what is drained causes no sweep. */
 START_TEST(drains)
 {
-	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;2,4;1,4;1,1" });
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;2,4;1,4;1,1", .options = "status_files on\n" });
 	ftr_sw leaf = fake_leaf(h, 1);
 	struct ftr_drain part[2] = {
 		{ .guid = h->fab->sw[leaf].guid, .port = fake_uplink(h, leaf, 0), .by = "test" },
@@ -690,11 +742,15 @@ START_TEST(drains)
 	d.request = 8;
 	ck_assert(write_drains(path, &d));
 	await_drains(h, "request=0x8 drained=2 parts", 1);
-	/* the same file becomes invalid: it is not used, and the parts stay drained */
+	/* the same file becomes invalid, and valid again: it is not used meanwhile, and the parts stay drained */
 	out = fopen(path, "a");
 	ck_assert(out && fputs("garbage\n", out) > 0 && !fclose(out));
 	await_drains(h, "the drained parts stay as they were: 2 parts", 1);
+	await_error(h, true);
+	ck_assert(write_drains(path, &d));
+	await_error(h, false);
 	ck_assert(!fake_sweep_wanted(h));
+	ck_assert_uint_eq(fake_logged(h, "request=0x8 drained=2 parts"), 1);
 	h->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
 	fake_check_sweep(h);
 	ck_assert_uint_eq(plugin(h)->routed->gen->drained.links, 2);
@@ -724,7 +780,9 @@ int main(void)
 	tcase_add_test(c, no_engine_of_standby);
 	tcase_add_test(c, named_twice);
 	tcase_add_test(c, manager);
+	tcase_add_test(c, unknown_manager);
 	tcase_add_test(c, switches_return);
+	tcase_add_test(c, switch_with_loop);
 	tcase_add_test(c, state_directory);
 	tcase_add_test(c, another_fabric);
 	tcase_add_test(c, end_during_write);

@@ -88,12 +88,9 @@ static struct fake *better(void)
 	return h;
 }
 
-/* The leaf with SM has two drained uplinks less; the links are in the nominal fabric. */
-static struct fake *drains(void)
+static struct fake *drain(struct fake *h, ftr_sw s, ftr_port port)
 {
-	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
-	const struct ftr_switch *sw = &h->fab->sw[fake_leaf(h, 1)];
-	struct ftr_drain part = { .guid = sw->guid, .port = fake_uplink(h, fake_leaf(h, 1), 0), .by = "test" };
+	struct ftr_drain part = { .guid = h->fab->sw[s].guid, .port = port, .by = "test" };
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/conf.drains", h->dir);
@@ -101,18 +98,27 @@ static struct fake *drains(void)
 	return h;
 }
 
-static const char ordered[] = "takeover ordered\ntransition_limit_ms 20000\n";
+/* The leaf with SM has two drained uplinks less; the links are in the nominal fabric. */
+static struct fake *drains(void)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = tree });
+
+	return drain(h, fake_leaf(h, 1), fake_uplink(h, fake_leaf(h, 1), 0));
+}
 
 /* The tables in use are those of shortest paths in a ring, clockwise from each switch; they may have a
  * credit loop. */
-static struct fake *ring(bool cycle)
+static struct fake *ring(bool cycle, const char *options)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
-		.fabric = draw("a: b e h1 an\nb: c h1\nc: d h1\nd: e h1\ne: h1\n"), .options = ordered, .not_up = true,
+		.fabric = draw("a: b e h1 an\nb: c h1\nc: d h1\nd: e h1\ne: h1\n"), .options = options, .not_up = true,
 	});
 	const struct ftr_fabric *f = h->fab;
 
 	h->osm->subn.opt.packet_life_time = OSM_DEFAULT_SWITCH_PACKET_LIFE;
+	for (uint32_t x = 0; x < f->n_ports; x++)
+		if (h->link[x] == IB_LINK_INIT)
+			h->link[x] = IB_LINK_ACTIVE;
 	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
 		const struct ftr_lid_owner *o = &f->owner[lid];
 		ftr_sw last;
@@ -140,14 +146,26 @@ static struct fake *ring(bool cycle)
 
 static struct fake *line_tables(void)
 {
-	return ring(false);
+	return ring(false, "takeover ordered\ntransition_limit_ms 20000\n");
+}
+
+/* More than one wait for packets exceeds the time limit. */
+static struct fake *long_waits(void)
+{
+	return ring(false, "takeover ordered\n");
+}
+
+/* The planner needs the ranks of the whole ring, as a link is drained. */
+static struct fake *drained_line(void)
+{
+	return drain(line_tables(), 0, 1);
 }
 
 /* The tables also have a forwarding loop for a LID that no host has now, and lack the entry of a switch
  * for its own host. */
 static struct fake *loop_tables(void)
 {
-	struct fake *h = ring(true);
+	struct fake *h = ring(true, "takeover ordered\ntransition_limit_ms 20000\n");
 	const struct ftr_endport *off = &h->fab->ep[2], *own = &h->fab->ep[4];
 
 	for (unsigned int p = 1; p <= h->fab->sw[off->sw].n_ports; p++)
@@ -178,7 +196,7 @@ static struct fake *adopts(void)
 
 static struct fake *plain(void)
 {
-	return fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1" });
+	return fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1", .options = "transition_limit_ms 20000\n" });
 }
 
 static void lose_some(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
@@ -353,6 +371,8 @@ static const struct scenario {
 	{ .name = "drains", .start = drains, .act = restart, .loads = true },
 	{ .name = "line", .start = line_tables, .act = sweep, .loops = true },
 	{ .name = "loop", .start = loop_tables, .act = sweep, .loops = true },
+	{ .name = "drained line", .start = drained_line, .act = restart, .loops = true, .loads = true },
+	{ .name = "long waits", .start = long_waits, .act = sweep, .loops = true },
 	{ .name = "search", .start = searches, .act = sweep_twice },
 	{ .name = "adopt", .start = adopts, .act = sweep },
 	{ .name = "silent switch", .start = plain, .act = fail_silently },

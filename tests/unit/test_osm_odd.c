@@ -9,6 +9,7 @@
 
 #include "fake/opensm.h"
 #include "lib/draw.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "osm/clock.h"
 #include "osm/metrics.h"

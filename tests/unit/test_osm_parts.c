@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "reroute/damp.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fake/opensm.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 
 static struct ftr_err err;
@@ -197,7 +198,8 @@ static struct fake *tree(void)
 }
 
 /* While a link is missing, the next routing applies a result for displaced entries.  When the link is
- * back, the preferred tables are used again. */
+ * back, the preferred tables are used again.  The list of displaced entries is replaced if one entry of it
+ * is another. */
 START_TEST(displaced_result)
 {
 	struct fake *h = tree();
@@ -211,6 +213,9 @@ START_TEST(displaced_result)
 	fake_check_sweep(h);
 	fake_check_sweep(h);
 	ck_assert_uint_gt(r->n_entries, 0);
+	r->entry[0].guid++;
+	fake_check_sweep(h);
+	ck_assert_uint_ne(ftr_fabric_find_sw(h->fab, r->entry[0].guid), FTR_SW_NONE);
 	r->better = result(h, true);
 	ck_assert(!ftr_tables_carry(h->fab, r->better->t, h->fab, &found, &err));
 	fake_check_sweep(h);
@@ -305,9 +310,10 @@ static void *nothing(void *arg)
 static const struct ftr_balance_report result_balance[] = {
 	{ .moved = 1, .max_before = 9, .max_after = 1 }, { .moved = 0 },
 	{ .moved = 1, .max_before = 9, .max_after = 9, .rail_before = 9, .rail_after = 1 },
+	{ .moved = 0 },
 };
 
-/* The thread of a search has ended; the tables were computed from scratch. */
+/* The thread of a search has ended; the tables were computed from scratch.  Case 3: from given tables. */
 START_TEST(replaced_result)
 {
 	struct fake *h = tree();
@@ -315,16 +321,18 @@ START_TEST(replaced_result)
 	struct ibf_search *z = result(h, false);
 
 	z->replaced = true;
-	z->displaced = _i > 0;
+	z->displaced = _i % 3;
 	z->balance = result_balance[_i];
 	atomic_init(&z->done, true);
 	ck_assert(ibf_thread_start(&z->thread, nothing, NULL));
 	r->search = z;
+	if (_i == 3)
+		r->stage = IBF_GIVEN;
 	fake_check_sweep(h);
-	ck_assert_uint_eq(fake_logged(h, _i == 1 ? "entries to change=0 " : "entries to change=1 "), 1);
+	ck_assert_uint_eq(fake_logged(h, _i % 2 ? "entries to change=0 " : "entries to change=1 "), 1);
 	ck_assert_uint_eq(fake_logged(h, "computed from scratch, because the kept tables were more than 5 % behind"), 1);
 	ck_assert_ptr_null(r->search);
-	ck_assert_int_eq(r->stage, _i ? IBF_COMPUTED : IBF_SEARCHED);
+	ck_assert_int_eq(r->stage, _i % 3 ? IBF_COMPUTED : IBF_SEARCHED);
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -469,19 +477,19 @@ END_TEST
 /* ---- tables that miss a switch --------------------------------------------------------- */
 
 /* The first routing lacks a switch of the nominal fabric, so its tables are not kept when it returns.
- * Case 1: they are tables of the switches (option "adopt"). */
+ * Case 1: they are tables of the switches (option "adopt").  Case 2: the first switch. */
 START_TEST(makeshift)
 {
 	struct ftr_fabric *was = fabric(NOTHING, true);
 	struct fake *h = fake_new(&(struct fake_opts){
 		.fabric = fabric(NOTHING, true), .not_up = true,
-		.options = _i ? "balance load\nadopt yes\n" : "balance load\n",
+		.options = _i == 1 ? "balance load\nadopt yes\n" : "balance load\n", .sm = 3,
 	});
 	struct ibf_prefer *r = &engine(h)->prefer;
 	struct ftr_nominal_change c;
 	struct ftr_nominal *n;
 	char path[128];
-	ftr_sw spine = fake_spine(h, 1);
+	ftr_sw spine = _i == 2 ? 0 : fake_spine(h, 1);
 
 	ck_assert(!ftr_nominal_new(was, &(struct ftr_shape_opts){ .leaf_order = FTR_LEAF_BY_GUID }, NULL,
 				   &n, &c, &err));
@@ -493,7 +501,7 @@ START_TEST(makeshift)
 			fake_link_quietly(h, spine, (ftr_port)p, false);
 	fake_check_sweep(h);
 	ck_assert(!ibf_is_complete(r->gen));
-	ck_assert_int_eq(r->stage, _i ? IBF_GIVEN : IBF_COMPUTED);
+	ck_assert_int_eq(r->stage, _i == 1 ? IBF_GIVEN : IBF_COMPUTED);
 	fake_check_healed(h);
 	for (unsigned int p = 1; p <= h->fab->sw[spine].n_ports; p++)
 		if (ftr_fabric_port(h->fab, spine, (ftr_port)p)->peer_kind == FTR_PEER_SW)
@@ -547,7 +555,7 @@ int main(void)
 	tcase_add_test(c, no_search);
 	tcase_add_loop_test(c, search_of_last_routing, 0, 3);
 	tcase_add_test(c, worse_than_scratch);
-	tcase_add_loop_test(c, makeshift, 0, 2);
+	tcase_add_loop_test(c, makeshift, 0, 3);
 	tcase_add_test(c, old_displaced);
 	suite_add_tcase(s, c);
 	return run_suite(s);

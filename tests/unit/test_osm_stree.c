@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "osm/stree.h"
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fake/opensm.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "osm/metrics.h"

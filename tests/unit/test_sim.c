@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "unit/check_net.h"
 #include <ftr/ftr.h>

@@ -105,7 +105,7 @@ static void set_up(void)
 	pair[1] = (struct ftr_transfer){ .from = 1, .to = 3 };
 	fn = (struct ftr_sim_function){
 		.name = "test", .min_vls = 1, .start = start, .route = route,
-		.timer = begin, .message = message,
+		.timer = begin, .message = message, .extra = &model_extra,
 	};
 	conf = (struct ftr_sim_conf){
 		.f = f, .t = t, .function = &fn, .traffic.pattern = FTR_SIM_PAIRS,

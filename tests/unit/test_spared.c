@@ -16,6 +16,7 @@
 #include "incremental/incremental.h"
 #include "lib/follow.h"
 #include "lib/irregular.h"
+#include "lib/alloc.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "reroute/reroute.h"

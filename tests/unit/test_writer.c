@@ -259,6 +259,39 @@ START_TEST(hung_write)
 }
 END_TEST
 
+/* OpenSM ends while the text of the first file is made, before there is a process. */
+static void *open_late(void *ctx)
+{
+	struct fake *h = ctx;
+
+	pthread_mutex_lock(&gate);
+	put(h, "lines", true);
+	while (!fake_logged(h, "a write has not ended"))
+		usleep(1000);
+	pthread_mutex_unlock(&gate);
+	return NULL;
+}
+
+START_TEST(ends_before_process)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.pgft = "2;2,2;1,2;1,1", .options = "status_files off\n", .real_time = true, .not_up = true,
+	});
+	pthread_t late;
+
+	atomic_store(&freed, 0);
+	n_put = 0;
+	ck_assert(!pthread_create(&late, NULL, open_late, h));
+	while (!*(volatile unsigned int *)&n_put)
+		usleep(1000);
+	fake_unload(h);
+	ck_assert(!pthread_join(late, NULL));
+	ck_assert_uint_eq(freed, 1);
+	ck_assert_msg(fake_logged(h, "failed: OpenSM ends") == 1, "%s", h->log);
+	finish(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("writer");
@@ -273,6 +306,7 @@ int main(void)
 	tcase_add_loop_test(t, fails, 0, N_BAD);
 	tcase_add_test(t, killed);
 	tcase_add_test(t, hung_write);
+	tcase_add_test(t, ends_before_process);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -22,6 +22,7 @@
  * only if TIMES is 0 (the step is done once).  Answer to the end: the time that the data of all
  * steps need on the busiest link and on the busiest adapter.  Seconds, bytes per second.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -394,14 +395,16 @@ static int run_count(int argc, char **argv)
 	cli_progress("reading");
 	c.in.team = ftr_team_new(c.in.threads);
 	read_fabric(&c, argv[0]);
-	print_fabric(&c);
 	c.load = cli_calloc(2 * (size_t)c.f->n_ports, sizeof(*c.load), "the flows");
 	c.sum = cli_calloc(2 * (size_t)c.f->n_ports, sizeof(*c.sum), "the flows");
+	print_fabric(&c);
 	in = c.steps ? fopen(c.steps, "re") : NULL;
 	while (in && (n = getline(&line, &size, in)) > 0) {
 		line[n - (line[n - 1] == '\n')] = '\0';
 		answer(&c, line);
 	}
+	if (c.steps && (!in || !feof(in)))
+		cli_die("cannot read %s: %s", c.steps, strerror(errno));
 	free(line);
 	cli_progress_end();
 	ftr_team_free(c.in.team);

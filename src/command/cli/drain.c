@@ -82,7 +82,7 @@ static bool add_host(struct ftr_drains *d, const struct ftr_fabric *f, const cha
 	return found;
 }
 
-static void add_word(struct ftr_drains *d, const struct ftr_fabric *f, const char *word)
+void cli_drain_word(struct ftr_drains *d, const struct ftr_fabric *f, const char *word)
 {
 	char *copy = strdup(word), *name;
 	unsigned int port = 0;
@@ -99,22 +99,6 @@ static void add_word(struct ftr_drains *d, const struct ftr_fabric *f, const cha
 	if (cli_find_part(f, word, &s, &port, &cli_err))
 		cli_die("drain %s: %s", word, cli_err.msg);
 	add(d, f->sw[s].guid, port, f->sw[s].name);
-}
-
-void cli_drain_words(const struct ftr_fabric *f, const struct cli_list *parts,
-		     struct ftr_drains *out)
-{
-	struct ftr_drained d;
-
-	for (unsigned int i = 0; i < parts->n; i++)
-		add_word(out, f, parts->v[i]);
-	if (!out->n)
-		return;
-	cli_must(ftr_drain_apply(f, out, FTR_SW_NONE, &d, &cli_err));
-	if (d.n_cut)
-		cli_error("note: %s reached only over drained parts",
-			  CLI_COUNT(d.n_cut, "host port is", "host ports are"));
-	ftr_drained_clear(&d);
 }
 
 /* ---- drain-facts -------------------------------------------------------------- */
@@ -168,7 +152,7 @@ static int run_facts(int argc, char **argv)
 	if (n > 1)
 		put_effect(json, "before", f, &d);
 	for (int i = 1; i < n; i++)
-		add_word(&d, f, argv[i]);
+		cli_drain_word(&d, f, argv[i]);
 	if (n > 1)
 		put_effect(json, "after", f, &d);
 	put_parts(json, &d);

@@ -204,17 +204,18 @@ static void apply(struct cli_sim *j, char *record)
 void cli_sim_schedule(struct cli_sim *j)
 {
 	const struct cli_list none = { 0 };
-	FILE *in = fopen(j->schedule, "re");
+	FILE *in;
 	char *record = NULL;
 	size_t size = 0;
 
-	if (!in)
-		cli_die("cannot open %s: %s", j->schedule, strerror(errno));
 	j->down = cli_faults_parse(j->conf.f, "fail", &none);
 	if (j->write_ps)
 		j->now = cli_carry_tables(j->conf.f, j->conf.t, j->conf.f);
-	while (getdelim(&record, &size, '\0', in) > 0)
+	in = fopen(j->schedule, "re");
+	while (in && getdelim(&record, &size, '\0', in) > 0)
 		apply(j, record);
+	if (!in || !feof(in))
+		cli_die("cannot read %s: %s", j->schedule, strerror(errno));
 	fclose(in);
 	free(record);
 	cli_faults_free(&j->down);

@@ -22,6 +22,7 @@
  * consists of rounds; packets drain between two rounds.  A round consists of steps; each step
  * begins when the previous one is acknowledged.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,7 +183,7 @@ static void find_order(const struct ftr_shape *sh, const struct ftr_tables *a,
 	struct ftr_ddlr *r = NULL;
 
 	cli_must(ftr_ddlr_new(sh, a, NULL, false, &r, &cli_err));
-	cli_must(ftr_ddlr_order(r, b, &plan, &cli_err));
+	cli_must(ftr_ddlr_order(r, b, UINT_MAX, &plan, &cli_err));
 	out->ordered = true;
 	out->rounds = plan.n_rounds;
 	out->steps = plan.n_steps;

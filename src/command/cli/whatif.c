@@ -28,6 +28,7 @@
  */
 #include <limits.h>
 #include <malloc.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@
 
 #define REPEAT_MAX 10000
 #define HEAP ((size_t)1000 << 20)	/* less than M_MMAP_THRESHOLD in keep_memory() */
+#define HUGE_RUNS 32		/* from this number of runs on, huge pages save more time than they cost */
 
 static bool is_changed(const struct cli_whatif *j)
 {
@@ -141,23 +143,16 @@ static double reroute(const struct cli_whatif *j, const struct ftr_fabric *f,
 	return ms;
 }
 
-/* True if run i of column c is worse than the worst finished run, or as bad and before it. */
-static bool is_worst(const struct cli_column *c, unsigned int i)
-{
-	double lost = c->run[i].v[CLI_M_LOST], most;
-
-	if (!c->any)
-		return true;
-	most = c->run[c->worst_run].v[CLI_M_LOST];
-	return lost > most || (lost >= most && i < c->worst_run);
-}
-
-/* If run i of column c is the worst so far, keeps its affected nodes. */
+/* If run i of column c is the worst so far, or as bad and before it, keeps its affected nodes. */
 static void keep_worst(struct cli_whatif *j, struct cli_column *c, unsigned int i,
 		       const struct ftr_fabric *f, struct cli_reach *reach)
 {
+	double lost = c->run[i].v[CLI_M_LOST], most = -1;
+
 	pthread_mutex_lock(&j->lock);
-	if (is_worst(c, i)) {
+	if (c->any)
+		most = c->run[c->worst_run].v[CLI_M_LOST];
+	if (lost > most || (lost >= most && i < c->worst_run)) {
 		cli_reach_free(&c->worst);
 		cli_reach_move(reach, f, j->f);
 		c->worst = *reach;
@@ -218,15 +213,35 @@ static void measure_ddlr(struct cli_whatif *j, const struct ftr_shape *sh,
 	ftr_tables_free(t);
 }
 
-/* Applies the faults of a run, and the drains. */
-static struct ftr_fabric *damaged(const struct cli_whatif *j, uint64_t seed)
+/* Returns the lower bound of the load of all-to-all traffic in f. */
+static double bound_of(const struct cli_whatif *j, const struct ftr_fabric *f)
+{
+	struct ftr_order hosts = cli_hosts_at(f, j->loads.place, j->loads.n);
+	struct ftr_shape *sh = NULL;
+	double bound;
+
+	cli_must(ftr_shape_new(f, &j->shaping.opts, j->inner, &sh, &cli_err));
+	bound = cli_bound(sh, hosts.ep, hosts.n);
+	ftr_shape_free(sh);
+	free((ftr_ep *)(uintptr_t)hosts.ep);
+	return bound;
+}
+
+/* Applies the faults of a run, and the drains.  If there are any, sets *bound to the lower bound of
+ * the load before the drains, if loads are measured, and *only to the number of host ports that are
+ * reached only over drained parts. */
+static struct ftr_fabric *damaged(const struct cli_whatif *j, uint64_t seed, double *bound,
+				  double *only)
 {
 	struct ftr_fabric *f = cli_faults_apply(j->f, &j->faults, seed);
 	struct ftr_drained d;
 
 	if (!j->drains.n)
 		return f;
+	if (j->loads.all)
+		*bound = bound_of(j, f);
 	cli_must(ftr_drain_apply(f, &j->drains, FTR_SW_NONE, &d, &cli_err));
+	*only = d.n_cut;
 	ftr_fabric_free(f);
 	f = d.f;
 	d.f = NULL;
@@ -237,7 +252,8 @@ static struct ftr_fabric *damaged(const struct cli_whatif *j, uint64_t seed)
 /* Measures run i, with its own seed, in every column of the damaged fabric.  *t: as in route(). */
 static void one_run(struct cli_whatif *j, unsigned int i, struct ftr_tables **t)
 {
-	struct ftr_fabric *f = damaged(j, j->seed + i);
+	double bound = NAN, only = NAN;
+	struct ftr_fabric *f = damaged(j, j->seed + i, &bound, &only);
 	struct ftr_shape *sh = NULL;
 	double ms = reroute(j, f, &sh, t);
 	struct cli_column *c = j->col;
@@ -250,6 +266,8 @@ static void one_run(struct cli_whatif *j, unsigned int i, struct ftr_tables **t)
 		measure_ddlr(j, sh, c++, i);
 	measure(j, sh, *t, c, i);
 	c->run[i].v[CLI_M_ROUTE_MS] = ms;
+	c->run[i].v[CLI_M_DRAINED] = 100 * (1 - bound / c->run[i].v[CLI_M_ALL_BOUND]);
+	c->run[i].v[CLI_M_DRAINED_ONLY] = only;
 	if (j->before) {
 		ftr_tables_diff(j->f, j->before, f, *t, &d);
 		cli_measure_churn(&c->run[i], &d);
@@ -290,7 +308,8 @@ static void read_all(struct cli_whatif *j, const char *path)
 	j->f = live.f;
 	cli_must(cli_shaping(&j->in, j->f, is_changed(j), &j->shaping, &cli_err));
 	j->faults = cli_faults_parse(j->f, "fail", &j->fail);
-	cli_drain_words(j->f, &j->drain, &j->drains);
+	for (unsigned int i = 0; i < j->drain.n; i++)
+		cli_drain_word(&j->drains, j->f, j->drain.v[i]);
 	if (j->loads.patterns)
 		read_pairs(j);
 	for (unsigned int i = 0; i < j->compare.n; i++)
@@ -302,9 +321,9 @@ static void read_all(struct cli_whatif *j, const char *path)
 		ftr_tables_free(live.t);	/* with --guarantee or --survival */
 }
 
-/* Makes the objects from which the runs are computed.  The memory of the runs gets huge pages: a
- * tenth less time, because their accesses are scattered.  As free() returns nothing to the kernel
- * (keep_memory), the runs get the memory that is advised here. */
+/* Makes the objects from which the runs are computed.  The memory of many runs gets huge pages,
+ * because their accesses are scattered: with 50 failed links, a run takes a tenth less time.  As
+ * free() returns nothing to the kernel (keep_memory), the runs get the memory that is advised here. */
 static void set_bases(struct cli_whatif *j, const struct ftr_tables *t)
 {
 	struct ftr_order hosts = cli_hosts_at(j->f, j->loads.place, j->loads.n);
@@ -315,8 +334,9 @@ static void set_bases(struct cli_whatif *j, const struct ftr_tables *t)
 	if (j->loads.all)
 		cli_must(ftr_check_base_load(j->checked, hosts, j->in.team, &cli_err));
 	free((ftr_ep *)(uintptr_t)hosts.ep);
-	heap = aligned_alloc(2 << 20, HEAP);
-	madvise(heap, HEAP, MADV_HUGEPAGE);
+	heap = j->repeat < HUGE_RUNS ? NULL : aligned_alloc(2 << 20, HEAP);
+	if (heap)
+		madvise(heap, HEAP, MADV_HUGEPAGE);
 	free(heap);
 }
 

@@ -48,6 +48,9 @@ enum cli_metric {
 	CLI_M_HOPS,
 	/* link loads */
 	CLI_M_ALL_MAX, CLI_M_ALL_LOST, CLI_M_ALL_BOUND,
+	/* percentage of the bandwidth of all-to-all traffic that the drains cost; number of host
+	 * ports that are reached only over drained parts */
+	CLI_M_DRAINED, CLI_M_DRAINED_ONLY,
 	CLI_M_SHIFT_MAX, CLI_M_SHIFT_WORST, CLI_M_SHIFT_MEAN,
 	CLI_M_GIVEN_MAX, CLI_M_GIVEN_LOST,
 	CLI_M_ENTRIES, CLI_M_BLOCKS, CLI_M_CHANGED,
@@ -113,10 +116,8 @@ struct cli_column {
 	bool any;		/* at least one run is finished */
 };
 
-/* Stores the drained parts that the words name in out, and notes how many host ports are reached
- * only over them (drain.c). */
-void cli_drain_words(const struct ftr_fabric *f, const struct cli_list *parts,
-		     struct ftr_drains *out);
+/* Adds the part that the word names to d (drain.c). */
+void cli_drain_word(struct ftr_drains *d, const struct ftr_fabric *f, const char *word);
 
 /* The command: options, state and results. */
 struct cli_whatif {

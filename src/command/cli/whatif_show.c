@@ -49,6 +49,9 @@ static const struct {
 	[CLI_M_ALL_LOST] = { NULL, "load_all_lost", COUNT, false },
 	[CLI_M_ALL_BOUND] = { "load: all-to-all, lower bound",
 			      "load_all_bound", COUNT, false },
+	[CLI_M_DRAINED] = { "bandwidth lost by the drains (%)", "drain_lost_percent", REAL, false },
+	[CLI_M_DRAINED_ONLY] = { "host ports only over drained parts", "drain_only_end_ports",
+				 COUNT, true },
 	[CLI_M_SHIFT_MAX] = { "load: shifts, worst link", "load_shift_max",
 			      COUNT, false },
 	[CLI_M_SHIFT_WORST] = { NULL, "load_shift_worst", COUNT, false },
@@ -178,8 +181,6 @@ int cli_whatif_table(const struct cli_whatif *v, int status)
 {
 	double *scratch = cli_calloc(v->repeat, sizeof(*scratch), "the table");
 	int *width = cli_calloc(v->n_col, sizeof(*width), "the table");
-	double before = v->col[0].run[0].v[CLI_M_ALL_BOUND];
-	double after = v->col[v->n_col - 1].run[0].v[CLI_M_ALL_BOUND];
 	char buf[CELL_MAX];
 
 	put_head(v);
@@ -208,9 +209,6 @@ int cli_whatif_table(const struct cli_whatif *v, int status)
 		putchar('\n');
 	}
 	put_affected(v);
-	if (v->drain.n && before > 0 && after > before)
-		printf("\nlost bandwidth: %.1f %% (all-to-all, by the lower bounds)\n",
-		       100 * (1 - before / after));
 	printf("\nnot checked: multicast, %scredit loops caused by packets that switches send\n",
 	       v->vl_map ? "" : "VLs (all traffic is assumed to share one),\n");
 	if (v->loads.shifts && v->loads.n > CLI_SHIFTS_MAX + 1)

@@ -104,16 +104,15 @@ static inline ftr_sw balance_switch(const struct balance_net *net, uint32_t d)
 }
 
 /* The shape that the entries for column l follow. */
-static inline const struct ftr_shape *balance_shape(const struct balance_net *net, uint32_t l)
+static inline const struct ftr_shape *balance_shape(const struct ftr_balance_input *in, uint32_t l)
 {
-	return net->in->use_full && net->in->use_full[l] ? net->in->full : net->in->shape;
+	return in->use_full && in->use_full[l] ? in->full : in->shape;
 }
 
 /* The shifts in which the hosts of a source send to position pos, one host in each shift.  The host
  * at pos must be on another switch. */
 static inline struct flow_span
-balance_shifts_of(const struct balance_net *net,
-		  const struct flow_source *src, uint32_t pos)
+balance_shifts_of(const struct balance_net *net, const struct flow_source *src, uint32_t pos)
 {
 	uint32_t k = pos + 1 + net->n_pos - src->first - src->n;
 
@@ -249,9 +248,11 @@ struct balance_behind {
 	struct ftr_costs costs;
 	struct flow_dest of;
 	bool *stop;		/* stop[s]: leave out the flows that pass s first; NULL: none */
-	ftr_sw *stack;		/* [n_sw] scratch */
-	/* results of balance_behind(): the indices of the sources whose flows pass or end at the
-	 * entry, their number of hosts, and the number of those on the rail of of.to */
+	/* results of balance_behind(): the switches whose flows pass or end at the entry, s first */
+	ftr_sw *sw;		/* [net->f->n_sw] */
+	uint32_t n_sw;
+	/* the indices of the sources among them, their number of hosts, and the number of those on
+	 * the rail of of.to */
 	uint16_t *source;	/* [n_sources] */
 	uint32_t n, hosts, rail;
 };

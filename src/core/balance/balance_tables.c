@@ -89,8 +89,9 @@ struct work {
 	struct flow_dest *copy;	/* the present tables */
 	uint8_t *best_entry;	/* the best tables so far: as in copy, or, if in->movable is set,
 				 * only the movable entries, in their order */
-	/* entries: to be placed; that the search may change; that differ from the preferred tables */
-	struct balance_subset place, movable, changed;
+	/* entries: to be placed; that the search may change; that differ from the preferred tables
+	 * (`changed`: this set, or `movable` if they are the same) */
+	struct balance_subset place, movable, differ, *changed;
 	struct balance_sweep sweep;
 	uint32_t target;
 	uint64_t paths;		/* number of sources (switches with hosts) * number of positions */
@@ -350,12 +351,14 @@ static bool put_back(struct work *w)
 static bool differs(const struct work *w, const struct balance_base *base)
 {
 	for (uint32_t d = 0; d < w->net->n_dests; d++)
-		for (uint32_t i = w->changed.first[d], k = w->place.first[d];
-		     i < w->changed.first[d + 1]; i++) {
-			if (k < w->place.first[d + 1] && w->place.sw[k] == w->changed.sw[i])
+		for (uint32_t i = w->changed->first[d], k = w->place.first[d];
+		     i < w->changed->first[d + 1]; i++) {
+			ftr_sw s = w->changed->sw[i];
+
+			if (k < w->place.first[d + 1] && w->place.sw[k] == s)
 				k++;
-			else if (w->copy[d].entry[w->changed.sw[i]] != FTR_PORT_NONE &&
-				 !(base && balance_base_idle(base, w->changed.sw[i], d)))
+			else if (!(base && balance_base_idle(base, s, d)) &&
+				 w->copy[d].entry[s] != FTR_PORT_NONE)
 				return true;
 		}
 	return false;
@@ -387,16 +390,16 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 	struct balance_sweep *s = &w->sweep;
 	enum ftr_status st = balance_subset_new(w->net, place->bits, &w->place, err);
 
+	w->changed = place->changed == w->in->movable ? &w->movable : &w->differ;
 	if (!st && place->prefer)
-		st = balance_subset_new(w->net, place->changed, &w->changed, err);
-	if (st)
-		return st;
-	st = base ? balance_base_copy(base, &w->changed, w->t, &w->copy, err) :
-		balance_copy_new(w->net, w->t, w->team, &w->copy, err);
+		st = balance_subset_new(w->net, place->changed, w->changed, err);
+	if (!st)
+		st = base ? balance_base_copy(base, w->changed, w->t, &w->copy, err) :
+			balance_copy_new(w->net, w->t, w->team, &w->copy, err);
 	if (st)
 		return st;
 	clear_entries(w);
-	st = base ? balance_base_flows(base, &w->changed, w->copy, &w->loads, err) :
+	st = base ? balance_base_flows(base, w->changed, w->copy, &w->loads, err) :
 		balance_count_flows(&w->loads, w->t, w->copy, w->team, loop, err);
 	if (st || *loop)
 		return st;
@@ -409,10 +412,8 @@ static enum ftr_status place_entries(struct work *w, const struct balance_place 
 	s->place = true;
 	balance_place_price(w->net, w->in->shape, w->loads.width, &s->price);
 	st = balance_sweep(&w->loads, w->copy, s, err);
-	if (st)
-		return st;
-	return put_back(w) ? balance_count_flows(&w->loads, w->t, w->copy, w->team, loop, err) :
-		FTR_OK;
+	return !st && put_back(w) ?
+		balance_count_flows(&w->loads, w->t, w->copy, w->team, loop, err) : st;
 }
 
 /* ---- the search --------------------------------------------------------------------------- */
@@ -425,7 +426,7 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 
 	if (!w->copy)
 		st = balance_copy_new(w->net, w->t, w->team, &w->copy, err);
-	if (!st && w->in->movable)
+	if (!st && w->in->movable && !w->movable.first)
 		st = balance_subset_new(w->net, w->in->movable, &w->movable, err);
 	if (!st) {
 		w->best_entry = ftr_malloc(best_bytes(w) + 1);
@@ -512,31 +513,21 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    struct ftr_err *err)
 {
 	struct ftr_balance_report unused;
-	struct work *w;
+	struct work w = { .in = in, .t = t, .team = team, .r = report ? report : &unused };
 	enum ftr_status st;
 
-	if (!report)
-		report = &unused;
-	memset(report, 0, sizeof(*report));
+	memset(w.r, 0, sizeof(*w.r));
 	if (in->depth == FTR_BALANCE_OFF && !place)
 		return FTR_OK;
-	w = ftr_calloc(1, sizeof(*w));
-	if (!w)
-		return ftr_nomem(err, "balancing");
-	w->in = in;
-	w->t = t;
-	w->team = team;
-	w->r = report;
-	st = balance_net_new(in, &w->net, err);
+	st = balance_net_new(in, &w.net, err);
 	if (!st)
-		st = run(w, place, err);
-	balance_loads_free(&w->loads);
-	free(w->copy);
-	free(w->best_entry);
-	balance_subset_free(&w->place);
-	balance_subset_free(&w->movable);
-	balance_subset_free(&w->changed);
-	balance_net_free(w->net);
-	free(w);
+		st = run(&w, place, err);
+	balance_loads_free(&w.loads);
+	free(w.copy);
+	free(w.best_entry);
+	balance_subset_free(&w.place);
+	balance_subset_free(&w.movable);
+	balance_subset_free(&w.differ);
+	balance_net_free(w.net);
 	return st;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "balance/balance.h"
+#include "base/bytes.h"
 
 struct balance_base {
 	struct ftr_balance_input in;
@@ -121,7 +122,7 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 	struct balance_behind z = { .net = net };
 	struct balance_loads before = *l;	/* the counters of l, and the links before the faults */
 	struct balance_flows was = { .loads = &before }, is = { .loads = l };
-	bool ok = a && FTR_NEW(a, z.stack, net->f->n_sw) && FTR_NEW(a, z.source, net->n_sources + 1u) &&
+	bool ok = a && FTR_NEW(a, z.sw, net->f->n_sw) && FTR_NEW(a, z.source, net->n_sources + 1u) &&
 		FTR_ZNEW(a, z.stop, net->f->n_sw);
 
 	if (!ok) {
@@ -135,12 +136,14 @@ enum ftr_status balance_base_flows(const struct balance_base *b,
 	for (uint32_t d = 0; d < net->n_dests; d++) {
 		if (changed->first[d] == changed->first[d + 1])
 			continue;
-		z.costs = ftr_shape_column(balance_shape(net, net->dest[d].col), net->dest[d].col);
+		z.costs = ftr_shape_column(balance_shape(net->in, net->dest[d].col), net->dest[d].col);
 		z.of = copy[d];
 		was.of = b->copy[d];
 		is.of = z.of;
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++)
 			z.stop[changed->sw[i]] = true;
+		bytes_fetch(copy[d].entry + net->f->n_sw, net->f->n_sw);
+		bytes_fetch(b->copy[d].entry + net->f->n_sw, net->f->n_sw);
 		for (uint32_t i = changed->first[d]; i < changed->first[d + 1]; i++) {
 			if (balance_base_idle(b, changed->sw[i], d))
 				continue;

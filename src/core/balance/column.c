@@ -196,7 +196,7 @@ void balance_column_begin(struct balance_column *c, uint32_t l)
 
 	memset(c->n_cand, 0xff, in->shape->f->n_sw * sizeof(*c->n_cand));
 	c->l = l;
-	c->sh = balance_shape(c->net, l);
+	c->sh = balance_shape(in, l);
 	c->costs = ftr_shape_column(c->sh, l);
 	if (c->net->down && c->sh == in->shape)
 		c->costs = (struct ftr_costs){

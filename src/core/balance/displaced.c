@@ -259,11 +259,6 @@ void displaced_change(struct displaced *z, uint32_t l, ftr_lid lid,
 /* ---- new and free
  * ----------------------------------------------------------------------------- */
 
-static enum ftr_status nomem(struct ftr_err *err)
-{
-	return ftr_nomem(err, "counting flows");
-}
-
 static bool allocate(struct displaced *z)
 {
 	uint32_t n_sw = z->net->f->n_sw;
@@ -309,14 +304,14 @@ enum ftr_status displaced_new(const struct ftr_shape *sh, struct ftr_tables *t,
 
 	if (!z || !(z->arena = ftr_arena_new())) {
 		free(z);
-		return nomem(err);
+		return ftr_nomem(err, "counting flows");
 	}
 	z->in.shape = sh;
 	z->t = t;
 	z->prefer = prefer;
 	st = balance_net_new(&z->in, &z->net, err);
 	if (!st && !allocate(z))
-		st = nomem(err);
+		st = ftr_nomem(err, "counting flows");
 	if (!st)
 		st = balance_loads_new(z->net, &z->loads, err);
 	if (!st)

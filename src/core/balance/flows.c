@@ -98,12 +98,12 @@ static bool is_lowest(const struct balance_behind *z, ftr_sw u)
 void balance_behind(struct balance_behind *z, ftr_sw s)
 {
 	const struct balance_net *net = z->net;
-	uint32_t depth = 0;
 
 	z->n = z->hosts = z->rail = 0;
-	z->stack[depth++] = s;
-	while (depth) {
-		ftr_sw u = z->stack[--depth];
+	z->sw[0] = s;
+	z->n_sw = 1;
+	for (uint32_t i = 0; i < z->n_sw; i++) {
+		ftr_sw u = z->sw[i];
 		const struct ftr_swport *x = ftr_fabric_port(net->f, u, 1);
 		const struct ftr_swport *end = is_lowest(z, u) ? x : x + net->f->sw[u].n_ports;
 		uint32_t src = net->source_of[u];
@@ -115,9 +115,9 @@ void balance_behind(struct balance_behind *z, ftr_sw s)
 		}
 		for (; x < end; x++)
 			if (x->peer_kind == FTR_PEER_SW && x->peer != z->of.to &&
-			    z->of.entry[x->peer * z->of.stride] == x->peer_port &&
+			    z->of.entry[x->peer * z->of.stride] == x->peer_port && x->peer != s &&
 			    !(z->stop && z->stop[x->peer]))
-				z->stack[depth++] = x->peer;
+				z->sw[z->n_sw++] = x->peer;
 	}
 }
 

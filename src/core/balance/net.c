@@ -23,8 +23,7 @@
 static bool set_sources(struct balance_net *net)
 {
 	const struct ftr_fabric *f = net->f;
-	uint32_t *hosts = ftr_arena_zalloc(net->arena, f->n_sw,
-					   sizeof(*hosts));
+	uint32_t *hosts = ftr_arena_zalloc(net->arena, f->n_sw, sizeof(*hosts));
 
 	net->hosts = hosts;
 	FTR_ZNEW(net->arena, net->source, f->n_sw);
@@ -59,8 +58,7 @@ static bool set_dests(struct balance_net *net)
 	FTR_NEW(net->arena, net->dest_at, sh->numbering.n_dest);
 	if (!net->dest || !net->pos || !net->first || !net->dest_of || !net->dest_at)
 		return false;
-	memset(net->dest_of, 0xff,
-	       (net->f->max_lid + 1u) * sizeof(*net->dest_of));
+	memset(net->dest_of, 0xff, (net->f->max_lid + 1u) * sizeof(*net->dest_of));
 	for (uint32_t l = 0; l < net->f->n_sw; l++) {
 		uint32_t src = net->source_of[sh->numbering.col_sw[l]];
 
@@ -122,17 +120,11 @@ static enum ftr_status set_rail_weight(struct balance_net *net, struct ftr_err *
 
 /* ---- new and free ------------------------------------------------------------ */
 
-static enum ftr_status nomem(struct ftr_err *err)
-{
-	return ftr_nomem(err, "counting flows");
-}
-
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 				  struct balance_net **out, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct balance_net *net = a ? ftr_arena_zalloc(a, 1, sizeof(*net)) :
-		NULL;
+	struct balance_net *net = a ? ftr_arena_zalloc(a, 1, sizeof(*net)) : NULL;
 	enum ftr_status st;
 
 	if (net) {
@@ -143,7 +135,7 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 	}
 	if (!net || !flow_net_new(a, net->f, &net->links) || !set_sources(net) || !set_dests(net)) {
 		ftr_arena_free(a);
-		return nomem(err);
+		return ftr_nomem(err, "counting flows");
 	}
 	st = ftr_balance_bound(in->shape, net->hosts, &net->bound, err);
 	if (!st && in->shape->numbering.rail)
@@ -189,7 +181,7 @@ enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t
 
 	out->first = ftr_calloc(net->n_dests + 2u, sizeof(*out->first));
 	if (!out->first)
-		return nomem(err);
+		return ftr_nomem(err, "counting flows");
 	each_bit(net, bits, out->first + 1, NULL);
 	for (uint32_t d = 1; d <= net->n_dests; d++) {
 		uint32_t k = out->first[d];
@@ -199,7 +191,7 @@ enum ftr_status balance_subset_new(const struct balance_net *net, const uint64_t
 	}
 	out->sw = ftr_reallocarray(NULL, n + 1u, sizeof(*out->sw));
 	if (!out->sw)
-		return nomem(err);
+		return ftr_nomem(err, "counting flows");
 	each_bit(net, bits, out->first + 1, out->sw);
 	return FTR_OK;
 }
@@ -262,7 +254,7 @@ enum ftr_status balance_copy_new(const struct balance_net *net,
 {
 	*out = balance_copy_alloc(net);
 	if (!*out)
-		return nomem(err);
+		return ftr_nomem(err, "counting flows");
 	balance_copy_read(net, t, team, *out);
 	return FTR_OK;
 }

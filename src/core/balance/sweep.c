@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "balance/balance.h"
+#include "base/bytes.h"
 
 /* Flows that pass a switch.  Their sources are tour[first .. first + n - 1]. */
 struct passing {
@@ -46,7 +47,7 @@ struct sweep {
 	uint16_t *tour;		/* [n_sources] indices in net->source[] */
 	struct balance_behind behind;	/* its array of sources is tour[] */
 	bool *examine;		/* examine[s]: the entry of s may have to change */
-	uint16_t *listed;	/* [n_sw] see find_entries() and find_listed() */
+	uint32_t *listed;	/* [n_sw] see find_entries() and find_listed() */
 	/* above[0 .. n_above - 1]: the links above the target, and links that were above it;
 	 * is_noted[link]: the link is one of them.  Not used in sweeps that place entries, or with
 	 * bins */
@@ -80,15 +81,21 @@ static void note_above(struct sweep *z, uint32_t link)
 	z->above[z->n_above++] = link;
 }
 
-/* True if an entry for the destination leads onto a link above the target. */
-static bool uses_above(const struct sweep *z)
+/* True if an entry for the destination leads onto a link above the target.  mark: instead, set
+ * examine[] for all switches whose paths pass such a link. */
+static bool uses_above(struct sweep *z, bool mark)
 {
 	for (uint32_t i = 0; i < z->n_above; i++) {
 		const struct ftr_swport *x = &z->net->f->ports[z->above[i]];
 		ftr_sw s = ftr_fabric_port(z->net->f, x->peer, x->peer_port)->peer;
 
-		if (balance_link(z->net, z->flows.of, s) == z->above[i] && is_above(z, z->above[i]))
+		if (balance_link(z->net, z->flows.of, s) != z->above[i] || !is_above(z, z->above[i]))
+			continue;
+		if (!mark)
 			return true;
+		balance_behind(&z->behind, s);
+		for (uint32_t k = 0; k < z->behind.n_sw; k++)
+			z->examine[z->behind.sw[k]] = true;
 	}
 	return false;
 }
@@ -110,7 +117,7 @@ static uint32_t find_entries(const struct sweep *z)
 		link = balance_link(z->net, z->flows.of, s);
 		z->examine[s] = may_be_bad(z, link) || z->examine[z->net->links.peer[link]];
 		if (z->examine[s])
-			z->listed[n++] = (uint16_t)s;
+			z->listed[n++] = s;
 	}
 	return n;
 }
@@ -120,6 +127,8 @@ static bool is_candidate(const struct sweep *z, ftr_sw s)
 {
 	if (z->w->place)
 		return z->flows.of.entry[s] == FTR_PORT_NONE;
+	if (!z->l->bins)
+		return z->examine[s];
 	for_each_link(z->net, z->flows.of, s, link)
 		if (may_be_bad(z, link))
 			return true;
@@ -139,21 +148,25 @@ static uint32_t distance(const struct sweep *z, ftr_sw s)
 }
 
 /* Set listed[] to the entries of the set w->only that may have to change, nearest first, and return
- * their number. */
+ * their number.  Each element is (distance << 16 | switch). */
 static uint32_t find_listed(struct sweep *z, uint32_t d)
 {
 	const struct balance_subset *only = z->w->only;
 	uint32_t n = 0;
 
+	if (!z->w->place && !z->l->bins) {
+		memset(z->examine, false, z->net->f->n_sw);
+		uses_above(z, true);
+	}
 	for (uint32_t i = only->first[d + 1]; i-- > only->first[d];) {
 		uint16_t s = only->sw[i];
-		uint32_t k = n, far = distance(z, s);
+		uint32_t k = n, far = is_candidate(z, s) ? distance(z, s) : BALANCE_NONE;
 
-		if (far == BALANCE_NONE || !is_candidate(z, s))
+		if (far == BALANCE_NONE)
 			continue;
-		for (n++; k > 0 && distance(z, z->listed[k - 1]) > far; k--)
+		for (n++; k > 0 && z->listed[k - 1] >> 16 > far; k--)
 			z->listed[k] = z->listed[k - 1];
-		z->listed[k] = s;
+		z->listed[k] = far << 16 | s;
 	}
 	return n;
 }
@@ -284,8 +297,11 @@ static void fetch_bins(struct sweep *z, ftr_sw s)
 		return;
 	bin += balance_bin(z->l, balance_shifts_of(net, &net->source[src], z->pos).begin);
 	for (uint32_t k = 0; k < FTR_MIN(n, 2u); k++) {
-		ftr_sw from = cand[(begin + k) % n]->remote;
+		const struct ftr_group *g = cand[(begin + k) % n];
+		ftr_sw from = g->remote;
+		uint32_t own = net->links.ports[s].begin + balance_port(z->flows.sh, g, n, begin, 0);
 
+		__builtin_prefetch(bin + (size_t)net->links.row[own] * z->l->n_bins);
 		for_each_link(net, z->flows.of, from, link)
 			__builtin_prefetch(bin + (size_t)net->links.row[link] * z->l->n_bins);
 	}
@@ -293,18 +309,20 @@ static void fetch_bins(struct sweep *z, ftr_sw s)
 
 static void sweep_listed(struct sweep *z, uint32_t d)
 {
-	uint32_t n = find_listed(z, d);
+	uint32_t n;
 
 	z->behind.costs = z->col.costs;
 	z->behind.of = z->flows.of;
+	n = find_listed(z, d);
 	for (uint32_t i = 0; i < n; i++) {
+		uint16_t s = (uint16_t)z->listed[i];
+
 		if (z->w->place && i + 1 < n)
-			fetch_bins(z, z->listed[i + 1]);
-		balance_behind(&z->behind, z->listed[i]);
-		z->at[z->listed[i]] = (struct passing){ z->behind.hosts, z->behind.rail,
-							(uint16_t)z->behind.n, 0, 0 };
+			fetch_bins(z, (uint16_t)z->listed[i + 1]);
+		balance_behind(&z->behind, s);
+		z->at[s] = (struct passing){ z->behind.hosts, z->behind.rail, (uint16_t)z->behind.n, 0, 0 };
 		if (z->w->place || z->behind.hosts >= FTR_MAX(z->w->least, 1u))
-			examine(z, z->listed[i]);
+			examine(z, s);
 	}
 }
 
@@ -318,8 +336,7 @@ static bool begin_column(struct sweep *z, struct flow_dest of, uint32_t l)
 	for (uint32_t k = 0; k < z->net->n_sources; k++) {
 		const struct flow_source *src = &z->net->source[k];
 
-		z->own[src->sw] = (struct passing){ src->hosts, balance_rail(z->net, src, of.to),
-						    1, 0, 0 };
+		z->own[src->sw] = (struct passing){ src->hosts, balance_rail(z->net, src, of.to), 1, 0, 0 };
 	}
 	return balance_column_set(&z->col, l, of);
 }
@@ -335,7 +352,7 @@ static bool sweep_column(struct sweep *z, const struct flow_dest *copy, uint32_t
 		z->d = &net->dest[d];
 		z->pos = net->pos[d];
 		if ((only && only->first[d] == only->first[d + 1]) ||
-		    (!z->w->place && !z->l->bins && !uses_above(z)))
+		    (!z->w->place && !z->l->bins && !uses_above(z, false)))
 			continue;
 		if (z->col.l != l && !begin_column(z, copy[net->first[l]], l))
 			return true;
@@ -343,6 +360,8 @@ static bool sweep_column(struct sweep *z, const struct flow_dest *copy, uint32_t
 		if (z->w->cancelled)
 			return false;
 		z->flows.sh = z->col.sh;
+		if (z->w->place)
+			bytes_fetch(copy[d].entry + net->f->n_sw, net->f->n_sw);
 		if (only)
 			sweep_listed(z, d);
 		else
@@ -376,7 +395,7 @@ enum ftr_status balance_sweep(struct balance_loads *l, struct flow_dest *copy,
 	struct ftr_arena *a = ftr_arena_new();
 	bool ok = a && balance_column_new(net, a, &z.col) &&
 		FTR_NEW(a, z.at, net->f->n_sw) && FTR_ZNEW(a, z.own, net->f->n_sw) &&
-		FTR_NEW(a, z.behind.stack, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
+		FTR_NEW(a, z.behind.sw, net->f->n_sw) && FTR_NEW(a, z.listed, net->f->n_sw) &&
 		FTR_NEW(a, z.examine, net->f->n_sw) && FTR_NEW(a, z.above, net->n_links) &&
 		FTR_ZNEW(a, z.is_noted, net->n_links) && FTR_NEW(a, z.tour, net->n_sources + 1u) &&
 		FTR_NEW(a, z.flows.shift, net->n_sources + 1u);

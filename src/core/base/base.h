@@ -23,7 +23,7 @@
 
 /* ---- memory ------------------------------------------------------------ */
 
-/* Like the functions of the C library, but tests can make them fail (ftr_alloc_fail_at()).  A
+/* Like the functions of the C library, but tests can make them fail (ftr_alloc_fails).  A
  * size of 0 is allowed.  NULL: out of memory, or n * size overflows.  Free with free(). */
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
@@ -40,13 +40,8 @@ FILE *ftr_memstream(char **text, size_t *len);
 /* Close the stream.  Returns false if there was not enough memory; *text is then freed and NULL. */
 bool ftr_memstream_end(FILE *out, char **text);
 
-/* For tests: make the n-th allocation after this call fail, and all later ones.  n = 0: no
- * allocation fails.  Not thread safe. */
-void ftr_alloc_fail_at(unsigned long n);
-/* For tests: make only the n-th allocation after this call fail. */
-void ftr_alloc_fail_once(unsigned long n);
-/* Returns the number of allocations since the last ftr_alloc_fail_at() or ftr_alloc_fail_once(). */
-unsigned long ftr_alloc_count(void);
+/* For tests: is called before each allocation, which fails if it returns true.  NULL: none fails. */
+extern bool (*ftr_alloc_fails)(void);
 
 /* An arena hands out memory from large chunks; a block cannot be freed by itself.  Blocks of 64
  * bytes or more are aligned to 64 bytes, smaller blocks to 16.  ftr_arena_zalloc() zeroes the

@@ -13,7 +13,6 @@
  */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,37 +22,13 @@
 #define CHUNK (64u * 1024)
 #define LARGE ((size_t)2 << 20)	/* a chunk is larger only if one allocation needs more */
 
-static atomic_ulong fail_at;
-static atomic_ulong count;
-static atomic_bool only;	/* true: only allocation fail_at fails; later ones succeed */
+bool (*ftr_alloc_fails)(void);
 
 static bool fails(void)
 {
-	unsigned long n = atomic_fetch_add_explicit(&count, 1,
-						    memory_order_relaxed) + 1;
-	unsigned long at = atomic_load_explicit(&fail_at, memory_order_relaxed);
+	bool (*fn)(void) = __atomic_load_n(&ftr_alloc_fails, __ATOMIC_RELAXED);
 
-	return at && (atomic_load_explicit(&only, memory_order_relaxed) ?
-		      n == at : n >= at);
-}
-
-void ftr_alloc_fail_at(unsigned long n)
-{
-	atomic_store(&count, 0);
-	atomic_store(&only, false);
-	atomic_store(&fail_at, n);
-}
-
-void ftr_alloc_fail_once(unsigned long n)
-{
-	atomic_store(&count, 0);
-	atomic_store(&only, true);
-	atomic_store(&fail_at, n);
-}
-
-unsigned long ftr_alloc_count(void)
-{
-	return atomic_load(&count);
+	return fn && fn();
 }
 
 void *ftr_malloc(size_t size)

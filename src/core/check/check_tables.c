@@ -301,7 +301,7 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 			.rank = opts->rank, .turn = opts->turn, .n_turns = opts->n_turns,
 		}, a, err);
 		c.claims = claims.n ? &claims : NULL;
-		if (!st && !(opts->base && chk_from_base(&c, opts->base, a, &r)))
+		if (!st && (!opts->base || !chk_from_base(&c, opts->base, a, &r)))
 			st = run_check_tables(&c, a, team, &r, err);
 	} else {
 		st = ftr_fail(err, FTR_NOMEM, "out of memory while checking the tables of %u switches",

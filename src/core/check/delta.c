@@ -285,7 +285,7 @@ static void check_below(struct delta_check *c, uint32_t i)
 	y = &d->change[k];
 	if (illegal(c, x->sw, s, y->before) &&
 	    !illegal(c, x->sw, s, y->after) &&
-	    !(d->ordered && y->step < x->step))
+	    (!d->ordered || y->step >= x->step))
 		mixed(c, x->sw, s, x->lid);
 }
 

@@ -36,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "check/base.h"
 
 #define SHARE 8			/* with more than 1 / SHARE of all entries changed, the whole check is
@@ -247,6 +248,7 @@ static void check_lid(struct difference *z, const struct ftr_change *change, uin
 	z->out = chk_exit_of(z->c->f, z->lid);
 	z->was = z->b->entry + (size_t)z->lid * n_sw;
 	z->hops = z->b->hops + (size_t)z->lid * n_sw;
+	bytes_fetch(z->hops + n_sw, n_sw);
 	memcpy(z->is, z->was, n_sw);
 	for (uint32_t i = 0; i < n; i++) {
 		z->is[change[i].sw] = change[i].after;

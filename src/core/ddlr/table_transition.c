@@ -18,11 +18,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ddlr/planner.h"
 
 #define ROUNDS_MAX (UINT16_MAX / FTR_DDLR_STEPS)
-/* Limits of the ways back: some tenths of a second. */
+/* Limits of the ways back, usually some tenths of a second. */
 #define WAYS_BACK_MAX 16
 #define TRIES_MAX (1u << 16)
 
@@ -228,49 +229,57 @@ static enum ftr_status plan_anew(const struct ftr_shape *sh, const struct ftr_ta
 	return st;
 }
 
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
 /* Replace the plan by orders that hold fewer LIDs: the reverse of ways back, in which a LID changes in a
- * pseudo-random round or later. */
-static enum ftr_status try_reverse(const struct ftr_shape *sh, const struct ftr_tables *from,
-				   const struct ftr_tables *to, struct ftr_ddlr_plan *plan,
-				   struct ftr_err *err)
+ * pseudo-random round or later.  Ends on any error; `to` may have a credit loop.  end: by now_ms(); lasts:
+ * the time that a way back and its reverse probably last. */
+static void try_reverse(const struct ftr_shape *sh, const struct ftr_tables *from,
+			const struct ftr_tables *to, double end, double lasts,
+			struct ftr_ddlr_plan *plan)
 {
 	size_t size = (size_t)from->n_sw * from->stride;
 	uint64_t tries = plan->refused + plan->n + size / 64;
 	uint8_t *first = ftr_calloc(size, 1);
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st = first ? FTR_OK : FTR_NOMEM;
+	struct ftr_err err;
 
-	if (!first)
-		return ftr_nomem(err, "an order");
-	for (uint32_t k = 1; plan->held && k <= WAYS_BACK_MAX && tries < TRIES_MAX; k++) {
+	for (uint32_t k = 1; !st && plan->held && k <= WAYS_BACK_MAX && tries < TRIES_MAX &&
+	     now_ms() + lasts <= end; k++) {
 		struct ftr_ddlr_plan back = { .n = 0 }, p = { .n = 0 };
+		double begun = now_ms();
 
 		for (size_t i = 0; i < size; i++)
 			first[i] = (uint8_t)(ftr_mix((uint64_t)k << 16 | i % from->stride) % k);
-		st = plan_anew(sh, to, from, first, &back, err);
+		st = plan_anew(sh, to, from, first, &back, &err);
 		memset(first, 0, size);
 		for (uint32_t i = 0; i < back.n; i++)
 			first[(size_t)back.write[i].sw * from->stride + back.write[i].lid] =
 				(uint8_t)(back.n_rounds - 1 - back.write[i].step / FTR_DDLR_STEPS);
-		if (!st)
-			st = plan_anew(sh, from, to, first, &p, err);
+		st = st ? st : plan_anew(sh, from, to, first, &p, &err);
 		tries += back.refused + back.n + p.refused + p.n + size / 1024;
 		ftr_ddlr_plan_fini(&back);
-		if (st)
-			break;
-		if (p.held < plan->held) {
+		if (!st && p.held < plan->held) {
 			ftr_ddlr_plan_fini(plan);
 			*plan = p;
 		} else {
 			ftr_ddlr_plan_fini(&p);
 		}
+		lasts = FTR_MAX(lasts, now_ms() - begun);
 	}
 	free(first);
-	return st == FTR_REFUSED ? FTR_OK : st;	/* `to` has a credit loop */
 }
 
-enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t,
+enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t, unsigned int ms,
 			       struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
+	double begun = now_ms();
 	struct ftr_tables *from = NULL;
 	enum ftr_status st = ftr_tables_new(r->f, false, &from, err);
 
@@ -280,9 +289,7 @@ enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t,
 		st = plan_rounds(r, r->f, t, true, plan, err);
 	}
 	if (!st && plan->held)
-		st = try_reverse(r->sh, from, t, plan, err);
-	if (st)
-		ftr_ddlr_plan_fini(plan);
+		try_reverse(r->sh, from, t, begun + ms, 2 * (now_ms() - begun), plan);
 	ftr_tables_free(from);
 	return st;
 }

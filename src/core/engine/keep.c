@@ -40,12 +40,6 @@
 #include "engine/engine.h"
 #include "engine/place.h"
 
-static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
-					uint32_t l)
-{
-	return in->use_full && in->use_full[l] ? in->full : in->shape;
-}
-
 /* The candidate ports of a switch for column col (a destination switch). */
 struct valid {
 	uint32_t col;
@@ -53,10 +47,9 @@ struct valid {
 	bool by_turn;		/* true: the ports are from the plan of extra turns */
 };
 
-static void find_valid(const struct engine_run *k, ftr_sw s, uint32_t l,
-		       struct valid *v)
+static void find_valid(const struct engine_run *k, ftr_sw s, uint32_t l, struct valid *v)
 {
-	const struct ftr_shape *sh = shape_of(k->in, l);
+	const struct ftr_shape *sh = balance_shape(k->in, l);
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	uint32_t n = connect_allowed(sh, k->extra, s, l, cand, &v->by_turn);
 
@@ -95,8 +88,7 @@ static void keep_entry(const struct engine_run *k, ftr_sw s, ftr_lid lid,
 		set_bit(k, k->place, s, lid);
 }
 
-static void keep_rows(void *ctx, unsigned int worker, uint32_t begin,
-		      uint32_t end)
+static void keep_rows(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	const struct engine_run *k = ctx;
 

@@ -7,6 +7,9 @@
  *	3. compute the new entries and write steps	changes the tables only if ports are chosen
  *							by load (displaced.h); can be undone
  *	4. enter the other new entries into the tables	cannot fail
+ *
+ * The flows of the new entries are counted in step 3 if ports are chosen, otherwise by ftr_incr_settle(),
+ * because that takes twice as long as all other work for a link that returns.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -266,10 +269,9 @@ static enum ftr_status report_links(struct ftr_incr *lv, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* placed: the tables and the counters of flows include the changes. */
-static void revert(struct ftr_incr *lv, bool placed)
+static void revert(struct ftr_incr *lv)
 {
-	if (placed)
+	if (lv->counted)
 		incr_place(lv, true);
 	incr_costs_back(&lv->costs);
 	toggle_all(lv);
@@ -279,7 +281,6 @@ static void revert(struct ftr_incr *lv, bool placed)
 static enum ftr_status run_incremental(struct ftr_incr *lv, uint8_t *had, struct ftr_err *err)
 {
 	enum ftr_status st = update_costs(lv, had, err);
-	bool placed;
 
 	if (!st) {
 		incr_spare_list(lv);
@@ -289,18 +290,28 @@ static enum ftr_status run_incremental(struct ftr_incr *lv, uint8_t *had, struct
 		st = incr_sort(lv, err);
 	if (!st)
 		st = incr_spare(lv, err);
-	placed = !st;
 	if (!st) {
 		incr_count_pairs(lv);
-		incr_place(lv, false);
+		lv->counted = incr_needs_ports(lv);
+		if (lv->counted)
+			incr_place(lv, false);
 		st = incr_write_steps(lv, err);
 	}
 	if (!st)
 		st = report_links(lv, err);
 	incr_lists_clear(&lv->lists);
 	if (st)
-		revert(lv, placed);
+		revert(lv);
 	return st;
+}
+
+void ftr_incr_settle(struct ftr_incr *lv)
+{
+	if (!lv->can_undo || lv->counted || !lv->displaced)
+		return;
+	lv->counted = true;
+	set_entries(lv, true);
+	incr_place(lv, false);
 }
 
 enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
@@ -312,7 +323,8 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 	enum ftr_status st;
 	uint8_t *had;
 
-	lv->can_undo = false;
+	ftr_incr_settle(lv);
+	lv->can_undo = lv->counted = false;
 	ftr_arena_free(lv->last);
 	*r = (struct ftr_incr_result){ 0 };
 	lv->costs.n_log = 0;
@@ -336,7 +348,7 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	revert(lv, true);	/* needs the new tables, so it comes before set_entries() */
+	revert(lv);	/* needs the new tables, so it comes before set_entries() */
 	set_entries(lv, true);
 	return true;
 }

@@ -168,6 +168,7 @@ struct ftr_incr {
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
+	bool counted;		/* the counters of flows contain the changes of the last apply */
 };
 
 static inline uint8_t *incr_cost(const struct incr_costs *c, ftr_sw s)
@@ -262,11 +263,12 @@ enum ftr_status incr_spare(struct ftr_incr *lv, struct ftr_err *err);
 void incr_count_pairs(struct ftr_incr *lv);
 
 /* placement_update.c.  incr_place_new: set col_of, and make the counters of flows (lv->displaced).
- * incr_sort: set by_lid.  incr_place: if there are counters, choose a port for each displaced
- * entry, and enter all changes into the tables; `back` reverts counters and tables, and must be set
- * before the links get back their old state. */
+ * incr_sort: set by_lid.  incr_needs_ports: true if entries get their ports by load; then there are
+ * counters.  incr_place: choose these ports, and enter all changes into counters and tables; `back`
+ * reverts both, and must be set before the links get back their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err);
+bool incr_needs_ports(const struct ftr_incr *lv);
 void incr_place(struct ftr_incr *lv, bool back);
 
 /* write_steps.c: set the steps of the changes, and these members of lv->result: `change`,

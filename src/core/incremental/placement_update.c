@@ -85,12 +85,18 @@ enum ftr_status incr_sort(struct ftr_incr *lv, struct ftr_err *err)
 	return FTR_OK;
 }
 
+bool incr_needs_ports(const struct ftr_incr *lv)
+{
+	for (uint32_t i = 0; i < lv->result.n_changes; i++)
+		if (lv->change[i].after == DISPLACED_PLACE)
+			return true;
+	return false;
+}
+
 void incr_place(struct ftr_incr *lv, bool back)
 {
 	const uint32_t *first = lv->lid_first;
 
-	if (!lv->displaced)
-		return;
 	displaced_begin(lv->displaced, &lv->view, incr_plan(lv)->n_turns > 0);
 	for (uint32_t lid = 0; lid <= lv->t->max_lid; lid++)
 		if (first[lid] < first[lid + 1])

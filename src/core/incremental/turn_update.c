@@ -39,7 +39,7 @@ bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
 	const uint8_t *rank = lv->view.tree.rank;
 
 	if (from != to && rank[from] != rank[at] && rank[at] != rank[to] &&
-	    !(rank[at] < rank[from] && rank[at] < rank[to]))
+	    (rank[at] >= rank[from] || rank[at] >= rank[to]))
 		return true;
 	return has_turn(incr_plan(lv), (struct ftr_turn){ from, at, to });
 }

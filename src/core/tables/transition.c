@@ -151,25 +151,17 @@ static void urgent_first(struct plan *z)
 enum ftr_status ftr_transition_plan(struct ftr_transition *x, struct ftr_err *err)
 {
 	uint32_t n = x->f->n_sw;
-	struct plan z = {
-		.x = x, .differ = ftr_calloc(n + 1u, sizeof(*z.differ)),
-		.change = ftr_calloc(n + 1u, sizeof(*z.change)),
-		.at = ftr_calloc(n + 1u, sizeof(*z.at)),
-		.urgent = ftr_calloc(x->now->stride, 1),
-		.order = {
-			.next = next_change, .limit = MAX_STEP,
-			.step = ftr_calloc(n + 1u, sizeof(*z.order.step)),
-			.stack = ftr_calloc(n + 1u, sizeof(*z.order.stack)),
-		},
-	};
+	struct plan z = { .x = x, .order = { .ctx = &z, .next = next_change, .limit = MAX_STEP } };
+	struct ftr_arena *a = ftr_arena_new();
 	bool ok;
 
-	z.order.ctx = &z;
 	if (x->step)
 		memset(x->step, FTR_TRANSITION_NONE, (size_t)n * x->now->stride);
 	else
 		x->step = ftr_calloc((size_t)n + 1, x->now->stride);	/* FTR_TRANSITION_NONE is 0 */
-	ok = z.differ && z.change && z.at && z.urgent && z.order.step && z.order.stack && x->step;
+	ok = x->step && a && FTR_NEW(a, z.differ, n) && FTR_NEW(a, z.change, n) &&
+		FTR_NEW(a, z.at, n) && FTR_ZNEW(a, z.urgent, x->now->stride) &&
+		FTR_NEW(a, z.order.step, n) && FTR_NEW(a, z.order.stack, n);
 	if (ok) {
 		memset(z.at, 0xff, n * sizeof(*z.at));
 		x->n_entries = x->n_never = 0;
@@ -177,11 +169,6 @@ enum ftr_status ftr_transition_plan(struct ftr_transition *x, struct ftr_err *er
 			plan_block(&z, first);
 		urgent_first(&z);
 	}
-	free(z.differ);
-	free(z.change);
-	free(z.at);
-	free(z.urgent);
-	free(z.order.step);
-	free(z.order.stack);
+	ftr_arena_free(a);
 	return ok ? FTR_OK : ftr_nomem(err, "the order of writes");
 }

@@ -16,14 +16,16 @@ try:
 except ImportError:                     # before Python 3.11
     import tomli as tomllib
 from dataclasses import dataclass
-from typing import Optional
+from typing import Callable, Optional
 
 COMMANDS = ('whatif', 'load', 'sim', 'collective')
 SEEDED = ('sim', 'collective')      # depend on the seed also without faults
 BATCH_MAX = 10000       # --repeat of whatif
 TASKS_MAX = 1000000
 RANDOM = re.compile(r'[0-9]+(\.[0-9]*)?%?(links?|switch|switches)')
-NAMED = re.compile(r'[^0-9].*|0x[0-9a-fA-F]+|[0-9a-fA-F]{16}|.*\[[0-9]+\]')
+# not a switch, but a mistyped number of links or switches; a switch whose name has this form is
+# written in double quotes
+MISTYPED = re.compile(r'(?![0-9a-fA-F]{16}$)[0-9][0-9.]*\s*%?\s*[A-Za-z]*|')
 
 
 class StudyError(Exception):
@@ -59,6 +61,7 @@ class Study:
     until: Optional[float]  # stop a case when the survival is known this well
     metrics: Optional[list]
     digest: str
+    fail: Callable          # fail(word, message): raise StudyError for the first line with the word
 
 
 class Reader:
@@ -128,9 +131,13 @@ def read_faults(r, table):
         if not specs:
             r.fail('faults', '"faults" contains an empty list')
         for spec in specs:
-            if not isinstance(spec, str) or value != 'none' and (
-                    spec == 'none' or not (RANDOM.fullmatch(spec) or NAMED.fullmatch(spec))):
-                r.fail(spec, f'fault {spec!r}: see --fail in ibfattree-whatif(1)')
+            if not isinstance(spec, str):
+                r.fail('faults', f'"faults" contains {spec!r}, which is not a string')
+            if value != 'none' and (
+                    spec == 'none' or MISTYPED.fullmatch(spec) and not RANDOM.fullmatch(spec)):
+                r.fail(spec, f'fault {spec!r}: see --fail in ibfattree-whatif(1)' + (
+                    f"""; a switch with this name is written '"{spec}"'""" if spec[:1].isdigit()
+                    else ''))
         faults.append(() if value == 'none' else tuple(specs))
     return faults
 
@@ -240,4 +247,4 @@ def read(path):
                        'fewer')
             tasks.append(Task(len(tasks), case, seed, min(batch, first + n - seed)))
     return Study(path, name, fabrics, cases, tasks, until, metrics,
-                 digest_of(fabrics, cases, tasks, until, metrics))
+                 digest_of(fabrics, cases, tasks, until, metrics), r.fail)

@@ -17,8 +17,7 @@
 
 #include "sim/dataplane.h"
 
-/* p has no exit.  After all lists have been updated, it is routed again or lost. */
-static void orphan(struct sim *m, uint32_t p)
+void sim_orphan(struct sim *m, uint32_t p)
 {
 	if (!FTR_GROW(m->pool.orphan, m->pool.n_orphans, m->pool.cap_orphans))
 		m->no_memory = true;
@@ -36,29 +35,13 @@ static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 	q->head = NONE;
 	for (; ; p = next) {
 		next = m->pool.pkt[p].next;
-		orphan(m, p);
+		sim_orphan(m, p);
 		if (p == last)
 			return;
 	}
 }
 
-/* Remove node n, which stands for one exit of a packet. A packet without exits becomes an
- * orphan. */
-static void drop_exit(struct sim *m, uint32_t n)
-{
-	uint32_t p = m->queue.node[n].head;
-	uint32_t *link = &m->pool.pkt[p].nodes;
-
-	while (*link != n)
-		link = &m->queue.node[*link].tail;
-	*link = m->queue.node[n].tail;
-	sim_free_node(m, n);
-	if (m->pool.pkt[p].nodes == NONE)
-		orphan(m, p);
-}
-
-/* Remove all packets from the lists of channel c. */
-static void empty_lists(struct sim *m, uint32_t c)
+void sim_empty_lists(struct sim *m, uint32_t c)
 {
 	for (unsigned int v = 0; c < m->n_ports && v < m->n_vls; v++) {
 		struct list *l = &m->queue.out_vl[c * m->n_vls + v];
@@ -67,107 +50,8 @@ static void empty_lists(struct sim *m, uint32_t c)
 			if (l->first < m->queue.n_voq)
 				empty_queue(m, c, v, l->first);
 			else
-				drop_exit(m, l->first);
+				m->fn->extra->drop(m, l->first);
 		}
-	}
-}
-
-/* Make orphans of all parked packets of s. */
-static void unpark(struct sim *m, ftr_sw s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < m->pool.n_parked; i++) {
-		uint32_t p = m->pool.parked[i];
-
-		if (m->port_sw[m->pool.pkt[p].at] != s) {
-			m->pool.parked[n++] = p;
-			continue;
-		}
-		m->pool.pkt[p].parked = false;
-		orphan(m, p);
-	}
-	m->pool.n_parked = n;
-}
-
-void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
-{
-	struct sim *m = v->sim;
-	uint32_t first = m->f->sw[s].first_port;
-	uint32_t n = m->pool.n_orphans;		/* of a change that is not complete */
-
-	for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
-		empty_lists(m, first + p);
-	unpark(m, s);
-	for (uint32_t i = n; i < m->pool.n_orphans; i++)
-		sim_route(m, m->pool.orphan[i]);
-	m->pool.n_orphans = n;
-}
-
-/* Returns the first packet of the buffer, or NONE if that packet is parked.  If buffers are not
- * FIFOs, returns the oldest packet in the buffer that has its own nodes. */
-static uint32_t first_waiting(const struct sim *m, uint32_t port, unsigned int vl)
-{
-	uint32_t first = NONE;
-
-	if (m->conf->queues == FTR_SIM_FIFO) {
-		first = m->queue.fifo[port * m->n_vls + vl].first;
-		return first == NONE || m->pool.pkt[first].parked ? NONE : first;
-	}
-	for (uint32_t p = 0; p < m->pool.n_pkt; p++) {
-		const struct packet *k = &m->pool.pkt[p];
-
-		if (k->id != NONE && k->at == port && k->vl == vl && k->nodes != NONE &&
-		    (first == NONE || k->id < m->pool.pkt[first].id))
-			first = p;
-	}
-	return first;
-}
-
-void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port, unsigned int vl)
-{
-	struct sim *m = v->sim;
-	uint32_t own = m->f->sw[s].first_port, at = own + port;
-	uint32_t p = first_waiting(m, at, vl);
-	struct packet *k = &m->pool.pkt[p];
-
-	if (p == NONE)
-		return;
-	sim_drop_nodes(m, p);
-	sim_leave_buffer(m, p);
-	k->at = own;
-	/* The buffer of port 0 may have no space, so the credit may become negative. */
-	m->room.occ[own * m->n_vls + vl] += k->h.bytes;
-	m->room.credit[m->room.feeder[own] * m->n_vls + vl] -= k->h.bytes;
-	sim_enter(m, p);
-	if (m->conf->queues == FTR_SIM_FIFO)
-		sim_next_head(m, at, vl);
-}
-
-void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what)
-{
-	sim_push(v->sim, v->now + FTR_MAX(ps, 1), EV_TIMER, (uint32_t)what, (uint32_t)(what >> 32));
-}
-
-void ftr_sim_no_memory(const struct ftr_sim_view *v)
-{
-	v->sim->no_memory = true;
-}
-
-void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold)
-{
-	struct sim *m = v->sim;
-	const struct ftr_fabric *f = m->f;
-
-	m->broken.held[s] = hold;
-	if (hold)
-		return;
-	touch(m, m->n_ports + f->n_ep + s);
-	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-		const struct ftr_swport *q = ftr_fabric_port(f, s, (ftr_port)p);
-
-		if (q->peer_kind == FTR_PEER_EP)
-			touch(m, m->n_ports + q->peer);
 	}
 }
 
@@ -179,9 +63,9 @@ static void kill_channel(struct sim *m, uint32_t c)
 	h->epoch++;
 	if (h->busy && h->packet != NONE && m->pool.pkt[h->packet].id == h->packet_id)
 		m->pool.pkt[h->packet].cut = true;
-	empty_lists(m, c);
-	if (c < m->n_ports)
-		sim_messages_lost(m, c);
+	sim_empty_lists(m, c);
+	if (m->mail && c < m->n_ports)
+		m->fn->extra->lose_messages(m, c);
 }
 
 static void revive_channel(struct sim *m, uint32_t c)
@@ -290,7 +174,8 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 			if (m->ch[first + p].up)
 				kill_channel(m, first + p);
 		kill_channel(m, station);
-		unpark(m, s);
+		if (m->pool.n_parked)
+			m->fn->extra->unpark(m, s);
 		settle(m, FTR_SIM_LOST_SWITCH);
 		if (m->conf->queues == FTR_SIM_FIFO)
 			empty_fifos(m, s);

@@ -81,7 +81,7 @@ static bool set_queues(struct sim *m)
 	m->queue.node = ftr_malloc((size_t)n * sizeof(*m->queue.node));
 	if (m->queue.node)
 		memset(m->queue.node, 0xff, (size_t)n * sizeof(*m->queue.node));
-	m->queue.free_node = m->pool.free_pkt = m->mail.free_msg = NONE;
+	m->queue.free_node = m->pool.free_pkt = NONE;
 	return m->queue.node;
 }
 
@@ -97,8 +97,7 @@ static bool set_arrays(struct sim *m)
 	    !FTR_ZNEW(a, m->room.reading, m->n_ports * v) ||
 	    !FTR_NEW(a, m->queue.fifo, fifo ? m->n_ports * v : 1) ||
 	    !FTR_NEW(a, m->queue.out_vl, m->n_ports * v) ||
-	    !FTR_NEW(a, m->mail.messages, m->n_ports) || !FTR_ZNEW(a, m->queue.voq, m->f->n_sw) ||
-	    !FTR_ZNEW(a, m->broken.up, m->n_ports) ||
+	    !FTR_ZNEW(a, m->queue.voq, m->f->n_sw) || !FTR_ZNEW(a, m->broken.up, m->n_ports) ||
 	    !FTR_ZNEW(a, m->broken.link_down, m->n_ports) ||
 	    !FTR_ZNEW(a, m->broken.sw_down, m->f->n_sw) ||
 	    !FTR_ZNEW(a, m->broken.held, m->f->n_sw) ||
@@ -106,7 +105,6 @@ static bool set_arrays(struct sim *m)
 		return false;
 	memset(m->room.feeder, 0xff, m->n_ports * sizeof(*m->room.feeder));
 	memset(m->queue.out_vl, 0xff, m->n_ports * v * sizeof(*m->queue.out_vl));
-	memset(m->mail.messages, 0xff, m->n_ports * sizeof(*m->mail.messages));
 	if (fifo)
 		memset(m->queue.fifo, 0xff, m->n_ports * v * sizeof(*m->queue.fifo));
 	return true;

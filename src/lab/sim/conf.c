@@ -192,7 +192,6 @@ static void tear_down(struct sim *m)
 	free(m->pool.fresh);
 	free(m->pool.parked);
 	free(m->pool.orphan);
-	free(m->mail.msg);
 	free(m->due.batch);
 	ftr_arena_free(m->arena);
 }

@@ -18,9 +18,7 @@
  * list while it contains a packet.
  *
  * An exit of a packet is a possible next hop.  A packet with several exits is in no queue: it has
- * its own nodes, one for each exit.  A packet also has its own nodes if it requires room for more
- * than one packet in the next buffer.  If the routing function has the operation taken(), all
- * packets have their own nodes.
+ * its own nodes, one for each exit (tests/seeds/models/extra.c).
  *
  * The nodes of a list are served in turn.  When a packet of a queue has started and the queue
  * contains further packets, the queue moves to the end of the list.
@@ -38,7 +36,6 @@
  *	steps.c		transfers that wait for earlier ones
  *	change.c	faults, repairs and new tables
  *	stuck.c		finds deadlocks
- *	message.c	messages between routing functions
  *	result.c	statistics
  *	conf.c		checks the configuration and distributes the runs
  *	function.c	routing by the tables
@@ -112,14 +109,6 @@ struct list {
 	uint32_t first, last;
 };
 
-struct message {
-	uint64_t what;
-	uint32_t channel, bytes;
-	uint32_t next;
-	uint16_t epoch;		/* channel.epoch when the message was sent */
-	bool after;		/* true: the message is sent only while no packet can be sent */
-};
-
 struct channel {
 	uint32_t dst;		/* port or station at the far end */
 	uint32_t ps1024;	/* time to send one byte, in units of 1/1024 ps */
@@ -163,6 +152,33 @@ struct steps {			/* FTR_SIM_STEPS, see steps.c */
 	uint64_t *ready;	/* [n_ep] time when the present step begins */
 	bool *open;		/* [n_ep] true: the present step may begin at this time */
 	uint32_t n_done;
+};
+
+struct sim;
+
+/* What routing functions of the literature need, and an InfiniBand switch does not do
+ * (tests/seeds/models/extra.c). */
+struct sim_extra {
+	/* Packets with own nodes.  wait: make the nodes of p.  may_start: has the exit of node n
+	 * room?  best: the node of the best free exit, or NONE.  take: p leaves through the exit of
+	 * node n.  filled: the buffer at the far end of channel c has less room than before, and
+	 * any_last is true.  drop: the channel of node n has gone down. */
+	void (*wait)(struct sim *m, uint32_t p, ftr_sw s, const struct ftr_sim_exit *e,
+		     unsigned int n);
+	bool (*may_start)(const struct sim *m, uint32_t n);
+	uint32_t (*best)(const struct sim *m, uint32_t p);
+	void (*take)(struct sim *m, uint32_t n);
+	void (*filled)(struct sim *m, uint32_t c, unsigned int vl);
+	void (*drop)(struct sim *m, uint32_t n);
+	/* Packets without an exit.  park: keep p until its switch routes its packets again or goes
+	 * down.  unpark: make orphans of all parked packets of s. */
+	void (*park)(struct sim *m, uint32_t p);
+	void (*unpark)(struct sim *m, ftr_sw s);
+	/* Messages.  start_message: start one on channel c; false: none is due.  idle: no packet
+	 * can start.  message_arrived: EV_MESSAGE.  lose_messages: channel c has just gone down. */
+	bool (*start_message)(struct sim *m, uint32_t c, bool idle);
+	void (*message_arrived)(struct sim *m, uint32_t i);
+	void (*lose_messages)(struct sim *m, uint32_t c);
 };
 
 struct sim {
@@ -212,11 +228,7 @@ struct sim {
 		uint32_t *fresh;	/* packets with their own nodes that were just routed */
 		uint32_t n_fresh, cap_fresh;
 	} pool;
-	struct {			/* messages of routing functions */
-		struct message *msg;
-		uint32_t n_msg, cap_msg, free_msg;
-		struct list *messages;	/* [n_ports] messages that wait for each channel */
-	} mail;
+	struct sim_mail *mail;	/* NULL: no message was sent */
 	struct {
 		struct source *src;
 		uint32_t *perm;
@@ -320,23 +332,15 @@ void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
 void sim_leave_buffer(struct sim *m, uint32_t p);
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes);
 void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t node);
-/* Remove node n from the list of its (channel, VL), and free it. n must be one of a packet's own
- * nodes, not a queue. */
-void sim_free_node(struct sim *m, uint32_t n);
-void sim_drop_nodes(struct sim *m, uint32_t p);
 void sim_next_head(struct sim *m, uint32_t port, unsigned int vl);
 
 /* change.c */
 enum ftr_status sim_changes(struct sim *m, struct ftr_err *err);
 void sim_change(struct sim *m, const struct ftr_sim_change *g);
-
-/* message.c */
-bool sim_message_waits(const struct sim *m, uint32_t c);
-/* Returns true if channel c must send a waiting message before it sends packets. */
-bool sim_message_due(const struct sim *m, uint32_t c);
-void sim_message_start(struct sim *m, uint32_t c);
-void sim_message_event(struct sim *m, uint32_t i);
-void sim_messages_lost(struct sim *m, uint32_t c);
+/* p has no exit.  After all lists have been updated, it is routed again or lost. */
+void sim_orphan(struct sim *m, uint32_t p);
+/* Make orphans of all packets in the lists of channel c. */
+void sim_empty_lists(struct sim *m, uint32_t c);
 
 /* stuck.c. Returns false if out of memory. */
 bool sim_check(struct sim *m);

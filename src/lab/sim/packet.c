@@ -81,42 +81,6 @@ void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 		m->queue.node[x->next].prev = x->prev;
 }
 
-static uint32_t new_node(struct sim *m)
-{
-	uint32_t n = m->queue.free_node;
-
-	if (n != NONE) {
-		m->queue.free_node = m->queue.node[n].next;
-		return n;
-	}
-	if (!FTR_GROW(m->queue.node, m->queue.n_node, m->queue.cap_node) ||
-	    !FTR_GROW(m->queue.own, m->queue.n_node - m->queue.n_voq, m->queue.cap_own)) {
-		m->no_memory = true;
-		return NONE;
-	}
-	return m->queue.n_node++;
-}
-
-void sim_free_node(struct sim *m, uint32_t n)
-{
-	const struct own *o = &m->queue.own[n - m->queue.n_voq];
-
-	sim_unlink(m, o->channel, o->exit.vl, n);
-	m->queue.node[n].next = m->queue.free_node;
-	m->queue.free_node = n;
-}
-
-void sim_drop_nodes(struct sim *m, uint32_t p)
-{
-	uint32_t n = m->pool.pkt[p].nodes, next;
-
-	for (; n != NONE; n = next) {
-		next = m->queue.node[n].tail;
-		sim_free_node(m, n);
-	}
-	m->pool.pkt[p].nodes = NONE;
-}
-
 /* ---- buffers ---------------------------------------------------------------- */
 
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes)
@@ -188,41 +152,6 @@ static void wait_in_queue(struct sim *m, uint32_t p, ftr_sw s, const struct ftr_
 	touch(m, c);
 }
 
-static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
-			 const struct ftr_sim_exit *e, unsigned int n_exits)
-{
-	for (unsigned int i = 0; i < n_exits; i++) {
-		uint32_t n = new_node(m);
-		struct own *o;
-
-		if (n == NONE)
-			return;
-		o = &m->queue.own[n - m->queue.n_voq];
-		o->exit = e[i];
-		m->any_last |= e[i].last;
-		o->channel = m->f->sw[s].first_port + e[i].port;
-		m->queue.node[n].head = p;
-		m->queue.node[n].tail = m->pool.pkt[p].nodes;
-		m->pool.pkt[p].nodes = n;
-		sim_append(m, o->channel, e[i].vl, n);
-		touch(m, o->channel);
-	}
-	if (!FTR_GROW(m->pool.fresh, m->pool.n_fresh, m->pool.cap_fresh))
-		m->no_memory = true;
-	else
-		m->pool.fresh[m->pool.n_fresh++] = p;
-}
-
-/* Keep p, which has no exit, until ftr_sim_again() is called or its switch goes down. */
-static void park(struct sim *m, uint32_t p)
-{
-	m->pool.pkt[p].parked = true;
-	if (!FTR_GROW(m->pool.parked, m->pool.n_parked, m->pool.cap_parked))
-		m->no_memory = true;
-	else
-		m->pool.parked[m->pool.n_parked++] = p;
-}
-
 /* Set k->ready, the earliest time when the packet may leave. An output that is faster than the
  * input must not run out of data before the last byte has arrived. */
 static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
@@ -264,7 +193,7 @@ void sim_route(struct sim *m, uint32_t p)
 			a.why = FTR_SIM_LOST_VL;
 	}
 	if (!left && a.why == FTR_SIM_WAIT) {
-		park(m, p);
+		m->fn->extra->park(m, p);
 		return;
 	}
 	if (!left) {
@@ -278,7 +207,7 @@ void sim_route(struct sim *m, uint32_t p)
 	if (left == 1 && e[0].room <= 1 && !m->fn->taken)
 		wait_in_queue(m, p, s, &e[0]);
 	else
-		wait_for_any(m, p, s, e, left);
+		m->fn->extra->wait(m, p, s, e, left);
 }
 
 void sim_enter(struct sim *m, uint32_t p)

@@ -154,7 +154,6 @@ void result_end(struct sim *m)
 		m->queue.cap_node * sizeof(*m->queue.node) +
 		m->queue.cap_own * sizeof(*m->queue.own) +
 		m->pool.cap_pkt * sizeof(*m->pool.pkt) +
-		m->mail.cap_msg * sizeof(*m->mail.msg) +
 		m->heap.cap * sizeof(*m->heap.event);
 }
 

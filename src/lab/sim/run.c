@@ -23,51 +23,6 @@
 
 /* ---- sending -------------------------------------------------------------------- */
 
-static unsigned int room_of(const struct sim *m, uint32_t n)
-{
-	return n < m->queue.n_voq ? 1 : FTR_MAX(m->queue.own[n - m->queue.n_voq].exit.room, 1);
-}
-
-static bool has_room(const struct sim *m, uint32_t n)
-{
-	const struct own *o = &m->queue.own[n - m->queue.n_voq];
-	int32_t credit = m->room.credit[o->channel * m->n_vls + o->exit.vl];
-
-	return m->ch[o->channel].up && (int64_t)room_of(m, n) *
-	       m->pool.pkt[m->queue.node[n].head].h.bytes <= credit;
-}
-
-/* Returns true if node n must wait because its exit has ftr_sim_exit.last set, and another exit of
- * the packet, of lower rank, has room. */
-static bool not_yet(const struct sim *m, uint32_t n)
-{
-	const struct own *o = &m->queue.own[n - m->queue.n_voq];
-
-	if (n < m->queue.n_voq || !o->exit.last)
-		return false;
-	for (uint32_t i = m->pool.pkt[m->queue.node[n].head].nodes; i != NONE;
-	     i = m->queue.node[i].tail)
-		if (m->queue.own[i - m->queue.n_voq].exit.rank < o->exit.rank && has_room(m, i))
-			return true;
-	return false;
-}
-
-/* Called when the buffer at the far end of channel c has less room than before.  Packets that
- * wait for c may now use an exit with ftr_sim_exit.last.  Mark the outputs of these exits, so that
- * they choose a packet. */
-static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
-{
-	uint32_t n = NONE;
-
-	if (m->any_last && c < m->n_ports)
-		n = m->queue.out_vl[c * m->n_vls + vl].first;
-	for (; n != NONE; n = m->queue.node[n].next)
-		for (uint32_t i = n < m->queue.n_voq ? NONE :
-		     m->pool.pkt[m->queue.node[n].head].nodes; i != NONE; i = m->queue.node[i].tail)
-			if (m->queue.own[i - m->queue.n_voq].exit.last)
-				touch(m, m->queue.own[i - m->queue.n_voq].channel);
-}
-
 /* Start packet p on channel c. p must not be in a queue. */
 static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 {
@@ -98,7 +53,8 @@ static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 	}
 	k->at = h->dst;
 	m->room.credit[c * m->n_vls + vl] -= (int32_t)k->h.bytes;
-	touch_last(m, c, vl);
+	if (m->any_last && c < m->n_ports)
+		m->fn->extra->filled(m, c, vl);
 	sim_push(m, m->now + h->link_ps + m->conf->switch_ps, EV_ARRIVE, c, p);
 }
 
@@ -143,8 +99,8 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 	for (; n != NONE; n = m->queue.node[n].next) {
 		const struct packet *k = &m->pool.pkt[m->queue.node[n].head];
 
-		if ((int64_t)k->h.bytes * room_of(m, n) > credit ||
-		    input_busy(m, k) || not_yet(m, n))
+		if (k->h.bytes > credit || input_busy(m, k) ||
+		    (n >= m->queue.n_voq && !m->fn->extra->may_start(m, n)))
 			continue;
 		if (k->ready > m->now)
 			wake_at(m, c, k->ready);
@@ -163,11 +119,7 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 	bool fifo = m->conf->queues == FTR_SIM_FIFO;
 
 	if (n >= m->queue.n_voq) {
-		const struct ftr_sim_exit e = m->queue.own[n - m->queue.n_voq].exit;
-
-		sim_drop_nodes(m, p);
-		if (m->fn->taken)
-			m->fn->taken(m->state, &m->view, m->port_sw[c], &k->h, &e);
+		m->fn->extra->take(m, n);
 	} else {
 		struct node *q = &m->queue.node[n];
 
@@ -189,10 +141,8 @@ static void choose(struct sim *m, uint32_t c)
 	unsigned int vl = h->out_vl;
 	int32_t left = h->left;
 
-	if (sim_message_due(m, c)) {
-		sim_message_start(m, c);
+	if (m->mail && m->fn->extra->start_message(m, c, false))
 		return;
-	}
 	for (unsigned int i = 0; i <= m->n_vls; i++) {
 		uint32_t n = left > 0 ? pick(m, c, vl) : NONE;
 
@@ -205,8 +155,8 @@ static void choose(struct sim *m, uint32_t c)
 		vl = vl + 1u < m->n_vls ? vl + 1u : 0;
 		left = m->quantum[vl];
 	}
-	if (sim_message_waits(m, c))
-		sim_message_start(m, c);
+	if (m->mail)
+		m->fn->extra->start_message(m, c, true);
 }
 
 static bool held(const struct sim *m, uint32_t st)
@@ -334,7 +284,7 @@ static void handle(struct sim *m, const struct event *e)
 		m->fn->timer(m->state, &m->view, (uint64_t)e->b << 32 | e->a);
 		break;
 	case EV_MESSAGE:
-		sim_message_event(m, e->a);
+		m->fn->extra->message_arrived(m, e->a);
 		break;
 	case EV_FREE:
 		on_free(m, e->a);
@@ -367,32 +317,6 @@ static void handle(struct sim *m, const struct event *e)
 
 /* ---- an instant ------------------------------------------------------------------------ */
 
-/* Returns the node of the best free exit of p: lowest rank, then most credit, then lowest port. */
-static uint32_t best_node(const struct sim *m, uint32_t p)
-{
-	uint32_t best = NONE;
-	const struct own *b = NULL;
-	int32_t most = 0;
-
-	for (uint32_t n = m->pool.pkt[p].nodes; n != NONE; n = m->queue.node[n].tail) {
-		const struct own *o = &m->queue.own[n - m->queue.n_voq];
-		int32_t credit = m->room.credit[o->channel * m->n_vls + o->exit.vl];
-
-		if (m->ch[o->channel].busy || !has_room(m, n) || not_yet(m, n))
-			continue;
-		if (b && (o->exit.rank > b->exit.rank ||
-			  (o->exit.rank == b->exit.rank && credit < most)))
-			continue;
-		if (b && o->exit.rank == b->exit.rank && credit == most &&
-		    o->exit.port > b->exit.port)
-			continue;
-		best = n;
-		b = o;
-		most = credit;
-	}
-	return best;
-}
-
 static void start_fresh(struct sim *m)
 {
 	for (uint32_t i = 0; i < m->pool.n_fresh; i++) {
@@ -402,7 +326,7 @@ static void start_fresh(struct sim *m)
 		    input_busy(m, &m->pool.pkt[p]) ||
 		    (m->conf->transit_first && is_own(m, &m->pool.pkt[p])))
 			continue;
-		n = best_node(m, p);
+		n = m->fn->extra->best(m, p);
 		if (n != NONE)
 			start(m, m->queue.own[n - m->queue.n_voq].channel,
 			      m->queue.own[n - m->queue.n_voq].exit.vl, n);

@@ -60,7 +60,7 @@ static void visit_list(struct stuck *x, uint32_t c, unsigned int vl)
 		unsigned int room = 1;
 
 		if (n >= m->queue.n_voq) {
-			room = FTR_MAX(m->queue.own[n - m->queue.n_voq].exit.room, 1);
+			room = m->queue.own[n - m->queue.n_voq].exit.room;
 			last = p;
 		}
 		for (; ; p = m->pool.pkt[p].next) {

@@ -60,11 +60,11 @@ void put_planner(struct ftr_out *o, const struct ftr_shape *sh, const struct ftr
 enum ftr_status get_planner(struct ftr_in *in, struct ftr_ddlr **r, const struct ftr_fabric **f,
 			    struct ftr_err *err) FTR_MUST_USE;
 
-/* Requests for a plan: a local repair, or the transition to the tables t of f: all of it, or a round.
- * drained: call ftr_ddlr_drained() first. */
+/* Requests for a plan: a local repair, or the transition to the tables t of f.  drained: call
+ * ftr_ddlr_drained() first.  order_ms: plan all of it, see ftr_ddlr_order(); 0: only a round. */
 void put_events(struct ftr_out *o, const struct ftr_hop *ev, uint32_t n);
 void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t,
-		    bool drained, bool all);
+		    bool drained, unsigned int order_ms);
 /* Reads the request to its end, and makes the plan.  Other errors: as ftr_ddlr_events(),
  * ftr_ddlr_transition() and ftr_ddlr_order().  f: the fabric of r. */
 enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct ftr_fabric *f,

@@ -197,11 +197,11 @@ void put_events(struct ftr_out *o, const struct ftr_hop *ev, uint32_t n)
 }
 
 void put_transition(struct ftr_out *o, const struct ftr_fabric *f, const struct ftr_tables *t,
-		    bool drained, bool all)
+		    bool drained, unsigned int order_ms)
 {
 	ftr_put(o, PLAN_TRANSITION, 1);
 	ftr_put(o, drained, 1);
-	ftr_put(o, all, 1);
+	ftr_put(o, order_ms, 4);
 	ftr_put_tables(o, f, t);
 }
 
@@ -222,8 +222,8 @@ static enum ftr_status get_events(struct ftr_in *in, struct ftr_hop **ev, uint32
 enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct ftr_fabric *f,
 			     struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
-	bool transition = ftr_get(in, 1) == PLAN_TRANSITION, drained = transition && ftr_get(in, 1),
-	     all = transition && ftr_get(in, 1);
+	bool transition = ftr_get(in, 1) == PLAN_TRANSITION, drained = transition && ftr_get(in, 1);
+	unsigned int order_ms = transition ? (unsigned int)ftr_get(in, 4) : 0;
 	struct ftr_tables *t = NULL;
 	struct ftr_hop *ev = NULL;
 	uint32_t n = 0;
@@ -234,7 +234,7 @@ enum ftr_status get_plan_job(struct ftr_in *in, struct ftr_ddlr *r, const struct
 	if (!st && drained)
 		ftr_ddlr_drained(r);
 	if (!st)
-		st = all ? ftr_ddlr_order(r, t, plan, err) :
+		st = order_ms ? ftr_ddlr_order(r, t, order_ms, plan, err) :
 			transition ? ftr_ddlr_transition(r, f, t, plan, err) :
 			ftr_ddlr_events(r, ev, n, plan, err);
 	ftr_tables_free(t);

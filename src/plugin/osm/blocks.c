@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reads and writes blocks of tables during a routing (blocks.h).
+ * Reads and writes blocks of tables during a routing, and OpenSM's copies of them (blocks.h).
  *
  * Requests are collected and sent in batches.  Option "fast_window" limits the number of packets in
  * flight.
@@ -40,6 +40,7 @@ void ibf_blocks_fini(struct ibf_blocks *b)
 	free(b->silent);
 	free(b->changed);
 	free(b->data);
+	ftr_tables_free(b->tried);
 }
 
 /* ---- batches ---------------------------------------------------------------- */
@@ -130,6 +131,114 @@ void ibf_clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t,
 	}
 }
 
+/* ---- OpenSM's copies --------------------------------------------------------- */
+
+/* True if OpenSM's copy of a block is that of the switch: neither unknown nor cleared by OpenSM. */
+static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *row, uint32_t block)
+{
+	uint32_t first = block * FTR_LFT_BLOCK;
+	uint32_t end = FTR_MIN(first + FTR_LFT_BLOCK, f->max_lid + 1u);
+	uint8_t unknown[FTR_LFT_BLOCK];
+
+	memset(unknown, IBF_LFT_UNKNOWN, sizeof(unknown));
+	if (!memcmp(row + first, unknown, end - first))
+		return false;
+	for (uint32_t lid = first; lid < end; lid++) {
+		const struct ftr_lid_owner *o = &f->owner[lid];
+
+		if (row[lid] != FTR_PORT_NONE && row[lid] > f->sw[s].n_ports)
+			return false;
+		if (!row[lid] && o->kind == FTR_OWNER_EP)
+			return false;
+		if (!row[lid] && o->kind == FTR_OWNER_SW && o->idx != s)
+			return false;
+	}
+	return true;
+}
+
+static bool is_empty(const uint8_t *row, uint32_t n)
+{
+	return *row == FTR_PORT_NONE && !memcmp(row, row + 1, n - 1);
+}
+
+void ibf_blocks_copy(const struct ibf_blocks *b, const struct ftr_tables *to)
+{
+	const struct ftr_fabric *f = b->f;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const osm_switch_t *sw = ibf_host_switch(b->p, f->sw[s].guid);
+		uint8_t *row = ftr_tables_row(b->now, s);
+		uint32_t top = cl_ntoh16(sw->switch_info.lin_top);
+		bool new;
+
+		memcpy(row, sw->lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
+		new = is_empty(row, f->max_lid + 1u);
+		for (uint32_t i = 0; i < b->n; i++)
+			if (new || (!ibf_block_equal(b->now, to, s, i) && !is_plausible(f, s, row, i)))
+				*ibf_block(b, s, i) = IBF_BLOCK_UNKNOWN | IBF_BLOCK_UNSURE;
+			else if (i * FTR_LFT_BLOCK > top &&
+				 is_empty(row + i * FTR_LFT_BLOCK, FTR_LFT_BLOCK))
+				*ibf_block(b, s, i) = IBF_BLOCK_UNUSED;
+	}
+}
+
+void ibf_blocks_settle(const struct ibf_blocks *b, const struct ftr_tables *to)
+{
+	for (ftr_sw s = 0; s < b->f->n_sw; s++) {
+		osm_switch_t *sw = ibf_host_switch(b->p, b->f->sw[s].guid);
+
+		for (uint32_t i = 0; i < b->n; i++)
+			if (*ibf_block(b, s, i) == IBF_BLOCK_WRITTEN && ibf_block_equal(b->now, to, s, i))
+				memcpy(sw->lft + i * FTR_LFT_BLOCK,
+				       ftr_tables_row(b->now, s) + i * FTR_LFT_BLOCK, FTR_LFT_BLOCK);
+	}
+}
+
+bool ibf_path_changes(const struct ibf_blocks *b, const struct ftr_tables *to, ftr_sw s, ftr_lid lid)
+{
+	while (s != FTR_SW_NONE) {	/* a loop has an entry that is not in `to` */
+		ftr_port p = ftr_tables_get(b->now, s, lid);
+
+		if (p != ftr_tables_get(to, s, lid))
+			return true;
+		s = ftr_fabric_next(b->f, s, p);
+	}
+	return false;
+}
+
+/* True if a silent switch may get its new entry at any time: all others on its new path are in force. */
+static bool may_get(const struct ibf_blocks *b, const struct ftr_tables *to, ftr_sw s, ftr_lid lid)
+{
+	ftr_port p = ftr_tables_get(to, s, lid);
+
+	return p != FTR_PORT_NONE && !ibf_path_changes(b, to, ftr_fabric_next(b->f, s, p), lid);
+}
+
+bool ibf_blocks_leave(const struct ibf_blocks *b, const struct ftr_tables *to, bool sound)
+{
+	bool remain = false;
+
+	for (ftr_sw s = 0; s < b->f->n_sw; s++) {
+		osm_switch_t *sw = ibf_host_switch(b->p, b->f->sw[s].guid);
+		uint32_t n = FTR_MIN(sw->lft_size, b->f->max_lid + 1u);
+
+		if (!ibf_has_link(b->f, s))
+			continue;
+		for (uint32_t lid = 0; lid < n; lid++) {
+			uint8_t mark = *ibf_block(b, s, lid / FTR_LFT_BLOCK);
+			const struct ftr_tables *t = mark & IBF_BLOCK_TRIED ? b->tried : b->now;
+
+			if (!(mark & IBF_BLOCK_UNKNOWN) &&
+			    !(sound && b->silent[s] && may_get(b, to, s, (ftr_lid)lid)))
+				sw->new_lft[lid] = ftr_tables_row(t, s)[lid];
+			if (b->silent[s] && mark & IBF_BLOCK_UNSURE)
+				sw->lft[lid] = IBF_LFT_UNKNOWN;
+		}
+		remain |= memcmp(sw->new_lft, ftr_tables_row(to, s), n);
+	}
+	return remain;
+}
+
 /* ---- writing ---------------------------------------------------------------- */
 
 enum ftr_status ibf_sets_new(struct ibf_blocks *b, struct ftr_err *err)
@@ -191,6 +300,18 @@ bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s)
 	return false;
 }
 
+/* Keep the entries of a Set, which may have been carried out or not, or will be. */
+static void keep_tried(struct ibf_blocks *b, const struct rr_smp *j)
+{
+	struct ftr_err err;
+
+	if (!b->tried && ftr_tables_new(b->f, false, &b->tried, &err))
+		return;
+	memcpy(ftr_tables_row(b->tried, j->sw) + j->mod * FTR_LFT_BLOCK, b->data[j - b->job],
+	       FTR_LFT_BLOCK);
+	*ibf_block(b, j->sw, j->mod) |= IBF_BLOCK_TRIED;
+}
+
 void ibf_sets_send(struct ibf_blocks *b)
 {
 	struct rr_smp_policy policy = policy_of(b);
@@ -211,6 +332,7 @@ void ibf_sets_send(struct ibf_blocks *b)
 		if (j->state != RR_SMP_DONE ||
 		    (!j->payload && memcmp(j->answer, b->data[i], FTR_LFT_BLOCK))) {
 			*mark |= IBF_BLOCK_UNSURE;
+			keep_tried(b, j);
 			ibf_sets_silent(b, j->sw);
 			b->failed++;
 			continue;

@@ -15,11 +15,12 @@
 /* Marks of a block.  UNKNOWN: its content is not known, it must be read.  UNSURE: a sweep should
  * write it even if it has the right content, because the switch may still carry out an older Set.
  * WRITTEN: it was written, and the Set was acknowledged.  UNUSED: OpenSM has never written it, and it is
- * above the LinearFDBTop of the switch. */
+ * above the LinearFDBTop of the switch.  TRIED: it is not known whether its last Set was carried out. */
 #define IBF_BLOCK_UNKNOWN 1
 #define IBF_BLOCK_UNSURE 2
 #define IBF_BLOCK_WRITTEN 4
 #define IBF_BLOCK_UNUSED 8
+#define IBF_BLOCK_TRIED 16
 
 /* OpenSM's copy of a block has only entries with this port if the content of the block in the switch
  * is not known.  (No table sends 64 LIDs in succession to port 254.  If one did, the block would only
@@ -35,9 +36,10 @@ struct ibf_blocks {
 	/* [n_sw] directed routes over the links of f; for switches that they do not reach, the route
 	 * by which OpenSM has found the switch, over links that are not Active */
 	struct rr_dr *route;
-	/* The members below are for Sets, see ibf_sets_new(). */
 	struct ftr_tables *now;	/* the tables of the switches, with all Sets that were carried out; set
-				 * by the caller before ibf_sets_add() */
+				 * by the caller before it copies or writes */
+	/* The members below are for Sets, see ibf_sets_new(). */
+	struct ftr_tables *tried;	/* the entries of these Sets, in blocks that are TRIED */
 	uint8_t *silent;	/* [n_sw] 1: it is not known whether a Set was carried out, or it was
 				 * not */
 	uint8_t *changed;	/* [LIDs] 1: entries of switches with links may have changed */
@@ -82,6 +84,21 @@ uint8_t *ibf_sets_add(struct ibf_blocks *b, ftr_sw s, uint32_t block);
 /* Send the Sets that were added, and wait for their acknowledgements. */
 void ibf_sets_send(struct ibf_blocks *b);
 
+/* OpenSM's copies; the caller holds OpenSM's lock, exclusively except for the first.  `to`: the new
+ * tables, which are in new_lft.
+ *
+ * Copy lft to `now`, and mark the blocks that are not known or not in use. */
+void ibf_blocks_copy(const struct ibf_blocks *b, const struct ftr_tables *to);
+/* Store the new blocks in lft that are WRITTEN, unless a sweep should write them again. */
+void ibf_blocks_settle(const struct ibf_blocks *b, const struct ftr_tables *to);
+/* Let OpenSM write the entries that the switches hold, and repeat the Sets of blocks that are TRIED.
+ * UNKNOWN blocks, and switches without an Active link, get their new entries: no packet can reach such a
+ * switch, and OpenSM will activate its links.  If `sound`, silent switches get those whose new paths have
+ * no other unwritten entry.  Returns true if new entries remain. */
+bool ibf_blocks_leave(const struct ibf_blocks *b, const struct ftr_tables *to, bool sound);
+
+/* True if `to`, which has no forwarding loop, has another entry on the present path from s. */
+bool ibf_path_changes(const struct ibf_blocks *b, const struct ftr_tables *to, ftr_sw s, ftr_lid lid);
 /* True if the fabric has a link between s and another switch.  If not, no packet passes s. */
 bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s);
 

@@ -88,13 +88,13 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- switches that are down ---------------------------------------------- */
 
+/* All links of r are at s. */
 static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 {
 	for (uint32_t i = 0; i < r->n_links; i++) {
 		const struct rr_link *c = &r->link[i];
 
-		if ((c->sw == s && c->port == port) ||
-		    (c->peer == s && c->peer_port == port))
+		if (port == (c->sw == s ? c->port : c->peer_port))
 			return true;
 	}
 	return false;

@@ -7,17 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
-#include "base/file.h"
 #include "io/text.h"
 #include "osm/options.h"
 #include <ftr/engine.h>
 #include <ftr/shape.h>
 
 #define PLUGIN_WORD "ibfattree"
-#define LINE_MAX_BYTES 4096
 
 static const char *const off_on[] = { "off", "on", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
@@ -166,35 +163,21 @@ static enum ftr_status parse_line(struct ibf_options *o, uint64_t *seen, char *l
 			    set_number(opt, value, ibf_option_value(o, opt), err);
 }
 
-static enum ftr_status parse_file(FILE *in, const char *path, struct ibf_options *o,
-				  struct ftr_err *err)
+static bool parse_file(struct ftr_text *t, struct ibf_options *o)
 {
-	char line[LINE_MAX_BYTES + 2];
+	char line[FTR_LINE_MAX + 1];
 	uint64_t seen = 0;
-	unsigned int n = 0;
+	struct ftr_cur c;
 
 	for (;;) {
-		enum ftr_status st;
-		size_t len = 0;
-		int c;
-
-		while ((c = getc(in)) != EOF && c != '\n' &&
-		       len <= LINE_MAX_BYTES)
-			line[len++] = (char)c;
-		if (ferror(in))
-			return ftr_fail(err, FTR_IO, "%s: %s", path, strerror(errno));
-		if (c == EOF && !len)
-			return FTR_OK;
-		n++;
-		line[len] = '\0';
-		if (len > LINE_MAX_BYTES)
-			return ftr_fail(err, FTR_PARSE, "%s:%u: longer than %d bytes",
-					path, n, LINE_MAX_BYTES);
-		if (strlen(line) != len)
-			return ftr_fail(err, FTR_PARSE, "%s:%u: holds a NUL byte", path, n);
-		st = parse_line(o, &seen, line, err);
-		if (st)
-			return ftr_err_prefix(err, "%s:%u", path, n);
+		if (!ftr_text_meaningful(t, &c))
+			return false;
+		if (!c.p)
+			return true;
+		memcpy(line, c.p, ftr_cur_len(&c));
+		line[ftr_cur_len(&c)] = '\0';
+		if (parse_line(o, &seen, line, t->err))
+			return ftr_text_ok(t, ftr_err_prefix(t->err, "%s:%u", t->path, t->line));
 	}
 }
 
@@ -202,26 +185,17 @@ enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 				 bool *missing, struct ftr_err *err)
 {
 	struct ibf_options opt = *o;
-	enum ftr_status st;
-	FILE *in;
-	int fd;
+	struct ftr_text t;
+	bool opened;
 
 	errno = 0;
-	st = ftr_file_open(path, &fd, err);
+	opened = ftr_text_open(&t, path, true, err);
 	if (missing)
-		*missing = st && errno == ENOENT;
-	if (st)
-		return st;
-	in = ftr_fdopen(fd, "r");
-	if (!in) {
-		close(fd);
-		return ftr_nomem(err, "the options");
-	}
-	st = parse_file(in, path, &opt, err);
-	fclose(in);
-	if (!st)
+		*missing = !opened && errno == ENOENT;
+	if (opened && parse_file(&t, &opt))
 		*o = opt;
-	return st;
+	ftr_text_close(&t);
+	return t.status;
 }
 
 enum ftr_status ibf_options_path(const char *shared, char **path, struct ftr_err *err)

@@ -173,8 +173,8 @@ struct ibf_plugin {
 	bool own_reroute;	/* ibf_request_reroute was called since the last sweep began */
 	double unordered_at;	/* ibf_now_ms() when the plugin left entries of a routing to OpenSM, which
 				 * has not written them yet; 0: it has left none */
-	bool remain;		/* entries were not replaced because they need those of a switch that did not
-				 * answer; the next sweep replaces them */
+	bool remain;		/* entries were not replaced because a switch did not answer; the next
+				 * sweep replaces them */
 	struct ibf_generation *ranked;	/* the last routing; NULL: none yet */
 	uint32_t idle_links;	/* number of links that the last snapshot left out because they are
 				 * not Active yet */

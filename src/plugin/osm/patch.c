@@ -57,40 +57,32 @@ static osm_switch_t *table_of(const struct ibf_fast *f, const struct rr_block *b
 	return ibf_host_table(f->p, b->guid, offset(b) + FTR_LFT_BLOCK - 1);
 }
 
-static enum ftr_status writable(const struct ibf_fast *f,
-				const struct rr_block *b, uint32_t n,
+/* Store the blocks in new_lft, and mark them in lft.  If a block is written in several steps, the
+ * data of the last step remain. */
+static enum ftr_status announce(const struct ibf_fast *f, struct rr_block *b, uint32_t n,
 				struct ftr_err *err)
 {
 	if (f->p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
 		return ftr_fail(err, FTR_REFUSED, "this subnet manager is no longer master");
-	for (uint32_t i = 0; i < n; i++)
-		if (!b[i].skip && !table_of(f, &b[i]))
-			return ftr_fail(err, FTR_REFUSED,
-					"OpenSM has no table for block %u of switch %s (0x%016"
-					PRIx64 ")", b[i].block, b[i].name,
-					b[i].guid);
-	return FTR_OK;
-}
-
-/* Store the blocks in new_lft, and mark them in lft.  If a block is written in several steps, the
- * data of the last step remain. */
-static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
-{
 	for (uint32_t i = 0; i < n; i++) {
-		const osm_switch_t *sw = ibf_host_switch(f->p, b[i].guid);
+		osm_switch_t *sw = b[i].skip ? NULL : table_of(f, &b[i]);
 
-		b[i].open = !b[i].skip &&
-			memcmp(sw->lft + offset(&b[i]),
-			       sw->new_lft + offset(&b[i]), FTR_LFT_BLOCK);
+		if (!b[i].skip && !sw)
+			return ftr_fail(err, FTR_REFUSED, "OpenSM has no table for block %u of switch %s (0x%016"
+					PRIx64 ")", b[i].block, b[i].name, b[i].guid);
+		b[i].host = sw;
+		b[i].open = sw && memcmp(sw->lft + offset(&b[i]), sw->new_lft + offset(&b[i]),
+					 FTR_LFT_BLOCK);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		osm_switch_t *sw = ibf_host_switch(f->p, b[i].guid);
+		osm_switch_t *sw = b[i].host;
 
-		if (b[i].skip)
+		if (!sw)
 			continue;
 		memcpy(sw->new_lft + offset(&b[i]), b[i].data, FTR_LFT_BLOCK);
 		memset(sw->lft + offset(&b[i]), IBF_LFT_UNKNOWN, FTR_LFT_BLOCK);
 	}
+	return FTR_OK;
 }
 
 /* Reserve room in f->suspect for n more blocks that a sweep must write again. */
@@ -116,9 +108,7 @@ enum ftr_status ibf_patch_announce(void *ctx, struct rr_block *b, uint32_t n,
 	/* OpenSM may have routed while this thread waited for the lock */
 	st = has_routed(f, epoch) ?
 		ftr_fail(err, FTR_REFUSED, "OpenSM has routed meanwhile") :
-		writable(f, b, n, err);
-	if (!st)
-		announce(f, b, n);
+		announce(f, b, n, err);
 	CL_PLOCK_RELEASE(&osm->lock);
 	return st;
 }

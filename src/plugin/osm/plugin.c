@@ -93,13 +93,13 @@ static void read_options(struct ibf_plugin *p)
 	bool none = false;
 	enum ftr_status st = read_file(p, &p->opt, &path, &none,
 				       "all options of this plugin have their defaults until this is corrected, and opensm is restarted or receives SIGHUP");
+	const char *file = path ? path : IBF_CONF_FILE;
 
 	p->read = p->opt;
 	if (!p->opt.observe)
-		p->options = ftr_strdup(path ? path : IBF_CONF_FILE);
+		p->options = ftr_strdup(file);
 	ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION " for " OSM_VERSION
-		", options from %s",
-		st || none ? "no file, all defaults" : path ? path : IBF_CONF_FILE);
+		", options from %s", st || none ? "no file, all defaults" : file);
 	free(path);
 }
 
@@ -358,7 +358,7 @@ static bool all_acknowledged(struct ibf_plugin *p)
 	for (ftr_sw s = 0; s < f->n_sw && all; s++) {
 		const osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
 
-		all = sw && !memcmp(sw->lft, sw->new_lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
+		all = !memcmp(sw->lft, sw->new_lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
 	}
 	CL_PLOCK_RELEASE(&p->osm->lock);
 	return all;

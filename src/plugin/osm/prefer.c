@@ -532,7 +532,7 @@ void ibf_prefer_search(struct ibf_engine *e)
 	    !e->gen->nominal || !e->gen->tables || ibf_now_ms() < r->retry)
 		return;
 	due = due && ibf_is_complete(e->gen);
-	if (!due && !(r->new_displaced && e->gen->prefer))
+	if (!due && (!r->new_displaced || !e->gen->prefer))
 		return;
 	/* if hosts are missing, search the preferred tables, which have entries for them */
 	r->search = ibf_search_start(e, due && r->gen && r->gen->shape &&

@@ -67,15 +67,25 @@
  * All packets to a switch take the same route, so the switch carries them out in the order in which
  * they were sent.  If a Set is not acknowledged, or was sent more than once, the block is read
  * before the next step.  If this read is not answered either, or the block has other entries, the
- * switch is left to OpenSM from then on, and the remaining steps are planned again: no entry is
- * written whose new path needs an unwritten entry of this switch, and no entry is cleared.
- * Its old and its new entries may both be in use: all other entries on the path from a new entry are
- * written before it.  So OpenSM may write its table in any order.  The next sweep replaces the rest.
+ * switch is silent from then on, and the remaining steps are planned again: no entry is written whose
+ * new path needs an unwritten entry of a silent switch, and no entry is cleared.  The next sweep
+ * replaces the rest.  Until then OpenSM writes what the switches hold.  Silent switches get their new entries,
+ * in any order, if all others on the new path are written.
  *
  * The new plan needs no new judgement.  Whenever all new entries on the new path of each written entry are
  * written, too, a packet follows old entries up to the first written one, and then its new path.  So each
  * of its dependencies is one of an old path, one of a new path, or leads from a link of an old path to the
  * first of a new one.  The graph of the first plan has all of them, and keeps them.
+ *
+ * If there is an order only by the planner, or none is known, nothing more is written when a switch is
+ * silent, because it is not known which entries the switch has.  OpenSM repeats its last Sets, which are
+ * part of the step that was under way, and the next sweep goes on from there.  (If the switch is dead, this sweep
+ * does not find it.  If it acknowledges OpenSM's Sets only, each sweep comes closer to the new tables.  If
+ * it acknowledges none, OpenSM reports errors, and sweeps at its own interval.)  Only LIDs to which
+ * hosts have no path are changed nevertheless, and IBF121 reports it.
+ *
+ * If the table of a silent switch could not be read either, all entries are written, and IBF121 reports
+ * it, unless this is the only silent switch, and all entries that do not need it are written in order.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -109,13 +119,13 @@ struct change {
 	double waited;		/* ms for packets in flight */
 	struct rr_written older;
 	struct ftr_cdg *graph;	/* of the last judgement; NULL: `proved`, or no packets before */
-	bool safe;		/* and it was SAFE */
+	bool safe;		/* and it was SAFE, and all entries with a step were written */
 	bool proved;		/* by the ranks: no mixture of the old and new tables has a credit loop */
 	bool other_ranks;	/* the last routing had other ranks */
 	uint32_t steps, rounds;
 	bool unsafe;		/* a credit loop was possible, and was reported */
-	bool only_silent;	/* all is written, except the entries of silent switches and those that
-				 * need them */
+	bool blind;		/* the table of a switch with links is not known */
+	bool left;		/* unwritten entries are left to the next sweep, or the next master */
 	uint32_t *hosts;	/* [n_sw] number of host ports with a LID */
 	/* The pairs of a host and another host or a switch that were counted last, for messages: with
 	 * an entry that changes, or, at the end, without a path until OpenSM has written the remaining
@@ -232,8 +242,9 @@ static void forget_pairs(struct change *x)
 	x->names[0] = '\0';
 }
 
-/* Count the pairs without a path that have one in the new tables. */
-static enum ftr_status add_lost(struct change *x, struct ftr_err *err)
+/* Count the pairs without a path that have one in the new tables.  The LIDs of pairs of hosts get their new
+ * entries in `part`; NULL: no table. */
+static enum ftr_status add_lost(struct change *x, struct ftr_tables *part, struct ftr_err *err)
 {
 	const struct ftr_check_opts opts = { .no_cdg = true, .list_lost = true };
 	struct ftr_check_report *r = ftr_calloc(1, sizeof(*r));
@@ -241,29 +252,21 @@ static enum ftr_status add_lost(struct change *x, struct ftr_err *err)
 		ftr_nomem(err, "the check");
 
 	forget_pairs(x);
-	if (!st)
-		for (uint32_t lid = 1; lid <= x->f->max_lid; lid++)
-			for (ftr_sw s = 0; s < x->f->n_sw; s++)
-				if (r->lost[(size_t)(lid / 64) * x->f->n_sw + s] >> lid % 64 & 1 &&
-				    ftr_tables_get(x->to, s, (ftr_lid)lid) != FTR_PORT_NONE)
-					add_pairs(x, s, (ftr_lid)lid);
+	for (uint32_t lid = st ? UINT32_MAX : 1; lid <= x->f->max_lid; lid++) {
+		uint64_t before = x->n_pairs;
+
+		for (ftr_sw s = 0; s < x->f->n_sw; s++)
+			if (r->lost[(size_t)(lid / 64) * x->f->n_sw + s] >> lid % 64 & 1 &&
+			    ftr_tables_get(x->to, s, (ftr_lid)lid) != FTR_PORT_NONE)
+				add_pairs(x, s, (ftr_lid)lid);
+		for (ftr_sw s = 0; part && x->n_pairs != before && s < x->f->n_sw; s++)
+			if (x->f->owner[lid].kind == FTR_OWNER_EP)
+				ftr_tables_row(part, s)[lid] = ftr_tables_row(x->to, s)[lid];
+	}
 	if (r)
 		free(r->lost);
 	free(r);
 	return st;
-}
-
-/* True if an entry on the present path from s is about to change. */
-static bool path_changes(const struct change *x, ftr_sw s, ftr_lid lid)
-{
-	for (uint32_t hops = 0; s != FTR_SW_NONE && hops < x->f->n_sw; hops++) {
-		ftr_port p = ftr_tables_get(x->now, s, lid);
-
-		if (p != ftr_tables_get(x->plan.to, s, lid))
-			return true;
-		s = ftr_fabric_next(x->f, s, p);
-	}
-	return false;
 }
 
 static void add_changing(struct change *x)
@@ -271,7 +274,7 @@ static void add_changing(struct change *x)
 	forget_pairs(x);
 	for (uint32_t lid = 1; lid <= x->f->max_lid; lid++)
 		for (ftr_sw s = 0; s < x->f->n_sw; s++)
-			if (x->hosts[s] && path_changes(x, s, (ftr_lid)lid))
+			if (x->hosts[s] && ibf_path_changes(&x->b, x->plan.to, s, (ftr_lid)lid))
 				add_pairs(x, s, (ftr_lid)lid);
 }
 
@@ -288,7 +291,8 @@ static const char *pairs_text(const struct change *x, char text[PAIRS_TEXT])
 
 /* ---- credit loops ----------------------------------------------------------- */
 
-/* Carry out the round of a plan that begins with write *i.  *i: set to the first write of the next one. */
+/* Carry out the round of a plan that begins with write *i.  *i: set to the first write of the next one.  The
+ * steps of a round are not those of <ftr/transition.h>: all numbers from 1 to 255 are steps. */
 static enum ftr_status write_round(struct change *x, const struct ftr_ddlr_plan *plan, uint32_t *i,
 				   struct ftr_err *err)
 {
@@ -301,8 +305,6 @@ static enum ftr_status write_round(struct change *x, const struct ftr_ddlr_plan 
 		last = w->step % FTR_DDLR_STEPS;
 		x->plan.step[(size_t)w->sw * x->now->stride + w->lid] = (uint8_t)last;
 	}
-	if (last >= FTR_TRANSITION_LAST)
-		return ftr_fail(err, FTR_REFUSED, "the order of writes has %u steps", last);
 	x->rounds++;
 	return write_steps(x, last) ? FTR_OK : ftr_fail(err, FTR_REFUSED, "a switch did not answer");
 }
@@ -314,12 +316,9 @@ static enum ftr_status drain(struct change *x, double sent, struct ftr_err *err)
 {
 	double t0 = ibf_now_ms(), until = sent + ibf_packet_lifetime(x->p) + 1;
 	double ms = FTR_MAX(until - t0, 0), limit = x->p->opt.transition_limit_ms;
-	bool late = x->waited + ms > limit, stop;
-	enum ftr_status st = late && ms <= limit ? add_lost(x, err) : FTR_OK;
+	bool late = x->waited + ms > limit;
+	bool stop = ms > limit || (late && (add_lost(x, NULL, err) || x->host_pairs));
 
-	if (st)
-		return st;
-	stop = ms > limit || (late && x->host_pairs);
 	x->waited += ms;
 	x->end += ms;
 	for (double now = t0; now < until; now = ibf_now_ms()) {
@@ -439,16 +438,25 @@ static enum ftr_status wait_for_older(struct change *x, struct ftr_err *err)
 
 /* ---- the transition --------------------------------------------------------- */
 
+/* True if a switch is silent, and what depends on it may be left to the next sweep.  If a table is not
+ * known, nothing is proved about its entries, so OpenSM must replace them: this is sound if the entries of
+ * one switch remain, and those that need them. */
+static bool may_leave(const struct change *x)
+{
+	return x->b.n_silent && (!x->blind || (x->safe && x->b.n_silent == 1));
+}
+
 /* Write all entries that have a step.  When a switch does not answer, plan again. */
 static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 {
 	while (!write_steps(x, x->plan.n_steps)) {
-		if (is_over(x))
+		if (is_over(x)) {
+			x->safe = false;
 			return FTR_OK;
+		}
 		if (ftr_transition_plan(&x->plan, err))
 			return FTR_NOMEM;
 	}
-	x->only_silent = x->b.n_silent;
 	return FTR_OK;
 }
 
@@ -481,19 +489,48 @@ static enum ftr_status write_unsafe(struct change *x, const char *why, struct ft
 	return st;
 }
 
+/* Write what differs from `part` by write_unsafe(). */
+static enum ftr_status write_part(struct change *x, const struct ftr_tables *part, const char *why,
+				  struct ftr_err *err)
+{
+	enum ftr_status st;
+
+	x->plan.to = part;
+	st = ftr_transition_plan(&x->plan, err);
+	if (!st && (x->plan.n_entries || !may_leave(x)))
+		st = write_unsafe(x, why, err);
+	x->plan.to = x->to;
+	return st;
+}
+
+/* Write the entries for which no order is known that excludes a credit loop: all, or, if some should be left,
+ * those for the LIDs to which hosts have no path. */
+static enum ftr_status write_unproved(struct change *x, const char *why, struct ftr_err *err)
+{
+	struct ftr_tables *part = NULL;
+	enum ftr_status st;
+
+	if (!may_leave(x))
+		return write_part(x, x->to, why, err);
+	st = ftr_tables_new(x->f, false, &part, err);
+	if (!st) {
+		memcpy(part->lft, x->now->lft, (size_t)part->n_sw * part->stride);
+		st = add_lost(x, part, err);
+	}
+	if (!st && x->host_pairs)
+		st = write_part(x, part, why, err);
+	ftr_tables_free(part);
+	return st;
+}
+
 /* Change the LIDs on credit loops in use, and plan the others. */
 static enum ftr_status break_loop(struct change *x, struct ftr_err *err)
 {
 	struct ftr_tables *t = NULL;
 	enum ftr_status st = ibf_without_loop(x->p, x->f, x->now, x->to, &t, err);
 
-	if (!st) {
-		x->plan.to = t;
-		st = ftr_transition_plan(&x->plan, err);
-		if (!st)
-			st = write_unsafe(x, "the tables in use had a credit loop", err);
-		x->plan.to = x->to;
-	}
+	if (!st)
+		st = write_part(x, t, "the tables in use had a credit loop", err);
 	ftr_tables_free(t);
 	if (!st)
 		st = drain(x, ibf_now_ms(), err);
@@ -517,7 +554,7 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 	}
 	x->end = ibf_now_ms() + x->p->opt.transition_limit_ms;
 	if (!st && v != LOOP_IN_USE && wait_for_older(x, &why))
-		return write_unsafe(x, why.msg, err);
+		return write_unproved(x, why.msg, err);
 	if (!st && v == LOOP_IN_USE && !break_loop(x, &why))
 		st = judge(x, false, &v, err);
 	x->safe = !st && v == SAFE;
@@ -529,58 +566,10 @@ static enum ftr_status write_all(struct change *x, struct ftr_err *err)
 			ftr_fail(&why, FTR_REFUSED, "no order of writes that excludes a credit loop was found for the new entries of %s",
 				 ibf_count(held, "LID", "LIDs").s);
 	}
+	if (v != SAFE)
+		return write_unproved(x, why.msg, err);
 	st = ftr_transition_plan(&x->plan, err);
-	return st ? st : v == SAFE ? write_in_order(x, err) : write_unsafe(x, why.msg, err);
-}
-
-/* True if OpenSM's copy of a block is that of the switch: neither unknown nor cleared by OpenSM. */
-static bool is_plausible(const struct ftr_fabric *f, ftr_sw s, const uint8_t *row, uint32_t block)
-{
-	uint32_t first = block * FTR_LFT_BLOCK;
-	uint32_t end = FTR_MIN(first + FTR_LFT_BLOCK, f->max_lid + 1u);
-	uint8_t unknown[FTR_LFT_BLOCK];
-
-	memset(unknown, IBF_LFT_UNKNOWN, sizeof(unknown));
-	if (!memcmp(row + first, unknown, end - first))
-		return false;
-	for (uint32_t lid = first; lid < end; lid++) {
-		const struct ftr_lid_owner *o = &f->owner[lid];
-
-		if (row[lid] != FTR_PORT_NONE && row[lid] > f->sw[s].n_ports)
-			return false;
-		if (!row[lid] && o->kind == FTR_OWNER_EP)
-			return false;
-		if (!row[lid] && o->kind == FTR_OWNER_SW && o->idx != s)
-			return false;
-	}
-	return true;
-}
-
-static bool is_empty(const uint8_t *row, uint32_t n)
-{
-	return *row == FTR_PORT_NONE && !memcmp(row, row + 1, n - 1);
-}
-
-/* Copy OpenSM's lft to x->now, and mark the blocks that are not known.  OpenSM's lock is held. */
-static void copy_lft(struct change *x)
-{
-	const struct ftr_fabric *f = x->f;
-
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		const osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
-		uint8_t *row = ftr_tables_row(x->now, s);
-		uint32_t top = cl_ntoh16(sw->switch_info.lin_top);
-		bool new;
-
-		memcpy(row, sw->lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
-		new = is_empty(row, f->max_lid + 1u);
-		for (uint32_t b = 0; b < x->b.n; b++)
-			if (new || (!ibf_block_equal(x->now, x->to, s, b) && !is_plausible(f, s, row, b)))
-				*ibf_block(&x->b, s, b) = IBF_BLOCK_UNKNOWN | IBF_BLOCK_UNSURE;
-			else if (b * FTR_LFT_BLOCK > top &&
-				 is_empty(row + b * FTR_LFT_BLOCK, FTR_LFT_BLOCK))
-				*ibf_block(&x->b, s, b) = IBF_BLOCK_UNUSED;
-	}
+	return st ? st : write_in_order(x, err);
 }
 
 /* Switches with blocks that are still unknown are silent. */
@@ -588,8 +577,10 @@ static void add_silent(struct change *x)
 {
 	for (ftr_sw s = 0; s < x->f->n_sw; s++)
 		for (uint32_t b = 0; b < x->b.n; b++)
-			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN)
+			if (*ibf_block(&x->b, s, b) & IBF_BLOCK_UNKNOWN) {
 				ibf_sets_silent(&x->b, s);
+				x->blind |= ibf_has_link(x->f, s);
+			}
 }
 
 /* Read the unknown blocks.  Switches that do not answer are silent. */
@@ -602,46 +593,6 @@ static enum ftr_status read_unknown(struct change *x, struct ftr_err *err)
 	add_silent(x);
 	ibf_clear_invalid(x->f, x->now, x->to);
 	return st;
-}
-
-/* Store the written blocks in lft, unless a sweep should write them again.  OpenSM's lock is
- * held. */
-static void settle(const struct change *x)
-{
-	const struct ftr_fabric *f = x->f;
-
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		osm_switch_t *sw = ibf_host_switch(x->p, f->sw[s].guid);
-		const uint8_t *now = ftr_tables_row(x->now, s);
-
-		for (uint32_t b = 0; b < x->b.n; b++) {
-			size_t at = b * (size_t)FTR_LFT_BLOCK;
-
-			if (*ibf_block(&x->b, s, b) == IBF_BLOCK_WRITTEN &&
-			    ibf_block_equal(x->now, x->to, s, b))
-				memcpy(sw->lft + at, now + at, FTR_LFT_BLOCK);
-		}
-	}
-}
-
-/* The next master, or the next sweep, replaces the remaining entries.  OpenSM goes on with its sweep: let it
- * write the entries that the switches hold.  Only silent switches get their new tables, and a switch without
- * an Active link: no packet can reach it, and OpenSM will activate its links.  Returns true if entries
- * remain.  OpenSM's lock is held. */
-static bool leave_tables(const struct change *x)
-{
-	bool remain = false;
-
-	for (ftr_sw s = 0; s < x->f->n_sw; s++) {
-		osm_switch_t *sw = ibf_host_switch(x->p, x->f->sw[s].guid);
-		uint32_t n = FTR_MIN(sw->lft_size, x->f->max_lid + 1u);
-
-		if (x->b.silent[s] || !ibf_has_link(x->f, s))
-			continue;
-		remain |= memcmp(sw->new_lft, ftr_tables_row(x->now, s), n);
-		memcpy(sw->new_lft, ftr_tables_row(x->now, s), n);
-	}
-	return remain;
 }
 
 /* Get the tables of the switches of which OpenSM knows nothing, as this manager has not routed as
@@ -679,11 +630,10 @@ static enum ftr_status prepare(struct change *x, struct ibf_engine *e, struct ft
 	for (ftr_ep i = 0; i < f->n_ep; i++)
 		if (is_host(f, i))
 			x->hosts[f->ep[i].sw]++;
-	if (!x->p->lft_known)
-		return read_all(x, e, err);
-	st = ftr_tables_new(f, true, &x->now, err);
-	if (!st)
-		copy_lft(x);
+	st = x->p->lft_known ? ftr_tables_new(f, true, &x->now, err) : read_all(x, e, err);
+	x->b.now = x->now;
+	if (!st && x->p->lft_known)
+		ibf_blocks_copy(&x->b, x->to);
 	return st;
 }
 
@@ -697,8 +647,7 @@ static const char *why_not(struct change *x, const struct ftr_err *err)
 	return may_write(x) ? NULL : "this manager is no longer the master, or ends";
 }
 
-/* Log what was written, and, if `why` is not NULL, what remains.  OpenSM may write the table of one silent
- * switch in any order: all other entries on its new paths are written. */
+/* Log what was written, and, if `why` is not NULL, what remains. */
 static void report(struct change *x, const char *why)
 {
 	struct ftr_tables_diff left = { 0 };
@@ -710,7 +659,7 @@ static void report(struct change *x, const char *why)
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
 	if (x->plan.f && (!left.entries || !has_entries(x->now)))
 		rest = false;
-	if (rest && x->plan.f && (!may_write(x) || (x->only_silent && x->b.n_silent == 1))) {
+	if (rest && x->left) {
 		ibf_log(x->p, IBF_TRANSITION, "%s: %s; the next %s replaces the remaining %s", x->name, why,
 			may_write(x) ? "sweep" : "master", ibf_count(left.entries, "entry", "entries").s);
 	} else if (rest) {
@@ -758,18 +707,18 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 	};
 	struct ftr_err err = { 0 }, unknown;
 	enum ftr_status st;
+	bool due = p->lft_known ? gen->changes.entries :
+		p->opt.takeover || e->prefer.stage == IBF_ADOPTING;
 
 	forget_rest(p);		/* perhaps no event has reported the end of OpenSM's writes */
 	x.other_ranks = ibf_ranks_differ(p, gen);
-	if (!p->smp || !p->opt.transition || (p->lft_known ? !gen->changes.entries :
-	    !p->opt.takeover && e->prefer.stage != IBF_ADOPTING))
+	if (!p->smp || !p->opt.transition || !due)
 		return;
 	st = prepare(&x, e, &err);
 	if (!st) {
 		CL_PLOCK_RELEASE(&p->osm->lock);
 		x.older = ibf_fast_wait(p->fast);
 		st = read_unknown(&x, &err);
-		x.b.now = x.now;
 		x.plan = (struct ftr_transition){
 			.f = x.f, .now = x.now, .to = x.to, .silent = x.b.silent,
 		};
@@ -778,13 +727,14 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 			st = write_all(&x, &err);
 		}
 		if (why_not(&x, &err))
-			x.lost_known = !add_lost(&x, &unknown);
+			x.lost_known = !add_lost(&x, NULL, &unknown);
 		if (x.b.sets || x.b.failed)
 			ibf_fast_written(p->fast, x.proved, x.b.changed, x.b.n * FTR_LFT_BLOCK);
 		CL_PLOCK_EXCL_ACQUIRE(&p->osm->lock);
-		settle(&x);
-		if (!may_write(&x) || x.only_silent)
-			p->remain = leave_tables(&x) && may_write(&x);
+		ibf_blocks_settle(&x.b, x.to);
+		x.left = !may_write(&x) || (!st && x.end > 0 && may_leave(&x));
+		if (x.left)
+			p->remain = ibf_blocks_leave(&x.b, x.to, x.safe) && may_write(&x);
 	}
 	report(&x, why_not(&x, &err));
 	if (!x.safe || why_not(&x, &err) || x.f != gen->fabric) {

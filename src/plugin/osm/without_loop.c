@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Tables without a credit loop, from tables with one: LIDs on a credit loop get their new entries.  As
- * the new tables have no credit loop, some LID of every cycle still has its old entries.
+ * the new tables have no credit loop, some LID of every cycle still has its old entries.  LIDs without an
+ * owner, which the check leaves out, get their new entries, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,9 @@ enum ftr_status ibf_without_loop(struct ibf_plugin *p, const struct ftr_fabric *
 	if (st)
 		goto done;
 	memcpy((*out)->lft, now->lft, (size_t)now->n_sw * now->stride);
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
+		for (ftr_sw s = 0; f->owner[lid].kind == FTR_OWNER_NONE && s < f->n_sw; s++)
+			ftr_tables_row(*out, s)[lid] = ftr_tables_get(new, s, (ftr_lid)lid);
 	while (true) {
 		st = ftr_check_tables(f, *out, NULL, ibf_team(p), rep, err);
 		if (st || rep->cdg != FTR_CDG_CYCLE)

@@ -35,7 +35,7 @@ static bool usable(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 		   const uint64_t *dead)
 {
 	return ftr_fabric_port(f, s, p)->peer_kind == FTR_PEER_SW &&
-		!(dead && rr_bit_has(dead, f->sw[s].first_port + p));
+		(!dead || !rr_bit_has(dead, f->sw[s].first_port + p));
 }
 
 void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
@@ -50,7 +50,7 @@ void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
 	t->parent[from->sw] = from->sw;
 	t->hops[from->sw] = 0;
 	t->queue[tail++] = from->sw;
-	while (head < tail) {
+	while (head < tail && tail < t->n_sw) {
 		ftr_sw s = t->queue[head++];
 
 		if (s != from->sw && avoid && avoid[s])

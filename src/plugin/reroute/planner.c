@@ -86,7 +86,7 @@ enum ftr_status rr_planner_transition(struct rr_planner *p, const struct ftr_tab
 	struct ftr_out o = { 0 };
 	enum ftr_status st;
 
-	put_transition(&o, p->f, t, drained, all);
+	put_transition(&o, p->f, t, drained, all ? p->ms / 2 + 1 : 0);
 	st = ask(p, &o, plan, err);
 	for (uint32_t i = 0; i < plan->n; i++) {
 		if (st)

@@ -554,6 +554,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	f->n_repairs++;
 	note_changes(f, r);
 	finish(f, r);
+	ftr_incr_settle(f->view->incr);
 	return true;
 }
 
@@ -589,7 +590,7 @@ static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!c[i].up || !(older || rr_is_damped(f, &c[i])))
+		if (!c[i].up || (!older && !rr_is_damped(f, &c[i])))
 			c[kept++] = c[i];
 	return kept;
 }
@@ -651,7 +652,9 @@ static void leave_to_sweep(struct rr *f, const struct rr_link *c, uint32_t n, bo
 		rr_note(f, sweep_over ? RR_NOTE_LEFT : RR_NOTE_RETURN, &c[i]);
 		any = sweep_over;
 	}
-	if (any)
+	if (any && rr_has_older(f, true))
+		rr_sweep_now(f);	/* hosts may have no other path */
+	else if (any)
 		rr_want_sweep(f);
 }
 

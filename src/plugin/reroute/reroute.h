@@ -80,6 +80,7 @@ struct rr_block {
 				 * it yet */
 	bool sure;		/* the write was acknowledged, and no earlier packet to the switch
 				 * can still arrive */
+	void *host;		/* for rr_ops.announce: the switch in the data of the subnet manager */
 	/* used by write.c only */
 	bool late;		/* the answer is awaited for LATE_MS only */
 	uint16_t step;

@@ -42,6 +42,7 @@
 struct push {
 	struct rr *f;
 	struct rr_view *v;
+	struct ftr_arena *arena;	/* holds the arrays below, except entry[] and dead[] */
 	struct ftr_change *entry;	/* [n_entries] as for rr_write() */
 	uint32_t n_entries, first_drain;
 	struct rr_repair *r;
@@ -149,10 +150,8 @@ static bool begin_doubt(struct push *p)
 
 	if (p->by_lid)
 		return true;
-	p->by_lid = ftr_calloc(n + 1u, sizeof(*p->by_lid));
-	p->stack = ftr_calloc(2 * (size_t)n + 1, sizeof(*p->stack));
-	p->seen = ftr_calloc(p->v->gen.fabric->n_sw, 1);
-	if (!p->by_lid || !p->stack || !p->seen)
+	if (!FTR_NEW(p->arena, p->stack, 2 * (size_t)n + 1) ||
+	    !FTR_NEW(p->arena, p->seen, p->v->gen.fabric->n_sw) || !FTR_NEW(p->arena, p->by_lid, n))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		p->by_lid[i] = &p->entry[i];
@@ -484,13 +483,14 @@ static void count(struct push *p)
 
 static bool allocate(struct push *p)
 {
-	uint32_t n = p->n_entries;
+	uint32_t n = 0;
 
-	p->job = ftr_calloc(n + 1u, sizeof(*p->job));
-	p->block = ftr_calloc(n + 1u, sizeof(*p->block));
-	p->known = ftr_calloc(n + 1u, 1);
+	for (uint32_t i = 0; i < p->n_entries; i++)
+		n += !i || !same_block(&p->entry[i], &p->entry[i - 1]);
+	p->arena = ftr_arena_new();
 	p->dead = rr_dead_with(p->v, p->r);
-	return p->job && p->known && p->block && p->dead;
+	return p->arena && p->dead && FTR_ZNEW(p->arena, p->job, n) && FTR_NEW(p->arena, p->block, n) &&
+		FTR_ZNEW(p->arena, p->known, p->n_entries);
 }
 
 /* Returns true if the worker may write now.  If a discovery ends meanwhile, OpenSM waits for
@@ -580,12 +580,7 @@ enum ftr_status rr_write(struct rr *f, struct ftr_change *entry, uint32_t n, uin
 		note_writes(&p);
 	}
 	free(entry);
-	free(p.job);
-	free(p.block);
-	free(p.known);
-	free(p.by_lid);
-	free(p.stack);
-	free(p.seen);
+	ftr_arena_free(p.arena);
 	free(p.dead);
 	return st;
 }

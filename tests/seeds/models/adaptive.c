@@ -81,6 +81,7 @@ const struct ftr_sim_function model_adaptive_links = {
 	.min_vls = 1,
 	TIERS_STATE,
 	.route = adaptive_links,
+	.extra = &model_extra,
 };
 
 /* Step 4: the packet came from above, and there is no downward path. */
@@ -140,6 +141,7 @@ const struct ftr_sim_function model_adaptive_switches = {
 	.min_vls = 1,
 	TIERS_STATE,
 	.route = adaptive_switches,
+	.extra = &model_extra,
 };
 
 static unsigned int misroute(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
@@ -172,4 +174,5 @@ const struct ftr_sim_function model_misroute = {
 	.min_vls = 1,
 	TIERS_STATE,
 	.route = misroute,
+	.extra = &model_extra,
 };

@@ -84,6 +84,7 @@ const struct ftr_sim_function model_det_links = {
 	.min_vls = 2,
 	TIERS_STATE,
 	.route = det_links,
+	.extra = &model_extra,
 };
 
 /* ---- switches ------------------------------------------------------------------ */
@@ -175,4 +176,5 @@ const struct ftr_sim_function model_det_switches = {
 	.min_vls = 3,
 	TIERS_STATE,
 	.route = det_switches,
+	.extra = &model_extra,
 };

@@ -658,4 +658,5 @@ const struct ftr_sim_function model_immunet = {
 	.link = on_link,
 	.timer = on_timer,
 	.message = on_message,
+	.extra = &model_extra,
 };

@@ -5,13 +5,14 @@
  * (docs/seeds.md).
  *
  * Each function is a table of operations, struct ftr_sim_function of <ftr/sim.h>, and uses the
- * simulator only through that header.  To add a function, write a new file and add a line to
- * models.c.
+ * simulator only through that header and extra.h.  To add a function, write a new file and add a
+ * line to models.c.
  *
  *	tiers.c		the upward and downward ports of fat-tree switches
  *	det.c		det-links, det-switches
  *	adaptive.c	adaptive-links, adaptive-switches, misroute
  *	immunet.c	immunet
+ *	extra.c		messages, timers, moved and held packets
  *	models.c	the list of functions
  *	sim_models.c	the program sim-models: ibfattree-sim with these functions
  */
@@ -19,7 +20,7 @@
 #define FTR_MODELS_MODELS_H
 
 #include "base/base.h"
-#include <ftr/sim.h>
+#include "models/extra.h"
 
 extern const struct ftr_sim_function model_det_links, model_det_switches;
 extern const struct ftr_sim_function model_adaptive_links,
