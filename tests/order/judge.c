@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "incremental/incremental.h"
 #include "order/order.h"
 
 #define NODES 64		/* switches at most */
@@ -87,11 +88,22 @@ static bool has_host(const struct ftr_fabric *f, ftr_sw s)
 	return false;
 }
 
-/* The switches that are connected to s over links that carry data. */
-static uint64_t component(const struct fake *h, ftr_sw s)
+/* True if the fast path can send packets over the link. */
+static bool is_known(const struct rr_view *v, uint64_t guid, ftr_port p)
+{
+	ftr_sw s = ftr_fabric_find_sw(v->gen.fabric, guid);
+
+	return s != FTR_SW_NONE && p <= v->gen.fabric->sw[s].n_ports &&
+		ftr_fabric_port(v->gen.fabric, s, p)->peer_kind == FTR_PEER_SW &&
+		ftr_incr_alive(v->incr, s, p);
+}
+
+/* The switches that are connected to the manager's switch over links that carry data.  v: and that the fast
+ * path knows; NULL: all. */
+static uint64_t component(const struct fake *h, const struct rr_view *v)
 {
 	const struct ftr_fabric *f = h->fab;
-	uint64_t in = 1ull << s, before;
+	uint64_t in = 1ull << f->ep[h->sm].sw, before;
 
 	do {
 		before = in;
@@ -99,7 +111,8 @@ static uint64_t component(const struct fake *h, ftr_sw s)
 			for (unsigned int p = 1; in >> a & 1 && p <= f->sw[a].n_ports; p++) {
 				const struct ftr_swport *q = ftr_fabric_port(f, a, (ftr_port)p);
 
-				if (q->peer_kind == FTR_PEER_SW && carries(h, a, (ftr_port)p))
+				if (q->peer_kind == FTR_PEER_SW && carries(h, a, (ftr_port)p) &&
+				    (!v || is_known(v, f->sw[a].guid, (ftr_port)p)))
 					in |= 1ull << q->peer;
 			}
 	} while (in != before);
@@ -145,11 +158,12 @@ uint64_t judge_hash(void)
 	return x;
 }
 
-static void check_connected(const char *when)
+/* v: as for component(). */
+static void check_connected(const struct rr_view *v, const char *when)
 {
 	const struct fake *h = world.h;
 	const struct ftr_fabric *f = h->fab;
-	uint64_t in = component(h, f->ep[h->sm].sw);
+	uint64_t in = component(h, v);
 
 	for (ftr_ep a = 0; a < f->n_ep; a++)
 		for (ftr_ep b = 0; b < f->n_ep; b++)
@@ -163,24 +177,109 @@ static void check_view(const char *when)
 {
 	struct fake *h = world.h;
 	const struct rr_view *v = h->fast ? h->fast->rr.view : NULL;
-
-	uint64_t in = component(h, h->fab->ep[h->sm].sw);
+	uint64_t in;
 
 	if (!v || h->fast->rr.state.view != h->fast->rr.state.held ||
 	    h->fast->rr.state.sweep == RR_ROUTING)
 		return;
+	in = component(h, v);
 	for (ftr_sw s = 0; s < v->gen.fabric->n_sw; s++) {
 		ftr_sw own = ftr_fabric_find_sw(h->fab, v->gen.fabric->sw[s].guid);
 		const uint8_t *row = ftr_tables_row(v->sent, s);
+		const osm_switch_t *o = own == FTR_SW_NONE ? NULL : h->osw[own];
 
 		if (v->in_flight[s] || !(in >> own & 1))
 			continue;
 		for (uint32_t lid = 1; lid <= v->gen.fabric->max_lid; lid++)
-			if (row[lid] != h->sw[own].lft[lid])
+			if (row[lid] != h->sw[own].lft[lid] && (!o || o->lft[lid] == o->new_lft[lid]))
 				violated("%s: the view has port %u for LID %u at %s, the switch has port %u",
 					 when, row[lid], lid, h->fab->sw[own].name,
 					 h->sw[own].lft[lid]);
 	}
+}
+
+/* True if the fast path may use the link: it is not damped, and not left to a sweep. */
+static bool is_usable(const struct rr_links *t, uint64_t guid, ftr_port port)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct rr_ends *e = &t->link[i].ends;
+
+		if ((e->guid == guid && e->port == port) ||
+		    (e->peer_guid == guid && e->peer_port == port))
+			return t->link[i].state == RR_LINK_ALIVE;
+	}
+	return true;
+}
+
+static void check_links(void)
+{
+	const struct fake *h = world.h;
+	const struct rr_view *v = h->fast->rr.view;
+	const struct ftr_fabric *f = v->gen.fabric;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		ftr_sw own = ftr_fabric_find_sw(h->fab, f->sw[s].guid);
+
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
+			if (carries(h, own, (ftr_port)p) && ftr_incr_connected(v->incr, s, (ftr_port)p) &&
+			    !ftr_incr_alive(v->incr, s, (ftr_port)p) &&
+			    is_usable(&h->fast->rr.state.links, f->sw[s].guid, (ftr_port)p))
+				violated("the fast path does not use port %u of %s, which is Active", p,
+					 f->sw[s].name);
+	}
+}
+
+/* True if the view has the link, and shows it as dead. */
+static bool is_dead(const struct rr_view *v, uint64_t guid, ftr_port p)
+{
+	ftr_sw s = ftr_fabric_find_sw(v->gen.fabric, guid);
+
+	return s != FTR_SW_NONE && ftr_incr_connected(v->incr, s, p) && !ftr_incr_alive(v->incr, s, p);
+}
+
+/* True if OpenSM has found the link between switches, and its port is not Active. */
+static bool is_idle(const struct fake *h, ftr_sw s, ftr_port p)
+{
+	const osm_physp_t *x = h->osw[s] ? &h->sw_node[s]->physp_table[p] : NULL;
+
+	return x && ftr_fabric_port(h->fab, s, p)->peer_kind == FTR_PEER_SW && x->p_remote_physp &&
+		osm_physp_get_port_state(x) < IB_LINK_ARMED;
+}
+
+bool judge_can_return(void)
+{
+	const struct fake *h = world.h;
+	const struct ftr_fabric *f = h->fab;
+	const struct rr_state *s = h->fast ? &h->fast->rr.state : NULL;
+
+	if (!s || judge_unsure() || s->view != s->held || s->tables == RR_FOREIGN ||
+	    component(h, h->fast->rr.view) != (2ull << (f->n_sw - 1)) - 1)
+		return false;
+	for (uint32_t i = 0; i < s->links.n; i++)
+		if (s->links.link[i].state == RR_LINK_LEFT)
+			return false;
+	for (ftr_sw a = 0; a < f->n_sw; a++)
+		for (unsigned int p = 1; p <= f->sw[a].n_ports; p++)
+			if (is_idle(h, a, (ftr_port)p) &&
+			    !is_dead(h->fast->rr.view, f->sw[a].guid, (ftr_port)p))
+				return false;
+	return true;
+}
+
+void judge_worker(bool all_heard)
+{
+	const struct rr_state *s = world.h->fast ? &world.h->fast->rr.state : NULL;
+	const struct ibf_plugin *p = world.h->plugin;
+
+	if (!s || judge_unsure() || s->job != RR_IDLE || s->view != s->held || s->sweep == RR_ROUTING)
+		return;
+	check_view("the worker has no job");
+	if (s->sweep != RR_REST || s->tables != RR_UP || s->n_traps || s->swept || s->released ||
+	    s->transition >= 0 || p->idle_links)
+		return;
+	check_links();
+	if (all_heard && !world.h->fast->rr.view->incr->now.bad_pairs)
+		check_connected(world.h->fast->rr.view, "the fast path has no job");
 }
 
 void judge_idle(void)
@@ -196,7 +295,7 @@ void judge_idle(void)
 		violated("idle: OpenSM counts packets that are not on their way");
 	check_view("idle");
 	if (!world.missed)
-		check_connected("idle");
+		check_connected(NULL, "idle");
 }
 
 static uint8_t *tables(void)
@@ -235,7 +334,7 @@ void judge_end(void)
 	struct fake *h = world.h;
 	size_t n = h->fab->max_lid + 1u;
 	uint8_t *before, *after;
-	uint64_t in = component(h, h->fab->ep[h->sm].sw);
+	uint64_t in = component(h, NULL);
 
 	fiber_control(NULL, NULL);
 	fake_control(h, false);
@@ -255,7 +354,7 @@ void judge_end(void)
 	if (memcmp(before, after, h->fab->n_sw * n))
 		violated("end: another sweep changes tables");
 	free(after);
-	check_connected("end");
+	check_connected(NULL, "end");
 	if (is_makeshift())
 		return;
 	world_restart(false);

@@ -43,6 +43,8 @@ static const struct scenario scenario[] = {
 	{ "alone-first", "dmodc", FOUR, "X-0", 0, true },
 	{ "late", "dmodc", FIVE, "-0-11", 2, true },
 	{ "stall", "dmodc", FIVE, "-0R", 1, true },
+	{ "sweep-flap", "dmodc", FOUR, "S=0", 3, false },
+	{ "again", "dmodc", FIVE, "-0", 6, true },
 	{ "eight", "dmodc", EIGHT, "-0", 0, false },
 	{ "engines", "dmodc,sftree", FOUR, "-0", 1, false },
 	{ "engines-reroute", "ddlr,dmodc", FOUR, "R-0", 1, false },
@@ -59,8 +61,8 @@ static const char usage[] =
 	"  random  random orders of random events (the first seed is FTR_SEED)\n"
 	"  play    one run, as a failed run has printed it.  SCENARIO is a name, or\n"
 	"          ENGINE/PGFT/SCRIPT/RARE, with /a if OpenSM does not sweep after a trap\n"
-	"Without arguments: all scenarios with one unusual choice, alone-first with two, 100 random\n"
-	"runs of stall, 400 of other events, and one with a seed that once failed.\n";
+	"Without arguments: all scenarios with one unusual choice, alone-first with two, 100 random runs\n"
+	"each of stall and sweep-flap, 400 of other events, and one with a seed that once failed.\n";
 
 static void report(const struct scenario *s, const struct found *r)
 {
@@ -216,6 +218,7 @@ int main(int argc, char **argv)
 
 	if (argc == 1)
 		failed = all(NULL, 1) + all("alone-first", 2) + random_runs(trees_first_seed(), 100, "stall") +
+			random_runs(trees_first_seed(), 100, "sweep-flap") +
 			random_runs(trees_first_seed(), FTR_MAX(trees_runs(400), 400u), NULL) +
 			random_runs(21267, 1, NULL);
 	else if (!strcmp(what, "all"))

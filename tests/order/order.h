@@ -99,6 +99,13 @@ void judge_tables(bool link_changed);
 /* True if a write of the fast path was not acknowledged, or there is no fast path before the next
  * routing. */
 bool judge_unsure(void);
+/* True if the fast path reaches all switches, knows as dead all links that OpenSM has found and that are not
+ * Active, and has left none of them to a sweep. */
+bool judge_can_return(void);
+/* After every event: if the worker has no job, the view equals the tables of the switches.  If OpenSM is
+ * idle, too, the fast path has done what it can without another sweep: it uses all links that are Active,
+ * and if traps have reported all changes (all_heard), every pair of hosts has a path. */
+void judge_worker(bool all_heard);
 /* The plugin and OpenSM are idle, and nothing is on its way. */
 void judge_idle(void);
 /* Everything has happened. */

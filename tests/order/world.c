@@ -35,6 +35,7 @@ struct action {
 #define ACTIONS 128
 #define HELD 48
 #define STALL_MS 6e3		/* longer than OpenSM waits for a write */
+#define WAIT_MS 5e3		/* OpenSM waits for a write of the fast path for this time */
 #define REST_MS 200e3		/* time after which everything must have come to rest */
 
 struct world world;
@@ -44,6 +45,9 @@ static bool unheard_is_fine;	/* traps that cannot reach OpenSM do not count */
 static uint32_t nudges;
 static enum fake_moment moment;
 static unsigned int takeovers;
+/* Number of packets that were lost or late since the plugin was idle.  The fast path must do without one
+ * of them.  A sweep without a trap counts as two. */
+static unsigned int troubles;
 static double resume;		/* time at which the script goes on */
 static bool stalled;		/* the worker has stood still in this run */
 /* OpenSM writes its tables.  quiet: meanwhile no Set of the plugin was on its way. */
@@ -97,12 +101,23 @@ static void forget_past(uint64_t state)
 static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 {
 	static unsigned int reported;
+	static double discovered;
+	static bool leaves;	/* the routing leaves links that return to the fast path */
+	const struct ibf_plugin *p = h->plugin;
 	unsigned int n = m == FAKE_ROUTING ? fake_logged(h, "IBF121") : reported;
 
 	(void)ctx;
 	world.wild |= n > reported;	/* the plugin has left entries to OpenSM */
 	reported = n;
+	if (m == FAKE_DISCOVERED)
+		discovered = fake_time();
+	if (m == FAKE_BEFORE_ROUTING && h->fast && h->fast->rr.state.job == RR_WRITING &&
+	    !osm_exit_flag && fake_time() < discovered + WAIT_MS)
+		violated("OpenSM goes on after a discovery, and a write of the fast path has not ended");
+	if (m == FAKE_ROUTING && leaves && p->idle_links)
+		violated("a link that returns is left to a reroute, not to the fast path");
 	if (m == FAKE_LOCKED) {
+		leaves = !world.wild && judge_can_return();
 		fake_lose_late(h);	/* no packet lives that long */
 		if (rare_left() && want != THE_END)
 			n = choose(strchr(world.s->engine, ',') ? 3 : 2, 1, 0);
@@ -438,7 +453,7 @@ static uint64_t key_of(struct fake *h, const struct list *l)
 	const osm_subn_t *subn = &h->osm->subn;
 	uint64_t x[] = { fiber_past(), judge_hash(), (uintptr_t)world.next,
 			 (uint64_t)world.missed * 2 + world.wild + 4 * world.changes, 0, 0,
-			 want, moment, nudges, takeovers };
+			 want, moment, nudges + 4 * troubles, takeovers };
 	const bool flag[] = {
 		reroute, unheard_is_fine, pushing.is, pushing.quiet, stalled,
 		subn->force_heavy_sweep, subn->force_reroute, subn->subnet_initialization_error,
@@ -523,6 +538,7 @@ static void nudge(struct fake *h)
 		violated("OpenSM has swept three times, and traps still cannot reach it");
 	unheard_is_fine = nudges == 3;
 	world.missed = false;
+	troubles += 2;
 	world.changes = 0;
 	h->osm->subn.force_heavy_sweep = TRUE;
 }
@@ -566,6 +582,7 @@ static bool perform(struct fake *h, const struct action *a)
 		fake_held_go(h, a->id);
 		break;
 	case LOSE:
+		troubles++;
 		say_packet(h, a);
 		fake_held_lose(h, a->id);
 		break;
@@ -595,6 +612,7 @@ static bool perform(struct fake *h, const struct action *a)
 		break;
 	case TIME:
 	case LATER:
+		troubles += a->what == LATER;
 		say("time passes: %.3f ms", fiber_next_timeout());
 		fiber_let_time_pass();
 		break;
@@ -636,14 +654,19 @@ static void step(void)
 
 	look(false);
 	check_pushing(h);
+	if (h->plugin && !osm_exit_flag && !world.wild &&
+	    h->osm->subn.sm_state == IB_SMINFO_STATE_MASTER)
+		judge_worker(all_heard() && !world.missed && troubles < 2 && !h->posted);
 	if (h->plugin && is_quiet(h)) {
 		fake_lose_late(h);
-		/* only a sweep repeats a write that was not acknowledged, or finds a path that needs
-		 * another order of the switches */
+		/* only a sweep repeats probes and writes that were not acknowledged, or finds a path that
+		 * needs another order of the switches */
 		world.missed |= world.s->alone && h->fast &&
-			(judge_unsure() || h->fast->rr.view->incr->now.bad_pairs);
+			((troubles > 1 && !nudges) || judge_unsure() ||
+			 h->fast->rr.view->incr->now.bad_pairs);
 		if (all_heard() && !world.missed) {
 			judge_idle();
+			troubles = 0;
 			world.changes = 0;
 		}
 		forget_past(hash_idle(h));

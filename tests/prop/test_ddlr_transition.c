@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/alloc.h"
 #include "lib/orders.h"
 #include "lib/random_graph.h"
 #include "lib/suite.h"
