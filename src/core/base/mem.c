@@ -6,7 +6,7 @@
  *
  * The chunks grow with the arena, up to 2 MB.  Huge pages (madvise) are not used: if none is free,
  * the kernel moves memory to make one.  Routing 11,664 hosts then took up to twice as long.  Only
- * whatif --repeat uses them, because it uses the same memory again and again.
+ * whatif uses them if it makes many runs, because it uses the same memory again and again.
  *
  *	arena -> chunk -> chunk -> ...
  *	         [header|used......|free....]

@@ -238,11 +238,10 @@ static double now_ms(void)
 }
 
 /* Replace the plan by orders that hold fewer LIDs: the reverse of ways back, in which a LID changes in a
- * pseudo-random round or later.  Ends on any error; `to` may have a credit loop.  end: by now_ms(); lasts:
- * the time that a way back and its reverse probably last. */
+ * pseudo-random round or later.  None begins after the time `last`, by now_ms(), or after an error (`to` may
+ * have a credit loop). */
 static void try_reverse(const struct ftr_shape *sh, const struct ftr_tables *from,
-			const struct ftr_tables *to, double end, double lasts,
-			struct ftr_ddlr_plan *plan)
+			const struct ftr_tables *to, double last, struct ftr_ddlr_plan *plan)
 {
 	size_t size = (size_t)from->n_sw * from->stride;
 	uint64_t tries = plan->refused + plan->n + size / 64;
@@ -250,11 +249,12 @@ static void try_reverse(const struct ftr_shape *sh, const struct ftr_tables *fro
 	enum ftr_status st = first ? FTR_OK : FTR_NOMEM;
 	struct ftr_err err;
 
-	for (uint32_t k = 1; !st && plan->held && k <= WAYS_BACK_MAX && tries < TRIES_MAX &&
-	     now_ms() + lasts <= end; k++) {
+	for (uint32_t k = 1; plan->held && k <= WAYS_BACK_MAX && tries < TRIES_MAX &&
+	     now_ms() <= last; k++) {
 		struct ftr_ddlr_plan back = { .n = 0 }, p = { .n = 0 };
-		double begun = now_ms();
 
+		if (st)
+			break;
 		for (size_t i = 0; i < size; i++)
 			first[i] = (uint8_t)(ftr_mix((uint64_t)k << 16 | i % from->stride) % k);
 		st = plan_anew(sh, to, from, first, &back, &err);
@@ -271,7 +271,6 @@ static void try_reverse(const struct ftr_shape *sh, const struct ftr_tables *fro
 		} else {
 			ftr_ddlr_plan_fini(&p);
 		}
-		lasts = FTR_MAX(lasts, now_ms() - begun);
 	}
 	free(first);
 }
@@ -289,7 +288,7 @@ enum ftr_status ftr_ddlr_order(struct ftr_ddlr *r, const struct ftr_tables *t, u
 		st = plan_rounds(r, r->f, t, true, plan, err);
 	}
 	if (!st && plan->held)
-		try_reverse(r->sh, from, t, begun + ms, 2 * (now_ms() - begun), plan);
+		try_reverse(r->sh, from, t, begun + ms - 2 * (now_ms() - begun), plan);
 	ftr_tables_free(from);
 	return st;
 }
