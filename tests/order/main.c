@@ -44,7 +44,6 @@ static const struct scenario scenario[] = {
 	{ "late", "dmodc", FIVE, "-0-11", 2, true },
 	{ "stall", "dmodc", FIVE, "-0R", 1, true },
 	{ "sweep-flap", "dmodc", FOUR, "S=0", 3, false },
-	{ "again", "dmodc", FIVE, "-0", 6, true },
 	{ "eight", "dmodc", EIGHT, "-0", 0, false },
 	{ "engines", "dmodc,sftree", FOUR, "-0", 1, false },
 	{ "engines-reroute", "ddlr,dmodc", FOUR, "R-0", 1, false },
