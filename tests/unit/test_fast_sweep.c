@@ -146,6 +146,34 @@ START_TEST(test_early_return)
 }
 END_TEST
 
+/* A link returns after a routing without it.  Then all other links of its leaf fail, before another routing.
+ * The fast path must send its packets over this link.  Case 1: the leaf is that of OpenSM's host, so all
+ * packets need the link. */
+START_TEST(test_only_a_returned_link)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = _i ? h->fab->ep[h->sm].sw : fake_leaf(h, 2);
+	ftr_port p = fake_uplink(h, s, 0);
+
+	fake_link(h, s, p, false);
+	fake_settle(h);
+	fake_check_quiet_sweep(h);
+	fake_link_quietly(h, s, p, true);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	for (unsigned int q = 1; q <= h->fab->sw[s].n_ports; q++)
+		if (q != p && ftr_fabric_next(h->fab, s, q) != FTR_SW_NONE) {
+			fake_link(h, s, (ftr_port)q, false);
+			fake_settle(h);
+		}
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
+	ck_assert_uint_eq(fake_logged(h, "IBF110"), 0);
+	fake_free(h);
+}
+END_TEST
+
 /* A link is down for a moment only, and its ports are then in Init.  The tables must avoid the
  * link until a sweep has activated the ports. */
 START_TEST(test_short_failure)
@@ -536,6 +564,7 @@ int main(void)
 	tcase_add_test(t, test_stale_discovery);
 	tcase_add_loop_test(t, test_recovery, 0, 2);
 	tcase_add_loop_test(t, test_early_return, 0, 2);
+	tcase_add_loop_test(t, test_only_a_returned_link, 0, 2);
 	tcase_add_test(t, test_short_failure);
 	tcase_add_loop_test(t, test_recovery_at, 0, 2 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_spine_back);
