@@ -12,7 +12,8 @@
  * If a run fails, its list of choices is made shorter as long as it still fails: more and more
  * choices are replaced by the usual ones.
  *
- * A list of choices is "STEP:CHOICE,...": all other choices are 0, the usual one.
+ * A list of choices is "STEP:CHOICE,...": all other choices are 0, the usual one.  If a scenario has
+ * a list, its choices are the usual ones of ALL.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -43,7 +44,8 @@ static enum mode mode;
 static unsigned int n_steps, rare_used;
 /* ALL: number of choices that were not the usual one, and how many there may be; 0: no limit */
 static unsigned int unusual_used, unusual_max;
-static const unsigned int *given;	/* PLAY */
+static const unsigned int *given;	/* PLAY: the choices; ALL: the usual choices, or NULL */
+static unsigned int given_end;		/* ALL: given[given_end ..] are 0 */
 static struct ftr_rng rng;
 static unsigned int pct;		/* RANDOM: percentage of unusual choices */
 static unsigned int rare_max;
@@ -169,7 +171,7 @@ static unsigned int take_all(unsigned int n)
 
 unsigned int choose(unsigned int n, unsigned int rare, uint64_t key)
 {
-	unsigned int i = 0;
+	unsigned int i, usual;
 
 	if (!rare_left())
 		n = FTR_MIN(n, FTR_MAX(rare, 1u));
@@ -177,20 +179,17 @@ unsigned int choose(unsigned int n, unsigned int rare, uint64_t key)
 	if (n_steps + 1 == STEPS)
 		violated("it does not come to rest within %u steps", STEPS);
 	sh->n_choices = n_steps;
-	if (mode == ALL && key && !is_new(key))
+	if (mode == ALL && key && !is_new(n_steps < given_end ? fiber_mix(key, n_steps) : key))
 		_exit(0);
-	if (unusual_max && unusual_used == unusual_max)
-		n = 1;
-	if (n > 1 && mode == ALL)
+	i = usual = given && given[n_steps] < n ? given[n_steps] : 0;
+	if (n > 1 && mode == ALL && (!unusual_max || unusual_used < unusual_max))
 		i = take_all(n);
 	else if (n > 1 && mode == RANDOM && ftr_rng_below(&rng, 100) < pct)
 		i = ftr_rng_below(&rng, n);
-	else if (mode == PLAY)
-		i = given[n_steps] < n ? given[n_steps] : 0;
 	sh->choice[n_steps++] = i;
 	sh->n_choices = n_steps;
 	rare_used += i >= rare;
-	unusual_used += i != 0;
+	unusual_used += i != usual;
 	return i;
 }
 
@@ -284,18 +283,22 @@ static void shrink(const struct scenario *s, unsigned int *c)
 	run(s);
 }
 
-static void read_list(const char *list, unsigned int *c)
+/* Returns the number of choices up to the last one in the list. */
+static unsigned int read_list(const char *list, unsigned int *c)
 {
-	unsigned int at, what;
+	unsigned int at, what, end = 0;
 	int n;
 
 	memset(c, 0, STEPS * sizeof(*c));
 	while (sscanf(list, "%u:%u%n", &at, &what, &n) == 2) {
-		if (at < STEPS)
+		if (at < STEPS) {
 			c[at] = what;
+			end = at + 1;
+		}
 		list += n;
 		list += *list == ',';
 	}
+	return end;
 }
 
 void explore(const struct scenario *s, enum mode m, uint64_t n, const char *list,
@@ -312,10 +315,15 @@ void explore(const struct scenario *s, enum mode m, uint64_t n, const char *list
 	mode = m;
 	unusual_max = m == ALL ? (unsigned int)n : 0;
 	loud = m == PLAY;
-	if (m == PLAY) {
-		read_list(list, c);
+	given = NULL;
+	given_end = 0;
+	if (m == ALL)
+		list = s->list;
+	if (list) {
 		given = c;
-	} else if (m == RANDOM) {
+		given_end = read_list(list, c);
+	}
+	if (m == RANDOM) {
 		ftr_rng_seed(&rng, n);
 		pct = 5 + ftr_rng_below(&rng, 60);
 	}

@@ -21,36 +21,42 @@
 
 #define FOUR "2;2,2;1,2;1,1"		/* 2 leaves, 2 spines, 4 hosts */
 #define FIVE "2;2,3;1,2;1,1"		/* 3 leaves, 2 spines */
+#define SIX "2;2,3;1,3;1,1"		/* 3 leaves, 3 spines */
 #define EIGHT "2;2,4;1,4;1,1"		/* 4 leaves, 4 spines */
 
 static const struct scenario scenario[] = {
-	{ "fault", "dmodc", FOUR, "-0", 1, false },
-	{ "fault-ddlr", "ddlr", FOUR, "-0", 1, false },
-	{ "return", "dmodc", FOUR, "-0+0", 0, false },
-	{ "two", "dmodc", FIVE, "-0-11", 0, false },
-	{ "flap", "dmodc", FOUR, "=0", 0, false },
-	{ "sweep", "dmodc", FOUR, "S-0", 0, false },
-	{ "reroute", "dmodc", FOUR, "R-0", 0, false },
-	{ "reroute2", "dmodc", FOUR, "-0R", 0, false },
-	{ "handover", "dmodc", FOUR, "-0H", 0, false },
-	{ "restart", "dmodc", FOUR, "-0X", 0, false },
-	{ "crash", "dmodc", FOUR, "-0C", 0, false },
-	{ "power", "dmodc", FOUR, "-0P", 0, false },
-	{ "alone", "dmodc", FIVE, "-0-11", 0, true },
-	{ "alone-sweep", "dmodc", FOUR, "S-0", 0, true },
-	{ "alone-reroute", "dmodc", FOUR, "R-0", 0, true },
-	{ "alone-reroute2", "dmodc", FOUR, "-0R", 0, true },
-	{ "alone-first", "dmodc", FOUR, "X-0", 0, true },
-	{ "late", "dmodc", FIVE, "-0-11", 2, true },
-	{ "stall", "dmodc", FIVE, "-0R", 1, true },
-	{ "sweep-flap", "dmodc", FOUR, "S=0", 3, false },
-	{ "eight", "dmodc", EIGHT, "-0", 0, false },
-	{ "engines", "dmodc,sftree", FOUR, "-0", 1, false },
-	{ "engines-reroute", "ddlr,dmodc", FOUR, "R-0", 1, false },
-	{ "engines-restart", "dmodc,ddlr", FOUR, "-0X", 1, false },
-	{ "three", "dmodc", FIVE, "-0-11S", 0, false },
-	{ "three-reroute", "dmodc", FOUR, "-0R+0", 0, false },
-	{ "three-restart", "dmodc", FOUR, "-0+0X", 0, false },
+	{ "fault", "dmodc", FOUR, "-0", 1, false, NULL },
+	{ "fault-ddlr", "ddlr", FOUR, "-0", 1, false, NULL },
+	{ "return", "dmodc", FOUR, "-0+0", 0, false, NULL },
+	{ "two", "dmodc", FIVE, "-0-11", 0, false, NULL },
+	{ "flap", "dmodc", FOUR, "=0", 0, false, NULL },
+	{ "sweep", "dmodc", FOUR, "S-0", 0, false, NULL },
+	{ "reroute", "dmodc", FOUR, "R-0", 0, false, NULL },
+	{ "reroute2", "dmodc", FOUR, "-0R", 0, false, NULL },
+	{ "handover", "dmodc", FOUR, "-0H", 0, false, NULL },
+	{ "restart", "dmodc", FOUR, "-0X", 0, false, NULL },
+	{ "crash", "dmodc", FOUR, "-0C", 0, false, NULL },
+	{ "power", "dmodc", FOUR, "-0P", 0, false, NULL },
+	{ "alone", "dmodc", FIVE, "-0-11", 0, true, NULL },
+	{ "alone-sweep", "dmodc", FOUR, "S-0", 0, true, NULL },
+	{ "alone-reroute", "dmodc", FOUR, "R-0", 0, true, NULL },
+	{ "alone-reroute2", "dmodc", FOUR, "-0R", 0, true, NULL },
+	{ "alone-first", "dmodc", FOUR, "X-0", 0, true, NULL },
+	{ "late", "dmodc", FIVE, "-0-11", 2, true, NULL },
+	{ "stall", "dmodc", FIVE, "-0R", 1, true, NULL },
+	{ "sweep-flap", "dmodc", FOUR, "S=0", 3, false, NULL },
+	{ "eight", "dmodc", EIGHT, "-0", 0, false, NULL },
+	{ "engines", "dmodc,sftree", FOUR, "-0", 1, false, NULL },
+	{ "engines-reroute", "ddlr,dmodc", FOUR, "R-0", 1, false, NULL },
+	{ "engines-restart", "dmodc,ddlr", FOUR, "-0X", 1, false, NULL },
+	{ "three", "dmodc", FIVE, "-0-11S", 0, false, NULL },
+	{ "three-reroute", "dmodc", FOUR, "-0R+0", 0, false, NULL },
+	{ "three-restart", "dmodc", FOUR, "-0+0X", 0, false, NULL },
+	/* a reroute, for which no engine gets memory, begins before a write */
+	{ "refused", "dmodc", FOUR, "-0+0R", 1, false, "112:1,113:1,114:1" },
+	/* A Set is late, and its second try takes another route.  The next Set of the block is lost twice on
+	 * the first route, and takes the other one, too.  Then the late Set arrives. */
+	{ "older", "ddlr", SIX, "-20", 6, true, "19:1,20:2,24:6,30:4,33:2" },
 };
 
 static const char usage[] =
@@ -60,6 +66,7 @@ static const char usage[] =
 	"  random  random orders of random events (the first seed is FTR_SEED)\n"
 	"  play    one run, as a failed run has printed it.  SCENARIO is a name, or\n"
 	"          ENGINE/PGFT/SCRIPT/RARE, with /a if OpenSM does not sweep after a trap\n"
+	"The usual choices of refused and older are those of a given list.\n"
 	"Without arguments: all scenarios with one unusual choice, alone-first with two, 100 random runs\n"
 	"each of stall and sweep-flap, 400 of other events, and two with seeds that once failed.\n";
 

@@ -35,6 +35,9 @@ struct scenario {
 	unsigned int rare;
 	/* OpenSM does not sweep after a trap (sweep_on_trap FALSE): the fast path repairs alone. */
 	bool alone;
+	/* If not NULL: the usual choices (explore.c).  So ALL tries all runs that differ from this one in
+	 * few choices. */
+	const char *list;
 };
 
 /* ---- explore.c -------------------------------------------------------------- */
