@@ -318,6 +318,50 @@ START_TEST(waits_end)
 }
 END_TEST
 
+/* A leaf whose links are not Active answers no Get and no Set of its table (1).  The others get their tables
+ * nevertheless, in the order of the planner, as without this leaf (0). */
+static void lose_table(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	fate->lose_request = p->to == *(const ftr_sw *)ctx && (p->plugin || p->set);
+}
+
+START_TEST(silent_leaf_without_links)
+{
+	char text[512];
+	struct fake *h;
+	ftr_sw z;
+
+	snprintf(text, sizeof(text), "%sz: a b h1\n", odds[2].text);
+	h = fake_new(&(struct fake_opts){
+		.fabric = draw(text), .not_up = true, .options = "transition_limit_ms 20000\n",
+	});
+	z = draw_sw(h->fab, "z");
+	fake_check_sweep(h);
+	fake_switch(h, z, false);
+	fake_check_sweep(h);
+	hold_shortest(h, 5);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		if (s != z)
+			memcpy(h->osw[s]->lft, h->sw[s].lft, h->fab->max_lid + 1u);
+	memset(h->sw[z].lft, FTR_PORT_NONE, h->fab->max_lid + 1u);
+	fake_switch(h, z, _i);
+	fake_set_fate(h, lose_table, &z);
+	(void)!fake_sweep(h);
+	fake_settle(h);
+	ck_assert_int_eq(h->osw[z] != NULL, _i);
+	ck_assert_msg(fake_logged(h, "entries in 19 blocks; steps=3 rounds=3 ") == 1, "%s", h->log);
+	ck_assert_msg(!fake_logged(h, "not acknowledged") && !fake_logged(h, "IBF121"), "%s", h->log);
+	fake_release(h);
+	fake_switch(h, z, true);
+	for (int i = 0; i < 3; i++) {
+		(void)!fake_sweep(h);
+		fake_settle(h);
+	}
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 /* The process that plans the changes fails.  The entries are written in the order in which no packet
  * is lost, and the reason is reported. */
 START_TEST(planner_fails)
@@ -775,6 +819,7 @@ int main(void)
 		return 77;
 	tcase_add_test(t, every_state_is_sound);
 	tcase_add_loop_test(t, waits_end, 0, 4);
+	tcase_add_loop_test(t, silent_leaf_without_links, 0, 2);
 	tcase_add_loop_test(t, not_trees, 0, 2 * (int)(sizeof(odds) / sizeof(odds[0])));
 	tcase_add_test(t, planner_fails);
 	tcase_add_test(t, plan_changed);

@@ -252,7 +252,7 @@ enum ftr_status ibf_sets_new(struct ibf_blocks *b, struct ftr_err *err)
 
 void ibf_sets_silent(struct ibf_blocks *b, ftr_sw s)
 {
-	b->n_silent += !b->silent[s];
+	b->n_silent += !b->silent[s] && ibf_has_link(b->f, s);
 	b->silent[s] = 1;
 }
 
@@ -334,7 +334,7 @@ void ibf_sets_send(struct ibf_blocks *b)
 			*mark |= IBF_BLOCK_UNSURE;
 			keep_tried(b, j);
 			ibf_sets_silent(b, j->sw);
-			b->failed++;
+			b->failed += linked;
 			continue;
 		}
 		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)

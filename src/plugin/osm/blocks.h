@@ -44,8 +44,8 @@ struct ibf_blocks {
 				 * not */
 	uint8_t *changed;	/* [LIDs] 1: entries of switches with links may have changed */
 	uint64_t entries, sets;	/* numbers of changed entries, and of Sets carried out */
-	uint32_t failed;	/* number of other Sets */
-	uint32_t n_silent;	/* number of silent switches */
+	uint32_t failed;	/* number of other Sets to switches with links */
+	uint32_t n_silent;	/* number of silent switches with links */
 	/* used by blocks.c only */
 	struct rr_smp *job;	/* [n_jobs] the Sets that were not sent yet */
 	uint32_t n_jobs;
