@@ -231,7 +231,7 @@ bool ibf_blocks_leave(const struct ibf_blocks *b, const struct ftr_tables *to, b
 			if (!(mark & IBF_BLOCK_UNKNOWN) &&
 			    !(sound && b->silent[s] && may_get(b, to, s, (ftr_lid)lid)))
 				sw->new_lft[lid] = ftr_tables_row(t, s)[lid];
-			if (b->silent[s] && mark & IBF_BLOCK_UNSURE)
+			if (mark == IBF_BLOCK_UNUSED || (b->silent[s] && mark & IBF_BLOCK_UNSURE))
 				sw->lft[lid] = IBF_LFT_UNKNOWN;
 		}
 		remain |= memcmp(sw->new_lft, ftr_tables_row(to, s), n);

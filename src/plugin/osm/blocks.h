@@ -91,7 +91,8 @@ void ibf_sets_send(struct ibf_blocks *b);
 void ibf_blocks_copy(const struct ibf_blocks *b, const struct ftr_tables *to);
 /* Store the new blocks in lft that are WRITTEN, unless a sweep should write them again. */
 void ibf_blocks_settle(const struct ibf_blocks *b, const struct ftr_tables *to);
-/* Let OpenSM write the entries that the switches hold, and repeat the Sets of blocks that are TRIED.
+/* Let OpenSM write the entries that the switches hold, repeat the Sets of blocks that are TRIED, and clear
+ * UNUSED blocks that were not written, as it raises LinearFDBTop.
  * UNKNOWN blocks, and switches without an Active link, get their new entries: no packet can reach such a
  * switch, and OpenSM will activate its links.  If `sound`, silent switches get those whose new paths have
  * no other unwritten entry.  Returns true if new entries remain. */
