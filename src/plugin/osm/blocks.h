@@ -98,7 +98,7 @@ void ibf_blocks_settle(const struct ibf_blocks *b, const struct ftr_tables *to);
  * no other unwritten entry.  Returns true if new entries remain. */
 bool ibf_blocks_leave(const struct ibf_blocks *b, const struct ftr_tables *to, bool sound);
 
-/* True if `to`, which has no forwarding loop, has another entry on the present path from s. */
+/* True if `to` has another entry on the present path from s, which may be a loop. */
 bool ibf_path_changes(const struct ibf_blocks *b, const struct ftr_tables *to, ftr_sw s, ftr_lid lid);
 /* True if the fabric has a link between s and another switch.  If not, no packet passes s. */
 bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s);
