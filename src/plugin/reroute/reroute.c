@@ -664,7 +664,7 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n)
 
 /* Change the state of those of the n links that could not be taken into use.  If sweep_over is
  * true, the new state is LEFT (to OpenSM): routings use the links if OpenSM finds them.  Otherwise
- * it is RETURNING: the links are probed again at the end of the sweep. */
+ * it is RETURNING: the links are probed again at the end of the next sweep. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c, uint32_t n, bool sweep_over)
 {
 	bool any = false;
@@ -673,11 +673,11 @@ static void leave_to_sweep(struct rr *f, const struct rr_link *c, uint32_t n, bo
 		if (ftr_incr_alive(f->view->incr, c[i].sw, c[i].port))
 			continue;
 		rr_note(f, sweep_over ? RR_NOTE_LEFT : RR_NOTE_RETURN, &c[i]);
-		any = sweep_over;
+		any = true;
 	}
-	if (any && rr_has_older(f, true))
+	if (any && rr_has_older(f, true) && !rr_is_overtaken(f))
 		rr_sweep_now(f);	/* hosts may have no other path */
-	else if (any)
+	else if (any && sweep_over)
 		rr_want_sweep(f);
 }
 
