@@ -196,7 +196,7 @@ void ibf_blocks_settle(const struct ibf_blocks *b, const struct ftr_tables *to)
 
 bool ibf_path_changes(const struct ibf_blocks *b, const struct ftr_tables *to, ftr_sw s, ftr_lid lid)
 {
-	while (s != FTR_SW_NONE) {	/* a loop has an entry that is not in `to` */
+	for (uint32_t hops = 0; s != FTR_SW_NONE && hops < b->f->n_sw; hops++) {
 		ftr_port p = ftr_tables_get(b->now, s, lid);
 
 		if (p != ftr_tables_get(to, s, lid))
