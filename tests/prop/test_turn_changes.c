@@ -298,17 +298,23 @@ START_TEST(old_and_new_tables_of_trees)
 }
 END_TEST
 
+static void mix_irregular(uint64_t seed, bool links)
+{
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, seed);
+	mix_one(irregular_small(&r), &r, links, FTR_PATHS_ALL);
+}
+
 /* The same on irregular fabrics.  Credit loops are possible there (docs/design.md, invariant 3),
- * and are only counted. */
+ * and are only counted.  With seed 83, the turns of an earlier routing exclude turns that are needed when
+ * switches return. */
 START_TEST(old_and_new_tables)
 {
 	memset(&sum, 0, sizeof(sum));
-	for (uint32_t i = 0; i < trees_runs(200); i++) {
-		struct ftr_rng r;
-
-		ftr_rng_seed(&r, trees_first_seed() + i);
-		mix_one(irregular_small(&r), &r, _i, FTR_PATHS_ALL);
-	}
+	mix_irregular(83, _i);
+	for (uint32_t i = 0; i < trees_runs(200); i++)
+		mix_irregular(trees_first_seed() + i, _i);
 	show("irregular", _i);
 	runs_show(sum.with_turns > 0 && sum.lost_loops > 0 && sum.returned_loops > 0);
 }
