@@ -40,6 +40,7 @@
 #include "cli/whatif.h"
 
 #define REPEAT_MAX 10000
+#define BATCH 50		/* number of fault sets between two looks at --until */
 #define HEAP ((size_t)1000 << 20)	/* less than M_MMAP_THRESHOLD in keep_memory() */
 #define HUGE_RUNS 32		/* from this number of runs on, huge pages save more time than they cost */
 
@@ -67,8 +68,10 @@ static const struct cli_opt options[] = {
 	OPT(FLAG, "local", local, NULL, "also show the tables after ddlr's local repair"),
 	OPT(FLAG, "guarantee", guarantee, NULL,
 	    "show the number of faults that are always repaired locally"),
-	OPT(STRING, "survival", survival, "LIST",
+	OPT(STRING, "survival", survival.list, "LIST",
 	    "show how many sets of N random link faults are survived, for each N of LIST"),
+	OPT(STRING, "until", survival.until, "P%",
+	    "with --survival: no more sets when each share is known within +-P%"),
 	CLI_OPTS_LIVE,
 	CLI_OPT_LIST,
 	CLI_OPT_VLS,
@@ -411,16 +414,15 @@ static void some_runs(void *ctx, unsigned int worker, uint32_t begin, uint32_t e
 	struct cli_whatif *j = ctx;
 
 	for (uint32_t i = begin; i < end; i++) {
-		one_run(j, i, &j->tables[worker]);
+		one_run(j, j->survival.first + i, &j->tables[worker]);
 		pthread_mutex_lock(&j->lock);
 		cli_progress_step(++j->done, j->repeat);
 		pthread_mutex_unlock(&j->lock);
 	}
 }
 
-static void all_runs(struct cli_whatif *j)
+static void begin_runs(struct cli_whatif *j)
 {
-
 	if (j->repeat > 1 && !j->faults.links && !j->faults.switches)
 		cli_die("whatif: --repeat %u without random faults: all runs would be the same",
 			j->repeat);
@@ -428,24 +430,46 @@ static void all_runs(struct cli_whatif *j)
 	cli_progress_step(0, j->repeat);
 	if (!j->tables)
 		j->tables = cli_calloc(ftr_team_size(j->in.team), sizeof(*j->tables), "tables");
-	if (j->repeat < 2 * ftr_team_size(j->in.team)) {
-		some_runs(j, 0, 0, j->repeat);
-	} else {
-		j->inner = NULL;
-		ftr_team_run(j->in.team, j->repeat, 1, some_runs, j);
-	}
-	cli_progress_end();
 }
 
-/* Counts what survives in the runs of the columns "local" and "after".  row: all 0. */
-static void count_survived(const struct cli_whatif *j, unsigned int row[CLI_N_SURVIVAL])
+static void make_runs(struct cli_whatif *j, unsigned int n)
 {
-	row[CLI_FAILED_LINKS] = j->faults.links;
-	for (unsigned int i = 0; i < j->repeat; i++) {
+	if (j->repeat < 2 * ftr_team_size(j->in.team)) {
+		some_runs(j, 0, 0, n);
+	} else {
+		j->inner = NULL;
+		ftr_team_run(j->in.team, n, 1, some_runs, j);
+	}
+}
+
+/* Makes n runs, and counts what survives in the columns "local" and "after". */
+static void count_survived(struct cli_whatif *j, unsigned int n, unsigned int row[CLI_N_SURVIVAL])
+{
+	unsigned int end = row[CLI_SETS] + n;
+
+	j->survival.first = row[CLI_SETS];
+	make_runs(j, n);
+	for (unsigned int i = row[CLI_SETS]; i < end; i++) {
 		row[CLI_BY_CABLING] += j->col[2].run[i].v[CLI_M_CUT] <= 0;
 		row[CLI_BY_REPAIR] += j->col[1].run[i].v[CLI_M_LOST] <= 0;
 		row[CLI_BY_TABLES] += j->col[2].run[i].v[CLI_M_LOST] <= 0;
 	}
+	row[CLI_SETS] = end;
+}
+
+/* The share in --until; without this option, a negative number, which no share reaches. */
+static double read_until(const struct cli_whatif *j)
+{
+	const char *s = j->survival.until;
+	char *end;
+	double p;
+
+	if (!s)
+		return -1;
+	p = strtod(s, &end);
+	if (s[strspn(s, "0123456789.%")] || strcmp(end, "%") || !(p > 0 && p < 50))
+		cli_die("whatif: --until expects a percentage between 0%% and 50%%, as 1%%; not '%s'", s);
+	return p / 100;
 }
 
 /* Makes the runs for each number of links in --survival.  The last of the faults is a placeholder
@@ -453,11 +477,12 @@ static void count_survived(const struct cli_whatif *j, unsigned int row[CLI_N_SU
 static int report_survival(struct cli_whatif *j)
 {
 	unsigned int row[CLI_LIST_MAX][CLI_N_SURVIVAL] = { 0 };
-	char words[400], spec[420], *left = words, *m;
-	unsigned int n = 0;
+	char words[400], spec[420], *rest = words, *m;
+	double until = read_until(j);
+	unsigned int n = 0, batch = until < 0 ? j->repeat : BATCH, left;
 
-	snprintf(words, sizeof(words), "%s", j->survival);
-	while ((m = strsep(&left, ","))) {
+	snprintf(words, sizeof(words), "%s", j->survival.list);
+	while ((m = strsep(&rest, ","))) {
 		if (n == CLI_LIST_MAX || !m[0] || m[strspn(m, "0123456789%")])
 			cli_die("whatif: --survival expects up to %u numbers of links, as 18 or 5%%, separated by commas; not '%s'",
 				CLI_LIST_MAX, m);
@@ -466,8 +491,14 @@ static int report_survival(struct cli_whatif *j)
 		cli_faults_free(&j->faults);
 		j->faults = cli_faults_parse(j->f, "survival", &j->fail);
 		j->done = 0;
-		all_runs(j);
-		count_survived(j, row[n++]);
+		begin_runs(j);
+		row[n][CLI_FAILED_LINKS] = j->faults.links;
+		do {
+			left = j->repeat - row[n][CLI_SETS];
+			count_survived(j, left < batch ? left : batch, row[n]);
+		} while (row[n][CLI_SETS] < j->repeat && !cli_survival_known(row[n], until));
+		cli_progress_end();
+		n++;
 	}
 	j->fail.n--;
 	return cli_whatif_survival(j, row, n);
@@ -512,13 +543,15 @@ static int run_whatif(int argc, char **argv)
 		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
 	if (j.guarantee && (j.compare.n || n + j.in.live > 1 || j.repeat > 1 || j.local))
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
-	if (j.drain.n && (j.local || j.guarantee || j.survival))
+	if (j.drain.n && (j.local || j.guarantee || j.survival.list))
 		cli_die("whatif: --drain cannot be combined with --local, --guarantee or --survival");
-	if (j.details && (!j.in.json || j.repeat > 1 || j.guarantee || j.survival))
+	if (j.details && (!j.in.json || j.repeat > 1 || j.guarantee || j.survival.list))
 		cli_die("whatif: --details needs --json, and cannot be combined with --repeat, --guarantee or --survival");
+	if (j.survival.until && !j.survival.list)
+		cli_die("whatif: --until needs --survival LIST");
 	if (j.local && !j.fail.n)
 		cli_die("whatif: --local needs --fail SPEC");
-	if (j.survival) {
+	if (j.survival.list) {
 		if (j.compare.n || n + j.in.live > 1 || j.guarantee || j.fail.n == CLI_LIST_MAX)
 			cli_die("whatif: --survival cannot be combined with --compare, --guarantee or %u --fail",
 				CLI_LIST_MAX);
@@ -527,7 +560,7 @@ static int run_whatif(int argc, char **argv)
 		j.metrics = "none";
 	}
 	/* the tables in use come first */
-	if (j.in.live && !j.guarantee && !j.survival) {
+	if (j.in.live && !j.guarantee && !j.survival.list) {
 		memmove(&j.compare.v[1], &j.compare.v[0], j.compare.n * sizeof(j.compare.v[0]));
 		j.compare.v[0] = "in use";
 		j.compare.n++;
@@ -543,10 +576,12 @@ static int run_whatif(int argc, char **argv)
 	set_up(&j);
 	if (j.guarantee) {
 		status = report_guarantee(&j);
-	} else if (j.survival) {
+	} else if (j.survival.list) {
 		status = report_survival(&j);
 	} else {
-		all_runs(&j);
+		begin_runs(&j);
+		make_runs(&j, j.repeat);
+		cli_progress_end();
 		status = report_whatif(&j);
 	}
 	ftr_route_base_free(j.base);

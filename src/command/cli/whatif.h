@@ -123,7 +123,11 @@ void cli_drain_word(struct ftr_drains *d, const struct ftr_fabric *f, const char
 struct cli_whatif {
 	struct cli_in in;
 	struct cli_list fail, drain, compare;
-	const char *metrics, *survival, *details;
+	const char *metrics, *details;
+	struct {
+		const char *list, *until;
+		unsigned int first;	/* run of the present batch */
+	} survival;
 	uint64_t seed;
 	unsigned int repeat, vls;
 	bool list, local, guarantee;
@@ -156,11 +160,15 @@ void cli_measure_json(struct json_object *o, const struct cli_measure *m);
 int cli_whatif_table(const struct cli_whatif *v, int status);
 int cli_whatif_json(const struct cli_whatif *v, int status);
 
-/* The columns of a row of --survival: a number of random link faults, and the number of fault sets
- * after which every two host ports have a physical path (CLI_BY_CABLING), a path in the tables after
- * a local repair (CLI_BY_REPAIR), or in the engine's new tables (CLI_BY_TABLES). */
-enum { CLI_FAILED_LINKS, CLI_BY_CABLING, CLI_BY_REPAIR, CLI_BY_TABLES, CLI_N_SURVIVAL };
-/* Prints n rows, of v->repeat fault sets each. */
+/* The columns of a row of --survival: a number of random link faults, the number of fault sets, and
+ * of those after which every two host ports have a physical path (CLI_BY_CABLING), a path in the
+ * tables after a local repair (CLI_BY_REPAIR), or in the engine's new tables (CLI_BY_TABLES). */
+enum {
+	CLI_FAILED_LINKS, CLI_SETS, CLI_BY_CABLING, CLI_BY_REPAIR, CLI_BY_TABLES, CLI_N_SURVIVAL
+};
+/* Returns true if the 95 % confidence interval of each share is at most 2 * until wide. */
+bool cli_survival_known(const unsigned int row[CLI_N_SURVIVAL], double until);
+/* Prints n rows. */
 int cli_whatif_survival(const struct cli_whatif *v, unsigned int row[][CLI_N_SURVIVAL],
 			unsigned int n);
 

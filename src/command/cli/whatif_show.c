@@ -151,7 +151,7 @@ static void put_head(const struct cli_whatif *v)
 	if (v->repeat > 1)
 		printf("runs    %u, with seeds from %llu on%s\n", v->repeat,
 		       (unsigned long long)v->seed,
-		       v->survival ? "" : "; values are minimum/median/maximum");
+		       v->survival.list ? "" : "; values are minimum/median/maximum");
 	putchar('\n');
 }
 
@@ -300,10 +300,21 @@ static void wilson(double x, double n, double ends[2])
 	ends[1] = fmin(1, (middle + half) / (1 + zz));
 }
 
+bool cli_survival_known(const unsigned int row[CLI_N_SURVIVAL], double until)
+{
+	double ends[2], width = 0;
+
+	for (int k = CLI_BY_CABLING; k < CLI_N_SURVIVAL; k++) {
+		wilson(row[k], row[CLI_SETS], ends);
+		width = fmax(width, ends[1] - ends[0]);
+	}
+	return width <= 2 * until;
+}
+
 static int survival_json(const struct cli_whatif *v, unsigned int row[][CLI_N_SURVIVAL],
 			 unsigned int n)
 {
-	static const char *const key[] = { "failed_links", "cabling", "local", "after" };
+	static const char *const key[] = { "failed_links", "sets", "cabling", "local", "after" };
 	struct json_object *o = cli_json_new("whatif"), *list, *e, *x;
 	double ends[2];
 
@@ -317,9 +328,10 @@ static int survival_json(const struct cli_whatif *v, unsigned int row[][CLI_N_SU
 	list = cli_json_array(o, "survival");
 	for (unsigned int i = 0; i < n; i++) {
 		e = cli_json_element(list);
-		cli_json_num(e, key[CLI_FAILED_LINKS], row[i][CLI_FAILED_LINKS]);
+		for (int k = 0; k < CLI_BY_CABLING; k++)
+			cli_json_num(e, key[k], row[i][k]);
 		for (int k = CLI_BY_CABLING; k < CLI_N_SURVIVAL; k++) {
-			wilson(row[i][k], v->repeat, ends);
+			wilson(row[i][k], row[i][CLI_SETS], ends);
 			x = cli_json_object(e, key[k]);
 			cli_json_num(x, "survived", row[i][k]);
 			cli_json_real(x, "share_low", ends[0]);
@@ -339,13 +351,14 @@ int cli_whatif_survival(const struct cli_whatif *v, unsigned int row[][CLI_N_SUR
 		return survival_json(v, row, n);
 	put_head(v);
 	printf("percentage of the fault sets that are survived (95 %% confidence interval)\n"
-	       "%12s  %24s  %24s  %24s\n", "failed links", "cabling", "local repair", "after");
+	       "%12s  %6s  %24s  %24s  %24s\n", "failed links", "sets", "cabling", "local repair",
+	       "after");
 	for (unsigned int i = 0; i < n; i++) {
-		printf("%12u", row[i][CLI_FAILED_LINKS]);
+		printf("%12u  %6u", row[i][CLI_FAILED_LINKS], row[i][CLI_SETS]);
 		for (int k = CLI_BY_CABLING; k < CLI_N_SURVIVAL; k++) {
-			wilson(row[i][k], v->repeat, ends);
+			wilson(row[i][k], row[i][CLI_SETS], ends);
 			snprintf(buf, sizeof(buf), "%.2f (%.2f to %.2f)",
-				 100.0 * row[i][k] / v->repeat, 100 * ends[0], 100 * ends[1]);
+				 100.0 * row[i][k] / row[i][CLI_SETS], 100 * ends[0], 100 * ends[1]);
 			printf("  %24s", buf);
 		}
 		putchar('\n');
