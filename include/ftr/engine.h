@@ -71,7 +71,8 @@ struct ftr_route_opts {
 	uint32_t n_sm;
 	enum ftr_paths paths;
 	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing, which are allowed again, in this
-	 * order.  A turn is left out if it would close a cycle with turns allowed before it. */
+	 * order.  A turn is left out if it would close a cycle with turns allowed before it.  If
+	 * some pairs have no path then, none of these turns is allowed again. */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
 	bool keep_turns;	/* true: return the extra turns in stats.turn */

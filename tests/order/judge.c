@@ -93,9 +93,7 @@ static bool is_known(const struct rr_view *v, uint64_t guid, ftr_port p)
 {
 	ftr_sw s = ftr_fabric_find_sw(v->gen.fabric, guid);
 
-	return s != FTR_SW_NONE && p <= v->gen.fabric->sw[s].n_ports &&
-		ftr_fabric_port(v->gen.fabric, s, p)->peer_kind == FTR_PEER_SW &&
-		ftr_incr_alive(v->incr, s, p);
+	return s != FTR_SW_NONE && ftr_incr_alive(v->incr, s, p);
 }
 
 /* The switches that are connected to the manager's switch over links that carry data.  v: and that the fast

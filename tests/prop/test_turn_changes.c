@@ -52,7 +52,7 @@ struct mix {
 };
 
 static struct {
-	uint32_t routings, with_turns, lost, returned, lost_loops, returned_loops;
+	uint32_t routings, with_turns, lost, returned, lost_loops, returned_loops, reordered;
 } sum;
 
 static bool is_up(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
@@ -67,6 +67,21 @@ static void unroute(struct routed *r)
 	ftr_fabric_free(r->f);
 	free(r->stats.turn);
 	memset(r, 0, sizeof(*r));
+}
+
+/* Without the turns of an earlier routing, dmodc must not connect all pairs either. */
+static void must_reorder(const struct ftr_shape *sh, struct ftr_route_opts o)
+{
+	struct ftr_route_stats stats = { 0 };
+	struct ftr_tables *t;
+
+	o.keep_turns = false;
+	o.n_turns = 0;
+	must(ftr_tables_new(sh->f, false, &t, &err));
+	must(ftr_engine_find("dmodc")->route(sh, &o, NULL, t, &stats, &err));
+	ck_assert(stats.reordered);
+	sum.reordered++;
+	ftr_tables_free(t);
 }
 
 /* Route the fabric with its present links and the turns of turn[].  A missing switch has no links;
@@ -86,6 +101,8 @@ static void route(struct mix *m, const struct ftr_turn *turn, uint32_t n)
 	must(ftr_shape_new(r.f, m->sh ? &so : NULL, NULL, &r.sh, &err));
 	must(ftr_tables_new(r.f, false, &r.t, &err));
 	must(ftr_engine_find("dmodc")->route(r.sh, &o, NULL, r.t, &r.stats, &err));
+	if (n && r.stats.reordered)
+		must_reorder(r.sh, o);
 	unroute(&m->now);
 	m->now = r;
 }
@@ -256,8 +273,8 @@ static void mix_one(struct ftr_fabric *f, struct ftr_rng *r, bool links, enum ft
 
 static void show(const char *fabrics, bool links)
 {
-	printf("%s, %s: %u routings, %u with extra turns; old and new tables together have a credit loop after %u of %u failures and %u of %u returns\n",
-	       fabrics, links ? "links" : "switches", sum.routings, sum.with_turns,
+	printf("%s, %s: %u routings, %u with extra turns; %u with an inverted order, also without earlier turns; old and new tables together have a credit loop after %u of %u failures and %u of %u returns\n",
+	       fabrics, links ? "links" : "switches", sum.routings, sum.with_turns, sum.reordered,
 	       sum.lost_loops, sum.lost, sum.returned_loops, sum.returned);
 }
 

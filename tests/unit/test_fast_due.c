@@ -535,6 +535,58 @@ START_TEST(test_return_gives_up)
 }
 END_TEST
 
+struct near_end {
+	struct fake *h;
+	ftr_sw sw;
+	ftr_port port;
+	bool asked;
+};
+
+/* The link fails again when its near end has answered: then no answer of the far end says Active. */
+static void fail_between_ends(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	struct near_end *x = ctx;
+	const struct ftr_swport *port = ftr_fabric_port(x->h->fab, x->sw, x->port);
+
+	(void)fate;
+	if (!p->plugin || p->set)
+		return;
+	x->asked |= p->to == x->sw && p->mod == x->port;
+	if (!x->asked || p->to != port->peer || p->mod != port->peer_port)
+		return;
+	x->h->link[x->h->fab->sw[x->sw].first_port + x->port] = IB_LINK_DOWN;
+	x->h->link[x->h->fab->sw[port->peer].first_port + port->peer_port] = IB_LINK_DOWN;
+}
+
+START_TEST(test_far_end_not_active)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.engine = "dmodc", .options = NO_SWEEPS
+	});
+	ftr_sw s = fake_leaf(h, 2);
+	ftr_port p = fake_uplink(h, s, 0);
+	const struct ftr_swport *port = ftr_fabric_port(h->fab, s, p);
+	struct near_end x = { .h = h, .sw = s, .port = p };
+
+	if (_i)
+		x = (struct near_end){ .h = h, .sw = port->peer, .port = port->peer_port };
+	fake_link(h, s, p, false);
+	fake_settle(h);
+	fake_link(h, s, p, true);
+	fake_settle(h);
+	fake_set_fate(h, fail_between_ends, &x);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_set_fate(h, NULL, NULL);
+	fake_check_healed(h);
+	for (int i = 0; i < 2; i++)
+		ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_due");
@@ -552,6 +604,7 @@ int main(void)
 	tcase_add_test(t, test_view_dropped_in_transition);
 	tcase_add_test(t, test_reroute_in_transition);
 	tcase_add_test(t, test_return_gives_up);
+	tcase_add_loop_test(t, test_far_end_not_active, 0, 2);
 	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_traps_of_failed_routing);
 	suite_add_tcase(s, t);

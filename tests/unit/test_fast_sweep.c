@@ -146,6 +146,34 @@ START_TEST(test_early_return)
 }
 END_TEST
 
+/* A link returns after a routing without it.  Then all other links of its leaf fail, before another routing.
+ * The fast path must send its packets over this link.  Case 1: the leaf is that of OpenSM's host, so all
+ * packets need the link. */
+START_TEST(test_only_a_returned_link)
+{
+	struct fake *h = fake_new(NULL);
+	ftr_sw s = _i ? h->fab->ep[h->sm].sw : fake_leaf(h, 2);
+	ftr_port p = fake_uplink(h, s, 0);
+
+	fake_link(h, s, p, false);
+	fake_settle(h);
+	fake_check_quiet_sweep(h);
+	fake_link_quietly(h, s, p, true);
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	for (unsigned int q = 1; q <= h->fab->sw[s].n_ports; q++)
+		if (q != p && ftr_fabric_next(h->fab, s, q) != FTR_SW_NONE) {
+			fake_link(h, s, (ftr_port)q, false);
+			fake_settle(h);
+		}
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
+	ck_assert_uint_eq(fake_logged(h, "IBF110"), 0);
+	fake_free(h);
+}
+END_TEST
+
 /* A link is down for a moment only, and its ports are then in Init.  The tables must avoid the
  * link until a sweep has activated the ports. */
 START_TEST(test_short_failure)
@@ -455,6 +483,41 @@ START_TEST(test_flapping)
 }
 END_TEST
 
+/* The hold time of a link ends while packets follow older entries that no rank proves.  So the fast path does
+ * not use it, but requests a sweep, as no other one is due. */
+START_TEST(test_early_release)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.options = "fast_flap_limit 1\nfast_flap_hold_ms 30000\n"
+	});
+	uint8_t *before = all_tables(h);
+	ftr_sw s = fake_leaf(h, 2);
+	ftr_port p = fake_uplink(h, s, 0);
+	struct rr *rr = &h->fast->rr;
+
+	fake_link(h, s, p, false);
+	fake_settle(h);
+	fake_link(h, s, p, true);
+	for (int i = 0; i < 2; i++)
+		fake_check_sweep(h);
+	ck_assert(!tables_are(h, before));
+	fake_check_quiet_sweep(h);
+	pthread_mutex_lock(&rr->mutex);
+	rr->written.unranked = rr->state.links.link[0].last + rr->state.links.hold;
+	pthread_mutex_unlock(&rr->mutex);
+	fake_wait_released(h);
+	fake_settle(h);
+	ck_assert(!tables_are(h, before));
+	ck_assert(fake_wait_wanted(h));
+	for (int i = 0; i < 2; i++)
+		fake_check_sweep(h);
+	ck_assert(tables_are(h, before));
+	fake_check_healed(h);
+	free(before);
+	fake_free(h);
+}
+END_TEST
+
 /* Switches without new tables: sw[0], and sw[1], which takes those that OpenSM sends. */
 static void lose_tables(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 {
@@ -536,6 +599,7 @@ int main(void)
 	tcase_add_test(t, test_stale_discovery);
 	tcase_add_loop_test(t, test_recovery, 0, 2);
 	tcase_add_loop_test(t, test_early_return, 0, 2);
+	tcase_add_loop_test(t, test_only_a_returned_link, 0, 2);
 	tcase_add_test(t, test_short_failure);
 	tcase_add_loop_test(t, test_recovery_at, 0, 2 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_spine_back);
@@ -547,6 +611,7 @@ int main(void)
 	tcase_add_test(t, test_no_engine);
 	tcase_add_test(t, test_trap_storm);
 	tcase_add_test(t, test_flapping);
+	tcase_add_test(t, test_early_release);
 	tcase_add_test(t, test_entries_remain);
 	tcase_add_test(t, test_two_silent);
 	suite_add_tcase(s, t);

@@ -111,6 +111,43 @@ START_TEST(reset_switch)
 }
 END_TEST
 
+/* A switch falls silent before its blocks above LinearFDBTop are written, and their new entries need those of
+ * another switch.  OpenSM, which raises LinearFDBTop, must clear these blocks: they may have any entries. */
+START_TEST(silent_reset_switch)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .fabric = draw_lmc("s:\nt:\na: s t h2\nb: s t h2\n", 5) });
+	struct ibf_plugin *p = h->fast->p;
+	const struct ftr_fabric *f = p->routed->gen->fabric;
+	struct ibf_blocks b = { .n = 0 };
+	struct ftr_tables *to = NULL;
+	ftr_sw s = ftr_fabric_find_sw(f, h->fab->sw[fake_leaf(h, 0)].guid);
+	osm_switch_t *sw = h->osw[fake_leaf(h, 0)];
+	uint32_t end = f->max_lid + 1u;
+	struct ftr_err err;
+
+	fake_lock(h);
+	ck_assert(!ibf_blocks_new(p, f, &b, &err) && !ibf_sets_new(&b, &err));
+	ck_assert(!ftr_tables_new(f, true, &b.now, &err) && !ftr_tables_carry(f, p->routed->gen->tables, f, &to, &err));
+	memset(sw->lft + FTR_LFT_BLOCK, FTR_PORT_NONE, end - FTR_LFT_BLOCK);
+	sw->switch_info.lin_top = cl_hton16(1);
+	ibf_blocks_copy(&b, to);
+	ibf_sets_silent(&b, s);
+	ibf_blocks_leave(&b, to, false);
+	for (uint32_t lid = 0; lid < end; lid++) {
+		ck_assert_uint_eq(sw->lft[lid] == IBF_LFT_UNKNOWN, lid >= FTR_LFT_BLOCK);
+		ck_assert(lid < FTR_LFT_BLOCK || sw->new_lft[lid] == FTR_PORT_NONE);
+	}
+	memcpy(sw->new_lft, ftr_tables_row(to, s), end);
+	fake_unlock(h);
+	ftr_tables_free(b.now);
+	ftr_tables_free(to);
+	ibf_blocks_fini(&b);
+	fake_check_sweep(h);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("odd tables");
@@ -118,6 +155,7 @@ int main(void)
 
 	tcase_add_test(c, loop_of_no_port);
 	tcase_add_loop_test(c, reset_switch, 0, 3);
+	tcase_add_test(c, silent_reset_switch);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

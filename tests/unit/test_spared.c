@@ -116,6 +116,7 @@ static void change_some(uint64_t seed)
 		ck_assert(!ftr_incr_new(sh, NULL, view.sent, &o, &view.incr, &err));
 		rr_init(&rr);
 		view.gen.fabric = f;
+		view.fabric = *f;
 		view.gen.order = sh->tree.rank;
 		rr.view = &view;
 		for (int i = 0; i < 8; i++)
@@ -249,6 +250,7 @@ static void fail_some(uint64_t seed)
 		rr_init(&rr);
 		rr.written.unranked = rr.written.last = 1;
 		view.gen.fabric = f;
+		view.fabric = *f;
 		view.gen.order = sh->tree.rank;
 		rr.view = &view;
 		for (int i = 0; i < 6 && fail_links(&r, &rr, w, usable, seed); i++)
@@ -392,7 +394,7 @@ static bool write_repair(const struct proved *q, struct ftr_tables *sent, const 
 static void repair_proved(const struct proved *q, uint64_t seed)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
-	struct rr_view view = { .gen = { .fabric = q->f, .order = q->stats.order } };
+	struct rr_view view = { .gen = { .fabric = q->f, .order = q->stats.order }, .fabric = *q->f };
 	struct rr rr = { .ops = &ops, .view = &view };
 	uint8_t *usable = malloc(q->f->n_ports + 1u);
 	const struct ftr_incr_result *res;

@@ -18,6 +18,7 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 #include "unit/bad_helper.h"
+#include "unit/shortest.h"
 #include <ftr/check.h>
 
 static struct ftr_err err;
@@ -63,13 +64,6 @@ static struct ftr_fabric *damaged(uint64_t seed)
 	ck_assert_msg(!ftr_gen_damage(f, &d, &out, &err), "%s", err.msg);
 	ftr_fabric_free(f);
 	return out;
-}
-
-static void activate(struct fake *h)
-{
-	for (uint32_t x = 0; x < h->fab->n_ports; x++)
-		if (h->link[x] == IB_LINK_INIT)
-			h->link[x] = IB_LINK_ACTIVE;
 }
 
 static void hold(struct fake *h, const char *engine)
@@ -187,46 +181,6 @@ static struct ftr_fabric *odd_fabric(const struct odd *o)
 	return f;
 }
 
-/* The tables of an engine that knows only shortest paths: breadth-first search from the switch of
- * each LID, and the first port in a random order that leads nearer to it. */
-static void hold_shortest(struct fake *h, uint64_t seed)
-{
-	const struct ftr_fabric *f = h->fab;
-	uint32_t *dist = calloc(f->n_sw, sizeof(*dist));
-	struct ftr_rng r;
-
-	ck_assert_ptr_nonnull(dist);
-	activate(h);
-	ftr_rng_seed(&r, seed);
-	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
-		const struct ftr_lid_owner *o = &f->owner[lid];
-		ftr_sw last;
-
-		if (o->kind == FTR_OWNER_NONE)
-			continue;
-		last = o->kind == FTR_OWNER_SW ? o->idx : f->ep[o->idx].sw;
-		memset(dist, 0xff, f->n_sw * sizeof(*dist));
-		dist[last] = 0;
-		h->sw[last].lft[lid] = o->kind == FTR_OWNER_SW ? 0 : f->ep[o->idx].sw_port;
-		for (uint32_t d = 0; d < f->n_sw; d++)
-			for (ftr_sw s = 0; s < f->n_sw; s++) {
-				unsigned int turn = ftr_rng_below(&r, f->sw[s].n_ports);
-
-				for (unsigned int i = 0; i < f->sw[s].n_ports; i++) {
-					ftr_port p = (ftr_port)(1 + (i + turn) % f->sw[s].n_ports);
-					const struct ftr_swport *q = ftr_fabric_port(f, s, p);
-
-					if (dist[s] == UINT32_MAX && q->peer_kind == FTR_PEER_SW &&
-					    dist[q->peer] == d) {
-						dist[s] = d + 1;
-						h->sw[s].lft[lid] = p;
-					}
-				}
-			}
-	}
-	free(dist);
-}
-
 /* Takes over from up/down tables, and from shortest paths.  No state has a forwarding loop or a pair
  * that has lost its path.  If the tables at the start have no credit loop, no state has one, or the
  * plugin has reported that it was possible; if they have one, the plugin reports it.  With odd seeds,
@@ -313,6 +267,50 @@ START_TEST(waits_end)
 	ck_assert_msg(fake_logged(h, "packets in flight cannot be waited for within the time limit of 2000 ms") == (_i > 0),
 		      "%s", h->log);
 	ck_assert_msg(_i ? ibf_now_ms() - t0 < 2500 : ibf_now_ms() - t0 > 3000, "%s", h->log);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* A leaf whose links are not Active answers no Get and no Set of its table (1).  The others get their tables
+ * nevertheless, in the order of the planner, as without this leaf (0). */
+static void lose_table(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
+{
+	fate->lose_request = p->to == *(const ftr_sw *)ctx && (p->plugin || p->set);
+}
+
+START_TEST(silent_leaf_without_links)
+{
+	char text[512];
+	struct fake *h;
+	ftr_sw z;
+
+	snprintf(text, sizeof(text), "%sz: a b h1\n", odds[2].text);
+	h = fake_new(&(struct fake_opts){
+		.fabric = draw(text), .not_up = true, .options = "transition_limit_ms 20000\n",
+	});
+	z = draw_sw(h->fab, "z");
+	fake_check_sweep(h);
+	fake_switch(h, z, false);
+	fake_check_sweep(h);
+	hold_shortest(h, 5);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		if (s != z)
+			memcpy(h->osw[s]->lft, h->sw[s].lft, h->fab->max_lid + 1u);
+	memset(h->sw[z].lft, FTR_PORT_NONE, h->fab->max_lid + 1u);
+	fake_switch(h, z, _i);
+	fake_set_fate(h, lose_table, &z);
+	(void)!fake_sweep(h);
+	fake_settle(h);
+	ck_assert_int_eq(h->osw[z] != NULL, _i);
+	ck_assert_msg(fake_logged(h, "entries in 19 blocks; steps=3 rounds=3 ") == 1, "%s", h->log);
+	ck_assert_msg(!fake_logged(h, "not acknowledged") && !fake_logged(h, "IBF121"), "%s", h->log);
+	fake_release(h);
+	fake_switch(h, z, true);
+	for (int i = 0; i < 3; i++) {
+		(void)!fake_sweep(h);
+		fake_settle(h);
+	}
 	fake_check_healed(h);
 	fake_free(h);
 }
@@ -775,6 +773,7 @@ int main(void)
 		return 77;
 	tcase_add_test(t, every_state_is_sound);
 	tcase_add_loop_test(t, waits_end, 0, 4);
+	tcase_add_loop_test(t, silent_leaf_without_links, 0, 2);
 	tcase_add_loop_test(t, not_trees, 0, 2 * (int)(sizeof(odds) / sizeof(odds[0])));
 	tcase_add_test(t, planner_fails);
 	tcase_add_test(t, plan_changed);

@@ -44,8 +44,9 @@
  * from the start.  Switches without an up/down path may then get several next hops (spread.c).
  *
  * If some pairs still have no path, dmodc makes a new plan that uses horizontal links (enum
- * connect_links).  If this fails as well, or if there are no horizontal links, dmodc routes the
- * whole fabric by another order of the switches (inverted_order.c).
+ * connect_links).  If this fails as well, or if there are no horizontal links, dmodc plans without
+ * the turns of an earlier routing.  If there are none, or this fails, too, it routes the whole fabric by
+ * another order of the switches (inverted_order.c).
  *
  * Example of a fabric without suitable extra turns: two chassis A and B that are joined only by
  * gateways.  One packet turns from A to B at gateway g (a -> g -> b).  Another packet turns from B

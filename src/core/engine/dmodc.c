@@ -33,18 +33,21 @@ static enum ftr_status report_dmodc(const struct ftr_shape *sh,
 	return FTR_OK;
 }
 
-static enum ftr_status plan_extra(const struct ftr_shape *sh,
-				  const struct ftr_route_opts *opts,
+/* Turns of an earlier routing may exclude turns that are needed now.  So if no plan with them connects all
+ * pairs, the plans are made again without them. */
+static enum ftr_status plan_extra(const struct ftr_shape *sh, struct ftr_route_opts opts,
 				  struct ftr_arena *a, struct connect *extra,
 				  struct ftr_err *err)
 {
-	unsigned int n = sh->tree.n_horizontal ? CONNECT_N_LINKS : 1;
+	unsigned int n = sh->tree.n_horizontal ? CONNECT_N_LINKS : 1, end = opts.n_turns ? 2 * n : n;
 	enum ftr_status st;
 
-	*extra = (struct connect){ .complete = opts->paths == FTR_PATHS_UPDOWN };
-	for (unsigned int i = 0; i < n && !extra->complete; i++) {
-		extra->links = (enum connect_links)i;
-		st = connect_plan(sh, opts, true, a, extra, err);
+	*extra = (struct connect){ .complete = opts.paths == FTR_PATHS_UPDOWN };
+	for (unsigned int i = 0; i < end && !extra->complete; i++) {
+		extra->links = (enum connect_links)(i % n);
+		if (i == n)
+			opts.n_turns = 0;
+		st = connect_plan(sh, &opts, true, a, extra, err);
 		if (st)
 			return st;
 	}
@@ -83,7 +86,7 @@ static enum ftr_status dmodc_route(const struct ftr_shape *sh,
 	opts = opts ? opts : &defaults;
 	st = engine_displaced(opts, out, &displaced, err);
 	if (!st)
-		st = plan_extra(sh, opts, a, &extra, err);
+		st = plan_extra(sh, *opts, a, &extra, err);
 	if (!st && !extra.complete) {
 		st = reordered(sh, opts, team, out, stats, err);
 	} else if (!st) {

@@ -183,7 +183,11 @@ def read_commands(r):
         run = r.take(table, 'run', str)
         if run not in COMMANDS:
             r.fail(run, f'command "{run}" (allowed: {", ".join(COMMANDS)})')
-        commands.append((run, tuple(r.words(table, 'options', []))))
+        options = tuple(r.words(table, 'options', []))
+        for word in options:
+            if run == 'whatif' and word.partition('=')[0] in ('--guarantee', '--survival'):
+                r.fail(word, f'{word}: whatif then prints no fault sets')
+        commands.append((run, options))
         r.end(table, f'command "{run}"')
     return commands
 

@@ -22,7 +22,7 @@ def measures(metrics):
     if not metrics:
         return 'stale,load,shifts'
     needed = {'stale': any(m.startswith('not_rerouted.') for m in metrics),
-              'load': any('load_all_' in m for m in metrics),
+              'load': any('load_all_' in m or m == 'drain_lost_percent' for m in metrics),
               'shifts': any('load_shift_' in m for m in metrics)}
     return ','.join(word for word in needed if needed[word]) or 'none'
 

@@ -231,7 +231,7 @@ bool ibf_blocks_leave(const struct ibf_blocks *b, const struct ftr_tables *to, b
 			if (!(mark & IBF_BLOCK_UNKNOWN) &&
 			    !(sound && b->silent[s] && may_get(b, to, s, (ftr_lid)lid)))
 				sw->new_lft[lid] = ftr_tables_row(t, s)[lid];
-			if (b->silent[s] && mark & IBF_BLOCK_UNSURE)
+			if (mark == IBF_BLOCK_UNUSED || (b->silent[s] && mark & IBF_BLOCK_UNSURE))
 				sw->lft[lid] = IBF_LFT_UNKNOWN;
 		}
 		remain |= memcmp(sw->new_lft, ftr_tables_row(to, s), n);
@@ -252,7 +252,7 @@ enum ftr_status ibf_sets_new(struct ibf_blocks *b, struct ftr_err *err)
 
 void ibf_sets_silent(struct ibf_blocks *b, ftr_sw s)
 {
-	b->n_silent += !b->silent[s];
+	b->n_silent += !b->silent[s] && ibf_has_link(b->f, s);
 	b->silent[s] = 1;
 }
 
@@ -334,7 +334,7 @@ void ibf_sets_send(struct ibf_blocks *b)
 			*mark |= IBF_BLOCK_UNSURE;
 			keep_tried(b, j);
 			ibf_sets_silent(b, j->sw);
-			b->failed++;
+			b->failed += linked;
 			continue;
 		}
 		for (uint32_t k = 0; k < FTR_LFT_BLOCK; k++)

@@ -44,8 +44,8 @@ struct ibf_blocks {
 				 * not */
 	uint8_t *changed;	/* [LIDs] 1: entries of switches with links may have changed */
 	uint64_t entries, sets;	/* numbers of changed entries, and of Sets carried out */
-	uint32_t failed;	/* number of other Sets */
-	uint32_t n_silent;	/* number of silent switches */
+	uint32_t failed;	/* number of other Sets to switches with links */
+	uint32_t n_silent;	/* number of silent switches with links */
 	/* used by blocks.c only */
 	struct rr_smp *job;	/* [n_jobs] the Sets that were not sent yet */
 	uint32_t n_jobs;
@@ -91,13 +91,14 @@ void ibf_sets_send(struct ibf_blocks *b);
 void ibf_blocks_copy(const struct ibf_blocks *b, const struct ftr_tables *to);
 /* Store the new blocks in lft that are WRITTEN, unless a sweep should write them again. */
 void ibf_blocks_settle(const struct ibf_blocks *b, const struct ftr_tables *to);
-/* Let OpenSM write the entries that the switches hold, and repeat the Sets of blocks that are TRIED.
+/* Let OpenSM write the entries that the switches hold, repeat the Sets of blocks that are TRIED, and clear
+ * UNUSED blocks that were not written, as it raises LinearFDBTop.
  * UNKNOWN blocks, and switches without an Active link, get their new entries: no packet can reach such a
  * switch, and OpenSM will activate its links.  If `sound`, silent switches get those whose new paths have
  * no other unwritten entry.  Returns true if new entries remain. */
 bool ibf_blocks_leave(const struct ibf_blocks *b, const struct ftr_tables *to, bool sound);
 
-/* True if `to`, which has no forwarding loop, has another entry on the present path from s. */
+/* True if `to` has another entry on the present path from s, which may be a loop. */
 bool ibf_path_changes(const struct ibf_blocks *b, const struct ftr_tables *to, ftr_sw s, ftr_lid lid);
 /* True if the fabric has a link between s and another switch.  If not, no packet passes s. */
 bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s);

@@ -103,12 +103,8 @@ static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 /* True if s still has a link to another switch after the links of r went down. */
 static bool is_linked(const struct rr_view *v, const struct rr_repair *r, ftr_sw s)
 {
-	const struct ftr_fabric *f = v->gen.fabric;
-
-	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
-		if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
-		    FTR_PEER_SW && ftr_incr_alive(v->incr, s, (ftr_port)p) &&
-		    !has_link(r, s, p))
+	for (unsigned int p = 1; p <= v->gen.fabric->sw[s].n_ports; p++)
+		if (ftr_incr_alive(v->incr, s, (ftr_port)p) && !has_link(r, s, p))
 			return true;
 	return false;
 }

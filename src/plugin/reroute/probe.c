@@ -102,31 +102,14 @@ static bool add(struct probe *p, const struct rr_link *c,
 
 uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out)
 {
-	const struct ftr_shape *sh = v->gen.shape;
-	const struct ftr_fabric *f = sh->f;
 	uint32_t n = 0;
 
-	for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
-		const struct ftr_swport *port = ftr_fabric_port(f, s, (ftr_port)i);
+	for (unsigned int i = 1; i <= v->fabric.sw[s].n_ports; i++) {
+		const struct ftr_swport *port = ftr_fabric_port(&v->fabric, s, (ftr_port)i);
 
 		if (port->peer_kind == FTR_PEER_SW)
 			out[n++] = (struct rr_link){
-				s, port->peer, (ftr_port)i, port->peer_port,
-				false
-			};
-	}
-	for (uint32_t i = 0; i < sh->n_absent; i++) {
-		if (n == FTR_PORT_MAX)	/* a port may have another link now */
-			break;
-		const struct ftr_link *a = &sh->absent[i];
-
-		if (a->sw == s)
-			out[n++] = (struct rr_link){
-				s, a->peer, a->port, a->peer_port, false
-			};
-		else if (a->peer == s)
-			out[n++] = (struct rr_link){
-				s, a->sw, a->peer_port, a->port, false
+				s, port->peer, (ftr_port)i, port->peer_port, false
 			};
 	}
 	return n;
@@ -483,7 +466,7 @@ static void mark_silent_far_ends(struct rr *f, const struct probe *p,
 	for (uint32_t i = 0; i < n; i++) {
 		v->silent[c[i].sw] = v->silent[c[i].peer] = 0;
 		if (!c[i].up)
-			rr_mark_link(v->gen.fabric, v->suspect, &c[i]);
+			rr_mark_link(&v->fabric, v->suspect, &c[i]);
 	}
 	if (job)
 		ask_one_neighbour(f, p, c, n, job);

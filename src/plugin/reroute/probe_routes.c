@@ -21,7 +21,7 @@ static void mark_route(const struct rr_dr_tree *t, ftr_sw s, uint8_t *avoid)
 unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 				  const uint64_t *dead, struct rr_dr *out)
 {
-	const struct ftr_fabric *f = v->gen.fabric;
+	const struct ftr_fabric *f = &v->fabric;
 	bool first = rr_dr_route(v->tree[0], s, &out[0]);
 
 	memcpy(v->avoid, v->silent, f->n_sw);
@@ -37,7 +37,7 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		       struct rr_link *hop)
 {
-	const struct ftr_fabric *f = v->gen.fabric;
+	const struct ftr_fabric *f = &v->fabric;
 	ftr_port back[RR_DR_HOPS_MAX];
 	uint32_t n = 0, first = v->origin.port ? 1 : 0;
 
@@ -46,12 +46,9 @@ bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		ftr_port p = ftr_tables_row(v->sent, s)[v->sm_lid];
 		const struct ftr_swport *port;
 
-		if (p > f->sw[s].n_ports || n + first == RR_DR_HOPS_MAX)
+		if (n + first == RR_DR_HOPS_MAX || !ftr_incr_alive(v->incr, s, p))
 			return false;
 		port = ftr_fabric_port(f, s, p);
-		if (port->peer_kind != FTR_PEER_SW ||
-		    !ftr_incr_alive(v->incr, s, p))
-			return false;
 		if (!n)
 			*hop = (struct rr_link){ port->peer, s, port->peer_port,
 						 p, false };
@@ -79,7 +76,7 @@ void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_lin
 
 uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r)
 {
-	const struct ftr_fabric *f = v->gen.fabric;
+	const struct ftr_fabric *f = &v->fabric;
 	size_t words = (f->n_ports + 63) / 64;
 	uint64_t *dead = ftr_calloc(words, sizeof(*dead));
 
@@ -95,7 +92,7 @@ uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r)
 void rr_search_suspect(struct rr_view *v, const struct rr_link *ask,
 			uint32_t n)
 {
-	const struct ftr_fabric *f = v->gen.fabric;
+	const struct ftr_fabric *f = &v->fabric;
 
 	memcpy(v->suspect, ftr_incr_dead(v->incr),
 	       (f->n_ports + 63) / 64 * sizeof(*v->suspect));
@@ -110,5 +107,5 @@ void rr_search_suspect(struct rr_view *v, const struct rr_link *ask,
 
 void rr_search_around(struct rr_view *v, const uint8_t *silent)
 {
-	rr_dr_search(v->tree[0], v->gen.fabric, &v->origin, v->suspect, silent);
+	rr_dr_search(v->tree[0], &v->fabric, &v->origin, v->suspect, silent);
 }

@@ -46,12 +46,31 @@ void rr_view_set(struct rr *f, struct rr_view *v)
 	rr_view_free(old);
 }
 
+static void add_missing_links(struct rr_view *v, struct ftr_swport *port)
+{
+	const struct ftr_shape *sh = v->gen.shape;
+
+	for (uint32_t i = 0; i < sh->n_absent; i++) {
+		const struct ftr_link *a = &sh->absent[i];
+
+		if (!ftr_incr_connected(v->incr, a->sw, a->port))
+			continue;
+		port[sh->f->sw[a->sw].first_port + a->port] = (struct ftr_swport){
+			.peer = a->peer, .peer_kind = FTR_PEER_SW, .peer_port = a->peer_port,
+		};
+		port[sh->f->sw[a->peer].first_port + a->peer_port] = (struct ftr_swport){
+			.peer = a->sw, .peer_kind = FTR_PEER_SW, .peer_port = a->port,
+		};
+	}
+}
+
 struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
 	struct rr_view *v = a ? ftr_arena_zalloc(a, 1, sizeof(*v)) : NULL;
-	uint32_t n = gen->fabric->n_sw;
+	uint32_t n = gen->fabric->n_sw, n_ports = gen->fabric->n_ports;
 	enum ftr_status st = FTR_NOMEM;
+	struct ftr_swport *port = NULL;
 
 	if (!v) {
 		ftr_arena_free(a);
@@ -65,8 +84,8 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen, struct f
 	v->tree[1] = rr_dr_tree_new(n);
 	if (!v->tree[0] || !v->tree[1] || !FTR_ZNEW(a, v->m_key, n) ||
 	    !FTR_ZNEW(a, v->avoid, n) || !FTR_ZNEW(a, v->silent, n) ||
-	    !FTR_ZNEW(a, v->in_flight, n) ||
-	    !FTR_ZNEW(a, v->suspect, (gen->fabric->n_ports + 63) / 64))
+	    !FTR_ZNEW(a, v->in_flight, n) || !FTR_NEW(a, port, n_ports) ||
+	    !FTR_ZNEW(a, v->suspect, (n_ports + 63) / 64))
 		st = ftr_fail(err, st, "out of memory for the fast path");
 	else
 		st = ftr_incr_new(gen->routed, gen->opts->nominal, gen->tables,
@@ -78,6 +97,10 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen, struct f
 		return NULL;
 	}
 	memcpy(v->sent->lft, gen->tables->lft, (size_t)n * gen->tables->stride);
+	memcpy(port, gen->fabric->ports, n_ports * sizeof(*port));
+	add_missing_links(v, port);
+	v->fabric = *gen->fabric;
+	v->fabric.ports = port;
 	f->ops->read_keys(f->ctx, gen->fabric, v->m_key);
 	v->transition_due = -1;
 	v->graph = __atomic_exchange_n(gen->graph, NULL, __ATOMIC_ACQ_REL);
@@ -164,7 +187,7 @@ static enum ftr_status graph_now(struct rr *rr, struct ftr_err *err)
 {
 	const struct ftr_cdg_opts opts = { .stop = must_stop, .stop_ctx = rr };
 	struct rr_view *v = rr->view;
-	const struct ftr_fabric *f = v->gen.fabric;
+	const struct ftr_fabric *f = &v->fabric;
 	enum ftr_status st = v->graph ? FTR_OK : ftr_cdg_new(f, v->sent, &opts, &v->graph, err);
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
@@ -224,7 +247,7 @@ static bool is_free_of_loops(struct rr *f, const struct ftr_incr_result *res, bo
  * the same ranks, no mixture of all these tables has a credit loop. */
 static bool has_turned(const struct rr_view *v, const struct ftr_incr_result *res)
 {
-	const struct ftr_fabric *f = v->gen.fabric;
+	const struct ftr_fabric *f = &v->fabric;
 	const uint8_t *rank = v->gen.order;
 
 	for (uint32_t i = 0; i < res->n_changes; i++) {
@@ -641,7 +664,7 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n)
 
 /* Change the state of those of the n links that could not be taken into use.  If sweep_over is
  * true, the new state is LEFT (to OpenSM): routings use the links if OpenSM finds them.  Otherwise
- * it is RETURNING: the links are probed again at the end of the sweep. */
+ * it is RETURNING: the links are probed again at the end of the next sweep. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c, uint32_t n, bool sweep_over)
 {
 	bool any = false;
@@ -650,11 +673,11 @@ static void leave_to_sweep(struct rr *f, const struct rr_link *c, uint32_t n, bo
 		if (ftr_incr_alive(f->view->incr, c[i].sw, c[i].port))
 			continue;
 		rr_note(f, sweep_over ? RR_NOTE_LEFT : RR_NOTE_RETURN, &c[i]);
-		any = sweep_over;
+		any = true;
 	}
-	if (any && rr_has_older(f, true))
+	if (any && rr_has_older(f, true) && !rr_is_overtaken(f))
 		rr_sweep_now(f);	/* hosts may have no other path */
-	else if (any)
+	else if (any && sweep_over)
 		rr_want_sweep(f);
 }
 

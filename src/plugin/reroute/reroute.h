@@ -92,6 +92,9 @@ struct rr_block {
 struct rr_view {
 	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	struct rr_routing gen;
+	struct ftr_fabric fabric;	/* gen.fabric and the missing links that may return: directed routes
+					 * and entries lead over them, too; ftr_incr_dead() has those that
+					 * are down */
 	struct ftr_incr *incr;
 	struct ftr_tables *sent;	/* the tables that the switches hold */
 	uint64_t *m_key;		/* [n_sw] M_Key of each switch, in network byte order */

@@ -180,7 +180,7 @@ static uint32_t find_change(const struct push *p, ftr_lid lid, ftr_sw s)
 /* The switch to which the port leads; FTR_SW_NONE: none, or the link is dead. */
 static ftr_sw next_switch(const struct push *p, ftr_sw s, ftr_port port)
 {
-	const struct ftr_fabric *f = p->v->gen.fabric;
+	const struct ftr_fabric *f = &p->v->fabric;
 	ftr_sw next = ftr_fabric_next(f, s, port);
 
 	return next != FTR_SW_NONE && rr_bit_has(p->dead, f->sw[s].first_port + port) ?
@@ -250,7 +250,7 @@ static bool may_loop(struct push *p, const struct rr_block *b)
 static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
 {
-	const struct ftr_fabric *f = p->v->gen.fabric;
+	const struct ftr_fabric *f = &p->v->fabric;
 	ftr_sw s = p->v->origin.sw;
 
 	for (unsigned int i = p->v->origin.port ? 2 : 1; i <= dr->hops;
@@ -274,7 +274,7 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
  * memory. */
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
-	const struct ftr_fabric *f = p->v->gen.fabric;
+	const struct ftr_fabric *f = &p->v->fabric;
 	size_t words = (f->n_ports + 63) / 64;
 	uint64_t *proven = ftr_calloc(words, sizeof(*proven));
 
@@ -529,7 +529,7 @@ static bool find_routes(struct push *p, const uint8_t *silent)
 {
 	bool all = true;
 
-	rr_dr_search(p->v->tree[0], p->v->gen.fabric, &p->v->origin, p->dead, silent);
+	rr_dr_search(p->v->tree[0], &p->v->fabric, &p->v->origin, p->dead, silent);
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct rr_block *b = &p->block[i];
 		struct rr_smp *j = &p->job[i];
