@@ -148,7 +148,7 @@ check_PROGRAMS += tests/unit/test_fast tests/unit/test_fast_end \
 	tests/unit/test_fast_flat tests/unit/test_fast_scale \
 	tests/unit/test_fast_trees tests/unit/test_fast_planner \
 	tests/unit/test_takeover tests/unit/test_transition tests/unit/test_unacknowledged \
-	tests/unit/test_writer
+	tests/unit/test_writer tests/unit/test_silent
 FAKE_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 # twice, because the plugin and the fake OpenSM call each other
 FAKE_LDADD = libfake.a $(PLUGIN_LIBS) libfake.a $(CHECK_TEST_LDADD) $(OSMCOMP_LIBS)
@@ -241,6 +241,11 @@ tests_unit_test_fast_trees_SOURCES = tests/unit/test_fast_trees.c
 tests_unit_test_fast_trees_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_trees_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_trees_LDADD = libftrtest.a $(FAKE_LDADD)
+tests_unit_test_silent_SOURCES = tests/unit/test_silent.c tests/unit/shortest.h
+tests_unit_test_silent_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_silent_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_silent_LDADD = libftrtest.a $(FAKE_LDADD)
+
 tests_unit_test_takeover_SOURCES = tests/unit/test_takeover.c tests/unit/shortest.h
 tests_unit_test_takeover_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_takeover_CFLAGS = $(CHECK_TEST_CFLAGS)
