@@ -191,7 +191,8 @@ START_TEST(lost_hosts_without_memory)
 		failed += out;
 		check_end(h);
 	}
-	ck_assert_uint_gt(failed, 0);
+	/* two for the tables; the others find the pairs without a path */
+	ck_assert_uint_ge(failed, 4);
 }
 END_TEST
 
