@@ -613,6 +613,8 @@ static bool perform(struct fake *h, const struct action *a)
 	case TIME:
 	case LATER:
 		troubles += a->what == LATER;
+		/* a sweep that stands still may do so for hours */
+		world.last += a->what == LATER ? fiber_next_timeout() : 0;
 		say("time passes: %.3f ms", fiber_next_timeout());
 		fiber_let_time_pass();
 		break;

@@ -126,6 +126,7 @@ struct change {
 	uint32_t steps, rounds;
 	bool unsafe;		/* a credit loop was possible, and was reported */
 	bool blind;		/* the table of a switch with links is not known */
+	bool unjudged;		/* the last judgement left out the new entries of silent switches */
 	bool left;		/* unwritten entries are left to the next sweep, or the next master */
 	uint32_t *hosts;	/* [n_sw] number of host ports with a LID */
 	/* The pairs of a host and another host or a switch that were counted last, for messages: with
@@ -391,6 +392,7 @@ static enum ftr_status judge(struct change *x, bool cut_off, enum verdict *v, st
 
 	ftr_cdg_free(x->graph);
 	x->graph = NULL;
+	x->unjudged = x->b.n_silent;
 	*v = SAFE;
 	if (x->rank)
 		st = ftr_check_mixtures(x->f, (const struct ftr_tables *[]){ x->now, x->plan.to },
@@ -735,7 +737,8 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 		ibf_blocks_settle(&x.b, x.to);
 		x.left = !may_write(&x) || (!st && x.end > 0 && may_leave(&x));
 		if (x.left)
-			p->remain = ibf_blocks_leave(&x.b, x.to, x.safe) && may_write(&x);
+			p->remain = ibf_blocks_leave(&x.b, x.to, x.safe && (x.proved || !x.unjudged)) &&
+				may_write(&x);
 	}
 	report(&x, why_not(&x, &err));
 	if (!x.safe || why_not(&x, &err) || x.f != gen->fabric) {
