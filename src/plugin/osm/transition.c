@@ -70,7 +70,8 @@
  * switch is silent from then on, and the remaining steps are planned again: no entry is written whose
  * new path needs an unwritten entry of a silent switch, and no entry is cleared.  The next sweep
  * replaces the rest.  Until then OpenSM writes what the switches hold.  Silent switches get their new entries,
- * in any order, if all others on the new path are written.  A silent switch without an Active link delays
+ * in any order, if all others on the new path are written, and the judgement contained them (a switch that was
+ * silent before keeps its entries, unless the ranks prove all mixtures).  One without an Active link delays
  * nothing: no packet passes it, and OpenSM writes its table.
  *
  * The new plan needs no new judgement.  Whenever all new entries on the new path of each written entry are
