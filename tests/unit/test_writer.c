@@ -259,6 +259,8 @@ START_TEST(hung_write)
 }
 END_TEST
 
+static atomic_bool queued;
+
 /* OpenSM ends while the text of the first file is made, before there is a process. */
 static void *open_late(void *ctx)
 {
@@ -266,6 +268,7 @@ static void *open_late(void *ctx)
 
 	pthread_mutex_lock(&gate);
 	put(h, "lines", true);
+	atomic_store(&queued, true);
 	while (!fake_logged(h, "a write has not ended"))
 		usleep(1000);
 	pthread_mutex_unlock(&gate);
@@ -282,7 +285,7 @@ START_TEST(ends_before_process)
 	atomic_store(&freed, 0);
 	n_put = 0;
 	ck_assert(!pthread_create(&late, NULL, open_late, h));
-	while (!*(volatile unsigned int *)&n_put)
+	while (!atomic_load(&queued))
 		usleep(1000);
 	fake_unload(h);
 	ck_assert(!pthread_join(late, NULL));
