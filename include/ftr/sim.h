@@ -88,8 +88,8 @@ enum ftr_sim_loss {
 				 * FTR_SIM_HOPS_MAX) */
 	FTR_SIM_LOST_GIVEN_UP,	/* discarded by the routing function */
 	FTR_SIM_N_LOSSES,
-	/* not a loss: route() has found no exit for now; the packet stays in its buffer until the
-	 * switch routes its packets again */
+	/* not a loss: no exit is free; the packet stays in its buffer until the switch routes its
+	 * packets again */
 	FTR_SIM_WAIT = FTR_SIM_N_LOSSES
 };
 #define FTR_SIM_HOPS_MAX 250

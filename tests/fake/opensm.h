@@ -234,6 +234,8 @@ bool fake_wait_wanted(struct fake *h);
 void fake_link(struct fake *h, ftr_sw s, ftr_port p, bool up);
 /* Like fake_link, without traps. */
 void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up);
+/* Activate all links that are in Init, as an earlier manager has done. */
+void fake_activate(struct fake *h);
 /* Change the link of a host port, without traps.  OpenSM forgets a port that is Down at its next
  * sweep. */
 void fake_host(struct fake *h, ftr_ep e, bool up);

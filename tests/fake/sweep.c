@@ -644,6 +644,13 @@ void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up)
 	fake_unlock(h);
 }
 
+void fake_activate(struct fake *h)
+{
+	for (uint32_t x = 0; x < h->fab->n_ports; x++)
+		if (h->link[x] == IB_LINK_INIT)
+			h->link[x] = IB_LINK_ACTIVE;
+}
+
 void fake_host(struct fake *h, ftr_ep e, bool up)
 {
 	const struct ftr_endport *ep = &h->fab->ep[e];

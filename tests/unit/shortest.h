@@ -7,13 +7,6 @@
 
 #include "fake/opensm.h"
 
-static void activate(struct fake *h)
-{
-	for (uint32_t x = 0; x < h->fab->n_ports; x++)
-		if (h->link[x] == IB_LINK_INIT)
-			h->link[x] = IB_LINK_ACTIVE;
-}
-
 /* The tables of an engine that knows only shortest paths: breadth-first search from the switch of
  * each LID, and the first port in a random order that leads nearer to it. */
 static void hold_shortest(struct fake *h, uint64_t seed)
@@ -23,7 +16,7 @@ static void hold_shortest(struct fake *h, uint64_t seed)
 	struct ftr_rng r;
 
 	ck_assert_ptr_nonnull(dist);
-	activate(h);
+	fake_activate(h);
 	ftr_rng_seed(&r, seed);
 	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
 		const struct ftr_lid_owner *o = &f->owner[lid];

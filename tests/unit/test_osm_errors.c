@@ -116,9 +116,7 @@ static struct fake *ring(bool cycle, const char *options)
 	const struct ftr_fabric *f = h->fab;
 
 	h->osm->subn.opt.packet_life_time = OSM_DEFAULT_SWITCH_PACKET_LIFE;
-	for (uint32_t x = 0; x < f->n_ports; x++)
-		if (h->link[x] == IB_LINK_INIT)
-			h->link[x] = IB_LINK_ACTIVE;
+	fake_activate(h);
 	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
 		const struct ftr_lid_owner *o = &f->owner[lid];
 		ftr_sw last;

@@ -79,7 +79,7 @@ static void hold(struct fake *h, const char *engine)
 		memcpy(h->sw[s].lft, ftr_tables_row(t, s), h->fab->max_lid + 1u);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
-	activate(h);
+	fake_activate(h);
 }
 
 static struct fake *start(uint64_t seed, const char *options)

@@ -81,11 +81,12 @@ static uint32_t list_files(const char *own, struct state_file **file, bool *nome
 	*file = NULL;
 	*nomem = !dir && errno == ENOMEM;
 	while (dir && (d = readdir(dir))) {
-		struct stat st = { .st_uid = (uid_t)-1 };	/* if the file has vanished */
+		struct stat st;
 		char *path;
 
-		(void)!fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW);
-		if (!is_state_name(d->d_name) || (st.st_uid && st.st_uid != geteuid()))
+		if (!is_state_name(d->d_name) ||
+		    fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) ||	/* not covered: a file that vanishes */
+		    (st.st_uid && st.st_uid != geteuid()))
 			continue;
 		path = ftr_asprintf("%s/%s", state_dir(), d->d_name);
 		if (!path || !FTR_GROW(*file, n, cap)) {
