@@ -106,12 +106,14 @@ static struct fake *drains(void)
 	return drain(h, fake_leaf(h, 1), fake_uplink(h, fake_leaf(h, 1), 0));
 }
 
+#define RING "e h1 an\nb: c h1\nc: d h1\nd: e h1\ne: h1\n"
+
 /* The tables in use are those of shortest paths in a ring, clockwise from each switch; they may have a
  * credit loop. */
-static struct fake *ring(bool cycle, const char *options)
+static struct fake *ring(const char *fabric, bool cycle, const char *options)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
-		.fabric = draw("a: b e h1 an\nb: c h1\nc: d h1\nd: e h1\ne: h1\n"), .options = options, .not_up = true,
+		.fabric = draw(fabric), .options = options, .not_up = true,
 	});
 	const struct ftr_fabric *f = h->fab;
 
@@ -142,28 +144,31 @@ static struct fake *ring(bool cycle, const char *options)
 	return h;
 }
 
+#define ORDERED "takeover ordered\ntransition_limit_ms 20000\n"
+
 static struct fake *line_tables(void)
 {
-	return ring(false, "takeover ordered\ntransition_limit_ms 20000\n");
+	return ring("a: b " RING, false, ORDERED);
 }
 
 /* More than one wait for packets exceeds the time limit. */
 static struct fake *long_waits(void)
 {
-	return ring(false, "takeover ordered\n");
+	return ring("a: b " RING, false, "takeover ordered\n");
 }
 
-/* The planner needs the ranks of the whole ring, as a link is drained. */
+/* One of two links between the same switches is drained, so the planner needs the ranks of the fabric with
+ * this link. */
 static struct fake *drained_line(void)
 {
-	return drain(line_tables(), 0, 1);
+	return drain(ring("a: b*2 " RING, false, ORDERED), 0, 1);
 }
 
 /* The tables also have a forwarding loop for a LID that no host has now, and lack the entry of a switch
  * for its own host. */
 static struct fake *loop_tables(void)
 {
-	struct fake *h = ring(true, "takeover ordered\ntransition_limit_ms 20000\n");
+	struct fake *h = ring("a: b " RING, true, ORDERED);
 	const struct ftr_endport *off = &h->fab->ep[2], *own = &h->fab->ep[4];
 
 	for (unsigned int p = 1; p <= h->fab->sw[off->sw].n_ports; p++)
