@@ -251,11 +251,9 @@ static void consult(struct oracle *o, const struct ftr_check_opts *opts)
 
 static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 {
-	uint32_t n_sw = 1 + ftr_rng_below(g, MAX_SW), used[MAX_SW] = { 0 };
-	unsigned int lmc = ftr_rng_below(g, 3);
+	uint32_t n_sw = 1 + ftr_rng_below(g, MAX_SW), lmc = ftr_rng_below(g, 3), used[MAX_SW] = { 0 };
 	struct net n = net_new(n_sw, 8, ftr_rng_below(g, 2), lmc);
-	uint32_t links = ftr_rng_below(g, 3 * n_sw);
-	uint32_t hosts = ftr_rng_below(g, 2 * n_sw + 1);
+	uint32_t links = ftr_rng_below(g, 3 * n_sw), hosts = ftr_rng_below(g, 2 * n_sw + 1);
 	uint32_t levels = 1 + ftr_rng_below(g, 4);
 
 	for (uint32_t s = 0; s < n_sw; s++)
@@ -338,9 +336,8 @@ static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 		bool owned = n->f->owner[lid].kind != FTR_OWNER_NONE;
 
 		for (ftr_sw s = 0; s < n->f->n_sw; s++)
-			*net_at(n, s, (ftr_lid)lid) = kind == 0 || !owned ?
-				(ftr_port)ftr_rng_below(g, 256) : kind == 1 ?
-				(ftr_port)ftr_rng_below(g, 9) : FTR_PORT_NONE;
+			*net_at(n, s, (ftr_lid)lid) = kind == 0 || !owned ? (ftr_port)ftr_rng_below(g, 256) :
+				kind == 1 ? (ftr_port)ftr_rng_below(g, 9) : FTR_PORT_NONE;
 		if (owned && kind > 3)
 			up_down(n, (ftr_lid)lid, rank, g);
 		else if (owned && kind > 0)
