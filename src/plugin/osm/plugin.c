@@ -358,7 +358,7 @@ static bool all_acknowledged(struct ibf_plugin *p)
 	for (ftr_sw s = 0; s < f->n_sw && all; s++) {
 		const osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
 
-		all = !memcmp(sw->lft, sw->new_lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
+		all = sw && !memcmp(sw->lft, sw->new_lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
 	}
 	CL_PLOCK_RELEASE(&p->osm->lock);
 	return all;
