@@ -320,6 +320,15 @@ def find_hosts(data):
     return data
 
 
+def no_host(data, path):
+    """path: the file of --hosts, or None.  The error if there is no host to write."""
+    unknown = data['unknown_hosts']
+    listed = f'hosts of {path} that are not in the fabric: {len(unknown)}; the first: {unknown[0]}; ' \
+        if unknown else ''
+    return CommonError(f'no host to write; {listed}ports of channel adapters without a host name in '
+                       f'their description: {data["nameless_ports"]}')
+
+
 def lines(file, path):
     """Yields the lines of a file.  Refuses a long line, such as that of /dev/zero."""
     number = 0
