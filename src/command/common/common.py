@@ -70,7 +70,7 @@ def parse(command, text, words, lists=()):
             print(text, end='', flush=True)
             sys.exit(0)
         if not given.startswith('-') or given == '-':
-            arguments.append(given)
+            arguments.append('/dev/stdin' if given == '-' else given)
             continue
         name, equals, value = ('output', '', '') if given == '-o' else given[2:].partition('=')
         if name not in kinds or given[1] != '-' and given != '-o':
