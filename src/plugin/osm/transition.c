@@ -642,12 +642,18 @@ static enum ftr_status prepare(struct change *x, struct ibf_engine *e, struct ft
 }
 
 /* Why OpenSM writes the rest; NULL: the plugin has written all entries. */
-static const char *why_not(struct change *x, const struct ftr_err *err)
+static const char *why_not(const struct change *x, struct ftr_err *err)
 {
+	ftr_sw s = 0;
+
+	if (!err->msg[0] && x->b.n_silent) {
+		while (!x->b.silent[s] || !ibf_has_link(x->f, s))
+			s++;
+		ftr_fail(err, FTR_REFUSED, "a write or a read was not acknowledged by %s%s",
+			 ibf_sw_name(x->f, s).s, x->b.n_silent > 1 ? " and other switches" : "");
+	}
 	if (err->msg[0])
 		return err->msg;
-	if (x->b.n_silent)
-		return "a write or a read was not acknowledged";
 	return may_write(x) ? NULL : "this manager is no longer the master, or ends";
 }
 
@@ -657,15 +663,15 @@ static void report(struct change *x, const char *why)
 	struct ftr_tables_diff left = { 0 };
 	double ms = ibf_now_ms() - x->start;
 	char text[PAIRS_TEXT];
-	bool rest = why;
+	bool rest;
 
 	if (x->now)
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
-	if (x->plan.f && (!left.entries || !has_entries(x->now)))
-		rest = false;
+	rest = why && (!x->plan.f || (left.entries && has_entries(x->now)));
 	if (rest && x->left) {
-		ibf_log(x->p, IBF_TRANSITION, "%s: %s; the next %s replaces the remaining %s", x->name, why,
-			may_write(x) ? "sweep" : "master", ibf_count(left.entries, "entry", "entries").s);
+		ibf_log(x->p, IBF_TRANSITION, "%s: %s; the next %s replaces the remaining %s%s", x->name, why,
+			may_write(x) ? "sweep" : "master", ibf_count(left.entries, "entry", "entries").s,
+			x->p->remain ? "; until then the fast path repairs nothing" : "");
 	} else if (rest) {
 		x->p->unordered_at = ibf_now_ms();
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
