@@ -561,8 +561,8 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 
 	if (ok && mark_silent(p, found, n, now, all)) {
 		rr_search_around(v, all);
-		for (ftr_sw s = 0; ok && s < n_sw; s++)
-			ok = !now[s] || add_neighbours(q, s, all, p, found, n);
+		for (ftr_sw s = 0; s < n_sw; s++)
+			ok = ok && (!now[s] || add_neighbours(q, s, all, p, found, n));
 	}
 	free(now);
 	return ok;
