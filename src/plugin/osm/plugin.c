@@ -350,8 +350,7 @@ static void status(struct ibf_plugin *p)
 /* True if the switches have acknowledged all tables of the last routing. */
 static bool all_acknowledged(struct ibf_plugin *p)
 {
-	const struct ibf_generation *gen = p->routed->gen;
-	const struct ftr_fabric *f = gen->undrained ? gen->undrained : gen->fabric;
+	const struct ftr_fabric *f = p->routed->gen->fabric;	/* has the drained switches, too */
 	bool all = true;
 
 	CL_PLOCK_ACQUIRE(&p->osm->lock);
