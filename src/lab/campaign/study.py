@@ -45,6 +45,11 @@ class Case:
     command: str
     options: tuple
 
+    @property
+    def varies(self):
+        """True if the result depends on the seed."""
+        return self.command in SEEDED or any(map(RANDOM.fullmatch, self.faults))
+
 
 @dataclass(frozen=True)
 class Task:
@@ -256,8 +261,7 @@ def read(path):
                 for spec in fabrics[fabric].get('faults', faults):
                     cases.append(Case(len(cases), fabric, engine, spec, command, options))
     for case in cases:
-        varies = case.command in SEEDED or any(map(RANDOM.fullmatch, case.faults))
-        n = fabrics[case.fabric].get('seeds', count) if varies else 1
+        n = fabrics[case.fabric].get('seeds', count) if case.varies else 1
         for seed in range(first, first + n, batch):
             if len(tasks) == TASKS_MAX:
                 r.fail('seeds', f'the study has more than {TASKS_MAX} tasks; a larger batch makes '
