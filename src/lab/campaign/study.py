@@ -19,6 +19,9 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 COMMANDS = ('whatif', 'load', 'sim', 'collective')
+# options that each task sets; a second value would be that of all cases, whatever their names say
+SET = {'whatif': ('engine', 'fail', 'metrics', 'repeat', 'seed'), 'load': ('lfts', 'live', 'seed'),
+       'sim': ('engine', 'lfts', 'runs', 'seed'), 'collective': ('fail', 'seed', 'tables')}
 SEEDED = ('sim', 'collective')      # depend on the seed also without faults
 BATCH_MAX = 10000       # --repeat of whatif
 TASKS_MAX = 1000000
@@ -185,7 +188,9 @@ def read_commands(r):
             r.fail(run, f'command "{run}" (allowed: {", ".join(COMMANDS)})')
         options = tuple(r.words(table, 'options', []))
         for word in options:
-            if run == 'whatif' and word.partition('=')[0] in ('--guarantee', '--survival'):
+            if word.startswith('--') and word[2:].partition('=')[0] in SET[run]:
+                r.fail(word, f'{word}: the study sets this option of {run}')
+            if run == 'whatif' and word.partition('=')[0] in ('--guarantee', '--survival', '--live'):
                 r.fail(word, f'{word}: whatif then prints no fault sets')
         commands.append((run, options))
         r.end(table, f'command "{run}"')
