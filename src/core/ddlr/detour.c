@@ -200,6 +200,28 @@ static void judge(struct search *z)
 		keep(z);
 }
 
+/* The links of s to its neighbours in the direction of this letter of a form, by neighbour. */
+static const struct ftr_group *groups_of(const struct search *z, ftr_sw s, char letter, uint32_t *n)
+{
+	const struct ftr_shape *sh = z->r->sh;
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+
+	*n = letter == 'u' ? sh->tree.n_up[s] : letter == 'd' ? sh->tree.n_down[s] :
+		sh->tree.group_first[s + 1] - sh->tree.group_first[s];
+	return letter == 'd' ? g + sh->tree.n_up[s] : g;
+}
+
+/* Subtract from paths_left the number of paths that extend() would examine from s, if the rest of the
+ * form is this letter. */
+static void count_last(struct search *z, ftr_sw s, char letter)
+{
+	uint32_t n;
+	const struct ftr_group *g = groups_of(z, s, letter, &n);
+
+	for (uint32_t i = 0; i < n && z->paths_left; i++)
+		z->paths_left -= !z->r->avoid[g[i].remote];
+}
+
 static void extend(struct search *z, uint32_t at);
 
 /* Extend the detour from cur.sw[at] by a link of group g (the links to one neighbour). */
@@ -207,43 +229,44 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 {
 	struct ftr_ddlr *r = z->r;
 	ftr_sw s = z->cur.sw[at];
+	bool useless;
 	ftr_port p;
 
 	if (z->paths_left == 0 || r->avoid[g->remote])
 		return;
 	z->paths_left--;
+	/* a turn from down to up into a plane that is not clean: is_allowed() would refuse each path */
+	useless = z->clean_only && z->form[at] == 'u' && at && z->form[at - 1] == 'd' &&
+		!planes_is_clean(r, r->sh->tree.rank[s], g->remote);
 		/* a switch inside the detour must not have a write in this plan, and must not be
 		 * the switch of the LID */
-	if (z->form[at + 1] && (r->step_of[g->remote] || g->remote == r->exit_sw))
+	if (z->form[at + 1] ? r->step_of[g->remote] || g->remote == r->exit_sw : useless)
 		return;
 	p = best_link(r, s, g);
 	if (p == FTR_PORT_NONE)
 		return;
 	z->cur.port[at] = p;
 	z->cur.sw[at + 1] = g->remote;
-	extend(z, at + 1);
+	if (useless)	/* all forms have at most one letter after "du" */
+		count_last(z, g->remote, z->form[at + 1]);
+	else
+		extend(z, at + 1);
 }
 
 static void extend(struct search *z, uint32_t at)
 {
-	const struct ftr_shape *sh = z->r->sh;
 	ftr_sw s = z->cur.sw[at];
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	uint32_t first = 0, end = sh->tree.group_first[s + 1] - sh->tree.group_first[s];
+	const struct ftr_group *g;
+	uint32_t n;
 
 	if (!z->form[at]) {
 		z->cur.n = at;
 		judge(z);
 		return;
 	}
-	if (z->form[at] == 'u') {
-		end = sh->tree.n_up[s];
-	} else if (z->form[at] == 'd') {
-		first = sh->tree.n_up[s];
-		end = first + sh->tree.n_down[s];
-	}
+	g = groups_of(z, s, z->form[at], &n);
 	z->r->avoid[s] = 1;
-	for (uint32_t i = first; i < end; i++)
+	for (uint32_t i = 0; i < n; i++)
 		extend_over(z, at, &g[i]);
 	z->r->avoid[s] = 0;
 }

@@ -186,6 +186,8 @@ bool planes_new(struct ftr_ddlr *r);		/* returns false if out of memory */
  * detour to the LID count, too. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
+/* True if the plane of s at this level is clean.  The rank of s is greater than the level. */
+bool planes_is_clean(const struct ftr_ddlr *r, unsigned int level, ftr_sw s);
 /* True if a plane of one of the levels 0 .. top is clean. */
 bool planes_any_clean(const struct ftr_ddlr *r, int top);
 /* Mark as unclean the planes that the extra turns of the detour leave. */
