@@ -79,7 +79,6 @@ struct search {
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
 	uint32_t paths_left;
 	bool allowed_only;	/* keep a detour only if is_allowed() permits it */
-	bool dropped;		/* a detour was not kept, or was removed, because kept[] was full */
 };
 
 static int detour_cmp(const struct detour *a, const struct detour *b)
@@ -97,10 +96,7 @@ static void keep(struct search *z)
 {
 	uint32_t i;
 
-	if (z->n_kept == z->room) {
-		z->dropped = true;
-		z->n_kept--;
-	}
+	z->n_kept -= z->n_kept == z->room;
 	for (i = z->n_kept++; i > 0; i--) {
 		if (detour_cmp(&z->kept[i - 1], &z->cur) <= 0)
 			break;
@@ -195,8 +191,8 @@ static void judge(struct search *z)
 	rate(z, d, d->n);
 	d->hops = d->n + hops;
 	if (z->n_kept == z->room && detour_cmp(&z->kept[z->room - 1], d) <= 0)
-		z->dropped = true;
-	else if (!z->allowed_only || is_allowed(z, d))
+		return;
+	if (!z->allowed_only || is_allowed(z, d))
 		keep(z);
 }
 
@@ -379,14 +375,12 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 	return FTR_OK;
 }
 
-static void find(struct search *z, ftr_sw s, const char *form,
-		 bool clean_only, bool allowed_only, uint32_t room)
+static void find(struct search *z, ftr_sw s, const char *form, bool clean_only, uint32_t room)
 {
 	z->room = room;
 	z->form = form;
 	z->clean_only = clean_only;
-	z->allowed_only = allowed_only;
-	z->dropped = false;
+	z->allowed_only = *form || !z->for_hosts;
 	z->n_kept = 0;
 	z->paths_left = PATHS_MAX;
 	z->cur.sw[0] = s;
@@ -425,35 +419,27 @@ static bool may_be_clean(const struct ftr_ddlr *r, ftr_sw s, const char *form)
 	return !up || planes_any_clean(r, r->sh->tree.rank[s] - (int)(up - form));
 }
 
-/* Try the best KEPT detours of one form, best first. For packets from hosts to hosts, the first
- * detour nearly always succeeds. So other detours are searched only after the first one has failed,
- * and is_allowed() examines the planes only of detours that are tried. If no detour succeeds and
- * kept[] was too small for all detours, the search is repeated, and keeps only detours that
- * is_allowed() permits. */
-static enum ftr_status try_form(struct search *z, ftr_sw s,
-				const char *form, bool clean_only,
+/* Try the best KEPT detours of one form, best first.  The first one nearly always succeeds.  So others
+ * are searched only after it has failed. */
+static enum ftr_status try_form(struct search *z, ftr_sw s, const char *form, bool clean_only,
 				bool *made, struct ftr_err *err)
 {
-	enum ftr_status st;
 	uint32_t tried = 0;
 
 	*made = false;
 	if (clean_only && !may_be_clean(z->r, s, form))
 		return FTR_OK;
 	if (*form) {
-		find(z, s, form, clean_only, !z->for_hosts, 1);
+		enum ftr_status st;
+
+		find(z, s, form, clean_only, 1);
 		st = try_kept(z, 0, made, err);
 		if (st || *made || !z->n_kept)
 			return st;
 		tried = 1;
 	}
-	find(z, s, form, clean_only, !z->for_hosts, KEPT);
-	st = try_kept(z, tried, made, err);
-	if (!st && !*made && !z->allowed_only && z->dropped) {
-		find(z, s, form, clean_only, true, KEPT);
-		st = try_kept(z, 0, made, err);
-	}
-	return st;
+	find(z, s, form, clean_only, KEPT);
+	return try_kept(z, tried, made, err);
 }
 
 /* Try a parallel link to the same switch. */
