@@ -400,10 +400,11 @@ static void end(struct fake *h)
 	fake_free(h);
 }
 
-/* chain: fails; 0: none, and all are recorded. */
-static __attribute__((noinline)) void run_one(const struct scenario *c, uint64_t chain)
+/* which: the chain that fails; 0: none, and all are recorded. */
+static __attribute__((noinline)) void run_one(const struct scenario *c, uint64_t which)
 {
 	struct fake *h = c->start();
+	volatile uint64_t chain = which;	/* so the compiler cannot make two calls of c->act() */
 
 	if (chain)
 		chains_fail(chain);

@@ -227,9 +227,9 @@ bool ibf_blocks_leave(const struct ibf_blocks *b, const struct ftr_tables *to, b
 		for (uint32_t lid = 0; lid < n; lid++) {
 			uint8_t mark = *ibf_block(b, s, lid / FTR_LFT_BLOCK);
 			const struct ftr_tables *t = mark & IBF_BLOCK_TRIED ? b->tried : b->now;
+			bool get = sound && b->silent[s] && may_get(b, to, s, (ftr_lid)lid);
 
-			if (!(mark & IBF_BLOCK_UNKNOWN) &&
-			    !(sound && b->silent[s] && may_get(b, to, s, (ftr_lid)lid)))
+			if (!get && !(mark & IBF_BLOCK_UNKNOWN))
 				sw->new_lft[lid] = ftr_tables_row(t, s)[lid];
 			if (mark == IBF_BLOCK_UNUSED || (b->silent[s] && mark & IBF_BLOCK_UNSURE))
 				sw->lft[lid] = IBF_LFT_UNKNOWN;
