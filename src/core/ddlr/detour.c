@@ -410,13 +410,16 @@ static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
 	return FTR_OK;
 }
 
-/* False if a detour of this form cannot lead into clean planes only: after going down, it goes up at a
- * lower switch, and no plane above such a switch is clean. */
-static bool may_be_clean(const struct ftr_ddlr *r, ftr_sw s, const char *form)
+/* False if no detour of this form from s leads only into clean planes.  After going down it goes up, into a
+ * clean plane, and its end, from where the entries lead to the LID, is in this plane, too. */
+static bool may_be_clean(struct ftr_ddlr *r, ftr_sw s, const char *form)
 {
 	const char *up = strchr(form, 'u');
+	int top = up ? r->sh->tree.rank[s] - (int)(up - form) : -1;	/* greatest rank of the turn */
 
-	return !up || planes_any_clean(r, r->sh->tree.rank[s] - (int)(up - form));
+	if (top >= 0 && r->search.lead[top] >> 1 != r->search.state)
+		r->search.lead[top] = r->search.state << 1 | planes_lead(r, top);
+	return !up || (top >= 0 && (r->search.lead[top] & 1));
 }
 
 /* Try the best KEPT detours of one form, best first.  The first one nearly always succeeds.  So others
