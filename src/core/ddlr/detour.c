@@ -64,7 +64,8 @@
 #define LATE_REFUSALS 100
 
 /* The form of a detour: for each rewritten entry 'd' (it leads down), 'u' (up) or '*' (anywhere).
- * ANY_PATH: up to DETOUR_MAX entries that lead anywhere. */
+ * PARALLEL: to the same switch as now. ANY_PATH: up to DETOUR_MAX entries that lead anywhere. */
+#define PARALLEL "="
 #define ANY_PATH ""
 
 struct search {
@@ -201,10 +202,17 @@ static const struct ftr_group *groups_of(const struct search *z, ftr_sw s, char 
 {
 	const struct ftr_shape *sh = z->r->sh;
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t all = sh->tree.group_first[s + 1] - sh->tree.group_first[s], i = 0;
 
-	*n = letter == 'u' ? sh->tree.n_up[s] : letter == 'd' ? sh->tree.n_down[s] :
-		sh->tree.group_first[s + 1] - sh->tree.group_first[s];
-	return letter == 'd' ? g + sh->tree.n_up[s] : g;
+	*n = letter == 'u' ? sh->tree.n_up[s] : letter == 'd' ? sh->tree.n_down[s] : all;
+	if (letter == 'd')
+		return g + sh->tree.n_up[s];
+	if (letter == *PARALLEL) {
+		while (i < all && g[i].remote != ftr_fabric_port(z->r->f, s, ddlr_entry(z->r, s))->peer)
+			i++;
+		*n = i < all;
+	}
+	return g + i;
 }
 
 /* Subtract from paths_left the number of paths that extend() would examine from s, if the rest of the
@@ -445,30 +453,6 @@ static enum ftr_status try_form(struct search *z, ftr_sw s, const char *form, bo
 	return try_kept(z, tried, made, err);
 }
 
-/* Try a parallel link to the same switch. */
-static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
-				    struct ftr_err *err)
-{
-	const struct ftr_shape *sh = z->r->sh;
-	ftr_port p = ddlr_entry(z->r, s);
-	ftr_sw t = ftr_fabric_port(z->r->f, s, p)->peer;
-
-	z->form = "*";
-	z->clean_only = false;
-	z->allowed_only = true;
-	z->n_kept = 0;
-	z->room = 1;
-	z->paths_left = PATHS_MAX;
-	z->cur.sw[0] = s;
-	z->r->avoid[s] = 1;
-	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++)
-		if (sh->tree.groups[k].remote == t)
-			extend_over(z, 0, &sh->tree.groups[k]);
-	z->r->avoid[s] = 0;
-	*made = false;
-	return z->n_kept ? try_one(z, &z->kept[0], made, err) : FTR_OK;
-}
-
 /* True if hosts are connected to s, or if the current entries lead packets from hosts to the LID
  * through s. The search follows the entries backward from s, for at most `depth` hops. It stops at
  * a switch if the dependency graph shows that no packets from hosts pass this switch. Returns false
@@ -521,7 +505,9 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	 * detours that are not clean */
 	clean_only |= !z.for_hosts && (host || carried);
 	w = z.for_hosts ? clean_paths : short_paths;
-	st = try_parallel(&z, s, repaired, err);
+	*repaired = false;
+	find(&z, s, PARALLEL, false, 1);
+	st = z.n_kept ? try_one(&z, &z.kept[0], repaired, err) : FTR_OK;
 	for (; w->form; w++) {
 		if (st || *repaired)
 			break;
