@@ -112,8 +112,7 @@ static uint32_t *load_of(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 }
 
 /* The least loaded live link of a group of s. */
-static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
-			  const struct ftr_group *g)
+static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s, const struct ftr_group *g)
 {
 	ftr_port best = FTR_PORT_NONE;
 
@@ -317,8 +316,7 @@ static void all_paths(struct search *z, ftr_sw s)
 			unroll(z, queue, i);
 			continue;
 		}
-		for (uint32_t k = sh->tree.group_first[x];
-		     k < sh->tree.group_first[x + 1]; k++) {
+		for (uint32_t k = sh->tree.group_first[x]; k < sh->tree.group_first[x + 1]; k++) {
 			ftr_sw t = sh->tree.groups[k].remote;
 			ftr_port p = best_link(r, x, &sh->tree.groups[k]);
 
@@ -336,13 +334,11 @@ static void all_paths(struct search *z, ftr_sw s)
 
 /* ---- trying detours ---------------------------------------------------- */
 
-static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r,
-				const struct detour *d)
+static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r, const struct detour *d)
 {
 	ftr_port p = ddlr_entry(r, d->sw[0]);
 
-	if (d->n == 1 &&
-	    ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
+	if (d->n == 1 && ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
 		return FTR_HOW_PARALLEL;
 	return d->n == 1 ? FTR_HOW_NEXT : d->n == 2 ? FTR_HOW_TURN :
 		FTR_HOW_TWO_TIERS;
@@ -399,8 +395,7 @@ static void find(struct search *z, ftr_sw s, const char *form, bool clean_only, 
 }
 
 /* Try kept[i] and the detours after it, until one is made. */
-static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
-				struct ftr_err *err)
+static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made, struct ftr_err *err)
 {
 	for (; !*made && i < z->n_kept; i++) {
 		enum ftr_status st;

@@ -32,8 +32,7 @@ void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 	}
 }
 
-bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
-		  uint8_t *last_step)
+bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops, uint8_t *last_step)
 {
 	*last_step = 0;
 	for (*hops = 0; *hops < r->f->n_sw; ++*hops) {
