@@ -239,8 +239,9 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 		return;
 	z->paths_left--;
 	/* a turn from down to up into a plane that is not clean: is_allowed() would refuse each path */
-	useless = z->clean_only && z->form[at] == 'u' && at && z->form[at - 1] == 'd' &&
-		!planes_is_clean(r, r->sh->tree.rank[s], g->remote);
+	useless = z->form[at] == 'u' && at && z->form[at - 1] == 'd' &&
+		!planes_is_clean(r, r->sh->tree.rank[s], g->remote) &&
+		(z->clean_only || (!z->for_hosts && (z->host || is_carried(r, s))));
 		/* a switch inside the detour must not have a write in this plan, and must not be
 		 * the switch of the LID */
 	if (z->form[at + 1] ? r->step_of[g->remote] || g->remote == r->exit_sw : useless)
