@@ -50,6 +50,14 @@
  * links, number of switches for which the plan has no write yet. If the packets are not from hosts
  * to a host, the third key comes before the load, so that few switches are written after a fault.
  * In this order the detours are checked against the dependency graph.
+ *
+ * With many faults, most searches find no detour, and would examine all paths for each form. Two conditions
+ * end them early, and exclude only detours that is_allowed() refuses:
+ * - A form with a turn is searched for clean planes only if entries lead to the LID from a clean plane above
+ *   some switch where the detour could turn (may_be_clean()). This is computed once for all broken entries of
+ *   a LID between two writes.
+ * - A path ends at the first turn into a plane that is not clean, if it must be. The paths behind this turn
+ *   are only counted, so that PATHS_MAX is reached at the same path.
  */
 #include <string.h>
 
