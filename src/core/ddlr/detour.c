@@ -51,13 +51,13 @@
  * to a host, the third key comes before the load, so that few switches are written after a fault.
  * In this order the detours are checked against the dependency graph.
  *
- * With many faults, most searches find no detour, and would examine all paths for each form. Two conditions
- * end them early, and exclude only detours that is_allowed() refuses:
- * - A form with a turn is searched for clean planes only if entries lead to the LID from a clean plane above
- *   some switch where the detour could turn (may_be_clean()). This is computed once for all broken entries of
- *   a LID between two writes.
- * - A path ends at the first turn into a plane that is not clean, if it must be. The paths behind this turn
- *   are only counted, so that PATHS_MAX is reached at the same path.
+ * With many faults, most searches find no detour, and would examine all paths of each form. Two
+ * conditions end them early. They exclude only detours that is_allowed() refuses:
+ * - A form with a turn can lead into clean planes only if entries lead to the LID from a switch in
+ *   such a plane (may_be_clean()). This is computed once for all broken entries of a LID between
+ *   two writes.
+ * - A path ends at a turn into a plane that must be clean and is not. The paths behind this turn
+ *   are counted, but not examined, so the limit PATHS_MAX ends the search at the same path.
  */
 #include <string.h>
 
@@ -215,15 +215,17 @@ static const struct ftr_group *groups_of(const struct search *z, ftr_sw s, char 
 	if (letter == 'd')
 		return g + sh->tree.n_up[s];
 	if (letter == *PARALLEL) {
-		while (i < all && g[i].remote != ftr_fabric_port(z->r->f, s, ddlr_entry(z->r, s))->peer)
+		ftr_port p = ddlr_entry(z->r, s);
+
+		while (i < all && g[i].remote != ftr_fabric_port(z->r->f, s, p)->peer)
 			i++;
 		*n = i < all;
 	}
 	return g + i;
 }
 
-/* Subtract from paths_left the number of paths that extend() would examine from s, if the rest of the
- * form is this letter. */
+/* Subtract from paths_left the number of paths that extend() would examine from s, if the rest of
+ * the form is this letter. */
 static void count_last(struct search *z, ftr_sw s, char letter)
 {
 	uint32_t n;
@@ -246,7 +248,7 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 	if (z->paths_left == 0 || r->avoid[g->remote])
 		return;
 	z->paths_left--;
-	/* a turn from down to up into a plane that is not clean: is_allowed() would refuse each path */
+	/* a turn from down to up into a plane that is not clean: is_allowed() refuses the detour */
 	useless = z->form[at] == 'u' && at && z->form[at - 1] == 'd' &&
 		!planes_is_clean(r, r->sh->tree.rank[s], g->remote) &&
 		(z->clean_only || (!z->for_hosts && (z->host || is_carried(r, s))));
@@ -422,20 +424,21 @@ static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made, struct
 	return FTR_OK;
 }
 
-/* False if no detour of this form from s leads only into clean planes.  After going down it goes up, into a
- * clean plane, and its end, from where the entries lead to the LID, is in this plane, too. */
+/* False if no detour of this form from s leads only into clean planes.  The detour goes down and then
+ * up, into a clean plane.  Its end, from where the entries lead to the LID, is in this plane, too. */
 static bool may_be_clean(struct ftr_ddlr *r, ftr_sw s, const char *form)
 {
 	const char *up = strchr(form, 'u');
-	int top = up ? r->sh->tree.rank[s] - (int)(up - form) : -1;	/* greatest rank of the turn */
+	/* the greatest rank of a switch where the detour turns */
+	int top = up ? r->sh->tree.rank[s] - (int)(up - form) : -1;
 
 	if (top >= 0 && r->search.lead[top] >> 1 != r->search.state)
 		r->search.lead[top] = r->search.state << 1 | planes_lead(r, top);
 	return !up || (top >= 0 && (r->search.lead[top] & 1));
 }
 
-/* Try the best KEPT detours of one form, best first.  The first one nearly always succeeds.  So others
- * are searched only after it has failed. */
+/* Try the best KEPT detours of one form, best first.  The first one nearly always succeeds.  So
+ * others are searched only after it has failed. */
 static enum ftr_status try_form(struct search *z, ftr_sw s, const char *form, bool clean_only,
 				bool *made, struct ftr_err *err)
 {
