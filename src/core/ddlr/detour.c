@@ -92,12 +92,8 @@ struct search {
 
 static int detour_cmp(const struct detour *a, const struct detour *b)
 {
-	if (a->hops != b->hops)
-		return a->hops < b->hops ? -1 : 1;
-	for (int i = 0; i < 3; i++)
-		if (a->key[i] != b->key[i])
-			return a->key[i] < b->key[i] ? -1 : 1;
-	return 0;
+	return FTR_ORDER(a->hops, b->hops) ?: FTR_ORDER(a->key[0], b->key[0]) ?:
+	       FTR_ORDER(a->key[1], b->key[1]) ?: FTR_ORDER(a->key[2], b->key[2]);
 }
 
 /* Insert z->cur into kept[]. Equal detours stay in the order in which they were found. */
