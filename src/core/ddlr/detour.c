@@ -347,8 +347,7 @@ static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r, const struct detour *d
 
 	if (d->n == 1 && ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
 		return FTR_HOW_PARALLEL;
-	return d->n == 1 ? FTR_HOW_NEXT : d->n == 2 ? FTR_HOW_TURN :
-		FTR_HOW_TWO_TIERS;
+	return d->n == 1 ? FTR_HOW_NEXT : d->n == 2 ? FTR_HOW_TURN : FTR_HOW_TWO_TIERS;
 }
 
 /* Try the detour. The entry of its last rewritten switch gets the lowest step. */
