@@ -57,6 +57,9 @@ static const struct scenario scenario[] = {
 	/* A Set is late, and its second try takes another route.  The next Set of the block is lost twice on
 	 * the first route, and takes the other one, too.  Then the late Set arrives. */
 	{ "older", "ddlr", SIX, "-20", 6, true, "19:1,20:2,24:6,30:4,33:2" },
+	/* A link dies while its spine, which has sent a trap, is asked over this link: three requests (the
+	 * window) are unanswered, and those to another switch with a trap wait. */
+	{ "starved", "dmodc", EIGHT, "-10-11-1", 0, false, "31:3,35:2,42:1" },
 };
 
 static const char usage[] =
@@ -66,7 +69,7 @@ static const char usage[] =
 	"  random  random orders of random events (the first seed is FTR_SEED)\n"
 	"  play    one run, as a failed run has printed it.  SCENARIO is a name, or\n"
 	"          ENGINE/PGFT/SCRIPT/RARE, with /a if OpenSM does not sweep after a trap\n"
-	"The usual choices of refused and older are those of a given list.\n"
+	"The usual choices of refused, older and starved are those of a given list.\n"
 	"Without arguments: all scenarios with one unusual choice, alone-first with two, 100 random runs\n"
 	"each of stall and sweep-flap, 400 of other events, and two with seeds that once failed.\n";
 

@@ -103,6 +103,8 @@ static const struct {
 	{ "ca_order_dump 1\n", ":1: ", "\"1\", not one of: off, on" },
 	{ "= 3\n", ":1: ", "unknown key \"\"" },
 	{ "threads = = 3\n", ":1: ", "\"= 3\"" },
+	{ "\f\n", ":1: ", "unknown key \"?\"" },
+	{ "x \t # y\n", ":1: ", "unknown key \"x\"" },
 };
 
 START_TEST(test_bad)
@@ -316,19 +318,20 @@ START_TEST(test_man_messages)
 }
 END_TEST
 
-/* A hint is given for an engine name in the wrong case or with up to two neighbouring wrong
- * letters. */
+/* A hint is given for an engine name in the wrong case or with up to two wrong letters. */
 START_TEST(test_hint)
 {
 	static const char *const none[] = {
 		"dmodc", "sftree", "ddlr", "ftree", "minhop", "updn", "dor",
 		"nue", "lash", "file", "dnup", "no_fallback", "", "abc",
 		"torus-2QoS", "dmodcdmodcdmodcdmodc", "xxxdmodc", "sssp",
+		"dnudk", "adnodk",
 	};
 	static const char *const meant[][2] = {
 		{ "dmodcc", "dmodc" }, { "Dmodc", "dmodc" }, { "dmod", "dmodc" },
 		{ "dmodk", "dmodc" }, { "DMODC", "dmodc" }, { "sf-tree", "sftree" },
 		{ "sftrees", "sftree" }, { "dlr", "ddlr" }, { "ddrl", "ddlr" },
+		{ "dnodk", "dmodc" }, { "stree", "sftree" }, { "sfdrees", "sftree" },
 	};
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(none); i++)

@@ -317,8 +317,10 @@ START_TEST(no_table)
 	fake_link(h, leaf, fake_uplink(h, leaf, 0), false);
 	fake_settle(h);
 	ck_assert_uint_eq(fake_logged(h, "OpenSM has no table for block 0 of switch"), 1);
-	if (_i == 3)
+	if (_i == 3) {
+		osm_event_plugin.report(h->plugin, OSM_EVENT_ID_SUBNET_UP, NULL);
 		cl_qmap_insert(&h->osm->subn.sw_guid_tbl, saved.map_item.key, &sw->map_item);
+	}
 	sw->lft = saved.lft;
 	sw->new_lft = saved.new_lft;
 	sw->lft_size = saved.lft_size;
@@ -331,7 +333,7 @@ END_TEST
 
 START_TEST(text)
 {
-	static struct ibf_metrics m = { .engine = "a\"b\\c\nd\x01\x7f\xc3", .reason = "x\"y\\z\n\x02\xff" };
+	static struct ibf_metrics m = { .engine = "a\"b\\c\nd\x01\x7f\xc3", .reason = "K\xc3\xb6ln\xed\xa0\x80" };
 	char *out = NULL;
 	size_t n;
 	FILE *mem = open_memstream(&out, &n);
@@ -339,10 +341,10 @@ START_TEST(text)
 	ibf_metrics_prom(mem, &m);
 	ibf_metrics_json(mem, &m);
 	ck_assert(!fclose(mem));
-	ck_assert_ptr_nonnull(strstr(out, "a\\\"b\\\\c\\nd???"));
-	ck_assert_ptr_nonnull(strstr(out, "a\\u0022b\\u005cc\\u000ad\\u0001\\u007f\\u00c3"));
+	ck_assert_ptr_nonnull(strstr(out, "{engine=\"a\\\"b\\\\c?d???\"}"));
+	ck_assert_ptr_nonnull(strstr(out, "\"engine\":\"a\\\"b\\\\c?d???\""));
+	ck_assert_ptr_nonnull(strstr(out, "\"reason\":\"K\xc3\xb6ln???\""));
 	free(out);
-
 }
 END_TEST
 

@@ -96,8 +96,8 @@ START_TEST(unknown_spines)
 
 	forget(h, &m);
 	sweeps(h, 1);
-	ck_assert_msg(fake_logged(h, "not acknowledged; the next sweep replaces the remaining") == (_i ? 0 : 1),
-		      "%s", h->log);
+	ck_assert_msg(fake_logged(h, "; the next sweep replaces the remaining") == (_i ? 0 : 1), "%s", h->log);
+	ck_assert_uint_eq(fake_logged(h, " and other switches; "), (unsigned int)_i);
 	ck_assert_msg(fake_logged(h, "OpenSM writes the remaining entries in its own order") == (uint32_t)_i,
 		      "%s", h->log);
 	check_end(h);
@@ -105,7 +105,8 @@ START_TEST(unknown_spines)
 END_TEST
 
 /* The same, while packets of before must be waited for longer than the time limit permits.  So nothing is left
- * to the next sweep, although all changed entries are those of the spine. */
+ * to the next sweep, although all changed entries are those of the spine.  As the plugin writes nothing, it
+ * reports no time in which a credit loop was possible. */
 START_TEST(unknown_spine_and_late_packets)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -120,8 +121,7 @@ START_TEST(unknown_spine_and_late_packets)
 	rr->written.last = rr->written.unranked = rr_now(rr);
 	pthread_mutex_unlock(&rr->mutex);
 	sweeps(h, 1);
-	ck_assert_msg(fake_logged(h, "within the time limit of 100 ms; entries=0 blocks=0 ") == 1, "%s",
-		      h->log);
+	ck_assert_uint_eq(fake_logged(h, "in which a credit loop was possible"), 0);
 	ck_assert_msg(fake_logged(h, "OpenSM writes the remaining entries in its own order") == 1, "%s",
 		      h->log);
 	check_end(h);
@@ -163,7 +163,7 @@ START_TEST(lost_hosts_remain)
 
 	lose_hosts(h, &m);
 	sweeps(h, 1);
-	ck_assert_msg(fake_logged(h, "not acknowledged; the next sweep replaces the remaining") == 1, "%s",
+	ck_assert_msg(fake_logged(h, "; the next sweep replaces the remaining") == 1, "%s",
 		      h->log);
 	ck_assert_uint_eq(fake_logged(h, "IBF121"), 0);
 	check_end(h);

@@ -683,6 +683,16 @@ START_TEST(any_team)
 }
 END_TEST
 
+/* Routes as only functions with ftr_sim_function.extra may: an exit with more room (1 VL), several exits
+ * (2 or 3), no exit, but the packet waits (4). */
+static unsigned int all_exits(void *state, const struct ftr_sim_view *v, struct ftr_sim_arrival *a)
+{
+	a->why = !state && v->n_vls == 4 ? FTR_SIM_WAIT : FTR_SIM_LOST_LOOP;
+	for (unsigned int i = 0; i < v->n_vls % 4; i++)
+		a->exit[i] = (struct ftr_sim_exit){ .port = (ftr_port)(1 + i), .room = v->n_vls == 1 ? 2 : 1 };
+	return v->n_vls % 4;
+}
+
 /* ---- invalid configurations ----------------------------------------------------------- */
 
 START_TEST(refused)
@@ -699,6 +709,7 @@ START_TEST(refused)
 		{ .kind = FTR_SIM_TABLES, .tables = other.t },
 		{ .kind = FTR_SIM_TABLES },
 	};
+	const struct ftr_sim_function fn = { .name = "exits", .min_vls = 1, .route = all_exits };
 	struct ftr_sim_conf good = conf_of(&n), c;
 	struct ftr_sim_result r;
 
@@ -724,6 +735,8 @@ START_TEST(refused)
 	REFUSED(c.traffic.pattern = FTR_SIM_HOTSPOT);
 	REFUSED(c.traffic.hot = &far; c.traffic.n_hot = 1);
 	REFUSED(c.traffic.hot_percent = 101);
+	for (unsigned int vls = 1; vls <= 4; vls++)
+		REFUSED(c.function = &fn; c.n_vls = vls);
 	for (unsigned int i = 0; i < FTR_ARRAY_LEN(g); i++)
 		REFUSED(c.change = &g[i]; c.n_changes = 1);
 	ck_assert_uint_eq(ftr_sim_mbps(4, FTR_SPEED_EDR), 100000);

@@ -393,6 +393,15 @@ static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
 	return FTR_OK;
 }
 
+/* False if a detour of this form cannot lead into clean planes only: after going down, it goes up at a
+ * lower switch, and no plane above such a switch is clean. */
+static bool may_be_clean(const struct ftr_ddlr *r, ftr_sw s, const char *form)
+{
+	const char *up = strchr(form, 'u');
+
+	return !up || planes_any_clean(r, r->sh->tree.rank[s] - (int)(up - form));
+}
+
 /* Try the best KEPT detours of one form, best first. For packets from hosts to hosts, the first
  * detour nearly always succeeds. So other detours are searched only after the first one has failed,
  * and is_allowed() examines the planes only of detours that are tried. If no detour succeeds and
@@ -406,6 +415,8 @@ static enum ftr_status try_form(struct search *z, ftr_sw s,
 	uint32_t tried = 0;
 
 	*made = false;
+	if (clean_only && !may_be_clean(z->r, s, form))
+		return FTR_OK;
 	if (*form) {
 		find(z, s, form, clean_only, !z->for_hosts, 1);
 		st = try_kept(z, 0, made, err);

@@ -49,7 +49,7 @@ bool planes_new(struct ftr_ddlr *r)
 
 	FTR_NEW(r->arena, r->plane, (size_t)sh->tree.n_ranks * n);
 	r->dirty = ftr_arena_zalloc(r->arena, sh->tree.n_ranks, n);
-	if (!uf || !r->plane || !r->dirty)
+	if (!uf || !r->plane || !r->dirty || !FTR_NEW(r->arena, r->n_clean, sh->tree.n_ranks))
 		return false;
 	ftr_uf_init(uf, n);
 	for (unsigned int level = sh->tree.n_ranks; level-- > 0;) {
@@ -68,12 +68,32 @@ bool planes_new(struct ftr_ddlr *r)
 		for (ftr_sw s = 0; s < n; s++)
 			r->plane[(size_t)level * n + s] = ftr_uf_find(uf, s);
 	}
+	planes_clear(r);
 	return true;
 }
 
 void planes_clear(struct ftr_ddlr *r)
 {
 	memset(r->dirty, 0, (size_t)r->sh->tree.n_ranks * r->f->n_sw);
+	for (unsigned int level = 0; level < r->sh->tree.n_ranks; level++) {
+		r->n_clean[level] = 0;
+		for (ftr_sw s = 0; s < r->f->n_sw; s++)
+			r->n_clean[level] += r->sh->tree.rank[s] > level && plane(r, level, s) == s;
+	}
+}
+
+static void mark_dirty(const struct ftr_ddlr *r, unsigned int level, uint32_t p)
+{
+	r->n_clean[level] -= !*dirty(r, level, p);
+	*dirty(r, level, p) = 1;
+}
+
+bool planes_any_clean(const struct ftr_ddlr *r, int top)
+{
+	for (int level = 0; level <= top; level++)
+		if (r->n_clean[level])
+			return true;
+	return false;
 }
 
 enum arcs { JUDGE, JUDGE_HARD, ENTER };
@@ -91,7 +111,7 @@ static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 	if (what == JUDGE_HARD)
 		bad |= !*dirty(r, level, from);
 	if (what == ENTER)
-		*dirty(r, level, from) = 1;
+		mark_dirty(r, level, from);
 	return bad;
 }
 
@@ -188,8 +208,8 @@ void planes_enter_column(struct ftr_ddlr *r)
 			continue;
 		for (uint32_t k = 0; k < sh->tree.n_up[y]; k++)
 			if (comes_down(r, &g[k], y))
-				*dirty(r, sh->tree.rank[y],
-				       plane(r, sh->tree.rank[y], g[k].remote)) = 1;
+				mark_dirty(r, sh->tree.rank[y],
+					   plane(r, sh->tree.rank[y], g[k].remote));
 	}
 }
 

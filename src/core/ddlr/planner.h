@@ -93,6 +93,7 @@ struct ftr_ddlr {
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number; 1: the plane is not
 				 * clean */
+	uint32_t *n_clean;	/* [n_ranks] number of clean planes of each level */
 	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
 	struct late_entries late;
@@ -185,6 +186,8 @@ bool planes_new(struct ftr_ddlr *r);		/* returns false if out of memory */
  * detour to the LID count, too. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
+/* True if a plane of one of the levels 0 .. top is clean. */
+bool planes_any_clean(const struct ftr_ddlr *r, int top);
 /* Mark as unclean the planes that the extra turns of the detour leave. */
 void planes_enter(struct ftr_ddlr *r, const struct detour *d);
 /* Mark as unclean the planes that the extra turns of all current entries for the LID leave. */

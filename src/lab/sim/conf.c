@@ -216,6 +216,9 @@ static enum ftr_status one_run(const struct ftr_sim_conf *c, uint32_t i,
 		if (m.no_memory)
 			st = ftr_fail(err, FTR_NOMEM, "out of memory after %llu events",
 				      (unsigned long long)r->events);
+		if (m.needs_extra)
+			st = ftr_fail(err, FTR_INVAL, "routing function %s: without ftr_sim_function.extra, a packet can neither wait nor have several exits, one with more room than 1, or taken()",
+				      m.fn->name);
 	}
 	tear_down(&m);
 	return st;

@@ -252,6 +252,7 @@ struct sim {
 	} due;
 	int32_t quantum[FTR_SIM_VLS];
 	bool no_memory;
+	bool needs_extra;	/* true: the routing function needs fn->extra, which is NULL */
 	bool any_last;		/* true: some packet had an exit with ftr_sim_exit.last */
 	uint16_t hops_max;
 	struct ftr_sim_result *r;

@@ -179,6 +179,7 @@ void sim_route(struct sim *m, uint32_t p)
 	struct ftr_sim_arrival a;
 	struct ftr_sim_exit *e = a.exit;
 	unsigned int n, left = 0;
+	bool plain;
 
 	a.sw = s;
 	a.in = (ftr_port)(port - m->f->sw[s].first_port);
@@ -192,6 +193,12 @@ void sim_route(struct sim *m, uint32_t p)
 		else if (e[i].vl >= m->n_vls)
 			a.why = FTR_SIM_LOST_VL;
 	}
+	plain = left ? left == 1 && e[0].room <= 1 && !m->fn->taken : a.why != FTR_SIM_WAIT;
+	if (!plain && !m->fn->extra) {
+		m->needs_extra = true;
+		a.why = FTR_SIM_LOST_DEAD_PORT;
+		left = 0;
+	}
 	if (!left && a.why == FTR_SIM_WAIT) {
 		m->fn->extra->park(m, p);
 		return;
@@ -204,7 +211,7 @@ void sim_route(struct sim *m, uint32_t p)
 		return;
 	}
 	set_ready(m, k, s, e, left);
-	if (left == 1 && e[0].room <= 1 && !m->fn->taken)
+	if (plain)
 		wait_in_queue(m, p, s, &e[0]);
 	else
 		m->fn->extra->wait(m, p, s, e, left);

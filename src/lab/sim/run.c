@@ -382,7 +382,8 @@ void sim_loop(struct sim *m)
 	uint32_t n;
 
 	choose_all(m);
-	while (m->heap.n && m->heap.event[0].at < m->end && !m->no_memory) {
+	while (m->heap.n && m->heap.event[0].at < m->end && !m->no_memory &&
+	       !m->needs_extra) {
 		m->now = m->view.now = m->heap.event[0].at;
 		n = gather(m);
 		m->r->events += n;

@@ -40,7 +40,7 @@ void ibf_blocks_fini(struct ibf_blocks *b)
 	free(b->silent);
 	free(b->changed);
 	free(b->data);
-	ftr_tables_free(b->tried);
+	free(b->tried);
 }
 
 /* ---- batches ---------------------------------------------------------------- */
@@ -226,11 +226,11 @@ bool ibf_blocks_leave(const struct ibf_blocks *b, const struct ftr_tables *to, b
 			continue;
 		for (uint32_t lid = 0; lid < n; lid++) {
 			uint8_t mark = *ibf_block(b, s, lid / FTR_LFT_BLOCK);
-			const struct ftr_tables *t = mark & IBF_BLOCK_TRIED ? b->tried : b->now;
+			size_t at = (size_t)s * b->now->stride + lid;
 
 			if (!(mark & IBF_BLOCK_UNKNOWN) &&
 			    !(sound && b->silent[s] && may_get(b, to, s, (ftr_lid)lid)))
-				sw->new_lft[lid] = ftr_tables_row(t, s)[lid];
+				sw->new_lft[lid] = mark & IBF_BLOCK_TRIED ? b->tried[at] : b->now->lft[at];
 			if (mark == IBF_BLOCK_UNUSED || (b->silent[s] && mark & IBF_BLOCK_UNSURE))
 				sw->lft[lid] = IBF_LFT_UNKNOWN;
 		}
@@ -247,7 +247,8 @@ enum ftr_status ibf_sets_new(struct ibf_blocks *b, struct ftr_err *err)
 	b->silent = ftr_calloc(b->f->n_sw + 1u, 1);
 	b->changed = ftr_calloc(b->n + 1u, FTR_LFT_BLOCK);
 	b->data = ftr_calloc(BATCH, sizeof(*b->data));
-	return b->job && b->silent && b->changed && b->data ? FTR_OK : ftr_nomem(err, "writes");
+	b->tried = ftr_calloc((size_t)b->f->n_sw + 1, (size_t)b->n * FTR_LFT_BLOCK);
+	return b->job && b->silent && b->changed && b->data && b->tried ? FTR_OK : ftr_nomem(err, "writes");
 }
 
 void ibf_sets_silent(struct ibf_blocks *b, ftr_sw s)
@@ -300,18 +301,6 @@ bool ibf_has_link(const struct ftr_fabric *f, ftr_sw s)
 	return false;
 }
 
-/* Keep the entries of a Set, which may have been carried out or not, or will be. */
-static void keep_tried(struct ibf_blocks *b, const struct rr_smp *j)
-{
-	struct ftr_err err;
-
-	if (!b->tried && ftr_tables_new(b->f, false, &b->tried, &err))
-		return;
-	memcpy(ftr_tables_row(b->tried, j->sw) + j->mod * FTR_LFT_BLOCK, b->data[j - b->job],
-	       FTR_LFT_BLOCK);
-	*ibf_block(b, j->sw, j->mod) |= IBF_BLOCK_TRIED;
-}
-
 void ibf_sets_send(struct ibf_blocks *b)
 {
 	struct rr_smp_policy policy = policy_of(b);
@@ -331,8 +320,8 @@ void ibf_sets_send(struct ibf_blocks *b)
 			b->changed[j->mod * FTR_LFT_BLOCK + k] |= linked && now[k] != b->data[i][k];
 		if (j->state != RR_SMP_DONE ||
 		    (!j->payload && memcmp(j->answer, b->data[i], FTR_LFT_BLOCK))) {
-			*mark |= IBF_BLOCK_UNSURE;
-			keep_tried(b, j);
+			*mark |= IBF_BLOCK_UNSURE | IBF_BLOCK_TRIED;
+			memcpy(b->tried + (now - b->now->lft), b->data[i], FTR_LFT_BLOCK);
 			ibf_sets_silent(b, j->sw);
 			b->failed += linked;
 			continue;

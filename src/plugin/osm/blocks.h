@@ -39,7 +39,7 @@ struct ibf_blocks {
 	struct ftr_tables *now;	/* the tables of the switches, with all Sets that were carried out; set
 				 * by the caller before it copies or writes */
 	/* The members below are for Sets, see ibf_sets_new(). */
-	struct ftr_tables *tried;	/* the entries of these Sets, in blocks that are TRIED */
+	uint8_t *tried;		/* the entries of these Sets, in blocks that are TRIED; as now->lft */
 	uint8_t *silent;	/* [n_sw] 1: it is not known whether a Set was carried out, or it was
 				 * not */
 	uint8_t *changed;	/* [LIDs] 1: entries of switches with links may have changed */

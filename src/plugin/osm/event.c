@@ -26,6 +26,7 @@
 #include "osm/blocks.h"
 #include "osm/drain.h"
 #include "osm/fast.h"
+#include "osm/metrics.h"
 #include "osm/writer.h"
 
 #define EVENT_SCHEMA 2
@@ -167,13 +168,10 @@ static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- a record ------------------------------------------------------------ */
 
-/* Names in a fabric are valid UTF-8 without control characters, so only two characters need an
- * escape. */
 static void add_name(FILE *t, const char *key, const char *s)
 {
 	fprintf(t, "\"%s\":\"", key);
-	for (; *s; s++)
-		fprintf(t, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+	ibf_put_text(t, s);
 	fprintf(t, "\"");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Suggests an engine for a misspelt name: the engine of this plugin whose name differs from it in the
- * fewest letters, at most MAX_EDITS between a common beginning and a common end.  Case is ignored.
+ * fewest letters, at most MAX_EDITS.  Case is ignored.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -18,16 +18,19 @@ static const char *const stock[] = {
 	"nue", "dfsssp", "sssp", "no_fallback", NULL
 };
 
-/* The number of letters that are left of the longer word without the common beginning and end. */
-static size_t difference(const char *a, size_t la, const char *b, size_t lb)
+/* The least number of letters to add, to remove or to replace, if it is at most `limit`; or a greater number. */
+static size_t edits(const char *a, size_t la, const char *b, size_t limit)
 {
-	size_t n = FTR_MIN(la, lb), from = 0, to = 0;
+	size_t add, drop, replace;
 
-	while (from < n && tolower((unsigned char)a[from]) == b[from])
-		from++;
-	while (to < n - from && tolower((unsigned char)a[la - 1 - to]) == b[lb - 1 - to])
-		to++;
-	return FTR_MAX(la, lb) - from - to;
+	for (; la && tolower((unsigned char)*a) == *b; la--)
+		a++, b++;
+	if (!la || !*b || !limit)
+		return la + strlen(b);
+	add = edits(a, la, b + 1, limit - 1);
+	drop = edits(a + 1, la - 1, b, limit - 1);
+	replace = edits(a + 1, la - 1, b + 1, limit - 1);
+	return 1 + FTR_MIN(FTR_MIN(add, drop), replace);
 }
 
 static bool is_word(const char *word, size_t len, const char *name)
@@ -45,7 +48,7 @@ const char *ibf_hint(const char *word, size_t len)
 		if (is_word(word, len, stock[i]))
 			return NULL;
 	for (unsigned int i = 0; (ops = ftr_engine_at(i)); i++) {
-		size_t n = difference(word, len, ops->name, strlen(ops->name));
+		size_t n = edits(word, len, ops->name, MAX_EDITS);
 
 		if (is_word(word, len, ops->name))
 			return NULL;

@@ -10,7 +10,9 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "base/base.h"
 #include "osm/metrics.h"
+#include <ftr/text.h>
 
 static const char *const state_name[IBF_N_SM_STATES] = {
 	[IBF_SM_NOT_ACTIVE] = "not_active",
@@ -90,20 +92,17 @@ static void head(FILE *out, const char *name, bool counter, const char *help)
 		help, name, counter ? "counter" : "gauge");
 }
 
-/* Escape backslash, quote and line feed; replace all other characters that are not printable
- * ASCII by "?". */
-static void put_label(FILE *out, const char *text)
+/* The two escapes are those of Prometheus and of JSON. */
+void ibf_put_text(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		if (*text == '\n')
-			fputs("\\n", out);
-		else if (*text == '"' || *text == '\\')
-			fprintf(out, "\\%c", *text);
-		else if ((unsigned char)*text >= ' ' &&
-			 (unsigned char)*text < 0x7f)
-			putc(*text, out);
-		else
+	uint32_t c;
+
+	for (unsigned int n; *text; text += FTR_MAX(n, 1u)) {
+		n = ftr_text_char((const unsigned char *)text, &c);
+		if (!n || c < ' ' || c == 0x7f)
 			putc('?', out);
+		else
+			fprintf(out, "%s%.*s", c == '"' || c == '\\' ? "\\" : "", (int)n, text);
 	}
 }
 
@@ -123,7 +122,7 @@ static void put_engine(FILE *out, const struct ibf_metrics *m)
 	fputs("ibfattree_info{version=\"" PACKAGE_VERSION "\"} 1\n", out);
 	head(out, "engine_info", false, "The routing engine that OpenSM uses; always 1.");
 	fputs("ibfattree_engine_info{engine=\"", out);
-	put_label(out, m->engine[0] ? m->engine : "none");
+	ibf_put_text(out, m->engine[0] ? m->engine : "none");
 	fputs("\"} 1\n", out);
 	head(out, "routes", false,
 	     "1 if an engine of the plugin routes, 0 if another or none does.");
@@ -161,9 +160,9 @@ void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m)
 
 		fprintf(out, "ibfattree_drained_since_timestamp_seconds{guid=\"0x%016" PRIx64
 			"\",port=\"%u\",by=\"", p->guid, p->port);
-		put_label(out, p->by);
+		ibf_put_text(out, p->by);
 		fputs("\",name=\"", out);
-		put_label(out, p->name);
+		ibf_put_text(out, p->name);
 		fprintf(out, "\"} %" PRIu64 "\n", p->since);
 	}
 	head(out, "unreachable_pairs", false,
@@ -194,14 +193,7 @@ void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m)
 static void put_string(FILE *out, const char *key, const char *text)
 {
 	fprintf(out, "\"%s\":\"", key);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < ' ' || c >= 0x7f || c == '"' || c == '\\')
-			fprintf(out, "\\u%04x", c);
-		else
-			putc(c, out);
-	}
+	ibf_put_text(out, text);
 	fputs("\",", out);
 }
 

@@ -68,6 +68,8 @@ struct ibf_metrics {
 };
 
 void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m);
+/* Write text with escapes; each control character and each byte that is not UTF-8 becomes '?'. */
+void ibf_put_text(FILE *out, const char *text);
 void ibf_metrics_json(FILE *out, const struct ibf_metrics *m);
 
 #endif

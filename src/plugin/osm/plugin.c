@@ -350,15 +350,14 @@ static void status(struct ibf_plugin *p)
 /* True if the switches have acknowledged all tables of the last routing. */
 static bool all_acknowledged(struct ibf_plugin *p)
 {
-	const struct ibf_generation *gen = p->routed->gen;
-	const struct ftr_fabric *f = gen->undrained ? gen->undrained : gen->fabric;
+	const struct ftr_fabric *f = p->routed->gen->fabric;	/* has the drained switches, too */
 	bool all = true;
 
 	CL_PLOCK_ACQUIRE(&p->osm->lock);
 	for (ftr_sw s = 0; s < f->n_sw && all; s++) {
 		const osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
 
-		all = !memcmp(sw->lft, sw->new_lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
+		all = sw && !memcmp(sw->lft, sw->new_lft, FTR_MIN(sw->lft_size, f->max_lid + 1u));
 	}
 	CL_PLOCK_RELEASE(&p->osm->lock);
 	return all;

@@ -320,8 +320,11 @@ static enum ftr_status drain(struct change *x, double sent, struct ftr_err *err)
 	double t0 = ibf_now_ms(), until = sent + ibf_packet_lifetime(x->p) + 1;
 	double ms = FTR_MAX(until - t0, 0), limit = x->p->opt.transition_limit_ms;
 	bool late = x->waited + ms > limit;
-	bool stop = ms > limit || (late && (add_lost(x, NULL, err) || x->host_pairs));
+	enum ftr_status st = late ? add_lost(x, NULL, err) : FTR_OK;
+	bool stop = ms > limit || (late && x->host_pairs);
 
+	if (st)
+		return st;
 	x->waited += ms;
 	x->end += ms;
 	for (double now = t0; now < until; now = ibf_now_ms()) {
@@ -477,6 +480,7 @@ static bool has_entries(const struct ftr_tables *t)
 static enum ftr_status write_unsafe(struct change *x, const char *why, struct ftr_err *err)
 {
 	uint64_t entries = x->b.entries, blocks = x->b.sets;
+	uint32_t failed = x->b.failed;
 	char text[PAIRS_TEXT];
 	double t0 = ibf_now_ms();
 	enum ftr_status st;
@@ -486,10 +490,12 @@ static enum ftr_status write_unsafe(struct change *x, const char *why, struct ft
 	add_changing(x);
 	x->end = FTR_MAX(x->end, t0 + x->p->opt.transition_limit_ms);
 	st = write_in_order(x, err);
+	if (x->b.sets == blocks && x->b.failed == failed)
+		return st;
 	x->unsafe = true;
-	ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: entries were replaced in an order in which a credit loop was possible for %.1f ms between %s, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64 " pairs=%" PRIu64,
+	ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: entries were replaced in an order in which a credit loop was possible for %.1f ms between %s, but in which no packet was lost: %s; entries=%" PRIu64 " blocks=%" PRIu64 " unacknowledged=%u pairs=%" PRIu64,
 		x->name, FTR_MAX(ibf_now_ms() - t0, 0.1), pairs_text(x, text), why,
-		x->b.entries - entries, x->b.sets - blocks, x->n_pairs);
+		x->b.entries - entries, x->b.sets - blocks, x->b.failed - failed, x->n_pairs);
 	return st;
 }
 
@@ -501,7 +507,7 @@ static enum ftr_status write_part(struct change *x, const struct ftr_tables *par
 
 	x->plan.to = part;
 	st = ftr_transition_plan(&x->plan, err);
-	if (!st && (x->plan.n_entries || !may_leave(x)))
+	if (!st)
 		st = write_unsafe(x, why, err);
 	x->plan.to = x->to;
 	return st;
@@ -642,12 +648,18 @@ static enum ftr_status prepare(struct change *x, struct ibf_engine *e, struct ft
 }
 
 /* Why OpenSM writes the rest; NULL: the plugin has written all entries. */
-static const char *why_not(struct change *x, const struct ftr_err *err)
+static const char *why_not(const struct change *x, struct ftr_err *err)
 {
+	ftr_sw s = 0;
+
+	if (!err->msg[0] && x->b.n_silent) {
+		while (!x->b.silent[s] || !ibf_has_link(x->f, s))
+			s++;
+		ftr_fail(err, FTR_REFUSED, "a write or a read was not acknowledged by %s%s",
+			 ibf_sw_name(x->f, s).s, x->b.n_silent > 1 ? " and other switches" : "");
+	}
 	if (err->msg[0])
 		return err->msg;
-	if (x->b.n_silent)
-		return "a write or a read was not acknowledged";
 	return may_write(x) ? NULL : "this manager is no longer the master, or ends";
 }
 
@@ -657,15 +669,15 @@ static void report(struct change *x, const char *why)
 	struct ftr_tables_diff left = { 0 };
 	double ms = ibf_now_ms() - x->start;
 	char text[PAIRS_TEXT];
-	bool rest = why;
+	bool rest;
 
 	if (x->now)
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
-	if (x->plan.f && (!left.entries || !has_entries(x->now)))
-		rest = false;
+	rest = why && (!x->plan.f || (left.entries && has_entries(x->now)));
 	if (rest && x->left) {
-		ibf_log(x->p, IBF_TRANSITION, "%s: %s; the next %s replaces the remaining %s", x->name, why,
-			may_write(x) ? "sweep" : "master", ibf_count(left.entries, "entry", "entries").s);
+		ibf_log(x->p, IBF_TRANSITION, "%s: %s; the next %s replaces the remaining %s%s", x->name, why,
+			may_write(x) ? "sweep" : "master", ibf_count(left.entries, "entry", "entries").s,
+			x->p->remain ? "; until then the fast path repairs nothing" : "");
 	} else if (rest) {
 		x->p->unordered_at = ibf_now_ms();
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",

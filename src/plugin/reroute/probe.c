@@ -363,21 +363,21 @@ static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 	return ok;
 }
 
-/* Run the requests that are not marked to be skipped.  Then run the skipped requests to each switch
- * that has answered the first request. */
+/* Run the requests that are not marked to be skipped.  Then run the skipped ones, and those that were
+ * not sent because unanswered ones used up the time; but if the first request to a switch was sent and
+ * not answered, its others are left out. */
 static void run_all(struct rr *f, struct probe *p)
 {
 	double hedge = p->all_answered ? patience(f) : HEDGE_MS;
-	bool answers = false, more = false;
+	const struct rr_smp *first = NULL;
+	bool more = false;
 
 	ask_ports(f, p, hedge);
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct rr_smp *j = &p->job[i];
 
-		if (!i || p->link[i].sw != p->link[i - 1].sw)
-			answers = j->state == RR_SMP_DONE;
-		/* do not run a request twice */
-		j->skip = !j->skip || !answers;
+		first = i && p->link[i].sw == p->link[i - 1].sw ? first : j;
+		j->skip = j->tries || (first->tries && first->state != RR_SMP_DONE);
 		more |= !j->skip;
 	}
 	if (more)
@@ -561,11 +561,8 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 
 	if (ok && mark_silent(p, found, n, now, all)) {
 		rr_search_around(v, all);
-		for (ftr_sw s = 0; s < n_sw; s++) {
-			ok = !now[s] || add_neighbours(q, s, all, p, found, n);
-			if (!ok)
-				break;
-		}
+		for (ftr_sw s = 0; s < n_sw; s++)
+			ok = ok && (!now[s] || add_neighbours(q, s, all, p, found, n));
 	}
 	free(now);
 	return ok;
