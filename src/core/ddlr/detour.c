@@ -79,7 +79,6 @@ struct search {
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
 	uint32_t paths_left;
 	bool allowed_only;	/* keep a detour only if is_allowed() permits it */
-	bool dropped;		/* a detour was not kept, or was removed, because kept[] was full */
 };
 
 static int detour_cmp(const struct detour *a, const struct detour *b)
@@ -97,10 +96,7 @@ static void keep(struct search *z)
 {
 	uint32_t i;
 
-	if (z->n_kept == z->room) {
-		z->dropped = true;
-		z->n_kept--;
-	}
+	z->n_kept -= z->n_kept == z->room;
 	for (i = z->n_kept++; i > 0; i--) {
 		if (detour_cmp(&z->kept[i - 1], &z->cur) <= 0)
 			break;
@@ -195,9 +191,31 @@ static void judge(struct search *z)
 	rate(z, d, d->n);
 	d->hops = d->n + hops;
 	if (z->n_kept == z->room && detour_cmp(&z->kept[z->room - 1], d) <= 0)
-		z->dropped = true;
-	else if (!z->allowed_only || is_allowed(z, d))
+		return;
+	if (!z->allowed_only || is_allowed(z, d))
 		keep(z);
+}
+
+/* The links of s to its neighbours in the direction of this letter of a form, by neighbour. */
+static const struct ftr_group *groups_of(const struct search *z, ftr_sw s, char letter, uint32_t *n)
+{
+	const struct ftr_shape *sh = z->r->sh;
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+
+	*n = letter == 'u' ? sh->tree.n_up[s] : letter == 'd' ? sh->tree.n_down[s] :
+		sh->tree.group_first[s + 1] - sh->tree.group_first[s];
+	return letter == 'd' ? g + sh->tree.n_up[s] : g;
+}
+
+/* Subtract from paths_left the number of paths that extend() would examine from s, if the rest of the
+ * form is this letter. */
+static void count_last(struct search *z, ftr_sw s, char letter)
+{
+	uint32_t n;
+	const struct ftr_group *g = groups_of(z, s, letter, &n);
+
+	for (uint32_t i = 0; i < n && z->paths_left; i++)
+		z->paths_left -= !z->r->avoid[g[i].remote];
 }
 
 static void extend(struct search *z, uint32_t at);
@@ -207,43 +225,44 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 {
 	struct ftr_ddlr *r = z->r;
 	ftr_sw s = z->cur.sw[at];
+	bool useless;
 	ftr_port p;
 
 	if (z->paths_left == 0 || r->avoid[g->remote])
 		return;
 	z->paths_left--;
+	/* a turn from down to up into a plane that is not clean: is_allowed() would refuse each path */
+	useless = z->clean_only && z->form[at] == 'u' && at && z->form[at - 1] == 'd' &&
+		!planes_is_clean(r, r->sh->tree.rank[s], g->remote);
 		/* a switch inside the detour must not have a write in this plan, and must not be
 		 * the switch of the LID */
-	if (z->form[at + 1] && (r->step_of[g->remote] || g->remote == r->exit_sw))
+	if (z->form[at + 1] ? r->step_of[g->remote] || g->remote == r->exit_sw : useless)
 		return;
 	p = best_link(r, s, g);
 	if (p == FTR_PORT_NONE)
 		return;
 	z->cur.port[at] = p;
 	z->cur.sw[at + 1] = g->remote;
-	extend(z, at + 1);
+	if (useless)	/* all forms have at most one letter after "du" */
+		count_last(z, g->remote, z->form[at + 1]);
+	else
+		extend(z, at + 1);
 }
 
 static void extend(struct search *z, uint32_t at)
 {
-	const struct ftr_shape *sh = z->r->sh;
 	ftr_sw s = z->cur.sw[at];
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	uint32_t first = 0, end = sh->tree.group_first[s + 1] - sh->tree.group_first[s];
+	const struct ftr_group *g;
+	uint32_t n;
 
 	if (!z->form[at]) {
 		z->cur.n = at;
 		judge(z);
 		return;
 	}
-	if (z->form[at] == 'u') {
-		end = sh->tree.n_up[s];
-	} else if (z->form[at] == 'd') {
-		first = sh->tree.n_up[s];
-		end = first + sh->tree.n_down[s];
-	}
+	g = groups_of(z, s, z->form[at], &n);
 	z->r->avoid[s] = 1;
-	for (uint32_t i = first; i < end; i++)
+	for (uint32_t i = 0; i < n; i++)
 		extend_over(z, at, &g[i]);
 	z->r->avoid[s] = 0;
 }
@@ -356,14 +375,12 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 	return FTR_OK;
 }
 
-static void find(struct search *z, ftr_sw s, const char *form,
-		 bool clean_only, bool allowed_only, uint32_t room)
+static void find(struct search *z, ftr_sw s, const char *form, bool clean_only, uint32_t room)
 {
 	z->room = room;
 	z->form = form;
 	z->clean_only = clean_only;
-	z->allowed_only = allowed_only;
-	z->dropped = false;
+	z->allowed_only = *form || !z->for_hosts;
 	z->n_kept = 0;
 	z->paths_left = PATHS_MAX;
 	z->cur.sw[0] = s;
@@ -402,35 +419,27 @@ static bool may_be_clean(const struct ftr_ddlr *r, ftr_sw s, const char *form)
 	return !up || planes_any_clean(r, r->sh->tree.rank[s] - (int)(up - form));
 }
 
-/* Try the best KEPT detours of one form, best first. For packets from hosts to hosts, the first
- * detour nearly always succeeds. So other detours are searched only after the first one has failed,
- * and is_allowed() examines the planes only of detours that are tried. If no detour succeeds and
- * kept[] was too small for all detours, the search is repeated, and keeps only detours that
- * is_allowed() permits. */
-static enum ftr_status try_form(struct search *z, ftr_sw s,
-				const char *form, bool clean_only,
+/* Try the best KEPT detours of one form, best first.  The first one nearly always succeeds.  So others
+ * are searched only after it has failed. */
+static enum ftr_status try_form(struct search *z, ftr_sw s, const char *form, bool clean_only,
 				bool *made, struct ftr_err *err)
 {
-	enum ftr_status st;
 	uint32_t tried = 0;
 
 	*made = false;
 	if (clean_only && !may_be_clean(z->r, s, form))
 		return FTR_OK;
 	if (*form) {
-		find(z, s, form, clean_only, !z->for_hosts, 1);
+		enum ftr_status st;
+
+		find(z, s, form, clean_only, 1);
 		st = try_kept(z, 0, made, err);
 		if (st || *made || !z->n_kept)
 			return st;
 		tried = 1;
 	}
-	find(z, s, form, clean_only, !z->for_hosts, KEPT);
-	st = try_kept(z, tried, made, err);
-	if (!st && !*made && !z->allowed_only && z->dropped) {
-		find(z, s, form, clean_only, true, KEPT);
-		st = try_kept(z, 0, made, err);
-	}
-	return st;
+	find(z, s, form, clean_only, KEPT);
+	return try_kept(z, tried, made, err);
 }
 
 /* Try a parallel link to the same switch. */

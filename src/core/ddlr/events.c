@@ -152,6 +152,7 @@ static bool allocate(struct ftr_ddlr *r)
 	       FTR_ZNEW(a, r->dead_sw, f->n_sw) && FTR_ZNEW(a, r->has_hosts, f->n_sw) &&
 	       FTR_ZNEW(a, r->of_lid, (size_t)f->max_lid + 1) &&
 	       FTR_ZNEW(a, r->load, f->n_ports) && FTR_ZNEW(a, r->touched, f->n_sw) &&
+	       FTR_ZNEW(a, r->first_write, (size_t)f->max_lid + 1) &&
 	       FTR_ZNEW(a, r->step_of, f->n_sw) && FTR_ZNEW(a, r->avoid, f->n_sw) &&
 	       FTR_ZNEW(a, x->carried, f->n_sw) && FTR_NEW(a, x->queue, f->n_sw) &&
 	       FTR_NEW(a, x->from, f->n_sw) && FTR_NEW(a, x->by, f->n_sw) &&

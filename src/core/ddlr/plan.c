@@ -22,11 +22,12 @@ void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 	r->exit_port = l->exit_port;
 	if (r->exit_sw != FTR_SW_NONE && r->dead_sw[r->exit_sw])
 		r->exit_sw = FTR_SW_NONE;
-	for (uint32_t i = 0; l->in_plan && i < r->plan->n; i++) {
-		const struct ftr_change *w = &r->plan->write[i];
+	for (uint32_t i = r->first_write[lid]; i && i <= r->plan->n; i++) {
+		const struct ftr_change *w = &r->plan->write[i - 1];
 
-		if (w->lid == lid)
-			r->step_of[w->sw] = (uint8_t)w->step;
+		if (w->lid != lid)
+			break;
+		r->step_of[w->sw] = (uint8_t)w->step;
 	}
 }
 
@@ -61,7 +62,8 @@ static void note(struct ftr_ddlr *r)
 	p->n_steps = FTR_MAX(p->n_steps, w->step);
 	p->n_switches += !r->touched[w->sw];
 	r->touched[w->sw] = 1;
-	r->of_lid[r->lid].in_plan = true;
+	if (!r->first_write[r->lid])
+		r->first_write[r->lid] = p->n;
 	r->step_of[w->sw] = (uint8_t)w->step;
 }
 
@@ -117,7 +119,7 @@ void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)
 	p->hosts_only = !r->hosts;
 	for (uint32_t i = 0; i < p->n; i++) {
 		r->touched[p->write[i].sw] = 0;
-		r->of_lid[p->write[i].lid].in_plan = false;
+		r->first_write[p->write[i].lid] = 0;
 	}
 	if (p->n)
 		qsort(p->write, p->n, sizeof(*p->write), write_cmp);

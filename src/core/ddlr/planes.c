@@ -88,6 +88,11 @@ static void mark_dirty(const struct ftr_ddlr *r, unsigned int level, uint32_t p)
 	*dirty(r, level, p) = 1;
 }
 
+bool planes_is_clean(const struct ftr_ddlr *r, unsigned int level, ftr_sw s)
+{
+	return !*dirty(r, level, plane(r, level, s));
+}
+
 bool planes_any_clean(const struct ftr_ddlr *r, int top)
 {
 	for (int level = 0; level <= top; level++)

@@ -154,7 +154,7 @@ static void check_names(struct ibf_plugin *p)
 		const char *meant = ibf_hint(w, len);
 
 		if (meant)
-			ibf_log(p, IBF_ENGINE_NAME, "routing_engine names \"%s\", which is no engine; OpenSM takes the next one of the list; did you mean \"%s\"?",
+			ibf_log(p, IBF_ENGINE_NAME, "routing_engine names \"%s\", which is no engine; OpenSM takes the next one of the list, and routes nothing if that is no_fallback; did you mean \"%s\"?",
 				ftr_quote(w, len).s, meant);
 		w += len;
 	}

@@ -453,6 +453,12 @@ static bool may_leave(const struct change *x)
 	return x->b.n_silent && (!x->blind || (x->safe && x->b.n_silent == 1));
 }
 
+/* True if silent switches may get their new entries in any order. */
+static bool is_sound(const struct change *x)
+{
+	return x->safe && (x->proved || !x->unjudged);
+}
+
 /* Write all entries that have a step.  When a switch does not answer, plan again. */
 static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 {
@@ -750,8 +756,7 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 		ibf_blocks_settle(&x.b, x.to);
 		x.left = !may_write(&x) || (!st && x.end > 0 && may_leave(&x));
 		if (x.left)
-			p->remain = ibf_blocks_leave(&x.b, x.to, x.safe && (x.proved || !x.unjudged)) &&
-				may_write(&x);
+			p->remain = ibf_blocks_leave(&x.b, x.to, is_sound(&x)) && may_write(&x);
 	}
 	report(&x, why_not(&x, &err));
 	if (!x.safe || why_not(&x, &err) || x.f != gen->fabric) {
