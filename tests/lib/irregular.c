@@ -259,11 +259,14 @@ static struct ftr_fabric *layers(struct ftr_rng *r)
 
 struct ftr_fabric *irregular_small(struct ftr_rng *r)
 {
+	uint32_t spines, racks, on_chips;
+
 	if (ftr_rng_below(r, 4))
 		return layers(r);
-	return irregular_chassis(r, 2 + ftr_rng_below(r, 4),
-				 1 + ftr_rng_below(r, 3),
-				 1 + ftr_rng_below(r, 8), ftr_rng_below(r, 2));
+	on_chips = ftr_rng_below(r, 2);
+	racks = 1 + ftr_rng_below(r, 8);
+	spines = 1 + ftr_rng_below(r, 3);
+	return irregular_chassis(r, 2 + ftr_rng_below(r, 4), spines, racks, on_chips);
 }
 
 /* ---- odd fabrics --------------------------------------------------------- */

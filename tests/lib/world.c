@@ -326,10 +326,11 @@ uint32_t world_events(struct world *w, struct ftr_incr_event *e)
 {
 	uint32_t n = 0, k = ftr_rng_below(&w->rng, 10);
 
-	if (k == 0)
-		return switch_events(w->f, w->lv, ftr_rng_below(&w->rng,
-							    w->f->n_sw),
-				       ftr_rng_below(&w->rng, 2), e);
+	if (k == 0) {
+		bool up = ftr_rng_below(&w->rng, 2);
+
+		return switch_events(w->f, w->lv, ftr_rng_below(&w->rng, w->f->n_sw), up, e);
+	}
 	if (k == 1)	/* repair all dead links */
 		for (ftr_sw s = 0; s < w->f->n_sw; s++)
 			for (unsigned int p = 1; p <= w->f->sw[s].n_ports;
@@ -390,10 +391,10 @@ void world_chassis(struct world *w, bool damaged)
 void world_graph(struct world *w, uint32_t max_sw)
 {
 	uint32_t n = 2 + ftr_rng_below(&w->rng, max_sw - 1);
+	uint32_t links = ftr_rng_below(&w->rng, 2 * n);
 
-	ck_assert(!random_graph_new(w->seed, n,
-				  1 + ftr_rng_below(&w->rng, 30),
-				  ftr_rng_below(&w->rng, 2 * n), &w->f, &err));
+	ck_assert(!random_graph_new(w->seed, n, 1 + ftr_rng_below(&w->rng, 30), links, &w->f,
+				    &err));
 }
 
 static void invert(struct world *w)

@@ -55,7 +55,7 @@ static bool has_time(const char *line, size_t len)
 	return memmem(line, len, "_ms\"", 4) ||
 		memmem(line, len, "\"seconds\"", 9) ||
 		memmem(line, len, "ms to route", 11) ||
-		memmem(line, len, "seconds ", 8);
+		memmem(line, len, "seconds ", 8) || memmem(line, len, " switches in ", 13);
 }
 
 /* Writes the line, with one blank instead of several.  The number of blanks in a column may depend

@@ -165,11 +165,16 @@ static void add_link(struct ftr_builder *b, struct model *m)
 	struct ftr_end *ma, *mz;
 	struct ftr_err err = { 0 };
 	enum ftr_status st;
+	enum ftr_speed speed;
 	bool ok;
 
-	if (!below(12))
-		*(below(2) ? &a.port : &z.port) = below(2) ? 0 : 255;
-	st = ftr_builder_add_link(b, a, z, below(3) * 4, (enum ftr_speed)below(FTR_SPEED_END), &err);
+	if (!below(12)) {
+		ftr_port wrong = below(2) ? 0 : 255;
+
+		*(below(2) ? &a.port : &z.port) = wrong;
+	}
+	speed = (enum ftr_speed)below(FTR_SPEED_END);
+	st = ftr_builder_add_link(b, a, z, below(3) * 4, speed, &err);
 	ok = a.port >= 1 && z.port >= 1 && a.port <= PORTS && z.port <= PORTS && !same_end(a, z);
 	if (ok) {
 		ma = &m->link[a.node_guid][a.port];

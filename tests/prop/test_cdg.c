@@ -129,10 +129,10 @@ static void make_world(struct world *w, uint64_t seed)
 		w->f = trees_grow(&g, seed, ftr_rng_below(&w->rng, 2));
 		w->f = trees_damaged(w->f, &w->rng, 20);
 	} else {
-		ck_assert(!random_graph_new(seed, 2 + ftr_rng_below(&w->rng, 4),
-					  ftr_rng_below(&w->rng, 6),
-					  ftr_rng_below(&w->rng, 6), &w->f,
-					  &err));
+		uint32_t links = ftr_rng_below(&w->rng, 6), hosts = ftr_rng_below(&w->rng, 6);
+
+		ck_assert(!random_graph_new(seed, 2 + ftr_rng_below(&w->rng, 4), hosts, links,
+					    &w->f, &err));
 	}
 	ck_assert(!ftr_tables_new(w->f, true, &w->t, &err));
 	how = ftr_rng_below(&w->rng, 4);

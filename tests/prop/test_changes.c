@@ -59,7 +59,7 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 static void start(struct scene *z)
 {
 	struct ftr_pgft g;
-	uint32_t n;
+	uint32_t n, links;
 
 	ftr_rng_seed(&z->rng, z->seed);
 	if (z->seed % 2) {
@@ -68,10 +68,9 @@ static void start(struct scene *z)
 				     &z->rng, 20);
 	} else {
 		n = 2 + ftr_rng_below(&z->rng, 16);
-		ck_assert(!random_graph_new(z->seed, n,
-					  1 + ftr_rng_below(&z->rng, 30),
-					  ftr_rng_below(&z->rng, 2 * n), &z->f,
-					  &err));
+		links = ftr_rng_below(&z->rng, 2 * n);
+		ck_assert(!random_graph_new(z->seed, n, 1 + ftr_rng_below(&z->rng, 30), links,
+					    &z->f, &err));
 	}
 	ck_assert(!ftr_shape_new(z->f, NULL, NULL, &z->sh, &err));
 	ck_assert(!ftr_tables_new(z->f, false, &z->old, &err));

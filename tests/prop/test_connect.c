@@ -463,12 +463,12 @@ START_TEST(any_graph)
 	for (uint32_t i = 0; i < trees_runs(700); i++) {
 		struct both b = { .seed = trees_first_seed() + i };
 		struct ftr_rng r;
-		uint32_t n;
+		uint32_t n, links;
 
 		ftr_rng_seed(&r, b.seed);
 		n = 1 + ftr_rng_below(&r, 20);
-		ck_assert(!random_graph_new(b.seed, n, ftr_rng_below(&r, 40),
-					  ftr_rng_below(&r, 2 * n), &b.f, &err));
+		links = ftr_rng_below(&r, 2 * n);
+		ck_assert(!random_graph_new(b.seed, n, ftr_rng_below(&r, 40), links, &b.f, &err));
 		route(&b, NULL);
 		judge(&b);
 		unroute(&b);
@@ -574,9 +574,11 @@ static void apply(struct life *x)
 	uint32_t n = 0, most = 1 + ftr_rng_below(&x->rng, 3);
 	enum ftr_status st;
 
-	if (!ftr_rng_below(&x->rng, 6))
-		n = switch_events(f, x->lv, ftr_rng_below(&x->rng, f->n_sw),
-				    ftr_rng_below(&x->rng, 2), ev);
+	if (!ftr_rng_below(&x->rng, 6)) {
+		bool up = ftr_rng_below(&x->rng, 2);
+
+		n = switch_events(f, x->lv, ftr_rng_below(&x->rng, f->n_sw), up, ev);
+	}
 	for (uint32_t i = 0; n < most && i < 100; i++) {
 		ftr_sw s = ftr_rng_below(&x->rng, f->n_sw);
 		ftr_port p = (ftr_port)(1 + ftr_rng_below(&x->rng, f->sw[s].n_ports));

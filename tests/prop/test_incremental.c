@@ -200,9 +200,8 @@ static void one_event(struct world *w, struct ftr_incr *lv)
 {
 	struct ftr_incr_event e[FTR_PORT_MAX];
 	const struct ftr_incr_result *r;
-	uint32_t n = switch_events(w->f, lv, ftr_rng_below(&w->rng,
-						       w->f->n_sw - 1),
-				     ftr_rng_below(&w->rng, 2), e);
+	bool up = ftr_rng_below(&w->rng, 2);
+	uint32_t n = switch_events(w->f, lv, ftr_rng_below(&w->rng, w->f->n_sw - 1), up, e);
 	uint32_t k = n ? ftr_rng_below(&w->rng, n) : 0;
 
 	if (!n)

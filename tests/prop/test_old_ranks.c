@@ -187,14 +187,18 @@ static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 
 static struct ftr_fabric *random_fabric(struct ftr_rng *r, unsigned int i)
 {
+	uint32_t spines, racks, on_chips;
+
 	switch (i % 3) {
 	case 0:
 		return trees_irregular(r);
 	case 1:
 		return trees_chassis(r);
 	default:
-		return irregular_chassis(r, 4 + ftr_rng_below(r, 4), 2 + ftr_rng_below(r, 3),
-					 4 + ftr_rng_below(r, 8), ftr_rng_below(r, 6));
+		on_chips = ftr_rng_below(r, 6);
+		racks = 4 + ftr_rng_below(r, 8);
+		spines = 2 + ftr_rng_below(r, 3);
+		return irregular_chassis(r, 4 + ftr_rng_below(r, 4), spines, racks, on_chips);
 	}
 }
 

@@ -215,10 +215,11 @@ START_TEST(hosts_on_chips)
 		uint64_t root[IRREGULAR_ROOTS];
 		struct ftr_rng r;
 		struct ftr_fabric *f;
+		uint32_t on_chips;
 
 		ftr_rng_seed(&r, seed);
-		f = irregular_rows(&r, 8, 6 + ftr_rng_below(&r, 5),
-				   1 + ftr_rng_below(&r, 3), 0, root);
+		on_chips = 1 + ftr_rng_below(&r, 3);
+		f = irregular_rows(&r, 8, 6 + ftr_rng_below(&r, 5), on_chips, 0, root);
 		ck_assert_msg(ranked_as_with(f, root, IRREGULAR_ROOTS),
 			      "seed %" PRIu64 ": without the list of roots the ranks differ", seed);
 	}

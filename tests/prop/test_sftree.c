@@ -99,13 +99,12 @@ START_TEST(no_trees_at_all)
 	for (unsigned int i = 0; i < trees_runs(3000); i++, seed++) {
 		struct both b = { 0 };
 		struct ftr_rng rng;
-		uint32_t n;
+		uint32_t n, links;
 
 		ftr_rng_seed(&rng, seed);
 		n = 1 + ftr_rng_below(&rng, 30);
-		ck_assert(!random_graph_new(seed, n, ftr_rng_below(&rng, 40),
-					  ftr_rng_below(&rng, 2 * n), &b.f,
-					  &err));
+		links = ftr_rng_below(&rng, 2 * n);
+		ck_assert(!random_graph_new(seed, n, ftr_rng_below(&rng, 40), links, &b.f, &err));
 		route(&b, NULL, NULL);
 		complete(&b, seed);
 		if (i % 4 == 0)
@@ -416,12 +415,12 @@ START_TEST(detours_are_counted)
 		const struct ftr_shape_tree *tree;
 		uint64_t want = 0;
 		struct ftr_rng rng;
-		uint32_t n;
+		uint32_t n, links;
 
 		ftr_rng_seed(&rng, seed);
 		n = 1 + ftr_rng_below(&rng, 30);
-		ck_assert(!random_graph_new(seed, n, ftr_rng_below(&rng, 40),
-					    ftr_rng_below(&rng, 2 * n), &b.f, &err));
+		links = ftr_rng_below(&rng, 2 * n);
+		ck_assert(!random_graph_new(seed, n, ftr_rng_below(&rng, 40), links, &b.f, &err));
 		route(&b, NULL, NULL);
 		tree = &b.sh->tree;
 		for (uint32_t k = 0; k < tree->n_leaf * tree->n_leaf; k++) {

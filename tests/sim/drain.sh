@@ -125,7 +125,7 @@ case_drain_survives() {
 	osm_start standby < <(plugin_conf <<<"sm_priority 5"$'\n'"$polling")
 	osm_wait standby "$patience" 'Entering STANDBY'
 	share_state sm standby
-	osm_kill sm
+	kill_master sm standby
 	is_manager standby "${OSM_HOST["standby"]}"
 	osm_wait standby "$patience" 'SUBNET UP'
 	live taken || true

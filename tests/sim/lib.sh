@@ -25,6 +25,7 @@
 #	note TEXT		text shown beside the case's time
 #	two_managers		the case starts more than one opensm at a time
 #	is_manager ID HOST	choose the opensm that the functions use (default: sm)
+#	kill_master ID STANDBY	kill manager ID; STANDBY can take over
 
 # shellcheck source=scripts/sim.sh
 . "$SIM_SCRIPTS/sim.sh"
@@ -194,13 +195,23 @@ at_rest() {
 # Suspend the process of OpenSM, and so the plugin, too: all its threads have stopped.  Packets under way
 # still arrive.
 osm_halt() {
-	kill -STOP "${OSM_PID[sm]}"
-	sim_until "$patience" osm_is_halted || fail "opensm did not stop"
+	local id=${1:-sm}
+	kill -STOP "${OSM_PID[$id]}"
+	sim_until "$patience" osm_is_halted "$id" || fail "opensm $id did not stop"
 }
 osm_is_halted() {
-	awk '/^State:/ && !/stopped/ { runs = 1 } END { exit runs }' "/proc/${OSM_PID[sm]}/task/"*/status
+	awk '/^State:/ && !/stopped/ { runs = 1 } END { exit runs }' "/proc/${OSM_PID[$1]}/task/"*/status
 }
-osm_go_on() { kill -CONT "${OSM_PID[sm]}"; }
+osm_go_on() { kill -CONT "${OSM_PID[${1:-sm}]}"; }
+
+# kill_master ID STANDBY: kill manager ID after it has answered the last SMInfo request of STANDBY.  In
+# ibsim, STANDBY would wait forever for the answer of a dead manager (docs/upstream.md).
+kill_master() {
+	osm_halt "$2"
+	SIM_HOST=${OSM_HOST[$2]} in_sim sminfo >"$T/sminfo.txt"	# answered after all earlier requests
+	osm_kill "$1"
+	osm_go_on "$2"
+}
 
 down() {
 	osm_stop "$manager" || fail "opensm ended with status $?"

@@ -16,7 +16,7 @@ case_handover() {
 	walk both
 	same master both
 	osm_mark standby
-	osm_kill sm
+	kill_master sm standby
 	osm_wait standby "$patience" 'SUBNET UP'
 	[[ $(osm_engine standby) == dmodc ]] ||
 		fail "after the take-over '$(osm_engine standby)' routes"

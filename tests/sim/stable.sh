@@ -121,7 +121,7 @@ case_stable_standby() {
 	until_healed cut
 	differ before cut
 	share_state sm standby
-	osm_kill sm
+	kill_master sm standby
 	is_manager standby "${OSM_HOST["standby"]}"
 	until_healed taken
 	same cut taken

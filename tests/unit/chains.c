@@ -172,10 +172,14 @@ uint64_t chains_new(void)
 	return 0;
 }
 
-void chains_fail(uint64_t what)
+bool chains_fail(uint64_t what)
 {
+	bool failed;
+
 	pthread_mutex_lock(&mutex);
+	failed = !failing;
 	failing = what;
 	pthread_mutex_unlock(&mutex);
 	ftr_alloc_fail_at(0);
+	return failed;
 }

@@ -25,7 +25,7 @@ bool chains_is_last(unsigned long n, unsigned long every);
  * since; 0: there is none. */
 uint64_t chains_new(void);
 /* The next allocation of this chain fails, and no other; 0: none fails.  Does not depend on the order of
- * the threads. */
-void chains_fail(uint64_t chain);
+ * the threads.  Returns false if the chain of the last call has not occurred since. */
+bool chains_fail(uint64_t chain);
 
 #endif

@@ -251,11 +251,9 @@ static void consult(struct oracle *o, const struct ftr_check_opts *opts)
 
 static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 {
-	uint32_t n_sw = 1 + ftr_rng_below(g, MAX_SW), used[MAX_SW] = { 0 };
-	struct net n = net_new(n_sw, 8, ftr_rng_below(g, 2),
-			       ftr_rng_below(g, 3));
-	uint32_t links = ftr_rng_below(g, 3 * n_sw);
-	uint32_t hosts = ftr_rng_below(g, 2 * n_sw + 1);
+	uint32_t n_sw = 1 + ftr_rng_below(g, MAX_SW), lmc = ftr_rng_below(g, 3), used[MAX_SW] = { 0 };
+	struct net n = net_new(n_sw, 8, ftr_rng_below(g, 2), lmc);
+	uint32_t links = ftr_rng_below(g, 3 * n_sw), hosts = ftr_rng_below(g, 2 * n_sw + 1);
 	uint32_t levels = 1 + ftr_rng_below(g, 4);
 
 	for (uint32_t s = 0; s < n_sw; s++)
@@ -338,19 +336,19 @@ static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 		bool owned = n->f->owner[lid].kind != FTR_OWNER_NONE;
 
 		for (ftr_sw s = 0; s < n->f->n_sw; s++)
-			*net_at(n, s, (ftr_lid)lid) = kind == 0 || !owned ?
-				(ftr_port)ftr_rng_below(g, 256) : kind == 1 ?
-				(ftr_port)ftr_rng_below(g, 9) : FTR_PORT_NONE;
+			*net_at(n, s, (ftr_lid)lid) = kind == 0 || !owned ? (ftr_port)ftr_rng_below(g, 256) :
+				kind == 1 ? (ftr_port)ftr_rng_below(g, 9) : FTR_PORT_NONE;
 		if (owned && kind > 3)
 			up_down(n, (ftr_lid)lid, rank, g);
 		else if (owned && kind > 0)
 			net_route(n, (ftr_lid)lid, g);
 	}
-	while (spoil-- > 0)
-		*net_at(n, ftr_rng_below(g, n->f->n_sw),
-			(ftr_lid)ftr_rng_below(g, n->f->max_lid + 1u)) =
-			(ftr_port)ftr_rng_below(g, ftr_rng_below(g, 4) ? 9 :
-						256);
+	while (spoil-- > 0) {
+		ftr_lid lid = (ftr_lid)ftr_rng_below(g, n->f->max_lid + 1u);
+		uint8_t *e = net_at(n, ftr_rng_below(g, n->f->n_sw), lid);
+
+		*e = (ftr_port)ftr_rng_below(g, ftr_rng_below(g, 4) ? 9 : 256);
+	}
 }
 
 /* ---- comparison ---------------------------------------------------------- */
@@ -586,6 +584,7 @@ static bool mixtures_oracle(unsigned long seed, struct ftr_team *team)
 	const struct ftr_tables *both[2];
 	bool proved, again;
 	struct ftr_rng g;
+	uint8_t *row;
 	struct net n;
 
 	ftr_rng_seed(&g, seed);
@@ -595,11 +594,13 @@ static bool mixtures_oracle(unsigned long seed, struct ftr_team *team)
 	memcpy(old->lft, n.t->lft, (size_t)old->n_sw * old->stride);
 	both[0] = old;
 	both[1] = n.t;
-	if (ftr_rng_below(&g, 2))
+	if (ftr_rng_below(&g, 2)) {
 		fill(&n, rank, &g);
-	else
-		n.t->lft[n.t->stride * ftr_rng_below(&g, n.f->n_sw) +
-			 ftr_rng_below(&g, n.f->max_lid + 1u)] = (ftr_port)ftr_rng_below(&g, 9);
+	} else {
+		row = ftr_tables_row(n.t, ftr_rng_below(&g, n.f->n_sw));
+		row += ftr_rng_below(&g, n.f->max_lid + 1u);
+		*row = (ftr_port)ftr_rng_below(&g, 9);
+	}
 	ck_assert(!ftr_check_mixtures(n.f, both, rank, NULL, &proved, NULL));
 	ck_assert(!ftr_check_mixtures(n.f, both, rank, team, &again, NULL));
 	ck_assert_msg(proved == again && proved == provable(n.f, old, n.t, rank), "fabric %lu", seed);
@@ -624,10 +625,10 @@ struct corpus {
 static void damage(struct ftr_tables *t, struct ftr_rng *g)
 {
 	for (uint32_t i = 0; i < t->n_sw + 3u; i++) {
-		ftr_sw s = ftr_rng_below(g, t->n_sw);
+		uint8_t *row = ftr_tables_row(t, ftr_rng_below(g, t->n_sw));
+		uint32_t lid = ftr_rng_below(g, t->max_lid + 1u);
 
-		ftr_tables_row(t, s)[ftr_rng_below(g, t->max_lid + 1u)] =
-			(ftr_port)(ftr_rng_below(g, 4) ? ftr_rng_below(g, 6) : ftr_rng_next(g));
+		row[lid] = (ftr_port)(ftr_rng_below(g, 4) ? ftr_rng_below(g, 6) : ftr_rng_next(g));
 	}
 }
 

@@ -568,11 +568,12 @@ START_TEST(test_random)
 	fake_set_fate(h, at_random, &d);
 	for (unsigned int i = 0; i < 3; i++) {
 		ftr_sw s = ftr_rng_below(&r, h->fab->n_sw);
+		bool up;
 
 		if (h->sh->tree.rank[s] == h->sh->tree.n_ranks - 1)
 			continue;
-		fake_link(h, s, fake_uplink(h, s, ftr_rng_below(&r, 2)),
-			  ftr_rng_below(&r, 3) == 0);
+		up = ftr_rng_below(&r, 3) == 0;
+		fake_link(h, s, fake_uplink(h, s, ftr_rng_below(&r, 2)), up);
 		if (ftr_rng_below(&r, 2))
 			fake_settle(h);
 		fake_check_counters(h);

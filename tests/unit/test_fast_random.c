@@ -84,6 +84,8 @@ static void toggle_link(struct game *g, struct fake *h, bool up)
 
 static void event(struct game *g, struct fake *h)
 {
+	bool up;
+
 	switch (ftr_rng_below(&g->rng, 7)) {
 	case 0: case 1: case 2:
 		toggle_link(g, h, false);
@@ -96,8 +98,8 @@ static void event(struct game *g, struct fake *h)
 			  SM_LINK_STATE_CHANGED_TRAP);
 		break;
 	default:
-		fake_switch(h, fake_spine(h, ftr_rng_below(&g->rng, 4)),
-			    g->returns && ftr_rng_below(&g->rng, 2));
+		up = g->returns && ftr_rng_below(&g->rng, 2);
+		fake_switch(h, fake_spine(h, ftr_rng_below(&g->rng, 4)), up);
 	}
 	g->left--;
 }

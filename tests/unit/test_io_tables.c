@@ -268,9 +268,11 @@ START_TEST(broken_dumps)
 	ftr_rng_seed(&rng, 5);
 	for (int i = 0; i < 5000; i++) {
 		memcpy(copy, text, sizeof(text));
-		for (uint32_t k = ftr_rng_below(&rng, 4); k < 4; k++)
-			copy[ftr_rng_below(&rng, sizeof(text) - 1)] =
-				(char)ftr_rng_below(&rng, 256);
+		for (uint32_t k = ftr_rng_below(&rng, 4); k < 4; k++) {
+			uint32_t at = ftr_rng_below(&rng, sizeof(text) - 1);
+
+			copy[at] = (char)ftr_rng_below(&rng, 256);
+		}
 		put(copy, sizeof(text) - 1);
 		if (!ftr_read_lfts(path, f, &t, NULL, &err))
 			ftr_tables_free(t);

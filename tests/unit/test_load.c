@@ -215,19 +215,18 @@ static void spoil(struct scene *z)
 	uint32_t perm[512];
 
 	if (ftr_rng_below(&z->rng, 2))
-		for (uint32_t i = 0; n->f->max_lid && i < n->f->n_sw; i++)
-			*net_at(n, ftr_rng_below(&z->rng, n->f->n_sw),
-				(ftr_lid)(1 + ftr_rng_below(&z->rng,
-							    n->f->max_lid))) =
-				(uint8_t)ftr_rng_below(&z->rng, PORTS + 2);
+		for (uint32_t i = 0; n->f->max_lid && i < n->f->n_sw; i++) {
+			uint32_t lid = 1 + ftr_rng_below(&z->rng, n->f->max_lid);
+			uint8_t *e = net_at(n, ftr_rng_below(&z->rng, n->f->n_sw), (ftr_lid)lid);
+			*e = (uint8_t)ftr_rng_below(&z->rng, PORTS + 2);
+		}
 	ftr_rng_perm(&z->rng, perm, n->f->n_ep);
 	for (uint32_t i = 0; i < n->f->n_ep; i++) {
 		if (ftr_rng_below(&z->rng, 6) == 0)
 			z->order[z->n++] = FTR_EP_NONE;
 		if (ftr_rng_below(&z->rng, 9) == 0)
 			continue;
-		z->order[z->n++] = ftr_rng_below(&z->rng, 4) ?
-			perm[i] : FTR_EP_NONE;
+		z->order[z->n++] = ftr_rng_below(&z->rng, 4) ? perm[i] : FTR_EP_NONE;
 	}
 }
 

@@ -103,6 +103,8 @@ static const struct {
 	{ "ca_order_dump 1\n", ":1: ", "\"1\", not one of: off, on" },
 	{ "= 3\n", ":1: ", "unknown key \"\"" },
 	{ "threads = = 3\n", ":1: ", "\"= 3\"" },
+	{ "\f\n", ":1: ", "unknown key \"?\"" },
+	{ "x \t # y\n", ":1: ", "unknown key \"x\"" },
 };
 
 START_TEST(test_bad)

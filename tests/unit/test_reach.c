@@ -299,7 +299,7 @@ static struct ftr_fabric *random_fabric(struct ftr_rng *r, uint64_t seed)
 {
 	struct ftr_fabric *f = NULL;
 	struct ftr_pgft g;
-	uint32_t n;
+	uint32_t n, links;
 
 	switch (ftr_rng_below(r, 6)) {
 	case 0:
@@ -311,8 +311,8 @@ static struct ftr_fabric *random_fabric(struct ftr_rng *r, uint64_t seed)
 		return trees_damaged(trees_irregular(r), r, 40);
 	case 3:
 		n = 1 + ftr_rng_below(r, 16);
-		ck_assert(!random_graph_new(seed, n, 1 + ftr_rng_below(r, 30),
-					  ftr_rng_below(r, 2 * n), &f, &err));
+		links = ftr_rng_below(r, 2 * n);
+		ck_assert(!random_graph_new(seed, n, 1 + ftr_rng_below(r, 30), links, &f, &err));
 		return f;
 	default:
 		return irregular_small(r);

@@ -319,8 +319,9 @@ START_TEST(nested)
 	check_tables = true;
 	ftr_rng_seed(&rng, (uint64_t)_i + 1);
 	for (uint32_t i = 0; i < 4 + (uint32_t)_i; i++) {
-		g[n] = dies(ftr_rng_below(&rng, 16),
-			    (ftr_port)(1 + ftr_rng_below(&rng, 4)), at);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(&rng, 4));
+
+		g[n] = dies(ftr_rng_below(&rng, 16), p, at);
 		if (ftr_rng_below(&rng, 5) == 0)
 			g[n].kind = FTR_SIM_LINK_UP;
 		n++;
@@ -344,10 +345,12 @@ START_TEST(under_load)
 	grow("torus:8,8");
 	check_tables = true;
 	ftr_rng_seed(&rng, (uint64_t)_i + 1);
-	for (int i = 0; i < 8; i++)
-		g[i] = dies(ftr_rng_below(&rng, 64),
-			    (ftr_port)(1 + ftr_rng_below(&rng, 4)),
-			    20 * FTR_SIM_US + ftr_rng_below(&rng, 4000000));
+	for (int i = 0; i < 8; i++) {
+		uint64_t at = 20 * FTR_SIM_US + ftr_rng_below(&rng, 4000000);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(&rng, 4));
+
+		g[i] = dies(ftr_rng_below(&rng, 64), p, at);
+	}
 	after(g, 8, &r, 0.3);
 	for (int i = 0; i < FTR_SIM_N_LOSSES; i++)
 		lost += r.lost[i];

@@ -370,7 +370,7 @@ START_TEST(follows_the_files)
 	until("1.02 times the lower bound 629", true);
 	until("ms: snapshot 1.25, shape 3.50", true);
 	until("known 1.70, checked 1.80", true);
-	until("repairs        none", true);
+	until("events         none", true);
 	until("q: quit", true);
 	/* a record appears when its line is complete */
 	add_event(1, "leaf-1");
@@ -428,7 +428,7 @@ START_TEST(fits_any_window)
 		append(path_events, "\n");
 	}
 	start(24, 80, "vt100");
-	until("repairs        50", true);
+	until("events         50", true);
 	until("leaf-50", true);
 	for (size_t i = 0; i < sizeof(size) / sizeof(size[0]); i++) {
 		resize(size[i][0], size[i][1]);
@@ -443,7 +443,7 @@ START_TEST(fits_any_window)
 	for (int i = 0; i < 60; i++)
 		press("\033OB");
 	until("leaf-01", true);
-	ck_assert(shown("repairs        50"));
+	ck_assert(shown("events         50"));
 	for (int i = 0; i < 60; i++)
 		press("\033OA");
 	until("leaf-50", true);

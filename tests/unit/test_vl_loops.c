@@ -232,11 +232,12 @@ START_TEST(against_naive)
 
 		ftr_rng_seed(&rng, i + SEEDS * (uint64_t)_i);
 		random_net(&n, &rng);
-		for (uint32_t k = ftr_rng_below(&rng, 5); k > 0; k--)
-			*net_at(&n, ftr_rng_below(&rng, n.f->n_sw),
-				(ftr_lid)(1 + ftr_rng_below(&rng,
-							    n.f->max_lid))) =
-				(uint8_t)ftr_rng_below(&rng, PORTS + 1);
+		for (uint32_t k = ftr_rng_below(&rng, 5); k > 0; k--) {
+			ftr_lid lid = (ftr_lid)(1 + ftr_rng_below(&rng, n.f->max_lid));
+			uint8_t *e = net_at(&n, ftr_rng_below(&rng, n.f->n_sw), lid);
+
+			*e = (uint8_t)ftr_rng_below(&rng, PORTS + 1);
+		}
 		if (_i != 1)
 			o.sl2vl = map = random_map(&n, &rng, 1 + i % VLS);
 		if (_i != 2)

@@ -178,7 +178,7 @@ struct cli_in {
 #define CLI_OPT_ORDER \
 	OPT(FILE, "order", in.order, "FILE", "order of host ports (opensm-*-ca-order.dump)")
 #define CLI_OPT_FAIL \
-	OPT(LIST, "fail", fail, "SPEC", "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)")
+	OPT(LIST, "fail", fail, "SPEC", "fault: SWITCH, SWITCH[PORT], N[%]links, N[%]switches")
 #define CLI_OPT_SEED OPT(U64, "seed", seed, "N", "seed of the random faults", "0")
 #define CLI_OPTS_LIVE \
 	OPT(FLAG, "live", in.live, NULL, "read fabric and tables from the switches"), \

@@ -268,7 +268,7 @@ enum ftr_status cli_live_read(const struct cli_in *in, struct cli_live *out, str
 		return ftr_fail(err, FTR_IO, "cannot discover the fabric: adapter=%s port=%s%s",
 				in->ca ? in->ca : "any", in->port ? CLI_NUM(in->port) : "any", leaves_smps(in) ?
 				"; the adapter leaves SMPs to another device, as planarized XDR adapters do: give that device, such as smi0, with --ca" :
-				"");
+				in->look ? "" : "; \"ibfattree doctor --local\" examines this node");
 	st = to_fabric(net, out, err);
 	if (!st && in->look)
 		st = in->look(in->look_ctx, net, out->f, err);

@@ -49,7 +49,7 @@ static const struct cli_cmd *const commands[] = {
 	PROGRAM("drain", start_drain, "take switches, links or host ports out of use"),
 	PROGRAM("undrain", start_drain, "bring drained parts back into use"),
 	PROGRAM("drains", start_drain, "list the drained parts"),
-	PROGRAM("top", start_program, "show status and repairs of the plugin in a terminal"),
+	PROGRAM("top", start_program, "show status and events of the plugin in a terminal"),
 	&cli_completion, &cli_facts, &cli_drain_facts, &cli_count_flows,
 	PROGRAM("simulate", start_program, NULL),
 	NULL

@@ -3,8 +3,9 @@
  * Options: one table per command, used by the parser and by --help.
  *
  * Syntax: "--name value", "--name=value" and, for --output, "-o value".  Options and arguments
- * may be mixed.  "--" ends the options.  The same code parses defaults and given values.  If
- * an option is given twice, the last one counts; CLI_LIST and CLI_FILES collect all values.
+ * may be mixed.  "--" ends the options.  The argument "-" is standard input.  The same code parses
+ * defaults and given values.  If an option is given twice, the last one counts; CLI_LIST and CLI_FILES
+ * collect all values.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -169,7 +170,7 @@ int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv)
 		else if (!only_args && argv[i][0] == '-' && argv[i][1])
 			take(cmd, conf, argc, argv, &i);
 		else
-			argv[n++] = argv[i];
+			argv[n++] = strcmp(argv[i], "-") ? argv[i] : (char *)(uintptr_t)"/dev/stdin";
 	}
 	if (n < cmd->min_args)
 		cli_die("%s: missing argument; usage: ibfattree %s [OPTION...] %s",

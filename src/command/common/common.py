@@ -70,7 +70,7 @@ def parse(command, text, words, lists=()):
             print(text, end='', flush=True)
             sys.exit(0)
         if not given.startswith('-') or given == '-':
-            arguments.append(given)
+            arguments.append('/dev/stdin' if given == '-' else given)
             continue
         name, equals, value = ('output', '', '') if given == '-o' else given[2:].partition('=')
         if name not in kinds or given[1] != '-' and given != '-o':
@@ -318,6 +318,15 @@ def find_hosts(data):
         host['place'] = min(places) if places else None
         host['switches'] = [data['end_ports'][port]['switch'] for port in host['ports']]
     return data
+
+
+def no_host(data, path):
+    """path: the file of --hosts, or None.  The error if there is no host to write."""
+    unknown = data['unknown_hosts']
+    listed = f'hosts of {path} that are not in the fabric: {len(unknown)}; the first: {unknown[0]}; ' \
+        if unknown else ''
+    return CommonError(f'no host to write; {listed}ports of channel adapters without a host name in '
+                       f'their description: {data["nameless_ports"]}')
 
 
 def lines(file, path):

@@ -62,7 +62,7 @@ size_t ftr_arena_bytes(const struct ftr_arena *a);	/* size of all chunks */
 /* Ensure that an array of n elements, with space for cap elements, has space for one more.
  * Returns false if out of memory. */
 #define FTR_GROW(ptr, n, cap)						\
-	((n) < (cap) || ftr_grow((void **)&(ptr), &(cap), sizeof(*(ptr))))
+	((n) < (cap) ? true : ftr_grow((void **)&(ptr), &(cap), sizeof(*(ptr))))
 bool ftr_grow(void **ptr, uint32_t *cap, size_t size);
 
 /* ---- random numbers ---------------------------------------------------- */

@@ -50,6 +50,14 @@
  * links, number of switches for which the plan has no write yet. If the packets are not from hosts
  * to a host, the third key comes before the load, so that few switches are written after a fault.
  * In this order the detours are checked against the dependency graph.
+ *
+ * With many faults, most searches find no detour, and would examine all paths of each form. Two
+ * conditions end them early. They exclude only detours that is_allowed() refuses:
+ * - A form with a turn can lead into clean planes only if entries lead to the LID from a switch in
+ *   such a plane (may_be_clean()). This is computed once for all broken entries of a LID between
+ *   two writes.
+ * - A path ends at a turn into a plane that must be clean and is not. The paths behind this turn
+ *   are counted, but not examined, so the limit PATHS_MAX ends the search at the same path.
  */
 #include <string.h>
 
@@ -64,7 +72,8 @@
 #define LATE_REFUSALS 100
 
 /* The form of a detour: for each rewritten entry 'd' (it leads down), 'u' (up) or '*' (anywhere).
- * ANY_PATH: up to DETOUR_MAX entries that lead anywhere. */
+ * PARALLEL: to the same switch as now. ANY_PATH: up to DETOUR_MAX entries that lead anywhere. */
+#define PARALLEL "="
 #define ANY_PATH ""
 
 struct search {
@@ -79,17 +88,12 @@ struct search {
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
 	uint32_t paths_left;
 	bool allowed_only;	/* keep a detour only if is_allowed() permits it */
-	bool dropped;		/* a detour was not kept, or was removed, because kept[] was full */
 };
 
 static int detour_cmp(const struct detour *a, const struct detour *b)
 {
-	if (a->hops != b->hops)
-		return a->hops < b->hops ? -1 : 1;
-	for (int i = 0; i < 3; i++)
-		if (a->key[i] != b->key[i])
-			return a->key[i] < b->key[i] ? -1 : 1;
-	return 0;
+	return FTR_ORDER(a->hops, b->hops) ?: FTR_ORDER(a->key[0], b->key[0]) ?:
+	       FTR_ORDER(a->key[1], b->key[1]) ?: FTR_ORDER(a->key[2], b->key[2]);
 }
 
 /* Insert z->cur into kept[]. Equal detours stay in the order in which they were found. */
@@ -97,10 +101,7 @@ static void keep(struct search *z)
 {
 	uint32_t i;
 
-	if (z->n_kept == z->room) {
-		z->dropped = true;
-		z->n_kept--;
-	}
+	z->n_kept -= z->n_kept == z->room;
 	for (i = z->n_kept++; i > 0; i--) {
 		if (detour_cmp(&z->kept[i - 1], &z->cur) <= 0)
 			break;
@@ -115,8 +116,7 @@ static uint32_t *load_of(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 }
 
 /* The least loaded live link of a group of s. */
-static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
-			  const struct ftr_group *g)
+static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s, const struct ftr_group *g)
 {
 	ftr_port best = FTR_PORT_NONE;
 
@@ -195,9 +195,40 @@ static void judge(struct search *z)
 	rate(z, d, d->n);
 	d->hops = d->n + hops;
 	if (z->n_kept == z->room && detour_cmp(&z->kept[z->room - 1], d) <= 0)
-		z->dropped = true;
-	else if (!z->allowed_only || is_allowed(z, d))
+		return;
+	if (!z->allowed_only || is_allowed(z, d))
 		keep(z);
+}
+
+/* The links of s to its neighbours in the direction of this letter of a form, by neighbour. */
+static const struct ftr_group *groups_of(const struct search *z, ftr_sw s, char letter, uint32_t *n)
+{
+	const struct ftr_shape *sh = z->r->sh;
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t all = sh->tree.group_first[s + 1] - sh->tree.group_first[s], i = 0;
+
+	*n = letter == 'u' ? sh->tree.n_up[s] : letter == 'd' ? sh->tree.n_down[s] : all;
+	if (letter == 'd')
+		return g + sh->tree.n_up[s];
+	if (letter == *PARALLEL) {
+		ftr_port p = ddlr_entry(z->r, s);
+
+		while (i < all && g[i].remote != ftr_fabric_port(z->r->f, s, p)->peer)
+			i++;
+		*n = i < all;
+	}
+	return g + i;
+}
+
+/* Subtract from paths_left the number of paths that extend() would examine from s, if the rest of
+ * the form is this letter. */
+static void count_last(struct search *z, ftr_sw s, char letter)
+{
+	uint32_t n;
+	const struct ftr_group *g = groups_of(z, s, letter, &n);
+
+	for (uint32_t i = 0; i < n && z->paths_left; i++)
+		z->paths_left -= !z->r->avoid[g[i].remote];
 }
 
 static void extend(struct search *z, uint32_t at);
@@ -207,43 +238,45 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 {
 	struct ftr_ddlr *r = z->r;
 	ftr_sw s = z->cur.sw[at];
+	bool useless;
 	ftr_port p;
 
 	if (z->paths_left == 0 || r->avoid[g->remote])
 		return;
 	z->paths_left--;
+	/* a turn from down to up into a plane that is not clean: is_allowed() refuses the detour */
+	useless = z->form[at] == 'u' && at && z->form[at - 1] == 'd' &&
+		!planes_is_clean(r, r->sh->tree.rank[s], g->remote) &&
+		(z->clean_only || (!z->for_hosts && (z->host || is_carried(r, s))));
 		/* a switch inside the detour must not have a write in this plan, and must not be
 		 * the switch of the LID */
-	if (z->form[at + 1] && (r->step_of[g->remote] || g->remote == r->exit_sw))
+	if (z->form[at + 1] ? r->step_of[g->remote] || g->remote == r->exit_sw : useless)
 		return;
 	p = best_link(r, s, g);
 	if (p == FTR_PORT_NONE)
 		return;
 	z->cur.port[at] = p;
 	z->cur.sw[at + 1] = g->remote;
-	extend(z, at + 1);
+	if (useless)	/* all forms have at most one letter after "du" */
+		count_last(z, g->remote, z->form[at + 1]);
+	else
+		extend(z, at + 1);
 }
 
 static void extend(struct search *z, uint32_t at)
 {
-	const struct ftr_shape *sh = z->r->sh;
 	ftr_sw s = z->cur.sw[at];
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-	uint32_t first = 0, end = sh->tree.group_first[s + 1] - sh->tree.group_first[s];
+	const struct ftr_group *g;
+	uint32_t n;
 
 	if (!z->form[at]) {
 		z->cur.n = at;
 		judge(z);
 		return;
 	}
-	if (z->form[at] == 'u') {
-		end = sh->tree.n_up[s];
-	} else if (z->form[at] == 'd') {
-		first = sh->tree.n_up[s];
-		end = first + sh->tree.n_down[s];
-	}
+	g = groups_of(z, s, z->form[at], &n);
 	z->r->avoid[s] = 1;
-	for (uint32_t i = first; i < end; i++)
+	for (uint32_t i = 0; i < n; i++)
 		extend_over(z, at, &g[i]);
 	z->r->avoid[s] = 0;
 }
@@ -290,8 +323,7 @@ static void all_paths(struct search *z, ftr_sw s)
 			unroll(z, queue, i);
 			continue;
 		}
-		for (uint32_t k = sh->tree.group_first[x];
-		     k < sh->tree.group_first[x + 1]; k++) {
+		for (uint32_t k = sh->tree.group_first[x]; k < sh->tree.group_first[x + 1]; k++) {
 			ftr_sw t = sh->tree.groups[k].remote;
 			ftr_port p = best_link(r, x, &sh->tree.groups[k]);
 
@@ -309,16 +341,13 @@ static void all_paths(struct search *z, ftr_sw s)
 
 /* ---- trying detours ---------------------------------------------------- */
 
-static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r,
-				const struct detour *d)
+static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r, const struct detour *d)
 {
 	ftr_port p = ddlr_entry(r, d->sw[0]);
 
-	if (d->n == 1 &&
-	    ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
+	if (d->n == 1 && ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
 		return FTR_HOW_PARALLEL;
-	return d->n == 1 ? FTR_HOW_NEXT : d->n == 2 ? FTR_HOW_TURN :
-		FTR_HOW_TWO_TIERS;
+	return d->n == 1 ? FTR_HOW_NEXT : d->n == 2 ? FTR_HOW_TURN : FTR_HOW_TWO_TIERS;
 }
 
 /* Try the detour. The entry of its last rewritten switch gets the lowest step. */
@@ -356,14 +385,12 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 	return FTR_OK;
 }
 
-static void find(struct search *z, ftr_sw s, const char *form,
-		 bool clean_only, bool allowed_only, uint32_t room)
+static void find(struct search *z, ftr_sw s, const char *form, bool clean_only, uint32_t room)
 {
 	z->room = room;
 	z->form = form;
 	z->clean_only = clean_only;
-	z->allowed_only = allowed_only;
-	z->dropped = false;
+	z->allowed_only = *form || !z->for_hosts;
 	z->n_kept = 0;
 	z->paths_left = PATHS_MAX;
 	z->cur.sw[0] = s;
@@ -374,8 +401,7 @@ static void find(struct search *z, ftr_sw s, const char *form,
 }
 
 /* Try kept[i] and the detours after it, until one is made. */
-static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
-				struct ftr_err *err)
+static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made, struct ftr_err *err)
 {
 	for (; !*made && i < z->n_kept; i++) {
 		enum ftr_status st;
@@ -393,57 +419,40 @@ static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
 	return FTR_OK;
 }
 
-/* Try the best KEPT detours of one form, best first. For packets from hosts to hosts, the first
- * detour nearly always succeeds. So other detours are searched only after the first one has failed,
- * and is_allowed() examines the planes only of detours that are tried. If no detour succeeds and
- * kept[] was too small for all detours, the search is repeated, and keeps only detours that
- * is_allowed() permits. */
-static enum ftr_status try_form(struct search *z, ftr_sw s,
-				const char *form, bool clean_only,
+/* False if no detour of this form from s leads only into clean planes.  The detour goes down and then
+ * up, into a clean plane.  Its end, from where the entries lead to the LID, is in this plane, too. */
+static bool may_be_clean(struct ftr_ddlr *r, ftr_sw s, const char *form)
+{
+	const char *up = strchr(form, 'u');
+	/* the greatest rank of a switch where the detour turns */
+	int top = up ? r->sh->tree.rank[s] - (int)(up - form) : -1;
+
+	if (top >= 0 && r->search.lead[top] >> 1 != r->search.state)
+		r->search.lead[top] = r->search.state << 1 | planes_lead(r, top);
+	return !up || (top >= 0 && (r->search.lead[top] & 1));
+}
+
+/* Try the best KEPT detours of one form, best first.  The first one nearly always succeeds.  So
+ * others are searched only after it has failed. */
+static enum ftr_status try_form(struct search *z, ftr_sw s, const char *form, bool clean_only,
 				bool *made, struct ftr_err *err)
 {
-	enum ftr_status st;
 	uint32_t tried = 0;
 
 	*made = false;
+	if (clean_only && !may_be_clean(z->r, s, form))
+		return FTR_OK;
 	if (*form) {
-		find(z, s, form, clean_only, !z->for_hosts, 1);
+		enum ftr_status st;
+
+		find(z, s, form, clean_only, 1);
 		st = try_kept(z, 0, made, err);
 		if (st || *made || !z->n_kept)
 			return st;
 		tried = 1;
 	}
-	find(z, s, form, clean_only, !z->for_hosts, KEPT);
-	st = try_kept(z, tried, made, err);
-	if (!st && !*made && !z->allowed_only && z->dropped) {
-		find(z, s, form, clean_only, true, KEPT);
-		st = try_kept(z, 0, made, err);
-	}
-	return st;
-}
-
-/* Try a parallel link to the same switch. */
-static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
-				    struct ftr_err *err)
-{
-	const struct ftr_shape *sh = z->r->sh;
-	ftr_port p = ddlr_entry(z->r, s);
-	ftr_sw t = ftr_fabric_port(z->r->f, s, p)->peer;
-
-	z->form = "*";
-	z->clean_only = false;
-	z->allowed_only = true;
-	z->n_kept = 0;
-	z->room = 1;
-	z->paths_left = PATHS_MAX;
-	z->cur.sw[0] = s;
-	z->r->avoid[s] = 1;
-	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++)
-		if (sh->tree.groups[k].remote == t)
-			extend_over(z, 0, &sh->tree.groups[k]);
-	z->r->avoid[s] = 0;
-	*made = false;
-	return z->n_kept ? try_one(z, &z->kept[0], made, err) : FTR_OK;
+	find(z, s, form, clean_only, KEPT);
+	return try_kept(z, tried, made, err);
 }
 
 /* True if hosts are connected to s, or if the current entries lead packets from hosts to the LID
@@ -498,7 +507,9 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	 * detours that are not clean */
 	clean_only |= !z.for_hosts && (host || carried);
 	w = z.for_hosts ? clean_paths : short_paths;
-	st = try_parallel(&z, s, repaired, err);
+	*repaired = false;
+	find(&z, s, PARALLEL, false, 1);
+	st = z.n_kept ? try_one(&z, &z.kept[0], repaired, err) : FTR_OK;
 	for (; w->form; w++) {
 		if (st || *repaired)
 			break;

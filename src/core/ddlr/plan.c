@@ -16,22 +16,23 @@ void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 {
 	const struct lid_state *l = &r->of_lid[lid];
 
+	r->search.state++;
 	memset(r->step_of, 0, r->f->n_sw);
 	r->lid = lid;
 	r->exit_sw = l->exit_sw;
 	r->exit_port = l->exit_port;
 	if (r->exit_sw != FTR_SW_NONE && r->dead_sw[r->exit_sw])
 		r->exit_sw = FTR_SW_NONE;
-	for (uint32_t i = 0; l->in_plan && i < r->plan->n; i++) {
-		const struct ftr_change *w = &r->plan->write[i];
+	for (uint32_t i = r->first_write[lid]; i && i <= r->plan->n; i++) {
+		const struct ftr_change *w = &r->plan->write[i - 1];
 
-		if (w->lid == lid)
-			r->step_of[w->sw] = (uint8_t)w->step;
+		if (w->lid != lid)
+			break;
+		r->step_of[w->sw] = (uint8_t)w->step;
 	}
 }
 
-bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
-		  uint8_t *last_step)
+bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops, uint8_t *last_step)
 {
 	*last_step = 0;
 	for (*hops = 0; *hops < r->f->n_sw; ++*hops) {
@@ -57,11 +58,13 @@ static void note(struct ftr_ddlr *r)
 	struct ftr_ddlr_plan *p = r->plan;
 	const struct ftr_change *w = &p->write[p->n++];
 
+	r->search.state++;
 	p->how[w->how]++;
 	p->n_steps = FTR_MAX(p->n_steps, w->step);
 	p->n_switches += !r->touched[w->sw];
 	r->touched[w->sw] = 1;
-	r->of_lid[r->lid].in_plan = true;
+	if (!r->first_write[r->lid])
+		r->first_write[r->lid] = p->n;
 	r->step_of[w->sw] = (uint8_t)w->step;
 }
 
@@ -117,7 +120,7 @@ void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)
 	p->hosts_only = !r->hosts;
 	for (uint32_t i = 0; i < p->n; i++) {
 		r->touched[p->write[i].sw] = 0;
-		r->of_lid[p->write[i].lid].in_plan = false;
+		r->first_write[p->write[i].lid] = 0;
 	}
 	if (p->n)
 		qsort(p->write, p->n, sizeof(*p->write), write_cmp);

@@ -35,8 +35,7 @@ static uint32_t plane(const struct ftr_ddlr *r, unsigned int level, ftr_sw s)
 	return r->plane[(size_t)level * r->f->n_sw + s];
 }
 
-static uint8_t *dirty(const struct ftr_ddlr *r, unsigned int level,
-		      uint32_t p)
+static uint8_t *dirty(const struct ftr_ddlr *r, unsigned int level, uint32_t p)
 {
 	return &r->dirty[(size_t)level * r->f->n_sw + p];
 }
@@ -76,13 +75,31 @@ void planes_clear(struct ftr_ddlr *r)
 	memset(r->dirty, 0, (size_t)r->sh->tree.n_ranks * r->f->n_sw);
 }
 
+bool planes_is_clean(const struct ftr_ddlr *r, unsigned int level, ftr_sw s)
+{
+	return !*dirty(r, level, plane(r, level, s));
+}
+
+bool planes_lead(const struct ftr_ddlr *r, int top)
+{
+	uint32_t hops;
+	uint8_t step;
+
+	for (int level = top; level >= 0; level--)
+		for (ftr_sw s = 0; s < r->f->n_sw; s++)
+			if (r->sh->tree.rank[s] > level && (r->sh->tree.stub[s] ||
+			    (planes_is_clean(r, (unsigned int)level, s) &&
+			     ddlr_arrives(r, s, &hops, &step))))
+				return true;
+	return false;
+}
+
 enum arcs { JUDGE, JUDGE_HARD, ENTER };
 
 /* True if the turn from z down to y and up to next is unclean: it stays in the plane of z, or leads
  * into a plane that is not clean. JUDGE_HARD: a turn that would make the plane of z unclean is
  * unclean, too. ENTER: also mark the plane of z as not clean. */
-static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
-			 ftr_sw next, enum arcs what)
+static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y, ftr_sw next, enum arcs what)
 {
 	unsigned int level = r->sh->tree.rank[y];
 	uint32_t from = plane(r, level, z), to = plane(r, level, next);
@@ -96,8 +113,7 @@ static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 }
 
 /* True if the current entry of the switch at the other end of group g leads down to y. */
-static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
-		       ftr_sw y)
+static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g, ftr_sw y)
 {
 	return ddlr_next(r, g->remote, ddlr_entry(r, g->remote)) == y;
 }
@@ -126,8 +142,7 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 /* Call unclean_turn() for the turns that packets from the detour make at its end and on their
  * further path to the LID (which they reach: see struct detour). Returns true if one of them is
  * unclean. */
-static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
-			 enum arcs what)
+static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d, enum arcs what)
 {
 	ftr_sw z = d->sw[d->n - 1], y = d->sw[d->n], next;
 	bool bad = false;
@@ -142,8 +157,7 @@ static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 	return bad;
 }
 
-static bool all_turns(const struct ftr_ddlr *r, const struct detour *d,
-		      enum arcs what)
+static bool all_turns(const struct ftr_ddlr *r, const struct detour *d, enum arcs what)
 {
 	bool bad = false;
 
@@ -163,8 +177,7 @@ static bool all_turns(const struct ftr_ddlr *r, const struct detour *d,
 	return bad;
 }
 
-bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
-		  bool hard)
+bool planes_clean(const struct ftr_ddlr *r, const struct detour *d, bool hard)
 {
 	if (!hard)
 		return !all_turns(r, d, JUDGE);
@@ -245,8 +258,7 @@ static void mark_carriers(const struct ftr_ddlr *r, uint8_t *on)
 					      k].remote] = 1;
 }
 
-void ftr_ddlr_guarantee(const struct ftr_ddlr *r,
-			struct ftr_guarantee *out)
+void ftr_ddlr_guarantee(const struct ftr_ddlr *r, struct ftr_guarantee *out)
 {
 	const struct ftr_shape *sh = r->sh;
 	uint8_t *on = r->avoid;

@@ -42,13 +42,14 @@ struct lid_state {
 	ftr_port exit_port;	/* the port of exit_sw that leads to the owner; 0: exit_sw is the
 				 * owner */
 	uint8_t cls;		/* enum ftr_class */
-	bool in_plan;		/* the plan has a write for the LID */
 };
 
 /* detour.c */
 struct detour_search {
 	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
 	uint32_t number;	/* number of the current search_repair() */
+	uint32_t *lead;		/* [n_ranks] cache of planes_lead(): state << 1 | result */
+	uint32_t state;		/* changes with the LID, and with each write */
 	/* breadth-first search, [n_sw] each */
 	ftr_sw *queue;
 	uint32_t *from;		/* from[s]: index in queue[] of the predecessor of s */
@@ -99,6 +100,9 @@ struct ftr_ddlr {
 	uint32_t cap_write;
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
 				 * refused in this plan; parallel links do not count */
+	/* first_write[lid]: 1 + the index in plan->write[] of the first write for the LID, or 0.
+	 * Others follow it directly. */
+	uint32_t *first_write;
 	uint8_t *touched;	/* touched[s] == 1: the plan has a write for switch s */
 	struct inverted_order inverted;
 	/* state of the current LID */
@@ -148,7 +152,8 @@ static inline void ddlr_add_change(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ft
 
 void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan);
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st);
-/* Make lid the current LID. The plan may already have writes for this LID. */
+/* Make lid the current LID. The plan may already have writes for this LID, if it was the current LID
+ * once before. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);
 
 /* Follow the current entries from s. Returns false if they do not lead to the LID, or if their
@@ -185,6 +190,11 @@ bool planes_new(struct ftr_ddlr *r);		/* returns false if out of memory */
  * detour to the LID count, too. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
+/* True if the plane of s at this level is clean.  The rank of s is greater than the level. */
+bool planes_is_clean(const struct ftr_ddlr *r, unsigned int level, ftr_sw s);
+/* False if the current entries lead to the LID from no switch in a clean plane of the levels 0 .. top.
+ * Stubs have planes of their own, so true if there is a stub. */
+bool planes_lead(const struct ftr_ddlr *r, int top);
 /* Mark as unclean the planes that the extra turns of the detour leave. */
 void planes_enter(struct ftr_ddlr *r, const struct detour *d);
 /* Mark as unclean the planes that the extra turns of all current entries for the LID leave. */

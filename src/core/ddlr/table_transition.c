@@ -173,7 +173,7 @@ static enum ftr_status plan_round(struct ftr_ddlr *r, const ftr_sw *of, const st
 	p->n_steps += steps;
 	for (uint32_t i = n; i < p->n; i++) {
 		p->write[i].step = (uint16_t)(p->write[i].step + p->n_rounds * FTR_DDLR_STEPS);
-		r->of_lid[p->write[i].lid].in_plan = false;
+		r->first_write[p->write[i].lid] = 0;
 	}
 	p->n_rounds += p->n > n;
 	r->late.round++;
@@ -187,8 +187,7 @@ static enum ftr_status plan_rounds(struct ftr_ddlr *r, const struct ftr_fabric *
 				   const struct ftr_tables *t, bool all,
 				   struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
-	ftr_sw *of = ftr_reallocarray(NULL, (size_t)r->f->n_sw + 1,
-				      sizeof(*of));
+	ftr_sw *of = ftr_reallocarray(NULL, (size_t)r->f->n_sw + 1, sizeof(*of));
 	uint8_t *differs = ftr_calloc((size_t)r->f->max_lid + 1, 1);
 	enum ftr_status st;
 

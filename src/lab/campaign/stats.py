@@ -8,8 +8,9 @@ What survives a fault set is counted in up to three ways:
                 routed again (for load, sim and collective: no flow or packet is lost)
     local       the same after the local repair of ddlr (option --local of whatif)
 
-The share of the fault sets has a 95 % confidence interval by Wilson (1927).  The interval of a mean is
-1.96 times its standard error.  Quantiles are values that occur (the smallest value that is not
+The share of the fault sets has a 95 % confidence interval by Wilson (1927).  Without random faults and
+traffic, there is one set, and the share is exact.  The interval of a mean is 1.96 times its standard
+error.  Quantiles are values that occur (the smallest value that is not
 exceeded by at least this share of the sets).
 """
 import collections
@@ -68,12 +69,12 @@ class Survived:
         return bool(ends) and all(high - low <= 2 * until for low, high in ends)
 
 
-def survival(records):
+def survival(records, varies):
     """Returns {kind: number of sets that survive, their share, its interval, first other seed}."""
     out = {}
     for kind in outcomes(records[0]):
         hits = sum(outcomes(r)[kind] for r in records)
-        low, high = wilson(hits, len(records))
+        low, high = wilson(hits, len(records)) if varies else (float(hits), float(hits))
         first = next((r['seed'] for r in records if not outcomes(r)[kind]), None)
         out[kind] = {'survived': hits, 'share': hits / len(records), 'share_low': low,
                      'share_high': high, 'seed_of_first_loss': first}
@@ -123,6 +124,6 @@ def summarize(study, by_case):
         out.append({'case': case.number, 'fabric': case.fabric, 'engine': case.engine,
                     'faults': list(case.faults), 'command': case.command,
                     'options': list(case.options), 'sets': len(records),
-                    'survival': survival(records),
+                    'survival': survival(records, case.varies),
                     'values': {name: describe(v) for name, v in sorted(values.items())}})
     return out

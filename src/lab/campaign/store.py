@@ -55,6 +55,10 @@ class Store:
     def log(self, task):
         return self.file('log', f'{task.number:06}.log')
 
+    def failed(self, tasks):
+        """Returns those of the tasks that have a log."""
+        return [task for task in tasks if os.path.exists(self.log(task))]
+
     def write(self, name, text):
         """Write a file atomically."""
         path = self.file(name)

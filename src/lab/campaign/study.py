@@ -18,10 +18,14 @@ except ImportError:                     # before Python 3.11
 from dataclasses import dataclass
 from typing import Callable, Optional
 
-COMMANDS = ('whatif', 'load', 'sim', 'collective')
 SEEDED = ('sim', 'collective')      # depend on the seed also without faults
+# options that the study sets, and those with which the command prints something else
+TAKEN = {'whatif': ('fail', 'repeat', 'metrics', 'details', 'survival', 'guarantee'), 'load': ('lfts',),
+         'sim': ('lfts', 'runs'), 'collective': ('tables', 'fail')}
 BATCH_MAX = 10000       # --repeat of whatif
 TASKS_MAX = 1000000
+SEED_MAX = 10**18
+SIZE_MAX = 16 << 20
 RANDOM = re.compile(r'[0-9]+(\.[0-9]*)?%?(links?|switch|switches)')
 # not a switch, but a mistyped number of links or switches; a switch whose name has this form is
 # written in double quotes
@@ -40,6 +44,11 @@ class Case:
     faults: tuple
     command: str
     options: tuple
+
+    @property
+    def varies(self):
+        """True if the result depends on the seed."""
+        return self.command in SEEDED or any(map(RANDOM.fullmatch, self.faults))
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,9 @@ class Reader:
         self.path = path
         try:
             with open(path, encoding='utf-8') as file:
-                self.text = file.read()
+                self.text = file.read(SIZE_MAX)
+            if len(self.text) == SIZE_MAX:
+                raise StudyError(f'{path}: a study file has less than {SIZE_MAX} characters')
             self.data = tomllib.loads(self.text)
             self.first = 1      # line from which fail() searches
         except OSError as e:
@@ -181,15 +192,19 @@ def read_commands(r):
     commands = []
     for table in r.tables('command', [{'run': 'whatif'}]):
         run = r.take(table, 'run', str)
-        if run not in COMMANDS:
-            r.fail(run, f'command "{run}" (allowed: {", ".join(COMMANDS)})')
+        if run not in TAKEN:
+            r.fail(run, f'command "{run}" (allowed: {", ".join(TAKEN)})')
         options = tuple(r.words(table, 'options', []))
-        for word in options:
-            if run == 'whatif' and word.partition('=')[0] in ('--guarantee', '--survival'):
-                r.fail(word, f'{word}: whatif then prints no fault sets')
         commands.append((run, options))
         r.end(table, f'command "{run}"')
     return commands
+
+
+def check_options(r, command, options):
+    for word in options:
+        name = word.partition('=')[0]
+        if name in ('-h', '--help', '--live', '--engine', '--seed') or name[2:] in TAKEN[command]:
+            r.fail(word, f'{word}: not an option of {command} in a study')
 
 
 def read_share(r, data):
@@ -219,6 +234,8 @@ def read(path):
     r = Reader(path)
     data = r.data
     name = r.take(data, 'name', str)
+    if not name.isprintable():
+        r.fail('name', f'name = {name!r}: a character cannot be printed')
     fabrics = read_fabrics(r)
     engines = r.words(data, 'engines', ['dmodc'])
     faults = read_faults(r, data)
@@ -229,22 +246,22 @@ def read(path):
     until = read_share(r, data)
     metrics = r.words(data, 'metrics', []) or None
     r.end(data, 'the study')
-    if first < 0 or count < 1 or not 1 <= batch <= BATCH_MAX:
-        r.fail('first_seed' if first < 0 else 'seeds' if count < 1 else 'batch',
-               f'first_seed = {first}, seeds = {count}, batch = {batch}: the seed must not be '
-               f'negative, the others must be positive, and batch at most {BATCH_MAX}')
+    if not 0 <= first <= SEED_MAX or count < 1 or not 1 <= batch <= BATCH_MAX:
+        r.fail('first_seed' if not 0 <= first <= SEED_MAX else 'seeds' if count < 1 else 'batch',
+               f'first_seed = {first}, seeds = {count}, batch = {batch}: the seed must be from 0 to '
+               f'{SEED_MAX}, the others must be positive, and batch at most {BATCH_MAX}')
     if not (fabrics and engines and faults and commands):
         raise StudyError(f'{path}:1: the study has no case: fabrics {len(fabrics)}, engines '
                          f'{len(engines)}, faults {len(faults)}, commands {len(commands)}')
     cases, tasks = [], []
     for fabric in fabrics:
         for command, options in commands:
+            check_options(r, command, (*options, *fabrics[fabric]['options']))
             for engine in fabrics[fabric].get('engines', engines):
                 for spec in fabrics[fabric].get('faults', faults):
                     cases.append(Case(len(cases), fabric, engine, spec, command, options))
     for case in cases:
-        varies = case.command in SEEDED or any(map(RANDOM.fullmatch, case.faults))
-        n = fabrics[case.fabric].get('seeds', count) if varies else 1
+        n = fabrics[case.fabric].get('seeds', count) if case.varies else 1
         for seed in range(first, first + n, batch):
             if len(tasks) == TASKS_MAX:
                 r.fail('seeds', f'the study has more than {TASKS_MAX} tasks; a larger batch makes '

@@ -68,6 +68,8 @@ class Worker:
         try:
             out, err = child.communicate()
         finally:
+            child.terminate()       # if a signal ends this program
+            child.wait()
             with self.lock:
                 self.children.discard(child)
         if child.returncode not in (0, 1):

@@ -227,10 +227,11 @@ bool ibf_blocks_leave(const struct ibf_blocks *b, const struct ftr_tables *to, b
 		for (uint32_t lid = 0; lid < n; lid++) {
 			uint8_t mark = *ibf_block(b, s, lid / FTR_LFT_BLOCK);
 			size_t at = (size_t)s * b->now->stride + lid;
+			const uint8_t *held = mark & IBF_BLOCK_TRIED ? b->tried : b->now->lft;
+			bool get = sound && b->silent[s] && may_get(b, to, s, (ftr_lid)lid);
 
-			if (!(mark & IBF_BLOCK_UNKNOWN) &&
-			    !(sound && b->silent[s] && may_get(b, to, s, (ftr_lid)lid)))
-				sw->new_lft[lid] = mark & IBF_BLOCK_TRIED ? b->tried[at] : b->now->lft[at];
+			if (!get && !(mark & IBF_BLOCK_UNKNOWN))
+				sw->new_lft[lid] = held[at];
 			if (mark == IBF_BLOCK_UNUSED || (b->silent[s] && mark & IBF_BLOCK_UNSURE))
 				sw->lft[lid] = IBF_LFT_UNKNOWN;
 		}

@@ -104,7 +104,7 @@ void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh)
 	if (sh->tree.n_unlisted > named)
 		snprintf(more, sizeof(more), " and %u more",
 			 sh->tree.n_unlisted - named);
-	ibf_log(p, IBF_ROOTS, "root_guid_file %s lacks %s: %s%s; %s; complete the file",
+	ibf_log(p, IBF_ROOTS, "root_guid_file %s lacks %s: %s%s; %s; add them to the file, or remove from it the switches that are not top switches",
 		p->osm->subn.opt.root_guid_file,
 		ibf_count(sh->tree.n_unlisted, "top switch", "top switches").s, names, more,
 		p->opt.roots == FTR_ROOTS_FILE ?

@@ -113,22 +113,16 @@ static enum ftr_status set_number(const struct ibf_option *opt, const char *text
 	return FTR_OK;
 }
 
-static char *trim(char *line)
+/* Remove a comment, and blanks at the end, of a line that begins with neither. */
+static void trim(char *line)
 {
-	char *end;
+	char *end = line + 1;
 
-	for (char *c = line; *c; c++) {
-		if (*c == '#' && (c == line || isspace((unsigned char)c[-1]))) {
-			*c = '\0';
-			break;
-		}
-	}
-	while (isspace((unsigned char)*line))
-		line++;
-	end = line + strlen(line);
-	while (end > line && isspace((unsigned char)end[-1]))
-		*--end = '\0';
-	return line;
+	while (*end && (*end != '#' || !isspace((unsigned char)end[-1])))
+		end++;
+	while (end > line + 1 && isspace((unsigned char)end[-1]))
+		end--;
+	*end = '\0';
 }
 
 /* Bit i of *seen: the option of row i of the table was given. */
@@ -138,9 +132,7 @@ static enum ftr_status parse_line(struct ibf_options *o, uint64_t *seen, char *l
 	const struct ibf_option *opt = ibf_option_table;
 	char *value;
 
-	line = trim(line);
-	if (!*line)
-		return FTR_OK;
+	trim(line);
 	value = line + strcspn(line, " \t=");
 	if (*value) {
 		bool equals = *value == '=';

@@ -154,7 +154,7 @@ static void check_names(struct ibf_plugin *p)
 		const char *meant = ibf_hint(w, len);
 
 		if (meant)
-			ibf_log(p, IBF_ENGINE_NAME, "routing_engine names \"%s\", which is no engine; OpenSM takes the next one of the list; did you mean \"%s\"?",
+			ibf_log(p, IBF_ENGINE_NAME, "routing_engine names \"%s\", which is no engine; OpenSM takes the next one of the list, and routes nothing if that is no_fallback; did you mean \"%s\"?",
 				ftr_quote(w, len).s, meant);
 		w += len;
 	}
@@ -350,8 +350,7 @@ static void status(struct ibf_plugin *p)
 /* True if the switches have acknowledged all tables of the last routing. */
 static bool all_acknowledged(struct ibf_plugin *p)
 {
-	const struct ibf_generation *gen = p->routed->gen;
-	const struct ftr_fabric *f = gen->undrained ? gen->undrained : gen->fabric;
+	const struct ftr_fabric *f = p->routed->gen->fabric;	/* has the drained switches, too */
 	bool all = true;
 
 	CL_PLOCK_ACQUIRE(&p->osm->lock);

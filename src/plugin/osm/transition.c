@@ -453,6 +453,12 @@ static bool may_leave(const struct change *x)
 	return x->b.n_silent && (!x->blind || (x->safe && x->b.n_silent == 1));
 }
 
+/* True if silent switches may get their new entries in any order. */
+static bool is_sound(const struct change *x)
+{
+	return x->safe && (x->proved || !x->unjudged);
+}
+
 /* Write all entries that have a step.  When a switch does not answer, plan again. */
 static enum ftr_status write_in_order(struct change *x, struct ftr_err *err)
 {
@@ -648,13 +654,18 @@ static enum ftr_status prepare(struct change *x, struct ibf_engine *e, struct ft
 }
 
 /* Why OpenSM writes the rest; NULL: the plugin has written all entries. */
-static const char *why_not(struct change *x, const struct ftr_err *err)
+static const char *why_not(const struct change *x, struct ftr_err *err)
 {
-	if (err->msg[0])
-		return err->msg;
-	if (x->b.n_silent)
-		return "a write or a read was not acknowledged";
-	return may_write(x) ? NULL : "this manager is no longer the master, or ends";
+	ftr_sw s = 0;
+
+	if (!err->msg[0] && x->b.n_silent) {
+		while (!x->b.silent[s] || !ibf_has_link(x->f, s))
+			s++;
+		ftr_fail(err, FTR_REFUSED, "a write or a read was not acknowledged by %s%s",
+			 ibf_sw_name(x->f, s).s, x->b.n_silent > 1 ? " and other switches" : "");
+	}
+	return err->msg[0] ? err->msg : may_write(x) ? NULL :
+		"this manager is no longer the master, or ends";
 }
 
 /* Log what was written, and, if `why` is not NULL, what remains. */
@@ -663,15 +674,15 @@ static void report(struct change *x, const char *why)
 	struct ftr_tables_diff left = { 0 };
 	double ms = ibf_now_ms() - x->start;
 	char text[PAIRS_TEXT];
-	bool rest = why;
+	bool rest;
 
 	if (x->now)
 		ftr_tables_diff(x->f, x->now, x->f, x->to, &left);
-	if (x->plan.f && (!left.entries || !has_entries(x->now)))
-		rest = false;
+	rest = why && (!x->plan.f || (left.entries && has_entries(x->now)));
 	if (rest && x->left) {
-		ibf_log(x->p, IBF_TRANSITION, "%s: %s; the next %s replaces the remaining %s", x->name, why,
-			may_write(x) ? "sweep" : "master", ibf_count(left.entries, "entry", "entries").s);
+		ibf_log(x->p, IBF_TRANSITION, "%s: %s; the next %s replaces the remaining %s%s", x->name, why,
+			may_write(x) ? "sweep" : "master", ibf_count(left.entries, "entry", "entries").s,
+			x->p->remain ? "; until then the fast path repairs nothing" : "");
 	} else if (rest) {
 		x->p->unordered_at = ibf_now_ms();
 		ibf_log(x->p, IBF_TRANSITION_PLAIN, "%s: %s not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; no path now: %s; until all entries are written, more missing entries or a credit loop are possible",
@@ -744,8 +755,7 @@ void ibf_transition(struct ibf_engine *e, struct ibf_generation *gen)
 		ibf_blocks_settle(&x.b, x.to);
 		x.left = !may_write(&x) || (!st && x.end > 0 && may_leave(&x));
 		if (x.left)
-			p->remain = ibf_blocks_leave(&x.b, x.to, x.safe && (x.proved || !x.unjudged)) &&
-				may_write(&x);
+			p->remain = ibf_blocks_leave(&x.b, x.to, is_sound(&x)) && may_write(&x);
 	}
 	report(&x, why_not(&x, &err));
 	if (!x.safe || why_not(&x, &err) || x.f != gen->fabric) {

@@ -149,6 +149,7 @@ static uint32_t add_changed(struct rr *f, struct probe *p,
 
 		if (p->job[i].state != RR_SMP_DONE) {
 			*unknown = true;
+			p->v->cut_off |= i && c->sw == c[-1].sw && p->job[i - 1].state == RR_SMP_DONE;
 			continue;
 		}
 		state = rr_smp_port_state(&p->job[i]);
@@ -323,8 +324,7 @@ static uint32_t find_targets(struct rr_view *v, const struct rr_link *ask,
 		t->sw = ask[i].sw;
 		t->n = rr_routes_to(v, t->sw, t->route);
 		t->trap = traps && rr_trap_route(v, t->sw, &by_trap, &t->hop);
-		if (!t->trap ||
-		    (t->n && !memcmp(&t->route[0], &by_trap, sizeof(by_trap))))
+		if (!t->trap || (t->n && !memcmp(&t->route[0], &by_trap, sizeof(by_trap))))
 			continue;
 		t->route[1] = t->route[0];
 		t->route[0] = by_trap;
@@ -363,21 +363,21 @@ static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 	return ok;
 }
 
-/* Run the requests that are not marked to be skipped.  Then run the skipped requests to each switch
- * that has answered the first request. */
+/* Run the requests that are not marked to be skipped.  Then run the skipped ones, and those that were
+ * not sent because unanswered ones used up the time; but if the first request to a switch was sent and
+ * not answered, its others are left out. */
 static void run_all(struct rr *f, struct probe *p)
 {
 	double hedge = p->all_answered ? patience(f) : HEDGE_MS;
-	bool answers = false, more = false;
+	const struct rr_smp *first = NULL;
+	bool more = false;
 
 	ask_ports(f, p, hedge);
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct rr_smp *j = &p->job[i];
 
-		if (!i || p->link[i].sw != p->link[i - 1].sw)
-			answers = j->state == RR_SMP_DONE;
-		/* do not run a request twice */
-		j->skip = !j->skip || !answers;
+		first = i && p->link[i].sw == p->link[i - 1].sw ? first : j;
+		j->skip = j->tries || (first->tries && first->state != RR_SMP_DONE);
 		more |= !j->skip;
 	}
 	if (more)
@@ -561,11 +561,8 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 
 	if (ok && mark_silent(p, found, n, now, all)) {
 		rr_search_around(v, all);
-		for (ftr_sw s = 0; s < n_sw; s++) {
-			ok = !now[s] || add_neighbours(q, s, all, p, found, n);
-			if (!ok)
-				break;
-		}
+		for (ftr_sw s = 0; s < n_sw; s++)
+			ok = ok && (!now[s] || add_neighbours(q, s, all, p, found, n));
 	}
 	free(now);
 	return ok;
@@ -611,8 +608,7 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 
 		for (uint32_t k = 0; k < hops->n; k++)
 			dead |= hops->link[k].peer == p->link[i].sw &&
-				hops->job[k].state == RR_SMP_DONE &&
-				rr_smp_port_state(&hops->job[k]) == RR_PORT_DOWN;
+				hops->job[k].state == RR_SMP_DONE && !reports_link(&hops->job[k]);
 		if (dead && !f->view->silent[p->link[i].sw])
 			ask[n_ask++] = p->link[i];
 	}

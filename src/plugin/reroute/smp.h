@@ -38,9 +38,8 @@ struct rr_smp {
 	bool twice;		/* the answer came so late that OpenSM's transport has sent the
 				 * packet a second time, which may still be on its way */
 	uint8_t answer[RR_SMP_DATA];
-	/* used by the transport only */
-	unsigned int tries;
-	double sent;
+	unsigned int tries;	/* number of packets that were sent */
+	double sent;		/* used by the transport only */
 };
 
 struct rr_smp_policy {
