@@ -30,6 +30,7 @@ static const struct scenario scenario[] = {
 	{ "return", "dmodc", FOUR, "-0+0", 0, false, NULL },
 	{ "two", "dmodc", FIVE, "-0-11", 0, false, NULL },
 	{ "flap", "dmodc", FOUR, "=0", 0, false, NULL },
+	{ "cut-off", "ddlr", FIVE, "=10-0", 0, false, NULL },
 	{ "sweep", "dmodc", FOUR, "S-0", 0, false, NULL },
 	{ "reroute", "dmodc", FOUR, "R-0", 0, false, NULL },
 	{ "reroute2", "dmodc", FOUR, "-0R", 0, false, NULL },
@@ -60,6 +61,10 @@ static const struct scenario scenario[] = {
 	/* A link dies while its spine, which has sent a trap, is asked over this link: three requests (the
 	 * window) are unanswered, and those to another switch with a trap wait. */
 	{ "starved", "dmodc", EIGHT, "-10-11-1", 0, false, "31:3,35:2,42:1" },
+	/* A link comes up, and its traps are lost.  A sweep finds it.  OpenSM reroutes when the fast path has
+	 * begun to use it. */
+	{ "returned", "dmodc", SIX, "-11+11SR", 5, true,
+	  "5:2,8:4,12:8,14:6,15:4,16:3,19:3,28:1,30:1,59:1,68:1" },
 };
 
 static const char usage[] =
@@ -69,7 +74,7 @@ static const char usage[] =
 	"  random  random orders of random events (the first seed is FTR_SEED)\n"
 	"  play    one run, as a failed run has printed it.  SCENARIO is a name, or\n"
 	"          ENGINE/PGFT/SCRIPT/RARE, with /a if OpenSM does not sweep after a trap\n"
-	"The usual choices of refused, older and starved are those of a given list.\n"
+	"The usual choices of refused, older, starved and returned are those of a given list.\n"
 	"Without arguments: all scenarios with one unusual choice, alone-first with two, 100 random runs\n"
 	"each of stall and sweep-flap, 400 of other events, and two with seeds that once failed.\n";
 
@@ -191,6 +196,7 @@ static unsigned int random_runs(uint64_t seed, uint64_t n, const char *fixed)
 		draw_script(&rng, script);
 		if (!ftr_rng_below(&rng, 4))
 			s.engine = two[ftr_rng_below(&rng, FTR_ARRAY_LEN(two))];
+		s.alone = ftr_rng_below(&rng, 4) == 3;
 		if (fixed)
 			s = find_scenario(fixed, text, sizeof(text));
 		snprintf(name, sizeof(name), "%s/%s/%s/%u%s", s.engine, s.pgft, s.script, s.rare,

@@ -80,8 +80,9 @@ struct world {
 	 * the first routing of a new OpenSM, and after a routing that lost packets (IBF121), until a
 	 * sweep has written all.  Loops are possible then (docs/design.md, invariant 3). */
 	bool wild;
-	/* Number of links that have changed since the plugin was idle.  With two, a write may break
-	 * a path, because it was planned before the second change. */
+	/* Number of links that have changed since the plugin was idle; those that a sweep sets Active count as
+	 * one if no other has changed.  With two, a write may break a path, because it was planned before the
+	 * second change. */
 	unsigned int changes;
 	double last;		/* time of the last event of the script */
 };
@@ -107,7 +108,7 @@ bool judge_unsure(void);
 bool judge_can_return(void);
 /* After every event: if the worker has no job, the view equals the tables of the switches.  If OpenSM is
  * idle, too, the fast path has done what it can without another sweep: it uses all links that are Active,
- * and if traps have reported all changes (all_heard), every pair of hosts has a path. */
+ * and if traps have reported all changes, of at most two links (all_heard), every pair of hosts has a path. */
 void judge_worker(bool all_heard);
 /* The plugin and OpenSM are idle, and nothing is on its way. */
 void judge_idle(void);

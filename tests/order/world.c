@@ -71,6 +71,21 @@ static bool all_heard(void)
 	return true;
 }
 
+/* The number of different links that have changed. */
+static unsigned int count_changed(void)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < world.changes; i++) {
+		unsigned int k = 0;
+
+		while (memcmp(changed[k].end, changed[i].end, sizeof(changed[i].end)))
+			k++;
+		n += k == i;
+	}
+	return n;
+}
+
 static void hear(ftr_sw s)
 {
 	for (unsigned int i = 0; i < world.changes; i++)
@@ -644,6 +659,10 @@ static void look(bool by_script)
 	if (now == seen_tables)
 		return;
 	seen_tables = now;
+	/* a sweep has set links Active that came up when the plugin was last idle, or before; the fast path
+	 * begins to use them */
+	if (!by_script && l != links && !world.changes)
+		changed[world.changes++].heard = true;
 	judge_tables(by_script || l != links);
 	links = l;
 }
@@ -658,7 +677,8 @@ static void step(void)
 	check_pushing(h);
 	if (h->plugin && !osm_exit_flag && !world.wild &&
 	    h->osm->subn.sm_state == IB_SMINFO_STATE_MASTER)
-		judge_worker(all_heard() && !world.missed && troubles < 2 && !h->posted);
+		judge_worker(all_heard() && !world.missed && troubles < 2 && !h->posted &&
+			     count_changed() < 3);
 	if (h->plugin && is_quiet(h)) {
 		fake_lose_late(h);
 		/* only a sweep repeats probes and writes that were not acknowledged, or finds a path that

@@ -226,8 +226,7 @@ static void spoil(struct scene *z)
 			z->order[z->n++] = FTR_EP_NONE;
 		if (ftr_rng_below(&z->rng, 9) == 0)
 			continue;
-		z->order[z->n++] = ftr_rng_below(&z->rng, 4) ?
-			perm[i] : FTR_EP_NONE;
+		z->order[z->n++] = ftr_rng_below(&z->rng, 4) ? perm[i] : FTR_EP_NONE;
 	}
 }
 

@@ -455,7 +455,7 @@ START_TEST(allocations)
 	}
 	printf("%u chains, %u of them did not occur again\n", total, missed);
 	ck_assert_uint_gt(total, 100);
-	ck_assert_uint_lt(missed, total / EVERY / 20);
+	ck_assert_uint_lt(missed, total / EVERY / 4);
 }
 END_TEST
 

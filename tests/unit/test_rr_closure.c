@@ -229,9 +229,11 @@ static void apply_all(const struct small *m)
 		apply(m, (struct rr_event){ .kind = RR_EV_SWEEP_START, .unknown = a, .routed = b }, c, -1);
 		apply(m, (struct rr_event){ .kind = RR_EV_ROUTED, .ours = a }, b, c);
 		apply(m, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .now = a }, b, -1);
-		if (m->job == RR_BUSY)
-			apply(m, (struct rr_event){ .kind = RR_EV_SMP_DONE, .repeat = a, .init = b,
-						    .due = c ? 3 : -1 }, 0, a ? -1 : 1);
+		for (int unknown = 0; unknown < 2; unknown++)
+			if (m->job == RR_BUSY)
+				apply(m, (struct rr_event){ .kind = RR_EV_SMP_DONE, .repeat = a, .init = b,
+							    .unknown = unknown, .due = c ? 3 : -1 },
+				      0, a ? -1 : 1);
 		if (m->job == RR_WRITING)
 			apply(m, (struct rr_event){ .kind = RR_EV_WRITE_END, .rewrite = a }, b, -1);
 	}

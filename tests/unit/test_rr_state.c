@@ -55,6 +55,12 @@ static void traps_asked(void)
 	s.n_asked = 1;
 }
 
+static void traps_asked_and_wait(void)
+{
+	traps_asked();
+	traps_wait();
+}
+
 static void transition_pends(void)
 {
 	s.transition = 99;
@@ -223,6 +229,11 @@ static const struct row {
 	{ "job ends after a routing",
 	  { .kind = RR_EV_SMP_DONE, .repeat = true, .due = -1 }, traps_asked,
 	  ANY, ANY, NOT(RR_IDLE), SAME, SAME, RR_IDLE, 0, 0, 1, 0 },
+	{ "job lacks answers", { .kind = RR_EV_SMP_DONE, .unknown = true, .due = -1 }, traps_asked,
+	  ANY, ANY, NOT(RR_IDLE), SAME, SAME, RR_IDLE, 0, 0, 0, 0 },
+	{ "job lacks answers, and a trap has arrived",
+	  { .kind = RR_EV_SMP_DONE, .unknown = true, .due = -1 }, traps_asked_and_wait,
+	  ANY, ANY, NOT(RR_IDLE), SAME, SAME, RR_IDLE, 0, 0, 2, 0 },
 	{ "job finds a port in Init before links are set up",
 	  { .kind = RR_EV_SMP_DONE, .init = true, .due = -1 }, traps_asked,
 	  ANY, ONLY(RR_SETUP), NOT(RR_IDLE), SAME, SAME, RR_IDLE, 0, 0, 0, 1 },
@@ -496,6 +507,7 @@ static void worker(struct walk *w)
 	} else if (s.job == RR_BUSY) {
 		ev.kind = coin(w, 2) ? RR_EV_WRITE_BEGIN : RR_EV_SMP_DONE;
 		ev.repeat = coin(w, 4);
+		ev.unknown = coin(w, 4);
 		ev.init = coin(w, 4);
 		ev.due = coin(w, 4) ? w->now + 5 : -1;
 	}

@@ -42,8 +42,7 @@ static int broken_cmp(const void *x, const void *y)
 }
 
 /* Add to l all entries of s that lead onto the dead link at port p. */
-static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p,
-		      struct broken_list *l)
+static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p, struct broken_list *l)
 {
 	const uint8_t *row = ftr_tables_row(r->now, s);
 	const uint8_t *at = row;
@@ -95,12 +94,10 @@ static void find_late(struct ftr_ddlr *r, struct broken_list *l)
 	l->n = n;
 }
 
-static enum ftr_status list_broken(struct ftr_ddlr *r,
-				   struct broken_list *l, struct ftr_err *err)
+static enum ftr_status list_broken(struct ftr_ddlr *r, struct broken_list *l, struct ftr_err *err)
 {
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)
-		for (unsigned int p = 1; r->n_down[s] &&
-		     p <= r->f->sw[s].n_ports; p++)
+		for (unsigned int p = 1; r->n_down[s] && p <= r->f->sw[s].n_ports; p++)
 			if (ftr_cdg_link_is_down(r->g, s, (ftr_port)p) &&
 			    !list_port(r, s, (ftr_port)p, l))
 				return ftr_nomem(err, "broken entries");

@@ -50,6 +50,14 @@
  * links, number of switches for which the plan has no write yet. If the packets are not from hosts
  * to a host, the third key comes before the load, so that few switches are written after a fault.
  * In this order the detours are checked against the dependency graph.
+ *
+ * With many faults, most searches find no detour, and would examine all paths of each form. Two
+ * conditions end them early. They exclude only detours that is_allowed() refuses:
+ * - A form with a turn can lead into clean planes only if entries lead to the LID from a switch in
+ *   such a plane (may_be_clean()). This is computed once for all broken entries of a LID between
+ *   two writes.
+ * - A path ends at a turn into a plane that must be clean and is not. The paths behind this turn
+ *   are counted, but not examined, so the limit PATHS_MAX ends the search at the same path.
  */
 #include <string.h>
 
@@ -64,7 +72,8 @@
 #define LATE_REFUSALS 100
 
 /* The form of a detour: for each rewritten entry 'd' (it leads down), 'u' (up) or '*' (anywhere).
- * ANY_PATH: up to DETOUR_MAX entries that lead anywhere. */
+ * PARALLEL: to the same switch as now. ANY_PATH: up to DETOUR_MAX entries that lead anywhere. */
+#define PARALLEL "="
 #define ANY_PATH ""
 
 struct search {
@@ -83,12 +92,8 @@ struct search {
 
 static int detour_cmp(const struct detour *a, const struct detour *b)
 {
-	if (a->hops != b->hops)
-		return a->hops < b->hops ? -1 : 1;
-	for (int i = 0; i < 3; i++)
-		if (a->key[i] != b->key[i])
-			return a->key[i] < b->key[i] ? -1 : 1;
-	return 0;
+	return FTR_ORDER(a->hops, b->hops) ?: FTR_ORDER(a->key[0], b->key[0]) ?:
+	       FTR_ORDER(a->key[1], b->key[1]) ?: FTR_ORDER(a->key[2], b->key[2]);
 }
 
 /* Insert z->cur into kept[]. Equal detours stay in the order in which they were found. */
@@ -111,8 +116,7 @@ static uint32_t *load_of(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 }
 
 /* The least loaded live link of a group of s. */
-static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
-			  const struct ftr_group *g)
+static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s, const struct ftr_group *g)
 {
 	ftr_port best = FTR_PORT_NONE;
 
@@ -201,14 +205,23 @@ static const struct ftr_group *groups_of(const struct search *z, ftr_sw s, char 
 {
 	const struct ftr_shape *sh = z->r->sh;
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	uint32_t all = sh->tree.group_first[s + 1] - sh->tree.group_first[s], i = 0;
 
-	*n = letter == 'u' ? sh->tree.n_up[s] : letter == 'd' ? sh->tree.n_down[s] :
-		sh->tree.group_first[s + 1] - sh->tree.group_first[s];
-	return letter == 'd' ? g + sh->tree.n_up[s] : g;
+	*n = letter == 'u' ? sh->tree.n_up[s] : letter == 'd' ? sh->tree.n_down[s] : all;
+	if (letter == 'd')
+		return g + sh->tree.n_up[s];
+	if (letter == *PARALLEL) {
+		ftr_port p = ddlr_entry(z->r, s);
+
+		while (i < all && g[i].remote != ftr_fabric_port(z->r->f, s, p)->peer)
+			i++;
+		*n = i < all;
+	}
+	return g + i;
 }
 
-/* Subtract from paths_left the number of paths that extend() would examine from s, if the rest of the
- * form is this letter. */
+/* Subtract from paths_left the number of paths that extend() would examine from s, if the rest of
+ * the form is this letter. */
 static void count_last(struct search *z, ftr_sw s, char letter)
 {
 	uint32_t n;
@@ -231,9 +244,10 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 	if (z->paths_left == 0 || r->avoid[g->remote])
 		return;
 	z->paths_left--;
-	/* a turn from down to up into a plane that is not clean: is_allowed() would refuse each path */
-	useless = z->clean_only && z->form[at] == 'u' && at && z->form[at - 1] == 'd' &&
-		!planes_is_clean(r, r->sh->tree.rank[s], g->remote);
+	/* a turn from down to up into a plane that is not clean: is_allowed() refuses the detour */
+	useless = z->form[at] == 'u' && at && z->form[at - 1] == 'd' &&
+		!planes_is_clean(r, r->sh->tree.rank[s], g->remote) &&
+		(z->clean_only || (!z->for_hosts && (z->host || is_carried(r, s))));
 		/* a switch inside the detour must not have a write in this plan, and must not be
 		 * the switch of the LID */
 	if (z->form[at + 1] ? r->step_of[g->remote] || g->remote == r->exit_sw : useless)
@@ -309,8 +323,7 @@ static void all_paths(struct search *z, ftr_sw s)
 			unroll(z, queue, i);
 			continue;
 		}
-		for (uint32_t k = sh->tree.group_first[x];
-		     k < sh->tree.group_first[x + 1]; k++) {
+		for (uint32_t k = sh->tree.group_first[x]; k < sh->tree.group_first[x + 1]; k++) {
 			ftr_sw t = sh->tree.groups[k].remote;
 			ftr_port p = best_link(r, x, &sh->tree.groups[k]);
 
@@ -328,16 +341,13 @@ static void all_paths(struct search *z, ftr_sw s)
 
 /* ---- trying detours ---------------------------------------------------- */
 
-static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r,
-				const struct detour *d)
+static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r, const struct detour *d)
 {
 	ftr_port p = ddlr_entry(r, d->sw[0]);
 
-	if (d->n == 1 &&
-	    ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
+	if (d->n == 1 && ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
 		return FTR_HOW_PARALLEL;
-	return d->n == 1 ? FTR_HOW_NEXT : d->n == 2 ? FTR_HOW_TURN :
-		FTR_HOW_TWO_TIERS;
+	return d->n == 1 ? FTR_HOW_NEXT : d->n == 2 ? FTR_HOW_TURN : FTR_HOW_TWO_TIERS;
 }
 
 /* Try the detour. The entry of its last rewritten switch gets the lowest step. */
@@ -391,8 +401,7 @@ static void find(struct search *z, ftr_sw s, const char *form, bool clean_only, 
 }
 
 /* Try kept[i] and the detours after it, until one is made. */
-static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
-				struct ftr_err *err)
+static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made, struct ftr_err *err)
 {
 	for (; !*made && i < z->n_kept; i++) {
 		enum ftr_status st;
@@ -410,17 +419,21 @@ static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
 	return FTR_OK;
 }
 
-/* False if a detour of this form cannot lead into clean planes only: after going down, it goes up at a
- * lower switch, and no plane above such a switch is clean. */
-static bool may_be_clean(const struct ftr_ddlr *r, ftr_sw s, const char *form)
+/* False if no detour of this form from s leads only into clean planes.  The detour goes down and then
+ * up, into a clean plane.  Its end, from where the entries lead to the LID, is in this plane, too. */
+static bool may_be_clean(struct ftr_ddlr *r, ftr_sw s, const char *form)
 {
 	const char *up = strchr(form, 'u');
+	/* the greatest rank of a switch where the detour turns */
+	int top = up ? r->sh->tree.rank[s] - (int)(up - form) : -1;
 
-	return !up || planes_any_clean(r, r->sh->tree.rank[s] - (int)(up - form));
+	if (top >= 0 && r->search.lead[top] >> 1 != r->search.state)
+		r->search.lead[top] = r->search.state << 1 | planes_lead(r, top);
+	return !up || (top >= 0 && (r->search.lead[top] & 1));
 }
 
-/* Try the best KEPT detours of one form, best first.  The first one nearly always succeeds.  So others
- * are searched only after it has failed. */
+/* Try the best KEPT detours of one form, best first.  The first one nearly always succeeds.  So
+ * others are searched only after it has failed. */
 static enum ftr_status try_form(struct search *z, ftr_sw s, const char *form, bool clean_only,
 				bool *made, struct ftr_err *err)
 {
@@ -440,30 +453,6 @@ static enum ftr_status try_form(struct search *z, ftr_sw s, const char *form, bo
 	}
 	find(z, s, form, clean_only, KEPT);
 	return try_kept(z, tried, made, err);
-}
-
-/* Try a parallel link to the same switch. */
-static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
-				    struct ftr_err *err)
-{
-	const struct ftr_shape *sh = z->r->sh;
-	ftr_port p = ddlr_entry(z->r, s);
-	ftr_sw t = ftr_fabric_port(z->r->f, s, p)->peer;
-
-	z->form = "*";
-	z->clean_only = false;
-	z->allowed_only = true;
-	z->n_kept = 0;
-	z->room = 1;
-	z->paths_left = PATHS_MAX;
-	z->cur.sw[0] = s;
-	z->r->avoid[s] = 1;
-	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++)
-		if (sh->tree.groups[k].remote == t)
-			extend_over(z, 0, &sh->tree.groups[k]);
-	z->r->avoid[s] = 0;
-	*made = false;
-	return z->n_kept ? try_one(z, &z->kept[0], made, err) : FTR_OK;
 }
 
 /* True if hosts are connected to s, or if the current entries lead packets from hosts to the LID
@@ -518,7 +507,9 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	 * detours that are not clean */
 	clean_only |= !z.for_hosts && (host || carried);
 	w = z.for_hosts ? clean_paths : short_paths;
-	st = try_parallel(&z, s, repaired, err);
+	*repaired = false;
+	find(&z, s, PARALLEL, false, 1);
+	st = z.n_kept ? try_one(&z, &z.kept[0], repaired, err) : FTR_OK;
 	for (; w->form; w++) {
 		if (st || *repaired)
 			break;

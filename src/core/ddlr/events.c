@@ -23,8 +23,7 @@ static enum ftr_status refuse(const struct ftr_ddlr *r,
 	return FTR_OK;
 }
 
-static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
-				 struct ftr_err *err)
+static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p, struct ftr_err *err)
 {
 	const struct ftr_swport *x = ftr_fabric_port(r->f, s, p);
 	enum ftr_status st;
@@ -43,8 +42,7 @@ static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return FTR_OK;
 }
 
-static enum ftr_status take_event(struct ftr_ddlr *r, const struct ftr_hop *e,
-				  struct ftr_err *err)
+static enum ftr_status take_event(struct ftr_ddlr *r, const struct ftr_hop *e, struct ftr_err *err)
 {
 	if (e->port)
 		return link_down(r, e->sw, e->port, err);
@@ -76,8 +74,7 @@ static enum ftr_status take_events(struct ftr_ddlr *r, const struct ftr_hop *ev,
 	return repair_broken(r, err);
 }
 
-enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
-				const struct ftr_hop *ev, uint32_t n,
+enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r, const struct ftr_hop *ev, uint32_t n,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err)
 {
@@ -122,8 +119,7 @@ static uint32_t compare_switch(const struct ftr_ddlr *r, const struct ftr_fabric
 	return n;
 }
 
-enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
-			    const struct ftr_fabric *now,
+enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r, const struct ftr_fabric *now,
 			    struct ftr_ddlr_plan *plan,
 			    struct ftr_err *err)
 {
@@ -153,6 +149,7 @@ static bool allocate(struct ftr_ddlr *r)
 	       FTR_ZNEW(a, r->of_lid, (size_t)f->max_lid + 1) &&
 	       FTR_ZNEW(a, r->load, f->n_ports) && FTR_ZNEW(a, r->touched, f->n_sw) &&
 	       FTR_ZNEW(a, r->first_write, (size_t)f->max_lid + 1) &&
+	       FTR_ZNEW(a, x->lead, r->sh->tree.n_ranks) &&
 	       FTR_ZNEW(a, r->step_of, f->n_sw) && FTR_ZNEW(a, r->avoid, f->n_sw) &&
 	       FTR_ZNEW(a, x->carried, f->n_sw) && FTR_NEW(a, x->queue, f->n_sw) &&
 	       FTR_NEW(a, x->from, f->n_sw) && FTR_NEW(a, x->by, f->n_sw) &&
@@ -216,8 +213,7 @@ static enum ftr_status build(struct ftr_ddlr *r, const struct ftr_tables *t,
 	return st;
 }
 
-enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
-			     const struct ftr_tables *t,
+enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh, const struct ftr_tables *t,
 			     const struct ftr_cdg_opts *opts, bool host_paths_only,
 			     struct ftr_ddlr **out, struct ftr_err *err)
 {

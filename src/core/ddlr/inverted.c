@@ -23,8 +23,7 @@ static bool keep_ep(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	return f->ep[e].sw != FTR_SW_NONE && !r->dead_sw[f->ep[e].sw];
 }
 
-static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
-		      ftr_port p)
+static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
 	const struct ftr_ddlr *r = ctx;
 
@@ -44,8 +43,7 @@ static enum ftr_status route_inverted(struct ftr_ddlr *r, struct ftr_err *err)
 	if (!st)
 		st = ftr_tables_new(r->inverted.f, false, &r->inverted.t, err);
 	if (!st)
-		st = ftr_engine_find("sftree")->route(sh, NULL, NULL, r->inverted.t,
-						      NULL, err);
+		st = ftr_engine_find("sftree")->route(sh, NULL, NULL, r->inverted.t, NULL, err);
 	ftr_shape_free(sh);
 	if (st)
 		return st;
@@ -82,8 +80,7 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, bool *repaired, struct f
 		if (r->inverted.at[s] == FTR_SW_NONE || r->step_of[s])
 			continue;
 		p = ftr_tables_get(r->inverted.t, r->inverted.at[s], r->lid);
-		if (p != FTR_PORT_NONE &&
-		    p != ddlr_entry(r, s))
+		if (p != FTR_PORT_NONE && p != ddlr_entry(r, s))
 			ddlr_add_change(r, &n, s, p);
 	}
 	return n ? column_change(r, n, FTR_HOW_INVERTED, repaired, err) : FTR_OK;

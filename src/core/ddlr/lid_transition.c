@@ -55,8 +55,7 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 
 /* The step of change i if all other switches without a step keep their old entries;
  * WRITE_NEVER: its path does not reach the LID, or the step would exceed MAX_STEP. */
-static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step,
-			   uint32_t i)
+static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step, uint32_t i)
 {
 	ftr_sw s = r->col[i].sw;
 	ftr_port p = r->col[i].after;
@@ -99,8 +98,7 @@ static bool one_alone(struct ftr_ddlr *r, uint32_t *step, uint32_t n)
 	return false;
 }
 
-static void find_steps(struct ftr_ddlr *r, const struct write_order *o,
-		       uint32_t n)
+static void find_steps(struct ftr_ddlr *r, const struct write_order *o, uint32_t n)
 {
 	do {
 		for (uint32_t i = 0; i < n; i++)
@@ -138,8 +136,7 @@ static uint32_t order_changes(struct ftr_ddlr *r, const struct write_order *o,
 	return m;
 }
 
-enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
-			      enum ftr_ddlr_how how, bool *made,
+enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n, enum ftr_ddlr_how how, bool *made,
 			      struct ftr_err *err)
 {
 	struct ftr_change *w = ftr_calloc(n + 1u, sizeof(*w));

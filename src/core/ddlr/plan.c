@@ -16,6 +16,7 @@ void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 {
 	const struct lid_state *l = &r->of_lid[lid];
 
+	r->search.state++;
 	memset(r->step_of, 0, r->f->n_sw);
 	r->lid = lid;
 	r->exit_sw = l->exit_sw;
@@ -31,8 +32,7 @@ void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 	}
 }
 
-bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
-		  uint8_t *last_step)
+bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops, uint8_t *last_step)
 {
 	*last_step = 0;
 	for (*hops = 0; *hops < r->f->n_sw; ++*hops) {
@@ -58,6 +58,7 @@ static void note(struct ftr_ddlr *r)
 	struct ftr_ddlr_plan *p = r->plan;
 	const struct ftr_change *w = &p->write[p->n++];
 
+	r->search.state++;
 	p->how[w->how]++;
 	p->n_steps = FTR_MAX(p->n_steps, w->step);
 	p->n_switches += !r->touched[w->sw];

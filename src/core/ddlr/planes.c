@@ -35,8 +35,7 @@ static uint32_t plane(const struct ftr_ddlr *r, unsigned int level, ftr_sw s)
 	return r->plane[(size_t)level * r->f->n_sw + s];
 }
 
-static uint8_t *dirty(const struct ftr_ddlr *r, unsigned int level,
-		      uint32_t p)
+static uint8_t *dirty(const struct ftr_ddlr *r, unsigned int level, uint32_t p)
 {
 	return &r->dirty[(size_t)level * r->f->n_sw + p];
 }
@@ -49,7 +48,7 @@ bool planes_new(struct ftr_ddlr *r)
 
 	FTR_NEW(r->arena, r->plane, (size_t)sh->tree.n_ranks * n);
 	r->dirty = ftr_arena_zalloc(r->arena, sh->tree.n_ranks, n);
-	if (!uf || !r->plane || !r->dirty || !FTR_NEW(r->arena, r->n_clean, sh->tree.n_ranks))
+	if (!uf || !r->plane || !r->dirty)
 		return false;
 	ftr_uf_init(uf, n);
 	for (unsigned int level = sh->tree.n_ranks; level-- > 0;) {
@@ -68,24 +67,12 @@ bool planes_new(struct ftr_ddlr *r)
 		for (ftr_sw s = 0; s < n; s++)
 			r->plane[(size_t)level * n + s] = ftr_uf_find(uf, s);
 	}
-	planes_clear(r);
 	return true;
 }
 
 void planes_clear(struct ftr_ddlr *r)
 {
 	memset(r->dirty, 0, (size_t)r->sh->tree.n_ranks * r->f->n_sw);
-	for (unsigned int level = 0; level < r->sh->tree.n_ranks; level++) {
-		r->n_clean[level] = 0;
-		for (ftr_sw s = 0; s < r->f->n_sw; s++)
-			r->n_clean[level] += r->sh->tree.rank[s] > level && plane(r, level, s) == s;
-	}
-}
-
-static void mark_dirty(const struct ftr_ddlr *r, unsigned int level, uint32_t p)
-{
-	r->n_clean[level] -= !*dirty(r, level, p);
-	*dirty(r, level, p) = 1;
 }
 
 bool planes_is_clean(const struct ftr_ddlr *r, unsigned int level, ftr_sw s)
@@ -93,11 +80,17 @@ bool planes_is_clean(const struct ftr_ddlr *r, unsigned int level, ftr_sw s)
 	return !*dirty(r, level, plane(r, level, s));
 }
 
-bool planes_any_clean(const struct ftr_ddlr *r, int top)
+bool planes_lead(const struct ftr_ddlr *r, int top)
 {
-	for (int level = 0; level <= top; level++)
-		if (r->n_clean[level])
-			return true;
+	uint32_t hops;
+	uint8_t step;
+
+	for (int level = top; level >= 0; level--)
+		for (ftr_sw s = 0; s < r->f->n_sw; s++)
+			if (r->sh->tree.rank[s] > level && (r->sh->tree.stub[s] ||
+			    (planes_is_clean(r, (unsigned int)level, s) &&
+			     ddlr_arrives(r, s, &hops, &step))))
+				return true;
 	return false;
 }
 
@@ -106,8 +99,7 @@ enum arcs { JUDGE, JUDGE_HARD, ENTER };
 /* True if the turn from z down to y and up to next is unclean: it stays in the plane of z, or leads
  * into a plane that is not clean. JUDGE_HARD: a turn that would make the plane of z unclean is
  * unclean, too. ENTER: also mark the plane of z as not clean. */
-static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
-			 ftr_sw next, enum arcs what)
+static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y, ftr_sw next, enum arcs what)
 {
 	unsigned int level = r->sh->tree.rank[y];
 	uint32_t from = plane(r, level, z), to = plane(r, level, next);
@@ -116,13 +108,12 @@ static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 	if (what == JUDGE_HARD)
 		bad |= !*dirty(r, level, from);
 	if (what == ENTER)
-		mark_dirty(r, level, from);
+		*dirty(r, level, from) = 1;
 	return bad;
 }
 
 /* True if the current entry of the switch at the other end of group g leads down to y. */
-static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
-		       ftr_sw y)
+static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g, ftr_sw y)
 {
 	return ddlr_next(r, g->remote, ddlr_entry(r, g->remote)) == y;
 }
@@ -151,8 +142,7 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 /* Call unclean_turn() for the turns that packets from the detour make at its end and on their
  * further path to the LID (which they reach: see struct detour). Returns true if one of them is
  * unclean. */
-static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
-			 enum arcs what)
+static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d, enum arcs what)
 {
 	ftr_sw z = d->sw[d->n - 1], y = d->sw[d->n], next;
 	bool bad = false;
@@ -167,8 +157,7 @@ static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 	return bad;
 }
 
-static bool all_turns(const struct ftr_ddlr *r, const struct detour *d,
-		      enum arcs what)
+static bool all_turns(const struct ftr_ddlr *r, const struct detour *d, enum arcs what)
 {
 	bool bad = false;
 
@@ -188,8 +177,7 @@ static bool all_turns(const struct ftr_ddlr *r, const struct detour *d,
 	return bad;
 }
 
-bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
-		  bool hard)
+bool planes_clean(const struct ftr_ddlr *r, const struct detour *d, bool hard)
 {
 	if (!hard)
 		return !all_turns(r, d, JUDGE);
@@ -213,8 +201,8 @@ void planes_enter_column(struct ftr_ddlr *r)
 			continue;
 		for (uint32_t k = 0; k < sh->tree.n_up[y]; k++)
 			if (comes_down(r, &g[k], y))
-				mark_dirty(r, sh->tree.rank[y],
-					   plane(r, sh->tree.rank[y], g[k].remote));
+				*dirty(r, sh->tree.rank[y],
+				       plane(r, sh->tree.rank[y], g[k].remote)) = 1;
 	}
 }
 
@@ -270,8 +258,7 @@ static void mark_carriers(const struct ftr_ddlr *r, uint8_t *on)
 					      k].remote] = 1;
 }
 
-void ftr_ddlr_guarantee(const struct ftr_ddlr *r,
-			struct ftr_guarantee *out)
+void ftr_ddlr_guarantee(const struct ftr_ddlr *r, struct ftr_guarantee *out)
 {
 	const struct ftr_shape *sh = r->sh;
 	uint8_t *on = r->avoid;

@@ -48,6 +48,8 @@ struct lid_state {
 struct detour_search {
 	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
 	uint32_t number;	/* number of the current search_repair() */
+	uint32_t *lead;		/* [n_ranks] cache of planes_lead(): state << 1 | result */
+	uint32_t state;		/* changes with the LID, and with each write */
 	/* breadth-first search, [n_sw] each */
 	ftr_sw *queue;
 	uint32_t *from;		/* from[s]: index in queue[] of the predecessor of s */
@@ -92,7 +94,6 @@ struct ftr_ddlr {
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number; 1: the plane is not
 				 * clean */
-	uint32_t *n_clean;	/* [n_ranks] number of clean planes of each level */
 	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
 	struct late_entries late;
@@ -191,8 +192,9 @@ bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
 /* True if the plane of s at this level is clean.  The rank of s is greater than the level. */
 bool planes_is_clean(const struct ftr_ddlr *r, unsigned int level, ftr_sw s);
-/* True if a plane of one of the levels 0 .. top is clean. */
-bool planes_any_clean(const struct ftr_ddlr *r, int top);
+/* False if the current entries lead to the LID from no switch in a clean plane of the levels 0 .. top.
+ * Stubs have planes of their own, so true if there is a stub. */
+bool planes_lead(const struct ftr_ddlr *r, int top);
 /* Mark as unclean the planes that the extra turns of the detour leave. */
 void planes_enter(struct ftr_ddlr *r, const struct detour *d);
 /* Mark as unclean the planes that the extra turns of all current entries for the LID leave. */

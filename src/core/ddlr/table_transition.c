@@ -187,8 +187,7 @@ static enum ftr_status plan_rounds(struct ftr_ddlr *r, const struct ftr_fabric *
 				   const struct ftr_tables *t, bool all,
 				   struct ftr_ddlr_plan *plan, struct ftr_err *err)
 {
-	ftr_sw *of = ftr_reallocarray(NULL, (size_t)r->f->n_sw + 1,
-				      sizeof(*of));
+	ftr_sw *of = ftr_reallocarray(NULL, (size_t)r->f->n_sw + 1, sizeof(*of));
 	uint8_t *differs = ftr_calloc((size_t)r->f->max_lid + 1, 1);
 	enum ftr_status st;
 

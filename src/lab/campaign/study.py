@@ -21,7 +21,7 @@ from typing import Callable, Optional
 SEEDED = ('sim', 'collective')      # depend on the seed also without faults
 # options that the study sets, and those with which the command prints something else
 TAKEN = {'whatif': ('fail', 'repeat', 'metrics', 'details', 'survival', 'guarantee'), 'load': ('lfts',),
-         'sim': ('lfts',), 'collective': ('tables', 'fail')}
+         'sim': ('lfts', 'runs'), 'collective': ('tables', 'fail')}
 BATCH_MAX = 10000       # --repeat of whatif
 TASKS_MAX = 1000000
 SEED_MAX = 10**18

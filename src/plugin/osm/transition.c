@@ -664,9 +664,8 @@ static const char *why_not(const struct change *x, struct ftr_err *err)
 		ftr_fail(err, FTR_REFUSED, "a write or a read was not acknowledged by %s%s",
 			 ibf_sw_name(x->f, s).s, x->b.n_silent > 1 ? " and other switches" : "");
 	}
-	if (err->msg[0])
-		return err->msg;
-	return may_write(x) ? NULL : "this manager is no longer the master, or ends";
+	return err->msg[0] ? err->msg : may_write(x) ? NULL :
+		"this manager is no longer the master, or ends";
 }
 
 /* Log what was written, and, if `why` is not NULL, what remains. */

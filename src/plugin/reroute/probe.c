@@ -149,6 +149,7 @@ static uint32_t add_changed(struct rr *f, struct probe *p,
 
 		if (p->job[i].state != RR_SMP_DONE) {
 			*unknown = true;
+			p->v->cut_off |= i && c->sw == c[-1].sw && p->job[i - 1].state == RR_SMP_DONE;
 			continue;
 		}
 		state = rr_smp_port_state(&p->job[i]);
@@ -323,8 +324,7 @@ static uint32_t find_targets(struct rr_view *v, const struct rr_link *ask,
 		t->sw = ask[i].sw;
 		t->n = rr_routes_to(v, t->sw, t->route);
 		t->trap = traps && rr_trap_route(v, t->sw, &by_trap, &t->hop);
-		if (!t->trap ||
-		    (t->n && !memcmp(&t->route[0], &by_trap, sizeof(by_trap))))
+		if (!t->trap || (t->n && !memcmp(&t->route[0], &by_trap, sizeof(by_trap))))
 			continue;
 		t->route[1] = t->route[0];
 		t->route[0] = by_trap;
@@ -608,8 +608,7 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 
 		for (uint32_t k = 0; k < hops->n; k++)
 			dead |= hops->link[k].peer == p->link[i].sw &&
-				hops->job[k].state == RR_SMP_DONE &&
-				rr_smp_port_state(&hops->job[k]) == RR_PORT_DOWN;
+				hops->job[k].state == RR_SMP_DONE && !reports_link(&hops->job[k]);
 		if (dead && !f->view->silent[p->link[i].sw])
 			ask[n_ask++] = p->link[i];
 	}

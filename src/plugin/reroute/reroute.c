@@ -528,11 +528,11 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	double begun = rr_now(f);
 	enum ftr_status st;
 
-	for (uint32_t i = 0; i < r->n_links; i++)
-		if (!r->link[i].up) {
-			rr_note(f, RR_NOTE_DOWN, &r->link[i]);
-			down = true;
-		}
+	for (uint32_t i = 0; i < r->n_links; i++) {
+		/* a link that is back must not be left out by a reroute that begins before it is written */
+		rr_note(f, r->link[i].up ? RR_NOTE_REPAIRED : RR_NOTE_DOWN, &r->link[i]);
+		down |= !r->link[i].up;
+	}
 	if (!all_down(r))
 		rr_ddlr_returned(f);
 	if (local)
@@ -620,9 +620,8 @@ static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 
 /* Probe the links in ask[], and repair the tables.  Returns false if OpenSM has begun to route: the
  * caller must repeat this after the routing. */
-static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
-		    uint32_t n_ask, const struct rr_trap *trap,
-		    uint32_t n_traps)
+static bool probe_and_repair(struct rr *f, const struct rr_link *ask, uint32_t n_ask,
+			     const struct rr_trap *trap, uint32_t n_traps)
 {
 	struct rr_repair *r = repair_new(f, trap, n_traps);
 	bool unknown = false;

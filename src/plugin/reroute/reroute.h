@@ -113,6 +113,8 @@ struct rr_view {
 	bool brought_up;		/* the sweep of this routing has set all links Active */
 	bool saw_init;			/* the last probe found a port in Init whose link the view
 					 * shows as alive */
+	bool cut_off;			/* in this job, a switch has answered a request, and not the next
+					 * one: a link has failed meanwhile, and its trap may come soon */
 	/* The dependencies of `sent` and of all entries that packets may still follow; NULL: they are not
 	 * known, or there are no packets that follow entries without a proof by the ranks. */
 	struct ftr_cdg *graph;

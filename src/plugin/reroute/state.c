@@ -298,7 +298,7 @@ static unsigned int on_done(struct rr_state *s, const struct rr_event *ev)
 		return 0;
 	s->job = RR_IDLE;
 	s->transition = ev->due;
-	if (ev->repeat)
+	if (ev->repeat || (ev->unknown && s->n_traps))
 		put_in_front(s, s->asked, s->n_asked);
 	else if (ev->init && !s->job_up)
 		keep_for_later(s);

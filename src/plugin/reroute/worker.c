@@ -122,7 +122,7 @@ void rr_do(struct rr *f)
 		new_view(f, &f->taken);
 	if (f->view) {
 		f->view->brought_up = f->state.job_up;
-		f->view->saw_init = false;
+		f->view->saw_init = f->view->cut_off = false;
 	}
 	if (f->todo & RR_ACT_REWRITE) {
 		f->ops->rewrite(f->ctx);
@@ -131,6 +131,7 @@ void rr_do(struct rr *f)
 	if (f->todo & RR_ACT_TRAPS) {
 		done.repeat = !handle_traps(f);
 		done.init = f->view && f->view->saw_init;
+		done.unknown = f->view && f->view->cut_off;
 	}
 	rr_repair_unknown(f);
 	if (f->todo & RR_ACT_SETTLE)
