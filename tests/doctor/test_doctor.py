@@ -555,6 +555,13 @@ class Conf(Case):
                          (True, True, True, 16))
         self.assertIsNone(doctor.node.Conf(self.path('none')).path)
 
+    def test_no_file(self):
+        name = self.path('none')
+        done = subprocess.run([PROGRAM, '--local', '--only', 'config', '--conf', name],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn(f'FAILURE  config         {name}: No such file or directory\n', done.stdout)
+
     def test_numbers(self):
         for text, value in (('0', 0), ('12x', 12), ('010', 8), ('0x1F', 31), ('x', 0), ('', 0)):
             self.assertEqual(doctor.node.number(text), value, text)

@@ -232,6 +232,37 @@ START_TEST(entries_in_another_block)
 }
 END_TEST
 
+static ftr_port port_to(const struct fake *h, ftr_sw from, ftr_sw to)
+{
+	ftr_port p = 1;
+
+	while (ftr_fabric_next(h->fab, from, p) != to)
+		p++;
+	return p;
+}
+
+/* A leaf sends packets for a spine over another spine, down to a second leaf, and up again.  dmodc uses the
+ * direct link, and clears the entry of the other spine.  The first leaf takes no entry, so this entry remains. */
+START_TEST(needed_entry_is_not_cleared)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .pgft = "2;4,4;1,4;1,1" });
+	ftr_sw leaf = fake_leaf(h, 0), to = fake_spine(h, 1), over = fake_spine(h, 0);
+	struct mute m = { .sw = { leaf, leaf }, .gets = true };
+	ftr_lid lid = h->fab->sw[to].lid;
+	ftr_port down = port_to(h, over, fake_leaf(h, 1));
+
+	ck_assert_uint_eq(h->sw[over].lft[lid], FTR_PORT_NONE);
+	h->sw[leaf].lft[lid] = port_to(h, leaf, over);
+	h->sw[over].lft[lid] = down;
+	hold(h);
+	fake_set_fate(h, lose_tables, &m);
+	sweeps(h, 1);
+	ck_assert_msg(h->sw[over].lft[lid] == down, "%s", h->log);
+	ck_assert_msg(fake_logged(h, "; the next sweep replaces the remaining 2 entries") == 1, "%s", h->log);
+	check_end(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("silent");
@@ -243,6 +274,7 @@ int main(void)
 	tcase_add_test(t, lost_hosts_remain);
 	tcase_add_test(t, lost_hosts_without_memory);
 	tcase_add_loop_test(t, entries_in_another_block, 0, 2);
+	tcase_add_test(t, needed_entry_is_not_cleared);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -143,9 +143,11 @@ def our_engine(names, engines=ENGINES):
 def config(d, r):
     c = d.conf
     if not c.path:
-        where = f'{d.options["conf"]} cannot be read' if d.options['conf'] else \
-            'opensm.conf is not in /etc/opensm or /etc/rdma, or cannot be read'
-        r.say(NOT_CHECKED, f'{where}; opensm uses its defaults')
+        if d.options['conf']:
+            r.say(FAILURE, f'{d.options["conf"]}: {c.error}', 'give the path of opensm.conf with --conf')
+        else:
+            r.say(NOT_CHECKED, 'opensm.conf is not in /etc/opensm or /etc/rdma, or cannot be read; opensm '
+                  'uses its defaults')
         return
     plugins, engines = c.text['event_plugin_name'], c.text['routing_engine']
     plugin, engine = node.has_word(plugins, 'ibfattree'), our_engine(engines) is not None

@@ -172,16 +172,16 @@ def number(value):
 
 
 class Conf:
-    """Values from opensm.conf.  path: None: no file was found."""
+    """Values from opensm.conf.  path: None: no file was found, or it cannot be read (error)."""
 
     def __init__(self, path):
-        self.path = None
+        self.path = self.error = None
         self.text = dict.fromkeys(('event_plugin_name', 'routing_engine', 'root_guid_file',
                                    'cn_guid_file', 'io_guid_file'))
         try:
             self.path, values = common.read_conf(path)
-        except OSError:
-            values = {}
+        except OSError as failure:
+            values, self.error = {}, failure.strerror
         self.text.update((key, values[key]) for key in self.text if key in values)
         self.ucast_cache = is_true(values.get('use_ucast_cache', ''))
         self.qos = is_true(values.get('qos', ''))
