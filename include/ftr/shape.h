@@ -59,6 +59,13 @@
  *           of a missing group stays empty.  In the same way, each link of a group has a
  *           position among the nominal links of the group (port_pos).
  *
+ * up_path   The nominal upward path of a host of class FTR_CLASS_HOST, which begins at the
+ *           host's leaf.  For each tier, up_path contains the switch of the path and a
+ *           number q: the hosts whose upward paths use this switch are numbered, and q is
+ *           the number of the host.  In PGFTs q is floor(d / Pi), where Pi is the divider
+ *           of this switch; up_path is then not needed, and is NULL.  It is set only if two
+ *           slots of some switch lead to the same plane (src/core/shape/upward_paths.c).
+ *
  * Everything is const after ftr_shape_new and may be shared between threads.
  */
 #ifndef FTR_SHAPE_H
@@ -173,6 +180,13 @@ struct ftr_dest {		/* a LID to be routed */
 	uint32_t d;		/* index d, counted in its class */
 };
 
+/* The element of a host's up_path for one tier. */
+struct ftr_up_path {
+	ftr_sw sw;		/* switch of the path on this tier; FTR_SW_NONE: there is none, or
+				 * the switch is missing */
+	uint32_t q;		/* number of the host, see "up_path" above; UINT32_MAX: none */
+};
+
 /* Index of a host port; meaningful only if the port has a link. */
 struct ftr_ep_index {
 	uint32_t d;		/* index d of its base LID */
@@ -244,8 +258,7 @@ struct ftr_shape_numbering {
 	 * is column 0. */
 	const uint32_t *pod_first;	/* [n_sw] first column */
 	const uint32_t *pod_leaves;	/* [n_sw] number of columns, >= 1 */
-	bool shared_plane;	/* two slots of some switch lead to the same plane, as in a rack that is
-				 * connected to several leaf switches of one chassis */
+	const struct ftr_up_path *up_path;	/* [tiers][n_d] by (tier, index d), or NULL */
 	/* [n_sw] rail of a switch (<ftr/hosts.h>) + 1; 0: it has none; NULL: the fabric has no
 	 * rails */
 	const uint8_t *rail;
@@ -373,8 +386,8 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
 
 /*
  * Make a copy of sh with another order of the switches.  level[s] replaces the rank of s, so a link
- * leads up from the lower to the higher level.  Destinations, columns, dividers and
- * tiers do not change.  The groups of a switch are divided again into upward and downward groups;
+ * leads up from the lower to the higher level.  Destinations, columns, dividers, tiers and
+ * up_path do not change.  The groups of a switch are divided again into upward and downward groups;
  * the order inside each of the two is that of sh.  Ranks, costs and down-costs are computed again.
  *
  *	FTR_REORDER_KEEP	Keep the paths of sh as far as the new order allows them.  If

@@ -5,6 +5,63 @@
 #include "lib/oracle.h"
 #include "lib/oracle_place.h"
 
+/* ---- up paths ----------------------------------------------------------- */
+
+/* Add the step above rank r to the up path of destination d. */
+static void step_up(const struct ftr_shape *sh, struct oracle_step *at,
+		    unsigned int r, uint32_t d)
+{
+	const struct oracle_step *here = &at[r * sh->numbering.n_d + d];
+	const struct ftr_group *g;
+	uint32_t w;
+
+	if (!here->known || !(w = sh->numbering.n_slots[here->sw]))
+		return;
+	g = &sh->tree.groups[sh->tree.group_first[here->sw]];
+	for (uint32_t i = 0; i < sh->tree.n_up[here->sw]; i++)
+		if (g[i].slot == here->q % w)
+			at[sh->tree.rank[g[i].remote] * sh->numbering.n_d + d] =
+				(struct oracle_step){ true, g[i].remote,
+						      here->q / w };
+}
+
+static struct oracle_step *up_paths(const struct ftr_shape *sh)
+{
+	uint32_t n = sh->numbering.n_d;
+	struct oracle_step *at;
+	uint64_t *q;
+
+	if (!sh->numbering.up_path)
+		return NULL;
+	at = calloc((size_t)sh->tree.n_ranks * n, sizeof(*at));
+	q = malloc(n * sizeof(*q));
+	for (uint32_t d = 0; d < n; d++) {
+		ftr_sw l = sh->numbering.col_sw[d / sh->numbering.stride];
+
+		at[sh->tree.rank[l] * n + d] = (struct oracle_step){ true, l, d };
+	}
+	for (unsigned int r = 0; r < sh->tree.n_ranks; r++) {
+		struct oracle_step *here = at + (size_t)r * n;
+
+		for (uint32_t d = 0; d < n; d++) {
+			uint32_t before = 0, first = d;
+
+			for (uint32_t e = d; r && here[d].known && e-- > 0;)
+				if (here[e].known && here[e].sw == here[d].sw) {
+					before++;
+					first = e;
+				}
+			q[d] = r ? here[first].q + before : d;
+		}
+		for (uint32_t d = 0; d < n; d++) {
+			here[d].q = q[d];
+			step_up(sh, at, r, d);
+		}
+	}
+	free(q);
+	return at;
+}
+
 void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 		       const struct ftr_shape *sh)
 {
@@ -15,12 +72,14 @@ void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 	o->cost = malloc(n * n * sizeof(*o->cost));
 	o->down = malloc(n * n * sizeof(*o->down));
 	oracle_costs(sh, o->cost, o->down);
+	o->up_path = up_paths(whole);
 }
 
 void oracle_place_free(struct oracle_place *o)
 {
 	free(o->cost);
 	free(o->down);
+	free(o->up_path);
 }
 
 static ftr_sw in_whole(const struct oracle_place *o, ftr_sw s)
@@ -28,10 +87,23 @@ static ftr_sw in_whole(const struct oracle_place *o, ftr_sw s)
 	return ftr_fabric_find_sw(o->whole->f, o->sh->f->sw[s].guid);
 }
 
+const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
+				      const struct ftr_dest *t)
+{
+	const struct oracle_step *at;
+
+	if (!o->up_path || t->cls != FTR_CLASS_HOST || t->d >= o->whole->numbering.n_d)
+		return NULL;
+	at = &o->up_path[o->whole->tree.rank[in_whole(o, s)] * o->whole->numbering.n_d + t->d];
+	return at->known ? at : NULL;
+}
+
 static uint64_t number(const struct oracle_place *o, ftr_sw s,
 		       const struct ftr_dest *t)
 {
-	return t->d / o->whole->numbering.divider[in_whole(o, s)];
+	const struct oracle_step *at = oracle_step(o, s, t);
+
+	return at ? at->q : t->d / o->whole->numbering.divider[in_whole(o, s)];
 }
 
 static const struct ftr_group *whole_group(const struct oracle_place *o,
@@ -237,6 +309,12 @@ static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 	uint64_t most = 0;
 	ftr_sw best = to[0];
 
+	for (uint32_t i = 0; i < n; i++) {
+		const struct oracle_step *at = oracle_step(o, to[i], t);
+
+		if (at && at->sw == in_whole(o, to[i]))
+			return to[i];
+	}
 	for (uint32_t i = 0; i < n; i++)
 		if (o->sh->tree.rank[to[i]] > o->sh->tree.rank[s] &&
 		    whole_group(o, s, to[i])->slot == number(o, s, t) % w)
@@ -272,7 +350,7 @@ ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 	}
 	if (!n)
 		return FTR_PORT_NONE;
-	if (n_below && (!o->whole->numbering.shared_plane || n == 1))
+	if (n_below && (!o->up_path || n == 1))
 		return port_to(o, s, to[q % n], q / n);
 	to[0] = n_below ? one_of(o, s, t, to, n) : by_slots(o, s, t, q);
 	if (o->sh->tree.rank[to[0]] > o->sh->tree.rank[s])

@@ -162,8 +162,8 @@ static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
 }
 
 /* If every host sends to every other, the 15 links of a rack switch to leaf chips carry 394
- * flows each on average.  The most loaded link carries 504 flows after a search of depth `load`, and
- * 2304 without a search.  With ftree of OpenSM 3.3.23 it carries 720 flows. */
+ * flows each on average.  Without the search for balance, the most loaded link carries 612 flows
+ * with dmodc.  With ftree of OpenSM 3.3.23 it carries 720 flows. */
 START_TEST(racks_are_balanced)
 {
 	uint64_t top[18];
@@ -176,23 +176,18 @@ START_TEST(racks_are_balanced)
 		};
 		struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 		struct routed r = { .f = trees_racks() };
-		struct ftr_tables *ddlr, *balanced;
+		struct ftr_tables *ddlr;
 
 		route(&r, &shape, &opts);
 		sound(&r, i);
 		hosts_as_dmodc(&r, i);
+		ck_assert_uint_le(worst_link(&r, r.dmodc), 620);
 		ck_assert_uint_eq(worst_link(&r, r.sftree),
 				  worst_link(&r, r.dmodc));
 		ddlr = tables(&r, "ddlr", &opts);
 		ck_assert(!memcmp(ddlr->lft, r.sftree->lft,
 				  (size_t)ddlr->n_sw * ddlr->stride));
 		ftr_tables_free(ddlr);
-		opts.balance = FTR_BALANCE_LOAD;
-		balanced = tables(&r, "dmodc", &opts);
-		printf("racks: the most loaded link carries %" PRIu64 " flows, %" PRIu64 " without the search\n",
-		       worst_link(&r, balanced), worst_link(&r, r.dmodc));
-		ck_assert_uint_le(worst_link(&r, balanced), 510);
-		ftr_tables_free(balanced);
 		unroute(&r);
 	}
 }

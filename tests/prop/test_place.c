@@ -299,8 +299,8 @@ enum fate { STAYS, FARTHER, LOST };
  *
  * LOST	The link is dead, or the switch at its other end is no longer a candidate.  In a PGFT
  *	also if that switch is now farther from the destination, because others are nearer.
- * FARTHER	The switch is now farther from the destination, and the tree is no PGFT
- *	(shared_plane).  The other candidates may be just as far, so the entry may stay or change.
+ * FARTHER	The switch is now farther from the destination, and the tree is no PGFT (up_path is
+ *	set).  The other candidates may be just as far, so the entry may stay or change.
  * STAYS	Otherwise.
  */
 static enum fate next_hop(const struct oracle_place *before,
@@ -322,7 +322,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	if (after->cost[p1->peer * n1 + l1] ==
 	    before->cost[p0->peer * n0 + l0])
 		return STAYS;
-	return after->whole->numbering.shared_plane ? FARTHER : LOST;
+	return after->up_path ? FARTHER : LOST;
 }
 
 /* `after` has one more fault than `before`.  Only entries that lose their next hop may change. */
@@ -386,7 +386,8 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 	free(st.sw);
 }
 
-/* Returns a random chassis fabric in which a switch has several groups to one plane. */
+/* Returns a random chassis fabric in which a switch has several groups to one plane (its shape has
+ * up_path). */
 static struct ftr_fabric *chassis(struct ftr_rng *rng)
 {
 	for (;;) {
@@ -395,7 +396,7 @@ static struct ftr_fabric *chassis(struct ftr_rng *rng)
 		bool has;
 
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
-		has = sh->numbering.shared_plane;
+		has = sh->numbering.up_path;
 		ftr_shape_free(sh);
 		if (has)
 			return f;

@@ -365,6 +365,82 @@ START_TEST(empty_leaf_joins_no_planes)
 }
 END_TEST
 
+/*
+ * A chassis of three leaf chips.  Each leaf below it is connected to two chips, and its hosts are
+ * reached over both.
+ *
+ *	   s1    s2
+ *	   | \ / |	every chip on both spines
+ *	  c1  c2  c3
+ *	A on c1 c2, B on c2 c3, C on c1 c3
+ */
+START_TEST(up_paths_under_a_chassis)
+{
+	struct ftr_fabric *f = draw("A: c1 c2 h4\nB: c2 c3 h4\nC: c1 c3 h4\n"
+				    "c1: s1 s2\nc2: s1 s2\nc3: s1 s2\n"
+				    "s1:\ns2:\n");
+	uint64_t top[] = { f->sw[draw_sw(f, "s1")].guid,
+			   f->sw[draw_sw(f, "s2")].guid };
+	struct ftr_shape_opts opts = { .roots = { top, 2 } };
+	struct ftr_shape *sh = shape_of(f, &opts);
+	static const char *const up[3][12] = {
+		{ "A", "A", "A", "A", "B", "B", "B", "B", "C", "C", "C", "C" },
+		{ "c1", "c2", "c1", "c2", "c2", "c3", "c2", "c3", "c1", "c3",
+		  "c1", "c3" },
+		{ "s1", "s1", "s2", "s2", "s1", "s1", "s2", "s2", "s1", "s1",
+		  "s2", "s2" },
+	};
+	static const uint32_t number[12] = { 0, 0, 1, 1, 2, 2, 3, 3, 2, 4, 3,
+					     5 };
+
+	ck_assert_ptr_nonnull(sh->numbering.up_path);
+	for (uint32_t d = 0; d < 12; d++) {
+		const struct ftr_up_path *at = sh->numbering.up_path + d;
+		ftr_ep e = draw_host(f, up[0][d], d % 4);
+		ftr_sw s = draw_sw(f, up[2][d]);
+		ftr_port p;
+
+		ck_assert_uint_eq(sh->numbering.ep_index[e].d, d);
+		for (uint32_t k = 0; k < 3; k++)
+			ck_assert_str_eq(f->sw[at[k * sh->numbering.n_d].sw].name,
+					 up[k][d]);
+		ck_assert_uint_eq(at[0].q, d);
+		ck_assert_uint_eq(at[sh->numbering.n_d].q, number[d]);
+		p = entry(sh, up[2][d], f->ep[e].lid);
+		ck_assert_str_eq(f->sw[ftr_fabric_port(f, s, p)->peer].name,
+				 up[1][d]);
+	}
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/* A tree whose two planes are connected by switch X.  At each switch of a host's upward path,
+ * up_path.q must be d / divider, where d is the destination index of the host. */
+START_TEST(up_paths_in_a_tree)
+{
+	struct ftr_fabric *f = draw("A: m1 m2 h3\nB: m1 m2 h3\n"
+				    "C: m3 m4 h3\nD: m3 m4 h3\n"
+				    "E: m5 m6 h3\nF: m5 m6 h3\n"
+				    "m1: t1 t2\nm2: t3 t4\nm3: t1 t2\n"
+				    "m4: t3 t4\nm5: t1 t2\nm6: t3 t4\n"
+				    "t1: X\nt2:\nt3: X\nt4:\nX:\n");
+	struct ftr_shape *sh = shape_of(f, NULL);
+
+	ck_assert_uint_eq(rank(sh, "X"), 3);
+	ck_assert_ptr_nonnull(sh->numbering.up_path);
+	for (uint32_t d = 0; d < sh->numbering.n_d; d++)
+		for (uint32_t k = 0; k < 3; k++) {
+			const struct ftr_up_path *at = &sh->numbering.up_path[k * sh->numbering.n_d +
+								  d];
+
+			ck_assert_uint_eq(at->q, d / sh->numbering.divider[at->sw]);
+		}
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 /* The lists of compute nodes and I/O nodes decide which switches are leaves and which ports are
  * hosts. */
 START_TEST(guid_lists)
@@ -625,6 +701,8 @@ int main(void)
 	tcase_add_test(t, hanging_leaf);
 	tcase_add_test(t, flat_fabrics);
 	tcase_add_test(t, empty_leaf_joins_no_planes);
+	tcase_add_test(t, up_paths_under_a_chassis);
+	tcase_add_test(t, up_paths_in_a_tree);
 	tcase_add_test(t, guid_lists);
 	tcase_add_test(t, host_order);
 	tcase_add_test(t, order_of_hosts_on_spines);

@@ -21,7 +21,8 @@
  * no loop, and the channel dependency graph has no cycle (section 4.1).
  *
  * place.c says how groups are counted and numbered: nominal groups and links count, including
- * missing ones.  So a fault changes few entries.
+ * missing ones.  So a fault changes few entries.  If the shape has upward paths, the number q in
+ * up_path (<ftr/shape.h>) is used for hosts instead of floor(d / Pi).
  *
  * Patterns.  In most fabrics, C contains all present upward groups of s for nearly every s and l.
  * Let each group have p nominal links.  Then the port depends on d only through two numbers, the
@@ -63,6 +64,8 @@
 
 struct pattern {
 	uint64_t pi;
+	const struct ftr_up_path *up_path;	/* [n_d] the number q of each host; NULL: q is
+						 * d / pi */
 	uint32_t w;		/* number of nominal upward groups */
 	uint32_t p;		/* a multiple of the number of nominal links of each group */
 	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is not routed */
@@ -119,7 +122,10 @@ static void choose_patterns(struct job *j)
 	const struct ftr_shape *sh = j->sh;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		struct pattern t = { .pi = sh->numbering.divider[s] };
+		struct pattern t = {
+			.pi = sh->numbering.divider[s],
+			.up_path = place_up_path(sh, s),
+		};
 		unsigned int i;
 
 		j->pattern_of[s] = NO_PATTERN;
@@ -127,7 +133,8 @@ static void choose_patterns(struct job *j)
 			continue;
 		for (i = 0; i < j->n_patterns; i++)
 			if (j->pattern[i].pi == t.pi && j->pattern[i].w == t.w &&
-			    j->pattern[i].p == t.p)
+			    j->pattern[i].p == t.p &&
+			    j->pattern[i].up_path == t.up_path)
 				break;
 		if (i == MAX_PATTERNS)
 			continue;
@@ -147,7 +154,8 @@ static void fill_patterns(void *ctx, unsigned int worker, uint32_t begin, uint32
 
 		memset(t->place, 255, j->out->stride);
 		for (uint32_t k = 0; k < j->sh->numbering.n_dest; k++) {
-			uint32_t q = (uint32_t)(j->sh->numbering.dest[k].d / t->pi);
+			uint32_t q = place_number(j->sh, t->up_path, t->pi,
+						  &j->sh->numbering.dest[k]);
 
 			t->place[j->lid[k]] = (uint8_t)(q % t->w * t->p +
 							q / t->w % t->p);

@@ -120,7 +120,7 @@ bool roots_by_load(const struct ftr_shape *sh, const uint32_t *island,
 		   ftr_sw avoid, ftr_sw *root,
 		   struct ftr_arena *arena) FTR_MUST_USE;
 
-/* root.c: set *needed to true if the shape has shared_plane (<ftr/shape.h>) and some pairs of
+/* root.c: set *needed to true if the shape has upward paths (struct ftr_up_path) and some pairs of
  * host ports have no up/down path by rank.  Returns false if out of memory. */
 bool needs_gateways(const struct ftr_shape *sh, const uint32_t *island,
 		    bool *needed, struct ftr_arena *arena) FTR_MUST_USE;

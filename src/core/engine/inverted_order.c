@@ -59,8 +59,8 @@
  *
  * In an island without a leaf, the switch with the smallest GUID is the root.
  *
- * deviation: if two slots of some switch lead to one plane (member shared_plane, <ftr/shape.h>), the root
- * need not be a leaf.  If switches that are not leaves reach all top switches by going up, the root is the one of
+ * deviation: if the shape has upward paths (member up_path, <ftr/shape.h>), the root need not be a
+ * leaf.  If switches that are not leaves reach all top switches by going up, the root is the one of
  * them with the highest rank.  If some pairs of host ports have no up/down path by rank, it is the
  * one that reaches the most top switches.  An example is a leaf switch of a chassis, with rack
  * switches below it.  (Only the rack switches are leaves of the fabric.)  If a rack switch were
@@ -68,7 +68,7 @@
  * through the rack switch and share its few links.  If a chassis leaf switch is the root, only the
  * spines above it are upside down, and no path of a host changes.  If two chassis are joined only
  * by rack switches, one of them keeps all its up/down paths by rank, and only the other one is a
- * part.  In a PGFT no two slots do, so its root is a leaf.
+ * part.  The shape of a PGFT has no up_path, so its root is a leaf.
  *
  * If hosts are connected to switches of A, the root may be a bottleneck.  Then another leaf becomes
  * the root (root.c).
@@ -600,7 +600,7 @@ static bool find_roots(struct ordering *o, ftr_sw avoid, struct ftr_arena *arena
 	if (!roots_by_load(o->sh, o->island, avoid, o->root, arena) ||
 	    !needs_gateways(o->sh, o->island, &o->some_apart, arena))
 		return false;
-	if (o->sh->numbering.shared_plane)
+	if (o->sh->numbering.up_path)
 		choose_hubs(o, avoid);
 	return true;
 }

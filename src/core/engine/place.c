@@ -64,14 +64,22 @@
  * Equation (3) then selects the same candidate for all hosts of the leaf, because their indices d
  * differ by less than Pi.
  *
- * deviation: if two slots of some switch lead to one plane, the candidate in slot q mod W is taken.
- * If there is none, each candidate gets a hash of its GUID and d, and the candidate with the highest
- * hash is taken.  So the downward paths to the hosts of a leaf are spread, an entry changes only if
- * it loses its own candidate, and all switches with the same candidates choose the same one.  So
- * traffic to port 0 of a switch, a slow port, uses few links.
+ * deviation: a downward path to a host leads over the switches of the host's upward path
+ * (struct ftr_up_path, <ftr/shape.h>).  The upward path begins at the host's own
+ * leaf, and goes up over the groups that equation (3) selects.  A leaf spreads its hosts over all
+ * groups above.  So the downward paths to these hosts are spread, too.  The hosts whose upward
+ * paths pass one leaf switch of a chassis are not consecutive in d.  So the switches of that tier
+ * (rank) number these hosts, and use this number as q instead of floor(d / Pi).
  *
- * In other shapes, candidates that have no slot are chosen by equation (3): the group is C[q mod #C],
- * and the link is number floor(q / #C) mod n of this group.  Only the inverted order of sftree then
+ * If no candidate is on the upward path, or if the destination is not a host, the candidate in slot
+ * q mod W is taken.  If there is none, each candidate gets a hash of its GUID and d, and the
+ * candidate with the highest hash is taken.  So an entry changes only if it loses its own
+ * candidate.  All switches with the same candidates choose the same one by hash.  So traffic to
+ * port 0 of a switch, a slow port, uses few links.
+ *
+ * If each leaf has links to only one switch of each plane, the shape has no upward paths.  Then
+ * candidates that have no slot are chosen by equation (3): the group is C[q mod #C], and the link
+ * is number floor(q / #C) mod n of this group.  For such a shape, only the inverted order of sftree
  * gives several candidates without a slot, on paths between switches.
  */
 #include <string.h>
@@ -96,12 +104,20 @@ static uint32_t mod(int32_t a, uint32_t b)
 	return (uint32_t)(r < 0 ? r + (int32_t)b : r);
 }
 
+const struct ftr_up_path *place_up_path(const struct ftr_shape *sh, ftr_sw s)
+{
+	if (!sh->numbering.up_path)
+		return NULL;
+	return sh->numbering.up_path + (size_t)sh->tree.tier[s] * sh->numbering.n_d;
+}
+
 void place_switch(struct port_choice *pl, const struct ftr_shape *sh, ftr_sw s)
 {
 	uint64_t r, b;
 
 	pl->sh = sh;
 	pl->pi = (uint32_t)FTR_MIN(sh->numbering.divider[s], UINT32_MAX);
+	pl->up_path = place_up_path(sh, s);
 	pl->w = sh->numbering.n_slots[s] > FTR_PORT_MAX ? 0 : sh->numbering.n_slots[s];
 	if (!pl->w)
 		return;
@@ -138,7 +154,7 @@ void place_column(struct port_choice *pl, const struct ftr_group *const *cand, u
 	pl->slots = pl->w > 0;
 	for (uint32_t i = 0; i < n; i++)
 		pl->slots &= cand[i]->slot != FTR_SLOT_NONE;
-	pl->several = !pl->slots && n > 1 && pl->sh->numbering.shared_plane;
+	pl->several = !pl->slots && n > 1 && pl->up_path;
 	if (!pl->slots)
 		return;
 	memset(pl->at, 0, pl->w * sizeof(pl->at[0]));
@@ -237,21 +253,33 @@ static ftr_port link_port(const struct ftr_shape *sh, const struct ftr_group *g,
 
 /* ---- downward paths ---------------------------------------------------- */
 
+static bool on_upward_path(const struct ftr_shape *sh, ftr_sw s,
+		      const struct ftr_dest *t)
+{
+	return t->cls == FTR_CLASS_HOST && t->d < sh->numbering.n_d &&
+	       sh->numbering.up_path[(size_t)sh->tree.tier[s] * sh->numbering.n_d + t->d].sw == s;
+}
+
 static bool has_slot(const struct port_choice *pl, const struct ftr_group *g)
 {
 	return pl->w && g->slot != FTR_SLOT_NONE;
 }
 
-/* The candidate in slot q mod W; if there is none, the candidate with the highest hash. */
+/* First choice: the candidate whose remote switch is on the upward path of t.  Second: the
+ * candidate in slot q mod W.  Third: the candidate with the highest hash. */
 static const struct ftr_group *downward_group(const struct port_choice *pl,
 					const struct ftr_dest *t, uint32_t q)
 {
+	const struct ftr_shape *sh = pl->sh;
 	const struct ftr_group *best = NULL;
 	uint64_t key = ftr_mix(t->d), most = 0;
 
+	for (uint32_t i = 0; i < pl->n; i++)
+		if (on_upward_path(sh, pl->cand[i]->remote, t))
+			return pl->cand[i];
 	for (uint32_t i = 0; i < pl->n; i++) {
 		ftr_sw s = pl->cand[i]->remote;
-		uint64_t drawn = ftr_mix(key ^ pl->sh->f->sw[s].guid);
+		uint64_t drawn = ftr_mix(key ^ sh->f->sw[s].guid);
 
 		if (has_slot(pl, pl->cand[i]) &&
 		    pl->cand[i]->slot == q % pl->w)
@@ -266,7 +294,7 @@ static const struct ftr_group *downward_group(const struct port_choice *pl,
 
 ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t)
 {
-	uint32_t q = t->d / pl->pi;
+	uint32_t q = place_number(pl->sh, pl->up_path, pl->pi, t);
 	const struct ftr_group *g;
 
 	pl->displaced = false;

@@ -21,6 +21,9 @@
 struct port_choice {
 	const struct ftr_shape *sh;
 	uint32_t pi;
+	/* up_path[d]: on the upward path of the host with index d, the switch of the same tier
+	 * (physical rank) as this switch, see <ftr/shape.h>; NULL: not used */
+	const struct ftr_up_path *up_path;
 	/* the numbers of the formula in place.c, which says what blocks, periods and slots are */
 	uint32_t w;		/* W: number of nominal groups above, present or missing; 0: slots
 				 * are not used */
@@ -35,7 +38,7 @@ struct port_choice {
 	bool slots;		/* true: every candidate has a slot (nominal position of an upward
 				 * group) */
 	bool several;		/* true: there are several candidates, some without a slot, and
-				 * the shape has shared_plane */
+				 * up_path is used */
 	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* at[x]: candidate in slot x, or NULL */
 	bool displaced;		/* set by place_port(); true: the nominal group of the destination
 				 * is not a candidate, and there are several candidates */
@@ -54,6 +57,21 @@ void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
  * sorted by the member `pos`.  The array must stay valid until the last place_port() for these
  * destinations. */
 void place_column(struct port_choice *pl, const struct ftr_group *const *cand, uint32_t n);
+
+/* The number q of the formula in place.c.  For a host with an upward path, q is in up_path[d].
+ * Otherwise q = floor(d / Pi). */
+static inline uint32_t place_number(const struct ftr_shape *sh,
+				    const struct ftr_up_path *up_path,
+				    uint64_t pi, const struct ftr_dest *t)
+{
+	if (up_path && t->cls == FTR_CLASS_HOST && t->d < sh->numbering.n_d &&
+	    up_path[t->d].q != UINT32_MAX)
+		return up_path[t->d].q;
+	return (uint32_t)(t->d / pi);
+}
+
+/* Returns the array up_path for the tier of s; NULL: q is floor(d / Pi). */
+const struct ftr_up_path *place_up_path(const struct ftr_shape *sh, ftr_sw s);
 
 /* The port for destination t on the switch of the last place_switch(); FTR_PORT_NONE: there is no
  * candidate.  t must have the candidates of the last place_column(), and be on another switch. */

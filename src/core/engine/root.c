@@ -173,7 +173,7 @@ bool needs_gateways(const struct ftr_shape *sh, const uint32_t *island,
 	struct ends e;
 
 	*needed = false;
-	if (!sh->numbering.shared_plane)
+	if (!sh->numbering.up_path)
 		return true;
 	if (!count_ends(&e, sh, island, arena))
 		return false;

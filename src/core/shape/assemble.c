@@ -104,7 +104,7 @@ static enum ftr_status build(struct shaping *z)
 	enum ftr_status (*const step[])(struct shaping *) = {
 		shape_hosts, shape_adjacency, shape_heights, shape_rank,
 		shape_meshes, shape_group, shape_order, shape_rails,
-		shape_cost, shape_dividers,
+		shape_up_paths, shape_cost, shape_dividers,
 	};
 
 	if (z->opts->nominal) {

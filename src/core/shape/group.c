@@ -20,9 +20,9 @@
  * The slot of an upward group is its number among all nominal upward groups of its switch, which
  * are numbered in the order above.  Inferred groups (slots.c) have slots, too.
  *
- * A second union-find detects whether two slots of a switch lead to one plane (shared_plane).  It
- * includes stubs, because the spines of a chassis are stubs if racks already connect its leaf
- * switches.  Only empty leaves (rank.c) are left out.
+ * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).  A
+ * second union-find detects this.  The second one includes stubs, because the spines of a chassis
+ * are stubs if racks already connect its leaf switches.  Only empty leaves (rank.c) are left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -210,7 +210,8 @@ static void group_switch(struct shaping *z, struct grouping *w, ftr_sw s)
 	}
 	w->n_equal[s] = n - w->n_up[s] - w->n_down[s];
 	w->n_slots[s] = number_slots(z, w->uf, s, draft, w->n_up[s], w->slot);
-	z->sh->numbering.shared_plane |= share_plane(w->all, s, w->slot, w->n_slots[s], w->seen);
+	z->shared_plane |= share_plane(w->all, s, w->slot, w->n_slots[s],
+				       w->seen);
 	for (uint32_t k = 0; k < n; k++)
 		w->groups[z->nbr_first[s] + k] = draft[k].g;
 }

@@ -191,9 +191,29 @@ static enum ftr_status endports(struct projection *p)
 	sh->numbering.ep_index = ep_index;
 	sh->tree.leaf_hosts = hosts;
 	sh->numbering.n_d = p->n->numbering.n_d;
-	sh->numbering.shared_plane = p->n->numbering.shared_plane;
 	sh->numbering.stride = p->n->numbering.stride;
 	return shape_dests(z);
+}
+
+/* Copy the upward paths.  If a switch on a path is missing, the numbers q stay the same. */
+static enum ftr_status up_paths(struct projection *p)
+{
+	struct shaping *z = p->z;
+	size_t n = (size_t)p->n->tree.n_ranks * p->n->numbering.n_d;
+	struct ftr_up_path *at;
+
+	if (!p->n->numbering.up_path)
+		return FTR_OK;
+	if (!FTR_NEW(z->keep, at, n))
+		return shape_nomem(z);
+	for (size_t i = 0; i < n; i++) {
+		ftr_sw s = p->n->numbering.up_path[i].sw;
+
+		at[i].sw = s == FTR_SW_NONE ? s : p->sw[s];
+		at[i].q = p->n->numbering.up_path[i].q;
+	}
+	z->sh->numbering.up_path = at;
+	return FTR_OK;
 }
 
 /* Returns true if the fabric lacks the nominal link at port q of t, although it has the switches at
@@ -280,7 +300,7 @@ enum ftr_status shape_project(struct shaping *z)
 {
 	struct projection p = { .z = z, .n = z->opts->nominal };
 	enum ftr_status (*const step[])(struct projection *) = {
-		prepare, switches, groups, columns, endports, rails, missing,
+		prepare, switches, groups, columns, endports, rails, up_paths, missing,
 		unlisted_roots,
 	};
 

@@ -9,6 +9,7 @@
  *	group.c		make and sort the port groups; find planes and slots
  *	column_order.c	find pods, columns and the indices d.  dest.c lists the destinations
  *	rails.c		find the rails of leaves whose hosts have several ports
+ *	upward_paths.c	in some fabrics: find the nominal upward paths of hosts
  *	cost.c		compute costs, down-costs and dividers
  *
  * If a nominal shape is given, project.c copies its order and numbers instead, and then only the
@@ -61,6 +62,8 @@ struct shaping {
 	const struct ftr_shape *keep_to;	/* with FTR_REORDER_KEEP: the original shape;
 						 * otherwise NULL */
 	struct slots *slots;
+	bool shared_plane;		/* true: two nominal upward groups of some switch lead to
+					 * one plane */
 	ftr_sw *by_rank;		/* [n_sw] switches by ascending rank */
 	uint32_t *rank_first;		/* rank_first[r]: index in by_rank[] of the first switch
 					 * of rank r */
@@ -80,6 +83,7 @@ enum ftr_status shape_meshes(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_group(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_order(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_rails(struct shaping *z) FTR_MUST_USE;
+enum ftr_status shape_up_paths(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_project(struct shaping *z) FTR_MUST_USE;
