@@ -170,6 +170,34 @@ START_TEST(lost_hosts_remain)
 }
 END_TEST
 
+static ftr_port port_to(const struct fake *h, ftr_sw from, ftr_sw to)
+{
+	ftr_port p = 1;
+
+	while (ftr_fabric_next(h->fab, from, p) != to)
+		p++;
+	return p;
+}
+
+/* The same, while packets for a switch loop between two switches, neither of which takes an entry.  The paths to
+ * this switch do not change. */
+START_TEST(loop_remains)
+{
+	struct mute m;
+	struct fake *h = hyperx(&m);
+	ftr_sw l = m.sw[0], k = m.sw[1] = draw_sw(h->fab, "k");
+	ftr_lid lid = h->fab->sw[draw_sw(h->fab, "a")].lid;
+
+	h->sw[l].lft[lid] = port_to(h, l, k);
+	h->sw[k].lft[lid] = port_to(h, k, l);
+	lose_hosts(h, &m);
+	sweeps(h, 1);
+	ck_assert_msg(fake_logged(h, "; the next sweep replaces the remaining") == 1, "%s", h->log);
+	ck_assert_uint_eq(h->sw[k].lft[lid], port_to(h, k, l));
+	check_end(h);
+}
+END_TEST
+
 /* The same, while one allocation after the first lost Set fails.  If it is needed to decide what may remain,
  * OpenSM writes all, and IBF121 reports the reason. */
 START_TEST(lost_hosts_without_memory)
@@ -232,15 +260,6 @@ START_TEST(entries_in_another_block)
 }
 END_TEST
 
-static ftr_port port_to(const struct fake *h, ftr_sw from, ftr_sw to)
-{
-	ftr_port p = 1;
-
-	while (ftr_fabric_next(h->fab, from, p) != to)
-		p++;
-	return p;
-}
-
 /* A leaf sends packets for a spine over another spine, down to a second leaf, and up again.  dmodc uses the
  * direct link, and clears the entry of the other spine.  The first leaf takes no entry, so this entry remains. */
 START_TEST(needed_entry_is_not_cleared)
@@ -272,6 +291,7 @@ int main(void)
 	tcase_add_test(t, unknown_spine_and_late_packets);
 	tcase_add_test(t, unknown_before_planner);
 	tcase_add_test(t, lost_hosts_remain);
+	tcase_add_test(t, loop_remains);
 	tcase_add_test(t, lost_hosts_without_memory);
 	tcase_add_loop_test(t, entries_in_another_block, 0, 2);
 	tcase_add_test(t, needed_entry_is_not_cleared);
