@@ -108,7 +108,8 @@ bool judge_unsure(void);
 bool judge_can_return(void);
 /* After every event: if the worker has no job, the view equals the tables of the switches.  If OpenSM is
  * idle, too, the fast path has done what it can without another sweep: it uses all links that are Active,
- * and if traps have reported all changes, of at most two links (all_heard), every pair of hosts has a path. */
+ * and if traps have reported all changes (all_heard), of at most two links or in a scenario with a list,
+ * every pair of hosts has a path. */
 void judge_worker(bool all_heard);
 /* The plugin and OpenSM are idle, and nothing is on its way. */
 void judge_idle(void);

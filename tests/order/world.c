@@ -678,7 +678,7 @@ static void step(void)
 	if (h->plugin && !osm_exit_flag && !world.wild &&
 	    h->osm->subn.sm_state == IB_SMINFO_STATE_MASTER)
 		judge_worker(all_heard() && !world.missed && troubles < 2 && !h->posted &&
-			     count_changed() < 3);
+			     (world.s->list || count_changed() < 3));
 	if (h->plugin && is_quiet(h)) {
 		fake_lose_late(h);
 		/* only a sweep repeats probes and writes that were not acknowledged, or finds a path that
