@@ -402,9 +402,9 @@ struct ftr_sim_result {
  * Deadlocks and losses are not errors.  FTR_INVAL: tables or changes do not fit f; f does not have
  * a host port that conf names; a packet is larger than a buffer, or than 65,535 bytes; a load is
  * below 0, or below 1 with FTR_SIM_STEPS; run_ps is 0; n_vls is out of range, or less than the
- * function needs; FTR_SIM_HOTSPOT without hot[]; hot_percent is above 100.  Other errors:
- * FTR_NOMEM, and those of function->start.  Memory of a run: the tables, 80 bytes per packet in
- * flight, and for each switch 16 bytes * VLs * (number of ports)^2.
+ * function needs; the function needs `extra`, which is NULL; FTR_SIM_HOTSPOT without hot[]; hot_percent
+ * is above 100.  Other errors: FTR_NOMEM, and those of function->start.  Memory of a run: the tables,
+ * 80 bytes per packet in flight, and for each switch 16 bytes * VLs * (number of ports)^2.
  */
 enum ftr_status ftr_sim_run(const struct ftr_sim_conf *conf,
 			    struct ftr_team *team, struct ftr_sim_result *out,

@@ -661,8 +661,10 @@ static void look(bool by_script)
 	seen_tables = now;
 	/* a sweep has set links Active that came up when the plugin was last idle, or before; the fast path
 	 * begins to use them */
-	if (!by_script && l != links && !world.changes)
+	if (!by_script && l != links && !world.changes) {
+		memset(&changed[0], 0, sizeof(changed[0]));
 		changed[world.changes++].heard = true;
+	}
 	judge_tables(by_script || l != links);
 	links = l;
 }

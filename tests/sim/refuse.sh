@@ -106,7 +106,7 @@ case_incomplete_root_guid_file() {
 	osm_mark sm
 	kill -HUP "${OSM_PID[sm]}"
 	# a sweep that began before the signal ends with SUBNET UP, too
-	osm_wait sm "$patience" "WRN IBF115: root_guid_file $T/all lacks 8 top switches: $first \"sw-3-.*; the engine treats them as roots, too"
+	osm_wait sm "$patience" "WRN IBF115: root_guid_file $T/all lacks 8 top switches: $first \"sw-3-.*; a top switch that is not listed is treated as a root, too"
 	osm_wait sm "$patience" 'SUBNET UP'
 	walk after
 	same before after

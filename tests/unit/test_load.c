@@ -218,6 +218,7 @@ static void spoil(struct scene *z)
 		for (uint32_t i = 0; n->f->max_lid && i < n->f->n_sw; i++) {
 			uint32_t lid = 1 + ftr_rng_below(&z->rng, n->f->max_lid);
 			uint8_t *e = net_at(n, ftr_rng_below(&z->rng, n->f->n_sw), (ftr_lid)lid);
+
 			*e = (uint8_t)ftr_rng_below(&z->rng, PORTS + 2);
 		}
 	ftr_rng_perm(&z->rng, perm, n->f->n_ep);

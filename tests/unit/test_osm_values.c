@@ -333,7 +333,7 @@ END_TEST
 
 START_TEST(text)
 {
-	static struct ibf_metrics m = { .engine = "a\"b\\c\nd\x01\x7f\xc3", .reason = "K\xc3\xb6ln\xed\xa0\x80" };
+	static struct ibf_metrics m = { .engine = "a\"b\\c\nd\x01\x7f\xc3", .reason = "K\xc3\xb6ln\xed\xa0\x80\xc2\x80\xc2\x9f\xc2\xa0" };
 	char *out = NULL;
 	size_t n;
 	FILE *mem = open_memstream(&out, &n);
@@ -343,7 +343,7 @@ START_TEST(text)
 	ck_assert(!fclose(mem));
 	ck_assert_ptr_nonnull(strstr(out, "{engine=\"a\\\"b\\\\c?d???\"}"));
 	ck_assert_ptr_nonnull(strstr(out, "\"engine\":\"a\\\"b\\\\c?d???\""));
-	ck_assert_ptr_nonnull(strstr(out, "\"reason\":\"K\xc3\xb6ln???\""));
+	ck_assert_ptr_nonnull(strstr(out, "\"reason\":\"K\xc3\xb6ln?????\xc2\xa0\""));
 	free(out);
 }
 END_TEST
@@ -682,6 +682,7 @@ static const struct list {
 	const char *says;
 } list[] = {
 	{ 1, 0, "lacks 11 top switches: " },
+	{ 11, 0, "lacks 1 top switch: " },
 	{ 10, 0, "lacks 2 top switches: " },
 	{ 0, 0, "holds no GUID; the list of 10 GUIDs last read stays in use" },
 	{ 0, 0x77, "names no switch of this fabric" },
@@ -707,6 +708,8 @@ START_TEST(lists)
 		fake_settle(h);
 		ck_assert_msg(fake_logged(h, list[i].says) == 1, "%s: %s", list[i].says, h->log);
 	}
+	ck_assert_uint_eq(fake_logged(h, "most links of a top switch that is not listed are not used; "), _i ? 3 : 0);
+	ck_assert_uint_eq(fake_logged(h, "a top switch that is not listed is treated as a root, too; "), _i ? 0 : 3);
 	put_list(path, h, 12, 0);
 	for (unsigned long n = 1; n < 30; n++) {	/* the old list stays */
 		ftr_alloc_fail_once(n);

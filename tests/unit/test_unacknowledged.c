@@ -119,7 +119,8 @@ static struct eye run(uint64_t seed)
 	h->written = written;
 	h->written_ctx = &y;
 	for (int i = 0; i < CHANGES; i++) {
-		struct deaf d = { ftr_rng_below(&r, y.f->n_sw), ftr_rng_below(&r, 2) };
+		ftr_sw s = ftr_rng_below(&r, y.f->n_sw);
+		struct deaf d = { s, ftr_rng_below(&r, 2) };
 
 		fake_set_fate(h, hear_nothing, &d);
 		for (int k = 0; k < FAULTS; k++) {

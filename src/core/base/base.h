@@ -60,7 +60,8 @@ char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max);
 size_t ftr_arena_bytes(const struct ftr_arena *a);	/* size of all chunks */
 
 /* Ensure that an array of n elements, with space for cap elements, has space for one more.
- * Returns false if out of memory. */
+ * Returns false if out of memory.  With `?:` and not `||`, the MC/DC of the callers' conditions can be
+ * measured. */
 #define FTR_GROW(ptr, n, cap)						\
 	((n) < (cap) ? true : ftr_grow((void **)&(ptr), &(cap), sizeof(*(ptr))))
 bool ftr_grow(void **ptr, uint32_t *cap, size_t size);

@@ -419,8 +419,8 @@ static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made, struct
 	return FTR_OK;
 }
 
-/* False if no detour of this form from s leads only into clean planes.  The detour goes down and then
- * up, into a clean plane.  Its end, from where the entries lead to the LID, is in this plane, too. */
+/* False if no detour of this form from s leads only into clean planes. The detour goes down and then
+ * up, into a clean plane. Its end, from where the entries lead to the LID, is in this plane, too. */
 static bool may_be_clean(struct ftr_ddlr *r, ftr_sw s, const char *form)
 {
 	const char *up = strchr(form, 'u');
@@ -432,7 +432,7 @@ static bool may_be_clean(struct ftr_ddlr *r, ftr_sw s, const char *form)
 	return !up || (top >= 0 && (r->search.lead[top] & 1));
 }
 
-/* Try the best KEPT detours of one form, best first.  The first one nearly always succeeds.  So
+/* Try the best KEPT detours of one form, best first. The first one nearly always succeeds. So
  * others are searched only after it has failed. */
 static enum ftr_status try_form(struct search *z, ftr_sw s, const char *form, bool clean_only,
 				bool *made, struct ftr_err *err)

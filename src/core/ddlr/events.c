@@ -153,7 +153,8 @@ static bool allocate(struct ftr_ddlr *r)
 	       FTR_ZNEW(a, r->step_of, f->n_sw) && FTR_ZNEW(a, r->avoid, f->n_sw) &&
 	       FTR_ZNEW(a, x->carried, f->n_sw) && FTR_NEW(a, x->queue, f->n_sw) &&
 	       FTR_NEW(a, x->from, f->n_sw) && FTR_NEW(a, x->by, f->n_sw) &&
-	       FTR_ZNEW(a, x->seen, f->n_sw) && FTR_NEW(a, r->col, f->n_sw) && FTR_ZNEW(a, r->col_of, f->n_sw) && planes_new(r);
+	       FTR_ZNEW(a, x->seen, f->n_sw) && FTR_NEW(a, r->col, f->n_sw) && FTR_ZNEW(a, r->col_of, f->n_sw) &&
+	       planes_new(r);
 }
 
 static void set_lids(struct ftr_ddlr *r)

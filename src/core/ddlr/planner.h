@@ -101,7 +101,8 @@ struct ftr_ddlr {
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
 				 * refused in this plan; parallel links do not count */
 	/* first_write[lid]: 1 + the index in plan->write[] of the first write for the LID, or 0.
-	 * Others follow it directly. */
+	 * The writes of the first time that the LID was current follow it directly.  A LID is
+	 * current at most twice in a plan. */
 	uint32_t *first_write;
 	uint8_t *touched;	/* touched[s] == 1: the plan has a write for switch s */
 	struct inverted_order inverted;
@@ -192,8 +193,8 @@ bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
 /* True if the plane of s at this level is clean.  The rank of s is greater than the level. */
 bool planes_is_clean(const struct ftr_ddlr *r, unsigned int level, ftr_sw s);
-/* False if the current entries lead to the LID from no switch in a clean plane of the levels 0 .. top.
- * Stubs have planes of their own, so true if there is a stub. */
+/* True if the current entries lead to the LID from some switch in a clean plane of a level 0 .. top, or
+ * if there is a stub above such a level (stubs have planes of their own). */
 bool planes_lead(const struct ftr_ddlr *r, int top);
 /* Mark as unclean the planes that the extra turns of the detour leave. */
 void planes_enter(struct ftr_ddlr *r, const struct detour *d);

@@ -104,10 +104,10 @@ void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh)
 	if (sh->tree.n_unlisted > named)
 		snprintf(more, sizeof(more), " and %u more",
 			 sh->tree.n_unlisted - named);
-	ibf_log(p, IBF_ROOTS, "root_guid_file %s lacks %s: %s%s; %s; add them to the file, or remove from it the switches that are not top switches",
+	ibf_log(p, IBF_ROOTS, "root_guid_file %s lacks %s: %s%s; %s; list all top switches in the file, and no other switch",
 		p->osm->subn.opt.root_guid_file,
 		ibf_count(sh->tree.n_unlisted, "top switch", "top switches").s, names, more,
 		p->opt.roots == FTR_ROOTS_FILE ?
-		"most of their links are not used" :
-		"the engine treats them as roots, too");
+		"most links of a top switch that is not listed are not used" :
+		"a top switch that is not listed is treated as a root, too");
 }

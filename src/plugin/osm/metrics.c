@@ -99,7 +99,7 @@ void ibf_put_text(FILE *out, const char *text)
 
 	for (unsigned int n; *text; text += FTR_MAX(n, 1u)) {
 		n = ftr_text_char((const unsigned char *)text, &c);
-		if (!n || c < ' ' || c == 0x7f)
+		if (!n || c < ' ' || (c >= 0x7f && c <= 0x9f))
 			putc('?', out);
 		else
 			fprintf(out, "%s%.*s", c == '"' || c == '\\' ? "\\" : "", (int)n, text);

@@ -653,7 +653,7 @@ static enum ftr_status prepare(struct change *x, struct ibf_engine *e, struct ft
 	return st;
 }
 
-/* Why OpenSM writes the rest; NULL: the plugin has written all entries. */
+/* Why OpenSM writes the rest, also kept in err; NULL: the plugin has written all entries. */
 static const char *why_not(const struct change *x, struct ftr_err *err)
 {
 	ftr_sw s = 0;

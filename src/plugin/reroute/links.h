@@ -24,7 +24,7 @@
  *	ALIVE or DEAD -> RETURNING	OpenSM has found a link that the tables do not use
  *	DAMPED -> RETURNING		the link has not failed for the hold time
  *	DAMPED -> DEAD			the link died when hold time and window were over
- *	RETURNING -> ALIVE		the fast path has taken the link into use
+ *	DEAD or RETURNING -> ALIVE	the fast path begins to use the link
  *	RETURNING -> LEFT		the fast path could not take the link into use
  *
  * The time of the last failure is kept in every state, because a link may also die while it is
@@ -80,7 +80,7 @@ void rr_links_seen_down(struct rr_links *t, struct rr_ends e, double now);
 /* Report that the link died and the tables were repaired: count the failure.  Returns true if the
  * link is DAMPED from now on. */
 bool rr_links_died(struct rr_links *t, struct rr_ends e, double now);
-/* Report that the link was taken into use. */
+/* Report that the link is being taken into use. */
 void rr_links_used(struct rr_links *t, struct rr_ends e);
 /* Report that the link could not be taken into use: make it LEFT, unless it is damped. */
 void rr_links_leave(struct rr_links *t, struct rr_ends e);

@@ -365,7 +365,8 @@ static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 
 /* Run the requests that are not marked to be skipped.  Then run the skipped ones, and those that were
  * not sent because unanswered ones used up the time; but if the first request to a switch was sent and
- * not answered, its others are left out. */
+ * not answered, the other requests to this switch are left out.  Those without a route fail again at
+ * once.  If the first was not sent, it is sent now, and the skipped ones are left out, too. */
 static void run_all(struct rr *f, struct probe *p)
 {
 	double hedge = p->all_answered ? patience(f) : HEDGE_MS;
@@ -377,7 +378,7 @@ static void run_all(struct rr *f, struct probe *p)
 		struct rr_smp *j = &p->job[i];
 
 		first = i && p->link[i].sw == p->link[i - 1].sw ? first : j;
-		j->skip = j->tries || (first->tries && first->state != RR_SMP_DONE);
+		j->skip = j->tries || (first->state != RR_SMP_DONE && (first->tries || j->skip));
 		more |= !j->skip;
 	}
 	if (more)

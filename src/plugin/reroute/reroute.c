@@ -529,7 +529,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	enum ftr_status st;
 
 	for (uint32_t i = 0; i < r->n_links; i++) {
-		/* a link that is back must not be left out by a reroute that begins before it is written */
+		/* A reroute that begins before the write must not leave out a restored link. */
 		rr_note(f, r->link[i].up ? RR_NOTE_REPAIRED : RR_NOTE_DOWN, &r->link[i]);
 		down |= !r->link[i].up;
 	}

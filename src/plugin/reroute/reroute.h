@@ -113,8 +113,9 @@ struct rr_view {
 	bool brought_up;		/* the sweep of this routing has set all links Active */
 	bool saw_init;			/* the last probe found a port in Init whose link the view
 					 * shows as alive */
-	bool cut_off;			/* in this job, a switch has answered a request, and not the next
-					 * one: a link has failed meanwhile, and its trap may come soon */
+	bool cut_off;			/* in this job, a switch has answered a request, but not the next
+					 * one: perhaps a link has failed meanwhile, and its trap will
+					 * come */
 	/* The dependencies of `sent` and of all entries that packets may still follow; NULL: they are not
 	 * known, or there are no packets that follow entries without a proof by the ranks. */
 	struct ftr_cdg *graph;
@@ -329,8 +330,8 @@ void rr_repair_free(struct rr_repair *r);	/* NULL is accepted */
 /* returns.c: enter a fact about the link c in the table of links (links.h). */
 enum rr_note {
 	RR_NOTE_DOWN,		/* a port of the link is Down: routings leave the link out */
-	RR_NOTE_REPAIRED,	/* the tables were repaired for the new state of the link;
-				 * rr_note() returns true if the link is damped now */
+	RR_NOTE_REPAIRED,	/* the tables were repaired for the new state of the link, or, if the
+				 * link is up, will be; rr_note() returns true if the link is damped now */
 	RR_NOTE_RETURN,		/* the link is RETURNING again */
 	RR_NOTE_LEFT,		/* the fast path could not take the link into use: routings use
 				 * it if OpenSM finds it */

@@ -38,7 +38,8 @@ struct rr_smp {
 	bool twice;		/* the answer came so late that OpenSM's transport has sent the
 				 * packet a second time, which may still be on its way */
 	uint8_t answer[RR_SMP_DATA];
-	unsigned int tries;	/* number of packets that were sent */
+	unsigned int tries;	/* number of tries, also those for which no MAD could be
+				 * allocated */
 	double sent;		/* used by the transport only */
 };
 

@@ -115,9 +115,10 @@ enum rr_event_kind {
 	/* The worker's write has ended [rewrite: a sweep must write blocks again, because
 	 * OpenSM routed during the write]. */
 	RR_EV_WRITE_END,
-	/* The worker's job has ended [repeat: its traps must be handled again; unknown: they
-	 * should be if another one has arrived; init: a port in use was in Init; due: time of
-	 * the next round of a transition]. */
+	/* The worker's job has ended [repeat: its traps must be handled again; unknown: a
+	 * switch has stopped answering, so its traps must be handled again if another trap has
+	 * arrived; init: a port in use was in Init; due: time of the next round of a
+	 * transition]. */
 	RR_EV_SMP_DONE,
 	/* A sweep is wanted [now: immediately]. */
 	RR_EV_WANT_SWEEP,
